@@ -1,0 +1,171 @@
+# mona: make, make demo, make test, make install PREFIX=..., make clean, make help
+#
+# Variables: CC, BUILD (output folder), PREFIX, SANITIZE=1 (address and undefined-behaviour
+# sanitisers), INPUT (a clip for make demo), V=1 (show commands).
+
+CC ?= gcc
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+BUILD ?= build
+PREFIX ?= /usr/local
+Q := $(if $(V),,@)
+
+PACKAGES := pkg-config protobuf-c-compiler libprotobuf-c-dev libonnx-dev libstb-dev libcjson-dev \
+            libavformat-dev libavcodec-dev libavutil-dev libavfilter-dev
+TEST_PACKAGES := libcmocka-dev ffmpeg clang python3
+
+WARN := -Wall -Wextra -Wpedantic -Werror
+BASE := -std=c11 -O3 -g $(WARN) -ffp-contract=off -MMD -MP
+ifdef SANITIZE
+BASE += -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+LDFLAGS += -fsanitize=address,undefined
+endif
+# The engine and its kernels: freestanding, nothing of libc but the mem* four.
+ENGINE_CFLAGS := $(BASE) -ffreestanding -Iengine
+HOST_CFLAGS := $(BASE) -D_GNU_SOURCE -I. -Iengine -I$(BUILD)/gen
+PKG = $(shell pkg-config --cflags $(1) 2>/dev/null)
+LIBS = $(shell pkg-config --libs libavformat libavcodec libavutil libavfilter libprotobuf-c libcjson 2>/dev/null) \
+       -pthread -lm
+
+# ---- sources ----------------------------------------------------------------------------------
+ARCH := $(shell $(CC) -dumpmachine | cut -d- -f1)
+ENGINE_SRC := $(wildcard engine/*.c) engine/aicore/c.c engine/port/posix.c $(wildcard ops/*.c)
+ifeq ($(ARCH),x86_64)
+ENGINE_SRC += engine/aicore/avx2.c engine/aicore/avx512.c
+endif
+ENGINE_SRC := $(sort $(ENGINE_SRC))
+FORMATS_SRC := $(wildcard formats/*.c formats/compiler/*.c)
+PIPELINE_SRC := $(wildcard pipeline/*.c)
+APP_SRC := $(wildcard apps/*.c)
+MODELS := $(wildcard models/*.mona)
+
+obj = $(patsubst %.c,$(BUILD)/%.o,$(1))
+ENGINE_OBJ := $(call obj,$(ENGINE_SRC))
+FORMATS_OBJ := $(call obj,$(FORMATS_SRC)) $(BUILD)/gen/onnx.pb-c.o
+PIPELINE_OBJ := $(call obj,$(PIPELINE_SRC))
+APP_OBJ := $(call obj,$(APP_SRC)) $(BUILD)/models/embedded.o
+
+.PHONY: all demo test check deps test-deps install uninstall clean help
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+all: $(BUILD)/mona $(BUILD)/libmona.a
+
+help:
+	@echo 'make                 build/mona and build/libmona.a'
+	@echo 'make demo            install what is missing, build, enhance a rendered clip, print figures'
+	@echo 'make demo INPUT=F    the same on a file of yours'
+	@echo 'make test            install what is missing, build, run every test (gcc, clang, sanitisers)'
+	@echo 'make check           only the tests of this build (CC=, BUILD=, SANITIZE=1 choose which)'
+	@echo 'make install         into PREFIX ($(PREFIX)); DESTDIR is honoured'
+	@echo 'make clean           remove build and demo output'
+
+# ---- what must be installed -------------------------------------------------------------------
+# $(call need,PACKAGES): installs those missing, or says how and stops.
+define need
+	@missing=; for p in $(1); do \
+	    dpkg-query -W -f='$${Status}' $$p 2>/dev/null | grep -q 'install ok installed' || missing="$$missing $$p"; \
+	done; \
+	if [ -n "$$missing" ]; then \
+	    if [ "$$(id -u)" = 0 ]; then \
+	        apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $$missing; \
+	    else \
+	        echo "mona needs these packages first; run:"; \
+	        echo "  sudo apt-get install --no-install-recommends$$missing"; exit 1; \
+	    fi; \
+	fi
+endef
+
+deps:
+	$(call need,$(PACKAGES))
+
+test-deps:
+	$(call need,$(PACKAGES) $(TEST_PACKAGES))
+
+# ---- engine -----------------------------------------------------------------------------------
+$(BUILD)/engine/aicore/avx2.o: ENGINE_CFLAGS += -mavx2 -mfma -mf16c
+$(BUILD)/engine/aicore/avx512.o: ENGINE_CFLAGS += -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni -mfma -mf16c
+$(BUILD)/engine/port/posix.o: ENGINE_CFLAGS := $(BASE) -D_GNU_SOURCE -Iengine -pthread
+
+$(BUILD)/engine/%.o: engine/%.c Makefile
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ENGINE_CFLAGS) $(CFLAGS) -c -o $@ $<
+
+$(BUILD)/ops/%.o: ops/%.c Makefile
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ENGINE_CFLAGS) $(CFLAGS) -c -o $@ $<
+
+$(BUILD)/libmona.a: $(ENGINE_OBJ)
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+# ---- formats, pipeline, command ---------------------------------------------------------------
+$(BUILD)/gen/onnx.pb-c.c: /usr/include/onnx/onnx.proto
+	@mkdir -p $(@D)
+	$(Q)protoc-c --proto_path=$(<D) --c_out=$(@D) $<
+$(BUILD)/gen/onnx.pb-c.h: $(BUILD)/gen/onnx.pb-c.c
+$(BUILD)/gen/onnx.pb-c.o: $(BUILD)/gen/onnx.pb-c.c
+	$(Q)$(CC) $(filter-out $(WARN),$(HOST_CFLAGS)) $(CFLAGS) -c -o $@ $<
+
+$(call obj,$(FORMATS_SRC)): $(BUILD)/gen/onnx.pb-c.h
+$(BUILD)/formats/%.o: formats/%.c Makefile
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(HOST_CFLAGS) $(call PKG,libprotobuf-c libcjson) $(CFLAGS) -c -o $@ $<
+
+$(BUILD)/pipeline/%.o: pipeline/%.c Makefile
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(HOST_CFLAGS) $(call PKG,libavformat libavcodec libavutil libavfilter) $(CFLAGS) -c -o $@ $<
+
+$(BUILD)/apps/%.o: apps/%.c Makefile
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(HOST_CFLAGS) $(call PKG,libavformat libavcodec libavutil libcjson) $(CFLAGS) -c -o $@ $<
+
+$(BUILD)/models/embedded.o: models/embedded.c $(MODELS) Makefile
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(HOST_CFLAGS) $(CFLAGS) -c -o $@ $<
+
+$(BUILD)/mona: $(APP_OBJ) $(PIPELINE_OBJ) $(FORMATS_OBJ) $(BUILD)/libmona.a
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+# ---- demo -------------------------------------------------------------------------------------
+$(BUILD)/scene: apps/demo/scene.c Makefile
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(HOST_CFLAGS) $(CFLAGS) -o $@ $< -lm
+
+demo: deps
+	$(call need,ffmpeg)
+	$(Q)$(MAKE) --no-print-directory all $(BUILD)/scene
+	$(Q)BUILD=$(BUILD) INPUT='$(INPUT)' sh apps/demo/demo.sh
+
+# ---- tests ------------------------------------------------------------------------------------
+UNIT := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.c))
+
+$(BUILD)/tests/test_%: tests/unit/test_%.c $(PIPELINE_OBJ) $(FORMATS_OBJ) $(BUILD)/models/embedded.o $(BUILD)/libmona.a Makefile
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(HOST_CFLAGS) $(call PKG,libprotobuf-c libcjson libavformat libavcodec libavutil) $(CFLAGS) $(LDFLAGS) -o $@ $< \
+	    $(PIPELINE_OBJ) $(FORMATS_OBJ) $(BUILD)/models/embedded.o $(BUILD)/libmona.a -lcmocka $(LIBS)
+
+$(BUILD)/tests/checkops: tests/checkops.c $(BUILD)/libmona.a Makefile
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(HOST_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< $(BUILD)/libmona.a -pthread -lm
+
+check: all $(BUILD)/scene $(UNIT) $(BUILD)/tests/checkops
+	$(Q)BUILD=$(BUILD) CC='$(CC)' SANITIZE='$(SANITIZE)' sh tests/run.sh
+
+# Every test with gcc, with clang and with the sanitisers; the last line adds them up.
+test: test-deps
+	$(Q)sh tests/all.sh
+
+# ---- the rest ---------------------------------------------------------------------------------
+install: all
+	install -D -m 755 $(BUILD)/mona $(DESTDIR)$(PREFIX)/bin/mona
+	install -D -m 644 $(BUILD)/libmona.a $(DESTDIR)$(PREFIX)/lib/libmona.a
+	install -D -m 644 engine/mona.h $(DESTDIR)$(PREFIX)/include/mona.h
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/mona $(DESTDIR)$(PREFIX)/lib/libmona.a $(DESTDIR)$(PREFIX)/include/mona.h
+
+clean:
+	rm -rf build build-* demo
+
+-include $(ENGINE_OBJ:.o=.d) $(FORMATS_OBJ:.o=.d) $(PIPELINE_OBJ:.o=.d) $(APP_OBJ:.o=.d)

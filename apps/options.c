@@ -1,0 +1,159 @@
+#include "options.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int cli_fail(int status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fputs("mona: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+    return status;
+}
+
+static void print_help(const command_line *line)
+{
+    printf("usage: mona %s\n%s\n\n", line->usage, line->summary);
+    for (size_t i = 0; i < line->option_count; i++) {
+        const option *o = &line->options[i];
+        char left[64];
+        snprintf(left, sizeof left, "%s%s%s%s%s", o->letter ? o->letter : "", o->letter ? ", " : "",
+                 o->name, o->argument ? " " : "", o->argument ? o->argument : "");
+        printf("  %-24s %s\n", left, o->help);
+    }
+    printf("  %-24s %s\n", "--help", "this text");
+}
+
+/* The option that argument names, up to a '=' in it. */
+static const option *find_option(const command_line *line, const char *argument)
+{
+    size_t length = strcspn(argument, "=");
+    for (size_t i = 0; i < line->option_count; i++) {
+        const option *o = &line->options[i];
+        if ((strlen(o->name) == length && !memcmp(o->name, argument, length)) ||
+            (o->letter && !strcmp(o->letter, argument)))
+            return o;
+    }
+    return NULL;
+}
+
+static bool bad_value(const option *o, const char *text)
+{
+    const char *what = o->kind == OPTION_WHOLE ? "a whole number" : "a number";
+    cli_fail(0, "%s: expected %s from %.10g to %.10g, found '%s'", o->name, what, o->minimum,
+             o->maximum, text);
+    return false;
+}
+
+static bool parse_whole(const option *o, const char *text)
+{
+    char *end;
+    errno = 0;
+    long value = strtol(text, &end, 10);
+    if (end == text || *end || errno || (double)value < o->minimum || (double)value > o->maximum)
+        return bad_value(o, text);
+    *(long *)o->value = value;
+    return true;
+}
+
+static bool parse_number(const option *o, const char *text)
+{
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || *end || !(value >= o->minimum && value <= o->maximum))
+        return bad_value(o, text);
+    *(double *)o->value = value;
+    return true;
+}
+
+static bool set_value(const option *o, const char *text)
+{
+    option_list *list = o->value;
+    switch (o->kind) {
+    case OPTION_STRING:
+        *(const char **)o->value = text;
+        return true;
+    case OPTION_LIST:
+        if (list->count == OPTION_LIST_MAX) {
+            cli_fail(0, "%s: given more than %d times", o->name, OPTION_LIST_MAX);
+            return false;
+        }
+        list->items[list->count++] = text;
+        return true;
+    case OPTION_WHOLE:
+        return parse_whole(o, text);
+    case OPTION_NUMBER:
+        return parse_number(o, text);
+    case OPTION_FLAG:
+        break;
+    }
+    *(bool *)o->value = true;
+    return true;
+}
+
+/* Takes the option at argv[i]; returns how many arguments that was, 0 after printing an error. */
+static int take_option(const command_line *line, int argc, char **argv, int i)
+{
+    const option *o = find_option(line, argv[i]);
+    const char *equals = strchr(argv[i], '=');
+    if (!o) {
+        cli_fail(0, "unknown option '%s' (see mona %s --help)", argv[i], argv[0]);
+        return 0;
+    }
+    if (o->kind == OPTION_FLAG) {
+        if (equals) {
+            cli_fail(0, "%s takes no value, found '%s'", o->name, equals + 1);
+            return 0;
+        }
+        return set_value(o, NULL) ? 1 : 0;
+    }
+    if (equals)
+        return set_value(o, equals + 1) ? 1 : 0;
+    if (i + 1 >= argc) {
+        cli_fail(0, "%s: expected %s after it, found the end of the line", o->name, o->argument);
+        return 0;
+    }
+    return set_value(o, argv[i + 1]) ? 2 : 0;
+}
+
+options_result options_parse(const command_line *line, int argc, char **argv, const char **operands)
+{
+    size_t count = 0;
+    bool only_operands = false;
+
+    for (int i = 1; i < argc;) {
+        const char *argument = argv[i];
+        if (!only_operands && !strcmp(argument, "--help")) {
+            print_help(line);
+            return OPTIONS_HELP;
+        }
+        if (!only_operands && !strcmp(argument, "--")) {
+            only_operands = true;
+            i++;
+        } else if (only_operands || argument[0] != '-' || !argument[1]) {
+            if (count == line->operands_max) {
+                cli_fail(0, "unexpected '%s'; usage: mona %s", argument, line->usage);
+                return OPTIONS_BAD;
+            }
+            operands[count++] = argument;
+            i++;
+        } else {
+            int taken = take_option(line, argc, argv, i);
+            if (!taken)
+                return OPTIONS_BAD;
+            i += taken;
+        }
+    }
+    operands[count] = NULL;
+    if (count < line->operands_min) {
+        cli_fail(0, "usage: mona %s", line->usage);
+        return OPTIONS_BAD;
+    }
+    return OPTIONS_RUN;
+}

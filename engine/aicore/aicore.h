@@ -1,0 +1,252 @@
+/* The AI Core in C: the instructions of dav-m100 that kernels are written with.
+ *
+ * A kernel is a C function on an ac_core. It moves tiles GM -> L1 -> L0A / L0B, multiplies them into
+ * L0C, drains L0C into UB, works on fp16 vectors in UB and stores to L1 or GM. Six pipes (S, V, M,
+ * MTE1, MTE2, MTE3) run in order each and unordered between each other unless a flag says so; where
+ * an instruction is executed at once, as on the host, flags do nothing.
+ *
+ * Every implementation is one table, ac_isa. `ac_isa_c` has every instruction and is the reference;
+ * a CPU's instruction set adds *row programs*: whole-row fusions (load3d + mmad + drain + vector work
+ * of one output row) that give the same bits as the instructions they replace. ops/ asks for the row
+ * program first and issues instructions where there is none. checkops compares the two.
+ *
+ * fp16 values are uint16_t bit patterns in memory. All fp16 results are round-to-nearest-even and
+ * saturate to +-65504 (the 310's saturation mode); a NaN never arises from finite operands.
+ */
+#ifndef AC_AICORE_H
+#define AC_AICORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "target.h"
+
+/* Address spaces of the vendor's compiler; one flat space here. */
+#define __gm__
+#define __cbuf__
+#define __ca__
+#define __cb__
+#define __cc__
+#define __ubuf__
+
+typedef enum ac_pipe { AC_PIPE_S, AC_PIPE_V, AC_PIPE_M, AC_PIPE_MTE1, AC_PIPE_MTE2, AC_PIPE_MTE3, AC_PIPE_ALL } ac_pipe;
+typedef enum ac_event { AC_EVENT0, AC_EVENT1, AC_EVENT2, AC_EVENT3 } ac_event;
+
+typedef struct ac_core ac_core;
+
+/* ---- instruction operands ------------------------------------------------------------------ */
+
+enum {
+    AC_BLOCK = 32,          /* bytes: the unit of copies and vectors */
+    AC_REPEAT = 256,        /* bytes one vector repeat works on */
+    AC_MAX_REPEAT = 255,
+    AC_MAX_MKN = 4095,
+    AC_FRACTAL = 16,        /* rows of A and columns of B in a fractal */
+};
+
+/* Burst copies between buffers; lengths and gaps in 32-byte blocks. */
+typedef enum ac_path { AC_GM_L1, AC_GM_UB, AC_L1_UB, AC_UB_L1, AC_UB_GM, AC_PATH_COUNT } ac_path;
+typedef struct ac_copy {
+    uint16_t bursts;  /* 1..4095 */
+    uint16_t blocks;  /* of one burst, 1..65535 */
+    uint16_t src_gap, dst_gap; /* from the end of a burst to the start of the next */
+} ac_copy;
+
+/* load3d, repeat mode 1 (along output pixels), for one input row and one position of the filter:
+ * fractal r (0 <= r < repeat), row m: pixel 16 r + m of the output row reads fractal_k elements of the
+ * input row, starting at column (16 r + m) * stride + column: fractal_k / c0 neighbouring columns,
+ * dilation apart, c0 channels each. Fractal r is written at dst + r * jump fractals.
+ * The chip's padding registers are not needed: rows in L1 hold their zero columns. */
+typedef struct ac_load3d {
+    uint16_t column;   /* input column of output pixel 0 at this filter position, in the row */
+    uint16_t columns;  /* columns the row has; those beyond read as zero */
+    uint8_t stride;    /* 1..63 */
+    uint8_t dilation;  /* 1..255 */
+    uint8_t c0;        /* elements of a column */
+    uint8_t element;   /* bytes of an element, 1 or 2 */
+    uint8_t repeat;    /* 1..255 */
+    uint8_t jump;      /* 1..127, in fractals */
+} ac_load3d;
+
+/* Types of mmad: accumulator, A, B. */
+typedef enum ac_mad { AC_MAD_S32U8S8, AC_MAD_S32S8S8, AC_MAD_F32F16F16 } ac_mad;
+
+/* Conversions of the L0C -> UB copy. */
+typedef enum ac_drain { AC_DRAIN_F32_F16, AC_DRAIN_S32_F16_DEQ } ac_drain;
+
+typedef enum ac_vec2 { AC_VADD, AC_VSUB, AC_VMUL, AC_VMAX, AC_VMIN } ac_vec2; /* f16 op f16 */
+typedef enum ac_vecs { AC_VADDS, AC_VMULS, AC_VMAXS, AC_VMINS } ac_vecs;     /* f16 op scalar; the 310
+                                        makes maxs and mins of a vector_dup and vmax / vmin */
+typedef enum ac_vconv { AC_F16_U8, AC_F16_S8, AC_U8_F16, AC_S8_F16 } ac_vconv; /* round half to even,
+                                                                                 saturating */
+
+/* ---- row programs -------------------------------------------------------------------------- */
+
+/* One row of a tensor in L1 or UB: channel c of pixel x lies at
+ * data + (c / c0) * block_stride + (x * c0 + c % c0) * element size. */
+typedef struct ac_row {
+    uint8_t *data;       /* pixel 0 */
+    size_t block_stride; /* bytes between channel blocks */
+    uint32_t c0;
+    mona_type type;      /* U8, S8 or F16 */
+} ac_row;
+
+/* The epilogue of mona_file_epilogue, ready to apply. Arrays have one entry per channel, padded with
+ * zeros to a multiple of 16, 64-byte aligned; all floats hold fp16 values. */
+typedef struct ac_epilogue {
+    const float *scale;  /* INT8: per channel; NULL: FP16 */
+    const float *slope;  /* PRELU: per channel, else NULL */
+    uint8_t activation, activation_after_add; /* mona_activation */
+    bool add;            /* a residual is added */
+    bool broadcast;      /* the residual has one channel, added to all */
+    float clip_min, clip_max;
+    float residual_scale, output_scale;
+} ac_epilogue;
+
+/* The part of a fused convolution that is the same for every row.
+ *
+ * K is cut into runs, and a run into steps. A run is a piece of an input row that lies side by side in
+ * memory: for every (c1, kernel row) the kernel_w x c0 elements under the filter, or, when the filter is
+ * dilated, for every (c1, kernel row, kernel column) its c0 elements. Output pixel x reads run r at
+ * runs[r] + x * pixel_bytes. In this order K ascends as c1, kernel row, kernel column, c0, which is
+ * DESIGN.md 3's order; elements past the real channels have zero weights.
+ *
+ * A step is one operand of the arithmetic: 4 elements for INT8, 1 for FP16; a run has run_steps of them
+ * (rounded up, the surplus having zero weights). Row programs read weights packed as
+ *   [block of 16 outputs][run][step][16 outputs][elements of a step]      s8, or fp32 holding fp16 values
+ * and the instructions as B fractals (zero-padded to whole fractals a run)
+ *   [block of 16 outputs][run][fractal][16 outputs][fractal_k elements]   s8, or fp16 bits.
+ * A grouped convolution gives block n only the runs its inputs need: [first_run[n], first_run[n] +
+ * run_count[n]), its weights starting at weights + weights_offset[n]. */
+typedef struct ac_conv {
+    mona_type source_type;        /* U8, S8 or F16 */
+    uint32_t pixel_bytes;         /* stride_w * c0 * element size: from one output pixel to the next */
+    uint32_t channels;            /* outputs */
+    uint32_t blocks;              /* ceil(channels / 16) */
+    uint32_t run_steps;           /* steps of a run */
+    uint32_t run_elements;        /* elements of a run before rounding up */
+    const uint32_t *first_run;    /* [blocks] */
+    const uint32_t *run_count;    /* [blocks] */
+    const uint32_t *weights_offset; /* [blocks], bytes */
+    const uint8_t *weights;       /* 64-byte aligned */
+    const void *bias;             /* s32 or f32 [16 * blocks], 64-byte aligned; zeros where the model has none */
+    ac_epilogue epilogue;
+} ac_conv;
+
+/* Depth-to-space output: channel c * block^2 + dy * block + dx of pixel x goes to
+ * plane[c * block + dy] + (x * block + dx) * element size. */
+typedef struct ac_planes {
+    uint8_t *const *rows; /* [channels / block] */
+    uint32_t block;       /* 1..4 */
+    mona_type type;       /* of the planes: U8, U16, S8, F16 */
+    float scale;          /* fp16 value, for F16 -> U8, U16 */
+    uint32_t maximum;     /* U8, U16 */
+} ac_planes;
+
+/* One output row, or a piece of one. Sources stay readable AC_ROW_SLACK bytes past the last element. */
+typedef struct ac_conv_row {
+    const ac_conv *conv;
+    const uint8_t *const *runs;   /* address of each run for pixel 0 */
+    uint32_t pixels;              /* >= 1 */
+    ac_row residual;              /* if epilogue.add */
+    ac_row output;                /* type: what the result is rounded to; data: where it goes unless
+                                     planes are given. Writable: the pixels and no byte beyond */
+    const ac_planes *planes;      /* or NULL: write the rounded result to planes instead */
+} ac_conv_row;
+
+enum { AC_ROW_SLACK = 64 };
+
+/* Planes -> a tensor row: channel c of pixel x is the sample at source[c] + x * step[c]. Channels up to
+ * the end of the last channel block are written as zero. */
+typedef struct ac_pack_row {
+    uint32_t channels, pixels;
+    const uint8_t *const *source; /* [channels] */
+    const uint32_t *step;         /* [channels], bytes */
+    const float *scale;           /* [channels], fp16 values: F16 output is f16(q * scale) */
+    mona_type source_type;        /* U8, U16, S8, F16 */
+    ac_row output;                /* U8 from U8, S8 from S8, F16 from any */
+} ac_pack_row;
+
+/* A tensor row -> planes: channels first .. first + block * (rows of planes) - 1. */
+typedef struct ac_unpack_row {
+    ac_row source;
+    uint32_t first, channels, pixels;
+    ac_planes planes;
+} ac_unpack_row;
+
+/* Separable resampling of one tensor row: rows are combined in fp32 (first product, then fma; taps
+ * ascending), then columns likewise; U8, S8: saturate(round half even), F16: round once. */
+typedef struct ac_resize_row {
+    mona_type type;             /* U8, S8 or F16 */
+    uint32_t taps_y, taps_x;    /* 1, 2 or 4 */
+    const uint8_t *rows[4];     /* input rows, already clamped to the image; one channel block */
+    float weight_y[4];
+    uint32_t in_columns;        /* of a row */
+    uint32_t c0;                /* elements of a column, all resampled alike */
+    const int32_t *first;       /* [out_columns]: column of tap 0 in rows; taps outside [0, in_columns)
+                                   read the nearest column inside */
+    const float *weight_x;      /* [out_columns][taps_x] */
+    uint32_t out_columns;
+    uint8_t *out;
+    float *scratch;             /* [in_columns * c0 + 32], 64-byte aligned */
+} ac_resize_row;
+
+/* Two tensor rows, element by element: t = f16(f16(a * scale_a) op f16(b * scale_b)), then epilogue
+ * (without residual). A b of one channel is broadcast over all. */
+typedef struct ac_elementwise_row {
+    bool multiply;              /* else add */
+    ac_row a, b, output;
+    uint32_t channels, pixels;
+    float scale_a, scale_b;     /* fp16 values */
+    bool broadcast_b;
+    ac_epilogue epilogue;
+} ac_elementwise_row;
+
+/* ---- the table ----------------------------------------------------------------------------- */
+
+typedef struct ac_isa {
+    const char *name; /* "c", "avx2", "avx512", "neon" */
+
+    /* Instructions; one line each names the dav-m100 intrinsic. Complete in ac_isa_c. */
+    void (*copy)(ac_core *, ac_path, void *dst, const void *src, ac_copy);             /* copy_gm_to_cbuf, ... */
+    void (*load2d)(ac_core *, void *dst_l0b, const void *src, uint32_t fractals);      /* load_cbuf_to_cb */
+    void (*load3d)(ac_core *, void *dst_l0a, const void *row, const ac_load3d *);      /* img2col_cbuf_to_ca */
+    void (*mmad)(ac_core *, ac_mad, void *c, const void *a, const void *b,
+                 uint32_t m, uint32_t k, uint32_t n, bool start_at_zero);              /* mad */
+    void (*bias_l0c)(ac_core *, void *c, const void *bias, uint32_t m, uint32_t n);    /* broadcast_ub_to_cc */
+    void (*drain)(ac_core *, ac_drain, uint16_t *dst_ub, const void *src_l0c,
+                  uint32_t fractals, const float *deq16);                              /* copy_matrix_cc_to_ubuf */
+    void (*dup)(ac_core *, uint16_t *dst, uint16_t value, uint32_t count);             /* vector_dup */
+    void (*vec2)(ac_core *, ac_vec2, uint16_t *dst, const uint16_t *a, const uint16_t *b,
+                 uint32_t count, uint32_t b_period);                                   /* vadd, ... */
+    void (*vecs)(ac_core *, ac_vecs, uint16_t *dst, const uint16_t *a, uint16_t s,
+                 uint32_t count);                                                      /* vadds, ... */
+    void (*vconv)(ac_core *, ac_vconv, void *dst, const void *src, uint32_t count);    /* vconv_f162u8, ... */
+    void (*set_flag)(ac_core *, ac_pipe src, ac_pipe dst, ac_event);                   /* set_flag */
+    void (*wait_flag)(ac_core *, ac_pipe src, ac_pipe dst, ac_event);                  /* wait_flag */
+    void (*barrier)(ac_core *, ac_pipe);                                               /* pipe_barrier */
+
+    /* Row programs. conv_row is NULL in ac_isa_c: the instructions are issued instead (ops/conv.c). */
+    void (*conv_row)(const ac_conv_row *);
+    void (*pack_row)(const ac_pack_row *);
+    void (*unpack_row)(const ac_unpack_row *);
+    void (*resize_row)(const ac_resize_row *);
+    void (*elementwise_row)(const ac_elementwise_row *);
+} ac_isa;
+
+struct ac_core {
+    const ac_target *target;
+    const ac_isa *isa;
+    uint8_t *l0a, *l0b, *l0c, *ub; /* 64-byte aligned; the C implementation's buffers */
+};
+
+extern const ac_isa ac_isa_c;
+#if defined(__x86_64__)
+extern const ac_isa ac_isa_avx2;
+extern const ac_isa ac_isa_avx512;
+#elif defined(__aarch64__)
+extern const ac_isa ac_isa_neon;
+#endif
+
+#endif

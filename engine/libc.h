@@ -1,0 +1,12 @@
+/* The four functions the engine asks of a C library; a freestanding compiler expects them too. */
+#ifndef MONA_LIBC_H
+#define MONA_LIBC_H
+
+#include <stddef.h>
+
+void *memcpy(void *restrict dst, const void *restrict src, size_t size);
+void *memmove(void *dst, const void *src, size_t size);
+void *memset(void *dst, int value, size_t size);
+int memcmp(const void *a, const void *b, size_t size);
+
+#endif

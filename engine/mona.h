@@ -1,0 +1,255 @@
+/* mona: a static, allocation-free CNN inference engine for the Ascend 310 and for any CPU.
+ *
+ * The whole public interface of libmona.a. In order of use:
+ *
+ *   mona_model_open      check an offline model (.mona) in memory; nothing is copied
+ *   mona_plan_make       model x frame size x target -> every tile and offset, and the exact bytes
+ *   mona_session_open    place a session in an arena the caller owns
+ *   mona_session_run     one frame, synchronously
+ *   mona_stream_*        the same asynchronously: in-order queues of copies and runs, and events
+ *   mona_session_close   stop the session's worker threads; the arena is the caller's again
+ *
+ * Guarantees
+ *   - The library never allocates, prints, opens a file or exits. It keeps no global state.
+ *   - Any byte string given to mona_model_open either loads with a proof that no later access leaves
+ *     it, or is refused with a status.
+ *   - A session needs exactly mona_plan.arena_bytes, known before anything runs, and touches nothing
+ *     outside of it but the input and output planes, which it reads and writes only inside their
+ *     width x height.
+ *   - Output bytes are the same for every instruction set, thread count, strip height and tile width.
+ *
+ * Errors are negative mona_status values; a function that returns one has changed nothing.
+ * Thread safety: a model and a plan are read-only once made and may be shared; a session runs one
+ * frame at a time; a stream is fed by one thread at a time.
+ */
+#ifndef MONA_H
+#define MONA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define MONA_VERSION "0.1.0"
+
+/* ---- status ------------------------------------------------------------------------------- */
+
+typedef enum mona_status {
+    MONA_OK = 0,
+    MONA_ERR_ARGUMENT = -1,    /* a pointer, count or name the caller passed makes no sense */
+    MONA_ERR_TRUNCATED = -2,   /* the model ends before its header says it does */
+    MONA_ERR_MAGIC = -3,       /* not a .mona file */
+    MONA_ERR_VERSION = -4,     /* a .mona file of a version this engine does not read */
+    MONA_ERR_CHECKSUM = -5,    /* the model's bytes do not match its CRC */
+    MONA_ERR_MODEL = -6,       /* a record of the model is out of bounds or contradicts another */
+    MONA_ERR_LIMIT = -7,       /* a fixed limit of this header is exceeded */
+    MONA_ERR_UNSUPPORTED = -8, /* valid, but not on this target */
+    MONA_ERR_SHAPE = -9,       /* frame sizes do not fit the model */
+    MONA_ERR_ARENA = -10,      /* arena too small or misaligned */
+    MONA_ERR_DEVICE = -11,     /* no such device, or it does not answer */
+    MONA_ERR_THREADS = -12,    /* the system refused a thread */
+    MONA_ERR_STATE = -13,      /* call in the wrong order, or after a failed command */
+} mona_status;
+
+/* One line of English for a status, without a full stop; never NULL. */
+const char *mona_status_text(mona_status status);
+
+/* ---- limits ------------------------------------------------------------------------------- */
+
+enum {
+    MONA_MAX_IO = 8,          /* input tensors, and output tensors, of a model */
+    MONA_MAX_TENSORS = 512,
+    MONA_MAX_OPS = 512,
+    MONA_MAX_CHANNELS = 16384,
+    MONA_MAX_SIDE = 32768,    /* rows or columns of any tensor */
+    MONA_MAX_THREADS = 64,
+    MONA_ALIGNMENT = 64,      /* of a model in memory, of an arena and of stream memory */
+};
+
+/* ---- model -------------------------------------------------------------------------------- */
+
+typedef enum mona_type {
+    MONA_U8 = 0,  /* unsigned, real value = scale * q */
+    MONA_S8 = 1,  /* signed symmetric, real value = scale * q */
+    MONA_F16 = 2, /* IEEE binary16; scale is 1 */
+    MONA_U16 = 3, /* planes of 9 to 16 bits a sample; inputs and outputs only */
+    MONA_TYPE_COUNT = 4,
+} mona_type;
+
+/* Bytes of one element. */
+size_t mona_type_size(mona_type type);
+const char *mona_type_name(mona_type type);
+
+struct mona_file_header;
+struct mona_file_tensor;
+struct mona_file_op;
+
+/* A view into the caller's bytes (engine/model_format.h describes them). Treat as opaque. */
+typedef struct mona_model {
+    const struct mona_file_header *header;
+    const struct mona_file_tensor *tensors; /* inputs, then outputs, then intermediates */
+    const struct mona_file_op *ops;         /* in execution order */
+    const char *strings;
+    const uint8_t *data;
+} mona_model;
+
+/* Checks bytes[0, size) and fills *model. The bytes must start at a multiple of MONA_ALIGNMENT, stay
+ * unchanged and outlive the model and everything made from it. */
+mona_status mona_model_open(mona_model *model, const void *bytes, size_t size);
+
+/* What a model takes and gives. Channel planes are H x W, one after another. */
+typedef struct mona_tensor_info {
+    const char *name;
+    mona_type type;
+    uint32_t channels;
+    uint32_t height, width; /* 0: any, bound by mona_plan_make */
+    float scale;            /* real value of one step; 1 for F16 */
+} mona_tensor_info;
+
+unsigned mona_model_input_count(const mona_model *model);
+unsigned mona_model_output_count(const mona_model *model);
+/* index is below the matching count. */
+mona_tensor_info mona_model_input(const mona_model *model, unsigned index);
+mona_tensor_info mona_model_output(const mona_model *model, unsigned index);
+
+/* ---- devices ------------------------------------------------------------------------------ */
+
+typedef struct mona_device mona_device;
+
+typedef struct mona_device_properties {
+    const char *name;        /* "host" */
+    const char *description; /* for people */
+    const char *isa;         /* instruction set the kernels use, "" where that means nothing */
+    unsigned cores;          /* AI Cores, or CPU threads this process may use */
+    bool unified_memory;     /* frames are used where they lie; no upload or download needed */
+} mona_device_properties;
+
+unsigned mona_device_count(void);
+const mona_device *mona_device_at(unsigned index);
+/* "host", ..., or "auto": the first device that answers, chips before the host. NULL: no such name,
+ * or the device does not answer. */
+const mona_device *mona_device_find(const char *name);
+mona_status mona_device_query(const mona_device *device, mona_device_properties *properties);
+
+/* ---- plan --------------------------------------------------------------------------------- */
+
+typedef struct mona_size {
+    uint32_t width, height; /* 0 x 0: follow from the other inputs */
+} mona_size;
+
+/* Zero-initialise, then set what differs from the default. */
+typedef struct mona_config {
+    const mona_device *device; /* NULL: "auto" */
+    const char *cpu;           /* host: highest instruction set to use, "c", "avx2", "avx512", "neon";
+                                  NULL: the best this CPU has */
+    unsigned threads;          /* 0: one per core of the device */
+    unsigned strip_rows;       /* output rows a step produces; 0: the planner's choice */
+    unsigned tile_columns;     /* output columns of a tile; 0: the planner's choice */
+    size_t cache_bytes;        /* host: budget for one thread's rings; 0: the target's default */
+    mona_size sizes[MONA_MAX_IO]; /* of each input; only those the model leaves open are needed */
+} mona_config;
+
+/* One region of the arena, for people who want to see where the bytes go. */
+typedef struct mona_plan_buffer {
+    const char *name;   /* of the tensor or table */
+    const char *kind;   /* "weights", "ring", "core", "state" */
+    size_t offset, bytes;
+    uint32_t rows;      /* rings: rows held */
+} mona_plan_buffer;
+
+typedef struct mona_plan mona_plan;
+
+/* Bytes of a mona_plan, the same for every model. The caller provides them, aligned to
+ * MONA_ALIGNMENT. */
+size_t mona_plan_bytes(void);
+
+/* Plans model for the sizes in config. memory: mona_plan_bytes() bytes; *plan points into it and
+ * refers to model, which must stay. MONA_ERR_SHAPE: the sizes do not fit; MONA_ERR_DEVICE: no such
+ * device or instruction set. */
+mona_status mona_plan_make(mona_plan **plan, void *memory, const mona_model *model,
+                           const mona_config *config);
+
+size_t mona_plan_arena_bytes(const mona_plan *plan); /* exact; alignment is MONA_ALIGNMENT */
+size_t mona_plan_stack_bytes(const mona_plan *plan); /* upper bound for any thread of a run */
+unsigned mona_plan_threads(const mona_plan *plan);
+const char *mona_plan_isa(const mona_plan *plan);
+uint64_t mona_plan_macs(const mona_plan *plan); /* multiply-adds of one frame, without recomputation */
+/* Shapes with every size bound. */
+mona_tensor_info mona_plan_input(const mona_plan *plan, unsigned index);
+mona_tensor_info mona_plan_output(const mona_plan *plan, unsigned index);
+/* Regions 0, 1, ... in arena order; false past the last. They cover the arena without overlap. */
+bool mona_plan_buffer_at(const mona_plan *plan, unsigned index, mona_plan_buffer *buffer);
+
+/* ---- session ------------------------------------------------------------------------------ */
+
+typedef struct mona_session mona_session;
+
+/* Places a session in arena[0, bytes). The plan is copied; the model's bytes stay in use. Starts
+ * threads - 1 worker threads. MONA_ERR_ARENA: bytes < mona_plan_arena_bytes or misaligned. */
+mona_status mona_session_open(mona_session **session, const mona_plan *plan, void *arena,
+                              size_t bytes);
+
+/* The planes of one input or output tensor. Any alignment, any stride, also negative. Outputs must
+ * not overlap inputs or each other. */
+typedef struct mona_buffer {
+    void *data;               /* channel 0, row 0, column 0 */
+    ptrdiff_t row_stride;     /* bytes from one row to the next */
+    ptrdiff_t channel_stride; /* bytes from one channel's plane to the next; unused with one channel */
+} mona_buffer;
+
+/* Runs one frame and returns when the outputs are written. inputs and outputs are in model order. */
+mona_status mona_session_run(mona_session *session, const mona_buffer *inputs,
+                             const mona_buffer *outputs);
+
+/* How many buffers a run of this session reads and writes. */
+void mona_session_io_count(const mona_session *session, unsigned *inputs, unsigned *outputs);
+
+/* Stops the workers. NULL is allowed. */
+void mona_session_close(mona_session *session);
+
+/* ---- streams and events ------------------------------------------------------------------- */
+
+/* A stream runs its commands in order, in the background where the platform has threads and at once
+ * where it has none. Double buffering is three streams (upload, compute, download) over two slots,
+ * ordered by events: tests/unit/test_stream.c shows it. */
+typedef struct mona_stream mona_stream;
+
+/* A point of a stream. Zero-initialise before first use; record it on one stream only. */
+typedef struct mona_event {
+    mona_stream *stream; /* NULL: never recorded */
+    uint64_t reached;    /* commands the stream has done once the event has happened */
+} mona_event;
+
+size_t mona_stream_bytes(void);
+/* memory: mona_stream_bytes() bytes aligned to MONA_ALIGNMENT. device NULL: "auto". */
+mona_status mona_stream_open(mona_stream **stream, const mona_device *device, void *memory,
+                             size_t bytes);
+
+/* Each of these enqueues and returns; when the queue (64 commands) is full it waits for a place. The
+ * pointers' targets must stay until the command has run; the mona_buffer arrays are copied.
+ * Once a command has failed the later ones are skipped, and every call returns that status. */
+mona_status mona_stream_copy(mona_stream *stream, void *dst, ptrdiff_t dst_stride, const void *src,
+                             ptrdiff_t src_stride, size_t row_bytes, size_t rows);
+mona_status mona_stream_run(mona_stream *stream, mona_session *session, const mona_buffer *inputs,
+                            const mona_buffer *outputs);
+mona_status mona_stream_call(mona_stream *stream, void (*function)(void *), void *argument);
+/* Marks this point of the stream; an event can be recorded again, on the same stream. */
+mona_status mona_stream_record(mona_stream *stream, mona_event *event);
+/* Later commands of this stream wait until the event's latest record (so far) has been reached. An
+ * event never recorded holds nothing up. */
+mona_status mona_stream_wait(mona_stream *stream, const mona_event *event);
+
+/* Blocks the caller until the latest record of the event has been reached. */
+mona_status mona_event_synchronize(const mona_event *event);
+/* Blocks until the stream is empty; returns the first failure of its commands. */
+mona_status mona_stream_synchronize(mona_stream *stream);
+/* Finishes what is queued, then stops. NULL is allowed. */
+void mona_stream_close(mona_stream *stream);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,69 @@
+/* Port for bare metal: one thread, so locks have nothing to guard and nothing ever waits. Link it
+ * instead of posix.c; streams then run each command as it is enqueued. */
+#include "port.h"
+
+uint32_t mona_port_cpu_features(void)
+{
+    return 0;
+}
+
+unsigned mona_port_cpu_count(void)
+{
+    return 1;
+}
+
+bool mona_port_has_threads(void)
+{
+    return false;
+}
+
+bool mona_port_thread_start(mona_port_thread *thread, void *(*function)(void *), void *argument)
+{
+    (void)thread, (void)function, (void)argument;
+    return false;
+}
+
+void mona_port_thread_join(mona_port_thread *thread)
+{
+    (void)thread;
+}
+
+void mona_port_mutex_init(mona_port_mutex *mutex)
+{
+    (void)mutex;
+}
+
+void mona_port_mutex_destroy(mona_port_mutex *mutex)
+{
+    (void)mutex;
+}
+
+void mona_port_lock(mona_port_mutex *mutex)
+{
+    (void)mutex;
+}
+
+void mona_port_unlock(mona_port_mutex *mutex)
+{
+    (void)mutex;
+}
+
+void mona_port_condition_init(mona_port_condition *condition)
+{
+    (void)condition;
+}
+
+void mona_port_condition_destroy(mona_port_condition *condition)
+{
+    (void)condition;
+}
+
+void mona_port_wait(mona_port_condition *condition, mona_port_mutex *mutex)
+{
+    (void)condition, (void)mutex;
+}
+
+void mona_port_broadcast(mona_port_condition *condition)
+{
+    (void)condition;
+}

@@ -1,0 +1,49 @@
+/* What the engine needs of an operating system: threads, locks and the CPU's features. posix.c is the
+ * port for Unix-like systems; none.c is for bare metal: one thread, commands run as they are enqueued.
+ * No other file of the engine knows which one it is linked with. */
+#ifndef MONA_PORT_H
+#define MONA_PORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Instruction sets of this CPU that the kernels have code for, usable under this system. */
+enum {
+    MONA_CPU_AVX2 = 1 << 0,   /* with FMA and F16C */
+    MONA_CPU_AVX512 = 1 << 1, /* F, BW, DQ, VL and VNNI, and everything of MONA_CPU_AVX2 */
+    MONA_CPU_NEON = 1 << 2,
+};
+uint32_t mona_port_cpu_features(void);
+unsigned mona_port_cpu_count(void); /* that this process may use, at least 1 */
+
+/* Objects in the caller's memory; sizes are checked by the port at compile time. */
+typedef union mona_port_mutex {
+    uint64_t align;
+    uint8_t bytes[64];
+} mona_port_mutex;
+typedef union mona_port_condition {
+    uint64_t align;
+    uint8_t bytes[64];
+} mona_port_condition;
+typedef union mona_port_thread {
+    uint64_t align;
+    uint8_t bytes[16];
+} mona_port_thread;
+
+/* False: this port has no threads (none.c), or the system refused one. */
+bool mona_port_has_threads(void);
+bool mona_port_thread_start(mona_port_thread *thread, void *(*function)(void *), void *argument);
+void mona_port_thread_join(mona_port_thread *thread);
+
+void mona_port_mutex_init(mona_port_mutex *mutex);
+void mona_port_mutex_destroy(mona_port_mutex *mutex);
+void mona_port_lock(mona_port_mutex *mutex);
+void mona_port_unlock(mona_port_mutex *mutex);
+
+void mona_port_condition_init(mona_port_condition *condition);
+void mona_port_condition_destroy(mona_port_condition *condition);
+void mona_port_wait(mona_port_condition *condition, mona_port_mutex *mutex);
+void mona_port_broadcast(mona_port_condition *condition);
+
+#endif

@@ -1,0 +1,116 @@
+/* Port for Unix-like systems: POSIX threads, cpuid. */
+#include "port.h"
+
+#include <pthread.h>
+#include <sched.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+_Static_assert(sizeof(pthread_mutex_t) <= sizeof(mona_port_mutex), "mutex size");
+_Static_assert(sizeof(pthread_cond_t) <= sizeof(mona_port_condition), "condition size");
+_Static_assert(sizeof(pthread_t) <= sizeof(mona_port_thread), "thread size");
+
+#if defined(__x86_64__)
+/* Register state the system saves on a context switch; an instruction set without it is unusable. */
+static uint64_t enabled_state(void)
+{
+    uint32_t low, high;
+    __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    return (uint64_t)high << 32 | low;
+}
+
+uint32_t mona_port_cpu_features(void)
+{
+    enum { STATE_AVX = 0x06, STATE_AVX512 = 0xe6 };
+    unsigned a, b, c, d;
+    if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE))
+        return 0;
+    const bool fma_f16c = (c & bit_FMA) && (c & bit_F16C);
+    const uint64_t state = enabled_state();
+    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d))
+        return 0;
+    uint32_t features = 0;
+    if ((b & bit_AVX2) && fma_f16c && (state & STATE_AVX) == STATE_AVX)
+        features |= MONA_CPU_AVX2;
+    const unsigned avx512 = bit_AVX512F | bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL;
+    if (features && (b & avx512) == avx512 && (c & bit_AVX512VNNI) &&
+        (state & STATE_AVX512) == STATE_AVX512)
+        features |= MONA_CPU_AVX512;
+    return features;
+}
+#elif defined(__aarch64__)
+uint32_t mona_port_cpu_features(void)
+{
+    return MONA_CPU_NEON;
+}
+#else
+uint32_t mona_port_cpu_features(void)
+{
+    return 0;
+}
+#endif
+
+unsigned mona_port_cpu_count(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set))
+        return 1;
+    const int count = CPU_COUNT(&set);
+    return count > 0 ? (unsigned)count : 1;
+}
+
+bool mona_port_has_threads(void)
+{
+    return true;
+}
+
+bool mona_port_thread_start(mona_port_thread *thread, void *(*function)(void *), void *argument)
+{
+    return !pthread_create((pthread_t *)(void *)thread, NULL, function, argument);
+}
+
+void mona_port_thread_join(mona_port_thread *thread)
+{
+    pthread_join(*(pthread_t *)(void *)thread, NULL);
+}
+
+void mona_port_mutex_init(mona_port_mutex *mutex)
+{
+    pthread_mutex_init((pthread_mutex_t *)mutex, NULL);
+}
+
+void mona_port_mutex_destroy(mona_port_mutex *mutex)
+{
+    pthread_mutex_destroy((pthread_mutex_t *)mutex);
+}
+
+void mona_port_lock(mona_port_mutex *mutex)
+{
+    pthread_mutex_lock((pthread_mutex_t *)mutex);
+}
+
+void mona_port_unlock(mona_port_mutex *mutex)
+{
+    pthread_mutex_unlock((pthread_mutex_t *)mutex);
+}
+
+void mona_port_condition_init(mona_port_condition *condition)
+{
+    pthread_cond_init((pthread_cond_t *)condition, NULL);
+}
+
+void mona_port_condition_destroy(mona_port_condition *condition)
+{
+    pthread_cond_destroy((pthread_cond_t *)condition);
+}
+
+void mona_port_wait(mona_port_condition *condition, mona_port_mutex *mutex)
+{
+    pthread_cond_wait((pthread_cond_t *)condition, (pthread_mutex_t *)mutex);
+}
+
+void mona_port_broadcast(mona_port_condition *condition)
+{
+    pthread_cond_broadcast((pthread_cond_t *)condition);
+}

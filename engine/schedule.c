@@ -1,0 +1,158 @@
+/* Which rows an operator makes when: the arithmetic of running a network depth-first.
+ *
+ * Let T be the rows of a STORE wanted up to some position. An operator that reads rows [a, b) to make rows
+ * up to r must have its source made up to b; going backwards through the operators, each one's need is the
+ * largest end of window among its readers. The same backwards walk over ranges gives the rows and columns a
+ * whole unit needs. Windows are monotone (later rows never need earlier input), so rings only ever move
+ * forward, and the rows a ring must hold are those between the newest one made and the oldest one that some
+ * reader has still to read.
+ *
+ * A band does not start at the top, so its first output row needs a whole receptive field at once. Positions
+ * therefore start before the band, as if output rows above it were wanted, and each operator starts making
+ * rows when the band's own first row is reached: the rings fill at the pace they are emptied later, and
+ * stay as small as in the steady state. */
+#include "plan.h"
+
+/* floor(a * b / c) for b, c > 0. */
+static int64_t scale_down(int64_t a, int64_t b, int64_t c)
+{
+    const int64_t product = a * b;
+    return product >= 0 ? product / c : -((-product + c - 1) / c);
+}
+
+static int64_t clip(int64_t value, int64_t low, int64_t high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
+static bool is_store(const plan_op *op)
+{
+    return op->bound.op->kind == MONA_OP_STORE;
+}
+
+const mona_shape *mona_plan_progress_shape(const plan_op *op)
+{
+    return is_store(op) ? &op->bound.input[0] : &op->bound.output;
+}
+
+mona_span mona_schedule_rows(const mona_plan *plan, uint32_t band)
+{
+    return (mona_span){(int64_t)plan->grid_height * band / plan->cores,
+                       (int64_t)plan->grid_height * (band + 1) / plan->cores};
+}
+
+static mona_span grid_columns(const mona_plan *plan, uint32_t tile)
+{
+    return (mona_span){(int64_t)plan->grid_width * tile / plan->tiles,
+                       (int64_t)plan->grid_width * (tile + 1) / plan->tiles};
+}
+
+/* Widens p so that it covers what reader `r` of its input i needs. */
+static void cover(const plan_op *r, uint32_t i, const plan_progress *reader, plan_progress *p)
+{
+    const mona_op_class *class = mona_ops[r->bound.op->kind];
+    const mona_shape *shape = mona_plan_progress_shape(r);
+    const mona_span made = {reader->x_begin < 0 ? 0 : reader->x_begin,
+                            clip(reader->x_end, 0, shape->width)};
+    const mona_span rows = class->rows(&r->bound, i, (mona_span){reader->begin, reader->end});
+    const mona_span columns = class->columns(&r->bound, i, made);
+    const int64_t height = r->bound.input[i].height;
+    const bool first = p->begin >= p->end;
+    const int64_t begin = clip(rows.begin, 0, height), end = clip(rows.end, 0, height);
+    p->begin = first || begin < p->begin ? begin : p->begin;
+    p->end = first || end > p->end ? end : p->end;
+    p->x_begin = first || columns.begin < p->x_begin ? columns.begin : p->x_begin;
+    p->x_end = first || columns.end > p->x_end ? columns.end : p->x_end;
+}
+
+void mona_schedule_unit(const mona_plan *plan, uint32_t band, uint32_t tile, plan_progress *progress)
+{
+    const mona_span rows = mona_schedule_rows(plan, band), columns = grid_columns(plan, tile);
+    const uint32_t count = plan->model.header->op_count;
+    for (uint32_t o = 0; o < count; o++)
+        progress[o] = (plan_progress){0};
+    for (uint32_t o = count; o-- > 0;) {
+        const plan_op *op = &plan->ops[o];
+        plan_progress *p = &progress[o];
+        if (is_store(op)) {
+            const mona_shape *s = mona_plan_progress_shape(op);
+            p->begin = scale_down(rows.begin, s->height, plan->grid_height);
+            p->end = scale_down(rows.end, s->height, plan->grid_height);
+            p->x_begin = scale_down(columns.begin, s->width, plan->grid_width);
+            p->x_end = scale_down(columns.end, s->width, plan->grid_width);
+        }
+        p->next = p->begin;
+        if (p->begin < p->end)
+            for (uint32_t i = 0; i < op->bound.op->input_count; i++)
+                if (op->writer[i] != MONA_NONE)
+                    cover(op, i, p, &progress[op->writer[i]]);
+    }
+}
+
+void mona_schedule_strip(const mona_plan *plan, int64_t position, plan_progress *progress)
+{
+    const uint32_t count = plan->model.header->op_count;
+    for (uint32_t o = 0; o < count; o++)
+        progress[o].need = INT64_MIN / 2;
+    for (uint32_t o = count; o-- > 0;) {
+        const plan_op *op = &plan->ops[o];
+        plan_progress *p = &progress[o];
+        if (is_store(op))
+            p->need = scale_down(position, op->bound.input[0].height, plan->grid_height);
+        if (p->need > INT64_MIN / 2)
+            for (uint32_t i = 0; i < op->bound.op->input_count; i++) {
+                if (op->writer[i] == MONA_NONE)
+                    continue;
+                plan_progress *source = &progress[op->writer[i]];
+                const int64_t end =
+                    mona_ops[op->bound.op->kind]
+                        ->rows(&op->bound, i, (mona_span){p->need - 1, p->need})
+                        .end;
+                source->need = end > source->need ? end : source->need;
+            }
+        p->need = p->need < p->end ? p->need : p->end;
+    }
+}
+
+int64_t mona_schedule_start(const mona_plan *plan, uint32_t band, plan_progress *progress)
+{
+    const int64_t begin = mona_schedule_rows(plan, band).begin;
+    /* A receptive field taller than the whole output gains nothing from a slower start. */
+    for (int64_t position = begin;; position -= plan->strip_rows) {
+        if (position <= begin - (int64_t)plan->grid_height)
+            return position;
+        mona_schedule_strip(plan, position, progress);
+        bool idle = true;
+        for (uint32_t o = 0; o < plan->model.header->op_count && idle; o++)
+            idle = progress[o].need <= progress[o].begin;
+        if (idle)
+            return position;
+    }
+}
+
+void mona_schedule_oldest(const mona_plan *plan, plan_progress *progress)
+{
+    const uint32_t count = plan->model.header->op_count;
+    for (uint32_t o = 0; o < count; o++) {
+        const plan_op *op = &plan->ops[o];
+        progress[o].oldest = progress[o].next;
+        if (progress[o].next >= progress[o].end)
+            continue;
+        const mona_span next = {progress[o].next, progress[o].next + 1};
+        for (uint32_t i = 0; i < op->bound.op->input_count; i++) {
+            if (op->writer[i] == MONA_NONE)
+                continue;
+            plan_progress *source = &progress[op->writer[i]];
+            const int64_t begin = mona_ops[op->bound.op->kind]->rows(&op->bound, i, next).begin;
+            const int64_t inside = clip(begin, source->begin, source->end);
+            source->oldest = inside < source->oldest ? inside : source->oldest;
+        }
+    }
+}
+
+mona_span mona_plan_columns(const mona_plan *plan, uint32_t index, const plan_progress *progress)
+{
+    const int64_t width = mona_plan_progress_shape(&plan->ops[index])->width;
+    return (mona_span){clip(progress[index].x_begin, 0, width),
+                       clip(progress[index].x_end, 0, width)};
+}

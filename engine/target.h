@@ -1,0 +1,28 @@
+/* Target descriptors: what a kernel may know of the machine it runs on. Kernels read every size from
+ * here, so the same source fits the 310's buffers and a CPU's caches. */
+#ifndef MONA_TARGET_H
+#define MONA_TARGET_H
+
+#include "mona.h"
+
+typedef struct ac_target {
+    const char *name;
+    uint32_t cores;
+    /* Buffers of one core, bytes. l1_bytes is a wish on the host (stay in the CPU's cache) and a wall
+     * on the chip. */
+    uint32_t l1_bytes, l0a_bytes, l0b_bytes, l0c_bytes, ub_bytes;
+    /* K extent of one cube fractal, in elements (the 310: 32 for 8 bit, 16 for fp16). */
+    uint32_t fractal_k_8bit, fractal_k_f16;
+    /* Channel block C0 of NC1HWC0, in elements. A tensor with few channels uses the smallest of
+     * small_c0 (0-terminated, ascending) that holds them all: the small-channel mode of load3d. */
+    uint32_t c0_8bit, c0_f16;
+    uint8_t small_c0[4];
+} ac_target;
+
+extern const ac_target ac_target_host;
+extern const ac_target ac_target_ascend310;
+
+/* C0 of a tensor with this many channels. */
+uint32_t ac_target_c0(const ac_target *target, mona_type type, uint32_t channels);
+
+#endif

@@ -1,0 +1,135 @@
+#!/usr/bin/python3
+"""PSNR of a net on the usual test sets, in float and by the engine's INT8 rule.
+
+  evaluate.py sr_x2_fast ../sr_x2_fast.onnx
+  evaluate.py denoise_fast ../denoise_fast.onnx
+
+The weights are an .onnx file that export.py wrote or an .npz file that train.py wrote. Both carry
+the feature ranges that the INT8 column needs. Every output is rounded to 8 bit before it is
+compared.
+
+Super-resolution: Y of BT.601 (16-235), antialiased bicubic halving rounded to 8 bit, 2 pixels
+cropped at each border. Denoising: Gaussian noise of a fixed seed added to the 8-bit image, then
+clipped and rounded; grey images run with neutral chroma (128); the colour rows are full-range
+4:2:0 planes with the same noise in all three.
+"""
+import argparse
+import glob
+import os
+
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):  # before numpy is loaded
+    os.environ.setdefault(variable, "1")
+
+import numpy as np
+import torch
+from skimage import io
+
+import data
+import nets
+
+
+def psnr(a, b):
+    return 10 * np.log10(255**2 / max(np.mean((np.float64(a) - b) ** 2), 1e-10))
+
+
+def run(net, planes, int8):
+    """Packed planes in code values to corrected packed planes, rounded to 8 bit."""
+    x = torch.from_numpy(np.ascontiguousarray(planes / 255, np.float32))[None]
+    with torch.no_grad():
+        out = net.forward_int8(x) if int8 else net(x)
+    return data.to8(out[0].numpy() * 255).astype(np.float64)
+
+
+def table(title, header, rows):
+    print(f"{title:22s}" + "".join(f"{h:>10s}" for h in header))
+    for name, values in rows:
+        print(f"{name:22s}" + "".join(f"{v:10.2f}" for v in values), flush=True)
+
+
+# ---- super-resolution --------------------------------------------------------------------------
+
+SR_SETS = (("Set5", "set5/x2/*HR.png"), ("Set14", "set14/x2/*HR.png"), ("B100", "bsd100/*.jpg"))
+
+
+def sr_image(net, path, paths):
+    high = data.luma(io.imread(path))
+    high = high[:high.shape[0] // 2 * 2, :high.shape[1] // 2 * 2]
+    low = data.to8(data.imresize(high, 0.5)).astype(np.float64)
+    outputs = [data.to8(data.imresize(low, 2)).astype(np.float64)]
+    outputs += [data.depth_to_space(run(net, low[None], int8)) for int8 in paths]
+    return [psnr(o[2:-2, 2:-2], high[2:-2, 2:-2]) for o in outputs]
+
+
+def evaluate_sr(net, tests, paths):
+    rows = []
+    for name, pattern in SR_SETS:
+        files = sorted(glob.glob(os.path.join(tests, pattern)))
+        rows.append((name, np.mean([sr_image(net, f, paths) for f in files], 0)))
+    table("PSNR-Y, x2", ["bicubic", "float", "INT8"], rows)
+
+
+# ---- denoising ---------------------------------------------------------------------------------
+
+def even(plane):
+    """Repeat the last row and column where a size is odd."""
+    return np.pad(plane, ((0, plane.shape[0] % 2), (0, plane.shape[1] % 2)), "edge")
+
+
+def noisy(plane, sigma, rng):
+    return data.to8(plane + sigma * rng.standard_normal(plane.shape)).astype(np.float64)
+
+
+def denoise(net, y, u, v, sigma, int8):
+    level = np.full((1,) + u.shape, float(sigma))
+    planes = np.concatenate([data.space_to_depth(even(y)), u[None], v[None], level])
+    out = run(net, planes, int8)
+    return data.depth_to_space(out[:4])[:y.shape[0], :y.shape[1]], out[4], out[5]
+
+
+def grey_image(net, rgb, sigma, rng, paths):
+    clean = data.grey(rgb)
+    y = noisy(clean, sigma, rng)
+    neutral = np.full((-(-y.shape[0] // 2), -(-y.shape[1] // 2)), 128.0)
+    outputs = [y] + [denoise(net, y, neutral, neutral, sigma, int8)[0] for int8 in paths]
+    return [psnr(o, clean) for o in outputs]
+
+
+def colour_image(net, rgb, sigma, rng, paths):
+    """PSNR of Y for each path, then of U and V together."""
+    clean = [data.to8(p).astype(np.float64) for p in data.yuv420(rgb)]
+    inputs = [noisy(p, sigma, rng) for p in clean]
+    outputs = [inputs] + [denoise(net, *inputs, sigma, int8) for int8 in paths]
+    chroma = np.stack(clean[1:])
+    return [psnr(o[0], clean[0]) for o in outputs] + [psnr(np.stack(o[1:]), chroma) for o in outputs]
+
+
+def evaluate_denoise(net, tests, paths):
+    with open(os.path.join(tests, "cbsd68.txt")) as f:
+        images = [io.imread(os.path.join(tests, "bsd100", line)) for line in f.read().split()]
+
+    def rows(measure, sigmas):
+        for sigma in sigmas:
+            rng = np.random.default_rng(sigma)
+            yield f"sigma {sigma}", np.mean([measure(net, i, sigma, rng, paths) for i in images], 0)
+
+    header = ["noisy", "float", "INT8"]
+    table("BSD68 grey", header, rows(grey_image, (5, 15, 25, 50)))
+    table("CBSD68 4:2:0", [h + s for s in (" Y", " UV") for h in header],
+          rows(colour_image, (15, 25, 50)))
+    clean = [colour_image(net, i, 0, np.random.default_rng(0), paths) for i in images]
+    kept = np.min(clean, 0)
+    mean = np.mean(clean, 0)
+    table("CBSD68 4:2:0 clean", ["float Y", "INT8 Y", "float UV", "INT8 UV"],
+          [("mean", mean[[1, 2, 4, 5]]), ("worst image", kept[[1, 2, 4, 5]])])
+
+
+if __name__ == "__main__":
+    p = argparse.ArgumentParser(description=__doc__,
+                                formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("name", choices=sorted(nets.SHAPES)), p.add_argument("weights")
+    p.add_argument("--data", default=data.DEFAULT_DATA)
+    a = p.parse_args()
+    torch.set_num_threads(1)
+    net = nets.load(a.name, a.weights)
+    evaluate = evaluate_sr if a.name == "sr_x2_fast" else evaluate_denoise
+    evaluate(net, os.path.join(a.data, "test"), (False, True))

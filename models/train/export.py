@@ -1,0 +1,108 @@
+#!/usr/bin/python3
+"""Write a trained net as plain ONNX: Conv, Relu, Add, Concat, Slice, SpaceToDepth, DepthToSpace.
+
+  export.py sr_x2_fast weights.npz ../sr_x2_fast.onnx
+
+Height and width are symbolic. The graph is built by hand, node by node, so that nothing of a
+framework's own export (Shape chains, Reshape / Transpose pairs) gets into it.
+"""
+import argparse
+import os
+import sys
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+OPSET = 13
+
+
+class Graph:
+    """Collects nodes and initialisers; every method returns the name of the tensor it makes."""
+
+    def __init__(self, weights):
+        self.weights, self.nodes, self.constants = weights, [], []
+
+    def node(self, op, inputs, output, **attributes):
+        self.nodes.append(helper.make_node(op, inputs, [output], name=output, **attributes))
+        return output
+
+    def constant(self, name, array):
+        self.constants.append(numpy_helper.from_array(np.ascontiguousarray(array), name))
+        return name
+
+    def conv(self, x, layer, output):
+        inputs = [x] + [self.constant(f"{layer}.{part}", self.weights[f"{layer}.{part}"])
+                        for part in ("weight", "bias")]
+        return self.node("Conv", inputs, output, kernel_shape=[3, 3], pads=[1, 1, 1, 1],
+                         strides=[1, 1], dilations=[1, 1], group=1)
+
+    def channels(self, x, first, last, output):
+        """Slice of channels [first, last)."""
+        inputs = [x] + [self.constant(f"{output}.{part}", np.array([value], np.int64))
+                        for part, value in (("starts", first), ("ends", last), ("axes", 1))]
+        return self.node("Slice", inputs, output)
+
+    def trunk(self, x, base):
+        """Head, body with the feature residual, tail, and the image added to the correction."""
+        body = sum(k.startswith("body.") and k.endswith(".weight") for k in self.weights)
+        first = t = self.node("Relu", [self.conv(x, "head", "head")], "features")
+        for i in range(body):
+            t = self.node("Relu", [self.conv(t, f"body.{i}", f"body.{i}")], f"relu.{i}")
+        t = self.conv(self.node("Add", [t, first], "sum"), "tail", "correction")
+        return self.node("Add", [t, base], "corrected")
+
+    def depth_to_space(self, x, output):
+        return self.node("DepthToSpace", [x], output, blocksize=2, mode="CRD")
+
+
+def image(name, height, width):
+    return helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 1, height, width])
+
+
+def sr_x2_fast(g):
+    g.depth_to_space(g.trunk("luma", "luma"), "luma_x2")
+    return [image("luma", "h", "w")], [image("luma_x2", "h2", "w2")]
+
+
+def denoise_fast(g):
+    quarters = g.node("SpaceToDepth", ["y"], "y_quarters", blocksize=2)
+    packed = g.node("Concat", [quarters, "u", "v", "noise"], "packed", axis=1)
+    planes = g.channels(packed, 0, 6, "planes")
+    corrected = g.trunk(packed, planes)
+    g.depth_to_space(g.channels(corrected, 0, 4, "y_corrected"), "y_out")
+    g.channels(corrected, 4, 5, "u_out")
+    g.channels(corrected, 5, 6, "v_out")
+    inputs = [image("y", "h2", "w2")] + [image(name, "h", "w") for name in ("u", "v", "noise")]
+    return inputs, [image("y_out", "h2", "w2"), image("u_out", "h", "w"), image("v_out", "h", "w")]
+
+
+def build(name, weights):
+    g = Graph(weights)
+    inputs, outputs = {"sr_x2_fast": sr_x2_fast, "denoise_fast": denoise_fast}[name](g)
+    graph = helper.make_graph(g.nodes, name, inputs, outputs, g.constants)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)],
+                              producer_name="mona")
+    model.ir_version = 7
+    if "ranges" in weights:  # largest value of each stored feature map; evaluate.py reads it
+        text = " ".join(f"{v:.6g}" for v in weights["ranges"])
+        helper.set_model_props(model, {"ranges": text})
+    onnx.checker.check_model(onnx.shape_inference.infer_shapes(model, strict_mode=True))
+    return model
+
+
+def write(model, path):
+    """Replace `path` in one step, so that a reader never meets half a file."""
+    temporary = path + ".part"
+    with open(temporary, "wb") as f:
+        f.write(model.SerializeToString())
+    os.replace(temporary, path)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 4:
+        sys.exit(__doc__)
+    p = argparse.ArgumentParser(description=__doc__)
+    p.add_argument("name"), p.add_argument("weights"), p.add_argument("output")
+    a = p.parse_args()
+    write(build(a.name, dict(np.load(a.weights))), a.output)

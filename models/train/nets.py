@@ -1,0 +1,199 @@
+"""The shipped networks, for training: float, with simulated quantisation, and the exact INT8 rule.
+
+Both nets have one shape: a head convolution to C channels, `body` convolutions C -> C, the head's
+features added before a tail convolution, and the input added to the tail's output. All kernels are
+3x3, all but the tail are followed by ReLU. Rearranging pixels (space-to-depth, depth-to-space)
+stays outside `Net`, so training sees only packed planes and never has to move pixels.
+"""
+import numpy as np
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+# inputs, channels, body, outputs: the arguments of Net
+SHAPES = {
+    "sr_x2_fast": (1, 16, 3, 4),
+    "denoise_fast": (7, 16, 4, 6),
+}
+
+
+class Collapsible(nn.Module):
+    """A 3x3 convolution whose kernel is the product of a wide 3x3 and a 1x1 plus a fixed base.
+
+    The product is formed in weight space at every step, so the forward pass costs no more than the
+    plain convolution, yet the extra degrees of freedom make training faster and better. The base is
+    the identity where the channel counts allow it, or the weights a run starts from.
+    """
+
+    def __init__(self, inputs, outputs, width=128, gain=1.0):
+        super().__init__()
+        self.wide = nn.Parameter(torch.randn(width, inputs, 3, 3) / (9 * inputs) ** 0.5)
+        self.point = nn.Parameter(torch.randn(outputs, width) * 1.2 * gain / width ** 0.5)
+        self.bias = nn.Parameter(torch.zeros(outputs))
+        base = torch.zeros(outputs, inputs, 3, 3)
+        if inputs == outputs:
+            base[range(outputs), range(outputs), 1, 1] = 1
+        self.register_buffer("base", base)
+
+    def kernel(self):
+        return torch.einsum("ow,wikl->oikl", self.point, self.wide) + self.base
+
+    def start_from(self, weight, bias):
+        self.base.copy_(torch.from_numpy(weight))
+        self.bias.data.copy_(torch.from_numpy(bias))
+        self.point.data.zero_()  # the product starts at nothing and grows from there
+
+
+def on_grid(value, scale, low, high):
+    """Multiples of scale in the forward pass, the gradient of `value` in the backward pass.
+
+    A scale that depends on the weights gets its gradient too, from the rounding error: that is what
+    makes a lone large weight shrink when it coarsens the grid for all others.
+    """
+    with torch.no_grad():
+        steps = value / scale
+        change = steps.round().clamp_(low, high).sub_(steps)
+    return value + scale * change
+
+
+def weight_scale(weight):
+    """Symmetric s8, one scale per output channel."""
+    return weight.abs().amax((1, 2, 3), keepdim=True).clamp(min=1e-8) / 127
+
+
+def to_half(x):
+    return x.half().float()
+
+
+class Net(nn.Module):
+    def __init__(self, inputs, channels, body, outputs):
+        super().__init__()
+        self.head = Collapsible(inputs, channels)
+        self.body = nn.ModuleList(Collapsible(channels, channels) for _ in range(body))
+        self.tail = Collapsible(channels, outputs, gain=0.1)
+        # largest value seen of each stored feature map: the head, then each body convolution
+        self.register_buffer("ranges", torch.zeros(body + 1))
+        self.outputs = outputs
+
+    def convolutions(self):
+        """(name, module) in the order of the graph; the names are those of the weight files."""
+        yield "head", self.head
+        for i, m in enumerate(self.body):
+            yield f"body.{i}", m
+        yield "tail", self.tail
+
+    def plain_weights(self):
+        """The collapsed net: {"head.weight": array, "head.bias": array, ...}."""
+        out = {}
+        with torch.no_grad():
+            for name, m in self.convolutions():
+                out[name + ".weight"] = m.kernel().numpy().copy()
+                out[name + ".bias"] = m.bias.numpy().copy()
+        return out
+
+    def start_from(self, weights):
+        for name, m in self.convolutions():
+            m.start_from(weights[name + ".weight"], weights[name + ".bias"])
+
+    def skip(self, x):
+        """What the tail corrects: the image planes, without the noise map of `denoise_fast`."""
+        return x if x.shape[1] == 1 else x[:, :self.outputs]
+
+    def track(self, i, x):
+        """Follow the largest value of feature map i, forgetting slowly: min-max calibration."""
+        peak = x.amax()
+        self.peaks.append(peak)  # for the loss
+        with torch.no_grad():
+            self.ranges[i] = torch.maximum(self.ranges[i] * 0.9995, peak)
+
+    def store(self, i, x, quantised):
+        """A feature map as it is stored: u8, zero point 0, one scale, if `quantised`."""
+        if self.training:
+            self.track(i, x)
+        if not quantised:
+            return x
+        return on_grid(x, self.ranges[i] / 255, 0, 255)
+
+    def forward(self, x, quantised=False):
+        def conv(m, t):
+            weight = m.kernel()
+            if quantised:
+                weight = on_grid(weight, weight_scale(weight), -127, 127)
+            return F.conv2d(t, weight, m.bias, padding=1)
+
+        self.peaks = []
+        first = features = self.store(0, F.relu(conv(self.head, x)), quantised)
+        for i, m in enumerate(self.body):
+            features = F.relu(conv(m, features))
+            if i + 1 == len(self.body):
+                features = features + first  # one rounding: mona adds before it stores
+            features = self.store(i + 1, features, quantised)
+        return conv(self.tail, features) + self.skip(x)
+
+    def calibrate(self, samples):
+        """Set the ranges to the largest values over `samples`, as a min-max calibration does."""
+        self.train()
+        largest = torch.zeros_like(self.ranges)
+        with torch.no_grad():
+            for x in samples:
+                self.ranges.zero_()
+                self(x)
+                largest = torch.maximum(largest, self.ranges)
+        self.ranges.copy_(largest)
+        self.eval()
+
+    @torch.no_grad()
+    def forward_int8(self, x):
+        """The engine's arithmetic: s32 sums, fp16 scales, fp16 residual, one rounding.
+
+        x holds multiples of 1/255. Sums of u8 x s8 products stay below 2^24, so fp32 convolutions
+        are exact and this is the INT8 rule itself, not an estimate of it.
+        """
+        def conv(m, q, in_scale, out_scale):
+            weight = m.kernel()
+            scale = weight_scale(weight)
+            bias = (m.bias / (in_scale * scale.flatten())).round()
+            acc = F.conv2d(q, (weight / scale).round(), bias, padding=1)
+            return to_half(acc * to_half(in_scale * scale / out_scale).view(1, -1, 1, 1))
+
+        pixel = torch.tensor(1 / 255)
+        scales = self.ranges / 255
+        image = (x * 255).round()
+        first = features = F.relu(conv(self.head, image, pixel, scales[0])).round().clamp(0, 255)
+        for i, m in enumerate(self.body):
+            features = F.relu(conv(m, features, scales[i], scales[i + 1]))
+            if i + 1 == len(self.body):
+                residual = to_half(first * to_half(scales[0] / scales[i + 1]))
+                features = to_half(features + residual)
+            features = features.round().clamp(0, 255)
+        out = to_half(conv(self.tail, features, scales[-1], pixel) + self.skip(image))
+        return out.round().clamp(0, 255) / 255
+
+
+def read_weights(path):
+    """The arrays of an .npz file, or the same from an .onnx file that export.py wrote."""
+    if not path.endswith(".onnx"):
+        return dict(np.load(path))
+    import onnx
+    from onnx import numpy_helper
+    model = onnx.load(path)
+    weights = {t.name: numpy_helper.to_array(t).copy() for t in model.graph.initializer}
+    notes = {p.key: p.value for p in model.metadata_props}
+    if "ranges" in notes:
+        weights["ranges"] = np.array(notes["ranges"].split(), np.float32)
+    return weights
+
+
+def load(name, path):
+    """A net of the given name with the weights, and the ranges if any, of a file."""
+    net = Net(*SHAPES[name])
+    weights = read_weights(path)
+    net.start_from(weights)
+    if "ranges" in weights:
+        net.ranges.copy_(torch.from_numpy(weights["ranges"]))
+    return net.eval()
+
+
+def macs_per_packed_pixel(name):
+    inputs, channels, body, outputs = SHAPES[name]
+    return 9 * channels * (inputs + body * channels + outputs)

@@ -1,0 +1,59 @@
+/* DEPTH_TO_SPACE between tensors, ONNX mode CRD: channel c of output pixel (X, Y) is channel
+ * c * block^2 + (Y mod block) * block + X mod block of input pixel (X / block, Y / block). */
+#include "helpers.h"
+
+#include "../engine/libc.h"
+
+static mona_status check(const mona_file_op *op, const mona_shape *inputs, const mona_shape *output,
+                         const uint8_t *data, uint64_t data_bytes)
+{
+    (void)data, (void)data_bytes;
+    const bool sound = op->block >= 2 && op->block <= 4 && inputs[0].type == output->type &&
+                       (uint64_t)output->channels * op->block * op->block == inputs[0].channels;
+    return sound ? MONA_OK : MONA_ERR_MODEL;
+}
+
+static mona_status infer(const mona_file_op *op, const mona_shape *inputs, mona_shape *output)
+{
+    output->height = inputs[0].height * op->block;
+    output->width = inputs[0].width * op->block;
+    return MONA_OK;
+}
+
+static mona_span span(const mona_bound_op *b, uint32_t i, mona_span out)
+{
+    (void)i;
+    const int64_t block = b->op->block;
+    return (mona_span){floor_div(out.begin, block), floor_div(out.end - 1, block) + 1};
+}
+
+static void row(const mona_row_call *call)
+{
+    const mona_bound_op *b = call->bound;
+    const uint32_t block = b->op->block;
+    const size_t element = mona_type_size(b->output.type);
+    const uint32_t dy = (uint32_t)(call->y % block);
+    const ac_row out = output_row(call);
+    const uint8_t *in = call->input[0].rows[0];
+    for (uint32_t c = 0; c < b->output.channels; c++)
+        for (int64_t x = call->x_begin; x < call->x_end; x++) {
+            const uint32_t channel = (c * block + dy) * block + (uint32_t)(x % block);
+            const uint32_t c0 = b->input_c0[0];
+            const size_t column = (size_t)(x / block - call->input[0].x_begin);
+            const uint8_t *from = in + channel / c0 * call->input[0].block_stride +
+                                  (column * c0 + channel % c0) * element;
+            const size_t to = (size_t)(x - call->x_begin) * out.c0 + c % out.c0;
+            memcpy(out.data + c / out.c0 * out.block_stride + to * element, from, element);
+        }
+}
+
+const mona_op_class mona_op_depth_to_space = {
+    .name = "depth_to_space",
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .check = check,
+    .infer = infer,
+    .rows = span,
+    .columns = span,
+    .row = row,
+};

@@ -1,0 +1,67 @@
+/* The epilogue that CONV, ADD and MUL share: its checks, and its parameters ready for kernels. */
+#include "helpers.h"
+
+static size_t padded_floats(uint32_t channels)
+{
+    return (channels + 15) / 16 * 16 * sizeof(float);
+}
+
+static bool f16_array_finite(const uint8_t *data, uint32_t offset, uint32_t count)
+{
+    const uint16_t *values = (const uint16_t *)(const void *)(data + offset);
+    for (uint32_t i = 0; i < count; i++)
+        if (!f16_finite(values[i]))
+            return false;
+    return true;
+}
+
+bool mona_epilogue_check(const mona_file_epilogue *e, uint32_t channels, const uint8_t *data,
+                         uint64_t data_bytes)
+{
+    const bool clips =
+        e->activation == MONA_ACT_CLIP || e->activation_after_add == MONA_ACT_CLIP;
+    if (e->activation >= MONA_ACT_COUNT || e->activation_after_add >= MONA_ACT_COUNT ||
+        e->activation_after_add == MONA_ACT_PRELU || !f16_finite(e->residual_scale) ||
+        !f16_finite(e->output_scale))
+        return false;
+    if (clips && (!f16_finite(e->clip_min) || !f16_finite(e->clip_max) ||
+                  f16_value(e->clip_min) > f16_value(e->clip_max)))
+        return false;
+    if (e->activation != MONA_ACT_PRELU)
+        return e->slopes == MONA_NONE;
+    return data_ok(e->slopes, channels, sizeof(uint16_t), data_bytes) &&
+           f16_array_finite(data, e->slopes, channels);
+}
+
+size_t mona_epilogue_bytes(uint32_t channels)
+{
+    return 2 * padded_floats(channels);
+}
+
+static const float *widen(float *to, const uint16_t *from, uint32_t channels)
+{
+    for (uint32_t c = 0; c < channels; c++)
+        to[c] = f16_value(from[c]);
+    for (uint32_t c = channels; c % 16; c++)
+        to[c] = 0;
+    return to;
+}
+
+void mona_epilogue_bind(ac_epilogue *e, const mona_file_epilogue *file, uint32_t channels,
+                        const uint8_t *data, const uint16_t *scales, void *constants)
+{
+    float *scale = constants, *slope = scale + padded_floats(channels) / sizeof(float);
+    *e = (ac_epilogue){
+        .activation = file->activation,
+        .activation_after_add = file->activation_after_add,
+        .clip_min = f16_value(file->clip_min),
+        .clip_max = f16_value(file->clip_max),
+        .residual_scale = f16_value(file->residual_scale),
+        .output_scale = f16_value(file->output_scale),
+    };
+    if (scales)
+        e->scale = widen(scale, scales, channels);
+    if (file->activation == MONA_ACT_PRELU)
+        e->slope =
+            widen(slope, (const uint16_t *)(const void *)(data + file->slopes), channels);
+}

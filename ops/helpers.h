@@ -1,0 +1,92 @@
+/* Small pieces several operators share. Private to ops/. */
+#ifndef MONA_OPS_HELPERS_H
+#define MONA_OPS_HELPERS_H
+
+#include "ops.h"
+
+enum { F16_ONE = 0x3c00 };
+
+/* Channels beyond the last one of a partly filled block are zero in every tensor that is read by steps of
+ * several elements; operators that write element by element keep the ring's initial zeros there. */
+
+static inline bool f16_finite(uint16_t bits)
+{
+    return (bits & 0x7c00) != 0x7c00;
+}
+
+/* Exact value of finite fp16 bits. */
+static inline float f16_value(uint16_t bits)
+{
+    const int32_t exponent = bits >> 10 & 31, fraction = bits & 1023;
+    /* 2^-24 * fraction for subnormals; otherwise (1024 + fraction) * 2^(exponent - 25). */
+    float value = (float)(exponent ? 1024 + fraction : fraction);
+    for (int32_t e = exponent ? exponent : 1; e < 25; e++)
+        value *= 0.5f;
+    for (int32_t e = exponent; e > 25; e--)
+        value *= 2;
+    return bits & 0x8000 ? -value : value;
+}
+
+static inline size_t align64(size_t bytes)
+{
+    return (bytes + 63) / 64 * 64;
+}
+
+static inline int64_t floor_div(int64_t a, int64_t b)
+{
+    return a / b - (a % b < 0);
+}
+
+static inline int64_t clip_to(int64_t value, int64_t low, int64_t high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
+/* Window of an operator that reads exactly the pixel it writes. */
+static inline mona_span same_span(const mona_bound_op *bound, uint32_t i, mona_span out)
+{
+    (void)bound, (void)i;
+    return out;
+}
+
+/* The row a call writes, from its first pixel. */
+static inline ac_row output_row(const mona_row_call *call)
+{
+    const mona_bound_op *b = call->bound;
+    const size_t column = (size_t)(call->x_begin - call->output.x_begin);
+    return (ac_row){call->output.rows[0] + column * b->output_c0 * mona_type_size(b->output.type),
+                    call->output.block_stride, b->output_c0, b->output.type};
+}
+
+/* The first row of input i's window, from the call's first pixel. */
+static inline ac_row input_row(const mona_row_call *call, uint32_t i)
+{
+    const mona_bound_op *b = call->bound;
+    const size_t column = (size_t)(call->x_begin - call->input[i].x_begin);
+    return (ac_row){call->input[i].rows[0] +
+                        column * b->input_c0[i] * mona_type_size(b->input[i].type),
+                    call->input[i].block_stride, b->input_c0[i], b->input[i].type};
+}
+
+/* The epilogue of an operator with so many output channels. check: parameters and data in range (a
+ * residual takes part only where the operator has one). bind: fills *e, its arrays in
+ * mona_epilogue_bytes() of constants; scales: fp16 bits, one a channel, or NULL. */
+bool mona_epilogue_check(const mona_file_epilogue *file, uint32_t channels, const uint8_t *data,
+                         uint64_t data_bytes);
+size_t mona_epilogue_bytes(uint32_t channels);
+void mona_epilogue_bind(ac_epilogue *e, const mona_file_epilogue *file, uint32_t channels,
+                        const uint8_t *data, const uint16_t *scales, void *constants);
+
+/* count items of `item` bytes at `offset` of the data section, aligned. */
+static inline bool data_ok(uint32_t offset, uint64_t count, uint64_t item, uint64_t data_bytes)
+{
+    return offset % MONA_FILE_ALIGNMENT == 0 && offset <= data_bytes &&
+           count <= (data_bytes - offset) / item;
+}
+
+/* Planes that STORE `bound` writes for row y (counted at its input) from column x_begin on. rows: room
+ * for output channels x block pointers. */
+ac_planes mona_store_planes(const mona_bound_op *bound, const mona_buffer *planes, int64_t y,
+                            int64_t x_begin, uint8_t **rows);
+
+#endif

@@ -1,0 +1,12 @@
+/* The table of all operators, by mona_op_kind. */
+#include "ops.h"
+
+const mona_op_class *const mona_ops[MONA_OP_COUNT] = {
+    [MONA_OP_LOAD] = &mona_op_load,
+    [MONA_OP_STORE] = &mona_op_store,
+    [MONA_OP_CONV] = &mona_op_conv,
+    [MONA_OP_ADD] = &mona_op_add,
+    [MONA_OP_MUL] = &mona_op_mul,
+    [MONA_OP_RESIZE] = &mona_op_resize,
+    [MONA_OP_DEPTH_TO_SPACE] = &mona_op_depth_to_space,
+};

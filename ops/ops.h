@@ -1,0 +1,86 @@
+/* The operators: what the loader, the planner and a session need to know of each.
+ *
+ * An operator makes one output row at a time from a window of rows of each input. That is all the
+ * planner needs to run a whole network depth-first. Adding an operator is one file in ops/ and one row
+ * in mona_ops. */
+#ifndef MONA_OPS_H
+#define MONA_OPS_H
+
+#include "../engine/aicore/aicore.h"
+#include "../engine/model_format.h"
+
+/* Height and width of a tensor once bound, and its channels and type. */
+typedef struct mona_shape {
+    uint32_t channels, height, width;
+    mona_type type;
+} mona_shape;
+
+/* Rows (or columns) [begin, end) of an input, unclipped: zero padding lies outside the tensor. */
+typedef struct mona_span {
+    int64_t begin, end;
+} mona_span;
+
+/* An operator bound to shapes and a target. */
+typedef struct mona_bound_op {
+    const mona_file_op *op;
+    const uint8_t *data;        /* the model's data section */
+    const ac_target *target;
+    const ac_isa *isa;
+    mona_shape input[MONA_OP_MAX_INPUTS];
+    mona_shape output;
+    uint32_t input_c0[MONA_OP_MAX_INPUTS]; /* of the tensors in L1; 0: input planes */
+    uint32_t output_c0;                    /* 0: output planes */
+    void *constants;            /* constants_bytes(), filled by bind() */
+} mona_bound_op;
+
+/* Rows of a tensor as a kernel sees them: row y of the window is rows[y]. Column 0 of every pointer is
+ * tensor column x_begin, which may be negative: columns outside the tensor are there and hold zeros. */
+typedef struct mona_rows {
+    uint8_t *const *rows;
+    size_t block_stride; /* bytes between channel blocks */
+    int64_t x_begin;
+} mona_rows;
+
+/* One call: output row y, columns [x_begin, x_end). */
+typedef struct mona_row_call {
+    const mona_bound_op *bound;
+    ac_core *core;
+    uint8_t *scratch;                   /* scratch_bytes() of this thread, 64-byte aligned */
+    int64_t y, x_begin, x_end;
+    mona_rows input[MONA_OP_MAX_INPUTS]; /* rows[0] is the first row of window(y); planes: of the image */
+    mona_rows output;                   /* rows[0] is row y; unused when stored to planes */
+    const mona_buffer *planes;          /* LOAD: of each input; STORE and a CONV with `store`: output */
+    const struct mona_bound_op *store;  /* CONV: the STORE fused into it, or NULL */
+} mona_row_call;
+
+typedef struct mona_op_class {
+    const char *name;
+    uint32_t min_inputs, max_inputs;
+    /* The record alone: parameters in range, data in bounds given the tensors' channels and types.
+     * data_bytes: of the data section. Heights and widths of the shapes are not yet known. */
+    mona_status (*check)(const mona_file_op *op, const mona_shape *inputs, const mona_shape *output,
+                         const uint8_t *data, uint64_t data_bytes);
+    /* Output height and width; MONA_ERR_SHAPE if the inputs do not fit. */
+    mona_status (*infer)(const mona_file_op *op, const mona_shape *inputs, mona_shape *output);
+    /* The rows of input i needed for output rows [out.begin, out.end); columns: the same along x. */
+    mona_span (*rows)(const mona_bound_op *bound, uint32_t i, mona_span out);
+    mona_span (*columns)(const mona_bound_op *bound, uint32_t i, mona_span out);
+    /* Bind-time constants (packed weights, tables), and scratch for row() of one thread. */
+    size_t (*constants_bytes)(const mona_bound_op *bound);
+    void (*bind)(const mona_bound_op *bound);
+    size_t (*scratch_bytes)(const mona_bound_op *bound, uint32_t columns);
+    void (*row)(const mona_row_call *call);
+    /* Multiply-adds of one whole frame. */
+    uint64_t (*macs)(const mona_bound_op *bound);
+} mona_op_class;
+
+/* One per operator, in the file of its name (add and mul: elementwise.c). */
+extern const mona_op_class mona_op_load, mona_op_store, mona_op_conv, mona_op_add, mona_op_mul,
+    mona_op_resize, mona_op_depth_to_space;
+extern const mona_op_class *const mona_ops[MONA_OP_COUNT]; /* by mona_op_kind */
+
+/* Runs one row of a fused convolution by instructions on the core's buffers: what row programs must
+ * equal bit for bit. The weights are packed as fractals. */
+void ac_conv_row_by_instructions(ac_core *core, const ac_conv_row *row);
+
+#endif

@@ -1,0 +1,31 @@
+/* A bounded queue of pointers between two threads. Its size is fixed when it is opened; nothing is
+ * allocated afterwards. */
+#ifndef MONA_CHANNEL_H
+#define MONA_CHANNEL_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+enum { CHANNEL_CAPACITY = 16 };
+
+typedef struct channel {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    void *items[CHANNEL_CAPACITY];
+    unsigned first, count;
+    bool closed;
+} channel;
+
+void channel_open(channel *c);
+void channel_destroy(channel *c);
+
+/* Waits for room. False: the channel was closed, the item was not taken. */
+bool channel_push(channel *c, void *item);
+
+/* Waits for an item. NULL: closed, and everything that was pushed has been taken. */
+void *channel_pop(channel *c);
+
+/* No more pushes; wakes both sides. May be called more than once. */
+void channel_close(channel *c);
+
+#endif

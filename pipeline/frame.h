@@ -1,0 +1,44 @@
+/* Frames in memory: up to four 8-bit planes, and pools of them made before the first frame arrives. */
+#ifndef MONA_FRAME_H
+#define MONA_FRAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mona.h"
+
+enum { FRAME_MAX_PLANES = 4 }; /* luma, two of chroma, alpha */
+
+/* What a frame is. Planes 1 and 2 are smaller by 1 << chroma_shift in both directions; 0 and 3 are
+ * full size. Sizes are those of the picture; stored planes are padded to a multiple of
+ * 1 << chroma_shift, so that chroma planes are whole. */
+typedef struct frame_format {
+    uint32_t width, height;
+    unsigned planes;       /* 1, 3 or 4 */
+    unsigned chroma_shift; /* 0: 4:4:4, 1: 4:2:0 */
+} frame_format;
+
+typedef struct frame {
+    frame_format format;
+    uint8_t *data[FRAME_MAX_PLANES];
+    ptrdiff_t stride[FRAME_MAX_PLANES]; /* bytes, positive */
+} frame;
+
+/* Size of a stored plane. */
+mona_size frame_plane_size(const frame_format *format, unsigned plane);
+
+/* Bytes of one frame's planes; a multiple of MONA_ALIGNMENT. */
+size_t frame_bytes(const frame_format *format);
+
+/* Lays a frame out in memory[0, frame_bytes), aligned to MONA_ALIGNMENT. */
+void frame_place(frame *f, const frame_format *format, uint8_t *memory);
+
+/* Copies width x height samples into plane and repeats the last column and row into the padding. */
+void frame_fill_plane(frame *f, unsigned plane, const uint8_t *source, ptrdiff_t source_stride,
+                      uint32_t width, uint32_t height);
+
+/* The plane as the engine wants it. */
+mona_buffer frame_buffer(const frame *f, unsigned plane);
+
+#endif

@@ -1,0 +1,199 @@
+/* Opening models: whatever the bytes, either a proof of bounds or a status. Built with the sanitisers this
+ * also shows that nothing past the file is read. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "sr_net.h"
+
+/* A copy in a block of exactly its size, so that a sanitiser sees one byte too many. */
+static uint8_t *copy_of(const uint8_t *bytes, size_t size)
+{
+    void *copy = NULL;
+    assert_int_equal(posix_memalign(&copy, 64, size ? size : 1), 0);
+    memcpy(copy, bytes, size);
+    return copy;
+}
+
+/* Opens and, where that succeeds, plans and runs one small frame. */
+static mona_status exercise(const uint8_t *bytes, size_t size)
+{
+    mona_model model;
+    mona_status status = mona_model_open(&model, bytes, size);
+    if (status)
+        return status;
+    enum { SIDE = 12 };
+    void *memory = aligned_alloc(64, mona_plan_bytes());
+    mona_plan *plan;
+    const mona_config config = {.threads = 1, .sizes = {{SIDE, SIDE}}};
+    status = mona_plan_make(&plan, memory, &model, &config);
+    if (!status && mona_plan_arena_bytes(plan) < 64u << 20) {
+        const mona_tensor_info in = mona_plan_input(plan, 0), out = mona_plan_output(plan, 0);
+        const size_t in_row = in.width * mona_type_size(in.type);
+        const size_t out_row = out.width * mona_type_size(out.type);
+        uint8_t *input = calloc(in.channels * in.height, in_row);
+        uint8_t *output = calloc(out.channels * out.height, out_row);
+        void *arena = aligned_alloc(64, (mona_plan_arena_bytes(plan) + 63) / 64 * 64);
+        mona_session *session;
+        assert_int_equal(mona_session_open(&session, plan, arena, mona_plan_arena_bytes(plan)),
+                         MONA_OK);
+        const mona_buffer from = {input, (ptrdiff_t)in_row, (ptrdiff_t)(in_row * in.height)};
+        const mona_buffer to = {output, (ptrdiff_t)out_row, (ptrdiff_t)(out_row * out.height)};
+        assert_int_equal(mona_session_run(session, &from, &to), MONA_OK);
+        mona_session_close(session);
+        free(arena), free(output), free(input);
+    }
+    free(memory);
+    return status;
+}
+
+static uint8_t *small_model(size_t *size)
+{
+    sr_net *net = sr_net_new(4, 1, 3);
+    uint8_t *bytes = sr_net_model(net, size);
+    free(net);
+    return bytes;
+}
+
+static void the_model_itself_opens(void **state)
+{
+    (void)state;
+    size_t size;
+    uint8_t *bytes = small_model(&size);
+    assert_int_equal(exercise(bytes, size), MONA_OK);
+    mona_model model;
+    assert_int_equal(mona_model_open(&model, bytes, size), MONA_OK);
+    assert_int_equal(mona_model_input_count(&model), 1);
+    assert_string_equal(mona_model_input(&model, 0).name, "luma");
+    assert_string_equal(mona_model_output(&model, 0).name, "luma_x2");
+    assert_int_equal(mona_model_output(&model, 0).type, MONA_U8);
+    free(bytes);
+}
+
+static void every_truncation_is_refused(void **state)
+{
+    (void)state;
+    size_t size;
+    uint8_t *bytes = small_model(&size);
+    for (size_t cut = 0; cut < size; cut++) {
+        uint8_t *copy = copy_of(bytes, cut);
+        mona_model model;
+        assert_int_equal(mona_model_open(&model, copy, cut), MONA_ERR_TRUNCATED);
+        free(copy);
+    }
+    free(bytes);
+}
+
+static void every_flipped_byte_is_refused(void **state)
+{
+    (void)state;
+    size_t size;
+    uint8_t *bytes = small_model(&size);
+    for (size_t i = 0; i < size; i++) {
+        bytes[i] ^= (uint8_t)(1 + i % 255);
+        mona_model model;
+        assert_true(mona_model_open(&model, bytes, size) < 0);
+        bytes[i] ^= (uint8_t)(1 + i % 255);
+    }
+    free(bytes);
+}
+
+/* With the checksum made right again, only the loader's own proofs stand between a byte and the kernels. */
+static void every_sealed_change_is_survived(void **state)
+{
+    (void)state;
+    size_t size;
+    uint8_t *bytes = small_model(&size);
+    static const uint8_t values[] = {0x00, 0x01, 0x3f, 0x7f, 0x80, 0xff};
+    unsigned refused = 0;
+    const size_t weights = ((const mona_file_header *)bytes)->data_offset;
+    for (size_t i = offsetof(mona_file_header, tensor_count) - 8; i < weights + 64; i++)
+        for (size_t k = 0; k < sizeof values; k++) {
+            uint8_t *copy = copy_of(bytes, size);
+            copy[i] = values[k];
+            builder_seal(copy);
+            refused += exercise(copy, size) != MONA_OK;
+            free(copy);
+        }
+    assert_true(refused > 500);
+    free(bytes);
+}
+
+static void random_sealed_changes_are_survived(void **state)
+{
+    (void)state;
+    size_t size;
+    uint8_t *bytes = small_model(&size);
+    uint32_t seed = 5;
+    for (int round = 0; round < 4000; round++) {
+        uint8_t *copy = copy_of(bytes, size);
+        const uint32_t changes = 1 + test_random(&seed) % 6;
+        for (uint32_t k = 0; k < changes; k++) {
+            const size_t at = 24 + test_random(&seed) % (size - 24);
+            copy[at] = (uint8_t)test_random(&seed);
+        }
+        builder_seal(copy);
+        exercise(copy, size);
+        free(copy);
+    }
+    free(bytes);
+}
+
+static void misaligned_bytes_are_refused(void **state)
+{
+    (void)state;
+    size_t size;
+    uint8_t *bytes = small_model(&size), *block = aligned_alloc(64, (size + 127) / 64 * 64);
+    memcpy(block + 8, bytes, size);
+    mona_model model;
+    assert_int_equal(mona_model_open(&model, block + 8, size), MONA_ERR_ARGUMENT);
+    assert_int_equal(mona_model_open(&model, NULL, size), MONA_ERR_ARGUMENT);
+    free(block), free(bytes);
+}
+
+static void other_files_are_named_as_such(void **state)
+{
+    (void)state;
+    uint8_t text[256] __attribute__((aligned(64))) = "This is a text file, not a model.\n";
+    mona_model model;
+    assert_int_equal(mona_model_open(&model, text, sizeof text), MONA_ERR_MAGIC);
+    size_t size;
+    uint8_t *bytes = small_model(&size);
+    ((mona_file_header *)bytes)->version = 99;
+    assert_int_equal(mona_model_open(&model, bytes, size), MONA_ERR_VERSION);
+    free(bytes);
+}
+
+static void every_status_has_a_text(void **state)
+{
+    (void)state;
+    for (int status = 0; status >= MONA_ERR_STATE; status--)
+        assert_string_not_equal(mona_status_text((mona_status)status), "unknown status");
+    assert_string_equal(mona_status_text((mona_status)-1000), "unknown status");
+}
+
+/* The check value of CRC-32: the checksum of "123456789". */
+static void crc_is_the_usual_one(void **state)
+{
+    (void)state;
+    assert_int_equal(mona_crc32(0, "123456789", 9), 0xcbf43926);
+    assert_int_equal(mona_crc32(mona_crc32(0, "1234", 4), "56789", 5), 0xcbf43926);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_model_itself_opens),
+        cmocka_unit_test(every_truncation_is_refused),
+        cmocka_unit_test(every_flipped_byte_is_refused),
+        cmocka_unit_test(every_sealed_change_is_survived),
+        cmocka_unit_test(random_sealed_changes_are_survived),
+        cmocka_unit_test(misaligned_bytes_are_refused),
+        cmocka_unit_test(other_files_are_named_as_such),
+        cmocka_unit_test(every_status_has_a_text),
+        cmocka_unit_test(crc_is_the_usual_one),
+    };
+    return cmocka_run_group_tests_name("model", tests, NULL, NULL);
+}

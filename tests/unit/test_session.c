@@ -1,0 +1,297 @@
+/* Whole networks through the engine: every instruction set, thread count, strip height and tile width must
+ * give the bytes of a plain map-at-a-time reference; and the arena is exactly what the plan says. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "sr_net.h"
+
+static void *aligned(size_t bytes)
+{
+    return aligned_alloc(64, (bytes + 63) / 64 * 64);
+}
+
+typedef struct bound {
+    void *plan_memory, *arena;
+    mona_plan *plan;
+    mona_session *session;
+} bound;
+
+static mona_status bind(bound *b, const mona_model *model, const mona_config *config)
+{
+    *b = (bound){.plan_memory = aligned(mona_plan_bytes())};
+    mona_status status = mona_plan_make(&b->plan, b->plan_memory, model, config);
+    if (status)
+        return status;
+    b->arena = aligned(mona_plan_arena_bytes(b->plan));
+    return mona_session_open(&b->session, b->plan, b->arena, mona_plan_arena_bytes(b->plan));
+}
+
+static void unbind(bound *b)
+{
+    mona_session_close(b->session);
+    free(b->plan_memory), free(b->arena);
+}
+
+typedef struct frame {
+    int h, w;
+    uint8_t *in, *expected;
+} frame;
+
+static frame frame_new(const sr_net *n, int w, int h)
+{
+    frame f = {h, w, malloc((size_t)(w * h)), malloc((size_t)(4 * w * h))};
+    uint32_t seed = 7;
+    for (int i = 0; i < w * h; i++)
+        f.in[i] = (uint8_t)(test_random(&seed) % 7 ? test_random(&seed) : 255);
+    sr_net_reference(n, f.in, h, w, f.expected);
+    return f;
+}
+
+/* Runs and compares; the output has a margin that must stay untouched. */
+static void expect_equal(const mona_model *model, const mona_config *config, const frame *f)
+{
+    bound b;
+    assert_int_equal(bind(&b, model, config), MONA_OK);
+    const ptrdiff_t stride = 2 * f->w + 16;
+    uint8_t *out = malloc((size_t)stride * (size_t)(2 * f->h + 2));
+    memset(out, 0xa5, (size_t)stride * (size_t)(2 * f->h + 2));
+    const mona_buffer input = {f->in, f->w, 0}, output = {out + stride + 8, stride, 0};
+    for (int run = 0; run < 2; run++) {
+        assert_int_equal(mona_session_run(b.session, &input, &output), MONA_OK);
+        for (int y = 0; y < 2 * f->h + 2; y++)
+            for (int x = 0; x < stride; x++) {
+                const int inside = y >= 1 && y <= 2 * f->h && x >= 8 && x < 8 + 2 * f->w;
+                const int want = inside ? f->expected[(y - 1) * 2 * f->w + x - 8] : 0xa5;
+                if (out[y * stride + x] != want)
+                    fail_msg("%s, %u threads, strip %u, tile %u: row %d column %d is %d, not %d",
+                             mona_plan_isa(b.plan), mona_plan_threads(b.plan), config->strip_rows,
+                             config->tile_columns, y - 1, x - 8, out[y * stride + x], want);
+            }
+    }
+    free(out);
+    unbind(&b);
+}
+
+static const char *const levels[] = {"c", "avx2", "avx512", "neon"};
+
+static bool level_usable(const mona_model *model, const char *cpu)
+{
+    bound b;
+    const mona_config config = {.cpu = cpu, .threads = 1, .sizes = {{16, 16}}};
+    const mona_status status = bind(&b, model, &config);
+    if (status)
+        free(b.plan_memory);
+    else
+        unbind(&b);
+    return status == MONA_OK;
+}
+
+static void same_bytes_everywhere(int channels, int body, int w, int h)
+{
+    sr_net *net = sr_net_new(channels, body, 1);
+    size_t size;
+    uint8_t *bytes = sr_net_model(net, &size);
+    mona_model model;
+    assert_int_equal(mona_model_open(&model, bytes, size), MONA_OK);
+    const frame f = frame_new(net, w, h);
+    unsigned tried = 0;
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+        if (!level_usable(&model, levels[i]))
+            continue;
+        static const unsigned strips[] = {0, 2, 5, 64}, tiles[] = {0, 16, 40};
+        for (unsigned k = 0; k < 12; k++) {
+            const mona_config config = {.cpu = levels[i],
+                                        .threads = k % 3 + 1,
+                                        .strip_rows = strips[k % 4],
+                                        .tile_columns = tiles[k / 4],
+                                        .sizes = {{(uint32_t)w, (uint32_t)h}}};
+            expect_equal(&model, &config, &f);
+        }
+        tried++;
+    }
+    assert_true(tried >= 1);
+    free(f.in), free(f.expected), free(bytes), free(net);
+}
+
+static void sixteen_channels(void **state)
+{
+    (void)state;
+    same_bytes_everywhere(16, 3, 93, 37);
+}
+
+static void uneven_channels(void **state)
+{
+    (void)state;
+    same_bytes_everywhere(20, 2, 50, 21);
+    same_bytes_everywhere(5, 1, 33, 9);
+    same_bytes_everywhere(33, 1, 41, 8);
+}
+
+static void tiny_frames(void **state)
+{
+    (void)state;
+    same_bytes_everywhere(16, 3, 1, 1);
+    same_bytes_everywhere(16, 3, 3, 40);
+    same_bytes_everywhere(16, 3, 40, 2);
+}
+
+/* An arena that ends at a page that cannot be touched, and then one that begins behind one. */
+static void nothing_outside_the_arena(void **state)
+{
+    (void)state;
+    sr_net *net = sr_net_new(16, 3, 3);
+    size_t size;
+    uint8_t *bytes = sr_net_model(net, &size);
+    mona_model model;
+    assert_int_equal(mona_model_open(&model, bytes, size), MONA_OK);
+    const frame f = frame_new(net, 130, 20);
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    for (unsigned i = 0; i < sizeof levels / sizeof *levels; i++) {
+        if (!level_usable(&model, levels[i]))
+            continue;
+        const mona_config config = {.cpu = levels[i], .threads = 2, .sizes = {{130, 20}}};
+        void *memory = aligned(mona_plan_bytes());
+        mona_plan *plan;
+        assert_int_equal(mona_plan_make(&plan, memory, &model, &config), MONA_OK);
+        const size_t need = mona_plan_arena_bytes(plan), span = (need + page - 1) / page * page;
+        /* Planes end at a guard page too: input and output share the last pages. */
+        const size_t in = 130 * 20, out = 4 * in, planes = (in + out + page - 1) / page * page;
+        uint8_t *map = mmap(NULL, span + planes + 4 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
+                            -1, 0);
+        assert_ptr_not_equal(map, MAP_FAILED);
+        uint8_t *first = map + page, *second = first + span + page;
+        assert_int_equal(mprotect(first, span, PROT_READ | PROT_WRITE), 0);
+        assert_int_equal(mprotect(second, planes, PROT_READ | PROT_WRITE), 0);
+        uint8_t *input_plane = second + planes - in, *output_plane = input_plane - out;
+        memcpy(input_plane, f.in, in);
+        for (int at_end = 0; at_end < 2; at_end++) {
+            uint8_t *arena = at_end ? first + span - (need + 63) / 64 * 64 : first;
+            mona_session *session;
+            assert_int_equal(mona_session_open(&session, plan, arena, need), MONA_OK);
+            const mona_buffer input = {input_plane, 130, 0}, output = {output_plane, 260, 0};
+            assert_int_equal(mona_session_run(session, &input, &output), MONA_OK);
+            assert_memory_equal(output_plane, f.expected, out);
+            mona_session_close(session);
+        }
+        munmap(map, span + planes + 4 * page);
+        free(memory);
+    }
+    free(f.in), free(f.expected), free(bytes), free(net);
+}
+
+static void one_byte_less_is_refused(void **state)
+{
+    (void)state;
+    sr_net *net = sr_net_new(16, 3, 3);
+    size_t size;
+    uint8_t *bytes = sr_net_model(net, &size);
+    mona_model model;
+    assert_int_equal(mona_model_open(&model, bytes, size), MONA_OK);
+    void *memory = aligned(mona_plan_bytes());
+    mona_plan *plan;
+    const mona_config config = {.threads = 1, .sizes = {{64, 64}}};
+    assert_int_equal(mona_plan_make(&plan, memory, &model, &config), MONA_OK);
+    const size_t need = mona_plan_arena_bytes(plan);
+    uint8_t *arena = aligned(need + 64);
+    mona_session *session = NULL;
+    assert_int_equal(mona_session_open(&session, plan, arena, need - 1), MONA_ERR_ARENA);
+    assert_int_equal(mona_session_open(&session, plan, arena + 1, need), MONA_ERR_ARENA);
+    assert_null(session);
+    assert_int_equal(mona_session_open(&session, plan, arena, need), MONA_OK);
+    mona_session_close(session);
+    free(arena), free(memory), free(bytes), free(net);
+}
+
+/* The listed regions follow each other without gap or overlap and fill the arena. */
+static void buffers_cover_the_arena(void **state)
+{
+    (void)state;
+    sr_net *net = sr_net_new(16, 3, 3);
+    size_t size;
+    uint8_t *bytes = sr_net_model(net, &size);
+    mona_model model;
+    assert_int_equal(mona_model_open(&model, bytes, size), MONA_OK);
+    void *memory = aligned(mona_plan_bytes());
+    for (unsigned threads = 1; threads <= 3; threads++) {
+        mona_plan *plan;
+        const mona_config config = {.threads = threads, .sizes = {{1920, 1080}}};
+        assert_int_equal(mona_plan_make(&plan, memory, &model, &config), MONA_OK);
+        size_t end = 0;
+        unsigned rings = 0;
+        mona_plan_buffer buffer;
+        for (unsigned i = 0; mona_plan_buffer_at(plan, i, &buffer); i++) {
+            assert_int_equal(buffer.offset, end);
+            assert_true(buffer.bytes > 0);
+            end += buffer.bytes;
+            rings += !strcmp(buffer.kind, "ring");
+        }
+        assert_int_equal(end, mona_plan_arena_bytes(plan));
+        assert_int_equal(rings, 5 * threads); /* packed luma, head, three body maps */
+        assert_true(mona_plan_arena_bytes(plan) < 8u << 20);
+        assert_int_equal(mona_plan_macs(plan), 1920ull * 1080 * 9 * (16 + 3 * 256 + 64));
+    }
+    free(memory), free(bytes), free(net);
+}
+
+/* Rings, and so the arena, do not grow with the height of a frame. */
+static void arena_does_not_depend_on_height(void **state)
+{
+    (void)state;
+    sr_net *net = sr_net_new(16, 3, 3);
+    size_t size;
+    uint8_t *bytes = sr_net_model(net, &size);
+    mona_model model;
+    assert_int_equal(mona_model_open(&model, bytes, size), MONA_OK);
+    void *memory = aligned(mona_plan_bytes());
+    size_t arena[2];
+    for (int i = 0; i < 2; i++) {
+        mona_plan *plan;
+        const mona_config config = {.threads = 2, .sizes = {{1280, i ? 8640 : 360}}};
+        assert_int_equal(mona_plan_make(&plan, memory, &model, &config), MONA_OK);
+        arena[i] = mona_plan_arena_bytes(plan);
+    }
+    assert_int_equal(arena[0], arena[1]);
+    free(memory), free(bytes), free(net);
+}
+
+static void sizes_that_do_not_fit(void **state)
+{
+    (void)state;
+    sr_net *net = sr_net_new(16, 1, 3);
+    size_t size;
+    uint8_t *bytes = sr_net_model(net, &size);
+    mona_model model;
+    assert_int_equal(mona_model_open(&model, bytes, size), MONA_OK);
+    void *memory = aligned(mona_plan_bytes());
+    mona_plan *plan;
+    static const mona_size bad[] = {{0, 0}, {0, 5}, {5, 0}, {MONA_MAX_SIDE, 16}, {40000, 16}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const mona_config config = {.sizes = {bad[i]}};
+        assert_int_equal(mona_plan_make(&plan, memory, &model, &config), MONA_ERR_SHAPE);
+    }
+    const mona_config unknown = {.cpu = "mmx", .sizes = {{16, 16}}};
+    assert_int_equal(mona_plan_make(&plan, memory, &model, &unknown), MONA_ERR_DEVICE);
+    const mona_config crowd = {.threads = 1000, .sizes = {{16, 16}}};
+    assert_int_equal(mona_plan_make(&plan, memory, &model, &crowd), MONA_ERR_LIMIT);
+    free(memory), free(bytes), free(net);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sixteen_channels),
+        cmocka_unit_test(uneven_channels),
+        cmocka_unit_test(tiny_frames),
+        cmocka_unit_test(nothing_outside_the_arena),
+        cmocka_unit_test(one_byte_less_is_refused),
+        cmocka_unit_test(buffers_cover_the_arena),
+        cmocka_unit_test(arena_does_not_depend_on_height),
+        cmocka_unit_test(sizes_that_do_not_fit),
+    };
+    return cmocka_run_group_tests_name("session", tests, NULL, NULL);
+}
