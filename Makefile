@@ -30,7 +30,7 @@ LIBS = $(shell pkg-config --libs libavformat libavcodec libavutil libavfilter li
 
 # ---- sources ----------------------------------------------------------------------------------
 ARCH := $(shell $(CC) -dumpmachine | cut -d- -f1)
-ENGINE_SRC := $(wildcard engine/*.c) engine/aicore/c.c engine/port/posix.c $(wildcard ops/*.c)
+ENGINE_SRC := $(wildcard engine/*.c) $(wildcard engine/aicore/c*.c) engine/port/posix.c $(wildcard ops/*.c)
 ifeq ($(ARCH),x86_64)
 ENGINE_SRC += engine/aicore/avx2.c engine/aicore/avx512.c
 endif

@@ -7,6 +7,7 @@ int cmd_enhance(int argc, char **argv);
 int cmd_compile(int argc, char **argv);
 int cmd_inspect(int argc, char **argv);
 int cmd_run(int argc, char **argv);
+int cmd_bench(int argc, char **argv);
 int cmd_devices(int argc, char **argv);
 
 #endif

@@ -17,6 +17,7 @@ static const struct command {
     {"compile", cmd_compile, "turn an ONNX model into a .mona model"},
     {"inspect", cmd_inspect, "show what a model is and what it needs"},
     {"run", cmd_run, "run a model on arrays in .npy files"},
+    {"bench", cmd_bench, "measure how long a frame takes"},
     {"devices", cmd_devices, "list what mona can compute on"},
 };
 

@@ -26,6 +26,7 @@
 #ifndef MONA_MODEL_FORMAT_H
 #define MONA_MODEL_FORMAT_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 enum {

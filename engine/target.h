@@ -11,12 +11,12 @@ typedef struct ac_target {
     /* Buffers of one core, bytes. l1_bytes is a wish on the host (stay in the CPU's cache) and a wall
      * on the chip. */
     uint32_t l1_bytes, l0a_bytes, l0b_bytes, l0c_bytes, ub_bytes;
-    /* K extent of one cube fractal, in elements (the 310: 32 for 8 bit, 16 for fp16). */
+    /* K extent of one cube fractal, in elements: 32 bytes for either type, as on the 310. */
     uint32_t fractal_k_8bit, fractal_k_f16;
-    /* Channel block C0 of NC1HWC0, in elements. A tensor with few channels uses the smallest of
-     * small_c0 (0-terminated, ascending) that holds them all: the small-channel mode of load3d. */
+    /* Channel block C0 of NC1HWC0, in elements. A tensor with few channels uses the smallest of the
+     * small ones (0-terminated, ascending) that holds them all: the small-channel mode of load3d. */
     uint32_t c0_8bit, c0_f16;
-    uint8_t small_c0[4];
+    uint8_t small_c0_8bit[4], small_c0_f16[4];
 } ac_target;
 
 extern const ac_target ac_target_host;

@@ -46,8 +46,8 @@ static void row(const mona_row_call *call)
         .output = output_row(call),
         .channels = b->output.channels,
         .pixels = (uint32_t)(call->x_end - call->x_begin),
-        .scale_a = f16_value(b->op->elementwise.scale[0]),
-        .scale_b = f16_value(b->op->elementwise.scale[1]),
+        .scale_a = ac_f32_from_f16(b->op->elementwise.scale[0]),
+        .scale_b = ac_f32_from_f16(b->op->elementwise.scale[1]),
         .broadcast_b = b->input[1].channels == 1 && b->output.channels > 1,
         .epilogue = *(const ac_epilogue *)b->constants,
     };

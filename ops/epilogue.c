@@ -25,7 +25,7 @@ bool mona_epilogue_check(const mona_file_epilogue *e, uint32_t channels, const u
         !f16_finite(e->output_scale))
         return false;
     if (clips && (!f16_finite(e->clip_min) || !f16_finite(e->clip_max) ||
-                  f16_value(e->clip_min) > f16_value(e->clip_max)))
+                  ac_f32_from_f16(e->clip_min) > ac_f32_from_f16(e->clip_max)))
         return false;
     if (e->activation != MONA_ACT_PRELU)
         return e->slopes == MONA_NONE;
@@ -41,7 +41,7 @@ size_t mona_epilogue_bytes(uint32_t channels)
 static const float *widen(float *to, const uint16_t *from, uint32_t channels)
 {
     for (uint32_t c = 0; c < channels; c++)
-        to[c] = f16_value(from[c]);
+        to[c] = ac_f32_from_f16(from[c]);
     for (uint32_t c = channels; c % 16; c++)
         to[c] = 0;
     return to;
@@ -54,10 +54,10 @@ void mona_epilogue_bind(ac_epilogue *e, const mona_file_epilogue *file, uint32_t
     *e = (ac_epilogue){
         .activation = file->activation,
         .activation_after_add = file->activation_after_add,
-        .clip_min = f16_value(file->clip_min),
-        .clip_max = f16_value(file->clip_max),
-        .residual_scale = f16_value(file->residual_scale),
-        .output_scale = f16_value(file->output_scale),
+        .clip_min = ac_f32_from_f16(file->clip_min),
+        .clip_max = ac_f32_from_f16(file->clip_max),
+        .residual_scale = ac_f32_from_f16(file->residual_scale),
+        .output_scale = ac_f32_from_f16(file->output_scale),
     };
     if (scales)
         e->scale = widen(scale, scales, channels);

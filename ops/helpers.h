@@ -2,6 +2,7 @@
 #ifndef MONA_OPS_HELPERS_H
 #define MONA_OPS_HELPERS_H
 
+#include "../engine/aicore/f16.h"
 #include "ops.h"
 
 enum { F16_ONE = 0x3c00 };
@@ -12,19 +13,6 @@ enum { F16_ONE = 0x3c00 };
 static inline bool f16_finite(uint16_t bits)
 {
     return (bits & 0x7c00) != 0x7c00;
-}
-
-/* Exact value of finite fp16 bits. */
-static inline float f16_value(uint16_t bits)
-{
-    const int32_t exponent = bits >> 10 & 31, fraction = bits & 1023;
-    /* 2^-24 * fraction for subnormals; otherwise (1024 + fraction) * 2^(exponent - 25). */
-    float value = (float)(exponent ? 1024 + fraction : fraction);
-    for (int32_t e = exponent ? exponent : 1; e < 25; e++)
-        value *= 0.5f;
-    for (int32_t e = exponent; e > 25; e--)
-        value *= 2;
-    return bits & 0x8000 ? -value : value;
 }
 
 static inline size_t align64(size_t bytes)

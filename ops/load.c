@@ -60,7 +60,7 @@ static void bind(const mona_bound_op *b)
         const uint32_t end = channel + b->input[i].channels * block * block;
         for (; channel < end; channel++) {
             k.step[channel] = block * (uint32_t)mona_type_size(b->input[i].type);
-            k.scale[channel] = f16_value(b->op->load.scale[i]);
+            k.scale[channel] = ac_f32_from_f16(b->op->load.scale[i]);
         }
     }
 }

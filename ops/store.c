@@ -51,7 +51,7 @@ ac_planes mona_store_planes(const mona_bound_op *b, const mona_buffer *planes, i
         rows[i] = (uint8_t *)planes->data + (ptrdiff_t)c * planes->channel_stride +
                   ((ptrdiff_t)y * s->block + dy) * planes->row_stride + column;
     }
-    return (ac_planes){rows, s->block, b->output.type, f16_value(s->scale), s->maximum};
+    return (ac_planes){rows, s->block, b->output.type, ac_f32_from_f16(s->scale), s->maximum};
 }
 
 static void row(const mona_row_call *call)

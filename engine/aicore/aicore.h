@@ -11,7 +11,8 @@
  * program first and issues instructions where there is none. checkops compares the two.
  *
  * fp16 values are uint16_t bit patterns in memory. All fp16 results are round-to-nearest-even and
- * saturate to +-65504 (the 310's saturation mode); a NaN never arises from finite operands.
+ * saturate to +-65504 (the 310's saturation mode), infinities too; a NaN becomes 0. None arises from
+ * finite operands. vmax gives a > b ? a : b and vmin a < b ? a : b, which settles the sign of zeros.
  */
 #ifndef AC_AICORE_H
 #define AC_AICORE_H
@@ -121,7 +122,8 @@ typedef struct ac_epilogue {
  * run_count[n]), its weights starting at weights + weights_offset[n]. */
 typedef struct ac_conv {
     mona_type source_type;        /* U8, S8 or F16 */
-    uint32_t pixel_bytes;         /* stride_w * c0 * element size: from one output pixel to the next */
+    uint32_t c0, stride;          /* of the source, in elements; from one output pixel to the next, in columns */
+    uint32_t pixel_bytes;         /* stride * c0 * element size: the same in bytes */
     uint32_t channels;            /* outputs */
     uint32_t blocks;              /* ceil(channels / 16) */
     uint32_t run_steps;           /* steps of a run */
@@ -140,11 +142,12 @@ typedef struct ac_planes {
     uint8_t *const *rows; /* [channels / block] */
     uint32_t block;       /* 1..4 */
     mona_type type;       /* of the planes: U8, U16, S8, F16 */
-    float scale;          /* fp16 value, for F16 -> U8, U16 */
+    float scale;          /* fp16 value, where the source or the planes are F16 */
     uint32_t maximum;     /* U8, U16 */
 } ac_planes;
 
-/* One output row, or a piece of one. Sources stay readable AC_ROW_SLACK bytes past the last element. */
+/* One output row, or a piece of one. Sources, the residual too, stay readable AC_ROW_SLACK bytes past the
+ * last element; outputs overlap no source. Of a partly filled channel block all channels are written. */
 typedef struct ac_conv_row {
     const ac_conv *conv;
     const uint8_t *const *runs;   /* address of each run for pixel 0 */
@@ -168,14 +171,16 @@ typedef struct ac_pack_row {
     ac_row output;                /* U8 from U8, S8 from S8, F16 from any */
 } ac_pack_row;
 
-/* A tensor row -> planes: channels first .. first + block * (rows of planes) - 1. */
+/* A tensor row -> planes: channels first .. first + channels - 1, with v the stored value and t = f16(v *
+ * scale) where the source or the planes are F16, else t = v. F16: t; U8, U16: round half to even, saturate
+ * to 0..maximum; S8: to -128..127. */
 typedef struct ac_unpack_row {
     ac_row source;
     uint32_t first, channels, pixels;
     ac_planes planes;
 } ac_unpack_row;
 
-/* Separable resampling of one tensor row: rows are combined in fp32 (first product, then fma; taps
+/* Separable resampling of one tensor row: rows are combined in fp32 (products and sums each rounded, taps
  * ascending), then columns likewise; U8, S8: saturate(round half even), F16: round once. */
 typedef struct ac_resize_row {
     mona_type type;             /* U8, S8 or F16 */
@@ -193,7 +198,8 @@ typedef struct ac_resize_row {
 } ac_resize_row;
 
 /* Two tensor rows, element by element: t = f16(f16(a * scale_a) op f16(b * scale_b)), then epilogue
- * (without residual). A b of one channel is broadcast over all. */
+ * (without residual). A b of one channel is broadcast over all. Channels up to the end of the last channel
+ * block are written as zero. */
 typedef struct ac_elementwise_row {
     bool multiply;              /* else add */
     ac_row a, b, output;
@@ -218,6 +224,7 @@ typedef struct ac_isa {
     void (*drain)(ac_core *, ac_drain, uint16_t *dst_ub, const void *src_l0c,
                   uint32_t fractals, const float *deq16);                              /* copy_matrix_cc_to_ubuf */
     void (*dup)(ac_core *, uint16_t *dst, uint16_t value, uint32_t count);             /* vector_dup */
+    /* b_period: b repeats after so many elements, 16 (block and repeat strides of 0), or 0: it does not */
     void (*vec2)(ac_core *, ac_vec2, uint16_t *dst, const uint16_t *a, const uint16_t *b,
                  uint32_t count, uint32_t b_period);                                   /* vadd, ... */
     void (*vecs)(ac_core *, ac_vecs, uint16_t *dst, const uint16_t *a, uint16_t s,

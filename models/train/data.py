@@ -107,18 +107,29 @@ def depth_to_space(a):
 
 # ---- training sets -----------------------------------------------------------------------------
 
-def train_images(data):
-    """Yields (set index, image index, RGB float image), JPEG sources reduced."""
+def train_images(data, soft):
+    """Yields (set index, image index, RGB float image), JPEG sources reduced.
+
+    `soft` adds a copy of each that is reduced and then enlarged to about its first size: video
+    frames, above all enlarged ones, are softer than reduced photographs.
+    """
+    def resized(image, scale):
+        return image if scale == 1 else np.clip(imresize(image, scale), 0, 255)
+
     for s, (name, pattern, _) in enumerate(SETS):
         files = sorted(glob.glob(os.path.join(data, pattern)))
         if not files:
             raise SystemExit(f"{os.path.join(data, pattern)}: no training images found")
         for i, f in enumerate(files):
             rgb = io.imread(f)[..., :3].astype(np.float64)
+            if name != "bsds500":
+                yield s, i, rgb
+                continue
             # two sizes of each JPEG, spread over 0.5-0.7
-            scales = (0.5 + 0.02 * (i % 5), 0.6 + 0.025 * (i % 5)) if name == "bsds500" else (1,)
-            for scale in scales:
-                yield s, i, rgb if scale == 1 else np.clip(imresize(rgb, scale), 0, 255)
+            for scale in (0.5 + 0.02 * (i % 5), 0.6 + 0.025 * (i % 5)):
+                yield s, i, resized(rgb, scale)
+            if soft:
+                yield s, i, resized(resized(rgb, 0.7), 1.4)
 
 
 def sr_pair(rgb):
@@ -141,7 +152,7 @@ def load_training(name, data, cache):
     if not os.path.exists(path):
         make = sr_pair if name == "sr_x2_fast" else clean_planes
         arrays = {}
-        for n, (s, i, rgb) in enumerate(train_images(data)):
+        for n, (s, i, rgb) in enumerate(train_images(data, name == "denoise_fast")):
             part = "held_out" if i < HELD_OUT else "train"
             low, high = make(rgb)
             arrays[f"{part}/{s}/{n}/in"] = low

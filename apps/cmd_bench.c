@@ -1,0 +1,274 @@
+/* mona bench: how long one frame takes, and what share of the machine's limit that is. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "commands.h"
+#include "formats/file.h"
+#include "model_format.h"
+#include "models/embedded.h"
+#include "mona.h"
+#include "options.h"
+#include "peak.h"
+
+enum { MODEL_MAX_BYTES = 512 << 20, WARM_UP = 3 };
+
+typedef struct bench {
+    const char *name;
+    mona_config config;
+    long iterations;
+    bool json;
+
+    uint8_t *file; /* NULL: an embedded model */
+    mona_model model;
+    void *plan_memory, *arena;
+    mona_plan *plan;
+    mona_session *session;
+    uint8_t *planes[2 * MONA_MAX_IO]; /* of inputs, then of outputs */
+    mona_buffer inputs[MONA_MAX_IO], outputs[MONA_MAX_IO];
+    double *times; /* ms, one an iteration */
+} bench;
+
+static bool open_model(bench *b)
+{
+    const embedded_model *embedded = embedded_model_find(b->name);
+    const uint8_t *bytes = embedded ? embedded->begin : NULL;
+    size_t size = embedded ? (size_t)(embedded->end - embedded->begin) : 0;
+    format_error error = {""};
+    if (!embedded && !file_read(b->name, "a .mona model", MODEL_MAX_BYTES, &b->file, &size, &error)) {
+        cli_fail(0, "%s", error.text);
+        return false;
+    }
+    const mona_status status = mona_model_open(&b->model, embedded ? bytes : b->file, size);
+    if (status)
+        cli_fail(0, "%s: %s", b->name, mona_status_text(status));
+    return status == MONA_OK;
+}
+
+/* Planes of one tensor, filled with the same noise on every machine. */
+static bool make_planes(uint8_t **memory, mona_buffer *buffer, const mona_tensor_info *info)
+{
+    const size_t row = (size_t)info->width * mona_type_size(info->type);
+    const size_t plane = row * info->height, bytes = plane * info->channels;
+    *memory = file_alloc(bytes);
+    if (!*memory)
+        return false;
+    uint32_t state = 1;
+    for (size_t i = 0; i < bytes; i++) {
+        state = state * 1664525 + 1013904223;
+        (*memory)[i] = (uint8_t)(state >> 24);
+    }
+    /* Of an fp16 the upper byte decides: 0x2c to 0x3b are 1/16 up to 1. */
+    for (size_t i = 1; info->type == MONA_F16 && i < bytes; i += 2)
+        (*memory)[i] = (uint8_t)(0x2c + (*memory)[i] % 16);
+    *buffer = (mona_buffer){*memory, (ptrdiff_t)row, (ptrdiff_t)plane};
+    return true;
+}
+
+static bool make_buffers(bench *b)
+{
+    const unsigned inputs = mona_model_input_count(&b->model);
+    const unsigned outputs = mona_model_output_count(&b->model);
+    for (unsigned i = 0; i < inputs; i++) {
+        const mona_tensor_info info = mona_plan_input(b->plan, i);
+        if (!make_planes(&b->planes[i], &b->inputs[i], &info))
+            return false;
+    }
+    for (unsigned i = 0; i < outputs; i++) {
+        const mona_tensor_info info = mona_plan_output(b->plan, i);
+        if (!make_planes(&b->planes[inputs + i], &b->outputs[i], &info))
+            return false;
+    }
+    return true;
+}
+
+static bool open_session(bench *b)
+{
+    b->plan_memory = file_alloc(mona_plan_bytes());
+    b->times = malloc((size_t)b->iterations * sizeof *b->times);
+    if (!b->plan_memory || !b->times)
+        return cli_fail(0, "out of memory"), false;
+    mona_status status = mona_plan_make(&b->plan, b->plan_memory, &b->model, &b->config);
+    if (!status) {
+        const size_t bytes = mona_plan_arena_bytes(b->plan);
+        b->arena = file_alloc(bytes);
+        if (!b->arena || !make_buffers(b))
+            return cli_fail(0, "out of memory: %s needs %zu bytes", b->name, bytes), false;
+        status = mona_session_open(&b->session, b->plan, b->arena, bytes);
+    }
+    if (status)
+        cli_fail(0, "%s: %s", b->name, mona_status_text(status));
+    return status == MONA_OK;
+}
+
+static double now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Times every iteration; sorted afterwards. */
+static bool measure(bench *b)
+{
+    for (long i = -WARM_UP; i < b->iterations; i++) {
+        const double start = now_ms();
+        const mona_status status = mona_session_run(b->session, b->inputs, b->outputs);
+        if (status)
+            return cli_fail(0, "%s: %s", b->name, mona_status_text(status)), false;
+        if (i >= 0)
+            b->times[i] = now_ms() - start;
+    }
+    qsort(b->times, (size_t)b->iterations, sizeof *b->times, compare);
+    return true;
+}
+
+/* The smallest time that is not below `percent` of all. */
+static double percentile(const bench *b, double percent)
+{
+    long rank = (long)((double)b->iterations * percent / 100);
+    return b->times[rank < b->iterations ? rank : b->iterations - 1];
+}
+
+static uint32_t output_crc(const bench *b)
+{
+    uint32_t crc = 0;
+    for (unsigned i = 0; i < mona_model_output_count(&b->model); i++) {
+        const mona_tensor_info info = mona_plan_output(b->plan, i);
+        crc = mona_crc32(crc, b->outputs[i].data,
+                         (size_t)b->outputs[i].channel_stride * info.channels);
+    }
+    return crc;
+}
+
+/* Whether most of the work is INT8: it is then a share of that peak. */
+static bool mostly_int8(const bench *b)
+{
+    unsigned int8 = 0, fp16 = 0;
+    for (uint32_t i = 0; i < b->model.header->op_count; i++)
+        if (b->model.ops[i].kind == MONA_OP_CONV)
+            *(b->model.ops[i].conv.scales == MONA_NONE ? &fp16 : &int8) += 1;
+    return int8 >= fp16;
+}
+
+static void report(const bench *b)
+{
+    const mona_tensor_info in = mona_plan_input(b->plan, 0);
+    const double p50 = percentile(b, 50), macs = (double)mona_plan_macs(b->plan);
+    const double rate = macs / p50 * 1e-6;
+    peak limit = {0};
+    const bool known = peak_measure(mona_plan_threads(b->plan), &limit);
+    const bool int8 = mostly_int8(b);
+    const double share = known ? rate / (int8 ? limit.int8_gmac_per_s : limit.fp16_gmac_per_s) : 0;
+    if (b->json) {
+        printf("{\"model\":\"%s\",\"width\":%u,\"height\":%u,\"isa\":\"%s\",\"threads\":%u,"
+               "\"iterations\":%ld,\"min_ms\":%.3f,\"p50_ms\":%.3f,\"p90_ms\":%.3f,"
+               "\"p99_ms\":%.3f,\"max_ms\":%.3f,\"gmac\":%.4f,\"gmac_per_s\":%.1f,"
+               "\"precision\":\"%s\",\"peak_gmac_per_s\":%.1f,\"peak_share\":%.4f,"
+               "\"arena_bytes\":%zu,\"output_crc32\":\"%08x\"}\n",
+               b->name, in.width, in.height, mona_plan_isa(b->plan), mona_plan_threads(b->plan),
+               b->iterations, b->times[0], p50, percentile(b, 90), percentile(b, 99),
+               b->times[b->iterations - 1], macs * 1e-9, rate, int8 ? "int8" : "fp16",
+               int8 ? limit.int8_gmac_per_s : limit.fp16_gmac_per_s, share,
+               mona_plan_arena_bytes(b->plan), output_crc(b));
+        return;
+    }
+    printf("%s at %ux%u, %s, %u thread%s\n", b->name, in.width, in.height, mona_plan_isa(b->plan),
+           mona_plan_threads(b->plan), mona_plan_threads(b->plan) > 1 ? "s" : "");
+    printf("  time        p50 %.3f ms, p90 %.3f, p99 %.3f, min %.3f, max %.3f (%ld frames)\n", p50,
+           percentile(b, 90), percentile(b, 99), b->times[0], b->times[b->iterations - 1],
+           b->iterations);
+    printf("  work        %.3f GMAC a frame, %.1f GMAC/s, %.1f %% of this machine's %s peak of %.0f\n",
+           macs * 1e-9, rate, 100 * share, int8 ? "int8" : "fp16",
+           int8 ? limit.int8_gmac_per_s : limit.fp16_gmac_per_s);
+    printf("  memory      %zu bytes of arena\n", mona_plan_arena_bytes(b->plan));
+    printf("  output      CRC-32 %08x\n", output_crc(b));
+}
+
+static void close_bench(bench *b)
+{
+    mona_session_close(b->session);
+    for (size_t i = 0; i < 2 * MONA_MAX_IO; i++)
+        free(b->planes[i]);
+    free(b->times), free(b->arena), free(b->plan_memory), free(b->file);
+}
+
+static int report_peak(unsigned threads, bool json)
+{
+    peak p;
+    if (!peak_measure(threads, &p))
+        return cli_fail(EXIT_FAILED, "the peak cannot be measured: out of threads or memory");
+    if (json)
+        printf("{\"threads\":%u,\"int8_gmac_per_s\":%.1f,\"fp16_gmac_per_s\":%.1f,"
+               "\"fp32_gmac_per_s\":%.1f,\"copy_gb_per_s\":%.2f}\n",
+               threads, p.int8_gmac_per_s, p.fp16_gmac_per_s, p.fp32_gmac_per_s, p.copy_gb_per_s);
+    else
+        printf("peak of %u thread%s: int8 %.0f GMAC/s (%s), fp16 and fp32 %.0f GMAC/s (%s), "
+               "copy %.1f GB/s\n",
+               threads, threads > 1 ? "s" : "", p.int8_gmac_per_s, p.int8_instruction,
+               p.fp32_gmac_per_s, p.fp32_instruction, p.copy_gb_per_s);
+    return EXIT_SUCCESS;
+}
+
+int cmd_bench(int argc, char **argv)
+{
+    const char *size = NULL, *cpu = NULL, *device = "auto";
+    long threads = 0, iterations = 20, strip_rows = 0, tile_columns = 0;
+    bool json = false, peaks = false;
+    const option options[] = {
+        {"--size", NULL, OPTION_STRING, &size, 0, 0, "WxH", "size of the first input"},
+        {"--threads", "-t", OPTION_WHOLE, &threads, 0, MONA_MAX_THREADS, "N",
+         "threads; 0, the default: one per core"},
+        {"--iterations", "-n", OPTION_WHOLE, &iterations, 1, 1000000, "N",
+         "frames to time after 3 that warm up (20)"},
+        {"--device", NULL, OPTION_STRING, &device, 0, 0, "NAME", "device (auto)"},
+        {"--cpu", NULL, OPTION_STRING, &cpu, 0, 0, "ISA", "highest instruction set to use"},
+        {"--strip-rows", NULL, OPTION_WHOLE, &strip_rows, 0, MONA_MAX_SIDE, "N",
+         "rows a step makes; 0: the planner's choice"},
+        {"--tile-columns", NULL, OPTION_WHOLE, &tile_columns, 0, MONA_MAX_SIDE, "N",
+         "columns of a tile; 0: the planner's choice"},
+        {"--peak", NULL, OPTION_FLAG, &peaks, 0, 0, NULL,
+         "measure what this machine can do at most, and stop"},
+        {"--json", NULL, OPTION_FLAG, &json, 0, 0, NULL, "one JSON object"},
+    };
+    const command_line line = {
+        "bench MODEL --size WxH [OPTION]...",
+        "Times a model, a .mona file or the name of one inside mona, on one frame after another.",
+        options, sizeof options / sizeof *options, 0, 1};
+    const char *operands[2];
+    const options_result parsed = options_parse(&line, argc, argv, operands);
+    if (parsed != OPTIONS_RUN)
+        return parsed == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
+    bench b = {.name = operands[0], .iterations = iterations, .json = json};
+    b.config.device = mona_device_find(device);
+    if (!b.config.device)
+        return cli_fail(EXIT_USAGE, "no device '%s'; mona devices lists them", device);
+    mona_device_properties properties;
+    mona_device_query(b.config.device, &properties);
+    if (peaks)
+        return report_peak(threads ? (unsigned)threads : properties.cores, json);
+    if (!b.name)
+        return cli_fail(EXIT_USAGE, "usage: mona %s", line.usage);
+    unsigned width = 0, height = 0;
+    char rest;
+    if (size && sscanf(size, "%ux%u%c", &width, &height, &rest) != 2)
+        return cli_fail(EXIT_USAGE, "--size: expected WIDTHxHEIGHT, found '%s'", size);
+    b.config.cpu = cpu;
+    b.config.threads = (unsigned)threads;
+    b.config.strip_rows = (unsigned)strip_rows;
+    b.config.tile_columns = (unsigned)tile_columns;
+    b.config.sizes[0] = (mona_size){width, height};
+    const bool done = open_model(&b) && open_session(&b) && measure(&b);
+    if (done)
+        report(&b);
+    close_bench(&b);
+    return done ? EXIT_SUCCESS : EXIT_FAILED;
+}

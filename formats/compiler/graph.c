@@ -1,0 +1,148 @@
+#include "graph.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Memory comes in blocks that are freed together: passes may share arrays between nodes freely. */
+typedef struct graph_block {
+    struct graph_block *next;
+    max_align_t data[];
+} graph_block;
+
+void graph_free(graph *g)
+{
+    for (graph_block *block = g->memory, *next; block; block = next) {
+        next = block->next;
+        free(block);
+    }
+    free(g->nodes);
+    free(g->values);
+    *g = (graph){0};
+}
+
+void *graph_alloc(graph *g, size_t count, size_t size)
+{
+    if (count > (SIZE_MAX - sizeof(graph_block)) / size)
+        return NULL;
+    graph_block *block = calloc(1, sizeof *block + count * size);
+    if (!block)
+        return NULL;
+    block->next = g->memory;
+    g->memory = block;
+    return block->data;
+}
+
+const char *graph_strdup(graph *g, const char *text)
+{
+    const size_t size = strlen(text) + 1;
+    char *copy = graph_alloc(g, size, 1);
+    return copy ? memcpy(copy, text, size) : NULL;
+}
+
+/* Makes room for one more item of a growing array. */
+static bool grow(void **items, uint32_t count, uint32_t *room, uint32_t most, size_t size)
+{
+    if (count < *room)
+        return true;
+    const uint32_t larger = *room ? *room * 2 : 64;
+    void *moved = count < most ? realloc(*items, larger * size) : NULL;
+    if (!moved)
+        return false;
+    *items = moved;
+    *room = larger;
+    return true;
+}
+
+uint32_t graph_add_value(graph *g, const char *name)
+{
+    const char *copy = graph_strdup(g, name);
+    void *values = g->values;
+    if (!copy || !grow(&values, g->value_count, &g->value_room, 16 * GRAPH_MAX_NODES,
+                       sizeof *g->values))
+        return UINT32_MAX;
+    g->values = values;
+    g->values[g->value_count] = (graph_value){.name = copy, .low = 1, .high = -1};
+    return g->value_count++;
+}
+
+graph_node *graph_add_node(graph *g)
+{
+    void *nodes = g->nodes;
+    if (!grow(&nodes, g->node_count, &g->node_room, GRAPH_MAX_NODES, sizeof *g->nodes))
+        return NULL;
+    g->nodes = nodes;
+    graph_node *node = &g->nodes[g->node_count++];
+    memset(node, 0, sizeof *node);
+    return node;
+}
+
+void graph_remove_node(graph *g, uint32_t i)
+{
+    g->node_count--;
+    memmove(&g->nodes[i], &g->nodes[i + 1], (g->node_count - i) * sizeof *g->nodes);
+}
+
+uint32_t graph_producer(const graph *g, uint32_t value)
+{
+    for (uint32_t i = 0; i < g->node_count; i++)
+        if (g->nodes[i].output == value)
+            return i;
+    return UINT32_MAX;
+}
+
+static bool contains(const uint32_t *list, uint32_t count, uint32_t value)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (list[i] == value)
+            return true;
+    return false;
+}
+
+bool graph_is_input(const graph *g, uint32_t value)
+{
+    return contains(g->inputs, g->input_count, value);
+}
+
+bool graph_is_output(const graph *g, uint32_t value)
+{
+    return contains(g->outputs, g->output_count, value);
+}
+
+uint32_t graph_uses(const graph *g, uint32_t value)
+{
+    uint32_t uses = 0;
+    for (uint32_t i = 0; i < g->output_count; i++)
+        uses += g->outputs[i] == value;
+    for (uint32_t i = 0; i < g->node_count; i++)
+        for (uint32_t k = 0; k < g->nodes[i].input_count; k++)
+            uses += g->nodes[i].inputs[k] == value;
+    return uses;
+}
+
+uint32_t graph_only_reader(const graph *g, uint32_t value)
+{
+    if (graph_uses(g, value) != 1 || graph_is_output(g, value))
+        return UINT32_MAX;
+    for (uint32_t i = 0; i < g->node_count; i++)
+        if (contains(g->nodes[i].inputs, g->nodes[i].input_count, value))
+            return i;
+    return UINT32_MAX;
+}
+
+uint32_t graph_private_producer(const graph *g, uint32_t i, uint32_t input)
+{
+    const uint32_t value = g->nodes[i].inputs[input];
+    return graph_uses(g, value) == 1 ? graph_producer(g, value) : UINT32_MAX;
+}
+
+bool graph_fail(const graph_node *node, format_error *error, const char *format, ...)
+{
+    char text[384];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return format_fail(error, "node '%.80s' (%.40s) %s", node->name, node->op_type, text);
+}

@@ -1,0 +1,149 @@
+/* The compiler's network: values and the nodes that make them, in execution order.
+ *
+ * import.c builds it from ONNX, the passes (rewrite.c, fold.c, fuse.c) bring it to what the engine runs,
+ * reference.c runs it in fp32 at any stage, lower.c turns it into a .mona model. Batches are always 1, so
+ * a computed value is channels x height x width.
+ *
+ * All memory belongs to the graph and lives until graph_free. */
+#ifndef MONA_COMPILER_GRAPH_H
+#define MONA_COMPILER_GRAPH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../error.h"
+#include "model_format.h"
+#include "mona.h"
+
+enum {
+    GRAPH_MAX_NODES = 4096,
+    GRAPH_MAX_RANK = 8,
+    GRAPH_MAX_INPUTS = MONA_OP_MAX_INPUTS,
+};
+
+typedef enum graph_kind {
+    GRAPH_CONV,           /* inputs: source, then the residual if one is fused */
+    GRAPH_AFFINE,         /* x * scale[c] + shift[c] */
+    GRAPH_ACTIVATION,     /* activation alone */
+    GRAPH_ADD,            /* of two; the second may have one channel for all */
+    GRAPH_MUL,
+    GRAPH_CONCAT,         /* of channels */
+    GRAPH_SLICE,          /* channels first .. first + count - 1 */
+    GRAPH_SPACE_TO_DEPTH,
+    GRAPH_DEPTH_TO_SPACE,
+    GRAPH_RESIZE,
+    GRAPH_RESHAPE,        /* exist only until rewrite.c has recognised what they are part of */
+    GRAPH_TRANSPOSE,
+} graph_kind;
+
+/* Coordinate of a nearest sample to a column: the engine rounds halves down; ONNX knows four rules. */
+typedef enum graph_nearest {
+    GRAPH_ROUND_HALF_DOWN,
+    GRAPH_ROUND_HALF_UP,
+    GRAPH_FLOOR,
+    GRAPH_CEIL,
+} graph_nearest;
+
+typedef struct graph_activation {
+    mona_activation kind;
+    float low, high;     /* CLIP */
+    const float *slopes; /* PRELU: one a channel */
+} graph_activation;
+
+typedef struct graph_conv {
+    uint32_t kernel[2], stride[2], dilation[2]; /* rows, columns */
+    uint32_t pad_begin[2], pad_end[2];
+    uint32_t groups;
+    float *weights; /* [output channels][input channels / groups][kernel rows][kernel columns] */
+    float *bias;    /* [output channels] */
+} graph_conv;
+
+typedef struct graph_resize {
+    mona_resize_mode mode;
+    mona_resize_coordinates coordinates;
+    graph_nearest nearest;
+    uint32_t ratio[2][2]; /* rows, columns: output = input * [0] / [1], rounded down */
+    float cubic_a;
+    float offset[2];      /* rows, columns: added to the input coordinate */
+} graph_resize;
+
+typedef struct graph_node {
+    graph_kind kind;
+    const char *name;    /* of the ONNX node, or of its output where it has none */
+    const char *op_type; /* ONNX's word */
+    uint32_t input_count;
+    uint32_t inputs[GRAPH_MAX_INPUTS];
+    uint32_t output;
+    /* CONV, ADD, MUL: activation, then the residual (CONV), then after_add. ACTIVATION: activation. */
+    graph_activation activation, after_add;
+    union {
+        graph_conv conv;
+        struct {
+            float *scale, *shift;
+        } affine;
+        struct {
+            uint32_t first, count;
+        } slice;
+        struct {
+            uint32_t block;
+            bool depth_first; /* ONNX mode DCR: channel = (dy * block + dx) * channels + c */
+        } depth;
+        graph_resize resize;
+        struct {
+            uint32_t rank;
+            int64_t numbers[GRAPH_MAX_RANK]; /* RESHAPE: shape; TRANSPOSE: permutation */
+        } shape;
+    };
+} graph_node;
+
+typedef struct graph_value {
+    const char *name;
+    float *data;                  /* of a constant, else NULL */
+    uint32_t rank;                /* of a constant */
+    uint64_t dims[GRAPH_MAX_RANK];
+    size_t count;                 /* elements of a constant */
+    uint32_t channels;            /* of a computed value */
+    uint32_t height, width;       /* of a computed value; 0: any */
+    float low, high;              /* range seen in calibration; low > high: none */
+} graph_value;
+
+typedef struct graph {
+    const char *name;
+    graph_node *nodes;
+    uint32_t node_count, node_room;
+    graph_value *values;
+    uint32_t value_count, value_room;
+    uint32_t inputs[MONA_MAX_IO], outputs[MONA_MAX_IO]; /* values */
+    uint32_t input_count, output_count;
+    struct graph_block *memory;
+} graph;
+
+void graph_free(graph *g);
+
+/* Zeroed memory of the graph's lifetime; NULL: out of memory. */
+void *graph_alloc(graph *g, size_t count, size_t size);
+const char *graph_strdup(graph *g, const char *text);
+
+/* A new value; UINT32_MAX: out of memory or too many. */
+uint32_t graph_add_value(graph *g, const char *name);
+/* A new node at the end, zeroed; NULL: out of memory or more than GRAPH_MAX_NODES. */
+graph_node *graph_add_node(graph *g);
+/* Takes node i out; later ones move up. */
+void graph_remove_node(graph *g, uint32_t i);
+
+/* Index of the node that makes a value; UINT32_MAX: an input or a constant. */
+uint32_t graph_producer(const graph *g, uint32_t value);
+/* Number of node inputs and graph outputs that are this value. */
+uint32_t graph_uses(const graph *g, uint32_t value);
+bool graph_is_input(const graph *g, uint32_t value);
+bool graph_is_output(const graph *g, uint32_t value);
+/* The only node that reads a value that is no output; UINT32_MAX: none or several. */
+uint32_t graph_only_reader(const graph *g, uint32_t value);
+/* The producer of input `input` of node i if nothing else uses that value; UINT32_MAX otherwise. */
+uint32_t graph_private_producer(const graph *g, uint32_t i, uint32_t input);
+
+/* "NODE (OP_TYPE) " + the text, as an error. Always false. */
+bool graph_fail(const graph_node *node, format_error *error, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

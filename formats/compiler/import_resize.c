@@ -1,0 +1,165 @@
+/* Resize and its forerunner Upsample. */
+#include "importer.h"
+
+#include <math.h>
+
+enum { MAX_RATIO = 65536 };
+
+/* The fraction with the smallest denominator that a float stands for: scales such as 1.5 or 0.6667 are
+ * written as decimals of a ratio. */
+static bool to_ratio(double scale, uint32_t ratio[2])
+{
+    for (uint32_t d = 1; d <= 1024 && scale > 0; d++) {
+        const double n = nearbyint(scale * d);
+        if (n >= 1 && n <= MAX_RATIO && fabs(n / d - scale) <= 1e-7 * scale) {
+            ratio[0] = (uint32_t)n;
+            ratio[1] = d;
+            return true;
+        }
+    }
+    return false;
+}
+
+static uint32_t common_divisor(uint32_t a, uint32_t b)
+{
+    return b ? common_divisor(b, a % b) : a;
+}
+
+/* Ratios of rows and columns from the constant of scales, or of sizes, with one number a side. */
+static bool read_ratios(importer *im, const Onnx__NodeProto *node, size_t scales, size_t sizes,
+                        const uint32_t *in, graph_resize *resize)
+{
+    const graph_value *by_scale = import_constant(im, node, scales);
+    const graph_value *by_size = import_constant(im, node, sizes);
+    if (by_scale && !by_scale->count)
+        by_scale = NULL;
+    const graph_value *v = by_scale ? by_scale : by_size;
+    const Onnx__AttributeProto *attribute = import_attribute(node, "scales");
+    const float *numbers = v ? v->data : attribute && attribute->n_floats ? attribute->floats : NULL;
+    if (!numbers || (v ? v->count : attribute->n_floats) != 4)
+        return import_fail(im, node, "needs four constant scales or sizes");
+    const bool scaled = v != by_size || by_scale;
+    const float batch_and_channels = scaled ? 1 : numbers[1];
+    if (numbers[0] != 1 || (scaled && numbers[1] != batch_and_channels))
+        return import_fail(im, node, "resizes batch or channels; supported are height and width");
+    for (int i = 0; i < 2; i++) {
+        const double number = (double)numbers[2 + i];
+        if (!scaled && !in[i])
+            return import_fail(im, node, "resizes to fixed sizes what has no fixed size; give it "
+                                         "scales instead");
+        if (!scaled && number >= 1 && number <= MONA_MAX_SIDE) {
+            const uint32_t out = (uint32_t)number, divisor = common_divisor(out, in[i]);
+            resize->ratio[i][0] = out / divisor;
+            resize->ratio[i][1] = in[i] / divisor;
+        } else if (!scaled || !to_ratio(number, resize->ratio[i])) {
+            return import_fail(im, node, "resizes by %g, which is no ratio of whole numbers up to "
+                                         "1024", number);
+        }
+    }
+    return true;
+}
+
+static bool read_mode(importer *im, const Onnx__NodeProto *node, graph_resize *resize)
+{
+    if (import_text_is(node, "mode", "nearest", "nearest"))
+        resize->mode = MONA_RESIZE_NEAREST;
+    else if (import_text_is(node, "mode", "linear", "nearest") ||
+             import_text_is(node, "mode", "bilinear", "nearest"))
+        resize->mode = MONA_RESIZE_LINEAR;
+    else if (import_text_is(node, "mode", "cubic", "nearest"))
+        resize->mode = MONA_RESIZE_CUBIC;
+    else
+        return import_fail(im, node, "has a mode other than nearest, linear and cubic");
+    resize->cubic_a = import_float(node, "cubic_coeff_a", -0.75f);
+    if (!(fabsf(resize->cubic_a) <= 4))
+        return import_fail(im, node, "has a cubic_coeff_a outside -4 to 4");
+    if (import_int(node, "antialias", 0) || import_int(node, "exclude_outside", 0) ||
+        import_attribute(node, "axes"))
+        return import_fail(im, node, "asks for antialias, exclude_outside or axes, which are not "
+                                     "supported");
+    return true;
+}
+
+static bool read_nearest(importer *im, const Onnx__NodeProto *node, graph_resize *resize)
+{
+    static const struct {
+        const char *name;
+        graph_nearest rule;
+    } rules[] = {{"round_prefer_floor", GRAPH_ROUND_HALF_DOWN},
+                 {"round_prefer_ceil", GRAPH_ROUND_HALF_UP},
+                 {"floor", GRAPH_FLOOR},
+                 {"ceil", GRAPH_CEIL}};
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (import_text_is(node, "nearest_mode", rules[i].name, rules[0].name)) {
+            resize->nearest = rules[i].rule;
+            return true;
+        }
+    return import_fail(im, node, "has an unknown nearest_mode");
+}
+
+static bool read_coordinates(importer *im, const Onnx__NodeProto *node, graph_resize *resize)
+{
+    static const struct {
+        const char *name;
+        mona_resize_coordinates rule;
+    } rules[] = {{"half_pixel", MONA_RESIZE_HALF_PIXEL},
+                 /* differs only where the result has one row or column */
+                 {"pytorch_half_pixel", MONA_RESIZE_HALF_PIXEL},
+                 {"align_corners", MONA_RESIZE_ALIGN_CORNERS},
+                 {"asymmetric", MONA_RESIZE_ASYMMETRIC}};
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (import_text_is(node, "coordinate_transformation_mode", rules[i].name, rules[0].name)) {
+            resize->coordinates = rules[i].rule;
+            return true;
+        }
+    return import_fail(im, node, "has a coordinate_transformation_mode other than half_pixel, "
+                                 "pytorch_half_pixel, align_corners and asymmetric");
+}
+
+static bool add_resize(importer *im, const Onnx__NodeProto *node, uint32_t x,
+                       const graph_resize *resize)
+{
+    const graph_value v = im->g->values[x];
+    const uint64_t height = (uint64_t)v.height * resize->ratio[0][0] / resize->ratio[0][1];
+    const uint64_t width = (uint64_t)v.width * resize->ratio[1][0] / resize->ratio[1][1];
+    const uint32_t most = MONA_MAX_SIDE + 1; /* refused below whatever the excess */
+    graph_node *made = import_node(im, node, 0, GRAPH_RESIZE, v.channels,
+                                   height < most ? (uint32_t)height : most,
+                                   width < most ? (uint32_t)width : most);
+    if (!made)
+        return false;
+    made->input_count = 1;
+    made->inputs[0] = x;
+    made->resize = *resize;
+    return true;
+}
+
+/* Inputs: X, roi, scales, sizes; in operator set 10: X, scales, by asymmetric coordinates and floor. */
+bool import_resize(importer *im, const Onnx__NodeProto *node)
+{
+    graph_resize resize = {0};
+    uint32_t x;
+    if (!import_tensor(im, node, 0, &x) || !read_mode(im, node, &resize))
+        return false;
+    const bool old = im->opset < 11;
+    const uint32_t in[2] = {im->g->values[x].height, im->g->values[x].width};
+    if (!read_ratios(im, node, old ? 1 : 2, old ? SIZE_MAX : 3, in, &resize))
+        return false;
+    if (old) {
+        resize.coordinates = MONA_RESIZE_ASYMMETRIC;
+        resize.nearest = GRAPH_FLOOR;
+    } else if (!read_coordinates(im, node, &resize) || !read_nearest(im, node, &resize)) {
+        return false;
+    }
+    return add_resize(im, node, x, &resize);
+}
+
+bool import_upsample(importer *im, const Onnx__NodeProto *node)
+{
+    graph_resize resize = {.coordinates = MONA_RESIZE_ASYMMETRIC, .nearest = GRAPH_FLOOR};
+    uint32_t x;
+    if (!import_tensor(im, node, 0, &x) || !read_mode(im, node, &resize))
+        return false;
+    const uint32_t in[2] = {im->g->values[x].height, im->g->values[x].width};
+    return read_ratios(im, node, 1, SIZE_MAX, in, &resize) && add_resize(im, node, x, &resize);
+}

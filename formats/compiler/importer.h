@@ -1,0 +1,74 @@
+/* What the importers of single operators share. Private to import*.c. */
+#ifndef MONA_COMPILER_IMPORTER_H
+#define MONA_COMPILER_IMPORTER_H
+
+#include "import.h"
+
+/* An ONNX name and the value it stands for; several names may stand for one value. */
+typedef struct import_name {
+    const char *name;
+    uint32_t value;
+} import_name;
+
+typedef struct importer {
+    graph *g;
+    const Onnx__ModelProto *model;
+    int64_t opset;
+    import_name *names;
+    size_t name_count, name_room;
+    format_error *error;
+} importer;
+
+typedef bool import_function(importer *im, const Onnx__NodeProto *node);
+
+/* NULL: the operator is not supported. */
+import_function *import_find(const char *op_type);
+
+/* "node NAME (OP) " + text. Always false. */
+bool import_fail(importer *im, const Onnx__NodeProto *node, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* ---- attributes ---- */
+const Onnx__AttributeProto *import_attribute(const Onnx__NodeProto *node, const char *name);
+int64_t import_int(const Onnx__NodeProto *node, const char *name, int64_t otherwise);
+float import_float(const Onnx__NodeProto *node, const char *name, float otherwise);
+/* True if the text attribute has this value, or is absent and `otherwise` equals it. */
+bool import_text_is(const Onnx__NodeProto *node, const char *name, const char *value,
+                    const char *otherwise);
+
+/* ---- inputs ---- */
+/* Input i is given (not left out). */
+bool import_has(const Onnx__NodeProto *node, size_t i);
+/* Value of input i if it is a constant, else NULL. The pointer is good until a value is added. */
+const graph_value *import_constant(const importer *im, const Onnx__NodeProto *node, size_t i);
+/* Input i must be computed, with channels x height x width. */
+bool import_tensor(importer *im, const Onnx__NodeProto *node, size_t i, uint32_t *value);
+/* A list of whole numbers: attribute `name`, or, when input i is given, that constant. Fails when there
+ * are more than most, or when input i is not constant; *count 0: neither is there. */
+bool import_numbers(importer *im, const Onnx__NodeProto *node, const char *name, size_t i,
+                    int64_t *numbers, uint32_t most, uint32_t *count);
+/* One number a channel from a constant: of one element, or of shape [channels, 1, 1] or
+ * [1, channels, 1, 1]. Memory of the graph; NULL: failed. */
+float *import_per_channel(importer *im, const Onnx__NodeProto *node, const graph_value *constant,
+                          uint32_t channels);
+
+/* ---- results ---- */
+/* Binds output i's name to a value. */
+bool import_bind(importer *im, const Onnx__NodeProto *node, size_t i, uint32_t value);
+/* A node that makes output i, a value of this shape. NULL: failed. The pointer is good until another
+ * node is added. */
+graph_node *import_node(importer *im, const Onnx__NodeProto *node, size_t i, graph_kind kind,
+                        uint32_t channels, uint32_t height, uint32_t width);
+/* The same with the shape of computed value `like`, which becomes input 0. */
+graph_node *import_node_like(importer *im, const Onnx__NodeProto *node, graph_kind kind,
+                             uint32_t like);
+/* A new constant of the graph, named `name`. */
+bool import_add_constant(importer *im, const Onnx__TensorProto *tensor, const char *name);
+
+/* ---- operators (import_conv.c, import_math.c, import_shape.c) ---- */
+import_function import_conv, import_batch_norm, import_relu, import_leaky_relu, import_prelu,
+    import_clip, import_add, import_sub, import_mul, import_div, import_concat, import_slice,
+    import_split, import_space_to_depth, import_depth_to_space, import_resize, import_upsample,
+    import_reshape, import_transpose, import_identity, import_constant_node;
+
+#endif

@@ -1,0 +1,174 @@
+#include "npy.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "half.h"
+
+static const struct {
+    const char *descr, *name;
+    size_t size;
+} types[] = {
+    [NPY_F4] = {"<f4", "float32", 4}, [NPY_F2] = {"<f2", "float16", 2},
+    [NPY_F8] = {"<f8", "float64", 8}, [NPY_U1] = {"|u1", "uint8", 1},
+    [NPY_I1] = {"|i1", "int8", 1},    [NPY_U2] = {"<u2", "uint16", 2},
+    [NPY_I4] = {"<i4", "int32", 4},   [NPY_I8] = {"<i8", "int64", 8},
+};
+
+enum { TYPE_COUNT = sizeof types / sizeof *types, PREFIX = 10 };
+
+size_t npy_type_size(npy_type type)
+{
+    return types[type].size;
+}
+
+const char *npy_type_name(npy_type type)
+{
+    return types[type].name;
+}
+
+double npy_value(const npy_array *array, uint64_t i)
+{
+    const uint8_t *p = (const uint8_t *)array->data + i * types[array->type].size;
+    union {
+        float f4;
+        double f8;
+        uint16_t u2;
+        int32_t i4;
+        int64_t i8;
+    } v;
+    memcpy(&v, p, types[array->type].size);
+    switch (array->type) {
+    case NPY_F4: return v.f4;
+    case NPY_F2: return half_value(v.u2);
+    case NPY_F8: return v.f8;
+    case NPY_U1: return *p;
+    case NPY_I1: return (int8_t)*p;
+    case NPY_U2: return v.u2;
+    case NPY_I4: return v.i4;
+    case NPY_I8: return (double)v.i8;
+    }
+    return 0;
+}
+
+/* ---- reading ------------------------------------------------------------------------------ */
+
+/* The text after `'key':` and its blanks, or NULL. The header is NUL-terminated. */
+static const char *entry(const char *header, const char *key)
+{
+    const char *p = strstr(header, key);
+    if (!p)
+        return NULL;
+    p += strlen(key);
+    p += strspn(p, " ");
+    return *p == ':' ? p + 1 + strspn(p + 1, " ") : NULL;
+}
+
+static bool parse_type(npy_array *array, const char *header, format_error *error)
+{
+    const char *descr = entry(header, "'descr'");
+    for (int i = 0; descr && i < TYPE_COUNT; i++)
+        if (descr[0] == '\'' && strchr("<|=", descr[1]) && descr[1] &&
+            !strncmp(descr + 2, types[i].descr + 1, 2) && descr[4] == '\'') {
+            array->type = (npy_type)i;
+            return true;
+        }
+    return format_fail(error, "element type %.8s is not read; expected '<f4', '<f2', '<f8', '|u1', "
+                              "'|i1', '<u2', '<i4' or '<i8'", descr ? descr : "(none)");
+}
+
+static bool parse_shape(npy_array *array, const char *header, format_error *error)
+{
+    const char *p = entry(header, "'shape'");
+    if (!p || *p++ != '(')
+        return format_fail(error, "the .npy header has no shape");
+    array->rank = 0;
+    array->count = 1;
+    for (p += strspn(p, " "); *p != ')'; p += strspn(p, " ")) {
+        char *end;
+        if (*p < '0' || *p > '9' || array->rank == NPY_MAX_RANK)
+            return format_fail(error, "the .npy shape is damaged or has more than %d sides",
+                               NPY_MAX_RANK);
+        const uint64_t side = strtoull(p, &end, 10);
+        if (side > SIZE_MAX / 16 || (side && array->count > SIZE_MAX / 16 / side))
+            return format_fail(error, "the .npy shape is too large");
+        array->shape[array->rank++] = side;
+        array->count *= side;
+        p = end + strspn(end, " ");
+        if (*p == ',')
+            p++;
+        else if (*p != ')')
+            return format_fail(error, "the .npy shape is damaged");
+    }
+    return true;
+}
+
+static bool parse_header(npy_array *array, const char *header, format_error *error)
+{
+    const char *fortran = entry(header, "'fortran_order'");
+    if (!fortran || strncmp(fortran, "False", 5))
+        return format_fail(error, "expected 'fortran_order': False in the .npy header; save with "
+                                  "numpy.ascontiguousarray");
+    return parse_type(array, header, error) && parse_shape(array, header, error);
+}
+
+bool npy_parse(npy_array *array, const uint8_t *bytes, size_t size, format_error *error)
+{
+    if (size < PREFIX + 2 || memcmp(bytes, "\x93NUMPY", 6))
+        return format_fail(error, "not a .npy file");
+    const bool wide = bytes[6] >= 2;
+    if (bytes[6] < 1 || bytes[6] > 3)
+        return format_fail(error, ".npy version %d; expected 1, 2 or 3", bytes[6]);
+    const size_t begin = wide ? PREFIX + 2 : PREFIX;
+    size_t length = bytes[8] | (size_t)bytes[9] << 8;
+    if (wide)
+        length |= (size_t)bytes[10] << 16 | (size_t)bytes[11] << 24;
+    if (length > size - begin || length > 65536)
+        return format_fail(error, "the .npy header is cut off or damaged");
+    char *header = malloc(length + 1);
+    if (!header)
+        return format_fail(error, "out of memory");
+    memcpy(header, bytes + begin, length);
+    header[length] = 0;
+    const bool ok = parse_header(array, header, error);
+    free(header);
+    if (!ok)
+        return false;
+    const uint64_t expected = array->count * types[array->type].size, found = size - begin - length;
+    if (expected != found)
+        return format_fail(error, "the .npy shape needs %" PRIu64 " bytes, found %" PRIu64,
+                           expected, found);
+    array->data = (void *)(uintptr_t)(bytes + begin + length);
+    return true;
+}
+
+/* ---- writing ------------------------------------------------------------------------------ */
+
+uint8_t *npy_format(const npy_array *array, size_t *size)
+{
+    char header[256];
+    int n = snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': False, 'shape': (",
+                     types[array->type].descr);
+    for (unsigned i = 0; i < array->rank; i++)
+        n += snprintf(header + n, sizeof header - (size_t)n, "%" PRIu64 "%s", array->shape[i],
+                      i + 1 < array->rank ? ", " : array->rank == 1 ? "," : "");
+    n += snprintf(header + n, sizeof header - (size_t)n, "), }");
+    /* Blanks and a newline bring the data to a multiple of 64. */
+    const size_t length = ((size_t)n + 1 + PREFIX + 63) / 64 * 64 - PREFIX;
+    const size_t data = array->count * types[array->type].size;
+    uint8_t *bytes = malloc(PREFIX + length + data);
+    if (!bytes)
+        return NULL;
+    memcpy(bytes, "\x93NUMPY\x01\x00", 8);
+    bytes[8] = (uint8_t)length;
+    bytes[9] = (uint8_t)(length >> 8);
+    memset(bytes + PREFIX, ' ', length);
+    memcpy(bytes + PREFIX, header, (size_t)n);
+    bytes[PREFIX + length - 1] = '\n';
+    if (data)
+        memcpy(bytes + PREFIX + length, array->data, data);
+    *size = PREFIX + length + data;
+    return bytes;
+}

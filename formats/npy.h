@@ -1,0 +1,39 @@
+/* NumPy's .npy arrays: versions 1 to 3 of the format, little-endian, C order.
+ *
+ * A file is the magic "\x93NUMPY", two version bytes, the length of the header (2 bytes, or 4 from
+ * version 2 on), the header as a Python dictionary literal
+ *   {'descr': '<f4', 'fortran_order': False, 'shape': (1, 1, 24, 24), }
+ * and the elements. */
+#ifndef MONA_NPY_H
+#define MONA_NPY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "error.h"
+
+typedef enum npy_type { NPY_F4, NPY_F2, NPY_F8, NPY_U1, NPY_I1, NPY_U2, NPY_I4, NPY_I8 } npy_type;
+
+enum { NPY_MAX_RANK = 8 };
+
+typedef struct npy_array {
+    npy_type type;
+    unsigned rank;                /* 0: a single number */
+    uint64_t shape[NPY_MAX_RANK];
+    uint64_t count;               /* product of the shape */
+    void *data;                   /* count elements */
+} npy_array;
+
+size_t npy_type_size(npy_type type);
+const char *npy_type_name(npy_type type); /* "float32" */
+
+/* Element i as a number. */
+double npy_value(const npy_array *array, uint64_t i);
+
+/* Parses bytes[0, size); array->data points into them, at any alignment. Sizes must match exactly. */
+bool npy_parse(npy_array *array, const uint8_t *bytes, size_t size, format_error *error);
+
+/* The array as a file in memory, released with free(); NULL: out of memory. */
+uint8_t *npy_format(const npy_array *array, size_t *size);
+
+#endif

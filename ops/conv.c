@@ -1,0 +1,419 @@
+/* CONV: convolution with its epilogue (bias, activation, residual), INT8 and FP16, optionally writing its
+ * STORE's planes itself.
+ *
+ * K runs over (c1, kernel row, kernel column, c0) in that order. Under one row of the filter the kernel_w
+ * columns of a channel block lie side by side in memory, c0 elements each, so one address, a *run*, stands
+ * for all of them; a dilated filter skips columns and has one run per kernel column. Weights are cut into
+ * pieces of a run: steps for row programs, fractals for instructions. Elements of the last piece that lie
+ * beyond the run, and channels that do not exist or belong to another group, get zero weights; what they
+ * are multiplied with is finite, so they add nothing. (A bias of -0 is bound as +0, because then no
+ * accumulator is ever -0, the one value that adding +0 would change.)
+ *
+ * A block of 16 outputs only runs over the input channels its groups use: outputs [16n, 16n + 16) belong to
+ * groups [16n / per, (16n + 15) / per], per = outputs of a group, and these read the channels
+ * [first group * inputs of a group, (last group + 1) * inputs of a group). */
+#include "helpers.h"
+
+#include "../engine/aicore/f16.h"
+
+enum { BLOCK = AC_FRACTAL };
+
+/* ---- checks --------------------------------------------------------------------------------- */
+
+static bool parameters_ok(const mona_file_op *op, const mona_shape *inputs, const mona_shape *output)
+{
+    const mona_file_conv *c = &op->conv;
+    const bool filter = c->kernel_h >= 1 && c->kernel_h <= 255 && c->kernel_w >= 1 &&
+                        c->kernel_w <= 255 && c->stride_h >= 1 && c->stride_h <= 63 &&
+                        c->stride_w >= 1 && c->stride_w <= 63 && c->dilation_h >= 1 &&
+                        c->dilation_h <= 255 && c->dilation_w >= 1 && c->dilation_w <= 255;
+    const bool padding = c->pad_top <= 255 && c->pad_left <= 255 && c->pad_bottom <= 255 &&
+                         c->pad_right <= 255;
+    const bool groups = c->groups >= 1 && inputs[0].channels % c->groups == 0 &&
+                        output->channels % c->groups == 0;
+    const bool types = inputs[0].type != MONA_U16 && output->type != MONA_U16;
+    const bool residual =
+        op->input_count == 1 ||
+        (inputs[1].type != MONA_U16 &&
+         (inputs[1].channels == 1 || inputs[1].channels >= output->channels));
+    return filter && padding && groups && types && residual;
+}
+
+/* Elements of one output's weights. */
+static uint64_t filter_elements(const mona_file_conv *c, const mona_shape *source)
+{
+    return (uint64_t)source->channels / c->groups * c->kernel_h * c->kernel_w;
+}
+
+/* |acc| <= sum |w| * largest |a| + |bias|, and every partial sum too, must fit s32. */
+static bool int8_ok(const mona_file_conv *c, const mona_shape *source, uint32_t outputs,
+                    const uint8_t *data)
+{
+    const uint64_t elements = filter_elements(c, source);
+    const int8_t *w = (const int8_t *)(data + c->weights);
+    const uint16_t *scales = (const uint16_t *)(const void *)(data + c->scales);
+    const int32_t *bias =
+        c->bias == MONA_NONE ? NULL : (const int32_t *)(const void *)(data + c->bias);
+    for (uint32_t o = 0; o < outputs; o++, w += elements) {
+        uint64_t sum = 0;
+        for (uint64_t i = 0; i < elements; i++) {
+            if (w[i] == -128)
+                return false;
+            sum += (uint64_t)(w[i] < 0 ? -w[i] : w[i]);
+        }
+        sum *= source->type == MONA_U8 ? 255 : 128;
+        const int64_t b = bias ? bias[o] : 0;
+        /* 0x7bff: the largest finite value; the sign bit makes the bits larger. */
+        if (sum + (uint64_t)(b < 0 ? -b : b) > INT32_MAX || scales[o] > 0x7bff)
+            return false;
+    }
+    return true;
+}
+
+static bool f16_ok(const mona_file_conv *c, const mona_shape *source, uint32_t outputs,
+                   const uint8_t *data)
+{
+    const uint64_t elements = filter_elements(c, source) * outputs;
+    const uint16_t *w = (const uint16_t *)(const void *)(data + c->weights);
+    for (uint64_t i = 0; i < elements; i++)
+        if (!f16_finite(w[i]))
+            return false;
+    const uint32_t *bias =
+        c->bias == MONA_NONE ? NULL : (const uint32_t *)(const void *)(data + c->bias);
+    for (uint32_t o = 0; bias && o < outputs; o++)
+        if ((bias[o] & 0x7f800000) == 0x7f800000)
+            return false;
+    return true;
+}
+
+/* Packed weights stay below 2^31 bytes for every target. Of a block: 16 outputs x 4 bytes, for each kernel
+ * position the channels its groups use, widened to whole channel blocks of at most 32. */
+static bool packed_size_ok(const mona_file_conv *c, const mona_shape *source, uint32_t outputs)
+{
+    const uint64_t inputs = source->channels / c->groups, per = outputs / c->groups;
+    const uint64_t used = (BLOCK / per + 2) * inputs;
+    const uint64_t channels = (used < source->channels ? used : source->channels) + 64;
+    const uint64_t block = channels * c->kernel_h * c->kernel_w * BLOCK * 4; /* < 2^37 */
+    return block * ((outputs + BLOCK - 1) / BLOCK) < (uint64_t)1 << 31;
+}
+
+static mona_status check(const mona_file_op *op, const mona_shape *inputs, const mona_shape *output,
+                         const uint8_t *data, uint64_t data_bytes)
+{
+    const mona_file_conv *c = &op->conv;
+    if (!parameters_ok(op, inputs, output) ||
+        !mona_epilogue_check(&op->epilogue, output->channels, data, data_bytes))
+        return MONA_ERR_MODEL;
+    const bool half = inputs[0].type == MONA_F16;
+    const uint64_t weights = filter_elements(c, inputs) * output->channels; /* < 2^45 */
+    if (!data_ok(c->weights, weights, half ? 2 : 1, data_bytes) ||
+        (c->bias != MONA_NONE && !data_ok(c->bias, output->channels, 4, data_bytes)))
+        return MONA_ERR_MODEL;
+    if (half ? c->scales != MONA_NONE : !data_ok(c->scales, output->channels, 2, data_bytes))
+        return MONA_ERR_MODEL;
+    if (!(half ? f16_ok : int8_ok)(c, inputs, output->channels, data))
+        return MONA_ERR_MODEL;
+    return packed_size_ok(c, inputs, output->channels) ? MONA_OK : MONA_ERR_LIMIT;
+}
+
+/* ---- shapes --------------------------------------------------------------------------------- */
+
+static int64_t span_of(uint32_t kernel, uint32_t dilation)
+{
+    return (int64_t)dilation * (kernel - 1) + 1;
+}
+
+static mona_status infer(const mona_file_op *op, const mona_shape *inputs, mona_shape *output)
+{
+    const mona_file_conv *c = &op->conv;
+    const int64_t h = (int64_t)inputs[0].height + c->pad_top + c->pad_bottom -
+                      span_of(c->kernel_h, c->dilation_h);
+    const int64_t w = (int64_t)inputs[0].width + c->pad_left + c->pad_right -
+                      span_of(c->kernel_w, c->dilation_w);
+    if (h < 0 || w < 0)
+        return MONA_ERR_SHAPE;
+    output->height = (uint32_t)(h / c->stride_h) + 1;
+    output->width = (uint32_t)(w / c->stride_w) + 1;
+    const bool matches = op->input_count == 1 || (inputs[1].height == output->height &&
+                                                  inputs[1].width == output->width);
+    return matches ? MONA_OK : MONA_ERR_SHAPE;
+}
+
+static mona_span rows(const mona_bound_op *b, uint32_t i, mona_span out)
+{
+    const mona_file_conv *c = &b->op->conv;
+    if (i > 0)
+        return out;
+    return (mona_span){out.begin * c->stride_h - c->pad_top,
+                       (out.end - 1) * c->stride_h - c->pad_top +
+                           span_of(c->kernel_h, c->dilation_h)};
+}
+
+static mona_span columns(const mona_bound_op *b, uint32_t i, mona_span out)
+{
+    const mona_file_conv *c = &b->op->conv;
+    if (i > 0)
+        return out;
+    return (mona_span){out.begin * c->stride_w - c->pad_left,
+                       (out.end - 1) * c->stride_w - c->pad_left +
+                           span_of(c->kernel_w, c->dilation_w)};
+}
+
+/* ---- K, its runs and pieces ----------------------------------------------------------------- */
+
+typedef struct k_layout {
+    uint32_t c0, c1;         /* channels of a block of the source, and its blocks */
+    uint32_t taps;           /* kernel columns in a run */
+    uint32_t runs_per_block; /* of the source's channels */
+    uint32_t run_elements;
+    uint32_t piece;          /* elements of a step or of a fractal */
+    uint32_t pieces;         /* of a run */
+    uint32_t element;        /* bytes of a packed weight */
+} k_layout;
+
+static k_layout layout_of(const mona_bound_op *b)
+{
+    const mona_file_conv *c = &b->op->conv;
+    const bool half = b->input[0].type == MONA_F16, by_steps = b->isa->conv_row;
+    const bool dilated = c->dilation_w > 1 && c->kernel_w > 1;
+    k_layout k = {.c0 = b->input_c0[0]};
+    k.c1 = (b->input[0].channels + k.c0 - 1) / k.c0;
+    k.taps = dilated ? 1 : c->kernel_w;
+    k.runs_per_block = (uint32_t)c->kernel_h * (dilated ? c->kernel_w : 1);
+    k.run_elements = k.taps * k.c0;
+    if (by_steps)
+        k.piece = half ? 1 : 4;
+    else
+        k.piece = half ? b->target->fractal_k_f16 : b->target->fractal_k_8bit;
+    k.pieces = (k.run_elements + k.piece - 1) / k.piece;
+    k.element = !half ? 1 : by_steps ? 4 : 2;
+    return k;
+}
+
+/* Channel blocks [begin, end) of the source that outputs of block n read. */
+static mona_span used_blocks(const mona_bound_op *b, const k_layout *k, uint32_t n)
+{
+    const uint32_t inputs = b->input[0].channels / b->op->conv.groups;
+    const uint32_t per = b->output.channels / b->op->conv.groups;
+    uint32_t last = n * BLOCK + BLOCK - 1;
+    last = last < b->output.channels ? last : b->output.channels - 1;
+    const uint32_t begin = n * BLOCK / per * inputs, end = (last / per + 1) * inputs;
+    return (mona_span){begin / k->c0, (end + k->c0 - 1) / k->c0};
+}
+
+static uint32_t block_count(const mona_bound_op *b)
+{
+    return (b->output.channels + BLOCK - 1) / BLOCK;
+}
+
+static size_t block_weights_bytes(const mona_bound_op *b, const k_layout *k, uint32_t n)
+{
+    const mona_span used = used_blocks(b, k, n);
+    return (size_t)(used.end - used.begin) * k->runs_per_block * k->pieces * k->piece * BLOCK *
+           k->element;
+}
+
+/* ---- constants ------------------------------------------------------------------------------ */
+
+/* In this order: ac_conv, the three tables of blocks, bias, the epilogue's arrays, weights. */
+typedef struct constants_layout {
+    size_t tables, bias, epilogue, weights, bytes;
+} constants_layout;
+
+static constants_layout constants_of(const mona_bound_op *b)
+{
+    const k_layout k = layout_of(b);
+    const uint32_t blocks = block_count(b);
+    constants_layout l = {.tables = align64(sizeof(ac_conv))};
+    l.bias = l.tables + align64(3 * blocks * sizeof(uint32_t));
+    l.epilogue = l.bias + align64((size_t)blocks * BLOCK * sizeof(int32_t));
+    l.weights = l.epilogue + align64(mona_epilogue_bytes(b->output.channels));
+    l.bytes = l.weights;
+    for (uint32_t n = 0; n < blocks; n++)
+        l.bytes += block_weights_bytes(b, &k, n);
+    return l;
+}
+
+static size_t constants_bytes(const mona_bound_op *b)
+{
+    return constants_of(b).bytes;
+}
+
+/* Where in the file the weight of (output, channel, kernel row, kernel column) is, or -1: it is zero. */
+static int64_t weight_index(const mona_bound_op *b, uint32_t o, uint32_t channel, uint32_t ky,
+                            uint32_t kx)
+{
+    const mona_file_conv *c = &b->op->conv;
+    const uint32_t inputs = b->input[0].channels / c->groups;
+    if (o >= b->output.channels || channel >= b->input[0].channels ||
+        channel / inputs != o / (b->output.channels / c->groups))
+        return -1;
+    return (((int64_t)o * inputs + channel % inputs) * c->kernel_h + ky) * c->kernel_w + kx;
+}
+
+static void put_weight(uint8_t *to, const mona_bound_op *b, const k_layout *k, int64_t index)
+{
+    const uint8_t *from = b->data + b->op->conv.weights;
+    if (index < 0) {
+        memset(to, 0, k->element);
+    } else if (k->element == 4) {
+        uint16_t bits;
+        memcpy(&bits, from + 2 * index, sizeof bits);
+        const float value = ac_f32_from_f16(bits);
+        memcpy(to, &value, sizeof value);
+    } else {
+        memcpy(to, from + k->element * index, k->element);
+    }
+}
+
+/* One run of one block of outputs: [piece][16 outputs][elements of a piece]. */
+static uint8_t *pack_run(uint8_t *to, const mona_bound_op *b, const k_layout *k, uint32_t n,
+                         uint32_t run)
+{
+    const uint32_t c1 = run / k->runs_per_block, position = run % k->runs_per_block;
+    const uint32_t columns_apart = b->op->conv.kernel_w / k->taps;
+    const uint32_t ky = position / columns_apart, kx = position % columns_apart;
+    for (uint32_t p = 0; p < k->pieces; p++)
+        for (uint32_t o = n * BLOCK; o < (n + 1) * BLOCK; o++)
+            for (uint32_t e = p * k->piece; e < (p + 1) * k->piece; e++, to += k->element) {
+                const uint32_t channel = c1 * k->c0 + e % k->c0;
+                const bool real = e < k->run_elements;
+                put_weight(to, b, k, real ? weight_index(b, o, channel, ky, kx + e / k->c0) : -1);
+            }
+    return to;
+}
+
+static void bind_bias(void *to, const mona_bound_op *b)
+{
+    const uint32_t outputs = b->output.channels, offset = b->op->conv.bias;
+    memset(to, 0, (size_t)block_count(b) * BLOCK * sizeof(int32_t));
+    if (offset == MONA_NONE)
+        return;
+    memcpy(to, b->data + offset, outputs * sizeof(int32_t));
+    float *bias = to;
+    for (uint32_t o = 0; o < outputs && b->input[0].type == MONA_F16; o++)
+        bias[o] += 0.0f; /* -0 becomes +0 */
+}
+
+static void bind(const mona_bound_op *b)
+{
+    const mona_file_conv *c = &b->op->conv;
+    const k_layout k = layout_of(b);
+    const constants_layout l = constants_of(b);
+    const uint32_t blocks = block_count(b);
+    uint8_t *base = b->constants;
+    uint32_t *first_run = (uint32_t *)(void *)(base + l.tables);
+    uint32_t *run_count = first_run + blocks, *weights_offset = run_count + blocks;
+    ac_conv *conv = b->constants;
+    *conv = (ac_conv){
+        .source_type = b->input[0].type,
+        .c0 = k.c0,
+        .stride = c->stride_w,
+        .pixel_bytes = c->stride_w * k.c0 * (uint32_t)mona_type_size(b->input[0].type),
+        .channels = b->output.channels,
+        .blocks = blocks,
+        .run_steps = k.pieces,
+        .run_elements = k.run_elements,
+        .first_run = first_run,
+        .run_count = run_count,
+        .weights_offset = weights_offset,
+        .weights = base + l.weights,
+        .bias = base + l.bias,
+    };
+    const void *scales = c->scales == MONA_NONE ? NULL : b->data + c->scales;
+    mona_epilogue_bind(&conv->epilogue, &b->op->epilogue, b->output.channels, b->data, scales,
+                       base + l.epilogue);
+    conv->epilogue.add = b->op->input_count > 1;
+    conv->epilogue.broadcast =
+        conv->epilogue.add && b->input[1].channels == 1 && b->output.channels > 1;
+    bind_bias(base + l.bias, b);
+    uint8_t *to = base + l.weights;
+    for (uint32_t n = 0; n < blocks; n++) {
+        const mona_span used = used_blocks(b, &k, n);
+        first_run[n] = (uint32_t)used.begin * k.runs_per_block;
+        run_count[n] = (uint32_t)(used.end - used.begin) * k.runs_per_block;
+        weights_offset[n] = (uint32_t)(to - (base + l.weights));
+        for (uint32_t run = 0; run < run_count[n]; run++)
+            to = pack_run(to, b, &k, n, first_run[n] + run);
+    }
+}
+
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+/* Scratch: the runs' addresses, then those of the plane rows a fused STORE writes. */
+static size_t runs_bytes(const k_layout *k)
+{
+    return align64((size_t)k->c1 * k->runs_per_block * sizeof(uint8_t *));
+}
+
+static size_t scratch_bytes(const mona_bound_op *b, uint32_t columns_)
+{
+    (void)columns_;
+    const k_layout k = layout_of(b);
+    return runs_bytes(&k) + b->output.channels * sizeof(uint8_t *);
+}
+
+/* Addresses of all runs for the call's first pixel. Its filter starts at column x * stride - pad. */
+static void find_runs(const uint8_t **runs, const mona_row_call *call, const k_layout *k)
+{
+    const mona_bound_op *b = call->bound;
+    const mona_file_conv *c = &b->op->conv;
+    const mona_rows *in = &call->input[0];
+    const size_t column_bytes = k->c0 * mona_type_size(b->input[0].type);
+    const size_t column = (size_t)(call->x_begin * c->stride_w - c->pad_left - in->x_begin);
+    for (uint32_t c1 = 0; c1 < k->c1; c1++)
+        for (uint32_t ky = 0; ky < c->kernel_h; ky++)
+            for (uint32_t kx = 0; kx < c->kernel_w; kx += k->taps)
+                *runs++ = in->rows[ky * c->dilation_h] + c1 * in->block_stride +
+                          (column + (size_t)kx * c->dilation_w) * column_bytes;
+}
+
+static void row(const mona_row_call *call)
+{
+    const mona_bound_op *b = call->bound;
+    const ac_conv *conv = b->constants;
+    const k_layout k = layout_of(b);
+    const uint8_t **runs = (const uint8_t **)(void *)call->scratch;
+    find_runs(runs, call, &k);
+    ac_planes planes;
+    ac_conv_row r = {
+        .conv = conv,
+        .runs = runs,
+        .pixels = (uint32_t)(call->x_end - call->x_begin),
+        .output = {.c0 = b->output_c0, .type = b->output.type},
+    };
+    if (conv->epilogue.add)
+        r.residual = input_row(call, 1);
+    if (call->store) {
+        uint8_t **rows_ = (uint8_t **)(void *)(call->scratch + runs_bytes(&k));
+        planes = mona_store_planes(call->store, call->planes, call->y, call->x_begin, rows_);
+        r.planes = &planes;
+    } else {
+        r.output = output_row(call);
+    }
+    if (b->isa->conv_row)
+        b->isa->conv_row(&r);
+    else
+        ac_conv_row_by_instructions(call->core, &r);
+}
+
+static uint64_t macs(const mona_bound_op *b)
+{
+    return (uint64_t)b->output.height * b->output.width * b->output.channels *
+           filter_elements(&b->op->conv, &b->input[0]);
+}
+
+const mona_op_class mona_op_conv = {
+    .name = "conv",
+    .min_inputs = 1,
+    .max_inputs = 2,
+    .check = check,
+    .infer = infer,
+    .rows = rows,
+    .columns = columns,
+    .constants_bytes = constants_bytes,
+    .bind = bind,
+    .scratch_bytes = scratch_bytes,
+    .row = row,
+    .macs = macs,
+};

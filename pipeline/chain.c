@@ -1,0 +1,116 @@
+#include "chain.h"
+
+#include <stdlib.h>
+
+_Static_assert((int)CHAIN_INPUTS <= (int)STAGE_SLOTS, "an event per slot");
+_Static_assert((int)CHAIN_BETWEEN <= (int)STAGE_SLOTS, "an event per slot");
+_Static_assert((int)CHAIN_OUTPUTS <= (int)STAGE_SLOTS, "an event per slot");
+
+static const frame_format *edge_format(const chain *c, unsigned edge)
+{
+    return edge ? &c->stages[edge - 1].out : &c->stages[0].in;
+}
+
+static bool allocate_frames(chain *c, bool overlap, pipeline_error *error)
+{
+    for (unsigned e = 0; e <= c->count; e++) {
+        unsigned slots = e == 0 ? CHAIN_INPUTS : e == c->count ? CHAIN_OUTPUTS : CHAIN_BETWEEN;
+        c->slots[e] = overlap ? slots : 1;
+        c->memory_bytes += c->slots[e] * frame_bytes(edge_format(c, e));
+    }
+    c->memory = bound_allocate(c->memory_bytes);
+    if (!c->memory)
+        return pipeline_fail(error, "the frames need %zu bytes of memory, more than there are",
+                             c->memory_bytes);
+
+    uint8_t *next = c->memory;
+    for (unsigned e = 0; e <= c->count; e++)
+        for (unsigned slot = 0; slot < c->slots[e]; slot++) {
+            frame_place(&c->edges[e][slot], edge_format(c, e), next);
+            next += frame_bytes(edge_format(c, e));
+        }
+    return true;
+}
+
+bool chain_open(chain *c, const stage_kind *kinds, unsigned count, const stage_settings *settings,
+                frame_format in, bool overlap, pipeline_error *error)
+{
+    unsigned enlarged = 0;
+    *c = (chain){0};
+    for (unsigned i = 0; i < count; i++) {
+        c->count = i + 1;
+        if (!stage_open(&c->stages[i], kinds[i], settings, in, enlarged, error))
+            return false;
+        in = c->stages[i].out;
+        enlarged += kinds[i] == STAGE_SR;
+    }
+    return allocate_frames(c, overlap, error);
+}
+
+frame_format chain_format(const chain *c)
+{
+    return c->stages[c->count - 1].out;
+}
+
+mona_status chain_input(chain *c, frame **in)
+{
+    uint64_t n = c->entered;
+    *in = &c->edges[0][n % c->slots[0]];
+    if (n < c->slots[0])
+        return MONA_OK;
+    return mona_event_synchronize(&c->stages[0].done[(n - c->slots[0]) % STAGE_SLOTS]);
+}
+
+/* Stage i on frame n: reads when stage i - 1 has written it, writes when stage i + 1 has read the frame
+ * that lay there before. */
+static mona_status enqueue_stage(chain *c, unsigned i, uint64_t n)
+{
+    const frame *in = &c->edges[i][n % c->slots[i]];
+    const frame *out = &c->edges[i + 1][n % c->slots[i + 1]];
+    stage *s = &c->stages[i];
+    mona_status status = MONA_OK;
+
+    if (i > 0)
+        status = mona_stream_wait(s->stream, &c->stages[i - 1].done[n % STAGE_SLOTS]);
+    if (!status && i + 1 < c->count && n >= c->slots[i + 1])
+        status = mona_stream_wait(s->stream,
+                                  &c->stages[i + 1].done[(n - c->slots[i + 1]) % STAGE_SLOTS]);
+    if (!status)
+        status = stage_enqueue(s, in, out, (unsigned)(n % STAGE_SLOTS));
+    if (!status)
+        status = mona_stream_record(s->stream, &s->done[n % STAGE_SLOTS]);
+    return status;
+}
+
+mona_status chain_enqueue(chain *c, mona_event **done)
+{
+    uint64_t n = c->entered;
+    for (unsigned i = 0; i < c->count; i++) {
+        mona_status status = enqueue_stage(c, i, n);
+        if (status)
+            return status;
+    }
+    c->entered++;
+    *done = &c->stages[c->count - 1].done[n % STAGE_SLOTS];
+    return MONA_OK;
+}
+
+void chain_close(chain *c)
+{
+    /* Streams wait for each other's events, so all come to rest before the first is closed. */
+    for (unsigned i = 0; i < c->count; i++)
+        if (c->stages[i].stream)
+            mona_stream_synchronize(c->stages[i].stream);
+    for (unsigned i = 0; i < c->count; i++)
+        stage_close(&c->stages[i]);
+    free(c->memory);
+    *c = (chain){0};
+}
+
+size_t chain_engine_bytes(const chain *c)
+{
+    size_t bytes = 0;
+    for (unsigned i = 0; i < c->count; i++)
+        bytes += stage_bytes(&c->stages[i]);
+    return bytes;
+}

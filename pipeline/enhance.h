@@ -1,0 +1,43 @@
+/* The main job: a file in, an enhanced one out. */
+#ifndef MONA_ENHANCE_H
+#define MONA_ENHANCE_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "chain.h"
+#include "error.h"
+#include "stage.h"
+
+/* How far it is, and what it takes. */
+typedef struct enhance_report {
+    uint32_t in_width, in_height, out_width, out_height;
+    size_t engine_bytes, frame_bytes; /* sessions; frame pool */
+    uint64_t frames, expected;        /* expected 0: unknown */
+    uint64_t lost_packets, damaged_frames, moved_frames; /* of the input; when done */
+} enhance_report;
+
+typedef struct enhance_settings {
+    const char *input, *output;
+    stage_kind kinds[CHAIN_MAX_STAGES];
+    unsigned count;
+    stage_settings stage;
+    double start;         /* seconds left out at the beginning */
+    uint64_t frames;      /* at most; 0: all */
+    double crf;
+    const char *preset;
+    volatile sig_atomic_t *interrupted; /* set: stop and fail; NULL: never */
+    /* Called in the caller's thread before the first frame and after each; NULL: not. */
+    void (*progress)(void *context, const enhance_report *report);
+    void *progress_context;
+} enhance_settings;
+
+/* Video to video. The output appears under its name only when it is complete. */
+bool enhance_video(const enhance_settings *settings, enhance_report *report, pipeline_error *error);
+
+/* PNG or JPEG to PNG or JPEG. */
+bool enhance_still(const enhance_settings *settings, enhance_report *report, pipeline_error *error);
+
+#endif

@@ -1,0 +1,61 @@
+/* A media file as mona reads it: frames of one video stream, packets of all others, in file order. */
+#ifndef MONA_INPUT_H
+#define MONA_INPUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <libavcodec/avcodec.h>
+#include <libavformat/avformat.h>
+
+#include "error.h"
+#include "frame.h"
+
+/* Takes a packet of a stream other than the video; timestamps are in that stream's time base. False
+ * stops the input. */
+typedef bool (*input_copy)(void *context, AVPacket *packet, pipeline_error *error);
+
+typedef struct input {
+    const char *path;
+    AVFormatContext *format;
+    AVStream *video;         /* the stream to enhance */
+    AVCodecContext *decoder;
+    AVPacket *packet;        /* reused */
+    AVFrame *frame;          /* the frame input_next found; reused */
+    input_copy copy;
+    void *copy_context;
+    int64_t start;           /* AV_TIME_BASE units, in the file's own time; AV_NOPTS_VALUE: all */
+    int64_t next_pts;        /* where a frame without a timestamp belongs */
+    int64_t last_pts;        /* of the latest frame */
+    bool draining;
+    uint64_t lost_packets;   /* could not be decoded */
+    uint64_t damaged_frames; /* decoded with errors */
+    uint64_t moved_frames;   /* whose timestamps did not ascend */
+} input;
+
+/* Opens a file and its decoder. start: seconds to leave out, 0 for none. Refuses what is not 8-bit
+ * 4:2:0. Whether it succeeds or not, input_close releases what there is. */
+bool input_open(input *in, const char *path, double start, pipeline_error *error);
+
+/* The format of every frame. */
+frame_format input_format(const input *in);
+
+/* Frames per second, for rate control and raw streams; never 0. */
+AVRational input_frame_rate(const input *in);
+
+/* Frames to come, as far as the file says; 0: it does not. */
+uint64_t input_frame_estimate(const input *in);
+
+typedef enum input_result { INPUT_FRAME, INPUT_END, INPUT_FAILED } input_result;
+
+/* Decodes the next frame into in->frame: pts (ascending, in the video's time base, from 0 at start) and
+ * pkt_duration are set. Passes packets of other streams to copy on the way. */
+input_result input_next(input *in, pipeline_error *error);
+
+/* After the last frame wanted: passes on the other streams' packets up to end (in the video's time
+ * base), then stops reading. */
+bool input_copy_until(input *in, int64_t end, pipeline_error *error);
+
+void input_close(input *in);
+
+#endif

@@ -1,0 +1,47 @@
+/* The output container: one enhanced video stream, everything else as it was. */
+#ifndef MONA_MUX_H
+#define MONA_MUX_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include <libavcodec/avcodec.h>
+#include <libavformat/avformat.h>
+
+#include "error.h"
+#include "outfile.h"
+
+typedef struct mux {
+    outfile file;
+    AVFormatContext *format;
+    AVStream *video;
+    int *stream_of;           /* output stream of each input stream, -1: not copied */
+    AVRational *time_base_of; /* time base of each input stream */
+    unsigned input_streams;
+    pthread_mutex_t lock;     /* decoder and encoder threads both write packets */
+} mux;
+
+/* The container that a name stands for; NULL: none that libav knows. */
+const AVOutputFormat *mux_format(const char *path);
+
+/* Creates the temporary file and the header: streams in the input's order, with their metadata,
+ * dispositions, side data and chapters; encoder describes the video that replaces video. shift:
+ * AV_TIME_BASE units taken off every timestamp of the input. Whether it succeeds or not, mux_close
+ * releases what there is. */
+bool mux_open(mux *m, const char *path, const AVFormatContext *input, const char *input_path,
+              const AVStream *video, const AVCodecContext *encoder, int64_t shift,
+              pipeline_error *error);
+
+/* Writes a packet of an input stream (index and timestamps as in the input). Any thread. */
+bool mux_copy(mux *m, AVPacket *packet, pipeline_error *error);
+
+/* Writes a packet of the encoder; timestamps in time_base. Any thread. */
+bool mux_write(mux *m, AVPacket *packet, AVRational time_base, pipeline_error *error);
+
+/* Writes the trailer, makes the file durable and gives it its name. */
+bool mux_finish(mux *m, pipeline_error *error);
+
+/* Removes the temporary file if mux_finish did not succeed. */
+void mux_close(mux *m);
+
+#endif

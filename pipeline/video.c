@@ -1,0 +1,268 @@
+/* Video: decode -> stages -> encode.
+ *
+ * One thread decodes, fills frames and queues their work on the stages' streams; the caller's thread
+ * waits for finished frames, encodes and writes. Between them go jobs, one per output slot: they are
+ * what bounds the frames on their way. */
+#include "enhance.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "channel.h"
+#include "encode.h"
+#include "input.h"
+#include "mux.h"
+
+typedef struct job {
+    AVFrame *picture; /* the output slot's planes as libav sees them, made once */
+    mona_event *done;
+} job;
+
+typedef struct video {
+    const enhance_settings *settings;
+    enhance_report *report;
+    input in;
+    chain stages;
+    encoder out;
+    mux container;
+    job jobs[CHAIN_OUTPUTS];
+    channel idle, busy; /* jobs that wait for a frame; jobs in order of their frames */
+    atomic_bool stop;
+    pipeline_error decode_error;
+} video;
+
+/* ---- decoding side ------------------------------------------------------------------------ */
+
+static bool copy_other(void *context, AVPacket *packet, pipeline_error *error)
+{
+    video *v = context;
+    return mux_copy(&v->container, packet, error);
+}
+
+/* Everything of a frame but its samples: captions, time codes, colour. */
+static bool copy_properties(AVFrame *to, const AVFrame *from)
+{
+    while (to->nb_side_data)
+        av_frame_remove_side_data(to, to->side_data[0]->type);
+    if (av_frame_copy_props(to, from) < 0)
+        return false;
+    to->pict_type = AV_PICTURE_TYPE_NONE;
+    to->key_frame = 0;
+    to->crop_top = to->crop_bottom = to->crop_left = to->crop_right = 0;
+    return true;
+}
+
+static bool submit(video *v)
+{
+    const AVFrame *decoded = v->in.frame;
+    frame *slot;
+    mona_status status = chain_input(&v->stages, &slot);
+    if (status)
+        return pipeline_fail(&v->decode_error, "computing failed: %s", mona_status_text(status));
+    for (unsigned p = 0; p < 3; p++)
+        frame_fill_plane(slot, p, decoded->data[p], decoded->linesize[p],
+                         ((uint32_t)decoded->width + !!p) >> !!p,
+                         ((uint32_t)decoded->height + !!p) >> !!p);
+
+    /* Jobs come back in the order of their frames, so this one is the next output slot's. */
+    job *j = channel_pop(&v->idle);
+    if (!j)
+        return false;
+    if (!copy_properties(j->picture, decoded))
+        return pipeline_fail(&v->decode_error, "out of memory");
+    status = chain_enqueue(&v->stages, &j->done);
+    if (status)
+        return pipeline_fail(&v->decode_error, "computing failed: %s", mona_status_text(status));
+    return channel_push(&v->busy, j);
+}
+
+static void *decode_all(void *argument)
+{
+    video *v = argument;
+    const uint64_t limit = v->settings->frames;
+    uint64_t frames = 0;
+
+    while (!atomic_load(&v->stop) && (!limit || frames < limit)) {
+        if (input_next(&v->in, &v->decode_error) != INPUT_FRAME || !submit(v))
+            break;
+        frames++;
+    }
+    if (limit && frames == limit)
+        input_copy_until(&v->in, v->in.next_pts, &v->decode_error);
+    channel_close(&v->busy);
+    return NULL;
+}
+
+/* ---- encoding side ------------------------------------------------------------------------ */
+
+static void tell(video *v)
+{
+    if (v->settings->progress)
+        v->settings->progress(v->settings->progress_context, v->report);
+}
+
+static bool finish_job(video *v, job *j, pipeline_error *error)
+{
+    if (v->settings->interrupted && *v->settings->interrupted)
+        return pipeline_fail(error, "%s: interrupted, nothing was written", v->settings->output);
+    mona_status status = mona_event_synchronize(j->done);
+    if (status)
+        return pipeline_fail(error, "computing failed: %s", mona_status_text(status));
+    if (!encoder_put(&v->out, j->picture, &v->container, error))
+        return false;
+    v->report->frames++;
+    tell(v);
+    return true;
+}
+
+/* Takes jobs until the decoding side has no more. */
+static bool encode_all(video *v, pipeline_error *error)
+{
+    bool good = true;
+    for (job *j; (j = channel_pop(&v->busy));) {
+        if (good && !finish_job(v, j, error)) {
+            good = false;
+            atomic_store(&v->stop, true);
+            channel_close(&v->idle);
+        }
+        if (good)
+            channel_push(&v->idle, j);
+    }
+    return good;
+}
+
+/* ---- setting up --------------------------------------------------------------------------- */
+
+/* The planes outlive every reference: they are the chain's. */
+static void keep(void *opaque, uint8_t *data)
+{
+    (void)opaque;
+    (void)data;
+}
+
+static bool wrap_output(video *v, unsigned slot)
+{
+    frame *f = &v->stages.edges[v->stages.count][slot];
+    AVFrame *picture = av_frame_alloc();
+    v->jobs[slot].picture = picture;
+    if (!picture)
+        return false;
+    picture->buf[0] = av_buffer_create(f->data[0], frame_bytes(&f->format), keep, NULL, 0);
+    picture->format = AV_PIX_FMT_YUV420P;
+    picture->width = (int)f->format.width;
+    picture->height = (int)f->format.height;
+    for (unsigned p = 0; p < 3; p++) {
+        picture->data[p] = f->data[p];
+        picture->linesize[p] = (int)f->stride[p];
+    }
+    return picture->buf[0];
+}
+
+static bool open_output(video *v, pipeline_error *error)
+{
+    const enhance_settings *s = v->settings;
+    const AVOutputFormat *format = mux_format(s->output);
+    frame_format size = chain_format(&v->stages);
+    encoder_settings settings = {.width = (int)size.width,
+                                 .height = (int)size.height,
+                                 .rate = input_frame_rate(&v->in),
+                                 .crf = s->crf,
+                                 .preset = s->preset};
+    if (size.width % 2 || size.height % 2)
+        return pipeline_fail(error, "%s: H.264 in 4:2:0 holds even sizes only, the result is %ux%u; "
+                                    "a stage that enlarges makes it even", s->output, size.width,
+                             size.height);
+    for (unsigned i = 0; i < CHAIN_OUTPUTS; i++)
+        if (!wrap_output(v, i))
+            return pipeline_fail(error, "out of memory");
+    int64_t shift = v->in.start == AV_NOPTS_VALUE ? 0 : v->in.start;
+    return encoder_open(&v->out, &settings, v->in.format, v->in.video, format, error) &&
+           mux_open(&v->container, s->output, v->in.format, s->input, v->in.video, v->out.codec,
+                    shift, error);
+}
+
+static void begin_report(video *v)
+{
+    frame_format in = input_format(&v->in), out = chain_format(&v->stages);
+    uint64_t expected = input_frame_estimate(&v->in);
+    if (v->settings->frames && (!expected || expected > v->settings->frames))
+        expected = v->settings->frames;
+    *v->report = (enhance_report){.in_width = in.width,
+                                  .in_height = in.height,
+                                  .out_width = out.width,
+                                  .out_height = out.height,
+                                  .engine_bytes = chain_engine_bytes(&v->stages),
+                                  .frame_bytes = v->stages.memory_bytes,
+                                  .expected = expected};
+}
+
+static bool open_all(video *v, pipeline_error *error)
+{
+    const enhance_settings *s = v->settings;
+    stage_settings stage = s->stage;
+    if (!mux_format(s->output))
+        return pipeline_fail(error, "%s: expected a video name such as .mp4, .mkv or .mov for the "
+                                    "output", s->output);
+    if (!input_open(&v->in, s->input, s->start, error))
+        return false;
+    stage.chroma_left = v->in.video->codecpar->chroma_location != AVCHROMA_LOC_CENTER;
+    v->in.copy = copy_other;
+    v->in.copy_context = v;
+    if (!chain_open(&v->stages, s->kinds, s->count, &stage, input_format(&v->in), true, error) ||
+        !open_output(v, error))
+        return false;
+    begin_report(v);
+    return true;
+}
+
+/* ---- running ------------------------------------------------------------------------------ */
+
+static bool run_threads(video *v, pipeline_error *error)
+{
+    pthread_t decoder;
+    for (unsigned i = 0; i < CHAIN_OUTPUTS; i++)
+        channel_push(&v->idle, &v->jobs[i]);
+    tell(v);
+    if (pthread_create(&decoder, NULL, decode_all, v))
+        return pipeline_fail(error, "the system refused a thread");
+    bool good = encode_all(v, error);
+    pthread_join(decoder, NULL);
+    if (v->decode_error.text[0])
+        good = pipeline_fail(error, "%s", v->decode_error.text);
+    return good;
+}
+
+static bool run(video *v, pipeline_error *error)
+{
+    const enhance_settings *s = v->settings;
+    if (!open_all(v, error) || !run_threads(v, error))
+        return false;
+    v->report->lost_packets = v->in.lost_packets;
+    v->report->damaged_frames = v->in.damaged_frames;
+    v->report->moved_frames = v->in.moved_frames;
+    if (!v->report->frames && s->start > 0)
+        return pipeline_fail(error, "%s: expected frames from %g s on, found none", s->input,
+                             s->start);
+    if (!v->report->frames)
+        return pipeline_fail(error, "%s: expected a video with frames, found none", s->input);
+    return encoder_put(&v->out, NULL, &v->container, error) && mux_finish(&v->container, error);
+}
+
+bool enhance_video(const enhance_settings *settings, enhance_report *report, pipeline_error *error)
+{
+    video v = {.settings = settings, .report = report};
+    channel_open(&v.idle);
+    channel_open(&v.busy);
+    bool good = run(&v, error);
+
+    encoder_close(&v.out);
+    mux_close(&v.container);
+    for (unsigned i = 0; i < CHAIN_OUTPUTS; i++)
+        av_frame_free(&v.jobs[i].picture);
+    chain_close(&v.stages);
+    input_close(&v.in);
+    channel_destroy(&v.idle);
+    channel_destroy(&v.busy);
+    return good;
+}
