@@ -69,8 +69,8 @@ void mona_schedule_strip(const mona_plan *plan, int64_t position, plan_progress 
 /* Sets oldest of every operator: the first row of its output that some reader has still to read. */
 void mona_schedule_oldest(const mona_plan *plan, plan_progress *progress);
 
-/* Columns of operator `index` that are computed in a unit: those inside the tensor. */
-mona_span mona_plan_columns(const mona_plan *plan, uint32_t index, const plan_progress *progress);
+/* Columns of the unit that an operator computes: those inside its tensor. */
+mona_span mona_plan_columns(const plan_op *op, const plan_progress *progress);
 /* Shape in whose rows and columns the operator's progress counts. */
 const mona_shape *mona_plan_progress_shape(const plan_op *op);
 

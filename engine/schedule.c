@@ -51,9 +51,7 @@ static mona_span grid_columns(const mona_plan *plan, uint32_t tile)
 static void cover(const plan_op *r, uint32_t i, const plan_progress *reader, plan_progress *p)
 {
     const mona_op_class *class = mona_ops[r->bound.op->kind];
-    const mona_shape *shape = mona_plan_progress_shape(r);
-    const mona_span made = {reader->x_begin < 0 ? 0 : reader->x_begin,
-                            clip(reader->x_end, 0, shape->width)};
+    const mona_span made = mona_plan_columns(r, reader);
     const mona_span rows = class->rows(&r->bound, i, (mona_span){reader->begin, reader->end});
     const mona_span columns = class->columns(&r->bound, i, made);
     const int64_t height = r->bound.input[i].height;
@@ -150,9 +148,8 @@ void mona_schedule_oldest(const mona_plan *plan, plan_progress *progress)
     }
 }
 
-mona_span mona_plan_columns(const mona_plan *plan, uint32_t index, const plan_progress *progress)
+mona_span mona_plan_columns(const plan_op *op, const plan_progress *progress)
 {
-    const int64_t width = mona_plan_progress_shape(&plan->ops[index])->width;
-    return (mona_span){clip(progress[index].x_begin, 0, width),
-                       clip(progress[index].x_end, 0, width)};
+    const int64_t width = mona_plan_progress_shape(op)->width;
+    return (mona_span){clip(progress->x_begin, 0, width), clip(progress->x_end, 0, width)};
 }

@@ -96,7 +96,7 @@ static void run_rows(worker *w, uint32_t index, plan_progress *progress)
     if (op->fused_away || p->next >= p->need)
         return;
     const mona_op_class *class = mona_ops[op->bound.op->kind];
-    const mona_span columns = mona_plan_columns(plan, index, p);
+    const mona_span columns = mona_plan_columns(op, p);
     mona_buffer planes[MONA_OP_MAX_INPUTS];
     point_at_planes(s, op, planes);
     mona_row_call call = {
@@ -130,7 +130,7 @@ static void clear_padding(const worker *w, const plan_progress *progress)
     const mona_plan *plan = w->session->plan;
     for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
         const plan_op *op = &plan->ops[o];
-        const mona_span columns = mona_plan_columns(plan, o, &progress[o]);
+        const mona_span columns = mona_plan_columns(op, &progress[o]);
         if (op->depth && (columns.begin > progress[o].x_begin || columns.end < progress[o].x_end))
             memset(w->region + op->ring_offset, 0, op->row_bytes * op->depth);
     }

@@ -137,6 +137,19 @@ uint32_t graph_private_producer(const graph *g, uint32_t i, uint32_t input)
     return graph_uses(g, value) == 1 ? graph_producer(g, value) : UINT32_MAX;
 }
 
+void graph_become_channel_conv(graph_node *node, uint32_t channels, float *weights, float *bias)
+{
+    node->kind = GRAPH_CONV;
+    node->conv = (graph_conv){
+        .kernel = {1, 1},
+        .stride = {1, 1},
+        .dilation = {1, 1},
+        .groups = channels,
+        .weights = weights,
+        .bias = bias,
+    };
+}
+
 bool graph_fail(const graph_node *node, format_error *error, const char *format, ...)
 {
     char text[384];

@@ -142,6 +142,10 @@ uint32_t graph_only_reader(const graph *g, uint32_t value);
 /* The producer of input `input` of node i if nothing else uses that value; UINT32_MAX otherwise. */
 uint32_t graph_private_producer(const graph *g, uint32_t i, uint32_t input);
 
+/* Makes node a 1x1 convolution of every channel by itself, keeping its epilogue: weights and bias have
+ * one number a channel. */
+void graph_become_channel_conv(graph_node *node, uint32_t channels, float *weights, float *bias);
+
 /* "NODE (OP_TYPE) " + the text, as an error. Always false. */
 bool graph_fail(const graph_node *node, format_error *error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -27,8 +27,9 @@ static uint32_t common_divisor(uint32_t a, uint32_t b)
 
 /* Ratios of rows and columns from the constant of scales, or of sizes, with one number a side. */
 static bool read_ratios(importer *im, const Onnx__NodeProto *node, size_t scales, size_t sizes,
-                        const uint32_t *in, graph_resize *resize)
+                        const graph_value *source, graph_resize *resize)
 {
+    const uint32_t in[2] = {source->height, source->width}, channels = source->channels;
     const graph_value *by_scale = import_constant(im, node, scales);
     const graph_value *by_size = import_constant(im, node, sizes);
     if (by_scale && !by_scale->count)
@@ -38,9 +39,8 @@ static bool read_ratios(importer *im, const Onnx__NodeProto *node, size_t scales
     const float *numbers = v ? v->data : attribute && attribute->n_floats ? attribute->floats : NULL;
     if (!numbers || (v ? v->count : attribute->n_floats) != 4)
         return import_fail(im, node, "needs four constant scales or sizes");
-    const bool scaled = v != by_size || by_scale;
-    const float batch_and_channels = scaled ? 1 : numbers[1];
-    if (numbers[0] != 1 || (scaled && numbers[1] != batch_and_channels))
+    const bool scaled = by_scale || !by_size;
+    if (numbers[0] != 1 || numbers[1] != (scaled ? 1 : (float)channels))
         return import_fail(im, node, "resizes batch or channels; supported are height and width");
     for (int i = 0; i < 2; i++) {
         const double number = (double)numbers[2 + i];
@@ -142,8 +142,7 @@ bool import_resize(importer *im, const Onnx__NodeProto *node)
     if (!import_tensor(im, node, 0, &x) || !read_mode(im, node, &resize))
         return false;
     const bool old = im->opset < 11;
-    const uint32_t in[2] = {im->g->values[x].height, im->g->values[x].width};
-    if (!read_ratios(im, node, old ? 1 : 2, old ? SIZE_MAX : 3, in, &resize))
+    if (!read_ratios(im, node, old ? 1 : 2, old ? SIZE_MAX : 3, &im->g->values[x], &resize))
         return false;
     if (old) {
         resize.coordinates = MONA_RESIZE_ASYMMETRIC;
@@ -160,6 +159,6 @@ bool import_upsample(importer *im, const Onnx__NodeProto *node)
     uint32_t x;
     if (!import_tensor(im, node, 0, &x) || !read_mode(im, node, &resize))
         return false;
-    const uint32_t in[2] = {im->g->values[x].height, im->g->values[x].width};
-    return read_ratios(im, node, 1, SIZE_MAX, in, &resize) && add_resize(im, node, x, &resize);
+    return read_ratios(im, node, 1, SIZE_MAX, &im->g->values[x], &resize) &&
+           add_resize(im, node, x, &resize);
 }

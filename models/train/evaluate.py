@@ -100,7 +100,8 @@ def colour_image(net, rgb, sigma, rng, paths):
     inputs = [noisy(p, sigma, rng) for p in clean]
     outputs = [inputs] + [denoise(net, *inputs, sigma, int8) for int8 in paths]
     chroma = np.stack(clean[1:])
-    return [psnr(o[0], clean[0]) for o in outputs] + [psnr(np.stack(o[1:]), chroma) for o in outputs]
+    return [psnr(o[0], clean[0]) for o in outputs] + \
+        [psnr(np.stack(o[1:]), chroma) for o in outputs]
 
 
 def evaluate_denoise(net, tests, paths):

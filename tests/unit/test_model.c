@@ -106,7 +106,7 @@ static void every_sealed_change_is_survived(void **state)
     (void)state;
     size_t size;
     uint8_t *bytes = small_model(&size);
-    static const uint8_t values[] = {0x00, 0x01, 0x3f, 0x7f, 0x80, 0xff};
+    static const uint8_t values[] = {0x00, 0x01, 0x7f, 0xff};
     unsigned refused = 0;
     const size_t weights = ((const mona_file_header *)bytes)->data_offset;
     for (size_t i = offsetof(mona_file_header, tensor_count) - 8; i < weights + 64; i++)
@@ -127,7 +127,7 @@ static void random_sealed_changes_are_survived(void **state)
     size_t size;
     uint8_t *bytes = small_model(&size);
     uint32_t seed = 5;
-    for (int round = 0; round < 4000; round++) {
+    for (int round = 0; round < 1000; round++) {
         uint8_t *copy = copy_of(bytes, size);
         const uint32_t changes = 1 + test_random(&seed) % 6;
         for (uint32_t k = 0; k < changes; k++) {

@@ -1,0 +1,60 @@
+/* mona devices: what mona can compute on. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cjson/cJSON.h>
+
+#include "commands.h"
+#include "mona.h"
+#include "options.h"
+
+static void add_device(cJSON *list, const mona_device_properties *device)
+{
+    cJSON *entry = cJSON_CreateObject();
+    cJSON_AddStringToObject(entry, "name", device->name);
+    cJSON_AddStringToObject(entry, "description", device->description);
+    cJSON_AddStringToObject(entry, "isa", device->isa);
+    cJSON_AddNumberToObject(entry, "cores", device->cores);
+    cJSON_AddBoolToObject(entry, "unified_memory", device->unified_memory);
+    cJSON_AddItemToArray(list, entry);
+}
+
+static int print_json(const cJSON *list)
+{
+    char *text = cJSON_Print(list);
+    if (!text)
+        return cli_fail(EXIT_FAILED, "out of memory");
+    puts(text);
+    free(text);
+    return EXIT_SUCCESS;
+}
+
+int cmd_devices(int argc, char **argv)
+{
+    bool json = false;
+    const option options[] = {
+        {"--json", NULL, OPTION_FLAG, &json, 0, 0, NULL, "print JSON"},
+    };
+    const command_line line = {"devices [--json]", "Lists the devices that answer.", options,
+                               sizeof options / sizeof *options, 0, 0};
+    const char *operands[1];
+    options_result result = options_parse(&line, argc, argv, operands);
+    if (result != OPTIONS_RUN)
+        return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
+
+    cJSON *list = cJSON_CreateArray();
+    if (!json)
+        printf("%-12s %-8s %6s  %s\n", "NAME", "ISA", "CORES", "DESCRIPTION");
+    for (unsigned i = 0; i < mona_device_count(); i++) {
+        mona_device_properties device;
+        if (mona_device_query(mona_device_at(i), &device) != MONA_OK)
+            continue;
+        add_device(list, &device);
+        if (!json)
+            printf("%-12s %-8s %6u  %s\n", device.name, device.isa, device.cores,
+                   device.description);
+    }
+    int status = json ? print_json(list) : EXIT_SUCCESS;
+    cJSON_Delete(list);
+    return status;
+}

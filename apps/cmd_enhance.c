@@ -1,0 +1,193 @@
+/* mona enhance: a video or a picture in, a larger and cleaner one out. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <libavutil/log.h>
+
+#include "commands.h"
+#include "model_source.h"
+#include "options.h"
+#include "pipeline/enhance.h"
+#include "pipeline/stills.h"
+#include "progress.h"
+
+typedef struct arguments {
+    const char *input, *output;
+    const char *stages, *sr, *denoise, *strength, *device, *cpu, *preset;
+    long threads, strip_rows, frames;
+    double start, crf;
+    bool quiet;
+} arguments;
+
+enum { MODEL_SR, MODEL_DENOISE, MODEL_LEFT, MODEL_CENTER, MODEL_COUNT };
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int number)
+{
+    (void)number;
+    interrupted = 1;
+}
+
+static options_result parse(arguments *a, int argc, char **argv)
+{
+    const option options[] = {
+        {"--output", "-o", OPTION_STRING, &a->output, 0, 0, "FILE", "where the result goes"},
+        {"--stages", NULL, OPTION_STRING, &a->stages, 0, 0, "LIST",
+         "what to do, in order: sr (x2), denoise; default sr,denoise (images: sr)"},
+        {"--sr", NULL, OPTION_STRING, &a->sr, 0, 0, "MODEL", "another super-resolution .mona"},
+        {"--denoise", NULL, OPTION_STRING, &a->denoise, 0, 0, "MODEL", "another denoising .mona"},
+        {"--strength", NULL, OPTION_STRING, &a->strength, 0, 0, "S",
+         "of denoising: auto (default) or 0 to 1, where 1 stands for noise of 50 steps"},
+        {"--crf", NULL, OPTION_NUMBER, &a->crf, 0, 51, "N", "libx264 quality, lower is better (18)"},
+        {"--preset", NULL, OPTION_STRING, &a->preset, 0, 0, "NAME", "libx264 preset (medium)"},
+        {"--start", NULL, OPTION_NUMBER, &a->start, 0, 1e9, "SECONDS", "leave out the beginning"},
+        {"--frames", NULL, OPTION_WHOLE, &a->frames, 1, 1e15, "N", "stop after N frames"},
+        {"--threads", NULL, OPTION_WHOLE, &a->threads, 1, MONA_MAX_THREADS, "N",
+         "of each network (one per core)"},
+        {"--device", NULL, OPTION_STRING, &a->device, 0, 0, "NAME", "see mona devices (auto)"},
+        {"--cpu", NULL, OPTION_STRING, &a->cpu, 0, 0, "ISA", "use no more than c, avx2 or avx512"},
+        {"--strip-rows", NULL, OPTION_WHOLE, &a->strip_rows, 1, MONA_MAX_SIDE, "N",
+         "rows a step of the planner produces"},
+        {"--quiet", NULL, OPTION_FLAG, &a->quiet, 0, 0, NULL, "print nothing but errors"},
+    };
+    const command_line line = {"enhance IN -o OUT [OPTION]...",
+                               "Doubles and denoises a video (or a PNG or JPEG); sound, subtitles, "
+                               "timestamps and colour stay as they are.",
+                               options, sizeof options / sizeof *options, 1, 1};
+    const char *operands[2] = {NULL, NULL};
+    options_result result = options_parse(&line, argc, argv, operands);
+    a->input = operands[0];
+    if (result == OPTIONS_RUN && !a->output) {
+        cli_fail(0, "enhance: expected -o OUT");
+        return OPTIONS_BAD;
+    }
+    return result;
+}
+
+static bool parse_stages(enhance_settings *settings, const char *list)
+{
+    for (const char *at = list;; at++) {
+        size_t length = strcspn(at, ",");
+        bool sr = length == 2 && !memcmp(at, "sr", 2);
+        bool denoise = length == 7 && !memcmp(at, "denoise", 7);
+        if ((!sr && !denoise) || settings->count == CHAIN_MAX_STAGES) {
+            cli_fail(0, "--stages: expected up to %d of sr and denoise with commas between, found "
+                        "'%s'", CHAIN_MAX_STAGES, list);
+            return false;
+        }
+        settings->kinds[settings->count++] = sr ? STAGE_SR : STAGE_DENOISE;
+        at += length;
+        if (!*at)
+            return true;
+    }
+}
+
+static bool parse_strength(double *strength, const char *text)
+{
+    char *end;
+    if (!strcmp(text, "auto")) {
+        *strength = -1;
+        return true;
+    }
+    *strength = strtod(text, &end);
+    if (end != text && !*end && *strength >= 0 && *strength <= 1)
+        return true;
+    cli_fail(0, "--strength: expected auto or a number from 0 to 1, found '%s'", text);
+    return false;
+}
+
+static bool parse_device(stage_settings *stage, const char *name)
+{
+    stage->device = mona_device_find(name);
+    if (!stage->device)
+        cli_fail(0, "--device: expected one that mona devices lists, found '%s'", name);
+    return stage->device;
+}
+
+static bool open_models(stage_settings *stage, model_source models[MODEL_COUNT],
+                        const arguments *a)
+{
+    stage->sr = &models[MODEL_SR].model;
+    stage->denoise = &models[MODEL_DENOISE].model;
+    stage->bicubic_left = &models[MODEL_LEFT].model;
+    stage->bicubic_center = &models[MODEL_CENTER].model;
+    return model_source_open(&models[MODEL_SR], a->sr, "sr_x2_fast") &&
+           model_source_open(&models[MODEL_DENOISE], a->denoise, "denoise_fast") &&
+           model_source_open(&models[MODEL_LEFT], NULL, "bicubic_x2") &&
+           model_source_open(&models[MODEL_CENTER], NULL, "bicubic_x2_center");
+}
+
+/* A file that cannot be read is told apart from one that is no image. */
+static bool check_input(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    if (!file) {
+        cli_fail(0, "%s: cannot be read: %s", path, strerror(errno));
+        return false;
+    }
+    fclose(file);
+    return true;
+}
+
+static int run(const arguments *a, enhance_settings *settings, bool image)
+{
+    pipeline_error error = {0};
+    enhance_report report = {0};
+    progress shown = progress_begin(a->quiet);
+
+    settings->progress = progress_show;
+    settings->progress_context = &shown;
+    settings->interrupted = &interrupted;
+    signal(SIGINT, on_signal);
+    signal(SIGTERM, on_signal);
+    av_log_set_level(AV_LOG_QUIET);
+
+    bool good = image ? enhance_still(settings, &report, &error)
+                      : enhance_video(settings, &report, &error);
+    progress_end(&shown);
+    if (!good)
+        return cli_fail(EXIT_FAILED, "%s", error.text);
+    progress_summary(&shown, a->output, &report);
+    return EXIT_SUCCESS;
+}
+
+int cmd_enhance(int argc, char **argv)
+{
+    arguments a = {.strength = "auto", .device = "auto", .preset = "medium", .crf = 18};
+    model_source models[MODEL_COUNT] = {0};
+    options_result result = parse(&a, argc, argv);
+    if (result != OPTIONS_RUN)
+        return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
+
+    enhance_settings settings = {
+        .input = a.input,
+        .output = a.output,
+        .stage = {.cpu = a.cpu,
+                  .threads = (unsigned)a.threads,
+                  .strip_rows = (unsigned)a.strip_rows},
+        .start = a.start,
+        .frames = (uint64_t)a.frames,
+        .crf = a.crf,
+        .preset = a.preset,
+    };
+    if (!parse_strength(&settings.stage.strength, a.strength) ||
+        (a.stages && !parse_stages(&settings, a.stages)) ||
+        !parse_device(&settings.stage, a.device))
+        return EXIT_USAGE;
+    if (!check_input(a.input))
+        return EXIT_FAILED;
+    bool image = still_is_image(a.input);
+    if (!a.stages)
+        parse_stages(&settings, image ? "sr" : "sr,denoise");
+
+    int status = EXIT_FAILED;
+    if (open_models(&settings.stage, models, &a))
+        status = run(&a, &settings, image);
+    for (int i = 0; i < MODEL_COUNT; i++)
+        model_source_close(&models[i]);
+    return status;
+}

@@ -1,0 +1,45 @@
+#include "model_source.h"
+
+#include <stdlib.h>
+
+#include "formats/file.h"
+#include "models/embedded.h"
+#include "options.h"
+
+/* Far more than any network for frames; keeps a wrong file name from filling the memory. */
+enum { MODEL_LIMIT = 1 << 30 };
+
+static bool open_bytes(model_source *source, const uint8_t *bytes, size_t size)
+{
+    mona_status status = mona_model_open(&source->model.model, bytes, size);
+    if (status)
+        cli_fail(0, "%s: expected a .mona model, found: %s", source->model.name,
+                 mona_status_text(status));
+    return status == MONA_OK;
+}
+
+bool model_source_open(model_source *source, const char *path, const char *embedded)
+{
+    *source = (model_source){.model.name = path ? path : embedded};
+    if (path) {
+        size_t size;
+        format_error error = {0};
+        if (!file_read(path, "a .mona model", MODEL_LIMIT, &source->bytes, &size, &error)) {
+            cli_fail(0, "%s", error.text);
+            return false;
+        }
+        return open_bytes(source, source->bytes, size);
+    }
+    const embedded_model *found = embedded_model_find(embedded);
+    if (!found) {
+        cli_fail(0, "this mona has no model %s inside", embedded);
+        return false;
+    }
+    return open_bytes(source, found->begin, (size_t)(found->end - found->begin));
+}
+
+void model_source_close(model_source *source)
+{
+    free(source->bytes);
+    source->bytes = NULL;
+}

@@ -1,0 +1,149 @@
+#include "passes.h"
+
+#include <string.h>
+
+static uint32_t channels_of(const graph *g, uint32_t value)
+{
+    return g->values[value].channels;
+}
+
+static size_t filter_size(const graph *g, const graph_node *conv)
+{
+    return (size_t)channels_of(g, conv->inputs[0]) / conv->conv.groups * conv->conv.kernel[0] *
+           conv->conv.kernel[1];
+}
+
+static bool plain_conv(const graph_node *node)
+{
+    return node->kind == GRAPH_CONV && node->input_count == 1 && !node->activation.kind &&
+           !node->after_add.kind;
+}
+
+/* Weights and biases may be shared by several nodes of the model: changes go to a copy. */
+static bool own_weights(graph *g, graph_node *node, format_error *error)
+{
+    const uint32_t outputs = channels_of(g, node->output);
+    const size_t count = outputs * filter_size(g, node);
+    float *weights = graph_alloc(g, count, sizeof *weights);
+    float *bias = graph_alloc(g, outputs, sizeof *bias);
+    if (!weights || !bias)
+        return format_fail(error, "out of memory");
+    memcpy(weights, node->conv.weights, count * sizeof *weights);
+    memcpy(bias, node->conv.bias, outputs * sizeof *bias);
+    node->conv.weights = weights;
+    node->conv.bias = bias;
+    return true;
+}
+
+/* scale * (w x + b) + shift = (scale w) x + (scale b + shift) */
+static bool fold_into_producer(graph *g, uint32_t i, format_error *error)
+{
+    const uint32_t p = graph_private_producer(g, i, 0);
+    if (p == UINT32_MAX || !plain_conv(&g->nodes[p]))
+        return false;
+    graph_node *conv = &g->nodes[p];
+    const graph_node *affine = &g->nodes[i];
+    if (!own_weights(g, conv, error))
+        return false;
+    const size_t filter = filter_size(g, conv);
+    for (uint32_t o = 0; o < channels_of(g, conv->output); o++) {
+        const float scale = affine->affine.scale[o];
+        for (size_t k = 0; k < filter; k++)
+            conv->conv.weights[o * filter + k] *= scale;
+        conv->conv.bias[o] = conv->conv.bias[o] * scale + affine->affine.shift[o];
+    }
+    conv->output = affine->output;
+    graph_remove_node(g, i);
+    return true;
+}
+
+/* w (scale x + shift) + b = (w scale) x + (b + sum of w shift). Padding is zero before the scaling and
+ * after it, but would be `shift` had the shift been moved: then there must be no padding. */
+static bool fold_into_reader(graph *g, uint32_t i, format_error *error)
+{
+    const uint32_t r = graph_only_reader(g, g->nodes[i].output);
+    if (r == UINT32_MAX || g->nodes[r].kind != GRAPH_CONV ||
+        g->nodes[r].inputs[0] != g->nodes[i].output)
+        return false;
+    graph_node *node = &g->nodes[r];
+    graph_conv *conv = &node->conv;
+    const graph_node *affine = &g->nodes[i];
+    const uint32_t inputs = channels_of(g, node->inputs[0]), depth = inputs / conv->groups;
+    bool shifts = false;
+    for (uint32_t c = 0; c < inputs; c++)
+        shifts = shifts || affine->affine.shift[c] != 0;
+    if (shifts && (conv->pad_begin[0] || conv->pad_begin[1] || conv->pad_end[0] ||
+                   conv->pad_end[1]))
+        return false;
+    if (!own_weights(g, node, error))
+        return false;
+    const uint32_t outputs = channels_of(g, node->output);
+    const size_t area = (size_t)conv->kernel[0] * conv->kernel[1];
+    for (uint32_t o = 0; o < outputs; o++)
+        for (uint32_t c = 0; c < depth; c++) {
+            const uint32_t channel = o / (outputs / conv->groups) * depth + c;
+            float *w = conv->weights + (o * (size_t)depth + c) * area;
+            for (size_t k = 0; k < area; k++) {
+                conv->bias[o] += w[k] * affine->affine.shift[channel];
+                w[k] *= affine->affine.scale[channel];
+            }
+        }
+    node->inputs[0] = affine->inputs[0];
+    graph_remove_node(g, i);
+    return true;
+}
+
+bool pass_fold_affine(graph *g, format_error *error)
+{
+    for (uint32_t i = 0; i < g->node_count && !error->text[0];) {
+        if (g->nodes[i].kind == GRAPH_AFFINE &&
+            (fold_into_producer(g, i, error) || fold_into_reader(g, i, error)))
+            i = 0; /* what was folded may let a neighbour fold too */
+        else
+            i++;
+    }
+    for (uint32_t i = 0; i < g->node_count; i++) {
+        graph_node *node = &g->nodes[i];
+        if (node->kind == GRAPH_AFFINE)
+            graph_become_channel_conv(node, channels_of(g, node->output), node->affine.scale,
+                                      node->affine.shift);
+    }
+    return !error->text[0];
+}
+
+/* ---- depth-first order -------------------------------------------------------------------- */
+
+/* Output o of the convolution before moves to (c, place) from (place, c). */
+static bool reorder(graph *g, uint32_t i, format_error *error)
+{
+    graph_node *depth = &g->nodes[i];
+    const uint32_t p = graph_private_producer(g, i, 0);
+    graph_node *node = p == UINT32_MAX ? NULL : &g->nodes[p];
+    if (!node || !plain_conv(node) || node->conv.groups != 1)
+        return graph_fail(depth, error, "is depth first (mode DCR) and does not follow a "
+                                        "convolution; supported there is mode CRD");
+    const graph_conv old = node->conv;
+    if (!own_weights(g, node, error))
+        return false;
+    const uint32_t area = depth->depth.block * depth->depth.block;
+    const uint32_t planes = channels_of(g, depth->output);
+    const size_t filter = filter_size(g, node);
+    for (uint32_t c = 0; c < planes; c++)
+        for (uint32_t place = 0; place < area; place++) {
+            const uint32_t from = place * planes + c, to = c * area + place;
+            memcpy(node->conv.weights + to * filter, old.weights + from * filter,
+                   filter * sizeof(float));
+            node->conv.bias[to] = old.bias[from];
+        }
+    depth->depth.depth_first = false;
+    return true;
+}
+
+bool pass_reorder_depth(graph *g, format_error *error)
+{
+    for (uint32_t i = 0; i < g->node_count; i++)
+        if (g->nodes[i].kind == GRAPH_DEPTH_TO_SPACE && g->nodes[i].depth.depth_first &&
+            !reorder(g, i, error))
+            return false;
+    return true;
+}

@@ -1,0 +1,113 @@
+#include "passes.h"
+
+static bool has_epilogue(const graph_node *node)
+{
+    return node->kind == GRAPH_CONV || node->kind == GRAPH_ADD || node->kind == GRAPH_MUL;
+}
+
+/* An epilogue has one pair of bounds for both of its activations. */
+static bool bounds_fit(const graph_activation *a, const graph_activation *b)
+{
+    return a->kind != MONA_ACT_CLIP || b->kind != MONA_ACT_CLIP ||
+           (a->low == b->low && a->high == b->high);
+}
+
+/* Node p takes the place of node i, which comes later, so that everything it reads is there. */
+static void replace(graph *g, uint32_t i, graph_node merged, uint32_t p)
+{
+    merged.output = g->nodes[i].output;
+    g->nodes[i] = merged;
+    graph_remove_node(g, p);
+}
+
+static bool fuse_activation(graph *g, uint32_t i)
+{
+    const uint32_t p = graph_private_producer(g, i, 0);
+    if (p == UINT32_MAX || !has_epilogue(&g->nodes[p]))
+        return false;
+    graph_node merged = g->nodes[p];
+    const graph_activation *activation = &g->nodes[i].activation;
+    const bool residual = merged.kind == GRAPH_CONV && merged.input_count == 2;
+    if (!residual && !merged.activation.kind)
+        merged.activation = *activation;
+    else if (!merged.after_add.kind && activation->kind != MONA_ACT_PRELU &&
+             bounds_fit(&merged.activation, activation))
+        merged.after_add = *activation;
+    else
+        return false;
+    replace(g, i, merged, p);
+    return true;
+}
+
+/* A residual may have more channels than are added: a slice from channel 0 needs no copy. */
+static uint32_t residual_source(const graph *g, uint32_t value, uint32_t channels)
+{
+    const uint32_t p = graph_producer(g, value);
+    const bool view = p != UINT32_MAX && g->nodes[p].kind == GRAPH_SLICE &&
+                      !g->nodes[p].slice.first && g->nodes[p].slice.count == channels;
+    return view ? g->nodes[p].inputs[0] : value;
+}
+
+/* ADD of a convolution that nothing else reads: the later of the two if both are. */
+static bool fuse_add(graph *g, uint32_t i)
+{
+    const graph_node *add = &g->nodes[i];
+    uint32_t best = UINT32_MAX, other = 0;
+    for (uint32_t k = 0; k < 2; k++) {
+        const uint32_t p = graph_private_producer(g, i, k);
+        if (p == UINT32_MAX || g->nodes[p].kind != GRAPH_CONV || g->nodes[p].input_count != 1 ||
+            g->nodes[p].after_add.kind ||
+            g->values[add->inputs[k]].channels != g->values[add->output].channels)
+            continue;
+        if (best == UINT32_MAX || p > best) {
+            best = p;
+            other = add->inputs[1 - k];
+        }
+    }
+    if (best == UINT32_MAX || !bounds_fit(&g->nodes[best].activation, &add->activation) ||
+        add->activation.kind == MONA_ACT_PRELU)
+        return false;
+    graph_node merged = g->nodes[best];
+    merged.input_count = 2;
+    merged.inputs[1] = residual_source(g, other, g->values[add->output].channels);
+    merged.after_add = add->activation;
+    replace(g, i, merged, best);
+    return true;
+}
+
+/* The activation alone: a 1x1 convolution a channel with weight 1. */
+static bool stand_alone(graph *g, graph_node *node, format_error *error)
+{
+    const uint32_t channels = g->values[node->output].channels;
+    float *weights = graph_alloc(g, channels, sizeof *weights);
+    float *bias = graph_alloc(g, channels, sizeof *bias);
+    if (!weights || !bias)
+        return format_fail(error, "out of memory");
+    for (uint32_t c = 0; c < channels; c++)
+        weights[c] = 1;
+    graph_become_channel_conv(node, channels, weights, bias);
+    return true;
+}
+
+static void remove_unused_slices(graph *g)
+{
+    for (uint32_t i = g->node_count; i-- > 0;)
+        if (g->nodes[i].kind == GRAPH_SLICE && !graph_uses(g, g->nodes[i].output))
+            graph_remove_node(g, i);
+}
+
+bool pass_fuse(graph *g, format_error *error)
+{
+    /* A fused node moves to index i - 1 and is looked at by what follows it. */
+    for (uint32_t i = 0; i < g->node_count;) {
+        const graph_kind kind = g->nodes[i].kind;
+        const bool fused = (kind == GRAPH_ACTIVATION && fuse_activation(g, i)) ||
+                           (kind == GRAPH_ADD && fuse_add(g, i));
+        i += fused ? 0 : 1;
+    }
+    remove_unused_slices(g);
+    for (uint32_t i = 0; i < g->node_count; i++)
+        if (g->nodes[i].kind == GRAPH_ACTIVATION && !stand_alone(g, &g->nodes[i], error))
+            return false;
+    return true;
+}

@@ -1,0 +1,252 @@
+#include "lower.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../half.h"
+#include "lower_conv.h"
+
+/* ---- planes in ---------------------------------------------------------------------------- */
+
+/* An input, or space-to-depth of one, as a part of a LOAD. */
+static bool load_part(lowering *l, const graph_node *node, uint32_t value, mona_file_op *op)
+{
+    const uint32_t p = graph_producer(l->g, value);
+    const graph_node *depth = p == UINT32_MAX ? NULL : &l->g->nodes[p];
+    uint32_t block = 1;
+    if (depth && depth->kind == GRAPH_SPACE_TO_DEPTH) {
+        if (depth->depth.depth_first || depth->depth.block > MAX_BLOCK)
+            return graph_fail(depth, l->error, "rearranges several channels depth first or by "
+                                               "blocks of %u; supported are one channel and 1 to "
+                                               "%d", depth->depth.block, MAX_BLOCK);
+        block = depth->depth.block;
+        value = depth->inputs[0];
+    }
+    if (!graph_is_input(l->g, value))
+        return graph_fail(node, l->error, "works on computed tensors; Concat and SpaceToDepth are "
+                                          "supported on the inputs of the model");
+    for (uint32_t i = 0; i < l->g->input_count; i++)
+        if (l->g->inputs[i] == value)
+            op->inputs[op->input_count] = i;
+    const value_format planes = quantize_input(l->options);
+    op->load.block[op->input_count] = (uint8_t)block;
+    op->load.scale[op->input_count++] =
+        format_is_half(l->formats[value]) ? half_from_double((double)planes.scale) : HALF_ONE;
+    return true;
+}
+
+/* node: the CONCAT or SPACE_TO_DEPTH that packs the planes, or NULL for a plain input. */
+static bool lower_load(lowering *l, const graph_node *node, uint32_t value)
+{
+    mona_file_op op = lower_begin(l, MONA_OP_LOAD, node ? node->name : l->g->values[value].name);
+    if (node && node->kind == GRAPH_CONCAT) {
+        for (uint32_t i = 0; i < node->input_count; i++)
+            if (!load_part(l, node, node->inputs[i], &op))
+                return false;
+    } else if (!load_part(l, node, value, &op)) {
+        return false;
+    }
+    lower_end(l, &op, value);
+    return true;
+}
+
+/* ---- planes out --------------------------------------------------------------------------- */
+
+/* What a STORE takes of a tensor. Walking back from the output, depth-to-space may be met once; slices
+ * before it count its planes, slices after it channels. */
+typedef struct stored {
+    uint32_t value, first, block;
+} stored;
+
+static stored find_stored(const graph *g, uint32_t output)
+{
+    stored s = {output, 0, 1};
+    for (;;) {
+        const uint32_t p = graph_producer(g, s.value);
+        const graph_node *node = p == UINT32_MAX ? NULL : &g->nodes[p];
+        if (node && node->kind == GRAPH_SLICE) {
+            s.first += node->slice.first;
+        } else if (node && node->kind == GRAPH_DEPTH_TO_SPACE && s.block == 1 &&
+                   node->depth.block <= MAX_BLOCK) {
+            s.block = node->depth.block;
+            s.first *= s.block * s.block;
+        } else {
+            return s;
+        }
+        s.value = node->inputs[0];
+    }
+}
+
+static void lower_store(lowering *l, uint32_t i, value_format planes)
+{
+    const stored s = find_stored(l->g, l->g->outputs[i]);
+    mona_file_op op = lower_begin(l, MONA_OP_STORE, l->g->values[l->g->outputs[i]].name);
+    const bool converts = format_is_half(l->formats[s.value]) && planes.type != MONA_F16;
+    op.input_count = 1;
+    op.inputs[0] = l->tensors[s.value];
+    op.output = l->g->input_count + i;
+    op.store = (mona_file_store){
+        .first_channel = s.first,
+        .block = s.block,
+        .scale = converts ? half_from_double(1 / (double)planes.scale) : HALF_ONE,
+        .maximum = planes.type == MONA_U8 || planes.type == MONA_U16
+                       ? quantize_maximum(l->options, planes.type)
+                       : 0,
+    };
+    mona_writer_op(&l->w, &op);
+}
+
+/* ---- resampling and rearrangement --------------------------------------------------------- */
+
+/* The engine rounds a coordinate u to the nearest column, halves down: ceil(u - 1/2). The coordinates of a
+ * ratio n / d are multiples of 1 / 2n, so moving them by less than that turns this into the other rules:
+ *   floor(u)       = ceil((u - 1/2 + 1/4n) - 1/2)
+ *   ceil(u)        = ceil((u + 1/2 - 1/4n) - 1/2)
+ *   floor(u + 1/2) = ceil((u + 1/8n) - 1/2) */
+static double nearest_offset(graph_nearest rule, uint32_t n)
+{
+    switch (rule) {
+    case GRAPH_FLOOR: return -0.5 + 0.25 / n;
+    case GRAPH_CEIL: return 0.5 - 0.25 / n;
+    case GRAPH_ROUND_HALF_UP: return 0.125 / n;
+    case GRAPH_ROUND_HALF_DOWN: break;
+    }
+    return 0;
+}
+
+static bool lower_resize(lowering *l, const graph_node *node)
+{
+    const graph_resize *r = &node->resize;
+    mona_file_op op = lower_begin(l, MONA_OP_RESIZE, node->name);
+    const bool by_rule = r->mode == MONA_RESIZE_NEAREST && r->nearest != GRAPH_ROUND_HALF_DOWN;
+    if (by_rule && r->coordinates == MONA_RESIZE_ALIGN_CORNERS)
+        return graph_fail(node, l->error, "rounds align_corners coordinates by another rule than "
+                                          "round_prefer_floor, which alone is supported there");
+    op.input_count = 1;
+    op.inputs[0] = l->tensors[node->inputs[0]];
+    op.resize = (mona_file_resize){
+        .mode = (uint8_t)r->mode,
+        .coordinates = (uint8_t)r->coordinates,
+        .scale_h = {r->ratio[0][0], r->ratio[0][1]},
+        .scale_w = {r->ratio[1][0], r->ratio[1][1]},
+        .cubic_a = r->cubic_a,
+    };
+    double offset[2];
+    for (int i = 0; i < 2; i++) {
+        offset[i] = (double)l->options->resize_offset[i] + (double)r->offset[i];
+        if (by_rule)
+            offset[i] += nearest_offset(r->nearest, r->ratio[i][0]);
+        if (!(offset[i] >= -1 && offset[i] <= 1))
+            return graph_fail(node, l->error, "is moved by %g; supported are -1 to 1", offset[i]);
+    }
+    op.resize.offset_h = (float)offset[0];
+    op.resize.offset_w = (float)offset[1];
+    lower_end(l, &op, node->output);
+    return true;
+}
+
+static bool lower_depth(lowering *l, const graph_node *node)
+{
+    mona_file_op op = lower_begin(l, MONA_OP_DEPTH_TO_SPACE, node->name);
+    if (node->depth.block < 2 || node->depth.block > MAX_BLOCK)
+        return graph_fail(node, l->error, "has a block of %u; supported are 2 to %d",
+                          node->depth.block, MAX_BLOCK);
+    op.input_count = 1;
+    op.inputs[0] = l->tensors[node->inputs[0]];
+    op.block = node->depth.block;
+    lower_end(l, &op, node->output);
+    return true;
+}
+
+/* ---- the graph ---------------------------------------------------------------------------- */
+
+/* Which values become tensors: what STOREs read, and what the nodes that make those read. */
+static void mark_needed(const graph *g, bool *needed)
+{
+    for (uint32_t i = 0; i < g->output_count; i++)
+        needed[find_stored(g, g->outputs[i]).value] = true;
+    for (uint32_t i = g->node_count; i-- > 0;) {
+        const graph_node *node = &g->nodes[i];
+        const bool packs = node->kind == GRAPH_CONCAT || node->kind == GRAPH_SPACE_TO_DEPTH;
+        for (uint32_t k = 0; k < node->input_count && needed[node->output] && !packs; k++)
+            needed[node->inputs[k]] = true;
+    }
+}
+
+static bool lower_node(lowering *l, const graph_node *node)
+{
+    switch (node->kind) {
+    case GRAPH_CONV: return lower_conv(l, node);
+    case GRAPH_ADD:
+    case GRAPH_MUL: return lower_elementwise(l, node);
+    case GRAPH_CONCAT:
+    case GRAPH_SPACE_TO_DEPTH: return lower_load(l, node, node->output);
+    case GRAPH_DEPTH_TO_SPACE: return lower_depth(l, node);
+    case GRAPH_RESIZE: return lower_resize(l, node);
+    case GRAPH_SLICE:
+        return graph_fail(node, l->error, "cuts channels between computed tensors; supported are "
+                                          "slices that end in an output, and slices from channel 0 "
+                                          "that are added to a convolution");
+    case GRAPH_AFFINE:
+    case GRAPH_ACTIVATION:
+    case GRAPH_RESHAPE:
+    case GRAPH_TRANSPOSE: break; /* the passes leave none */
+    }
+    return graph_fail(node, l->error, "is left over");
+}
+
+static void add_plane_tensor(lowering *l, uint32_t value, value_format format, bool sized)
+{
+    const graph_value *v = &l->g->values[value];
+    const mona_file_tensor t = {
+        .name = mona_writer_string(&l->w, v->name),
+        .type = (uint8_t)format.type,
+        .channels = v->channels,
+        .height = sized ? v->height : 0,
+        .width = sized ? v->width : 0,
+        .scale = format.scale,
+    };
+    mona_writer_tensor(&l->w, &t);
+}
+
+static bool lower_all(lowering *l, bool *needed, value_format *planes)
+{
+    const graph *g = l->g;
+    for (uint32_t i = 0; i < g->input_count; i++)
+        add_plane_tensor(l, g->inputs[i], quantize_input(l->options), !l->options->any_size);
+    for (uint32_t i = 0; i < g->output_count; i++) {
+        if (!quantize_output(g, l->options, l->formats, i, &planes[i], l->error))
+            return false;
+        add_plane_tensor(l, g->outputs[i], planes[i], false);
+    }
+    mark_needed(g, needed);
+    for (uint32_t i = 0; i < g->input_count; i++)
+        if (needed[g->inputs[i]] && !lower_load(l, NULL, g->inputs[i]))
+            return false;
+    for (uint32_t i = 0; i < g->node_count; i++)
+        if (needed[g->nodes[i].output] && !lower_node(l, &g->nodes[i]))
+            return false;
+    for (uint32_t i = 0; i < g->output_count; i++)
+        lower_store(l, i, planes[i]);
+    return true;
+}
+
+bool lower_graph(const graph *g, const compiler_options *options, uint8_t **bytes, size_t *size,
+                 format_error *error)
+{
+    value_format planes[MONA_MAX_IO];
+    value_format *formats = calloc(g->value_count, sizeof *formats);
+    uint32_t *tensors = calloc(g->value_count, sizeof *tensors);
+    bool *needed = calloc(g->value_count, sizeof *needed);
+    lowering l = {.g = g, .options = options, .formats = formats, .tensors = tensors,
+                  .error = error};
+    bool ok = formats && tensors && needed ? true : format_fail(error, "out of memory");
+    ok = ok && quantize_values(g, options, formats, error) && lower_all(&l, needed, planes) &&
+         mona_writer_finish(&l.w, options->name ? options->name : g->name, g->input_count,
+                            g->output_count, bytes, size, error);
+    mona_writer_free(&l.w);
+    free(formats);
+    free(tensors);
+    free(needed);
+    return ok;
+}

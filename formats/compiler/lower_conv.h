@@ -1,0 +1,28 @@
+/* Lowering of single nodes. Private to lower*.c. */
+#ifndef MONA_COMPILER_LOWER_CONV_H
+#define MONA_COMPILER_LOWER_CONV_H
+
+#include "../mona_writer.h"
+#include "quantize.h"
+
+enum { HALF_ONE = 0x3c00, MAX_BLOCK = 4 };
+
+typedef struct lowering {
+    const graph *g;
+    const compiler_options *options;
+    const value_format *formats; /* of each value */
+    uint32_t *tensors;           /* of each value, once made: its tensor in the file */
+    mona_writer w;
+    format_error *error;
+} lowering;
+
+/* An operator with a neutral epilogue, to fill; then its output tensor, of this value, and itself are
+ * added. */
+mona_file_op lower_begin(lowering *l, mona_op_kind kind, const char *name);
+void lower_end(lowering *l, mona_file_op *op, uint32_t value);
+
+/* CONV with its epilogue; ADD and MUL. */
+bool lower_conv(lowering *l, const graph_node *node);
+bool lower_elementwise(lowering *l, const graph_node *node);
+
+#endif

@@ -1,0 +1,211 @@
+#include "quantize.h"
+
+#include "../half.h"
+
+bool format_is_half(value_format f)
+{
+    return f.type == MONA_F16;
+}
+
+static double range_of(const compiler_options *o)
+{
+    return o->range > 0 ? (double)o->range : 1;
+}
+
+uint32_t quantize_maximum(const compiler_options *o, mona_type type)
+{
+    switch (type) {
+    case MONA_U8: return 255;
+    case MONA_S8: return 127;
+    case MONA_U16: return (1u << (o->bits ? o->bits : 10)) - 1;
+    case MONA_F16:
+    case MONA_TYPE_COUNT: break;
+    }
+    return 0;
+}
+
+/* Planes of this type whose largest sample stands for the range. */
+static value_format plane_format(const compiler_options *o, mona_type type)
+{
+    const uint32_t maximum = quantize_maximum(o, type);
+    return (value_format){type, maximum ? (float)(range_of(o) / maximum) : 1};
+}
+
+value_format quantize_input(const compiler_options *o)
+{
+    return plane_format(o, o->has_input_type ? o->input_type : MONA_U8);
+}
+
+value_format quantize_loaded(const compiler_options *o)
+{
+    const value_format planes = quantize_input(o);
+    const bool direct = planes.type == MONA_U8 || planes.type == MONA_S8;
+    return o->int8 && direct ? planes : (value_format){MONA_F16, 1};
+}
+
+/* ---- where values come from --------------------------------------------------------------- */
+
+/* Index of the node that a value is rearranged from, or UINT32_MAX. */
+static uint32_t rearranged_by(const graph *g, uint32_t value)
+{
+    const uint32_t p = graph_producer(g, value);
+    if (p == UINT32_MAX)
+        return p;
+    const graph_kind kind = g->nodes[p].kind;
+    return kind == GRAPH_RESIZE || kind == GRAPH_DEPTH_TO_SPACE || kind == GRAPH_SLICE
+               ? p
+               : UINT32_MAX;
+}
+
+uint32_t quantize_root(const graph *g, uint32_t value)
+{
+    for (uint32_t p; (p = rearranged_by(g, value)) != UINT32_MAX;)
+        value = g->nodes[p].inputs[0];
+    return value;
+}
+
+/* True for input planes, loaded as they are or packed. */
+static bool is_loaded(const graph *g, uint32_t root)
+{
+    const uint32_t p = graph_producer(g, root);
+    return p == UINT32_MAX || g->nodes[p].kind == GRAPH_CONCAT ||
+           g->nodes[p].kind == GRAPH_SPACE_TO_DEPTH;
+}
+
+/* The range seen of everything that shares the format of this root: cubic resampling overshoots. */
+static reference_range seen_range(const graph *g, uint32_t root)
+{
+    reference_range r = {1, -1};
+    for (uint32_t i = 0; i < g->value_count; i++) {
+        const graph_value *v = &g->values[i];
+        if (v->data || v->low > v->high || quantize_root(g, i) != root)
+            continue;
+        const bool first = r.low > r.high;
+        r.low = first || v->low < r.low ? v->low : r.low;
+        r.high = first || v->high > r.high ? v->high : r.high;
+    }
+    return r;
+}
+
+/* The outputs of an image network are planes like its inputs. That is so when input planes are passed
+ * on or added to what is computed, or when what calibration saw lies about in the range of the planes;
+ * without calibration, when pixels are made by rearrangement or resampling. */
+static bool is_image(const graph *g, const compiler_options *o, uint32_t output)
+{
+    const uint32_t root = quantize_root(g, output), p = graph_producer(g, root);
+    if (is_loaded(g, root))
+        return true;
+    const graph_node *node = &g->nodes[p];
+    for (uint32_t i = node->kind == GRAPH_ADD ? 0 : 1; i < node->input_count; i++)
+        if (node->kind != GRAPH_MUL && is_loaded(g, quantize_root(g, node->inputs[i])))
+            return true;
+    const reference_range r = seen_range(g, root);
+    if (r.low > r.high)
+        return root != output;
+    const double most = range_of(o);
+    return (double)r.low >= -0.25 * most && (double)r.high <= 1.25 * most &&
+           (double)r.high >= 0.25 * most;
+}
+
+/* ---- formats ------------------------------------------------------------------------------ */
+
+/* The output that a root ends in, or UINT32_MAX. */
+static uint32_t output_of(const graph *g, uint32_t root)
+{
+    for (uint32_t i = 0; i < g->output_count; i++)
+        if (quantize_root(g, g->outputs[i]) == root)
+            return g->outputs[i];
+    return UINT32_MAX;
+}
+
+static bool format_by_range(const graph *g, uint32_t root, bool is_signed, value_format *format,
+                            format_error *error)
+{
+    const reference_range r = seen_range(g, root);
+    if (r.low > r.high)
+        return format_fail(error, "INT8 needs the range of value '%s': calibrate with images "
+                                  "(--calibrate)", g->values[root].name);
+    const double high = (double)r.high, low = -(double)r.low;
+    const double most = high > low ? high : low;
+    if (r.low >= 0 && !is_signed)
+        *format = (value_format){MONA_U8, (float)(most / 255)};
+    else
+        *format = (value_format){MONA_S8, (float)(most / 127)};
+    if (!(format->scale >= 1e-20f)) /* always zero, as far as was seen */
+        format->scale = 1.0f / 255;
+    return true;
+}
+
+/* Widens the step of a result so little that the factor of its residual, residual step / step, is a
+ * number of fp16: then rounding the factor costs nothing. */
+static void match_residual(const graph_node *node, const value_format *formats,
+                           value_format *format)
+{
+    if (node->kind != GRAPH_CONV || node->input_count < 2)
+        return;
+    const double residual = (double)formats[node->inputs[1]].scale;
+    const double factor = residual / (double)format->scale;
+    uint16_t bits = half_from_double(factor);
+    if (format_is_half(formats[node->inputs[1]]) || factor > 1024 || factor < 0x1p-10)
+        return;
+    if (half_value(bits) > factor)
+        bits--;
+    format->scale = (float)(residual / half_value(bits));
+}
+
+static bool computed_format(const graph *g, const compiler_options *o, const graph_node *node,
+                            value_format *formats, format_error *error)
+{
+    value_format *format = &formats[node->output];
+    *format = (value_format){MONA_F16, 1};
+    const uint32_t output = output_of(g, node->output);
+    const bool wants_half = output != UINT32_MAX && o->has_output_type &&
+                            (o->output_type == MONA_F16 || o->output_type == MONA_U16);
+    if (!o->int8 || wants_half)
+        return true;
+    const bool planes = output != UINT32_MAX &&
+                        (o->has_output_type ? o->output_type == MONA_U8 : is_image(g, o, output));
+    if (planes) {
+        *format = plane_format(o, MONA_U8);
+        return true;
+    }
+    const bool is_signed = output != UINT32_MAX && o->has_output_type;
+    if (!format_by_range(g, node->output, is_signed, format, error))
+        return false;
+    match_residual(node, formats, format);
+    return true;
+}
+
+bool quantize_values(const graph *g, const compiler_options *o, value_format *formats,
+                     format_error *error)
+{
+    for (uint32_t i = 0; i < g->value_count; i++)
+        formats[i] = quantize_loaded(o);
+    for (uint32_t i = 0; i < g->node_count; i++) {
+        const graph_node *node = &g->nodes[i];
+        const uint32_t root = quantize_root(g, node->output);
+        if (root != node->output)
+            formats[node->output] = formats[root];
+        else if (!is_loaded(g, root) && !computed_format(g, o, node, formats, error))
+            return false;
+    }
+    return true;
+}
+
+bool quantize_output(const graph *g, const compiler_options *o, const value_format *formats,
+                     uint32_t i, value_format *format, format_error *error)
+{
+    const uint32_t output = g->outputs[i];
+    *format = formats[output];
+    if (format_is_half(*format)) {
+        const mona_type chosen = is_image(g, o, output) ? MONA_U8 : MONA_F16;
+        *format = plane_format(o, o->has_output_type ? o->output_type : chosen);
+    }
+    const bool stored = format_is_half(formats[output]) ? format->type != MONA_S8
+                                                        : format->type == formats[output].type;
+    if (!stored || (o->has_output_type && format->type != o->output_type))
+        return format_fail(error, "output '%s' cannot be stored as %s: it is computed as %s",
+                           g->values[output].name, mona_type_name(o->output_type),
+                           mona_type_name(formats[output].type));
+    return true;
+}

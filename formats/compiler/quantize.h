@@ -1,0 +1,33 @@
+/* How every value is stored: type, and the real value of one step. */
+#ifndef MONA_COMPILER_QUANTIZE_H
+#define MONA_COMPILER_QUANTIZE_H
+
+#include "compiler.h"
+
+typedef struct value_format {
+    mona_type type;
+    float scale; /* 1 for F16 */
+} value_format;
+
+/* True for F16; the others count in steps. */
+bool format_is_half(value_format f);
+
+/* Of the input planes, and of the tensor they are loaded into. */
+value_format quantize_input(const compiler_options *options);
+value_format quantize_loaded(const compiler_options *options);
+/* Largest sample of planes of this type; 0: the type has none. */
+uint32_t quantize_maximum(const compiler_options *options, mona_type type);
+
+/* Fills formats[value] for every value of a fused graph. Values that are only rearranged or resampled
+ * share the format of what they come from. */
+bool quantize_values(const graph *g, const compiler_options *options, value_format *formats,
+                     format_error *error);
+
+/* Of the planes of output i. */
+bool quantize_output(const graph *g, const compiler_options *options, const value_format *formats,
+                     uint32_t i, value_format *format, format_error *error);
+
+/* A value through the nodes that only rearrange or resample, to what computes or loads it. */
+uint32_t quantize_root(const graph *g, uint32_t value);
+
+#endif

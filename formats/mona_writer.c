@@ -1,0 +1,128 @@
+#include "mona_writer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "file.h"
+
+void mona_writer_free(mona_writer *w)
+{
+    free(w->tensors.bytes);
+    free(w->ops.bytes);
+    free(w->strings.bytes);
+    free(w->data.bytes);
+    *w = (mona_writer){0};
+}
+
+/* Appends size bytes; bytes NULL: zeros. */
+static void append(mona_writer *w, mona_writer_section *s, const void *bytes, size_t size)
+{
+    if (size > UINT32_MAX || s->size + size > UINT32_MAX)
+        w->failed = true; /* offsets have 32 bits */
+    if (w->failed || !size)
+        return;
+    if (s->size + size > s->room) {
+        const size_t room = (s->size + size) * 2;
+        uint8_t *moved = realloc(s->bytes, room);
+        w->failed = !moved;
+        if (!moved)
+            return;
+        s->bytes = moved;
+        s->room = room;
+    }
+    if (bytes)
+        memcpy(s->bytes + s->size, bytes, size);
+    else
+        memset(s->bytes + s->size, 0, size);
+    s->size += size;
+}
+
+static size_t padding(size_t size)
+{
+    return (MONA_FILE_ALIGNMENT - size % MONA_FILE_ALIGNMENT) % MONA_FILE_ALIGNMENT;
+}
+
+uint32_t mona_writer_string(mona_writer *w, const char *text)
+{
+    if (!w->strings.size)
+        append(w, &w->strings, "", 1); /* offset 0 is "" */
+    if (!text[0] || w->failed)
+        return 0;
+    const size_t size = strlen(text) + 1;
+    for (size_t at = 1; at + size <= w->strings.size; at++)
+        if (!memcmp(w->strings.bytes + at, text, size) && !w->strings.bytes[at - 1])
+            return (uint32_t)at;
+    const size_t offset = w->strings.size;
+    append(w, &w->strings, text, size);
+    return (uint32_t)offset;
+}
+
+uint32_t mona_writer_data(mona_writer *w, const void *bytes, size_t size)
+{
+    append(w, &w->data, NULL, padding(w->data.size));
+    const size_t offset = w->data.size;
+    append(w, &w->data, bytes, size);
+    return (uint32_t)offset;
+}
+
+uint32_t mona_writer_tensor(mona_writer *w, const mona_file_tensor *tensor)
+{
+    append(w, &w->tensors, tensor, sizeof *tensor);
+    return w->tensor_count++;
+}
+
+void mona_writer_op(mona_writer *w, const mona_file_op *op)
+{
+    append(w, &w->ops, op, sizeof *op);
+    w->op_count++;
+}
+
+/* Copies a section to *at and moves *at past it and its padding; returns where it begins. */
+static uint64_t place(uint8_t *base, size_t *at, const mona_writer_section *s)
+{
+    const size_t begin = *at;
+    if (s->size)
+        memcpy(base + begin, s->bytes, s->size);
+    *at += s->size + padding(s->size);
+    return begin;
+}
+
+bool mona_writer_finish(mona_writer *w, const char *name, uint32_t input_count,
+                        uint32_t output_count, uint8_t **bytes, size_t *size, format_error *error)
+{
+    mona_file_header h = {
+        .magic = MONA_FILE_MAGIC,
+        .version = MONA_FILE_VERSION,
+        .input_count = input_count,
+        .output_count = output_count,
+        .tensor_count = w->tensor_count,
+        .op_count = w->op_count,
+        .name = mona_writer_string(w, name),
+        .producer = mona_writer_string(w, "mona " MONA_VERSION),
+        .strings_bytes = w->strings.size,
+        .data_bytes = w->data.size,
+    };
+    if (w->tensor_count > MONA_MAX_TENSORS || w->op_count > MONA_MAX_OPS)
+        return format_fail(error, "the model needs %u tensors and %u operators; at most %d and %d "
+                                  "fit", w->tensor_count, w->op_count, MONA_MAX_TENSORS,
+                           MONA_MAX_OPS);
+    const mona_writer_section *sections[] = {&w->tensors, &w->ops, &w->strings, &w->data};
+    size_t total = sizeof h;
+    for (int i = 0; i < 4; i++)
+        total += sections[i]->size + padding(sections[i]->size);
+    uint8_t *base = w->failed ? NULL : file_alloc(total);
+    if (!base)
+        return format_fail(error, "the model is too large, or memory ran out");
+    size_t at = sizeof h;
+    h.file_bytes = total;
+    h.tensors_offset = place(base, &at, &w->tensors);
+    h.ops_offset = place(base, &at, &w->ops);
+    h.strings_offset = place(base, &at, &w->strings);
+    h.data_offset = place(base, &at, &w->data);
+    memcpy(base, &h, sizeof h);
+    h.crc32 = mona_crc32(0, base, total); /* over the field as zero */
+    memcpy(base, &h, sizeof h);
+    *bytes = base;
+    *size = total;
+    return true;
+}
