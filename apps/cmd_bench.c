@@ -8,12 +8,13 @@
 #include "commands.h"
 #include "formats/file.h"
 #include "model_format.h"
+#include "model_source.h"
 #include "models/embedded.h"
 #include "mona.h"
 #include "options.h"
 #include "peak.h"
 
-enum { MODEL_MAX_BYTES = 512 << 20, WARM_UP = 3 };
+enum { WARM_UP = 3 };
 
 typedef struct bench {
     const char *name;
@@ -21,7 +22,7 @@ typedef struct bench {
     long iterations;
     bool json;
 
-    uint8_t *file; /* NULL: an embedded model */
+    model_source source;
     mona_model model;
     void *plan_memory, *arena;
     mona_plan *plan;
@@ -30,22 +31,6 @@ typedef struct bench {
     mona_buffer inputs[MONA_MAX_IO], outputs[MONA_MAX_IO];
     double *times; /* ms, one an iteration */
 } bench;
-
-static bool open_model(bench *b)
-{
-    const embedded_model *embedded = embedded_model_find(b->name);
-    const uint8_t *bytes = embedded ? embedded->begin : NULL;
-    size_t size = embedded ? (size_t)(embedded->end - embedded->begin) : 0;
-    format_error error = {""};
-    if (!embedded && !file_read(b->name, "a .mona model", MODEL_MAX_BYTES, &b->file, &size, &error)) {
-        cli_fail(0, "%s", error.text);
-        return false;
-    }
-    const mona_status status = mona_model_open(&b->model, embedded ? bytes : b->file, size);
-    if (status)
-        cli_fail(0, "%s: %s", b->name, mona_status_text(status));
-    return status == MONA_OK;
-}
 
 /* Planes of one tensor, filled with the same noise on every machine. */
 static bool make_planes(uint8_t **memory, mona_buffer *buffer, const mona_tensor_info *info)
@@ -198,7 +183,8 @@ static void close_bench(bench *b)
     mona_session_close(b->session);
     for (size_t i = 0; i < 2 * MONA_MAX_IO; i++)
         free(b->planes[i]);
-    free(b->times), free(b->arena), free(b->plan_memory), free(b->file);
+    free(b->times), free(b->arena), free(b->plan_memory);
+    model_source_close(&b->source);
 }
 
 static int report_peak(unsigned threads, bool json)
@@ -266,7 +252,10 @@ int cmd_bench(int argc, char **argv)
     b.config.strip_rows = (unsigned)strip_rows;
     b.config.tile_columns = (unsigned)tile_columns;
     b.config.sizes[0] = (mona_size){width, height};
-    const bool done = open_model(&b) && open_session(&b) && measure(&b);
+    const bool inside = embedded_model_find(b.name) != NULL;
+    bool done = model_source_open(&b.source, inside ? NULL : b.name, inside ? b.name : NULL);
+    b.model = b.source.model.model;
+    done = done && open_session(&b) && measure(&b);
     if (done)
         report(&b);
     close_bench(&b);

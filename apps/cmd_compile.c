@@ -1,0 +1,278 @@
+/* mona compile: ONNX -> .mona, with calibration for INT8 and evidence of what the rounding cost. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calibration.h"
+#include "commands.h"
+#include "formats/file.h"
+#include "formats/onnx_reader.h"
+#include "pipeline/bound.h"
+#include "pipeline/outfile.h"
+#include "planes.h"
+
+enum { DEFAULT_IMAGES = 32 };
+
+typedef struct compile_job {
+    const char *input, *output, *precision, *input_type, *output_type, *name;
+    option_list calibrate;
+    long images, bits;
+    double range, offset_h, offset_w;
+    bool any_size;
+    compiler_options options;
+    calibration samples;
+    compiler *model;
+    uint8_t *bytes;
+    size_t size;
+} compile_job;
+
+/* ---- options ------------------------------------------------------------------------------ */
+
+static bool parse_type(const char *option, const char *text, bool *has, mona_type *type)
+{
+    *has = text;
+    for (int t = 0; text && t < MONA_TYPE_COUNT; t++)
+        if (!strcmp(text, mona_type_name((mona_type)t))) {
+            *type = (mona_type)t;
+            return true;
+        }
+    return !text || !cli_fail(EXIT_USAGE, "%s: expected u8, s8, f16 or u16, found '%s'", option,
+                              text);
+}
+
+static bool check_options(compile_job *job)
+{
+    compiler_options *o = &job->options;
+    if (!job->output)
+        return !cli_fail(EXIT_USAGE, "expected an output: -o OUT.mona");
+    if (!job->precision)
+        job->precision = job->calibrate.count ? "int8" : "fp16";
+    o->int8 = !strcmp(job->precision, "int8");
+    if (!o->int8 && strcmp(job->precision, "fp16"))
+        return !cli_fail(EXIT_USAGE, "--precision: expected int8 or fp16, found '%s'",
+                         job->precision);
+    o->range = (float)job->range;
+    o->bits = (unsigned)job->bits;
+    o->any_size = job->any_size;
+    o->resize_offset[0] = (float)job->offset_h;
+    o->resize_offset[1] = (float)job->offset_w;
+    o->name = job->name;
+    return parse_type("--input-type", job->input_type, &o->has_input_type, &o->input_type) &&
+           parse_type("--output-type", job->output_type, &o->has_output_type, &o->output_type);
+}
+
+static options_result read_options(compile_job *job, int argc, char **argv)
+{
+    const option options[] = {
+        {"--output", "-o", OPTION_STRING, &job->output, 0, 0, "FILE", "where the model goes"},
+        {"--precision", NULL, OPTION_STRING, &job->precision, 0, 0, "int8|fp16",
+         "of weights and activations (int8 with --calibrate, else fp16)"},
+        {"--calibrate", NULL, OPTION_LIST, &job->calibrate, 0, 0, "PATH",
+         "image, or folder of images, that shows the range of every value; repeatable"},
+        {"--images", NULL, OPTION_WHOLE, &job->images, 1, 10000, "N",
+         "use N of the calibration images (32)"},
+        {"--input-type", NULL, OPTION_STRING, &job->input_type, 0, 0, "TYPE",
+         "of input planes: u8, u16, s8 or f16 (u8)"},
+        {"--output-type", NULL, OPTION_STRING, &job->output_type, 0, 0, "TYPE",
+         "of output planes (u8 for images, else what is computed)"},
+        {"--input-range", NULL, OPTION_NUMBER, &job->range, 1e-6, 1e6, "X",
+         "real value of the largest sample of a plane (1)"},
+        {"--bits", NULL, OPTION_WHOLE, &job->bits, 9, 16, "N", "of u16 samples (10)"},
+        {"--any-size", NULL, OPTION_FLAG, &job->any_size, 0, 0, NULL,
+         "take frames of any size even if the model names one"},
+        {"--resize-offset-h", NULL, OPTION_NUMBER, &job->offset_h, -1, 1, "X",
+         "added to the input row of every Resize (0)"},
+        {"--resize-offset-w", NULL, OPTION_NUMBER, &job->offset_w, -1, 1, "X",
+         "added to the input column of every Resize (0)"},
+        {"--name", NULL, OPTION_STRING, &job->name, 0, 0, "TEXT", "name inside the model"},
+    };
+    const command_line line = {
+        "compile IN.onnx -o OUT.mona [OPTION]...",
+        "Turns an ONNX model into a .mona model. Batch normalisation, activations, additions and\n"
+        "pixel shuffles are merged into the operators before or after them.",
+        options, sizeof options / sizeof *options, 1, 1};
+    const char *operands[2];
+    const options_result result = options_parse(&line, argc, argv, operands);
+    if (result != OPTIONS_RUN)
+        return result;
+    job->input = operands[0];
+    return check_options(job) ? OPTIONS_RUN : OPTIONS_BAD;
+}
+
+/* ---- steps -------------------------------------------------------------------------------- */
+
+static bool open_model(compile_job *job)
+{
+    format_error error = {0};
+    uint8_t *bytes;
+    size_t size;
+    if (!file_read(job->input, "an ONNX model", ONNX_MAX_BYTES, &bytes, &size, &error))
+        return !cli_fail(EXIT_FAILED, "%s", error.text);
+    job->model = compiler_open(bytes, size, &error);
+    free(bytes);
+    return job->model || !cli_fail(EXIT_FAILED, "%s: %s", job->input, error.text);
+}
+
+static void free_arrays(reference_array *arrays, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        free(arrays[i].data);
+}
+
+static bool calibrate(compile_job *job)
+{
+    if (!calibration_open(&job->samples, &job->calibrate, (size_t)job->images))
+        return false;
+    for (size_t i = 0; i < job->samples.count; i++) {
+        reference_array inputs[MONA_MAX_IO];
+        format_error error = {0};
+        if (!calibration_sample(&job->samples, i, job->model, (float)job->range, inputs))
+            return false;
+        const bool ok = compiler_calibrate(job->model, inputs, &error);
+        free_arrays(inputs, compiler_input_count(job->model));
+        if (!ok)
+            return !cli_fail(EXIT_FAILED, "%s: with %s: %s", job->input, job->samples.files[i],
+                             error.text);
+    }
+    return true;
+}
+
+static bool emit(compile_job *job)
+{
+    format_error error = {0};
+    mona_model model;
+    if (!compiler_emit(job->model, &job->options, &job->bytes, &job->size, &error))
+        return !cli_fail(EXIT_FAILED, "%s: %s", job->input, error.text);
+    const mona_status status = mona_model_open(&model, job->bytes, job->size);
+    return !status || !cli_fail(EXIT_FAILED, "%s: compiles to something the engine refuses: %s",
+                                job->input, mona_status_text(status));
+}
+
+static bool write_model(const compile_job *job)
+{
+    pipeline_error error = {0};
+    outfile out;
+    if (!outfile_open(&out, job->output, job->input, &error))
+        return !cli_fail(EXIT_FAILED, "%s", error.text);
+    FILE *file = fopen(out.part, "wb");
+    bool ok = file && fwrite(job->bytes, 1, job->size, file) == job->size;
+    ok = file && !fclose(file) && ok;
+    if (!ok) {
+        outfile_discard(&out);
+        return !cli_fail(EXIT_FAILED, "%s: cannot be written: %s", job->output, strerror(errno));
+    }
+    return outfile_commit(&out, &error) || !cli_fail(EXIT_FAILED, "%s", error.text);
+}
+
+/* ---- evidence ----------------------------------------------------------------------------- */
+
+/* Squared error and peak of one output over all samples. */
+typedef struct accuracy {
+    double squares, peak;
+    size_t count;
+} accuracy;
+
+static void compare(const planes *found, const reference_array *expected, accuracy *a)
+{
+    for (size_t i = 0; i < found->count; i++) {
+        const double e = (double)expected->data[i], d = planes_get(found, i) - e;
+        a->squares += d * d;
+        a->peak = fmax(a->peak, fabs(e));
+    }
+    a->count += found->count;
+}
+
+/* Runs one sample through the engine and through the fp32 judge. */
+static bool measure_sample(compile_job *job, const mona_model *model, reference_array *inputs,
+                           accuracy *results)
+{
+    planes in[MONA_MAX_IO] = {0}, out[MONA_MAX_IO] = {0};
+    mona_buffer in_buffers[MONA_MAX_IO], out_buffers[MONA_MAX_IO];
+    reference_array expected[MONA_MAX_IO] = {0};
+    const unsigned in_count = mona_model_input_count(model);
+    const unsigned out_count = mona_model_output_count(model);
+    mona_config config = {0};
+    bound_model bound = {0};
+    pipeline_error error = {0};
+    format_error reference_error = {0};
+    for (unsigned i = 0; i < in_count; i++)
+        config.sizes[i] = (mona_size){inputs[i].width, inputs[i].height};
+    bool ok = bound_open(&bound, model, job->input, &config, &error);
+    for (unsigned i = 0; ok && i < in_count; i++) {
+        ok = planes_open(&in[i], mona_plan_input(bound.plan, i));
+        for (size_t k = 0; ok && k < in[i].count; k++)
+            planes_set(&in[i], k, (double)inputs[i].data[k]);
+        in_buffers[i] = in[i].buffer;
+    }
+    for (unsigned i = 0; ok && i < out_count; i++) {
+        ok = planes_open(&out[i], mona_plan_output(bound.plan, i));
+        out_buffers[i] = out[i].buffer;
+    }
+    ok = ok && compiler_reference(job->model, inputs, expected, &reference_error);
+    ok = ok && mona_session_run(bound.session, in_buffers, out_buffers) == MONA_OK;
+    for (unsigned i = 0; ok && i < out_count; i++)
+        compare(&out[i], &expected[i], &results[i]);
+    for (unsigned i = 0; i < in_count; i++)
+        planes_close(&in[i]);
+    for (unsigned i = 0; i < out_count; i++)
+        planes_close(&out[i]);
+    free_arrays(expected, out_count);
+    bound_close(&bound);
+    return ok;
+}
+
+static void print_accuracy(const compile_job *job, const mona_model *model)
+{
+    accuracy results[MONA_MAX_IO] = {0};
+    for (size_t s = 0; s < job->samples.count; s++) {
+        reference_array inputs[MONA_MAX_IO];
+        if (!calibration_sample(&job->samples, s, job->model, (float)job->range, inputs))
+            return;
+        compile_job copy = *job;
+        const bool ok = measure_sample(&copy, model, inputs, results);
+        free_arrays(inputs, compiler_input_count(job->model));
+        if (!ok)
+            return;
+    }
+    for (unsigned i = 0; i < mona_model_output_count(model); i++) {
+        const accuracy *a = &results[i];
+        const double mean = a->squares / (double)a->count;
+        printf("  %s: rounding costs %.2g of a largest value of %.3g (%.1f dB against fp32)\n",
+               mona_model_output(model, i).name, sqrt(mean), a->peak,
+               mean > 0 ? 10 * log10(a->peak * a->peak / mean) : INFINITY);
+    }
+}
+
+static void print_summary(const compile_job *job)
+{
+    mona_model model;
+    if (mona_model_open(&model, job->bytes, job->size))
+        return;
+    printf("%s: %s, %zu bytes\n", job->output, job->precision, job->size);
+    for (unsigned i = 0; i < mona_model_input_count(&model) + mona_model_output_count(&model); i++) {
+        const unsigned inputs = mona_model_input_count(&model);
+        const bool input = i < inputs;
+        const mona_tensor_info t =
+            input ? mona_model_input(&model, i) : mona_model_output(&model, i - inputs);
+        printf("  %s %s: %u x %s, step %.6g\n", input ? "in " : "out", t.name, t.channels,
+               mona_type_name(t.type), (double)t.scale);
+    }
+    print_accuracy(job, &model);
+}
+
+int cmd_compile(int argc, char **argv)
+{
+    compile_job job = {.images = DEFAULT_IMAGES, .bits = 10, .range = 1};
+    const options_result result = read_options(&job, argc, argv);
+    if (result != OPTIONS_RUN)
+        return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
+    const bool ok = open_model(&job) && calibrate(&job) && emit(&job) && write_model(&job);
+    if (ok)
+        print_summary(&job);
+    calibration_close(&job.samples);
+    compiler_close(job.model);
+    free(job.bytes);
+    return ok ? EXIT_SUCCESS : EXIT_FAILED;
+}

@@ -1,0 +1,25 @@
+/* Planes of a bound tensor in memory, read and written as real values. */
+#ifndef MONA_PLANES_H
+#define MONA_PLANES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "mona.h"
+
+typedef struct planes {
+    mona_tensor_info info; /* with its size bound */
+    mona_buffer buffer;    /* for mona_session_run; rows and channels without gaps */
+    size_t count;          /* elements */
+} planes;
+
+/* False: out of memory. A zeroed or opened one is closed by planes_close. */
+bool planes_open(planes *p, mona_tensor_info info);
+void planes_close(planes *p);
+
+/* Element i, counted over channels, rows and columns. Setting rounds to the nearest step (halves to
+ * even) and saturates. maximum: of U16 samples. */
+double planes_get(const planes *p, size_t i);
+void planes_set(planes *p, size_t i, double value);
+
+#endif
