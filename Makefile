@@ -107,7 +107,7 @@ $(BUILD)/gen/onnx.pb-c.h: $(BUILD)/gen/onnx.pb-c.c
 $(BUILD)/gen/onnx.pb-c.o: $(BUILD)/gen/onnx.pb-c.c
 	$(Q)$(CC) $(filter-out $(WARN),$(HOST_CFLAGS)) $(CFLAGS) -c -o $@ $<
 
-$(call obj,$(FORMATS_SRC)): $(BUILD)/gen/onnx.pb-c.h
+$(call obj,$(FORMATS_SRC) $(APP_SRC)): $(BUILD)/gen/onnx.pb-c.h
 $(BUILD)/formats/%.o: formats/%.c Makefile
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(HOST_CFLAGS) $(call PKG,libprotobuf-c libcjson) $(CFLAGS) -c -o $@ $<

@@ -1,5 +1,4 @@
 /* mona compile: ONNX -> .mona, with calibration for INT8 and evidence of what the rounding cost. */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,8 +9,8 @@
 #include "formats/file.h"
 #include "formats/onnx_reader.h"
 #include "pipeline/bound.h"
-#include "pipeline/outfile.h"
 #include "planes.h"
+#include "save.h"
 
 enum { DEFAULT_IMAGES = 32 };
 
@@ -150,22 +149,6 @@ static bool emit(compile_job *job)
                                 job->input, mona_status_text(status));
 }
 
-static bool write_model(const compile_job *job)
-{
-    pipeline_error error = {0};
-    outfile out;
-    if (!outfile_open(&out, job->output, job->input, &error))
-        return !cli_fail(EXIT_FAILED, "%s", error.text);
-    FILE *file = fopen(out.part, "wb");
-    bool ok = file && fwrite(job->bytes, 1, job->size, file) == job->size;
-    ok = file && !fclose(file) && ok;
-    if (!ok) {
-        outfile_discard(&out);
-        return !cli_fail(EXIT_FAILED, "%s: cannot be written: %s", job->output, strerror(errno));
-    }
-    return outfile_commit(&out, &error) || !cli_fail(EXIT_FAILED, "%s", error.text);
-}
-
 /* ---- evidence ----------------------------------------------------------------------------- */
 
 /* Squared error and peak of one output over all samples. */
@@ -268,7 +251,8 @@ int cmd_compile(int argc, char **argv)
     const options_result result = read_options(&job, argc, argv);
     if (result != OPTIONS_RUN)
         return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
-    const bool ok = open_model(&job) && calibrate(&job) && emit(&job) && write_model(&job);
+    const bool ok = open_model(&job) && calibrate(&job) && emit(&job) &&
+                    save_file(job.output, job.input, job.bytes, job.size);
     if (ok)
         print_summary(&job);
     calibration_close(&job.samples);

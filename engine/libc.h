@@ -1,4 +1,5 @@
-/* The four functions the engine asks of a C library; a freestanding compiler expects them too. */
+/* The four functions the engine asks of a C library; a freestanding compiler expects them too. As built-ins,
+ * so that small copies of known size become plain loads and stores even under -ffreestanding. */
 #ifndef MONA_LIBC_H
 #define MONA_LIBC_H
 
@@ -8,5 +9,10 @@ void *memcpy(void *restrict dst, const void *restrict src, size_t size);
 void *memmove(void *dst, const void *src, size_t size);
 void *memset(void *dst, int value, size_t size);
 int memcmp(const void *a, const void *b, size_t size);
+
+#define memcpy __builtin_memcpy
+#define memmove __builtin_memmove
+#define memset __builtin_memset
+#define memcmp __builtin_memcmp
 
 #endif

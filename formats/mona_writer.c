@@ -90,6 +90,8 @@ static uint64_t place(uint8_t *base, size_t *at, const mona_writer_section *s)
 bool mona_writer_finish(mona_writer *w, const char *name, uint32_t input_count,
                         uint32_t output_count, uint8_t **bytes, size_t *size, format_error *error)
 {
+    const uint32_t name_offset = mona_writer_string(w, name);
+    const uint32_t producer = mona_writer_string(w, "mona " MONA_VERSION);
     mona_file_header h = {
         .magic = MONA_FILE_MAGIC,
         .version = MONA_FILE_VERSION,
@@ -97,8 +99,8 @@ bool mona_writer_finish(mona_writer *w, const char *name, uint32_t input_count,
         .output_count = output_count,
         .tensor_count = w->tensor_count,
         .op_count = w->op_count,
-        .name = mona_writer_string(w, name),
-        .producer = mona_writer_string(w, "mona " MONA_VERSION),
+        .name = name_offset,
+        .producer = producer,
         .strings_bytes = w->strings.size,
         .data_bytes = w->data.size,
     };

@@ -59,4 +59,10 @@ static const uint8_t *font_glyph(char character)
     return blank;
 }
 
+/* 1 where the glyph is inked; the column after the last is its space to the next. */
+static int font_cell(const uint8_t *rows, int column, int row)
+{
+    return column < 5 && rows[row] >> (4 - column) & 1;
+}
+
 #endif

@@ -1,6 +1,7 @@
 /* scene: renders the demo's film, so that no clip needs to be shipped.
  *
  *   scene [FRAMES] [FILE]      1280x720, 25 frames a second, YUV4MPEG2 4:2:0, to FILE or stdout
+ *   scene --label WIDTH TEXT   one frame of WIDTH x 32 with TEXT, for pictures that compare
  *
  * A panning ground of fine texture and weave; on it, moving: a spoked wheel, a ball with skin-like
  * shading, a striped board, a lattice of thin diagonals, and lines of text in several sizes. It is drawn
@@ -169,8 +170,8 @@ static void paint_text(const char *text, double left, double top, double cell, c
         for (int y = 0; y < (int)(7 * cell); y++)
             for (int x = 0; x < (int)(5 * cell); x++) {
                 int cx = (int)left + x, cy = (int)top + y;
-                if (rows[(int)(y / cell)] >> (4 - (int)(x / cell)) & 1 && cx >= 0 &&
-                    cx < CANVAS_W && cy >= 0 && cy < CANVAS_H)
+                if (font_cell(rows, (int)(x / cell), (int)(y / cell)) && cx >= 0 && cx < CANVAS_W &&
+                    cy >= 0 && cy < CANVAS_H)
                     canvas[cy][cx] = c;
             }
     }
@@ -238,8 +239,27 @@ static int write_film(FILE *out, int frames)
     return fflush(out) || ferror(out);
 }
 
+/* White on dark grey, letters of 10 x 14 pixels in the middle. */
+static int write_label(FILE *out, int width, const char *text)
+{
+    enum { LABEL_HEIGHT = 32, CELL = 2 };
+    const int left = (width - (int)strlen(text) * 6 * CELL) / 2;
+    fprintf(out, "YUV4MPEG2 W%d H%d F25:1 Ip A1:1 Cmono\nFRAME\n", width, LABEL_HEIGHT);
+    for (int y = 0; y < LABEL_HEIGHT; y++)
+        for (int x = 0; x < width; x++) {
+            int row = (y - 9) / CELL, column = (x - left) / CELL, lit = 0;
+            if (y >= 9 && row < 7 && x >= left && column / 6 < (int)strlen(text))
+                lit = font_cell(font_glyph(text[column / 6]), column % 6, row);
+            fputc(lit ? 235 : 48, out);
+        }
+    return fflush(out) || ferror(out);
+}
+
 int main(int argc, char **argv)
 {
+    if (argc == 4 && !strcmp(argv[1], "--label"))
+        return write_label(stdout, atoi(argv[2]), argv[3]);
+
     int frames = argc > 1 ? atoi(argv[1]) : DEFAULT_FRAMES;
     FILE *out = argc > 2 ? fopen(argv[2], "wb") : stdout;
     if (frames < 1 || argc > 3) {

@@ -259,6 +259,7 @@ INLINE void int8_block(const job *j, const quick *q, const uint32_t pixels, cons
                 }
             }
         }
+    UNROLL
     for (uint32_t b = 0; b < blocks; b++) {
         vf t[MAX_PIXELS];
         if (!q->possible) {

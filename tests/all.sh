@@ -1,0 +1,30 @@
+#!/bin/sh
+# Every test with gcc, with clang and with the address and undefined-behaviour sanitisers. The last line
+# adds up: "N passed, N failed".
+set -u
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+passed=0
+failed=0
+
+# $1: name, rest: make variables
+check() {
+    echo "== $1"
+    shift
+    { make --no-print-directory -j"$(nproc)" check "$@" 2>&1; echo "exit $?"; } | tee "$log"
+    good=$(sed -n 's/^\([0-9][0-9]*\) passed, [0-9][0-9]* failed$/\1/p' "$log" | tail -n 1)
+    bad=$(sed -n 's/^[0-9][0-9]* passed, \([0-9][0-9]*\) failed$/\1/p' "$log" | tail -n 1)
+    # A build that broke, or a run that ended early, is a failure even without a count.
+    if [ -z "$bad" ] || { [ "$bad" -eq 0 ] && [ "$(tail -n 1 "$log")" != "exit 0" ]; }; then
+        bad=$((${bad:-0} + 1))
+    fi
+    passed=$((passed + ${good:-0}))
+    failed=$((failed + bad))
+}
+
+check "gcc" CC=gcc BUILD=build
+check "clang" CC=clang BUILD=build/clang
+check "sanitisers" CC=gcc BUILD=build/asan SANITIZE=1
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
