@@ -46,7 +46,7 @@ FORMATS_OBJ := $(call obj,$(FORMATS_SRC)) $(BUILD)/gen/onnx.pb-c.o
 PIPELINE_OBJ := $(call obj,$(PIPELINE_SRC))
 APP_OBJ := $(call obj,$(APP_SRC)) $(BUILD)/models/embedded.o
 
-.PHONY: all demo test check deps test-deps install uninstall clean help
+.PHONY: all demo test check bench-peers deps test-deps install uninstall clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -58,6 +58,7 @@ help:
 	@echo 'make demo INPUT=F    the same on a file of yours'
 	@echo 'make test            install what is missing, build, run every test (gcc, clang, sanitisers)'
 	@echo 'make check           only the tests of this build (CC=, BUILD=, SANITIZE=1 choose which)'
+	@echo 'make bench-peers     speed and memory beside ONNX Runtime (installs it, takes minutes)'
 	@echo 'make install         into PREFIX ($(PREFIX)); DESTDIR is honoured'
 	@echo 'make clean           remove build and demo output'
 
@@ -155,6 +156,16 @@ check: all $(BUILD)/scene $(UNIT) $(BUILD)/tests/checkops
 # Every test with gcc, with clang and with the sanitisers; the last line adds them up.
 test: test-deps
 	$(Q)sh tests/all.sh
+
+# Side by side with ONNX Runtime, which npm installs into the build folder.
+bench-peers: deps
+	$(call need,python3 python3-onnx python3-numpy nodejs npm)
+	@test -d ../shared/peers || { echo 'make bench-peers needs ../shared/peers'; exit 1; }
+	$(Q)$(MAKE) --no-print-directory all
+	@mkdir -p $(BUILD)/bench
+	$(Q)test -d $(BUILD)/bench/node_modules/onnxruntime-node || npm install --prefix $(BUILD)/bench \
+	    --ignore-scripts --no-audit --no-fund --silent onnxruntime-node
+	$(Q)/usr/bin/python3 tests/bench/peers.py $(BUILD)
 
 # ---- the rest ---------------------------------------------------------------------------------
 install: all

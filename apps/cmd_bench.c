@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "commands.h"
@@ -144,8 +145,16 @@ static bool mostly_int8(const bench *b)
     return int8 >= fp16;
 }
 
+/* Most memory this process ever had resident. */
+static size_t resident_bytes(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) ? 0 : (size_t)usage.ru_maxrss * 1024;
+}
+
 static void report(const bench *b)
 {
+    const size_t resident = resident_bytes(); /* before the peak's copies add theirs */
     const mona_tensor_info in = mona_plan_input(b->plan, 0);
     const double p50 = percentile(b, 50), macs = (double)mona_plan_macs(b->plan);
     const double rate = macs / p50 * 1e-6;
@@ -158,12 +167,12 @@ static void report(const bench *b)
                "\"iterations\":%ld,\"min_ms\":%.3f,\"p50_ms\":%.3f,\"p90_ms\":%.3f,"
                "\"p99_ms\":%.3f,\"max_ms\":%.3f,\"gmac\":%.4f,\"gmac_per_s\":%.1f,"
                "\"precision\":\"%s\",\"peak_gmac_per_s\":%.1f,\"peak_share\":%.4f,"
-               "\"arena_bytes\":%zu,\"output_crc32\":\"%08x\"}\n",
+               "\"arena_bytes\":%zu,\"rss_bytes\":%zu,\"output_crc32\":\"%08x\"}\n",
                b->name, in.width, in.height, mona_plan_isa(b->plan), mona_plan_threads(b->plan),
                b->iterations, b->times[0], p50, percentile(b, 90), percentile(b, 99),
                b->times[b->iterations - 1], macs * 1e-9, rate, int8 ? "int8" : "fp16",
                int8 ? limit.int8_gmac_per_s : limit.fp16_gmac_per_s, share,
-               mona_plan_arena_bytes(b->plan), output_crc(b));
+               mona_plan_arena_bytes(b->plan), resident, output_crc(b));
         return;
     }
     printf("%s at %ux%u, %s, %u thread%s\n", b->name, in.width, in.height, mona_plan_isa(b->plan),
@@ -174,7 +183,8 @@ static void report(const bench *b)
     printf("  work        %.3f GMAC a frame, %.1f GMAC/s, %.1f %% of this machine's %s peak of %.0f\n",
            macs * 1e-9, rate, 100 * share, int8 ? "int8" : "fp16",
            int8 ? limit.int8_gmac_per_s : limit.fp16_gmac_per_s);
-    printf("  memory      %zu bytes of arena\n", mona_plan_arena_bytes(b->plan));
+    printf("  memory      %zu bytes of arena; process at most %zu\n", mona_plan_arena_bytes(b->plan),
+           resident);
     printf("  output      CRC-32 %08x\n", output_crc(b));
 }
 

@@ -12,6 +12,7 @@
 #include "formats/onnx_reader.h"
 #include "model_source.h"
 #include "models/embedded.h"
+#include "options.h"
 #include "planes.h"
 #include "save.h"
 
@@ -277,7 +278,7 @@ static bool run_reference(const run_job *job, const compiler *model, input_array
         const npy_array *a = &inputs[i].array;
         in[i] = (reference_array){inputs[i].channels, inputs[i].height, inputs[i].width,
                                   malloc(a->count * sizeof(float))};
-        ok = in[i].data || cli_fail(false, "out of memory");
+        ok = in[i].data || !cli_fail(EXIT_FAILED, "out of memory");
         for (uint64_t k = 0; ok && k < a->count; k++)
             in[i].data[k] = (float)npy_value(a, k);
     }

@@ -71,11 +71,15 @@ INLINE vf vf_clamp(vf v, float low, float high)
 
 enum { ROUND = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC };
 
+INLINE vf vf_round(vf v)
+{
+    return (vf){_mm256_cvtph_ps(_mm256_cvtps_ph(v.l, ROUND)),
+                _mm256_cvtph_ps(_mm256_cvtps_ph(v.h, ROUND))};
+}
+
 INLINE vf vf_half(vf v)
 {
-    const vf c = vf_clamp(v, -65504, 65504);
-    return (vf){_mm256_cvtph_ps(_mm256_cvtps_ph(c.l, ROUND)),
-                _mm256_cvtph_ps(_mm256_cvtps_ph(c.h, ROUND))};
+    return vf_round(vf_clamp(v, -65504, 65504));
 }
 
 INLINE vf vf_clean(vf v)
@@ -142,6 +146,14 @@ INLINE void vf_to_f16(uint8_t *p, vf v)
 #include "x86_rows.h"
 #include "x86_conv.h"
 
+static void finish_block(const job *j, uint32_t pixels, uint32_t x, const void *tile)
+{
+    _Alignas(64) float residual[MAX_PIXELS * LANES];
+    if (j->conv->epilogue.add)
+        prepare_residual(j->row, j->n, x, pixels, residual);
+    finish_pixels(j, 0, x, pixels, tile, residual);
+}
+
 /* ---- INT8 ----------------------------------------------------------------------------------- */
 
 /* count bytes of a run to 16 bits; up to 15 more are read. */
@@ -170,7 +182,7 @@ INLINE void store_sums(const job *j, const __m256i *acc, const uint32_t pixels, 
         _mm256_store_si256((__m256i *)(void *)(tile + (size_t)i * 8),
                            _mm256_add_epi32(first, eight_sums(acc[i * 2], acc[i * 2 + 1])));
     }
-    finish_pixels(j, 0, x, pixels, tile);
+    finish_block(j, pixels, x, tile);
 }
 
 /* distance: elements between pixels. */
@@ -269,7 +281,7 @@ INLINE void f16_block(const job *j, const uint32_t pixels, const uint32_t distan
     UNROLL
     for (uint32_t i = 0; i < pixels * 2; i++)
         _mm256_store_ps(tile + (size_t)i * 8, acc[i]);
-    finish_pixels(j, 0, x, pixels, tile);
+    finish_block(j, pixels, x, tile);
 }
 
 INLINE void f16_pixels(const job *j, const uint32_t pixels, const uint32_t distance)
@@ -301,19 +313,13 @@ static void run_blocks(const job *source, uint32_t blocks)
             f16_run(&j);
         else
             int8_run(&j);
-        j.n++;
-        j.weights[0] = j.weights[1];
-        j.start[0] = j.start[1];
-        j.out[0] = j.out[1];
+        next_block(&j);
     }
 }
 
 static void conv_row(const ac_conv_row *row)
 {
-    if (ac_scatter_needed(row))
-        conv_scattered(row, &ac_isa_avx2);
-    else
-        conv_direct(row);
+    conv_any(row, &ac_isa_avx2);
 }
 
 const ac_isa ac_isa_avx2 = {

@@ -69,9 +69,14 @@ INLINE __m256i to_half(vf v)
     return _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
 
+INLINE vf vf_round(vf v)
+{
+    return _mm512_cvtph_ps(to_half(v));
+}
+
 INLINE vf vf_half(vf v)
 {
-    return _mm512_cvtph_ps(to_half(vf_clamp(v, -65504, 65504)));
+    return vf_round(vf_clamp(v, -65504, 65504));
 }
 
 INLINE vf vf_clean(vf v)
@@ -124,44 +129,6 @@ INLINE void vf_to_f16(uint8_t *p, vf v)
 
 /* ---- the epilogue in registers -------------------------------------------------------------- */
 
-/* Activations that only clamp, without residual and output scale, leave one clamp to do. Both limits are
- * fp16 values, rounding to fp16 is monotonic and keeps them, so clamping before it gives the same; and for
- * bytes the limits of saturation, integers, join in. */
-typedef struct quick {
-    bool possible;
-    float low, high;
-} quick;
-
-static void narrow(quick *q, float low, float high)
-{
-    q->low = q->low > low ? q->low : low;
-    q->low = q->low < high ? q->low : high;
-    q->high = q->high > low ? q->high : low;
-    q->high = q->high < high ? q->high : high;
-}
-
-static quick quick_epilogue(const ac_conv_row *row)
-{
-    const ac_epilogue *e = &row->conv->epilogue;
-    const uint8_t activations[] = {e->activation, e->activation_after_add};
-    quick q = {!e->add && e->output_scale == 1, -65504, 65504};
-    for (int i = 0; i < 2; i++) {
-        if (activations[i] == MONA_ACT_RELU)
-            narrow(&q, 0, 65504);
-        else if (activations[i] == MONA_ACT_CLIP)
-            narrow(&q, e->clip_min, e->clip_max);
-        else if (activations[i] == MONA_ACT_PRELU)
-            q.possible = false;
-    }
-    if (row->output.type == MONA_U8)
-        narrow(&q, 0, 255);
-    else if (row->output.type == MONA_S8)
-        narrow(&q, -128, 127);
-    else if (e->activation == MONA_ACT_CLIP || e->activation_after_add == MONA_ACT_CLIP)
-        q.possible = false; /* limits of zero with a sign: not worth proving */
-    return q;
-}
-
 /* Four pixels to bytes. Packing interleaves the pixels' 128-bit lanes, dword (lane, pixel): transposed. */
 INLINE __m512i four_to_bytes(const __m512i q[4], bool is_signed)
 {
@@ -172,43 +139,54 @@ INLINE __m512i four_to_bytes(const __m512i q[4], bool is_signed)
     return _mm512_permutexvar_epi32(order, bytes);
 }
 
-/* t: pixels x blocks scaled accumulators, 4 or a multiple of 4 pixels, or 1. */
-INLINE void quick_store(const job *j, const quick *q, const vf *t, const uint32_t pixels,
-                        const uint32_t blocks, uint32_t b, uint32_t x)
+INLINE vf clamped(const clamps *c, vf t, const float *residual)
 {
-    const vf low = vf_set1(q->low), high = vf_set1(q->high);
+    const vf v = apply(c->stage[0], t);
+    return c->add ? apply(c->stage[1], _mm512_add_ps(vf_round(v), vf_load(residual))) : v;
+}
+
+INLINE __m512i clamped_s32(const clamps *c, vf t, const float *residual)
+{
+    return _mm512_cvtps_epi32(vf_round(clamped(c, t, residual)));
+}
+
+/* t: pixels x blocks scaled accumulators, of which block b is finished; pixels: a multiple of 4, or 1. */
+INLINE void quick_store(const job *j, const vf *t, const uint32_t pixels, const uint32_t blocks,
+                        const uint32_t b, uint32_t x, const float *residual)
+{
     const mona_type type = j->row->output.type;
+    const clamps *c = j->limits;
     uint8_t *out = result_of(j, b, x);
     if (type == MONA_F16) {
         UNROLL
         for (uint32_t i = 0; i < pixels; i++)
             _mm256_storeu_si256((__m256i *)(out + i * 32),
-                                to_half(_mm512_min_ps(_mm512_max_ps(t[i * blocks + b], low), high)));
+                                to_half(clamped(c, t[i * blocks + b], residual + i * LANES)));
+        return;
+    }
+    if (pixels == 1) {
+        store16(out, _mm512_cvtepi32_epi8(clamped_s32(c, t[b], residual)));
         return;
     }
     UNROLL
-    for (uint32_t i = 0; i < pixels; i += 4) {
-        __m512i bytes[4];
+    for (uint32_t i = 0; i + 3 < pixels; i += 4) {
+        __m512i q[4];
         UNROLL
-        for (uint32_t k = 0; k < 4 && k < pixels; k++) {
-            const vf v = _mm512_min_ps(_mm512_max_ps(t[(i + k) * blocks + b], low), high);
-            bytes[k] = _mm512_cvtps_epi32(_mm512_cvtph_ps(to_half(v)));
-        }
-        if (pixels == 1)
-            store16(out, _mm512_cvtepi32_epi8(bytes[0]));
-        else
-            _mm512_storeu_si512(out + i * 16, four_to_bytes(bytes, type == MONA_S8));
+        for (uint32_t k = 0; k < 4; k++)
+            q[k] = clamped_s32(c, t[(i + k) * blocks + b], residual + (i + k) * LANES);
+        _mm512_storeu_si512(out + i * 16, four_to_bytes(q, type == MONA_S8));
     }
 }
 
+/* By way of memory, for the forms that are not clamps. */
 INLINE void slow_store(const job *j, const vf *acc, const uint32_t pixels, const uint32_t blocks,
-                       uint32_t b, uint32_t x)
+                       const uint32_t b, uint32_t x, const float *residual)
 {
     _Alignas(64) float tile[MAX_PIXELS * AC_FRACTAL];
     UNROLL
     for (uint32_t i = 0; i < pixels; i++)
         _mm512_store_ps(tile + i * AC_FRACTAL, acc[i * blocks + b]);
-    finish_pixels(j, b, x, pixels, tile);
+    finish_pixels(j, b, x, pixels, tile, residual);
 }
 
 /* ---- INT8 ----------------------------------------------------------------------------------- */
@@ -223,7 +201,7 @@ INLINE const uint8_t *flip_signs(uint8_t *stage, const uint8_t *from, uint32_t c
 }
 
 /* pixel_bytes: a constant, or the job's. */
-INLINE void int8_block(const job *j, const quick *q, const uint32_t pixels, const uint32_t blocks,
+INLINE void int8_block(const job *j, const uint32_t pixels, const uint32_t blocks,
                        const uint32_t pixel_bytes, uint32_t x)
 {
     _Alignas(64) uint8_t stage[STAGE + 64];
@@ -231,7 +209,10 @@ INLINE void int8_block(const job *j, const quick *q, const uint32_t pixels, cons
     const bool flip = c->source_type == MONA_S8;
     const uint32_t chunk = flip ? stage_elements(c, pixels) / 4 : c->run_steps;
     const uint8_t *w0 = j->weights[0], *w1 = j->weights[1];
+    _Alignas(64) float residual[2][MAX_PIXELS * LANES];
     __m512i acc[MAX_PIXELS];
+    for (uint32_t b = 0; b < blocks && j->limits->add; b++)
+        prepare_residual(j->row, j->n + b, x, pixels, residual[b]);
     UNROLL
     for (uint32_t i = 0; i < pixels * blocks; i++)
         acc[i] = _mm512_loadu_si512(j->start[i % blocks]);
@@ -262,28 +243,28 @@ INLINE void int8_block(const job *j, const quick *q, const uint32_t pixels, cons
     UNROLL
     for (uint32_t b = 0; b < blocks; b++) {
         vf t[MAX_PIXELS];
-        if (!q->possible) {
+        if (!j->limits->possible) {
             UNROLL
             for (uint32_t i = 0; i < pixels * blocks; i++)
                 t[i] = _mm512_castsi512_ps(acc[i]);
-            slow_store(j, t, pixels, blocks, b, x);
+            slow_store(j, t, pixels, blocks, b, x, residual[b]);
             continue;
         }
         const vf scale = vf_load(c->epilogue.scale + (size_t)(j->n + b) * AC_FRACTAL);
         UNROLL
         for (uint32_t i = 0; i < pixels * blocks; i++)
             t[i] = _mm512_mul_ps(_mm512_cvtepi32_ps(acc[i]), scale);
-        quick_store(j, q, t, pixels, blocks, b, x);
+        quick_store(j, t, pixels, blocks, b, x, residual[b]);
     }
 }
 
-INLINE void int8_pixels(const job *j, const quick *q, const uint32_t pixels, const uint32_t blocks,
+INLINE void int8_pixels(const job *j, const uint32_t pixels, const uint32_t blocks,
                         const uint32_t pixel_bytes)
 {
     const uint32_t last = j->origin + j->pixels - pixels;
     for (uint32_t x = j->origin; x < last; x += pixels)
-        int8_block(j, q, pixels, blocks, pixel_bytes, x);
-    int8_block(j, q, pixels, blocks, pixel_bytes, last);
+        int8_block(j, pixels, blocks, pixel_bytes, x);
+    int8_block(j, pixels, blocks, pixel_bytes, last);
 }
 
 /* The accumulators' start where S8 is computed as U8: see the top. */
@@ -298,40 +279,37 @@ static void offset_start(job *j, uint32_t b, int32_t start[AC_FRACTAL])
     j->start[b] = start;
 }
 
-static void int8_one(const job *j, const quick *q)
+static void int8_one(const job *j)
 {
     const ac_conv *c = j->conv;
     const uint32_t most = c->source_type == MONA_U8 || stage_fits(c, 24) ? j->pixels : 0;
     if (most >= 24 && c->pixel_bytes == 16)
-        int8_pixels(j, q, 24, 1, 16);
+        int8_pixels(j, 24, 1, 16);
     else if (most >= 24 && c->pixel_bytes == 8)
-        int8_pixels(j, q, 24, 1, 8);
+        int8_pixels(j, 24, 1, 8);
     else if (most >= 24 && c->pixel_bytes == 4)
-        int8_pixels(j, q, 24, 1, 4);
+        int8_pixels(j, 24, 1, 4);
     else if (most >= 24 && c->pixel_bytes == 1)
-        int8_pixels(j, q, 24, 1, 1);
+        int8_pixels(j, 24, 1, 1);
     else if (most >= 8)
-        int8_pixels(j, q, 8, 1, c->pixel_bytes);
+        int8_pixels(j, 8, 1, c->pixel_bytes);
     else
-        int8_pixels(j, q, 1, 1, c->pixel_bytes);
+        int8_pixels(j, 1, 1, c->pixel_bytes);
 }
 
-static void int8_run(const job *source, const quick *q, uint32_t blocks)
+static void int8_run(const job *source, uint32_t blocks)
 {
     _Alignas(64) int32_t start[2][AC_FRACTAL];
     job j = *source;
     for (uint32_t b = 0; b < blocks && j.conv->source_type == MONA_S8; b++)
         offset_start(&j, b, start[b]);
     if (blocks == 2 && j.conv->pixel_bytes == 16 && j.pixels >= 12) {
-        int8_pixels(&j, q, 12, 2, 16);
+        int8_pixels(&j, 12, 2, 16);
         return;
     }
     for (uint32_t b = 0; b < blocks; b++) {
-        int8_one(&j, q);
-        j.n++;
-        j.weights[0] = j.weights[1];
-        j.start[0] = j.start[1];
-        j.out[0] = j.out[1];
+        int8_one(&j);
+        next_block(&j);
     }
 }
 
@@ -345,14 +323,17 @@ INLINE void widen(float *stage, const uint8_t *from, uint32_t count)
 }
 
 /* One element of K at a time, in the contract's order. distance: elements between pixels. */
-INLINE void f16_block(const job *j, const quick *q, const uint32_t pixels, const uint32_t distance,
+INLINE void f16_block(const job *j, const uint32_t pixels, const uint32_t distance,
                       uint32_t x)
 {
     _Alignas(64) float stage[STAGE + LANES];
     const ac_conv *c = j->conv;
     const uint32_t chunk = stage_elements(c, pixels);
     const float *w = (const float *)(const void *)j->weights[0];
+    _Alignas(64) float residual[MAX_PIXELS * LANES];
     vf acc[MAX_PIXELS];
+    if (j->limits->add)
+        prepare_residual(j->row, j->n, x, pixels, residual);
     UNROLL
     for (uint32_t i = 0; i < pixels; i++)
         acc[i] = vf_load(j->start[0]);
@@ -372,39 +353,36 @@ INLINE void f16_block(const job *j, const quick *q, const uint32_t pixels, const
                 }
             }
         }
-    if (q->possible)
-        quick_store(j, q, acc, pixels, 1, 0, x);
+    if (j->limits->possible)
+        quick_store(j, acc, pixels, 1, 0, x, residual);
     else
-        slow_store(j, acc, pixels, 1, 0, x);
+        slow_store(j, acc, pixels, 1, 0, x, residual);
 }
 
-INLINE void f16_pixels(const job *j, const quick *q, const uint32_t pixels,
+INLINE void f16_pixels(const job *j, const uint32_t pixels,
                        const uint32_t distance)
 {
     const uint32_t last = j->origin + j->pixels - pixels;
     for (uint32_t x = j->origin; x < last; x += pixels)
-        f16_block(j, q, pixels, distance, x);
-    f16_block(j, q, pixels, distance, last);
+        f16_block(j, pixels, distance, x);
+    f16_block(j, pixels, distance, last);
 }
 
-static void f16_run(const job *source, const quick *q, uint32_t blocks)
+static void f16_run(const job *source, uint32_t blocks)
 {
     job j = *source;
     const uint32_t distance = pixel_elements(j.conv);
     const uint32_t most = stage_fits(j.conv, 24) ? j.pixels : 0;
     for (uint32_t b = 0; b < blocks; b++) {
         if (most >= 24 && distance == 16)
-            f16_pixels(&j, q, 24, 16);
+            f16_pixels(&j, 24, 16);
         else if (most >= 24 && distance == 1)
-            f16_pixels(&j, q, 24, 1);
+            f16_pixels(&j, 24, 1);
         else if (most >= 8)
-            f16_pixels(&j, q, 8, distance);
+            f16_pixels(&j, 8, distance);
         else
-            f16_pixels(&j, q, 1, distance);
-        j.n++;
-        j.weights[0] = j.weights[1];
-        j.start[0] = j.start[1];
-        j.out[0] = j.out[1];
+            f16_pixels(&j, 1, distance);
+        next_block(&j);
     }
 }
 
@@ -412,19 +390,15 @@ static void f16_run(const job *source, const quick *q, uint32_t blocks)
 
 static void run_blocks(const job *j, uint32_t blocks)
 {
-    const quick q = quick_epilogue(j->row);
     if (j->conv->source_type == MONA_F16)
-        f16_run(j, &q, blocks);
+        f16_run(j, blocks);
     else
-        int8_run(j, &q, blocks);
+        int8_run(j, blocks);
 }
 
 static void conv_row(const ac_conv_row *row)
 {
-    if (ac_scatter_needed(row))
-        conv_scattered(row, &ac_isa_avx512);
-    else
-        conv_direct(row);
+    conv_any(row, &ac_isa_avx512);
 }
 
 const ac_isa ac_isa_avx512 = {

@@ -2,7 +2,8 @@
  * its vector type `vf` (16 floats) with
  *   vf_set1 vf_load vf_store vf_add vf_mul vf_from_s32
  *   vf_max(a, b)  a > b ? a : b           vf_min(a, b)  a < b ? a : b
- *   vf_half       rounded to fp16, saturating; no NaN may come in
+ *   vf_round      rounded to fp16; for values that fp16 can hold
+ *   vf_half       the same, saturating; no NaN may come in
  *   vf_clean      NaN becomes 0
  *   vf_first(v, n)  lanes n.. become zero
  *   vf_u8 vf_s8 vf_f16 vf_u16   16 stored elements to floats

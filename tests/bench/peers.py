@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""Times mona and ONNX Runtime side by side, in turns, on the same nets, and prints one table.
+
+  peers.py BUILD [--rounds 5] [--threads 2]
+
+Nets are written by ../shared/peers/make_nets.py: deterministic random weights, 3 x 1080 x 1920 in, x2 out. Each
+round runs every contender once; a figure is the median over rounds of the contender's own median, so that a
+disturbance of the machine meets all alike. Needs Debian's python3-onnx and python3-numpy, and npm's
+onnxruntime-node in BUILD/bench (make bench-peers sees to both).
+"""
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+
+NETS = {"C16 x 4": (16, 4), "C28 x 5": (28, 5)}
+PEERS = os.path.join("..", "shared", "peers")
+
+
+def run(command, **options):
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, **options)
+    if done.returncode:
+        sys.exit(f"peers.py: failed: {' '.join(command)}")
+    return done.stdout
+
+
+def make_nets(folder, mona, images):
+    """Writes fp32, QDQ and .mona files; returns {net: {contender: file}}."""
+    files = {}
+    for net, (channels, body) in NETS.items():
+        stem = os.path.join(folder, f"c{channels}x{body}")
+        files[net] = {k: stem + end for k, end in (
+            ("ORT fp32", ".onnx"), ("ORT int8", "_qdq.onnx"), ("mona int8", "_int8.mona"), ("mona fp16", "_fp16.mona"))}
+        size = ["--channels", str(channels), "--body", str(body)]
+        make = [sys.executable, os.path.join(PEERS, "make_nets.py")]
+        run(make + [files[net]["ORT fp32"]] + size)
+        run(make + [files[net]["ORT int8"], "--qdq"] + size)
+        compile_ = [mona, "compile", files[net]["ORT fp32"]]
+        run(compile_ + ["-o", files[net]["mona int8"], "--precision", "int8", "--calibrate"] + images)
+        run(compile_ + ["-o", files[net]["mona fp16"], "--precision", "fp16"])
+    return files
+
+
+def time_ort(folder, model, threads):
+    script = os.path.abspath(os.path.join(PEERS, "ort_bench.js"))
+    out = json.loads(run(["node", script, str(threads), "5", os.path.abspath(model)], cwd=folder))
+    return out["median_ms"], out["rss_mb"]
+
+
+def time_mona(mona, model, threads):
+    out = json.loads(run([mona, "bench", model, "--size", "1920x1080", "--threads", str(threads),
+                          "--iterations", "10", "--json"]))
+    return out["p50_ms"], out["rss_bytes"] / 1e6, out
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=2)
+    a = parser.parse_args()
+    mona, folder = os.path.join(a.build, "mona"), os.path.join(a.build, "bench")
+    images = [os.path.join("..", "shared", "data", "train", "t91", f"t{i}.png") for i in (1, 10, 20)]
+    files = make_nets(folder, mona, images)
+    times, facts = {}, {}
+    for _ in range(a.rounds):
+        for net, contenders in files.items():
+            for name, model in contenders.items():
+                if name.startswith("ORT"):
+                    ms, rss = time_ort(folder, model, a.threads)
+                else:
+                    ms, rss, facts[net, name] = time_mona(mona, model, a.threads)
+                times.setdefault((net, name), []).append((ms, rss))
+    print(f"{'net':10}{'engine':12}{'median ms':>10}{'GMAC/s':>9}{'of peak':>9}{'peak RSS MB':>13}{'against best ORT':>18}")
+    for net, contenders in files.items():
+        gmac = facts[net, "mona int8"]["gmac"]
+        median = {n: statistics.median(t for t, _ in times[net, n]) for n in contenders}
+        best = min(median[n] for n in contenders if n.startswith("ORT"))
+        for name in contenders:
+            rss = max(r for _, r in times[net, name])
+            share = f"{100 * gmac / median[name] * 1e3 / facts[net, name]['peak_gmac_per_s']:.0f} %" \
+                if (net, name) in facts else ""
+            print(f"{net:10}{name:12}{median[name]:10.1f}{gmac / median[name] * 1e3:9.0f}{share:>9}{rss:13.0f}"
+                  f"{best / median[name]:17.2f}x")
+
+
+if __name__ == "__main__":
+    main()
