@@ -204,6 +204,7 @@ INLINE void int8_block(const job *j, const uint32_t pixels, const uint32_t dista
                         c->source_type == MONA_S8);
             const int16_t *p = stage;
             for (uint32_t s = 0; s < steps; s++, p += 4, w += 64) {
+                FORGET(p);
                 UNROLL
                 for (uint32_t g = 0; g < 4; g++) {
                     const __m256i b = _mm256_cvtepi8_epi16(load16(w + (size_t)g * 16));
@@ -267,6 +268,7 @@ INLINE void f16_block(const job *j, const uint32_t pixels, const uint32_t distan
                   (pixels - 1) * distance + steps);
             const float *p = stage;
             for (uint32_t s = 0; s < steps; s++, p++, w += LANES) {
+                FORGET(p);
                 const __m256 low = _mm256_load_ps(w), high = _mm256_load_ps(w + 8);
                 UNROLL
                 for (uint32_t i = 0; i < pixels; i++) {

@@ -224,6 +224,7 @@ INLINE void int8_block(const job *j, const uint32_t pixels, const uint32_t block
                 p = flip_signs(stage, p, (pixels - 1) * pixel_bytes +
                                              least(steps * 4, c->run_elements - first * 4));
             for (uint32_t s = 0; s < steps; s++, p += 4, w0 += 64, w1 += 64) {
+                FORGET(p);
                 const __m512i b0 = _mm512_load_si512(w0);
                 const __m512i b1 = blocks == 2 ? _mm512_load_si512(w1) : b0;
                 UNROLL
@@ -344,6 +345,7 @@ INLINE void f16_block(const job *j, const uint32_t pixels, const uint32_t distan
                   (pixels - 1) * distance + steps);
             const float *p = stage;
             for (uint32_t s = 0; s < steps; s++, p++, w += LANES) {
+                FORGET(p);
                 const vf b = _mm512_load_ps(w);
                 UNROLL
                 for (uint32_t i = 0; i < pixels; i++) {

@@ -18,4 +18,8 @@
  * the registers, and spills. */
 #define KEEP_IN_PLACE(v) __asm__("" : "+v"(v))
 
+/* Hides how pointer p came about. Where pixels lie as far apart as steps, gcc sees that one step's operand
+ * is another's later on and keeps them all in registers, which it does not have. */
+#define FORGET(p) __asm__("" : "+r"(p))
+
 #endif

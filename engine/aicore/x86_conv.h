@@ -11,7 +11,7 @@
 
 enum {
     STAGE = 2048,        /* elements of a run converted at a time, on the stack */
-    SCATTER_PIXELS = 64, /* pixels computed before they are spread */
+    SCATTER_PIXELS = 96, /* pixels computed before they are spread */
     MAX_PIXELS = 24,     /* of a register block */
 };
 

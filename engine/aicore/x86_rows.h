@@ -285,13 +285,14 @@ INLINE bool doubles(const ac_resize_row *r, uint32_t x)
     if (first[2 * LANES - 1] - first[1] != LANES - 1 || first[0] < 0 || first[1] < 0 || first[2 * LANES - 1] + 4 > (int32_t)r->in_columns ||
         first[2 * LANES - 2] + 4 > (int32_t)r->in_columns)
         return false;
-    int32_t differs = 0;
-    for (int32_t i = 0; i < 2 * LANES; i++)
-        differs |= first[i] - first[i & 1] - i / 2;
+    int32_t steps_differ = 0;
+    for (uint32_t i = 0; i + 2 < 2 * LANES; i++)
+        steps_differ |= first[i + 2] - first[i] - 1;
     uint32_t weights_differ = 0;
-    for (int32_t i = 8; i < 8 * LANES; i++)
-        weights_differ |= ac_bits(w[i]) ^ ac_bits(w[i & 7]);
-    return !differs && !weights_differ;
+    for (uint32_t i = 8; i < 8 * LANES; i += 8)
+        for (uint32_t k = 0; k < 8; k++)
+            weights_differ |= ac_bits(w[i + k]) ^ ac_bits(w[k]);
+    return !steps_differ && !weights_differ;
 }
 
 INLINE vf four_taps(const float *p, const float *weight)

@@ -105,9 +105,39 @@ typedef struct int8_weights {
     uint16_t *scales;
 } int8_weights;
 
+/* Rounds one plane of a filter, w / step, so that its sum is kept to half a step as well: where the input
+ * is flat, as a noise level or a smooth surface is, only the sum counts, and roundings that happen to agree
+ * would shift the result. The weights nearest to the other whole number give way. */
+static void round_plane(const float *w, double step, size_t area, int8_t *q)
+{
+    double left = 0; /* sum of w / step - q */
+    for (size_t i = 0; i < area; i++) {
+        const double v = (double)w[i] / step;
+        q[i] = (int8_t)fmax(-WEIGHT_MAX, fmin(nearbyint(v), WEIGHT_MAX));
+        left += v - q[i];
+    }
+    for (size_t moves = 0; moves < area && fabs(left) > 0.5; moves++) {
+        const int direction = left > 0 ? 1 : -1;
+        size_t best = area;
+        double most = 0;
+        for (size_t i = 0; i < area; i++) {
+            const double gain = ((double)w[i] / step - q[i]) * direction;
+            if (gain > most && q[i] * direction < WEIGHT_MAX) {
+                most = gain;
+                best = i;
+            }
+        }
+        if (best == area)
+            return;
+        q[best] = (int8_t)(q[best] + direction);
+        left -= direction;
+    }
+}
+
 static bool quantize_weights(lowering *l, const graph_node *node, size_t filter, uint32_t outputs,
                              int8_weights *q)
 {
+    const size_t area = (size_t)node->conv.kernel[0] * node->conv.kernel[1];
     const double in = (double)l->formats[node->inputs[0]].scale;
     const double out = (double)l->formats[node->output].scale;
     for (uint32_t o = 0; o < outputs; o++) {
@@ -118,10 +148,8 @@ static bool quantize_weights(lowering *l, const graph_node *node, size_t filter,
         if (largest / step > WEIGHT_MAX + 1)
             return graph_fail(node, l->error, "has weights up to %g, too large for INT8 between "
                                               "steps of %g and %g", largest, in, out);
-        for (size_t i = 0; i < filter; i++) {
-            const double v = nearbyint((double)w[i] / step);
-            q->weights[o * filter + i] = (int8_t)fmax(-WEIGHT_MAX, fmin(v, WEIGHT_MAX));
-        }
+        for (size_t i = 0; i < filter; i += area)
+            round_plane(w + i, step, area, q->weights + o * filter + i);
         const double bias = nearbyint((double)node->conv.bias[o] / (factor * out));
         q->bias[o] = (int32_t)fmax(-BIAS_MAX, fmin(bias, BIAS_MAX));
     }
