@@ -79,14 +79,17 @@ static void summarise_damage(const enhance_report *r)
 void progress_summary(progress *p, const char *output, const enhance_report *r)
 {
     struct rusage usage;
+    char noise[32] = "";
     double seconds = now() - p->began;
     summarise_damage(r);
     if (p->quiet)
         return;
     getrusage(RUSAGE_SELF, &usage);
+    if (r->noise >= 0)
+        snprintf(noise, sizeof noise, "; noise %.1f steps", (double)r->noise);
     fprintf(stderr, "mona: %s: %" PRIu64 " %s %ux%u in %.2f s, %.2f fps; engine %.1f MiB, frames %.1f "
-                    "MiB, whole process %.0f MiB\n", output, r->frames,
+                    "MiB, whole process %.0f MiB%s\n", output, r->frames,
             r->frames == 1 ? "frame" : "frames", r->out_width, r->out_height, seconds,
             (double)r->frames / seconds, (double)r->engine_bytes / MIB,
-            (double)r->frame_bytes / MIB, (double)usage.ru_maxrss / 1024);
+            (double)r->frame_bytes / MIB, (double)usage.ru_maxrss / 1024, noise);
 }

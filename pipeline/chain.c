@@ -114,3 +114,11 @@ size_t chain_engine_bytes(const chain *c)
         bytes += stage_bytes(&c->stages[i]);
     return bytes;
 }
+
+float chain_noise(const chain *c)
+{
+    for (unsigned i = 0; i < c->count; i++)
+        if (c->stages[i].kind == STAGE_DENOISE && c->stages[i].strength < 0)
+            return c->stages[i].sigma;
+    return -1;
+}

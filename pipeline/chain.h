@@ -47,4 +47,8 @@ void chain_close(chain *c);
 
 size_t chain_engine_bytes(const chain *c); /* of the stages' sessions */
 
+/* The latest estimate of the first stage that makes one; negative: none does. Call when no frame is on
+ * its way. */
+float chain_noise(const chain *c);
+
 #endif

@@ -16,6 +16,7 @@ typedef struct enhance_report {
     uint32_t in_width, in_height, out_width, out_height;
     size_t engine_bytes, frame_bytes; /* sessions; frame pool */
     uint64_t frames, expected;        /* expected 0: unknown */
+    float noise; /* found in the last frame, standard deviation in 8-bit steps; negative: not looked for */
     uint64_t lost_packets, damaged_frames, moved_frames; /* of the input; when done */
 } enhance_report;
 

@@ -9,12 +9,11 @@ static size_t align(size_t bytes)
 
 mona_size frame_plane_size(const frame_format *format, unsigned plane)
 {
-    unsigned shift = format->chroma_shift;
-    uint32_t w = (format->width + (1u << shift) - 1) >> shift;
-    uint32_t h = (format->height + (1u << shift) - 1) >> shift;
-    if (plane == 1 || plane == 2)
-        return (mona_size){w, h};
-    return (mona_size){w << shift, h << shift};
+    const uint32_t multiple = format->multiple;
+    const unsigned shift = plane == 1 || plane == 2 ? format->chroma_shift : 0;
+    const uint32_t w = (format->width + multiple - 1) / multiple * multiple;
+    const uint32_t h = (format->height + multiple - 1) / multiple * multiple;
+    return (mona_size){w >> shift, h >> shift};
 }
 
 /* Bytes from one row of a plane to the next. */

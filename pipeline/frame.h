@@ -11,12 +11,14 @@
 enum { FRAME_MAX_PLANES = 4 }; /* luma, two of chroma, alpha */
 
 /* What a frame is. Planes 1 and 2 are smaller by 1 << chroma_shift in both directions; 0 and 3 are
- * full size. Sizes are those of the picture; stored planes are padded to a multiple of
- * 1 << chroma_shift, so that chroma planes are whole. */
+ * full size. width and height are those of the picture; what is stored is padded to a multiple that
+ * makes chroma planes whole, and that doubles with the frame: 35 rows are stored as 36, and twice as
+ * large as 72 for 70. */
 typedef struct frame_format {
     uint32_t width, height;
     unsigned planes;       /* 1, 3 or 4 */
     unsigned chroma_shift; /* 0: 4:4:4, 1: 4:2:0 */
+    uint32_t multiple;     /* of 1 << chroma_shift; stored sizes are multiples of it */
 } frame_format;
 
 typedef struct frame {

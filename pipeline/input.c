@@ -129,7 +129,8 @@ frame_format input_format(const input *in)
     return (frame_format){.width = (uint32_t)in->video->codecpar->width,
                           .height = (uint32_t)in->video->codecpar->height,
                           .planes = 3,
-                          .chroma_shift = 1};
+                          .chroma_shift = 1,
+                          .multiple = 2};
 }
 
 AVRational input_frame_rate(const input *in)

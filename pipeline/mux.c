@@ -9,7 +9,10 @@
 
 const AVOutputFormat *mux_format(const char *path)
 {
-    return av_guess_format(NULL, path, NULL);
+    const AVOutputFormat *format = av_guess_format(NULL, path, NULL);
+    bool holds = format && !(format->flags & AVFMT_NOFILE) &&
+                 avformat_query_codec(format, AV_CODEC_ID_H264, FF_COMPLIANCE_NORMAL) == 1;
+    return holds ? format : NULL;
 }
 
 /* Everything but what describes how the old video was compressed. */

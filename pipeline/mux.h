@@ -21,7 +21,7 @@ typedef struct mux {
     pthread_mutex_t lock;     /* decoder and encoder threads both write packets */
 } mux;
 
-/* The container that a name stands for; NULL: none that libav knows. */
+/* The container that a name stands for; NULL: none that holds H.264 in one file. */
 const AVOutputFormat *mux_format(const char *path);
 
 /* Creates the temporary file and the header: streams in the input's order, with their metadata,

@@ -26,7 +26,8 @@ static frame_format working_format(const enhance_settings *settings, const still
     return (frame_format){.width = image->width,
                           .height = image->height,
                           .planes = alpha ? 4 : colour || denoise ? 3 : 1,
-                          .chroma_shift = denoise};
+                          .chroma_shift = denoise,
+                          .multiple = denoise ? 2 : 1};
 }
 
 /* Runs the stages on the image; the result is in c's output slot. */
@@ -59,6 +60,7 @@ static bool widen_chroma(frame *to, uint8_t **memory, const frame *from,
     format.width = frame_plane_size(&from->format, 0).width;
     format.height = frame_plane_size(&from->format, 0).height;
     format.chroma_shift = 0;
+    format.multiple = 1;
     *memory = bound_allocate(frame_bytes(&format));
     if (!*memory)
         return pipeline_fail(error, "out of memory");
@@ -124,11 +126,13 @@ static bool enhance_image(const enhance_settings *settings, enhance_report *repo
                                    .out_height = out.height,
                                    .engine_bytes = chain_engine_bytes(&stages),
                                    .frame_bytes = stages.memory_bytes,
-                                   .expected = 1};
+                                   .expected = 1,
+                                   .noise = -1};
         if (settings->progress)
             settings->progress(settings->progress_context, report);
         good = run_stages(&stages, image, error) && finish(settings, &stages, image, error);
         report->frames = good;
+        report->noise = chain_noise(&stages);
     }
     chain_close(&stages);
     return good;

@@ -43,6 +43,7 @@ static bool open_sr(stage *s, const stage_settings *settings, pipeline_error *er
                                     : settings->bicubic_center;
     s->out.width *= 2;
     s->out.height *= 2;
+    s->out.multiple *= 2;
     if (s->out.width > MONA_MAX_SIDE || s->out.height > MONA_MAX_SIDE)
         return pipeline_fail(error, "expected a result of at most %d pixels a side, found %ux%u",
                              MONA_MAX_SIDE, s->out.width, s->out.height);

@@ -194,7 +194,8 @@ static void begin_report(video *v)
                                   .out_height = out.height,
                                   .engine_bytes = chain_engine_bytes(&v->stages),
                                   .frame_bytes = v->stages.memory_bytes,
-                                  .expected = expected};
+                                  .expected = expected,
+                                  .noise = -1};
 }
 
 static bool open_all(video *v, pipeline_error *error)
@@ -241,6 +242,7 @@ static bool run(video *v, pipeline_error *error)
     v->report->lost_packets = v->in.lost_packets;
     v->report->damaged_frames = v->in.damaged_frames;
     v->report->moved_frames = v->in.moved_frames;
+    v->report->noise = chain_noise(&v->stages);
     if (!v->report->frames && s->start > 0)
         return pipeline_fail(error, "%s: expected frames from %g s on, found none", s->input,
                              s->start);

@@ -63,7 +63,7 @@ fi
 original=$OUT/original.y4m
 "$scene" "$FRAMES" "$original"
 ffmpeg -v error -y -i "$original" -sws_flags bicubic+accurate_rnd+full_chroma_int \
-    -vf "scale=640:360:$bicubic,noise=alls=8:allf=t:all_seed=7" \
+    -vf "scale=640:360:$bicubic,noise=alls=12:allf=t:all_seed=7" \
     -c:v libx264 -preset medium -crf 23 -pix_fmt yuv420p "$OUT/in.mp4"
 enhance "$OUT/in.mp4" -o "$OUT/out.mp4"
 

@@ -87,24 +87,32 @@ static reference_range seen_range(const graph *g, uint32_t root)
     return r;
 }
 
-/* The outputs of an image network are planes like its inputs. That is so when input planes are passed
- * on or added to what is computed, or when what calibration saw lies about in the range of the planes;
+/* True when input planes are passed on, or added to what is computed. */
+static bool follows_planes(const graph *g, uint32_t root)
+{
+    if (is_loaded(g, root))
+        return true;
+    const graph_node *node = &g->nodes[graph_producer(g, root)];
+    const uint32_t first = node->kind == GRAPH_ADD ? 0 : 1; /* of the operands that are added */
+    for (uint32_t i = first; i < node->input_count && node->kind != GRAPH_MUL; i++)
+        if (is_loaded(g, quantize_root(g, node->inputs[i])))
+            return true;
+    return false;
+}
+
+/* The outputs of an image network are planes like its inputs. Those that follow input planes are, unless
+ * calibration saw values far outside; others are when what it saw lies about in the range of planes or,
  * without calibration, when pixels are made by rearrangement or resampling. */
 static bool is_image(const graph *g, const compiler_options *o, uint32_t output)
 {
-    const uint32_t root = quantize_root(g, output), p = graph_producer(g, root);
-    if (is_loaded(g, root))
-        return true;
-    const graph_node *node = &g->nodes[p];
-    for (uint32_t i = node->kind == GRAPH_ADD ? 0 : 1; i < node->input_count; i++)
-        if (node->kind != GRAPH_MUL && is_loaded(g, quantize_root(g, node->inputs[i])))
-            return true;
-    const reference_range r = seen_range(g, root);
-    if (r.low > r.high)
-        return root != output;
+    const uint32_t root = quantize_root(g, output);
     const double most = range_of(o);
-    return (double)r.low >= -0.25 * most && (double)r.high <= 1.25 * most &&
-           (double)r.high >= 0.25 * most;
+    const reference_range r = seen_range(g, root);
+    const double low = (double)r.low / most, high = (double)r.high / most;
+    const bool unseen = r.low > r.high;
+    if (follows_planes(g, root))
+        return unseen || (low >= -1 && high <= 2);
+    return unseen ? root != output : low >= -0.25 && high <= 1.25 && high >= 0.25;
 }
 
 /* ---- formats ------------------------------------------------------------------------------ */

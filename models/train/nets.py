@@ -71,6 +71,10 @@ class Net(nn.Module):
         self.head = Collapsible(inputs, channels)
         self.body = nn.ModuleList(Collapsible(channels, channels) for _ in range(body))
         self.tail = Collapsible(channels, outputs, gain=0.1)
+        # Pixels are all positive: a random kernel with a negative sum would never fire, and a
+        # feature that never fires never learns. Start every feature at half of its kernel's reach.
+        with torch.no_grad():
+            self.head.bias -= 0.5 * self.head.kernel().sum((1, 2, 3))
         # largest value seen of each stored feature map: the head, then each body convolution
         self.register_buffer("ranges", torch.zeros(body + 1))
         self.outputs = outputs

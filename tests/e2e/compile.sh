@@ -1,0 +1,172 @@
+#!/bin/sh
+# mona compile, inspect and run: the shipped models, prototype networks, accuracy against fp32, and errors.
+. tests/tap.inc
+shared=../shared
+sr=models/sr_x2_fast.onnx
+
+# $1: name, $2: words the single line on stderr must contain, rest: a command that must fail
+fails() {
+    name=$1
+    words=$2
+    shift 2
+    if "$@" > "$tmp/out" 2> "$tmp/err"; then
+        not_ok "$name" "succeeded: $*"
+    elif [ $? -ge 128 ]; then
+        not_ok "$name" "crashed: $(cat "$tmp/err")"
+    elif [ "$(wc -l < "$tmp/err")" -ne 1 ] || ! grep -qF -e "$words" "$tmp/err"; then
+        not_ok "$name" "expected one line with '$words', found: $(cat "$tmp/err")"
+    else
+        ok "$name"
+    fi
+}
+
+# $1: name, $2: found, $3: least allowed, both numbers
+at_least() {
+    if awk "BEGIN { exit !(\"$2\" != \"\" && $2 + 0 >= $3) }"; then
+        ok "$1 ($2)"
+    else
+        not_ok "$1" "found $2, expected at least $3"
+    fi
+}
+
+# dB that `mona compile` measured for output $1
+measured() {
+    sed -n "s/^  $1: \([0-9.inf]*\) dB.*/\1/p" "$tmp/log"
+}
+
+# The bytes of the arguments, each a number, as a file: octal for printf.
+npy_u8() { # $1: file, $2: rows, $3: columns, rest of the data from stdin
+    header="{'descr': '|u1', 'fortran_order': False, 'shape': ($2, $3), }"
+    length=$((64 * ((${#header} + 1 + 10 + 63) / 64) - 10))
+    {
+        printf '\223NUMPY\001\000'
+        printf "\\$(printf %o $((length % 256)))\\$(printf %o $((length / 256)))"
+        printf "%-$((length - 1))s\n" "$header"
+        cat
+    } > "$1"
+}
+
+# ---- what is shipped
+for model in sr_x2_fast denoise_fast bicubic_x2; do
+    succeeds "inspect $model inside the binary" "$mona" inspect $model --size 64x48
+    succeeds "inspect $model.onnx" "$mona" inspect models/$model.onnx
+done
+"$mona" inspect sr_x2_fast --size 1920x1080 > "$tmp/out"
+arena=$(sed -n 's/^ *arena_bytes *//p' "$tmp/out")
+if [ "$arena" -gt 0 ] && [ "$arena" -lt 8388608 ]; then
+    ok "super-resolution at 1080p needs less than 8 MiB ($arena bytes)"
+else
+    not_ok "super-resolution at 1080p needs less than 8 MiB" "found $arena"
+fi
+sum=$(sed -n '/^buffers/,$p' "$tmp/out" | awk 'NR > 2 { n += $(NF - 1); end = $(NF - 2) + $(NF - 1) } END { print n, end }')
+same "buffers cover the arena without a gap" "$sum" "$arena $arena"
+succeeds "inspect --json is JSON" sh -c "'$mona' inspect sr_x2_fast --size 64x48 --json | python3 -m json.tool"
+succeeds "inspect --json of ONNX is JSON" sh -c "'$mona' inspect $sr --json | python3 -m json.tool"
+
+# ---- run
+head -c 3072 "$mona" | npy_u8 "$tmp/in.npy" 48 64
+succeeds "run an embedded model" "$mona" run sr_x2_fast -i "$tmp/in.npy" -o "$tmp/a.npy" --raw
+succeeds "run a file" "$mona" run models/sr_x2_fast.mona -i "$tmp/in.npy" -o "$tmp/b.npy" --raw \
+    --threads 1 --cpu c --strip-rows 5 --tile-columns 16
+succeeds "the same bytes on any path" cmp "$tmp/a.npy" "$tmp/b.npy"
+same "four times the samples" "$(tail -c +129 "$tmp/a.npy" | wc -c)" 12288
+succeeds "run ONNX" "$mona" run $sr -i "$tmp/in.npy" -o "$tmp/c.npy"
+succeeds "run ONNX in fp32" "$mona" run $sr -i "$tmp/in.npy" -o "$tmp/d.npy" --reference
+fails "too few inputs" "takes 4 inputs" "$mona" run denoise_fast -i "$tmp/in.npy" -o "$tmp/x.npy"
+fails "input missing" "No such file" "$mona" run sr_x2_fast -i "$tmp/none.npy" -o "$tmp/x.npy"
+fails "input no array" "not a .npy file" "$mona" run sr_x2_fast -i Makefile -o "$tmp/x.npy"
+fails "input cut off" ".npy" "$mona" run sr_x2_fast -i "$(head -c 500 "$tmp/in.npy" > "$tmp/cut.npy"; echo "$tmp/cut.npy")" \
+    -o "$tmp/x.npy"
+fails "no such model" "No such file" "$mona" run nothing -i "$tmp/in.npy" -o "$tmp/x.npy"
+fails "no such instruction set" "device" "$mona" run sr_x2_fast -i "$tmp/in.npy" -o "$tmp/x.npy" --cpu vax
+fails "no such device" "no device 'abacus'" "$mona" run sr_x2_fast -i "$tmp/in.npy" -o "$tmp/x.npy" --device abacus
+fails "output folder missing" "$tmp/no/x.npy" "$mona" run sr_x2_fast -i "$tmp/in.npy" -o "$tmp/no/x.npy"
+same "nothing is left of failed runs" "$(ls "$tmp" | grep -c '^x')" 0
+
+# ---- compile
+succeeds "compile to FP16" "$mona" compile $sr -o "$tmp/half.mona"
+succeeds "the FP16 model runs" "$mona" run "$tmp/half.mona" -i "$tmp/in.npy" -o "$tmp/e.npy"
+succeeds "compile bicubic without calibration" "$mona" compile models/bicubic_x2.onnx \
+    -o "$tmp/bicubic.mona" --precision int8 --resize-offset-w 0.125
+succeeds "which gives the shipped bytes" cmp "$tmp/bicubic.mona" models/bicubic_x2.mona
+fails "INT8 without calibration" "--calibrate" "$mona" compile $sr -o "$tmp/x.mona" --precision int8
+fails "ONNX missing" "No such file" "$mona" compile "$tmp/none.onnx" -o "$tmp/x.mona"
+fails "ONNX a folder" "found a folder" "$mona" compile models -o "$tmp/x.mona"
+fails "ONNX a text file" "not an ONNX model" "$mona" compile Makefile -o "$tmp/x.mona"
+head -c 20000 $sr > "$tmp/cut.onnx"
+fails "ONNX cut off" "not an ONNX model" "$mona" compile "$tmp/cut.onnx" -o "$tmp/x.mona"
+: > "$tmp/empty.onnx"
+fails "ONNX empty" "empty" "$mona" compile "$tmp/empty.onnx" -o "$tmp/x.mona"
+fails "output folder missing" "$tmp/no/x.mona" "$mona" compile $sr -o "$tmp/no/x.mona"
+fails "output a full device" "/dev/full" "$mona" compile $sr -o /dev/full
+fails "output a folder" "$tmp" "$mona" compile $sr -o "$tmp"
+fails "output missing" "-o OUT.mona" "$mona" compile $sr
+fails "unknown option" "--quality" "$mona" compile $sr -o "$tmp/x.mona" --quality 3
+fails "unknown precision" "int4" "$mona" compile $sr -o "$tmp/x.mona" --precision int4
+fails "calibration missing" "No such file" "$mona" compile $sr -o "$tmp/x.mona" --calibrate "$tmp/no"
+fails "calibration no image" "PNG or JPEG" "$mona" compile $sr -o "$tmp/x.mona" --calibrate Makefile
+mkdir "$tmp/bare"
+fails "calibration folder empty" "no PNG or JPEG" "$mona" compile $sr -o "$tmp/x.mona" --calibrate "$tmp/bare"
+same "nothing is left of failed compilations" "$(ls "$tmp" | grep -c '^x')" 0
+cp models/sr_x2_fast.mona "$tmp/kept.mona"
+(ulimit -f 4; fails "file size limit" "cannot be written" "$mona" compile $sr -o "$tmp/kept.mona") > "$tmp/limited"
+cat "$tmp/limited"
+tests=$((tests + 1))
+succeeds "an old file survives a failed write" cmp "$tmp/kept.mona" models/sr_x2_fast.mona
+
+# ---- damaged models
+head -c 3000 models/sr_x2_fast.mona > "$tmp/cut.mona"
+fails "model cut off" "truncated" "$mona" inspect "$tmp/cut.mona"
+fails "model a text file" "not a .mona model" "$mona" inspect Makefile
+cp models/sr_x2_fast.mona "$tmp/bad.mona"
+printf '\377' | dd of="$tmp/bad.mona" bs=1 seek=5000 conv=notrunc 2> /dev/null
+fails "model with a changed byte" "checksum" "$mona" run "$tmp/bad.mona" -i "$tmp/in.npy" -o "$tmp/x.npy"
+fails "frame too small" "0x0" "$mona" inspect sr_x2_fast --size 0x0
+
+# ---- real images and networks
+if [ -d $shared/data/train/t91 ]; then
+    # $1: model, $2: its outputs, $3: least dB for INT8, $4: for FP16
+    accuracy() {
+        name=$(basename "$1" .onnx)
+        succeeds "compile $name to INT8" "$mona" compile "$1" -o "$tmp/m.mona" --precision int8 \
+            --calibrate $shared/data/train/t91 --images 6
+        for output in $2; do
+            at_least "$name: INT8 $output is close to fp32, dB" "$(measured "$output")" "$3"
+        done
+        succeeds "compile $name to FP16" "$mona" compile "$1" -o "$tmp/m.mona" --precision fp16 \
+            --calibrate $shared/data/train/t91 --images 6
+        for output in $2; do
+            at_least "$name: FP16 $output is close to fp32, dB" "$(measured "$output")" "$4"
+        done
+    }
+    accuracy $sr luma_x2 48 55
+    accuracy models/denoise_fast.onnx "y_out u_out v_out" 40 55
+    for model in $shared/prototypes/weights/*.onnx; do
+        accuracy "$model" luma_x2 45 55
+    done
+    succeeds "compile ESPCN, Reshape - Transpose - Reshape" "$mona" compile \
+        $shared/data/onnx/super_resolution_10/model.onnx -o "$tmp/espcn.mona" --precision int8 \
+        --calibrate $shared/data/train/t91 --images 4 --any-size
+    at_least "ESPCN: INT8 is close to fp32, dB" "$(measured output)" 38
+    succeeds "ESPCN runs at any size" "$mona" inspect "$tmp/espcn.mona" --size 320x180
+    fails "external data" "another file" "$mona" compile $shared/data/onnx/bad/ext_weights.onnx -o "$tmp/x.mona"
+    fails "no domain" "operator set" "$mona" compile \
+        $shared/data/onnx/bad/bad_graph_with_no_import_domains.onnx -o "$tmp/x.mona"
+    for model in $shared/data/onnx/bad/*.onnx $shared/data/onnx/qdq_conv.onnx \
+        $shared/data/onnx/residual_block.onnx $shared/data/onnx/ultraface/*.onnx; do
+        fails "$(basename "$model") is refused" ":" "$mona" compile "$model" -o "$tmp/x.mona"
+    done
+    refused=0
+    for model in $shared/data/onnx_cases/*/*/model.onnx; do
+        "$mona" compile "$model" -o "$tmp/case.mona" > /dev/null 2> "$tmp/err"
+        status=$?
+        if [ $status -gt 1 ] || { [ $status -eq 1 ] && [ "$(wc -l < "$tmp/err")" -ne 1 ]; }; then
+            not_ok "conformance model compiles or is refused" "$model: $(cat "$tmp/err")"
+        fi
+        refused=$((refused + status))
+    done
+    ok "every conformance model compiles or is refused in one line ($refused refused)"
+else
+    skip "no $shared/data: accuracy on real images is not measured"
+fi
+echo "1..$tests"

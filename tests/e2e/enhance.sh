@@ -1,0 +1,109 @@
+#!/bin/sh
+# The main job: what goes in comes out, larger and better, and nothing is lost on the way.
+. tests/tap.inc
+
+few=${SANITIZE:+3} # frames, where a few will do
+few=${few:-8}
+
+# Without real clips, one rendered here takes their place: $1 result, $2 width x height, $3 frames.
+render() {
+    "$scene" "$3" "$tmp/scene.y4m"
+    ffmpeg -v error -y -i "$tmp/scene.y4m" -f lavfi -i sine=440:duration=20 -vf "scale=$2:flags=bicubic" \
+        -c:v libx264 -preset veryfast -crf 20 -pix_fmt yuv420p -c:a aac -shortest "$1"
+}
+
+# ---- the whole job ----------------------------------------------------------------------------
+if [ -n "$clips" ]; then
+    main=$clips/bunny_720p_audio.mp4
+else
+    skip "no $clips: a rendered clip stands in for the real ones"
+    main=$tmp/main.mp4
+    render "$main" 640x360 24
+fi
+limit=${SANITIZE:+--frames 3}
+succeeds "a clip with sound is enhanced" "$mona" enhance "$main" -o "$tmp/main_out.mp4" --preset ultrafast $limit
+video_times "$main" | sed "${SANITIZE:+3q}" > "$tmp/times_in"
+video_times "$tmp/main_out.mp4" > "$tmp/times_out"
+same "as many frames come out" "$(wc -l < "$tmp/times_out")" "$(wc -l < "$tmp/times_in")"
+succeeds "every timestamp of the video is the input's" cmp "$tmp/times_in" "$tmp/times_out"
+if [ -n "$clips" ] && [ -z "$SANITIZE" ]; then
+    same "132 frames of 2560x1440" "$(ffprobe -v error -count_frames -select_streams v:0 \
+        -show_entries stream=width,height,nb_read_frames -of csv=p=0 "$tmp/main_out.mp4")" 2560,1440,132
+fi
+if [ -z "$SANITIZE" ]; then
+    same "sound packets are bit-identical" "$(packets_md5 "$tmp/main_out.mp4" a)" "$(packets_md5 "$main" a)"
+fi
+same "no temporary file is left" "$(find "$tmp" -name '*.part')" ""
+
+# ---- the same bytes however it is computed ----------------------------------------------------
+small=$tmp/small.mkv
+if [ -n "$clips" ]; then
+    ffmpeg -v error -i "$clips/bedroom_540p.mp4" -frames:v $few -vf scale=318:182 -c:v ffv1 -pix_fmt yuv420p "$small"
+else
+    render "$tmp/s.mp4" 318x182 $few
+    ffmpeg -v error -i "$tmp/s.mp4" -an -c:v ffv1 -pix_fmt yuv420p "$small"
+fi
+reference=
+isas=c
+grep -qw avx2 /proc/cpuinfo && isas="$isas avx2"
+grep -qw avx512_vnni /proc/cpuinfo && isas="$isas avx512"
+# $1: name, rest: options
+variant() {
+    name=$1
+    shift
+    rm -f "$tmp/variant.mkv"
+    "$mona" enhance "$small" -o "$tmp/variant.mkv" --quiet --preset ultrafast "$@" 2> "$tmp/log" ||
+        not_ok "$name runs" "$(cat "$tmp/log")"
+    found=$(frames_md5 "$tmp/variant.mkv" | md5sum)
+    if [ -z "$reference" ]; then
+        reference=$found
+        same "$name gives $few frames" "$(frames_md5 "$tmp/variant.mkv" | wc -l)" "$few"
+    else
+        same "$name gives the same frames" "$found" "$reference"
+    fi
+}
+for isa in $isas; do
+    variant "--cpu $isa" --cpu "$isa"
+done
+variant "--threads 1" --threads 1
+variant "--threads 2" --threads 2
+variant "--threads 3 --cpu c" --threads 3 --cpu c
+for rows in 1 2 16 32768; do
+    variant "--strip-rows $rows" --strip-rows $rows
+done
+
+# ---- better than bicubic ----------------------------------------------------------------------
+count=${SANITIZE:+2}
+count=${count:-30}
+if [ -n "$clips" ]; then
+    ffmpeg -v error -i "$clips/bedroom_540p.mp4" -frames:v "$count" -c:v ffv1 -pix_fmt yuv420p "$tmp/whole.mkv"
+    wanted=1.0
+else
+    "$scene" "$count" "$tmp/s.y4m"
+    ffmpeg -v error -i "$tmp/s.y4m" -c:v ffv1 -pix_fmt yuv420p "$tmp/whole.mkv"
+    wanted=0.5
+fi
+accurate=flags=bicubic+accurate_rnd+full_chroma_int
+ffmpeg -v error -i "$tmp/whole.mkv" -vf "scale=iw/2:ih/2:$accurate" -c:v ffv1 -pix_fmt yuv420p "$tmp/half.mkv"
+ffmpeg -v error -i "$tmp/half.mkv" -vf "scale=2*iw:2*ih:$accurate" -c:v ffv1 -pix_fmt yuv420p "$tmp/bicubic.mkv"
+succeeds "super-resolution alone runs" "$mona" enhance "$tmp/half.mkv" -o "$tmp/mona.mkv" --stages sr --crf 0
+bicubic=$(psnr_y "$tmp/bicubic.mkv" "$tmp/whole.mkv")
+found=$(psnr_y "$tmp/mona.mkv" "$tmp/whole.mkv")
+echo "# luma PSNR: mona $found dB, bicubic $bicubic dB"
+same "at least $wanted dB better than bicubic in luma" \
+    "$(echo "$found $bicubic $wanted" | awk '{ print ($1 >= $2 + $3 ? "yes" : "no: " $1 " against " $2) }')" yes
+
+# ---- a clean picture stays as it is, a noisy one gets cleaner -----------------------------------
+if [ -z "$SANITIZE" ]; then
+    "$scene" 4 "$tmp/clean.y4m"
+    ffmpeg -v error -i "$tmp/clean.y4m" -vf noise=alls=16:allf=t:all_seed=3 -c:v ffv1 "$tmp/noisy.mkv"
+    "$mona" enhance "$tmp/clean.y4m" -o "$tmp/clean.mkv" --stages denoise --crf 0 --quiet
+    "$mona" enhance "$tmp/noisy.mkv" -o "$tmp/cleaned.mkv" --stages denoise --crf 0 --quiet
+    kept=$(psnr_y "$tmp/clean.mkv" "$tmp/clean.y4m")
+    before=$(psnr_y "$tmp/noisy.mkv" "$tmp/clean.y4m")
+    after=$(psnr_y "$tmp/cleaned.mkv" "$tmp/clean.y4m")
+    echo "# clean through the denoiser $kept dB; noisy $before dB, cleaned $after dB"
+    same "a clean picture keeps at least 38 dB" "$(echo "$kept" | awk '{ print ($1 == "inf" || $1 >= 38 ? "yes" : $1) }')" yes
+    same "a noisy one gains at least 1.5 dB" \
+        "$(echo "$after $before" | awk '{ print ($1 >= $2 + 1.5 ? "yes" : $1 " after " $2) }')" yes
+fi

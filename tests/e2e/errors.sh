@@ -1,0 +1,164 @@
+#!/bin/sh
+# What cannot work is refused: one clear line on stderr, the right exit status, and nothing under the
+# output's name that was not there before.
+. tests/tap.inc
+
+clip=$tmp/clip.mp4
+"$scene" 6 "$tmp/scene.y4m"
+ffmpeg -v error -i "$tmp/scene.y4m" -vf scale=160:90 -c:v libx264 -pix_fmt yuv420p "$clip"
+
+# Lines of the log that are mona's; sanitisers would add others.
+check_log() {
+    lines=$(wc -l < "$tmp/log")
+    [ "$lines" -eq 1 ] && grep -q '^mona: ' "$tmp/log"
+}
+
+# $1: name, $2: exit status, $3: what the line must contain, $4: output name that must not appear ("":
+# none), rest: command
+refused() {
+    name=$1 status=$2 pattern=$3 absent=$4
+    shift 4
+    "$@" > "$tmp/stdout" 2> "$tmp/log" < /dev/null
+    found=$?
+    why=
+    [ $found -eq "$status" ] || why="exit status $found, expected $status"
+    check_log || why="$why
+expected one line that begins with 'mona: '"
+    grep -q -- "$pattern" "$tmp/log" || why="$why
+expected '$pattern' in it"
+    if [ -n "$absent" ] && [ -e "$absent" ]; then why="$why
+$absent exists"; rm -f "$absent"; fi
+    left=$(find "$tmp" -name '*.part')
+    [ -z "$left" ] || why="$why
+left behind: $left"
+    if [ -z "$why" ]; then ok "$name"; else not_ok "$name" "$why
+$(head -n 5 "$tmp/log")"; fi
+}
+out=$tmp/out.mp4
+
+# ---- inputs -----------------------------------------------------------------------------------
+printf 'just some text\nand more of it\n' > "$tmp/text.txt"
+cp "$tmp/text.txt" "$tmp/text.mp4"
+: > "$tmp/empty.mp4"
+head -c 3000 /dev/urandom > "$tmp/noise.bin"
+ffmpeg -v error -f lavfi -i sine=300:duration=0.5 "$tmp/sound.wav"
+ffmpeg -v error -i "$tmp/scene.y4m" -frames:v 2 -vf scale=64:36 -c:v ffv1 -pix_fmt yuv422p10le "$tmp/deep.mkv"
+head -c 100 "$clip" > "$tmp/cut.mp4"
+refused "a missing file" 1 "missing.mp4.*No such file" "$out" "$mona" enhance "$tmp/missing.mp4" -o "$out"
+refused "a folder" 1 "found a directory" "$out" "$mona" enhance "$tmp" -o "$out"
+refused "a text file" 1 "expected a video" "$out" "$mona" enhance "$tmp/text.txt" -o "$out"
+refused "a text file named .mp4" 1 "expected a video" "$out" "$mona" enhance "$tmp/text.mp4" -o "$out"
+refused "an empty file" 1 "empty file" "$out" "$mona" enhance "$tmp/empty.mp4" -o "$out"
+refused "random bytes" 1 "noise.bin" "$out" "$mona" enhance "$tmp/noise.bin" -o "$out"
+refused "a file that ends in its first box" 1 "cut.mp4" "$out" "$mona" enhance "$tmp/cut.mp4" -o "$out"
+refused "sound alone" 1 "expected a video stream" "$out" "$mona" enhance "$tmp/sound.wav" -o "$out"
+refused "10 bit 4:2:2" 1 "found yuv422p10le" "$out" "$mona" enhance "$tmp/deep.mkv" -o "$out"
+refused "no frame after the start" 1 "expected frames from 100 s" "$out" \
+    "$mona" enhance "$clip" -o "$out" --start 100 --quiet
+
+# ---- outputs ----------------------------------------------------------------------------------
+refused "a folder that is not there" 1 "No such file" "" "$mona" enhance "$clip" -o "$tmp/none/out.mp4"
+refused "a folder that is a file" 1 "Not a directory" "" "$mona" enhance "$clip" -o "$tmp/text.txt/out.mp4"
+mkdir "$tmp/dir.mp4"
+refused "a folder named like a video" 1 "found a directory" "" "$mona" enhance "$clip" -o "$tmp/dir.mp4"
+refused "an unknown container" 1 "expected a video name" "$tmp/out.xyz" "$mona" enhance "$clip" -o "$tmp/out.xyz"
+refused "a device as output" 1 "/dev/full\|expected a video name" "" "$mona" enhance "$clip" -o /dev/full
+[ -c /dev/full ] && ok "the device is still there" || not_ok "the device is still there" "it is gone"
+cp "$clip" "$tmp/self.mp4"
+refused "the input as output" 1 "the output is the input" "" "$mona" enhance "$tmp/self.mp4" -o "$tmp/self.mp4"
+succeeds "which keeps its bytes" cmp "$clip" "$tmp/self.mp4"
+
+# A file size limit stands for a full disk; a small disk is one, where we may make one.
+limited() {
+    (ulimit -f 8 && exec "$@")
+}
+refused "an output that grows too large" 1 "cannot be written.*File too large" "$out" \
+    limited "$mona" enhance "$clip" -o "$out" --quiet --crf 0
+echo precious > "$tmp/kept.mp4"
+refused "the same over an older file" 1 "cannot be written" "" \
+    limited "$mona" enhance "$clip" -o "$tmp/kept.mp4" --quiet --crf 0
+same "which keeps its bytes" "$(cat "$tmp/kept.mp4")" precious
+mkdir "$tmp/disk"
+if mount -t tmpfs -o size=16k tmpfs "$tmp/disk" 2> /dev/null; then
+    refused "a full disk" 1 "cannot be written.*No space left" "$tmp/disk/out.mp4" \
+        "$mona" enhance "$clip" -o "$tmp/disk/out.mp4" --quiet --crf 0
+    umount "$tmp/disk"
+else
+    skip "no right to mount a small disk; the size limit above stands for a full one"
+fi
+if [ "$(id -u)" -ne 0 ]; then
+    mkdir "$tmp/closed" && chmod 555 "$tmp/closed"
+    refused "a folder without the right to write" 1 "Permission denied" "" "$mona" enhance "$clip" -o "$tmp/closed/out.mp4"
+fi
+
+# ---- command lines ----------------------------------------------------------------------------
+refused "no command" 2 "expected a command" "" "$mona"
+refused "an unknown command" 2 "unknown command 'enhanse'" "" "$mona" enhanse
+refused "an unknown option before a command" 2 "unknown option '--bogus'" "" "$mona" --bogus
+refused "an unknown option" 2 "unknown option '--bogus'" "$out" "$mona" enhance "$clip" -o "$out" --bogus
+refused "no output" 2 "expected -o" "" "$mona" enhance "$clip"
+refused "no input" 2 "usage: mona enhance" "$out" "$mona" enhance -o "$out"
+refused "two inputs" 2 "unexpected" "$out" "$mona" enhance "$clip" "$clip" -o "$out"
+refused "--frames 0" 2 "--frames: expected a whole number from 1" "$out" "$mona" enhance "$clip" -o "$out" --frames 0
+refused "--crf 99" 2 "--crf: expected a number from 0 to 51" "$out" "$mona" enhance "$clip" -o "$out" --crf 99
+refused "--threads x" 2 "--threads: expected" "$out" "$mona" enhance "$clip" -o "$out" --threads x
+refused "--stages magic" 2 "--stages: expected" "$out" "$mona" enhance "$clip" -o "$out" --stages magic
+refused "--stages with a comma at the end" 2 "--stages: expected" "$out" "$mona" enhance "$clip" -o "$out" --stages sr,
+refused "--strength 2" 2 "--strength: expected" "$out" "$mona" enhance "$clip" -o "$out" --strength 2
+refused "--device nowhere" 2 "--device: expected" "$out" "$mona" enhance "$clip" -o "$out" --device nowhere
+refused "--cpu mmx" 1 "--cpu: expected .* found .mmx" "$out" "$mona" enhance "$clip" -o "$out" --cpu mmx
+refused "--preset instantly" 1 "--preset: expected" "$out" "$mona" enhance "$clip" -o "$out" --preset instantly
+refused "an option at the end without its value" 2 "expected N after it" "$out" "$mona" enhance "$clip" -o "$out" --crf
+refused "devices with an operand" 2 "unexpected" "" "$mona" devices x
+for command in enhance compile inspect run devices; do
+    succeeds "$command --help" "$mona" $command --help
+done
+succeeds "--version" "$mona" --version
+succeeds "--help" "$mona" --help
+
+# ---- models -----------------------------------------------------------------------------------
+model=models/sr_x2_fast.mona
+size=$(wc -c < "$model")
+for bytes in 0 1 63 127 128 1000 $((size - 1)); do
+    head -c "$bytes" "$model" > "$tmp/model.mona"
+    refused "a model cut to $bytes bytes" 1 "model.mona" "$out" \
+        "$mona" enhance "$clip" -o "$out" --sr "$tmp/model.mona"
+done
+refused "a missing model" 1 "none.mona" "$out" "$mona" enhance "$clip" -o "$out" --sr "$tmp/none.mona"
+refused "a video as model" 1 "clip.mp4" "$out" "$mona" enhance "$clip" -o "$out" --sr "$clip"
+refused "a denoiser for super-resolution" 1 "expected a model for one plane" "$out" \
+    "$mona" enhance "$clip" -o "$out" --sr models/denoise_fast.mona
+refused "super-resolution for a denoiser" 1 "expected a model for y, u, v" "$out" \
+    "$mona" enhance "$clip" -o "$out" --denoise "$model"
+
+# ---- pictures ---------------------------------------------------------------------------------
+ffmpeg -v error -i "$tmp/scene.y4m" -frames:v 1 -vf scale=40:30 "$tmp/a.png"
+ffmpeg -v error -i "$tmp/a.png" -pix_fmt rgba "$tmp/rgba.png"
+ffmpeg -v error -i "$tmp/a.png" -pix_fmt rgb48be "$tmp/deep.png"
+head -c 500 "$tmp/a.png" > "$tmp/cut.png"
+refused "a picture as a video" 1 "expected a name in .png" "$out" "$mona" enhance "$tmp/a.png" -o "$out"
+refused "a video as a picture" 1 "expected a video name" "$tmp/out.png" "$mona" enhance "$clip" -o "$tmp/out.png"
+refused "a picture that ends early" 1 "cut.png" "$tmp/out.png" "$mona" enhance "$tmp/cut.png" -o "$tmp/out.png"
+refused "16 bits a sample" 1 "expected 8 bits" "$tmp/out.png" "$mona" enhance "$tmp/deep.png" -o "$tmp/out.png"
+refused "alpha in a JPEG" 1 "cannot hold the image's alpha" "$tmp/out.jpg" \
+    "$mona" enhance "$tmp/rgba.png" -o "$tmp/out.jpg" --quiet
+refused "a picture on a full disk" 1 "cannot be written" "$tmp/out.png" \
+    limited "$mona" enhance "$tmp/a.png" -o "$tmp/out.png" --stages sr,sr --quiet
+
+# ---- interruption -----------------------------------------------------------------------------
+ffmpeg -v error -stream_loop 40 -i "$tmp/scene.y4m" -vf scale=320:180 -c:v libx264 -preset ultrafast -pix_fmt yuv420p "$tmp/long.mp4"
+for name in INT TERM; do
+    "$mona" enhance "$tmp/long.mp4" -o "$out" --quiet 2> "$tmp/log" &
+    job=$!
+    # Background jobs of a script ignore SIGINT until they say otherwise, as mona does.
+    waited=0
+    while [ $waited -lt 100 ] && [ "$(cat "$tmp"/out.mp4.*.part 2> /dev/null | wc -c)" -eq 0 ]; do
+        sleep 0.1
+        waited=$((waited + 1))
+    done
+    kill -$name $job
+    wait $job
+    status=$?
+    same "SIG$name ends it with status 1, one line and no file" \
+        "$status $(grep -c '^mona: .*interrupted' "$tmp/log") $(find "$tmp" -name 'out.mp4*' | wc -l)" "1 1 0"
+done

@@ -1,0 +1,62 @@
+#!/bin/sh
+# Pictures: PNG and JPEG, colour, grey and alpha.
+. tests/tap.inc
+
+probe() {
+    ffprobe -v error -show_entries stream=codec_name,width,height,pix_fmt -of csv=p=0 "$1"
+}
+
+# $1: result, $2: original; PSNR of all channels in dB.
+psnr_all() {
+    ffmpeg -v info -i "$1" -i "$2" -lavfi '[0:v]format=gbrp[a];[1:v]format=gbrp[b];[a][b]psnr' -f null - 2>&1 |
+        sed -n 's/.*average:\([0-9.inf]*\) .*/\1/p' | tail -n 1
+}
+
+at_least() {
+    same "$1" "$(echo "$2 $3" | awk '{ print ($1 == "inf" || $1 >= $2 ? "yes" : $1 " dB, expected " $2) }')" yes
+}
+
+"$scene" 1 "$tmp/scene.y4m"
+crop=${SANITIZE:+,crop=160:120:100:60}
+ffmpeg -v error -i "$tmp/scene.y4m" -vf "format=rgb24$crop" -pix_fmt rgb24 "$tmp/whole.png"
+accurate=flags=bicubic+accurate_rnd+full_chroma_int
+ffmpeg -v error -i "$tmp/whole.png" -vf "scale=iw/2:ih/2:$accurate" -pix_fmt rgb24 "$tmp/half.png"
+ffmpeg -v error -i "$tmp/half.png" -vf "scale=iw*2:ih*2:$accurate" -pix_fmt rgb24 "$tmp/bicubic.png"
+size=$(ffprobe -v error -show_entries stream=width,height -of csv=p=0 "$tmp/whole.png")
+
+succeeds "a colour PNG is enhanced" "$mona" enhance "$tmp/half.png" -o "$tmp/out.png"
+same "it is a colour PNG of twice the size" "$(probe "$tmp/out.png")" "png,$size,rgb24"
+bicubic=$(psnr_all "$tmp/bicubic.png" "$tmp/whole.png")
+found=$(psnr_all "$tmp/out.png" "$tmp/whole.png")
+echo "# RGB PSNR: mona $found dB, bicubic $bicubic dB"
+at_least "at least 0.3 dB better than bicubic" "$found" "$(echo "$bicubic" | awk '{ print $1 + 0.3 }')"
+
+succeeds "to JPEG" "$mona" enhance "$tmp/half.png" -o "$tmp/out.jpg"
+same "it is a JPEG without chroma subsampling" "$(probe "$tmp/out.jpg")" "mjpeg,$size,yuvj444p"
+at_least "the JPEG is close to the PNG" "$(psnr_all "$tmp/out.jpg" "$tmp/out.png")" 33
+
+ffmpeg -v error -i "$tmp/half.png" -q:v 2 "$tmp/half.jpg"
+succeeds "from JPEG" "$mona" enhance "$tmp/half.jpg" -o "$tmp/from.png"
+same "twice the size" "$(probe "$tmp/from.png")" "png,$size,rgb24"
+
+ffmpeg -v error -i "$tmp/half.png" -pix_fmt gray "$tmp/grey.png"
+succeeds "a grey PNG" "$mona" enhance "$tmp/grey.png" -o "$tmp/grey_out.png"
+same "stays grey" "$(probe "$tmp/grey_out.png")" "png,$size,gray"
+for format in rgba ya8; do
+    ffmpeg -v error -i "$tmp/half.png" -vf "format=rgba,geq=r='r(X,Y)':g='g(X,Y)':b='b(X,Y)':a='mod(X,256)'" \
+        -pix_fmt $format "$tmp/$format.png"
+    succeeds "$format" "$mona" enhance "$tmp/$format.png" -o "$tmp/alpha_out.png" --stages sr
+    same "keeps its alpha" "$(probe "$tmp/alpha_out.png")" "png,$size,$format"
+    ffmpeg -v error -y -i "$tmp/$format.png" -vf alphaextract,crop=16:ih:40:0 -pix_fmt gray -f rawvideo "$tmp/a"
+    ffmpeg -v error -y -i "$tmp/alpha_out.png" -vf alphaextract,crop=32:ih:80:0 -pix_fmt gray -f rawvideo "$tmp/b"
+    same "and its values" "$(od -An -v -tu1 -w32 "$tmp/b" | awk '{ for (i = 1; i <= 32; i++) { d = $i - (39.5 + i / 2 + 0.25 - 0.5); if (d > 1 || d < -1) bad++ } } END { print bad + 0 }')" 0
+done
+
+# A picture of one colour must keep it, and its chroma must not shift.
+ffmpeg -v error -f lavfi -i color=0xc08040:s=50x37 -frames:v 1 -pix_fmt rgb24 "$tmp/flat.png"
+for stages in sr denoise,sr denoise; do
+    succeeds "odd size, $stages" "$mona" enhance "$tmp/flat.png" -o "$tmp/flat_out.png" --stages $stages
+    same "one colour stays within 2 steps, $stages" "$(ffmpeg -v error -i "$tmp/flat_out.png" -pix_fmt rgb24 -f rawvideo - |
+        od -An -v -tu1 -w3 | awk '{ if ($1 < 190 || $1 > 194 || $2 < 126 || $2 > 130 || $3 < 62 || $3 > 66) bad++ } END { print NR, bad + 0 }')" \
+        "$(case $stages in denoise) echo $((50 * 37)) 0 ;; *) echo $((100 * 74)) 0 ;; esac)"
+done
