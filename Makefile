@@ -128,6 +128,11 @@ $(BUILD)/models/embedded.o: models/embedded.c $(MODELS) Makefile
 $(BUILD)/mona: $(APP_OBJ) $(PIPELINE_OBJ) $(FORMATS_OBJ) $(BUILD)/libmona.a
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS)
 
+# ---- an example of a program that links the library alone ----------------------------------------
+$(BUILD)/firmware: apps/firmware/main.c $(BUILD)/models/embedded.o $(BUILD)/libmona.a Makefile
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(HOST_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< $(BUILD)/models/embedded.o $(BUILD)/libmona.a -pthread
+
 # ---- demo -------------------------------------------------------------------------------------
 $(BUILD)/scene: apps/demo/scene.c Makefile
 	@mkdir -p $(@D)
@@ -150,7 +155,7 @@ $(BUILD)/tests/checkops: tests/checkops.c $(BUILD)/libmona.a Makefile
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(HOST_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< $(BUILD)/libmona.a -pthread -lm
 
-check: all $(BUILD)/scene $(UNIT) $(BUILD)/tests/checkops
+check: all $(BUILD)/scene $(BUILD)/firmware $(UNIT) $(BUILD)/tests/checkops
 	$(Q)BUILD=$(BUILD) CC='$(CC)' SANITIZE='$(SANITIZE)' sh tests/run.sh
 
 # Every test with gcc, with clang and with the sanitisers; the last line adds them up.

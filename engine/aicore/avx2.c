@@ -146,12 +146,15 @@ INLINE void vf_to_f16(uint8_t *p, vf v)
 #include "x86_rows.h"
 #include "x86_conv.h"
 
-static void finish_block(const job *j, uint32_t pixels, uint32_t x, const void *tile)
+/* Pixels whose accumulators go through memory to the epilogue at once. */
+enum { TILE = MAX_PIXELS };
+
+static void finish_tile(const job *j, uint32_t x, uint32_t count, const void *tile)
 {
-    _Alignas(64) float residual[MAX_PIXELS * LANES];
-    if (j->conv->epilogue.add)
-        prepare_residual(j->row, j->n, x, pixels, residual);
-    finish_pixels(j, 0, x, pixels, tile, residual);
+    _Alignas(64) float residual[TILE * LANES];
+    if (j->limits->add)
+        prepare_residual(j->row, j->n, x, count, residual);
+    finish_pixels(j, 0, x, count, tile, residual);
 }
 
 /* ---- INT8 ----------------------------------------------------------------------------------- */
@@ -172,21 +175,19 @@ INLINE __m256i eight_sums(__m256i a, __m256i b)
     return _mm256_permute4x64_epi64(_mm256_hadd_epi32(a, b), 0xd8);
 }
 
-INLINE void store_sums(const job *j, const __m256i *acc, const uint32_t pixels, uint32_t x)
+INLINE void store_sums(const int32_t *start, const __m256i *acc, const uint32_t pixels, int32_t *tile)
 {
-    _Alignas(64) int32_t tile[MAX_PIXELS * AC_FRACTAL];
-    const int32_t *start = j->start[0];
     UNROLL
     for (uint32_t i = 0; i < pixels * 2; i++) {
         const __m256i first = _mm256_load_si256((const __m256i *)(const void *)(start + i % 2 * 8));
         _mm256_store_si256((__m256i *)(void *)(tile + (size_t)i * 8),
                            _mm256_add_epi32(first, eight_sums(acc[i * 2], acc[i * 2 + 1])));
     }
-    finish_block(j, pixels, x, tile);
 }
 
 /* distance: elements between pixels. */
-INLINE void int8_block(const job *j, const uint32_t pixels, const uint32_t distance, uint32_t x)
+INLINE void int8_block(const job *j, const uint32_t pixels, const uint32_t distance, uint32_t x,
+                       int32_t *tile)
 {
     _Alignas(64) int16_t stage[STAGE + 16];
     const ac_conv *c = j->conv;
@@ -219,26 +220,34 @@ INLINE void int8_block(const job *j, const uint32_t pixels, const uint32_t dista
                 }
             }
         }
-    store_sums(j, acc, pixels, x);
+    store_sums(j->start[0], acc, pixels, tile);
 }
 
-INLINE void int8_pixels(const job *j, const uint32_t pixels, const uint32_t distance)
+/* A tile in blocks of `pixels`, the last one moved back where it would not fit. */
+INLINE void int8_tile(const job *j, const uint32_t pixels, const uint32_t distance, uint32_t x,
+                      uint32_t count)
 {
-    const uint32_t last = j->origin + j->pixels - pixels;
-    for (uint32_t x = j->origin; x < last; x += pixels)
-        int8_block(j, pixels, distance, x);
-    int8_block(j, pixels, distance, last);
+    _Alignas(64) int32_t tile[TILE * AC_FRACTAL];
+    for (uint32_t i = 0; i < count; i += pixels) {
+        const uint32_t k = least(i, count - pixels);
+        int8_block(j, pixels, distance, x + k, tile + (size_t)k * AC_FRACTAL);
+    }
+    finish_tile(j, x, count, tile);
 }
 
 static void int8_run(const job *j)
 {
-    const uint32_t distance = pixel_elements(j->conv);
-    if (j->pixels < 2 || !stage_fits(j->conv, 2))
-        int8_pixels(j, 1, distance);
-    else if (distance == 16)
-        int8_pixels(j, 2, 16);
-    else
-        int8_pixels(j, 2, distance);
+    const uint32_t distance = pixel_elements(j->conv), end = j->origin + j->pixels;
+    const uint32_t most = least(j->pixels, TILE);
+    for (uint32_t i = j->origin; i < end; i += most) {
+        const uint32_t x = least(i, end - most);
+        if (most < 2 || !stage_fits(j->conv, 2))
+            int8_tile(j, 1, distance, x, most);
+        else if (distance == 16)
+            int8_tile(j, 2, 16, x, most);
+        else
+            int8_tile(j, 2, distance, x, most);
+    }
 }
 
 /* ---- FP16 ----------------------------------------------------------------------------------- */
@@ -251,9 +260,10 @@ INLINE void widen(float *stage, const uint8_t *from, uint32_t count)
 }
 
 /* One element of K at a time, in the contract's order. */
-INLINE void f16_block(const job *j, const uint32_t pixels, const uint32_t distance, uint32_t x)
+INLINE void f16_block(const job *j, const uint32_t pixels, const uint32_t distance, uint32_t x,
+                      float *tile)
 {
-    _Alignas(64) float stage[STAGE + LANES], tile[MAX_PIXELS * AC_FRACTAL];
+    _Alignas(64) float stage[STAGE + LANES];
     const ac_conv *c = j->conv;
     const uint32_t chunk = stage_elements(c, pixels);
     const float *w = (const float *)(const void *)j->weights[0], *start = j->start[0];
@@ -283,26 +293,32 @@ INLINE void f16_block(const job *j, const uint32_t pixels, const uint32_t distan
     UNROLL
     for (uint32_t i = 0; i < pixels * 2; i++)
         _mm256_store_ps(tile + (size_t)i * 8, acc[i]);
-    finish_block(j, pixels, x, tile);
 }
 
-INLINE void f16_pixels(const job *j, const uint32_t pixels, const uint32_t distance)
+INLINE void f16_tile(const job *j, const uint32_t pixels, const uint32_t distance, uint32_t x,
+                     uint32_t count)
 {
-    const uint32_t last = j->origin + j->pixels - pixels;
-    for (uint32_t x = j->origin; x < last; x += pixels)
-        f16_block(j, pixels, distance, x);
-    f16_block(j, pixels, distance, last);
+    _Alignas(64) float tile[TILE * AC_FRACTAL];
+    for (uint32_t i = 0; i < count; i += pixels) {
+        const uint32_t k = least(i, count - pixels);
+        f16_block(j, pixels, distance, x + k, tile + (size_t)k * AC_FRACTAL);
+    }
+    finish_tile(j, x, count, tile);
 }
 
 static void f16_run(const job *j)
 {
-    const uint32_t distance = pixel_elements(j->conv);
-    if (j->pixels < 6 || !stage_fits(j->conv, 6))
-        f16_pixels(j, 1, distance);
-    else if (distance == 16)
-        f16_pixels(j, 6, 16);
-    else
-        f16_pixels(j, 6, distance);
+    const uint32_t distance = pixel_elements(j->conv), end = j->origin + j->pixels;
+    const uint32_t most = least(j->pixels, TILE);
+    for (uint32_t i = j->origin; i < end; i += most) {
+        const uint32_t x = least(i, end - most);
+        if (most < 6 || !stage_fits(j->conv, 6))
+            f16_tile(j, 1, distance, x, most);
+        else if (distance == 16)
+            f16_tile(j, 6, 16, x, most);
+        else
+            f16_tile(j, 6, distance, x, most);
+    }
 }
 
 /* ---- the table ------------------------------------------------------------------------------ */

@@ -388,6 +388,8 @@ static void f16_run(const job *source, uint32_t blocks)
     }
 }
 
+#include "avx512_narrow.h"
+
 /* ---- the table ------------------------------------------------------------------------------ */
 
 static void run_blocks(const job *j, uint32_t blocks)
@@ -400,7 +402,10 @@ static void run_blocks(const job *j, uint32_t blocks)
 
 static void conv_row(const ac_conv_row *row)
 {
-    conv_any(row, &ac_isa_avx512);
+    if (narrow_possible(row))
+        conv_narrow(row, &ac_isa_avx512);
+    else
+        conv_any(row, &ac_isa_avx512);
 }
 
 const ac_isa ac_isa_avx512 = {

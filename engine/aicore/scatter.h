@@ -47,15 +47,16 @@ static inline void ac_scatter_columns(const ac_isa *isa, const ac_conv_row *row,
     ac_pack_row p = {.channels = channels, .pixels = pixels, .source = source, .step = step,
                      .scale = scale, .source_type = tile->type, .output = row->output};
     for (uint32_t c = 0; c < channels; c++) {
-        source[c] = tile->data + c / AC_FRACTAL * tile->block_stride + c % AC_FRACTAL * element;
-        step[c] = (uint32_t)(AC_FRACTAL * element);
+        source[c] = tile->data + c / tile->c0 * tile->block_stride + c % tile->c0 * element;
+        step[c] = (uint32_t)(tile->c0 * element);
         scale[c] = 1;
     }
     p.output.data += first / p.output.c0 * p.output.block_stride + (size_t)x * p.output.c0 * element;
     isa->pack_row(&p);
 }
 
-/* Spreads blocks [n, n + group) of pixels [x, x + pixels). tile: c0 16, the output's type. */
+/* Spreads blocks [n, n + group) of pixels [x, x + pixels). tile: of the output's type; c0 16, or smaller if
+ * it holds all channels. */
 static inline void ac_scatter(const ac_isa *isa, const ac_conv_row *row, const ac_row *tile,
                               uint32_t n, uint32_t x, uint32_t pixels)
 {

@@ -195,6 +195,8 @@ static void unpack_bytes_row(uint8_t *to, const uint8_t *from, uint32_t c0, uint
 {
     if (c0 == block)
         memcpy(to, from, (size_t)pixels * block);
+    else if (block == 2 && c0 == 4)
+        unpack_bytes(to, from, 4, 2, pixels);
     else if (block == 2 && c0 == 8)
         unpack_bytes(to, from, 8, 2, pixels);
     else if (block == 2 && c0 == 16)

@@ -35,12 +35,16 @@ static double half(double x)
 
 static uint16_t bits_of_half(double x)
 {
-    const uint16_t sign = signbit(x) ? 0x8000 : 0;
-    for (uint16_t h = 0; h < 0x7c00; h++)
-        if (value_of_half(h) == fabs(x))
-            return sign | h;
-    fail_msg("%g is no fp16 value", x);
-    return 0;
+    const double magnitude = fabs(x);
+    int exponent;
+    frexp(magnitude, &exponent);
+    const int normal = magnitude >= 0x1p-14;
+    const int fraction = (int)ldexp(magnitude, normal ? 11 - exponent : 24);
+    const uint16_t bits =
+        (uint16_t)((signbit(x) ? 0x8000 : 0) + (normal ? ((exponent + 14) << 10) + fraction - 1024 : fraction));
+    if (value_of_half(bits) != x)
+        fail_msg("%g is no fp16 value", x);
+    return bits;
 }
 
 static double stored(mona_type type, double t)

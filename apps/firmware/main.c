@@ -1,0 +1,92 @@
+/* How firmware uses mona: libmona.a, one model in read-only memory, and memory it set aside at build
+ * time. Nothing here allocates; the C library is used only to print and to save the pictures, where a
+ * board would have its serial port and its display.
+ *
+ *   firmware [IN.pgm OUT.pgm]     saves the last frame and its enlargement
+ */
+#include <stdalign.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "models/embedded.h"
+#include "mona.h"
+
+enum {
+    WIDTH = 320,
+    HEIGHT = 180,
+    FRAMES = 3,
+    /* Found once with `mona inspect`; the program checks them again below. */
+    PLAN_BYTES = 256 * 1024,
+    ARENA_BYTES = 256 * 1024,
+};
+
+static alignas(MONA_ALIGNMENT) uint8_t plan_memory[PLAN_BYTES];
+static alignas(MONA_ALIGNMENT) uint8_t arena[ARENA_BYTES];
+static uint8_t frame[HEIGHT][WIDTH], enlarged[2 * HEIGHT][2 * WIDTH];
+
+/* Stands for the camera: a slanted grating that moves and widens. */
+static void capture(unsigned n)
+{
+    for (unsigned y = 0; y < HEIGHT; y++)
+        for (unsigned x = 0; x < WIDTH; x++)
+            frame[y][x] = (uint8_t)(40 + ((x * (8 + y / 24) + y * 5 + n * 16) & 127));
+}
+
+static int stop(const char *what, mona_status status)
+{
+    fprintf(stderr, "firmware: %s: %s\n", what, mona_status_text(status));
+    return EXIT_FAILURE;
+}
+
+static int save(const char *name, const uint8_t *pixels, int width, int height)
+{
+    FILE *file = fopen(name, "wb");
+    if (!file)
+        return 0;
+    fprintf(file, "P5\n%d %d\n255\n", width, height);
+    fwrite(pixels, 1, (size_t)width * (size_t)height, file);
+    return fclose(file) == 0;
+}
+
+int main(int argc, char **argv)
+{
+    const embedded_model *bytes = embedded_model_find("sr_x2_fast");
+    const mona_config config = {.device = mona_device_find("host"),
+                                .threads = 1,
+                                .sizes = {{WIDTH, HEIGHT}}};
+    const mona_buffer input = {.data = frame, .row_stride = sizeof frame[0]};
+    const mona_buffer output = {.data = enlarged, .row_stride = sizeof enlarged[0]};
+    mona_model model;
+    mona_plan *plan;
+    mona_session *session;
+
+    mona_status status = mona_model_open(&model, bytes->begin, (size_t)(bytes->end - bytes->begin));
+    if (status)
+        return stop("the model", status);
+    if (mona_plan_bytes() > sizeof plan_memory)
+        return stop("PLAN_BYTES is too small", MONA_ERR_ARENA);
+    status = mona_plan_make(&plan, plan_memory, &model, &config);
+    if (status)
+        return stop("the plan", status);
+    printf("plan %zu bytes, arena %zu of %d, stack at most %zu\n", mona_plan_bytes(),
+           mona_plan_arena_bytes(plan), ARENA_BYTES, mona_plan_stack_bytes(plan));
+    status = mona_session_open(&session, plan, arena, sizeof arena);
+    if (status)
+        return stop("the session", status);
+
+    for (unsigned n = 0; n < FRAMES; n++) {
+        capture(n);
+        status = mona_session_run(session, &input, &output);
+        if (status)
+            return stop("a frame", status);
+    }
+    mona_session_close(session);
+    printf("%d frames of %dx%d enlarged to %dx%d\n", FRAMES, WIDTH, HEIGHT, 2 * WIDTH, 2 * HEIGHT);
+    if (argc == 3 && (!save(argv[1], frame[0], WIDTH, HEIGHT) ||
+                      !save(argv[2], enlarged[0], 2 * WIDTH, 2 * HEIGHT))) {
+        fprintf(stderr, "firmware: the pictures cannot be saved\n");
+        return EXIT_FAILURE;
+    }
+    return EXIT_SUCCESS;
+}
