@@ -117,6 +117,9 @@ $(BUILD)/pipeline/%.o: pipeline/%.c Makefile
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(HOST_CFLAGS) $(call PKG,libavformat libavcodec libavutil libavfilter) $(CFLAGS) -c -o $@ $<
 
+# stb's JPEG writer shifts bits out of an int on purpose.
+$(BUILD)/pipeline/stills.o: HOST_CFLAGS += $(if $(SANITIZE),-fno-sanitize=shift)
+
 $(BUILD)/apps/%.o: apps/%.c Makefile
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(HOST_CFLAGS) $(call PKG,libavformat libavcodec libavutil libcjson) $(CFLAGS) -c -o $@ $<

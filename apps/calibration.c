@@ -13,9 +13,9 @@
 
 enum {
     MAX_FILES = 100000,
-    MAX_DEPTH = 16,  /* of folders */
-    MAX_SIDE = 640,  /* larger images are cut: ranges need many pixels, not all */
-    MAX_NOISE = 50,  /* in steps of 8 bits */
+    MAX_DEPTH = 16, /* of folders */
+    MAX_SIDE = 640, /* larger images are cut: ranges need many pixels, not all */
+    MAX_NOISE = 50, /* in steps of 8 bits */
 };
 
 /* ---- files -------------------------------------------------------------------------------- */
@@ -87,7 +87,8 @@ bool calibration_open(calibration *c, const option_list *paths, size_t most)
         if (c->count == before)
             return !cli_fail(EXIT_FAILED, "%s: no PNG or JPEG images there", paths->items[i]);
     }
-    qsort(c->files, c->count, sizeof *c->files, by_name);
+    if (c->count)
+        qsort(c->files, c->count, sizeof *c->files, by_name);
     if (c->count > most) {
         for (size_t i = 0; i < c->count; i++) {
             const size_t keep = i * most / c->count; /* group of i; its first file stays */
@@ -113,7 +114,7 @@ void calibration_close(calibration *c)
 
 /* One image of a known size, in 8-bit steps. */
 typedef struct picture {
-    still image; /* RGB */
+    still image;    /* RGB */
     uint32_t noise; /* level */
     uint64_t random;
 } picture;

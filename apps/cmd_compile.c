@@ -37,8 +37,8 @@ static bool parse_type(const char *option, const char *text, bool *has, mona_typ
             *type = (mona_type)t;
             return true;
         }
-    return !text || !cli_fail(EXIT_USAGE, "%s: expected u8, s8, f16 or u16, found '%s'", option,
-                              text);
+    return !text ||
+           !cli_fail(EXIT_USAGE, "%s: expected u8, s8, f16 or u16, found '%s'", option, text);
 }
 
 static bool check_options(compile_job *job)
@@ -91,7 +91,10 @@ static options_result read_options(compile_job *job, int argc, char **argv)
         "compile IN.onnx -o OUT.mona [OPTION]...",
         "Turns an ONNX model into a .mona model. Batch normalisation, activations, additions and\n"
         "pixel shuffles are merged into the operators before or after them.",
-        options, sizeof options / sizeof *options, 1, 1};
+        options,
+        sizeof options / sizeof *options,
+        1,
+        1};
     const char *operands[2];
     const options_result result = options_parse(&line, argc, argv, operands);
     if (result != OPTIONS_RUN)
@@ -247,7 +250,8 @@ static void print_summary(const compile_job *job)
     if (mona_model_open(&model, job->bytes, job->size))
         return;
     printf("%s: %s, %zu bytes\n", job->output, job->precision, job->size);
-    for (unsigned i = 0; i < mona_model_input_count(&model) + mona_model_output_count(&model); i++) {
+    for (unsigned i = 0; i < mona_model_input_count(&model) + mona_model_output_count(&model);
+         i++) {
         const unsigned inputs = mona_model_input_count(&model);
         const bool input = i < inputs;
         const mona_tensor_info t =

@@ -1,23 +1,16 @@
 /* mona run: a model on arrays in .npy files. */
-#include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "arrays.h"
 #include "commands.h"
 #include "formats/compiler/compiler.h"
 #include "formats/file.h"
-#include "formats/npy.h"
 #include "formats/onnx_reader.h"
 #include "model_source.h"
 #include "models/embedded.h"
 #include "options.h"
-#include "planes.h"
-#include "save.h"
-
-/* Of an input array. */
-#define NPY_LIMIT ((size_t)4 << 30)
 
 typedef struct run_job {
     const char *model, *device, *cpu, *precision;
@@ -39,8 +32,10 @@ static bool check_options(run_job *job)
 {
     const bool onnx = ends_in(job->model, ".onnx");
     if (job->precision && strcmp(job->precision, "fp16"))
-        return !cli_fail(EXIT_USAGE, "--precision: expected fp16, found '%s'; int8 needs "
-                                     "calibration: mona compile", job->precision);
+        return !cli_fail(EXIT_USAGE,
+                         "--precision: expected fp16, found '%s'; int8 needs "
+                         "calibration: mona compile",
+                         job->precision);
     if ((job->precision || job->reference) && !onnx)
         return !cli_fail(EXIT_USAGE, "%s is for .onnx models; found %s",
                          job->reference ? "--reference" : "--precision", job->model);
@@ -80,12 +75,16 @@ static options_result read_options(run_job *job, int argc, char **argv)
         {"--tile-columns", NULL, OPTION_WHOLE, &job->tile_columns, 1, MONA_MAX_SIDE, "N",
          "output columns of a tile (the planner's choice)"},
     };
-    const command_line line = {
-        "run MODEL -i IN.npy -o OUT.npy [OPTION]...",
-        "Runs a .mona or .onnx model, or one inside this binary, on arrays. Arrays of floats are real\n"
-        "values and are rounded to the input's steps; arrays of the input's own integer type are taken\n"
-        "as they are. Shapes: HxW, CxHxW or 1xCxHxW.",
-        options, sizeof options / sizeof *options, 1, 1};
+    const command_line line = {"run MODEL -i IN.npy -o OUT.npy [OPTION]...",
+                               "Runs a .mona or .onnx model, or one inside this binary, on arrays. "
+                               "Arrays of floats are real\n"
+                               "values and are rounded to the input's steps; arrays of the input's "
+                               "own integer type are taken\n"
+                               "as they are. Shapes: HxW, CxHxW or 1xCxHxW.",
+                               options,
+                               sizeof options / sizeof *options,
+                               1,
+                               1};
     const char *operands[2];
     const options_result result = options_parse(&line, argc, argv, operands);
     if (result != OPTIONS_RUN)
@@ -94,126 +93,17 @@ static options_result read_options(run_job *job, int argc, char **argv)
     return check_options(job) ? OPTIONS_RUN : OPTIONS_BAD;
 }
 
-/* ---- arrays in ---------------------------------------------------------------------------- */
-
-typedef struct input_array {
-    uint8_t *file;
-    npy_array array;
-    uint32_t channels, height, width;
-} input_array;
-
-static bool read_shape(input_array *in, const char *path)
-{
-    const unsigned rank = in->array.rank;
-    const uint64_t *shape = in->array.shape;
-    const bool batch = rank == 4 && shape[0] == 1;
-    if (rank < 2 || rank > 4 || (rank == 4 && !batch))
-        return !cli_fail(EXIT_FAILED, "%s: expected the shape HxW, CxHxW or 1xCxHxW, found %u sides%s",
-                         path, rank, rank == 4 ? " and a batch" : "");
-    const uint64_t channels = rank == 2 ? 1 : shape[rank - 3];
-    const uint64_t height = shape[rank - 2], width = shape[rank - 1];
-    if (!channels || channels > MONA_MAX_CHANNELS || !height || height > MONA_MAX_SIDE || !width ||
-        width > MONA_MAX_SIDE)
-        return !cli_fail(EXIT_FAILED, "%s: %" PRIu64 " channels of %" PRIu64 "x%" PRIu64
-                         " are not a frame", path, channels, width, height);
-    in->channels = (uint32_t)channels;
-    in->height = (uint32_t)height;
-    in->width = (uint32_t)width;
-    return true;
-}
-
-static bool read_input(input_array *in, const char *path)
-{
-    format_error error = {0};
-    size_t size;
-    if (!file_read(path, "a .npy array", NPY_LIMIT, &in->file, &size, &error))
-        return !cli_fail(EXIT_FAILED, "%s", error.text);
-    if (!npy_parse(&in->array, in->file, size, &error))
-        return !cli_fail(EXIT_FAILED, "%s: %s", path, error.text);
-    return read_shape(in, path);
-}
-
 static bool read_inputs(const run_job *job, unsigned wanted_in, unsigned wanted_out,
                         input_array *inputs)
 {
     if (job->inputs.count != wanted_in || job->outputs.count != wanted_out)
-        return !cli_fail(EXIT_USAGE, "%s takes %u inputs and gives %u outputs; found %zu -i and %zu -o",
+        return !cli_fail(EXIT_USAGE,
+                         "%s takes %u inputs and gives %u outputs; found %zu -i and %zu -o",
                          job->model, wanted_in, wanted_out, job->inputs.count, job->outputs.count);
     for (unsigned i = 0; i < wanted_in; i++)
-        if (!read_input(&inputs[i], job->inputs.items[i]))
+        if (!array_read(&inputs[i], job->inputs.items[i]))
             return false;
     return true;
-}
-
-/* The .npy type that holds a tensor as it is stored. */
-static npy_type stored_type(mona_type type)
-{
-    switch (type) {
-    case MONA_U8: return NPY_U1;
-    case MONA_S8: return NPY_I1;
-    case MONA_F16: return NPY_F2;
-    case MONA_U16: return NPY_U2;
-    case MONA_TYPE_COUNT: break;
-    }
-    return NPY_F4;
-}
-
-static bool fill_planes(planes *p, const input_array *in, const char *path)
-{
-    const npy_type stored = stored_type(p->info.type), found = in->array.type;
-    const bool real = found == NPY_F4 || found == NPY_F8 || found == NPY_F2;
-    if (in->channels != p->info.channels)
-        return !cli_fail(EXIT_FAILED, "%s: input '%s' has %u channels, found %u", path,
-                         p->info.name, p->info.channels, in->channels);
-    if (found == stored) {
-        memcpy(p->buffer.data, in->array.data, p->count * npy_type_size(found));
-        return true;
-    }
-    if (!real && p->info.type != MONA_F16)
-        return !cli_fail(EXIT_FAILED, "%s: input '%s' takes %s or floats, found %s", path,
-                         p->info.name, npy_type_name(stored), npy_type_name(found));
-    for (size_t i = 0; i < p->count; i++)
-        planes_set(p, i, npy_value(&in->array, i));
-    return true;
-}
-
-/* ---- arrays out --------------------------------------------------------------------------- */
-
-static bool write_array(const char *path, const npy_array *array)
-{
-    size_t size;
-    uint8_t *bytes = npy_format(array, &size);
-    if (!bytes)
-        return !cli_fail(EXIT_FAILED, "out of memory");
-    const bool ok = save_file(path, NULL, bytes, size);
-    free(bytes);
-    return ok;
-}
-
-static bool write_floats(const char *path, uint32_t channels, uint32_t height, uint32_t width,
-                         float *data)
-{
-    const npy_array array = {NPY_F4, 4, {1, channels, height, width},
-                             (uint64_t)channels * height * width, data};
-    return write_array(path, &array);
-}
-
-static bool write_planes(const planes *p, const char *path, bool raw)
-{
-    const mona_tensor_info *t = &p->info;
-    if (raw) {
-        const npy_array array = {stored_type(t->type), 4, {1, t->channels, t->height, t->width},
-                                 p->count, p->buffer.data};
-        return write_array(path, &array);
-    }
-    float *data = malloc(p->count * sizeof *data);
-    if (!data)
-        return !cli_fail(EXIT_FAILED, "out of memory");
-    for (size_t i = 0; i < p->count; i++)
-        data[i] = (float)planes_get(p, i);
-    const bool ok = write_floats(path, t->channels, t->height, t->width, data);
-    free(data);
-    return ok;
 }
 
 /* ---- the engine --------------------------------------------------------------------------- */
@@ -225,7 +115,7 @@ static bool run_planes(const run_job *job, const bound_model *bound, const input
     for (unsigned i = 0; i < job->inputs.count; i++) {
         if (!planes_open(&in[i], mona_plan_input(bound->plan, i)))
             return !cli_fail(EXIT_FAILED, "out of memory");
-        if (!fill_planes(&in[i], &inputs[i], job->inputs.items[i]))
+        if (!array_to_planes(&in[i], &inputs[i], job->inputs.items[i]))
             return false;
         in_buffers[i] = in[i].buffer;
     }
@@ -243,7 +133,7 @@ static bool run_bound(const run_job *job, const bound_model *bound, const input_
     planes in[MONA_MAX_IO] = {0}, out[MONA_MAX_IO] = {0};
     bool ok = run_planes(job, bound, inputs, in, out);
     for (unsigned i = 0; ok && i < job->outputs.count; i++)
-        ok = write_planes(&out[i], job->outputs.items[i], job->raw);
+        ok = array_write_planes(&out[i], job->outputs.items[i], job->raw);
     for (unsigned i = 0; i < MONA_MAX_IO; i++) {
         planes_close(&in[i]);
         planes_close(&out[i]);
@@ -285,8 +175,8 @@ static bool run_reference(const run_job *job, const compiler *model, input_array
     if (ok && !compiler_reference(model, in, out, &error))
         ok = !cli_fail(EXIT_FAILED, "%s: %s", job->model, error.text);
     for (unsigned i = 0; ok && i < job->outputs.count; i++)
-        ok = write_floats(job->outputs.items[i], out[i].channels, out[i].height, out[i].width,
-                          out[i].data);
+        ok = array_write_floats(job->outputs.items[i], out[i].channels, out[i].height, out[i].width,
+                                out[i].data);
     for (unsigned i = 0; i < MONA_MAX_IO; i++) {
         free(in[i].data);
         free(out[i].data);
@@ -297,8 +187,10 @@ static bool run_reference(const run_job *job, const compiler *model, input_array
 /* Compiled to FP16 with planes of f16, so that nothing is rounded but the arithmetic. */
 static bool run_compiled(run_job *job, compiler *model, input_array *inputs)
 {
-    const compiler_options options = {.has_input_type = true, .input_type = MONA_F16,
-                                      .has_output_type = true, .output_type = MONA_F16};
+    const compiler_options options = {.has_input_type = true,
+                                      .input_type = MONA_F16,
+                                      .has_output_type = true,
+                                      .output_type = MONA_F16};
     format_error error = {0};
     mona_model opened;
     uint8_t *bytes;
@@ -306,9 +198,10 @@ static bool run_compiled(run_job *job, compiler *model, input_array *inputs)
     if (!compiler_emit(model, &options, &bytes, &size, &error))
         return !cli_fail(EXIT_FAILED, "%s: %s", job->model, error.text);
     const mona_status status = mona_model_open(&opened, bytes, size);
-    const bool ok = status ? !cli_fail(EXIT_FAILED, "%s: compiles to something the engine refuses: %s",
-                                       job->model, mona_status_text(status))
-                           : run_engine(job, &opened, inputs);
+    const bool ok = status
+                        ? !cli_fail(EXIT_FAILED, "%s: compiles to something the engine refuses: %s",
+                                    job->model, mona_status_text(status))
+                        : run_engine(job, &opened, inputs);
     free(bytes);
     return ok;
 }
@@ -324,8 +217,8 @@ static bool run_onnx(run_job *job, input_array *inputs)
     free(bytes);
     if (!model)
         return !cli_fail(EXIT_FAILED, "%s: %s", job->model, error.text);
-    const bool ok = job->reference ? run_reference(job, model, inputs)
-                                   : run_compiled(job, model, inputs);
+    const bool ok =
+        job->reference ? run_reference(job, model, inputs) : run_compiled(job, model, inputs);
     compiler_close(model);
     return ok;
 }
@@ -334,9 +227,9 @@ static bool run_mona(run_job *job, input_array *inputs)
 {
     model_source source;
     const bool embedded = embedded_model_find(job->model);
-    const bool ok = model_source_open(&source, embedded ? NULL : job->model,
-                                      embedded ? job->model : NULL) &&
-                    run_engine(job, &source.model.model, inputs);
+    const bool ok =
+        model_source_open(&source, embedded ? NULL : job->model, embedded ? job->model : NULL) &&
+        run_engine(job, &source.model.model, inputs);
     model_source_close(&source);
     return ok;
 }
@@ -348,8 +241,7 @@ int cmd_run(int argc, char **argv)
     if (result != OPTIONS_RUN)
         return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
     input_array inputs[MONA_MAX_IO] = {0};
-    const bool ok =
-        ends_in(job.model, ".onnx") ? run_onnx(&job, inputs) : run_mona(&job, inputs);
+    const bool ok = ends_in(job.model, ".onnx") ? run_onnx(&job, inputs) : run_mona(&job, inputs);
     for (unsigned i = 0; i < MONA_MAX_IO; i++)
         free(inputs[i].file);
     return ok ? EXIT_SUCCESS : EXIT_FAILED;

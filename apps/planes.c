@@ -10,8 +10,8 @@ bool planes_open(planes *p, mona_tensor_info info)
 {
     const size_t element = mona_type_size(info.type), row = info.width * element;
     *p = (planes){.info = info, .count = (size_t)info.channels * info.height * info.width};
-    p->buffer = (mona_buffer){calloc(p->count, element), (ptrdiff_t)row,
-                              (ptrdiff_t)(row * info.height)};
+    p->buffer =
+        (mona_buffer){calloc(p->count, element), (ptrdiff_t)row, (ptrdiff_t)(row * info.height)};
     return p->buffer.data;
 }
 

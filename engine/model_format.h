@@ -142,7 +142,8 @@ typedef struct mona_file_op {
     uint32_t kind; /* mona_op_kind */
     uint32_t name;
     uint32_t input_count;
-    uint32_t inputs[MONA_OP_MAX_INPUTS]; /* tensors; CONV: source, then the residual if any */
+    uint32_t inputs[MONA_OP_MAX_INPUTS]; /* tensors; CONV: source, then the residual if any: of one
+                                            channel, added to all, or of which the first are taken */
     uint32_t output;                     /* tensor */
     mona_file_epilogue epilogue;         /* CONV, ADD, MUL */
     union {

@@ -1,9 +1,10 @@
 /* Target descriptors. Figures of the 310: its platform configuration (DESIGN.md 4). */
 #include "target.h"
 
-/* The L0 sizes only matter to the C implementation, which runs instructions on buffers in the arena: small
- * ones stay in a CPU's first-level cache. L1 is what a core may hope to keep of its second-level cache.
- * One C0 for every type, because no CPU instruction wants more than 16 channels side by side. */
+/* The L0 sizes only matter to the C implementation, which runs instructions on buffers in the
+ * arena: small ones stay in a CPU's first-level cache. L1 is what a core may hope to keep of its
+ * second-level cache. One C0 for every type, because no CPU instruction wants more than 16 channels
+ * side by side. */
 const ac_target ac_target_host = {
     .name = "host",
     .cores = 1,

@@ -1,5 +1,5 @@
-/* How functions of formats/ say what went wrong: one line, written where it happened, printed by the
- * command. */
+/* How functions of formats/ say what went wrong: one line, written where it happened, printed by
+ * the command. */
 #ifndef MONA_FORMAT_ERROR_H
 #define MONA_FORMAT_ERROR_H
 
@@ -10,8 +10,8 @@ typedef struct format_error {
 } format_error;
 
 /* Writes the line, with bytes that are not printable ASCII shown as '?': names come from files that
- * anybody may have written. Always returns false, so that `return format_fail(...)` reads well. A line
- * that is there already stays: the first cause is the one to tell. */
+ * anybody may have written. Always returns false, so that `return format_fail(...)` reads well. A
+ * line that is there already stays: the first cause is the one to tell. */
 bool format_fail(format_error *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

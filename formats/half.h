@@ -4,7 +4,8 @@
 
 #include <stdint.h>
 
-/* Round to nearest, halves to even; beyond 65504 saturates, as the engine does; a NaN gives a NaN. */
+/* Round to nearest, halves to even; beyond 65504 saturates, as the engine does; a NaN gives a NaN.
+ */
 uint16_t half_from_double(double value);
 
 /* Exact. */

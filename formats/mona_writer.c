@@ -105,9 +105,10 @@ bool mona_writer_finish(mona_writer *w, const char *name, uint32_t input_count,
         .data_bytes = w->data.size,
     };
     if (w->tensor_count > MONA_MAX_TENSORS || w->op_count > MONA_MAX_OPS)
-        return format_fail(error, "the model needs %u tensors and %u operators; at most %d and %d "
-                                  "fit", w->tensor_count, w->op_count, MONA_MAX_TENSORS,
-                           MONA_MAX_OPS);
+        return format_fail(error,
+                           "the model needs %u tensors and %u operators; at most %d and %d "
+                           "fit",
+                           w->tensor_count, w->op_count, MONA_MAX_TENSORS, MONA_MAX_OPS);
     const mona_writer_section *sections[] = {&w->tensors, &w->ops, &w->strings, &w->data};
     size_t total = sizeof h;
     for (int i = 0; i < 4; i++)

@@ -75,8 +75,10 @@ static bool parse_type(npy_array *array, const char *header, format_error *error
             array->type = (npy_type)i;
             return true;
         }
-    return format_fail(error, "element type %.8s is not read; expected '<f4', '<f2', '<f8', '|u1', "
-                              "'|i1', '<u2', '<i4' or '<i8'", descr ? descr : "(none)");
+    return format_fail(error,
+                       "element type %.8s is not read; expected '<f4', '<f2', '<f8', '|u1', "
+                       "'|i1', '<u2', '<i4' or '<i8'",
+                       descr ? descr : "(none)");
 }
 
 static bool parse_shape(npy_array *array, const char *header, format_error *error)
@@ -153,7 +155,9 @@ uint8_t *npy_format(const npy_array *array, size_t *size)
                      types[array->type].descr);
     for (unsigned i = 0; i < array->rank; i++)
         n += snprintf(header + n, sizeof header - (size_t)n, "%" PRIu64 "%s", array->shape[i],
-                      i + 1 < array->rank ? ", " : array->rank == 1 ? "," : "");
+                      i + 1 < array->rank ? ", "
+                      : array->rank == 1  ? ","
+                                          : "");
     n += snprintf(header + n, sizeof header - (size_t)n, "), }");
     /* Blanks and a newline bring the data to a multiple of 64. */
     const size_t length = ((size_t)n + 1 + PREFIX + 63) / 64 * 64 - PREFIX;

@@ -18,10 +18,10 @@ enum { NPY_MAX_RANK = 8 };
 
 typedef struct npy_array {
     npy_type type;
-    unsigned rank;                /* 0: a single number */
+    unsigned rank; /* 0: a single number */
     uint64_t shape[NPY_MAX_RANK];
-    uint64_t count;               /* product of the shape */
-    void *data;                   /* count elements */
+    uint64_t count; /* product of the shape */
+    void *data;     /* count elements */
 } npy_array;
 
 size_t npy_type_size(npy_type type);
@@ -30,7 +30,8 @@ const char *npy_type_name(npy_type type); /* "float32" */
 /* Element i as a number. */
 double npy_value(const npy_array *array, uint64_t i);
 
-/* Parses bytes[0, size); array->data points into them, at any alignment. Sizes must match exactly. */
+/* Parses bytes[0, size); array->data points into them, at any alignment. Sizes must match exactly.
+ */
 bool npy_parse(npy_array *array, const uint8_t *bytes, size_t size, format_error *error);
 
 /* The array as a file in memory, released with free(); NULL: out of memory. */

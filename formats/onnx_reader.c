@@ -8,9 +8,9 @@
 
 /* ---- messages ----------------------------------------------------------------------------- */
 
-/* protobuf-c unpacks nested messages by recursion and allocates for each. Two bounds keep a hostile file
- * from using up the stack or the memory: nesting is measured before unpacking, and unpacking may take
- * only so many bytes for each byte of the file. */
+/* protobuf-c unpacks nested messages by recursion and allocates for each. Two bounds keep a hostile
+ * file from using up the stack or the memory: nesting is measured before unpacking, and unpacking
+ * may take only so many bytes for each byte of the file. */
 enum { MAX_NESTING = 40, MEMORY_PER_BYTE = 16, MEMORY_BASE = 16 << 20 };
 
 static bool read_varint(const uint8_t **p, const uint8_t *end, uint64_t *value)
@@ -25,8 +25,8 @@ static bool read_varint(const uint8_t **p, const uint8_t *end, uint64_t *value)
     return false;
 }
 
-/* Walks the wire format: true if every field ends inside its message and no message of the schema lies
- * deeper than depth. */
+/* Walks the wire format: true if every field ends inside its message and no message of the schema
+ * lies deeper than depth. */
 static bool nesting_ok(const ProtobufCMessageDescriptor *schema, const uint8_t *p, uint64_t size,
                        unsigned depth)
 {
@@ -108,9 +108,9 @@ const char *onnx_text(const char *text)
 const char *onnx_type_name(int32_t type)
 {
     static const char *const names[] = {
-        "undefined", "float32", "uint8",   "int8",   "uint16", "int16",     "int32",      "int64",
-        "string",    "bool",    "float16", "double", "uint32", "uint64",    "complex64",  "complex128",
-        "bfloat16",
+        "undefined", "float32", "uint8",     "int8",       "uint16",   "int16",
+        "int32",     "int64",   "string",    "bool",       "float16",  "double",
+        "uint32",    "uint64",  "complex64", "complex128", "bfloat16",
     };
     return type >= 0 && (size_t)type < sizeof names / sizeof *names ? names[type] : "unknown";
 }
@@ -218,8 +218,10 @@ bool onnx_tensor_floats(const Onnx__TensorProto *t, float *data, size_t count, f
     const char *name = onnx_text(t->name);
     const size_t size = element_size(t->data_type);
     if (external(t))
-        return format_fail(error, "tensor '%s' keeps its data in another file; store it in the "
-                                  "model (onnx.save without save_as_external_data)", name);
+        return format_fail(error,
+                           "tensor '%s' keeps its data in another file; store it in the "
+                           "model (onnx.save without save_as_external_data)",
+                           name);
     if (!size)
         return format_fail(error, "tensor '%s' holds %s, which is not read", name,
                            onnx_type_name(t->data_type));
@@ -229,7 +231,7 @@ bool onnx_tensor_floats(const Onnx__TensorProto *t, float *data, size_t count, f
                            name, count, onnx_type_name(t->data_type),
                            raw ? t->raw_data.len / size : typed_count(t));
     for (size_t i = 0; i < count; i++)
-        data[i] = raw ? raw_element(t->data_type, t->raw_data.data + i * size)
-                      : typed_element(t, i);
+        data[i] =
+            raw ? raw_element(t->data_type, t->raw_data.data + i * size) : typed_element(t, i);
     return true;
 }

@@ -1,120 +1,23 @@
-/* CONV: convolution with its epilogue (bias, activation, residual), INT8 and FP16, optionally writing its
- * STORE's planes itself.
+/* CONV: convolution with its epilogue (bias, activation, residual), INT8 and FP16, optionally
+ * writing its STORE's planes itself.
  *
- * K runs over (c1, kernel row, kernel column, c0) in that order. Under one row of the filter the kernel_w
- * columns of a channel block lie side by side in memory, c0 elements each, so one address, a *run*, stands
- * for all of them; a dilated filter skips columns and has one run per kernel column. Weights are cut into
- * pieces of a run: steps for row programs, fractals for instructions. Elements of the last piece that lie
- * beyond the run, and channels that do not exist or belong to another group, get zero weights; what they
- * are multiplied with is finite, so they add nothing. (A bias of -0 is bound as +0, because then no
- * accumulator is ever -0, the one value that adding +0 would change.)
+ * K runs over (c1, kernel row, kernel column, c0) in that order. Under one row of the filter the
+ * kernel_w columns of a channel block lie side by side in memory, c0 elements each, so one address,
+ * a *run*, stands for all of them; a dilated filter skips columns and has one run per kernel
+ * column. Weights are cut into pieces of a run: steps for row programs, fractals for instructions.
+ * Elements of the last piece that lie beyond the run, and channels that do not exist or belong to
+ * another group, get zero weights; what they are multiplied with is finite, so they add nothing. (A
+ * bias of -0 is bound as +0, because then no accumulator is ever -0, the one value that adding +0
+ * would change.)
  *
- * A block of 16 outputs only runs over the input channels its groups use: outputs [16n, 16n + 16) belong to
- * groups [16n / per, (16n + 15) / per], per = outputs of a group, and these read the channels
- * [first group * inputs of a group, (last group + 1) * inputs of a group). */
+ * A block of 16 outputs only runs over the input channels its groups use: outputs [16n, 16n + 16)
+ * belong to groups [16n / per, (16n + 15) / per], per = outputs of a group, and these read the
+ * channels [first group * inputs of a group, (last group + 1) * inputs of a group). */
 #include "helpers.h"
 
 #include "../engine/aicore/f16.h"
 
 enum { BLOCK = AC_FRACTAL };
-
-/* ---- checks --------------------------------------------------------------------------------- */
-
-static bool parameters_ok(const mona_file_op *op, const mona_shape *inputs, const mona_shape *output)
-{
-    const mona_file_conv *c = &op->conv;
-    const bool filter = c->kernel_h >= 1 && c->kernel_h <= 255 && c->kernel_w >= 1 &&
-                        c->kernel_w <= 255 && c->stride_h >= 1 && c->stride_h <= 63 &&
-                        c->stride_w >= 1 && c->stride_w <= 63 && c->dilation_h >= 1 &&
-                        c->dilation_h <= 255 && c->dilation_w >= 1 && c->dilation_w <= 255;
-    const bool padding = c->pad_top <= 255 && c->pad_left <= 255 && c->pad_bottom <= 255 &&
-                         c->pad_right <= 255;
-    const bool groups = c->groups >= 1 && inputs[0].channels % c->groups == 0 &&
-                        output->channels % c->groups == 0;
-    const bool types = inputs[0].type != MONA_U16 && output->type != MONA_U16;
-    const bool residual =
-        op->input_count == 1 ||
-        (inputs[1].type != MONA_U16 &&
-         (inputs[1].channels == 1 || inputs[1].channels >= output->channels));
-    return filter && padding && groups && types && residual;
-}
-
-/* Elements of one output's weights. */
-static uint64_t filter_elements(const mona_file_conv *c, const mona_shape *source)
-{
-    return (uint64_t)source->channels / c->groups * c->kernel_h * c->kernel_w;
-}
-
-/* |acc| <= sum |w| * largest |a| + |bias|, and every partial sum too, must fit s32. */
-static bool int8_ok(const mona_file_conv *c, const mona_shape *source, uint32_t outputs,
-                    const uint8_t *data)
-{
-    const uint64_t elements = filter_elements(c, source);
-    const int8_t *w = (const int8_t *)(data + c->weights);
-    const uint16_t *scales = (const uint16_t *)(const void *)(data + c->scales);
-    const int32_t *bias =
-        c->bias == MONA_NONE ? NULL : (const int32_t *)(const void *)(data + c->bias);
-    for (uint32_t o = 0; o < outputs; o++, w += elements) {
-        uint64_t sum = 0;
-        for (uint64_t i = 0; i < elements; i++) {
-            if (w[i] == -128)
-                return false;
-            sum += (uint64_t)(w[i] < 0 ? -w[i] : w[i]);
-        }
-        sum *= source->type == MONA_U8 ? 255 : 128;
-        const int64_t b = bias ? bias[o] : 0;
-        /* 0x7bff: the largest finite value; the sign bit makes the bits larger. */
-        if (sum + (uint64_t)(b < 0 ? -b : b) > INT32_MAX || scales[o] > 0x7bff)
-            return false;
-    }
-    return true;
-}
-
-static bool f16_ok(const mona_file_conv *c, const mona_shape *source, uint32_t outputs,
-                   const uint8_t *data)
-{
-    const uint64_t elements = filter_elements(c, source) * outputs;
-    const uint16_t *w = (const uint16_t *)(const void *)(data + c->weights);
-    for (uint64_t i = 0; i < elements; i++)
-        if (!f16_finite(w[i]))
-            return false;
-    const uint32_t *bias =
-        c->bias == MONA_NONE ? NULL : (const uint32_t *)(const void *)(data + c->bias);
-    for (uint32_t o = 0; bias && o < outputs; o++)
-        if ((bias[o] & 0x7f800000) == 0x7f800000)
-            return false;
-    return true;
-}
-
-/* Packed weights stay below 2^31 bytes for every target. Of a block: 16 outputs x 4 bytes, for each kernel
- * position the channels its groups use, widened to whole channel blocks of at most 32. */
-static bool packed_size_ok(const mona_file_conv *c, const mona_shape *source, uint32_t outputs)
-{
-    const uint64_t inputs = source->channels / c->groups, per = outputs / c->groups;
-    const uint64_t used = (BLOCK / per + 2) * inputs;
-    const uint64_t channels = (used < source->channels ? used : source->channels) + 64;
-    const uint64_t block = channels * c->kernel_h * c->kernel_w * BLOCK * 4; /* < 2^37 */
-    return block * ((outputs + BLOCK - 1) / BLOCK) < (uint64_t)1 << 31;
-}
-
-static mona_status check(const mona_file_op *op, const mona_shape *inputs, const mona_shape *output,
-                         const uint8_t *data, uint64_t data_bytes)
-{
-    const mona_file_conv *c = &op->conv;
-    if (!parameters_ok(op, inputs, output) ||
-        !mona_epilogue_check(&op->epilogue, output->channels, data, data_bytes))
-        return MONA_ERR_MODEL;
-    const bool half = inputs[0].type == MONA_F16;
-    const uint64_t weights = filter_elements(c, inputs) * output->channels; /* < 2^45 */
-    if (!data_ok(c->weights, weights, half ? 2 : 1, data_bytes) ||
-        (c->bias != MONA_NONE && !data_ok(c->bias, output->channels, 4, data_bytes)))
-        return MONA_ERR_MODEL;
-    if (half ? c->scales != MONA_NONE : !data_ok(c->scales, output->channels, 2, data_bytes))
-        return MONA_ERR_MODEL;
-    if (!(half ? f16_ok : int8_ok)(c, inputs, output->channels, data))
-        return MONA_ERR_MODEL;
-    return packed_size_ok(c, inputs, output->channels) ? MONA_OK : MONA_ERR_LIMIT;
-}
 
 /* ---- shapes --------------------------------------------------------------------------------- */
 
@@ -128,14 +31,14 @@ static mona_status infer(const mona_file_op *op, const mona_shape *inputs, mona_
     const mona_file_conv *c = &op->conv;
     const int64_t h = (int64_t)inputs[0].height + c->pad_top + c->pad_bottom -
                       span_of(c->kernel_h, c->dilation_h);
-    const int64_t w = (int64_t)inputs[0].width + c->pad_left + c->pad_right -
-                      span_of(c->kernel_w, c->dilation_w);
+    const int64_t w =
+        (int64_t)inputs[0].width + c->pad_left + c->pad_right - span_of(c->kernel_w, c->dilation_w);
     if (h < 0 || w < 0)
         return MONA_ERR_SHAPE;
     output->height = (uint32_t)(h / c->stride_h) + 1;
     output->width = (uint32_t)(w / c->stride_w) + 1;
-    const bool matches = op->input_count == 1 || (inputs[1].height == output->height &&
-                                                  inputs[1].width == output->width);
+    const bool matches = op->input_count == 1 ||
+                         (inputs[1].height == output->height && inputs[1].width == output->width);
     return matches ? MONA_OK : MONA_ERR_SHAPE;
 }
 
@@ -166,9 +69,9 @@ typedef struct k_layout {
     uint32_t taps;           /* kernel columns in a run */
     uint32_t runs_per_block; /* of the source's channels */
     uint32_t run_elements;
-    uint32_t piece;          /* elements of a step or of a fractal */
-    uint32_t pieces;         /* of a run */
-    uint32_t element;        /* bytes of a packed weight */
+    uint32_t piece;   /* elements of a step or of a fractal */
+    uint32_t pieces;  /* of a run */
+    uint32_t element; /* bytes of a packed weight */
 } k_layout;
 
 static k_layout layout_of(const mona_bound_op *b)
@@ -239,7 +142,8 @@ static size_t constants_bytes(const mona_bound_op *b)
     return constants_of(b).bytes;
 }
 
-/* Where in the file the weight of (output, channel, kernel row, kernel column) is, or -1: it is zero. */
+/* Where in the file the weight of (output, channel, kernel row, kernel column) is, or -1: it is
+ * zero. */
 static int64_t weight_index(const mona_bound_op *b, uint32_t o, uint32_t channel, uint32_t ky,
                             uint32_t kx)
 {
@@ -353,7 +257,8 @@ static size_t scratch_bytes(const mona_bound_op *b, uint32_t columns_)
     return runs_bytes(&k) + b->output.channels * sizeof(uint8_t *);
 }
 
-/* Addresses of all runs for the call's first pixel. Its filter starts at column x * stride - pad. */
+/* Addresses of all runs for the call's first pixel. Its filter starts at column x * stride - pad.
+ */
 static void find_runs(const uint8_t **runs, const mona_row_call *call, const k_layout *k)
 {
     const mona_bound_op *b = call->bound;
@@ -399,15 +304,17 @@ static void row(const mona_row_call *call)
 
 static uint64_t macs(const mona_bound_op *b)
 {
-    return (uint64_t)b->output.height * b->output.width * b->output.channels *
-           filter_elements(&b->op->conv, &b->input[0]);
+    const mona_file_conv *c = &b->op->conv;
+    const uint64_t filter =
+        (uint64_t)(b->input[0].channels / c->groups) * c->kernel_h * c->kernel_w;
+    return filter * b->output.channels * b->output.height * b->output.width;
 }
 
 const mona_op_class mona_op_conv = {
     .name = "conv",
     .min_inputs = 1,
     .max_inputs = 2,
-    .check = check,
+    .check = mona_conv_check,
     .infer = infer,
     .rows = rows,
     .columns = columns,

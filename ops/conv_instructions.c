@@ -1,14 +1,15 @@
 /* One output row of a convolution as an AI Core program.
  *
- * A tile is m = 16 * m1 pixels of one block of 16 outputs. Its K, counted in fractals, is cut into chunks
- * that fit half of L0A and half of L0B, so that MTE1 fills one half while the cube works on the other; L0C
- * has two halves as well, and a tile's vector work is issued after the next tile's cube work, so that V and
- * M overlap. With one chunk the weights of a block stay in L0B for all of its tiles, which matters with 16
- * outputs: loading them takes 2 cycles a fractal, as much as the cube needs for two rows of A.
+ * A tile is m = 16 * m1 pixels of one block of 16 outputs. Its K, counted in fractals, is cut into
+ * chunks that fit half of L0A and half of L0B, so that MTE1 fills one half while the cube works on
+ * the other; L0C has two halves as well, and a tile's vector work is issued after the next tile's
+ * cube work, so that V and M overlap. With one chunk the weights of a block stay in L0B for all of
+ * its tiles, which matters with 16 outputs: loading them takes 2 cycles a fractal, as much as the
+ * cube needs for two rows of A.
  *
  * L0A: [half][m1][chunk fractals]. L0B: [half][chunk fractals]. L0C: [half][m1]. UB: see `buffers`.
- * Flags: event h belongs to half h; a flag that guards a buffer's reuse is set once beforehand and awaited
- * once at the end, so that every set has its wait. */
+ * Flags: event h belongs to half h; a flag that guards a buffer's reuse is set once beforehand and
+ * awaited once at the end, so that every set has its wait. */
 #include "helpers.h"
 
 #include "../engine/aicore/f16.h"
@@ -16,7 +17,7 @@
 
 enum {
     HALVES = 2,
-    MAX_M1 = 16,     /* 256 pixels: a vector instruction then takes 32 of its 255 repeats */
+    MAX_M1 = 16, /* 256 pixels: a vector instruction then takes 32 of its 255 repeats */
     MAX_JUMP = 127,
     C_FRACTAL_BYTES = AC_FRACTAL * AC_FRACTAL * 4,
     VECTOR = AC_FRACTAL * 2, /* bytes: 16 fp16 values */
@@ -24,11 +25,11 @@ enum {
 
 /* UB: two slots of per-block constants, then tiles of m pixels x 16 channels. */
 typedef struct buffers {
-    uint8_t *bias[HALVES];    /* 16 x 32 bit */
+    uint8_t *bias[HALVES]; /* 16 x 32 bit */
     uint16_t *slope[HALVES];
     uint16_t *t, *residual, *work; /* fp16 */
-    uint8_t *raw;             /* the residual as stored */
-    uint8_t *result;          /* rounded, one tile for each block of a scatter group */
+    uint8_t *raw;                  /* the residual as stored */
+    uint8_t *result;               /* rounded, one tile for each block of a scatter group */
 } buffers;
 
 typedef struct tile {
@@ -98,8 +99,8 @@ static void sync(const program *p, ac_pipe from, ac_pipe to, uint32_t event)
     p->isa->wait_flag(p->core, from, to, (ac_event)event);
 }
 
-/* Brings a block's bias and slopes into the tile's slot. They change once a row at most, so the pipes are
- * simply emptied first. */
+/* Brings a block's bias and slopes into the tile's slot. They change once a row at most, so the
+ * pipes are simply emptied first. */
 static void load_constants(program *p, const tile *t)
 {
     if (p->slot_block[t->slot] == t->n)
@@ -132,8 +133,7 @@ static void load_a(const program *p, const tile *t, uint8_t *l0a, uint32_t first
             .repeat = (uint8_t)((t->pixels + AC_FRACTAL - 1) / AC_FRACTAL),
             .jump = (uint8_t)count,
         };
-        const uint8_t *src =
-            p->row->runs[c->first_run[t->n] + run] + (size_t)t->x * c->pixel_bytes;
+        const uint8_t *src = p->row->runs[c->first_run[t->n] + run] + (size_t)t->x * c->pixel_bytes;
         p->isa->load3d(p->core, l0a + i * p->fractal_bytes, src, &l);
     }
 }
@@ -152,7 +152,7 @@ static void load_b(program *p, const tile *t, uint8_t *l0b, uint32_t first, uint
 
 static ac_mad mad_type(mona_type source)
 {
-    return source == MONA_F16 ? AC_MAD_F32F16F16
+    return source == MONA_F16  ? AC_MAD_F32F16F16
            : source == MONA_S8 ? AC_MAD_S32S8S8
                                : AC_MAD_S32U8S8;
 }
@@ -211,7 +211,9 @@ static void activate(const program *p, uint8_t activation, const tile *t)
     const ac_epilogue *e = &p->conv->epilogue;
     uint16_t *v = p->ub.t, *negative = p->ub.work;
     switch ((mona_activation)activation) {
-    case MONA_ACT_RELU: scalar_op(p, AC_VMAXS, v, v, 0, t); break;
+    case MONA_ACT_RELU:
+        scalar_op(p, AC_VMAXS, v, v, 0, t);
+        break;
     case MONA_ACT_PRELU:
         scalar_op(p, AC_VMINS, negative, v, 0, t);
         vector_op(p, AC_VMUL, negative, p->ub.slope[t->slot], AC_FRACTAL, t);
@@ -223,7 +225,8 @@ static void activate(const program *p, uint8_t activation, const tile *t)
         scalar_op(p, AC_VMINS, v, v, e->clip_max, t);
         break;
     case MONA_ACT_NONE:
-    case MONA_ACT_COUNT: break;
+    case MONA_ACT_COUNT:
+        break;
     }
 }
 
@@ -257,14 +260,18 @@ static void residual_by_packing(const program *p, const tile *t)
     const uint32_t channels = broadcast ? AC_FRACTAL : at_most(r->c0, AC_FRACTAL);
     for (uint32_t i = 0; i < channels; i++) {
         const uint32_t c = broadcast ? 0 : t->n * AC_FRACTAL + i;
-        source[i] = r->data + c / r->c0 * r->block_stride +
-                    ((size_t)t->x * r->c0 + c % r->c0) * element;
+        source[i] =
+            r->data + c / r->c0 * r->block_stride + ((size_t)t->x * r->c0 + c % r->c0) * element;
         step[i] = (uint32_t)(r->c0 * element);
         scale[i] = p->conv->epilogue.residual_scale;
     }
     const ac_pack_row pack = {
-        .channels = channels, .pixels = t->pixels, .source = source, .step = step,
-        .scale = scale, .source_type = r->type,
+        .channels = channels,
+        .pixels = t->pixels,
+        .source = source,
+        .step = step,
+        .scale = scale,
+        .source_type = r->type,
         .output = {(uint8_t *)p->ub.residual, 0, AC_FRACTAL, MONA_F16},
     };
     p->isa->barrier(p->core, AC_PIPE_ALL);
@@ -294,8 +301,8 @@ static void round_result(const program *p, uint8_t *result, const tile *t)
                       elements_of(t));
 }
 
-/* Results that lie as the output row does: whole 32-byte blocks by MTE3; half a block (one pixel of 8-bit
- * channels, an odd count of them) by the scalar unit, since no byte beyond may be written. */
+/* Results that lie as the output row does: whole 32-byte blocks by MTE3; half a block (one pixel of
+ * 8-bit channels, an odd count of them) by the scalar unit, since no byte beyond may be written. */
 static void store_block(const program *p, const tile *t)
 {
     const ac_row *o = &p->row->output;
@@ -360,7 +367,8 @@ static void guard_flags(const program *p, void (*flag)(ac_core *, ac_pipe, ac_pi
     flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
 }
 
-/* The tile after t: all pixels of a group of blocks before the next group; false: t was the last. */
+/* The tile after t: all pixels of a group of blocks before the next group; false: t was the last.
+ */
 static bool next_tile(const program *p, tile *t)
 {
     const uint32_t group_end = at_most(t->n / p->group * p->group + p->group, p->conv->blocks);
@@ -383,8 +391,12 @@ static bool next_tile(const program *p, tile *t)
 void ac_conv_row_by_instructions(ac_core *core, const ac_conv_row *row)
 {
     const ac_conv *c = row->conv;
-    program p = {.core = core, .isa = core->isa, .row = row, .conv = c,
-                 .slot_block = {MONA_NONE, MONA_NONE}, .l0b_block = MONA_NONE};
+    program p = {.core = core,
+                 .isa = core->isa,
+                 .row = row,
+                 .conv = c,
+                 .slot_block = {MONA_NONE, MONA_NONE},
+                 .l0b_block = MONA_NONE};
     p.element = (uint32_t)mona_type_size(c->source_type);
     p.fractal_k = p.element == 1 ? core->target->fractal_k_8bit : core->target->fractal_k_f16;
     p.fractal_bytes = AC_FRACTAL * p.fractal_k * p.element;

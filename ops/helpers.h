@@ -65,6 +65,10 @@ size_t mona_epilogue_bytes(uint32_t channels);
 void mona_epilogue_bind(ac_epilogue *e, const mona_file_epilogue *file, uint32_t channels,
                         const uint8_t *data, const uint16_t *scales, void *constants);
 
+/* CONV's check, see mona_op_class. */
+mona_status mona_conv_check(const mona_file_op *op, const mona_shape *inputs,
+                            const mona_shape *output, const uint8_t *data, uint64_t data_bytes);
+
 /* count items of `item` bytes at `offset` of the data section, aligned. */
 static inline bool data_ok(uint32_t offset, uint64_t count, uint64_t item, uint64_t data_bytes)
 {

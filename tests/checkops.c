@@ -1,6 +1,7 @@
-/* checkops: every row program of every instruction set this CPU has, against the C version (convolutions:
- * against the instruction program), bit for bit, on random and adversarial shapes and values. Outputs are
- * surrounded by guard bytes, which take part in the comparison. TAP on stdout.
+/* checkops: every row program of every instruction set this CPU has, against the C version
+ * (convolutions: against the instruction program), bit for bit, on random and adversarial shapes
+ * and values. Outputs are surrounded by guard bytes, which take part in the comparison. TAP on
+ * stdout.
  *
  *   checkops             check
  *   checkops --bench     speed of convolutions and planes, against the CPU's own multiply-add peak
@@ -41,7 +42,7 @@ static int32_t pick(const int32_t *values, uint32_t count)
 {
     return values[random_bits() % count];
 }
-#define PICK(...) \
+#define PICK(...)                                                                                  \
     pick((const int32_t[]){__VA_ARGS__}, sizeof((const int32_t[]){__VA_ARGS__}) / sizeof(int32_t))
 
 /* ---- memory and values ---------------------------------------------------------------------- */
@@ -65,7 +66,8 @@ static uint16_t random_half(flavour f)
     if (f == EXTREME && chance(3))
         return chance(2) ? 0x7bff : 0xfbff;
     if (f == TINY || chance(16))
-        return (uint16_t)(random_bits() & 0x8fff); /* zeros of both signs, subnormals, up to 2^-11 */
+        return (uint16_t)(random_bits() &
+                          0x8fff); /* zeros of both signs, subnormals, up to 2^-11 */
     return ac_f16_from_f32((float)between(-2000, 2000) / (f == EXTREME ? 0.25f : 1000));
 }
 
@@ -176,8 +178,9 @@ static uint32_t add_scales(section *s, uint32_t count, const conv_case *k)
 {
     uint16_t *values = allocate(count * sizeof *values);
     for (uint32_t i = 0; i < count; i++)
-        values[i] = k->f == EXTREME && chance(4) ? 0x7bff
-                                                 : ac_f16_from_f32((float)between(0, 1000) / 200000);
+        values[i] = k->f == EXTREME && chance(4)
+                        ? 0x7bff
+                        : ac_f16_from_f32((float)between(0, 1000) / 200000);
     const uint32_t offset = add_data(s, values, count * sizeof *values);
     free(values);
     return offset;
@@ -187,8 +190,10 @@ static uint32_t add_bias(section *s, uint32_t count, bool half, flavour f)
 {
     uint32_t *values = allocate(count * sizeof *values);
     for (uint32_t i = 0; i < count; i++)
-        values[i] = half ? ac_bits(chance(4) ? -0.0f : (float)between(-1000, 1000) / (f == TINY ? 1e12f : 512))
-                         : (uint32_t)between(-100000, 100000);
+        values[i] =
+            half ? ac_bits(chance(4) ? -0.0f
+                                     : (float)between(-1000, 1000) / (f == TINY ? 1e12f : 512))
+                 : (uint32_t)between(-100000, 100000);
     const uint32_t offset = add_data(s, values, count * sizeof *values);
     free(values);
     return offset;
@@ -239,8 +244,8 @@ static void random_conv(conv_case *k, section *s)
     c->dilation_w = (uint16_t)PICK(1, 1, 1, 2, 5);
     c->pad_left = (uint16_t)between(0, 3);
     const bool half = k->input.type == MONA_F16;
-    const size_t weights = (size_t)k->output.channels * (k->input.channels / c->groups) *
-                           c->kernel_h * c->kernel_w;
+    const size_t weights =
+        (size_t)k->output.channels * (k->input.channels / c->groups) * c->kernel_h * c->kernel_w;
     c->weights = add_random(s, half ? MONA_F16 : MONA_S8, weights, k->f);
     c->bias = chance(4) ? MONA_NONE : add_bias(s, k->output.channels, half, k->f);
     c->scales = half ? MONA_NONE : add_scales(s, k->output.channels, k);
@@ -261,8 +266,8 @@ static void random_store(conv_case *k)
     if (k->output.channels % (block * block))
         k->output.channels = block * block * (uint32_t)between(1, 3);
     s->block = block;
-    k->plane_type = k->output.type == MONA_F16 ? (mona_type)PICK(MONA_U8, MONA_U16, MONA_F16)
-                                               : k->output.type;
+    k->plane_type =
+        k->output.type == MONA_F16 ? (mona_type)PICK(MONA_U8, MONA_U16, MONA_F16) : k->output.type;
     s->maximum = k->plane_type == MONA_U16 ? (uint32_t)PICK(1023, 4095, 65535)
                                            : (uint32_t)PICK(255, 255, 235);
     s->scale = k->output.type == MONA_F16 ? random_half(PLAIN) : F16_ONE;
@@ -277,8 +282,12 @@ typedef struct conv_result {
 static mona_bound_op bound_conv(const conv_case *k, const section *s, const ac_isa *isa)
 {
     mona_bound_op b = {
-        .op = &k->op, .data = s->bytes, .target = k->target, .isa = isa,
-        .input = {k->input, k->residual}, .output = k->output,
+        .op = &k->op,
+        .data = s->bytes,
+        .target = k->target,
+        .isa = isa,
+        .input = {k->input, k->residual},
+        .output = k->output,
         .input_c0 = {ac_target_c0(k->target, k->input.type, k->input.channels),
                      ac_target_c0(k->target, k->residual.type, k->residual.channels)},
         .output_c0 = ac_target_c0(k->target, k->output.type, k->output.channels),
@@ -290,8 +299,12 @@ static mona_bound_op bound_conv(const conv_case *k, const section *s, const ac_i
 
 static ac_core new_core(const ac_target *target, const ac_isa *isa)
 {
-    return (ac_core){target, isa, allocate(target->l0a_bytes), allocate(target->l0b_bytes),
-                     allocate(target->l0c_bytes), allocate(target->ub_bytes)};
+    return (ac_core){target,
+                     isa,
+                     allocate(target->l0a_bytes),
+                     allocate(target->l0b_bytes),
+                     allocate(target->l0c_bytes),
+                     allocate(target->ub_bytes)};
 }
 
 static void free_core(ac_core *core)
@@ -351,15 +364,22 @@ static conv_result run_conv(const conv_case *k, const section *s, const conv_inp
     memset(planes, GUARD_BYTE, plane_bytes);
     const mona_buffer buffer = {planes + GUARD, (ptrdiff_t)stride, (ptrdiff_t)(stride * block)};
     const mona_bound_op store = {
-        .op = &k->store_op, .target = k->target, .isa = isa, .input = {k->output},
+        .op = &k->store_op,
+        .target = k->target,
+        .isa = isa,
+        .input = {k->output},
         .output = {planes_channels, 0, 0, k->plane_type},
     };
     const mona_row_call call = {
-        .bound = &b, .core = &core, .scratch = scratch, .x_end = k->pixels,
+        .bound = &b,
+        .core = &core,
+        .scratch = scratch,
+        .x_end = k->pixels,
         .input = {{in->pointers, in->rows[0].row.block_stride, in->columns.begin},
                   {&residual, in->residual.row.block_stride, 0}},
         .output = {&out_row, out.row.block_stride, 0},
-        .planes = &buffer, .store = k->store ? &store : NULL,
+        .planes = &buffer,
+        .store = k->store ? &store : NULL,
     };
     mona_op_conv.row(&call);
     free_core(&core);
@@ -462,16 +482,18 @@ static bool check_pack(const ac_isa *isa, char *detail, size_t room)
 static bool check_unpack(const ac_isa *isa, char *detail, size_t room)
 {
     enum { ROWS = 64 };
-    const mona_type from = (mona_type)between(0, 2), to = (mona_type)PICK(0, 1, 2, 3, (int32_t)from);
+    const mona_type from = (mona_type)between(0, 2),
+                    to = (mona_type)PICK(0, 1, 2, 3, (int32_t)from);
     const uint32_t block = (uint32_t)between(1, 4), pixels = (uint32_t)between(1, 100);
     const uint32_t channels = block * block * (uint32_t)between(1, 3);
     const uint32_t first = (uint32_t)PICK(0, 0, 1, 2, 4, 5);
-    const uint32_t c0 = ac_target_c0(chance(4) ? &ac_target_ascend310 : &ac_target_host, from,
-                                     first + channels);
+    const uint32_t c0 =
+        ac_target_c0(chance(4) ? &ac_target_ascend310 : &ac_target_host, from, first + channels);
     row_buffer source = random_row(from, c0, first + channels, pixels, (flavour)between(0, 1));
     const size_t stride = (size_t)pixels * block * mona_type_size(to) + 4;
     const size_t bytes = stride * channels / block + GUARD;
-    const uint32_t maximum = to == MONA_U16 ? (uint32_t)PICK(1023, 65535) : (uint32_t)PICK(255, 200);
+    const uint32_t maximum =
+        to == MONA_U16 ? (uint32_t)PICK(1023, 65535) : (uint32_t)PICK(255, 200);
     const float scale = ac_f32_from_f16(chance(2) ? F16_ONE : random_half(PLAIN));
     uint8_t *out[2], *rows[ROWS];
     for (int i = 0; i < 2; i++) {
@@ -479,7 +501,8 @@ static bool check_unpack(const ac_isa *isa, char *detail, size_t room)
         memset(out[i], GUARD_BYTE, bytes);
         for (uint32_t r = 0; r < channels / block; r++)
             rows[r] = out[i] + r * stride;
-        const ac_unpack_row u = {source.row, first, channels, pixels, {rows, block, to, scale, maximum}};
+        const ac_unpack_row u = {
+            source.row, first, channels, pixels, {rows, block, to, scale, maximum}};
         (i ? isa : &ac_isa_c)->unpack_row(&u);
     }
     snprintf(detail, room, "%u channels from %u, %s c0 %u -> %s block %u, %u pixels", channels,
@@ -501,7 +524,11 @@ static bool check_resize(const ac_isa *isa, char *detail, size_t room)
     const float scale = (float)PICK(200, 200, 200, 150, 50, 130, 400) / 100;
     const uint32_t columns = (uint32_t)((float)in * scale) + 1;
     row_buffer rows[4];
-    ac_resize_row r = {.type = type, .taps_y = taps, .taps_x = taps, .in_columns = in, .c0 = c0,
+    ac_resize_row r = {.type = type,
+                       .taps_y = taps,
+                       .taps_x = taps,
+                       .in_columns = in,
+                       .c0 = c0,
                        .out_columns = columns};
     int32_t *first = allocate(columns * sizeof *first);
     float *weights = allocate(columns * taps * sizeof *weights);
@@ -552,18 +579,25 @@ static bool check_elementwise(const ac_isa *isa, char *detail, size_t room)
     for (uint32_t c = 0; c < channels; c++)
         slope[c] = ac_f32_from_f16(random_half(f));
     ac_elementwise_row e = {
-        .multiply = chance(2), .channels = channels, .pixels = pixels,
-        .scale_a = ac_f32_from_f16(random_half(f)), .scale_b = ac_f32_from_f16(random_half(f)),
+        .multiply = chance(2),
+        .channels = channels,
+        .pixels = pixels,
+        .scale_a = ac_f32_from_f16(random_half(f)),
+        .scale_b = ac_f32_from_f16(random_half(f)),
         .broadcast_b = channels > 1 && chance(4),
-        .epilogue = {
-            .slope = file.activation == MONA_ACT_PRELU ? slope : NULL,
-            .activation = file.activation, .activation_after_add = file.activation_after_add,
-            .clip_min = ac_f32_from_f16(file.clip_min), .clip_max = ac_f32_from_f16(file.clip_max),
-            .output_scale = ac_f32_from_f16(file.output_scale),
-        },
+        .epilogue =
+            {
+                .slope = file.activation == MONA_ACT_PRELU ? slope : NULL,
+                .activation = file.activation,
+                .activation_after_add = file.activation_after_add,
+                .clip_min = ac_f32_from_f16(file.clip_min),
+                .clip_max = ac_f32_from_f16(file.clip_max),
+                .output_scale = ac_f32_from_f16(file.output_scale),
+            },
     };
     const uint32_t b_channels = e.broadcast_b ? 1 : channels;
-    row_buffer a = random_row(types[0], ac_target_c0(target, types[0], channels), channels, pixels, f);
+    row_buffer a =
+        random_row(types[0], ac_target_c0(target, types[0], channels), channels, pixels, f);
     row_buffer b =
         random_row(types[1], ac_target_c0(target, types[1], b_channels), b_channels, pixels, f);
     row_buffer out[2];
@@ -633,8 +667,8 @@ static double seconds(void)
 #define FMA512(n) "vfmadd231ps %%zmm0, %%zmm0, %%zmm" #n "\n"
 #define DOT256(n) "vpmaddwd %%ymm0, %%ymm0, %%ymm13\nvpaddd %%ymm13, %%ymm" #n ", %%ymm" #n "\n"
 #define FMA256(n) "vfmadd231ps %%ymm0, %%ymm0, %%ymm" #n "\n"
-#define REGISTERS \
-    "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", \
+#define REGISTERS                                                                                  \
+    "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",       \
         "xmm11", "xmm12", "xmm13"
 #define PEAK_LOOP(name, isa, op)                                                                   \
     __attribute__((target(isa))) static void name(uint32_t rounds)                                 \
@@ -727,41 +761,55 @@ static void bench_conv(const ac_isa *isa, const bench_layer *layer)
     section s = {0};
     conv_case k = {
         .op = {.kind = MONA_OP_CONV, .input_count = layer->residual ? 2 : 1},
-        .input = {layer->in, 0, 0, layer->source}, .output = {layer->out, 0, 0, layer->result},
+        .input = {layer->in, 0, 0, layer->source},
+        .output = {layer->out, 0, 0, layer->result},
         .residual = {layer->residual ? layer->residual : 1, 0, 0, MONA_U8},
-        .target = &ac_target_host, .pixels = BENCH_PIXELS,
-        .plane_type = MONA_U8, .store = layer->store_block > 0,
+        .target = &ac_target_host,
+        .pixels = BENCH_PIXELS,
+        .plane_type = MONA_U8,
+        .store = layer->store_block > 0,
         .store_op.store = {.block = layer->store_block, .scale = F16_ONE, .maximum = 255},
     };
     const bool half = layer->source == MONA_F16;
     const size_t taps = (size_t)layer->kernel * layer->kernel;
     k.op.conv = (mona_file_conv){
-        .kernel_h = (uint16_t)layer->kernel, .kernel_w = (uint16_t)layer->kernel, .stride_h = 1,
-        .stride_w = 1, .dilation_h = 1, .dilation_w = 1, .groups = 1, .bias = MONA_NONE,
+        .kernel_h = (uint16_t)layer->kernel,
+        .kernel_w = (uint16_t)layer->kernel,
+        .stride_h = 1,
+        .stride_w = 1,
+        .dilation_h = 1,
+        .dilation_w = 1,
+        .groups = 1,
+        .bias = MONA_NONE,
         .weights = add_random(&s, half ? MONA_F16 : MONA_S8, layer->out * layer->in * taps, PLAIN),
         .scales = half ? MONA_NONE : add_scales(&s, layer->out, &k),
     };
-    k.op.epilogue = (mona_file_epilogue){.activation = MONA_ACT_RELU, .residual_scale = F16_ONE,
-                                         .output_scale = F16_ONE, .slopes = MONA_NONE};
+    k.op.epilogue = (mona_file_epilogue){.activation = MONA_ACT_RELU,
+                                         .residual_scale = F16_ONE,
+                                         .output_scale = F16_ONE,
+                                         .slopes = MONA_NONE};
     conv_input in;
     new_conv_input(&in, &k, &s);
     mona_bound_op b = bound_conv(&k, &s, isa);
     ac_core core = new_core(k.target, isa);
     const uint32_t block = layer->store_block ? layer->store_block : 1;
     uint8_t *planes = allocate((size_t)BENCH_PIXELS * layer->out);
-    const mona_bound_op store = {.op = &k.store_op, .output = {layer->out / (block * block), 0, 0,
-                                                               MONA_U8}};
+    const mona_bound_op store = {.op = &k.store_op,
+                                 .output = {layer->out / (block * block), 0, 0, MONA_U8}};
     const mona_buffer buffer = {planes, BENCH_PIXELS * (ptrdiff_t)block,
                                 (ptrdiff_t)BENCH_PIXELS * block * block};
     row_buffer out = new_row(layer->result, b.output_c0, layer->out, BENCH_PIXELS);
     uint8_t *out_row = out.row.data, *residual = in.residual.row.data;
     mona_row_call call = {
-        .bound = &b, .core = &core, .scratch = allocate(mona_op_conv.scratch_bytes(&b, 0)),
+        .bound = &b,
+        .core = &core,
+        .scratch = allocate(mona_op_conv.scratch_bytes(&b, 0)),
         .x_end = BENCH_PIXELS,
         .input = {{in.pointers, in.rows[0].row.block_stride, in.columns.begin},
                   {&residual, in.residual.row.block_stride, 0}},
         .output = {&out_row, out.row.block_stride, 0},
-        .planes = &buffer, .store = k.store ? &store : NULL,
+        .planes = &buffer,
+        .store = k.store ? &store : NULL,
     };
     const double macs = (double)BENCH_PIXELS * layer->out * layer->in * (double)taps;
     const double peak = giga_macs_peak(isa, half);
@@ -822,15 +870,33 @@ static void bench_rows(const ac_isa *isa)
         .isa = isa,
         .pack = {7, N, source, steps, scale, MONA_U8, packed.row},
         .unpack = {packed.row, 0, 4, N, {rows, 2, MONA_U8, 1, 255}},
-        .resize = {.type = MONA_U8, .taps_y = 4, .taps_x = 4, .in_columns = N, .c0 = 1,
+        .resize = {.type = MONA_U8,
+                   .taps_y = 4,
+                   .taps_x = 4,
+                   .in_columns = N,
+                   .c0 = 1,
                    .rows = {samples[0], samples[1], samples[2], samples[3]},
-                   .weight_y = {-0.1f, 0.6f, 0.6f, -0.1f}, .first = first,
-                   .weight_x = &weights[0][0], .out_columns = 2 * N, .out = planes[0],
+                   .weight_y = {-0.1f, 0.6f, 0.6f, -0.1f},
+                   .first = first,
+                   .weight_x = &weights[0][0],
+                   .out_columns = 2 * N,
+                   .out = planes[0],
                    .scratch = scratch},
     };
     bench_line(isa, "pack 7 planes to c0 8", 7e-9 * N / best_time(call_pack, &c), "Gsample/s", 0);
-    bench_line(isa, "unpack 4 channels, block 2", 4e-9 * N / best_time(call_unpack, &c), "Gsample/s", 0);
-    bench_line(isa, "resize a plane x2, bicubic", 2e-9 * N / best_time(call_resize, &c), "Gsample/s", 0);
+    bench_line(isa, "unpack 4 channels, block 2", 4e-9 * N / best_time(call_unpack, &c),
+               "Gsample/s", 0);
+    static float halves[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+    row_buffer wide = random_row(MONA_F16, 8, 8, N, PLAIN);
+    c.pack.scale = halves;
+    c.pack.output = c.unpack.source = wide.row;
+    bench_line(isa, "pack 7 planes to c0 8 f16", 7e-9 * N / best_time(call_pack, &c), "Gsample/s",
+               0);
+    bench_line(isa, "unpack 4 channels f16, block 2", 4e-9 * N / best_time(call_unpack, &c),
+               "Gsample/s", 0);
+    free(wide.memory);
+    bench_line(isa, "resize a plane x2, bicubic", 2e-9 * N / best_time(call_resize, &c),
+               "Gsample/s", 0);
     free(packed.memory);
 }
 
@@ -868,7 +934,8 @@ int main(int argc, char **argv)
         } else if (!strcmp(argv[i], "--cpu") && i + 1 < argc) {
             only = argv[++i];
         } else {
-            fprintf(stderr, "checkops: unknown option '%s'; use --bench, --seed N, --cpu NAME\n", argv[i]);
+            fprintf(stderr, "checkops: unknown option '%s'; use --bench, --seed N, --cpu NAME\n",
+                    argv[i]);
             return 2;
         }
     }

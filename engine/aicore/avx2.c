@@ -1,149 +1,14 @@
 /* Row programs for AVX2 with FMA and F16C.
  *
- * INT8: vpmaddubsw saturates, so both operands are widened to 16 bits and multiplied by vpmaddwd, which is
- * exact. The 4 elements of a step fill a 64-bit lane and give two sums, so 16 outputs take 4 accumulators
- * of 4 outputs x 2 sums, added up at the end; 2 pixels fill half the registers and leave the rest for
- * operands. Sources are widened once, on the way to a buffer on the stack; that also makes S8 like U8.
- * FP16: 6 pixels x 16 outputs of fp32, sources widened likewise. */
-#include "x86.h"
-
-typedef struct vf {
-    __m256 l, h;
-} vf;
-
-INLINE vf vf_set1(float x)
-{
-    return (vf){_mm256_set1_ps(x), _mm256_set1_ps(x)};
-}
-
-INLINE vf vf_load(const float *p)
-{
-    return (vf){_mm256_loadu_ps(p), _mm256_loadu_ps(p + 8)};
-}
-
-INLINE void vf_store(float *p, vf v)
-{
-    _mm256_storeu_ps(p, v.l);
-    _mm256_storeu_ps(p + 8, v.h);
-}
-
-INLINE vf vf_add(vf a, vf b)
-{
-    return (vf){_mm256_add_ps(a.l, b.l), _mm256_add_ps(a.h, b.h)};
-}
-
-INLINE vf vf_mul(vf a, vf b)
-{
-    return (vf){_mm256_mul_ps(a.l, b.l), _mm256_mul_ps(a.h, b.h)};
-}
-
-/* vmaxps and vminps return their second operand unless the comparison holds. */
-INLINE vf vf_max(vf a, vf b)
-{
-    return (vf){_mm256_max_ps(a.l, b.l), _mm256_max_ps(a.h, b.h)};
-}
-
-INLINE vf vf_min(vf a, vf b)
-{
-    return (vf){_mm256_min_ps(a.l, b.l), _mm256_min_ps(a.h, b.h)};
-}
-
-INLINE vf vf_and(vf a, vf b)
-{
-    return (vf){_mm256_and_ps(a.l, b.l), _mm256_and_ps(a.h, b.h)};
-}
-
-INLINE vf from_s32(__m256i low, __m256i high)
-{
-    return (vf){_mm256_cvtepi32_ps(low), _mm256_cvtepi32_ps(high)};
-}
-
-INLINE vf vf_from_s32(const int32_t *p)
-{
-    return from_s32(_mm256_loadu_si256((const __m256i *)p),
-                    _mm256_loadu_si256((const __m256i *)(p + 8)));
-}
-
-INLINE vf vf_clamp(vf v, float low, float high)
-{
-    return vf_min(vf_max(v, vf_set1(low)), vf_set1(high));
-}
-
-enum { ROUND = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC };
-
-INLINE vf vf_round(vf v)
-{
-    return (vf){_mm256_cvtph_ps(_mm256_cvtps_ph(v.l, ROUND)),
-                _mm256_cvtph_ps(_mm256_cvtps_ph(v.h, ROUND))};
-}
-
-INLINE vf vf_half(vf v)
-{
-    return vf_round(vf_clamp(v, -65504, 65504));
-}
-
-INLINE vf vf_clean(vf v)
-{
-    return vf_and(v, (vf){_mm256_cmp_ps(v.l, v.l, _CMP_ORD_Q), _mm256_cmp_ps(v.h, v.h, _CMP_ORD_Q)});
-}
-
-INLINE vf vf_first(vf v, uint32_t n)
-{
-    const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), count = _mm256_set1_epi32((int)n);
-    const __m256i low = _mm256_cmpgt_epi32(count, lane);
-    const __m256i high = _mm256_cmpgt_epi32(count, _mm256_add_epi32(lane, _mm256_set1_epi32(8)));
-    return vf_and(v, (vf){_mm256_castsi256_ps(low), _mm256_castsi256_ps(high)});
-}
-
-INLINE vf vf_u8(__m128i v)
-{
-    return from_s32(_mm256_cvtepu8_epi32(v), _mm256_cvtepu8_epi32(_mm_srli_si128(v, 8)));
-}
-
-INLINE vf vf_s8(__m128i v)
-{
-    return from_s32(_mm256_cvtepi8_epi32(v), _mm256_cvtepi8_epi32(_mm_srli_si128(v, 8)));
-}
-
-INLINE vf vf_u16(const uint8_t *p)
-{
-    return from_s32(_mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)p)),
-                    _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)(p + 16))));
-}
-
-INLINE vf vf_f16(const uint8_t *p)
-{
-    return (vf){_mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)p)),
-                _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(p + 16)))};
-}
-
-/* Rounded half to even, as 16 s16. */
-INLINE __m256i to_s16(vf v)
-{
-    const __m256i lanes = _mm256_packs_epi32(_mm256_cvtps_epi32(v.l), _mm256_cvtps_epi32(v.h));
-    return _mm256_permute4x64_epi64(lanes, 0xd8);
-}
-
-INLINE __m128i vf_to_u8(vf v)
-{
-    const __m256i q = to_s16(vf_clamp(v, 0, 255));
-    return _mm_packus_epi16(_mm256_castsi256_si128(q), _mm256_extracti128_si256(q, 1));
-}
-
-INLINE __m128i vf_to_s8(vf v)
-{
-    const __m256i q = to_s16(vf_clamp(v, -128, 127));
-    return _mm_packs_epi16(_mm256_castsi256_si128(q), _mm256_extracti128_si256(q, 1));
-}
-
-INLINE void vf_to_f16(uint8_t *p, vf v)
-{
-    const vf c = vf_clamp(v, -65504, 65504);
-    _mm_storeu_si128((__m128i *)p, _mm256_cvtps_ph(c.l, ROUND));
-    _mm_storeu_si128((__m128i *)(p + 16), _mm256_cvtps_ph(c.h, ROUND));
-}
-
-#include "x86_rows.h"
+ * INT8: vpmaddubsw saturates, so both operands are widened to 16 bits and multiplied by vpmaddwd,
+ * which is exact. The 4 elements of a step fill a 64-bit lane and give two sums, so 16 outputs take
+ * 4 accumulators of 4 outputs x 2 sums, added up at the end; 2 pixels fill half the registers and
+ * leave the rest for operands. Sources are widened once, on the way to a buffer on the stack; that
+ * also makes S8 like U8. FP16: 6 pixels x 16 outputs of fp32, sources widened likewise. */
+#include "avx2_vector.h"
+#include "x86_elementwise.h"
+#include "x86_planes.h"
+#include "x86_resize.h"
 #include "x86_conv.h"
 
 /* Pixels whose accumulators go through memory to the epilogue at once. */
@@ -175,7 +40,8 @@ INLINE __m256i eight_sums(__m256i a, __m256i b)
     return _mm256_permute4x64_epi64(_mm256_hadd_epi32(a, b), 0xd8);
 }
 
-INLINE void store_sums(const int32_t *start, const __m256i *acc, const uint32_t pixels, int32_t *tile)
+INLINE void store_sums(const int32_t *start, const __m256i *acc, const uint32_t pixels,
+                       int32_t *tile)
 {
     UNROLL
     for (uint32_t i = 0; i < pixels * 2; i++) {
@@ -185,13 +51,34 @@ INLINE void store_sums(const int32_t *start, const __m256i *acc, const uint32_t 
     }
 }
 
-/* distance: elements between pixels. */
-INLINE void int8_block(const job *j, const uint32_t pixels, const uint32_t distance, uint32_t x,
-                       int32_t *tile)
+/* All runs of a tile of pixels, widened at once if they fit: run r at elements + r * stride. */
+typedef struct whole {
+    _Alignas(64) int16_t elements[2 * STAGE + 16];
+    uint32_t stride; /* 0: they do not fit, every block widens its own */
+} whole;
+
+static void widen_whole(whole *w, const job *j, uint32_t x, uint32_t pixels)
+{
+    const ac_conv *c = j->conv;
+    const uint32_t distance = pixel_elements(c);
+    const uint32_t count = (pixels - 1) * distance + c->run_elements;
+    w->stride = (count + 15) / 16 * 16;
+    if ((uint64_t)w->stride * j->run_count > 2 * STAGE) {
+        w->stride = 0;
+        return;
+    }
+    for (uint32_t r = 0; r < j->run_count; r++)
+        widen_bytes(w->elements + r * w->stride, j->runs[r] + (size_t)x * distance, count,
+                    c->source_type == MONA_S8);
+}
+
+/* Pixels x + k .. of the tile that begins at x. distance: elements between pixels. */
+INLINE void int8_block(const job *j, const whole *all, const uint32_t pixels,
+                       const uint32_t distance, uint32_t x, uint32_t k, int32_t *tile)
 {
     _Alignas(64) int16_t stage[STAGE + 16];
     const ac_conv *c = j->conv;
-    const uint32_t chunk = stage_elements(c, pixels) / 4;
+    const uint32_t chunk = all->stride ? c->run_steps : stage_elements(c, pixels) / 4;
     const uint8_t *w = j->weights[0];
     __m256i acc[MAX_PIXELS];
     UNROLL
@@ -200,10 +87,13 @@ INLINE void int8_block(const job *j, const uint32_t pixels, const uint32_t dista
     for (uint32_t r = 0; r < j->run_count; r++)
         for (uint32_t first = 0; first < c->run_steps; first += chunk) {
             const uint32_t steps = least(chunk, c->run_steps - first);
-            widen_bytes(stage, j->runs[r] + (size_t)x * distance + (size_t)first * 4,
-                        (pixels - 1) * distance + least(steps * 4, c->run_elements - first * 4),
-                        c->source_type == MONA_S8);
-            const int16_t *p = stage;
+            const int16_t *p = all->elements + r * all->stride + (size_t)k * distance;
+            if (!all->stride) {
+                widen_bytes(stage, j->runs[r] + (size_t)(x + k) * distance + (size_t)first * 4,
+                            (pixels - 1) * distance + least(steps * 4, c->run_elements - first * 4),
+                            c->source_type == MONA_S8);
+                p = stage;
+            }
             for (uint32_t s = 0; s < steps; s++, p += 4, w += 64) {
                 FORGET(p);
                 UNROLL
@@ -220,7 +110,7 @@ INLINE void int8_block(const job *j, const uint32_t pixels, const uint32_t dista
                 }
             }
         }
-    store_sums(j->start[0], acc, pixels, tile);
+    store_sums(j->start[0], acc, pixels, tile + (size_t)k * AC_FRACTAL);
 }
 
 /* A tile in blocks of `pixels`, the last one moved back where it would not fit. */
@@ -228,10 +118,10 @@ INLINE void int8_tile(const job *j, const uint32_t pixels, const uint32_t distan
                       uint32_t count)
 {
     _Alignas(64) int32_t tile[TILE * AC_FRACTAL];
-    for (uint32_t i = 0; i < count; i += pixels) {
-        const uint32_t k = least(i, count - pixels);
-        int8_block(j, pixels, distance, x + k, tile + (size_t)k * AC_FRACTAL);
-    }
+    whole all;
+    widen_whole(&all, j, x, count);
+    for (uint32_t i = 0; i < count; i += pixels)
+        int8_block(j, &all, pixels, distance, x, least(i, count - pixels), tile);
     finish_tile(j, x, count, tile);
 }
 

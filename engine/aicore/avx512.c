@@ -1,139 +1,28 @@
 /* Row programs for AVX-512 with VNNI.
  *
- * Convolution: a register block is 24 pixels x 16 outputs, or 12 x 32: 24 accumulators, one or two vectors of
- * weights and one broadcast operand leave some of the 32 registers for addresses of constants. A step loads
- * 4 neighbouring bytes of a pixel into every lane and multiplies them with the 4 weights of each of 16
- * outputs (vpdpbusd); the prototype of every other choice, so its loads, one a multiplication with 16
- * outputs, bound it: two a cycle on the cores this was written for, the rate of vpdpbusd itself.
+ * Convolution: a register block is 24 pixels x 16 outputs, or 12 x 32: 24 accumulators, one or two
+ * vectors of weights and a broadcast operand fit the 32 registers. A step loads 4 neighbouring
+ * bytes of a pixel into every lane and multiplies them with the 4 weights of each of 16 outputs.
+ * With 16 outputs there is one such load for every vpdpbusd, two a cycle each: neither leaves the
+ * other waiting, so nothing but the epilogue costs extra.
  *
- * vpdpbusd wants unsigned x signed. S8 sources are offset on the way to a buffer on the stack, s + 128 =
- * s ^ 0x80, and the accumulators start at bias - 128 * sum of the output's weights: exact, as s32 arithmetic
- * is modulo 2^32 and the true sum fits. FP16 sources are converted to fp32 on the same way. */
-#include "x86.h"
-
-typedef __m512 vf;
-
-INLINE vf vf_set1(float x)
-{
-    return _mm512_set1_ps(x);
-}
-
-INLINE vf vf_load(const float *p)
-{
-    return _mm512_loadu_ps(p);
-}
-
-INLINE void vf_store(float *p, vf v)
-{
-    _mm512_storeu_ps(p, v);
-}
-
-INLINE vf vf_add(vf a, vf b)
-{
-    return _mm512_add_ps(a, b);
-}
-
-INLINE vf vf_mul(vf a, vf b)
-{
-    return _mm512_mul_ps(a, b);
-}
-
-/* vmaxps and vminps return their second operand unless the comparison holds. */
-INLINE vf vf_max(vf a, vf b)
-{
-    return _mm512_max_ps(a, b);
-}
-
-INLINE vf vf_min(vf a, vf b)
-{
-    return _mm512_min_ps(a, b);
-}
-
-INLINE vf vf_and(vf a, vf b)
-{
-    return _mm512_and_ps(a, b);
-}
-
-INLINE vf vf_from_s32(const int32_t *p)
-{
-    return _mm512_cvtepi32_ps(_mm512_loadu_si512(p));
-}
-
-INLINE vf vf_clamp(vf v, float low, float high)
-{
-    return _mm512_min_ps(_mm512_max_ps(v, _mm512_set1_ps(low)), _mm512_set1_ps(high));
-}
-
-INLINE __m256i to_half(vf v)
-{
-    return _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-}
-
-INLINE vf vf_round(vf v)
-{
-    return _mm512_cvtph_ps(to_half(v));
-}
-
-INLINE vf vf_half(vf v)
-{
-    return vf_round(vf_clamp(v, -65504, 65504));
-}
-
-INLINE vf vf_clean(vf v)
-{
-    return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(v, v, _CMP_ORD_Q), v);
-}
-
-INLINE vf vf_first(vf v, uint32_t n)
-{
-    return _mm512_maskz_mov_ps((__mmask16)((1u << n) - 1), v);
-}
-
-INLINE vf vf_u8(__m128i v)
-{
-    return _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(v));
-}
-
-INLINE vf vf_s8(__m128i v)
-{
-    return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(v));
-}
-
-INLINE vf vf_u16(const uint8_t *p)
-{
-    return _mm512_cvtepi32_ps(_mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)p)));
-}
-
-INLINE vf vf_f16(const uint8_t *p)
-{
-    return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)p));
-}
-
-INLINE __m128i vf_to_u8(vf v)
-{
-    return _mm512_cvtepi32_epi8(_mm512_cvtps_epi32(vf_clamp(v, 0, 255)));
-}
-
-INLINE __m128i vf_to_s8(vf v)
-{
-    return _mm512_cvtepi32_epi8(_mm512_cvtps_epi32(vf_clamp(v, -128, 127)));
-}
-
-INLINE void vf_to_f16(uint8_t *p, vf v)
-{
-    _mm256_storeu_si256((__m256i *)p, to_half(vf_clamp(v, -65504, 65504)));
-}
-
-#include "x86_rows.h"
+ * vpdpbusd wants unsigned x signed. S8 sources are offset on the way to a buffer on the stack, s +
+ * 128 = s ^ 0x80, and the accumulators start at bias - 128 * sum of the output's weights: exact, as
+ * s32 arithmetic is modulo 2^32 and the true sum fits. FP16 sources are converted to fp32 on the
+ * same way. */
+#include "avx512_vector.h"
+#include "x86_elementwise.h"
+#include "x86_planes.h"
+#include "x86_resize.h"
 #include "x86_conv.h"
 
 /* ---- the epilogue in registers -------------------------------------------------------------- */
 
-/* Four pixels to bytes. Packing interleaves the pixels' 128-bit lanes, dword (lane, pixel): transposed. */
+/* Four pixels to bytes. Packing interleaves the pixels' 128-bit lanes, dword (lane, pixel):
+ * transposed. */
 INLINE __m512i four_to_bytes(const __m512i q[4], bool is_signed)
 {
-    const __m512i order =
-        _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
+    const __m512i order = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
     const __m512i a = _mm512_packs_epi32(q[0], q[1]), b = _mm512_packs_epi32(q[2], q[3]);
     const __m512i bytes = is_signed ? _mm512_packs_epi16(a, b) : _mm512_packus_epi16(a, b);
     return _mm512_permutexvar_epi32(order, bytes);
@@ -150,7 +39,8 @@ INLINE __m512i clamped_s32(const clamps *c, vf t, const float *residual)
     return _mm512_cvtps_epi32(vf_round(clamped(c, t, residual)));
 }
 
-/* t: pixels x blocks scaled accumulators, of which block b is finished; pixels: a multiple of 4, or 1. */
+/* t: pixels x blocks scaled accumulators, of which block b is finished; pixels: a multiple of 4,
+ * or 1. */
 INLINE void quick_store(const job *j, const vf *t, const uint32_t pixels, const uint32_t blocks,
                         const uint32_t b, uint32_t x, const float *residual)
 {
@@ -221,8 +111,9 @@ INLINE void int8_block(const job *j, const uint32_t pixels, const uint32_t block
             const uint32_t steps = least(chunk, c->run_steps - first);
             const uint8_t *p = j->runs[r] + (size_t)x * pixel_bytes + (size_t)first * 4;
             if (flip)
-                p = flip_signs(stage, p, (pixels - 1) * pixel_bytes +
-                                             least(steps * 4, c->run_elements - first * 4));
+                p = flip_signs(stage, p,
+                               (pixels - 1) * pixel_bytes +
+                                   least(steps * 4, c->run_elements - first * 4));
             for (uint32_t s = 0; s < steps; s++, p += 4, w0 += 64, w1 += 64) {
                 FORGET(p);
                 const __m512i b0 = _mm512_load_si512(w0);
@@ -324,8 +215,7 @@ INLINE void widen(float *stage, const uint8_t *from, uint32_t count)
 }
 
 /* One element of K at a time, in the contract's order. distance: elements between pixels. */
-INLINE void f16_block(const job *j, const uint32_t pixels, const uint32_t distance,
-                      uint32_t x)
+INLINE void f16_block(const job *j, const uint32_t pixels, const uint32_t distance, uint32_t x)
 {
     _Alignas(64) float stage[STAGE + LANES];
     const ac_conv *c = j->conv;
@@ -361,8 +251,7 @@ INLINE void f16_block(const job *j, const uint32_t pixels, const uint32_t distan
         slow_store(j, acc, pixels, 1, 0, x, residual);
 }
 
-INLINE void f16_pixels(const job *j, const uint32_t pixels,
-                       const uint32_t distance)
+INLINE void f16_pixels(const job *j, const uint32_t pixels, const uint32_t distance)
 {
     const uint32_t last = j->origin + j->pixels - pixels;
     for (uint32_t x = j->origin; x < last; x += pixels)

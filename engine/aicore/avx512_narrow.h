@@ -1,13 +1,13 @@
 /* Convolutions with at most 6 outputs, the last layer of every shipped network. Part of avx512.c.
  *
- * With 16 outputs side by side most lanes would compute nothing. Here a vector is 4 pixels x 16 channels of
- * one tap, as it lies in memory; vpdpbusd with the tap's 16 weights of one output, the same for every pixel,
- * gives 4 partial sums a pixel, one for each 4 channels, which are added up when K is done. 16 pixels x 4
- * outputs take 36 x 16 multiplications for 3 x 3 x 16 where the other way takes 36 x 16 for one output or
- * sixteen: a quarter of the work. */
+ * With 16 outputs side by side most lanes would compute nothing. Here a vector is 4 pixels x 16
+ * channels of one tap, as it lies in memory; vpdpbusd with the tap's 16 weights of one output, the
+ * same for every pixel, gives 4 partial sums a pixel, one for each 4 channels, which are added up
+ * when K is done. Of 3 x 3 taps of 16 channels, 16 pixels take 9 x 4 vpdpbusd an output, so 144 for
+ * 4 outputs; the other way takes 36 a pixel, 576, for any number up to 16. */
 
 enum {
-    NARROW_TAPS = 32,   /* of 16 channels; more weights than that go the usual way */
+    NARROW_TAPS = 32, /* of 16 channels; more weights than that go the usual way */
     NARROW_OUTPUTS = 6,
     NARROW_PIXELS = 16, /* of a register block: 4 vectors of 4 pixels */
     NARROW_TILE = 96,
@@ -43,7 +43,8 @@ INLINE __m512i in_every_lane(const void *p)
     return _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)p));
 }
 
-/* Adds up each lane of each of four vectors: lane i of the result holds the sums of lanes i of a, b, c, d. */
+/* Adds up each lane of each of four vectors: lane i of the result holds the sums of lanes i of a,
+ * b, c, d. */
 INLINE __m512i sums_of_four(__m512i a, __m512i b, __m512i c, __m512i d)
 {
     const __m512i ab = _mm512_add_epi32(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
@@ -60,8 +61,8 @@ INLINE vf four_residuals(const float *residual)
     return _mm512_mask_broadcast_f32x4(v, 0xf000, _mm_loadu_ps(residual + 3 * LANES));
 }
 
-/* Outputs 4h .. 4h + 3 of 16 pixels, 4 bytes a pixel; outputs that do not exist are zero. sums: of 4 pixels
- * each. */
+/* Outputs 4h .. 4h + 3 of 16 pixels, 4 bytes a pixel; outputs that do not exist are zero. sums: of
+ * 4 pixels each. */
 INLINE __m512i narrow_finish(const job *j, const __m512i sums[4], uint32_t h, const float *residual)
 {
     const uint32_t left = j->conv->channels - 4 * h;

@@ -1,12 +1,12 @@
 /* The instructions of the AI Core in portable C, executed at once: flags and barriers do nothing.
  *
- * Operands live in the layouts of the chip: A fractals are [16 rows][K], B fractals [16 columns][K], both
- * with K contiguous; C fractals are [16 rows][16 columns]; a tile of A is [m1][k1] fractals, of B [k1][n1]
- * and of C [n1][m1].
+ * Operands live in the layouts of the chip: A fractals are [16 rows][K], B fractals [16
+ * columns][K], both with K contiguous; C fractals are [16 rows][16 columns]; a tile of A is
+ * [m1][k1] fractals, of B [k1][n1] and of C [n1][m1].
  *
- * FP16 accumulation is a fused multiply-add by contract. The product of two fp16 values has at most 22
- * significant bits and an exponent far inside fp32's range, so it is exact in fp32, and a rounded product
- * followed by a rounded sum is the fused result. No fma is needed here. */
+ * FP16 accumulation is a fused multiply-add by contract. The product of two fp16 values has at most
+ * 22 significant bits and an exponent far inside fp32's range, so it is exact in fp32, and a
+ * rounded product followed by a rounded sum is the fused result. No fma is needed here. */
 #include "f16.h"
 #include "rows.h"
 
@@ -55,7 +55,8 @@ static void c_load3d(ac_core *core, void *dst_l0a, const void *row, const ac_loa
     }
 }
 
-/* B fractals turned so that the 16 columns lie side by side: then one element of A meets 16 of B. */
+/* B fractals turned so that the 16 columns lie side by side: then one element of A meets 16 of B.
+ */
 typedef struct turned {
     int32_t s32[32][AC_FRACTAL];
     float f32[AC_FRACTAL][AC_FRACTAL];
@@ -87,8 +88,7 @@ static void turn(turned *t, bool half, const uint8_t *b, uint32_t k)
     for (uint32_t n = 0; n < AC_FRACTAL; n++)
         for (uint32_t i = 0; i < k; i++) {
             if (half)
-                t->f32[i][n] =
-                    ac_f32_from_f16(((const uint16_t *)(const void *)b)[n * k + i]);
+                t->f32[i][n] = ac_f32_from_f16(((const uint16_t *)(const void *)b)[n * k + i]);
             else
                 t->s32[i][n] = (int8_t)b[n * k + i];
         }
@@ -110,7 +110,8 @@ static void c_mmad(ac_core *core, ac_mad type, void *c, const void *a, const voi
             for (uint32_t r = 0; r < m1; r++) {
                 void *to = (uint8_t *)c + (size_t)(j * m1 + r) * AC_FRACTAL * AC_FRACTAL * 4;
                 const uint8_t *from = (const uint8_t *)a + (r * k1 + i) * fractal;
-                const uint32_t rows = m - r * AC_FRACTAL < AC_FRACTAL ? m - r * AC_FRACTAL : AC_FRACTAL;
+                const uint32_t rows =
+                    m - r * AC_FRACTAL < AC_FRACTAL ? m - r * AC_FRACTAL : AC_FRACTAL;
                 if (half)
                     multiply_f32(to, (const uint16_t *)(const void *)from, rows, fk, &t);
                 else
@@ -126,8 +127,8 @@ static void c_bias_l0c(ac_core *core, void *c, const void *bias, uint32_t m, uin
     const size_t vector = AC_FRACTAL * sizeof(int32_t);
     for (uint32_t j = 0; j < n1; j++)
         for (uint32_t r = 0; r < rows; r++)
-            memcpy((uint8_t *)c + ((size_t)j * rows + r) * vector, (const uint8_t *)bias + j * vector,
-                   vector);
+            memcpy((uint8_t *)c + ((size_t)j * rows + r) * vector,
+                   (const uint8_t *)bias + j * vector, vector);
 }
 
 static void c_drain(ac_core *core, ac_drain kind, uint16_t *dst_ub, const void *src_l0c,
@@ -137,9 +138,8 @@ static void c_drain(ac_core *core, ac_drain kind, uint16_t *dst_ub, const void *
     const int32_t *s = src_l0c;
     const float *f = src_l0c;
     for (size_t i = 0; i < (size_t)fractals * AC_FRACTAL * AC_FRACTAL; i++)
-        dst_ub[i] = ac_f16_from_f32(kind == AC_DRAIN_S32_F16_DEQ
-                                        ? (float)s[i] * deq16[i % AC_FRACTAL]
-                                        : f[i]);
+        dst_ub[i] = ac_f16_from_f32(
+            kind == AC_DRAIN_S32_F16_DEQ ? (float)s[i] * deq16[i % AC_FRACTAL] : f[i]);
 }
 
 static void c_dup(ac_core *core, uint16_t *dst, uint16_t value, uint32_t count)
@@ -152,11 +152,16 @@ static void c_dup(ac_core *core, uint16_t *dst, uint16_t value, uint32_t count)
 static uint16_t vector_op(ac_vec2 op, float a, float b)
 {
     switch (op) {
-    case AC_VADD: return ac_f16_from_f32(a + b);
-    case AC_VSUB: return ac_f16_from_f32(a - b);
-    case AC_VMUL: return ac_f16_from_f32(a * b);
-    case AC_VMAX: return ac_f16_from_f32(a > b ? a : b);
-    case AC_VMIN: return ac_f16_from_f32(a < b ? a : b);
+    case AC_VADD:
+        return ac_f16_from_f32(a + b);
+    case AC_VSUB:
+        return ac_f16_from_f32(a - b);
+    case AC_VMUL:
+        return ac_f16_from_f32(a * b);
+    case AC_VMAX:
+        return ac_f16_from_f32(a > b ? a : b);
+    case AC_VMIN:
+        return ac_f16_from_f32(a < b ? a : b);
     }
     return 0;
 }
@@ -166,8 +171,8 @@ static void c_vec2(ac_core *core, ac_vec2 op, uint16_t *dst, const uint16_t *a, 
 {
     (void)core;
     for (uint32_t i = 0; i < count; i++)
-        dst[i] = vector_op(op, ac_f32_from_f16(a[i]),
-                           ac_f32_from_f16(b[b_period ? i % b_period : i]));
+        dst[i] =
+            vector_op(op, ac_f32_from_f16(a[i]), ac_f32_from_f16(b[b_period ? i % b_period : i]));
 }
 
 static void c_vecs(ac_core *core, ac_vecs op, uint16_t *dst, const uint16_t *a, uint16_t s,
@@ -196,8 +201,12 @@ static void c_vconv(ac_core *core, ac_vconv kind, void *dst, const void *src, ui
         case AC_F16_S8:
             to_bytes[i] = (uint8_t)ac_saturate_round(ac_f32_from_f16(half[i]), -128, 127);
             break;
-        case AC_U8_F16: to_half[i] = ac_f16_from_f32(bytes[i]); break;
-        case AC_S8_F16: to_half[i] = ac_f16_from_f32((int8_t)bytes[i]); break;
+        case AC_U8_F16:
+            to_half[i] = ac_f16_from_f32(bytes[i]);
+            break;
+        case AC_S8_F16:
+            to_half[i] = ac_f16_from_f32((int8_t)bytes[i]);
+            break;
         }
 }
 

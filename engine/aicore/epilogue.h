@@ -10,7 +10,8 @@ static inline float ac_activate(float t, uint8_t activation, const ac_epilogue *
 {
     const float positive = t > 0 ? t : 0;
     switch ((mona_activation)activation) {
-    case MONA_ACT_RELU: return positive;
+    case MONA_ACT_RELU:
+        return positive;
     case MONA_ACT_PRELU: {
         const float negative = t < 0 ? t : 0;
         return ac_f16_round(positive + ac_f16_round(negative * slope));
@@ -19,7 +20,8 @@ static inline float ac_activate(float t, uint8_t activation, const ac_epilogue *
         t = t > e->clip_min ? t : e->clip_min;
         return t < e->clip_max ? t : e->clip_max;
     case MONA_ACT_NONE:
-    case MONA_ACT_COUNT: break;
+    case MONA_ACT_COUNT:
+        break;
     }
     return t;
 }
@@ -29,11 +31,18 @@ static inline float ac_element(const uint8_t *p, mona_type type)
 {
     uint16_t wide;
     switch (type) {
-    case MONA_U8: return *p;
-    case MONA_S8: return (int8_t)*p;
-    case MONA_F16: memcpy(&wide, p, sizeof wide); return ac_f32_from_f16(wide);
-    case MONA_U16: memcpy(&wide, p, sizeof wide); return wide;
-    case MONA_TYPE_COUNT: break;
+    case MONA_U8:
+        return *p;
+    case MONA_S8:
+        return (int8_t)*p;
+    case MONA_F16:
+        memcpy(&wide, p, sizeof wide);
+        return ac_f32_from_f16(wide);
+    case MONA_U16:
+        memcpy(&wide, p, sizeof wide);
+        return wide;
+    case MONA_TYPE_COUNT:
+        break;
     }
     return 0;
 }
@@ -43,14 +52,22 @@ static inline void ac_put_element(uint8_t *p, mona_type type, float t, uint32_t 
 {
     uint16_t wide;
     switch (type) {
-    case MONA_U8: *p = (uint8_t)ac_saturate_round(t, 0, (float)maximum); break;
-    case MONA_S8: *p = (uint8_t)ac_saturate_round(t, -128, 127); break;
-    case MONA_F16: wide = ac_f16_from_f32(t); memcpy(p, &wide, sizeof wide); break;
+    case MONA_U8:
+        *p = (uint8_t)ac_saturate_round(t, 0, (float)maximum);
+        break;
+    case MONA_S8:
+        *p = (uint8_t)ac_saturate_round(t, -128, 127);
+        break;
+    case MONA_F16:
+        wide = ac_f16_from_f32(t);
+        memcpy(p, &wide, sizeof wide);
+        break;
     case MONA_U16:
         wide = (uint16_t)ac_saturate_round(t, 0, (float)maximum);
         memcpy(p, &wide, sizeof wide);
         break;
-    case MONA_TYPE_COUNT: break;
+    case MONA_TYPE_COUNT:
+        break;
     }
 }
 

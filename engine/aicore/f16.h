@@ -1,5 +1,6 @@
-/* fp16 <-> fp32 in integer arithmetic, and the rounding rules of DESIGN.md 3. Exact on any machine whose
- * float is IEEE binary32 rounding to nearest even; no call of a compiler's run-time library. */
+/* fp16 <-> fp32 in integer arithmetic, and the rounding rules of DESIGN.md 3. Exact on any machine
+ * whose float is IEEE binary32 rounding to nearest even; no call of a compiler's run-time library.
+ */
 #ifndef AC_F16_H
 #define AC_F16_H
 
@@ -26,14 +27,16 @@ static inline float ac_f32_from_f16(uint16_t h)
 {
     const uint32_t sign = (uint32_t)(h & 0x8000) << 16, exponent = h & 0x7c00u;
     uint32_t u = (uint32_t)(h & 0x7fff) << 13;
-    if (exponent == 0) /* 2^-24 * fraction: put behind the hidden bit of 2^-14, which is then removed */
+    if (exponent ==
+        0) /* 2^-24 * fraction: put behind the hidden bit of 2^-14, which is then removed */
         u = ac_bits(ac_float(u + 0x38800000) - 0x1p-14f);
     else /* rebias the exponent by 127 - 15; infinities and NaNs need the step twice */
         u += exponent == 0x7c00 ? 0x70000000u : 0x38000000u;
     return ac_float(sign | u);
 }
 
-/* Round to nearest even; from 65504 on, infinities included, saturates to 65504; a NaN becomes 0. */
+/* Round to nearest even; from 65504 on, infinities included, saturates to 65504; a NaN becomes 0.
+ */
 static inline uint16_t ac_f16_from_f32(float x)
 {
     uint32_t u = ac_bits(x);
@@ -51,8 +54,8 @@ static inline float ac_f16_round(float x)
     return ac_f32_from_f16(ac_f16_from_f32(x));
 }
 
-/* round_half_even(x) saturated to [low, high], within +-2^22; a NaN becomes low. The sum with 1.5 * 2^23
- * has an ulp of 1, so the addition rounds. */
+/* round_half_even(x) saturated to [low, high], within +-2^22; a NaN becomes low. The sum with 1.5 *
+ * 2^23 has an ulp of 1, so the addition rounds. */
 static inline int32_t ac_saturate_round(float x, float low, float high)
 {
     x = x > low ? x : low;

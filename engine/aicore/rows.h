@@ -1,5 +1,6 @@
-/* Row programs in portable C: the reference every instruction set's version must equal bit for bit, and
- * what those versions fall back on for shapes not worth a special path. Private to engine/aicore. */
+/* Row programs in portable C: the reference every instruction set's version must equal bit for bit,
+ * and what those versions fall back on for shapes not worth a special path. Private to
+ * engine/aicore. */
 #ifndef AC_ROWS_H
 #define AC_ROWS_H
 

@@ -1,13 +1,14 @@
 /* Convolution row programs on x86: everything around the arithmetic, which differs between AVX2 and
- * AVX-512. Included once by each, after its vector type `vf` (16 floats) and x86_rows.h; the includer then
- * defines run_block().
+ * AVX-512. Included once by each, after its vector type `vf` (16 floats) and x86_rows.h; the
+ * includer then defines run_block().
  *
- * Pixels are taken in register blocks. When a row is no multiple of the block, the last block is moved
- * back to end at the last pixel: some pixels are computed twice, to the same values. */
+ * Pixels are taken in register blocks. When a row is no multiple of the block, the last block is
+ * moved back to end at the last pixel: some pixels are computed twice, to the same values. */
 #ifndef AC_X86_CONV_H
 #define AC_X86_CONV_H
 
 #include "scatter.h"
+#include "x86_rows.h"
 
 enum {
     STAGE = 2048,        /* elements of a run converted at a time, on the stack */
@@ -15,11 +16,11 @@ enum {
     MAX_PIXELS = 24,     /* of a register block */
 };
 
-/* Unless a PReLU or an output scale takes part, everything between the roundings to fp16 is a clamp: the
- * activation, fp16's saturation, and for bytes the saturation of the result. Limits are fp16 values, and
- * rounding is monotonic and keeps fp16 values (round half to even keeps the bytes' limits, integers), so
- * clamps may be merged and moved before a rounding. stage[0] is applied to the scaled accumulator; with a
- * residual, stage[1] to the sum. */
+/* Unless a PReLU or an output scale takes part, everything between the roundings to fp16 is a
+ * clamp: the activation, fp16's saturation, and for bytes the saturation of the result. Limits are
+ * fp16 values, and rounding is monotonic and keeps fp16 values (round half to even keeps the bytes'
+ * limits, integers), so clamps may be merged and moved before a rounding. stage[0] is applied to
+ * the scaled accumulator; with a residual, stage[1] to the sum. */
 typedef struct clamp {
     float low, high;
 } clamp;
@@ -34,14 +35,14 @@ typedef struct job {
     const ac_conv_row *row;
     const ac_conv *conv;
     const clamps *limits;
-    uint32_t n;                /* first block */
+    uint32_t n; /* first block */
     const uint8_t *const *runs;
     uint32_t run_count;
     const uint8_t *weights[2];
-    const void *start[2];      /* 16 accumulators each */
-    uint8_t *out[2];           /* rounded results of pixel `origin`, 16 channels a pixel */
+    const void *start[2]; /* 16 accumulators each */
+    uint8_t *out[2];      /* rounded results of pixel `origin`, 16 channels a pixel */
     uint32_t origin, pixels;
-    size_t pixel_size;         /* bytes of a result */
+    size_t pixel_size; /* bytes of a result */
 } job;
 
 static inline uint32_t least(uint32_t a, uint32_t b)
@@ -52,8 +53,13 @@ static inline uint32_t least(uint32_t a, uint32_t b)
 static job job_of(const ac_conv_row *row, const clamps *limits, uint32_t n)
 {
     const ac_conv *c = row->conv;
-    job j = {.row = row, .conv = c, .limits = limits, .n = n, .runs = row->runs + c->first_run[n],
-             .run_count = c->run_count[n], .pixel_size = AC_FRACTAL * mona_type_size(row->output.type)};
+    job j = {.row = row,
+             .conv = c,
+             .limits = limits,
+             .n = n,
+             .runs = row->runs + c->first_run[n],
+             .run_count = c->run_count[n],
+             .pixel_size = AC_FRACTAL * mona_type_size(row->output.type)};
     for (uint32_t b = 0; b < 2 && n + b < c->blocks; b++) {
         j.weights[b] = c->weights + c->weights_offset[n + b];
         j.start[b] = (const uint8_t *)c->bias + (size_t)(n + b) * AC_FRACTAL * sizeof(int32_t);
@@ -104,7 +110,8 @@ static clamps clamps_of(const ac_conv_row *row)
             narrow(stage, 0, 65504);
         else if (activations[i] == MONA_ACT_CLIP)
             narrow(stage, e->clip_min, e->clip_max);
-        /* A clip's limit may be a zero of either sign, which an fp16 result or summand would show. */
+        /* A clip's limit may be a zero of either sign, which an fp16 result or summand would show.
+         */
         if (activations[i] == MONA_ACT_PRELU ||
             (activations[i] == MONA_ACT_CLIP && (e->add || row->output.type == MONA_F16)))
             c.possible = false;
@@ -140,8 +147,8 @@ static void broadcast_residual(const ac_conv_row *row, uint32_t x, uint32_t coun
     }
 }
 
-/* The scaled residual of block n, pixels x .. x + count - 1, to [count][16] floats; channels beyond a
- * smaller channel block are zero. */
+/* The scaled residual of block n, pixels x .. x + count - 1, to [count][16] floats; channels beyond
+ * a smaller channel block are zero. */
 static void prepare_residual(const ac_conv_row *row, uint32_t n, uint32_t x, uint32_t count,
                              float *to)
 {
@@ -152,14 +159,22 @@ static void prepare_residual(const ac_conv_row *row, uint32_t n, uint32_t x, uin
         broadcast_residual(row, x, count, to);
         return;
     }
-    const uint8_t *from = r->data + first / r->c0 * r->block_stride +
-                          ((size_t)x * r->c0 + first % r->c0) * element;
-    const vf scale = vf_set1(row->conv->epilogue.residual_scale);
-    for (uint32_t i = 0; i < count; i++, from += r->c0 * element, to += AC_FRACTAL) {
-        vf v = vf_from(r->type, from);
+    const uint8_t *from =
+        r->data + first / r->c0 * r->block_stride + ((size_t)x * r->c0 + first % r->c0) * element;
+    const float scale = row->conv->epilogue.residual_scale;
+    const size_t pixel = r->c0 * element;
+    /* The common case: bytes that scaling cannot bring near fp16's limit. */
+    if (r->type == MONA_U8 && r->c0 >= AC_FRACTAL && scale >= -256 && scale <= 256) {
+        for (uint32_t i = 0; i < count; i++)
+            vf_store(to + (size_t)i * AC_FRACTAL,
+                     vf_round(vf_mul(vf_u8(load16(from + i * pixel)), vf_set1(scale))));
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        vf v = vf_from(r->type, from + i * pixel);
         if (r->c0 < AC_FRACTAL)
             v = vf_first(v, r->c0);
-        vf_store(to, vf_half(vf_mul(v, scale)));
+        vf_store(to + (size_t)i * AC_FRACTAL, vf_half(vf_mul(v, vf_set1(scale))));
     }
 }
 
@@ -169,8 +184,8 @@ INLINE vf scaled(const ac_epilogue *e, const void *acc, size_t at, vf scale)
                     : vf_load((const float *)acc + at);
 }
 
-/* acc: [count][16] accumulators of pixels x .. x + count - 1 of the job's block b. residual: prepared, of
- * the same pixels, if there is one. */
+/* acc: [count][16] accumulators of pixels x .. x + count - 1 of the job's block b. residual:
+ * prepared, of the same pixels, if there is one. */
 static void finish_pixels(const job *j, uint32_t b, uint32_t x, uint32_t count, const void *acc,
                           const float *residual)
 {

@@ -13,16 +13,17 @@
 
 typedef struct compiler compiler;
 
-/* Zero-initialised: FP16, planes of u8 that stand for 0 to 1, outputs of u8 where they are images. */
+/* Zero-initialised: FP16, planes of u8 that stand for 0 to 1, outputs of u8 where they are images.
+ */
 typedef struct compiler_options {
-    bool int8;             /* weights and activations of 8 bits; needs calibration */
+    bool int8;                            /* weights and activations of 8 bits; needs calibration */
     bool has_input_type, has_output_type; /* otherwise: the compiler's choice */
     mona_type input_type, output_type;
-    float range;           /* real value of the largest sample of a plane; 0: 1 */
-    unsigned bits;         /* of the samples of u16 planes; 0: 10 */
-    bool any_size;         /* leave the size of inputs open even if the model fixes it */
+    float range;            /* real value of the largest sample of a plane; 0: 1 */
+    unsigned bits;          /* of the samples of u16 planes; 0: 10 */
+    bool any_size;          /* leave the size of inputs open even if the model fixes it */
     float resize_offset[2]; /* rows, columns: added to input coordinates of every Resize */
-    const char *name;      /* of the model; NULL: what ONNX calls the graph */
+    const char *name;       /* of the model; NULL: what ONNX calls the graph */
 } compiler_options;
 
 typedef struct compiler_tensor {
@@ -46,8 +47,8 @@ bool compiler_calibrate(compiler *c, const reference_array *inputs, format_error
 bool compiler_reference(const compiler *c, const reference_array *inputs, reference_array *outputs,
                         format_error *error);
 
-/* The model as a file in memory that starts at a multiple of 64, released with free(). May be called
- * again with other options. */
+/* The model as a file in memory that starts at a multiple of 64, released with free(). May be
+ * called again with other options. */
 bool compiler_emit(compiler *c, const compiler_options *options, uint8_t **bytes, size_t *size,
                    format_error *error);
 

@@ -57,8 +57,8 @@ static bool fold_into_producer(graph *g, uint32_t i, format_error *error)
     return true;
 }
 
-/* w (scale x + shift) + b = (w scale) x + (b + sum of w shift). Padding is zero before the scaling and
- * after it, but would be `shift` had the shift been moved: then there must be no padding. */
+/* w (scale x + shift) + b = (w scale) x + (b + sum of w shift). Padding is zero before the scaling
+ * and after it, but would be `shift` had the shift been moved: then there must be no padding. */
 static bool fold_into_reader(graph *g, uint32_t i, format_error *error)
 {
     const uint32_t r = graph_only_reader(g, g->nodes[i].output);
@@ -72,8 +72,8 @@ static bool fold_into_reader(graph *g, uint32_t i, format_error *error)
     bool shifts = false;
     for (uint32_t c = 0; c < inputs; c++)
         shifts = shifts || affine->affine.shift[c] != 0;
-    if (shifts && (conv->pad_begin[0] || conv->pad_begin[1] || conv->pad_end[0] ||
-                   conv->pad_end[1]))
+    if (shifts &&
+        (conv->pad_begin[0] || conv->pad_begin[1] || conv->pad_end[0] || conv->pad_end[1]))
         return false;
     if (!own_weights(g, node, error))
         return false;
@@ -120,8 +120,9 @@ static bool reorder(graph *g, uint32_t i, format_error *error)
     const uint32_t p = graph_private_producer(g, i, 0);
     graph_node *node = p == UINT32_MAX ? NULL : &g->nodes[p];
     if (!node || !plain_conv(node) || node->conv.groups != 1)
-        return graph_fail(depth, error, "is depth first (mode DCR) and does not follow a "
-                                        "convolution; supported there is mode CRD");
+        return graph_fail(depth, error,
+                          "is depth first (mode DCR) and does not follow a "
+                          "convolution; supported there is mode CRD");
     const graph_conv old = node->conv;
     if (!own_weights(g, node, error))
         return false;

@@ -59,8 +59,8 @@ uint32_t graph_add_value(graph *g, const char *name)
 {
     const char *copy = graph_strdup(g, name);
     void *values = g->values;
-    if (!copy || !grow(&values, g->value_count, &g->value_room, 16 * GRAPH_MAX_NODES,
-                       sizeof *g->values))
+    if (!copy ||
+        !grow(&values, g->value_count, &g->value_room, 16 * GRAPH_MAX_NODES, sizeof *g->values))
         return UINT32_MAX;
     g->values = values;
     g->values[g->value_count] = (graph_value){.name = copy, .low = 1, .high = -1};

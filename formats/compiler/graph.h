@@ -1,8 +1,8 @@
 /* The compiler's network: values and the nodes that make them, in execution order.
  *
- * import.c builds it from ONNX, the passes (rewrite.c, fold.c, fuse.c) bring it to what the engine runs,
- * reference.c runs it in fp32 at any stage, lower.c turns it into a .mona model. Batches are always 1, so
- * a computed value is channels x height x width.
+ * import.c builds it from ONNX, the passes (rewrite.c, fold.c, fuse.c) bring it to what the engine
+ * runs, reference.c runs it in fp32 at any stage, lower.c turns it into a .mona model. Batches are
+ * always 1, so a computed value is channels x height x width.
  *
  * All memory belongs to the graph and lives until graph_free. */
 #ifndef MONA_COMPILER_GRAPH_H
@@ -22,21 +22,22 @@ enum {
 };
 
 typedef enum graph_kind {
-    GRAPH_CONV,           /* inputs: source, then the residual if one is fused */
-    GRAPH_AFFINE,         /* x * scale[c] + shift[c] */
-    GRAPH_ACTIVATION,     /* activation alone */
-    GRAPH_ADD,            /* of two; the second may have one channel for all */
+    GRAPH_CONV,       /* inputs: source, then the residual if one is fused */
+    GRAPH_AFFINE,     /* x * scale[c] + shift[c] */
+    GRAPH_ACTIVATION, /* activation alone */
+    GRAPH_ADD,        /* of two; the second may have one channel for all */
     GRAPH_MUL,
-    GRAPH_CONCAT,         /* of channels */
-    GRAPH_SLICE,          /* channels first .. first + count - 1 */
+    GRAPH_CONCAT, /* of channels */
+    GRAPH_SLICE,  /* channels first .. first + count - 1 */
     GRAPH_SPACE_TO_DEPTH,
     GRAPH_DEPTH_TO_SPACE,
     GRAPH_RESIZE,
-    GRAPH_RESHAPE,        /* exist only until rewrite.c has recognised what they are part of */
+    GRAPH_RESHAPE, /* exist only until rewrite.c has recognised what they are part of */
     GRAPH_TRANSPOSE,
 } graph_kind;
 
-/* Coordinate of a nearest sample to a column: the engine rounds halves down; ONNX knows four rules. */
+/* Coordinate of a nearest sample to a column: the engine rounds halves down; ONNX knows four rules.
+ */
 typedef enum graph_nearest {
     GRAPH_ROUND_HALF_DOWN,
     GRAPH_ROUND_HALF_UP,
@@ -64,7 +65,7 @@ typedef struct graph_resize {
     graph_nearest nearest;
     uint32_t ratio[2][2]; /* rows, columns: output = input * [0] / [1], rounded down */
     float cubic_a;
-    float offset[2];      /* rows, columns: added to the input coordinate */
+    float offset[2]; /* rows, columns: added to the input coordinate */
 } graph_resize;
 
 typedef struct graph_node {
@@ -74,7 +75,8 @@ typedef struct graph_node {
     uint32_t input_count;
     uint32_t inputs[GRAPH_MAX_INPUTS];
     uint32_t output;
-    /* CONV, ADD, MUL: activation, then the residual (CONV), then after_add. ACTIVATION: activation. */
+    /* CONV, ADD, MUL: activation, then the residual (CONV), then after_add. ACTIVATION: activation.
+     */
     graph_activation activation, after_add;
     union {
         graph_conv conv;
@@ -98,13 +100,13 @@ typedef struct graph_node {
 
 typedef struct graph_value {
     const char *name;
-    float *data;                  /* of a constant, else NULL */
-    uint32_t rank;                /* of a constant */
+    float *data;   /* of a constant, else NULL */
+    uint32_t rank; /* of a constant */
     uint64_t dims[GRAPH_MAX_RANK];
-    size_t count;                 /* elements of a constant */
-    uint32_t channels;            /* of a computed value */
-    uint32_t height, width;       /* of a computed value; 0: any */
-    float low, high;              /* range seen in calibration; low > high: none */
+    size_t count;           /* elements of a constant */
+    uint32_t channels;      /* of a computed value */
+    uint32_t height, width; /* of a computed value; 0: any */
+    float low, high;        /* range seen in calibration; low > high: none */
 } graph_value;
 
 typedef struct graph {
@@ -142,8 +144,8 @@ uint32_t graph_only_reader(const graph *g, uint32_t value);
 /* The producer of input `input` of node i if nothing else uses that value; UINT32_MAX otherwise. */
 uint32_t graph_private_producer(const graph *g, uint32_t i, uint32_t input);
 
-/* Makes node a 1x1 convolution of every channel by itself, keeping its epilogue: weights and bias have
- * one number a channel. */
+/* Makes node a 1x1 convolution of every channel by itself, keeping its epilogue: weights and bias
+ * have one number a channel. */
 void graph_become_channel_conv(graph_node *node, uint32_t channels, float *weights, float *bias);
 
 /* "NODE (OP_TYPE) " + the text, as an error. Always false. */

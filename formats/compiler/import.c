@@ -1,9 +1,6 @@
 #include "importer.h"
 
 #include <inttypes.h>
-#include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,223 +42,6 @@ import_function *import_find(const char *op_type)
     return NULL;
 }
 
-static const char *node_name(const Onnx__NodeProto *node)
-{
-    const char *name = onnx_text(node->name);
-    return name[0] || !node->n_output ? name : onnx_text(node->output[0]);
-}
-
-bool import_fail(importer *im, const Onnx__NodeProto *node, const char *format, ...)
-{
-    char text[384];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    const graph_node stand_in = {.name = node_name(node), .op_type = onnx_text(node->op_type)};
-    return graph_fail(&stand_in, im->error, "%s", text);
-}
-
-/* ---- names -------------------------------------------------------------------------------- */
-
-static uint32_t find_name(const importer *im, const char *name)
-{
-    for (size_t i = im->name_count; i-- > 0;)
-        if (!strcmp(im->names[i].name, name))
-            return im->names[i].value;
-    return UINT32_MAX;
-}
-
-static bool add_name(importer *im, const char *name, uint32_t value)
-{
-    if (find_name(im, name) != UINT32_MAX)
-        return format_fail(im->error, "value '%s' is made twice", name);
-    if (im->name_count == im->name_room) {
-        const size_t room = im->name_room ? im->name_room * 2 : 256;
-        import_name *names = realloc(im->names, room * sizeof *names);
-        if (!names)
-            return format_fail(im->error, "out of memory");
-        im->names = names;
-        im->name_room = room;
-    }
-    im->names[im->name_count++] = (import_name){name, value};
-    return true;
-}
-
-bool import_bind(importer *im, const Onnx__NodeProto *node, size_t i, uint32_t value)
-{
-    if (i >= node->n_output || !onnx_text(node->output[i])[0])
-        return import_fail(im, node, "has no output %zu", i);
-    return add_name(im, node->output[i], value);
-}
-
-/* ---- attributes --------------------------------------------------------------------------- */
-
-const Onnx__AttributeProto *import_attribute(const Onnx__NodeProto *node, const char *name)
-{
-    for (size_t i = 0; i < node->n_attribute; i++)
-        if (!strcmp(onnx_text(node->attribute[i]->name), name))
-            return node->attribute[i];
-    return NULL;
-}
-
-int64_t import_int(const Onnx__NodeProto *node, const char *name, int64_t otherwise)
-{
-    const Onnx__AttributeProto *a = import_attribute(node, name);
-    return a && a->has_i ? a->i : otherwise;
-}
-
-float import_float(const Onnx__NodeProto *node, const char *name, float otherwise)
-{
-    const Onnx__AttributeProto *a = import_attribute(node, name);
-    return a && a->has_f ? a->f : otherwise;
-}
-
-bool import_text_is(const Onnx__NodeProto *node, const char *name, const char *value,
-                    const char *otherwise)
-{
-    const Onnx__AttributeProto *a = import_attribute(node, name);
-    if (!a || !a->has_s)
-        return !strcmp(value, otherwise);
-    return a->s.len == strlen(value) && !memcmp(a->s.data, value, a->s.len);
-}
-
-/* ---- inputs ------------------------------------------------------------------------------- */
-
-bool import_has(const Onnx__NodeProto *node, size_t i)
-{
-    return i < node->n_input && onnx_text(node->input[i])[0];
-}
-
-const graph_value *import_constant(const importer *im, const Onnx__NodeProto *node, size_t i)
-{
-    const uint32_t value = import_has(node, i) ? find_name(im, node->input[i]) : UINT32_MAX;
-    return value != UINT32_MAX && im->g->values[value].data ? &im->g->values[value] : NULL;
-}
-
-bool import_tensor(importer *im, const Onnx__NodeProto *node, size_t i, uint32_t *value)
-{
-    if (!import_has(node, i))
-        return import_fail(im, node, "has no input %zu", i);
-    *value = find_name(im, node->input[i]);
-    if (*value == UINT32_MAX)
-        return import_fail(im, node, "reads '%.60s', which nothing before it makes",
-                           node->input[i]);
-    const graph_value *v = &im->g->values[*value];
-    if (v->data)
-        return import_fail(im, node, "works on the constant '%.60s'; expected a computed tensor",
-                           node->input[i]);
-    if (!v->channels)
-        return import_fail(im, node, "reads '%.60s', whose shape is not [1, channels, height, "
-                                     "width]; Reshape and Transpose are supported only as the "
-                                     "parts of depth-to-space or space-to-depth", node->input[i]);
-    return true;
-}
-
-bool import_numbers(importer *im, const Onnx__NodeProto *node, const char *name, size_t i,
-                    int64_t *numbers, uint32_t most, uint32_t *count)
-{
-    *count = 0;
-    const Onnx__AttributeProto *a = import_attribute(node, name);
-    const graph_value *v = import_constant(im, node, i);
-    if (import_has(node, i) && !v)
-        return import_fail(im, node, "takes its %s from a computed value; expected a constant",
-                           name);
-    const size_t found = v ? v->count : a ? a->n_ints : 0;
-    if (found > most)
-        return import_fail(im, node, "has %zu numbers in %s; expected at most %u", found, name,
-                           most);
-    for (size_t k = 0; k < found; k++) {
-        /* Constants are floats here: whole numbers up to 2^24 are exact, and "to the end", which is
-         * often the largest integer, is brought into range. */
-        const float limit = 1e9f;
-        numbers[k] = v ? (int64_t)fmaxf(-limit, fminf(v->data[k], limit)) : a->ints[k];
-    }
-    *count = (uint32_t)found;
-    return true;
-}
-
-float *import_per_channel(importer *im, const Onnx__NodeProto *node, const graph_value *constant,
-                          uint32_t channels)
-{
-    const graph_value v = *constant; /* values move when one is added */
-    const uint32_t axis = v.rank > 2 ? v.rank - 3 : 0;
-    const bool shaped = v.rank >= 3 && v.count == channels && v.dims[axis] == channels;
-    float *numbers = shaped || v.count == 1 ? graph_alloc(im->g, channels, sizeof *numbers) : NULL;
-    if (!shaped && v.count != 1)
-        import_fail(im, node, "has a constant operand of %zu elements; expected one, or %u as "
-                              "[%u, 1, 1]", v.count, channels, channels);
-    else if (!numbers)
-        format_fail(im->error, "out of memory");
-    for (uint32_t c = 0; numbers && c < channels; c++) {
-        numbers[c] = v.data[v.count == 1 ? 0 : c];
-        if (!isfinite(numbers[c])) {
-            import_fail(im, node, "has an operand that is infinite or not a number");
-            return NULL;
-        }
-    }
-    return numbers;
-}
-
-/* ---- results ------------------------------------------------------------------------------ */
-
-graph_node *import_node(importer *im, const Onnx__NodeProto *node, size_t i, graph_kind kind,
-                        uint32_t channels, uint32_t height, uint32_t width)
-{
-    if (channels > MONA_MAX_CHANNELS || height > MONA_MAX_SIDE || width > MONA_MAX_SIDE) {
-        import_fail(im, node, "makes %u channels of %ux%u; at most %d of %dx%d are supported",
-                    channels, width, height, MONA_MAX_CHANNELS, MONA_MAX_SIDE, MONA_MAX_SIDE);
-        return NULL;
-    }
-    const uint32_t value =
-        i < node->n_output ? graph_add_value(im->g, onnx_text(node->output[i])) : UINT32_MAX;
-    const char *name = graph_strdup(im->g, node_name(node));
-    const char *op_type = graph_strdup(im->g, onnx_text(node->op_type));
-    graph_node *made = value != UINT32_MAX && name && op_type ? graph_add_node(im->g) : NULL;
-    if (!made) {
-        import_fail(im, node, "is one too many: at most %d nodes are supported", GRAPH_MAX_NODES);
-        return NULL;
-    }
-    im->g->values[value].channels = channels;
-    im->g->values[value].height = height;
-    im->g->values[value].width = width;
-    made->kind = kind;
-    made->name = name;
-    made->op_type = op_type;
-    made->output = value;
-    return import_bind(im, node, i, value) ? made : NULL;
-}
-
-graph_node *import_node_like(importer *im, const Onnx__NodeProto *node, graph_kind kind,
-                             uint32_t like)
-{
-    const graph_value v = im->g->values[like];
-    graph_node *made = import_node(im, node, 0, kind, v.channels, v.height, v.width);
-    if (made) {
-        made->input_count = 1;
-        made->inputs[0] = like;
-    }
-    return made;
-}
-
-bool import_add_constant(importer *im, const Onnx__TensorProto *tensor, const char *name)
-{
-    size_t count;
-    if (!onnx_tensor_count(tensor, &count, im->error))
-        return false;
-    float *data = graph_alloc(im->g, count ? count : 1, sizeof *data);
-    const uint32_t value = graph_add_value(im->g, name);
-    if (!data || value == UINT32_MAX)
-        return format_fail(im->error, "out of memory");
-    graph_value *v = &im->g->values[value];
-    v->data = data;
-    v->count = count;
-    v->rank = (uint32_t)tensor->n_dims;
-    for (uint32_t i = 0; i < v->rank; i++)
-        v->dims[i] = (uint64_t)tensor->dims[i];
-    return onnx_tensor_floats(tensor, data, count, im->error) && add_name(im, name, value);
-}
-
 /* ---- the model ---------------------------------------------------------------------------- */
 
 static bool read_opset(importer *im)
@@ -272,11 +52,14 @@ static bool read_opset(importer *im)
             im->opset = o->version;
     }
     return im->opset >= 6 ? true
-                          : format_fail(im->error, "the model names no ONNX operator set, or one "
-                                                   "before 6 (found %" PRId64 ")", im->opset);
+                          : format_fail(im->error,
+                                        "the model names no ONNX operator set, or one "
+                                        "before 6 (found %" PRId64 ")",
+                                        im->opset);
 }
 
-/* The size a dimension fixes; 0: any. Batch, and sizes that exporters write as 0 or -1, are open. */
+/* The size a dimension fixes; 0: any. Batch, and sizes that exporters write as 0 or -1, are open.
+ */
 static int64_t fixed_side(const Onnx__TensorShapeProto *shape, size_t i)
 {
     const Onnx__TensorShapeProto__Dimension *d = shape->dim[i];
@@ -294,13 +77,16 @@ static bool add_input(importer *im, const Onnx__ValueInfoProto *info)
         type && type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE ? type->tensor_type : NULL;
     const Onnx__TensorShapeProto *shape = tensor ? tensor->shape : NULL;
     if (!shape || shape->n_dim != 4 || fixed_side(shape, 0) > 1 || fixed_side(shape, 1) < 1)
-        return format_fail(im->error, "input '%s' has not the shape [1, channels, height, width] "
-                                      "with a fixed number of channels", name);
+        return format_fail(im->error,
+                           "input '%s' has not the shape [1, channels, height, width] "
+                           "with a fixed number of channels",
+                           name);
     const int64_t c = fixed_side(shape, 1), h = fixed_side(shape, 2), w = fixed_side(shape, 3);
     if (c > MONA_MAX_CHANNELS || h > MONA_MAX_SIDE || w > MONA_MAX_SIDE)
-        return format_fail(im->error, "input '%s' has %" PRId64 " channels of %" PRId64 "x%" PRId64
-                           "; at most %d of %dx%d are supported", name, c, w, h, MONA_MAX_CHANNELS,
-                           MONA_MAX_SIDE, MONA_MAX_SIDE);
+        return format_fail(im->error,
+                           "input '%s' has %" PRId64 " channels of %" PRId64 "x%" PRId64
+                           "; at most %d of %dx%d are supported",
+                           name, c, w, h, MONA_MAX_CHANNELS, MONA_MAX_SIDE, MONA_MAX_SIDE);
     if (g->input_count == MONA_MAX_IO)
         return format_fail(im->error, "more than %d inputs", MONA_MAX_IO);
     const uint32_t value = graph_add_value(g, name);
@@ -310,7 +96,7 @@ static bool add_input(importer *im, const Onnx__ValueInfoProto *info)
     g->values[value].height = h && w ? (uint32_t)h : 0;
     g->values[value].width = h && w ? (uint32_t)w : 0;
     g->inputs[g->input_count++] = value;
-    return add_name(im, name, value);
+    return import_add_name(im, name, value);
 }
 
 /* Old models list their constants among the inputs as well. */
@@ -321,7 +107,7 @@ static bool add_inputs(importer *im)
         if (!import_add_constant(im, o->initializer[i], onnx_text(o->initializer[i]->name)))
             return false;
     for (size_t i = 0; i < o->n_input; i++)
-        if (find_name(im, onnx_text(o->input[i]->name)) == UINT32_MAX &&
+        if (import_find_name(im, onnx_text(o->input[i]->name)) == UINT32_MAX &&
             !add_input(im, o->input[i]))
             return false;
     return im->g->input_count ? true : format_fail(im->error, "the model has no inputs");
@@ -353,10 +139,12 @@ static bool add_outputs(importer *im)
                            MONA_MAX_IO);
     for (size_t i = 0; i < o->n_output; i++) {
         const char *name = onnx_text(o->output[i]->name);
-        const uint32_t value = find_name(im, name);
+        const uint32_t value = import_find_name(im, name);
         if (value == UINT32_MAX || !g->values[value].channels)
-            return format_fail(im->error, "output '%s' is not a computed tensor of shape [1, "
-                                          "channels, height, width]", name);
+            return format_fail(im->error,
+                               "output '%s' is not a computed tensor of shape [1, "
+                               "channels, height, width]",
+                               name);
         g->outputs[g->output_count++] = value;
     }
     return true;

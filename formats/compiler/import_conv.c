@@ -20,8 +20,9 @@ static bool pair(importer *im, const Onnx__NodeProto *node, const char *name, ui
                            count, name);
     for (int i = 0; i < 2; i++) {
         if (count && (numbers[i] < least || numbers[i] > most))
-            return import_fail(im, node, "has %s %" PRId64 "; supported are %" PRId64 " to %" PRId64,
-                               name, numbers[i], least, most);
+            return import_fail(im, node,
+                               "has %s %" PRId64 "; supported are %" PRId64 " to %" PRId64, name,
+                               numbers[i], least, most);
         out[i] = count ? (uint32_t)numbers[i] : otherwise;
     }
     return true;
@@ -43,8 +44,9 @@ static bool read_pads(importer *im, const Onnx__NodeProto *node, const uint32_t 
         const int64_t extent = (int64_t)(conv->kernel[i] - 1) * conv->dilation[i] + 1;
         const int64_t stride = conv->stride[i];
         if (stride > 1 && !size[i])
-            return import_fail(im, node, "pads by auto_pad with a stride, which needs a fixed "
-                                         "input size");
+            return import_fail(im, node,
+                               "pads by auto_pad with a stride, which needs a fixed "
+                               "input size");
         const int64_t outputs = stride > 1 ? (size[i] + stride - 1) / stride : 0;
         int64_t total = stride > 1 ? (outputs - 1) * stride + extent - size[i] : extent - 1;
         total = total > 0 ? total : 0;
@@ -80,13 +82,16 @@ static bool read_weights(importer *im, const Onnx__NodeProto *node, uint32_t cha
         return import_fail(im, node, "has computed weights; expected constants");
     const int64_t groups = import_int(node, "group", 1);
     if (w->rank != 4 || !w->count)
-        return import_fail(im, node, "has weights with %u sides; expected [outputs, inputs, rows, "
-                                     "columns]", w->rank);
+        return import_fail(im, node,
+                           "has weights with %u sides; expected [outputs, inputs, rows, "
+                           "columns]",
+                           w->rank);
     if (groups < 1 || groups > channels || w->dims[1] * (uint64_t)groups != channels ||
         w->dims[0] % (uint64_t)groups || w->dims[0] > MONA_MAX_CHANNELS)
-        return import_fail(im, node, "has %" PRId64 " groups and weights for %" PRIu64 " inputs and %"
-                           PRIu64 " outputs; its input has %u channels", groups, w->dims[1],
-                           w->dims[0], channels);
+        return import_fail(im, node,
+                           "has %" PRId64 " groups and weights for %" PRIu64 " inputs and %" PRIu64
+                           " outputs; its input has %u channels",
+                           groups, w->dims[1], w->dims[0], channels);
     if (b && b->count != w->dims[0])
         return import_fail(im, node, "has %zu biases for %" PRIu64 " outputs", b->count,
                            w->dims[0]);
@@ -144,8 +149,10 @@ bool import_batch_norm(importer *im, const Onnx__NodeProto *node)
     for (size_t i = 0; i < 4; i++) {
         const graph_value *v = import_constant(im, node, i + 1);
         if (!v || v->count != channels)
-            return import_fail(im, node, "needs constants of %u elements for scale, bias, mean and "
-                                         "variance", channels);
+            return import_fail(im, node,
+                               "needs constants of %u elements for scale, bias, mean and "
+                               "variance",
+                               channels);
         parts[i] = v->data;
     }
     if (import_int(node, "training_mode", 0))
@@ -208,8 +215,8 @@ bool import_prelu(importer *im, const Onnx__NodeProto *node)
     if (!slope)
         return import_fail(im, node, "has a computed slope; expected a constant");
     const float *slopes = import_per_channel(im, node, slope, im->g->values[x].channels);
-    return slopes && add_activation(im, node, (graph_activation){.kind = MONA_ACT_PRELU,
-                                                                 .slopes = slopes});
+    return slopes &&
+           add_activation(im, node, (graph_activation){.kind = MONA_ACT_PRELU, .slopes = slopes});
 }
 
 /* Bounds are attributes up to operator set 10 and inputs from 11 on; either may be left out. */

@@ -34,16 +34,18 @@ static bool read_operands(importer *im, const Onnx__NodeProto *node, uint32_t *x
                           int *constant_index)
 {
     if (node->n_input != 2 || old_broadcast(node))
-        return import_fail(im, node, "has %zu operands or broadcasts by an axis; expected two that "
-                                     "broadcast as from operator set 7 on", node->n_input);
+        return import_fail(im, node,
+                           "has %zu operands or broadcasts by an axis; expected two that "
+                           "broadcast as from operator set 7 on",
+                           node->n_input);
     const graph_value *first = import_constant(im, node, 0), *second = import_constant(im, node, 1);
     *constant_index = second ? 1 : first ? 0 : 2;
     *numbers = NULL;
     if (!import_tensor(im, node, *constant_index == 0 ? 1 : 0, x))
         return false;
     if (*constant_index < 2)
-        *numbers = import_per_channel(im, node, second ? second : first,
-                                      im->g->values[*x].channels);
+        *numbers =
+            import_per_channel(im, node, second ? second : first, im->g->values[*x].channels);
     return *constant_index == 2 || *numbers;
 }
 
@@ -66,9 +68,11 @@ static bool add_binary(importer *im, const Onnx__NodeProto *node, graph_kind kin
     const graph_value *va = &im->g->values[a], *vb = &im->g->values[b];
     if ((vb->channels != va->channels && vb->channels != 1) || !same_side(va->height, vb->height) ||
         !same_side(va->width, vb->width))
-        return import_fail(im, node, "joins %u channels of %ux%u and %u of %ux%u; expected the same "
-                                     "shape, or one channel for all", va->channels, va->width,
-                           va->height, vb->channels, vb->width, vb->height);
+        return import_fail(im, node,
+                           "joins %u channels of %ux%u and %u of %ux%u; expected the same "
+                           "shape, or one channel for all",
+                           va->channels, va->width, va->height, vb->channels, vb->width,
+                           vb->height);
     graph_node *made = import_node_like(im, node, kind, a);
     if (!made)
         return false;
@@ -84,8 +88,7 @@ bool import_add(importer *im, const Onnx__NodeProto *node)
     int constant;
     if (!read_operands(im, node, &x, &numbers, &constant))
         return false;
-    return constant == 2 ? add_binary(im, node, GRAPH_ADD)
-                         : add_affine(im, node, x, NULL, numbers);
+    return constant == 2 ? add_binary(im, node, GRAPH_ADD) : add_affine(im, node, x, NULL, numbers);
 }
 
 bool import_mul(importer *im, const Onnx__NodeProto *node)
@@ -95,8 +98,7 @@ bool import_mul(importer *im, const Onnx__NodeProto *node)
     int constant;
     if (!read_operands(im, node, &x, &numbers, &constant))
         return false;
-    return constant == 2 ? add_binary(im, node, GRAPH_MUL)
-                         : add_affine(im, node, x, numbers, NULL);
+    return constant == 2 ? add_binary(im, node, GRAPH_MUL) : add_affine(im, node, x, numbers, NULL);
 }
 
 /* x - c = x + (-c); c - x = -x + c. */
@@ -108,8 +110,9 @@ bool import_sub(importer *im, const Onnx__NodeProto *node)
     if (!read_operands(im, node, &x, &numbers, &constant))
         return false;
     if (constant == 2)
-        return import_fail(im, node, "subtracts two computed tensors; supported is a constant on "
-                                     "one side");
+        return import_fail(im, node,
+                           "subtracts two computed tensors; supported is a constant on "
+                           "one side");
     const uint32_t channels = im->g->values[x].channels;
     float *signs = graph_alloc(im->g, channels, sizeof *signs);
     for (uint32_t c = 0; signs && c < channels; c++) {

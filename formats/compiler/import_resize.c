@@ -5,8 +5,8 @@
 
 enum { MAX_RATIO = 65536 };
 
-/* The fraction with the smallest denominator that a float stands for: scales such as 1.5 or 0.6667 are
- * written as decimals of a ratio. */
+/* The fraction with the smallest denominator that a float stands for: scales such as 1.5 or 0.6667
+ * are written as decimals of a ratio. */
 static bool to_ratio(double scale, uint32_t ratio[2])
 {
     for (uint32_t d = 1; d <= 1024 && scale > 0; d++) {
@@ -36,7 +36,9 @@ static bool read_ratios(importer *im, const Onnx__NodeProto *node, size_t scales
         by_scale = NULL;
     const graph_value *v = by_scale ? by_scale : by_size;
     const Onnx__AttributeProto *attribute = import_attribute(node, "scales");
-    const float *numbers = v ? v->data : attribute && attribute->n_floats ? attribute->floats : NULL;
+    const float *numbers = v                                  ? v->data
+                           : attribute && attribute->n_floats ? attribute->floats
+                                                              : NULL;
     if (!numbers || (v ? v->count : attribute->n_floats) != 4)
         return import_fail(im, node, "needs four constant scales or sizes");
     const bool scaled = by_scale || !by_size;
@@ -45,15 +47,18 @@ static bool read_ratios(importer *im, const Onnx__NodeProto *node, size_t scales
     for (int i = 0; i < 2; i++) {
         const double number = (double)numbers[2 + i];
         if (!scaled && !in[i])
-            return import_fail(im, node, "resizes to fixed sizes what has no fixed size; give it "
-                                         "scales instead");
+            return import_fail(im, node,
+                               "resizes to fixed sizes what has no fixed size; give it "
+                               "scales instead");
         if (!scaled && number >= 1 && number <= MONA_MAX_SIDE) {
             const uint32_t out = (uint32_t)number, divisor = common_divisor(out, in[i]);
             resize->ratio[i][0] = out / divisor;
             resize->ratio[i][1] = in[i] / divisor;
         } else if (!scaled || !to_ratio(number, resize->ratio[i])) {
-            return import_fail(im, node, "resizes by %g, which is no ratio of whole numbers up to "
-                                         "1024", number);
+            return import_fail(im, node,
+                               "resizes by %g, which is no ratio of whole numbers up to "
+                               "1024",
+                               number);
         }
     }
     return true;
@@ -75,8 +80,9 @@ static bool read_mode(importer *im, const Onnx__NodeProto *node, graph_resize *r
         return import_fail(im, node, "has a cubic_coeff_a outside -4 to 4");
     if (import_int(node, "antialias", 0) || import_int(node, "exclude_outside", 0) ||
         import_attribute(node, "axes"))
-        return import_fail(im, node, "asks for antialias, exclude_outside or axes, which are not "
-                                     "supported");
+        return import_fail(im, node,
+                           "asks for antialias, exclude_outside or axes, which are not "
+                           "supported");
     return true;
 }
 
@@ -112,8 +118,9 @@ static bool read_coordinates(importer *im, const Onnx__NodeProto *node, graph_re
             resize->coordinates = rules[i].rule;
             return true;
         }
-    return import_fail(im, node, "has a coordinate_transformation_mode other than half_pixel, "
-                                 "pytorch_half_pixel, align_corners and asymmetric");
+    return import_fail(im, node,
+                       "has a coordinate_transformation_mode other than half_pixel, "
+                       "pytorch_half_pixel, align_corners and asymmetric");
 }
 
 static bool add_resize(importer *im, const Onnx__NodeProto *node, uint32_t x,
@@ -123,9 +130,9 @@ static bool add_resize(importer *im, const Onnx__NodeProto *node, uint32_t x,
     const uint64_t height = (uint64_t)v.height * resize->ratio[0][0] / resize->ratio[0][1];
     const uint64_t width = (uint64_t)v.width * resize->ratio[1][0] / resize->ratio[1][1];
     const uint32_t most = MONA_MAX_SIDE + 1; /* refused below whatever the excess */
-    graph_node *made = import_node(im, node, 0, GRAPH_RESIZE, v.channels,
-                                   height < most ? (uint32_t)height : most,
-                                   width < most ? (uint32_t)width : most);
+    graph_node *made =
+        import_node(im, node, 0, GRAPH_RESIZE, v.channels, height < most ? (uint32_t)height : most,
+                    width < most ? (uint32_t)width : most);
     if (!made)
         return false;
     made->input_count = 1;
@@ -134,7 +141,8 @@ static bool add_resize(importer *im, const Onnx__NodeProto *node, uint32_t x,
     return true;
 }
 
-/* Inputs: X, roi, scales, sizes; in operator set 10: X, scales, by asymmetric coordinates and floor. */
+/* Inputs: X, roi, scales, sizes; in operator set 10: X, scales, by asymmetric coordinates and
+ * floor. */
 bool import_resize(importer *im, const Onnx__NodeProto *node)
 {
     graph_resize resize = {0};

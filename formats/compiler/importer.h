@@ -28,6 +28,12 @@ import_function *import_find(const char *op_type);
 bool import_fail(importer *im, const Onnx__NodeProto *node, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* ---- names ---- */
+/* UINT32_MAX: nothing has this name. */
+uint32_t import_find_name(const importer *im, const char *name);
+/* The name must be new. */
+bool import_add_name(importer *im, const char *name, uint32_t value);
+
 /* ---- attributes ---- */
 const Onnx__AttributeProto *import_attribute(const Onnx__NodeProto *node, const char *name);
 int64_t import_int(const Onnx__NodeProto *node, const char *name, int64_t otherwise);
@@ -43,8 +49,8 @@ bool import_has(const Onnx__NodeProto *node, size_t i);
 const graph_value *import_constant(const importer *im, const Onnx__NodeProto *node, size_t i);
 /* Input i must be computed, with channels x height x width. */
 bool import_tensor(importer *im, const Onnx__NodeProto *node, size_t i, uint32_t *value);
-/* A list of whole numbers: attribute `name`, or, when input i is given, that constant. Fails when there
- * are more than most, or when input i is not constant; *count 0: neither is there. */
+/* A list of whole numbers: attribute `name`, or, when input i is given, that constant. Fails when
+ * there are more than most, or when input i is not constant; *count 0: neither is there. */
 bool import_numbers(importer *im, const Onnx__NodeProto *node, const char *name, size_t i,
                     int64_t *numbers, uint32_t most, uint32_t *count);
 /* One number a channel from a constant: of one element, or of shape [channels, 1, 1] or
@@ -55,8 +61,8 @@ float *import_per_channel(importer *im, const Onnx__NodeProto *node, const graph
 /* ---- results ---- */
 /* Binds output i's name to a value. */
 bool import_bind(importer *im, const Onnx__NodeProto *node, size_t i, uint32_t value);
-/* A node that makes output i, a value of this shape. NULL: failed. The pointer is good until another
- * node is added. */
+/* A node that makes output i, a value of this shape. NULL: failed. The pointer is good until
+ * another node is added. */
 graph_node *import_node(importer *im, const Onnx__NodeProto *node, size_t i, graph_kind kind,
                         uint32_t channels, uint32_t height, uint32_t width);
 /* The same with the shape of computed value `like`, which becomes input 0. */
@@ -65,7 +71,7 @@ graph_node *import_node_like(importer *im, const Onnx__NodeProto *node, graph_ki
 /* A new constant of the graph, named `name`. */
 bool import_add_constant(importer *im, const Onnx__TensorProto *tensor, const char *name);
 
-/* ---- operators (import_conv.c, import_math.c, import_shape.c) ---- */
+/* ---- operators (import_*.c) ---- */
 import_function import_conv, import_batch_norm, import_relu, import_leaky_relu, import_prelu,
     import_clip, import_add, import_sub, import_mul, import_div, import_concat, import_slice,
     import_split, import_space_to_depth, import_depth_to_space, import_resize, import_upsample,

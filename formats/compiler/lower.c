@@ -16,15 +16,18 @@ static bool load_part(lowering *l, const graph_node *node, uint32_t value, mona_
     uint32_t block = 1;
     if (depth && depth->kind == GRAPH_SPACE_TO_DEPTH) {
         if (depth->depth.depth_first || depth->depth.block > MAX_BLOCK)
-            return graph_fail(depth, l->error, "rearranges several channels depth first or by "
-                                               "blocks of %u; supported are one channel and 1 to "
-                                               "%d", depth->depth.block, MAX_BLOCK);
+            return graph_fail(depth, l->error,
+                              "rearranges several channels depth first or by "
+                              "blocks of %u; supported are one channel and 1 to "
+                              "%d",
+                              depth->depth.block, MAX_BLOCK);
         block = depth->depth.block;
         value = depth->inputs[0];
     }
     if (!graph_is_input(l->g, value))
-        return graph_fail(node, l->error, "works on computed tensors; Concat and SpaceToDepth are "
-                                          "supported on the inputs of the model");
+        return graph_fail(node, l->error,
+                          "works on computed tensors; Concat and SpaceToDepth are "
+                          "supported on the inputs of the model");
     for (uint32_t i = 0; i < l->g->input_count; i++)
         if (l->g->inputs[i] == value)
             op->inputs[op->input_count] = i;
@@ -52,8 +55,8 @@ static bool lower_load(lowering *l, const graph_node *node, uint32_t value)
 
 /* ---- planes out --------------------------------------------------------------------------- */
 
-/* What a STORE takes of a tensor. Walking back from the output, depth-to-space may be met once; slices
- * before it count its planes, slices after it channels. */
+/* What a STORE takes of a tensor. Walking back from the output, depth-to-space may be met once;
+ * slices before it count its planes, slices after it channels. */
 typedef struct stored {
     uint32_t value, first, block;
 } stored;
@@ -98,11 +101,10 @@ static void lower_store(lowering *l, uint32_t i, value_format planes)
 
 /* ---- resampling and rearrangement --------------------------------------------------------- */
 
-/* The engine rounds a coordinate u to the nearest column, halves down: ceil(u - 1/2). The coordinates of a
- * ratio n / d are multiples of 1 / 2n, so moving them by less than that turns this into the other rules:
- *   floor(u)       = ceil((u - 1/2 + 1/4n) - 1/2)
- *   ceil(u)        = ceil((u + 1/2 - 1/4n) - 1/2)
- *   floor(u + 1/2) = ceil((u + 1/8n) - 1/2) */
+/* The engine rounds a coordinate u to the nearest column, halves down: ceil(u - 1/2). The
+ * coordinates of a ratio n / d are multiples of 1 / 2n, so moving them by less than that turns this
+ * into the other rules: floor(u)       = ceil((u - 1/2 + 1/4n) - 1/2) ceil(u)        = ceil((u +
+ * 1/2 - 1/4n) - 1/2) floor(u + 1/2) = ceil((u + 1/8n) - 1/2) */
 static double nearest_offset(graph_nearest rule, uint32_t n)
 {
     switch (rule) {
@@ -120,8 +122,9 @@ static bool lower_resize(lowering *l, const graph_node *node)
     mona_file_op op = lower_begin(l, MONA_OP_RESIZE, node->name);
     const bool by_rule = r->mode == MONA_RESIZE_NEAREST && r->nearest != GRAPH_ROUND_HALF_DOWN;
     if (by_rule && r->coordinates == MONA_RESIZE_ALIGN_CORNERS)
-        return graph_fail(node, l->error, "rounds align_corners coordinates by another rule than "
-                                          "round_prefer_floor, which alone is supported there");
+        return graph_fail(node, l->error,
+                          "rounds align_corners coordinates by another rule than "
+                          "round_prefer_floor, which alone is supported there");
     op.input_count = 1;
     op.inputs[0] = l->tensors[node->inputs[0]];
     op.resize = (mona_file_resize){
@@ -184,9 +187,10 @@ static bool lower_node(lowering *l, const graph_node *node)
     case GRAPH_DEPTH_TO_SPACE: return lower_depth(l, node);
     case GRAPH_RESIZE: return lower_resize(l, node);
     case GRAPH_SLICE:
-        return graph_fail(node, l->error, "cuts channels between computed tensors; supported are "
-                                          "slices that end in an output, and slices from channel 0 "
-                                          "that are added to a convolution");
+        return graph_fail(node, l->error,
+                          "cuts channels between computed tensors; supported are "
+                          "slices that end in an output, and slices from channel 0 "
+                          "that are added to a convolution");
     case GRAPH_AFFINE:
     case GRAPH_ACTIVATION:
     case GRAPH_RESHAPE:
@@ -238,8 +242,8 @@ bool lower_graph(const graph *g, const compiler_options *options, uint8_t **byte
     value_format *formats = calloc(g->value_count, sizeof *formats);
     uint32_t *tensors = calloc(g->value_count, sizeof *tensors);
     bool *needed = calloc(g->value_count, sizeof *needed);
-    lowering l = {.g = g, .options = options, .formats = formats, .tensors = tensors,
-                  .error = error};
+    lowering l = {
+        .g = g, .options = options, .formats = formats, .tensors = tensors, .error = error};
     bool ok = formats && tensors && needed ? true : format_fail(error, "out of memory");
     ok = ok && quantize_values(g, options, formats, error) && lower_all(&l, needed, planes) &&
          mona_writer_finish(&l.w, options->name ? options->name : g->name, g->input_count,

@@ -2,12 +2,13 @@
  *
  * INT8. With steps a of the input, w[o] of the weights of output o and s of the output,
  *   sum (a qa) (w qw) + b = s t   =>   t = (sum qa qw + b / (a w)) * (a w / s)
- * so scale16 = f16(a w / s). Rounding it would scale the whole channel by up to 2^-11. Instead the factor is
- * rounded first and the step of the weights is then what makes it exact, w = scale16 s / a; weights and bias
- * are quantised with that step, and nothing is lost but the rounding of each weight. The step is chosen so
- * that the largest weight of the channel is at 127, give or take half.
- * scale16 is kept at or above 2^-14, where fp16 is normal and one unit of the sum is worth that much of an
- * output step: a finer weight could not be told apart, and a channel of zeros still has a step for its bias. */
+ * so scale16 = f16(a w / s). Rounding it would scale the whole channel by up to 2^-11. Instead the
+ * factor is rounded first and the step of the weights is then what makes it exact, w = scale16 s /
+ * a; weights and bias are quantised with that step, and nothing is lost but the rounding of each
+ * weight. The step is chosen so that the largest weight of the channel is at 127, give or take
+ * half. scale16 is kept at or above 2^-14, where fp16 is normal and one unit of the sum is worth
+ * that much of an output step: a finer weight could not be told apart, and a channel of zeros still
+ * has a step for its bias. */
 #include "lower_conv.h"
 
 #include <math.h>
@@ -105,9 +106,10 @@ typedef struct int8_weights {
     uint16_t *scales;
 } int8_weights;
 
-/* Rounds one plane of a filter, w / step, so that its sum is kept to half a step as well: where the input
- * is flat, as a noise level or a smooth surface is, only the sum counts, and roundings that happen to agree
- * would shift the result. The weights nearest to the other whole number give way. */
+/* Rounds one plane of a filter, w / step, so that its sum is kept to half a step as well: where the
+ * input is flat, as a noise level or a smooth surface is, only the sum counts, and roundings that
+ * happen to agree would shift the result. The weights nearest to the other whole number give way.
+ */
 static void round_plane(const float *w, double step, size_t area, int8_t *q)
 {
     double left = 0; /* sum of w / step - q */
@@ -146,8 +148,10 @@ static bool quantize_weights(lowering *l, const graph_node *node, size_t filter,
         q->scales[o] = choose_scale(largest, in / out);
         const double factor = half_value(q->scales[o]), step = factor * out / in;
         if (largest / step > WEIGHT_MAX + 1)
-            return graph_fail(node, l->error, "has weights up to %g, too large for INT8 between "
-                                              "steps of %g and %g", largest, in, out);
+            return graph_fail(node, l->error,
+                              "has weights up to %g, too large for INT8 between "
+                              "steps of %g and %g",
+                              largest, in, out);
         for (size_t i = 0; i < filter; i += area)
             round_plane(w + i, step, area, q->weights + o * filter + i);
         const double bias = nearbyint((double)node->conv.bias[o] / (factor * out));
@@ -201,8 +205,8 @@ bool lower_conv(lowering *l, const graph_node *node)
     for (uint32_t i = 0; i < node->input_count; i++)
         op.inputs[i] = l->tensors[node->inputs[i]];
     const uint32_t outputs = l->g->values[node->output].channels;
-    const size_t filter = (size_t)l->g->values[node->inputs[0]].channels / c->groups *
-                          c->kernel[0] * c->kernel[1];
+    const size_t filter =
+        (size_t)l->g->values[node->inputs[0]].channels / c->groups * c->kernel[0] * c->kernel[1];
     op.conv = (mona_file_conv){
         .kernel_h = (uint16_t)c->kernel[0],
         .kernel_w = (uint16_t)c->kernel[1],
@@ -227,8 +231,8 @@ bool lower_conv(lowering *l, const graph_node *node)
     return true;
 }
 
-/* A sum is taken in output steps. A product is taken in real values, which keeps both factors in the range
- * of fp16, and brought to output steps at the end. */
+/* A sum is taken in output steps. A product is taken in real values, which keeps both factors in
+ * the range of fp16, and brought to output steps at the end. */
 bool lower_elementwise(lowering *l, const graph_node *node)
 {
     const bool add = node->kind == GRAPH_ADD;

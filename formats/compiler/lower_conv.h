@@ -16,8 +16,8 @@ typedef struct lowering {
     format_error *error;
 } lowering;
 
-/* An operator with a neutral epilogue, to fill; then its output tensor, of this value, and itself are
- * added. */
+/* An operator with a neutral epilogue, to fill; then its output tensor, of this value, and itself
+ * are added. */
 mona_file_op lower_begin(lowering *l, mona_op_kind kind, const char *name);
 void lower_end(lowering *l, mona_file_op *op, uint32_t value);
 

@@ -1,21 +1,22 @@
-/* The passes between import and lowering. Each leaves a graph that computes the same function (but for
- * rounding), so reference_run can compare before and after. */
+/* The passes between import and lowering. Each leaves a graph that computes the same function (but
+ * for rounding), so reference_run can compare before and after. */
 #ifndef MONA_COMPILER_PASSES_H
 #define MONA_COMPILER_PASSES_H
 
 #include "graph.h"
 
-/* Merges multiply-adds a channel (batch normalisation, scaling, offsets) into the convolution before
- * or, where no padding stands against it, after them; what is left becomes a 1x1 convolution a channel.
- * No GRAPH_AFFINE remains. */
+/* Merges multiply-adds a channel (batch normalisation, scaling, offsets) into the convolution
+ * before or, where no padding stands against it, after them; what is left becomes a 1x1 convolution
+ * a channel. No GRAPH_AFFINE remains. */
 bool pass_fold_affine(graph *g, format_error *error);
 
-/* Brings depth-first DepthToSpace into the engine's order by permuting the outputs of the convolution
- * before it. */
+/* Brings depth-first DepthToSpace into the engine's order by permuting the outputs of the
+ * convolution before it. */
 bool pass_reorder_depth(graph *g, format_error *error);
 
-/* Merges activations, residual additions and activations after them into the node before; an activation
- * that stands alone becomes a 1x1 convolution a channel with it. No GRAPH_ACTIVATION remains. */
+/* Merges activations, residual additions and activations after them into the node before; an
+ * activation that stands alone becomes a 1x1 convolution a channel with it. No GRAPH_ACTIVATION
+ * remains. */
 bool pass_fuse(graph *g, format_error *error);
 
 #endif

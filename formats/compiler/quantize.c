@@ -52,9 +52,8 @@ static uint32_t rearranged_by(const graph *g, uint32_t value)
     if (p == UINT32_MAX)
         return p;
     const graph_kind kind = g->nodes[p].kind;
-    return kind == GRAPH_RESIZE || kind == GRAPH_DEPTH_TO_SPACE || kind == GRAPH_SLICE
-               ? p
-               : UINT32_MAX;
+    return kind == GRAPH_RESIZE || kind == GRAPH_DEPTH_TO_SPACE || kind == GRAPH_SLICE ? p
+                                                                                       : UINT32_MAX;
 }
 
 uint32_t quantize_root(const graph *g, uint32_t value)
@@ -100,9 +99,9 @@ static bool follows_planes(const graph *g, uint32_t root)
     return false;
 }
 
-/* The outputs of an image network are planes like its inputs. Those that follow input planes are, unless
- * calibration saw values far outside; others are when what it saw lies about in the range of planes or,
- * without calibration, when pixels are made by rearrangement or resampling. */
+/* The outputs of an image network are planes like its inputs. Those that follow input planes are,
+ * unless calibration saw values far outside; others are when what it saw lies about in the range of
+ * planes or, without calibration, when pixels are made by rearrangement or resampling. */
 static bool is_image(const graph *g, const compiler_options *o, uint32_t output)
 {
     const uint32_t root = quantize_root(g, output);
@@ -131,8 +130,10 @@ static bool format_by_range(const graph *g, uint32_t root, bool is_signed, value
 {
     const reference_range r = seen_range(g, root);
     if (r.low > r.high)
-        return format_fail(error, "INT8 needs the range of value '%s': calibrate with images "
-                                  "(--calibrate)", g->values[root].name);
+        return format_fail(error,
+                           "INT8 needs the range of value '%s': calibrate with images "
+                           "(--calibrate)",
+                           g->values[root].name);
     const double high = (double)r.high, low = -(double)r.low;
     const double most = high > low ? high : low;
     if (r.low >= 0 && !is_signed)

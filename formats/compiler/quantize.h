@@ -18,8 +18,8 @@ value_format quantize_loaded(const compiler_options *options);
 /* Largest sample of planes of this type; 0: the type has none. */
 uint32_t quantize_maximum(const compiler_options *options, mona_type type);
 
-/* Fills formats[value] for every value of a fused graph. Values that are only rearranged or resampled
- * share the format of what they come from. */
+/* Fills formats[value] for every value of a fused graph. Values that are only rearranged or
+ * resampled share the format of what they come from. */
 bool quantize_values(const graph *g, const compiler_options *options, value_format *formats,
                      format_error *error);
 

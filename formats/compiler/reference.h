@@ -1,5 +1,6 @@
 /* The judge: runs a graph in fp32 with plain loops that share nothing with the engine. It serves
- * calibration and accuracy evidence and works at any stage of the compiler, before and after fusion. */
+ * calibration and accuracy evidence and works at any stage of the compiler, before and after
+ * fusion. */
 #ifndef MONA_COMPILER_REFERENCE_H
 #define MONA_COMPILER_REFERENCE_H
 

@@ -156,7 +156,8 @@ static inline char **ob_names(onnx_builder *b, const char *list, size_t *count)
     return names;
 }
 
-/* inputs and outputs are names with blanks between them; the node is called like its first output. */
+/* inputs and outputs are names with blanks between them; the node is called like its first output.
+ */
 static inline Onnx__NodeProto *ob_node(onnx_builder *b, const char *op_type, const char *inputs,
                                        const char *outputs)
 {

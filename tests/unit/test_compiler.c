@@ -1,5 +1,6 @@
-/* The offline compiler: import, passes, the fp32 judge, lowering and quantisation. Compiled models run on
- * the engine and are compared with the judge; the judge's convolution is compared with a sum written here. */
+/* The offline compiler: import, passes, the fp32 judge, lowering and quantisation. Compiled models
+ * run on the engine and are compared with the judge; the judge's convolution is compared with a sum
+ * written here. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -159,8 +160,8 @@ static void run_engine(const uint8_t *bytes, size_t size, const reference_array 
     assert_int_equal(mona_session_run(bound.session, in, out), MONA_OK);
     for (unsigned i = 0; i < out_count; i++) {
         const mona_tensor_info t = mona_plan_output(bound.plan, i);
-        outputs[i] = (reference_array){t.channels, t.height, t.width,
-                                       malloc(count_of(&t) * sizeof(float))};
+        outputs[i] =
+            (reference_array){t.channels, t.height, t.width, malloc(count_of(&t) * sizeof(float))};
         for (size_t k = 0; k < count_of(&t); k++)
             outputs[i].data[k] = (float)get(&t, out[i].data, k);
         free(out[i].data);
@@ -201,7 +202,8 @@ static void emit(compiler *c, const compiler_options *options, uint8_t **bytes, 
 static double difference(compiler *c, const compiler_options *options, uint32_t height,
                          uint32_t width)
 {
-    reference_array inputs[MONA_MAX_IO], before[MONA_MAX_IO], after[MONA_MAX_IO], found[MONA_MAX_IO];
+    reference_array inputs[MONA_MAX_IO], before[MONA_MAX_IO], after[MONA_MAX_IO],
+        found[MONA_MAX_IO];
     const unsigned outputs = compiler_output_count(c);
     uint8_t *bytes;
     size_t size;
@@ -225,8 +227,10 @@ static double difference(compiler *c, const compiler_options *options, uint32_t 
     return most;
 }
 
-static const compiler_options half_planes = {.has_input_type = true, .input_type = MONA_F16,
-                                             .has_output_type = true, .output_type = MONA_F16};
+static const compiler_options half_planes = {.has_input_type = true,
+                                             .input_type = MONA_F16,
+                                             .has_output_type = true,
+                                             .output_type = MONA_F16};
 
 /* Largest difference of the graph, as FP16 with planes of f16, at an odd size. */
 static double half_difference(onnx_builder *b, uint32_t height, uint32_t width)
@@ -240,8 +244,8 @@ static double half_difference(onnx_builder *b, uint32_t height, uint32_t width)
 /* ---- the judge ---------------------------------------------------------------------------- */
 
 /* One output of a convolution, straight from the definition. */
-static double conv_at(const reference_array *x, const float *w, double bias, int outputs, int groups,
-                      int stride, int dilation, int pad, int o, int y, int column)
+static double conv_at(const reference_array *x, const float *w, double bias, int outputs,
+                      int groups, int stride, int dilation, int pad, int o, int y, int column)
 {
     const int depth = (int)x->channels / groups, first = o / (outputs / groups) * depth;
     double sum = bias;
@@ -251,8 +255,9 @@ static double conv_at(const reference_array *x, const float *w, double bias, int
                 const int iy = y * stride + ky * dilation - pad;
                 const int ix = column * stride + kx * dilation - pad;
                 if (iy >= 0 && iy < (int)x->height && ix >= 0 && ix < (int)x->width)
-                    sum += (double)w[((o * depth + c) * 3 + ky) * 3 + kx] *
-                           (double)x->data[((first + c) * (int)x->height + iy) * (int)x->width + ix];
+                    sum +=
+                        (double)w[((o * depth + c) * 3 + ky) * 3 + kx] *
+                        (double)x->data[((first + c) * (int)x->height + iy) * (int)x->width + ix];
             }
     return sum;
 }
@@ -297,7 +302,8 @@ static void the_judge_convolves(void **state)
                     assert_true(fabs(conv_at(&in, weights, (double)bias[o], cases[k].outputs,
                                              cases[k].groups, cases[k].stride, cases[k].dilation,
                                              cases[k].pad, (int)o, (int)y, (int)x) -
-                                     (double)out.data[(o * out.height + y) * out.width + x]) < 1e-5);
+                                     (double)out.data[(o * out.height + y) * out.width + x]) <
+                                1e-5);
         assert_true(difference(c, &half_planes, 13, 17) < 0.02);
         free(in.data);
         free(out.data);
@@ -376,7 +382,8 @@ static void int8_follows_the_judge(void **state)
 static void activations_and_sums_keep_their_order(void **state)
 {
     (void)state;
-    /* Relu before the sum, Clip after it; LeakyRelu of a value that others read; x + x; 1 channel. */
+    /* Relu before the sum, Clip after it; LeakyRelu of a value that others read; x + x; 1 channel.
+     */
     onnx_builder *b = ob_new(13);
     const float bounds[2] = {-0.25f, 0.75f};
     ob_input(b, "x", 1, 0, 0);
@@ -590,8 +597,10 @@ static void wide_samples_pass_unchanged(void **state)
     ob_node(b, "Conv", "x w", "y");
     ob_output(b, "y");
     compiler *c = open_good(b);
-    const compiler_options options = {.has_input_type = true, .input_type = MONA_U16,
-                                      .has_output_type = true, .output_type = MONA_U16};
+    const compiler_options options = {.has_input_type = true,
+                                      .input_type = MONA_U16,
+                                      .has_output_type = true,
+                                      .output_type = MONA_U16};
     reference_array in = image(1, 32, 32), out;
     for (int i = 0; i < 1024; i++)
         in.data[i] = (float)i / 1023;
@@ -608,8 +617,8 @@ static void wide_samples_pass_unchanged(void **state)
 
 /* ---- numbers of INT8 ---------------------------------------------------------------------- */
 
-/* Weights, step by step: q * step is within half a step but where a plane's sum needed a move, sums of
- * planes are kept to half a step, and scale16 is what the step was derived from. */
+/* Weights, step by step: q * step is within half a step but where a plane's sum needed a move, sums
+ * of planes are kept to half a step, and scale16 is what the step was derived from. */
 static void weights_are_kept(void **state)
 {
     (void)state;
@@ -787,7 +796,8 @@ static void unsupported_models_are_refused_by_name(void **state)
     (void)state;
     Onnx__NodeProto *n;
     const float ones[36] = {1}, infinite[36] = {INFINITY};
-    refused(one_node("Softmax", "x", &n), "node 'y' (Softmax) is not supported; supported are Add,");
+    refused(one_node("Softmax", "x", &n),
+            "node 'y' (Softmax) is not supported; supported are Add,");
     refused(one_node("Relu", "z", &n), "reads 'z', which nothing before it makes");
     refused(one_node("Conv", "x x", &n), "has computed weights");
     onnx_builder *b = one_node("Conv", "x w", &n);

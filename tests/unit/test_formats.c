@@ -255,10 +255,14 @@ static void raw_tensors_are_decoded(void **state)
         {ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT, 8, {0, 0, 0xc0, 0x3f, 0, 0, 0, 0xc0}, {1.5f, -2}},
         {ONNX__TENSOR_PROTO__DATA_TYPE__INT32, 8, {255, 255, 255, 255, 7, 0, 0, 0}, {-1, 7}},
         {ONNX__TENSOR_PROTO__DATA_TYPE__UINT32, 8, {0, 0, 0, 128, 7}, {2147483648.0f, 7}},
-        {ONNX__TENSOR_PROTO__DATA_TYPE__INT64, 16,
-         {254, 255, 255, 255, 255, 255, 255, 255, 7}, {-2, 7}},
-        {ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE, 16,
-         {0, 0, 0, 0, 0, 0, 0xf8, 0x3f, 0, 0, 0, 0, 0, 0, 0, 0xc0}, {1.5f, -2}},
+        {ONNX__TENSOR_PROTO__DATA_TYPE__INT64,
+         16,
+         {254, 255, 255, 255, 255, 255, 255, 255, 7},
+         {-2, 7}},
+        {ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE,
+         16,
+         {0, 0, 0, 0, 0, 0, 0xf8, 0x3f, 0, 0, 0, 0, 0, 0, 0, 0xc0},
+         {1.5f, -2}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Onnx__TensorProto t = ONNX__TENSOR_PROTO__INIT;
@@ -344,7 +348,8 @@ static void damaged_models_never_crash_the_reader(void **state)
     free(bytes);
 }
 
-/* graph { node { attribute { g { node { ... } } } } }, so deep that recursion would leave the stack. */
+/* graph { node { attribute { g { node { ... } } } } }, so deep that recursion would leave the
+ * stack. */
 static uint8_t *nested(unsigned levels, uint8_t **memory, size_t *size)
 {
     static const uint8_t tags[3] = {1 << 3 | 2, 5 << 3 | 2, 6 << 3 | 2}; /* node, attribute, g */

@@ -1,5 +1,6 @@
-/* Every kernel, on every instruction set this CPU has, against a plain loop over whole tensors that shares
- * nothing with the engine: values are doubles, fp16 rounding is done on doubles, and layouts are C x H x W. */
+/* Every kernel, on every instruction set this CPU has, against a plain loop over whole tensors that
+ * shares nothing with the engine: values are doubles, fp16 rounding is done on doubles, and layouts
+ * are C x H x W. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +20,8 @@
 static double value_of_half(uint16_t h)
 {
     const int exponent = h >> 10 & 31, fraction = h & 1023;
-    const double magnitude = exponent ? ldexp(1024 + fraction, exponent - 25) : ldexp(fraction, -24);
+    const double magnitude =
+        exponent ? ldexp(1024 + fraction, exponent - 25) : ldexp(fraction, -24);
     return h & 0x8000 ? -magnitude : magnitude;
 }
 
@@ -41,7 +43,8 @@ static uint16_t bits_of_half(double x)
     const int normal = magnitude >= 0x1p-14;
     const int fraction = (int)ldexp(magnitude, normal ? 11 - exponent : 24);
     const uint16_t bits =
-        (uint16_t)((signbit(x) ? 0x8000 : 0) + (normal ? ((exponent + 14) << 10) + fraction - 1024 : fraction));
+        (uint16_t)((signbit(x) ? 0x8000 : 0) +
+                   (normal ? ((exponent + 14) << 10) + fraction - 1024 : fraction));
     if (value_of_half(bits) != x)
         fail_msg("%g is no fp16 value", x);
     return bits;
@@ -59,10 +62,14 @@ static double stored(mona_type type, double t)
 static double activated(int activation, double t, double slope, double low, double high)
 {
     switch (activation) {
-    case MONA_ACT_RELU: return fmax(t, 0);
-    case MONA_ACT_PRELU: return t > 0 ? t : half(t * slope);
-    case MONA_ACT_CLIP: return fmin(fmax(t, low), high);
-    default: return t;
+    case MONA_ACT_RELU:
+        return fmax(t, 0);
+    case MONA_ACT_PRELU:
+        return t > 0 ? t : half(t * slope);
+    case MONA_ACT_CLIP:
+        return fmin(fmax(t, low), high);
+    default:
+        return t;
     }
 }
 
@@ -112,7 +119,8 @@ static tensor random_tensor(int channels, int height, int width, mona_type type)
     return t;
 }
 
-/* The tensor as the engine keeps it: rows of channel blocks, `margin` columns and rows of zeros around. */
+/* The tensor as the engine keeps it: rows of channel blocks, `margin` columns and rows of zeros
+ * around. */
 typedef struct rows_memory {
     uint8_t *bytes, **row;
     size_t block_stride;
@@ -209,8 +217,12 @@ static const ac_isa *isa_at(size_t index)
 static ac_core new_core(const ac_isa *isa)
 {
     const ac_target *t = &ac_target_host;
-    return (ac_core){t, isa, aligned_alloc(64, t->l0a_bytes), aligned_alloc(64, t->l0b_bytes),
-                     aligned_alloc(64, t->l0c_bytes), aligned_alloc(64, t->ub_bytes)};
+    return (ac_core){t,
+                     isa,
+                     aligned_alloc(64, t->l0a_bytes),
+                     aligned_alloc(64, t->l0b_bytes),
+                     aligned_alloc(64, t->l0c_bytes),
+                     aligned_alloc(64, t->ub_bytes)};
 }
 
 static void free_core(ac_core *core)
@@ -315,7 +327,8 @@ static conv *random_conv(void)
     mona_file_conv *c = &k->op.conv;
     c->groups = between(0, 2) ? 1 : (uint32_t)between(2, 4);
     const int groups = (int)c->groups;
-    const int in = groups * between(1, groups > 1 ? 6 : 20), out = groups * between(1, groups > 1 ? 6 : 20);
+    const int in = groups * between(1, groups > 1 ? 6 : 20),
+              out = groups * between(1, groups > 1 ? 6 : 20);
     c->kernel_h = (uint16_t)between(1, 3);
     c->kernel_w = (uint16_t)between(1, 3);
     c->stride_h = (uint16_t)between(1, 2);
@@ -328,10 +341,12 @@ static conv *random_conv(void)
     c->pad_right = (uint16_t)between(0, 2);
     k->input = random_tensor(in, between(5, 7), between(5, 60), (mona_type)between(0, 2));
     const bool is_half = k->input.type == MONA_F16;
-    k->output = new_tensor(
-        out, out_size(k->input.height, c->pad_top + c->pad_bottom, c->kernel_h, c->dilation_h, c->stride_h),
-        out_size(k->input.width, c->pad_left + c->pad_right, c->kernel_w, c->dilation_w, c->stride_w),
-        (mona_type)between(0, 2));
+    k->output = new_tensor(out,
+                           out_size(k->input.height, c->pad_top + c->pad_bottom, c->kernel_h,
+                                    c->dilation_h, c->stride_h),
+                           out_size(k->input.width, c->pad_left + c->pad_right, c->kernel_w,
+                                    c->dilation_w, c->stride_w),
+                           (mona_type)between(0, 2));
     c->weights = add_values(k, &k->weights, out * (in / groups) * c->kernel_h * c->kernel_w,
                             is_half ? MONA_F16 : MONA_S8, 0.0005);
     c->bias = between(0, 3) ? add_bias(k, out, is_half) : MONA_NONE;
@@ -365,8 +380,9 @@ static void free_conv(conv *k)
     free(k);
 }
 
-/* fp32 accumulation by fused multiply-add in the contract's order: blocks of 16 channels, kernel rows,
- * kernel columns, channels of the block. For integers the doubles below are exact in any order. */
+/* fp32 accumulation by fused multiply-add in the contract's order: blocks of 16 channels, kernel
+ * rows, kernel columns, channels of the block. For integers the doubles below are exact in any
+ * order. */
 static double accumulate(const conv *k, int o, int oy, int ox)
 {
     const mona_file_conv *c = &k->op.conv;
@@ -403,7 +419,8 @@ static void expect_conv(conv *k)
                     const float acc = (float)t, scale = (float)k->scales[o];
                     t = (double)(acc * scale);
                 }
-                t = activated(e->activation, half(t), k->slopes ? k->slopes[o] : 0, k->low, k->high);
+                t = activated(e->activation, half(t), k->slopes ? k->slopes[o] : 0, k->low,
+                              k->high);
                 if (k->residual.channels) {
                     const double r = *at(&k->residual, k->residual.channels > 1 ? o : 0, y, x);
                     t = half(t + half(r * k->residual_scale));
@@ -427,9 +444,14 @@ static void run_conv(conv *k, const ac_isa *isa)
     if (k->residual.channels)
         residual = to_rows(&k->residual, 0);
     mona_bound_op b = {
-        .op = &k->op, .data = k->data, .target = &ac_target_host, .isa = isa,
-        .input = {shape_of(&k->input), shape_of(&k->residual)}, .output = shape_of(&k->output),
-        .input_c0 = {in.c0, residual.c0}, .output_c0 = out.c0,
+        .op = &k->op,
+        .data = k->data,
+        .target = &ac_target_host,
+        .isa = isa,
+        .input = {shape_of(&k->input), shape_of(&k->residual)},
+        .output = shape_of(&k->output),
+        .input_c0 = {in.c0, residual.c0},
+        .output_c0 = out.c0,
     };
     mona_shape inferred = b.output;
     assert_int_equal(mona_op_conv.check(&k->op, b.input, &b.output, k->data, k->used), MONA_OK);
@@ -446,7 +468,10 @@ static void run_conv(conv *k, const ac_isa *isa)
         for (int64_t i = window.begin; i < window.end; i++)
             rows[i - window.begin] = in.row[i + MARGIN];
         mona_row_call call = {
-            .bound = &b, .core = &core, .scratch = scratch, .y = y,
+            .bound = &b,
+            .core = &core,
+            .scratch = scratch,
+            .y = y,
             .input = {{rows, in.block_stride, -MARGIN},
                       {residual.row ? residual.row + y : NULL, residual.block_stride, 0}},
             .output = {out.row + y, out.block_stride, 0},
@@ -488,10 +513,19 @@ static void test_conv_refuses(void **unused)
     _Alignas(64) uint8_t data[1024] = {0};
     const mona_shape input = {4, 0, 0, MONA_U8}, output = {2, 0, 0, MONA_U8};
     const mona_file_op good = {
-        .kind = MONA_OP_CONV, .input_count = 1,
+        .kind = MONA_OP_CONV,
+        .input_count = 1,
         .epilogue = {.output_scale = 0x3c00, .slopes = MONA_NONE},
-        .conv = {.kernel_h = 1, .kernel_w = 1, .stride_h = 1, .stride_w = 1, .dilation_h = 1,
-                 .dilation_w = 1, .groups = 1, .weights = 0, .bias = MONA_NONE, .scales = 64},
+        .conv = {.kernel_h = 1,
+                 .kernel_w = 1,
+                 .stride_h = 1,
+                 .stride_w = 1,
+                 .dilation_h = 1,
+                 .dilation_w = 1,
+                 .groups = 1,
+                 .weights = 0,
+                 .bias = MONA_NONE,
+                 .scales = 64},
     };
     mona_file_op op;
 #define REFUSED(change)                                                                            \
@@ -551,7 +585,8 @@ static void test_pack_and_unpack(void **unused)
         const float scale = halves ? 0.25f : 1, inverse = halves ? 4 : 1;
         /* sample (plane p, row dy) of width samples */
         const size_t size = element_bytes(type), stride = (size_t)width * size;
-        uint8_t *in = malloc(stride * (size_t)(planes * block)), *out = malloc(stride * (size_t)(planes * block));
+        uint8_t *in = malloc(stride * (size_t)(planes * block)),
+                *out = malloc(stride * (size_t)(planes * block));
         for (int i = 0; i < width * planes * block; i++)
             put(in + (size_t)i * size, type, between(0, most));
         const uint8_t *source[48];
@@ -579,9 +614,12 @@ static void test_pack_and_unpack(void **unused)
                                                scales, type, row});
             assert_same(&packed, &m, isa_at(n)->name);
             memset(out, 0, stride * (size_t)(planes * block));
-            isa_at(n)->unpack_row(&(ac_unpack_row){
-                row, 0, (uint32_t)channels, (uint32_t)pixels,
-                {rows, (uint32_t)block, type, inverse, (uint32_t)most}});
+            isa_at(n)->unpack_row(
+                &(ac_unpack_row){row,
+                                 0,
+                                 (uint32_t)channels,
+                                 (uint32_t)pixels,
+                                 {rows, (uint32_t)block, type, inverse, (uint32_t)most}});
             assert_memory_equal(in, out, stride * (size_t)(planes * block));
             free_rows(&m);
         }
@@ -601,8 +639,8 @@ static void test_unpack_saturates(void **unused)
     for (size_t n = 0; isa_at(n); n++) {
         rows_memory m = to_rows(&t, 0);
         uint8_t out[10], *rows[] = {out};
-        isa_at(n)->unpack_row(&(ac_unpack_row){{m.row[0], m.block_stride, m.c0, MONA_F16}, 0, 1, 10,
-                                               {rows, 1, MONA_U8, 1, 255}});
+        isa_at(n)->unpack_row(&(ac_unpack_row){
+            {m.row[0], m.block_stride, m.c0, MONA_F16}, 0, 1, 10, {rows, 1, MONA_U8, 1, 255}});
         for (int i = 0; i < 10; i++)
             assert_int_equal(out[i], (int)wanted[i]);
         free_rows(&m);
@@ -644,9 +682,15 @@ static void resize_once(mona_type type, int taps, int channels, int in, int out,
     for (size_t n = 0; isa_at(n); n++) {
         rows_memory s = to_rows(&source, 0), r = to_rows(&result, 0);
         ac_resize_row call = {
-            .type = type, .taps_y = (uint32_t)taps, .taps_x = (uint32_t)taps,
-            .weight_y = {wy[0], wy[1], wy[2], wy[3]}, .in_columns = (uint32_t)in, .c0 = s.c0,
-            .first = first, .weight_x = wx, .out_columns = (uint32_t)out,
+            .type = type,
+            .taps_y = (uint32_t)taps,
+            .taps_x = (uint32_t)taps,
+            .weight_y = {wy[0], wy[1], wy[2], wy[3]},
+            .in_columns = (uint32_t)in,
+            .c0 = s.c0,
+            .first = first,
+            .weight_x = wx,
+            .out_columns = (uint32_t)out,
             .scratch = aligned_alloc(64, ((size_t)in * s.c0 + 32 + 15) / 16 * 64),
         };
         memset(r.bytes, 0, r.block_stride);
@@ -710,15 +754,20 @@ static void test_elementwise(void **unused)
             rows_memory ma = to_rows(&a, 0), mb = to_rows(&b, 0), mr = to_rows(&r, 0);
             memset(mr.bytes, 0, mr.block_stride);
             isa_at(n)->elementwise_row(&(ac_elementwise_row){
-                .multiply = multiply, .broadcast_b = broadcast,
+                .multiply = multiply,
+                .broadcast_b = broadcast,
                 .a = {ma.row[0], ma.block_stride, ma.c0, a.type},
                 .b = {mb.row[0], mb.block_stride, mb.c0, b.type},
                 .output = {mr.row[0], mr.block_stride, mr.c0, r.type},
-                .channels = (uint32_t)channels, .pixels = (uint32_t)pixels,
-                .scale_a = (float)sa, .scale_b = (float)sb,
+                .channels = (uint32_t)channels,
+                .pixels = (uint32_t)pixels,
+                .scale_a = (float)sa,
+                .scale_b = (float)sb,
                 .epilogue = {.slope = activation == MONA_ACT_PRELU ? slope : NULL,
-                             .activation = activation, .clip_min = (float)low,
-                             .clip_max = (float)high, .output_scale = (float)os},
+                             .activation = activation,
+                             .clip_min = (float)low,
+                             .clip_max = (float)high,
+                             .output_scale = (float)os},
             });
             assert_same(&r, &mr, isa_at(n)->name);
             free_rows(&ma);
@@ -750,14 +799,10 @@ static void test_channel_blocks(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_half_conversions),
-        cmocka_unit_test(test_conv),
-        cmocka_unit_test(test_conv_refuses),
-        cmocka_unit_test(test_pack_and_unpack),
-        cmocka_unit_test(test_unpack_saturates),
-        cmocka_unit_test(test_resize),
-        cmocka_unit_test(test_elementwise),
-        cmocka_unit_test(test_channel_blocks),
+        cmocka_unit_test(test_half_conversions), cmocka_unit_test(test_conv),
+        cmocka_unit_test(test_conv_refuses),     cmocka_unit_test(test_pack_and_unpack),
+        cmocka_unit_test(test_unpack_saturates), cmocka_unit_test(test_resize),
+        cmocka_unit_test(test_elementwise),      cmocka_unit_test(test_channel_blocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,27 @@
+/* .npy files as inputs and outputs of models. Each function prints one line and gives false when it
+ * fails. */
+#ifndef MONA_ARRAYS_H
+#define MONA_ARRAYS_H
+
+#include "formats/npy.h"
+#include "planes.h"
+
+typedef struct input_array {
+    uint8_t *file; /* released with free() */
+    npy_array array;
+    uint32_t channels, height, width;
+} input_array;
+
+/* Reads a file of shape HxW, CxHxW or 1xCxHxW. */
+bool array_read(input_array *in, const char *path);
+
+/* Floats are real values; integers of the planes' own type are taken as they are. path is for
+ * messages. */
+bool array_to_planes(planes *p, const input_array *in, const char *path);
+
+/* Real values as float32, or, raw, what is stored. */
+bool array_write_planes(const planes *p, const char *path, bool raw);
+bool array_write_floats(const char *path, uint32_t channels, uint32_t height, uint32_t width,
+                        float *data);
+
+#endif

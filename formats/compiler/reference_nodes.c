@@ -1,0 +1,282 @@
+#include "reference_nodes.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MAX_ELEMENTS = 1 << 28 };
+
+static float *row_of(const reference_array *a, uint32_t c, uint32_t y)
+{
+    return a->data + ((size_t)c * a->height + y) * a->width;
+}
+
+size_t reference_count(const reference_array *a)
+{
+    return (size_t)a->channels * a->height * a->width;
+}
+
+/* ---- epilogue ----------------------------------------------------------------------------- */
+
+static float activate(const graph_activation *a, uint32_t channel, float x)
+{
+    switch (a->kind) {
+    case MONA_ACT_RELU: return x > 0 ? x : 0;
+    case MONA_ACT_PRELU: return x > 0 ? x : x * a->slopes[channel];
+    case MONA_ACT_CLIP: return x < a->low ? a->low : x > a->high ? a->high : x;
+    case MONA_ACT_NONE:
+    case MONA_ACT_COUNT: break;
+    }
+    return x;
+}
+
+/* A residual has one channel for all, or at least those of `out`. */
+static void finish(const graph_node *node, const reference_array *residual, reference_array *out)
+{
+    const size_t plane = (size_t)out->height * out->width;
+    for (uint32_t c = 0; c < out->channels; c++) {
+        float *o = row_of(out, c, 0);
+        const float *r = residual ? row_of(residual, residual->channels == 1 ? 0 : c, 0) : NULL;
+        for (size_t i = 0; i < plane; i++) {
+            o[i] = activate(&node->activation, c, o[i]);
+            if (r)
+                o[i] += r[i];
+            o[i] = activate(&node->after_add, c, o[i]);
+        }
+    }
+}
+
+/* ---- convolution -------------------------------------------------------------------------- */
+
+/* Adds weight x one input row, seen through one position of the filter, to one output row. */
+static void add_row(const graph_conv *conv, uint32_t kx, float weight, const float *in,
+                    uint32_t in_width, float *out, uint32_t out_width)
+{
+    const int64_t stride = conv->stride[1];
+    const int64_t at = (int64_t)kx * conv->dilation[1] - conv->pad_begin[1];
+    const int64_t begin = at < 0 ? (-at + stride - 1) / stride : 0;
+    const int64_t last = (int64_t)in_width - 1 - at;
+    int64_t end = last < 0 ? 0 : last / stride + 1;
+    end = end < out_width ? end : out_width;
+    if (stride == 1)
+        for (int64_t x = begin; x < end; x++)
+            out[x] += weight * in[x + at];
+    else
+        for (int64_t x = begin; x < end; x++)
+            out[x] += weight * in[x * stride + at];
+}
+
+static void conv_row(const graph_conv *conv, const reference_array *in, uint32_t o, uint32_t y,
+                     reference_array *out)
+{
+    const uint32_t depth = in->channels / conv->groups;
+    const uint32_t first = o / (out->channels / conv->groups) * depth;
+    const float *w = conv->weights + (size_t)o * depth * conv->kernel[0] * conv->kernel[1];
+    float *row = row_of(out, o, y);
+    for (uint32_t x = 0; x < out->width; x++)
+        row[x] = conv->bias[o];
+    for (uint32_t c = 0; c < depth; c++)
+        for (uint32_t ky = 0; ky < conv->kernel[0]; ky++) {
+            const int64_t iy =
+                (int64_t)y * conv->stride[0] + (int64_t)ky * conv->dilation[0] - conv->pad_begin[0];
+            for (uint32_t kx = 0; kx < conv->kernel[1]; kx++, w++)
+                if (iy >= 0 && iy < in->height)
+                    add_row(conv, kx, *w, row_of(in, first + c, (uint32_t)iy), in->width, row,
+                            out->width);
+        }
+}
+
+static void run_conv(const graph_node *node, const reference_array *in, reference_array *out)
+{
+    for (uint32_t o = 0; o < out->channels; o++)
+        for (uint32_t y = 0; y < out->height; y++)
+            conv_row(&node->conv, in, o, y, out);
+}
+
+static uint32_t conv_side(const graph_conv *conv, int axis, uint32_t in)
+{
+    const int64_t extent = (int64_t)(conv->kernel[axis] - 1) * conv->dilation[axis] + 1;
+    const int64_t room = (int64_t)in + conv->pad_begin[axis] + conv->pad_end[axis] - extent;
+    return room < 0 ? 0 : (uint32_t)(room / conv->stride[axis] + 1);
+}
+
+/* ---- element by element ------------------------------------------------------------------- */
+
+static void run_binary(const graph_node *node, const reference_array *a, const reference_array *b,
+                       reference_array *out)
+{
+    const size_t plane = (size_t)out->height * out->width;
+    for (uint32_t c = 0; c < out->channels; c++) {
+        const float *x = row_of(a, c, 0), *y = row_of(b, b->channels == 1 ? 0 : c, 0);
+        float *o = row_of(out, c, 0);
+        for (size_t i = 0; i < plane; i++)
+            o[i] = node->kind == GRAPH_ADD ? x[i] + y[i] : x[i] * y[i];
+    }
+}
+
+static void run_affine(const graph_node *node, const reference_array *in, reference_array *out)
+{
+    const size_t plane = (size_t)out->height * out->width;
+    for (uint32_t c = 0; c < out->channels; c++) {
+        const float *x = row_of(in, c, 0), scale = node->affine.scale[c];
+        float *o = row_of(out, c, 0);
+        for (size_t i = 0; i < plane; i++)
+            o[i] = x[i] * scale + node->affine.shift[c];
+    }
+}
+
+/* ---- moving values ------------------------------------------------------------------------ */
+
+static void run_concat(const reference_array *const *in, uint32_t count, reference_array *out)
+{
+    float *to = out->data;
+    for (uint32_t i = 0; i < count; i++) {
+        memcpy(to, in[i]->data, reference_count(in[i]) * sizeof *to);
+        to += reference_count(in[i]);
+    }
+}
+
+/* Copies between a deep and a wide array; wide has `block` times the sides. */
+static void run_depth(const graph_node *node, const reference_array *deep,
+                      const reference_array *wide, bool to_wide)
+{
+    const uint32_t block = node->depth.block;
+    for (uint32_t c = 0; c < wide->channels; c++)
+        for (uint32_t y = 0; y < wide->height; y++)
+            for (uint32_t x = 0; x < wide->width; x++) {
+                const uint32_t place = y % block * block + x % block;
+                const uint32_t channel = node->depth.depth_first ? place * wide->channels + c
+                                                                 : c * block * block + place;
+                float *d = row_of(deep, channel, y / block) + x / block;
+                float *w = row_of(wide, c, y) + x;
+                *(to_wide ? w : d) = *(to_wide ? d : w);
+            }
+}
+
+/* ---- resampling --------------------------------------------------------------------------- */
+
+typedef struct taps {
+    int64_t at[4];
+    double weight[4];
+    int count;
+} taps;
+
+static double keys(double distance, double a)
+{
+    const double d = fabs(distance);
+    if (d <= 1)
+        return (a + 2) * d * d * d - (a + 3) * d * d + 1;
+    return d < 2 ? a * d * d * d - 5 * a * d * d + 8 * a * d - 4 * a : 0;
+}
+
+static double nearest(graph_nearest rule, double u)
+{
+    switch (rule) {
+    case GRAPH_ROUND_HALF_DOWN: return ceil(u - 0.5);
+    case GRAPH_ROUND_HALF_UP: return floor(u + 0.5);
+    case GRAPH_FLOOR: return floor(u);
+    case GRAPH_CEIL: return ceil(u);
+    }
+    return u;
+}
+
+/* Where output sample i of an axis comes from; samples outside are those of the border. */
+static taps find_taps(const graph_resize *r, int axis, uint32_t in, uint32_t out, uint32_t i)
+{
+    const double step = (double)r->ratio[axis][1] / r->ratio[axis][0];
+    double u = i * step;
+    if (r->coordinates == MONA_RESIZE_HALF_PIXEL)
+        u = (i + 0.5) * step - 0.5;
+    else if (r->coordinates == MONA_RESIZE_ALIGN_CORNERS)
+        u = out > 1 ? (double)i * (in - 1) / (out - 1) : 0;
+    u += (double)r->offset[axis];
+    taps t = {.count = r->mode == MONA_RESIZE_NEAREST ? 1 : r->mode == MONA_RESIZE_LINEAR ? 2 : 4};
+    const double first = r->mode == MONA_RESIZE_NEAREST  ? nearest(r->nearest, u)
+                         : r->mode == MONA_RESIZE_LINEAR ? floor(u)
+                                                         : floor(u) - 1;
+    for (int k = 0; k < t.count; k++) {
+        const double at = first + k, d = fabs(u - at);
+        t.weight[k] = t.count == 1 ? 1 : t.count == 2 ? 1 - d : keys(d, (double)r->cubic_a);
+        t.at[k] = (int64_t)fmax(0, fmin(at, (double)in - 1));
+    }
+    return t;
+}
+
+static void run_resize(const graph_resize *r, const reference_array *in, reference_array *out)
+{
+    for (uint32_t y = 0; y < out->height; y++) {
+        const taps v = find_taps(r, 0, in->height, out->height, y);
+        for (uint32_t x = 0; x < out->width; x++) {
+            const taps h = find_taps(r, 1, in->width, out->width, x);
+            for (uint32_t c = 0; c < out->channels; c++) {
+                double sum = 0;
+                for (int j = 0; j < v.count; j++)
+                    for (int i = 0; i < h.count; i++)
+                        sum += v.weight[j] * h.weight[i] *
+                               (double)row_of(in, c, (uint32_t)v.at[j])[h.at[i]];
+                row_of(out, c, y)[x] = (float)sum;
+            }
+        }
+    }
+}
+
+/* ---- nodes -------------------------------------------------------------------------------- */
+
+static bool same_size(const reference_array *a, const reference_array *b)
+{
+    return a->height == b->height && a->width == b->width;
+}
+
+bool reference_shape(const graph *g, const graph_node *node, const reference_array *const *in,
+                     reference_array *out)
+{
+    const reference_array *x = in[0];
+    bool fits = true;
+    *out = (reference_array){g->values[node->output].channels, x->height, x->width, NULL};
+    for (uint32_t i = 1; i < node->input_count; i++)
+        fits = fits && (node->kind == GRAPH_CONV || same_size(x, in[i]));
+    if (node->kind == GRAPH_CONV) {
+        out->height = conv_side(&node->conv, 0, x->height);
+        out->width = conv_side(&node->conv, 1, x->width);
+        fits = node->input_count == 1 || same_size(out, in[1]);
+    } else if (node->kind == GRAPH_DEPTH_TO_SPACE) {
+        out->height *= node->depth.block;
+        out->width *= node->depth.block;
+    } else if (node->kind == GRAPH_SPACE_TO_DEPTH) {
+        fits = x->height % node->depth.block == 0 && x->width % node->depth.block == 0;
+        out->height /= node->depth.block;
+        out->width /= node->depth.block;
+    } else if (node->kind == GRAPH_RESIZE) {
+        const graph_resize *r = &node->resize;
+        const uint64_t height = (uint64_t)x->height * r->ratio[0][0] / r->ratio[0][1];
+        const uint64_t width = (uint64_t)x->width * r->ratio[1][0] / r->ratio[1][1];
+        fits = height <= MONA_MAX_SIDE && width <= MONA_MAX_SIDE;
+        out->height = fits ? (uint32_t)height : 0;
+        out->width = fits ? (uint32_t)width : 0;
+    }
+    return fits && out->height && out->width && out->height <= MONA_MAX_SIDE &&
+           out->width <= MONA_MAX_SIDE && reference_count(out) <= MAX_ELEMENTS;
+}
+
+void reference_node(const graph_node *node, const reference_array *const *in, reference_array *out)
+{
+    switch (node->kind) {
+    case GRAPH_CONV: run_conv(node, in[0], out); break;
+    case GRAPH_AFFINE: run_affine(node, in[0], out); break;
+    case GRAPH_ADD:
+    case GRAPH_MUL: run_binary(node, in[0], in[1], out); break;
+    case GRAPH_CONCAT: run_concat(in, node->input_count, out); break;
+    case GRAPH_SLICE:
+        memcpy(out->data, row_of(in[0], node->slice.first, 0),
+               reference_count(out) * sizeof(float));
+        break;
+    case GRAPH_SPACE_TO_DEPTH: run_depth(node, out, in[0], false); break;
+    case GRAPH_DEPTH_TO_SPACE: run_depth(node, in[0], out, true); break;
+    case GRAPH_RESIZE: run_resize(&node->resize, in[0], out); break;
+    case GRAPH_ACTIVATION:
+        memcpy(out->data, in[0]->data, reference_count(out) * sizeof(float));
+        break;
+    case GRAPH_RESHAPE:
+    case GRAPH_TRANSPOSE: return; /* import leaves none */
+    }
+    finish(node, node->kind == GRAPH_CONV && node->input_count == 2 ? in[1] : NULL, out);
+}

@@ -1,0 +1,17 @@
+/* What each kind of node computes, in fp32. Private to the judge. */
+#ifndef MONA_COMPILER_REFERENCE_NODES_H
+#define MONA_COMPILER_REFERENCE_NODES_H
+
+#include "reference.h"
+
+/* Elements of an array. */
+size_t reference_count(const reference_array *a);
+
+/* Shape of a node's result for these inputs; false: they do not fit, or it would be too large. */
+bool reference_shape(const graph *g, const graph_node *node, const reference_array *const *in,
+                     reference_array *out);
+
+/* Fills out->data, which has room for the shape of reference_shape. */
+void reference_node(const graph_node *node, const reference_array *const *in, reference_array *out);
+
+#endif
