@@ -220,6 +220,9 @@ static bool measure_sample(const compile_job *job, const mona_model *model, refe
         planes_close(&out[i]);
     free_arrays(expected, out_count);
     bound_close(&bound);
+    if (!ok)
+        cli_fail(EXIT_FAILED, "%s: the accuracy could not be measured: %s%s", job->output,
+                 error.text, reference_error.text);
     return ok;
 }
 

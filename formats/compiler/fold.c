@@ -95,13 +95,14 @@ static bool fold_into_reader(graph *g, uint32_t i, format_error *error)
 
 bool pass_fold_affine(graph *g, format_error *error)
 {
-    for (uint32_t i = 0; i < g->node_count && !error->text[0];) {
-        if (g->nodes[i].kind == GRAPH_AFFINE &&
-            (fold_into_producer(g, i, error) || fold_into_reader(g, i, error)))
-            i = 0; /* what was folded may let a neighbour fold too */
-        else
+    /* Forwards, so that a chain after a convolution is taken up link by link; then backwards, so that a
+     * chain before one is. */
+    for (uint32_t i = 0; i < g->node_count && !error->text[0];)
+        if (g->nodes[i].kind != GRAPH_AFFINE || !fold_into_producer(g, i, error))
             i++;
-    }
+    for (uint32_t i = g->node_count; i-- > 0 && !error->text[0];)
+        if (g->nodes[i].kind == GRAPH_AFFINE)
+            fold_into_reader(g, i, error);
     for (uint32_t i = 0; i < g->node_count; i++) {
         graph_node *node = &g->nodes[i];
         if (node->kind == GRAPH_AFFINE)

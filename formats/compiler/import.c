@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { IMPORT_MAX_NAMES = 32768 }; /* names are searched one by one */
+
 static const struct {
     const char *op_type;
     import_function *function;
@@ -164,6 +166,9 @@ static bool import_all(importer *im)
     im->g->name = graph_strdup(im->g, onnx_text(o->name));
     if (!im->g->name)
         return format_fail(im->error, "out of memory");
+    if (o->n_node > IMPORT_MAX_NAMES || o->n_initializer > IMPORT_MAX_NAMES)
+        return format_fail(im->error, "the model has %zu nodes and %zu constants; at most %d are read",
+                           o->n_node, o->n_initializer, IMPORT_MAX_NAMES);
     if (!read_opset(im) || !add_inputs(im))
         return false;
     for (size_t i = 0; i < o->n_node; i++)

@@ -111,7 +111,7 @@ static bool is_image(const graph *g, const compiler_options *o, uint32_t output)
     const bool unseen = r.low > r.high;
     if (follows_planes(g, root))
         return unseen || (low >= -1 && high <= 2);
-    return unseen ? root != output : low >= -0.25 && high <= 1.25 && high >= 0.25;
+    return unseen ? root != output : low >= -0.1 && high <= 1.25 && high >= 0.25;
 }
 
 /* ---- formats ------------------------------------------------------------------------------ */

@@ -1,0 +1,303 @@
+/* Random convolutions, run through the operator as a session would. Part of checkops.c. */
+
+typedef struct conv_case {
+    mona_file_op op, store_op;
+    mona_shape input, residual, output;
+    const ac_target *target;
+    uint32_t pixels;
+    flavour f;
+    bool store;
+    mona_type plane_type;
+} conv_case;
+
+/* A data section that grows. */
+typedef struct section {
+    uint8_t *bytes;
+    size_t used;
+} section;
+
+static uint32_t add_data(section *s, const void *data, size_t bytes)
+{
+    const uint32_t offset = (uint32_t)s->used;
+    uint8_t *grown = allocate(s->used + bytes);
+    if (s->used)
+        memcpy(grown, s->bytes, s->used);
+    memcpy(grown + s->used, data, bytes);
+    free(s->bytes);
+    s->bytes = grown;
+    s->used += (bytes + 63) / 64 * 64;
+    return offset;
+}
+
+static uint32_t add_random(section *s, mona_type type, size_t count, flavour f)
+{
+    uint8_t *values = allocate(count * mona_type_size(type));
+    random_values(values, type, count, f);
+    for (size_t i = 0; i < count && type == MONA_S8; i++)
+        values[i] = values[i] == 0x80 ? 0x81 : values[i];
+    const uint32_t offset = add_data(s, values, count * mona_type_size(type));
+    free(values);
+    return offset;
+}
+
+static uint32_t add_scales(section *s, uint32_t count, const conv_case *k)
+{
+    uint16_t *values = allocate(count * sizeof *values);
+    for (uint32_t i = 0; i < count; i++)
+        values[i] = k->f == EXTREME && chance(4)
+                        ? 0x7bff
+                        : ac_f16_from_f32((float)between(0, 1000) / 200000);
+    const uint32_t offset = add_data(s, values, count * sizeof *values);
+    free(values);
+    return offset;
+}
+
+static uint32_t add_bias(section *s, uint32_t count, bool half, flavour f)
+{
+    uint32_t *values = allocate(count * sizeof *values);
+    for (uint32_t i = 0; i < count; i++)
+        values[i] =
+            half ? ac_bits(chance(4) ? -0.0f
+                                     : (float)between(-1000, 1000) / (f == TINY ? 1e12f : 512))
+                 : (uint32_t)between(-100000, 100000);
+    const uint32_t offset = add_data(s, values, count * sizeof *values);
+    free(values);
+    return offset;
+}
+
+static mona_file_epilogue random_epilogue(section *s, uint32_t channels, flavour f)
+{
+    mona_file_epilogue e = {
+        .activation = (uint8_t)between(0, 3),
+        .activation_after_add = (uint8_t)PICK(0, 0, 1, 3),
+        .residual_scale = chance(3) ? F16_ONE : random_half(f),
+        .output_scale = chance(2) ? F16_ONE : random_half(f),
+        .slopes = MONA_NONE,
+    };
+    uint16_t a = random_half(f), b = random_half(f);
+    if (chance(4)) /* zeros of either sign, which must survive */
+        a = (uint16_t)PICK(0, 0x8000, a), b = (uint16_t)PICK(0, 0x8000, b);
+    const bool ordered = ac_f32_from_f16(a) <= ac_f32_from_f16(b);
+    e.clip_min = ordered ? a : b;
+    e.clip_max = ordered ? b : a;
+    if (e.activation == MONA_ACT_PRELU)
+        e.slopes = add_random(s, MONA_F16, channels, f);
+    return e;
+}
+
+static void random_conv(conv_case *k, section *s)
+{
+    memset(k, 0, sizeof *k);
+    mona_file_conv *c = &k->op.conv;
+    k->f = (flavour)between(0, FLAVOURS - 1);
+    k->target = chance(4) ? &ac_target_ascend310 : &ac_target_host;
+    k->pixels = (uint32_t)between(1, 70);
+    k->input = (mona_shape){(uint32_t)PICK(1, 1, 3, 4, 7, 8, 16, 16, 32, between(1, 70)), 0, 0,
+                            (mona_type)between(0, 2)};
+    k->output = (mona_shape){(uint32_t)PICK(1, 4, 6, 16, 16, 32, between(1, 70)), 0, 0,
+                             (mona_type)between(0, 2)};
+    c->groups = 1;
+    if (chance(5)) {
+        c->groups = (uint32_t)between(2, 20);
+        k->input.channels = c->groups * (uint32_t)between(1, 4);
+        k->output.channels = c->groups * (uint32_t)between(1, 3);
+    }
+    c->kernel_h = (uint16_t)PICK(1, 3, 3, 3, 5);
+    c->kernel_w = (uint16_t)PICK(1, 3, 3, 3, 5, 11);
+    c->stride_h = (uint16_t)PICK(1, 1, 1, 2);
+    c->stride_w = (uint16_t)PICK(1, 1, 1, 2, 3, 63);
+    c->dilation_h = (uint16_t)PICK(1, 1, 2);
+    c->dilation_w = (uint16_t)PICK(1, 1, 1, 2, 5);
+    c->pad_left = (uint16_t)between(0, 3);
+    const bool half = k->input.type == MONA_F16;
+    const size_t weights =
+        (size_t)k->output.channels * (k->input.channels / c->groups) * c->kernel_h * c->kernel_w;
+    c->weights = add_random(s, half ? MONA_F16 : MONA_S8, weights, k->f);
+    c->bias = chance(4) ? MONA_NONE : add_bias(s, k->output.channels, half, k->f);
+    c->scales = half ? MONA_NONE : add_scales(s, k->output.channels, k);
+    k->op.kind = MONA_OP_CONV;
+    k->op.input_count = (uint32_t)between(1, 2);
+    k->op.epilogue = random_epilogue(s, k->output.channels, k->f);
+    k->residual = (mona_shape){k->output.channels, 0, 0, (mona_type)between(0, 2)};
+    if (chance(3))
+        k->residual.channels = (uint32_t)PICK(1, (int32_t)k->output.channels + between(0, 9));
+}
+
+/* Sometimes the results go to planes: any block whose square divides the channels. */
+static void random_store(conv_case *k)
+{
+    const uint32_t block = (uint32_t)between(1, 4);
+    mona_file_store *s = &k->store_op.store;
+    k->store = chance(2);
+    if (k->output.channels % (block * block))
+        k->output.channels = block * block * (uint32_t)between(1, 3);
+    s->block = block;
+    k->plane_type =
+        k->output.type == MONA_F16 ? (mona_type)PICK(MONA_U8, MONA_U16, MONA_F16) : k->output.type;
+    s->maximum = k->plane_type == MONA_U16 ? (uint32_t)PICK(1023, 4095, 65535)
+                                           : (uint32_t)PICK(255, 255, 235);
+    s->scale = k->output.type == MONA_F16 ? random_half(PLAIN) : F16_ONE;
+}
+
+/* What one instruction set made of a case. */
+typedef struct conv_result {
+    uint8_t *bytes;
+    size_t size;
+} conv_result;
+
+static mona_bound_op bound_conv(const conv_case *k, const section *s, const ac_isa *isa)
+{
+    mona_bound_op b = {
+        .op = &k->op,
+        .data = s->bytes,
+        .target = k->target,
+        .isa = isa,
+        .input = {k->input, k->residual},
+        .output = k->output,
+        .input_c0 = {ac_target_c0(k->target, k->input.type, k->input.channels),
+                     ac_target_c0(k->target, k->residual.type, k->residual.channels)},
+        .output_c0 = ac_target_c0(k->target, k->output.type, k->output.channels),
+    };
+    b.constants = allocate(mona_op_conv.constants_bytes(&b));
+    mona_op_conv.bind(&b);
+    return b;
+}
+
+static ac_core new_core(const ac_target *target, const ac_isa *isa)
+{
+    return (ac_core){target,
+                     isa,
+                     allocate(target->l0a_bytes),
+                     allocate(target->l0b_bytes),
+                     allocate(target->l0c_bytes),
+                     allocate(target->ub_bytes)};
+}
+
+static void free_core(ac_core *core)
+{
+    free(core->l0a);
+    free(core->l0b);
+    free(core->l0c);
+    free(core->ub);
+}
+
+/* Rows of the window and of the residual, the same for every instruction set. */
+typedef struct conv_input {
+    row_buffer rows[16], residual;
+    uint8_t *pointers[16];
+    uint32_t count;
+    mona_span columns;
+} conv_input;
+
+static void new_conv_input(conv_input *in, const conv_case *k, const section *s)
+{
+    const mona_bound_op b = {.op = &k->op, .data = s->bytes};
+    const mona_span rows = mona_op_conv.rows(&b, 0, (mona_span){0, 1});
+    in->columns = mona_op_conv.columns(&b, 0, (mona_span){0, k->pixels});
+    in->count = (uint32_t)(rows.end - rows.begin);
+    const uint32_t c0 = ac_target_c0(k->target, k->input.type, k->input.channels);
+    for (uint32_t i = 0; i < in->count; i++) {
+        in->rows[i] = random_row(k->input.type, c0, k->input.channels,
+                                 (uint32_t)(in->columns.end - in->columns.begin), k->f);
+        in->pointers[i] = in->rows[i].row.data;
+    }
+    in->residual = random_row(k->residual.type,
+                              ac_target_c0(k->target, k->residual.type, k->residual.channels),
+                              k->residual.channels, k->pixels, k->f);
+}
+
+static void free_conv_input(conv_input *in)
+{
+    for (uint32_t i = 0; i < in->count; i++)
+        free(in->rows[i].memory);
+    free(in->residual.memory);
+}
+
+static conv_result run_conv(const conv_case *k, const section *s, const conv_input *in,
+                            const ac_isa *isa)
+{
+    mona_bound_op b = bound_conv(k, s, isa);
+    ac_core core = new_core(k->target, isa);
+    uint8_t *scratch = allocate(mona_op_conv.scratch_bytes(&b, k->pixels));
+    uint8_t *residual = in->residual.row.data;
+    row_buffer out = new_row(k->output.type, b.output_c0, k->output.channels, k->pixels);
+    uint8_t *out_row = out.row.data;
+    const uint32_t block = k->store_op.store.block ? k->store_op.store.block : 1;
+    const uint32_t planes_channels = k->output.channels / (block * block);
+    const size_t stride = (size_t)k->pixels * block * mona_type_size(k->plane_type) + 2;
+    const size_t plane_bytes = stride * block * planes_channels + 2 * GUARD;
+    uint8_t *planes = allocate(plane_bytes);
+    memset(planes, GUARD_BYTE, plane_bytes);
+    const mona_buffer buffer = {planes + GUARD, (ptrdiff_t)stride, (ptrdiff_t)(stride * block)};
+    const mona_bound_op store = {
+        .op = &k->store_op,
+        .target = k->target,
+        .isa = isa,
+        .input = {k->output},
+        .output = {planes_channels, 0, 0, k->plane_type},
+    };
+    const mona_row_call call = {
+        .bound = &b,
+        .core = &core,
+        .scratch = scratch,
+        .x_end = k->pixels,
+        .input = {{in->pointers, in->rows[0].row.block_stride, in->columns.begin},
+                  {&residual, in->residual.row.block_stride, 0}},
+        .output = {&out_row, out.row.block_stride, 0},
+        .planes = &buffer,
+        .store = k->store ? &store : NULL,
+    };
+    mona_op_conv.row(&call);
+    free_core(&core);
+    free(scratch);
+    free(b.constants);
+    if (k->store) {
+        free(out.memory);
+        return (conv_result){planes, plane_bytes};
+    }
+    free(planes);
+    return (conv_result){out.memory, out.bytes};
+}
+
+static void describe_conv(char *to, size_t room, const conv_case *k)
+{
+    const mona_file_conv *c = &k->op.conv;
+    snprintf(to, room,
+             "%s %u %s -> %u %s, kernel %ux%u stride %u dilation %u groups %u pixels %u activation "
+             "%u,%u residual %u %s store %u block %u type %s flavour %d",
+             k->target->name, k->input.channels, mona_type_name(k->input.type), k->output.channels,
+             mona_type_name(k->output.type), c->kernel_h, c->kernel_w, c->stride_w, c->dilation_w,
+             c->groups, k->pixels, k->op.epilogue.activation, k->op.epilogue.activation_after_add,
+             k->op.input_count > 1 ? k->residual.channels : 0, mona_type_name(k->residual.type),
+             k->store, k->store_op.store.block, mona_type_name(k->plane_type), k->f);
+}
+
+static bool check_conv(const ac_isa *isa, char *detail, size_t room)
+{
+    conv_case k;
+    conv_input in;
+    section s = {0};
+    do {
+        free(s.bytes);
+        s = (section){0};
+        random_conv(&k, &s);
+        const uint32_t channels = k.output.channels;
+        if (k.op.conv.groups == 1)
+            random_store(&k);
+        if (k.output.channels > channels) /* data was made for fewer */
+            k.output.channels = channels, k.store = false;
+        const mona_shape inputs[] = {k.input, k.residual};
+        if (mona_op_conv.check(&k.op, inputs, &k.output, s.bytes, s.used) == MONA_OK)
+            break;
+    } while (true);
+    new_conv_input(&in, &k, &s);
+    describe_conv(detail, room, &k);
+    const conv_result expected = run_conv(&k, &s, &in, &ac_isa_c);
+    const conv_result got = run_conv(&k, &s, &in, isa);
+    const bool ok = same(expected.bytes, got.bytes, got.size, detail, room);
+    free(expected.bytes);
+    free(got.bytes);
+    free_conv_input(&in);
+    free(s.bytes);
+    return ok;
+}
