@@ -35,8 +35,12 @@ int cmd_devices(int argc, char **argv)
     const option options[] = {
         {"--json", NULL, OPTION_FLAG, &json, 0, 0, NULL, "print JSON"},
     };
-    const command_line line = {"devices [--json]", "Lists the devices that answer.", options,
-                               sizeof options / sizeof *options, 0, 0};
+    const command_line line = {"devices [--json]",
+                               "Lists the devices that answer.",
+                               options,
+                               sizeof options / sizeof *options,
+                               0,
+                               0};
     const char *operands[1];
     options_result result = options_parse(&line, argc, argv, operands);
     if (result != OPTIONS_RUN)

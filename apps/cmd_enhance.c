@@ -42,7 +42,8 @@ static options_result parse(arguments *a, int argc, char **argv)
         {"--denoise", NULL, OPTION_STRING, &a->denoise, 0, 0, "MODEL", "another denoising .mona"},
         {"--strength", NULL, OPTION_STRING, &a->strength, 0, 0, "S",
          "of denoising: auto (default) or 0 to 1, where 1 stands for noise of 50 steps"},
-        {"--crf", NULL, OPTION_NUMBER, &a->crf, 0, 51, "N", "libx264 quality, lower is better (18)"},
+        {"--crf", NULL, OPTION_NUMBER, &a->crf, 0, 51, "N",
+         "libx264 quality, lower is better (18)"},
         {"--preset", NULL, OPTION_STRING, &a->preset, 0, 0, "NAME", "libx264 preset (medium)"},
         {"--start", NULL, OPTION_NUMBER, &a->start, 0, 1e9, "SECONDS", "leave out the beginning"},
         {"--frames", NULL, OPTION_WHOLE, &a->frames, 1, 1e15, "N", "stop after N frames"},
@@ -57,7 +58,10 @@ static options_result parse(arguments *a, int argc, char **argv)
     const command_line line = {"enhance IN -o OUT [OPTION]...",
                                "Doubles and denoises a video (or a PNG or JPEG); sound, subtitles, "
                                "timestamps and colour stay as they are.",
-                               options, sizeof options / sizeof *options, 1, 1};
+                               options,
+                               sizeof options / sizeof *options,
+                               1,
+                               1};
     const char *operands[2] = {NULL, NULL};
     options_result result = options_parse(&line, argc, argv, operands);
     a->input = operands[0];
@@ -75,8 +79,10 @@ static bool parse_stages(enhance_settings *settings, const char *list)
         bool sr = length == 2 && !memcmp(at, "sr", 2);
         bool denoise = length == 7 && !memcmp(at, "denoise", 7);
         if ((!sr && !denoise) || settings->count == CHAIN_MAX_STAGES) {
-            cli_fail(0, "--stages: expected up to %d of sr and denoise with commas between, found "
-                        "'%s'", CHAIN_MAX_STAGES, list);
+            cli_fail(0,
+                     "--stages: expected up to %d of sr and denoise with commas between, found "
+                     "'%s'",
+                     CHAIN_MAX_STAGES, list);
             return false;
         }
         settings->kinds[settings->count++] = sr ? STAGE_SR : STAGE_DENOISE;
@@ -108,8 +114,7 @@ static bool parse_device(stage_settings *stage, const char *name)
     return stage->device;
 }
 
-static bool open_models(stage_settings *stage, model_source models[MODEL_COUNT],
-                        const arguments *a)
+static bool open_models(stage_settings *stage, model_source models[MODEL_COUNT], const arguments *a)
 {
     stage->sr = &models[MODEL_SR].model;
     stage->denoise = &models[MODEL_DENOISE].model;
@@ -146,8 +151,8 @@ static int run(const arguments *a, enhance_settings *settings, bool image)
     signal(SIGTERM, on_signal);
     av_log_set_level(AV_LOG_QUIET);
 
-    bool good = image ? enhance_still(settings, &report, &error)
-                      : enhance_video(settings, &report, &error);
+    bool good =
+        image ? enhance_still(settings, &report, &error) : enhance_video(settings, &report, &error);
     progress_end(&shown);
     if (!good)
         return cli_fail(EXIT_FAILED, "%s", error.text);

@@ -6,8 +6,7 @@
 
 #include "mona.h"
 
-/* "file", "model", "producer", "version", "bytes", and the arrays "inputs", "outputs", "operators".
- */
+/* "file", "model", "producer", "version", "bytes"; the arrays "inputs", "outputs", "operators". */
 cJSON *describe_model(const char *path, const mona_model *model);
 
 /* Adds "plan" and the arrays "frames" (inputs and outputs with their size) and "buffers" to a

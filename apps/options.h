@@ -25,13 +25,13 @@ typedef struct option_list {
 } option_list;
 
 typedef struct option {
-    const char *name;     /* "--output" */
-    const char *letter;   /* "-o" or NULL */
+    const char *name;   /* "--output" */
+    const char *letter; /* "-o" or NULL */
     option_kind kind;
-    void *value;          /* keeps its initial value when the option is not given */
+    void *value;             /* keeps its initial value when the option is not given */
     double minimum, maximum; /* WHOLE, NUMBER */
-    const char *argument; /* what --help calls the value, e.g. "FILE"; NULL for flags */
-    const char *help;     /* one line */
+    const char *argument;    /* what --help calls the value, e.g. "FILE"; NULL for flags */
+    const char *help;        /* one line */
 } option;
 
 typedef struct command_line {
@@ -44,9 +44,10 @@ typedef struct command_line {
 
 typedef enum options_result { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_BAD } options_result;
 
-/* Accepts `--name value`, `--name=value`, `-o value` and `--` before operands. operands has room for
- * operands_max + 1 and ends with NULL. --help is always there: it prints on stdout and gives
+/* Accepts `--name value`, `--name=value`, `-o value` and `--` before operands. operands has room
+ * for operands_max + 1 and ends with NULL. --help is always there: it prints on stdout and gives
  * OPTIONS_HELP (exit with 0). OPTIONS_BAD: one line was printed (exit with EXIT_USAGE). */
-options_result options_parse(const command_line *line, int argc, char **argv, const char **operands);
+options_result options_parse(const command_line *line, int argc, char **argv,
+                             const char **operands);
 
 #endif

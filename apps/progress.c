@@ -69,8 +69,10 @@ void progress_end(progress *p)
 static void summarise_damage(const enhance_report *r)
 {
     if (r->lost_packets || r->damaged_frames)
-        fprintf(stderr, "mona: damaged input: %" PRIu64 " packets could not be decoded, %" PRIu64
-                        " frames have errors\n", r->lost_packets, r->damaged_frames);
+        fprintf(stderr,
+                "mona: damaged input: %" PRIu64 " packets could not be decoded, %" PRIu64
+                " frames have errors\n",
+                r->lost_packets, r->damaged_frames);
     if (r->moved_frames)
         fprintf(stderr, "mona: %" PRIu64 " frames had timestamps that did not ascend; moved them\n",
                 r->moved_frames);
@@ -84,12 +86,16 @@ void progress_summary(progress *p, const char *output, const enhance_report *r)
     summarise_damage(r);
     if (p->quiet)
         return;
+    if (r->metadata_lost)
+        fprintf(stderr, "mona: %s: EXIF and colour profile stay behind; a .jpg would keep them\n",
+                output);
     getrusage(RUSAGE_SELF, &usage);
     if (r->noise >= 0)
         snprintf(noise, sizeof noise, "; noise %.1f steps", (double)r->noise);
-    fprintf(stderr, "mona: %s: %" PRIu64 " %s %ux%u in %.2f s, %.2f fps; engine %.1f MiB, frames %.1f "
-                    "MiB, whole process %.0f MiB%s\n", output, r->frames,
-            r->frames == 1 ? "frame" : "frames", r->out_width, r->out_height, seconds,
-            (double)r->frames / seconds, (double)r->engine_bytes / MIB,
+    fprintf(stderr,
+            "mona: %s: %" PRIu64 " %s %ux%u in %.2f s, %.2f fps; engine %.1f MiB, frames %.1f "
+            "MiB, whole process %.0f MiB%s\n",
+            output, r->frames, r->frames == 1 ? "frame" : "frames", r->out_width, r->out_height,
+            seconds, (double)r->frames / seconds, (double)r->engine_bytes / MIB,
             (double)r->frame_bytes / MIB, (double)usage.ru_maxrss / 1024, noise);
 }

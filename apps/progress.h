@@ -8,8 +8,8 @@
 #include "pipeline/enhance.h"
 
 typedef struct progress {
-    bool quiet;      /* say nothing */
-    bool terminal;   /* stderr is one: redraw a line */
+    bool quiet;          /* say nothing */
+    bool terminal;       /* stderr is one: redraw a line */
     double began, shown; /* seconds of the monotonic clock; 0: not yet */
 } progress;
 

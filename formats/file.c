@@ -17,8 +17,7 @@ void *file_alloc(size_t count)
     return memory ? memset(memory, 0, rounded) : NULL;
 }
 
-/* The size is asked for first, so that memory is taken once; pipes have none and grow as they come.
- */
+/* known: the size, if the file has one, so that memory is taken once; pipes grow as they come. */
 static bool read_stream(FILE *file, size_t known, const char *path, size_t limit, uint8_t **bytes,
                         size_t *size, format_error *error)
 {

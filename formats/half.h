@@ -4,8 +4,7 @@
 
 #include <stdint.h>
 
-/* Round to nearest, halves to even; beyond 65504 saturates, as the engine does; a NaN gives a NaN.
- */
+/* Rounds to nearest, halves to even; saturates at 65504, as the engine does; a NaN stays one. */
 uint16_t half_from_double(double value);
 
 /* Exact. */

@@ -30,8 +30,7 @@ const char *npy_type_name(npy_type type); /* "float32" */
 /* Element i as a number. */
 double npy_value(const npy_array *array, uint64_t i);
 
-/* Parses bytes[0, size); array->data points into them, at any alignment. Sizes must match exactly.
- */
+/* Parses bytes[0, size), all of them; array->data points into them, at any alignment. */
 bool npy_parse(npy_array *array, const uint8_t *bytes, size_t size, format_error *error);
 
 /* The array as a file in memory, released with free(); NULL: out of memory. */

@@ -23,8 +23,10 @@ bool bound_open(bound_model *bound, const mona_model *model, const char *name,
 
     mona_status status = mona_plan_make(&bound->plan, bound->plan_memory, model, config);
     if (status == MONA_ERR_DEVICE && config->cpu)
-        return pipeline_fail(error, "--cpu: expected an instruction set that the device has and "
-                                    "mona has code for, found '%s'", config->cpu);
+        return pipeline_fail(error,
+                             "--cpu: expected an instruction set that the device has and "
+                             "mona has code for, found '%s'",
+                             config->cpu);
     if (status)
         return pipeline_fail(error, "model %s cannot be used at %ux%u: %s", name,
                              config->sizes[0].width, config->sizes[0].height,

@@ -15,8 +15,8 @@ typedef struct bound_model {
     mona_session *session;
 } bound_model;
 
-/* Plans, allocates and opens. name is for messages; config.sizes must be set. Whether it succeeds or
- * not, bound_close releases what there is. */
+/* Plans, allocates and opens. name is for messages; config.sizes must be set. Whether it succeeds
+ * or not, bound_close releases what there is. */
 bool bound_open(bound_model *bound, const mona_model *model, const char *name,
                 const mona_config *config, pipeline_error *error);
 

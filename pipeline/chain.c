@@ -61,8 +61,8 @@ mona_status chain_input(chain *c, frame **in)
     return mona_event_synchronize(&c->stages[0].done[(n - c->slots[0]) % STAGE_SLOTS]);
 }
 
-/* Stage i on frame n: reads when stage i - 1 has written it, writes when stage i + 1 has read the frame
- * that lay there before. */
+/* Stage i on frame n: reads when stage i - 1 has written it, writes when stage i + 1 has read the
+ * frame that lay there before. */
 static mona_status enqueue_stage(chain *c, unsigned i, uint64_t n)
 {
     const frame *in = &c->edges[i][n % c->slots[i]];

@@ -1,10 +1,10 @@
 /* Stages one after another, with the frames between them.
  *
- * Frame n enters in slot n % CHAIN_INPUTS of the first edge, crosses the edges between stages in two
- * alternating slots each, and leaves in slot n % CHAIN_OUTPUTS of the last edge. While stage 1 works on
- * frame n, stage 0 works on n + 1 and the caller fills n + 2 and encodes n - 1. A slot is written again
- * when whoever reads it is done, which events between the stages' streams see to. All of it is
- * allocated when the chain is opened. */
+ * Frame n enters in slot n % CHAIN_INPUTS of the first edge, crosses the edges between stages in
+ * two alternating slots each, and leaves in slot n % CHAIN_OUTPUTS of the last edge. While stage 1
+ * works on frame n, stage 0 works on n + 1 and the caller fills n + 2 and encodes n - 1. A slot is
+ * written again when whoever reads it is done, which events between the stages' streams see to. All
+ * of it is allocated when the chain is opened. */
 #ifndef MONA_CHAIN_H
 #define MONA_CHAIN_H
 
@@ -23,13 +23,13 @@ typedef struct chain {
     unsigned count;
     frame edges[CHAIN_MAX_STAGES + 1][STAGE_SLOTS];
     unsigned slots[CHAIN_MAX_STAGES + 1]; /* of each edge */
-    uint8_t *memory;     /* of all frames */
+    uint8_t *memory;                      /* of all frames */
     size_t memory_bytes;
-    uint64_t entered;    /* frames */
+    uint64_t entered; /* frames */
 } chain;
 
-/* Opens stages for frames of format in. overlap: false for a single frame, which then takes one slot of
- * each edge. Whether it succeeds or not, chain_close releases what there is. */
+/* Opens stages for frames of format in. overlap: false for a single frame, which then takes one
+ * slot of each edge. Whether it succeeds or not, chain_close releases what there is. */
 bool chain_open(chain *c, const stage_kind *kinds, unsigned count, const stage_settings *settings,
                 frame_format in, bool overlap, pipeline_error *error);
 
@@ -39,7 +39,8 @@ frame_format chain_format(const chain *c);
 /* Waits until the memory of the next frame to enter is free, and gives it. */
 mona_status chain_input(chain *c, frame **in);
 
-/* Queues the frame filled last. *done is reached when it lies in its output slot, which must be free. */
+/* Queues the frame filled last. *done is reached when it lies in its output slot, which must be
+ * free. */
 mona_status chain_enqueue(chain *c, mona_event **done);
 
 /* Finishes what is queued. A zeroed chain is allowed. */
@@ -47,8 +48,8 @@ void chain_close(chain *c);
 
 size_t chain_engine_bytes(const chain *c); /* of the stages' sessions */
 
-/* The latest estimate of the first stage that makes one; negative: none does. Call when no frame is on
- * its way. */
+/* The latest estimate of the first stage that makes one; negative: none does. Call when no frame is
+ * on its way. */
 float chain_noise(const chain *c);
 
 #endif

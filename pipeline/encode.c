@@ -7,13 +7,16 @@
 
 static bool check_preset(const char *preset, pipeline_error *error)
 {
-    static const char *const names[] = {"ultrafast", "superfast", "veryfast", "faster", "fast",
-                                        "medium",    "slow",      "slower",   "veryslow", "placebo"};
+    static const char *const names[] = {"ultrafast", "superfast", "veryfast", "faster",
+                                        "fast",      "medium",    "slow",     "slower",
+                                        "veryslow",  "placebo"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(names[i], preset))
             return true;
-    return pipeline_fail(error, "--preset: expected ultrafast, superfast, veryfast, faster, fast, "
-                                "medium, slow, slower, veryslow or placebo, found '%s'", preset);
+    return pipeline_fail(error,
+                         "--preset: expected ultrafast, superfast, veryfast, faster, fast, "
+                         "medium, slow, slower, veryslow or placebo, found '%s'",
+                         preset);
 }
 
 static void copy_colour(AVCodecContext *to, const AVCodecParameters *from)

@@ -16,7 +16,9 @@ typedef struct enhance_report {
     uint32_t in_width, in_height, out_width, out_height;
     size_t engine_bytes, frame_bytes; /* sessions; frame pool */
     uint64_t frames, expected;        /* expected 0: unknown */
-    float noise; /* found in the last frame, standard deviation in 8-bit steps; negative: not looked for */
+    float noise; /* found in the last frame, standard deviation in 8-bit steps; negative: not looked
+                    for */
+    bool metadata_lost;                                  /* of a picture; when done */
     uint64_t lost_packets, damaged_frames, moved_frames; /* of the input; when done */
 } enhance_report;
 
@@ -25,8 +27,8 @@ typedef struct enhance_settings {
     stage_kind kinds[CHAIN_MAX_STAGES];
     unsigned count;
     stage_settings stage;
-    double start;         /* seconds left out at the beginning */
-    uint64_t frames;      /* at most; 0: all */
+    double start;    /* seconds left out at the beginning */
+    uint64_t frames; /* at most; 0: all */
     double crf;
     const char *preset;
     volatile sig_atomic_t *interrupted; /* set: stop and fail; NULL: never */

@@ -9,8 +9,8 @@ typedef struct pipeline_error {
     char text[768]; /* one line without a newline */
 } pipeline_error;
 
-/* Writes the line; always returns false, so that `return pipeline_fail(...)` reads well. A line that
- * is there already stays: the first cause is the one to tell. */
+/* Writes the line; always returns false, so that `return pipeline_fail(...)` reads well. A line
+ * that is there already stays: the first cause is the one to tell. */
 bool pipeline_fail(pipeline_error *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -1,4 +1,5 @@
-/* Frames in memory: up to four 8-bit planes, and pools of them made before the first frame arrives. */
+/* Frames in memory: up to four 8-bit planes, and pools of them made before the first frame arrives.
+ */
 #ifndef MONA_FRAME_H
 #define MONA_FRAME_H
 
@@ -12,8 +13,8 @@ enum { FRAME_MAX_PLANES = 4 }; /* luma, two of chroma, alpha */
 
 /* What a frame is. Planes 1 and 2 are smaller by 1 << chroma_shift in both directions; 0 and 3 are
  * full size. width and height are those of the picture; what is stored is padded to a multiple that
- * makes chroma planes whole, and that doubles with the frame: 35 rows are stored as 36, and twice as
- * large as 72 for 70. */
+ * makes chroma planes whole, and that doubles with the frame: 35 rows are stored as 36, and twice
+ * as large as 72 for 70. */
 typedef struct frame_format {
     uint32_t width, height;
     unsigned planes;       /* 1, 3 or 4 */

@@ -36,8 +36,8 @@ static bool open_container(input *in, pipeline_error *error)
     int code = avformat_open_input(&in->format, url, NULL, &options);
     av_dict_free(&options);
     if (code == AVERROR_INVALIDDATA)
-        return pipeline_fail(error, "%s: expected a video or an image, found data of no known format",
-                             in->path);
+        return pipeline_fail(
+            error, "%s: expected a video or an image, found data of no known format", in->path);
     if (code < 0)
         return pipeline_fail_av(error, code, "%s: cannot be opened", in->path);
     /* libav renders plain text as a terminal would and calls that a video. */
@@ -64,8 +64,10 @@ static bool check_video(const input *in, pipeline_error *error)
     if (video->width <= 0 || video->height <= 0)
         return pipeline_fail(error, "%s: the video's size is unknown", in->path);
     if (video->format != AV_PIX_FMT_YUV420P && video->format != AV_PIX_FMT_YUVJ420P)
-        return pipeline_fail(error, "%s: expected pixel format yuv420p or yuvj420p (4:2:0, 8 bit), "
-                                    "found %s", in->path, name ? name : "none");
+        return pipeline_fail(error,
+                             "%s: expected pixel format yuv420p or yuvj420p (4:2:0, 8 bit), "
+                             "found %s",
+                             in->path, name ? name : "none");
     if (video->width > MONA_MAX_SIDE || video->height > MONA_MAX_SIDE)
         return pipeline_fail(error, "%s: expected at most %d pixels a side, found %dx%d", in->path,
                              MONA_MAX_SIDE, video->width, video->height);
@@ -87,8 +89,8 @@ static bool open_decoder(input *in, pipeline_error *error)
     in->decoder->thread_count = 0;
     if (code >= 0)
         code = avcodec_open2(in->decoder, codec, NULL);
-    return code >= 0 || pipeline_fail_av(error, code, "%s: the %s decoder cannot start", in->path,
-                                         codec->name);
+    return code >= 0 ||
+           pipeline_fail_av(error, code, "%s: the %s decoder cannot start", in->path, codec->name);
 }
 
 /* start in a stream's own time base; 0 when nothing is left out. */
@@ -97,8 +99,8 @@ static int64_t start_in(const input *in, AVRational time_base)
     return in->start == AV_NOPTS_VALUE ? 0 : av_rescale_q(in->start, AV_TIME_BASE_Q, time_base);
 }
 
-/* Moves to the last key frame before start. A file that cannot be searched is read from its beginning;
- * frames before start are dropped either way. */
+/* Moves to the last key frame before start. A file that cannot be searched is read from its
+ * beginning; frames before start are dropped either way. */
 static void seek(input *in, double start)
 {
     int64_t origin = in->format->start_time == AV_NOPTS_VALUE ? 0 : in->format->start_time;
@@ -206,8 +208,8 @@ static bool place_frame(input *in)
     int64_t start = start_in(in, in->video->time_base);
     int64_t pts = frame->best_effort_timestamp;
     if (frame->pkt_duration <= 0)
-        frame->pkt_duration = FFMAX(1, av_rescale_q(1, av_inv_q(input_frame_rate(in)),
-                                                    in->video->time_base));
+        frame->pkt_duration =
+            FFMAX(1, av_rescale_q(1, av_inv_q(input_frame_rate(in)), in->video->time_base));
     if (pts == AV_NOPTS_VALUE)
         pts = in->next_pts + start;
     pts -= start;
@@ -231,7 +233,8 @@ static bool check_frame(const input *in, pipeline_error *error)
     if (frame->width == video->width && frame->height == video->height &&
         (frame->format == AV_PIX_FMT_YUV420P || frame->format == AV_PIX_FMT_YUVJ420P))
         return true;
-    return pipeline_fail(error, "%s: expected every frame to be %dx%d yuv420p, found one of %dx%d %s",
+    return pipeline_fail(error,
+                         "%s: expected every frame to be %dx%d yuv420p, found one of %dx%d %s",
                          in->path, video->width, video->height, frame->width, frame->height,
                          av_get_pix_fmt_name(frame->format));
 }
@@ -264,8 +267,8 @@ input_result input_next(input *in, pipeline_error *error)
     }
 }
 
-/* Whether a stream will still have packets before end: subtitles and data come when they like and are
- * not waited for. */
+/* Whether a stream will still have packets before end: subtitles and data come when they like and
+ * are not waited for. */
 static bool all_audio_past(const input *in, const int64_t *last, int64_t end)
 {
     for (unsigned i = 0; i < in->format->nb_streams && i < 64; i++) {
@@ -294,8 +297,8 @@ bool input_copy_until(input *in, int64_t end, pipeline_error *error)
             last[index] = dts - start_in(in, time_base);
         bool passed = true;
         if (index != (unsigned)in->video->index &&
-            (dts == AV_NOPTS_VALUE ||
-             av_compare_ts(dts - start_in(in, time_base), time_base, end, in->video->time_base) < 0))
+            (dts == AV_NOPTS_VALUE || av_compare_ts(dts - start_in(in, time_base), time_base, end,
+                                                    in->video->time_base) < 0))
             passed = copy_packet(in, error);
         av_packet_unref(in->packet);
         if (!passed)

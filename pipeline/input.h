@@ -1,4 +1,5 @@
-/* A media file as mona reads it: frames of one video stream, packets of all others, in file order. */
+/* A media file as mona reads it: frames of one video stream, packets of all others, in file order.
+ */
 #ifndef MONA_INPUT_H
 #define MONA_INPUT_H
 
@@ -18,15 +19,15 @@ typedef bool (*input_copy)(void *context, AVPacket *packet, pipeline_error *erro
 typedef struct input {
     const char *path;
     AVFormatContext *format;
-    AVStream *video;         /* the stream to enhance */
+    AVStream *video; /* the stream to enhance */
     AVCodecContext *decoder;
-    AVPacket *packet;        /* reused */
-    AVFrame *frame;          /* the frame input_next found; reused */
+    AVPacket *packet; /* reused */
+    AVFrame *frame;   /* the frame input_next found; reused */
     input_copy copy;
     void *copy_context;
-    int64_t start;           /* AV_TIME_BASE units, in the file's own time; AV_NOPTS_VALUE: all */
-    int64_t next_pts;        /* where a frame without a timestamp belongs */
-    int64_t last_pts;        /* of the latest frame */
+    int64_t start;    /* AV_TIME_BASE units, in the file's own time; AV_NOPTS_VALUE: all */
+    int64_t next_pts; /* where a frame without a timestamp belongs */
+    int64_t last_pts; /* of the latest frame */
     bool draining;
     uint64_t lost_packets;   /* could not be decoded */
     uint64_t damaged_frames; /* decoded with errors */
@@ -48,8 +49,8 @@ uint64_t input_frame_estimate(const input *in);
 
 typedef enum input_result { INPUT_FRAME, INPUT_END, INPUT_FAILED } input_result;
 
-/* Decodes the next frame into in->frame: pts (ascending, in the video's time base, from 0 at start) and
- * pkt_duration are set. Passes packets of other streams to copy on the way. */
+/* Decodes the next frame into in->frame: pts (ascending, in the video's time base, from 0 at start)
+ * and pkt_duration are set. Passes packets of other streams to copy on the way. */
 input_result input_next(input *in, pipeline_error *error);
 
 /* After the last frame wanted: passes on the other streams' packets up to end (in the video's time

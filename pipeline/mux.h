@@ -18,7 +18,7 @@ typedef struct mux {
     int *stream_of;           /* output stream of each input stream, -1: not copied */
     AVRational *time_base_of; /* time base of each input stream */
     unsigned input_streams;
-    pthread_mutex_t lock;     /* decoder and encoder threads both write packets */
+    pthread_mutex_t lock; /* decoder and encoder threads both write packets */
 } mux;
 
 /* The container that a name stands for; NULL: none that holds H.264 in one file. */

@@ -3,7 +3,8 @@
  * The mask
  *          1 -2  1
  *     N = -2  4 -2      is the difference of two Laplacians, so it gives 0 on any plane, ramp or
- *          1 -2  1      quadratic a*x^2 + b*y^2 + c*x + d*y + e, and hence on smooth picture content.
+ *          1 -2  1      quadratic a*x^2 + b*y^2 + c*x + d*y + e, and hence on smooth picture
+ * content.
  *
  * On independent noise of standard deviation s its response r has mean 0 and variance
  * (4*1 + 4*4 + 16) s^2 = 36 s^2. For normal noise E|r| = sqrt(2/pi) * 6 s, so
@@ -11,18 +12,19 @@
  *     s = sqrt(pi/2) / 6 * mean |r|.
  *
  * Edges and texture respond too and only ever add. So the mean is taken for each 16x16 block, and
- * a low quantile of the blocks' means is used: those are the blocks with the least content. The lowest
- * of many noisy means is lower than their middle, which the constant below makes up for: the mask's
- * overlap leaves about 80 independent ones of a block's 256 responses, each with a spread of 0.76 of its
- * mean, so block means spread by 0.76 / sqrt(80) = 8.5 %, and the 10 % quantile of a normal
- * distribution lies 1.28 of that below the middle: 11 %. (Measured on synthetic noise of 1 to 50
- * steps: within 2 % after the correction.)
+ * a low quantile of the blocks' means is used: those are the blocks with the least content. The
+ * lowest of many noisy means is lower than their middle, which the constant below makes up for: the
+ * mask's overlap leaves about 80 independent ones of a block's 256 responses, each with a spread of
+ * 0.76 of its mean, so block means spread by 0.76 / sqrt(80) = 8.5 %, and the 10 % quantile of a
+ * normal distribution lies 1.28 of that below the middle: 11 %. (Measured on synthetic noise of 1
+ * to 50 steps: within 2 % after the correction.)
  *
- * Blocks that are clipped (black borders, burnt-out sky) have no noise but say nothing about the rest;
- * blocks whose mean is within 4 steps of 16 or 235, or beyond, are left out as long as others remain.
+ * Blocks that are clipped (black borders, burnt-out sky) have no noise but say nothing about the
+ * rest; blocks whose mean is within 4 steps of 16 or 235, or beyond, are left out as long as others
+ * remain.
  *
- * Noise below about half a step disappears when samples are rounded; the uniform rounding error alone
- * has s = 0.29. */
+ * Noise below about half a step disappears when samples are rounded; the uniform rounding error
+ * alone has s = 0.29. */
 #include "noise.h"
 
 #include <stdlib.h>
@@ -32,7 +34,8 @@
 #define QUANTILE_BIAS 0.89
 
 /* Sum of |r| over one block whose first sample is at p; *level: sum of its samples. */
-static uint32_t block_response(const uint8_t *p, ptrdiff_t stride, unsigned spacing, uint32_t *level)
+static uint32_t block_response(const uint8_t *p, ptrdiff_t stride, unsigned spacing,
+                               uint32_t *level)
 {
     const ptrdiff_t down = stride * (ptrdiff_t)spacing, right = (ptrdiff_t)spacing;
     uint32_t sum = 0;
@@ -59,7 +62,8 @@ static double quantile(const uint32_t *bins, uint32_t blocks)
     return (double)NOISE_BINS / NOISE_BIN_STEPS;
 }
 
-/* From one block to the next: large planes are sampled, about NOISE_BLOCKS of their blocks are enough. */
+/* From one block to the next: large planes are sampled, about NOISE_BLOCKS of their blocks are
+ * enough. */
 static uint32_t block_step(uint32_t width, uint32_t height)
 {
     uint64_t blocks = (uint64_t)(width / NOISE_BLOCK) * (height / NOISE_BLOCK);

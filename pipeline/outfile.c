@@ -18,8 +18,10 @@ static bool may_replace(const char *name, const char *input, pipeline_error *err
         return pipeline_fail(error, "%s: expected a file name for the output, found a directory",
                              name);
     if (!S_ISREG(out.st_mode))
-        return pipeline_fail(error, "%s: expected a regular file or a new name for the output, "
-                                    "found a device or a pipe", name);
+        return pipeline_fail(error,
+                             "%s: expected a regular file or a new name for the output, "
+                             "found a device or a pipe",
+                             name);
     if (input && !stat(input, &in) && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
         return pipeline_fail(error, "%s: the output is the input; expected another name", name);
     return true;
@@ -59,8 +61,8 @@ static int sync_path(const char *path, int flags)
     return failed;
 }
 
-/* Makes the rename itself durable. Best effort: some file systems cannot sync a folder, and the file
- * is complete either way. */
+/* Makes the rename itself durable. Best effort: some file systems cannot sync a folder, and the
+ * file is complete either way. */
 static void sync_folder(const char *name)
 {
     char *copy = strdup(name);

@@ -1,7 +1,7 @@
 /* Output files that appear under their name only when they are complete.
  *
- * The bytes go to NAME.<process>.part in the same folder. outfile_commit makes them durable and renames;
- * outfile_discard removes them. Until the rename an existing NAME stays as it was. */
+ * The bytes go to NAME.<process>.part in the same folder. outfile_commit makes them durable and
+ * renames; outfile_discard removes them. Until the rename an existing NAME stays as it was. */
 #ifndef MONA_OUTFILE_H
 #define MONA_OUTFILE_H
 

@@ -1,8 +1,8 @@
 /* Still images: RGB -> luma and chroma -> stages -> RGB.
  *
- * Chroma stays at full resolution (4:4:4) unless the denoiser takes part, which works on 4:2:0: then
- * chroma is halved on the way in and, at the end, enlarged by the same bicubic interpolation that
- * super-resolution uses for it. */
+ * Chroma stays at full resolution (4:4:4) unless the denoiser takes part, which works on 4:2:0:
+ * then chroma is halved on the way in and, at the end, enlarged by the same bicubic interpolation
+ * that super-resolution uses for it. */
 #include "enhance.h"
 
 #include <stdlib.h>
@@ -25,7 +25,9 @@ static frame_format working_format(const enhance_settings *settings, const still
     const bool denoise = uses_denoise(settings);
     return (frame_format){.width = image->width,
                           .height = image->height,
-                          .planes = alpha ? 4 : colour || denoise ? 3 : 1,
+                          .planes = alpha               ? 4
+                                    : colour || denoise ? 3
+                                                        : 1,
                           .chroma_shift = denoise,
                           .multiple = denoise ? 2 : 1};
 }
@@ -72,7 +74,8 @@ static bool widen_chroma(frame *to, uint8_t **memory, const frame *from,
         mona_buffer source = frame_buffer(from, p), target = frame_buffer(to, p);
         if (p == 1 || p == 2) {
             mona_status status = mona_session_run(bicubic.session, &source, &target);
-            good = !status || pipeline_fail(error, "computing failed: %s", mona_status_text(status));
+            good =
+                !status || pipeline_fail(error, "computing failed: %s", mona_status_text(status));
         } else {
             frame_fill_plane(to, p, from->data[p], from->stride[p], format.width, format.height);
         }
@@ -81,15 +84,21 @@ static bool widen_chroma(frame *to, uint8_t **memory, const frame *from,
     return good;
 }
 
-static bool write_result(const enhance_settings *settings, const frame *result, unsigned channels,
+/* Writes a result that has the channels and the metadata of the image it was made from. */
+static bool write_result(const enhance_settings *settings, const frame *result, const still *source,
                          mona_size size, pipeline_error *error)
 {
-    still image = {.width = size.width, .height = size.height, .channels = channels};
-    image.pixels = malloc((size_t)size.width * size.height * channels);
+    still image = {.width = size.width,
+                   .height = size.height,
+                   .channels = source->channels,
+                   .metadata = source->metadata,
+                   .metadata_bytes = source->metadata_bytes};
+    image.pixels = malloc((size_t)size.width * size.height * source->channels);
     if (!image.pixels)
         return pipeline_fail(error, "out of memory");
     colour_join(&image, result);
     bool good = still_write(&image, settings->output, error);
+    image.metadata = NULL;
     still_free(&image);
     return good;
 }
@@ -107,7 +116,7 @@ static bool finish(const enhance_settings *settings, chain *c, const still *imag
         good = widen_chroma(&wide, &memory, result, &settings->stage, error);
         result = &wide;
     }
-    good = good && write_result(settings, result, image->channels, size, error);
+    good = good && write_result(settings, result, image, size, error);
     free(memory);
     return good;
 }
@@ -132,6 +141,7 @@ static bool enhance_image(const enhance_settings *settings, enhance_report *repo
             settings->progress(settings->progress_context, report);
         good = run_stages(&stages, image, error) && finish(settings, &stages, image, error);
         report->frames = good;
+        report->metadata_lost = image->metadata && !still_takes_metadata(settings->output);
         report->noise = chain_noise(&stages);
     }
     chain_close(&stages);

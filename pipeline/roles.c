@@ -26,12 +26,14 @@ static bool check_tensor(const named_model *model, mona_tensor_info tensor, unsi
 {
     int role = role_of(tensor.name);
     if (role == ROLE_UNKNOWN)
-        return pipeline_fail(error, "%s: expected tensors named luma, y, u, v, noise or plane, "
-                                    "found '%s'", model->name, tensor.name);
+        return pipeline_fail(error,
+                             "%s: expected tensors named luma, y, u, v, noise or plane, "
+                             "found '%s'",
+                             model->name, tensor.name);
     if (tensor.type != MONA_U8 || tensor.channels != 1)
-        return pipeline_fail(error, "%s: expected tensor '%s' to be one plane of u8, found %u of %s",
-                             model->name, tensor.name, tensor.channels,
-                             mona_type_name(tensor.type));
+        return pipeline_fail(
+            error, "%s: expected tensor '%s' to be one plane of u8, found %u of %s", model->name,
+            tensor.name, tensor.channels, mona_type_name(tensor.type));
     *found |= 1u << role;
     return true;
 }
@@ -46,10 +48,10 @@ bool roles_check(const named_model *model, unsigned inputs, unsigned outputs, pi
         if (!check_tensor(model, mona_model_output(&model->model, i), &found_outputs, error))
             return false;
     if (found_inputs != inputs || found_outputs != outputs)
-        return pipeline_fail(error, "%s: expected a model for %s, found other inputs or outputs",
-                             model->name,
-                             inputs == 1u << ROLE_LUMA ? "one plane (luma -> luma_x2)"
-                                                       : "y, u, v and noise (-> y_out, u_out, v_out)");
+        return pipeline_fail(
+            error, "%s: expected a model for %s, found other inputs or outputs", model->name,
+            inputs == 1u << ROLE_LUMA ? "one plane (luma -> luma_x2)"
+                                      : "y, u, v and noise (-> y_out, u_out, v_out)");
     return true;
 }
 

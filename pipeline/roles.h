@@ -16,9 +16,10 @@ int role_of(const char *tensor);
 /* Size of the plane or noise map a role stands for. */
 mona_size role_size(int role, const frame_format *format);
 
-/* Every tensor of the model has a known role and is one plane of U8, and the roles are the inputs and
- * outputs wanted, given as bit sets (1 << role). */
-bool roles_check(const named_model *model, unsigned inputs, unsigned outputs, pipeline_error *error);
+/* Every tensor of the model has a known role and is one plane of U8, and the roles are the inputs
+ * and outputs wanted, given as bit sets (1 << role). */
+bool roles_check(const named_model *model, unsigned inputs, unsigned outputs,
+                 pipeline_error *error);
 
 /* Sets config->sizes for frames of this format. */
 void roles_bind(const mona_model *model, const frame_format *format, mona_config *config);

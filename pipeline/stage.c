@@ -8,7 +8,8 @@
 
 enum { LUMA_ONLY = 1 << ROLE_LUMA, COLOUR = LUMA_ONLY | 1 << ROLE_U | 1 << ROLE_V };
 
-/* The estimate follows a change of the noise within about a second of video, and does not flicker. */
+/* The estimate follows a change of the noise within about a second of video, and does not flicker.
+ */
 #define SMOOTHING 0.1f
 
 static mona_config config_from(const stage_settings *settings)
@@ -30,9 +31,10 @@ static bool open_doubler(bound_model *bound, const named_model *model,
         return false;
     mona_tensor_info out = mona_plan_output(bound->plan, 0);
     if (out.width != 2 * size.width || out.height != 2 * size.height)
-        return pipeline_fail(error, "%s: expected a model that doubles a frame, found one that makes "
-                                    "%ux%u of %ux%u", model->name, out.width, out.height, size.width,
-                             size.height);
+        return pipeline_fail(error,
+                             "%s: expected a model that doubles a frame, found one that makes "
+                             "%ux%u of %ux%u",
+                             model->name, out.width, out.height, size.width, size.height);
     return true;
 }
 
@@ -94,8 +96,8 @@ bool stage_open(stage *s, stage_kind kind, const stage_settings *settings, frame
     s->stream_memory = bound_allocate(mona_stream_bytes());
     if (!s->stream_memory)
         return pipeline_fail(error, "out of memory");
-    mona_status status = mona_stream_open(&s->stream, settings->device, s->stream_memory,
-                                          mona_stream_bytes());
+    mona_status status =
+        mona_stream_open(&s->stream, settings->device, s->stream_memory, mona_stream_bytes());
     if (status)
         return pipeline_fail(error, "a stream cannot start: %s", mona_status_text(status));
     return kind == STAGE_SR ? open_sr(s, settings, error)

@@ -1,8 +1,8 @@
 /* Stages: what is done to a frame, in the background, one stream each.
  *
  * A super-resolution stage doubles a frame: luma by a network, chroma and alpha by bicubic
- * interpolation. A denoising stage cleans luma and chroma together; it is told how strong the noise is,
- * or estimates it on the frame that enters it. */
+ * interpolation. A denoising stage cleans luma and chroma together; it is told how strong the noise
+ * is, or estimates it on the frame that enters it. */
 #ifndef MONA_STAGE_H
 #define MONA_STAGE_H
 
@@ -25,8 +25,10 @@ typedef struct named_model {
 typedef struct stage_settings {
     const named_model *sr;      /* tensors luma -> luma_*, twice the size */
     const named_model *denoise; /* tensors y, u, v, noise -> y_*, u_*, v_* */
-    const named_model *bicubic_left;   /* plane -> plane_*; chroma sited left, as in MPEG-2 to H.264 */
-    const named_model *bicubic_center; /* the same for samples in the middle of what they stand for */
+    const named_model
+        *bicubic_left; /* plane -> plane_*; chroma sited left, as in MPEG-2 to H.264 */
+    const named_model
+        *bicubic_center;       /* the same for samples in the middle of what they stand for */
     const mona_device *device; /* NULL: auto */
     const char *cpu;           /* NULL: the best */
     unsigned threads;          /* of each session; 0: one per core */
@@ -58,19 +60,20 @@ typedef struct stage {
     bound_model main, chroma, alpha; /* chroma, alpha: SR only */
     double strength;
     unsigned noise_spacing;
-    float sigma;        /* estimate so far, negative before the first frame; the stream's own */
-    noise_work *work;   /* auto only */
+    float sigma;      /* estimate so far, negative before the first frame; the stream's own */
+    noise_work *work; /* auto only */
     uint8_t *noise_rows;
     noise_job jobs[STAGE_SLOTS];
 } stage;
 
 /* Opens a stage for frames of format in; s->out says what comes out. enlarged: how many times the
- * frames have been doubled before, which is what their noise looks like. Whether it succeeds or not,
- * stage_close releases what there is. */
+ * frames have been doubled before, which is what their noise looks like. Whether it succeeds or
+ * not, stage_close releases what there is. */
 bool stage_open(stage *s, stage_kind kind, const stage_settings *settings, frame_format in,
                 unsigned enlarged, pipeline_error *error);
 
-/* Queues the work of one frame. in and out stay until it is done; a slot is used again only then. */
+/* Queues the work of one frame. in and out stay until it is done; a slot is used again only then.
+ */
 mona_status stage_enqueue(stage *s, const frame *in, const frame *out, unsigned slot);
 
 /* Finishes what is queued. A zeroed stage is allowed. */

@@ -13,6 +13,7 @@
 #include <stb/stb_image.h>
 #include <stb/stb_image_write.h>
 
+#include "jpeg_segments.h"
 #include "mona.h"
 #include "outfile.h"
 
@@ -43,6 +44,8 @@ static bool read_open_file(still *image, const char *path, FILE *file, unsigned 
     if (width > MONA_MAX_SIDE || height > MONA_MAX_SIDE)
         return pipeline_fail(error, "%s: expected at most %d pixels a side, found %dx%d", path,
                              MONA_MAX_SIDE, width, height);
+    image->metadata = jpeg_segments_read(file, &image->metadata_bytes);
+    rewind(file);
     image->pixels = stbi_load_from_file(file, &width, &height, &found, (int)channels);
     if (!image->pixels)
         return pipeline_fail(error, "%s: cannot be decoded: %s", path, stbi_failure_reason());
@@ -69,29 +72,46 @@ static bool has_suffix(const char *path, const char *suffix)
     return length > tail && !strcasecmp(path + length - tail, suffix);
 }
 
-static bool is_jpeg_name(const char *path)
+bool still_takes_metadata(const char *path)
 {
     return has_suffix(path, ".jpg") || has_suffix(path, ".jpeg");
 }
 
 bool still_can_write(const char *path)
 {
-    return has_suffix(path, ".png") || is_jpeg_name(path);
+    return has_suffix(path, ".png") || still_takes_metadata(path);
 }
 
+typedef struct writer {
+    FILE *file;
+    size_t written;
+    const still *image; /* NULL: no metadata to put in */
+} writer;
+
+/* stb hands over pieces of any size; the metadata goes in when its place is reached. */
 static void write_bytes(void *context, void *data, int size)
 {
-    FILE *file = context;
-    fwrite(data, 1, (size_t)size, file);
+    writer *w = context;
+    const uint8_t *bytes = data;
+    size_t before = 0, count = (size_t)size;
+    if (w->image && w->written + count >= JPEG_SEGMENTS_OFFSET) {
+        before = JPEG_SEGMENTS_OFFSET - w->written;
+        fwrite(bytes, 1, before, w->file);
+        fwrite(w->image->metadata, 1, w->image->metadata_bytes, w->file);
+        w->image = NULL;
+    }
+    fwrite(bytes + before, 1, count - before, w->file);
+    w->written += count;
 }
 
 static bool encode(const still *image, FILE *file, bool jpeg)
 {
     int width = (int)image->width, height = (int)image->height, channels = (int)image->channels;
+    writer w = {.file = file, .image = jpeg && image->metadata ? image : NULL};
     if (jpeg)
-        return stbi_write_jpg_to_func(write_bytes, file, width, height, channels, image->pixels,
+        return stbi_write_jpg_to_func(write_bytes, &w, width, height, channels, image->pixels,
                                       JPEG_QUALITY);
-    return stbi_write_png_to_func(write_bytes, file, width, height, channels, image->pixels,
+    return stbi_write_png_to_func(write_bytes, &w, width, height, channels, image->pixels,
                                   width * channels);
 }
 
@@ -111,10 +131,11 @@ static bool write_part(const still *image, const outfile *out, bool jpeg, pipeli
 
 bool still_write(const still *image, const char *path, pipeline_error *error)
 {
-    bool jpeg = is_jpeg_name(path);
+    bool jpeg = still_takes_metadata(path);
     outfile out;
     if (!still_can_write(path))
-        return pipeline_fail(error, "%s: expected a name in .png, .jpg or .jpeg for an image", path);
+        return pipeline_fail(error, "%s: expected a name in .png, .jpg or .jpeg for an image",
+                             path);
     if (jpeg && image->channels % 2 == 0)
         return pipeline_fail(error, "%s: JPEG cannot hold the image's alpha; expected .png", path);
     if (!outfile_open(&out, path, NULL, error))
@@ -128,5 +149,7 @@ bool still_write(const still *image, const char *path, pipeline_error *error)
 void still_free(still *image)
 {
     stbi_image_free(image->pixels);
+    free(image->metadata);
     image->pixels = NULL;
+    image->metadata = NULL;
 }

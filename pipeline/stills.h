@@ -3,6 +3,7 @@
 #define MONA_STILLS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "error.h"
@@ -11,6 +12,9 @@ typedef struct still {
     uint32_t width, height;
     unsigned channels; /* 1 grey, 2 grey and alpha, 3 RGB, 4 RGBA */
     uint8_t *pixels;   /* interleaved, rows without gaps; released by still_free */
+    uint8_t *metadata; /* APP1 and APP2 segments of a JPEG (EXIF, XMP, colour profile), as they are
+                          in the file; NULL: none; released by still_free */
+    size_t metadata_bytes;
 } still;
 
 /* True when the file begins like a PNG or a JPEG. */
@@ -23,8 +27,12 @@ bool still_read(still *image, const char *path, unsigned channels, pipeline_erro
 /* True when the name ends in a suffix still_write knows: .png, .jpg, .jpeg. */
 bool still_can_write(const char *path);
 
+/* True when it also takes metadata along: .jpg, .jpeg. */
+bool still_takes_metadata(const char *path);
+
 /* Writes by the suffix of path; the file appears under its name only when it is complete. JPEG
- * (quality 95, chroma at full resolution) cannot hold alpha and refuses it. */
+ * (quality 95, chroma at full resolution) cannot hold alpha and refuses it;
+ * it takes the metadata along, PNG does not. */
 bool still_write(const still *image, const char *path, pipeline_error *error);
 
 void still_free(still *image);

@@ -1,8 +1,8 @@
 /* Video: decode -> stages -> encode.
  *
- * One thread decodes, fills frames and queues their work on the stages' streams; the caller's thread
- * waits for finished frames, encodes and writes. Between them go jobs, one per output slot: they are
- * what bounds the frames on their way. */
+ * One thread decodes, fills frames and queues their work on the stages' streams; the caller's
+ * thread waits for finished frames, encodes and writes. Between them go jobs, one per output slot:
+ * they are what bounds the frames on their way. */
 #include "enhance.h"
 
 #include <pthread.h>
@@ -170,9 +170,10 @@ static bool open_output(video *v, pipeline_error *error)
                                  .crf = s->crf,
                                  .preset = s->preset};
     if (size.width % 2 || size.height % 2)
-        return pipeline_fail(error, "%s: H.264 in 4:2:0 holds even sizes only, the result is %ux%u; "
-                                    "a stage that enlarges makes it even", s->output, size.width,
-                             size.height);
+        return pipeline_fail(error,
+                             "%s: H.264 in 4:2:0 holds even sizes only, the result is %ux%u; "
+                             "a stage that enlarges makes it even",
+                             s->output, size.width, size.height);
     for (unsigned i = 0; i < CHAIN_OUTPUTS; i++)
         if (!wrap_output(v, i))
             return pipeline_fail(error, "out of memory");
@@ -203,8 +204,10 @@ static bool open_all(video *v, pipeline_error *error)
     const enhance_settings *s = v->settings;
     stage_settings stage = s->stage;
     if (!mux_format(s->output))
-        return pipeline_fail(error, "%s: expected a video name such as .mp4, .mkv or .mov for the "
-                                    "output", s->output);
+        return pipeline_fail(error,
+                             "%s: expected a video name such as .mp4, .mkv or .mov for the "
+                             "output",
+                             s->output);
     if (!input_open(&v->in, s->input, s->start, error))
         return false;
     stage.chroma_left = v->in.video->codecpar->chroma_location != AVCHROMA_LOC_CENTER;

@@ -79,7 +79,7 @@ psnr() {
 }
 
 row() {
-    printf '  %-18s %8s %8s\n' "$1" $(psnr "$2")
+    printf '  %-18s %8.2f %8.2f\n' "$1" $(psnr "$2")
 }
 
 echo

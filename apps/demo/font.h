@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* Seven rows of a capital letter, a digit or one of ":+."; the leftmost cell is bit 4. Anything else is
- * blank. */
+/* Seven rows of a capital letter, a digit or one of ":+."; the leftmost cell is bit 4. Anything
+ * else is blank. */
 static const uint8_t *font_glyph(char character)
 {
     static const struct {

@@ -4,9 +4,9 @@
  *   scene --label WIDTH TEXT   one frame of WIDTH x 32 with TEXT, for pictures that compare
  *
  * A panning ground of fine texture and weave; on it, moving: a spoked wheel, a ball with skin-like
- * shading, a striped board, a lattice of thin diagonals, and lines of text in several sizes. It is drawn
- * on a canvas of twice the size and reduced by averaging, which smooths every edge. The same numbers
- * give the same bytes. */
+ * shading, a striped board, a lattice of thin diagonals, and lines of text in several sizes. It is
+ * drawn on a canvas of twice the size and reduced by averaging, which smooths every edge. The same
+ * numbers give the same bytes. */
 #include <errno.h>
 #include <math.h>
 #include <stdint.h>
@@ -37,7 +37,8 @@ typedef struct colour {
 static colour ground[GROUND_H][GROUND_W];
 static colour canvas[CANVAS_H][CANVAS_W];
 static float lattice[LATTICE][LATTICE];
-static uint8_t plane_y[HEIGHT][WIDTH], plane_u[HEIGHT / 2][WIDTH / 2], plane_v[HEIGHT / 2][WIDTH / 2];
+static uint8_t plane_y[HEIGHT][WIDTH], plane_u[HEIGHT / 2][WIDTH / 2],
+    plane_v[HEIGHT / 2][WIDTH / 2];
 
 static uint8_t clip(double value)
 {
@@ -72,7 +73,8 @@ static double field(double x, double y)
     return top + fy * (bottom - top);
 }
 
-/* Five octaves, down to features of one and a half pixels; a weave on the left, stone on the right. */
+/* Five octaves, down to features of one and a half pixels; a weave on the left, stone on the right.
+ */
 static colour ground_at(int x, int y)
 {
     double rough = 0, amplitude = 1;
@@ -145,7 +147,8 @@ static int ball_at(const object *o, double dx, double dy, colour *c)
 
 static int board_at(const object *o, double dx, double dy, colour *c)
 {
-    double turn = o->phase, u = dx * cos(turn) + dy * sin(turn), v = dy * cos(turn) - dx * sin(turn);
+    double turn = o->phase, u = dx * cos(turn) + dy * sin(turn),
+           v = dy * cos(turn) - dx * sin(turn);
     if (fabs(u) > 0.7 || fabs(v) > 0.7)
         return 0;
     int pitch = v < 0 ? 40 : 22;
@@ -156,7 +159,8 @@ static int board_at(const object *o, double dx, double dy, colour *c)
 
 static int lattice_at(const object *o, double dx, double dy, colour *c)
 {
-    double a = fmod(fabs(dx * 9 + dy * 5 + 40 + o->phase), 1), b = fmod(fabs(dx * 4 - dy * 8 + 40), 1);
+    double a = fmod(fabs(dx * 9 + dy * 5 + 40 + o->phase), 1),
+           b = fmod(fabs(dx * 4 - dy * 8 + 40), 1);
     if (a > 0.09 && b > 0.07)
         return 0;
     *c = a <= 0.09 ? (colour){228, 120, 128} : (colour){30, 132, 124};
@@ -196,14 +200,15 @@ static void paint_frame(int n)
     paint(&board, 1, board_at);
     paint(&wires, 0.6, lattice_at);
     paint(&ball, 1, ball_at);
-    paint_text("THE QUICK BROWN FOX JUMPS OVER THE LAZY DOG 0123456789", 120 - 30 * t, 60, 5.5, white);
+    paint_text("THE QUICK BROWN FOX JUMPS OVER THE LAZY DOG 0123456789", 120 - 30 * t, 60, 5.5,
+               white);
     paint_text("MONA ENHANCES VIDEO", 1280 + 24 * t, 1180, 9, black);
     paint_text("SMALL PRINT IS THE HARDEST PART OF ALL: 1234 5678", 1330 - 36 * t, 1290, 4, white);
     paint_text("2X", 2300, 960 + 40 * t, 24, blue);
 }
 
-/* Luma is the mean of 2x2 canvas pixels; chroma of 4x4 around the left luma sample of its pair, where
- * 4:2:0 of H.264 has it. */
+/* Luma is the mean of 2x2 canvas pixels; chroma of 4x4 around the left luma sample of its pair,
+ * where 4:2:0 of H.264 has it. */
 static void reduce(void)
 {
     for (int y = 0; y < HEIGHT; y++)

@@ -1,6 +1,6 @@
-/* How firmware uses mona: libmona.a, one model in read-only memory, and memory it set aside at build
- * time. Nothing here allocates; the C library is used only to print and to save the pictures, where a
- * board would have its serial port and its display.
+/* How firmware uses mona: libmona.a, one model in read-only memory, and memory it set aside at
+ * build time. Nothing here allocates; the C library is used only to print and to save the pictures,
+ * where a board would have its serial port and its display.
  *
  *   firmware [IN.pgm OUT.pgm]     saves the last frame and its enlargement
  */
@@ -52,9 +52,8 @@ static int save(const char *name, const uint8_t *pixels, int width, int height)
 int main(int argc, char **argv)
 {
     const embedded_model *bytes = embedded_model_find("sr_x2_fast");
-    const mona_config config = {.device = mona_device_find("host"),
-                                .threads = 1,
-                                .sizes = {{WIDTH, HEIGHT}}};
+    const mona_config config = {
+        .device = mona_device_find("host"), .threads = 1, .sizes = {{WIDTH, HEIGHT}}};
     const mona_buffer input = {.data = frame, .row_stride = sizeof frame[0]};
     const mona_buffer output = {.data = enlarged, .row_stride = sizeof enlarged[0]};
     mona_model model;

@@ -54,7 +54,7 @@ INLINE void store_sums(const int32_t *start, const __m256i *acc, const uint32_t 
 /* All runs of a tile of pixels, widened at once if they fit: run r at elements + r * stride. */
 typedef struct whole {
     _Alignas(64) int16_t elements[2 * STAGE + 16];
-    uint32_t stride; /* 0: they do not fit, every block widens its own */
+    uint32_t stride; /* 0: they do not fit, and every block widens its own to the same place */
 } whole;
 
 static void widen_whole(whole *w, const job *j, uint32_t x, uint32_t pixels)
@@ -73,10 +73,9 @@ static void widen_whole(whole *w, const job *j, uint32_t x, uint32_t pixels)
 }
 
 /* Pixels x + k .. of the tile that begins at x. distance: elements between pixels. */
-INLINE void int8_block(const job *j, const whole *all, const uint32_t pixels,
-                       const uint32_t distance, uint32_t x, uint32_t k, int32_t *tile)
+INLINE void int8_block(const job *j, whole *all, const uint32_t pixels, const uint32_t distance,
+                       uint32_t x, uint32_t k, int32_t *tile)
 {
-    _Alignas(64) int16_t stage[STAGE + 16];
     const ac_conv *c = j->conv;
     const uint32_t chunk = all->stride ? c->run_steps : stage_elements(c, pixels) / 4;
     const uint8_t *w = j->weights[0];
@@ -87,13 +86,14 @@ INLINE void int8_block(const job *j, const whole *all, const uint32_t pixels,
     for (uint32_t r = 0; r < j->run_count; r++)
         for (uint32_t first = 0; first < c->run_steps; first += chunk) {
             const uint32_t steps = least(chunk, c->run_steps - first);
-            const int16_t *p = all->elements + r * all->stride + (size_t)k * distance;
-            if (!all->stride) {
-                widen_bytes(stage, j->runs[r] + (size_t)(x + k) * distance + (size_t)first * 4,
+            const int16_t *p = all->elements;
+            if (all->stride)
+                p += r * all->stride + (size_t)k * distance;
+            else
+                widen_bytes(all->elements,
+                            j->runs[r] + (size_t)(x + k) * distance + (size_t)first * 4,
                             (pixels - 1) * distance + least(steps * 4, c->run_elements - first * 4),
                             c->source_type == MONA_S8);
-                p = stage;
-            }
             for (uint32_t s = 0; s < steps; s++, p += 4, w += 64) {
                 FORGET(p);
                 UNROLL
@@ -113,15 +113,21 @@ INLINE void int8_block(const job *j, const whole *all, const uint32_t pixels,
     store_sums(j->start[0], acc, pixels, tile + (size_t)k * AC_FRACTAL);
 }
 
-/* A tile in blocks of `pixels`, the last one moved back where it would not fit. */
-INLINE void int8_tile(const job *j, const uint32_t pixels, const uint32_t distance, uint32_t x,
-                      uint32_t count)
+#include "avx2_narrow.h"
+
+/* A tile in blocks of `pixels`, the last one moved back where it would not fit. n: NULL, or its
+ * outputs are few. */
+INLINE void int8_tile(const job *j, const few *n, const uint32_t pixels, const uint32_t distance,
+                      uint32_t x, uint32_t count)
 {
     _Alignas(64) int32_t tile[TILE * AC_FRACTAL];
     whole all;
     widen_whole(&all, j, x, count);
-    for (uint32_t i = 0; i < count; i += pixels)
-        int8_block(j, &all, pixels, distance, x, least(i, count - pixels), tile);
+    if (n && all.stride && pixels == 2)
+        narrow_tile(j, n, &all, count, tile);
+    else
+        for (uint32_t i = 0; i < count; i += pixels)
+            int8_block(j, &all, pixels, distance, x, least(i, count - pixels), tile);
     finish_tile(j, x, count, tile);
 }
 
@@ -129,14 +135,18 @@ static void int8_run(const job *j)
 {
     const uint32_t distance = pixel_elements(j->conv), end = j->origin + j->pixels;
     const uint32_t most = least(j->pixels, TILE);
+    const bool use_few = narrow_possible(j->conv, j->run_count);
+    few n;
+    if (use_few)
+        narrow_weights(&n, j);
     for (uint32_t i = j->origin; i < end; i += most) {
         const uint32_t x = least(i, end - most);
         if (most < 2 || !stage_fits(j->conv, 2))
-            int8_tile(j, 1, distance, x, most);
+            int8_tile(j, NULL, 1, distance, x, most);
         else if (distance == 16)
-            int8_tile(j, 2, 16, x, most);
+            int8_tile(j, use_few ? &n : NULL, 2, 16, x, most);
         else
-            int8_tile(j, 2, distance, x, most);
+            int8_tile(j, NULL, 2, distance, x, most);
     }
 }
 

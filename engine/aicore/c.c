@@ -55,68 +55,65 @@ static void c_load3d(ac_core *core, void *dst_l0a, const void *row, const ac_loa
     }
 }
 
-/* B fractals turned so that the 16 columns lie side by side: then one element of A meets 16 of B.
- */
-typedef struct turned {
-    int32_t s32[32][AC_FRACTAL];
-    float f32[AC_FRACTAL][AC_FRACTAL];
-} turned;
+enum { MAX_FRACTAL_K = 32 };
 
-static void multiply_s32(int32_t *c, const uint8_t *a, bool is_signed, uint32_t rows, uint32_t k,
-                         const turned *b)
+/* One element of A, as a float: exact. */
+static float a_element(ac_mad type, const uint8_t *a, uint32_t i)
 {
-    for (uint32_t m = 0; m < rows; m++)
-        for (uint32_t i = 0; i < k; i++) {
-            const int32_t v = is_signed ? (int8_t)a[m * k + i] : a[m * k + i];
-            for (uint32_t n = 0; n < AC_FRACTAL; n++)
-                c[m * AC_FRACTAL + n] += v * b->s32[i][n];
-        }
+    if (type == AC_MAD_F32F16F16)
+        return ac_f32_from_f16(((const uint16_t *)(const void *)a)[i]);
+    return type == AC_MAD_S32S8S8 ? (float)(int8_t)a[i] : (float)a[i];
 }
 
-static void multiply_f32(float *c, const uint16_t *a, uint32_t rows, uint32_t k, const turned *b)
-{
-    for (uint32_t m = 0; m < rows; m++)
-        for (uint32_t i = 0; i < k; i++) {
-            const float v = ac_f32_from_f16(a[m * k + i]);
-            for (uint32_t n = 0; n < AC_FRACTAL; n++)
-                c[m * AC_FRACTAL + n] += v * b->f32[i][n];
-        }
-}
-
-static void turn(turned *t, bool half, const uint8_t *b, uint32_t k)
+/* A B fractal as floats, turned so that its 16 columns lie side by side: one element of A meets 16
+ * of B. */
+static void turn(float t[MAX_FRACTAL_K][AC_FRACTAL], ac_mad type, const uint8_t *b, uint32_t k)
 {
     for (uint32_t n = 0; n < AC_FRACTAL; n++)
-        for (uint32_t i = 0; i < k; i++) {
-            if (half)
-                t->f32[i][n] = ac_f32_from_f16(((const uint16_t *)(const void *)b)[n * k + i]);
-            else
-                t->s32[i][n] = (int8_t)b[n * k + i];
-        }
+        for (uint32_t i = 0; i < k; i++)
+            t[i][n] = a_element(type == AC_MAD_S32U8S8 ? AC_MAD_S32S8S8 : type, b, n * k + i);
+}
+
+/* One row of a C fractal. Integers too are multiplied as floats, which compilers vectorise better:
+ * within a fractal |sum| <= 32 * 255 * 128 < 2^24, so every step is exact; only then the sum joins
+ * the accumulator. Floats continue from the accumulator, in the order of K. */
+static void multiply_row(void *c, ac_mad type, const uint8_t *a,
+                         const float b[MAX_FRACTAL_K][AC_FRACTAL], uint32_t k)
+{
+    int32_t *integers = c;
+    float *floats = c, sum[AC_FRACTAL] = {0};
+    const bool half = type == AC_MAD_F32F16F16;
+    if (half)
+        memcpy(sum, floats, sizeof sum);
+    for (uint32_t i = 0; i < k; i++) {
+        const float v = a_element(type, a, i);
+        for (uint32_t n = 0; n < AC_FRACTAL; n++)
+            sum[n] += v * b[i][n];
+    }
+    if (half)
+        memcpy(floats, sum, sizeof sum);
+    for (uint32_t n = 0; n < AC_FRACTAL && !half; n++)
+        integers[n] += (int32_t)sum[n];
 }
 
 static void c_mmad(ac_core *core, ac_mad type, void *c, const void *a, const void *b, uint32_t m,
                    uint32_t k, uint32_t n, bool start_at_zero)
 {
-    const bool half = type == AC_MAD_F32F16F16;
-    const size_t fractal = fractal_bytes(core);
-    const uint32_t fk = (uint32_t)fractal / AC_FRACTAL / (half ? 2 : 1);
+    const size_t fractal = fractal_bytes(core), row = fractal / AC_FRACTAL;
+    const uint32_t fk = (uint32_t)row / (type == AC_MAD_F32F16F16 ? 2 : 1);
     const uint32_t m1 = (m + 15) / AC_FRACTAL, k1 = (k + fk - 1) / fk, n1 = (n + 15) / AC_FRACTAL;
-    turned t;
+    const size_t c_row = AC_FRACTAL * sizeof(int32_t);
+    float t[MAX_FRACTAL_K][AC_FRACTAL];
     if (start_at_zero)
-        memset(c, 0, (size_t)n1 * m1 * AC_FRACTAL * AC_FRACTAL * sizeof(int32_t));
+        memset(c, 0, (size_t)n1 * m1 * AC_FRACTAL * c_row);
     for (uint32_t j = 0; j < n1; j++)
         for (uint32_t i = 0; i < k1; i++) {
-            turn(&t, half, (const uint8_t *)b + (i * n1 + j) * fractal, fk);
-            for (uint32_t r = 0; r < m1; r++) {
-                void *to = (uint8_t *)c + (size_t)(j * m1 + r) * AC_FRACTAL * AC_FRACTAL * 4;
-                const uint8_t *from = (const uint8_t *)a + (r * k1 + i) * fractal;
-                const uint32_t rows =
-                    m - r * AC_FRACTAL < AC_FRACTAL ? m - r * AC_FRACTAL : AC_FRACTAL;
-                if (half)
-                    multiply_f32(to, (const uint16_t *)(const void *)from, rows, fk, &t);
-                else
-                    multiply_s32(to, from, type == AC_MAD_S32S8S8, rows, fk, &t);
-            }
+            turn(t, type, (const uint8_t *)b + (i * n1 + j) * fractal, fk);
+            for (uint32_t r = 0; r < m; r++)
+                multiply_row((uint8_t *)c + ((size_t)j * m1 * AC_FRACTAL + r) * c_row, type,
+                             (const uint8_t *)a + (r / AC_FRACTAL * k1 + i) * fractal +
+                                 r % AC_FRACTAL * row,
+                             (const float(*)[AC_FRACTAL])t, fk);
         }
 }
 

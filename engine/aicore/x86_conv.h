@@ -163,8 +163,13 @@ static void prepare_residual(const ac_conv_row *row, uint32_t n, uint32_t x, uin
         r->data + first / r->c0 * r->block_stride + ((size_t)x * r->c0 + first % r->c0) * element;
     const float scale = row->conv->epilogue.residual_scale;
     const size_t pixel = r->c0 * element;
-    /* The common case: bytes that scaling cannot bring near fp16's limit. */
-    if (r->type == MONA_U8 && r->c0 >= AC_FRACTAL && scale >= -256 && scale <= 256) {
+    /* The common cases: bytes as they are, or scaled to nowhere near fp16's limit. */
+    const bool bytes = r->type == MONA_U8 && r->c0 >= AC_FRACTAL;
+    for (uint32_t i = 0; i < count && bytes && scale == 1; i++)
+        vf_store(to + (size_t)i * AC_FRACTAL, vf_u8(load16(from + i * pixel)));
+    if (bytes && scale == 1)
+        return;
+    if (bytes && scale >= -256 && scale <= 256) {
         for (uint32_t i = 0; i < count; i++)
             vf_store(to + (size_t)i * AC_FRACTAL,
                      vf_round(vf_mul(vf_u8(load16(from + i * pixel)), vf_set1(scale))));

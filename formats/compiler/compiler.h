@@ -13,8 +13,7 @@
 
 typedef struct compiler compiler;
 
-/* Zero-initialised: FP16, planes of u8 that stand for 0 to 1, outputs of u8 where they are images.
- */
+/* Zero-initialised: FP16; planes of u8 stand for 0 to 1; outputs that are images are u8 too. */
 typedef struct compiler_options {
     bool int8;                            /* weights and activations of 8 bits; needs calibration */
     bool has_input_type, has_output_type; /* otherwise: the compiler's choice */

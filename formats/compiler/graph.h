@@ -1,6 +1,6 @@
 /* The compiler's network: values and the nodes that make them, in execution order.
  *
- * import.c builds it from ONNX, the passes (rewrite.c, fold.c, fuse.c) bring it to what the engine
+ * import.c builds it from ONNX, the passes (fold.c, fuse.c) bring it to what the engine
  * runs, reference.c runs it in fp32 at any stage, lower.c turns it into a .mona model. Batches are
  * always 1, so a computed value is channels x height x width.
  *
@@ -32,12 +32,11 @@ typedef enum graph_kind {
     GRAPH_SPACE_TO_DEPTH,
     GRAPH_DEPTH_TO_SPACE,
     GRAPH_RESIZE,
-    GRAPH_RESHAPE, /* exist only until rewrite.c has recognised what they are part of */
+    GRAPH_RESHAPE, /* exist only until import_depth.c has seen what they are part of */
     GRAPH_TRANSPOSE,
 } graph_kind;
 
-/* Coordinate of a nearest sample to a column: the engine rounds halves down; ONNX knows four rules.
- */
+/* From a coordinate to the nearest sample: the engine rounds halves down, ONNX knows four rules. */
 typedef enum graph_nearest {
     GRAPH_ROUND_HALF_DOWN,
     GRAPH_ROUND_HALF_UP,

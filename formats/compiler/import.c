@@ -60,8 +60,7 @@ static bool read_opset(importer *im)
                                         im->opset);
 }
 
-/* The size a dimension fixes; 0: any. Batch, and sizes that exporters write as 0 or -1, are open.
- */
+/* The size a dimension fixes; 0: any, which exporters also write as 0 or -1. */
 static int64_t fixed_side(const Onnx__TensorShapeProto *shape, size_t i)
 {
     const Onnx__TensorShapeProto__Dimension *d = shape->dim[i];

@@ -1,5 +1,4 @@
-/* Rearranging pixels: depth-to-space and space-to-depth, also where exporters write them in parts.
- */
+/* Depth-to-space and space-to-depth, also where exporters write them in parts. */
 #include "importer.h"
 
 #include <inttypes.h>

@@ -141,8 +141,7 @@ static bool add_resize(importer *im, const Onnx__NodeProto *node, uint32_t x,
     return true;
 }
 
-/* Inputs: X, roi, scales, sizes; in operator set 10: X, scales, by asymmetric coordinates and
- * floor. */
+/* Inputs: X, roi, scales, sizes; in operator set 10: X, scales (asymmetric, floor). */
 bool import_resize(importer *im, const Onnx__NodeProto *node)
 {
     graph_resize resize = {0};

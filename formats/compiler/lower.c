@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "../half.h"
-#include "lower_conv.h"
+#include "lowering.h"
 
 /* ---- planes in ---------------------------------------------------------------------------- */
 

@@ -9,7 +9,7 @@
  * half. scale16 is kept at or above 2^-14, where fp16 is normal and one unit of the sum is worth
  * that much of an output step: a finer weight could not be told apart, and a channel of zeros still
  * has a step for its bias. */
-#include "lower_conv.h"
+#include "lowering.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -108,8 +108,7 @@ typedef struct int8_weights {
 
 /* Rounds one plane of a filter, w / step, so that its sum is kept to half a step as well: where the
  * input is flat, as a noise level or a smooth surface is, only the sum counts, and roundings that
- * happen to agree would shift the result. The weights nearest to the other whole number give way.
- */
+ * agree by chance would shift the result. The weights nearest to the next whole number give way. */
 static void round_plane(const float *w, double step, size_t area, int8_t *q)
 {
     double left = 0; /* sum of w / step - q */

@@ -39,6 +39,20 @@ ffmpeg -v error -i "$tmp/half.png" -q:v 2 "$tmp/half.jpg"
 succeeds "from JPEG" "$mona" enhance "$tmp/half.jpg" -o "$tmp/from.png"
 same "twice the size" "$(probe "$tmp/from.png")" "png,$size,rgb24"
 
+# A turned phone picture: orientation 6 in an EXIF segment, which ffmpeg shows as a rotation.
+{
+    head -c 20 "$tmp/half.jpg"
+    printf '\377\341\000\042Exif\000\000MM\000\052\000\000\000\010\000\001\001\022\000\003\000\000\000\001\000\006\000\000\000\000\000\000'
+    tail -c +21 "$tmp/half.jpg"
+} > "$tmp/turned.jpg"
+segment() {
+    od -An -v -tx1 -w1 "$1" | tr -d ' \n' | grep -o 'ffe100224578.\{60\}' | head -n 1
+}
+succeeds "a turned JPEG" "$mona" enhance "$tmp/turned.jpg" -o "$tmp/turned_out.jpg"
+same "keeps its EXIF segment" "$(segment "$tmp/turned_out.jpg")" "$(segment "$tmp/turned.jpg")"
+same "which is there" "$(segment "$tmp/turned.jpg" | wc -c)" 73
+same "and can be decoded" "$(probe "$tmp/turned_out.jpg" | cut -d, -f1-3)" "mjpeg,$size"
+
 ffmpeg -v error -i "$tmp/half.png" -pix_fmt gray "$tmp/grey.png"
 succeeds "a grey PNG" "$mona" enhance "$tmp/grey.png" -o "$tmp/grey_out.png"
 same "stays grey" "$(probe "$tmp/grey_out.png")" "png,$size,gray"

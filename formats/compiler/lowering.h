@@ -1,6 +1,6 @@
 /* Lowering of single nodes. Private to lower*.c. */
-#ifndef MONA_COMPILER_LOWER_CONV_H
-#define MONA_COMPILER_LOWER_CONV_H
+#ifndef MONA_COMPILER_LOWERING_H
+#define MONA_COMPILER_LOWERING_H
 
 #include "../mona_writer.h"
 #include "quantize.h"
