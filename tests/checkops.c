@@ -376,6 +376,8 @@ int main(int argc, char **argv)
         if ((isas[i].feature & ~features) == 0 && wanted)
             (bench ? bench_isa : check_isa)(isas[i].isa);
     }
+    if (bench && (!only || !strcmp(only, ac_isa_c.name)))
+        bench_isa(&ac_isa_c);
     if (!bench)
         printf("1..%u\n", test_number);
     return failures != 0;
