@@ -146,9 +146,11 @@ typedef struct mona_config {
     const char *cpu;           /* host: highest instruction set to use, "c", "avx2", "avx512", "neon";
                                   NULL: the best this CPU has */
     unsigned threads;          /* 0: one per core of the device */
-    unsigned strip_rows;       /* output rows a step produces; 0: the planner's choice */
-    unsigned tile_columns;     /* output columns of a tile; 0: the planner's choice */
-    size_t cache_bytes;        /* host: budget for one thread's rings; 0: the target's default */
+    /* Rows a step produces and columns of a tile, of the smallest output before its depth-to-space: a x2
+       model's output grows by twice as many. 0: the planner's choice. */
+    unsigned strip_rows, tile_columns;
+    size_t cache_bytes;        /* host: budget for one thread's rings, which tile_columns overrides;
+                                  0: the target's default */
     mona_size sizes[MONA_MAX_IO]; /* of each input; only those the model leaves open are needed */
 } mona_config;
 
@@ -230,7 +232,8 @@ mona_status mona_stream_open(mona_stream **stream, const mona_device *device, vo
 
 /* Each of these enqueues and returns; when the queue (64 commands) is full it waits for a place. The
  * pointers' targets must stay until the command has run; the mona_buffer arrays are copied.
- * Once a command has failed the later ones are skipped, and every call returns that status. */
+ * Once a command has failed the later ones are skipped, and every call returns that status. A function
+ * given to mona_stream_call must not wait for its own stream. */
 mona_status mona_stream_copy(mona_stream *stream, void *dst, ptrdiff_t dst_stride, const void *src,
                              ptrdiff_t src_stride, size_t row_bytes, size_t rows);
 mona_status mona_stream_run(mona_stream *stream, mona_session *session, const mona_buffer *inputs,
@@ -246,7 +249,9 @@ mona_status mona_stream_wait(mona_stream *stream, const mona_event *event);
 mona_status mona_event_synchronize(const mona_event *event);
 /* Blocks until the stream is empty; returns the first failure of its commands. */
 mona_status mona_stream_synchronize(mona_stream *stream);
-/* Finishes what is queued, then stops. NULL is allowed. */
+/* Finishes what is queued, then stops. NULL is allowed. Nobody may still wait for the stream's events:
+ * synchronize every stream that does before the first of them is closed, and zero events that outlive
+ * their stream. */
 void mona_stream_close(mona_stream *stream);
 
 #ifdef __cplusplus

@@ -83,6 +83,7 @@ static mona_status bind_shapes(mona_plan *plan, const mona_config *config)
 
 /* ---- operators ------------------------------------------------------------------------------ */
 
+/* MONA_NONE: an input of the model. */
 static uint32_t writer_of(const mona_model *m, uint32_t tensor)
 {
     for (uint32_t o = 0; o < m->header->op_count; o++)
@@ -91,24 +92,19 @@ static uint32_t writer_of(const mona_model *m, uint32_t tensor)
     return MONA_NONE;
 }
 
-/* C0 of a tensor in L1. One-channel rows are read in groups of neighbouring columns, which only lie side
- * by side when the filter is not dilated. */
+/* C0 of a tensor in L1; 0: planes. It follows from type and channels alone, as operators whose input and
+ * output agree in both may assume. */
 static uint32_t tensor_c0(const mona_plan *plan, uint32_t tensor)
 {
+    const mona_file_header *h = plan->model.header;
     const mona_shape *s = &plan->shapes[tensor];
-    uint32_t channels = s->channels;
-    for (uint32_t o = 0; o < plan->model.header->op_count && channels == 1; o++) {
-        const mona_file_op *op = &plan->model.ops[o];
-        if (op->kind == MONA_OP_CONV && op->inputs[0] == tensor && op->conv.dilation_w > 1)
-            channels = 2;
-    }
-    return ac_target_c0(plan->target, s->type, channels);
+    const bool planes = tensor < h->input_count + h->output_count;
+    return planes ? 0 : ac_target_c0(plan->target, s->type, s->channels);
 }
 
 static void bind_ops(mona_plan *plan)
 {
     const mona_model *m = &plan->model;
-    const uint32_t io = m->header->input_count + m->header->output_count;
     for (uint32_t o = 0; o < m->header->op_count; o++) {
         const mona_file_op *file = &m->ops[o];
         plan_op *op = &plan->ops[o];
@@ -119,13 +115,13 @@ static void bind_ops(mona_plan *plan)
             .target = plan->target,
             .isa = plan->isa,
             .output = plan->shapes[file->output],
-            .output_c0 = file->output < io ? 0 : tensor_c0(plan, file->output),
+            .output_c0 = tensor_c0(plan, file->output),
         };
         for (uint32_t i = 0; i < file->input_count; i++) {
             const uint32_t t = file->inputs[i];
             op->bound.input[i] = plan->shapes[t];
-            op->bound.input_c0[i] = t < io ? 0 : tensor_c0(plan, t);
-            op->writer[i] = t < io ? MONA_NONE : writer_of(m, t);
+            op->bound.input_c0[i] = tensor_c0(plan, t);
+            op->writer[i] = writer_of(m, t);
         }
     }
 }
@@ -223,14 +219,14 @@ static size_t size_rings(mona_plan *plan, plan_progress *progress)
     uint64_t total = 0;
     for (uint32_t o = 0; o < count; o++) {
         plan_op *op = &plan->ops[o];
-        if (!op->depth)
+        if (!has_ring(op))
             continue;
         const mona_shape *s = &op->bound.output;
         const uint32_t c0 = op->bound.output_c0;
         const uint64_t blocks = (s->channels + c0 - 1) / c0;
         /* At most 2^16 columns (a side and its padding) x 2^14 channels x 2 bytes, x 2^15 rows. */
         const uint64_t block =
-            plan_round_up((size_t)op->columns * c0 * mona_type_size(s->type), MONA_ALIGNMENT);
+            align_up((size_t)op->columns * c0 * mona_type_size(s->type));
         const uint64_t row = blocks * block;
         if (row >= MAX_BYTES || row * op->depth >= MAX_BYTES - total)
             return MAX_BYTES;
@@ -262,20 +258,32 @@ static mona_status choose_tiles(mona_plan *plan, const mona_config *config,
 
 /* ---- the arena ------------------------------------------------------------------------------ */
 
-/* Row pointers of the largest window any operator reads: one set per input. */
+/* Rows of the windows of all inputs, for one output row. */
+static size_t window_rows_at(const plan_op *op, int64_t y)
+{
+    const mona_bound_op *b = &op->bound;
+    size_t rows = 1; /* and the output row's own pointer */
+    for (uint32_t i = 0; i < b->op->input_count; i++) {
+        if (op->writer[i] == MONA_NONE)
+            continue;
+        const mona_span s = mona_ops[b->op->kind]->rows(b, i, (mona_span){y, y + 1});
+        rows += (size_t)(s.end - s.begin);
+    }
+    return rows;
+}
+
+/* Row pointers of the largest call. Windows of a RESIZE vary from row to row, so every row is asked. */
 static size_t window_rows(const mona_plan *plan)
 {
-    size_t most = 0;
+    size_t most = 1;
     for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
-        const mona_bound_op *b = &plan->ops[o].bound;
-        size_t rows = 1;
-        for (uint32_t i = 0; i < b->op->input_count; i++) {
-            if (plan->ops[o].writer[i] == MONA_NONE)
-                continue;
-            const mona_span s = mona_ops[b->op->kind]->rows(b, i, (mona_span){0, 1});
-            rows += (size_t)(s.end - s.begin);
+        const plan_op *op = &plan->ops[o];
+        const bool varies = op->bound.op->kind == MONA_OP_RESIZE;
+        const int64_t rows = varies ? op->bound.output.height : 1;
+        for (int64_t y = 0; y < rows; y++) {
+            const size_t count = window_rows_at(op, y);
+            most = count > most ? count : most;
         }
-        most = rows > most ? rows : most;
     }
     return most;
 }
@@ -283,14 +291,14 @@ static size_t window_rows(const mona_plan *plan)
 static size_t place(size_t *end, size_t bytes)
 {
     const size_t offset = *end;
-    *end += plan_round_up(bytes, MONA_ALIGNMENT);
+    *end += align_up(bytes);
     return offset;
 }
 
 static mona_status lay_out(mona_plan *plan)
 {
     const uint32_t count = plan->model.header->op_count;
-    size_t end = plan_round_up(plan->state_bytes, MONA_ALIGNMENT), scratch = 0;
+    size_t end = align_up(plan->state_bytes), scratch = 0;
     plan->zero_bytes = AC_ROW_SLACK;
     for (uint32_t o = 0; o < count; o++) {
         plan_op *op = &plan->ops[o];
@@ -308,9 +316,8 @@ static mona_status lay_out(mona_plan *plan)
     }
     plan->zero_offset = place(&end, plan->zero_bytes);
     plan->core_offset = end;
-    size_t core = plan_round_up(plan->rings_bytes + AC_ROW_SLACK, MONA_ALIGNMENT);
+    size_t core = align_up(plan->rings_bytes + AC_ROW_SLACK);
     plan->progress_offset = place(&core, count * sizeof(plan_progress));
-    plan->scratch_bytes = scratch;
     plan->scratch_offset = place(&core, scratch);
     plan->window_offset = place(&core, window_rows(plan) * sizeof(uint8_t *));
     plan->buffers_offset = core;
@@ -334,26 +341,30 @@ typedef struct plan_memory {
 
 size_t mona_plan_bytes(void)
 {
-    return plan_round_up(sizeof(plan_memory), MONA_ALIGNMENT);
+    return align_up(sizeof(plan_memory));
 }
 
 static mona_status choose_target(mona_plan *plan, const mona_config *config)
 {
-    plan->device = config->device ? config->device : mona_device_find("auto");
-    if (!plan->device)
+    const mona_device *device = config->device ? config->device : mona_device_find("auto");
+    if (!device)
         return MONA_ERR_DEVICE;
-    plan->target = plan->device->target;
-    plan->isa = plan->device->isa(config->cpu);
+    plan->target = device->target;
+    plan->isa = device->isa(config->cpu);
     if (!plan->isa)
         return MONA_ERR_DEVICE;
     mona_device_properties properties;
-    const mona_status status = mona_device_query(plan->device, &properties);
+    const mona_status status = mona_device_query(device, &properties);
     if (status)
         return status;
+    if (config->threads > MONA_MAX_THREADS)
+        return MONA_ERR_LIMIT;
     plan->cores = config->threads ? config->threads : properties.cores;
+    if (plan->cores > MONA_MAX_THREADS)
+        plan->cores = MONA_MAX_THREADS;
     if (!mona_port_has_threads())
         plan->cores = 1;
-    return plan->cores <= MONA_MAX_THREADS ? MONA_OK : MONA_ERR_LIMIT;
+    return MONA_OK;
 }
 
 mona_status mona_plan_make(mona_plan **out, void *memory, const mona_model *model,
@@ -480,6 +491,8 @@ static unsigned core_buffer_count(const mona_plan *plan)
 {
     mona_plan_buffer ignored;
     unsigned count = 0;
+    for (uint32_t o = 0; o < plan->model.header->op_count; o++)
+        count += plan->ops[o].depth > 0;
     while (core_buffer_at(plan, 0, count, &ignored))
         count++;
     return count;
@@ -489,7 +502,7 @@ bool mona_plan_buffer_at(const mona_plan *plan, unsigned index, mona_plan_buffer
 {
     if (index-- == 0) {
         *b = (mona_plan_buffer){"session", "state", 0,
-                                plan_round_up(plan->state_bytes, MONA_ALIGNMENT), 0};
+                                align_up(plan->state_bytes), 0};
         return true;
     }
     for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
@@ -497,7 +510,7 @@ bool mona_plan_buffer_at(const mona_plan *plan, unsigned index, mona_plan_buffer
         if (op->constants_bytes && index-- == 0) {
             *b = (mona_plan_buffer){plan->model.strings + op->bound.op->name, "weights",
                                     op->constants_offset,
-                                    plan_round_up(op->constants_bytes, MONA_ALIGNMENT), 0};
+                                    align_up(op->constants_bytes), 0};
             return true;
         }
     }

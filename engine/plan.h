@@ -8,6 +8,7 @@
 #define MONA_PLAN_H
 
 #include "../ops/ops.h"
+#include "arith.h"
 
 /* A bound operator, and the ring its output lives in. */
 typedef struct plan_op {
@@ -26,20 +27,20 @@ typedef struct plan_op {
 
 struct mona_plan {
     mona_model model;
-    const mona_device *device;
     const ac_target *target;
     const ac_isa *isa;
     uint32_t cores;            /* bands; threads on the host */
     uint32_t tiles;            /* column tiles of a band */
     uint32_t strip_rows;
-    /* The reference grid: positions in it are scaled to each STORE's rows and columns. */
+    /* The reference grid, the smallest STORE's input: positions in it are scaled to each STORE's rows and
+     * columns. Bands, strips and tiles are counted in it. */
     uint32_t grid_height, grid_width;
     size_t state_bytes;        /* session, this plan, worker threads */
     size_t zero_offset, zero_bytes; /* a row of zeros, for rows outside a tensor */
     size_t core_offset, core_bytes; /* core i's region is at core_offset + i * core_bytes */
     size_t rings_bytes;        /* of a core's region, which holds in this order: rings, */
     size_t progress_offset;    /* schedule state, */
-    size_t scratch_offset, scratch_bytes; /* kernels' scratch, */
+    size_t scratch_offset;     /* kernels' scratch, */
     size_t window_offset;      /* row pointers of a call's windows, */
     size_t buffers_offset;     /* and the core's L0 and UB, where the target runs instructions */
     size_t arena_bytes;
@@ -76,10 +77,5 @@ const mona_shape *mona_plan_progress_shape(const plan_op *op);
 
 /* Bytes of the part of an arena that session.c lays out itself. */
 size_t mona_session_state_bytes(const mona_plan *plan);
-
-static inline size_t plan_round_up(size_t value, size_t to)
-{
-    return (value + to - 1) / to * to;
-}
 
 #endif

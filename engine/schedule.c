@@ -13,17 +13,10 @@
  * stay as small as in the steady state. */
 #include "plan.h"
 
-/* floor(a * b / c) for b, c > 0. */
-static int64_t scale_down(int64_t a, int64_t b, int64_t c)
-{
-    const int64_t product = a * b;
-    return product >= 0 ? product / c : -((-product + c - 1) / c);
-}
-
-static int64_t clip(int64_t value, int64_t low, int64_t high)
-{
-    return value < low ? low : value > high ? high : value;
-}
+/* Need of an operator nobody reads. */
+#define NOT_READ INT64_MIN
+/* Needs this far above a tensor say no more than "nothing yet"; strides would multiply them without end. */
+#define FARTHEST ((int64_t)1 << 20)
 
 static bool is_store(const plan_op *op)
 {
@@ -47,20 +40,25 @@ static mona_span grid_columns(const mona_plan *plan, uint32_t tile)
                        (int64_t)plan->grid_width * (tile + 1) / plan->tiles};
 }
 
-/* Widens p so that it covers what reader `r` of its input i needs. */
+/* Widens p so that it covers what reader `r` of its input i needs. A window that lies in padding altogether
+ * is widened to the nearest row or column of the tensor: every operator a reader depends on then has rows
+ * and columns in every unit, and what is true of one band's rings is true of all. */
 static void cover(const plan_op *r, uint32_t i, const plan_progress *reader, plan_progress *p)
 {
     const mona_op_class *class = mona_ops[r->bound.op->kind];
     const mona_span made = mona_plan_columns(r, reader);
     const mona_span rows = class->rows(&r->bound, i, (mona_span){reader->begin, reader->end});
     const mona_span columns = class->columns(&r->bound, i, made);
-    const int64_t height = r->bound.input[i].height;
+    const int64_t height = r->bound.input[i].height, width = r->bound.input[i].width;
+    const int64_t begin = clip_to(rows.begin, 0, height - 1);
+    const int64_t end = clip_to(rows.end, begin + 1, height);
+    const int64_t left = columns.begin < width ? columns.begin : width - 1;
+    const int64_t right = columns.end > 1 ? columns.end : 1;
     const bool first = p->begin >= p->end;
-    const int64_t begin = clip(rows.begin, 0, height), end = clip(rows.end, 0, height);
     p->begin = first || begin < p->begin ? begin : p->begin;
     p->end = first || end > p->end ? end : p->end;
-    p->x_begin = first || columns.begin < p->x_begin ? columns.begin : p->x_begin;
-    p->x_end = first || columns.end > p->x_end ? columns.end : p->x_end;
+    p->x_begin = first || left < p->x_begin ? left : p->x_begin;
+    p->x_end = first || right > p->x_end ? right : p->x_end;
 }
 
 void mona_schedule_unit(const mona_plan *plan, uint32_t band, uint32_t tile, plan_progress *progress)
@@ -74,10 +72,10 @@ void mona_schedule_unit(const mona_plan *plan, uint32_t band, uint32_t tile, pla
         plan_progress *p = &progress[o];
         if (is_store(op)) {
             const mona_shape *s = mona_plan_progress_shape(op);
-            p->begin = scale_down(rows.begin, s->height, plan->grid_height);
-            p->end = scale_down(rows.end, s->height, plan->grid_height);
-            p->x_begin = scale_down(columns.begin, s->width, plan->grid_width);
-            p->x_end = scale_down(columns.end, s->width, plan->grid_width);
+            p->begin = floor_div(rows.begin * s->height, plan->grid_height);
+            p->end = floor_div(rows.end * s->height, plan->grid_height);
+            p->x_begin = floor_div(columns.begin * s->width, plan->grid_width);
+            p->x_end = floor_div(columns.end * s->width, plan->grid_width);
         }
         p->next = p->begin;
         if (p->begin < p->end)
@@ -91,14 +89,16 @@ void mona_schedule_strip(const mona_plan *plan, int64_t position, plan_progress 
 {
     const uint32_t count = plan->model.header->op_count;
     for (uint32_t o = 0; o < count; o++)
-        progress[o].need = INT64_MIN / 2;
+        progress[o].need = NOT_READ;
     for (uint32_t o = count; o-- > 0;) {
         const plan_op *op = &plan->ops[o];
         plan_progress *p = &progress[o];
         if (is_store(op))
-            p->need = scale_down(position, op->bound.input[0].height, plan->grid_height);
-        if (p->need > INT64_MIN / 2)
-            for (uint32_t i = 0; i < op->bound.op->input_count; i++) {
+            p->need = floor_div(position * op->bound.input[0].height, plan->grid_height);
+        if (p->need == NOT_READ)
+            continue;
+        p->need = clip_to(p->need, -FARTHEST, p->end);
+        for (uint32_t i = 0; i < op->bound.op->input_count; i++) {
                 if (op->writer[i] == MONA_NONE)
                     continue;
                 plan_progress *source = &progress[op->writer[i]];
@@ -108,24 +108,34 @@ void mona_schedule_strip(const mona_plan *plan, int64_t position, plan_progress 
                         .end;
                 source->need = end > source->need ? end : source->need;
             }
-        p->need = p->need < p->end ? p->need : p->end;
     }
 }
 
+/* Whether no operator has anything to do up to `position`. */
+static bool idle_until(const mona_plan *plan, int64_t position, plan_progress *progress)
+{
+    mona_schedule_strip(plan, position, progress);
+    for (uint32_t o = 0; o < plan->model.header->op_count; o++)
+        if (progress[o].need > progress[o].begin)
+            return false;
+    return true;
+}
+
+/* The latest start, in whole strips before the band, from which everything begins idle. Needs only fall with
+ * the position, so the number of strips is found by bisection. A receptive field taller than the whole output
+ * gains nothing from a slower start. */
 int64_t mona_schedule_start(const mona_plan *plan, uint32_t band, plan_progress *progress)
 {
-    const int64_t begin = mona_schedule_rows(plan, band).begin;
-    /* A receptive field taller than the whole output gains nothing from a slower start. */
-    for (int64_t position = begin;; position -= plan->strip_rows) {
-        if (position <= begin - (int64_t)plan->grid_height)
-            return position;
-        mona_schedule_strip(plan, position, progress);
-        bool idle = true;
-        for (uint32_t o = 0; o < plan->model.header->op_count && idle; o++)
-            idle = progress[o].need <= progress[o].begin;
-        if (idle)
-            return position;
+    const int64_t begin = mona_schedule_rows(plan, band).begin, strip = plan->strip_rows;
+    int64_t fewest = 0, most = (plan->grid_height + strip - 1) / strip;
+    while (fewest < most) {
+        const int64_t middle = (fewest + most) / 2;
+        if (idle_until(plan, begin - middle * strip, progress))
+            most = middle;
+        else
+            fewest = middle + 1;
     }
+    return begin - fewest * strip;
 }
 
 void mona_schedule_oldest(const mona_plan *plan, plan_progress *progress)
@@ -142,7 +152,7 @@ void mona_schedule_oldest(const mona_plan *plan, plan_progress *progress)
                 continue;
             plan_progress *source = &progress[op->writer[i]];
             const int64_t begin = mona_ops[op->bound.op->kind]->rows(&op->bound, i, next).begin;
-            const int64_t inside = clip(begin, source->begin, source->end);
+            const int64_t inside = clip_to(begin, source->begin, source->end);
             source->oldest = inside < source->oldest ? inside : source->oldest;
         }
     }
@@ -151,5 +161,5 @@ void mona_schedule_oldest(const mona_plan *plan, plan_progress *progress)
 mona_span mona_plan_columns(const plan_op *op, const plan_progress *progress)
 {
     const int64_t width = mona_plan_progress_shape(op)->width;
-    return (mona_span){clip(progress->x_begin, 0, width), clip(progress->x_end, 0, width)};
+    return (mona_span){clip_to(progress->x_begin, 0, width), clip_to(progress->x_end, 0, width)};
 }

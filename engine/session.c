@@ -35,12 +35,12 @@ static size_t plan_copy_bytes(const mona_plan *plan)
 
 static size_t plan_copy_offset(void)
 {
-    return plan_round_up(sizeof(mona_session), MONA_ALIGNMENT);
+    return align_up(sizeof(mona_session));
 }
 
 static size_t workers_offset(const mona_plan *plan)
 {
-    return plan_copy_offset() + plan_round_up(plan_copy_bytes(plan), MONA_ALIGNMENT);
+    return plan_copy_offset() + align_up(plan_copy_bytes(plan));
 }
 
 size_t mona_session_state_bytes(const mona_plan *plan)

@@ -43,7 +43,8 @@ struct mona_stream {
     mona_port_condition changed;
     mona_port_thread thread;
     uint64_t queued, done;
-    mona_status status; /* of the first command that failed */
+    mona_status status; /* of the first command that failed, */
+    uint64_t failed_at; /* which was this one, counted as `done` is */
     bool stop;
     command queue[QUEUE];
 };
@@ -53,13 +54,13 @@ size_t mona_stream_bytes(void)
     return (sizeof(mona_stream) + MONA_ALIGNMENT - 1) / MONA_ALIGNMENT * MONA_ALIGNMENT;
 }
 
-/* Waits until the stream has done `count` commands; returns its status then. */
+/* Waits until the stream has done `count` commands; returns the first failure among them. */
 static mona_status wait_done(mona_stream *s, uint64_t count)
 {
     mona_port_lock(&s->mutex);
     while (s->done < count)
         mona_port_wait(&s->changed, &s->mutex);
-    const mona_status status = s->status;
+    const mona_status status = s->failed_at <= count ? s->status : MONA_OK;
     mona_port_unlock(&s->mutex);
     return status;
 }
@@ -89,9 +90,11 @@ static mona_status execute(const command *c)
 static void finish(mona_stream *s, mona_status status)
 {
     mona_port_lock(&s->mutex);
-    if (!s->status)
-        s->status = status;
     s->done++;
+    if (!s->status && status) {
+        s->status = status;
+        s->failed_at = s->done;
+    }
     mona_port_broadcast(&s->changed);
     mona_port_unlock(&s->mutex);
 }
@@ -204,9 +207,9 @@ mona_status mona_stream_wait(mona_stream *s, const mona_event *event)
 {
     if (!s || !event)
         return MONA_ERR_ARGUMENT;
-    if (!event->stream)
-        return MONA_OK;
-    const command c = {.kind = COMMAND_WAIT, .wait = {event->stream, event->reached}};
+    /* An event never recorded waits for nothing: for no command of this very stream. */
+    mona_stream *recorded = event->stream ? event->stream : s;
+    const command c = {.kind = COMMAND_WAIT, .wait = {recorded, event->reached}};
     return enqueue(s, &c, NULL);
 }
 

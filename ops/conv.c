@@ -127,10 +127,10 @@ static constants_layout constants_of(const mona_bound_op *b)
 {
     const k_layout k = layout_of(b);
     const uint32_t blocks = block_count(b);
-    constants_layout l = {.tables = align64(sizeof(ac_conv))};
-    l.bias = l.tables + align64(3 * blocks * sizeof(uint32_t));
-    l.epilogue = l.bias + align64((size_t)blocks * BLOCK * sizeof(int32_t));
-    l.weights = l.epilogue + align64(mona_epilogue_bytes(b->output.channels));
+    constants_layout l = {.tables = align_up(sizeof(ac_conv))};
+    l.bias = l.tables + align_up(3 * blocks * sizeof(uint32_t));
+    l.epilogue = l.bias + align_up((size_t)blocks * BLOCK * sizeof(int32_t));
+    l.weights = l.epilogue + align_up(mona_epilogue_bytes(b->output.channels));
     l.bytes = l.weights;
     for (uint32_t n = 0; n < blocks; n++)
         l.bytes += block_weights_bytes(b, &k, n);
@@ -247,7 +247,7 @@ static void bind(const mona_bound_op *b)
 /* Scratch: the runs' addresses, then those of the plane rows a fused STORE writes. */
 static size_t runs_bytes(const k_layout *k)
 {
-    return align64((size_t)k->c1 * k->runs_per_block * sizeof(uint8_t *));
+    return align_up((size_t)k->c1 * k->runs_per_block * sizeof(uint8_t *));
 }
 
 static size_t scratch_bytes(const mona_bound_op *b, uint32_t columns_)

@@ -27,12 +27,12 @@ static mona_status infer(const mona_file_op *op, const mona_shape *inputs, mona_
 /* Constants: the bound epilogue, then its arrays. */
 static size_t constants_bytes(const mona_bound_op *b)
 {
-    return align64(sizeof(ac_epilogue)) + mona_epilogue_bytes(b->output.channels);
+    return align_up(sizeof(ac_epilogue)) + mona_epilogue_bytes(b->output.channels);
 }
 
 static void bind(const mona_bound_op *b)
 {
-    uint8_t *arrays = (uint8_t *)b->constants + align64(sizeof(ac_epilogue));
+    uint8_t *arrays = (uint8_t *)b->constants + align_up(sizeof(ac_epilogue));
     mona_epilogue_bind(b->constants, &b->op->epilogue, b->output.channels, b->data, NULL, arrays);
 }
 

@@ -3,6 +3,7 @@
 #define MONA_OPS_HELPERS_H
 
 #include "../engine/aicore/f16.h"
+#include "../engine/arith.h"
 #include "ops.h"
 
 enum { F16_ONE = 0x3c00 };
@@ -13,21 +14,6 @@ enum { F16_ONE = 0x3c00 };
 static inline bool f16_finite(uint16_t bits)
 {
     return (bits & 0x7c00) != 0x7c00;
-}
-
-static inline size_t align64(size_t bytes)
-{
-    return (bytes + 63) / 64 * 64;
-}
-
-static inline int64_t floor_div(int64_t a, int64_t b)
-{
-    return a / b - (a % b < 0);
-}
-
-static inline int64_t clip_to(int64_t value, int64_t low, int64_t high)
-{
-    return value < low ? low : value > high ? high : value;
 }
 
 /* Window of an operator that reads exactly the pixel it writes. */

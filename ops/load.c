@@ -43,12 +43,12 @@ static load_constants constants_of(const mona_bound_op *b)
 {
     uint8_t *p = b->constants;
     return (load_constants){(uint32_t *)(void *)p,
-                            (float *)(void *)(p + align64(b->output.channels * sizeof(uint32_t)))};
+                            (float *)(void *)(p + align_up(b->output.channels * sizeof(uint32_t)))};
 }
 
 static size_t constants_bytes(const mona_bound_op *b)
 {
-    return align64(b->output.channels * sizeof(uint32_t)) + b->output.channels * sizeof(float);
+    return align_up(b->output.channels * sizeof(uint32_t)) + b->output.channels * sizeof(float);
 }
 
 static void bind(const mona_bound_op *b)

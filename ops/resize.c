@@ -144,12 +144,12 @@ static mona_span columns(const mona_bound_op *b, uint32_t i, mona_span out)
 /* Constants: first tap of every output column, then the weights of every column. */
 static float *column_weights(const mona_bound_op *b)
 {
-    return (float *)(void *)((uint8_t *)b->constants + align64(b->output.width * sizeof(int32_t)));
+    return (float *)(void *)((uint8_t *)b->constants + align_up(b->output.width * sizeof(int32_t)));
 }
 
 static size_t constants_bytes(const mona_bound_op *b)
 {
-    return align64(b->output.width * sizeof(int32_t)) +
+    return align_up(b->output.width * sizeof(int32_t)) +
            (size_t)b->output.width * tap_count(&b->op->resize) * sizeof(float);
 }
 
@@ -165,7 +165,7 @@ static void bind(const mona_bound_op *b)
 /* Scratch: the kernel's fp32 row, then first taps counted from the tile's first column. */
 static size_t kernel_scratch(const mona_bound_op *b)
 {
-    return align64(((size_t)b->input[0].width * b->input_c0[0] + 32) * sizeof(float));
+    return align_up(((size_t)b->input[0].width * b->input_c0[0] + 32) * sizeof(float));
 }
 
 static size_t scratch_bytes(const mona_bound_op *b, uint32_t columns_)

@@ -16,7 +16,7 @@ render() {
 if [ -n "$clips" ]; then
     main=$clips/bunny_720p_audio.mp4
 else
-    skip "no $clips: a rendered clip stands in for the real ones"
+    skip "the real clips are not here: a rendered one stands in for them"
     main=$tmp/main.mp4
     render "$main" 640x360 24
 fi

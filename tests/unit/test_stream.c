@@ -138,6 +138,8 @@ static void a_failure_travels(void **state)
     entry never = {9, 0};
     journal_count = 0;
     const mona_buffer nothing[1] = {{NULL, 0, 0}};
+    mona_event before = {0}, never_recorded = {0};
+    assert_int_equal(mona_stream_record(first, &before), MONA_OK);
     assert_int_equal(mona_stream_run(first, session, nothing, nothing), MONA_OK);
     assert_int_equal(mona_stream_record(first, &event), MONA_OK);
     assert_int_equal(mona_stream_wait(second, &event), MONA_OK);
@@ -145,7 +147,9 @@ static void a_failure_travels(void **state)
     assert_int_equal(mona_stream_synchronize(first), MONA_ERR_ARGUMENT);
     assert_int_equal(mona_stream_synchronize(second), MONA_ERR_ARGUMENT);
     assert_int_equal(mona_event_synchronize(&event), MONA_ERR_ARGUMENT);
+    assert_int_equal(mona_event_synchronize(&before), MONA_OK); /* reached before the failure */
     assert_int_equal(mona_stream_call(first, write_entry, &never), MONA_ERR_ARGUMENT);
+    assert_int_equal(mona_stream_wait(first, &never_recorded), MONA_ERR_ARGUMENT);
     assert_int_equal(journal_count, 0);
     close_stream(first), close_stream(second);
     mona_session_close(session);
