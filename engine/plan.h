@@ -75,6 +75,13 @@ mona_span mona_plan_columns(const plan_op *op, const plan_progress *progress);
 /* Shape in whose rows and columns the operator's progress counts. */
 const mona_shape *mona_plan_progress_shape(const plan_op *op);
 
+/* The steps of mona_plan_make. progress: room for every operator. */
+mona_status mona_plan_bind(mona_plan *plan, const mona_config *config);
+mona_status mona_plan_rings(mona_plan *plan, const mona_config *config, plan_progress *progress);
+
+/* No region or arena may reach this, so that sums of them cannot wrap. */
+#define PLAN_MAX_BYTES (SIZE_MAX / 16)
+
 /* Bytes of the part of an arena that session.c lays out itself. */
 size_t mona_session_state_bytes(const mona_plan *plan);
 

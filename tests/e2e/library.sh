@@ -34,7 +34,7 @@ report "engine/ and ops/ include nothing from above" \
     "$(grep -nE '#include "(\.\./)*(formats|pipeline|apps|tests)/' -r engine ops)"
 
 if $CC --version | head -1 | grep -qi gcc && [ -z "$SANITIZE" ]; then
-    limit=$(sed -n 's/^enum { STACK_BYTES = \([0-9]*\) \* 1024 };.*/\1/p' engine/plan.c)
+    limit=$(sed -n 's/^enum { STACK_BYTES = \([0-9]*\) \* 1024 };.*/\1/p' engine/plan_query.c)
     for f in engine/*.c engine/aicore/*.c ops/*.c; do
         flags=
         case $f in

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "sr_net.h"
+#include "fixture.h"
 
 enum { CHANNELS = 7, RESULTS = 6 };
 
@@ -145,23 +145,18 @@ static void check(bool fp16, const char *cpu, unsigned threads, unsigned tile, i
     uint8_t *bytes = model_of(net, &size);
     mona_model model;
     assert_int_equal(mona_model_open(&model, bytes, size), MONA_OK);
-    void *memory = aligned_alloc(64, mona_plan_bytes());
-    mona_plan *plan;
+    bound b;
     /* One size is enough: the others follow. */
     const mona_config config = {
         .cpu = cpu, .threads = threads, .tile_columns = tile,
         .sizes = {{2 * (uint32_t)w, 2 * (uint32_t)h}}};
-    const mona_status status = mona_plan_make(&plan, memory, &model, &config);
+    const mona_status status = bind(&b, &model, &config);
     if (status == MONA_ERR_DEVICE && cpu) { /* not this CPU */
-        free(memory), free(bytes), free(net);
+        free(bytes), free(net);
         return;
     }
     assert_int_equal(status, MONA_OK);
-    assert_int_equal(mona_plan_input(plan, 2).width, w);
-    void *arena = aligned_alloc(64, (mona_plan_arena_bytes(plan) + 63) / 64 * 64);
-    mona_session *session;
-    assert_int_equal(mona_session_open(&session, plan, arena, mona_plan_arena_bytes(plan)),
-                     MONA_OK);
+    assert_int_equal(mona_plan_input(b.plan, 2).width, w);
 
     guarded planes[7];
     uint32_t seed = 21;
@@ -177,7 +172,7 @@ static void check(bool fp16, const char *cpu, unsigned threads, unsigned tile, i
         in[i] = (mona_buffer){planes[i].bytes, i ? w : 2 * w, 0};
     for (int i = 0; i < 3; i++)
         out[i] = (mona_buffer){planes[4 + i].bytes, i ? w : 2 * w, 0};
-    assert_int_equal(mona_session_run(session, in, out), MONA_OK);
+    assert_int_equal(mona_session_run(b.session, in, out), MONA_OK);
     for (int o = 0; o < RESULTS; o++)
         for (int y = 0; y < h; y++)
             for (int x = 0; x < w; x++) {
@@ -186,12 +181,12 @@ static void check(bool fp16, const char *cpu, unsigned threads, unsigned tile, i
                 const int want = expected_sample(net, &f, o, y, x);
                 if (found != want)
                     fail_msg("%s %s channel %d row %d column %d of %dx%d: %d, not %d",
-                             fp16 ? "fp16" : "int8", mona_plan_isa(plan), o, y, x, w, h, found, want);
+                             fp16 ? "fp16" : "int8", mona_plan_isa(b.plan), o, y, x, w, h, found, want);
             }
-    mona_session_close(session);
+    unbind(&b);
     for (int i = 0; i < 7; i++)
         munmap(planes[i].map, planes[i].span);
-    free(arena), free(memory), free(bytes), free(net);
+    free(bytes), free(net);
 }
 
 static void on_every_cpu(bool fp16)

@@ -8,34 +8,7 @@
 
 #include <cmocka.h>
 
-#include "sr_net.h"
-
-static void *aligned(size_t bytes)
-{
-    return aligned_alloc(64, (bytes + 63) / 64 * 64);
-}
-
-typedef struct bound {
-    void *plan_memory, *arena;
-    mona_plan *plan;
-    mona_session *session;
-} bound;
-
-static mona_status bind(bound *b, const mona_model *model, const mona_config *config)
-{
-    *b = (bound){.plan_memory = aligned(mona_plan_bytes())};
-    mona_status status = mona_plan_make(&b->plan, b->plan_memory, model, config);
-    if (status)
-        return status;
-    b->arena = aligned(mona_plan_arena_bytes(b->plan));
-    return mona_session_open(&b->session, b->plan, b->arena, mona_plan_arena_bytes(b->plan));
-}
-
-static void unbind(bound *b)
-{
-    mona_session_close(b->session);
-    free(b->plan_memory), free(b->arena);
-}
+#include "fixture.h"
 
 typedef struct frame {
     int h, w;
@@ -84,24 +57,18 @@ static bool level_usable(const mona_model *model, const char *cpu)
     bound b;
     const mona_config config = {.cpu = cpu, .threads = 1, .sizes = {{16, 16}}};
     const mona_status status = bind(&b, model, &config);
-    if (status)
-        free(b.plan_memory);
-    else
+    if (!status)
         unbind(&b);
     return status == MONA_OK;
 }
 
 static void same_bytes_everywhere(int channels, int body, int w, int h)
 {
-    sr_net *net = sr_net_new(channels, body, 1);
-    size_t size;
-    uint8_t *bytes = sr_net_model(net, &size);
-    mona_model model;
-    assert_int_equal(mona_model_open(&model, bytes, size), MONA_OK);
-    const frame f = frame_new(net, w, h);
+    net_fixture n = net_open(channels, body, 1);
+    const frame f = frame_new(n.net, w, h);
     unsigned tried = 0;
     for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
-        if (!level_usable(&model, levels[i]))
+        if (!level_usable(&n.model, levels[i]))
             continue;
         static const unsigned strips[] = {0, 2, 5, 64}, tiles[] = {0, 16, 40};
         for (unsigned k = 0; k < 12; k++) {
@@ -110,12 +77,13 @@ static void same_bytes_everywhere(int channels, int body, int w, int h)
                                         .strip_rows = strips[k % 4],
                                         .tile_columns = tiles[k / 4],
                                         .sizes = {{(uint32_t)w, (uint32_t)h}}};
-            expect_equal(&model, &config, &f);
+            expect_equal(&n.model, &config, &f);
         }
         tried++;
     }
     assert_true(tried >= 1);
-    free(f.in), free(f.expected), free(bytes), free(net);
+    free(f.in), free(f.expected);
+    net_close(&n);
 }
 
 static void sixteen_channels(void **state)
@@ -144,20 +112,16 @@ static void tiny_frames(void **state)
 static void nothing_outside_the_arena(void **state)
 {
     (void)state;
-    sr_net *net = sr_net_new(16, 3, 3);
-    size_t size;
-    uint8_t *bytes = sr_net_model(net, &size);
-    mona_model model;
-    assert_int_equal(mona_model_open(&model, bytes, size), MONA_OK);
-    const frame f = frame_new(net, 130, 20);
+    net_fixture n = net_open(16, 3, 3);
+    const frame f = frame_new(n.net, 130, 20);
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     for (unsigned i = 0; i < sizeof levels / sizeof *levels; i++) {
-        if (!level_usable(&model, levels[i]))
+        if (!level_usable(&n.model, levels[i]))
             continue;
         const mona_config config = {.cpu = levels[i], .threads = 2, .sizes = {{130, 20}}};
         void *memory = aligned(mona_plan_bytes());
         mona_plan *plan;
-        assert_int_equal(mona_plan_make(&plan, memory, &model, &config), MONA_OK);
+        assert_int_equal(mona_plan_make(&plan, memory, &n.model, &config), MONA_OK);
         const size_t need = mona_plan_arena_bytes(plan), span = (need + page - 1) / page * page;
         /* Planes end at a guard page too: input and output share the last pages. */
         const size_t in = 130 * 20, out = 4 * in, planes = (in + out + page - 1) / page * page;
@@ -181,21 +145,18 @@ static void nothing_outside_the_arena(void **state)
         munmap(map, span + planes + 4 * page);
         free(memory);
     }
-    free(f.in), free(f.expected), free(bytes), free(net);
+    free(f.in), free(f.expected);
+    net_close(&n);
 }
 
 static void one_byte_less_is_refused(void **state)
 {
     (void)state;
-    sr_net *net = sr_net_new(16, 3, 3);
-    size_t size;
-    uint8_t *bytes = sr_net_model(net, &size);
-    mona_model model;
-    assert_int_equal(mona_model_open(&model, bytes, size), MONA_OK);
+    net_fixture n = net_open(16, 3, 3);
     void *memory = aligned(mona_plan_bytes());
     mona_plan *plan;
     const mona_config config = {.threads = 1, .sizes = {{64, 64}}};
-    assert_int_equal(mona_plan_make(&plan, memory, &model, &config), MONA_OK);
+    assert_int_equal(mona_plan_make(&plan, memory, &n.model, &config), MONA_OK);
     const size_t need = mona_plan_arena_bytes(plan);
     uint8_t *arena = aligned(need + 64);
     mona_session *session = NULL;
@@ -204,23 +165,20 @@ static void one_byte_less_is_refused(void **state)
     assert_null(session);
     assert_int_equal(mona_session_open(&session, plan, arena, need), MONA_OK);
     mona_session_close(session);
-    free(arena), free(memory), free(bytes), free(net);
+    free(arena), free(memory);
+    net_close(&n);
 }
 
 /* The listed regions follow each other without gap or overlap and fill the arena. */
 static void buffers_cover_the_arena(void **state)
 {
     (void)state;
-    sr_net *net = sr_net_new(16, 3, 3);
-    size_t size;
-    uint8_t *bytes = sr_net_model(net, &size);
-    mona_model model;
-    assert_int_equal(mona_model_open(&model, bytes, size), MONA_OK);
+    net_fixture n = net_open(16, 3, 3);
     void *memory = aligned(mona_plan_bytes());
     for (unsigned threads = 1; threads <= 3; threads++) {
         mona_plan *plan;
         const mona_config config = {.threads = threads, .sizes = {{1920, 1080}}};
-        assert_int_equal(mona_plan_make(&plan, memory, &model, &config), MONA_OK);
+        assert_int_equal(mona_plan_make(&plan, memory, &n.model, &config), MONA_OK);
         size_t end = 0;
         unsigned rings = 0;
         mona_plan_buffer buffer;
@@ -235,50 +193,45 @@ static void buffers_cover_the_arena(void **state)
         assert_true(mona_plan_arena_bytes(plan) < 8u << 20);
         assert_int_equal(mona_plan_macs(plan), 1920ull * 1080 * 9 * (16 + 3 * 256 + 64));
     }
-    free(memory), free(bytes), free(net);
+    free(memory);
+    net_close(&n);
 }
 
 /* Rings, and so the arena, do not grow with the height of a frame. */
 static void arena_does_not_depend_on_height(void **state)
 {
     (void)state;
-    sr_net *net = sr_net_new(16, 3, 3);
-    size_t size;
-    uint8_t *bytes = sr_net_model(net, &size);
-    mona_model model;
-    assert_int_equal(mona_model_open(&model, bytes, size), MONA_OK);
+    net_fixture n = net_open(16, 3, 3);
     void *memory = aligned(mona_plan_bytes());
     size_t arena[2];
     for (int i = 0; i < 2; i++) {
         mona_plan *plan;
         const mona_config config = {.threads = 2, .sizes = {{1280, i ? 8640 : 360}}};
-        assert_int_equal(mona_plan_make(&plan, memory, &model, &config), MONA_OK);
+        assert_int_equal(mona_plan_make(&plan, memory, &n.model, &config), MONA_OK);
         arena[i] = mona_plan_arena_bytes(plan);
     }
     assert_int_equal(arena[0], arena[1]);
-    free(memory), free(bytes), free(net);
+    free(memory);
+    net_close(&n);
 }
 
 static void sizes_that_do_not_fit(void **state)
 {
     (void)state;
-    sr_net *net = sr_net_new(16, 1, 3);
-    size_t size;
-    uint8_t *bytes = sr_net_model(net, &size);
-    mona_model model;
-    assert_int_equal(mona_model_open(&model, bytes, size), MONA_OK);
+    net_fixture n = net_open(16, 1, 3);
     void *memory = aligned(mona_plan_bytes());
     mona_plan *plan;
     static const mona_size bad[] = {{0, 0}, {0, 5}, {5, 0}, {MONA_MAX_SIDE, 16}, {40000, 16}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         const mona_config config = {.sizes = {bad[i]}};
-        assert_int_equal(mona_plan_make(&plan, memory, &model, &config), MONA_ERR_SHAPE);
+        assert_int_equal(mona_plan_make(&plan, memory, &n.model, &config), MONA_ERR_SHAPE);
     }
     const mona_config unknown = {.cpu = "mmx", .sizes = {{16, 16}}};
-    assert_int_equal(mona_plan_make(&plan, memory, &model, &unknown), MONA_ERR_DEVICE);
+    assert_int_equal(mona_plan_make(&plan, memory, &n.model, &unknown), MONA_ERR_DEVICE);
     const mona_config crowd = {.threads = 1000, .sizes = {{16, 16}}};
-    assert_int_equal(mona_plan_make(&plan, memory, &model, &crowd), MONA_ERR_LIMIT);
-    free(memory), free(bytes), free(net);
+    assert_int_equal(mona_plan_make(&plan, memory, &n.model, &crowd), MONA_ERR_LIMIT);
+    free(memory);
+    net_close(&n);
 }
 
 int main(void)

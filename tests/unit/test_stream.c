@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <time.h>
 
-#include "sr_net.h"
+#include "fixture.h"
 
 static mona_stream *open_stream(void)
 {
@@ -120,19 +120,10 @@ static void copies_respect_strides(void **state)
 static void a_failure_travels(void **state)
 {
     (void)state;
-    sr_net *net = sr_net_new(16, 1, 3);
-    size_t size;
-    uint8_t *bytes = sr_net_model(net, &size);
-    mona_model model;
-    assert_int_equal(mona_model_open(&model, bytes, size), MONA_OK);
-    void *memory = aligned_alloc(64, mona_plan_bytes());
-    mona_plan *plan;
+    net_fixture f = net_open(16, 1, 3);
+    bound b;
     const mona_config config = {.threads = 1, .sizes = {{16, 16}}};
-    assert_int_equal(mona_plan_make(&plan, memory, &model, &config), MONA_OK);
-    void *arena = aligned_alloc(64, (mona_plan_arena_bytes(plan) + 63) / 64 * 64);
-    mona_session *session;
-    assert_int_equal(mona_session_open(&session, plan, arena, mona_plan_arena_bytes(plan)),
-                     MONA_OK);
+    assert_int_equal(bind(&b, &f.model, &config), MONA_OK);
     mona_stream *first = open_stream(), *second = open_stream();
     mona_event event = {0};
     entry never = {9, 0};
@@ -140,7 +131,7 @@ static void a_failure_travels(void **state)
     const mona_buffer nothing[1] = {{NULL, 0, 0}};
     mona_event before = {0}, never_recorded = {0};
     assert_int_equal(mona_stream_record(first, &before), MONA_OK);
-    assert_int_equal(mona_stream_run(first, session, nothing, nothing), MONA_OK);
+    assert_int_equal(mona_stream_run(first, b.session, nothing, nothing), MONA_OK);
     assert_int_equal(mona_stream_record(first, &event), MONA_OK);
     assert_int_equal(mona_stream_wait(second, &event), MONA_OK);
     assert_int_equal(mona_stream_call(second, write_entry, &never), MONA_OK);
@@ -152,8 +143,8 @@ static void a_failure_travels(void **state)
     assert_int_equal(mona_stream_wait(first, &never_recorded), MONA_ERR_ARGUMENT);
     assert_int_equal(journal_count, 0);
     close_stream(first), close_stream(second);
-    mona_session_close(session);
-    free(arena), free(memory), free(bytes), free(net);
+    unbind(&b);
+    net_close(&f);
 }
 
 static void bad_memory_is_refused(void **state)
@@ -195,19 +186,10 @@ static void leave(void *argument)
 static void double_buffering(void **state)
 {
     (void)state;
-    sr_net *net = sr_net_new(16, 2, 5);
-    size_t size;
-    uint8_t *bytes = sr_net_model(net, &size);
-    mona_model model;
-    assert_int_equal(mona_model_open(&model, bytes, size), MONA_OK);
-    void *memory = aligned_alloc(64, mona_plan_bytes());
-    mona_plan *plan;
+    net_fixture f = net_open(16, 2, 5);
+    bound b;
     const mona_config config = {.threads = 2, .sizes = {{W, H}}};
-    assert_int_equal(mona_plan_make(&plan, memory, &model, &config), MONA_OK);
-    void *arena = aligned_alloc(64, (mona_plan_arena_bytes(plan) + 63) / 64 * 64);
-    mona_session *session;
-    assert_int_equal(mona_session_open(&session, plan, arena, mona_plan_arena_bytes(plan)),
-                     MONA_OK);
+    assert_int_equal(bind(&b, &f.model, &config), MONA_OK);
 
     static uint8_t frames[FRAMES][W * H], results[FRAMES][4 * W * H], expected[4 * W * H];
     static uint8_t slot_in[SLOTS][W * H], slot_out[SLOTS][4 * W * H];
@@ -232,7 +214,7 @@ static void double_buffering(void **state)
         mona_stream_wait(compute, &uploaded[s]);
         mona_stream_wait(compute, &downloaded[s]); /* the slot's output has been taken */
         mona_stream_call(compute, enter, &g);
-        mona_stream_run(compute, session, &input, &output);
+        mona_stream_run(compute, b.session, &input, &output);
         mona_stream_call(compute, leave, &g);
         mona_stream_record(compute, &computed[s]);
 
@@ -244,13 +226,13 @@ static void double_buffering(void **state)
     }
     assert_int_equal(mona_stream_synchronize(download), MONA_OK);
     for (int n = 0; n < FRAMES; n++) {
-        sr_net_reference(net, frames[n], H, W, expected);
+        sr_net_reference(f.net, frames[n], H, W, expected);
         assert_memory_equal(results[n], expected, sizeof expected);
     }
     assert_true(atomic_load(&most) >= 2);
     close_stream(upload), close_stream(compute), close_stream(download);
-    mona_session_close(session);
-    free(arena), free(memory), free(bytes), free(net);
+    unbind(&b);
+    net_close(&f);
 }
 
 int main(void)

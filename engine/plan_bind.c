@@ -1,0 +1,158 @@
+/* Planning, first: every tensor gets its size, every operator its sources and its fusions. */
+#include "plan.h"
+
+/* ---- shapes --------------------------------------------------------------------------------- */
+
+static bool side_ok(uint64_t side)
+{
+    return side > 0 && side <= MONA_MAX_SIDE;
+}
+
+static mona_status input_shapes(mona_plan *plan, const mona_config *config)
+{
+    for (uint32_t i = 0; i < plan->model.header->input_count; i++) {
+        const mona_file_tensor *t = &plan->model.tensors[i];
+        const mona_size size = config->sizes[i];
+        if (!size.width != !size.height || size.width > MONA_MAX_SIDE ||
+            size.height > MONA_MAX_SIDE)
+            return MONA_ERR_SHAPE;
+        if (t->width && size.width && (t->width != size.width || t->height != size.height))
+            return MONA_ERR_SHAPE;
+        plan->shapes[i].height = t->height ? t->height : size.height;
+        plan->shapes[i].width = t->width ? t->width : size.width;
+    }
+    return MONA_OK;
+}
+
+/* Inputs of a LOAD are the same grid at different densities, so one known size gives the others. */
+static mona_status bind_open_inputs(mona_plan *plan, const mona_file_op *op)
+{
+    uint64_t height = 0, width = 0;
+    for (uint32_t i = 0; i < op->input_count && !height; i++) {
+        height = plan->shapes[op->inputs[i]].height / op->load.block[i];
+        width = plan->shapes[op->inputs[i]].width / op->load.block[i];
+    }
+    if (!height || !width)
+        return MONA_ERR_SHAPE;
+    for (uint32_t i = 0; i < op->input_count; i++) {
+        mona_shape *s = &plan->shapes[op->inputs[i]];
+        if (s->height)
+            continue;
+        if (!side_ok(height * op->load.block[i]) || !side_ok(width * op->load.block[i]))
+            return MONA_ERR_SHAPE;
+        s->height = (uint32_t)(height * op->load.block[i]);
+        s->width = (uint32_t)(width * op->load.block[i]);
+    }
+    return MONA_OK;
+}
+
+static mona_status bind_shapes(mona_plan *plan, const mona_config *config)
+{
+    const mona_model *m = &plan->model;
+    for (uint32_t t = 0; t < m->header->tensor_count; t++)
+        plan->shapes[t] =
+            (mona_shape){m->tensors[t].channels, 0, 0, (mona_type)m->tensors[t].type};
+    mona_status status = input_shapes(plan, config);
+    for (uint32_t o = 0; o < m->header->op_count && !status; o++) {
+        const mona_file_op *op = &m->ops[o];
+        mona_shape inputs[MONA_OP_MAX_INPUTS];
+        if (op->kind == MONA_OP_LOAD)
+            status = bind_open_inputs(plan, op);
+        for (uint32_t i = 0; i < op->input_count; i++)
+            inputs[i] = plan->shapes[op->inputs[i]];
+        mona_shape *output = &plan->shapes[op->output];
+        if (!status)
+            status = mona_ops[op->kind]->infer(op, inputs, output);
+        if (!status && (!side_ok(output->height) || !side_ok(output->width)))
+            status = MONA_ERR_SHAPE;
+    }
+    return status;
+}
+
+/* ---- operators ------------------------------------------------------------------------------ */
+
+/* MONA_NONE: an input of the model. */
+static uint32_t writer_of(const mona_model *m, uint32_t tensor)
+{
+    for (uint32_t o = 0; o < m->header->op_count; o++)
+        if (m->ops[o].output == tensor)
+            return o;
+    return MONA_NONE;
+}
+
+/* C0 of a tensor in L1; 0: planes. It follows from type and channels alone, as operators whose input and
+ * output agree in both may assume. */
+static uint32_t tensor_c0(const mona_plan *plan, uint32_t tensor)
+{
+    const mona_file_header *h = plan->model.header;
+    const mona_shape *s = &plan->shapes[tensor];
+    const bool planes = tensor < h->input_count + h->output_count;
+    return planes ? 0 : ac_target_c0(plan->target, s->type, s->channels);
+}
+
+static void bind_ops(mona_plan *plan)
+{
+    const mona_model *m = &plan->model;
+    for (uint32_t o = 0; o < m->header->op_count; o++) {
+        const mona_file_op *file = &m->ops[o];
+        plan_op *op = &plan->ops[o];
+        *op = (plan_op){.store = MONA_NONE};
+        op->bound = (mona_bound_op){
+            .op = file,
+            .data = m->data,
+            .target = plan->target,
+            .isa = plan->isa,
+            .output = plan->shapes[file->output],
+            .output_c0 = tensor_c0(plan, file->output),
+        };
+        for (uint32_t i = 0; i < file->input_count; i++) {
+            const uint32_t t = file->inputs[i];
+            op->bound.input[i] = plan->shapes[t];
+            op->bound.input_c0[i] = tensor_c0(plan, t);
+            op->writer[i] = writer_of(m, t);
+        }
+    }
+}
+
+static uint32_t reader_count(const mona_plan *plan, uint32_t writer, uint32_t *last)
+{
+    uint32_t count = 0;
+    for (uint32_t o = 0; o < plan->model.header->op_count; o++)
+        for (uint32_t i = 0; i < plan->model.ops[o].input_count; i++)
+            if (plan->ops[o].writer[i] == writer) {
+                count++;
+                *last = o;
+            }
+    return count;
+}
+
+/* A convolution whose only reader stores all of its channels writes the planes itself. */
+static void fuse_stores(mona_plan *plan)
+{
+    for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
+        plan_op *op = &plan->ops[o];
+        uint32_t reader = MONA_NONE;
+        if (op->bound.op->kind != MONA_OP_CONV || reader_count(plan, o, &reader) != 1)
+            continue;
+        plan_op *store = &plan->ops[reader];
+        const mona_file_op *file = store->bound.op;
+        if (file->kind != MONA_OP_STORE)
+            continue;
+        const uint64_t stored =
+            (uint64_t)store->bound.output.channels * file->store.block * file->store.block;
+        if (stored == op->bound.output.channels) {
+            op->store = reader;
+            store->fused_away = true;
+        }
+    }
+}
+
+mona_status mona_plan_bind(mona_plan *plan, const mona_config *config)
+{
+    const mona_status status = bind_shapes(plan, config);
+    if (!status) {
+        bind_ops(plan);
+        fuse_stores(plan);
+    }
+    return status;
+}

@@ -1,0 +1,60 @@
+/* Models and sessions that tests open over and over. Include after cmocka.h. */
+#ifndef MONA_TESTS_FIXTURE_H
+#define MONA_TESTS_FIXTURE_H
+
+#include "sr_net.h"
+
+static inline void *aligned(size_t bytes)
+{
+    return aligned_alloc(64, (bytes + 63) / 64 * 64);
+}
+
+/* A random super-resolution net, as its reference and as a model. */
+typedef struct net_fixture {
+    sr_net *net;
+    uint8_t *bytes;
+    mona_model model;
+} net_fixture;
+
+static inline net_fixture net_open(int channels, int body, uint32_t seed)
+{
+    net_fixture f = {.net = sr_net_new(channels, body, seed)};
+    size_t size;
+    f.bytes = sr_net_model(f.net, &size);
+    assert_int_equal(mona_model_open(&f.model, f.bytes, size), MONA_OK);
+    return f;
+}
+
+static inline void net_close(net_fixture *f)
+{
+    free(f->bytes), free(f->net);
+}
+
+/* A model bound to a size, with its memory. */
+typedef struct bound {
+    void *plan_memory, *arena;
+    mona_plan *plan;
+    mona_session *session;
+} bound;
+
+static inline void unbind(bound *b)
+{
+    mona_session_close(b->session);
+    free(b->plan_memory), free(b->arena);
+}
+
+/* Whatever fails is released; its status is returned. */
+static inline mona_status bind(bound *b, const mona_model *model, const mona_config *config)
+{
+    *b = (bound){.plan_memory = aligned(mona_plan_bytes())};
+    mona_status status = mona_plan_make(&b->plan, b->plan_memory, model, config);
+    if (!status) {
+        b->arena = aligned(mona_plan_arena_bytes(b->plan));
+        status = mona_session_open(&b->session, b->plan, b->arena, mona_plan_arena_bytes(b->plan));
+    }
+    if (status)
+        unbind(b);
+    return status;
+}
+
+#endif
