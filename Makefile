@@ -167,7 +167,7 @@ test: test-deps
 
 # Side by side with ONNX Runtime, which npm installs into the build folder.
 bench-peers: deps
-	$(call need,python3 python3-onnx python3-numpy nodejs npm)
+	$(call need,python3 python3-onnx python3-numpy $(if $(shell command -v npm),,nodejs npm))
 	@test -d ../shared/peers || { echo 'make bench-peers needs ../shared/peers'; exit 1; }
 	$(Q)$(MAKE) --no-print-directory all
 	@mkdir -p $(BUILD)/bench

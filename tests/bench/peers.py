@@ -29,6 +29,7 @@ def run(command, **options):
 def make_nets(folder, mona, images):
     """Writes fp32, QDQ and .mona files; returns {net: {contender: file}}."""
     files = {}
+    calibrate = [word for image in images for word in ("--calibrate", image)]
     for net, (channels, body) in NETS.items():
         stem = os.path.join(folder, f"c{channels}x{body}")
         files[net] = {k: stem + end for k, end in (
@@ -38,7 +39,7 @@ def make_nets(folder, mona, images):
         run(make + [files[net]["ORT fp32"]] + size)
         run(make + [files[net]["ORT int8"], "--qdq"] + size)
         compile_ = [mona, "compile", files[net]["ORT fp32"]]
-        run(compile_ + ["-o", files[net]["mona int8"], "--precision", "int8", "--calibrate"] + images)
+        run(compile_ + ["-o", files[net]["mona int8"], "--precision", "int8"] + calibrate)
         run(compile_ + ["-o", files[net]["mona fp16"], "--precision", "fp16"])
     return files
 
