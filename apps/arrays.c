@@ -48,11 +48,16 @@ bool array_read(input_array *in, const char *path)
 static npy_type stored_type(mona_type type)
 {
     switch (type) {
-    case MONA_U8: return NPY_U1;
-    case MONA_S8: return NPY_I1;
-    case MONA_F16: return NPY_F2;
-    case MONA_U16: return NPY_U2;
-    case MONA_TYPE_COUNT: break;
+    case MONA_U8:
+        return NPY_U1;
+    case MONA_S8:
+        return NPY_I1;
+    case MONA_F16:
+        return NPY_F2;
+    case MONA_U16:
+        return NPY_U2;
+    case MONA_TYPE_COUNT:
+        break;
     }
     return NPY_F4;
 }

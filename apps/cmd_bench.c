@@ -180,11 +180,12 @@ static void report(const bench *b)
     printf("  time        p50 %.3f ms, p90 %.3f, p99 %.3f, min %.3f, max %.3f (%ld frames)\n", p50,
            percentile(b, 90), percentile(b, 99), b->times[0], b->times[b->iterations - 1],
            b->iterations);
-    printf("  work        %.3f GMAC a frame, %.1f GMAC/s, %.1f %% of this machine's %s peak of %.0f\n",
-           macs * 1e-9, rate, 100 * share, int8 ? "int8" : "fp16",
-           int8 ? limit.int8_gmac_per_s : limit.fp16_gmac_per_s);
-    printf("  memory      %zu bytes of arena; process at most %zu\n", mona_plan_arena_bytes(b->plan),
-           resident);
+    printf(
+        "  work        %.3f GMAC a frame, %.1f GMAC/s, %.1f %% of this machine's %s peak of %.0f\n",
+        macs * 1e-9, rate, 100 * share, int8 ? "int8" : "fp16",
+        int8 ? limit.int8_gmac_per_s : limit.fp16_gmac_per_s);
+    printf("  memory      %zu bytes of arena; process at most %zu\n",
+           mona_plan_arena_bytes(b->plan), resident);
     printf("  output      CRC-32 %08x\n", output_crc(b));
 }
 
@@ -238,7 +239,10 @@ int cmd_bench(int argc, char **argv)
     const command_line line = {
         "bench MODEL --size WxH [OPTION]...",
         "Times a model, a .mona file or the name of one inside mona, on one frame after another.",
-        options, sizeof options / sizeof *options, 0, 1};
+        options,
+        sizeof options / sizeof *options,
+        0,
+        1};
     const char *operands[2];
     const options_result parsed = options_parse(&line, argc, argv, operands);
     if (parsed != OPTIONS_RUN)

@@ -165,11 +165,15 @@ static double held(const planes *p, double value)
 {
     const double step = (double)p->info.scale;
     switch (p->info.type) {
-    case MONA_U8: return fmax(0, fmin(value, 255 * step));
-    case MONA_U16: return fmax(0, fmin(value, 65535 * step));
-    case MONA_S8: return fmax(-128 * step, fmin(value, 127 * step));
+    case MONA_U8:
+        return fmax(0, fmin(value, 255 * step));
+    case MONA_U16:
+        return fmax(0, fmin(value, 65535 * step));
+    case MONA_S8:
+        return fmax(-128 * step, fmin(value, 127 * step));
     case MONA_F16:
-    case MONA_TYPE_COUNT: break;
+    case MONA_TYPE_COUNT:
+        break;
     }
     return value;
 }

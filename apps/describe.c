@@ -89,9 +89,15 @@ static void describe_op(const mona_file_op *op, char *text, size_t size)
     text[0] = 0;
     char part[64];
     switch ((mona_op_kind)op->kind) {
-    case MONA_OP_CONV: describe_conv(&op->conv, text, size); break;
-    case MONA_OP_RESIZE: describe_resize(&op->resize, text, size); break;
-    case MONA_OP_DEPTH_TO_SPACE: snprintf(text, size, "block %u", op->block); break;
+    case MONA_OP_CONV:
+        describe_conv(&op->conv, text, size);
+        break;
+    case MONA_OP_RESIZE:
+        describe_resize(&op->resize, text, size);
+        break;
+    case MONA_OP_DEPTH_TO_SPACE:
+        snprintf(text, size, "block %u", op->block);
+        break;
     case MONA_OP_LOAD:
         for (uint32_t i = 0; i < op->input_count; i++) {
             snprintf(part, sizeof part, "block %u", op->load.block[i]);
@@ -103,7 +109,8 @@ static void describe_op(const mona_file_op *op, char *text, size_t size)
         break;
     case MONA_OP_ADD:
     case MONA_OP_MUL:
-    case MONA_OP_COUNT: break;
+    case MONA_OP_COUNT:
+        break;
     }
 }
 

@@ -26,13 +26,16 @@ double planes_get(const planes *p, size_t i)
     const double step = (double)p->info.scale;
     uint16_t wide;
     switch (p->info.type) {
-    case MONA_U8: return step * ((const uint8_t *)p->buffer.data)[i];
-    case MONA_S8: return step * ((const int8_t *)p->buffer.data)[i];
+    case MONA_U8:
+        return step * ((const uint8_t *)p->buffer.data)[i];
+    case MONA_S8:
+        return step * ((const int8_t *)p->buffer.data)[i];
     case MONA_F16:
     case MONA_U16:
         memcpy(&wide, (const uint8_t *)p->buffer.data + 2 * i, sizeof wide);
         return p->info.type == MONA_F16 ? half_value(wide) : step * wide;
-    case MONA_TYPE_COUNT: break;
+    case MONA_TYPE_COUNT:
+        break;
     }
     return 0;
 }
@@ -48,13 +51,18 @@ void planes_set(planes *p, size_t i, double value)
     const double q = steps > low ? (steps < high ? steps : high) : low; /* a NaN becomes low */
     uint16_t wide;
     switch (p->info.type) {
-    case MONA_U8: ((uint8_t *)p->buffer.data)[i] = (uint8_t)q; break;
-    case MONA_S8: ((int8_t *)p->buffer.data)[i] = (int8_t)q; break;
+    case MONA_U8:
+        ((uint8_t *)p->buffer.data)[i] = (uint8_t)q;
+        break;
+    case MONA_S8:
+        ((int8_t *)p->buffer.data)[i] = (int8_t)q;
+        break;
     case MONA_F16:
     case MONA_U16:
         wide = p->info.type == MONA_U16 ? (uint16_t)q : half_from_double(isnan(value) ? 0 : value);
         memcpy((uint8_t *)p->buffer.data + 2 * i, &wide, sizeof wide);
         break;
-    case MONA_TYPE_COUNT: break;
+    case MONA_TYPE_COUNT:
+        break;
     }
 }

@@ -1,8 +1,9 @@
 /* Opening an offline model: a zero-copy view, after a proof that every record stays in bounds.
  *
- * What is proved here once, so that nothing after it needs to check: sections lie inside the file and do
- * not wrap; names end inside the strings; tensors are written once, before they are read; every operator's
- * parameters are in range and its data lies inside the data section (mona_op_class.check). */
+ * What is proved here once, so that nothing after it needs to check: sections lie inside the file
+ * and do not wrap; names end inside the strings; tensors are written once, before they are read;
+ * every operator's parameters are in range and its data lies inside the data section
+ * (mona_op_class.check). */
 #include <float.h>
 
 #include "libc.h"
@@ -13,20 +14,34 @@
 const char *mona_status_text(mona_status status)
 {
     switch (status) {
-    case MONA_OK: return "success";
-    case MONA_ERR_ARGUMENT: return "invalid argument";
-    case MONA_ERR_TRUNCATED: return "model is truncated";
-    case MONA_ERR_MAGIC: return "not a .mona model";
-    case MONA_ERR_VERSION: return "unknown version of the .mona format";
-    case MONA_ERR_CHECKSUM: return "model is damaged (checksum does not match)";
-    case MONA_ERR_MODEL: return "model is malformed";
-    case MONA_ERR_LIMIT: return "a limit of the engine is exceeded";
-    case MONA_ERR_UNSUPPORTED: return "not supported on this device";
-    case MONA_ERR_SHAPE: return "frame size does not fit the model";
-    case MONA_ERR_ARENA: return "arena is too small or misaligned";
-    case MONA_ERR_DEVICE: return "no such device";
-    case MONA_ERR_THREADS: return "the system refused a thread";
-    case MONA_ERR_STATE: return "call out of order";
+    case MONA_OK:
+        return "success";
+    case MONA_ERR_ARGUMENT:
+        return "invalid argument";
+    case MONA_ERR_TRUNCATED:
+        return "model is truncated";
+    case MONA_ERR_MAGIC:
+        return "not a .mona model";
+    case MONA_ERR_VERSION:
+        return "unknown version of the .mona format";
+    case MONA_ERR_CHECKSUM:
+        return "model is damaged (checksum does not match)";
+    case MONA_ERR_MODEL:
+        return "model is malformed";
+    case MONA_ERR_LIMIT:
+        return "a limit of the engine is exceeded";
+    case MONA_ERR_UNSUPPORTED:
+        return "not supported on this device";
+    case MONA_ERR_SHAPE:
+        return "frame size does not fit the model";
+    case MONA_ERR_ARENA:
+        return "arena is too small or misaligned";
+    case MONA_ERR_DEVICE:
+        return "no such device";
+    case MONA_ERR_THREADS:
+        return "the system refused a thread";
+    case MONA_ERR_STATE:
+        return "call out of order";
     }
     return "unknown status";
 }
@@ -39,16 +54,22 @@ size_t mona_type_size(mona_type type)
 const char *mona_type_name(mona_type type)
 {
     switch (type) {
-    case MONA_U8: return "u8";
-    case MONA_S8: return "s8";
-    case MONA_F16: return "f16";
-    case MONA_U16: return "u16";
-    case MONA_TYPE_COUNT: break;
+    case MONA_U8:
+        return "u8";
+    case MONA_S8:
+        return "s8";
+    case MONA_F16:
+        return "f16";
+    case MONA_U16:
+        return "u16";
+    case MONA_TYPE_COUNT:
+        break;
     }
     return "?";
 }
 
-/* Four bits at a time: 64 bytes of table instead of 1 KiB, and fast enough for what is read once. */
+/* Four bits at a time: 64 bytes of table instead of 1 KiB, and fast enough for what is read once.
+ */
 uint32_t mona_crc32(uint32_t crc, const void *bytes, size_t size)
 {
     static const uint32_t table[16] = {
@@ -115,8 +136,8 @@ static bool tensor_ok(const mona_model *m, uint32_t index)
     return t->name < m->header->strings_bytes && t->type < MONA_TYPE_COUNT &&
            (t->type != MONA_U16 || io) && t->channels && t->channels <= MONA_MAX_CHANNELS &&
            t->height <= MONA_MAX_SIDE && t->width <= MONA_MAX_SIDE &&
-           (!sized || (t->height && t->width && index < m->header->input_count)) &&
-           t->scale > 0 && t->scale <= FLT_MAX && (t->type != MONA_F16 || t->scale == 1);
+           (!sized || (t->height && t->width && index < m->header->input_count)) && t->scale > 0 &&
+           t->scale <= FLT_MAX && (t->type != MONA_F16 || t->scale == 1);
 }
 
 static mona_shape shape_of(const mona_file_tensor *t)
@@ -130,8 +151,8 @@ static bool wiring_ok(const mona_model *m, const mona_file_op *op, const uint8_t
     const uint32_t inputs = m->header->input_count, io = inputs + m->header->output_count;
     for (uint32_t i = 0; i < op->input_count; i++) {
         const uint32_t t = op->inputs[i];
-        if (t >= m->header->tensor_count || !written[t] || (op->kind == MONA_OP_LOAD) != (t < inputs) ||
-            (t >= inputs && t < io))
+        if (t >= m->header->tensor_count || !written[t] ||
+            (op->kind == MONA_OP_LOAD) != (t < inputs) || (t >= inputs && t < io))
             return false;
     }
     const uint32_t t = op->output;

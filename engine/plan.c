@@ -1,4 +1,5 @@
-/* Binding a model to frame sizes and a target: plan_bind.c, plan_rings.c, then every offset of the arena. */
+/* Binding a model to frame sizes and a target: plan_bind.c, plan_rings.c, then every offset of the
+ * arena. */
 #include "plan.h"
 
 #include "device.h"
@@ -21,7 +22,8 @@ static size_t window_rows_at(const plan_op *op, int64_t y)
     return rows;
 }
 
-/* Row pointers of the largest call. Windows of a RESIZE vary from row to row, so every row is asked. */
+/* Row pointers of the largest call. Windows of a RESIZE vary from row to row, so every row is
+ * asked. */
 static size_t window_rows(const mona_plan *plan)
 {
     size_t most = 1;
@@ -58,8 +60,7 @@ static mona_status lay_out(mona_plan *plan)
             return MONA_ERR_LIMIT;
         op->constants_offset = place(&end, op->constants_bytes);
         const mona_shape *s = mona_plan_progress_shape(op);
-        const size_t bytes =
-            class->scratch_bytes ? class->scratch_bytes(&op->bound, s->width) : 0;
+        const size_t bytes = class->scratch_bytes ? class->scratch_bytes(&op->bound, s->width) : 0;
         scratch = bytes > scratch ? bytes : scratch;
         if (op->row_bytes + AC_ROW_SLACK > plan->zero_bytes)
             plan->zero_bytes = op->row_bytes + AC_ROW_SLACK;

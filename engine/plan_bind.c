@@ -50,8 +50,7 @@ static mona_status bind_shapes(mona_plan *plan, const mona_config *config)
 {
     const mona_model *m = &plan->model;
     for (uint32_t t = 0; t < m->header->tensor_count; t++)
-        plan->shapes[t] =
-            (mona_shape){m->tensors[t].channels, 0, 0, (mona_type)m->tensors[t].type};
+        plan->shapes[t] = (mona_shape){m->tensors[t].channels, 0, 0, (mona_type)m->tensors[t].type};
     mona_status status = input_shapes(plan, config);
     for (uint32_t o = 0; o < m->header->op_count && !status; o++) {
         const mona_file_op *op = &m->ops[o];
@@ -80,8 +79,8 @@ static uint32_t writer_of(const mona_model *m, uint32_t tensor)
     return MONA_NONE;
 }
 
-/* C0 of a tensor in L1; 0: planes. It follows from type and channels alone, as operators whose input and
- * output agree in both may assume. */
+/* C0 of a tensor in L1; 0: planes. It follows from type and channels alone, as operators whose
+ * input and output agree in both may assume. */
 static uint32_t tensor_c0(const mona_plan *plan, uint32_t tensor)
 {
     const mona_file_header *h = plan->model.header;

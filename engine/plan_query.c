@@ -1,8 +1,8 @@
 /* What a plan tells: sizes, shapes, and where every byte of an arena goes. */
 #include "plan.h"
 
-/* Largest stack any function of a run may use, over all kernels; tests/e2e/library.sh checks it against
- * the compiler's own figures. */
+/* Largest stack any function of a run may use, over all kernels; tests/e2e/library.sh checks it
+ * against the compiler's own figures. */
 enum { STACK_BYTES = 64 * 1024 };
 
 size_t mona_plan_arena_bytes(const mona_plan *plan)
@@ -63,8 +63,7 @@ static const char *output_name(const mona_plan *plan, uint32_t op)
 }
 
 /* Regions of one core, in the order lay_out() placed them. */
-static bool core_buffer_at(const mona_plan *plan, size_t base, unsigned index,
-                           mona_plan_buffer *b)
+static bool core_buffer_at(const mona_plan *plan, size_t base, unsigned index, mona_plan_buffer *b)
 {
     for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
         const plan_op *op = &plan->ops[o];
@@ -107,16 +106,14 @@ static unsigned core_buffer_count(const mona_plan *plan)
 bool mona_plan_buffer_at(const mona_plan *plan, unsigned index, mona_plan_buffer *b)
 {
     if (index-- == 0) {
-        *b = (mona_plan_buffer){"session", "state", 0,
-                                plan->state_bytes, 0};
+        *b = (mona_plan_buffer){"session", "state", 0, plan->state_bytes, 0};
         return true;
     }
     for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
         const plan_op *op = &plan->ops[o];
         if (op->constants_bytes && index-- == 0) {
             *b = (mona_plan_buffer){plan->model.strings + op->bound.op->name, "weights",
-                                    op->constants_offset,
-                                    align_up(op->constants_bytes), 0};
+                                    op->constants_offset, align_up(op->constants_bytes), 0};
             return true;
         }
     }
@@ -127,6 +124,6 @@ bool mona_plan_buffer_at(const mona_plan *plan, unsigned index, mona_plan_buffer
     }
     const unsigned per_core = core_buffer_count(plan);
     const size_t core = index / per_core;
-    return core < plan->cores && core_buffer_at(plan, plan->core_offset + core * plan->core_bytes,
-                                                index % per_core, b);
+    return core < plan->cores &&
+           core_buffer_at(plan, plan->core_offset + core * plan->core_bytes, index % per_core, b);
 }

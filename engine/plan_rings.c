@@ -1,7 +1,9 @@
-/* Planning, second: how deep and how wide every ring must be, and into how many tiles a band is cut. */
+/* Planning, second: how deep and how wide every ring must be, and into how many tiles a band is
+ * cut. */
 #include "plan.h"
 
-/* Columns of a tile the planner will not go below: narrower ones recompute more than caches save. */
+/* Columns of a tile the planner will not go below: narrower ones recompute more than caches save.
+ */
 enum { MIN_TILE_COLUMNS = 128 };
 
 static void choose_grid(mona_plan *plan)
@@ -68,8 +70,7 @@ static size_t size_rings(mona_plan *plan, plan_progress *progress)
         const uint32_t c0 = op->bound.output_c0;
         const uint64_t blocks = (s->channels + c0 - 1) / c0;
         /* At most 2^16 columns (a side and its padding) x 2^14 channels x 2 bytes, x 2^15 rows. */
-        const uint64_t block =
-            align_up((size_t)op->columns * c0 * mona_type_size(s->type));
+        const uint64_t block = align_up((size_t)op->columns * c0 * mona_type_size(s->type));
         const uint64_t row = blocks * block;
         if (row >= PLAN_MAX_BYTES || row * op->depth >= PLAN_MAX_BYTES - total)
             return PLAN_MAX_BYTES;
@@ -81,8 +82,7 @@ static size_t size_rings(mona_plan *plan, plan_progress *progress)
     return (size_t)total;
 }
 
-static mona_status choose_tiles(mona_plan *plan, const mona_config *config,
-                                plan_progress *progress)
+static mona_status choose_tiles(mona_plan *plan, const mona_config *config, plan_progress *progress)
 {
     const size_t budget = config->cache_bytes ? config->cache_bytes : plan->target->l1_bytes;
     uint32_t most = plan->grid_width / MIN_TILE_COLUMNS;

@@ -1,21 +1,22 @@
 /* Which rows an operator makes when: the arithmetic of running a network depth-first.
  *
- * Let T be the rows of a STORE wanted up to some position. An operator that reads rows [a, b) to make rows
- * up to r must have its source made up to b; going backwards through the operators, each one's need is the
- * largest end of window among its readers. The same backwards walk over ranges gives the rows and columns a
- * whole unit needs. Windows are monotone (later rows never need earlier input), so rings only ever move
- * forward, and the rows a ring must hold are those between the newest one made and the oldest one that some
- * reader has still to read.
+ * Let T be the rows of a STORE wanted up to some position. An operator that reads rows [a, b) to
+ * make rows up to r must have its source made up to b; going backwards through the operators, each
+ * one's need is the largest end of window among its readers. The same backwards walk over ranges
+ * gives the rows and columns a whole unit needs. Windows are monotone (later rows never need
+ * earlier input), so rings only ever move forward, and the rows a ring must hold are those between
+ * the newest one made and the oldest one that some reader has still to read.
  *
- * A band does not start at the top, so its first output row needs a whole receptive field at once. Positions
- * therefore start before the band, as if output rows above it were wanted, and each operator starts making
- * rows when the band's own first row is reached: the rings fill at the pace they are emptied later, and
- * stay as small as in the steady state. */
+ * A band does not start at the top, so its first output row needs a whole receptive field at once.
+ * Positions therefore start before the band, as if output rows above it were wanted, and each
+ * operator starts making rows when the band's own first row is reached: the rings fill at the pace
+ * they are emptied later, and stay as small as in the steady state. */
 #include "plan.h"
 
 /* Need of an operator nobody reads. */
 #define NOT_READ INT64_MIN
-/* Needs this far above a tensor say no more than "nothing yet"; strides would multiply them without end. */
+/* Needs this far above a tensor say no more than "nothing yet"; strides would multiply them without
+ * end. */
 #define FARTHEST ((int64_t)1 << 20)
 
 static bool is_store(const plan_op *op)
@@ -40,9 +41,10 @@ static mona_span grid_columns(const mona_plan *plan, uint32_t tile)
                        (int64_t)plan->grid_width * (tile + 1) / plan->tiles};
 }
 
-/* Widens p so that it covers what reader `r` of its input i needs. A window that lies in padding altogether
- * is widened to the nearest row or column of the tensor: every operator a reader depends on then has rows
- * and columns in every unit, and what is true of one band's rings is true of all. */
+/* Widens p so that it covers what reader `r` of its input i needs. A window that lies in padding
+ * altogether is widened to the nearest row or column of the tensor: every operator a reader depends
+ * on then has rows and columns in every unit, and what is true of one band's rings is true of all.
+ */
 static void cover(const plan_op *r, uint32_t i, const plan_progress *reader, plan_progress *p)
 {
     const mona_op_class *class = mona_ops[r->bound.op->kind];
@@ -61,7 +63,8 @@ static void cover(const plan_op *r, uint32_t i, const plan_progress *reader, pla
     p->x_end = first || right > p->x_end ? right : p->x_end;
 }
 
-void mona_schedule_unit(const mona_plan *plan, uint32_t band, uint32_t tile, plan_progress *progress)
+void mona_schedule_unit(const mona_plan *plan, uint32_t band, uint32_t tile,
+                        plan_progress *progress)
 {
     const mona_span rows = mona_schedule_rows(plan, band), columns = grid_columns(plan, tile);
     const uint32_t count = plan->model.header->op_count;
@@ -99,15 +102,14 @@ void mona_schedule_strip(const mona_plan *plan, int64_t position, plan_progress 
             continue;
         p->need = clip_to(p->need, -FARTHEST, p->end);
         for (uint32_t i = 0; i < op->bound.op->input_count; i++) {
-                if (op->writer[i] == MONA_NONE)
-                    continue;
-                plan_progress *source = &progress[op->writer[i]];
-                const int64_t end =
-                    mona_ops[op->bound.op->kind]
-                        ->rows(&op->bound, i, (mona_span){p->need - 1, p->need})
-                        .end;
-                source->need = end > source->need ? end : source->need;
-            }
+            if (op->writer[i] == MONA_NONE)
+                continue;
+            plan_progress *source = &progress[op->writer[i]];
+            const int64_t end = mona_ops[op->bound.op->kind]
+                                    ->rows(&op->bound, i, (mona_span){p->need - 1, p->need})
+                                    .end;
+            source->need = end > source->need ? end : source->need;
+        }
     }
 }
 
@@ -121,9 +123,9 @@ static bool idle_until(const mona_plan *plan, int64_t position, plan_progress *p
     return true;
 }
 
-/* The latest start, in whole strips before the band, from which everything begins idle. Needs only fall with
- * the position, so the number of strips is found by bisection. A receptive field taller than the whole output
- * gains nothing from a slower start. */
+/* The latest start, in whole strips before the band, from which everything begins idle. Needs only
+ * fall with the position, so the number of strips is found by bisection. A receptive field taller
+ * than the whole output gains nothing from a slower start. */
 int64_t mona_schedule_start(const mona_plan *plan, uint32_t band, plan_progress *progress)
 {
     const int64_t begin = mona_schedule_rows(plan, band).begin, strip = plan->strip_rows;

@@ -1,7 +1,7 @@
 /* A session: a plan placed in the caller's arena, and the threads that run it.
  *
- * Each core works through its own band of rows, tile by tile, in its own region of the arena; cores share
- * only constants, so a run needs no lock but the one that starts and ends it. */
+ * Each core works through its own band of rows, tile by tile, in its own region of the arena; cores
+ * share only constants, so a run needs no lock but the one that starts and ends it. */
 #include "plan.h"
 
 #include "libc.h"
@@ -61,12 +61,12 @@ static size_t point_at_window(const worker *w, const plan_op *op, uint32_t i,
 {
     const mona_plan *plan = w->session->plan;
     const plan_op *source = &plan->ops[op->writer[i]];
-    const mona_span window = mona_ops[op->bound.op->kind]->rows(
-        &op->bound, i, (mona_span){call->y, call->y + 1});
+    const mona_span window =
+        mona_ops[op->bound.op->kind]->rows(&op->bound, i, (mona_span){call->y, call->y + 1});
     const int64_t height = op->bound.input[i].height;
     for (int64_t y = window.begin; y < window.end; y++)
-        rows[y - window.begin] = y < 0 || y >= height ? w->session->arena + plan->zero_offset
-                                                      : ring_row(w, source, y);
+        rows[y - window.begin] =
+            y < 0 || y >= height ? w->session->arena + plan->zero_offset : ring_row(w, source, y);
     call->input[i] = (mona_rows){rows, source->block_stride, progress[op->writer[i]].x_begin};
     return (size_t)(window.end - window.begin);
 }
@@ -79,9 +79,9 @@ static void point_at_planes(const mona_session *s, const plan_op *op, mona_buffe
     if (file->kind == MONA_OP_LOAD)
         for (uint32_t i = 0; i < file->input_count; i++)
             planes[i] = s->inputs[file->inputs[i]];
-    const plan_op *store = file->kind == MONA_OP_STORE       ? op
-                           : op->store != MONA_NONE ? &plan->ops[op->store]
-                                                    : NULL;
+    const plan_op *store = file->kind == MONA_OP_STORE ? op
+                           : op->store != MONA_NONE    ? &plan->ops[op->store]
+                                                       : NULL;
     if (store)
         planes[0] = s->outputs[store->bound.op->output - plan->model.header->input_count];
 }
@@ -124,7 +124,8 @@ static void run_rows(worker *w, uint32_t index, plan_progress *progress)
 
 /* ---- one unit -------------------------------------------------------------------------------- */
 
-/* Ring columns outside the tensor are zero padding: nothing writes them, so they are cleared once. */
+/* Ring columns outside the tensor are zero padding: nothing writes them, so they are cleared once.
+ */
 static void clear_padding(const worker *w, const plan_progress *progress)
 {
     const mona_plan *plan = w->session->plan;
@@ -244,8 +245,7 @@ mona_status mona_session_open(mona_session **session, const mona_plan *plan, voi
     return MONA_OK;
 }
 
-mona_status mona_session_run(mona_session *s, const mona_buffer *inputs,
-                             const mona_buffer *outputs)
+mona_status mona_session_run(mona_session *s, const mona_buffer *inputs, const mona_buffer *outputs)
 {
     if (!s || !inputs || !outputs)
         return MONA_ERR_ARGUMENT;

@@ -1,9 +1,10 @@
 /* Streams and events.
  *
- * A stream is a ring of commands and one thread that takes them in order. Two counters say everything:
- * `queued` commands were ever enqueued, `done` were ever finished. An event remembers the stream and the
- * number of the command that reached it: the event has happened once that stream has done as many.
- * Where the port has no threads a command runs inside the call that enqueues it. */
+ * A stream is a ring of commands and one thread that takes them in order. Two counters say
+ * everything: `queued` commands were ever enqueued, `done` were ever finished. An event remembers
+ * the stream and the number of the command that reached it: the event has happened once that stream
+ * has done as many. Where the port has no threads a command runs inside the call that enqueues it.
+ */
 #include "mona.h"
 
 #include "device.h"
@@ -12,7 +13,13 @@
 
 enum { QUEUE = 64 };
 
-typedef enum command_kind { COMMAND_COPY, COMMAND_RUN, COMMAND_CALL, COMMAND_RECORD, COMMAND_WAIT } command_kind;
+typedef enum command_kind {
+    COMMAND_COPY,
+    COMMAND_RUN,
+    COMMAND_CALL,
+    COMMAND_RECORD,
+    COMMAND_WAIT
+} command_kind;
 
 typedef struct command {
     command_kind kind;

@@ -41,14 +41,22 @@ double npy_value(const npy_array *array, uint64_t i)
     } v;
     memcpy(&v, p, types[array->type].size);
     switch (array->type) {
-    case NPY_F4: return v.f4;
-    case NPY_F2: return half_value(v.u2);
-    case NPY_F8: return v.f8;
-    case NPY_U1: return *p;
-    case NPY_I1: return (int8_t)*p;
-    case NPY_U2: return v.u2;
-    case NPY_I4: return v.i4;
-    case NPY_I8: return (double)v.i8;
+    case NPY_F4:
+        return v.f4;
+    case NPY_F2:
+        return half_value(v.u2);
+    case NPY_F8:
+        return v.f8;
+    case NPY_U1:
+        return *p;
+    case NPY_I1:
+        return (int8_t)*p;
+    case NPY_U2:
+        return v.u2;
+    case NPY_I4:
+        return v.i4;
+    case NPY_I8:
+        return (double)v.i8;
     }
     return 0;
 }

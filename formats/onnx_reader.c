@@ -137,16 +137,20 @@ static size_t element_size(int32_t type)
     switch (type) {
     case ONNX__TENSOR_PROTO__DATA_TYPE__UINT8:
     case ONNX__TENSOR_PROTO__DATA_TYPE__INT8:
-    case ONNX__TENSOR_PROTO__DATA_TYPE__BOOL: return 1;
+    case ONNX__TENSOR_PROTO__DATA_TYPE__BOOL:
+        return 1;
     case ONNX__TENSOR_PROTO__DATA_TYPE__UINT16:
     case ONNX__TENSOR_PROTO__DATA_TYPE__INT16:
-    case ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16: return 2;
+    case ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16:
+        return 2;
     case ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT:
     case ONNX__TENSOR_PROTO__DATA_TYPE__INT32:
-    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT32: return 4;
+    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT32:
+        return 4;
     case ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE:
     case ONNX__TENSOR_PROTO__DATA_TYPE__INT64:
-    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT64: return 8;
+    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT64:
+        return 8;
     }
     return 0;
 }
@@ -165,16 +169,26 @@ static float raw_element(int32_t type, const uint8_t *p)
     } v;
     memcpy(&v, p, element_size(type));
     switch (type) {
-    case ONNX__TENSOR_PROTO__DATA_TYPE__INT8: return (int8_t)*p;
-    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT16: return v.u16;
-    case ONNX__TENSOR_PROTO__DATA_TYPE__INT16: return v.i16;
-    case ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16: return (float)half_value(v.u16);
-    case ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT: return v.f;
-    case ONNX__TENSOR_PROTO__DATA_TYPE__INT32: return (float)v.i32;
-    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT32: return (float)v.u32;
-    case ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE: return (float)v.d;
-    case ONNX__TENSOR_PROTO__DATA_TYPE__INT64: return (float)v.i64;
-    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT64: return (float)v.u64;
+    case ONNX__TENSOR_PROTO__DATA_TYPE__INT8:
+        return (int8_t)*p;
+    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT16:
+        return v.u16;
+    case ONNX__TENSOR_PROTO__DATA_TYPE__INT16:
+        return v.i16;
+    case ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16:
+        return (float)half_value(v.u16);
+    case ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT:
+        return v.f;
+    case ONNX__TENSOR_PROTO__DATA_TYPE__INT32:
+        return (float)v.i32;
+    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT32:
+        return (float)v.u32;
+    case ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE:
+        return (float)v.d;
+    case ONNX__TENSOR_PROTO__DATA_TYPE__INT64:
+        return (float)v.i64;
+    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT64:
+        return (float)v.u64;
     }
     return *p;
 }
@@ -184,11 +198,15 @@ static float raw_element(int32_t type, const uint8_t *p)
 static float typed_element(const Onnx__TensorProto *t, size_t i)
 {
     switch (t->data_type) {
-    case ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT: return t->float_data[i];
-    case ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE: return (float)t->double_data[i];
-    case ONNX__TENSOR_PROTO__DATA_TYPE__INT64: return (float)t->int64_data[i];
+    case ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT:
+        return t->float_data[i];
+    case ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE:
+        return (float)t->double_data[i];
+    case ONNX__TENSOR_PROTO__DATA_TYPE__INT64:
+        return (float)t->int64_data[i];
     case ONNX__TENSOR_PROTO__DATA_TYPE__UINT32:
-    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT64: return (float)t->uint64_data[i];
+    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT64:
+        return (float)t->uint64_data[i];
     case ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16:
         return (float)half_value((uint16_t)t->int32_data[i]);
     }
@@ -198,11 +216,15 @@ static float typed_element(const Onnx__TensorProto *t, size_t i)
 static size_t typed_count(const Onnx__TensorProto *t)
 {
     switch (t->data_type) {
-    case ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT: return t->n_float_data;
-    case ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE: return t->n_double_data;
-    case ONNX__TENSOR_PROTO__DATA_TYPE__INT64: return t->n_int64_data;
+    case ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT:
+        return t->n_float_data;
+    case ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE:
+        return t->n_double_data;
+    case ONNX__TENSOR_PROTO__DATA_TYPE__INT64:
+        return t->n_int64_data;
     case ONNX__TENSOR_PROTO__DATA_TYPE__UINT32:
-    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT64: return t->n_uint64_data;
+    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT64:
+        return t->n_uint64_data;
     }
     return t->n_int32_data;
 }

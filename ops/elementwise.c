@@ -1,5 +1,5 @@
-/* ADD and MUL: two tensors of one size, element by element, then the epilogue. The second may have a single
- * channel, which is used for all. */
+/* ADD and MUL: two tensors of one size, element by element, then the epilogue. The second may have
+ * a single channel, which is used for all. */
 #include "helpers.h"
 
 static mona_status check(const mona_file_op *op, const mona_shape *inputs, const mona_shape *output,

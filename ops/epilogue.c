@@ -18,8 +18,7 @@ static bool f16_array_finite(const uint8_t *data, uint32_t offset, uint32_t coun
 bool mona_epilogue_check(const mona_file_epilogue *e, uint32_t channels, const uint8_t *data,
                          uint64_t data_bytes)
 {
-    const bool clips =
-        e->activation == MONA_ACT_CLIP || e->activation_after_add == MONA_ACT_CLIP;
+    const bool clips = e->activation == MONA_ACT_CLIP || e->activation_after_add == MONA_ACT_CLIP;
     if (e->activation >= MONA_ACT_COUNT || e->activation_after_add >= MONA_ACT_COUNT ||
         e->activation_after_add == MONA_ACT_PRELU || !f16_finite(e->residual_scale) ||
         !f16_finite(e->output_scale))
@@ -62,6 +61,5 @@ void mona_epilogue_bind(ac_epilogue *e, const mona_file_epilogue *file, uint32_t
     if (scales)
         e->scale = widen(scale, scales, channels);
     if (file->activation == MONA_ACT_PRELU)
-        e->slope =
-            widen(slope, (const uint16_t *)(const void *)(data + file->slopes), channels);
+        e->slope = widen(slope, (const uint16_t *)(const void *)(data + file->slopes), channels);
 }

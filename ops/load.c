@@ -1,6 +1,6 @@
-/* LOAD: input planes -> one tensor. Space-to-depth, concatenation of inputs and conversion to the tensor's
- * type happen in one pass: channel (i, c, dy, dx) of pixel (x, y) is the sample of input i, plane c, at
- * column x * block + dx of row y * block + dy. */
+/* LOAD: input planes -> one tensor. Space-to-depth, concatenation of inputs and conversion to the
+ * tensor's type happen in one pass: channel (i, c, dy, dx) of pixel (x, y) is the sample of input
+ * i, plane c, at column x * block + dx of row y * block + dy. */
 #include "helpers.h"
 
 static mona_status check(const mona_file_op *op, const mona_shape *inputs, const mona_shape *output,
@@ -32,8 +32,8 @@ static mona_status infer(const mona_file_op *op, const mona_shape *inputs, mona_
     return MONA_OK;
 }
 
-/* For a row of the call: the address of each channel's first sample, in scratch; for every call: the
- * step between its samples and its scale, in constants. */
+/* For a row of the call: the address of each channel's first sample, in scratch; for every call:
+ * the step between its samples and its scale, in constants. */
 typedef struct load_constants {
     uint32_t *step;
     float *scale;

@@ -1,13 +1,11 @@
 /* RESIZE: separable resampling, nearest, linear or cubic, of every channel.
  *
- * Output sample i lies at input coordinate u (model_format.h names the three rules). With n taps from
- *   nearest  ceil(u - 1/2), weight 1            (halves go down)
- *   linear   floor(u), weights 1 - f, f         f = u - floor(u)
- *   cubic    floor(u) - 1, the four weights of the Keys kernel with coefficient a at distances
- *            1 + f, f, 1 - f, 2 - f
- * taps beyond the image read its nearest sample, so windows are clipped to the image and this operator
- * never sees zero padding. Coordinates and weights are computed in double with + - * / alone: the same on
- * every machine. */
+ * Output sample i lies at input coordinate u (model_format.h names the three rules). With n taps
+ * from nearest  ceil(u - 1/2), weight 1            (halves go down) linear   floor(u), weights 1 -
+ * f, f         f = u - floor(u) cubic    floor(u) - 1, the four weights of the Keys kernel with
+ * coefficient a at distances 1 + f, f, 1 - f, 2 - f taps beyond the image read its nearest sample,
+ * so windows are clipped to the image and this operator never sees zero padding. Coordinates and
+ * weights are computed in double with + - * / alone: the same on every machine. */
 #include "helpers.h"
 
 static mona_status check(const mona_file_op *op, const mona_shape *inputs, const mona_shape *output,
@@ -205,8 +203,8 @@ static void row(const mona_row_call *call)
     for (uint32_t block = 0; block < blocks; block++) {
         for (uint32_t t = 0; t < n; t++) {
             const int64_t y = clip_to(first + t, window.begin, window.end - 1);
-            r.rows[t] = call->input[0].rows[y - window.begin] + skip +
-                        block * call->input[0].block_stride;
+            r.rows[t] =
+                call->input[0].rows[y - window.begin] + skip + block * call->input[0].block_stride;
         }
         r.out = out.data + block * out.block_stride;
         call->core->isa->resize_row(&r);

@@ -1,7 +1,7 @@
-/* STORE: channels of a tensor -> output planes, with depth-to-space and conversion. A STORE that is the
- * only reader of a convolution runs inside it instead (plan.c, ops/conv.c).
- * Its rows and columns, unlike those of any other operator, are counted at its input: row y writes rows
- * y * block .. y * block + block - 1 of every plane. */
+/* STORE: channels of a tensor -> output planes, with depth-to-space and conversion. A STORE that is
+ * the only reader of a convolution runs inside it instead (plan.c, ops/conv.c). Its rows and
+ * columns, unlike those of any other operator, are counted at its input: row y writes rows y *
+ * block .. y * block + block - 1 of every plane. */
 #include "helpers.h"
 
 static mona_status check(const mona_file_op *op, const mona_shape *inputs, const mona_shape *output,
@@ -18,7 +18,7 @@ static mona_status check(const mona_file_op *op, const mona_shape *inputs, const
         return inputs[0].type == output->type && s->scale == F16_ONE ? MONA_OK : MONA_ERR_MODEL;
     const uint32_t most = output->type == MONA_U8 ? 0xff : 0xffff;
     return output->type != MONA_S8 && s->maximum >= 1 && s->maximum <= most ? MONA_OK
-                                                                           : MONA_ERR_MODEL;
+                                                                            : MONA_ERR_MODEL;
 }
 
 static mona_status infer(const mona_file_op *op, const mona_shape *inputs, mona_shape *output)

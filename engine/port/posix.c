@@ -12,7 +12,8 @@ _Static_assert(sizeof(pthread_cond_t) <= sizeof(mona_port_condition), "condition
 _Static_assert(sizeof(pthread_t) <= sizeof(mona_port_thread), "thread size");
 
 #if defined(__x86_64__)
-/* Register state the system saves on a context switch; an instruction set without it is unusable. */
+/* Register state the system saves on a context switch; an instruction set without it is unusable.
+ */
 static uint64_t enabled_state(void)
 {
     uint32_t low, high;

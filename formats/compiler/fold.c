@@ -95,8 +95,8 @@ static bool fold_into_reader(graph *g, uint32_t i, format_error *error)
 
 bool pass_fold_affine(graph *g, format_error *error)
 {
-    /* Forwards, so that a chain after a convolution is taken up link by link; then backwards, so that a
-     * chain before one is. */
+    /* Forwards, so that a chain after a convolution is taken up link by link; then backwards, so
+     * that a chain before one is. */
     for (uint32_t i = 0; i < g->node_count && !error->text[0];)
         if (g->nodes[i].kind != GRAPH_AFFINE || !fold_into_producer(g, i, error))
             i++;

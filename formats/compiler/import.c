@@ -166,7 +166,8 @@ static bool import_all(importer *im)
     if (!im->g->name)
         return format_fail(im->error, "out of memory");
     if (o->n_node > IMPORT_MAX_NAMES || o->n_initializer > IMPORT_MAX_NAMES)
-        return format_fail(im->error, "the model has %zu nodes and %zu constants; at most %d are read",
+        return format_fail(im->error,
+                           "the model has %zu nodes and %zu constants; at most %d are read",
                            o->n_node, o->n_initializer, IMPORT_MAX_NAMES);
     if (!read_opset(im) || !add_inputs(im))
         return false;

@@ -108,10 +108,14 @@ static void lower_store(lowering *l, uint32_t i, value_format planes)
 static double nearest_offset(graph_nearest rule, uint32_t n)
 {
     switch (rule) {
-    case GRAPH_FLOOR: return -0.5 + 0.25 / n;
-    case GRAPH_CEIL: return 0.5 - 0.25 / n;
-    case GRAPH_ROUND_HALF_UP: return 0.125 / n;
-    case GRAPH_ROUND_HALF_DOWN: break;
+    case GRAPH_FLOOR:
+        return -0.5 + 0.25 / n;
+    case GRAPH_CEIL:
+        return 0.5 - 0.25 / n;
+    case GRAPH_ROUND_HALF_UP:
+        return 0.125 / n;
+    case GRAPH_ROUND_HALF_DOWN:
+        break;
     }
     return 0;
 }
@@ -179,13 +183,18 @@ static void mark_needed(const graph *g, bool *needed)
 static bool lower_node(lowering *l, const graph_node *node)
 {
     switch (node->kind) {
-    case GRAPH_CONV: return lower_conv(l, node);
+    case GRAPH_CONV:
+        return lower_conv(l, node);
     case GRAPH_ADD:
-    case GRAPH_MUL: return lower_elementwise(l, node);
+    case GRAPH_MUL:
+        return lower_elementwise(l, node);
     case GRAPH_CONCAT:
-    case GRAPH_SPACE_TO_DEPTH: return lower_load(l, node, node->output);
-    case GRAPH_DEPTH_TO_SPACE: return lower_depth(l, node);
-    case GRAPH_RESIZE: return lower_resize(l, node);
+    case GRAPH_SPACE_TO_DEPTH:
+        return lower_load(l, node, node->output);
+    case GRAPH_DEPTH_TO_SPACE:
+        return lower_depth(l, node);
+    case GRAPH_RESIZE:
+        return lower_resize(l, node);
     case GRAPH_SLICE:
         return graph_fail(node, l->error,
                           "cuts channels between computed tensors; supported are "
@@ -194,7 +203,8 @@ static bool lower_node(lowering *l, const graph_node *node)
     case GRAPH_AFFINE:
     case GRAPH_ACTIVATION:
     case GRAPH_RESHAPE:
-    case GRAPH_TRANSPOSE: break; /* the passes leave none */
+    case GRAPH_TRANSPOSE:
+        break; /* the passes leave none */
     }
     return graph_fail(node, l->error, "is left over");
 }

@@ -15,11 +15,15 @@ static double range_of(const compiler_options *o)
 uint32_t quantize_maximum(const compiler_options *o, mona_type type)
 {
     switch (type) {
-    case MONA_U8: return 255;
-    case MONA_S8: return 127;
-    case MONA_U16: return (1u << (o->bits ? o->bits : 10)) - 1;
+    case MONA_U8:
+        return 255;
+    case MONA_S8:
+        return 127;
+    case MONA_U16:
+        return (1u << (o->bits ? o->bits : 10)) - 1;
     case MONA_F16:
-    case MONA_TYPE_COUNT: break;
+    case MONA_TYPE_COUNT:
+        break;
     }
     return 0;
 }

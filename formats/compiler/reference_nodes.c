@@ -20,11 +20,15 @@ size_t reference_count(const reference_array *a)
 static float activate(const graph_activation *a, uint32_t channel, float x)
 {
     switch (a->kind) {
-    case MONA_ACT_RELU: return x > 0 ? x : 0;
-    case MONA_ACT_PRELU: return x > 0 ? x : x * a->slopes[channel];
-    case MONA_ACT_CLIP: return x < a->low ? a->low : x > a->high ? a->high : x;
+    case MONA_ACT_RELU:
+        return x > 0 ? x : 0;
+    case MONA_ACT_PRELU:
+        return x > 0 ? x : x * a->slopes[channel];
+    case MONA_ACT_CLIP:
+        return x < a->low ? a->low : x > a->high ? a->high : x;
     case MONA_ACT_NONE:
-    case MONA_ACT_COUNT: break;
+    case MONA_ACT_COUNT:
+        break;
     }
     return x;
 }
@@ -171,10 +175,14 @@ static double keys(double distance, double a)
 static double nearest(graph_nearest rule, double u)
 {
     switch (rule) {
-    case GRAPH_ROUND_HALF_DOWN: return ceil(u - 0.5);
-    case GRAPH_ROUND_HALF_UP: return floor(u + 0.5);
-    case GRAPH_FLOOR: return floor(u);
-    case GRAPH_CEIL: return ceil(u);
+    case GRAPH_ROUND_HALF_DOWN:
+        return ceil(u - 0.5);
+    case GRAPH_ROUND_HALF_UP:
+        return floor(u + 0.5);
+    case GRAPH_FLOOR:
+        return floor(u);
+    case GRAPH_CEIL:
+        return ceil(u);
     }
     return u;
 }
@@ -260,23 +268,38 @@ bool reference_shape(const graph *g, const graph_node *node, const reference_arr
 void reference_node(const graph_node *node, const reference_array *const *in, reference_array *out)
 {
     switch (node->kind) {
-    case GRAPH_CONV: run_conv(node, in[0], out); break;
-    case GRAPH_AFFINE: run_affine(node, in[0], out); break;
+    case GRAPH_CONV:
+        run_conv(node, in[0], out);
+        break;
+    case GRAPH_AFFINE:
+        run_affine(node, in[0], out);
+        break;
     case GRAPH_ADD:
-    case GRAPH_MUL: run_binary(node, in[0], in[1], out); break;
-    case GRAPH_CONCAT: run_concat(in, node->input_count, out); break;
+    case GRAPH_MUL:
+        run_binary(node, in[0], in[1], out);
+        break;
+    case GRAPH_CONCAT:
+        run_concat(in, node->input_count, out);
+        break;
     case GRAPH_SLICE:
         memcpy(out->data, row_of(in[0], node->slice.first, 0),
                reference_count(out) * sizeof(float));
         break;
-    case GRAPH_SPACE_TO_DEPTH: run_depth(node, out, in[0], false); break;
-    case GRAPH_DEPTH_TO_SPACE: run_depth(node, in[0], out, true); break;
-    case GRAPH_RESIZE: run_resize(&node->resize, in[0], out); break;
+    case GRAPH_SPACE_TO_DEPTH:
+        run_depth(node, out, in[0], false);
+        break;
+    case GRAPH_DEPTH_TO_SPACE:
+        run_depth(node, in[0], out, true);
+        break;
+    case GRAPH_RESIZE:
+        run_resize(&node->resize, in[0], out);
+        break;
     case GRAPH_ACTIVATION:
         memcpy(out->data, in[0]->data, reference_count(out) * sizeof(float));
         break;
     case GRAPH_RESHAPE:
-    case GRAPH_TRANSPOSE: return; /* import leaves none */
+    case GRAPH_TRANSPOSE:
+        return; /* import leaves none */
     }
     finish(node, node->kind == GRAPH_CONV && node->input_count == 2 ? in[1] : NULL, out);
 }

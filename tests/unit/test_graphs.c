@@ -1,6 +1,7 @@
-/* Graphs no net looks like: windows that lie in padding altogether, strides that compound, one-channel
- * maps with several kinds of readers, and random graphs with several outputs. Whatever the bands, strips,
- * tiles and instruction set, the bytes are those of the C instructions run on whole maps in one strip. */
+/* Graphs no net looks like: windows that lie in padding altogether, strides that compound,
+ * one-channel maps with several kinds of readers, and random graphs with several outputs. Whatever
+ * the bands, strips, tiles and instruction set, the bytes are those of the C instructions run on
+ * whole maps in one strip. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,7 +17,8 @@ typedef struct map {
     int h, w;
 } map;
 
-/* A graph while it grows. Outputs are numbered before any map exists, so their number is fixed first. */
+/* A graph while it grows. Outputs are numbered before any map exists, so their number is fixed
+ * first. */
 typedef struct graph {
     model_builder *b;
     uint32_t seed, input, outputs[MAX_STORES];
@@ -56,8 +58,10 @@ static int out_side(int in, int kernel, int stride, int dilation, int pad_a, int
     return span < 0 ? 0 : span / stride + 1;
 }
 
-/* A convolution with random weights; false, and nothing added, where its output would be empty or large. */
-static bool add_conv(graph *g, const map *from, uint32_t channels, mona_file_conv c, const map *residual)
+/* A convolution with random weights; false, and nothing added, where its output would be empty or
+ * large. */
+static bool add_conv(graph *g, const map *from, uint32_t channels, mona_file_conv c,
+                     const map *residual)
 {
     const int h = out_side(from->h, c.kernel_h, c.stride_h, c.dilation_h, c.pad_top, c.pad_bottom);
     const int w = out_side(from->w, c.kernel_w, c.stride_w, c.dilation_w, c.pad_left, c.pad_right);
@@ -178,8 +182,8 @@ static void check(graph *g)
         assert_int_equal(status, MONA_OK);
         for (int i = 0; i < MAX_STORES; i++)
             if (want.planes[i] && memcmp(found.planes[i], want.planes[i], want.bytes[i]))
-                fail_msg("seed %08x: output %d differs for %s, %u threads, strip %u, tile %u", seed, i,
-                         config.cpu, config.threads, config.strip_rows, config.tile_columns);
+                fail_msg("seed %08x: output %d differs for %s, %u threads, strip %u, tile %u", seed,
+                         i, config.cpu, config.threads, config.strip_rows, config.tile_columns);
         release(&found);
     }
     release(&want);
@@ -188,16 +192,17 @@ static void check(graph *g)
 
 /* ---- particular graphs ----------------------------------------------------------------------- */
 
-static const mona_file_conv plain = {.kernel_h = 1, .kernel_w = 1, .stride_h = 1, .stride_w = 1,
-                                     .dilation_h = 1, .dilation_w = 1};
+static const mona_file_conv plain = {
+    .kernel_h = 1, .kernel_w = 1, .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1};
 
 static void dilated_reader_of_a_resized_channel(void **state)
 {
     (void)state;
     graph g;
     begin(&g, 1, 1, 1, 9, 35);
-    add_resize(&g, &g.maps[0], (mona_file_resize){.mode = MONA_RESIZE_LINEAR, .scale_h = {1, 1},
-                                                 .scale_w = {1, 1}});
+    add_resize(
+        &g, &g.maps[0],
+        (mona_file_resize){.mode = MONA_RESIZE_LINEAR, .scale_h = {1, 1}, .scale_w = {1, 1}});
     mona_file_conv dilated = plain;
     dilated.kernel_w = 3, dilated.dilation_w = 2, dilated.pad_left = dilated.pad_right = 2;
     add_conv(&g, &g.maps[1], 1, dilated, NULL);
@@ -275,16 +280,20 @@ static void random_conv(graph *g, const map *from)
 
 static void random_op(graph *g)
 {
-    const map *from = &g->maps[below(g, 2) ? (uint32_t)g->map_count - 1 : below(g, (uint32_t)g->map_count)];
+    const map *from =
+        &g->maps[below(g, 2) ? (uint32_t)g->map_count - 1 : below(g, (uint32_t)g->map_count)];
     mona_file_op *op;
     const uint32_t pair[2] = {from->tensor, from->tensor}, kind = below(g, 8);
     if (kind == 0) {
-        add_resize(g, from, (mona_file_resize){
-                                .mode = (uint8_t)below(g, 3), .coordinates = (uint8_t)below(g, 3),
-                                .scale_h = {1 + below(g, 3), 1 + below(g, 3)},
-                                .scale_w = {1 + below(g, 3), 1 + below(g, 3)}, .cubic_a = -0.75f});
+        add_resize(g, from,
+                   (mona_file_resize){.mode = (uint8_t)below(g, 3),
+                                      .coordinates = (uint8_t)below(g, 3),
+                                      .scale_h = {1 + below(g, 3), 1 + below(g, 3)},
+                                      .scale_w = {1 + below(g, 3), 1 + below(g, 3)},
+                                      .cubic_a = -0.75f});
     } else if (kind == 1) {
-        add_map(g, below(g, 2) ? MONA_OP_ADD : MONA_OP_MUL, from->channels, from->h, from->w, 2, pair, &op);
+        add_map(g, below(g, 2) ? MONA_OP_ADD : MONA_OP_MUL, from->channels, from->h, from->w, 2,
+                pair, &op);
         op->elementwise.scale[0] = 0x3800, op->elementwise.scale[1] = 0x2c00;
     } else if (kind == 2 && from->channels % 4 == 0 && from->h * from->w < 3000) {
         const uint32_t channels = from->channels / 4;
@@ -305,7 +314,8 @@ static void random_graphs(void **state)
         for (int i = 0; i < 9; i++)
             random_op(&g);
         for (int i = 0; i < outputs; i++)
-            add_store(&g, i, &g.maps[i ? below(&g, (uint32_t)g.map_count) : (uint32_t)g.map_count - 1]);
+            add_store(&g, i,
+                      &g.maps[i ? below(&g, (uint32_t)g.map_count) : (uint32_t)g.map_count - 1]);
         check(&g);
     }
 }

@@ -1,5 +1,5 @@
-/* Opening models: whatever the bytes, either a proof of bounds or a status. Built with the sanitisers this
- * also shows that nothing past the file is read. */
+/* Opening models: whatever the bytes, either a proof of bounds or a status. Built with the
+ * sanitisers this also shows that nothing past the file is read. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -100,7 +100,8 @@ static void every_flipped_byte_is_refused(void **state)
     free(bytes);
 }
 
-/* With the checksum made right again, only the loader's own proofs stand between a byte and the kernels. */
+/* With the checksum made right again, only the loader's own proofs stand between a byte and the
+ * kernels. */
 static void every_sealed_change_is_survived(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Networks on 4:2:0 planes: space-to-depth and concatenation on the way in, several outputs, INT8 and FP16,
- * planes that end at a page nobody may touch. */
+/* Networks on 4:2:0 planes: space-to-depth and concatenation on the way in, several outputs, INT8
+ * and FP16, planes that end at a page nobody may touch. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -63,9 +63,17 @@ static uint8_t *model_of(const yuv_net *n, size_t *size)
         load->load.scale[i] = n->fp16 ? 0x1c04 : 0x3c00; /* 1/255 as fp16 */
     }
     mona_file_op *conv = builder_op(b, MONA_OP_CONV, maps[1], 2, packed);
-    conv->conv = (mona_file_conv){
-        .kernel_h = 3, .kernel_w = 3, .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1,
-        .pad_top = 1, .pad_left = 1, .pad_bottom = 1, .pad_right = 1, .groups = 1};
+    conv->conv = (mona_file_conv){.kernel_h = 3,
+                                  .kernel_w = 3,
+                                  .stride_h = 1,
+                                  .stride_w = 1,
+                                  .dilation_h = 1,
+                                  .dilation_w = 1,
+                                  .pad_top = 1,
+                                  .pad_left = 1,
+                                  .pad_bottom = 1,
+                                  .pad_right = 1,
+                                  .groups = 1};
     conv->conv.weights = n->fp16 ? builder_data(b, n->weights16, sizeof n->weights16)
                                  : builder_data(b, n->weights8, sizeof n->weights8);
     conv->conv.bias = n->fp16 ? builder_data(b, n->bias16, sizeof n->bias16)
@@ -109,11 +117,11 @@ static uint8_t expected_sample(const yuv_net *n, const yuv_frame *f, int o, int 
             if (yy < 0 || yy >= f->h || xx < 0 || xx >= f->w)
                 continue;
             sum8 += (int64_t)channel_sample(f, c, yy, xx) * n->weights8[w];
-            sum16 = fmaf((float)channel_value(n, f, c, yy, xx), (float)value_of_f16(n->weights16[w]),
-                         sum16);
+            sum16 = fmaf((float)channel_value(n, f, c, yy, xx),
+                         (float)value_of_f16(n->weights16[w]), sum16);
         }
-    double t = n->fp16 ? round_f16(sum16)
-                       : round_f16((float)sum8 * (float)value_of_f16(n->scales[o]));
+    double t =
+        n->fp16 ? round_f16(sum16) : round_f16((float)sum8 * (float)value_of_f16(n->scales[o]));
     t = round_f16(t + channel_value(n, f, o, y, x));
     if (n->fp16)
         t = round_f16(t * 255);
@@ -128,7 +136,8 @@ typedef struct guarded {
 
 static guarded guarded_new(size_t bytes, int fill_with)
 {
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE), span = (bytes + page - 1) / page * page + page;
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE),
+                 span = (bytes + page - 1) / page * page + page;
     uint8_t *map = mmap(NULL, span, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_ptr_not_equal(map, MAP_FAILED);
     assert_int_equal(mprotect(map + span - page, page, PROT_NONE), 0);
@@ -147,9 +156,10 @@ static void check(bool fp16, const char *cpu, unsigned threads, unsigned tile, i
     assert_int_equal(mona_model_open(&model, bytes, size), MONA_OK);
     bound b;
     /* One size is enough: the others follow. */
-    const mona_config config = {
-        .cpu = cpu, .threads = threads, .tile_columns = tile,
-        .sizes = {{2 * (uint32_t)w, 2 * (uint32_t)h}}};
+    const mona_config config = {.cpu = cpu,
+                                .threads = threads,
+                                .tile_columns = tile,
+                                .sizes = {{2 * (uint32_t)w, 2 * (uint32_t)h}}};
     const mona_status status = bind(&b, &model, &config);
     if (status == MONA_ERR_DEVICE && cpu) { /* not this CPU */
         free(bytes), free(net);
@@ -181,7 +191,8 @@ static void check(bool fp16, const char *cpu, unsigned threads, unsigned tile, i
                 const int want = expected_sample(net, &f, o, y, x);
                 if (found != want)
                     fail_msg("%s %s channel %d row %d column %d of %dx%d: %d, not %d",
-                             fp16 ? "fp16" : "int8", mona_plan_isa(b.plan), o, y, x, w, h, found, want);
+                             fp16 ? "fp16" : "int8", mona_plan_isa(b.plan), o, y, x, w, h, found,
+                             want);
             }
     unbind(&b);
     for (int i = 0; i < 7; i++)

@@ -1,5 +1,6 @@
-/* The pictures: what the embedded models do to standard test sets, as INT8, through the engine. The figures
- * are the floor a release must keep; `mona` prints no lower ones on any CPU, since its bytes are the same. */
+/* The pictures: what the embedded models do to standard test sets, as INT8, through the engine. The
+ * figures are the floor a release must keep; `mona` prints no lower ones on any CPU, since its
+ * bytes are the same. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,8 +42,8 @@ static plane read_luma(const char *path)
     plane p = {(int)image.width, (int)image.height, malloc((size_t)image.width * image.height)};
     for (size_t i = 0; i < (size_t)image.width * image.height; i++) {
         const uint8_t *rgb = image.pixels + 3 * i;
-        p.samples[i] = (uint8_t)lrint(
-            16 + (65.481 * rgb[0] + 128.553 * rgb[1] + 24.966 * rgb[2]) / 255);
+        p.samples[i] =
+            (uint8_t)lrint(16 + (65.481 * rgb[0] + 128.553 * rgb[1] + 24.966 * rgb[2]) / 255);
     }
     still_free(&image);
     return p;
@@ -204,8 +205,10 @@ static void denoising(void **state)
     for (int i = 0; i < 3; i++) {
         double reached;
         const double gain = mean_gain(sigmas[i], &reached);
-        print_message("# denoise_fast as INT8, BSD68 grey, sigma %d: %.3f dB, %.2f dB better than its "
-                      "input\n", sigmas[i], reached, gain);
+        print_message(
+            "# denoise_fast as INT8, BSD68 grey, sigma %d: %.3f dB, %.2f dB better than its "
+            "input\n",
+            sigmas[i], reached, gain);
         assert_true(gain >= 1.5);
     }
 }

@@ -1,5 +1,5 @@
-/* RESIZE against a map-at-a-time reference written from the definition: every mode, coordinate rule and
- * several ratios, under tiles, strips and threads. */
+/* RESIZE against a map-at-a-time reference written from the definition: every mode, coordinate rule
+ * and several ratios, under tiles, strips and threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -31,13 +31,17 @@ static uint8_t *model_of(const resize_case *c, size_t *size)
     return builder_finish(b, size);
 }
 
-static double coordinate(const resize_case *c, int i, int in, int out, const uint32_t *scale, float offset)
+static double coordinate(const resize_case *c, int i, int in, int out, const uint32_t *scale,
+                         float offset)
 {
     const double step = (double)scale[1] / scale[0];
     switch (c->resize.coordinates) {
-    case MONA_RESIZE_HALF_PIXEL: return (i + 0.5) * step - 0.5 + offset;
-    case MONA_RESIZE_ALIGN_CORNERS: return (out > 1 ? (double)i * (in - 1) / (out - 1) : 0) + offset;
-    default: return i * step + offset;
+    case MONA_RESIZE_HALF_PIXEL:
+        return (i + 0.5) * step - 0.5 + offset;
+    case MONA_RESIZE_ALIGN_CORNERS:
+        return (out > 1 ? (double)i * (in - 1) / (out - 1) : 0) + offset;
+    default:
+        return i * step + offset;
     }
 }
 
@@ -52,7 +56,9 @@ static double keys(double d, double a)
 /* Positions and weights of the samples that make one output sample; returns how many. */
 static int samples(const resize_case *c, double u, int n, int *at, float *weight)
 {
-    const int taps = c->resize.mode == MONA_RESIZE_NEAREST ? 1 : c->resize.mode == MONA_RESIZE_LINEAR ? 2 : 4;
+    const int taps = c->resize.mode == MONA_RESIZE_NEAREST  ? 1
+                     : c->resize.mode == MONA_RESIZE_LINEAR ? 2
+                                                            : 4;
     for (int t = 0; t < taps; t++) {
         const double base = taps == 1 ? ceil(u - 0.5) : floor(u) - (taps == 4) + t;
         at[t] = (int)fmin(fmax(base, 0), n - 1);
@@ -94,8 +100,8 @@ static double expected(const resize_case *c, const void *plane, int y, int x, in
     return fmin(fmax(rint(sum), low), low + 255);
 }
 
-/* Weights computed along another path may differ in the last place, and a half then rounds the other way: so
- * one step is allowed in at most one sample of a hundred. */
+/* Weights computed along another path may differ in the last place, and a half then rounds the
+ * other way: so one step is allowed in at most one sample of a hundred. */
 static void check(const resize_case *c)
 {
     size_t size;
@@ -126,10 +132,12 @@ static void check(const resize_case *c)
         assert_int_equal(oh, c->h * c->resize.scale_h[0] / c->resize.scale_h[1]);
         void *arena = aligned_alloc(64, (mona_plan_arena_bytes(plan) + 63) / 64 * 64);
         mona_session *session;
-        assert_int_equal(mona_session_open(&session, plan, arena, mona_plan_arena_bytes(plan)), MONA_OK);
+        assert_int_equal(mona_session_open(&session, plan, arena, mona_plan_arena_bytes(plan)),
+                         MONA_OK);
         out_bytes = (size_t)(oh * ow) * c->channels * element;
         uint8_t *out = malloc(out_bytes);
-        const mona_buffer from = {in, (ptrdiff_t)((size_t)c->w * element), (ptrdiff_t)(in_plane * element)};
+        const mona_buffer from = {in, (ptrdiff_t)((size_t)c->w * element),
+                                  (ptrdiff_t)(in_plane * element)};
         const mona_buffer to = {out, (ptrdiff_t)((size_t)ow * element),
                                 (ptrdiff_t)((size_t)(oh * ow) * element)};
         assert_int_equal(mona_session_run(session, &from, &to), MONA_OK);
@@ -137,14 +145,14 @@ static void check(const resize_case *c)
         for (uint32_t p = 0; p < c->channels; p++)
             for (int y = 0; y < oh; y++)
                 for (int x = 0; x < ow; x++) {
-                    const double want =
-                        expected(c, in + p * in_plane * element, y, x, oh, ow);
+                    const double want = expected(c, in + p * in_plane * element, y, x, oh, ow);
                     const double found = sample_value(c, out + p * (size_t)(oh * ow) * element,
                                                       (size_t)(y * ow + x));
                     const double step = c->type == MONA_F16 ? fmax(fabs(want) / 1024, 1e-4) : 1;
                     if (fabs(found - want) > step)
                         fail_msg("mode %d rule %d %dx%d row %d column %d: %g, not %g",
-                                 c->resize.mode, c->resize.coordinates, c->w, c->h, y, x, found, want);
+                                 c->resize.mode, c->resize.coordinates, c->w, c->h, y, x, found,
+                                 want);
                     off += found != want;
                 }
         assert_true(off * 100 <= (int)(out_bytes / element));
@@ -167,11 +175,15 @@ static void every_mode_and_rule(void **state)
     for (uint8_t mode = 0; mode <= MONA_RESIZE_CUBIC; mode++)
         for (uint8_t rule = 0; rule <= MONA_RESIZE_ASYMMETRIC; rule++)
             for (int r = 0; r < 4; r++) {
-                const resize_case c = {
-                    .resize = {.mode = mode, .coordinates = rule, .cubic_a = -0.5f,
-                               .scale_h = {ratios[r][0], ratios[r][1]},
-                               .scale_w = {ratios[r][0], ratios[r][1]}},
-                    .type = (mona_type)(rule % 3), .channels = r == 0 ? 3 : 1, .w = 45, .h = 26};
+                const resize_case c = {.resize = {.mode = mode,
+                                                  .coordinates = rule,
+                                                  .cubic_a = -0.5f,
+                                                  .scale_h = {ratios[r][0], ratios[r][1]},
+                                                  .scale_w = {ratios[r][0], ratios[r][1]}},
+                                       .type = (mona_type)(rule % 3),
+                                       .channels = r == 0 ? 3 : 1,
+                                       .w = 45,
+                                       .h = 26};
                 check(&c);
             }
 }
@@ -180,9 +192,15 @@ static void chroma_offset(void **state)
 {
     (void)state;
     for (int w = 1; w < 70; w += 17) {
-        const resize_case c = {.resize = {.mode = MONA_RESIZE_CUBIC, .cubic_a = -0.5f, .scale_h = {2, 1},
-                                          .scale_w = {2, 1}, .offset_w = 0.125f},
-                               .type = MONA_U8, .channels = 2, .w = w, .h = 9};
+        const resize_case c = {.resize = {.mode = MONA_RESIZE_CUBIC,
+                                          .cubic_a = -0.5f,
+                                          .scale_h = {2, 1},
+                                          .scale_w = {2, 1},
+                                          .offset_w = 0.125f},
+                               .type = MONA_U8,
+                               .channels = 2,
+                               .w = w,
+                               .h = 9};
         check(&c);
     }
 }
@@ -190,8 +208,12 @@ static void chroma_offset(void **state)
 static void different_axes(void **state)
 {
     (void)state;
-    const resize_case c = {.resize = {.mode = MONA_RESIZE_LINEAR, .scale_h = {1, 1}, .scale_w = {7, 2}},
-                           .type = MONA_U8, .channels = 20, .w = 30, .h = 12};
+    const resize_case c = {
+        .resize = {.mode = MONA_RESIZE_LINEAR, .scale_h = {1, 1}, .scale_w = {7, 2}},
+        .type = MONA_U8,
+        .channels = 20,
+        .w = 30,
+        .h = 12};
     check(&c);
 }
 

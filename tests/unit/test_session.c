@@ -1,5 +1,6 @@
-/* Whole networks through the engine: every instruction set, thread count, strip height and tile width must
- * give the bytes of a plain map-at-a-time reference; and the arena is exactly what the plan says. */
+/* Whole networks through the engine: every instruction set, thread count, strip height and tile
+ * width must give the bytes of a plain map-at-a-time reference; and the arena is exactly what the
+ * plan says. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -125,8 +126,8 @@ static void nothing_outside_the_arena(void **state)
         const size_t need = mona_plan_arena_bytes(plan), span = (need + page - 1) / page * page;
         /* Planes end at a guard page too: input and output share the last pages. */
         const size_t in = 130 * 20, out = 4 * in, planes = (in + out + page - 1) / page * page;
-        uint8_t *map = mmap(NULL, span + planes + 4 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
-                            -1, 0);
+        uint8_t *map =
+            mmap(NULL, span + planes + 4 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         assert_ptr_not_equal(map, MAP_FAILED);
         uint8_t *first = map + page, *second = first + span + page;
         assert_int_equal(mprotect(first, span, PROT_READ | PROT_WRITE), 0);

@@ -1,5 +1,5 @@
-/* Streams: order, events between streams, failures that travel, and double buffering as DESIGN.md 5 has it:
- * upload of frame n + 1 and download of frame n - 1 while frame n computes. */
+/* Streams: order, events between streams, failures that travel, and double buffering as DESIGN.md 5
+ * has it: upload of frame n + 1 and download of frame n - 1 while frame n computes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -160,7 +160,8 @@ static void bad_memory_is_refused(void **state)
     free(memory);
 }
 
-/* Three streams over two slots. The device's memory is `slot`; frames lie in the caller's planes. */
+/* Three streams over two slots. The device's memory is `slot`; frames lie in the caller's planes.
+ */
 enum { W = 96, H = 40, FRAMES = 9, SLOTS = 2 };
 
 typedef struct gauge {
