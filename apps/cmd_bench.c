@@ -258,9 +258,8 @@ int cmd_bench(int argc, char **argv)
     if (!b.name)
         return cli_fail(EXIT_USAGE, "usage: mona %s", line.usage);
     unsigned width = 0, height = 0;
-    char rest;
-    if (size && sscanf(size, "%ux%u%c", &width, &height, &rest) != 2)
-        return cli_fail(EXIT_USAGE, "--size: expected WIDTHxHEIGHT, found '%s'", size);
+    if (size && !options_size(size, MONA_MAX_SIDE, &width, &height))
+        return EXIT_USAGE;
     b.config.cpu = cpu;
     b.config.threads = (unsigned)threads;
     b.config.strip_rows = (unsigned)strip_rows;

@@ -27,11 +27,8 @@ typedef struct inspect_job {
 static bool check_options(inspect_job *job)
 {
     unsigned width = 0, height = 0;
-    char rest;
-    if (job->size && (sscanf(job->size, "%5ux%5u%c", &width, &height, &rest) != 2 || !width ||
-                      !height || width > MONA_MAX_SIDE || height > MONA_MAX_SIDE))
-        return !cli_fail(EXIT_USAGE, "--size: expected WIDTHxHEIGHT of at most %d each, found '%s'",
-                         MONA_MAX_SIDE, job->size);
+    if (job->size && !options_size(job->size, MONA_MAX_SIDE, &width, &height))
+        return false;
     job->config = (mona_config){
         .device = mona_device_find(job->device),
         .cpu = job->cpu,

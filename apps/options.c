@@ -157,3 +157,13 @@ options_result options_parse(const command_line *line, int argc, char **argv, co
     }
     return OPTIONS_RUN;
 }
+
+bool options_size(const char *text, unsigned limit, unsigned *width, unsigned *height)
+{
+    char rest;
+    if (sscanf(text, "%5ux%5u%c", width, height, &rest) == 2 && *width && *height &&
+        *width <= limit && *height <= limit)
+        return true;
+    cli_fail(0, "--size: expected WIDTHxHEIGHT of at most %u each, found '%s'", limit, text);
+    return false;
+}

@@ -44,6 +44,9 @@ typedef struct command_line {
 
 typedef enum options_result { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_BAD } options_result;
 
+/* Reads the WIDTHxHEIGHT given to --size, each 1..limit. False: one line was printed. */
+bool options_size(const char *text, unsigned limit, unsigned *width, unsigned *height);
+
 /* Accepts `--name value`, `--name=value`, `-o value` and `--` before operands. operands has room
  * for operands_max + 1 and ends with NULL. --help is always there: it prints on stdout and gives
  * OPTIONS_HELP (exit with 0). OPTIONS_BAD: one line was printed (exit with EXIT_USAGE). */

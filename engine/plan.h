@@ -15,7 +15,6 @@ typedef struct plan_op {
     mona_bound_op bound;
     uint32_t writer[MONA_OP_MAX_INPUTS]; /* operator that makes each input; MONA_NONE: a model input */
     uint32_t store;          /* STORE fused into this CONV, or MONA_NONE */
-    bool fused_away;         /* a STORE that runs as part of its CONV */
     uint32_t depth;          /* rows the ring holds; 0: no ring */
     uint32_t columns;        /* columns a ring row holds, over all tiles */
     size_t block_stride;     /* bytes between channel blocks of a ring row */

@@ -133,16 +133,14 @@ static void fuse_stores(mona_plan *plan)
         uint32_t reader = MONA_NONE;
         if (op->bound.op->kind != MONA_OP_CONV || reader_count(plan, o, &reader) != 1)
             continue;
-        plan_op *store = &plan->ops[reader];
+        const plan_op *store = &plan->ops[reader];
         const mona_file_op *file = store->bound.op;
         if (file->kind != MONA_OP_STORE)
             continue;
         const uint64_t stored =
             (uint64_t)store->bound.output.channels * file->store.block * file->store.block;
-        if (stored == op->bound.output.channels) {
+        if (stored == op->bound.output.channels)
             op->store = reader;
-            store->fused_away = true;
-        }
     }
 }
 

@@ -93,7 +93,10 @@ static void run_rows(worker *w, uint32_t index, plan_progress *progress)
     const mona_plan *plan = s->plan;
     const plan_op *op = &plan->ops[index];
     plan_progress *p = &progress[index];
-    if (op->fused_away || p->next >= p->need)
+    if (p->next >= p->need)
+        return;
+    /* A fused STORE has run as part of its convolution. */
+    if (op->bound.op->kind == MONA_OP_STORE && plan->ops[op->writer[0]].store == index)
         return;
     const mona_op_class *class = mona_ops[op->bound.op->kind];
     const mona_span columns = mona_plan_columns(op, p);
