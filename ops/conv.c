@@ -4,11 +4,12 @@
  * K runs over (c1, kernel row, kernel column, c0) in that order. Under one row of the filter the
  * kernel_w columns of a channel block lie side by side in memory, c0 elements each, so one address,
  * a *run*, stands for all of them; a dilated filter skips columns and has one run per kernel
- * column. Weights are cut into pieces of a run: steps for row programs, fractals for instructions.
- * Elements of the last piece that lie beyond the run, and channels that do not exist or belong to
- * another group, get zero weights; what they are multiplied with is finite, so they add nothing. (A
- * bias of -0 is bound as +0, because then no accumulator is ever -0, the one value that adding +0
- * would change.)
+ * column. So has, for row programs, a last channel block that is partly filled: its runs end with
+ * the channels there are, which saves the steps of the others. Weights are cut into pieces of a
+ * run: steps for row programs, fractals for instructions. Elements of the last piece that lie
+ * beyond the run, and channels that do not exist or belong to another group, get zero weights; what
+ * they are multiplied with is finite, so they add nothing. (A bias of -0 is bound as +0, because
+ * then no accumulator is ever -0, the one value that adding +0 would change.)
  *
  * A block of 16 outputs only runs over the input channels its groups use: outputs [16n, 16n + 16)
  * belong to groups [16n / per, (16n + 15) / per], per = outputs of a group, and these read the
@@ -65,12 +66,11 @@ static mona_span columns(const mona_bound_op *b, uint32_t i, mona_span out)
 /* ---- K, its runs and pieces ----------------------------------------------------------------- */
 
 typedef struct k_layout {
-    uint32_t c0, c1;         /* channels of a block of the source, and its blocks */
-    uint32_t taps;           /* kernel columns in a run */
-    uint32_t runs_per_block; /* of the source's channels */
-    uint32_t run_elements;
+    uint32_t c0, c1; /* channels of a block of the source, and its blocks */
+    uint32_t kernel_h, kernel_w;
+    uint32_t taps, last_taps; /* kernel columns in a run; in one of the last channel block */
+    uint32_t run_elements, last_run_elements;
     uint32_t piece;   /* elements of a step or of a fractal */
-    uint32_t pieces;  /* of a run */
     uint32_t element; /* bytes of a packed weight */
 } k_layout;
 
@@ -79,18 +79,36 @@ static k_layout layout_of(const mona_bound_op *b)
     const mona_file_conv *c = &b->op->conv;
     const bool half = b->input[0].type == MONA_F16, by_steps = b->isa->conv_row;
     const bool dilated = c->dilation_w > 1 && c->kernel_w > 1;
-    k_layout k = {.c0 = b->input_c0[0]};
+    k_layout k = {.c0 = b->input_c0[0], .kernel_h = c->kernel_h, .kernel_w = c->kernel_w};
     k.c1 = (b->input[0].channels + k.c0 - 1) / k.c0;
-    k.taps = dilated ? 1 : c->kernel_w;
-    k.runs_per_block = (uint32_t)c->kernel_h * (dilated ? c->kernel_w : 1);
-    k.run_elements = k.taps * k.c0;
     if (by_steps)
         k.piece = half ? 1 : 4;
     else
         k.piece = half ? b->target->fractal_k_f16 : b->target->fractal_k_8bit;
-    k.pieces = (k.run_elements + k.piece - 1) / k.piece;
     k.element = !half ? 1 : by_steps ? 4 : 2;
+    k.taps = k.last_taps = dilated ? 1 : c->kernel_w;
+    k.run_elements = k.last_run_elements = k.taps * k.c0;
+    const uint32_t last_channels = b->input[0].channels - (k.c1 - 1) * k.c0;
+    if (by_steps && k.c0 == ac_target_c0(b->target, b->input[0].type, UINT32_MAX) &&
+        last_channels + k.piece <= k.c0) {
+        k.last_taps = 1;
+        k.last_run_elements = last_channels;
+    }
     return k;
+}
+
+/* Runs of channel blocks before c1, so of all for k->c1. */
+static uint32_t runs_before(const k_layout *k, uint32_t c1)
+{
+    const uint32_t full = c1 < k->c1 ? c1 : k->c1 - 1;
+    return k->kernel_h *
+           (full * (k->kernel_w / k->taps) + (c1 - full) * (k->kernel_w / k->last_taps));
+}
+
+/* Bytes of the packed weights of one run of a block of outputs. */
+static size_t run_bytes(const k_layout *k, uint32_t run_elements)
+{
+    return (size_t)((run_elements + k->piece - 1) / k->piece) * k->piece * BLOCK * k->element;
 }
 
 /* Channel blocks [begin, end) of the source that outputs of block n read. */
@@ -112,15 +130,19 @@ static uint32_t block_count(const mona_bound_op *b)
 static size_t block_weights_bytes(const mona_bound_op *b, const k_layout *k, uint32_t n)
 {
     const mona_span used = used_blocks(b, k, n);
-    return (size_t)(used.end - used.begin) * k->runs_per_block * k->pieces * k->piece * BLOCK *
-           k->element;
+    const uint32_t begin = runs_before(k, (uint32_t)used.begin);
+    const uint32_t full = runs_before(k, (uint32_t)(used.end < k->c1 ? used.end : k->c1 - 1));
+    const uint32_t end = runs_before(k, (uint32_t)used.end);
+    return (full > begin ? full - begin : 0) * run_bytes(k, k->run_elements) +
+           (end > full ? end - full : 0) * run_bytes(k, k->last_run_elements);
 }
 
 /* ---- constants ------------------------------------------------------------------------------ */
 
-/* In this order: ac_conv, the three tables of blocks, bias, the epilogue's arrays, weights. */
+/* In this order: ac_conv, the three tables of blocks, elements of runs, bias, the epilogue's
+ * arrays, weights. */
 typedef struct constants_layout {
-    size_t tables, bias, epilogue, weights, bytes;
+    size_t tables, run_elements, bias, epilogue, weights, bytes;
 } constants_layout;
 
 static constants_layout constants_of(const mona_bound_op *b)
@@ -128,7 +150,8 @@ static constants_layout constants_of(const mona_bound_op *b)
     const k_layout k = layout_of(b);
     const uint32_t blocks = block_count(b);
     constants_layout l = {.tables = align_up(sizeof(ac_conv))};
-    l.bias = l.tables + align_up(3 * blocks * sizeof(uint32_t));
+    l.run_elements = l.tables + align_up(3 * blocks * sizeof(uint32_t));
+    l.bias = l.run_elements + align_up(runs_before(&k, k.c1) * sizeof(uint16_t));
     l.epilogue = l.bias + align_up((size_t)blocks * BLOCK * sizeof(int32_t));
     l.weights = l.epilogue + align_up(mona_epilogue_bytes(b->output.channels));
     l.bytes = l.weights;
@@ -170,20 +193,30 @@ static void put_weight(uint8_t *to, const mona_bound_op *b, const k_layout *k, i
     }
 }
 
-/* One run of one block of outputs: [piece][16 outputs][elements of a piece]. */
+/* One run of one block of outputs, of kernel row ky from kernel column kx on: [piece][16 outputs]
+ * [elements of a piece]. */
 static uint8_t *pack_run(uint8_t *to, const mona_bound_op *b, const k_layout *k, uint32_t n,
-                         uint32_t run)
+                         uint32_t c1, uint32_t ky, uint32_t kx)
 {
-    const uint32_t c1 = run / k->runs_per_block, position = run % k->runs_per_block;
-    const uint32_t columns_apart = b->op->conv.kernel_w / k->taps;
-    const uint32_t ky = position / columns_apart, kx = position % columns_apart;
-    for (uint32_t p = 0; p < k->pieces; p++)
+    const uint32_t elements = c1 + 1 < k->c1 ? k->run_elements : k->last_run_elements;
+    for (uint32_t p = 0; p < elements; p += k->piece)
         for (uint32_t o = n * BLOCK; o < (n + 1) * BLOCK; o++)
-            for (uint32_t e = p * k->piece; e < (p + 1) * k->piece; e++, to += k->element) {
+            for (uint32_t e = p; e < p + k->piece; e++, to += k->element) {
                 const uint32_t channel = c1 * k->c0 + e % k->c0;
-                const bool real = e < k->run_elements;
+                const bool real = e < elements;
                 put_weight(to, b, k, real ? weight_index(b, o, channel, ky, kx + e / k->c0) : -1);
             }
+    return to;
+}
+
+/* All runs of block n of outputs. */
+static uint8_t *pack_block(uint8_t *to, const mona_bound_op *b, const k_layout *k, uint32_t n)
+{
+    const mona_span used = used_blocks(b, k, n);
+    for (uint32_t c1 = (uint32_t)used.begin; c1 < used.end; c1++)
+        for (uint32_t ky = 0; ky < k->kernel_h; ky++)
+            for (uint32_t kx = 0; kx < k->kernel_w; kx += c1 + 1 < k->c1 ? k->taps : k->last_taps)
+                to = pack_run(to, b, k, n, c1, ky, kx);
     return to;
 }
 
@@ -208,6 +241,10 @@ static void bind(const mona_bound_op *b)
     uint8_t *base = b->constants;
     uint32_t *first_run = (uint32_t *)(void *)(base + l.tables);
     uint32_t *run_count = first_run + blocks, *weights_offset = run_count + blocks;
+    uint16_t *run_elements = (uint16_t *)(void *)(base + l.run_elements);
+    for (uint32_t r = 0; r < runs_before(&k, k.c1); r++)
+        run_elements[r] =
+            (uint16_t)(r < runs_before(&k, k.c1 - 1) ? k.run_elements : k.last_run_elements);
     ac_conv *conv = b->constants;
     *conv = (ac_conv){
         .source_type = b->input[0].type,
@@ -216,8 +253,7 @@ static void bind(const mona_bound_op *b)
         .pixel_bytes = c->stride_w * k.c0 * (uint32_t)mona_type_size(b->input[0].type),
         .channels = b->output.channels,
         .blocks = blocks,
-        .run_steps = k.pieces,
-        .run_elements = k.run_elements,
+        .run_elements = run_elements,
         .first_run = first_run,
         .run_count = run_count,
         .weights_offset = weights_offset,
@@ -234,11 +270,10 @@ static void bind(const mona_bound_op *b)
     uint8_t *to = base + l.weights;
     for (uint32_t n = 0; n < blocks; n++) {
         const mona_span used = used_blocks(b, &k, n);
-        first_run[n] = (uint32_t)used.begin * k.runs_per_block;
-        run_count[n] = (uint32_t)(used.end - used.begin) * k.runs_per_block;
+        first_run[n] = runs_before(&k, (uint32_t)used.begin);
+        run_count[n] = runs_before(&k, (uint32_t)used.end) - first_run[n];
         weights_offset[n] = (uint32_t)(to - (base + l.weights));
-        for (uint32_t run = 0; run < run_count[n]; run++)
-            to = pack_run(to, b, &k, n, first_run[n] + run);
+        to = pack_block(to, b, &k, n);
     }
 }
 
@@ -247,7 +282,7 @@ static void bind(const mona_bound_op *b)
 /* Scratch: the runs' addresses, then those of the plane rows a fused STORE writes. */
 static size_t runs_bytes(const k_layout *k)
 {
-    return align_up((size_t)k->c1 * k->runs_per_block * sizeof(uint8_t *));
+    return align_up(runs_before(k, k->c1) * sizeof(uint8_t *));
 }
 
 static size_t scratch_bytes(const mona_bound_op *b, uint32_t columns_)
@@ -268,7 +303,7 @@ static void find_runs(const uint8_t **runs, const mona_row_call *call, const k_l
     const size_t column = (size_t)(call->x_begin * c->stride_w - c->pad_left - in->x_begin);
     for (uint32_t c1 = 0; c1 < k->c1; c1++)
         for (uint32_t ky = 0; ky < c->kernel_h; ky++)
-            for (uint32_t kx = 0; kx < c->kernel_w; kx += k->taps)
+            for (uint32_t kx = 0; kx < c->kernel_w; kx += c1 + 1 < k->c1 ? k->taps : k->last_taps)
                 *runs++ = in->rows[ky * c->dilation_h] + c1 * in->block_stride +
                           (column + (size_t)kx * c->dilation_w) * column_bytes;
 }

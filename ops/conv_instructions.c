@@ -125,7 +125,7 @@ static void load_a(const program *p, const tile *t, uint8_t *l0a, uint32_t first
         const uint32_t run = (first + i) / p->run_fractals, f = (first + i) % p->run_fractals;
         const ac_load3d l = {
             .column = (uint16_t)(f * p->fractal_k / c->c0),
-            .columns = (uint16_t)((t->pixels - 1) * c->stride + c->run_elements / c->c0),
+            .columns = (uint16_t)((t->pixels - 1) * c->stride + c->run_elements[0] / c->c0),
             .stride = (uint8_t)c->stride,
             .dilation = 1, /* a run's columns are neighbours */
             .c0 = (uint8_t)c->c0,
@@ -400,7 +400,7 @@ void ac_conv_row_by_instructions(ac_core *core, const ac_conv_row *row)
     p.element = (uint32_t)mona_type_size(c->source_type);
     p.fractal_k = p.element == 1 ? core->target->fractal_k_8bit : core->target->fractal_k_f16;
     p.fractal_bytes = AC_FRACTAL * p.fractal_k * p.element;
-    p.run_fractals = c->run_steps;
+    p.run_fractals = (c->run_elements[0] + p.fractal_k - 1) / p.fractal_k; /* all runs are alike */
     p.group = ac_scatter_group(row);
     choose_tile(&p);
     place_buffers(&p);

@@ -109,12 +109,12 @@ typedef struct ac_epilogue {
  *
  * K is cut into runs, and a run into steps. A run is a piece of an input row that lies side by side in
  * memory: for every (c1, kernel row) the kernel_w x c0 elements under the filter, or, when the filter is
- * dilated, for every (c1, kernel row, kernel column) its c0 elements. Output pixel x reads run r at
- * runs[r] + x * pixel_bytes. In this order K ascends as c1, kernel row, kernel column, c0, which is
- * DESIGN.md 3's order; elements past the real channels have zero weights.
+ * dilated or the channel block partly filled, for every (c1, kernel row, kernel column) its elements. Output
+ * pixel x reads run r at runs[r] + x * pixel_bytes. In this order K ascends as c1, kernel row, kernel column,
+ * c0, which is DESIGN.md 3's order; elements past the real channels have zero weights.
  *
- * A step is one operand of the arithmetic: 4 elements for INT8, 1 for FP16; a run has run_steps of them
- * (rounded up, the surplus having zero weights). Row programs read weights packed as
+ * A step is one operand of the arithmetic: 4 elements for INT8, 1 for FP16; run r has ac_run_steps(r) of
+ * them (rounded up, the surplus having zero weights). Row programs read weights packed as
  *   [block of 16 outputs][run][step][16 outputs][elements of a step]      s8, or fp32 holding fp16 values
  * and the instructions as B fractals (zero-padded to whole fractals a run)
  *   [block of 16 outputs][run][fractal][16 outputs][fractal_k elements]   s8, or fp16 bits.
@@ -126,8 +126,7 @@ typedef struct ac_conv {
     uint32_t pixel_bytes;         /* stride * c0 * element size: the same in bytes */
     uint32_t channels;            /* outputs */
     uint32_t blocks;              /* ceil(channels / 16) */
-    uint32_t run_steps;           /* steps of a run */
-    uint32_t run_elements;        /* elements of a run before rounding up */
+    const uint16_t *run_elements; /* of each run, before rounding up to steps */
     const uint32_t *first_run;    /* [blocks] */
     const uint32_t *run_count;    /* [blocks] */
     const uint32_t *weights_offset; /* [blocks], bytes */
@@ -135,6 +134,21 @@ typedef struct ac_conv {
     const void *bias;             /* s32 or f32 [16 * blocks], 64-byte aligned; zeros where the model has none */
     ac_epilogue epilogue;
 } ac_conv;
+
+/* Steps of a run, for row programs. */
+static inline uint32_t ac_run_steps(const ac_conv *c, uint32_t run)
+{
+    return c->source_type == MONA_F16 ? c->run_elements[run] : (c->run_elements[run] + 3u) / 4;
+}
+
+/* Steps of all runs of block n of outputs. */
+static inline uint32_t ac_block_steps(const ac_conv *c, uint32_t n)
+{
+    uint32_t steps = 0;
+    for (uint32_t r = 0; r < c->run_count[n]; r++)
+        steps += ac_run_steps(c, c->first_run[n] + r);
+    return steps;
+}
 
 /* Depth-to-space output: channel c * block^2 + dy * block + dx of pixel x goes to
  * plane[c * block + dy] + (x * block + dx) * element size. */

@@ -61,7 +61,7 @@ static void widen_whole(whole *w, const job *j, uint32_t x, uint32_t pixels)
 {
     const ac_conv *c = j->conv;
     const uint32_t distance = pixel_elements(c);
-    const uint32_t count = (pixels - 1) * distance + c->run_elements;
+    const uint32_t count = (pixels - 1) * distance + c->run_elements[j->first_run];
     w->stride = (count + 15) / 16 * 16;
     if ((uint64_t)w->stride * j->run_count > 2 * STAGE) {
         w->stride = 0;
@@ -77,22 +77,24 @@ INLINE void int8_block(const job *j, whole *all, const uint32_t pixels, const ui
                        uint32_t x, uint32_t k, int32_t *tile)
 {
     const ac_conv *c = j->conv;
-    const uint32_t chunk = all->stride ? c->run_steps : stage_elements(c, pixels) / 4;
+    const uint32_t chunk = all->stride ? UINT32_MAX : stage_elements(c, pixels) / 4;
     const uint8_t *w = j->weights[0];
     __m256i acc[MAX_PIXELS];
     UNROLL
     for (uint32_t i = 0; i < pixels * 4; i++)
         acc[i] = _mm256_setzero_si256();
-    for (uint32_t r = 0; r < j->run_count; r++)
-        for (uint32_t first = 0; first < c->run_steps; first += chunk) {
-            const uint32_t steps = least(chunk, c->run_steps - first);
+    for (uint32_t r = 0; r < j->run_count; r++) {
+        const uint32_t run_steps = ac_run_steps(c, j->first_run + r);
+        for (uint32_t first = 0, steps; first < run_steps; first += steps) {
+            steps = least(chunk, run_steps - first);
             const int16_t *p = all->elements;
             if (all->stride)
                 p += r * all->stride + (size_t)k * distance;
             else
                 widen_bytes(all->elements,
                             j->runs[r] + (size_t)(x + k) * distance + (size_t)first * 4,
-                            (pixels - 1) * distance + least(steps * 4, c->run_elements - first * 4),
+                            (pixels - 1) * distance +
+                                least(steps * 4, c->run_elements[j->first_run + r] - first * 4),
                             c->source_type == MONA_S8);
             for (uint32_t s = 0; s < steps; s++, p += 4, w += 64) {
                 FORGET(p);
@@ -110,6 +112,7 @@ INLINE void int8_block(const job *j, whole *all, const uint32_t pixels, const ui
                 }
             }
         }
+    }
     store_sums(j->start[0], acc, pixels, tile + (size_t)k * AC_FRACTAL);
 }
 
@@ -135,7 +138,7 @@ static void int8_run(const job *j)
 {
     const uint32_t distance = pixel_elements(j->conv), end = j->origin + j->pixels;
     const uint32_t most = least(j->pixels, TILE);
-    const bool use_few = narrow_possible(j->conv, j->run_count);
+    const bool use_few = narrow_possible(j->conv);
     few n;
     if (use_few)
         narrow_weights(&n, j);
@@ -171,9 +174,10 @@ INLINE void f16_block(const job *j, const uint32_t pixels, const uint32_t distan
     UNROLL
     for (uint32_t i = 0; i < pixels * 2; i++)
         acc[i] = _mm256_load_ps(start + i % 2 * 8);
-    for (uint32_t r = 0; r < j->run_count; r++)
-        for (uint32_t first = 0; first < c->run_steps; first += chunk) {
-            const uint32_t steps = least(chunk, c->run_steps - first);
+    for (uint32_t r = 0; r < j->run_count; r++) {
+        const uint32_t run_steps = ac_run_steps(c, j->first_run + r);
+        for (uint32_t first = 0, steps; first < run_steps; first += steps) {
+            steps = least(chunk, run_steps - first);
             widen(stage, j->runs[r] + ((size_t)x * distance + first) * 2,
                   (pixels - 1) * distance + steps);
             const float *p = stage;
@@ -190,6 +194,7 @@ INLINE void f16_block(const job *j, const uint32_t pixels, const uint32_t distan
                 }
             }
         }
+    }
     UNROLL
     for (uint32_t i = 0; i < pixels * 2; i++)
         _mm256_store_ps(tile + (size_t)i * 8, acc[i]);

@@ -12,16 +12,16 @@ typedef struct few {
     _Alignas(64) int16_t weights[NARROW_TAPS * NARROW_OUTPUTS][16]; /* [tap][output] */
 } few;
 
-static bool narrow_possible(const ac_conv *c, uint32_t run_count)
+static bool narrow_possible(const ac_conv *c)
 {
     return c->channels <= NARROW_OUTPUTS && c->c0 == 16 && c->stride == 1 &&
-           run_count * (c->run_steps / 4) <= NARROW_TAPS;
+           whole_taps(c, 0) && ac_block_steps(c, 0) / 4 <= NARROW_TAPS;
 }
 
 /* From [step][16 outputs][4 channels]. */
 static void narrow_weights(few *n, const job *j)
 {
-    const uint32_t taps = j->run_count * (j->conv->run_steps / 4);
+    const uint32_t taps = ac_block_steps(j->conv, 0) / 4;
     n->outputs = j->conv->channels > 4 ? NARROW_OUTPUTS : 4;
     for (uint32_t tap = 0; tap < taps; tap++)
         for (uint32_t o = 0; o < n->outputs; o++) {
@@ -49,7 +49,6 @@ INLINE void store_four(int32_t *to, const int32_t *start, __m128i sums)
 INLINE void narrow_block(const job *j, const few *n, const whole *all, const uint32_t outputs,
                          const uint32_t pixels, uint32_t k, int32_t *tile)
 {
-    const uint32_t taps = j->conv->run_steps / 4;
     const int16_t(*w)[16] = n->weights;
     const __m256i zero = _mm256_setzero_si256();
     const int32_t *start = j->start[0];
@@ -59,6 +58,7 @@ INLINE void narrow_block(const job *j, const few *n, const whole *all, const uin
         acc[i] = zero;
     for (uint32_t r = 0; r < j->run_count; r++) {
         const int16_t *p = all->elements + (size_t)r * all->stride + (size_t)k * 16;
+        const uint32_t taps = ac_run_steps(j->conv, r) / 4;
         for (uint32_t t = 0; t < taps; t++, p += 16, w += outputs) {
             FORGET(p);
             UNROLL

@@ -97,7 +97,7 @@ INLINE void int8_block(const job *j, const uint32_t pixels, const uint32_t block
     _Alignas(64) uint8_t stage[STAGE + 64];
     const ac_conv *c = j->conv;
     const bool flip = c->source_type == MONA_S8;
-    const uint32_t chunk = flip ? stage_elements(c, pixels) / 4 : c->run_steps;
+    const uint32_t chunk = flip ? stage_elements(c, pixels) / 4 : UINT32_MAX;
     const uint8_t *w0 = j->weights[0], *w1 = j->weights[1];
     _Alignas(64) float residual[2][MAX_PIXELS * LANES];
     __m512i acc[MAX_PIXELS];
@@ -106,14 +106,15 @@ INLINE void int8_block(const job *j, const uint32_t pixels, const uint32_t block
     UNROLL
     for (uint32_t i = 0; i < pixels * blocks; i++)
         acc[i] = _mm512_loadu_si512(j->start[i % blocks]);
-    for (uint32_t r = 0; r < j->run_count; r++)
-        for (uint32_t first = 0; first < c->run_steps; first += chunk) {
-            const uint32_t steps = least(chunk, c->run_steps - first);
+    for (uint32_t r = 0; r < j->run_count; r++) {
+        const uint32_t run_steps = ac_run_steps(c, j->first_run + r);
+        for (uint32_t first = 0, steps; first < run_steps; first += steps) {
+            steps = least(chunk, run_steps - first);
             const uint8_t *p = j->runs[r] + (size_t)x * pixel_bytes + (size_t)first * 4;
             if (flip)
                 p = flip_signs(stage, p,
                                (pixels - 1) * pixel_bytes +
-                                   least(steps * 4, c->run_elements - first * 4));
+                                   least(steps * 4, c->run_elements[j->first_run + r] - first * 4));
             for (uint32_t s = 0; s < steps; s++, p += 4, w0 += 64, w1 += 64) {
                 FORGET(p);
                 const __m512i b0 = _mm512_load_si512(w0);
@@ -132,6 +133,7 @@ INLINE void int8_block(const job *j, const uint32_t pixels, const uint32_t block
                 }
             }
         }
+    }
     UNROLL
     for (uint32_t b = 0; b < blocks; b++) {
         vf t[MAX_PIXELS];
@@ -165,7 +167,7 @@ static void offset_start(job *j, uint32_t b, int32_t start[AC_FRACTAL])
     const uint8_t *w = j->weights[b];
     const __m512i offset = _mm512_set1_epi8(-128); /* 128, unsigned */
     __m512i sum = _mm512_setzero_si512();
-    for (uint32_t i = 0; i < j->run_count * j->conv->run_steps; i++)
+    for (uint32_t i = 0; i < ac_block_steps(j->conv, j->n + b); i++)
         sum = _mm512_dpbusd_epi32(sum, offset, _mm512_load_si512(w + (size_t)i * 64));
     _mm512_store_si512(start, _mm512_sub_epi32(_mm512_loadu_si512(j->start[b]), sum));
     j->start[b] = start;
@@ -228,9 +230,10 @@ INLINE void f16_block(const job *j, const uint32_t pixels, const uint32_t distan
     UNROLL
     for (uint32_t i = 0; i < pixels; i++)
         acc[i] = vf_load(j->start[0]);
-    for (uint32_t r = 0; r < j->run_count; r++)
-        for (uint32_t first = 0; first < c->run_steps; first += chunk) {
-            const uint32_t steps = least(chunk, c->run_steps - first);
+    for (uint32_t r = 0; r < j->run_count; r++) {
+        const uint32_t run_steps = ac_run_steps(c, j->first_run + r);
+        for (uint32_t first = 0, steps; first < run_steps; first += steps) {
+            steps = least(chunk, run_steps - first);
             widen(stage, j->runs[r] + ((size_t)x * distance + first) * 2,
                   (pixels - 1) * distance + steps);
             const float *p = stage;
@@ -245,6 +248,7 @@ INLINE void f16_block(const job *j, const uint32_t pixels, const uint32_t distan
                 }
             }
         }
+    }
     if (j->limits->possible)
         quick_store(j, acc, pixels, 1, 0, x, residual);
     else

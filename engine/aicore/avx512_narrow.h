@@ -24,7 +24,7 @@ static bool narrow_possible(const ac_conv_row *row)
     const ac_conv *c = row->conv;
     return c->channels <= NARROW_OUTPUTS && c->source_type != MONA_F16 && c->c0 == 16 &&
            c->stride == 1 && row->output.type != MONA_F16 && row->pixels >= NARROW_PIXELS &&
-           c->run_count[0] * (c->run_steps / 4) <= NARROW_TAPS && clamps_of(row).possible;
+           whole_taps(c, 0) && ac_block_steps(c, 0) / 4 <= NARROW_TAPS && clamps_of(row).possible;
 }
 
 /* [step][16 outputs][4 channels] to [tap][output][16 channels]. */
@@ -120,7 +120,8 @@ INLINE void narrow_block(const narrow_job *j, const uint32_t outputs, uint32_t x
         acc[i] = _mm512_setzero_si512();
     for (uint32_t r = 0; r < j->base.run_count; r++) {
         const uint8_t *p = j->base.runs[r] + (size_t)x * 16;
-        for (uint32_t s = 0; s < c->run_steps; s += 4, p += 16, w += outputs) {
+        const uint32_t steps = ac_run_steps(c, r);
+        for (uint32_t s = 0; s < steps; s += 4, p += 16, w += outputs) {
             FORGET(p);
             __m512i a[4];
             UNROLL
@@ -158,7 +159,7 @@ static void conv_narrow(const ac_conv_row *row, const ac_isa *isa)
     _Alignas(64) int32_t start[AC_FRACTAL];
     const clamps limits = clamps_of(row);
     narrow_job j = {.base = job_of(row, &limits, 0), .width = row->conv->channels > 4 ? 8 : 4};
-    j.taps = j.base.run_count * (row->conv->run_steps / 4);
+    j.taps = ac_block_steps(row->conv, 0) / 4;
     narrow_weights(&j, j.width == 4 ? 4 : NARROW_OUTPUTS);
     if (row->conv->source_type == MONA_S8)
         offset_start(&j.base, 0, start);

@@ -37,7 +37,7 @@ typedef struct job {
     const clamps *limits;
     uint32_t n; /* first block */
     const uint8_t *const *runs;
-    uint32_t run_count;
+    uint32_t first_run, run_count;
     const uint8_t *weights[2];
     const void *start[2]; /* 16 accumulators each */
     uint8_t *out[2];      /* rounded results of pixel `origin`, 16 channels a pixel */
@@ -58,6 +58,7 @@ static job job_of(const ac_conv_row *row, const clamps *limits, uint32_t n)
              .limits = limits,
              .n = n,
              .runs = row->runs + c->first_run[n],
+             .first_run = c->first_run[n],
              .run_count = c->run_count[n],
              .pixel_size = AC_FRACTAL * mona_type_size(row->output.type)};
     for (uint32_t b = 0; b < 2 && n + b < c->blocks; b++) {
@@ -82,6 +83,12 @@ static uint32_t pixel_elements(const ac_conv *c)
 static uint32_t stage_elements(const ac_conv *c, uint32_t pixels)
 {
     return (STAGE - (pixels - 1) * pixel_elements(c)) / 4 * 4;
+}
+
+/* Whether every run of block n of outputs is whole taps of 16 channels. */
+static bool whole_taps(const ac_conv *c, uint32_t n)
+{
+    return c->run_elements[c->first_run[n] + c->run_count[n] - 1] % 16 == 0;
 }
 
 static bool stage_fits(const ac_conv *c, uint32_t pixels)
