@@ -1,5 +1,5 @@
-/* Binding a model to frame sizes and a target: plan_bind.c, plan_rings.c, then every offset of the
- * arena. */
+/* Binding a model to frame sizes and a target: plan_bind.c, plan_groups.c, plan_rings.c, then every
+ * offset of the arena. */
 #include "plan.h"
 
 #include "device.h"
@@ -46,6 +46,16 @@ static size_t place(size_t *end, size_t bytes)
     return offset;
 }
 
+/* Scratch of one operator on one core. */
+static size_t scratch_bytes(const plan_op *op)
+{
+    const mona_op_class *class = mona_ops[op->bound.op->kind];
+    if (op->group.last && op->group.whole_maps)
+        return class->map_scratch_bytes(&op->bound);
+    const uint32_t columns = mona_plan_progress_shape(op)->width;
+    return class->scratch_bytes ? class->scratch_bytes(&op->bound, columns) : 0;
+}
+
 static mona_status lay_out(mona_plan *plan)
 {
     const uint32_t count = plan->model.header->op_count;
@@ -54,18 +64,16 @@ static mona_status lay_out(mona_plan *plan)
     plan->zero_bytes = AC_ROW_SLACK;
     for (uint32_t o = 0; o < count; o++) {
         plan_op *op = &plan->ops[o];
-        const mona_op_class *class = mona_ops[op->bound.op->kind];
-        op->constants_bytes = class->constants_bytes ? class->constants_bytes(&op->bound) : 0;
-        if (op->constants_bytes >= PLAN_MAX_BYTES || end >= PLAN_MAX_BYTES)
-            return MONA_ERR_LIMIT;
         op->constants_offset = place(&end, op->constants_bytes);
-        const mona_shape *s = mona_plan_progress_shape(op);
-        const size_t bytes = class->scratch_bytes ? class->scratch_bytes(&op->bound, s->width) : 0;
+        const size_t bytes = scratch_bytes(op);
         scratch = bytes > scratch ? bytes : scratch;
         if (op->row_bytes + AC_ROW_SLACK > plan->zero_bytes)
             plan->zero_bytes = op->row_bytes + AC_ROW_SLACK;
+        if (end >= PLAN_MAX_BYTES || scratch >= PLAN_MAX_BYTES)
+            return MONA_ERR_LIMIT;
     }
     plan->zero_offset = place(&end, plan->zero_bytes);
+    plan->maps_offset = place(&end, plan->maps_bytes);
     plan->core_offset = end;
     size_t core = align_up(plan->rings_bytes + AC_ROW_SLACK);
     plan->progress_offset = place(&core, count * sizeof(plan_progress));
@@ -115,6 +123,7 @@ static mona_status choose_target(mona_plan *plan, const mona_config *config)
         plan->cores = MONA_MAX_THREADS;
     if (!mona_port_has_threads())
         plan->cores = 1;
+    plan->cache_bytes = config->cache_bytes ? config->cache_bytes : plan->target->l1_bytes;
     return MONA_OK;
 }
 
@@ -132,6 +141,8 @@ mona_status mona_plan_make(mona_plan **out, void *memory, const mona_model *mode
     mona_status status = choose_target(plan, config);
     if (!status)
         status = mona_plan_bind(plan, config);
+    if (!status)
+        status = mona_plan_groups(plan);
     if (!status)
         status = mona_plan_rings(plan, config, m->progress);
     if (!status)

@@ -1,25 +1,45 @@
 /* The plan: a model bound to frame sizes and a target. Private to engine/.
  *
- * A network runs in units, one after another on each core. A unit is a rectangle of the output: a band of
- * rows (one band a core) by a tile of columns. Inside a unit every operator makes its rows in order, each
- * only as far as the next strip of output rows needs it, and keeps them in a ring just deep enough for its
- * slowest reader. engine/schedule.c derives which rows those are. */
+ * Operators run in groups, one group after another. Within a group they run depth-first, in units, one
+ * after another on each core. A unit is a rectangle of the group's results: a band of rows (one band a core)
+ * by a tile of columns. Inside a unit every operator makes its rows in order, each only as far as the next
+ * strip of results needs it, and keeps them in a ring just deep enough for its slowest reader.
+ * engine/schedule.c derives which rows those are. What a later group reads is kept whole, in a map that all
+ * cores share. A convolution whose weights outweigh its rows is a group of its own and works on whole maps.
+ * engine/plan_groups.c says when; most networks that make pictures are a single group without maps. */
 #ifndef MONA_PLAN_H
 #define MONA_PLAN_H
 
 #include "../ops/ops.h"
 #include "arith.h"
 
-/* A bound operator, and the ring its output lives in. */
+/* Operators [first, last). */
+typedef struct plan_group {
+    uint32_t first, last;
+    uint32_t parts;      /* cores that take part: bands of rows, or shares of the channel blocks */
+    bool whole_maps;     /* one convolution, by mona_op_class.map */
+    bool by_channels;    /* whole_maps: parts are shares of the channel blocks */
+    uint32_t tiles;      /* column tiles of a band */
+    /* The reference grid, the smallest result: positions in it are scaled to each result's rows and columns.
+     * Bands, strips and tiles are counted in it. */
+    uint32_t grid_height, grid_width;
+} plan_group;
+
+/* A bound operator, and where its output lives: a ring in each core's region, or, if it is read by a later
+ * group, a map. */
 typedef struct plan_op {
     mona_bound_op bound;
+    plan_group group;        /* that begins with this operator */
     uint32_t writer[MONA_OP_MAX_INPUTS]; /* operator that makes each input; MONA_NONE: a model input */
     uint32_t store;          /* STORE fused into this CONV, or MONA_NONE */
-    uint32_t depth;          /* rows the ring holds; 0: no ring */
-    uint32_t columns;        /* columns a ring row holds, over all tiles */
-    size_t block_stride;     /* bytes between channel blocks of a ring row */
-    size_t row_bytes;        /* of a ring row: all channel blocks */
-    size_t ring_offset;      /* in a core's region */
+    bool map;
+    int64_t map_x_begin;     /* column a map's rows begin with; 0 or less */
+    uint32_t depth;          /* rows the ring or map holds; 0: neither */
+    uint32_t columns;        /* columns of such a row, over all tiles */
+    size_t block_stride;     /* bytes between channel blocks */
+    size_t row_bytes;        /* from one row to the next */
+    size_t ring_offset;      /* in a core's region; of a map: in the maps' */
+    size_t map_bytes;
     size_t constants_offset; /* in the arena */
     size_t constants_bytes;
 } plan_op;
@@ -28,14 +48,12 @@ struct mona_plan {
     mona_model model;
     const ac_target *target;
     const ac_isa *isa;
-    uint32_t cores;            /* bands; threads on the host */
-    uint32_t tiles;            /* column tiles of a band */
+    uint32_t cores;            /* threads on the host */
     uint32_t strip_rows;
-    /* The reference grid, the smallest STORE's input: positions in it are scaled to each STORE's rows and
-     * columns. Bands, strips and tiles are counted in it. */
-    uint32_t grid_height, grid_width;
+    size_t cache_bytes;        /* a core may hope to keep */
     size_t state_bytes;        /* session, this plan, worker threads */
     size_t zero_offset, zero_bytes; /* a row of zeros, for rows outside a tensor */
+    size_t maps_offset, maps_bytes; /* shared by all cores */
     size_t core_offset, core_bytes; /* core i's region is at core_offset + i * core_bytes */
     size_t rings_bytes;        /* of a core's region, which holds in this order: rings, */
     size_t progress_offset;    /* schedule state, */
@@ -58,24 +76,41 @@ typedef struct plan_progress {
     int64_t x_begin, x_end;   /* columns the unit needs; beyond the tensor: zero padding */
 } plan_progress;
 
-/* Sets begin, end, next, x_begin and x_end of every operator for unit (band, tile). */
-void mona_schedule_unit(const mona_plan *plan, uint32_t band, uint32_t tile, plan_progress *progress);
+/* The group after g, or NULL. mona_plan_first_group: every model has one. */
+static inline const plan_group *mona_plan_first_group(const mona_plan *plan)
+{
+    return &plan->ops[0].group;
+}
+
+static inline const plan_group *mona_plan_next_group(const mona_plan *plan, const plan_group *g)
+{
+    return g->last < plan->model.header->op_count ? &plan->ops[g->last].group : NULL;
+}
+
+/* Sets begin, end, next, x_begin and x_end of the group's operators for unit (band, tile). */
+void mona_schedule_unit(const mona_plan *plan, const plan_group *g, uint32_t band, uint32_t tile,
+                        plan_progress *progress);
 /* Grid rows of a band: positions run from mona_schedule_start (below rows.begin: rows that only warm up the
  * rings) to rows.end in steps of plan->strip_rows. */
-mona_span mona_schedule_rows(const mona_plan *plan, uint32_t band);
-int64_t mona_schedule_start(const mona_plan *plan, uint32_t band, plan_progress *progress);
-/* Sets need of every operator so that output is complete up to grid row `position`. */
-void mona_schedule_strip(const mona_plan *plan, int64_t position, plan_progress *progress);
-/* Sets oldest of every operator: the first row of its output that some reader has still to read. */
-void mona_schedule_oldest(const mona_plan *plan, plan_progress *progress);
+mona_span mona_schedule_rows(const plan_group *g, uint32_t band);
+int64_t mona_schedule_start(const mona_plan *plan, const plan_group *g, uint32_t band,
+                            plan_progress *progress);
+/* Sets need of the group's operators so that results are complete up to grid row `position`. */
+void mona_schedule_strip(const mona_plan *plan, const plan_group *g, int64_t position,
+                         plan_progress *progress);
+/* Sets oldest of the group's operators: the first row of its output that some reader has still to read. */
+void mona_schedule_oldest(const mona_plan *plan, const plan_group *g, plan_progress *progress);
 
 /* Columns of the unit that an operator computes: those inside its tensor. */
 mona_span mona_plan_columns(const plan_op *op, const plan_progress *progress);
 /* Shape in whose rows and columns the operator's progress counts. */
 const mona_shape *mona_plan_progress_shape(const plan_op *op);
+/* Channel blocks of an operator's output. */
+uint32_t mona_plan_blocks(const plan_op *op);
 
 /* The steps of mona_plan_make. progress: room for every operator. */
 mona_status mona_plan_bind(mona_plan *plan, const mona_config *config);
+mona_status mona_plan_groups(mona_plan *plan);
 mona_status mona_plan_rings(mona_plan *plan, const mona_config *config, plan_progress *progress);
 
 /* No region or arena may reach this, so that sums of them cannot wrap. */

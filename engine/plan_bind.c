@@ -144,12 +144,24 @@ static void fuse_stores(mona_plan *plan)
     }
 }
 
+static mona_status size_constants(mona_plan *plan)
+{
+    for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
+        plan_op *op = &plan->ops[o];
+        const mona_op_class *class = mona_ops[op->bound.op->kind];
+        op->constants_bytes = class->constants_bytes ? class->constants_bytes(&op->bound) : 0;
+        if (op->constants_bytes >= PLAN_MAX_BYTES)
+            return MONA_ERR_LIMIT;
+    }
+    return MONA_OK;
+}
+
 mona_status mona_plan_bind(mona_plan *plan, const mona_config *config)
 {
     const mona_status status = bind_shapes(plan, config);
-    if (!status) {
-        bind_ops(plan);
-        fuse_stores(plan);
-    }
-    return status;
+    if (status)
+        return status;
+    bind_ops(plan);
+    fuse_stores(plan);
+    return size_constants(plan);
 }

@@ -67,7 +67,7 @@ static bool core_buffer_at(const mona_plan *plan, size_t base, unsigned index, m
 {
     for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
         const plan_op *op = &plan->ops[o];
-        if (op->depth && index-- == 0) {
+        if (op->depth && !op->map && index-- == 0) {
             *b = (mona_plan_buffer){output_name(plan, o), "ring", base + op->ring_offset,
                                     op->row_bytes * op->depth, op->depth};
             return true;
@@ -97,7 +97,7 @@ static unsigned core_buffer_count(const mona_plan *plan)
     mona_plan_buffer ignored;
     unsigned count = 0;
     for (uint32_t o = 0; o < plan->model.header->op_count; o++)
-        count += plan->ops[o].depth > 0;
+        count += plan->ops[o].depth > 0 && !plan->ops[o].map;
     while (core_buffer_at(plan, 0, count, &ignored))
         count++;
     return count;
@@ -119,7 +119,12 @@ bool mona_plan_buffer_at(const mona_plan *plan, unsigned index, mona_plan_buffer
     }
     if (index-- == 0) {
         *b = (mona_plan_buffer){"zero row", "state", plan->zero_offset,
-                                plan->core_offset - plan->zero_offset, 0};
+                                plan->maps_offset - plan->zero_offset, 0};
+        return true;
+    }
+    if (plan->maps_bytes && index-- == 0) {
+        *b = (mona_plan_buffer){"between groups", "maps", plan->maps_offset,
+                                plan->core_offset - plan->maps_offset, 0};
         return true;
     }
     const unsigned per_core = core_buffer_count(plan);

@@ -1,11 +1,12 @@
-/* Which rows an operator makes when: the arithmetic of running a network depth-first.
+/* Which rows an operator makes when: the arithmetic of running a group depth-first.
  *
- * Let T be the rows of a STORE wanted up to some position. An operator that reads rows [a, b) to
- * make rows up to r must have its source made up to b; going backwards through the operators, each
- * one's need is the largest end of window among its readers. The same backwards walk over ranges
- * gives the rows and columns a whole unit needs. Windows are monotone (later rows never need
- * earlier input), so rings only ever move forward, and the rows a ring must hold are those between
- * the newest one made and the oldest one that some reader has still to read.
+ * A group's results are what its STOREs write and the maps it leaves to later groups; nothing in
+ * the group reads those maps. Let T be the rows of a result wanted up to some position. An operator
+ * that reads rows [a, b) to make rows up to r must have its source made up to b; going backwards
+ * through the operators, each one's need is the largest end of window among its readers. The same
+ * backwards walk over ranges gives the rows and columns a whole unit needs. Windows are monotone
+ * (later rows never need earlier input), so rings only ever move forward, and the rows a ring must
+ * hold are those between the newest one made and the oldest one that some reader has still to read.
  *
  * A band does not start at the top, so its first output row needs a whole receptive field at once.
  * Positions therefore start before the band, as if output rows above it were wanted, and each
@@ -24,21 +25,33 @@ static bool is_store(const plan_op *op)
     return op->bound.op->kind == MONA_OP_STORE;
 }
 
+static bool is_result(const plan_op *op)
+{
+    return is_store(op) || op->map;
+}
+
+/* The operator of the group that makes input i, or MONA_NONE: it comes from outside. */
+static uint32_t source_of(const plan_group *g, const plan_op *op, uint32_t i)
+{
+    const uint32_t writer = op->writer[i];
+    return writer != MONA_NONE && writer >= g->first ? writer : MONA_NONE;
+}
+
 const mona_shape *mona_plan_progress_shape(const plan_op *op)
 {
     return is_store(op) ? &op->bound.input[0] : &op->bound.output;
 }
 
-mona_span mona_schedule_rows(const mona_plan *plan, uint32_t band)
+mona_span mona_schedule_rows(const plan_group *g, uint32_t band)
 {
-    return (mona_span){(int64_t)plan->grid_height * band / plan->cores,
-                       (int64_t)plan->grid_height * (band + 1) / plan->cores};
+    return (mona_span){(int64_t)g->grid_height * band / g->parts,
+                       (int64_t)g->grid_height * (band + 1) / g->parts};
 }
 
-static mona_span grid_columns(const mona_plan *plan, uint32_t tile)
+static mona_span grid_columns(const plan_group *g, uint32_t tile)
 {
-    return (mona_span){(int64_t)plan->grid_width * tile / plan->tiles,
-                       (int64_t)plan->grid_width * (tile + 1) / plan->tiles};
+    return (mona_span){(int64_t)g->grid_width * tile / g->tiles,
+                       (int64_t)g->grid_width * (tile + 1) / g->tiles};
 }
 
 /* Widens p so that it covers what reader `r` of its input i needs. A window that lies in padding
@@ -63,46 +76,45 @@ static void cover(const plan_op *r, uint32_t i, const plan_progress *reader, pla
     p->x_end = first || right > p->x_end ? right : p->x_end;
 }
 
-void mona_schedule_unit(const mona_plan *plan, uint32_t band, uint32_t tile,
+void mona_schedule_unit(const mona_plan *plan, const plan_group *g, uint32_t band, uint32_t tile,
                         plan_progress *progress)
 {
-    const mona_span rows = mona_schedule_rows(plan, band), columns = grid_columns(plan, tile);
-    const uint32_t count = plan->model.header->op_count;
-    for (uint32_t o = 0; o < count; o++)
+    const mona_span rows = mona_schedule_rows(g, band), columns = grid_columns(g, tile);
+    for (uint32_t o = g->first; o < g->last; o++)
         progress[o] = (plan_progress){0};
-    for (uint32_t o = count; o-- > 0;) {
+    for (uint32_t o = g->last; o-- > g->first;) {
         const plan_op *op = &plan->ops[o];
         plan_progress *p = &progress[o];
-        if (is_store(op)) {
+        if (is_result(op)) {
             const mona_shape *s = mona_plan_progress_shape(op);
-            p->begin = floor_div(rows.begin * s->height, plan->grid_height);
-            p->end = floor_div(rows.end * s->height, plan->grid_height);
-            p->x_begin = floor_div(columns.begin * s->width, plan->grid_width);
-            p->x_end = floor_div(columns.end * s->width, plan->grid_width);
+            p->begin = floor_div(rows.begin * s->height, g->grid_height);
+            p->end = floor_div(rows.end * s->height, g->grid_height);
+            p->x_begin = floor_div(columns.begin * s->width, g->grid_width);
+            p->x_end = floor_div(columns.end * s->width, g->grid_width);
         }
         p->next = p->begin;
         if (p->begin < p->end)
             for (uint32_t i = 0; i < op->bound.op->input_count; i++)
-                if (op->writer[i] != MONA_NONE)
+                if (source_of(g, op, i) != MONA_NONE)
                     cover(op, i, p, &progress[op->writer[i]]);
     }
 }
 
-void mona_schedule_strip(const mona_plan *plan, int64_t position, plan_progress *progress)
+void mona_schedule_strip(const mona_plan *plan, const plan_group *g, int64_t position,
+                         plan_progress *progress)
 {
-    const uint32_t count = plan->model.header->op_count;
-    for (uint32_t o = 0; o < count; o++)
+    for (uint32_t o = g->first; o < g->last; o++)
         progress[o].need = NOT_READ;
-    for (uint32_t o = count; o-- > 0;) {
+    for (uint32_t o = g->last; o-- > g->first;) {
         const plan_op *op = &plan->ops[o];
         plan_progress *p = &progress[o];
-        if (is_store(op))
-            p->need = floor_div(position * op->bound.input[0].height, plan->grid_height);
+        if (is_result(op))
+            p->need = floor_div(position * mona_plan_progress_shape(op)->height, g->grid_height);
         if (p->need == NOT_READ)
             continue;
         p->need = clip_to(p->need, -FARTHEST, p->end);
         for (uint32_t i = 0; i < op->bound.op->input_count; i++) {
-            if (op->writer[i] == MONA_NONE)
+            if (source_of(g, op, i) == MONA_NONE)
                 continue;
             plan_progress *source = &progress[op->writer[i]];
             const int64_t end = mona_ops[op->bound.op->kind]
@@ -114,10 +126,11 @@ void mona_schedule_strip(const mona_plan *plan, int64_t position, plan_progress 
 }
 
 /* Whether no operator has anything to do up to `position`. */
-static bool idle_until(const mona_plan *plan, int64_t position, plan_progress *progress)
+static bool idle_until(const mona_plan *plan, const plan_group *g, int64_t position,
+                       plan_progress *progress)
 {
-    mona_schedule_strip(plan, position, progress);
-    for (uint32_t o = 0; o < plan->model.header->op_count; o++)
+    mona_schedule_strip(plan, g, position, progress);
+    for (uint32_t o = g->first; o < g->last; o++)
         if (progress[o].need > progress[o].begin)
             return false;
     return true;
@@ -126,13 +139,14 @@ static bool idle_until(const mona_plan *plan, int64_t position, plan_progress *p
 /* The latest start, in whole strips before the band, from which everything begins idle. Needs only
  * fall with the position, so the number of strips is found by bisection. A receptive field taller
  * than the whole output gains nothing from a slower start. */
-int64_t mona_schedule_start(const mona_plan *plan, uint32_t band, plan_progress *progress)
+int64_t mona_schedule_start(const mona_plan *plan, const plan_group *g, uint32_t band,
+                            plan_progress *progress)
 {
-    const int64_t begin = mona_schedule_rows(plan, band).begin, strip = plan->strip_rows;
-    int64_t fewest = 0, most = (plan->grid_height + strip - 1) / strip;
+    const int64_t begin = mona_schedule_rows(g, band).begin, strip = plan->strip_rows;
+    int64_t fewest = 0, most = (g->grid_height + strip - 1) / strip;
     while (fewest < most) {
         const int64_t middle = (fewest + most) / 2;
-        if (idle_until(plan, begin - middle * strip, progress))
+        if (idle_until(plan, g, begin - middle * strip, progress))
             most = middle;
         else
             fewest = middle + 1;
@@ -140,17 +154,16 @@ int64_t mona_schedule_start(const mona_plan *plan, uint32_t band, plan_progress 
     return begin - fewest * strip;
 }
 
-void mona_schedule_oldest(const mona_plan *plan, plan_progress *progress)
+void mona_schedule_oldest(const mona_plan *plan, const plan_group *g, plan_progress *progress)
 {
-    const uint32_t count = plan->model.header->op_count;
-    for (uint32_t o = 0; o < count; o++) {
+    for (uint32_t o = g->first; o < g->last; o++) {
         const plan_op *op = &plan->ops[o];
         progress[o].oldest = progress[o].next;
         if (progress[o].next >= progress[o].end)
             continue;
         const mona_span next = {progress[o].next, progress[o].next + 1};
         for (uint32_t i = 0; i < op->bound.op->input_count; i++) {
-            if (op->writer[i] == MONA_NONE)
+            if (source_of(g, op, i) == MONA_NONE)
                 continue;
             plan_progress *source = &progress[op->writer[i]];
             const int64_t begin = mona_ops[op->bound.op->kind]->rows(&op->bound, i, next).begin;

@@ -1,8 +1,12 @@
 /* A session: a plan placed in the caller's arena, and the threads that run it.
  *
- * Each core works through its own band of rows, tile by tile, in its own region of the arena; cores
- * share only constants, so a run needs no lock but the one that starts and ends it. */
+ * Each core works through its own band of rows, tile by tile, in its own region of the arena. Cores
+ * share constants and the maps between groups: a group begins when every core has ended the one
+ * before, and inside a group no core reads what another writes. So a run needs no lock but those
+ * that start and end it and part its groups. */
 #include "plan.h"
+
+#include <stdatomic.h>
 
 #include "libc.h"
 #include "port/port.h"
@@ -24,9 +28,14 @@ struct mona_session {
     mona_port_condition changed;
     uint64_t generation; /* runs started */
     uint32_t running;    /* workers that have not finished the current run */
+    atomic_uint arrived; /* ends of groups reached in this run, over all cores */
     bool stop;
     const mona_buffer *inputs, *outputs;
 };
+
+/* How often a core looks before it sleeps until the others have ended their group: longer than two
+ * cores with equal work are apart, shorter than a time slice. */
+enum { LOOKS = 1 << 14 };
 
 static size_t plan_copy_bytes(const mona_plan *plan)
 {
@@ -50,9 +59,22 @@ size_t mona_session_state_bytes(const mona_plan *plan)
 
 /* ---- one row --------------------------------------------------------------------------------- */
 
-static uint8_t *ring_row(const worker *w, const plan_op *op, int64_t row)
+static uint8_t *map_of(const worker *w, const plan_op *op)
 {
-    return w->region + op->ring_offset + (size_t)(row % op->depth) * op->row_bytes;
+    return w->session->arena + w->session->plan->maps_offset + op->ring_offset;
+}
+
+/* Row of a ring or map. */
+static uint8_t *row_of(const worker *w, const plan_op *op, int64_t row)
+{
+    uint8_t *base = op->map ? map_of(w, op) : w->region + op->ring_offset;
+    return base + (size_t)(row % op->depth) * op->row_bytes;
+}
+
+/* Column that a row of a ring or map begins with. */
+static int64_t first_column(const plan_op *op, const plan_progress *progress)
+{
+    return op->map ? op->map_x_begin : progress->x_begin;
 }
 
 /* Points input i of a call at the rows of its window, rows outside the tensor being zeros. */
@@ -66,8 +88,9 @@ static size_t point_at_window(const worker *w, const plan_op *op, uint32_t i,
     const int64_t height = op->bound.input[i].height;
     for (int64_t y = window.begin; y < window.end; y++)
         rows[y - window.begin] =
-            y < 0 || y >= height ? w->session->arena + plan->zero_offset : ring_row(w, source, y);
-    call->input[i] = (mona_rows){rows, source->block_stride, progress[op->writer[i]].x_begin};
+            y < 0 || y >= height ? w->session->arena + plan->zero_offset : row_of(w, source, y);
+    call->input[i] =
+        (mona_rows){rows, source->block_stride, first_column(source, &progress[op->writer[i]])};
     return (size_t)(window.end - window.begin);
 }
 
@@ -118,48 +141,126 @@ static void run_rows(worker *w, uint32_t index, plan_progress *progress)
             if (op->writer[i] != MONA_NONE)
                 rows += point_at_window(w, op, i, progress, &call, rows);
         if (op->depth) {
-            *rows = ring_row(w, op, p->next);
-            call.output = (mona_rows){rows, op->block_stride, p->x_begin};
+            *rows = row_of(w, op, p->next);
+            call.output = (mona_rows){rows, op->block_stride, first_column(op, p)};
         }
         class->row(&call);
     }
 }
 
-/* ---- one unit -------------------------------------------------------------------------------- */
+/* ---- one group ------------------------------------------------------------------------------- */
 
-/* Ring columns outside the tensor are zero padding: nothing writes them, so they are cleared once.
- */
-static void clear_padding(const worker *w, const plan_progress *progress)
+/* Clears rows [begin, end) of channel blocks [first, last) of a ring or map. */
+static void clear_rows(const worker *w, const plan_op *op, int64_t begin, int64_t end,
+                       uint32_t first, uint32_t last)
+{
+    const size_t bytes =
+        (size_t)op->columns * op->bound.output_c0 * mona_type_size(op->bound.output.type);
+    for (int64_t y = begin; y < end; y++)
+        for (uint32_t block = first; block < last; block++)
+            memset(row_of(w, op, y) + block * op->block_stride, 0, bytes);
+}
+
+/* Columns outside the tensor are zero padding, and so are the channels that fill up the last block;
+ * some operators write neither. A ring belongs to its tensor: only the padding, which moves from
+ * tile to tile, has to be cleared. A map's memory has held other maps. */
+static void clear_padding(const worker *w, const plan_group *g, uint32_t tile,
+                          const plan_progress *progress)
 {
     const mona_plan *plan = w->session->plan;
-    for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
+    for (uint32_t o = g->first; o < g->last; o++) {
         const plan_op *op = &plan->ops[o];
-        const mona_span columns = mona_plan_columns(op, &progress[o]);
-        if (op->depth && (columns.begin > progress[o].x_begin || columns.end < progress[o].x_end))
-            memset(w->region + op->ring_offset, 0, op->row_bytes * op->depth);
+        const plan_progress *p = &progress[o];
+        const mona_span columns = mona_plan_columns(op, p);
+        if (op->map && tile == 0)
+            clear_rows(w, op, p->begin, p->end, 0, mona_plan_blocks(op));
+        else if (!op->map && op->depth && (columns.begin > p->x_begin || columns.end < p->x_end))
+            clear_rows(w, op, 0, op->depth, 0, mona_plan_blocks(op));
     }
 }
 
-static void run_unit(worker *w, uint32_t tile)
+static void run_unit(worker *w, const plan_group *g, uint32_t tile)
 {
     const mona_plan *plan = w->session->plan;
     plan_progress *progress = (plan_progress *)(void *)(w->region + plan->progress_offset);
-    mona_schedule_unit(plan, w->index, tile, progress);
-    clear_padding(w, progress);
-    const int64_t end = mona_schedule_rows(plan, w->index).end;
-    int64_t position = mona_schedule_start(plan, w->index, progress);
+    mona_schedule_unit(plan, g, w->index, tile, progress);
+    clear_padding(w, g, tile, progress);
+    const int64_t end = mona_schedule_rows(g, w->index).end;
+    int64_t position = mona_schedule_start(plan, g, w->index, progress);
     while (position < end) {
         position = position + plan->strip_rows < end ? position + plan->strip_rows : end;
-        mona_schedule_strip(plan, position, progress);
-        for (uint32_t o = 0; o < plan->model.header->op_count; o++)
+        mona_schedule_strip(plan, g, position, progress);
+        for (uint32_t o = g->first; o < g->last; o++)
             run_rows(w, o, progress);
     }
 }
 
-static void run_band(worker *w)
+/* A map from tensor column 0 on. */
+static mona_map view_of(const worker *w, const plan_op *op)
 {
-    for (uint32_t tile = 0; tile < w->session->plan->tiles; tile++)
-        run_unit(w, tile);
+    const size_t column = op->bound.output_c0 * mona_type_size(op->bound.output.type);
+    return (mona_map){map_of(w, op) + (size_t)-op->map_x_begin * column, op->block_stride,
+                      op->row_bytes};
+}
+
+/* This core's share of a group on whole maps. */
+static void run_map(worker *w, const plan_group *g)
+{
+    const mona_plan *plan = w->session->plan;
+    const plan_op *op = &plan->ops[g->first];
+    const uint32_t all = g->by_channels ? mona_plan_blocks(op) : op->bound.output.height;
+    const uint32_t begin = (uint32_t)((uint64_t)all * w->index / g->parts);
+    const uint32_t end = (uint32_t)((uint64_t)all * (w->index + 1) / g->parts);
+    mona_map_call call = {
+        .bound = &op->bound,
+        .core = &w->core,
+        .scratch = w->region + plan->scratch_offset,
+        .y_begin = g->by_channels ? 0 : begin,
+        .y_end = g->by_channels ? op->bound.output.height : end,
+        .block_begin = g->by_channels ? begin : 0,
+        .block_end = g->by_channels ? end : mona_plan_blocks(op),
+        .output = view_of(w, op),
+    };
+    for (uint32_t i = 0; i < op->bound.op->input_count; i++)
+        call.input[i] = view_of(w, &plan->ops[op->writer[i]]);
+    if (op->columns > op->bound.output.width)
+        clear_rows(w, op, call.y_begin, call.y_end, call.block_begin, call.block_end);
+    mona_ops[op->bound.op->kind]->map(&call);
+}
+
+/* Waits until every core has ended as many groups as this one, `ended`. */
+static void wait_for_cores(const worker *w, uint32_t ended)
+{
+    mona_session *s = w->session;
+    const uint32_t target = ended * s->plan->cores;
+    if (atomic_fetch_add(&s->arrived, 1) + 1 == target) {
+        mona_port_lock(&s->mutex);
+        mona_port_broadcast(&s->changed);
+        mona_port_unlock(&s->mutex);
+    }
+    for (uint32_t i = 0; i < LOOKS; i++)
+        if (atomic_load(&s->arrived) >= target)
+            return;
+    mona_port_lock(&s->mutex);
+    while (atomic_load(&s->arrived) < target)
+        mona_port_wait(&s->changed, &s->mutex);
+    mona_port_unlock(&s->mutex);
+}
+
+static void run_groups(worker *w)
+{
+    const mona_plan *plan = w->session->plan;
+    uint32_t ended = 0;
+    for (const plan_group *g = mona_plan_first_group(plan); g;) {
+        if (w->index < g->parts && g->whole_maps)
+            run_map(w, g);
+        else if (w->index < g->parts)
+            for (uint32_t tile = 0; tile < g->tiles; tile++)
+                run_unit(w, g, tile);
+        g = mona_plan_next_group(plan, g);
+        if (g && plan->cores > 1)
+            wait_for_cores(w, ++ended);
+    }
 }
 
 /* ---- threads --------------------------------------------------------------------------------- */
@@ -177,7 +278,7 @@ static void *work(void *argument)
             break;
         seen = s->generation;
         mona_port_unlock(&s->mutex);
-        run_band(w);
+        run_groups(w);
         mona_port_lock(&s->mutex);
         if (--s->running == 0)
             mona_port_broadcast(&s->changed);
@@ -231,6 +332,7 @@ mona_status mona_session_open(mona_session **session, const mona_plan *plan, voi
     s->workers = (worker *)(void *)(s->arena + workers_offset(plan));
     memcpy(s->plan, plan, plan_copy_bytes(plan));
     memset(s->arena + plan->zero_offset, 0, plan->zero_bytes);
+    memset(s->arena + plan->maps_offset, 0, plan->maps_bytes);
     bind_constants(s);
     mona_port_mutex_init(&s->mutex);
     mona_port_condition_init(&s->changed);
@@ -263,10 +365,11 @@ mona_status mona_session_run(mona_session *s, const mona_buffer *inputs, const m
     s->inputs = inputs;
     s->outputs = outputs;
     s->running = s->plan->cores - 1;
+    atomic_store(&s->arrived, 0);
     s->generation++;
     mona_port_broadcast(&s->changed);
     mona_port_unlock(&s->mutex);
-    run_band(&s->workers[0]);
+    run_groups(&s->workers[0]);
     mona_port_lock(&s->mutex);
     while (s->running)
         mona_port_wait(&s->changed, &s->mutex);

@@ -14,7 +14,7 @@
  * A block of 16 outputs only runs over the input channels its groups use: outputs [16n, 16n + 16)
  * belong to groups [16n / per, (16n + 15) / per], per = outputs of a group, and these read the
  * channels [first group * inputs of a group, (last group + 1) * inputs of a group). */
-#include "helpers.h"
+#include "conv.h"
 
 #include "../engine/aicore/f16.h"
 
@@ -65,21 +65,12 @@ static mona_span columns(const mona_bound_op *b, uint32_t i, mona_span out)
 
 /* ---- K, its runs and pieces ----------------------------------------------------------------- */
 
-typedef struct k_layout {
-    uint32_t c0, c1; /* channels of a block of the source, and its blocks */
-    uint32_t kernel_h, kernel_w;
-    uint32_t taps, last_taps; /* kernel columns in a run; in one of the last channel block */
-    uint32_t run_elements, last_run_elements;
-    uint32_t piece;   /* elements of a step or of a fractal */
-    uint32_t element; /* bytes of a packed weight */
-} k_layout;
-
-static k_layout layout_of(const mona_bound_op *b)
+mona_conv_layout mona_conv_layout_of(const mona_bound_op *b)
 {
     const mona_file_conv *c = &b->op->conv;
     const bool half = b->input[0].type == MONA_F16, by_steps = b->isa->conv_row;
     const bool dilated = c->dilation_w > 1 && c->kernel_w > 1;
-    k_layout k = {.c0 = b->input_c0[0], .kernel_h = c->kernel_h, .kernel_w = c->kernel_w};
+    mona_conv_layout k = {.c0 = b->input_c0[0], .kernel_h = c->kernel_h, .kernel_w = c->kernel_w};
     k.c1 = (b->input[0].channels + k.c0 - 1) / k.c0;
     if (by_steps)
         k.piece = half ? 1 : 4;
@@ -98,7 +89,7 @@ static k_layout layout_of(const mona_bound_op *b)
 }
 
 /* Runs of channel blocks before c1, so of all for k->c1. */
-static uint32_t runs_before(const k_layout *k, uint32_t c1)
+static uint32_t runs_before(const mona_conv_layout *k, uint32_t c1)
 {
     const uint32_t full = c1 < k->c1 ? c1 : k->c1 - 1;
     return k->kernel_h *
@@ -106,13 +97,12 @@ static uint32_t runs_before(const k_layout *k, uint32_t c1)
 }
 
 /* Bytes of the packed weights of one run of a block of outputs. */
-static size_t run_bytes(const k_layout *k, uint32_t run_elements)
+static size_t run_bytes(const mona_conv_layout *k, uint32_t run_elements)
 {
     return (size_t)((run_elements + k->piece - 1) / k->piece) * k->piece * BLOCK * k->element;
 }
 
-/* Channel blocks [begin, end) of the source that outputs of block n read. */
-static mona_span used_blocks(const mona_bound_op *b, const k_layout *k, uint32_t n)
+mona_span mona_conv_used_blocks(const mona_bound_op *b, const mona_conv_layout *k, uint32_t n)
 {
     const uint32_t inputs = b->input[0].channels / b->op->conv.groups;
     const uint32_t per = b->output.channels / b->op->conv.groups;
@@ -127,9 +117,9 @@ static uint32_t block_count(const mona_bound_op *b)
     return (b->output.channels + BLOCK - 1) / BLOCK;
 }
 
-static size_t block_weights_bytes(const mona_bound_op *b, const k_layout *k, uint32_t n)
+static size_t block_weights_bytes(const mona_bound_op *b, const mona_conv_layout *k, uint32_t n)
 {
-    const mona_span used = used_blocks(b, k, n);
+    const mona_span used = mona_conv_used_blocks(b, k, n);
     const uint32_t begin = runs_before(k, (uint32_t)used.begin);
     const uint32_t full = runs_before(k, (uint32_t)(used.end < k->c1 ? used.end : k->c1 - 1));
     const uint32_t end = runs_before(k, (uint32_t)used.end);
@@ -147,7 +137,7 @@ typedef struct constants_layout {
 
 static constants_layout constants_of(const mona_bound_op *b)
 {
-    const k_layout k = layout_of(b);
+    const mona_conv_layout k = mona_conv_layout_of(b);
     const uint32_t blocks = block_count(b);
     constants_layout l = {.tables = align_up(sizeof(ac_conv))};
     l.run_elements = l.tables + align_up(3 * blocks * sizeof(uint32_t));
@@ -178,7 +168,8 @@ static int64_t weight_index(const mona_bound_op *b, uint32_t o, uint32_t channel
     return (((int64_t)o * inputs + channel % inputs) * c->kernel_h + ky) * c->kernel_w + kx;
 }
 
-static void put_weight(uint8_t *to, const mona_bound_op *b, const k_layout *k, int64_t index)
+static void put_weight(uint8_t *to, const mona_bound_op *b, const mona_conv_layout *k,
+                       int64_t index)
 {
     const uint8_t *from = b->data + b->op->conv.weights;
     if (index < 0) {
@@ -195,7 +186,7 @@ static void put_weight(uint8_t *to, const mona_bound_op *b, const k_layout *k, i
 
 /* One run of one block of outputs, of kernel row ky from kernel column kx on: [piece][16 outputs]
  * [elements of a piece]. */
-static uint8_t *pack_run(uint8_t *to, const mona_bound_op *b, const k_layout *k, uint32_t n,
+static uint8_t *pack_run(uint8_t *to, const mona_bound_op *b, const mona_conv_layout *k, uint32_t n,
                          uint32_t c1, uint32_t ky, uint32_t kx)
 {
     const uint32_t elements = c1 + 1 < k->c1 ? k->run_elements : k->last_run_elements;
@@ -210,9 +201,10 @@ static uint8_t *pack_run(uint8_t *to, const mona_bound_op *b, const k_layout *k,
 }
 
 /* All runs of block n of outputs. */
-static uint8_t *pack_block(uint8_t *to, const mona_bound_op *b, const k_layout *k, uint32_t n)
+static uint8_t *pack_block(uint8_t *to, const mona_bound_op *b, const mona_conv_layout *k,
+                           uint32_t n)
 {
-    const mona_span used = used_blocks(b, k, n);
+    const mona_span used = mona_conv_used_blocks(b, k, n);
     for (uint32_t c1 = (uint32_t)used.begin; c1 < used.end; c1++)
         for (uint32_t ky = 0; ky < k->kernel_h; ky++)
             for (uint32_t kx = 0; kx < k->kernel_w; kx += c1 + 1 < k->c1 ? k->taps : k->last_taps)
@@ -232,10 +224,33 @@ static void bind_bias(void *to, const mona_bound_op *b)
         bias[o] += 0.0f; /* -0 becomes +0 */
 }
 
+/* ac_conv.small_sums, for an INT8 convolution. scales: fp16 bits. */
+static bool sums_are_small(const mona_bound_op *b, const uint16_t *scales)
+{
+    const mona_file_conv *c = &b->op->conv;
+    const int64_t largest = b->input[0].type == MONA_U8 ? 255 : 128;
+    const size_t count =
+        (size_t)(b->input[0].channels / c->groups) * c->kernel_h * c->kernel_w;
+    const int8_t *weights = (const int8_t *)b->data + c->weights;
+    for (uint32_t o = 0; o < b->output.channels; o++, weights += count) {
+        int64_t sum = 0;
+        for (size_t i = 0; i < count; i++)
+            sum += weights[i] < 0 ? -weights[i] : weights[i];
+        int32_t bias = 0;
+        if (c->bias != MONA_NONE)
+            memcpy(&bias, b->data + c->bias + o * sizeof bias, sizeof bias);
+        sum = sum * largest + (bias < 0 ? -(int64_t)bias : bias);
+        const float scale = ac_f32_from_f16(scales[o] & 0x7fff);
+        if (sum >= 1 << 22 || (float)sum * scale >= 0x1p15f)
+            return false;
+    }
+    return true;
+}
+
 static void bind(const mona_bound_op *b)
 {
     const mona_file_conv *c = &b->op->conv;
-    const k_layout k = layout_of(b);
+    const mona_conv_layout k = mona_conv_layout_of(b);
     const constants_layout l = constants_of(b);
     const uint32_t blocks = block_count(b);
     uint8_t *base = b->constants;
@@ -266,10 +281,11 @@ static void bind(const mona_bound_op *b)
     conv->epilogue.add = b->op->input_count > 1;
     conv->epilogue.broadcast =
         conv->epilogue.add && b->input[1].channels == 1 && b->output.channels > 1;
+    conv->small_sums = scales && sums_are_small(b, scales);
     bind_bias(base + l.bias, b);
     uint8_t *to = base + l.weights;
     for (uint32_t n = 0; n < blocks; n++) {
-        const mona_span used = used_blocks(b, &k, n);
+        const mona_span used = mona_conv_used_blocks(b, &k, n);
         first_run[n] = runs_before(&k, (uint32_t)used.begin);
         run_count[n] = runs_before(&k, (uint32_t)used.end) - first_run[n];
         weights_offset[n] = (uint32_t)(to - (base + l.weights));
@@ -280,7 +296,7 @@ static void bind(const mona_bound_op *b)
 /* ---- rows ----------------------------------------------------------------------------------- */
 
 /* Scratch: the runs' addresses, then those of the plane rows a fused STORE writes. */
-static size_t runs_bytes(const k_layout *k)
+static size_t runs_bytes(const mona_conv_layout *k)
 {
     return align_up(runs_before(k, k->c1) * sizeof(uint8_t *));
 }
@@ -288,13 +304,13 @@ static size_t runs_bytes(const k_layout *k)
 static size_t scratch_bytes(const mona_bound_op *b, uint32_t columns_)
 {
     (void)columns_;
-    const k_layout k = layout_of(b);
+    const mona_conv_layout k = mona_conv_layout_of(b);
     return runs_bytes(&k) + b->output.channels * sizeof(uint8_t *);
 }
 
 /* Addresses of all runs for the call's first pixel. Its filter starts at column x * stride - pad.
  */
-static void find_runs(const uint8_t **runs, const mona_row_call *call, const k_layout *k)
+static void find_runs(const uint8_t **runs, const mona_row_call *call, const mona_conv_layout *k)
 {
     const mona_bound_op *b = call->bound;
     const mona_file_conv *c = &b->op->conv;
@@ -312,7 +328,7 @@ static void row(const mona_row_call *call)
 {
     const mona_bound_op *b = call->bound;
     const ac_conv *conv = b->constants;
-    const k_layout k = layout_of(b);
+    const mona_conv_layout k = mona_conv_layout_of(b);
     const uint8_t **runs = (const uint8_t **)(void *)call->scratch;
     find_runs(runs, call, &k);
     ac_planes planes;
@@ -357,5 +373,8 @@ const mona_op_class mona_op_conv = {
     .bind = bind,
     .scratch_bytes = scratch_bytes,
     .row = row,
+    .map_possible = mona_conv_map_possible,
+    .map_scratch_bytes = mona_conv_map_scratch_bytes,
+    .map = mona_conv_map,
     .macs = macs,
 };

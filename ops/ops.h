@@ -53,6 +53,23 @@ typedef struct mona_row_call {
     const struct mona_bound_op *store;  /* CONV: the STORE fused into it, or NULL */
 } mona_row_call;
 
+/* A tensor stored whole: row y of channel block n begins at data + n * block_stride + y * row_stride with
+ * tensor column 0. */
+typedef struct mona_map {
+    uint8_t *data;
+    size_t block_stride, row_stride; /* bytes */
+} mona_map;
+
+/* One call of a kernel that works on whole maps: output rows [y_begin, y_end) of channel blocks
+ * [block_begin, block_end). */
+typedef struct mona_map_call {
+    const mona_bound_op *bound;
+    ac_core *core;
+    uint8_t *scratch; /* map_scratch_bytes() of this thread, 64-byte aligned */
+    uint32_t y_begin, y_end, block_begin, block_end;
+    mona_map input[MONA_OP_MAX_INPUTS], output;
+} mona_map_call;
+
 typedef struct mona_op_class {
     const char *name;
     uint32_t min_inputs, max_inputs;
@@ -70,13 +87,17 @@ typedef struct mona_op_class {
     void (*bind)(const mona_bound_op *bound);
     size_t (*scratch_bytes)(const mona_bound_op *bound, uint32_t columns);
     void (*row)(const mona_row_call *call);
+    /* The same on whole maps; NULL, or not possible: only rows. */
+    bool (*map_possible)(const mona_bound_op *bound);
+    size_t (*map_scratch_bytes)(const mona_bound_op *bound);
+    void (*map)(const mona_map_call *call);
     /* Multiply-adds of one whole frame. */
     uint64_t (*macs)(const mona_bound_op *bound);
 } mona_op_class;
 
 /* One per operator, in the file of its name (add and mul: elementwise.c). */
 extern const mona_op_class mona_op_load, mona_op_store, mona_op_conv, mona_op_add, mona_op_mul,
-    mona_op_resize, mona_op_depth_to_space;
+    mona_op_resize, mona_op_depth_to_space, mona_op_max_pool, mona_op_average_pool;
 extern const mona_op_class *const mona_ops[MONA_OP_COUNT]; /* by mona_op_kind */
 
 /* Runs one row of a fused convolution by instructions on the core's buffers: what row programs must

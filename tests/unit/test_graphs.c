@@ -70,10 +70,11 @@ static bool add_conv(graph *g, const map *from, uint32_t channels, mona_file_con
     if (residual && (residual->h != h || residual->w != w ||
                      (residual->channels > 1 && residual->channels < channels)))
         residual = NULL;
-    int8_t weights[16 * 16 * 49];
-    uint16_t scales[16];
+    enum { MOST = 40 };
+    static int8_t weights[MOST * MOST * 49];
+    uint16_t scales[MOST];
     const size_t count = (size_t)channels * from->channels * c.kernel_h * c.kernel_w;
-    assert_true(count <= sizeof weights && channels <= 16);
+    assert_true(count <= sizeof weights && channels <= MOST);
     for (size_t i = 0; i < count; i++)
         weights[i] = (int8_t)((int)below(g, 255) - 127);
     for (uint32_t o = 0; o < channels; o++)
@@ -174,7 +175,8 @@ static void check(graph *g)
         const mona_config config = {.cpu = levels[k % 4],
                                     .threads = 1 + below(g, 4),
                                     .strip_rows = below(g, 3) * 2,
-                                    .tile_columns = below(g, 2) * (1 + below(g, 20))};
+                                    .tile_columns = below(g, 2) * (1 + below(g, 20)),
+                                    .cache_bytes = below(g, 2)}; /* one byte: several groups */
         results found;
         const mona_status status = run(g, &model, config, in, &found);
         if (status == MONA_ERR_DEVICE)
@@ -182,8 +184,10 @@ static void check(graph *g)
         assert_int_equal(status, MONA_OK);
         for (int i = 0; i < MAX_STORES; i++)
             if (want.planes[i] && memcmp(found.planes[i], want.planes[i], want.bytes[i]))
-                fail_msg("seed %08x: output %d differs for %s, %u threads, strip %u, tile %u", seed,
-                         i, config.cpu, config.threads, config.strip_rows, config.tile_columns);
+                fail_msg(
+                    "seed %08x: output %d differs for %s, %u threads, strip %u, tile %u, cache %zu",
+                    seed, i, config.cpu, config.threads, config.strip_rows, config.tile_columns,
+                    config.cache_bytes);
         release(&found);
     }
     release(&want);
@@ -275,7 +279,7 @@ static void random_conv(graph *g, const map *from)
     c.pad_top = (uint16_t)below(g, most), c.pad_bottom = (uint16_t)below(g, most);
     c.pad_left = (uint16_t)below(g, most), c.pad_right = (uint16_t)below(g, most);
     const map *residual = &g->maps[below(g, (uint32_t)g->map_count)];
-    add_conv(g, from, 1 + below(g, 16), c, below(g, 2) ? residual : NULL);
+    add_conv(g, from, 1 + below(g, below(g, 3) ? 16 : 40), c, below(g, 2) ? residual : NULL);
 }
 
 static void random_op(graph *g)

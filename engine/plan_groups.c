@@ -1,0 +1,231 @@
+/* Planning, second: which operators run depth-first together, and which on whole maps.
+ *
+ * Depth-first, an operator's weights are read again for every row. While all weights of a model
+ * stay in a core's cache that costs nothing, and the whole model is one group. Otherwise an
+ * operator whose weights outweigh its rows (HEAVY_ROWS of its input's and output's together) is
+ * better run on whole maps, which are then the smaller thing to move: it is a group of its own, and
+ * what lies between two such operators is another group. ResNet-50 on 224 x 224 is nearly all of
+ * the first kind, on 1920 x 1080 its first half of the second.
+ *
+ * What crosses from a group into a later one is a map. Two bands of a group would both make the
+ * rows that lie under the other's edge, and write them twice; so nothing in a group reads its maps:
+ * a group ends right after an operator that it would read as well as a later group. */
+#include "plan.h"
+
+enum { HEAVY_ROWS = 4 };
+
+uint32_t mona_plan_blocks(const plan_op *op)
+{
+    const uint32_t c0 = op->bound.output_c0;
+    return (op->bound.output.channels + c0 - 1) / c0;
+}
+
+/* ---- groups --------------------------------------------------------------------------------- */
+
+static uint64_t row_bytes(const mona_shape *s)
+{
+    return (uint64_t)s->width * s->channels * mona_type_size(s->type);
+}
+
+/* The last operator that reads what o writes; o itself: none. */
+static uint32_t last_reader(const mona_plan *plan, uint32_t o)
+{
+    for (uint32_t r = plan->model.header->op_count; r-- > o + 1;)
+        for (uint32_t i = 0; i < plan->ops[r].bound.op->input_count; i++)
+            if (plan->ops[r].writer[i] == o)
+                return r;
+    return o;
+}
+
+static bool is_heavy(const mona_plan *plan, uint32_t o)
+{
+    const plan_op *op = &plan->ops[o];
+    const mona_op_class *class = mona_ops[op->bound.op->kind];
+    const uint64_t rows = row_bytes(&op->bound.input[0]) + row_bytes(&op->bound.output);
+    return class->map_possible && class->map_possible(&op->bound) && last_reader(plan, o) > o &&
+           op->constants_bytes > HEAVY_ROWS * rows;
+}
+
+static bool has_reader(const mona_plan *plan, uint32_t o, uint32_t before)
+{
+    for (uint32_t r = o + 1; r < before; r++)
+        for (uint32_t i = 0; i < plan->ops[r].bound.op->input_count; i++)
+            if (plan->ops[r].writer[i] == o)
+                return true;
+    return false;
+}
+
+/* Where the group that begins at `first` ends. */
+static uint32_t end_of_group(const mona_plan *plan, uint32_t first)
+{
+    const uint32_t count = plan->model.header->op_count;
+    if (is_heavy(plan, first))
+        return first + 1;
+    uint32_t last = first + 1;
+    while (last < count && !is_heavy(plan, last))
+        last++;
+    for (uint32_t o = first; o < last;) {
+        const bool cut = last_reader(plan, o) >= last && has_reader(plan, o, last);
+        last = cut ? o + 1 : last;
+        o = cut ? first : o + 1; /* what was inside may cross now */
+    }
+    return last;
+}
+
+/* A group without results, whose operators nobody reads, gets a grid all the same; nothing is made.
+ */
+static void choose_grid(const mona_plan *plan, plan_group *g)
+{
+    bool any = false;
+    g->grid_height = g->grid_width = UINT32_MAX;
+    for (uint32_t o = g->first; o < g->last; o++) {
+        const plan_op *op = &plan->ops[o];
+        if (op->bound.op->kind != MONA_OP_STORE && !op->map)
+            continue;
+        any = true;
+        const mona_shape *s = mona_plan_progress_shape(op);
+        g->grid_height = s->height < g->grid_height ? s->height : g->grid_height;
+        g->grid_width = s->width < g->grid_width ? s->width : g->grid_width;
+    }
+    if (!any)
+        g->grid_height = g->grid_width = 1;
+}
+
+/* A heavy operator is shared among cores by channels if its weights are more than its maps: each
+ * core then reads its part of the larger of the two. */
+static void choose_parts(const mona_plan *plan, plan_group *g)
+{
+    const plan_op *op = &plan->ops[g->first];
+    const mona_shape *in = &op->bound.input[0], *out = &op->bound.output;
+    g->by_channels = g->whole_maps && op->constants_bytes >
+                                          row_bytes(in) * in->height + row_bytes(out) * out->height;
+    const uint32_t most = g->by_channels ? mona_plan_blocks(op) : g->grid_height;
+    g->parts = plan->cores < most ? plan->cores : most;
+}
+
+static bool weights_stay_in_cache(const mona_plan *plan)
+{
+    uint64_t bytes = 0;
+    for (uint32_t o = 0; o < plan->model.header->op_count; o++)
+        bytes += plan->ops[o].constants_bytes;
+    return bytes <= plan->cache_bytes / 2;
+}
+
+/* ---- maps ----------------------------------------------------------------------------------- */
+
+/* What readers by rows see of a map beyond its tensor. */
+typedef struct margins {
+    int64_t left, right; /* columns */
+    bool rows;           /* rows above or below */
+} margins;
+
+static margins margins_of(const mona_plan *plan, uint32_t o)
+{
+    margins m = {0, 0, false};
+    const mona_shape *s = &plan->ops[o].bound.output;
+    for (uint32_t g = 0; g < plan->model.header->op_count; g = plan->ops[g].group.last) {
+        const plan_group *group = &plan->ops[g].group;
+        for (uint32_t r = group->first; r < group->last && !group->whole_maps; r++) {
+            const mona_bound_op *b = &plan->ops[r].bound;
+            const mona_shape *out = mona_plan_progress_shape(&plan->ops[r]);
+            for (uint32_t i = 0; i < b->op->input_count; i++) {
+                if (plan->ops[r].writer[i] != o)
+                    continue;
+                const mona_op_class *class = mona_ops[b->op->kind];
+                const mona_span x = class->columns(b, i, (mona_span){0, out->width});
+                const mona_span y = class->rows(b, i, (mona_span){0, out->height});
+                m.left = -x.begin > m.left ? -x.begin : m.left;
+                m.right = x.end - s->width > m.right ? x.end - s->width : m.right;
+                m.rows |= y.begin < 0 || y.end > s->height;
+            }
+        }
+    }
+    return m;
+}
+
+/* Rows of a map lie one after another in each channel block, so that a range of rows without
+ * margins is one long row of pixels; unless a reader also sees rows of zeros, which must have the
+ * map's block stride: then blocks lie one after another in each row, as in a ring. */
+static size_t shape_map(mona_plan *plan, uint32_t o)
+{
+    plan_op *op = &plan->ops[o];
+    const mona_shape *s = &op->bound.output;
+    const margins m = margins_of(plan, o);
+    op->map_x_begin = -m.left;
+    op->columns = (uint32_t)(s->width + m.left + m.right);
+    op->depth = s->height;
+    const uint64_t blocks = mona_plan_blocks(op);
+    const uint64_t row = (uint64_t)op->columns * op->bound.output_c0 * mona_type_size(s->type);
+    const uint64_t block = m.rows ? align_up(row) : align_up(row * s->height);
+    op->block_stride = (size_t)block;
+    op->row_bytes = (size_t)(m.rows ? blocks * block : row);
+    const uint64_t bytes =
+        align_up((m.rows ? op->row_bytes * (uint64_t)s->height : blocks * block) + AC_ROW_SLACK);
+    return bytes < PLAN_MAX_BYTES ? (size_t)bytes : PLAN_MAX_BYTES;
+}
+
+/* First operator of the group that o is in. */
+static uint32_t group_of(const mona_plan *plan, uint32_t o)
+{
+    uint32_t first = 0;
+    while (plan->ops[first].group.last <= o)
+        first = plan->ops[first].group.last;
+    return first;
+}
+
+/* The lowest offset at or above `offset` where map o overlaps map i, placed before it, neither in
+ * memory nor in time. Groups run in order, so a map lives from its writer's group to that of its
+ * last reader. */
+static size_t past(const mona_plan *plan, uint32_t i, uint32_t o, size_t offset, size_t bytes)
+{
+    const plan_op *other = &plan->ops[i];
+    const size_t end = other->ring_offset + other->map_bytes;
+    const bool lives = other->map && group_of(plan, last_reader(plan, i)) >= group_of(plan, o);
+    return lives && other->ring_offset < offset + bytes && offset < end ? end : offset;
+}
+
+static mona_status place_maps(mona_plan *plan)
+{
+    for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
+        plan_op *op = &plan->ops[o];
+        if (!op->map)
+            continue;
+        op->map_bytes = shape_map(plan, o);
+        size_t offset = 0;
+        for (uint32_t i = 0; i < o;) {
+            const size_t moved = past(plan, i, o, offset, op->map_bytes);
+            i = moved > offset ? 0 : i + 1;
+            offset = moved;
+        }
+        if (op->map_bytes >= PLAN_MAX_BYTES || offset >= PLAN_MAX_BYTES)
+            return MONA_ERR_LIMIT;
+        op->ring_offset = offset;
+        const size_t end = offset + op->map_bytes;
+        plan->maps_bytes = end > plan->maps_bytes ? end : plan->maps_bytes;
+    }
+    return MONA_OK;
+}
+
+mona_status mona_plan_groups(mona_plan *plan)
+{
+    const uint32_t count = plan->model.header->op_count;
+    const bool single = weights_stay_in_cache(plan);
+    uint32_t most_parts = 1;
+    for (uint32_t first = 0, last; first < count; first = last) {
+        plan_group *g = &plan->ops[first].group;
+        last = single ? count : end_of_group(plan, first);
+        *g = (plan_group){.first = first, .last = last};
+        g->whole_maps = !single && is_heavy(plan, first);
+        for (uint32_t o = first; o < last; o++) {
+            plan_op *op = &plan->ops[o];
+            if (op->store != MONA_NONE && op->store >= last)
+                op->store = MONA_NONE;
+            op->map = last_reader(plan, o) >= last;
+        }
+        choose_grid(plan, g);
+        choose_parts(plan, g);
+        most_parts = g->parts > most_parts ? g->parts : most_parts;
+    }
+    plan->cores = most_parts;
+    return place_maps(plan);
+}

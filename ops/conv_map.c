@@ -1,0 +1,247 @@
+/* CONV on whole maps: many rows at once, for layers with more weights than pixels in a row.
+ *
+ * The pixels of a few output rows are one long row to the row program. A run's bytes for all of
+ * them must then lie one pixel after another: where the filter is one pixel and the map has no
+ * margins they do, and otherwise they are gathered first, which is what load3d does on the chip. A
+ * run of several kernel columns falls into one run for each, so that a pixel is c0 elements in
+ * every gathered plane; the packed weights are the same bytes in the same order, since c0 is a
+ * whole number of steps. */
+#include "conv.h"
+
+enum { GATHER_SHARE = 4 }; /* part of the cache that gathered planes may fill */
+
+bool mona_conv_map_possible(const mona_bound_op *b)
+{
+    const mona_conv_layout k = mona_conv_layout_of(b);
+    return b->isa->conv_row && k.c0 % k.piece == 0 && b->output_c0 == AC_FRACTAL;
+}
+
+/* ---- scratch -------------------------------------------------------------------------------- */
+
+static uint32_t taps_of(const mona_bound_op *b)
+{
+    return (uint32_t)b->op->conv.kernel_h * b->op->conv.kernel_w;
+}
+
+/* One for every channel block, kernel row and kernel column. */
+static uint32_t run_count(const mona_bound_op *b)
+{
+    return mona_conv_layout_of(b).c1 * taps_of(b);
+}
+
+/* Bytes of a pixel of a channel block of the source. */
+static uint32_t pixel_bytes(const mona_bound_op *b)
+{
+    return b->input_c0[0] * (uint32_t)mona_type_size(b->input[0].type);
+}
+
+static size_t plane_bytes(const mona_bound_op *b, uint32_t rows)
+{
+    return align_up((size_t)rows * b->output.width * pixel_bytes(b) + AC_ROW_SLACK);
+}
+
+/* Output rows whose gathered planes fit. */
+static uint32_t rows_at_once(const mona_bound_op *b)
+{
+    const size_t rows = b->target->l1_bytes / GATHER_SHARE / (plane_bytes(b, 1) * run_count(b));
+    return rows < 1 ? 1 : rows < b->output.height ? (uint32_t)rows : b->output.height;
+}
+
+/* Addresses of runs, their elements, first run and run count of each block of outputs, gathered
+ * planes. */
+typedef struct scratch_layout {
+    size_t run_elements, first_run, planes, bytes;
+} scratch_layout;
+
+static scratch_layout scratch_of(const mona_bound_op *b)
+{
+    const uint32_t blocks = (b->output.channels + AC_FRACTAL - 1) / AC_FRACTAL;
+    scratch_layout l = {.run_elements = align_up(run_count(b) * sizeof(uint8_t *))};
+    l.first_run = l.run_elements + align_up(run_count(b) * sizeof(uint16_t));
+    l.planes = l.first_run + align_up(2 * blocks * sizeof(uint32_t));
+    l.bytes = l.planes + plane_bytes(b, rows_at_once(b)) * run_count(b);
+    return l;
+}
+
+size_t mona_conv_map_scratch_bytes(const mona_bound_op *b)
+{
+    return scratch_of(b).bytes;
+}
+
+/* ---- the runs of a few rows ----------------------------------------------------------------- */
+
+static bool pixels_in_line(const mona_map *map, const mona_shape *s, uint32_t c0)
+{
+    return map->row_stride == (size_t)s->width * c0 * mona_type_size(s->type);
+}
+
+static bool reads_in_line(const mona_map_call *call)
+{
+    const mona_bound_op *b = call->bound;
+    const mona_file_conv *c = &b->op->conv;
+    return taps_of(b) == 1 && c->stride_h == 1 && c->stride_w == 1 &&
+           !(c->pad_top | c->pad_bottom | c->pad_left | c->pad_right) &&
+           pixels_in_line(&call->input[0], &b->input[0], b->input_c0[0]);
+}
+
+/* Every stride-th pixel. */
+static void copy_pixels(uint8_t *to, const uint8_t *from, size_t count, size_t stride, size_t bytes)
+{
+    if (stride == 1)
+        memcpy(to, from, count * bytes);
+    else if (bytes == AC_FRACTAL)
+        for (size_t x = 0; x < count; x++)
+            memcpy(to + x * AC_FRACTAL, from + x * stride * AC_FRACTAL, AC_FRACTAL);
+    else
+        for (size_t x = 0; x < count; x++)
+            memcpy(to + x * bytes, from + x * stride * bytes, bytes);
+}
+
+/* What kernel column kx sees of one row of the source (NULL: it lies outside) under a whole output
+ * row: input column x * stride - pad + kx * dilation, zero outside the map. */
+static void gather_row(const mona_bound_op *b, uint8_t *to, const uint8_t *row, uint32_t kx)
+{
+    const mona_file_conv *c = &b->op->conv;
+    const int64_t width = b->output.width, stride = c->stride_w;
+    const int64_t start = (int64_t)kx * c->dilation_w - c->pad_left, bytes = pixel_bytes(b);
+    const int64_t first = clip_to(-floor_div(start, stride), 0, width);
+    const int64_t last =
+        clip_to(floor_div(b->input[0].width - 1 - start, stride) + 1, row ? first : 0, width);
+    if (!row || last <= first) {
+        memset(to, 0, (size_t)(width * bytes));
+        return;
+    }
+    memset(to, 0, (size_t)(first * bytes));
+    copy_pixels(to + first * bytes, row + (start + first * stride) * bytes, (size_t)(last - first),
+                (size_t)stride, (size_t)bytes);
+    memset(to + last * bytes, 0, (size_t)((width - last) * bytes));
+}
+
+static void gather(const mona_map_call *call, uint8_t *plane, uint32_t c1, uint32_t ky, uint32_t kx,
+                   uint32_t y, uint32_t rows)
+{
+    const mona_bound_op *b = call->bound;
+    const mona_file_conv *c = &b->op->conv;
+    const mona_map *in = &call->input[0];
+    const size_t row_bytes = (size_t)b->output.width * pixel_bytes(b);
+    for (uint32_t r = 0; r < rows; r++, plane += row_bytes) {
+        const int64_t at =
+            (int64_t)(y + r) * c->stride_h - c->pad_top + (int64_t)ky * c->dilation_h;
+        const bool inside = at >= 0 && at < b->input[0].height;
+        const uint8_t *row = in->data + c1 * in->block_stride + (size_t)at * in->row_stride;
+        gather_row(b, plane, inside ? row : NULL, kx);
+    }
+}
+
+/* Addresses of the runs of channel blocks [used.begin, used.end) for output rows y .. y + rows - 1.
+ */
+static void find_runs(const mona_map_call *call, mona_span used, uint32_t y, uint32_t rows)
+{
+    const mona_bound_op *b = call->bound;
+    const mona_file_conv *c = &b->op->conv;
+    const mona_map *in = &call->input[0];
+    const bool in_line = reads_in_line(call);
+    const uint8_t **runs = (const uint8_t **)(void *)call->scratch;
+    const size_t plane = plane_bytes(b, rows_at_once(b)), planes = scratch_of(b).planes;
+    uint32_t r = (uint32_t)used.begin * taps_of(b);
+    for (uint32_t c1 = (uint32_t)used.begin; c1 < used.end; c1++)
+        for (uint32_t ky = 0; ky < c->kernel_h; ky++)
+            for (uint32_t kx = 0; kx < c->kernel_w; kx++, r++) {
+                uint8_t *to = call->scratch + planes + r * plane;
+                if (!in_line)
+                    gather(call, to, c1, ky, kx, y, rows);
+                runs[r] = in_line ? in->data + c1 * in->block_stride + y * in->row_stride : to;
+            }
+}
+
+/* ---- the convolution ------------------------------------------------------------------------ */
+
+/* The call's share of the outputs, with one run for each kernel column. */
+static ac_conv share_of(const mona_map_call *call)
+{
+    const mona_bound_op *b = call->bound;
+    const mona_conv_layout k = mona_conv_layout_of(b);
+    const scratch_layout l = scratch_of(b);
+    const uint32_t first = call->block_begin, blocks = call->block_end - first, taps = taps_of(b);
+    uint16_t *elements = (uint16_t *)(void *)(call->scratch + l.run_elements);
+    uint32_t *first_run = (uint32_t *)(void *)(call->scratch + l.first_run);
+    uint32_t *count = first_run + blocks;
+    for (uint32_t r = 0; r < k.c1 * taps; r++)
+        elements[r] = (uint16_t)(r / taps + 1 < k.c1 ? k.run_elements / k.taps
+                                                     : k.last_run_elements / k.last_taps);
+    for (uint32_t n = 0; n < blocks; n++) {
+        const mona_span used = mona_conv_used_blocks(b, &k, first + n);
+        first_run[n] = (uint32_t)used.begin * taps;
+        count[n] = (uint32_t)(used.end - used.begin) * taps;
+    }
+    ac_conv conv = *(const ac_conv *)b->constants;
+    const uint32_t rest = conv.channels - first * AC_FRACTAL;
+    conv.stride = 1;
+    conv.pixel_bytes = pixel_bytes(b);
+    conv.channels = rest < blocks * AC_FRACTAL ? rest : blocks * AC_FRACTAL;
+    conv.blocks = blocks;
+    conv.run_elements = elements;
+    conv.first_run = first_run;
+    conv.run_count = count;
+    conv.weights_offset += first;
+    conv.bias = (const int32_t *)conv.bias + first * AC_FRACTAL;
+    if (conv.epilogue.scale)
+        conv.epilogue.scale += first * AC_FRACTAL;
+    if (conv.epilogue.slope)
+        conv.epilogue.slope += first * AC_FRACTAL;
+    return conv;
+}
+
+/* Input channel blocks that any of the call's outputs reads. */
+static mona_span used_by(const mona_map_call *call)
+{
+    const mona_conv_layout k = mona_conv_layout_of(call->bound);
+    const mona_span first = mona_conv_used_blocks(call->bound, &k, call->block_begin);
+    const mona_span last = mona_conv_used_blocks(call->bound, &k, call->block_end - 1);
+    return (mona_span){first.begin, last.end};
+}
+
+static ac_row row_at(const mona_map *map, uint32_t c0, mona_type type, uint32_t block, uint32_t y)
+{
+    return (ac_row){map->data + block * map->block_stride + y * map->row_stride, map->block_stride,
+                    c0, type};
+}
+
+/* Output rows y .. y + rows - 1, in one piece unless their pixels do not lie in line. */
+static void run_rows(const mona_map_call *call, const ac_conv *conv, uint32_t y, uint32_t rows)
+{
+    const mona_bound_op *b = call->bound;
+    const bool add = conv->epilogue.add;
+    const bool in_line = pixels_in_line(&call->output, &b->output, b->output_c0) &&
+                         (!add || pixels_in_line(&call->input[1], &b->input[1], b->input_c0[1]));
+    const uint32_t step = in_line ? rows : 1;
+    const uint8_t **runs = (const uint8_t **)(void *)call->scratch;
+    const uint32_t residual_block =
+        add && !conv->epilogue.broadcast ? call->block_begin * AC_FRACTAL / b->input_c0[1] : 0;
+    for (uint32_t i = 0; i < rows; i += step) {
+        ac_conv_row r = {
+            .conv = conv,
+            .runs = runs,
+            .pixels = step * b->output.width,
+            .output = row_at(&call->output, b->output_c0, b->output.type, call->block_begin, y + i),
+        };
+        if (add)
+            r.residual =
+                row_at(&call->input[1], b->input_c0[1], b->input[1].type, residual_block, y + i);
+        b->isa->conv_row(&r);
+        for (uint32_t n = 0; n < run_count(b) && !in_line; n++)
+            runs[n] += (size_t)b->output.width * pixel_bytes(b);
+    }
+}
+
+void mona_conv_map(const mona_map_call *call)
+{
+    const ac_conv conv = share_of(call);
+    const mona_span used = used_by(call);
+    const uint32_t most = rows_at_once(call->bound);
+    for (uint32_t y = call->y_begin, rows; y < call->y_end; y += rows) {
+        rows = call->y_end - y < most ? call->y_end - y : most;
+        find_runs(call, used, y, rows);
+        run_rows(call, &conv, y, rows);
+    }
+}
