@@ -15,6 +15,7 @@ static void add_device(cJSON *list, const mona_device_properties *device)
     cJSON_AddStringToObject(entry, "description", device->description);
     cJSON_AddStringToObject(entry, "isa", device->isa);
     cJSON_AddNumberToObject(entry, "cores", device->cores);
+    cJSON_AddNumberToObject(entry, "cache_bytes", (double)device->cache_bytes);
     cJSON_AddBoolToObject(entry, "unified_memory", device->unified_memory);
     cJSON_AddItemToArray(list, entry);
 }
@@ -48,15 +49,15 @@ int cmd_devices(int argc, char **argv)
 
     cJSON *list = cJSON_CreateArray();
     if (!json)
-        printf("%-12s %-8s %6s  %s\n", "NAME", "ISA", "CORES", "DESCRIPTION");
+        printf("%-12s %-8s %6s %10s  %s\n", "NAME", "ISA", "CORES", "CACHE KiB", "DESCRIPTION");
     for (unsigned i = 0; i < mona_device_count(); i++) {
         mona_device_properties device;
         if (mona_device_query(mona_device_at(i), &device) != MONA_OK)
             continue;
         add_device(list, &device);
         if (!json)
-            printf("%-12s %-8s %6u  %s\n", device.name, device.isa, device.cores,
-                   device.description);
+            printf("%-12s %-8s %6u %10zu  %s\n", device.name, device.isa, device.cores,
+                   device.cache_bytes / 1024, device.description);
     }
     int status = json ? print_json(list) : EXIT_SUCCESS;
     cJSON_Delete(list);

@@ -44,7 +44,7 @@ static const ac_isa *host_isa(const char *highest)
 
 static const mona_device devices[] = {
     {"host", "this machine's CPU", &ac_target_host, true, host_answers, mona_port_cpu_count,
-     host_isa},
+     mona_port_cache_bytes, host_isa},
 };
 
 /* ---- public ---------------------------------------------------------------------------------- */
@@ -81,6 +81,7 @@ mona_status mona_device_query(const mona_device *device, mona_device_properties 
         .description = device->description,
         .isa = device->isa(NULL)->name,
         .cores = device->cores(),
+        .cache_bytes = device->cache_bytes(),
         .unified_memory = device->unified_memory,
     };
     return MONA_OK;

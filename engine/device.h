@@ -10,6 +10,7 @@ struct mona_device {
     bool unified_memory;
     bool (*answers)(void);
     unsigned (*cores)(void);
+    size_t (*cache_bytes)(void); /* as mona_device_properties has it */
     /* The instruction table to run kernels with: the best, or the best up to `highest` by name. NULL: no
      * such table, or this machine cannot run it. */
     const ac_isa *(*isa)(const char *highest);

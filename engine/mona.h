@@ -124,6 +124,7 @@ typedef struct mona_device_properties {
     const char *description; /* for people */
     const char *isa;         /* instruction set the kernels use, "" where that means nothing */
     unsigned cores;          /* AI Cores, or CPU threads this process may use */
+    size_t cache_bytes;      /* of a core's own memory or largest own cache; 0: not known */
     bool unified_memory;     /* frames are used where they lie; no upload or download needed */
 } mona_device_properties;
 
@@ -149,8 +150,9 @@ typedef struct mona_config {
     /* Rows a step produces and columns of a tile, of the smallest output before its depth-to-space: a x2
        model's output grows by twice as many. 0: the planner's choice. */
     unsigned strip_rows, tile_columns;
-    size_t cache_bytes;        /* host: budget for one thread's rings, which tile_columns overrides;
-                                  0: the target's default */
+    size_t cache_bytes;        /* host: what one thread may hope to keep in its cache: its rings, which
+                                  tile_columns overrides, and half as much again of weights; 0: most of
+                                  the device's cache_bytes */
     mona_size sizes[MONA_MAX_IO]; /* of each input; only those the model leaves open are needed */
 } mona_config;
 

@@ -12,6 +12,11 @@ unsigned mona_port_cpu_count(void)
     return 1;
 }
 
+size_t mona_port_cache_bytes(void)
+{
+    return 0;
+}
+
 bool mona_port_has_threads(void)
 {
     return false;

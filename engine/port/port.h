@@ -12,10 +12,12 @@
 enum {
     MONA_CPU_AVX2 = 1 << 0,   /* with FMA and F16C */
     MONA_CPU_AVX512 = 1 << 1, /* F, BW, DQ, VL and VNNI, and everything of MONA_CPU_AVX2 */
+    MONA_CPU_AVXVNNI = 1 << 3, /* and everything of MONA_CPU_AVX2 */
     MONA_CPU_NEON = 1 << 2,
 };
 uint32_t mona_port_cpu_features(void);
 unsigned mona_port_cpu_count(void); /* that this process may use, at least 1 */
+size_t mona_port_cache_bytes(void); /* of a core's second-level cache; 0: not known */
 
 /* Objects in the caller's memory; sizes are checked by the port at compile time. */
 typedef union mona_port_mutex {

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <unistd.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -23,7 +24,7 @@ static uint64_t enabled_state(void)
 
 uint32_t mona_port_cpu_features(void)
 {
-    enum { STATE_AVX = 0x06, STATE_AVX512 = 0xe6 };
+    enum { STATE_AVX = 0x06, STATE_AVX512 = 0xe6, LEAF_7_1_AVXVNNI = 1 << 4 };
     unsigned a, b, c, d;
     if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE))
         return 0;
@@ -38,6 +39,8 @@ uint32_t mona_port_cpu_features(void)
     if (features && (b & avx512) == avx512 && (c & bit_AVX512VNNI) &&
         (state & STATE_AVX512) == STATE_AVX512)
         features |= MONA_CPU_AVX512;
+    if (features && __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a & LEAF_7_1_AVXVNNI))
+        features |= MONA_CPU_AVXVNNI;
     return features;
 }
 #elif defined(__aarch64__)
@@ -59,6 +62,16 @@ unsigned mona_port_cpu_count(void)
         return 1;
     const int count = CPU_COUNT(&set);
     return count > 0 ? (unsigned)count : 1;
+}
+
+size_t mona_port_cache_bytes(void)
+{
+#ifdef _SC_LEVEL2_CACHE_SIZE
+    const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    return bytes > 0 ? (size_t)bytes : 0;
+#else
+    return 0;
+#endif
 }
 
 bool mona_port_has_threads(void)
