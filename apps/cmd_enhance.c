@@ -138,14 +138,13 @@ static bool check_input(const char *path)
     return true;
 }
 
-static int run(const arguments *a, enhance_settings *settings, bool image)
+static int run(const arguments *a, enhance_settings *settings, progress *shown, bool image)
 {
     pipeline_error error = {0};
     enhance_report report = {0};
-    progress shown = progress_begin(a->quiet);
 
     settings->progress = progress_show;
-    settings->progress_context = &shown;
+    settings->progress_context = shown;
     settings->interrupted = &interrupted;
     signal(SIGINT, on_signal);
     signal(SIGTERM, on_signal);
@@ -153,10 +152,10 @@ static int run(const arguments *a, enhance_settings *settings, bool image)
 
     bool good =
         image ? enhance_still(settings, &report, &error) : enhance_video(settings, &report, &error);
-    progress_end(&shown);
+    progress_end(shown);
     if (!good)
         return cli_fail(EXIT_FAILED, "%s", error.text);
-    progress_summary(&shown, a->output, &report);
+    progress_summary(shown, a->output, &report);
     return EXIT_SUCCESS;
 }
 
@@ -168,6 +167,7 @@ int cmd_enhance(int argc, char **argv)
     if (result != OPTIONS_RUN)
         return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
 
+    progress shown = progress_begin(a.quiet);
     enhance_settings settings = {
         .input = a.input,
         .output = a.output,
@@ -191,7 +191,7 @@ int cmd_enhance(int argc, char **argv)
 
     int status = EXIT_FAILED;
     if (open_models(&settings.stage, models, &a))
-        status = run(&a, &settings, image);
+        status = run(&a, &settings, &shown, image);
     for (int i = 0; i < MODEL_COUNT; i++)
         model_source_close(&models[i]);
     return status;

@@ -18,7 +18,7 @@ static double now(void)
 
 progress progress_begin(bool quiet)
 {
-    return (progress){.quiet = quiet, .terminal = isatty(STDERR_FILENO)};
+    return (progress){.quiet = quiet, .terminal = isatty(STDERR_FILENO), .started = now()};
 }
 
 static void show_needs(const enhance_report *r)
@@ -53,7 +53,11 @@ void progress_show(void *context, const enhance_report *report)
     if (!report->frames) {
         show_needs(report);
         p->began = time;
-    } else if (p->terminal && time - p->shown >= REDRAW) {
+        return;
+    }
+    if (!p->first)
+        p->first = time;
+    if (p->terminal && time - p->shown >= REDRAW) {
         p->shown = time;
         redraw(p, report);
     }
@@ -93,9 +97,11 @@ void progress_summary(progress *p, const char *output, const enhance_report *r)
     if (r->noise >= 0)
         snprintf(noise, sizeof noise, "; noise %.1f steps", (double)r->noise);
     fprintf(stderr,
-            "mona: %s: %" PRIu64 " %s %ux%u in %.2f s, %.2f fps; engine %.1f MiB, frames %.1f "
+            "mona: %s: %" PRIu64
+            " %s %ux%u in %.2f s, %.2f fps, the first after %.0f ms; engine %.1f MiB, frames %.1f "
             "MiB, whole process %.0f MiB%s\n",
             output, r->frames, r->frames == 1 ? "frame" : "frames", r->out_width, r->out_height,
-            seconds, (double)r->frames / seconds, (double)r->engine_bytes / MIB,
-            (double)r->frame_bytes / MIB, (double)usage.ru_maxrss / 1024, noise);
+            seconds, (double)r->frames / seconds, 1e3 * (p->first - p->started),
+            (double)r->engine_bytes / MIB, (double)r->frame_bytes / MIB,
+            (double)usage.ru_maxrss / 1024, noise);
 }

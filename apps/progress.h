@@ -10,9 +10,11 @@
 typedef struct progress {
     bool quiet;          /* say nothing */
     bool terminal;       /* stderr is one: redraw a line */
-    double began, shown; /* seconds of the monotonic clock; 0: not yet */
+    /* Seconds of the monotonic clock; 0: not yet. */
+    double started, began, first, shown; /* the command, the video, its first frame's end, a redraw */
 } progress;
 
+/* At the command's start. */
 progress progress_begin(bool quiet);
 
 /* An enhance_settings.progress callback; context is a progress. */
