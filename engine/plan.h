@@ -31,6 +31,7 @@ typedef struct plan_op {
     mona_bound_op bound;
     plan_group group;        /* that begins with this operator */
     uint32_t writer[MONA_OP_MAX_INPUTS]; /* operator that makes each input; MONA_NONE: a model input */
+    uint32_t first_reader, last_reader; /* operators that read its output; its own index: none */
     uint32_t store;          /* STORE fused into this CONV, or MONA_NONE */
     bool map;
     int64_t map_x_begin;     /* column a map's rows begin with; 0 or less */

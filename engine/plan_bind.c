@@ -113,16 +113,21 @@ static void bind_ops(mona_plan *plan)
     }
 }
 
-static uint32_t reader_count(const mona_plan *plan, uint32_t writer, uint32_t *last)
+/* Readers come after their writer. */
+static void find_readers(mona_plan *plan)
 {
-    uint32_t count = 0;
-    for (uint32_t o = 0; o < plan->model.header->op_count; o++)
-        for (uint32_t i = 0; i < plan->model.ops[o].input_count; i++)
-            if (plan->ops[o].writer[i] == writer) {
-                count++;
-                *last = o;
-            }
-    return count;
+    const uint32_t count = plan->model.header->op_count;
+    for (uint32_t o = 0; o < count; o++)
+        plan->ops[o].first_reader = plan->ops[o].last_reader = o;
+    for (uint32_t r = 0; r < count; r++)
+        for (uint32_t i = 0; i < plan->ops[r].bound.op->input_count; i++) {
+            if (plan->ops[r].writer[i] == MONA_NONE)
+                continue;
+            plan_op *writer = &plan->ops[plan->ops[r].writer[i]];
+            if (writer->first_reader == plan->ops[r].writer[i])
+                writer->first_reader = r;
+            writer->last_reader = r;
+        }
 }
 
 /* A convolution whose only reader stores all of its channels writes the planes itself. */
@@ -130,17 +135,16 @@ static void fuse_stores(mona_plan *plan)
 {
     for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
         plan_op *op = &plan->ops[o];
-        uint32_t reader = MONA_NONE;
-        if (op->bound.op->kind != MONA_OP_CONV || reader_count(plan, o, &reader) != 1)
+        if (op->bound.op->kind != MONA_OP_CONV || op->first_reader != op->last_reader)
             continue;
-        const plan_op *store = &plan->ops[reader];
+        const plan_op *store = &plan->ops[op->last_reader];
         const mona_file_op *file = store->bound.op;
         if (file->kind != MONA_OP_STORE)
             continue;
         const uint64_t stored =
             (uint64_t)store->bound.output.channels * file->store.block * file->store.block;
         if (stored == op->bound.output.channels)
-            op->store = reader;
+            op->store = op->last_reader;
     }
 }
 
@@ -162,6 +166,7 @@ mona_status mona_plan_bind(mona_plan *plan, const mona_config *config)
     if (status)
         return status;
     bind_ops(plan);
+    find_readers(plan);
     fuse_stores(plan);
     return size_constants(plan);
 }

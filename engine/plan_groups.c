@@ -27,32 +27,13 @@ static uint64_t row_bytes(const mona_shape *s)
     return (uint64_t)s->width * s->channels * mona_type_size(s->type);
 }
 
-/* The last operator that reads what o writes; o itself: none. */
-static uint32_t last_reader(const mona_plan *plan, uint32_t o)
-{
-    for (uint32_t r = plan->model.header->op_count; r-- > o + 1;)
-        for (uint32_t i = 0; i < plan->ops[r].bound.op->input_count; i++)
-            if (plan->ops[r].writer[i] == o)
-                return r;
-    return o;
-}
-
 static bool is_heavy(const mona_plan *plan, uint32_t o)
 {
     const plan_op *op = &plan->ops[o];
     const mona_op_class *class = mona_ops[op->bound.op->kind];
     const uint64_t rows = row_bytes(&op->bound.input[0]) + row_bytes(&op->bound.output);
-    return class->map_possible && class->map_possible(&op->bound) && last_reader(plan, o) > o &&
+    return class->map_possible && class->map_possible(&op->bound) && op->last_reader > o &&
            op->constants_bytes > HEAVY_ROWS * rows;
-}
-
-static bool has_reader(const mona_plan *plan, uint32_t o, uint32_t before)
-{
-    for (uint32_t r = o + 1; r < before; r++)
-        for (uint32_t i = 0; i < plan->ops[r].bound.op->input_count; i++)
-            if (plan->ops[r].writer[i] == o)
-                return true;
-    return false;
 }
 
 /* Where the group that begins at `first` ends. */
@@ -65,7 +46,8 @@ static uint32_t end_of_group(const mona_plan *plan, uint32_t first)
     while (last < count && !is_heavy(plan, last))
         last++;
     for (uint32_t o = first; o < last;) {
-        const bool cut = last_reader(plan, o) >= last && has_reader(plan, o, last);
+        const plan_op *op = &plan->ops[o];
+        const bool cut = op->last_reader >= last && op->first_reader < last && op->first_reader > o;
         last = cut ? o + 1 : last;
         o = cut ? first : o + 1; /* what was inside may cross now */
     }
@@ -164,46 +146,42 @@ static size_t shape_map(mona_plan *plan, uint32_t o)
     return bytes < PLAN_MAX_BYTES ? (size_t)bytes : PLAN_MAX_BYTES;
 }
 
-/* First operator of the group that o is in. */
-static uint32_t group_of(const mona_plan *plan, uint32_t o)
-{
-    uint32_t first = 0;
-    while (plan->ops[first].group.last <= o)
-        first = plan->ops[first].group.last;
-    return first;
-}
-
-/* The lowest offset at or above `offset` where map o overlaps map i, placed before it, neither in
- * memory nor in time. Groups run in order, so a map lives from its writer's group to that of its
- * last reader. */
-static size_t past(const mona_plan *plan, uint32_t i, uint32_t o, size_t offset, size_t bytes)
+/* The lowest offset at or above `offset` where a map of the group that begins with operator `first` does not
+ * meet map i, placed before it. Groups run in order, so a map lives until the group of its last reader. */
+static size_t past(const mona_plan *plan, uint32_t i, uint32_t first, size_t offset, size_t bytes)
 {
     const plan_op *other = &plan->ops[i];
     const size_t end = other->ring_offset + other->map_bytes;
-    const bool lives = other->map && group_of(plan, last_reader(plan, i)) >= group_of(plan, o);
+    const bool lives = other->map && other->last_reader >= first;
     return lives && other->ring_offset < offset + bytes && offset < end ? end : offset;
 }
 
+static mona_status place_map(mona_plan *plan, uint32_t o, uint32_t first)
+{
+    plan_op *op = &plan->ops[o];
+    size_t offset = 0;
+    op->map_bytes = shape_map(plan, o);
+    for (uint32_t i = 0; i < o && offset < PLAN_MAX_BYTES;) {
+        const size_t moved = past(plan, i, first, offset, op->map_bytes);
+        i = moved > offset ? 0 : i + 1;
+        offset = moved;
+    }
+    op->ring_offset = offset;
+    const size_t end = offset + op->map_bytes;
+    plan->maps_bytes = end > plan->maps_bytes ? end : plan->maps_bytes;
+    return plan->maps_bytes < PLAN_MAX_BYTES ? MONA_OK : MONA_ERR_LIMIT;
+}
+
+/* Once every group is known. */
 static mona_status place_maps(mona_plan *plan)
 {
-    for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
-        plan_op *op = &plan->ops[o];
-        if (!op->map)
-            continue;
-        op->map_bytes = shape_map(plan, o);
-        size_t offset = 0;
-        for (uint32_t i = 0; i < o;) {
-            const size_t moved = past(plan, i, o, offset, op->map_bytes);
-            i = moved > offset ? 0 : i + 1;
-            offset = moved;
-        }
-        if (op->map_bytes >= PLAN_MAX_BYTES || offset >= PLAN_MAX_BYTES)
-            return MONA_ERR_LIMIT;
-        op->ring_offset = offset;
-        const size_t end = offset + op->map_bytes;
-        plan->maps_bytes = end > plan->maps_bytes ? end : plan->maps_bytes;
+    mona_status status = MONA_OK;
+    for (uint32_t o = 0, first = 0; o < plan->model.header->op_count && !status; o++) {
+        first = plan->ops[first].group.last <= o ? o : first;
+        if (plan->ops[o].map)
+            status = place_map(plan, o, first);
     }
-    return MONA_OK;
+    return status;
 }
 
 mona_status mona_plan_groups(mona_plan *plan)
@@ -220,7 +198,7 @@ mona_status mona_plan_groups(mona_plan *plan)
             plan_op *op = &plan->ops[o];
             if (op->store != MONA_NONE && op->store >= last)
                 op->store = MONA_NONE;
-            op->map = last_reader(plan, o) >= last;
+            op->map = op->last_reader >= last;
         }
         choose_grid(plan, g);
         choose_parts(plan, g);
