@@ -14,6 +14,9 @@ Q := $(if $(V),,@)
 PACKAGES := pkg-config protobuf-c-compiler libprotobuf-c-dev libonnx-dev libstb-dev libcjson-dev \
             libavformat-dev libavcodec-dev libavutil-dev libavfilter-dev
 TEST_PACKAGES := libcmocka-dev ffmpeg clang python3
+# For the tests of the other architecture, which are skipped without them.
+CROSS_PACKAGES := gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static
+CROSS_CC := aarch64-linux-gnu-gcc
 
 WARN := -Wall -Wextra -Wpedantic -Werror
 BASE := -std=c11 -O3 -g $(WARN) -ffp-contract=off -MMD -MP
@@ -32,7 +35,9 @@ LIBS = $(shell pkg-config --libs libavformat libavcodec libavutil libavfilter li
 ARCH := $(shell $(CC) -dumpmachine | cut -d- -f1)
 ENGINE_SRC := $(wildcard engine/*.c) $(wildcard engine/aicore/c*.c) engine/port/posix.c $(wildcard ops/*.c)
 ifeq ($(ARCH),x86_64)
-ENGINE_SRC += engine/aicore/avx2.c engine/aicore/avx512.c
+ENGINE_SRC += engine/aicore/avx2.c engine/aicore/avxvnni.c engine/aicore/avx512.c
+else ifeq ($(ARCH),aarch64)
+ENGINE_SRC += $(wildcard engine/aicore/neon*.c)
 endif
 ENGINE_SRC := $(sort $(ENGINE_SRC))
 FORMATS_SRC := $(wildcard formats/*.c formats/compiler/*.c)
@@ -46,7 +51,7 @@ FORMATS_OBJ := $(call obj,$(FORMATS_SRC)) $(BUILD)/gen/onnx.pb-c.o
 PIPELINE_OBJ := $(call obj,$(PIPELINE_SRC))
 APP_OBJ := $(call obj,$(APP_SRC)) $(BUILD)/models/embedded.o
 
-.PHONY: all demo test check bench-peers deps test-deps install uninstall clean help
+.PHONY: all demo test check check-aarch64 bench-peers deps test-deps install uninstall clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -56,8 +61,9 @@ help:
 	@echo 'make                 build/mona and build/libmona.a'
 	@echo 'make demo            install what is missing, build, enhance a rendered clip, print figures'
 	@echo 'make demo INPUT=F    the same on a file of yours'
-	@echo 'make test            install what is missing, build, run every test (gcc, clang, sanitisers)'
+	@echo 'make test            install what is missing, build, run every test (gcc, clang, sanitisers, aarch64)'
 	@echo 'make check           only the tests of this build (CC=, BUILD=, SANITIZE=1 choose which)'
+	@echo 'make check-aarch64   only the tests of the kernels for ARMv8-A, emulated'
 	@echo 'make bench-peers     speed and memory beside ONNX Runtime (installs it, takes minutes)'
 	@echo 'make install         into PREFIX ($(PREFIX)); DESTDIR is honoured'
 	@echo 'make clean           remove build and demo output'
@@ -83,10 +89,16 @@ deps:
 
 test-deps:
 	$(call need,$(PACKAGES) $(TEST_PACKAGES))
+	$(if $(filter x86_64,$(ARCH)),-$(call need,$(CROSS_PACKAGES)))
 
 # ---- engine -----------------------------------------------------------------------------------
 $(BUILD)/engine/aicore/avx2.o: ENGINE_CFLAGS += -mavx2 -mfma -mf16c
+$(BUILD)/engine/aicore/avxvnni.o: ENGINE_CFLAGS += -mavx2 -mfma -mf16c -mavxvnni
 $(BUILD)/engine/aicore/avx512.o: ENGINE_CFLAGS += -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni -mfma -mf16c
+ifeq ($(ARCH),aarch64)
+ENGINE_CFLAGS += -mno-outline-atomics# which would call the compiler's run-time library
+endif
+$(BUILD)/engine/aicore/neon_dotprod.o: ENGINE_CFLAGS += -march=armv8.2-a+dotprod
 $(BUILD)/engine/port/posix.o: ENGINE_CFLAGS := $(BASE) -D_GNU_SOURCE -Iengine -pthread
 
 $(BUILD)/engine/%.o: engine/%.c Makefile
@@ -160,6 +172,17 @@ $(BUILD)/tests/checkops: tests/checkops.c $(BUILD)/libmona.a Makefile
 
 check: all $(BUILD)/scene $(BUILD)/firmware $(UNIT) $(BUILD)/tests/checkops
 	$(Q)BUILD=$(BUILD) CC='$(CC)' SANITIZE='$(SANITIZE)' sh tests/run.sh
+
+# The engine and its kernels on ARMv8-A, emulated; on such a machine itself `check` does more.
+check-aarch64: $(BUILD)/firmware
+	$(Q)if ! command -v $(CROSS_CC) > /dev/null || ! command -v qemu-aarch64-static > /dev/null; then \
+	    echo '# skip: no $(CROSS_CC) or no qemu-aarch64-static'; echo '0 passed, 0 failed'; \
+	else \
+	    $(MAKE) --no-print-directory CC=$(CROSS_CC) BUILD=$(BUILD)/aarch64 LDFLAGS=-static SANITIZE= \
+	        CFLAGS=-fstack-usage \
+	        $(BUILD)/aarch64/firmware $(BUILD)/aarch64/tests/checkops && \
+	    BUILD=$(BUILD) SCRIPTS=tests/aarch64.sh sh tests/run.sh aarch64; \
+	fi
 
 # Every test with gcc, with clang and with the sanitisers; the last line adds them up.
 test: test-deps

@@ -227,7 +227,7 @@ int cmd_bench(int argc, char **argv)
         {"--iterations", "-n", OPTION_WHOLE, &iterations, 1, 1000000, "N",
          "frames to time after 3 that warm up (20)"},
         {"--device", NULL, OPTION_STRING, &device, 0, 0, "NAME", "device (auto)"},
-        {"--cpu", NULL, OPTION_STRING, &cpu, 0, 0, "ISA", "highest instruction set to use"},
+        {"--cpu", NULL, OPTION_STRING, &cpu, 0, 0, "ISA", "highest instruction set: instructions, c; avx2, avxvnni, avx512; neon, dotprod"},
         {"--strip-rows", NULL, OPTION_WHOLE, &strip_rows, 0, MONA_MAX_SIDE, "N",
          "rows a step makes; 0: the planner's choice"},
         {"--tile-columns", NULL, OPTION_WHOLE, &tile_columns, 0, MONA_MAX_SIDE, "N",

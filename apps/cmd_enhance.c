@@ -50,7 +50,7 @@ static options_result parse(arguments *a, int argc, char **argv)
         {"--threads", NULL, OPTION_WHOLE, &a->threads, 1, MONA_MAX_THREADS, "N",
          "of each network (one per core)"},
         {"--device", NULL, OPTION_STRING, &a->device, 0, 0, "NAME", "see mona devices (auto)"},
-        {"--cpu", NULL, OPTION_STRING, &a->cpu, 0, 0, "ISA", "use no more than c, avx2 or avx512"},
+        {"--cpu", NULL, OPTION_STRING, &a->cpu, 0, 0, "ISA", "highest instruction set: instructions, c; avx2, avxvnni, avx512; neon, dotprod"},
         {"--strip-rows", NULL, OPTION_WHOLE, &a->strip_rows, 1, MONA_MAX_SIDE, "N",
          "rows a step of the planner produces"},
         {"--quiet", NULL, OPTION_FLAG, &a->quiet, 0, 0, NULL, "print nothing but errors"},

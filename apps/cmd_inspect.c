@@ -50,7 +50,7 @@ static options_result read_options(inspect_job *job, int argc, char **argv)
          "plan for N threads (one per core)"},
         {"--device", NULL, OPTION_STRING, &job->device, 0, 0, "NAME", "plan for a device (auto)"},
         {"--cpu", NULL, OPTION_STRING, &job->cpu, 0, 0, "ISA",
-         "highest instruction set: c, avx2, avx512, neon"},
+         "highest instruction set: instructions, c; avx2, avxvnni, avx512; neon, dotprod"},
         {"--strip-rows", NULL, OPTION_WHOLE, &job->strip_rows, 1, MONA_MAX_SIDE, "N",
          "output rows of a step (the planner's choice)"},
         {"--tile-columns", NULL, OPTION_WHOLE, &job->tile_columns, 1, MONA_MAX_SIDE, "N",

@@ -67,7 +67,7 @@ static options_result read_options(run_job *job, int argc, char **argv)
          "run an .onnx model in fp32 by plain loops instead of the engine"},
         {"--device", NULL, OPTION_STRING, &job->device, 0, 0, "NAME", "what to compute on (auto)"},
         {"--cpu", NULL, OPTION_STRING, &job->cpu, 0, 0, "ISA",
-         "highest instruction set: c, avx2, avx512, neon"},
+         "highest instruction set: instructions, c; avx2, avxvnni, avx512; neon, dotprod"},
         {"--threads", NULL, OPTION_WHOLE, &job->threads, 1, MONA_MAX_THREADS, "N",
          "threads (one per core)"},
         {"--strip-rows", NULL, OPTION_WHOLE, &job->strip_rows, 1, MONA_MAX_SIDE, "N",

@@ -56,20 +56,33 @@ static void describe_epilogue(const mona_model *m, const mona_file_op *op, char 
     describe_activation(&op->epilogue, op->epilogue.activation_after_add, text, size);
 }
 
-static void describe_conv(const mona_file_conv *c, char *text, size_t size)
+typedef struct window {
+    uint16_t kernel[2], stride[2], dilation[2], pads[4]; /* pads: top, left, bottom, right */
+} window;
+
+static void describe_window(const window *w, char *text, size_t size)
 {
     char part[64];
-    snprintf(text, size, "%ux%u", c->kernel_h, c->kernel_w);
-    snprintf(part, sizeof part, "stride %ux%u", c->stride_h, c->stride_w);
-    if (c->stride_h != 1 || c->stride_w != 1)
+    snprintf(text, size, "%ux%u", w->kernel[0], w->kernel[1]);
+    snprintf(part, sizeof part, "stride %ux%u", w->stride[0], w->stride[1]);
+    if (w->stride[0] != 1 || w->stride[1] != 1)
         table_append(text, size, part);
-    snprintf(part, sizeof part, "dilation %ux%u", c->dilation_h, c->dilation_w);
-    if (c->dilation_h != 1 || c->dilation_w != 1)
+    snprintf(part, sizeof part, "dilation %ux%u", w->dilation[0], w->dilation[1]);
+    if (w->dilation[0] != 1 || w->dilation[1] != 1)
         table_append(text, size, part);
-    snprintf(part, sizeof part, "pad %u %u %u %u", c->pad_top, c->pad_left, c->pad_bottom,
-             c->pad_right);
-    if (c->pad_top || c->pad_left || c->pad_bottom || c->pad_right)
+    snprintf(part, sizeof part, "pad %u %u %u %u", w->pads[0], w->pads[1], w->pads[2], w->pads[3]);
+    if (w->pads[0] || w->pads[1] || w->pads[2] || w->pads[3])
         table_append(text, size, part);
+}
+
+static void describe_conv(const mona_file_conv *c, char *text, size_t size)
+{
+    const window w = {{c->kernel_h, c->kernel_w},
+                      {c->stride_h, c->stride_w},
+                      {c->dilation_h, c->dilation_w},
+                      {c->pad_top, c->pad_left, c->pad_bottom, c->pad_right}};
+    char part[64];
+    describe_window(&w, text, size);
     snprintf(part, sizeof part, "%u groups", c->groups);
     if (c->groups != 1)
         table_append(text, size, part);
@@ -84,6 +97,22 @@ static void describe_resize(const mona_file_resize *r, char *text, size_t size)
              r->scale_h[1], (double)r->offset_w, (double)r->offset_h);
 }
 
+static void describe_pool(const mona_file_pool *p, char *text, size_t size)
+{
+    const window w = {{p->kernel_h, p->kernel_w},
+                      {p->stride_h, p->stride_w},
+                      {p->dilation_h, p->dilation_w},
+                      {p->pad_top, p->pad_left, p->pad_bottom, p->pad_right}};
+    if (p->kernel_h)
+        describe_window(&w, text, size);
+    else
+        snprintf(text, size, "whole map");
+    if (p->ceil_mode)
+        table_append(text, size, "rounded up");
+    if (p->count_include_pad)
+        table_append(text, size, "padding counts");
+}
+
 static void describe_op(const mona_file_op *op, char *text, size_t size)
 {
     text[0] = 0;
@@ -94,6 +123,10 @@ static void describe_op(const mona_file_op *op, char *text, size_t size)
         break;
     case MONA_OP_RESIZE:
         describe_resize(&op->resize, text, size);
+        break;
+    case MONA_OP_MAX_POOL:
+    case MONA_OP_AVERAGE_POOL:
+        describe_pool(&op->pool, text, size);
         break;
     case MONA_OP_DEPTH_TO_SPACE:
         snprintf(text, size, "block %u", op->block);
@@ -114,8 +147,9 @@ static void describe_op(const mona_file_op *op, char *text, size_t size)
     }
 }
 
-static const char *const op_names[MONA_OP_COUNT] = {"load", "store",  "conv",          "add",
-                                                    "mul",  "resize", "depth_to_space"};
+static const char *const op_names[MONA_OP_COUNT] = {
+    "load",   "store",          "conv",     "add",         "mul",
+    "resize", "depth_to_space", "max_pool", "average_pool"};
 
 static cJSON *op_row(const mona_model *m, const mona_file_op *op)
 {

@@ -8,6 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#elif defined(__aarch64__)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
+#endif
 
 enum { RUNS = 5, MAX_THREADS = 64, COPY_BYTES = 64 << 20 };
 
@@ -25,6 +31,7 @@ typedef struct kernel {
     op(r, "10") op(r, "11") op(r, "12") op(r, "13")
 #define CLEAR(r, n) "vxorps %%" r n ", %%" r n ", %%" r n "\n\t"
 #define DPBUSD(r, n) "vpdpbusd %%" r "0, %%" r "1, %%" r n "\n\t"
+#define DPBUSD_VEX(r, n) "%{vex%} " DPBUSD(r, n)
 #define FMA(r, n) "vfmadd231ps %%" r "0, %%" r "1, %%" r n "\n\t"
 #define MADD(r, n)                                                                                 \
     "vpmaddwd %%" r "0, %%" r "1, %%" r "15\n\tvpaddd %%" r "15, %%" r n ", %%" r n "\n\t"
@@ -41,8 +48,44 @@ typedef struct kernel {
 
 KERNEL(vnni512, DPBUSD, "zmm")
 KERNEL(fma512, FMA, "zmm")
+KERNEL(vnni256, DPBUSD_VEX, "ymm")
 KERNEL(madd256, MADD, "ymm")
 KERNEL(fma256, FMA, "ymm")
+
+/* Not every compiler's __builtin_cpu_supports knows it. */
+static bool has_avxvnni(void)
+{
+    unsigned a, b, c, d;
+    return __builtin_cpu_supports("avx2") && __get_cpuid_count(7, 1, &a, &b, &c, &d) &&
+           (a & 1 << 4);
+}
+#elif defined(__aarch64__)
+/* The same with registers 2 to 13, and 14 to 25 for products of 16 bits. */
+#define ON_TWELVE(op)                                                                              \
+    op("2", "14") op("3", "15") op("4", "16") op("5", "17") op("6", "18") op("7", "19")            \
+        op("8", "20") op("9", "21") op("10", "22") op("11", "23") op("12", "24") op("13", "25")
+#define CLEAR(n, t) "movi v" n ".4s, #0\n\t"
+/* sdot v<n>.4s, v0.16b, v1.16b, which an assembler for plain ARMv8-A refuses. */
+#define DOT(n, t) ".inst 0x4e819400 + " n "\n\t"
+#define FMA(n, t) "fmla v" n ".4s, v0.4s, v1.4s\n\t"
+#define PRODUCTS(n, t)                                                                             \
+    "smull v" t ".8h, v0.8b, v1.8b\n\tsmlal2 v" t ".8h, v0.16b, v1.16b\n\t"                        \
+    "sadalp v" n ".4s, v" t ".8h\n\t"
+#define KERNEL(name, op)                                                                           \
+    static void name(long passes)                                                                  \
+    {                                                                                              \
+        __asm__ volatile(CLEAR("0", ) CLEAR("1", )                                                 \
+                             ON_TWELVE(CLEAR) "1:\n\t" ON_TWELVE(op) "subs %0, %0, #1\n\tb.ne 1b"  \
+                         : "+r"(passes)                                                            \
+                         :                                                                         \
+                         : "cc", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9",       \
+                           "v10", "v11", "v12", "v13", "v14", "v15", "v16", "v17", "v18", "v19",   \
+                           "v20", "v21", "v22", "v23", "v24", "v25");                              \
+    }
+
+KERNEL(dot128, DOT)
+KERNEL(products128, PRODUCTS)
+KERNEL(fma128, FMA)
 #endif
 
 /* Any CPU: what the compiler makes of plain C. */
@@ -72,8 +115,14 @@ static kernel int8_kernel(void)
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx512vnni"))
         return (kernel){"vpdpbusd zmm", 12 * 64, vnni512};
+    if (has_avxvnni())
+        return (kernel){"vpdpbusd ymm", 12 * 32, vnni256};
     if (__builtin_cpu_supports("avx2"))
         return (kernel){"vpmaddwd ymm", 12 * 16, madd256};
+#elif defined(__aarch64__)
+    if (getauxval(AT_HWCAP) & HWCAP_ASIMDDP)
+        return (kernel){"sdot", 12 * 16, dot128};
+    return (kernel){"smull, smlal, sadalp", 12 * 16, products128};
 #endif
     return (kernel){"C", 64, plain_int8};
 }
@@ -85,6 +134,8 @@ static kernel fp32_kernel(void)
         return (kernel){"vfmadd zmm", 12 * 16, fma512};
     if (__builtin_cpu_supports("fma"))
         return (kernel){"vfmadd ymm", 12 * 8, fma256};
+#elif defined(__aarch64__)
+    return (kernel){"fmla", 12 * 4, fma128};
 #endif
     return (kernel){"C", 64, plain_fp32};
 }

@@ -20,14 +20,19 @@ static bool name_equal(const char *a, const char *b)
 static const ac_isa *host_isa(const char *highest)
 {
     /* From worst to best. */
-    const struct {
+    static const struct {
         const ac_isa *isa;
         uint32_t needs;
     } rows[] = {
+        {&ac_isa_instructions, 0},
         {&ac_isa_c, 0},
 #if defined(__x86_64__)
         {&ac_isa_avx2, MONA_CPU_AVX2},
+        {&ac_isa_avxvnni, MONA_CPU_AVXVNNI},
         {&ac_isa_avx512, MONA_CPU_AVX512},
+#elif defined(__aarch64__)
+        {&ac_isa_neon, MONA_CPU_NEON},
+        {&ac_isa_dotprod, MONA_CPU_DOTPROD},
 #endif
     };
     const uint32_t features = mona_port_cpu_features();

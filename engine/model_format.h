@@ -21,6 +21,13 @@
  *   t = activation(t); t = f16(t + f16(residual * residual_scale)); t = activation_after_add(t)
  *   t = f16(t * output_scale)                       skipped when output_scale is 1
  *   U8, S8: saturate(round_half_even(t)); F16: t
+ * A pool works on the samples of its window that lie in the map; without any the result is 0. Rows are
+ * taken from the top and columns from the left.
+ *   MAX_POOL: m = vmax(m, x), vmax(a, b) = a > b ? a : b, first down each column of the window, then over
+ *     the columns' results (the order only tells +0 and -0 of FP16 apart)
+ *   AVERAGE_POOL: sum, exact in s32 for INT8; for FP16 in fp32 from +0, first down each column of the
+ *     window, then over the columns' sums; then t = f16(f32(sum) * (scale / f32(n))), n being the number
+ *     of samples, and stored as above
  * Every f16() is round-to-nearest-even and saturates to +-65504.
  */
 #ifndef MONA_MODEL_FORMAT_H
@@ -71,7 +78,9 @@ typedef enum mona_op_kind {
     MONA_OP_MUL = 4,      /* a * b, then the epilogue */
     MONA_OP_RESIZE = 5,   /* nearest, linear or cubic resampling of every channel */
     MONA_OP_DEPTH_TO_SPACE = 6, /* between intermediates; ONNX mode CRD */
-    MONA_OP_COUNT = 7,
+    MONA_OP_MAX_POOL = 7,     /* the largest sample of a window */
+    MONA_OP_AVERAGE_POOL = 8, /* the mean of a window's samples */
+    MONA_OP_COUNT = 9,
 } mona_op_kind;
 
 typedef enum mona_activation {
@@ -138,6 +147,19 @@ typedef struct mona_file_resize {
                                         in the middle of its luma samples; -1..1 */
 } mona_file_resize;
 
+typedef struct mona_file_pool {
+    uint16_t kernel_h, kernel_w;     /* 1..255; 0 x 0: the whole map, whatever its size, in which case
+                                        strides and dilations are 1 and pads 0 */
+    uint16_t stride_h, stride_w;     /* 1..63 */
+    uint16_t dilation_h, dilation_w; /* 1..255 */
+    uint16_t pad_top, pad_left, pad_bottom, pad_right; /* 0..255 */
+    uint8_t ceil_mode;         /* 1: sizes are rounded up; a window that would begin past the map and its
+                                  leading padding is left out */
+    uint8_t count_include_pad; /* AVERAGE_POOL: 1: n counts the padding under the window as well */
+    uint16_t reserved;
+    float scale; /* AVERAGE_POOL: from steps of the input to steps of the output; 2^-30..2^30 */
+} mona_file_pool;
+
 typedef struct mona_file_op {
     uint32_t kind; /* mona_op_kind */
     uint32_t name;
@@ -151,6 +173,7 @@ typedef struct mona_file_op {
         mona_file_load load;
         mona_file_store store;
         mona_file_resize resize;
+        mona_file_pool pool;
         uint32_t block; /* DEPTH_TO_SPACE: 2, 3 or 4 */
         struct {
             uint16_t scale[2]; /* ADD, MUL: f16; each operand enters as f16(q * scale[i]) */

@@ -144,8 +144,9 @@ typedef struct mona_size {
 /* Zero-initialise, then set what differs from the default. */
 typedef struct mona_config {
     const mona_device *device; /* NULL: "auto" */
-    const char *cpu;           /* host: highest instruction set to use, "c", "avx2", "avx512", "neon";
-                                  NULL: the best this CPU has */
+    const char *cpu;           /* host: highest instruction set to use: "instructions" (the AI
+                                  Core's, in C), "c"; "avx2", "avxvnni", "avx512";
+                                  "neon", "dotprod"; NULL: the best this CPU has */
     unsigned threads;          /* 0: one per core of the device */
     /* Rows a step produces and columns of a tile, of the smallest output before its depth-to-space: a x2
        model's output grows by twice as many. 0: the planner's choice. */

@@ -228,20 +228,22 @@ static void bind_bias(void *to, const mona_bound_op *b)
 static bool sums_are_small(const mona_bound_op *b, const uint16_t *scales)
 {
     const mona_file_conv *c = &b->op->conv;
-    const int64_t largest = b->input[0].type == MONA_U8 ? 255 : 128;
+    const int64_t high = b->input[0].type == MONA_U8 ? 255 : 127;
     const size_t count =
         (size_t)(b->input[0].channels / c->groups) * c->kernel_h * c->kernel_w;
     const int8_t *weights = (const int8_t *)b->data + c->weights;
+    const int64_t low = b->input[0].type == MONA_U8 ? 0 : -128;
     for (uint32_t o = 0; o < b->output.channels; o++, weights += count) {
-        int64_t sum = 0;
+        int64_t positive = 0, negative = 0;
         for (size_t i = 0; i < count; i++)
-            sum += weights[i] < 0 ? -weights[i] : weights[i];
+            *(weights[i] < 0 ? &negative : &positive) += weights[i];
         int32_t bias = 0;
         if (c->bias != MONA_NONE)
             memcpy(&bias, b->data + c->bias + o * sizeof bias, sizeof bias);
-        sum = sum * largest + (bias < 0 ? -(int64_t)bias : bias);
-        const float scale = ac_f32_from_f16(scales[o] & 0x7fff);
-        if (sum >= 1 << 22 || (float)sum * scale >= 0x1p15f)
+        const int64_t most = bias + high * positive + low * negative;
+        const int64_t least = bias + low * positive + high * negative;
+        const int64_t sum = most > -least ? most : -least;
+        if (sum >= 1 << 22 || (float)sum * ac_f32_from_f16(scales[o] & 0x7fff) >= 0x1p15f)
             return false;
     }
     return true;

@@ -9,4 +9,6 @@ const mona_op_class *const mona_ops[MONA_OP_COUNT] = {
     [MONA_OP_MUL] = &mona_op_mul,
     [MONA_OP_RESIZE] = &mona_op_resize,
     [MONA_OP_DEPTH_TO_SPACE] = &mona_op_depth_to_space,
+    [MONA_OP_MAX_POOL] = &mona_op_max_pool,
+    [MONA_OP_AVERAGE_POOL] = &mona_op_average_pool,
 };

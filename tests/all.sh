@@ -1,17 +1,17 @@
 #!/bin/sh
-# Every test with gcc, with clang and with the address and undefined-behaviour sanitisers. The last line
-# adds up: "N passed, N failed".
+# Every test with gcc, with clang and with the address and undefined-behaviour sanitisers, and the engine's
+# own on an emulated aarch64. The last line adds up: "N passed, N failed".
 set -u
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 passed=0
 failed=0
 
-# $1: name, rest: make variables
+# $1: name, rest: target and make variables
 check() {
     echo "== $1"
     shift
-    { make --no-print-directory -j"$(nproc)" check "$@" 2>&1; echo "exit $?"; } | tee "$log"
+    { make --no-print-directory -j"$(nproc)" "$@" 2>&1; echo "exit $?"; } | tee "$log"
     good=$(sed -n 's/^\([0-9][0-9]*\) passed, [0-9][0-9]* failed$/\1/p' "$log" | tail -n 1)
     bad=$(sed -n 's/^[0-9][0-9]* passed, \([0-9][0-9]*\) failed$/\1/p' "$log" | tail -n 1)
     # A build that broke, or a run that ended early, is a failure even without a count.
@@ -22,9 +22,10 @@ check() {
     failed=$((failed + bad))
 }
 
-check "gcc" CC=gcc BUILD=build
-check "clang" CC=clang BUILD=build/clang
-check "sanitisers" CC=gcc BUILD=build/asan SANITIZE=1
+check "gcc" check CC=gcc BUILD=build
+check "clang" check CC=clang BUILD=build/clang
+check "sanitisers" check CC=gcc BUILD=build/asan SANITIZE=1
+check "aarch64 under qemu" check-aarch64 CC=gcc BUILD=build
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -1,5 +1,5 @@
-/* checkops: every row program of every instruction set this CPU has, against the C version
- * (convolutions: against the instruction program), bit for bit, on random and adversarial shapes
+/* checkops: every row program of every instruction set this CPU has, against the reference
+ * (convolutions: the instruction program), bit for bit, on random and adversarial shapes
  * and values. Outputs are surrounded by guard bytes, which take part in the comparison. TAP on
  * stdout.
  *
@@ -165,7 +165,7 @@ static bool check_pack(const ac_isa *isa, char *detail, size_t room)
     for (int i = 0; i < 2; i++) {
         out[i] = new_row(to, c0, channels, pixels);
         const ac_pack_row p = {channels, pixels, source, step, scale, from, out[i].row};
-        (i ? isa : &ac_isa_c)->pack_row(&p);
+        (i ? isa : &ac_isa_instructions)->pack_row(&p);
     }
     snprintf(detail, room, "%u channels %s -> %s c0 %u, %u pixels, step %u", channels,
              mona_type_name(from), mona_type_name(to), c0, pixels, step[0]);
@@ -201,7 +201,7 @@ static bool check_unpack(const ac_isa *isa, char *detail, size_t room)
             rows[r] = out[i] + r * stride;
         const ac_unpack_row u = {
             source.row, first, channels, pixels, {rows, block, to, scale, maximum}};
-        (i ? isa : &ac_isa_c)->unpack_row(&u);
+        (i ? isa : &ac_isa_instructions)->unpack_row(&u);
     }
     snprintf(detail, room, "%u channels from %u, %s c0 %u -> %s block %u, %u pixels", channels,
              first, mona_type_name(from), c0, mona_type_name(to), block, pixels);
@@ -248,7 +248,7 @@ static bool check_resize(const ac_isa *isa, char *detail, size_t room)
     for (int i = 0; i < 2; i++) {
         out[i] = new_row(type, c0, c0, columns);
         r.out = out[i].row.data;
-        (i ? isa : &ac_isa_c)->resize_row(&r);
+        (i ? isa : &ac_isa_instructions)->resize_row(&r);
     }
     snprintf(detail, room, "%s c0 %u, %u -> %u columns, %u taps", mona_type_name(type), c0, in,
              columns, taps);
@@ -304,7 +304,7 @@ static bool check_elementwise(const ac_isa *isa, char *detail, size_t room)
     for (int i = 0; i < 2; i++) {
         out[i] = new_row(types[2], ac_target_c0(target, types[2], channels), channels, pixels);
         e.output = out[i].row;
-        (i ? isa : &ac_isa_c)->elementwise_row(&e);
+        (i ? isa : &ac_isa_instructions)->elementwise_row(&e);
     }
     snprintf(detail, room, "%s %s, %s -> %s, %u channels, %u pixels, broadcast %d",
              e.multiply ? "mul" : "add", mona_type_name(types[0]), mona_type_name(types[1]),
@@ -334,6 +334,7 @@ static void check_many(const ac_isa *isa, const char *what, check_function *chec
 static void check_isa(const ac_isa *isa)
 {
     check_many(isa, "conv_row", check_conv, 5000);
+    check_many(isa, "conv_row, rounding", check_rounding, 60);
     check_many(isa, "pack_row", check_pack, 2000);
     check_many(isa, "unpack_row", check_unpack, 2000);
     check_many(isa, "resize_row", check_resize, 2000);
@@ -344,9 +345,14 @@ static const struct {
     const ac_isa *isa;
     uint32_t feature;
 } isas[] = {
+    {&ac_isa_c, 0},
 #if defined(__x86_64__)
     {&ac_isa_avx2, MONA_CPU_AVX2},
+    {&ac_isa_avxvnni, MONA_CPU_AVXVNNI},
     {&ac_isa_avx512, MONA_CPU_AVX512},
+#elif defined(__aarch64__)
+    {&ac_isa_neon, MONA_CPU_NEON},
+    {&ac_isa_dotprod, MONA_CPU_DOTPROD},
 #endif
 };
 
@@ -376,8 +382,8 @@ int main(int argc, char **argv)
         if ((isas[i].feature & ~features) == 0 && wanted)
             (bench ? bench_isa : check_isa)(isas[i].isa);
     }
-    if (bench && (!only || !strcmp(only, ac_isa_c.name)))
-        bench_isa(&ac_isa_c);
+    if (bench && (!only || !strcmp(only, ac_isa_instructions.name)))
+        bench_isa(&ac_isa_instructions);
     if (!bench)
         printf("1..%u\n", test_number);
     return failures != 0;

@@ -10,8 +10,10 @@ static double seconds(void)
 
 /* Multiply-adds of registers alone: 12 independent chains, enough to hide the latency. */
 #define TWELVE(op) op(1) op(2) op(3) op(4) op(5) op(6) op(7) op(8) op(9) op(10) op(11) op(12)
+#if defined(__x86_64__)
 #define DOT512(n) "vpdpbusd %%zmm0, %%zmm0, %%zmm" #n "\n"
 #define FMA512(n) "vfmadd231ps %%zmm0, %%zmm0, %%zmm" #n "\n"
+#define DOTVEX(n) "%{vex%} vpdpbusd %%ymm0, %%ymm0, %%ymm" #n "\n"
 #define DOT256(n) "vpmaddwd %%ymm0, %%ymm0, %%ymm13\nvpaddd %%ymm13, %%ymm" #n ", %%ymm" #n "\n"
 #define FMA256(n) "vfmadd231ps %%ymm0, %%ymm0, %%ymm" #n "\n"
 #define REGISTERS                                                                                  \
@@ -25,47 +27,80 @@ static double seconds(void)
             __asm__ volatile(TWELVE(op)::: REGISTERS);                                             \
         __asm__ volatile("vzeroupper");                                                            \
     }
+#elif defined(__aarch64__)
+#define EIGHT(op) op(1) op(2) op(3) op(4) op(5) op(6) op(7) op(8)
+/* sdot v<n>.4s, v0.16b, v0.16b, which an assembler for plain ARMv8-A refuses. */
+#define DOT128(n) ".inst 0x4e809400 + " #n "\n"
+#define FMA128(n) "fmla v" #n ".4s, v0.4s, v0.4s\n"
+#define PRODUCTS128(n)                                                                             \
+    "smull v1" #n ".8h, v0.8b, v0.8b\nsmlal2 v1" #n ".8h, v0.16b, v0.16b\n"                        \
+    "sadalp v" #n ".4s, v1" #n ".8h\n"
+#define REGISTERS                                                                                  \
+    "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14", \
+        "v15", "v16", "v17", "v18"
+#define PEAK_LOOP(name, instructions)                                                              \
+    static void name(uint32_t rounds)                                                              \
+    {                                                                                              \
+        __asm__ volatile("movi v0.4s, #0" ::: "v0");                                               \
+        for (uint32_t i = 0; i < rounds; i++)                                                      \
+            __asm__ volatile(instructions ::: REGISTERS);                                          \
+    }
+#endif
+
+typedef struct peak_loop {
+    void (*run)(uint32_t rounds);
+    uint32_t macs; /* of a round */
+} peak_loop;
 
 #if defined(__x86_64__)
 PEAK_LOOP(dot512, "avx512f,avx512vnni", DOT512)
 PEAK_LOOP(fma512, "avx512f", FMA512)
+PEAK_LOOP(dotvex, "avx2", DOTVEX)
 PEAK_LOOP(dot256, "avx2", DOT256)
 PEAK_LOOP(fma256, "avx2,fma", FMA256)
-
-typedef struct peak_loop {
-    void (*run)(uint32_t rounds);
-    uint32_t macs; /* of one instruction */
-} peak_loop;
 
 static peak_loop peak_of(const ac_isa *isa, bool half)
 {
     if (isa == &ac_isa_avx512)
-        return half ? (peak_loop){fma512, 16} : (peak_loop){dot512, 64};
-    return half ? (peak_loop){fma256, 8} : (peak_loop){dot256, 16};
+        return half ? (peak_loop){fma512, 12 * 16} : (peak_loop){dot512, 12 * 64};
+    if (isa == &ac_isa_avxvnni && !half)
+        return (peak_loop){dotvex, 12 * 32};
+    return half ? (peak_loop){fma256, 12 * 8} : (peak_loop){dot256, 12 * 16};
 }
+#elif defined(__aarch64__)
+PEAK_LOOP(dot128, TWELVE(DOT128))
+PEAK_LOOP(products128, EIGHT(PRODUCTS128))
+PEAK_LOOP(fma128, TWELVE(FMA128))
+
+static peak_loop peak_of(const ac_isa *isa, bool half)
+{
+    if (half)
+        return (peak_loop){fma128, 12 * 4};
+    return isa == &ac_isa_dotprod ? (peak_loop){dot128, 12 * 16} : (peak_loop){products128, 8 * 16};
+}
+#else
+static peak_loop peak_of(const ac_isa *isa, bool half)
+{
+    (void)isa, (void)half;
+    return (peak_loop){0};
+}
+#endif
 
 static double giga_macs_peak(const ac_isa *isa, bool half)
 {
     enum { ROUNDS = 20000 };
-    if (isa == &ac_isa_c)
+    if (isa == &ac_isa_c || isa == &ac_isa_instructions)
         return 0;
     const peak_loop loop = peak_of(isa, half);
     double best = 1e9;
-    for (int i = 0; i < 40; i++) {
+    for (int i = 0; i < 40 && loop.run; i++) {
         const double start = seconds();
         loop.run(ROUNDS);
         const double time = seconds() - start;
         best = time < best ? time : best;
     }
-    return 12.0 * ROUNDS * loop.macs / best / 1e9;
+    return (double)ROUNDS * loop.macs / best / 1e9;
 }
-#else
-static double giga_macs_peak(const ac_isa *isa, bool half)
-{
-    (void)isa, (void)half;
-    return 0;
-}
-#endif
 
 /* Best time of one call. */
 static double best_time(void (*call)(void *), void *argument)
@@ -83,7 +118,7 @@ static double best_time(void (*call)(void *), void *argument)
 static void bench_line(const ac_isa *isa, const char *what, double gigas, const char *unit,
                        double peak)
 {
-    printf("%-7s %-36s %8.2f %s", isa->name, what, gigas, unit);
+    printf("%-12s %-36s %8.2f %s", isa->name, what, gigas, unit);
     if (peak > 0)
         printf("  %5.1f %% of %.0f", 100 * gigas / peak, peak);
     putchar('\n');

@@ -292,7 +292,86 @@ static bool check_conv(const ac_isa *isa, char *detail, size_t room)
     } while (true);
     new_conv_input(&in, &k, &s);
     describe_conv(detail, room, &k);
-    const conv_result expected = run_conv(&k, &s, &in, &ac_isa_c);
+    const conv_result expected = run_conv(&k, &s, &in, &ac_isa_instructions);
+    const conv_result got = run_conv(&k, &s, &in, isa);
+    const bool ok = same(expected.bytes, got.bytes, got.size, detail, room);
+    free(expected.bytes);
+    free(got.bytes);
+    free_conv_input(&in);
+    free(s.bytes);
+    return ok;
+}
+
+/* 1x1, weights 1 and 127 for the first two channels, so that the outputs' accumulators are all the
+ * integers from a bias on. scale: of all outputs. */
+static void ramp_conv(conv_case *k, section *s, float scale, int32_t bias)
+{
+    enum { MOST = 16 };
+    int8_t weights[MOST * MOST] = {0};
+    int32_t biases[MOST];
+    uint16_t scales[MOST];
+    for (uint32_t o = 0; o < k->output.channels; o++, bias += (int32_t)k->pixels) {
+        weights[o * k->input.channels] = 1;
+        weights[o * k->input.channels + 1] = 127;
+        biases[o] = bias;
+        scales[o] = ac_f16_from_f32(scale);
+    }
+    k->op.conv = (mona_file_conv){
+        .kernel_h = 1,
+        .kernel_w = 1,
+        .stride_h = 1,
+        .stride_w = 1,
+        .dilation_h = 1,
+        .dilation_w = 1,
+        .groups = 1,
+        .weights = add_data(s, weights, (size_t)k->output.channels * k->input.channels),
+        .bias = add_data(s, biases, k->output.channels * sizeof *biases),
+        .scales = add_data(s, scales, k->output.channels * sizeof *scales),
+    };
+}
+
+static void ramp_input(const conv_input *in, uint32_t pixels)
+{
+    uint8_t *pixel = in->pointers[0];
+    for (uint32_t x = 0; x < pixels; x++, pixel += in->rows[0].row.c0) {
+        pixel[0] = (uint8_t)(x % 127);
+        pixel[1] = (uint8_t)(x / 127);
+    }
+}
+
+/* Accumulators from -2^21 to 2^21, a part of them a time: with scales of few bits all values halfway
+ * between two fp16 numbers, and their neighbours, with and without a residual. */
+static bool check_rounding(const ac_isa *isa, char *detail, size_t room)
+{
+    const uint32_t outputs = (uint32_t)PICK(16, 16, 4, 6);
+    const float scale = (float)PICK(1, 1, 2, 3, 16) * 0x1p-14f;
+    const int32_t part = between(0, 127 / (int32_t)outputs);
+    conv_case k = {
+        .op = {.kind = MONA_OP_CONV, .input_count = (uint32_t)between(1, 2)},
+        .input = {(uint32_t)PICK(2, 16), 0, 0, MONA_U8},
+        .output = {outputs, 0, 0, (mona_type)PICK(MONA_U8, MONA_S8)},
+        .residual = {chance(2) ? outputs : 1, 0, 0, (mona_type)PICK(MONA_U8, MONA_S8)},
+        .target = &ac_target_host,
+        .pixels = 255 * 127,
+        .store = outputs == 4 && chance(2),
+        .store_op.store = {.block = 2, .scale = F16_ONE, .maximum = 255},
+    };
+    section s = {0};
+    conv_input in;
+    k.plane_type = k.output.type;
+    k.op.epilogue = (mona_file_epilogue){
+        .activation_after_add = (uint8_t)PICK(MONA_ACT_NONE, MONA_ACT_RELU),
+        .residual_scale = ac_f16_from_f32((float)PICK(4, 4, 5, 9, 16) / 16),
+        .output_scale = F16_ONE,
+        .slopes = MONA_NONE,
+    };
+    ramp_conv(&k, &s, scale, (part * (int32_t)outputs - 64) * (int32_t)k.pixels);
+    new_conv_input(&in, &k, &s);
+    ramp_input(&in, k.pixels);
+    snprintf(detail, room, "%u -> %u %s, scale %g, part %d, residual %u", k.input.channels, outputs,
+             mona_type_name(k.output.type), (double)scale, part,
+             k.op.input_count > 1 ? k.residual.channels : 0);
+    const conv_result expected = run_conv(&k, &s, &in, &ac_isa_instructions);
     const conv_result got = run_conv(&k, &s, &in, isa);
     const bool ok = same(expected.bytes, got.bytes, got.size, detail, room);
     free(expected.bytes);

@@ -3,6 +3,8 @@
 #
 #   BUILD=build CC=gcc SANITIZE= sh tests/run.sh [NAME]...     NAME: only tests whose name contains it
 #
+# SCRIPTS: scripts to run in place of tests/e2e/*.sh.
+#
 # A test is a program that prints TAP lines. Each `ok` line counts as passed, each `not ok` as failed; a
 # program that fails without a `not ok`, prints no TAP line, prints fewer than it announced, or takes too
 # long counts as one failure more. The output of what failed is shown. The last line is
@@ -71,7 +73,7 @@ for program in "$BUILD"/tests/*; do
         run_test "$(basename "$program")" 600 "$program"
     fi
 done
-for script in tests/e2e/*.sh; do
+for script in ${SCRIPTS:-tests/e2e/*.sh}; do
     wanted "$(basename "$script")" && run_test "$(basename "$script")" 1800 sh "$script"
 done
 

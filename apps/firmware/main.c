@@ -2,7 +2,8 @@
  * build time. Nothing here allocates; the C library is used only to print and to save the pictures,
  * where a board would have its serial port and its display.
  *
- *   firmware [IN.pgm OUT.pgm]     saves the last frame and its enlargement
+ *   firmware [IN.pgm OUT.pgm [ISA]]     saves the last frame and its enlargement; ISA: the highest
+ *                                       instruction set to use
  */
 #include <stdalign.h>
 #include <stdint.h>
@@ -52,8 +53,10 @@ static int save(const char *name, const uint8_t *pixels, int width, int height)
 int main(int argc, char **argv)
 {
     const embedded_model *bytes = embedded_model_find("sr_x2_fast");
-    const mona_config config = {
-        .device = mona_device_find("host"), .threads = 1, .sizes = {{WIDTH, HEIGHT}}};
+    const mona_config config = {.device = mona_device_find("host"),
+                                .cpu = argc > 3 ? argv[3] : NULL,
+                                .threads = 1,
+                                .sizes = {{WIDTH, HEIGHT}}};
     const mona_buffer input = {.data = frame, .row_stride = sizeof frame[0]};
     const mona_buffer output = {.data = enlarged, .row_stride = sizeof enlarged[0]};
     mona_model model;
@@ -82,7 +85,7 @@ int main(int argc, char **argv)
     }
     mona_session_close(session);
     printf("%d frames of %dx%d enlarged to %dx%d\n", FRAMES, WIDTH, HEIGHT, 2 * WIDTH, 2 * HEIGHT);
-    if (argc == 3 && (!save(argv[1], frame[0], WIDTH, HEIGHT) ||
+    if (argc >= 3 && (!save(argv[1], frame[0], WIDTH, HEIGHT) ||
                       !save(argv[2], enlarged[0], 2 * WIDTH, 2 * HEIGHT))) {
         fprintf(stderr, "firmware: the pictures cannot be saved\n");
         return EXIT_FAILURE;

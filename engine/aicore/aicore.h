@@ -5,10 +5,11 @@
  * MTE1, MTE2, MTE3) run in order each and unordered between each other unless a flag says so; where
  * an instruction is executed at once, as on the host, flags do nothing.
  *
- * Every implementation is one table, ac_isa. `ac_isa_c` has every instruction and is the reference;
- * a CPU's instruction set adds *row programs*: whole-row fusions (load3d + mmad + drain + vector work
- * of one output row) that give the same bits as the instructions they replace. ops/ asks for the row
- * program first and issues instructions where there is none. checkops compares the two.
+ * Every implementation is one table, ac_isa. `ac_isa_instructions` has every instruction and is the
+ * reference; portable C and every CPU's instruction set have *row programs*: whole-row fusions (load3d
+ * + mmad + drain + vector work of one output row) that give the same bits as the instructions they
+ * replace. ops/ asks for the row program first and issues instructions where there is none. checkops
+ * compares the two.
  *
  * fp16 values are uint16_t bit patterns in memory. All fp16 results are round-to-nearest-even and
  * saturate to +-65504 (the 310's saturation mode), infinities too; a NaN becomes 0. None arises from
@@ -132,6 +133,8 @@ typedef struct ac_conv {
     const uint32_t *weights_offset; /* [blocks], bytes */
     const uint8_t *weights;       /* 64-byte aligned */
     const void *bias;             /* s32 or f32 [16 * blocks], 64-byte aligned; zeros where the model has none */
+    bool small_sums;              /* INT8: whatever the source holds, |accumulator| < 2^22 and
+                                     |accumulator * scale| < 2^15 for every output */
     ac_epilogue epilogue;
 } ac_conv;
 
@@ -226,9 +229,9 @@ typedef struct ac_elementwise_row {
 /* ---- the table ----------------------------------------------------------------------------- */
 
 typedef struct ac_isa {
-    const char *name; /* "c", "avx2", "avx512", "neon" */
+    const char *name; /* "instructions", "c", "avx2", ... */
 
-    /* Instructions; one line each names the dav-m100 intrinsic. Complete in ac_isa_c. */
+    /* Instructions; one line each names the dav-m100 intrinsic. Only in ac_isa_instructions. */
     void (*copy)(ac_core *, ac_path, void *dst, const void *src, ac_copy);             /* copy_gm_to_cbuf, ... */
     void (*load2d)(ac_core *, void *dst_l0b, const void *src, uint32_t fractals);      /* load_cbuf_to_cb */
     void (*load3d)(ac_core *, void *dst_l0a, const void *row, const ac_load3d *);      /* img2col_cbuf_to_ca */
@@ -248,7 +251,7 @@ typedef struct ac_isa {
     void (*wait_flag)(ac_core *, ac_pipe src, ac_pipe dst, ac_event);                  /* wait_flag */
     void (*barrier)(ac_core *, ac_pipe);                                               /* pipe_barrier */
 
-    /* Row programs. conv_row is NULL in ac_isa_c: the instructions are issued instead (ops/conv.c). */
+    /* Row programs. conv_row is NULL in ac_isa_instructions: they are issued instead (ops/conv.c). */
     void (*conv_row)(const ac_conv_row *);
     void (*pack_row)(const ac_pack_row *);
     void (*unpack_row)(const ac_unpack_row *);
@@ -262,12 +265,14 @@ struct ac_core {
     uint8_t *l0a, *l0b, *l0c, *ub; /* 64-byte aligned; the C implementation's buffers */
 };
 
-extern const ac_isa ac_isa_c;
+extern const ac_isa ac_isa_instructions, ac_isa_c;
 #if defined(__x86_64__)
 extern const ac_isa ac_isa_avx2;
+extern const ac_isa ac_isa_avxvnni;
 extern const ac_isa ac_isa_avx512;
 #elif defined(__aarch64__)
 extern const ac_isa ac_isa_neon;
+extern const ac_isa ac_isa_dotprod; /* with NEON's */
 #endif
 
 #endif

@@ -1,99 +1,225 @@
 /* INT8 convolutions with at most 6 outputs, the last layer of every shipped network. Part of
- * avx2.c.
+ * avx2_conv.h.
  *
- * A vector is the 16 channels of one tap of one pixel. Multiplied with the tap's 16 weights of one
- * output it gives 8 partial sums, which are added up when K is done: one vpmaddwd an output and
- * tap, where the other way takes 16 a tap for any number of outputs up to 16. */
+ * With 16 outputs side by side most lanes would compute nothing. Here a vector has one tap, 16
+ * channels, of 2 / ELEMENT neighbouring pixels as they lie in memory; dot() with the tap's 16
+ * weights of one output, the same for every pixel, gives partial sums that are added up when K is
+ * done. Of 3 x 3 taps and 4 outputs a pixel then takes 18 * ELEMENT dot() instead of 72 * ELEMENT.
+ */
 
-enum { NARROW_TAPS = 18, NARROW_OUTPUTS = 6 };
+enum {
+    NARROW_TAPS = 25,
+    NARROW_OUTPUTS = 6,
+    NARROW_TILE = 48,
+    NARROW_GROUP = 8, /* pixels finished at once */
+};
 
-typedef struct few {
-    uint32_t outputs;                                               /* 4 or 6 */
-    _Alignas(64) int16_t weights[NARROW_TAPS * NARROW_OUTPUTS][16]; /* [tap][output] */
-} few;
+typedef struct narrow_job {
+    job base;
+    part all;
+    uint32_t outputs; /* computed: 4 or 6 */
+    uint32_t width;   /* bytes of a result: 4 or 8 */
+    _Alignas(64) uint8_t weights[NARROW_TAPS * NARROW_OUTPUTS][16 * ELEMENT]; /* [tap][output] */
+} narrow_job;
 
-static bool narrow_possible(const ac_conv *c)
+static bool narrow_possible(const ac_conv_row *row)
 {
-    return c->channels <= NARROW_OUTPUTS && c->c0 == 16 && c->stride == 1 &&
-           whole_taps(c, 0) && ac_block_steps(c, 0) / 4 <= NARROW_TAPS;
+    const ac_conv *c = row->conv;
+    return c->channels <= NARROW_OUTPUTS && c->source_type != MONA_F16 && c->c0 == 16 &&
+           c->stride == 1 && row->pixels >= NARROW_GROUP && whole_taps(c, 0) &&
+           ac_block_steps(c, 0) / 4 <= NARROW_TAPS &&
+           c->run_count[0] * run_stride(c, 0, NARROW_TILE) <= ELEMENT_BYTES && clamps_of(row).tame;
 }
 
 /* From [step][16 outputs][4 channels]. */
-static void narrow_weights(few *n, const job *j)
+static void narrow_weights(narrow_job *j)
 {
-    const uint32_t taps = ac_block_steps(j->conv, 0) / 4;
-    n->outputs = j->conv->channels > 4 ? NARROW_OUTPUTS : 4;
-    for (uint32_t tap = 0; tap < taps; tap++)
-        for (uint32_t o = 0; o < n->outputs; o++) {
-            int8_t bytes[16];
-            for (uint32_t s = 0; s < 4; s++)
-                memcpy(bytes + s * 4, j->weights[0] + ((size_t)tap * 4 + s) * 64 + o * 4, 4);
-            _mm256_store_si256((__m256i *)(void *)n->weights[tap * n->outputs + o],
-                               _mm256_cvtepi8_epi16(load16(bytes)));
-        }
+    const uint32_t taps = ac_block_steps(j->base.conv, 0) / 4;
+    for (uint32_t i = 0; i < taps * j->outputs; i++) {
+        const uint8_t *from = j->base.weights[0] + i / j->outputs * 256 + i % j->outputs * 4;
+        uint8_t bytes[16];
+        for (uint32_t s = 0; s < 4; s++)
+            memcpy(bytes + s * 4, from + (size_t)s * 64, 4);
+        if (ELEMENT == 1)
+            memcpy(j->weights[i], bytes, sizeof bytes);
+        else
+            store_vector(j->weights[i], _mm256_cvtepi8_epi16(load16(bytes)));
+    }
 }
 
-/* Adds up each of four vectors. */
-INLINE __m128i sums_of_four(__m256i a, __m256i b, __m256i c, __m256i d)
+/* ---- sums ----------------------------------------------------------------------------------- */
+
+/* Adds up each lane of each of four vectors. */
+INLINE __m256i sums_of_four(__m256i a, __m256i b, __m256i c, __m256i d)
 {
-    const __m256i halves = _mm256_hadd_epi32(_mm256_hadd_epi32(a, b), _mm256_hadd_epi32(c, d));
-    return _mm_add_epi32(_mm256_castsi256_si128(halves), _mm256_extracti128_si256(halves, 1));
+    return _mm256_hadd_epi32(_mm256_hadd_epi32(a, b), _mm256_hadd_epi32(c, d));
 }
 
-INLINE void store_four(int32_t *to, const int32_t *start, __m128i sums)
+/* Outputs o .. o + 3 of the two pixels that ELEMENT vectors hold, a pixel in each lane. */
+INLINE __m256i sums_of_two(const __m256i *acc, const uint32_t outputs, const uint32_t o)
 {
-    store16(to, _mm_add_epi32(sums, load16(start)));
-}
-
-/* Pixels k .. of a tile all of whose runs are widened. */
-INLINE void narrow_block(const job *j, const few *n, const whole *all, const uint32_t outputs,
-                         const uint32_t pixels, uint32_t k, int32_t *tile)
-{
-    const int16_t(*w)[16] = n->weights;
     const __m256i zero = _mm256_setzero_si256();
-    const int32_t *start = j->start[0];
-    __m256i acc[2 * NARROW_OUTPUTS];
+    const __m256i *a = acc + o, *b = acc + (ELEMENT - 1) * outputs + o;
+    const bool all = o + 4 <= outputs;
+    const __m256i first = sums_of_four(a[0], a[1], all ? a[2] : zero, all ? a[3] : zero);
+    if (ELEMENT == 1)
+        return first;
+    const __m256i second = sums_of_four(b[0], b[1], all ? b[2] : zero, all ? b[3] : zero);
+    return _mm256_add_epi32(_mm256_permute2x128_si256(first, second, 0x20),
+                            _mm256_permute2x128_si256(first, second, 0x31));
+}
+
+/* The pixels that so many vectors hold, to sums[output / 4][pixel of the tile][4]. */
+INLINE void narrow_block(const narrow_job *j, const uint32_t outputs, const uint32_t vectors,
+                         uint32_t x, int32_t *sums)
+{
+    const uint8_t(*w)[16 * ELEMENT] = j->weights;
+    const part *p = &j->all;
+    __m256i acc[12];
     UNROLL
-    for (uint32_t i = 0; i < pixels * outputs; i++)
-        acc[i] = zero;
-    for (uint32_t r = 0; r < j->run_count; r++) {
-        const int16_t *p = all->elements + (size_t)r * all->stride + (size_t)k * 16;
-        const uint32_t taps = ac_run_steps(j->conv, r) / 4;
-        for (uint32_t t = 0; t < taps; t++, p += 16, w += outputs) {
-            FORGET(p);
+    for (uint32_t i = 0; i < vectors * outputs; i++)
+        acc[i] = _mm256_setzero_si256();
+    for (uint32_t r = 0; r < p->runs; r++) {
+        const uint32_t taps = ac_run_steps(j->base.conv, r) / 4;
+        const uint8_t *a = run_of(&j->base, p, r, x, 16 * ELEMENT);
+        for (uint32_t t = 0; t < taps; t++, a += 16 * ELEMENT, w += outputs) {
+            FORGET(a);
+            __m256i pixels[3];
+            UNROLL
+            for (uint32_t g = 0; g < vectors; g++)
+                pixels[g] = load_vector(a + (size_t)g * 32);
             UNROLL
             for (uint32_t o = 0; o < outputs; o++) {
-                const __m256i b = _mm256_load_si256((const __m256i *)(const void *)w[o]);
+                const __m256i b =
+                    ELEMENT == 1 ? _mm256_broadcastsi128_si256(load16(w[o])) : load_vector(w[o]);
                 UNROLL
-                for (uint32_t i = 0; i < pixels; i++) {
-                    const __m256i a =
-                        _mm256_load_si256((const __m256i *)(const void *)(p + (size_t)i * 16));
-                    acc[i * outputs + o] =
-                        _mm256_add_epi32(acc[i * outputs + o], _mm256_madd_epi16(a, b));
-                    KEEP_IN_PLACE(acc[i * outputs + o]);
+                for (uint32_t g = 0; g < vectors; g++) {
+                    acc[g * outputs + o] = dot(acc[g * outputs + o], pixels[g], b);
+                    KEEP_IN_PLACE(acc[g * outputs + o]);
                 }
             }
         }
     }
     UNROLL
-    for (uint32_t i = 0; i < pixels; i++) {
-        const __m256i *a = acc + i * outputs;
-        int32_t *to = tile + (size_t)(k + i) * AC_FRACTAL;
-        store_four(to, start, sums_of_four(a[0], a[1], a[2], a[3]));
+    for (uint32_t g = 0; g < vectors; g += ELEMENT) {
+        int32_t *to = sums + (size_t)g / ELEMENT * 8;
+        store_vector(to, sums_of_two(acc + g * outputs, outputs, 0));
         if (outputs > 4)
-            store_four(to + 4, start + 4, sums_of_four(a[outputs - 2], a[outputs - 1], zero, zero));
+            store_vector(to + NARROW_TILE * 4, sums_of_two(acc + g * outputs, outputs, 4));
     }
 }
 
-/* Accumulators of pixels [0, count) of the tile; outputs that are not computed are zero. */
-static void narrow_tile(const job *j, const few *n, const whole *all, uint32_t count, int32_t *tile)
+/* The last block is moved back where it would not fit. */
+INLINE void narrow_blocks(const narrow_job *j, const uint32_t outputs, const uint32_t vectors,
+                          uint32_t x, uint32_t count, int32_t *sums)
 {
-    memset(tile, 0, (size_t)count * AC_FRACTAL * sizeof *tile);
-    for (uint32_t i = 0; i < count; i += 2) {
-        const uint32_t k = least(i, count - 2);
-        if (n->outputs == 4)
-            narrow_block(j, n, all, 4, 2, k, tile);
-        else
-            narrow_block(j, n, all, NARROW_OUTPUTS, 2, k, tile);
+    const uint32_t pixels = vectors * 2 / ELEMENT;
+    for (uint32_t i = 0; i < count; i += pixels) {
+        const uint32_t k = least(i, count - pixels);
+        narrow_block(j, outputs, vectors, x + k, sums + (size_t)k * 4);
+    }
+}
+
+/* ---- results -------------------------------------------------------------------------------- */
+
+/* The residuals of outputs 4h .. 4h + 3 of pixel x, or the one for all. */
+INLINE uint32_t residual_quad(const job *j, uint32_t h, uint32_t x)
+{
+    const ac_row *r = &j->row->residual;
+    const uint8_t *p = r->data + (size_t)x * r->c0;
+    uint32_t quad;
+    if (j->conv->epilogue.broadcast)
+        return *p * 0x01010101u;
+    memcpy(&quad, p + (size_t)h * 4, sizeof quad);
+    return quad;
+}
+
+INLINE __m128i residuals_of_four(const job *j, uint32_t h, uint32_t x)
+{
+    return _mm_setr_epi32((int32_t)residual_quad(j, h, x), (int32_t)residual_quad(j, h, x + 1),
+                          (int32_t)residual_quad(j, h, x + 2), (int32_t)residual_quad(j, h, x + 3));
+}
+
+/* Outputs 4h .. 4h + 3 of the 8 pixels from x on, 4 bytes a pixel; those that do not exist are
+ * zero.
+ */
+INLINE __m256i narrow_finish(const job *j, const bool plain, const bool add, const int32_t *sums,
+                             uint32_t h, uint32_t x)
+{
+    const uint32_t left = j->conv->channels - 4 * h;
+    const uint32_t keep = left >= 4 ? UINT32_MAX : (1u << 8 * left) - 1;
+    const __m256i start = _mm256_broadcastsi128_si256(load16((const int32_t *)j->start[0] + 4 * h));
+    const __m256 scale = _mm256_broadcast_ps((const __m128 *)(j->conv->epilogue.scale + 4 * h));
+    const tame k = tame_of(j, plain, (vf){scale, scale});
+    vf t[2];
+    UNROLL
+    for (uint32_t g = 0; g < 2; g++, sums += 16, x += 4)
+        t[g] = tame_result(&k, plain, add, _mm256_add_epi32(load_vector(sums), start),
+                           _mm256_add_epi32(load_vector(sums + 8), start),
+                           add ? residuals_of_four(j, h, x) : _mm_setzero_si128());
+    return _mm256_and_si256(to_bytes(t[0], t[1], k.to_signed), _mm256_set1_epi32((int32_t)keep));
+}
+
+INLINE void narrow_results(const narrow_job *j, const bool plain, const bool add, uint32_t x,
+                           uint32_t count, const int32_t *sums, uint8_t *out)
+{
+    for (uint32_t i = 0; i < count; i += NARROW_GROUP) {
+        const uint32_t k = least(i, count - NARROW_GROUP);
+        uint8_t *to = out + (size_t)k * j->width;
+        const __m256i low = narrow_finish(&j->base, plain, add, sums + (size_t)k * 4, 0, x + k);
+        if (j->width == 4) {
+            store_vector(to, low);
+            continue;
+        }
+        const __m256i high =
+            narrow_finish(&j->base, plain, add, sums + (size_t)(NARROW_TILE + k) * 4, 1, x + k);
+        const __m256i a = _mm256_unpacklo_epi32(low, high), b = _mm256_unpackhi_epi32(low, high);
+        store_vector(to, _mm256_permute2x128_si256(a, b, 0x20));
+        store_vector(to + 32, _mm256_permute2x128_si256(a, b, 0x31));
+    }
+}
+
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+static void narrow_tile(narrow_job *j, uint32_t x, uint32_t count, uint8_t *out)
+{
+    _Alignas(64) uint8_t elements[ELEMENT_BYTES];
+    _Alignas(64) int32_t sums[2 * NARROW_TILE * 4];
+    if (converts_elements(j->base.conv))
+        convert_part(&j->all, &j->base, x, count, elements);
+    if (j->outputs == 4)
+        narrow_blocks(j, 4, ELEMENT == 1 ? 3 : 2, x, count, sums);
+    else
+        narrow_blocks(j, NARROW_OUTPUTS, 2, x, count, sums);
+    if (!j->all.plain)
+        narrow_results(j, false, j->base.limits->add, x, count, sums, out);
+    else if (j->base.limits->add)
+        narrow_results(j, true, true, x, count, sums, out);
+    else
+        narrow_results(j, true, false, x, count, sums, out);
+}
+
+static void conv_narrow(const ac_conv_row *row, const ac_isa *isa)
+{
+    _Alignas(64) uint8_t results[NARROW_TILE * 8];
+    _Alignas(64) int32_t start[AC_FRACTAL];
+    const ac_conv *c = row->conv;
+    const clamps limits = clamps_of(row);
+    const uint32_t count = least(NARROW_TILE, row->pixels);
+    narrow_job j;
+    j.base = job_of(row, &limits, 0);
+    j.all = (part){
+        .runs = c->run_count[0], .stride = run_stride(c, 0, count), .plain = is_plain(&j.base)};
+    j.outputs = c->channels > 4 ? NARROW_OUTPUTS : 4;
+    j.width = c->channels > 4 ? 8 : 4;
+    narrow_weights(&j);
+    int8_start(&j.base, j.all.plain, start);
+    const bool direct = !row->planes && row->output.c0 == j.width;
+    const ac_row tile = {results, 0, j.width, row->output.type};
+    for (uint32_t i = 0; i < row->pixels; i += count) {
+        const uint32_t x = least(i, row->pixels - count);
+        narrow_tile(&j, x, count, direct ? row->output.data + (size_t)x * j.width : results);
+        if (!direct)
+            ac_scatter(isa, row, &tile, 0, x, count);
     }
 }

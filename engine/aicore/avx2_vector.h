@@ -8,6 +8,16 @@ typedef struct vf {
     __m256 l, h;
 } vf;
 
+INLINE __m256i load_vector(const void *p)
+{
+    return _mm256_loadu_si256((const __m256i *)p);
+}
+
+INLINE void store_vector(void *p, __m256i v)
+{
+    _mm256_storeu_si256((__m256i *)p, v);
+}
+
 INLINE vf vf_set1(float x)
 {
     return (vf){_mm256_set1_ps(x), _mm256_set1_ps(x)};
@@ -32,6 +42,17 @@ INLINE vf vf_add(vf a, vf b)
 INLINE vf vf_mul(vf a, vf b)
 {
     return (vf){_mm256_mul_ps(a.l, b.l), _mm256_mul_ps(a.h, b.h)};
+}
+
+/* a * b + c, and c - a * b, rounded once */
+INLINE vf vf_fmadd(vf a, vf b, vf c)
+{
+    return (vf){_mm256_fmadd_ps(a.l, b.l, c.l), _mm256_fmadd_ps(a.h, b.h, c.h)};
+}
+
+INLINE vf vf_fnmadd(vf a, vf b, vf c)
+{
+    return (vf){_mm256_fnmadd_ps(a.l, b.l, c.l), _mm256_fnmadd_ps(a.h, b.h, c.h)};
 }
 
 /* vmaxps and vminps return their second operand unless the comparison holds. */

@@ -13,10 +13,12 @@ enum {
     NARROW_TILE = 96,
 };
 
+/* Four or six outputs, rounded up. Of each, the sums' start is in the first of a pixel's lanes. */
 typedef struct narrow_job {
     job base;
     uint32_t taps, width; /* width: bytes of a result, 4 or 8 */
-    _Alignas(64) int8_t weights[NARROW_TAPS * NARROW_OUTPUTS][16];
+    __m512i start[NARROW_OUTPUTS];
+    __m512i weights[NARROW_TAPS * NARROW_OUTPUTS]; /* [tap][output], 16 channels in every lane */
 } narrow_job;
 
 static bool narrow_possible(const ac_conv_row *row)
@@ -27,20 +29,26 @@ static bool narrow_possible(const ac_conv_row *row)
            whole_taps(c, 0) && ac_block_steps(c, 0) / 4 <= NARROW_TAPS && clamps_of(row).possible;
 }
 
-/* [step][16 outputs][4 channels] to [tap][output][16 channels]. */
-static void narrow_weights(narrow_job *j, uint32_t outputs)
-{
-    for (uint32_t tap = 0; tap < j->taps; tap++)
-        for (uint32_t o = 0; o < outputs; o++)
-            for (uint32_t s = 0; s < 4; s++)
-                memcpy(j->weights[tap * outputs + o] + s * 4,
-                       j->base.weights[0] + ((size_t)tap * 4 + s) * 64 + o * 4, 4);
-}
-
 /* 16 bytes in every 128-bit lane. */
 INLINE __m512i in_every_lane(const void *p)
 {
     return _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)p));
+}
+
+/* From [step][16 outputs][4 channels]. */
+static void narrow_weights(narrow_job *j, uint32_t outputs)
+{
+    const int32_t *start = j->base.start[0];
+    for (uint32_t o = 0; o < outputs; o++)
+        j->start[o] = _mm512_maskz_set1_epi32(0x1111, start[o]);
+    for (uint32_t tap = 0; tap < j->taps; tap++)
+        for (uint32_t o = 0; o < outputs; o++) {
+            uint8_t channels[16];
+            for (uint32_t s = 0; s < 4; s++)
+                memcpy(channels + s * 4,
+                       j->base.weights[0] + ((size_t)tap * 4 + s) * 64 + (size_t)o * 4, 4);
+            j->weights[tap * outputs + o] = in_every_lane(channels);
+        }
 }
 
 /* Adds up each lane of each of four vectors: lane i of the result holds the sums of lanes i of a,
@@ -52,6 +60,36 @@ INLINE __m512i sums_of_four(__m512i a, __m512i b, __m512i c, __m512i d)
     return _mm512_add_epi32(_mm512_unpacklo_epi64(ab, cd), _mm512_unpackhi_epi64(ab, cd));
 }
 
+/* ---- the epilogue --------------------------------------------------------------------------- */
+
+/* A plain epilogue knows residuals of one channel, and of four beside four outputs. */
+static bool narrow_plain(const ac_conv_row *row, const clamps *c)
+{
+    const bool broadcast = row->conv->epilogue.broadcast;
+    return c->plain && (!c->add || row->residual.c0 == (broadcast ? 1 : 4)) &&
+           (!c->add || broadcast || row->conv->channels <= 4);
+}
+
+/* The scaled residuals of such an epilogue, of 4 pixels each. */
+INLINE void narrow_residuals(const ac_conv_row *row, uint32_t x, vf residual[4])
+{
+    const uint32_t c0 = row->residual.c0;
+    bytes_residual r = residual_at(row, 0, 0);
+    r.data = row->residual.data + (size_t)x * c0;
+    if (c0 == 4) {
+        UNROLL
+        for (uint32_t g = 0; g < 4; g++)
+            residual[g] = residual_of(&r, g);
+        return;
+    }
+    const vf all = residual_of(&r, 0);
+    const __m512i first = _mm512_set_epi32(3, 3, 3, 3, 2, 2, 2, 2, 1, 1, 1, 1, 0, 0, 0, 0);
+    UNROLL
+    for (uint32_t g = 0; g < 4; g++)
+        residual[g] = _mm512_permutexvar_ps(
+            _mm512_add_epi32(first, _mm512_set1_epi32((int32_t)g * 4)), all);
+}
+
 /* Channels 4h .. 4h + 3 of the prepared residual of 4 pixels. */
 INLINE vf four_residuals(const float *residual)
 {
@@ -61,75 +99,123 @@ INLINE vf four_residuals(const float *residual)
     return _mm512_mask_broadcast_f32x4(v, 0xf000, _mm_loadu_ps(residual + 3 * LANES));
 }
 
-/* Outputs 4h .. 4h + 3 of 16 pixels, 4 bytes a pixel; outputs that do not exist are zero. sums: of
- * 4 pixels each. */
-INLINE __m512i narrow_finish(const job *j, const __m512i sums[4], uint32_t h, const float *residual)
+/* The other epilogues'. */
+INLINE void narrow_prepared(const ac_conv_row *row, uint32_t x, uint32_t h, vf residual[4])
+{
+    _Alignas(64) float prepared[NARROW_PIXELS * LANES];
+    prepare_residual(row, 0, x, NARROW_PIXELS, prepared);
+    UNROLL
+    for (uint32_t g = 0; g < 4; g++)
+        residual[g] = four_residuals(prepared + g * 4 * LANES + 4 * h);
+}
+
+/* Integers of outputs 4h .. 4h + 3 of 4 pixels. */
+INLINE __m512i narrow_result(const clamps *c, __m512i sums, vf scale, vf residual)
+{
+    if (c->plain) {
+        const vf offset = _mm512_mul_ps(scale, vf_set1(-0x1.8p23f));
+        vf t = round_11_bits(_mm512_fmadd_ps(_mm512_castsi512_ps(sums), scale, offset));
+        if (c->add)
+            t = round_11_bits(_mm512_add_ps(vf_max(t, vf_set1(c->stage[0].low)), residual));
+        return _mm512_cvtps_epi32(t);
+    }
+    vf t = apply(c->stage[0], _mm512_mul_ps(_mm512_cvtepi32_ps(sums), scale));
+    if (c->add)
+        t = apply(c->stage[1], _mm512_add_ps(vf_round(t), residual));
+    return _mm512_cvtps_epi32(vf_round(t));
+}
+
+/* Outputs 4h .. 4h + 3 of 16 pixels, 4 bytes a pixel, dword (lane, vector of sums); outputs that do
+ * not exist are zero. sums: of 4 pixels each. */
+INLINE __m512i narrow_finish(const job *j, const __m512i sums[4], uint32_t h, uint32_t x)
 {
     const uint32_t left = j->conv->channels - 4 * h;
     const uint32_t keep = left >= 4 ? UINT32_MAX : (1u << 8 * left) - 1;
-    const __m512i start = in_every_lane((const int32_t *)j->start[0] + 4 * h);
     const vf scale = _mm512_castsi512_ps(in_every_lane(j->conv->epilogue.scale + 4 * h));
+    vf residual[4] = {scale, scale, scale, scale};
     __m512i q[4];
+    if (j->limits->add && j->limits->plain)
+        narrow_residuals(j->row, x, residual);
+    else if (j->limits->add)
+        narrow_prepared(j->row, x, h, residual);
     UNROLL
-    for (uint32_t g = 0; g < 4; g++) {
-        const vf t = _mm512_mul_ps(_mm512_cvtepi32_ps(_mm512_add_epi32(sums[g], start)), scale);
-        vf v = apply(j->limits->stage[0], t);
-        if (j->limits->add)
-            v = apply(j->limits->stage[1],
-                      _mm512_add_ps(vf_round(v), four_residuals(residual + g * 4 * LANES + 4 * h)));
-        q[g] = _mm512_cvtps_epi32(vf_round(v));
-    }
-    const __m512i bytes = four_to_bytes(q, j->row->output.type == MONA_S8);
+    for (uint32_t g = 0; g < 4; g++)
+        q[g] = narrow_result(j->limits, sums[g], scale, residual[g]);
+    const __m512i bytes = packed(q, j->row->output.type == MONA_S8);
     return _mm512_and_si512(bytes, _mm512_set1_epi32((int32_t)keep));
 }
 
-INLINE void narrow_store(const narrow_job *j, const __m512i *acc, const uint32_t outputs,
-                         const float *residual, uint8_t *out)
+/* ---- where results go ----------------------------------------------------------------------- */
+
+/* Pixels in a row, 4 or 8 bytes each. to: NULL, or two rows of planes, which the outputs (0, 1) and
+ * (2, 3) go to. */
+typedef struct narrow_output {
+    uint8_t *out;
+    uint8_t *const *to;
+} narrow_output;
+
+/* Whether results are what goes to two rows of planes. */
+static bool narrow_into_planes(const ac_conv_row *row)
 {
-    const __m512i zero = _mm512_setzero_si512();
-    __m512i low[4], high[4];
-    UNROLL
-    for (uint32_t g = 0; g < 4; g++) {
-        const __m512i *a = acc + g * outputs;
-        low[g] = sums_of_four(a[0], a[1], a[2], a[3]);
-        high[g] = outputs > 4 ? sums_of_four(a[outputs - 2], a[outputs - 1], zero, zero) : zero;
-    }
-    const __m512i first = narrow_finish(&j->base, low, 0, residual);
-    if (outputs == 4) {
-        _mm512_storeu_si512(out, first);
-        return;
-    }
-    const __m512i second = narrow_finish(&j->base, high, 1, residual);
-    const __m512i order = _mm512_set_epi32(23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
-    const __m512i later = _mm512_add_epi32(order, _mm512_set1_epi32(8));
-    _mm512_storeu_si512(out, _mm512_permutex2var_epi32(first, order, second));
-    _mm512_storeu_si512(out + 64, _mm512_permutex2var_epi32(first, later, second));
+    const ac_planes *p = row->planes;
+    return p && p->block == 2 && row->conv->channels == 4 && p->type == row->output.type &&
+           (p->type == MONA_S8 || p->maximum >= 255);
 }
 
-INLINE void narrow_block(const narrow_job *j, const uint32_t outputs, uint32_t x, uint8_t *out)
+INLINE void narrow_write(const narrow_output *o, const uint32_t outputs, uint32_t k,
+                         __m512i first, __m512i second)
 {
-    _Alignas(64) float residual[NARROW_PIXELS * LANES];
-    const ac_conv *c = j->base.conv;
-    const __m512i flip = _mm512_set1_epi8(c->source_type == MONA_S8 ? -128 : 0);
-    const int8_t(*w)[16] = j->weights;
-    __m512i acc[4 * NARROW_OUTPUTS];
-    if (j->base.limits->add)
-        prepare_residual(j->base.row, 0, x, NARROW_PIXELS, residual);
+    const __m512i pixels = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
+    if (outputs == 4 && o->to) {
+        static const uint16_t words[32] = { /* low ones of all pixels, high ones */
+            0, 8, 16, 24, 2, 10, 18, 26, 4, 12, 20, 28, 6, 14, 22, 30,
+            1, 9, 17, 25, 3, 11, 19, 27, 5, 13, 21, 29, 7, 15, 23, 31};
+        const __m512i rows = _mm512_permutexvar_epi16(_mm512_loadu_si512(words), first);
+        _mm256_storeu_si256((__m256i *)(void *)(o->to[0] + (size_t)k * 2),
+                            _mm512_castsi512_si256(rows));
+        _mm256_storeu_si256((__m256i *)(void *)(o->to[1] + (size_t)k * 2),
+                            _mm512_extracti64x4_epi64(rows, 1));
+        return;
+    }
+    const __m512i a = _mm512_permutexvar_epi32(pixels, first);
+    if (outputs == 4) {
+        _mm512_storeu_si512(o->out + (size_t)k * 4, a);
+        return;
+    }
+    const __m512i b = _mm512_permutexvar_epi32(pixels, second);
+    const __m512i order = _mm512_set_epi32(23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
+    const __m512i later = _mm512_add_epi32(order, _mm512_set1_epi32(8));
+    _mm512_storeu_si512(o->out + (size_t)k * 8, _mm512_permutex2var_epi32(a, order, b));
+    _mm512_storeu_si512(o->out + (size_t)k * 8 + 64, _mm512_permutex2var_epi32(a, later, b));
+}
+
+/* ---- blocks --------------------------------------------------------------------------------- */
+
+/* Pixels x .. x + 15 of the row, k .. of the output. */
+INLINE void narrow_block(const narrow_job *j, const uint32_t outputs, const bool flip, uint32_t x,
+                         const narrow_output *to, uint32_t k)
+{
+    const __m512i sign = _mm512_set1_epi8(-128), zero = _mm512_setzero_si512();
+    const uint16_t *elements = j->base.conv->run_elements;
+    const __m512i *w = j->weights;
+    __m512i acc[4 * NARROW_OUTPUTS], low[4], high[4];
     UNROLL
     for (uint32_t i = 0; i < 4 * outputs; i++)
-        acc[i] = _mm512_setzero_si512();
+        acc[i] = j->start[i % outputs];
     for (uint32_t r = 0; r < j->base.run_count; r++) {
         const uint8_t *p = j->base.runs[r] + (size_t)x * 16;
-        const uint32_t steps = ac_run_steps(c, r);
-        for (uint32_t s = 0; s < steps; s += 4, p += 16, w += outputs) {
-            FORGET(p);
+        const uint8_t *end = p + elements[r];
+        for (; p != end; p += 16, w += outputs) {
             __m512i a[4];
             UNROLL
-            for (uint32_t g = 0; g < 4; g++)
-                a[g] = _mm512_xor_si512(_mm512_loadu_si512(p + (size_t)g * 64), flip);
+            for (uint32_t g = 0; g < 4; g++) {
+                a[g] = _mm512_loadu_si512(p + (size_t)g * 64);
+                if (flip)
+                    a[g] = _mm512_xor_si512(a[g], sign);
+            }
             UNROLL
             for (uint32_t o = 0; o < outputs; o++) {
-                const __m512i b = in_every_lane(w[o]);
+                const __m512i b = w[o];
                 UNROLL
                 for (uint32_t g = 0; g < 4; g++) {
                     acc[g * outputs + o] = _mm512_dpbusd_epi32(acc[g * outputs + o], a[g], b);
@@ -138,18 +224,31 @@ INLINE void narrow_block(const narrow_job *j, const uint32_t outputs, uint32_t x
             }
         }
     }
-    narrow_store(j, acc, outputs, residual, out);
+    UNROLL
+    for (uint32_t g = 0; g < 4; g++) {
+        const __m512i *a = acc + g * outputs;
+        low[g] = sums_of_four(a[0], a[1], a[2], a[3]);
+        high[g] = outputs > 4 ? sums_of_four(a[outputs - 2], a[outputs - 1], zero, zero) : zero;
+    }
+    const __m512i first = narrow_finish(&j->base, low, 0, x);
+    narrow_write(to, outputs, k, first,
+                 outputs > 4 ? narrow_finish(&j->base, high, 1, x) : first);
 }
 
 /* count >= NARROW_PIXELS; the last block is moved back where it would not fit. */
-static void narrow_tile(const narrow_job *j, uint32_t x, uint32_t count, uint8_t *out)
+static void narrow_tile(const narrow_job *j, uint32_t x, uint32_t count, const narrow_output *to)
 {
+    const bool flip = j->base.conv->source_type == MONA_S8;
     for (uint32_t i = 0; i < count; i += NARROW_PIXELS) {
         const uint32_t k = least(i, count - NARROW_PIXELS);
-        if (j->width == 4)
-            narrow_block(j, 4, x + k, out + (size_t)k * 4);
+        if (j->width == 4 && !flip)
+            narrow_block(j, 4, false, x + k, to, k);
+        else if (j->width == 4)
+            narrow_block(j, 4, true, x + k, to, k);
+        else if (!flip)
+            narrow_block(j, NARROW_OUTPUTS, false, x + k, to, k);
         else
-            narrow_block(j, NARROW_OUTPUTS, x + k, out + (size_t)k * 8);
+            narrow_block(j, NARROW_OUTPUTS, true, x + k, to, k);
     }
 }
 
@@ -157,20 +256,25 @@ static void conv_narrow(const ac_conv_row *row, const ac_isa *isa)
 {
     _Alignas(64) uint8_t results[NARROW_TILE * 8];
     _Alignas(64) int32_t start[AC_FRACTAL];
-    const clamps limits = clamps_of(row);
-    narrow_job j = {.base = job_of(row, &limits, 0), .width = row->conv->channels > 4 ? 8 : 4};
+    clamps limits = clamps_of(row);
+    limits.plain = narrow_plain(row, &limits);
+    narrow_job j;
+    j.base = job_of(row, &limits, 0);
+    j.width = row->conv->channels > 4 ? 8 : 4;
     j.taps = ac_block_steps(row->conv, 0) / 4;
+    int8_start(&j.base, 0, start);
     narrow_weights(&j, j.width == 4 ? 4 : NARROW_OUTPUTS);
-    if (row->conv->source_type == MONA_S8)
-        offset_start(&j.base, 0, start);
-    if (!row->planes && row->output.c0 == j.width) {
-        narrow_tile(&j, 0, row->pixels, row->output.data);
+    const narrow_output whole = {row->output.data,
+                                 narrow_into_planes(row) ? row->planes->rows : NULL};
+    if (whole.to || (!row->planes && row->output.c0 == j.width)) {
+        narrow_tile(&j, 0, row->pixels, &whole);
         return;
     }
+    const narrow_output part = {results, NULL};
     const ac_row tile = {results, 0, j.width, row->output.type};
     for (uint32_t i = 0; i < row->pixels; i += NARROW_TILE) {
         const uint32_t count = least(NARROW_TILE, row->pixels), x = least(i, row->pixels - count);
-        narrow_tile(&j, x, count, results);
+        narrow_tile(&j, x, count, &part);
         ac_scatter(isa, row, &tile, 0, x, count);
     }
 }

@@ -217,8 +217,8 @@ static void c_barrier(ac_core *core, ac_pipe pipe)
     (void)core, (void)pipe;
 }
 
-const ac_isa ac_isa_c = {
-    .name = "c",
+const ac_isa ac_isa_instructions = {
+    .name = "instructions",
     .copy = c_copy,
     .load2d = c_load2d,
     .load3d = c_load3d,
@@ -232,6 +232,15 @@ const ac_isa ac_isa_c = {
     .set_flag = c_flag,
     .wait_flag = c_flag,
     .barrier = c_barrier,
+    .pack_row = ac_reference_pack_row,
+    .unpack_row = ac_reference_unpack_row,
+    .resize_row = ac_c_resize_row,
+    .elementwise_row = ac_reference_elementwise_row,
+};
+
+const ac_isa ac_isa_c = {
+    .name = "c",
+    .conv_row = ac_c_conv_row,
     .pack_row = ac_c_pack_row,
     .unpack_row = ac_c_unpack_row,
     .resize_row = ac_c_resize_row,

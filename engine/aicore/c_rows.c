@@ -1,4 +1,4 @@
-/* Row programs in portable C: one element at a time, exactly as aicore.h words them. */
+/* Row programs one element at a time, exactly as aicore.h words them: the reference. */
 #include "epilogue.h"
 #include "rows.h"
 
@@ -14,7 +14,7 @@ static uint32_t padded_channels(uint32_t channels, uint32_t c0)
     return (channels + c0 - 1) / c0 * c0;
 }
 
-void ac_c_pack_row(const ac_pack_row *p)
+void ac_reference_pack_row(const ac_pack_row *p)
 {
     const bool half = p->output.type == MONA_F16;
     const uint32_t end = padded_channels(p->channels, p->output.c0);
@@ -29,7 +29,7 @@ void ac_c_pack_row(const ac_pack_row *p)
         }
 }
 
-void ac_c_unpack_row(const ac_unpack_row *u)
+void ac_reference_unpack_row(const ac_unpack_row *u)
 {
     const ac_planes *planes = &u->planes;
     const uint32_t block = planes->block;
@@ -73,7 +73,7 @@ void ac_c_resize_row(const ac_resize_row *r)
     }
 }
 
-void ac_c_elementwise_row(const ac_elementwise_row *e)
+void ac_reference_elementwise_row(const ac_elementwise_row *e)
 {
     const ac_epilogue *ep = &e->epilogue;
     const uint32_t end = padded_channels(e->channels, e->output.c0);

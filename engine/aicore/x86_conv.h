@@ -28,6 +28,9 @@ typedef struct clamp {
 typedef struct clamps {
     bool possible, add;
     clamp stage[2];
+    bool tame;  /* INT8: fp16's subnormals do not matter on the way, see avx512_epilogue.h */
+    bool plain; /* tame, sums are small, and what clamps there are saturating the integers does too,
+                   but for stage[0].low of two */
 } clamps;
 
 /* One block of 16 outputs, or two with the same runs, on the way. */
@@ -37,6 +40,7 @@ typedef struct job {
     const clamps *limits;
     uint32_t n; /* first block */
     const uint8_t *const *runs;
+    uint32_t runs_origin; /* the pixel that runs are the addresses for */
     uint32_t first_run, run_count;
     const uint8_t *weights[2];
     const void *start[2]; /* 16 accumulators each */
@@ -106,11 +110,30 @@ static void narrow(clamp *c, float low, float high)
     c->high = c->high < high ? c->high : high;
 }
 
+static bool same_clamp(clamp a, clamp b)
+{
+    return a.low == b.low && a.high == b.high;
+}
+
+/* c: clamps_of() has merged the limits of all else. */
+static void find_tame(clamps *c, const ac_conv_row *row)
+{
+    const ac_epilogue *e = &row->conv->epilogue;
+    const clamp type = row->output.type == MONA_U8 ? (clamp){0, 255} : (clamp){-128, 127};
+    c->tame = c->possible && e->scale && row->output.type != MONA_F16 &&
+              (!c->add || (row->residual.type != MONA_F16 && e->residual_scale >= 0.25f &&
+                           e->residual_scale <= 64));
+    c->plain = c->tame && row->conv->small_sums && same_clamp(c->stage[c->add], type) &&
+               (!c->add || c->stage[0].high == 65504);
+}
+
 static clamps clamps_of(const ac_conv_row *row)
 {
     const ac_epilogue *e = &row->conv->epilogue;
     const uint8_t activations[2] = {e->activation, e->activation_after_add};
-    clamps c = {e->output_scale == 1, e->add, {{-65504, 65504}, {-65504, 65504}}};
+    clamps c = {.possible = e->output_scale == 1,
+                .add = e->add,
+                .stage = {{-65504, 65504}, {-65504, 65504}}};
     for (int i = 0; i < 2; i++) {
         clamp *stage = &c.stage[e->add ? i : 0];
         if (activations[i] == MONA_ACT_RELU)
@@ -127,6 +150,7 @@ static clamps clamps_of(const ac_conv_row *row)
         narrow(&c.stage[e->add], 0, 255);
     else if (row->output.type == MONA_S8)
         narrow(&c.stage[e->add], -128, 127);
+    find_tame(&c, row);
     return c;
 }
 

@@ -14,6 +14,7 @@ enum {
     MONA_CPU_AVX512 = 1 << 1, /* F, BW, DQ, VL and VNNI, and everything of MONA_CPU_AVX2 */
     MONA_CPU_AVXVNNI = 1 << 3, /* and everything of MONA_CPU_AVX2 */
     MONA_CPU_NEON = 1 << 2,
+    MONA_CPU_DOTPROD = 1 << 4, /* FEAT_DotProd, and everything of MONA_CPU_NEON */
 };
 uint32_t mona_port_cpu_features(void);
 unsigned mona_port_cpu_count(void); /* that this process may use, at least 1 */

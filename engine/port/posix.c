@@ -6,6 +6,9 @@
 #include <unistd.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
+#elif defined(__aarch64__) && defined(__linux__)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
 #endif
 
 _Static_assert(sizeof(pthread_mutex_t) <= sizeof(mona_port_mutex), "mutex size");
@@ -46,7 +49,12 @@ uint32_t mona_port_cpu_features(void)
 #elif defined(__aarch64__)
 uint32_t mona_port_cpu_features(void)
 {
-    return MONA_CPU_NEON;
+    uint32_t features = MONA_CPU_NEON;
+#if defined(__linux__)
+    if (getauxval(AT_HWCAP) & HWCAP_ASIMDDP)
+        features |= MONA_CPU_DOTPROD;
+#endif
+    return features;
 }
 #else
 uint32_t mona_port_cpu_features(void)

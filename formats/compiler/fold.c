@@ -9,8 +9,8 @@ static uint32_t channels_of(const graph *g, uint32_t value)
 
 static size_t filter_size(const graph *g, const graph_node *conv)
 {
-    return (size_t)channels_of(g, conv->inputs[0]) / conv->conv.groups * conv->conv.kernel[0] *
-           conv->conv.kernel[1];
+    return (size_t)channels_of(g, conv->inputs[0]) / conv->conv.groups *
+           conv->conv.window.kernel[0] * conv->conv.window.kernel[1];
 }
 
 static bool plain_conv(const graph_node *node)
@@ -67,25 +67,25 @@ static bool fold_into_reader(graph *g, uint32_t i, format_error *error)
         return false;
     graph_node *node = &g->nodes[r];
     graph_conv *conv = &node->conv;
+    const graph_window *w = &conv->window;
     const graph_node *affine = &g->nodes[i];
     const uint32_t inputs = channels_of(g, node->inputs[0]), depth = inputs / conv->groups;
     bool shifts = false;
     for (uint32_t c = 0; c < inputs; c++)
         shifts = shifts || affine->affine.shift[c] != 0;
-    if (shifts &&
-        (conv->pad_begin[0] || conv->pad_begin[1] || conv->pad_end[0] || conv->pad_end[1]))
+    if (shifts && (w->pad_begin[0] || w->pad_begin[1] || w->pad_end[0] || w->pad_end[1]))
         return false;
     if (!own_weights(g, node, error))
         return false;
     const uint32_t outputs = channels_of(g, node->output);
-    const size_t area = (size_t)conv->kernel[0] * conv->kernel[1];
+    const size_t area = (size_t)w->kernel[0] * w->kernel[1];
     for (uint32_t o = 0; o < outputs; o++)
         for (uint32_t c = 0; c < depth; c++) {
             const uint32_t channel = o / (outputs / conv->groups) * depth + c;
-            float *w = conv->weights + (o * (size_t)depth + c) * area;
+            float *plane = conv->weights + (o * (size_t)depth + c) * area;
             for (size_t k = 0; k < area; k++) {
-                conv->bias[o] += w[k] * affine->affine.shift[channel];
-                w[k] *= affine->affine.scale[channel];
+                conv->bias[o] += plane[k] * affine->affine.shift[channel];
+                plane[k] *= affine->affine.scale[channel];
             }
         }
     node->inputs[0] = affine->inputs[0];

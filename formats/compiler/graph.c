@@ -137,13 +137,26 @@ uint32_t graph_private_producer(const graph *g, uint32_t i, uint32_t input)
     return graph_uses(g, value) == 1 ? graph_producer(g, value) : UINT32_MAX;
 }
 
+int64_t graph_window_extent(const graph_window *w, int axis)
+{
+    return (int64_t)(w->kernel[axis] - 1) * w->dilation[axis] + 1;
+}
+
+uint32_t graph_window_outputs(const graph_window *w, int axis, uint32_t in, bool round_up)
+{
+    const int64_t stride = w->stride[axis], before = (int64_t)in + w->pad_begin[axis];
+    const int64_t room = before + w->pad_end[axis] - graph_window_extent(w, axis);
+    if (room < 0)
+        return 0;
+    const int64_t last = (room + (round_up ? stride - 1 : 0)) / stride;
+    return (uint32_t)(round_up && last * stride >= before ? last : last + 1);
+}
+
 void graph_become_channel_conv(graph_node *node, uint32_t channels, float *weights, float *bias)
 {
     node->kind = GRAPH_CONV;
     node->conv = (graph_conv){
-        .kernel = {1, 1},
-        .stride = {1, 1},
-        .dilation = {1, 1},
+        .window = {.kernel = {1, 1}, .stride = {1, 1}, .dilation = {1, 1}},
         .groups = channels,
         .weights = weights,
         .bias = bias,

@@ -32,6 +32,8 @@ typedef enum graph_kind {
     GRAPH_SPACE_TO_DEPTH,
     GRAPH_DEPTH_TO_SPACE,
     GRAPH_RESIZE,
+    GRAPH_MAX_POOL,
+    GRAPH_AVERAGE_POOL,
     GRAPH_RESHAPE, /* exist only until import_depth.c has seen what they are part of */
     GRAPH_TRANSPOSE,
 } graph_kind;
@@ -50,13 +52,25 @@ typedef struct graph_activation {
     const float *slopes; /* PRELU: one a channel */
 } graph_activation;
 
-typedef struct graph_conv {
-    uint32_t kernel[2], stride[2], dilation[2]; /* rows, columns */
+/* Where a sliding filter reads; rows, then columns. */
+typedef struct graph_window {
+    uint32_t kernel[2], stride[2], dilation[2];
     uint32_t pad_begin[2], pad_end[2];
+} graph_window;
+
+typedef struct graph_conv {
+    graph_window window;
     uint32_t groups;
     float *weights; /* [output channels][input channels / groups][kernel rows][kernel columns] */
     float *bias;    /* [output channels] */
 } graph_conv;
+
+typedef struct graph_pool {
+    graph_window window;
+    bool whole;       /* the whole map, whatever its size: window is not used */
+    bool round_up;    /* the number of outputs */
+    bool include_pad; /* AVERAGE_POOL: divides by the padding under the window as well */
+} graph_pool;
 
 typedef struct graph_resize {
     mona_resize_mode mode;
@@ -90,6 +104,7 @@ typedef struct graph_node {
             bool depth_first; /* ONNX mode DCR: channel = (dy * block + dx) * channels + c */
         } depth;
         graph_resize resize;
+        graph_pool pool;
         struct {
             uint32_t rank;
             int64_t numbers[GRAPH_MAX_RANK]; /* RESHAPE: shape; TRANSPOSE: permutation */
@@ -142,6 +157,12 @@ bool graph_is_output(const graph *g, uint32_t value);
 uint32_t graph_only_reader(const graph *g, uint32_t value);
 /* The producer of input `input` of node i if nothing else uses that value; UINT32_MAX otherwise. */
 uint32_t graph_private_producer(const graph *g, uint32_t i, uint32_t input);
+
+/* Rows or columns of the filter at this dilation. */
+int64_t graph_window_extent(const graph_window *w, int axis);
+/* Outputs along one axis of `in` samples; 0: the filter does not fit. Rounded up, a last window
+ * that would begin past the samples and the padding before them does not count. */
+uint32_t graph_window_outputs(const graph_window *w, int axis, uint32_t in, bool round_up);
 
 /* Makes node a 1x1 convolution of every channel by itself, keeping its epilogue: weights and bias
  * have one number a channel. */

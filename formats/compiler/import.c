@@ -11,6 +11,7 @@ static const struct {
     import_function *function;
 } operators[] = {
     {"Add", import_add},
+    {"AveragePool", import_average_pool},
     {"BatchNormalization", import_batch_norm},
     {"Clip", import_clip},
     {"Concat", import_concat},
@@ -19,17 +20,26 @@ static const struct {
     {"DepthToSpace", import_depth_to_space},
     {"Div", import_div},
     {"Dropout", import_identity},
+    {"Flatten", import_flatten},
+    {"Gemm", import_gemm},
+    {"GlobalAveragePool", import_global_average_pool},
+    {"GlobalMaxPool", import_global_max_pool},
     {"Identity", import_identity},
     {"LeakyRelu", import_leaky_relu},
+    {"MatMul", import_mat_mul},
+    {"MaxPool", import_max_pool},
     {"Mul", import_mul},
     {"PRelu", import_prelu},
+    {"ReduceMean", import_reduce_mean},
     {"Relu", import_relu},
     {"Reshape", import_reshape},
     {"Resize", import_resize},
     {"Slice", import_slice},
     {"SpaceToDepth", import_space_to_depth},
     {"Split", import_split},
+    {"Squeeze", import_squeeze},
     {"Sub", import_sub},
+    {"Sum", import_add},
     {"Transpose", import_transpose},
     {"Upsample", import_upsample},
 };
@@ -123,7 +133,7 @@ static bool add_node(importer *im, const Onnx__NodeProto *node)
                            domain);
     if (function)
         return function(im, node);
-    char list[320] = "";
+    char list[384] = "";
     for (int i = 0; i < OPERATOR_COUNT; i++) {
         strcat(list, i ? ", " : "");
         strcat(list, operators[i].op_type);
@@ -146,6 +156,11 @@ static bool add_outputs(importer *im)
                                "output '%s' is not a computed tensor of shape [1, "
                                "channels, height, width]",
                                name);
+        /* What only passes a value on leaves it the name it had before. */
+        if (!graph_is_input(g, value) && !graph_is_output(g, value))
+            g->values[value].name = graph_strdup(g, name);
+        if (!g->values[value].name)
+            return format_fail(im->error, "out of memory");
         g->outputs[g->output_count++] = value;
     }
     return true;

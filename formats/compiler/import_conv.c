@@ -5,74 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-enum { MAX_KERNEL = 255, MAX_STRIDE = 63, MAX_PAD = 255 };
-
-/* Two numbers of an attribute, rows then columns, each in [least, most]. */
-static bool pair(importer *im, const Onnx__NodeProto *node, const char *name, uint32_t otherwise,
-                 int64_t least, int64_t most, uint32_t *out)
-{
-    int64_t numbers[GRAPH_MAX_RANK];
-    uint32_t count;
-    if (!import_numbers(im, node, name, SIZE_MAX, numbers, GRAPH_MAX_RANK, &count))
-        return false;
-    if (count && count != 2)
-        return import_fail(im, node, "has %u numbers in %s; expected 2: only 2-D is supported",
-                           count, name);
-    for (int i = 0; i < 2; i++) {
-        if (count && (numbers[i] < least || numbers[i] > most))
-            return import_fail(im, node,
-                               "has %s %" PRId64 "; supported are %" PRId64 " to %" PRId64, name,
-                               numbers[i], least, most);
-        out[i] = count ? (uint32_t)numbers[i] : otherwise;
-    }
-    return true;
-}
-
-/* Explicit pads, or those auto_pad stands for. SAME makes ceil(size / stride) outputs. */
-static bool read_pads(importer *im, const Onnx__NodeProto *node, const uint32_t *size,
-                      graph_conv *conv)
-{
-    int64_t pads[4] = {0};
-    uint32_t count;
-    if (!import_numbers(im, node, "pads", SIZE_MAX, pads, 4, &count))
-        return false;
-    if (count && count != 4)
-        return import_fail(im, node, "has %u numbers in pads; expected 4", count);
-    const bool upper = import_text_is(node, "auto_pad", "SAME_UPPER", "NOTSET");
-    const bool lower = import_text_is(node, "auto_pad", "SAME_LOWER", "NOTSET");
-    for (int i = 0; i < 2 && (upper || lower); i++) {
-        const int64_t extent = (int64_t)(conv->kernel[i] - 1) * conv->dilation[i] + 1;
-        const int64_t stride = conv->stride[i];
-        if (stride > 1 && !size[i])
-            return import_fail(im, node,
-                               "pads by auto_pad with a stride, which needs a fixed "
-                               "input size");
-        const int64_t outputs = stride > 1 ? (size[i] + stride - 1) / stride : 0;
-        int64_t total = stride > 1 ? (outputs - 1) * stride + extent - size[i] : extent - 1;
-        total = total > 0 ? total : 0;
-        pads[i] = upper ? total / 2 : total - total / 2;
-        pads[i + 2] = total - pads[i];
-    }
-    for (int i = 0; i < 4; i++)
-        if (pads[i] < 0 || pads[i] > MAX_PAD)
-            return import_fail(im, node, "pads by %" PRId64 "; supported are 0 to %d", pads[i],
-                               MAX_PAD);
-    for (int i = 0; i < 2; i++) {
-        conv->pad_begin[i] = (uint32_t)pads[i];
-        conv->pad_end[i] = (uint32_t)pads[i + 2];
-    }
-    return true;
-}
-
-/* Output size along one axis; 0: not known. False: the filter does not fit. */
-static bool conv_size(const graph_conv *conv, int axis, uint32_t in, uint32_t *out)
-{
-    const int64_t extent = (int64_t)(conv->kernel[axis] - 1) * conv->dilation[axis] + 1;
-    const int64_t room = (int64_t)in + conv->pad_begin[axis] + conv->pad_end[axis] - extent;
-    *out = in && room >= 0 ? (uint32_t)(room / conv->stride[axis] + 1) : 0;
-    return !in || room >= 0;
-}
-
 static bool read_weights(importer *im, const Onnx__NodeProto *node, uint32_t channels,
                          graph_conv *conv, uint32_t *outputs)
 {
@@ -103,33 +35,31 @@ static bool read_weights(importer *im, const Onnx__NodeProto *node, uint32_t cha
     conv->weights = w->data;
     conv->bias = b ? b->data : graph_alloc(im->g, *outputs, sizeof(float));
     for (int i = 0; i < 2; i++)
-        conv->kernel[i] = w->dims[2 + i] <= MAX_KERNEL ? (uint32_t)w->dims[2 + i] : 0;
-    if (!conv->kernel[0] || !conv->kernel[1])
-        return import_fail(im, node, "has a filter of more than %d rows or columns", MAX_KERNEL);
+        conv->window.kernel[i] = w->dims[2 + i] <= IMPORT_MAX_KERNEL ? (uint32_t)w->dims[2 + i] : 0;
+    if (!conv->window.kernel[0] || !conv->window.kernel[1])
+        return import_fail(im, node, "has a filter of more than %d rows or columns",
+                           IMPORT_MAX_KERNEL);
     return conv->bias ? true : format_fail(im->error, "out of memory");
 }
 
 bool import_conv(importer *im, const Onnx__NodeProto *node)
 {
-    uint32_t x, outputs = 0, shape[2];
+    uint32_t x, outputs = 0, shape[2], size[2];
     if (!import_tensor(im, node, 0, &x))
         return false;
     const graph_value source = im->g->values[x];
-    const uint32_t size[2] = {source.height, source.width};
     graph_conv conv = {0};
+    const uint32_t *kernel = conv.window.kernel;
     if (!read_weights(im, node, source.channels, &conv, &outputs) ||
-        !pair(im, node, "kernel_shape", 0, 1, MAX_KERNEL, shape) ||
-        !pair(im, node, "strides", 1, 1, MAX_STRIDE, conv.stride) ||
-        !pair(im, node, "dilations", 1, 1, MAX_KERNEL, conv.dilation) ||
-        !read_pads(im, node, size, &conv))
+        !import_pair(im, node, "kernel_shape", 0, 1, IMPORT_MAX_KERNEL, shape) ||
+        !import_window(im, node, &source, &conv.window))
         return false;
-    if (shape[0] && (shape[0] != conv.kernel[0] || shape[1] != conv.kernel[1]))
+    if (shape[0] && (shape[0] != kernel[0] || shape[1] != kernel[1]))
         return import_fail(im, node, "has kernel_shape %ux%u and weights of %ux%u", shape[0],
-                           shape[1], conv.kernel[0], conv.kernel[1]);
-    uint32_t height, width;
-    if (!conv_size(&conv, 0, size[0], &height) || !conv_size(&conv, 1, size[1], &width))
-        return import_fail(im, node, "has a filter larger than its padded input");
-    graph_node *made = import_node(im, node, 0, GRAPH_CONV, outputs, height, width);
+                           shape[1], kernel[0], kernel[1]);
+    if (!import_window_size(im, node, &conv.window, &source, false, size))
+        return false;
+    graph_node *made = import_node(im, node, 0, GRAPH_CONV, outputs, size[0], size[1]);
     if (!made)
         return false;
     made->input_count = 1;
@@ -142,7 +72,7 @@ bool import_conv(importer *im, const Onnx__NodeProto *node)
 bool import_batch_norm(importer *im, const Onnx__NodeProto *node)
 {
     uint32_t x;
-    if (!import_tensor(im, node, 0, &x))
+    if (!import_elements(im, node, 0, &x))
         return false;
     const uint32_t channels = im->g->values[x].channels;
     const float *parts[4]; /* scale, bias, mean, variance */
@@ -178,7 +108,7 @@ bool import_batch_norm(importer *im, const Onnx__NodeProto *node)
 static bool add_activation(importer *im, const Onnx__NodeProto *node, graph_activation activation)
 {
     uint32_t x;
-    if (!import_tensor(im, node, 0, &x))
+    if (!import_elements(im, node, 0, &x))
         return false;
     graph_node *made = import_node_like(im, node, GRAPH_ACTIVATION, x);
     if (made)
@@ -194,7 +124,7 @@ bool import_relu(importer *im, const Onnx__NodeProto *node)
 bool import_leaky_relu(importer *im, const Onnx__NodeProto *node)
 {
     uint32_t x;
-    if (!import_tensor(im, node, 0, &x))
+    if (!import_elements(im, node, 0, &x))
         return false;
     const uint32_t channels = im->g->values[x].channels;
     const float alpha = import_float(node, "alpha", 0.01f);
@@ -210,7 +140,7 @@ bool import_prelu(importer *im, const Onnx__NodeProto *node)
 {
     uint32_t x;
     const graph_value *slope = import_constant(im, node, 1);
-    if (!import_tensor(im, node, 0, &x))
+    if (!import_elements(im, node, 0, &x))
         return false;
     if (!slope)
         return import_fail(im, node, "has a computed slope; expected a constant");

@@ -145,6 +145,8 @@ bool import_reshape(importer *im, const Onnx__NodeProto *node)
     const graph_node *transpose = made_by(im, node->input[0], GRAPH_TRANSPOSE);
     if (transpose)
         return recognise_shuffle(im, node, transpose, shape, rank);
+    if (rank == 2)
+        return import_reshape_flat(im, node, shape);
     return import_tensor(im, node, 0, &x) && add_part(im, node, GRAPH_RESHAPE, x, shape, rank);
 }
 

@@ -41,7 +41,7 @@ static bool read_operands(importer *im, const Onnx__NodeProto *node, uint32_t *x
     const graph_value *first = import_constant(im, node, 0), *second = import_constant(im, node, 1);
     *constant_index = second ? 1 : first ? 0 : 2;
     *numbers = NULL;
-    if (!import_tensor(im, node, *constant_index == 0 ? 1 : 0, x))
+    if (!import_elements(im, node, *constant_index == 0 ? 1 : 0, x))
         return false;
     if (*constant_index < 2)
         *numbers =
@@ -58,13 +58,15 @@ static bool same_side(uint32_t a, uint32_t b)
 static bool add_binary(importer *im, const Onnx__NodeProto *node, graph_kind kind)
 {
     uint32_t a, b;
-    if (!import_tensor(im, node, 0, &a) || !import_tensor(im, node, 1, &b))
+    if (!import_elements(im, node, 0, &a) || !import_elements(im, node, 1, &b))
         return false;
     if (im->g->values[a].channels == 1) {
         const uint32_t swap = a;
         a = b;
         b = swap;
     }
+    if (import_is_flat(im, node, 0) != import_is_flat(im, node, 1))
+        return import_fail(im, node, "joins a flattened tensor and one of four sides");
     const graph_value *va = &im->g->values[a], *vb = &im->g->values[b];
     if ((vb->channels != va->channels && vb->channels != 1) || !same_side(va->height, vb->height) ||
         !same_side(va->width, vb->width))

@@ -109,7 +109,6 @@ static bool read_coordinates(importer *im, const Onnx__NodeProto *node, graph_re
         const char *name;
         mona_resize_coordinates rule;
     } rules[] = {{"half_pixel", MONA_RESIZE_HALF_PIXEL},
-                 /* differs only where the result has one row or column */
                  {"pytorch_half_pixel", MONA_RESIZE_HALF_PIXEL},
                  {"align_corners", MONA_RESIZE_ALIGN_CORNERS},
                  {"asymmetric", MONA_RESIZE_ASYMMETRIC}};
@@ -121,6 +120,21 @@ static bool read_coordinates(importer *im, const Onnx__NodeProto *node, graph_re
     return import_fail(im, node,
                        "has a coordinate_transformation_mode other than half_pixel, "
                        "pytorch_half_pixel, align_corners and asymmetric");
+}
+
+/* pytorch_half_pixel differs where the result has one row or column, which then lies at 0 and not
+ * at 0.5 / scale - 0.5. */
+static void move_single(const Onnx__NodeProto *node, const graph_value *source,
+                        graph_resize *resize)
+{
+    const uint32_t in[2] = {source->height, source->width};
+    if (!import_text_is(node, "coordinate_transformation_mode", "pytorch_half_pixel", ""))
+        return;
+    for (int i = 0; i < 2; i++) {
+        const uint32_t *ratio = resize->ratio[i];
+        if (in[i] && (uint64_t)in[i] * ratio[0] / ratio[1] == 1)
+            resize->offset[i] = 0.5f - 0.5f * (float)ratio[1] / (float)ratio[0];
+    }
 }
 
 static bool add_resize(importer *im, const Onnx__NodeProto *node, uint32_t x,
@@ -157,6 +171,7 @@ bool import_resize(importer *im, const Onnx__NodeProto *node)
     } else if (!read_coordinates(im, node, &resize) || !read_nearest(im, node, &resize)) {
         return false;
     }
+    move_single(node, &im->g->values[x], &resize);
     return add_resize(im, node, x, &resize);
 }
 

@@ -25,12 +25,37 @@ bool import_fail(importer *im, const Onnx__NodeProto *node, const char *format, 
 
 /* ---- names -------------------------------------------------------------------------------- */
 
-uint32_t import_find_name(const importer *im, const char *name)
+static import_name *find_name(const importer *im, const char *name)
 {
     for (size_t i = im->name_count; i-- > 0;)
         if (!strcmp(im->names[i].name, name))
-            return im->names[i].value;
-    return UINT32_MAX;
+            return &im->names[i];
+    return NULL;
+}
+
+uint32_t import_find_name(const importer *im, const char *name)
+{
+    const import_name *found = find_name(im, name);
+    return found ? found->value : UINT32_MAX;
+}
+
+void import_make_flat(importer *im, const Onnx__NodeProto *node)
+{
+    find_name(im, node->output[0])->flat = true;
+}
+
+bool import_is_flat(const importer *im, const Onnx__NodeProto *node, size_t i)
+{
+    const import_name *found = import_has(node, i) ? find_name(im, node->input[i]) : NULL;
+    return found && found->flat;
+}
+
+static bool has_flat_input(const importer *im, const Onnx__NodeProto *node)
+{
+    for (size_t i = 0; i < node->n_input; i++)
+        if (import_is_flat(im, node, i))
+            return true;
+    return false;
 }
 
 bool import_add_name(importer *im, const char *name, uint32_t value)
@@ -45,7 +70,7 @@ bool import_add_name(importer *im, const char *name, uint32_t value)
         im->names = names;
         im->name_room = room;
     }
-    im->names[im->name_count++] = (import_name){name, value};
+    im->names[im->name_count++] = (import_name){name, value, false};
     return true;
 }
 
@@ -53,7 +78,10 @@ bool import_bind(importer *im, const Onnx__NodeProto *node, size_t i, uint32_t v
 {
     if (i >= node->n_output || !onnx_text(node->output[i])[0])
         return import_fail(im, node, "has no output %zu", i);
-    return import_add_name(im, node->output[i], value);
+    const bool flat = has_flat_input(im, node), ok = import_add_name(im, node->output[i], value);
+    if (ok)
+        im->names[im->name_count - 1].flat = flat;
+    return ok;
 }
 
 /* ---- attributes --------------------------------------------------------------------------- */
@@ -100,7 +128,7 @@ const graph_value *import_constant(const importer *im, const Onnx__NodeProto *no
     return value != UINT32_MAX && im->g->values[value].data ? &im->g->values[value] : NULL;
 }
 
-bool import_tensor(importer *im, const Onnx__NodeProto *node, size_t i, uint32_t *value)
+bool import_elements(importer *im, const Onnx__NodeProto *node, size_t i, uint32_t *value)
 {
     if (!import_has(node, i))
         return import_fail(im, node, "has no input %zu", i);
@@ -116,9 +144,32 @@ bool import_tensor(importer *im, const Onnx__NodeProto *node, size_t i, uint32_t
         return import_fail(im, node,
                            "reads '%.60s', whose shape is not [1, channels, height, "
                            "width]; Reshape and Transpose are supported only as the "
-                           "parts of depth-to-space or space-to-depth",
+                           "parts of depth-to-space or space-to-depth, and Reshape to "
+                           "[1, n]",
                            node->input[i]);
     return true;
+}
+
+bool import_tensor(importer *im, const Onnx__NodeProto *node, size_t i, uint32_t *value)
+{
+    if (!import_elements(im, node, i, value))
+        return false;
+    return !import_is_flat(im, node, i) ||
+           import_fail(im, node,
+                       "reads '%.60s', which is flattened to [1, n]; expected [1, channels, "
+                       "height, width]",
+                       node->input[i]);
+}
+
+bool import_flat(importer *im, const Onnx__NodeProto *node, size_t i, uint32_t *value)
+{
+    if (!import_elements(im, node, i, value))
+        return false;
+    return import_is_flat(im, node, i) ||
+           import_fail(im, node,
+                       "reads '%.60s', a tensor of four sides; expected one flattened to "
+                       "[1, n]",
+                       node->input[i]);
 }
 
 bool import_numbers(importer *im, const Onnx__NodeProto *node, const char *name, size_t i,
@@ -147,15 +198,16 @@ bool import_numbers(importer *im, const Onnx__NodeProto *node, const char *name,
 float *import_per_channel(importer *im, const Onnx__NodeProto *node, const graph_value *constant,
                           uint32_t channels)
 {
-    const graph_value v = *constant; /* values move when one is added */
-    const uint32_t axis = v.rank > 2 ? v.rank - 3 : 0;
-    const bool shaped = v.rank >= 3 && v.count == channels && v.dims[axis] == channels;
+    const graph_value v = *constant;                         /* values move when one is added */
+    const uint32_t sides = has_flat_input(im, node) ? 1 : 3; /* from the channels' on */
+    const bool shaped =
+        v.rank >= sides && v.count == channels && v.dims[v.rank - sides] == channels;
     float *numbers = shaped || v.count == 1 ? graph_alloc(im->g, channels, sizeof *numbers) : NULL;
     if (!shaped && v.count != 1)
         import_fail(im, node,
                     "has a constant operand of %zu elements; expected one, or %u as "
-                    "[%u, 1, 1]",
-                    v.count, channels, channels);
+                    "[%u%s]",
+                    v.count, channels, channels, sides > 1 ? ", 1, 1" : "");
     else if (!numbers)
         format_fail(im->error, "out of memory");
     for (uint32_t c = 0; numbers && c < channels; c++) {

@@ -4,10 +4,16 @@
 
 #include "import.h"
 
-/* An ONNX name and the value it stands for; several names may stand for one value. */
+enum { IMPORT_MAX_KERNEL = 255 };
+
+/* An ONNX name and the value it stands for; several names may stand for one value.
+ *
+ * A flat name stands for the value as ONNX's [1, channels * height * width], which is the same
+ * numbers in the same order. What works element by element makes flat values of flat ones. */
 typedef struct import_name {
     const char *name;
     uint32_t value;
+    bool flat;
 } import_name;
 
 typedef struct importer {
@@ -33,6 +39,9 @@ bool import_fail(importer *im, const Onnx__NodeProto *node, const char *format, 
 uint32_t import_find_name(const importer *im, const char *name);
 /* The name must be new. */
 bool import_add_name(importer *im, const char *name, uint32_t value);
+/* Output 0 of the node, bound before, is flat. */
+void import_make_flat(importer *im, const Onnx__NodeProto *node);
+bool import_is_flat(const importer *im, const Onnx__NodeProto *node, size_t i);
 
 /* ---- attributes ---- */
 const Onnx__AttributeProto *import_attribute(const Onnx__NodeProto *node, const char *name);
@@ -49,17 +58,33 @@ bool import_has(const Onnx__NodeProto *node, size_t i);
 const graph_value *import_constant(const importer *im, const Onnx__NodeProto *node, size_t i);
 /* Input i must be computed, with channels x height x width. */
 bool import_tensor(importer *im, const Onnx__NodeProto *node, size_t i, uint32_t *value);
+/* The same, flat or not. */
+bool import_elements(importer *im, const Onnx__NodeProto *node, size_t i, uint32_t *value);
+/* Input i must be flat. */
+bool import_flat(importer *im, const Onnx__NodeProto *node, size_t i, uint32_t *value);
 /* A list of whole numbers: attribute `name`, or, when input i is given, that constant. Fails when
  * there are more than most, or when input i is not constant; *count 0: neither is there. */
 bool import_numbers(importer *im, const Onnx__NodeProto *node, const char *name, size_t i,
                     int64_t *numbers, uint32_t most, uint32_t *count);
 /* One number a channel from a constant: of one element, or of shape [channels, 1, 1] or
- * [1, channels, 1, 1]. Memory of the graph; NULL: failed. */
+ * [1, channels, 1, 1], or, next to flat operands, [channels] or [1, channels]. Memory of the graph;
+ * NULL: failed. */
 float *import_per_channel(importer *im, const Onnx__NodeProto *node, const graph_value *constant,
                           uint32_t channels);
 
+/* ---- windows (import_window.c) ---- */
+/* Two numbers of an attribute, rows then columns, each in [least, most]. */
+bool import_pair(importer *im, const Onnx__NodeProto *node, const char *name, uint32_t otherwise,
+                 int64_t least, int64_t most, uint32_t *out);
+/* Strides, dilations and pads of a window whose kernel is known. */
+bool import_window(importer *im, const Onnx__NodeProto *node, const graph_value *source,
+                   graph_window *w);
+/* Rows and columns of what it makes of the source; 0: not known. */
+bool import_window_size(importer *im, const Onnx__NodeProto *node, const graph_window *w,
+                        const graph_value *source, bool round_up, uint32_t size[2]);
+
 /* ---- results ---- */
-/* Binds output i's name to a value. */
+/* Binds output i's name to a value; flat if one of the node's inputs is. */
 bool import_bind(importer *im, const Onnx__NodeProto *node, size_t i, uint32_t value);
 /* A node that makes output i, a value of this shape. NULL: failed. The pointer is good until
  * another node is added. */
@@ -75,6 +100,13 @@ bool import_add_constant(importer *im, const Onnx__TensorProto *tensor, const ch
 import_function import_conv, import_batch_norm, import_relu, import_leaky_relu, import_prelu,
     import_clip, import_add, import_sub, import_mul, import_div, import_concat, import_slice,
     import_split, import_space_to_depth, import_depth_to_space, import_resize, import_upsample,
-    import_reshape, import_transpose, import_identity, import_constant_node;
+    import_reshape, import_transpose, import_identity, import_constant_node, import_max_pool,
+    import_average_pool, import_global_max_pool, import_global_average_pool, import_reduce_mean,
+    import_flatten, import_squeeze, import_gemm, import_mat_mul;
+
+/* Whether these are height and width, and nothing else, of four sides. */
+bool import_spatial_axes(const int64_t *axes, uint32_t count);
+/* Reshape to two sides: [1, all]. */
+bool import_reshape_flat(importer *im, const Onnx__NodeProto *node, const int64_t *shape);
 
 #endif

@@ -165,6 +165,36 @@ static bool lower_depth(lowering *l, const graph_node *node)
     return true;
 }
 
+/* A MaxPool keeps its input's steps; a mean is brought to its own. */
+static void lower_pool(lowering *l, const graph_node *node)
+{
+    const bool largest = node->kind == GRAPH_MAX_POOL;
+    const graph_pool *p = &node->pool;
+    const graph_window *w = &p->window;
+    const double in = (double)l->formats[node->inputs[0]].scale;
+    mona_file_op op = lower_begin(l, largest ? MONA_OP_MAX_POOL : MONA_OP_AVERAGE_POOL, node->name);
+    op.input_count = 1;
+    op.inputs[0] = l->tensors[node->inputs[0]];
+    op.pool = (mona_file_pool){.stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1};
+    if (!p->whole)
+        op.pool = (mona_file_pool){
+            .kernel_h = (uint16_t)w->kernel[0],
+            .kernel_w = (uint16_t)w->kernel[1],
+            .stride_h = (uint16_t)w->stride[0],
+            .stride_w = (uint16_t)w->stride[1],
+            .dilation_h = (uint16_t)w->dilation[0],
+            .dilation_w = (uint16_t)w->dilation[1],
+            .pad_top = (uint16_t)w->pad_begin[0],
+            .pad_left = (uint16_t)w->pad_begin[1],
+            .pad_bottom = (uint16_t)w->pad_end[0],
+            .pad_right = (uint16_t)w->pad_end[1],
+            .ceil_mode = p->round_up,
+            .count_include_pad = p->include_pad,
+        };
+    op.pool.scale = largest ? 1 : (float)(in / (double)l->formats[node->output].scale);
+    lower_end(l, &op, node->output);
+}
+
 /* ---- the graph ---------------------------------------------------------------------------- */
 
 /* Which values become tensors: what STOREs read, and what the nodes that make those read. */
@@ -195,6 +225,10 @@ static bool lower_node(lowering *l, const graph_node *node)
         return lower_depth(l, node);
     case GRAPH_RESIZE:
         return lower_resize(l, node);
+    case GRAPH_MAX_POOL:
+    case GRAPH_AVERAGE_POOL:
+        lower_pool(l, node);
+        return true;
     case GRAPH_SLICE:
         return graph_fail(node, l->error,
                           "cuts channels between computed tensors; supported are "

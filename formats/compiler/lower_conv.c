@@ -138,7 +138,7 @@ static void round_plane(const float *w, double step, size_t area, int8_t *q)
 static bool quantize_weights(lowering *l, const graph_node *node, size_t filter, uint32_t outputs,
                              int8_weights *q)
 {
-    const size_t area = (size_t)node->conv.kernel[0] * node->conv.kernel[1];
+    const size_t area = (size_t)node->conv.window.kernel[0] * node->conv.window.kernel[1];
     const double in = (double)l->formats[node->inputs[0]].scale;
     const double out = (double)l->formats[node->output].scale;
     for (uint32_t o = 0; o < outputs; o++) {
@@ -197,6 +197,7 @@ static bool add_half_weights(lowering *l, const graph_node *node, size_t filter,
 bool lower_conv(lowering *l, const graph_node *node)
 {
     const graph_conv *c = &node->conv;
+    const graph_window *w = &c->window;
     const value_format in = l->formats[node->inputs[0]], out = l->formats[node->output];
     const bool half = format_is_half(in);
     mona_file_op op = lower_begin(l, MONA_OP_CONV, node->name);
@@ -205,18 +206,18 @@ bool lower_conv(lowering *l, const graph_node *node)
         op.inputs[i] = l->tensors[node->inputs[i]];
     const uint32_t outputs = l->g->values[node->output].channels;
     const size_t filter =
-        (size_t)l->g->values[node->inputs[0]].channels / c->groups * c->kernel[0] * c->kernel[1];
+        (size_t)l->g->values[node->inputs[0]].channels / c->groups * w->kernel[0] * w->kernel[1];
     op.conv = (mona_file_conv){
-        .kernel_h = (uint16_t)c->kernel[0],
-        .kernel_w = (uint16_t)c->kernel[1],
-        .stride_h = (uint16_t)c->stride[0],
-        .stride_w = (uint16_t)c->stride[1],
-        .dilation_h = (uint16_t)c->dilation[0],
-        .dilation_w = (uint16_t)c->dilation[1],
-        .pad_top = (uint16_t)c->pad_begin[0],
-        .pad_left = (uint16_t)c->pad_begin[1],
-        .pad_bottom = (uint16_t)c->pad_end[0],
-        .pad_right = (uint16_t)c->pad_end[1],
+        .kernel_h = (uint16_t)w->kernel[0],
+        .kernel_w = (uint16_t)w->kernel[1],
+        .stride_h = (uint16_t)w->stride[0],
+        .stride_w = (uint16_t)w->stride[1],
+        .dilation_h = (uint16_t)w->dilation[0],
+        .dilation_w = (uint16_t)w->dilation[1],
+        .pad_top = (uint16_t)w->pad_begin[0],
+        .pad_left = (uint16_t)w->pad_begin[1],
+        .pad_bottom = (uint16_t)w->pad_end[0],
+        .pad_right = (uint16_t)w->pad_end[1],
         .groups = c->groups,
     };
     if (!(half ? add_half_weights : add_int8_weights)(l, node, filter, outputs, &op.conv))

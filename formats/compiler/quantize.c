@@ -56,8 +56,10 @@ static uint32_t rearranged_by(const graph *g, uint32_t value)
     if (p == UINT32_MAX)
         return p;
     const graph_kind kind = g->nodes[p].kind;
-    return kind == GRAPH_RESIZE || kind == GRAPH_DEPTH_TO_SPACE || kind == GRAPH_SLICE ? p
-                                                                                       : UINT32_MAX;
+    return kind == GRAPH_RESIZE || kind == GRAPH_DEPTH_TO_SPACE || kind == GRAPH_SLICE ||
+                   kind == GRAPH_MAX_POOL
+               ? p
+               : UINT32_MAX;
 }
 
 uint32_t quantize_root(const graph *g, uint32_t value)
@@ -103,6 +105,16 @@ static bool follows_planes(const graph *g, uint32_t root)
     return false;
 }
 
+/* Whether a value is rearranged or resampled from another, as pixels are in the end; a maximum alone
+ * says nothing of that. */
+static bool makes_pixels(const graph *g, uint32_t value)
+{
+    for (uint32_t p; (p = rearranged_by(g, value)) != UINT32_MAX; value = g->nodes[p].inputs[0])
+        if (g->nodes[p].kind != GRAPH_MAX_POOL)
+            return true;
+    return false;
+}
+
 /* The outputs of an image network are planes like its inputs. Those that follow input planes are,
  * unless calibration saw values far outside; others are when what it saw lies about in the range of
  * planes or, without calibration, when pixels are made by rearrangement or resampling. */
@@ -115,7 +127,7 @@ static bool is_image(const graph *g, const compiler_options *o, uint32_t output)
     const bool unseen = r.low > r.high;
     if (follows_planes(g, root))
         return unseen || (low >= -1 && high <= 2);
-    return unseen ? root != output : low >= -0.1 && high <= 1.25 && high >= 0.25;
+    return unseen ? makes_pixels(g, output) : low >= -0.1 && high <= 1.25 && high >= 0.25;
 }
 
 /* ---- formats ------------------------------------------------------------------------------ */

@@ -52,11 +52,11 @@ static void finish(const graph_node *node, const reference_array *residual, refe
 /* ---- convolution -------------------------------------------------------------------------- */
 
 /* Adds weight x one input row, seen through one position of the filter, to one output row. */
-static void add_row(const graph_conv *conv, uint32_t kx, float weight, const float *in,
+static void add_row(const graph_window *w, uint32_t kx, float weight, const float *in,
                     uint32_t in_width, float *out, uint32_t out_width)
 {
-    const int64_t stride = conv->stride[1];
-    const int64_t at = (int64_t)kx * conv->dilation[1] - conv->pad_begin[1];
+    const int64_t stride = w->stride[1];
+    const int64_t at = (int64_t)kx * w->dilation[1] - w->pad_begin[1];
     const int64_t begin = at < 0 ? (-at + stride - 1) / stride : 0;
     const int64_t last = (int64_t)in_width - 1 - at;
     int64_t end = last < 0 ? 0 : last / stride + 1;
@@ -74,17 +74,18 @@ static void conv_row(const graph_conv *conv, const reference_array *in, uint32_t
 {
     const uint32_t depth = in->channels / conv->groups;
     const uint32_t first = o / (out->channels / conv->groups) * depth;
-    const float *w = conv->weights + (size_t)o * depth * conv->kernel[0] * conv->kernel[1];
+    const graph_window *window = &conv->window;
+    const float *w = conv->weights + (size_t)o * depth * window->kernel[0] * window->kernel[1];
     float *row = row_of(out, o, y);
     for (uint32_t x = 0; x < out->width; x++)
         row[x] = conv->bias[o];
     for (uint32_t c = 0; c < depth; c++)
-        for (uint32_t ky = 0; ky < conv->kernel[0]; ky++) {
-            const int64_t iy =
-                (int64_t)y * conv->stride[0] + (int64_t)ky * conv->dilation[0] - conv->pad_begin[0];
-            for (uint32_t kx = 0; kx < conv->kernel[1]; kx++, w++)
+        for (uint32_t ky = 0; ky < window->kernel[0]; ky++) {
+            const int64_t iy = (int64_t)y * window->stride[0] + (int64_t)ky * window->dilation[0] -
+                               window->pad_begin[0];
+            for (uint32_t kx = 0; kx < window->kernel[1]; kx++, w++)
                 if (iy >= 0 && iy < in->height)
-                    add_row(conv, kx, *w, row_of(in, first + c, (uint32_t)iy), in->width, row,
+                    add_row(window, kx, *w, row_of(in, first + c, (uint32_t)iy), in->width, row,
                             out->width);
         }
 }
@@ -94,13 +95,6 @@ static void run_conv(const graph_node *node, const reference_array *in, referenc
     for (uint32_t o = 0; o < out->channels; o++)
         for (uint32_t y = 0; y < out->height; y++)
             conv_row(&node->conv, in, o, y, out);
-}
-
-static uint32_t conv_side(const graph_conv *conv, int axis, uint32_t in)
-{
-    const int64_t extent = (int64_t)(conv->kernel[axis] - 1) * conv->dilation[axis] + 1;
-    const int64_t room = (int64_t)in + conv->pad_begin[axis] + conv->pad_end[axis] - extent;
-    return room < 0 ? 0 : (uint32_t)(room / conv->stride[axis] + 1);
 }
 
 /* ---- element by element ------------------------------------------------------------------- */
@@ -243,9 +237,13 @@ bool reference_shape(const graph *g, const graph_node *node, const reference_arr
     for (uint32_t i = 1; i < node->input_count; i++)
         fits = fits && (node->kind == GRAPH_CONV || same_size(x, in[i]));
     if (node->kind == GRAPH_CONV) {
-        out->height = conv_side(&node->conv, 0, x->height);
-        out->width = conv_side(&node->conv, 1, x->width);
+        out->height = graph_window_outputs(&node->conv.window, 0, x->height, false);
+        out->width = graph_window_outputs(&node->conv.window, 1, x->width, false);
         fits = node->input_count == 1 || same_size(out, in[1]);
+    } else if (node->kind == GRAPH_MAX_POOL || node->kind == GRAPH_AVERAGE_POOL) {
+        const graph_pool *p = &node->pool;
+        out->height = p->whole ? 1 : graph_window_outputs(&p->window, 0, x->height, p->round_up);
+        out->width = p->whole ? 1 : graph_window_outputs(&p->window, 1, x->width, p->round_up);
     } else if (node->kind == GRAPH_DEPTH_TO_SPACE) {
         out->height *= node->depth.block;
         out->width *= node->depth.block;
@@ -293,6 +291,10 @@ void reference_node(const graph_node *node, const reference_array *const *in, re
         break;
     case GRAPH_RESIZE:
         run_resize(&node->resize, in[0], out);
+        break;
+    case GRAPH_MAX_POOL:
+    case GRAPH_AVERAGE_POOL:
+        reference_pool(node, in[0], out);
         break;
     case GRAPH_ACTIVATION:
         memcpy(out->data, in[0]->data, reference_count(out) * sizeof(float));

@@ -13,5 +13,7 @@ bool reference_shape(const graph *g, const graph_node *node, const reference_arr
 
 /* Fills out->data, which has room for the shape of reference_shape. */
 void reference_node(const graph_node *node, const reference_array *const *in, reference_array *out);
+/* The same for a pool alone. */
+void reference_pool(const graph_node *node, const reference_array *in, reference_array *out);
 
 #endif

@@ -1,22 +1,40 @@
 #!/usr/bin/env python3
 """Times mona and ONNX Runtime side by side, in turns, on the same nets, and prints one table.
 
-  peers.py BUILD [--rounds 5] [--threads 2]
+  peers.py BUILD [--rounds 5] [--threads 2] [--nets NAME,...]
 
-Nets are written by ../shared/peers/make_nets.py: deterministic random weights, 3 x 1080 x 1920 in, x2 out. Each
-round runs every contender once; a figure is the median over rounds of the contender's own median, so that a
-disturbance of the machine meets all alike. Needs Debian's python3-onnx and python3-numpy, and npm's
-onnxruntime-node in BUILD/bench (make bench-peers sees to both).
+Nets have deterministic random weights: plain 3x3 nets by ../shared/peers/make_nets.py, 3 x 1080 x 1920 in, x2 out, and one
+of ResNet-50's shape by tests/bench/make_resnet.py, 3 x 224 x 224 in. Each round runs every contender once; a figure is the
+median over rounds of the contender's own median, so that a disturbance of the machine meets all alike. Needs Debian's
+python3-onnx and python3-numpy, and npm's onnxruntime-node in BUILD/bench (make bench-peers sees to both).
 """
 import argparse
+import collections
 import json
 import os
 import statistics
 import subprocess
 import sys
 
-NETS = {"C16 x 4": (16, 4), "C28 x 5": (28, 5)}
 PEERS = os.path.join("..", "shared", "peers")
+
+# make(fp32 file, QDQ file): the commands that write them; frames: timed in one round.
+Net = collections.namedtuple("Net", "stem make size frames")
+
+
+def plain(channels, body):
+    command = [sys.executable, os.path.join(PEERS, "make_nets.py")]
+    size = ["--channels", str(channels), "--body", str(body)]
+    return Net(f"c{channels}x{body}", lambda fp32, qdq: [command + [fp32] + size, command + [qdq, "--qdq"] + size],
+               "1920x1080", 5)
+
+
+def resnet(fp32, qdq):
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "make_resnet.py")
+    return [[sys.executable, script, fp32, "--qdq", qdq]]
+
+
+NETS = {"C16x4": plain(16, 4), "C28x5": plain(28, 5), "ResNet-50": Net("resnet50", resnet, "224x224", 40)}
 
 
 def run(command, **options):
@@ -26,33 +44,31 @@ def run(command, **options):
     return done.stdout
 
 
-def make_nets(folder, mona, images):
+def make_nets(names, folder, mona, images):
     """Writes fp32, QDQ and .mona files; returns {net: {contender: file}}."""
     files = {}
     calibrate = [word for image in images for word in ("--calibrate", image)]
-    for net, (channels, body) in NETS.items():
-        stem = os.path.join(folder, f"c{channels}x{body}")
-        files[net] = {k: stem + end for k, end in (
+    for name in names:
+        stem = os.path.join(folder, NETS[name].stem)
+        files[name] = {k: stem + end for k, end in (
             ("ORT fp32", ".onnx"), ("ORT int8", "_qdq.onnx"), ("mona int8", "_int8.mona"), ("mona fp16", "_fp16.mona"))}
-        size = ["--channels", str(channels), "--body", str(body)]
-        make = [sys.executable, os.path.join(PEERS, "make_nets.py")]
-        run(make + [files[net]["ORT fp32"]] + size)
-        run(make + [files[net]["ORT int8"], "--qdq"] + size)
-        compile_ = [mona, "compile", files[net]["ORT fp32"]]
-        run(compile_ + ["-o", files[net]["mona int8"], "--precision", "int8"] + calibrate)
-        run(compile_ + ["-o", files[net]["mona fp16"], "--precision", "fp16"])
+        for command in NETS[name].make(files[name]["ORT fp32"], files[name]["ORT int8"]):
+            run(command)
+        compile_ = [mona, "compile", files[name]["ORT fp32"]]
+        run(compile_ + ["-o", files[name]["mona int8"], "--precision", "int8"] + calibrate)
+        run(compile_ + ["-o", files[name]["mona fp16"], "--precision", "fp16"])
     return files
 
 
-def time_ort(folder, model, threads):
+def time_ort(folder, model, threads, net):
     script = os.path.abspath(os.path.join(PEERS, "ort_bench.js"))
-    out = json.loads(run(["node", script, str(threads), "5", os.path.abspath(model)], cwd=folder))
+    out = json.loads(run(["node", script, str(threads), str(net.frames), os.path.abspath(model)], cwd=folder))
     return out["median_ms"], out["rss_mb"]
 
 
-def time_mona(mona, model, threads):
-    out = json.loads(run([mona, "bench", model, "--size", "1920x1080", "--threads", str(threads),
-                          "--iterations", "10", "--json"]))
+def time_mona(mona, model, threads, net):
+    out = json.loads(run([mona, "bench", model, "--size", net.size, "--threads", str(threads),
+                          "--iterations", str(2 * net.frames), "--json"]))
     return out["p50_ms"], out["rss_bytes"] / 1e6, out
 
 
@@ -61,18 +77,23 @@ def main():
     parser.add_argument("build")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--nets", type=lambda text: text.split(","), default=list(NETS), metavar="NAME,...",
+                        help="only these of " + ", ".join(NETS))
     a = parser.parse_args()
+    for name in a.nets:
+        if name not in NETS:
+            parser.error(f"no net '{name}'; there are {', '.join(NETS)}")
     mona, folder = os.path.join(a.build, "mona"), os.path.join(a.build, "bench")
     images = [os.path.join("..", "shared", "data", "train", "t91", f"t{i}.png") for i in (1, 10, 20)]
-    files = make_nets(folder, mona, images)
+    files = make_nets(a.nets, folder, mona, images)
     times, facts = {}, {}
     for _ in range(a.rounds):
         for net, contenders in files.items():
             for name, model in contenders.items():
                 if name.startswith("ORT"):
-                    ms, rss = time_ort(folder, model, a.threads)
+                    ms, rss = time_ort(folder, model, a.threads, NETS[net])
                 else:
-                    ms, rss, facts[net, name] = time_mona(mona, model, a.threads)
+                    ms, rss, facts[net, name] = time_mona(mona, model, a.threads, NETS[net])
                 times.setdefault((net, name), []).append((ms, rss))
     print(f"{'net':10}{'engine':12}{'median ms':>10}{'GMAC/s':>9}{'of peak':>9}{'peak RSS MB':>13}{'against best ORT':>18}")
     for net, contenders in files.items():

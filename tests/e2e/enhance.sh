@@ -44,9 +44,12 @@ else
     ffmpeg -v error -i "$tmp/s.mp4" -an -c:v ffv1 -pix_fmt yuv420p "$small"
 fi
 reference=
-isas=c
+isas="instructions c"
 grep -qw avx2 /proc/cpuinfo && isas="$isas avx2"
+grep -qw avx_vnni /proc/cpuinfo && isas="$isas avxvnni"
 grep -qw avx512_vnni /proc/cpuinfo && isas="$isas avx512"
+grep -qw asimd /proc/cpuinfo && isas="$isas neon"
+grep -qw asimddp /proc/cpuinfo && isas="$isas dotprod"
 # $1: name, rest: options
 variant() {
     name=$1

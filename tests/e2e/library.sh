@@ -39,6 +39,7 @@ if $CC --version | head -1 | grep -qi gcc && [ -z "$SANITIZE" ]; then
         flags=
         case $f in
         *avx2.c) flags='-mavx2 -mfma -mf16c' ;;
+        *avxvnni.c) flags='-mavx2 -mfma -mf16c -mavxvnni' ;;
         *avx512.c) flags='-mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni -mfma -mf16c' ;;
         *neon*.c) continue ;;
         esac

@@ -66,8 +66,12 @@ static inline onnx_builder *small_net(void)
     ob_node(b, "Add", "c l", "s");
     ob_node(b, "Mul", "s x", "m");
     ob_node(b, "Add", "m l", "n");
+    Onnx__NodeProto *pool = ob_node(b, "MaxPool", "n", "p");
+    ob_ints(b, pool, "kernel_shape", "2 3");
+    ob_ints(b, pool, "pads", "1 1 0 1");
+    ob_ints(b, ob_node(b, "AveragePool", "p", "q"), "kernel_shape", "2 1");
     ob_constant(b, "scales", "4", scales);
-    ob_string(b, ob_node(b, "Resize", "n - scales", "y"), "mode", "linear");
+    ob_string(b, ob_node(b, "Resize", "q - scales", "y"), "mode", "linear");
     ob_output(b, "y");
     return b;
 }
@@ -119,11 +123,16 @@ static inline void free_arrays(reference_array *arrays, unsigned count)
 static inline double get(const mona_tensor_info *t, const void *data, size_t i)
 {
     switch (t->type) {
-    case MONA_U8: return (double)t->scale * ((const uint8_t *)data)[i];
-    case MONA_S8: return (double)t->scale * ((const int8_t *)data)[i];
-    case MONA_U16: return (double)t->scale * ((const uint16_t *)data)[i];
-    case MONA_F16: return half_value(((const uint16_t *)data)[i]);
-    case MONA_TYPE_COUNT: break;
+    case MONA_U8:
+        return (double)t->scale * ((const uint8_t *)data)[i];
+    case MONA_S8:
+        return (double)t->scale * ((const int8_t *)data)[i];
+    case MONA_U16:
+        return (double)t->scale * ((const uint16_t *)data)[i];
+    case MONA_F16:
+        return half_value(((const uint16_t *)data)[i]);
+    case MONA_TYPE_COUNT:
+        break;
     }
     return 0;
 }

@@ -13,7 +13,7 @@
 
 /* ---- the reference's own arithmetic --------------------------------------------------------- */
 
-static double value_of_half(uint16_t h)
+static inline double value_of_half(uint16_t h)
 {
     const int exponent = h >> 10 & 31, fraction = h & 1023;
     const double magnitude =
@@ -22,7 +22,7 @@ static double value_of_half(uint16_t h)
 }
 
 /* Nearest fp16 value, ties to even, saturating. */
-static double half(double x)
+static inline double half(double x)
 {
     int exponent;
     frexp(x, &exponent); /* |x| in [2^(exponent - 1), 2^exponent) */
@@ -31,7 +31,7 @@ static double half(double x)
     return fmax(-65504, fmin(65504, rounded));
 }
 
-static uint16_t bits_of_half(double x)
+static inline uint16_t bits_of_half(double x)
 {
     const double magnitude = fabs(x);
     int exponent;
@@ -46,7 +46,7 @@ static uint16_t bits_of_half(double x)
     return bits;
 }
 
-static double stored(mona_type type, double t)
+static inline double stored(mona_type type, double t)
 {
     if (type == MONA_U8)
         return fmax(0, fmin(255, nearbyint(t)));
@@ -55,7 +55,7 @@ static double stored(mona_type type, double t)
     return half(t);
 }
 
-static double activated(int activation, double t, double slope, double low, double high)
+static inline double activated(int activation, double t, double slope, double low, double high)
 {
     switch (activation) {
     case MONA_ACT_RELU:
@@ -73,7 +73,7 @@ static double activated(int activation, double t, double slope, double low, doub
 
 static uint32_t state;
 
-static int between(int low, int high)
+static inline int between(int low, int high)
 {
     state = state * 1664525u + 1013904223u;
     return low + (int)((state >> 8) % (uint32_t)(high - low + 1));
@@ -85,12 +85,12 @@ typedef struct tensor {
     double *v;
 } tensor;
 
-static double *at(const tensor *t, int c, int y, int x)
+static inline double *at(const tensor *t, int c, int y, int x)
 {
     return &t->v[((size_t)c * (size_t)t->height + (size_t)y) * (size_t)t->width + (size_t)x];
 }
 
-static tensor new_tensor(int channels, int height, int width, mona_type type)
+static inline tensor new_tensor(int channels, int height, int width, mona_type type)
 {
     const tensor t = {channels, height, width, type,
                       calloc((size_t)channels * (size_t)height * (size_t)width, sizeof(double))};
@@ -98,7 +98,7 @@ static tensor new_tensor(int channels, int height, int width, mona_type type)
     return t;
 }
 
-static double random_value(mona_type type)
+static inline double random_value(mona_type type)
 {
     if (type == MONA_U8)
         return between(0, 3) ? between(0, 255) : 255;
@@ -107,7 +107,7 @@ static double random_value(mona_type type)
     return half(between(-3000, 3000) / 1000.0);
 }
 
-static tensor random_tensor(int channels, int height, int width, mona_type type)
+static inline tensor random_tensor(int channels, int height, int width, mona_type type)
 {
     tensor t = new_tensor(channels, height, width, type);
     for (int i = 0; i < channels * height * width; i++)
@@ -123,7 +123,7 @@ typedef struct rows_memory {
     uint32_t c0;
 } rows_memory;
 
-static void put(uint8_t *p, mona_type type, double v)
+static inline void put(uint8_t *p, mona_type type, double v)
 {
     const uint16_t bits = type == MONA_F16 ? bits_of_half(v) : (uint16_t)v;
     if (type == MONA_F16 || type == MONA_U16)
@@ -132,7 +132,7 @@ static void put(uint8_t *p, mona_type type, double v)
         *p = (uint8_t)(int)v;
 }
 
-static double get(const uint8_t *p, mona_type type)
+static inline double get(const uint8_t *p, mona_type type)
 {
     uint16_t bits;
     if (type == MONA_U8)
@@ -143,18 +143,19 @@ static double get(const uint8_t *p, mona_type type)
     return type == MONA_U16 ? bits : value_of_half(bits);
 }
 
-static size_t element_bytes(mona_type type)
+static inline size_t element_bytes(mona_type type)
 {
     return type == MONA_F16 || type == MONA_U16 ? 2 : 1;
 }
 
-static uint8_t *element(const rows_memory *m, const tensor *t, int margin, int c, int y, int x)
+static inline uint8_t *element(const rows_memory *m, const tensor *t, int margin, int c, int y,
+                               int x)
 {
     return m->row[y + margin] + (size_t)c / m->c0 * m->block_stride +
            ((size_t)(x + margin) * m->c0 + (size_t)c % m->c0) * element_bytes(t->type);
 }
 
-static rows_memory to_rows(const tensor *t, int margin)
+static inline rows_memory to_rows(const tensor *t, int margin)
 {
     rows_memory m = {.c0 = ac_target_c0(&ac_target_host, t->type, (uint32_t)t->channels)};
     const size_t rows = (size_t)(t->height + 2 * margin), columns = (size_t)(t->width + 2 * margin);
@@ -172,13 +173,13 @@ static rows_memory to_rows(const tensor *t, int margin)
     return m;
 }
 
-static void free_rows(rows_memory *m)
+static inline void free_rows(rows_memory *m)
 {
     free(m->bytes);
     free(m->row);
 }
 
-static void assert_same(const tensor *expected, const rows_memory *m, const char *isa)
+static inline void assert_same(const tensor *expected, const rows_memory *m, const char *isa)
 {
     for (int c = 0; c < expected->channels; c++)
         for (int y = 0; y < expected->height; y++)

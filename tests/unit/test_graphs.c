@@ -116,6 +116,19 @@ typedef struct results {
     size_t bytes[MAX_STORES];
 } results;
 
+/* Regions follow one another from the arena's first byte to its last, whatever the groups. */
+static void check_regions(const mona_plan *plan)
+{
+    size_t end = 0;
+    mona_plan_buffer buffer;
+    for (unsigned i = 0; mona_plan_buffer_at(plan, i, &buffer); i++) {
+        assert_int_equal(buffer.offset, end);
+        assert_true(buffer.bytes > 0);
+        end += buffer.bytes;
+    }
+    assert_int_equal(end, mona_plan_arena_bytes(plan));
+}
+
 static mona_status run(const graph *g, const mona_model *model, mona_config config,
                        const uint8_t *in, results *r)
 {
@@ -125,6 +138,7 @@ static mona_status run(const graph *g, const mona_model *model, mona_config conf
     const mona_status status = mona_plan_make(&plan, memory, model, &config);
     *r = (results){{NULL}, {0}};
     if (!status) {
+        check_regions(plan);
         mona_buffer out[MAX_STORES], from = {(void *)(uintptr_t)in, g->w, (ptrdiff_t)g->w * g->h};
         for (unsigned i = 0; i < mona_model_output_count(model); i++) {
             const mona_tensor_info info = mona_plan_output(plan, i);
@@ -159,7 +173,9 @@ static void release(results *r)
 /* Finishes the graph and compares a dozen ways to run it with whole maps. */
 static void check(graph *g)
 {
-    static const char *const levels[] = {"c", "avx2", "avx512", "neon"};
+    static const char *const levels[] = {"instructions", "c",    "avx2",   "avxvnni",
+                                         "avx512",       "neon", "dotprod"};
+    enum { LEVELS = sizeof levels / sizeof *levels };
     const uint32_t seed = g->seed;
     size_t size;
     uint8_t *bytes = builder_finish(g->b, &size), *in = malloc((size_t)(16 * g->h * g->w));
@@ -168,11 +184,13 @@ static void check(graph *g)
     for (int i = 0; i < 16 * g->h * g->w; i++)
         in[i] = (uint8_t)test_random(&g->seed);
     results want;
-    const mona_config whole = {
-        .cpu = "c", .threads = 1, .strip_rows = MONA_MAX_SIDE, .cache_bytes = (size_t)1 << 40};
+    const mona_config whole = {.cpu = "instructions",
+                               .threads = 1,
+                               .strip_rows = MONA_MAX_SIDE,
+                               .cache_bytes = (size_t)1 << 40};
     assert_int_equal(run(g, &model, whole, in, &want), MONA_OK);
-    for (int k = 0; k < 12; k++) {
-        const mona_config config = {.cpu = levels[k % 4],
+    for (int k = 0; k < 3 * LEVELS; k++) {
+        const mona_config config = {.cpu = levels[k % LEVELS],
                                     .threads = 1 + below(g, 4),
                                     .strip_rows = below(g, 3) * 2,
                                     .tile_columns = below(g, 2) * (1 + below(g, 20)),
@@ -282,12 +300,36 @@ static void random_conv(graph *g, const map *from)
     add_conv(g, from, 1 + below(g, below(g, 3) ? 16 : 40), c, below(g, 2) ? residual : NULL);
 }
 
+static void random_pool(graph *g, const map *from)
+{
+    mona_file_pool p = {.stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1, .scale = 1};
+    const bool whole = below(g, 4) == 0;
+    int h = 1, w = 1;
+    if (!whole) {
+        p.kernel_h = (uint16_t)(1 + below(g, 4)), p.kernel_w = (uint16_t)(1 + below(g, 4));
+        p.stride_h = (uint16_t)(1 + below(g, 3)), p.stride_w = (uint16_t)(1 + below(g, 3));
+        p.dilation_h = (uint16_t)(1 + below(g, 4) / 3);
+        p.pad_top = (uint16_t)below(g, 4), p.pad_bottom = (uint16_t)below(g, 4);
+        p.pad_left = (uint16_t)below(g, 20), p.pad_right = (uint16_t)below(g, 4);
+        p.count_include_pad = (uint8_t)below(g, 2);
+        h = out_side(from->h, p.kernel_h, p.stride_h, p.dilation_h, p.pad_top, p.pad_bottom);
+        w = out_side(from->w, p.kernel_w, p.stride_w, p.dilation_w, p.pad_left, p.pad_right);
+    }
+    if (h < 1 || w < 1)
+        return;
+    mona_file_op *op;
+    const uint32_t tensor = from->tensor;
+    add_map(g, below(g, 2) ? MONA_OP_MAX_POOL : MONA_OP_AVERAGE_POOL, from->channels, h, w, 1,
+            &tensor, &op);
+    op->pool = p;
+}
+
 static void random_op(graph *g)
 {
     const map *from =
         &g->maps[below(g, 2) ? (uint32_t)g->map_count - 1 : below(g, (uint32_t)g->map_count)];
     mona_file_op *op;
-    const uint32_t pair[2] = {from->tensor, from->tensor}, kind = below(g, 8);
+    const uint32_t pair[2] = {from->tensor, from->tensor}, kind = below(g, 10);
     if (kind == 0) {
         add_resize(g, from,
                    (mona_file_resize){.mode = (uint8_t)below(g, 3),
@@ -303,6 +345,8 @@ static void random_op(graph *g)
         const uint32_t channels = from->channels / 4;
         add_map(g, MONA_OP_DEPTH_TO_SPACE, channels, 2 * from->h, 2 * from->w, 1, pair, &op);
         op->block = 2;
+    } else if (kind == 3 || kind == 4) {
+        random_pool(g, from);
     } else {
         random_conv(g, from);
     }
@@ -311,7 +355,7 @@ static void random_op(graph *g)
 static void random_graphs(void **state)
 {
     (void)state;
-    for (uint32_t seed = 100; seed < 160; seed++) {
+    for (uint32_t seed = 100; seed < 180; seed++) {
         graph g;
         const int outputs = 1 + (int)(seed % MAX_STORES);
         begin(&g, seed, outputs, 1 + seed % 6, 1 + (int)(seed * 7 % 33), 1 + (int)(seed * 13 % 61));

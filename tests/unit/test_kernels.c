@@ -24,10 +24,15 @@ static const ac_isa *isa_at(size_t index)
         const ac_isa *isa;
         uint32_t feature;
     } all[] = {
+        {&ac_isa_instructions, 0},
         {&ac_isa_c, 0},
 #if defined(__x86_64__)
         {&ac_isa_avx2, MONA_CPU_AVX2},
+        {&ac_isa_avxvnni, MONA_CPU_AVXVNNI},
         {&ac_isa_avx512, MONA_CPU_AVX512},
+#elif defined(__aarch64__)
+        {&ac_isa_neon, MONA_CPU_NEON},
+        {&ac_isa_dotprod, MONA_CPU_DOTPROD},
 #endif
     };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)

@@ -202,7 +202,8 @@ static void check(bool fp16, const char *cpu, unsigned threads, unsigned tile, i
 
 static void on_every_cpu(bool fp16)
 {
-    static const char *const levels[] = {NULL, "c", "avx2", "avx512", "neon"};
+    static const char *const levels[] = {NULL,      "instructions", "c",    "avx2",
+                                         "avxvnni", "avx512",       "neon", "dotprod"};
     for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
         check(fp16, levels[i], 1, 0, 61, 23);
         check(fp16, levels[i], 3, 16, 61, 23);

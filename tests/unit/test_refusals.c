@@ -172,6 +172,76 @@ static void unsupported_models_are_refused_by_name(void **state)
     refused(b, "the lower is above the upper");
 }
 
+static void unsupported_pools_and_products_are_refused_by_name(void **state)
+{
+    (void)state;
+    Onnx__NodeProto *n;
+    const float ones[64] = {1};
+    refused(one_node("MaxPool", "x", &n), "has no kernel_shape");
+    onnx_builder *b = one_node("MaxPool", "x", &n);
+    ob_ints(b, n, "kernel_shape", "2 2 2");
+    refused(b, "has 3 numbers in kernel_shape; expected 2");
+    b = one_node("AveragePool", "x", &n);
+    ob_ints(b, n, "kernel_shape", "2 2");
+    ob_ints(b, n, "pads", "0 2 0 0");
+    refused(b, "pads by 2, which leaves nothing");
+    b = one_node("AveragePool", "x", &n);
+    ob_ints(b, n, "kernel_shape", "256 2");
+    refused(b, "has kernel_shape 256; supported are 1 to 255");
+    b = one_node("MaxPool", "x", &n);
+    n->output[n->n_output++] = ob_text(b, "places");
+    ob_ints(b, n, "kernel_shape", "2 2");
+    refused(b, "the places of the maxima");
+    b = one_node("ReduceMean", "x", &n);
+    ob_ints(b, n, "axes", "1");
+    refused(b, "height and width");
+    refused(one_node("ReduceMean", "x", &n), "height and width");
+    b = one_node("Flatten", "x", &n);
+    ob_int(b, n, "axis", 2);
+    refused(b, "keeps more sides than the batch (axis 2)");
+    refused(one_node("Squeeze", "x", &n), "of a 1x1 map alone");
+    b = one_node("Gemm", "x w", &n);
+    ob_constant(b, "w", "4 4", ones);
+    refused(b, "a tensor of four sides");
+    b = one_node("Reshape", "x shape", &n);
+    ob_numbers(b, "shape", "4 -1");
+    refused(b, "supported with two sides is [1, n]");
+    static const char *const products[][3] = {
+        /* inputs, dims of w, expected */
+        {"f w", "5 2", "multiplies 4 numbers with a matrix of 5x2"},
+        {"f w", "4 1 1", "a constant matrix of two sides"},
+        {"f f", "4 4", "a constant matrix of two sides"},
+        {"f w b", "4 2", "a bias that is not a constant of 1 or 2 elements"},
+    };
+    for (size_t i = 0; i < sizeof products / sizeof *products; i++) {
+        b = one_node("GlobalMaxPool", "x", &n);
+        b->graph.n_node--;
+        ob_node(b, "GlobalMaxPool", "x", "p");
+        ob_node(b, "Flatten", "p", "f");
+        ob_constant(b, "w", products[i][1], ones);
+        ob_constant(b, "b", "3", ones);
+        ob_node(b, "Gemm", products[i][0], "y");
+        refused(b, products[i][2]);
+    }
+    b = one_node("Conv", "f w", &n);
+    b->graph.n_node--;
+    ob_node(b, "Flatten", "x", "f");
+    ob_constant(b, "w", "4 4 1 1", ones);
+    ob_node(b, "Conv", "f w", "y");
+    refused(b, "which is flattened to [1, n]");
+    b = one_node("MatMul", "f w", &n);
+    b->graph.n_node--;
+    ob_node(b, "Flatten", "x", "f");
+    ob_constant(b, "w", "4 4", ones);
+    ob_node(b, "MatMul", "f w", "y");
+    refused(b, "a flattened map of 0x0 (0: any)");
+    b = one_node("Add", "f x", &n);
+    b->graph.n_node--;
+    ob_node(b, "Flatten", "x", "f");
+    ob_node(b, "Add", "f x", "y");
+    refused(b, "joins a flattened tensor and one of four sides");
+}
+
 static void fuzzed_models_never_crash_the_compiler(void **state)
 {
     (void)state;
@@ -210,6 +280,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_changed_byte_is_survived),
         cmocka_unit_test(unsupported_models_are_refused_by_name),
+        cmocka_unit_test(unsupported_pools_and_products_are_refused_by_name),
         cmocka_unit_test(fuzzed_models_never_crash_the_compiler),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

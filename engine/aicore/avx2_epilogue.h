@@ -1,0 +1,134 @@
+/* The epilogue of convolutions in registers. Part of avx2_conv.h.
+ *
+ * Tame epilogues (x86_conv.h) are computed as in avx512_epilogue.h, which derives why that is
+ * exact: small sums start at MAGIC and are scaled by one multiply-add, fp16 rounding is to 11 bits,
+ * and packing saturates. */
+
+enum { MAGIC = 0x4b400000 };
+
+/* To fp16's 11 bits. */
+INLINE vf round_11_bits(vf t)
+{
+    const vf power = vf_set1(8192);
+    return vf_fmadd(t, power, vf_fnmadd(t, power, t));
+}
+
+/* 32 integers to bytes: a.l, a.h, b.l, b.h one after the other. */
+INLINE __m256i to_bytes(vf a, vf b, bool is_signed)
+{
+    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7); /* packing goes by lanes */
+    const __m256i p = _mm256_packs_epi32(_mm256_cvtps_epi32(a.l), _mm256_cvtps_epi32(a.h));
+    const __m256i q = _mm256_packs_epi32(_mm256_cvtps_epi32(b.l), _mm256_cvtps_epi32(b.h));
+    const __m256i bytes = is_signed ? _mm256_packs_epi16(p, q) : _mm256_packus_epi16(p, q);
+    return _mm256_permutevar8x32_epi32(bytes, order);
+}
+
+/* What a tame epilogue needs besides sums and residual. Residuals are taken as U8; S8 is offset by
+ * 128 on the way, which one multiply-add takes back: 128 * scale is exact. */
+typedef struct tame {
+    const clamps *limits;
+    vf scale, offset, residual_scale, residual_offset;
+    __m128i residual_flip;
+    bool to_signed;
+} tame;
+
+/* Whether the epilogue is tame, sums are small, and saturating the integers does what its clamps
+ * do, but for the lower limit before a residual. */
+static bool is_plain(const job *j)
+{
+    const clamps *c = j->limits;
+    const clamp *last = &c->stage[c->add];
+    const bool u8 = j->row->output.type == MONA_U8;
+    return c->tame && j->conv->small_sums && last->low == (u8 ? 0 : -128) &&
+           last->high == (u8 ? 255 : 127) && (!c->add || c->stage[0].high == 65504);
+}
+
+/* scale: of the outputs in the lanes. */
+INLINE tame tame_of(const job *j, const bool plain, vf scale)
+{
+    const vf residual_scale = vf_set1(j->conv->epilogue.residual_scale);
+    const bool flip = j->row->residual.type == MONA_S8;
+    return (tame){
+        .limits = j->limits,
+        .scale = scale,
+        .offset = vf_mul(scale, vf_set1(plain ? -0x1.8p23f : 0)),
+        .residual_scale = residual_scale,
+        .residual_offset = vf_mul(residual_scale, vf_set1(flip ? -128 : 0)),
+        .residual_flip = _mm_set1_epi8(flip ? -128 : 0),
+        .to_signed = j->row->output.type == MONA_S8,
+    };
+}
+
+/* 16 results, not saturated. residual: bytes, if there is one. */
+INLINE vf tame_result(const tame *k, const bool plain, const bool add, __m256i low, __m256i high,
+                      __m128i residual)
+{
+    const clamps *c = k->limits;
+    const vf sums =
+        plain ? (vf){_mm256_castsi256_ps(low), _mm256_castsi256_ps(high)} : from_s32(low, high);
+    vf t = vf_fmadd(sums, k->scale, k->offset);
+    if (!plain)
+        t = apply(c->stage[0], t);
+    else if (add)
+        t = vf_max(t, vf_set1(c->stage[0].low));
+    if (add) {
+        const vf r = vf_u8(_mm_xor_si128(residual, k->residual_flip));
+        t = vf_add(round_11_bits(t),
+                   round_11_bits(vf_fmadd(r, k->residual_scale, k->residual_offset)));
+        if (!plain)
+            t = apply(c->stage[1], t);
+    }
+    return round_11_bits(t);
+}
+
+/* acc: of the pixels from x on, two vectors each. pixels: even, or 1. */
+INLINE void plain_store(const job *j, const bool add, const __m256i *acc, const uint32_t pixels,
+                        uint32_t x)
+{
+    const ac_row *r = &j->row->residual;
+    const vf scale = vf_load(j->conv->epilogue.scale + (size_t)j->n * AC_FRACTAL);
+    const tame k = tame_of(j, true, scale);
+    const uint8_t *residual =
+        add ? r->data + j->n * r->block_stride + (size_t)x * AC_FRACTAL : NULL;
+    uint8_t *out = result_of(j, 0, x);
+    UNROLL
+    for (uint32_t i = 0; i < pixels; i += 2, acc += 4, out += 32) {
+        const uint32_t other = pixels > 1 ? 1 : 0;
+        vf t[2];
+        UNROLL
+        for (uint32_t p = 0; p <= other; p++)
+            t[p] = tame_result(&k, true, add, acc[p * 2], acc[p * 2 + 1],
+                               add ? load16(residual + (i + p) * 16) : _mm_setzero_si128());
+        const __m256i bytes = to_bytes(t[0], t[other], k.to_signed);
+        if (pixels > 1)
+            store_vector(out, bytes);
+        else
+            store16(out, _mm256_castsi256_si128(bytes));
+    }
+}
+
+/* FP16 to FP16 where everything but the roundings is a clamp. */
+INLINE void half_store(const job *j, const vf *acc, const uint32_t pixels, uint32_t x)
+{
+    _Alignas(64) float residual[BLOCK * LANES];
+    const clamps *c = j->limits;
+    uint8_t *out = result_of(j, 0, x);
+    if (c->add)
+        prepare_residual(j->row, j->n, x, pixels, residual);
+    UNROLL
+    for (uint32_t i = 0; i < pixels; i++) {
+        vf t = apply(c->stage[0], acc[i]);
+        if (c->add)
+            t = apply(c->stage[1], vf_add(vf_round(t), vf_load(residual + i * LANES)));
+        vf_to_f16(out + (size_t)i * AC_FRACTAL * 2, t);
+    }
+}
+
+/* By way of memory, for all other forms. tile: accumulators, [pixel][16]. */
+static void finish_block(const job *j, uint32_t x, uint32_t pixels, const void *tile)
+{
+    _Alignas(64) float residual[BLOCK * LANES];
+    if (j->limits->add)
+        prepare_residual(j->row, j->n, x, pixels, residual);
+    finish_pixels(j, 0, x, pixels, tile, residual);
+}

@@ -1,0 +1,130 @@
+/* FP16 convolutions: fp32 multiply-adds, one element of K at a time, in the contract's order. Part
+ * of avx512.c.
+ *
+ * A register block is 24 pixels x 16 outputs, or 14 x 32. Sources are converted to fp32 on the way
+ * to a buffer on the stack, a run or a part of it at a time. */
+
+/* count fp16 elements of a run to fp32; up to 15 more are read. */
+INLINE void widen(float *stage, const uint8_t *from, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i += LANES)
+        _mm512_store_ps(stage + i, vf_f16(from + (size_t)i * 2));
+}
+
+/* distance: elements between pixels. Broadcasts are kept apart from the multiply-adds: with one
+ * memory operand for each of these, fewer are executed at a time. */
+INLINE void f16_steps(vf *acc, const uint32_t pixels, const uint32_t blocks,
+                      const uint32_t distance, const float *p, uint32_t steps, const float *w[2])
+{
+    for (uint32_t s = 0; s < steps; s++, p++, w[0] += LANES, w[1] += LANES) {
+        FORGET(p);
+        const vf b0 = _mm512_load_ps(w[0]);
+        const vf b1 = blocks == 2 ? _mm512_load_ps(w[1]) : b0;
+        UNROLL
+        for (uint32_t i = 0; i < pixels; i++) {
+            vf a = vf_set1(p[(size_t)i * distance]);
+            KEEP_IN_PLACE(a);
+            acc[i * blocks] = _mm512_fmadd_ps(a, b0, acc[i * blocks]);
+            KEEP_IN_PLACE(acc[i * blocks]);
+            if (blocks == 2) {
+                acc[i * 2 + 1] = _mm512_fmadd_ps(a, b1, acc[i * 2 + 1]);
+                KEEP_IN_PLACE(acc[i * 2 + 1]);
+            }
+        }
+    }
+}
+
+/* Block b: clamped halves straight away, all else by way of memory. */
+INLINE void f16_store(const job *j, const vf *acc, const uint32_t pixels, const uint32_t blocks,
+                      const uint32_t b, uint32_t x)
+{
+    _Alignas(64) float tile[MAX_PIXELS * AC_FRACTAL];
+    const clamps *limits = j->limits;
+    if (limits->possible && !limits->add && j->row->output.type == MONA_F16 &&
+        !j->conv->epilogue.scale) {
+        uint8_t *out = result_of(j, b, x);
+        const clamp stage = limits->stage[0];
+        UNROLL
+        for (uint32_t i = 0; i < pixels; i++)
+            _mm256_storeu_si256((__m256i *)(void *)(out + (size_t)i * 2 * AC_FRACTAL),
+                                to_half(apply(stage, acc[i * blocks + b])));
+        return;
+    }
+    UNROLL
+    for (uint32_t i = 0; i < pixels; i++)
+        _mm512_store_ps(tile + i * AC_FRACTAL, acc[i * blocks + b]);
+    finish_block(j, b, x, pixels, tile);
+}
+
+INLINE void f16_block(const job *j, const uint32_t pixels, const uint32_t blocks,
+                      const uint32_t distance, uint32_t x)
+{
+    _Alignas(64) float stage[STAGE + LANES];
+    const uint16_t *elements = j->conv->run_elements + j->first_run;
+    const uint32_t chunk = stage_elements(j->conv, pixels);
+    const float *w[2] = {(const float *)(const void *)j->weights[0],
+                         (const float *)(const void *)j->weights[1]};
+    vf acc[MAX_SUMS];
+    UNROLL
+    for (uint32_t i = 0; i < pixels * blocks; i++)
+        acc[i] = vf_load(j->start[i % blocks]);
+    for (uint32_t r = 0; r < j->run_count; r++)
+        for (uint32_t first = 0, steps; first < elements[r]; first += steps) {
+            steps = least(chunk, elements[r] - first);
+            widen(stage, j->runs[r] + ((size_t)x * distance + first) * 2,
+                  (pixels - 1) * distance + steps);
+            f16_steps(acc, pixels, blocks, distance, stage, steps, w);
+        }
+    UNROLL
+    for (uint32_t b = 0; b < blocks; b++)
+        f16_store(j, acc, pixels, blocks, b, x);
+}
+
+/* As int8_pixels. */
+INLINE void f16_pixels(const job *j, const uint32_t most, const uint32_t few,
+                       const uint32_t blocks, const uint32_t distance)
+{
+    const uint32_t end = j->origin + j->pixels;
+    uint32_t x = j->origin;
+    for (; end - x >= most; x += most)
+        f16_block(j, most, blocks, distance, x);
+    for (; x < end; x += few)
+        f16_block(j, few, blocks, distance, least(x, end - few));
+}
+
+static void f16_pair(const job *j)
+{
+    const uint32_t distance = pixel_elements(j->conv);
+    if (j->pixels < 7 || !stage_fits(j->conv, 14))
+        f16_pixels(j, 1, 1, 2, distance);
+    else if (distance == 16)
+        f16_pixels(j, 14, 7, 2, 16);
+    else
+        f16_pixels(j, 7, 7, 2, distance);
+}
+
+static void f16_one(const job *j)
+{
+    const uint32_t distance = pixel_elements(j->conv);
+    if (j->pixels < 8 || !stage_fits(j->conv, 24))
+        f16_pixels(j, 1, 1, 1, distance);
+    else if (distance == 16)
+        f16_pixels(j, 24, 8, 1, 16);
+    else if (distance == 1)
+        f16_pixels(j, 24, 8, 1, 1);
+    else
+        f16_pixels(j, 8, 8, 1, distance);
+}
+
+#include "avx512_f16_planar.h"
+
+static void f16_run(const job *j, uint32_t blocks)
+{
+    planar p;
+    if (planar_possible(j, blocks) && planar_find(&p, j))
+        planar_run(&p, j, blocks);
+    else if (blocks == 2)
+        f16_pair(j);
+    else
+        f16_one(j);
+}

@@ -1,0 +1,215 @@
+/* INT8 convolutions. Part of avx512.c.
+ *
+ * A register block is 24 pixels x 16 outputs, or 14 x 32. A step loads 4 neighbouring bytes of a
+ * pixel into every lane and multiplies them with the 4 weights of each of 16 outputs, vpdpbusd.
+ *
+ * vpdpbusd wants unsigned x signed. S8 sources are offset, s + 128 = s ^ 0x80, and the accumulators
+ * start at bias - 128 * sum of the output's weights: exact, as s32 arithmetic is modulo 2^32 and the
+ * true sum fits. Sign bits are flipped on the way to a buffer on the stack, all runs of a tile of
+ * pixels at once; if not even a small tile fits, they are flipped in registers. */
+
+enum {
+    MAX_SUMS = 28,       /* accumulators of a register block */
+    FLIPPED_RUNS = 160,  /* of a tile, at most */
+    FLIPPED_BYTES = 12288,
+    FLIPPED_PIXELS = 14, /* a smaller tile is not worth it */
+};
+
+/* 4 bytes in every lane. */
+INLINE __m512i quad_at(const uint8_t *p)
+{
+    int32_t quad;
+    memcpy(&quad, p, sizeof quad);
+    return _mm512_set1_epi32(quad);
+}
+
+/* Multiplies `steps` steps of all pixels, the first of them at p. distance: bytes between pixels,
+ * a constant or not. Pixels are addressed by fours, as x86 can add 0 to 3 distances. */
+INLINE void int8_steps(__m512i *acc, const uint32_t pixels, const uint32_t blocks, const bool flip,
+                       const uint32_t distance, const uint8_t *p, uint32_t steps,
+                       const uint8_t *w[2])
+{
+    const __m512i sign = _mm512_set1_epi8(-128);
+    const uint8_t *fours[MAX_PIXELS / 4];
+    UNROLL
+    for (uint32_t g = 0; g * 4 < pixels; g++)
+        fours[g] = p + (size_t)g * 4 * distance;
+    for (uint32_t s = 0; s < steps; s++, w[0] += 64, w[1] += 64) {
+        const __m512i b0 = _mm512_load_si512(w[0]);
+        const __m512i b1 = blocks == 2 ? _mm512_load_si512(w[1]) : b0;
+        UNROLL
+        for (uint32_t g = 0; g * 4 < pixels; g++)
+            FORGET(fours[g]);
+        UNROLL
+        for (uint32_t i = 0; i < pixels; i++) {
+            __m512i a = quad_at(fours[i / 4] + (size_t)(i % 4) * distance);
+            if (flip)
+                a = _mm512_xor_si512(a, sign);
+            acc[i * blocks] = _mm512_dpbusd_epi32(acc[i * blocks], a, b0);
+            KEEP_IN_PLACE(acc[i * blocks]);
+            if (blocks == 2) {
+                acc[i * 2 + 1] = _mm512_dpbusd_epi32(acc[i * 2 + 1], a, b1);
+                KEEP_IN_PLACE(acc[i * 2 + 1]);
+            }
+        }
+        UNROLL
+        for (uint32_t g = 0; g * 4 < pixels; g++)
+            fours[g] += 4;
+    }
+}
+
+INLINE void int8_block(const job *j, const uint32_t pixels, const uint32_t blocks, const bool flip,
+                       const uint32_t distance, uint32_t x)
+{
+    const uint16_t *elements = j->conv->run_elements + j->first_run;
+    const uint8_t *w[2] = {j->weights[0], j->weights[1]};
+    const size_t offset = (size_t)(x - j->runs_origin) * distance;
+    __m512i acc[MAX_SUMS];
+    UNROLL
+    for (uint32_t i = 0; i < pixels * blocks; i++)
+        acc[i] = _mm512_loadu_si512(j->start[i % blocks]);
+    for (uint32_t r = 0; r < j->run_count; r++)
+        int8_steps(acc, pixels, blocks, flip, distance, j->runs[r] + offset,
+                   (elements[r] + 3u) / 4, w);
+    UNROLL
+    for (uint32_t b = 0; b < blocks; b++) {
+        if (!j->limits->plain)
+            slow_store(j, acc, pixels, blocks, b, x);
+        else if (j->limits->add)
+            plain_store(j, true, acc, pixels, blocks, b, x);
+        else
+            plain_store(j, false, acc, pixels, blocks, b, x);
+    }
+}
+
+/* The row in blocks of `most` pixels, then of `few`; what is left is done by a last block of `few`,
+ * moved back to end at the last pixel. j->pixels >= few. */
+INLINE void int8_pixels(const job *j, const uint32_t most, const uint32_t few,
+                        const uint32_t blocks, const bool flip, const uint32_t distance)
+{
+    const uint32_t end = j->origin + j->pixels;
+    uint32_t x = j->origin;
+    for (; end - x >= most; x += most)
+        int8_block(j, most, blocks, flip, distance, x);
+    for (; x < end; x += few)
+        int8_block(j, few, blocks, flip, distance, least(x, end - few));
+}
+
+static void int8_pair(const job *j)
+{
+    const uint32_t distance = j->conv->pixel_bytes;
+    if (j->pixels < 7)
+        int8_pixels(j, 1, 1, 2, false, distance);
+    else if (distance == AC_FRACTAL)
+        int8_pixels(j, 14, 7, 2, false, AC_FRACTAL);
+    else
+        int8_pixels(j, 14, 7, 2, false, distance);
+}
+
+static void int8_one(const job *j)
+{
+    const uint32_t distance = j->conv->pixel_bytes;
+    if (j->pixels < 8)
+        int8_pixels(j, 1, 1, 1, false, distance);
+    else if (distance == AC_FRACTAL)
+        int8_pixels(j, 24, 8, 1, false, AC_FRACTAL);
+    else
+        int8_pixels(j, 24, 8, 1, false, distance);
+}
+
+static void int8_unflipped(const job *j, uint32_t blocks)
+{
+    if (blocks == 2)
+        int8_pair(j);
+    else
+        int8_one(j);
+}
+
+/* ---- S8 ------------------------------------------------------------------------------------- */
+
+/* Too many runs, or too far apart, for a tile. */
+static void int8_flipped_in_registers(const job *source, uint32_t blocks)
+{
+    job j = *source;
+    for (uint32_t b = 0; b < blocks; b++) {
+        if (j.pixels >= 8)
+            int8_pixels(&j, 8, 8, 1, true, j.conv->pixel_bytes);
+        else
+            int8_pixels(&j, 1, 1, 1, true, j.conv->pixel_bytes);
+        next_block(&j);
+    }
+}
+
+/* Pixels of a tile whose runs fit the buffer. The first run of a block has the most elements. */
+static uint32_t flipped_pixels(const job *j)
+{
+    const uint32_t elements = j->conv->run_elements[j->first_run];
+    const uint32_t room = FLIPPED_BYTES / j->run_count;
+    if (j->run_count > FLIPPED_RUNS || room < elements)
+        return 0;
+    return least((room - elements) / j->conv->pixel_bytes + 1, j->pixels);
+}
+
+/* count bytes with their sign bits flipped; up to 63 more are read and written. */
+static void flip_signs(uint8_t *to, const uint8_t *from, uint32_t count)
+{
+    const __m512i sign = _mm512_set1_epi8(-128);
+    for (uint32_t i = 0; i < count; i += 64)
+        _mm512_storeu_si512(to + i, _mm512_xor_si512(_mm512_loadu_si512(from + i), sign));
+}
+
+static void int8_flipped(const job *j, uint32_t blocks)
+{
+    _Alignas(64) uint8_t bytes[FLIPPED_BYTES + 64];
+    const uint8_t *runs[FLIPPED_RUNS];
+    const uint32_t distance = j->conv->pixel_bytes, end = j->origin + j->pixels;
+    const uint32_t pixels = flipped_pixels(j);
+    if (pixels < least(FLIPPED_PIXELS, j->pixels)) {
+        int8_flipped_in_registers(j, blocks);
+        return;
+    }
+    const uint32_t size = (pixels - 1) * distance + j->conv->run_elements[j->first_run];
+    for (uint32_t i = j->origin; i < end; i += pixels) {
+        job tile = *j;
+        tile.origin = tile.runs_origin = least(i, end - pixels);
+        tile.pixels = pixels;
+        tile.runs = runs;
+        for (uint32_t b = 0; b < blocks; b++)
+            tile.out[b] = result_of(j, b, tile.origin);
+        for (uint32_t r = 0; r < j->run_count; r++) {
+            runs[r] = bytes + r * size;
+            flip_signs(bytes + r * size, j->runs[r] + (size_t)tile.origin * distance,
+                       (pixels - 1) * distance + j->conv->run_elements[j->first_run + r]);
+        }
+        int8_unflipped(&tile, blocks);
+    }
+}
+
+/* The accumulators' start: see the top, and avx512_epilogue.h for MAGIC. */
+static void int8_start(job *j, uint32_t b, int32_t start[AC_FRACTAL])
+{
+    __m512i sum = _mm512_set1_epi32(j->limits->plain ? -MAGIC : 0);
+    if (j->conv->source_type == MONA_S8) {
+        const __m512i offset = _mm512_set1_epi8(-128); /* 128, unsigned */
+        const uint8_t *w = j->weights[b];
+        for (uint32_t i = 0; i < ac_block_steps(j->conv, j->n + b); i++)
+            sum = _mm512_dpbusd_epi32(sum, offset, _mm512_load_si512(w + (size_t)i * 64));
+    }
+    _mm512_store_si512(start, _mm512_sub_epi32(_mm512_loadu_si512(j->start[b]), sum));
+    j->start[b] = start;
+}
+
+static void int8_run(const job *source, uint32_t blocks)
+{
+    _Alignas(64) int32_t start[2][AC_FRACTAL];
+    job j = *source;
+    clamps limits = *j.limits;
+    limits.plain = limits.plain && (!limits.add || residual_in_bytes(j.row));
+    j.limits = &limits;
+    for (uint32_t b = 0; b < blocks; b++)
+        int8_start(&j, b, start[b]);
+    if (j.conv->source_type == MONA_S8)
+        int8_flipped(&j, blocks);
+    else
+        int8_unflipped(&j, blocks);
+}

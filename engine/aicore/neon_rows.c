@@ -1,0 +1,26 @@
+/* Row programs for ARMv8-A other than convolution. Nothing in them gains from later extensions. */
+#include "neon_vector.h"
+#include "neon.h"
+#include "vector_elementwise.h"
+#include "vector_planes.h"
+#include "vector_resize.h"
+
+void ac_neon_pack_row(const ac_pack_row *p)
+{
+    pack_row(p);
+}
+
+void ac_neon_unpack_row(const ac_unpack_row *u)
+{
+    unpack_row(u);
+}
+
+void ac_neon_resize_row(const ac_resize_row *r)
+{
+    resize_row(r);
+}
+
+void ac_neon_elementwise_row(const ac_elementwise_row *e)
+{
+    elementwise_row(e);
+}

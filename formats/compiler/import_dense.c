@@ -1,0 +1,171 @@
+/* Flattened tensors, and matrix products with constants, which are convolutions whose filter covers
+ * the whole map: one output pixel, and weights in the order of the flattened map. */
+#include "importer.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+/* ---- flattening --------------------------------------------------------------------------- */
+
+/* Output 0 is input 0, flattened. */
+static bool flatten(importer *im, const Onnx__NodeProto *node, uint32_t x)
+{
+    if (!import_bind(im, node, 0, x))
+        return false;
+    import_make_flat(im, node);
+    return true;
+}
+
+/* Elements of a map; 0: not known. */
+static uint64_t elements_of(const importer *im, uint32_t x)
+{
+    const graph_value *v = &im->g->values[x];
+    return (uint64_t)v->channels * v->height * v->width;
+}
+
+bool import_flatten(importer *im, const Onnx__NodeProto *node)
+{
+    uint32_t x;
+    const int64_t axis = import_int(node, "axis", 1);
+    if (!import_elements(im, node, 0, &x))
+        return false;
+    /* With one frame a batch, what lies before axis 1 or axis 0 is 1 in either case. */
+    const int64_t sides = import_is_flat(im, node, 0) ? 2 : 4;
+    const int64_t from = axis < 0 ? axis + sides : axis;
+    if (from != 0 && from != 1)
+        return import_fail(im, node, "keeps more sides than the batch (axis %" PRId64 ")", axis);
+    return flatten(im, node, x);
+}
+
+bool import_reshape_flat(importer *im, const Onnx__NodeProto *node, const int64_t *shape)
+{
+    uint32_t x;
+    if (!import_elements(im, node, 0, &x))
+        return false;
+    const graph_value *v = &im->g->values[x];
+    const uint64_t all = elements_of(im, x);
+    /* 0 copies a side: the batch's, or the second one. */
+    const uint64_t second = import_is_flat(im, node, 0) ? all : v->channels;
+    const bool batch = shape[0] == 1 || shape[0] == 0 || (shape[0] == -1 && shape[1] != -1);
+    const bool rest =
+        shape[1] == -1 || (shape[1] == 0 ? second == all : !all || (uint64_t)shape[1] == all);
+    if (!batch || !rest)
+        return import_fail(im, node,
+                           "makes [%" PRId64 ", %" PRId64 "] of %u channels of %ux%u; supported "
+                           "with two sides is [1, n]",
+                           shape[0], shape[1], v->channels, v->width, v->height);
+    return flatten(im, node, x);
+}
+
+bool import_squeeze(importer *im, const Onnx__NodeProto *node)
+{
+    int64_t axes[4];
+    uint32_t x, count;
+    if (!import_tensor(im, node, 0, &x) || !import_numbers(im, node, "axes", 1, axes, 4, &count))
+        return false;
+    const graph_value *v = &im->g->values[x];
+    if (!import_spatial_axes(axes, count) || v->height != 1 || v->width != 1)
+        return import_fail(im, node,
+                           "is supported for height and width (axes 2 and 3) of a 1x1 map alone");
+    return flatten(im, node, x);
+}
+
+/* ---- matrix products ---------------------------------------------------------------------- */
+
+/* The matrix as [outputs][inputs], times alpha. */
+static float *read_matrix(importer *im, const Onnx__NodeProto *node, bool transposed, float alpha,
+                          uint64_t inputs, uint32_t *outputs)
+{
+    const graph_value *m = import_constant(im, node, 1);
+    if (!m || m->rank != 2) {
+        import_fail(im, node, "has not a constant matrix of two sides as its second operand");
+        return NULL;
+    }
+    const uint64_t rows = m->dims[transposed ? 1 : 0], columns = m->dims[transposed ? 0 : 1];
+    if (rows != inputs || !columns || columns > MONA_MAX_CHANNELS) {
+        import_fail(im, node,
+                    "multiplies %" PRIu64 " numbers with a matrix of %" PRIu64 "x%" PRIu64, inputs,
+                    rows, columns);
+        return NULL;
+    }
+    const float *from = m->data;
+    float *to = graph_alloc(im->g, m->count, sizeof *to);
+    for (uint64_t o = 0; to && o < columns; o++)
+        for (uint64_t i = 0; i < rows; i++) {
+            to[o * rows + i] = alpha * from[transposed ? o * rows + i : i * columns + o];
+            if (!isfinite(to[o * rows + i])) {
+                import_fail(im, node, "has a weight that is infinite or not a number");
+                return NULL;
+            }
+        }
+    *outputs = (uint32_t)columns;
+    if (!to)
+        format_fail(im->error, "out of memory");
+    return to;
+}
+
+/* One number an output, times beta; zeros where the node has none. */
+static float *read_bias(importer *im, const Onnx__NodeProto *node, float beta, uint32_t outputs)
+{
+    const graph_value *b = import_constant(im, node, 2);
+    if (import_has(node, 2) &&
+        (!b || b->rank > 2 ||
+         (b->count != 1 && (b->count != outputs || b->dims[b->rank - 1] != outputs)))) {
+        import_fail(im, node, "has a bias that is not a constant of 1 or %u elements", outputs);
+        return NULL;
+    }
+    const float *from = b ? b->data : NULL;
+    const bool one = b && b->count == 1;
+    float *bias = graph_alloc(im->g, outputs, sizeof *bias);
+    for (uint32_t o = 0; bias && from && o < outputs; o++) {
+        bias[o] = beta * from[one ? 0 : o];
+        if (!isfinite(bias[o])) {
+            import_fail(im, node, "has a bias that is infinite or not a number");
+            return NULL;
+        }
+    }
+    if (!bias)
+        format_fail(im->error, "out of memory");
+    return bias;
+}
+
+static bool add_product(importer *im, const Onnx__NodeProto *node, bool transposed, float alpha,
+                        float beta)
+{
+    uint32_t x, outputs = 0;
+    if (!import_flat(im, node, 0, &x))
+        return false;
+    const graph_value source = im->g->values[x];
+    if (!source.height || source.height > IMPORT_MAX_KERNEL || source.width > IMPORT_MAX_KERNEL)
+        return import_fail(im, node,
+                           "multiplies a flattened map of %ux%u (0: any); supported are fixed "
+                           "sizes up to %dx%d",
+                           source.width, source.height, IMPORT_MAX_KERNEL, IMPORT_MAX_KERNEL);
+    float *weights = read_matrix(im, node, transposed, alpha, elements_of(im, x), &outputs);
+    float *bias = weights ? read_bias(im, node, beta, outputs) : NULL;
+    graph_node *made = bias ? import_node(im, node, 0, GRAPH_CONV, outputs, 1, 1) : NULL;
+    if (!made)
+        return false;
+    made->input_count = 1;
+    made->inputs[0] = x;
+    made->conv = (graph_conv){
+        .window = {.kernel = {source.height, source.width}, .stride = {1, 1}, .dilation = {1, 1}},
+        .groups = 1,
+        .weights = weights,
+        .bias = bias,
+    };
+    return true;
+}
+
+bool import_gemm(importer *im, const Onnx__NodeProto *node)
+{
+    if (import_int(node, "transA", 0))
+        return import_fail(im, node, "transposes its first operand");
+    return add_product(im, node, import_int(node, "transB", 0), import_float(node, "alpha", 1),
+                       import_float(node, "beta", 1));
+}
+
+bool import_mat_mul(importer *im, const Onnx__NodeProto *node)
+{
+    return add_product(im, node, false, 1, 0);
+}

@@ -1,0 +1,99 @@
+/* MAX_POOL: the largest sample of every window, in the numbers it is stored in.
+ *
+ * The maximum of a window is the maximum of its columns' maxima, so the window's rows are first
+ * brought to one row of maxima, in long runs over all its columns, and every output is then the
+ * maximum of kernel_w pixels of that row: kernel_h + kernel_w comparisons instead of their product,
+ * and fewer where windows overlap. */
+#include "pool.h"
+
+/* An fp16 value as a whole number of the same order; both zeros are 0. */
+static inline int16_t order_of(uint16_t bits)
+{
+    const int16_t magnitude = (int16_t)(bits & 0x7fff);
+    const int16_t minus = (int16_t) - (bits >> 15); /* 0 or -1: all bits set */
+    return (int16_t)((magnitude ^ minus) - minus);
+}
+
+/* largest[i] = vmax(largest[i], x[i]): the second where they are equal, which tells zeros apart. */
+static inline void keep_larger(mona_type type, void *restrict largest, const void *restrict x,
+                               size_t count)
+{
+    if (type == MONA_U8) {
+        uint8_t *a = largest;
+        const uint8_t *b = x;
+        for (size_t i = 0; i < count; i++)
+            a[i] = a[i] > b[i] ? a[i] : b[i];
+    } else if (type == MONA_S8) {
+        int8_t *a = largest;
+        const int8_t *b = x;
+        for (size_t i = 0; i < count; i++)
+            a[i] = a[i] > b[i] ? a[i] : b[i];
+    } else {
+        uint16_t *a = largest;
+        const uint16_t *b = x;
+        for (size_t i = 0; i < count; i++)
+            a[i] = order_of(a[i]) > order_of(b[i]) ? a[i] : b[i];
+    }
+}
+
+/* One row of maxima -> the outputs of a channel block, c0 elements a pixel. */
+static inline void reduce_columns(const mona_row_call *call, const pool_window *w,
+                                  const uint8_t *row, uint8_t *out, uint32_t c0)
+{
+    const mona_type type = call->bound->output.type;
+    const size_t pixel = c0 * mona_type_size(type);
+    const int64_t count = call->x_end - call->x_begin;
+    for (int64_t i = 0; i < count; i++, out += pixel) {
+        const pool_span *s = &w->column[i];
+        if (!s->count) {
+            memset(out, 0, pixel);
+            continue;
+        }
+        const uint8_t *from = row + (size_t)(s->first - w->columns.begin) * pixel;
+        memcpy(out, from, pixel);
+        for (int64_t t = 1; t < s->count; t++)
+            keep_larger(type, out, from + (size_t)(t * w->step) * pixel, c0);
+    }
+}
+
+static size_t scratch_bytes(const mona_bound_op *b, uint32_t columns)
+{
+    (void)columns;
+    return (size_t)b->input[0].width * b->input_c0[0] * mona_type_size(b->input[0].type);
+}
+
+static void row(const mona_row_call *call)
+{
+    const mona_bound_op *b = call->bound;
+    const pool_window w = mona_pool_window(call);
+    const uint32_t c0 = b->output_c0, blocks = (b->output.channels + c0 - 1) / c0;
+    const size_t count = pool_elements(call, &w), element = mona_type_size(b->output.type);
+    const ac_row out = output_row(call);
+    for (uint32_t block = 0; block < blocks; block++) {
+        uint8_t *to = out.data + block * out.block_stride;
+        if (w.rows.count)
+            memcpy(call->scratch, mona_pool_row(call, &w, 0, block), count * element);
+        else
+            memset(call->scratch, 0, count * element);
+        for (int64_t k = 1; k < w.rows.count; k++)
+            keep_larger(b->output.type, call->scratch, mona_pool_row(call, &w, k, block), count);
+        if (c0 == 16) /* a length the compiler knows */
+            reduce_columns(call, &w, call->scratch, to, 16);
+        else
+            reduce_columns(call, &w, call->scratch, to, c0);
+    }
+}
+
+const mona_op_class mona_op_max_pool = {
+    .name = "max_pool",
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .check = mona_pool_check,
+    .infer = mona_pool_infer,
+    .rows = mona_pool_row_span,
+    .columns = mona_pool_column_span,
+    .constants_bytes = mona_pool_constants_bytes,
+    .bind = mona_pool_bind,
+    .scratch_bytes = scratch_bytes,
+    .row = row,
+};

@@ -1,0 +1,47 @@
+#!/bin/sh
+# The kernels of ARMv8-A on emulated CPUs: one that has no dot products, one that has everything.
+# make check-aarch64 calls it, with programs of both architectures built.
+. tests/tap.inc
+arm=$BUILD/aarch64
+
+# $1: CPU, rest: command
+on() {
+    cpu=$1
+    shift
+    qemu-aarch64-static -cpu "$cpu" "$@"
+}
+
+# Row programs against the instructions; the CPU decides which are run.
+on cortex-a53 "$arm/tests/checkops" > "$tmp/plain" 2>&1 &
+on max "$arm/tests/checkops" --cpu dotprod > "$tmp/dotprod" 2>&1
+dotprod=$?
+wait $!
+same "checkops ends well on both CPUs" "$? $dotprod" "0 0"
+cat "$tmp/plain" "$tmp/dotprod"
+same "checkops on a CPU without dot products runs C and NEON" \
+    "$(sed -n 's/^ok [0-9]* - checkops \([^ ]*\) conv_row$/\1/p' "$tmp/plain" | tr '\n' ' ')" "c neon "
+
+# The library as firmware sees it; tests/e2e/library.sh says more.
+cross=aarch64-linux-gnu-
+${cross}ld -r -o "$tmp/engine" $(find "$arm/engine" "$arm/ops" -name '*.o' ! -name posix.o)
+same "engine and kernels call nothing of libc but mem*, and the port" \
+    "$(${cross}nm -u "$tmp/engine" | awk '{ print $2 }' | grep -vE '^(mem(cpy|move|set|cmp)|mona_port_[a-z_]*)$')" ""
+same "no writable data" "$(${cross}size -A "$tmp/engine" | awk '$1 ~ /^\.(data|bss)$/ && $2 > 0')" ""
+limit=$(sed -n 's/^enum { STACK_BYTES = \([0-9]*\) \* 1024 };.*/\1/p' engine/plan_query.c)
+same "the largest frame stays within a quarter of the $limit KiB stack bound" \
+    "$(find "$arm/engine" "$arm/ops" -name '*.su' -exec cat {} + |
+        awk -v most=$((limit * 1024 / 4)) '$2 > most || $3 ~ /^dynamic$/')" ""
+
+# A whole network, and what it gives on this machine.
+succeeds "the firmware example runs here" "$BUILD/firmware" "$tmp/in.pgm" "$tmp/native.pgm"
+for case in "cortex-a53 c" "cortex-a53" "max dotprod"; do
+    set -- $case
+    rm -f "$tmp/out.pgm"
+    succeeds "the firmware example runs on $case" on "$1" "$arm/firmware" "$tmp/in.pgm" "$tmp/out.pgm" ${2:-}
+    succeeds "$case gives the same bytes" cmp "$tmp/native.pgm" "$tmp/out.pgm"
+done
+if on cortex-a53 "$arm/firmware" "$tmp/in.pgm" "$tmp/out.pgm" dotprod > "$tmp/log" 2>&1; then
+    not_ok "dot products are refused where the CPU has none" "$(cat "$tmp/log")"
+else
+    ok "dot products are refused where the CPU has none"
+fi
