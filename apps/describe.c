@@ -148,8 +148,7 @@ static void describe_op(const mona_file_op *op, char *text, size_t size)
 }
 
 static const char *const op_names[MONA_OP_COUNT] = {
-    "load",   "store",          "conv",     "add",         "mul",
-    "resize", "depth_to_space", "max_pool", "average_pool"};
+    "load", "store", "conv", "add", "mul", "resize", "depth_to_space", "max_pool", "average_pool"};
 
 static cJSON *op_row(const mona_model *m, const mona_file_op *op)
 {

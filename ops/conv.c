@@ -229,8 +229,7 @@ static bool sums_are_small(const mona_bound_op *b, const uint16_t *scales)
 {
     const mona_file_conv *c = &b->op->conv;
     const int64_t high = b->input[0].type == MONA_U8 ? 255 : 127;
-    const size_t count =
-        (size_t)(b->input[0].channels / c->groups) * c->kernel_h * c->kernel_w;
+    const size_t count = (size_t)(b->input[0].channels / c->groups) * c->kernel_h * c->kernel_w;
     const int8_t *weights = (const int8_t *)b->data + c->weights;
     const int64_t low = b->input[0].type == MONA_U8 ? 0 : -128;
     for (uint32_t o = 0; o < b->output.channels; o++, weights += count) {

@@ -339,8 +339,8 @@ static void ramp_input(const conv_input *in, uint32_t pixels)
     }
 }
 
-/* Accumulators from -2^21 to 2^21, a part of them a time: with scales of few bits all values halfway
- * between two fp16 numbers, and their neighbours, with and without a residual. */
+/* Accumulators from -2^21 to 2^21, a part of them a time: with scales of few bits all values
+ * halfway between two fp16 numbers, and their neighbours, with and without a residual. */
 static bool check_rounding(const ac_isa *isa, char *detail, size_t room)
 {
     const uint32_t outputs = (uint32_t)PICK(16, 16, 4, 6);

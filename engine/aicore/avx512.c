@@ -8,16 +8,24 @@
 #include "avx512_epilogue.h"
 #include "avx512_int8.h"
 #include "avx512_f16.h"
+#include "avx512_planar.h"
 #include "avx512_narrow.h"
 
 /* ---- the table ------------------------------------------------------------------------------ */
 
-static void run_blocks(const job *j, uint32_t blocks)
+static void run_blocks(const job *source, uint32_t blocks)
 {
-    if (j->conv->source_type == MONA_F16)
-        f16_run(j, blocks);
+    _Alignas(64) int32_t start[2][AC_FRACTAL];
+    const bool half = source->conv->source_type == MONA_F16;
+    clamps limits;
+    const job j = half ? *source : int8_job(source, blocks, &limits, start);
+    planar p;
+    if (planar_possible(&j, blocks) && planar_find(&p, &j))
+        planar_run(&p, &j, blocks);
+    else if (half)
+        f16_run(&j, blocks);
     else
-        int8_run(j, blocks);
+        int8_run(&j, blocks);
 }
 
 static void conv_row(const ac_conv_row *row)

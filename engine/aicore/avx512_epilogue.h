@@ -7,16 +7,16 @@
  * (1.5 * 2^23 + sum) * scale - 1.5 * 2^23 * scale, rounded once, so f32(sum * scale); the constant
  * is exact, 2 bits times scale's 11.
  *
- * Rounding to fp16. With t in [2^e, 2^(e+1)) fp16's ulp is g = 2^(e-10), 2^13 ulps of t. Then 8192 t
- * is n g, n an integer, and c = t - 8192 t, rounded, is a multiple of g next to -8191 t, which lies
- * in [2^(e+12), 2^(e+14)). From 2^(e+13) on floats are g apart, so c + 8192 t is a multiple of g
- * next to t, and exact. If t is halfway between two, n is even (2^12 times an odd number), so that
- * rounding c to even is rounding that sum to even. Below, t < 2^e (1 + 1 / 8191) and floats around
- * 8191 t lie g / 2 apart, but t is nearer than g / 4 to 2^e, the nearest multiple of g / 2 too.
- * fp16's subnormals alone are not rounded so: |t| < 2^-14, where t keeps too many bits. As a result
- * such a t becomes the integer 0 anyhow. As the summand of a residual r it makes no difference to
- * fp16(t + r) if r is 0 (again the result is 0) or |r| >= 1/4, where half an ulp is no less than
- * 2^-14; being tame sees to that.
+ * Rounding to fp16. With t in [2^e, 2^(e+1)) fp16's ulp is g = 2^(e-10), 2^13 ulps of t. Then 8192
+ * t is n g, n an integer, and c = t - 8192 t, rounded, is a multiple of g next to -8191 t, which
+ * lies in [2^(e+12), 2^(e+14)). From 2^(e+13) on floats are g apart, so c + 8192 t is a multiple of
+ * g next to t, and exact. If t is halfway between two, n is even (2^12 times an odd number), so
+ * that rounding c to even is rounding that sum to even. Below, t < 2^e (1 + 1 / 8191) and floats
+ * around 8191 t lie g / 2 apart, but t is nearer than g / 4 to 2^e, the nearest multiple of g / 2
+ * too. fp16's subnormals alone are not rounded so: |t| < 2^-14, where t keeps too many bits. As a
+ * result such a t becomes the integer 0 anyhow. As the summand of a residual r it makes no
+ * difference to fp16(t + r) if r is 0 (again the result is 0) or |r| >= 1/4, where half an ulp is
+ * no less than 2^-14; being tame sees to that.
  *
  * Saturation. |t| < 2^15, so packing saturates like any clamp that ends at the type's limits. */
 
@@ -43,7 +43,8 @@ INLINE __m512i four_to_bytes(const __m512i q[4], bool is_signed)
     return _mm512_permutexvar_epi32(order, packed(q, is_signed));
 }
 
-/* A residual of bytes, 16 channels a pixel, scaled: S8 is read as U8, s + 128, and (s + 128) * scale
+/* A residual of bytes, 16 channels a pixel, scaled: S8 is read as U8, s + 128, and (s + 128) *
+ * scale
  * - 128 * scale rounded once. */
 typedef struct bytes_residual {
     const uint8_t *data; /* of the first pixel */
@@ -75,8 +76,8 @@ INLINE vf residual_of(const bytes_residual *r, uint32_t i)
     return round_11_bits(_mm512_fmadd_ps(vf_u8(bytes), r->scale, r->offset));
 }
 
-/* Block b of acc, pixels x blocks accumulators of pixels x .., in a plain epilogue. pixels: 1, or at
- * least 4. */
+/* Block b of acc, pixels x blocks accumulators of pixels x .., in a plain epilogue. pixels: 1, or
+ * at least 4. */
 INLINE void plain_store(const job *j, const bool add, const __m512i *acc, const uint32_t pixels,
                         const uint32_t blocks, const uint32_t b, uint32_t x)
 {
@@ -142,8 +143,9 @@ static __attribute__((noinline)) void finish_block(const job *j, uint32_t b, uin
     const vf scale = vf_load(j->conv->epilogue.scale + (size_t)(j->n + b) * AC_FRACTAL);
     for (uint32_t i = 0; i < pixels; i += 4) {
         const size_t first = (size_t)least(i, pixels - 4) * AC_FRACTAL;
-        _mm512_storeu_si512(result_of(j, b, x) + first,
-                            tame_four(&limits, scale, (const int32_t *)tile + first, residual + first, is_signed));
+        _mm512_storeu_si512(
+            result_of(j, b, x) + first,
+            tame_four(&limits, scale, (const int32_t *)tile + first, residual + first, is_signed));
     }
 }
 

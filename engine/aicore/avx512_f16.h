@@ -11,8 +11,7 @@ INLINE void widen(float *stage, const uint8_t *from, uint32_t count)
         _mm512_store_ps(stage + i, vf_f16(from + (size_t)i * 2));
 }
 
-/* distance: elements between pixels. Broadcasts are kept apart from the multiply-adds: with one
- * memory operand for each of these, fewer are executed at a time. */
+/* distance: elements between pixels. */
 INLINE void f16_steps(vf *acc, const uint32_t pixels, const uint32_t blocks,
                       const uint32_t distance, const float *p, uint32_t steps, const float *w[2])
 {
@@ -22,8 +21,7 @@ INLINE void f16_steps(vf *acc, const uint32_t pixels, const uint32_t blocks,
         const vf b1 = blocks == 2 ? _mm512_load_ps(w[1]) : b0;
         UNROLL
         for (uint32_t i = 0; i < pixels; i++) {
-            vf a = vf_set1(p[(size_t)i * distance]);
-            KEEP_IN_PLACE(a);
+            const vf a = vf_set1(p[(size_t)i * distance]);
             acc[i * blocks] = _mm512_fmadd_ps(a, b0, acc[i * blocks]);
             KEEP_IN_PLACE(acc[i * blocks]);
             if (blocks == 2) {
@@ -81,8 +79,8 @@ INLINE void f16_block(const job *j, const uint32_t pixels, const uint32_t blocks
 }
 
 /* As int8_pixels. */
-INLINE void f16_pixels(const job *j, const uint32_t most, const uint32_t few,
-                       const uint32_t blocks, const uint32_t distance)
+INLINE void f16_pixels(const job *j, const uint32_t most, const uint32_t few, const uint32_t blocks,
+                       const uint32_t distance)
 {
     const uint32_t end = j->origin + j->pixels;
     uint32_t x = j->origin;
@@ -116,14 +114,9 @@ static void f16_one(const job *j)
         f16_pixels(j, 8, 8, 1, distance);
 }
 
-#include "avx512_f16_planar.h"
-
 static void f16_run(const job *j, uint32_t blocks)
 {
-    planar p;
-    if (planar_possible(j, blocks) && planar_find(&p, j))
-        planar_run(&p, j, blocks);
-    else if (blocks == 2)
+    if (blocks == 2)
         f16_pair(j);
     else
         f16_one(j);

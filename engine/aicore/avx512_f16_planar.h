@@ -1,11 +1,11 @@
 /* FP16 convolutions whose last 16 outputs are few, as 28 are 16 and 12. Part of avx512.c.
  *
- * With outputs side by side the lanes of those that do not exist would multiply zeros. Here a vector
- * is 16 pixels of one channel, multiplied with one weight of one output: any number of outputs is
- * computed, in register blocks of 8 or 4 outputs x 32 pixels. Sources are therefore transposed on
- * their way to fp32: a tile of 32 pixels, with the columns that the filter reads beyond, lies on the
- * stack channel by channel, where a kernel column is an offset of one float. Sums are transposed
- * back, 16 outputs of 16 pixels in registers, into the usual epilogue. */
+ * With outputs side by side the lanes of those that do not exist would multiply zeros. Here a
+ * vector is 16 pixels of one channel, multiplied with one weight of one output: any number of
+ * outputs is computed, in register blocks of 8 or 4 outputs x 32 pixels. Sources are therefore
+ * transposed on their way to fp32: a tile of 32 pixels, with the columns that the filter reads
+ * beyond, lies on the stack channel by channel, where a kernel column is an offset of one float.
+ * Sums are transposed back, 16 outputs of 16 pixels in registers, into the usual epilogue. */
 
 enum {
     PLANAR_PIXELS = 32,
@@ -27,8 +27,8 @@ typedef struct planar {
     _Alignas(64) float tile[PLANAR_CHANNELS * PLANAR_STRIDE];
 } planar;
 
-/* Finds the sources: a run of several kernel columns is one, and so are runs of one column each that
- * are neighbours. False: they do not fit. */
+/* Finds the sources: a run of several kernel columns is one, and so are runs of one column each
+ * that are neighbours. False: they do not fit. */
 static bool planar_find(planar *p, const job *j)
 {
     const uint16_t *elements = j->conv->run_elements + j->first_run;

@@ -4,13 +4,13 @@
  * pixel into every lane and multiplies them with the 4 weights of each of 16 outputs, vpdpbusd.
  *
  * vpdpbusd wants unsigned x signed. S8 sources are offset, s + 128 = s ^ 0x80, and the accumulators
- * start at bias - 128 * sum of the output's weights: exact, as s32 arithmetic is modulo 2^32 and the
- * true sum fits. Sign bits are flipped on the way to a buffer on the stack, all runs of a tile of
- * pixels at once; if not even a small tile fits, they are flipped in registers. */
+ * start at bias - 128 * sum of the output's weights: exact, as s32 arithmetic is modulo 2^32 and
+ * the true sum fits. Sign bits are flipped on the way to a buffer on the stack, all runs of a tile
+ * of pixels at once; if not even a small tile fits, they are flipped in registers. */
 
 enum {
-    MAX_SUMS = 28,       /* accumulators of a register block */
-    FLIPPED_RUNS = 160,  /* of a tile, at most */
+    MAX_SUMS = 28,      /* accumulators of a register block */
+    FLIPPED_RUNS = 160, /* of a tile, at most */
     FLIPPED_BYTES = 12288,
     FLIPPED_PIXELS = 14, /* a smaller tile is not worth it */
 };
@@ -58,6 +58,20 @@ INLINE void int8_steps(__m512i *acc, const uint32_t pixels, const uint32_t block
     }
 }
 
+INLINE void int8_store(const job *j, const __m512i *acc, const uint32_t pixels,
+                       const uint32_t blocks, uint32_t x)
+{
+    UNROLL
+    for (uint32_t b = 0; b < blocks; b++) {
+        if (!j->limits->plain)
+            slow_store(j, acc, pixels, blocks, b, x);
+        else if (j->limits->add)
+            plain_store(j, true, acc, pixels, blocks, b, x);
+        else
+            plain_store(j, false, acc, pixels, blocks, b, x);
+    }
+}
+
 INLINE void int8_block(const job *j, const uint32_t pixels, const uint32_t blocks, const bool flip,
                        const uint32_t distance, uint32_t x)
 {
@@ -69,17 +83,9 @@ INLINE void int8_block(const job *j, const uint32_t pixels, const uint32_t block
     for (uint32_t i = 0; i < pixels * blocks; i++)
         acc[i] = _mm512_loadu_si512(j->start[i % blocks]);
     for (uint32_t r = 0; r < j->run_count; r++)
-        int8_steps(acc, pixels, blocks, flip, distance, j->runs[r] + offset,
-                   (elements[r] + 3u) / 4, w);
-    UNROLL
-    for (uint32_t b = 0; b < blocks; b++) {
-        if (!j->limits->plain)
-            slow_store(j, acc, pixels, blocks, b, x);
-        else if (j->limits->add)
-            plain_store(j, true, acc, pixels, blocks, b, x);
-        else
-            plain_store(j, false, acc, pixels, blocks, b, x);
-    }
+        int8_steps(acc, pixels, blocks, flip, distance, j->runs[r] + offset, (elements[r] + 3u) / 4,
+                   w);
+    int8_store(j, acc, pixels, blocks, x);
 }
 
 /* The row in blocks of `most` pixels, then of `few`; what is left is done by a last block of `few`,
@@ -199,17 +205,22 @@ static void int8_start(job *j, uint32_t b, int32_t start[AC_FRACTAL])
     j->start[b] = start;
 }
 
-static void int8_run(const job *source, uint32_t blocks)
+static job int8_job(const job *source, uint32_t blocks, clamps *limits,
+                    int32_t start[2][AC_FRACTAL])
 {
-    _Alignas(64) int32_t start[2][AC_FRACTAL];
     job j = *source;
-    clamps limits = *j.limits;
-    limits.plain = limits.plain && (!limits.add || residual_in_bytes(j.row));
-    j.limits = &limits;
+    *limits = *j.limits;
+    limits->plain = limits->plain && (!limits->add || residual_in_bytes(j.row));
+    j.limits = limits;
     for (uint32_t b = 0; b < blocks; b++)
         int8_start(&j, b, start[b]);
-    if (j.conv->source_type == MONA_S8)
-        int8_flipped(&j, blocks);
+    return j;
+}
+
+static void int8_run(const job *j, uint32_t blocks)
+{
+    if (j->conv->source_type == MONA_S8)
+        int8_flipped(j, blocks);
     else
-        int8_unflipped(&j, blocks);
+        int8_unflipped(j, blocks);
 }

@@ -86,8 +86,8 @@ INLINE void narrow_residuals(const ac_conv_row *row, uint32_t x, vf residual[4])
     const __m512i first = _mm512_set_epi32(3, 3, 3, 3, 2, 2, 2, 2, 1, 1, 1, 1, 0, 0, 0, 0);
     UNROLL
     for (uint32_t g = 0; g < 4; g++)
-        residual[g] = _mm512_permutexvar_ps(
-            _mm512_add_epi32(first, _mm512_set1_epi32((int32_t)g * 4)), all);
+        residual[g] =
+            _mm512_permutexvar_ps(_mm512_add_epi32(first, _mm512_set1_epi32((int32_t)g * 4)), all);
 }
 
 /* Channels 4h .. 4h + 3 of the prepared residual of 4 pixels. */
@@ -162,14 +162,15 @@ static bool narrow_into_planes(const ac_conv_row *row)
            (p->type == MONA_S8 || p->maximum >= 255);
 }
 
-INLINE void narrow_write(const narrow_output *o, const uint32_t outputs, uint32_t k,
-                         __m512i first, __m512i second)
+INLINE void narrow_write(const narrow_output *o, const uint32_t outputs, uint32_t k, __m512i first,
+                         __m512i second)
 {
     const __m512i pixels = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
     if (outputs == 4 && o->to) {
-        static const uint16_t words[32] = { /* low ones of all pixels, high ones */
-            0, 8, 16, 24, 2, 10, 18, 26, 4, 12, 20, 28, 6, 14, 22, 30,
-            1, 9, 17, 25, 3, 11, 19, 27, 5, 13, 21, 29, 7, 15, 23, 31};
+        static const uint16_t words[32] = {/* low ones of all pixels, high ones */
+                                           0,  8,  16, 24, 2,  10, 18, 26, 4,  12, 20,
+                                           28, 6,  14, 22, 30, 1,  9,  17, 25, 3,  11,
+                                           19, 27, 5,  13, 21, 29, 7,  15, 23, 31};
         const __m512i rows = _mm512_permutexvar_epi16(_mm512_loadu_si512(words), first);
         _mm256_storeu_si256((__m256i *)(void *)(o->to[0] + (size_t)k * 2),
                             _mm512_castsi512_si256(rows));
@@ -231,8 +232,7 @@ INLINE void narrow_block(const narrow_job *j, const uint32_t outputs, const bool
         high[g] = outputs > 4 ? sums_of_four(a[outputs - 2], a[outputs - 1], zero, zero) : zero;
     }
     const __m512i first = narrow_finish(&j->base, low, 0, x);
-    narrow_write(to, outputs, k, first,
-                 outputs > 4 ? narrow_finish(&j->base, high, 1, x) : first);
+    narrow_write(to, outputs, k, first, outputs > 4 ? narrow_finish(&j->base, high, 1, x) : first);
 }
 
 /* count >= NARROW_PIXELS; the last block is moved back where it would not fit. */

@@ -105,8 +105,8 @@ static bool follows_planes(const graph *g, uint32_t root)
     return false;
 }
 
-/* Whether a value is rearranged or resampled from another, as pixels are in the end; a maximum alone
- * says nothing of that. */
+/* Whether a value is rearranged or resampled from another, as pixels are in the end; a maximum
+ * alone says nothing of that. */
 static bool makes_pixels(const graph *g, uint32_t value)
 {
     for (uint32_t p; (p = rearranged_by(g, value)) != UINT32_MAX; value = g->nodes[p].inputs[0])

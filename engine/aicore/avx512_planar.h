@@ -1,0 +1,259 @@
+/* Convolutions whose last 16 outputs are few, as 28 are 16 and 12. Part of avx512.c.
+ *
+ * With outputs side by side the lanes of those that do not exist would multiply zeros. Here a
+ * vector is 16 pixels of one step of K, multiplied with the weights of one output: any number of
+ * outputs is computed, in register blocks of 8 or 4 outputs x 32 pixels. Sources are transposed
+ * first: a tile of 32 pixels, with the columns that the filter reads beyond, lies on the stack step
+ * by step, converted to fp32 or with flipped signs where need be; a kernel column is an offset of
+ * one lane. Sums are transposed back, 16 outputs of 16 pixels in registers, into the usual
+ * epilogue.
+ *
+ * A lane, in general, is 32 bits: a float, or 4 bytes. */
+
+enum {
+    PLANAR_PIXELS = 32,
+    PLANAR_STRIDE = 36, /* lanes of a step of the tile */
+    PLANAR_TAPS = 5,    /* kernel columns, at most; with less than 3, transposing is not worth it */
+    PLANAR_STEPS = 84,
+    PLANAR_SOURCES = 16,
+};
+
+/* Runs side by side in a row of the source: `taps` kernel columns of `steps` steps each. */
+typedef struct planar_source {
+    const uint8_t *data;
+    uint32_t taps, steps;
+} planar_source;
+
+typedef struct planar {
+    uint32_t count;
+    planar_source sources[PLANAR_SOURCES];
+    _Alignas(64) int32_t tile[PLANAR_STEPS * PLANAR_STRIDE];
+} planar;
+
+/* Finds the sources: a run of several kernel columns is one, and so are runs of one column each
+ * that are neighbours. False: they do not suit. */
+static bool planar_find(planar *p, const job *j)
+{
+    const uint16_t *elements = j->conv->run_elements + j->first_run;
+    const uint32_t step = j->conv->source_type == MONA_F16 ? 1 : 4;
+    uint32_t steps = 0;
+    p->count = 0;
+    for (uint32_t r = 0; r < j->run_count; steps += p->sources[p->count++].steps) {
+        const uint32_t channels = least(elements[r], AC_FRACTAL), taps = elements[r] / channels;
+        planar_source s = {j->runs[r], taps, (channels + step - 1) / step};
+        for (r++; taps == 1 && r < j->run_count && elements[r] == channels &&
+                  j->runs[r] == s.data + (size_t)s.taps * j->conv->pixel_bytes;
+             r++)
+            s.taps++;
+        if (s.taps < 3 || s.taps > PLANAR_TAPS || steps + s.steps > PLANAR_STEPS ||
+            p->count == PLANAR_SOURCES)
+            return false;
+        p->sources[p->count] = s;
+    }
+    return true;
+}
+
+/* Outputs of the job's block b. */
+static uint32_t outputs_of(const job *j, uint32_t b)
+{
+    return least(AC_FRACTAL, j->conv->channels - (j->n + b) * AC_FRACTAL);
+}
+
+/* For INT8, transposing costs as much as it saves where there are 16 other outputs. */
+static bool planar_possible(const job *j, uint32_t blocks)
+{
+    return j->conv->c0 == AC_FRACTAL && j->conv->stride == 1 && j->pixels >= PLANAR_PIXELS &&
+           outputs_of(j, blocks - 1) <= AC_FRACTAL - 4 &&
+           (blocks == 1 || j->conv->source_type == MONA_F16);
+}
+
+/* 16 rows of 16 to columns. */
+INLINE void transpose16(vf v[16])
+{
+    vf t[16];
+    UNROLL
+    for (uint32_t i = 0; i < 16; i += 2) {
+        t[i] = _mm512_unpacklo_ps(v[i], v[i + 1]);
+        t[i + 1] = _mm512_unpackhi_ps(v[i], v[i + 1]);
+    }
+    UNROLL
+    for (uint32_t i = 0; i < 16; i++) { /* lane l of v[4 a + c]: column 4 l + c, rows 4 a .. */
+        const __m512d a = _mm512_castps_pd(t[i / 4 * 4 + i % 4 / 2]);
+        const __m512d b = _mm512_castps_pd(t[i / 4 * 4 + i % 4 / 2 + 2]);
+        v[i] = _mm512_castpd_ps(i % 2 ? _mm512_unpackhi_pd(a, b) : _mm512_unpacklo_pd(a, b));
+    }
+    UNROLL
+    for (uint32_t c = 0; c < 4; c++) {
+        const vf even0 = _mm512_shuffle_f32x4(v[c], v[4 + c], 0x88);
+        const vf even1 = _mm512_shuffle_f32x4(v[8 + c], v[12 + c], 0x88);
+        const vf odd0 = _mm512_shuffle_f32x4(v[c], v[4 + c], 0xdd);
+        const vf odd1 = _mm512_shuffle_f32x4(v[8 + c], v[12 + c], 0xdd);
+        v[c] = _mm512_shuffle_f32x4(even0, even1, 0x88);
+        v[4 + c] = _mm512_shuffle_f32x4(odd0, odd1, 0x88);
+        v[8 + c] = _mm512_shuffle_f32x4(even0, even1, 0xdd);
+        v[12 + c] = _mm512_shuffle_f32x4(odd0, odd1, 0xdd);
+    }
+}
+
+/* 16 columns of a source, the first of them at from, to the tile. */
+INLINE void f16_columns(int32_t *to, const uint8_t *from, uint32_t steps)
+{
+    vf v[16];
+    UNROLL
+    for (uint32_t i = 0; i < 16; i++)
+        v[i] = vf_f16(from + (size_t)i * 2 * AC_FRACTAL);
+    transpose16(v);
+    UNROLL
+    for (uint32_t i = 0; i < 16; i++)
+        if (i < steps)
+            _mm512_storeu_ps(to + (size_t)i * PLANAR_STRIDE, v[i]);
+}
+
+/* A vector is 4 columns, one a 128-bit lane. Transposed by lanes, step s has columns 4 i + l at
+ * (lane l, i). */
+INLINE void int8_columns(int32_t *to, const uint8_t *from, uint32_t steps, __m512i flip)
+{
+    const __m512i order = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
+    __m512i v[4], t[4];
+    UNROLL
+    for (uint32_t i = 0; i < 4; i++)
+        v[i] = _mm512_xor_si512(_mm512_loadu_si512(from + (size_t)i * 64), flip);
+    UNROLL
+    for (uint32_t i = 0; i < 4; i += 2) {
+        t[i] = _mm512_unpacklo_epi32(v[i], v[i + 1]);
+        t[i + 1] = _mm512_unpackhi_epi32(v[i], v[i + 1]);
+    }
+    UNROLL
+    for (uint32_t s = 0; s < 4; s++) {
+        const __m512i step = s % 2 ? _mm512_unpackhi_epi64(t[s / 2], t[s / 2 + 2])
+                                   : _mm512_unpacklo_epi64(t[s / 2], t[s / 2 + 2]);
+        if (s < steps)
+            _mm512_storeu_si512(to + (size_t)s * PLANAR_STRIDE,
+                                _mm512_permutexvar_epi32(order, step));
+    }
+}
+
+/* The columns beyond, one at a time. */
+static void planar_rest(int32_t *to, const uint8_t *from, const planar_source *s, const bool half,
+                        __m512i flip)
+{
+    for (uint32_t i = 0; i + 1 < s->taps; i++) {
+        _Alignas(64) int32_t column[16];
+        if (half)
+            _mm512_store_ps(column, vf_f16(from + (size_t)i * 2 * AC_FRACTAL));
+        else
+            _mm_store_si128(
+                (__m128i *)(void *)column,
+                _mm_xor_si128(load16(from + (size_t)i * AC_FRACTAL), _mm512_castsi512_si128(flip)));
+        for (uint32_t c = 0; c < s->steps; c++)
+            to[c * PLANAR_STRIDE + i] = column[c];
+    }
+}
+
+static void planar_stage(planar *p, mona_type type, uint32_t x)
+{
+    const bool half = type == MONA_F16;
+    const size_t pixel = half ? 2 * AC_FRACTAL : AC_FRACTAL;
+    const __m512i flip = _mm512_set1_epi8(type == MONA_S8 ? -128 : 0);
+    int32_t *to = p->tile;
+    for (uint32_t i = 0; i < p->count; i++) {
+        const planar_source *s = &p->sources[i];
+        const uint8_t *from = s->data + (size_t)x * pixel;
+        for (uint32_t k = 0; k < PLANAR_PIXELS; k += 16)
+            if (half)
+                f16_columns(to + k, from + k * pixel, s->steps);
+            else
+                int8_columns(to + k, from + k * pixel, s->steps, flip);
+        planar_rest(to + PLANAR_PIXELS, from + PLANAR_PIXELS * pixel, s, half, flip);
+        to += (size_t)s->steps * PLANAR_STRIDE;
+    }
+}
+
+/* sum: floats, or the bits of integers. */
+INLINE vf planar_multiply(const bool half, vf sum, vf a, const int32_t *w)
+{
+    const __m512i b = _mm512_set1_epi32(*w);
+    if (half)
+        return _mm512_fmadd_ps(a, _mm512_castsi512_ps(b), sum);
+    return _mm512_castsi512_ps(
+        _mm512_dpbusd_epi32(_mm512_castps_si512(sum), _mm512_castps_si512(a), b));
+}
+
+/* Sums of `outputs` outputs, [output][pixel]. w, start: of the first of them. */
+INLINE void planar_sums(const planar *p, const bool half, const uint32_t outputs, const int32_t *w,
+                        const int32_t *start, int32_t *sums)
+{
+    const int32_t *rows = p->tile;
+    vf acc[16];
+    UNROLL
+    for (uint32_t i = 0; i < outputs * 2; i++)
+        acc[i] = _mm512_castsi512_ps(_mm512_set1_epi32(start[i / 2]));
+    for (uint32_t i = 0; i < p->count; i++) {
+        const uint32_t steps = p->sources[i].steps;
+        for (uint32_t tap = 0; tap < p->sources[i].taps; tap++) {
+            const int32_t *a = rows + tap;
+            for (uint32_t s = 0; s < steps; s++, a += PLANAR_STRIDE, w += AC_FRACTAL) {
+                const vf a0 = _mm512_loadu_ps(a), a1 = _mm512_loadu_ps(a + 16);
+                UNROLL
+                for (uint32_t o = 0; o < outputs; o++) {
+                    acc[o * 2] = planar_multiply(half, acc[o * 2], a0, w + o);
+                    KEEP_IN_PLACE(acc[o * 2]);
+                    acc[o * 2 + 1] = planar_multiply(half, acc[o * 2 + 1], a1, w + o);
+                    KEEP_IN_PLACE(acc[o * 2 + 1]);
+                }
+            }
+        }
+        rows += (size_t)steps * PLANAR_STRIDE;
+    }
+    UNROLL
+    for (uint32_t i = 0; i < outputs * 2; i++)
+        _mm512_storeu_ps(sums + i * 16, acc[i]);
+}
+
+/* The job's first block, of the staged pixels x .. x + 31. */
+INLINE void planar_block(const planar *p, const bool half, const job *j, uint32_t x)
+{
+    _Alignas(64) int32_t sums[AC_FRACTAL * PLANAR_PIXELS];
+    const int32_t *w = (const int32_t *)(const void *)j->weights[0], *start = j->start[0];
+    const uint32_t outputs = outputs_of(j, 0);
+    uint32_t o = 0;
+    for (; outputs > o + 4; o += 8)
+        planar_sums(p, half, 8, w + o, start + o, sums + (size_t)o * PLANAR_PIXELS);
+    for (; outputs > o; o += 4)
+        planar_sums(p, half, 4, w + o, start + o, sums + (size_t)o * PLANAR_PIXELS);
+    for (; o < AC_FRACTAL; o++) /* what multiplying zeros would give */
+        for (uint32_t k = 0; k < PLANAR_PIXELS; k += 16)
+            _mm512_storeu_si512(sums + (size_t)o * PLANAR_PIXELS + k, _mm512_set1_epi32(start[o]));
+    for (uint32_t k = 0; k < PLANAR_PIXELS; k += 16) {
+        vf v[16];
+        __m512i bits[16];
+        UNROLL
+        for (uint32_t i = 0; i < 16; i++)
+            v[i] = _mm512_loadu_ps(sums + (size_t)i * PLANAR_PIXELS + k);
+        transpose16(v);
+        UNROLL
+        for (uint32_t i = 0; i < 16; i++)
+            bits[i] = _mm512_castps_si512(v[i]);
+        if (half)
+            f16_store(j, v, 16, 1, 0, x + k);
+        else
+            int8_store(j, bits, 16, 1, x + k);
+    }
+}
+
+static void planar_run(planar *p, const job *j, uint32_t blocks)
+{
+    const uint32_t end = j->origin + j->pixels;
+    for (uint32_t i = j->origin; i < end; i += PLANAR_PIXELS) {
+        const uint32_t x = least(i, end - PLANAR_PIXELS);
+        job one = *j;
+        planar_stage(p, j->conv->source_type, x);
+        for (uint32_t b = 0; b < blocks; b++) {
+            if (j->conv->source_type == MONA_F16)
+                planar_block(p, true, &one, x);
+            else
+                planar_block(p, false, &one, x);
+            next_block(&one);
+        }
+    }
+}
