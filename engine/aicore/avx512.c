@@ -19,10 +19,9 @@ static void run_blocks(const job *source, uint32_t blocks)
     const bool half = source->conv->source_type == MONA_F16;
     clamps limits;
     const job j = half ? *source : int8_job(source, blocks, &limits, start);
-    planar p;
-    if (planar_possible(&j, blocks) && planar_find(&p, &j))
-        planar_run(&p, &j, blocks);
-    else if (half)
+    if (planar_run(&j, blocks))
+        return;
+    if (half)
         f16_run(&j, blocks);
     else
         int8_run(&j, blocks);

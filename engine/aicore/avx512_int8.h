@@ -164,7 +164,7 @@ static void flip_signs(uint8_t *to, const uint8_t *from, uint32_t count)
         _mm512_storeu_si512(to + i, _mm512_xor_si512(_mm512_loadu_si512(from + i), sign));
 }
 
-static void int8_flipped(const job *j, uint32_t blocks)
+static __attribute__((noinline)) void int8_flipped(const job *j, uint32_t blocks)
 {
     _Alignas(64) uint8_t bytes[FLIPPED_BYTES + 64];
     const uint8_t *runs[FLIPPED_RUNS];

@@ -252,7 +252,7 @@ static void narrow_tile(const narrow_job *j, uint32_t x, uint32_t count, const n
     }
 }
 
-static void conv_narrow(const ac_conv_row *row, const ac_isa *isa)
+static __attribute__((noinline)) void conv_narrow(const ac_conv_row *row, const ac_isa *isa)
 {
     _Alignas(64) uint8_t results[NARROW_TILE * 8];
     _Alignas(64) int32_t start[AC_FRACTAL];

@@ -28,6 +28,7 @@ typedef struct planar {
     uint32_t count;
     planar_source sources[PLANAR_SOURCES];
     _Alignas(64) int32_t tile[PLANAR_STEPS * PLANAR_STRIDE];
+    _Alignas(64) int32_t sums[AC_FRACTAL * PLANAR_PIXELS]; /* [output][pixel] */
 } planar;
 
 /* Finds the sources: a run of several kernel columns is one, and so are runs of one column each
@@ -210,10 +211,28 @@ INLINE void planar_sums(const planar *p, const bool half, const uint32_t outputs
         _mm512_storeu_ps(sums + i * 16, acc[i]);
 }
 
-/* The job's first block, of the staged pixels x .. x + 31. */
-INLINE void planar_block(const planar *p, const bool half, const job *j, uint32_t x)
+/* Ends the job's first block, of the 16 pixels from x on. sums: of the first of them. */
+static __attribute__((noinline)) void planar_finish(const job *j, const int32_t *sums, uint32_t x)
 {
-    _Alignas(64) int32_t sums[AC_FRACTAL * PLANAR_PIXELS];
+    vf v[16];
+    __m512i bits[16];
+    UNROLL
+    for (uint32_t i = 0; i < 16; i++)
+        v[i] = _mm512_loadu_ps(sums + (size_t)i * PLANAR_PIXELS);
+    transpose16(v);
+    UNROLL
+    for (uint32_t i = 0; i < 16; i++)
+        bits[i] = _mm512_castps_si512(v[i]);
+    if (j->conv->source_type == MONA_F16)
+        f16_store(j, v, 16, 1, 0, x);
+    else
+        int8_store(j, bits, 16, 1, x);
+}
+
+/* The job's first block, of the staged pixels x .. x + 31. */
+INLINE void planar_block(planar *p, const bool half, const job *j, uint32_t x)
+{
+    int32_t *sums = p->sums;
     const int32_t *w = (const int32_t *)(const void *)j->weights[0], *start = j->start[0];
     const uint32_t outputs = outputs_of(j, 0);
     uint32_t o = 0;
@@ -224,36 +243,28 @@ INLINE void planar_block(const planar *p, const bool half, const job *j, uint32_
     for (; o < AC_FRACTAL; o++) /* what multiplying zeros would give */
         for (uint32_t k = 0; k < PLANAR_PIXELS; k += 16)
             _mm512_storeu_si512(sums + (size_t)o * PLANAR_PIXELS + k, _mm512_set1_epi32(start[o]));
-    for (uint32_t k = 0; k < PLANAR_PIXELS; k += 16) {
-        vf v[16];
-        __m512i bits[16];
-        UNROLL
-        for (uint32_t i = 0; i < 16; i++)
-            v[i] = _mm512_loadu_ps(sums + (size_t)i * PLANAR_PIXELS + k);
-        transpose16(v);
-        UNROLL
-        for (uint32_t i = 0; i < 16; i++)
-            bits[i] = _mm512_castps_si512(v[i]);
-        if (half)
-            f16_store(j, v, 16, 1, 0, x + k);
-        else
-            int8_store(j, bits, 16, 1, x + k);
-    }
+    for (uint32_t k = 0; k < PLANAR_PIXELS; k += 16)
+        planar_finish(j, sums + k, x + k);
 }
 
-static void planar_run(planar *p, const job *j, uint32_t blocks)
+/* False: nothing is done. */
+static __attribute__((noinline)) bool planar_run(const job *j, uint32_t blocks)
 {
+    planar p;
     const uint32_t end = j->origin + j->pixels;
+    if (!planar_possible(j, blocks) || !planar_find(&p, j))
+        return false;
     for (uint32_t i = j->origin; i < end; i += PLANAR_PIXELS) {
         const uint32_t x = least(i, end - PLANAR_PIXELS);
         job one = *j;
-        planar_stage(p, j->conv->source_type, x);
+        planar_stage(&p, j->conv->source_type, x);
         for (uint32_t b = 0; b < blocks; b++) {
             if (j->conv->source_type == MONA_F16)
-                planar_block(p, true, &one, x);
+                planar_block(&p, true, &one, x);
             else
-                planar_block(p, false, &one, x);
+                planar_block(&p, false, &one, x);
             next_block(&one);
         }
     }
+    return true;
 }

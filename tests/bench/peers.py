@@ -3,8 +3,8 @@
 
   peers.py BUILD [--rounds 5] [--threads 2] [--nets NAME,...]
 
-Nets have deterministic random weights: plain 3x3 nets by ../shared/peers/make_nets.py, 3 x 1080 x 1920 in, x2 out, and one
-of ResNet-50's shape by tests/bench/make_resnet.py, 3 x 224 x 224 in. Each round runs every contender once; a figure is the
+Nets have deterministic random weights: plain 3x3 nets by ../shared/peers/make_nets.py, 1080 x 1920 in, and one of
+ResNet-50's shape by tests/bench/make_resnet.py, 3 x 224 x 224 in. Each round runs every contender once; a figure is the
 median over rounds of the contender's own median, so that a disturbance of the machine meets all alike. Needs Debian's
 python3-onnx and python3-numpy, and npm's onnxruntime-node in BUILD/bench (make bench-peers sees to both).
 """
@@ -22,10 +22,10 @@ PEERS = os.path.join("..", "shared", "peers")
 Net = collections.namedtuple("Net", "stem make size frames")
 
 
-def plain(channels, body):
+def plain(channels, body, *more):
     command = [sys.executable, os.path.join(PEERS, "make_nets.py")]
-    size = ["--channels", str(channels), "--body", str(body)]
-    return Net(f"c{channels}x{body}", lambda fp32, qdq: [command + [fp32] + size, command + [qdq, "--qdq"] + size],
+    size = ["--channels", str(channels), "--body", str(body), *more]
+    return Net("_".join([f"c{channels}x{body}", *more]).replace("--", ""), lambda fp32, qdq: [command + [fp32] + size, command + [qdq, "--qdq"] + size],
                "1920x1080", 5)
 
 
@@ -34,7 +34,13 @@ def resnet(fp32, qdq):
     return [[sys.executable, script, fp32, "--qdq", qdq]]
 
 
-NETS = {"C16x4": plain(16, 4), "C28x5": plain(28, 5), "ResNet-50": Net("resnet50", resnet, "224x224", 40)}
+# A chain: layers of as many outputs as inputs, between a first and a last one for a single plane of the same size.
+CHAIN = ("--in-channels", "1", "--scale", "1")
+NETS = {"C16x4": plain(16, 4), "C28x5": plain(28, 5), "chain 16x5": plain(16, 5, *CHAIN),
+        "chain 32x5": plain(32, 5, *CHAIN), "ResNet-50": Net("resnet50", resnet, "224x224", 40)}
+
+
+net_gmac = {}
 
 
 def run(command, **options):
@@ -63,13 +69,15 @@ def make_nets(names, folder, mona, images):
 def time_ort(folder, model, threads, net):
     script = os.path.abspath(os.path.join(PEERS, "ort_bench.js"))
     out = json.loads(run(["node", script, str(threads), str(net.frames), os.path.abspath(model)], cwd=folder))
-    return out["median_ms"], out["rss_mb"]
+    return out["median_ms"], out["rss_mb"], None
 
 
 def time_mona(mona, model, threads, net):
+    """The share of the peak is of the peak measured in the same run."""
     out = json.loads(run([mona, "bench", model, "--size", net.size, "--threads", str(threads),
                           "--iterations", str(2 * net.frames), "--json"]))
-    return out["p50_ms"], out["rss_bytes"] / 1e6, out
+    net_gmac[net.stem] = out["gmac"]
+    return out["p50_ms"], out["rss_bytes"] / 1e6, out["peak_share"]
 
 
 def main():
@@ -86,25 +94,23 @@ def main():
     mona, folder = os.path.join(a.build, "mona"), os.path.join(a.build, "bench")
     images = [os.path.join("..", "shared", "data", "train", "t91", f"t{i}.png") for i in (1, 10, 20)]
     files = make_nets(a.nets, folder, mona, images)
-    times, facts = {}, {}
+    times = {}
     for _ in range(a.rounds):
         for net, contenders in files.items():
             for name, model in contenders.items():
-                if name.startswith("ORT"):
-                    ms, rss = time_ort(folder, model, a.threads, NETS[net])
-                else:
-                    ms, rss, facts[net, name] = time_mona(mona, model, a.threads, NETS[net])
-                times.setdefault((net, name), []).append((ms, rss))
-    print(f"{'net':10}{'engine':12}{'median ms':>10}{'GMAC/s':>9}{'of peak':>9}{'peak RSS MB':>13}{'against best ORT':>18}")
+                seen = time_ort(folder, model, a.threads, NETS[net]) if name.startswith("ORT") else \
+                    time_mona(mona, model, a.threads, NETS[net])
+                times.setdefault((net, name), []).append(seen)
+    print(f"{'net':12}{'engine':12}{'median ms':>10}{'GMAC/s':>9}{'of peak':>9}{'peak RSS MB':>13}{'against best ORT':>18}")
     for net, contenders in files.items():
-        gmac = facts[net, "mona int8"]["gmac"]
-        median = {n: statistics.median(t for t, _ in times[net, n]) for n in contenders}
+        gmac = net_gmac[NETS[net].stem]
+        median = {n: statistics.median(ms for ms, _, _ in times[net, n]) for n in contenders}
         best = min(median[n] for n in contenders if n.startswith("ORT"))
         for name in contenders:
-            rss = max(r for _, r in times[net, name])
-            share = f"{100 * gmac / median[name] * 1e3 / facts[net, name]['peak_gmac_per_s']:.0f} %" \
-                if (net, name) in facts else ""
-            print(f"{net:10}{name:12}{median[name]:10.1f}{gmac / median[name] * 1e3:9.0f}{share:>9}{rss:13.0f}"
+            rss = max(rss for _, rss, _ in times[net, name])
+            shares = [share for _, _, share in times[net, name] if share]
+            share = f"{100 * statistics.median(shares):.0f} %" if shares else ""
+            print(f"{net:12}{name:12}{median[name]:10.1f}{gmac / median[name] * 1e3:9.0f}{share:>9}{rss:13.0f}"
                   f"{best / median[name]:17.2f}x")
 
 
