@@ -233,10 +233,12 @@ static void add_residual(const tile *t, float *v)
     for (uint32_t i = 0; i < t->pixels; i++, v += AC_FRACTAL, from += pixel) {
         float residual[AC_FRACTAL] = {0};
         ac_to_floats(residual, from, r->type, there);
-        for (uint32_t o = 1; o < AC_FRACTAL && broadcast; o++)
-            residual[o] = residual[0];
         for (uint32_t o = 0; o < AC_FRACTAL; o++)
-            v[o] = ac_round_finite(v[o] + ac_round_finite(residual[o] * scale));
+            residual[o] = ac_round_finite(residual[o] * scale);
+        for (uint32_t o = there; o < AC_FRACTAL; o++) /* not -0, as a negative scale makes it */
+            residual[o] = broadcast ? residual[0] : 0;
+        for (uint32_t o = 0; o < AC_FRACTAL; o++)
+            v[o] = ac_round_finite(v[o] + residual[o]);
     }
 }
 

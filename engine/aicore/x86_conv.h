@@ -207,10 +207,10 @@ static void prepare_residual(const ac_conv_row *row, uint32_t n, uint32_t x, uin
         return;
     }
     for (uint32_t i = 0; i < count; i++) {
-        vf v = vf_from(r->type, from + i * pixel);
+        vf v = vf_half(vf_mul(vf_from(r->type, from + i * pixel), vf_set1(scale)));
         if (r->c0 < AC_FRACTAL)
-            v = vf_first(v, r->c0);
-        vf_store(to + (size_t)i * AC_FRACTAL, vf_half(vf_mul(v, vf_set1(scale))));
+            v = vf_first(v, r->c0); /* last: a negative scale would make -0 of the zeros */
+        vf_store(to + (size_t)i * AC_FRACTAL, v);
     }
 }
 
