@@ -6,9 +6,9 @@
  * many as vpmaddwd on operands of 16 bits, which is exact. So both are widened, elements once a
  * tile of pixels and weights once a row, and an operand is 2 elements: half a step. */
 #include "avx2_vector.h"
-#include "x86_elementwise.h"
-#include "x86_planes.h"
-#include "x86_resize.h"
+#include "vector_elementwise.h"
+#include "vector_planes.h"
+#include "vector_resize.h"
 #include "x86_conv.h"
 
 enum { ELEMENT = 2 };

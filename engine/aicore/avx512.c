@@ -1,8 +1,8 @@
 /* Row programs for AVX-512 with VNNI. */
 #include "avx512_vector.h"
-#include "x86_elementwise.h"
-#include "x86_planes.h"
-#include "x86_resize.h"
+#include "vector_elementwise.h"
+#include "vector_planes.h"
+#include "vector_resize.h"
 #include "x86_conv.h"
 
 #include "avx512_epilogue.h"

@@ -1,4 +1,4 @@
-/* The vector type of 16 floats on AVX-512, one register, with the operations x86_rows.h lists. */
+/* The vector type of 16 floats on AVX-512, one register, with the operations vector_rows.h lists. */
 #ifndef AC_AVX512_VECTOR_H
 #define AC_AVX512_VECTOR_H
 

@@ -5,9 +5,9 @@
  * lower by 128 * the sum of the output's weights: exact, as s32 arithmetic is modulo 2^32 and the
  * true sum fits. */
 #include "avx2_vector.h"
-#include "x86_elementwise.h"
-#include "x86_planes.h"
-#include "x86_resize.h"
+#include "vector_elementwise.h"
+#include "vector_planes.h"
+#include "vector_resize.h"
 #include "x86_conv.h"
 
 enum { ELEMENT = 1 };

@@ -8,7 +8,7 @@
 #define AC_NEON_CONV_H
 
 #include "scatter.h"
-#include "vector_rows.h"
+#include "vector_epilogue.h"
 
 enum {
     TILE = 40,           /* pixels whose accumulators go through memory to the epilogue at once */
@@ -16,20 +16,6 @@ enum {
     STEP_BYTES = 64,     /* weights of a step: 16 outputs of 4 bytes */
     QUAD = 4,            /* outputs of a register */
 };
-
-/* Unless a PReLU or an output scale takes part, everything between the roundings to fp16 is a
- * clamp: the activation, fp16's saturation, and for bytes the saturation of the result. Limits are
- * fp16 values, and rounding is monotonic and keeps fp16 values (round half to even keeps the bytes'
- * limits, integers), so clamps may be merged and moved before a rounding. stage[0] is applied to
- * the scaled accumulator; with a residual, stage[1] to the sum. */
-typedef struct clamp {
-    float low, high;
-} clamp;
-
-typedef struct clamps {
-    bool possible, add;
-    clamp stage[2];
-} clamps;
 
 /* One block of 16 outputs on the way. */
 typedef struct job {
@@ -46,94 +32,7 @@ typedef struct job {
     size_t pixel_size; /* bytes of a result */
 } job;
 
-INLINE uint32_t least(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
 /* ---- the epilogue --------------------------------------------------------------------------- */
-
-static void narrow(clamp *c, float low, float high)
-{
-    c->low = c->low > low ? c->low : low;
-    c->low = c->low < high ? c->low : high;
-    c->high = c->high > low ? c->high : low;
-    c->high = c->high < high ? c->high : high;
-}
-
-static clamps clamps_of(const ac_conv_row *row)
-{
-    const ac_epilogue *e = &row->conv->epilogue;
-    const uint8_t activations[2] = {e->activation, e->activation_after_add};
-    clamps c = {e->output_scale == 1, e->add, {{-65504, 65504}, {-65504, 65504}}};
-    for (int i = 0; i < 2; i++) {
-        clamp *stage = &c.stage[e->add ? i : 0];
-        if (activations[i] == MONA_ACT_RELU)
-            narrow(stage, 0, 65504);
-        else if (activations[i] == MONA_ACT_CLIP)
-            narrow(stage, e->clip_min, e->clip_max);
-        /* A clip's limit may be a zero of either sign, which an fp16 result or summand would show.
-         */
-        if (activations[i] == MONA_ACT_PRELU ||
-            (activations[i] == MONA_ACT_CLIP && (e->add || row->output.type == MONA_F16)))
-            c.possible = false;
-    }
-    if (row->output.type == MONA_U8)
-        narrow(&c.stage[e->add], 0, 255);
-    else if (row->output.type == MONA_S8)
-        narrow(&c.stage[e->add], -128, 127);
-    return c;
-}
-
-/* One channel for all 16: scaled 16 pixels at a time. */
-static void broadcast_residual(const ac_conv_row *row, uint32_t x, uint32_t count, float *to)
-{
-    const ac_row *r = &row->residual;
-    const vf scale = vf_set1(row->conv->epilogue.residual_scale);
-    const uint32_t pixel = r->c0 * (uint32_t)mona_type_size(r->type);
-    float values[LANES];
-    for (uint32_t i = 0; i < count; i++) {
-        if (i % LANES == 0) {
-            const uint8_t *from = r->data + (size_t)(x + i) * pixel;
-            for (uint32_t k = 0; k < LANES && r->c0 > 1; k++)
-                values[k] = i + k < count ? ac_element(from + (size_t)k * pixel, r->type) : 0;
-            const vf v = r->c0 > 1 ? vf_load(values) : vf_from(r->type, from);
-            vf_store(values, vf_half(vf_mul(v, scale)));
-        }
-        vf_store(to + (size_t)i * AC_FRACTAL, vf_set1(values[i % LANES]));
-    }
-}
-
-/* The scaled residual of block n, pixels x .. x + count - 1, to [count][16] floats; channels beyond
- * a smaller channel block are zero. */
-static void prepare_residual(const ac_conv_row *row, uint32_t n, uint32_t x, uint32_t count,
-                             float *to)
-{
-    const ac_row *r = &row->residual;
-    const size_t element = mona_type_size(r->type), pixel = r->c0 * element;
-    const uint32_t first = n * AC_FRACTAL;
-    const vf scale = vf_set1(row->conv->epilogue.residual_scale);
-    const bool as_stored = r->type != MONA_F16 && row->conv->epilogue.residual_scale == 1;
-    if (row->conv->epilogue.broadcast) {
-        broadcast_residual(row, x, count, to);
-        return;
-    }
-    const uint8_t *from =
-        r->data + first / r->c0 * r->block_stride + x * pixel + first % r->c0 * element;
-    for (uint32_t i = 0; i < count; i++) {
-        vf v = vf_from(r->type, from + i * pixel);
-        if (!as_stored)
-            v = vf_half(vf_mul(v, scale));
-        if (r->c0 < AC_FRACTAL)
-            v = vf_first(v, r->c0);
-        vf_store(to + (size_t)i * AC_FRACTAL, v);
-    }
-}
-
-INLINE vf scaled(const ac_epilogue *e, const void *acc, vf scale)
-{
-    return e->scale ? vf_mul(vf_from_s32(acc), scale) : vf_load(acc);
-}
 
 /* The epilogues that are clamps. residual: of the pixels, if there is one. */
 INLINE void finish_quickly(const job *j, const mona_type type, const bool add, uint32_t count,

@@ -1,1 +1,0 @@
-#include "vector_planes.h"
