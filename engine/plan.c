@@ -123,7 +123,8 @@ static mona_status choose_target(mona_plan *plan, const mona_config *config)
         plan->cores = MONA_MAX_THREADS;
     if (!mona_port_has_threads())
         plan->cores = 1;
-    /* Rings get three quarters of a cache, the rest is for weights and the frame passing through. */
+    /* Rings get three quarters of a cache, the rest is for weights and the frame passing through.
+     */
     plan->cache_bytes = config->cache_bytes      ? config->cache_bytes
                         : properties.cache_bytes ? properties.cache_bytes / 4 * 3
                                                  : plan->target->l1_bytes;

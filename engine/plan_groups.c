@@ -85,6 +85,7 @@ static void choose_parts(const mona_plan *plan, plan_group *g)
     g->parts = plan->cores < most ? plan->cores : most;
 }
 
+/* Weights get half as much as rings may fill: see mona_config.cache_bytes. */
 static bool weights_stay_in_cache(const mona_plan *plan)
 {
     uint64_t bytes = 0;
@@ -138,16 +139,18 @@ static size_t shape_map(mona_plan *plan, uint32_t o)
     op->depth = s->height;
     const uint64_t blocks = mona_plan_blocks(op);
     const uint64_t row = (uint64_t)op->columns * op->bound.output_c0 * mona_type_size(s->type);
-    const uint64_t block = m.rows ? align_up(row) : align_up(row * s->height);
-    op->block_stride = (size_t)block;
-    op->row_bytes = (size_t)(m.rows ? blocks * block : row);
-    const uint64_t bytes =
-        align_up((m.rows ? op->row_bytes * (uint64_t)s->height : blocks * block) + AC_ROW_SLACK);
-    return bytes < PLAN_MAX_BYTES ? (size_t)bytes : PLAN_MAX_BYTES;
+    /* At most 2^24 x 2^15 x 2^10; with every row aligned, no less than either layout takes. */
+    if ((row + MONA_ALIGNMENT) * s->height * blocks >= PLAN_MAX_BYTES - 2 * AC_ROW_SLACK)
+        return PLAN_MAX_BYTES;
+    const size_t rows = m.rows ? 1 : s->height; /* of a block that lie side by side */
+    op->block_stride = align_up((size_t)row * rows);
+    op->row_bytes = m.rows ? (size_t)blocks * op->block_stride : (size_t)row;
+    return align_up((size_t)blocks * op->block_stride * (s->height / rows) + AC_ROW_SLACK);
 }
 
-/* The lowest offset at or above `offset` where a map of the group that begins with operator `first` does not
- * meet map i, placed before it. Groups run in order, so a map lives until the group of its last reader. */
+/* The lowest offset at or above `offset` where a map of the group that begins with operator `first`
+ * does not meet map i, placed before it. Groups run in order, so a map lives until the group of its
+ * last reader. */
 static size_t past(const mona_plan *plan, uint32_t i, uint32_t first, size_t offset, size_t bytes)
 {
     const plan_op *other = &plan->ops[i];

@@ -80,10 +80,15 @@ static mona_status choose_tiles(mona_plan *plan, const mona_config *config, plan
         g->tiles = (g->grid_width + config->tile_columns - 1) / config->tile_columns;
         most = g->tiles;
     }
-    for (;; g->tiles++) {
+    for (;;) {
         plan->rings_bytes = size_rings(plan, g, start, progress);
-        if (plan->rings_bytes - start <= plan->cache_bytes || g->tiles >= most)
+        const size_t bytes = plan->rings_bytes - start;
+        if (bytes <= plan->cache_bytes || g->tiles >= most)
             break;
+        /* Rings of T tiles take a / T + b, b being margins. If that is over the budget, so it is
+         * for any number of tiles below T * bytes / budget. */
+        const size_t enough = bytes / (plan->cache_bytes / g->tiles + 1);
+        g->tiles = enough <= g->tiles ? g->tiles + 1 : enough < most ? (uint32_t)enough : most;
     }
     return plan->rings_bytes < PLAN_MAX_BYTES ? MONA_OK : MONA_ERR_LIMIT;
 }

@@ -137,13 +137,14 @@ static bool idle_until(const mona_plan *plan, const plan_group *g, int64_t posit
 }
 
 /* The latest start, in whole strips before the band, from which everything begins idle. Needs only
- * fall with the position, so the number of strips is found by bisection. A receptive field taller
- * than the whole output gains nothing from a slower start. */
+ * fall with the position, so the number of strips is found by bisection. No more strips than the
+ * band has itself: a receptive field that is taller gains little from a slower start. */
 int64_t mona_schedule_start(const mona_plan *plan, const plan_group *g, uint32_t band,
                             plan_progress *progress)
 {
-    const int64_t begin = mona_schedule_rows(g, band).begin, strip = plan->strip_rows;
-    int64_t fewest = 0, most = (g->grid_height + strip - 1) / strip;
+    const mona_span rows = mona_schedule_rows(g, band);
+    const int64_t begin = rows.begin, strip = plan->strip_rows;
+    int64_t fewest = 0, most = (rows.end - rows.begin + strip - 1) / strip;
     while (fewest < most) {
         const int64_t middle = (fewest + most) / 2;
         if (idle_until(plan, g, begin - middle * strip, progress))

@@ -10,12 +10,6 @@
 
 enum { GATHER_SHARE = 4 }; /* part of the cache that gathered planes may fill */
 
-bool mona_conv_map_possible(const mona_bound_op *b)
-{
-    const mona_conv_layout k = mona_conv_layout_of(b);
-    return b->isa->conv_row && k.c0 % k.piece == 0 && b->output_c0 == AC_FRACTAL;
-}
-
 /* ---- scratch -------------------------------------------------------------------------------- */
 
 static uint32_t taps_of(const mona_bound_op *b)
@@ -38,6 +32,14 @@ static uint32_t pixel_bytes(const mona_bound_op *b)
 static size_t plane_bytes(const mona_bound_op *b, uint32_t rows)
 {
     return align_up((size_t)rows * b->output.width * pixel_bytes(b) + AC_ROW_SLACK);
+}
+
+/* Cores share the outputs by whole blocks of 16; and the planes of a row must be a small matter. */
+bool mona_conv_map_possible(const mona_bound_op *b)
+{
+    const mona_conv_layout k = mona_conv_layout_of(b);
+    return b->isa->conv_row && k.c0 % k.piece == 0 && b->output_c0 == AC_FRACTAL &&
+           (uint64_t)plane_bytes(b, 1) * run_count(b) <= b->target->l1_bytes;
 }
 
 /* Output rows whose gathered planes fit. */
@@ -128,8 +130,9 @@ static void gather(const mona_map_call *call, uint8_t *plane, uint32_t c1, uint3
         const int64_t at =
             (int64_t)(y + r) * c->stride_h - c->pad_top + (int64_t)ky * c->dilation_h;
         const bool inside = at >= 0 && at < b->input[0].height;
-        const uint8_t *row = in->data + c1 * in->block_stride + (size_t)at * in->row_stride;
-        gather_row(b, plane, inside ? row : NULL, kx);
+        gather_row(b, plane,
+                   inside ? in->data + c1 * in->block_stride + (size_t)at * in->row_stride : NULL,
+                   kx);
     }
 }
 
@@ -208,7 +211,8 @@ static ac_row row_at(const mona_map *map, uint32_t c0, mona_type type, uint32_t 
 }
 
 /* Output rows y .. y + rows - 1, in one piece unless their pixels do not lie in line. */
-static void run_rows(const mona_map_call *call, const ac_conv *conv, uint32_t y, uint32_t rows)
+static void run_rows(const mona_map_call *call, const ac_conv *conv, mona_span used, uint32_t y,
+                     uint32_t rows)
 {
     const mona_bound_op *b = call->bound;
     const bool add = conv->epilogue.add;
@@ -229,7 +233,8 @@ static void run_rows(const mona_map_call *call, const ac_conv *conv, uint32_t y,
             r.residual =
                 row_at(&call->input[1], b->input_c0[1], b->input[1].type, residual_block, y + i);
         b->isa->conv_row(&r);
-        for (uint32_t n = 0; n < run_count(b) && !in_line; n++)
+        const uint32_t taps = taps_of(b);
+        for (uint32_t n = (uint32_t)used.begin * taps; n < used.end * taps && !in_line; n++)
             runs[n] += (size_t)b->output.width * pixel_bytes(b);
     }
 }
@@ -242,6 +247,6 @@ void mona_conv_map(const mona_map_call *call)
     for (uint32_t y = call->y_begin, rows; y < call->y_end; y += rows) {
         rows = call->y_end - y < most ? call->y_end - y : most;
         find_runs(call, used, y, rows);
-        run_rows(call, &conv, y, rows);
+        run_rows(call, &conv, used, y, rows);
     }
 }

@@ -1,5 +1,5 @@
 /* STORE: channels of a tensor -> output planes, with depth-to-space and conversion. A STORE that is
- * the only reader of a convolution runs inside it instead (plan.c, ops/conv.c). Its rows and
+ * the only reader of a convolution runs inside it instead (plan_bind.c, ops/conv.c). Its rows and
  * columns, unlike those of any other operator, are counted at its input: row y writes rows y *
  * block .. y * block + block - 1 of every plane. */
 #include "helpers.h"
@@ -14,11 +14,13 @@ static mona_status check(const mona_file_op *op, const mona_shape *inputs, const
     const uint64_t end = s->first_channel + (uint64_t)output->channels * s->block * s->block;
     if (end > inputs[0].channels)
         return MONA_ERR_MODEL;
-    if (inputs[0].type != MONA_F16 || output->type == MONA_F16)
-        return inputs[0].type == output->type && s->scale == F16_ONE ? MONA_OK : MONA_ERR_MODEL;
     const uint32_t most = output->type == MONA_U8 ? 0xff : 0xffff;
-    return output->type != MONA_S8 && s->maximum >= 1 && s->maximum <= most ? MONA_OK
-                                                                            : MONA_ERR_MODEL;
+    if ((output->type == MONA_U8 || output->type == MONA_U16) &&
+        (s->maximum < 1 || s->maximum > most))
+        return MONA_ERR_MODEL;
+    if (inputs[0].type == MONA_F16 && output->type != MONA_F16)
+        return output->type != MONA_S8 ? MONA_OK : MONA_ERR_MODEL;
+    return inputs[0].type == output->type && s->scale == F16_ONE ? MONA_OK : MONA_ERR_MODEL;
 }
 
 static mona_status infer(const mona_file_op *op, const mona_shape *inputs, mona_shape *output)

@@ -287,6 +287,47 @@ static void strides_that_compound(void **state)
     check(&g);
 }
 
+/* A sample beyond its type's range would be another number for every instruction set. */
+static void largest_samples_must_fit_their_type(void **state)
+{
+    (void)state;
+    for (uint32_t maximum = 0; maximum <= 256; maximum += 128) {
+        graph g;
+        begin(&g, 7, 1, 1, 2, 2);
+        add_store(&g, 0, &g.maps[0]);
+        g.b->ops[1].store.maximum = maximum;
+        size_t size;
+        uint8_t *bytes = builder_finish(g.b, &size);
+        mona_model model;
+        assert_int_equal(mona_model_open(&model, bytes, size),
+                         maximum == 128 ? MONA_OK : MONA_ERR_MODEL);
+        free(bytes);
+    }
+}
+
+/* Gathering what a filter of 35 x 35 sees would take more memory than all rows of the picture. */
+static void large_filters_stay_in_rows(void **state)
+{
+    (void)state;
+    graph g;
+    begin(&g, 6, 1, 4, 8, 256);
+    mona_file_conv large = plain;
+    large.kernel_h = large.kernel_w = 35;
+    large.pad_top = large.pad_bottom = large.pad_left = large.pad_right = 17;
+    assert_true(add_conv(&g, &g.maps[0], 16, large, NULL));
+    add_store(&g, 0, &g.maps[1]);
+    size_t size;
+    uint8_t *bytes = builder_finish(g.b, &size);
+    void *memory = aligned_alloc(64, mona_plan_bytes());
+    mona_model model;
+    mona_plan *plan;
+    assert_int_equal(mona_model_open(&model, bytes, size), MONA_OK);
+    const mona_config config = {.threads = 1, .cache_bytes = 1, .sizes = {{256, 8}}};
+    assert_int_equal(mona_plan_make(&plan, memory, &model, &config), MONA_OK);
+    assert_true(mona_plan_arena_bytes(plan) < 1u << 20);
+    free(memory), free(bytes);
+}
+
 static void random_conv(graph *g, const map *from)
 {
     mona_file_conv c = plain;
@@ -376,6 +417,8 @@ int main(void)
         cmocka_unit_test(maps_nobody_sees),
         cmocka_unit_test(columns_inside_padding),
         cmocka_unit_test(strides_that_compound),
+        cmocka_unit_test(largest_samples_must_fit_their_type),
+        cmocka_unit_test(large_filters_stay_in_rows),
         cmocka_unit_test(random_graphs),
     };
     return cmocka_run_group_tests_name("graphs", tests, NULL, NULL);
