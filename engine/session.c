@@ -27,7 +27,6 @@ struct mona_session {
     mona_port_mutex mutex;
     mona_port_condition changed;
     uint64_t generation; /* runs started */
-    uint32_t running;    /* workers that have not finished the current run */
     atomic_uint arrived; /* ends of groups reached in this run, over all cores */
     bool stop;
     const mona_buffer *inputs, *outputs;
@@ -228,16 +227,23 @@ static void run_map(worker *w, const plan_group *g)
     mona_ops[op->bound.op->kind]->map(&call);
 }
 
-/* Waits until every core has ended as many groups as this one, `ended`. */
+/* Says that this core has ended its `ended`th group. Sleepers are woken outside the lock, which
+ * they would only run into. */
+static void arrive(const worker *w, uint32_t ended)
+{
+    mona_session *s = w->session;
+    if (atomic_fetch_add(&s->arrived, 1) + 1 < ended * s->plan->cores)
+        return;
+    mona_port_lock(&s->mutex); /* nobody is between looking and sleeping */
+    mona_port_unlock(&s->mutex);
+    mona_port_broadcast(&s->changed);
+}
+
+/* Waits until every core has ended so many groups. */
 static void wait_for_cores(const worker *w, uint32_t ended)
 {
     mona_session *s = w->session;
     const uint32_t target = ended * s->plan->cores;
-    if (atomic_fetch_add(&s->arrived, 1) + 1 == target) {
-        mona_port_lock(&s->mutex);
-        mona_port_broadcast(&s->changed);
-        mona_port_unlock(&s->mutex);
-    }
     for (uint32_t i = 0; i < LOOKS; i++)
         if (atomic_load(&s->arrived) >= target)
             return;
@@ -247,6 +253,7 @@ static void wait_for_cores(const worker *w, uint32_t ended)
     mona_port_unlock(&s->mutex);
 }
 
+/* The last wait is the caller's alone: the other cores have nothing to do until the next run. */
 static void run_groups(worker *w)
 {
     const mona_plan *plan = w->session->plan;
@@ -258,8 +265,11 @@ static void run_groups(worker *w)
             for (uint32_t tile = 0; tile < g->tiles; tile++)
                 run_unit(w, g, tile);
         g = mona_plan_next_group(plan, g);
-        if (g && plan->cores > 1)
-            wait_for_cores(w, ++ended);
+        if (plan->cores == 1)
+            continue;
+        arrive(w, ++ended);
+        if (g || w->index == 0)
+            wait_for_cores(w, ended);
     }
 }
 
@@ -280,8 +290,6 @@ static void *work(void *argument)
         mona_port_unlock(&s->mutex);
         run_groups(w);
         mona_port_lock(&s->mutex);
-        if (--s->running == 0)
-            mona_port_broadcast(&s->changed);
     }
     mona_port_unlock(&s->mutex);
     return NULL;
@@ -364,16 +372,11 @@ mona_status mona_session_run(mona_session *s, const mona_buffer *inputs, const m
     mona_port_lock(&s->mutex);
     s->inputs = inputs;
     s->outputs = outputs;
-    s->running = s->plan->cores - 1;
     atomic_store(&s->arrived, 0);
     s->generation++;
-    mona_port_broadcast(&s->changed);
     mona_port_unlock(&s->mutex);
+    mona_port_broadcast(&s->changed); /* unlocked, for the workers not to run into the lock */
     run_groups(&s->workers[0]);
-    mona_port_lock(&s->mutex);
-    while (s->running)
-        mona_port_wait(&s->changed, &s->mutex);
-    mona_port_unlock(&s->mutex);
     return MONA_OK;
 }
 
