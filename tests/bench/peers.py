@@ -40,9 +40,6 @@ NETS = {"C16x4": plain(16, 4), "C28x5": plain(28, 5), "chain 16x5": plain(16, 5,
         "chain 32x5": plain(32, 5, *CHAIN), "ResNet-50": Net("resnet50", resnet, "224x224", 40)}
 
 
-net_gmac = {}
-
-
 def run(command, **options):
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, **options)
     if done.returncode:
@@ -69,15 +66,14 @@ def make_nets(names, folder, mona, images):
 def time_ort(folder, model, threads, net):
     script = os.path.abspath(os.path.join(PEERS, "ort_bench.js"))
     out = json.loads(run(["node", script, str(threads), str(net.frames), os.path.abspath(model)], cwd=folder))
-    return out["median_ms"], out["rss_mb"], None
+    return {"ms": out["median_ms"], "rss": out["rss_mb"]}
 
 
 def time_mona(mona, model, threads, net):
     """The share of the peak is of the peak measured in the same run."""
     out = json.loads(run([mona, "bench", model, "--size", net.size, "--threads", str(threads),
                           "--iterations", str(2 * net.frames), "--json"]))
-    net_gmac[net.stem] = out["gmac"]
-    return out["p50_ms"], out["rss_bytes"] / 1e6, out["peak_share"]
+    return {"ms": out["p50_ms"], "rss": out["rss_bytes"] / 1e6, "share": out["peak_share"], "gmac": out["gmac"]}
 
 
 def main():
@@ -103,12 +99,12 @@ def main():
                 times.setdefault((net, name), []).append(seen)
     print(f"{'net':12}{'engine':12}{'median ms':>10}{'GMAC/s':>9}{'of peak':>9}{'peak RSS MB':>13}{'against best ORT':>18}")
     for net, contenders in files.items():
-        gmac = net_gmac[NETS[net].stem]
-        median = {n: statistics.median(ms for ms, _, _ in times[net, n]) for n in contenders}
+        gmac = times[net, "mona int8"][0]["gmac"]
+        median = {n: statistics.median(seen["ms"] for seen in times[net, n]) for n in contenders}
         best = min(median[n] for n in contenders if n.startswith("ORT"))
         for name in contenders:
-            rss = max(rss for _, rss, _ in times[net, name])
-            shares = [share for _, _, share in times[net, name] if share]
+            rss = max(seen["rss"] for seen in times[net, name])
+            shares = [seen["share"] for seen in times[net, name] if "share" in seen]
             share = f"{100 * statistics.median(shares):.0f} %" if shares else ""
             print(f"{net:12}{name:12}{median[name]:10.1f}{gmac / median[name] * 1e3:9.0f}{share:>9}{rss:13.0f}"
                   f"{best / median[name]:17.2f}x")
