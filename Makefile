@@ -33,7 +33,7 @@ LIBS = $(shell pkg-config --libs libavformat libavcodec libavutil libavfilter li
 
 # ---- sources ----------------------------------------------------------------------------------
 ARCH := $(shell $(CC) -dumpmachine | cut -d- -f1)
-ENGINE_SRC := $(wildcard engine/*.c) $(wildcard engine/aicore/c*.c) engine/port/posix.c $(wildcard ops/*.c)
+ENGINE_SRC := $(wildcard engine/*.c) $(wildcard engine/aicore/c*.c engine/aicore/model310*.c) engine/port/posix.c $(wildcard ops/*.c)
 ifeq ($(ARCH),x86_64)
 ENGINE_SRC += engine/aicore/avx2.c engine/aicore/avxvnni.c engine/aicore/avx512.c
 else ifeq ($(ARCH),aarch64)
@@ -51,7 +51,7 @@ FORMATS_OBJ := $(call obj,$(FORMATS_SRC)) $(BUILD)/gen/onnx.pb-c.o
 PIPELINE_OBJ := $(call obj,$(PIPELINE_SRC))
 APP_OBJ := $(call obj,$(APP_SRC)) $(BUILD)/models/embedded.o
 
-.PHONY: all demo test check check-aarch64 bench-peers deps test-deps install uninstall clean help
+.PHONY: all demo test check check-aarch64 bench-peers bench-published deps test-deps install uninstall clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -65,6 +65,7 @@ help:
 	@echo 'make check           only the tests of this build (CC=, BUILD=, SANITIZE=1 choose which)'
 	@echo 'make check-aarch64   only the tests of the kernels for ARMv8-A, emulated'
 	@echo 'make bench-peers     speed and memory beside ONNX Runtime (installs it, takes minutes)'
+	@echo 'make bench-published modelled against published speeds of networks on the 310'
 	@echo 'make install         into PREFIX ($(PREFIX)); DESTDIR is honoured'
 	@echo 'make clean           remove build and demo output'
 
@@ -170,7 +171,7 @@ $(BUILD)/tests/checkops: tests/checkops.c $(BUILD)/libmona.a Makefile
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(HOST_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< $(BUILD)/libmona.a -pthread -lm
 
-check: all $(BUILD)/scene $(BUILD)/firmware $(UNIT) $(BUILD)/tests/checkops
+check: all $(BUILD)/scene $(BUILD)/firmware $(UNIT) $(BUILD)/tests/checkops $(BUILD)/tests/published
 	$(Q)BUILD=$(BUILD) CC='$(CC)' SANITIZE='$(SANITIZE)' sh tests/run.sh
 
 # The engine and its kernels on ARMv8-A, emulated; on such a machine itself `check` does more.
@@ -197,6 +198,15 @@ bench-peers: deps
 	$(Q)test -d $(BUILD)/bench/node_modules/onnxruntime-node || npm install --prefix $(BUILD)/bench \
 	    --ignore-scripts --no-audit --no-fund --silent onnxruntime-node
 	$(Q)/usr/bin/python3 tests/bench/peers.py $(BUILD)
+
+# Published speeds of networks on the 310 beside the time model's.
+PUBLISHED_SRC := tests/bench/published.c $(wildcard tests/bench/published/*.c) engine/aicore/model310_time.c
+$(BUILD)/tests/published: $(PUBLISHED_SRC) tests/bench/published/published.h engine/aicore/model310.h Makefile
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(filter-out -MMD -MP,$(HOST_CFLAGS)) $(CFLAGS) $(LDFLAGS) -o $@ $(PUBLISHED_SRC) -lm
+
+bench-published: $(BUILD)/tests/published
+	$(Q)$(BUILD)/tests/published --report
 
 # ---- the rest ---------------------------------------------------------------------------------
 install: all

@@ -6,10 +6,11 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "bench_session.h"
 #include "commands.h"
-#include "formats/file.h"
 #include "model_format.h"
 #include "model_source.h"
+#include "modelled_bench.h"
 #include "models/embedded.h"
 #include "mona.h"
 #include "options.h"
@@ -25,69 +26,9 @@ typedef struct bench {
 
     model_source source;
     mona_model model;
-    void *plan_memory, *arena;
-    mona_plan *plan;
-    mona_session *session;
-    uint8_t *planes[2 * MONA_MAX_IO]; /* of inputs, then of outputs */
-    mona_buffer inputs[MONA_MAX_IO], outputs[MONA_MAX_IO];
+    bench_session run;
     double *times; /* ms, one an iteration */
 } bench;
-
-/* Planes of one tensor, filled with the same noise on every machine. */
-static bool make_planes(uint8_t **memory, mona_buffer *buffer, const mona_tensor_info *info)
-{
-    const size_t row = (size_t)info->width * mona_type_size(info->type);
-    const size_t plane = row * info->height, bytes = plane * info->channels;
-    *memory = file_alloc(bytes);
-    if (!*memory)
-        return false;
-    uint32_t state = 1;
-    for (size_t i = 0; i < bytes; i++) {
-        state = state * 1664525 + 1013904223;
-        (*memory)[i] = (uint8_t)(state >> 24);
-    }
-    /* Of an fp16 the upper byte decides: 0x2c to 0x3b are 1/16 up to 1. */
-    for (size_t i = 1; info->type == MONA_F16 && i < bytes; i += 2)
-        (*memory)[i] = (uint8_t)(0x2c + (*memory)[i] % 16);
-    *buffer = (mona_buffer){*memory, (ptrdiff_t)row, (ptrdiff_t)plane};
-    return true;
-}
-
-static bool make_buffers(bench *b)
-{
-    const unsigned inputs = mona_model_input_count(&b->model);
-    const unsigned outputs = mona_model_output_count(&b->model);
-    for (unsigned i = 0; i < inputs; i++) {
-        const mona_tensor_info info = mona_plan_input(b->plan, i);
-        if (!make_planes(&b->planes[i], &b->inputs[i], &info))
-            return false;
-    }
-    for (unsigned i = 0; i < outputs; i++) {
-        const mona_tensor_info info = mona_plan_output(b->plan, i);
-        if (!make_planes(&b->planes[inputs + i], &b->outputs[i], &info))
-            return false;
-    }
-    return true;
-}
-
-static bool open_session(bench *b)
-{
-    b->plan_memory = file_alloc(mona_plan_bytes());
-    b->times = malloc((size_t)b->iterations * sizeof *b->times);
-    if (!b->plan_memory || !b->times)
-        return cli_fail(0, "out of memory"), false;
-    mona_status status = mona_plan_make(&b->plan, b->plan_memory, &b->model, &b->config);
-    if (!status) {
-        const size_t bytes = mona_plan_arena_bytes(b->plan);
-        b->arena = file_alloc(bytes);
-        if (!b->arena || !make_buffers(b))
-            return cli_fail(0, "out of memory: %s needs %zu bytes", b->name, bytes), false;
-        status = mona_session_open(&b->session, b->plan, b->arena, bytes);
-    }
-    if (status)
-        cli_fail(0, "%s: %s", b->name, mona_status_text(status));
-    return status == MONA_OK;
-}
 
 static double now_ms(void)
 {
@@ -105,11 +46,13 @@ static int compare(const void *a, const void *b)
 /* Times every iteration; sorted afterwards. */
 static bool measure(bench *b)
 {
+    b->times = malloc((size_t)b->iterations * sizeof *b->times);
+    if (!b->times)
+        return cli_fail(0, "out of memory"), false;
     for (long i = -WARM_UP; i < b->iterations; i++) {
         const double start = now_ms();
-        const mona_status status = mona_session_run(b->session, b->inputs, b->outputs);
-        if (status)
-            return cli_fail(0, "%s: %s", b->name, mona_status_text(status)), false;
+        if (!bench_session_run(&b->run, b->name))
+            return false;
         if (i >= 0)
             b->times[i] = now_ms() - start;
     }
@@ -122,17 +65,6 @@ static double percentile(const bench *b, double percent)
 {
     long rank = (long)((double)b->iterations * percent / 100);
     return b->times[rank < b->iterations ? rank : b->iterations - 1];
-}
-
-static uint32_t output_crc(const bench *b)
-{
-    uint32_t crc = 0;
-    for (unsigned i = 0; i < mona_model_output_count(&b->model); i++) {
-        const mona_tensor_info info = mona_plan_output(b->plan, i);
-        crc = mona_crc32(crc, b->outputs[i].data,
-                         (size_t)b->outputs[i].channel_stride * info.channels);
-    }
-    return crc;
 }
 
 /* Whether most of the work is INT8: it is then a share of that peak. */
@@ -155,11 +87,11 @@ static size_t resident_bytes(void)
 static void report(const bench *b)
 {
     const size_t resident = resident_bytes(); /* before the peak's copies add theirs */
-    const mona_tensor_info in = mona_plan_input(b->plan, 0);
-    const double p50 = percentile(b, 50), macs = (double)mona_plan_macs(b->plan);
+    const mona_tensor_info in = mona_plan_input(b->run.plan, 0);
+    const double p50 = percentile(b, 50), macs = (double)mona_plan_macs(b->run.plan);
     const double rate = macs / p50 * 1e-6;
     peak limit = {0};
-    const bool known = peak_measure(mona_plan_threads(b->plan), &limit);
+    const bool known = peak_measure(mona_plan_threads(b->run.plan), &limit);
     const bool int8 = mostly_int8(b);
     const double share = known ? rate / (int8 ? limit.int8_gmac_per_s : limit.fp16_gmac_per_s) : 0;
     if (b->json) {
@@ -168,15 +100,16 @@ static void report(const bench *b)
                "\"p99_ms\":%.3f,\"max_ms\":%.3f,\"gmac\":%.4f,\"gmac_per_s\":%.1f,"
                "\"precision\":\"%s\",\"peak_gmac_per_s\":%.1f,\"peak_share\":%.4f,"
                "\"arena_bytes\":%zu,\"rss_bytes\":%zu,\"output_crc32\":\"%08x\"}\n",
-               b->name, in.width, in.height, mona_plan_isa(b->plan), mona_plan_threads(b->plan),
-               b->iterations, b->times[0], p50, percentile(b, 90), percentile(b, 99),
-               b->times[b->iterations - 1], macs * 1e-9, rate, int8 ? "int8" : "fp16",
-               int8 ? limit.int8_gmac_per_s : limit.fp16_gmac_per_s, share,
-               mona_plan_arena_bytes(b->plan), resident, output_crc(b));
+               b->name, in.width, in.height, mona_plan_isa(b->run.plan),
+               mona_plan_threads(b->run.plan), b->iterations, b->times[0], p50, percentile(b, 90),
+               percentile(b, 99), b->times[b->iterations - 1], macs * 1e-9, rate,
+               int8 ? "int8" : "fp16", int8 ? limit.int8_gmac_per_s : limit.fp16_gmac_per_s, share,
+               mona_plan_arena_bytes(b->run.plan), resident, bench_session_crc(&b->run, &b->model));
         return;
     }
-    printf("%s at %ux%u, %s, %u thread%s\n", b->name, in.width, in.height, mona_plan_isa(b->plan),
-           mona_plan_threads(b->plan), mona_plan_threads(b->plan) > 1 ? "s" : "");
+    printf("%s at %ux%u, %s, %u thread%s\n", b->name, in.width, in.height,
+           mona_plan_isa(b->run.plan), mona_plan_threads(b->run.plan),
+           mona_plan_threads(b->run.plan) > 1 ? "s" : "");
     printf("  time        p50 %.3f ms, p90 %.3f, p99 %.3f, min %.3f, max %.3f (%ld frames)\n", p50,
            percentile(b, 90), percentile(b, 99), b->times[0], b->times[b->iterations - 1],
            b->iterations);
@@ -185,16 +118,14 @@ static void report(const bench *b)
         macs * 1e-9, rate, 100 * share, int8 ? "int8" : "fp16",
         int8 ? limit.int8_gmac_per_s : limit.fp16_gmac_per_s);
     printf("  memory      %zu bytes of arena; process at most %zu\n",
-           mona_plan_arena_bytes(b->plan), resident);
-    printf("  output      CRC-32 %08x\n", output_crc(b));
+           mona_plan_arena_bytes(b->run.plan), resident);
+    printf("  output      CRC-32 %08x\n", bench_session_crc(&b->run, &b->model));
 }
 
 static void close_bench(bench *b)
 {
-    mona_session_close(b->session);
-    for (size_t i = 0; i < 2 * MONA_MAX_IO; i++)
-        free(b->planes[i]);
-    free(b->times), free(b->arena), free(b->plan_memory);
+    bench_session_close(&b->run);
+    free(b->times);
     model_source_close(&b->source);
 }
 
@@ -217,7 +148,7 @@ static int report_peak(unsigned threads, bool json)
 
 int cmd_bench(int argc, char **argv)
 {
-    const char *size = NULL, *cpu = NULL, *device = "auto";
+    const char *size = NULL, *cpu = NULL, *device = "auto", *trace = NULL, *plot = NULL;
     long threads = 0, iterations = 20, strip_rows = 0, tile_columns = 0;
     bool json = false, peaks = false;
     const option options[] = {
@@ -227,11 +158,16 @@ int cmd_bench(int argc, char **argv)
         {"--iterations", "-n", OPTION_WHOLE, &iterations, 1, 1000000, "N",
          "frames to time after 3 that warm up (20)"},
         {"--device", NULL, OPTION_STRING, &device, 0, 0, "NAME", "device (auto)"},
-        {"--cpu", NULL, OPTION_STRING, &cpu, 0, 0, "ISA", "highest instruction set: instructions, c; avx2, avxvnni, avx512; neon, dotprod"},
+        {"--cpu", NULL, OPTION_STRING, &cpu, 0, 0, "ISA",
+         "highest instruction set: instructions, c; avx2, avxvnni, avx512; neon, dotprod"},
         {"--strip-rows", NULL, OPTION_WHOLE, &strip_rows, 0, MONA_MAX_SIDE, "N",
          "rows a step makes; 0: the planner's choice"},
         {"--tile-columns", NULL, OPTION_WHOLE, &tile_columns, 0, MONA_MAX_SIDE, "N",
          "columns of a tile; 0: the planner's choice"},
+        {"--trace", NULL, OPTION_STRING, &trace, 0, 0, "FILE.json",
+         "model310: what every pipe did, for Perfetto or chrome://tracing"},
+        {"--plot", NULL, OPTION_STRING, &plot, 0, 0, "FILE.svg",
+         "model310: a picture of one strip, pipes over time"},
         {"--peak", NULL, OPTION_FLAG, &peaks, 0, 0, NULL,
          "measure what this machine can do at most, and stop"},
         {"--json", NULL, OPTION_FLAG, &json, 0, 0, NULL, "one JSON object"},
@@ -253,6 +189,8 @@ int cmd_bench(int argc, char **argv)
         return cli_fail(EXIT_USAGE, "no device '%s'; mona devices lists them", device);
     mona_device_properties properties;
     mona_device_query(b.config.device, &properties);
+    if ((trace || plot) && !modelled_device(b.config.device))
+        return cli_fail(EXIT_USAGE, "--trace and --plot want --device model310");
     if (peaks)
         return report_peak(threads ? (unsigned)threads : properties.cores, json);
     if (!b.name)
@@ -268,9 +206,14 @@ int cmd_bench(int argc, char **argv)
     const bool inside = embedded_model_find(b.name) != NULL;
     bool done = model_source_open(&b.source, inside ? NULL : b.name, inside ? b.name : NULL);
     b.model = b.source.model.model;
-    done = done && open_session(&b) && measure(&b);
-    if (done)
-        report(&b);
+    if (modelled_device(b.config.device)) {
+        const modelled_options wanted = {json, trace, plot};
+        done = done && modelled_bench(b.name, &b.model, &b.config, &wanted);
+    } else {
+        done = done && bench_session_open(&b.run, b.name, &b.model, &b.config) && measure(&b);
+        if (done)
+            report(&b);
+    }
     close_bench(&b);
     return done ? EXIT_SUCCESS : EXIT_FAILED;
 }

@@ -47,9 +47,28 @@ static const ac_isa *host_isa(const char *highest)
     return highest ? NULL : best;
 }
 
+/* ---- model310: the chip without the chip ----------------------------------------------------- */
+
+static unsigned model310_cores(void)
+{
+    return ac_target_ascend310.cores;
+}
+
+static size_t model310_cache_bytes(void)
+{
+    return ac_target_ascend310.l1_bytes;
+}
+
+static const ac_isa *model310_isa(const char *highest)
+{
+    return !highest || name_equal(highest, ac_isa_model310.name) ? &ac_isa_model310 : NULL;
+}
+
 static const mona_device devices[] = {
     {"host", "this machine's CPU", &ac_target_host, true, host_answers, mona_port_cpu_count,
      mona_port_cache_bytes, host_isa},
+    {"model310", "the Ascend 310, modelled: checked instructions, predicted time",
+     &ac_target_ascend310, true, host_answers, model310_cores, model310_cache_bytes, model310_isa},
 };
 
 /* ---- public ---------------------------------------------------------------------------------- */

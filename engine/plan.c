@@ -3,8 +3,11 @@
 #include "plan.h"
 
 #include "device.h"
+#include "modelled.h"
 #include "libc.h"
 #include "port/port.h"
+
+enum { MODELLED_STRIP_ROWS = 8 };
 
 /* ---- the arena ------------------------------------------------------------------------------ */
 
@@ -77,12 +80,20 @@ static mona_status lay_out(mona_plan *plan)
     plan->core_offset = end;
     size_t core = align_up(plan->rings_bytes + AC_ROW_SLACK);
     plan->progress_offset = place(&core, count * sizeof(plan_progress));
-    plan->scratch_offset = place(&core, scratch);
-    plan->window_offset = place(&core, window_rows(plan) * sizeof(uint8_t *));
+    const size_t rows = plan->modelled ? MONA_ROWS_AT_ONCE : 1;
+    plan->scratch_bytes = align_up(scratch);
+    plan->scratch_offset = place(&core, rows * plan->scratch_bytes);
+    plan->window_bytes = align_up(window_rows(plan) * sizeof(uint8_t *));
+    plan->window_offset = place(&core, rows * plan->window_bytes);
     plan->buffers_offset = core;
     const ac_target *t = plan->target;
     if (!plan->isa->conv_row)
-        place(&core, (size_t)t->l0a_bytes + t->l0b_bytes + t->l0c_bytes + t->ub_bytes);
+        place(&core,
+              BUFFER_ALIGNMENT + (size_t)t->l0a_bytes + t->l0b_bytes + t->l0c_bytes + t->ub_bytes);
+    if (plan->modelled) {
+        plan->modelled_offset = place(&core, count * sizeof(mona_modelled_op));
+        plan->model_offset = place(&core, ac_model_bytes(t));
+    }
     plan->core_bytes = core;
     if (core >= PLAN_MAX_BYTES / plan->cores || end >= PLAN_MAX_BYTES)
         return MONA_ERR_LIMIT;
@@ -121,14 +132,40 @@ static mona_status choose_target(mona_plan *plan, const mona_config *config)
     plan->cores = config->threads ? config->threads : properties.cores;
     if (plan->cores > MONA_MAX_THREADS)
         plan->cores = MONA_MAX_THREADS;
-    if (!mona_port_has_threads())
+    plan->modelled = plan->isa == &ac_isa_model310;
+    if (plan->modelled && plan->cores > properties.cores)
+        plan->cores = properties.cores;
+    if (!mona_port_has_threads() && !plan->modelled)
         plan->cores = 1;
     /* Rings get three quarters of a cache, the rest is for weights and the frame passing through.
      */
-    plan->cache_bytes = config->cache_bytes      ? config->cache_bytes
-                        : properties.cache_bytes ? properties.cache_bytes / 4 * 3
-                                                 : plan->target->l1_bytes;
+    plan->cache_bytes = config->cache_bytes ? config->cache_bytes
+                        : properties.cache_bytes
+                            ? properties.cache_bytes / 16 * (plan->modelled ? 15 : 12)
+                            : plan->target->l1_bytes;
     return MONA_OK;
+}
+
+/* On the chip L1 is a wall: it holds all constants, which stay there, and the rings in what is
+ * left. */
+static mona_status leave_room_in_l1(mona_plan *plan)
+{
+    size_t constants = 0;
+    for (uint32_t o = 0; o < plan->model.header->op_count; o++)
+        constants += align_up(plan->ops[o].constants_bytes);
+    if (constants >= plan->target->l1_bytes)
+        return MONA_ERR_UNSUPPORTED;
+    const size_t room = plan->target->l1_bytes - constants;
+    plan->cache_bytes = plan->cache_bytes < room ? plan->cache_bytes : room;
+    return MONA_OK;
+}
+
+static mona_status check_l1(const mona_plan *plan)
+{
+    const size_t resident = plan->maps_offset - plan->state_bytes;
+    return plan->rings_bytes + AC_ROW_SLACK + resident <= plan->target->l1_bytes
+               ? MONA_OK
+               : MONA_ERR_UNSUPPORTED;
 }
 
 mona_status mona_plan_make(mona_plan **out, void *memory, const mona_model *model,
@@ -141,16 +178,24 @@ mona_status mona_plan_make(mona_plan **out, void *memory, const mona_model *mode
     mona_plan *plan = &m->plan;
     memset(plan, 0, sizeof *plan);
     plan->model = *model;
-    plan->strip_rows = config->strip_rows ? config->strip_rows : 1;
     mona_status status = choose_target(plan, config);
+    /* The chip's pipes run dry where one operator gives way to the next, so a step makes several
+     * rows. */
+    plan->strip_rows = config->strip_rows ? config->strip_rows
+                       : plan->modelled   ? MODELLED_STRIP_ROWS
+                                          : 1;
     if (!status)
         status = mona_plan_bind(plan, config);
+    if (!status && plan->modelled)
+        status = leave_room_in_l1(plan);
     if (!status)
         status = mona_plan_groups(plan);
     if (!status)
         status = mona_plan_rings(plan, config, m->progress);
     if (!status)
         status = lay_out(plan);
+    if (!status && plan->modelled)
+        status = check_l1(plan);
     if (!status)
         *out = plan;
     return status;

@@ -14,6 +14,10 @@
  * they are emptied later, and stay as small as in the steady state. */
 #include "plan.h"
 
+/* Rings of the chip begin at a column like this, so that column 0 and the tile's first lie at a multiple of 32
+ * bytes with any channel block: copies reach no other place. */
+enum { MODELLED_COLUMNS = 4 };
+
 /* Need of an operator nobody reads. */
 #define NOT_READ INT64_MIN
 /* Needs this far above a tensor say no more than "nothing yet"; strides would multiply them without
@@ -92,6 +96,8 @@ void mona_schedule_unit(const mona_plan *plan, const plan_group *g, uint32_t ban
             p->x_begin = floor_div(columns.begin * s->width, g->grid_width);
             p->x_end = floor_div(columns.end * s->width, g->grid_width);
         }
+        else if (plan->modelled)
+            p->x_begin = floor_div(p->x_begin, MODELLED_COLUMNS) * MODELLED_COLUMNS;
         p->next = p->begin;
         if (p->begin < p->end)
             for (uint32_t i = 0; i < op->bound.op->input_count; i++)

@@ -6,6 +6,8 @@
  * that start and end it and part its groups. */
 #include "plan.h"
 
+#include "modelled.h"
+
 #include <stdatomic.h>
 
 #include "libc.h"
@@ -18,6 +20,7 @@ typedef struct worker {
     mona_port_thread thread;
     uint32_t index;
     bool started;
+    ac_model_report modelled; /* of the last run */
 } worker;
 
 struct mona_session {
@@ -31,6 +34,8 @@ struct mona_session {
     bool stop;
     const mona_buffer *inputs, *outputs;
 };
+
+static void run_unit(worker *w, const plan_group *g, uint32_t tile);
 
 /* How often a core looks before it sleeps until the others have ended their group: longer than two
  * cores with equal work are apart, shorter than a time slice. */
@@ -108,6 +113,173 @@ static void point_at_planes(const mona_session *s, const plan_op *op, mona_buffe
         planes[0] = s->outputs[store->bound.op->output - plan->model.header->input_count];
 }
 
+/* ---- model310 -------------------------------------------------------------------------------- */
+
+/* Steps of the scalar unit for an element of a row that no vector program makes yet: load, work,
+ * store, count. */
+enum { SCALAR_STEPS = 4 };
+
+typedef struct modelled_mark {
+    mona_modelled_op before;
+} modelled_mark;
+
+static mona_modelled_op modelled_so_far(const worker *w)
+{
+    const ac_model_report *r = ac_model_so_far(&w->core);
+    mona_modelled_op sum = {.cycles = r->cycles, .cube_useful = r->cube_useful};
+    memcpy(sum.busy, r->busy, sizeof sum.busy);
+    return sum;
+}
+
+static mona_modelled_op *modelled_ops(const worker *w)
+{
+    return (mona_modelled_op *)(void *)(w->region + w->session->plan->modelled_offset);
+}
+
+/* An operator reads rows that another has just written, so the pipes are emptied between them. */
+static modelled_mark begin_modelled(worker *w, uint32_t index)
+{
+    const mona_plan *plan = w->session->plan;
+    if (!plan->modelled)
+        return (modelled_mark){{0}};
+    ac_model_kernel(&w->core, plan->model.strings + plan->ops[index].bound.op->name);
+    w->core.isa->barrier(&w->core, AC_PIPE_ALL);
+    return (modelled_mark){modelled_so_far(w)};
+}
+
+static void end_modelled(worker *w, uint32_t index, const modelled_mark *mark)
+{
+    if (!w->session->plan->modelled)
+        return;
+    w->core.isa->barrier(&w->core, AC_PIPE_ALL);
+    const mona_modelled_op after = modelled_so_far(w);
+    mona_modelled_op *sum = &modelled_ops(w)[index];
+    sum->cycles += after.cycles - mark->before.cycles;
+    sum->cube_useful += after.cube_useful - mark->before.cube_useful;
+    for (int i = 0; i < AC_PIPE_ALL; i++)
+        sum->busy[i] += after.busy[i] - mark->before.busy[i];
+}
+
+static bool has_program(const plan_op *op)
+{
+    const uint32_t kind = op->bound.op->kind;
+    return kind == MONA_OP_CONV || (kind == MONA_OP_LOAD && mona_load_has_program(&op->bound));
+}
+
+/* A row that the scalar unit made: what it wrote of its ring, block by block. */
+static void account_row(worker *w, const plan_op *op, const mona_row_call *call)
+{
+    const ac_isa *isa = w->core.isa;
+    const mona_shape *s = mona_plan_progress_shape(op);
+    const size_t pixels = (size_t)(call->x_end - call->x_begin);
+    const uint32_t steps = (uint32_t)(pixels * s->channels * SCALAR_STEPS);
+    if (!op->depth) {
+        isa->scalar(&w->core, NULL, 0, NULL, 0, steps);
+        return;
+    }
+    const size_t column = op->bound.output_c0 * mona_type_size(op->bound.output.type);
+    const uint32_t blocks = mona_plan_blocks(op);
+    uint8_t *to = call->output.rows[0] + (size_t)(call->x_begin - call->output.x_begin) * column;
+    for (uint32_t n = 0; n < blocks; n++)
+        isa->scalar(&w->core, NULL, 0, to + n * op->block_stride, pixels * column, steps / blocks);
+}
+
+/* Adds n steps of `step` bytes to a range that begins at *least and has *size bytes. */
+static void extend(const uint8_t **least, size_t *size, uint32_t n, ptrdiff_t step)
+{
+    const ptrdiff_t all = (ptrdiff_t)n * step;
+    *least += all < 0 ? all : 0;
+    *size += (size_t)(all < 0 ? -all : all);
+}
+
+/* The planes of one input or output: what lies between their first byte and their last. */
+static void name_planes(worker *w, const mona_buffer *b, const mona_shape *s, bool writable)
+{
+    const uint8_t *least = b->data;
+    size_t size = (size_t)s->width * mona_type_size(s->type);
+    extend(&least, &size, s->height - 1, b->row_stride);
+    extend(&least, &size, s->channels - 1, s->channels > 1 ? b->channel_stride : 0);
+    ac_model_gm(&w->core, least, size, writable);
+}
+
+/* Starts a core's program: its frame's planes, and the constants on their way to L1. */
+static void launch_modelled(worker *w)
+{
+    const mona_session *s = w->session;
+    const mona_plan *plan = s->plan;
+    const mona_file_header *h = plan->model.header;
+    ac_model_reset(&w->core);
+    ac_model_gm_clear(&w->core);
+    for (uint32_t i = 0; i < h->input_count; i++)
+        name_planes(w, &s->inputs[i], &plan->shapes[i], false);
+    for (uint32_t i = 0; i < h->output_count; i++)
+        name_planes(w, &s->outputs[i], &plan->shapes[h->input_count + i], true);
+    memset(modelled_ops(w), 0, h->op_count * sizeof(mona_modelled_op));
+}
+
+/* The cores one after another, each with its share of the memory's bandwidth: predictions must not
+ * depend on how threads happen to run. */
+static void run_modelled(mona_session *s)
+{
+    const plan_group *g = mona_plan_first_group(s->plan);
+    for (uint32_t i = 0; i < s->plan->cores; i++) {
+        worker *w = &s->workers[i];
+        launch_modelled(w);
+        for (uint32_t tile = 0; i < g->parts && tile < g->tiles; tile++)
+            run_unit(w, g, tile);
+        ac_model_finish(&w->core, &w->modelled);
+    }
+}
+
+static void place_model(worker *w)
+{
+    const mona_plan *plan = w->session->plan;
+    const ac_model_config config = {.core = w->index, .cores = plan->cores};
+    ac_model_init(&w->core, w->region + plan->model_offset, &config, w->region,
+                  plan->rings_bytes + AC_ROW_SLACK);
+    ac_model_resident(&w->core, w->session->arena + plan->state_bytes,
+                      plan->maps_offset - plan->state_bytes);
+}
+
+const ac_model_report *mona_session_modelled(const mona_session *s, unsigned core)
+{
+    return s->plan->modelled && core < s->plan->cores ? &s->workers[core].modelled : NULL;
+}
+
+const mona_modelled_op *mona_session_modelled_op(const mona_session *s, unsigned core, unsigned op)
+{
+    const bool known =
+        s->plan->modelled && core < s->plan->cores && op < s->plan->model.header->op_count;
+    return known ? &modelled_ops(&s->workers[core])[op] : NULL;
+}
+
+void mona_session_observe(mona_session *s, void (*observe)(void *, const ac_model_event *),
+                          void *observer)
+{
+    for (uint32_t i = 0; i < s->plan->cores && s->plan->modelled; i++)
+        ac_model_observe(&s->workers[i].core, observe, observer);
+}
+
+/* ---- rows of an operator --------------------------------------------------------------------- */
+
+/* Points call number `slot` at row p->next and at what it reads. */
+static void prepare_row(const worker *w, const plan_op *op, const plan_progress *progress,
+                        const plan_progress *p, mona_row_call *call, uint32_t slot)
+{
+    const mona_plan *plan = w->session->plan;
+    uint8_t **rows =
+        (uint8_t **)(void *)(w->region + plan->window_offset + slot * plan->window_bytes);
+    call->scratch = w->region + plan->scratch_offset + slot * plan->scratch_bytes;
+    call->y = p->next;
+    for (uint32_t i = 0; i < op->bound.op->input_count; i++)
+        if (op->writer[i] != MONA_NONE)
+            rows += point_at_window(w, op, i, progress, call, rows);
+    if (op->depth) {
+        *rows = row_of(w, op, p->next);
+        call->output = (mona_rows){rows, op->block_stride, first_column(op, p)};
+    }
+}
+
 /* Makes the rows of operator `index` that the strip needs. */
 static void run_rows(worker *w, uint32_t index, plan_progress *progress)
 {
@@ -127,24 +299,29 @@ static void run_rows(worker *w, uint32_t index, plan_progress *progress)
     mona_row_call call = {
         .bound = &op->bound,
         .core = &w->core,
-        .scratch = w->region + plan->scratch_offset,
         .x_begin = columns.begin,
         .x_end = columns.end,
         .planes = planes,
         .store = op->store != MONA_NONE ? &plan->ops[op->store].bound : NULL,
     };
-    for (; p->next < p->need; p->next++) {
-        uint8_t **rows = (uint8_t **)(void *)(w->region + plan->window_offset);
-        call.y = p->next;
-        for (uint32_t i = 0; i < op->bound.op->input_count; i++)
-            if (op->writer[i] != MONA_NONE)
-                rows += point_at_window(w, op, i, progress, &call, rows);
-        if (op->depth) {
-            *rows = row_of(w, op, p->next);
-            call.output = (mona_rows){rows, op->block_stride, first_column(op, p)};
+    const modelled_mark mark = begin_modelled(w, index);
+    const uint32_t at_once = plan->modelled && class->some_rows ? MONA_ROWS_AT_ONCE : 1;
+    while (p->next < p->need) {
+        mona_row_call calls[MONA_ROWS_AT_ONCE];
+        uint32_t count = 0;
+        for (; count < at_once && p->next < p->need; p->next++) {
+            calls[count] = call;
+            prepare_row(w, op, progress, p, &calls[count], count);
+            count++;
         }
-        class->row(&call);
+        if (count > 1)
+            class->some_rows(calls, count);
+        else
+            class->row(calls);
+        if (plan->modelled && !has_program(op))
+            account_row(w, op, calls);
     }
+    end_modelled(w, index, &mark);
 }
 
 /* ---- one group ------------------------------------------------------------------------------- */
@@ -160,10 +337,26 @@ static void clear_rows(const worker *w, const plan_op *op, int64_t begin, int64_
             memset(row_of(w, op, y) + block * op->block_stride, 0, bytes);
 }
 
+/* The columns of a ring that padding fills hold zeros from the start of the unit on; so does what
+ * its rows are longer than the tile, which copies of whole blocks may read. */
+static void account_padding(worker *w, const plan_op *op, const plan_progress *p)
+{
+    const size_t column = op->bound.output_c0 * mona_type_size(op->bound.output.type);
+    const mona_span inside = mona_plan_columns(op, p);
+    const size_t left = (size_t)(inside.begin - p->x_begin) * column;
+    const size_t end = (size_t)(inside.end - p->x_begin) * column;
+    for (uint32_t y = 0; y < op->depth; y++)
+        for (uint32_t n = 0; n < mona_plan_blocks(op); n++) {
+            uint8_t *row = row_of(w, op, y) + n * op->block_stride;
+            ac_model_written(&w->core, row, left);
+            ac_model_written(&w->core, row + end, op->block_stride - end);
+        }
+}
+
 /* Columns outside the tensor are zero padding, and so are the channels that fill up the last block;
  * some operators write neither. A ring belongs to its tensor: only the padding, which moves from
  * tile to tile, has to be cleared. A map's memory has held other maps. */
-static void clear_padding(const worker *w, const plan_group *g, uint32_t tile,
+static void clear_padding(worker *w, const plan_group *g, uint32_t tile,
                           const plan_progress *progress)
 {
     const mona_plan *plan = w->session->plan;
@@ -175,6 +368,8 @@ static void clear_padding(const worker *w, const plan_group *g, uint32_t tile,
             clear_rows(w, op, p->begin, p->end, 0, mona_plan_blocks(op));
         else if (!op->map && op->depth && (columns.begin > p->x_begin || columns.end < p->x_end))
             clear_rows(w, op, 0, op->depth, 0, mona_plan_blocks(op));
+        if (plan->modelled)
+            account_padding(w, op, p);
     }
 }
 
@@ -305,6 +500,7 @@ static void place_worker(mona_session *s, uint32_t index)
     *w = (worker){.session = s, .region = region, .index = index};
     w->core = (ac_core){.target = t, .isa = plan->isa};
     if (!plan->isa->conv_row) {
+        buffers += -(uintptr_t)buffers % BUFFER_ALIGNMENT;
         w->core.l0a = buffers;
         w->core.l0b = w->core.l0a + t->l0a_bytes;
         w->core.l0c = w->core.l0b + t->l0b_bytes;
@@ -312,6 +508,8 @@ static void place_worker(mona_session *s, uint32_t index)
     }
     /* Padding and the slack that row programs may read stay finite. */
     memset(region, 0, plan->core_bytes);
+    if (plan->modelled)
+        place_model(w);
 }
 
 static void bind_constants(mona_session *s)
@@ -346,7 +544,7 @@ mona_status mona_session_open(mona_session **session, const mona_plan *plan, voi
     mona_port_condition_init(&s->changed);
     for (uint32_t i = 0; i < plan->cores; i++)
         place_worker(s, i);
-    for (uint32_t i = 1; i < plan->cores; i++) {
+    for (uint32_t i = 1; i < plan->cores && !plan->modelled; i++) {
         worker *w = &s->workers[i];
         w->started = mona_port_thread_start(&w->thread, work, w);
         if (!w->started) {
@@ -369,6 +567,12 @@ mona_status mona_session_run(mona_session *s, const mona_buffer *inputs, const m
     for (uint32_t i = 0; i < h->output_count; i++)
         if (!outputs[i].data)
             return MONA_ERR_ARGUMENT;
+    if (s->plan->modelled) {
+        s->inputs = inputs;
+        s->outputs = outputs;
+        run_modelled(s);
+        return MONA_OK;
+    }
     mona_port_lock(&s->mutex);
     s->inputs = inputs;
     s->outputs = outputs;

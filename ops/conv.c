@@ -325,14 +325,14 @@ static void find_runs(const uint8_t **runs, const mona_row_call *call, const mon
                           (column + (size_t)kx * c->dilation_w) * column_bytes;
 }
 
-static void row(const mona_row_call *call)
+/* planes: for those of a fused STORE. */
+static ac_conv_row row_of(const mona_row_call *call, ac_planes *planes)
 {
     const mona_bound_op *b = call->bound;
     const ac_conv *conv = b->constants;
     const mona_conv_layout k = mona_conv_layout_of(b);
     const uint8_t **runs = (const uint8_t **)(void *)call->scratch;
     find_runs(runs, call, &k);
-    ac_planes planes;
     ac_conv_row r = {
         .conv = conv,
         .runs = runs,
@@ -343,15 +343,32 @@ static void row(const mona_row_call *call)
         r.residual = input_row(call, 1);
     if (call->store) {
         uint8_t **rows_ = (uint8_t **)(void *)(call->scratch + runs_bytes(&k));
-        planes = mona_store_planes(call->store, call->planes, call->y, call->x_begin, rows_);
-        r.planes = &planes;
+        *planes = mona_store_planes(call->store, call->planes, call->y, call->x_begin, rows_);
+        r.planes = planes;
     } else {
         r.output = output_row(call);
     }
-    if (b->isa->conv_row)
-        b->isa->conv_row(&r);
-    else
-        ac_conv_row_by_instructions(call->core, &r);
+    return r;
+}
+
+static void some_rows(const mona_row_call *calls, uint32_t count)
+{
+    ac_planes planes[MONA_ROWS_AT_ONCE];
+    ac_conv_row rows_[MONA_ROWS_AT_ONCE];
+    for (uint32_t i = 0; i < count; i++)
+        rows_[i] = row_of(&calls[i], &planes[i]);
+    ac_conv_rows_by_instructions(calls->core, rows_, count);
+}
+
+static void row(const mona_row_call *call)
+{
+    if (!call->bound->isa->conv_row) {
+        some_rows(call, 1);
+        return;
+    }
+    ac_planes planes;
+    const ac_conv_row r = row_of(call, &planes);
+    call->bound->isa->conv_row(&r);
 }
 
 static uint64_t macs(const mona_bound_op *b)
@@ -374,6 +391,7 @@ const mona_op_class mona_op_conv = {
     .bind = bind,
     .scratch_bytes = scratch_bytes,
     .row = row,
+    .some_rows = some_rows,
     .map_possible = mona_conv_map_possible,
     .map_scratch_bytes = mona_conv_map_scratch_bytes,
     .map = mona_conv_map,

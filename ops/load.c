@@ -74,6 +74,10 @@ static size_t scratch_bytes(const mona_bound_op *b, uint32_t columns)
 static void row(const mona_row_call *call)
 {
     const mona_bound_op *b = call->bound;
+    if (mona_load_has_program(b)) {
+        mona_load_by_instructions(call);
+        return;
+    }
     const load_constants k = constants_of(b);
     const uint8_t **source = (const uint8_t **)(void *)call->scratch;
     uint32_t channel = 0;

@@ -1,8 +1,8 @@
 /* The operators: what the loader, the planner and a session need to know of each.
  *
  * An operator makes one output row at a time from a window of rows of each input. That is all the
- * planner needs to run a whole network depth-first. Adding an operator is one file in ops/ and one row
- * in mona_ops. */
+ * planner needs to run a whole network depth-first. Adding an operator is one file in ops/ and one
+ * row in mona_ops. */
 #ifndef MONA_OPS_H
 #define MONA_OPS_H
 
@@ -23,18 +23,19 @@ typedef struct mona_span {
 /* An operator bound to shapes and a target. */
 typedef struct mona_bound_op {
     const mona_file_op *op;
-    const uint8_t *data;        /* the model's data section */
+    const uint8_t *data; /* the model's data section */
     const ac_target *target;
     const ac_isa *isa;
     mona_shape input[MONA_OP_MAX_INPUTS];
     mona_shape output;
     uint32_t input_c0[MONA_OP_MAX_INPUTS]; /* of the tensors in L1; 0: input planes */
     uint32_t output_c0;                    /* 0: output planes */
-    void *constants;            /* constants_bytes(), filled by bind() */
+    void *constants;                       /* constants_bytes(), filled by bind() */
 } mona_bound_op;
 
-/* Rows of a tensor as a kernel sees them: row y of the window is rows[y]. Column 0 of every pointer is
- * tensor column x_begin, which may be negative: columns outside the tensor are there and hold zeros. */
+/* Rows of a tensor as a kernel sees them: row y of the window is rows[y]. Column 0 of every pointer
+ * is tensor column x_begin, which may be negative: columns outside the tensor are there and hold
+ * zeros. */
 typedef struct mona_rows {
     uint8_t *const *rows;
     size_t block_stride; /* bytes between channel blocks */
@@ -45,16 +46,17 @@ typedef struct mona_rows {
 typedef struct mona_row_call {
     const mona_bound_op *bound;
     ac_core *core;
-    uint8_t *scratch;                   /* scratch_bytes() of this thread, 64-byte aligned */
+    uint8_t *scratch; /* scratch_bytes() of this thread, 64-byte aligned */
     int64_t y, x_begin, x_end;
-    mona_rows input[MONA_OP_MAX_INPUTS]; /* rows[0] is the first row of window(y); planes: of the image */
-    mona_rows output;                   /* rows[0] is row y; unused when stored to planes */
-    const mona_buffer *planes;          /* LOAD: of each input; STORE and a CONV with `store`: output */
-    const struct mona_bound_op *store;  /* CONV: the STORE fused into it, or NULL */
+    mona_rows
+        input[MONA_OP_MAX_INPUTS]; /* rows[0] is the first row of window(y); planes: of the image */
+    mona_rows output;              /* rows[0] is row y; unused when stored to planes */
+    const mona_buffer *planes;     /* LOAD: of each input; STORE and a CONV with `store`: output */
+    const struct mona_bound_op *store; /* CONV: the STORE fused into it, or NULL */
 } mona_row_call;
 
-/* A tensor stored whole: row y of channel block n begins at data + n * block_stride + y * row_stride with
- * tensor column 0. */
+/* A tensor stored whole: row y of channel block n begins at data + n * block_stride + y *
+ * row_stride with tensor column 0. */
 typedef struct mona_map {
     uint8_t *data;
     size_t block_stride, row_stride; /* bytes */
@@ -70,6 +72,10 @@ typedef struct mona_map_call {
     mona_map input[MONA_OP_MAX_INPUTS], output;
 } mona_map_call;
 
+/* Rows that an AI Core program works on in one go, so that one row's vector work overlaps the next
+ * one's cube work. */
+enum { MONA_ROWS_AT_ONCE = 8 };
+
 typedef struct mona_op_class {
     const char *name;
     uint32_t min_inputs, max_inputs;
@@ -79,7 +85,8 @@ typedef struct mona_op_class {
                          const uint8_t *data, uint64_t data_bytes);
     /* Output height and width; MONA_ERR_SHAPE if the inputs do not fit. */
     mona_status (*infer)(const mona_file_op *op, const mona_shape *inputs, mona_shape *output);
-    /* The rows of input i needed for output rows [out.begin, out.end); columns: the same along x. */
+    /* The rows of input i needed for output rows [out.begin, out.end); columns: the same along x.
+     */
     mona_span (*rows)(const mona_bound_op *bound, uint32_t i, mona_span out);
     mona_span (*columns)(const mona_bound_op *bound, uint32_t i, mona_span out);
     /* Bind-time constants (packed weights, tables), and scratch for row() of one thread. */
@@ -87,6 +94,9 @@ typedef struct mona_op_class {
     void (*bind)(const mona_bound_op *bound);
     size_t (*scratch_bytes)(const mona_bound_op *bound, uint32_t columns);
     void (*row)(const mona_row_call *call);
+    /* Several rows at once, at most MONA_ROWS_AT_ONCE; NULL: one by one. Calls differ in y, scratch
+     * and rows. */
+    void (*some_rows)(const mona_row_call *calls, uint32_t count);
     /* The same on whole maps; NULL, or not possible: only rows. */
     bool (*map_possible)(const mona_bound_op *bound);
     size_t (*map_scratch_bytes)(const mona_bound_op *bound);
@@ -100,8 +110,12 @@ extern const mona_op_class mona_op_load, mona_op_store, mona_op_conv, mona_op_ad
     mona_op_resize, mona_op_depth_to_space, mona_op_max_pool, mona_op_average_pool;
 extern const mona_op_class *const mona_ops[MONA_OP_COUNT]; /* by mona_op_kind */
 
-/* Runs one row of a fused convolution by instructions on the core's buffers: what row programs must
- * equal bit for bit. The weights are packed as fractals. */
-void ac_conv_row_by_instructions(ac_core *core, const ac_conv_row *row);
+/* LOAD as an AI Core program, for the forms that have one. */
+bool mona_load_has_program(const mona_bound_op *bound);
+void mona_load_by_instructions(const mona_row_call *call);
+
+/* Runs rows of one fused convolution, alike but for where they lie, by instructions on the core's
+ * buffers: what row programs must equal bit for bit. The weights are packed as fractals. */
+void ac_conv_rows_by_instructions(ac_core *core, const ac_conv_row *rows, uint32_t count);
 
 #endif

@@ -341,6 +341,12 @@ static void check_isa(const ac_isa *isa)
     check_many(isa, "elementwise_row", check_elementwise, 2000);
 }
 
+/* The instructions' programs without a finding of the 310's model, and the same bits. */
+static void check_model(void)
+{
+    check_many(&ac_isa_model310, "conv_row", check_conv, 1500);
+}
+
 static const struct {
     const ac_isa *isa;
     uint32_t feature;
@@ -384,6 +390,8 @@ int main(int argc, char **argv)
     }
     if (bench && (!only || !strcmp(only, ac_isa_instructions.name)))
         bench_isa(&ac_isa_instructions);
+    if (!bench && (!only || !strcmp(only, ac_isa_model310.name)))
+        check_model();
     if (!bench)
         printf("1..%u\n", test_number);
     return failures != 0;

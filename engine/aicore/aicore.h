@@ -77,11 +77,28 @@ typedef enum ac_mad { AC_MAD_S32U8S8, AC_MAD_S32S8S8, AC_MAD_F32F16F16 } ac_mad;
 /* Conversions of the L0C -> UB copy. */
 typedef enum ac_drain { AC_DRAIN_F32_F16, AC_DRAIN_S32_F16_DEQ } ac_drain;
 
-typedef enum ac_vec2 { AC_VADD, AC_VSUB, AC_VMUL, AC_VMAX, AC_VMIN } ac_vec2; /* f16 op f16 */
-typedef enum ac_vecs { AC_VADDS, AC_VMULS, AC_VMAXS, AC_VMINS } ac_vecs;     /* f16 op scalar; the 310
-                                        makes maxs and mins of a vector_dup and vmax / vmin */
-typedef enum ac_vconv { AC_F16_U8, AC_F16_S8, AC_U8_F16, AC_S8_F16 } ac_vconv; /* round half to even,
-                                                                                 saturating */
+typedef enum ac_vec2 {
+    AC_VADD, AC_VSUB, AC_VMUL, AC_VMAX, AC_VMIN, /* f16 op f16 */
+    AC_VAND, AC_VOR,                             /* 16-bit integers */
+    AC_VADD_F32, AC_VMUL_F32,                    /* f32 op f32, each rounded once */
+} ac_vec2;
+typedef enum ac_vecs { AC_VADDS, AC_VMULS, AC_VADDS_F32, AC_VMULS_F32 } ac_vecs; /* vector op scalar */
+typedef enum ac_vconv {
+    AC_F16_U8, AC_F16_S8, /* round half to even, saturating */
+    AC_U8_F16, AC_S8_F16, AC_F16_F32,
+    AC_F32_F16,           /* round half to even, saturating */
+} ac_vconv;
+
+/* A vector instruction works `repeat` times on 8 blocks of 32 bytes of its widest operand: 128 elements of
+ * f16, 64 of f32 (a conversion counts in its wider type; the narrower has half the blocks). Strides are in
+ * blocks of 32 bytes; 0 uses a block again and again, and is not for dst. The mask is the first `lanes`
+ * elements of every repeat; dst keeps what it held in the others. */
+typedef struct ac_vector {
+    uint8_t repeat;                         /* 1..255 */
+    uint8_t lanes;                          /* 1..128 (f32: 64) */
+    uint8_t dst_block, a_block, b_block;    /* from block to block within a repeat */
+    uint8_t dst_repeat, a_repeat, b_repeat; /* from repeat to repeat */
+} ac_vector;
 
 /* ---- row programs -------------------------------------------------------------------------- */
 
@@ -238,15 +255,22 @@ typedef struct ac_isa {
     void (*mmad)(ac_core *, ac_mad, void *c, const void *a, const void *b,
                  uint32_t m, uint32_t k, uint32_t n, bool start_at_zero);              /* mad */
     void (*bias_l0c)(ac_core *, void *c, const void *bias, uint32_t m, uint32_t n);    /* broadcast_ub_to_cc */
-    void (*drain)(ac_core *, ac_drain, uint16_t *dst_ub, const void *src_l0c,
-                  uint32_t fractals, const float *deq16);                              /* copy_matrix_cc_to_ubuf */
-    void (*dup)(ac_core *, uint16_t *dst, uint16_t value, uint32_t count);             /* vector_dup */
-    /* b_period: b repeats after so many elements, 16 (block and repeat strides of 0), or 0: it does not */
-    void (*vec2)(ac_core *, ac_vec2, uint16_t *dst, const uint16_t *a, const uint16_t *b,
-                 uint32_t count, uint32_t b_period);                                   /* vadd, ... */
-    void (*vecs)(ac_core *, ac_vecs, uint16_t *dst, const uint16_t *a, uint16_t s,
-                 uint32_t count);                                                      /* vadds, ... */
-    void (*vconv)(ac_core *, ac_vconv, void *dst, const void *src, uint32_t count);    /* vconv_f162u8, ... */
+    void (*drain)(ac_core *, ac_drain, uint16_t *dst_ub, const void *src_l0c, uint32_t fractals,
+                  const uint16_t *deq16_ub, bool relu);      /* copy_matrix_cc_to_ubuf; deq16: 16 fp16 in UB */
+    void (*dup)(ac_core *, uint16_t *dst, uint16_t value, const ac_vector *);          /* vector_dup */
+    void (*vec2)(ac_core *, ac_vec2, void *dst, const void *a, const void *b,
+                 const ac_vector *);                                                   /* vadd, ... */
+    void (*vecs)(ac_core *, ac_vecs, void *dst, const void *a, float s,
+                 const ac_vector *);              /* vadds, vmuls; f16: s is rounded to an fp16 value before */
+    void (*vconv)(ac_core *, ac_vconv, void *dst, const void *src, const ac_vector *); /* vconv_f162u8, ... */
+    /* 16 blocks of 16 elements of 16 bits, turned: element j of dst[i] is element i of src[j]. Repeat r
+       works r * dst_repeat and r * src_repeat blocks further on. */
+    void (*transpose)(ac_core *, uint16_t *const dst[16], const uint16_t *const src[16], uint8_t repeat,
+                      uint8_t dst_repeat, uint8_t src_repeat);                  /* scatter_vnchwconv_b16 */
+    /* Says that the scalar unit reads and writes these bytes, of any one buffer each, in so many steps of
+       its own program; the caller does the work. NULL and 0: none. */
+    void (*scalar)(ac_core *, const void *read, size_t read_bytes, void *write, size_t write_bytes,
+                   uint32_t steps);
     void (*set_flag)(ac_core *, ac_pipe src, ac_pipe dst, ac_event);                   /* set_flag */
     void (*wait_flag)(ac_core *, ac_pipe src, ac_pipe dst, ac_event);                  /* wait_flag */
     void (*barrier)(ac_core *, ac_pipe);                                               /* pipe_barrier */
@@ -262,10 +286,12 @@ typedef struct ac_isa {
 struct ac_core {
     const ac_target *target;
     const ac_isa *isa;
-    uint8_t *l0a, *l0b, *l0c, *ub; /* 64-byte aligned; the C implementation's buffers */
+    uint8_t *l0a, *l0b, *l0c, *ub; /* 1024-byte aligned; the C implementation's buffers */
+    struct ac_model *model;        /* of the 310 (model310.h); NULL: instructions are only executed */
 };
 
 extern const ac_isa ac_isa_instructions, ac_isa_c;
+extern const ac_isa ac_isa_model310; /* the instructions, each checked and timed by ac_core.model */
 #if defined(__x86_64__)
 extern const ac_isa ac_isa_avx2;
 extern const ac_isa ac_isa_avxvnni;

@@ -128,83 +128,213 @@ static void c_bias_l0c(ac_core *core, void *c, const void *bias, uint32_t m, uin
                    (const uint8_t *)bias + j * vector, vector);
 }
 
+/* relu as MONA_ACT_RELU: whatever is not above 0, -0 too, becomes +0. */
 static void c_drain(ac_core *core, ac_drain kind, uint16_t *dst_ub, const void *src_l0c,
-                    uint32_t fractals, const float *deq16)
+                    uint32_t fractals, const uint16_t *deq16_ub, bool relu)
 {
     (void)core;
     const int32_t *s = src_l0c;
     const float *f = src_l0c;
-    for (size_t i = 0; i < (size_t)fractals * AC_FRACTAL * AC_FRACTAL; i++)
-        dst_ub[i] = ac_f16_from_f32(
-            kind == AC_DRAIN_S32_F16_DEQ ? (float)s[i] * deq16[i % AC_FRACTAL] : f[i]);
+    float scale[AC_FRACTAL] = {0};
+    for (uint32_t i = 0; i < AC_FRACTAL && kind == AC_DRAIN_S32_F16_DEQ; i++)
+        scale[i] = ac_f32_from_f16(deq16_ub[i]);
+    for (size_t i = 0; i < (size_t)fractals * AC_FRACTAL * AC_FRACTAL; i++) {
+        const uint16_t t = ac_f16_from_f32(
+            kind == AC_DRAIN_S32_F16_DEQ ? (float)s[i] * scale[i % AC_FRACTAL] : f[i]);
+        dst_ub[i] = relu && t & 0x8000 ? 0 : t;
+    }
 }
 
-static void c_dup(ac_core *core, uint16_t *dst, uint16_t value, uint32_t count)
+/* ---- vectors --------------------------------------------------------------------------------
+ * Element i of repeat r of an operand lies in block i / (elements of a block) of that repeat. */
+
+typedef struct operand {
+    uint8_t *data;
+    uint32_t size; /* of an element, bytes */
+    uint8_t block, repeat;
+} operand;
+
+static operand dst_of(void *data, uint32_t size, const ac_vector *v)
 {
-    (void)core;
-    for (uint32_t i = 0; i < count; i++)
-        dst[i] = value;
+    return (operand){data, size, v->dst_block, v->dst_repeat};
 }
 
-static uint16_t vector_op(ac_vec2 op, float a, float b)
+static operand source_of(const void *data, uint32_t size, uint8_t block, uint8_t repeat)
+{
+    return (operand){(uint8_t *)(uintptr_t)data, size, block, repeat};
+}
+
+static inline uint8_t *element_at(const operand *o, uint32_t r, uint32_t i)
+{
+    const uint32_t per_block = AC_BLOCK / o->size;
+    return o->data + ((size_t)r * o->repeat + (size_t)(i / per_block) * o->block) * AC_BLOCK +
+           (size_t)(i % per_block) * o->size;
+}
+
+static inline uint16_t load_half(const uint8_t *p)
+{
+    uint16_t h;
+    memcpy(&h, p, sizeof h);
+    return h;
+}
+
+static inline float load_value(const uint8_t *p, bool wide)
+{
+    float f;
+    if (!wide)
+        return ac_f32_from_f16(load_half(p));
+    memcpy(&f, p, sizeof f);
+    return f;
+}
+
+static inline void store_value(uint8_t *p, bool wide, float value)
+{
+    const uint16_t h = wide ? 0 : ac_f16_from_f32(value);
+    memcpy(p, wide ? (const void *)&value : &h, wide ? sizeof value : sizeof h);
+}
+
+static float operate(ac_vec2 op, float a, float b)
 {
     switch (op) {
     case AC_VADD:
-        return ac_f16_from_f32(a + b);
+    case AC_VADD_F32:
+        return a + b;
     case AC_VSUB:
-        return ac_f16_from_f32(a - b);
+        return a - b;
     case AC_VMUL:
-        return ac_f16_from_f32(a * b);
+    case AC_VMUL_F32:
+        return a * b;
     case AC_VMAX:
-        return ac_f16_from_f32(a > b ? a : b);
+        return a > b ? a : b;
     case AC_VMIN:
-        return ac_f16_from_f32(a < b ? a : b);
+        return a < b ? a : b;
+    case AC_VAND:
+    case AC_VOR:
+        break;
     }
     return 0;
 }
 
-static void c_vec2(ac_core *core, ac_vec2 op, uint16_t *dst, const uint16_t *a, const uint16_t *b,
-                   uint32_t count, uint32_t b_period)
+static void operate_bits(ac_vec2 op, uint8_t *to, uint16_t a, uint16_t b)
 {
-    (void)core;
-    for (uint32_t i = 0; i < count; i++)
-        dst[i] =
-            vector_op(op, ac_f32_from_f16(a[i]), ac_f32_from_f16(b[b_period ? i % b_period : i]));
+    const uint16_t bits = op == AC_VAND ? a & b : a | b;
+    memcpy(to, &bits, sizeof bits);
 }
 
-static void c_vecs(ac_core *core, ac_vecs op, uint16_t *dst, const uint16_t *a, uint16_t s,
-                   uint32_t count)
+static void c_dup(ac_core *core, uint16_t *dst, uint16_t value, const ac_vector *v)
 {
     (void)core;
-    static const ac_vec2 same[] = {
-        [AC_VADDS] = AC_VADD, [AC_VMULS] = AC_VMUL, [AC_VMAXS] = AC_VMAX, [AC_VMINS] = AC_VMIN};
-    const float b = ac_f32_from_f16(s);
-    for (uint32_t i = 0; i < count; i++)
-        dst[i] = vector_op(same[op], ac_f32_from_f16(a[i]), b);
+    const operand d = dst_of(dst, sizeof value, v);
+    for (uint32_t r = 0; r < v->repeat; r++)
+        for (uint32_t i = 0; i < v->lanes; i++)
+            memcpy(element_at(&d, r, i), &value, sizeof value);
 }
 
-static void c_vconv(ac_core *core, ac_vconv kind, void *dst, const void *src, uint32_t count)
+static void c_vec2(ac_core *core, ac_vec2 op, void *dst, const void *a, const void *b,
+                   const ac_vector *v)
 {
     (void)core;
-    const uint16_t *half = src;
-    const uint8_t *bytes = src;
-    uint16_t *to_half = dst;
-    uint8_t *to_bytes = dst;
-    for (uint32_t i = 0; i < count; i++)
-        switch (kind) {
-        case AC_F16_U8:
-            to_bytes[i] = (uint8_t)ac_saturate_round(ac_f32_from_f16(half[i]), 0, 255);
-            break;
-        case AC_F16_S8:
-            to_bytes[i] = (uint8_t)ac_saturate_round(ac_f32_from_f16(half[i]), -128, 127);
-            break;
-        case AC_U8_F16:
-            to_half[i] = ac_f16_from_f32(bytes[i]);
-            break;
-        case AC_S8_F16:
-            to_half[i] = ac_f16_from_f32((int8_t)bytes[i]);
-            break;
+    const bool wide = op == AC_VADD_F32 || op == AC_VMUL_F32, bits = op == AC_VAND || op == AC_VOR;
+    const uint32_t size = wide ? 4 : 2;
+    const operand d = dst_of(dst, size, v);
+    const operand x = source_of(a, size, v->a_block, v->a_repeat);
+    const operand y = source_of(b, size, v->b_block, v->b_repeat);
+    for (uint32_t r = 0; r < v->repeat; r++)
+        for (uint32_t i = 0; i < v->lanes; i++) {
+            uint8_t *to = element_at(&d, r, i);
+            const uint8_t *p = element_at(&x, r, i), *q = element_at(&y, r, i);
+            if (bits)
+                operate_bits(op, to, load_half(p), load_half(q));
+            else
+                store_value(to, wide, operate(op, load_value(p, wide), load_value(q, wide)));
         }
+}
+
+static void c_vecs(ac_core *core, ac_vecs op, void *dst, const void *a, float s, const ac_vector *v)
+{
+    (void)core;
+    const bool wide = op == AC_VADDS_F32 || op == AC_VMULS_F32;
+    const ac_vec2 same = op == AC_VADDS || op == AC_VADDS_F32 ? AC_VADD : AC_VMUL;
+    const float b = wide ? s : ac_f16_round(s);
+    const operand d = dst_of(dst, wide ? 4 : 2, v);
+    const operand x = source_of(a, wide ? 4 : 2, v->a_block, v->a_repeat);
+    for (uint32_t r = 0; r < v->repeat; r++)
+        for (uint32_t i = 0; i < v->lanes; i++)
+            store_value(element_at(&d, r, i), wide,
+                        operate(same, load_value(element_at(&x, r, i), wide), b));
+}
+
+/* Bytes of an element. */
+static uint32_t converted_size(ac_vconv kind, bool result)
+{
+    switch (kind) {
+    case AC_F16_U8:
+    case AC_F16_S8:
+        return result ? 1 : 2;
+    case AC_U8_F16:
+    case AC_S8_F16:
+        return result ? 2 : 1;
+    case AC_F16_F32:
+        return result ? 4 : 2;
+    case AC_F32_F16:
+        return result ? 2 : 4;
+    }
+    return 1;
+}
+
+static void convert(ac_vconv kind, uint8_t *to, const uint8_t *from)
+{
+    switch (kind) {
+    case AC_F16_U8:
+        *to = (uint8_t)ac_saturate_round(load_value(from, false), 0, 255);
+        break;
+    case AC_F16_S8:
+        *to = (uint8_t)ac_saturate_round(load_value(from, false), -128, 127);
+        break;
+    case AC_U8_F16:
+        store_value(to, false, *from);
+        break;
+    case AC_S8_F16:
+        store_value(to, false, (int8_t)*from);
+        break;
+    case AC_F16_F32:
+        store_value(to, true, load_value(from, false));
+        break;
+    case AC_F32_F16:
+        store_value(to, false, load_value(from, true));
+        break;
+    }
+}
+
+static void c_vconv(ac_core *core, ac_vconv kind, void *dst, const void *src, const ac_vector *v)
+{
+    (void)core;
+    const operand d = dst_of(dst, converted_size(kind, true), v);
+    const operand s = source_of(src, converted_size(kind, false), v->a_block, v->a_repeat);
+    for (uint32_t r = 0; r < v->repeat; r++)
+        for (uint32_t i = 0; i < v->lanes; i++)
+            convert(kind, element_at(&d, r, i), element_at(&s, r, i));
+}
+
+static void c_transpose(ac_core *core, uint16_t *const dst[16], const uint16_t *const src[16],
+                        uint8_t repeat, uint8_t dst_repeat, uint8_t src_repeat)
+{
+    (void)core;
+    enum { SIDE = 16, BLOCK_HALVES = AC_BLOCK / 2 };
+    uint16_t t[SIDE][SIDE];
+    for (uint32_t r = 0; r < repeat; r++) {
+        for (uint32_t j = 0; j < SIDE; j++)
+            for (uint32_t i = 0; i < SIDE; i++)
+                t[i][j] = src[j][r * src_repeat * BLOCK_HALVES + i];
+        for (uint32_t i = 0; i < SIDE; i++)
+            memcpy(dst[i] + r * dst_repeat * BLOCK_HALVES, t[i], sizeof t[i]);
+    }
+}
+
+static void c_scalar(ac_core *core, const void *read, size_t read_bytes, void *write,
+                     size_t write_bytes, uint32_t steps)
+{
+    (void)core, (void)read, (void)read_bytes, (void)write, (void)write_bytes, (void)steps;
 }
 
 static void c_flag(ac_core *core, ac_pipe src, ac_pipe dst, ac_event event)
@@ -229,6 +359,8 @@ const ac_isa ac_isa_instructions = {
     .vec2 = c_vec2,
     .vecs = c_vecs,
     .vconv = c_vconv,
+    .transpose = c_transpose,
+    .scalar = c_scalar,
     .set_flag = c_flag,
     .wait_flag = c_flag,
     .barrier = c_barrier,

@@ -44,12 +44,12 @@ static const ac_isa *isa_at(size_t index)
 static ac_core new_core(const ac_isa *isa)
 {
     const ac_target *t = &ac_target_host;
-    return (ac_core){t,
-                     isa,
-                     aligned_alloc(64, t->l0a_bytes),
-                     aligned_alloc(64, t->l0b_bytes),
-                     aligned_alloc(64, t->l0c_bytes),
-                     aligned_alloc(64, t->ub_bytes)};
+    return (ac_core){.target = t,
+                     .isa = isa,
+                     .l0a = aligned_alloc(64, t->l0a_bytes),
+                     .l0b = aligned_alloc(64, t->l0b_bytes),
+                     .l0c = aligned_alloc(64, t->l0c_bytes),
+                     .ub = aligned_alloc(64, t->ub_bytes)};
 }
 
 static void free_core(ac_core *core)

@@ -1,0 +1,217 @@
+/* Benchmarks on the model of the Ascend 310. Every figure is modelled.
+ *
+ * A tall frame is sampled: deep inside a band every strip takes the same time, so a frame of H rows
+ * takes t(h1) + (t(h2) - t(h1)) * (H - h1) / (h2 - h1), from runs on frames of h1 and h2 rows of
+ * its full width. */
+#include "modelled_bench.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench_session.h"
+#include "model_format.h"
+#include "modelled.h"
+#include "options.h"
+#include "timeline.h"
+
+enum { SHORT_ROWS = 96, LONG_ROWS = 160 };
+
+/* One run, or an estimate from two: everything in it grows linearly with the rows. */
+typedef struct sample {
+    double cycles; /* of the core that takes longest */
+    double gm_read, gm_written;
+    mona_modelled_op *ops; /* of that core */
+    unsigned op_count, cores;
+    uint64_t findings, instructions;
+    ac_finding first[AC_MODEL_FINDINGS];
+    uint32_t crc;
+    size_t arena_bytes;
+} sample;
+
+bool modelled_device(const mona_device *device)
+{
+    mona_device_properties p;
+    return device && mona_device_query(device, &p) == MONA_OK && strcmp(p.name, "model310") == 0;
+}
+
+static void collect(sample *s, const bench_session *run)
+{
+    unsigned slowest = 0;
+    s->cores = mona_plan_threads(run->plan);
+    for (unsigned core = 0; core < s->cores; core++) {
+        const ac_model_report *r = mona_session_modelled(run->session, core);
+        s->gm_read += (double)r->gm_read;
+        s->gm_written += (double)r->gm_written;
+        s->instructions += r->instructions;
+        if (r->finding_count && !s->findings)
+            memcpy(s->first, r->findings, sizeof s->first);
+        s->findings += r->finding_count;
+        if (r->cycles > s->cycles) {
+            s->cycles = r->cycles;
+            slowest = core;
+        }
+    }
+    for (unsigned o = 0; o < s->op_count; o++)
+        s->ops[o] = *mona_session_modelled_op(run->session, slowest, o);
+}
+
+/* rows: of the first input, 0: as configured. */
+static bool take_sample(sample *s, const char *name, const mona_model *model, mona_config config,
+                        uint32_t rows, timeline *t)
+{
+    bench_session run = {0};
+    s->op_count = model->header->op_count;
+    s->ops = calloc(s->op_count, sizeof *s->ops);
+    if (!s->ops)
+        return cli_fail(0, "out of memory"), false;
+    if (rows)
+        config.sizes[0].height = rows;
+    bool done = bench_session_open(&run, name, model, &config);
+    if (done && t)
+        mona_session_observe(run.session, timeline_record, t);
+    done = done && bench_session_run(&run, name);
+    if (done) {
+        collect(s, &run);
+        s->crc = bench_session_crc(&run, model);
+        s->arena_bytes = mona_plan_arena_bytes(run.plan);
+    }
+    bench_session_close(&run);
+    return done;
+}
+
+static double grow(double a, double b, double factor)
+{
+    return a + (b - a) * factor;
+}
+
+/* Turns *s into what a frame of `rows` rows would have taken. */
+static void extrapolate(sample *s, const sample *longer, uint32_t rows)
+{
+    const double factor = ((double)rows - SHORT_ROWS) / (LONG_ROWS - SHORT_ROWS);
+    s->cycles = grow(s->cycles, longer->cycles, factor);
+    s->gm_read = grow(s->gm_read, longer->gm_read, factor);
+    s->gm_written = grow(s->gm_written, longer->gm_written, factor);
+    s->findings += longer->findings;
+    for (unsigned o = 0; o < s->op_count; o++) {
+        mona_modelled_op *a = &s->ops[o];
+        const mona_modelled_op *b = &longer->ops[o];
+        a->cycles = grow(a->cycles, b->cycles, factor);
+        a->cube_useful = grow(a->cube_useful, b->cube_useful, factor);
+        for (int p = 0; p < AC_PIPE_ALL; p++)
+            a->busy[p] = grow(a->busy[p], b->busy[p], factor);
+    }
+}
+
+static ac_pipe busiest(const mona_modelled_op *op)
+{
+    ac_pipe most = AC_PIPE_S;
+    for (int p = 1; p < AC_PIPE_ALL; p++)
+        most = op->busy[p] > op->busy[most] ? (ac_pipe)p : most;
+    return most;
+}
+
+static double milliseconds(double cycles)
+{
+    return cycles / ac_costs_310.clock_mhz * 1e-3;
+}
+
+static void print_findings(const sample *s)
+{
+    const uint64_t shown = s->findings < AC_MODEL_FINDINGS ? s->findings : AC_MODEL_FINDINGS;
+    for (uint64_t i = 0; i < shown; i++) {
+        const ac_finding *f = &s->first[i];
+        if (!f->kernel || !f->instruction)
+            continue;
+        fprintf(stderr, "mona: %s: %s, instruction %llu (%s), %s: found %lld, limit %lld",
+                ac_finding_kind_name(f->kind), f->kernel, (unsigned long long)f->index,
+                f->instruction, f->operand ? f->operand : "-", (long long)f->found,
+                (long long)f->limit);
+        if (f->other)
+            fprintf(stderr, ", against instruction %llu (%s)", (unsigned long long)f->other_index,
+                    f->other);
+        fputc('\n', stderr);
+    }
+}
+
+static void print_text(const char *name, const mona_model *model, const sample *s, bool sampled)
+{
+    printf("%s on an Ascend 310, modelled, %u core%s%s\n", name, s->cores, s->cores > 1 ? "s" : "",
+           sampled ? ", sampled" : "");
+    printf("  time        %.3f ms a frame, modelled (%.0f cycles)\n", milliseconds(s->cycles),
+           s->cycles);
+    printf("  memory      %.2f MB read and %.2f MB written a frame, modelled\n", s->gm_read * 1e-6,
+           s->gm_written * 1e-6);
+    printf("  %-16s %9s  %5s %5s %5s %5s %5s  %s\n", "operator", "ms", "cube", "MTE1", "V", "MTE3",
+           "S", "bound by (modelled)");
+    for (unsigned o = 0; o < s->op_count; o++) {
+        const mona_modelled_op *op = &s->ops[o];
+        if (op->cycles <= 0)
+            continue;
+        const ac_pipe most = busiest(op);
+        const double percent = 100 / op->cycles;
+        printf("  %-16s %9.4f  %4.0f%% %4.0f%% %4.0f%% %4.0f%% %4.0f%%  %s\n",
+               model->strings + model->ops[o].name, milliseconds(op->cycles),
+               op->busy[AC_PIPE_M] * percent, op->busy[AC_PIPE_MTE1] * percent,
+               op->busy[AC_PIPE_V] * percent, op->busy[AC_PIPE_MTE3] * percent,
+               op->busy[AC_PIPE_S] * percent, ac_pipe_name(most));
+    }
+    printf("  checks      %llu instructions run, %llu findings\n",
+           (unsigned long long)s->instructions, (unsigned long long)s->findings);
+    if (!sampled)
+        printf("  output      CRC-32 %08x\n", s->crc);
+}
+
+static void print_json(const char *name, const sample *s, bool sampled)
+{
+    printf("{\"model\":\"%s\",\"device\":\"model310\",\"modelled\":true,\"sampled\":%s,"
+           "\"cores\":%u,\"modelled_ms\":%.4f,\"modelled_cycles\":%.0f,"
+           "\"modelled_gm_read\":%.0f,\"modelled_gm_written\":%.0f,\"instructions\":%llu,"
+           "\"findings\":%llu,\"arena_bytes\":%zu",
+           name, sampled ? "true" : "false", s->cores, milliseconds(s->cycles), s->cycles,
+           s->gm_read, s->gm_written, (unsigned long long)s->instructions,
+           (unsigned long long)s->findings, s->arena_bytes);
+    if (!sampled)
+        printf(",\"output_crc32\":\"%08x\"", s->crc);
+    puts("}");
+}
+
+static bool write_timeline(const timeline *t, const modelled_options *o)
+{
+    if (t->full)
+        fprintf(stderr, "mona: the timeline holds the first %zu instructions\n", t->count);
+    if (o->trace && !timeline_write_trace(t, o->trace, ac_costs_310.clock_mhz))
+        return cli_fail(0, "%s: cannot be written: %s", o->trace, strerror(errno)), false;
+    if (o->plot && !timeline_write_plot(t, o->plot, ac_costs_310.clock_mhz))
+        return cli_fail(0, "%s: cannot be written: %s", o->plot, strerror(errno)), false;
+    return true;
+}
+
+bool modelled_bench(const char *name, const mona_model *model, const mona_config *config,
+                    const modelled_options *options)
+{
+    const uint32_t rows = config->sizes[0].height;
+    const bool sampled = !model->tensors[0].height && rows > LONG_ROWS;
+    sample s = {0}, longer = {0};
+    timeline t = {0};
+    const bool drawn = options->trace || options->plot;
+    bool done = take_sample(&s, name, model, *config, sampled ? SHORT_ROWS : 0, drawn ? &t : NULL);
+    if (done && sampled) {
+        done = take_sample(&longer, name, model, *config, LONG_ROWS, NULL);
+        if (done)
+            extrapolate(&s, &longer, rows);
+    }
+    done = done && (!drawn || write_timeline(&t, options));
+    if (done) {
+        options->json ? print_json(name, &s, sampled) : print_text(name, model, &s, sampled);
+        print_findings(&s);
+        if (s.findings) {
+            cli_fail(0, "%s: the checks found %llu faults", name, (unsigned long long)s.findings);
+            done = false;
+        }
+    }
+    free(s.ops), free(longer.ops);
+    timeline_free(&t);
+    return done;
+}

@@ -1,0 +1,21 @@
+/* mona bench --device model310: a frame's modelled time, where it goes, and what the checks found.
+ */
+#ifndef MODELLED_BENCH_H
+#define MODELLED_BENCH_H
+
+#include <stdbool.h>
+
+#include "mona.h"
+
+typedef struct modelled_options {
+    bool json;
+    const char *trace, *plot; /* files to write, or NULL */
+} modelled_options;
+
+bool modelled_device(const mona_device *device);
+
+/* Prints the report. False, with a message: it could not run, or a check found something. */
+bool modelled_bench(const char *name, const mona_model *model, const mona_config *config,
+                    const modelled_options *options);
+
+#endif

@@ -1,0 +1,24 @@
+/* What a session on model310 tells beside its results. Every figure is modelled. */
+#ifndef MONA_MODELLED_H
+#define MONA_MODELLED_H
+
+#include "aicore/model310.h"
+
+/* What one operator took on one core, over the last run. Operators of a strip run one after
+ * another, so their cycles add up to the core's. */
+typedef struct mona_modelled_op {
+    double cycles, busy[AC_PIPE_ALL], cube_useful;
+} mona_modelled_op;
+
+/* Of the last run; NULL: no such core, or the session's device is not model310. A core's frame
+ * includes the launch, which brings the constants to L1. */
+const ac_model_report *mona_session_modelled(const mona_session *session, unsigned core);
+/* Of operator `op` of the model, all zero for a STORE fused into a convolution; NULL as above. */
+const mona_modelled_op *mona_session_modelled_op(const mona_session *session, unsigned core,
+                                                 unsigned op);
+/* Calls observe for every instruction of later runs; NULL: no longer. */
+void mona_session_observe(mona_session *session,
+                          void (*observe)(void *observer, const ac_model_event *event),
+                          void *observer);
+
+#endif

@@ -1,0 +1,88 @@
+/* Vector instructions over any count of elements: whole repeats, at most 255 an instruction, then one
+ * repeat with fewer lanes. Private to ops/.
+ *
+ * An ac_vector given to these functions has the strides alone; 8 blocks are a repeat of fp16. */
+#ifndef MONA_OPS_VECTORS_H
+#define MONA_OPS_VECTORS_H
+
+#include "../engine/aicore/aicore.h"
+
+enum { HALF_LANES = AC_REPEAT / 2, FLOAT_LANES = AC_REPEAT / 4 };
+
+/* Operands of fp16 side by side; with a block of 16 values for b, used again and again; with every
+ * second block of b, or of dst. */
+static const ac_vector side_by_side = {.dst_block = 1, .a_block = 1, .b_block = 1,
+                                       .dst_repeat = 8, .a_repeat = 8, .b_repeat = 8};
+static const ac_vector b_again = {.dst_block = 1, .a_block = 1, .dst_repeat = 8, .a_repeat = 8};
+static const ac_vector b_every_second = {.dst_block = 1, .a_block = 1, .b_block = 2,
+                                         .dst_repeat = 8, .a_repeat = 8, .b_repeat = 16};
+static const ac_vector dst_every_second = {.dst_block = 2, .a_block = 1, .b_block = 1,
+                                           .dst_repeat = 16, .a_repeat = 8, .b_repeat = 8};
+
+typedef struct vectors {
+    ac_vector v; /* of the next instruction */
+    uint32_t lanes, left, done; /* of a repeat; elements yet to do; repeats done */
+} vectors;
+
+static inline vectors vectors_of(ac_vector strides, uint32_t lanes, uint32_t count)
+{
+    strides.repeat = 0;
+    return (vectors){strides, lanes, count, 0};
+}
+
+static inline bool next_vectors(vectors *w)
+{
+    const uint32_t whole = w->left / w->lanes;
+    w->done += w->v.repeat;
+    if (!w->left)
+        return false;
+    w->v.repeat = (uint8_t)(whole > AC_MAX_REPEAT ? AC_MAX_REPEAT : whole ? whole : 1);
+    w->v.lanes = (uint8_t)(whole ? w->lanes : w->left);
+    w->left -= (uint32_t)w->v.repeat * w->v.lanes;
+    return true;
+}
+
+static inline void *vectors_at(const vectors *w, const void *base, uint8_t repeat_stride)
+{
+    return (uint8_t *)(uintptr_t)base + (size_t)w->done * repeat_stride * AC_BLOCK;
+}
+
+static inline void dup_all(ac_core *core, void *dst, uint16_t value, uint32_t count,
+                           ac_vector strides)
+{
+    for (vectors w = vectors_of(strides, HALF_LANES, count); next_vectors(&w);)
+        core->isa->dup(core, vectors_at(&w, dst, w.v.dst_repeat), value, &w.v);
+}
+
+static inline void vec2_all(ac_core *core, ac_vec2 op, void *dst, const void *a, const void *b,
+                            uint32_t count, ac_vector strides)
+{
+    for (vectors w = vectors_of(strides, HALF_LANES, count); next_vectors(&w);)
+        core->isa->vec2(core, op, vectors_at(&w, dst, w.v.dst_repeat),
+                        vectors_at(&w, a, w.v.a_repeat), vectors_at(&w, b, w.v.b_repeat), &w.v);
+}
+
+static inline void muls_all(ac_core *core, void *dst, const void *a, float s, uint32_t count,
+                            ac_vector strides)
+{
+    for (vectors w = vectors_of(strides, HALF_LANES, count); next_vectors(&w);)
+        core->isa->vecs(core, AC_VMULS, vectors_at(&w, dst, w.v.dst_repeat),
+                        vectors_at(&w, a, w.v.a_repeat), s, &w.v);
+}
+
+/* The narrower type has 4 blocks a repeat. */
+static inline void vconv_all(ac_core *core, ac_vconv kind, void *dst, const void *src,
+                             uint32_t count)
+{
+    const bool narrows = kind == AC_F16_U8 || kind == AC_F16_S8 || kind == AC_F32_F16;
+    const uint32_t lanes = kind == AC_F32_F16 || kind == AC_F16_F32 ? FLOAT_LANES : HALF_LANES;
+    const ac_vector strides = {.dst_block = 1,
+                               .a_block = 1,
+                               .dst_repeat = narrows ? 4 : 8,
+                               .a_repeat = narrows ? 8 : 4};
+    for (vectors w = vectors_of(strides, lanes, count); next_vectors(&w);)
+        core->isa->vconv(core, kind, vectors_at(&w, dst, w.v.dst_repeat),
+                         vectors_at(&w, src, w.v.a_repeat), &w.v);
+}
+
+#endif

@@ -1,0 +1,151 @@
+/* The shipped models on model310: the host's bytes, nothing for the checks to find, and a time that
+ * a short piece of the frame predicts. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "modelled_check.h"
+#include "models/embedded.h"
+#include "mona.h"
+
+/* A frame through a model; outputs follow one another. */
+typedef struct frame {
+    uint8_t *out;
+    size_t bytes;
+    double cycles;  /* of the slower core; 0 on the host */
+    uint64_t moved; /* bytes of global memory */
+} frame;
+
+static uint8_t *noise(size_t bytes)
+{
+    uint8_t *p = malloc(bytes);
+    uint32_t state = 7;
+    for (size_t i = 0; i < bytes; i++) {
+        state = state * 1664525 + 1013904223;
+        p[i] = (uint8_t)(state >> 24);
+    }
+    return p;
+}
+
+static void read_report(frame *f, const mona_session *session)
+{
+    const ac_model_report *r;
+    for (unsigned core = 0; (r = mona_session_modelled(session, core)); core++) {
+        f->cycles = r->cycles > f->cycles ? r->cycles : f->cycles;
+        f->moved += r->gm_read + r->gm_written;
+    }
+}
+
+static frame run(const mona_model *model, mona_config config, uint32_t width, uint32_t height)
+{
+    frame f = {0};
+    config.sizes[0] = (mona_size){width, height};
+    void *memory = aligned_alloc(64, mona_plan_bytes());
+    mona_plan *plan;
+    assert_int_equal(mona_plan_make(&plan, memory, model, &config), MONA_OK);
+    mona_buffer in[MONA_MAX_IO], out[MONA_MAX_IO];
+    uint8_t *planes[MONA_MAX_IO];
+    const unsigned inputs = mona_model_input_count(model), outputs = mona_model_output_count(model);
+    for (unsigned i = 0; i < inputs; i++) {
+        const mona_tensor_info t = mona_plan_input(plan, i);
+        planes[i] = noise((size_t)t.width * t.height);
+        in[i] = (mona_buffer){planes[i], (ptrdiff_t)t.width, 0};
+    }
+    for (unsigned i = 0; i < outputs; i++) {
+        const mona_tensor_info t = mona_plan_output(plan, i);
+        f.bytes += (size_t)t.width * t.height;
+    }
+    uint8_t *to = f.out = calloc(f.bytes, 1);
+    for (unsigned i = 0; i < outputs; i++) {
+        const mona_tensor_info t = mona_plan_output(plan, i);
+        out[i] = (mona_buffer){to, (ptrdiff_t)t.width, 0};
+        to += (size_t)t.width * t.height;
+    }
+    const size_t bytes = mona_plan_arena_bytes(plan);
+    void *arena = NULL;
+    assert_int_equal(posix_memalign(&arena, 64, bytes), 0);
+    mona_session *session;
+    assert_int_equal(mona_session_open(&session, plan, arena, bytes), MONA_OK);
+    assert_int_equal(mona_session_run(session, in, out), MONA_OK);
+    assert_nothing_found(session, model);
+    read_report(&f, session);
+    mona_session_close(session);
+    for (unsigned i = 0; i < inputs; i++)
+        free(planes[i]);
+    free(arena), free(memory);
+    return f;
+}
+
+static mona_model shipped(const char *name)
+{
+    const embedded_model *e = embedded_model_find(name);
+    assert_non_null(e);
+    mona_model model;
+    assert_int_equal(mona_model_open(&model, e->begin, (size_t)(e->end - e->begin)), MONA_OK);
+    return model;
+}
+
+static void shipped_models_give_the_hosts_bytes(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"sr_x2_fast", "denoise_fast", "bicubic_x2",
+                                        "bicubic_x2_center"};
+    static const struct {
+        uint32_t width, height;
+    } sizes[] = {{64, 36}, {230, 14}, {18, 50}, {2, 2}};
+    for (size_t m = 0; m < sizeof names / sizeof *names; m++)
+        for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+            const mona_model model = shipped(names[m]);
+            const mona_config host = {.device = mona_device_find("host")};
+            const mona_config modelled = {.device = mona_device_find("model310")};
+            const frame want = run(&model, host, sizes[k].width, sizes[k].height);
+            const frame found = run(&model, modelled, sizes[k].width, sizes[k].height);
+            assert_int_equal(found.bytes, want.bytes);
+            assert_memory_equal(found.out, want.out, want.bytes);
+            assert_true(found.cycles > 0 && want.cycles == 0);
+            free(want.out), free(found.out);
+        }
+}
+
+/* mona bench samples tall frames by two short ones. */
+static void short_frames_predict_tall_ones(void **state)
+{
+    (void)state;
+    const mona_model model = shipped("sr_x2_fast");
+    const mona_config config = {.device = mona_device_find("model310")};
+    const frame a = run(&model, config, 320, 96), b = run(&model, config, 320, 160);
+    const frame whole = run(&model, config, 320, 400);
+    const double predicted = a.cycles + (b.cycles - a.cycles) * (400 - 96) / (160 - 96.);
+    assert_true(predicted > 0.98 * whole.cycles && predicted < 1.02 * whole.cycles);
+    free(a.out), free(b.out), free(whole.out);
+}
+
+/* The same frame twice takes the same time, and two cores less than one. */
+static void time_is_repeatable_and_shared(void **state)
+{
+    (void)state;
+    const mona_model model = shipped("sr_x2_fast");
+    mona_config config = {.device = mona_device_find("model310")};
+    const frame a = run(&model, config, 128, 64), b = run(&model, config, 128, 64);
+    config.threads = 1;
+    const frame alone = run(&model, config, 128, 64);
+    assert_true(a.cycles == b.cycles);
+    assert_true(a.cycles < 0.7 * alone.cycles);
+    assert_memory_equal(a.out, alone.out, a.bytes);
+    free(a.out), free(b.out), free(alone.out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shipped_models_give_the_hosts_bytes),
+        cmocka_unit_test(short_frames_predict_tall_ones),
+        cmocka_unit_test(time_is_repeatable_and_shared),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
