@@ -7,7 +7,7 @@
 #include "libc.h"
 #include "port/port.h"
 
-enum { MODELLED_STRIP_ROWS = 8 };
+enum { MODELLED_STRIP_ROWS = 4 };
 
 /* ---- the arena ------------------------------------------------------------------------------ */
 

@@ -14,8 +14,8 @@
  * they are emptied later, and stay as small as in the steady state. */
 #include "plan.h"
 
-/* Rings of the chip begin at a column like this, so that column 0 and the tile's first lie at a multiple of 32
- * bytes with any channel block: copies reach no other place. */
+/* Rings of the chip begin at a column like this, so that column 0 and the tile's first lie at a
+ * multiple of 32 bytes with any channel block: copies reach no other place. */
 enum { MODELLED_COLUMNS = 4 };
 
 /* Need of an operator nobody reads. */
@@ -95,8 +95,7 @@ void mona_schedule_unit(const mona_plan *plan, const plan_group *g, uint32_t ban
             p->end = floor_div(rows.end * s->height, g->grid_height);
             p->x_begin = floor_div(columns.begin * s->width, g->grid_width);
             p->x_end = floor_div(columns.end * s->width, g->grid_width);
-        }
-        else if (plan->modelled)
+        } else if (plan->modelled)
             p->x_begin = floor_div(p->x_begin, MODELLED_COLUMNS) * MODELLED_COLUMNS;
         p->next = p->begin;
         if (p->begin < p->end)

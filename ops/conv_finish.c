@@ -1,15 +1,16 @@
 /* The vector unit's part of conv_instructions.c: constants, drain, epilogue, and the way out of UB.
  *
- * Vectors work on exactly the tile's elements; drain writes whole fractals, so the buffers have room for
- * them. Vectors that depend on each other have a barrier of V between them.
+ * Vectors work on exactly the tile's elements; drain writes whole fractals, so the buffers have
+ * room for them. Vectors that depend on each other have a barrier of V between them.
  *
- * A residual comes in whole blocks of 32 bytes. If its channel block has 16 channels, or 32 of which
- * every second block of fp16 is wanted, the vector unit adds it as it lies. One channel for all is
- * spread by turning it; few channels are spread by the scalar unit.
+ * A residual comes in whole blocks of 32 bytes. If its channel block has 16 channels, or 32 of
+ * which every second block of fp16 is wanted, the vector unit adds it as it lies. One channel for
+ * all is spread by turning it; few channels are spread by the scalar unit.
  *
- * Results leave in blocks of 32 bytes too. Where 32 channels of 8 bits are a channel block, two tiles of 16
- * channels are joined in fp16, each filling every second block, and then rounded; channels that do not exist
- * are masked. Everything else that is not a row of 16 channels is spread by the scalar unit. */
+ * Results leave in blocks of 32 bytes too. Where 32 channels of 8 bits are a channel block, two
+ * tiles of 16 channels are joined in fp16, each filling every second block, and then rounded;
+ * channels that do not exist are masked. Everything else that is not a row of 16 channels is spread
+ * by the scalar unit. */
 #include "conv_instructions.h"
 
 /* ---- UB ------------------------------------------------------------------------------------- */
@@ -41,8 +42,8 @@ static void place_constants(program *p, uint8_t **at)
     ub->mask = take_halves(at, VECTOR);
 }
 
-/* A piece of residual holds one of its channel blocks: at most 32 bytes a pixel, and a block more at
- * either end, where rounding to blocks may lead. */
+/* A piece of residual holds one of its channel blocks: at most 32 bytes a pixel, and a block more
+ * at either end, where rounding to blocks may lead. */
 static size_t piece_bytes(uint32_t m1)
 {
     return (size_t)m1 * AC_FRACTAL * VECTOR + 2 * AC_BLOCK;
@@ -54,7 +55,8 @@ static uint32_t pixels_of_block(const program *p)
     return AC_FRACTAL / p->row->residual.c0;
 }
 
-/* What spread_channel needs: one group of 16 blocks more than the pixels, since both ends may be cut. */
+/* What spread_channel needs: one group of 16 blocks more than the pixels, since both ends may be
+ * cut. */
 static void place_channel(program *p, uint8_t **at, uint32_t m1)
 {
     const size_t q = pixels_of_block(p), groups = m1 + 2; /* with q 1; m1 / q + 2 are enough */
@@ -126,6 +128,9 @@ static void fill_blocks(const program *p)
     dup_all(p->core, p->ub.mask, 0, AC_FRACTAL, side_by_side);
     p->isa->barrier(p->core, AC_PIPE_V);
     dup_all(p->core, p->ub.mask, 0xffff, real, side_by_side);
+    if (p->joins && p->conv->blocks == 1) /* no tile has a second block */
+        dup_all(p->core, p->ub.joined + AC_FRACTAL, 0, p->m1 * AC_FRACTAL * AC_FRACTAL,
+                dst_every_second);
 }
 
 /* Constants change once in MAX_BATCH blocks, so the pipes are simply emptied first. */
@@ -199,7 +204,8 @@ static uint32_t elements_of(const tile *t)
     return t->pixels * AC_FRACTAL;
 }
 
-/* Repeats one block apart to repeats dst_repeat blocks apart, as often as a stride has to be at most 255. */
+/* Repeats one block apart to repeats dst_repeat blocks apart, as often as a stride has to be at
+ * most 255. */
 static void turn_back(const program *p, uint16_t *dst[AC_FRACTAL], const uint16_t *src[AC_FRACTAL],
                       uint32_t groups, uint32_t dst_repeat)
 {
@@ -217,9 +223,9 @@ static void turn_back(const program *p, uint16_t *dst[AC_FRACTAL], const uint16_
 }
 
 /* Blocks of fp16 at `from`, [group][16 blocks of q pixels of 16 / q channels], as channel 0 of all
- * pixels 16 times: ub.residual, [pixel][16]. Turned once, element 16 / q * k of the blocks of a group,
- * channel 0 of their pixels k, lie side by side; that block, turned 16 times over, is each of its
- * values 16 times. */
+ * pixels 16 times: ub.residual, [pixel][16]. Turned once, element 16 / q * k of the blocks of a
+ * group, channel 0 of their pixels k, lie side by side; that block, turned 16 times over, is each
+ * of its values 16 times. */
 static void replicate(const program *p, const uint16_t *from, uint32_t groups)
 {
     const uint32_t q = pixels_of_block(p), c0 = p->row->residual.c0;
@@ -273,7 +279,8 @@ static void spread_residual(const program *p, const tile *t, uint32_t n)
 {
     const ac_row *r = &p->row->residual;
     const size_t element = mona_type_size(r->type);
-    const uint8_t *source[AC_FRACTAL], *first = piece_of(p, t, n) + (uintptr_t)residual_at(p, t, n) % AC_BLOCK;
+    const uint8_t *source[AC_FRACTAL],
+        *first = piece_of(p, t, n) + (uintptr_t)residual_at(p, t, n) % AC_BLOCK;
     uint32_t step[AC_FRACTAL];
     float scale[AC_FRACTAL];
     const uint32_t channels = at_most(r->c0, AC_FRACTAL);
@@ -442,7 +449,7 @@ static void join(const program *p, const tile *t, uint32_t n)
         with_block(p, AC_VAND, p->ub.t, p->ub.mask, t);
     muls_all(p->core, p->ub.joined + (n - t->first) * AC_FRACTAL, p->ub.t,
              p->conv->epilogue.output_scale, count, dst_every_second);
-    if (n == t->first && n + 1 == t->end)
+    if (n == t->first && n + 1 == t->end && p->conv->blocks > 1)
         dup_all(p->core, p->ub.joined + AC_FRACTAL, 0, count, dst_every_second);
     p->isa->barrier(p->core, AC_PIPE_V);
 }
@@ -468,8 +475,7 @@ static void store_row(const program *p, const tile *t)
     if (!rest)
         return;
     sync(p, AC_PIPE_V, AC_PIPE_S, 0);
-    p->isa->scalar(p->core, p->ub.result + whole, rest, to + whole, rest,
-                   STEPS_PER_ELEMENT * rest);
+    p->isa->scalar(p->core, p->ub.result + whole, rest, to + whole, rest, STEPS_PER_ELEMENT * rest);
     memcpy(to + whole, p->ub.result + whole, rest);
     sync(p, AC_PIPE_S, AC_PIPE_V, 0);
 }
@@ -517,22 +523,25 @@ static size_t pairs_row_bytes(const program *p)
     return (size_t)(p->m1 + 1) / 2 * 2 * AC_BLOCK;
 }
 
-/* Depth to space of 2 x 2 samples of 8 bits. A pixel's 16 rounded channels are 8 pairs, each of one row of
- * planes; two pixels are a block of 16 pairs, and 16 such blocks, turned, are rows of 16 pairs. For the pairs
- * of 32 pixels to lie in order, a block must hold pixels m and m + 16: fp16 blocks of ub.t go
- * to every second place, each 8 pixels of 32 by an instruction of their own. */
+/* Depth to space of 2 x 2 samples of 8 bits. A pixel's 16 rounded channels are 8 pairs, each of one
+ * row of planes; two pixels are a block of 16 pairs, and 16 such blocks, turned, are rows of 16
+ * pairs. For the pairs of 32 pixels to lie in order, a block must hold pixels m and m + 16: fp16
+ * blocks of ub.t go to every second place, each 8 pixels of 32 by an instruction of their own. */
 static void pair_pixels(const program *p, const tile *t, uint32_t groups)
 {
     const uint32_t fractals = (t->pixels + AC_FRACTAL - 1) / AC_FRACTAL;
-    const ac_vector v = {.repeat = (uint8_t)groups, .lanes = HALF_LANES,
-                         .dst_block = 2, .a_block = 1, .dst_repeat = 32, .a_repeat = 32};
+    const ac_vector v = {.repeat = (uint8_t)groups,
+                         .lanes = HALF_LANES,
+                         .dst_block = 2,
+                         .a_block = 1,
+                         .dst_repeat = 32,
+                         .a_repeat = 32};
     if (fractals % 2)
         dup_all(p->core, p->ub.t + (size_t)fractals * AC_FRACTAL * AC_FRACTAL, 0,
                 AC_FRACTAL * AC_FRACTAL, side_by_side);
     p->isa->barrier(p->core, AC_PIPE_V);
     for (uint32_t part = 0; part < 4; part++)
-        p->isa->vecs(p->core, AC_VMULS,
-                     p->ub.joined + (part % 2 * 16 + part / 2) * AC_FRACTAL,
+        p->isa->vecs(p->core, AC_VMULS, p->ub.joined + (part % 2 * 16 + part / 2) * AC_FRACTAL,
                      p->ub.t + part * 8 * AC_FRACTAL, p->conv->epilogue.output_scale, &v);
     p->isa->barrier(p->core, AC_PIPE_V);
 }
@@ -549,10 +558,10 @@ static void round_pairs(const program *p, const tile *t)
     for (uint32_t i = 0; i < AC_FRACTAL; i++) {
         const uint32_t row = i % 8, second = i / 8; /* of two blocks of pairs */
         src[i] = (const uint16_t *)(const void *)(p->ub.bytes + i * AC_BLOCK);
-        dst[i] = row < channels_of(p, t) / 2
-                     ? (uint16_t *)(void *)(p->ub.result + row * pairs_row_bytes(p) +
-                                            second * AC_BLOCK)
-                     : p->ub.spare;
+        dst[i] =
+            row < channels_of(p, t) / 2
+                ? (uint16_t *)(void *)(p->ub.result + row * pairs_row_bytes(p) + second * AC_BLOCK)
+                : p->ub.spare;
     }
     p->isa->wait_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
     p->isa->barrier(p->core, AC_PIPE_V);

@@ -18,24 +18,25 @@ enum {
 
 /* UB. Constants of a batch of blocks, and single blocks of values; then tiles. */
 typedef struct buffers {
-    uint8_t *bias;              /* [batch], 16 x 32 bit each */
+    uint8_t *bias; /* [batch], 16 x 32 bit each */
     uint8_t *float_scale, *float_slope;
-    uint16_t *scale, *slope;    /* [batch][16] */
-    uint16_t *zero, *low, *high, *mask; /* 16 each: 0, the bounds of CLIP, all bits of real channels */
-    uint16_t *t, *negative;     /* fp16, [pixel][16] */
-    uint16_t *residual;         /* fp16, [pixel][channels of its blocks], at least 16 */
+    uint16_t *scale, *slope; /* [batch][16] */
+    uint16_t *zero, *low, *high,
+        *mask;              /* 16 each: 0, the bounds of CLIP, all bits of real channels */
+    uint16_t *t, *negative; /* fp16, [pixel][16] */
+    uint16_t *residual;     /* fp16, [pixel][channels of its blocks], at least 16 */
     uint16_t *stored, *phases, *unused; /* of a residual of one channel: spread_channel */
-    uint8_t *bytes;             /* rounded, on its way to planes: round_pairs; */
-    uint16_t *spare;            /* for what is turned there but not wanted */
-    uint16_t *joined;           /* fp16, [pixel][32] */
-    uint8_t *raw[HALVES];       /* the residual as stored, a piece for each of its channel blocks */
-    uint8_t *result;            /* rounded, a tile for each block of a group */
+    uint8_t *bytes;                     /* rounded, on its way to planes: round_pairs; */
+    uint16_t *spare;                    /* for what is turned there but not wanted */
+    uint16_t *joined;                   /* fp16, [pixel][32] */
+    uint8_t *raw[HALVES]; /* the residual as stored, a piece for each of its channel blocks */
+    uint8_t *result;      /* rounded, a tile for each block of a group */
 } buffers;
 
 /* Blocks [first, end) of outputs: one group. */
 typedef struct tile {
     uint32_t first, end, y, x, pixels; /* y: of the program's rows */
-    uint32_t slot; /* half of L0C and of the raw residual */
+    uint32_t slot;                     /* half of L0C and of the raw residual */
 } tile;
 
 typedef struct program {
@@ -43,14 +44,14 @@ typedef struct program {
     const ac_isa *isa;
     const ac_conv_row *rows; /* alike but for where they lie */
     uint32_t row_count;
-    const ac_conv_row *row;  /* the one being worked on */
+    const ac_conv_row *row; /* the one being worked on */
     const ac_conv *conv;
     uint32_t element, fractal_k, fractal_bytes, run_fractals;
     uint32_t chunk, m1; /* of a full tile */
     uint32_t group;
-    bool joins;         /* two blocks of 16 channels make a channel block of 32 bytes */
-    bool pairs;         /* two samples of 8 bits a pixel for every row of planes */
-    bool weights_stay;  /* L0B holds all weights of a group */
+    bool joins;        /* two blocks of 16 channels make a channel block of 32 bytes */
+    bool pairs;        /* two samples of 8 bits a pixel for every row of planes */
+    bool weights_stay; /* L0B holds all weights of a group */
     buffers ub;
     uint32_t batch;     /* the one whose constants UB holds; MONA_NONE: none */
     uint32_t l0b_first; /* the group whose weights L0B holds, if they stay */

@@ -1,5 +1,5 @@
-/* Vector instructions over any count of elements: whole repeats, at most 255 an instruction, then one
- * repeat with fewer lanes. Private to ops/.
+/* Vector instructions over any count of elements: whole repeats, at most 255 an instruction, then
+ * one repeat with fewer lanes. Private to ops/.
  *
  * An ac_vector given to these functions has the strides alone; 8 blocks are a repeat of fp16. */
 #ifndef MONA_OPS_VECTORS_H
@@ -11,16 +11,16 @@ enum { HALF_LANES = AC_REPEAT / 2, FLOAT_LANES = AC_REPEAT / 4 };
 
 /* Operands of fp16 side by side; with a block of 16 values for b, used again and again; with every
  * second block of b, or of dst. */
-static const ac_vector side_by_side = {.dst_block = 1, .a_block = 1, .b_block = 1,
-                                       .dst_repeat = 8, .a_repeat = 8, .b_repeat = 8};
+static const ac_vector side_by_side = {
+    .dst_block = 1, .a_block = 1, .b_block = 1, .dst_repeat = 8, .a_repeat = 8, .b_repeat = 8};
 static const ac_vector b_again = {.dst_block = 1, .a_block = 1, .dst_repeat = 8, .a_repeat = 8};
-static const ac_vector b_every_second = {.dst_block = 1, .a_block = 1, .b_block = 2,
-                                         .dst_repeat = 8, .a_repeat = 8, .b_repeat = 16};
-static const ac_vector dst_every_second = {.dst_block = 2, .a_block = 1, .b_block = 1,
-                                           .dst_repeat = 16, .a_repeat = 8, .b_repeat = 8};
+static const ac_vector b_every_second = {
+    .dst_block = 1, .a_block = 1, .b_block = 2, .dst_repeat = 8, .a_repeat = 8, .b_repeat = 16};
+static const ac_vector dst_every_second = {
+    .dst_block = 2, .a_block = 1, .b_block = 1, .dst_repeat = 16, .a_repeat = 8, .b_repeat = 8};
 
 typedef struct vectors {
-    ac_vector v; /* of the next instruction */
+    ac_vector v;                /* of the next instruction */
     uint32_t lanes, left, done; /* of a repeat; elements yet to do; repeats done */
 } vectors;
 
@@ -76,10 +76,8 @@ static inline void vconv_all(ac_core *core, ac_vconv kind, void *dst, const void
 {
     const bool narrows = kind == AC_F16_U8 || kind == AC_F16_S8 || kind == AC_F32_F16;
     const uint32_t lanes = kind == AC_F32_F16 || kind == AC_F16_F32 ? FLOAT_LANES : HALF_LANES;
-    const ac_vector strides = {.dst_block = 1,
-                               .a_block = 1,
-                               .dst_repeat = narrows ? 4 : 8,
-                               .a_repeat = narrows ? 8 : 4};
+    const ac_vector strides = {
+        .dst_block = 1, .a_block = 1, .dst_repeat = narrows ? 4 : 8, .a_repeat = narrows ? 8 : 4};
     for (vectors w = vectors_of(strides, lanes, count); next_vectors(&w);)
         core->isa->vconv(core, kind, vectors_at(&w, dst, w.v.dst_repeat),
                          vectors_at(&w, src, w.v.a_repeat), &w.v);

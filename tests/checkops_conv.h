@@ -93,7 +93,8 @@ static void random_conv(conv_case *k, section *s, bool chip)
     mona_file_conv *c = &k->op.conv;
     k->f = (flavour)between(0, FLAVOURS - 1);
     k->target = chip || chance(4) ? &ac_target_ascend310 : &ac_target_host;
-    k->pixels = (uint32_t)between(1, chance(16) ? (chip ? 3000 : 700) : 70); /* some in several tiles */
+    k->pixels =
+        (uint32_t)between(1, chance(16) ? (chip ? 3000 : 700) : 70); /* some in several tiles */
     k->input = (mona_shape){(uint32_t)PICK(1, 1, 3, 4, 7, 8, 16, 16, 32, between(1, 70)), 0, 0,
                             (mona_type)between(0, 2)};
     k->output = (mona_shape){(uint32_t)PICK(1, 4, 6, 16, 16, 32, between(1, 70)), 0, 0,
@@ -239,10 +240,12 @@ static void finish_model(ac_core *core)
     ac_model_finish(core, &r);
     const ac_finding *f = &r.findings[0];
     if (r.finding_count)
-        snprintf(conv_finding, sizeof conv_finding, "%llu findings: %s, %s %s (#%llu), %lld %lld, %s #%llu",
+        snprintf(conv_finding, sizeof conv_finding,
+                 "%llu findings: %s, %s %s (#%llu), %lld %lld, %s #%llu",
                  (unsigned long long)r.finding_count, ac_finding_kind_name(f->kind), f->instruction,
                  f->operand ? f->operand : "-", (unsigned long long)f->index, (long long)f->found,
-                 (long long)f->limit, f->other ? f->other : "-", (unsigned long long)f->other_index);
+                 (long long)f->limit, f->other ? f->other : "-",
+                 (unsigned long long)f->other_index);
     free(core->model);
 }
 

@@ -34,15 +34,15 @@ typedef struct ac_costs {
     double transpose_block, transpose_latency;
     double l1_ub_bytes, ub_l1_bytes, ub_gm_bytes, l2_read_bytes; /* per cycle */
     double ddr_read_bytes, ddr_write_bytes;                      /* per cycle, of one core alone */
-    double ddr_total_bytes;          /* per cycle, of all cores together */
-    double l2_bytes;                 /* size */
-    double copy_latency;        /* of a copy from or to global memory, */
-    double local_latency;       /* and between L1 and UB */
-    double copy_burst;          /* a copy of so many bursts takes no less than this for each */
-    double flag;                     /* of set_flag and wait_flag on their pipe */
-    double scalar_step;              /* of a step of the scalar unit's program */
-    double issue;       /* of any instruction, on the scalar unit, which issues them all */
-    double task_launch; /* microseconds, from the end of a task to the start of the next */
+    double ddr_total_bytes; /* per cycle, of all cores together */
+    double l2_bytes;        /* size */
+    double copy_latency;    /* of a copy from or to global memory, */
+    double local_latency;   /* and between L1 and UB */
+    double copy_burst;      /* a copy of so many bursts takes no less than this for each */
+    double flag;            /* of set_flag and wait_flag on their pipe */
+    double scalar_step;     /* of a step of the scalar unit's program */
+    double issue;           /* of any instruction, on the scalar unit, which issues them all */
+    double task_launch;     /* microseconds, from the end of a task to the start of the next */
 } ac_costs;
 
 typedef struct ac_cost_row {

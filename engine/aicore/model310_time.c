@@ -145,5 +145,6 @@ double ac_time_copy(const ac_costs *costs, ac_path path, ac_copy copy, uint32_t 
     double bytes = (double)copy.bursts * copy.blocks * AC_BLOCK;
     double moving = bytes / path_rate(costs, path, cores);
     const bool local = path == AC_L1_UB || path == AC_UB_L1;
-    return (local ? costs->local_latency : costs->copy_latency) + most(moving, copy.bursts * costs->copy_burst);
+    return (local ? costs->local_latency : costs->copy_latency) +
+           most(moving, copy.bursts * costs->copy_burst);
 }

@@ -172,10 +172,10 @@ static void release(results *r)
         free(r->planes[i]);
 }
 
-/* The same bytes from model310, and no finding of its checks. Graphs whose rows do not fit a core's L1 are
- * refused there. */
-static void check_modelled(graph *g, const mona_model *model, const uint8_t *in, const results *want,
-                           uint32_t seed)
+/* The same bytes from model310, and no finding of its checks. Graphs whose rows do not fit a core's
+ * L1 are refused there. */
+static void check_modelled(graph *g, const mona_model *model, const uint8_t *in,
+                           const results *want, uint32_t seed)
 {
     const mona_config config = {.device = mona_device_find("model310"),
                                 .threads = 1 + below(g, 2),

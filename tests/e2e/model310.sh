@@ -1,0 +1,51 @@
+#!/bin/sh
+# mona bench --device model310: what a person sees of the modelled chip.
+. tests/tap.inc
+
+crc() {
+    sed -n 's/.*output_crc32":"\([0-9a-f]*\)".*/\1/p' "$1"
+}
+
+field() {
+    sed -n "s/.*\"$2\":\([0-9.]*\).*/\1/p" "$1"
+}
+
+for model in sr_x2_fast denoise_fast; do
+    succeeds "$model runs on model310" sh -c "'$mona' bench $model --device model310 --size 96x54 --json > '$tmp/modelled'"
+    succeeds "$model runs on the host" sh -c "'$mona' bench $model --size 96x54 -n 1 --json > '$tmp/host'"
+    same "$model: the host's bytes" "$(crc "$tmp/modelled")" "$(crc "$tmp/host")"
+    same "$model: the checks find nothing" "$(field "$tmp/modelled" findings)" 0
+    grep -q '"modelled_ms"' "$tmp/modelled"
+    same "$model: its time is called modelled" $? 0
+done
+
+succeeds "a timeline is written" sh -c "'$mona' bench sr_x2_fast --device model310 --size 64x36 \
+    --trace '$tmp/trace.json' --plot '$tmp/plot.svg' > '$tmp/text'"
+same "every figure of the report is called modelled" \
+    "$(grep -E ' ms | MB ' "$tmp/text" | grep -vc modelled)" 0
+same "the trace is JSON with a row for each pipe of both cores" "$(python3 -c "
+import json, sys
+events = json.load(open(sys.argv[1]))
+rows = {(e['pid'], e['tid']) for e in events if e['ph'] == 'M' and e['name'] == 'thread_name'}
+starts = {e['id'] for e in events if e['ph'] == 's'}
+ends = [e for e in events if e['ph'] == 'f']
+late = [e for e in events if e['ph'] == 'X' and e['dur'] < 0]
+print(len(rows), len(ends) > 0 and all(e['id'] in starts for e in ends), len(late))
+" "$tmp/trace.json")" "12 True 0"
+same "the picture is XML with bars in it" "$(python3 -c "
+import sys, xml.etree.ElementTree as tree
+root = tree.parse(sys.argv[1]).getroot()
+print(root.tag.endswith('svg'), len([e for e in root.iter() if e.tag.endswith('rect')]) > 50)
+" "$tmp/plot.svg")" "True True"
+
+fails_with() {
+    name=$1 expected=$2
+    shift 2
+    "$@" > "$tmp/log" 2>&1
+    status=$?
+    same "$name" "$([ $status -ne 0 ] && grep -c "$expected" "$tmp/log")" 1
+}
+fails_with "a timeline of the host is refused" "want --device model310" \
+    "$mona" bench sr_x2_fast --size 64x36 --trace "$tmp/no.json"
+fails_with "a file that cannot be written is an error" "cannot be written" \
+    "$mona" bench sr_x2_fast --device model310 --size 64x36 --plot "$tmp/missing/plot.svg"
