@@ -164,9 +164,10 @@ static void put_text(FILE *f, const char *s)
 /* The window: from the middle event of core 0 until its kernel comes round again, one strip. */
 static void choose_window(const timeline *t, double *begin, double *end)
 {
-    size_t middle = t->count / 2;
-    while (middle > 0 && t->events[middle].core != 0)
-        middle--;
+    size_t ours = 0; /* core 0's events come first */
+    while (ours < t->count && t->events[ours].core == 0)
+        ours++;
+    size_t middle = ours / 2;
     while (middle > 0 && t->events[middle].kernel == t->events[middle - 1].kernel)
         middle--;
     const char *kernel = t->count ? t->events[middle].kernel : NULL;

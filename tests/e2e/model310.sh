@@ -49,3 +49,6 @@ fails_with "a timeline of the host is refused" "want --device model310" \
     "$mona" bench sr_x2_fast --size 64x36 --trace "$tmp/no.json"
 fails_with "a file that cannot be written is an error" "cannot be written" \
     "$mona" bench sr_x2_fast --device model310 --size 64x36 --plot "$tmp/missing/plot.svg"
+same "the picture shows every operator of a strip" \
+    "$(for o in luma head body.0 body.1 body.2 correction; do grep -c ">$o</text>" "$tmp/plot.svg"; done | tr '\n' ' ')" \
+    "1 1 1 1 1 1 "
