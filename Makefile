@@ -200,10 +200,10 @@ bench-peers: deps
 	$(Q)/usr/bin/python3 tests/bench/peers.py $(BUILD)
 
 # Published speeds of networks on the 310 beside the time model's.
-PUBLISHED_SRC := tests/bench/published.c $(wildcard tests/bench/published/*.c) engine/aicore/model310_time.c
-$(BUILD)/tests/published: $(PUBLISHED_SRC) tests/bench/published/published.h engine/aicore/model310.h Makefile
+PUBLISHED_SRC := tests/bench/published.c $(wildcard tests/bench/published/*.c)
+$(BUILD)/tests/published: $(PUBLISHED_SRC) tests/bench/published/published.h $(BUILD)/libmona.a Makefile
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(filter-out -MMD -MP,$(HOST_CFLAGS)) $(CFLAGS) $(LDFLAGS) -o $@ $(PUBLISHED_SRC) -lm
+	$(Q)$(CC) $(filter-out -MMD -MP,$(HOST_CFLAGS)) $(CFLAGS) $(LDFLAGS) -o $@ $(PUBLISHED_SRC) $(BUILD)/libmona.a -pthread -lm
 
 bench-published: $(BUILD)/tests/published
 	$(Q)$(BUILD)/tests/published --report

@@ -577,3 +577,57 @@ void build_batched(network networks[BATCHED])
 {
     build(networks, batched, BATCHED);
 }
+
+/* ---- for comparison ------------------------------------------------------------------------- */
+
+/* The shipped net as the vendor would run it: its head, three layers, and the tail that makes 2 x 2
+ * samples. */
+static void sr_x2_fast(network *n)
+{
+    input(n, 1080, 1920, 1);
+    conv(n, 16, 3, 1);
+    conv(n, 16, 3, 1);
+    conv(n, 16, 3, 1);
+    conv_fused(n, 16, 3, 1, 0, true);
+    conv_fused(n, 4, 3, 1, 0, true);
+    depth_to_space(n, 2);
+    output(n);
+}
+
+/* The 3 x 3 convolution of ResNet-50's first blocks, with its normalisation and activation. */
+static void block_fused(network *n)
+{
+    n->height = n->width = 56;
+    n->channels = 64;
+    conv(n, 64, 3, 1);
+}
+
+static void block_separate(network *n)
+{
+    block_fused(n);
+    each(n, 1); /* scale */
+    each(n, 1); /* shift */
+    each(n, 1); /* ReLU */
+}
+
+void build_compared(network networks[COMPARED])
+{
+    static const row compared[COMPARED] = {
+        {"sr_x2_fast 1080p", 1, sr_x2_fast, 1},
+        {"block, fused", 1, block_fused, 1},
+        {"block, separate", 1, block_separate, 1},
+    };
+    build(networks, compared, COMPARED);
+}
+
+double map_traffic(const network *n)
+{
+    double bytes = 0;
+    for (uint32_t i = 0; i < n->layer_count; i++) {
+        const layer *l = &n->layers[i];
+        const double in = 2.0 * l->in_height * l->in_width * round_up16(l->in_channels);
+        const double out = 2.0 * l->height * l->width * round_up16(l->channels);
+        bytes += l->count * (l->pass ? l->read + l->write : in + out * (1 + l->residual));
+    }
+    return bytes;
+}

@@ -53,6 +53,21 @@ enum { NETWORKS = 17, BATCHED = 13 };
 void build_networks(network networks[NETWORKS]);
 /* The same with larger batches, as far as published. */
 void build_batched(network networks[BATCHED]);
+
+/* Not published: the shipped super-resolution layer by layer; a convolution with normalisation and
+ * activation in one task, and the same in four. */
+enum { COMPARED = 3 };
+void build_compared(network networks[COMPARED]);
+/* Bytes of maps that the tasks read and write. */
+double map_traffic(const network *n);
+
+/* A frame of width x height through a model file on the device model310, depth-first, sampled by
+ * frames of 96 and 160 rows. False: it cannot be had. */
+typedef struct depth_first {
+    double ms, bytes;
+} depth_first;
+bool run_depth_first(const char *path, uint32_t width, uint32_t height, depth_first *result);
+
 prediction predict(const schedule *, const network *);
 
 #endif

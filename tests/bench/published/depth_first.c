@@ -1,0 +1,89 @@
+/* A model file on the device model310. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "modelled.h"
+#include "published.h"
+
+enum { SHORT_ROWS = 96, LONG_ROWS = 160 };
+
+typedef struct file {
+    uint8_t *bytes;
+    size_t size;
+} file;
+
+static file read_whole(const char *path)
+{
+    file f = {NULL, 0};
+    FILE *in = fopen(path, "rb");
+    if (!in)
+        return f;
+    if (fseek(in, 0, SEEK_END) == 0 && ftell(in) > 0) {
+        f.size = (size_t)ftell(in);
+        f.bytes = aligned_alloc(MONA_ALIGNMENT,
+                                (f.size + MONA_ALIGNMENT - 1) / MONA_ALIGNMENT * MONA_ALIGNMENT);
+        rewind(in);
+        if (f.bytes && fread(f.bytes, 1, f.size, in) != f.size)
+            f.size = 0;
+    }
+    fclose(in);
+    return f;
+}
+
+static void add_reports(const mona_session *session, depth_first *sum)
+{
+    const ac_model_report *r;
+    for (unsigned core = 0; (r = mona_session_modelled(session, core)); core++) {
+        const double ms = r->cycles / ac_costs_310.clock_mhz * 1e-3;
+        sum->ms = ms > sum->ms ? ms : sum->ms;
+        sum->bytes += (double)(r->gm_read + r->gm_written);
+    }
+}
+
+/* Models of one plane in and one out. */
+static bool run_rows(const mona_model *model, uint32_t width, uint32_t rows, depth_first *result)
+{
+    const mona_config config = {.device = mona_device_find("model310"), .sizes = {{width, rows}}};
+    void *memory = aligned_alloc(MONA_ALIGNMENT, mona_plan_bytes());
+    mona_plan *plan;
+    mona_session *session;
+    bool done = memory && mona_plan_make(&plan, memory, model, &config) == MONA_OK;
+    *result = (depth_first){0, 0};
+    if (done) {
+        const mona_tensor_info to = mona_plan_output(plan, 0);
+        const size_t arena_bytes = mona_plan_arena_bytes(plan);
+        uint8_t *in = calloc(width, rows), *out = calloc(to.width, to.height);
+        void *arena = aligned_alloc(MONA_ALIGNMENT, (arena_bytes + 63) / 64 * 64);
+        const mona_buffer from = {in, width, 0}, into = {out, to.width, 0};
+        done =
+            in && out && arena && mona_session_open(&session, plan, arena, arena_bytes) == MONA_OK;
+        if (done) {
+            done = mona_session_run(session, &from, &into) == MONA_OK;
+            add_reports(session, result);
+            mona_session_close(session);
+        }
+        free(in), free(out), free(arena);
+    }
+    free(memory);
+    return done;
+}
+
+static double grown(double less, double more, uint32_t rows)
+{
+    return less + (more - less) * ((double)rows - SHORT_ROWS) / (LONG_ROWS - SHORT_ROWS);
+}
+
+bool run_depth_first(const char *path, uint32_t width, uint32_t height, depth_first *result)
+{
+    const file f = read_whole(path);
+    mona_model model;
+    depth_first less, more;
+    const bool done = f.bytes && mona_model_open(&model, f.bytes, f.size) == MONA_OK &&
+                      run_rows(&model, width, SHORT_ROWS, &less) &&
+                      run_rows(&model, width, LONG_ROWS, &more);
+    free(f.bytes);
+    if (done)
+        *result =
+            (depth_first){grown(less.ms, more.ms, height), grown(less.bytes, more.bytes, height)};
+    return done;
+}
