@@ -285,12 +285,13 @@ static void print_depth_first(const schedule *s)
 
 static void print_fusion(const schedule *s)
 {
-    const prediction fused = predict(s, &compared[1]), separate = predict(s, &compared[2]);
+    const network *one = &compared[1], *four = &compared[2];
+    const prediction fused = predict(s, one), separate = predict(s, four);
     double bytes, time = fusion_saves(s, &bytes);
     printf("3x3, 64 channels, 56x56, with normalisation and ReLU, modelled: %.0f tasks -> %.0f, "
            "%.2f -> %.2f MB (%.0f %% less), %.3f -> %.3f ms (%.0f %% less)\n",
-           separate.tasks, fused.tasks, b * 1e-6, a * 1e-6, less_percent(a, b), separate.ms,
-           fused.ms, less_percent(fused.ms, separate.ms));
+           separate.tasks, fused.tasks, map_traffic(four) * 1e-6, map_traffic(one) * 1e-6, bytes,
+           separate.ms, fused.ms, time);
 }
 
 /* A constant that is no longer the best on the fit half fails too: then fit anew. */
