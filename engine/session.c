@@ -4,38 +4,9 @@
  * share constants and the maps between groups: a group begins when every core has ended the one
  * before, and inside a group no core reads what another writes. So a run needs no lock but those
  * that start and end it and part its groups. */
-#include "plan.h"
-
-#include "modelled.h"
-
-#include <stdatomic.h>
+#include "session.h"
 
 #include "libc.h"
-#include "port/port.h"
-
-typedef struct worker {
-    mona_session *session;
-    ac_core core;
-    uint8_t *region;
-    mona_port_thread thread;
-    uint32_t index;
-    bool started;
-    ac_model_report modelled; /* of the last run */
-} worker;
-
-struct mona_session {
-    mona_plan *plan;
-    uint8_t *arena;
-    worker *workers; /* [plan->cores]; 0 is the thread that calls mona_session_run */
-    mona_port_mutex mutex;
-    mona_port_condition changed;
-    uint64_t generation; /* runs started */
-    atomic_uint arrived; /* ends of groups reached in this run, over all cores */
-    bool stop;
-    const mona_buffer *inputs, *outputs;
-};
-
-static void run_unit(worker *w, const plan_group *g, uint32_t tile);
 
 /* How often a core looks before it sleeps until the others have ended their group: longer than two
  * cores with equal work are apart, shorter than a time slice. */
@@ -69,7 +40,7 @@ static uint8_t *map_of(const worker *w, const plan_op *op)
 }
 
 /* Row of a ring or map. */
-static uint8_t *row_of(const worker *w, const plan_op *op, int64_t row)
+uint8_t *mona_session_row(const worker *w, const plan_op *op, int64_t row)
 {
     uint8_t *base = op->map ? map_of(w, op) : w->region + op->ring_offset;
     return base + (size_t)(row % op->depth) * op->row_bytes;
@@ -91,8 +62,8 @@ static size_t point_at_window(const worker *w, const plan_op *op, uint32_t i,
         mona_ops[op->bound.op->kind]->rows(&op->bound, i, (mona_span){call->y, call->y + 1});
     const int64_t height = op->bound.input[i].height;
     for (int64_t y = window.begin; y < window.end; y++)
-        rows[y - window.begin] =
-            y < 0 || y >= height ? w->session->arena + plan->zero_offset : row_of(w, source, y);
+        rows[y - window.begin] = y < 0 || y >= height ? w->session->arena + plan->zero_offset
+                                                      : mona_session_row(w, source, y);
     call->input[i] =
         (mona_rows){rows, source->block_stride, first_column(source, &progress[op->writer[i]])};
     return (size_t)(window.end - window.begin);
@@ -113,153 +84,6 @@ static void point_at_planes(const mona_session *s, const plan_op *op, mona_buffe
         planes[0] = s->outputs[store->bound.op->output - plan->model.header->input_count];
 }
 
-/* ---- model310 -------------------------------------------------------------------------------- */
-
-/* Steps of the scalar unit for an element of a row that no vector program makes yet: load, work,
- * store, count. */
-enum { SCALAR_STEPS = 4 };
-
-typedef struct modelled_mark {
-    mona_modelled_op before;
-} modelled_mark;
-
-static mona_modelled_op modelled_so_far(const worker *w)
-{
-    const ac_model_report *r = ac_model_so_far(&w->core);
-    mona_modelled_op sum = {.cycles = r->cycles, .cube_useful = r->cube_useful};
-    memcpy(sum.busy, r->busy, sizeof sum.busy);
-    return sum;
-}
-
-static mona_modelled_op *modelled_ops(const worker *w)
-{
-    return (mona_modelled_op *)(void *)(w->region + w->session->plan->modelled_offset);
-}
-
-/* An operator reads rows that another has just written, so the pipes are emptied between them. */
-static modelled_mark begin_modelled(worker *w, uint32_t index)
-{
-    const mona_plan *plan = w->session->plan;
-    if (!plan->modelled)
-        return (modelled_mark){{0}};
-    ac_model_kernel(&w->core, plan->model.strings + plan->ops[index].bound.op->name);
-    w->core.isa->barrier(&w->core, AC_PIPE_ALL);
-    return (modelled_mark){modelled_so_far(w)};
-}
-
-static void end_modelled(worker *w, uint32_t index, const modelled_mark *mark)
-{
-    if (!w->session->plan->modelled)
-        return;
-    w->core.isa->barrier(&w->core, AC_PIPE_ALL);
-    const mona_modelled_op after = modelled_so_far(w);
-    mona_modelled_op *sum = &modelled_ops(w)[index];
-    sum->cycles += after.cycles - mark->before.cycles;
-    sum->cube_useful += after.cube_useful - mark->before.cube_useful;
-    for (int i = 0; i < AC_PIPE_ALL; i++)
-        sum->busy[i] += after.busy[i] - mark->before.busy[i];
-}
-
-static bool has_program(const plan_op *op)
-{
-    const uint32_t kind = op->bound.op->kind;
-    return kind == MONA_OP_CONV || (kind == MONA_OP_LOAD && mona_load_has_program(&op->bound));
-}
-
-/* A row that the scalar unit made: what it wrote of its ring, block by block. */
-static void account_row(worker *w, const plan_op *op, const mona_row_call *call)
-{
-    const ac_isa *isa = w->core.isa;
-    const mona_shape *s = mona_plan_progress_shape(op);
-    const size_t pixels = (size_t)(call->x_end - call->x_begin);
-    const uint32_t steps = (uint32_t)(pixels * s->channels * SCALAR_STEPS);
-    if (!op->depth) {
-        isa->scalar(&w->core, NULL, 0, NULL, 0, steps);
-        return;
-    }
-    const size_t column = op->bound.output_c0 * mona_type_size(op->bound.output.type);
-    const uint32_t blocks = mona_plan_blocks(op);
-    uint8_t *to = call->output.rows[0] + (size_t)(call->x_begin - call->output.x_begin) * column;
-    for (uint32_t n = 0; n < blocks; n++)
-        isa->scalar(&w->core, NULL, 0, to + n * op->block_stride, pixels * column, steps / blocks);
-}
-
-/* Adds n steps of `step` bytes to a range that begins at *least and has *size bytes. */
-static void extend(const uint8_t **least, size_t *size, uint32_t n, ptrdiff_t step)
-{
-    const ptrdiff_t all = (ptrdiff_t)n * step;
-    *least += all < 0 ? all : 0;
-    *size += (size_t)(all < 0 ? -all : all);
-}
-
-/* The planes of one input or output: what lies between their first byte and their last. */
-static void name_planes(worker *w, const mona_buffer *b, const mona_shape *s, bool writable)
-{
-    const uint8_t *least = b->data;
-    size_t size = (size_t)s->width * mona_type_size(s->type);
-    extend(&least, &size, s->height - 1, b->row_stride);
-    extend(&least, &size, s->channels - 1, s->channels > 1 ? b->channel_stride : 0);
-    ac_model_gm(&w->core, least, size, writable);
-}
-
-/* Starts a core's program: its frame's planes, and the constants on their way to L1. */
-static void launch_modelled(worker *w)
-{
-    const mona_session *s = w->session;
-    const mona_plan *plan = s->plan;
-    const mona_file_header *h = plan->model.header;
-    ac_model_reset(&w->core);
-    ac_model_gm_clear(&w->core);
-    for (uint32_t i = 0; i < h->input_count; i++)
-        name_planes(w, &s->inputs[i], &plan->shapes[i], false);
-    for (uint32_t i = 0; i < h->output_count; i++)
-        name_planes(w, &s->outputs[i], &plan->shapes[h->input_count + i], true);
-    memset(modelled_ops(w), 0, h->op_count * sizeof(mona_modelled_op));
-}
-
-/* The cores one after another, each with its share of the memory's bandwidth: predictions must not
- * depend on how threads happen to run. */
-static void run_modelled(mona_session *s)
-{
-    const plan_group *g = mona_plan_first_group(s->plan);
-    for (uint32_t i = 0; i < s->plan->cores; i++) {
-        worker *w = &s->workers[i];
-        launch_modelled(w);
-        for (uint32_t tile = 0; i < g->parts && tile < g->tiles; tile++)
-            run_unit(w, g, tile);
-        ac_model_finish(&w->core, &w->modelled);
-    }
-}
-
-static void place_model(worker *w)
-{
-    const mona_plan *plan = w->session->plan;
-    const ac_model_config config = {.core = w->index, .cores = plan->cores};
-    ac_model_init(&w->core, w->region + plan->model_offset, &config, w->region,
-                  plan->rings_bytes + AC_ROW_SLACK);
-    ac_model_resident(&w->core, w->session->arena + plan->state_bytes,
-                      plan->maps_offset - plan->state_bytes);
-}
-
-const ac_model_report *mona_session_modelled(const mona_session *s, unsigned core)
-{
-    return s->plan->modelled && core < s->plan->cores ? &s->workers[core].modelled : NULL;
-}
-
-const mona_modelled_op *mona_session_modelled_op(const mona_session *s, unsigned core, unsigned op)
-{
-    const bool known =
-        s->plan->modelled && core < s->plan->cores && op < s->plan->model.header->op_count;
-    return known ? &modelled_ops(&s->workers[core])[op] : NULL;
-}
-
-void mona_session_observe(mona_session *s, void (*observe)(void *, const ac_model_event *),
-                          void *observer)
-{
-    for (uint32_t i = 0; i < s->plan->cores && s->plan->modelled; i++)
-        ac_model_observe(&s->workers[i].core, observe, observer);
-}
-
 /* ---- rows of an operator --------------------------------------------------------------------- */
 
 /* Points call number `slot` at row p->next and at what it reads. */
@@ -275,7 +99,7 @@ static void prepare_row(const worker *w, const plan_op *op, const plan_progress 
         if (op->writer[i] != MONA_NONE)
             rows += point_at_window(w, op, i, progress, call, rows);
     if (op->depth) {
-        *rows = row_of(w, op, p->next);
+        *rows = mona_session_row(w, op, p->next);
         call->output = (mona_rows){rows, op->block_stride, first_column(op, p)};
     }
 }
@@ -304,7 +128,7 @@ static void run_rows(worker *w, uint32_t index, plan_progress *progress)
         .planes = planes,
         .store = op->store != MONA_NONE ? &plan->ops[op->store].bound : NULL,
     };
-    const modelled_mark mark = begin_modelled(w, index);
+    const modelled_mark mark = mona_modelled_begin(w, index);
     const uint32_t at_once = plan->modelled && class->some_rows ? MONA_ROWS_AT_ONCE : 1;
     while (p->next < p->need) {
         mona_row_call calls[MONA_ROWS_AT_ONCE];
@@ -318,10 +142,9 @@ static void run_rows(worker *w, uint32_t index, plan_progress *progress)
             class->some_rows(calls, count);
         else
             class->row(calls);
-        if (plan->modelled && !has_program(op))
-            account_row(w, op, calls);
+        mona_modelled_row(w, op, calls);
     }
-    end_modelled(w, index, &mark);
+    mona_modelled_end(w, index, &mark);
 }
 
 /* ---- one group ------------------------------------------------------------------------------- */
@@ -334,23 +157,7 @@ static void clear_rows(const worker *w, const plan_op *op, int64_t begin, int64_
         (size_t)op->columns * op->bound.output_c0 * mona_type_size(op->bound.output.type);
     for (int64_t y = begin; y < end; y++)
         for (uint32_t block = first; block < last; block++)
-            memset(row_of(w, op, y) + block * op->block_stride, 0, bytes);
-}
-
-/* The columns of a ring that padding fills hold zeros from the start of the unit on; so does what
- * its rows are longer than the tile, which copies of whole blocks may read. */
-static void account_padding(worker *w, const plan_op *op, const plan_progress *p)
-{
-    const size_t column = op->bound.output_c0 * mona_type_size(op->bound.output.type);
-    const mona_span inside = mona_plan_columns(op, p);
-    const size_t left = (size_t)(inside.begin - p->x_begin) * column;
-    const size_t end = (size_t)(inside.end - p->x_begin) * column;
-    for (uint32_t y = 0; y < op->depth; y++)
-        for (uint32_t n = 0; n < mona_plan_blocks(op); n++) {
-            uint8_t *row = row_of(w, op, y) + n * op->block_stride;
-            ac_model_written(&w->core, row, left);
-            ac_model_written(&w->core, row + end, op->block_stride - end);
-        }
+            memset(mona_session_row(w, op, y) + block * op->block_stride, 0, bytes);
 }
 
 /* Columns outside the tensor are zero padding, and so are the channels that fill up the last block;
@@ -369,11 +176,11 @@ static void clear_padding(worker *w, const plan_group *g, uint32_t tile,
         else if (!op->map && op->depth && (columns.begin > p->x_begin || columns.end < p->x_end))
             clear_rows(w, op, 0, op->depth, 0, mona_plan_blocks(op));
         if (plan->modelled)
-            account_padding(w, op, p);
+            mona_modelled_padding(w, op, p);
     }
 }
 
-static void run_unit(worker *w, const plan_group *g, uint32_t tile)
+void mona_session_run_unit(worker *w, const plan_group *g, uint32_t tile)
 {
     const mona_plan *plan = w->session->plan;
     plan_progress *progress = (plan_progress *)(void *)(w->region + plan->progress_offset);
@@ -458,7 +265,7 @@ static void run_groups(worker *w)
             run_map(w, g);
         else if (w->index < g->parts)
             for (uint32_t tile = 0; tile < g->tiles; tile++)
-                run_unit(w, g, tile);
+                mona_session_run_unit(w, g, tile);
         g = mona_plan_next_group(plan, g);
         if (plan->cores == 1)
             continue;
@@ -509,7 +316,7 @@ static void place_worker(mona_session *s, uint32_t index)
     /* Padding and the slack that row programs may read stay finite. */
     memset(region, 0, plan->core_bytes);
     if (plan->modelled)
-        place_model(w);
+        mona_modelled_place(w);
 }
 
 static void bind_constants(mona_session *s)
@@ -570,7 +377,7 @@ mona_status mona_session_run(mona_session *s, const mona_buffer *inputs, const m
     if (s->plan->modelled) {
         s->inputs = inputs;
         s->outputs = outputs;
-        run_modelled(s);
+        mona_modelled_run(s);
         return MONA_OK;
     }
     mona_port_lock(&s->mutex);

@@ -1,0 +1,50 @@
+/* What session.c and session_modelled.c share. Private to engine/. */
+#ifndef MONA_SESSION_H
+#define MONA_SESSION_H
+
+#include <stdatomic.h>
+
+#include "modelled.h"
+#include "plan.h"
+#include "port/port.h"
+
+typedef struct worker {
+    mona_session *session;
+    ac_core core;
+    uint8_t *region;
+    mona_port_thread thread;
+    uint32_t index;
+    bool started;
+    ac_model_report modelled; /* of the last run */
+} worker;
+
+struct mona_session {
+    mona_plan *plan;
+    uint8_t *arena;
+    worker *workers; /* [plan->cores]; 0 is the thread that calls mona_session_run */
+    mona_port_mutex mutex;
+    mona_port_condition changed;
+    uint64_t generation; /* runs started */
+    atomic_uint arrived; /* ends of groups reached in this run, over all cores */
+    bool stop;
+    const mona_buffer *inputs, *outputs;
+};
+
+/* Row of a ring or map. */
+uint8_t *mona_session_row(const worker *w, const plan_op *op, int64_t row);
+/* One band by one tile of a group. */
+void mona_session_run_unit(worker *w, const plan_group *g, uint32_t tile);
+
+/* session_modelled.c; begin, end and row do nothing for other plans. */
+typedef struct modelled_mark {
+    mona_modelled_op before;
+} modelled_mark;
+
+modelled_mark mona_modelled_begin(worker *w, uint32_t index);
+void mona_modelled_end(worker *w, uint32_t index, const modelled_mark *mark);
+void mona_modelled_row(worker *w, const plan_op *op, const mona_row_call *call);
+void mona_modelled_padding(worker *w, const plan_op *op, const plan_progress *p);
+void mona_modelled_place(worker *w);
+void mona_modelled_run(mona_session *s);
+
+#endif

@@ -1,0 +1,164 @@
+/* A session on model310: its cores run one after another in the caller's thread, and what the model
+ * must be told that no instruction says. */
+#include "session.h"
+
+#include "libc.h"
+
+/* Steps of the scalar unit for an element of a row that no vector program makes yet: load, work,
+ * store, count. */
+enum { SCALAR_STEPS = 4 };
+
+static mona_modelled_op modelled_so_far(const worker *w)
+{
+    const ac_model_report *r = ac_model_so_far(&w->core);
+    mona_modelled_op sum = {.cycles = r->cycles, .cube_useful = r->cube_useful};
+    memcpy(sum.busy, r->busy, sizeof sum.busy);
+    return sum;
+}
+
+static mona_modelled_op *modelled_ops(const worker *w)
+{
+    return (mona_modelled_op *)(void *)(w->region + w->session->plan->modelled_offset);
+}
+
+/* An operator reads rows that another has just written, so the pipes are emptied between them. */
+modelled_mark mona_modelled_begin(worker *w, uint32_t index)
+{
+    const mona_plan *plan = w->session->plan;
+    if (!plan->modelled)
+        return (modelled_mark){{0}};
+    ac_model_kernel(&w->core, plan->model.strings + plan->ops[index].bound.op->name);
+    w->core.isa->barrier(&w->core, AC_PIPE_ALL);
+    return (modelled_mark){modelled_so_far(w)};
+}
+
+void mona_modelled_end(worker *w, uint32_t index, const modelled_mark *mark)
+{
+    if (!w->session->plan->modelled)
+        return;
+    w->core.isa->barrier(&w->core, AC_PIPE_ALL);
+    const mona_modelled_op after = modelled_so_far(w);
+    mona_modelled_op *sum = &modelled_ops(w)[index];
+    sum->cycles += after.cycles - mark->before.cycles;
+    sum->cube_useful += after.cube_useful - mark->before.cube_useful;
+    for (int i = 0; i < AC_PIPE_ALL; i++)
+        sum->busy[i] += after.busy[i] - mark->before.busy[i];
+}
+
+static bool has_program(const plan_op *op)
+{
+    const uint32_t kind = op->bound.op->kind;
+    return kind == MONA_OP_CONV || (kind == MONA_OP_LOAD && mona_load_has_program(&op->bound));
+}
+
+/* A row that the scalar unit made: what it wrote of its ring, block by block. */
+void mona_modelled_row(worker *w, const plan_op *op, const mona_row_call *call)
+{
+    const ac_isa *isa = w->core.isa;
+    if (!w->session->plan->modelled || has_program(op))
+        return;
+    const mona_shape *s = mona_plan_progress_shape(op);
+    const size_t pixels = (size_t)(call->x_end - call->x_begin);
+    const uint32_t steps = (uint32_t)(pixels * s->channels * SCALAR_STEPS);
+    if (!op->depth) {
+        isa->scalar(&w->core, NULL, 0, NULL, 0, steps);
+        return;
+    }
+    const size_t column = op->bound.output_c0 * mona_type_size(op->bound.output.type);
+    const uint32_t blocks = mona_plan_blocks(op);
+    uint8_t *to = call->output.rows[0] + (size_t)(call->x_begin - call->output.x_begin) * column;
+    for (uint32_t n = 0; n < blocks; n++)
+        isa->scalar(&w->core, NULL, 0, to + n * op->block_stride, pixels * column, steps / blocks);
+}
+
+/* Adds n steps of `step` bytes to a range that begins at *least and has *size bytes. */
+static void extend(const uint8_t **least, size_t *size, uint32_t n, ptrdiff_t step)
+{
+    const ptrdiff_t all = (ptrdiff_t)n * step;
+    *least += all < 0 ? all : 0;
+    *size += (size_t)(all < 0 ? -all : all);
+}
+
+/* The planes of one input or output: what lies between their first byte and their last. */
+static void name_planes(worker *w, const mona_buffer *b, const mona_shape *s, bool writable)
+{
+    const uint8_t *least = b->data;
+    size_t size = (size_t)s->width * mona_type_size(s->type);
+    extend(&least, &size, s->height - 1, b->row_stride);
+    extend(&least, &size, s->channels - 1, s->channels > 1 ? b->channel_stride : 0);
+    ac_model_gm(&w->core, least, size, writable);
+}
+
+/* Starts a core's program: its frame's planes, and the constants on their way to L1. */
+static void launch_modelled(worker *w)
+{
+    const mona_session *s = w->session;
+    const mona_plan *plan = s->plan;
+    const mona_file_header *h = plan->model.header;
+    ac_model_reset(&w->core);
+    ac_model_gm_clear(&w->core);
+    for (uint32_t i = 0; i < h->input_count; i++)
+        name_planes(w, &s->inputs[i], &plan->shapes[i], false);
+    for (uint32_t i = 0; i < h->output_count; i++)
+        name_planes(w, &s->outputs[i], &plan->shapes[h->input_count + i], true);
+    memset(modelled_ops(w), 0, h->op_count * sizeof(mona_modelled_op));
+}
+
+/* The cores one after another, each with its share of the memory's bandwidth: predictions must not
+ * depend on how threads happen to run. */
+void mona_modelled_run(mona_session *s)
+{
+    const plan_group *g = mona_plan_first_group(s->plan);
+    for (uint32_t i = 0; i < s->plan->cores; i++) {
+        worker *w = &s->workers[i];
+        launch_modelled(w);
+        for (uint32_t tile = 0; i < g->parts && tile < g->tiles; tile++)
+            mona_session_run_unit(w, g, tile);
+        ac_model_finish(&w->core, &w->modelled);
+    }
+}
+
+void mona_modelled_place(worker *w)
+{
+    const mona_plan *plan = w->session->plan;
+    const ac_model_config config = {.core = w->index, .cores = plan->cores};
+    ac_model_init(&w->core, w->region + plan->model_offset, &config, w->region,
+                  plan->rings_bytes + AC_ROW_SLACK);
+    ac_model_resident(&w->core, w->session->arena + plan->state_bytes,
+                      plan->maps_offset - plan->state_bytes);
+}
+
+const ac_model_report *mona_session_modelled(const mona_session *s, unsigned core)
+{
+    return s->plan->modelled && core < s->plan->cores ? &s->workers[core].modelled : NULL;
+}
+
+const mona_modelled_op *mona_session_modelled_op(const mona_session *s, unsigned core, unsigned op)
+{
+    const bool known =
+        s->plan->modelled && core < s->plan->cores && op < s->plan->model.header->op_count;
+    return known ? &modelled_ops(&s->workers[core])[op] : NULL;
+}
+
+void mona_session_observe(mona_session *s, void (*observe)(void *, const ac_model_event *),
+                          void *observer)
+{
+    for (uint32_t i = 0; i < s->plan->cores && s->plan->modelled; i++)
+        ac_model_observe(&s->workers[i].core, observe, observer);
+}
+
+/* The columns of a ring that padding fills hold zeros from the start of the unit on; so does what
+ * its rows are longer than the tile, which copies of whole blocks may read. */
+void mona_modelled_padding(worker *w, const plan_op *op, const plan_progress *p)
+{
+    const size_t column = op->bound.output_c0 * mona_type_size(op->bound.output.type);
+    const mona_span inside = mona_plan_columns(op, p);
+    const size_t left = (size_t)(inside.begin - p->x_begin) * column;
+    const size_t end = (size_t)(inside.end - p->x_begin) * column;
+    for (uint32_t y = 0; y < op->depth; y++)
+        for (uint32_t n = 0; n < mona_plan_blocks(op); n++) {
+            uint8_t *row = mona_session_row(w, op, y) + n * op->block_stride;
+            ac_model_written(&w->core, row, left);
+            ac_model_written(&w->core, row + end, op->block_stride - end);
+        }
+}
