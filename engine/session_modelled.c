@@ -4,10 +4,6 @@
 
 #include "libc.h"
 
-/* Steps of the scalar unit for an element of a row that no vector program makes yet: load, work,
- * store, count. */
-enum { SCALAR_STEPS = 4 };
-
 static mona_modelled_op modelled_so_far(const worker *w)
 {
     const ac_model_report *r = ac_model_so_far(&w->core);
@@ -59,7 +55,7 @@ void mona_modelled_row(worker *w, const plan_op *op, const mona_row_call *call)
         return;
     const mona_shape *s = mona_plan_progress_shape(op);
     const size_t pixels = (size_t)(call->x_end - call->x_begin);
-    const uint32_t steps = (uint32_t)(pixels * s->channels * SCALAR_STEPS);
+    const uint32_t steps = (uint32_t)(pixels * s->channels * AC_SCALAR_STEPS);
     if (!op->depth) {
         isa->scalar(&w->core, NULL, 0, NULL, 0, steps);
         return;

@@ -217,13 +217,12 @@ static const program *at_row_of(program *p, const tile *t)
 
 void ac_conv_rows_by_instructions(ac_core *core, const ac_conv_row *rows, uint32_t count)
 {
-    const ac_conv_row *row = rows;
-    const ac_conv *c = row->conv;
+    const ac_conv *c = rows->conv;
     program p = {.core = core,
                  .isa = core->isa,
                  .rows = rows,
                  .row_count = count,
-                 .row = row,
+                 .row = rows,
                  .conv = c,
                  .batch = MONA_NONE,
                  .l0b_first = MONA_NONE};
@@ -231,14 +230,14 @@ void ac_conv_rows_by_instructions(ac_core *core, const ac_conv_row *rows, uint32
     p.fractal_k = p.element == 1 ? core->target->fractal_k_8bit : core->target->fractal_k_f16;
     p.fractal_bytes = AC_FRACTAL * p.fractal_k * p.element;
     p.run_fractals = (c->run_elements[0] + p.fractal_k - 1) / p.fractal_k; /* all runs are alike */
-    p.group = ac_scatter_group(row);
-    p.joins = !row->planes && row->output.c0 == 2 * AC_FRACTAL && row->output.type != MONA_F16;
-    p.pairs = row->planes && row->planes->block == 2 && row->output.type != MONA_F16 &&
-              row->planes->type == row->output.type && row->planes->maximum >= UINT8_MAX;
+    p.group = ac_scatter_group(rows);
+    p.joins = !rows->planes && rows->output.c0 == 2 * AC_FRACTAL && rows->output.type != MONA_F16;
+    p.pairs = rows->planes && rows->planes->block == 2 && rows->output.type != MONA_F16 &&
+              rows->planes->type == rows->output.type && rows->planes->maximum >= UINT8_MAX;
     choose_tile(&p);
     guard_flags(&p, p.isa->set_flag);
     tile current = {.end = at_most(p.group, c->blocks),
-                    .pixels = at_most(p.m1 * AC_FRACTAL, row->pixels)};
+                    .pixels = at_most(p.m1 * AC_FRACTAL, rows->pixels)};
     tile next = current;
     start(&p, &current);
     for (bool more = true; more; current = next) {

@@ -1,5 +1,5 @@
-/* What conv_instructions.c and conv_finish.c share: the program of one output row of a convolution.
- * Private to ops/. */
+/* What conv_instructions.c, conv_finish.c, conv_residual.c and conv_store.c share: the program of
+ * one output row of a convolution. Private to ops/. */
 #ifndef MONA_OPS_CONV_INSTRUCTIONS_H
 #define MONA_OPS_CONV_INSTRUCTIONS_H
 
@@ -13,7 +13,6 @@ enum {
     C_FRACTAL_BYTES = AC_FRACTAL * AC_FRACTAL * 4,
     VECTOR = AC_FRACTAL * 2, /* bytes: 16 fp16 values, one block */
     MAX_BATCH = 24,          /* blocks whose constants are in UB at once: groups of 1, 2 or 3 */
-    STEPS_PER_ELEMENT = 4,   /* of the scalar unit, where it copies */
 };
 
 /* UB. Constants of a batch of blocks, and single blocks of values; then tiles. */
@@ -76,13 +75,52 @@ static inline uint8_t *l0c_of(const program *p, const tile *t, uint32_t n)
            (size_t)(n - t->first) * p->m1 * C_FRACTAL_BYTES;
 }
 
+static inline uint32_t elements_of(const tile *t)
+{
+    return t->pixels * AC_FRACTAL;
+}
+
+/* Takes so many bytes of UB from *at on, in whole blocks. */
+static inline uint8_t *take(uint8_t **at, size_t bytes)
+{
+    uint8_t *taken = *at;
+    *at += (bytes + AC_BLOCK - 1) / AC_BLOCK * AC_BLOCK;
+    return taken;
+}
+
+static inline uint16_t *take_halves(uint8_t **at, size_t bytes)
+{
+    return (uint16_t *)(void *)take(at, bytes);
+}
+
+static inline void copy_blocks(const program *p, ac_path path, void *to, const void *from,
+                               uint32_t blocks)
+{
+    p->isa->copy(p->core, path, to, from, (ac_copy){.bursts = 1, .blocks = (uint16_t)blocks});
+}
+
+/* conv_finish.c */
+
 /* Lays out UB for tiles of m1 fractals; the bytes it takes. */
 size_t mona_conv_place_buffers(program *p, uint32_t m1);
 /* Brings the constants of the tile's blocks to UB, unless they are there. */
 void mona_conv_load_constants(program *p, const tile *t);
-/* Starts to bring the tile's residual to UB. */
-void mona_conv_load_residual(const program *p, const tile *t);
+/* ub.t op a block of 16 values, to `to`. */
+void mona_conv_with_block(const program *p, ac_vec2 op, uint16_t *to, const uint16_t *block,
+                          const tile *t);
 /* Drains the tile's half of L0C and finishes its pixels. */
 void mona_conv_finish(const program *p, const tile *t);
+
+/* conv_residual.c. place: its part of UB. load: starts to bring the tile's residual there. add:
+ * that of block n to ub.t. */
+void mona_conv_place_residual(program *p, uint8_t **at, uint32_t m1);
+void mona_conv_load_residual(const program *p, const tile *t);
+void mona_conv_add_residual(const program *p, const tile *t, uint32_t n);
+
+/* conv_store.c. place: its part of UB. round: block n, which is in ub.t. store: the tile, once all
+ * its blocks are rounded. */
+void mona_conv_place_results(program *p, uint8_t **at, uint32_t m1);
+void mona_conv_round(const program *p, const tile *t, uint32_t n);
+void mona_conv_store(const program *p, const tile *t);
 
 #endif

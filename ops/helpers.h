@@ -16,6 +16,13 @@ static inline bool f16_finite(uint16_t bits)
     return (bits & 0x7c00) != 0x7c00;
 }
 
+/* Bytes that the scalar unit copies, where no copy of whole blocks may reach. */
+static inline void scalar_copy(ac_core *core, void *to, const void *from, uint32_t bytes)
+{
+    core->isa->scalar(core, from, bytes, to, bytes, AC_SCALAR_STEPS * bytes);
+    memcpy(to, from, bytes);
+}
+
 /* Window of an operator that reads exactly the pixel it writes. */
 static inline mona_span same_span(const mona_bound_op *bound, uint32_t i, mona_span out)
 {

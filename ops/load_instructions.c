@@ -12,15 +12,12 @@
 #include "helpers.h"
 #include "vectors.h"
 
-#include "../engine/libc.h"
-
 enum {
     PIECE = 1024, /* pixels */
     GROUP = 256,  /* pixels of 16 x 16 words */
     C0 = 8,
     BITS_OF_1024 = 0x6400,
     BITS_OF_SAMPLE = 0x00ff,
-    STEPS_PER_BYTE = 4, /* of the scalar unit */
 };
 
 /* UB; samples, then words of 16 bits. */
@@ -52,10 +49,8 @@ static void bring(ac_core *core, uint8_t *to, const uint8_t *from, uint32_t coun
         core->isa->copy(core, AC_GM_UB, to, from,
                         (ac_copy){.bursts = 1, .blocks = (uint16_t)(whole / AC_BLOCK)});
     core->isa->set_flag(core, AC_PIPE_MTE2, AC_PIPE_V, AC_EVENT0);
-    if (rest) {
-        core->isa->scalar(core, from + whole, rest, to + whole, rest, STEPS_PER_BYTE * rest);
-        memcpy(to + whole, from + whole, rest);
-    }
+    if (rest)
+        scalar_copy(core, to + whole, from + whole, rest);
     core->isa->set_flag(core, AC_PIPE_S, AC_PIPE_V, AC_EVENT0);
     core->isa->wait_flag(core, AC_PIPE_MTE2, AC_PIPE_V, AC_EVENT0);
     core->isa->wait_flag(core, AC_PIPE_S, AC_PIPE_V, AC_EVENT0);

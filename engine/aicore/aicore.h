@@ -54,7 +54,8 @@ enum {
     AC_REPEAT = 256, /* bytes one vector repeat works on */
     AC_MAX_REPEAT = 255,
     AC_MAX_MKN = 4095,
-    AC_FRACTAL = 16, /* rows of A and columns of B in a fractal */
+    AC_FRACTAL = 16,     /* rows of A and columns of B in a fractal */
+    AC_SCALAR_STEPS = 4, /* of the scalar unit for an element: load, work, store, count */
 };
 
 /* Burst copies between buffers; lengths and gaps in 32-byte blocks. */
