@@ -14,6 +14,8 @@ Q := $(if $(V),,@)
 PACKAGES := pkg-config protobuf-c-compiler libprotobuf-c-dev libonnx-dev libstb-dev libcjson-dev \
             libavformat-dev libavcodec-dev libavutil-dev libavfilter-dev
 TEST_PACKAGES := libcmocka-dev ffmpeg clang python3
+# What people look at is tested with what they look with; skipped without.
+LOOK_PACKAGES := man-db zsh chromium chromium-driver
 # For the tests of the other architecture, which are skipped without them.
 CROSS_PACKAGES := gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static
 CROSS_CC := aarch64-linux-gnu-gcc
@@ -90,6 +92,7 @@ deps:
 
 test-deps:
 	$(call need,$(PACKAGES) $(TEST_PACKAGES))
+	-$(call need,$(LOOK_PACKAGES))
 	$(if $(filter x86_64,$(ARCH)),-$(call need,$(CROSS_PACKAGES)))
 
 # ---- engine -----------------------------------------------------------------------------------
@@ -209,13 +212,24 @@ bench-published: $(BUILD)/tests/published
 	$(Q)$(BUILD)/tests/published --report
 
 # ---- the rest ---------------------------------------------------------------------------------
+# What the option tables are written out as, and where each kind of file is looked for.
+MAN := share/man/man1/mona.1
+BASH_COMPLETION := share/bash-completion/completions/mona
+ZSH_COMPLETION := share/zsh/site-functions/_mona
+
 install: all
 	install -D -m 755 $(BUILD)/mona $(DESTDIR)$(PREFIX)/bin/mona
+	$(BUILD)/mona help --man > $(BUILD)/gen/mona.1
+	$(BUILD)/mona help --completion bash > $(BUILD)/gen/mona.bash
+	$(BUILD)/mona help --completion zsh > $(BUILD)/gen/_mona
+	install -D -m 644 $(BUILD)/gen/mona.1 $(DESTDIR)$(PREFIX)/$(MAN)
+	install -D -m 644 $(BUILD)/gen/mona.bash $(DESTDIR)$(PREFIX)/$(BASH_COMPLETION)
+	install -D -m 644 $(BUILD)/gen/_mona $(DESTDIR)$(PREFIX)/$(ZSH_COMPLETION)
 	install -D -m 644 $(BUILD)/libmona.a $(DESTDIR)$(PREFIX)/lib/libmona.a
 	install -D -m 644 engine/mona.h $(DESTDIR)$(PREFIX)/include/mona.h
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/mona $(DESTDIR)$(PREFIX)/lib/libmona.a $(DESTDIR)$(PREFIX)/include/mona.h
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/mona lib/libmona.a include/mona.h $(MAN) $(BASH_COMPLETION) $(ZSH_COMPLETION))
 
 clean:
 	rm -rf build build-* demo

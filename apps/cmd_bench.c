@@ -13,10 +13,15 @@
 #include "modelled_bench.h"
 #include "models/embedded.h"
 #include "mona.h"
-#include "options.h"
 #include "peak.h"
 
 enum { WARM_UP = 3 };
+
+typedef struct arguments {
+    const char *size, *cpu, *device, *trace, *plot;
+    long threads, iterations, strip_rows, tile_columns;
+    bool json, peak;
+} arguments;
 
 typedef struct bench {
     const char *name;
@@ -146,68 +151,38 @@ static int report_peak(unsigned threads, bool json)
     return EXIT_SUCCESS;
 }
 
-int cmd_bench(int argc, char **argv)
+static int run(int argc, char **argv)
 {
-    const char *size = NULL, *cpu = NULL, *device = "auto", *trace = NULL, *plot = NULL;
-    long threads = 0, iterations = 20, strip_rows = 0, tile_columns = 0;
-    bool json = false, peaks = false;
-    const option options[] = {
-        {"--size", NULL, OPTION_STRING, &size, 0, 0, "WxH", "size of the first input"},
-        {"--threads", "-t", OPTION_WHOLE, &threads, 0, MONA_MAX_THREADS, "N",
-         "threads; 0, the default: one per core"},
-        {"--iterations", "-n", OPTION_WHOLE, &iterations, 1, 1000000, "N",
-         "frames to time after 3 that warm up (20)"},
-        {"--device", NULL, OPTION_STRING, &device, 0, 0, "NAME", "device (auto)"},
-        {"--cpu", NULL, OPTION_STRING, &cpu, 0, 0, "ISA",
-         "highest instruction set: instructions, c; avx2, avxvnni, avx512; neon, dotprod"},
-        {"--strip-rows", NULL, OPTION_WHOLE, &strip_rows, 0, MONA_MAX_SIDE, "N",
-         "rows a step makes; 0: the planner's choice"},
-        {"--tile-columns", NULL, OPTION_WHOLE, &tile_columns, 0, MONA_MAX_SIDE, "N",
-         "columns of a tile; 0: the planner's choice"},
-        {"--trace", NULL, OPTION_STRING, &trace, 0, 0, "FILE.json",
-         "model310: what every pipe did, for Perfetto or chrome://tracing"},
-        {"--plot", NULL, OPTION_STRING, &plot, 0, 0, "FILE.svg",
-         "model310: a picture of one strip, pipes over time"},
-        {"--peak", NULL, OPTION_FLAG, &peaks, 0, 0, NULL,
-         "measure what this machine can do at most, and stop"},
-        {"--json", NULL, OPTION_FLAG, &json, 0, 0, NULL, "one JSON object"},
-    };
-    const command_line line = {
-        "bench MODEL --size WxH [OPTION]...",
-        "Times a model, a .mona file or the name of one inside mona, on one frame after another.",
-        options,
-        sizeof options / sizeof *options,
-        0,
-        1};
+    arguments a = {0};
     const char *operands[2];
-    const options_result parsed = options_parse(&line, argc, argv, operands);
+    const options_result parsed = options_parse(&command_bench, &a, argc, argv, operands);
     if (parsed != OPTIONS_RUN)
         return parsed == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
-    bench b = {.name = operands[0], .iterations = iterations, .json = json};
-    b.config.device = mona_device_find(device);
+    bench b = {.name = operands[0], .iterations = a.iterations, .json = a.json};
+    b.config.device = mona_device_find(a.device);
     if (!b.config.device)
-        return cli_fail(EXIT_USAGE, "no device '%s'; mona devices lists them", device);
+        return cli_fail(EXIT_USAGE, "no device '%s'; mona devices lists them", a.device);
     mona_device_properties properties;
     mona_device_query(b.config.device, &properties);
-    if ((trace || plot) && !modelled_device(b.config.device))
+    if ((a.trace || a.plot) && !modelled_device(b.config.device))
         return cli_fail(EXIT_USAGE, "--trace and --plot want --device model310");
-    if (peaks)
-        return report_peak(threads ? (unsigned)threads : properties.cores, json);
+    if (a.peak)
+        return report_peak(a.threads ? (unsigned)a.threads : properties.cores, a.json);
     if (!b.name)
-        return cli_fail(EXIT_USAGE, "usage: mona %s", line.usage);
+        return cli_fail(EXIT_USAGE, "usage: mona bench %s", command_bench.usage);
     unsigned width = 0, height = 0;
-    if (size && !options_size(size, MONA_MAX_SIDE, &width, &height))
+    if (a.size && !options_size(a.size, MONA_MAX_SIDE, &width, &height))
         return EXIT_USAGE;
-    b.config.cpu = cpu;
-    b.config.threads = (unsigned)threads;
-    b.config.strip_rows = (unsigned)strip_rows;
-    b.config.tile_columns = (unsigned)tile_columns;
+    b.config.cpu = a.cpu;
+    b.config.threads = (unsigned)a.threads;
+    b.config.strip_rows = (unsigned)a.strip_rows;
+    b.config.tile_columns = (unsigned)a.tile_columns;
     b.config.sizes[0] = (mona_size){width, height};
     const bool inside = embedded_model_find(b.name) != NULL;
     bool done = model_source_open(&b.source, inside ? NULL : b.name, inside ? b.name : NULL);
     b.model = b.source.model.model;
     if (modelled_device(b.config.device)) {
-        const modelled_options wanted = {json, trace, plot};
+        const modelled_options wanted = {a.json, a.trace, a.plot};
         done = done && modelled_bench(b.name, &b.model, &b.config, &wanted);
     } else {
         done = done && bench_session_open(&b.run, b.name, &b.model, &b.config) && measure(&b);
@@ -217,3 +192,45 @@ int cmd_bench(int argc, char **argv)
     close_bench(&b);
     return done ? EXIT_SUCCESS : EXIT_FAILED;
 }
+
+static const char running[] = "What runs", modelled[] = "On device model310";
+
+static const option options[] = {
+    {"--size", NULL, OPTION_STRING, offsetof(arguments, size), "WxH", running,
+     .help = "size of the first input"},
+    {"--iterations", "-n", OPTION_WHOLE, offsetof(arguments, iterations), "N", running,
+     .help = "frames to time after 3 that warm up", .initial = "20", .minimum = 1,
+     .maximum = 1000000},
+    {"--threads", "-t", OPTION_WHOLE, offsetof(arguments, threads), "N", running,
+     .help = "threads (default 0: one per core)", .maximum = MONA_MAX_THREADS},
+    OPTION_DEVICE(offsetof(arguments, device), running),
+    OPTION_CPU(offsetof(arguments, cpu), running),
+    {"--strip-rows", NULL, OPTION_WHOLE, offsetof(arguments, strip_rows), "N", running,
+     .help = "rows a step makes (default 0: the planner's choice)", .maximum = MONA_MAX_SIDE},
+    {"--tile-columns", NULL, OPTION_WHOLE, offsetof(arguments, tile_columns), "N", running,
+     .help = "columns of a tile (default 0: the planner's choice)", .maximum = MONA_MAX_SIDE},
+    {"--trace", NULL, OPTION_FILE, offsetof(arguments, trace), "FILE.json", modelled,
+     .help = "what every pipe did, for Perfetto or chrome://tracing"},
+    {"--plot", NULL, OPTION_FILE, offsetof(arguments, plot), "FILE.svg", modelled,
+     .help = "a picture of one strip, pipes over time"},
+    {"--peak", NULL, OPTION_FLAG, offsetof(arguments, peak), NULL, "Other",
+     .help = "measure what this machine can do at most, and stop"},
+    {"--json", NULL, OPTION_FLAG, offsetof(arguments, json), NULL, "Other",
+     .help = "one JSON object"},
+};
+
+const command command_bench = {
+    .name = "bench",
+    .summary = "measure how long a frame takes",
+    .run = run,
+    .usage = "MODEL --size WxH [OPTION]...",
+    .description =
+        "Times a model, a .mona file or the name of one inside mona, on one frame after another.",
+    .examples = "mona bench sr_x2_fast --size 1920x1080\n"
+                "mona bench sr_x2_fast --size 1920x1080 --device model310 --plot strip.svg\n"
+                "mona bench --peak  # what this machine can do at most\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .operands_max = 1,
+    .takes_model = true,
+};

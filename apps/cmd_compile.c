@@ -12,8 +12,6 @@
 #include "planes.h"
 #include "save.h"
 
-enum { DEFAULT_IMAGES = 32 };
-
 typedef struct compile_job {
     const char *input, *output, *precision, *input_type, *output_type, *name;
     option_list calibrate;
@@ -49,9 +47,6 @@ static bool check_options(compile_job *job)
     if (!job->precision)
         job->precision = job->calibrate.count ? "int8" : "fp16";
     o->int8 = !strcmp(job->precision, "int8");
-    if (!o->int8 && strcmp(job->precision, "fp16"))
-        return !cli_fail(EXIT_USAGE, "--precision: expected int8 or fp16, found '%s'",
-                         job->precision);
     o->range = (float)job->range;
     o->bits = (unsigned)job->bits;
     o->any_size = job->any_size;
@@ -64,39 +59,8 @@ static bool check_options(compile_job *job)
 
 static options_result read_options(compile_job *job, int argc, char **argv)
 {
-    const option options[] = {
-        {"--output", "-o", OPTION_STRING, &job->output, 0, 0, "FILE", "where the model goes"},
-        {"--precision", NULL, OPTION_STRING, &job->precision, 0, 0, "int8|fp16",
-         "of weights and activations (int8 with --calibrate, else fp16)"},
-        {"--calibrate", NULL, OPTION_LIST, &job->calibrate, 0, 0, "PATH",
-         "image, or folder of images, that shows the range of every value; repeatable"},
-        {"--images", NULL, OPTION_WHOLE, &job->images, 1, 10000, "N",
-         "use N of the calibration images (32)"},
-        {"--input-type", NULL, OPTION_STRING, &job->input_type, 0, 0, "TYPE",
-         "of input planes: u8, u16, s8 or f16 (u8)"},
-        {"--output-type", NULL, OPTION_STRING, &job->output_type, 0, 0, "TYPE",
-         "of output planes (u8 for images, else what is computed)"},
-        {"--input-range", NULL, OPTION_NUMBER, &job->range, 1e-6, 1e6, "X",
-         "real value of the largest sample of a plane (1)"},
-        {"--bits", NULL, OPTION_WHOLE, &job->bits, 9, 16, "N", "of u16 samples (10)"},
-        {"--any-size", NULL, OPTION_FLAG, &job->any_size, 0, 0, NULL,
-         "take frames of any size even if the model names one"},
-        {"--resize-offset-h", NULL, OPTION_NUMBER, &job->offset_h, -1, 1, "X",
-         "added to the input row of every Resize (0)"},
-        {"--resize-offset-w", NULL, OPTION_NUMBER, &job->offset_w, -1, 1, "X",
-         "added to the input column of every Resize (0)"},
-        {"--name", NULL, OPTION_STRING, &job->name, 0, 0, "TEXT", "name inside the model"},
-    };
-    const command_line line = {
-        "compile IN.onnx -o OUT.mona [OPTION]...",
-        "Turns an ONNX model into a .mona model. Batch normalisation, activations, additions and\n"
-        "pixel shuffles are merged into the operators before or after them.",
-        options,
-        sizeof options / sizeof *options,
-        1,
-        1};
     const char *operands[2];
-    const options_result result = options_parse(&line, argc, argv, operands);
+    const options_result result = options_parse(&command_compile, job, argc, argv, operands);
     if (result != OPTIONS_RUN)
         return result;
     job->input = operands[0];
@@ -269,9 +233,9 @@ static void print_summary(const compile_job *job)
     print_accuracy(job, &model);
 }
 
-int cmd_compile(int argc, char **argv)
+static int run(int argc, char **argv)
 {
-    compile_job job = {.images = DEFAULT_IMAGES, .bits = 10, .range = 1};
+    compile_job job = {0};
     const options_result result = read_options(&job, argc, argv);
     if (result != OPTIONS_RUN)
         return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
@@ -284,3 +248,51 @@ int cmd_compile(int argc, char **argv)
     free(job.bytes);
     return ok ? EXIT_SUCCESS : EXIT_FAILED;
 }
+
+static const char model_group[] = "Model", calibrating[] = "Calibration", tensors[] = "Tensors";
+
+static const option options[] = {
+    {"--output", "-o", OPTION_FILE, offsetof(compile_job, output), "FILE", model_group,
+     .help = "where the model goes"},
+    {"--name", NULL, OPTION_STRING, offsetof(compile_job, name), "TEXT", model_group,
+     .help = "name inside the model"},
+    {"--precision", NULL, OPTION_CHOICE, offsetof(compile_job, precision), "int8|fp16", model_group,
+     .help = "of weights and activations (default int8 with --calibrate, else fp16)"},
+    {"--any-size", NULL, OPTION_FLAG, offsetof(compile_job, any_size), NULL, model_group,
+     .help = "take frames of any size even if the model names one"},
+    {"--resize-offset-h", NULL, OPTION_NUMBER, offsetof(compile_job, offset_h), "X", model_group,
+     .help = "added to the input row of every Resize", .initial = "0", .minimum = -1, .maximum = 1},
+    {"--resize-offset-w", NULL, OPTION_NUMBER, offsetof(compile_job, offset_w), "X", model_group,
+     .help = "added to the input column of every Resize", .initial = "0", .minimum = -1,
+     .maximum = 1},
+    {"--calibrate", NULL, OPTION_FILES, offsetof(compile_job, calibrate), "PATH", calibrating,
+     .help = "image, or folder of images, that shows the range of every value; repeatable"},
+    {"--images", NULL, OPTION_WHOLE, offsetof(compile_job, images), "N", calibrating,
+     .help = "use N of the calibration images", .initial = "32", .minimum = 1, .maximum = 10000},
+    {"--input-type", NULL, OPTION_STRING, offsetof(compile_job, input_type), "TYPE", tensors,
+     .help = "of input planes: u8, u16, s8 or f16 (default u8)", .values = "u8 u16 s8 f16"},
+    {"--output-type", NULL, OPTION_STRING, offsetof(compile_job, output_type), "TYPE", tensors,
+     .help = "of output planes (default u8 for images, else what is computed)",
+     .values = "u8 u16 s8 f16"},
+    {"--input-range", NULL, OPTION_NUMBER, offsetof(compile_job, range), "X", tensors,
+     .help = "real value of the largest sample of a plane", .initial = "1", .minimum = 1e-6,
+     .maximum = 1e6},
+    {"--bits", NULL, OPTION_WHOLE, offsetof(compile_job, bits), "N", tensors,
+     .help = "of u16 samples", .initial = "10", .minimum = 9, .maximum = 16},
+};
+
+const command command_compile = {
+    .name = "compile",
+    .summary = "turn an ONNX model into a .mona model",
+    .run = run,
+    .usage = "IN.onnx -o OUT.mona [OPTION]...",
+    .description = "Turns an ONNX model into a .mona model. Batch normalisation, activations, "
+                   "additions and pixel shuffles are merged into the operators before or after "
+                   "them.",
+    .examples = "mona compile net.onnx -o net.mona  # FP16\n"
+                "mona compile net.onnx -o net.mona --calibrate photos/  # INT8\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .operands_min = 1,
+    .operands_max = 1,
+};

@@ -6,7 +6,10 @@
 
 #include "commands.h"
 #include "mona.h"
-#include "options.h"
+
+typedef struct arguments {
+    bool json;
+} arguments;
 
 static void add_device(cJSON *list, const mona_device_properties *device)
 {
@@ -30,36 +33,41 @@ static int print_json(const cJSON *list)
     return EXIT_SUCCESS;
 }
 
-int cmd_devices(int argc, char **argv)
+static int run(int argc, char **argv)
 {
-    bool json = false;
-    const option options[] = {
-        {"--json", NULL, OPTION_FLAG, &json, 0, 0, NULL, "print JSON"},
-    };
-    const command_line line = {"devices [--json]",
-                               "Lists the devices that answer.",
-                               options,
-                               sizeof options / sizeof *options,
-                               0,
-                               0};
+    arguments a = {0};
     const char *operands[1];
-    options_result result = options_parse(&line, argc, argv, operands);
+    options_result result = options_parse(&command_devices, &a, argc, argv, operands);
     if (result != OPTIONS_RUN)
         return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
 
     cJSON *list = cJSON_CreateArray();
-    if (!json)
+    if (!a.json)
         printf("%-12s %-8s %6s %10s  %s\n", "NAME", "ISA", "CORES", "CACHE KiB", "DESCRIPTION");
     for (unsigned i = 0; i < mona_device_count(); i++) {
         mona_device_properties device;
         if (mona_device_query(mona_device_at(i), &device) != MONA_OK)
             continue;
         add_device(list, &device);
-        if (!json)
+        if (!a.json)
             printf("%-12s %-8s %6u %10zu  %s\n", device.name, device.isa, device.cores,
                    device.cache_bytes / 1024, device.description);
     }
-    int status = json ? print_json(list) : EXIT_SUCCESS;
+    int status = a.json ? print_json(list) : EXIT_SUCCESS;
     cJSON_Delete(list);
     return status;
 }
+
+static const option options[] = {
+    {"--json", NULL, OPTION_FLAG, offsetof(arguments, json), NULL, "Other", .help = "print JSON"},
+};
+
+const command command_devices = {
+    .name = "devices",
+    .summary = "list what mona can compute on",
+    .run = run,
+    .usage = "[--json]",
+    .description = "Lists the devices that answer.",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+};

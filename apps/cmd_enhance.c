@@ -9,7 +9,6 @@
 
 #include "commands.h"
 #include "model_source.h"
-#include "options.h"
 #include "pipeline/enhance.h"
 #include "pipeline/stills.h"
 #include "progress.h"
@@ -34,38 +33,21 @@ static void on_signal(int number)
 
 static options_result parse(arguments *a, int argc, char **argv)
 {
-    const option options[] = {
-        {"--output", "-o", OPTION_STRING, &a->output, 0, 0, "FILE", "where the result goes"},
-        {"--stages", NULL, OPTION_STRING, &a->stages, 0, 0, "LIST",
-         "what to do, in order: sr (x2), denoise; default sr,denoise (images: sr)"},
-        {"--sr", NULL, OPTION_STRING, &a->sr, 0, 0, "MODEL", "another super-resolution .mona"},
-        {"--denoise", NULL, OPTION_STRING, &a->denoise, 0, 0, "MODEL", "another denoising .mona"},
-        {"--strength", NULL, OPTION_STRING, &a->strength, 0, 0, "S",
-         "of denoising: auto (default) or 0 to 1, where 1 stands for noise of 50 steps"},
-        {"--crf", NULL, OPTION_NUMBER, &a->crf, 0, 51, "N",
-         "libx264 quality, lower is better (18)"},
-        {"--preset", NULL, OPTION_STRING, &a->preset, 0, 0, "NAME", "libx264 preset (medium)"},
-        {"--start", NULL, OPTION_NUMBER, &a->start, 0, 1e9, "SECONDS", "leave out the beginning"},
-        {"--frames", NULL, OPTION_WHOLE, &a->frames, 1, 1e15, "N", "stop after N frames"},
-        {"--threads", NULL, OPTION_WHOLE, &a->threads, 1, MONA_MAX_THREADS, "N",
-         "of each network (one per core)"},
-        {"--device", NULL, OPTION_STRING, &a->device, 0, 0, "NAME", "see mona devices (auto)"},
-        {"--cpu", NULL, OPTION_STRING, &a->cpu, 0, 0, "ISA", "highest instruction set: instructions, c; avx2, avxvnni, avx512; neon, dotprod"},
-        {"--strip-rows", NULL, OPTION_WHOLE, &a->strip_rows, 1, MONA_MAX_SIDE, "N",
-         "rows a step of the planner produces"},
-        {"--quiet", NULL, OPTION_FLAG, &a->quiet, 0, 0, NULL, "print nothing but errors"},
-    };
-    const command_line line = {"enhance IN -o OUT [OPTION]...",
-                               "Doubles and denoises a video (or a PNG or JPEG); sound, subtitles, "
-                               "timestamps and colour stay as they are.",
-                               options,
-                               sizeof options / sizeof *options,
-                               1,
-                               1};
     const char *operands[2] = {NULL, NULL};
-    options_result result = options_parse(&line, argc, argv, operands);
-    a->input = operands[0];
-    if (result == OPTIONS_RUN && !a->output) {
+    options_result result = options_parse(&command_enhance, a, argc, argv, operands);
+    if (result != OPTIONS_RUN)
+        return result;
+    if (operands[0] && a->input) {
+        cli_fail(0, "enhance: expected one input, found %s and -i %s", operands[0], a->input);
+        return OPTIONS_BAD;
+    }
+    if (operands[0])
+        a->input = operands[0];
+    if (!a->input) {
+        cli_fail(0, "enhance: expected an input; usage: mona enhance %s", command_enhance.usage);
+        return OPTIONS_BAD;
+    }
+    if (!a->output) {
         cli_fail(0, "enhance: expected -o OUT");
         return OPTIONS_BAD;
     }
@@ -159,9 +141,9 @@ static int run(const arguments *a, enhance_settings *settings, progress *shown, 
     return EXIT_SUCCESS;
 }
 
-int cmd_enhance(int argc, char **argv)
+static int enhance(int argc, char **argv)
 {
-    arguments a = {.strength = "auto", .device = "auto", .preset = "medium", .crf = 18};
+    arguments a = {0};
     model_source models[MODEL_COUNT] = {0};
     options_result result = parse(&a, argc, argv);
     if (result != OPTIONS_RUN)
@@ -196,3 +178,57 @@ int cmd_enhance(int argc, char **argv)
         model_source_close(&models[i]);
     return status;
 }
+
+static const char files[] = "Input and output", work[] = "What is done", encoding[] = "Encoding",
+                  computing[] = "Computing";
+
+static const option options[] = {
+    {"--input", "-i", OPTION_FILE, offsetof(arguments, input), "FILE", files,
+     .help = "what to enhance; IN alone means the same"},
+    {"--output", "-o", OPTION_FILE, offsetof(arguments, output), "FILE", files,
+     .help = "where the result goes"},
+    {"--start", NULL, OPTION_NUMBER, offsetof(arguments, start), "SECONDS", files,
+     .help = "leave out the beginning", .maximum = 1e9},
+    {"--frames", NULL, OPTION_WHOLE, offsetof(arguments, frames), "N", files,
+     .help = "stop after N frames (default all)", .minimum = 1, .maximum = 1e15},
+    {"--stages", NULL, OPTION_STRING, offsetof(arguments, stages), "LIST", work,
+     .help = "what to do, in order: sr (x2), denoise (default sr,denoise; images: sr)",
+     .values = "sr denoise sr,denoise denoise,sr sr,sr"},
+    {"--sr", NULL, OPTION_FILE, offsetof(arguments, sr), "MODEL", work,
+     .help = "another super-resolution .mona"},
+    {"--denoise", NULL, OPTION_FILE, offsetof(arguments, denoise), "MODEL", work,
+     .help = "another denoising .mona"},
+    {"--strength", NULL, OPTION_STRING, offsetof(arguments, strength), "S", work,
+     .help = "of denoising: auto, or 0 to 1, where 1 stands for noise of 50 steps",
+     .initial = "auto", .values = "auto"},
+    {"--crf", NULL, OPTION_NUMBER, offsetof(arguments, crf), "N", encoding,
+     .help = "quality of libx264, lower is better", .initial = "18", .maximum = 51},
+    {"--preset", NULL, OPTION_STRING, offsetof(arguments, preset), "NAME", encoding,
+     .help = "preset of libx264", .initial = "medium",
+     .values = "ultrafast superfast veryfast faster fast medium slow slower veryslow placebo"},
+    {"--threads", NULL, OPTION_WHOLE, offsetof(arguments, threads), "N", computing,
+     .help = "of each network (default one per core)", .minimum = 1, .maximum = MONA_MAX_THREADS},
+    OPTION_DEVICE(offsetof(arguments, device), computing),
+    OPTION_CPU(offsetof(arguments, cpu), computing),
+    {"--strip-rows", NULL, OPTION_WHOLE, offsetof(arguments, strip_rows), "N", computing,
+     .help = "rows a step of the planner produces (default the planner's choice)", .minimum = 1,
+     .maximum = MONA_MAX_SIDE},
+    {"--quiet", NULL, OPTION_FLAG, offsetof(arguments, quiet), NULL, "Other",
+     .help = "print nothing but errors"},
+};
+
+const command command_enhance = {
+    .name = "enhance",
+    .summary = "make a video or a picture larger and cleaner",
+    .run = enhance,
+    .usage = "IN -o OUT [OPTION]...",
+    .description = "Doubles and denoises a video (or a PNG or JPEG); sound, subtitles, timestamps "
+                   "and colour stay as they are.",
+    .examples = "mona enhance in.mp4 -o out.mp4                   # twice the size, then denoised\n"
+                "mona enhance in.mkv -o out.mkv --stages denoise  # only denoised\n"
+                "mona enhance in.mov -o out.mov --crf 16 --preset slow --start 60 --frames 500\n"
+                "mona enhance photo.jpg -o photo_x2.png           # pictures too\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .operands_max = 1,
+};

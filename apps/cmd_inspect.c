@@ -12,7 +12,6 @@
 #include "formats/onnx_reader.h"
 #include "model_source.h"
 #include "models/embedded.h"
-#include "options.h"
 #include "table.h"
 
 typedef struct inspect_job {
@@ -43,29 +42,8 @@ static bool check_options(inspect_job *job)
 
 static options_result read_options(inspect_job *job, int argc, char **argv)
 {
-    const option options[] = {
-        {"--size", NULL, OPTION_STRING, &job->size, 0, 0, "WxH",
-         "plan for frames of this size: memory and work"},
-        {"--threads", NULL, OPTION_WHOLE, &job->threads, 1, MONA_MAX_THREADS, "N",
-         "plan for N threads (one per core)"},
-        {"--device", NULL, OPTION_STRING, &job->device, 0, 0, "NAME", "plan for a device (auto)"},
-        {"--cpu", NULL, OPTION_STRING, &job->cpu, 0, 0, "ISA",
-         "highest instruction set: instructions, c; avx2, avxvnni, avx512; neon, dotprod"},
-        {"--strip-rows", NULL, OPTION_WHOLE, &job->strip_rows, 1, MONA_MAX_SIDE, "N",
-         "output rows of a step (the planner's choice)"},
-        {"--tile-columns", NULL, OPTION_WHOLE, &job->tile_columns, 1, MONA_MAX_SIDE, "N",
-         "output columns of a tile (the planner's choice)"},
-        {"--json", NULL, OPTION_FLAG, &job->json, 0, 0, NULL, "print JSON"},
-    };
-    const command_line line = {
-        "inspect MODEL [OPTION]...",
-        "Shows a .mona model (a file, or one inside this binary) or the nodes of an .onnx model.",
-        options,
-        sizeof options / sizeof *options,
-        1,
-        1};
     const char *operands[2];
-    const options_result result = options_parse(&line, argc, argv, operands);
+    const options_result result = options_parse(&command_inspect, job, argc, argv, operands);
     if (result != OPTIONS_RUN)
         return result;
     job->model = operands[0];
@@ -224,9 +202,9 @@ static int print_json(const cJSON *document)
     return EXIT_SUCCESS;
 }
 
-int cmd_inspect(int argc, char **argv)
+static int run(int argc, char **argv)
 {
-    inspect_job job = {.device = "auto"};
+    inspect_job job = {0};
     const options_result result = read_options(&job, argc, argv);
     if (result != OPTIONS_RUN)
         return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
@@ -245,3 +223,38 @@ int cmd_inspect(int argc, char **argv)
     cJSON_Delete(document);
     return status;
 }
+
+static const char planning[] = "Planning";
+
+static const option options[] = {
+    {"--size", NULL, OPTION_STRING, offsetof(inspect_job, size), "WxH", planning,
+     .help = "plan for frames of this size: memory and work"},
+    {"--threads", NULL, OPTION_WHOLE, offsetof(inspect_job, threads), "N", planning,
+     .help = "plan for N threads (default one per core)", .minimum = 1,
+     .maximum = MONA_MAX_THREADS},
+    OPTION_DEVICE(offsetof(inspect_job, device), planning),
+    OPTION_CPU(offsetof(inspect_job, cpu), planning),
+    {"--strip-rows", NULL, OPTION_WHOLE, offsetof(inspect_job, strip_rows), "N", planning,
+     .help = "output rows of a step (default the planner's choice)", .minimum = 1,
+     .maximum = MONA_MAX_SIDE},
+    {"--tile-columns", NULL, OPTION_WHOLE, offsetof(inspect_job, tile_columns), "N", planning,
+     .help = "output columns of a tile (default the planner's choice)", .minimum = 1,
+     .maximum = MONA_MAX_SIDE},
+    {"--json", NULL, OPTION_FLAG, offsetof(inspect_job, json), NULL, "Other", .help = "print JSON"},
+};
+
+const command command_inspect = {
+    .name = "inspect",
+    .summary = "show what a model is and what it needs",
+    .run = run,
+    .usage = "MODEL [OPTION]...",
+    .description =
+        "Shows a .mona model (a file, or one inside this binary) or the nodes of an .onnx model.",
+    .examples = "mona inspect sr_x2_fast --size 1920x1080  # every byte it will need\n"
+                "mona inspect net.onnx\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .operands_min = 1,
+    .operands_max = 1,
+    .takes_model = true,
+};

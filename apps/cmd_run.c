@@ -10,7 +10,6 @@
 #include "formats/onnx_reader.h"
 #include "model_source.h"
 #include "models/embedded.h"
-#include "options.h"
 
 typedef struct run_job {
     const char *model, *device, *cpu, *precision;
@@ -54,39 +53,8 @@ static bool check_options(run_job *job)
 
 static options_result read_options(run_job *job, int argc, char **argv)
 {
-    const option options[] = {
-        {"--input", "-i", OPTION_LIST, &job->inputs, 0, 0, "FILE",
-         ".npy of an input; once for each, in the order of the model"},
-        {"--output", "-o", OPTION_LIST, &job->outputs, 0, 0, "FILE",
-         ".npy of an output; once for each"},
-        {"--raw", NULL, OPTION_FLAG, &job->raw, 0, 0, NULL,
-         "write outputs as they are stored, not as float32 real values"},
-        {"--precision", NULL, OPTION_STRING, &job->precision, 0, 0, "fp16",
-         "of an .onnx model, compiled in memory"},
-        {"--reference", NULL, OPTION_FLAG, &job->reference, 0, 0, NULL,
-         "run an .onnx model in fp32 by plain loops instead of the engine"},
-        {"--device", NULL, OPTION_STRING, &job->device, 0, 0, "NAME", "what to compute on (auto)"},
-        {"--cpu", NULL, OPTION_STRING, &job->cpu, 0, 0, "ISA",
-         "highest instruction set: instructions, c; avx2, avxvnni, avx512; neon, dotprod"},
-        {"--threads", NULL, OPTION_WHOLE, &job->threads, 1, MONA_MAX_THREADS, "N",
-         "threads (one per core)"},
-        {"--strip-rows", NULL, OPTION_WHOLE, &job->strip_rows, 1, MONA_MAX_SIDE, "N",
-         "output rows of a step (the planner's choice)"},
-        {"--tile-columns", NULL, OPTION_WHOLE, &job->tile_columns, 1, MONA_MAX_SIDE, "N",
-         "output columns of a tile (the planner's choice)"},
-    };
-    const command_line line = {"run MODEL -i IN.npy -o OUT.npy [OPTION]...",
-                               "Runs a .mona or .onnx model, or one inside this binary, on arrays. "
-                               "Arrays of floats are real\n"
-                               "values and are rounded to the input's steps; arrays of the input's "
-                               "own integer type are taken\n"
-                               "as they are. Shapes: HxW, CxHxW or 1xCxHxW.",
-                               options,
-                               sizeof options / sizeof *options,
-                               1,
-                               1};
     const char *operands[2];
-    const options_result result = options_parse(&line, argc, argv, operands);
+    const options_result result = options_parse(&command_run, job, argc, argv, operands);
     if (result != OPTIONS_RUN)
         return result;
     job->model = operands[0];
@@ -234,9 +202,9 @@ static bool run_mona(run_job *job, input_array *inputs)
     return ok;
 }
 
-int cmd_run(int argc, char **argv)
+static int run(int argc, char **argv)
 {
-    run_job job = {.device = "auto"};
+    run_job job = {0};
     const options_result result = read_options(&job, argc, argv);
     if (result != OPTIONS_RUN)
         return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
@@ -246,3 +214,45 @@ int cmd_run(int argc, char **argv)
         free(inputs[i].file);
     return ok ? EXIT_SUCCESS : EXIT_FAILED;
 }
+
+static const char arrays[] = "Arrays", model_group[] = "Model", computing[] = "Computing";
+
+static const option options[] = {
+    {"--input", "-i", OPTION_FILES, offsetof(run_job, inputs), "FILE", arrays,
+     .help = ".npy of an input; once for each, in the order of the model"},
+    {"--output", "-o", OPTION_FILES, offsetof(run_job, outputs), "FILE", arrays,
+     .help = ".npy of an output; once for each"},
+    {"--raw", NULL, OPTION_FLAG, offsetof(run_job, raw), NULL, arrays,
+     .help = "write outputs as they are stored, not as float32 real values"},
+    {"--precision", NULL, OPTION_STRING, offsetof(run_job, precision), "fp16", model_group,
+     .help = "of an .onnx model, compiled in memory", .values = "fp16"},
+    {"--reference", NULL, OPTION_FLAG, offsetof(run_job, reference), NULL, model_group,
+     .help = "run an .onnx model in fp32 by plain loops instead of the engine"},
+    OPTION_DEVICE(offsetof(run_job, device), computing),
+    OPTION_CPU(offsetof(run_job, cpu), computing),
+    {"--threads", NULL, OPTION_WHOLE, offsetof(run_job, threads), "N", computing,
+     .help = "threads (default one per core)", .minimum = 1, .maximum = MONA_MAX_THREADS},
+    {"--strip-rows", NULL, OPTION_WHOLE, offsetof(run_job, strip_rows), "N", computing,
+     .help = "output rows of a step (default the planner's choice)", .minimum = 1,
+     .maximum = MONA_MAX_SIDE},
+    {"--tile-columns", NULL, OPTION_WHOLE, offsetof(run_job, tile_columns), "N", computing,
+     .help = "output columns of a tile (default the planner's choice)", .minimum = 1,
+     .maximum = MONA_MAX_SIDE},
+};
+
+const command command_run = {
+    .name = "run",
+    .summary = "run a model on arrays in .npy files",
+    .run = run,
+    .usage = "MODEL -i IN.npy -o OUT.npy [OPTION]...",
+    .description = "Runs a .mona or .onnx model, or one inside this binary, on arrays. Arrays of "
+                   "floats are real values and are rounded to the input's steps; arrays of the "
+                   "input's own integer type are taken as they are. Shapes: HxW, CxHxW or 1xCxHxW.",
+    .examples = "mona run sr_x2_fast -i luma.npy -o luma_x2.npy\n"
+                "mona run net.onnx -i x.npy -o y.npy --reference  # in fp32, by plain loops\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .operands_min = 1,
+    .operands_max = 1,
+    .takes_model = true,
+};

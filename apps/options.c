@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "help.h"
+
 int cli_fail(int status, const char *format, ...)
 {
     va_list arguments;
@@ -17,21 +19,8 @@ int cli_fail(int status, const char *format, ...)
     return status;
 }
 
-static void print_help(const command_line *line)
-{
-    printf("usage: mona %s\n%s\n\n", line->usage, line->summary);
-    for (size_t i = 0; i < line->option_count; i++) {
-        const option *o = &line->options[i];
-        char left[64];
-        snprintf(left, sizeof left, "%s%s%s%s%s", o->letter ? o->letter : "", o->letter ? ", " : "",
-                 o->name, o->argument ? " " : "", o->argument ? o->argument : "");
-        printf("  %-24s %s\n", left, o->help);
-    }
-    printf("  %-24s %s\n", "--help", "this text");
-}
-
 /* The option that argument names, up to a '=' in it. */
-static const option *find_option(const command_line *line, const char *argument)
+static const option *find_option(const command *line, const char *argument)
 {
     size_t length = strcspn(argument, "=");
     for (size_t i = 0; i < line->option_count; i++) {
@@ -51,54 +40,87 @@ static bool bad_value(const option *o, const char *text)
     return false;
 }
 
-static bool parse_whole(const option *o, const char *text)
+static bool parse_whole(const option *o, long *to, const char *text)
 {
     char *end;
     errno = 0;
     long value = strtol(text, &end, 10);
     if (end == text || *end || errno || (double)value < o->minimum || (double)value > o->maximum)
         return bad_value(o, text);
-    *(long *)o->value = value;
+    *to = value;
     return true;
 }
 
-static bool parse_number(const option *o, const char *text)
+static bool parse_number(const option *o, double *to, const char *text)
 {
     char *end;
     double value = strtod(text, &end);
     if (end == text || *end || !(value >= o->minimum && value <= o->maximum))
         return bad_value(o, text);
-    *(double *)o->value = value;
+    *to = value;
     return true;
 }
 
-static bool set_value(const option *o, const char *text)
+static bool parse_choice(const option *o, const char **to, const char *text)
 {
-    option_list *list = o->value;
-    switch (o->kind) {
-    case OPTION_STRING:
-        *(const char **)o->value = text;
-        return true;
-    case OPTION_LIST:
-        if (list->count == OPTION_LIST_MAX) {
-            cli_fail(0, "%s: given more than %d times", o->name, OPTION_LIST_MAX);
-            return false;
+    const size_t length = strlen(text);
+    for (const char *at = o->argument; at; at = strchr(at, '|')) {
+        at += *at == '|';
+        if (length && strcspn(at, "|") == length && !memcmp(at, text, length)) {
+            *to = text;
+            return true;
         }
-        list->items[list->count++] = text;
-        return true;
-    case OPTION_WHOLE:
-        return parse_whole(o, text);
-    case OPTION_NUMBER:
-        return parse_number(o, text);
+    }
+    cli_fail(0, "%s: expected %s, found '%s'", o->name, o->argument, text);
+    return false;
+}
+
+static bool add_to_list(const option *o, option_list *list, const char *text)
+{
+    if (list->count == OPTION_LIST_MAX) {
+        cli_fail(0, "%s: given more than %d times", o->name, OPTION_LIST_MAX);
+        return false;
+    }
+    list->items[list->count++] = text;
+    return true;
+}
+
+static bool set_value(const option *o, void *values, const char *text)
+{
+    void *field = (char *)values + o->field;
+    switch (o->kind) {
     case OPTION_FLAG:
+        *(bool *)field = true;
+        return true;
+    case OPTION_CHOICE:
+        return parse_choice(o, field, text);
+    case OPTION_WHOLE:
+        return parse_whole(o, field, text);
+    case OPTION_NUMBER:
+        return parse_number(o, field, text);
+    case OPTION_LIST:
+    case OPTION_FILES:
+        return add_to_list(o, field, text);
+    case OPTION_STRING:
+    case OPTION_FILE:
         break;
     }
-    *(bool *)o->value = true;
+    *(const char **)field = text;
+    return true;
+}
+
+static bool set_defaults(const command *line, void *values)
+{
+    for (size_t i = 0; i < line->option_count; i++) {
+        const option *o = &line->options[i];
+        if (o->initial && !set_value(o, values, o->initial))
+            return false;
+    }
     return true;
 }
 
 /* Takes the option at argv[i]; returns how many arguments that was, 0 after printing an error. */
-static int take_option(const command_line *line, int argc, char **argv, int i)
+static int take_option(const command *line, void *values, int argc, char **argv, int i)
 {
     const option *o = find_option(line, argv[i]);
     const char *equals = strchr(argv[i], '=');
@@ -111,26 +133,29 @@ static int take_option(const command_line *line, int argc, char **argv, int i)
             cli_fail(0, "%s takes no value, found '%s'", o->name, equals + 1);
             return 0;
         }
-        return set_value(o, NULL) ? 1 : 0;
+        return set_value(o, values, NULL) ? 1 : 0;
     }
     if (equals)
-        return set_value(o, equals + 1) ? 1 : 0;
+        return set_value(o, values, equals + 1) ? 1 : 0;
     if (i + 1 >= argc) {
         cli_fail(0, "%s: expected %s after it, found the end of the line", o->name, o->argument);
         return 0;
     }
-    return set_value(o, argv[i + 1]) ? 2 : 0;
+    return set_value(o, values, argv[i + 1]) ? 2 : 0;
 }
 
-options_result options_parse(const command_line *line, int argc, char **argv, const char **operands)
+options_result options_parse(const command *line, void *values, int argc, char **argv,
+                             const char **operands)
 {
     size_t count = 0;
     bool only_operands = false;
 
+    if (!set_defaults(line, values))
+        return OPTIONS_BAD;
     for (int i = 1; i < argc;) {
         const char *argument = argv[i];
-        if (!only_operands && !strcmp(argument, "--help")) {
-            print_help(line);
+        if (!only_operands && (!strcmp(argument, "--help") || !strcmp(argument, "-h"))) {
+            help_print(line);
             return OPTIONS_HELP;
         }
         if (!only_operands && !strcmp(argument, "--")) {
@@ -138,13 +163,14 @@ options_result options_parse(const command_line *line, int argc, char **argv, co
             i++;
         } else if (only_operands || argument[0] != '-' || !argument[1]) {
             if (count == line->operands_max) {
-                cli_fail(0, "unexpected '%s'; usage: mona %s", argument, line->usage);
+                cli_fail(0, "unexpected '%s'; usage: mona %s %s", argument, line->name,
+                         line->usage);
                 return OPTIONS_BAD;
             }
             operands[count++] = argument;
             i++;
         } else {
-            int taken = take_option(line, argc, argv, i);
+            int taken = take_option(line, values, argc, argv, i);
             if (!taken)
                 return OPTIONS_BAD;
             i += taken;
@@ -152,7 +178,7 @@ options_result options_parse(const command_line *line, int argc, char **argv, co
     }
     operands[count] = NULL;
     if (count < line->operands_min) {
-        cli_fail(0, "usage: mona %s", line->usage);
+        cli_fail(0, "usage: mona %s %s", line->name, line->usage);
         return OPTIONS_BAD;
     }
     return OPTIONS_RUN;

@@ -1,4 +1,14 @@
-/* Command lines: a table of options per command serves parsing, range checks and --help alike. */
+/* Command lines: one table of options for each command. The parser, --help, the man page and the
+ * completions for bash and zsh are all made from it.
+ *
+ * To add an option to a command:
+ *   1. give the struct that the command's values are read into a field of the kind's type;
+ *   2. add one row to the table in its cmd_*.c, beside those of its group.
+ * Nothing else: the row checks the value's range, sets the default and writes the documentation.
+ *
+ *     {"--crf", NULL, OPTION_NUMBER, offsetof(arguments, crf), "N", encoding,
+ *      .help = "quality of libx264, lower is better", .initial = "18", .maximum = 51},
+ */
 #ifndef MONA_OPTIONS_H
 #define MONA_OPTIONS_H
 
@@ -10,12 +20,16 @@ enum { EXIT_FAILED = 1, EXIT_USAGE = 2 };
 /* Prints "mona: ..." and a newline on stderr; returns status. */
 int cli_fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* What an option takes, and the type of the field it sets. */
 typedef enum option_kind {
-    OPTION_FLAG,   /* bool *: set to true */
-    OPTION_STRING, /* const char **: points into argv; each use replaces the one before */
-    OPTION_LIST,   /* option_list *: each use adds one */
-    OPTION_WHOLE,  /* long *: minimum..maximum */
-    OPTION_NUMBER, /* double *: minimum..maximum */
+    OPTION_FLAG,   /* nothing; bool */
+    OPTION_STRING, /* const char *: points into argv; each use replaces the one before */
+    OPTION_FILE,   /* the same, a path */
+    OPTION_CHOICE, /* the same, one of those in `argument`, which has them with '|' between */
+    OPTION_WHOLE,  /* long: minimum..maximum */
+    OPTION_NUMBER, /* double: minimum..maximum */
+    OPTION_LIST,   /* option_list: each use adds one */
+    OPTION_FILES,  /* the same, paths */
 } option_kind;
 
 enum { OPTION_LIST_MAX = 64 };
@@ -28,29 +42,54 @@ typedef struct option {
     const char *name;   /* "--output" */
     const char *letter; /* "-o" or NULL */
     option_kind kind;
-    void *value;             /* keeps its initial value when the option is not given */
+    size_t field;            /* its offset in the values */
+    const char *argument;    /* what the value is called, e.g. "FILE"; NULL for flags */
+    const char *group;       /* the heading it is listed under */
+    const char *help;        /* one line, without the default */
+    const char *initial;     /* the default as one would write it; NULL: the field is left alone */
     double minimum, maximum; /* WHOLE, NUMBER */
-    const char *argument;    /* what --help calls the value, e.g. "FILE"; NULL for flags */
-    const char *help;        /* one line */
+    const char *values;      /* STRING: what completion offers, with spaces between; or NULL */
 } option;
 
-typedef struct command_line {
-    const char *usage;   /* "enhance IN -o OUT [OPTION]..." */
-    const char *summary; /* one line: what the command does */
+/* A command: its options, and what is said about it. */
+typedef struct command {
+    const char *name;
+    const char *summary;               /* a few words, for the list of commands */
+    int (*run)(int argc, char **argv); /* argv[0] is its name; returns the exit status */
+    const char *usage;                 /* what follows the name: "IN -o OUT [OPTION]..." */
+    const char *description;           /* one paragraph */
+    const char *examples; /* command lines; what each does follows it after two spaces and '#' */
     const option *options;
     size_t option_count;
     size_t operands_min, operands_max; /* arguments that are not options */
-} command_line;
+    bool takes_model;                  /* operands may also be names of models inside mona */
+} command;
 
 typedef enum options_result { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_BAD } options_result;
+
+/* Rows that several commands have. */
+#define OPTION_DEVICE(field, group)                                                                \
+    {                                                                                              \
+        "--device", NULL, OPTION_STRING, field, "NAME", group,                                     \
+            .help = "what to compute on; mona devices lists them", .initial = "auto"               \
+    }
+#define OPTION_CPU(field, group)                                                                   \
+    {                                                                                              \
+        "--cpu", NULL, OPTION_STRING, field, "ISA", group,                                         \
+            .help =                                                                                \
+                "highest instruction set: instructions, c; avx2, avxvnni, avx512; neon, dotprod",  \
+            .values = "instructions c avx2 avxvnni avx512 neon dotprod"                            \
+    }
 
 /* Reads the WIDTHxHEIGHT given to --size, each 1..limit. False: one line was printed. */
 bool options_size(const char *text, unsigned limit, unsigned *width, unsigned *height);
 
-/* Accepts `--name value`, `--name=value`, `-o value` and `--` before operands. operands has room
- * for operands_max + 1 and ends with NULL. --help is always there: it prints on stdout and gives
- * OPTIONS_HELP (exit with 0). OPTIONS_BAD: one line was printed (exit with EXIT_USAGE). */
-options_result options_parse(const command_line *line, int argc, char **argv,
+/* Sets values, which is zeroed or holds what the command wants in fields without default, from the
+ * defaults and then the arguments: `--name value`, `--name=value`, `-o value`, and `--` before
+ * operands. operands has room for operands_max + 1 and ends with NULL. --help is always there: it
+ * prints on stdout and gives OPTIONS_HELP (exit with 0). OPTIONS_BAD: one line was printed (exit
+ * with EXIT_USAGE). */
+options_result options_parse(const command *line, void *values, int argc, char **argv,
                              const char **operands);
 
 #endif

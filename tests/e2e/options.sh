@@ -1,0 +1,111 @@
+#!/bin/sh
+# One table of options serves the parser, --help, the man page and the completions: what one of them
+# has, all have. Bash and zsh really complete.
+. tests/tap.inc
+
+"$mona" help --man > "$tmp/mona.1"
+"$mona" help --completion bash > "$tmp/mona.bash"
+"$mona" help --completion zsh > "$tmp/_mona"
+commands=$("$mona" --help | sed -n 's/^  \([a-z]*\) .*/\1/p')
+
+# ---- completion driven in bash ------------------------------------------------------------------
+# $1: words typed, with spaces between (a space at the end: the next word is empty). Prints one
+# candidate a line.
+complete_bash() {
+    bash --norc -c '. "$1"; cur=; set -f
+        COMP_WORDS=(); word=; line=$2
+        # As bash does it, "=" is a word of its own.
+        read -ra COMP_WORDS <<< "${line//=/ = }"
+        [[ $line == *" " ]] && COMP_WORDS+=("")
+        COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+        _mona 2> /dev/null; printf "%s\n" "${COMPREPLY[@]}"' bash "$tmp/mona.bash" "$1"
+}
+
+# ---- the same options everywhere ----------------------------------------------------------------
+# Text of the man page: the section of one command.
+man_of() {
+    sed 's/\\-/-/g; s/\\f[BIR]//g' "$tmp/mona.1" | sed -n "/^\\.SS mona $1\\b/,/^\\.S[SH] /p" | sed '1!{/^\.S/d}'
+}
+zsh_of() {
+    sed -n "/^        $1)\$/,/;;\$/p" "$tmp/_mona"
+}
+for command in $commands; do
+    "$mona" $command --help > "$tmp/help"
+    options=$(grep -oE '^  (   |-[a-zA-Z],) --[a-z0-9-]+' "$tmp/help" | grep -oE -- '-[-a-zA-Z0-9]+')
+    man_of "$command" > "$tmp/man"
+    zsh_of "$command" > "$tmp/zsh"
+    complete_bash "mona $command -" > "$tmp/bash"
+    missing=
+    for option in $options; do
+        grep -qE -- "(^|, )$option( |,|\$)" "$tmp/man" || missing="$missing man:$option"
+        grep -qx -- "$option" "$tmp/bash" || missing="$missing bash:$option"
+        grep -qE -- "(^ +|[{,(]|\\*')$option[]},'[]" "$tmp/zsh" || missing="$missing zsh:$option"
+    done
+    same "$command: $(echo "$options" | wc -w) options of --help are in man page and completions" "$missing" ""
+    same "$command: bash offers no others" "$(sort "$tmp/bash" | tr '\n' ' ')" "$(echo "$options" | sort | tr '\n' ' ')"
+    same "$command: help $command says the same" "$("$mona" help "$command" | md5sum)" "$(md5sum < "$tmp/help")"
+    same "$command: no line of --help is longer than 90 columns" "$(awk 'length > 90' "$tmp/help")" ""
+done
+
+# ---- the man page -------------------------------------------------------------------------------
+if command -v man > /dev/null && man --version > /dev/null 2>&1; then
+    MANWIDTH=80 man -l --warnings "$tmp/mona.1" > "$tmp/page" 2> "$tmp/warnings"
+    same "man has nothing to warn about" "$(cat "$tmp/warnings")" ""
+    same "the page shows an option" "$(grep -c -- '-o, --output FILE' "$tmp/page")" 3
+else
+    skip "no man here"
+fi
+
+# ---- bash ---------------------------------------------------------------------------------------
+succeeds "bash accepts its completion" bash -n "$tmp/mona.bash"
+same "commands are completed" "$(complete_bash "mona ins")" inspect
+same "options are completed" "$(complete_bash "mona enhance --str" | sort | tr '\n' ' ')" "--strength --strip-rows "
+same "values are completed" "$(complete_bash "mona enhance --preset ultra")" ultrafast
+same "values after = too" "$(complete_bash "mona enhance --preset=ultra")" ultrafast
+same "choices are completed" "$(complete_bash "mona help --completion " | tr '\n' ' ')" "bash zsh "
+same "models inside mona are completed" "$(complete_bash "mona bench sr_")" sr_x2_fast
+touch "$tmp/a video.mp4"
+same "files are completed, spaces and all" "$(cd "$tmp" && complete_bash "mona enhance -o a")" "a video.mp4"
+
+# ---- zsh ----------------------------------------------------------------------------------------
+if command -v zsh > /dev/null; then
+    succeeds "zsh accepts its completion" zsh -n "$tmp/_mona"
+    # A terminal in which the tab key is pressed; what zsh then has on its line goes to a file.
+    complete_zsh() {
+        rm -f "$tmp/line"
+        (cd "$tmp" && timeout 60 zsh -f -c '
+            zmodload zsh/zpty
+            zpty shell zsh -f -i
+            zpty -w shell "PROMPT=; fpath=($1 \$fpath); autoload -Uz compinit; compinit -u -D"
+            zpty -w shell "keep() { print -r -- \$BUFFER > $1/line }; zle -N keep; bindkey ^K keep"
+            zpty -w shell "touch $1/ready"
+            for i in {1..100}; do [[ -e $1/ready ]] && break; sleep 0.1; done
+            zpty -w -n shell "$2"$'"'\\t\\v'"'
+            for i in {1..100}; do [[ -s $1/line ]] && break; sleep 0.1; done
+            zpty -d shell' zsh "$tmp" "$1")
+        cat "$tmp/line"
+    }
+    same "zsh completes an option" "$(complete_zsh "mona enhance --pres")" "mona enhance --preset "
+    same "zsh completes a value" "$(complete_zsh "mona enhance --preset ultra")" "mona enhance --preset ultrafast "
+    same "zsh completes a model" "$(complete_zsh "mona bench sr_")" "mona bench sr_x2_fast "
+else
+    skip "no zsh here"
+fi
+
+# ---- what make install installs -----------------------------------------------------------------
+succeeds "make install" make --no-print-directory -s install BUILD="$BUILD" PREFIX=/usr DESTDIR="$tmp/root" SANITIZE="$SANITIZE"
+for file in share/man/man1/mona.1:mona.1 share/bash-completion/completions/mona:mona.bash \
+    share/zsh/site-functions/_mona:_mona; do
+    succeeds "installs ${file%:*}" cmp "$tmp/root/usr/${file%:*}" "$tmp/${file#*:}"
+done
+make --no-print-directory -s uninstall PREFIX=/usr DESTDIR="$tmp/root"
+same "make uninstall removes everything" "$(find "$tmp/root" -type f)" ""
+
+# ---- parsing ------------------------------------------------------------------------------------
+"$scene" 2 "$tmp/scene.y4m"
+succeeds "-i names the input" "$mona" enhance -i "$tmp/scene.y4m" -o "$tmp/out.mkv" --preset=ultrafast
+for line in "enhance a.mp4 -i b.mp4 -o c.mp4:expected one input" "help --completion fish:expected bash|zsh, found 'fish'" \
+    "help nothing:unknown command" "compile a.onnx -o b --precision int4:expected int8|fp16, found 'int4'"; do
+    "$mona" ${line%%:*} > "$tmp/log" 2>&1
+    same "mona ${line%%:*}: refused" "$? $(grep -c -- "${line#*:}" "$tmp/log") $(wc -l < "$tmp/log")" "2 1 1"
+done
