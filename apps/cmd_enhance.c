@@ -15,10 +15,11 @@
 
 typedef struct arguments {
     const char *input, *output;
-    const char *stages, *sr, *denoise, *strength, *device, *cpu, *preset;
+    const char *stages, *sr, *denoise, *strength, *device, *cpu, *preset, *codec, *format, *raw;
+    option_list encoder;
     long threads, strip_rows, frames;
     double start, crf;
-    bool quiet;
+    bool match_bitrate, drop_unsupported, quiet;
 } arguments;
 
 enum { MODEL_SR, MODEL_DENOISE, MODEL_LEFT, MODEL_CENTER, MODEL_COUNT };
@@ -131,19 +132,20 @@ static int run(const arguments *a, enhance_settings *settings, progress *shown, 
     signal(SIGINT, on_signal);
     signal(SIGTERM, on_signal);
     av_log_set_level(AV_LOG_QUIET);
+    setenv("SVT_LOG", "-1", 0); /* the AV1 encoder's own way of being told to be quiet */
 
     bool good =
         image ? enhance_still(settings, &report, &error) : enhance_video(settings, &report, &error);
     progress_end(shown);
     if (!good)
         return cli_fail(EXIT_FAILED, "%s", error.text);
-    progress_summary(shown, a->output, &report);
+    progress_summary(shown, strcmp(a->output, "-") ? a->output : "standard output", &report);
     return EXIT_SUCCESS;
 }
 
 static int enhance(int argc, char **argv)
 {
-    arguments a = {0};
+    arguments a = {.crf = -1};
     model_source models[MODEL_COUNT] = {0};
     options_result result = parse(&a, argc, argv);
     if (result != OPTIONS_RUN)
@@ -158,16 +160,25 @@ static int enhance(int argc, char **argv)
                   .strip_rows = (unsigned)a.strip_rows},
         .start = a.start,
         .frames = (uint64_t)a.frames,
-        .crf = a.crf,
-        .preset = a.preset,
+        .raw = a.raw,
+        .format = a.format,
+        .drop_unsupported = a.drop_unsupported,
+        .encoder = {.codec = a.codec ? codec_find(a.codec) : NULL,
+                    .crf = a.crf,
+                    .preset = a.preset,
+                    .options = a.encoder.items,
+                    .option_count = a.encoder.count,
+                    .match_bitrate = a.match_bitrate},
+        .notes = {progress_note, &shown},
     };
     if (!parse_strength(&settings.stage.strength, a.strength) ||
         (a.stages && !parse_stages(&settings, a.stages)) ||
         !parse_device(&settings.stage, a.device))
         return EXIT_USAGE;
-    if (!check_input(a.input))
+    bool piped = !strcmp(a.input, "-");
+    if (!piped && !check_input(a.input))
         return EXIT_FAILED;
-    bool image = still_is_image(a.input);
+    bool image = !piped && still_is_image(a.input);
     if (!a.stages)
         parse_stages(&settings, image ? "sr" : "sr,denoise");
 
@@ -184,9 +195,16 @@ static const char files[] = "Input and output", work[] = "What is done", encodin
 
 static const option options[] = {
     {"--input", "-i", OPTION_FILE, offsetof(arguments, input), "FILE", files,
-     .help = "what to enhance; IN alone means the same"},
+     .help = "what to enhance; IN alone means the same; - is standard input"},
     {"--output", "-o", OPTION_FILE, offsetof(arguments, output), "FILE", files,
-     .help = "where the result goes"},
+     .help = "where the result goes; - is standard output"},
+    {"--format", "-f", OPTION_STRING, offsetof(arguments, format), "NAME", files,
+     .help = "container of the output (default by its name; y4m on standard output)",
+     .values = "mp4 mov matroska webm avi mpegts nut y4m rawvideo"},
+    {"--raw", NULL, OPTION_STRING, offsetof(arguments, raw), "WxH:FORMAT:RATE", files,
+     .help = "the input is frames without a header, e.g. 1280x720:yuv420p:25"},
+    {"--drop-unsupported", NULL, OPTION_FLAG, offsetof(arguments, drop_unsupported), NULL, files,
+     .help = "leave out streams the container cannot hold, rather than fail"},
     {"--start", NULL, OPTION_NUMBER, offsetof(arguments, start), "SECONDS", files,
      .help = "leave out the beginning", .maximum = 1e9},
     {"--frames", NULL, OPTION_WHOLE, offsetof(arguments, frames), "N", files,
@@ -201,11 +219,18 @@ static const option options[] = {
     {"--strength", NULL, OPTION_STRING, offsetof(arguments, strength), "S", work,
      .help = "of denoising: auto, or 0 to 1, where 1 stands for noise of 50 steps",
      .initial = "auto", .values = "auto"},
+    {"--codec", "-c", OPTION_CHOICE, offsetof(arguments, codec),
+     "h264|hevc|av1|vp9|ffv1|prores|rawvideo", encoding,
+     .help = "codec of the result (default the first of these that the container holds)"},
     {"--crf", NULL, OPTION_NUMBER, offsetof(arguments, crf), "N", encoding,
-     .help = "quality of libx264, lower is better", .initial = "18", .maximum = 51},
+     .help = "quality, lower is better (default h264 18, hevc 20, av1 28, vp9 24)", .maximum = 63},
+    {"--match-bitrate", NULL, OPTION_FLAG, offsetof(arguments, match_bitrate), NULL, encoding,
+     .help = "as many bits a second as the input, in place of a quality"},
     {"--preset", NULL, OPTION_STRING, offsetof(arguments, preset), "NAME", encoding,
-     .help = "preset of libx264", .initial = "medium",
+     .help = "speed of the encoder (default h264, hevc medium; av1 8 of 0-13; vp9 3 of 0-8)",
      .values = "ultrafast superfast veryfast faster fast medium slow slower veryslow placebo"},
+    {"--encoder-option", "-e", OPTION_LIST, offsetof(arguments, encoder), "KEY=VALUE", encoding,
+     .help = "an option of libav's encoder; may be given again"},
     {"--threads", NULL, OPTION_WHOLE, offsetof(arguments, threads), "N", computing,
      .help = "of each network (default one per core)", .minimum = 1, .maximum = MONA_MAX_THREADS},
     OPTION_DEVICE(offsetof(arguments, device), computing),
@@ -227,6 +252,7 @@ const command command_enhance = {
     .examples = "mona enhance in.mp4 -o out.mp4                   # twice the size, then denoised\n"
                 "mona enhance in.mkv -o out.mkv --stages denoise  # only denoised\n"
                 "mona enhance in.mov -o out.mov --crf 16 --preset slow --start 60 --frames 500\n"
+                "ffmpeg -i in.avi -f yuv4mpegpipe - | mona enhance - -o - | mpv -\n"
                 "mona enhance photo.jpg -o photo_x2.png           # pictures too\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,

@@ -20,6 +20,8 @@ int main(int argc, char **argv)
 {
     /* A file size limit then shows as a failed write, like a full disk. */
     signal(SIGXFSZ, SIG_IGN);
+    /* And a reader that has gone is one too. */
+    signal(SIGPIPE, SIG_IGN);
 
     if (argc < 2)
         return cli_fail(EXIT_USAGE, "expected a command; mona --help lists them");

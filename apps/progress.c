@@ -63,6 +63,13 @@ void progress_show(void *context, const enhance_report *report)
     }
 }
 
+void progress_note(void *context, const char *line)
+{
+    const progress *p = context;
+    if (!p->quiet)
+        fprintf(stderr, "%smona: %s\n", p->terminal ? "\r\033[K" : "", line);
+}
+
 void progress_end(progress *p)
 {
     if (p->shown > 0)

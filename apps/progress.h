@@ -20,6 +20,9 @@ progress progress_begin(bool quiet);
 /* An enhance_settings.progress callback; context is a progress. */
 void progress_show(void *context, const enhance_report *report);
 
+/* A pipeline_notes.say; context is a progress. */
+void progress_note(void *context, const char *line);
+
 /* Ends the line, if one is being redrawn. */
 void progress_end(progress *p);
 

@@ -3,62 +3,160 @@
 #include <string.h>
 
 #include <libavcodec/avcodec.h>
+#include <libavutil/display.h>
 
 static const struct {
     const char *format, *suffix;
-} alternatives[] = {{"matroska", ".mkv"}, {"mp4", ".mp4"}, {"mov", ".mov"}, {"nut", ".nut"}};
+} alternatives[] = {
+    {"matroska", ".mkv"}, {"mp4", ".mp4"}, {"mov", ".mov"}, {"mpegts", ".ts"}, {"nut", ".nut"}};
 
-bool container_regenerates(const AVStream *stream)
+/* What the MPEG transport stream has a stream type for; its writer takes anything and marks the
+ * rest as private data, which nothing can read back. */
+static const enum AVCodecID transport_codecs[] = {
+    AV_CODEC_ID_H264,      AV_CODEC_ID_HEVC,     AV_CODEC_ID_MPEG1VIDEO,   AV_CODEC_ID_MPEG2VIDEO,
+    AV_CODEC_ID_MPEG4,     AV_CODEC_ID_MP2,      AV_CODEC_ID_MP3,          AV_CODEC_ID_AAC,
+    AV_CODEC_ID_AAC_LATM,  AV_CODEC_ID_AC3,      AV_CODEC_ID_EAC3,         AV_CODEC_ID_DTS,
+    AV_CODEC_ID_TRUEHD,    AV_CODEC_ID_OPUS,     AV_CODEC_ID_DVB_SUBTITLE, AV_CODEC_ID_DVB_TELETEXT,
+    AV_CODEC_ID_SMPTE_KLV, AV_CODEC_ID_TIMED_ID3};
+
+static bool is(const AVOutputFormat *format, const char *const *names)
 {
-    return stream->codecpar->codec_tag == MKTAG('t', 'm', 'c', 'd');
+    for (; *names; names++)
+        if (!strcmp(format->name, *names))
+            return true;
+    return false;
 }
 
 static bool is_matroska(const AVOutputFormat *format)
 {
-    return !strcmp(format->name, "matroska");
+    return is(format, (const char *const[]){"matroska", NULL});
 }
 
-static bool holds(const AVOutputFormat *format, const AVStream *stream)
+bool container_regenerates(const AVFormatContext *input, const AVStream *stream)
 {
     const AVCodecParameters *codec = stream->codecpar;
+    bool text = codec->codec_type == AVMEDIA_TYPE_DATA &&
+                codec->codec_tag == MKTAG('t', 'e', 'x', 't') && input->nb_chapters;
+    return codec->codec_tag == MKTAG('t', 'm', 'c', 'd') || text;
+}
+
+bool container_is_cover(const AVStream *stream)
+{
+    return stream->disposition & AV_DISPOSITION_ATTACHED_PIC;
+}
+
+bool container_attaches_covers(const AVOutputFormat *format)
+{
+    return is_matroska(format);
+}
+
+static bool holds_cover(const AVOutputFormat *format, enum AVCodecID codec)
+{
+    if (is_matroska(format))
+        return true;
+    return is(format, (const char *const[]){"mp4", "ipod", NULL}) &&
+           (codec == AV_CODEC_ID_PNG || codec == AV_CODEC_ID_MJPEG || codec == AV_CODEC_ID_BMP);
+}
+
+static bool holds_in_transport(enum AVCodecID codec)
+{
+    for (size_t i = 0; i < sizeof transport_codecs / sizeof *transport_codecs; i++)
+        if (transport_codecs[i] == codec)
+            return true;
+    return false;
+}
+
+static bool holds_codec(const AVOutputFormat *format, const AVStream *stream)
+{
+    const AVCodecParameters *codec = stream->codecpar;
+    if (container_is_cover(stream))
+        return holds_cover(format, codec->codec_id);
     if (codec->codec_type == AVMEDIA_TYPE_ATTACHMENT)
         return is_matroska(format);
     if (codec->codec_type == AVMEDIA_TYPE_DATA && is_matroska(format))
         return false;
-    /* Writers that do not say what they hold say so with AVERROR_PATCHWELCOME. */
-    int answer = avformat_query_codec(format, codec->codec_id, FF_COMPLIANCE_NORMAL);
-    return answer == 1 || answer == AVERROR_PATCHWELCOME;
+    if (is(format, (const char *const[]){"mpegts", NULL}))
+        return holds_in_transport(codec->codec_id);
+    return avformat_query_codec(format, codec->codec_id, FF_COMPLIANCE_EXPERIMENTAL) == 1;
 }
 
-/* The first stream that does not fit, or -1. */
-static int first_misfit(const AVOutputFormat *format, const AVFormatContext *input,
-                        const AVStream *video)
+/* Only the relatives of QuickTime write how a video is to be turned. */
+static bool holds_rotation(const AVOutputFormat *format, const AVStream *stream)
 {
-    for (unsigned i = 0; i < input->nb_streams; i++) {
-        const AVStream *stream = input->streams[i];
-        if (stream != video && !container_regenerates(stream) && !holds(format, stream))
-            return (int)i;
+    const uint8_t *matrix = av_stream_get_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, NULL);
+    static const char *const names[] = {"mov", "mp4", "ipod", "3gp", "3g2", "f4v", "ismv", NULL};
+    int32_t upright[9];
+    av_display_rotation_set(upright, 0);
+    return !matrix || !memcmp(matrix, upright, sizeof upright) || is(format, names);
+}
+
+bool container_holds(const AVOutputFormat *format, const AVStream *stream)
+{
+    static const char *const single[] = {"yuv4mpegpipe", "rawvideo", "h264", "hevc", "obu",
+                                         "ivf",          "framemd5", "md5",  NULL};
+    return !is(format, single) && holds_codec(format, stream) && holds_rotation(format, stream);
+}
+
+/* Whether stream i has something that would be lost. */
+static bool misfits(const AVOutputFormat *format, const AVFormatContext *input, unsigned i,
+                    const AVStream *video)
+{
+    const AVStream *stream = input->streams[i];
+    if (stream == video)
+        return !holds_rotation(format, stream);
+    return !container_regenerates(input, stream) && !container_holds(format, stream);
+}
+
+static bool holds_all(const AVOutputFormat *format, const AVFormatContext *input,
+                      const AVStream *video)
+{
+    for (unsigned i = 0; i < input->nb_streams; i++)
+        if (misfits(format, input, i, video))
+            return false;
+    return true;
+}
+
+static const char *find_alternative(const AVFormatContext *input, const AVStream *video)
+{
+    for (size_t i = 0; i < sizeof alternatives / sizeof *alternatives; i++) {
+        const AVOutputFormat *other = av_guess_format(alternatives[i].format, NULL, NULL);
+        if (other && holds_all(other, input, video))
+            return alternatives[i].suffix;
     }
-    return -1;
+    return NULL;
+}
+
+/* "stream 3 (subtitle, subrip)" */
+static void describe(char *text, size_t size, const AVStream *stream, const AVStream *video)
+{
+    const AVCodecParameters *codec = stream->codecpar;
+    const char *type = av_get_media_type_string(codec->codec_type);
+    bool fits = stream == video;
+    snprintf(text, size, "%sstream %d (%s, %s)", fits ? "the rotation of " : "", stream->index,
+             container_is_cover(stream) ? "cover picture"
+             : type                     ? type
+                                        : "unknown",
+             avcodec_get_name(codec->codec_id));
 }
 
 bool container_check(const AVOutputFormat *format, const char *path, const AVFormatContext *input,
-                     const AVStream *video, pipeline_error *error)
+                     const AVStream *video, bool drop, const pipeline_notes *notes,
+                     pipeline_error *error)
 {
-    int misfit = first_misfit(format, input, video);
-    if (misfit < 0)
-        return true;
-
-    const AVCodecParameters *codec = input->streams[misfit]->codecpar;
-    const char *type = av_get_media_type_string(codec->codec_type);
-    const char *suffix = NULL;
-    for (size_t i = 0; i < sizeof alternatives / sizeof *alternatives && !suffix; i++) {
-        const AVOutputFormat *other = av_guess_format(alternatives[i].format, NULL, NULL);
-        if (other && first_misfit(other, input, video) < 0)
-            suffix = alternatives[i].suffix;
+    for (unsigned i = 0; i < input->nb_streams; i++) {
+        char what[128];
+        if (!misfits(format, input, i, video))
+            continue;
+        describe(what, sizeof what, input->streams[i], video);
+        if (drop) {
+            pipeline_note(notes, "%s: %s cannot hold %s; it is left out", path, format->name, what);
+            continue;
+        }
+        const char *suffix = find_alternative(input, video);
+        return pipeline_fail(
+            error, "%s: %s cannot hold %s; %s%s%s, --drop-unsupported would leave it out", path,
+            format->name, what, suffix ? "a name in " : "no container of mona's holds all streams",
+            suffix ? suffix : "", suffix ? " would hold everything" : "");
     }
-    return pipeline_fail(error, "%s: %s cannot hold stream %d (%s, %s); %s%s%s", path, format->name,
-                         misfit, type ? type : "unknown", avcodec_get_name(codec->codec_id),
-                         suffix ? "a name in " : "no container of mona's holds all streams",
-                         suffix ? suffix : "", suffix ? " would" : "");
+    return true;
 }

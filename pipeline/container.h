@@ -9,12 +9,23 @@
 #include "error.h"
 
 /* Streams that are not copied because the container's writer makes them anew: QuickTime time codes,
- * which it derives from the video's metadata. */
-bool container_regenerates(const AVStream *stream);
+ * which it derives from the video's metadata, and tracks that hold the names of chapters. */
+bool container_regenerates(const AVFormatContext *input, const AVStream *stream);
 
-/* Every stream that is to be copied fits; video is replaced and does not count. The error names the
- * stream and a container that would hold all of them. */
+/* A picture that belongs to the file, not a video. */
+bool container_is_cover(const AVStream *stream);
+
+/* Matroska keeps pictures as attached files. */
+bool container_attaches_covers(const AVOutputFormat *format);
+
+/* The container can hold a copy of the stream, which is not the one that is enhanced. */
+bool container_holds(const AVOutputFormat *format, const AVStream *stream);
+
+/* Everything fits: every stream that is to be copied, and the rotation of the video that is
+ * replaced. If not, then the error names what does not and a container that would hold all of it;
+ * with drop a note names each thing that is left out. */
 bool container_check(const AVOutputFormat *format, const char *path, const AVFormatContext *input,
-                     const AVStream *video, pipeline_error *error);
+                     const AVStream *video, bool drop, const pipeline_notes *notes,
+                     pipeline_error *error);
 
 #endif

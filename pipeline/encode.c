@@ -1,23 +1,93 @@
 #include "encode.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include <libavutil/opt.h>
+#include <libavutil/dict.h>
+#include <libavutil/pixdesc.h>
 
-static bool check_preset(const char *preset, pipeline_error *error)
+/* ---- options ------------------------------------------------------------------------------ */
+
+/* name is one of names, which have commas between. */
+static bool is_listed(const char *name, const char *names)
 {
-    static const char *const names[] = {"ultrafast", "superfast", "veryfast", "faster",
-                                        "fast",      "medium",    "slow",     "slower",
-                                        "veryslow",  "placebo"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(names[i], preset))
+    size_t length = strlen(name);
+    for (; *names; names += strcspn(names, ","), names += *names == ',')
+        if (strcspn(names, ",") == length && !memcmp(names, name, length))
             return true;
-    return pipeline_fail(error,
-                         "--preset: expected ultrafast, superfast, veryfast, faster, fast, "
-                         "medium, slow, slower, veryslow or placebo, found '%s'",
-                         preset);
+    return false;
 }
+
+static bool check_preset(const codec *c, const char *preset, pipeline_error *error)
+{
+    char *end;
+    if (!c->preset)
+        return pipeline_fail(error, "--preset: %s has none", c->name);
+    if (c->preset_names)
+        return is_listed(preset, c->preset_names) ||
+               pipeline_fail(error, "--preset: %s expects one of %s, found '%s'", c->name,
+                             c->preset_names, preset);
+    long number = strtol(preset, &end, 10);
+    return (end != preset && !*end && number >= 0 && number <= c->preset_max) ||
+           pipeline_fail(error, "--preset: %s expects a whole number from 0 to %d, found '%s'",
+                         c->name, c->preset_max, preset);
+}
+
+static bool add_quality(AVDictionary **options, const codec *c, const encoder_choice *choice,
+                        pipeline_error *error)
+{
+    char text[32];
+    if (choice->crf >= 0 && !c->quality)
+        return pipeline_fail(error, "--crf: %s has none", c->name);
+    if (choice->crf >= 0 && choice->match_bitrate)
+        return pipeline_fail(error, "--crf and --match-bitrate: expected only one of them");
+    if (choice->crf > c->quality_max)
+        return pipeline_fail(error, "--crf: %s expects a number from 0 to %g, found %g", c->name,
+                             c->quality_max, choice->crf);
+    if (!c->quality || choice->match_bitrate)
+        return true;
+    snprintf(text, sizeof text, "%g", choice->crf >= 0 ? choice->crf : c->quality_default);
+    av_dict_set(options, c->quality, text, 0);
+    return true;
+}
+
+/* Adds "key=value" to the options. What is a list itself ("x264-params") adds to the list. */
+static bool add_option(AVDictionary **options, const char *text, pipeline_error *error)
+{
+    char key[64];
+    const char *equals = strchr(text, '=');
+    if (!equals || equals == text || (size_t)(equals - text) >= sizeof key)
+        return pipeline_fail(error, "-e: expected KEY=VALUE, found '%s'", text);
+    snprintf(key, sizeof key, "%.*s", (int)(equals - text), text);
+    size_t length = strlen(key);
+    bool list =
+        length > 7 && !strcmp(key + length - 7, "-params") && av_dict_get(*options, key, NULL, 0);
+    if (list)
+        av_dict_set(options, key, ":", AV_DICT_APPEND);
+    av_dict_set(options, key, equals + 1, list ? AV_DICT_APPEND : 0);
+    return true;
+}
+
+/* Everything the encoder is told by name, the user's own words last. */
+static bool collect_options(AVDictionary **options, const codec *c, const encoder_choice *choice,
+                            pipeline_error *error)
+{
+    if (c->options && av_dict_parse_string(options, c->options, "=", ":", 0) < 0)
+        return pipeline_fail(error, "out of memory");
+    if (choice->preset && !check_preset(c, choice->preset, error))
+        return false;
+    if (c->preset)
+        av_dict_set(options, c->preset, choice->preset ? choice->preset : c->preset_default, 0);
+    if (!add_quality(options, c, choice, error))
+        return false;
+    for (size_t i = 0; i < choice->option_count; i++)
+        if (!add_option(options, choice->options[i], error))
+            return false;
+    return true;
+}
+
+/* ---- opening ------------------------------------------------------------------------------ */
 
 static void copy_colour(AVCodecContext *to, const AVCodecParameters *from)
 {
@@ -28,23 +98,31 @@ static void copy_colour(AVCodecContext *to, const AVCodecParameters *from)
     to->chroma_sample_location = from->chroma_location;
 }
 
-bool encoder_open(encoder *e, const encoder_settings *settings, const AVFormatContext *input,
-                  const AVStream *video, const AVOutputFormat *format, pipeline_error *error)
+static bool check_picture(const AVCodec *libav, const codec *c, const encoder_settings *s,
+                          pipeline_error *error)
 {
-    const AVCodec *x264 = avcodec_find_encoder_by_name("libx264");
-    *e = (encoder){.packet = av_packet_alloc()};
-    if (!x264)
-        return pipeline_fail(error, "this libavcodec has no libx264 encoder");
-    if (!check_preset(settings->preset, error))
-        return false;
-    e->codec = avcodec_alloc_context3(x264);
-    if (!e->codec || !e->packet)
-        return pipeline_fail(error, "out of memory");
+    const char *name = av_get_pix_fmt_name(s->pix_fmt);
+    bool known = !libav->pix_fmts;
+    for (const enum AVPixelFormat *f = libav->pix_fmts; !known && *f != AV_PIX_FMT_NONE; f++)
+        known = *f == s->pix_fmt;
+    if (!known)
+        return pipeline_fail(error, "%s (%s) cannot hold %s; -c ffv1 would", c->name, c->encoder,
+                             name ? name : "this pixel format");
+    if (c->even && s->pix_fmt == AV_PIX_FMT_YUV420P && (s->width % 2 || s->height % 2))
+        return pipeline_fail(error,
+                             "%s in 4:2:0 holds even sizes only, the result is %dx%d; a stage that "
+                             "enlarges makes it even, and -c ffv1 holds any size",
+                             c->name, s->width, s->height);
+    return true;
+}
 
-    AVCodecContext *codec = e->codec;
+static void describe(AVCodecContext *codec, const encoder_settings *settings,
+                     const AVFormatContext *input, const AVStream *video,
+                     const AVOutputFormat *format)
+{
     codec->width = settings->width;
     codec->height = settings->height;
-    codec->pix_fmt = AV_PIX_FMT_YUV420P;
+    codec->pix_fmt = settings->pix_fmt;
     codec->time_base = video->time_base;
     codec->framerate = settings->rate;
     codec->sample_aspect_ratio =
@@ -52,11 +130,56 @@ bool encoder_open(encoder *e, const encoder_settings *settings, const AVFormatCo
     copy_colour(codec, video->codecpar);
     if (format->flags & AVFMT_GLOBALHEADER)
         codec->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
-    av_opt_set(codec->priv_data, "preset", settings->preset, 0);
-    av_opt_set_double(codec->priv_data, "crf", settings->crf, 0);
-    int code = avcodec_open2(codec, x264, NULL);
-    return code >= 0 || pipeline_fail_av(error, code, "libx264 refuses %dx%d", settings->width,
-                                         settings->height);
+    if (settings->choice.match_bitrate)
+        codec->bit_rate = settings->bit_rate;
+    /* libav's own encoders would hold on to frames if they worked on several at once. */
+    codec->thread_count = 0;
+    if (codec->codec->capabilities & (AV_CODEC_CAP_FRAME_THREADS | AV_CODEC_CAP_SLICE_THREADS))
+        codec->thread_type = FF_THREAD_SLICE;
+}
+
+/* Opens with options, of which none may be left over. */
+static bool start(encoder *e, const codec *c, AVDictionary **options, pipeline_error *error)
+{
+    int code = avcodec_open2(e->codec, e->codec->codec, options);
+    const AVDictionaryEntry *left = av_dict_get(*options, "", NULL, AV_DICT_IGNORE_SUFFIX);
+    if (code >= 0 && left)
+        return pipeline_fail(error, "-e %s=%s: %s knows no such option", left->key, left->value,
+                             c->encoder);
+    return code >= 0 || pipeline_fail_av(error, code, "%s refuses %dx%d %s and these options",
+                                         c->encoder, e->codec->width, e->codec->height,
+                                         av_get_pix_fmt_name(e->codec->pix_fmt));
+}
+
+bool encoder_open(encoder *e, const encoder_settings *settings, const AVFormatContext *input,
+                  const AVStream *video, const AVOutputFormat *format, pipeline_error *error)
+{
+    const codec *c = settings->choice.codec;
+    /* y4m is written from frames, not from their bytes. */
+    const char *name =
+        format->video_codec == AV_CODEC_ID_WRAPPED_AVFRAME ? "wrapped_avframe" : c->encoder;
+    const AVCodec *libav = avcodec_find_encoder_by_name(name);
+    *e = (encoder){.name = c->encoder, .packet = av_packet_alloc()};
+    if (c->keeps)
+        e->copy = av_frame_alloc();
+    if (!libav)
+        return pipeline_fail(error, "this libavcodec has no %s encoder", name);
+    if (settings->choice.match_bitrate && (!settings->bit_rate || !c->quality))
+        return pipeline_fail(error, "--match-bitrate: %s",
+                             c->quality ? "the bit rate of the input's video is unknown"
+                                        : "the codec has no bit rate to set");
+    e->codec = avcodec_alloc_context3(libav);
+    if (!e->codec || !e->packet || (c->keeps && !e->copy))
+        return pipeline_fail(error, "out of memory");
+    if (!check_picture(libav, c, settings, error))
+        return false;
+    describe(e->codec, settings, input, video, format);
+
+    AVDictionary *options = NULL;
+    bool good =
+        collect_options(&options, c, &settings->choice, error) && start(e, c, &options, error);
+    av_dict_free(&options);
+    return good;
 }
 
 static void remember_duration(encoder *e, const AVFrame *frame)
@@ -75,13 +198,36 @@ static int64_t recall_duration(const encoder *e, int64_t pts)
     return 0;
 }
 
+/* Sends the frame, or a copy of it that the encoder may keep. */
+static int send(encoder *e, const AVFrame *frame)
+{
+    if (!frame || !e->copy)
+        return avcodec_send_frame(e->codec, frame);
+    int code = 0;
+    if (e->copy->buf[0]) {
+        code = av_frame_make_writable(e->copy);
+    } else {
+        e->copy->format = frame->format;
+        e->copy->width = frame->width;
+        e->copy->height = frame->height;
+        code = av_frame_get_buffer(e->copy, 0);
+    }
+    while (e->copy->nb_side_data)
+        av_frame_remove_side_data(e->copy, e->copy->side_data[0]->type);
+    if (code >= 0)
+        code = av_frame_copy(e->copy, frame);
+    if (code >= 0)
+        code = av_frame_copy_props(e->copy, frame);
+    return code >= 0 ? avcodec_send_frame(e->codec, e->copy) : code;
+}
+
 bool encoder_put(encoder *e, const AVFrame *frame, mux *m, pipeline_error *error)
 {
     if (frame)
         remember_duration(e, frame);
-    int code = avcodec_send_frame(e->codec, frame);
+    int code = send(e, frame);
     if (code < 0)
-        return pipeline_fail_av(error, code, "libx264 failed at frame %llu",
+        return pipeline_fail_av(error, code, "%s failed at frame %llu", e->name,
                                 (unsigned long long)e->frames);
     while ((code = avcodec_receive_packet(e->codec, e->packet)) >= 0) {
         e->packets++;
@@ -90,14 +236,14 @@ bool encoder_put(encoder *e, const AVFrame *frame, mux *m, pipeline_error *error
             return false;
     }
     if (code != AVERROR(EAGAIN) && code != AVERROR_EOF)
-        return pipeline_fail_av(error, code, "libx264 failed at frame %llu",
+        return pipeline_fail_av(error, code, "%s failed at frame %llu", e->name,
                                 (unsigned long long)e->frames);
-    /* libx264 has copied the picture by now; another encoder might hold on to it. */
+    /* Every encoder of the table has copied the picture by now. */
     if (frame && av_buffer_get_ref_count(frame->buf[0]) != 1)
         return pipeline_fail(error, "the encoder keeps frame %llu, which mona does not provide for",
                              (unsigned long long)e->frames);
     if (!frame && e->packets != e->frames)
-        return pipeline_fail(error, "libx264 was given %llu frames and wrote %llu",
+        return pipeline_fail(error, "%s was given %llu frames and wrote %llu", e->name,
                              (unsigned long long)e->frames, (unsigned long long)e->packets);
     return true;
 }
@@ -106,4 +252,5 @@ void encoder_close(encoder *e)
 {
     avcodec_free_context(&e->codec);
     av_packet_free(&e->packet);
+    av_frame_free(&e->copy);
 }

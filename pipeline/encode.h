@@ -1,32 +1,47 @@
-/* The H.264 encoder of the output: libx264, 8-bit 4:2:0. */
+/* The encoder of the output video: one of libav's, told apart by a codec's row in the table. */
 #ifndef MONA_ENCODE_H
 #define MONA_ENCODE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
 
+#include "codec.h"
 #include "error.h"
 #include "mux.h"
 
-enum { ENCODER_DURATIONS = 1024 }; /* more frames than libx264 ever holds back */
+enum { ENCODER_DURATIONS = 1024 }; /* more frames than any encoder ever holds back */
 
 typedef struct encoder {
     AVCodecContext *codec;
+    const char *name; /* of libav's encoder, for messages */
     AVPacket *packet; /* reused */
+    AVFrame *copy;    /* what an encoder that keeps frames gets; NULL: it does not */
     struct {
         int64_t pts, duration;
     } durations[ENCODER_DURATIONS]; /* of the latest frames, which come out in another order */
     uint64_t frames, packets;
 } encoder;
 
+/* What the user asked for. */
+typedef struct encoder_choice {
+    const codec *codec;         /* NULL: the first the container holds */
+    double crf;                 /* negative: the codec's default */
+    const char *preset;         /* NULL: the codec's default */
+    const char *const *options; /* "key=value", for libav */
+    size_t option_count;
+    bool match_bitrate; /* as many bits a second as the input's video has */
+} encoder_choice;
+
 typedef struct encoder_settings {
+    encoder_choice choice;
     int width, height;
-    AVRational rate; /* for rate control */
-    double crf;
-    const char *preset; /* one of libx264's names */
+    enum AVPixelFormat pix_fmt;
+    AVRational rate;  /* for rate control */
+    int64_t bit_rate; /* of the input's video; 0: unknown */
 } encoder_settings;
 
 /* video: the input stream that is replaced; time base, shape of a sample and colour are its.

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "chain.h"
+#include "encode.h"
 #include "error.h"
 #include "stage.h"
 
@@ -23,14 +24,17 @@ typedef struct enhance_report {
 } enhance_report;
 
 typedef struct enhance_settings {
-    const char *input, *output;
+    const char *input, *output; /* "-": standard input, output */
+    const char *raw;            /* of input_settings */
     stage_kind kinds[CHAIN_MAX_STAGES];
     unsigned count;
     stage_settings stage;
-    double start;    /* seconds left out at the beginning */
-    uint64_t frames; /* at most; 0: all */
-    double crf;
-    const char *preset;
+    double start;          /* seconds left out at the beginning */
+    uint64_t frames;       /* at most; 0: all */
+    const char *format;    /* container of the output; NULL: by its name */
+    bool drop_unsupported; /* leave out what the container cannot hold, rather than fail */
+    encoder_choice encoder;
+    pipeline_notes notes;
     volatile sig_atomic_t *interrupted; /* set: stop and fail; NULL: never */
     /* Called in the caller's thread before the first frame and after each; NULL: not. */
     void (*progress)(void *context, const enhance_report *report);

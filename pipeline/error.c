@@ -26,3 +26,15 @@ bool pipeline_fail_av(pipeline_error *error, int code, const char *format, ...)
     av_strerror(code, reason, sizeof reason);
     return pipeline_fail(error, "%s: %s", before, reason);
 }
+
+void pipeline_note(const pipeline_notes *notes, const char *format, ...)
+{
+    char line[512];
+    va_list arguments;
+    if (!notes->say)
+        return;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    notes->say(notes->context, line);
+}

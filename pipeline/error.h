@@ -1,5 +1,5 @@
 /* How pipeline functions say what went wrong: one line, written where it happened, printed by the
- * command. */
+ * command; and what is worth telling though nothing failed. */
 #ifndef MONA_PIPELINE_ERROR_H
 #define MONA_PIPELINE_ERROR_H
 
@@ -17,5 +17,14 @@ bool pipeline_fail(pipeline_error *error, const char *format, ...)
 /* The same for a libav error code: "<text>: <what libav says>". */
 bool pipeline_fail_av(pipeline_error *error, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Where lines about what was changed or left out go; nothing failed. say NULL: nowhere. */
+typedef struct pipeline_notes {
+    void (*say)(void *context, const char *line); /* a line without a newline; any thread */
+    void *context;
+} pipeline_notes;
+
+void pipeline_note(const pipeline_notes *notes, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -7,10 +7,7 @@
 
 #include <libavutil/pixdesc.h>
 
-static bool is_picture(const AVStream *stream)
-{
-    return stream->disposition & AV_DISPOSITION_ATTACHED_PIC;
-}
+#include "container.h"
 
 /* What libav would report as "Invalid data" or open as something odd is said plainly here. */
 static bool check_file(const char *path, pipeline_error *error)
@@ -25,15 +22,37 @@ static bool check_file(const char *path, pipeline_error *error)
     return true;
 }
 
-static bool open_container(input *in, pipeline_error *error)
+/* "1280x720:yuv420p:25" as options of libav's raw video reader. */
+static bool describe_raw(const char *raw, AVDictionary **options, pipeline_error *error)
+{
+    char size[32], format[32], rate[32], rest;
+    if (sscanf(raw, "%31[0-9x]:%31[^:]:%31[0-9./]%c", size, format, rate, &rest) != 3 ||
+        av_get_pix_fmt(format) == AV_PIX_FMT_NONE)
+        return pipeline_fail(
+            error,
+            "--raw: expected WIDTHxHEIGHT:PIXEL_FORMAT:RATE as in 1280x720:yuv420p:25, found '%s'",
+            raw);
+    av_dict_set(options, "video_size", size, 0);
+    av_dict_set(options, "pixel_format", format, 0);
+    av_dict_set(options, "framerate", rate, 0);
+    return true;
+}
+
+static bool open_container(input *in, const input_settings *s, pipeline_error *error)
 {
     char url[4096];
     AVDictionary *options = NULL;
-    if (snprintf(url, sizeof url, "file:%s", in->path) >= (int)sizeof url)
+    bool piped = !strcmp(s->path, "-");
+    if (snprintf(url, sizeof url, piped ? "pipe:0" : "file:%s", s->path) >= (int)sizeof url)
         return pipeline_fail(error, "%s: the name is too long", in->path);
+    if (s->raw && !describe_raw(s->raw, &options, error)) {
+        av_dict_free(&options);
+        return false;
+    }
     /* A playlist must not reach anything but files. */
-    av_dict_set(&options, "protocol_whitelist", "file", 0);
-    int code = avformat_open_input(&in->format, url, NULL, &options);
+    av_dict_set(&options, "protocol_whitelist", piped ? "pipe" : "file", 0);
+    int code = avformat_open_input(&in->format, url,
+                                   s->raw ? av_find_input_format("rawvideo") : NULL, &options);
     av_dict_free(&options);
     if (code == AVERROR_INVALIDDATA)
         return pipeline_fail(
@@ -47,14 +66,22 @@ static bool open_container(input *in, pipeline_error *error)
     return code >= 0 || pipeline_fail_av(error, code, "%s: cannot be read", in->path);
 }
 
+/* The first that is a video, not a picture of the file. */
 static bool find_video(input *in, pipeline_error *error)
 {
-    int best = av_find_best_stream(in->format, AVMEDIA_TYPE_VIDEO, -1, -1, NULL, 0);
-    if (best < 0 || is_picture(in->format->streams[best]))
-        return pipeline_fail(error, "%s: expected a video stream, found none among %u streams",
-                             in->path, in->format->nb_streams);
-    in->video = in->format->streams[best];
-    return true;
+    for (unsigned i = 0; i < in->format->nb_streams; i++) {
+        AVStream *stream = in->format->streams[i];
+        if (stream->codecpar->codec_type != AVMEDIA_TYPE_VIDEO || container_is_cover(stream))
+            continue;
+        if (!in->video)
+            in->video = stream;
+        else
+            pipeline_note(in->notes, "%s: stream %u is a video too; it is copied as it is",
+                          in->path, i);
+    }
+    return in->video ||
+           pipeline_fail(error, "%s: expected a video stream, found none among %u streams",
+                         in->path, in->format->nb_streams);
 }
 
 static bool check_video(const input *in, pipeline_error *error)
@@ -111,18 +138,22 @@ static void seek(input *in, double start)
         avformat_seek_file(in->format, -1, INT64_MIN, in->start, in->start, 0);
 }
 
-bool input_open(input *in, const char *path, double start, pipeline_error *error)
+bool input_open(input *in, const input_settings *s, pipeline_error *error)
 {
-    *in = (input){.path = path, .start = AV_NOPTS_VALUE, .last_pts = INT64_MIN};
+    bool piped = !strcmp(s->path, "-");
+    *in = (input){.path = piped ? "standard input" : s->path,
+                  .notes = s->notes,
+                  .start = AV_NOPTS_VALUE,
+                  .last_pts = INT64_MIN};
     in->packet = av_packet_alloc();
     in->frame = av_frame_alloc();
     if (!in->packet || !in->frame)
         return pipeline_fail(error, "out of memory");
-    if (!check_file(path, error) || !open_container(in, error) || !find_video(in, error) ||
-        !check_video(in, error) || !open_decoder(in, error))
+    if ((!piped && !check_file(s->path, error)) || !open_container(in, s, error) ||
+        !find_video(in, error) || !check_video(in, error) || !open_decoder(in, error))
         return false;
-    if (start > 0)
-        seek(in, start);
+    if (s->start > 0)
+        seek(in, s->start);
     return true;
 }
 
@@ -139,6 +170,16 @@ AVRational input_frame_rate(const input *in)
 {
     AVRational rate = av_guess_frame_rate(in->format, in->video, NULL);
     return rate.num > 0 && rate.den > 0 ? rate : (AVRational){25, 1};
+}
+
+int64_t input_bit_rate(const input *in)
+{
+    int64_t rate = in->format->bit_rate;
+    if (in->video->codecpar->bit_rate > 0)
+        return in->video->codecpar->bit_rate;
+    for (unsigned i = 0; i < in->format->nb_streams; i++)
+        rate -= FFMAX(in->format->streams[i]->codecpar->bit_rate, 0);
+    return FFMAX(rate, 0);
 }
 
 uint64_t input_frame_estimate(const input *in)
@@ -163,7 +204,7 @@ static bool copy_packet(input *in, pipeline_error *error)
     AVStream *stream = in->format->streams[packet->stream_index];
     int64_t time = packet->pts != AV_NOPTS_VALUE ? packet->pts : packet->dts;
     int64_t start = start_in(in, stream->time_base);
-    if (!is_picture(stream)) {
+    if (!container_is_cover(stream)) {
         if (in->start != AV_NOPTS_VALUE && time != AV_NOPTS_VALUE && time < start)
             return true;
         if (packet->pts != AV_NOPTS_VALUE)

@@ -17,7 +17,8 @@
 typedef bool (*input_copy)(void *context, AVPacket *packet, pipeline_error *error);
 
 typedef struct input {
-    const char *path;
+    const char *path; /* for messages */
+    const pipeline_notes *notes;
     AVFormatContext *format;
     AVStream *video; /* the stream to enhance */
     AVCodecContext *decoder;
@@ -34,15 +35,25 @@ typedef struct input {
     uint64_t moved_frames;   /* whose timestamps did not ascend */
 } input;
 
-/* Opens a file and its decoder. start: seconds to leave out, 0 for none. Refuses what is not 8-bit
- * 4:2:0. Whether it succeeds or not, input_close releases what there is. */
-bool input_open(input *in, const char *path, double start, pipeline_error *error);
+typedef struct input_settings {
+    const char *path; /* "-": standard input; must outlive the input */
+    const char *raw;  /* "WIDTHxHEIGHT:PIXEL_FORMAT:RATE" of frames without a header; NULL: none */
+    double start;     /* seconds to leave out; 0: none */
+    const pipeline_notes *notes;
+} input_settings;
+
+/* Opens a file and its decoder. Refuses what is not 8-bit 4:2:0. Whether it succeeds or not,
+ * input_close releases what there is. */
+bool input_open(input *in, const input_settings *settings, pipeline_error *error);
 
 /* The format of every frame. */
 frame_format input_format(const input *in);
 
 /* Frames per second, for rate control and raw streams; never 0. */
 AVRational input_frame_rate(const input *in);
+
+/* Bits a second of the video alone, at least roughly; 0: unknown. */
+int64_t input_bit_rate(const input *in);
 
 /* Frames to come, as far as the file says; 0: it does not. */
 uint64_t input_frame_estimate(const input *in);

@@ -5,14 +5,34 @@
 
 #include <libavutil/avstring.h>
 
+#include "codec.h"
 #include "container.h"
 
-const AVOutputFormat *mux_format(const char *path)
+static bool is_stdout(const char *path)
 {
-    const AVOutputFormat *format = av_guess_format(NULL, path, NULL);
-    bool holds = format && !(format->flags & AVFMT_NOFILE) &&
-                 avformat_query_codec(format, AV_CODEC_ID_H264, FF_COMPLIANCE_NORMAL) == 1;
-    return holds ? format : NULL;
+    return !strcmp(path, "-");
+}
+
+const AVOutputFormat *mux_format(const char *path, const char *name, pipeline_error *error)
+{
+    const char *wanted = name ? name : is_stdout(path) ? "yuv4mpegpipe" : NULL;
+    if (wanted && !strcmp(wanted, "y4m"))
+        wanted = "yuv4mpegpipe";
+    /* The suffix of a muxer's files serves as its name too: mkv, ts. */
+    char file[64];
+    const AVOutputFormat *format = av_guess_format(wanted, wanted ? NULL : path, NULL);
+    if (!format && wanted && snprintf(file, sizeof file, "x.%s", wanted) < (int)sizeof file)
+        format = av_guess_format(NULL, file, NULL);
+    if (format && !(format->flags & AVFMT_NOFILE) && codec_for(format))
+        return format;
+    if (name)
+        pipeline_fail(
+            error, "-f: expected a video container such as mp4, matroska or y4m, found '%s'", name);
+    else
+        pipeline_fail(error,
+                      "%s: expected a video name such as .mp4, .mkv or .mov for the output, or -f",
+                      path);
+    return NULL;
 }
 
 /* Everything but what describes how the old video was compressed. */
@@ -68,17 +88,42 @@ static bool describe_copy(AVStream *to, const AVStream *from, const AVOutputForm
     return true;
 }
 
+/* Matroska's way: the picture is an attached file, which is part of the header. */
+static bool describe_attached_cover(AVStream *to, const AVStream *from)
+{
+    static const char *const suffixes[][2] = {{"png", "png"}, {"mjpeg", "jpg"}};
+    const AVPacket *picture = &from->attached_pic;
+    const char *suffix = avcodec_get_name(from->codecpar->codec_id);
+    char name[64];
+    to->codecpar->codec_type = AVMEDIA_TYPE_ATTACHMENT;
+    to->codecpar->codec_id = from->codecpar->codec_id;
+    to->disposition = 0;
+    to->codecpar->extradata = av_mallocz((size_t)picture->size + AV_INPUT_BUFFER_PADDING_SIZE);
+    if (!to->codecpar->extradata)
+        return false;
+    memcpy(to->codecpar->extradata, picture->data, (size_t)picture->size);
+    to->codecpar->extradata_size = picture->size;
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
+        if (!strcmp(suffixes[i][0], suffix))
+            suffix = suffixes[i][1];
+    snprintf(name, sizeof name, "cover.%s", suffix);
+    return av_dict_set(&to->metadata, "filename", name, AV_DICT_DONT_OVERWRITE) >= 0;
+}
+
 static bool add_stream(mux *m, const AVStream *from, const AVStream *video,
                        const AVCodecContext *encoder)
 {
     AVStream *to = avformat_new_stream(m->format, NULL);
     if (!to)
         return false;
-    m->stream_of[from->index] = to->index;
     to->id = from->id;
     to->disposition = from->disposition;
-    if (av_dict_copy(&to->metadata, from->metadata, 0) < 0 ||
-        !copy_side_data(to, from, from == video))
+    if (av_dict_copy(&to->metadata, from->metadata, 0) < 0)
+        return false;
+    if (container_is_cover(from) && container_attaches_covers(m->format->oformat))
+        return describe_attached_cover(to, from);
+    m->stream_of[from->index] = to->index;
+    if (!copy_side_data(to, from, from == video))
         return false;
     if (from != video)
         return describe_copy(to, from, m->format->oformat);
@@ -89,16 +134,18 @@ static bool add_stream(mux *m, const AVStream *from, const AVStream *video,
 static bool add_streams(mux *m, const AVFormatContext *input, const AVStream *video,
                         const AVCodecContext *encoder)
 {
+    const AVOutputFormat *format = m->format->oformat;
     m->input_streams = input->nb_streams;
     m->stream_of = calloc(input->nb_streams, sizeof *m->stream_of);
     m->time_base_of = calloc(input->nb_streams, sizeof *m->time_base_of);
     if (!m->stream_of || !m->time_base_of)
         return false;
     for (unsigned i = 0; i < input->nb_streams; i++) {
+        const AVStream *from = input->streams[i];
         m->stream_of[i] = -1;
-        m->time_base_of[i] = input->streams[i]->time_base;
-        if (!container_regenerates(input->streams[i]) &&
-            !add_stream(m, input->streams[i], video, encoder))
+        m->time_base_of[i] = from->time_base;
+        bool copied = !container_regenerates(input, from) && container_holds(format, from);
+        if ((from == video || copied) && !add_stream(m, from, video, encoder))
             return false;
     }
     return av_dict_copy(&m->format->metadata, input->metadata, 0) >= 0;
@@ -130,31 +177,38 @@ static bool add_chapters(AVFormatContext *to, const AVFormatContext *from, int64
 
 static bool write_header(mux *m, pipeline_error *error)
 {
-    char *url = av_asprintf("file:%s", m->file.part);
+    static const char *const searched[] = {"mp4", "mov", "ipod", "3gp", "3g2", "psp", "f4v"};
+    for (size_t i = 0; !m->file.part && i < sizeof searched / sizeof *searched; i++)
+        if (!strcmp(m->format->oformat->name, searched[i]))
+            return pipeline_fail(error,
+                                 "%s: %s is written here and there and needs a file; -f matroska "
+                                 "or -f nut would do",
+                                 m->name, searched[i]);
+    char *url = m->file.part ? av_asprintf("file:%s", m->file.part) : av_strdup("pipe:1");
     int code = url ? avio_open(&m->format->pb, url, AVIO_FLAG_WRITE) : AVERROR(ENOMEM);
     av_free(url);
     if (code >= 0)
         code = avformat_write_header(m->format, NULL);
     if (code < 0 && m->format->pb && m->format->pb->error < 0)
         code = m->format->pb->error;
-    return code >= 0 || pipeline_fail_av(error, code, "%s: cannot be written as %s", m->file.name,
+    return code >= 0 || pipeline_fail_av(error, code, "%s: cannot be written as %s", m->name,
                                          m->format->oformat->name);
 }
 
-bool mux_open(mux *m, const char *path, const AVFormatContext *input, const char *input_path,
-              const AVStream *video, const AVCodecContext *encoder, int64_t shift,
-              pipeline_error *error)
+bool mux_open(mux *m, const mux_settings *s, const AVFormatContext *input, const AVStream *video,
+              const AVCodecContext *encoder, pipeline_error *error)
 {
-    const AVOutputFormat *format = mux_format(path);
-    *m = (mux){0};
+    *m = (mux){.name = is_stdout(s->path) ? "standard output" : s->path};
     pthread_mutex_init(&m->lock, NULL);
-    if (!container_check(format, path, input, video, error) ||
-        !outfile_open(&m->file, path, input_path, error))
+    if (!container_check(s->format, m->name, input, video, s->drop, s->notes, error) ||
+        (!is_stdout(s->path) && !outfile_open(&m->file, s->path, s->input_path, error)))
         return false;
-    avformat_alloc_output_context2(&m->format, format, NULL, NULL);
+    avformat_alloc_output_context2(&m->format, s->format, NULL, NULL);
     if (!m->format || !add_streams(m, input, video, encoder) ||
-        !add_chapters(m->format, input, shift))
+        !add_chapters(m->format, input, s->shift))
         return pipeline_fail(error, "out of memory");
+    /* What the input holds in a way that is new to its container may stay in it. */
+    m->format->strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL;
     return write_header(m, error);
 }
 
@@ -168,7 +222,7 @@ static bool write_packet(mux *m, AVPacket *packet, AVRational time_base, pipelin
     if (code >= 0 && m->format->pb->error < 0)
         code = m->format->pb->error;
     pthread_mutex_unlock(&m->lock);
-    return code >= 0 || pipeline_fail_av(error, code, "%s: cannot be written", m->file.name);
+    return code >= 0 || pipeline_fail_av(error, code, "%s: cannot be written", m->name);
 }
 
 bool mux_copy(mux *m, AVPacket *packet, pipeline_error *error)
@@ -195,8 +249,8 @@ bool mux_finish(mux *m, pipeline_error *error)
     if (code >= 0)
         code = closed;
     if (code < 0)
-        return pipeline_fail_av(error, code, "%s: cannot be written", m->file.name);
-    return outfile_commit(&m->file, error);
+        return pipeline_fail_av(error, code, "%s: cannot be written", m->name);
+    return !m->file.part || outfile_commit(&m->file, error);
 }
 
 void mux_close(mux *m)

@@ -12,7 +12,8 @@
 #include "outfile.h"
 
 typedef struct mux {
-    outfile file;
+    const char *name; /* of the output, for messages */
+    outfile file;     /* without a part: standard output */
     AVFormatContext *format;
     AVStream *video;
     int *stream_of;           /* output stream of each input stream, -1: not copied */
@@ -21,16 +22,24 @@ typedef struct mux {
     pthread_mutex_t lock; /* decoder and encoder threads both write packets */
 } mux;
 
-/* The container that a name stands for; NULL: none that holds H.264 in one file. */
-const AVOutputFormat *mux_format(const char *path);
+typedef struct mux_settings {
+    const char *path;             /* "-": standard output */
+    const AVOutputFormat *format; /* of mux_format */
+    const char *input_path;
+    int64_t shift; /* AV_TIME_BASE units taken off every timestamp of the input */
+    bool drop;     /* leave out what the container cannot hold */
+    const pipeline_notes *notes;
+} mux_settings;
+
+/* The container called name (-f), or the one a file name stands for; "-" alone stands for y4m.
+ * NULL: none, or none that holds video of mona's in one file. */
+const AVOutputFormat *mux_format(const char *path, const char *name, pipeline_error *error);
 
 /* Creates the temporary file and the header: streams in the input's order, with their metadata,
- * dispositions, side data and chapters; encoder describes the video that replaces video. shift:
- * AV_TIME_BASE units taken off every timestamp of the input. Whether it succeeds or not, mux_close
- * releases what there is. */
-bool mux_open(mux *m, const char *path, const AVFormatContext *input, const char *input_path,
-              const AVStream *video, const AVCodecContext *encoder, int64_t shift,
-              pipeline_error *error);
+ * dispositions, side data and chapters; encoder describes the video that replaces video. Whether it
+ * succeeds or not, mux_close releases what there is. */
+bool mux_open(mux *m, const mux_settings *settings, const AVFormatContext *input,
+              const AVStream *video, const AVCodecContext *encoder, pipeline_error *error);
 
 /* Writes a packet of an input stream (index and timestamps as in the input). Any thread. */
 bool mux_copy(mux *m, AVPacket *packet, pipeline_error *error);

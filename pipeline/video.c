@@ -159,28 +159,32 @@ static bool wrap_output(video *v, unsigned slot)
     return picture->buf[0];
 }
 
-static bool open_output(video *v, pipeline_error *error)
+static bool open_output(video *v, const AVOutputFormat *format, pipeline_error *error)
 {
     const enhance_settings *s = v->settings;
-    const AVOutputFormat *format = mux_format(s->output);
     frame_format size = chain_format(&v->stages);
-    encoder_settings settings = {.width = (int)size.width,
+    encoder_settings settings = {.choice = s->encoder,
+                                 .width = (int)size.width,
                                  .height = (int)size.height,
+                                 .pix_fmt = AV_PIX_FMT_YUV420P,
                                  .rate = input_frame_rate(&v->in),
-                                 .crf = s->crf,
-                                 .preset = s->preset};
-    if (size.width % 2 || size.height % 2)
-        return pipeline_fail(error,
-                             "%s: H.264 in 4:2:0 holds even sizes only, the result is %ux%u; "
-                             "a stage that enlarges makes it even",
-                             s->output, size.width, size.height);
+                                 .bit_rate = input_bit_rate(&v->in)};
+    mux_settings container = {.path = s->output,
+                              .format = format,
+                              .input_path = s->input,
+                              .shift = v->in.start == AV_NOPTS_VALUE ? 0 : v->in.start,
+                              .drop = s->drop_unsupported,
+                              .notes = &s->notes};
     for (unsigned i = 0; i < CHAIN_OUTPUTS; i++)
         if (!wrap_output(v, i))
             return pipeline_fail(error, "out of memory");
-    int64_t shift = v->in.start == AV_NOPTS_VALUE ? 0 : v->in.start;
+    if (!settings.choice.codec)
+        settings.choice.codec = codec_for(format);
+    if (!codec_fits(settings.choice.codec, format))
+        return pipeline_fail(error, "%s: %s cannot hold %s; .mkv holds every codec of mona's",
+                             s->output, format->name, settings.choice.codec->name);
     return encoder_open(&v->out, &settings, v->in.format, v->in.video, format, error) &&
-           mux_open(&v->container, s->output, v->in.format, s->input, v->in.video, v->out.codec,
-                    shift, error);
+           mux_open(&v->container, &container, v->in.format, v->in.video, v->out.codec, error);
 }
 
 static void begin_report(video *v)
@@ -203,18 +207,15 @@ static bool open_all(video *v, pipeline_error *error)
 {
     const enhance_settings *s = v->settings;
     stage_settings stage = s->stage;
-    if (!mux_format(s->output))
-        return pipeline_fail(error,
-                             "%s: expected a video name such as .mp4, .mkv or .mov for the "
-                             "output",
-                             s->output);
-    if (!input_open(&v->in, s->input, s->start, error))
+    const AVOutputFormat *format = mux_format(s->output, s->format, error);
+    input_settings input = {.path = s->input, .raw = s->raw, .start = s->start, .notes = &s->notes};
+    if (!format || !input_open(&v->in, &input, error))
         return false;
     stage.chroma_left = v->in.video->codecpar->chroma_location != AVCHROMA_LOC_CENTER;
     v->in.copy = copy_other;
     v->in.copy_context = v;
     if (!chain_open(&v->stages, s->kinds, s->count, &stage, input_format(&v->in), true, error) ||
-        !open_output(v, error))
+        !open_output(v, format, error))
         return false;
     begin_report(v);
     return true;

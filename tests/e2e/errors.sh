@@ -100,14 +100,14 @@ refused "no output" 2 "expected -o" "" "$mona" enhance "$clip"
 refused "no input" 2 "usage: mona enhance" "$out" "$mona" enhance -o "$out"
 refused "two inputs" 2 "unexpected" "$out" "$mona" enhance "$clip" "$clip" -o "$out"
 refused "--frames 0" 2 "--frames: expected a whole number from 1" "$out" "$mona" enhance "$clip" -o "$out" --frames 0
-refused "--crf 99" 2 "--crf: expected a number from 0 to 51" "$out" "$mona" enhance "$clip" -o "$out" --crf 99
+refused "--crf 99" 2 "--crf: expected a number from 0 to 63" "$out" "$mona" enhance "$clip" -o "$out" --crf 99
 refused "--threads x" 2 "--threads: expected" "$out" "$mona" enhance "$clip" -o "$out" --threads x
 refused "--stages magic" 2 "--stages: expected" "$out" "$mona" enhance "$clip" -o "$out" --stages magic
 refused "--stages with a comma at the end" 2 "--stages: expected" "$out" "$mona" enhance "$clip" -o "$out" --stages sr,
 refused "--strength 2" 2 "--strength: expected" "$out" "$mona" enhance "$clip" -o "$out" --strength 2
 refused "--device nowhere" 2 "--device: expected" "$out" "$mona" enhance "$clip" -o "$out" --device nowhere
 refused "--cpu mmx" 1 "--cpu: expected .* found .mmx" "$out" "$mona" enhance "$clip" -o "$out" --cpu mmx
-refused "--preset instantly" 1 "--preset: expected" "$out" "$mona" enhance "$clip" -o "$out" --preset instantly
+refused "--preset instantly" 1 "--preset: h264 expects" "$out" "$mona" enhance "$clip" -o "$out" --preset instantly
 refused "an option at the end without its value" 2 "expected N after it" "$out" "$mona" enhance "$clip" -o "$out" --crf
 refused "devices with an operand" 2 "unexpected" "" "$mona" devices x
 for command in enhance compile inspect run devices; do

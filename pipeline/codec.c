@@ -1,0 +1,51 @@
+#include "codec.h"
+
+#include <string.h>
+
+static const char x26x_presets[] =
+    "ultrafast,superfast,veryfast,faster,fast,medium,slow,slower,veryslow,placebo";
+
+/* Defaults: near transparent at a speed between the networks' and a tenth of it. Lossless ones are
+ * written so that every frame stands alone and damage shows. */
+static const codec codecs[] = {
+    {"h264", "libx264", AV_CODEC_ID_H264, "crf", 18, 51, "preset", "medium", x26x_presets, 0, NULL,
+     true, false},
+    {"hevc", "libx265", AV_CODEC_ID_HEVC, "crf", 20, 51, "preset", "medium", x26x_presets, 0,
+     "x265-params=log-level=none", true, false},
+    {"av1", "libsvtav1", AV_CODEC_ID_AV1, "crf", 28, 63, "preset", "8", NULL, 13, NULL, true,
+     false},
+    {"vp9", "libvpx-vp9", AV_CODEC_ID_VP9, "crf", 24, 63, "cpu-used", "3", NULL, 8,
+     "deadline=good:row-mt=1", false, false},
+    {"ffv1", "ffv1", AV_CODEC_ID_FFV1, NULL, 0, 0, NULL, NULL, NULL, 0, "level=3:slicecrc=1:g=1",
+     false, true},
+    {"prores", "prores_ks", AV_CODEC_ID_PRORES, NULL, 0, 0, NULL, NULL, NULL, 0, "vendor=apl0",
+     false, false},
+    {"rawvideo", "rawvideo", AV_CODEC_ID_RAWVIDEO, NULL, 0, 0, NULL, NULL, NULL, 0, NULL, false,
+     false},
+};
+
+enum { CODEC_COUNT = sizeof codecs / sizeof *codecs };
+
+const codec *codec_find(const char *name)
+{
+    for (int i = 0; i < CODEC_COUNT; i++)
+        if (!strcmp(codecs[i].name, name))
+            return &codecs[i];
+    return NULL;
+}
+
+bool codec_fits(const codec *c, const AVOutputFormat *format)
+{
+    /* y4m takes frames as they are. */
+    if (format->video_codec == AV_CODEC_ID_WRAPPED_AVFRAME)
+        return c->id == AV_CODEC_ID_RAWVIDEO;
+    return avformat_query_codec(format, c->id, FF_COMPLIANCE_EXPERIMENTAL) == 1;
+}
+
+const codec *codec_for(const AVOutputFormat *format)
+{
+    for (int i = 0; i < CODEC_COUNT; i++)
+        if (codec_fits(&codecs[i], format))
+            return &codecs[i];
+    return NULL;
+}
