@@ -4,7 +4,7 @@
 
 const command *const commands[] = {
     &command_enhance, &command_compile, &command_inspect, &command_run,
-    &command_bench,   &command_devices, &command_help,
+    &command_eval, &command_bench,   &command_devices, &command_help,
 };
 const size_t command_count = sizeof commands / sizeof *commands;
 

@@ -8,8 +8,9 @@ The weights are an .onnx file that export.py wrote or an .npz file that train.py
 the feature ranges that the INT8 column needs. Every output is rounded to 8 bit before it is
 compared.
 
-Super-resolution: Y of BT.601 (16-235), antialiased bicubic halving rounded to 8 bit, 2 pixels
-cropped at each border. Denoising: Gaussian noise of a fixed seed added to the 8-bit image, then
+The protocols are those of `mona eval` (its --help says them in full), which measures the model as
+shipped. Super-resolution: Y of BT.601 (16-235) rounded to 8 bit, grey images as they are;
+antialiased bicubic halving, rounded to 8 bit for the net; 2 pixels cropped. Denoising: Gaussian noise of a fixed seed added to the 8-bit image, then
 clipped and rounded; grey images run with neutral chroma (128); the colour rows are full-range
 4:2:0 planes with the same noise in all three.
 """
@@ -52,10 +53,12 @@ SR_SETS = (("Set5", "set5/x2/*HR.png"), ("Set14", "set14/x2/*HR.png"), ("B100", 
 
 
 def sr_image(net, path, paths):
-    high = data.luma(io.imread(path))
+    image = io.imread(path)
+    high = image.astype(np.float64) if image.ndim == 2 else np.rint(data.luma(image))
     high = high[:high.shape[0] // 2 * 2, :high.shape[1] // 2 * 2]
-    low = data.to8(data.imresize(high, 0.5)).astype(np.float64)
+    low = data.imresize(high, 0.5)
     outputs = [data.to8(data.imresize(low, 2)).astype(np.float64)]
+    low = data.to8(low).astype(np.float64)
     outputs += [data.depth_to_space(run(net, low[None], int8)) for int8 in paths]
     return [psnr(o[2:-2, 2:-2], high[2:-2, 2:-2]) for o in outputs]
 

@@ -25,7 +25,7 @@ class Collapsible(nn.Module):
     the identity where the channel counts allow it, or the weights a run starts from.
     """
 
-    def __init__(self, inputs, outputs, width=128, gain=1.0):
+    def __init__(self, inputs, outputs, width=128, gain=1.0, centre=None):
         super().__init__()
         self.wide = nn.Parameter(torch.randn(width, inputs, 3, 3) / (9 * inputs) ** 0.5)
         self.point = nn.Parameter(torch.randn(outputs, width) * 1.2 * gain / width ** 0.5)
@@ -34,13 +34,23 @@ class Collapsible(nn.Module):
         if inputs == outputs:
             base[range(outputs), range(outputs), 1, 1] = 1
         self.register_buffer("base", base)
+        self.register_buffer("centre", torch.zeros(inputs) if centre is None else centre)
 
     def kernel(self):
         return torch.einsum("ow,wikl->oikl", self.point, self.wide) + self.base
 
+    def reach(self, kernel):
+        """What the kernel answers where every input is at its centre."""
+        return kernel.sum((2, 3)) @ self.centre
+
+    def plain(self):
+        """(kernel, bias) of the plain convolution. Trained is the bias of centred inputs."""
+        kernel = self.kernel()
+        return kernel, self.bias - self.reach(kernel)
+
     def start_from(self, weight, bias):
         self.base.copy_(torch.from_numpy(weight))
-        self.bias.data.copy_(torch.from_numpy(bias))
+        self.bias.data.copy_(torch.from_numpy(bias) + self.reach(self.base))
         self.point.data.zero_()  # the product starts at nothing and grows from there
 
 
@@ -68,13 +78,14 @@ def to_half(x):
 class Net(nn.Module):
     def __init__(self, inputs, channels, body, outputs):
         super().__init__()
-        self.head = Collapsible(inputs, channels)
+        # Pixels are all positive. Seen from their middle, a change of a kernel does not move its
+        # answer as a whole; otherwise features drift to where they never fire, and a feature that
+        # never fires never learns.
+        centre = torch.full((inputs,), 0.45)
+        centre[outputs:] = 0.08  # the noise level, if there is one
+        self.head = Collapsible(inputs, channels, centre=centre)
         self.body = nn.ModuleList(Collapsible(channels, channels) for _ in range(body))
         self.tail = Collapsible(channels, outputs, gain=0.1)
-        # Pixels are all positive: a random kernel with a negative sum would never fire, and a
-        # feature that never fires never learns. Start every feature at half of its kernel's reach.
-        with torch.no_grad():
-            self.head.bias -= 0.5 * self.head.kernel().sum((1, 2, 3))
         # largest value seen of each stored feature map: the head, then each body convolution
         self.register_buffer("ranges", torch.zeros(body + 1))
         self.outputs = outputs
@@ -91,8 +102,9 @@ class Net(nn.Module):
         out = {}
         with torch.no_grad():
             for name, m in self.convolutions():
-                out[name + ".weight"] = m.kernel().numpy().copy()
-                out[name + ".bias"] = m.bias.numpy().copy()
+                kernel, bias = m.plain()
+                out[name + ".weight"] = kernel.numpy().copy()
+                out[name + ".bias"] = bias.numpy().copy()
         return out
 
     def start_from(self, weights):
@@ -121,10 +133,10 @@ class Net(nn.Module):
 
     def forward(self, x, quantised=False):
         def conv(m, t):
-            weight = m.kernel()
+            weight, bias = m.plain()
             if quantised:
                 weight = on_grid(weight, weight_scale(weight), -127, 127)
-            return F.conv2d(t, weight, m.bias, padding=1)
+            return F.conv2d(t, weight, bias, padding=1)
 
         self.peaks = []
         first = features = self.store(0, F.relu(conv(self.head, x)), quantised)
@@ -155,9 +167,9 @@ class Net(nn.Module):
         are exact and this is the INT8 rule itself, not an estimate of it.
         """
         def conv(m, q, in_scale, out_scale):
-            weight = m.kernel()
+            weight, bias = m.plain()
             scale = weight_scale(weight)
-            bias = (m.bias / (in_scale * scale.flatten())).round()
+            bias = (bias / (in_scale * scale.flatten())).round()
             acc = F.conv2d(q, (weight / scale).round(), bias, padding=1)
             return to_half(acc * to_half(in_scale * scale / out_scale).view(1, -1, 1, 1))
 

@@ -27,6 +27,9 @@ import data
 import nets
 
 
+WARM_UP = 500  # steps over which the rate rises
+
+
 def arguments():
     p = argparse.ArgumentParser(description=__doc__,
                                 formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -40,6 +43,8 @@ def arguments():
     p.add_argument("--patch", type=int, default=32, help="side of a patch, in packed pixels")
     p.add_argument("--l2-from", type=float, default=0.5)
     p.add_argument("--quant-from", type=float, default=0.7)
+    p.add_argument("--chroma", type=float, default=0.15,
+                   help="weight of chroma in the loss, beside one of luma")
     p.add_argument("--peak-cost", type=float, default=0.003)
     p.add_argument("--seed", type=int, default=0)
     return p.parse_args()
@@ -90,6 +95,26 @@ def score(net, samples, quantised):
     return float(np.mean(values))
 
 
+def grey_psnr(net, sets, quantised):
+    """PSNR of luma over fixed held-out patches with neutral chroma, at sigma 15, 25, 50."""
+    rng, out = np.random.default_rng(7), []
+    clean = np.stack([data.crop(pair, 64, rng)[0] for s in sets for pair in s
+                      if min(pair[0].shape[1:]) >= 64]).astype(np.float32)
+    clean[:, 4:] = 128
+    net.eval()
+    for sigma in (15, 25, 50):
+        noise = rng.standard_normal(clean.shape, np.float32) * sigma
+        noise[:, 4:] = 0
+        level = np.full_like(clean[:, :1], sigma)
+        x = np.concatenate([np.clip(np.rint(clean + noise), 0, 255), level], 1)
+        with torch.no_grad():
+            x = torch.from_numpy(x / 255).contiguous(memory_format=torch.channels_last)
+            y = ((net.forward_int8(x) if quantised else net(x)).numpy() * 255)[:, :4]
+        mse = ((y.clip(0, 255).round() - clean[:, :4]) ** 2).mean((1, 2, 3))
+        out.append(float(np.mean(10 * np.log10(255**2 / mse))))
+    return out
+
+
 class Run:
     """Everything a checkpoint has to hold."""
 
@@ -101,6 +126,8 @@ class Run:
             self.net.start_from(nets.read_weights(a.init))
         self.average = copy.deepcopy(self.net)
         self.optimiser = torch.optim.Adam(self.net.parameters(), a.rate)
+        self.weights = torch.ones(1, self.net.outputs, 1, 1)
+        self.weights[:, 4:] = a.chroma
         self.step, self.seconds, self.curve = 0, 0.0, []
 
     def save(self, path):
@@ -121,12 +148,14 @@ class Run:
     def train_step(self, a, sets):
         progress = self.step / a.steps
         for group in self.optimiser.param_groups:
-            group["lr"] = a.rate * 0.5 * (1 + np.cos(np.pi * progress)) + 1e-6
+            group["lr"] = (a.rate * 0.5 * (1 + np.cos(np.pi * progress)) + 1e-6) \
+                * min(1, self.step / WARM_UP)
         x, target, unit = batch(a.name, sets, a.batch, a.patch, self.rng)
         self.optimiser.zero_grad()
         quantised = progress >= a.quant_from
         error = (self.net(x, quantised) - target) * unit.view(-1, 1, 1, 1)
-        loss = error.abs().mean() if progress < a.l2_from else (error**2).mean()
+        error = error.abs() if progress < a.l2_from else error**2
+        loss = (error * self.weights).mean()
         # one stray peak costs the whole feature map resolution, so peaks are kept low
         (loss + a.peak_cost * sum(self.net.peaks) if quantised else loss).backward()
         torch.nn.utils.clip_grad_norm_(self.net.parameters(), 10.0)
@@ -187,6 +216,9 @@ def main():
             plain, int8 = (score(run.average, held_out, q) for q in (False, True))
             run.curve.append((run.step, float(np.mean(total)), plain, int8))
             ranges = " ".join(f"{v:.2f}" for v in run.average.ranges.tolist())
+            if a.name.startswith("denoise"):
+                print("grey", *(f"{v:.2f}" for q in (False, True)
+                                for v in grey_psnr(run.average, images["held_out"], q)), file=log)
             print(f"{run.step} loss {np.mean(total):.4f} held-out {plain:.3f} INT8 {int8:.3f} "
                   f"ranges {ranges} minutes {run.seconds / 60:.1f}", file=log)
             write_weights(run.average, base + ".npz")

@@ -12,15 +12,9 @@
 #include <cmocka.h>
 
 #include "models/embedded.h"
-#include "pipeline/bound.h"
-#include "pipeline/stills.h"
+#include "pipeline/model_run.h"
 
 #define DATA "../shared/data/test/"
-
-typedef struct plane {
-    int width, height;
-    uint8_t *samples;
-} plane;
 
 static bool data_there(void)
 {
@@ -32,57 +26,33 @@ static bool data_there(void)
     return f != NULL;
 }
 
-/* BT.601 luma in studio range, rounded to 8 bit, as published figures take it. */
-static plane read_luma(const char *path)
+/* A whole image as luma or grey (measure_luma, measure_grey). */
+static real_plane read_plane(const char *path, void (*convert)(real_plane *, const still *))
 {
     still image = {0};
+    real_plane p;
     pipeline_error error = {""};
-    if (!still_read(&image, path, 3, &error))
+    if (!still_read(&image, path, 0, &error))
         fail_msg("%s", error.text);
-    plane p = {(int)image.width, (int)image.height, malloc((size_t)image.width * image.height)};
-    for (size_t i = 0; i < (size_t)image.width * image.height; i++) {
-        const uint8_t *rgb = image.pixels + 3 * i;
-        p.samples[i] =
-            (uint8_t)lrint(16 + (65.481 * rgb[0] + 128.553 * rgb[1] + 24.966 * rgb[2]) / 255);
-    }
+    assert_true(real_plane_open(&p, image.width, image.height));
+    convert(&p, &image);
     still_free(&image);
     return p;
 }
 
-/* Over everything but `border` samples at each side. */
-static double psnr(const plane *a, const plane *b, int border)
-{
-    double sum = 0;
-    for (int y = border; y < b->height - border; y++)
-        for (int x = border; x < b->width - border; x++) {
-            const double d = a->samples[y * a->width + x] - b->samples[y * b->width + x];
-            sum += d * d;
-        }
-    const double count = (double)(b->width - 2 * border) * (b->height - 2 * border);
-    return 10 * log10(255.0 * 255 * count / sum);
-}
-
-static void open_model(bound_model *bound, const char *name, int width, int height)
+/* An embedded model's luma of size w x h for that of p. */
+static real_plane run(const char *name, const real_plane *p, uint32_t w, uint32_t h, unsigned sigma)
 {
     const embedded_model *e = embedded_model_find(name);
-    assert_non_null(e);
-    mona_model model;
-    assert_int_equal(mona_model_open(&model, e->begin, (size_t)(e->end - e->begin)), MONA_OK);
-    const mona_config config = {.sizes = {{(uint32_t)width, (uint32_t)height}}};
+    named_model model = {.name = name};
+    real_plane made;
     pipeline_error error = {""};
-    if (!bound_open(bound, &model, name, &config, &error))
+    assert_non_null(e);
+    assert_int_equal(mona_model_open(&model.model, e->begin, (size_t)(e->end - e->begin)), MONA_OK);
+    assert_true(real_plane_open(&made, w, h));
+    if (!model_run(&made, p, &model, &(mona_config){0}, sigma, &error))
         fail_msg("%s", error.text);
-}
-
-static plane enlarge(const plane *low)
-{
-    bound_model bound = {0};
-    open_model(&bound, "sr_x2_fast", low->width, low->height);
-    plane high = {2 * low->width, 2 * low->height, malloc((size_t)(4 * low->width * low->height))};
-    const mona_buffer in = {low->samples, low->width, 0}, out = {high.samples, high.width, 0};
-    assert_int_equal(mona_session_run(bound.session, &in, &out), MONA_OK);
-    bound_close(&bound);
-    return high;
+    return made;
 }
 
 static double mean_psnr_x2(const char *set, int images)
@@ -91,11 +61,14 @@ static double mean_psnr_x2(const char *set, int images)
     for (int i = 1; i <= images; i++) {
         char path[256];
         snprintf(path, sizeof path, DATA "%s/x2/img_%03d_SRF_2_LR.png", set, i);
-        plane low = read_luma(path);
+        real_plane low = read_plane(path, measure_luma);
         snprintf(path, sizeof path, DATA "%s/x2/img_%03d_SRF_2_HR.png", set, i);
-        plane original = read_luma(path), made = enlarge(&low);
-        sum += psnr(&made, &original, 2);
-        free(low.samples), free(original.samples), free(made.samples);
+        real_plane original = read_plane(path, measure_luma);
+        real_plane made = run("sr_x2_fast", &low, original.width, original.height, 0);
+        sum += measure_psnr(&made, &original, 2);
+        real_plane_close(&low);
+        real_plane_close(&original);
+        real_plane_close(&made);
     }
     return sum / images;
 }
@@ -113,82 +86,28 @@ static void super_resolution_x2(void **state)
 
 /* ---- noise ----------------------------------------------------------------------------------- */
 
-static double uniform(uint64_t *state)
-{
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    return ((double)(*state >> 33) + 0.5) / 2147483648.0;
-}
-
-/* Gaussian noise, then clipped and rounded to 8 bit, as a camera delivers it. */
-static void add_noise(const plane *clean, double sigma, plane *noisy)
-{
-    uint64_t state = 0x9e3779b97f4a7c15u;
-    for (int i = 0; i < clean->width * clean->height; i++) {
-        const double u = uniform(&state), v = uniform(&state);
-        const double gauss = sqrt(-2 * log(u)) * cos(2 * 3.14159265358979323846 * v);
-        noisy->samples[i] = (uint8_t)lrint(fmin(fmax(clean->samples[i] + sigma * gauss, 0), 255));
-    }
-}
-
-/* Grey as BSD68 has it: full range. */
-static plane read_grey(const char *path)
-{
-    still image = {0};
-    pipeline_error error = {""};
-    if (!still_read(&image, path, 3, &error))
-        fail_msg("%s", error.text);
-    /* Even sides: 4:2:0. */
-    plane p = {(int)image.width & ~1, (int)image.height & ~1, NULL};
-    p.samples = malloc((size_t)(p.width * p.height));
-    for (int y = 0; y < p.height; y++)
-        for (int x = 0; x < p.width; x++) {
-            const uint8_t *rgb = image.pixels + 3 * ((size_t)y * image.width + (size_t)x);
-            p.samples[y * p.width + x] =
-                (uint8_t)lrint(0.299 * rgb[0] + 0.587 * rgb[1] + 0.114 * rgb[2]);
-        }
-    still_free(&image);
-    return p;
-}
-
-/* Luma with grey chroma through the denoiser. */
-static void denoise(const plane *noisy, int sigma, plane *made)
-{
-    bound_model bound = {0};
-    const int w = noisy->width / 2, h = noisy->height / 2;
-    open_model(&bound, "denoise_fast", noisy->width, noisy->height);
-    uint8_t *grey = malloc((size_t)(w * h)), *level = malloc((size_t)w);
-    uint8_t *u = malloc((size_t)(w * h)), *v = malloc((size_t)(w * h));
-    memset(grey, 128, (size_t)(w * h));
-    memset(level, sigma, (size_t)w);
-    const mona_buffer in[] = {
-        {noisy->samples, noisy->width, 0}, {grey, w, 0}, {grey, w, 0}, {level, 0, 0}};
-    const mona_buffer out[] = {{made->samples, made->width, 0}, {u, w, 0}, {v, w, 0}};
-    assert_int_equal(mona_session_run(bound.session, in, out), MONA_OK);
-    free(grey), free(level), free(u), free(v);
-    bound_close(&bound);
-}
-
 /* Mean gain in dB over the images of BSD68, and what is reached. */
-static double mean_gain(int sigma, double *reached)
+static double mean_gain(unsigned sigma, double *reached)
 {
     FILE *list = fopen(DATA "cbsd68.txt", "r");
     assert_non_null(list);
     char name[128];
     double gain = 0, sum = 0;
     int images = 0;
+    uint64_t random = sigma;
     while (fscanf(list, "%127s", name) == 1) {
         char path[256];
-        snprintf(path, sizeof path, DATA "bsd100/%s%s", name, strchr(name, '.') ? "" : ".jpg");
-        plane clean = read_grey(path), noisy = clean, made = clean;
-        noisy.samples = malloc((size_t)(clean.width * clean.height));
-        made.samples = malloc((size_t)(clean.width * clean.height));
-        add_noise(&clean, sigma, &noisy);
-        denoise(&noisy, sigma, &made);
-        const double after = psnr(&made, &clean, 0);
-        gain += after - psnr(&noisy, &clean, 0);
+        snprintf(path, sizeof path, DATA "bsd100/%s", name);
+        real_plane clean = read_plane(path, measure_grey), noisy = read_plane(path, measure_grey);
+        measure_add_noise(&noisy, sigma, &random);
+        real_plane made = run("denoise_fast", &noisy, clean.width, clean.height, sigma);
+        const double after = measure_psnr(&made, &clean, 0);
+        gain += after - measure_psnr(&noisy, &clean, 0);
         sum += after;
         images++;
-        free(clean.samples), free(noisy.samples), free(made.samples);
+        real_plane_close(&clean);
+        real_plane_close(&noisy);
+        real_plane_close(&made);
     }
     fclose(list);
     assert_int_equal(images, 68);
@@ -201,12 +120,12 @@ static void denoising(void **state)
     (void)state;
     if (!data_there())
         return;
-    static const int sigmas[] = {15, 25, 50};
+    static const unsigned sigmas[] = {15, 25, 50};
     for (int i = 0; i < 3; i++) {
         double reached;
         const double gain = mean_gain(sigmas[i], &reached);
         print_message(
-            "# denoise_fast as INT8, BSD68 grey, sigma %d: %.3f dB, %.2f dB better than its "
+            "# denoise_fast as INT8, BSD68 grey, sigma %u: %.3f dB, %.2f dB better than its "
             "input\n",
             sigmas[i], reached, gain);
         assert_true(gain >= 1.5);

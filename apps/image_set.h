@@ -1,0 +1,21 @@
+/* The images of a folder, for mona eval. */
+#ifndef MONA_IMAGE_SET_H
+#define MONA_IMAGE_SET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct image_set {
+    const char *folder;
+    char **names; /* sorted */
+    size_t count;
+} image_set;
+
+/* Collects the PNG and JPEG files of a folder; where there are pairs as published sets have them,
+ * names that end in HR and LR, only the HR ones. list, unless NULL, is a text file that names the
+ * images wanted, one a line. Prints one line and gives false when there are none, or a listed one
+ * is missing. A zeroed or opened set may be closed. */
+bool image_set_open(image_set *set, const char *folder, const char *list);
+void image_set_close(image_set *set);
+
+#endif
