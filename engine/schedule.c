@@ -52,10 +52,18 @@ mona_span mona_schedule_rows(const plan_group *g, uint32_t band)
                        (int64_t)g->grid_height * (band + 1) / g->parts};
 }
 
-static mona_span grid_columns(const plan_group *g, uint32_t tile)
+/* Column that a tile begins with, or the last ends before. On the chip tiles begin, if they are not
+ * narrow anyway, where whole blocks of 32 bytes of a plane do. */
+static int64_t tile_column(const mona_plan *plan, const plan_group *g, uint32_t tile)
 {
-    return (mona_span){(int64_t)g->grid_width * tile / g->tiles,
-                       (int64_t)g->grid_width * (tile + 1) / g->tiles};
+    const int64_t column = (int64_t)g->grid_width * tile / g->tiles;
+    const bool blocks = plan->modelled && g->grid_width / g->tiles >= 2 * AC_BLOCK;
+    return blocks && tile < g->tiles ? column / AC_BLOCK * AC_BLOCK : column;
+}
+
+static mona_span grid_columns(const mona_plan *plan, const plan_group *g, uint32_t tile)
+{
+    return (mona_span){tile_column(plan, g, tile), tile_column(plan, g, tile + 1)};
 }
 
 /* Widens p so that it covers what reader `r` of its input i needs. A window that lies in padding
@@ -83,7 +91,7 @@ static void cover(const plan_op *r, uint32_t i, const plan_progress *reader, pla
 void mona_schedule_unit(const mona_plan *plan, const plan_group *g, uint32_t band, uint32_t tile,
                         plan_progress *progress)
 {
-    const mona_span rows = mona_schedule_rows(g, band), columns = grid_columns(g, tile);
+    const mona_span rows = mona_schedule_rows(g, band), columns = grid_columns(plan, g, tile);
     for (uint32_t o = g->first; o < g->last; o++)
         progress[o] = (plan_progress){0};
     for (uint32_t o = g->last; o-- > g->first;) {

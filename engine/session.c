@@ -142,7 +142,8 @@ static void run_rows(worker *w, uint32_t index, plan_progress *progress)
             class->some_rows(calls, count);
         else
             class->row(calls);
-        mona_modelled_row(w, op, calls);
+        for (uint32_t i = 0; i < count; i++)
+            mona_modelled_row(w, op, &calls[i]);
     }
     mona_modelled_end(w, index, &mark);
 }

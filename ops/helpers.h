@@ -16,6 +16,14 @@ static inline bool f16_finite(uint16_t bits)
     return (bits & 0x7c00) != 0x7c00;
 }
 
+/* Rows of the chip's rings, and those that LOAD and STORE work on, begin at blocks of 32 bytes, and
+ * may be read and written to the end of the block that their last pixel lies in (schedule.c). Not
+ * so on the host, whatever instructions it runs. */
+static inline bool mona_rows_are_blocks(const mona_bound_op *b)
+{
+    return b->isa->copy && b->target == &ac_target_ascend310;
+}
+
 /* Bytes that the scalar unit copies, where no copy of whole blocks may reach. */
 static inline void scalar_copy(ac_core *core, void *to, const void *from, uint32_t bytes)
 {

@@ -75,7 +75,7 @@ static void row(const mona_row_call *call)
 {
     const mona_bound_op *b = call->bound;
     if (mona_load_has_program(b)) {
-        mona_load_by_instructions(call);
+        mona_load_by_instructions(call, 1);
         return;
     }
     const load_constants k = constants_of(b);
@@ -105,6 +105,15 @@ static void row(const mona_row_call *call)
     call->core->isa->pack_row(&pack);
 }
 
+static void some_rows(const mona_row_call *calls, uint32_t count)
+{
+    if (mona_load_has_program(calls->bound))
+        mona_load_by_instructions(calls, count);
+    else
+        for (uint32_t i = 0; i < count; i++)
+            row(&calls[i]);
+}
+
 const mona_op_class mona_op_load = {
     .name = "load",
     .min_inputs = 1,
@@ -117,4 +126,5 @@ const mona_op_class mona_op_load = {
     .bind = bind,
     .scratch_bytes = scratch_bytes,
     .row = row,
+    .some_rows = some_rows,
 };

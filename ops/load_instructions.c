@@ -1,121 +1,338 @@
-/* LOAD as an AI Core program, for one plane of 8 bits into channel blocks of 8: the luma of the
- * small-channel mode. Other forms are left to the scalar unit.
+/* LOAD as an AI Core program: planes -> UB -> lanes -> channel blocks -> L1 (lanes.h).
  *
- * A pixel becomes 8 bytes, itself and seven zeros: as 16-bit words, the word (sample) and three
- * zeros. There is no widening move of 8-bit integers, so a sample goes by way of fp16: 1024 + v has
- * the bits 0x6400 + v, and an AND leaves v. Then 256 words at a time are spread by two rounds of
- * transposes of 16 x 16 words: first   row i of `turned` holds the pixels 16 r + i, r = 0..15 then,
- * for each g of 0..3, rows 4 g .. 4 g + 3 in the places 0, 4, 8, 12 among rows of zeros: what comes
- *           out as row r is the pixels 16 r + 4 g .. + 3, each followed by three zeros; it is block
- * 4 r + g of the output. Pixels of a piece beyond the row are zeros. The output's last block may
- * have up to three of them: those columns are padding or have not been made yet. */
+ * A stream is what one row of pixels takes from one plane: a row of it, or with block 2 or 4 one of
+ * as many; its samples are `block` channels. A piece is some rows, or some groups of pixels of one
+ * row, as much as UB holds. All its rows lie one after another, each beginning at a multiple of 32
+ * pixels, so that one copy can bring a stream of all rows and a transpose can work on all of them.
+ * A stream is turned while the next LOOKAHEAD are on their way.
+ *
+ * Samples of 8 bits stay what they are in a tensor of 8 bits; for one of fp16 they are widened and
+ * scaled first.
+ *
+ * No byte beyond a row of a plane may be read, and copies are of whole blocks of 32 bytes. So what
+ * a call wants is first widened to a multiple of 32 pixels: to the right, where the plane goes on,
+ * or to the left. Where neither is possible the scalar unit brings the rest.
+ *
+ * UB: samples of all streams, one stream widened, lanes, channel blocks. Parts of them that are no
+ * row's are turned as well; they hold zeros first and finite values later. The last block of 32
+ * bytes of an output row may have up to three pixels more than the row, which must be zeros: those
+ * columns are padding or have not been made yet. Their samples are, since the scalar unit, which
+ * brings what does not fill a block, fills the block with zeros.
+ *
+ * Flags: MTE2 -> V and S -> V, event i % 4: stream i is there      V -> MTE2 0: samples are free
+ * V -> MTE3 0: blocks are made        MTE3 -> V 0: they are stored */
 #include "helpers.h"
-#include "vectors.h"
+#include "lanes.h"
+
+#include "../engine/libc.h"
 
 enum {
-    PIECE = 1024, /* pixels */
-    GROUP = 256,  /* pixels of 16 x 16 words */
-    C0 = 8,
-    BITS_OF_1024 = 0x6400,
-    BITS_OF_SAMPLE = 0x00ff,
+    LOOKAHEAD = 3,   /* streams */
+    ROW_PIXELS = 32, /* a row begins at a multiple of them */
+    MAX_GAP = 65535 * AC_BLOCK,
 };
 
-/* UB; samples, then words of 16 bits. */
-typedef struct load_buffers {
-    uint8_t *samples;                              /* [PIECE] */
-    uint16_t *words, *turned, *zeros, *bits, *out; /* [PIECE], [PIECE], [PIECE], [16], [4 PIECE] */
-} load_buffers;
+typedef struct program {
+    const mona_bound_op *bound;
+    ac_core *core;
+    const ac_isa *isa;
+    uint32_t in_size, out_size; /* bytes of an element */
+    uint32_t groups;            /* UB has room for */
+    mona_lanes lanes;
+    uint8_t *samples, *wide, *blocks;
+    size_t block_bytes; /* of a channel block in UB */
+} program;
 
-static load_buffers buffers_of(ac_core *core)
+/* Of the rows of calls[0 .. rows - 1], `count` pixels from column x on. */
+typedef struct piece {
+    const mona_row_call *calls;
+    int64_t x;
+    uint32_t rows, count;
+    uint32_t pitch; /* pixels from row to row in UB */
+} piece;
+
+/* The samples of row `dy` of block, plane `plane` of an input. */
+typedef struct stream {
+    uint32_t index, input, plane, dy, block;
+    uint32_t channel; /* the first; also how many samples a pixel has in streams before */
+} stream;
+
+/* ---- sizes ---------------------------------------------------------------------------------- */
+
+static uint32_t channel_blocks(const mona_bound_op *b)
 {
-    uint16_t *words = (uint16_t *)(void *)(core->ub + PIECE);
-    return (load_buffers){core->ub,          words,
-                          words + PIECE,     words + 2 * PIECE,
-                          words + 3 * PIECE, words + 3 * PIECE + AC_FRACTAL};
+    return (b->output.channels + b->output_c0 - 1) / b->output_c0;
+}
+
+static uint32_t most_block(const mona_bound_op *b)
+{
+    uint32_t most = 1;
+    for (uint32_t i = 0; i < b->op->input_count; i++)
+        most = b->op->load.block[i] > most ? b->op->load.block[i] : most;
+    return most;
+}
+
+static size_t samples_bytes(const mona_bound_op *b)
+{
+    return mona_lanes_group_pixels((uint32_t)mona_type_size(b->output.type)) *
+           mona_type_size(b->input[0].type) * b->output.channels;
+}
+
+static size_t wide_bytes(const mona_bound_op *b)
+{
+    const size_t in = mona_type_size(b->input[0].type), out = mona_type_size(b->output.type);
+    return in == out ? 0 : (size_t)LANES_GROUP_BYTES * most_block(b);
+}
+
+/* Of UB that a group takes: samples, wide, lanes, channel blocks. */
+static size_t bytes_of_group(const mona_bound_op *b)
+{
+    const size_t made = (size_t)b->output_c0 * channel_blocks(b);
+    return samples_bytes(b) + wide_bytes(b) +
+           LANES_GROUP_BYTES * ((size_t)b->output.channels + 1 + made);
 }
 
 bool mona_load_has_program(const mona_bound_op *b)
 {
-    return b->isa->copy && b->op->input_count == 1 && b->output.channels == 1 &&
-           b->op->load.block[0] == 1 && b->input[0].type == MONA_U8 && b->output.type == MONA_U8 &&
-           b->output_c0 == C0;
+    const bool narrow = mona_type_size(b->output.type) == 1;
+    bool possible = mona_rows_are_blocks(b) && b->input[0].type != MONA_U16 &&
+                    bytes_of_group(b) <= b->target->ub_bytes;
+    for (uint32_t i = 0; i < b->op->input_count; i++)
+        possible = possible && (b->op->load.block[i] != 3 || !narrow);
+    return possible;
 }
 
-/* Whole blocks by MTE2; the rest by the scalar unit, since no byte beyond the row may be read. */
-static void bring(ac_core *core, uint8_t *to, const uint8_t *from, uint32_t count)
+static void lay_out(program *p)
 {
-    const uint32_t whole = count / AC_BLOCK * AC_BLOCK, rest = count - whole;
-    if (whole)
-        core->isa->copy(core, AC_GM_UB, to, from,
-                        (ac_copy){.bursts = 1, .blocks = (uint16_t)(whole / AC_BLOCK)});
-    core->isa->set_flag(core, AC_PIPE_MTE2, AC_PIPE_V, AC_EVENT0);
+    const mona_bound_op *b = p->bound;
+    p->samples = p->core->ub;
+    p->wide = p->samples + p->groups * samples_bytes(b);
+    p->lanes.channels = p->wide + p->groups * wide_bytes(b);
+    p->lanes.spare = p->lanes.channels + (size_t)p->groups * LANES_GROUP_BYTES * b->output.channels;
+    p->blocks = p->lanes.spare + (size_t)p->groups * LANES_GROUP_BYTES;
+    p->block_bytes = (size_t)p->groups * LANES_GROUP_BYTES * b->output_c0;
+}
+
+/* ---- streams -------------------------------------------------------------------------------- */
+
+static stream first_stream(const mona_bound_op *b)
+{
+    return (stream){.block = b->op->load.block[0]};
+}
+
+/* false: *s was the last. */
+static bool next_stream(const mona_bound_op *b, stream *s)
+{
+    s->index++;
+    s->channel += s->block;
+    if (++s->dy == s->block) {
+        s->dy = 0;
+        s->plane++;
+    }
+    if (s->plane == b->input[s->input].channels) {
+        s->plane = 0;
+        s->input++;
+    }
+    if (s->input == b->op->input_count)
+        return false;
+    s->block = b->op->load.block[s->input];
+    return true;
+}
+
+/* Of the groups that the piece fills. */
+static uint8_t *samples_of(const program *p, const stream *s)
+{
+    const size_t pixels =
+        (size_t)p->lanes.groups * mona_lanes_group_pixels(p->out_size) * p->in_size;
+    return p->samples + s->channel * pixels;
+}
+
+static const uint8_t *plane_row(const program *p, const piece *k, const stream *s, uint32_t row)
+{
+    const mona_row_call *call = &k->calls[row];
+    const mona_buffer *plane = &call->planes[s->input];
+    const ptrdiff_t y = (ptrdiff_t)call->y * s->block + s->dy;
+    const ptrdiff_t x = (ptrdiff_t)k->x * s->block;
+    return (const uint8_t *)plane->data + (ptrdiff_t)s->plane * plane->channel_stride +
+           y * plane->row_stride + x * (ptrdiff_t)p->in_size;
+}
+
+/* Whole blocks of all rows: one copy, if the plane's rows are whole blocks apart. */
+static void copy_rows(const program *p, const piece *k, const stream *s, uint32_t blocks)
+{
+    const size_t pitch = (size_t)k->pitch * s->block * p->in_size;
+    const ptrdiff_t step = k->rows > 1 ? plane_row(p, k, s, 1) - plane_row(p, k, s, 0) : 0;
+    const ptrdiff_t gap = step - (ptrdiff_t)blocks * AC_BLOCK;
+    const bool together = k->rows > 1 && gap >= 0 && gap <= MAX_GAP && gap % AC_BLOCK == 0;
+    ac_copy c = {.bursts = 1, .blocks = (uint16_t)blocks};
+    if (together)
+        c = (ac_copy){.bursts = (uint16_t)k->rows,
+                      .blocks = (uint16_t)blocks,
+                      .src_gap = (uint16_t)(gap / AC_BLOCK),
+                      .dst_gap = (uint16_t)(pitch / AC_BLOCK - blocks)};
+    for (uint32_t row = 0; row < (together ? 1 : k->rows); row++)
+        p->isa->copy(p->core, AC_GM_UB, samples_of(p, s) + row * pitch, plane_row(p, k, s, row), c);
+}
+
+static void bring(const program *p, const piece *k, const stream *s)
+{
+    const uint32_t bytes = k->count * s->block * p->in_size, rest = bytes % AC_BLOCK;
+    const ac_event event = (ac_event)(s->index % (LOOKAHEAD + 1));
+    if (bytes > rest)
+        copy_rows(p, k, s, bytes / AC_BLOCK);
+    p->isa->set_flag(p->core, AC_PIPE_MTE2, AC_PIPE_V, event);
+    for (uint32_t row = 0; rest && row < k->rows; row++) {
+        uint8_t *to = samples_of(p, s) + (size_t)row * k->pitch * s->block * p->in_size;
+        scalar_copy(p->core, to + bytes - rest, plane_row(p, k, s, row) + bytes - rest, rest);
+        p->isa->scalar(p->core, NULL, 0, to + bytes, AC_BLOCK - rest,
+                       AC_SCALAR_STEPS * (AC_BLOCK - rest));
+        memset(to + bytes, 0, AC_BLOCK - rest);
+    }
     if (rest)
-        scalar_copy(core, to + whole, from + whole, rest);
-    core->isa->set_flag(core, AC_PIPE_S, AC_PIPE_V, AC_EVENT0);
-    core->isa->wait_flag(core, AC_PIPE_MTE2, AC_PIPE_V, AC_EVENT0);
-    core->isa->wait_flag(core, AC_PIPE_S, AC_PIPE_V, AC_EVENT0);
+        p->isa->set_flag(p->core, AC_PIPE_S, AC_PIPE_V, event);
 }
 
-static void widen(ac_core *core, const load_buffers *u, uint32_t count, uint32_t groups)
+/* Samples as fp16, scaled. */
+static const uint8_t *widen(const program *p, const stream *s)
 {
-    dup_all(core, u->words, 0, groups * GROUP, side_by_side);
-    core->isa->barrier(core, AC_PIPE_V);
-    vconv_all(core, AC_U8_F16, u->words, u->samples, count);
-    core->isa->barrier(core, AC_PIPE_V);
-    for (vectors w = vectors_of(side_by_side, HALF_LANES, count); next_vectors(&w);) {
-        uint16_t *at = vectors_at(&w, u->words, w.v.dst_repeat);
-        core->isa->vecs(core, AC_VADDS, at, at, 1024, &w.v);
-    }
-    core->isa->barrier(core, AC_PIPE_V);
-    vec2_all(core, AC_VAND, u->words, u->words, u->bits, count, b_again);
-    core->isa->barrier(core, AC_PIPE_V);
+    const mona_type type = p->bound->input[0].type;
+    const float scale = ac_f32_from_f16(p->bound->op->load.scale[s->input]);
+    const uint32_t count = p->lanes.groups * mona_lanes_group_pixels(p->out_size) * s->block;
+    uint8_t *samples = samples_of(p, s), *wide = type == MONA_F16 ? samples : p->wide;
+    if (type != MONA_F16)
+        vconv_all(p->core, type == MONA_U8 ? AC_U8_F16 : AC_S8_F16, wide, samples, count);
+    p->isa->barrier(p->core, AC_PIPE_V);
+    if (type == MONA_F16 || scale != 1)
+        muls_all(p->core, wide, wide, scale, count, side_by_side);
+    p->isa->barrier(p->core, AC_PIPE_V);
+    return wide;
 }
 
-static void spread(ac_core *core, const load_buffers *u, uint32_t groups)
+static void turn(const program *p, const piece *k, const stream *s)
 {
-    const uint16_t *from[AC_FRACTAL];
-    uint16_t *to[AC_FRACTAL];
-    for (uint32_t i = 0; i < AC_FRACTAL; i++) {
-        from[i] = u->words + i * AC_FRACTAL;
-        to[i] = u->turned + i * AC_FRACTAL;
-    }
-    core->isa->transpose(core, to, from, (uint8_t)groups, AC_FRACTAL, AC_FRACTAL);
-    core->isa->barrier(core, AC_PIPE_V);
-    for (uint32_t g = 0; g < 4; g++) {
-        for (uint32_t i = 0; i < AC_FRACTAL; i++) {
-            from[i] = i % 4 ? u->zeros + i * AC_FRACTAL : u->turned + (4 * g + i / 4) * AC_FRACTAL;
-            to[i] = u->out + (4 * i + g) * AC_FRACTAL;
+    const ac_event event = (ac_event)(s->index % (LOOKAHEAD + 1));
+    p->isa->wait_flag(p->core, AC_PIPE_MTE2, AC_PIPE_V, event);
+    if (k->count * s->block * p->in_size % AC_BLOCK)
+        p->isa->wait_flag(p->core, AC_PIPE_S, AC_PIPE_V, event);
+    const uint8_t *samples = samples_of(p, s);
+    if (p->bound->output.type == MONA_F16)
+        samples = widen(p, s);
+    mona_lanes_from_samples(&p->lanes, s->channel, s->block, samples);
+}
+
+static void turn_streams(const program *p, const piece *k)
+{
+    stream coming = first_stream(p->bound), there = coming;
+    p->isa->wait_flag(p->core, AC_PIPE_V, AC_PIPE_MTE2, AC_EVENT0);
+    p->isa->set_flag(p->core, AC_PIPE_V, AC_PIPE_S, AC_EVENT0);
+    p->isa->wait_flag(p->core, AC_PIPE_V, AC_PIPE_S, AC_EVENT0);
+    for (bool more = true; more || there.index < coming.index;) {
+        if (more) {
+            bring(p, k, &coming);
+            more = next_stream(p->bound, &coming);
         }
-        core->isa->transpose(core, to, from, (uint8_t)groups, 4 * AC_FRACTAL, AC_FRACTAL);
+        if (more && coming.index - there.index <= LOOKAHEAD)
+            continue;
+        turn(p, k, &there);
+        next_stream(p->bound, &there);
+    }
+    p->isa->set_flag(p->core, AC_PIPE_V, AC_PIPE_MTE2, AC_EVENT0);
+    p->isa->barrier(p->core, AC_PIPE_V);
+}
+
+/* ---- out ------------------------------------------------------------------------------------ */
+
+static void make_blocks(const program *p)
+{
+    const mona_bound_op *b = p->bound;
+    p->isa->wait_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
+    for (uint32_t n = 0; n < channel_blocks(b); n++)
+        mona_lanes_to_block(&p->lanes, (int32_t)(n * b->output_c0), b->output.channels,
+                            b->output_c0, p->blocks + n * p->block_bytes);
+    p->isa->set_flag(p->core, AC_PIPE_V, AC_PIPE_MTE3, AC_EVENT0);
+}
+
+/* Those columns of the piece that the call wants. */
+static void store_blocks(const program *p, const piece *k)
+{
+    const size_t column = (size_t)p->bound->output_c0 * p->out_size;
+    const int64_t begin = k->x > k->calls->x_begin ? k->x : k->calls->x_begin;
+    const int64_t end = k->x + k->count < k->calls->x_end ? k->x + k->count : k->calls->x_end;
+    const size_t bytes = (size_t)(end - begin) * column;
+    const ac_copy c = {.bursts = 1, .blocks = (uint16_t)((bytes + AC_BLOCK - 1) / AC_BLOCK)};
+    p->isa->wait_flag(p->core, AC_PIPE_V, AC_PIPE_MTE3, AC_EVENT0);
+    for (uint32_t row = 0; row < k->rows; row++) {
+        const ac_row out = output_row(&k->calls[row]);
+        uint8_t *to = out.data + (size_t)(begin - k->calls->x_begin) * column;
+        const uint8_t *from = p->blocks + (row * k->pitch + (size_t)(begin - k->x)) * column;
+        for (uint32_t n = 0; n < channel_blocks(p->bound); n++)
+            p->isa->copy(p->core, AC_UB_L1, to + n * out.block_stride, from + n * p->block_bytes,
+                         c);
+    }
+    p->isa->set_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
+}
+
+static void load_piece(program *p, const piece *k)
+{
+    const uint32_t group = mona_lanes_group_pixels(p->out_size);
+    p->lanes.groups = ((k->rows - 1) * k->pitch + k->count + group - 1) / group;
+    turn_streams(p, k);
+    make_blocks(p);
+    store_blocks(p, k);
+}
+
+static uint32_t pitch_of(uint32_t pixels)
+{
+    return (pixels + ROW_PIXELS - 1) / ROW_PIXELS * ROW_PIXELS;
+}
+
+/* The columns to bring for those of a call: see above. */
+static mona_span widened(const mona_bound_op *b, const mona_row_call *call)
+{
+    mona_span s = {call->x_begin, call->x_end};
+    const uint32_t more = pitch_of((uint32_t)(s.end - s.begin)) - (uint32_t)(s.end - s.begin);
+    const bool in_step = more * b->output_c0 * mona_type_size(b->output.type) % AC_BLOCK == 0;
+    if (s.end + more <= b->output.width)
+        s.end += more;
+    else if (s.begin >= more && in_step)
+        s.begin -= more;
+    return s;
+}
+
+static void load_rows(program *p, const mona_row_call *calls, uint32_t count, mona_span columns)
+{
+    const uint32_t room = p->groups * mona_lanes_group_pixels(p->out_size);
+    const uint32_t pixels = (uint32_t)(columns.end - columns.begin);
+    const uint32_t most = room / pitch_of(pixels); /* rows of a piece; 0: part of one */
+    for (uint32_t y = 0, rows; y < count; y += rows) {
+        rows = !most ? 1 : count - y < most ? count - y : most;
+        for (uint32_t x = 0, part; x < pixels; x += part) {
+            part = most || pixels - x < room ? pixels - x : room;
+            load_piece(p, &(piece){calls + y, columns.begin + x, rows, part, pitch_of(part)});
+        }
     }
 }
 
-/* to: at a multiple of 32 bytes. */
-static void load_piece(ac_core *core, uint8_t *to, const uint8_t *from, uint32_t count)
+void mona_load_by_instructions(const mona_row_call *calls, uint32_t count)
 {
-    const load_buffers u = buffers_of(core);
-    const uint32_t groups = (count + GROUP - 1) / GROUP;
-    core->isa->barrier(core, AC_PIPE_ALL);
-    dup_all(core, u.zeros, 0, groups * GROUP, side_by_side);
-    dup_all(core, u.bits, BITS_OF_SAMPLE, AC_FRACTAL, side_by_side);
-    bring(core, u.samples, from, count);
-    widen(core, &u, count, groups);
-    spread(core, &u, groups);
-    core->isa->set_flag(core, AC_PIPE_V, AC_PIPE_MTE3, AC_EVENT0);
-    core->isa->wait_flag(core, AC_PIPE_V, AC_PIPE_MTE3, AC_EVENT0);
-    core->isa->copy(
-        core, AC_UB_L1, to, u.out,
-        (ac_copy){.bursts = 1, .blocks = (uint16_t)((count * C0 + AC_BLOCK - 1) / AC_BLOCK)});
-}
-
-void mona_load_by_instructions(const mona_row_call *call)
-{
-    const mona_buffer *plane = &call->planes[0];
-    const ac_row out = output_row(call);
-    const uint8_t *from = (const uint8_t *)plane->data + (ptrdiff_t)call->y * plane->row_stride +
-                          (ptrdiff_t)call->x_begin;
-    const uint32_t pixels = (uint32_t)(call->x_end - call->x_begin);
-    for (uint32_t x = 0; x < pixels; x += PIECE)
-        load_piece(call->core, out.data + (size_t)x * C0, from + x,
-                   pixels - x < PIECE ? pixels - x : PIECE);
+    const mona_bound_op *b = calls->bound;
+    ac_core *core = calls->core;
+    program p = {.bound = b, .core = core, .isa = core->isa};
+    p.in_size = (uint32_t)mona_type_size(b->input[0].type);
+    p.out_size = (uint32_t)mona_type_size(b->output.type);
+    p.lanes = (mona_lanes){.core = core, .element = p.out_size};
+    const mona_span columns = widened(b, calls);
+    const uint32_t pixels = (uint32_t)(columns.end - columns.begin);
+    const uint32_t all = count * pitch_of(pixels), group = mona_lanes_group_pixels(p.out_size);
+    const uint32_t most = (uint32_t)(b->target->ub_bytes / bytes_of_group(b));
+    p.groups = (all + group - 1) / group < most ? (all + group - 1) / group : most;
+    lay_out(&p);
+    if (pixels % ROW_PIXELS || all % group)
+        dup_all(core, p.samples, 0, (uint32_t)(p.groups * samples_bytes(b) / 2), side_by_side);
+    dup_all(core, p.lanes.spare, 0, p.groups * LANES_GROUP_BYTES / 2, side_by_side);
+    p.isa->set_flag(core, AC_PIPE_V, AC_PIPE_MTE2, AC_EVENT0);
+    p.isa->set_flag(core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
+    load_rows(&p, calls, count, columns);
+    p.isa->wait_flag(core, AC_PIPE_V, AC_PIPE_MTE2, AC_EVENT0);
+    p.isa->wait_flag(core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
 }

@@ -94,8 +94,8 @@ typedef struct mona_op_class {
     void (*bind)(const mona_bound_op *bound);
     size_t (*scratch_bytes)(const mona_bound_op *bound, uint32_t columns);
     void (*row)(const mona_row_call *call);
-    /* Several rows at once, at most MONA_ROWS_AT_ONCE; NULL: one by one. Calls differ in y, scratch
-     * and rows. */
+    /* Several rows at once, at most MONA_ROWS_AT_ONCE; NULL: one by one. Calls differ in y, which
+     * is one more from call to call, scratch and rows. */
     void (*some_rows)(const mona_row_call *calls, uint32_t count);
     /* The same on whole maps; NULL, or not possible: only rows. */
     bool (*map_possible)(const mona_bound_op *bound);
@@ -112,7 +112,7 @@ extern const mona_op_class *const mona_ops[MONA_OP_COUNT]; /* by mona_op_kind */
 
 /* LOAD as an AI Core program, for the forms that have one. */
 bool mona_load_has_program(const mona_bound_op *bound);
-void mona_load_by_instructions(const mona_row_call *call);
+void mona_load_by_instructions(const mona_row_call *calls, uint32_t count);
 
 /* Runs rows of one fused convolution, alike but for where they lie, by instructions on the core's
  * buffers: what row programs must equal bit for bit. The weights are packed as fractals. */

@@ -304,6 +304,10 @@ typedef struct ac_isa {
     void (*transpose)(ac_core *, uint16_t *const dst[16], const uint16_t *const src[16],
                       uint8_t repeat, uint8_t dst_repeat,
                       uint8_t src_repeat); /* scatter_vnchwconv_b16 */
+    /* The same of 8 bits: 16 elements in the lower or the upper half of every block. */
+    void (*transpose_b8)(ac_core *, uint8_t *const dst[16], bool dst_high,
+                         const uint8_t *const src[16], bool src_high, uint8_t repeat,
+                         uint8_t dst_repeat, uint8_t src_repeat); /* scatter_vnchwconv_b8 */
     /* Says that the scalar unit reads and writes these bytes, of any one buffer each, in so many
        steps of its own program; the caller does the work. NULL and 0: none. */
     void (*scalar)(ac_core *, const void *read, size_t read_bytes, void *write, size_t write_bytes,

@@ -331,6 +331,22 @@ static void c_transpose(ac_core *core, uint16_t *const dst[16], const uint16_t *
     }
 }
 
+static void c_transpose_b8(ac_core *core, uint8_t *const dst[16], bool dst_high,
+                           const uint8_t *const src[16], bool src_high, uint8_t repeat,
+                           uint8_t dst_repeat, uint8_t src_repeat)
+{
+    (void)core;
+    enum { SIDE = AC_BLOCK / 2 };
+    uint8_t t[SIDE][SIDE];
+    for (size_t r = 0; r < repeat; r++) {
+        for (uint32_t j = 0; j < SIDE; j++)
+            for (uint32_t i = 0; i < SIDE; i++)
+                t[i][j] = src[j][r * src_repeat * AC_BLOCK + src_high * SIDE + i];
+        for (uint32_t i = 0; i < SIDE; i++)
+            memcpy(dst[i] + r * dst_repeat * AC_BLOCK + dst_high * SIDE, t[i], sizeof t[i]);
+    }
+}
+
 static void c_scalar(ac_core *core, const void *read, size_t read_bytes, void *write,
                      size_t write_bytes, uint32_t steps)
 {
@@ -360,6 +376,7 @@ const ac_isa ac_isa_instructions = {
     .vecs = c_vecs,
     .vconv = c_vconv,
     .transpose = c_transpose,
+    .transpose_b8 = c_transpose_b8,
     .scalar = c_scalar,
     .set_flag = c_flag,
     .wait_flag = c_flag,

@@ -35,6 +35,7 @@ const char *const ac_opcode_names[AC_OPCODES] = {
     [AC_OP_VECS + AC_VMULS_F32] = "vmuls_f32",
     [AC_OP_VCONV] = "vconv",
     [AC_OP_TRANSPOSE] = "transpose",
+    [AC_OP_TRANSPOSE_B8] = "transpose_b8",
     [AC_OP_SCALAR] = "scalar",
     [AC_OP_SET_FLAG] = "set_flag",
     [AC_OP_WAIT_FLAG] = "wait_flag",
@@ -405,17 +406,39 @@ static void m_vconv(ac_core *core, ac_vconv kind, void *dst, const void *src, co
         ac_isa_instructions.vconv(core, kind, dst, src, v);
 }
 
+static bool model_transpose(ac_model *m, uint32_t opcode, const ac_turned *dst,
+                            const ac_turned *src, uint8_t repeat)
+{
+    begin(m, opcode, AC_PIPE_V);
+    if (!m->config.count_only)
+        ac_check_transpose(m, dst, src, repeat);
+    return spend(m, ac_time_transpose(m->config.costs, repeat));
+}
+
 static void m_transpose(ac_core *core, uint16_t *const dst[16], const uint16_t *const src[16],
                         uint8_t repeat, uint8_t dst_repeat, uint8_t src_repeat)
 {
-    ac_model *m = core->model;
-    if (m) {
-        begin(m, AC_OP_TRANSPOSE, AC_PIPE_V);
-        if (!m->config.count_only)
-            ac_check_transpose(m, dst, src, repeat, dst_repeat, src_repeat);
-    }
-    if (!m || spend(m, ac_time_transpose(m->config.costs, repeat)))
+    ac_turned to = {.repeat = dst_repeat, .bytes = AC_BLOCK};
+    ac_turned from = {.repeat = src_repeat, .bytes = AC_BLOCK};
+    for (uint32_t i = 0; i < AC_FRACTAL; i++)
+        to.at[i] = dst[i], from.at[i] = src[i];
+    if (!core->model || model_transpose(core->model, AC_OP_TRANSPOSE, &to, &from, repeat))
         ac_isa_instructions.transpose(core, dst, src, repeat, dst_repeat, src_repeat);
+}
+
+/* Half a block is no faster than a whole one. */
+static void m_transpose_b8(ac_core *core, uint8_t *const dst[16], bool dst_high,
+                           const uint8_t *const src[16], bool src_high, uint8_t repeat,
+                           uint8_t dst_repeat, uint8_t src_repeat)
+{
+    enum { HALF = AC_BLOCK / 2 };
+    ac_turned to = {.repeat = dst_repeat, .skip = dst_high * HALF, .bytes = HALF};
+    ac_turned from = {.repeat = src_repeat, .skip = src_high * HALF, .bytes = HALF};
+    for (uint32_t i = 0; i < AC_FRACTAL; i++)
+        to.at[i] = dst[i], from.at[i] = src[i];
+    if (!core->model || model_transpose(core->model, AC_OP_TRANSPOSE_B8, &to, &from, repeat))
+        ac_isa_instructions.transpose_b8(core, dst, dst_high, src, src_high, repeat, dst_repeat,
+                                         src_repeat);
 }
 
 /* ---- scalar unit and order ------------------------------------------------------------------ */
@@ -530,6 +553,7 @@ const ac_isa ac_isa_model310 = {
     .vecs = m_vecs,
     .vconv = m_vconv,
     .transpose = m_transpose,
+    .transpose_b8 = m_transpose_b8,
     .scalar = m_scalar,
     .set_flag = m_set_flag,
     .wait_flag = m_wait_flag,

@@ -464,32 +464,28 @@ void ac_check_vector(ac_model *m, const ac_stream *streams, uint32_t sources, co
     walk(m, &streams[0], &to, v, write_bytes);
 }
 
-static void transpose_blocks(ac_model *m, const char *name, const void *at, uint32_t repeat,
-                             uint32_t step, bool write, bool stamp)
+static void turned_block(ac_model *m, const char *name, const ac_turned *t, uint32_t i,
+                         uint32_t repeat, bool write, bool stamp)
 {
-    const size_t extent = ((size_t)(repeat - 1) * step + 1) * AC_BLOCK;
-    ac_place p = place(m, name, (ac_extent){at, extent, 1 << AC_UB, AC_BLOCK, write});
+    const size_t extent = ((size_t)(repeat - 1) * t->repeat + 1) * AC_BLOCK;
+    ac_place p = place(m, name, (ac_extent){t->at[i], extent, 1 << AC_UB, AC_BLOCK, write});
     p.stamp = stamp;
     for (size_t r = 0; r < repeat; r++)
-        if (write)
-            write_bytes(m, &p, r * step * AC_BLOCK, AC_BLOCK);
-        else
-            read_bytes(m, &p, r * step * AC_BLOCK, AC_BLOCK);
+        (write ? write_bytes : read_bytes)(m, &p, r * t->repeat * AC_BLOCK + t->skip, t->bytes);
 }
 
-void ac_check_transpose(ac_model *m, uint16_t *const dst[16], const uint16_t *const src[16],
-                        uint32_t repeat, uint32_t dst_repeat, uint32_t src_repeat)
+void ac_check_transpose(ac_model *m, const ac_turned *dst, const ac_turned *src, uint32_t repeat)
 {
     if (!within(m, "repeat", repeat, 1, AC_MAX_REPEAT) ||
-        !within(m, "dst_repeat", dst_repeat, repeat > 1, 255))
+        !within(m, "dst_repeat", dst->repeat, repeat > 1, 255))
         return;
-    bool in_place = dst_repeat == src_repeat || repeat == 1;
+    bool in_place = (dst->repeat == src->repeat || repeat == 1) && dst->skip == src->skip;
     for (uint32_t i = 0; i < AC_FRACTAL; i++)
-        in_place &= dst[i] == src[i];
+        in_place &= dst->at[i] == src->at[i];
     for (uint32_t i = 0; i < AC_FRACTAL; i++)
-        transpose_blocks(m, "src", src[i], repeat, src_repeat, false, !in_place);
+        turned_block(m, "src", src, i, repeat, false, !in_place);
     for (uint32_t i = 0; i < AC_FRACTAL; i++)
-        transpose_blocks(m, "dst", dst[i], repeat, dst_repeat, true, true);
+        turned_block(m, "dst", dst, i, repeat, true, true);
 }
 
 /* ---- scalar unit ---------------------------------------------------------------------------- */

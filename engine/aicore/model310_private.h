@@ -35,6 +35,7 @@ typedef enum ac_opcode {
     AC_OP_VECS = AC_OP_VEC2 + AC_VMUL_F32 + 1, /* + ac_vecs */
     AC_OP_VCONV = AC_OP_VECS + AC_VMULS_F32 + 1,
     AC_OP_TRANSPOSE,
+    AC_OP_TRANSPOSE_B8,
     AC_OP_SCALAR,
     AC_OP_SET_FLAG,
     AC_OP_WAIT_FLAG,
@@ -97,6 +98,13 @@ typedef struct ac_stream {
     uint32_t block, repeat;
 } ac_stream;
 
+/* The 16 blocks of one side of a transpose: of 8 bits, half of each. */
+typedef struct ac_turned {
+    const void *at[AC_FRACTAL];
+    uint32_t repeat; /* blocks */
+    uint32_t skip, bytes;
+} ac_turned;
+
 void ac_find(ac_model *, ac_finding_kind, const char *operand, int64_t found, int64_t limit);
 void ac_find_pair(ac_model *, ac_finding_kind, const char *operand, int64_t found, ac_opcode other,
                   uint32_t other_index);
@@ -114,8 +122,7 @@ void ac_check_drain(ac_model *, ac_drain, const void *dst, const void *src, uint
                     const void *deq16);
 /* streams: dst, then `sources` more */
 void ac_check_vector(ac_model *, const ac_stream *streams, uint32_t sources, const ac_vector *);
-void ac_check_transpose(ac_model *, uint16_t *const dst[16], const uint16_t *const src[16],
-                        uint32_t repeat, uint32_t dst_repeat, uint32_t src_repeat);
+void ac_check_transpose(ac_model *, const ac_turned *dst, const ac_turned *src, uint32_t repeat);
 void ac_check_scalar(ac_model *, const void *read, size_t read_bytes, const void *write,
                      size_t write_bytes);
 

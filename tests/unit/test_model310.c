@@ -771,6 +771,40 @@ PROGRAM(transposed_over_itself)
     transpose(b, 256, 0, 1, 16);
 }
 
+/* Lower halves of src to upper halves of dst, or the other way round. */
+static void transpose_b8(bench *b, uint32_t dst, uint32_t src, bool src_high)
+{
+    uint8_t *to[16];
+    const uint8_t *from[16];
+    for (uint32_t i = 0; i < 16; i++) {
+        to[i] = b->core.ub + dst + i * 32;
+        from[i] = b->core.ub + src + i * 32;
+    }
+    isa->transpose_b8(&b->core, to, !src_high, from, src_high, 1, 16, 16);
+}
+
+/* Writes the lower halves of 16 blocks. */
+static void dup_lower_halves(bench *b, uint32_t dst)
+{
+    dup(b, dst, (ac_vector){16, 8, 1, 1, 1, 1, 1, 1});
+}
+
+PROGRAM(turned_bytes_unwritten)
+{
+    dup_lower_halves(b, 4096);
+    transpose_b8(b, 0, 4096, true);
+}
+PROGRAM(turned_bytes_unaligned)
+{
+    dup_lower_halves(b, 4096);
+    transpose_b8(b, 16, 4096, false);
+}
+PROGRAM(turned_bytes_within_their_blocks)
+{
+    dup_lower_halves(b, 4096);
+    transpose_b8(b, 4096, 4096, false);
+}
+
 static const fault faults[] = {
     {"missing wait",
      missing_wait,
@@ -898,6 +932,15 @@ static const fault faults[] = {
     {"transpose of the unwritten",
      transposed_unwritten,
      {{AC_UNWRITTEN, 1, "transpose", "src", 4096, 0, NULL, 0}}},
+    {"transpose of unwritten halves",
+     turned_bytes_unwritten,
+     {{AC_UNWRITTEN, 2, "transpose_b8", "src", 4112, 0, NULL, 0}}},
+    {"unaligned transpose of bytes",
+     turned_bytes_unaligned,
+     {{AC_ILLEGAL_OPERAND, 2, "transpose_b8", "dst", 16, 32, NULL, 0}}},
+    {"transpose of bytes within their blocks",
+     turned_bytes_within_their_blocks,
+     {{AC_OVERLAP, 2, "transpose_b8", "dst", 4096, 0, NULL, 0}}},
     {"transpose over itself",
      transposed_over_itself,
      {{AC_OVERLAP, 2, "transpose", "dst", 256, 0, NULL, 0}}},
@@ -1034,6 +1077,12 @@ PROGRAM(transposed_in_place)
     dup(b, 0, (ac_vector){4, 128, 1, 1, 1, 8, 8, 8});
     transpose(b, 0, 0, 2, 16);
 }
+PROGRAM(turned_bytes)
+{
+    dup_lower_halves(b, 4096);
+    transpose_b8(b, 0, 4096, false);
+    transpose_b8(b, 4096, 0, true);
+}
 PROGRAM(scalar_updates)
 {
     isa->scalar(&b->core, b->gm, 32, b->core.ub, 32, 1);
@@ -1057,6 +1106,7 @@ static void what_is_allowed_passes(void **state)
         columns_jumped_over,
         dilated_columns,
         transposed_in_place,
+        turned_bytes,
         scalar_updates,
     };
     (void)state;
@@ -1073,6 +1123,26 @@ static void what_is_allowed_passes(void **state)
         all &= !report.finding_count;
     }
     assert_true(all);
+    free_bench(b);
+}
+
+/* Element j of half i is element i of half j; the other halves stay. */
+static void bytes_are_turned(void **state)
+{
+    (void)state;
+    bench *b = new_bench(false);
+    uint8_t *ub = b->core.ub;
+    for (uint32_t i = 0; i < 16 * 32; i++)
+        ub[4096 + i] = (uint8_t)i;
+    memset(ub, 0xee, 512);
+    ac_model_written(&b->core, ub + 4096, 512);
+    transpose_b8(b, 0, 4096, false);
+    for (uint32_t i = 0; i < 16; i++)
+        for (uint32_t j = 0; j < 16; j++) {
+            assert_int_equal(ub[i * 32 + j], 0xee);
+            assert_int_equal(ub[i * 32 + 16 + j], (uint8_t)(j * 32 + i));
+        }
+    assert_int_equal(ac_model_so_far(&b->core)->finding_count, 0);
     free_bench(b);
 }
 
@@ -1113,6 +1183,7 @@ int main(void)
         cmocka_unit_test(time_of_conflicts_barriers_and_scalars),
         cmocka_unit_test(every_planted_fault_is_found),
         cmocka_unit_test(what_is_allowed_passes),
+        cmocka_unit_test(bytes_are_turned),
         cmocka_unit_test(findings_are_counted_and_the_first_kept),
         cmocka_unit_test(what_is_illegal_is_not_executed),
     };
