@@ -22,7 +22,7 @@ typedef struct arguments {
     bool match_bitrate, drop_unsupported, quiet;
 } arguments;
 
-enum { MODEL_SR, MODEL_DENOISE, MODEL_LEFT, MODEL_CENTER, MODEL_COUNT };
+enum { MODEL_SR, MODEL_DENOISE, MODEL_BICUBIC, MODEL_COUNT };
 
 static volatile sig_atomic_t interrupted;
 
@@ -101,12 +101,10 @@ static bool open_models(stage_settings *stage, model_source models[MODEL_COUNT],
 {
     stage->sr = &models[MODEL_SR].model;
     stage->denoise = &models[MODEL_DENOISE].model;
-    stage->bicubic_left = &models[MODEL_LEFT].model;
-    stage->bicubic_center = &models[MODEL_CENTER].model;
+    stage->bicubic = &models[MODEL_BICUBIC].model;
     return model_source_open(&models[MODEL_SR], a->sr, "sr_x2_fast") &&
            model_source_open(&models[MODEL_DENOISE], a->denoise, "denoise_fast") &&
-           model_source_open(&models[MODEL_LEFT], NULL, "bicubic_x2") &&
-           model_source_open(&models[MODEL_CENTER], NULL, "bicubic_x2_center");
+           model_source_open(&models[MODEL_BICUBIC], NULL, "bicubic_x2");
 }
 
 /* A file that cannot be read is told apart from one that is no image. */

@@ -11,12 +11,11 @@
 EMBED(sr_x2_fast);
 EMBED(denoise_fast);
 EMBED(bicubic_x2);
-EMBED(bicubic_x2_center);
 
 #define ENTRY(name) {#name, embedded_##name, embedded_##name##_end}
 
 const embedded_model embedded_models[] = {ENTRY(sr_x2_fast), ENTRY(denoise_fast),
-                                          ENTRY(bicubic_x2), ENTRY(bicubic_x2_center)};
+                                          ENTRY(bicubic_x2)};
 const size_t embedded_model_count = sizeof embedded_models / sizeof *embedded_models;
 
 const embedded_model *embedded_model_find(const char *name)

@@ -32,11 +32,22 @@ static bool allocate_frames(chain *c, bool overlap, pipeline_error *error)
     return true;
 }
 
+/* What the first frame's stored sizes must be multiples of; later ones' double with them. */
+static uint32_t stored_multiple(const stage_kind *kinds, unsigned count, const frame_format *in)
+{
+    uint32_t multiple = 1u << (in->shift_x > in->shift_y ? in->shift_x : in->shift_y);
+    for (unsigned i = 0; i < count; i++)
+        if (kinds[i] == STAGE_DENOISE)
+            multiple = denoise_multiple(in);
+    return multiple;
+}
+
 bool chain_open(chain *c, const stage_kind *kinds, unsigned count, const stage_settings *settings,
                 frame_format in, bool overlap, pipeline_error *error)
 {
     unsigned enlarged = 0;
     *c = (chain){0};
+    in.multiple = stored_multiple(kinds, count, &in);
     for (unsigned i = 0; i < count; i++) {
         c->count = i + 1;
         if (!stage_open(&c->stages[i], kinds[i], settings, in, enlarged, error))
@@ -118,7 +129,7 @@ size_t chain_engine_bytes(const chain *c)
 float chain_noise(const chain *c)
 {
     for (unsigned i = 0; i < c->count; i++)
-        if (c->stages[i].kind == STAGE_DENOISE && c->stages[i].strength < 0)
-            return c->stages[i].sigma;
+        if (c->stages[i].kind == STAGE_DENOISE && c->stages[i].denoiser.strength < 0)
+            return c->stages[i].denoiser.sigma[0];
     return -1;
 }

@@ -39,7 +39,7 @@ static const uint8_t *pixel(const still *image, uint32_t x, uint32_t y)
 static void split_chroma(frame *to, const still *from)
 {
     const mona_size size = frame_plane_size(&to->format, 1);
-    const uint32_t block = 1u << to->format.chroma_shift;
+    const uint32_t block = 1u << to->format.shift_x;
     for (uint32_t y = 0; y < size.height; y++)
         for (uint32_t x = 0; x < size.width; x++) {
             int sum[3] = {0};

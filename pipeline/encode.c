@@ -7,6 +7,8 @@
 #include <libavutil/dict.h>
 #include <libavutil/pixdesc.h>
 
+#include "pixels.h"
+
 /* ---- options ------------------------------------------------------------------------------ */
 
 /* name is one of names, which have commas between. */
@@ -91,7 +93,8 @@ static bool collect_options(AVDictionary **options, const codec *c, const encode
 
 static void copy_colour(AVCodecContext *to, const AVCodecParameters *from)
 {
-    to->color_range = from->format == AV_PIX_FMT_YUVJ420P ? AVCOL_RANGE_JPEG : from->color_range;
+    to->color_range =
+        from->format != pixels_plain(from->format) ? AVCOL_RANGE_JPEG : from->color_range;
     to->color_primaries = from->color_primaries;
     to->color_trc = from->color_trc;
     to->colorspace = from->color_space;
@@ -108,11 +111,13 @@ static bool check_picture(const AVCodec *libav, const codec *c, const encoder_se
     if (!known)
         return pipeline_fail(error, "%s (%s) cannot hold %s; -c ffv1 would", c->name, c->encoder,
                              name ? name : "this pixel format");
-    if (c->even && s->pix_fmt == AV_PIX_FMT_YUV420P && (s->width % 2 || s->height % 2))
+    const frame_format frame = pixels_frame_format(s->pix_fmt, s->width, s->height);
+    const unsigned across = 1u << frame.shift_x, down = 1u << frame.shift_y;
+    if (c->even && (frame.width % across || frame.height % down))
         return pipeline_fail(error,
-                             "%s in 4:2:0 holds even sizes only, the result is %dx%d; a stage that "
-                             "enlarges makes it even, and -c ffv1 holds any size",
-                             c->name, s->width, s->height);
+                             "%s in %s holds multiples of %ux%u only, the result is %ux%u; a stage "
+                             "that enlarges makes it even, and -c ffv1 holds any size",
+                             c->name, name, across, down, frame.width, frame.height);
     return true;
 }
 

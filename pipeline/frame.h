@@ -1,5 +1,4 @@
-/* Frames in memory: up to four 8-bit planes, and pools of them made before the first frame arrives.
- */
+/* Frames in memory: up to four planes, and pools of them made before the first frame arrives. */
 #ifndef MONA_FRAME_H
 #define MONA_FRAME_H
 
@@ -11,15 +10,16 @@
 
 enum { FRAME_MAX_PLANES = 4 }; /* luma, two of chroma, alpha */
 
-/* What a frame is. Planes 1 and 2 are smaller by 1 << chroma_shift in both directions; 0 and 3 are
- * full size. width and height are those of the picture; what is stored is padded to a multiple that
- * makes chroma planes whole, and that doubles with the frame: 35 rows are stored as 36, and twice
- * as large as 72 for 70. */
+/* What a frame is. Planes 1 and 2 are smaller by 1 << shift_x across and 1 << shift_y down; 0 and 3
+ * are full size. width and height are those of the picture; what is stored is padded to a multiple
+ * that makes chroma planes whole, and that doubles with the frame: 35 rows are stored as 36, and
+ * twice as large as 72 for 70. */
 typedef struct frame_format {
     uint32_t width, height;
-    unsigned planes;       /* 1, 3 or 4 */
-    unsigned chroma_shift; /* 0: 4:4:4, 1: 4:2:0 */
-    uint32_t multiple;     /* of 1 << chroma_shift; stored sizes are multiples of it */
+    unsigned planes;           /* 1, 3 or 4 */
+    unsigned shift_x, shift_y; /* 0, 0: 4:4:4; 1, 0: 4:2:2; 1, 1: 4:2:0 */
+    unsigned bits;             /* of a sample; more than 8 are stored in 16 */
+    uint32_t multiple;         /* stored sizes are multiples of it; set by chain_open */
 } frame_format;
 
 typedef struct frame {
@@ -27,6 +27,20 @@ typedef struct frame {
     uint8_t *data[FRAME_MAX_PLANES];
     ptrdiff_t stride[FRAME_MAX_PLANES]; /* bytes, positive */
 } frame;
+
+static inline bool frame_is_420(const frame_format *format)
+{
+    return format->planes >= 3 && format->shift_x == 1 && format->shift_y == 1;
+}
+
+/* Bytes of a stored sample. */
+static inline size_t frame_sample_bytes(const frame_format *format)
+{
+    return format->bits > 8 ? 2 : 1;
+}
+
+/* Size of a plane as shown, without padding: sizes of chroma planes are rounded up. */
+mona_size frame_shown_size(const frame_format *format, unsigned plane);
 
 /* Size of a stored plane. */
 mona_size frame_plane_size(const frame_format *format, unsigned plane);
@@ -37,9 +51,12 @@ size_t frame_bytes(const frame_format *format);
 /* Lays a frame out in memory[0, frame_bytes), aligned to MONA_ALIGNMENT. */
 void frame_place(frame *f, const frame_format *format, uint8_t *memory);
 
-/* Copies width x height samples into plane and repeats the last column and row into the padding. */
-void frame_fill_plane(frame *f, unsigned plane, const uint8_t *source, ptrdiff_t source_stride,
-                      uint32_t width, uint32_t height);
+/* Copies a plane as shown and repeats its last column and row into the padding. Strides in bytes.
+ */
+void frame_fill_plane(frame *f, unsigned plane, const uint8_t *source, ptrdiff_t source_stride);
+
+/* Sets count samples of a row. */
+void frame_set_samples(void *row, const frame_format *format, unsigned value, size_t count);
 
 /* The plane as the engine wants it. */
 mona_buffer frame_buffer(const frame *f, unsigned plane);

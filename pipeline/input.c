@@ -8,6 +8,7 @@
 #include <libavutil/pixdesc.h>
 
 #include "container.h"
+#include "pixels.h"
 
 /* What libav would report as "Invalid data" or open as something odd is said plainly here. */
 static bool check_file(const char *path, pipeline_error *error)
@@ -87,14 +88,10 @@ static bool find_video(input *in, pipeline_error *error)
 static bool check_video(const input *in, pipeline_error *error)
 {
     const AVCodecParameters *video = in->video->codecpar;
-    const char *name = av_get_pix_fmt_name(video->format);
     if (video->width <= 0 || video->height <= 0)
         return pipeline_fail(error, "%s: the video's size is unknown", in->path);
-    if (video->format != AV_PIX_FMT_YUV420P && video->format != AV_PIX_FMT_YUVJ420P)
-        return pipeline_fail(error,
-                             "%s: expected pixel format yuv420p or yuvj420p (4:2:0, 8 bit), "
-                             "found %s",
-                             in->path, name ? name : "none");
+    if (!pixels_check(in->path, video->format, error))
+        return false;
     if (video->width > MONA_MAX_SIDE || video->height > MONA_MAX_SIDE)
         return pipeline_fail(error, "%s: expected at most %d pixels a side, found %dx%d", in->path,
                              MONA_MAX_SIDE, video->width, video->height);
@@ -159,11 +156,8 @@ bool input_open(input *in, const input_settings *s, pipeline_error *error)
 
 frame_format input_format(const input *in)
 {
-    return (frame_format){.width = (uint32_t)in->video->codecpar->width,
-                          .height = (uint32_t)in->video->codecpar->height,
-                          .planes = 3,
-                          .chroma_shift = 1,
-                          .multiple = 2};
+    const AVCodecParameters *video = in->video->codecpar;
+    return pixels_frame_format(video->format, video->width, video->height);
 }
 
 AVRational input_frame_rate(const input *in)
@@ -272,12 +266,13 @@ static bool check_frame(const input *in, pipeline_error *error)
     const AVFrame *frame = in->frame;
     const AVCodecParameters *video = in->video->codecpar;
     if (frame->width == video->width && frame->height == video->height &&
-        (frame->format == AV_PIX_FMT_YUV420P || frame->format == AV_PIX_FMT_YUVJ420P))
+        pixels_plain(frame->format) == pixels_plain(video->format))
         return true;
     return pipeline_fail(error,
-                         "%s: expected every frame to be %dx%d yuv420p, found one of %dx%d %s",
-                         in->path, video->width, video->height, frame->width, frame->height,
-                         av_get_pix_fmt_name(frame->format));
+                         "%s: expected every frame to be %dx%d %s as the first, found one of %dx%d "
+                         "%s",
+                         in->path, video->width, video->height, pixels_name(video->format),
+                         frame->width, frame->height, pixels_name(frame->format));
 }
 
 input_result input_next(input *in, pipeline_error *error)

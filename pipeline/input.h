@@ -42,7 +42,7 @@ typedef struct input_settings {
     const pipeline_notes *notes;
 } input_settings;
 
-/* Opens a file and its decoder. Refuses what is not 8-bit 4:2:0. Whether it succeeds or not,
+/* Opens a file and its decoder. Refuses pixel formats that pixels.h does not know. Whether it succeeds or not,
  * input_close releases what there is. */
 bool input_open(input *in, const input_settings *settings, pipeline_error *error);
 

@@ -28,8 +28,9 @@ static frame_format working_format(const enhance_settings *settings, const still
                           .planes = alpha               ? 4
                                     : colour || denoise ? 3
                                                         : 1,
-                          .chroma_shift = denoise,
-                          .multiple = denoise ? 2 : 1};
+                          .shift_x = denoise,
+                          .shift_y = denoise,
+                          .bits = 8};
 }
 
 /* Runs the stages on the image; the result is in c's output slot. */
@@ -61,14 +62,14 @@ static bool widen_chroma(frame *to, uint8_t **memory, const frame *from,
     /* Whole 2x2 blocks, so that a doubled chroma plane fits. */
     format.width = frame_plane_size(&from->format, 0).width;
     format.height = frame_plane_size(&from->format, 0).height;
-    format.chroma_shift = 0;
+    format.shift_x = format.shift_y = 0;
     format.multiple = 1;
     *memory = bound_allocate(frame_bytes(&format));
     if (!*memory)
         return pipeline_fail(error, "out of memory");
     frame_place(to, &format, *memory);
 
-    const named_model *model = settings->bicubic_center;
+    const named_model *model = settings->bicubic;
     bool good = bound_open(&bicubic, &model->model, model->name, &config, error);
     for (unsigned p = 0; p < format.planes && good; p++) {
         mona_buffer source = frame_buffer(from, p), target = frame_buffer(to, p);
@@ -77,7 +78,7 @@ static bool widen_chroma(frame *to, uint8_t **memory, const frame *from,
             good =
                 !status || pipeline_fail(error, "computing failed: %s", mona_status_text(status));
         } else {
-            frame_fill_plane(to, p, from->data[p], from->stride[p], format.width, format.height);
+            frame_fill_plane(to, p, from->data[p], from->stride[p]);
         }
     }
     bound_close(&bicubic);
@@ -112,7 +113,7 @@ static bool finish(const enhance_settings *settings, chain *c, const still *imag
     uint8_t *memory = NULL;
     bool good = true;
 
-    if (image->channels >= 3 && result->format.chroma_shift) {
+    if (image->channels >= 3 && result->format.shift_x) {
         good = widen_chroma(&wide, &memory, result, &settings->stage, error);
         result = &wide;
     }

@@ -6,7 +6,7 @@
 
 #include "error.h"
 #include "frame.h"
-#include "stage.h"
+#include "stage_settings.h"
 
 enum { ROLE_LUMA = 0, ROLE_U = 1, ROLE_V = 2, ROLE_NOISE = FRAME_MAX_PLANES, ROLE_UNKNOWN = -1 };
 

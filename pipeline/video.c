@@ -13,6 +13,7 @@
 #include "encode.h"
 #include "input.h"
 #include "mux.h"
+#include "pixels.h"
 
 typedef struct job {
     AVFrame *picture; /* the output slot's planes as libav sees them, made once */
@@ -60,10 +61,8 @@ static bool submit(video *v)
     mona_status status = chain_input(&v->stages, &slot);
     if (status)
         return pipeline_fail(&v->decode_error, "computing failed: %s", mona_status_text(status));
-    for (unsigned p = 0; p < 3; p++)
-        frame_fill_plane(slot, p, decoded->data[p], decoded->linesize[p],
-                         ((uint32_t)decoded->width + !!p) >> !!p,
-                         ((uint32_t)decoded->height + !!p) >> !!p);
+    for (unsigned p = 0; p < slot->format.planes; p++)
+        frame_fill_plane(slot, p, decoded->data[p], decoded->linesize[p]);
 
     /* Jobs come back in the order of their frames, so this one is the next output slot's. */
     job *j = channel_pop(&v->idle);
@@ -149,10 +148,10 @@ static bool wrap_output(video *v, unsigned slot)
     if (!picture)
         return false;
     picture->buf[0] = av_buffer_create(f->data[0], frame_bytes(&f->format), keep, NULL, 0);
-    picture->format = AV_PIX_FMT_YUV420P;
+    picture->format = pixels_plain(v->in.video->codecpar->format);
     picture->width = (int)f->format.width;
     picture->height = (int)f->format.height;
-    for (unsigned p = 0; p < 3; p++) {
+    for (unsigned p = 0; p < f->format.planes; p++) {
         picture->data[p] = f->data[p];
         picture->linesize[p] = (int)f->stride[p];
     }
@@ -166,7 +165,7 @@ static bool open_output(video *v, const AVOutputFormat *format, pipeline_error *
     encoder_settings settings = {.choice = s->encoder,
                                  .width = (int)size.width,
                                  .height = (int)size.height,
-                                 .pix_fmt = AV_PIX_FMT_YUV420P,
+                                 .pix_fmt = pixels_plain(v->in.video->codecpar->format),
                                  .rate = input_frame_rate(&v->in),
                                  .bit_rate = input_bit_rate(&v->in)};
     mux_settings container = {.path = s->output,
@@ -211,7 +210,7 @@ static bool open_all(video *v, pipeline_error *error)
     input_settings input = {.path = s->input, .raw = s->raw, .start = s->start, .notes = &s->notes};
     if (!format || !input_open(&v->in, &input, error))
         return false;
-    stage.chroma_left = v->in.video->codecpar->chroma_location != AVCHROMA_LOC_CENTER;
+    stage.siting = pixels_siting(v->in.video->codecpar->chroma_location);
     v->in.copy = copy_other;
     v->in.copy_context = v;
     if (!chain_open(&v->stages, s->kinds, s->count, &stage, input_format(&v->in), true, error) ||

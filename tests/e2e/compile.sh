@@ -87,7 +87,7 @@ same "nothing is left of failed runs" "$(ls "$tmp" | grep -c '^x')" 0
 succeeds "compile to FP16" "$mona" compile $sr -o "$tmp/half.mona"
 succeeds "the FP16 model runs" "$mona" run "$tmp/half.mona" -i "$tmp/in.npy" -o "$tmp/e.npy"
 succeeds "compile bicubic without calibration" "$mona" compile models/bicubic_x2.onnx \
-    -o "$tmp/bicubic.mona" --precision int8 --resize-offset-w 0.125
+    -o "$tmp/bicubic.mona" --precision int8
 succeeds "which gives the shipped bytes" cmp "$tmp/bicubic.mona" models/bicubic_x2.mona
 fails "INT8 without calibration" "--calibrate" "$mona" compile $sr -o "$tmp/x.mona" --precision int8
 fails "ONNX missing" "No such file" "$mona" compile "$tmp/none.onnx" -o "$tmp/x.mona"

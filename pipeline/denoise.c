@@ -1,0 +1,198 @@
+#include "denoise.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "roles.h"
+
+enum {
+    LUMA = 1 << ROLE_LUMA,
+    COLOUR = LUMA | 1 << ROLE_U | 1 << ROLE_V,
+    NOISE = 1 << ROLE_NOISE,
+};
+
+/* The estimate follows a change of the noise within about a second of video, and does not flicker.
+ */
+#define SMOOTHING 0.1f
+
+/* The network halves a plane, and the planes of a frame are chroma too where they go one by one. */
+uint32_t denoise_multiple(const frame_format *format)
+{
+    if (frame_is_420(format))
+        return 2;
+    return 2u << (format->shift_x > format->shift_y ? format->shift_x : format->shift_y);
+}
+
+/* Planes that the network is run on one by one; 1: on the whole frame, or there is only luma. */
+static unsigned runs(const denoiser *d)
+{
+    return d->frame.planes >= 3 && !frame_is_420(&d->frame) ? 3 : 1;
+}
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+static bool check_outputs(const denoise_pass *pass, const named_model *model, pipeline_error *error)
+{
+    for (unsigned i = 0; i < mona_model_output_count(&model->model); i++) {
+        mona_tensor_info out = mona_plan_output(pass->bound.plan, i);
+        mona_size want = role_size(role_of(out.name), &pass->format);
+        if (out.width != want.width || out.height != want.height)
+            return pipeline_fail(error, "%s: expected '%s' of %ux%u, found %ux%u", model->name,
+                                 out.name, want.width, want.height, out.width, out.height);
+    }
+    return true;
+}
+
+/* The grey chroma of a plane that is luma to the network. */
+static bool make_grey(denoise_pass *pass, pipeline_error *error)
+{
+    const mona_size size = frame_plane_size(&pass->format, 1);
+    const frame_format unused = {.width = size.width,
+                                 .height = size.height,
+                                 .planes = 2,
+                                 .bits = pass->format.bits,
+                                 .multiple = 1};
+    const size_t row = (size_t)size.width * frame_sample_bytes(&unused);
+    pass->memory = bound_allocate(frame_bytes(&unused) + row);
+    if (!pass->memory)
+        return pipeline_fail(error, "out of memory");
+    frame_place(&pass->unused, &unused, pass->memory);
+    pass->grey = pass->memory + frame_bytes(&unused);
+    frame_set_samples(pass->grey, &unused, 1u << (unused.bits - 1), size.width);
+    return true;
+}
+
+/* Binds the network to 4:2:0 frames with luma of this size. */
+static bool open_pass(denoise_pass *pass, const denoiser *d, const stage_settings *settings,
+                      mona_size luma, bool grey, pipeline_error *error)
+{
+    const named_model *model = d->model;
+    mona_config config = stage_config(settings);
+    pass->format = (frame_format){.width = luma.width,
+                                  .height = luma.height,
+                                  .planes = 3,
+                                  .shift_x = 1,
+                                  .shift_y = 1,
+                                  .bits = d->frame.bits,
+                                  .multiple = 2};
+    roles_bind(&model->model, &pass->format, &config);
+    return bound_open(&pass->bound, &model->model, model->name, &config, error) &&
+           check_outputs(pass, model, error) && (!grey || make_grey(pass, error));
+}
+
+static size_t noise_row_bytes(const denoiser *d)
+{
+    return role_size(ROLE_NOISE, &d->luma.format).width * frame_sample_bytes(&d->frame);
+}
+
+static bool make_jobs(denoiser *d, pipeline_error *error)
+{
+    const size_t row = noise_row_bytes(d);
+    d->rows = bound_allocate(row * STAGE_SLOTS * DENOISE_PLANES);
+    d->work = bound_allocate(sizeof *d->work);
+    if (!d->rows || !d->work)
+        return pipeline_fail(error, "out of memory");
+    for (unsigned slot = 0; slot < STAGE_SLOTS; slot++)
+        for (unsigned p = 0; p < DENOISE_PLANES; p++)
+            d->jobs[slot][p] = (noise_job){
+                .denoiser = d, .plane = p, .row = d->rows + (slot * DENOISE_PLANES + p) * row};
+    return true;
+}
+
+bool denoise_open(denoiser *d, const stage_settings *settings, frame_format format,
+                  unsigned enlarged, pipeline_error *error)
+{
+    const bool whole = frame_is_420(&format);
+    *d = (denoiser){.model = settings->denoise,
+                    .frame = format,
+                    .strength = settings->strength,
+                    .spacing = 1u << enlarged,
+                    .sigma = {-1, -1, -1}};
+    return roles_check(d->model, COLOUR | NOISE, COLOUR, error) &&
+           open_pass(&d->luma, d, settings, frame_plane_size(&format, 0), !whole, error) &&
+           (runs(d) == 1 ||
+            open_pass(&d->chroma, d, settings, frame_plane_size(&format, 1), true, error)) &&
+           make_jobs(d, error);
+}
+
+/* ---- running -------------------------------------------------------------------------------- */
+
+/* Runs on the stream, just before the network. */
+static void set_noise(void *argument)
+{
+    noise_job *job = argument;
+    denoiser *d = job->denoiser;
+    const mona_size size = frame_plane_size(&job->in->format, job->plane);
+    const float most = (float)DENOISE_MAX_SIGMA;
+    float sigma = (float)d->strength * most;
+
+    if (d->strength < 0) {
+        float now = noise_sigma(d->work, job->in->data[job->plane], job->in->stride[job->plane],
+                                size.width, size.height, d->spacing);
+        float *smooth = &d->sigma[job->plane];
+        *smooth = *smooth < 0 ? now : *smooth + SMOOTHING * (now - *smooth);
+        sigma = *smooth < most ? *smooth : most;
+    }
+    const float steps = sigma * (float)(1u << (d->frame.bits - 8));
+    frame_set_samples(job->row, &d->frame, (unsigned)lrintf(steps),
+                      noise_row_bytes(d) / frame_sample_bytes(&d->frame));
+}
+
+static mona_status run_pass(denoiser *d, denoise_pass *pass, mona_stream *stream, const frame *out,
+                            noise_job *job)
+{
+    const mona_model *model = &d->model->model;
+    mona_buffer inputs[MONA_MAX_IO], outputs[MONA_MAX_IO];
+    for (unsigned i = 0; i < mona_model_input_count(model); i++) {
+        const int role = role_of(mona_model_input(model, i).name);
+        inputs[i] = role == ROLE_NOISE ? (mona_buffer){.data = job->row}
+                    : role != ROLE_LUMA && pass->grey
+                        ? (mona_buffer){.data = pass->grey}
+                        : frame_buffer(job->in, job->plane + (unsigned)role);
+    }
+    for (unsigned i = 0; i < mona_model_output_count(model); i++) {
+        const unsigned role = (unsigned)role_of(mona_model_output(model, i).name);
+        outputs[i] = role != ROLE_LUMA && pass->grey ? frame_buffer(&pass->unused, role - 1)
+                                                     : frame_buffer(out, job->plane + role);
+    }
+    mona_status status = mona_stream_call(stream, set_noise, job);
+    return status ? status : mona_stream_run(stream, pass->bound.session, inputs, outputs);
+}
+
+mona_status denoise_enqueue(denoiser *d, mona_stream *stream, const frame *in, const frame *out,
+                            unsigned slot)
+{
+    mona_status status = MONA_OK;
+    for (unsigned p = 0; p < runs(d) && !status; p++) {
+        d->jobs[slot][p].in = in;
+        status = run_pass(d, p ? &d->chroma : &d->luma, stream, out, &d->jobs[slot][p]);
+    }
+    if (!status && in->format.planes == 4)
+        status =
+            mona_stream_copy(stream, out->data[3], out->stride[3], in->data[3], in->stride[3],
+                             in->format.width * frame_sample_bytes(&in->format), in->format.height);
+    return status;
+}
+
+/* ---- the rest ------------------------------------------------------------------------------- */
+
+static void close_pass(denoise_pass *pass)
+{
+    bound_close(&pass->bound);
+    free(pass->memory);
+}
+
+void denoise_close(denoiser *d)
+{
+    close_pass(&d->luma);
+    close_pass(&d->chroma);
+    free(d->rows);
+    free(d->work);
+    *d = (denoiser){0};
+}
+
+size_t denoise_bytes(const denoiser *d)
+{
+    return bound_bytes(&d->luma.bound) + bound_bytes(&d->chroma.bound);
+}

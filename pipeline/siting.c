@@ -1,0 +1,45 @@
+/* Chroma sample j of a group of n luma samples lies at luma position n j + p, where p is 0, (n - 1)
+ * / 2 or n - 1. It must lie there in the doubled frame too. Luma position X of that shows what was
+ * at (X + 1/2) / 2 - 1/2 = X / 2 - 1/4. Output chroma sample i, at X = n i + p, therefore shows
+ * chroma position
+ *
+ *     ((n i + p) / 2 - 1/4 - p) / n  =  i / 2 - p / 2n - 1 / 4n,
+ *
+ * while half-pixel coordinates give i / 2 - 1/4. The difference, (n - 1 - 2 p) / 4n, is 0 for
+ * samples in the middle and +-(n - 1) / 4n for the first or last: 1/8 for chroma sited left in
+ * 4:2:0. */
+#include "siting.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "bound.h"
+#include "model_format.h"
+
+static float offset_of(chroma_site site, unsigned shift)
+{
+    const float n = (float)(1u << shift);
+    return -(float)site * (n - 1) / (4 * n);
+}
+
+bool siting_model(mona_model *sited, void **memory, const mona_model *bicubic, chroma_siting siting,
+                  unsigned shift_x, unsigned shift_y, pipeline_error *error)
+{
+    const mona_file_header *old = bicubic->header;
+    const size_t size = (size_t)old->file_bytes;
+    mona_file_header *header = *memory = bound_allocate(size);
+    if (!header)
+        return pipeline_fail(error, "out of memory");
+    memcpy(header, old, size);
+    mona_file_op *ops = (mona_file_op *)(void *)((uint8_t *)*memory + header->ops_offset);
+    for (uint32_t i = 0; i < header->op_count; i++)
+        if (ops[i].kind == MONA_OP_RESIZE) {
+            ops[i].resize.offset_w = offset_of(siting.x, shift_x);
+            ops[i].resize.offset_h = offset_of(siting.y, shift_y);
+        }
+    header->crc32 = 0;
+    header->crc32 = mona_crc32(0, header, size);
+    const mona_status status = mona_model_open(sited, header, size);
+    return !status ||
+           pipeline_fail(error, "chroma cannot be enlarged: %s", mona_status_text(status));
+}

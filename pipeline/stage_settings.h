@@ -1,0 +1,35 @@
+/* What all stages are told. */
+#ifndef MONA_STAGE_SETTINGS_H
+#define MONA_STAGE_SETTINGS_H
+
+#include "mona.h"
+#include "siting.h"
+
+typedef struct named_model {
+    const char *name; /* for messages: a file, or the name of an embedded model */
+    mona_model model;
+} named_model;
+
+typedef struct stage_settings {
+    const named_model *sr;      /* tensors luma -> luma_*, twice the size */
+    const named_model *denoise; /* tensors y, u, v, noise -> y_*, u_*, v_* */
+    const named_model *bicubic; /* plane -> plane_*, samples in the middle of what they stand for */
+    const mona_device *device;  /* NULL: auto */
+    const char *cpu;            /* NULL: the best */
+    unsigned threads;           /* of each session; 0: one per core */
+    unsigned strip_rows;        /* 0: the planner's choice */
+    double strength;            /* of denoising, 0..1; negative: estimated */
+    chroma_siting siting;       /* of subsampled chroma */
+} stage_settings;
+
+static inline mona_config stage_config(const stage_settings *settings)
+{
+    return (mona_config){.device = settings->device,
+                         .cpu = settings->cpu,
+                         .threads = settings->threads,
+                         .strip_rows = settings->strip_rows};
+}
+
+enum { STAGE_SLOTS = 4 }; /* frames that may be on their way through a stage */
+
+#endif
