@@ -18,7 +18,9 @@ static bool held_open(held_frame *held, const real_plane *luma, bool colour)
     const frame_format format = {.width = luma->width,
                                  .height = luma->height,
                                  .planes = colour ? 3 : 1,
-                                 .chroma_shift = colour,
+                                 .shift_x = colour,
+                                 .shift_y = colour,
+                                 .bits = 8,
                                  .multiple = colour ? 2 : 1};
     held->memory = bound_allocate(frame_bytes(&format));
     if (held->memory)
@@ -33,7 +35,7 @@ static bool fill(held_frame *held, const real_plane *luma)
         return false;
     memset(held->memory, NEUTRAL, frame_bytes(&held->frame.format));
     measure_to_bytes(samples, luma);
-    frame_fill_plane(&held->frame, 0, samples, luma->width, luma->width, luma->height);
+    frame_fill_plane(&held->frame, 0, samples, luma->width);
     free(samples);
     return true;
 }
