@@ -136,6 +136,17 @@ $(BUILD)/pipeline/%.o: pipeline/%.c Makefile
 # stb's JPEG writer shifts bits out of an int on purpose.
 $(BUILD)/pipeline/stills.o: HOST_CFLAGS += $(if $(SANITIZE),-fno-sanitize=shift)
 
+# What a result of mona bench says of its build; written anew only when it changes.
+.PHONY: always
+$(BUILD)/gen/build_info.h: always
+	@mkdir -p $(@D)
+	@commit=$$(git rev-parse --short=12 HEAD 2>/dev/null || echo unknown); \
+	[ "$$commit" = unknown ] || git diff --quiet HEAD 2>/dev/null || commit=$$commit-dirty; \
+	flags=$$(printf '%s' '$(filter-out $(WARN) -MMD -MP -I%,$(ENGINE_CFLAGS) $(CFLAGS))' | sed 's/["\\]/\\&/g'); \
+	printf '#define BUILD_COMMIT "%s"\n#define BUILD_FLAGS "%s"\n' "$$commit" "$$flags" > $@.new; \
+	if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+$(BUILD)/apps/provenance.o: $(BUILD)/gen/build_info.h
+
 $(BUILD)/apps/%.o: apps/%.c Makefile
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(HOST_CFLAGS) $(call PKG,libavformat libavcodec libavutil libcjson) $(CFLAGS) -c -o $@ $<
@@ -168,7 +179,10 @@ UNIT := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.
 $(BUILD)/tests/test_%: tests/unit/test_%.c $(PIPELINE_OBJ) $(FORMATS_OBJ) $(BUILD)/models/embedded.o $(BUILD)/libmona.a Makefile
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(HOST_CFLAGS) $(call PKG,libprotobuf-c libcjson libavformat libavcodec libavutil) $(CFLAGS) $(LDFLAGS) -o $@ $< \
-	    $(PIPELINE_OBJ) $(FORMATS_OBJ) $(BUILD)/models/embedded.o $(BUILD)/libmona.a -lcmocka $(LIBS)
+	    $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(LIBS)
+# Those that test parts of the command.
+$(BUILD)/tests/test_statistics: $(addprefix $(BUILD)/apps/,statistics.o significance.o)
+$(BUILD)/tests/test_verdict: $(filter-out %/mona.o %/embedded.o,$(APP_OBJ))
 
 $(BUILD)/tests/checkops: tests/checkops.c $(BUILD)/libmona.a Makefile
 	@mkdir -p $(@D)

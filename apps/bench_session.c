@@ -81,13 +81,27 @@ void bench_session_close(bench_session *s)
     *s = (bench_session){0};
 }
 
+static uint32_t add_crc(uint32_t crc, const mona_buffer *buffer, const mona_tensor_info *info)
+{
+    return mona_crc32(crc, buffer->data, (size_t)buffer->channel_stride * info->channels);
+}
+
 uint32_t bench_session_crc(const bench_session *s, const mona_model *model)
 {
     uint32_t crc = 0;
     for (unsigned i = 0; i < mona_model_output_count(model); i++) {
         const mona_tensor_info info = mona_plan_output(s->plan, i);
-        crc = mona_crc32(crc, s->outputs[i].data,
-                         (size_t)s->outputs[i].channel_stride * info.channels);
+        crc = add_crc(crc, &s->outputs[i], &info);
+    }
+    return crc;
+}
+
+uint32_t bench_session_input_crc(const bench_session *s, const mona_model *model)
+{
+    uint32_t crc = 0;
+    for (unsigned i = 0; i < mona_model_input_count(model); i++) {
+        const mona_tensor_info info = mona_plan_input(s->plan, i);
+        crc = add_crc(crc, &s->inputs[i], &info);
     }
     return crc;
 }

@@ -21,7 +21,8 @@ bool bench_session_open(bench_session *s, const char *name, const mona_model *mo
 bool bench_session_run(bench_session *s, const char *name);
 void bench_session_close(bench_session *s);
 
-/* Of all output planes. */
+/* Of all output planes, and of all input planes. */
 uint32_t bench_session_crc(const bench_session *s, const mona_model *model);
+uint32_t bench_session_input_crc(const bench_session *s, const mona_model *model);
 
 #endif

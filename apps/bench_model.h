@@ -1,0 +1,24 @@
+/* mona bench MODEL on the host: one model on one frame after another. */
+#ifndef BENCH_MODEL_H
+#define BENCH_MODEL_H
+
+#include <stdbool.h>
+
+#include <cjson/cJSON.h>
+
+#include "bench_session.h"
+#include "sampling.h"
+
+typedef struct bench_model_job {
+    const char *name;
+    const mona_model *model;
+    const mona_config *config;
+    sampling how;
+    double percentile; /* that will be asked about; 0: none */
+} bench_model_job;
+
+/* A result (bench_result.h), NULL with a message. */
+cJSON *bench_model(const bench_model_job *job);
+void bench_model_print(const cJSON *result);
+
+#endif

@@ -1,0 +1,11 @@
+/* Where a result comes from: what two results must share to be compared. */
+#ifndef PROVENANCE_H
+#define PROVENANCE_H
+
+#include <cjson/cJSON.h>
+
+/* {"version", "commit", "compiler", "flags", "date", "cpu", "system", "cores", "governor",
+ * "load"}; NULL: out of memory. */
+cJSON *provenance(void);
+
+#endif

@@ -1,0 +1,14 @@
+/* Numbers with units on the command line. */
+#ifndef QUANTITY_H
+#define QUANTITY_H
+
+#include <stdbool.h>
+
+/* "33.3ms", "800us", "2s", or a number of milliseconds; above 0. False, with a message that names
+ * the option. */
+bool quantity_ms(const char *option, const char *text, double *ms);
+
+/* "5%", or a number of per cent, as a share: 0.05. 0 or more. */
+bool quantity_share(const char *option, const char *text, double *share);
+
+#endif

@@ -1,0 +1,102 @@
+#!/bin/sh
+# mona bench: its figures against other computations of them, where they come from, its verdicts. Nothing here
+# depends on how fast the machine is, or how quiet.
+. tests/tap.inc
+
+# $1: name, $2: Python that prints True about the results a, b, ... (files named after it)
+holds() {
+    name=$1 code=$2
+    shift 2
+    same "$name" "$(python3 -c "
+import json, math, statistics, sys
+a, b = ([json.load(open(f)) for f in sys.argv[1:]] + [None])[:2]
+s = sorted(a['samples_ms'])
+near = lambda x, y: abs(x - y) <= 1e-8 * max(abs(x), abs(y), 1e-9)
+rank = lambda p: s[max(0, -(-p * len(s) // 1000) - 1)] # p in tenths of a per cent
+$code" "$@" 2>&1)" True
+}
+
+fails_with() {
+    name=$1 wanted=$2 expected=$3
+    shift 3
+    "$@" > "$tmp/log" 2>&1
+    status=$?
+    if [ $status -eq "$wanted" ] && [ "$(grep -c "$expected" "$tmp/log")" = 1 ]; then
+        ok "$name"
+    else
+        not_ok "$name" "exit status $status
+$(cat "$tmp/log")"
+    fi
+}
+
+run="$mona bench sr_x2_fast --size 96x54"
+succeeds "a result" sh -c "$run -n 137 --warmup 5 --json --samples '$tmp/samples.csv' > '$tmp/a.json'"
+holds "percentiles are those of the exported times" "print(all(near(a[k], rank(p)) for k, p in (
+    ('p50_ms', 500), ('p90_ms', 900), ('p95_ms', 950), ('p99_ms', 990), ('p99.9_ms', 999))))" "$tmp/a.json"
+holds "so are mean, deviation, extremes and count" "print(near(a['mean_ms'], statistics.fmean(s)) and
+    near(a['stddev_ms'], statistics.stdev(s)) and near(a['min_ms'], s[0]) and near(a['max_ms'], s[-1]) and
+    near(a['cv'], statistics.stdev(s) / statistics.fmean(s)) and a['iterations'] == len(s) == 137)" "$tmp/a.json"
+holds "the histogram sums to the count, bin by bin" "
+h = a['histogram']; n = len(h['counts'])
+bins = [min(int((x - h['begin_ms']) / h['width_ms'] + 1e-7), n - 1) for x in s]
+off = sum(abs(bins.count(i) - c) for i, c in enumerate(h['counts']))
+print(sum(h['counts']) == len(s) and off <= 2)" "$tmp/a.json"
+holds "the exported file holds the same times" "
+rows = [line.split(',') for line in open('$tmp/samples.csv').read().split()][1:]
+print([float(r[1]) for r in rows] == [round(x, 6) for x in a['samples_ms']])" "$tmp/a.json"
+holds "the warm-up was as long as asked" "print(a['warm_up'] == 5)" "$tmp/a.json"
+holds "the result says where it comes from" "
+p = a['provenance']
+print(all(p[k] for k in ('version', 'commit', 'compiler', 'flags', 'cpu', 'system', 'cores', 'governor')) and
+    p['date'].endswith('Z') and a['isa'] != '' and a['input_crc32'] != a['output_crc32'])" "$tmp/a.json"
+holds "the model's CRC is the file's" "
+import zlib
+data = bytearray(open('models/sr_x2_fast.mona', 'rb').read())
+data[12:16] = bytes(4)
+print(a['model_crc32'] == '%08x' % zlib.crc32(data))" "$tmp/a.json"
+succeeds "the same without an instruction set" sh -c "$run -n 1 --warmup 0 --cpu c -t 1 --json > '$tmp/c.json'"
+holds "and its output is the same" \
+    "print(a['output_crc32'] == b['output_crc32'] and b['warm_up'] == 0 and b['isa'] == 'c')" "$tmp/a.json" "$tmp/c.json"
+succeeds "so many seconds" sh -c "$run --duration 300ms --json > '$tmp/d.json'"
+holds "are not much more or less" "print(sum(s) < 10000 and sum(s) >= 200 and len(s) > 1)" "$tmp/d.json"
+same "CSV has a value for every name" "$($run -n 3 --csv | python3 -c "
+import csv, sys
+names, values = list(csv.reader(sys.stdin))
+row = dict(zip(names, values))
+print(len(names) == len(values) == len(set(names)), row['model'], row['iterations'])")" "True sr_x2_fast 3"
+same "the table leaves out percentiles it has too few frames for" \
+    "$($run -n 30 | grep 'time, ms' | tr -s ' ')" " time, ms min mean p50 p90 max std dev CV frames"
+same "and warns when one is asked for" \
+    "$($run -n 30 --percentile 99 --budget 100s | grep -c '99th percentile wants 299 frames, there are 30')" 1
+
+# ---- verdicts
+fails_with "a budget that is kept" 0 '^PASS$' $run -n 30 --budget 100s
+fails_with "a budget that is not" 1 '^FAIL$' $run -n 30 --budget 1us --percentile 50
+$run -n 30 --budget 1us --percentile 50 --json > "$tmp/b.json"
+same "which JSON says too" $? 1
+holds "with the figure judged" "print(a['verdict']['pass'] == False and near(a['verdict']['value_ms'], a['p50_ms']))" "$tmp/b.json"
+
+# $1: factor on the recorded times, $2: file
+recorded() {
+    python3 -c "
+import json, sys
+a = json.load(open('$tmp/a.json'))
+a['samples_ms'] = [x * $1 for x in a['samples_ms']]
+json.dump(a, open('$2', 'w'))"
+}
+recorded 0.001 "$tmp/faster.json"
+recorded 1000 "$tmp/slower.json"
+fails_with "slower than a recorded result" 1 '^FAIL$' $run -n 40 --compare "$tmp/faster.json" --max-regression 5%
+fails_with "faster than one" 0 '^PASS$' $run -n 40 --compare "$tmp/slower.json"
+
+fails_with "another size is no comparison" 1 'expected a result with width 48, found 96' \
+    $mona bench sr_x2_fast --size 48x54 -n 9 --compare "$tmp/a.json"
+echo '{"kind":' > "$tmp/bad.json"
+fails_with "a broken result is refused" 1 'bad.json: expected a result' $run -n 9 --compare "$tmp/bad.json"
+sed 's/"samples_ms":\[[^]]*\]/"samples_ms":[1,2,null,4,5,6,7,8,9]/' "$tmp/a.json" > "$tmp/null.json"
+fails_with "so are times that are none" 1 'found another at 2' $run -n 9 --compare "$tmp/null.json"
+fails_with "a result that is not there" 1 'nowhere.json' $run -n 9 --compare "$tmp/nowhere.json"
+fails_with "a budget of nothing" 2 'expected a time above 0' $run --budget 0ms
+fails_with "a unit nobody knows" 2 "found '3h'" $run --duration 3h
+fails_with "no warm-up of that length" 2 "found 'some'" $run --warmup some
+fails_with "samples that cannot be written" 1 'missing' $run -n 3 --samples "$tmp/missing/s.csv"
