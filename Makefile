@@ -12,7 +12,7 @@ PREFIX ?= /usr/local
 Q := $(if $(V),,@)
 
 PACKAGES := pkg-config protobuf-c-compiler libprotobuf-c-dev libonnx-dev libstb-dev libcjson-dev \
-            libavformat-dev libavcodec-dev libavutil-dev libavfilter-dev
+            libavformat-dev libavcodec-dev libavutil-dev libavfilter-dev libswscale-dev
 TEST_PACKAGES := libcmocka-dev ffmpeg clang python3
 # What people look at is tested with what they look with; skipped without.
 LOOK_PACKAGES := man-db zsh chromium chromium-driver
@@ -30,7 +30,7 @@ endif
 ENGINE_CFLAGS := $(BASE) -ffreestanding -Iengine
 HOST_CFLAGS := $(BASE) -D_GNU_SOURCE -I. -Iengine -I$(BUILD)/gen
 PKG = $(shell pkg-config --cflags $(1) 2>/dev/null)
-LIBS = $(shell pkg-config --libs libavformat libavcodec libavutil libavfilter libprotobuf-c libcjson 2>/dev/null) \
+LIBS = $(shell pkg-config --libs libavformat libavcodec libavutil libavfilter libswscale libprotobuf-c libcjson 2>/dev/null) \
        -pthread -lm
 
 # ---- sources ----------------------------------------------------------------------------------
@@ -131,7 +131,7 @@ $(BUILD)/formats/%.o: formats/%.c Makefile
 
 $(BUILD)/pipeline/%.o: pipeline/%.c Makefile
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(HOST_CFLAGS) $(call PKG,libavformat libavcodec libavutil libavfilter) $(CFLAGS) -c -o $@ $<
+	$(Q)$(CC) $(HOST_CFLAGS) $(call PKG,libavformat libavcodec libavutil libavfilter libswscale) $(CFLAGS) -c -o $@ $<
 
 # stb's JPEG writer shifts bits out of an int on purpose.
 $(BUILD)/pipeline/stills.o: HOST_CFLAGS += $(if $(SANITIZE),-fno-sanitize=shift)

@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_EVENTS = 400000 };
+#include "svg.h"
+
+/* Room grows from the first to the last by doubling. */
+enum { FIRST_EVENTS = 1 << 12, MOST_EVENTS = 1 << 19 };
 
 static bool is_flag(const ac_model_event *e)
 {
@@ -17,9 +20,9 @@ void timeline_record(void *timeline_, const ac_model_event *event)
 {
     timeline *t = timeline_;
     if (t->count == t->capacity) {
-        const size_t more = t->capacity ? 2 * t->capacity : 4096;
+        const size_t more = t->capacity ? 2 * t->capacity : FIRST_EVENTS;
         ac_model_event *events =
-            more <= 2 * MOST_EVENTS ? realloc(t->events, more * sizeof *events) : NULL;
+            more <= MOST_EVENTS ? realloc(t->events, more * sizeof *events) : NULL;
         if (!events) {
             t->full = true;
             return;
@@ -146,21 +149,6 @@ static int colour_of(legend *l, const char *kernel)
     return l->count++;
 }
 
-static void put_text(FILE *f, const char *s)
-{
-    for (; *s; s++)
-        switch (*s) {
-        case '<':
-            fputs("&lt;", f);
-            break;
-        case '&':
-            fputs("&amp;", f);
-            break;
-        default:
-            fputc(*s, f);
-        }
-}
-
 /* The window: from the middle event of core 0 until its kernel comes round again, one strip. */
 static void choose_window(const timeline *t, double *begin, double *end)
 {
@@ -237,7 +225,7 @@ bool timeline_write_plot(const timeline *t, const char *path, double clock_mhz)
     for (int i = 0; i < l.count; i++) {
         fprintf(f, "<rect x='%d' y='36' width='14' height='14' fill='%s'/><text x='%d' y='48'>",
                 LEFT + i * 170, colours[i], LEFT + i * 170 + 20);
-        put_text(f, l.name[i]);
+        svg_text(f, l.name[i]);
         fputs("</text>\n", f);
     }
     const bool done = fputs("</svg>\n", f) >= 0;

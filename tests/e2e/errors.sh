@@ -110,7 +110,7 @@ refused "--cpu mmx" 1 "--cpu: expected .* found .mmx" "$out" "$mona" enhance "$c
 refused "--preset instantly" 1 "--preset: h264 expects" "$out" "$mona" enhance "$clip" -o "$out" --preset instantly
 refused "an option at the end without its value" 2 "expected N after it" "$out" "$mona" enhance "$clip" -o "$out" --crf
 refused "devices with an operand" 2 "unexpected" "" "$mona" devices x
-for command in enhance compile inspect run devices; do
+for command in enhance compare compile inspect run bench devices help; do
     succeeds "$command --help" "$mona" $command --help
 done
 succeeds "--version" "$mona" --version

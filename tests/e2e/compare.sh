@@ -1,0 +1,135 @@
+#!/bin/sh
+# mona compare: its figures are those of FFmpeg's psnr and ssim filters, on every kind of frame; what
+# cannot be compared is said in one line.
+. tests/tap.inc
+
+"$scene" 12 "$tmp/scene.y4m"
+same_frames='[0:v]settb=1/25,setpts=N[a];[1:v]settb=1/25,setpts=N[b];[a][b]'
+
+# Both say the same: $1 name, $2 A, $3 B. FFmpeg prints two to six digits. Its C code is asked for: the
+# ssim filter's for x86 takes a wrong last window where a row has 4 n + 1 of them. It leaves alpha out.
+like_ffmpeg() {
+    "$mona" compare "$2" "$3" --json > "$tmp/json" 2> "$tmp/log" || { not_ok "$1" "$(cat "$tmp/log")"; return; }
+    for filter in psnr ssim; do
+        ffmpeg -v info -cpuflags 0 -i "$2" -i "$3" -lavfi "$same_frames$filter=stats_file=$tmp/$filter" -f null - 2>&1 |
+            grep -E 'PSNR|SSIM' | tail -n 1 > "$tmp/$filter.all"
+    done
+    same "$1" "$(python3 - "$tmp" <<'PYTHON'
+import json, re, sys
+tmp = sys.argv[1]
+found = json.load(open(tmp + '/json'))
+inf = float('inf')
+def number(x): return inf if x is None else x
+def differ(a, b, least): return not (a == b or abs(a - b) <= least)
+names = {'average': 'all', 'All': 'all'}
+planes = {p['plane']: p for p in found['planes']}
+grey = list(planes) == ['grey']
+def key(name): return 'grey' if grey and name in ('y', 'Y', 'average', 'All') else names.get(name, name.lower())
+wrong, checked = [], 0
+for kind, unit, least in (('psnr', 'PSNR', 0.01), ('ssim', 'SSIM', 0.0001)):
+    for name, value in re.findall(r'(\w+):([\d.]+|inf)', open(f'{tmp}/{kind}.all').read()):
+        if name in ('min', 'max') or (name == 'All' and 'a' in planes):
+            continue
+        checked += 1
+        if differ(number(planes[key(name)][kind]), float(value), least):
+            wrong.append(f'{kind} {name}: {planes[key(name)][kind]}, FFmpeg {value}')
+    lines = open(f'{tmp}/{kind}').read().splitlines()
+    if len(lines) != found['frames']:
+        wrong.append(f'{found["frames"]} frames, FFmpeg {len(lines)}')
+    for frame, line in zip(found['per_frame'], lines):
+        for name, value in re.findall(r'\b(?:psnr_)?(avg|All|[yuvrgbaYUVRGBA]):([\d.]+|inf)', line):
+            name = 'all' if name == 'avg' else name
+            if name == 'All' and 'a' in planes:
+                continue
+            checked += 1
+            if differ(number(frame[kind]['grey' if grey else key(name)]), float(value), least):
+                wrong.append(f'frame {frame["frame"]} {kind} {name}: {frame[kind]}, FFmpeg {value}')
+    for plane in planes.values():
+        values = [number(f[kind][plane['plane']]) for f in found['per_frame']]
+        if min(values) != number(plane[kind + '_worst']) or values[plane[kind + '_worst_frame']] != min(values):
+            wrong.append(f'worst {kind} of {plane["plane"]}')
+if checked < 4 + found['frames']:
+    wrong.append(f'only {checked} figures of FFmpeg')
+print('\n'.join(wrong[:5]) or 'the same')
+PYTHON
+)" "the same"
+}
+
+# ---- real clips, encoded again --------------------------------------------------------------------
+few=${SANITIZE:+4}
+few=${few:-30}
+again() {
+    ffmpeg -v error -y -i "$1" -map 0:v:0 -frames:v $few -vsync passthrough -c:v libx264 -crf 33 -preset veryfast "$tmp/again.mkv"
+    ffmpeg -v error -y -i "$1" -map 0:v:0 -frames:v $few -vsync passthrough -c:v libx264 -qp 0 -preset ultrafast "$tmp/first.mkv"
+}
+if [ -n "$clips" ]; then
+    for clip in bunny_720p_audio.mp4 bedroom_540p.mp4 hevc_10bit.mp4 h264_10bit.mp4 yuv422p.mp4 odd_152x100.264 \
+        full_range_bt709.mp4 carphone_distorted_sar.mp4; do
+        again "$clips/$clip"
+        like_ffmpeg "$clip as FFmpeg measures it" "$tmp/first.mkv" "$tmp/again.mkv"
+    done
+else
+    skip "the real clips are not here"
+fi
+
+# ---- every kind of frame --------------------------------------------------------------------------
+for format in yuv420p yuv422p yuv444p yuv420p10le yuv444p12le gray gray10le gbrp gbrp10le yuva420p; do
+    ffmpeg -v error -y -i "$tmp/scene.y4m" -frames:v 3 -vf "scale=95:63,format=$format" -c:v ffv1 "$tmp/a.mkv"
+    ffmpeg -v error -y -i "$tmp/scene.y4m" -frames:v 3 -vf "noise=alls=9:all_seed=5,scale=95:63,format=$format" -c:v ffv1 "$tmp/b.mkv"
+    like_ffmpeg "$format as FFmpeg measures it" "$tmp/a.mkv" "$tmp/b.mkv"
+done
+ffmpeg -v error -i "$tmp/scene.y4m" -frames:v 1 "$tmp/a.png"
+ffmpeg -v error -i "$tmp/scene.y4m" -frames:v 1 -q:v 5 -pix_fmt yuvj444p "$tmp/b.jpg"
+ffmpeg -v error -i "$tmp/b.jpg" "$tmp/b.png"
+like_ffmpeg "pictures as FFmpeg measures them" "$tmp/a.png" "$tmp/b.png"
+
+# ---- the extremes ---------------------------------------------------------------------------------
+ffmpeg -v error -f lavfi -i color=white:s=64x48:d=0.2 -c:v ffv1 -pix_fmt gray "$tmp/white.mkv"
+ffmpeg -v error -f lavfi -i color=black:s=64x48:d=0.2 -c:v ffv1 -pix_fmt gray "$tmp/black.mkv"
+ffmpeg -v error -f lavfi -i color=black:s=6x6:d=0.1 -c:v ffv1 -pix_fmt gray "$tmp/tiny.mkv"
+same "identical frames have no finite PSNR" "$("$mona" compare "$tmp/a.mkv" "$tmp/a.mkv" | grep -c '^[yuva]l* *inf *inf .* 1.000000 1.000000')" 5
+same "which is null in JSON" "$("$mona" compare "$tmp/white.mkv" "$tmp/white.mkv" --json | tr -d ' \t\n' | grep -c '"psnr":null,"psnr_worst":null')" 1
+same "black against white is 0 dB" "$("$mona" compare "$tmp/white.mkv" "$tmp/black.mkv" | grep -c '^grey *0.0000 *0.0000')" 1
+same "frames smaller than a window have no SSIM" "$("$mona" compare "$tmp/tiny.mkv" "$tmp/tiny.mkv" --json | tr -d ' \t\n' | grep -o '"ssim":null' | head -n 1)" '"ssim":null'
+
+# ---- exit status ----------------------------------------------------------------------------------
+succeeds "as much alike as was asked for" "$mona" compare "$tmp/a.mkv" "$tmp/a.mkv" --min-psnr inf --min-ssim 1
+# $1: name, $2: pattern of the one line, rest: arguments
+refused() {
+    name=$1 pattern=$2
+    shift 2
+    "$mona" compare "$@" > /dev/null 2> "$tmp/log"
+    same "$name" "$? $(wc -l < "$tmp/log") $(grep -c -- "^mona: .*$pattern" "$tmp/log")" "1 1 1"
+}
+refused "less alike" "expected at least inf dB, found" "$tmp/a.mkv" "$tmp/b.mkv" --min-psnr inf
+refused "less alike by SSIM" "expected an SSIM of at least 0.9999" "$tmp/a.mkv" "$tmp/b.mkv" --min-ssim 0.9999
+ffmpeg -v error -i "$tmp/scene.y4m" -vf scale=64:36 -c:v ffv1 "$tmp/small.mkv"
+ffmpeg -v error -i "$tmp/small.mkv" -frames:v 5 -c:v ffv1 "$tmp/five.mkv"
+ffmpeg -v error -i "$tmp/small.mkv" -c:v ffv1 -pix_fmt yuv422p "$tmp/422.mkv"
+ffmpeg -v error -i "$tmp/small.mkv" -vf scale=out_range=full -c:v ffv1 -color_range pc "$tmp/full.mkv"
+refused "different sizes" "expected frames of 1280x720 as in .*, found 64x36" "$tmp/scene.y4m" "$tmp/small.mkv"
+refused "different formats" "expected pixel format yuv420p as in .*, found yuv422p" "$tmp/small.mkv" "$tmp/422.mkv"
+refused "different ranges" "expected samples of limited range as in .*, found full" "$tmp/small.mkv" "$tmp/full.mkv"
+refused "fewer frames" "five.mkv: expected as many frames as .*small.mkv has, found 5" "$tmp/small.mkv" "$tmp/five.mkv"
+refused "more frames" "five.mkv: expected as many frames as .*small.mkv has, found 5" "$tmp/five.mkv" "$tmp/small.mkv"
+succeeds "as many as asked for" "$mona" compare "$tmp/five.mkv" "$tmp/small.mkv" --frames 5 --min-psnr inf
+refused "a missing file" "none.mkv.*No such file" "$tmp/small.mkv" "$tmp/none.mkv"
+refused "what is no video" "expected a video" "$tmp/log" "$tmp/small.mkv"
+ffmpeg -v error -f lavfi -i sine=d=1 "$tmp/sound.wav"
+refused "sound" "expected a video stream" "$tmp/small.mkv" "$tmp/sound.wav"
+succeeds "sizes differ, scaled" "$mona" compare "$tmp/small.mkv" "$tmp/scene.y4m" --scale
+same "from a moment on" "$("$mona" compare "$tmp/small.mkv" "$tmp/small.mkv" --start 0.2 --frames 3 --min-psnr inf 2>&1 > /dev/null | wc -l)" 1
+
+# ---- the plot -------------------------------------------------------------------------------------
+succeeds "a plot is drawn" "$mona" compare "$tmp/a.mkv" "$tmp/b.mkv" --plot "$tmp/plot.svg"
+succeeds "it is XML with two panels and ten lines" python3 - "$tmp/plot.svg" <<'PYTHON'
+import sys, xml.etree.ElementTree as tree
+root = tree.parse(sys.argv[1]).getroot()
+titles = [t.text for t in root.iter('{http://www.w3.org/2000/svg}text') if t.get('class') == 'title']
+lines = list(root.iter('{http://www.w3.org/2000/svg}path'))
+assert titles == ['PSNR, dB', 'SSIM'] and len(lines) == 10, (titles, len(lines))
+for line in lines:  # three frames: from the left edge to the right
+    points = line.get('d')[1:].split('L')
+    assert len(points) == 3 and points[0].startswith('56.0 ') and points[2].startswith('984.0 '), points
+PYTHON
+echo '1..'$tests
