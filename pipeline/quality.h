@@ -10,6 +10,7 @@
  * with means m, variances v and covariance cov over its 64 samples (divided by 63), C1 = (0.01
  * peak)^2 / 64 and C2 = (0.03 peak)^2; the plane's value is the mean over its windows. The paper's
  * windows are Gaussian, of 11x11 and one sample apart, and its C1 is not divided.
+ * measure.h has that one, for pictures in the protocols of published tables.
  *
  * "all" joins the planes, each weighted by its samples. */
 #ifndef MONA_QUALITY_H
