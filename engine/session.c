@@ -69,6 +69,11 @@ static size_t point_at_window(const worker *w, const plan_op *op, uint32_t i,
     return (size_t)(window.end - window.begin);
 }
 
+static mona_buffer planes_of(const mona_session *s, const mona_bound_op *store)
+{
+    return s->outputs[store->op->output - s->plan->model.header->input_count];
+}
+
 /* Planes a LOAD reads, or a STORE (or the convolution it is fused into) writes. */
 static void point_at_planes(const mona_session *s, const plan_op *op, mona_buffer *planes)
 {
@@ -81,7 +86,7 @@ static void point_at_planes(const mona_session *s, const plan_op *op, mona_buffe
                            : op->store != MONA_NONE    ? &plan->ops[op->store]
                                                        : NULL;
     if (store)
-        planes[0] = s->outputs[store->bound.op->output - plan->model.header->input_count];
+        planes[0] = planes_of(s, &store->bound);
 }
 
 /* ---- rows of an operator --------------------------------------------------------------------- */
@@ -104,6 +109,33 @@ static void prepare_row(const worker *w, const plan_op *op, const plan_progress 
     }
 }
 
+static bool stores_same(const plan_op *a, const plan_op *b)
+{
+    return a->bound.op->kind == MONA_OP_STORE && a->writer[0] == b->writer[0];
+}
+
+/* The STOREs of one tensor, from operator `index` on, that run together on the chip, and their
+ * number; 0: an earlier one takes it along. */
+static uint32_t stores_from(const mona_plan *plan, uint32_t index,
+                            const mona_bound_op *stores[MONA_OP_MAX_INPUTS])
+{
+    const plan_op *op = &plan->ops[index];
+    uint32_t first = index, count = 0;
+    while (first && stores_same(&plan->ops[first - 1], op))
+        first--;
+    for (;; first += count) {
+        for (count = 0; count < MONA_OP_MAX_INPUTS; count++) {
+            const uint32_t o = first + count;
+            if (o == plan->model.header->op_count || !stores_same(&plan->ops[o], op))
+                break;
+            stores[count] = &plan->ops[o].bound;
+        }
+        count = mona_store_together(stores, count);
+        if (first + count > index)
+            return first == index ? count : 0;
+    }
+}
+
 /* Makes the rows of operator `index` that the strip needs. */
 static void run_rows(worker *w, uint32_t index, plan_progress *progress)
 {
@@ -119,6 +151,17 @@ static void run_rows(worker *w, uint32_t index, plan_progress *progress)
     const mona_op_class *class = mona_ops[op->bound.op->kind];
     const mona_span columns = mona_plan_columns(op, p);
     mona_buffer planes[MONA_OP_MAX_INPUTS];
+    const mona_bound_op *stores[MONA_OP_MAX_INPUTS];
+    uint32_t store_count = 0;
+    if (plan->modelled && op->bound.op->kind == MONA_OP_STORE) {
+        store_count = stores_from(plan, index, stores);
+        for (uint32_t i = 0; i < store_count; i++)
+            planes[i] = planes_of(s, stores[i]);
+        if (!store_count) {
+            p->next = p->need;
+            return;
+        }
+    }
     point_at_planes(s, op, planes);
     mona_row_call call = {
         .bound = &op->bound,
@@ -127,6 +170,8 @@ static void run_rows(worker *w, uint32_t index, plan_progress *progress)
         .x_end = columns.end,
         .planes = planes,
         .store = op->store != MONA_NONE ? &plan->ops[op->store].bound : NULL,
+        .stores = stores,
+        .store_count = store_count,
     };
     const modelled_mark mark = mona_modelled_begin(w, index);
     const uint32_t at_once = plan->modelled && class->some_rows ? MONA_ROWS_AT_ONCE : 1;

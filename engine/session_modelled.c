@@ -44,7 +44,8 @@ void mona_modelled_end(worker *w, uint32_t index, const modelled_mark *mark)
 static bool has_program(const plan_op *op)
 {
     const uint32_t kind = op->bound.op->kind;
-    return kind == MONA_OP_CONV || (kind == MONA_OP_LOAD && mona_load_has_program(&op->bound));
+    return kind == MONA_OP_CONV || (kind == MONA_OP_LOAD && mona_load_has_program(&op->bound)) ||
+           (kind == MONA_OP_STORE && mona_store_has_program(&op->bound));
 }
 
 /* A row that the scalar unit made: what it wrote of its ring, block by block. */

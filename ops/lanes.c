@@ -165,3 +165,67 @@ void mona_lanes_from_block(const mona_lanes *l, int32_t first, uint32_t count, u
     turn_block(l, &(units){first, count, c0, row_count(l) * c0 / LANES, true,
                            (uint8_t *)(uintptr_t)block});
 }
+
+/* ---- pieces --------------------------------------------------------------------------------- */
+
+enum { ROW_PIXELS = 32, MAX_GAP = UINT16_MAX * AC_BLOCK };
+
+static uint32_t pitch_of(uint32_t pixels)
+{
+    return (pixels + ROW_PIXELS - 1) / ROW_PIXELS * ROW_PIXELS;
+}
+
+uint32_t mona_lanes_groups(mona_span columns, uint32_t rows, uint32_t element, uint32_t most)
+{
+    const uint32_t all = rows * pitch_of((uint32_t)(columns.end - columns.begin));
+    const uint32_t group = mona_lanes_group_pixels(element), groups = (all + group - 1) / group;
+    return groups < most ? groups : most;
+}
+
+bool mona_lanes_have_gaps(mona_span columns, uint32_t rows, uint32_t element)
+{
+    const uint32_t pixels = (uint32_t)(columns.end - columns.begin);
+    return pixels % ROW_PIXELS || rows * pixels % mona_lanes_group_pixels(element);
+}
+
+void mona_lanes_pieces(const mona_row_call *calls, uint32_t count, mona_span columns,
+                       uint32_t element, uint32_t groups,
+                       void (*work)(void *program, const mona_piece *piece), void *program)
+{
+    const uint32_t group = mona_lanes_group_pixels(element), room = groups * group;
+    const uint32_t pixels = (uint32_t)(columns.end - columns.begin);
+    const uint32_t most = room / pitch_of(pixels); /* rows of a piece; 0: part of one */
+    for (uint32_t y = 0, rows; y < count; y += rows) {
+        rows = !most ? 1 : count - y < most ? count - y : most;
+        for (uint32_t x = 0, part; x < pixels; x += part) {
+            part = most || pixels - x < room ? pixels - x : room;
+            const uint32_t pitch = pitch_of(part);
+            work(program, &(mona_piece){calls + y, columns.begin + x, rows, part, pitch,
+                                        (rows * pitch + group - 1) / group});
+        }
+    }
+}
+
+/* ---- copies --------------------------------------------------------------------------------- */
+
+/* Whether a copy can leave out what lies between rows. */
+static bool far_enough(ptrdiff_t gap)
+{
+    return gap >= 0 && gap <= MAX_GAP && gap % AC_BLOCK == 0;
+}
+
+void mona_copy_rows(ac_core *core, ac_path path, mona_steps to, mona_steps from, uint32_t rows,
+                    uint32_t bytes)
+{
+    const ptrdiff_t from_gap = from.step - (ptrdiff_t)bytes, to_gap = to.step - (ptrdiff_t)bytes;
+    ac_copy c = {.bursts = 1, .blocks = (uint16_t)(bytes / AC_BLOCK)};
+    if (rows > 1 && far_enough(from_gap) && far_enough(to_gap)) {
+        c.bursts = (uint16_t)rows;
+        c.src_gap = (uint16_t)(from_gap / AC_BLOCK);
+        c.dst_gap = (uint16_t)(to_gap / AC_BLOCK);
+        rows = 1;
+    }
+    for (uint32_t row = 0; row < rows; row++)
+        core->isa->copy(core, path, to.at + (ptrdiff_t)row * to.step,
+                        from.at + (ptrdiff_t)row * from.step, c);
+}

@@ -8,6 +8,7 @@
 #ifndef MONA_OPS_LANES_H
 #define MONA_OPS_LANES_H
 
+#include "ops.h"
 #include "vectors.h"
 
 enum { LANES = 16, LANES_GROUP_BYTES = 512 };
@@ -39,5 +40,34 @@ void mona_lanes_to_block(const mona_lanes *lanes, int32_t first, uint32_t count,
                          uint8_t *block);
 void mona_lanes_from_block(const mona_lanes *lanes, int32_t first, uint32_t count, uint32_t c0,
                            const uint8_t *block);
+
+/* What UB holds at once: `count` columns from column x on of the rows of calls[0 .. rows - 1]. The
+ * rows lie one after another, each beginning at a multiple of 32 pixels. */
+typedef struct mona_piece {
+    const mona_row_call *calls;
+    int64_t x;
+    uint32_t rows, count;
+    uint32_t pitch;  /* pixels from row to row */
+    uint32_t groups; /* that hold all of them */
+} mona_piece;
+
+/* Groups that hold these columns of so many rows, but not more than `most`. */
+uint32_t mona_lanes_groups(mona_span columns, uint32_t rows, uint32_t element, uint32_t most);
+/* Whether they leave parts of their groups to no pixel. */
+bool mona_lanes_have_gaps(mona_span columns, uint32_t rows, uint32_t element);
+/* Calls `work` for one piece after another, each of so many groups at most. */
+void mona_lanes_pieces(const mona_row_call *calls, uint32_t count, mona_span columns,
+                       uint32_t element, uint32_t groups,
+                       void (*work)(void *program, const mona_piece *piece), void *program);
+
+/* Rows that lie so many bytes apart. */
+typedef struct mona_steps {
+    uint8_t *at;
+    ptrdiff_t step;
+} mona_steps;
+
+/* Copies `bytes`, whole blocks, of each row: all rows at once where both sides allow it. */
+void mona_copy_rows(ac_core *core, ac_path path, mona_steps to, mona_steps from, uint32_t rows,
+                    uint32_t bytes);
 
 #endif

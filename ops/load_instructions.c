@@ -27,9 +27,8 @@
 #include "../engine/libc.h"
 
 enum {
-    LOOKAHEAD = 3,   /* streams */
-    ROW_PIXELS = 32, /* a row begins at a multiple of them */
-    MAX_GAP = 65535 * AC_BLOCK,
+    LOOKAHEAD = 3, /* streams */
+    WHOLE = 32,    /* pixels: whole blocks of samples of any size */
 };
 
 typedef struct program {
@@ -42,14 +41,6 @@ typedef struct program {
     uint8_t *samples, *wide, *blocks;
     size_t block_bytes; /* of a channel block in UB */
 } program;
-
-/* Of the rows of calls[0 .. rows - 1], `count` pixels from column x on. */
-typedef struct piece {
-    const mona_row_call *calls;
-    int64_t x;
-    uint32_t rows, count;
-    uint32_t pitch; /* pixels from row to row in UB */
-} piece;
 
 /* The samples of row `dy` of block, plane `plane` of an input. */
 typedef struct stream {
@@ -147,7 +138,8 @@ static uint8_t *samples_of(const program *p, const stream *s)
     return p->samples + s->channel * pixels;
 }
 
-static const uint8_t *plane_row(const program *p, const piece *k, const stream *s, uint32_t row)
+static const uint8_t *plane_row(const program *p, const mona_piece *k, const stream *s,
+                                uint32_t row)
 {
     const mona_row_call *call = &k->calls[row];
     const mona_buffer *plane = &call->planes[s->input];
@@ -157,32 +149,20 @@ static const uint8_t *plane_row(const program *p, const piece *k, const stream *
            y * plane->row_stride + x * (ptrdiff_t)p->in_size;
 }
 
-/* Whole blocks of all rows: one copy, if the plane's rows are whole blocks apart. */
-static void copy_rows(const program *p, const piece *k, const stream *s, uint32_t blocks)
-{
-    const size_t pitch = (size_t)k->pitch * s->block * p->in_size;
-    const ptrdiff_t step = k->rows > 1 ? plane_row(p, k, s, 1) - plane_row(p, k, s, 0) : 0;
-    const ptrdiff_t gap = step - (ptrdiff_t)blocks * AC_BLOCK;
-    const bool together = k->rows > 1 && gap >= 0 && gap <= MAX_GAP && gap % AC_BLOCK == 0;
-    ac_copy c = {.bursts = 1, .blocks = (uint16_t)blocks};
-    if (together)
-        c = (ac_copy){.bursts = (uint16_t)k->rows,
-                      .blocks = (uint16_t)blocks,
-                      .src_gap = (uint16_t)(gap / AC_BLOCK),
-                      .dst_gap = (uint16_t)(pitch / AC_BLOCK - blocks)};
-    for (uint32_t row = 0; row < (together ? 1 : k->rows); row++)
-        p->isa->copy(p->core, AC_GM_UB, samples_of(p, s) + row * pitch, plane_row(p, k, s, row), c);
-}
-
-static void bring(const program *p, const piece *k, const stream *s)
+static void bring(const program *p, const mona_piece *k, const stream *s)
 {
     const uint32_t bytes = k->count * s->block * p->in_size, rest = bytes % AC_BLOCK;
     const ac_event event = (ac_event)(s->index % (LOOKAHEAD + 1));
+    const size_t pitch = (size_t)k->pitch * s->block * p->in_size;
+    uint8_t *samples = samples_of(p, s);
     if (bytes > rest)
-        copy_rows(p, k, s, bytes / AC_BLOCK);
+        mona_copy_rows(p->core, AC_GM_UB, (mona_steps){samples, (ptrdiff_t)pitch},
+                       (mona_steps){(uint8_t *)(uintptr_t)plane_row(p, k, s, 0),
+                                    (ptrdiff_t)s->block * k->calls->planes[s->input].row_stride},
+                       k->rows, bytes - rest);
     p->isa->set_flag(p->core, AC_PIPE_MTE2, AC_PIPE_V, event);
     for (uint32_t row = 0; rest && row < k->rows; row++) {
-        uint8_t *to = samples_of(p, s) + (size_t)row * k->pitch * s->block * p->in_size;
+        uint8_t *to = samples + row * pitch;
         scalar_copy(p->core, to + bytes - rest, plane_row(p, k, s, row) + bytes - rest, rest);
         p->isa->scalar(p->core, NULL, 0, to + bytes, AC_BLOCK - rest,
                        AC_SCALAR_STEPS * (AC_BLOCK - rest));
@@ -208,7 +188,7 @@ static const uint8_t *widen(const program *p, const stream *s)
     return wide;
 }
 
-static void turn(const program *p, const piece *k, const stream *s)
+static void turn(const program *p, const mona_piece *k, const stream *s)
 {
     const ac_event event = (ac_event)(s->index % (LOOKAHEAD + 1));
     p->isa->wait_flag(p->core, AC_PIPE_MTE2, AC_PIPE_V, event);
@@ -220,7 +200,7 @@ static void turn(const program *p, const piece *k, const stream *s)
     mona_lanes_from_samples(&p->lanes, s->channel, s->block, samples);
 }
 
-static void turn_streams(const program *p, const piece *k)
+static void turn_streams(const program *p, const mona_piece *k)
 {
     stream coming = first_stream(p->bound), there = coming;
     p->isa->wait_flag(p->core, AC_PIPE_V, AC_PIPE_MTE2, AC_EVENT0);
@@ -253,7 +233,7 @@ static void make_blocks(const program *p)
 }
 
 /* Those columns of the piece that the call wants. */
-static void store_blocks(const program *p, const piece *k)
+static void store_blocks(const program *p, const mona_piece *k)
 {
     const size_t column = (size_t)p->bound->output_c0 * p->out_size;
     const int64_t begin = k->x > k->calls->x_begin ? k->x : k->calls->x_begin;
@@ -272,45 +252,26 @@ static void store_blocks(const program *p, const piece *k)
     p->isa->set_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
 }
 
-static void load_piece(program *p, const piece *k)
+static void load_piece(void *program_, const mona_piece *k)
 {
-    const uint32_t group = mona_lanes_group_pixels(p->out_size);
-    p->lanes.groups = ((k->rows - 1) * k->pitch + k->count + group - 1) / group;
+    program *p = program_;
+    p->lanes.groups = k->groups;
     turn_streams(p, k);
     make_blocks(p);
     store_blocks(p, k);
-}
-
-static uint32_t pitch_of(uint32_t pixels)
-{
-    return (pixels + ROW_PIXELS - 1) / ROW_PIXELS * ROW_PIXELS;
 }
 
 /* The columns to bring for those of a call: see above. */
 static mona_span widened(const mona_bound_op *b, const mona_row_call *call)
 {
     mona_span s = {call->x_begin, call->x_end};
-    const uint32_t more = pitch_of((uint32_t)(s.end - s.begin)) - (uint32_t)(s.end - s.begin);
+    const uint32_t rest = (uint32_t)(s.end - s.begin) % WHOLE, more = rest ? WHOLE - rest : 0;
     const bool in_step = more * b->output_c0 * mona_type_size(b->output.type) % AC_BLOCK == 0;
     if (s.end + more <= b->output.width)
         s.end += more;
     else if (s.begin >= more && in_step)
         s.begin -= more;
     return s;
-}
-
-static void load_rows(program *p, const mona_row_call *calls, uint32_t count, mona_span columns)
-{
-    const uint32_t room = p->groups * mona_lanes_group_pixels(p->out_size);
-    const uint32_t pixels = (uint32_t)(columns.end - columns.begin);
-    const uint32_t most = room / pitch_of(pixels); /* rows of a piece; 0: part of one */
-    for (uint32_t y = 0, rows; y < count; y += rows) {
-        rows = !most ? 1 : count - y < most ? count - y : most;
-        for (uint32_t x = 0, part; x < pixels; x += part) {
-            part = most || pixels - x < room ? pixels - x : room;
-            load_piece(p, &(piece){calls + y, columns.begin + x, rows, part, pitch_of(part)});
-        }
-    }
 }
 
 void mona_load_by_instructions(const mona_row_call *calls, uint32_t count)
@@ -322,17 +283,15 @@ void mona_load_by_instructions(const mona_row_call *calls, uint32_t count)
     p.out_size = (uint32_t)mona_type_size(b->output.type);
     p.lanes = (mona_lanes){.core = core, .element = p.out_size};
     const mona_span columns = widened(b, calls);
-    const uint32_t pixels = (uint32_t)(columns.end - columns.begin);
-    const uint32_t all = count * pitch_of(pixels), group = mona_lanes_group_pixels(p.out_size);
     const uint32_t most = (uint32_t)(b->target->ub_bytes / bytes_of_group(b));
-    p.groups = (all + group - 1) / group < most ? (all + group - 1) / group : most;
+    p.groups = mona_lanes_groups(columns, count, p.out_size, most);
     lay_out(&p);
-    if (pixels % ROW_PIXELS || all % group)
+    if (mona_lanes_have_gaps(columns, count, p.out_size))
         dup_all(core, p.samples, 0, (uint32_t)(p.groups * samples_bytes(b) / 2), side_by_side);
     dup_all(core, p.lanes.spare, 0, p.groups * LANES_GROUP_BYTES / 2, side_by_side);
     p.isa->set_flag(core, AC_PIPE_V, AC_PIPE_MTE2, AC_EVENT0);
     p.isa->set_flag(core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
-    load_rows(&p, calls, count, columns);
+    mona_lanes_pieces(calls, count, columns, p.out_size, p.groups, load_piece, &p);
     p.isa->wait_flag(core, AC_PIPE_V, AC_PIPE_MTE2, AC_EVENT0);
     p.isa->wait_flag(core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
 }

@@ -53,6 +53,9 @@ typedef struct mona_row_call {
     mona_rows output;              /* rows[0] is row y; unused when stored to planes */
     const mona_buffer *planes;     /* LOAD: of each input; STORE and a CONV with `store`: output */
     const struct mona_bound_op *store; /* CONV: the STORE fused into it, or NULL */
+    /* STORE: itself and those that run with it, planes being of each; 0: it is alone */
+    const mona_bound_op *const *stores;
+    uint32_t store_count;
 } mona_row_call;
 
 /* A tensor stored whole: row y of channel block n begins at data + n * block_stride + y *
@@ -113,6 +116,12 @@ extern const mona_op_class *const mona_ops[MONA_OP_COUNT]; /* by mona_op_kind */
 /* LOAD as an AI Core program, for the forms that have one. */
 bool mona_load_has_program(const mona_bound_op *bound);
 void mona_load_by_instructions(const mona_row_call *calls, uint32_t count);
+
+/* STORE likewise. together: how many of these STOREs of one tensor, at least the first, one call may
+ * make (mona_row_call.stores). */
+bool mona_store_has_program(const mona_bound_op *bound);
+uint32_t mona_store_together(const mona_bound_op *const *stores, uint32_t count);
+void mona_store_by_instructions(const mona_row_call *calls, uint32_t count);
 
 /* Runs rows of one fused convolution, alike but for where they lie, by instructions on the core's
  * buffers: what row programs must equal bit for bit. The weights are packed as fractals. */

@@ -59,6 +59,10 @@ ac_planes mona_store_planes(const mona_bound_op *b, const mona_buffer *planes, i
 static void row(const mona_row_call *call)
 {
     const mona_bound_op *b = call->bound;
+    if (mona_store_has_program(b)) {
+        mona_store_by_instructions(call, 1);
+        return;
+    }
     const uint32_t block = b->op->store.block;
     uint8_t **rows = (uint8_t **)(void *)call->scratch;
     const ac_unpack_row unpack = {
@@ -71,6 +75,15 @@ static void row(const mona_row_call *call)
     call->core->isa->unpack_row(&unpack);
 }
 
+static void some_rows(const mona_row_call *calls, uint32_t count)
+{
+    if (mona_store_has_program(calls->bound))
+        mona_store_by_instructions(calls, count);
+    else
+        for (uint32_t i = 0; i < count; i++)
+            row(&calls[i]);
+}
+
 const mona_op_class mona_op_store = {
     .name = "store",
     .min_inputs = 1,
@@ -81,4 +94,5 @@ const mona_op_class mona_op_store = {
     .columns = same_span,
     .scratch_bytes = scratch_bytes,
     .row = row,
+    .some_rows = some_rows,
 };
