@@ -6,10 +6,9 @@
 #include "modelled.h"
 
 /* Fails with the first finding of the session's last run, if its device is model310. */
-static inline void assert_nothing_found(const mona_session *session, const mona_model *model)
+static inline void assert_nothing_found(const mona_session *session)
 {
     const ac_model_report *r;
-    (void)model;
     for (unsigned core = 0; (r = mona_session_modelled(session, core)); core++) {
         const ac_finding *f = &r->findings[0];
         if (r->finding_count)

@@ -158,7 +158,7 @@ static mona_status run(const graph *g, const mona_model *model, mona_config conf
                          MONA_OK);
         assert_int_equal(mona_session_run(session, &from, out), MONA_OK);
         assert_int_equal(mona_session_run(session, &from, out), MONA_OK);
-        assert_nothing_found(session, model);
+        assert_nothing_found(session);
         mona_session_close(session);
         free(arena);
     }

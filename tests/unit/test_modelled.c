@@ -72,7 +72,7 @@ static frame run(const mona_model *model, mona_config config, uint32_t width, ui
     mona_session *session;
     assert_int_equal(mona_session_open(&session, plan, arena, bytes), MONA_OK);
     assert_int_equal(mona_session_run(session, in, out), MONA_OK);
-    assert_nothing_found(session, model);
+    assert_nothing_found(session);
     read_report(&f, session);
     mona_session_close(session);
     for (unsigned i = 0; i < inputs; i++)
