@@ -89,20 +89,21 @@ def imresize(a, scale):
     return resize_rows(resize_rows(a, scale).swapaxes(0, 1), scale).swapaxes(0, 1)
 
 
-def space_to_depth(a):
-    """... x 2H x 2W to ... x 4 x H x W, order (dy, dx)."""
-    h, w = a.shape[-2] // 2, a.shape[-1] // 2
-    a = a[..., :2 * h, :2 * w].reshape(*a.shape[:-2], h, 2, w, 2)
+def space_to_depth(a, block=2):
+    """... x nH x nW to ... x n^2 x H x W, order (dy, dx); what is left over is cut off."""
+    h, w = a.shape[-2] // block, a.shape[-1] // block
+    a = a[..., :block * h, :block * w].reshape(*a.shape[:-2], h, block, w, block)
     n = a.ndim
-    return a.transpose(*range(n - 4), n - 3, n - 1, n - 4, n - 2).reshape(*a.shape[:-4], 4, h, w)
+    return a.transpose(*range(n - 4), n - 3, n - 1, n - 4, n - 2) \
+        .reshape(*a.shape[:-4], block**2, h, w)
 
 
-def depth_to_space(a):
-    """... x 4 x H x W to ... x 2H x 2W."""
+def depth_to_space(a, block=2):
+    """... x n^2 x H x W to ... x nH x nW."""
     h, w = a.shape[-2:]
     n = a.ndim - 3
-    a = a.reshape(*a.shape[:-3], 2, 2, h, w).transpose(*range(n), n + 2, n, n + 3, n + 1)
-    return a.reshape(*a.shape[:-4], 2 * h, 2 * w)
+    a = a.reshape(*a.shape[:-3], block, block, h, w).transpose(*range(n), n + 2, n, n + 3, n + 1)
+    return a.reshape(*a.shape[:-4], block * h, block * w)
 
 
 # ---- training sets -----------------------------------------------------------------------------
@@ -132,11 +133,11 @@ def train_images(data, soft):
                 yield s, i, resized(resized(rgb, 0.7), 1.4)
 
 
-def sr_pair(rgb):
-    """(low, high): studio luma h x w, and its original 2h x 2w; both 8-bit."""
+def sr_pair(rgb, scale):
+    """(low, high): studio luma 1 x h x w, and its packed original n^2 x h x w; both 8-bit."""
     y = luma(rgb)
-    y = y[:y.shape[0] // 2 * 2, :y.shape[1] // 2 * 2]
-    return to8(imresize(y, 0.5))[None], to8(space_to_depth(y))
+    y = y[:y.shape[0] // scale * scale, :y.shape[1] // scale * scale]
+    return to8(imresize(y, 1 / scale))[None], to8(space_to_depth(y, scale))
 
 
 def clean_planes(rgb):
@@ -146,15 +147,15 @@ def clean_planes(rgb):
     return planes, planes
 
 
-def load_training(name, data, cache):
+def load_training(spec, data, cache):
     """{"train": [[(input, target), ...] per set], "held_out": [...]}, cached as one file."""
-    path = os.path.join(cache, f"images-{name}.npz")
+    kind = f"sr_x{spec.scale}" if spec.task == "sr" else "denoise"
+    path = os.path.join(cache, f"images-{kind}.npz")
     if not os.path.exists(path):
-        make = sr_pair if name == "sr_x2_fast" else clean_planes
         arrays = {}
-        for n, (s, i, rgb) in enumerate(train_images(data, name == "denoise_fast")):
+        for n, (s, i, rgb) in enumerate(train_images(data, spec.task == "denoise")):
             part = "held_out" if i < HELD_OUT else "train"
-            low, high = make(rgb)
+            low, high = sr_pair(rgb, spec.scale) if spec.task == "sr" else clean_planes(rgb)
             arrays[f"{part}/{s}/{n}/in"] = low
             if high is not low:
                 arrays[f"{part}/{s}/{n}/out"] = high
@@ -178,29 +179,28 @@ def crop(pair, size, rng):
     return [a[:, y:y + size, x:x + size] for a in pair]
 
 
-def flip(planes, way, packed):
-    """One of 8 flips and rotations; the first four planes of a packed image move with it."""
-    order = np.arange(4).reshape(2, 2)
+def flip(planes, way, block):
+    """One of 8 flips and rotations; the first block^2 planes are one image and move with it."""
+    count = block**2
+    order = np.arange(count).reshape(block, block)
     if way & 1:
         planes, order = planes[:, ::-1], order[::-1]
     if way & 2:
         planes, order = planes[:, :, ::-1], order[:, ::-1]
     if way & 4:
         planes, order = planes.transpose(0, 2, 1), order.T
-    if packed:
-        planes = np.concatenate([planes[order.ravel()], planes[4:]])
-    return planes
+    return np.concatenate([planes[order.ravel()], planes[count:]]) if block > 1 else planes
 
 
-def patches(sets, count, size, rng):
+def patches(sets, count, size, block, rng):
     """`count` random (input, target) patches as two float32 arrays in code values."""
     low, high = [], []
     shares = np.array([s[2] for s in SETS])
     for s in rng.choice(len(SETS), count, p=shares / shares.sum()):
         way = int(rng.integers(8))
         a, b = crop(sets[s][rng.integers(len(sets[s]))], size, rng)
-        low.append(flip(a, way, a.shape[0] > 1))
-        high.append(flip(b, way, True))
+        low.append(flip(a, way, 1 if a.shape[0] == 1 else block))
+        high.append(flip(b, way, block))
     return np.stack(low).astype(np.float32), np.stack(high).astype(np.float32)
 
 

@@ -49,26 +49,27 @@ def table(title, header, rows):
 
 # ---- super-resolution --------------------------------------------------------------------------
 
-SR_SETS = (("Set5", "set5/x2/*HR.png"), ("Set14", "set14/x2/*HR.png"), ("B100", "bsd100/*.jpg"))
+SR_SETS = (("Set5", "set5/x{}/*HR.png"), ("Set14", "set14/x{}/*HR.png"), ("B100", "bsd100/*.jpg"))
 
 
-def sr_image(net, path, paths):
+def sr_image(net, path, scale, paths):
     image = io.imread(path)
     high = image.astype(np.float64) if image.ndim == 2 else np.rint(data.luma(image))
-    high = high[:high.shape[0] // 2 * 2, :high.shape[1] // 2 * 2]
-    low = data.imresize(high, 0.5)
-    outputs = [data.to8(data.imresize(low, 2)).astype(np.float64)]
+    high = high[:high.shape[0] // scale * scale, :high.shape[1] // scale * scale]
+    low = data.imresize(high, 1 / scale)
+    outputs = [data.to8(data.imresize(low, scale)).astype(np.float64)]
     low = data.to8(low).astype(np.float64)
-    outputs += [data.depth_to_space(run(net, low[None], int8)) for int8 in paths]
-    return [psnr(o[2:-2, 2:-2], high[2:-2, 2:-2]) for o in outputs]
+    outputs += [data.depth_to_space(run(net, low[None], int8), scale) for int8 in paths]
+    inside = slice(scale, -scale), slice(scale, -scale)
+    return [psnr(o[inside], high[inside]) for o in outputs]
 
 
-def evaluate_sr(net, tests, paths):
+def evaluate_sr(net, scale, tests, paths):
     rows = []
     for name, pattern in SR_SETS:
-        files = sorted(glob.glob(os.path.join(tests, pattern)))
-        rows.append((name, np.mean([sr_image(net, f, paths) for f in files], 0)))
-    table("PSNR-Y, x2", ["bicubic", "float", "INT8"], rows)
+        files = sorted(glob.glob(os.path.join(tests, pattern.format(scale))))
+        rows.append((name, np.mean([sr_image(net, f, scale, paths) for f in files], 0)))
+    table(f"PSNR-Y, x{scale}", ["bicubic", "float", "INT8"], rows)
 
 
 # ---- denoising ---------------------------------------------------------------------------------
@@ -130,10 +131,13 @@ def evaluate_denoise(net, tests, paths):
 if __name__ == "__main__":
     p = argparse.ArgumentParser(description=__doc__,
                                 formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("name", choices=sorted(nets.SHAPES)), p.add_argument("weights")
+    p.add_argument("name", choices=sorted(nets.NETS)), p.add_argument("weights")
     p.add_argument("--data", default=data.DEFAULT_DATA)
     a = p.parse_args()
     torch.set_num_threads(1)
     net = nets.load(a.name, a.weights)
-    evaluate = evaluate_sr if a.name == "sr_x2_fast" else evaluate_denoise
-    evaluate(net, os.path.join(a.data, "test"), (False, True))
+    tests, spec = os.path.join(a.data, "test"), nets.NETS[a.name]
+    if spec.task == "sr":
+        evaluate_sr(net, spec.scale, tests, (False, True))
+    else:
+        evaluate_denoise(net, tests, (False, True))

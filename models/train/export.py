@@ -14,6 +14,8 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+import nets
+
 OPSET = 13
 
 
@@ -52,25 +54,27 @@ class Graph:
         t = self.conv(self.node("Add", [t, first], "sum"), "tail", "correction")
         return self.node("Add", [t, base], "corrected")
 
-    def depth_to_space(self, x, output):
-        return self.node("DepthToSpace", [x], output, blocksize=2, mode="CRD")
+    def depth_to_space(self, x, block, output):
+        return self.node("DepthToSpace", [x], output, blocksize=block, mode="CRD")
 
 
 def image(name, height, width):
     return helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 1, height, width])
 
 
-def sr_x2_fast(g):
-    g.depth_to_space(g.trunk("luma", "luma"), "luma_x2")
-    return [image("luma", "h", "w")], [image("luma_x2", "h2", "w2")]
+def super_resolution(g, scale):
+    output = f"luma_x{scale}"
+    # One luma for every output channel: it is broadcast.
+    g.depth_to_space(g.trunk("luma", "luma"), scale, output)
+    return [image("luma", "h", "w")], [image(output, f"h{scale}", f"w{scale}")]
 
 
-def denoise_fast(g):
+def denoiser(g):
     quarters = g.node("SpaceToDepth", ["y"], "y_quarters", blocksize=2)
     packed = g.node("Concat", [quarters, "u", "v", "noise"], "packed", axis=1)
     planes = g.channels(packed, 0, 6, "planes")
     corrected = g.trunk(packed, planes)
-    g.depth_to_space(g.channels(corrected, 0, 4, "y_corrected"), "y_out")
+    g.depth_to_space(g.channels(corrected, 0, 4, "y_corrected"), 2, "y_out")
     g.channels(corrected, 4, 5, "u_out")
     g.channels(corrected, 5, 6, "v_out")
     inputs = [image("y", "h2", "w2")] + [image(name, "h", "w") for name in ("u", "v", "noise")]
@@ -79,7 +83,8 @@ def denoise_fast(g):
 
 def build(name, weights):
     g = Graph(weights)
-    inputs, outputs = {"sr_x2_fast": sr_x2_fast, "denoise_fast": denoise_fast}[name](g)
+    spec = nets.NETS[name]
+    inputs, outputs = super_resolution(g, spec.scale) if spec.task == "sr" else denoiser(g)
     graph = helper.make_graph(g.nodes, name, inputs, outputs, g.constants)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)],
                               producer_name="mona")

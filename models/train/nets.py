@@ -1,19 +1,59 @@
-"""The shipped networks, for training: float, with simulated quantisation, and the exact INT8 rule.
+"""The networks, for training: float, with simulated quantisation, and the exact INT8 rule.
 
 Both nets have one shape: a head convolution to C channels, `body` convolutions C -> C, the head's
 features added before a tail convolution, and the input added to the tail's output. All kernels are
 3x3, all but the tail are followed by ReLU. Rearranging pixels (space-to-depth, depth-to-space)
 stays outside `Net`, so training sees only packed planes and never has to move pixels.
 """
+from typing import NamedTuple
+
 import numpy as np
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
-# inputs, channels, body, outputs: the arguments of Net
-SHAPES = {
-    "sr_x2_fast": (1, 16, 3, 4),
-    "denoise_fast": (7, 16, 4, 6),
+
+class Spec(NamedTuple):
+    """One row of NETS. Everything that differs between the nets is here."""
+    task: str  # "sr": luma, enlarged; "denoise": Y, U, V and the noise level, 4:2:0
+    scale: int  # of a super-resolution net; 1 for a denoiser
+    channels: int
+    body: int  # convolutions between head and tail
+
+    @property
+    def block(self):
+        """Luma is packed or unpacked in blocks of so many pixels a side."""
+        return self.scale if self.task == "sr" else 2
+
+    @property
+    def inputs(self):
+        return 1 if self.task == "sr" else 7
+
+    @property
+    def outputs(self):
+        return self.scale**2 if self.task == "sr" else 6
+
+    @property
+    def macs(self):
+        """Per pixel of the input's luma."""
+        packed = 9 * self.channels * (self.inputs + self.body * self.channels + self.outputs)
+        return packed if self.task == "sr" else packed // 4
+
+
+# Channels in lots of 16, as the targets want them. MAC per pixel in comments: fast has at most
+# 8,000 (super-resolution) or 3,000 (denoising), balanced 30,000, best 120,000.
+NETS = {
+    "sr_x2_fast": Spec("sr", 2, 16, 3),  # 7,632
+    "sr_x2_balanced": Spec("sr", 2, 32, 3),  # 29,088
+    "sr_x2_best": Spec("sr", 2, 32, 11),  # 102,816
+    "sr_x3_fast": Spec("sr", 3, 16, 2),  # 6,048
+    "sr_x3_balanced": Spec("sr", 3, 16, 11),  # 26,784
+    "sr_x3_best": Spec("sr", 3, 32, 11),  # 104,256
+    "sr_x4_fast": Spec("sr", 4, 16, 2),  # 7,056
+    "sr_x4_balanced": Spec("sr", 4, 16, 11),  # 27,792
+    "sr_x4_best": Spec("sr", 4, 32, 11),  # 106,272
+    "denoise_fast": Spec("denoise", 1, 16, 4),  # 2,772
+    "denoise_balanced": Spec("denoise", 1, 32, 12),  # 28,584
 }
 
 
@@ -76,18 +116,19 @@ def to_half(x):
 
 
 class Net(nn.Module):
-    def __init__(self, inputs, channels, body, outputs):
+    def __init__(self, spec):
         super().__init__()
+        inputs, channels, outputs = spec.inputs, spec.channels, spec.outputs
         # Pixels are all positive. Seen from their middle, a change of a kernel does not move its
         # answer as a whole; otherwise features drift to where they never fire, and a feature that
         # never fires never learns.
         centre = torch.full((inputs,), 0.45)
         centre[outputs:] = 0.08  # the noise level, if there is one
         self.head = Collapsible(inputs, channels, centre=centre)
-        self.body = nn.ModuleList(Collapsible(channels, channels) for _ in range(body))
+        self.body = nn.ModuleList(Collapsible(channels, channels) for _ in range(spec.body))
         self.tail = Collapsible(channels, outputs, gain=0.1)
         # largest value seen of each stored feature map: the head, then each body convolution
-        self.register_buffer("ranges", torch.zeros(body + 1))
+        self.register_buffer("ranges", torch.zeros(spec.body + 1))
         self.outputs = outputs
 
     def convolutions(self):
@@ -203,14 +244,9 @@ def read_weights(path):
 
 def load(name, path):
     """A net of the given name with the weights, and the ranges if any, of a file."""
-    net = Net(*SHAPES[name])
+    net = Net(NETS[name])
     weights = read_weights(path)
     net.start_from(weights)
     if "ranges" in weights:
         net.ranges.copy_(torch.from_numpy(weights["ranges"]))
     return net.eval()
-
-
-def macs_per_packed_pixel(name):
-    inputs, channels, body, outputs = SHAPES[name]
-    return 9 * channels * (inputs + body * channels + outputs)

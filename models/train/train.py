@@ -33,7 +33,7 @@ WARM_UP = 500  # steps over which the rate rises
 def arguments():
     p = argparse.ArgumentParser(description=__doc__,
                                 formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("name", choices=sorted(nets.SHAPES))
+    p.add_argument("name", choices=sorted(nets.NETS))
     p.add_argument("--data", default=data.DEFAULT_DATA)
     p.add_argument("--out", default=os.path.join(data.ROOT, "build", "train"))
     p.add_argument("--init", help="weights (.npz or .onnx) to start from")
@@ -55,62 +55,59 @@ def expected_error(level):
     return 1 + level**0.65
 
 
-def sr_batch(sets, count, size, rng):
-    low, high = data.patches(sets, count, size, rng)
+def sr_batch(spec, sets, count, size, rng):
+    low, high = data.patches(sets, count, size, spec.block, rng)
     return low, high, np.full(len(low), 4.0)
 
 
-def denoise_batch(sets, count, size, rng):
-    _, clean = data.patches(sets, count, size, rng)
+def denoise_batch(spec, sets, count, size, rng):
+    _, clean = data.patches(sets, count, size, spec.block, rng)
     noisy, level, clean = data.add_noise(clean, rng)
     plane = np.broadcast_to(level[:, None, None, None], noisy[:, :1].shape)
     return np.concatenate([noisy, plane], 1), clean, expected_error(level)
 
 
-def batch(name, sets, count, size, rng):
+def to_tensor(planes):
+    """Code values to [0, 1], channels last, which convolutions on CPUs prefer."""
+    return torch.from_numpy(planes / np.float32(255)).float() \
+        .contiguous(memory_format=torch.channels_last)
+
+
+def batch(spec, sets, count, size, rng):
     """Input and target in [0, 1], and the error by which each patch's loss is divided."""
-    make = sr_batch if name == "sr_x2_fast" else denoise_batch
-    low, high, unit = make(sets, count, size, rng)
-    low, high = (torch.from_numpy(v / np.float32(255)).float()
-                 .contiguous(memory_format=torch.channels_last) for v in (low, high))
-    return low, high, torch.from_numpy(255 / unit).float()
+    make = sr_batch if spec.task == "sr" else denoise_batch
+    low, high, unit = make(spec, sets, count, size, rng)
+    return to_tensor(low), to_tensor(high), torch.from_numpy(255 / unit).float()
 
 
-def fixed_batches(name, sets):
-    """Always the same 256 patches of the sets."""
+def fixed_batches(spec, sets):
+    """Always the same 256 patches of the sets, for calibration."""
     rng = np.random.default_rng(12345)
-    return [batch(name, sets, 16, 32, rng) for _ in range(16)]
+    return [batch(spec, sets, 16, 32, rng) for _ in range(16)]
 
 
-def score(net, samples, quantised):
-    """Mean over patches of -10 log10 of the weighted squared error; 0.01 bounds exact patches."""
-    values = []
-    net.eval()
-    with torch.no_grad():
-        for x, target, unit in samples:
-            out = net.forward_int8(x) if quantised else (net(x) * 255).round() / 255
-            out = out - target
-            values += (-10 * torch.log10(((out * unit.view(-1, 1, 1, 1)) ** 2)
-                                         .mean((1, 2, 3)) + 0.01)).tolist()
-    return float(np.mean(values))
+# What held-out patches have to be freed from: sigmas of noise, or none.
+STRENGTHS = {"sr": (0,), "denoise": (15, 25, 50)}
 
 
-def grey_psnr(net, sets, quantised):
-    """PSNR of luma over fixed held-out patches with neutral chroma, at sigma 15, 25, 50."""
+def luma_psnr(spec, net, sets, quantised):
+    """Mean PSNR of luma over fixed held-out patches: enlarged, or grey with each noise. Near what
+    evaluate.py measures, and never the images that it measures on."""
     rng, out = np.random.default_rng(7), []
-    clean = np.stack([data.crop(pair, 64, rng)[0] for s in sets for pair in s
-                      if min(pair[0].shape[1:]) >= 64]).astype(np.float32)
-    clean[:, 4:] = 128
+    pairs = [data.crop(pair, 64, rng) for s in sets for pair in s if min(pair[0].shape[1:]) >= 64]
+    low, high = (np.stack(planes).astype(np.float32) for planes in zip(*pairs))
     net.eval()
-    for sigma in (15, 25, 50):
-        noise = rng.standard_normal(clean.shape, np.float32) * sigma
-        noise[:, 4:] = 0
-        level = np.full_like(clean[:, :1], sigma)
-        x = np.concatenate([np.clip(np.rint(clean + noise), 0, 255), level], 1)
+    for sigma in STRENGTHS[spec.task]:
+        x = low
+        if sigma:
+            noisy = np.clip(np.rint(high[:, :4] + sigma * rng.standard_normal(
+                high[:, :4].shape, np.float32)), 0, 255)
+            x = np.concatenate([noisy, np.full_like(high[:, :2], 128),
+                                np.full_like(high[:, :1], sigma)], 1)
         with torch.no_grad():
-            x = torch.from_numpy(x / 255).contiguous(memory_format=torch.channels_last)
-            y = ((net.forward_int8(x) if quantised else net(x)).numpy() * 255)[:, :4]
-        mse = ((y.clip(0, 255).round() - clean[:, :4]) ** 2).mean((1, 2, 3))
+            y = (net.forward_int8 if quantised else net)(to_tensor(x)).numpy() * 255
+        count = spec.block**2
+        mse = ((y[:, :count].clip(0, 255).round() - high[:, :count]) ** 2).mean((1, 2, 3))
         out.append(float(np.mean(10 * np.log10(255**2 / mse))))
     return out
 
@@ -121,13 +118,14 @@ class Run:
     def __init__(self, a):
         torch.manual_seed(a.seed)
         self.rng = np.random.default_rng(a.seed)
-        self.net = nets.Net(*nets.SHAPES[a.name])
+        self.spec = nets.NETS[a.name]
+        self.net = nets.Net(self.spec)
         if a.init:
             self.net.start_from(nets.read_weights(a.init))
         self.average = copy.deepcopy(self.net)
         self.optimiser = torch.optim.Adam(self.net.parameters(), a.rate)
         self.weights = torch.ones(1, self.net.outputs, 1, 1)
-        self.weights[:, 4:] = a.chroma
+        self.weights[:, self.spec.block**2:] = a.chroma
         self.step, self.seconds, self.curve = 0, 0.0, []
 
     def save(self, path):
@@ -150,7 +148,7 @@ class Run:
         for group in self.optimiser.param_groups:
             group["lr"] = (a.rate * 0.5 * (1 + np.cos(np.pi * progress)) + 1e-6) \
                 * min(1, self.step / WARM_UP)
-        x, target, unit = batch(a.name, sets, a.batch, a.patch, self.rng)
+        x, target, unit = batch(self.spec, sets, a.batch, a.patch, self.rng)
         self.optimiser.zero_grad()
         quantised = progress >= a.quant_from
         error = (self.net(x, quantised) - target) * unit.view(-1, 1, 1, 1)
@@ -173,7 +171,7 @@ def write_weights(net, path):
     os.replace(path + ".part.npz", path)
 
 
-def plot(curve, path):
+def plot(curve, labels, path):
     try:
         import matplotlib
         matplotlib.use("Agg")
@@ -183,8 +181,10 @@ def plot(curve, path):
     steps, loss, plain, int8 = zip(*curve)
     fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4))
     left.plot(steps, loss), left.set_ylabel("loss (L1, then L2)"), left.set_yscale("log")
-    right.plot(steps, plain, label="float"), right.plot(steps, int8, label="INT8")
-    right.set_ylabel("held-out score, dB"), right.legend()
+    for label, a, b in zip(labels, zip(*plain), zip(*int8)):
+        line, = right.plot(steps, a, label=label)
+        right.plot(steps, b, "--", color=line.get_color())
+    right.set_ylabel("held-out luma, dB; dashed: INT8"), right.legend()
     for axis in (left, right):
         axis.set_xlabel("step"), axis.grid(alpha=0.3)
     fig.tight_layout(), fig.savefig(path, dpi=80), plt.close(fig)
@@ -196,16 +196,16 @@ def main():
     torch.set_flush_denormal(True)
     os.makedirs(a.out, exist_ok=True)
     base = os.path.join(a.out, a.name)
-    images = data.load_training(a.name, a.data, a.out)
-    held_out = fixed_batches(a.name, images["held_out"])
-    calibration = [x for x, _, _ in fixed_batches(a.name, images["train"])]
+    spec = nets.NETS[a.name]
+    images = data.load_training(spec, a.data, a.out)
+    calibration = [x for x, _, _ in fixed_batches(spec, images["train"])]
     sets = [[pair for pair in s if min(pair[0].shape[1:]) >= a.patch] for s in images["train"]]
     run = Run(a)
     if os.path.exists(base + ".pt"):
         run.restore(base + ".pt")
     log = open(base + ".log", "a", buffering=1)
     print(f"{a.name}: step {run.step} of {a.steps}, "
-          f"{nets.macs_per_packed_pixel(a.name)} MAC per packed pixel", file=log)
+          f"{spec.macs} MAC per pixel", file=log)
     total, began = [], time.time()
     while run.step < a.steps:
         run.net.train()
@@ -213,17 +213,16 @@ def main():
         if run.step % 2000 == 0 or run.step == a.steps:
             run.seconds += time.time() - began
             run.average.calibrate(calibration)
-            plain, int8 = (score(run.average, held_out, q) for q in (False, True))
+            plain, int8 = (luma_psnr(spec, run.average, images["held_out"], q)
+                           for q in (False, True))
             run.curve.append((run.step, float(np.mean(total)), plain, int8))
             ranges = " ".join(f"{v:.2f}" for v in run.average.ranges.tolist())
-            if a.name.startswith("denoise"):
-                print("grey", *(f"{v:.2f}" for q in (False, True)
-                                for v in grey_psnr(run.average, images["held_out"], q)), file=log)
-            print(f"{run.step} loss {np.mean(total):.4f} held-out {plain:.3f} INT8 {int8:.3f} "
-                  f"ranges {ranges} minutes {run.seconds / 60:.1f}", file=log)
+            figures = [" ".join(f"{v:.3f}" for v in values) for values in (plain, int8)]
+            print(f"{run.step} loss {np.mean(total):.4f} held-out {figures[0]} "
+                  f"INT8 {figures[1]} ranges {ranges} minutes {run.seconds / 60:.1f}", file=log)
             write_weights(run.average, base + ".npz")
             run.save(base + ".pt")
-            plot(run.curve, base + ".png")
+            plot(run.curve, STRENGTHS[spec.task], base + ".png")
             total, began = [], time.time()
 
 

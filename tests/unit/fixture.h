@@ -16,13 +16,18 @@ typedef struct net_fixture {
     mona_model model;
 } net_fixture;
 
-static inline net_fixture net_open(int channels, int body, uint32_t seed)
+static inline net_fixture net_open_scaled(int channels, int body, int scale, uint32_t seed)
 {
-    net_fixture f = {.net = sr_net_new(channels, body, seed)};
+    net_fixture f = {.net = sr_net_new(channels, body, scale, seed)};
     size_t size;
     f.bytes = sr_net_model(f.net, &size);
     assert_int_equal(mona_model_open(&f.model, f.bytes, size), MONA_OK);
     return f;
+}
+
+static inline net_fixture net_open(int channels, int body, uint32_t seed)
+{
+    return net_open_scaled(channels, body, 2, seed);
 }
 
 static inline void net_close(net_fixture *f)

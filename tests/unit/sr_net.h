@@ -2,7 +2,7 @@
  * with loops that share nothing with the engine: what depth-first, tiled, threaded runs must equal.
  *
  *   head 1 -> C, ReLU (features); `body` x (C -> C, ReLU), the last one adding the features;
- *   tail C -> 4, adding the input luma to each; depth-to-space x2 */
+ *   tail C -> scale^2, adding the input luma to each; depth-to-space */
 #ifndef MONA_TESTS_SR_NET_H
 #define MONA_TESTS_SR_NET_H
 
@@ -10,7 +10,7 @@
 
 #include "model_builder.h"
 
-enum { SR_MAX_LAYERS = 8, SR_MAX_CHANNELS = 48 };
+enum { SR_MAX_LAYERS = 14, SR_MAX_CHANNELS = 48 };
 
 typedef struct sr_layer {
     int in, out;
@@ -20,7 +20,7 @@ typedef struct sr_layer {
 } sr_layer;
 
 typedef struct sr_net {
-    int channels, layers; /* body + 2 */
+    int channels, layers, scale; /* layers: body + 2 */
     sr_layer layer[SR_MAX_LAYERS];
 } sr_net;
 
@@ -47,15 +47,16 @@ static inline uint32_t test_random(uint32_t *state)
     return *state;
 }
 
-static inline sr_net *sr_net_new(int channels, int body, uint32_t seed)
+static inline sr_net *sr_net_new(int channels, int body, int scale, uint32_t seed)
 {
     sr_net *n = calloc(1, sizeof *n);
     n->channels = channels;
     n->layers = body + 2;
+    n->scale = scale;
     for (int l = 0; l < n->layers; l++) {
         sr_layer *p = &n->layer[l];
         p->in = l ? channels : 1;
-        p->out = l + 1 < n->layers ? channels : 4;
+        p->out = l + 1 < n->layers ? channels : scale * scale;
         for (int i = 0; i < p->in * p->out * 9; i++)
             p->weights[i] = (int8_t)((int)(test_random(&seed) % 255) - 127);
         for (int o = 0; o < p->out; o++) {
@@ -95,14 +96,15 @@ static inline uint8_t *sr_net_model(const sr_net *n, size_t *size)
         features = l ? features : made;
     }
     mona_file_op *store = builder_op(b, MONA_OP_STORE, out, 1, &source);
-    store->store = (mona_file_store){.block = 2, .scale = 0x3c00, .maximum = 255};
+    store->store = (mona_file_store){.block = (uint32_t)n->scale, .scale = 0x3c00, .maximum = 255};
     return builder_finish(b, size);
 }
 
-/* out[2h][2w] of in[h][w]. */
+/* out[scale * h][scale * w] of in[h][w]. */
 static inline void sr_net_reference(const sr_net *n, const uint8_t *in, int h, int w, uint8_t *out)
 {
     const size_t plane = (size_t)h * (size_t)w;
+    const int s = n->scale;
     uint8_t *maps[2], *features = NULL;
     for (int i = 0; i < 2; i++)
         maps[i] = malloc(plane * SR_MAX_CHANNELS);
@@ -132,7 +134,7 @@ static inline void sr_net_reference(const sr_net *n, const uint8_t *in, int h, i
                         t = round_f16(t + features[(size_t)o * plane + (size_t)(y * w + x)]);
                     const uint8_t q = (uint8_t)fmin(fmax(rint(t), 0), 255);
                     if (last)
-                        out[(2 * y + o / 2) * 2 * w + 2 * x + o % 2] = q;
+                        out[(s * y + o / s) * s * w + s * x + o % s] = q;
                     else
                         to[(size_t)o * plane + (size_t)(y * w + x)] = q;
                 }

@@ -51,7 +51,7 @@ static mona_status exercise(const uint8_t *bytes, size_t size)
 
 static uint8_t *small_model(size_t *size)
 {
-    sr_net *net = sr_net_new(4, 1, 3);
+    sr_net *net = sr_net_new(4, 1, 2, 3);
     uint8_t *bytes = sr_net_model(net, size);
     free(net);
     return bytes;

@@ -12,13 +12,14 @@
 #include "fixture.h"
 
 typedef struct frame {
-    int h, w;
+    int h, w, scale;
     uint8_t *in, *expected;
 } frame;
 
 static frame frame_new(const sr_net *n, int w, int h)
 {
-    frame f = {h, w, malloc((size_t)(w * h)), malloc((size_t)(4 * w * h))};
+    frame f = {h, w, n->scale, malloc((size_t)(w * h)),
+               malloc((size_t)(n->scale * n->scale * w * h))};
     uint32_t seed = 7;
     for (int i = 0; i < w * h; i++)
         f.in[i] = (uint8_t)(test_random(&seed) % 7 ? test_random(&seed) : 255);
@@ -31,16 +32,17 @@ static void expect_equal(const mona_model *model, const mona_config *config, con
 {
     bound b;
     assert_int_equal(bind(&b, model, config), MONA_OK);
-    const ptrdiff_t stride = 2 * f->w + 16;
-    uint8_t *out = malloc((size_t)stride * (size_t)(2 * f->h + 2));
-    memset(out, 0xa5, (size_t)stride * (size_t)(2 * f->h + 2));
+    const int w = f->scale * f->w, h = f->scale * f->h;
+    const ptrdiff_t stride = w + 16;
+    uint8_t *out = malloc((size_t)stride * (size_t)(h + 2));
+    memset(out, 0xa5, (size_t)stride * (size_t)(h + 2));
     const mona_buffer input = {f->in, f->w, 0}, output = {out + stride + 8, stride, 0};
     for (int run = 0; run < 2; run++) {
         assert_int_equal(mona_session_run(b.session, &input, &output), MONA_OK);
-        for (int y = 0; y < 2 * f->h + 2; y++)
+        for (int y = 0; y < h + 2; y++)
             for (int x = 0; x < stride; x++) {
-                const int inside = y >= 1 && y <= 2 * f->h && x >= 8 && x < 8 + 2 * f->w;
-                const int want = inside ? f->expected[(y - 1) * 2 * f->w + x - 8] : 0xa5;
+                const int inside = y >= 1 && y <= h && x >= 8 && x < 8 + w;
+                const int want = inside ? f->expected[(y - 1) * w + x - 8] : 0xa5;
                 if (out[y * stride + x] != want)
                     fail_msg("%s, %u threads, strip %u, tile %u: row %d column %d is %d, not %d",
                              mona_plan_isa(b.plan), mona_plan_threads(b.plan), config->strip_rows,
@@ -64,9 +66,9 @@ static bool level_usable(const mona_model *model, const char *cpu)
     return status == MONA_OK;
 }
 
-static void same_bytes_everywhere(int channels, int body, int w, int h)
+static void same_bytes_scaled(int channels, int body, int scale, int w, int h)
 {
-    net_fixture n = net_open(channels, body, 1);
+    net_fixture n = net_open_scaled(channels, body, scale, 1);
     const frame f = frame_new(n.net, w, h);
     unsigned tried = 0;
     for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
@@ -88,6 +90,11 @@ static void same_bytes_everywhere(int channels, int body, int w, int h)
     net_close(&n);
 }
 
+static void same_bytes_everywhere(int channels, int body, int w, int h)
+{
+    same_bytes_scaled(channels, body, 2, w, h);
+}
+
 static void sixteen_channels(void **state)
 {
     (void)state;
@@ -100,6 +107,24 @@ static void uneven_channels(void **state)
     same_bytes_everywhere(20, 2, 50, 21);
     same_bytes_everywhere(5, 1, 33, 9);
     same_bytes_everywhere(33, 1, 41, 8);
+}
+
+/* Depth-to-space in the store, by 3 and by 4. */
+static void three_and_four_times_as_large(void **state)
+{
+    (void)state;
+    for (int scale = 3; scale <= 4; scale++) {
+        same_bytes_scaled(16, 2, scale, 61, 19);
+        same_bytes_scaled(32, 1, scale, 17, 9);
+        same_bytes_scaled(16, 1, scale, 1, 1);
+    }
+}
+
+static void deep_nets(void **state)
+{
+    (void)state;
+    same_bytes_scaled(16, 11, 4, 21, 13);
+    same_bytes_scaled(32, 12, 2, 23, 11);
 }
 
 static void tiny_frames(void **state)
@@ -241,6 +266,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sixteen_channels),
         cmocka_unit_test(uneven_channels),
+        cmocka_unit_test(three_and_four_times_as_large),
+        cmocka_unit_test(deep_nets),
         cmocka_unit_test(tiny_frames),
         cmocka_unit_test(nothing_outside_the_arena),
         cmocka_unit_test(one_byte_less_is_refused),
