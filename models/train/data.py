@@ -1,8 +1,9 @@
 """Images for training and for measuring, and the damage the nets learn to undo.
 
 Planes are float in code values, 0..255; stored sets are uint8. Only `train_images` feeds training;
-it never reads the test folder. BSDS500 comes as JPEG, so it is reduced first: nets trained on it as
-it is learn its compression noise.
+it never reads the test folder. BSDS500 comes as JPEG, so for super-resolution it is reduced first:
+nets trained on it as it is learn its compression noise. Denoisers see it as it is too: what noise
+is added is far stronger, and reduced pictures have more detail than those of cameras.
 """
 import glob
 import os
@@ -13,11 +14,12 @@ from skimage import io
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 DEFAULT_DATA = os.path.join(ROOT, "..", "shared", "data")
 
-# Share of training patches per set. T91 is small but was never compressed, so it counts for more.
+# Share of training patches per set and task. T91 is small but was never compressed, so it counts for
+# more in super-resolution.
 SETS = (
-    ("bsds500", "train/bsds500/*/*.jpg", 0.55),
-    ("t91", "train/t91/*.png", 0.25),
-    ("sunhays80", "train/sunhays80/*.png", 0.20),
+    ("bsds500", "train/bsds500/*/*.jpg", {"sr": 0.55, "denoise": 0.8}),
+    ("t91", "train/t91/*.png", {"sr": 0.25, "denoise": 0.1}),
+    ("sunhays80", "train/sunhays80/*.png", {"sr": 0.2, "denoise": 0.1}),
 )
 HELD_OUT = 4  # first images of each set, for validation only
 
@@ -108,15 +110,16 @@ def depth_to_space(a, block=2):
 
 # ---- training sets -----------------------------------------------------------------------------
 
-def train_images(data, soft):
-    """Yields (set index, image index, RGB float image), JPEG sources reduced.
+def resized(image, scale):
+    return image if scale == 1 else np.clip(imresize(image, scale), 0, 255)
 
-    `soft` adds a copy of each that is reduced and then enlarged to about its first size: video
-    frames, above all enlarged ones, are softer than reduced photographs.
+
+def train_images(data, task):
+    """Yields (set index, image index, RGB float image), JPEG sources in several sizes.
+
+    Denoisers also get a copy of each that is reduced and then enlarged to about its first size:
+    enlarged frames of video are softer than photographs.
     """
-    def resized(image, scale):
-        return image if scale == 1 else np.clip(imresize(image, scale), 0, 255)
-
     for s, (name, pattern, _) in enumerate(SETS):
         files = sorted(glob.glob(os.path.join(data, pattern)))
         if not files:
@@ -125,11 +128,12 @@ def train_images(data, soft):
             rgb = io.imread(f)[..., :3].astype(np.float64)
             if name != "bsds500":
                 yield s, i, rgb
-                continue
-            # two sizes of each JPEG, spread over 0.5-0.7
-            for scale in (0.5 + 0.02 * (i % 5), 0.6 + 0.025 * (i % 5)):
-                yield s, i, resized(rgb, scale)
-            if soft:
+            elif task == "sr":  # two sizes of each, spread over 0.5-0.7
+                for scale in (0.5 + 0.02 * (i % 5), 0.6 + 0.025 * (i % 5)):
+                    yield s, i, resized(rgb, scale)
+            else:
+                yield s, i, rgb
+                yield s, i, resized(rgb, 0.6 + 0.025 * (i % 5))
                 yield s, i, resized(resized(rgb, 0.7), 1.4)
 
 
@@ -153,7 +157,7 @@ def load_training(spec, data, cache):
     path = os.path.join(cache, f"images-{kind}.npz")
     if not os.path.exists(path):
         arrays = {}
-        for n, (s, i, rgb) in enumerate(train_images(data, spec.task == "denoise")):
+        for n, (s, i, rgb) in enumerate(train_images(data, spec.task)):
             part = "held_out" if i < HELD_OUT else "train"
             low, high = sr_pair(rgb, spec.scale) if spec.task == "sr" else clean_planes(rgb)
             arrays[f"{part}/{s}/{n}/in"] = low
@@ -192,15 +196,15 @@ def flip(planes, way, block):
     return np.concatenate([planes[order.ravel()], planes[count:]]) if block > 1 else planes
 
 
-def patches(sets, count, size, block, rng):
+def patches(sets, spec, count, size, rng):
     """`count` random (input, target) patches as two float32 arrays in code values."""
     low, high = [], []
-    shares = np.array([s[2] for s in SETS])
-    for s in rng.choice(len(SETS), count, p=shares / shares.sum()):
+    shares = [s[2][spec.task] for s in SETS]
+    for s in rng.choice(len(SETS), count, p=shares):
         way = int(rng.integers(8))
         a, b = crop(sets[s][rng.integers(len(sets[s]))], size, rng)
-        low.append(flip(a, way, 1 if a.shape[0] == 1 else block))
-        high.append(flip(b, way, block))
+        low.append(flip(a, way, 1 if a.shape[0] == 1 else spec.block))
+        high.append(flip(b, way, spec.block))
     return np.stack(low).astype(np.float32), np.stack(high).astype(np.float32)
 
 

@@ -56,12 +56,12 @@ def expected_error(level):
 
 
 def sr_batch(spec, sets, count, size, rng):
-    low, high = data.patches(sets, count, size, spec.block, rng)
+    low, high = data.patches(sets, spec, count, size, rng)
     return low, high, np.full(len(low), 4.0)
 
 
 def denoise_batch(spec, sets, count, size, rng):
-    _, clean = data.patches(sets, count, size, spec.block, rng)
+    _, clean = data.patches(sets, spec, count, size, rng)
     noisy, level, clean = data.add_noise(clean, rng)
     plane = np.broadcast_to(level[:, None, None, None], noisy[:, :1].shape)
     return np.concatenate([noisy, plane], 1), clean, expected_error(level)
