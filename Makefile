@@ -151,6 +151,8 @@ $(BUILD)/apps/%.o: apps/%.c Makefile
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(HOST_CFLAGS) $(call PKG,libavformat libavcodec libavutil libcjson) $(CFLAGS) -c -o $@ $<
 
+$(BUILD)/apps/report.o: apps/report.html
+
 $(BUILD)/models/embedded.o: models/embedded.c $(MODELS) Makefile
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(HOST_CFLAGS) $(CFLAGS) -c -o $@ $<

@@ -10,10 +10,12 @@
 
 #include "commands.h"
 #include "comparison.h"
+#include "mona.h"
+#include "report.h"
 #include "save.h"
 
 typedef struct arguments {
-    const char *a, *b, *plot;
+    const char *a, *b, *plot, *html;
     double start, min_psnr, min_ssim;
     long frames;
     bool scale, json;
@@ -55,6 +57,20 @@ static bool write_plot(comparison_log *log, const arguments *a)
     return good;
 }
 
+static bool write_page(comparison_log *log, const arguments *a)
+{
+    report r = {.a = a->a,
+                .b = a->b,
+                .labels = {"A", "B"},
+                .note = a->scale ? "B against A, which was enlarged to B's size by bicubic "
+                                   "interpolation."
+                                 : "B against A. The PSNR of all frames is that of their mean "
+                                   "squared error; SSIM is of 8x8 windows, 4 samples apart."};
+    report_add_sides(&r, log);
+    report_add(&r, "written by", "mona %s", MONA_VERSION);
+    return report_write(&r, log, a->html);
+}
+
 /* Whether the two are as much alike as was asked for. */
 static bool check_least(const comparison_log *log, const arguments *a)
 {
@@ -69,13 +85,14 @@ static bool check_least(const comparison_log *log, const arguments *a)
     return true;
 }
 
-static bool report(comparison_log *log, const arguments *a)
+static bool tell(comparison_log *log, const arguments *a)
 {
     if (a->json && !print_json(log, a))
         return false;
     if (!a->json)
         comparison_print(log, a->a, a->b);
-    return (!a->plot || write_plot(log, a)) && check_least(log, a);
+    return (!a->plot || write_plot(log, a)) && (!a->html || write_page(log, a)) &&
+           check_least(log, a);
 }
 
 static int run(int argc, char **argv)
@@ -91,14 +108,14 @@ static int run(int argc, char **argv)
     signal(SIGTERM, on_signal);
     av_log_set_level(AV_LOG_QUIET);
 
-    comparison_log log = {0};
+    comparison_log log = {.views_wanted = a.html};
     const bool good = comparison_run(&log, (compare_settings){.a = a.a,
                                                               .b = a.b,
                                                               .start = a.start,
                                                               .frames = (uint64_t)a.frames,
                                                               .scale = a.scale,
                                                               .interrupted = &interrupted}) &&
-                      report(&log, &a);
+                      tell(&log, &a);
     comparison_close(&log);
     return good ? EXIT_SUCCESS : EXIT_FAILED;
 }
@@ -117,6 +134,8 @@ static const option options[] = {
      .help = "one JSON object, with every frame; null is the PSNR of what is identical"},
     {"--plot", NULL, OPTION_FILE, offsetof(arguments, plot), "FILE.svg", results,
      .help = "draw PSNR and SSIM over the frames"},
+    {"--html", NULL, OPTION_FILE, offsetof(arguments, html), "FILE.html", results,
+     .help = "write a page with a slider between A and B, charts and facts"},
     {"--min-psnr", NULL, OPTION_NUMBER, offsetof(arguments, min_psnr), "DB", results,
      .help = "fail when the PSNR of all planes is lower; inf: when anything differs",
      .maximum = INFINITY},
@@ -135,7 +154,7 @@ const command command_compare = {
         "as FFmpeg's ssim filter takes it. Exits with 1 when the two cannot be compared or differ "
         "more than allowed.",
     .examples = "mona compare master.mkv encoded.mp4 --plot quality.svg\n"
-                "mona compare in.mp4 out.mp4 --scale  # before and after mona enhance\n"
+                "mona compare in.mp4 out.mp4 --scale --html report.html  # before and after\n"
                 "mona compare a.mkv b.mkv --min-psnr inf  # fails unless every sample is equal\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,

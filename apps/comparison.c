@@ -125,6 +125,7 @@ bool comparison_chart(comparison_log *log, chart *c)
                  .panels = {{.title = "PSNR, dB", .infinite = "identical"},
                             {.title = "SSIM", .infinite = NULL}},
                  .panel_count = 2};
+    free(log->columns);
     double *next = log->columns = malloc(2 * (size_t)rows * log->count * sizeof *next);
     if (!next)
         return !cli_fail(EXIT_FAILED, "out of memory");

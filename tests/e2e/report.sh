@@ -1,0 +1,35 @@
+#!/bin/sh
+# The pages that mona compare and mona enhance write, looked at in headless Chromium.
+. tests/tap.inc
+
+# What the browser finds; where there is none, that the page is there and whole. $1: name, $2: page
+look_at() {
+    if command -v chromedriver > /dev/null; then
+        timeout 300 python3 tests/page.py "$2" "$tmp/shot.png" > "$tmp/page.log" 2>&1
+        status=$?
+        if [ $status -eq 3 ]; then
+            skip "no browser starts here: $(head -n 1 "$tmp/page.log")"
+        else
+            same "$1: the browser is content" "$status $(grep -v '^ok' "$tmp/page.log")" "0 "
+            same "$1: it looked at everything" "$(grep -c '^ok' "$tmp/page.log" | awk '{ print ($1 >= 20) }')" 1
+        fi
+    else
+        skip "no chromedriver here"
+    fi
+    same "$1: the page is whole" "$(tail -n 1 "$2")" "</html>"
+    same "$1: it names no address" "$(grep -oE '(src|href)=.?https?:[^ ]*' "$2")" ""
+}
+
+"$scene" 13 "$tmp/scene.y4m"
+ffmpeg -v error -i "$tmp/scene.y4m" -vf scale=320:180 -c:v ffv1 "$tmp/<a> & 'b'.mkv"
+ffmpeg -v error -i "$tmp/scene.y4m" -vf scale=320:180 -c:v libx264 -crf 32 -pix_fmt yuv420p "$tmp/b.mp4"
+succeeds "a page of two videos, of odd names" "$mona" compare "$tmp/<a> & 'b'.mkv" "$tmp/b.mp4" --html "$tmp/page.html"
+look_at "two videos" "$tmp/page.html"
+succeeds "a page of what is identical" "$mona" compare "$tmp/b.mp4" "$tmp/b.mp4" --html "$tmp/same.html"
+look_at "identical" "$tmp/same.html"
+ffmpeg -v error -i "$tmp/b.mp4" -frames:v 1 "$tmp/a.png"
+succeeds "a page of pictures, one enlarged" sh -c "ffmpeg -v error -i '$tmp/scene.y4m' -frames:v 1 '$tmp/b.png' &&
+    '$mona' compare '$tmp/a.png' '$tmp/b.png' --scale --html '$tmp/picture.html'"
+look_at "pictures" "$tmp/picture.html"
+"$mona" compare "$tmp/b.mp4" "$tmp/b.mp4" --html "$tmp/none/page.html" > /dev/null 2> "$tmp/log"
+same "a page that cannot be written" "$? $(grep -c '^mona: .*No such file' "$tmp/log")" "1 1"

@@ -1,0 +1,204 @@
+"""A page of mona's in headless Chromium, through ChromeDriver's WebDriver protocol: drags the slider, reads the
+chart, looks at every picture, takes a screenshot.
+
+    python3 tests/page.py PAGE.html SCREENSHOT.png        prints TAP lines; exits with 3 where no browser starts
+"""
+import base64
+import json
+import re
+import struct
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+import zlib
+
+WIDTH, HEIGHT = 1280, 1700
+count = 0
+
+
+def check(name, good, found=''):
+    global count
+    count += 1
+    print(f'ok {count} - {name}' if good else f'not ok {count} - {name}\n#   found: {found}')
+
+
+class Browser:
+    def __init__(self):
+        self.driver = subprocess.Popen(['chromedriver', '--port=0'], stdout=subprocess.PIPE, text=True)
+        for line in self.driver.stdout:
+            port = re.search(r'started successfully on port (\d+)', line)
+            if port:
+                break
+        self.url = f'http://127.0.0.1:{port.group(1)}'
+        arguments = ['--headless=new', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage',
+                     f'--window-size={WIDTH},{HEIGHT}', '--force-device-scale-factor=1']
+        options = {'goog:chromeOptions': {'args': arguments}, 'goog:loggingPrefs': {'browser': 'ALL'}}
+        self.url += '/session/' + self.call('/session', {'capabilities': {'alwaysMatch': options}})['sessionId']
+
+    def call(self, path, body=None):
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.url + path, data, {'Content-Type': 'application/json'})
+        with urllib.request.urlopen(request, timeout=120) as answer:
+            return json.load(answer)['value']
+
+    def run(self, script):
+        return self.call('/execute/sync', {'script': script, 'args': []})
+
+    def drag(self, start, end):
+        steps = [{'type': 'pointerMove', 'x': int(start[0]), 'y': int(start[1]), 'duration': 0},
+                 {'type': 'pointerDown', 'button': 0},
+                 {'type': 'pointerMove', 'x': int(end[0]), 'y': int(end[1]), 'duration': 100},
+                 {'type': 'pointerUp', 'button': 0}]
+        self.call('/actions', {'actions': [{'type': 'pointer', 'id': 'mouse', 'actions': steps}]})
+
+    def hover(self, x, y, click=False):
+        steps = [{'type': 'pointerMove', 'x': int(x), 'y': int(y), 'duration': 0}]
+        steps += [{'type': 'pointerDown', 'button': 0}, {'type': 'pointerUp', 'button': 0}] if click else []
+        self.call('/actions', {'actions': [{'type': 'pointer', 'id': 'mouse', 'actions': steps}]})
+
+    def close(self):
+        self.driver.terminate()
+        self.driver.wait()
+
+
+def pixels(png):
+    """Rows of RGB or RGBA bytes of a PNG of 8 bits that is not interlaced, and its channels."""
+    at, data = 8, b''
+    while at < len(png):
+        size, kind = struct.unpack('>I4s', png[at:at + 8])
+        body = png[at + 8:at + 8 + size]
+        if kind == b'IHDR':
+            width, height, _, colour = struct.unpack('>IIBB', body[:10])
+        if kind == b'IDAT':
+            data += body
+        at += 12 + size
+    channels, raw, rows = {2: 3, 6: 4}[colour], zlib.decompress(data), []
+    before = bytearray(width * channels)
+    for y in range(height):
+        start = y * (width * channels + 1)
+        line = bytearray(raw[start + 1:start + 1 + width * channels])
+        for i in range(len(line)):
+            a = line[i - channels] if i >= channels else 0
+            b, c = before[i], before[i - channels] if i >= channels else 0
+            p = a + b - c
+            paeth = min((abs(p - a), 0, a), (abs(p - b), 1, b), (abs(p - c), 2, c))[2]
+            line[i] = line[i] + (0, a, b, (a + b) // 2, paeth)[raw[start]] & 255
+        rows.append(line)
+        before = line
+    return rows, channels
+
+
+def at_of(browser):
+    return browser.run('return parseFloat(getComputedStyle(document.getElementById("stage")).getPropertyValue("--at"))')
+
+
+def box(browser, selector):
+    return browser.run(f'const b = document.querySelector("{selector}").getBoundingClientRect();'
+                       'return [b.left, b.top, b.width, b.height]')
+
+
+def slider(browser):
+    left, top, width, height = box(browser, '#stage')
+    middle = top + height / 2
+    check('the slider begins in the middle', at_of(browser) == 50, at_of(browser))
+    browser.drag((left + width / 2, middle), (left + width / 4, middle))
+    check('dragged, it follows', abs(at_of(browser) - 25) < 0.5, at_of(browser))
+    clip = browser.run('return getComputedStyle(document.getElementById("before")).clipPath')
+    check('and so does the edge of the picture before', clip == 'inset(0px 75% 0px 0px)', clip)
+    value = browser.run('return document.getElementById("handle").getAttribute("aria-valuenow")')
+    check('which is said to those who cannot see', value == '25', value)
+    browser.drag((left + width / 4, middle), (left + width + 15, middle))
+    check('it stops at the edge', at_of(browser) == 100, at_of(browser))
+    browser.call('/actions', {'actions': [{'type': 'key', 'id': 'keys', 'actions': [
+        {'type': 'keyDown', 'value': '\ue012'}, {'type': 'keyUp', 'value': '\ue012'}]}]})
+    check('the left arrow moves it too', at_of(browser) == 98, at_of(browser))
+    browser.drag((left + width * 0.98, middle), (left + width / 2, middle))
+
+
+def pictures(browser, data):
+    sizes = browser.run('return Promise.all(["before", "after"].map(async id => { const i = document.getElementById(id);'
+                        'await i.decode(); return [i.naturalWidth, i.naturalHeight] }))')
+    check('both pictures are of the size said', sizes == [[data['width'], data['height']]] * 2, sizes)
+    shown = browser.run('return [...document.querySelectorAll("#views button")].map(b => {'
+                        'b.click(); return [document.getElementById("before").src, document.getElementById("after").src] })')
+    check('every view shows its own two pictures',
+          shown == [[v['a'], v['b']] for v in data['views']] and len(shown) >= min(2, len(data['psnr'])), len(shown))
+    worst = [v['frame'] for v in data['views'] if v['worst']]
+    check('the worst frame is among them', worst == [data['planes'][-1]['psnr_worst_frame']], worst)
+    browser.run('document.querySelector("[data-zoom=\'1\']").click()')
+    check('1:1 shows a pixel as a pixel', abs(box(browser, '#stage')[2] - data['width']) < 1, box(browser, '#stage'))
+    browser.run('document.querySelector("[data-zoom=\'0\']").click()')
+
+
+def chart(browser, data):
+    browser.run('document.querySelector(".chart").scrollIntoView()')
+    left, top, width, height = box(browser, '.chart svg')
+    scale = width / 1000
+    frames = len(data['psnr'])
+    for frame in sorted({0, frames // 3, frames - 1}):
+        x = 56 + (928 * frame / (frames - 1) if frames > 1 else 464)
+        browser.hover(left + x * scale, top + height / 3)
+        text = browser.run('return document.getElementById("readout").textContent')
+        value = data['psnr'][frame]
+        wanted = 'identical' if value is None else f'{value:.2f} dB'
+        check(f'the chart reads {wanted} at frame {frame}', text.startswith(f'frame {frame} ') and wanted in text, text)
+        if data.get('latency'):
+            check('and how long it took', f'{data["latency"][frame]:.1f} ms' in text, text)
+    titles = browser.run('return [...document.querySelectorAll(".chart .title")].map(t => t.textContent)')
+    check('the chart has its panels', titles == ['PSNR, dB', 'SSIM'] + ['Latency, ms'] * bool(data.get('latency')), titles)
+    browser.hover(left + (56 + 928) * scale, top + height / 3, click=True)
+    last = max(data['views'], key=lambda v: v['frame'])
+    same = browser.run('return document.getElementById("after").src') == last['b']
+    check('a click on the chart shows the nearest view', same)
+    browser.run('scrollTo(0, 0)')
+
+
+def facts(browser, data):
+    rows = browser.run('return [...document.querySelectorAll("#facts tr")].map(r => [...r.cells].map(c => c.textContent))')
+    check('every fact is shown', rows == data['facts'] and len(rows) >= 4, rows)
+    planes = browser.run('return [...document.querySelectorAll("#quality td:first-child")].map(c => c.textContent)')
+    check('every plane is shown', planes == [p['plane'] for p in data['planes']], planes)
+
+
+def look(browser, path):
+    png = base64.b64decode(browser.call('/screenshot'))
+    with open(path, 'wb') as out:
+        out.write(png)
+    rows, channels = pixels(png)
+    left, top, width, height = (int(v) for v in box(browser, '#stage'))
+    middle = rows[top + height // 4]
+    line = middle[(left + width // 2) * channels:][:3]
+    check('the line between the halves is white on the screenshot', min(line) > 200, list(line))
+    colours = {bytes(middle[(left + x) * channels:][:3]) for x in range(0, width, 7)}
+    check('and there is a picture beside it', len(colours) > 20, len(colours))
+
+
+def main(page, screenshot):
+    try:
+        browser = Browser()
+    except (OSError, AttributeError, urllib.error.URLError) as error:
+        print(f'# no browser: {error}')
+        return 3
+    try:
+        browser.call('/url', {'url': 'file://' + page})
+        data = json.loads(browser.run('return document.getElementById("data").textContent'))
+        slider(browser)
+        pictures(browser, data)
+        chart(browser, data)
+        facts(browser, data)
+        browser.run('document.querySelector("#views button").click()')
+        look(browser, screenshot)
+        loaded = browser.run('return performance.getEntriesByType("resource").filter(e => !e.name.startsWith("data:")).length')
+        check('nothing was loaded from anywhere', loaded == 0, loaded)
+        wide = browser.run('return document.documentElement.scrollWidth > innerWidth')
+        check('nothing sticks out to the right', not wide)
+        log = [m['message'] for m in browser.call('/se/log', {'type': 'browser'}) if m['level'] == 'SEVERE']
+        check('no error was logged', not log, log)
+    finally:
+        browser.close()
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(*sys.argv[1:]))
