@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "bench_layers.h"
 #include "bench_result.h"
 #include "model_format.h"
 #include "options.h"
@@ -52,28 +53,44 @@ static void describe(cJSON *result, const bench_model_job *job, const mona_plan 
     cJSON_AddNumberToObject(result, "threads", mona_plan_threads(plan));
 }
 
-static void add_work(cJSON *result, const bench_model_job *job, const mona_plan *plan)
+static void add_work(cJSON *result, const bench_model_job *job, const mona_plan *plan,
+                     const peak *limit)
 {
     const double macs = (double)mona_plan_macs(plan);
     const double rate = macs / result_number(result, "p50_ms") * 1e-6;
     const bool int8 = mostly_int8(job->model);
-    peak limit = {0};
-    const bool known = peak_measure(mona_plan_threads(plan), &limit);
-    const double most = int8 ? limit.int8_gmac_per_s : limit.fp16_gmac_per_s;
+    const double most = int8 ? limit->int8_gmac_per_s : limit->fp16_gmac_per_s;
     result_add_number(result, "gmac", macs * 1e-9);
     result_add_number(result, "gmac_per_s", rate);
     cJSON_AddStringToObject(result, "precision", int8 ? "int8" : "fp16");
     result_add_number(result, "peak_gmac_per_s", most);
-    result_add_number(result, "peak_share", known ? rate / most : 0);
+    result_add_number(result, "peak_share", most > 0 ? rate / most : 0);
+    result_add_number(result, "memory_gb_per_s", 2 * limit->copy_gb_per_s);
+    result_add_number(result, "cache_gb_per_s", 2 * limit->cache_copy_gb_per_s);
 }
 
-static bool fill(cJSON *result, const bench_model_job *job, const run *r, const samples *s)
+/* As many frames as show where the time goes within a few seconds. */
+static bool add_layers(cJSON *result, const bench_model_job *job, run *r, const peak *limit)
+{
+    const double frames = 2000 / result_number(result, "p50_ms");
+    return bench_layers(result, &r->session, job->name, limit,
+                        frames > 200 ? 200
+                        : frames < 2 ? 2
+                                     : (unsigned)frames);
+}
+
+static bool fill(cJSON *result, const bench_model_job *job, run *r, const samples *s)
 {
     const size_t resident = resident_bytes(); /* before the peak's copies add theirs */
     describe(result, job, r->session.plan);
     if (!result_add_samples(result, s, job->percentile))
         return false;
-    add_work(result, job, r->session.plan);
+    peak limit = {0};
+    if (!peak_measure(mona_plan_threads(r->session.plan), &limit) && job->layers)
+        return cli_fail(0, "the peak cannot be measured: out of threads or memory");
+    add_work(result, job, r->session.plan, &limit);
+    if (job->layers && !add_layers(result, job, r, &limit))
+        return false;
     cJSON_AddNumberToObject(result, "arena_bytes", (double)mona_plan_arena_bytes(r->session.plan));
     cJSON_AddNumberToObject(result, "rss_bytes", (double)resident);
     result_add_crc(result, "model_crc32", job->model->header->crc32);
@@ -119,6 +136,7 @@ void bench_model_print(const cJSON *result)
            result_number(result, "gmac"), result_number(result, "gmac_per_s"),
            100 * result_number(result, "peak_share"), text(result, "precision"),
            result_number(result, "peak_gmac_per_s"));
+    bench_layers_print(result);
     printf("  memory     %.0f bytes of arena; process at most %.0f\n",
            result_number(result, "arena_bytes"), result_number(result, "rss_bytes"));
     printf("  output     CRC-32 %s\n", text(result, "output_crc32"));

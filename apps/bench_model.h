@@ -15,6 +15,7 @@ typedef struct bench_model_job {
     const mona_config *config;
     sampling how;
     double percentile; /* that will be asked about; 0: none */
+    bool layers;       /* operator by operator, too */
 } bench_model_job;
 
 /* A result (bench_result.h), NULL with a message. */

@@ -82,6 +82,8 @@ static const option options[] = {
      .help = "rows a step makes (default 0: the planner's choice)", .maximum = MONA_MAX_SIDE},
     {"--tile-columns", NULL, OPTION_WHOLE, FIELD(tile_columns), "N", running,
      .help = "columns of a tile (default 0: the planner's choice)", .maximum = MONA_MAX_SIDE},
+    {"--layers", NULL, OPTION_FLAG, FIELD(layers), NULL, running,
+     .help = "where the time goes, operator by operator, beside what the machine can do"},
     {"--peak", NULL, OPTION_FLAG, FIELD(peak), NULL, running,
      .help = "measure what this machine can do at most, and stop"},
     {"--warmup", NULL, OPTION_STRING, FIELD(warm_up), "N", times,
@@ -123,6 +125,7 @@ const command command_bench = {
                 "mona bench sr_x2_fast --size 1920x1080 --json > old.json\n"
                 "mona bench sr_x2_fast --size 1920x1080 --compare old.json --max-regression 5%\n"
                 "mona bench sr_x2_fast --size 1920x1080 --device model310 --plot strip.svg\n"
+                "mona bench sr_x2_fast --size 1920x1080 --layers\n"
                 "mona bench --peak  # what this machine can do at most\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,

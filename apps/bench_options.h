@@ -12,7 +12,7 @@ typedef struct bench_arguments {
     const char *warm_up, *duration, *budget, *old, *regression, *samples;
     long threads, iterations, strip_rows, tile_columns;
     double percentile;
-    bool json, csv, peak;
+    bool json, csv, peak, layers;
 } bench_arguments;
 
 typedef struct bench_request {

@@ -18,13 +18,14 @@ static int report_peak(unsigned threads, bool json)
         return cli_fail(EXIT_FAILED, "the peak cannot be measured: out of threads or memory");
     if (json)
         printf("{\"threads\":%u,\"int8_gmac_per_s\":%.1f,\"fp16_gmac_per_s\":%.1f,"
-               "\"fp32_gmac_per_s\":%.1f,\"copy_gb_per_s\":%.2f}\n",
-               threads, p.int8_gmac_per_s, p.fp16_gmac_per_s, p.fp32_gmac_per_s, p.copy_gb_per_s);
+               "\"fp32_gmac_per_s\":%.1f,\"copy_gb_per_s\":%.2f,\"cache_copy_gb_per_s\":%.2f}\n",
+               threads, p.int8_gmac_per_s, p.fp16_gmac_per_s, p.fp32_gmac_per_s, p.copy_gb_per_s,
+               p.cache_copy_gb_per_s);
     else
         printf("peak of %u thread%s: int8 %.0f GMAC/s (%s), fp16 and fp32 %.0f GMAC/s (%s), "
-               "copy %.1f GB/s\n",
+               "copy %.1f GB/s, in cache %.1f GB/s\n",
                threads, threads > 1 ? "s" : "", p.int8_gmac_per_s, p.int8_instruction,
-               p.fp32_gmac_per_s, p.fp32_instruction, p.copy_gb_per_s);
+               p.fp32_gmac_per_s, p.fp32_instruction, p.copy_gb_per_s, p.cache_copy_gb_per_s);
     return EXIT_SUCCESS;
 }
 
@@ -60,7 +61,8 @@ static int run_model(const bench_request *b)
         const modelled_options wanted = {b->arguments.json, b->arguments.trace, b->arguments.plot};
         status = modelled_bench(name, model, &b->config, &wanted) ? EXIT_SUCCESS : EXIT_FAILED;
     } else {
-        const bench_model_job job = {name, model, &b->config, b->how, b->rules.percentile};
+        const bench_model_job job = {
+            name, model, &b->config, b->how, b->rules.percentile, b->arguments.layers};
         cJSON *result = bench_model(&job);
         if (result)
             status = conclude(b, result, bench_model_print);

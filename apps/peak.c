@@ -15,7 +15,9 @@
 #include <sys/auxv.h>
 #endif
 
-enum { RUNS = 5, MAX_THREADS = 64, COPY_BYTES = 64 << 20 };
+/* CACHE_BYTES read and as many written stay in the second-level cache of every CPU mona knows, and not in the
+ * first. */
+enum { RUNS = 5, MAX_THREADS = 64, COPY_BYTES = 64 << 20, CACHE_BYTES = 96 << 10 };
 
 typedef struct kernel {
     const char *instruction;
@@ -218,12 +220,16 @@ bool peak_measure(unsigned threads, peak *result)
     memset(memory, 1, 2 * (size_t)COPY_BYTES);
     const task multiply8 = {.run = int8.run}, multiply32 = {.run = fp32.run};
     const task copy = {.from = memory, .to = memory + COPY_BYTES, .bytes = COPY_BYTES / threads};
+    task near_copy = copy;
+    near_copy.bytes = CACHE_BYTES;
     *result = (peak){
         .int8_instruction = int8.instruction,
         .fp32_instruction = fp32.instruction,
         .int8_gmac_per_s = 1e-9 * int8.macs_per_pass * passes_per_second(&multiply8, threads),
         .fp32_gmac_per_s = 1e-9 * fp32.macs_per_pass * passes_per_second(&multiply32, threads),
         .copy_gb_per_s = 1e-9 * (double)copy.bytes * passes_per_second(&copy, threads),
+        .cache_copy_gb_per_s =
+            1e-9 * (double)near_copy.bytes * passes_per_second(&near_copy, threads),
     };
     result->fp16_gmac_per_s = result->fp32_gmac_per_s;
     free(memory);

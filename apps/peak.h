@@ -11,6 +11,7 @@ typedef struct peak {
     double fp16_gmac_per_s; /* as mona computes FP16 layers on a CPU: fp32 multiply-adds on widened fp16 */
     double fp32_gmac_per_s;
     double copy_gb_per_s;   /* bytes read and as many written, from memory to memory */
+    double cache_copy_gb_per_s; /* the same within a core's own cache */
 } peak;
 
 /* threads at once, about a second in all; the best of five short runs of each. False: a thread could not be

@@ -212,6 +212,45 @@ mona_status mona_session_run(mona_session *session, const mona_buffer *inputs,
 /* How many buffers a run of this session reads and writes. */
 void mona_session_io_count(const mona_session *session, unsigned *inputs, unsigned *outputs);
 
+/* ---- operators, one by one ---------------------------------------------------------------- */
+
+/* What an operator of a plan is, and what a frame asks of it. Bytes count every input, output and
+ * constant once, channels padded as they are stored. */
+typedef struct mona_op_info {
+    const char *name;         /* the model's, "" if it gives none */
+    const char *kind;         /* "conv", "load", ... */
+    mona_type input, output;  /* types of its first input and its output */
+    bool fused;               /* runs as part of the operator before it, which counts its bytes */
+    uint64_t macs;            /* multiply-adds, without recomputation */
+    uint64_t plane_bytes;     /* of frames and of maps between groups: from and to memory */
+    uint64_t ring_bytes;      /* of rows that stay in a core's cache */
+    uint64_t constant_bytes;  /* of packed weights and tables */
+    uint32_t rows, columns;   /* of its output, in a strip and in a tile */
+} mona_op_info;
+
+/* Operators 0, 1, ... in the order they run; false past the last. */
+bool mona_plan_op_at(const mona_plan *plan, unsigned index, mona_op_info *info);
+
+/* Some rows of an operator's output that a core has made, a strip's as a rule. */
+typedef struct mona_op_event {
+    uint32_t op;         /* as in mona_plan_op_at */
+    uint32_t core;       /* 0 to mona_plan_threads - 1 */
+    uint32_t rows;       /* of its output, or of its share of the channels */
+    uint64_t begin, end; /* by the observer's clock */
+} mona_op_event;
+
+/* Both functions are called by the threads that compute, by several at once; done must not call the
+ * session. */
+typedef struct mona_op_observer {
+    uint64_t (*now)(void *context); /* the engine has no clock of its own; any unit, never falling */
+    void (*done)(void *context, const mona_op_event *event);
+    void *context;
+} mona_op_observer;
+
+/* Has later runs observed; NULL: no longer. The observer is copied. Not during a run. A session that
+ * is not observed makes its rows by the same code. */
+mona_status mona_session_observe_ops(mona_session *session, const mona_op_observer *observer);
+
 /* Stops the workers. NULL is allowed. */
 void mona_session_close(mona_session *session);
 

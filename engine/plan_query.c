@@ -37,6 +37,82 @@ uint64_t mona_plan_macs(const mona_plan *plan)
     return macs;
 }
 
+/* ---- operators ------------------------------------------------------------------------------ */
+
+/* Of a tensor as it is stored: c0 0 means planes, which have no channels to fill up. */
+static uint64_t tensor_bytes(const mona_shape *s, uint32_t c0)
+{
+    const uint64_t channels = c0 ? ((uint64_t)s->channels + c0 - 1) / c0 * c0 : s->channels;
+    return channels * s->height * s->width * mona_type_size(s->type);
+}
+
+/* Adds the bytes of a tensor to those of planes and maps, or to those of rings. */
+static void add_bytes(mona_op_info *info, const mona_shape *s, uint32_t c0, bool map)
+{
+    *(!c0 || map ? &info->plane_bytes : &info->ring_bytes) += tensor_bytes(s, c0);
+}
+
+static void add_traffic(const mona_plan *plan, const plan_op *op, mona_op_info *info)
+{
+    for (uint32_t i = 0; i < op->bound.op->input_count; i++)
+        add_bytes(info, &op->bound.input[i], op->bound.input_c0[i],
+                  op->writer[i] != MONA_NONE && plan->ops[op->writer[i]].map);
+    if (op->store != MONA_NONE)
+        add_bytes(info, &plan->ops[op->store].bound.output, 0, false);
+    else
+        add_bytes(info, &op->bound.output, op->bound.output_c0, op->map);
+}
+
+/* Whether an operator is a STORE that its convolution does as well. */
+static bool is_fused(const mona_plan *plan, uint32_t index)
+{
+    const plan_op *op = &plan->ops[index];
+    return op->bound.op->kind == MONA_OP_STORE && plan->ops[op->writer[0]].store == index;
+}
+
+static const plan_group *group_of(const mona_plan *plan, uint32_t index)
+{
+    const plan_group *g = mona_plan_first_group(plan);
+    while (index >= g->last)
+        g = mona_plan_next_group(plan, g);
+    return g;
+}
+
+/* Rows of a strip and columns of a tile, rounded up; on whole maps there are neither. */
+static void add_tile(const mona_plan *plan, uint32_t index, mona_op_info *info)
+{
+    const plan_group *g = group_of(plan, index);
+    const mona_shape *s = mona_plan_progress_shape(&plan->ops[index]);
+    const uint64_t rows = (uint64_t)plan->strip_rows * s->height + g->grid_height - 1;
+    info->rows = g->whole_maps || rows / g->grid_height > s->height
+                     ? s->height
+                     : (uint32_t)(rows / g->grid_height);
+    info->columns = g->whole_maps ? s->width : (s->width + g->tiles - 1) / g->tiles;
+}
+
+bool mona_plan_op_at(const mona_plan *plan, unsigned index, mona_op_info *info)
+{
+    if (index >= plan->model.header->op_count)
+        return false;
+    const plan_op *op = &plan->ops[index];
+    const mona_op_class *class = mona_ops[op->bound.op->kind];
+    *info = (mona_op_info){
+        .name = plan->model.strings + op->bound.op->name,
+        .kind = class->name,
+        .input = op->bound.input[0].type,
+        .output = op->bound.output.type,
+        .fused = is_fused(plan, index),
+        .macs = class->macs ? class->macs(&op->bound) : 0,
+        .constant_bytes = op->constants_bytes,
+    };
+    if (!info->fused)
+        add_traffic(plan, op, info);
+    add_tile(plan, index, info);
+    return true;
+}
+
+/* ---- inputs and outputs ---------------------------------------------------------------------- */
+
 static mona_tensor_info bound_info(const mona_plan *plan, mona_tensor_info info, uint32_t tensor)
 {
     info.height = plan->shapes[tensor].height;

@@ -136,8 +136,10 @@ static uint32_t stores_from(const mona_plan *plan, uint32_t index,
     }
 }
 
-/* Makes the rows of operator `index` that the strip needs. */
-static void run_rows(worker *w, uint32_t index, plan_progress *progress)
+/* Makes the rows of operator `index` that the strip needs. Not inlined, so that it is the same code
+ * whether anybody observes it or not. */
+__attribute__((noinline)) void mona_session_run_rows(worker *w, uint32_t index,
+                                                     plan_progress *progress)
 {
     const mona_session *s = w->session;
     const mona_plan *plan = s->plan;
@@ -193,6 +195,12 @@ static void run_rows(worker *w, uint32_t index, plan_progress *progress)
     mona_modelled_end(w, index, &mark);
 }
 
+void mona_session_run_strip(worker *w, const plan_group *g, plan_progress *progress)
+{
+    for (uint32_t o = g->first; o < g->last; o++)
+        mona_session_run_rows(w, o, progress);
+}
+
 /* ---- one group ------------------------------------------------------------------------------- */
 
 /* Clears rows [begin, end) of channel blocks [first, last) of a ring or map. */
@@ -237,8 +245,7 @@ void mona_session_run_unit(worker *w, const plan_group *g, uint32_t tile)
     while (position < end) {
         position = position + plan->strip_rows < end ? position + plan->strip_rows : end;
         mona_schedule_strip(plan, g, position, progress);
-        for (uint32_t o = g->first; o < g->last; o++)
-            run_rows(w, o, progress);
+        w->session->run_strip(w, g, progress);
     }
 }
 
@@ -251,7 +258,7 @@ static mona_map view_of(const worker *w, const plan_op *op)
 }
 
 /* This core's share of a group on whole maps. */
-static void run_map(worker *w, const plan_group *g)
+void mona_session_run_map(worker *w, const plan_group *g)
 {
     const mona_plan *plan = w->session->plan;
     const plan_op *op = &plan->ops[g->first];
@@ -308,7 +315,7 @@ static void run_groups(worker *w)
     uint32_t ended = 0;
     for (const plan_group *g = mona_plan_first_group(plan); g;) {
         if (w->index < g->parts && g->whole_maps)
-            run_map(w, g);
+            w->session->run_map(w, g);
         else if (w->index < g->parts)
             for (uint32_t tile = 0; tile < g->tiles; tile++)
                 mona_session_run_unit(w, g, tile);
@@ -387,6 +394,7 @@ mona_status mona_session_open(mona_session **session, const mona_plan *plan, voi
     mona_session *s = arena;
     memset(s, 0, sizeof *s);
     s->arena = arena;
+    mona_session_observe_ops(s, NULL);
     s->plan = (mona_plan *)(void *)(s->arena + plan_copy_offset());
     s->workers = (worker *)(void *)(s->arena + workers_offset(plan));
     memcpy(s->plan, plan, plan_copy_bytes(plan));

@@ -28,10 +28,19 @@ struct mona_session {
     atomic_uint arrived; /* ends of groups reached in this run, over all cores */
     bool stop;
     const mona_buffer *inputs, *outputs;
+    /* One of two functions each: below, or in session_observe.c. */
+    void (*run_strip)(worker *w, const plan_group *g, plan_progress *progress);
+    void (*run_map)(worker *w, const plan_group *g);
+    mona_op_observer observer; /* done NULL: none */
 };
 
 /* Row of a ring or map. */
 uint8_t *mona_session_row(const worker *w, const plan_op *op, int64_t row);
+/* Makes the rows that the strip needs of operator `index`, or of every operator of a group. */
+void mona_session_run_rows(worker *w, uint32_t index, plan_progress *progress);
+void mona_session_run_strip(worker *w, const plan_group *g, plan_progress *progress);
+/* This core's share of a group on whole maps. */
+void mona_session_run_map(worker *w, const plan_group *g);
 /* One band by one tile of a group. */
 void mona_session_run_unit(worker *w, const plan_group *g, uint32_t tile);
 

@@ -69,6 +69,29 @@ same "the table leaves out percentiles it has too few frames for" \
 same "and warns when one is asked for" \
     "$($run -n 30 --percentile 99 --budget 100s | grep -c '99th percentile wants 299 frames, there are 30')" 1
 
+# ---- operators
+succeeds "operator by operator" sh -c "$run -n 9 -t 2 --layers --json > '$tmp/l.json'"
+holds "their times and shares add up to the frame's" "
+rows = a['layers']
+frame = sum(r['ms'] for r in rows)
+print(abs(sum(r['share'] for r in rows) - 1) < 1e-6 and all(near(r['share'] * frame, r['ms']) or
+    abs(r['share'] * frame - r['ms']) < 1e-6 * frame for r in rows) and rows[-1]['name'] == '(other)')" "$tmp/l.json"
+holds "their work adds up to the model's" "
+rows = a['layers'][:-1]
+print(abs(sum(r['gmac'] for r in rows) - a['gmac']) < 1e-8 and len(rows) == 6 and
+    all(r['ms'] > 0 and abs(r['gmac_per_s'] * r['ms'] - 1e3 * r['gmac']) <= 1e-6 * r['gmac'] * 1e3 for r in rows))" "$tmp/l.json"
+holds "frames come and go once" "
+rows = a['layers'][:-1]
+print(sum(r['memory_bytes'] for r in rows) == 5 * a['width'] * a['height'] and
+    {r['bound'] for r in rows} <= {'compute', 'cache', 'memory'} and rows[0]['gmac'] == 0)" "$tmp/l.json"
+holds "the roof is the highest of three limits" "
+ok = True
+for r in a['layers'][:-1]:
+    least = {'compute': r['gmac'] * 1e3 / a['peak_gmac_per_s'], 'memory': r['memory_bytes'] * 1e-6 / a['memory_gb_per_s'],
+             'cache': r['cache_bytes'] * 1e-6 / a['cache_gb_per_s']}
+    ok = ok and max(least, key=least.get) == r['bound'] and abs(least[r['bound']] / r['ms'] - r['roof_share']) < 1e-6
+print(ok)" "$tmp/l.json"
+
 # ---- verdicts
 fails_with "a budget that is kept" 0 '^PASS$' $run -n 30 --budget 100s
 fails_with "a budget that is not" 1 '^FAIL$' $run -n 30 --budget 1us --percentile 50

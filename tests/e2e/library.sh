@@ -22,6 +22,12 @@ else
         "$(nm -u "$tmp/engine" | awk '{ print $2 }' | grep -vE '^(memcpy|memmove|memset|memcmp|mona_port_[a-z_]*|_GLOBAL_OFFSET_TABLE_)$')"
     report "everything exported starts with mona_ or ac_" \
         "$(nm -g --defined-only "$BUILD/libmona.a" | awk 'NF == 3 { print $3 }' | grep -vE '^(mona|ac)_')"
+    # One body of each function that makes rows serves observed and other sessions.
+    same "an observed session makes its rows by the same code" \
+        "$(nm "$tmp/session_observe.o" | awk '$2 != "U" && /run_(rows|map)$/ || $1 == "U" { print $NF }' |
+            grep run_ | sort | tr '\n' ' ')" \
+        "mona_session_run_map mona_session_run_rows mona_session_run_strip "
+    same "kernels know nothing of it" "$(nm "$tmp"/conv*.o "$tmp"/load.o "$tmp"/store.o | grep -c observe)" 0
     report "no writable data" \
         "$(size -A "$tmp/engine" | awk '$1 ~ /^\.(data|bss)$/ && $2 > 0')"
 fi

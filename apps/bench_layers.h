@@ -1,0 +1,26 @@
+/* Where a frame's time goes, operator by operator, and how near each comes to what the machine can
+ * do. */
+#ifndef BENCH_LAYERS_H
+#define BENCH_LAYERS_H
+
+#include <stdbool.h>
+
+#include <cjson/cJSON.h>
+
+#include "bench_session.h"
+#include "peak.h"
+
+/* Runs `frames` frames observed, each beside one that is not, and adds to the result:
+ *   "layers"   for every operator its name, kind, precision, tile, time of a frame, share of it,
+ *              GMAC/s, bytes, and the roofline: which limit is nearest ("compute", "cache",
+ *              "memory") and what share of it was reached; the last row, "(other)", is what lies
+ *              between operators, so that times add up to the frame's
+ *   "observing" what observing cost, as a share of a frame's time: the median over the pairs
+ * False, with a message. */
+bool bench_layers(cJSON *result, bench_session *session, const char *name, const peak *limit,
+                  unsigned frames);
+
+/* Nothing where there are none. */
+void bench_layers_print(const cJSON *result);
+
+#endif
