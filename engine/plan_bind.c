@@ -143,8 +143,11 @@ static void fuse_stores(mona_plan *plan)
             continue;
         const uint64_t stored =
             (uint64_t)store->bound.output.channels * file->store.block * file->store.block;
-        if (stored == op->bound.output.channels)
-            op->store = op->last_reader;
+        if (stored != op->bound.output.channels)
+            continue;
+        op->store = op->last_reader;
+        op->bound.store = file;
+        op->bound.store_type = store->bound.output.type;
     }
 }
 

@@ -199,8 +199,10 @@ mona_status mona_plan_groups(mona_plan *plan)
         g->whole_maps = !single && is_heavy(plan, first);
         for (uint32_t o = first; o < last; o++) {
             plan_op *op = &plan->ops[o];
-            if (op->store != MONA_NONE && op->store >= last)
+            if (op->store != MONA_NONE && op->store >= last) {
                 op->store = MONA_NONE;
+                op->bound.store = NULL;
+            }
             op->map = op->last_reader >= last;
         }
         choose_grid(plan, g);

@@ -14,15 +14,20 @@
  * they are emptied later, and stay as small as in the steady state. */
 #include "plan.h"
 
-/* Rings of the chip begin at a column like this, so that column 0 and the tile's first lie at a
- * multiple of 32 bytes with any channel block: copies reach no other place. */
-enum { MODELLED_COLUMNS = 4 };
-
 /* Need of an operator nobody reads. */
 #define NOT_READ INT64_MIN
 /* Needs this far above a tensor say no more than "nothing yet"; strides would multiply them without
  * end. */
 #define FARTHEST ((int64_t)1 << 20)
+
+/* Rings of the chip begin at a multiple of so many columns, column 0 and the tile's first then lie
+ * at a multiple of 32 bytes: copies reach no other place. */
+static int64_t ring_columns(const plan_op *op)
+{
+    const uint32_t column = op->bound.output_c0 * (uint32_t)mona_type_size(op->bound.output.type);
+    const uint32_t least = op->bound.target->ring_columns;
+    return least * column < AC_BLOCK ? AC_BLOCK / column : least;
+}
 
 static bool is_store(const plan_op *op)
 {
@@ -104,7 +109,7 @@ void mona_schedule_unit(const mona_plan *plan, const plan_group *g, uint32_t ban
             p->x_begin = floor_div(columns.begin * s->width, g->grid_width);
             p->x_end = floor_div(columns.end * s->width, g->grid_width);
         } else if (plan->modelled)
-            p->x_begin = floor_div(p->x_begin, MODELLED_COLUMNS) * MODELLED_COLUMNS;
+            p->x_begin = floor_div(p->x_begin, ring_columns(op)) * ring_columns(op);
         p->next = p->begin;
         if (p->begin < p->end)
             for (uint32_t i = 0; i < op->bound.op->input_count; i++)

@@ -43,9 +43,17 @@ void mona_modelled_end(worker *w, uint32_t index, const modelled_mark *mark)
 
 static bool has_program(const plan_op *op)
 {
-    const uint32_t kind = op->bound.op->kind;
-    return kind == MONA_OP_CONV || (kind == MONA_OP_LOAD && mona_load_has_program(&op->bound)) ||
-           (kind == MONA_OP_STORE && mona_store_has_program(&op->bound));
+    const mona_bound_op *b = &op->bound;
+    switch ((mona_op_kind)b->op->kind) {
+    case MONA_OP_CONV:
+        return true;
+    case MONA_OP_LOAD:
+        return mona_load_is_dense(b) || mona_load_has_program(b);
+    case MONA_OP_STORE:
+        return mona_store_has_program(b);
+    default:
+        return false;
+    }
 }
 
 /* A row that the scalar unit made: what it wrote of its ring, block by block. */

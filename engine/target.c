@@ -19,6 +19,7 @@ const ac_target ac_target_host = {
     .c0_f16 = 16,
     .small_c0_8bit = {1, 4, 8},
     .small_c0_f16 = {1, 4, 8},
+    .ring_columns = 1,
 };
 
 const ac_target ac_target_ascend310 = {
@@ -33,8 +34,9 @@ const ac_target ac_target_ascend310 = {
     .fractal_k_f16 = 16,
     .c0_8bit = 32,
     .c0_f16 = 16,
-    .small_c0_8bit = {8},
+    .small_c0_8bit = {1, 8, 16},
     .small_c0_f16 = {4},
+    .ring_columns = 8,
 };
 
 uint32_t ac_target_c0(const ac_target *target, mona_type type, uint32_t channels)

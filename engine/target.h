@@ -1,5 +1,5 @@
-/* Target descriptors: what a kernel may know of the machine it runs on. Kernels read every size from
- * here, so the same source fits the 310's buffers and a CPU's caches. */
+/* Target descriptors: what a kernel may know of the machine it runs on. Kernels read every size
+ * from here, so the same source fits the 310's buffers and a CPU's caches. */
 #ifndef MONA_TARGET_H
 #define MONA_TARGET_H
 
@@ -8,15 +8,20 @@
 typedef struct ac_target {
     const char *name;
     uint32_t cores;
-    /* Buffers of one core, bytes. l1_bytes is a wish on the host (stay in the CPU's cache) and a wall
-     * on the chip. */
+    /* Buffers of one core, bytes. l1_bytes is a wish on the host (stay in the CPU's cache) and a
+     * wall on the chip. */
     uint32_t l1_bytes, l0a_bytes, l0b_bytes, l0c_bytes, ub_bytes;
     /* K extent of one cube fractal, in elements: 32 bytes for either type, as on the 310. */
     uint32_t fractal_k_8bit, fractal_k_f16;
     /* Channel block C0 of NC1HWC0, in elements. A tensor with few channels uses the smallest of the
-     * small ones (0-terminated, ascending) that holds them all: the small-channel mode of load3d. */
+     * small ones (0-terminated, ascending) that holds them all: the small-channel mode of load3d.
+     */
     uint32_t c0_8bit, c0_f16;
     uint8_t small_c0_8bit[4], small_c0_f16[4];
+    /* Rows in L1 begin at a multiple of so many columns of the tensor, and at 32 bytes; 1:
+     * anywhere.
+     */
+    uint32_t ring_columns;
 } ac_target;
 
 extern const ac_target ac_target_host;

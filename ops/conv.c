@@ -5,16 +5,16 @@
  * kernel_w columns of a channel block lie side by side in memory, c0 elements each, so one address,
  * a *run*, stands for all of them; a dilated filter skips columns and has one run per kernel
  * column. So has, for row programs, a last channel block that is partly filled: its runs end with
- * the channels there are, which saves the steps of the others. Weights are cut into pieces of a
- * run: steps for row programs, fractals for instructions. Elements of the last piece that lie
- * beyond the run, and channels that do not exist or belong to another group, get zero weights; what
- * they are multiplied with is finite, so they add nothing. (A bias of -0 is bound as +0, because
- * then no accumulator is ever -0, the one value that adding +0 would change.)
+ * the channels there are, which saves the steps of the others. Row programs read weights cut into
+ * steps, which are packed here; for the fractals of instructions see conv_packing.c. Elements of
+ * the last step that lie beyond the run, and channels that do not exist or belong to another group,
+ * get zero weights; what they are multiplied with is finite, so they add nothing. (A bias of -0 is
+ * bound as +0, because then no accumulator is ever -0, the one value that adding +0 would change.)
  *
  * A block of 16 outputs only runs over the input channels its groups use: outputs [16n, 16n + 16)
  * belong to groups [16n / per, (16n + 15) / per], per = outputs of a group, and these read the
  * channels [first group * inputs of a group, (last group + 1) * inputs of a group). */
-#include "conv.h"
+#include "conv_packing.h"
 
 #include "../engine/aicore/f16.h"
 
@@ -72,11 +72,8 @@ mona_conv_layout mona_conv_layout_of(const mona_bound_op *b)
     const bool dilated = c->dilation_w > 1 && c->kernel_w > 1;
     mona_conv_layout k = {.c0 = b->input_c0[0], .kernel_h = c->kernel_h, .kernel_w = c->kernel_w};
     k.c1 = (b->input[0].channels + k.c0 - 1) / k.c0;
-    if (by_steps)
-        k.piece = half ? 1 : 4;
-    else
-        k.piece = half ? b->target->fractal_k_f16 : b->target->fractal_k_8bit;
-    k.element = !half ? 1 : by_steps ? 4 : 2;
+    k.piece = half ? 1 : 4;
+    k.element = half ? 4 : 1;
     k.taps = k.last_taps = dilated ? 1 : c->kernel_w;
     k.run_elements = k.last_run_elements = k.taps * k.c0;
     const uint32_t last_channels = b->input[0].channels - (k.c1 - 1) * k.c0;
@@ -102,13 +99,14 @@ static size_t run_bytes(const mona_conv_layout *k, uint32_t run_elements)
     return (size_t)((run_elements + k->piece - 1) / k->piece) * k->piece * BLOCK * k->element;
 }
 
-mona_span mona_conv_used_blocks(const mona_bound_op *b, const mona_conv_layout *k, uint32_t n)
+mona_span mona_conv_used_blocks(const mona_bound_op *b, const mona_conv_layout *k, uint32_t first,
+                                uint32_t count)
 {
     const uint32_t inputs = b->input[0].channels / b->op->conv.groups;
     const uint32_t per = b->output.channels / b->op->conv.groups;
-    uint32_t last = n * BLOCK + BLOCK - 1;
+    uint32_t last = first + count - 1;
     last = last < b->output.channels ? last : b->output.channels - 1;
-    const uint32_t begin = n * BLOCK / per * inputs, end = (last / per + 1) * inputs;
+    const uint32_t begin = first / per * inputs, end = (last / per + 1) * inputs;
     return (mona_span){begin / k->c0, (end + k->c0 - 1) / k->c0};
 }
 
@@ -119,7 +117,7 @@ static uint32_t block_count(const mona_bound_op *b)
 
 static size_t block_weights_bytes(const mona_bound_op *b, const mona_conv_layout *k, uint32_t n)
 {
-    const mona_span used = mona_conv_used_blocks(b, k, n);
+    const mona_span used = mona_conv_used_blocks(b, k, n * BLOCK, BLOCK);
     const uint32_t begin = runs_before(k, (uint32_t)used.begin);
     const uint32_t full = runs_before(k, (uint32_t)(used.end < k->c1 ? used.end : k->c1 - 1));
     const uint32_t end = runs_before(k, (uint32_t)used.end);
@@ -129,21 +127,25 @@ static size_t block_weights_bytes(const mona_bound_op *b, const mona_conv_layout
 
 /* ---- constants ------------------------------------------------------------------------------ */
 
-/* In this order: ac_conv, the three tables of blocks, elements of runs, bias, the epilogue's
- * arrays, weights. */
+/* In this order: ac_conv, the epilogue's arrays, then for instructions the packing; for row
+ * programs the three tables of blocks, elements of runs, bias, weights. */
 typedef struct constants_layout {
-    size_t tables, run_elements, bias, epilogue, weights, bytes;
+    size_t epilogue, packing, tables, run_elements, bias, weights, bytes;
 } constants_layout;
 
 static constants_layout constants_of(const mona_bound_op *b)
 {
     const mona_conv_layout k = mona_conv_layout_of(b);
     const uint32_t blocks = block_count(b);
-    constants_layout l = {.tables = align_up(sizeof(ac_conv))};
+    constants_layout l = {.epilogue = align_up(sizeof(ac_conv))};
+    l.packing = l.tables = l.epilogue + align_up(mona_epilogue_bytes(b->output.channels));
+    if (!b->isa->conv_row) {
+        l.bytes = l.packing + mona_conv_packing_bytes(b);
+        return l;
+    }
     l.run_elements = l.tables + align_up(3 * blocks * sizeof(uint32_t));
     l.bias = l.run_elements + align_up(runs_before(&k, k.c1) * sizeof(uint16_t));
-    l.epilogue = l.bias + align_up((size_t)blocks * BLOCK * sizeof(int32_t));
-    l.weights = l.epilogue + align_up(mona_epilogue_bytes(b->output.channels));
+    l.weights = l.bias + align_up((size_t)blocks * BLOCK * sizeof(int32_t));
     l.bytes = l.weights;
     for (uint32_t n = 0; n < blocks; n++)
         l.bytes += block_weights_bytes(b, &k, n);
@@ -155,10 +157,8 @@ static size_t constants_bytes(const mona_bound_op *b)
     return constants_of(b).bytes;
 }
 
-/* Where in the file the weight of (output, channel, kernel row, kernel column) is, or -1: it is
- * zero. */
-static int64_t weight_index(const mona_bound_op *b, uint32_t o, uint32_t channel, uint32_t ky,
-                            uint32_t kx)
+int64_t mona_conv_weight_index(const mona_bound_op *b, uint32_t o, uint32_t channel, uint32_t ky,
+                               uint32_t kx)
 {
     const mona_file_conv *c = &b->op->conv;
     const uint32_t inputs = b->input[0].channels / c->groups;
@@ -180,7 +180,7 @@ static void put_weight(uint8_t *to, const mona_bound_op *b, const mona_conv_layo
         const float value = ac_f32_from_f16(bits);
         memcpy(to, &value, sizeof value);
     } else {
-        memcpy(to, from + k->element * index, k->element);
+        *to = from[index];
     }
 }
 
@@ -195,7 +195,8 @@ static uint8_t *pack_run(uint8_t *to, const mona_bound_op *b, const mona_conv_la
             for (uint32_t e = p; e < p + k->piece; e++, to += k->element) {
                 const uint32_t channel = c1 * k->c0 + e % k->c0;
                 const bool real = e < elements;
-                put_weight(to, b, k, real ? weight_index(b, o, channel, ky, kx + e / k->c0) : -1);
+                const uint32_t column = kx + e / k->c0;
+                put_weight(to, b, k, real ? mona_conv_weight_index(b, o, channel, ky, column) : -1);
             }
     return to;
 }
@@ -204,7 +205,7 @@ static uint8_t *pack_run(uint8_t *to, const mona_bound_op *b, const mona_conv_la
 static uint8_t *pack_block(uint8_t *to, const mona_bound_op *b, const mona_conv_layout *k,
                            uint32_t n)
 {
-    const mona_span used = mona_conv_used_blocks(b, k, n);
+    const mona_span used = mona_conv_used_blocks(b, k, n * BLOCK, BLOCK);
     for (uint32_t c1 = (uint32_t)used.begin; c1 < used.end; c1++)
         for (uint32_t ky = 0; ky < k->kernel_h; ky++)
             for (uint32_t kx = 0; kx < k->kernel_w; kx += c1 + 1 < k->c1 ? k->taps : k->last_taps)
@@ -248,33 +249,49 @@ static bool sums_are_small(const mona_bound_op *b, const uint16_t *scales)
     return true;
 }
 
+/* What row programs read. */
+static void bind_steps(const mona_bound_op *b, const constants_layout *l, ac_conv *conv)
+{
+    const mona_conv_layout k = mona_conv_layout_of(b);
+    const uint32_t blocks = block_count(b);
+    uint8_t *base = b->constants, *to = base + l->weights;
+    uint32_t *first_run = (uint32_t *)(void *)(base + l->tables);
+    uint32_t *run_count = first_run + blocks, *weights_offset = run_count + blocks;
+    uint16_t *run_elements = (uint16_t *)(void *)(base + l->run_elements);
+    for (uint32_t r = 0; r < runs_before(&k, k.c1); r++)
+        run_elements[r] =
+            (uint16_t)(r < runs_before(&k, k.c1 - 1) ? k.run_elements : k.last_run_elements);
+    bind_bias(base + l->bias, b);
+    for (uint32_t n = 0; n < blocks; n++) {
+        const mona_span used = mona_conv_used_blocks(b, &k, n * BLOCK, BLOCK);
+        first_run[n] = runs_before(&k, (uint32_t)used.begin);
+        run_count[n] = runs_before(&k, (uint32_t)used.end) - first_run[n];
+        weights_offset[n] = (uint32_t)(to - (base + l->weights));
+        to = pack_block(to, b, &k, n);
+    }
+    conv->run_elements = run_elements;
+    conv->first_run = first_run;
+    conv->run_count = run_count;
+    conv->weights_offset = weights_offset;
+    conv->weights = base + l->weights;
+    conv->bias = base + l->bias;
+}
+
 static void bind(const mona_bound_op *b)
 {
     const mona_file_conv *c = &b->op->conv;
     const mona_conv_layout k = mona_conv_layout_of(b);
     const constants_layout l = constants_of(b);
-    const uint32_t blocks = block_count(b);
     uint8_t *base = b->constants;
-    uint32_t *first_run = (uint32_t *)(void *)(base + l.tables);
-    uint32_t *run_count = first_run + blocks, *weights_offset = run_count + blocks;
-    uint16_t *run_elements = (uint16_t *)(void *)(base + l.run_elements);
-    for (uint32_t r = 0; r < runs_before(&k, k.c1); r++)
-        run_elements[r] =
-            (uint16_t)(r < runs_before(&k, k.c1 - 1) ? k.run_elements : k.last_run_elements);
     ac_conv *conv = b->constants;
     *conv = (ac_conv){
         .source_type = b->input[0].type,
         .c0 = k.c0,
         .stride = c->stride_w,
         .pixel_bytes = c->stride_w * k.c0 * (uint32_t)mona_type_size(b->input[0].type),
+        .taps = k.taps,
         .channels = b->output.channels,
-        .blocks = blocks,
-        .run_elements = run_elements,
-        .first_run = first_run,
-        .run_count = run_count,
-        .weights_offset = weights_offset,
-        .weights = base + l.weights,
-        .bias = base + l.bias,
+        .blocks = block_count(b),
     };
     const void *scales = c->scales == MONA_NONE ? NULL : b->data + c->scales;
     mona_epilogue_bind(&conv->epilogue, &b->op->epilogue, b->output.channels, b->data, scales,
@@ -283,15 +300,10 @@ static void bind(const mona_bound_op *b)
     conv->epilogue.broadcast =
         conv->epilogue.add && b->input[1].channels == 1 && b->output.channels > 1;
     conv->small_sums = scales && sums_are_small(b, scales);
-    bind_bias(base + l.bias, b);
-    uint8_t *to = base + l.weights;
-    for (uint32_t n = 0; n < blocks; n++) {
-        const mona_span used = mona_conv_used_blocks(b, &k, n);
-        first_run[n] = runs_before(&k, (uint32_t)used.begin);
-        run_count[n] = runs_before(&k, (uint32_t)used.end) - first_run[n];
-        weights_offset[n] = (uint32_t)(to - (base + l.weights));
-        to = pack_block(to, b, &k, n);
-    }
+    if (b->isa->conv_row)
+        bind_steps(b, &l, conv);
+    else
+        conv->packing = mona_conv_packing_bind(b, base + l.packing, &conv->epilogue);
 }
 
 /* ---- rows ----------------------------------------------------------------------------------- */

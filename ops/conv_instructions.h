@@ -1,9 +1,9 @@
-/* What conv_instructions.c, conv_finish.c, conv_residual.c and conv_store.c share: the program of
- * one output row of a convolution. Private to ops/. */
+/* What conv_instructions.c, conv_finish.c, conv_residual.c and conv_store.c share: the program of a
+ * few output rows of a convolution. Private to ops/. */
 #ifndef MONA_OPS_CONV_INSTRUCTIONS_H
 #define MONA_OPS_CONV_INSTRUCTIONS_H
 
-#include "helpers.h"
+#include "conv_packing.h"
 #include "vectors.h"
 
 #include "../engine/aicore/scatter.h"
@@ -11,31 +11,31 @@
 enum {
     HALVES = 2,
     C_FRACTAL_BYTES = AC_FRACTAL * AC_FRACTAL * 4,
-    VECTOR = AC_FRACTAL * 2, /* bytes: 16 fp16 values, one block */
-    MAX_BATCH = 24,          /* blocks whose constants are in UB at once: groups of 1, 2 or 3 */
+    LANES = AC_FRACTAL,
+    VECTOR = LANES * 2, /* bytes: 16 fp16 values, one block */
+    MAX_BATCH = 24,     /* lane blocks whose constants are in UB at once */
 };
 
-/* UB. Constants of a batch of blocks, and single blocks of values; then tiles. */
+/* UB. Constants of a batch of parts, [part][width][16], and single blocks of values; then tiles. */
 typedef struct buffers {
-    uint8_t *bias; /* [batch], 16 x 32 bit each */
-    uint8_t *float_scale, *float_slope;
-    uint16_t *scale, *slope; /* [batch][16] */
-    uint16_t *zero, *low, *high,
-        *mask;              /* 16 each: 0, the bounds of CLIP, all bits of real channels */
-    uint16_t *t, *negative; /* fp16, [pixel][16] */
-    uint16_t *residual;     /* fp16, [pixel][channels of its blocks], at least 16 */
-    uint16_t *stored, *phases, *unused; /* of a residual of one channel: spread_channel */
-    uint8_t *bytes;                     /* rounded, on its way to planes: round_pairs; */
-    uint16_t *spare;                    /* for what is turned there but not wanted */
-    uint16_t *joined;                   /* fp16, [pixel][32] */
-    uint8_t *raw[HALVES]; /* the residual as stored, a piece for each of its channel blocks */
-    uint8_t *result;      /* rounded, a tile for each block of a group */
+    uint8_t *bias;                                /* 32 bits each */
+    uint16_t *scale, *slope;                      /* fp16 */
+    uint16_t *mask;                               /* all bits where there is a channel */
+    uint16_t *zero, *low, *high, *residual_scale; /* 16 each: 0, the bounds of CLIP, .. */
+    uint16_t *t, *negative;                       /* fp16, see tile */
+    uint16_t *residual;      /* like t, if it comes by the cube; else [16 channels][pixel][16] */
+    uint8_t *raw[HALVES];    /* such a residual as stored, a piece for each of its channel blocks */
+    uint8_t *result[HALVES]; /* rounded */
 } buffers;
 
-/* Blocks [first, end) of outputs: one group. */
+/* Parts [first, end): one group. In UB, t holds each part as pieces: the rows of a lane block, cut
+ * into `cuts` pieces, each piece_rows blocks of 16 values long and `pitch` blocks after the last;
+ * piece (cut, lane block) is the (cut * width + lane block)th. */
 typedef struct tile {
     uint32_t first, end, y, x, pixels; /* y: of the program's rows */
-    uint32_t slot;                     /* half of L0C and of the raw residual */
+    uint32_t slot;                     /* half of L0C, of raw and of result */
+    uint32_t rows, m1;                 /* of A, and their fractals */
+    uint32_t piece_rows, pitch;
 } tile;
 
 typedef struct program {
@@ -45,11 +45,10 @@ typedef struct program {
     uint32_t row_count;
     const ac_conv_row *row; /* the one being worked on */
     const ac_conv *conv;
-    uint32_t element, fractal_k, fractal_bytes, run_fractals;
+    const mona_conv_packing *k;
+    uint32_t element;   /* bytes, of the source */
     uint32_t chunk, m1; /* of a full tile */
-    uint32_t group;
-    bool joins;        /* two blocks of 16 channels make a channel block of 32 bytes */
-    bool pairs;        /* two samples of 8 bits a pixel for every row of planes */
+    uint32_t cuts;
     bool weights_stay; /* L0B holds all weights of a group */
     buffers ub;
     uint32_t batch;     /* the one whose constants UB holds; MONA_NONE: none */
@@ -62,22 +61,61 @@ static inline uint32_t at_most(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
+static inline uint32_t divide_up(uint32_t a, uint32_t b)
+{
+    return (a + b - 1) / b;
+}
+
 static inline void sync(const program *p, ac_pipe from, ac_pipe to, uint32_t event)
 {
     p->isa->set_flag(p->core, from, to, (ac_event)event);
     p->isa->wait_flag(p->core, from, to, (ac_event)event);
 }
 
-/* Block n of the tile's half of L0C. */
-static inline uint8_t *l0c_of(const program *p, const tile *t, uint32_t n)
+/* Lane block 0 of a part of the tile in its half of L0C: the sums, then the residuals. */
+static inline uint8_t *l0c_of(const program *p, const tile *t, uint32_t part, bool residual)
 {
+    const size_t parts = residual * p->k->group + part - t->first;
     return p->core->l0c + (size_t)t->slot * (p->core->target->l0c_bytes / HALVES) +
-           (size_t)(n - t->first) * p->m1 * C_FRACTAL_BYTES;
+           parts * p->k->width * p->m1 * C_FRACTAL_BYTES;
 }
 
-static inline uint32_t elements_of(const tile *t)
+/* Parts whose constants are in UB at once, whole groups; and the first of the tile's. */
+static inline uint32_t batch_parts(const mona_conv_packing *k)
 {
-    return t->pixels * AC_FRACTAL;
+    const uint32_t groups = MAX_BATCH / (k->width * k->group);
+    return at_most((groups ? groups : 1) * k->group, divide_up(k->parts, k->group) * k->group);
+}
+
+static inline uint32_t batch_of(const program *p, const tile *t)
+{
+    return t->first / batch_parts(p->k);
+}
+
+/* Of lane block j of a part, constants [batch][width][16]. */
+static inline size_t lanes_at(const program *p, uint32_t part, uint32_t j)
+{
+    return ((size_t)(part % batch_parts(p->k)) * p->k->width + j) * LANES;
+}
+
+/* Elements of t that a part takes, between its pieces too. */
+static inline uint32_t part_elements(const program *p, const tile *t)
+{
+    return p->k->width * p->cuts * t->pitch * LANES;
+}
+
+/* A place in t, or in a buffer like it. */
+static inline uint16_t *piece_at(const program *p, const tile *t, uint16_t *base, uint32_t part,
+                                 uint32_t cut, uint32_t j)
+{
+    return base + (part - t->first) * part_elements(p, t) +
+           (size_t)(cut * p->k->width + j) * t->pitch * LANES;
+}
+
+/* All of t, or of a buffer like it. */
+static inline uint32_t tile_elements(const program *p, const tile *t)
+{
+    return (t->end - t->first) * part_elements(p, t);
 }
 
 /* Takes so many bytes of UB from *at on, in whole blocks. */
@@ -99,28 +137,40 @@ static inline void copy_blocks(const program *p, ac_path path, void *to, const v
     p->isa->copy(p->core, path, to, from, (ac_copy){.bursts = 1, .blocks = (uint16_t)blocks});
 }
 
-/* conv_finish.c */
+/* conv_finish.c. */
 
-/* Lays out UB for tiles of m1 fractals; the bytes it takes. */
-size_t mona_conv_place_buffers(program *p, uint32_t m1);
-/* Brings the constants of the tile's blocks to UB, unless they are there. */
+/* The tile's place in its buffers, from first, end and pixels. */
+void mona_conv_shape_tile(const program *p, tile *t);
+/* Lays out UB for tiles like t; the bytes it takes. */
+size_t mona_conv_place_buffers(program *p, const tile *t);
+/* Brings the constants of the tile's parts to UB, unless they are there. */
 void mona_conv_load_constants(program *p, const tile *t);
-/* ub.t op a block of 16 values, to `to`. */
-void mona_conv_with_block(const program *p, ac_vec2 op, uint16_t *to, const uint16_t *block,
-                          const tile *t);
 /* Drains the tile's half of L0C and finishes its pixels. */
 void mona_conv_finish(const program *p, const tile *t);
 
-/* conv_residual.c. place: its part of UB. load: starts to bring the tile's residual there. add:
- * that of block n to ub.t. */
-void mona_conv_place_residual(program *p, uint8_t **at, uint32_t m1);
+/* conv_residual.c, of a residual that does not come by the cube. place: its part of UB. load:
+ * starts to bring the tile's there. add: adds it to ub.t. */
+void mona_conv_place_residual(program *p, uint8_t **at, const tile *t);
 void mona_conv_load_residual(const program *p, const tile *t);
-void mona_conv_add_residual(const program *p, const tile *t, uint32_t n);
+void mona_conv_add_residual(const program *p, const tile *t);
 
-/* conv_store.c. place: its part of UB. round: block n, which is in ub.t. store: the tile, once all
- * its blocks are rounded. */
-void mona_conv_place_results(program *p, uint8_t **at, uint32_t m1);
-void mona_conv_round(const program *p, const tile *t, uint32_t n);
+/* Whether the output's scale is applied before the results are rounded: a fp16 result is scaled on
+ * its way, unless lanes must be zeros in the end, and not -0. */
+static inline bool scales_first(const program *p)
+{
+    return p->row->output.type != MONA_F16 || p->k->masked;
+}
+
+/* conv_store.c. cuts: of a lane block's rows in ub.t. place: its part of UB. store: rounds ub.t and
+ * takes it out. */
+uint32_t mona_conv_cuts(const program *p);
+void mona_conv_place_results(program *p, uint8_t **at, const tile *t);
 void mona_conv_store(const program *p, const tile *t);
+
+/* Whether the vector unit adds the residual. */
+static inline bool adds_by_vector(const program *p)
+{
+    return p->conv->epilogue.add && !p->k->residual_by_cube;
+}
 
 #endif

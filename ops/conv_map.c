@@ -173,7 +173,7 @@ static ac_conv share_of(const mona_map_call *call)
         elements[r] = (uint16_t)(r / taps + 1 < k.c1 ? k.run_elements / k.taps
                                                      : k.last_run_elements / k.last_taps);
     for (uint32_t n = 0; n < blocks; n++) {
-        const mona_span used = mona_conv_used_blocks(b, &k, first + n);
+        const mona_span used = mona_conv_used_blocks(b, &k, (first + n) * AC_FRACTAL, AC_FRACTAL);
         first_run[n] = (uint32_t)used.begin * taps;
         count[n] = (uint32_t)(used.end - used.begin) * taps;
     }
@@ -199,9 +199,8 @@ static ac_conv share_of(const mona_map_call *call)
 static mona_span used_by(const mona_map_call *call)
 {
     const mona_conv_layout k = mona_conv_layout_of(call->bound);
-    const mona_span first = mona_conv_used_blocks(call->bound, &k, call->block_begin);
-    const mona_span last = mona_conv_used_blocks(call->bound, &k, call->block_end - 1);
-    return (mona_span){first.begin, last.end};
+    return mona_conv_used_blocks(call->bound, &k, call->block_begin * AC_FRACTAL,
+                                 (call->block_end - call->block_begin) * AC_FRACTAL);
 }
 
 static ac_row row_at(const mona_map *map, uint32_t c0, mona_type type, uint32_t block, uint32_t y)

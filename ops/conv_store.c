@@ -1,230 +1,235 @@
 /* The ways of a tile's results out of UB.
  *
- * Results leave in blocks of 32 bytes. Where 32 channels of 8 bits are a channel block, two tiles
- * of 16 channels are joined in fp16, each filling every second block, and then rounded; channels
- * that do not exist are masked. Everything else that is not a row of 16 channels is spread by the
- * scalar unit. */
+ * Results are rounded so that they lie as they do at their place, and leave in blocks of 32 bytes;
+ * what is left of a row is copied by the scalar unit, since no byte beyond may be written.
+ *
+ * 8 bits: a block of 32 bytes is 32 lanes, two blocks of fp16. A part of one lane block, or of
+ * plane rows, is in order already. With two lane blocks these come from two drains, and a vector
+ * instruction, whose blocks are all the same stride apart, could take no more than one of each. So
+ * the rows are cut in four: the 8 blocks of a repeat are rows r, n + r, 2 n + r and 3 n + r of
+ * either lane block, its 4 results as many columns of the output, n apart. With eight lane blocks
+ * the 8 blocks of a repeat are those of a row, and its results lie side by side.
+ *
+ * fp16: a block of t is a block of the output, every width-th. */
 #include "conv_instructions.h"
+
+enum { CUTS = 4, MAX_GAP = UINT16_MAX };
+
+static bool is_wide(const program *p)
+{
+    return p->row->output.type == MONA_F16;
+}
 
 /* ---- UB ------------------------------------------------------------------------------------- */
 
-static void place_pairs(program *p, uint8_t **at, uint32_t m1)
+uint32_t mona_conv_cuts(const program *p)
 {
-    const size_t fractals = m1 + 1; /* an even number of them is turned */
-    p->ub.joined = take_halves(at, fractals * AC_FRACTAL * VECTOR);
-    p->ub.bytes = take(at, fractals * AC_FRACTAL * AC_FRACTAL);
-    p->ub.spare = take_halves(at, fractals * VECTOR);
+    return p->k->width == 2 && p->k->way != MONA_CONV_PLANES && !is_wide(p) ? CUTS : 1;
 }
 
-void mona_conv_place_results(program *p, uint8_t **at, uint32_t m1)
+/* Blocks of the result from one cut to the next: odd, to lie in different banks. The scalar unit
+ * wants all rows in one piece. */
+static uint32_t cut_blocks(const program *p, const tile *t)
 {
-    const size_t bytes = (size_t)m1 * AC_FRACTAL * VECTOR;
-    if (p->pairs)
-        place_pairs(p, at, m1);
-    else
-        p->ub.joined = take_halves(at, p->joins ? 2 * bytes : 0);
-    p->ub.result = take(at, p->joins ? bytes : p->group * bytes + AC_FRACTAL * VECTOR);
+    return t->piece_rows + (p->k->way == MONA_CONV_ROW);
+}
+
+static size_t result_bytes(const program *p, const tile *t)
+{
+    const size_t values = (size_t)t->m1 * AC_FRACTAL * p->k->width * LANES;
+    return p->cuts > 1 ? (size_t)p->cuts * cut_blocks(p, t) * AC_BLOCK
+                       : values * mona_type_size(p->row->output.type);
+}
+
+static uint8_t *result_of(const program *p, const tile *t, uint32_t part)
+{
+    return p->ub.result[t->slot] + (part - t->first) * result_bytes(p, t);
+}
+
+/* ac_scatter's row programs may look beyond a row's end. */
+void mona_conv_place_results(program *p, uint8_t **at, const tile *t)
+{
+    for (uint32_t h = 0; h < HALVES; h++)
+        p->ub.result[h] = take(at, (t->end - t->first) * result_bytes(p, t) + AC_ROW_SLACK);
 }
 
 /* ---- rounding ------------------------------------------------------------------------------- */
 
-static ac_vconv rounding(const program *p)
+/* Repeats of 8 blocks a pitch apart, one block further on each. */
+static void round_pieces(const program *p, const tile *t, uint32_t part, ac_vconv kind)
 {
-    return p->row->output.type == MONA_U8 ? AC_F16_U8 : AC_F16_S8;
+    const bool cut = p->cuts > 1;
+    const ac_vector v = {
+        .repeat = (uint8_t)t->piece_rows,
+        .lanes = HALF_LANES,
+        .dst_block = (uint8_t)(cut ? cut_blocks(p, t) : 1),
+        .a_block = (uint8_t)t->pitch,
+        .dst_repeat = cut ? 1 : 4,
+        .a_repeat = 1,
+    };
+    p->isa->vconv(p->core, kind, result_of(p, t, part), piece_at(p, t, p->ub.t, part, 0, 0), &v);
 }
 
-static size_t result_bytes(const program *p)
+static void scale_lanes(const program *p, const tile *t, uint32_t part)
 {
-    return (size_t)p->m1 * AC_FRACTAL * VECTOR;
+    const uint32_t width = p->k->width;
+    const float scale = scales_first(p) ? 1 : p->conv->epilogue.output_scale;
+    const ac_vector strides = {.dst_block = (uint8_t)width,
+                               .a_block = 1,
+                               .dst_repeat = (uint8_t)(8 * width),
+                               .a_repeat = 8};
+    for (uint32_t j = 0; j < width; j++)
+        muls_all(p->core, (uint16_t *)(void *)result_of(p, t, part) + j * LANES,
+                 piece_at(p, t, p->ub.t, part, 0, j), scale, t->m1 * AC_FRACTAL * LANES, strides);
 }
 
-/* Scales and rounds ub.t to the output's type. */
-static void round_result(const program *p, const tile *t, uint32_t n)
+static void round_part(const program *p, const tile *t, uint32_t part)
 {
-    const float scale = p->conv->epilogue.output_scale;
-    uint8_t *result = p->ub.result + (n - t->first) * result_bytes(p);
-    const bool half = p->row->output.type == MONA_F16;
-    if (n == t->first)
-        p->isa->wait_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
-    if (half || scale != 1)
-        muls_all(p->core, half ? (void *)result : p->ub.t, p->ub.t, scale, elements_of(t),
-                 side_by_side);
-    p->isa->barrier(p->core, AC_PIPE_V);
-    if (!half)
-        vconv_all(p->core, rounding(p), result, p->ub.t, elements_of(t));
-    p->isa->barrier(p->core, AC_PIPE_V);
+    const ac_vconv kind = p->row->output.type == MONA_U8 ? AC_F16_U8 : AC_F16_S8;
+    if (is_wide(p))
+        scale_lanes(p, t, part);
+    else if (p->k->width == 1 || p->k->way == MONA_CONV_PLANES)
+        vconv_all(p->core, kind, result_of(p, t, part), piece_at(p, t, p->ub.t, part, 0, 0),
+                  part_elements(p, t));
+    else
+        round_pieces(p, t, part, kind);
 }
 
-/* Scales block n on its way to its half of ub.joined. */
-static void join(const program *p, const tile *t, uint32_t n)
+/* ---- rows -------------------------------------------------------------------------------------
+ */
+
+/* Where block i of a part's results lies. */
+static uint8_t *result_block(const program *p, const tile *t, uint32_t i)
 {
-    const uint32_t count = elements_of(t);
-    if ((n + 1) * AC_FRACTAL > p->conv->channels)
-        mona_conv_with_block(p, AC_VAND, p->ub.t, p->ub.mask, t);
-    muls_all(p->core, p->ub.joined + (n - t->first) * AC_FRACTAL, p->ub.t,
-             p->conv->epilogue.output_scale, count, dst_every_second);
-    if (n == t->first && n + 1 == t->end && p->conv->blocks > 1)
-        dup_all(p->core, p->ub.joined + AC_FRACTAL, 0, count, dst_every_second);
-    p->isa->barrier(p->core, AC_PIPE_V);
+    const uint32_t cut = p->cuts > 1 ? i / t->piece_rows : 0;
+    return p->ub.result[t->slot] +
+           (size_t)(i + cut * (cut_blocks(p, t) - t->piece_rows)) * AC_BLOCK;
 }
 
-static uint8_t *output_at(const program *p, const tile *t)
+/* Whole blocks of a row: those of whole cuts, then the others. */
+static void copy_result(const program *p, const tile *t, uint8_t *to, uint32_t blocks)
 {
-    const ac_row *o = &p->row->output;
-    return o->data + t->first * AC_FRACTAL / o->c0 * o->block_stride +
-           (size_t)t->x * o->c0 * mona_type_size(o->type);
+    const uint32_t cuts = p->cuts > 1 ? blocks / t->piece_rows : 0, done = cuts * t->piece_rows;
+    if (cuts)
+        p->isa->copy(p->core, AC_UB_L1, to, result_block(p, t, 0),
+                     (ac_copy){.bursts = (uint16_t)cuts,
+                               .blocks = (uint16_t)t->piece_rows,
+                               .src_gap = (uint16_t)(cut_blocks(p, t) - t->piece_rows)});
+    if (blocks > done)
+        copy_blocks(p, AC_UB_L1, to + (size_t)done * AC_BLOCK, result_block(p, t, done),
+                    blocks - done);
 }
 
-/* Results that lie as the output row does: whole 32-byte blocks by MTE3; half a block (one pixel of
- * 16 8-bit channels, of an odd count) by the scalar unit, since no byte beyond may be written. */
 static void store_row(const program *p, const tile *t)
 {
     const ac_row *o = &p->row->output;
-    const uint32_t bytes = t->pixels * o->c0 * (uint32_t)mona_type_size(o->type);
-    const uint32_t whole = bytes / AC_BLOCK * AC_BLOCK, rest = bytes - whole;
-    uint8_t *to = output_at(p, t);
-    sync(p, AC_PIPE_V, AC_PIPE_MTE3, 0);
-    if (whole)
-        copy_blocks(p, AC_UB_L1, to, p->ub.result, whole / AC_BLOCK);
+    const uint32_t column = o->c0 * (uint32_t)mona_type_size(o->type);
+    const uint32_t bytes = t->pixels * column, blocks = bytes / AC_BLOCK, rest = bytes % AC_BLOCK;
+    uint8_t *to = o->data + t->first * o->block_stride + (size_t)t->x * column;
+    copy_result(p, t, to, blocks);
     if (!rest)
         return;
     sync(p, AC_PIPE_V, AC_PIPE_S, 0);
-    scalar_copy(p->core, to + whole, p->ub.result + whole, rest);
+    scalar_copy(p->core, to + bytes - rest, result_block(p, t, blocks), rest);
     sync(p, AC_PIPE_S, AC_PIPE_V, 0);
 }
 
-/* The channels of the tile there are. */
-static uint32_t channels_of(const program *p, const tile *t)
-{
-    return at_most(t->end * AC_FRACTAL, p->conv->channels) - t->first * AC_FRACTAL;
-}
+/* ---- planes -----------------------------------------------------------------------------------
+ */
 
-/* Says what ac_scatter reads and writes. */
-static void announce_scatter(const program *p, const tile *t)
+static uint8_t *plane_row(const program *p, const tile *t, uint32_t j)
 {
     const ac_planes *planes = p->row->planes;
-    const ac_row *o = &p->row->output;
-    const uint32_t channels = channels_of(p, t), block = planes ? planes->block : 1;
-    for (uint32_t n = t->first; n < t->end; n++)
-        p->isa->scalar(p->core, p->ub.result + (n - t->first) * result_bytes(p),
-                       elements_of(t) * mona_type_size(o->type), NULL, 0, 0);
-    if (!planes) {
-        p->isa->scalar(p->core, NULL, 0, output_at(p, t),
-                       t->pixels * o->c0 * mona_type_size(o->type),
-                       AC_SCALAR_STEPS * t->pixels * o->c0);
-        return;
-    }
-    const size_t pixel = block * mona_type_size(planes->type);
-    for (uint32_t i = 0; i < channels / block; i++)
-        p->isa->scalar(p->core, NULL, 0,
-                       planes->rows[t->first * AC_FRACTAL / block + i] + t->x * pixel,
-                       t->pixels * pixel, AC_SCALAR_STEPS * t->pixels * block);
+    return planes->rows[t->first * p->k->width + j] + (size_t)t->x * planes->block;
 }
 
-static void scatter(const program *p, const tile *t)
+/* Blocks of 32 bytes from the end of a row of planes to the next one's start, if that is the same
+ * number for all and they can go in one copy; else UINT32_MAX. */
+static uint32_t planes_gap(const program *p, const tile *t, uint32_t bytes)
 {
-    const ac_row source = {p->ub.result, result_bytes(p), AC_FRACTAL, p->row->output.type};
-    sync(p, AC_PIPE_V, AC_PIPE_S, 0);
-    announce_scatter(p, t);
-    ac_scatter(p->isa, p->row, &source, t->first, t->x, t->pixels);
-    sync(p, AC_PIPE_S, AC_PIPE_V, 0);
+    const ptrdiff_t step = p->k->width > 1 ? plane_row(p, t, 1) - plane_row(p, t, 0) : 0;
+    const ptrdiff_t gap = step - (ptrdiff_t)bytes;
+    for (uint32_t j = 1; j < p->k->width; j++)
+        if (plane_row(p, t, j) - plane_row(p, t, j - 1) != step)
+            return UINT32_MAX;
+    const bool fits = gap >= 0 && gap % AC_BLOCK == 0 && gap / AC_BLOCK <= MAX_GAP;
+    return p->k->width > 1 && fits ? (uint32_t)(gap / AC_BLOCK) : UINT32_MAX;
 }
 
-/* Bytes of UB between two rows of planes. */
-static size_t pairs_row_bytes(const program *p)
+static void store_planes(const program *p, const tile *t)
 {
-    return (size_t)(p->m1 + 1) / 2 * 2 * AC_BLOCK;
-}
-
-/* Depth to space of 2 x 2 samples of 8 bits. A pixel's 16 rounded channels are 8 pairs, each of one
- * row of planes; two pixels are a block of 16 pairs, and 16 such blocks, turned, are rows of 16
- * pairs. For the pairs of 32 pixels to lie in order, a block must hold pixels m and m + 16: fp16
- * blocks of ub.t go to every second place, each 8 pixels of 32 by an instruction of their own. */
-static void pair_pixels(const program *p, const tile *t, uint32_t groups)
-{
-    const uint32_t fractals = (t->pixels + AC_FRACTAL - 1) / AC_FRACTAL;
-    const ac_vector v = {.repeat = (uint8_t)groups,
-                         .lanes = HALF_LANES,
-                         .dst_block = 2,
-                         .a_block = 1,
-                         .dst_repeat = 32,
-                         .a_repeat = 32};
-    if (fractals % 2)
-        dup_all(p->core, p->ub.t + (size_t)fractals * AC_FRACTAL * AC_FRACTAL, 0,
-                AC_FRACTAL * AC_FRACTAL, side_by_side);
-    p->isa->barrier(p->core, AC_PIPE_V);
-    for (uint32_t part = 0; part < 4; part++)
-        p->isa->vecs(p->core, AC_VMULS, p->ub.joined + (part % 2 * 16 + part / 2) * AC_FRACTAL,
-                     p->ub.t + part * 8 * AC_FRACTAL, p->conv->epilogue.output_scale, &v);
-    p->isa->barrier(p->core, AC_PIPE_V);
-}
-
-/* To rows of ub.result. */
-static void round_pairs(const program *p, const tile *t)
-{
-    const uint32_t groups = (t->pixels + 2 * AC_FRACTAL - 1) / (2 * AC_FRACTAL);
-    uint16_t *dst[AC_FRACTAL];
-    const uint16_t *src[AC_FRACTAL];
-    pair_pixels(p, t, groups);
-    vconv_all(p->core, rounding(p), p->ub.bytes, p->ub.joined,
-              groups * 2 * AC_FRACTAL * AC_FRACTAL);
-    for (uint32_t i = 0; i < AC_FRACTAL; i++) {
-        const uint32_t row = i % 8, second = i / 8; /* of two blocks of pairs */
-        src[i] = (const uint16_t *)(const void *)(p->ub.bytes + i * AC_BLOCK);
-        dst[i] =
-            row < channels_of(p, t) / 2
-                ? (uint16_t *)(void *)(p->ub.result + row * pairs_row_bytes(p) + second * AC_BLOCK)
-                : p->ub.spare;
-    }
-    p->isa->wait_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
-    p->isa->barrier(p->core, AC_PIPE_V);
-    p->isa->transpose(p->core, dst, src, (uint8_t)groups, 2, AC_FRACTAL);
-    p->isa->barrier(p->core, AC_PIPE_V);
-}
-
-/* Whole blocks by MTE3, the rest of a row by the scalar unit. */
-static void store_pairs(const program *p, const tile *t)
-{
-    const uint32_t bytes = 2 * t->pixels, whole = bytes / AC_BLOCK * AC_BLOCK, rest = bytes - whole;
-    sync(p, AC_PIPE_V, AC_PIPE_MTE3, 0);
+    const uint32_t bytes = t->pixels * p->row->planes->block, rest = bytes % AC_BLOCK;
+    const uint32_t blocks = bytes / AC_BLOCK, gap = planes_gap(p, t, bytes - rest);
+    const uint32_t lane_blocks = t->m1 * AC_FRACTAL / 2; /* of a lane block's row */
+    const bool together = gap != UINT32_MAX;
+    uint8_t *result = p->ub.result[t->slot];
+    if (blocks && together)
+        p->isa->copy(p->core, AC_UB_GM, plane_row(p, t, 0), result,
+                     (ac_copy){.bursts = (uint16_t)p->k->width,
+                               .blocks = (uint16_t)blocks,
+                               .src_gap = (uint16_t)(lane_blocks - blocks),
+                               .dst_gap = (uint16_t)gap});
     if (rest)
         sync(p, AC_PIPE_V, AC_PIPE_S, 0);
-    for (uint32_t i = 0; i < channels_of(p, t) / 2; i++) {
-        const uint8_t *from = p->ub.result + i * pairs_row_bytes(p);
-        uint8_t *to = p->row->planes->rows[t->first * AC_FRACTAL / 2 + i] + (size_t)t->x * 2;
-        if (whole)
-            copy_blocks(p, AC_UB_GM, to, from, whole / AC_BLOCK);
+    for (uint32_t j = 0; j < p->k->width; j++) {
+        const uint8_t *from = result + (size_t)j * lane_blocks * AC_BLOCK;
+        if (blocks && !together)
+            copy_blocks(p, AC_UB_GM, plane_row(p, t, j), from, blocks);
         if (rest)
-            scalar_copy(p->core, to + whole, from + whole, rest);
+            scalar_copy(p->core, plane_row(p, t, j) + bytes - rest, from + bytes - rest, rest);
     }
     if (rest)
         sync(p, AC_PIPE_S, AC_PIPE_V, 0);
 }
 
-static void finish_joined(const program *p, const tile *t)
+/* ---- scatter ----------------------------------------------------------------------------------
+ */
+
+/* Says what ac_scatter writes. */
+static void announce_scatter(const program *p, const tile *t, uint32_t channels)
 {
-    p->isa->wait_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
-    vconv_all(p->core, rounding(p), p->ub.result, p->ub.joined, 2 * elements_of(t));
-    store_row(p, t);
+    const ac_planes *planes = p->row->planes;
+    const ac_row *o = &p->row->output;
+    const size_t size = mona_type_size(planes ? planes->type : o->type);
+    if (!planes) {
+        const size_t column = o->c0 * size;
+        p->isa->scalar(p->core, NULL, 0,
+                       o->data + t->first * LANES / o->c0 * o->block_stride + t->x * column,
+                       t->pixels * column, AC_SCALAR_STEPS * t->pixels * o->c0);
+        return;
+    }
+    for (uint32_t i = 0; i < channels / planes->block; i++)
+        p->isa->scalar(
+            p->core, NULL, 0,
+            planes->rows[t->first * LANES / planes->block + i] + t->x * planes->block * size,
+            t->pixels * planes->block * size, AC_SCALAR_STEPS * t->pixels * planes->block);
 }
 
-void mona_conv_round(const program *p, const tile *t, uint32_t n)
+static void scatter(const program *p, const tile *t)
 {
-    if (p->pairs)
-        round_pairs(p, t);
-    else
-        (p->joins ? join : round_result)(p, t, n);
+    const size_t part_bytes = result_bytes(p, t);
+    const ac_row source = {p->ub.result[t->slot], part_bytes, LANES, p->row->output.type};
+    const uint32_t channels = at_most(t->end * LANES, p->conv->channels) - t->first * LANES;
+    sync(p, AC_PIPE_V, AC_PIPE_S, 0);
+    for (uint32_t part = t->first; part < t->end; part++)
+        p->isa->scalar(p->core, result_of(p, t, part),
+                       t->pixels * LANES * mona_type_size(source.type), NULL, 0, 0);
+    announce_scatter(p, t, channels);
+    ac_scatter(p->isa, p->row, &source, t->first, t->x, t->pixels);
+    sync(p, AC_PIPE_S, AC_PIPE_V, 0);
 }
 
 void mona_conv_store(const program *p, const tile *t)
 {
-    if (p->joins)
-        finish_joined(p, t);
-    else if (p->pairs)
-        store_pairs(p, t);
-    else if (ac_scatter_needed(p->row))
-        scatter(p, t);
-    else
+    p->isa->wait_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, (ac_event)t->slot);
+    for (uint32_t part = t->first; part < t->end; part++)
+        round_part(p, t, part);
+    sync(p, AC_PIPE_V, AC_PIPE_MTE3, 0);
+    if (p->k->way == MONA_CONV_ROW)
         store_row(p, t);
-    p->isa->set_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
+    else if (p->k->way == MONA_CONV_PLANES)
+        store_planes(p, t);
+    else
+        scatter(p, t);
+    p->isa->set_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, (ac_event)t->slot);
 }

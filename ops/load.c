@@ -74,6 +74,10 @@ static size_t scratch_bytes(const mona_bound_op *b, uint32_t columns)
 static void row(const mona_row_call *call)
 {
     const mona_bound_op *b = call->bound;
+    if (mona_load_is_dense(b)) {
+        mona_load_dense(call, 1);
+        return;
+    }
     if (mona_load_has_program(b)) {
         mona_load_by_instructions(call, 1);
         return;
@@ -107,7 +111,9 @@ static void row(const mona_row_call *call)
 
 static void some_rows(const mona_row_call *calls, uint32_t count)
 {
-    if (mona_load_has_program(calls->bound))
+    if (mona_load_is_dense(calls->bound))
+        mona_load_dense(calls, count);
+    else if (mona_load_has_program(calls->bound))
         mona_load_by_instructions(calls, count);
     else
         for (uint32_t i = 0; i < count; i++)

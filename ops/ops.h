@@ -30,6 +30,8 @@ typedef struct mona_bound_op {
     mona_shape output;
     uint32_t input_c0[MONA_OP_MAX_INPUTS]; /* of the tensors in L1; 0: input planes */
     uint32_t output_c0;                    /* 0: output planes */
+    const mona_file_op *store;             /* CONV: the STORE fused into it, or NULL; the type of */
+    mona_type store_type;                  /* its planes */
     void *constants;                       /* constants_bytes(), filled by bind() */
 } mona_bound_op;
 
@@ -113,6 +115,9 @@ extern const mona_op_class mona_op_load, mona_op_store, mona_op_conv, mona_op_ad
     mona_op_resize, mona_op_depth_to_space, mona_op_max_pool, mona_op_average_pool;
 extern const mona_op_class *const mona_ops[MONA_OP_COUNT]; /* by mona_op_kind */
 
+/* LOAD as an AI Core program where a tensor's row is a plane's, some_rows' arguments. */
+bool mona_load_is_dense(const mona_bound_op *bound);
+void mona_load_dense(const mona_row_call *calls, uint32_t count);
 /* LOAD as an AI Core program, for the forms that have one. */
 bool mona_load_has_program(const mona_bound_op *bound);
 void mona_load_by_instructions(const mona_row_call *calls, uint32_t count);

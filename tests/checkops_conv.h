@@ -160,6 +160,8 @@ static mona_bound_op bound_conv(const conv_case *k, const section *s, const ac_i
         .input_c0 = {ac_target_c0(k->target, k->input.type, k->input.channels),
                      ac_target_c0(k->target, k->residual.type, k->residual.channels)},
         .output_c0 = ac_target_c0(k->target, k->output.type, k->output.channels),
+        .store = k->store ? &k->store_op : NULL,
+        .store_type = k->plane_type,
     };
     b.constants = allocate(mona_op_conv.constants_bytes(&b));
     mona_op_conv.bind(&b);
@@ -199,6 +201,8 @@ static void new_conv_input(conv_input *in, const conv_case *k, const section *s)
     in->columns = mona_op_conv.columns(&b, 0, (mona_span){0, k->pixels});
     in->count = (uint32_t)(rows.end - rows.begin);
     const uint32_t c0 = ac_target_c0(k->target, k->input.type, k->input.channels);
+    while (k->target->ring_columns > 1 && in->columns.begin % AC_BLOCK) /* as schedule.c does */
+        in->columns.begin--;
     for (uint32_t i = 0; i < in->count; i++) {
         in->rows[i] = random_row(k->input.type, c0, k->input.channels,
                                  (uint32_t)(in->columns.end - in->columns.begin), k->f);

@@ -159,25 +159,28 @@ typedef struct ac_epilogue {
  *
  * A step is one operand of the arithmetic: 4 elements for INT8, 1 for FP16; run r has
  * ac_run_steps(r) of them (rounded up, the surplus having zero weights). Row programs read weights
- * packed as [block of 16 outputs][run][step][16 outputs][elements of a step]      s8, or fp32
- * holding fp16 values and the instructions as B fractals (zero-padded to whole fractals a run)
- *   [block of 16 outputs][run][fractal][16 outputs][fractal_k elements]   s8, or fp16 bits.
+ * packed as [block of 16 outputs][run][step][16 outputs][elements of a step], s8, or fp32 holding
+ * fp16 values; instructions read those of `packing`, and what is said to be of row programs is not
+ * there for them.
  * A grouped convolution gives block n only the runs its inputs need: [first_run[n], first_run[n] +
  * run_count[n]), its weights starting at weights + weights_offset[n]. */
 typedef struct ac_conv {
     mona_type source_type; /* U8, S8 or F16 */
     uint32_t c0,
         stride; /* of the source, in elements; from one output pixel to the next, in columns */
-    uint32_t pixel_bytes;           /* stride * c0 * element size: the same in bytes */
-    uint32_t channels;              /* outputs */
-    uint32_t blocks;                /* ceil(channels / 16) */
+    uint32_t pixel_bytes; /* stride * c0 * element size: the same in bytes */
+    uint32_t taps;        /* neighbouring columns of a run, of instructions */
+    uint32_t channels;    /* outputs */
+    uint32_t blocks;      /* ceil(channels / 16) */
+    /* Of row programs, to `bias`. */
     const uint16_t *run_elements;   /* of each run, before rounding up to steps */
     const uint32_t *first_run;      /* [blocks] */
     const uint32_t *run_count;      /* [blocks] */
     const uint32_t *weights_offset; /* [blocks], bytes */
     const uint8_t *weights;         /* 64-byte aligned */
     const void
-        *bias;       /* s32 or f32 [16 * blocks], 64-byte aligned; zeros where the model has none */
+        *bias; /* s32 or f32 [16 * blocks], 64-byte aligned; zeros where the model has none */
+    const struct mona_conv_packing *packing; /* of instructions, else NULL */
     bool small_sums; /* INT8: whatever the source holds, |accumulator| < 2^22 and
                         |accumulator * scale| < 2^15 for every output */
     ac_epilogue epilogue;
@@ -289,9 +292,10 @@ typedef struct ac_isa {
                  uint32_t n, bool start_at_zero); /* mad */
     void (*bias_l0c)(ac_core *, void *c, const void *bias, uint32_t m,
                      uint32_t n); /* broadcast_ub_to_cc */
-    void (*drain)(ac_core *, ac_drain, uint16_t *dst_ub, const void *src_l0c, uint32_t fractals,
-                  const uint16_t *deq16_ub,
-                  bool relu); /* copy_matrix_cc_to_ubuf; deq16: 16 fp16 in UB */
+    /* copy_matrix_cc_to_ubuf: bursts of `blocks` fractals; src_gap in fractals, dst_gap in blocks
+       of 32 bytes. deq16: 16 fp16 in UB */
+    void (*drain)(ac_core *, ac_drain, uint16_t *dst_ub, const void *src_l0c, ac_copy,
+                  const uint16_t *deq16_ub, bool relu);
     void (*dup)(ac_core *, uint16_t *dst, uint16_t value, const ac_vector *); /* vector_dup */
     void (*vec2)(ac_core *, ac_vec2, void *dst, const void *a, const void *b,
                  const ac_vector *); /* vadd, ... */

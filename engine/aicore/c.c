@@ -129,19 +129,26 @@ static void c_bias_l0c(ac_core *core, void *c, const void *bias, uint32_t m, uin
 }
 
 /* relu as MONA_ACT_RELU: whatever is not above 0, -0 too, becomes +0. */
-static void c_drain(ac_core *core, ac_drain kind, uint16_t *dst_ub, const void *src_l0c,
-                    uint32_t fractals, const uint16_t *deq16_ub, bool relu)
+static void c_drain(ac_core *core, ac_drain kind, uint16_t *dst_ub, const void *src_l0c, ac_copy c,
+                    const uint16_t *deq16_ub, bool relu)
 {
     (void)core;
+    enum { FRACTAL = AC_FRACTAL * AC_FRACTAL };
     const int32_t *s = src_l0c;
     const float *f = src_l0c;
+    const size_t count = (size_t)c.blocks * FRACTAL;
     float scale[AC_FRACTAL] = {0};
     for (uint32_t i = 0; i < AC_FRACTAL && kind == AC_DRAIN_S32_F16_DEQ; i++)
         scale[i] = ac_f32_from_f16(deq16_ub[i]);
-    for (size_t i = 0; i < (size_t)fractals * AC_FRACTAL * AC_FRACTAL; i++) {
-        const uint16_t t = ac_f16_from_f32(
-            kind == AC_DRAIN_S32_F16_DEQ ? (float)s[i] * scale[i % AC_FRACTAL] : f[i]);
-        dst_ub[i] = relu && t & 0x8000 ? 0 : t;
+    for (uint32_t burst = 0; burst < c.bursts; burst++) {
+        for (size_t i = 0; i < count; i++) {
+            const uint16_t t = ac_f16_from_f32(
+                kind == AC_DRAIN_S32_F16_DEQ ? (float)s[i] * scale[i % AC_FRACTAL] : f[i]);
+            dst_ub[i] = relu && t & 0x8000 ? 0 : t;
+        }
+        s += count + (size_t)c.src_gap * FRACTAL;
+        f += count + (size_t)c.src_gap * FRACTAL;
+        dst_ub += count + (size_t)c.dst_gap * AC_FRACTAL;
     }
 }
 

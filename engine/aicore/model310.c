@@ -319,17 +319,17 @@ static void m_bias_l0c(ac_core *core, void *c, const void *bias, uint32_t rows, 
         ac_isa_instructions.bias_l0c(core, c, bias, rows, n);
 }
 
-static void m_drain(ac_core *core, ac_drain kind, uint16_t *dst, const void *src, uint32_t fractals,
+static void m_drain(ac_core *core, ac_drain kind, uint16_t *dst, const void *src, ac_copy c,
                     const uint16_t *deq16, bool relu)
 {
     ac_model *m = core->model;
     if (m) {
         begin(m, AC_OP_DRAIN, AC_PIPE_V);
         if (!m->config.count_only)
-            ac_check_drain(m, kind, dst, src, fractals, deq16);
+            ac_check_drain(m, kind, dst, src, c, deq16);
     }
-    if (!m || spend(m, ac_time_drain(m->config.costs, fractals)))
-        ac_isa_instructions.drain(core, kind, dst, src, fractals, deq16, relu);
+    if (!m || spend(m, ac_time_drain(m->config.costs, (uint32_t)c.bursts * c.blocks)))
+        ac_isa_instructions.drain(core, kind, dst, src, c, deq16, relu);
 }
 
 /* ---- vectors -------------------------------------------------------------------------------- */

@@ -380,22 +380,29 @@ void ac_check_bias(ac_model *m, const void *c, const void *bias, uint32_t rows, 
     write_bytes(m, &to, 0, c_bytes);
 }
 
-void ac_check_drain(ac_model *m, ac_drain kind, const void *dst, const void *src, uint32_t fractals,
+void ac_check_drain(ac_model *m, ac_drain kind, const void *dst, const void *src, ac_copy c,
                     const void *deq16)
 {
-    if (!within(m, "fractals", fractals, 1, MAX_BLOCKS))
+    if (!within(m, "bursts", c.bursts, 1, MAX_BURSTS) ||
+        !within(m, "fractals", c.blocks, 1, MAX_BLOCKS))
         return;
-    const size_t from_bytes = (size_t)fractals * C_FRACTAL_BYTES, to_bytes = from_bytes / 2;
+    const size_t from_burst = (size_t)c.blocks * C_FRACTAL_BYTES, to_burst = from_burst / 2;
+    const size_t from_step = from_burst + (size_t)c.src_gap * C_FRACTAL_BYTES;
+    const size_t to_step = to_burst + (size_t)c.dst_gap * AC_BLOCK, last = c.bursts - 1u;
     const ac_place from =
-        place(m, "src", (ac_extent){src, from_bytes, 1 << AC_L0C, C_FRACTAL_BYTES, false});
-    const ac_place to = place(m, "dst", (ac_extent){dst, to_bytes, 1 << AC_UB, AC_BLOCK, true});
-    read_bytes(m, &from, 0, from_bytes);
+        place(m, "src",
+              (ac_extent){src, last * from_step + from_burst, 1 << AC_L0C, C_FRACTAL_BYTES, false});
+    const ac_place to =
+        place(m, "dst", (ac_extent){dst, last * to_step + to_burst, 1 << AC_UB, AC_BLOCK, true});
+    for (size_t i = 0; i < c.bursts; i++)
+        read_bytes(m, &from, i * from_step, from_burst);
     if (kind == AC_DRAIN_S32_F16_DEQ) {
         const ac_place scale =
             place(m, "deq16", (ac_extent){deq16, AC_BLOCK, 1 << AC_UB, AC_BLOCK, false});
         read_bytes(m, &scale, 0, AC_BLOCK);
     }
-    write_bytes(m, &to, 0, to_bytes);
+    for (size_t i = 0; i < c.bursts; i++)
+        write_bytes(m, &to, i * to_step, to_burst);
 }
 
 /* ---- vectors -------------------------------------------------------------------------------- */

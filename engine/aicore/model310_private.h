@@ -118,7 +118,7 @@ void ac_check_load3d(ac_model *, const void *dst, const void *row, const ac_load
 void ac_check_mmad(ac_model *, const ac_target *, ac_mad, const void *const cab[3],
                    const uint32_t mkn[3], bool start_at_zero);
 void ac_check_bias(ac_model *, const void *c, const void *bias, uint32_t m, uint32_t n);
-void ac_check_drain(ac_model *, ac_drain, const void *dst, const void *src, uint32_t fractals,
+void ac_check_drain(ac_model *, ac_drain, const void *dst, const void *src, ac_copy,
                     const void *deq16);
 /* streams: dst, then `sources` more */
 void ac_check_vector(ac_model *, const ac_stream *streams, uint32_t sources, const ac_vector *);

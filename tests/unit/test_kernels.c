@@ -617,8 +617,10 @@ static void test_channel_blocks(void **unused)
     assert_int_equal(ac_target_c0(&ac_target_host, MONA_F16, 7), 8);
     assert_int_equal(ac_target_c0(&ac_target_host, MONA_U8, 9), 16);
     assert_int_equal(ac_target_c0(&ac_target_host, MONA_F16, 70), 16);
-    assert_int_equal(ac_target_c0(&ac_target_ascend310, MONA_U8, 1), 8);
-    assert_int_equal(ac_target_c0(&ac_target_ascend310, MONA_U8, 9), 32);
+    assert_int_equal(ac_target_c0(&ac_target_ascend310, MONA_U8, 1), 1);
+    assert_int_equal(ac_target_c0(&ac_target_ascend310, MONA_U8, 2), 8);
+    assert_int_equal(ac_target_c0(&ac_target_ascend310, MONA_U8, 9), 16);
+    assert_int_equal(ac_target_c0(&ac_target_ascend310, MONA_U8, 17), 32);
     assert_int_equal(ac_target_c0(&ac_target_ascend310, MONA_F16, 4), 4);
     assert_int_equal(ac_target_c0(&ac_target_ascend310, MONA_F16, 5), 16);
 }

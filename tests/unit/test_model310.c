@@ -185,7 +185,7 @@ static void convolve(bench *b)
     order(b, MTE1, M);                                  /* MTE1 106, M 109 */
     mmad(b, 16, 32, 16);                                /* M 109 + 10 + 1 = 120 */
     order(b, M, V);                                     /* M 123, V 126 */
-    isa->drain(&b->core, AC_DRAIN_S32_F16_DEQ, half(ub + 1024), b->core.l0c, 1, half(ub),
+    isa->drain(&b->core, AC_DRAIN_S32_F16_DEQ, half(ub + 1024), b->core.l0c, (ac_copy){.bursts = 1, .blocks = 1}, half(ub),
                false); /* V 130 */
     isa->vconv(&b->core, AC_F16_S8, ub + 2048, ub + 1024,
                &(ac_vector){2, 128, 1, 1, 0, 4, 8, 0}); /* V 132 */
@@ -596,7 +596,7 @@ PROGRAM(unaligned_row)
 }
 PROGRAM(drain_0)
 {
-    isa->drain(&b->core, AC_DRAIN_F32_F16, half(b->core.ub), b->core.l0c, 0, NULL, false);
+    isa->drain(&b->core, AC_DRAIN_F32_F16, half(b->core.ub), b->core.l0c, (ac_copy){.bursts = 1}, NULL, false);
 }
 PROGRAM(bias_of_no_row)
 {
@@ -643,7 +643,7 @@ PROGRAM(unwritten_l0c)
 }
 PROGRAM(unwritten_drain)
 {
-    isa->drain(&b->core, AC_DRAIN_F32_F16, half(b->core.ub), b->core.l0c, 1, NULL, false);
+    isa->drain(&b->core, AC_DRAIN_F32_F16, half(b->core.ub), b->core.l0c, (ac_copy){.bursts = 1, .blocks = 1}, NULL, false);
 }
 PROGRAM(masked_lanes)
 {

@@ -1,0 +1,74 @@
+/* LOAD of one plane into a tensor of one channel of the same 8 bits: a row of the tensor is the row
+ * of the plane, and MTE2 copies it. What does not
+ * fill a block of 32 bytes goes by way of UB, where the scalar unit puts it among zeros: those
+ * columns are padding or have not been made yet. */
+#include "helpers.h"
+#include "lanes.h"
+
+bool mona_load_is_dense(const mona_bound_op *b)
+{
+    return mona_rows_are_blocks(b) && b->op->input_count == 1 && b->output_c0 == 1 &&
+           b->op->load.block[0] == 1 && b->input[0].type == b->output.type &&
+           mona_type_size(b->output.type) == 1;
+}
+
+static uint8_t *plane_row(const mona_row_call *call)
+{
+    const mona_buffer *plane = &call->planes[0];
+    return (uint8_t *)plane->data + (ptrdiff_t)call->y * plane->row_stride +
+           (ptrdiff_t)call->x_begin;
+}
+
+static uint32_t pixels_of(const mona_row_call *call)
+{
+    return (uint32_t)(call->x_end - call->x_begin);
+}
+
+/* How many rows, from the first on, lie evenly in the ring. */
+static uint32_t even_rows(const mona_row_call *calls, uint32_t count, ptrdiff_t *step)
+{
+    uint32_t rows = 1;
+    *step = count > 1 ? output_row(&calls[1]).data - output_row(calls).data : 0;
+    while (rows < count &&
+           output_row(&calls[rows]).data - output_row(&calls[rows - 1]).data == *step)
+        rows++;
+    return rows;
+}
+
+static void load_blocks(const mona_row_call *calls, uint32_t count, uint32_t bytes)
+{
+    for (uint32_t i = 0, rows; i < count; i += rows) {
+        mona_steps to = {.at = output_row(&calls[i]).data};
+        rows = even_rows(&calls[i], count - i, &to.step);
+        mona_copy_rows(calls->core, AC_GM_L1, to,
+                       (mona_steps){plane_row(&calls[i]), calls->planes[0].row_stride}, rows,
+                       bytes);
+    }
+}
+
+/* The last `rest` bytes of every row; UB: [row][32]. */
+static void load_rest(const mona_row_call *calls, uint32_t count, uint32_t rest)
+{
+    ac_core *core = calls->core;
+    const uint32_t whole = pixels_of(calls) - rest;
+    dup_all(core, core->ub, 0, count * AC_BLOCK / 2, side_by_side);
+    core->isa->set_flag(core, AC_PIPE_V, AC_PIPE_S, AC_EVENT0);
+    core->isa->wait_flag(core, AC_PIPE_V, AC_PIPE_S, AC_EVENT0);
+    for (uint32_t i = 0; i < count; i++)
+        scalar_copy(core, core->ub + i * AC_BLOCK, plane_row(&calls[i]) + whole, rest);
+    core->isa->set_flag(core, AC_PIPE_S, AC_PIPE_MTE3, AC_EVENT0);
+    core->isa->wait_flag(core, AC_PIPE_S, AC_PIPE_MTE3, AC_EVENT0);
+    for (uint32_t i = 0; i < count; i++)
+        core->isa->copy(core, AC_UB_L1, output_row(&calls[i]).data + whole, core->ub + i * AC_BLOCK,
+                        (ac_copy){.bursts = 1, .blocks = 1});
+}
+
+void mona_load_dense(const mona_row_call *calls, uint32_t count)
+{
+    const uint32_t pixels = pixels_of(calls), rest = pixels % AC_BLOCK;
+    calls->core->isa->barrier(calls->core, AC_PIPE_ALL);
+    if (pixels > rest)
+        load_blocks(calls, count, pixels - rest);
+    if (rest)
+        load_rest(calls, count, rest);
+}
