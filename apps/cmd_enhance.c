@@ -16,6 +16,7 @@
 typedef struct arguments {
     const char *input, *output;
     const char *stages, *sr, *denoise, *strength, *device, *cpu, *preset, *codec, *format, *raw;
+    const char *progress;
     option_list encoder;
     long threads, strip_rows, frames;
     double start, crf;
@@ -149,7 +150,7 @@ static int enhance(int argc, char **argv)
     if (result != OPTIONS_RUN)
         return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
 
-    progress shown = progress_begin(a.quiet);
+    progress shown = progress_begin(a.quiet, a.progress);
     enhance_settings settings = {
         .input = a.input,
         .output = a.output,
@@ -185,6 +186,7 @@ static int enhance(int argc, char **argv)
         status = run(&a, &settings, &shown, image);
     for (int i = 0; i < MODEL_COUNT; i++)
         model_source_close(&models[i]);
+    progress_close(&shown);
     return status;
 }
 
@@ -236,6 +238,9 @@ static const option options[] = {
     {"--strip-rows", NULL, OPTION_WHOLE, offsetof(arguments, strip_rows), "N", computing,
      .help = "rows a step of the planner produces (default the planner's choice)", .minimum = 1,
      .maximum = MONA_MAX_SIDE},
+    {"--progress", NULL, OPTION_CHOICE, offsetof(arguments, progress), PROGRESS_STYLES, "Other",
+     .help = "on stderr: a bar for terminals, plain lines every 5 s, or JSON lines",
+     .initial = "auto"},
     {"--quiet", NULL, OPTION_FLAG, offsetof(arguments, quiet), NULL, "Other",
      .help = "print nothing but errors"},
 };

@@ -1,21 +1,34 @@
-/* What mona enhance says on stderr while it works. */
+/* What mona enhance says on stderr while it works: a bar on a terminal, a line every few seconds
+ * elsewhere, or JSON lines. */
 #ifndef MONA_PROGRESS_H
 #define MONA_PROGRESS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "pipeline/enhance.h"
 
+typedef enum progress_style { PROGRESS_BAR, PROGRESS_PLAIN, PROGRESS_JSON } progress_style;
+
 typedef struct progress {
-    bool quiet;          /* say nothing */
-    bool terminal;       /* stderr is one: redraw a line */
+    bool quiet; /* say nothing */
+    progress_style style;
     /* Seconds of the monotonic clock; 0: not yet. */
-    double started, began, first, shown; /* the command, the video, its first frame's end, a redraw */
+    double started, began, first, shown; /* the command, the video, its first frame's end, a line */
+    enhance_report last; /* of a while ago, at lasted: what steps take now is since then */
+    double lasted;
+    bool drawn;         /* the bar is on the terminal */
+    double *latency_ms; /* of each frame; NULL: not kept */
+    size_t latency_count, latency_capacity;
+    bool keep_latency; /* set by the caller */
 } progress;
 
-/* At the command's start. */
-progress progress_begin(bool quiet);
+/* The choices of an option for it, with '|' between. */
+#define PROGRESS_STYLES "auto|bar|plain|json"
+
+/* At the command's start. style: one of PROGRESS_STYLES. */
+progress progress_begin(bool quiet, const char *style);
 
 /* An enhance_settings.progress callback; context is a progress. */
 void progress_show(void *context, const enhance_report *report);
@@ -28,5 +41,7 @@ void progress_end(progress *p);
 
 /* One line: what was done, how fast, and what it took. */
 void progress_summary(progress *p, const char *output, const enhance_report *report);
+
+void progress_close(progress *p);
 
 #endif

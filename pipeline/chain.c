@@ -87,7 +87,11 @@ static mona_status enqueue_stage(chain *c, unsigned i, uint64_t n)
         status = mona_stream_wait(s->stream,
                                   &c->stages[i + 1].done[(n - c->slots[i + 1]) % STAGE_SLOTS]);
     if (!status)
+        status = mona_stream_call(s->stream, stopwatch_start, &c->watches[i]);
+    if (!status)
         status = stage_enqueue(s, in, out, (unsigned)(n % STAGE_SLOTS));
+    if (!status)
+        status = mona_stream_call(s->stream, stopwatch_stop, &c->watches[i]);
     if (!status)
         status = mona_stream_record(s->stream, &s->done[n % STAGE_SLOTS]);
     return status;

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "clock.h"
 #include "error.h"
 #include "frame.h"
 #include "stage.h"
@@ -20,6 +21,7 @@ enum { CHAIN_MAX_STAGES = 4, CHAIN_INPUTS = 3, CHAIN_BETWEEN = 2, CHAIN_OUTPUTS 
 
 typedef struct chain {
     stage stages[CHAIN_MAX_STAGES];
+    stopwatch watches[CHAIN_MAX_STAGES]; /* what each stage took of all frames */
     unsigned count;
     frame edges[CHAIN_MAX_STAGES + 1][STAGE_SLOTS];
     unsigned slots[CHAIN_MAX_STAGES + 1]; /* of each edge */

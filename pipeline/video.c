@@ -18,6 +18,8 @@
 typedef struct job {
     AVFrame *picture; /* the output slot's planes as libav sees them, made once */
     mona_event *done;
+    uint64_t decoded;                                    /* when, by clock_ns */
+    uint64_t lost_packets, damaged_frames, moved_frames; /* of the input until then */
 } job;
 
 typedef struct video {
@@ -29,6 +31,7 @@ typedef struct video {
     mux container;
     job jobs[CHAIN_OUTPUTS];
     channel idle, busy; /* jobs that wait for a frame; jobs in order of their frames */
+    stopwatch decoding, encoding;
     atomic_bool stop;
     pipeline_error decode_error;
 } video;
@@ -57,6 +60,7 @@ static bool copy_properties(AVFrame *to, const AVFrame *from)
 static bool submit(video *v)
 {
     const AVFrame *decoded = v->in.frame;
+    const uint64_t time = clock_ns();
     frame *slot;
     mona_status status = chain_input(&v->stages, &slot);
     if (status)
@@ -70,6 +74,10 @@ static bool submit(video *v)
         return false;
     if (!copy_properties(j->picture, decoded))
         return pipeline_fail(&v->decode_error, "out of memory");
+    j->decoded = time;
+    j->lost_packets = v->in.lost_packets;
+    j->damaged_frames = v->in.damaged_frames;
+    j->moved_frames = v->in.moved_frames;
     status = chain_enqueue(&v->stages, &j->done);
     if (status)
         return pipeline_fail(&v->decode_error, "computing failed: %s", mona_status_text(status));
@@ -83,7 +91,10 @@ static void *decode_all(void *argument)
     uint64_t frames = 0;
 
     while (!atomic_load(&v->stop) && (!limit || frames < limit)) {
-        if (input_next(&v->in, &v->decode_error) != INPUT_FRAME || !submit(v))
+        stopwatch_start(&v->decoding);
+        const input_result next = input_next(&v->in, &v->decode_error);
+        stopwatch_stop(&v->decoding);
+        if (next != INPUT_FRAME || !submit(v))
             break;
         frames++;
     }
@@ -97,6 +108,11 @@ static void *decode_all(void *argument)
 
 static void tell(video *v)
 {
+    enhance_report *r = v->report;
+    r->decode_ns = stopwatch_read(&v->decoding);
+    r->encode_ns = stopwatch_read(&v->encoding);
+    for (unsigned i = 0; i < v->stages.count; i++)
+        r->stage_ns[i] = stopwatch_read(&v->stages.watches[i]);
     if (v->settings->progress)
         v->settings->progress(v->settings->progress_context, v->report);
 }
@@ -108,8 +124,14 @@ static bool finish_job(video *v, job *j, pipeline_error *error)
     mona_status status = mona_event_synchronize(j->done);
     if (status)
         return pipeline_fail(error, "computing failed: %s", mona_status_text(status));
+    v->report->latency_ns = clock_ns() - j->decoded;
+    v->report->lost_packets = j->lost_packets;
+    v->report->damaged_frames = j->damaged_frames;
+    v->report->moved_frames = j->moved_frames;
+    stopwatch_start(&v->encoding);
     if (!encoder_put(&v->out, j->picture, &v->container, error))
         return false;
+    stopwatch_stop(&v->encoding);
     v->report->frames++;
     tell(v);
     return true;
@@ -199,7 +221,9 @@ static void begin_report(video *v)
                                   .engine_bytes = chain_engine_bytes(&v->stages),
                                   .frame_bytes = v->stages.memory_bytes,
                                   .expected = expected,
+                                  .stage_count = v->stages.count,
                                   .noise = -1};
+    memcpy(v->report->stages, v->settings->kinds, sizeof v->report->stages);
 }
 
 static bool open_all(video *v, pipeline_error *error)

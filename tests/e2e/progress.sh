@@ -1,0 +1,84 @@
+#!/bin/sh
+# What mona enhance says while it works: a bar on a terminal, plain lines elsewhere, JSON lines.
+. tests/tap.inc
+
+frames=${SANITIZE:+12}
+frames=${frames:-30}
+"$scene" "$frames" "$tmp/scene.y4m"
+ffmpeg -v error -i "$tmp/scene.y4m" -vf scale=320:180 -c:v libx264 -preset ultrafast "$tmp/clip.mp4"
+# Slow enough that there is something to say.
+job() {
+    "$mona" enhance "$tmp/clip.mp4" -o "$tmp/out.mkv" --preset ultrafast --cpu c "$@"
+}
+
+# ---- JSON lines -----------------------------------------------------------------------------------
+job --progress json > "$tmp/out" 2> "$tmp/lines"
+same "nothing goes to standard output" "$(cat "$tmp/out")" ""
+same "JSON lines from begin to end" "$(python3 - "$tmp/lines" "$frames" <<'PYTHON'
+import json, sys
+events = [json.loads(line) for line in open(sys.argv[1])]
+frames = int(sys.argv[2])
+kinds = [e['event'] for e in events]
+assert kinds[0] == 'begin' and kinds[-1] == 'end' and len(events) > 3 and set(kinds[1:-1]) == {'progress'}, kinds
+begin, end, moves = events[0], events[-1], events[1:-1]
+assert (begin['in_width'], begin['out_width'], begin['expected']) == (320, 640, frames), begin
+assert begin['engine_bytes'] > 0 and begin['frame_bytes'] > 0
+numbers = [e['frame'] for e in moves]
+assert numbers == sorted(set(numbers)) and 1 <= numbers[0] and numbers[-1] <= frames, numbers
+for e in moves:
+    assert e['expected'] == frames and e['fps'] > 0 and e['eta_s'] >= 0 and e['latency_ms'] > 0, e
+    assert [s['name'] for s in e['steps']] == ['decode', 'sr', 'denoise', 'encode'], e
+    assert e['lost_packets'] == e['damaged_frames'] == e['moved_frames'] == 0, e
+# A frame that took some time spent it in the networks, and no step ran longer than the clock.
+last = moves[-1]
+assert any(s['ms'] > 0 for s in last['steps'][1:3]), last
+assert all(s['ms'] * numbers[-1] <= 1e3 * end['seconds'] * 1.5 for s in last['steps'][1:3]), (last, end)
+assert end['frames'] == frames and end['output'].endswith('out.mkv') and end['seconds'] > 0, end
+print('good')
+PYTHON
+)" good
+job --progress json --quiet 2> "$tmp/lines"
+same "--quiet is quiet" "$(cat "$tmp/lines")" ""
+"$mona" enhance "$tmp/clip.mp4" -o "$tmp/out.mkv" --progress json --cpu mmx 2> "$tmp/lines"
+same "errors stay one line" "$? $(grep -c '^mona: --cpu' "$tmp/lines")" "1 1"
+
+# ---- damage is told while it happens ----------------------------------------------------------------
+if [ -n "$clips" ] && [ -z "$SANITIZE" ]; then
+    "$mona" enhance "$clips/corrupted.mp4" -o "$tmp/damaged.mkv" --progress json --stages denoise --preset ultrafast 2> "$tmp/lines"
+    same "damage is counted" "$(python3 - "$tmp/lines" <<'PYTHON'
+import json, sys
+events = [json.loads(line) for line in open(sys.argv[1])]
+counts = [e['lost_packets'] + e['damaged_frames'] for e in events if e['event'] in ('progress', 'end')]
+print('counted' if counts == sorted(counts) and counts[-1] > 0 else counts)
+PYTHON
+)" counted
+fi
+
+# ---- plain lines, and a terminal ----------------------------------------------------------------------
+job 2> "$tmp/lines"
+same "elsewhere than on a terminal there is no control character" "$(tr -d '\n' < "$tmp/lines" | tr -cd '\000-\037' | wc -c)" 0
+same "and every line is mona's" "$(grep -vc '^mona: ' "$tmp/lines")" 0
+# $1: columns. What a terminal of that width is sent, a redraw a line.
+on_terminal() {
+    python3 - "$1" "$mona" enhance "$tmp/clip.mp4" -o "$tmp/out.mkv" --preset ultrafast --cpu c <<'PYTHON'
+import fcntl, os, pty, struct, sys, termios
+pid, fd = pty.fork()
+if not pid:
+    fcntl.ioctl(2, termios.TIOCSWINSZ, struct.pack('HHHH', 24, int(sys.argv[1]), 0, 0))
+    os.execv(sys.argv[2], sys.argv[2:])
+text = b''
+try:
+    while True:
+        text += os.read(fd, 4096)
+except OSError:
+    pass
+os.waitpid(pid, 0)
+sys.stdout.write(text.decode().replace('\r\n', '\n').replace('\r', '\n'))
+PYTHON
+}
+on_terminal 130 > "$tmp/lines"
+same "a terminal gets a bar with everything" "$(grep -cE "^\[[#.]+\] +[0-9]+%  [0-9]+/$frames frames  [0-9.]+ fps  ETA 0:[0-9:]+  decode [0-9.]+  sr [0-9.]+  denoise [0-9.]+  encode [0-9.]+ ms" "$tmp/lines" | awk '{ print ($1 >= 2) }')" 1
+same "no wider than it" "$(sed 's/.\[K//g' "$tmp/lines" | grep '^\[' | awk 'length > 129')" ""
+on_terminal 60 > "$tmp/lines"
+same "a narrow one gets what fits" "$(grep '^\[' "$tmp/lines" | sed 's/.\[K//g' | awk 'length > 59 || !/fps  ETA/')" ""
+same "and something" "$(grep -c '^\[.*ETA' "$tmp/lines" | awk '{ print ($1 >= 2) }')" 1
