@@ -39,6 +39,9 @@ bool codec_fits(const codec *c, const AVOutputFormat *format)
     /* y4m takes frames as they are. */
     if (format->video_codec == AV_CODEC_ID_WRAPPED_AVFRAME)
         return c->id == AV_CODEC_ID_RAWVIDEO;
+    /* The transport stream's writer does not say. */
+    if (!strcmp(format->name, "mpegts"))
+        return c->id == AV_CODEC_ID_H264 || c->id == AV_CODEC_ID_HEVC;
     return avformat_query_codec(format, c->id, FF_COMPLIANCE_EXPERIMENTAL) == 1;
 }
 

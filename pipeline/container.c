@@ -13,11 +13,13 @@ static const struct {
 /* What the MPEG transport stream has a stream type for; its writer takes anything and marks the
  * rest as private data, which nothing can read back. */
 static const enum AVCodecID transport_codecs[] = {
-    AV_CODEC_ID_H264,      AV_CODEC_ID_HEVC,     AV_CODEC_ID_MPEG1VIDEO,   AV_CODEC_ID_MPEG2VIDEO,
-    AV_CODEC_ID_MPEG4,     AV_CODEC_ID_MP2,      AV_CODEC_ID_MP3,          AV_CODEC_ID_AAC,
-    AV_CODEC_ID_AAC_LATM,  AV_CODEC_ID_AC3,      AV_CODEC_ID_EAC3,         AV_CODEC_ID_DTS,
-    AV_CODEC_ID_TRUEHD,    AV_CODEC_ID_OPUS,     AV_CODEC_ID_DVB_SUBTITLE, AV_CODEC_ID_DVB_TELETEXT,
-    AV_CODEC_ID_SMPTE_KLV, AV_CODEC_ID_TIMED_ID3};
+    AV_CODEC_ID_H264,         AV_CODEC_ID_HEVC,      AV_CODEC_ID_MPEG1VIDEO,
+    AV_CODEC_ID_MPEG2VIDEO,   AV_CODEC_ID_MPEG4,     AV_CODEC_ID_MP2,
+    AV_CODEC_ID_MP3,          AV_CODEC_ID_AAC,       AV_CODEC_ID_AAC_LATM,
+    AV_CODEC_ID_AC3,          AV_CODEC_ID_EAC3,      AV_CODEC_ID_DTS,
+    AV_CODEC_ID_TRUEHD,       AV_CODEC_ID_OPUS,      AV_CODEC_ID_DVB_SUBTITLE,
+    AV_CODEC_ID_DVB_TELETEXT, AV_CODEC_ID_SMPTE_KLV, AV_CODEC_ID_TIMED_ID3,
+    AV_CODEC_ID_BIN_DATA};
 
 static bool is(const AVOutputFormat *format, const char *const *names)
 {

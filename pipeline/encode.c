@@ -135,6 +135,9 @@ static void describe(AVCodecContext *codec, const encoder_settings *settings,
     copy_colour(codec, video->codecpar);
     if (format->flags & AVFMT_GLOBALHEADER)
         codec->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
+    /* AVI counts frames and knows no other order than that of the packets. */
+    if (!strcmp(format->name, "avi"))
+        codec->max_b_frames = 0;
     if (settings->choice.match_bitrate)
         codec->bit_rate = settings->bit_rate;
     /* libav's own encoders would hold on to frames if they worked on several at once. */

@@ -7,6 +7,8 @@
 
 #include "codec.h"
 #include "container.h"
+#include "edits.h"
+#include "tags.h"
 
 static bool is_stdout(const char *path)
 {
@@ -175,6 +177,18 @@ static bool add_chapters(AVFormatContext *to, const AVFormatContext *from, int64
     return true;
 }
 
+/* QuickTime writes where each stream starts in ticks of one clock: one that all streams share, if
+ * that is not too fine. 0: the writer's own, of milliseconds. */
+static int64_t common_clock(const AVFormatContext *format)
+{
+    int64_t clock = 1000;
+    for (unsigned i = 0; i < format->nb_streams && clock <= 100000000; i++) {
+        int64_t ticks = format->streams[i]->time_base.den;
+        clock = clock / av_gcd(clock, ticks) * ticks;
+    }
+    return clock <= 100000000 ? clock : 0;
+}
+
 static bool write_header(mux *m, pipeline_error *error)
 {
     static const char *const searched[] = {"mp4", "mov", "ipod", "3gp", "3g2", "psp", "f4v"};
@@ -187,26 +201,48 @@ static bool write_header(mux *m, pipeline_error *error)
     char *url = m->file.part ? av_asprintf("file:%s", m->file.part) : av_strdup("pipe:1");
     int code = url ? avio_open(&m->format->pb, url, AVIO_FLAG_WRITE) : AVERROR(ENOMEM);
     av_free(url);
+    AVDictionary *options = NULL;
+    int64_t clock = common_clock(m->format);
+    if (edits_known(m->format->oformat) && clock)
+        av_dict_set_int(&options, "movie_timescale", clock, 0);
+    if (tags_any_name(m->format))
+        av_dict_set(&options, "movflags", "+use_metadata_tags", 0);
     if (code >= 0)
-        code = avformat_write_header(m->format, NULL);
+        code = avformat_write_header(m->format, &options);
+    av_dict_free(&options);
     if (code < 0 && m->format->pb && m->format->pb->error < 0)
         code = m->format->pb->error;
     return code >= 0 || pipeline_fail_av(error, code, "%s: cannot be written as %s", m->name,
                                          m->format->oformat->name);
 }
 
+static void move_later(mux *m, int64_t lead, const mux_settings *s)
+{
+    m->format->output_ts_offset = lead;
+    if (lead)
+        pipeline_note(
+            s->notes,
+            "%s: sound begins before 0, where %s holds nothing; everything is %g s later, "
+            "in step",
+            m->name, s->format->name, (double)lead / AV_TIME_BASE);
+}
+
 bool mux_open(mux *m, const mux_settings *s, const AVFormatContext *input, const AVStream *video,
               const AVCodecContext *encoder, pipeline_error *error)
 {
-    *m = (mux){.name = is_stdout(s->path) ? "standard output" : s->path};
+    *m = (mux){.input = input, .name = is_stdout(s->path) ? "standard output" : s->path};
     pthread_mutex_init(&m->lock, NULL);
     if (!container_check(s->format, m->name, input, video, s->drop, s->notes, error) ||
         (!is_stdout(s->path) && !outfile_open(&m->file, s->path, s->input_path, error)))
         return false;
     avformat_alloc_output_context2(&m->format, s->format, NULL, NULL);
-    if (!m->format || !add_streams(m, input, video, encoder) ||
-        !add_chapters(m->format, input, s->shift))
+    if (!m->format || !add_streams(m, input, video, encoder))
         return pipeline_fail(error, "out of memory");
+    if (!edits_known(s->format) && !s->shift && !(s->format->flags & AVFMT_TS_NEGATIVE))
+        move_later(m, edits_lead(input, video), s);
+    if (!add_chapters(m->format, input, s->shift - m->format->output_ts_offset))
+        return pipeline_fail(error, "out of memory");
+    tags_tell_lost(m->format, m->name, s->notes);
     /* What the input holds in a way that is new to its container may stay in it. */
     m->format->strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL;
     return write_header(m, error);
@@ -229,6 +265,8 @@ bool mux_copy(mux *m, AVPacket *packet, pipeline_error *error)
 {
     unsigned from = (unsigned)packet->stream_index;
     if (from >= m->input_streams || m->stream_of[from] < 0)
+        return true;
+    if (m->format->output_ts_offset && edits_cut(packet, m->input->streams[from]))
         return true;
     packet->stream_index = m->stream_of[from];
     return write_packet(m, packet, m->time_base_of[from], error);

@@ -14,6 +14,7 @@
 typedef struct mux {
     const char *name; /* of the output, for messages */
     outfile file;     /* without a part: standard output */
+    const AVFormatContext *input;
     AVFormatContext *format;
     AVStream *video;
     int *stream_of;           /* output stream of each input stream, -1: not copied */
