@@ -62,6 +62,7 @@ static bool write_page(comparison_log *log, const arguments *a)
     report r = {.a = a->a,
                 .b = a->b,
                 .labels = {"A", "B"},
+                .extreme = "worst",
                 .note = a->scale ? "B against A, which was enlarged to B's size by bicubic "
                                    "interpolation."
                                  : "B against A. The PSNR of all frames is that of their mean "

@@ -11,12 +11,14 @@
 #include "model_source.h"
 #include "pipeline/enhance.h"
 #include "pipeline/stills.h"
+#include "preview.h"
 #include "progress.h"
 
 typedef struct arguments {
     const char *input, *output;
     const char *stages, *sr, *denoise, *strength, *device, *cpu, *preset, *codec, *format, *raw;
-    const char *progress;
+    const char *progress, *html;
+    double preview;
     option_list encoder;
     long threads, strip_rows, frames;
     double start, crf;
@@ -133,31 +135,36 @@ static int run(const arguments *a, enhance_settings *settings, progress *shown, 
     av_log_set_level(AV_LOG_QUIET);
     setenv("SVT_LOG", "-1", 0); /* the AV1 encoder's own way of being told to be quiet */
 
+    if (a->preview >= 0)
+        return preview_write(settings) ? EXIT_SUCCESS : EXIT_FAILED;
     bool good =
         image ? enhance_still(settings, &report, &error) : enhance_video(settings, &report, &error);
     progress_end(shown);
     if (!good)
         return cli_fail(EXIT_FAILED, "%s", error.text);
     progress_summary(shown, strcmp(a->output, "-") ? a->output : "standard output", &report);
+    if (a->html && !preview_page(settings, &report, shown, a->html))
+        return EXIT_FAILED;
     return EXIT_SUCCESS;
 }
 
 static int enhance(int argc, char **argv)
 {
-    arguments a = {.crf = -1};
+    arguments a = {.crf = -1, .preview = -1};
     model_source models[MODEL_COUNT] = {0};
     options_result result = parse(&a, argc, argv);
     if (result != OPTIONS_RUN)
         return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
 
     progress shown = progress_begin(a.quiet, a.progress);
+    shown.keep_latency = a.html;
     enhance_settings settings = {
         .input = a.input,
         .output = a.output,
         .stage = {.cpu = a.cpu,
                   .threads = (unsigned)a.threads,
                   .strip_rows = (unsigned)a.strip_rows},
-        .start = a.start,
+        .start = a.preview >= 0 ? a.preview : a.start,
         .frames = (uint64_t)a.frames,
         .raw = a.raw,
         .format = a.format,
@@ -178,6 +185,10 @@ static int enhance(int argc, char **argv)
     if (!piped && !check_input(a.input))
         return EXIT_FAILED;
     bool image = !piped && still_is_image(a.input);
+    if (a.preview >= 0 && image)
+        return cli_fail(EXIT_FAILED, "%s: --preview is for videos, found an image", a.input);
+    if ((a.preview >= 0 && piped) || (a.html && (piped || !strcmp(a.output, "-"))))
+        return cli_fail(EXIT_USAGE, "--preview and --html want files to look at, found -");
     if (!a.stages)
         parse_stages(&settings, image ? "sr" : "sr,denoise");
 
@@ -191,7 +202,7 @@ static int enhance(int argc, char **argv)
 }
 
 static const char files[] = "Input and output", work[] = "What is done", encoding[] = "Encoding",
-                  computing[] = "Computing";
+                  computing[] = "Computing", looking[] = "Looking at it";
 
 static const option options[] = {
     {"--input", "-i", OPTION_FILE, offsetof(arguments, input), "FILE", files,
@@ -238,6 +249,12 @@ static const option options[] = {
     {"--strip-rows", NULL, OPTION_WHOLE, offsetof(arguments, strip_rows), "N", computing,
      .help = "rows a step of the planner produces (default the planner's choice)", .minimum = 1,
      .maximum = MONA_MAX_SIDE},
+    {"--preview", NULL, OPTION_NUMBER, offsetof(arguments, preview), "SECONDS", looking,
+     .help = "enhance the frame at that time alone, and write its left half as it was beside its "
+             "right half as it becomes to OUT, a .png",
+     .maximum = 1e9},
+    {"--html", NULL, OPTION_FILE, offsetof(arguments, html), "FILE.html", looking,
+     .help = "when done, write a page with a slider between before and after, charts and facts"},
     {"--progress", NULL, OPTION_CHOICE, offsetof(arguments, progress), PROGRESS_STYLES, "Other",
      .help = "on stderr: a bar for terminals, plain lines every 5 s, or JSON lines",
      .initial = "auto"},
@@ -256,6 +273,8 @@ const command command_enhance = {
                 "mona enhance in.mkv -o out.mkv --stages denoise  # only denoised\n"
                 "mona enhance in.mov -o out.mov --crf 16 --preset slow --start 60 --frames 500\n"
                 "ffmpeg -i in.avi -f yuv4mpegpipe - | mona enhance - -o - | mpv -\n"
+                "mona enhance in.mp4 -o look.png --preview 12.5           # before and after, in "
+                "one picture\n"
                 "mona enhance photo.jpg -o photo_x2.png           # pictures too\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,

@@ -300,6 +300,7 @@ void progress_note(void *context, const char *line)
 
 void progress_end(progress *p)
 {
+    p->ended = now();
     if (p->drawn)
         fputs("\r\033[K", stderr);
     p->drawn = false;

@@ -16,6 +16,7 @@ typedef struct progress {
     progress_style style;
     /* Seconds of the monotonic clock; 0: not yet. */
     double started, began, first, shown; /* the command, the video, its first frame's end, a line */
+    double ended;                        /* the result */
     enhance_report last; /* of a while ago, at lasted: what steps take now is since then */
     double lasted;
     bool drawn;         /* the bar is on the terminal */

@@ -62,7 +62,7 @@ static void add_pair(cJSON *list, const char *name, const char *value)
     cJSON_AddItemToArray(list, pair);
 }
 
-static void add_headline(cJSON *document, const comparison_log *log)
+static void add_headline(cJSON *document, const report *page, const comparison_log *log)
 {
     const compare_result *r = &log->result;
     const compare_row *all = &r->rows[QUALITY_ALL];
@@ -73,7 +73,9 @@ static void add_headline(cJSON *document, const comparison_log *log)
     snprintf(text, sizeof text, isinf(psnr) ? "identical" : "%.2f dB", psnr);
     add_pair(list, "PSNR", text);
     snprintf(text, sizeof text, isinf(worst) ? "identical" : "%.2f dB", worst);
-    add_pair(list, "PSNR of the worst frame", text);
+    char name[64];
+    snprintf(name, sizeof name, "PSNR of the %s frame", page->extreme);
+    add_pair(list, name, text);
     snprintf(text, sizeof text, "%.4f", all->ssim);
     add_pair(list, "SSIM", text);
     snprintf(text, sizeof text, "%dx%d", r->b.width, r->b.height);
@@ -142,12 +144,13 @@ static cJSON *document_of(const report *r, const comparison_log *log)
     snprintf(text, sizeof text, "%s and %s, frame by frame", r->labels[0], r->labels[1]);
     cJSON_AddStringToObject(document, "subtitle", text);
     cJSON_AddStringToObject(document, "note", r->note);
+    cJSON_AddStringToObject(document, "extreme", r->extreme);
     cJSON_AddItemToObject(document, "labels", cJSON_CreateStringArray(r->labels, 2));
     cJSON_AddNumberToObject(document, "width", b->width);
     cJSON_AddNumberToObject(document, "height", b->height);
     cJSON_AddNumberToObject(document, "aspect",
                             b->aspect.num > 0 && b->aspect.den > 0 ? av_q2d(b->aspect) : 1);
-    add_headline(document, log);
+    add_headline(document, r, log);
     add_series(document, log);
     if (r->latency_ms)
         cJSON_AddItemToObject(document, "latency",

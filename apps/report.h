@@ -19,6 +19,7 @@ typedef struct report {
     const char *a, *b;     /* the files' names */
     const char *labels[2]; /* of the two sides of the slider */
     const char *note;      /* what the figures mean */
+    const char *extreme;   /* the frame with the lowest PSNR is called that */
     report_fact facts[REPORT_MAX_FACTS];
     size_t fact_count;
     const double *latency_ms; /* of each frame; NULL: not known */

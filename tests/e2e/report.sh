@@ -33,3 +33,11 @@ succeeds "a page of pictures, one enlarged" sh -c "ffmpeg -v error -i '$tmp/scen
 look_at "pictures" "$tmp/picture.html"
 "$mona" compare "$tmp/b.mp4" "$tmp/b.mp4" --html "$tmp/none/page.html" > /dev/null 2> "$tmp/log"
 same "a page that cannot be written" "$? $(grep -c '^mona: .*No such file' "$tmp/log")" "1 1"
+
+# ---- what mona enhance did ------------------------------------------------------------------------
+succeeds "a page of a run" "$mona" enhance "$tmp/b.mp4" -o "$tmp/out.mp4" --preset ultrafast --html "$tmp/run.html"
+look_at "a run" "$tmp/run.html"
+same "it has a latency for each frame" "$(sed -n 's/.*<script type="application\/json" id="data">\(.*\)<\/script>/\1/p' "$tmp/run.html" |
+    python3 -c 'import json, sys; d = json.load(sys.stdin); print(len(d["latency"]), len(d["psnr"]), min(d["latency"]) > 0)')" "13 13 True"
+"$mona" enhance "$tmp/b.mp4" -o - --html "$tmp/no.html" > /dev/null 2> "$tmp/log"
+same "a page of a pipe is refused" "$? $(grep -c 'want files' "$tmp/log")" "2 1"

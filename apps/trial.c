@@ -1,0 +1,58 @@
+#include "trial.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "options.h"
+#include "pipeline/clock.h"
+
+static void note_beginning(void *context, const enhance_report *report)
+{
+    uint64_t *began = context;
+    if (!report->frames)
+        *began = clock_ns();
+}
+
+static bool make_folder(trial *t)
+{
+    const char *root = getenv("TMPDIR");
+    const int length =
+        snprintf(t->folder, sizeof t->folder, "%s/mona-XXXXXX", root && *root ? root : "/tmp");
+    if (length < (int)sizeof t->folder && mkdtemp(t->folder))
+        return true;
+    cli_fail(EXIT_FAILED, "%s: a temporary folder cannot be made: %s", t->folder, strerror(errno));
+    t->folder[0] = 0;
+    return false;
+}
+
+bool trial_run(trial *t, const enhance_settings *settings, bool image, const char *suffix,
+               uint64_t frames)
+{
+    pipeline_error error = {0};
+    enhance_settings s = *settings;
+    uint64_t began = 0;
+    *t = (trial){0};
+    if (!make_folder(t))
+        return false;
+    snprintf(t->result, sizeof t->result, "%s/result%s", t->folder, suffix);
+    s.output = t->result;
+    s.frames = frames;
+    s.progress = note_beginning;
+    s.progress_context = &began;
+    const bool good =
+        image ? enhance_still(&s, &t->report, &error) : enhance_video(&s, &t->report, &error);
+    t->seconds = 1e-9 * (double)(clock_ns() - began);
+    return good || !cli_fail(EXIT_FAILED, "%s", error.text);
+}
+
+void trial_close(trial *t)
+{
+    if (t->result[0])
+        unlink(t->result);
+    if (t->folder[0])
+        rmdir(t->folder);
+    *t = (trial){0};
+}

@@ -1,0 +1,48 @@
+#!/bin/sh
+# mona enhance --preview: one frame, before beside after.
+. tests/tap.inc
+mkdir "$tmp/scratch"
+export TMPDIR="$tmp/scratch"
+
+"$scene" 12 "$tmp/scene.y4m"
+ffmpeg -v error -i "$tmp/scene.y4m" -vf scale=322:182 -c:v libx264 -crf 20 -pix_fmt yuv420p "$tmp/clip.mp4"
+rate=$(ffprobe -v error -select_streams v:0 -show_entries stream=r_frame_rate -of csv=p=0 "$tmp/clip.mp4")
+time=$(echo "$rate" | awk -F/ '{ print 5 * $2 / $1 }')
+
+succeeds "a preview is written" "$mona" enhance "$tmp/clip.mp4" -o "$tmp/look.png" --preview "$time" --stages sr -c ffv1
+same "of the result's size" "$(ffprobe -v error -show_entries stream=width,height,pix_fmt -of csv=p=0 "$tmp/look.png")" 644,364,rgb24
+# RGB PSNR of a part of two pictures. $1, $2: pictures, $3: crop
+part() {
+    ffmpeg -v info -i "$1" -i "$2" -lavfi "[0:v]format=gbrp,crop=$3[a];[1:v]format=gbrp,crop=$3[b];[a][b]psnr" -f null - 2>&1 |
+        sed -n 's/.*average:\([0-9.inf]*\) .*/\1/p' | tail -n 1
+}
+least() {
+    same "$1" "$(echo "$2 $3" | awk '{ print ($1 == "inf" || $1 >= $2 ? "yes" : $1) }')" yes
+}
+accurate=flags=bicubic+accurate_rnd+full_chroma_int+full_chroma_inp
+"$mona" enhance "$tmp/clip.mp4" -o "$tmp/whole.mkv" --stages sr -c ffv1 --quiet
+ffmpeg -v error -i "$tmp/clip.mp4" -vf "select=eq(n\\,5),scale=644:364:$accurate,format=rgb24" -frames:v 1 "$tmp/before.png"
+ffmpeg -v error -i "$tmp/whole.mkv" -vf "select=eq(n\\,5),scale=$accurate,format=rgb24" -frames:v 1 "$tmp/after.png"
+left=$(part "$tmp/look.png" "$tmp/before.png" 320:364:0:0)
+right=$(part "$tmp/look.png" "$tmp/after.png" 320:364:324:0)
+other=$(part "$tmp/look.png" "$tmp/after.png" 320:364:0:0)
+echo "# left half $left dB, right half $right dB, left half against the result $other dB"
+least "its left half is the frame before, enlarged" "$left" 40
+least "its right half is the frame of the whole run" "$right" 45
+same "which the left half is not" "$(echo "$other" | awk '{ print ($1 < 40) }')" 1
+same "no temporary folder is left" "$(ls "$tmp/scratch")" ""
+
+# $1: name, $2: status, $3: pattern, rest: arguments
+refused() {
+    name=$1 status=$2 pattern=$3
+    shift 3
+    rm -f "$tmp/no.png"
+    "$mona" enhance "$@" > /dev/null 2> "$tmp/log" < /dev/null
+    same "$name" "$? $(wc -l < "$tmp/log") $(grep -c -- "^mona: .*$pattern" "$tmp/log") $(ls "$tmp/scratch" "$tmp/no.png" 2> /dev/null | grep -c 'no.png\|mona-')" "$status 1 1 0"
+}
+refused "a time after the end" 1 "expected frames from 100 s" "$tmp/clip.mp4" -o "$tmp/no.png" --preview 100
+refused "a picture" 1 "is for videos" "$tmp/look.png" -o "$tmp/no.png" --preview 0
+refused "another name than .png" 1 "expected a name in .png" "$tmp/clip.mp4" -o "$tmp/no.mp4" --preview 0
+refused "standard input" 2 "want files" - -o "$tmp/no.png" --preview 0
+refused "a folder that is not there" 1 "No such file" "$tmp/clip.mp4" -o "$tmp/none/no.png" --preview 0
+TMPDIR=$tmp/none refused "no room for a trial" 1 "temporary folder" "$tmp/clip.mp4" -o "$tmp/no.png" --preview 0
