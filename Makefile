@@ -42,7 +42,7 @@ else ifeq ($(ARCH),aarch64)
 ENGINE_SRC += $(wildcard engine/aicore/neon*.c)
 endif
 ENGINE_SRC := $(sort $(ENGINE_SRC))
-FORMATS_SRC := $(wildcard formats/*.c formats/compiler/*.c)
+FORMATS_SRC := $(wildcard formats/*.c formats/reference/*.c formats/compiler/*.c)
 PIPELINE_SRC := $(wildcard pipeline/*.c)
 APP_SRC := $(wildcard apps/*.c)
 MODELS := $(wildcard models/*.mona)

@@ -6,15 +6,14 @@
 
 #include "calibration.h"
 #include "commands.h"
-#include "formats/file.h"
-#include "formats/onnx_reader.h"
+#include "onnx_source.h"
 #include "pipeline/bound.h"
 #include "planes.h"
 #include "save.h"
 
 typedef struct compile_job {
     const char *input, *output, *precision, *input_type, *output_type, *name;
-    option_list calibrate;
+    option_list calibrate, dims;
     long images, bits;
     double range, offset_h, offset_w;
     bool any_size;
@@ -71,14 +70,8 @@ static options_result read_options(compile_job *job, int argc, char **argv)
 
 static bool open_model(compile_job *job)
 {
-    format_error error = {0};
-    uint8_t *bytes;
-    size_t size;
-    if (!file_read(job->input, "an ONNX model", ONNX_MAX_BYTES, &bytes, &size, &error))
-        return !cli_fail(EXIT_FAILED, "%s", error.text);
-    job->model = compiler_open(bytes, size, &error);
-    free(bytes);
-    return job->model || !cli_fail(EXIT_FAILED, "%s: %s", job->input, error.text);
+    job->model = onnx_source_compiler(job->input, &job->dims);
+    return job->model;
 }
 
 static void free_arrays(reference_array *arrays, unsigned count)
@@ -260,6 +253,8 @@ static const option options[] = {
      .help = "of weights and activations (default int8 with --calibrate, else fp16)"},
     {"--any-size", NULL, OPTION_FLAG, offsetof(compile_job, any_size), NULL, model_group,
      .help = "take frames of any size even if the model names one"},
+    {"--dim", NULL, OPTION_LIST, offsetof(compile_job, dims), "NAME=N", model_group,
+     .help = "size of the sides that the model calls NAME; repeatable"},
     {"--resize-offset-h", NULL, OPTION_NUMBER, offsetof(compile_job, offset_h), "X", model_group,
      .help = "added to the input row of every Resize", .initial = "0", .minimum = -1, .maximum = 1},
     {"--resize-offset-w", NULL, OPTION_NUMBER, offsetof(compile_job, offset_w), "X", model_group,

@@ -6,10 +6,9 @@
 #include "arrays.h"
 #include "commands.h"
 #include "formats/compiler/compiler.h"
-#include "formats/file.h"
-#include "formats/onnx_reader.h"
 #include "model_source.h"
 #include "models/embedded.h"
+#include "onnx_source.h"
 
 typedef struct run_job {
     const char *model, *device, *cpu, *precision;
@@ -176,15 +175,9 @@ static bool run_compiled(run_job *job, compiler *model, input_array *inputs)
 
 static bool run_onnx(run_job *job, input_array *inputs)
 {
-    format_error error = {0};
-    uint8_t *bytes;
-    size_t size;
-    if (!file_read(job->model, "an ONNX model", ONNX_MAX_BYTES, &bytes, &size, &error))
-        return !cli_fail(EXIT_FAILED, "%s", error.text);
-    compiler *model = compiler_open(bytes, size, &error);
-    free(bytes);
+    compiler *model = onnx_source_compiler(job->model, NULL);
     if (!model)
-        return !cli_fail(EXIT_FAILED, "%s: %s", job->model, error.text);
+        return false;
     const bool ok =
         job->reference ? run_reference(job, model, inputs) : run_compiled(job, model, inputs);
     compiler_close(model);

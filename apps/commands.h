@@ -6,8 +6,8 @@
 
 #include "options.h"
 
-extern const command command_enhance, command_compare, command_compile, command_inspect,
-    command_run, command_eval, command_bench, command_devices, command_help;
+extern const command command_enhance, command_compare, command_compile, command_verify, command_ops,
+    command_inspect, command_run, command_eval, command_bench, command_devices, command_help;
 
 /* In the order in which help lists them. */
 extern const command *const commands[];

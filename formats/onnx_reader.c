@@ -1,10 +1,7 @@
 #include "onnx_reader.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "half.h"
 
 /* ---- messages ----------------------------------------------------------------------------- */
 
@@ -92,6 +89,26 @@ Onnx__ModelProto *onnx_parse(const void *bytes, size_t size, format_error *error
     return model;
 }
 
+Onnx__TensorProto *onnx_parse_tensor(const void *bytes, size_t size, format_error *error)
+{
+    Onnx__TensorProto *tensor = NULL;
+    if (size <= ONNX_MAX_BYTES &&
+        nesting_ok(&onnx__tensor_proto__descriptor, bytes, size, MAX_NESTING)) {
+        size_t budget = size * MEMORY_PER_BYTE + MEMORY_BASE;
+        ProtobufCAllocator allocator = {budget_alloc, budget_free, &budget};
+        tensor = onnx__tensor_proto__unpack(&allocator, size, bytes);
+    }
+    if (!tensor)
+        format_fail(error, "not an ONNX tensor, or a damaged one");
+    return tensor;
+}
+
+void onnx_release_tensor(Onnx__TensorProto *tensor)
+{
+    if (tensor)
+        onnx__tensor_proto__free_unpacked(tensor, NULL);
+}
+
 void onnx_release(Onnx__ModelProto *model)
 {
     if (model)
@@ -101,159 +118,4 @@ void onnx_release(Onnx__ModelProto *model)
 const char *onnx_text(const char *text)
 {
     return text ? text : "";
-}
-
-/* ---- tensors ------------------------------------------------------------------------------ */
-
-const char *onnx_type_name(int32_t type)
-{
-    static const char *const names[] = {
-        "undefined", "float32", "uint8",     "int8",       "uint16",   "int16",
-        "int32",     "int64",   "string",    "bool",       "float16",  "double",
-        "uint32",    "uint64",  "complex64", "complex128", "bfloat16",
-    };
-    return type >= 0 && (size_t)type < sizeof names / sizeof *names ? names[type] : "unknown";
-}
-
-bool onnx_tensor_count(const Onnx__TensorProto *tensor, size_t *count, format_error *error)
-{
-    const char *name = onnx_text(tensor->name);
-    if (tensor->n_dims > ONNX_MAX_RANK)
-        return format_fail(error, "tensor '%s' has %zu sides; at most %d are read", name,
-                           tensor->n_dims, ONNX_MAX_RANK);
-    *count = 1;
-    for (size_t i = 0; i < tensor->n_dims; i++) {
-        const int64_t side = tensor->dims[i];
-        if (side < 0 || (side && *count > ONNX_MAX_BYTES / (uint64_t)side))
-            return format_fail(error, "tensor '%s' has an impossible side, %" PRId64, name, side);
-        *count *= (size_t)side;
-    }
-    return true;
-}
-
-/* Bytes of one element of raw_data; 0: a type that is not read. */
-static size_t element_size(int32_t type)
-{
-    switch (type) {
-    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT8:
-    case ONNX__TENSOR_PROTO__DATA_TYPE__INT8:
-    case ONNX__TENSOR_PROTO__DATA_TYPE__BOOL:
-        return 1;
-    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT16:
-    case ONNX__TENSOR_PROTO__DATA_TYPE__INT16:
-    case ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16:
-        return 2;
-    case ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT:
-    case ONNX__TENSOR_PROTO__DATA_TYPE__INT32:
-    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT32:
-        return 4;
-    case ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE:
-    case ONNX__TENSOR_PROTO__DATA_TYPE__INT64:
-    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT64:
-        return 8;
-    }
-    return 0;
-}
-
-static float raw_element(int32_t type, const uint8_t *p)
-{
-    union {
-        float f;
-        double d;
-        uint16_t u16;
-        int16_t i16;
-        uint32_t u32;
-        int32_t i32;
-        uint64_t u64;
-        int64_t i64;
-    } v;
-    memcpy(&v, p, element_size(type));
-    switch (type) {
-    case ONNX__TENSOR_PROTO__DATA_TYPE__INT8:
-        return (int8_t)*p;
-    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT16:
-        return v.u16;
-    case ONNX__TENSOR_PROTO__DATA_TYPE__INT16:
-        return v.i16;
-    case ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16:
-        return (float)half_value(v.u16);
-    case ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT:
-        return v.f;
-    case ONNX__TENSOR_PROTO__DATA_TYPE__INT32:
-        return (float)v.i32;
-    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT32:
-        return (float)v.u32;
-    case ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE:
-        return (float)v.d;
-    case ONNX__TENSOR_PROTO__DATA_TYPE__INT64:
-        return (float)v.i64;
-    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT64:
-        return (float)v.u64;
-    }
-    return *p;
-}
-
-/* The typed field that holds elements of this type, and how many it has. int32_data also holds the
- * smaller integers, and float16 as bits. */
-static float typed_element(const Onnx__TensorProto *t, size_t i)
-{
-    switch (t->data_type) {
-    case ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT:
-        return t->float_data[i];
-    case ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE:
-        return (float)t->double_data[i];
-    case ONNX__TENSOR_PROTO__DATA_TYPE__INT64:
-        return (float)t->int64_data[i];
-    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT32:
-    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT64:
-        return (float)t->uint64_data[i];
-    case ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16:
-        return (float)half_value((uint16_t)t->int32_data[i]);
-    }
-    return (float)t->int32_data[i];
-}
-
-static size_t typed_count(const Onnx__TensorProto *t)
-{
-    switch (t->data_type) {
-    case ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT:
-        return t->n_float_data;
-    case ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE:
-        return t->n_double_data;
-    case ONNX__TENSOR_PROTO__DATA_TYPE__INT64:
-        return t->n_int64_data;
-    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT32:
-    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT64:
-        return t->n_uint64_data;
-    }
-    return t->n_int32_data;
-}
-
-static bool external(const Onnx__TensorProto *t)
-{
-    return t->n_external_data || (t->has_data_location &&
-                                  t->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL);
-}
-
-bool onnx_tensor_floats(const Onnx__TensorProto *t, float *data, size_t count, format_error *error)
-{
-    const char *name = onnx_text(t->name);
-    const size_t size = element_size(t->data_type);
-    if (external(t))
-        return format_fail(error,
-                           "tensor '%s' keeps its data in another file; store it in the "
-                           "model (onnx.save without save_as_external_data)",
-                           name);
-    if (!size)
-        return format_fail(error, "tensor '%s' holds %s, which is not read", name,
-                           onnx_type_name(t->data_type));
-    const bool raw = t->has_raw_data && t->raw_data.len;
-    if (raw ? t->raw_data.len / size != count || t->raw_data.len % size : typed_count(t) != count)
-        return format_fail(error, "tensor '%s' needs %zu elements of %s by its shape; found %zu",
-                           name, count, onnx_type_name(t->data_type),
-                           raw ? t->raw_data.len / size : typed_count(t));
-    for (size_t i = 0; i < count; i++)
-        data[i] =
-            raw ? raw_element(t->data_type, t->raw_data.data + i * size) : typed_element(t, i);
-    return true;
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "../reference/fold.h"
 #include "import.h"
 #include "lower.h"
 #include "passes.h"
@@ -12,18 +13,26 @@ struct compiler {
     bool passed; /* the passes have run */
 };
 
-compiler *compiler_open(const void *onnx, size_t size, format_error *error)
+compiler *compiler_open_graph(onnx_graph *model, format_error *error)
 {
     compiler *c = calloc(1, sizeof *c);
-    Onnx__ModelProto *model = c ? onnx_parse(onnx, size, error) : NULL;
     if (!c)
         format_fail(error, "out of memory");
-    const bool ok = model && graph_import(&c->g, model, error);
-    onnx_release(model);
-    if (ok)
+    else if (onnx_graph_fold(model, error) && graph_import(&c->g, model, error))
         return c;
     free(c);
     return NULL;
+}
+
+compiler *compiler_open(const void *onnx, size_t size, const onnx_read_options *options,
+                        format_error *error)
+{
+    onnx_graph model;
+    if (!onnx_graph_read(&model, onnx, size, options, error))
+        return NULL;
+    compiler *c = compiler_open_graph(&model, error);
+    onnx_graph_free(&model);
+    return c;
 }
 
 void compiler_close(compiler *c)

@@ -9,6 +9,7 @@
 #ifndef MONA_COMPILER_H
 #define MONA_COMPILER_H
 
+#include "../onnx_graph.h"
 #include "reference.h"
 
 typedef struct compiler compiler;
@@ -30,8 +31,12 @@ typedef struct compiler_tensor {
     uint32_t channels, height, width; /* 0: any */
 } compiler_tensor;
 
-/* NULL: error says why. The bytes are not needed afterwards. */
-compiler *compiler_open(const void *onnx, size_t size, format_error *error);
+/* options may be NULL. NULL: error says why. The bytes are not needed afterwards. */
+compiler *compiler_open(const void *onnx, size_t size, const onnx_read_options *options,
+                        format_error *error);
+/* The same for a model in memory, in which everything constant is folded; it is not needed
+ * afterwards. */
+compiler *compiler_open_graph(onnx_graph *model, format_error *error);
 void compiler_close(compiler *c); /* NULL is allowed */
 
 unsigned compiler_input_count(const compiler *c);

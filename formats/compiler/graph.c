@@ -5,18 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Memory comes in blocks that are freed together: passes may share arrays between nodes freely. */
-typedef struct graph_block {
-    struct graph_block *next;
-    max_align_t data[];
-} graph_block;
-
 void graph_free(graph *g)
 {
-    for (graph_block *block = g->memory, *next; block; block = next) {
-        next = block->next;
-        free(block);
-    }
+    blocks_free(&g->memory);
     free(g->nodes);
     free(g->values);
     *g = (graph){0};
@@ -24,21 +15,12 @@ void graph_free(graph *g)
 
 void *graph_alloc(graph *g, size_t count, size_t size)
 {
-    if (count > (SIZE_MAX - sizeof(graph_block)) / size)
-        return NULL;
-    graph_block *block = calloc(1, sizeof *block + count * size);
-    if (!block)
-        return NULL;
-    block->next = g->memory;
-    g->memory = block;
-    return block->data;
+    return blocks_alloc(&g->memory, count, size);
 }
 
 const char *graph_strdup(graph *g, const char *text)
 {
-    const size_t size = strlen(text) + 1;
-    char *copy = graph_alloc(g, size, 1);
-    return copy ? memcpy(copy, text, size) : NULL;
+    return blocks_strdup(&g->memory, text);
 }
 
 /* Makes room for one more item of a growing array. */

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../blocks.h"
 #include "../error.h"
 #include "model_format.h"
 #include "mona.h"
@@ -131,7 +132,7 @@ typedef struct graph {
     uint32_t value_count, value_room;
     uint32_t inputs[MONA_MAX_IO], outputs[MONA_MAX_IO]; /* values */
     uint32_t input_count, output_count;
-    struct graph_block *memory;
+    blocks memory; /* passes may share arrays between nodes freely */
 } graph;
 
 void graph_free(graph *g);

@@ -5,14 +5,14 @@
 #include <math.h>
 #include <string.h>
 
-static bool read_weights(importer *im, const Onnx__NodeProto *node, uint32_t channels,
-                         graph_conv *conv, uint32_t *outputs)
+static bool read_weights(importer *im, const onnx_node *node, uint32_t channels, graph_conv *conv,
+                         uint32_t *outputs)
 {
     const graph_value *w = import_constant(im, node, 1);
     const graph_value *b = import_constant(im, node, 2);
     if (!w || (import_has(node, 2) && !b))
         return import_fail(im, node, "has computed weights; expected constants");
-    const int64_t groups = import_int(node, "group", 1);
+    const int64_t groups = onnx_whole(node, "group", 1);
     if (w->rank != 4 || !w->count)
         return import_fail(im, node,
                            "has weights with %u sides; expected [outputs, inputs, rows, "
@@ -42,7 +42,7 @@ static bool read_weights(importer *im, const Onnx__NodeProto *node, uint32_t cha
     return conv->bias ? true : format_fail(im->error, "out of memory");
 }
 
-bool import_conv(importer *im, const Onnx__NodeProto *node)
+bool import_conv(importer *im, const onnx_node *node)
 {
     uint32_t x, outputs = 0, shape[2], size[2];
     if (!import_tensor(im, node, 0, &x))
@@ -69,7 +69,7 @@ bool import_conv(importer *im, const Onnx__NodeProto *node)
 }
 
 /* y = scale * (x - mean) / sqrt(variance + epsilon) + bias, as one multiply-add a channel. */
-bool import_batch_norm(importer *im, const Onnx__NodeProto *node)
+bool import_batch_norm(importer *im, const onnx_node *node)
 {
     uint32_t x;
     if (!import_elements(im, node, 0, &x))
@@ -85,14 +85,14 @@ bool import_batch_norm(importer *im, const Onnx__NodeProto *node)
                                channels);
         parts[i] = v->data;
     }
-    if (import_int(node, "training_mode", 0))
+    if (onnx_whole(node, "training_mode", 0))
         return import_fail(im, node, "is in training mode; export the model for inference");
     float *scale = graph_alloc(im->g, channels, sizeof *scale);
     float *shift = graph_alloc(im->g, channels, sizeof *shift);
     graph_node *made = scale && shift ? import_node_like(im, node, GRAPH_AFFINE, x) : NULL;
     if (!made)
         return format_fail(im->error, "out of memory");
-    const double epsilon = import_float(node, "epsilon", 1e-5f);
+    const double epsilon = onnx_real(node, "epsilon", 1e-5f);
     for (uint32_t c = 0; c < channels; c++) {
         const double factor = parts[0][c] / sqrt(parts[3][c] + epsilon);
         scale[c] = (float)factor;
@@ -105,7 +105,7 @@ bool import_batch_norm(importer *im, const Onnx__NodeProto *node)
     return true;
 }
 
-static bool add_activation(importer *im, const Onnx__NodeProto *node, graph_activation activation)
+static bool add_activation(importer *im, const onnx_node *node, graph_activation activation)
 {
     uint32_t x;
     if (!import_elements(im, node, 0, &x))
@@ -116,18 +116,18 @@ static bool add_activation(importer *im, const Onnx__NodeProto *node, graph_acti
     return made;
 }
 
-bool import_relu(importer *im, const Onnx__NodeProto *node)
+bool import_relu(importer *im, const onnx_node *node)
 {
     return add_activation(im, node, (graph_activation){.kind = MONA_ACT_RELU});
 }
 
-bool import_leaky_relu(importer *im, const Onnx__NodeProto *node)
+bool import_leaky_relu(importer *im, const onnx_node *node)
 {
     uint32_t x;
     if (!import_elements(im, node, 0, &x))
         return false;
     const uint32_t channels = im->g->values[x].channels;
-    const float alpha = import_float(node, "alpha", 0.01f);
+    const float alpha = onnx_real(node, "alpha", 0.01f);
     float *slopes = graph_alloc(im->g, channels, sizeof *slopes);
     if (!slopes || !isfinite(alpha))
         return import_fail(im, node, "has a slope that is infinite or not a number");
@@ -136,7 +136,7 @@ bool import_leaky_relu(importer *im, const Onnx__NodeProto *node)
     return add_activation(im, node, (graph_activation){.kind = MONA_ACT_PRELU, .slopes = slopes});
 }
 
-bool import_prelu(importer *im, const Onnx__NodeProto *node)
+bool import_prelu(importer *im, const onnx_node *node)
 {
     uint32_t x;
     const graph_value *slope = import_constant(im, node, 1);
@@ -149,11 +149,10 @@ bool import_prelu(importer *im, const Onnx__NodeProto *node)
            add_activation(im, node, (graph_activation){.kind = MONA_ACT_PRELU, .slopes = slopes});
 }
 
-/* Bounds are attributes up to operator set 10 and inputs from 11 on; either may be left out. */
-bool import_clip(importer *im, const Onnx__NodeProto *node)
+bool import_clip(importer *im, const onnx_node *node)
 {
     const float most = 65504; /* what fp16 holds: the same as no bound */
-    float bounds[2] = {import_float(node, "min", -most), import_float(node, "max", most)};
+    float bounds[2] = {-most, most};
     for (size_t i = 0; i < 2; i++) {
         const graph_value *v = import_constant(im, node, i + 1);
         if (import_has(node, i + 1) && (!v || v->count != 1))

@@ -8,7 +8,7 @@
 /* ---- flattening --------------------------------------------------------------------------- */
 
 /* Output 0 is input 0, flattened. */
-static bool flatten(importer *im, const Onnx__NodeProto *node, uint32_t x)
+static bool flatten(importer *im, const onnx_node *node, uint32_t x)
 {
     if (!import_bind(im, node, 0, x))
         return false;
@@ -23,10 +23,10 @@ static uint64_t elements_of(const importer *im, uint32_t x)
     return (uint64_t)v->channels * v->height * v->width;
 }
 
-bool import_flatten(importer *im, const Onnx__NodeProto *node)
+bool import_flatten(importer *im, const onnx_node *node)
 {
     uint32_t x;
-    const int64_t axis = import_int(node, "axis", 1);
+    const int64_t axis = onnx_whole(node, "axis", 1);
     if (!import_elements(im, node, 0, &x))
         return false;
     /* With one frame a batch, what lies before axis 1 or axis 0 is 1 in either case. */
@@ -37,7 +37,7 @@ bool import_flatten(importer *im, const Onnx__NodeProto *node)
     return flatten(im, node, x);
 }
 
-bool import_reshape_flat(importer *im, const Onnx__NodeProto *node, const int64_t *shape)
+bool import_reshape_flat(importer *im, const onnx_node *node, const int64_t *shape)
 {
     uint32_t x;
     if (!import_elements(im, node, 0, &x))
@@ -57,7 +57,7 @@ bool import_reshape_flat(importer *im, const Onnx__NodeProto *node, const int64_
     return flatten(im, node, x);
 }
 
-bool import_squeeze(importer *im, const Onnx__NodeProto *node)
+bool import_squeeze(importer *im, const onnx_node *node)
 {
     int64_t axes[4];
     uint32_t x, count;
@@ -73,7 +73,7 @@ bool import_squeeze(importer *im, const Onnx__NodeProto *node)
 /* ---- matrix products ---------------------------------------------------------------------- */
 
 /* The matrix as [outputs][inputs], times alpha. */
-static float *read_matrix(importer *im, const Onnx__NodeProto *node, bool transposed, float alpha,
+static float *read_matrix(importer *im, const onnx_node *node, bool transposed, float alpha,
                           uint64_t inputs, uint32_t *outputs)
 {
     const graph_value *m = import_constant(im, node, 1);
@@ -105,7 +105,7 @@ static float *read_matrix(importer *im, const Onnx__NodeProto *node, bool transp
 }
 
 /* One number an output, times beta; zeros where the node has none. */
-static float *read_bias(importer *im, const Onnx__NodeProto *node, float beta, uint32_t outputs)
+static float *read_bias(importer *im, const onnx_node *node, float beta, uint32_t outputs)
 {
     const graph_value *b = import_constant(im, node, 2);
     if (import_has(node, 2) &&
@@ -129,7 +129,7 @@ static float *read_bias(importer *im, const Onnx__NodeProto *node, float beta, u
     return bias;
 }
 
-static bool add_product(importer *im, const Onnx__NodeProto *node, bool transposed, float alpha,
+static bool add_product(importer *im, const onnx_node *node, bool transposed, float alpha,
                         float beta)
 {
     uint32_t x, outputs = 0;
@@ -157,15 +157,15 @@ static bool add_product(importer *im, const Onnx__NodeProto *node, bool transpos
     return true;
 }
 
-bool import_gemm(importer *im, const Onnx__NodeProto *node)
+bool import_gemm(importer *im, const onnx_node *node)
 {
-    if (import_int(node, "transA", 0))
+    if (onnx_whole(node, "transA", 0))
         return import_fail(im, node, "transposes its first operand");
-    return add_product(im, node, import_int(node, "transB", 0), import_float(node, "alpha", 1),
-                       import_float(node, "beta", 1));
+    return add_product(im, node, onnx_whole(node, "transB", 0), onnx_real(node, "alpha", 1),
+                       onnx_real(node, "beta", 1));
 }
 
-bool import_mat_mul(importer *im, const Onnx__NodeProto *node)
+bool import_mat_mul(importer *im, const onnx_node *node)
 {
     return add_product(im, node, false, 1, 0);
 }

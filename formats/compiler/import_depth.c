@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-static bool add_depth(importer *im, const Onnx__NodeProto *node, graph_kind kind, uint32_t x,
+static bool add_depth(importer *im, const onnx_node *node, graph_kind kind, uint32_t x,
                       int64_t block, bool depth_first)
 {
     const graph_value v = im->g->values[x];
@@ -29,19 +29,19 @@ static bool add_depth(importer *im, const Onnx__NodeProto *node, graph_kind kind
     return true;
 }
 
-bool import_depth_to_space(importer *im, const Onnx__NodeProto *node)
+bool import_depth_to_space(importer *im, const onnx_node *node)
 {
     uint32_t x;
     return import_tensor(im, node, 0, &x) &&
-           add_depth(im, node, GRAPH_DEPTH_TO_SPACE, x, import_int(node, "blocksize", 0),
+           add_depth(im, node, GRAPH_DEPTH_TO_SPACE, x, onnx_whole(node, "blocksize", 0),
                      import_text_is(node, "mode", "DCR", "DCR"));
 }
 
-bool import_space_to_depth(importer *im, const Onnx__NodeProto *node)
+bool import_space_to_depth(importer *im, const onnx_node *node)
 {
     uint32_t x;
     return import_tensor(im, node, 0, &x) &&
-           add_depth(im, node, GRAPH_SPACE_TO_DEPTH, x, import_int(node, "blocksize", 0), true);
+           add_depth(im, node, GRAPH_SPACE_TO_DEPTH, x, onnx_whole(node, "blocksize", 0), true);
 }
 
 /* ---- Reshape, Transpose, Reshape ---------------------------------------------------------- */
@@ -94,14 +94,14 @@ static const shuffle *find_shuffle(const graph_node *reshape, const graph_node *
 }
 
 /* Input 0 of the node if a node of this kind makes it. */
-static const graph_node *made_by(importer *im, const char *name, graph_kind kind)
+static const graph_node *made_by(importer *im, const onnx_node *node, graph_kind kind)
 {
-    const uint32_t p = graph_producer(im->g, import_find_name(im, name));
+    const uint32_t p = graph_producer(im->g, import_bound(im, node, 0));
     return p != UINT32_MAX && im->g->nodes[p].kind == kind ? &im->g->nodes[p] : NULL;
 }
 
-static bool recognise_shuffle(importer *im, const Onnx__NodeProto *node,
-                              const graph_node *transpose, const int64_t *shape, uint32_t rank)
+static bool recognise_shuffle(importer *im, const onnx_node *node, const graph_node *transpose,
+                              const int64_t *shape, uint32_t rank)
 {
     const uint32_t p = graph_producer(im->g, transpose->inputs[0]);
     const graph_node *reshape = p == UINT32_MAX ? NULL : &im->g->nodes[p];
@@ -123,7 +123,7 @@ static bool recognise_shuffle(importer *im, const Onnx__NodeProto *node,
                      s->depth_first);
 }
 
-static bool add_part(importer *im, const Onnx__NodeProto *node, graph_kind kind, uint32_t x,
+static bool add_part(importer *im, const onnx_node *node, graph_kind kind, uint32_t x,
                      const int64_t *numbers, uint32_t rank)
 {
     graph_node *made = import_node(im, node, 0, kind, 0, 0, 0);
@@ -136,13 +136,13 @@ static bool add_part(importer *im, const Onnx__NodeProto *node, graph_kind kind,
     return true;
 }
 
-bool import_reshape(importer *im, const Onnx__NodeProto *node)
+bool import_reshape(importer *im, const onnx_node *node)
 {
     int64_t shape[GRAPH_MAX_RANK];
     uint32_t rank, x;
     if (!import_has(node, 0) || !import_numbers(im, node, "shape", 1, shape, GRAPH_MAX_RANK, &rank))
         return import_fail(im, node, "has no input");
-    const graph_node *transpose = made_by(im, node->input[0], GRAPH_TRANSPOSE);
+    const graph_node *transpose = made_by(im, node, GRAPH_TRANSPOSE);
     if (transpose)
         return recognise_shuffle(im, node, transpose, shape, rank);
     if (rank == 2)
@@ -150,14 +150,14 @@ bool import_reshape(importer *im, const Onnx__NodeProto *node)
     return import_tensor(im, node, 0, &x) && add_part(im, node, GRAPH_RESHAPE, x, shape, rank);
 }
 
-bool import_transpose(importer *im, const Onnx__NodeProto *node)
+bool import_transpose(importer *im, const onnx_node *node)
 {
     int64_t permutation[GRAPH_MAX_RANK];
     uint32_t rank;
     if (!import_has(node, 0) ||
         !import_numbers(im, node, "perm", SIZE_MAX, permutation, GRAPH_MAX_RANK, &rank))
         return import_fail(im, node, "has no input");
-    const graph_node *reshape = made_by(im, node->input[0], GRAPH_RESHAPE);
+    const graph_node *reshape = made_by(im, node, GRAPH_RESHAPE);
     if (!reshape)
         return import_fail(im, node,
                            "is supported only after a Reshape, as a part of "

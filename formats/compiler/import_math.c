@@ -4,8 +4,7 @@
 #include <math.h>
 
 /* x * scale + shift; NULL stands for 1 and 0. */
-static bool add_affine(importer *im, const Onnx__NodeProto *node, uint32_t x, float *scale,
-                       float *shift)
+static bool add_affine(importer *im, const onnx_node *node, uint32_t x, float *scale, float *shift)
 {
     const uint32_t channels = im->g->values[x].channels;
     if (!scale) {
@@ -23,21 +22,21 @@ static bool add_affine(importer *im, const Onnx__NodeProto *node, uint32_t x, fl
     return true;
 }
 
-static bool old_broadcast(const Onnx__NodeProto *node)
+static bool old_broadcast(const onnx_node *node)
 {
-    return import_int(node, "broadcast", 0);
+    return onnx_whole(node, "broadcast", 0);
 }
 
 /* Splits the operands into a computed one and, if the other is constant, its numbers a channel.
  * constant_index: 0 or 1, or 2 when both are computed. */
-static bool read_operands(importer *im, const Onnx__NodeProto *node, uint32_t *x, float **numbers,
+static bool read_operands(importer *im, const onnx_node *node, uint32_t *x, float **numbers,
                           int *constant_index)
 {
-    if (node->n_input != 2 || old_broadcast(node))
+    if (node->input_count != 2 || old_broadcast(node))
         return import_fail(im, node,
-                           "has %zu operands or broadcasts by an axis; expected two that "
+                           "has %u operands or broadcasts by an axis; expected two that "
                            "broadcast as from operator set 7 on",
-                           node->n_input);
+                           node->input_count);
     const graph_value *first = import_constant(im, node, 0), *second = import_constant(im, node, 1);
     *constant_index = second ? 1 : first ? 0 : 2;
     *numbers = NULL;
@@ -55,7 +54,7 @@ static bool same_side(uint32_t a, uint32_t b)
 }
 
 /* A node of two computed tensors; the one with a single channel goes second. */
-static bool add_binary(importer *im, const Onnx__NodeProto *node, graph_kind kind)
+static bool add_binary(importer *im, const onnx_node *node, graph_kind kind)
 {
     uint32_t a, b;
     if (!import_elements(im, node, 0, &a) || !import_elements(im, node, 1, &b))
@@ -83,7 +82,7 @@ static bool add_binary(importer *im, const Onnx__NodeProto *node, graph_kind kin
     return true;
 }
 
-bool import_add(importer *im, const Onnx__NodeProto *node)
+bool import_add(importer *im, const onnx_node *node)
 {
     uint32_t x;
     float *numbers;
@@ -93,7 +92,7 @@ bool import_add(importer *im, const Onnx__NodeProto *node)
     return constant == 2 ? add_binary(im, node, GRAPH_ADD) : add_affine(im, node, x, NULL, numbers);
 }
 
-bool import_mul(importer *im, const Onnx__NodeProto *node)
+bool import_mul(importer *im, const onnx_node *node)
 {
     uint32_t x;
     float *numbers;
@@ -104,7 +103,7 @@ bool import_mul(importer *im, const Onnx__NodeProto *node)
 }
 
 /* x - c = x + (-c); c - x = -x + c. */
-bool import_sub(importer *im, const Onnx__NodeProto *node)
+bool import_sub(importer *im, const onnx_node *node)
 {
     uint32_t x;
     float *numbers;
@@ -125,7 +124,7 @@ bool import_sub(importer *im, const Onnx__NodeProto *node)
                  : format_fail(im->error, "out of memory");
 }
 
-bool import_div(importer *im, const Onnx__NodeProto *node)
+bool import_div(importer *im, const onnx_node *node)
 {
     uint32_t x;
     float *numbers;

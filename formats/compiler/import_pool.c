@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-static bool add_pool(importer *im, const Onnx__NodeProto *node, graph_kind kind, uint32_t x,
+static bool add_pool(importer *im, const onnx_node *node, graph_kind kind, uint32_t x,
                      graph_pool pool, const uint32_t size[2])
 {
     const uint32_t channels = im->g->values[x].channels;
@@ -18,12 +18,12 @@ static bool add_pool(importer *im, const Onnx__NodeProto *node, graph_kind kind,
 
 /* ---- windows ------------------------------------------------------------------------------ */
 
-static bool import_windows(importer *im, const Onnx__NodeProto *node, graph_kind kind)
+static bool import_windows(importer *im, const onnx_node *node, graph_kind kind)
 {
     uint32_t x, size[2];
     graph_pool pool = {
-        .round_up = import_int(node, "ceil_mode", 0),
-        .include_pad = kind == GRAPH_AVERAGE_POOL && import_int(node, "count_include_pad", 0),
+        .round_up = onnx_whole(node, "ceil_mode", 0),
+        .include_pad = kind == GRAPH_AVERAGE_POOL && onnx_whole(node, "count_include_pad", 0),
     };
     graph_window *w = &pool.window;
     if (!import_tensor(im, node, 0, &x))
@@ -48,22 +48,22 @@ static bool import_windows(importer *im, const Onnx__NodeProto *node, graph_kind
     return add_pool(im, node, kind, x, pool, size);
 }
 
-bool import_max_pool(importer *im, const Onnx__NodeProto *node)
+bool import_max_pool(importer *im, const onnx_node *node)
 {
-    if (node->n_output > 1 && onnx_text(node->output[1])[0])
+    if (node->output_count > 1 && node->outputs[1] != ONNX_NONE)
         return import_fail(im, node,
                            "also gives the places of the maxima; supported are the maxima");
     return import_windows(im, node, GRAPH_MAX_POOL);
 }
 
-bool import_average_pool(importer *im, const Onnx__NodeProto *node)
+bool import_average_pool(importer *im, const onnx_node *node)
 {
     return import_windows(im, node, GRAPH_AVERAGE_POOL);
 }
 
 /* ---- whole maps --------------------------------------------------------------------------- */
 
-static bool import_whole(importer *im, const Onnx__NodeProto *node, graph_kind kind)
+static bool import_whole(importer *im, const onnx_node *node, graph_kind kind)
 {
     static const uint32_t one[2] = {1, 1};
     uint32_t x;
@@ -71,12 +71,12 @@ static bool import_whole(importer *im, const Onnx__NodeProto *node, graph_kind k
            add_pool(im, node, kind, x, (graph_pool){.whole = true}, one);
 }
 
-bool import_global_max_pool(importer *im, const Onnx__NodeProto *node)
+bool import_global_max_pool(importer *im, const onnx_node *node)
 {
     return import_whole(im, node, GRAPH_MAX_POOL);
 }
 
-bool import_global_average_pool(importer *im, const Onnx__NodeProto *node)
+bool import_global_average_pool(importer *im, const onnx_node *node)
 {
     return import_whole(im, node, GRAPH_AVERAGE_POOL);
 }
@@ -91,7 +91,7 @@ bool import_spatial_axes(const int64_t *axes, uint32_t count)
     return seen == 3;
 }
 
-bool import_reduce_mean(importer *im, const Onnx__NodeProto *node)
+bool import_reduce_mean(importer *im, const onnx_node *node)
 {
     int64_t axes[4];
     uint32_t count;
@@ -101,7 +101,7 @@ bool import_reduce_mean(importer *im, const Onnx__NodeProto *node)
         return import_fail(im, node, "is supported over height and width (axes 2 and 3) alone");
     if (!import_whole(im, node, GRAPH_AVERAGE_POOL))
         return false;
-    if (!import_int(node, "keepdims", 1))
+    if (!onnx_whole(node, "keepdims", 1))
         import_make_flat(im, node);
     return true;
 }

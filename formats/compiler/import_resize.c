@@ -26,7 +26,7 @@ static uint32_t common_divisor(uint32_t a, uint32_t b)
 }
 
 /* Ratios of rows and columns from the constant of scales, or of sizes, with one number a side. */
-static bool read_ratios(importer *im, const Onnx__NodeProto *node, size_t scales, size_t sizes,
+static bool read_ratios(importer *im, const onnx_node *node, size_t scales, size_t sizes,
                         const graph_value *source, graph_resize *resize)
 {
     const uint32_t in[2] = {source->height, source->width}, channels = source->channels;
@@ -35,13 +35,10 @@ static bool read_ratios(importer *im, const Onnx__NodeProto *node, size_t scales
     if (by_scale && !by_scale->count)
         by_scale = NULL;
     const graph_value *v = by_scale ? by_scale : by_size;
-    const Onnx__AttributeProto *attribute = import_attribute(node, "scales");
-    const float *numbers = v                                  ? v->data
-                           : attribute && attribute->n_floats ? attribute->floats
-                                                              : NULL;
-    if (!numbers || (v ? v->count : attribute->n_floats) != 4)
+    if (!v || v->count != 4)
         return import_fail(im, node, "needs four constant scales or sizes");
-    const bool scaled = by_scale || !by_size;
+    const float *numbers = v->data;
+    const bool scaled = by_scale;
     if (numbers[0] != 1 || numbers[1] != (scaled ? 1 : (float)channels))
         return import_fail(im, node, "resizes batch or channels; supported are height and width");
     for (int i = 0; i < 2; i++) {
@@ -64,29 +61,28 @@ static bool read_ratios(importer *im, const Onnx__NodeProto *node, size_t scales
     return true;
 }
 
-static bool read_mode(importer *im, const Onnx__NodeProto *node, graph_resize *resize)
+static bool read_mode(importer *im, const onnx_node *node, graph_resize *resize)
 {
     if (import_text_is(node, "mode", "nearest", "nearest"))
         resize->mode = MONA_RESIZE_NEAREST;
-    else if (import_text_is(node, "mode", "linear", "nearest") ||
-             import_text_is(node, "mode", "bilinear", "nearest"))
+    else if (import_text_is(node, "mode", "linear", "nearest"))
         resize->mode = MONA_RESIZE_LINEAR;
     else if (import_text_is(node, "mode", "cubic", "nearest"))
         resize->mode = MONA_RESIZE_CUBIC;
     else
         return import_fail(im, node, "has a mode other than nearest, linear and cubic");
-    resize->cubic_a = import_float(node, "cubic_coeff_a", -0.75f);
+    resize->cubic_a = onnx_real(node, "cubic_coeff_a", -0.75f);
     if (!(fabsf(resize->cubic_a) <= 4))
         return import_fail(im, node, "has a cubic_coeff_a outside -4 to 4");
-    if (import_int(node, "antialias", 0) || import_int(node, "exclude_outside", 0) ||
-        import_attribute(node, "axes"))
+    if (onnx_whole(node, "antialias", 0) || onnx_whole(node, "exclude_outside", 0) ||
+        onnx_find_attribute(node, "axes"))
         return import_fail(im, node,
                            "asks for antialias, exclude_outside or axes, which are not "
                            "supported");
     return true;
 }
 
-static bool read_nearest(importer *im, const Onnx__NodeProto *node, graph_resize *resize)
+static bool read_nearest(importer *im, const onnx_node *node, graph_resize *resize)
 {
     static const struct {
         const char *name;
@@ -103,7 +99,7 @@ static bool read_nearest(importer *im, const Onnx__NodeProto *node, graph_resize
     return import_fail(im, node, "has an unknown nearest_mode");
 }
 
-static bool read_coordinates(importer *im, const Onnx__NodeProto *node, graph_resize *resize)
+static bool read_coordinates(importer *im, const onnx_node *node, graph_resize *resize)
 {
     static const struct {
         const char *name;
@@ -122,10 +118,25 @@ static bool read_coordinates(importer *im, const Onnx__NodeProto *node, graph_re
                        "pytorch_half_pixel, align_corners and asymmetric");
 }
 
+/* align_corners stretches by the size times the scale as it is, 3.2 columns; the engine takes the
+ * columns that the result has. */
+static bool corners_fit(importer *im, const onnx_node *node, const graph_value *source,
+                        const graph_resize *resize)
+{
+    const uint32_t in[2] = {source->height, source->width};
+    for (int i = 0; i < 2; i++)
+        if (resize->coordinates == MONA_RESIZE_ALIGN_CORNERS &&
+            (uint64_t)in[i] * resize->ratio[i][0] % resize->ratio[i][1])
+            return import_fail(im, node,
+                               "aligns the corners of %u x %u / %u samples, which is no whole "
+                               "number; supported are those that are",
+                               in[i], resize->ratio[i][0], resize->ratio[i][1]);
+    return true;
+}
+
 /* pytorch_half_pixel differs where the result has one row or column, which then lies at 0 and not
  * at 0.5 / scale - 0.5. */
-static void move_single(const Onnx__NodeProto *node, const graph_value *source,
-                        graph_resize *resize)
+static void move_single(const onnx_node *node, const graph_value *source, graph_resize *resize)
 {
     const uint32_t in[2] = {source->height, source->width};
     if (!import_text_is(node, "coordinate_transformation_mode", "pytorch_half_pixel", ""))
@@ -137,8 +148,7 @@ static void move_single(const Onnx__NodeProto *node, const graph_value *source,
     }
 }
 
-static bool add_resize(importer *im, const Onnx__NodeProto *node, uint32_t x,
-                       const graph_resize *resize)
+static bool add_resize(importer *im, const onnx_node *node, uint32_t x, const graph_resize *resize)
 {
     const graph_value v = im->g->values[x];
     const uint64_t height = (uint64_t)v.height * resize->ratio[0][0] / resize->ratio[0][1];
@@ -155,32 +165,16 @@ static bool add_resize(importer *im, const Onnx__NodeProto *node, uint32_t x,
     return true;
 }
 
-/* Inputs: X, roi, scales, sizes; in operator set 10: X, scales (asymmetric, floor). */
-bool import_resize(importer *im, const Onnx__NodeProto *node)
+/* Inputs: X, roi, scales, sizes. */
+bool import_resize(importer *im, const onnx_node *node)
 {
     graph_resize resize = {0};
     uint32_t x;
-    if (!import_tensor(im, node, 0, &x) || !read_mode(im, node, &resize))
+    if (!import_tensor(im, node, 0, &x) || !read_mode(im, node, &resize) ||
+        !read_ratios(im, node, 2, 3, &im->g->values[x], &resize) ||
+        !read_coordinates(im, node, &resize) || !read_nearest(im, node, &resize) ||
+        !corners_fit(im, node, &im->g->values[x], &resize))
         return false;
-    const bool old = im->opset < 11;
-    if (!read_ratios(im, node, old ? 1 : 2, old ? SIZE_MAX : 3, &im->g->values[x], &resize))
-        return false;
-    if (old) {
-        resize.coordinates = MONA_RESIZE_ASYMMETRIC;
-        resize.nearest = GRAPH_FLOOR;
-    } else if (!read_coordinates(im, node, &resize) || !read_nearest(im, node, &resize)) {
-        return false;
-    }
     move_single(node, &im->g->values[x], &resize);
     return add_resize(im, node, x, &resize);
-}
-
-bool import_upsample(importer *im, const Onnx__NodeProto *node)
-{
-    graph_resize resize = {.coordinates = MONA_RESIZE_ASYMMETRIC, .nearest = GRAPH_FLOOR};
-    uint32_t x;
-    if (!import_tensor(im, node, 0, &x) || !read_mode(im, node, &resize))
-        return false;
-    return read_ratios(im, node, 1, SIZE_MAX, &im->g->values[x], &resize) &&
-           add_resize(im, node, x, &resize);
 }

@@ -1,45 +1,15 @@
-/* Operators that pass values on: constants, concatenation and slices of channels. */
+/* Operators that pass values on: concatenation and slices of channels. */
 #include "importer.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-bool import_identity(importer *im, const Onnx__NodeProto *node)
+bool import_identity(importer *im, const onnx_node *node)
 {
-    if (!import_has(node, 0))
-        return import_fail(im, node, "has no input");
-    const uint32_t value = import_find_name(im, node->input[0]);
+    const uint32_t value = import_bound(im, node, 0);
     if (value == UINT32_MAX)
-        return import_fail(im, node, "reads '%.60s', which nothing before it makes",
-                           node->input[0]);
+        return import_fail(im, node, "has no input");
     return import_bind(im, node, 0, value);
-}
-
-bool import_constant_node(importer *im, const Onnx__NodeProto *node)
-{
-    const Onnx__AttributeProto *a = node->n_attribute ? node->attribute[0] : NULL;
-    if (!a || !node->n_output)
-        return import_fail(im, node, "has no value");
-    if (a->t)
-        return import_add_constant(im, a->t, onnx_text(node->output[0]));
-    /* The short forms, written as the tensor they stand for. */
-    int64_t side = (int64_t)(a->n_floats ? a->n_floats : a->n_ints);
-    Onnx__TensorProto t = ONNX__TENSOR_PROTO__INIT;
-    t.has_data_type = true;
-    t.n_dims = side ? 1 : 0;
-    t.dims = &side;
-    if (a->has_f || a->n_floats) {
-        t.data_type = ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT;
-        t.n_float_data = a->n_floats ? a->n_floats : 1;
-        t.float_data = a->n_floats ? a->floats : (float *)(uintptr_t)&a->f;
-    } else if (a->has_i || a->n_ints) {
-        t.data_type = ONNX__TENSOR_PROTO__DATA_TYPE__INT64;
-        t.n_int64_data = a->n_ints ? a->n_ints : 1;
-        t.int64_data = a->n_ints ? a->ints : (int64_t *)(uintptr_t)&a->i;
-    } else {
-        return import_fail(im, node, "has a value that is neither a tensor nor numbers");
-    }
-    return import_add_constant(im, &t, onnx_text(node->output[0]));
 }
 
 /* ---- channels ----------------------------------------------------------------------------- */
@@ -49,16 +19,16 @@ static bool channel_axis(int64_t axis)
     return axis == 1 || axis == -3;
 }
 
-bool import_concat(importer *im, const Onnx__NodeProto *node)
+bool import_concat(importer *im, const onnx_node *node)
 {
-    if (!channel_axis(import_int(node, "axis", 1)) || node->n_input > GRAPH_MAX_INPUTS ||
-        !node->n_input)
+    if (!channel_axis(onnx_whole(node, "axis", 1)) || node->input_count > GRAPH_MAX_INPUTS ||
+        !node->input_count)
         return import_fail(im, node,
-                           "joins %zu tensors along axis %" PRId64 "; supported are 1 to "
+                           "joins %u tensors along axis %" PRId64 "; supported are 1 to "
                            "%d along the channels (axis 1)",
-                           node->n_input, import_int(node, "axis", 1), GRAPH_MAX_INPUTS);
+                           node->input_count, onnx_whole(node, "axis", 1), GRAPH_MAX_INPUTS);
     uint32_t inputs[GRAPH_MAX_INPUTS], channels = 0, height = 0, width = 0;
-    for (size_t i = 0; i < node->n_input; i++) {
+    for (size_t i = 0; i < node->input_count; i++) {
         if (!import_tensor(im, node, i, &inputs[i]))
             return false;
         const graph_value *v = &im->g->values[inputs[i]];
@@ -73,12 +43,12 @@ bool import_concat(importer *im, const Onnx__NodeProto *node)
     graph_node *made = import_node(im, node, 0, GRAPH_CONCAT, channels, height, width);
     if (!made)
         return false;
-    made->input_count = (uint32_t)node->n_input;
+    made->input_count = (uint32_t)node->input_count;
     memcpy(made->inputs, inputs, sizeof inputs);
     return true;
 }
 
-static bool add_slice(importer *im, const Onnx__NodeProto *node, size_t output, uint32_t x,
+static bool add_slice(importer *im, const onnx_node *node, size_t output, uint32_t x,
                       uint32_t first, uint32_t count)
 {
     const graph_value v = im->g->values[x];
@@ -99,7 +69,7 @@ static int64_t bound(int64_t at, int64_t side)
     return at < 0 ? 0 : at > side ? side : at;
 }
 
-bool import_slice(importer *im, const Onnx__NodeProto *node)
+bool import_slice(importer *im, const onnx_node *node)
 {
     int64_t start, end, axis = 0, step = 1;
     uint32_t starts, ends, axes, steps, x;
@@ -121,20 +91,20 @@ bool import_slice(importer *im, const Onnx__NodeProto *node)
     return add_slice(im, node, 0, x, (uint32_t)first, (uint32_t)(last - first));
 }
 
-bool import_split(importer *im, const Onnx__NodeProto *node)
+bool import_split(importer *im, const onnx_node *node)
 {
     uint32_t x, count;
     int64_t sizes[64];
     if (!import_tensor(im, node, 0, &x) || !import_numbers(im, node, "split", 1, sizes, 64, &count))
         return false;
     const uint32_t channels = im->g->values[x].channels;
-    const size_t outputs = node->n_output;
-    if (!channel_axis(import_int(node, "axis", 0)) || !outputs || outputs > 64 ||
+    const size_t outputs = node->output_count;
+    if (!channel_axis(onnx_whole(node, "axis", 0)) || !outputs || outputs > 64 ||
         (count && count != outputs))
         return import_fail(im, node,
                            "cuts axis %" PRId64 " into %zu; supported are channels (axis "
                            "1) into at most 64",
-                           import_int(node, "axis", 0), outputs);
+                           onnx_whole(node, "axis", 0), outputs);
     /* Equal parts, of which the last may be smaller. */
     const uint32_t part = (uint32_t)((channels + outputs - 1) / outputs);
     uint32_t first = 0;

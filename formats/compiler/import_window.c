@@ -6,7 +6,7 @@
 enum { MAX_STRIDE = 63, MAX_PAD = 255 };
 
 /* Two numbers of an attribute, rows then columns, each in [least, most]. */
-bool import_pair(importer *im, const Onnx__NodeProto *node, const char *name, uint32_t otherwise,
+bool import_pair(importer *im, const onnx_node *node, const char *name, uint32_t otherwise,
                  int64_t least, int64_t most, uint32_t *out)
 {
     int64_t numbers[GRAPH_MAX_RANK];
@@ -27,8 +27,7 @@ bool import_pair(importer *im, const Onnx__NodeProto *node, const char *name, ui
 }
 
 /* Explicit pads, or those auto_pad stands for. SAME makes ceil(size / stride) outputs. */
-static bool read_pads(importer *im, const Onnx__NodeProto *node, const uint32_t *size,
-                      graph_window *w)
+static bool read_pads(importer *im, const onnx_node *node, const uint32_t *size, graph_window *w)
 {
     int64_t pads[4] = {0};
     uint32_t count;
@@ -62,8 +61,7 @@ static bool read_pads(importer *im, const Onnx__NodeProto *node, const uint32_t 
     return true;
 }
 
-bool import_window(importer *im, const Onnx__NodeProto *node, const graph_value *source,
-                   graph_window *w)
+bool import_window(importer *im, const onnx_node *node, const graph_value *source, graph_window *w)
 {
     const uint32_t size[2] = {source->height, source->width};
     return import_pair(im, node, "strides", 1, 1, MAX_STRIDE, w->stride) &&
@@ -71,7 +69,7 @@ bool import_window(importer *im, const Onnx__NodeProto *node, const graph_value 
            read_pads(im, node, size, w);
 }
 
-bool import_window_size(importer *im, const Onnx__NodeProto *node, const graph_window *w,
+bool import_window_size(importer *im, const onnx_node *node, const graph_window *w,
                         const graph_value *source, bool round_up, uint32_t size[2])
 {
     const uint32_t in[2] = {source->height, source->width};

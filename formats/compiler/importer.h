@@ -2,111 +2,94 @@
 #ifndef MONA_COMPILER_IMPORTER_H
 #define MONA_COMPILER_IMPORTER_H
 
+#include "../operators.h"
 #include "import.h"
 
 enum { IMPORT_MAX_KERNEL = 255 };
 
-/* An ONNX name and the value it stands for; several names may stand for one value.
+/* What an ONNX value is in the graph.
  *
- * A flat name stands for the value as ONNX's [1, channels * height * width], which is the same
- * numbers in the same order. What works element by element makes flat values of flat ones. */
-typedef struct import_name {
-    const char *name;
-    uint32_t value;
+ * A flat value stands for ONNX's [1, channels * height * width], which is the same numbers in the
+ * same order. What works element by element makes flat values of flat ones. */
+typedef struct import_binding {
+    uint32_t value; /* UINT32_MAX: not there yet */
     bool flat;
-} import_name;
+} import_binding;
 
 typedef struct importer {
     graph *g;
-    const Onnx__ModelProto *model;
-    int64_t opset;
-    import_name *names;
-    size_t name_count, name_room;
+    const onnx_graph *model;
+    import_binding *bindings; /* one for each value of the model */
     format_error *error;
 } importer;
 
-typedef bool import_function(importer *im, const Onnx__NodeProto *node);
-
-/* NULL: the operator is not supported. */
-import_function *import_find(const char *op_type);
-
 /* "node NAME (OP) " + text. Always false. */
-bool import_fail(importer *im, const Onnx__NodeProto *node, const char *format, ...)
+bool import_fail(importer *im, const onnx_node *node, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* ---- names ---- */
-/* UINT32_MAX: nothing has this name. */
-uint32_t import_find_name(const importer *im, const char *name);
-/* The name must be new. */
-bool import_add_name(importer *im, const char *name, uint32_t value);
+/* ---- bindings ---- */
 /* Output 0 of the node, bound before, is flat. */
-void import_make_flat(importer *im, const Onnx__NodeProto *node);
-bool import_is_flat(const importer *im, const Onnx__NodeProto *node, size_t i);
+void import_make_flat(importer *im, const onnx_node *node);
+bool import_is_flat(const importer *im, const onnx_node *node, size_t i);
+/* The value that input i is bound to; UINT32_MAX: it is left out. */
+uint32_t import_bound(const importer *im, const onnx_node *node, size_t i);
 
 /* ---- attributes ---- */
-const Onnx__AttributeProto *import_attribute(const Onnx__NodeProto *node, const char *name);
-int64_t import_int(const Onnx__NodeProto *node, const char *name, int64_t otherwise);
-float import_float(const Onnx__NodeProto *node, const char *name, float otherwise);
 /* True if the text attribute has this value, or is absent and `otherwise` equals it. */
-bool import_text_is(const Onnx__NodeProto *node, const char *name, const char *value,
+bool import_text_is(const onnx_node *node, const char *name, const char *value,
                     const char *otherwise);
 
 /* ---- inputs ---- */
 /* Input i is given (not left out). */
-bool import_has(const Onnx__NodeProto *node, size_t i);
+bool import_has(const onnx_node *node, size_t i);
 /* Value of input i if it is a constant, else NULL. The pointer is good until a value is added. */
-const graph_value *import_constant(const importer *im, const Onnx__NodeProto *node, size_t i);
+const graph_value *import_constant(const importer *im, const onnx_node *node, size_t i);
 /* Input i must be computed, with channels x height x width. */
-bool import_tensor(importer *im, const Onnx__NodeProto *node, size_t i, uint32_t *value);
+bool import_tensor(importer *im, const onnx_node *node, size_t i, uint32_t *value);
 /* The same, flat or not. */
-bool import_elements(importer *im, const Onnx__NodeProto *node, size_t i, uint32_t *value);
+bool import_elements(importer *im, const onnx_node *node, size_t i, uint32_t *value);
 /* Input i must be flat. */
-bool import_flat(importer *im, const Onnx__NodeProto *node, size_t i, uint32_t *value);
+bool import_flat(importer *im, const onnx_node *node, size_t i, uint32_t *value);
 /* A list of whole numbers: attribute `name`, or, when input i is given, that constant. Fails when
  * there are more than most, or when input i is not constant; *count 0: neither is there. */
-bool import_numbers(importer *im, const Onnx__NodeProto *node, const char *name, size_t i,
+bool import_numbers(importer *im, const onnx_node *node, const char *name, size_t i,
                     int64_t *numbers, uint32_t most, uint32_t *count);
 /* One number a channel from a constant: of one element, or of shape [channels, 1, 1] or
  * [1, channels, 1, 1], or, next to flat operands, [channels] or [1, channels]. Memory of the graph;
  * NULL: failed. */
-float *import_per_channel(importer *im, const Onnx__NodeProto *node, const graph_value *constant,
+float *import_per_channel(importer *im, const onnx_node *node, const graph_value *constant,
                           uint32_t channels);
 
 /* ---- windows (import_window.c) ---- */
 /* Two numbers of an attribute, rows then columns, each in [least, most]. */
-bool import_pair(importer *im, const Onnx__NodeProto *node, const char *name, uint32_t otherwise,
+bool import_pair(importer *im, const onnx_node *node, const char *name, uint32_t otherwise,
                  int64_t least, int64_t most, uint32_t *out);
 /* Strides, dilations and pads of a window whose kernel is known. */
-bool import_window(importer *im, const Onnx__NodeProto *node, const graph_value *source,
-                   graph_window *w);
+bool import_window(importer *im, const onnx_node *node, const graph_value *source, graph_window *w);
 /* Rows and columns of what it makes of the source; 0: not known. */
-bool import_window_size(importer *im, const Onnx__NodeProto *node, const graph_window *w,
+bool import_window_size(importer *im, const onnx_node *node, const graph_window *w,
                         const graph_value *source, bool round_up, uint32_t size[2]);
 
 /* ---- results ---- */
 /* Binds output i's name to a value; flat if one of the node's inputs is. */
-bool import_bind(importer *im, const Onnx__NodeProto *node, size_t i, uint32_t value);
+bool import_bind(importer *im, const onnx_node *node, size_t i, uint32_t value);
 /* A node that makes output i, a value of this shape. NULL: failed. The pointer is good until
  * another node is added. */
-graph_node *import_node(importer *im, const Onnx__NodeProto *node, size_t i, graph_kind kind,
+graph_node *import_node(importer *im, const onnx_node *node, size_t i, graph_kind kind,
                         uint32_t channels, uint32_t height, uint32_t width);
 /* The same with the shape of computed value `like`, which becomes input 0. */
-graph_node *import_node_like(importer *im, const Onnx__NodeProto *node, graph_kind kind,
-                             uint32_t like);
-/* A new constant of the graph, named `name`. */
-bool import_add_constant(importer *im, const Onnx__TensorProto *tensor, const char *name);
-
+graph_node *import_node_like(importer *im, const onnx_node *node, graph_kind kind, uint32_t like);
 /* ---- operators (import_*.c) ---- */
-import_function import_conv, import_batch_norm, import_relu, import_leaky_relu, import_prelu,
+operator_import import_conv, import_batch_norm, import_relu, import_leaky_relu, import_prelu,
     import_clip, import_add, import_sub, import_mul, import_div, import_concat, import_slice,
-    import_split, import_space_to_depth, import_depth_to_space, import_resize, import_upsample,
-    import_reshape, import_transpose, import_identity, import_constant_node, import_max_pool,
-    import_average_pool, import_global_max_pool, import_global_average_pool, import_reduce_mean,
-    import_flatten, import_squeeze, import_gemm, import_mat_mul;
+    import_split, import_space_to_depth, import_depth_to_space, import_resize, import_reshape,
+    import_transpose, import_identity, import_max_pool, import_average_pool, import_global_max_pool,
+    import_global_average_pool, import_reduce_mean, import_flatten, import_squeeze, import_gemm,
+    import_mat_mul;
 
 /* Whether these are height and width, and nothing else, of four sides. */
 bool import_spatial_axes(const int64_t *axes, uint32_t count);
 /* Reshape to two sides: [1, all]. */
-bool import_reshape_flat(importer *im, const Onnx__NodeProto *node, const int64_t *shape);
+bool import_reshape_flat(importer *im, const onnx_node *node, const int64_t *shape);
 
 #endif

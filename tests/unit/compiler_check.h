@@ -80,7 +80,7 @@ static inline compiler *open_builder(onnx_builder *b, format_error *error)
 {
     size_t size;
     uint8_t *bytes = ob_pack(b, &size);
-    compiler *c = compiler_open(bytes, size, error);
+    compiler *c = compiler_open(bytes, size, NULL, error);
     free(bytes);
     ob_free(b);
     return c;

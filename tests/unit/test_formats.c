@@ -196,6 +196,20 @@ static void npy_headers_are_checked(void **state)
 
 /* ---- ONNX tensors ------------------------------------------------------------------------- */
 
+/* The elements as floats in out[count]. */
+static bool read_floats(const Onnx__TensorProto *proto, float *out, size_t count,
+                        format_error *error)
+{
+    tensor t;
+    if (!onnx_tensor_read(proto, NULL, &t, error))
+        return false;
+    assert_int_equal(t.count, count);
+    for (size_t i = 0; i < count; i++)
+        out[i] = (float)tensor_number(&t, i);
+    tensor_free(&t);
+    return true;
+}
+
 static void typed_tensors_are_decoded(void **state)
 {
     (void)state;
@@ -208,32 +222,29 @@ static void typed_tensors_are_decoded(void **state)
     double d[3] = {1.5, -2, 3};
     int64_t i64[3] = {1, -2, 3};
     int32_t i32[3] = {0x3e00, 0xc000, 0x4200}; /* fp16 bits of 1.5, -2, 3 */
-    size_t count;
     format_error error = {0};
-    assert_true(onnx_tensor_count(&t, &count, &error));
-    assert_int_equal(count, 3);
-    t.data_type = ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT;
+    t.data_type = ELEMENT_FLOAT32;
     t.float_data = f;
     t.n_float_data = 3;
-    assert_true(onnx_tensor_floats(&t, out, 3, &error));
+    assert_true(read_floats(&t, out, 3, &error));
     assert_memory_equal(out, f, sizeof f);
-    t.data_type = ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE;
+    t.data_type = ELEMENT_DOUBLE;
     t.double_data = d;
     t.n_double_data = 3;
-    assert_true(onnx_tensor_floats(&t, out, 3, &error));
+    assert_true(read_floats(&t, out, 3, &error));
     assert_memory_equal(out, f, sizeof f);
-    t.data_type = ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16;
+    t.data_type = ELEMENT_FLOAT16;
     t.int32_data = i32;
     t.n_int32_data = 3;
-    assert_true(onnx_tensor_floats(&t, out, 3, &error));
+    assert_true(read_floats(&t, out, 3, &error));
     assert_memory_equal(out, f, sizeof f);
-    t.data_type = ONNX__TENSOR_PROTO__DATA_TYPE__INT64;
+    t.data_type = ELEMENT_INT64;
     t.int64_data = i64;
     t.n_int64_data = 3;
-    assert_true(onnx_tensor_floats(&t, out, 3, &error));
+    assert_true(read_floats(&t, out, 3, &error));
     assert_true(out[0] == 1 && out[1] == -2 && out[2] == 3);
     t.n_int64_data = 2;
-    assert_false(onnx_tensor_floats(&t, out, 3, &error));
+    assert_false(read_floats(&t, out, 3, &error));
     assert_non_null(strstr(error.text, "needs 3 elements of int64 by its shape; found 2"));
 }
 
@@ -246,38 +257,45 @@ static void raw_tensors_are_decoded(void **state)
         uint8_t bytes[16];
         float expected[2];
     } cases[] = {
-        {ONNX__TENSOR_PROTO__DATA_TYPE__UINT8, 2, {200, 3}, {200, 3}},
-        {ONNX__TENSOR_PROTO__DATA_TYPE__INT8, 2, {200, 3}, {-56, 3}},
-        {ONNX__TENSOR_PROTO__DATA_TYPE__BOOL, 2, {1, 0}, {1, 0}},
-        {ONNX__TENSOR_PROTO__DATA_TYPE__UINT16, 4, {1, 0x80, 2, 0}, {32769, 2}},
-        {ONNX__TENSOR_PROTO__DATA_TYPE__INT16, 4, {1, 0x80, 2, 0}, {-32767, 2}},
-        {ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16, 4, {0, 0x3e, 0, 0xc0}, {1.5f, -2}},
-        {ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT, 8, {0, 0, 0xc0, 0x3f, 0, 0, 0, 0xc0}, {1.5f, -2}},
-        {ONNX__TENSOR_PROTO__DATA_TYPE__INT32, 8, {255, 255, 255, 255, 7, 0, 0, 0}, {-1, 7}},
-        {ONNX__TENSOR_PROTO__DATA_TYPE__UINT32, 8, {0, 0, 0, 128, 7}, {2147483648.0f, 7}},
-        {ONNX__TENSOR_PROTO__DATA_TYPE__INT64,
-         16,
-         {254, 255, 255, 255, 255, 255, 255, 255, 7},
-         {-2, 7}},
-        {ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE,
-         16,
-         {0, 0, 0, 0, 0, 0, 0xf8, 0x3f, 0, 0, 0, 0, 0, 0, 0, 0xc0},
-         {1.5f, -2}},
+        {ELEMENT_UINT8, 2, {200, 3}, {200, 3}},
+        {ELEMENT_INT8, 2, {200, 3}, {-56, 3}},
+        {ELEMENT_BOOL, 2, {1, 0}, {1, 0}},
+        {ELEMENT_UINT16, 4, {1, 0x80, 2, 0}, {32769, 2}},
+        {ELEMENT_INT16, 4, {1, 0x80, 2, 0}, {-32767, 2}},
+        {ELEMENT_FLOAT16, 4, {0, 0x3e, 0, 0xc0}, {1.5f, -2}},
+        {ELEMENT_BFLOAT16, 4, {0xc0, 0x3f, 0, 0xc0}, {1.5f, -2}},
+        {ELEMENT_FLOAT8E4M3FN, 2, {0x3c, 0xfe}, {1.5f, -448}},
+        {ELEMENT_FLOAT8E4M3FNUZ, 2, {0x44, 0xff}, {1.5f, -240}},
+        {ELEMENT_FLOAT8E5M2, 2, {0x3e, 0xfb}, {1.5f, -57344}},
+        {ELEMENT_FLOAT8E5M2FNUZ, 2, {0x42, 0x01}, {1.5f, 0x1p-17f}},
+        {ELEMENT_FLOAT8E8M0, 2, {127, 130}, {1, 8}},
+        {ELEMENT_FLOAT4E2M1, 1, {0xf3}, {1.5f, -6}},
+        {ELEMENT_INT4, 1, {0x8f}, {-1, -8}},
+        {ELEMENT_UINT4, 1, {0x8f}, {15, 8}},
+        {ELEMENT_INT2, 1, {0x0b}, {-1, -2}},
+        {ELEMENT_UINT2, 1, {0x0b}, {3, 2}},
+        {ELEMENT_FLOAT32, 8, {0, 0, 0xc0, 0x3f, 0, 0, 0, 0xc0}, {1.5f, -2}},
+        {ELEMENT_INT32, 8, {255, 255, 255, 255, 7, 0, 0, 0}, {-1, 7}},
+        {ELEMENT_UINT32, 8, {0, 0, 0, 128, 7}, {2147483648.0f, 7}},
+        {ELEMENT_INT64, 16, {254, 255, 255, 255, 255, 255, 255, 255, 7}, {-2, 7}},
+        {ELEMENT_DOUBLE, 16, {0, 0, 0, 0, 0, 0, 0xf8, 0x3f, 0, 0, 0, 0, 0, 0, 0, 0xc0}, {1.5f, -2}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Onnx__TensorProto t = ONNX__TENSOR_PROTO__INIT;
-        float out[2];
+        float out[2] = {0};
+        int64_t dims[1] = {2};
         format_error error = {0};
+        t.dims = dims;
+        t.n_dims = 1;
         t.has_data_type = true;
         t.data_type = cases[i].type;
         t.has_raw_data = true;
         t.raw_data.data = (uint8_t *)(uintptr_t)cases[i].bytes;
         t.raw_data.len = cases[i].size;
-        assert_true(onnx_tensor_floats(&t, out, 2, &error));
+        assert_true(read_floats(&t, out, 2, &error));
         assert_true(out[0] == cases[i].expected[0] && out[1] == cases[i].expected[1]);
         t.raw_data.len--;
-        if (cases[i].size > 2)
-            assert_false(onnx_tensor_floats(&t, out, 2, &error));
+        assert_false(read_floats(&t, out, 2, &error));
     }
 }
 
@@ -285,29 +303,89 @@ static void impossible_tensors_are_refused(void **state)
 {
     (void)state;
     int64_t dims[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
-    size_t count;
     float out[1];
     format_error error = {0};
     Onnx__TensorProto t = ONNX__TENSOR_PROTO__INIT;
+    t.has_data_type = true;
+    t.data_type = ELEMENT_FLOAT32;
     t.dims = dims;
     t.n_dims = 9;
-    assert_false(onnx_tensor_count(&t, &count, &error));
+    assert_false(read_floats(&t, out, 1, &error));
+    assert_non_null(strstr(error.text, "9 sides"));
     t.n_dims = 2;
     dims[0] = -1;
-    assert_false(onnx_tensor_count(&t, &count, &error));
-    dims[0] = dims[1] = (int64_t)1 << 40;
-    assert_false(onnx_tensor_count(&t, &count, &error));
     error.text[0] = 0;
+    assert_false(read_floats(&t, out, 1, &error));
+    assert_non_null(strstr(error.text, "-1"));
+    dims[0] = dims[1] = (int64_t)1 << 40;
+    error.text[0] = 0;
+    assert_false(read_floats(&t, out, 1, &error));
+    assert_non_null(strstr(error.text, "1099511627776"));
+    error.text[0] = 0;
+    dims[0] = dims[1] = 1;
     t.has_data_location = true;
     t.data_location = ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL;
-    t.data_type = ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT;
-    assert_false(onnx_tensor_floats(&t, out, 1, &error));
+    assert_false(read_floats(&t, out, 1, &error));
     assert_non_null(strstr(error.text, "another file"));
     error.text[0] = 0;
     t.has_data_location = false;
-    t.data_type = ONNX__TENSOR_PROTO__DATA_TYPE__STRING;
-    assert_false(onnx_tensor_floats(&t, out, 1, &error));
+    t.data_type = ELEMENT_STRING;
+    assert_false(read_floats(&t, out, 1, &error));
     assert_non_null(strstr(error.text, "string"));
+}
+
+/* What every code of a small float stands for becomes that code again; between two neighbours the
+ * nearer one is taken, and the even one in the middle. */
+static void small_floats_round_to_nearest(void **state)
+{
+    (void)state;
+    static const element_type types[] = {
+        ELEMENT_FLOAT16,    ELEMENT_BFLOAT16,       ELEMENT_FLOAT8E4M3FN, ELEMENT_FLOAT8E4M3FNUZ,
+        ELEMENT_FLOAT8E5M2, ELEMENT_FLOAT8E5M2FNUZ, ELEMENT_FLOAT4E2M1};
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+        const unsigned codes = 1u << element_bits(types[t]);
+        for (uint16_t code = 0; code + 1u < codes / 2; code++) {
+            const uint16_t next = code + 1;
+            uint16_t found = 0;
+            const double low = element_number(types[t], &code);
+            const double high = element_number(types[t], &next);
+            if (!isfinite(low))
+                continue;
+            element_store_float(types[t], &found, low, ELEMENT_SATURATES);
+            assert_int_equal(found, code);
+            if (!isfinite(high))
+                continue;
+            assert_true(low < high);
+            element_store_float(types[t], &found, low * 0.49 + high * 0.51, ELEMENT_SATURATES);
+            assert_int_equal(found, next);
+            element_store_float(types[t], &found, (low + high) / 2, ELEMENT_SATURATES);
+            assert_int_equal(found, code & 1 ? next : code);
+        }
+    }
+}
+
+static void small_floats_overflow_as_asked(void **state)
+{
+    (void)state;
+    static const struct {
+        element_type type;
+        double most, beyond; /* the largest number; what the first number past it overflows to */
+    } cases[] = {
+        {ELEMENT_FLOAT16, 65504, INFINITY},   {ELEMENT_FLOAT8E4M3FN, 448, NAN},
+        {ELEMENT_FLOAT8E4M3FNUZ, 240, NAN},   {ELEMENT_FLOAT8E5M2, 57344, INFINITY},
+        {ELEMENT_FLOAT8E5M2FNUZ, 57344, NAN},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const element_type type = cases[i].type;
+        uint16_t code = 0;
+        element_store_float(type, &code, -cases[i].most * 1.2, ELEMENT_SATURATES);
+        assert_true(element_number(type, &code) == -cases[i].most);
+        element_store_float(type, &code, cases[i].most * 1.2, ELEMENT_OVERFLOWS);
+        const double found = element_number(type, &code);
+        assert_true(isnan(cases[i].beyond) ? isnan(found) : found == cases[i].beyond);
+        element_store_float(type, &code, NAN, ELEMENT_SATURATES);
+        assert_true(isnan(element_number(type, &code)));
+    }
 }
 
 /* ---- ONNX files --------------------------------------------------------------------------- */
@@ -466,6 +544,8 @@ int main(void)
         cmocka_unit_test(typed_tensors_are_decoded),
         cmocka_unit_test(raw_tensors_are_decoded),
         cmocka_unit_test(impossible_tensors_are_refused),
+        cmocka_unit_test(small_floats_round_to_nearest),
+        cmocka_unit_test(small_floats_overflow_as_asked),
         cmocka_unit_test(damaged_models_never_crash_the_reader),
         cmocka_unit_test(deep_nesting_is_refused),
         cmocka_unit_test(text_is_no_model),

@@ -1,0 +1,96 @@
+/* mona ops: the operators mona knows, from the table that the compiler and the reference use. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cjson/cJSON.h>
+
+#include "commands.h"
+#include "formats/operators.h"
+#include "table.h"
+
+typedef struct arguments {
+    bool engine, json;
+} arguments;
+
+/* "2", "1-3", "1 or more" */
+static void inputs_text(const operator_row *row, char *text, size_t size)
+{
+    if (row->most == OPERATOR_ANY_COUNT)
+        snprintf(text, size, "%u or more", row->least);
+    else if (row->least == row->most)
+        snprintf(text, size, "%u", row->least);
+    else
+        snprintf(text, size, "%u-%u", row->least, row->most);
+}
+
+static cJSON *describe(const operator_row *row)
+{
+    char types[384], inputs[32];
+    cJSON *entry = cJSON_CreateObject();
+    operator_types(row->types, types, sizeof types);
+    inputs_text(row, inputs, sizeof inputs);
+    cJSON_AddStringToObject(entry, "operator", row->name);
+    cJSON_AddNumberToObject(entry, "since", (double)row->since);
+    cJSON_AddStringToObject(entry, "inputs", inputs);
+    cJSON_AddStringToObject(entry, "engine", row->import ? row->engine : "");
+    cJSON_AddStringToObject(entry, "precisions", row->import ? "fp16, int8" : "");
+    cJSON_AddStringToObject(entry, "types", types);
+    return entry;
+}
+
+static int print_json(const cJSON *list)
+{
+    char *text = cJSON_Print(list);
+    if (!text)
+        return cli_fail(EXIT_FAILED, "out of memory");
+    puts(text);
+    free(text);
+    return EXIT_SUCCESS;
+}
+
+static int run(int argc, char **argv)
+{
+    static const char *const keys[] = {"operator", "since",      "inputs",
+                                       "engine",   "precisions", "types"};
+    arguments a = {0};
+    const char *operands[1];
+    const options_result result = options_parse(&command_ops, &a, argc, argv, operands);
+    if (result != OPTIONS_RUN)
+        return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
+    cJSON *list = cJSON_CreateArray();
+    const operator_row *row;
+    for (size_t i = 0; (row = operator_at(i)); i++)
+        if (row->import || !a.engine)
+            cJSON_AddItemToArray(list, describe(row));
+    int status = EXIT_SUCCESS;
+    if (a.json)
+        status = print_json(list);
+    else
+        table_print(list, keys, sizeof keys / sizeof *keys);
+    cJSON_Delete(list);
+    return status;
+}
+
+static const char output[] = "Output";
+
+static const option options[] = {
+    {"--engine", NULL, OPTION_FLAG, offsetof(arguments, engine), NULL, output,
+     .help = "only what the engine runs"},
+    {"--json", NULL, OPTION_FLAG, offsetof(arguments, json), NULL, output, .help = "print JSON"},
+};
+
+const command command_ops = {
+    .name = "ops",
+    .summary = "list the operators of ONNX that mona knows",
+    .run = run,
+    .usage = "[OPTION]...",
+    .description =
+        "Lists the operators of ONNX that mona knows, of operator sets 6 to 28: the set that "
+        "brought each, its inputs, the form that the engine runs and the types that its first "
+        "input may have in the reference. An operator without a form in the engine is computed "
+        "when the model is compiled, if its inputs are constant, and refused otherwise. Host and "
+        "model310 run the same forms.",
+    .examples = "mona ops --engine  # what a model may use to run as a whole\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+};

@@ -1,0 +1,38 @@
+#include "blocks.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct block {
+    struct block *next;
+    max_align_t data[];
+} block;
+
+void *blocks_alloc(blocks *b, size_t count, size_t size)
+{
+    if (count > (SIZE_MAX - sizeof(block)) / size)
+        return NULL;
+    block *made = calloc(1, sizeof *made + count * size);
+    if (!made)
+        return NULL;
+    made->next = b->first;
+    b->first = made;
+    return made->data;
+}
+
+const char *blocks_strdup(blocks *b, const char *text)
+{
+    const size_t size = strlen(text) + 1;
+    char *copy = blocks_alloc(b, size, 1);
+    return copy ? memcpy(copy, text, size) : NULL;
+}
+
+void blocks_free(blocks *b)
+{
+    for (block *at = b->first, *next; at; at = next) {
+        next = at->next;
+        free(at);
+    }
+    b->first = NULL;
+}

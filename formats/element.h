@@ -1,0 +1,71 @@
+/* The element types of ONNX tensors, numbered as in TensorProto.DataType, and how a number becomes
+ * one of them.
+ *
+ * In memory every element has bytes of its own: the 2- and 4-bit types take a byte each, floats of
+ * 16 bits and fewer are kept as their bits. */
+#ifndef MONA_FORMAT_ELEMENT_H
+#define MONA_FORMAT_ELEMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum element_type {
+    ELEMENT_UNDEFINED,
+    ELEMENT_FLOAT32,
+    ELEMENT_UINT8,
+    ELEMENT_INT8,
+    ELEMENT_UINT16,
+    ELEMENT_INT16,
+    ELEMENT_INT32,
+    ELEMENT_INT64,
+    ELEMENT_STRING,
+    ELEMENT_BOOL,
+    ELEMENT_FLOAT16,
+    ELEMENT_DOUBLE,
+    ELEMENT_UINT32,
+    ELEMENT_UINT64,
+    ELEMENT_COMPLEX64,
+    ELEMENT_COMPLEX128,
+    ELEMENT_BFLOAT16,
+    ELEMENT_FLOAT8E4M3FN,
+    ELEMENT_FLOAT8E4M3FNUZ,
+    ELEMENT_FLOAT8E5M2,
+    ELEMENT_FLOAT8E5M2FNUZ,
+    ELEMENT_UINT4,
+    ELEMENT_INT4,
+    ELEMENT_FLOAT4E2M1,
+    ELEMENT_FLOAT8E8M0,
+    ELEMENT_UINT2,
+    ELEMENT_INT2,
+    ELEMENT_TYPE_COUNT,
+} element_type;
+
+/* ONNX's name in lower case; "unknown" for numbers that are no type. */
+const char *element_name(int64_t type);
+
+/* Bytes an element takes in memory; 0: the type is not supported (strings, complex numbers). */
+size_t element_size(int64_t type);
+/* Bits an element takes in a file. */
+unsigned element_bits(int64_t type);
+
+bool element_is_float(element_type type);
+/* Integers: the range of values. */
+int64_t element_lowest(element_type type);
+uint64_t element_highest(element_type type);
+
+/* What becomes of finite numbers beyond the range of a float type, and of infinities: the largest
+ * number, or infinity or, where the type has none, NaN. */
+typedef enum element_overflow { ELEMENT_SATURATES, ELEMENT_OVERFLOWS } element_overflow;
+
+/* A number as an element of a float type, rounded to nearest, halves to even; data: the element. */
+void element_store_float(element_type type, void *data, double value, element_overflow overflow);
+/* The number that an element is. Whole numbers beyond 2^53 are rounded. */
+double element_number(element_type type, const void *data);
+
+/* Whole numbers of the integer types and BOOL. UINT64 is given as the same bits. Storing keeps the
+ * low bits, as two's complement does. */
+int64_t element_whole(element_type type, const void *data);
+void element_store_whole(element_type type, void *data, int64_t value);
+
+#endif

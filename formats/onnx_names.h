@@ -1,0 +1,19 @@
+/* Names of values while a model is read: a hash table. */
+#ifndef MONA_ONNX_NAMES_H
+#define MONA_ONNX_NAMES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct onnx_names {
+    struct onnx_name *slots;
+    uint32_t room, count; /* room: a power of two */
+} onnx_names;
+
+/* The value of this name; UINT32_MAX: none. */
+uint32_t onnx_names_find(const onnx_names *names, const char *name);
+/* name must be new and must outlive the table. False: out of memory. */
+bool onnx_names_add(onnx_names *names, const char *name, uint32_t value);
+void onnx_names_free(onnx_names *names);
+
+#endif

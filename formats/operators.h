@@ -1,0 +1,33 @@
+/* Every operator mona knows: what it takes, how the reference computes it, and what of it the
+ * engine runs. The executor and the compiler look operators up here, and mona ops prints it. */
+#ifndef MONA_OPERATORS_H
+#define MONA_OPERATORS_H
+
+#include "reference/call.h"
+
+/* Brings a node into the compiler's graph (compiler/importer.h). */
+struct importer;
+typedef bool operator_import(struct importer *im, const onnx_node *node);
+
+enum { OPERATOR_ANY_COUNT = 255 };
+
+typedef struct operator_row {
+    const char *name;
+    int64_t since;       /* the first operator set that has it */
+    uint8_t least, most; /* inputs; OPERATOR_ANY_COUNT: any number */
+    uint32_t types;      /* bit t: input 0 may be of element type t */
+    op_function *reference;
+    bool whole_tensors;      /* costs more than a pass over its inputs and outputs: never folded */
+    operator_import *import; /* NULL: the engine runs it on constants alone */
+    const char *engine;      /* the form it runs */
+} operator_row;
+
+/* NULL: there is no such operator. */
+const operator_row *operator_find(const char *name);
+/* In alphabetical order; NULL past the last. */
+const operator_row *operator_at(size_t index);
+
+/* "float32, float16, ..." of a set of types. */
+void operator_types(uint32_t types, char *text, size_t size);
+
+#endif

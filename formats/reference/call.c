@@ -1,0 +1,173 @@
+#include "call.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool op_fail(op_call *c, const char *format, ...)
+{
+    char text[384];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return onnx_node_fail(c->node, c->error, "%s", text);
+}
+
+bool op_out_of_memory(op_call *c)
+{
+    return op_fail(c, "needs more memory than there is");
+}
+
+/* ---- inputs ------------------------------------------------------------------------------- */
+
+const tensor *op_in(const op_call *c, uint32_t i)
+{
+    return i < c->in_count ? c->in[i] : NULL;
+}
+
+bool op_known(op_call *c, uint32_t i)
+{
+    const tensor *t = op_in(c, i);
+    const bool known = !t || t->data;
+    c->unknown = c->unknown || !known;
+    return known;
+}
+
+void *op_scratch(op_call *c, size_t count, size_t size)
+{
+    void *memory = c->scratch_count < OP_SCRATCH ? calloc(count ? count : 1, size) : NULL;
+    if (memory)
+        c->scratch[c->scratch_count++] = memory;
+    else
+        op_out_of_memory(c);
+    return memory;
+}
+
+const float *op_floats(op_call *c, uint32_t i)
+{
+    const tensor *t = op_in(c, i);
+    if (t->type == ELEMENT_FLOAT32)
+        return t->data;
+    float *data = op_scratch(c, t->count, sizeof *data);
+    for (size_t k = 0; data && k < t->count; k++)
+        data[k] = (float)tensor_number(t, k);
+    return data;
+}
+
+bool op_wholes(op_call *c, uint32_t i, int64_t *numbers, uint32_t most, uint32_t *count)
+{
+    const tensor *t = op_in(c, i);
+    *count = 0;
+    if (!op_known(c, i))
+        return false;
+    if (!t)
+        return true;
+    if (t->rank > 1 || t->count > most)
+        return op_fail(c, "has input %u with %zu numbers; expected a list of at most %u", i,
+                       t->count, most);
+    *count = (uint32_t)t->count;
+    for (uint32_t k = 0; k < *count; k++)
+        numbers[k] = tensor_whole(t, k);
+    return true;
+}
+
+bool op_axis(op_call *c, int64_t axis, uint32_t rank, uint32_t *out)
+{
+    const int64_t from = axis < 0 ? axis + rank : axis;
+    if (from < 0 || from >= rank)
+        return op_fail(c, "asks for axis %" PRId64 " of %u sides", axis, rank);
+    *out = (uint32_t)from;
+    return true;
+}
+
+bool op_axes(op_call *c, uint32_t i, uint32_t rank, uint32_t *mask)
+{
+    int64_t axes[TENSOR_MAX_RANK];
+    uint32_t count, axis = 0;
+    *mask = 0;
+    if (!op_wholes(c, i, axes, TENSOR_MAX_RANK, &count))
+        return false;
+    for (uint32_t k = 0; k < count; k++) {
+        if (!op_axis(c, axes[k], rank, &axis))
+            return false;
+        *mask |= 1u << axis;
+    }
+    return true;
+}
+
+/* ---- outputs ------------------------------------------------------------------------------ */
+
+bool op_wants(const op_call *c, uint32_t i)
+{
+    return i < c->out_count && c->node->outputs[i] != ONNX_NONE;
+}
+
+bool op_result(op_call *c, uint32_t i, element_type type, uint32_t rank, const int64_t *dims)
+{
+    tensor *t = &c->out[i];
+    if (!op_wants(c, i))
+        return i ? true : op_fail(c, "has no output");
+    if (!tensor_shape(t, type, rank, dims))
+        return op_fail(c, "makes a tensor that is too large (at most 2^28 elements) or has a "
+                          "negative side");
+    return c->shapes_only || tensor_make(t, type, rank, dims) ? true : op_out_of_memory(c);
+}
+
+bool op_result_like(op_call *c, uint32_t i, const tensor *like)
+{
+    return op_result(c, i, like->type, like->rank, like->dims);
+}
+
+/* ---- broadcasting ------------------------------------------------------------------------- */
+
+/* Side i of `rank`, counted so that the last sides of all operands stand together. */
+static int64_t side_of(const tensor *t, uint32_t rank, uint32_t i)
+{
+    return i + t->rank < rank ? 1 : t->dims[i + t->rank - rank];
+}
+
+bool op_broadcast(op_call *c, const tensor *a, const tensor *b, uint32_t *rank, int64_t *dims)
+{
+    const uint32_t most = a->rank > b->rank ? a->rank : b->rank;
+    int64_t sides[TENSOR_MAX_RANK];
+    for (uint32_t i = 0; i < most; i++) {
+        const int64_t x = side_of(a, most, i), y = side_of(b, most, i);
+        if (x != y && x != 1 && y != 1) {
+            char first[128], second[128];
+            tensor_text(a, first, sizeof first);
+            tensor_text(b, second, sizeof second);
+            return op_fail(c, "joins %s and %s, whose sides do not fit", first, second);
+        }
+        sides[i] = x == 1 ? y : x;
+    }
+    *rank = most;
+    memcpy(dims, sides, most * sizeof *dims);
+    return true;
+}
+
+op_walk op_walk_start(const tensor *t, uint32_t rank, const int64_t *dims)
+{
+    op_walk w = {.rank = rank};
+    size_t step = 1;
+    for (uint32_t i = rank; i-- > 0;) {
+        const int64_t side = side_of(t, rank, i);
+        w.dims[i] = dims[i];
+        w.stride[i] = side == 1 ? 0 : step;
+        step *= (size_t)side;
+    }
+    return w;
+}
+
+void op_walk_next(op_walk *w)
+{
+    for (uint32_t i = w->rank; i-- > 0;) {
+        w->offset += w->stride[i];
+        if (++w->at[i] < w->dims[i])
+            return;
+        w->offset -= w->stride[i] * (size_t)w->dims[i];
+        w->at[i] = 0;
+    }
+}

@@ -1,0 +1,64 @@
+/* From one element type to another. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "operators.h"
+
+typedef struct cast_rule {
+    element_overflow overflow;
+    const char *round_mode; /* of E8M0 */
+} cast_rule;
+
+/* To a power of two: up, down or to nearest (halves up, as storing does). */
+static double to_power(double value, const char *round_mode)
+{
+    if (value == 0 || !isfinite(value) || !strcmp(round_mode, "nearest"))
+        return value;
+    const double power = ldexp(1, ilogb(value)), magnitude = fabs(value);
+    return !strcmp(round_mode, "down") || magnitude == power ? power : 2 * power;
+}
+
+static void cast_number(const cast_rule *rule, tensor *out, size_t i, double value)
+{
+    const element_overflow overflow =
+        element_size(out->type) > 1 ? ELEMENT_OVERFLOWS : rule->overflow;
+    if (out->type == ELEMENT_FLOAT8E8M0)
+        value = to_power(value, rule->round_mode);
+    if (element_is_float(out->type))
+        element_store_float(out->type, tensor_at(out, i), value, overflow);
+    else
+        tensor_set_number(out, i, value);
+}
+
+static bool cast_to(op_call *c, int64_t type)
+{
+    const tensor *x = op_in(c, 0);
+    const cast_rule rule = {
+        onnx_whole(c->node, "saturate", 1) ? ELEMENT_SATURATES : ELEMENT_OVERFLOWS,
+        onnx_string(c->node, "round_mode", "up"),
+    };
+    if (!element_size(type))
+        return op_fail(c, "asks for type %s (%" PRId64 "), which is not supported",
+                       element_name(type), type);
+    if (!op_result(c, 0, (element_type)type, x->rank, x->dims))
+        return false;
+    if (op_only_shapes(c))
+        return true;
+    for (size_t i = 0; i < x->count; i++)
+        if (element_is_float(x->type) || element_is_float(c->out->type))
+            cast_number(&rule, c->out, i, tensor_number(x, i));
+        else
+            tensor_set_whole(c->out, i, tensor_whole(x, i));
+    return true;
+}
+
+bool op_cast(op_call *c)
+{
+    return cast_to(c, onnx_whole(c->node, "to", 0));
+}
+
+bool op_cast_like(op_call *c)
+{
+    return cast_to(c, op_in(c, 1)->type);
+}

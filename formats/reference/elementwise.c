@@ -1,0 +1,332 @@
+/* Functions of several numbers, element by element, with broadcasting. */
+#include <math.h>
+#include <string.h>
+
+#include "operators.h"
+
+typedef double real_function(double a, double b);
+/* Of whole numbers; of uint64 where is_unsigned. */
+typedef int64_t whole_function(int64_t a, int64_t b, bool is_unsigned);
+
+static double r_add(double a, double b)
+{
+    return a + b;
+}
+static double r_sub(double a, double b)
+{
+    return a - b;
+}
+static double r_mul(double a, double b)
+{
+    return a * b;
+}
+static double r_div(double a, double b)
+{
+    return a / b;
+}
+static double r_pow(double a, double b)
+{
+    return pow(a, b);
+}
+static double r_min(double a, double b)
+{
+    return isnan(a) || isnan(b) ? NAN : a < b ? a : b;
+}
+static double r_max(double a, double b)
+{
+    return isnan(a) || isnan(b) ? NAN : a > b ? a : b;
+}
+static double r_fmod(double a, double b)
+{
+    return fmod(a, b);
+}
+
+static int64_t w_add(int64_t a, int64_t b, bool is_unsigned)
+{
+    (void)is_unsigned;
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+static int64_t w_sub(int64_t a, int64_t b, bool is_unsigned)
+{
+    (void)is_unsigned;
+    return (int64_t)((uint64_t)a - (uint64_t)b);
+}
+
+static int64_t w_mul(int64_t a, int64_t b, bool is_unsigned)
+{
+    (void)is_unsigned;
+    return (int64_t)((uint64_t)a * (uint64_t)b);
+}
+
+/* Rounded towards zero; by zero it is zero, for want of anything better. */
+static int64_t w_div(int64_t a, int64_t b, bool is_unsigned)
+{
+    if (!b)
+        return 0;
+    if (is_unsigned)
+        return (int64_t)((uint64_t)a / (uint64_t)b);
+    return b == -1 ? (int64_t) - (uint64_t)a : a / b;
+}
+
+/* The sign is the divisor's; with fmod it is the dividend's. */
+static int64_t w_fmod(int64_t a, int64_t b, bool is_unsigned)
+{
+    if (!b || (b == -1 && !is_unsigned))
+        return 0;
+    return is_unsigned ? (int64_t)((uint64_t)a % (uint64_t)b) : a % b;
+}
+
+static int64_t w_mod(int64_t a, int64_t b, bool is_unsigned)
+{
+    const int64_t rest = w_fmod(a, b, is_unsigned);
+    return !is_unsigned && rest && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
+static int64_t w_pow(int64_t a, int64_t b, bool is_unsigned)
+{
+    uint64_t power = 1, base = (uint64_t)a;
+    if (b < 0 && !is_unsigned)
+        return a == 1 ? 1 : a == -1 ? (b % 2 ? -1 : 1) : 0;
+    for (uint64_t e = (uint64_t)b; e; e >>= 1, base *= base)
+        power *= e & 1 ? base : 1;
+    return (int64_t)power;
+}
+
+static bool below(int64_t a, int64_t b, bool is_unsigned)
+{
+    return is_unsigned ? (uint64_t)a < (uint64_t)b : a < b;
+}
+
+static int64_t w_min(int64_t a, int64_t b, bool is_unsigned)
+{
+    return below(a, b, is_unsigned) ? a : b;
+}
+
+static int64_t w_max(int64_t a, int64_t b, bool is_unsigned)
+{
+    return below(a, b, is_unsigned) ? b : a;
+}
+
+static const struct binary_row {
+    const char *op_type;
+    real_function *real;
+    whole_function *whole;
+} rows[] = {
+    {"Add", r_add, w_add}, {"Div", r_div, w_div},  {"Max", r_max, w_max}, {"Mean", r_add, w_add},
+    {"Min", r_min, w_min}, {"Mod", r_fmod, w_mod}, {"Mul", r_mul, w_mul}, {"Pow", r_pow, w_pow},
+    {"Sub", r_sub, w_sub}, {"Sum", r_add, w_add},
+};
+
+static struct binary_row find_row(const op_call *c)
+{
+    const char *op_type = c->node->op_type;
+    struct binary_row found = rows[0];
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (!strcmp(rows[i].op_type, op_type))
+            found = rows[i];
+    if (!strcmp(op_type, "Mod") && onnx_whole(c->node, "fmod", 0))
+        found.whole = w_fmod;
+    return found;
+}
+
+/* Up to operator set 6 the second operand could be placed from an axis of the first on. */
+static tensor place_second(const op_call *c, const tensor *a, const tensor *b)
+{
+    tensor placed = *b;
+    const int64_t axis = onnx_whole(c->node, "axis", -1);
+    if (!onnx_whole(c->node, "broadcast", 0) || axis < 0 || b->count == 1)
+        return placed;
+    while (placed.rank < a->rank && axis + placed.rank < a->rank)
+        placed.dims[placed.rank++] = 1;
+    return placed;
+}
+
+/* out = row(a, b); out may be a. */
+static void combine(const struct binary_row *row, const tensor *a, const tensor *b, tensor *out)
+{
+    op_walk first = op_walk_start(a, out->rank, out->dims);
+    op_walk second = op_walk_start(b, out->rank, out->dims);
+    const bool real = element_is_float(a->type) || element_is_float(b->type);
+    const bool is_unsigned = a->type == ELEMENT_UINT64;
+    for (size_t i = 0; i < out->count; i++) {
+        if (real)
+            tensor_set_number(
+                out, i, row->real(tensor_number(a, first.offset), tensor_number(b, second.offset)));
+        else
+            tensor_set_whole(out, i,
+                             row->whole(tensor_whole(a, first.offset),
+                                        tensor_whole(b, second.offset), is_unsigned));
+        op_walk_next(&first);
+        op_walk_next(&second);
+    }
+}
+
+static bool same_type(op_call *c, const tensor *a, const tensor *b)
+{
+    return a->type == b->type || op_fail(c, "joins %s and %s; expected one type",
+                                         element_name(a->type), element_name(b->type));
+}
+
+bool op_binary(op_call *c)
+{
+    const struct binary_row row = find_row(c);
+    const tensor *a = op_in(c, 0);
+    const tensor b = place_second(c, a, op_in(c, 1));
+    int64_t dims[TENSOR_MAX_RANK];
+    uint32_t rank;
+    if ((row.real != r_pow && !same_type(c, a, &b)) || !op_broadcast(c, a, &b, &rank, dims) ||
+        !op_result(c, 0, a->type, rank, dims))
+        return false;
+    if (!op_only_shapes(c))
+        combine(&row, a, &b, c->out);
+    return true;
+}
+
+bool op_variadic(op_call *c)
+{
+    struct binary_row row = find_row(c);
+    const tensor *first = op_in(c, 0);
+    tensor shape = *first;
+    for (uint32_t i = 1; i < c->in_count; i++)
+        if (!op_in(c, i))
+            return op_fail(c, "leaves out input %u", i);
+        else if (!same_type(c, first, op_in(c, i)) ||
+                 !op_broadcast(c, &shape, op_in(c, i), &shape.rank, shape.dims))
+            return false;
+    if (!op_result(c, 0, first->type, shape.rank, shape.dims))
+        return false;
+    if (op_only_shapes(c))
+        return true;
+    op_walk w = op_walk_start(first, shape.rank, shape.dims);
+    for (size_t i = 0; i < c->out->count; i++, op_walk_next(&w))
+        memcpy(tensor_at(c->out, i), tensor_at(first, w.offset), element_size(first->type));
+    for (uint32_t i = 1; i < c->in_count; i++)
+        combine(&row, c->out, op_in(c, i), c->out);
+    if (!strcmp(c->node->op_type, "Mean"))
+        for (size_t i = 0; i < c->out->count; i++)
+            tensor_set_number(c->out, i, tensor_number(c->out, i) / c->in_count);
+    return true;
+}
+
+bool op_prelu(op_call *c)
+{
+    const tensor *x = op_in(c, 0);
+    const tensor slope = place_second(c, x, op_in(c, 1));
+    int64_t dims[TENSOR_MAX_RANK];
+    uint32_t rank;
+    if (!op_broadcast(c, x, &slope, &rank, dims) || !op_result(c, 0, x->type, rank, dims))
+        return false;
+    if (op_only_shapes(c))
+        return true;
+    op_walk wx = op_walk_start(x, rank, dims), ws = op_walk_start(&slope, rank, dims);
+    for (size_t i = 0; i < c->out->count; i++, op_walk_next(&wx), op_walk_next(&ws)) {
+        const double v = tensor_number(x, wx.offset);
+        tensor_set_number(c->out, i, v < 0 ? v * tensor_number(&slope, ws.offset) : v);
+    }
+    return true;
+}
+
+/* ---- comparisons and logic ---------------------------------------------------------------- */
+
+static bool compare(const char *op_type, int order, bool unordered)
+{
+    if (!strcmp(op_type, "Equal"))
+        return !unordered && !order;
+    if (!strcmp(op_type, "Less"))
+        return !unordered && order < 0;
+    if (!strcmp(op_type, "LessOrEqual"))
+        return !unordered && order <= 0;
+    if (!strcmp(op_type, "Greater"))
+        return !unordered && order > 0;
+    return !unordered && order >= 0;
+}
+
+static bool combine_logic(const char *op_type, bool a, bool b)
+{
+    return !strcmp(op_type, "And") ? a && b : !strcmp(op_type, "Or") ? a || b : a != b;
+}
+
+static bool compare_at(const char *op_type, const tensor *a, size_t i, const tensor *b, size_t k)
+{
+    if (!strcmp(op_type, "And") || !strcmp(op_type, "Or") || !strcmp(op_type, "Xor"))
+        return combine_logic(op_type, tensor_whole(a, i), tensor_whole(b, k));
+    if (element_is_float(a->type)) {
+        const double x = tensor_number(a, i), y = tensor_number(b, k);
+        return compare(op_type, x < y ? -1 : x > y, isnan(x) || isnan(y));
+    }
+    const int64_t x = tensor_whole(a, i), y = tensor_whole(b, k);
+    const bool is_unsigned = a->type == ELEMENT_UINT64;
+    return compare(op_type, below(x, y, is_unsigned) ? -1 : x != y, false);
+}
+
+bool op_compare(op_call *c)
+{
+    const tensor *a = op_in(c, 0);
+    const tensor b = place_second(c, a, op_in(c, 1));
+    int64_t dims[TENSOR_MAX_RANK];
+    uint32_t rank;
+    if (!same_type(c, a, &b) || !op_broadcast(c, a, &b, &rank, dims) ||
+        !op_result(c, 0, ELEMENT_BOOL, rank, dims))
+        return false;
+    if (op_only_shapes(c))
+        return true;
+    op_walk wa = op_walk_start(a, rank, dims), wb = op_walk_start(&b, rank, dims);
+    for (size_t i = 0; i < c->out->count; i++, op_walk_next(&wa), op_walk_next(&wb))
+        ((uint8_t *)c->out->data)[i] = compare_at(c->node->op_type, a, wa.offset, &b, wb.offset);
+    return true;
+}
+
+/* ---- choices ------------------------------------------------------------------------------ */
+
+bool op_where(op_call *c)
+{
+    const tensor *condition = op_in(c, 0), *x = op_in(c, 1), *y = op_in(c, 2);
+    tensor shape = *condition;
+    if (condition->type != ELEMENT_BOOL)
+        return op_fail(c, "chooses by %s; expected bool", element_name(condition->type));
+    if (!same_type(c, x, y) || !op_broadcast(c, &shape, x, &shape.rank, shape.dims) ||
+        !op_broadcast(c, &shape, y, &shape.rank, shape.dims) ||
+        !op_result(c, 0, x->type, shape.rank, shape.dims))
+        return false;
+    if (op_only_shapes(c))
+        return true;
+    op_walk wc = op_walk_start(condition, shape.rank, shape.dims);
+    op_walk wx = op_walk_start(x, shape.rank, shape.dims);
+    op_walk wy = op_walk_start(y, shape.rank, shape.dims);
+    for (size_t i = 0; i < c->out->count; i++) {
+        const bool first = tensor_whole(condition, wc.offset);
+        const void *from = first ? tensor_at(x, wx.offset) : tensor_at(y, wy.offset);
+        memcpy(tensor_at(c->out, i), from, element_size(x->type));
+        op_walk_next(&wc);
+        op_walk_next(&wx);
+        op_walk_next(&wy);
+    }
+    return true;
+}
+
+/* Where the lower bound is above the upper one, the upper one counts. */
+bool op_clip(op_call *c)
+{
+    const tensor *x = op_in(c, 0), *low = op_in(c, 1), *high = op_in(c, 2);
+    const bool is_unsigned = x->type == ELEMENT_UINT64;
+    if ((low && low->count != 1) || (high && high->count != 1))
+        return op_fail(c, "has a bound that is not one number");
+    if (!op_result_like(c, 0, x))
+        return false;
+    if (op_only_shapes(c))
+        return true;
+    for (size_t i = 0; i < x->count; i++) {
+        if (element_is_float(x->type)) {
+            double v = tensor_number(x, i);
+            v = low ? r_max(v, tensor_number(low, 0)) : v;
+            tensor_set_number(c->out, i, high ? r_min(v, tensor_number(high, 0)) : v);
+        } else {
+            int64_t v = tensor_whole(x, i);
+            v = low ? w_max(v, tensor_whole(low, 0), is_unsigned) : v;
+            v = high ? w_min(v, tensor_whole(high, 0), is_unsigned) : v;
+            tensor_set_whole(c->out, i, v);
+        }
+    }
+    return true;
+}

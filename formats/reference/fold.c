@@ -1,0 +1,131 @@
+#include "fold.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../operators.h"
+#include "execute.h"
+
+/* Elements that all folded results may have together: what a file claims must not cost more than
+ * the file is worth. */
+enum { MAX_FOLDED = 1 << 26 };
+
+typedef struct folding {
+    onnx_graph *g;
+    size_t left; /* of MAX_FOLDED */
+    const tensor **in;
+    tensor *out;
+    format_error *error;
+} folding;
+
+/* ---- dead code ---------------------------------------------------------------------------- */
+
+static bool remove_unused(onnx_graph *g)
+{
+    bool *used = calloc(g->value_count + 1, sizeof *used);
+    bool *keep = calloc(g->node_count + 1, sizeof *keep);
+    for (uint32_t i = 0; used && keep && i < g->output_count; i++)
+        used[g->outputs[i]] = true;
+    for (uint32_t i = g->node_count; used && keep && i-- > 0;) {
+        const onnx_node *node = &g->nodes[i];
+        for (uint32_t k = 0; k < node->output_count; k++)
+            keep[i] = keep[i] || (node->outputs[k] != ONNX_NONE && used[node->outputs[k]]);
+        for (uint32_t k = 0; keep[i] && k < node->input_count; k++)
+            if (node->inputs[k] != ONNX_NONE)
+                used[node->inputs[k]] = true;
+    }
+    if (used && keep)
+        onnx_graph_keep(g, keep);
+    const bool ok = used && keep;
+    free(used);
+    free(keep);
+    return ok;
+}
+
+/* ---- constants and shapes ----------------------------------------------------------------- */
+
+typedef enum known { KNOWN_NOTHING, KNOWN_SHAPES, KNOWN_DATA } known;
+
+/* What is known of all inputs of a node. */
+static known read_inputs(folding *f, const onnx_node *node)
+{
+    known all = KNOWN_DATA;
+    for (uint32_t i = 0; i < node->input_count; i++) {
+        const onnx_value *v = node->inputs[i] == ONNX_NONE ? NULL : &f->g->values[node->inputs[i]];
+        f->in[i] = v ? &v->tensor : NULL;
+        if (v && !v->shaped)
+            return KNOWN_NOTHING;
+        if (v && !v->tensor.data)
+            all = KNOWN_SHAPES;
+    }
+    return all;
+}
+
+/* These look at shapes alone. */
+static bool reads_shapes(const onnx_node *node)
+{
+    return !strcmp(node->op_type, "Shape") || !strcmp(node->op_type, "Size");
+}
+
+static void take_results(folding *f, const onnx_node *node)
+{
+    for (uint32_t i = 0; i < node->output_count; i++)
+        if (node->outputs[i] != ONNX_NONE)
+            onnx_value_set(f->g, node->outputs[i], &f->out[i]);
+        else
+            tensor_free(&f->out[i]);
+}
+
+/* *folded: the node's results are constants now. */
+static bool fold_node(folding *f, const onnx_node *node, bool *folded)
+{
+    const operator_row *row = operator_find(node->op_type);
+    const known all = row ? read_inputs(f, node) : KNOWN_NOTHING;
+    *folded = false;
+    if (all == KNOWN_NOTHING)
+        return true;
+    reference_result result = reference_node_run(f->g, node, f->in, true, f->out, f->error);
+    if (result != REFERENCE_DONE)
+        return result == REFERENCE_UNKNOWN;
+    size_t count = 0;
+    for (uint32_t i = 0; i < node->output_count; i++)
+        count += f->out[i].count;
+    *folded = (all == KNOWN_DATA || reads_shapes(node)) && !row->whole_tensors && count <= f->left;
+    if (*folded) {
+        f->left -= count;
+        result = reference_node_run(f->g, node, f->in, false, f->out, f->error);
+    }
+    if (result == REFERENCE_DONE)
+        take_results(f, node);
+    return result == REFERENCE_DONE;
+}
+
+static bool fold_all(folding *f)
+{
+    onnx_graph *g = f->g;
+    bool *keep = calloc(g->node_count + 1, sizeof *keep), ok = keep;
+    for (uint32_t i = 0; ok && i < g->node_count; i++) {
+        bool folded;
+        ok = fold_node(f, &g->nodes[i], &folded);
+        keep[i] = !folded;
+    }
+    if (ok)
+        onnx_graph_keep(g, keep);
+    else if (!keep)
+        format_fail(f->error, "out of memory");
+    free(keep);
+    return ok;
+}
+
+bool onnx_graph_fold(onnx_graph *g, format_error *error)
+{
+    folding f = {.g = g, .left = MAX_FOLDED, .error = error};
+    const uint32_t most = onnx_graph_arguments(g);
+    f.in = calloc(most, sizeof *f.in);
+    f.out = calloc(most, sizeof *f.out);
+    const bool ok = f.in && f.out && remove_unused(g) ? fold_all(&f) && remove_unused(g)
+                                                      : format_fail(error, "out of memory");
+    free(f.in);
+    free(f.out);
+    return ok;
+}

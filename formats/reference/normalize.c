@@ -1,0 +1,209 @@
+/* Normalisations: (x - mean) / sqrt(variance + epsilon) * scale + bias. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "operators.h"
+
+typedef struct moments {
+    double mean, variance;
+} moments;
+
+/* Of `lines` runs of `count` elements, each `step` after the one before. */
+static moments find_moments(const tensor *x, size_t first, size_t lines, size_t step, size_t count)
+{
+    moments m = {0, 0};
+    for (size_t k = 0; k < lines; k++)
+        for (size_t i = 0; i < count; i++)
+            m.mean += tensor_number(x, first + k * step + i);
+    m.mean /= (double)lines * (double)count;
+    for (size_t k = 0; k < lines; k++)
+        for (size_t i = 0; i < count; i++) {
+            const double d = tensor_number(x, first + k * step + i) - m.mean;
+            m.variance += d * d;
+        }
+    m.variance /= (double)lines * (double)count;
+    return m;
+}
+
+static double factor(const op_call *c, double variance)
+{
+    return 1 / sqrt(variance + (double)onnx_real(c->node, "epsilon", 1e-5f));
+}
+
+/* Frames, channels, elements of a map. */
+static bool read_maps(op_call *c, tensor_sides *s)
+{
+    const tensor *x = op_in(c, 0);
+    if (x->rank < 2)
+        return op_fail(c, "works on a tensor of %u sides; expected 2 or more", x->rank);
+    *s = tensor_split(x, 1);
+    return true;
+}
+
+static bool one_each(op_call *c, uint32_t i, size_t channels)
+{
+    const tensor *t = op_in(c, i);
+    return t->count == channels ||
+           op_fail(c, "has %zu numbers in input %u; expected %zu", t->count, i, channels);
+}
+
+/* ---- batch -------------------------------------------------------------------------------- */
+
+static bool batch_results(op_call *c)
+{
+    const bool training = onnx_whole(c->node, "training_mode", 0);
+    const tensor *mean = op_in(c, 3), *variance = op_in(c, 4);
+    if (!op_result_like(c, 0, op_in(c, 0)))
+        return false;
+    if (!training)
+        return c->out_count == 1 || op_fail(c,
+                                            "has %u outputs outside of training; supported is "
+                                            "one",
+                                            c->out_count);
+    return c->out_count <= 3 ? op_result_like(c, 1, mean) && op_result_like(c, 2, variance)
+                             : op_fail(c, "has %u outputs; supported are 3", c->out_count);
+}
+
+bool op_batch_norm(op_call *c)
+{
+    const tensor *x = op_in(c, 0);
+    const bool training = onnx_whole(c->node, "training_mode", 0);
+    const double momentum = (double)onnx_real(c->node, "momentum", 0.9f);
+    tensor_sides s = {0};
+    if (!read_maps(c, &s))
+        return false;
+    for (uint32_t i = 1; i < 5; i++)
+        if (!one_each(c, i, s.along))
+            return false;
+    if (!batch_results(c))
+        return false;
+    if (op_only_shapes(c))
+        return true;
+    for (size_t k = 0; k < s.along; k++) {
+        moments m = {tensor_number(op_in(c, 3), k), tensor_number(op_in(c, 4), k)};
+        const moments before = m;
+        if (training)
+            m = find_moments(x, k * s.after, s.before, s.along * s.after, s.after);
+        if (training && op_wants(c, 1))
+            tensor_set_number(&c->out[1], k, before.mean * momentum + m.mean * (1 - momentum));
+        if (training && op_wants(c, 2))
+            tensor_set_number(&c->out[2], k,
+                              before.variance * momentum + m.variance * (1 - momentum));
+        const double scale = tensor_number(op_in(c, 1), k) * factor(c, m.variance);
+        const double bias = tensor_number(op_in(c, 2), k);
+        for (size_t n = 0; n < s.before; n++)
+            for (size_t i = 0; i < s.after; i++) {
+                const size_t at = (n * s.along + k) * s.after + i;
+                tensor_set_number(c->out, at, (tensor_number(x, at) - m.mean) * scale + bias);
+            }
+    }
+    return true;
+}
+
+/* ---- instance and group ------------------------------------------------------------------- */
+
+/* Statistics of groups of channels of a frame; scale and bias one a channel or one a group. */
+static bool normalize_groups(op_call *c, const tensor_sides *s, size_t groups)
+{
+    const tensor *x = op_in(c, 0), *scale = op_in(c, 1), *bias = op_in(c, 2);
+    const size_t each = s->along / groups, run = each * s->after;
+    if (!op_result_like(c, 0, x))
+        return false;
+    if (op_only_shapes(c))
+        return true;
+    for (size_t g = 0; g < s->before * groups; g++) {
+        const moments m = find_moments(x, g * run, 1, run, run);
+        const double by = factor(c, m.variance);
+        for (size_t i = 0; i < run; i++) {
+            const size_t group = g % groups, channel = group * each + i / s->after;
+            const size_t k = scale->count == s->along ? channel : group;
+            const double v = (tensor_number(x, g * run + i) - m.mean) * by;
+            tensor_set_number(c->out, g * run + i,
+                              v * tensor_number(scale, k) + tensor_number(bias, k));
+        }
+    }
+    return true;
+}
+
+bool op_instance_norm(op_call *c)
+{
+    tensor_sides s = {0};
+    return read_maps(c, &s) && one_each(c, 1, s.along) && one_each(c, 2, s.along) &&
+           normalize_groups(c, &s, s.along ? s.along : 1);
+}
+
+/* Up to operator set 20 scale and bias are one a group. */
+bool op_group_norm(op_call *c)
+{
+    const int64_t groups = onnx_whole(c->node, "num_groups", 0);
+    tensor_sides s = {0};
+    if (!read_maps(c, &s))
+        return false;
+    if (groups < 1 || s.along % (size_t)groups)
+        return op_fail(c, "cuts %zu channels into %" PRId64 " groups", s.along, groups);
+    const size_t numbers = c->opset < 21 ? (size_t)groups : s.along;
+    return one_each(c, 1, numbers) && one_each(c, 2, numbers) &&
+           normalize_groups(c, &s, (size_t)groups);
+}
+
+/* ---- layer -------------------------------------------------------------------------------- */
+
+/* An operand that broadcasts to the sides from the axis on. */
+static bool broadcasts(op_call *c, uint32_t i, const tensor *line)
+{
+    const tensor *t = op_in(c, i);
+    uint32_t rank;
+    int64_t dims[TENSOR_MAX_RANK];
+    if (!t)
+        return true;
+    if (!op_broadcast(c, line, t, &rank, dims))
+        return false;
+    tensor joined = {.rank = rank};
+    for (uint32_t k = 0; k < rank; k++)
+        joined.dims[k] = dims[k];
+    return tensor_same_shape(&joined, line) ||
+           op_fail(c, "has an input %u that is larger than what is normalised", i);
+}
+
+static void normalize_line(op_call *c, const tensor *line, size_t n, double mean, double by)
+{
+    const tensor *x = op_in(c, 0), *scale = op_in(c, 1), *bias = op_in(c, 2);
+    op_walk ws = op_walk_start(scale, line->rank, line->dims);
+    op_walk wb = bias ? op_walk_start(bias, line->rank, line->dims) : ws;
+    for (size_t i = n * line->count; i < (n + 1) * line->count; i++) {
+        const double v = (tensor_number(x, i) - mean) * by * tensor_number(scale, ws.offset);
+        tensor_set_number(c->out, i, bias ? v + tensor_number(bias, wb.offset) : v);
+        op_walk_next(&ws);
+        op_walk_next(&wb);
+    }
+}
+
+bool op_layer_norm(op_call *c)
+{
+    const tensor *x = op_in(c, 0);
+    uint32_t axis;
+    if (!op_axis(c, onnx_whole(c->node, "axis", -1), x->rank, &axis))
+        return false;
+    tensor line = {.rank = x->rank - axis, .count = 1}, lines = *x;
+    for (uint32_t i = axis; i < x->rank; i++) {
+        line.dims[i - axis] = x->dims[i];
+        line.count *= (size_t)x->dims[i];
+        lines.dims[i] = 1;
+    }
+    if (!broadcasts(c, 1, &line) || !broadcasts(c, 2, &line) || !op_result_like(c, 0, x) ||
+        !op_result(c, 1, ELEMENT_FLOAT32, x->rank, lines.dims) ||
+        !op_result(c, 2, ELEMENT_FLOAT32, x->rank, lines.dims))
+        return false;
+    if (op_only_shapes(c))
+        return true;
+    for (size_t n = 0; line.count && n < x->count / line.count; n++) {
+        const moments m = find_moments(x, n * line.count, 1, line.count, line.count);
+        const double by = factor(c, m.variance);
+        if (op_wants(c, 1))
+            tensor_set_number(&c->out[1], n, m.mean);
+        if (op_wants(c, 2))
+            tensor_set_number(&c->out[2], n, by);
+        normalize_line(c, &line, n, m.mean, by);
+    }
+    return true;
+}

@@ -1,0 +1,34 @@
+/* The operators of the reference executor, one function each or one for several alike. */
+#ifndef MONA_REFERENCE_OPERATORS_H
+#define MONA_REFERENCE_OPERATORS_H
+
+#include "call.h"
+
+/* unary.c */
+op_function op_unary;
+/* elementwise.c */
+op_function op_binary, op_variadic, op_prelu, op_compare, op_where, op_clip;
+/* cast.c */
+op_function op_cast, op_cast_like;
+/* conv.c, deconv.c */
+op_function op_conv, op_conv_integer, op_qlinear_conv, op_conv_transpose;
+/* pool.c */
+op_function op_max_pool, op_average_pool, op_global_max_pool, op_global_average_pool;
+/* matmul.c */
+op_function op_matmul, op_gemm, op_matmul_integer, op_qlinear_matmul;
+/* arrange.c, pick.c */
+op_function op_identity, op_dropout, op_reshape, op_flatten, op_squeeze, op_unsqueeze, op_transpose,
+    op_concat, op_expand, op_tile, op_depth_to_space, op_space_to_depth, op_slice, op_split, op_pad,
+    op_gather;
+/* make.c */
+op_function op_shape, op_size, op_constant_of_shape, op_range;
+/* reduce.c */
+op_function op_reduce, op_arg, op_softmax, op_log_softmax;
+/* normalize.c */
+op_function op_batch_norm, op_instance_norm, op_layer_norm, op_group_norm;
+/* resize.c */
+op_function op_resize;
+/* quantize.c */
+op_function op_quantize, op_dequantize, op_dynamic_quantize;
+
+#endif

@@ -1,0 +1,239 @@
+/* Operators that take some elements: slices, splits, pads, indices. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "operators.h"
+
+/* ---- slices ------------------------------------------------------------------------------- */
+
+/* For each side: first element, step, and how many. */
+typedef struct cut {
+    int64_t first[TENSOR_MAX_RANK], step[TENSOR_MAX_RANK], count[TENSOR_MAX_RANK];
+} cut;
+
+static int64_t clamp(int64_t v, int64_t low, int64_t high)
+{
+    return v < low ? low : v > high ? high : v;
+}
+
+/* Bounds count from the end where they are negative, and are then brought into range. */
+static void cut_side(cut *s, uint32_t axis, int64_t side, int64_t start, int64_t end, int64_t step)
+{
+    const int64_t least = step < 0 ? -1 : 0, most = step < 0 ? side - 1 : side;
+    start = clamp(start < 0 ? start + side : start, step < 0 ? -1 : 0, most);
+    end = clamp(end < 0 ? end + side : end, least, step < 0 ? side - 1 : side);
+    const int64_t distance = step < 0 ? start - end : end - start;
+    const int64_t stride = step < 0 ? -step : step;
+    s->first[axis] = start;
+    s->step[axis] = step;
+    s->count[axis] = distance > 0 ? (distance - 1) / stride + 1 : 0;
+}
+
+static bool take(op_call *c, uint32_t output, const cut *s)
+{
+    const tensor *x = op_in(c, 0);
+    tensor *out = &c->out[output];
+    op_walk w = {.rank = x->rank};
+    size_t step = 1, first = 0;
+    if (!op_result(c, output, x->type, x->rank, s->count))
+        return false;
+    if (op_only_shapes(c) || !op_wants(c, output))
+        return true;
+    for (uint32_t i = x->rank; i-- > 0;) {
+        w.dims[i] = s->count[i];
+        w.stride[i] = (size_t)s->step[i] * step; /* wraps for negative steps, and wraps back */
+        first += (size_t)s->first[i] * step;
+        step *= (size_t)x->dims[i];
+    }
+    for (size_t i = 0; i < out->count; i++, op_walk_next(&w))
+        memcpy(tensor_at(out, i), tensor_at(x, first + w.offset), element_size(x->type));
+    return true;
+}
+
+static cut whole(const tensor *x)
+{
+    cut s;
+    for (uint32_t i = 0; i < TENSOR_MAX_RANK; i++) {
+        s.first[i] = 0;
+        s.step[i] = 1;
+        s.count[i] = i < x->rank ? x->dims[i] : 1;
+    }
+    return s;
+}
+
+bool op_slice(op_call *c)
+{
+    const tensor *x = op_in(c, 0);
+    int64_t list[4][TENSOR_MAX_RANK]; /* starts, ends, axes, steps */
+    uint32_t counts[4];
+    cut s = whole(x);
+    for (uint32_t i = 0; i < 4; i++)
+        if (!op_wholes(c, i + 1, list[i], TENSOR_MAX_RANK, &counts[i]))
+            return false;
+    if (counts[1] != counts[0] || (counts[2] && counts[2] != counts[0]) ||
+        (counts[3] && counts[3] != counts[0]))
+        return op_fail(c, "has %u starts, %u ends, %u axes and %u steps", counts[0], counts[1],
+                       counts[2], counts[3]);
+    for (uint32_t i = 0; i < counts[0]; i++) {
+        const int64_t step = counts[3] ? list[3][i] : 1;
+        uint32_t axis;
+        if (!op_axis(c, counts[2] ? list[2][i] : i, x->rank, &axis))
+            return false;
+        if (!step || step < -(int64_t)TENSOR_MAX_COUNT * 2 || step == INT64_MIN)
+            return op_fail(c, "has a step of %" PRId64, step);
+        cut_side(&s, axis, x->dims[axis], list[0][i], list[1][i], step);
+    }
+    return take(c, 0, &s);
+}
+
+bool op_split(op_call *c)
+{
+    const tensor *x = op_in(c, 0), *list = op_in(c, 1);
+    const uint32_t parts = c->out_count;
+    uint32_t axis;
+    if (!op_axis(c, onnx_whole(c->node, "axis", 0), x->rank, &axis) || !op_known(c, 1))
+        return false;
+    if (list && list->count != parts)
+        return op_fail(c, "has %zu sizes for %u parts", list->count, parts);
+    if (!parts)
+        return op_fail(c, "has no output");
+    /* Equal parts, of which the last may be smaller. */
+    const int64_t side = x->dims[axis], part = (side + parts - 1) / parts;
+    cut s = whole(x);
+    int64_t first = 0;
+    for (uint32_t i = 0; i < parts; i++) {
+        const int64_t left = side - first, equal = part < left ? part : left;
+        const int64_t size = list ? tensor_whole(list, i) : equal;
+        if (size < 0 || size > left)
+            return op_fail(c, "cuts a side of %" PRId64 " into parts that do not fit", side);
+        s.first[axis] = first;
+        s.count[axis] = size;
+        if (!take(c, i, &s))
+            return false;
+        first += size;
+    }
+    return first == side || op_fail(c, "leaves a part over");
+}
+
+/* ---- pads --------------------------------------------------------------------------------- */
+
+typedef enum pad_mode { PAD_CONSTANT, PAD_EDGE, PAD_REFLECT, PAD_WRAP } pad_mode;
+
+static bool read_mode(op_call *c, pad_mode *mode)
+{
+    static const char *const names[] = {"constant", "edge", "reflect", "wrap"};
+    const char *name = onnx_string(c->node, "mode", names[0]);
+    for (int i = 0; i < 4; i++)
+        if (!strcmp(name, names[i])) {
+            *mode = (pad_mode)i;
+            return true;
+        }
+    return op_fail(c, "asks for mode '%.30s'; supported are constant, edge, reflect and wrap",
+                   name);
+}
+
+/* The sample that stands at this place of a side; -1: none, the constant does. */
+static int64_t padded_at(pad_mode mode, int64_t at, int64_t side)
+{
+    if (at >= 0 && at < side)
+        return at;
+    if (!side || mode == PAD_CONSTANT)
+        return -1;
+    if (mode == PAD_EDGE || side == 1)
+        return at < 0 ? 0 : side - 1;
+    const int64_t period = mode == PAD_WRAP ? side : 2 * (side - 1);
+    const int64_t rest = (at % period + period) % period;
+    return rest < side ? rest : period - rest;
+}
+
+/* Pads of the axes that are named, or of all. */
+static bool read_pads(op_call *c, int64_t *begin, int64_t *end)
+{
+    const tensor *x = op_in(c, 0);
+    int64_t pads[2 * TENSOR_MAX_RANK], axes[TENSOR_MAX_RANK];
+    uint32_t count, named;
+    if (!op_wholes(c, 1, pads, 2 * TENSOR_MAX_RANK, &count) ||
+        !op_wholes(c, 3, axes, TENSOR_MAX_RANK, &named))
+        return false;
+    const uint32_t sides = op_in(c, 3) ? named : x->rank;
+    if (count != 2 * sides)
+        return op_fail(c, "has %u pads for %u sides", count, sides);
+    for (uint32_t i = 0; i < sides; i++) {
+        uint32_t axis;
+        const int64_t most = TENSOR_MAX_COUNT, before = pads[i], after = pads[i + sides];
+        if (!op_axis(c, op_in(c, 3) ? axes[i] : i, x->rank, &axis))
+            return false;
+        if (before < -most || before > most || after < -most || after > most)
+            return op_fail(c, "pads by %" PRId64 " and %" PRId64, before, after);
+        begin[axis] = before;
+        end[axis] = after;
+    }
+    return true;
+}
+
+bool op_pad(op_call *c)
+{
+    const tensor *x = op_in(c, 0), *value = op_in(c, 2);
+    int64_t begin[TENSOR_MAX_RANK] = {0}, end[TENSOR_MAX_RANK] = {0}, dims[TENSOR_MAX_RANK];
+    pad_mode mode = PAD_CONSTANT;
+    if (!read_mode(c, &mode) || !read_pads(c, begin, end))
+        return false;
+    for (uint32_t i = 0; i < x->rank; i++)
+        dims[i] = x->dims[i] + begin[i] + end[i];
+    if (!op_result(c, 0, x->type, x->rank, dims))
+        return false;
+    if (op_only_shapes(c))
+        return true;
+    for (size_t i = 0; i < c->out->count; i++) {
+        size_t rest = i, from = 0, step = 1;
+        bool inside = true;
+        for (uint32_t k = x->rank; k-- > 0;) {
+            const int64_t at = (int64_t)(rest % (size_t)dims[k]) - begin[k];
+            const int64_t sample = padded_at(mode, at, x->dims[k]);
+            inside = inside && sample >= 0;
+            from += inside ? (size_t)sample * step : 0;
+            rest /= (size_t)dims[k];
+            step *= (size_t)x->dims[k];
+        }
+        if (inside)
+            memcpy(tensor_at(c->out, i), tensor_at(x, from), element_size(x->type));
+        else if (value && value->count && element_is_float(x->type))
+            tensor_set_number(c->out, i, tensor_number(value, 0));
+        else if (value && value->count)
+            tensor_set_whole(c->out, i, tensor_whole(value, 0));
+    }
+    return true;
+}
+
+/* ---- indices ------------------------------------------------------------------------------ */
+
+bool op_gather(op_call *c)
+{
+    const tensor *x = op_in(c, 0), *indices = op_in(c, 1);
+    int64_t dims[2 * TENSOR_MAX_RANK];
+    uint32_t axis, rank = 0;
+    if (!op_axis(c, onnx_whole(c->node, "axis", 0), x->rank, &axis))
+        return false;
+    for (uint32_t i = 0; i < x->rank; i++) {
+        if (i != axis)
+            dims[rank++] = x->dims[i];
+        for (uint32_t k = 0; i == axis && k < indices->rank; k++)
+            dims[rank++] = indices->dims[k];
+    }
+    if (!op_result(c, 0, x->type, rank, dims))
+        return false;
+    if (op_only_shapes(c))
+        return true;
+    const tensor_sides s = tensor_split(x, axis);
+    const size_t part = s.after * element_size(x->type);
+    uint8_t *to = c->out->data;
+    for (size_t n = 0; n < s.before; n++)
+        for (size_t i = 0; i < indices->count; i++, to += part) {
+            int64_t at = tensor_whole(indices, i);
+            at = at < 0 ? at + (int64_t)s.along : at;
+            if (at < 0 || at >= (int64_t)s.along)
+                return op_fail(c, "asks for element %" PRId64 " of %zu", at, s.along);
+            memcpy(to, (const uint8_t *)x->data + (n * s.along + (size_t)at) * part, part);
+        }
+    return true;
+}

@@ -1,0 +1,133 @@
+/* Between numbers and quantised tensors: q = saturate(round(x / scale) + zero point). */
+#include <inttypes.h>
+#include <math.h>
+
+#include "operators.h"
+#include "requantize.h"
+
+/* One scale for all, one for each step of an axis, or one for each block along it. */
+typedef struct scales {
+    const tensor *scale, *zero; /* zero: NULL for none */
+    tensor_sides sides;
+    size_t blocks, block; /* along the axis */
+} scales;
+
+static bool read_scales(op_call *c, scales *s)
+{
+    const tensor *x = op_in(c, 0);
+    const int64_t axis = onnx_whole(c->node, "axis", 1);
+    const int64_t block = onnx_whole(c->node, "block_size", 0);
+    uint32_t at = 0;
+    *s = (scales){.scale = op_in(c, 1), .zero = op_in(c, 2)};
+    s->sides = (tensor_sides){1, 1, x->count};
+    s->blocks = s->block = 1;
+    if (s->zero && s->zero->count != s->scale->count && s->zero->count != 1)
+        return op_fail(c, "has %zu scales and %zu zero points", s->scale->count, s->zero->count);
+    if (s->scale->count == 1 && !block)
+        return true;
+    if (!op_axis(c, axis, x->rank, &at))
+        return false;
+    s->sides = tensor_split(x, at);
+    s->blocks = s->sides.along;
+    if (block) {
+        s->block = block > 0 && (uint64_t)block <= s->sides.along ? (size_t)block : 1;
+        s->blocks = (s->sides.along + s->block - 1) / s->block;
+    }
+    const size_t expected = block ? s->sides.before * s->blocks * s->sides.after : s->blocks;
+    return s->scale->count == expected ||
+           op_fail(c, "has %zu scales; expected %zu", s->scale->count, expected);
+}
+
+/* Of element i. */
+static size_t scale_at(const scales *s, size_t i)
+{
+    if (s->scale->count == 1)
+        return 0;
+    const size_t along = i / s->sides.after % s->sides.along;
+    const bool blocked = s->scale->count != s->sides.along || s->block > 1;
+    if (!blocked)
+        return along;
+    const size_t before = i / s->sides.after / s->sides.along;
+    return (before * s->blocks + along / s->block) * s->sides.after + i % s->sides.after;
+}
+
+static double zero_at(const scales *s, size_t at)
+{
+    return s->zero ? tensor_number(s->zero, s->zero->count == 1 ? 0 : at) : 0;
+}
+
+bool op_quantize(op_call *c)
+{
+    const tensor *x = op_in(c, 0);
+    const int64_t wanted = onnx_whole(c->node, "output_dtype", 0);
+    const bool saturate = onnx_whole(c->node, "saturate", 1);
+    scales s;
+    if (!read_scales(c, &s))
+        return false;
+    const int64_t type = s.zero ? s.zero->type : wanted ? wanted : ELEMENT_UINT8;
+    if (!element_size(type))
+        return op_fail(c, "asks for type %" PRId64 ", which is not supported", type);
+    if (!op_result(c, 0, (element_type)type, x->rank, x->dims))
+        return false;
+    if (op_only_shapes(c))
+        return true;
+    for (size_t i = 0; i < x->count; i++) {
+        const size_t at = scale_at(&s, i);
+        const float q = (float)(tensor_number(x, i) / tensor_number(s.scale, at));
+        if (element_is_float(c->out->type))
+            element_store_float(c->out->type, tensor_at(c->out, i), (double)q + zero_at(&s, at),
+                                saturate ? ELEMENT_SATURATES : ELEMENT_OVERFLOWS);
+        else
+            tensor_set_number(
+                c->out, i,
+                requantize_saturate(c->out->type, nearbyint((double)q) + zero_at(&s, at)));
+    }
+    return true;
+}
+
+bool op_dequantize(op_call *c)
+{
+    const tensor *x = op_in(c, 0);
+    const int64_t wanted = onnx_whole(c->node, "output_dtype", 0);
+    scales s;
+    if (!read_scales(c, &s))
+        return false;
+    const int64_t type = wanted ? wanted : s.scale->type;
+    if (type >= ELEMENT_TYPE_COUNT || type < 0 || !element_is_float((element_type)type))
+        return op_fail(c, "asks for type %s, which is not supported", element_name(type));
+    if (!op_result(c, 0, (element_type)type, x->rank, x->dims))
+        return false;
+    for (size_t i = 0; !op_only_shapes(c) && i < x->count; i++) {
+        const size_t at = scale_at(&s, i);
+        tensor_set_number(c->out, i,
+                          (tensor_number(x, i) - zero_at(&s, at)) * tensor_number(s.scale, at));
+    }
+    return true;
+}
+
+/* To uint8, by the range of the numbers and zero. */
+bool op_dynamic_quantize(op_call *c)
+{
+    const tensor *x = op_in(c, 0);
+    float low = 0, high = 0;
+    if (!op_result(c, 0, ELEMENT_UINT8, x->rank, x->dims) ||
+        !op_result(c, 1, ELEMENT_FLOAT32, 0, NULL) || !op_result(c, 2, ELEMENT_UINT8, 0, NULL))
+        return false;
+    if (op_only_shapes(c))
+        return true;
+    for (size_t i = 0; i < x->count; i++) {
+        low = fminf(low, (float)tensor_number(x, i));
+        high = fmaxf(high, (float)tensor_number(x, i));
+    }
+    const float scale = (high - low) / 255;
+    const double zero = nearbyint(requantize_saturate(ELEMENT_UINT8, (double)(-low / scale)));
+    for (size_t i = 0; i < x->count; i++) {
+        const double q = (double)nearbyintf((float)tensor_number(x, i) / scale) + zero;
+        tensor_set_number(c->out, i, requantize_saturate(ELEMENT_UINT8, q));
+    }
+    if (op_wants(c, 1))
+        tensor_set_number(&c->out[1], 0, (double)scale);
+    if (op_wants(c, 2))
+        tensor_set_number(&c->out[2], 0, zero);
+    return true;
+}

@@ -1,0 +1,206 @@
+/* Sums, means and extremes along axes; softmax. */
+#include <math.h>
+#include <string.h>
+
+#include "operators.h"
+
+typedef struct reduction {
+    const char *op_type;
+    double start;
+    double (*add)(double sum, double x);
+    double (*finish)(double sum, double count);
+} reduction;
+
+static double add_plain(double sum, double x)
+{
+    return sum + x;
+}
+static double add_magnitude(double sum, double x)
+{
+    return sum + fabs(x);
+}
+static double add_square(double sum, double x)
+{
+    return sum + x * x;
+}
+static double multiply(double sum, double x)
+{
+    return sum * x;
+}
+static double lowest(double sum, double x)
+{
+    return isnan(x) || x < sum ? x : sum;
+}
+static double highest(double sum, double x)
+{
+    return isnan(x) || x > sum ? x : sum;
+}
+
+/* ln(e^sum + e^x) without overflow. */
+static double add_exponents(double sum, double x)
+{
+    const double most = fmax(sum, x), least = fmin(sum, x);
+    return isinf(least) && least < 0 ? most : most + log1p(exp(least - most));
+}
+
+static double plain(double sum, double count)
+{
+    (void)count;
+    return sum;
+}
+static double mean(double sum, double count)
+{
+    return sum / count;
+}
+static double root(double sum, double count)
+{
+    (void)count;
+    return sqrt(sum);
+}
+static double logarithm(double sum, double count)
+{
+    (void)count;
+    return log(sum);
+}
+
+static const reduction reductions[] = {
+    {"ReduceMean", 0, add_plain, mean},        {"ReduceSum", 0, add_plain, plain},
+    {"ReduceMax", -INFINITY, highest, plain},  {"ReduceMin", INFINITY, lowest, plain},
+    {"ReduceProd", 1, multiply, plain},        {"ReduceL1", 0, add_magnitude, plain},
+    {"ReduceL2", 0, add_square, root},         {"ReduceSumSquare", 0, add_square, plain},
+    {"ReduceLogSum", 0, add_plain, logarithm}, {"ReduceLogSumExp", -INFINITY, add_exponents, plain},
+};
+
+static const reduction *find_reduction(const char *op_type)
+{
+    for (size_t i = 0; i < sizeof reductions / sizeof *reductions; i++)
+        if (!strcmp(reductions[i].op_type, op_type))
+            return &reductions[i];
+    return NULL;
+}
+
+/* x's shape with the axes of the mask taken out, or kept as 1. */
+static bool make_reduced(op_call *c, element_type type, uint32_t mask, bool keep)
+{
+    const tensor *x = op_in(c, 0);
+    int64_t dims[TENSOR_MAX_RANK];
+    uint32_t rank = 0;
+    for (uint32_t i = 0; i < x->rank; i++)
+        if (keep || !(mask >> i & 1))
+            dims[rank++] = mask >> i & 1 ? 1 : x->dims[i];
+    return op_result(c, 0, type, rank, dims);
+}
+
+static void reduce_all(const reduction *r, const tensor *x, uint32_t mask, double *sums,
+                       tensor *out)
+{
+    tensor kept = *x;
+    for (uint32_t i = 0; i < x->rank; i++)
+        kept.dims[i] = mask >> i & 1 ? 1 : x->dims[i];
+    op_walk w = op_walk_start(&kept, x->rank, x->dims);
+    for (size_t i = 0; i < out->count; i++)
+        sums[i] = r->start;
+    for (size_t i = 0; i < x->count; i++, op_walk_next(&w))
+        sums[w.offset] = r->add(sums[w.offset], tensor_number(x, i));
+    const double count = out->count ? (double)x->count / (double)out->count : 0;
+    for (size_t i = 0; i < out->count; i++) {
+        const double v = r->finish(sums[i], count);
+        if (element_is_float(out->type) || isfinite(v))
+            tensor_set_number(out, i, v);
+        else /* of nothing */
+            tensor_set_whole(
+                out, i, v < 0 ? element_lowest(out->type) : (int64_t)element_highest(out->type));
+    }
+}
+
+bool op_reduce(op_call *c)
+{
+    const tensor *x = op_in(c, 0);
+    const reduction *r = find_reduction(c->node->op_type);
+    uint32_t mask;
+    if (!r || !op_axes(c, 1, x->rank, &mask))
+        return false;
+    if (!mask && !onnx_whole(c->node, "noop_with_empty_axes", 0))
+        mask = (1u << x->rank) - 1;
+    if (!make_reduced(c, x->type, mask, onnx_whole(c->node, "keepdims", 1)))
+        return false;
+    if (op_only_shapes(c))
+        return true;
+    double *sums = op_scratch(c, c->out->count, sizeof *sums);
+    if (sums)
+        reduce_all(r, x, mask, sums, c->out);
+    return sums;
+}
+
+bool op_arg(op_call *c)
+{
+    const tensor *x = op_in(c, 0);
+    const bool largest = !strcmp(c->node->op_type, "ArgMax");
+    const bool last = onnx_whole(c->node, "select_last_index", 0);
+    uint32_t axis;
+    if (!op_axis(c, onnx_whole(c->node, "axis", 0), x->rank, &axis) ||
+        !make_reduced(c, ELEMENT_INT64, 1u << axis, onnx_whole(c->node, "keepdims", 1)))
+        return false;
+    if (op_only_shapes(c))
+        return true;
+    const tensor_sides s = tensor_split(x, axis);
+    for (size_t i = 0; i < c->out->count; i++) {
+        const size_t first = i / s.after * s.along * s.after + i % s.after;
+        size_t best = 0;
+        for (size_t k = 1; k < s.along; k++) {
+            const double v = tensor_number(x, first + k * s.after);
+            const double most = tensor_number(x, first + best * s.after);
+            if (largest ? v > most : v < most)
+                best = k;
+            else if (last && v == most)
+                best = k;
+        }
+        tensor_set_whole(c->out, i, (int64_t)best);
+    }
+    return true;
+}
+
+/* ---- softmax ------------------------------------------------------------------------------ */
+
+static void softmax_line(const tensor *x, tensor *out, size_t first, size_t count, size_t step,
+                         bool in_logs)
+{
+    double most = -INFINITY, sum = 0;
+    for (size_t k = 0; k < count; k++)
+        most = fmax(most, tensor_number(x, first + k * step));
+    for (size_t k = 0; k < count; k++)
+        sum += exp(tensor_number(x, first + k * step) - most);
+    for (size_t k = 0; k < count; k++) {
+        const double v = tensor_number(x, first + k * step) - most;
+        tensor_set_number(out, first + k * step, in_logs ? v - log(sum) : exp(v) / sum);
+    }
+}
+
+static bool softmax(op_call *c, bool in_logs)
+{
+    const tensor *x = op_in(c, 0);
+    uint32_t axis;
+    if (!op_axis(c, onnx_whole(c->node, "axis", -1), x->rank, &axis) || !op_result_like(c, 0, x))
+        return false;
+    if (op_only_shapes(c))
+        return true;
+    tensor_sides s = tensor_split(x, axis);
+    if (onnx_whole(c->node, "flatten", 0)) { /* see onnx_upgrade.c */
+        s.along *= s.after;
+        s.after = 1;
+    }
+    for (size_t n = 0; n < s.before; n++)
+        for (size_t i = 0; i < s.after; i++)
+            softmax_line(x, c->out, n * s.along * s.after + i, s.along, s.after, in_logs);
+    return true;
+}
+
+bool op_softmax(op_call *c)
+{
+    return softmax(c, false);
+}
+
+bool op_log_softmax(op_call *c)
+{
+    return softmax(c, true);
+}

@@ -1,0 +1,25 @@
+/* What the operators on quantised tensors share: QLinearConv, QLinearMatMul and the ...Integer
+ * ones. */
+#ifndef MONA_REFERENCE_REQUANTIZE_H
+#define MONA_REFERENCE_REQUANTIZE_H
+
+#include "call.h"
+
+/* Input i minus its zero point, input `zero` (left out: 0), as floats: whole numbers. One zero
+ * point for all, or one for each step of the first axis. NULL: failed. */
+const float *requantize_centred(op_call *c, uint32_t i, uint32_t zero);
+
+/* out = sum * (x scale * w scale / y scale) + y zero point, rounded to nearest, halves to even. */
+typedef struct requantize {
+    const tensor *x_scale, *w_scale, *y_scale, *y_zero;
+    bool per_channel; /* w_scale has one number a channel */
+} requantize;
+
+/* Scales and zero points are inputs 1, 4, 6, 7 of the node. */
+bool requantize_read(op_call *c, size_t channels, requantize *r);
+void requantize_store(const requantize *r, tensor *out, size_t i, double sum, size_t channel);
+
+/* A number as an integer type saturates to it. */
+double requantize_saturate(element_type type, double value);
+
+#endif

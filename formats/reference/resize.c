@@ -1,0 +1,300 @@
+/* Resize, axis by axis: each output sample is a weighted sum of some input samples of its line. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "operators.h"
+
+enum { MOST_TAPS = 1 << 16 };
+
+typedef struct resize {
+    bool cubic, linear; /* else nearest */
+    const char *coordinates, *nearest;
+    bool antialias, exclude_outside, crop;
+    double a, extrapolation;
+    double scale[TENSOR_MAX_RANK];
+    double from[TENSOR_MAX_RANK], to[TENSOR_MAX_RANK]; /* region of interest, 0 to 1 */
+    int64_t out[TENSOR_MAX_RANK];
+} resize;
+
+/* ---- attributes and sizes ----------------------------------------------------------------- */
+
+static bool read_words(op_call *c, resize *r)
+{
+    static const char *const coordinates[] = {
+        "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel",  "align_corners",
+        "asymmetric", "tf_crop_and_resize",   "tf_half_pixel_for_nn"};
+    const char *mode = onnx_string(c->node, "mode", "nearest");
+    r->cubic = !strcmp(mode, "cubic");
+    r->linear = !strcmp(mode, "linear");
+    if (!r->cubic && !r->linear && strcmp(mode, "nearest"))
+        return op_fail(c, "asks for mode '%.30s'; supported are nearest, linear and cubic", mode);
+    r->coordinates = onnx_string(c->node, "coordinate_transformation_mode", coordinates[0]);
+    bool known = false;
+    for (size_t i = 0; i < sizeof coordinates / sizeof *coordinates; i++)
+        known = known || !strcmp(r->coordinates, coordinates[i]);
+    if (!known)
+        return op_fail(c, "asks for the unknown coordinate_transformation_mode '%.30s'",
+                       r->coordinates);
+    r->crop = !strcmp(r->coordinates, "tf_crop_and_resize");
+    r->nearest = onnx_string(c->node, "nearest_mode", "round_prefer_floor");
+    if (strcmp(r->nearest, "round_prefer_floor") && strcmp(r->nearest, "round_prefer_ceil") &&
+        strcmp(r->nearest, "floor") && strcmp(r->nearest, "ceil"))
+        return op_fail(c, "asks for the unknown nearest_mode '%.30s'", r->nearest);
+    r->antialias = onnx_whole(c->node, "antialias", 0) && (r->cubic || r->linear);
+    r->exclude_outside = onnx_whole(c->node, "exclude_outside", 0);
+    r->a = (double)onnx_real(c->node, "cubic_coeff_a", -0.75f);
+    r->extrapolation = (double)onnx_real(c->node, "extrapolation_value", 0);
+    return true;
+}
+
+/* The axes that scales, sizes and the region are given for. */
+static bool read_axes(op_call *c, uint32_t rank, uint32_t *axes, uint32_t *count)
+{
+    const onnx_attribute *a = onnx_find_attribute(c->node, "axes");
+    *count = a && a->wholes ? (uint32_t)a->count : rank;
+    if (*count > rank)
+        return op_fail(c, "names %u axes of %u", *count, rank);
+    for (uint32_t i = 0; i < *count; i++)
+        if (!op_axis(c, a && a->wholes ? a->wholes[i] : (int64_t)i, rank, &axes[i]))
+            return false;
+    return true;
+}
+
+/* Input i, if it is there and not empty: it must have `count` numbers. */
+static bool numbers_of(op_call *c, uint32_t i, uint32_t count, const tensor **t)
+{
+    *t = op_in(c, i);
+    if (!op_known(c, i))
+        return false;
+    if (*t && !(*t)->count)
+        *t = NULL;
+    return !*t || (*t)->count == count ||
+           op_fail(c, "has %zu numbers in input %u; expected %u", (*t)->count, i, count);
+}
+
+/* With sizes the aspect ratio can be kept, by the smaller or the larger of the scales. */
+static void set_sizes(op_call *c, const tensor *sizes, const uint32_t *axes, uint32_t count,
+                      resize *r)
+{
+    const tensor *x = op_in(c, 0);
+    const char *policy = onnx_string(c->node, "keep_aspect_ratio_policy", "stretch");
+    const bool keep = !strcmp(policy, "not_larger") || !strcmp(policy, "not_smaller");
+    double common = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const double scale = (double)tensor_whole(sizes, i) / (double)x->dims[axes[i]];
+        if (!i || (!strcmp(policy, "not_larger") ? scale < common : scale > common))
+            common = scale;
+        r->scale[axes[i]] = scale;
+        r->out[axes[i]] = tensor_whole(sizes, i);
+    }
+    for (uint32_t i = 0; keep && i < count; i++) {
+        r->scale[axes[i]] = common;
+        r->out[axes[i]] = (int64_t)floor(common * (double)x->dims[axes[i]] + 0.5);
+    }
+}
+
+static bool read_sizes(op_call *c, resize *r)
+{
+    const tensor *x = op_in(c, 0), *scales = NULL, *sizes = NULL, *region = NULL;
+    uint32_t axes[TENSOR_MAX_RANK], count = 0;
+    if (!read_axes(c, x->rank, axes, &count) || !numbers_of(c, 2, count, &scales) ||
+        !numbers_of(c, 3, count, &sizes) || (r->crop && !numbers_of(c, 1, 2 * count, &region)))
+        return false;
+    if ((!scales && !sizes) || (r->crop && !region))
+        return op_fail(c, "has neither scales nor sizes, or no region to crop");
+    for (uint32_t i = 0; i < x->rank; i++) {
+        r->scale[i] = 1;
+        r->out[i] = x->dims[i];
+        r->from[i] = 0;
+        r->to[i] = 1;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const double scale = sizes ? 1 : tensor_number(scales, i), side = (double)x->dims[axes[i]];
+        if (!(scale > 0) || scale * side > TENSOR_MAX_COUNT ||
+            (sizes && (tensor_whole(sizes, i) < 0 || !x->dims[axes[i]])))
+            return op_fail(c, "resizes a side of %" PRId64 " by %g, or to a negative size",
+                           x->dims[axes[i]], scale);
+        r->scale[axes[i]] = scale;
+        r->out[axes[i]] = (int64_t)floor(scale * side);
+        if (r->crop) {
+            r->from[axes[i]] = tensor_number(region, i);
+            r->to[axes[i]] = tensor_number(region, i + count);
+        }
+    }
+    if (sizes)
+        set_sizes(c, sizes, axes, count, r);
+    return true;
+}
+
+/* ---- one axis ----------------------------------------------------------------------------- */
+
+typedef struct axis_rule {
+    const resize *r;
+    double scale, from, to;
+    int64_t in, out;
+    int64_t first; /* tap, counted from the sample left of the coordinate */
+    size_t taps;
+} axis_rule;
+
+/* Where output sample i comes from. */
+static double coordinate(const axis_rule *s, int64_t i)
+{
+    const char *rule = s->r->coordinates;
+    const double in = (double)s->in, out = s->scale * in, x = (double)i;
+    if (!strcmp(rule, "align_corners"))
+        return out == 1 || s->out == 1 ? 0 : x * (in - 1) / (out - 1);
+    if (!strcmp(rule, "asymmetric"))
+        return x / s->scale;
+    if (!strcmp(rule, "tf_half_pixel_for_nn"))
+        return (x + 0.5) / s->scale;
+    if (s->r->crop) {
+        const double span = (s->to - s->from) * (in - 1), start = s->from * (in - 1);
+        return start + (s->out == 1 ? span / 2 : x * span / (out - 1));
+    }
+    if (!strcmp(rule, "pytorch_half_pixel") && s->out == 1)
+        return 0;
+    const double u = (x + 0.5) / s->scale - 0.5;
+    return strcmp(rule, "half_pixel_symmetric") ? u : u + in / 2 * (1 - (double)s->out / out);
+}
+
+static double keys(double distance, double a)
+{
+    const double d = fabs(distance);
+    if (d <= 1)
+        return (a + 2) * d * d * d - (a + 3) * d * d + 1;
+    return d < 2 ? a * d * d * d - 5 * a * d * d + 8 * a * d - 4 * a : 0;
+}
+
+/* ratio: from the sample on the left, in (0, 1]. */
+static bool nearest_is_right(const char *rule, double ratio)
+{
+    if (ratio == 1 || !strcmp(rule, "ceil"))
+        return true;
+    if (!strcmp(rule, "floor"))
+        return false;
+    return !strcmp(rule, "round_prefer_floor") ? ratio > 0.5 : ratio >= 0.5;
+}
+
+static double tap_weight(const axis_rule *s, double ratio, int64_t tap)
+{
+    const resize *r = s->r;
+    const double narrow = r->antialias ? fmin(s->scale, 1) : 1;
+    const double distance = ((double)tap - ratio) * narrow;
+    if (r->cubic)
+        return keys(distance, r->a);
+    if (r->linear)
+        return fmax(0, 1 - fabs(distance));
+    return nearest_is_right(r->nearest, ratio) == (tap == 1);
+}
+
+/* Places and weights of the taps of output sample i; false: it lies outside of the region. */
+static bool find_taps(const axis_rule *s, int64_t i, int64_t *places, double *weights)
+{
+    const double x = coordinate(s, i), left = ceil(x) - 1;
+    const bool inside = x >= 0 && x <= (double)s->in - 1;
+    double sum = 0;
+    for (size_t k = 0; k < s->taps; k++) {
+        const int64_t tap = s->first + (int64_t)k;
+        const double place = left + (double)tap, last = (double)s->in - 1;
+        const bool outside = place < 0 || place > last;
+        weights[k] = s->r->exclude_outside && outside ? 0 : tap_weight(s, x - left, tap);
+        places[k] = (int64_t)fmax(0, fmin(place, last));
+        sum += weights[k];
+    }
+    for (size_t k = 0; k < s->taps && (s->r->antialias || s->r->exclude_outside); k++)
+        weights[k] /= sum;
+    return inside || !s->r->crop;
+}
+
+static axis_rule axis_of(const resize *r, const tensor *x, uint32_t axis)
+{
+    axis_rule s = {r, r->scale[axis], r->from[axis], r->to[axis], x->dims[axis], r->out[axis], 0,
+                   2};
+    const double narrow = r->antialias ? fmin(s.scale, 1) : 1;
+    if (r->cubic)
+        s.first = (int64_t)floor(-2 / narrow) + 1;
+    else if (r->linear)
+        s.first = (int64_t)floor(-1 / narrow) + 1;
+    s.taps = (size_t)(2 - 2 * s.first);
+    return s;
+}
+
+/* data: [before][in][after] -> [before][out][after]. outside: lines that lie outside. */
+static bool resize_axis(op_call *c, const axis_rule *s, size_t before, size_t after,
+                        const double *data, double *to, bool *outside)
+{
+    double *weights = op_scratch(c, s->taps, sizeof *weights);
+    int64_t *places = op_scratch(c, s->taps, sizeof *places);
+    if (!weights || !places)
+        return false;
+    for (int64_t i = 0; i < s->out; i++) {
+        outside[i] = !find_taps(s, i, places, weights);
+        for (size_t n = 0; n < before; n++) {
+            double *line = to + (n * (size_t)s->out + (size_t)i) * after;
+            memset(line, 0, after * sizeof *line);
+            for (size_t k = 0; k < s->taps; k++) {
+                const double w = weights[k];
+                const double *from = data + (n * (size_t)s->in + (size_t)places[k]) * after;
+                for (size_t m = 0; w != 0 && m < after; m++)
+                    line[m] += w * from[m];
+            }
+        }
+    }
+    c->scratch_count -= 2;
+    free(places);
+    free(weights);
+    return true;
+}
+
+static bool resize_all(op_call *c, const resize *r)
+{
+    const tensor *x = op_in(c, 0);
+    tensor shape = *x;
+    double *data = malloc((x->count + 1) * sizeof *data);
+    bool *outside[TENSOR_MAX_RANK] = {0}, ok = data;
+    for (size_t i = 0; ok && i < x->count; i++)
+        data[i] = tensor_number(x, i);
+    for (uint32_t axis = 0; ok && axis < x->rank; axis++) {
+        if (r->scale[axis] == 1 && r->out[axis] == x->dims[axis] && !r->crop)
+            continue;
+        const axis_rule s = axis_of(r, &shape, axis);
+        const tensor_sides sides = tensor_split(&shape, axis);
+        shape.dims[axis] = r->out[axis];
+        ok = s.taps <= MOST_TAPS && tensor_shape(&shape, x->type, x->rank, shape.dims);
+        double *to = ok ? malloc((shape.count + 1) * sizeof *to) : NULL;
+        outside[axis] = calloc((size_t)r->out[axis] + 1, sizeof(bool));
+        ok = to && outside[axis] &&
+             resize_axis(c, &s, sides.before, sides.after, data, to, outside[axis]);
+        free(data);
+        data = to;
+    }
+    for (size_t i = 0; ok && i < c->out->count; i++) {
+        size_t rest = i;
+        double v = data[i];
+        for (uint32_t k = x->rank; k-- > 0; rest /= (size_t)r->out[k])
+            if (outside[k] && outside[k][rest % (size_t)r->out[k]])
+                v = r->extrapolation;
+        if (element_is_float(x->type))
+            tensor_set_number(c->out, i, v);
+        else
+            tensor_set_number(c->out, i, nearbyint(v));
+    }
+    for (uint32_t k = 0; k < TENSOR_MAX_RANK; k++)
+        free(outside[k]);
+    free(data);
+    return ok || op_out_of_memory(c);
+}
+
+bool op_resize(op_call *c)
+{
+    const tensor *x = op_in(c, 0);
+    resize r = {0};
+    if (!read_words(c, &r) || !read_sizes(c, &r) || !op_result(c, 0, x->type, x->rank, r.out))
+        return false;
+    for (uint32_t i = 0; i < x->rank; i++)
+        if (!x->dims[i] && r.out[i])
+            return op_fail(c, "enlarges an empty tensor");
+    return op_only_shapes(c) || resize_all(c, &r);
+}

@@ -1,0 +1,47 @@
+/* Arrays of any element type and up to eight sides. */
+#ifndef MONA_FORMAT_TENSOR_H
+#define MONA_FORMAT_TENSOR_H
+
+#include "element.h"
+#include "error.h"
+
+enum { TENSOR_MAX_RANK = 8, TENSOR_MAX_COUNT = 1 << 28 };
+
+typedef struct tensor {
+    element_type type;
+    uint32_t rank; /* 0: a single number */
+    int64_t dims[TENSOR_MAX_RANK];
+    size_t count; /* product of dims */
+    void *data;   /* count elements, row by row; NULL: only the shape is known */
+} tensor;
+
+/* Sets type, shape and count; data stays NULL. False: the type is not supported, a side is
+ * negative, or there are more than TENSOR_MAX_COUNT elements. dims may be those of *t. */
+bool tensor_shape(tensor *t, element_type type, uint32_t rank, const int64_t *dims);
+/* The same with zeroed data, released with tensor_free. */
+bool tensor_make(tensor *t, element_type type, uint32_t rank, const int64_t *dims);
+/* NULL data is allowed; leaves an empty tensor. */
+void tensor_free(tensor *t);
+
+size_t tensor_bytes(const tensor *t);
+bool tensor_same_shape(const tensor *a, const tensor *b);
+/* "float32 [1, 3, 24, 24]" */
+void tensor_text(const tensor *t, char *text, size_t size);
+
+/* Address of element i. */
+void *tensor_at(const tensor *t, size_t i);
+double tensor_number(const tensor *t, size_t i);
+int64_t tensor_whole(const tensor *t, size_t i);
+/* Rounds to the type: floats as IEEE does, whole numbers by the low bits. */
+void tensor_set_number(tensor *t, size_t i, double value);
+void tensor_set_whole(tensor *t, size_t i, int64_t value);
+/* The number as an integer type stores it: rounded towards zero, then its low bits; NaN is 0. */
+int64_t tensor_truncate(double value);
+
+/* Elements before axis, along it, and after it. */
+typedef struct tensor_sides {
+    size_t before, along, after;
+} tensor_sides;
+tensor_sides tensor_split(const tensor *t, uint32_t axis);
+
+#endif

@@ -1,0 +1,120 @@
+#!/bin/sh
+# mona verify on test cases: the project's own, and those of the ONNX suite where ../shared has them. What a
+# damaged or hostile model does to it is here too.
+. tests/tap.inc
+shared=../shared/data
+own=tests/conformance
+cases=$(echo $own/*/)
+
+# $1: name, $2: exit status, $3: what the output must contain, rest: arguments of mona
+gives() {
+    name=$1 status=$2 pattern=$3
+    shift 3
+    "$mona" "$@" > "$tmp/log" 2>&1
+    found=$?
+    if [ $found -ne "$status" ]; then
+        not_ok "$name" "exit status $found, expected $status
+$(tail -n 5 "$tmp/log")"
+    elif ! grep -q -- "$pattern" "$tmp/log"; then
+        not_ok "$name" "expected '$pattern' in: $(tail -n 5 "$tmp/log")"
+    else
+        ok "$name"
+    fi
+}
+
+# ---- the project's cases
+count=$(echo $cases | wc -w)
+gives "the reference passes every case of the project" 0 "reference: $count of $count cases pass" verify $cases
+engine=$(sed -n 's/^engine, fp16: \([0-9]*\) of .* 0 fail.*/\1/p' "$tmp/log")
+if [ "${engine:-0}" -ge 3 ]; then ok "the engine passes what compiles"; else
+    not_ok "the engine passes what compiles" "$(cat "$tmp/log")"
+fi
+gives "as JSON" 0 '"reference":.*"pass"' verify --json $own/conv
+cp -r $own/conv "$tmp/wrong"
+cp $own/qdq/test_data_set_0/output_0.pb "$tmp/wrong/test_data_set_0/output_0.pb"
+gives "an output of another shape fails" 1 "expected float32" verify "$tmp/wrong"
+cp $own/conv/test_data_set_0/output_0.pb "$tmp/wrong/test_data_set_0/output_0.pb"
+size=$(wc -c < "$tmp/wrong/test_data_set_0/output_0.pb")
+printf '\100\100' | dd of="$tmp/wrong/test_data_set_0/output_0.pb" bs=1 seek=$((size - 2)) conv=notrunc 2> /dev/null
+gives "one wrong number fails" 1 "1 of .* numbers differ" verify "$tmp/wrong"
+gives "a folder without a model" 1 "No such file" verify "$tmp"
+mkdir "$tmp/bare"
+cp $own/conv/model.onnx "$tmp/bare"
+gives "a case without data" 1 "expected test_data_set_0" verify "$tmp/bare"
+gives "the operators are listed" 0 "ConvTranspose" ops
+gives "those of the engine too" 0 "2-D, constant weights" ops --engine
+gives "--dim with a word" 1 "NAME=N" verify "$tmp/bare" --dim rows=x
+
+# ---- sides that the model leaves open
+chain=$own/shape_chain/model.onnx
+gives "a chain of shapes needs the sizes" 1 "Shape" compile $chain -o "$tmp/chain.mona"
+gives "with them it compiles" 0 "y:" compile $chain -o "$tmp/chain.mona" --dim rows=30 --dim columns=40
+gives "to a model of that size" 0 "40x30" inspect "$tmp/chain.mona" --size 40x30
+gives "--dim without a number" 1 "NAME=N" compile $chain -o "$tmp/x.mona" --dim rows
+gives "--dim 0" 1 "NAME=N" compile $chain -o "$tmp/x.mona" --dim rows=0
+
+# ---- data in other files: nothing outside of the model's folder
+# $1: name, $2: what takes the place of weights.bin (11 letters), $3: what is said
+elsewhere() {
+    rm -rf "$tmp/external"
+    cp -r $own/external_data "$tmp/external"
+    LC_ALL=C sed "s|weights.bin|$2|" $own/external_data/model.onnx > "$tmp/external/model.onnx"
+    cp $own/external_data/weights.bin "$tmp/secret.bin"
+    gives "$1" 1 "$3" verify "$tmp/external"
+}
+elsewhere "external data in the folder above" "..//secr.bi" "not a path inside"
+elsewhere "external data by an absolute path" "/etc/passwd" "not a path inside"
+elsewhere "external data through a subfolder" "a/../../b.b" "not a path inside"
+elsewhere "external data that is not there" "wEights.bin" "No such file"
+rm -f "$tmp/external/wEights.bin"
+ln -s ../secret.bin "$tmp/external/wEights.bin"
+gives "external data behind a link" 1 "leads outside" verify "$tmp/external"
+rm -f "$tmp/external/wEights.bin"
+mkfifo "$tmp/external/wEights.bin"
+gives "external data in a pipe" 1 "is not a file" verify "$tmp/external"
+rm -f "$tmp/external/wEights.bin"
+head -c 30 $own/external_data/weights.bin > "$tmp/external/wEights.bin"
+gives "external data that ends early" 1 "expected 60" verify "$tmp/external"
+
+# ---- damaged models: one line, no crash
+# $1: file; compiles every beginning of it that is a multiple of 1/64
+cut_everywhere() {
+    size=$(wc -c < "$1")
+    folder=$(dirname "$1")
+    bad=
+    for k in $(seq 0 63); do
+        head -c $((size * k / 64)) "$1" > "$tmp/cut.onnx"
+        timeout 20 "$mona" compile "$tmp/cut.onnx" -o "$tmp/cut.mona" > "$tmp/log" 2>&1
+        status=$?
+        if [ $status -gt 1 ] || { [ $status -eq 1 ] && [ "$(wc -l < "$tmp/log")" -ne 1 ]; }; then
+            bad="$bad $k/64 (status $status: $(head -n 3 "$tmp/log"))"
+        fi
+    done
+    if [ -z "$bad" ]; then ok "$1 cut at every 1/64"; else not_ok "$1 cut at every 1/64" "$bad"; fi
+}
+for model in $own/residual/model.onnx $own/old_forms/model.onnx $own/qdq/model.onnx; do
+    cut_everywhere "$model"
+done
+
+# ---- the ONNX suite
+if [ -d $shared/onnx_cases ]; then
+    "$mona" verify $shared/onnx_cases/*/* > "$tmp/suite" 2>&1
+    same "the suite's cases that the reference does not pass" \
+        "$(grep -v '^pass\|^reference:\|^engine' "$tmp/suite" | sed 's/:.*//; s|.*/||' | sort | tr '\n' ' ')" \
+        "test_identity_opt test_identity_sequence "
+    same "each is refused by name" "$(grep -c '^refused .*is no tensor' "$tmp/suite")" 2
+    summary=$(tail -n 2 "$tmp/suite" | tr '\n' ' ')
+    same "none fails in the engine" "$(grep -c 'engine FAIL' "$tmp/suite")" 0
+    engine=$(sed -n 's/^engine, fp16: \([0-9]*\) of .*/\1/p' "$tmp/suite")
+    if [ "${engine:-0}" -ge 49 ]; then ok "$summary"; else
+        not_ok "at least 49 of the suite's cases run in the engine" "$summary"
+    fi
+    gives "the reference is within 1e-5 of ESPCN's official output" 0 "1 of 1 cases pass" \
+        verify $shared/onnx/super_resolution_10 --rtol 0 --atol 1e-5
+    for model in $shared/onnx/bad/*.onnx; do
+        cut_everywhere "$model"
+    done
+else
+    skip "no $shared/onnx_cases: the suite's cases are not run"
+fi
+echo "1..$tests"
