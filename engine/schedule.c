@@ -21,12 +21,17 @@
 #define FARTHEST ((int64_t)1 << 20)
 
 /* Rings of the chip begin at a multiple of so many columns, column 0 and the tile's first then lie
- * at a multiple of 32 bytes: copies reach no other place. */
-static int64_t ring_columns(const plan_op *op)
+ * at a multiple of 32 bytes: copies reach no other place. RESIZE counts its columns in blocks of 32
+ * besides (ops/resize_instructions.c). */
+static int64_t ring_columns(const mona_plan *plan, uint32_t o)
 {
+    const plan_op *op = &plan->ops[o];
     const uint32_t column = op->bound.output_c0 * (uint32_t)mona_type_size(op->bound.output.type);
     const uint32_t least = op->bound.target->ring_columns;
-    return least * column < AC_BLOCK ? AC_BLOCK / column : least;
+    bool resized = op->bound.op->kind == MONA_OP_RESIZE;
+    for (uint32_t r = op->first_reader; r <= op->last_reader; r++)
+        resized |= plan->ops[r].bound.op->kind == MONA_OP_RESIZE && plan->ops[r].writer[0] == o;
+    return resized ? AC_BLOCK : least * column < AC_BLOCK ? AC_BLOCK / column : least;
 }
 
 static bool is_store(const plan_op *op)
@@ -109,7 +114,7 @@ void mona_schedule_unit(const mona_plan *plan, const plan_group *g, uint32_t ban
             p->x_begin = floor_div(columns.begin * s->width, g->grid_width);
             p->x_end = floor_div(columns.end * s->width, g->grid_width);
         } else if (plan->modelled)
-            p->x_begin = floor_div(p->x_begin, ring_columns(op)) * ring_columns(op);
+            p->x_begin = floor_div(p->x_begin, ring_columns(plan, o)) * ring_columns(plan, o);
         p->next = p->begin;
         if (p->begin < p->end)
             for (uint32_t i = 0; i < op->bound.op->input_count; i++)

@@ -51,6 +51,8 @@ static bool has_program(const plan_op *op)
         return mona_load_is_dense(b) || mona_load_has_program(b);
     case MONA_OP_STORE:
         return mona_store_has_program(b);
+    case MONA_OP_RESIZE:
+        return mona_resize_has_program(b);
     default:
         return false;
     }

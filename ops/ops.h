@@ -122,11 +122,14 @@ void mona_load_dense(const mona_row_call *calls, uint32_t count);
 bool mona_load_has_program(const mona_bound_op *bound);
 void mona_load_by_instructions(const mona_row_call *calls, uint32_t count);
 
-/* STORE likewise. together: how many of these STOREs of one tensor, at least the first, one call may
- * make (mona_row_call.stores). */
+/* STORE likewise. together: how many of these STOREs of one tensor, at least the first, one call
+ * may make (mona_row_call.stores). */
 bool mona_store_has_program(const mona_bound_op *bound);
 uint32_t mona_store_together(const mona_bound_op *const *stores, uint32_t count);
 void mona_store_by_instructions(const mona_row_call *calls, uint32_t count);
+
+/* RESIZE likewise. */
+bool mona_resize_has_program(const mona_bound_op *bound);
 
 /* Runs rows of one fused convolution, alike but for where they lie, by instructions on the core's
  * buffers: what row programs must equal bit for bit. The weights are packed as fractals. */

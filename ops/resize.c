@@ -6,7 +6,7 @@
  * coefficient a at distances 1 + f, f, 1 - f, 2 - f taps beyond the image read its nearest sample,
  * so windows are clipped to the image and this operator never sees zero padding. Coordinates and
  * weights are computed in double with + - * / alone: the same on every machine. */
-#include "helpers.h"
+#include "resize.h"
 
 static mona_status check(const mona_file_op *op, const mona_shape *inputs, const mona_shape *output,
                          const uint8_t *data, uint64_t data_bytes)
@@ -125,24 +125,55 @@ static mona_span span(const axis *a, mona_span out)
     return (mona_span){clip_to(first, 0, (int64_t)a->in - 1), clip_to(end, least, a->in)};
 }
 
+mona_span mona_resize_rows(const mona_bound_op *b, mona_span out)
+{
+    const axis a = rows_axis(b);
+    return span(&a, out);
+}
+
+mona_span mona_resize_columns(const mona_bound_op *b, mona_span out)
+{
+    const axis a = columns_axis(b);
+    return span(&a, out);
+}
+
 static mona_span rows(const mona_bound_op *b, uint32_t i, mona_span out)
 {
     (void)i;
-    const axis a = rows_axis(b);
-    return span(&a, out);
+    return mona_resize_rows(b, out);
 }
 
 static mona_span columns(const mona_bound_op *b, uint32_t i, mona_span out)
 {
     (void)i;
-    const axis a = columns_axis(b);
-    return span(&a, out);
+    return mona_resize_columns(b, out);
+}
+
+uint32_t mona_resize_taps(const mona_bound_op *b)
+{
+    return tap_count(&b->op->resize);
+}
+
+int64_t mona_resize_row(const mona_bound_op *b, int64_t y, float weights[4])
+{
+    const axis a = rows_axis(b);
+    return taps(&a, y, weights);
 }
 
 /* Constants: first tap of every output column, then the weights of every column. */
 static float *column_weights(const mona_bound_op *b)
 {
     return (float *)(void *)((uint8_t *)b->constants + align_up(b->output.width * sizeof(int32_t)));
+}
+
+const int32_t *mona_resize_first(const mona_bound_op *b)
+{
+    return b->constants;
+}
+
+const float *mona_resize_weights(const mona_bound_op *b)
+{
+    return column_weights(b);
 }
 
 static size_t constants_bytes(const mona_bound_op *b)
@@ -174,6 +205,10 @@ static size_t scratch_bytes(const mona_bound_op *b, uint32_t columns_)
 static void row(const mona_row_call *call)
 {
     const mona_bound_op *b = call->bound;
+    if (mona_resize_has_program(b)) {
+        mona_resize_by_instructions(call, 1);
+        return;
+    }
     const axis ya = rows_axis(b), xa = columns_axis(b);
     const mona_span window = span(&ya, (mona_span){call->y, call->y + 1});
     const mona_span source = span(&xa, (mona_span){call->x_begin, call->x_end});
@@ -211,6 +246,15 @@ static void row(const mona_row_call *call)
     }
 }
 
+static void some_rows(const mona_row_call *calls, uint32_t count)
+{
+    if (mona_resize_has_program(calls->bound))
+        mona_resize_by_instructions(calls, count);
+    else
+        for (uint32_t i = 0; i < count; i++)
+            row(&calls[i]);
+}
+
 /* One multiply-add a tap, rows then columns. */
 static uint64_t macs(const mona_bound_op *b)
 {
@@ -231,5 +275,6 @@ const mona_op_class mona_op_resize = {
     .bind = bind,
     .scratch_bytes = scratch_bytes,
     .row = row,
+    .some_rows = some_rows,
     .macs = macs,
 };
