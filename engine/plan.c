@@ -7,7 +7,20 @@
 #include "libc.h"
 #include "port/port.h"
 
-enum { MODELLED_STRIP_ROWS = 4 };
+static bool has_convolution(const mona_plan *plan)
+{
+    for (uint32_t o = 0; o < plan->model.header->op_count; o++)
+        if (plan->model.ops[o].kind == MONA_OP_CONV)
+            return true;
+    return false;
+}
+
+/* The chip's pipes run dry where one operator gives way to the next, so a step makes several rows:
+ * as many as programs take at once, or half of that where convolutions' rings have to share L1. */
+static uint32_t modelled_strip_rows(const mona_plan *plan)
+{
+    return has_convolution(plan) ? MONA_ROWS_AT_ONCE / 2 : MONA_ROWS_AT_ONCE;
+}
 
 /* ---- the arena ------------------------------------------------------------------------------ */
 
@@ -179,10 +192,8 @@ mona_status mona_plan_make(mona_plan **out, void *memory, const mona_model *mode
     memset(plan, 0, sizeof *plan);
     plan->model = *model;
     mona_status status = choose_target(plan, config);
-    /* The chip's pipes run dry where one operator gives way to the next, so a step makes several
-     * rows. */
     plan->strip_rows = config->strip_rows ? config->strip_rows
-                       : plan->modelled   ? MODELLED_STRIP_ROWS
+                       : plan->modelled   ? modelled_strip_rows(plan)
                                           : 1;
     if (!status)
         status = mona_plan_bind(plan, config);

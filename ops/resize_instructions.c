@@ -547,10 +547,10 @@ static bool resize_rows(const mona_row_call *calls, uint32_t count)
     p.in_lanes.core = p.out_lanes.core = p.core;
     p.in_lanes.element = p.out_lanes.element = element(&p);
     lay_out(&p, p.core->ub);
+    bring_weights(&p);
     dup_all(p.core, p.wide, 0, (uint32_t)((p.columns - p.wide)), side_by_side);
     dup_all(p.core, p.out_lanes.spare, 0, p.out_lanes.groups * (LANES_GROUP_BYTES / 2),
             side_by_side);
-    bring_weights(&p);
     for (; p.period < end; p.period += (int64_t)p.segments * p.periods)
         resize_piece(&p);
     return true;
