@@ -8,6 +8,7 @@
 #include <libavutil/log.h>
 
 #include "commands.h"
+#include "dry_run.h"
 #include "model_source.h"
 #include "pipeline/enhance.h"
 #include "pipeline/stills.h"
@@ -17,8 +18,9 @@
 typedef struct arguments {
     const char *input, *output;
     const char *stages, *sr, *denoise, *strength, *device, *cpu, *preset, *codec, *format, *raw;
-    const char *progress, *html;
+    const char *progress, *html, *scale;
     double preview;
+    bool dry_run, json, verbose;
     option_list encoder;
     long threads, strip_rows, frames;
     double start, crf;
@@ -78,6 +80,15 @@ static bool parse_stages(enhance_settings *settings, const char *list)
     }
 }
 
+/* What --scale stands for. */
+static void parse_scale(enhance_settings *settings, const char *scale, bool image)
+{
+    for (long times = strtol(scale, NULL, 10); times > 1; times /= 2)
+        settings->kinds[settings->count++] = STAGE_SR;
+    if (!image || !settings->count)
+        settings->kinds[settings->count++] = STAGE_DENOISE;
+}
+
 static bool parse_strength(double *strength, const char *text)
 {
     char *end;
@@ -132,9 +143,11 @@ static int run(const arguments *a, enhance_settings *settings, progress *shown, 
     settings->interrupted = &interrupted;
     signal(SIGINT, on_signal);
     signal(SIGTERM, on_signal);
-    av_log_set_level(AV_LOG_QUIET);
+    av_log_set_level(a->verbose ? AV_LOG_WARNING : AV_LOG_QUIET);
     setenv("SVT_LOG", "-1", 0); /* the AV1 encoder's own way of being told to be quiet */
 
+    if (a->dry_run)
+        return dry_run(settings, image, a->json) ? EXIT_SUCCESS : EXIT_FAILED;
     if (a->preview >= 0)
         return preview_write(settings) ? EXIT_SUCCESS : EXIT_FAILED;
     bool good =
@@ -177,6 +190,8 @@ static int enhance(int argc, char **argv)
                     .match_bitrate = a.match_bitrate},
         .notes = {progress_note, &shown},
     };
+    if (a.stages && a.scale)
+        return cli_fail(EXIT_USAGE, "expected --stages or --scale, found both");
     if (!parse_strength(&settings.stage.strength, a.strength) ||
         (a.stages && !parse_stages(&settings, a.stages)) ||
         !parse_device(&settings.stage, a.device))
@@ -187,10 +202,11 @@ static int enhance(int argc, char **argv)
     bool image = !piped && still_is_image(a.input);
     if (a.preview >= 0 && image)
         return cli_fail(EXIT_FAILED, "%s: --preview is for videos, found an image", a.input);
-    if ((a.preview >= 0 && piped) || (a.html && (piped || !strcmp(a.output, "-"))))
-        return cli_fail(EXIT_USAGE, "--preview and --html want files to look at, found -");
+    if (((a.preview >= 0 || a.dry_run) && piped) || (a.html && (piped || !strcmp(a.output, "-"))))
+        return cli_fail(EXIT_USAGE,
+                        "--preview, --dry-run and --html want files to look at, found -");
     if (!a.stages)
-        parse_stages(&settings, image ? "sr" : "sr,denoise");
+        parse_scale(&settings, a.scale ? a.scale : "2", image);
 
     int status = EXIT_FAILED;
     if (open_models(&settings.stage, models, &a))
@@ -223,6 +239,9 @@ static const option options[] = {
     {"--stages", NULL, OPTION_STRING, offsetof(arguments, stages), "LIST", work,
      .help = "what to do, in order: sr (x2), denoise (default sr,denoise; images: sr)",
      .values = "sr denoise sr,denoise denoise,sr sr,sr"},
+    {"--scale", "-s", OPTION_CHOICE, offsetof(arguments, scale), "1|2|4|8", work,
+     .help = "how many times larger, in place of --stages (default 2): doubled that often, then "
+             "denoised; images are denoised at 1 alone"},
     {"--sr", NULL, OPTION_FILE, offsetof(arguments, sr), "MODEL", work,
      .help = "another super-resolution .mona"},
     {"--denoise", NULL, OPTION_FILE, offsetof(arguments, denoise), "MODEL", work,
@@ -246,7 +265,7 @@ static const option options[] = {
      .help = "of each network (default one per core)", .minimum = 1, .maximum = MONA_MAX_THREADS},
     OPTION_DEVICE(offsetof(arguments, device), computing),
     OPTION_CPU(offsetof(arguments, cpu), computing),
-    {"--strip-rows", NULL, OPTION_WHOLE, offsetof(arguments, strip_rows), "N", computing,
+    {"--strip-rows", "-t", OPTION_WHOLE, offsetof(arguments, strip_rows), "N", computing,
      .help = "rows a step of the planner produces (default the planner's choice)", .minimum = 1,
      .maximum = MONA_MAX_SIDE},
     {"--preview", NULL, OPTION_NUMBER, offsetof(arguments, preview), "SECONDS", looking,
@@ -255,9 +274,16 @@ static const option options[] = {
      .maximum = 1e9},
     {"--html", NULL, OPTION_FILE, offsetof(arguments, html), "FILE.html", looking,
      .help = "when done, write a page with a slider between before and after, charts and facts"},
+    {"--dry-run", NULL, OPTION_FLAG, offsetof(arguments, dry_run), NULL, looking,
+     .help = "print the plan: stages, sizes, memory, streams, and the speed of a few seconds' real "
+             "run; nothing is written"},
+    {"--json", NULL, OPTION_FLAG, offsetof(arguments, json), NULL, looking,
+     .help = "with --dry-run: one JSON object"},
     {"--progress", NULL, OPTION_CHOICE, offsetof(arguments, progress), PROGRESS_STYLES, "Other",
      .help = "on stderr: a bar for terminals, plain lines every 5 s, or JSON lines",
      .initial = "auto"},
+    {"--verbose", "-v", OPTION_FLAG, offsetof(arguments, verbose), NULL, "Other",
+     .help = "let libav's decoders, encoders and containers say what they warn of"},
     {"--quiet", NULL, OPTION_FLAG, offsetof(arguments, quiet), NULL, "Other",
      .help = "print nothing but errors"},
 };
@@ -269,13 +295,15 @@ const command command_enhance = {
     .usage = "IN -o OUT [OPTION]...",
     .description = "Doubles and denoises a video (or a PNG or JPEG); sound, subtitles, timestamps "
                    "and colour stay as they are.",
-    .examples = "mona enhance in.mp4 -o out.mp4                   # twice the size, then denoised\n"
-                "mona enhance in.mkv -o out.mkv --stages denoise  # only denoised\n"
-                "mona enhance in.mov -o out.mov --crf 16 --preset slow --start 60 --frames 500\n"
-                "ffmpeg -i in.avi -f yuv4mpegpipe - | mona enhance - -o - | mpv -\n"
-                "mona enhance in.mp4 -o look.png --preview 12.5           # before and after, in "
-                "one picture\n"
-                "mona enhance photo.jpg -o photo_x2.png           # pictures too\n",
+    .examples =
+        "mona enhance in.mp4 -o out.mp4                   # twice the size, then denoised\n"
+        "mona enhance in.mkv -o out.mkv --stages denoise  # only denoised\n"
+        "mona enhance in.mov -o out.mov --crf 16 --preset slow --start 60 --frames 500\n"
+        "ffmpeg -i in.avi -f yuv4mpegpipe - | mona enhance - -o - | mpv -\n"
+        "mona enhance in.mp4 -o out.mp4 --dry-run                 # how long will it take?\n"
+        "mona enhance in.mp4 -o look.png --preview 12.5           # before and after, in "
+        "one picture\n"
+        "mona enhance photo.jpg -o photo_x2.png           # pictures too\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .operands_max = 1,

@@ -1,0 +1,14 @@
+/* mona enhance --dry-run: what would be done, and how fast, without doing it. */
+#ifndef MONA_DRY_RUN_H
+#define MONA_DRY_RUN_H
+
+#include <stdbool.h>
+
+#include "pipeline/enhance.h"
+
+/* Prints the plan of a run on stdout: stages, sizes, memory, streams, and the speed of a short real
+ * run (trial.h), encoder included. The output is not touched. Prints one line and gives false when
+ * the run itself could not be. */
+bool dry_run(const enhance_settings *settings, bool image, bool json);
+
+#endif

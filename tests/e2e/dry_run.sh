@@ -1,0 +1,56 @@
+#!/bin/sh
+# mona enhance --dry-run: the plan is the one the run would follow, and nothing is written.
+. tests/tap.inc
+mkdir "$tmp/scratch"
+export TMPDIR="$tmp/scratch"
+
+"$scene" 20 "$tmp/scene.y4m"
+ffmpeg -v error -i "$tmp/scene.y4m" -f lavfi -i sine=d=1 -map 0 -map 1 -vf scale=160:90 -c:v libx264 -pix_fmt yuv420p \
+    -c:a aac -metadata:s:a language=deu "$tmp/clip.mp4"
+succeeds "a plan is made" sh -c "'$mona' enhance '$tmp/clip.mp4' -o '$tmp/out.mkv' --preset ultrafast --dry-run --json > '$tmp/plan'"
+"$mona" enhance "$tmp/clip.mp4" -o "$tmp/real.mkv" --preset ultrafast --progress json 2> "$tmp/lines"
+same "it is that of the run" "$(python3 - "$tmp/plan" "$tmp/lines" <<'PYTHON'
+import json, sys
+plan = json.load(open(sys.argv[1]))
+begin = next(e for e in map(json.loads, open(sys.argv[2])) if e['event'] == 'begin')
+assert (plan['input']['width'], plan['input']['height']) == (begin['in_width'], begin['in_height']) == (160, 90)
+assert (plan['output']['width'], plan['output']['height']) == (begin['out_width'], begin['out_height']) == (320, 180)
+assert plan['memory']['engine_bytes'] == begin['engine_bytes'] and plan['memory']['frame_bytes'] == begin['frame_bytes']
+assert plan['speed']['expected_frames'] == begin['expected'] == 20
+assert [(s['stage'], s['from'], s['to']) for s in plan['stages']] == [
+    ('sr', '160x90', '320x180'), ('denoise', '320x180', '320x180')], plan['stages']
+assert all(s['ms'] > 0 for s in plan['stages'])
+speed = plan['speed']
+assert 4 <= speed['measured_frames'] <= 20 and speed['fps'] > 0
+assert abs(speed['estimated_seconds'] * speed['fps'] - 20) < 1e-6
+assert [(s['kind'], s['codec'], s['language'], s['what']) for s in plan['streams']] == [
+    ('video', 'h264', 'und', 'enhanced'), ('audio', 'aac', 'deu', 'copied')], plan['streams']
+print('the same')
+PYTHON
+)" "the same"
+same "the output is not there" "$(ls "$tmp/out.mkv" 2> /dev/null)" ""
+same "no temporary folder is left" "$(ls "$tmp/scratch")" ""
+"$mona" enhance "$tmp/clip.mp4" -o "$tmp/out.mp4" --stages sr,sr --dry-run > "$tmp/text"
+same "it is readable" "$(grep -cE '^  sr +sr_x2_fast +320x180 +640x360|measured on this machine|^  20 frames would take about|copied' "$tmp/text")" 4
+printf '1\n00:00:00,000 --> 00:00:01,000\nhello\n' > "$tmp/a.srt"
+ffmpeg -v error -i "$tmp/clip.mp4" -i "$tmp/a.srt" -map 0 -map 1 -c copy -c:s srt "$tmp/subs.mkv"
+"$mona" enhance "$tmp/subs.mkv" -o "$tmp/out.mp4" --dry-run > /dev/null 2> "$tmp/log"
+same "what the run would refuse, the plan refuses" "$? $(grep -c '^mona: .*cannot hold' "$tmp/log")" "1 1"
+same "or says what is left out" "$("$mona" enhance "$tmp/subs.mkv" -o "$tmp/out.mp4" --drop-unsupported --dry-run 2> /dev/null | grep -c 'subrip.*left out')" 1
+ffmpeg -v error -i "$tmp/scene.y4m" -frames:v 1 -vf scale=40:30 "$tmp/a.png"
+same "pictures have plans too" "$("$mona" enhance "$tmp/a.png" -o "$tmp/b.png" --dry-run | grep -cE '40x30 +80x60|1 frame of this')" 2
+"$mona" enhance - -o "$tmp/out.mp4" --dry-run < /dev/null 2> "$tmp/log"
+same "standard input has none" "$? $(grep -c 'want files' "$tmp/log")" "2 1"
+same "nothing was left behind" "$(ls "$tmp/scratch" "$tmp/b.png" "$tmp/out.mp4" 2> /dev/null | grep -v :)" ""
+
+# ---- the letters that users of other upscalers know -------------------------------------------------
+plan() {
+    "$mona" enhance "$@" --dry-run --json | python3 -c 'import json, sys; p = json.load(sys.stdin)
+print(*[s["stage"] for s in p["stages"]], p["output"]["width"])'
+}
+same "-s 4 doubles twice" "$(plan "$tmp/clip.mp4" -o "$tmp/out.mp4" -s 4)" "sr sr denoise 640"
+same "-s 1 only denoises" "$(plan "$tmp/clip.mp4" -o "$tmp/out.mp4" -s 1)" "denoise 160"
+same "-s 4 of a picture" "$(plan "$tmp/a.png" -o "$tmp/b.png" -s 4)" "sr sr 160"
+same "-i, -o, -t and -v" "$("$mona" enhance -i "$tmp/a.png" -o "$tmp/b.png" -t 16 -v --quiet; echo $?)" 0
+"$mona" enhance "$tmp/clip.mp4" -o "$tmp/out.mp4" -s 2 --stages sr 2> "$tmp/log"
+same "-s beside --stages is refused" "$? $(grep -c 'found both' "$tmp/log")" "2 1"
