@@ -295,15 +295,13 @@ const command command_enhance = {
     .usage = "IN -o OUT [OPTION]...",
     .description = "Doubles and denoises a video (or a PNG or JPEG); sound, subtitles, timestamps "
                    "and colour stay as they are.",
-    .examples =
-        "mona enhance in.mp4 -o out.mp4                   # twice the size, then denoised\n"
-        "mona enhance in.mkv -o out.mkv --stages denoise  # only denoised\n"
-        "mona enhance in.mov -o out.mov --crf 16 --preset slow --start 60 --frames 500\n"
-        "ffmpeg -i in.avi -f yuv4mpegpipe - | mona enhance - -o - | mpv -\n"
-        "mona enhance in.mp4 -o out.mp4 --dry-run                 # how long will it take?\n"
-        "mona enhance in.mp4 -o look.png --preview 12.5           # before and after, in "
-        "one picture\n"
-        "mona enhance photo.jpg -o photo_x2.png           # pictures too\n",
+    .examples = "mona enhance in.mp4 -o out.mp4                   # twice the size, then denoised\n"
+                "mona enhance in.mkv -o out.mkv --stages denoise  # only denoised\n"
+                "mona enhance in.mov -o out.mov --crf 16 --preset slow --start 60 --frames 500\n"
+                "ffmpeg -i in.avi -f yuv4mpegpipe - | mona enhance - -o - | mpv -\n"
+                "mona enhance in.mp4 -o out.mp4 --dry-run         # how long will it take?\n"
+                "mona enhance in.mp4 -o look.png --preview 12.5   # before and after, one picture\n"
+                "mona enhance photo.jpg -o photo_x2.png           # pictures too\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .operands_max = 1,
