@@ -145,6 +145,10 @@ static void print_text(const char *name, const mona_model *model, const sample *
            s->gm_written * 1e-6);
     printf("  %-16s %9s  %5s %5s %5s %5s %5s  %s\n", "operator", "ms", "cube", "MTE1", "V", "MTE3",
            "S", "bound by (modelled)");
+    double launch = s->cycles;
+    for (unsigned o = 0; o < s->op_count; o++)
+        launch -= s->ops[o].cycles;
+    printf("  %-16s %9.4f\n", "launch", milliseconds(launch));
     for (unsigned o = 0; o < s->op_count; o++) {
         const mona_modelled_op *op = &s->ops[o];
         if (op->cycles <= 0)

@@ -5,15 +5,16 @@
 #include "aicore/model310.h"
 
 /* What one operator took on one core, over the last run. Operators of a strip run one after
- * another, so their cycles add up to the core's. */
+ * another, so their cycles and the launch's add up to the core's. */
 typedef struct mona_modelled_op {
     double cycles, busy[AC_PIPE_ALL], cube_useful;
 } mona_modelled_op;
 
 /* Of the last run; NULL: no such core, or the session's device is not model310. A core's frame
- * includes the launch, which brings the constants to L1. */
+ * begins with the launch of its task, which brings the constants to L1. */
 const ac_model_report *mona_session_modelled(const mona_session *session, unsigned core);
-/* Of operator `op` of the model, all zero for a STORE fused into a convolution; NULL as above. */
+/* Of operator `op` of the model, all zero for a STORE that ran as part of a convolution or of the
+ * STORE before it; NULL as above. */
 const mona_modelled_op *mona_session_modelled_op(const mona_session *session, unsigned core,
                                                  unsigned op);
 /* Calls observe for every instruction of later runs; NULL: no longer. */

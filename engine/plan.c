@@ -93,7 +93,7 @@ static mona_status lay_out(mona_plan *plan)
     plan->core_offset = end;
     size_t core = align_up(plan->rings_bytes + AC_ROW_SLACK);
     plan->progress_offset = place(&core, count * sizeof(plan_progress));
-    const size_t rows = plan->modelled ? MONA_ROWS_AT_ONCE : 1;
+    const size_t rows = mona_plan_modelled(plan) ? MONA_ROWS_AT_ONCE : 1;
     plan->scratch_bytes = align_up(scratch);
     plan->scratch_offset = place(&core, rows * plan->scratch_bytes);
     plan->window_bytes = align_up(window_rows(plan) * sizeof(uint8_t *));
@@ -103,7 +103,7 @@ static mona_status lay_out(mona_plan *plan)
     if (!plan->isa->conv_row)
         place(&core,
               BUFFER_ALIGNMENT + (size_t)t->l0a_bytes + t->l0b_bytes + t->l0c_bytes + t->ub_bytes);
-    if (plan->modelled) {
+    if (mona_plan_modelled(plan)) {
         plan->modelled_offset = place(&core, count * sizeof(mona_modelled_op));
         plan->model_offset = place(&core, ac_model_bytes(t));
     }
@@ -145,31 +145,30 @@ static mona_status choose_target(mona_plan *plan, const mona_config *config)
     plan->cores = config->threads ? config->threads : properties.cores;
     if (plan->cores > MONA_MAX_THREADS)
         plan->cores = MONA_MAX_THREADS;
-    plan->modelled = plan->isa == &ac_isa_model310;
-    if (plan->modelled && plan->cores > properties.cores)
+    if (mona_plan_modelled(plan) && plan->cores > properties.cores)
         plan->cores = properties.cores;
-    if (!mona_port_has_threads() && !plan->modelled)
+    if (!mona_port_has_threads() && !mona_plan_modelled(plan))
         plan->cores = 1;
     /* Rings get three quarters of a cache, the rest is for weights and the frame passing through.
      */
-    plan->cache_bytes = config->cache_bytes ? config->cache_bytes
-                        : properties.cache_bytes
-                            ? properties.cache_bytes / 16 * (plan->modelled ? 15 : 12)
-                            : plan->target->l1_bytes;
+    plan->cache_bytes = config->cache_bytes      ? config->cache_bytes
+                        : properties.cache_bytes ? properties.cache_bytes / 4 * 3
+                                                 : plan->target->l1_bytes;
     return MONA_OK;
 }
 
-/* On the chip L1 is a wall: it holds all constants, which stay there, and the rings in what is
- * left. */
-static mona_status leave_room_in_l1(mona_plan *plan)
+/* On the chip L1 is a wall: it holds all constants, which stay there, a row of zeros, for which a
+ * sixteenth is left, and the rings in the rest. */
+static mona_status leave_room_in_l1(mona_plan *plan, const mona_config *config)
 {
     size_t constants = 0;
     for (uint32_t o = 0; o < plan->model.header->op_count; o++)
         constants += align_up(plan->ops[o].constants_bytes);
     if (constants >= plan->target->l1_bytes)
         return MONA_ERR_UNSUPPORTED;
-    const size_t room = plan->target->l1_bytes - constants;
-    plan->cache_bytes = plan->cache_bytes < room ? plan->cache_bytes : room;
+    const size_t room = (plan->target->l1_bytes - constants) / 16 * 15;
+    const bool asked = config->cache_bytes && config->cache_bytes < room;
+    plan->cache_bytes = asked ? config->cache_bytes : room;
     return MONA_OK;
 }
 
@@ -192,20 +191,20 @@ mona_status mona_plan_make(mona_plan **out, void *memory, const mona_model *mode
     memset(plan, 0, sizeof *plan);
     plan->model = *model;
     mona_status status = choose_target(plan, config);
-    plan->strip_rows = config->strip_rows ? config->strip_rows
-                       : plan->modelled   ? modelled_strip_rows(plan)
-                                          : 1;
+    plan->strip_rows = config->strip_rows         ? config->strip_rows
+                       : mona_plan_modelled(plan) ? modelled_strip_rows(plan)
+                                                  : 1;
     if (!status)
         status = mona_plan_bind(plan, config);
-    if (!status && plan->modelled)
-        status = leave_room_in_l1(plan);
+    if (!status && mona_plan_modelled(plan))
+        status = leave_room_in_l1(plan, config);
     if (!status)
         status = mona_plan_groups(plan);
     if (!status)
         status = mona_plan_rings(plan, config, m->progress);
     if (!status)
         status = lay_out(plan);
-    if (!status && plan->modelled)
+    if (!status && mona_plan_modelled(plan))
         status = check_l1(plan);
     if (!status)
         *out = plan;

@@ -51,7 +51,6 @@ struct mona_plan {
     mona_model model;
     const ac_target *target;
     const ac_isa *isa;
-    bool modelled;  /* model310: every core runs in the caller's thread */
     uint32_t cores; /* threads on the host */
     uint32_t strip_rows;
     size_t cache_bytes;             /* a core may hope to keep */
@@ -82,6 +81,12 @@ typedef struct plan_progress {
     int64_t oldest;         /* rows before this one will not be read again */
     int64_t x_begin, x_end; /* columns the unit needs; beyond the tensor: zero padding */
 } plan_progress;
+
+/* model310: every core runs in the caller's thread. */
+static inline bool mona_plan_modelled(const mona_plan *plan)
+{
+    return plan->isa == &ac_isa_model310;
+}
 
 /* The group after g, or NULL. mona_plan_first_group: every model has one. */
 static inline const plan_group *mona_plan_first_group(const mona_plan *plan)

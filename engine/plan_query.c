@@ -158,8 +158,9 @@ static bool core_buffer_at(const mona_plan *plan, size_t base, unsigned index, m
         {"scratch", plan->scratch_offset, plan->window_offset},
         {"row pointers", plan->window_offset, plan->buffers_offset},
         {"L0 and UB", plan->buffers_offset,
-         plan->modelled ? plan->modelled_offset : plan->core_bytes},
-        {"model", plan->modelled ? plan->modelled_offset : plan->core_bytes, plan->core_bytes},
+         mona_plan_modelled(plan) ? plan->modelled_offset : plan->core_bytes},
+        {"model", mona_plan_modelled(plan) ? plan->modelled_offset : plan->core_bytes,
+         plan->core_bytes},
     };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (parts[i].begin < parts[i].end && index-- == 0) {

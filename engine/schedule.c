@@ -67,7 +67,7 @@ mona_span mona_schedule_rows(const plan_group *g, uint32_t band)
 static int64_t tile_column(const mona_plan *plan, const plan_group *g, uint32_t tile)
 {
     const int64_t column = (int64_t)g->grid_width * tile / g->tiles;
-    const bool blocks = plan->modelled && g->grid_width / g->tiles >= 2 * AC_BLOCK;
+    const bool blocks = mona_plan_modelled(plan) && g->grid_width / g->tiles >= 2 * AC_BLOCK;
     return blocks && tile < g->tiles ? column / AC_BLOCK * AC_BLOCK : column;
 }
 
@@ -113,7 +113,7 @@ void mona_schedule_unit(const mona_plan *plan, const plan_group *g, uint32_t ban
             p->end = floor_div(rows.end * s->height, g->grid_height);
             p->x_begin = floor_div(columns.begin * s->width, g->grid_width);
             p->x_end = floor_div(columns.end * s->width, g->grid_width);
-        } else if (plan->modelled)
+        } else if (mona_plan_modelled(plan))
             p->x_begin = floor_div(p->x_begin, ring_columns(plan, o)) * ring_columns(plan, o);
         p->next = p->begin;
         if (p->begin < p->end)

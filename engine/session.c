@@ -155,7 +155,7 @@ __attribute__((noinline)) void mona_session_run_rows(worker *w, uint32_t index,
     mona_buffer planes[MONA_OP_MAX_INPUTS];
     const mona_bound_op *stores[MONA_OP_MAX_INPUTS];
     uint32_t store_count = 0;
-    if (plan->modelled && op->bound.op->kind == MONA_OP_STORE) {
+    if (mona_plan_modelled(plan) && op->bound.op->kind == MONA_OP_STORE) {
         store_count = stores_from(plan, index, stores);
         for (uint32_t i = 0; i < store_count; i++)
             planes[i] = planes_of(s, stores[i]);
@@ -175,8 +175,8 @@ __attribute__((noinline)) void mona_session_run_rows(worker *w, uint32_t index,
         .stores = stores,
         .store_count = store_count,
     };
-    const modelled_mark mark = mona_modelled_begin(w, index);
-    const uint32_t at_once = plan->modelled && class->some_rows ? MONA_ROWS_AT_ONCE : 1;
+    const mona_modelled_op before = mona_modelled_begin(w, index);
+    const uint32_t at_once = mona_plan_modelled(plan) && class->some_rows ? MONA_ROWS_AT_ONCE : 1;
     while (p->next < p->need) {
         mona_row_call calls[MONA_ROWS_AT_ONCE];
         uint32_t count = 0;
@@ -192,7 +192,7 @@ __attribute__((noinline)) void mona_session_run_rows(worker *w, uint32_t index,
         for (uint32_t i = 0; i < count; i++)
             mona_modelled_row(w, op, &calls[i]);
     }
-    mona_modelled_end(w, index, &mark);
+    mona_modelled_end(w, index, &before);
 }
 
 void mona_session_run_strip(worker *w, const plan_group *g, plan_progress *progress)
@@ -229,7 +229,7 @@ static void clear_padding(worker *w, const plan_group *g, uint32_t tile,
             clear_rows(w, op, p->begin, p->end, 0, mona_plan_blocks(op));
         else if (!op->map && op->depth && (columns.begin > p->x_begin || columns.end < p->x_end))
             clear_rows(w, op, 0, op->depth, 0, mona_plan_blocks(op));
-        if (plan->modelled)
+        if (mona_plan_modelled(plan))
             mona_modelled_padding(w, op, p);
     }
 }
@@ -368,7 +368,7 @@ static void place_worker(mona_session *s, uint32_t index)
     }
     /* Padding and the slack that row programs may read stay finite. */
     memset(region, 0, plan->core_bytes);
-    if (plan->modelled)
+    if (mona_plan_modelled(plan))
         mona_modelled_place(w);
 }
 
@@ -405,7 +405,7 @@ mona_status mona_session_open(mona_session **session, const mona_plan *plan, voi
     mona_port_condition_init(&s->changed);
     for (uint32_t i = 0; i < plan->cores; i++)
         place_worker(s, i);
-    for (uint32_t i = 1; i < plan->cores && !plan->modelled; i++) {
+    for (uint32_t i = 1; i < plan->cores && !mona_plan_modelled(plan); i++) {
         worker *w = &s->workers[i];
         w->started = mona_port_thread_start(&w->thread, work, w);
         if (!w->started) {
@@ -428,7 +428,7 @@ mona_status mona_session_run(mona_session *s, const mona_buffer *inputs, const m
     for (uint32_t i = 0; i < h->output_count; i++)
         if (!outputs[i].data)
             return MONA_ERR_ARGUMENT;
-    if (s->plan->modelled) {
+    if (mona_plan_modelled(s->plan)) {
         s->inputs = inputs;
         s->outputs = outputs;
         mona_modelled_run(s);

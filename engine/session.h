@@ -45,12 +45,8 @@ void mona_session_run_map(worker *w, const plan_group *g);
 void mona_session_run_unit(worker *w, const plan_group *g, uint32_t tile);
 
 /* session_modelled.c; begin, end and row do nothing for other plans. */
-typedef struct modelled_mark {
-    mona_modelled_op before;
-} modelled_mark;
-
-modelled_mark mona_modelled_begin(worker *w, uint32_t index);
-void mona_modelled_end(worker *w, uint32_t index, const modelled_mark *mark);
+mona_modelled_op mona_modelled_begin(worker *w, uint32_t index);
+void mona_modelled_end(worker *w, uint32_t index, const mona_modelled_op *before);
 void mona_modelled_row(worker *w, const plan_op *op, const mona_row_call *call);
 void mona_modelled_padding(worker *w, const plan_op *op, const plan_progress *p);
 void mona_modelled_place(worker *w);

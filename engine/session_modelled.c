@@ -17,28 +17,27 @@ static mona_modelled_op *modelled_ops(const worker *w)
     return (mona_modelled_op *)(void *)(w->region + w->session->plan->modelled_offset);
 }
 
-/* An operator reads rows that another has just written, so the pipes are emptied between them. */
-modelled_mark mona_modelled_begin(worker *w, uint32_t index)
+/* An operator reads rows that another has just written, so the pipes are emptied after each. */
+mona_modelled_op mona_modelled_begin(worker *w, uint32_t index)
 {
     const mona_plan *plan = w->session->plan;
-    if (!plan->modelled)
-        return (modelled_mark){{0}};
+    if (!mona_plan_modelled(plan))
+        return (mona_modelled_op){0};
     ac_model_kernel(&w->core, plan->model.strings + plan->ops[index].bound.op->name);
-    w->core.isa->barrier(&w->core, AC_PIPE_ALL);
-    return (modelled_mark){modelled_so_far(w)};
+    return modelled_so_far(w);
 }
 
-void mona_modelled_end(worker *w, uint32_t index, const modelled_mark *mark)
+void mona_modelled_end(worker *w, uint32_t index, const mona_modelled_op *before)
 {
-    if (!w->session->plan->modelled)
+    if (!mona_plan_modelled(w->session->plan))
         return;
     w->core.isa->barrier(&w->core, AC_PIPE_ALL);
     const mona_modelled_op after = modelled_so_far(w);
     mona_modelled_op *sum = &modelled_ops(w)[index];
-    sum->cycles += after.cycles - mark->before.cycles;
-    sum->cube_useful += after.cube_useful - mark->before.cube_useful;
+    sum->cycles += after.cycles - before->cycles;
+    sum->cube_useful += after.cube_useful - before->cube_useful;
     for (int i = 0; i < AC_PIPE_ALL; i++)
-        sum->busy[i] += after.busy[i] - mark->before.busy[i];
+        sum->busy[i] += after.busy[i] - before->busy[i];
 }
 
 static bool has_program(const plan_op *op)
@@ -62,7 +61,7 @@ static bool has_program(const plan_op *op)
 void mona_modelled_row(worker *w, const plan_op *op, const mona_row_call *call)
 {
     const ac_isa *isa = w->core.isa;
-    if (!w->session->plan->modelled || has_program(op))
+    if (!mona_plan_modelled(w->session->plan) || has_program(op))
         return;
     const mona_shape *s = mona_plan_progress_shape(op);
     const size_t pixels = (size_t)(call->x_end - call->x_begin);
@@ -96,7 +95,13 @@ static void name_planes(worker *w, const mona_buffer *b, const mona_shape *s, bo
     ac_model_gm(&w->core, least, size, writable);
 }
 
-/* Starts a core's program: its frame's planes, and the constants on their way to L1. */
+/* Constants of all operators and a row of zeros lie side by side, and in L1 on the chip. */
+static size_t resident_bytes(const mona_plan *plan)
+{
+    return plan->maps_offset - plan->state_bytes;
+}
+
+/* Starts a core's program: its frame's planes, its launch, and the constants' way to L1. */
 static void launch_modelled(worker *w)
 {
     const mona_session *s = w->session;
@@ -109,6 +114,7 @@ static void launch_modelled(worker *w)
     for (uint32_t i = 0; i < h->output_count; i++)
         name_planes(w, &s->outputs[i], &plan->shapes[h->input_count + i], true);
     memset(modelled_ops(w), 0, h->op_count * sizeof(mona_modelled_op));
+    ac_model_launch(&w->core, resident_bytes(plan));
 }
 
 /* The cores one after another, each with its share of the memory's bandwidth: predictions must not
@@ -131,26 +137,25 @@ void mona_modelled_place(worker *w)
     const ac_model_config config = {.core = w->index, .cores = plan->cores};
     ac_model_init(&w->core, w->region + plan->model_offset, &config, w->region,
                   plan->rings_bytes + AC_ROW_SLACK);
-    ac_model_resident(&w->core, w->session->arena + plan->state_bytes,
-                      plan->maps_offset - plan->state_bytes);
+    ac_model_resident(&w->core, w->session->arena + plan->state_bytes, resident_bytes(plan));
 }
 
 const ac_model_report *mona_session_modelled(const mona_session *s, unsigned core)
 {
-    return s->plan->modelled && core < s->plan->cores ? &s->workers[core].modelled : NULL;
+    return mona_plan_modelled(s->plan) && core < s->plan->cores ? &s->workers[core].modelled : NULL;
 }
 
 const mona_modelled_op *mona_session_modelled_op(const mona_session *s, unsigned core, unsigned op)
 {
-    const bool known =
-        s->plan->modelled && core < s->plan->cores && op < s->plan->model.header->op_count;
+    const bool known = mona_plan_modelled(s->plan) && core < s->plan->cores &&
+                       op < s->plan->model.header->op_count;
     return known ? &modelled_ops(&s->workers[core])[op] : NULL;
 }
 
 void mona_session_observe(mona_session *s, void (*observe)(void *, const ac_model_event *),
                           void *observer)
 {
-    for (uint32_t i = 0; i < s->plan->cores && s->plan->modelled; i++)
+    for (uint32_t i = 0; i < s->plan->cores && mona_plan_modelled(s->plan); i++)
         ac_model_observe(&s->workers[i].core, observe, observer);
 }
 

@@ -9,6 +9,7 @@
 #include "rows.h"
 
 const char *const ac_opcode_names[AC_OPCODES] = {
+    [AC_OP_NONE] = "what may be touched",
     [AC_OP_COPY + AC_GM_L1] = "copy_gm_l1",
     [AC_OP_COPY + AC_GM_UB] = "copy_gm_ub",
     [AC_OP_COPY + AC_L1_UB] = "copy_l1_ub",
@@ -79,8 +80,15 @@ size_t ac_model_bytes(const ac_target *t)
 static void add_range(ac_model *m, ac_space space, ac_range range)
 {
     ac_ranges *ranges = &m->spaces[space];
-    if (ranges->count < AC_MODEL_RANGES && range.size)
+    if (!range.size)
+        return;
+    if (ranges->count < AC_MODEL_RANGES) {
         ranges->at[ranges->count++] = range;
+        return;
+    }
+    m->opcode = AC_OP_NONE;
+    m->reported = false;
+    ac_find(m, AC_OUT_OF_BUFFER, "ranges", ranges->count + 1, AC_MODEL_RANGES);
 }
 
 void ac_model_init(ac_core *core, void *memory, const ac_model_config *config, uint8_t *l1,
@@ -112,8 +120,7 @@ void ac_model_init(ac_core *core, void *memory, const ac_model_config *config, u
 void ac_model_reset(ac_core *core)
 {
     ac_model *m = core->model;
-    if (!m->config.count_only)
-        memset(m + 1, 0, m->shadow_bytes);
+    memset(m + 1, 0, m->shadow_bytes);
     memset(m->clock, 0, sizeof m->clock);
     memset(m->idle_from, 0, sizeof m->idle_from);
     memset(m->flags, 0, sizeof m->flags);
@@ -227,7 +234,20 @@ static bool spend(ac_model *m, double cycles)
 {
     issue(m, m->config.costs->issue);
     occupy(m, 0, m->faulty ? 0 : cycles, 0);
-    return !m->faulty && !m->config.count_only;
+    return !m->faulty;
+}
+
+/* Everything before comes before everything after, on all pipes. */
+static void join_all(ac_model *m)
+{
+    double idle = 0;
+    for (int p = 0; p < AC_PIPES; p++)
+        idle = later(idle, m->idle_from[p]);
+    for (int p = 0; p < AC_PIPES; p++) {
+        m->idle_from[p] = idle;
+        for (int q = 0; q < AC_PIPES; q++)
+            m->clock[p][q] = p == q ? UINT32_MAX : m->index;
+    }
 }
 
 /* ---- instructions --------------------------------------------------------------------------- */
@@ -240,8 +260,7 @@ static bool model_copy(ac_model *m, ac_path path, void *dst, const void *src, ac
     };
     const ac_path known = (unsigned)path < AC_PATH_COUNT ? path : AC_GM_L1;
     begin(m, AC_OP_COPY + (uint32_t)known, (ac_pipe)pipes[known]);
-    if (!m->config.count_only)
-        ac_check_copy(m, path, dst, src, c);
+    ac_check_copy(m, path, dst, src, c);
     const uint64_t bytes = m->faulty ? 0 : (uint64_t)c.bursts * c.blocks * AC_BLOCK;
     m->report.gm_read += path == AC_GM_L1 || path == AC_GM_UB ? bytes : 0;
     m->report.gm_written += path == AC_UB_GM ? bytes : 0;
@@ -259,8 +278,7 @@ static void m_load2d(ac_core *core, void *dst, const void *src, uint32_t fractal
     ac_model *m = core->model;
     if (m) {
         begin(m, AC_OP_LOAD2D, AC_PIPE_MTE1);
-        if (!m->config.count_only)
-            ac_check_load2d(m, dst, src, fractals);
+        ac_check_load2d(m, dst, src, fractals);
     }
     if (!m || spend(m, ac_time_load2d(m->config.costs, fractals)))
         ac_isa_instructions.load2d(core, dst, src, fractals);
@@ -271,8 +289,7 @@ static void m_load3d(ac_core *core, void *dst, const void *row, const ac_load3d 
     ac_model *m = core->model;
     if (m) {
         begin(m, AC_OP_LOAD3D, AC_PIPE_MTE1);
-        if (!m->config.count_only)
-            ac_check_load3d(m, dst, row, l);
+        ac_check_load3d(m, dst, row, l);
         issue(m, m->config.costs->load3d_issue);
     }
     if (!m || spend(m, ac_time_load3d(m->config.costs, l->repeat)))
@@ -284,8 +301,7 @@ static bool model_mmad(ac_core *core, ac_mad type, const void *const cab[3], con
 {
     ac_model *m = core->model;
     begin(m, AC_OP_MMAD, AC_PIPE_M);
-    if (!m->config.count_only)
-        ac_check_mmad(m, core->target, type, cab, mkn, start_at_zero);
+    ac_check_mmad(m, core->target, type, cab, mkn, start_at_zero);
     if (m->faulty)
         return spend(m, 0);
     const uint32_t fractal_k =
@@ -311,8 +327,7 @@ static void m_bias_l0c(ac_core *core, void *c, const void *bias, uint32_t rows, 
     ac_model *m = core->model;
     if (m) {
         begin(m, AC_OP_BIAS_L0C, AC_PIPE_V);
-        if (!m->config.count_only)
-            ac_check_bias(m, c, bias, rows, n);
+        ac_check_bias(m, c, bias, rows, n);
     }
     const uint32_t fractals = (rows + 15) / AC_FRACTAL * ((n + 15) / AC_FRACTAL);
     if (!m || spend(m, ac_time_drain(m->config.costs, fractals)))
@@ -325,11 +340,26 @@ static void m_drain(ac_core *core, ac_drain kind, uint16_t *dst, const void *src
     ac_model *m = core->model;
     if (m) {
         begin(m, AC_OP_DRAIN, AC_PIPE_V);
-        if (!m->config.count_only)
-            ac_check_drain(m, kind, dst, src, c, deq16);
+        ac_check_drain(m, kind, dst, src, c, deq16);
     }
     if (!m || spend(m, ac_time_drain(m->config.costs, (uint32_t)c.bursts * c.blocks)))
         ac_isa_instructions.drain(core, kind, dst, src, c, deq16, relu);
+}
+
+/* What MTE2 brings at launch is there before the program's first instruction. */
+void ac_model_launch(ac_core *core, size_t resident_bytes)
+{
+    ac_model *m = core->model;
+    const ac_costs *costs = m->config.costs;
+    const uint32_t blocks = (uint32_t)blocks_of(resident_bytes);
+    const ac_copy c = {.bursts = 1, .blocks = (uint16_t)blocks};
+    ac_model_kernel(core, "launch");
+    for (int p = 0; p < AC_PIPES; p++)
+        m->idle_from[p] = costs->task_launch * costs->clock_mhz;
+    begin(m, AC_OP_COPY + AC_GM_L1, AC_PIPE_MTE2);
+    m->report.gm_read += (uint64_t)blocks * AC_BLOCK;
+    spend(m, blocks ? ac_time_copy(costs, AC_GM_L1, c, m->config.cores) : 0);
+    join_all(m);
 }
 
 /* ---- vectors -------------------------------------------------------------------------------- */
@@ -350,8 +380,7 @@ static bool model_vector(ac_model *m, uint32_t opcode, const ac_stream *streams,
                          const ac_vector *v)
 {
     begin(m, opcode, AC_PIPE_V);
-    if (!m->config.count_only)
-        ac_check_vector(m, streams, sources, v);
+    ac_check_vector(m, streams, sources, v);
     double spread = 1;
     for (uint32_t i = 0; i <= sources; i++)
         spread = later(spread, spread_of(&streams[i], v->lanes));
@@ -410,8 +439,7 @@ static bool model_transpose(ac_model *m, uint32_t opcode, const ac_turned *dst,
                             const ac_turned *src, uint8_t repeat)
 {
     begin(m, opcode, AC_PIPE_V);
-    if (!m->config.count_only)
-        ac_check_transpose(m, dst, src, repeat);
+    ac_check_transpose(m, dst, src, repeat);
     return spend(m, ac_time_transpose(m->config.costs, repeat));
 }
 
@@ -449,8 +477,7 @@ static void m_scalar(ac_core *core, const void *read, size_t read_bytes, void *w
     ac_model *m = core->model;
     if (m) {
         begin(m, AC_OP_SCALAR, AC_PIPE_S);
-        if (!m->config.count_only)
-            ac_check_scalar(m, read, read_bytes, write, write_bytes);
+        ac_check_scalar(m, read, read_bytes, write, write_bytes);
     }
     if (!m || spend(m, steps * m->config.costs->scalar_step))
         ac_isa_instructions.scalar(core, read, read_bytes, write, write_bytes, steps);
@@ -510,19 +537,6 @@ static void m_wait_flag(ac_core *core, ac_pipe src, ac_pipe dst, ac_event event)
         return;
     join(m->clock[dst], f->clock);
     f->set = false;
-}
-
-/* Everything before comes before everything after, on all pipes. */
-static void join_all(ac_model *m)
-{
-    double idle = 0;
-    for (int p = 0; p < AC_PIPES; p++)
-        idle = later(idle, m->idle_from[p]);
-    for (int p = 0; p < AC_PIPES; p++) {
-        m->idle_from[p] = idle;
-        for (int q = 0; q < AC_PIPES; q++)
-            m->clock[p][q] = p == q ? UINT32_MAX : m->index;
-    }
 }
 
 /* A barrier of one pipe costs its issue alone: pipes are in order here anyway. */

@@ -104,10 +104,9 @@ typedef struct ac_model_config {
     uint32_t core, cores;
     void (*observe)(void *observer, const ac_model_event *event); /* NULL: none */
     void *observer;
-    bool count_only; /* time alone: no operand is looked at in memory, nothing executed */
 } ac_model_config;
 
-enum { AC_MODEL_FINDINGS = 16 };
+enum { AC_MODEL_FINDINGS = 16, AC_MODEL_RESIDENT = UINT16_MAX * AC_BLOCK };
 
 /* What a core has done since it was reset. */
 typedef struct ac_model_report {
@@ -128,7 +127,7 @@ size_t ac_model_bytes(const ac_target *target);
 void ac_model_init(ac_core *core, void *memory, const ac_model_config *config, uint8_t *l1,
                    size_t l1_bytes);
 /* More bytes that lie in L1 on the chip (constants, brought there at launch): readable, already
- * written. */
+ * written. One range more of resident or global memory than the model can hold is a finding. */
 void ac_model_resident(ac_core *core, const void *bytes, size_t size);
 /* Bytes of L1 or UB that hold something before the program begins. */
 void ac_model_written(ac_core *core, const void *bytes, size_t size);
@@ -139,6 +138,9 @@ void ac_model_observe(ac_core *core, void (*observe)(void *observer, const ac_mo
                       void *observer);
 /* Forgets the global memory named so far. */
 void ac_model_gm_clear(ac_core *core);
+/* Begins a task, after a reset: its launch, then the copy of so many bytes of constants to L1, at
+ * most AC_MODEL_RESIDENT. */
+void ac_model_launch(ac_core *core, size_t resident_bytes);
 /* Name of the kernel that the instructions from here on belong to; it must outlive the model. */
 void ac_model_kernel(ac_core *core, const char *name);
 /* Ends the program: flags still set are findings. Fills *report. */

@@ -199,7 +199,7 @@ static inline void write_bytes(ac_model *m, const ac_place *p, size_t from, size
 void ac_model_written(ac_core *core, const void *bytes, size_t size)
 {
     ac_model *m = core->model;
-    if (!m || m->config.count_only)
+    if (!m)
         return;
     const ac_extent e = {bytes, size, (1 << AC_BUFFERS) - 1, 1, true};
     for (uint32_t space = 0; space < AC_BUFFERS; space++) {

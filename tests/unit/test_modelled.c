@@ -17,8 +17,9 @@
 typedef struct frame {
     uint8_t *out;
     size_t bytes;
-    double cycles;  /* of the slower core; 0 on the host */
-    uint64_t moved; /* bytes of global memory */
+    double cycles;       /* of the slower core; 0 on the host */
+    double of_operators; /* cycles of theirs on core 0 */
+    uint64_t moved;      /* bytes of global memory */
 } frame;
 
 static uint8_t *noise(size_t bytes)
@@ -74,6 +75,9 @@ static frame run(const mona_model *model, mona_config config, uint32_t width, ui
     assert_int_equal(mona_session_run(session, in, out), MONA_OK);
     assert_nothing_found(session);
     read_report(&f, session);
+    const mona_modelled_op *op;
+    for (unsigned o = 0; (op = mona_session_modelled_op(session, 0, o)); o++)
+        f.of_operators += op->cycles;
     mona_session_close(session);
     for (unsigned i = 0; i < inputs; i++)
         free(planes[i]);
@@ -139,12 +143,31 @@ static void time_is_repeatable_and_shared(void **state)
     free(a.out), free(b.out), free(alone.out);
 }
 
+/* What no operator takes of a frame: the launch, a copy's latency, and the constants. */
+static void a_frame_begins_with_its_launch(void **state)
+{
+    (void)state;
+    const mona_model model = shipped("denoise_fast");
+    const mona_config config = {.device = mona_device_find("model310"), .threads = 1};
+    const frame f = run(&model, config, 64, 36);
+    const ac_costs *c = &ac_costs_310;
+    const double launch = c->task_launch * c->clock_mhz + c->copy_latency;
+    const size_t planes = 64 * 36 * 3 / 2;
+    const double copied = (double)f.moved - 2 * planes - 32 * 18; /* noise: a sample a pixel pair */
+    assert_true(copied >= 14592 / 2); /* the model's file is mostly weights */
+    const double expected = launch + copied / c->ddr_read_bytes;
+    assert_true(f.cycles - f.of_operators >= 0.99 * expected);
+    assert_true(f.cycles - f.of_operators <= 1.01 * expected + 100);
+    free(f.out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shipped_models_give_the_hosts_bytes),
         cmocka_unit_test(short_frames_predict_tall_ones),
         cmocka_unit_test(time_is_repeatable_and_shared),
+        cmocka_unit_test(a_frame_begins_with_its_launch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
