@@ -184,7 +184,7 @@ $(BUILD)/tests/test_%: tests/unit/test_%.c $(PIPELINE_OBJ) $(FORMATS_OBJ) $(BUIL
 	    $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(LIBS)
 # Those that test parts of the command.
 $(BUILD)/tests/test_statistics: $(addprefix $(BUILD)/apps/,statistics.o significance.o)
-$(BUILD)/tests/test_verdict: $(filter-out %/mona.o %/embedded.o,$(APP_OBJ))
+$(BUILD)/tests/test_verdict $(BUILD)/tests/test_pipeline_marks: $(filter-out %/mona.o %/embedded.o,$(APP_OBJ))
 
 $(BUILD)/tests/checkops: tests/checkops.c $(BUILD)/libmona.a Makefile
 	@mkdir -p $(@D)

@@ -69,8 +69,9 @@ bool bench_options_read(bench_request *b)
 
 #define FIELD(name) offsetof(bench_arguments, name)
 
-static const char running[] = "What runs", times[] = "How long, and what is made of it",
-                  modelled[] = "On device model310", output[] = "Output";
+static const char running[] = "What runs", whole[] = "The whole pipeline",
+                  times[] = "How long, and what is made of it", modelled[] = "On device model310",
+                  output[] = "Output";
 
 static const option options[] = {
     {"--size", NULL, OPTION_STRING, FIELD(size), "WxH", running, .help = "size of the first input"},
@@ -86,6 +87,16 @@ static const option options[] = {
      .help = "where the time goes, operator by operator, beside what the machine can do"},
     {"--peak", NULL, OPTION_FLAG, FIELD(peak), NULL, running,
      .help = "measure what this machine can do at most, and stop"},
+    {"--pipeline", NULL, OPTION_FILE, FIELD(pipeline), "CLIP", whole,
+     .help = "time decoding, stages and encoding of a clip, or of synthetic frames of --size"},
+    {"--stages", NULL, OPTION_STRING, FIELD(stages), "LIST", whole,
+     .help = "what is done, in order: sr, denoise, delay:TIME, delay:TIME/TIME@N",
+     .initial = "sr,denoise", .values = "sr denoise sr,denoise denoise,sr"},
+    {"--fps", NULL, OPTION_NUMBER, FIELD(fps), "RATE", whole,
+     .help = "of the source, as a camera has it (default as fast as frames are taken)",
+     .maximum = 100000},
+    {"--preset", NULL, OPTION_STRING, FIELD(preset), "NAME", whole, .help = "speed of the encoder",
+     .initial = "ultrafast"},
     {"--warmup", NULL, OPTION_STRING, FIELD(warm_up), "N", times,
      .help = "frames before the first that counts, or auto: until times settle", .initial = "auto"},
     {"--iterations", "-n", OPTION_WHOLE, FIELD(iterations), "N", times,
@@ -117,15 +128,17 @@ const command command_bench = {
     .name = "bench",
     .summary = "measure how long a frame takes",
     .run = bench_run,
-    .usage = "MODEL --size WxH [OPTION]...",
+    .usage = "MODEL|--pipeline CLIP --size WxH [OPTION]...",
     .description =
-        "Times a model, a .mona file or the name of one inside mona, on one frame after another.",
+        "Times a model, a .mona file or the name of one inside mona, on one frame after another; "
+        "or the whole way of a clip's frames from decoder to encoder.",
     .examples = "mona bench sr_x2_fast --size 1920x1080\n"
                 "mona bench sr_x2_fast --size 960x540 --budget 33.3ms --percentile 99\n"
                 "mona bench sr_x2_fast --size 1920x1080 --json > old.json\n"
                 "mona bench sr_x2_fast --size 1920x1080 --compare old.json --max-regression 5%\n"
                 "mona bench sr_x2_fast --size 1920x1080 --device model310 --plot strip.svg\n"
                 "mona bench sr_x2_fast --size 1920x1080 --layers\n"
+                "mona bench --pipeline clip.mp4 --fps 30  # deadlines missed at a camera's pace\n"
                 "mona bench --peak  # what this machine can do at most\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,

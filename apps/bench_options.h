@@ -9,9 +9,10 @@
 
 typedef struct bench_arguments {
     const char *model, *size, *cpu, *device, *trace, *plot;
+    const char *pipeline, *stages, *preset;
     const char *warm_up, *duration, *budget, *old, *regression, *samples;
     long threads, iterations, strip_rows, tile_columns;
-    double percentile;
+    double percentile, fps;
     bool json, csv, peak, layers;
 } bench_arguments;
 

@@ -204,24 +204,26 @@ static void print_csv_text(const char *text)
     putchar('"');
 }
 
-/* The names or the values of an object's entries, and of the objects in it; *first: no comma yet.
- */
-static void print_csv_row(const cJSON *object, bool names, bool *first)
+/* The names or the values of an object's entries, and of those of the objects in it, which begin
+ * with its name and a dot; *first: no comma yet. */
+static void print_csv_row(const cJSON *object, bool names, const char *prefix, bool *first)
 {
     const cJSON *item;
     cJSON_ArrayForEach(item, object)
     {
-        if (cJSON_IsArray(item))
-            continue;
+        char name[96];
+        snprintf(name, sizeof name, "%s%s", prefix, item->string);
         if (cJSON_IsObject(item)) {
-            print_csv_row(item, names, first);
-            continue;
+            strncat(name, ".", sizeof name - strlen(name) - 1);
+            print_csv_row(item, names, name, first);
         }
+        if (cJSON_IsArray(item) || cJSON_IsObject(item))
+            continue;
         if (!*first)
             putchar(',');
         *first = false;
         if (names)
-            print_csv_text(item->string);
+            print_csv_text(name);
         else if (cJSON_IsString(item))
             print_csv_text(item->valuestring);
         else if (cJSON_IsNumber(item))
@@ -234,10 +236,10 @@ static void print_csv_row(const cJSON *object, bool names, bool *first)
 bool result_print_csv(const cJSON *result)
 {
     bool first = true;
-    print_csv_row(result, true, &first);
+    print_csv_row(result, true, "", &first);
     putchar('\n');
     first = true;
-    print_csv_row(result, false, &first);
+    print_csv_row(result, false, "", &first);
     putchar('\n');
     return true;
 }

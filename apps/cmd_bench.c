@@ -4,6 +4,7 @@
 
 #include "bench_model.h"
 #include "bench_options.h"
+#include "bench_pipeline.h"
 #include "bench_result.h"
 #include "commands.h"
 #include "model_source.h"
@@ -72,6 +73,34 @@ static int run_model(const bench_request *b)
     return status;
 }
 
+static int run_pipeline(const bench_request *b)
+{
+    const bench_arguments *a = &b->arguments;
+    bench_pipeline_job job = {
+        .clip = a->pipeline,
+        .size = a->size ? b->config.sizes[0] : (mona_size){640, 360},
+        .stage_text = a->stages,
+        .stage = {.device = b->config.device,
+                  .cpu = a->cpu,
+                  .threads = (unsigned)a->threads,
+                  .strip_rows = (unsigned)a->strip_rows},
+        .encoder = {.crf = -1, .preset = a->preset},
+        .frames = a->iterations ? a->iterations : SAMPLING_ITERATIONS,
+        .warm_up = b->how.warm_up,
+        .fps = a->fps,
+        .budget_ms = b->rules.budget_ms,
+        .percentile = b->rules.percentile,
+    };
+    if (a->model || a->duration || a->layers)
+        return cli_fail(EXIT_USAGE, "--pipeline takes no model, no --duration and no --layers");
+    if (!stage_list_read(&job.stages, a->stages, true))
+        return EXIT_USAGE;
+    cJSON *result = bench_pipeline(&job);
+    const int status = result ? conclude(b, result, bench_pipeline_print) : EXIT_FAILED;
+    cJSON_Delete(result);
+    return status;
+}
+
 int bench_run(int argc, char **argv)
 {
     bench_request b = {0};
@@ -88,6 +117,8 @@ int bench_run(int argc, char **argv)
         mona_device_query(b.config.device, &properties);
         return report_peak(a->threads ? (unsigned)a->threads : properties.cores, a->json);
     }
+    if (a->pipeline)
+        return run_pipeline(&b);
     if (!a->model)
         return cli_fail(EXIT_USAGE, "usage: mona bench %s", command_bench.usage);
     return run_model(&b);

@@ -14,6 +14,7 @@
 #include "pipeline/stills.h"
 #include "preview.h"
 #include "progress.h"
+#include "stage_list.h"
 
 typedef struct arguments {
     const char *input, *output;
@@ -60,24 +61,14 @@ static options_result parse(arguments *a, int argc, char **argv)
     return result;
 }
 
-static bool parse_stages(enhance_settings *settings, const char *list)
+static bool parse_stages(enhance_settings *settings, const char *text)
 {
-    for (const char *at = list;; at++) {
-        size_t length = strcspn(at, ",");
-        bool sr = length == 2 && !memcmp(at, "sr", 2);
-        bool denoise = length == 7 && !memcmp(at, "denoise", 7);
-        if ((!sr && !denoise) || settings->count == CHAIN_MAX_STAGES) {
-            cli_fail(0,
-                     "--stages: expected up to %d of sr and denoise with commas between, found "
-                     "'%s'",
-                     CHAIN_MAX_STAGES, list);
-            return false;
-        }
-        settings->kinds[settings->count++] = sr ? STAGE_SR : STAGE_DENOISE;
-        at += length;
-        if (!*at)
-            return true;
-    }
+    stage_list list;
+    if (!stage_list_read(&list, text, false))
+        return false;
+    memcpy(settings->kinds, list.kinds, sizeof list.kinds);
+    settings->count = list.count;
+    return true;
 }
 
 /* What --scale stands for. */

@@ -72,6 +72,34 @@ mona_status chain_input(chain *c, frame **in)
     return mona_event_synchronize(&c->stages[0].done[(n - c->slots[0]) % STAGE_SLOTS]);
 }
 
+/* These two run on the stage's stream, before and after its work. */
+static void begin_turn(void *argument)
+{
+    const chain_turn *t = argument;
+    stopwatch_start(&t->chain->watches[t->stage]);
+    probe_mark(t->chain->probe, t->frame, PROBE_STAGE + t->stage, false);
+}
+
+static void end_turn(void *argument)
+{
+    const chain_turn *t = argument;
+    stopwatch_stop(&t->chain->watches[t->stage]);
+    probe_mark(t->chain->probe, t->frame, PROBE_STAGE + t->stage, true);
+}
+
+static mona_status enqueue_work(chain *c, unsigned i, uint64_t n, const frame *in, const frame *out)
+{
+    stage *s = &c->stages[i];
+    chain_turn *turn = &c->turns[i][n % STAGE_SLOTS];
+    *turn = (chain_turn){c, i, n};
+    mona_status status = mona_stream_call(s->stream, begin_turn, turn);
+    if (!status)
+        status = stage_enqueue(s, in, out, (unsigned)(n % STAGE_SLOTS));
+    if (!status)
+        status = mona_stream_call(s->stream, end_turn, turn);
+    return status;
+}
+
 /* Stage i on frame n: reads when stage i - 1 has written it, writes when stage i + 1 has read the
  * frame that lay there before. */
 static mona_status enqueue_stage(chain *c, unsigned i, uint64_t n)
@@ -87,11 +115,7 @@ static mona_status enqueue_stage(chain *c, unsigned i, uint64_t n)
         status = mona_stream_wait(s->stream,
                                   &c->stages[i + 1].done[(n - c->slots[i + 1]) % STAGE_SLOTS]);
     if (!status)
-        status = mona_stream_call(s->stream, stopwatch_start, &c->watches[i]);
-    if (!status)
-        status = stage_enqueue(s, in, out, (unsigned)(n % STAGE_SLOTS));
-    if (!status)
-        status = mona_stream_call(s->stream, stopwatch_stop, &c->watches[i]);
+        status = enqueue_work(c, i, n, in, out);
     if (!status)
         status = mona_stream_record(s->stream, &s->done[n % STAGE_SLOTS]);
     return status;

@@ -15,9 +15,17 @@
 #include "clock.h"
 #include "error.h"
 #include "frame.h"
+#include "probe.h"
 #include "stage.h"
 
 enum { CHAIN_MAX_STAGES = 4, CHAIN_INPUTS = 3, CHAIN_BETWEEN = 2, CHAIN_OUTPUTS = 3 };
+
+/* A frame's turn at a stage, which is measured. */
+typedef struct chain_turn {
+    struct chain *chain;
+    unsigned stage;
+    uint64_t frame;
+} chain_turn;
 
 typedef struct chain {
     stage stages[CHAIN_MAX_STAGES];
@@ -27,7 +35,9 @@ typedef struct chain {
     unsigned slots[CHAIN_MAX_STAGES + 1]; /* of each edge */
     uint8_t *memory;                      /* of all frames */
     size_t memory_bytes;
-    uint64_t entered; /* frames */
+    uint64_t entered;            /* frames */
+    const pipeline_probe *probe; /* NULL: nobody looks; set by the owner once it is open */
+    chain_turn turns[CHAIN_MAX_STAGES][STAGE_SLOTS];
 } chain;
 
 /* Opens stages for frames of format in. overlap: false for a single frame, which then takes one

@@ -10,6 +10,7 @@
 #include "chain.h"
 #include "encode.h"
 #include "error.h"
+#include "probe.h"
 #include "stage.h"
 
 /* How far it is, and what it takes. */
@@ -44,6 +45,7 @@ typedef struct enhance_settings {
     /* Called in the caller's thread before the first frame and after each; NULL: not. */
     void (*progress)(void *context, const enhance_report *report);
     void *progress_context;
+    const pipeline_probe *probe; /* of a video; NULL: nobody looks */
 } enhance_settings;
 
 /* Video to video. The output appears under its name only when it is complete. */

@@ -59,8 +59,10 @@ bool stage_open(stage *s, stage_kind kind, const stage_settings *settings, frame
         mona_stream_open(&s->stream, settings->device, s->stream_memory, mona_stream_bytes());
     if (status)
         return pipeline_fail(error, "a stream cannot start: %s", mona_status_text(status));
-    return kind == STAGE_SR ? open_sr(s, settings, error)
-                            : denoise_open(&s->denoiser, settings, in, enlarged, error);
+    s->delay = (delay){.settings = settings->delay};
+    return kind == STAGE_SR        ? open_sr(s, settings, error)
+           : kind == STAGE_DENOISE ? denoise_open(&s->denoiser, settings, in, enlarged, error)
+                                   : true;
 }
 
 static mona_status enqueue_sr(stage *s, const frame *in, const frame *out)
@@ -76,8 +78,9 @@ static mona_status enqueue_sr(stage *s, const frame *in, const frame *out)
 
 mona_status stage_enqueue(stage *s, const frame *in, const frame *out, unsigned slot)
 {
-    return s->kind == STAGE_SR ? enqueue_sr(s, in, out)
-                               : denoise_enqueue(&s->denoiser, s->stream, in, out, slot);
+    return s->kind == STAGE_SR        ? enqueue_sr(s, in, out)
+           : s->kind == STAGE_DENOISE ? denoise_enqueue(&s->denoiser, s->stream, in, out, slot)
+                                      : delay_enqueue(&s->delay, s->stream, in, out);
 }
 
 void stage_close(stage *s)

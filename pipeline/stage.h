@@ -1,7 +1,8 @@
 /* Stages: what is done to a frame, in the background, one stream each.
  *
  * A super-resolution stage doubles a frame: luma by a network, chroma and alpha by bicubic
- * interpolation. A denoising stage cleans luma and chroma (denoise.h). */
+ * interpolation. A denoising stage cleans luma and chroma (denoise.h). A delay passes time
+ * (delay.h). */
 #ifndef MONA_STAGE_H
 #define MONA_STAGE_H
 
@@ -9,13 +10,14 @@
 #include <stddef.h>
 
 #include "bound.h"
+#include "delay.h"
 #include "denoise.h"
 #include "error.h"
 #include "frame.h"
 #include "mona.h"
 #include "stage_settings.h"
 
-typedef enum stage_kind { STAGE_SR, STAGE_DENOISE } stage_kind;
+typedef enum stage_kind { STAGE_SR, STAGE_DENOISE, STAGE_DELAY } stage_kind;
 
 typedef struct stage {
     stage_kind kind;
@@ -26,6 +28,7 @@ typedef struct stage {
     bound_model luma, chroma, alpha; /* SR */
     void *sited;                     /* the model chroma is bound to */
     denoiser denoiser;
+    delay delay;
 } stage;
 
 /* Opens a stage for frames of format in; s->out says what comes out. enlarged: how many times the

@@ -2,6 +2,7 @@
 #ifndef MONA_STAGE_SETTINGS_H
 #define MONA_STAGE_SETTINGS_H
 
+#include "delay.h"
 #include "mona.h"
 #include "siting.h"
 
@@ -20,6 +21,7 @@ typedef struct stage_settings {
     unsigned strip_rows;        /* 0: the planner's choice */
     double strength;            /* of denoising, 0..1; negative: estimated */
     chroma_siting siting;       /* of subsampled chroma */
+    delay_settings delay;
 } stage_settings;
 
 static inline mona_config stage_config(const stage_settings *settings)

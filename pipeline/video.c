@@ -65,8 +65,10 @@ static bool submit(video *v)
     mona_status status = chain_input(&v->stages, &slot);
     if (status)
         return pipeline_fail(&v->decode_error, "computing failed: %s", mona_status_text(status));
+    probe_mark(v->settings->probe, v->stages.entered, PROBE_UPLOAD, false);
     for (unsigned p = 0; p < slot->format.planes; p++)
         frame_fill_plane(slot, p, decoded->data[p], decoded->linesize[p]);
+    probe_mark(v->settings->probe, v->stages.entered, PROBE_UPLOAD, true);
 
     /* Jobs come back in the order of their frames, so this one is the next output slot's. */
     job *j = channel_pop(&v->idle);
@@ -84,6 +86,21 @@ static bool submit(video *v)
     return channel_push(&v->busy, j);
 }
 
+/* The next frame into v->in.frame; false: there is none, or it cannot be had. */
+static bool decode(video *v, uint64_t number)
+{
+    const pipeline_probe *probe = v->settings->probe;
+    if (probe)
+        probe->arrive(probe->context, number);
+    probe_mark(probe, number, PROBE_DECODE, false);
+    stopwatch_start(&v->decoding);
+    const input_result next = input_next(&v->in, &v->decode_error);
+    stopwatch_stop(&v->decoding);
+    if (next == INPUT_FRAME)
+        probe_mark(probe, number, PROBE_DECODE, true);
+    return next == INPUT_FRAME;
+}
+
 static void *decode_all(void *argument)
 {
     video *v = argument;
@@ -91,10 +108,7 @@ static void *decode_all(void *argument)
     uint64_t frames = 0;
 
     while (!atomic_load(&v->stop) && (!limit || frames < limit)) {
-        stopwatch_start(&v->decoding);
-        const input_result next = input_next(&v->in, &v->decode_error);
-        stopwatch_stop(&v->decoding);
-        if (next != INPUT_FRAME || !submit(v))
+        if (!decode(v, frames) || !submit(v))
             break;
         frames++;
     }
@@ -117,6 +131,18 @@ static void tell(video *v)
         v->settings->progress(v->settings->progress_context, v->report);
 }
 
+static bool encode(video *v, const job *j, pipeline_error *error)
+{
+    const unsigned step = PROBE_STAGE + v->stages.count;
+    probe_mark(v->settings->probe, v->report->frames, step, false);
+    stopwatch_start(&v->encoding);
+    if (!encoder_put(&v->out, j->picture, &v->container, error))
+        return false;
+    stopwatch_stop(&v->encoding);
+    probe_mark(v->settings->probe, v->report->frames, step, true);
+    return true;
+}
+
 static bool finish_job(video *v, job *j, pipeline_error *error)
 {
     if (v->settings->interrupted && *v->settings->interrupted)
@@ -128,10 +154,8 @@ static bool finish_job(video *v, job *j, pipeline_error *error)
     v->report->lost_packets = j->lost_packets;
     v->report->damaged_frames = j->damaged_frames;
     v->report->moved_frames = j->moved_frames;
-    stopwatch_start(&v->encoding);
-    if (!encoder_put(&v->out, j->picture, &v->container, error))
+    if (!encode(v, j, error))
         return false;
-    stopwatch_stop(&v->encoding);
     v->report->frames++;
     tell(v);
     return true;
@@ -240,6 +264,7 @@ static bool open_all(video *v, pipeline_error *error)
     if (!chain_open(&v->stages, s->kinds, s->count, &stage, input_format(&v->in), true, error) ||
         !open_output(v, format, error))
         return false;
+    v->stages.probe = s->probe;
     begin_report(v);
     return true;
 }

@@ -92,6 +92,47 @@ for r in a['layers'][:-1]:
     ok = ok and max(least, key=least.get) == r['bound'] and abs(least[r['bound']] / r['ms'] - r['roof_share']) < 1e-6
 print(ok)" "$tmp/l.json"
 
+# ---- the whole pipeline
+# A stage of known delays behind a source of known pace: 20 ms, every tenth frame 230 ms, frames 100 ms apart. A slow
+# frame and the one after it, which waits 130 ms, are late; the third waits 50 ms and is in time.
+succeeds "a pipeline with known delays" sh -c "$mona bench --pipeline synthetic --size 64x36 --stages delay:20ms/230ms@10 \
+    --fps 10 -n 40 --warmup 0 --json > '$tmp/p.json'"
+holds "p50 and p99 of its delays are found" "
+work = next(x for x in a['steps'] if x['name'] == 'delay')['work']
+print(20 <= work['p50_ms'] < 45 and 230 <= work['p99_ms'] < 275 and 20 <= a['p50_ms'] < 60 and 230 <= a['max_ms'] < 330)" \
+    "$tmp/p.json"
+holds "late frames are, and how many in a row" "
+d = a['deadline']
+print(d['misses'] == len(d['frames']) and d['deadline_ms'] == 100 and d['longest_run'] == 2 and
+    d['frames'] == [9, 10, 19, 20, 29, 30, 39]) or print(d)" "$tmp/p.json"
+holds "the source keeps its pace" "print(abs(a['fps'] - 10) < 0.8 and a['jitter_ms'] > 40 and all(
+    abs(row[0] - 100 * i) < 0.001 for i, row in enumerate(a['timeline'])))" "$tmp/p.json"
+succeeds "a pipeline with networks" sh -c "$mona bench --pipeline synthetic --size 96x54 --stages denoise,sr -n 30 \
+    --json > '$tmp/q.json'"
+holds "works and waits of all steps add up to every frame's time" "
+ok = a['iterations'] == len(a['timeline']) == len(s) == 23
+for row, ms in zip(a['timeline'], a['samples_ms']):
+    parts = [end - begin for begin, end in zip(row, row[1:])]
+    ok = ok and min(parts) >= 0 and abs(sum(parts) - ms) <= 0.02 * ms
+parts = sum(x[k]['mean_ms'] for x in a['steps'] for k in ('work', 'wait'))
+print(ok and abs(parts - a['mean_ms']) <= 0.02 * a['mean_ms'])" "$tmp/q.json"
+holds "steps are those asked for" "
+print([x['name'] for x in a['steps']] == ['decode', 'upload', 'denoise', 'sr', 'encode'] and
+    (a['out_width'], a['out_height']) == (192, 108) and all(1 <= x['queue_mean'] <= x['queue_max'] <= 4 for x in a['steps']))" \
+    "$tmp/q.json"
+holds "a step's statistics are those of its times" "
+ok = True
+for k, step in enumerate(a['steps']):
+    for name, at in (('work', 1), ('wait', 0)):
+        times = sorted(row[2 * k + at + 1] - row[2 * k + at] for row in a['timeline'])
+        ok = ok and abs(times[(len(times) + 1) // 2 - 1] - step[name]['p50_ms']) < 1e-5
+print(ok)" "$tmp/q.json"
+same "nothing is left behind" "$(TMPDIR=$tmp $mona bench --pipeline synthetic --size 64x36 --stages delay:1ms -n 5 > "$tmp/log" 2>&1; ls -d "$tmp"/mona-bench* 2>/dev/null)" ""
+fails_with "a clip that is not there" 1 'nowhere.mp4' $mona bench --pipeline nowhere.mp4 -n 5
+fails_with "a stage nobody knows" 2 "found 'blur'" $mona bench --pipeline synthetic --stages blur
+fails_with "a delay without a time" 2 'expected a time above 0' $mona bench --pipeline synthetic --stages delay:
+fails_with "a model and a pipeline" 2 'takes no model' $run --pipeline synthetic
+
 # ---- verdicts
 fails_with "a budget that is kept" 0 '^PASS$' $run -n 30 --budget 100s
 fails_with "a budget that is not" 1 '^FAIL$' $run -n 30 --budget 1us --percentile 50
