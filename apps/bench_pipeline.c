@@ -48,8 +48,8 @@ static void arrive(void *context, uint64_t frame)
     if (frame >= r->marks.capacity)
         return;
     if (frame == 0)
-        r->start = machine_clock_ns();
-    uint64_t at = machine_clock_ns();
+        r->start = clock_ns();
+    uint64_t at = clock_ns();
     if (r->period_ns > 0) {
         at = r->start + (uint64_t)((double)frame * r->period_ns);
         sleep_until(at);
@@ -63,7 +63,7 @@ static void mark(void *context, uint64_t frame, unsigned step, bool end)
     if (frame >= r->marks.capacity)
         return;
     step_mark *m = pipeline_mark(&r->marks, frame, step);
-    *(end ? &m->end : &m->begin) = machine_clock_ns();
+    *(end ? &m->end : &m->begin) = clock_ns();
 }
 
 /* ---- clips ------------------------------------------------------------------------------------

@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#include "pipeline/clock.h"
+
 typedef struct machine {
     char cpu[96];      /* model name, "unknown" where the system does not say */
     char system[160];  /* kernel, release, architecture */
@@ -29,8 +31,6 @@ machine_moment machine_now(void);
  * Negative: unknown. */
 double machine_others(const machine_moment *from, const machine_moment *to);
 
-uint64_t machine_clock_ns(void); /* monotonic */
-
 /* A counter of unknown but constant rate that is read in a few nanoseconds; never falls. */
 static inline uint64_t machine_ticks(void)
 {
@@ -41,13 +41,13 @@ static inline uint64_t machine_ticks(void)
     __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
     return ticks;
 #else
-    return machine_clock_ns();
+    return clock_ns();
 #endif
 }
 
 static inline double machine_clock_ms(void)
 {
-    return 1e-6 * (double)machine_clock_ns();
+    return 1e-6 * (double)clock_ns();
 }
 
 #endif

@@ -24,8 +24,8 @@ bool samples_add(samples *s, double ms)
 
 static bool take_one(samples *s, bool (*frame)(void *), void *context)
 {
-    const uint64_t start = machine_clock_ns();
-    return frame(context) && samples_add(s, 1e-6 * (double)(machine_clock_ns() - start));
+    const uint64_t start = clock_ns();
+    return frame(context) && samples_add(s, 1e-6 * (double)(clock_ns() - start));
 }
 
 static bool warm_up(samples *s, long frames, bool (*frame)(void *), void *context)
