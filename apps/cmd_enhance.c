@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include <libavutil/log.h>
 
@@ -20,6 +21,7 @@ typedef struct arguments {
     const char *input, *output;
     const char *stages, *sr, *denoise, *strength, *device, *cpu, *preset, *codec, *format, *raw;
     const char *progress, *html, *scale;
+    const char *deinterlace, *on_error;
     double preview;
     bool dry_run, json, verbose;
     option_list encoder;
@@ -102,6 +104,13 @@ static bool parse_device(stage_settings *stage, const char *name)
     return stage->device;
 }
 
+/* Frames of a video one after another, of which the first is a picture like others. */
+static bool is_motion_jpeg(const char *path)
+{
+    const char *suffix = strrchr(path, '.');
+    return suffix && (!strcasecmp(suffix, ".mjpeg") || !strcasecmp(suffix, ".mjpg"));
+}
+
 static bool open_models(stage_settings *stage, model_source models[MODEL_COUNT], const arguments *a)
 {
     stage->sr = &models[MODEL_SR].model;
@@ -172,6 +181,8 @@ static int enhance(int argc, char **argv)
         .frames = (uint64_t)a.frames,
         .raw = a.raw,
         .format = a.format,
+        .deinterlace = !strcmp(a.deinterlace, "auto"),
+        .stop_on_error = !strcmp(a.on_error, "stop"),
         .drop_unsupported = a.drop_unsupported,
         .encoder = {.codec = a.codec ? codec_find(a.codec) : NULL,
                     .crf = a.crf,
@@ -190,7 +201,7 @@ static int enhance(int argc, char **argv)
     bool piped = !strcmp(a.input, "-");
     if (!piped && !check_input(a.input))
         return EXIT_FAILED;
-    bool image = !piped && still_is_image(a.input);
+    bool image = !piped && still_is_image(a.input) && !is_motion_jpeg(a.input);
     if (a.preview >= 0 && image)
         return cli_fail(EXIT_FAILED, "%s: --preview is for videos, found an image", a.input);
     if (((a.preview >= 0 || a.dry_run) && piped) || (a.html && (piped || !strcmp(a.output, "-"))))
@@ -221,6 +232,8 @@ static const option options[] = {
      .values = "mp4 mov matroska webm avi mpegts nut y4m rawvideo"},
     {"--raw", NULL, OPTION_STRING, offsetof(arguments, raw), "WxH:FORMAT:RATE", files,
      .help = "the input is frames without a header, e.g. 1280x720:yuv420p:25"},
+    {"--on-error", NULL, OPTION_CHOICE, offsetof(arguments, on_error), "skip|stop", files,
+     .help = "at damage in the input: go on and count, or fail", .initial = "skip"},
     {"--drop-unsupported", NULL, OPTION_FLAG, offsetof(arguments, drop_unsupported), NULL, files,
      .help = "leave out streams the container cannot hold, rather than fail"},
     {"--start", NULL, OPTION_NUMBER, offsetof(arguments, start), "SECONDS", files,
@@ -240,6 +253,8 @@ static const option options[] = {
     {"--strength", NULL, OPTION_STRING, offsetof(arguments, strength), "S", work,
      .help = "of denoising: auto, or 0 to 1, where 1 stands for noise of 50 steps",
      .initial = "auto", .values = "auto"},
+    {"--deinterlace", NULL, OPTION_CHOICE, offsetof(arguments, deinterlace), "auto|off", work,
+     .help = "make frames that are marked as interlaced whole", .initial = "auto"},
     {"--codec", "-c", OPTION_CHOICE, offsetof(arguments, codec),
      "h264|hevc|av1|vp9|ffv1|prores|rawvideo", encoding,
      .help = "codec of the result (default the first of these that the container holds)"},

@@ -310,12 +310,21 @@ static void summarise_damage(const enhance_report *r)
 {
     if (r->lost_packets || r->damaged_frames)
         fprintf(stderr,
-                "mona: damaged input: %" PRIu64 " packets could not be decoded, %" PRIu64
-                " frames have errors\n",
+                "mona: damaged input: %" PRIu64
+                " packets could not be decoded (the frame before stays on screen), %" PRIu64
+                " frames have errors (the decoder concealed them)\n",
                 r->lost_packets, r->damaged_frames);
     if (r->moved_frames)
         fprintf(stderr, "mona: %" PRIu64 " frames had timestamps that did not ascend; moved them\n",
                 r->moved_frames);
+    if (r->moved_packets)
+        fprintf(stderr,
+                "mona: %" PRIu64
+                " packets of other streams had timestamps that did not ascend; moved them\n",
+                r->moved_packets);
+    if (r->clock_jumps)
+        fprintf(stderr, "mona: the input's clock jumped %" PRIu64 " times; joined the pieces\n",
+                r->clock_jumps);
 }
 
 /* Most memory this process ever had resident, in MiB. */

@@ -27,6 +27,7 @@ typedef struct enhance_report {
                     for */
     bool metadata_lost;                                  /* of a picture; when done */
     uint64_t lost_packets, damaged_frames, moved_frames; /* of the input so far */
+    uint64_t clock_jumps, moved_packets; /* joined; other streams' that did not ascend; when done */
 } enhance_report;
 
 typedef struct enhance_settings {
@@ -38,6 +39,8 @@ typedef struct enhance_settings {
     double start;          /* seconds left out at the beginning */
     uint64_t frames;       /* at most; 0: all */
     const char *format;    /* container of the output; NULL: by its name */
+    bool deinterlace;      /* make interlaced frames whole */
+    bool stop_on_error;    /* fail at the first damage of the input */
     bool drop_unsupported; /* leave out what the container cannot hold, rather than fail */
     encoder_choice encoder;
     pipeline_notes notes;

@@ -1,157 +1,13 @@
 #include "input.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-
-#include <libavutil/pixdesc.h>
-
+#include "complaints.h"
 #include "container.h"
 #include "pixels.h"
-
-/* What libav would report as "Invalid data" or open as something odd is said plainly here. */
-static bool check_file(const char *path, pipeline_error *error)
-{
-    struct stat status;
-    if (stat(path, &status))
-        return pipeline_fail(error, "%s: cannot be read: %s", path, strerror(errno));
-    if (S_ISDIR(status.st_mode))
-        return pipeline_fail(error, "%s: expected a video or an image, found a directory", path);
-    if (S_ISREG(status.st_mode) && !status.st_size)
-        return pipeline_fail(error, "%s: expected a video or an image, found an empty file", path);
-    return true;
-}
-
-/* "1280x720:yuv420p:25" as options of libav's raw video reader. */
-static bool describe_raw(const char *raw, AVDictionary **options, pipeline_error *error)
-{
-    char size[32], format[32], rate[32], rest;
-    if (sscanf(raw, "%31[0-9x]:%31[^:]:%31[0-9./]%c", size, format, rate, &rest) != 3 ||
-        av_get_pix_fmt(format) == AV_PIX_FMT_NONE)
-        return pipeline_fail(
-            error,
-            "--raw: expected WIDTHxHEIGHT:PIXEL_FORMAT:RATE as in 1280x720:yuv420p:25, found '%s'",
-            raw);
-    av_dict_set(options, "video_size", size, 0);
-    av_dict_set(options, "pixel_format", format, 0);
-    av_dict_set(options, "framerate", rate, 0);
-    return true;
-}
-
-static bool open_container(input *in, const input_settings *s, pipeline_error *error)
-{
-    char url[4096];
-    AVDictionary *options = NULL;
-    bool piped = !strcmp(s->path, "-");
-    if (snprintf(url, sizeof url, piped ? "pipe:0" : "file:%s", s->path) >= (int)sizeof url)
-        return pipeline_fail(error, "%s: the name is too long", in->path);
-    if (s->raw && !describe_raw(s->raw, &options, error)) {
-        av_dict_free(&options);
-        return false;
-    }
-    /* A playlist must not reach anything but files. */
-    av_dict_set(&options, "protocol_whitelist", piped ? "pipe" : "file", 0);
-    int code = avformat_open_input(&in->format, url,
-                                   s->raw ? av_find_input_format("rawvideo") : NULL, &options);
-    av_dict_free(&options);
-    if (code == AVERROR_INVALIDDATA)
-        return pipeline_fail(
-            error, "%s: expected a video or an image, found data of no known format", in->path);
-    if (code < 0)
-        return pipeline_fail_av(error, code, "%s: cannot be opened", in->path);
-    /* libav renders plain text as a terminal would and calls that a video. */
-    if (!strcmp(in->format->iformat->name, "tty"))
-        return pipeline_fail(error, "%s: expected a video or an image, found text", in->path);
-    code = avformat_find_stream_info(in->format, NULL);
-    return code >= 0 || pipeline_fail_av(error, code, "%s: cannot be read", in->path);
-}
-
-/* The first that is a video, not a picture of the file. */
-static bool find_video(input *in, pipeline_error *error)
-{
-    for (unsigned i = 0; i < in->format->nb_streams; i++) {
-        AVStream *stream = in->format->streams[i];
-        if (stream->codecpar->codec_type != AVMEDIA_TYPE_VIDEO || container_is_cover(stream))
-            continue;
-        if (!in->video)
-            in->video = stream;
-        else
-            pipeline_note(in->notes, "%s: stream %u is a video too; it is copied as it is",
-                          in->path, i);
-    }
-    return in->video ||
-           pipeline_fail(error, "%s: expected a video stream, found none among %u streams",
-                         in->path, in->format->nb_streams);
-}
-
-static bool check_video(const input *in, pipeline_error *error)
-{
-    const AVCodecParameters *video = in->video->codecpar;
-    if (video->width <= 0 || video->height <= 0)
-        return pipeline_fail(error, "%s: the video's size is unknown", in->path);
-    if (!pixels_check(in->path, video->format, error))
-        return false;
-    if (video->width > MONA_MAX_SIDE || video->height > MONA_MAX_SIDE)
-        return pipeline_fail(error, "%s: expected at most %d pixels a side, found %dx%d", in->path,
-                             MONA_MAX_SIDE, video->width, video->height);
-    return true;
-}
-
-static bool open_decoder(input *in, pipeline_error *error)
-{
-    const AVCodecParameters *video = in->video->codecpar;
-    const AVCodec *codec = avcodec_find_decoder(video->codec_id);
-    if (!codec)
-        return pipeline_fail(error, "%s: no decoder for %s", in->path,
-                             avcodec_get_name(video->codec_id));
-    in->decoder = avcodec_alloc_context3(codec);
-    if (!in->decoder)
-        return pipeline_fail(error, "out of memory");
-    int code = avcodec_parameters_to_context(in->decoder, video);
-    in->decoder->pkt_timebase = in->video->time_base;
-    in->decoder->thread_count = 0;
-    if (code >= 0)
-        code = avcodec_open2(in->decoder, codec, NULL);
-    return code >= 0 ||
-           pipeline_fail_av(error, code, "%s: the %s decoder cannot start", in->path, codec->name);
-}
 
 /* start in a stream's own time base; 0 when nothing is left out. */
 static int64_t start_in(const input *in, AVRational time_base)
 {
     return in->start == AV_NOPTS_VALUE ? 0 : av_rescale_q(in->start, AV_TIME_BASE_Q, time_base);
-}
-
-/* Moves to the last key frame before start. A file that cannot be searched is read from its
- * beginning; frames before start are dropped either way. */
-static void seek(input *in, double start)
-{
-    int64_t origin = in->format->start_time == AV_NOPTS_VALUE ? 0 : in->format->start_time;
-    in->start = origin + (int64_t)(start * AV_TIME_BASE);
-    if (in->format->iformat->flags & AVFMT_NOTIMESTAMPS)
-        in->next_pts = -start_in(in, in->video->time_base);
-    else
-        avformat_seek_file(in->format, -1, INT64_MIN, in->start, in->start, 0);
-}
-
-bool input_open(input *in, const input_settings *s, pipeline_error *error)
-{
-    bool piped = !strcmp(s->path, "-");
-    *in = (input){.path = piped ? "standard input" : s->path,
-                  .notes = s->notes,
-                  .start = AV_NOPTS_VALUE,
-                  .last_pts = INT64_MIN};
-    in->packet = av_packet_alloc();
-    in->frame = av_frame_alloc();
-    if (!in->packet || !in->frame)
-        return pipeline_fail(error, "out of memory");
-    if ((!piped && !check_file(s->path, error)) || !open_container(in, s, error) ||
-        !find_video(in, error) || !check_video(in, error) || !open_decoder(in, error))
-        return false;
-    if (s->start > 0)
-        seek(in, s->start);
-    return true;
 }
 
 frame_format input_format(const input *in)
@@ -209,31 +65,107 @@ static bool copy_packet(input *in, pipeline_error *error)
     return in->copy(in->copy_context, packet, error);
 }
 
+/* ---- packets ------------------------------------------------------------------------------ */
+
+enum { MOST_READ_ERRORS = 64 }; /* one after another; then the file has ended */
+
+/* Counts what is lost; false when that is the end. */
+static bool lose_packet(input *in, int code, pipeline_error *error)
+{
+    in->lost_packets++;
+    return !in->stop_on_error ||
+           pipeline_fail_av(error, code, "%s: damaged near %.2f s (--on-error skip goes on)",
+                            in->path, (double)in->reached / AV_TIME_BASE);
+}
+
+/* At the end: a file that announces more than it holds was cut. */
+static bool check_length(input *in, pipeline_error *error)
+{
+    const AVFormatContext *format = in->format;
+    if (format->duration <= 0 || format->duration_estimation_method != AVFMT_DURATION_FROM_STREAM ||
+        format->iformat->flags & AVFMT_NOTIMESTAMPS || !in->reached)
+        return true;
+    int64_t announced = format->duration + FFMAX(format->start_time, 0);
+    double missing = (double)(announced - in->reached) / AV_TIME_BASE;
+    if (missing < 1)
+        return true;
+    if (in->stop_on_error)
+        return pipeline_fail(error, "%s: expected %.2f s as the file announces, found %.2f",
+                             in->path, (double)announced / AV_TIME_BASE,
+                             (double)in->reached / AV_TIME_BASE);
+    pipeline_note(in->notes,
+                  "%s: cut short: of %.2f s that the file announces the last %.2f are not there",
+                  in->path, (double)announced / AV_TIME_BASE, missing);
+    return true;
+}
+
+static void remember_reached(input *in)
+{
+    const AVPacket *packet = in->packet;
+    AVRational time_base = in->format->streams[packet->stream_index]->time_base;
+    int64_t time = packet->pts != AV_NOPTS_VALUE ? packet->pts : packet->dts;
+    if (time != AV_NOPTS_VALUE)
+        in->reached = FFMAX(in->reached, av_rescale_q(time + FFMAX(packet->duration, 0), time_base,
+                                                      AV_TIME_BASE_Q));
+}
+
+/* Reads the next packet; what is damaged is left out and counted, what the system refuses to read
+ * is a failure. */
+static input_result read_packet(input *in, pipeline_error *error)
+{
+    for (int errors = 0;; errors++) {
+        int code = av_read_frame(in->format, in->packet);
+        if (code >= 0) {
+            remember_reached(in);
+            timeline_place(&in->times, in->format, in->packet);
+            return INPUT_FRAME;
+        }
+        const AVIOContext *file = in->format->pb;
+        if (file && file->error < 0 && file->error != AVERROR_EOF)
+            code = file->error;
+        if (code == AVERROR(EIO) || code == AVERROR(ENOMEM) || (file && code == file->error)) {
+            pipeline_fail_av(error, code, "%s: reading failed", in->path);
+            return INPUT_FAILED;
+        }
+        if (code == AVERROR_EOF || errors == MOST_READ_ERRORS)
+            return check_length(in, error) ? INPUT_END : INPUT_FAILED;
+        if (!lose_packet(in, code, error))
+            return INPUT_FAILED;
+    }
+}
+
 /* Reads one packet and sends it where it belongs. */
 static bool feed(input *in, pipeline_error *error)
 {
-    int code = av_read_frame(in->format, in->packet);
-    if (code == AVERROR_EOF) {
+    input_result result = read_packet(in, error);
+    if (result == INPUT_END) {
         in->draining = true;
         avcodec_send_packet(in->decoder, NULL);
-        return true;
     }
-    if (code < 0)
-        return pipeline_fail_av(error, code, "%s: reading failed", in->path);
+    if (result != INPUT_FRAME)
+        return result == INPUT_END;
 
     bool passed = true;
     if (in->packet->stream_index != in->video->index) {
         passed = copy_packet(in, error);
     } else {
-        code = avcodec_send_packet(in->decoder, in->packet);
+        int code = avcodec_send_packet(in->decoder, in->packet);
         if (code == AVERROR(ENOMEM))
             passed = pipeline_fail(error, "%s: out of memory while decoding", in->path);
         else if (code < 0)
-            in->lost_packets++;
+            passed = lose_packet(in, code, error);
     }
     av_packet_unref(in->packet);
+    if (passed && in->stop_on_error && complaints_count()) {
+        char text[256];
+        complaints_first(text, sizeof text);
+        passed = pipeline_fail(error, "%s: damaged near %.2f s: %s (--on-error skip goes on)",
+                               in->path, (double)in->reached / AV_TIME_BASE, text);
+    }
     return passed;
 }
+
+/* ---- frames ------------------------------------------------------------------------------- */
 
 /* Gives the frame its final timestamp: its own; or, where there is none, the end of the one before.
  * False: it lies before start. */
@@ -275,7 +207,18 @@ static bool check_frame(const input *in, pipeline_error *error)
                          frame->width, frame->height, pixels_name(frame->format));
 }
 
-input_result input_next(input *in, pipeline_error *error)
+static bool count_damage(input *in, pipeline_error *error)
+{
+    if (!in->frame->decode_error_flags && !(in->frame->flags & AV_FRAME_FLAG_CORRUPT))
+        return true;
+    in->damaged_frames++;
+    return !in->stop_on_error ||
+           pipeline_fail(error, "%s: a damaged frame near %.2f s (--on-error skip goes on)",
+                         in->path, (double)in->reached / AV_TIME_BASE);
+}
+
+/* The next frame that belongs to the result, as it was coded. */
+static input_result decode_next(input *in, pipeline_error *error)
 {
     for (;;) {
         int code = avcodec_receive_frame(in->decoder, in->frame);
@@ -291,15 +234,59 @@ input_result input_next(input *in, pipeline_error *error)
                 pipeline_fail_av(error, code, "%s: decoding failed", in->path);
                 return INPUT_FAILED;
             }
-            in->lost_packets++;
+            if (!lose_packet(in, code, error))
+                return INPUT_FAILED;
             continue;
         }
-        if (!check_frame(in, error))
+        if (!check_frame(in, error) || !count_damage(in, error))
             return INPUT_FAILED;
-        if (in->frame->decode_error_flags || (in->frame->flags & AV_FRAME_FLAG_CORRUPT))
-            in->damaged_frames++;
         if (place_frame(in))
             return INPUT_FRAME;
+    }
+}
+
+/* Whether the frame just decoded has to go through the deinterlacer, which is opened for it. */
+static bool needs_fields(input *in, bool *needed, pipeline_error *error)
+{
+    *needed = in->fields.graph;
+    if (in->fields.graph || !in->frame->interlaced_frame)
+        return true;
+    if (in->deinterlace) {
+        *needed = true;
+        pipeline_note(in->notes,
+                      "%s: interlaced; each frame is made whole (--deinterlace off: not)",
+                      in->path);
+        return deinterlace_open(&in->fields, in->frame, in->video->time_base, error);
+    }
+    if (!in->fields_told)
+        pipeline_note(in->notes, "%s: interlaced; enhanced as it is, the fields stay apart",
+                      in->path);
+    in->fields_told = true;
+    return true;
+}
+
+input_result input_next(input *in, pipeline_error *error)
+{
+    for (;;) {
+        bool interlaced = false;
+        int code = in->fields.graph ? deinterlace_get(&in->fields, in->frame) : AVERROR(EAGAIN);
+        if (code >= 0)
+            return INPUT_FRAME;
+        if (code == AVERROR_EOF)
+            return INPUT_END;
+        if (code != AVERROR(EAGAIN)) {
+            pipeline_fail_av(error, code, "%s: deinterlacing failed", in->path);
+            return INPUT_FAILED;
+        }
+        input_result result = decode_next(in, error);
+        if (result == INPUT_FAILED || (result == INPUT_END && !in->fields.graph))
+            return result;
+        if (result == INPUT_FRAME && !needs_fields(in, &interlaced, error))
+            return INPUT_FAILED;
+        if (result == INPUT_FRAME && !interlaced)
+            return INPUT_FRAME;
+        if (!deinterlace_put(&in->fields, result == INPUT_END ? NULL : in->frame, error))
+            return INPUT_FAILED;
     }
 }
 
@@ -321,11 +308,9 @@ bool input_copy_until(input *in, int64_t end, pipeline_error *error)
     int64_t last[64] = {0}; /* latest timestamp of each stream, shifted as the copies are */
 
     while (!in->draining && !all_audio_past(in, last, end)) {
-        int code = av_read_frame(in->format, in->packet);
-        if (code == AVERROR_EOF)
-            return true;
-        if (code < 0)
-            return pipeline_fail_av(error, code, "%s: reading failed", in->path);
+        input_result result = read_packet(in, error);
+        if (result != INPUT_FRAME)
+            return result == INPUT_END;
         unsigned index = (unsigned)in->packet->stream_index;
         AVRational time_base = in->format->streams[index]->time_base;
         int64_t dts = in->packet->dts;
@@ -345,6 +330,8 @@ bool input_copy_until(input *in, int64_t end, pipeline_error *error)
 
 void input_close(input *in)
 {
+    deinterlace_close(&in->fields);
+    timeline_close(&in->times);
     avcodec_free_context(&in->decoder);
     avformat_close_input(&in->format);
     av_packet_free(&in->packet);

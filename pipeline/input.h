@@ -9,8 +9,10 @@
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
 
+#include "deinterlace.h"
 #include "error.h"
 #include "frame.h"
+#include "timeline.h"
 
 /* Takes a packet of a stream other than the video; timestamps are in that stream's time base. False
  * stops the input. */
@@ -26,11 +28,16 @@ typedef struct input {
     AVFrame *frame;   /* the frame input_next found; reused */
     input_copy copy;
     void *copy_context;
+    timeline times;
+    deinterlacer fields; /* open from the first interlaced frame on */
+    bool deinterlace, stop_on_error;
+    bool fields_told; /* that interlaced frames are left as they are */
     int64_t start;    /* AV_TIME_BASE units, in the file's own time; AV_NOPTS_VALUE: all */
     int64_t next_pts; /* where a frame without a timestamp belongs */
     int64_t last_pts; /* of the latest frame */
+    int64_t reached;  /* where the packets read so far end, AV_TIME_BASE units */
     bool draining;
-    uint64_t lost_packets;   /* could not be decoded */
+    uint64_t lost_packets;   /* could not be read or decoded */
     uint64_t damaged_frames; /* decoded with errors */
     uint64_t moved_frames;   /* whose timestamps did not ascend */
 } input;
@@ -39,11 +46,13 @@ typedef struct input_settings {
     const char *path; /* "-": standard input; must outlive the input */
     const char *raw;  /* "WIDTHxHEIGHT:PIXEL_FORMAT:RATE" of frames without a header; NULL: none */
     double start;     /* seconds to leave out; 0: none */
+    bool deinterlace; /* make interlaced frames whole */
+    bool stop_on_error; /* fail at the first damage, rather than go on and count */
     const pipeline_notes *notes;
 } input_settings;
 
-/* Opens a file and its decoder. Refuses pixel formats that pixels.h does not know. Whether it succeeds or not,
- * input_close releases what there is. */
+/* Opens a file and its decoder. Refuses pixel formats that pixels.h does not know. Whether it
+ * succeeds or not, input_close releases what there is. */
 bool input_open(input *in, const input_settings *settings, pipeline_error *error);
 
 /* The format of every frame. */

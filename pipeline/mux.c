@@ -140,11 +140,13 @@ static bool add_streams(mux *m, const AVFormatContext *input, const AVStream *vi
     m->input_streams = input->nb_streams;
     m->stream_of = calloc(input->nb_streams, sizeof *m->stream_of);
     m->time_base_of = calloc(input->nb_streams, sizeof *m->time_base_of);
-    if (!m->stream_of || !m->time_base_of)
+    m->last_dts = calloc(input->nb_streams, sizeof *m->last_dts);
+    if (!m->stream_of || !m->time_base_of || !m->last_dts)
         return false;
     for (unsigned i = 0; i < input->nb_streams; i++) {
         const AVStream *from = input->streams[i];
         m->stream_of[i] = -1;
+        m->last_dts[i] = AV_NOPTS_VALUE;
         m->time_base_of[i] = from->time_base;
         bool copied = !container_regenerates(input, from) && container_holds(format, from);
         if ((from == video || copied) && !add_stream(m, from, video, encoder))
@@ -248,10 +250,9 @@ bool mux_open(mux *m, const mux_settings *s, const AVFormatContext *input, const
     return write_header(m, error);
 }
 
-/* Writes a packet whose timestamps are in time_base. libav takes over what the packet refers to. */
-static bool write_packet(mux *m, AVPacket *packet, AVRational time_base, pipeline_error *error)
+/* Writes a packet whose timestamps are the output stream's. libav takes over what it refers to. */
+static bool write_packet(mux *m, AVPacket *packet, pipeline_error *error)
 {
-    av_packet_rescale_ts(packet, time_base, m->format->streams[packet->stream_index]->time_base);
     packet->pos = -1;
     pthread_mutex_lock(&m->lock);
     int code = av_interleaved_write_frame(m->format, packet);
@@ -259,6 +260,25 @@ static bool write_packet(mux *m, AVPacket *packet, AVRational time_base, pipelin
         code = m->format->pb->error;
     pthread_mutex_unlock(&m->lock);
     return code >= 0 || pipeline_fail_av(error, code, "%s: cannot be written", m->name);
+}
+
+/* Containers take only packets in order of decoding. One that comes too late for that is moved to
+ * the first place there is. */
+static void make_ascend(mux *m, AVPacket *packet)
+{
+    int64_t *last = &m->last_dts[packet->stream_index];
+    const int64_t step = m->format->oformat->flags & AVFMT_TS_NONSTRICT ? 0 : 1;
+    if (packet->dts == AV_NOPTS_VALUE)
+        packet->dts = packet->pts;
+    if (packet->dts == AV_NOPTS_VALUE)
+        return;
+    if (*last != AV_NOPTS_VALUE && packet->dts < *last + step) {
+        packet->dts = *last + step;
+        if (packet->pts != AV_NOPTS_VALUE)
+            packet->pts = FFMAX(packet->pts, packet->dts);
+        m->moved++;
+    }
+    *last = packet->dts;
 }
 
 bool mux_copy(mux *m, AVPacket *packet, pipeline_error *error)
@@ -269,13 +289,17 @@ bool mux_copy(mux *m, AVPacket *packet, pipeline_error *error)
     if (m->format->output_ts_offset && edits_cut(packet, m->input->streams[from]))
         return true;
     packet->stream_index = m->stream_of[from];
-    return write_packet(m, packet, m->time_base_of[from], error);
+    av_packet_rescale_ts(packet, m->time_base_of[from],
+                         m->format->streams[packet->stream_index]->time_base);
+    make_ascend(m, packet);
+    return write_packet(m, packet, error);
 }
 
 bool mux_write(mux *m, AVPacket *packet, AVRational time_base, pipeline_error *error)
 {
     packet->stream_index = m->video->index;
-    return write_packet(m, packet, time_base, error);
+    av_packet_rescale_ts(packet, time_base, m->video->time_base);
+    return write_packet(m, packet, error);
 }
 
 bool mux_finish(mux *m, pipeline_error *error)
@@ -300,6 +324,7 @@ void mux_close(mux *m)
     outfile_discard(&m->file);
     free(m->stream_of);
     free(m->time_base_of);
+    free(m->last_dts);
     pthread_mutex_destroy(&m->lock);
     *m = (mux){0};
 }

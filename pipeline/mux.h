@@ -19,6 +19,8 @@ typedef struct mux {
     AVStream *video;
     int *stream_of;           /* output stream of each input stream, -1: not copied */
     AVRational *time_base_of; /* time base of each input stream */
+    int64_t *last_dts;        /* of each output stream's copies, in its time base */
+    uint64_t moved;           /* copies whose timestamps did not ascend */
     unsigned input_streams;
     pthread_mutex_t lock; /* decoder and encoder threads both write packets */
 } mux;

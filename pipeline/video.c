@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "channel.h"
+#include "complaints.h"
 #include "encode.h"
 #include "input.h"
 #include "mux.h"
@@ -113,7 +114,7 @@ static void *decode_all(void *argument)
         frames++;
     }
     if (limit && frames == limit)
-        input_copy_until(&v->in, v->in.next_pts, &v->decode_error);
+        input_copy_until(&v->in, v->in.frame->pts + v->in.frame->pkt_duration, &v->decode_error);
     channel_close(&v->busy);
     return NULL;
 }
@@ -255,7 +256,12 @@ static bool open_all(video *v, pipeline_error *error)
     const enhance_settings *s = v->settings;
     stage_settings stage = s->stage;
     const AVOutputFormat *format = mux_format(s->output, s->format, error);
-    input_settings input = {.path = s->input, .raw = s->raw, .start = s->start, .notes = &s->notes};
+    input_settings input = {.path = s->input,
+                            .raw = s->raw,
+                            .start = s->start,
+                            .deinterlace = s->deinterlace,
+                            .stop_on_error = s->stop_on_error,
+                            .notes = &s->notes};
     if (!format || !input_open(&v->in, &input, error))
         return false;
     stage.siting = pixels_siting(v->in.video->codecpar->chroma_location);
@@ -294,6 +300,14 @@ static bool run(video *v, pipeline_error *error)
     v->report->lost_packets = v->in.lost_packets;
     v->report->damaged_frames = v->in.damaged_frames;
     v->report->moved_frames = v->in.moved_frames;
+    if (complaints_count()) {
+        char text[256];
+        complaints_first(text, sizeof text);
+        pipeline_note(&s->notes, "%s: libav found %llu faults in the input, the first: %s",
+                      v->in.path, (unsigned long long)complaints_count(), text);
+    }
+    v->report->clock_jumps = v->in.times.jumps;
+    v->report->moved_packets = v->container.moved;
     v->report->noise = chain_noise(&v->stages);
     if (!v->report->frames && s->start > 0)
         return pipeline_fail(error, "%s: expected frames from %g s on, found none", s->input,

@@ -1,0 +1,18 @@
+/* What libav's demuxers and decoders complain of while they go on: damage that no return value
+ * shows. libav has one log for the whole process, and so this counts for the whole process. */
+#ifndef MONA_COMPLAINTS_H
+#define MONA_COMPLAINTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Listens to libav's log from now on. Counts from 0 again. */
+void complaints_listen(void);
+
+/* Errors so far. Any thread. */
+uint64_t complaints_count(void);
+
+/* The first of them, in one line. Call when no other thread reads or decodes. */
+void complaints_first(char *text, size_t size);
+
+#endif

@@ -1,0 +1,157 @@
+/* Opening an input: its container, its video stream and the decoder. */
+#include "input.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <libavutil/pixdesc.h>
+
+#include "complaints.h"
+#include "container.h"
+#include "pixels.h"
+
+/* What libav would report as "Invalid data" or open as something odd is said plainly here. */
+static bool check_file(const char *path, pipeline_error *error)
+{
+    struct stat status;
+    if (stat(path, &status))
+        return pipeline_fail(error, "%s: cannot be read: %s", path, strerror(errno));
+    if (S_ISDIR(status.st_mode))
+        return pipeline_fail(error, "%s: expected a video or an image, found a directory", path);
+    if (S_ISREG(status.st_mode) && !status.st_size)
+        return pipeline_fail(error, "%s: expected a video or an image, found an empty file", path);
+    return true;
+}
+
+/* "1280x720:yuv420p:25" as options of libav's raw video reader. */
+static bool describe_raw(const char *raw, AVDictionary **options, pipeline_error *error)
+{
+    char size[32], format[32], rate[32], rest;
+    if (sscanf(raw, "%31[0-9x]:%31[^:]:%31[0-9./]%c", size, format, rate, &rest) != 3 ||
+        av_get_pix_fmt(format) == AV_PIX_FMT_NONE)
+        return pipeline_fail(
+            error,
+            "--raw: expected WIDTHxHEIGHT:PIXEL_FORMAT:RATE as in 1280x720:yuv420p:25, found '%s'",
+            raw);
+    av_dict_set(options, "video_size", size, 0);
+    av_dict_set(options, "pixel_format", format, 0);
+    av_dict_set(options, "framerate", rate, 0);
+    return true;
+}
+
+static bool open_container(input *in, const input_settings *s, pipeline_error *error)
+{
+    char url[4096];
+    AVDictionary *options = NULL;
+    bool piped = !strcmp(s->path, "-");
+    if (snprintf(url, sizeof url, piped ? "pipe:0" : "file:%s", s->path) >= (int)sizeof url)
+        return pipeline_fail(error, "%s: the name is too long", in->path);
+    if (s->raw && !describe_raw(s->raw, &options, error)) {
+        av_dict_free(&options);
+        return false;
+    }
+    /* A playlist must not reach anything but files. */
+    av_dict_set(&options, "protocol_whitelist", piped ? "pipe" : "file", 0);
+    int code = avformat_open_input(&in->format, url,
+                                   s->raw ? av_find_input_format("rawvideo") : NULL, &options);
+    av_dict_free(&options);
+    if (code == AVERROR_INVALIDDATA)
+        return pipeline_fail(
+            error, "%s: expected a video or an image, found data of no known format", in->path);
+    if (code < 0)
+        return pipeline_fail_av(error, code, "%s: cannot be opened", in->path);
+    /* libav renders plain text as a terminal would and calls that a video. */
+    if (!strcmp(in->format->iformat->name, "tty"))
+        return pipeline_fail(error, "%s: expected a video or an image, found text", in->path);
+    code = avformat_find_stream_info(in->format, NULL);
+    return code >= 0 || pipeline_fail_av(error, code, "%s: cannot be read", in->path);
+}
+
+/* The first that is a video, not a picture of the file. */
+static bool find_video(input *in, pipeline_error *error)
+{
+    for (unsigned i = 0; i < in->format->nb_streams; i++) {
+        AVStream *stream = in->format->streams[i];
+        if (stream->codecpar->codec_type != AVMEDIA_TYPE_VIDEO || container_is_cover(stream))
+            continue;
+        if (!in->video)
+            in->video = stream;
+        else
+            pipeline_note(in->notes, "%s: stream %u is a video too; it is copied as it is",
+                          in->path, i);
+    }
+    return in->video ||
+           pipeline_fail(error, "%s: expected a video stream, found none among %u streams",
+                         in->path, in->format->nb_streams);
+}
+
+static bool check_video(const input *in, pipeline_error *error)
+{
+    const AVCodecParameters *video = in->video->codecpar;
+    if (video->width <= 0 || video->height <= 0)
+        return pipeline_fail(error, "%s: the video's size is unknown", in->path);
+    if (!pixels_check(in->path, video->format, error))
+        return false;
+    if (video->width > MONA_MAX_SIDE || video->height > MONA_MAX_SIDE)
+        return pipeline_fail(error, "%s: expected at most %d pixels a side, found %dx%d", in->path,
+                             MONA_MAX_SIDE, video->width, video->height);
+    return true;
+}
+
+static bool open_decoder(input *in, pipeline_error *error)
+{
+    const AVCodecParameters *video = in->video->codecpar;
+    const AVCodec *codec = avcodec_find_decoder(video->codec_id);
+    if (!codec)
+        return pipeline_fail(error, "%s: no decoder for %s", in->path,
+                             avcodec_get_name(video->codec_id));
+    in->decoder = avcodec_alloc_context3(codec);
+    if (!in->decoder)
+        return pipeline_fail(error, "out of memory");
+    int code = avcodec_parameters_to_context(in->decoder, video);
+    in->decoder->pkt_timebase = in->video->time_base;
+    in->decoder->thread_count = 0;
+    if (code >= 0)
+        code = avcodec_open2(in->decoder, codec, NULL);
+    return code >= 0 ||
+           pipeline_fail_av(error, code, "%s: the %s decoder cannot start", in->path, codec->name);
+}
+
+/* Moves to the last key frame before start. A file that cannot be searched is read from its
+ * beginning; frames before start are dropped either way. */
+static void seek(input *in, double start)
+{
+    int64_t origin = in->format->start_time == AV_NOPTS_VALUE ? 0 : in->format->start_time;
+    in->start = origin + (int64_t)(start * AV_TIME_BASE);
+    if (in->format->iformat->flags & AVFMT_NOTIMESTAMPS)
+        in->next_pts = -av_rescale_q(in->start, AV_TIME_BASE_Q, in->video->time_base);
+    else
+        avformat_seek_file(in->format, -1, INT64_MIN, in->start, in->start, 0);
+}
+
+bool input_open(input *in, const input_settings *s, pipeline_error *error)
+{
+    bool piped = !strcmp(s->path, "-");
+    *in = (input){.path = piped ? "standard input" : s->path,
+                  .notes = s->notes,
+                  .deinterlace = s->deinterlace,
+                  .stop_on_error = s->stop_on_error,
+                  .start = AV_NOPTS_VALUE,
+                  .last_pts = INT64_MIN};
+    in->packet = av_packet_alloc();
+    in->frame = av_frame_alloc();
+    if (!in->packet || !in->frame)
+        return pipeline_fail(error, "out of memory");
+    if ((!piped && !check_file(s->path, error)) || !open_container(in, s, error) ||
+        !find_video(in, error) || !check_video(in, error) || !open_decoder(in, error))
+        return false;
+    if (!timeline_open(&in->times, in->format))
+        return pipeline_fail(error, "out of memory");
+    if (s->start > 0)
+        seek(in, s->start);
+    /* What was said while the file was tried is no damage. */
+    complaints_listen();
+    return true;
+}

@@ -1,0 +1,105 @@
+#!/bin/sh
+# Frames and their times: variable rates, reordering, clocks that jump, timestamps that are missing, double or
+# out of order, interlaced frames, damage.
+. tests/tap.inc
+
+enhance() {
+    "$mona" enhance "$@" --stages sr --preset ultrafast < /dev/null 2> "$tmp/log"
+}
+make() {
+    ffmpeg -v error -y "$@" || echo "# could not make a test file"
+}
+count() {
+    ffprobe -v quiet -count_frames -select_streams v:0 -show_entries stream=nb_read_frames -of csv=p=0 "$1" | tr -d ',' | head -n 1
+}
+# Whether the times ascend, in steps of at most $1 seconds.
+steps() {
+    awk -v most="$1" 'NR > 1 && ($1 <= last || $1 - last > most) { bad = bad " " last "->" $1 } { last = $1 }
+        END { print (bad ? bad : "even") }'
+}
+
+"$scene" 48 "$tmp/scene.y4m"
+tiny="-vf scale=96:54 -c:v libx264 -preset veryfast -pix_fmt yuv420p"
+
+# ---- timestamps ---------------------------------------------------------------------------------
+# shellcheck disable=SC2086
+make -i "$tmp/scene.y4m" -f lavfi -i sine=300:duration=1.92 $tiny -bf 2 -c:a aac "$tmp/av.mp4"
+
+make -i "$tmp/av.mp4" -map 0 -c copy -bsf:v "setts=pts=if(eq(mod(N\,6)\,3)\,PREV_OUTPTS\,PTS):dts=DTS" "$tmp/double.mkv"
+enhance "$tmp/double.mkv" -o "$tmp/out.mkv" || not_ok "doubled timestamps" "$(cat "$tmp/log")"
+same "doubled timestamps: no frame is lost" "$(video_times "$tmp/out.mkv" | wc -l)" "$(count "$tmp/double.mkv")"
+same "doubled timestamps: they ascend" "$(video_times "$tmp/out.mkv" | steps 0.2)" even
+same "doubled timestamps: it is said" "$(grep -c 'timestamps that did not ascend; moved them' "$tmp/log")" 1
+
+# A clock that starts again, as where broadcasts were joined.
+make -i "$tmp/av.mp4" -c copy -f mpegts "$tmp/one.ts"
+make -i "$tmp/av.mp4" -c copy -output_ts_offset 5000 -f mpegts "$tmp/two.ts"
+cat "$tmp/two.ts" "$tmp/one.ts" "$tmp/two.ts" > "$tmp/jump.ts"
+for suffix in mp4 mkv ts; do
+    enhance "$tmp/jump.ts" -o "$tmp/out.$suffix" || not_ok "a clock that jumps, .$suffix" "$(cat "$tmp/log")"
+    same "a clock that jumps: no frame is lost, .$suffix" "$(video_times "$tmp/out.$suffix" | wc -l)" "$(count "$tmp/jump.ts")"
+    same "a clock that jumps: the pieces follow each other, .$suffix" "$(video_times "$tmp/out.$suffix" | steps 0.3)" even
+    same "a clock that jumps: sound stays beside the picture, .$suffix" "$(for s in v:0 a:0; do
+        ffprobe -v error -select_streams $s -show_entries packet=pts_time -of csv=p=0 "$tmp/out.$suffix" | tr -d , | sort -n | tail -n 1
+    done | tr '\n' ' ' | awk '{ d = $1 - $2; print (d < 0.2 && d > -0.2 ? "yes" : $0) }')" yes
+done
+same "a clock that jumps: it is said" "$(grep -c "clock jumped [0-9]* times; joined" "$tmp/log")" 1
+
+# Raw streams have no clock: the frames follow each other at the stream's rate.
+# shellcheck disable=SC2086
+make -i "$tmp/scene.y4m" $tiny -bf 2 -f h264 "$tmp/raw.264"
+make -i "$tmp/scene.y4m" -vf scale=96:54 -c:v mjpeg -q:v 3 -pix_fmt yuvj420p -f mjpeg "$tmp/raw.mjpeg"
+for name in raw.264 raw.mjpeg; do
+    enhance "$tmp/$name" -o "$tmp/out.mp4" || not_ok "$name" "$(cat "$tmp/log")"
+    same "$name: 48 frames, one every 40 ms" "$(video_times "$tmp/out.mp4" | wc -l) $(video_times "$tmp/out.mp4" |
+        awk '{ t = NR * 0.04 - 0.04; if ($1 - t > 0.001 || t - $1 > 0.001) bad = bad " " $1 } END { print bad }')" "48 "
+done
+
+# ---- interlaced ---------------------------------------------------------------------------------
+# Fields of two moments in one frame; half as many frames.
+make -i "$tmp/scene.y4m" -vf "scale=192:108,tinterlace=interleave_top,fieldorder=tff" -c:v libx264 -flags +ilme+ildct \
+    -x264opts tff=1 -crf 10 -pix_fmt yuv420p "$tmp/fields.mkv"
+# Frames whose lines idet takes for two moments.
+combed() {
+    ffmpeg -v info -i "$1" -vf idet -f null - 2>&1 | sed -n 's/.*Multi frame detection: TFF: *\([0-9]*\) BFF: *\([0-9]*\).*/\1 \2/p' |
+        tail -n 1 | awk '{ print $1 + $2 }'
+}
+same "the test file is combed" "$([ "$(combed "$tmp/fields.mkv")" -ge 20 ] && echo yes)" yes
+# Without enlarging, so that rows stay rows.
+"$mona" enhance "$tmp/fields.mkv" -o "$tmp/whole.mkv" --stages denoise --strength 0 -c ffv1 2> "$tmp/log"
+same "interlaced: it is said" "$(grep -c 'interlaced; each frame is made whole' "$tmp/log")" 1
+# idet needs a few frames before it trusts what it sees.
+same "interlaced: nothing stays combed" "$([ "$(combed "$tmp/whole.mkv")" -le 5 ] && echo yes)" yes
+same "interlaced: as many frames at the same times" "$(video_times "$tmp/whole.mkv")" "$(video_times "$tmp/fields.mkv")"
+"$mona" enhance "$tmp/fields.mkv" -o "$tmp/left.mkv" --stages denoise --strength 0 -c ffv1 --deinterlace off 2> "$tmp/log"
+same "--deinterlace off: it is said" "$(grep -c 'interlaced; enhanced as it is' "$tmp/log")" 1
+same "--deinterlace off: it stays combed" "$([ "$(combed "$tmp/left.mkv")" -ge 20 ] && echo yes)" yes
+enhance "$tmp/fields.mkv" -o "$tmp/few.mkv" --frames 7
+same "interlaced: --frames 7 gives 7" "$(count "$tmp/few.mkv")" 7
+
+# ---- damage -------------------------------------------------------------------------------------
+# shellcheck disable=SC2086
+make -i "$tmp/scene.y4m" -f lavfi -i sine=300:duration=1.92 $tiny -g 12 -bf 0 -c:a aac "$tmp/good.mkv"
+{ head -c 12000 "$tmp/good.mkv"; head -c 2500 /dev/zero; tail -c +14501 "$tmp/good.mkv"; } > "$tmp/hole.mkv"
+enhance "$tmp/hole.mkv" -o "$tmp/out.mkv" || not_ok "a hole in the file" "$(cat "$tmp/log")"
+same "a hole in the file: every frame that can be decoded is there" "$(count "$tmp/out.mkv")" "$(count "$tmp/hole.mkv")"
+same "a hole in the file: what follows it keeps its time" "$(video_times "$tmp/out.mkv" | tail -n 1)" \
+    "$(video_times "$tmp/good.mkv" | tail -n 1)"
+same "a hole in the file: it is said what was done" "$(grep -c 'hole.mkv: libav found [0-9]* faults' "$tmp/log")" 1
+rm -f "$tmp/out.mkv"
+enhance "$tmp/hole.mkv" -o "$tmp/out.mkv" --on-error stop
+same "--on-error stop ends there with status 1 and no file" \
+    "$? $(grep -c 'hole.mkv: .*damaged' "$tmp/log") $([ -e "$tmp/out.mkv" ] && echo file)" "1 1 "
+
+# shellcheck disable=SC2086
+make -stream_loop 3 -i "$tmp/scene.y4m" $tiny -movflags +faststart "$tmp/long.mp4"
+make -i "$tmp/long.mp4" -c copy "$tmp/long.mkv"
+for name in long.mp4 long.mkv; do
+    head -c $(($(wc -c < "$tmp/$name") / 2)) "$tmp/$name" > "$tmp/cut_$name"
+    enhance "$tmp/cut_$name" -o "$tmp/out.mkv" || not_ok "$name cut in half" "$(cat "$tmp/log")"
+    same "$name cut in half: every frame that is there" "$(count "$tmp/out.mkv")" "$(count "$tmp/cut_$name")"
+    same "$name cut in half: it is said" "$(grep -c 'cut short' "$tmp/log")" 1
+    rm -f "$tmp/out.mkv"
+    enhance "$tmp/cut_$name" -o "$tmp/out.mkv" --on-error stop
+    same "$name cut in half, --on-error stop: status 1 and no file" "$? $([ -e "$tmp/out.mkv" ] && echo file)" "1 "
+done
