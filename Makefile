@@ -220,9 +220,9 @@ bench-peers: deps
 
 # Published speeds of networks on the 310 beside the time model's.
 PUBLISHED_SRC := tests/bench/published.c $(wildcard tests/bench/published/*.c)
-$(BUILD)/tests/published: $(PUBLISHED_SRC) tests/bench/published/published.h $(BUILD)/libmona.a Makefile
+$(BUILD)/tests/published: $(PUBLISHED_SRC) tests/bench/published/published.h $(BUILD)/formats/file.o $(BUILD)/formats/error.o $(BUILD)/libmona.a Makefile
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(filter-out -MMD -MP,$(HOST_CFLAGS)) $(CFLAGS) $(LDFLAGS) -o $@ $(PUBLISHED_SRC) $(BUILD)/libmona.a -pthread -lm
+	$(Q)$(CC) $(filter-out -MMD -MP,$(HOST_CFLAGS)) $(CFLAGS) $(LDFLAGS) -o $@ $(PUBLISHED_SRC) $(BUILD)/formats/file.o $(BUILD)/formats/error.o $(BUILD)/libmona.a -pthread -lm
 
 bench-published: $(BUILD)/tests/published
 	$(Q)$(BUILD)/tests/published --report

@@ -1,8 +1,5 @@
-/* Benchmarks on the model of the Ascend 310. Every figure is modelled.
- *
- * A tall frame is sampled: deep inside a band every strip takes the same time, so a frame of H rows
- * takes t(h1) + (t(h2) - t(h1)) * (H - h1) / (h2 - h1), from runs on frames of h1 and h2 rows of
- * its full width. */
+/* Benchmarks on the model of the Ascend 310. Every figure is modelled; tall frames are sampled
+ * (modelled.h). */
 #include "modelled_bench.h"
 
 #include <errno.h>
@@ -15,8 +12,6 @@
 #include "modelled.h"
 #include "options.h"
 #include "timeline.h"
-
-enum { SHORT_ROWS = 96, LONG_ROWS = 160 };
 
 /* One run, or an estimate from two: everything in it grows linearly with the rows. */
 typedef struct sample {
@@ -81,26 +76,20 @@ static bool take_sample(sample *s, const char *name, const mona_model *model, mo
     return done;
 }
 
-static double grow(double a, double b, double factor)
-{
-    return a + (b - a) * factor;
-}
-
 /* Turns *s into what a frame of `rows` rows would have taken. */
 static void extrapolate(sample *s, const sample *longer, uint32_t rows)
 {
-    const double factor = ((double)rows - SHORT_ROWS) / (LONG_ROWS - SHORT_ROWS);
-    s->cycles = grow(s->cycles, longer->cycles, factor);
-    s->gm_read = grow(s->gm_read, longer->gm_read, factor);
-    s->gm_written = grow(s->gm_written, longer->gm_written, factor);
+    s->cycles = modelled_grown(s->cycles, longer->cycles, rows);
+    s->gm_read = modelled_grown(s->gm_read, longer->gm_read, rows);
+    s->gm_written = modelled_grown(s->gm_written, longer->gm_written, rows);
     s->findings += longer->findings;
     for (unsigned o = 0; o < s->op_count; o++) {
         mona_modelled_op *a = &s->ops[o];
         const mona_modelled_op *b = &longer->ops[o];
-        a->cycles = grow(a->cycles, b->cycles, factor);
-        a->cube_useful = grow(a->cube_useful, b->cube_useful, factor);
+        a->cycles = modelled_grown(a->cycles, b->cycles, rows);
+        a->cube_useful = modelled_grown(a->cube_useful, b->cube_useful, rows);
         for (int p = 0; p < AC_PIPE_ALL; p++)
-            a->busy[p] = grow(a->busy[p], b->busy[p], factor);
+            a->busy[p] = modelled_grown(a->busy[p], b->busy[p], rows);
     }
 }
 
@@ -196,13 +185,14 @@ bool modelled_bench(const char *name, const mona_model *model, const mona_config
                     const modelled_options *options)
 {
     const uint32_t rows = config->sizes[0].height;
-    const bool sampled = !model->tensors[0].height && rows > LONG_ROWS;
+    const bool sampled = !model->tensors[0].height && rows > MODELLED_LONG_ROWS;
     sample s = {0}, longer = {0};
     timeline t = {0};
     const bool drawn = options->trace || options->plot;
-    bool done = take_sample(&s, name, model, *config, sampled ? SHORT_ROWS : 0, drawn ? &t : NULL);
+    bool done =
+        take_sample(&s, name, model, *config, sampled ? MODELLED_SHORT_ROWS : 0, drawn ? &t : NULL);
     if (done && sampled) {
-        done = take_sample(&longer, name, model, *config, LONG_ROWS, NULL);
+        done = take_sample(&longer, name, model, *config, MODELLED_LONG_ROWS, NULL);
         if (done)
             extrapolate(&s, &longer, rows);
     }

@@ -22,4 +22,14 @@ void mona_session_observe(mona_session *session,
                           void (*observe)(void *observer, const ac_model_event *event),
                           void *observer);
 
+/* A tall frame is sampled: deep inside a band every strip takes the same time, so whatever a frame
+ * of `rows` rows takes follows from what frames of these two heights and its full width take. */
+enum { MODELLED_SHORT_ROWS = 96, MODELLED_LONG_ROWS = 160 };
+
+static inline double modelled_grown(double of_short, double of_long, uint32_t rows)
+{
+    return of_short + (of_long - of_short) * ((double)rows - MODELLED_SHORT_ROWS) /
+                          (MODELLED_LONG_ROWS - MODELLED_SHORT_ROWS);
+}
+
 #endif

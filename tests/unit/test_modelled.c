@@ -121,9 +121,10 @@ static void short_frames_predict_tall_ones(void **state)
     (void)state;
     const mona_model model = shipped("sr_x2_fast");
     const mona_config config = {.device = mona_device_find("model310")};
-    const frame a = run(&model, config, 320, 96), b = run(&model, config, 320, 160);
+    const frame a = run(&model, config, 320, MODELLED_SHORT_ROWS);
+    const frame b = run(&model, config, 320, MODELLED_LONG_ROWS);
     const frame whole = run(&model, config, 320, 400);
-    const double predicted = a.cycles + (b.cycles - a.cycles) * (400 - 96) / (160 - 96.);
+    const double predicted = modelled_grown(a.cycles, b.cycles, 400);
     assert_true(predicted > 0.98 * whole.cycles && predicted < 1.02 * whole.cycles);
     free(a.out), free(b.out), free(whole.out);
 }

@@ -1,34 +1,9 @@
 /* A model file on the device model310. */
-#include <stdio.h>
 #include <stdlib.h>
 
+#include "formats/file.h"
 #include "modelled.h"
 #include "published.h"
-
-enum { SHORT_ROWS = 96, LONG_ROWS = 160 };
-
-typedef struct file {
-    uint8_t *bytes;
-    size_t size;
-} file;
-
-static file read_whole(const char *path)
-{
-    file f = {NULL, 0};
-    FILE *in = fopen(path, "rb");
-    if (!in)
-        return f;
-    if (fseek(in, 0, SEEK_END) == 0 && ftell(in) > 0) {
-        f.size = (size_t)ftell(in);
-        f.bytes = aligned_alloc(MONA_ALIGNMENT,
-                                (f.size + MONA_ALIGNMENT - 1) / MONA_ALIGNMENT * MONA_ALIGNMENT);
-        rewind(in);
-        if (f.bytes && fread(f.bytes, 1, f.size, in) != f.size)
-            f.size = 0;
-    }
-    fclose(in);
-    return f;
-}
 
 static void add_reports(const mona_session *session, depth_first *sum)
 {
@@ -68,22 +43,20 @@ static bool run_rows(const mona_model *model, uint32_t width, uint32_t rows, dep
     return done;
 }
 
-static double grown(double less, double more, uint32_t rows)
-{
-    return less + (more - less) * ((double)rows - SHORT_ROWS) / (LONG_ROWS - SHORT_ROWS);
-}
-
 bool run_depth_first(const char *path, uint32_t width, uint32_t height, depth_first *result)
 {
-    const file f = read_whole(path);
+    format_error error;
+    uint8_t *bytes = NULL;
+    size_t size;
     mona_model model;
     depth_first less, more;
-    const bool done = f.bytes && mona_model_open(&model, f.bytes, f.size) == MONA_OK &&
-                      run_rows(&model, width, SHORT_ROWS, &less) &&
-                      run_rows(&model, width, LONG_ROWS, &more);
-    free(f.bytes);
+    const bool done = file_read(path, "a .mona model", SIZE_MAX, &bytes, &size, &error) &&
+                      mona_model_open(&model, bytes, size) == MONA_OK &&
+                      run_rows(&model, width, MODELLED_SHORT_ROWS, &less) &&
+                      run_rows(&model, width, MODELLED_LONG_ROWS, &more);
+    free(bytes);
     if (done)
-        *result =
-            (depth_first){grown(less.ms, more.ms, height), grown(less.bytes, more.bytes, height)};
+        *result = (depth_first){modelled_grown(less.ms, more.ms, height),
+                                modelled_grown(less.bytes, more.bytes, height)};
     return done;
 }

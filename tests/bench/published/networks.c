@@ -516,66 +516,51 @@ static void real_esrgan(network *n)
 
 typedef struct row {
     const char *name;
-    double per_second; /* images of one chip */
     void (*build)(network *);
-    uint32_t batch;
+    double per_second;         /* images of one chip, one at a time */
+    uint32_t batch;            /* published too; 0: none is */
+    double batched_per_second; /* images in batches of that */
 } row;
 
 static const row published[NETWORKS] = {
-    {"dncnn-s 481", 23.79, dncnn, 1},
-    {"edsr x2 1020", 4.911 / 4, edsr_1020, 1},
-    {"edsr x2 256", 22.37, edsr_256, 1},
-    {"googlenet", 1865 / 4.0, googlenet, 1},
-    {"mobilenet v1", 953.5, mobilenet_v1, 1},
-    {"rcan x2 256", 2.320, rcan, 1},
-    {"rdn x2 114", 7.394, rdn, 1},
-    {"real-esrgan x4 64", 140.25 / 4, real_esrgan, 1},
-    {"resnet-101", 247.9, resnet101, 1},
-    {"resnet-152", 180.1, resnet152, 1},
-    {"resnet-18", 787.7, resnet18, 1},
-    {"resnet-34", 503.5, resnet34, 1},
-    {"resnet-50", 1617 / 4.0, resnet50, 1},
-    {"squeezenet 1.1", 1147, squeezenet, 1},
-    {"srcnn x2 256", 348.0, srcnn, 1},
-    {"wdsr x2 1020", 5.936 / 4, wdsr, 1},
-    {"yolov3 416", 384.8 / 4, yolo_v3, 1},
+    {"dncnn-s 481", dncnn, 23.79, 16, 22.29},
+    {"edsr x2 1020", edsr_1020, 4.911 / 4, 4, 4.645 / 4},
+    {"edsr x2 256", edsr_256, 22.37, 0, 0},
+    {"googlenet", googlenet, 1865 / 4.0, 16, 4819 / 4.0},
+    {"mobilenet v1", mobilenet_v1, 953.5, 16, 1680},
+    {"rcan x2 256", rcan, 2.320, 0, 0},
+    {"rdn x2 114", rdn, 7.394, 0, 0},
+    {"real-esrgan x4 64", real_esrgan, 140.25 / 4, 16, 117.78 / 4},
+    {"resnet-101", resnet101, 247.9, 16, 401.0},
+    {"resnet-152", resnet152, 180.1, 16, 291.0},
+    {"resnet-18", resnet18, 787.7, 16, 1509.6},
+    {"resnet-34", resnet34, 503.5, 16, 939},
+    {"resnet-50", resnet50, 1617 / 4.0, 16, 2441 / 4.0},
+    {"squeezenet 1.1", squeezenet, 1147, 16, 2506},
+    {"srcnn x2 256", srcnn, 348.0, 0, 0},
+    {"wdsr x2 1020", wdsr, 5.936 / 4, 8, 6.124 / 4},
+    {"yolov3 416", yolo_v3, 384.8 / 4, 16, 440.9 / 4},
 };
 
-static const row batched[BATCHED] = {
-    {"dncnn-s 481", 22.29, dncnn, 16},
-    {"edsr x2 1020", 4.645 / 4, edsr_1020, 4},
-    {"googlenet", 4819 / 4.0, googlenet, 16},
-    {"mobilenet v1", 1680, mobilenet_v1, 16},
-    {"real-esrgan x4 64", 117.78 / 4, real_esrgan, 16},
-    {"resnet-101", 401.0, resnet101, 16},
-    {"resnet-152", 291.0, resnet152, 16},
-    {"resnet-18", 1509.6, resnet18, 16},
-    {"resnet-34", 939, resnet34, 16},
-    {"resnet-50", 2441 / 4.0, resnet50, 16},
-    {"squeezenet 1.1", 2506, squeezenet, 16},
-    {"wdsr x2 1020", 6.124 / 4, wdsr, 8},
-    {"yolov3 416", 440.9 / 4, yolo_v3, 16},
-};
-
-static void build(network *networks, const row *rows, uint32_t count)
+static void build(network *n, const row *r, uint32_t batch, double per_second)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        memset(&networks[i], 0, sizeof networks[i]);
-        networks[i].name = rows[i].name;
-        networks[i].batch = rows[i].batch;
-        networks[i].published_ms = 1000 * rows[i].batch / rows[i].per_second;
-        rows[i].build(&networks[i]);
-    }
+    *n = (network){.name = r->name, .batch = batch, .published_ms = 1000 * batch / per_second};
+    r->build(n);
 }
 
 void build_networks(network networks[NETWORKS])
 {
-    build(networks, published, NETWORKS);
+    for (uint32_t i = 0; i < NETWORKS; i++)
+        build(&networks[i], &published[i], 1, published[i].per_second);
 }
 
 void build_batched(network networks[BATCHED])
 {
-    build(networks, batched, BATCHED);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < NETWORKS; i++)
+        if (published[i].batch)
+            build(&networks[count++], &published[i], published[i].batch,
+                  published[i].batched_per_second);
 }
 
 /* ---- for comparison ------------------------------------------------------------------------- */
@@ -613,11 +598,12 @@ static void block_separate(network *n)
 void build_compared(network networks[COMPARED])
 {
     static const row compared[COMPARED] = {
-        {"sr_x2_fast 1080p", 1, sr_x2_fast, 1},
-        {"block, fused", 1, block_fused, 1},
-        {"block, separate", 1, block_separate, 1},
+        {"sr_x2_fast 1080p", sr_x2_fast, 1, 0, 0},
+        {"block, fused", block_fused, 1, 0, 0},
+        {"block, separate", block_separate, 1, 0, 0},
     };
-    build(networks, compared, COMPARED);
+    for (uint32_t i = 0; i < COMPARED; i++)
+        build(&networks[i], &compared[i], 1, compared[i].per_second);
 }
 
 double map_traffic(const network *n)

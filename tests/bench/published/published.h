@@ -61,8 +61,8 @@ void build_compared(network networks[COMPARED]);
 /* Bytes of maps that the tasks read and write. */
 double map_traffic(const network *n);
 
-/* A frame of width x height through a model file on the device model310, depth-first, sampled by
- * frames of 96 and 160 rows. False: it cannot be had. */
+/* A frame of width x height through a model file on the device model310, depth-first, sampled
+ * (modelled.h). False: it cannot be had. */
 typedef struct depth_first {
     double ms, bytes;
 } depth_first;
