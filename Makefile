@@ -190,7 +190,13 @@ $(BUILD)/tests/checkops: tests/checkops.c $(BUILD)/libmona.a Makefile
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(HOST_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< $(BUILD)/libmona.a -pthread -lm
 
-check: all $(BUILD)/scene $(BUILD)/firmware $(UNIT) $(BUILD)/tests/checkops $(BUILD)/tests/published
+# Writes the network that changes nothing, for pictures.sh.
+$(BUILD)/neutral: tests/e2e/neutral.c $(BUILD)/gen/onnx.pb-c.o Makefile
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(HOST_CFLAGS) $(call PKG,libprotobuf-c) $(CFLAGS) $(LDFLAGS) -o $@ $< $(BUILD)/gen/onnx.pb-c.o \
+	    $(shell pkg-config --libs libprotobuf-c 2>/dev/null)
+
+check: all $(BUILD)/scene $(BUILD)/neutral $(BUILD)/firmware $(UNIT) $(BUILD)/tests/checkops $(BUILD)/tests/published
 	$(Q)BUILD=$(BUILD) CC='$(CC)' SANITIZE='$(SANITIZE)' sh tests/run.sh
 
 # The engine and its kernels on ARMv8-A, emulated; on such a machine itself `check` does more.

@@ -7,8 +7,7 @@
 #include <float.h>
 
 #include "libc.h"
-#include "model_format.h"
-#include "mona.h"
+#include "model.h"
 #include "../ops/ops.h"
 
 const char *mona_status_text(mona_status status)
@@ -176,7 +175,7 @@ static mona_status check_op(const mona_model *m, const mona_file_op *op, uint8_t
     return class->check(op, inputs, &output, m->data, m->header->data_bytes);
 }
 
-static mona_status check_records(const mona_model *m)
+mona_status mona_model_check(const mona_model *m)
 {
     uint8_t written[MONA_MAX_TENSORS] = {0};
     for (uint32_t i = 0; i < m->header->tensor_count; i++) {
@@ -220,7 +219,7 @@ mona_status mona_model_open(mona_model *model, const void *bytes, size_t size)
     };
     if (m.strings[h->strings_bytes - 1] || m.strings[0])
         return MONA_ERR_MODEL;
-    status = check_records(&m);
+    status = mona_model_check(&m);
     if (!status)
         *model = m;
     return status;

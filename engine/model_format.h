@@ -125,8 +125,10 @@ typedef struct mona_file_conv {
 typedef struct mona_file_load {
     uint8_t block[MONA_OP_MAX_INPUTS]; /* of each input: 1, 2, 3 or 4; channel (c, dy, dx) of block x
                                           block is c * block^2 + dy * block + dx */
-    uint16_t scale[MONA_OP_MAX_INPUTS]; /* f16: F16 results are f16(q * scale); quantised results take
-                                           the samples as they are and scale is 1 */
+    uint16_t scale[MONA_OP_MAX_INPUTS]; /* f16: F16 results are f16(q * scale); U8 results of U16
+                                           planes are saturate(round_half_even(q * scale)), scale in
+                                           0..1; other quantised results take the samples as they are
+                                           and scale is 1 */
 } mona_file_load;
 
 typedef struct mona_file_store {

@@ -66,6 +66,7 @@ enum {
     MONA_MAX_CHANNELS = 16384,
     MONA_MAX_SIDE = 32768,    /* rows or columns of any tensor */
     MONA_MAX_THREADS = 64,
+    MONA_MAX_DEPTH = 10,      /* bits of a sample that mona_model_deepen can provide for */
     MONA_ALIGNMENT = 64,      /* of a model in memory, of an arena and of stream memory */
 };
 
@@ -114,6 +115,16 @@ unsigned mona_model_output_count(const mona_model *model);
 /* index is below the matching count. */
 mona_tensor_info mona_model_input(const mona_model *model, unsigned index);
 mona_tensor_info mona_model_output(const mona_model *model, unsigned index);
+
+/* A model for planes of 8 bits as one for planes of 9 to MONA_MAX_DEPTH: its inputs and outputs of U8
+ * become U16 with samples of so many bits in the low ones. The network sees samples rounded to 8 bits;
+ * the picture it corrects, a residual, a resampled plane, keeps all of them: a network that corrects
+ * nothing returns what it was given. memory: mona_model_deep_bytes() bytes aligned to MONA_ALIGNMENT;
+ * *deep refers to it and to model's bytes, which must stay. MONA_ERR_UNSUPPORTED: the model has no
+ * picture apart from its features. */
+size_t mona_model_deep_bytes(const mona_model *model);
+mona_status mona_model_deepen(mona_model *deep, void *memory, size_t bytes, const mona_model *model,
+                              unsigned bits);
 
 /* ---- devices ------------------------------------------------------------------------------ */
 

@@ -13,8 +13,10 @@ static mona_status check(const mona_file_op *op, const mona_shape *inputs, const
         if (block < 1 || block > 4 || inputs[i].type != inputs[0].type ||
             !f16_finite(op->load.scale[i]))
             return MONA_ERR_MODEL;
-        if (output->type != MONA_F16 &&
-            (output->type != inputs[i].type || op->load.scale[i] != F16_ONE))
+        const bool narrowed = output->type == MONA_U8 && inputs[i].type == MONA_U16;
+        if (narrowed ? op->load.scale[i] > F16_ONE
+                     : output->type != MONA_F16 &&
+                           (output->type != inputs[i].type || op->load.scale[i] != F16_ONE))
             return MONA_ERR_MODEL;
         channels += (uint64_t)inputs[i].channels * block * block;
     }

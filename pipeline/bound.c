@@ -14,12 +14,34 @@ void *bound_allocate(size_t bytes)
     return memory;
 }
 
+static bool deepen(bound_model *bound, mona_model *deep, const mona_model *model, const char *name,
+                   unsigned bits, pipeline_error *error)
+{
+    const size_t bytes = mona_model_deep_bytes(model);
+    bound->deep = bound_allocate(bytes);
+    if (!bound->deep)
+        return pipeline_fail(error, "out of memory");
+    const mona_status status = mona_model_deepen(deep, bound->deep, bytes, model, bits);
+    return !status || pipeline_fail(error, "model %s cannot be used with %u bits a sample: %s",
+                                    name, bits, mona_status_text(status));
+}
+
 bool bound_open(bound_model *bound, const mona_model *model, const char *name,
                 const mona_config *config, pipeline_error *error)
 {
+    return bound_open_deep(bound, model, name, 8, config, error);
+}
+
+bool bound_open_deep(bound_model *bound, const mona_model *model, const char *name, unsigned bits,
+                     const mona_config *config, pipeline_error *error)
+{
+    mona_model deep;
     *bound = (bound_model){.plan_memory = bound_allocate(mona_plan_bytes())};
     if (!bound->plan_memory)
         return pipeline_fail(error, "out of memory");
+    if (bits > 8 && !deepen(bound, &deep, model, name, bits, error))
+        return false;
+    model = bits > 8 ? &deep : model;
 
     mona_status status = mona_plan_make(&bound->plan, bound->plan_memory, model, config);
     if (status == MONA_ERR_DEVICE && config->cpu)
@@ -47,6 +69,7 @@ void bound_close(bound_model *bound)
     mona_session_close(bound->session);
     free(bound->arena);
     free(bound->plan_memory);
+    free(bound->deep);
     *bound = (bound_model){0};
 }
 

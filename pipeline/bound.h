@@ -9,6 +9,7 @@
 #include "mona.h"
 
 typedef struct bound_model {
+    void *deep; /* the model for samples of more than 8 bits */
     void *plan_memory;
     mona_plan *plan;
     void *arena;
@@ -19,6 +20,10 @@ typedef struct bound_model {
  * or not, bound_close releases what there is. */
 bool bound_open(bound_model *bound, const mona_model *model, const char *name,
                 const mona_config *config, pipeline_error *error);
+
+/* The same for planes of so many bits a sample: 8, or more in 16-bit words. */
+bool bound_open_deep(bound_model *bound, const mona_model *model, const char *name, unsigned bits,
+                     const mona_config *config, pipeline_error *error);
 
 /* A zeroed bound_model is allowed. */
 void bound_close(bound_model *bound);

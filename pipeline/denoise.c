@@ -77,7 +77,8 @@ static bool open_pass(denoise_pass *pass, const denoiser *d, const stage_setting
                                   .bits = d->frame.bits,
                                   .multiple = 2};
     roles_bind(&model->model, &pass->format, &config);
-    return bound_open(&pass->bound, &model->model, model->name, &config, error) &&
+    return bound_open_deep(&pass->bound, &model->model, model->name, d->frame.bits, &config,
+                           error) &&
            check_outputs(pass, model, error) && (!grey || make_grey(pass, error));
 }
 
@@ -129,7 +130,7 @@ static void set_noise(void *argument)
 
     if (d->strength < 0) {
         float now = noise_sigma(d->work, job->in->data[job->plane], job->in->stride[job->plane],
-                                size.width, size.height, d->spacing);
+                                size.width, size.height, d->frame.bits, d->spacing);
         float *smooth = &d->sigma[job->plane];
         *smooth = *smooth < 0 ? now : *smooth + SMOOTHING * (now - *smooth);
         sigma = *smooth < most ? *smooth : most;

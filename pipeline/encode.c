@@ -111,13 +111,16 @@ static bool check_picture(const AVCodec *libav, const codec *c, const encoder_se
     if (!known)
         return pipeline_fail(error, "%s (%s) cannot hold %s; -c ffv1 would", c->name, c->encoder,
                              name ? name : "this pixel format");
+    /* libav's FFV1 loses samples at the edges of chroma that is a quarter and has no whole number. */
     const frame_format frame = pixels_frame_format(s->pix_fmt, s->width, s->height);
-    const unsigned across = 1u << frame.shift_x, down = 1u << frame.shift_y;
-    if (c->even && (frame.width % across || frame.height % down))
+    const uint32_t across = 1u << frame.shift_x, down = 1u << frame.shift_y;
+    const bool whole = c->even || (c->id == AV_CODEC_ID_FFV1 && (across > 2 || down > 2));
+    if (whole && (frame.width % across || frame.height % down))
         return pipeline_fail(error,
                              "%s in %s holds multiples of %ux%u only, the result is %ux%u; a stage "
-                             "that enlarges makes it even, and -c ffv1 holds any size",
-                             c->name, name, across, down, frame.width, frame.height);
+                             "that enlarges makes it even, and -c %s holds any size",
+                             c->name, name, across, down, frame.width, frame.height,
+                             c->even ? "ffv1" : "rawvideo");
     return true;
 }
 

@@ -27,25 +27,39 @@
  * alone has s = 0.29. */
 #include "noise.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define QUANTILE 0.10
 #define QUANTILE_BIAS 0.89
 
-/* Sum of |r| over one block whose first sample is at p; *level: sum of its samples. */
-static uint32_t block_response(const uint8_t *p, ptrdiff_t stride, unsigned spacing,
-                               uint32_t *level)
+static inline int sample_at(const uint8_t *p, bool wide)
 {
-    const ptrdiff_t down = stride * (ptrdiff_t)spacing, right = (ptrdiff_t)spacing;
+    uint16_t value;
+    if (!wide)
+        return *p;
+    memcpy(&value, p, sizeof value);
+    return value;
+}
+
+/* Sum of |r| over one block whose first sample is at p; *level: sum of its samples. */
+static inline uint32_t block_response(const uint8_t *p, ptrdiff_t stride, unsigned spacing,
+                                      const bool wide, uint32_t *level)
+{
+    const ptrdiff_t size = wide ? 2 : 1;
+    const ptrdiff_t down = stride * (ptrdiff_t)spacing, right = (ptrdiff_t)spacing * size;
     uint32_t sum = 0;
     for (unsigned y = 0; y < NOISE_BLOCK; y++, p += stride)
         for (unsigned x = 0; x < NOISE_BLOCK; x++) {
-            const uint8_t *c = p + x, *above = c - down, *below = c + down;
-            int r = above[-right] - 2 * above[0] + above[right] - 2 * c[-right] + 4 * c[0] -
-                    2 * c[right] + below[-right] - 2 * below[0] + below[right];
+            const uint8_t *c = p + x * size, *above = c - down, *below = c + down;
+            int r = sample_at(above - right, wide) - 2 * sample_at(above, wide) +
+                    sample_at(above + right, wide) - 2 * sample_at(c - right, wide) +
+                    4 * sample_at(c, wide) - 2 * sample_at(c + right, wide) +
+                    sample_at(below - right, wide) - 2 * sample_at(below, wide) +
+                    sample_at(below + right, wide);
             sum += (uint32_t)abs(r);
-            *level += c[0];
+            *level += (uint32_t)sample_at(c, wide);
         }
     return sum;
 }
@@ -74,8 +88,9 @@ static uint32_t block_step(uint32_t width, uint32_t height)
 }
 
 float noise_sigma(noise_work *work, const uint8_t *plane, ptrdiff_t stride, uint32_t width,
-                  uint32_t height, unsigned spacing)
+                  uint32_t height, unsigned bits, unsigned spacing)
 {
+    const unsigned more = bits - 8;
     enum { AREA = NOISE_BLOCK * NOISE_BLOCK };
     const uint32_t step = block_step(width, height);
     uint32_t all = 0, inside = 0;
@@ -84,13 +99,14 @@ float noise_sigma(noise_work *work, const uint8_t *plane, ptrdiff_t stride, uint
     for (uint32_t y = spacing; y + NOISE_BLOCK + spacing <= height; y += step)
         for (uint32_t x = spacing; x + NOISE_BLOCK + spacing <= width; x += step) {
             uint32_t level = 0;
-            const uint8_t *first = plane + (ptrdiff_t)y * stride + x;
-            uint32_t response = block_response(first, stride, spacing, &level);
-            uint32_t bin = response * NOISE_BIN_STEPS / AREA;
+            const uint8_t *first = plane + (ptrdiff_t)y * stride + (ptrdiff_t)x * (more ? 2 : 1);
+            uint32_t response = more ? block_response(first, stride, spacing, true, &level)
+                                     : block_response(first, stride, spacing, false, &level);
+            uint32_t bin = response * NOISE_BIN_STEPS / AREA >> more;
             bin = bin < NOISE_BINS ? bin : NOISE_BINS - 1;
             work->all[bin]++;
             all++;
-            if (level > 20 * AREA && level < 231 * AREA) {
+            if (level >> more > 20 * AREA && level >> more < 231 * AREA) {
                 work->inside[bin]++;
                 inside++;
             }

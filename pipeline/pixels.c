@@ -49,10 +49,11 @@ bool pixels_check(const char *path, int format, pipeline_error *error)
 {
     const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(format);
     return (d && has_planes(d)) ||
-           pipeline_fail(error,
-                         "%s: expected planes of luma and chroma, or grey, of %d bits a sample, "
-                         "found %s",
-                         path, PIXELS_MAX_BITS, pixels_name(format));
+           pipeline_fail(
+               error,
+               "%s: expected planes of luma and chroma, or grey, of 8 to %d bits a sample, "
+               "found %s",
+               path, PIXELS_MAX_BITS, pixels_name(format));
 }
 
 frame_format pixels_frame_format(int format, int width, int height)

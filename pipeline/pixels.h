@@ -10,7 +10,7 @@
 #include "frame.h"
 #include "siting.h"
 
-enum { PIXELS_MAX_BITS = 8 }; /* of a sample */
+enum { PIXELS_MAX_BITS = MONA_MAX_DEPTH };
 
 /* A format of planes that mona works on: luma or grey, with or without chroma of any subsampling
  * and alpha, 8 to PIXELS_MAX_BITS bits a sample. The error names the file, path. */

@@ -15,7 +15,7 @@ static bool open_doubler(bound_model *bound, const named_model *model,
     mona_config config = stage_config(settings);
     config.sizes[0] = size;
     if (!roles_check(model, LUMA_ONLY, LUMA_ONLY, error) ||
-        !bound_open(bound, &model->model, model->name, &config, error))
+        !bound_open_deep(bound, &model->model, model->name, format->bits, &config, error))
         return false;
     mona_tensor_info out = mona_plan_output(bound->plan, 0);
     if (out.width != 2 * size.width || out.height != 2 * size.height)

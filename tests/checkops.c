@@ -140,7 +140,9 @@ static bool check_pack(const ac_isa *isa, char *detail, size_t room)
 {
     enum { MOST = 40 };
     const mona_type to = (mona_type)between(0, 2);
-    const mona_type from = to == MONA_F16 ? (mona_type)between(0, 3) : to;
+    const mona_type from = to == MONA_F16               ? (mona_type)between(0, 3)
+                           : to == MONA_U8 && chance(2) ? MONA_U16
+                                                        : to;
     const uint32_t channels = (uint32_t)PICK(1, 1, 3, 4, 6, 7, 8, 16, between(1, MOST));
     const uint32_t pixels = (uint32_t)between(1, 150);
     const ac_target *target = chance(4) ? &ac_target_ascend310 : &ac_target_host;
@@ -160,6 +162,8 @@ static bool check_pack(const ac_isa *isa, char *detail, size_t room)
             memcpy(planes[c], (const uint16_t[]){(uint16_t)PICK(0x7e01, 0xfc00, 0x7c00)}, 2);
         source[c] = planes[c];
         scale[c] = ac_f32_from_f16(random_half(PLAIN));
+        if (from == MONA_U16 && to == MONA_U8)
+            scale[c] = 1 / (float)PICK(1, 2, 4, 64, 256);
     }
     row_buffer out[2];
     for (int i = 0; i < 2; i++) {

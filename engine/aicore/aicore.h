@@ -232,9 +232,11 @@ typedef struct ac_pack_row {
     uint32_t channels, pixels;
     const uint8_t *const *source; /* [channels] */
     const uint32_t *step;         /* [channels], bytes */
-    const float *scale;           /* [channels], fp16 values: F16 output is f16(q * scale) */
+    const float *scale;           /* [channels], fp16 values: F16 output is f16(q * scale); U8 from
+                                     U16 is q * scale, rounded half to even and saturated; scale
+                                     is then in 0..1 */
     mona_type source_type;        /* U8, U16, S8, F16 */
-    ac_row output;                /* U8 from U8, S8 from S8, F16 from any */
+    ac_row output;                /* U8 from U8 or U16, S8 from S8, F16 from any */
 } ac_pack_row;
 
 /* A tensor row -> planes: channels first .. first + channels - 1, with v the stored value and t =

@@ -82,6 +82,7 @@ static void put_zeros(const ac_row *row, uint32_t channels, uint32_t pixels)
 
 void ac_c_pack_row(const ac_pack_row *p)
 {
+    const bool scaled = p->output.type != p->source_type;
     float v[PIECE];
     if (p->source_type == MONA_F16) { /* may have NaNs and infinities */
         ac_reference_pack_row(p);
@@ -92,7 +93,7 @@ void ac_c_pack_row(const ac_pack_row *p)
         for (uint32_t x = 0, count; x < p->pixels; x += count) {
             count = least(PIECE, p->pixels - x);
             gather(v, p->source[c] + (size_t)x * p->step[c], p->step[c], p->source_type, count);
-            for (uint32_t i = 0; i < count && p->output.type == MONA_F16; i++)
+            for (uint32_t i = 0; i < count && scaled; i++)
                 v[i] *= p->scale[c];
             put_channel(&to, x, v, count);
         }

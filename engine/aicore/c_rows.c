@@ -16,14 +16,14 @@ static uint32_t padded_channels(uint32_t channels, uint32_t c0)
 
 void ac_reference_pack_row(const ac_pack_row *p)
 {
-    const bool half = p->output.type == MONA_F16;
+    const bool scaled = p->output.type != p->source_type || p->output.type == MONA_F16;
     const uint32_t end = padded_channels(p->channels, p->output.c0);
     for (uint32_t c = 0; c < end; c++)
         for (uint32_t x = 0; x < p->pixels; x++) {
             float v = 0;
             if (c < p->channels) {
                 v = ac_element(p->source[c] + (size_t)x * p->step[c], p->source_type);
-                v = half ? v * p->scale[c] : v;
+                v = scaled ? v * p->scale[c] : v;
             }
             ac_put_element(element_of(&p->output, c, x), p->output.type, v, 255);
         }

@@ -15,6 +15,17 @@ INLINE v16 samples16(const uint8_t *p, uint32_t step)
     return step == 1 ? load16(p) : even16(p);
 }
 
+/* 16 samples of 16 bits, step bytes apart, scaled and rounded to bytes. */
+INLINE v16 narrow16(const uint8_t *p, uint32_t step, vf scale)
+{
+    uint16_t gathered[LANES];
+    if (step == 2)
+        return vf_to_u8(vf_mul(vf_u16(p), scale));
+    for (uint32_t i = 0; i < LANES; i++)
+        memcpy(gathered + i, p + (size_t)i * step, sizeof *gathered);
+    return vf_to_u8(vf_mul(vf_u16((const uint8_t *)gathered), scale));
+}
+
 /* Eight channels of 16 samples, s[channel], to 16 pixels of 8 channels, two in each result. */
 INLINE void interleave8(v16 pixels[8], const v16 s[8])
 {
@@ -61,7 +72,16 @@ static void pack_rest(const ac_pack_row *p, uint32_t x)
     ac_c_pack_row(&rest);
 }
 
-/* Samples of 8 bits to up to c0 channels side by side, 4 or 8, as bytes or scaled to fp16. */
+/* 16 samples of channel c from pixel x on, as bytes. */
+INLINE v16 samples_of(const ac_pack_row *p, uint32_t c, uint32_t x)
+{
+    const uint8_t *from = p->source[c] + (size_t)x * p->step[c];
+    return p->source_type == MONA_U16 ? narrow16(from, p->step[c], vf_set1(p->scale[c]))
+                                      : samples16(from, p->step[c]);
+}
+
+/* Samples to up to c0 channels side by side, 4 or 8: of 8 bits as they are or scaled to fp16, of 16
+ * bits scaled to 8. */
 INLINE void pack_few(const ac_pack_row *p, const uint32_t c0)
 {
     const bool half = p->output.type == MONA_F16;
@@ -73,9 +93,7 @@ INLINE void pack_few(const ac_pack_row *p, const uint32_t c0)
     for (; x + LANES < p->pixels; x += LANES) {
         v16 samples[8], pixels[8];
         for (uint32_t c = 0; c < c0; c++)
-            samples[c] = c < p->channels
-                             ? samples16(p->source[c] + (size_t)x * p->step[c], p->step[c])
-                             : set16(0);
+            samples[c] = c < p->channels ? samples_of(p, c, x) : set16(0);
         if (c0 == 4)
             interleave4(pixels, samples);
         else
@@ -95,7 +113,7 @@ INLINE void pack_few(const ac_pack_row *p, const uint32_t c0)
 static void pack_single(const ac_pack_row *p)
 {
     const size_t size = mona_type_size(p->output.type), from = mona_type_size(p->source_type);
-    if (p->output.type != MONA_F16) {
+    if (p->output.type == p->source_type && p->output.type != MONA_F16) {
         memcpy(p->output.data, p->source[0], p->pixels);
         return;
     }
@@ -104,9 +122,9 @@ static void pack_single(const ac_pack_row *p)
         const uint8_t *source = p->source[0] + x * from;
         uint8_t *to = p->output.data + x * size;
         if (p->pixels - x >= LANES)
-            vf_to_f16(to, vf_clean(vf_mul(vf_from(p->source_type, source), scale)));
+            vf_to(p->output.type, to, vf_clean(vf_mul(vf_from(p->source_type, source), scale)));
         else
-            vf_to_some(MONA_F16, to,
+            vf_to_some(p->output.type, to,
                        vf_clean(vf_mul(vf_from_some(p->source_type, source, p->pixels - x), scale)),
                        p->pixels - x);
     }
@@ -115,8 +133,9 @@ static void pack_single(const ac_pack_row *p)
 static void pack_row(const ac_pack_row *p)
 {
     const uint32_t c0 = p->output.c0;
+    const bool narrowed = p->source_type == MONA_U16 && p->output.type == MONA_U8;
     bool simple = p->output.type != MONA_F16 || p->source_type == MONA_U8;
-    for (uint32_t c = 0; c < p->channels; c++)
+    for (uint32_t c = 0; c < p->channels && !narrowed; c++)
         simple = simple && p->step[c] <= 2; /* as samples16 takes them */
     if (c0 == 1 && p->channels == 1 && p->step[0] == mona_type_size(p->source_type))
         pack_single(p);

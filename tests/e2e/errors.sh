@@ -42,7 +42,7 @@ cp "$tmp/text.txt" "$tmp/text.mp4"
 : > "$tmp/empty.mp4"
 head -c 3000 /dev/urandom > "$tmp/noise.bin"
 ffmpeg -v error -f lavfi -i sine=300:duration=0.5 "$tmp/sound.wav"
-ffmpeg -v error -i "$tmp/scene.y4m" -frames:v 2 -vf scale=64:36 -c:v ffv1 -pix_fmt yuv422p10le "$tmp/deep.mkv"
+ffmpeg -v error -i "$tmp/scene.y4m" -frames:v 2 -vf scale=64:36 -c:v ffv1 -pix_fmt yuv422p12le "$tmp/deep.mkv"
 head -c 100 "$clip" > "$tmp/cut.mp4"
 refused "a missing file" 1 "missing.mp4.*No such file" "$out" "$mona" enhance "$tmp/missing.mp4" -o "$out"
 refused "a folder" 1 "found a directory" "$out" "$mona" enhance "$tmp" -o "$out"
@@ -52,7 +52,7 @@ refused "an empty file" 1 "empty file" "$out" "$mona" enhance "$tmp/empty.mp4" -
 refused "random bytes" 1 "noise.bin" "$out" "$mona" enhance "$tmp/noise.bin" -o "$out"
 refused "a file that ends in its first box" 1 "cut.mp4" "$out" "$mona" enhance "$tmp/cut.mp4" -o "$out"
 refused "sound alone" 1 "expected a video stream" "$out" "$mona" enhance "$tmp/sound.wav" -o "$out"
-refused "10 bit 4:2:2" 1 "found yuv422p10le" "$out" "$mona" enhance "$tmp/deep.mkv" -o "$out"
+refused "12 bit 4:2:2" 1 "found yuv422p12le" "$out" "$mona" enhance "$tmp/deep.mkv" -o "$out"
 refused "no frame after the start" 1 "expected frames from 100 s" "$out" \
     "$mona" enhance "$clip" -o "$out" --start 100 --quiet
 

@@ -35,6 +35,16 @@ static inline void net_close(net_fixture *f)
     free(f->bytes), free(f->net);
 }
 
+/* Makes *model one for planes of so many bits; what it refers to then, to be freed. */
+static inline void *deepened(mona_model *model, unsigned bits)
+{
+    const mona_model shallow = *model;
+    const size_t bytes = mona_model_deep_bytes(&shallow);
+    void *memory = aligned(bytes);
+    assert_int_equal(mona_model_deepen(model, memory, bytes, &shallow, bits), MONA_OK);
+    return memory;
+}
+
 /* A model bound to a size, with its memory. */
 typedef struct bound {
     void *plan_memory, *arena;

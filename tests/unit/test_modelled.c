@@ -22,13 +22,15 @@ typedef struct frame {
     uint64_t moved;      /* bytes of global memory */
 } frame;
 
-static uint8_t *noise(size_t bytes)
+/* Samples of 8 bits, or of 10 in words. */
+static uint8_t *noise(size_t samples, size_t size)
 {
-    uint8_t *p = malloc(bytes);
+    uint8_t *p = malloc(samples * size);
     uint32_t state = 7;
-    for (size_t i = 0; i < bytes; i++) {
+    for (size_t i = 0; i < samples; i++) {
         state = state * 1664525 + 1013904223;
-        p[i] = (uint8_t)(state >> 24);
+        const uint16_t value = (uint16_t)(state >> (size == 1 ? 24 : 22));
+        memcpy(p + i * size, &value, size); /* little-endian */
     }
     return p;
 }
@@ -54,18 +56,20 @@ static frame run(const mona_model *model, mona_config config, uint32_t width, ui
     const unsigned inputs = mona_model_input_count(model), outputs = mona_model_output_count(model);
     for (unsigned i = 0; i < inputs; i++) {
         const mona_tensor_info t = mona_plan_input(plan, i);
-        planes[i] = noise((size_t)t.width * t.height);
-        in[i] = (mona_buffer){planes[i], (ptrdiff_t)t.width, 0};
+        const size_t size = mona_type_size(t.type);
+        planes[i] = noise((size_t)t.width * t.height, size);
+        in[i] = (mona_buffer){planes[i], (ptrdiff_t)(t.width * size), 0};
     }
     for (unsigned i = 0; i < outputs; i++) {
         const mona_tensor_info t = mona_plan_output(plan, i);
-        f.bytes += (size_t)t.width * t.height;
+        f.bytes += (size_t)t.width * t.height * mona_type_size(t.type);
     }
     uint8_t *to = f.out = calloc(f.bytes, 1);
     for (unsigned i = 0; i < outputs; i++) {
         const mona_tensor_info t = mona_plan_output(plan, i);
-        out[i] = (mona_buffer){to, (ptrdiff_t)t.width, 0};
-        to += (size_t)t.width * t.height;
+        const size_t row = t.width * mona_type_size(t.type);
+        out[i] = (mona_buffer){to, (ptrdiff_t)row, 0};
+        to += row * t.height;
     }
     const size_t bytes = mona_plan_arena_bytes(plan);
     void *arena = NULL;
@@ -94,16 +98,20 @@ static mona_model shipped(const char *name)
     return model;
 }
 
-static void shipped_models_give_the_hosts_bytes(void **state)
+/* bits: of the planes, 8 or 10. */
+static void check_shipped(unsigned bits)
 {
-    (void)state;
     static const char *const names[] = {"sr_x2_fast", "denoise_fast", "bicubic_x2"};
     static const struct {
         uint32_t width, height;
     } sizes[] = {{64, 36}, {230, 14}, {18, 50}, {2, 2}};
     for (size_t m = 0; m < sizeof names / sizeof *names; m++)
         for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
-            const mona_model model = shipped(names[m]);
+            mona_model model = shipped(names[m]), eight = model;
+            const size_t room = mona_model_deep_bytes(&eight);
+            void *deep = aligned_alloc(64, room);
+            if (bits > 8)
+                assert_int_equal(mona_model_deepen(&model, deep, room, &eight, bits), MONA_OK);
             const mona_config host = {.device = mona_device_find("host")};
             const mona_config modelled = {.device = mona_device_find("model310")};
             const frame want = run(&model, host, sizes[k].width, sizes[k].height);
@@ -111,8 +119,20 @@ static void shipped_models_give_the_hosts_bytes(void **state)
             assert_int_equal(found.bytes, want.bytes);
             assert_memory_equal(found.out, want.out, want.bytes);
             assert_true(found.cycles > 0 && want.cycles == 0);
-            free(want.out), free(found.out);
+            free(want.out), free(found.out), free(deep);
         }
+}
+
+static void shipped_models_give_the_hosts_bytes(void **state)
+{
+    (void)state;
+    check_shipped(8);
+}
+
+static void and_on_planes_of_10_bits(void **state)
+{
+    (void)state;
+    check_shipped(10);
 }
 
 /* mona bench samples tall frames by two short ones. */
@@ -166,6 +186,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shipped_models_give_the_hosts_bytes),
+        cmocka_unit_test(and_on_planes_of_10_bits),
         cmocka_unit_test(short_frames_predict_tall_ones),
         cmocka_unit_test(time_is_repeatable_and_shared),
         cmocka_unit_test(a_frame_begins_with_its_launch),

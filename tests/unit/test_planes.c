@@ -1,5 +1,5 @@
 /* Networks on 4:2:0 planes: space-to-depth and concatenation on the way in, several outputs, INT8
- * and FP16, planes that end at a page nobody may touch. */
+ * and FP16, samples of 8 bits and more, planes that end at a page nobody may touch. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -91,23 +91,40 @@ static uint8_t *model_of(const yuv_net *n, size_t *size)
 
 typedef struct yuv_frame {
     int h, w; /* of chroma; luma is twice that */
-    uint8_t *y, *u, *v, *noise;
+    unsigned bits;
+    const uint8_t *planes[4]; /* y, u, v, noise */
 } yuv_frame;
+
+static int sample_at(const uint8_t *plane, unsigned bits, int index)
+{
+    uint16_t wide;
+    if (bits == 8)
+        return plane[index];
+    memcpy(&wide, plane + 2 * index, sizeof wide);
+    return wide;
+}
 
 static int channel_sample(const yuv_frame *f, int c, int y, int x)
 {
-    const uint8_t *const chroma[] = {f->u, f->v, f->noise};
-    return c < 4 ? f->y[(2 * y + c / 2) * 2 * f->w + 2 * x + c % 2] : chroma[c - 4][y * f->w + x];
+    return c < 4 ? sample_at(f->planes[0], f->bits, (2 * y + c / 2) * 2 * f->w + 2 * x + c % 2)
+                 : sample_at(f->planes[c - 3], f->bits, y * f->w + x);
 }
 
-/* The value a network sees for a sample: exact steps for INT8, rounded fp16 for FP16. */
+/* What is corrected: steps of 8 bits for INT8, rounded fp16 for FP16. */
 static double channel_value(const yuv_net *n, const yuv_frame *f, int c, int y, int x)
 {
-    const int q = channel_sample(f, c, y, x);
+    const double q = channel_sample(f, c, y, x) / (double)(1 << (f->bits - 8));
     return n->fp16 ? round_f16(q * value_of_f16(0x1c04)) : q;
 }
 
-static uint8_t expected_sample(const yuv_net *n, const yuv_frame *f, int o, int y, int x)
+/* What an INT8 network looks at: samples of 8 bits. */
+static int channel_seen(const yuv_frame *f, int c, int y, int x)
+{
+    const double q = rint(channel_sample(f, c, y, x) / (double)(1 << (f->bits - 8)));
+    return q < 255 ? (int)q : 255;
+}
+
+static int expected_sample(const yuv_net *n, const yuv_frame *f, int o, int y, int x)
 {
     int64_t sum8 = n->bias8[o];
     float sum16 = n->bias16[o];
@@ -116,16 +133,17 @@ static uint8_t expected_sample(const yuv_net *n, const yuv_frame *f, int o, int 
             const int yy = y + k / 3 - 1, xx = x + k % 3 - 1, w = (o * CHANNELS + c) * 9 + k;
             if (yy < 0 || yy >= f->h || xx < 0 || xx >= f->w)
                 continue;
-            sum8 += (int64_t)channel_sample(f, c, yy, xx) * n->weights8[w];
+            sum8 += (int64_t)channel_seen(f, c, yy, xx) * n->weights8[w];
             sum16 = fmaf((float)channel_value(n, f, c, yy, xx),
                          (float)value_of_f16(n->weights16[w]), sum16);
         }
     double t =
         n->fp16 ? round_f16(sum16) : round_f16((float)sum8 * (float)value_of_f16(n->scales[o]));
     t = round_f16(t + channel_value(n, f, o, y, x));
-    if (n->fp16)
-        t = round_f16(t * 255);
-    return (uint8_t)fmin(fmax(rint(t), 0), 255);
+    const int most = (1 << f->bits) - 1;
+    if (n->fp16 || f->bits > 8)
+        t = round_f16(t * (n->fp16 ? 255 : 1) * (1 << (f->bits - 8)));
+    return (int)fmin(fmax(rint(t), 0), most);
 }
 
 /* A block of bytes that ends exactly at a page without access. */
@@ -146,7 +164,8 @@ static guarded guarded_new(size_t bytes, int fill_with)
     return g;
 }
 
-static void check(bool fp16, const char *cpu, unsigned threads, unsigned tile, int w, int h)
+static void check(bool fp16, unsigned bits, const char *cpu, unsigned threads, unsigned tile, int w,
+                  int h)
 {
     yuv_net *net = calloc(1, sizeof *net);
     fill(net, fp16);
@@ -154,6 +173,7 @@ static void check(bool fp16, const char *cpu, unsigned threads, unsigned tile, i
     uint8_t *bytes = model_of(net, &size);
     mona_model model;
     assert_int_equal(mona_model_open(&model, bytes, size), MONA_OK);
+    void *deep = bits > 8 ? deepened(&model, bits) : NULL;
     bound b;
     /* One size is enough: the others follow. */
     const mona_config config = {.cpu = cpu,
@@ -162,66 +182,85 @@ static void check(bool fp16, const char *cpu, unsigned threads, unsigned tile, i
                                 .sizes = {{2 * (uint32_t)w, 2 * (uint32_t)h}}};
     const mona_status status = bind(&b, &model, &config);
     if (status == MONA_ERR_DEVICE && cpu) { /* not this CPU */
-        free(bytes), free(net);
+        free(bytes), free(net), free(deep);
         return;
     }
     assert_int_equal(status, MONA_OK);
     assert_int_equal(mona_plan_input(b.plan, 2).width, w);
 
+    const size_t sample = bits > 8 ? 2 : 1;
     guarded planes[7];
     uint32_t seed = 21;
     for (int i = 0; i < 7; i++) {
         const size_t count = (size_t)(w * h) * (i == 0 || i == 4 ? 4 : 1);
-        planes[i] = guarded_new(count, 0xa5);
-        for (size_t k = 0; i < 4 && k < count; k++)
-            planes[i].bytes[k] = (uint8_t)test_random(&seed);
+        planes[i] = guarded_new(count * sample, 0xa5);
+        for (size_t k = 0; i < 4 && k < count; k++) {
+            const uint16_t value = (uint16_t)(test_random(&seed) & ((1u << bits) - 1));
+            memcpy(planes[i].bytes + k * sample, &value, sample); /* little-endian */
+        }
     }
-    const yuv_frame f = {h, w, planes[0].bytes, planes[1].bytes, planes[2].bytes, planes[3].bytes};
+    const yuv_frame f = {
+        h, w, bits, {planes[0].bytes, planes[1].bytes, planes[2].bytes, planes[3].bytes}};
+    const int row = w * (int)sample;
     mona_buffer in[4], out[3];
     for (int i = 0; i < 4; i++)
-        in[i] = (mona_buffer){planes[i].bytes, i ? w : 2 * w, 0};
+        in[i] = (mona_buffer){planes[i].bytes, i ? row : 2 * row, 0};
     for (int i = 0; i < 3; i++)
-        out[i] = (mona_buffer){planes[4 + i].bytes, i ? w : 2 * w, 0};
+        out[i] = (mona_buffer){planes[4 + i].bytes, i ? row : 2 * row, 0};
     assert_int_equal(mona_session_run(b.session, in, out), MONA_OK);
     for (int o = 0; o < RESULTS; o++)
         for (int y = 0; y < h; y++)
             for (int x = 0; x < w; x++) {
-                const int found = o < 4 ? planes[4].bytes[(2 * y + o / 2) * 2 * w + 2 * x + o % 2]
-                                        : planes[1 + o].bytes[y * w + x];
+                const int found = o < 4 ? sample_at(planes[4].bytes, bits,
+                                                    (2 * y + o / 2) * 2 * w + 2 * x + o % 2)
+                                        : sample_at(planes[1 + o].bytes, bits, y * w + x);
                 const int want = expected_sample(net, &f, o, y, x);
                 if (found != want)
-                    fail_msg("%s %s channel %d row %d column %d of %dx%d: %d, not %d",
-                             fp16 ? "fp16" : "int8", mona_plan_isa(b.plan), o, y, x, w, h, found,
-                             want);
+                    fail_msg("%s %s %u bits channel %d row %d column %d of %dx%d: %d, not %d",
+                             fp16 ? "fp16" : "int8", mona_plan_isa(b.plan), bits, o, y, x, w, h,
+                             found, want);
             }
     unbind(&b);
     for (int i = 0; i < 7; i++)
         munmap(planes[i].map, planes[i].span);
-    free(bytes), free(net);
+    free(bytes), free(net), free(deep);
 }
 
-static void on_every_cpu(bool fp16)
+static void on_every_cpu(bool fp16, unsigned bits)
 {
     static const char *const levels[] = {NULL,      "instructions", "c",    "avx2",
                                          "avxvnni", "avx512",       "neon", "dotprod"};
     for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
-        check(fp16, levels[i], 1, 0, 61, 23);
-        check(fp16, levels[i], 3, 16, 61, 23);
-        check(fp16, levels[i], 2, 0, 1, 3);
-        check(fp16, levels[i], 1, 0, 34, 1);
+        check(fp16, bits, levels[i], 1, 0, 61, 23);
+        check(fp16, bits, levels[i], 3, 16, 61, 23);
+        check(fp16, bits, levels[i], 2, 0, 1, 3);
+        check(fp16, bits, levels[i], 1, 0, 34, 1);
     }
 }
 
 static void int8_on_planes(void **state)
 {
     (void)state;
-    on_every_cpu(false);
+    on_every_cpu(false, 8);
+}
+
+static void int8_on_deep_planes(void **state)
+{
+    (void)state;
+    on_every_cpu(false, 9);
+    on_every_cpu(false, 10);
 }
 
 static void fp16_on_planes(void **state)
 {
     (void)state;
-    on_every_cpu(true);
+    on_every_cpu(true, 8);
+}
+
+static void fp16_on_deep_planes(void **state)
+{
+    (void)state;
+    on_every_cpu(true, 10);
 }
 
 static void sizes_must_agree(void **state)
@@ -249,8 +288,8 @@ static void sizes_must_agree(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(int8_on_planes),
-        cmocka_unit_test(fp16_on_planes),
+        cmocka_unit_test(int8_on_planes),   cmocka_unit_test(int8_on_deep_planes),
+        cmocka_unit_test(fp16_on_planes),   cmocka_unit_test(fp16_on_deep_planes),
         cmocka_unit_test(sizes_must_agree),
     };
     return cmocka_run_group_tests_name("planes", tests, NULL, NULL);
