@@ -69,7 +69,8 @@ static void choose_tile(program *p)
     tile t = tile_of(p, p->m1);
     while (p->m1 > 1 && mona_conv_place_buffers(p, &t) > target->ub_bytes)
         t = tile_of(p, --p->m1);
-    p->m1 = divide_up(fractals, divide_up(fractals, p->m1));
+    const uint32_t whole = divide_up(divide_up(fractals, divide_up(fractals, p->m1)), p->cuts);
+    p->m1 = at_most(whole * p->cuts, p->m1); /* whole cuts need fewer drains */
     t = tile_of(p, p->m1);
     mona_conv_place_buffers(p, &t);
     p->weights_stay = width * most <= l0b;

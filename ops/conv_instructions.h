@@ -155,10 +155,11 @@ void mona_conv_load_residual(const program *p, const tile *t);
 void mona_conv_add_residual(const program *p, const tile *t);
 
 /* Whether the output's scale is applied before the results are rounded: a fp16 result is scaled on
- * its way, unless lanes must be zeros in the end, and not -0. */
+ * its way, unless lanes must be zeros in the end, and not -0, or planes have a scale of their own.
+ */
 static inline bool scales_first(const program *p)
 {
-    return p->row->output.type != MONA_F16 || p->k->masked;
+    return p->row->output.type != MONA_F16 || p->k->masked || p->k->way == MONA_CONV_PLANES;
 }
 
 /* conv_store.c. cuts: of a lane block's rows in ub.t. place: its part of UB. store: rounds ub.t and

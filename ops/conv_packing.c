@@ -1,13 +1,13 @@
 /* Packing of convolutions for the cube; conv_packing.h says what it is.
  *
- * Why several pixels share a row of A: K comes in fractals of 32 bytes and N in 16 columns, and the
- * window of one pixel of 16 channels of 8 bits is 48 bytes under a row of a 3 x 3 filter. Two
- * pixels share 64 bytes, and 32 columns then take 2 x 2 cycles for 32 pixels where one pixel a row
- * takes 2 x 2 (or, with columns of 32 bytes a pixel, 2 x 3) for 32. More columns an instruction
- * also make its head count less; more pixels than needed waste weights on zeros. So the cheapest
- * number is chosen, counting for every fractal of rows: (fractals of K) x (width + head / rows) /
- * pixels. Which numbers are possible follows from what load3d can step over, and from the results:
- * lanes must fill whole blocks of 16, and the vector unit knows parts of 1, 2 and 8 lane blocks.
+ * Why several pixels share a row of A: K comes in fractals of 32 bytes, N in 16 columns. Under a
+ * row of a 3 x 3 filter the windows of one pixel of 16 channels of 8 bits are 48 bytes, those of
+ * two pixels 64: two fractals either way, and half of A's bytes are no zeros that fill a column
+ * of 32. More columns an instruction make its head count less; more pixels than needed waste
+ * weights on zeros. So the cheapest number is chosen, counting for every fractal of rows: (fractals
+ * of K) x (width + head / rows) / pixels. Which numbers are possible follows from what load3d can
+ * step over, and from the results: lanes must fill whole blocks of 16, and the vector unit knows
+ * parts of 1, 2, 8 and 16 lane blocks.
  *
  * Rows of A begin at columns of 8 bytes (the small-channel mode) or of 32. On the chip a row of a
  * ring begins at a block of 32 bytes and a tile at a multiple of ring_columns, so a window begins a
@@ -30,7 +30,8 @@ enum {
     C_FRACTAL_BYTES = AC_FRACTAL * AC_FRACTAL * 4,
     SMALL_COLUMN = 8,
     MAX_STEP = 63,
-    MAX_WIDTH = 8,
+    MAX_WIDTH = 16,
+    REPEAT_BLOCKS = 8,
     MAX_MOST = 64,
     ROW_HEAD = 15, /* cycles of an mmad beside its fractals, */
     ROW_MOST = 64, /* which it shares among so many fractals of A */
@@ -60,14 +61,17 @@ static bool is_byte(mona_type type)
     return mona_type_size(type) == 1;
 }
 
-/* Planes whose rows a tile's results are: no scaling, no other type, no smaller maximum. */
+/* Planes that the vector unit can round results to: of their type, or of 8 bits or fp16 from fp16,
+ * without a smaller maximum. */
 static bool planes_fit(const mona_bound_op *b)
 {
-    if (!b->store || !is_byte(b->output.type) || b->store_type != b->output.type)
+    if (!b->store || b->store->store.block == 3)
         return false;
-    const mona_file_store *s = &b->store->store;
+    const mona_type to = b->store_type;
     const bool one_block = !adds(b) || broadcasts(b) || b->output.channels <= b->input_c0[1];
-    return one_block && s->block != 3 && s->maximum >= UINT8_MAX;
+    const bool full = to != MONA_U8 || b->store->store.maximum >= UINT8_MAX;
+    return one_block && full && to != MONA_U16 &&
+           (to == b->output.type || b->output.type == MONA_F16);
 }
 
 /* ---- the bias ---------------------------------------------------------------------------------
@@ -176,6 +180,16 @@ static uint32_t scatter_group(const mona_bound_op *b)
     return b->output_c0 > LANES ? b->output_c0 / LANES : 1;
 }
 
+/* Whether lanes without a channel, whose sums are zero, end as +0. */
+static bool zeros_stay(const mona_bound_op *b, bool residual_by_cube)
+{
+    const mona_file_epilogue *e = &b->op->epilogue;
+    const bool clips = e->activation == MONA_ACT_CLIP || e->activation_after_add == MONA_ACT_CLIP;
+    const bool inside = ac_f32_from_f16(e->clip_min) < 0 && ac_f32_from_f16(e->clip_max) > 0;
+    const bool minus = !is_byte(b->output.type) && ac_f32_from_f16(e->output_scale) < 0;
+    return (!clips || inside) && !minus && (!adds(b) || residual_by_cube);
+}
+
 /* Parts and their lane blocks; false: this many pixels do not fill them. */
 static bool find_parts(const mona_bound_op *b, mona_conv_packing *k)
 {
@@ -183,7 +197,7 @@ static bool find_parts(const mona_bound_op *b, mona_conv_packing *k)
     k->group = 1;
     if (k->way == MONA_CONV_PLANES) {
         const uint32_t block = b->store->store.block, rows = channels / block;
-        for (k->width = rows < MAX_WIDTH ? rows : MAX_WIDTH; rows % k->width;)
+        for (k->width = rows < REPEAT_BLOCKS ? rows : REPEAT_BLOCKS; rows % k->width;)
             k->width--;
         k->c0 = channels;
         k->parts = rows / k->width;
@@ -196,22 +210,27 @@ static bool find_parts(const mona_bound_op *b, mona_conv_packing *k)
     k->one_pattern = k->c0 <= LANES;
     if (k->way == MONA_CONV_SCATTER)
         k->group = scatter_group(b);
-    k->masked = k->way == MONA_CONV_ROW && k->c0 != LANES && channels % k->c0;
+    k->masked = k->way == MONA_CONV_ROW && k->c0 != LANES && channels % k->c0 &&
+                !zeros_stay(b, k->residual_by_cube);
     /* A residual that the vector unit adds lies in blocks of 16 channels. */
     const bool lanes = !adds(b) || k->residual_by_cube || k->c0 % LANES == 0;
     return k->pixels * k->c0 % LANES == 0 && lanes &&
-           (k->width == 1 || k->width == 2 || k->width == MAX_WIDTH);
+           (k->width == 1 || k->width == 2 || k->width == REPEAT_BLOCKS ||
+            (k->width == MAX_WIDTH && k->c0 > LANES));
 }
 
 /* Fractals of rows that half of L0A and half of L0C have room for, and no more than the vector
- * unit's strides reach over (a plane of a part of 8 is at most 255 blocks long) or than is useful:
- * several mmads of K make a tile anyway, and what follows the last tile overlaps nothing. */
+ * unit's strides reach over (a lane block of a part of 8 or 16 is at most 255 blocks long) or than
+ * is useful: several mmads of K make a tile anyway, and what follows the last tile overlaps
+ * nothing. */
 static uint32_t most_fractals(const mona_bound_op *b, const mona_conv_packing *k)
 {
     const uint32_t sums = k->group * k->width * (k->residual_by_cube ? 2 : 1);
     const uint32_t l0a = b->target->l0a_bytes / 2 / FRACTAL_BYTES;
     const uint32_t l0c = b->target->l0c_bytes / 2 / C_FRACTAL_BYTES / sums;
-    const uint32_t useful = k->width == 1 ? MAX_MOST : k->width == MAX_WIDTH ? 15 : MAX_MOST / 2;
+    const uint32_t useful = k->width == 1              ? MAX_MOST
+                            : k->width < REPEAT_BLOCKS ? MAX_MOST / 2
+                                                       : UINT8_MAX / AC_FRACTAL;
     const uint32_t most = l0a < l0c ? l0a : l0c;
     return most < useful ? most : useful;
 }
@@ -459,7 +478,8 @@ static uint8_t *pack_bias(uint8_t *to, const mona_bound_op *b, const mona_conv_p
     return to;
 }
 
-/* Ones where a residual's channel meets its output. */
+/* Ones where a residual's channel meets its output, or, in a block of 16 channels, which row
+ * programs work on as a whole, the lane of an output there could be. */
 static uint8_t *pack_residual(uint8_t *to, const mona_bound_op *b, const mona_conv_packing *k,
                               uint32_t part)
 {
@@ -470,7 +490,8 @@ static uint8_t *pack_residual(uint8_t *to, const mona_bound_op *b, const mona_co
         for (uint32_t i = 0; i < k->width * LANES; i++) {
             const lane out = lane_of(b, k, part, i);
             const uint32_t channel = (broadcast ? 0 : out.channel) - first;
-            const uint32_t at = channel < c0 ? out.pixel * c0 + channel : UINT32_MAX;
+            const bool zero = k->c0 != LANES && out.channel >= b->output.channels;
+            const uint32_t at = channel < c0 && !zero ? out.pixel * c0 + channel : UINT32_MAX;
             for (uint32_t e = 0; e < AC_BLOCK; e++)
                 *to++ = at == f * AC_BLOCK + e;
         }

@@ -7,13 +7,13 @@
  * plane rows, is in order already. With two lane blocks these come from two drains, and a vector
  * instruction, whose blocks are all the same stride apart, could take no more than one of each. So
  * the rows are cut in four: the 8 blocks of a repeat are rows r, n + r, 2 n + r and 3 n + r of
- * either lane block, its 4 results as many columns of the output, n apart. With eight lane blocks
+ * either lane block, its 4 results as many columns of the output, n apart. With 8 or 16 lane blocks
  * the 8 blocks of a repeat are those of a row, and its results lie side by side.
  *
  * fp16: a block of t is a block of the output, every width-th. */
 #include "conv_instructions.h"
 
-enum { CUTS = 4, MAX_GAP = UINT16_MAX };
+enum { CUTS = 4, REPEAT_BLOCKS = 8, MAX_GAP = UINT16_MAX };
 
 static bool is_wide(const program *p)
 {
@@ -34,11 +34,17 @@ static uint32_t cut_blocks(const program *p, const tile *t)
     return t->piece_rows + (p->k->way == MONA_CONV_ROW);
 }
 
+/* Of a result in UB. */
+static mona_type stored_type(const program *p)
+{
+    return p->k->way == MONA_CONV_PLANES ? p->row->planes->type : p->row->output.type;
+}
+
 static size_t result_bytes(const program *p, const tile *t)
 {
     const size_t values = (size_t)t->m1 * AC_FRACTAL * p->k->width * LANES;
     return p->cuts > 1 ? (size_t)p->cuts * cut_blocks(p, t) * AC_BLOCK
-                       : values * mona_type_size(p->row->output.type);
+                       : values * mona_type_size(stored_type(p));
 }
 
 static uint8_t *result_of(const program *p, const tile *t, uint32_t part)
@@ -64,10 +70,12 @@ static void round_pieces(const program *p, const tile *t, uint32_t part, ac_vcon
         .lanes = HALF_LANES,
         .dst_block = (uint8_t)(cut ? cut_blocks(p, t) : 1),
         .a_block = (uint8_t)t->pitch,
-        .dst_repeat = cut ? 1 : 4,
+        .dst_repeat = (uint8_t)(p->k->width / 2),
         .a_repeat = 1,
     };
-    p->isa->vconv(p->core, kind, result_of(p, t, part), piece_at(p, t, p->ub.t, part, 0, 0), &v);
+    for (uint32_t i = 0; i < p->k->width * p->cuts; i += REPEAT_BLOCKS)
+        p->isa->vconv(p->core, kind, result_of(p, t, part) + (size_t)i / 2 * AC_BLOCK,
+                      piece_at(p, t, p->ub.t, part, 0, i), &v);
 }
 
 static void scale_lanes(const program *p, const tile *t, uint32_t part)
@@ -83,14 +91,36 @@ static void scale_lanes(const program *p, const tile *t, uint32_t part)
                  piece_at(p, t, p->ub.t, part, 0, j), scale, t->m1 * AC_FRACTAL * LANES, strides);
 }
 
+/* All pieces of a part, side by side as they are. */
+static void round_whole(const program *p, const tile *t, uint32_t part, ac_vconv kind)
+{
+    vconv_all(p->core, kind, result_of(p, t, part), piece_at(p, t, p->ub.t, part, 0, 0),
+              part_elements(p, t));
+}
+
+/* Plane rows; those from or of fp16 have a scale. */
+static void round_planes(const program *p, const tile *t, uint32_t part, ac_vconv kind)
+{
+    uint16_t *from = piece_at(p, t, p->ub.t, part, 0, 0);
+    const bool wide = stored_type(p) == MONA_F16;
+    const float scale = p->row->planes->scale;
+    if (wide || (is_wide(p) && scale != 1))
+        muls_all(p->core, wide ? (void *)result_of(p, t, part) : from, from, scale,
+                 part_elements(p, t), side_by_side);
+    p->isa->barrier(p->core, AC_PIPE_V);
+    if (!wide)
+        round_whole(p, t, part, kind);
+}
+
 static void round_part(const program *p, const tile *t, uint32_t part)
 {
-    const ac_vconv kind = p->row->output.type == MONA_U8 ? AC_F16_U8 : AC_F16_S8;
-    if (is_wide(p))
+    const ac_vconv kind = stored_type(p) == MONA_U8 ? AC_F16_U8 : AC_F16_S8;
+    if (p->k->way == MONA_CONV_PLANES)
+        round_planes(p, t, part, kind);
+    else if (is_wide(p))
         scale_lanes(p, t, part);
-    else if (p->k->width == 1 || p->k->way == MONA_CONV_PLANES)
-        vconv_all(p->core, kind, result_of(p, t, part), piece_at(p, t, p->ub.t, part, 0, 0),
-                  part_elements(p, t));
+    else if (p->k->width == 1)
+        round_whole(p, t, part, kind);
     else
         round_pieces(p, t, part, kind);
 }
@@ -140,7 +170,8 @@ static void store_row(const program *p, const tile *t)
 static uint8_t *plane_row(const program *p, const tile *t, uint32_t j)
 {
     const ac_planes *planes = p->row->planes;
-    return planes->rows[t->first * p->k->width + j] + (size_t)t->x * planes->block;
+    return planes->rows[t->first * p->k->width + j] +
+           (size_t)t->x * planes->block * mona_type_size(planes->type);
 }
 
 /* Blocks of 32 bytes from the end of a row of planes to the next one's start, if that is the same
@@ -158,9 +189,10 @@ static uint32_t planes_gap(const program *p, const tile *t, uint32_t bytes)
 
 static void store_planes(const program *p, const tile *t)
 {
-    const uint32_t bytes = t->pixels * p->row->planes->block, rest = bytes % AC_BLOCK;
+    const uint32_t size = (uint32_t)mona_type_size(stored_type(p));
+    const uint32_t bytes = t->pixels * p->row->planes->block * size, rest = bytes % AC_BLOCK;
     const uint32_t blocks = bytes / AC_BLOCK, gap = planes_gap(p, t, bytes - rest);
-    const uint32_t lane_blocks = t->m1 * AC_FRACTAL / 2; /* of a lane block's row */
+    const uint32_t lane_blocks = t->m1 * AC_FRACTAL * LANES * size / AC_BLOCK;
     const bool together = gap != UINT32_MAX;
     uint8_t *result = p->ub.result[t->slot];
     if (blocks && together)
