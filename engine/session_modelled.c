@@ -17,29 +17,6 @@ static mona_modelled_op *modelled_ops(const worker *w)
     return (mona_modelled_op *)(void *)(w->region + w->session->plan->modelled_offset);
 }
 
-/* An operator reads rows that another has just written, so the pipes are emptied after each. */
-mona_modelled_op mona_modelled_begin(worker *w, uint32_t index)
-{
-    const mona_plan *plan = w->session->plan;
-    if (!mona_plan_modelled(plan))
-        return (mona_modelled_op){0};
-    ac_model_kernel(&w->core, plan->model.strings + plan->ops[index].bound.op->name);
-    return modelled_so_far(w);
-}
-
-void mona_modelled_end(worker *w, uint32_t index, const mona_modelled_op *before)
-{
-    if (!mona_plan_modelled(w->session->plan))
-        return;
-    w->core.isa->barrier(&w->core, AC_PIPE_ALL);
-    const mona_modelled_op after = modelled_so_far(w);
-    mona_modelled_op *sum = &modelled_ops(w)[index];
-    sum->cycles += after.cycles - before->cycles;
-    sum->cube_useful += after.cube_useful - before->cube_useful;
-    for (int i = 0; i < AC_PIPE_ALL; i++)
-        sum->busy[i] += after.busy[i] - before->busy[i];
-}
-
 static bool has_program(const plan_op *op)
 {
     const mona_bound_op *b = &op->bound;
@@ -55,6 +32,41 @@ static bool has_program(const plan_op *op)
     default:
         return false;
     }
+}
+
+static bool is_program_of(const plan_op *op, mona_op_kind kind)
+{
+    return op->bound.op->kind == kind && has_program(op);
+}
+
+/* An operator reads rows that another has just written, so the pipes are emptied before it and
+ * after it. But LOAD begins while STOREs' rows are still on their way out: it reads no rows, and
+ * they keep out of each other's way in UB. */
+mona_modelled_op mona_modelled_begin(worker *w, uint32_t index)
+{
+    const mona_plan *plan = w->session->plan;
+    if (!mona_plan_modelled(plan))
+        return (mona_modelled_op){0};
+    ac_model_kernel(&w->core, plan->model.strings + plan->ops[index].bound.op->name);
+    const mona_modelled_op before = modelled_so_far(w);
+    if (!is_program_of(&plan->ops[index], MONA_OP_LOAD))
+        w->core.isa->barrier(&w->core, AC_PIPE_ALL);
+    return before;
+}
+
+void mona_modelled_end(worker *w, uint32_t index, const mona_modelled_op *before)
+{
+    const mona_plan *plan = w->session->plan;
+    if (!mona_plan_modelled(plan))
+        return;
+    if (!is_program_of(&plan->ops[index], MONA_OP_STORE))
+        w->core.isa->barrier(&w->core, AC_PIPE_ALL);
+    const mona_modelled_op after = modelled_so_far(w);
+    mona_modelled_op *sum = &modelled_ops(w)[index];
+    sum->cycles += after.cycles - before->cycles;
+    sum->cube_useful += after.cube_useful - before->cube_useful;
+    for (int i = 0; i < AC_PIPE_ALL; i++)
+        sum->busy[i] += after.busy[i] - before->busy[i];
 }
 
 /* A row that the scalar unit made: what it wrote of its ring, block by block. */

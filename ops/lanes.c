@@ -182,10 +182,12 @@ uint32_t mona_lanes_groups(mona_span columns, uint32_t rows, uint32_t element, u
     return groups < most ? groups : most;
 }
 
-bool mona_lanes_have_gaps(mona_span columns, uint32_t rows, uint32_t element)
+bool mona_lanes_have_gaps(mona_span columns, uint32_t rows, uint32_t element, uint32_t groups)
 {
     const uint32_t pixels = (uint32_t)(columns.end - columns.begin);
-    return pixels % ROW_PIXELS || rows * pixels % mona_lanes_group_pixels(element);
+    const uint32_t group = mona_lanes_group_pixels(element);
+    const bool one_piece = rows * pitch_of(pixels) <= groups * group;
+    return pixels % ROW_PIXELS || pixels * (one_piece ? rows : 1) % group;
 }
 
 void mona_lanes_pieces(const mona_row_call *calls, uint32_t count, mona_span columns,
@@ -200,8 +202,13 @@ void mona_lanes_pieces(const mona_row_call *calls, uint32_t count, mona_span col
         for (uint32_t x = 0, part; x < pixels; x += part) {
             part = most || pixels - x < room ? pixels - x : room;
             const uint32_t pitch = pitch_of(part);
-            work(program, &(mona_piece){calls + y, columns.begin + x, rows, part, pitch,
-                                        (rows * pitch + group - 1) / group});
+            work(program, &(mona_piece){.calls = calls + y,
+                                        .x = columns.begin + x,
+                                        .rows = rows,
+                                        .count = part,
+                                        .pitch = pitch,
+                                        .groups = (rows * pitch + group - 1) / group,
+                                        .last = y + rows == count && x + part == pixels});
         }
     }
 }

@@ -49,12 +49,13 @@ typedef struct mona_piece {
     uint32_t rows, count;
     uint32_t pitch;  /* pixels from row to row */
     uint32_t groups; /* that hold all of them */
+    bool last;
 } mona_piece;
 
 /* Groups that hold these columns of so many rows, but not more than `most`. */
 uint32_t mona_lanes_groups(mona_span columns, uint32_t rows, uint32_t element, uint32_t most);
-/* Whether they leave parts of their groups to no pixel. */
-bool mona_lanes_have_gaps(mona_span columns, uint32_t rows, uint32_t element);
+/* Whether pieces of so many groups at most have parts that are no pixel's. */
+bool mona_lanes_have_gaps(mona_span columns, uint32_t rows, uint32_t element, uint32_t groups);
 /* Calls `work` for one piece after another, each of so many groups at most. */
 void mona_lanes_pieces(const mona_row_call *calls, uint32_t count, mona_span columns,
                        uint32_t element, uint32_t groups,

@@ -66,7 +66,13 @@ static void load_rest(const mona_row_call *calls, uint32_t count, uint32_t rest)
 void mona_load_dense(const mona_row_call *calls, uint32_t count)
 {
     const uint32_t pixels = pixels_of(calls), rest = pixels % AC_BLOCK;
-    calls->core->isa->barrier(calls->core, AC_PIPE_ALL);
+    const ac_isa *isa = calls->core->isa;
+    if (rest) {
+        isa->barrier(calls->core, AC_PIPE_ALL);
+    } else { /* STOREs may have been read from the same rows */
+        isa->set_flag(calls->core, AC_PIPE_MTE1, AC_PIPE_MTE2, AC_EVENT0);
+        isa->wait_flag(calls->core, AC_PIPE_MTE1, AC_PIPE_MTE2, AC_EVENT0);
+    }
     if (pixels > rest)
         load_blocks(calls, count, pixels - rest);
     if (rest)

@@ -19,6 +19,9 @@
  * columns are padding or have not been made yet. Their samples are, since the scalar unit, which
  * brings what does not fill a block, fills the block with zeros.
  *
+ * The last strip's STOREs may still be on their way out of the upper half of UB. Nothing is written
+ * there before make_blocks has waited for MTE3.
+ *
  * Flags: MTE2 -> V and S -> V, event i % 4: stream i is there      V -> MTE2 0: samples are free
  * V -> MTE3 0: blocks are made        MTE3 -> V 0: they are stored */
 #include "helpers.h"
@@ -75,19 +78,21 @@ static size_t wide_bytes(const mona_bound_op *b)
     return in == out ? 0 : (size_t)LANES_GROUP_BYTES * most_block(b);
 }
 
-/* Of UB that a group takes: samples, wide, lanes, channel blocks. */
-static size_t bytes_of_group(const mona_bound_op *b)
+/* Groups that UB has room for: samples, wide and lanes in its lower half, then channel blocks. */
+static uint32_t most_groups(const mona_bound_op *b)
 {
-    const size_t made = (size_t)b->output_c0 * channel_blocks(b);
-    return samples_bytes(b) + wide_bytes(b) +
-           LANES_GROUP_BYTES * ((size_t)b->output.channels + 1 + made);
+    const size_t made = (size_t)b->output_c0 * channel_blocks(b) * LANES_GROUP_BYTES;
+    const size_t before =
+        samples_bytes(b) + wide_bytes(b) + LANES_GROUP_BYTES * ((size_t)b->output.channels + 1);
+    const size_t of_half = b->target->ub_bytes / 2 / before;
+    const size_t of_all = b->target->ub_bytes / (before + made);
+    return (uint32_t)(of_half < of_all ? of_half : of_all);
 }
 
 bool mona_load_has_program(const mona_bound_op *b)
 {
     const bool narrow = mona_type_size(b->output.type) == 1;
-    bool possible = mona_rows_are_blocks(b) && b->input[0].type != MONA_U16 &&
-                    bytes_of_group(b) <= b->target->ub_bytes;
+    bool possible = mona_rows_are_blocks(b) && b->input[0].type != MONA_U16 && most_groups(b) > 0;
     for (uint32_t i = 0; i < b->op->input_count; i++)
         possible = possible && (b->op->load.block[i] != 3 || !narrow);
     return possible;
@@ -283,10 +288,9 @@ void mona_load_by_instructions(const mona_row_call *calls, uint32_t count)
     p.out_size = (uint32_t)mona_type_size(b->output.type);
     p.lanes = (mona_lanes){.core = core, .element = p.out_size};
     const mona_span columns = widened(b, calls);
-    const uint32_t most = (uint32_t)(b->target->ub_bytes / bytes_of_group(b));
-    p.groups = mona_lanes_groups(columns, count, p.out_size, most);
+    p.groups = mona_lanes_groups(columns, count, p.out_size, most_groups(b));
     lay_out(&p);
-    if (mona_lanes_have_gaps(columns, count, p.out_size))
+    if (mona_lanes_have_gaps(columns, count, p.out_size, p.groups))
         dup_all(core, p.samples, 0, (uint32_t)(p.groups * samples_bytes(b) / 2), side_by_side);
     dup_all(core, p.lanes.spare, 0, p.groups * LANES_GROUP_BYTES / 2, side_by_side);
     p.isa->set_flag(core, AC_PIPE_V, AC_PIPE_MTE2, AC_EVENT0);

@@ -10,6 +10,9 @@
  * lanes, samples of all streams, one stream as fp16 where it has to be scaled or clipped, a block
  * of the largest sample. Parts that are no row's are turned as well, so they are zeros first.
  *
+ * The next strip's LOAD begins while samples are still on their way (mona_modelled_begin). They are
+ * in the upper half of UB, where LOAD writes nothing before MTE3 has done.
+ *
  * Flags: MTE1 -> V 0: blocks are there       V -> MTE1 0: they are free
  * V -> MTE3, V -> S 0: a stream is made      MTE3 -> V, S -> V 0: all have left */
 #include "helpers.h"
@@ -117,7 +120,9 @@ static program program_of(const mona_row_call *call)
     p.in_size = (uint32_t)mona_type_size(b->input[0].type);
     p.out_size = (uint32_t)mona_type_size(b->output.type);
     find_channels(&p);
-    p.groups = (uint32_t)((b->target->ub_bytes - AC_BLOCK) / bytes_of_group(&p));
+    const size_t groups = (b->target->ub_bytes - 2 * AC_BLOCK) / bytes_of_group(&p);
+    const size_t of_samples = b->target->ub_bytes / 2 / samples_bytes(&p);
+    p.groups = (uint32_t)(groups < of_samples ? groups : of_samples);
     return p;
 }
 
@@ -153,8 +158,9 @@ static void lay_out(program *p)
     p->lanes = (mona_lanes){.core = p->core, .element = p->in_size};
     p->lanes.channels = p->in + p->blocks * p->block_bytes;
     p->lanes.spare = p->lanes.channels + p->channels * group;
-    p->samples = p->lanes.spare + group;
-    p->wide = p->samples + p->groups * samples_bytes(p);
+    p->wide = p->lanes.spare + group;
+    const size_t samples = p->groups * samples_bytes(p);
+    p->samples = p->core->ub + (p->bound->target->ub_bytes - samples) / AC_BLOCK * AC_BLOCK;
 }
 
 /* ---- in ------------------------------------------------------------------------------------- */
@@ -301,8 +307,10 @@ static void store_piece(void *program_, const mona_piece *k)
         make_samples(p, &s);
         store_stream(p, k, &s);
     } while (next_stream(p, &s));
-    p->isa->set_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
-    p->isa->set_flag(p->core, AC_PIPE_S, AC_PIPE_V, AC_EVENT0);
+    if (!k->last) {
+        p->isa->set_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
+        p->isa->set_flag(p->core, AC_PIPE_S, AC_PIPE_V, AC_EVENT0);
+    }
 }
 
 void mona_store_by_instructions(const mona_row_call *calls, uint32_t count)
@@ -320,6 +328,4 @@ void mona_store_by_instructions(const mona_row_call *calls, uint32_t count)
     p.isa->set_flag(p.core, AC_PIPE_S, AC_PIPE_V, AC_EVENT0);
     mona_lanes_pieces(calls, count, columns, p.in_size, p.groups, store_piece, &p);
     p.isa->wait_flag(p.core, AC_PIPE_V, AC_PIPE_MTE1, AC_EVENT0);
-    p.isa->wait_flag(p.core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
-    p.isa->wait_flag(p.core, AC_PIPE_S, AC_PIPE_V, AC_EVENT0);
 }
