@@ -133,7 +133,12 @@ static size_t columns_of(const program *p)
     return p->periods * p->d + 2 * HALO;
 }
 
-/* For p->periods; the bytes it takes. */
+static size_t most_of(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* For p->periods; the bytes it takes. Places are shared by what is needed one after the other. */
 static size_t lay_out(program *p, uint8_t *ub)
 {
     const mona_bound_op *b = p->bound;
@@ -147,7 +152,7 @@ static size_t lay_out(program *p, uint8_t *ub)
     p->out_lanes.groups = (uint32_t)(up_to(p->rows * p->out_pitch, group) / group);
     const size_t in_pixels = (size_t)p->in_lanes.groups * group;
     const size_t out_pixels = (size_t)p->out_lanes.groups * group;
-    const size_t most = in_pixels > out_pixels ? in_pixels : out_pixels;
+    const size_t most = most_of(in_pixels, out_pixels), made = (size_t)p->periods * p->n;
     const size_t lanes_in = (size_t)p->in_lanes.groups * LANES_GROUP_BYTES;
     const size_t lanes_out = (size_t)p->out_lanes.groups * LANES_GROUP_BYTES;
     p->in = take(&at, in_pixels * b->input_c0[0] * element(p));
@@ -155,18 +160,17 @@ static size_t lay_out(program *p, uint8_t *ub)
     p->in_lanes.spare = take(&at, lanes_in);
     p->samples = take(&at, most * element(p));
     p->wide = take_halves(&at, most);
-    p->columns = take_halves(&at, columns_of(p) * LANES);
+    p->columns = p->made = take_halves(&at, most_of(columns_of(p), made) * LANES);
     p->lane_weights = take_floats(&at, 4 * LANES);
     p->weights = take_floats(&at, 4 * (size_t)FLOAT_LANES);
-    p->tap = take_floats(&at, columns_of(p) * LANES);
-    p->down = take_floats(&at, columns_of(p) * LANES);
-    p->product = take_floats(&at, (size_t)p->periods * LANES);
+    p->tap = p->product = take_floats(&at, columns_of(p) * LANES);
     p->across = take_floats(&at, (size_t)p->periods * LANES);
-    p->made = take_halves(&at, (size_t)p->periods * p->n * LANES);
-    p->unused = take_halves(&at, (size_t)p->periods * p->n);
+    p->unused = take_halves(&at, made);
     p->out_lanes.channels = take(&at, lanes_out * out_channels);
     p->out_lanes.spare = take(&at, lanes_out);
-    p->blocks = take(&at, out_pixels * b->output_c0 * element(p));
+    const size_t blocks = out_pixels * b->output_c0 * element(p);
+    p->blocks = take(&at, most_of(blocks, columns_of(p) * LANES * sizeof *p->down));
+    p->down = (float *)(void *)p->blocks;
     return at - (uintptr_t)ub;
 }
 
@@ -548,7 +552,7 @@ static bool resize_rows(const mona_row_call *calls, uint32_t count)
     p.in_lanes.element = p.out_lanes.element = element(&p);
     lay_out(&p, p.core->ub);
     bring_weights(&p);
-    dup_all(p.core, p.wide, 0, (uint32_t)((p.columns - p.wide)), side_by_side);
+    dup_all(p.core, p.wide, 0, (uint32_t)(p.columns - p.wide), side_by_side);
     dup_all(p.core, p.out_lanes.spare, 0, p.out_lanes.groups * (LANES_GROUP_BYTES / 2),
             side_by_side);
     for (; p.period < end; p.period += (int64_t)p.segments * p.periods)
