@@ -29,6 +29,9 @@ static bool has_program(const plan_op *op)
         return mona_store_has_program(b);
     case MONA_OP_RESIZE:
         return mona_resize_has_program(b);
+    case MONA_OP_ADD:
+    case MONA_OP_MUL:
+        return mona_elementwise_has_program(b);
     default:
         return false;
     }

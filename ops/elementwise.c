@@ -1,6 +1,6 @@
 /* ADD and MUL: two tensors of one size, element by element, then the epilogue. The second may have
  * a single channel, which is used for all. */
-#include "helpers.h"
+#include "elementwise.h"
 
 static mona_status check(const mona_file_op *op, const mona_shape *inputs, const mona_shape *output,
                          const uint8_t *data, uint64_t data_bytes)
@@ -39,6 +39,10 @@ static void bind(const mona_bound_op *b)
 static void row(const mona_row_call *call)
 {
     const mona_bound_op *b = call->bound;
+    if (mona_elementwise_has_program(b)) {
+        mona_elementwise_by_instructions(call, 1);
+        return;
+    }
     const ac_elementwise_row e = {
         .multiply = b->op->kind == MONA_OP_MUL,
         .a = input_row(call, 0),
@@ -54,6 +58,15 @@ static void row(const mona_row_call *call)
     call->core->isa->elementwise_row(&e);
 }
 
+static void some_rows(const mona_row_call *calls, uint32_t count)
+{
+    if (mona_elementwise_has_program(calls->bound))
+        mona_elementwise_by_instructions(calls, count);
+    else
+        for (uint32_t i = 0; i < count; i++)
+            row(&calls[i]);
+}
+
 const mona_op_class mona_op_add = {
     .name = "add",
     .min_inputs = 2,
@@ -65,6 +78,7 @@ const mona_op_class mona_op_add = {
     .constants_bytes = constants_bytes,
     .bind = bind,
     .row = row,
+    .some_rows = some_rows,
 };
 
 const mona_op_class mona_op_mul = {
@@ -78,4 +92,5 @@ const mona_op_class mona_op_mul = {
     .constants_bytes = constants_bytes,
     .bind = bind,
     .row = row,
+    .some_rows = some_rows,
 };

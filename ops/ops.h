@@ -128,8 +128,9 @@ bool mona_store_has_program(const mona_bound_op *bound);
 uint32_t mona_store_together(const mona_bound_op *const *stores, uint32_t count);
 void mona_store_by_instructions(const mona_row_call *calls, uint32_t count);
 
-/* RESIZE likewise. */
+/* RESIZE, and ADD and MUL, likewise, once bound. */
 bool mona_resize_has_program(const mona_bound_op *bound);
+bool mona_elementwise_has_program(const mona_bound_op *bound);
 
 /* Runs rows of one fused convolution, alike but for where they lie, by instructions on the core's
  * buffers: what row programs must equal bit for bit. The weights are packed as fractals. */

@@ -1,5 +1,5 @@
-/* LOAD, STORE and RESIZE on model310 give the host's bytes and nothing for the checks to find, for
- * any mix of planes, blocks and types, odd sizes, unaligned planes and strides. */
+/* LOAD, STORE, RESIZE, ADD and MUL on model310 give the host's bytes and nothing for the checks to
+ * find, for any mix of planes, blocks and types, odd sizes, unaligned planes and strides. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -99,7 +99,34 @@ static uint32_t add_resize(net *n, model_builder *b, uint32_t tensor, mona_type 
     return made;
 }
 
-static bool random_net(net *n, uint32_t seed, bool resized)
+/* Of a tensor and itself, with any epilogue. */
+static uint32_t add_combination(net *n, model_builder *b, uint32_t tensor, mona_type type,
+                                uint32_t channels)
+{
+    static const uint8_t activations[] = {MONA_ACT_NONE, MONA_ACT_RELU, MONA_ACT_CLIP};
+    const uint32_t made = builder_tensor(b, "combined", type, channels, 1);
+    const uint32_t both[2] = {tensor, tensor};
+    mona_file_op *op = builder_op(b, below(&n->seed, 2) ? MONA_OP_ADD : MONA_OP_MUL, made, 2, both);
+    for (int i = 0; i < 2; i++)
+        op->elementwise.scale[i] =
+            below(&n->seed, 2)
+                ? F16_ONE
+                : (uint16_t)(random_scale(&n->seed) | (below(&n->seed, 2) ? 0x8000 : 0));
+    op->epilogue = (mona_file_epilogue){
+        .activation = activations[below(&n->seed, 3)],
+        .activation_after_add = activations[below(&n->seed, 3)],
+        .clip_min = below(&n->seed, 2) ? 0xc000 : 0x3c00, /* -2, 1 */
+        .clip_max = below(&n->seed, 2) ? 0x5640 : 0x4200, /* 100, 3 */
+        .residual_scale = F16_ONE,
+        .output_scale = below(&n->seed, 2) ? F16_ONE : random_scale(&n->seed),
+        .slopes = MONA_NONE,
+    };
+    return made;
+}
+
+typedef enum net_kind { PLANES, RESIZED, COMBINED } net_kind;
+
+static bool random_net(net *n, uint32_t seed, net_kind kind)
 {
     *n = (net){.seed = seed * 2654435761u + 1};
     model_builder *b = builder_new();
@@ -114,8 +141,10 @@ static bool random_net(net *n, uint32_t seed, bool resized)
     uint32_t tensor;
     const uint32_t channels = add_load(n, b, from, to, &tensor, outputs, types);
     const uint32_t first = b->inputs;
-    if (resized)
+    if (kind == RESIZED)
         tensor = add_resize(n, b, tensor, to, channels);
+    if (kind == COMBINED)
+        tensor = add_combination(n, b, tensor, to, channels);
     for (uint32_t i = 0; i < outputs; i++)
         add_store(n, b, tensor, to, channels, first + i);
     size_t size;
@@ -218,13 +247,13 @@ static void release(frame *f)
         free(f->in[i].memory), free(f->out[i].memory);
 }
 
-static void compare(bool resized, uint32_t count)
+static void compare(net_kind kind, uint32_t count)
 {
     uint32_t compared = 0;
     for (uint32_t seed = 1; seed <= count; seed++) {
         net n;
         frame want, found;
-        const bool opened = random_net(&n, seed, resized);
+        const bool opened = random_net(&n, seed, kind);
         const mona_config host = {.device = mona_device_find("host"), .cpu = "c"};
         if (opened && run(&n, host, &want)) {
             uint32_t state = seed;
@@ -250,13 +279,19 @@ static void compare(bool resized, uint32_t count)
 static void planes_of_any_kind(void **state)
 {
     (void)state;
-    compare(false, 600);
+    compare(PLANES, 600);
 }
 
 static void resized_planes(void **state)
 {
     (void)state;
-    compare(true, 400);
+    compare(RESIZED, 400);
+}
+
+static void combined_planes(void **state)
+{
+    (void)state;
+    compare(COMBINED, 400);
 }
 
 int main(void)
@@ -264,6 +299,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(planes_of_any_kind),
         cmocka_unit_test(resized_planes),
+        cmocka_unit_test(combined_planes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
