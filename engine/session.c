@@ -109,33 +109,6 @@ static void prepare_row(const worker *w, const plan_op *op, const plan_progress 
     }
 }
 
-static bool stores_same(const plan_op *a, const plan_op *b)
-{
-    return a->bound.op->kind == MONA_OP_STORE && a->writer[0] == b->writer[0];
-}
-
-/* The STOREs of one tensor, from operator `index` on, that run together on the chip, and their
- * number; 0: an earlier one takes it along. */
-static uint32_t stores_from(const mona_plan *plan, uint32_t index,
-                            const mona_bound_op *stores[MONA_OP_MAX_INPUTS])
-{
-    const plan_op *op = &plan->ops[index];
-    uint32_t first = index, count = 0;
-    while (first && stores_same(&plan->ops[first - 1], op))
-        first--;
-    for (;; first += count) {
-        for (count = 0; count < MONA_OP_MAX_INPUTS; count++) {
-            const uint32_t o = first + count;
-            if (o == plan->model.header->op_count || !stores_same(&plan->ops[o], op))
-                break;
-            stores[count] = &plan->ops[o].bound;
-        }
-        count = mona_store_together(stores, count);
-        if (first + count > index)
-            return first == index ? count : 0;
-    }
-}
-
 /* Makes the rows of operator `index` that the strip needs. Not inlined, so that it is the same code
  * whether anybody observes it or not. */
 __attribute__((noinline)) void mona_session_run_rows(worker *w, uint32_t index,
@@ -156,7 +129,7 @@ __attribute__((noinline)) void mona_session_run_rows(worker *w, uint32_t index,
     const mona_bound_op *stores[MONA_OP_MAX_INPUTS];
     uint32_t store_count = 0;
     if (mona_plan_modelled(plan) && op->bound.op->kind == MONA_OP_STORE) {
-        store_count = stores_from(plan, index, stores);
+        store_count = mona_modelled_stores(plan, index, stores);
         for (uint32_t i = 0; i < store_count; i++)
             planes[i] = planes_of(s, stores[i]);
         if (!store_count) {

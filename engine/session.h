@@ -47,6 +47,10 @@ void mona_session_run_unit(worker *w, const plan_group *g, uint32_t tile);
 /* session_modelled.c; begin, end and row do nothing for other plans. */
 mona_modelled_op mona_modelled_begin(worker *w, uint32_t index);
 void mona_modelled_end(worker *w, uint32_t index, const mona_modelled_op *before);
+/* The STOREs of one tensor, from operator `index` on, that run together on the chip, and their
+ * number; 0: an earlier one takes it along. */
+uint32_t mona_modelled_stores(const mona_plan *plan, uint32_t index,
+                              const mona_bound_op *stores[MONA_OP_MAX_INPUTS]);
 void mona_modelled_row(worker *w, const plan_op *op, const mona_row_call *call);
 void mona_modelled_padding(worker *w, const plan_op *op, const plan_progress *p);
 void mona_modelled_place(worker *w);

@@ -72,6 +72,31 @@ void mona_modelled_end(worker *w, uint32_t index, const mona_modelled_op *before
         sum->busy[i] += after.busy[i] - before->busy[i];
 }
 
+static bool stores_same(const plan_op *a, const plan_op *b)
+{
+    return a->bound.op->kind == MONA_OP_STORE && a->writer[0] == b->writer[0];
+}
+
+uint32_t mona_modelled_stores(const mona_plan *plan, uint32_t index,
+                              const mona_bound_op *stores[MONA_OP_MAX_INPUTS])
+{
+    const plan_op *op = &plan->ops[index];
+    uint32_t first = index, count = 0;
+    while (first && stores_same(&plan->ops[first - 1], op))
+        first--;
+    for (;; first += count) {
+        for (count = 0; count < MONA_OP_MAX_INPUTS; count++) {
+            const uint32_t o = first + count;
+            if (o == plan->model.header->op_count || !stores_same(&plan->ops[o], op))
+                break;
+            stores[count] = &plan->ops[o].bound;
+        }
+        count = mona_store_together(stores, count);
+        if (first + count > index)
+            return first == index ? count : 0;
+    }
+}
+
 /* A row that the scalar unit made: what it wrote of its ring, block by block. */
 void mona_modelled_row(worker *w, const plan_op *op, const mona_row_call *call)
 {

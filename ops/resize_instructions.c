@@ -21,44 +21,13 @@
  *
  * Flags: V -> MTE1, MTE1 -> V 0: the input may come, is there     V -> S, S -> V 0: the scalar
  * unit's turn V -> MTE3, MTE3 -> V 0: a piece is made, has left */
-#include "lanes.h"
-#include "resize.h"
+#include "resize_program.h"
 
 #include "../engine/libc.h"
-
-enum {
-    HALO = 16,    /* columns: a block of fp16 */
-    BEFORE = 32,  /* columns in UB before a row's column 0 */
-    ALIGNED = 32, /* pieces and rows begin at multiples of so many columns, or periods */
-    MAX_RATIO = 15,
-};
-
-typedef struct program {
-    const mona_row_call *calls;
-    const mona_bound_op *bound;
-    ac_core *core;
-    const ac_isa *isa;
-    uint32_t rows, taps, n, d;
-    uint32_t segments, periods; /* Q, and of each */
-    int64_t first_row;          /* of the input rows that any call wants, */
-    uint32_t in_rows;           /* and how many they are */
-    int64_t period;             /* the piece's first */
-    int32_t lowest, highest;    /* columns that are read before a segment, and after it */
-    size_t in_pitch, out_pitch; /* pixels from row to row */
-    mona_lanes in_lanes, out_lanes;
-    uint8_t *in, *samples, *blocks;
-    uint16_t *wide, *columns, *made, *unused;
-    float *lane_weights, *weights, *tap, *down, *product, *across;
-} program;
 
 static uint32_t common(uint32_t a, uint32_t b)
 {
     return b ? common(b, a % b) : a;
-}
-
-static uint32_t element(const program *p)
-{
-    return (uint32_t)mona_type_size(p->bound->output.type);
 }
 
 /* ---- what has a program --------------------------------------------------------------------- */
@@ -126,11 +95,6 @@ static uint16_t *take_halves(uintptr_t *at, size_t count)
 static float *take_floats(uintptr_t *at, size_t count)
 {
     return (float *)(void *)take(at, count * sizeof(float));
-}
-
-static size_t columns_of(const program *p)
-{
-    return p->periods * p->d + 2 * HALO;
 }
 
 static size_t most_of(size_t a, size_t b)
@@ -215,12 +179,6 @@ static size_t place_of(const program *p, int64_t column)
     return (size_t)(column - p->period * p->d + BEFORE);
 }
 
-static void sync(const program *p, ac_pipe from, ac_pipe to)
-{
-    p->isa->set_flag(p->core, from, to, AC_EVENT0);
-    p->isa->wait_flag(p->core, from, to, AC_EVENT0);
-}
-
 /* Channel block `block` of the input rows. */
 static void bring(const program *p, uint32_t block)
 {
@@ -290,177 +248,6 @@ static const uint16_t *widen(const program *p, uint32_t c)
     return p->wide;
 }
 
-/* ---- down ----------------------------------------------------------------------------------- */
-
-/* Lanes that are no segment's repeat the last. */
-static uint32_t row_of_lane(const program *p, uint32_t lane)
-{
-    return lane % p->rows;
-}
-
-static uint32_t segment_of_lane(const program *p, uint32_t lane)
-{
-    return lane / p->rows < p->segments ? lane / p->rows : p->segments - 1;
-}
-
-/* A weight for every lane of each tap, four times over. */
-static void bring_weights(const program *p)
-{
-    sync(p, AC_PIPE_V, AC_PIPE_S);
-    p->isa->scalar(p->core, NULL, 0, p->lane_weights, p->taps * LANES * sizeof(float),
-                   AC_SCALAR_STEPS * p->taps * LANES);
-    for (uint32_t lane = 0; lane < LANES; lane++) {
-        float weights[4];
-        mona_resize_row(p->bound, p->calls[row_of_lane(p, lane)].y, weights);
-        for (uint32_t t = 0; t < p->taps; t++)
-            p->lane_weights[t * LANES + lane] = weights[t];
-    }
-    sync(p, AC_PIPE_S, AC_PIPE_V);
-    const ac_vector v = {.repeat = FLOAT_LANES / LANES,
-                         .lanes = LANES,
-                         .dst_block = 1,
-                         .a_block = 1,
-                         .dst_repeat = 2};
-    for (uint32_t t = 0; t < p->taps; t++)
-        p->isa->vecs(p->core, AC_VMULS_F32, p->weights + t * FLOAT_LANES,
-                     p->lane_weights + t * LANES, 1, &v);
-    p->isa->barrier(p->core, AC_PIPE_V);
-}
-
-/* For every lane, the row that tap t reads. */
-static void turn_tap(const program *p, const uint16_t *rows, uint32_t t)
-{
-    uint16_t *dst[LANES];
-    const uint16_t *src[LANES];
-    for (uint32_t lane = 0; lane < LANES; lane++) {
-        float weights[4];
-        const int64_t y = p->calls[row_of_lane(p, lane)].y;
-        const int64_t tap = mona_resize_row(p->bound, y, weights) + t;
-        const int64_t row = clip_to(tap, 0, p->bound->input[0].height - 1) - p->first_row;
-        src[lane] = rows + (size_t)row * p->in_pitch + BEFORE - HALO +
-                    (size_t)segment_of_lane(p, lane) * p->periods * p->d;
-        dst[lane] = p->columns + lane * LANES;
-    }
-    const size_t blocks = columns_of(p) / LANES;
-    for (size_t done = 0, count; done < blocks; done += count) {
-        count = blocks - done < AC_MAX_REPEAT ? blocks - done : AC_MAX_REPEAT;
-        p->isa->transpose(p->core, dst, src, (uint8_t)count, LANES, 1);
-        for (uint32_t lane = 0; lane < LANES; lane++) {
-            src[lane] += count * LANES;
-            dst[lane] += count * LANES * LANES;
-        }
-    }
-    p->isa->barrier(p->core, AC_PIPE_V);
-}
-
-static void floats_all(const program *p, ac_vec2 op, float *to, const float *a, const float *b,
-                       uint32_t count, bool b_stays)
-{
-    const ac_vector strides = {.dst_block = 1,
-                               .a_block = 1,
-                               .b_block = 1,
-                               .dst_repeat = 8,
-                               .a_repeat = 8,
-                               .b_repeat = b_stays ? 0 : 8};
-    for (vectors w = vectors_of(strides, FLOAT_LANES, count); next_vectors(&w);)
-        p->isa->vec2(p->core, op, vectors_at(&w, to, w.v.dst_repeat),
-                     vectors_at(&w, a, w.v.a_repeat), vectors_at(&w, b, w.v.b_repeat), &w.v);
-    p->isa->barrier(p->core, AC_PIPE_V);
-}
-
-/* Columns lowest .. of every lane, resampled down, to p->down. */
-static void resample_down(const program *p, const uint16_t *rows)
-{
-    const uint32_t columns = p->periods * p->d + (uint32_t)(p->highest - p->lowest);
-    const uint32_t count = columns * LANES;
-    const uint16_t *from = p->columns + (size_t)(HALO + p->lowest) * LANES;
-    for (uint32_t t = 0; t < p->taps; t++) {
-        float *to = t ? p->tap : p->down;
-        turn_tap(p, rows, t);
-        vconv_all(p->core, AC_F16_F32, to, from, count);
-        p->isa->barrier(p->core, AC_PIPE_V);
-        floats_all(p, AC_VMUL_F32, to, to, p->weights + t * FLOAT_LANES, count, true);
-        if (t)
-            floats_all(p, AC_VADD_F32, p->down, p->down, p->tap, count, false);
-    }
-}
-
-/* ---- across --------------------------------------------------------------------------------- */
-
-static void scalars_all(const program *p, ac_vecs op, float *to, const float *a, float s)
-{
-    for (vectors w = vectors_of(side_by_side, FLOAT_LANES, p->periods * LANES); next_vectors(&w);)
-        p->isa->vecs(p->core, op, vectors_at(&w, to, w.v.dst_repeat),
-                     vectors_at(&w, a, w.v.a_repeat), s, &w.v);
-    p->isa->barrier(p->core, AC_PIPE_V);
-}
-
-/* Every d-th column times a weight. A column is two blocks, and instructions have one stride. */
-static void multiply_columns(const program *p, float *to, const float *from, float weight)
-{
-    if (p->d == 1) {
-        scalars_all(p, AC_VMULS_F32, to, from, weight);
-        return;
-    }
-    const ac_vector strides = {.dst_block = 2,
-                               .a_block = (uint8_t)(2 * p->d),
-                               .dst_repeat = 16,
-                               .a_repeat = (uint8_t)(16 * p->d)};
-    for (uint32_t h = 0; h < 2; h++)
-        for (vectors w = vectors_of(strides, FLOAT_LANES, p->periods * LANES / 2);
-             next_vectors(&w);)
-            p->isa->vecs(p->core, AC_VMULS_F32, vectors_at(&w, to + h * LANES / 2, w.v.dst_repeat),
-                         vectors_at(&w, from + h * LANES / 2, w.v.a_repeat), weight, &w.v);
-    p->isa->barrier(p->core, AC_PIPE_V);
-}
-
-/* Output columns of one phase, as fp16, to every n-th place of p->made. */
-static void resample_phase(const program *p, uint32_t phase)
-{
-    const int32_t first = mona_resize_first(p->bound)[phase];
-    const float *weights = mona_resize_weights(p->bound) + (size_t)phase * p->taps;
-    const float whole = 0x1.8p23f;
-    for (uint32_t t = 0; t < p->taps; t++) {
-        const float *from = p->down + (size_t)(first + (int32_t)t - p->lowest) * LANES;
-        multiply_columns(p, t ? p->product : p->across, from, weights[t]);
-        if (t)
-            floats_all(p, AC_VADD_F32, p->across, p->across, p->product, p->periods * LANES, false);
-    }
-    if (p->bound->output.type != MONA_F16) {
-        scalars_all(p, AC_VADDS_F32, p->across, p->across, whole);
-        scalars_all(p, AC_VADDS_F32, p->across, p->across, -whole);
-    }
-    const ac_vector strides = {
-        .dst_block = (uint8_t)p->n, .a_block = 1, .dst_repeat = (uint8_t)(4 * p->n), .a_repeat = 8};
-    for (vectors w = vectors_of(strides, FLOAT_LANES, p->periods * LANES); next_vectors(&w);)
-        p->isa->vconv(p->core, AC_F32_F16, vectors_at(&w, p->made + phase * LANES, w.v.dst_repeat),
-                      vectors_at(&w, p->across, w.v.a_repeat), &w.v);
-    p->isa->barrier(p->core, AC_PIPE_V);
-}
-
-/* Columns back to rows, of p->wide. */
-static void turn_back(const program *p)
-{
-    const uint32_t columns = p->periods * p->n;
-    uint16_t *dst[LANES];
-    const uint16_t *src[LANES];
-    for (uint32_t lane = 0; lane < LANES; lane++) {
-        src[lane] = p->made + lane * LANES;
-        dst[lane] = lane < p->rows * p->segments ? p->wide + row_of_lane(p, lane) * p->out_pitch +
-                                                       (size_t)segment_of_lane(p, lane) * columns
-                                                 : p->unused;
-    }
-    for (uint32_t done = 0, count; done < columns / LANES; done += count) {
-        count = columns / LANES - done < AC_MAX_REPEAT ? columns / LANES - done : AC_MAX_REPEAT;
-        p->isa->transpose(p->core, dst, src, (uint8_t)count, 1, LANES);
-        for (uint32_t lane = 0; lane < LANES; lane++) {
-            src[lane] += count * LANES * LANES;
-            dst[lane] += count * LANES;
-        }
-    }
-    p->isa->barrier(p->core, AC_PIPE_V);
-}
-
 /* ---- out ------------------------------------------------------------------------------------ */
 
 /* Channel c of the output block, from p->wide. */
@@ -513,10 +300,8 @@ static void resize_piece(const program *p)
     for (uint32_t block = 0; block * c0 < channels; block++) {
         bring(p, block);
         for (uint32_t c = 0; c < c0 && block * c0 + c < channels; c++) {
-            resample_down(p, widen(p, c));
-            for (uint32_t phase = 0; phase < p->n; phase++)
-                resample_phase(p, phase);
-            turn_back(p);
+            mona_resize_down(p, widen(p, c));
+            mona_resize_across(p);
             narrow(p, c);
         }
         store_block(p, block);
@@ -551,7 +336,7 @@ static bool resize_rows(const mona_row_call *calls, uint32_t count)
     p.in_lanes.core = p.out_lanes.core = p.core;
     p.in_lanes.element = p.out_lanes.element = element(&p);
     lay_out(&p, p.core->ub);
-    bring_weights(&p);
+    mona_resize_bring_weights(&p);
     dup_all(p.core, p.wide, 0, (uint32_t)(p.columns - p.wide), side_by_side);
     dup_all(p.core, p.out_lanes.spare, 0, p.out_lanes.groups * (LANES_GROUP_BYTES / 2),
             side_by_side);
