@@ -77,6 +77,9 @@ static const option options[] = {
     {"--size", NULL, OPTION_STRING, FIELD(size), "WxH", running, .help = "size of the first input"},
     {"--threads", "-t", OPTION_WHOLE, FIELD(threads), "N", running,
      .help = "threads (default 0: one per core)", .maximum = MONA_MAX_THREADS},
+    {"--streams", NULL, OPTION_WHOLE, FIELD(streams), "N", running,
+     .help = "so many frames at once, each on its share of the cores, with one copy of the weights",
+     .minimum = 1, .maximum = MONA_MAX_THREADS},
     OPTION_DEVICE(FIELD(device), running),
     OPTION_CPU(FIELD(cpu), running),
     {"--strip-rows", NULL, OPTION_WHOLE, FIELD(strip_rows), "N", running,
@@ -139,6 +142,7 @@ const command command_bench = {
                 "mona bench sr_x2_fast --size 1920x1080 --device model310 --plot strip.svg\n"
                 "mona bench sr_x2_fast --size 1920x1080 --layers\n"
                 "mona bench --pipeline clip.mp4 --fps 30  # deadlines missed at a camera's pace\n"
+                "mona bench sr_x2_fast --size 960x540 --streams 4\n"
                 "mona bench --peak  # what this machine can do at most\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,

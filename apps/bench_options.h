@@ -11,7 +11,7 @@ typedef struct bench_arguments {
     const char *model, *size, *cpu, *device, *trace, *plot;
     const char *pipeline, *stages, *preset;
     const char *warm_up, *duration, *budget, *old, *regression, *samples;
-    long threads, iterations, strip_rows, tile_columns;
+    long threads, streams, iterations, strip_rows, tile_columns;
     double percentile, fps;
     bool json, csv, peak, layers;
 } bench_arguments;

@@ -105,3 +105,13 @@ uint32_t bench_session_input_crc(const bench_session *s, const mona_model *model
     }
     return crc;
 }
+
+size_t bench_session_plane_bytes(const bench_session *s, const mona_model *model)
+{
+    size_t bytes = 0;
+    for (unsigned i = 0; i < mona_model_input_count(model); i++)
+        bytes += (size_t)s->inputs[i].channel_stride * mona_plan_input(s->plan, i).channels;
+    for (unsigned i = 0; i < mona_model_output_count(model); i++)
+        bytes += (size_t)s->outputs[i].channel_stride * mona_plan_output(s->plan, i).channels;
+    return bytes;
+}

@@ -24,5 +24,7 @@ void bench_session_close(bench_session *s);
 /* Of all output planes, and of all input planes. */
 uint32_t bench_session_crc(const bench_session *s, const mona_model *model);
 uint32_t bench_session_input_crc(const bench_session *s, const mona_model *model);
+/* Of both. */
+size_t bench_session_plane_bytes(const bench_session *s, const mona_model *model);
 
 #endif

@@ -80,7 +80,7 @@ static mona_status lay_out(mona_plan *plan)
     plan->zero_bytes = AC_ROW_SLACK;
     for (uint32_t o = 0; o < count; o++) {
         plan_op *op = &plan->ops[o];
-        op->constants_offset = place(&end, op->constants_bytes);
+        op->constants_offset = place(&end, plan->shared ? 0 : op->constants_bytes);
         const size_t bytes = scratch_bytes(op);
         scratch = bytes > scratch ? bytes : scratch;
         if (op->row_bytes + AC_ROW_SLACK > plan->zero_bytes)
@@ -190,12 +190,17 @@ mona_status mona_plan_make(mona_plan **out, void *memory, const mona_model *mode
     mona_plan *plan = &m->plan;
     memset(plan, 0, sizeof *plan);
     plan->model = *model;
+    plan->shared = config->shared;
     mona_status status = choose_target(plan, config);
     plan->strip_rows = config->strip_rows         ? config->strip_rows
                        : mona_plan_modelled(plan) ? modelled_strip_rows(plan)
                                                   : 1;
     if (!status)
         status = mona_plan_bind(plan, config);
+    if (!status && plan->shared)
+        status = mona_plan_modelled(plan)                  ? MONA_ERR_UNSUPPORTED
+                 : mona_session_lends(plan->shared, plan) ? MONA_OK
+                                                          : MONA_ERR_ARGUMENT;
     if (!status && mona_plan_modelled(plan))
         status = leave_room_in_l1(plan, config);
     if (!status)

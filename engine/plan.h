@@ -43,7 +43,7 @@ typedef struct plan_op {
     size_t row_bytes;    /* from one row to the next */
     size_t ring_offset;  /* in a core's region; of a map: in the maps' */
     size_t map_bytes;
-    size_t constants_offset; /* in the arena */
+    size_t constants_offset; /* in the arena; unused where they are shared */
     size_t constants_bytes;
 } plan_op;
 
@@ -51,6 +51,7 @@ struct mona_plan {
     mona_model model;
     const ac_target *target;
     const ac_isa *isa;
+    const mona_session *shared; /* whose constants this plan's session reads; NULL: its own */
     uint32_t cores; /* threads on the host */
     uint32_t strip_rows;
     size_t cache_bytes;             /* a core may hope to keep */
@@ -131,6 +132,9 @@ enum { BUFFER_ALIGNMENT = 1024 };
 
 /* No region or arena may reach this, so that sums of them cannot wrap. */
 #define PLAN_MAX_BYTES (SIZE_MAX / 16)
+
+/* Whether a session's constants are those that the plan's would be. */
+bool mona_session_lends(const mona_session *session, const mona_plan *plan);
 
 /* Bytes of the part of an arena that session.c lays out itself. */
 size_t mona_session_state_bytes(const mona_plan *plan);

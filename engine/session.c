@@ -345,12 +345,29 @@ static void place_worker(mona_session *s, uint32_t index)
         mona_modelled_place(w);
 }
 
+bool mona_session_lends(const mona_session *session, const mona_plan *plan)
+{
+    const mona_plan *own = session->plan;
+    const mona_file_header *h = plan->model.header;
+    if (own->model.header != h || own->isa != plan->isa || own->target != plan->target)
+        return false;
+    for (uint32_t t = 0; t < h->tensor_count; t++)
+        if (own->shapes[t].height != plan->shapes[t].height ||
+            own->shapes[t].width != plan->shapes[t].width)
+            return false;
+    return true;
+}
+
 static void bind_constants(mona_session *s)
 {
     mona_plan *plan = s->plan;
     for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
         plan_op *op = &plan->ops[o];
         const mona_op_class *class = mona_ops[op->bound.op->kind];
+        if (plan->shared) {
+            op->bound.constants = plan->shared->plan->ops[o].bound.constants;
+            continue;
+        }
         op->bound.constants = s->arena + op->constants_offset;
         if (class->bind)
             class->bind(&op->bound);

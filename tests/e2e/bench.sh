@@ -92,6 +92,25 @@ for r in a['layers'][:-1]:
     ok = ok and max(least, key=least.get) == r['bound'] and abs(least[r['bound']] / r['ms'] - r['roof_share']) < 1e-6
 print(ok)" "$tmp/l.json"
 
+# ---- streams
+succeeds "four streams at once" sh -c "$run -n 20 --streams 4 --json > '$tmp/s.json'"
+holds "each has percentiles of its own" "
+print(len(a['each']) == 4 and len(s) == sum(x['iterations'] for x in a['each']) == a['iterations'] and
+    all(x['min_ms'] <= x['p50_ms'] <= x['p99_ms'] <= x['max_ms'] for x in a['each']))" "$tmp/s.json"
+holds "all of them and one alone make the same" "
+print({x['output_crc32'] for x in a['each']} == {b['output_crc32']})" "$tmp/s.json" "$tmp/a.json"
+weights=$($mona inspect sr_x2_fast --size 96x54 --json | python3 -c "
+import json, sys
+def walk(o):
+    if isinstance(o, dict):
+        if o.get('kind') == 'weights': yield o['bytes']
+        o = o.values()
+    if not isinstance(o, (str, int, float, bool, type(None))):
+        for x in o: yield from walk(x)
+print(sum(walk(json.load(sys.stdin))))")
+holds "a further stream takes what the first does less the weights, as planned" "
+print($weights > 0 and a['arena_bytes'] - a['added_bytes'] == $weights)" "$tmp/s.json"
+
 # ---- the whole pipeline
 # A stage of known delays behind a source of known pace: 20 ms, every tenth frame 230 ms, frames 100 ms apart. A slow
 # frame and the one after it, which waits 130 ms, are late; the third waits 50 ms and is in time.
