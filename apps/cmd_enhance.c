@@ -138,8 +138,7 @@ static int run(const arguments *a, enhance_settings *settings, progress *shown, 
     pipeline_error error = {0};
     enhance_report report = {0};
 
-    settings->progress = progress_show;
-    settings->progress_context = shown;
+    progress_watch(shown, settings);
     settings->interrupted = &interrupted;
     signal(SIGINT, on_signal);
     signal(SIGTERM, on_signal);

@@ -99,8 +99,17 @@ static cJSON *add_input(cJSON *plan, const enhance_settings *s, const footage *f
     return input;
 }
 
-static void add_stages(cJSON *plan, const enhance_settings *s, const enhance_report *r)
+/* What a step took of a frame, in ms. */
+static double step_ms(const trial *t, unsigned step)
 {
+    uint64_t spent[STEP_CLOCK_STEPS];
+    step_clock_read(&t->clock, spent);
+    return 1e-6 * (double)spent[step] / (double)t->report.frames;
+}
+
+static void add_stages(cJSON *plan, const enhance_settings *s, const trial *t, bool image)
+{
+    const enhance_report *r = &t->report;
     cJSON *stages = cJSON_AddArrayToObject(plan, "stages");
     uint32_t width = r->in_width, height = r->in_height;
     char size[32];
@@ -115,9 +124,8 @@ static void add_stages(cJSON *plan, const enhance_settings *s, const enhance_rep
         height *= sr ? 2 : 1;
         snprintf(size, sizeof size, "%ux%u", width, height);
         cJSON_AddStringToObject(row, "to", size);
-        if (r->stage_count)
-            cJSON_AddNumberToObject(row, "ms",
-                                    round(1e-4 * (double)r->stage_ns[i] / (double)r->frames) / 100);
+        if (!image)
+            cJSON_AddNumberToObject(row, "ms", round(100 * step_ms(t, PROBE_STAGE + i)) / 100);
         cJSON_AddItemToArray(stages, row);
     }
 }
@@ -135,8 +143,8 @@ static void add_measured(cJSON *plan, const trial *t, double expected)
     cJSON *speed = cJSON_AddObjectToObject(plan, "speed");
     cJSON_AddNumberToObject(speed, "measured_frames", frames);
     cJSON_AddNumberToObject(speed, "fps", rate);
-    cJSON_AddNumberToObject(speed, "decode_ms", 1e-6 * (double)r->decode_ns / frames);
-    cJSON_AddNumberToObject(speed, "encode_ms", 1e-6 * (double)r->encode_ns / frames);
+    cJSON_AddNumberToObject(speed, "decode_ms", step_ms(t, PROBE_DECODE));
+    cJSON_AddNumberToObject(speed, "encode_ms", step_ms(t, t->clock.steps - 1));
     if (expected > 0) {
         cJSON_AddNumberToObject(speed, "expected_frames", round(expected));
         cJSON_AddNumberToObject(speed, "estimated_seconds", expected / rate);
@@ -156,7 +164,7 @@ static cJSON *plan_of(const enhance_settings *s, const trial *t, const footage *
     cJSON_AddStringToObject(output, "file", s->output);
     cJSON_AddNumberToObject(output, "width", r->out_width);
     cJSON_AddNumberToObject(output, "height", r->out_height);
-    add_stages(plan, s, r);
+    add_stages(plan, s, t, image);
     add_measured(plan, t, expected);
     add_streams(plan, f, image ? NULL : mux_format(s->output, s->format, &unused));
     return plan;

@@ -91,12 +91,11 @@ static void add_run(report *r, const enhance_settings *s, const enhance_report *
     report_add(r, "first frame after", "%.0f ms", 1e3 * (shown->first - shown->started));
     report_add(r, "memory", "engine %.1f MiB, frames %.1f MiB", (double)done->engine_bytes / MIB,
                (double)done->frame_bytes / MIB);
-    for (unsigned i = 0; i < done->stage_count; i++)
-        report_add(r, done->stages[i] == STAGE_SR ? "super-resolution" : "denoising",
-                   "%.1f ms a frame", 1e-6 * (double)done->stage_ns[i] / (double)done->frames);
-    report_add(r, "decoding, encoding", "%.1f and %.1f ms a frame",
-               1e-6 * (double)done->decode_ns / (double)done->frames,
-               1e-6 * (double)done->encode_ns / (double)done->frames);
+    uint64_t spent[STEP_CLOCK_STEPS];
+    step_clock_read(&shown->clock, spent);
+    for (unsigned i = 0; i < shown->clock.steps; i++)
+        report_add(r, shown->clock.names[i], "%.1f ms a frame",
+                   1e-6 * (double)spent[i] / (double)done->frames);
     report_add(r, "damage",
                "%" PRIu64 " packets lost, %" PRIu64 " frames damaged, %" PRIu64 " moved",
                done->lost_packets, done->damaged_frames, done->moved_frames);

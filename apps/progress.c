@@ -35,6 +35,14 @@ progress progress_begin(bool quiet, const char *style)
     return p;
 }
 
+void progress_watch(progress *p, enhance_settings *settings)
+{
+    step_clock_open(&p->clock, settings->kinds, settings->count);
+    settings->probe = &p->clock.probe;
+    settings->progress = progress_show;
+    settings->progress_context = p;
+}
+
 /* Seconds between two lines. */
 static double interval(const progress *p)
 {
@@ -58,29 +66,23 @@ static double seconds_left(const progress *p, const enhance_report *r)
                : -1;
 }
 
-/* What a step took of each frame in about the last second, in ms. */
-static double step_ms(const progress *p, const enhance_report *r, uint64_t spent, uint64_t before)
-{
-    const uint64_t frames = r->frames - p->last.frames;
-    return frames ? 1e-6 * (double)(spent - before) / (double)frames : 0;
-}
-
-enum { MOST_STEPS = CHAIN_MAX_STAGES + 2 };
-
 typedef struct step {
     const char *name;
-    double ms;
+    double ms; /* of a frame, in about the last second */
 } step;
 
-static unsigned list_steps(const progress *p, const enhance_report *r, step steps[MOST_STEPS])
+/* All but the upload, which is nothing on a CPU. */
+static unsigned list_steps(const progress *p, const enhance_report *r, step steps[STEP_CLOCK_STEPS])
 {
-    const enhance_report *last = &p->last;
+    uint64_t spent[STEP_CLOCK_STEPS];
+    const double frames = (double)(r->frames - p->last_frames);
     unsigned count = 0;
-    steps[count++] = (step){"decode", step_ms(p, r, r->decode_ns, last->decode_ns)};
-    for (unsigned i = 0; i < r->stage_count; i++)
-        steps[count++] = (step){r->stages[i] == STAGE_SR ? "sr" : "denoise",
-                                step_ms(p, r, r->stage_ns[i], last->stage_ns[i])};
-    steps[count++] = (step){"encode", step_ms(p, r, r->encode_ns, last->encode_ns)};
+    step_clock_read(&p->clock, spent);
+    for (unsigned i = 0; i < p->clock.steps; i++)
+        if (i != PROBE_UPLOAD)
+            steps[count++] =
+                (step){p->clock.names[i],
+                       frames > 0 ? 1e-6 * (double)(spent[i] - p->last_spent[i]) / frames : 0};
     return count;
 }
 
@@ -112,7 +114,7 @@ static void add_counts(cJSON *event, const enhance_report *r)
 static void put_json(const progress *p, const enhance_report *r)
 {
     cJSON *event = event_of("progress");
-    step steps[MOST_STEPS];
+    step steps[STEP_CLOCK_STEPS];
     const unsigned count = list_steps(p, r, steps);
     cJSON_AddNumberToObject(event, "frame", (double)r->frames);
     if (r->expected)
@@ -120,7 +122,7 @@ static void put_json(const progress *p, const enhance_report *r)
     cJSON_AddNumberToObject(event, "fps", frames_per_second(p, r));
     if (seconds_left(p, r) >= 0)
         cJSON_AddNumberToObject(event, "eta_s", seconds_left(p, r));
-    cJSON_AddNumberToObject(event, "latency_ms", 1e-6 * (double)r->latency_ns);
+    cJSON_AddNumberToObject(event, "latency_ms", 1e-6 * (double)p->clock.latency);
     cJSON *list = cJSON_AddArrayToObject(event, "steps");
     for (unsigned i = 0; i < count; i++) {
         cJSON *o = cJSON_CreateObject();
@@ -182,7 +184,7 @@ static void append_place(char line[LINE], const progress *p, const enhance_repor
 /* "  decode 1.0  sr 12.2  encode 30.1 ms" */
 static void append_steps(char line[LINE], const progress *p, const enhance_report *r)
 {
-    step steps[MOST_STEPS];
+    step steps[STEP_CLOCK_STEPS];
     const unsigned count = list_steps(p, r, steps);
     for (unsigned i = 0; i < count; i++)
         append(line, "  %s %.1f", steps[i].name, steps[i].ms);
@@ -241,7 +243,7 @@ static void put_line(const progress *p, const enhance_report *r)
 
 /* ---- calls ---------------------------------------------------------------------------------- */
 
-static void keep_latency(progress *p, const enhance_report *r)
+static void keep_latency(progress *p)
 {
     if (p->latency_count == p->latency_capacity) {
         const size_t more = p->latency_capacity ? 2 * p->latency_capacity : 256;
@@ -251,7 +253,7 @@ static void keep_latency(progress *p, const enhance_report *r)
         p->latency_ms = values;
         p->latency_capacity = more;
     }
-    p->latency_ms[p->latency_count++] = 1e-6 * (double)r->latency_ns;
+    p->latency_ms[p->latency_count++] = 1e-6 * (double)p->clock.latency;
 }
 
 void progress_show(void *context, const enhance_report *report)
@@ -267,7 +269,7 @@ void progress_show(void *context, const enhance_report *report)
     if (!p->first)
         p->first = time;
     if (p->keep_latency)
-        keep_latency(p, report);
+        keep_latency(p);
     if (p->quiet || time - p->shown < interval(p))
         return;
     p->shown = time;
@@ -280,7 +282,8 @@ void progress_show(void *context, const enhance_report *report)
     /* Of a few frames the times jump; a second has enough. */
     if (time - p->lasted >= 1) {
         p->lasted = time;
-        p->last = *report;
+        p->last_frames = report->frames;
+        step_clock_read(&p->clock, p->last_spent);
     }
 }
 

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "pipeline/enhance.h"
+#include "step_clock.h"
 
 typedef enum progress_style { PROGRESS_BAR, PROGRESS_PLAIN, PROGRESS_JSON } progress_style;
 
@@ -17,8 +18,10 @@ typedef struct progress {
     /* Seconds of the monotonic clock; 0: not yet. */
     double started, began, first, shown; /* the command, the video, its first frame's end, a line */
     double ended;                        /* the result */
-    enhance_report last; /* of a while ago, at lasted: what steps take now is since then */
+    step_clock clock;
+    /* A while ago: what steps take now is since then. */
     double lasted;
+    uint64_t last_frames, last_spent[STEP_CLOCK_STEPS];
     bool drawn;         /* the bar is on the terminal */
     double *latency_ms; /* of each frame; NULL: not kept */
     size_t latency_count, latency_capacity;
@@ -30,6 +33,9 @@ typedef struct progress {
 
 /* At the command's start. style: one of PROGRESS_STYLES. */
 progress progress_begin(bool quiet, const char *style);
+
+/* Has settings, whose stages are known, report to p, which must not move any more. */
+void progress_watch(progress *p, enhance_settings *settings);
 
 /* An enhance_settings.progress callback; context is a progress. */
 void progress_show(void *context, const enhance_report *report);

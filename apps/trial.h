@@ -7,10 +7,12 @@
 #include <stdint.h>
 
 #include "pipeline/enhance.h"
+#include "step_clock.h"
 
 typedef struct trial {
     char folder[256], result[320]; /* result: the file; "": there is none */
     enhance_report report;
+    step_clock clock;
     double seconds; /* from the first frame's start until the result was complete */
 } trial;
 

@@ -76,14 +76,12 @@ mona_status chain_input(chain *c, frame **in)
 static void begin_turn(void *argument)
 {
     const chain_turn *t = argument;
-    stopwatch_start(&t->chain->watches[t->stage]);
     probe_mark(t->chain->probe, t->frame, PROBE_STAGE + t->stage, false);
 }
 
 static void end_turn(void *argument)
 {
     const chain_turn *t = argument;
-    stopwatch_stop(&t->chain->watches[t->stage]);
     probe_mark(t->chain->probe, t->frame, PROBE_STAGE + t->stage, true);
 }
 

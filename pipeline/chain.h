@@ -12,7 +12,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "clock.h"
 #include "error.h"
 #include "frame.h"
 #include "probe.h"
@@ -29,7 +28,6 @@ typedef struct chain_turn {
 
 typedef struct chain {
     stage stages[CHAIN_MAX_STAGES];
-    stopwatch watches[CHAIN_MAX_STAGES]; /* what each stage took of all frames */
     unsigned count;
     frame edges[CHAIN_MAX_STAGES + 1][STAGE_SLOTS];
     unsigned slots[CHAIN_MAX_STAGES + 1]; /* of each edge */

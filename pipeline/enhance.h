@@ -18,11 +18,6 @@ typedef struct enhance_report {
     uint32_t in_width, in_height, out_width, out_height;
     size_t engine_bytes, frame_bytes; /* sessions; frame pool */
     uint64_t frames, expected;        /* expected 0: unknown */
-    unsigned stage_count;
-    stage_kind stages[CHAIN_MAX_STAGES];
-    /* Nanoseconds spent on all frames so far; they overlap. */
-    uint64_t decode_ns, stage_ns[CHAIN_MAX_STAGES], encode_ns;
-    uint64_t latency_ns; /* of the last frame: from its decoding until the encoder takes it */
     float noise; /* found in the last frame, standard deviation in 8-bit steps; negative: not looked
                     for */
     bool metadata_lost;                                  /* of a picture; when done */

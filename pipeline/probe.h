@@ -10,7 +10,7 @@ enum { PROBE_DECODE, PROBE_UPLOAD, PROBE_STAGE };
 
 typedef struct pipeline_probe {
     /* Before frame n, from 0, is asked of the decoder, in the decoder's thread: may wait, as a
-     * camera makes a program wait. */
+     * camera makes a program wait. NULL: not. */
     void (*arrive)(void *context, uint64_t frame);
     /* A step begins or ends, in the thread that does it. Encoding is the step after the last stage.
      * A decode that finds the end of the video begins and does not end. */

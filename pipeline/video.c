@@ -19,7 +19,6 @@
 typedef struct job {
     AVFrame *picture; /* the output slot's planes as libav sees them, made once */
     mona_event *done;
-    uint64_t decoded;                                    /* when, by clock_ns */
     uint64_t lost_packets, damaged_frames, moved_frames; /* of the input until then */
 } job;
 
@@ -32,7 +31,6 @@ typedef struct video {
     mux container;
     job jobs[CHAIN_OUTPUTS];
     channel idle, busy; /* jobs that wait for a frame; jobs in order of their frames */
-    stopwatch decoding, encoding;
     atomic_bool stop;
     pipeline_error decode_error;
 } video;
@@ -61,7 +59,6 @@ static bool copy_properties(AVFrame *to, const AVFrame *from)
 static bool submit(video *v)
 {
     const AVFrame *decoded = v->in.frame;
-    const uint64_t time = clock_ns();
     frame *slot;
     mona_status status = chain_input(&v->stages, &slot);
     if (status)
@@ -77,7 +74,6 @@ static bool submit(video *v)
         return false;
     if (!copy_properties(j->picture, decoded))
         return pipeline_fail(&v->decode_error, "out of memory");
-    j->decoded = time;
     j->lost_packets = v->in.lost_packets;
     j->damaged_frames = v->in.damaged_frames;
     j->moved_frames = v->in.moved_frames;
@@ -91,12 +87,10 @@ static bool submit(video *v)
 static bool decode(video *v, uint64_t number)
 {
     const pipeline_probe *probe = v->settings->probe;
-    if (probe)
+    if (probe && probe->arrive)
         probe->arrive(probe->context, number);
     probe_mark(probe, number, PROBE_DECODE, false);
-    stopwatch_start(&v->decoding);
     const input_result next = input_next(&v->in, &v->decode_error);
-    stopwatch_stop(&v->decoding);
     if (next == INPUT_FRAME)
         probe_mark(probe, number, PROBE_DECODE, true);
     return next == INPUT_FRAME;
@@ -123,11 +117,6 @@ static void *decode_all(void *argument)
 
 static void tell(video *v)
 {
-    enhance_report *r = v->report;
-    r->decode_ns = stopwatch_read(&v->decoding);
-    r->encode_ns = stopwatch_read(&v->encoding);
-    for (unsigned i = 0; i < v->stages.count; i++)
-        r->stage_ns[i] = stopwatch_read(&v->stages.watches[i]);
     if (v->settings->progress)
         v->settings->progress(v->settings->progress_context, v->report);
 }
@@ -136,10 +125,8 @@ static bool encode(video *v, const job *j, pipeline_error *error)
 {
     const unsigned step = PROBE_STAGE + v->stages.count;
     probe_mark(v->settings->probe, v->report->frames, step, false);
-    stopwatch_start(&v->encoding);
     if (!encoder_put(&v->out, j->picture, &v->container, error))
         return false;
-    stopwatch_stop(&v->encoding);
     probe_mark(v->settings->probe, v->report->frames, step, true);
     return true;
 }
@@ -151,7 +138,6 @@ static bool finish_job(video *v, job *j, pipeline_error *error)
     mona_status status = mona_event_synchronize(j->done);
     if (status)
         return pipeline_fail(error, "computing failed: %s", mona_status_text(status));
-    v->report->latency_ns = clock_ns() - j->decoded;
     v->report->lost_packets = j->lost_packets;
     v->report->damaged_frames = j->damaged_frames;
     v->report->moved_frames = j->moved_frames;
@@ -246,9 +232,7 @@ static void begin_report(video *v)
                                   .engine_bytes = chain_engine_bytes(&v->stages),
                                   .frame_bytes = v->stages.memory_bytes,
                                   .expected = expected,
-                                  .stage_count = v->stages.count,
                                   .noise = -1};
-    memcpy(v->report->stages, v->settings->kinds, sizeof v->report->stages);
 }
 
 static bool open_all(video *v, pipeline_error *error)
