@@ -7,6 +7,7 @@
 #include <libavutil/dict.h>
 #include <libavutil/pixdesc.h>
 
+#include "hdr.h"
 #include "pixels.h"
 
 /* ---- options ------------------------------------------------------------------------------ */
@@ -73,15 +74,18 @@ static bool add_option(AVDictionary **options, const char *text, pipeline_error 
 
 /* Everything the encoder is told by name, the user's own words last. */
 static bool collect_options(AVDictionary **options, const codec *c, const encoder_choice *choice,
-                            pipeline_error *error)
+                            const AVStream *video, pipeline_error *error)
 {
+    char display[512];
+    hdr_option(display, sizeof display, video, c);
     if (c->options && av_dict_parse_string(options, c->options, "=", ":", 0) < 0)
         return pipeline_fail(error, "out of memory");
     if (choice->preset && !check_preset(c, choice->preset, error))
         return false;
     if (c->preset)
         av_dict_set(options, c->preset, choice->preset ? choice->preset : c->preset_default, 0);
-    if (!add_quality(options, c, choice, error))
+    if (!add_quality(options, c, choice, error) ||
+        (*display && !add_option(options, display, error)))
         return false;
     for (size_t i = 0; i < choice->option_count; i++)
         if (!add_option(options, choice->options[i], error))
@@ -111,7 +115,8 @@ static bool check_picture(const AVCodec *libav, const codec *c, const encoder_se
     if (!known)
         return pipeline_fail(error, "%s (%s) cannot hold %s; -c ffv1 would", c->name, c->encoder,
                              name ? name : "this pixel format");
-    /* libav's FFV1 loses samples at the edges of chroma that is a quarter and has no whole number. */
+    /* libav's FFV1 loses samples at the edges of chroma that is a quarter and has no whole number.
+     */
     const frame_format frame = pixels_frame_format(s->pix_fmt, s->width, s->height);
     const uint32_t across = 1u << frame.shift_x, down = 1u << frame.shift_y;
     const bool whole = c->even || (c->id == AV_CODEC_ID_FFV1 && (across > 2 || down > 2));
@@ -187,8 +192,8 @@ bool encoder_open(encoder *e, const encoder_settings *settings, const AVFormatCo
     describe(e->codec, settings, input, video, format);
 
     AVDictionary *options = NULL;
-    bool good =
-        collect_options(&options, c, &settings->choice, error) && start(e, c, &options, error);
+    bool good = collect_options(&options, c, &settings->choice, video, error) &&
+                start(e, c, &options, error);
     av_dict_free(&options);
     return good;
 }

@@ -193,10 +193,19 @@ static bool place_frame(input *in)
     return true;
 }
 
+/* The first frame is what the video is, whatever was found in the stream before. */
 static bool check_frame(const input *in, pipeline_error *error)
 {
     const AVFrame *frame = in->frame;
-    const AVCodecParameters *video = in->video->codecpar;
+    AVCodecParameters *video = in->video->codecpar;
+    if (in->last_pts == INT64_MIN &&
+        (frame->width != video->width || frame->height != video->height ||
+         pixels_plain(frame->format) != pixels_plain(video->format))) {
+        video->width = frame->width;
+        video->height = frame->height;
+        video->format = frame->format;
+        return input_check_video(in, error);
+    }
     if (frame->width == video->width && frame->height == video->height &&
         pixels_plain(frame->format) == pixels_plain(video->format))
         return true;
@@ -265,7 +274,7 @@ static bool needs_fields(input *in, bool *needed, pipeline_error *error)
     return true;
 }
 
-input_result input_next(input *in, pipeline_error *error)
+static input_result next_frame(input *in, pipeline_error *error)
 {
     for (;;) {
         bool interlaced = false;
@@ -288,6 +297,24 @@ input_result input_next(input *in, pipeline_error *error)
         if (!deinterlace_put(&in->fields, result == INPUT_END ? NULL : in->frame, error))
             return INPUT_FAILED;
     }
+}
+
+input_result input_first(input *in, pipeline_error *error)
+{
+    in->copy = held_take;
+    in->copy_context = &in->held;
+    in->ahead = true;
+    return in->first = next_frame(in, error);
+}
+
+input_result input_next(input *in, pipeline_error *error)
+{
+    if (!in->ahead)
+        return next_frame(in, error);
+    in->ahead = false;
+    if (!held_release(&in->held, in->copy, in->copy_context, error))
+        return INPUT_FAILED;
+    return in->first;
 }
 
 /* Whether a stream will still have packets before end: subtitles and data come when they like and
@@ -332,6 +359,7 @@ void input_close(input *in)
 {
     deinterlace_close(&in->fields);
     timeline_close(&in->times);
+    held_free(&in->held);
     avcodec_free_context(&in->decoder);
     avformat_close_input(&in->format);
     av_packet_free(&in->packet);

@@ -12,11 +12,14 @@
 #include "deinterlace.h"
 #include "error.h"
 #include "frame.h"
+#include "held.h"
 #include "timeline.h"
 
 /* Takes a packet of a stream other than the video; timestamps are in that stream's time base. False
  * stops the input. */
 typedef bool (*input_copy)(void *context, AVPacket *packet, pipeline_error *error);
+
+typedef enum input_result { INPUT_FRAME, INPUT_END, INPUT_FAILED } input_result;
 
 typedef struct input {
     const char *path; /* for messages */
@@ -28,6 +31,9 @@ typedef struct input {
     AVFrame *frame;   /* the frame input_next found; reused */
     input_copy copy;
     void *copy_context;
+    held_packets held;  /* packets of other streams before the first frame */
+    bool ahead;         /* input_first has been called, input_next not yet */
+    input_result first; /* what it found */
     timeline times;
     deinterlacer fields; /* open from the first interlaced frame on */
     bool deinterlace, stop_on_error;
@@ -55,6 +61,9 @@ typedef struct input_settings {
  * succeeds or not, input_close releases what there is. */
 bool input_open(input *in, const input_settings *settings, pipeline_error *error);
 
+/* The stream has a size and a pixel format that mona takes. */
+bool input_check_video(const input *in, pipeline_error *error);
+
 /* The format of every frame. */
 frame_format input_format(const input *in);
 
@@ -67,7 +76,9 @@ int64_t input_bit_rate(const input *in);
 /* Frames to come, as far as the file says; 0: it does not. */
 uint64_t input_frame_estimate(const input *in);
 
-typedef enum input_result { INPUT_FRAME, INPUT_END, INPUT_FAILED } input_result;
+/* Decodes the first frame into in->frame before anything else is asked for; input_next gives it
+ * again. Packets of other streams wait until then. */
+input_result input_first(input *in, pipeline_error *error);
 
 /* Decodes the next frame into in->frame: pts (ascending, in the video's time base, from 0 at start)
  * and pkt_duration are set. Passes packets of other streams to copy on the way. */

@@ -87,7 +87,7 @@ static bool find_video(input *in, pipeline_error *error)
                          in->path, in->format->nb_streams);
 }
 
-static bool check_video(const input *in, pipeline_error *error)
+bool input_check_video(const input *in, pipeline_error *error)
 {
     const AVCodecParameters *video = in->video->codecpar;
     if (video->width <= 0 || video->height <= 0)
@@ -145,7 +145,7 @@ bool input_open(input *in, const input_settings *s, pipeline_error *error)
     if (!in->packet || !in->frame)
         return pipeline_fail(error, "out of memory");
     if ((!piped && !check_file(s->path, error)) || !open_container(in, s, error) ||
-        !find_video(in, error) || !check_video(in, error) || !open_decoder(in, error))
+        !find_video(in, error) || !input_check_video(in, error) || !open_decoder(in, error))
         return false;
     if (!timeline_open(&in->times, in->format))
         return pipeline_fail(error, "out of memory");

@@ -12,6 +12,7 @@
 #include "channel.h"
 #include "complaints.h"
 #include "encode.h"
+#include "hdr.h"
 #include "input.h"
 #include "mux.h"
 #include "pixels.h"
@@ -215,7 +216,9 @@ static bool open_output(video *v, const AVOutputFormat *format, pipeline_error *
     if (!codec_fits(settings.choice.codec, format))
         return pipeline_fail(error, "%s: %s cannot hold %s; .mkv holds every codec of mona's",
                              s->output, format->name, settings.choice.codec->name);
-    return encoder_open(&v->out, &settings, v->in.format, v->in.video, format, error) &&
+    return hdr_check(format, settings.choice.codec, v->in.video, v->in.frame, s->drop_unsupported,
+                     &s->notes, error) &&
+           encoder_open(&v->out, &settings, v->in.format, v->in.video, format, error) &&
            mux_open(&v->container, &container, v->in.format, v->in.video, v->out.codec, error);
 }
 
@@ -249,6 +252,10 @@ static bool open_all(video *v, pipeline_error *error)
     if (!format || !input_open(&v->in, &input, error))
         return false;
     stage.siting = pixels_siting(v->in.video->codecpar->chroma_location);
+    if (input_first(&v->in, error) == INPUT_FAILED)
+        return false;
+    if (!hdr_describe(v->in.video, v->in.frame))
+        return pipeline_fail(error, "out of memory");
     v->in.copy = copy_other;
     v->in.copy_context = v;
     if (!chain_open(&v->stages, s->kinds, s->count, &stage, input_format(&v->in), true, error) ||

@@ -122,3 +122,83 @@ if [ -n "$clips" ]; then
     succeeds "$clip, as H.264" "$mona" enhance "$clips/$clip.mp4" -o "$tmp/$clip.mp4" --frames 3 --preset ultrafast
     same "$clip stays" "$(probe "$tmp/$clip.mp4" codec_name,width,height,pix_fmt)" h264,1280,720,yuv422p
 fi
+
+# ---- what a picture says of its colours ----------------------------------------------------------
+colours=color_range,color_space,color_transfer,color_primaries,chroma_location
+# Mastering display and light level of a stream or frame, as decimals: $1 file, $2 stream or frame.
+display() {
+    ffprobe -v error -read_intervals "%+#1" -show_entries "$2_side_data=red_x,red_y,green_x,green_y,blue_x,blue_y,white_point_x,white_point_y,min_luminance,max_luminance,max_content,max_average" \
+        -of default=nw=1 "$1" | awk -F'[=/]' 'NF > 1 { printf("%s=%.3f\n", $1, (NF > 2 ? $2 / $3 : $2)) }' | sort -u | tr '\n' ' '
+}
+x265="log-level=none:chromaloc=2:master-display=G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,50):max-cll=1000,400"
+ffmpeg -v error -y -i "$tmp/small.mkv" -vf scale=160:90 -pix_fmt yuv420p10le -color_primaries bt2020 -color_trc smpte2084 \
+    -colorspace bt2020nc -color_range tv -c:v libx265 -x265-params "$x265" "$tmp/hdr.mkv"
+wanted=$(display "$tmp/hdr.mkv" frame)
+same "the HDR clip says what its display is" "$(echo "$wanted" | tr ' ' '\n' | grep -c =)" 12
+for way in h264:mp4 h264:mkv hevc:mp4 hevc:mkv av1:mkv vp9:webm ffv1:mkv; do
+    out=$tmp/hdr_out.${way#*:}
+    succeeds "HDR10 as $way" "$mona" enhance "$tmp/hdr.mkv" -o "$out" -c "${way%:*}" --stages sr
+    same "colours are kept, $way" "$(probe "$out" $colours | tr -d '\n' | sed 's/,$//')" "$(probe "$tmp/hdr.mkv" $colours)"
+    same "display and light level are kept, $way" "$(display "$out" stream)" "$wanted"
+    case $way in
+    hevc* | av1*) same "and in the video itself, $way" "$(display "$out" frame)" "$wanted" ;;
+    esac
+done
+# $1: name, $2: expected in the one line, rest: arguments of enhance
+refused() {
+    name=$1
+    line=$2
+    shift 2
+    if "$mona" enhance "$@" --quiet 2> "$tmp/log"; then
+        not_ok "$name is refused" "exit status 0"
+    else
+        same "$name is refused" "$(grep -c "^mona: .*$line" "$tmp/log") of $(wc -l < "$tmp/log")" "1 of 1"
+    fi
+}
+refused "what cannot say which colours they are" "does not keep the video's matrix" "$tmp/hdr.mkv" -o "$tmp/lost.avi" -c ffv1
+same "and nothing is left" "$(ls "$tmp"/lost* 2> /dev/null)" ""
+succeeds "--drop-unsupported goes on without" "$mona" enhance "$tmp/hdr.mkv" -o "$tmp/lost.avi" -c ffv1 --drop-unsupported
+for place in left center topleft top bottomleft bottom; do
+    ffmpeg -v error -y -i "$tmp/small.mkv" -frames:v 1 -vf scale=160:90 -pix_fmt yuv420p -c:v libx264 \
+        -chroma_sample_location $place "$tmp/place.mkv"
+    "$mona" enhance "$tmp/place.mkv" -o "$tmp/place_out.mp4" --quiet 2> "$tmp/log"
+    same "chroma that lies $place stays there" "$(probe "$tmp/place_out.mp4" chroma_location)" $place
+done
+for colour in bt709:bt709:bt709 bt470bg:gamma28:bt470bg smpte170m:smpte170m:smpte170m bt2020:arib-std-b67:bt2020nc; do
+    rest=${colour#*:}
+    ffmpeg -v error -y -i "$tmp/small.mkv" -frames:v 1 -vf scale=160:90 -pix_fmt yuv422p -c:v libx264 -color_range pc \
+        -color_primaries "${colour%%:*}" -color_trc "${rest%:*}" -colorspace "${rest#*:}" "$tmp/colour.mp4"
+    "$mona" enhance "$tmp/colour.mp4" -o "$tmp/colour_out.mov" --quiet 2> "$tmp/log"
+    same "$colour is kept" "$(probe "$tmp/colour_out.mov" $colours)" "$(probe "$tmp/colour.mp4" $colours)"
+done
+
+# ---- sizes ---------------------------------------------------------------------------------------
+for size in 16:16 17:19 2:2; do
+    ffmpeg -v error -y -i "$tmp/yuv444p.mkv" -frames:v 2 -vf "format=yuv420p,crop=$size:exact=1" -c:v ffv1 "$tmp/in.mkv"
+    succeeds "$size is enhanced" "$mona" enhance "$tmp/in.mkv" -o "$tmp/tiny.mkv" -c ffv1
+    same "$size is doubled" "$(probe "$tmp/tiny.mkv" width,height)" "$((2 * ${size%:*})),$((2 * ${size#*:}))"
+done
+if [ -z "$SANITIZE" ]; then
+    ffmpeg -v error -y -f lavfi -i "color=gray:s=8192x4320:d=0.04,format=yuv420p,noise=alls=100:all_seed=1,format=yuv420p10le" -frames:v 1 \
+        -c:v rawvideo "$tmp/large.nut"
+    succeeds "8192x4320 runs" "$mona" enhance "$tmp/large.nut" -o "$tmp/large_out.nut" --denoise "$tmp/neutral.mona" \
+        --stages denoise -c rawvideo
+    same "8192x4320: every frame is bit-identical" "$(frames "$tmp/large_out.nut")" "$(frames "$tmp/large.nut")"
+    rm -f "$tmp"/large*
+fi
+
+# ---- a change in mid-stream -----------------------------------------------------------------------
+# Stages and encoder are made for one size and format: what changes is refused.
+part() {
+    ffmpeg -v error -y -i "$tmp/small.mkv" -vf "scale=$1" -pix_fmt "$2" -c:v libx264 -bf 0 -f h264 "$3"
+}
+part 160:90 yuv420p "$tmp/1.264"
+part 176:144 yuv420p "$tmp/2.264"
+part 160:90 yuv422p "$tmp/3.264"
+cat "$tmp/1.264" "$tmp/2.264" > "$tmp/size.264"
+cat "$tmp/1.264" "$tmp/3.264" > "$tmp/format.264"
+refused "another size" "expected every frame to be 160x90 yuv420p as the first, found one of 176x144" \
+    "$tmp/size.264" -o "$tmp/changed.mp4"
+refused "another format" "expected every frame to be 160x90 yuv420p as the first, found one of 160x90 yuv422p" \
+    "$tmp/format.264" -o "$tmp/changed.mp4"
+same "and no result is left" "$(ls "$tmp"/changed* 2> /dev/null)" ""
