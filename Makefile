@@ -53,7 +53,7 @@ FORMATS_OBJ := $(call obj,$(FORMATS_SRC)) $(BUILD)/gen/onnx.pb-c.o
 PIPELINE_OBJ := $(call obj,$(PIPELINE_SRC))
 APP_OBJ := $(call obj,$(APP_SRC)) $(BUILD)/models/embedded.o
 
-.PHONY: all demo test check check-aarch64 bench-peers bench-published deps test-deps install uninstall clean help
+.PHONY: all demo test check fuzz check-aarch64 bench-peers bench-published deps test-deps install uninstall clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -66,6 +66,7 @@ help:
 	@echo 'make test            install what is missing, build, run every test (gcc, clang, sanitisers, aarch64)'
 	@echo 'make check           only the tests of this build (CC=, BUILD=, SANITIZE=1 choose which)'
 	@echo 'make check-aarch64   only the tests of the kernels for ARMv8-A, emulated'
+	@echo 'make fuzz            readers and compiler on what libFuzzer thinks of, FUZZ_SECONDS=60 each'
 	@echo 'make bench-peers     speed and memory beside ONNX Runtime (installs it, takes minutes)'
 	@echo 'make bench-published modelled against published speeds of networks on the 310'
 	@echo 'make install         into PREFIX ($(PREFIX)); DESTDIR is honoured'
@@ -196,7 +197,25 @@ $(BUILD)/neutral: tests/e2e/neutral.c $(BUILD)/gen/onnx.pb-c.o Makefile
 	$(Q)$(CC) $(HOST_CFLAGS) $(call PKG,libprotobuf-c) $(CFLAGS) $(LDFLAGS) -o $@ $< $(BUILD)/gen/onnx.pb-c.o \
 	    $(shell pkg-config --libs libprotobuf-c 2>/dev/null)
 
-check: all $(BUILD)/scene $(BUILD)/neutral $(BUILD)/firmware $(UNIT) $(BUILD)/tests/checkops $(BUILD)/tests/published
+# Fuzz targets: in every build on the files of their corpus, in make fuzz on what libFuzzer thinks of.
+FUZZ := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_OBJ := $(FORMATS_OBJ) $(BUILD)/pipeline/bound.o $(BUILD)/pipeline/error.o $(BUILD)/libmona.a
+FUZZ_SECONDS ?= 60
+
+$(BUILD)/tests/fuzz_%: tests/fuzz/fuzz_%.c tests/fuzz/replay.c $(FUZZ_OBJ) Makefile
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(HOST_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.c,$^) $(FUZZ_OBJ) $(LIBS)
+$(BUILD)/libfuzzer/%: tests/fuzz/fuzz_%.c $(FUZZ_OBJ) Makefile
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(HOST_CFLAGS) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer -o $@ $< $(FUZZ_OBJ) $(LIBS)
+
+fuzz: deps
+	$(call need,clang)
+	$(Q)$(MAKE) --no-print-directory CC=clang BUILD=$(BUILD)/fuzz SANITIZE=1 CFLAGS="-fsanitize=fuzzer-no-link -Wno-pass-failed -O1" \
+	    $(addprefix $(BUILD)/fuzz/libfuzzer/,$(FUZZ))
+	$(Q)BUILD=$(BUILD) SECONDS_EACH=$(FUZZ_SECONDS) sh tests/fuzz/fuzz.sh $(FUZZ)
+
+check: all $(BUILD)/scene $(BUILD)/neutral $(BUILD)/firmware $(UNIT) $(addprefix $(BUILD)/tests/fuzz_,$(FUZZ)) $(BUILD)/tests/checkops $(BUILD)/tests/published
 	$(Q)BUILD=$(BUILD) CC='$(CC)' SANITIZE='$(SANITIZE)' sh tests/run.sh
 
 # The engine and its kernels on ARMv8-A, emulated; on such a machine itself `check` does more.

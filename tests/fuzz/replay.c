@@ -1,0 +1,51 @@
+/* Runs a fuzz target on every file of the folders given, or of its corpus, as TAP. */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/file.h"
+#include "fuzz.h"
+
+enum { MAX_BYTES = 64 << 20 };
+
+/* Files replayed. */
+static unsigned replay_folder(const char *path)
+{
+    DIR *folder = opendir(path);
+    unsigned count = 0;
+    for (struct dirent *e; folder && (e = readdir(folder));) {
+        char file[4096];
+        uint8_t *bytes;
+        size_t size;
+        format_error error = {0};
+        snprintf(file, sizeof file, "%s/%s", path, e->d_name);
+        if (e->d_name[0] == '.')
+            continue;
+        if (!file_read(file, "a file", MAX_BYTES, &bytes, &size, &error)) {
+            count += replay_folder(file);
+            continue;
+        }
+        LLVMFuzzerTestOneInput(bytes, size);
+        free(bytes);
+        count++;
+    }
+    if (folder)
+        closedir(folder);
+    return count;
+}
+
+int main(int argc, char **argv)
+{
+    char path[4096];
+    const char *name = strrchr(argv[0], '_');
+    unsigned count = 0;
+    LLVMFuzzerTestOneInput((const uint8_t *)"", 0);
+    snprintf(path, sizeof path, "tests/fuzz/corpus/%s", name ? name + 1 : "");
+    for (int i = 1; i < argc; i++)
+        count += replay_folder(argv[i]);
+    if (argc == 1)
+        count = replay_folder(path);
+    printf("%s 1 - %u files are read or refused\n1..1\n", count ? "ok" : "not ok", count);
+    return count ? EXIT_SUCCESS : EXIT_FAILURE;
+}
