@@ -12,12 +12,13 @@ typedef struct engine_result {
 } engine_result;
 
 /* Adds what data set `set` of the case in folder gives to *result, which begins zeroed but for
- * `passed`. Inputs that are no maps (weights, shapes) become constants of the model; a batch runs
- * frame by frame.
+ * `passed`. All inputs but the first, or but those of floats, become constants of the model; a
+ * batch runs frame by frame where the model allows it.
  *
  * The bound: every node rounds what it makes to fp16, by at most 2^-11 of it; inputs and constants
  * have been rounded too. Sums may cancel, so the errors are measured by the largest number of the
- * output: (nodes + 3) 2^-11 max |output|. */
+ * output: (nodes + 3) 2^-11 max |output|. Numbers beyond 65504 saturate there;
+ * where NaN is expected anything will do, since the engine has none. */
 void verify_engine(const char *folder, const conformance_set *set, engine_result *result);
 
 #endif

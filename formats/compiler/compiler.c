@@ -111,6 +111,8 @@ bool compiler_calibrate(compiler *c, const reference_array *inputs, format_error
 bool compiler_emit(compiler *c, const compiler_options *options, uint8_t **bytes, size_t *size,
                    format_error *error)
 {
+    if (!c->passed)
+        pass_fold_pads(&c->g);
     if (!c->passed && (!pass_fold_affine(&c->g, error) || !pass_reorder_depth(&c->g, error) ||
                        !pass_fuse(&c->g, error)))
         return false;

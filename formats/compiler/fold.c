@@ -35,6 +35,53 @@ static bool own_weights(graph *g, graph_node *node, format_error *error)
     return true;
 }
 
+/* ---- padding ------------------------------------------------------------------------------ */
+
+enum { MAX_PAD = 255 };
+
+/* A 1x1 convolution of every channel by itself that does nothing but pad. */
+static bool only_pads(const graph *g, const graph_node *node)
+{
+    const graph_conv *conv = &node->conv;
+    const uint32_t channels = channels_of(g, node->output);
+    bool only = plain_conv(node) && conv->groups == channels && conv->window.kernel[0] == 1 &&
+                conv->window.kernel[1] == 1 && conv->window.stride[0] == 1 &&
+                conv->window.stride[1] == 1 && filter_size(g, node) == 1;
+    for (uint32_t c = 0; only && c < channels; c++)
+        only = conv->weights[c] == 1 && conv->bias[c] == 0;
+    return only;
+}
+
+static bool add_pads(graph_window *w, const graph_window *pads)
+{
+    const graph_window before = *w;
+    for (int i = 0; i < 2; i++) {
+        w->pad_begin[i] += pads->pad_begin[i];
+        w->pad_end[i] += pads->pad_end[i];
+        if (w->pad_begin[i] > MAX_PAD || w->pad_end[i] > MAX_PAD) {
+            *w = before;
+            return false;
+        }
+    }
+    return true;
+}
+
+void pass_fold_pads(graph *g)
+{
+    for (uint32_t i = g->node_count; i-- > 0;) {
+        const graph_node *pad = &g->nodes[i];
+        const uint32_t r = only_pads(g, pad) ? graph_only_reader(g, pad->output) : UINT32_MAX;
+        if (r == UINT32_MAX || g->nodes[r].kind != GRAPH_CONV ||
+            g->nodes[r].inputs[0] != pad->output ||
+            !add_pads(&g->nodes[r].conv.window, &pad->conv.window))
+            continue;
+        g->nodes[r].inputs[0] = pad->inputs[0];
+        graph_remove_node(g, i);
+    }
+}
+
+/* ---- multiply-adds ------------------------------------------------------------------------ */
+
 /* scale * (w x + b) + shift = (scale w) x + (scale b + shift) */
 static bool fold_into_producer(graph *g, uint32_t i, format_error *error)
 {

@@ -1,7 +1,6 @@
 #include "importer.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,16 +47,55 @@ static int64_t fixed_side(const onnx_input *input, uint32_t i)
     return input->dims[i] < 0 ? 0 : input->dims[i];
 }
 
+/* A tensor of fixed sides that is no map: the first is taken for channels, the last for columns. */
+static void shape_other(const onnx_input *input, int64_t *c, int64_t *h, int64_t *w)
+{
+    *c = *h = *w = 1;
+    for (uint32_t i = 0; i < input->rank; i++)
+        *(i + 1 == input->rank ? w : i ? h : c) *= input->dims[i];
+}
+
+/* Channels, height and width (0: any) and view of an input; false: it has no such. */
+static bool shape_input(const onnx_input *input, int64_t *c, int64_t *h, int64_t *w,
+                        import_view *view)
+{
+    tensor shape;
+    const bool fixed = onnx_input_shape(input, &shape) && shape.count;
+    const bool one = input->rank && fixed_side(input, 0) <= 1;
+    *view = VIEW_OTHER;
+    *c = input->rank > 1 ? fixed_side(input, 1) : 0;
+    if (input->rank == 4 && one && *c) {
+        *view = VIEW_MAP;
+        *h = fixed_side(input, 2);
+        *w = fixed_side(input, 3);
+        return true;
+    }
+    if (!fixed)
+        return false;
+    shape_other(input, c, h, w);
+    if (one && (input->rank == 2 || input->rank == 3)) {
+        *view = input->rank == 2 ? VIEW_FLAT : VIEW_LINE;
+        *c = input->dims[1];
+        *h = 1;
+        *w = input->rank == 3 ? input->dims[2] : 1;
+    }
+    return true;
+}
+
 static bool bind_input(importer *im, const onnx_input *input)
 {
     graph *g = im->g;
     const char *name = im->model->values[input->value].name;
-    if (input->rank != 4 || fixed_side(input, 0) > 1 || fixed_side(input, 1) < 1)
+    int64_t c = 0, h = 0, w = 0;
+    import_view view;
+    if (!element_is_float(input->type) && input->type != ELEMENT_UINT8)
+        return format_fail(im->error, "input '%s' is of %s; the engine takes floats and uint8",
+                           name, element_name(input->type));
+    if (!shape_input(input, &c, &h, &w, &view))
         return format_fail(im->error,
                            "input '%s' has not the shape [1, channels, height, width] "
                            "with a fixed number of channels",
                            name);
-    const int64_t c = fixed_side(input, 1), h = fixed_side(input, 2), w = fixed_side(input, 3);
     if (c > MONA_MAX_CHANNELS || h > MONA_MAX_SIDE || w > MONA_MAX_SIDE)
         return format_fail(im->error,
                            "input '%s' has %" PRId64 " channels of %" PRId64 "x%" PRId64
@@ -72,7 +110,7 @@ static bool bind_input(importer *im, const onnx_input *input)
     g->values[value].height = h && w ? (uint32_t)h : 0;
     g->values[value].width = h && w ? (uint32_t)w : 0;
     g->inputs[g->input_count++] = value;
-    im->bindings[input->value].value = value;
+    im->bindings[input->value] = (import_binding){value, view};
     return true;
 }
 
@@ -83,13 +121,22 @@ static bool add_node(importer *im, const onnx_node *node)
     const operator_row *row = operator_find(node->op_type);
     if (row && row->import)
         return row->import(im, node);
-    char list[384] = "";
-    size_t used = 0;
-    for (size_t i = 0; (row = operator_at(i)); i++)
-        if (row->import && used < sizeof list)
-            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "",
-                                     row->name);
-    return import_fail(im, node, "is not supported by the engine; supported are %s", list);
+    return import_fail(im, node, "is not supported by the engine; mona ops --engine lists what is");
+}
+
+/* An input, or an output of another name, is passed on by a node of its own. */
+static bool add_output(importer *im, uint32_t value, const char *name)
+{
+    graph *g = im->g;
+    if (graph_is_input(g, value) || graph_is_output(g, value)) {
+        const onnx_node copy = {.name = name, .op_type = "Identity"};
+        if (!import_inner_affine(im, &copy, value, 1, 0, &value))
+            return false;
+    }
+    /* What only passes a value on leaves it the name it had before. */
+    g->values[value].name = graph_strdup(g, name);
+    g->outputs[g->output_count++] = value;
+    return g->values[value].name ? true : format_fail(im->error, "out of memory");
 }
 
 static bool add_outputs(importer *im)
@@ -102,17 +149,18 @@ static bool add_outputs(importer *im)
     for (uint32_t i = 0; i < o->output_count; i++) {
         const char *name = o->values[o->outputs[i]].name;
         const uint32_t value = im->bindings[o->outputs[i]].value;
+        if (o->values[o->outputs[i]].tensor.data)
+            return format_fail(im->error,
+                               "output '%s' is constant; the engine has nothing to "
+                               "compute",
+                               name);
         if (value == UINT32_MAX || !g->values[value].channels)
             return format_fail(im->error,
                                "output '%s' is not a computed tensor of shape [1, "
                                "channels, height, width]",
                                name);
-        /* What only passes a value on leaves it the name it had before. */
-        if (!graph_is_input(g, value) && !graph_is_output(g, value))
-            g->values[value].name = graph_strdup(g, name);
-        if (!g->values[value].name)
-            return format_fail(im->error, "out of memory");
-        g->outputs[g->output_count++] = value;
+        if (!add_output(im, value, name))
+            return false;
     }
     return true;
 }
@@ -133,7 +181,7 @@ static bool import_all(importer *im)
     if (!im->g->name || !im->bindings)
         return format_fail(im->error, "out of memory");
     for (uint32_t i = 0; i < o->value_count; i++)
-        im->bindings[i] = (import_binding){UINT32_MAX, false};
+        im->bindings[i] = (import_binding){UINT32_MAX, VIEW_MAP};
     if (!o->input_count)
         return format_fail(im->error, "the model has no inputs");
     if (!bind_constants(im))

@@ -13,11 +13,11 @@ static bool read_weights(importer *im, const onnx_node *node, uint32_t channels,
     if (!w || (import_has(node, 2) && !b))
         return import_fail(im, node, "has computed weights; expected constants");
     const int64_t groups = onnx_whole(node, "group", 1);
-    if (w->rank != 4 || !w->count)
+    const uint32_t sides = import_view_of(im, node, 0) == VIEW_LINE ? 1 : 2;
+    if (w->rank != 2 + sides || !w->count)
         return import_fail(im, node,
-                           "has weights with %u sides; expected [outputs, inputs, rows, "
-                           "columns]",
-                           w->rank);
+                           "has weights with %u sides; expected [outputs, inputs, %scolumns]",
+                           w->rank, sides == 2 ? "rows, " : "");
     if (groups < 1 || groups > channels || w->dims[1] * (uint64_t)groups != channels ||
         w->dims[0] % (uint64_t)groups || w->dims[0] > MONA_MAX_CHANNELS)
         return import_fail(im, node,
@@ -34,8 +34,10 @@ static bool read_weights(importer *im, const onnx_node *node, uint32_t channels,
     conv->groups = (uint32_t)groups;
     conv->weights = w->data;
     conv->bias = b ? b->data : graph_alloc(im->g, *outputs, sizeof(float));
-    for (int i = 0; i < 2; i++)
-        conv->window.kernel[i] = w->dims[2 + i] <= IMPORT_MAX_KERNEL ? (uint32_t)w->dims[2 + i] : 0;
+    for (uint32_t i = 0; i < 2; i++) {
+        const uint64_t size = i + sides < 2 ? 1 : w->dims[i + sides];
+        conv->window.kernel[i] = size <= IMPORT_MAX_KERNEL ? (uint32_t)size : 0;
+    }
     if (!conv->window.kernel[0] || !conv->window.kernel[1])
         return import_fail(im, node, "has a filter of more than %d rows or columns",
                            IMPORT_MAX_KERNEL);
@@ -45,7 +47,7 @@ static bool read_weights(importer *im, const onnx_node *node, uint32_t channels,
 bool import_conv(importer *im, const onnx_node *node)
 {
     uint32_t x, outputs = 0, shape[2], size[2];
-    if (!import_tensor(im, node, 0, &x))
+    if (!import_channels(im, node, 0, &x))
         return false;
     const graph_value source = im->g->values[x];
     graph_conv conv = {0};

@@ -1,73 +1,15 @@
-/* Flattened tensors, and matrix products with constants, which are convolutions whose filter covers
+/* Matrix products of flattened maps with constants, which are convolutions whose filter covers
  * the whole map: one output pixel, and weights in the order of the flattened map. */
 #include "importer.h"
 
 #include <inttypes.h>
 #include <math.h>
 
-/* ---- flattening --------------------------------------------------------------------------- */
-
-/* Output 0 is input 0, flattened. */
-static bool flatten(importer *im, const onnx_node *node, uint32_t x)
-{
-    if (!import_bind(im, node, 0, x))
-        return false;
-    import_make_flat(im, node);
-    return true;
-}
-
 /* Elements of a map; 0: not known. */
 static uint64_t elements_of(const importer *im, uint32_t x)
 {
     const graph_value *v = &im->g->values[x];
     return (uint64_t)v->channels * v->height * v->width;
-}
-
-bool import_flatten(importer *im, const onnx_node *node)
-{
-    uint32_t x;
-    const int64_t axis = onnx_whole(node, "axis", 1);
-    if (!import_elements(im, node, 0, &x))
-        return false;
-    /* With one frame a batch, what lies before axis 1 or axis 0 is 1 in either case. */
-    const int64_t sides = import_is_flat(im, node, 0) ? 2 : 4;
-    const int64_t from = axis < 0 ? axis + sides : axis;
-    if (from != 0 && from != 1)
-        return import_fail(im, node, "keeps more sides than the batch (axis %" PRId64 ")", axis);
-    return flatten(im, node, x);
-}
-
-bool import_reshape_flat(importer *im, const onnx_node *node, const int64_t *shape)
-{
-    uint32_t x;
-    if (!import_elements(im, node, 0, &x))
-        return false;
-    const graph_value *v = &im->g->values[x];
-    const uint64_t all = elements_of(im, x);
-    /* 0 copies a side: the batch's, or the second one. */
-    const uint64_t second = import_is_flat(im, node, 0) ? all : v->channels;
-    const bool batch = shape[0] == 1 || shape[0] == 0 || (shape[0] == -1 && shape[1] != -1);
-    const bool rest =
-        shape[1] == -1 || (shape[1] == 0 ? second == all : !all || (uint64_t)shape[1] == all);
-    if (!batch || !rest)
-        return import_fail(im, node,
-                           "makes [%" PRId64 ", %" PRId64 "] of %u channels of %ux%u; supported "
-                           "with two sides is [1, n]",
-                           shape[0], shape[1], v->channels, v->width, v->height);
-    return flatten(im, node, x);
-}
-
-bool import_squeeze(importer *im, const onnx_node *node)
-{
-    int64_t axes[4];
-    uint32_t x, count;
-    if (!import_tensor(im, node, 0, &x) || !import_numbers(im, node, "axes", 1, axes, 4, &count))
-        return false;
-    const graph_value *v = &im->g->values[x];
-    if (!import_spatial_axes(axes, count) || v->height != 1 || v->width != 1)
-        return import_fail(im, node,
-                           "is supported for height and width (axes 2 and 3) of a 1x1 map alone");
-    return flatten(im, node, x);
 }
 
 /* ---- matrix products ---------------------------------------------------------------------- */

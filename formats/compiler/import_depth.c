@@ -145,8 +145,8 @@ bool import_reshape(importer *im, const onnx_node *node)
     const graph_node *transpose = made_by(im, node, GRAPH_TRANSPOSE);
     if (transpose)
         return recognise_shuffle(im, node, transpose, shape, rank);
-    if (rank == 2)
-        return import_reshape_flat(im, node, shape);
+    if (rank != 6)
+        return import_reshape_view(im, node, shape, rank);
     return import_tensor(im, node, 0, &x) && add_part(im, node, GRAPH_RESHAPE, x, shape, rank);
 }
 

@@ -22,9 +22,11 @@ static bool add_affine(importer *im, const onnx_node *node, uint32_t x, float *s
     return true;
 }
 
-static bool old_broadcast(const onnx_node *node)
+/* Of one number to all it is as it is today. */
+static bool old_broadcast(const importer *im, const onnx_node *node)
 {
-    return onnx_whole(node, "broadcast", 0);
+    const graph_value *second = import_constant(im, node, 1);
+    return onnx_whole(node, "broadcast", 0) && !(second && second->count == 1);
 }
 
 /* Splits the operands into a computed one and, if the other is constant, its numbers a channel.
@@ -32,7 +34,7 @@ static bool old_broadcast(const onnx_node *node)
 static bool read_operands(importer *im, const onnx_node *node, uint32_t *x, float **numbers,
                           int *constant_index)
 {
-    if (node->input_count != 2 || old_broadcast(node))
+    if (node->input_count != 2 || old_broadcast(im, node))
         return import_fail(im, node,
                            "has %u operands or broadcasts by an axis; expected two that "
                            "broadcast as from operator set 7 on",
@@ -54,17 +56,14 @@ static bool same_side(uint32_t a, uint32_t b)
 }
 
 /* A node of two computed tensors; the one with a single channel goes second. */
-static bool add_binary(importer *im, const onnx_node *node, graph_kind kind)
+static bool add_binary(importer *im, const onnx_node *node, graph_kind kind, uint32_t a, uint32_t b)
 {
-    uint32_t a, b;
-    if (!import_elements(im, node, 0, &a) || !import_elements(im, node, 1, &b))
-        return false;
     if (im->g->values[a].channels == 1) {
         const uint32_t swap = a;
         a = b;
         b = swap;
     }
-    if (import_is_flat(im, node, 0) != import_is_flat(im, node, 1))
+    if (import_view_of(im, node, 0) != import_view_of(im, node, 1))
         return import_fail(im, node, "joins a flattened tensor and one of four sides");
     const graph_value *va = &im->g->values[a], *vb = &im->g->values[b];
     if ((vb->channels != va->channels && vb->channels != 1) || !same_side(va->height, vb->height) ||
@@ -84,36 +83,37 @@ static bool add_binary(importer *im, const onnx_node *node, graph_kind kind)
 
 bool import_add(importer *im, const onnx_node *node)
 {
-    uint32_t x;
-    float *numbers;
-    int constant;
+    uint32_t x = 0, y = 0;
+    float *numbers = NULL;
+    int constant = 0;
     if (!read_operands(im, node, &x, &numbers, &constant))
         return false;
-    return constant == 2 ? add_binary(im, node, GRAPH_ADD) : add_affine(im, node, x, NULL, numbers);
+    return constant == 2 ? import_elements(im, node, 1, &y) && add_binary(im, node, GRAPH_ADD, x, y)
+                         : add_affine(im, node, x, NULL, numbers);
 }
 
 bool import_mul(importer *im, const onnx_node *node)
 {
-    uint32_t x;
-    float *numbers;
-    int constant;
+    uint32_t x = 0, y = 0;
+    float *numbers = NULL;
+    int constant = 0;
     if (!read_operands(im, node, &x, &numbers, &constant))
         return false;
-    return constant == 2 ? add_binary(im, node, GRAPH_MUL) : add_affine(im, node, x, numbers, NULL);
+    return constant == 2 ? import_elements(im, node, 1, &y) && add_binary(im, node, GRAPH_MUL, x, y)
+                         : add_affine(im, node, x, numbers, NULL);
 }
 
 /* x - c = x + (-c); c - x = -x + c. */
 bool import_sub(importer *im, const onnx_node *node)
 {
-    uint32_t x;
-    float *numbers;
-    int constant;
+    uint32_t x = 0, y = 0;
+    float *numbers = NULL;
+    int constant = 0;
     if (!read_operands(im, node, &x, &numbers, &constant))
         return false;
-    if (constant == 2)
-        return import_fail(im, node,
-                           "subtracts two computed tensors; supported is a constant on "
-                           "one side");
+    if (constant == 2) /* x - y = x + (-y) */
+        return import_elements(im, node, 1, &y) && import_inner_affine(im, node, y, -1, 0, &y) &&
+               add_binary(im, node, GRAPH_ADD, x, y);
     const uint32_t channels = im->g->values[x].channels;
     float *signs = graph_alloc(im->g, channels, sizeof *signs);
     for (uint32_t c = 0; signs && c < channels; c++) {
@@ -127,8 +127,8 @@ bool import_sub(importer *im, const onnx_node *node)
 bool import_div(importer *im, const onnx_node *node)
 {
     uint32_t x;
-    float *numbers;
-    int constant;
+    float *numbers = NULL;
+    int constant = 0;
     if (!read_operands(im, node, &x, &numbers, &constant))
         return false;
     if (constant != 1)

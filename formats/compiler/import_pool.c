@@ -26,7 +26,7 @@ static bool import_windows(importer *im, const onnx_node *node, graph_kind kind)
         .include_pad = kind == GRAPH_AVERAGE_POOL && onnx_whole(node, "count_include_pad", 0),
     };
     graph_window *w = &pool.window;
-    if (!import_tensor(im, node, 0, &x))
+    if (!import_channels(im, node, 0, &x))
         return false;
     const graph_value source = im->g->values[x];
     if (!import_pair(im, node, "kernel_shape", 0, 1, IMPORT_MAX_KERNEL, w->kernel))
@@ -67,7 +67,7 @@ static bool import_whole(importer *im, const onnx_node *node, graph_kind kind)
 {
     static const uint32_t one[2] = {1, 1};
     uint32_t x;
-    return import_tensor(im, node, 0, &x) &&
+    return import_channels(im, node, 0, &x) &&
            add_pool(im, node, kind, x, (graph_pool){.whole = true}, one);
 }
 
@@ -94,14 +94,14 @@ bool import_spatial_axes(const int64_t *axes, uint32_t count)
 bool import_reduce_mean(importer *im, const onnx_node *node)
 {
     int64_t axes[4];
-    uint32_t count;
-    if (!import_numbers(im, node, "axes", 1, axes, 4, &count))
+    uint32_t count, x;
+    if (!import_tensor(im, node, 0, &x) || !import_numbers(im, node, "axes", 1, axes, 4, &count))
         return false;
     if (!import_spatial_axes(axes, count))
         return import_fail(im, node, "is supported over height and width (axes 2 and 3) alone");
     if (!import_whole(im, node, GRAPH_AVERAGE_POOL))
         return false;
     if (!onnx_whole(node, "keepdims", 1))
-        import_make_flat(im, node);
+        import_set_view(im, node, VIEW_FLAT);
     return true;
 }

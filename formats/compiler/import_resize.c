@@ -1,6 +1,7 @@
 /* Resize and its forerunner Upsample. */
 #include "importer.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 enum { MAX_RATIO = 65536 };
@@ -25,40 +26,79 @@ static uint32_t common_divisor(uint32_t a, uint32_t b)
     return b ? common_divisor(b, a % b) : a;
 }
 
-/* Ratios of rows and columns from the constant of scales, or of sizes, with one number a side. */
-static bool read_ratios(importer *im, const onnx_node *node, size_t scales, size_t sizes,
-                        const graph_value *source, graph_resize *resize)
+/* Four numbers, one a side, from constant input i, which may have them for the axes named alone. */
+static bool read_sides(importer *im, const onnx_node *node, size_t i, const double *otherwise,
+                       double *sides, bool *given)
 {
-    const uint32_t in[2] = {source->height, source->width}, channels = source->channels;
-    const graph_value *by_scale = import_constant(im, node, scales);
-    const graph_value *by_size = import_constant(im, node, sizes);
-    if (by_scale && !by_scale->count)
-        by_scale = NULL;
-    const graph_value *v = by_scale ? by_scale : by_size;
-    if (!v || v->count != 4)
+    const graph_value *v = import_constant(im, node, i);
+    const onnx_attribute *axes = onnx_find_attribute(node, "axes");
+    const size_t count = axes && axes->wholes ? axes->count : 4;
+    *given = v && v->count;
+    if (import_has(node, i) && !v)
+        return import_fail(im, node, "has computed scales or sizes; expected constants");
+    if (*given && (v->count != count || count > 4))
         return import_fail(im, node, "needs four constant scales or sizes");
-    const float *numbers = v->data;
-    const bool scaled = by_scale;
-    if (numbers[0] != 1 || numbers[1] != (scaled ? 1 : (float)channels))
-        return import_fail(im, node, "resizes batch or channels; supported are height and width");
-    for (int i = 0; i < 2; i++) {
-        const double number = (double)numbers[2 + i];
-        if (!scaled && !in[i])
-            return import_fail(im, node,
-                               "resizes to fixed sizes what has no fixed size; give it "
-                               "scales instead");
-        if (!scaled && number >= 1 && number <= MONA_MAX_SIDE) {
-            const uint32_t out = (uint32_t)number, divisor = common_divisor(out, in[i]);
-            resize->ratio[i][0] = out / divisor;
-            resize->ratio[i][1] = in[i] / divisor;
-        } else if (!scaled || !to_ratio(number, resize->ratio[i])) {
-            return import_fail(im, node,
-                               "resizes by %g, which is no ratio of whole numbers up to "
-                               "1024",
-                               number);
-        }
+    for (size_t k = 0; k < 4; k++)
+        sides[k] = otherwise[k];
+    for (size_t k = 0; *given && k < count; k++) {
+        const int64_t axis = axes && axes->wholes ? axes->wholes[k] : (int64_t)k;
+        if (axis < -4 || axis > 3)
+            return import_fail(im, node, "names axis %" PRId64 " of four", axis);
+        sides[axis < 0 ? axis + 4 : axis] = (double)v->data[k];
     }
     return true;
+}
+
+/* Where the aspect ratio is kept, sizes are those that the smaller or the larger scale makes. */
+static void keep_aspect(const onnx_node *node, const double *in, double *sizes)
+{
+    const bool smaller = import_text_is(node, "keep_aspect_ratio_policy", "not_larger", "");
+    if (!smaller && !import_text_is(node, "keep_aspect_ratio_policy", "not_smaller", ""))
+        return;
+    const double rows = sizes[2] / in[2], columns = sizes[3] / in[3];
+    const double scale = smaller ? fmin(rows, columns) : fmax(rows, columns);
+    for (int i = 2; i < 4; i++)
+        sizes[i] = floor(scale * in[i] + 0.5);
+}
+
+static bool set_ratio(importer *im, const onnx_node *node, bool scaled, uint32_t in, double number,
+                      uint32_t ratio[2])
+{
+    if (!scaled && !in)
+        return import_fail(im, node,
+                           "resizes to fixed sizes what has no fixed size; give it scales "
+                           "instead");
+    if (!scaled && number >= 1 && number <= MONA_MAX_SIDE) {
+        const uint32_t out = (uint32_t)number, divisor = common_divisor(out, in);
+        ratio[0] = out / divisor;
+        ratio[1] = in / divisor;
+        return true;
+    }
+    return (scaled && to_ratio(number, ratio)) ||
+           import_fail(im, node, "resizes by %g, which is no ratio of whole numbers up to 1024",
+                       number);
+}
+
+/* Ratios of rows and columns from the constant scales, or sizes. */
+static bool read_ratios(importer *im, const onnx_node *node, const graph_value *source,
+                        graph_resize *resize)
+{
+    const double same[4] = {1, 1, 1, 1};
+    const double in[4] = {1, source->channels, source->height, source->width};
+    double scales[4], sizes[4];
+    bool scaled, sized;
+    if (!read_sides(im, node, 2, same, scales, &scaled) ||
+        !read_sides(im, node, 3, in, sizes, &sized))
+        return false;
+    if (!scaled && !sized)
+        return import_fail(im, node, "needs four constant scales or sizes");
+    const double *numbers = scaled ? scales : sizes;
+    if (numbers[0] != 1 || numbers[1] != (scaled ? 1 : in[1]))
+        return import_fail(im, node, "resizes batch or channels; supported are height and width");
+    if (!scaled)
+        keep_aspect(node, in, sizes);
+    return set_ratio(im, node, scaled, source->height, numbers[2], resize->ratio[0]) &&
+           set_ratio(im, node, scaled, source->width, numbers[3], resize->ratio[1]);
 }
 
 static bool read_mode(importer *im, const onnx_node *node, graph_resize *resize)
@@ -74,11 +114,9 @@ static bool read_mode(importer *im, const onnx_node *node, graph_resize *resize)
     resize->cubic_a = onnx_real(node, "cubic_coeff_a", -0.75f);
     if (!(fabsf(resize->cubic_a) <= 4))
         return import_fail(im, node, "has a cubic_coeff_a outside -4 to 4");
-    if (onnx_whole(node, "antialias", 0) || onnx_whole(node, "exclude_outside", 0) ||
-        onnx_find_attribute(node, "axes"))
+    if (onnx_whole(node, "antialias", 0) || onnx_whole(node, "exclude_outside", 0))
         return import_fail(im, node,
-                           "asks for antialias, exclude_outside or axes, which are not "
-                           "supported");
+                           "asks for antialias or exclude_outside, which are not supported");
     return true;
 }
 
@@ -171,7 +209,7 @@ bool import_resize(importer *im, const onnx_node *node)
     graph_resize resize = {0};
     uint32_t x;
     if (!import_tensor(im, node, 0, &x) || !read_mode(im, node, &resize) ||
-        !read_ratios(im, node, 2, 3, &im->g->values[x], &resize) ||
+        !read_ratios(im, node, &im->g->values[x], &resize) ||
         !read_coordinates(im, node, &resize) || !read_nearest(im, node, &resize) ||
         !corners_fit(im, node, &im->g->values[x], &resize))
         return false;

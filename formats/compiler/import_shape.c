@@ -14,22 +14,22 @@ bool import_identity(importer *im, const onnx_node *node)
 
 /* ---- channels ----------------------------------------------------------------------------- */
 
-static bool channel_axis(int64_t axis)
+static bool channel_axis(const importer *im, const onnx_node *node, int64_t axis)
 {
-    return axis == 1 || axis == -3;
+    return axis == 1 || axis == (import_view_of(im, node, 0) == VIEW_LINE ? -2 : -3);
 }
 
 bool import_concat(importer *im, const onnx_node *node)
 {
-    if (!channel_axis(onnx_whole(node, "axis", 1)) || node->input_count > GRAPH_MAX_INPUTS ||
-        !node->input_count)
+    if (!channel_axis(im, node, onnx_whole(node, "axis", 1)) ||
+        node->input_count > GRAPH_MAX_INPUTS || !node->input_count)
         return import_fail(im, node,
                            "joins %u tensors along axis %" PRId64 "; supported are 1 to "
                            "%d along the channels (axis 1)",
                            node->input_count, onnx_whole(node, "axis", 1), GRAPH_MAX_INPUTS);
     uint32_t inputs[GRAPH_MAX_INPUTS], channels = 0, height = 0, width = 0;
     for (size_t i = 0; i < node->input_count; i++) {
-        if (!import_tensor(im, node, i, &inputs[i]))
+        if (!import_channels(im, node, i, &inputs[i]))
             return false;
         const graph_value *v = &im->g->values[inputs[i]];
         if ((height && v->height && height != v->height) ||
@@ -73,13 +73,13 @@ bool import_slice(importer *im, const onnx_node *node)
 {
     int64_t start, end, axis = 0, step = 1;
     uint32_t starts, ends, axes, steps, x;
-    if (!import_tensor(im, node, 0, &x) ||
+    if (!import_channels(im, node, 0, &x) ||
         !import_numbers(im, node, "starts", 1, &start, 1, &starts) ||
         !import_numbers(im, node, "ends", 2, &end, 1, &ends) ||
         !import_numbers(im, node, "axes", 3, &axis, 1, &axes) ||
         !import_numbers(im, node, "steps", 4, &step, 1, &steps))
         return false;
-    if (!starts || !ends || !channel_axis(axis) || step != 1)
+    if (!starts || !ends || !channel_axis(im, node, axis) || step != 1)
         return import_fail(im, node,
                            "cuts axis %" PRId64 " in steps of %" PRId64 "; supported are "
                            "channels (axis 1) in steps of 1",
@@ -95,11 +95,12 @@ bool import_split(importer *im, const onnx_node *node)
 {
     uint32_t x, count;
     int64_t sizes[64];
-    if (!import_tensor(im, node, 0, &x) || !import_numbers(im, node, "split", 1, sizes, 64, &count))
+    if (!import_channels(im, node, 0, &x) ||
+        !import_numbers(im, node, "split", 1, sizes, 64, &count))
         return false;
     const uint32_t channels = im->g->values[x].channels;
     const size_t outputs = node->output_count;
-    if (!channel_axis(onnx_whole(node, "axis", 0)) || !outputs || outputs > 64 ||
+    if (!channel_axis(im, node, onnx_whole(node, "axis", 0)) || !outputs || outputs > 64 ||
         (count && count != outputs))
         return import_fail(im, node,
                            "cuts axis %" PRId64 " into %zu; supported are channels (axis "

@@ -5,7 +5,7 @@
 
 enum { MAX_STRIDE = 63, MAX_PAD = 255 };
 
-/* Two numbers of an attribute, rows then columns, each in [least, most]. */
+/* A line has one number, its columns'; its single row is left as it is. */
 bool import_pair(importer *im, const onnx_node *node, const char *name, uint32_t otherwise,
                  int64_t least, int64_t most, uint32_t *out)
 {
@@ -13,6 +13,11 @@ bool import_pair(importer *im, const onnx_node *node, const char *name, uint32_t
     uint32_t count;
     if (!import_numbers(im, node, name, SIZE_MAX, numbers, GRAPH_MAX_RANK, &count))
         return false;
+    if (count == 1 && import_view_of(im, node, 0) == VIEW_LINE) {
+        numbers[1] = numbers[0];
+        numbers[0] = 1;
+        count = 2;
+    }
     if (count && count != 2)
         return import_fail(im, node, "has %u numbers in %s; expected 2: only 2-D is supported",
                            count, name);
@@ -33,6 +38,12 @@ static bool read_pads(importer *im, const onnx_node *node, const uint32_t *size,
     uint32_t count;
     if (!import_numbers(im, node, "pads", SIZE_MAX, pads, 4, &count))
         return false;
+    if (count == 2 && import_view_of(im, node, 0) == VIEW_LINE) {
+        pads[3] = pads[1];
+        pads[1] = pads[0];
+        pads[0] = 0;
+        count = 4;
+    }
     if (count && count != 4)
         return import_fail(im, node, "has %u numbers in pads; expected 4", count);
     const bool upper = import_text_is(node, "auto_pad", "SAME_UPPER", "NOTSET");

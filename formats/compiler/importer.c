@@ -29,30 +29,45 @@ uint32_t import_bound(const importer *im, const onnx_node *node, size_t i)
     return found ? found->value : UINT32_MAX;
 }
 
-void import_make_flat(importer *im, const onnx_node *node)
+void import_set_view(importer *im, const onnx_node *node, import_view view)
 {
-    im->bindings[node->outputs[0]].flat = true;
+    im->bindings[node->outputs[0]].view = view;
 }
 
-bool import_is_flat(const importer *im, const onnx_node *node, size_t i)
+import_view import_view_of(const importer *im, const onnx_node *node, size_t i)
 {
     const import_binding *found = binding_of(im, node, i);
-    return found && found->flat;
+    return found ? found->view : VIEW_MAP;
 }
 
-static bool has_flat_input(const importer *im, const onnx_node *node)
+/* Of its first computed input. */
+static import_view node_view(const importer *im, const onnx_node *node)
 {
-    for (size_t i = 0; i < node->input_count; i++)
-        if (import_is_flat(im, node, i))
-            return true;
-    return false;
+    for (size_t i = 0; i < node->input_count; i++) {
+        const uint32_t value = import_bound(im, node, i);
+        if (value != UINT32_MAX && !im->g->values[value].data)
+            return import_view_of(im, node, i);
+    }
+    return VIEW_MAP;
+}
+
+import_view import_find_view(const graph_value *value, const tensor *shape)
+{
+    const int64_t c = value->channels, h = value->height, w = value->width, *dims = shape->dims;
+    if (!shape->rank || dims[0] != 1)
+        return VIEW_OTHER;
+    if (shape->rank == 4 && dims[1] == c && dims[2] == h && dims[3] == w)
+        return VIEW_MAP;
+    if (shape->rank == 3 && dims[1] == c && h == 1 && dims[2] == w)
+        return VIEW_LINE;
+    return shape->rank == 2 ? VIEW_FLAT : VIEW_OTHER;
 }
 
 bool import_bind(importer *im, const onnx_node *node, size_t i, uint32_t value)
 {
     if (i >= node->output_count || node->outputs[i] == ONNX_NONE)
         return import_fail(im, node, "has no output %zu", i);
-    im->bindings[node->outputs[i]] = (import_binding){value, has_flat_input(im, node)};
+    im->bindings[node->outputs[i]] = (import_binding){value, node_view(im, node)};
     return true;
 }
 
@@ -102,22 +117,30 @@ bool import_elements(importer *im, const onnx_node *node, size_t i, uint32_t *va
     return true;
 }
 
+static const char *const view_names[] = {"a map", "[1, channels, width]", "flattened to [1, n]",
+                                         "not [1, channels, ...]"};
+
 bool import_tensor(importer *im, const onnx_node *node, size_t i, uint32_t *value)
 {
     if (!import_elements(im, node, i, value))
         return false;
-    return !import_is_flat(im, node, i) ||
+    return import_view_of(im, node, i) == VIEW_MAP ||
            import_fail(im, node,
-                       "reads '%.60s', which is flattened to [1, n]; expected [1, channels, "
-                       "height, width]",
-                       input_name(im, node, i));
+                       "reads '%.60s', which is %s; expected [1, channels, height, width]",
+                       input_name(im, node, i), view_names[import_view_of(im, node, i)]);
+}
+
+bool import_channels(importer *im, const onnx_node *node, size_t i, uint32_t *value)
+{
+    return import_view_of(im, node, i) == VIEW_LINE ? import_elements(im, node, i, value)
+                                                    : import_tensor(im, node, i, value);
 }
 
 bool import_flat(importer *im, const onnx_node *node, size_t i, uint32_t *value)
 {
     if (!import_elements(im, node, i, value))
         return false;
-    return import_is_flat(im, node, i) ||
+    return import_view_of(im, node, i) == VIEW_FLAT ||
            import_fail(im, node,
                        "reads '%.60s', a tensor of four sides; expected one flattened to "
                        "[1, n]",
@@ -146,10 +169,11 @@ bool import_numbers(importer *im, const onnx_node *node, const char *name, size_
 float *import_per_channel(importer *im, const onnx_node *node, const graph_value *constant,
                           uint32_t channels)
 {
-    const graph_value v = *constant;                         /* values move when one is added */
-    const uint32_t sides = has_flat_input(im, node) ? 1 : 3; /* from the channels' on */
+    static const uint32_t sides_of[] = {3, 2, 1, 0}; /* from the channels' on; 0: none are */
+    const graph_value v = *constant;                 /* values move when one is added */
+    const uint32_t sides = sides_of[node_view(im, node)];
     const bool shaped =
-        v.rank >= sides && v.count == channels && v.dims[v.rank - sides] == channels;
+        sides && v.rank >= sides && v.count == channels && v.dims[v.rank - sides] == channels;
     float *numbers = shaped || v.count == 1 ? graph_alloc(im->g, channels, sizeof *numbers) : NULL;
     if (!shaped && v.count != 1)
         import_fail(im, node,
@@ -170,17 +194,16 @@ float *import_per_channel(importer *im, const onnx_node *node, const graph_value
 
 /* ---- results ------------------------------------------------------------------------------ */
 
-graph_node *import_node(importer *im, const onnx_node *node, size_t i, graph_kind kind,
-                        uint32_t channels, uint32_t height, uint32_t width)
+/* A node that makes a value of this shape. */
+static graph_node *make_node(importer *im, const onnx_node *node, const char *value_name,
+                             graph_kind kind, uint32_t channels, uint32_t height, uint32_t width)
 {
     if (channels > MONA_MAX_CHANNELS || height > MONA_MAX_SIDE || width > MONA_MAX_SIDE) {
         import_fail(im, node, "makes %u channels of %ux%u; at most %d of %dx%d are supported",
                     channels, width, height, MONA_MAX_CHANNELS, MONA_MAX_SIDE, MONA_MAX_SIDE);
         return NULL;
     }
-    const uint32_t value = i < node->output_count && node->outputs[i] != ONNX_NONE
-                               ? graph_add_value(im->g, im->model->values[node->outputs[i]].name)
-                               : UINT32_MAX;
+    const uint32_t value = graph_add_value(im->g, value_name);
     const char *name = graph_strdup(im->g, node->name);
     const char *op_type = graph_strdup(im->g, node->op_type);
     graph_node *made = value != UINT32_MAX && name && op_type ? graph_add_node(im->g) : NULL;
@@ -195,7 +218,30 @@ graph_node *import_node(importer *im, const onnx_node *node, size_t i, graph_kin
     made->name = name;
     made->op_type = op_type;
     made->output = value;
-    return import_bind(im, node, i, value) ? made : NULL;
+    return made;
+}
+
+graph_node *import_node(importer *im, const onnx_node *node, size_t i, graph_kind kind,
+                        uint32_t channels, uint32_t height, uint32_t width)
+{
+    if (i >= node->output_count || node->outputs[i] == ONNX_NONE) {
+        import_fail(im, node, "has no output %zu", i);
+        return NULL;
+    }
+    const char *name = im->model->values[node->outputs[i]].name;
+    graph_node *made = make_node(im, node, name, kind, channels, height, width);
+    return made && import_bind(im, node, i, made->output) ? made : NULL;
+}
+
+graph_node *import_inner_like(importer *im, const onnx_node *node, graph_kind kind, uint32_t like)
+{
+    const graph_value v = im->g->values[like];
+    graph_node *made = make_node(im, node, node->name, kind, v.channels, v.height, v.width);
+    if (made) {
+        made->input_count = 1;
+        made->inputs[0] = like;
+    }
+    return made;
 }
 
 graph_node *import_node_like(importer *im, const onnx_node *node, graph_kind kind, uint32_t like)

@@ -7,13 +7,19 @@
 
 enum { IMPORT_MAX_KERNEL = 255 };
 
-/* What an ONNX value is in the graph.
- *
- * A flat value stands for ONNX's [1, channels * height * width], which is the same numbers in the
- * same order. What works element by element makes flat values of flat ones. */
+/* How ONNX sees a value of the graph, which is channels x height x width. The numbers and their
+ * order are the same in every view; what works element by element keeps the view. */
+typedef enum import_view {
+    VIEW_MAP,   /* [1, channels, height, width] */
+    VIEW_LINE,  /* [1, channels, width], with a height of 1 */
+    VIEW_FLAT,  /* [1, channels * height * width] */
+    VIEW_OTHER, /* any other shape */
+} import_view;
+
+/* What an ONNX value is in the graph. */
 typedef struct import_binding {
     uint32_t value; /* UINT32_MAX: not there yet */
-    bool flat;
+    import_view view;
 } import_binding;
 
 typedef struct importer {
@@ -28,9 +34,11 @@ bool import_fail(importer *im, const onnx_node *node, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* ---- bindings ---- */
-/* Output 0 of the node, bound before, is flat. */
-void import_make_flat(importer *im, const onnx_node *node);
-bool import_is_flat(const importer *im, const onnx_node *node, size_t i);
+/* Output 0 of the node, bound before, is seen so. */
+void import_set_view(importer *im, const onnx_node *node, import_view view);
+import_view import_view_of(const importer *im, const onnx_node *node, size_t i);
+/* The view in which a tensor of this shape is the value. */
+import_view import_find_view(const graph_value *value, const tensor *shape);
 /* The value that input i is bound to; UINT32_MAX: it is left out. */
 uint32_t import_bound(const importer *im, const onnx_node *node, size_t i);
 
@@ -44,9 +52,11 @@ bool import_text_is(const onnx_node *node, const char *name, const char *value,
 bool import_has(const onnx_node *node, size_t i);
 /* Value of input i if it is a constant, else NULL. The pointer is good until a value is added. */
 const graph_value *import_constant(const importer *im, const onnx_node *node, size_t i);
-/* Input i must be computed, with channels x height x width. */
+/* Input i must be computed, and a map. */
 bool import_tensor(importer *im, const onnx_node *node, size_t i, uint32_t *value);
-/* The same, flat or not. */
+/* The same, or a line. */
+bool import_channels(importer *im, const onnx_node *node, size_t i, uint32_t *value);
+/* The same in any view. */
 bool import_elements(importer *im, const onnx_node *node, size_t i, uint32_t *value);
 /* Input i must be flat. */
 bool import_flat(importer *im, const onnx_node *node, size_t i, uint32_t *value);
@@ -55,8 +65,8 @@ bool import_flat(importer *im, const onnx_node *node, size_t i, uint32_t *value)
 bool import_numbers(importer *im, const onnx_node *node, const char *name, size_t i,
                     int64_t *numbers, uint32_t most, uint32_t *count);
 /* One number a channel from a constant: of one element, or of shape [channels, 1, 1] or
- * [1, channels, 1, 1], or, next to flat operands, [channels] or [1, channels]. Memory of the graph;
- * NULL: failed. */
+ * [1, channels, 1, 1], or, next to lines or flat operands, with one or two sides fewer at the end.
+ * Memory of the graph; NULL: failed. */
 float *import_per_channel(importer *im, const onnx_node *node, const graph_value *constant,
                           uint32_t channels);
 
@@ -71,7 +81,7 @@ bool import_window_size(importer *im, const onnx_node *node, const graph_window 
                         const graph_value *source, bool round_up, uint32_t size[2]);
 
 /* ---- results ---- */
-/* Binds output i's name to a value; flat if one of the node's inputs is. */
+/* Binds output i to a value, in the view of the node's first computed input. */
 bool import_bind(importer *im, const onnx_node *node, size_t i, uint32_t value);
 /* A node that makes output i, a value of this shape. NULL: failed. The pointer is good until
  * another node is added. */
@@ -79,17 +89,24 @@ graph_node *import_node(importer *im, const onnx_node *node, size_t i, graph_kin
                         uint32_t channels, uint32_t height, uint32_t width);
 /* The same with the shape of computed value `like`, which becomes input 0. */
 graph_node *import_node_like(importer *im, const onnx_node *node, graph_kind kind, uint32_t like);
+/* The same with a value of its own, which is not an output of the ONNX node. */
+graph_node *import_inner_like(importer *im, const onnx_node *node, graph_kind kind, uint32_t like);
 /* ---- operators (import_*.c) ---- */
 operator_import import_conv, import_batch_norm, import_relu, import_leaky_relu, import_prelu,
     import_clip, import_add, import_sub, import_mul, import_div, import_concat, import_slice,
     import_split, import_space_to_depth, import_depth_to_space, import_resize, import_reshape,
     import_transpose, import_identity, import_max_pool, import_average_pool, import_global_max_pool,
-    import_global_average_pool, import_reduce_mean, import_flatten, import_squeeze, import_gemm,
-    import_mat_mul;
+    import_global_average_pool, import_reduce_mean, import_flatten, import_squeeze,
+    import_unsqueeze, import_gemm, import_mat_mul, import_cast, import_neg, import_abs,
+    import_hard_sigmoid, import_hard_swish, import_max, import_min, import_pad,
+    import_conv_transpose;
 
 /* Whether these are height and width, and nothing else, of four sides. */
 bool import_spatial_axes(const int64_t *axes, uint32_t count);
-/* Reshape to two sides: [1, all]. */
-bool import_reshape_flat(importer *im, const onnx_node *node, const int64_t *shape);
+/* Reshape to the shape that folding found, or to two sides: [1, all]. */
+bool import_reshape_view(importer *im, const onnx_node *node, const int64_t *shape, uint32_t rank);
+/* A new value x * scale + shift of the node, one number a channel, or one for all where `one`. */
+bool import_inner_affine(importer *im, const onnx_node *node, uint32_t x, float scale, float shift,
+                         uint32_t *made);
 
 #endif

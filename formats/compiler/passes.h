@@ -5,6 +5,9 @@
 
 #include "graph.h"
 
+/* Merges padding with zeros (import_pad.c) into the convolution after it. */
+void pass_fold_pads(graph *g);
+
 /* Merges multiply-adds a channel (batch normalisation, scaling, offsets) into the convolution
  * before or, where no padding stands against it, after them; what is left becomes a 1x1 convolution
  * a channel. No GRAPH_AFFINE remains. */

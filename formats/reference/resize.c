@@ -214,9 +214,9 @@ static axis_rule axis_of(const resize *r, const tensor *x, uint32_t axis)
                    2};
     const double narrow = r->antialias ? fmin(s.scale, 1) : 1;
     if (r->cubic)
-        s.first = (int64_t)floor(-2 / narrow) + 1;
+        s.first = (int64_t)floor(fmax(-2 / narrow, -MOST_TAPS)) + 1;
     else if (r->linear)
-        s.first = (int64_t)floor(-1 / narrow) + 1;
+        s.first = (int64_t)floor(fmax(-1 / narrow, -MOST_TAPS)) + 1;
     s.taps = (size_t)(2 - 2 * s.first);
     return s;
 }

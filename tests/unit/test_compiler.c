@@ -222,10 +222,43 @@ static void planes_are_packed_and_taken_apart(void **state)
     compiler_close(c);
 }
 
+/* x padded and then convolved, or convolved with all of the padding. */
+static uint8_t *padded_net(bool apart, size_t *size)
+{
+    onnx_builder *b = ob_new(13);
+    seed = 9;
+    ob_input(b, "x", 3, 0, 0);
+    if (apart) {
+        ob_numbers(b, "pads", "0 0 2 0 0 0 1 3");
+        ob_node(b, "Pad", "x pads", "p");
+    }
+    Onnx__NodeProto *n = add_conv(b, apart ? "p" : "x", "y", 3, 4);
+    n->n_attribute = 0;
+    ob_ints(b, n, "pads", apart ? "1 1 1 1" : "3 1 2 4");
+    ob_output(b, "y");
+    compiler *c = open_good(b);
+    uint8_t *bytes;
+    emit(c, &half_planes, &bytes, size);
+    compiler_close(c);
+    return bytes;
+}
+
+static void pads_go_into_the_convolution(void **state)
+{
+    (void)state;
+    size_t size, same;
+    uint8_t *apart = padded_net(true, &size), *together = padded_net(false, &same);
+    assert_int_equal(size, same);
+    assert_memory_equal(apart, together, size);
+    free(apart);
+    free(together);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_judge_convolves),
+        cmocka_unit_test(pads_go_into_the_convolution),
         cmocka_unit_test(everything_is_fused),
         cmocka_unit_test(activations_and_sums_keep_their_order),
         cmocka_unit_test(affine_folds_both_ways),

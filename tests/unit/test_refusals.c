@@ -115,7 +115,7 @@ static void unsupported_models_are_refused_by_name(void **state)
     Onnx__NodeProto *n;
     const float ones[36] = {1}, infinite[36] = {INFINITY};
     refused(one_node("Softmax", "x", &n),
-            "node 'y' (Softmax) is not supported by the engine; supported are Add,");
+            "node 'y' (Softmax) is not supported by the engine; mona ops --engine lists");
     refused(one_node("Relu", "z", &n), "reads 'z', which nothing before it makes");
     refused(one_node("Conv", "x x", &n), "has computed weights");
     onnx_builder *b = one_node("Conv", "x w", &n);
@@ -158,7 +158,7 @@ static void unsupported_models_are_refused_by_name(void **state)
     ob_node(b, "Relu", "x", "y");
     refused(b, "'y' is made twice");
     b = one_node("Relu", "x", &n);
-    b->inputs[0]->type->tensor_type->shape->n_dim = 2;
+    b->inputs[0]->type->tensor_type->shape->n_dim = 3;
     refused(b, "input 'x' has not the shape");
     b = one_node("SpaceToDepth", "x", &n);
     ob_int(b, n, "blocksize", 2);
