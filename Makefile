@@ -68,6 +68,7 @@ help:
 	@echo 'make check-aarch64   only the tests of the kernels for ARMv8-A, emulated'
 	@echo 'make fuzz            readers and compiler on what libFuzzer thinks of, FUZZ_SECONDS=60 each'
 	@echo 'make bench-peers     speed and memory beside ONNX Runtime (installs it, takes minutes)'
+	@echo 'make bench-table     times of the models inside, as a table for README.md'
 	@echo 'make bench-published modelled against published speeds of networks on the 310'
 	@echo 'make install         into PREFIX ($(PREFIX)); DESTDIR is honoured'
 	@echo 'make clean           remove build and demo output'
@@ -153,6 +154,7 @@ $(BUILD)/apps/%.o: apps/%.c Makefile
 	$(Q)$(CC) $(HOST_CFLAGS) $(call PKG,libavformat libavcodec libavutil libcjson) $(CFLAGS) -c -o $@ $<
 
 $(BUILD)/apps/report.o: apps/report.html
+$(BUILD)/apps/bench_page.o: apps/bench.html
 
 $(BUILD)/models/embedded.o: models/embedded.c $(MODELS) Makefile
 	@mkdir -p $(@D)
@@ -185,6 +187,7 @@ $(BUILD)/tests/test_%: tests/unit/test_%.c $(PIPELINE_OBJ) $(FORMATS_OBJ) $(BUIL
 	    $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(LIBS)
 # Those that test parts of the command.
 $(BUILD)/tests/test_statistics: $(addprefix $(BUILD)/apps/,statistics.o significance.o)
+$(BUILD)/tests/test_telemetry: $(BUILD)/apps/telemetry.o
 $(BUILD)/tests/test_verdict $(BUILD)/tests/test_pipeline_marks: $(filter-out %/mona.o %/embedded.o,$(APP_OBJ))
 
 $(BUILD)/tests/checkops: tests/checkops.c $(BUILD)/libmona.a Makefile
@@ -242,6 +245,11 @@ bench-peers: deps
 	$(Q)test -d $(BUILD)/bench/node_modules/onnxruntime-node || npm install --prefix $(BUILD)/bench \
 	    --ignore-scripts --no-audit --no-fund --silent onnxruntime-node
 	$(Q)/usr/bin/python3 tests/bench/peers.py $(BUILD)
+
+# The table of README.md: the models inside, timed on this machine.
+.PHONY: bench-table
+bench-table: all
+	@/usr/bin/python3 tests/bench/table.py $(BUILD)
 
 # Published speeds of networks on the 310 beside the time model's.
 PUBLISHED_SRC := tests/bench/published.c $(wildcard tests/bench/published/*.c)

@@ -88,6 +88,8 @@ static const option options[] = {
      .help = "columns of a tile (default 0: the planner's choice)", .maximum = MONA_MAX_SIDE},
     {"--layers", NULL, OPTION_FLAG, FIELD(layers), NULL, running,
      .help = "where the time goes, operator by operator, beside what the machine can do"},
+    {"--ablate", NULL, OPTION_FLAG, FIELD(ablate), NULL, running,
+     .help = "what each of the engine's ideas is worth, by doing without it"},
     {"--peak", NULL, OPTION_FLAG, FIELD(peak), NULL, running,
      .help = "measure what this machine can do at most, and stop"},
     {"--pipeline", NULL, OPTION_FILE, FIELD(pipeline), "CLIP", whole,
@@ -125,6 +127,8 @@ static const option options[] = {
      .help = "a line of names and one of values"},
     {"--samples", NULL, OPTION_FILE, FIELD(samples), "FILE.csv", output,
      .help = "write the time of every frame"},
+    {"--html", NULL, OPTION_FILE, FIELD(html), "FILE.html", output,
+     .help = "write a page with charts, complete in itself"},
 };
 
 const command command_bench = {
@@ -143,6 +147,7 @@ const command command_bench = {
                 "mona bench sr_x2_fast --size 1920x1080 --layers\n"
                 "mona bench --pipeline clip.mp4 --fps 30  # deadlines missed at a camera's pace\n"
                 "mona bench sr_x2_fast --size 960x540 --streams 4\n"
+                "mona bench sr_x2_fast --size 640x360 --layers --html page.html\n"
                 "mona bench --peak  # what this machine can do at most\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,

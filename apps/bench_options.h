@@ -10,10 +10,10 @@
 typedef struct bench_arguments {
     const char *model, *size, *cpu, *device, *trace, *plot;
     const char *pipeline, *stages, *preset;
-    const char *warm_up, *duration, *budget, *old, *regression, *samples;
+    const char *warm_up, *duration, *budget, *old, *regression, *samples, *html;
     long threads, streams, iterations, strip_rows, tile_columns;
     double percentile, fps;
-    bool json, csv, peak, layers;
+    bool json, csv, peak, layers, ablate;
 } bench_arguments;
 
 typedef struct bench_request {

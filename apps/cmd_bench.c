@@ -2,8 +2,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "bench_ablate.h"
 #include "bench_model.h"
 #include "bench_options.h"
+#include "bench_page.h"
 #include "bench_pipeline.h"
 #include "bench_result.h"
 #include "bench_streams.h"
@@ -38,6 +40,8 @@ static int conclude(const bench_request *b, cJSON *result, void (*print)(const c
     bool done = verdict_reach(result, &b->rules, &pass);
     if (done && b->arguments.samples)
         done = result_save_samples(result, b->arguments.samples);
+    if (done && b->arguments.html)
+        done = bench_page_save(result, b->arguments.html);
     if (done && b->arguments.json)
         done = result_print_json(result);
     else if (done && b->arguments.csv)
@@ -80,9 +84,15 @@ static int run_model(const bench_request *b)
         const bench_model_job job = {
             name, model, &config, b->how, b->rules.percentile, b->arguments.layers};
         const unsigned streams = (unsigned)b->arguments.streams;
-        cJSON *result = streams ? bench_streams(&job, streams) : bench_model(&job);
+        const bool ablate = b->arguments.ablate;
+        cJSON *result = ablate    ? bench_ablate(&job)
+                        : streams ? bench_streams(&job, streams)
+                                  : bench_model(&job);
         if (result)
-            status = conclude(b, result, streams ? bench_streams_print : bench_model_print);
+            status = conclude(b, result,
+                              ablate    ? bench_ablate_print
+                              : streams ? bench_streams_print
+                                        : bench_model_print);
         cJSON_Delete(result);
     }
     model_source_close(&source);

@@ -11,6 +11,7 @@
 #include <libavutil/pixdesc.h>
 
 #include "options.h"
+#include "page.h"
 #include "save.h"
 
 __asm__(".pushsection .rodata\nreport_page:\n.incbin \"apps/report.html\"\n.byte 0\n.popsection\n");
@@ -167,21 +168,12 @@ static cJSON *document_of(const report *r, const comparison_log *log)
 
 /* ---- the page ------------------------------------------------------------------------------- */
 
-/* JSON inside an element of HTML: nothing in it may look like a tag. */
 static bool put_json(FILE *f, const report *r, const comparison_log *log)
 {
     cJSON *document = document_of(r, log);
-    char *text = document ? cJSON_PrintUnformatted(document) : NULL;
+    const bool good = page_put_json(f, document);
     cJSON_Delete(document);
-    for (const char *at = text; at && *at;) {
-        const size_t length = strcspn(at, "<");
-        fwrite(at, 1, length, f);
-        at += length;
-        if (*at && *at++)
-            fputs("\\u003c", f);
-    }
-    free(text);
-    return text;
+    return good;
 }
 
 static bool put_chart(FILE *f, const report *r, comparison_log *log)

@@ -111,6 +111,17 @@ print(sum(walk(json.load(sys.stdin))))")
 holds "a further stream takes what the first does less the weights, as planned" "
 print($weights > 0 and a['arena_bytes'] - a['added_bytes'] == $weights)" "$tmp/s.json"
 
+# ---- without this or that
+succeeds "an ablation" sh -c "$run -n 4 -t 2 --ablate --json > '$tmp/o.json'"
+holds "every idea has a row, and the output stays" "
+names = [r['without'] for r in a['ablations']]
+print(names == ['nothing', 'depth-first strips', 'tiles', 'threads', 'vector instructions'] and
+    a['output_crc32'] == b['output_crc32'] and len(a['cannot']) >= 3)" "$tmp/o.json" "$tmp/a.json"
+holds "layer by layer takes more memory, one thread less" "
+r = {x['without']: x for x in a['ablations']}
+print(r['depth-first strips']['arena_bytes'] > 3 * r['nothing']['arena_bytes'] > r['nothing']['arena_bytes'] >
+    r['threads']['arena_bytes'] and r['nothing']['times'] == 1 and all(x['iterations'] == 4 for x in r.values()))" "$tmp/o.json"
+
 # ---- the whole pipeline
 # A stage of known delays behind a source of known pace: 20 ms, every tenth frame 230 ms, frames 100 ms apart. A slow
 # frame and the one after it, which waits 130 ms, are late; the third waits 50 ms and is in time.
@@ -152,13 +163,6 @@ fails_with "a stage nobody knows" 2 "found 'blur'" $mona bench --pipeline synthe
 fails_with "a delay without a time" 2 'expected a time above 0' $mona bench --pipeline synthetic --stages delay:
 fails_with "a model and a pipeline" 2 'takes no model' $run --pipeline synthetic
 
-# ---- verdicts
-fails_with "a budget that is kept" 0 '^PASS$' $run -n 30 --budget 100s
-fails_with "a budget that is not" 1 '^FAIL$' $run -n 30 --budget 1us --percentile 50
-$run -n 30 --budget 1us --percentile 50 --json > "$tmp/b.json"
-same "which JSON says too" $? 1
-holds "with the figure judged" "print(a['verdict']['pass'] == False and near(a['verdict']['value_ms'], a['p50_ms']))" "$tmp/b.json"
-
 # $1: factor on the recorded times, $2: file
 recorded() {
     python3 -c "
@@ -169,6 +173,43 @@ json.dump(a, open('$2', 'w'))"
 }
 recorded 0.001 "$tmp/faster.json"
 recorded 1000 "$tmp/slower.json"
+
+# ---- pages
+# $1: name, rest: a benchmark
+look_at() {
+    name=$1
+    shift
+    if "$@" --html "$tmp/page.html" --json > "$tmp/page.json" 2> "$tmp/log" && [ -s "$tmp/page.html" ]; then
+        ok "$name: written"
+    else
+        not_ok "$name: written" "$(cat "$tmp/log")"
+        return
+    fi
+    if ! command -v chromedriver > /dev/null; then
+        skip "no chromedriver here"
+        return
+    fi
+    timeout 300 python3 tests/bench_page.py "$tmp/page.html" "$tmp/page.json" "$tmp/shot.png" > "$tmp/page.log" 2>&1
+    status=$?
+    if [ $status -eq 3 ]; then
+        skip "no browser starts here: $(head -n 1 "$tmp/page.log")"
+        return
+    fi
+    same "$name: the browser is content" "$status $(grep -v '^ok' "$tmp/page.log")" "0 "
+    same "$name: it looked at everything" "$(grep -c '^ok' "$tmp/page.log" | awk '{ print ($1 >= 12) }')" 1
+}
+look_at "a model's page" $run -n 40 --layers --compare "$tmp/slower.json"
+look_at "a pipeline's page" $mona bench --pipeline synthetic --size 64x36 --stages denoise,delay:2ms -n 30 --fps 60
+look_at "a page of streams" $run -n 9 --streams 3
+fails_with "a page that cannot be written" 1 'missing' $run -n 3 --html "$tmp/missing/page.html"
+
+# ---- verdicts
+fails_with "a budget that is kept" 0 '^PASS$' $run -n 30 --budget 100s
+fails_with "a budget that is not" 1 '^FAIL$' $run -n 30 --budget 1us --percentile 50
+$run -n 30 --budget 1us --percentile 50 --json > "$tmp/b.json"
+same "which JSON says too" $? 1
+holds "with the figure judged" "print(a['verdict']['pass'] == False and near(a['verdict']['value_ms'], a['p50_ms']))" "$tmp/b.json"
+
 fails_with "slower than a recorded result" 1 '^FAIL$' $run -n 40 --compare "$tmp/faster.json" --max-regression 5%
 fails_with "faster than one" 0 '^PASS$' $run -n 40 --compare "$tmp/slower.json"
 

@@ -1,0 +1,12 @@
+/* A result of mona bench as a page for people: bench.html with the result in it. */
+#ifndef BENCH_PAGE_H
+#define BENCH_PAGE_H
+
+#include <stdbool.h>
+
+#include <cjson/cJSON.h>
+
+/* False, with a message. */
+bool bench_page_save(const cJSON *result, const char *path);
+
+#endif
