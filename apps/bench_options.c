@@ -53,8 +53,8 @@ static bool read_config(const bench_arguments *a, mona_config *config)
     if (a->size && !options_size(a->size, MONA_MAX_SIDE, &width, &height))
         return false;
     config->sizes[0] = (mona_size){width, height};
-    if ((a->trace || a->plot) && !modelled_device(config->device))
-        return cli_fail(0, "--trace and --plot want --device model310");
+    if (((a->trace && !a->pipeline) || a->plot) && !modelled_device(config->device))
+        return cli_fail(0, "--trace and --plot want --device model310, or --trace --pipeline");
     return true;
 }
 
@@ -118,7 +118,7 @@ static const option options[] = {
     {"--max-regression", NULL, OPTION_STRING, FIELD(regression), "SHARE", times,
      .help = "by how much it may be slower", .initial = "5%"},
     {"--trace", NULL, OPTION_FILE, FIELD(trace), "FILE.json", modelled,
-     .help = "what every pipe did, for Perfetto or chrome://tracing"},
+     .help = "what every pipe did, or every step of --pipeline, for Perfetto or chrome://tracing"},
     {"--plot", NULL, OPTION_FILE, FIELD(plot), "FILE.svg", modelled,
      .help = "a picture of one strip, pipes over time"},
     {"--json", NULL, OPTION_FLAG, FIELD(json), NULL, output,

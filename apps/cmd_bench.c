@@ -14,6 +14,7 @@
 #include "modelled_bench.h"
 #include "models/embedded.h"
 #include "peak.h"
+#include "pipeline_trace.h"
 
 static int report_peak(unsigned threads, bool json)
 {
@@ -122,7 +123,8 @@ static int run_pipeline(const bench_request *b)
     if (!stage_list_read(&job.stages, a->stages, true))
         return EXIT_USAGE;
     cJSON *result = bench_pipeline(&job);
-    const int status = result ? conclude(b, result, bench_pipeline_print) : EXIT_FAILED;
+    const bool traced = result && (!a->trace || pipeline_trace_save(result, a->trace));
+    const int status = traced ? conclude(b, result, bench_pipeline_print) : EXIT_FAILED;
     cJSON_Delete(result);
     return status;
 }

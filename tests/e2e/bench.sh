@@ -10,7 +10,7 @@ holds() {
     same "$name" "$(python3 -c "
 import json, math, statistics, sys
 a, b = ([json.load(open(f)) for f in sys.argv[1:]] + [None])[:2]
-s = sorted(a['samples_ms'])
+s = sorted(a.get('samples_ms', []))
 near = lambda x, y: abs(x - y) <= 1e-8 * max(abs(x), abs(y), 1e-9)
 rank = lambda p: s[max(0, -(-p * len(s) // 1000) - 1)] # p in tenths of a per cent
 $code" "$@" 2>&1)" True
@@ -138,7 +138,19 @@ print(d['misses'] == len(d['frames']) and d['deadline_ms'] == 100 and d['longest
 holds "the source keeps its pace" "print(abs(a['fps'] - 10) < 0.8 and a['jitter_ms'] > 40 and all(
     abs(row[0] - 100 * i) < 0.001 for i, row in enumerate(a['timeline'])))" "$tmp/p.json"
 succeeds "a pipeline with networks" sh -c "$mona bench --pipeline synthetic --size 96x54 --stages denoise,sr -n 30 \
-    --json > '$tmp/q.json'"
+    --json --trace '$tmp/trace.json' > '$tmp/q.json'"
+holds "its trace has every step of every frame, on the step's own thread" "
+events = b['traceEvents']
+threads = {e['tid']: e['args']['name'] for e in events if e['name'] == 'thread_name'}
+bars = [e for e in events if e['ph'] == 'X']
+ok = list(threads.values()) == [x['name'] for x in a['steps']] and len(bars) == len(threads) * len(a['timeline'])
+for e in bars:
+    row = a['timeline'][e['args']['frame']]
+    ok = ok and e['name'].startswith(threads[e['tid']]) and abs(e['ts'] - 1e3 * row[1 + 2 * e['tid']]) < 0.01
+for t in threads:
+    own = sorted((e['ts'], e['dur']) for e in bars if e['tid'] == t)
+    ok = ok and all(x[0] + x[1] <= y[0] + 0.01 for x, y in zip(own, own[1:]))
+print(ok)" "$tmp/q.json" "$tmp/trace.json"
 holds "works and waits of all steps add up to every frame's time" "
 ok = a['iterations'] == len(a['timeline']) == len(s) == 23
 for row, ms in zip(a['timeline'], a['samples_ms']):
