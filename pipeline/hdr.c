@@ -158,10 +158,16 @@ static void drop_dynamic(AVStream *video)
 bool hdr_check(const AVOutputFormat *format, const codec *c, AVStream *video, const AVFrame *first,
                bool drop, const pipeline_notes *notes, pipeline_error *error)
 {
+    static const char *const bare[] = {"yuv4mpegpipe", "rawvideo", NULL};
     const char *lost = lost_property(format, c, video, first);
     const char *remedy = is_dynamic(video, first) ? "" : "; .mkv would";
     if (!lost)
         return true;
+    if (is_one_of(format, bare)) {
+        pipeline_note(notes, "%s is bare frames: whoever reads them must know the video's %s",
+                      format->name, lost);
+        return true;
+    }
     if (!drop)
         return pipeline_fail(error,
                              "%s as %s does not keep the video's %s%s (--drop-unsupported goes on "
