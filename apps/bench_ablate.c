@@ -29,8 +29,7 @@ typedef struct ablation {
 /* Questions of the engine that only other models or whole pipelines answer. */
 static const char *const cannot[] = {
     "INT8: precision is the model's; compile it again with --precision fp16",
-    "operator fusion: activations, residuals and stores are fused when a model is compiled or "
-    "planned",
+    "operator fusion: it is done when a model is compiled or planned",
     "buffer reuse by itself: rings are as deep as their readers need, or, layer by layer, whole",
     "double buffering: a model has no transfers on the host; --pipeline shows work and wait",
 };
