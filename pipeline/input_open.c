@@ -66,6 +66,8 @@ static bool open_container(input *in, const input_settings *s, pipeline_error *e
     if (!strcmp(in->format->iformat->name, "tty"))
         return pipeline_fail(error, "%s: expected a video or an image, found text", in->path);
     code = avformat_find_stream_info(in->format, NULL);
+    if (in->format->pb && in->format->pb->error < 0 && in->format->pb->error != AVERROR_EOF)
+        code = in->format->pb->error;
     return code >= 0 || pipeline_fail_av(error, code, "%s: cannot be read", in->path);
 }
 

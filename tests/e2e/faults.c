@@ -1,0 +1,130 @@
+/* Preloaded into mona: makes the n-th call of a function fail. MONA_FAULT=CALL:N:ERRNO, CALL one of
+ *
+ *   read, write      on a file whose name contains MONA_FAULT_FILE, by libav's file protocol
+ *   fsync, rename    any
+ *   decode, encode   avcodec_receive_frame, avcodec_send_frame
+ *   encoder          avcodec_open2 of an encoder
+ *
+ * Everything else is the real thing. ERRNO is a number; libav's functions return its negative. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <libavcodec/avcodec.h>
+
+enum { MOST_FILES = 1024 };
+static atomic_bool watched[MOST_FILES];
+static atomic_long calls;
+
+/* Whether this call of name is the one to fail; sets errno. */
+static bool fails(const char *name)
+{
+    char wanted[32];
+    long n;
+    int reason;
+    const char *fault = getenv("MONA_FAULT");
+    if (!fault || sscanf(fault, "%31[^:]:%ld:%d", wanted, &n, &reason) != 3 || strcmp(wanted, name))
+        return false;
+    if (atomic_fetch_add(&calls, 1) + 1 != n)
+        return false;
+    errno = reason;
+    return true;
+}
+
+static int watch(const char *path, int fd)
+{
+    const char *part = getenv("MONA_FAULT_FILE");
+    if (fd >= 0 && fd < MOST_FILES)
+        atomic_store(&watched[fd], part && strstr(path, part));
+    return fd;
+}
+
+static bool is_watched(int fd)
+{
+    return fd >= 0 && fd < MOST_FILES && atomic_load(&watched[fd]);
+}
+
+static int open_next(const char *name, const char *path, int flags, mode_t mode)
+{
+    int (*next)(const char *, int, ...) = dlsym(RTLD_NEXT, name);
+    return watch(path, next(path, flags, mode));
+}
+
+static mode_t mode_of(int flags, va_list arguments)
+{
+    return flags & (O_CREAT | O_TMPFILE) ? va_arg(arguments, mode_t) : 0;
+}
+
+int open(const char *path, int flags, ...)
+{
+    va_list arguments;
+    va_start(arguments, flags);
+    mode_t mode = mode_of(flags, arguments);
+    va_end(arguments);
+    return open_next("open", path, flags, mode);
+}
+
+int open64(const char *path, int flags, ...)
+{
+    va_list arguments;
+    va_start(arguments, flags);
+    mode_t mode = mode_of(flags, arguments);
+    va_end(arguments);
+    return open_next("open64", path, flags, mode);
+}
+
+ssize_t read(int fd, void *bytes, size_t size)
+{
+    ssize_t (*next)(int, void *, size_t) = dlsym(RTLD_NEXT, "read");
+    return is_watched(fd) && fails("read") ? -1 : next(fd, bytes, size);
+}
+
+ssize_t write(int fd, const void *bytes, size_t size)
+{
+    ssize_t (*next)(int, const void *, size_t) = dlsym(RTLD_NEXT, "write");
+    return is_watched(fd) && fails("write") ? -1 : next(fd, bytes, size);
+}
+
+int fsync(int fd)
+{
+    int (*next)(int) = dlsym(RTLD_NEXT, "fsync");
+    return fails("fsync") ? -1 : next(fd);
+}
+
+int rename(const char *from, const char *to)
+{
+    int (*next)(const char *, const char *) = dlsym(RTLD_NEXT, "rename");
+    return fails("rename") ? -1 : next(from, to);
+}
+
+int avcodec_receive_frame(AVCodecContext *codec, AVFrame *frame)
+{
+    int (*next)(AVCodecContext *, AVFrame *) = dlsym(RTLD_NEXT, "avcodec_receive_frame");
+    int code = next(codec, frame);
+    if (code < 0 || !fails("decode"))
+        return code;
+    av_frame_unref(frame);
+    return AVERROR_INVALIDDATA;
+}
+
+int avcodec_send_frame(AVCodecContext *codec, const AVFrame *frame)
+{
+    int (*next)(AVCodecContext *, const AVFrame *) = dlsym(RTLD_NEXT, "avcodec_send_frame");
+    return fails("encode") ? AVERROR(errno) : next(codec, frame);
+}
+
+int avcodec_open2(AVCodecContext *context, const AVCodec *codec, AVDictionary **options)
+{
+    int (*next)(AVCodecContext *, const AVCodec *, AVDictionary **) =
+        dlsym(RTLD_NEXT, "avcodec_open2");
+    return codec && av_codec_is_encoder(codec) && fails("encoder") ? AVERROR(errno)
+                                                                   : next(context, codec, options);
+}
