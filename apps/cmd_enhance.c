@@ -27,6 +27,8 @@ typedef struct arguments {
     option_list encoder;
     long threads, strip_rows, frames;
     double start, crf;
+    bool resume;
+    long segment_frames;
     bool match_bitrate, drop_unsupported, quiet;
 } arguments;
 
@@ -37,7 +39,7 @@ static volatile sig_atomic_t interrupted;
 static void on_signal(int number)
 {
     (void)number;
-    interrupted = 1;
+    interrupted = interrupted < 2 ? interrupted + 1 : 2;
 }
 
 static options_result parse(arguments *a, int argc, char **argv)
@@ -183,6 +185,8 @@ static int enhance(int argc, char **argv)
         .deinterlace = !strcmp(a.deinterlace, "auto"),
         .stop_on_error = !strcmp(a.on_error, "stop"),
         .drop_unsupported = a.drop_unsupported,
+        .resume = a.resume,
+        .segment_frames = (uint64_t)a.segment_frames,
         .encoder = {.codec = a.codec ? codec_find(a.codec) : NULL,
                     .crf = a.crf,
                     .preset = a.preset,
@@ -233,6 +237,10 @@ static const option options[] = {
      .help = "the input is frames without a header, e.g. 1280x720:yuv420p:25"},
     {"--on-error", NULL, OPTION_CHOICE, offsetof(arguments, on_error), "skip|stop", files,
      .help = "at damage in the input: go on and count, or fail", .initial = "skip"},
+    {"--resume", NULL, OPTION_FLAG, offsetof(arguments, resume), NULL, files,
+     .help = "keep finished segments in OUT.resume, and go on from those that are there"},
+    {"--segment", NULL, OPTION_WHOLE, offsetof(arguments, segment_frames), "N", files,
+     .help = "frames in a segment of --resume (default some seconds' worth)", .minimum = 1, .maximum = 1e6},
     {"--drop-unsupported", NULL, OPTION_FLAG, offsetof(arguments, drop_unsupported), NULL, files,
      .help = "leave out streams the container cannot hold, rather than fail"},
     {"--start", NULL, OPTION_NUMBER, offsetof(arguments, start), "SECONDS", files,

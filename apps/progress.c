@@ -54,7 +54,7 @@ static double interval(const progress *p)
 static double frames_per_second(const progress *p, const enhance_report *r)
 {
     const double seconds = now() - p->began;
-    return seconds > 0 ? (double)r->frames / seconds : 0;
+    return seconds > 0 ? (double)(r->frames - r->resumed) / seconds : 0;
 }
 
 /* Negative: not known. */

@@ -11,7 +11,7 @@ bool save_file(const char *path, const char *input, const void *bytes, size_t si
 {
     pipeline_error error = {0};
     outfile out;
-    if (!outfile_open(&out, path, input, &error))
+    if (!outfile_open(&out, path, NULL, input, &error))
         return !cli_fail(EXIT_FAILED, "%s", error.text);
     FILE *file = fopen(out.part, "wb");
     bool ok = file && fwrite(bytes, 1, size, file) == size;

@@ -1,6 +1,7 @@
 #include "chain.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 _Static_assert((int)CHAIN_INPUTS <= (int)STAGE_SLOTS, "an event per slot");
 _Static_assert((int)CHAIN_BETWEEN <= (int)STAGE_SLOTS, "an event per slot");
@@ -158,4 +159,20 @@ float chain_noise(const chain *c)
         if (c->stages[i].kind == STAGE_DENOISE && c->stages[i].denoiser.strength < 0)
             return c->stages[i].denoiser.sigma[0];
     return -1;
+}
+
+void chain_remember(const chain *c, uint64_t n, chain_memory *memory)
+{
+    for (unsigned i = 0; i < CHAIN_MAX_STAGES; i++)
+        for (unsigned p = 0; p < DENOISE_PLANES; p++)
+            memory->sigma[i][p] = i < c->count && c->stages[i].kind == STAGE_DENOISE
+                                      ? c->stages[i].denoiser.jobs[n % STAGE_SLOTS][p].sigma
+                                      : -1;
+}
+
+void chain_recall(chain *c, const chain_memory *memory)
+{
+    for (unsigned i = 0; i < c->count; i++)
+        if (c->stages[i].kind == STAGE_DENOISE)
+            memcpy(c->stages[i].denoiser.sigma, memory->sigma[i], sizeof memory->sigma[i]);
 }

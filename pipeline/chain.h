@@ -26,6 +26,11 @@ typedef struct chain_turn {
     uint64_t frame;
 } chain_turn;
 
+/* What the stages remember from one frame to the next. */
+typedef struct chain_memory {
+    float sigma[CHAIN_MAX_STAGES][DENOISE_PLANES];
+} chain_memory;
+
 typedef struct chain {
     stage stages[CHAIN_MAX_STAGES];
     unsigned count;
@@ -57,6 +62,12 @@ mona_status chain_enqueue(chain *c, mona_event **done);
 void chain_close(chain *c);
 
 size_t chain_engine_bytes(const chain *c); /* of the stages' sessions */
+
+/* The stages' memory after frame n, which is done and whose output slot is not free yet. */
+void chain_remember(const chain *c, uint64_t n, chain_memory *memory);
+
+/* Before the first frame: goes on from what was remembered. */
+void chain_recall(chain *c, const chain_memory *memory);
 
 /* The latest estimate of the first stage that makes one; negative: none does. Call when no frame is
  * on its way. */

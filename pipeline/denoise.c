@@ -96,8 +96,10 @@ static bool make_jobs(denoiser *d, pipeline_error *error)
         return pipeline_fail(error, "out of memory");
     for (unsigned slot = 0; slot < STAGE_SLOTS; slot++)
         for (unsigned p = 0; p < DENOISE_PLANES; p++)
-            d->jobs[slot][p] = (noise_job){
-                .denoiser = d, .plane = p, .row = d->rows + (slot * DENOISE_PLANES + p) * row};
+            d->jobs[slot][p] = (noise_job){.denoiser = d,
+                                           .plane = p,
+                                           .sigma = -1,
+                                           .row = d->rows + (slot * DENOISE_PLANES + p) * row};
     return true;
 }
 
@@ -133,6 +135,7 @@ static void set_noise(void *argument)
                                 size.width, size.height, d->frame.bits, d->spacing);
         float *smooth = &d->sigma[job->plane];
         *smooth = *smooth < 0 ? now : *smooth + SMOOTHING * (now - *smooth);
+        job->sigma = *smooth;
         sigma = *smooth < most ? *smooth : most;
     }
     const float steps = sigma * (float)(1u << (d->frame.bits - 8));

@@ -35,6 +35,7 @@ typedef struct noise_job {
     struct denoiser *denoiser;
     const frame *in;
     unsigned plane;
+    float sigma;  /* the estimate after this frame; negative: none was made */
     uint8_t *row; /* one row of the network's noise input; it is read for every row */
 } noise_job;
 

@@ -237,7 +237,7 @@ static int send(encoder *e, const AVFrame *frame)
     return code >= 0 ? avcodec_send_frame(e->codec, e->copy) : code;
 }
 
-bool encoder_put(encoder *e, const AVFrame *frame, mux *m, pipeline_error *error)
+bool encoder_put(encoder *e, const AVFrame *frame, const packet_sink *sink, pipeline_error *error)
 {
     if (frame)
         remember_duration(e, frame);
@@ -248,7 +248,7 @@ bool encoder_put(encoder *e, const AVFrame *frame, mux *m, pipeline_error *error
     while ((code = avcodec_receive_packet(e->codec, e->packet)) >= 0) {
         e->packets++;
         e->packet->duration = recall_duration(e, e->packet->pts);
-        if (!mux_write(m, e->packet, e->codec->time_base, error))
+        if (!sink->take(sink->context, e->packet, e->codec->time_base, error))
             return false;
     }
     if (code != AVERROR(EAGAIN) && code != AVERROR_EOF)

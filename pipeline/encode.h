@@ -11,7 +11,6 @@
 
 #include "codec.h"
 #include "error.h"
-#include "mux.h"
 
 enum { ENCODER_DURATIONS = 1024 }; /* more frames than any encoder ever holds back */
 
@@ -49,10 +48,16 @@ typedef struct encoder_settings {
 bool encoder_open(encoder *e, const encoder_settings *settings, const AVFormatContext *input,
                   const AVStream *video, const AVOutputFormat *format, pipeline_error *error);
 
-/* Encodes a frame and writes what comes out; NULL drains the encoder. The frame's pts and
+/* Takes a packet of the encoder, timestamps in time_base. False stops the encoder. */
+typedef struct packet_sink {
+    bool (*take)(void *context, AVPacket *packet, AVRational time_base, pipeline_error *error);
+    void *context;
+} packet_sink;
+
+/* Encodes a frame and passes on what comes out; NULL drains the encoder. The frame's pts and
  * pkt_duration count in the input stream's time base. The frame's planes are free again when this
  * returns. */
-bool encoder_put(encoder *e, const AVFrame *frame, mux *m, pipeline_error *error);
+bool encoder_put(encoder *e, const AVFrame *frame, const packet_sink *sink, pipeline_error *error);
 
 void encoder_close(encoder *e);
 

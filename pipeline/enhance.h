@@ -18,6 +18,7 @@ typedef struct enhance_report {
     uint32_t in_width, in_height, out_width, out_height;
     size_t engine_bytes, frame_bytes; /* sessions; frame pool */
     uint64_t frames, expected;        /* expected 0: unknown */
+    uint64_t resumed;                 /* of the frames, those earlier runs had finished */
     float noise; /* found in the last frame, standard deviation in 8-bit steps; negative: not looked
                     for */
     bool metadata_lost;                                  /* of a picture; when done */
@@ -31,15 +32,17 @@ typedef struct enhance_settings {
     stage_kind kinds[CHAIN_MAX_STAGES];
     unsigned count;
     stage_settings stage;
-    double start;          /* seconds left out at the beginning */
-    uint64_t frames;       /* at most; 0: all */
-    const char *format;    /* container of the output; NULL: by its name */
-    bool deinterlace;      /* make interlaced frames whole */
-    bool stop_on_error;    /* fail at the first damage of the input */
-    bool drop_unsupported; /* leave out what the container cannot hold, rather than fail */
+    double start;       /* seconds left out at the beginning */
+    uint64_t frames;    /* at most; 0: all */
+    const char *format; /* container of the output; NULL: by its name */
+    bool resume;        /* work in segments kept on disk, and go on from those that are there */
+    uint64_t segment_frames; /* in each; 0: some seconds' worth */
+    bool deinterlace;        /* make interlaced frames whole */
+    bool stop_on_error;      /* fail at the first damage of the input */
+    bool drop_unsupported;   /* leave out what the container cannot hold, rather than fail */
     encoder_choice encoder;
     pipeline_notes notes;
-    volatile sig_atomic_t *interrupted; /* set: stop and fail; NULL: never */
+    volatile sig_atomic_t *interrupted; /* signals so far: stop and fail; NULL: never */
     /* Called in the caller's thread before the first frame and after each; NULL: not. */
     void (*progress)(void *context, const enhance_report *report);
     void *progress_context;

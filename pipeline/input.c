@@ -355,6 +355,26 @@ bool input_copy_until(input *in, int64_t end, pipeline_error *error)
     return true;
 }
 
+bool input_copy_rest(input *in, int64_t end, input_pace pace, void *pace_context,
+                     pipeline_error *error)
+{
+    const int64_t start = start_in(in, in->video->time_base);
+    for (;;) {
+        input_result result = read_packet(in, error);
+        if (result != INPUT_FRAME)
+            return result == INPUT_END;
+        const int64_t time = in->packet->dts;
+        bool video = in->packet->stream_index == in->video->index;
+        bool passed = !video ? copy_packet(in, error)
+                             : time == AV_NOPTS_VALUE || pace(pace_context, time - start, error);
+        av_packet_unref(in->packet);
+        if (!passed)
+            return false;
+        if (video && time != AV_NOPTS_VALUE && time - start >= end)
+            return input_copy_until(in, end, error);
+    }
+}
+
 void input_close(input *in)
 {
     deinterlace_close(&in->fields);

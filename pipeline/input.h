@@ -88,6 +88,15 @@ input_result input_next(input *in, pipeline_error *error);
  * base), then stops reading. */
 bool input_copy_until(input *in, int64_t end, pipeline_error *error);
 
+/* Told where the reading of the video has come to, in its time base. False stops the input. */
+typedef bool (*input_pace)(void *context, int64_t time, pipeline_error *error);
+
+/* Without decoding: passes on the other streams' packets as input_next does while there are frames
+ * before end, and after those as input_copy_until does. pace is called for every packet of the
+ * video. */
+bool input_copy_rest(input *in, int64_t end, input_pace pace, void *pace_context,
+                     pipeline_error *error);
+
 void input_close(input *in);
 
 #endif

@@ -235,7 +235,7 @@ bool mux_open(mux *m, const mux_settings *s, const AVFormatContext *input, const
     *m = (mux){.input = input, .name = is_stdout(s->path) ? "standard output" : s->path};
     pthread_mutex_init(&m->lock, NULL);
     if (!container_check(s->format, m->name, input, video, s->drop, s->notes, error) ||
-        (!is_stdout(s->path) && !outfile_open(&m->file, s->path, s->input_path, error)))
+        (!is_stdout(s->path) && !outfile_open(&m->file, s->path, s->part, s->input_path, error)))
         return false;
     avformat_alloc_output_context2(&m->format, s->format, NULL, NULL);
     if (!m->format || !add_streams(m, input, video, encoder))

@@ -27,6 +27,7 @@ typedef struct mux {
 
 typedef struct mux_settings {
     const char *path;             /* "-": standard output */
+    const char *part;             /* of outfile_open */
     const AVOutputFormat *format; /* of mux_format */
     const char *input_path;
     int64_t shift; /* AV_TIME_BASE units taken off every timestamp of the input */

@@ -27,17 +27,21 @@ static bool may_replace(const char *name, const char *input, pipeline_error *err
     return true;
 }
 
-bool outfile_open(outfile *file, const char *name, const char *input, pipeline_error *error)
+bool outfile_open(outfile *file, const char *name, const char *wanted, const char *input,
+                  pipeline_error *error)
 {
     *file = (outfile){.name = name};
     if (!may_replace(name, input, error))
         return false;
 
-    size_t bytes = strlen(name) + 32;
+    size_t bytes = (wanted ? strlen(wanted) : strlen(name)) + 32;
     char *part = malloc(bytes);
     if (!part)
         return pipeline_fail(error, "out of memory");
-    snprintf(part, bytes, "%s.%ld.part", name, (long)getpid());
+    if (wanted)
+        snprintf(part, bytes, "%s", wanted);
+    else
+        snprintf(part, bytes, "%s.%ld.part", name, (long)getpid());
     int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (fd < 0) {
         pipeline_fail(error, "%s: cannot be created: %s", name, strerror(errno));

@@ -15,9 +15,11 @@ typedef struct outfile {
     char *part;       /* where to write until it is committed; NULL: nothing to remove */
 } outfile;
 
-/* Creates the empty temporary file. Refuses a folder, a device or a pipe under the name, and a name
- * that is the same file as input (NULL: there is none). */
-bool outfile_open(outfile *file, const char *name, const char *input, pipeline_error *error);
+/* Creates the empty temporary file, called part on the same file system (NULL: see above). Refuses
+ * a folder, a device or a pipe under the name, and a name that is the same file as input (NULL:
+ * there is none). */
+bool outfile_open(outfile *file, const char *name, const char *part, const char *input,
+                  pipeline_error *error);
 
 /* Call after everything is written and closed. On failure the temporary file is gone too. */
 bool outfile_commit(outfile *file, pipeline_error *error);

@@ -138,7 +138,7 @@ bool still_write(const still *image, const char *path, pipeline_error *error)
                              path);
     if (jpeg && image->channels % 2 == 0)
         return pipeline_fail(error, "%s: JPEG cannot hold the image's alpha; expected .png", path);
-    if (!outfile_open(&out, path, NULL, error))
+    if (!outfile_open(&out, path, NULL, NULL, error))
         return false;
     if (write_part(image, &out, jpeg, error))
         return outfile_commit(&out, error);

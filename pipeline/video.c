@@ -7,18 +7,21 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "channel.h"
 #include "complaints.h"
-#include "encode.h"
 #include "hdr.h"
 #include "input.h"
-#include "mux.h"
+#include "output.h"
+#include "model_format.h"
 #include "pixels.h"
 
 typedef struct job {
     AVFrame *picture; /* the output slot's planes as libav sees them, made once */
+    uint64_t number;  /* of the frame, as the chain counts */
     mona_event *done;
     uint64_t lost_packets, damaged_frames, moved_frames; /* of the input until then */
 } job;
@@ -28,8 +31,10 @@ typedef struct video {
     enhance_report *report;
     input in;
     chain stages;
-    encoder out;
-    mux container;
+    output out;
+    output_settings out_settings;
+    chain_memory memory; /* after the last frame that was encoded */
+    char work[512];      /* what has to be the same in a run that goes on */
     job jobs[CHAIN_OUTPUTS];
     channel idle, busy; /* jobs that wait for a frame; jobs in order of their frames */
     atomic_bool stop;
@@ -41,7 +46,7 @@ typedef struct video {
 static bool copy_other(void *context, AVPacket *packet, pipeline_error *error)
 {
     video *v = context;
-    return mux_copy(&v->container, packet, error);
+    return output_copy(&v->out, packet, error);
 }
 
 /* Everything of a frame but its samples: captions, time codes, colour. */
@@ -78,6 +83,7 @@ static bool submit(video *v)
     j->lost_packets = v->in.lost_packets;
     j->damaged_frames = v->in.damaged_frames;
     j->moved_frames = v->in.moved_frames;
+    j->number = v->stages.entered;
     status = chain_enqueue(&v->stages, &j->done);
     if (status)
         return pipeline_fail(&v->decode_error, "computing failed: %s", mona_status_text(status));
@@ -103,9 +109,14 @@ static void *decode_all(void *argument)
     const uint64_t limit = v->settings->frames;
     uint64_t frames = 0;
 
+    const uint64_t done = output_done(&v->out);
     while (!atomic_load(&v->stop) && (!limit || frames < limit)) {
-        if (!decode(v, frames) || !submit(v))
+        if (!decode(v, frames) || (frames >= done && !submit(v)))
             break;
+        if (frames < done && v->settings->interrupted && *v->settings->interrupted) {
+            pipeline_fail(&v->decode_error, "%s: interrupted", v->settings->output);
+            break;
+        }
         frames++;
     }
     if (limit && frames == limit)
@@ -126,16 +137,32 @@ static bool encode(video *v, const job *j, pipeline_error *error)
 {
     const unsigned step = PROBE_STAGE + v->stages.count;
     probe_mark(v->settings->probe, v->report->frames, step, false);
-    if (!encoder_put(&v->out, j->picture, &v->container, error))
+    chain_remember(&v->stages, j->number, &v->memory);
+    if (!output_put(&v->out, j->picture, &v->memory, error))
         return false;
     probe_mark(v->settings->probe, v->report->frames, step, true);
     return true;
 }
 
+/* The first signal ends a run that can go on with the segment, and any other run at once; so does
+ * the second. */
+static bool may_go_on(const video *v, pipeline_error *error)
+{
+    const enhance_settings *s = v->settings;
+    const int signals = s->interrupted ? *s->interrupted : 0;
+    if (!signals || (signals == 1 && s->resume && !output_at_rest(&v->out)))
+        return true;
+    if (!s->resume)
+        return pipeline_fail(error, "%s: interrupted, nothing was written", s->output);
+    return pipeline_fail(error,
+                         "%s: interrupted after %llu frames; the same command goes on from there",
+                         s->output, (unsigned long long)output_done(&v->out));
+}
+
 static bool finish_job(video *v, job *j, pipeline_error *error)
 {
-    if (v->settings->interrupted && *v->settings->interrupted)
-        return pipeline_fail(error, "%s: interrupted, nothing was written", v->settings->output);
+    if (!may_go_on(v, error))
+        return false;
     mona_status status = mona_event_synchronize(j->done);
     if (status)
         return pipeline_fail(error, "computing failed: %s", mona_status_text(status));
@@ -192,7 +219,41 @@ static bool wrap_output(video *v, unsigned slot)
     return picture->buf[0];
 }
 
-static bool open_output(video *v, const AVOutputFormat *format, pipeline_error *error)
+/* FNV-1a of a string and its end, going on from hash. */
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+    do
+        hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
+    while (*text++);
+    return hash;
+}
+
+/* Everything that the encoded frames depend on, so that only the same work is gone on with. */
+static void describe_work(video *v, const encoder_settings *e)
+{
+    const enhance_settings *s = v->settings;
+    const encoder_choice *c = &e->choice;
+    char stages[CHAIN_MAX_STAGES + 1] = "";
+    uint64_t options = hash_text(0xcbf29ce484222325u, c->preset ? c->preset : "");
+    struct stat file = {0};
+    stat(s->input, &file);
+    for (unsigned i = 0; i < s->count; i++)
+        stages[i] = (char)('0' + s->kinds[i]);
+    for (size_t i = 0; i < c->option_count; i++)
+        options = hash_text(options, c->options[i]);
+    snprintf(v->work, sizeof v->work,
+             "input %lld %lld.%09ld segment %llu start %a frames %llu deinterlace %d stages %s "
+             "models %08x %08x "
+             "strength %a codec %s %dx%d crf %a bitrate %d options %016llx",
+             (long long)file.st_size, (long long)file.st_mtim.tv_sec, file.st_mtim.tv_nsec,
+             (unsigned long long)s->segment_frames, s->start, (unsigned long long)s->frames,
+             s->deinterlace, stages, s->stage.sr->model.header->crc32,
+             s->stage.denoise->model.header->crc32, s->stage.strength, c->codec->name, e->width,
+             e->height, c->crf, c->match_bitrate, (unsigned long long)options);
+}
+
+static bool open_output(video *v, const AVOutputFormat *format, const input_settings *input,
+                        pipeline_error *error)
 {
     const enhance_settings *s = v->settings;
     frame_format size = chain_format(&v->stages);
@@ -216,10 +277,29 @@ static bool open_output(video *v, const AVOutputFormat *format, pipeline_error *
     if (!codec_fits(settings.choice.codec, format))
         return pipeline_fail(error, "%s: %s cannot hold %s; .mkv holds every codec of mona's",
                              s->output, format->name, settings.choice.codec->name);
+    describe_work(v, &settings);
+    v->out_settings = (output_settings){.encoder = settings,
+                                        .container = container,
+                                        .input = *input,
+                                        .segmented = s->resume,
+                                        .segment_frames = s->segment_frames,
+                                        .work = v->work};
     return hdr_check(format, settings.choice.codec, v->in.video, v->in.frame, s->drop_unsupported,
                      &s->notes, error) &&
-           encoder_open(&v->out, &settings, v->in.format, v->in.video, format, error) &&
-           mux_open(&v->container, &container, v->in.format, v->in.video, v->out.codec, error);
+           output_open(&v->out, &v->out_settings, &v->in, error);
+}
+
+/* What earlier runs have done stays done. */
+static void go_on(video *v)
+{
+    const uint64_t done = output_done(&v->out);
+    if (!done)
+        return;
+    v->memory = v->out.parts.memory;
+    chain_recall(&v->stages, &v->memory);
+    v->report->frames = v->report->resumed = done;
+    pipeline_note(&v->settings->notes, "%s: goes on after %llu frames", v->settings->output,
+                  (unsigned long long)done);
 }
 
 static void begin_report(video *v)
@@ -259,10 +339,11 @@ static bool open_all(video *v, pipeline_error *error)
     v->in.copy = copy_other;
     v->in.copy_context = v;
     if (!chain_open(&v->stages, s->kinds, s->count, &stage, input_format(&v->in), true, error) ||
-        !open_output(v, format, error))
+        !open_output(v, format, &input, error))
         return false;
     v->stages.probe = s->probe;
     begin_report(v);
+    go_on(v);
     return true;
 }
 
@@ -298,14 +379,14 @@ static bool run(video *v, pipeline_error *error)
                       v->in.path, (unsigned long long)complaints_count(), text);
     }
     v->report->clock_jumps = v->in.times.jumps;
-    v->report->moved_packets = v->container.moved;
+    v->report->moved_packets = v->out.container.moved;
     v->report->noise = chain_noise(&v->stages);
     if (!v->report->frames && s->start > 0)
         return pipeline_fail(error, "%s: expected frames from %g s on, found none", s->input,
                              s->start);
     if (!v->report->frames)
         return pipeline_fail(error, "%s: expected a video with frames, found none", s->input);
-    return encoder_put(&v->out, NULL, &v->container, error) && mux_finish(&v->container, error);
+    return output_finish(&v->out, &v->memory, error);
 }
 
 bool enhance_video(const enhance_settings *settings, enhance_report *report, pipeline_error *error)
@@ -315,8 +396,7 @@ bool enhance_video(const enhance_settings *settings, enhance_report *report, pip
     channel_open(&v.busy);
     bool good = run(&v, error);
 
-    encoder_close(&v.out);
-    mux_close(&v.container);
+    output_close(&v.out);
     for (unsigned i = 0; i < CHAIN_OUTPUTS; i++)
         av_frame_free(&v.jobs[i].picture);
     chain_close(&v.stages);
