@@ -12,14 +12,16 @@
 #include "modelled_check.h"
 #include "models/embedded.h"
 #include "mona.h"
+#include "sr_net.h"
 
 /* A frame through a model; outputs follow one another. */
 typedef struct frame {
     uint8_t *out;
     size_t bytes;
-    double cycles;       /* of the slower core; 0 on the host */
-    double of_operators; /* cycles of theirs on core 0 */
-    uint64_t moved;      /* bytes of global memory */
+    double cycles;             /* of the slower core; 0 on the host */
+    double of_operators;       /* cycles of theirs on core 0 */
+    uint64_t moved;            /* bytes of global memory */
+    double cube[MONA_MAX_OPS]; /* share of an operator's time that core 0's is busy */
 } frame;
 
 /* Samples of 8 bits, or of 10 in words. */
@@ -80,8 +82,10 @@ static frame run(const mona_model *model, mona_config config, uint32_t width, ui
     assert_nothing_found(session);
     read_report(&f, session);
     const mona_modelled_op *op;
-    for (unsigned o = 0; (op = mona_session_modelled_op(session, 0, o)); o++)
+    for (unsigned o = 0; (op = mona_session_modelled_op(session, 0, o)); o++) {
         f.of_operators += op->cycles;
+        f.cube[o] = op->cycles > 0 ? op->busy[AC_PIPE_M] / op->cycles : 0;
+    }
     mona_session_close(session);
     for (unsigned i = 0; i < inputs; i++)
         free(planes[i]);
@@ -182,6 +186,36 @@ static void a_frame_begins_with_its_launch(void **state)
     free(f.out);
 }
 
+/* A short frame of full width, whose rows take longer than those of a tall one: 1080 of them, still
+ * within 8 ms, and the layers that nothing but the cube binds keep it busy. */
+static void super_resolution_of_1080p_is_fast(void **state)
+{
+    (void)state;
+    enum { BODY_0 = 2, BODY_1 = 3 };
+    const mona_model model = shipped("sr_x2_fast");
+    const mona_config config = {.device = mona_device_find("model310")};
+    const frame f = run(&model, config, 1920, MODELLED_SHORT_ROWS);
+    const double ms = f.cycles * 1080 / MODELLED_SHORT_ROWS / (ac_costs_310.clock_mhz * 1e3);
+    assert_true(ms < 8);
+    assert_true(f.cube[BODY_0] > 0.7 && f.cube[BODY_1] > 0.7);
+    free(f.out);
+}
+
+static void layers_of_32_channels_keep_the_cube_busy(void **state)
+{
+    (void)state;
+    size_t size;
+    sr_net *net = sr_net_new(32, 3, 2, 5);
+    uint8_t *file = sr_net_model(net, &size);
+    mona_model model;
+    assert_int_equal(mona_model_open(&model, file, size), MONA_OK);
+    const mona_config config = {.device = mona_device_find("model310")};
+    const frame f = run(&model, config, 960, 48);
+    for (int body = 2; body < 4; body++) /* without a residual */
+        assert_true(f.cube[body] > 0.85);
+    free(f.out), free(file), free(net);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -189,6 +223,8 @@ int main(void)
         cmocka_unit_test(and_on_planes_of_10_bits),
         cmocka_unit_test(short_frames_predict_tall_ones),
         cmocka_unit_test(time_is_repeatable_and_shared),
+        cmocka_unit_test(super_resolution_of_1080p_is_fast),
+        cmocka_unit_test(layers_of_32_channels_keep_the_cube_busy),
         cmocka_unit_test(a_frame_begins_with_its_launch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
