@@ -20,7 +20,8 @@ void hdr_option(char *option, size_t room, const AVStream *video, const codec *c
 
 /* Everything that stream and first frame say of their colours fits codec and container, and does
  * not change from frame to frame in ways no encoder of mona's writes. drop: whatever does not is
- * told and left out. */
+ * told and left out; so it always is with y4m and raw frames, which are for a program that knows.
+ */
 bool hdr_check(const AVOutputFormat *format, const codec *c, AVStream *video, const AVFrame *first,
                bool drop, const pipeline_notes *notes, pipeline_error *error);
 
