@@ -7,17 +7,15 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "channel.h"
 #include "complaints.h"
 #include "hdr.h"
 #include "input.h"
 #include "output.h"
-#include "model_format.h"
 #include "pixels.h"
+#include "work.h"
 
 typedef struct job {
     AVFrame *picture; /* the output slot's planes as libav sees them, made once */
@@ -33,8 +31,8 @@ typedef struct video {
     chain stages;
     output out;
     output_settings out_settings;
-    chain_memory memory; /* after the last frame that was encoded */
-    char work[512];      /* what has to be the same in a run that goes on */
+    chain_memory memory;  /* after the last frame that was encoded */
+    char work[WORK_TEXT]; /* what has to be the same in a run that goes on */
     job jobs[CHAIN_OUTPUTS];
     channel idle, busy; /* jobs that wait for a frame; jobs in order of their frames */
     atomic_bool stop;
@@ -219,39 +217,6 @@ static bool wrap_output(video *v, unsigned slot)
     return picture->buf[0];
 }
 
-/* FNV-1a of a string and its end, going on from hash. */
-static uint64_t hash_text(uint64_t hash, const char *text)
-{
-    do
-        hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
-    while (*text++);
-    return hash;
-}
-
-/* Everything that the encoded frames depend on, so that only the same work is gone on with. */
-static void describe_work(video *v, const encoder_settings *e)
-{
-    const enhance_settings *s = v->settings;
-    const encoder_choice *c = &e->choice;
-    char stages[CHAIN_MAX_STAGES + 1] = "";
-    uint64_t options = hash_text(0xcbf29ce484222325u, c->preset ? c->preset : "");
-    struct stat file = {0};
-    stat(s->input, &file);
-    for (unsigned i = 0; i < s->count; i++)
-        stages[i] = (char)('0' + s->kinds[i]);
-    for (size_t i = 0; i < c->option_count; i++)
-        options = hash_text(options, c->options[i]);
-    snprintf(v->work, sizeof v->work,
-             "input %lld %lld.%09ld segment %llu start %a frames %llu deinterlace %d stages %s "
-             "models %08x %08x "
-             "strength %a codec %s %dx%d crf %a bitrate %d options %016llx",
-             (long long)file.st_size, (long long)file.st_mtim.tv_sec, file.st_mtim.tv_nsec,
-             (unsigned long long)s->segment_frames, s->start, (unsigned long long)s->frames,
-             s->deinterlace, stages, s->stage.sr->model.header->crc32,
-             s->stage.denoise->model.header->crc32, s->stage.strength, c->codec->name, e->width,
-             e->height, c->crf, c->match_bitrate, (unsigned long long)options);
-}
-
 static bool open_output(video *v, const AVOutputFormat *format, const input_settings *input,
                         pipeline_error *error)
 {
@@ -277,7 +242,7 @@ static bool open_output(video *v, const AVOutputFormat *format, const input_sett
     if (!codec_fits(settings.choice.codec, format))
         return pipeline_fail(error, "%s: %s cannot hold %s; .mkv holds every codec of mona's",
                              s->output, format->name, settings.choice.codec->name);
-    describe_work(v, &settings);
+    work_describe(v->work, s, &settings);
     v->out_settings = (output_settings){.encoder = settings,
                                         .container = container,
                                         .input = *input,
