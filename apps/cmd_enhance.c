@@ -25,7 +25,8 @@ typedef struct arguments {
     double preview;
     bool dry_run, json, verbose;
     option_list encoder;
-    long threads, strip_rows, frames;
+    const char *threads;
+    long strip_rows, frames;
     double start, crf;
     bool resume;
     long segment_frames;
@@ -96,6 +97,26 @@ static bool parse_strength(double *strength, const char *text)
         return true;
     cli_fail(0, "--strength: expected auto or a number from 0 to 1, found '%s'", text);
     return false;
+}
+
+/* "2", of the networks alone, or "1:2:2". */
+static bool parse_threads(enhance_settings *s, const char *text)
+{
+    unsigned load = 0, proc = 0, save = 0;
+    char rest;
+    const bool single = sscanf(text, "%3u%c", &proc, &rest) == 1 && proc;
+    if ((!single && sscanf(text, "%3u:%3u:%3u%c", &load, &proc, &save, &rest) != 3) ||
+        load > MONA_MAX_THREADS || proc > MONA_MAX_THREADS || save > MONA_MAX_THREADS) {
+        cli_fail(0,
+                 "--threads: expected a number from 1 to %d, or three from 0 as in 1:2:2, found "
+                 "'%s'",
+                 MONA_MAX_THREADS, text);
+        return false;
+    }
+    s->decode_threads = load;
+    s->stage.threads = proc;
+    s->encoder.threads = save;
+    return true;
 }
 
 static bool parse_device(stage_settings *stage, const char *name)
@@ -175,9 +196,7 @@ static int enhance(int argc, char **argv)
     enhance_settings settings = {
         .input = a.input,
         .output = a.output,
-        .stage = {.cpu = a.cpu,
-                  .threads = (unsigned)a.threads,
-                  .strip_rows = (unsigned)a.strip_rows},
+        .stage = {.cpu = a.cpu, .strip_rows = (unsigned)a.strip_rows},
         .start = a.preview >= 0 ? a.preview : a.start,
         .frames = (uint64_t)a.frames,
         .raw = a.raw,
@@ -199,6 +218,7 @@ static int enhance(int argc, char **argv)
         return cli_fail(EXIT_USAGE, "expected --stages or --scale, found both");
     if (!parse_strength(&settings.stage.strength, a.strength) ||
         (a.stages && !parse_stages(&settings, a.stages)) ||
+        (a.threads && !parse_threads(&settings, a.threads)) ||
         !parse_device(&settings.stage, a.device))
         return EXIT_USAGE;
     bool piped = !strcmp(a.input, "-");
@@ -274,8 +294,9 @@ static const option options[] = {
      .values = "ultrafast superfast veryfast faster fast medium slow slower veryslow placebo"},
     {"--encoder-option", "-e", OPTION_LIST, offsetof(arguments, encoder), "KEY=VALUE", encoding,
      .help = "an option of libav's encoder; may be given again"},
-    {"--threads", NULL, OPTION_WHOLE, offsetof(arguments, threads), "N", computing,
-     .help = "of each network (default one per core)", .minimum = 1, .maximum = MONA_MAX_THREADS},
+    {"--threads", "-j", OPTION_STRING, offsetof(arguments, threads), "LOAD:PROC:SAVE", computing,
+     .help = "threads of the decoder, of each network and of the encoder, 0 to leave it to them; "
+             "a single number is of each network (default 0:0:0, one per core)"},
     OPTION_DEVICE(offsetof(arguments, device), computing),
     OPTION_CPU(offsetof(arguments, cpu), computing),
     {"--strip-rows", "-t", OPTION_WHOLE, offsetof(arguments, strip_rows), "N", computing,

@@ -149,7 +149,7 @@ static void describe(AVCodecContext *codec, const encoder_settings *settings,
     if (settings->choice.match_bitrate)
         codec->bit_rate = settings->bit_rate;
     /* libav's own encoders would hold on to frames if they worked on several at once. */
-    codec->thread_count = 0;
+    codec->thread_count = (int)settings->choice.threads;
     if (codec->codec->capabilities & (AV_CODEC_CAP_FRAME_THREADS | AV_CODEC_CAP_SLICE_THREADS))
         codec->thread_type = FF_THREAD_SLICE;
 }

@@ -32,6 +32,7 @@ typedef struct encoder_choice {
     const char *preset;         /* NULL: the codec's default */
     const char *const *options; /* "key=value", for libav */
     size_t option_count;
+    unsigned threads;   /* 0: the encoder's own choice */
     bool match_bitrate; /* as many bits a second as the input's video has */
 } encoder_choice;
 

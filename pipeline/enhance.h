@@ -32,10 +32,11 @@ typedef struct enhance_settings {
     stage_kind kinds[CHAIN_MAX_STAGES];
     unsigned count;
     stage_settings stage;
-    double start;       /* seconds left out at the beginning */
-    uint64_t frames;    /* at most; 0: all */
-    const char *format; /* container of the output; NULL: by its name */
-    bool resume;        /* work in segments kept on disk, and go on from those that are there */
+    unsigned decode_threads; /* 0: the decoder's own choice */
+    double start;            /* seconds left out at the beginning */
+    uint64_t frames;         /* at most; 0: all */
+    const char *format;      /* container of the output; NULL: by its name */
+    bool resume;             /* work in segments kept on disk, and go on from those that are there */
     uint64_t segment_frames; /* in each; 0: some seconds' worth */
     bool deinterlace;        /* make interlaced frames whole */
     bool stop_on_error;      /* fail at the first damage of the input */

@@ -52,6 +52,7 @@ typedef struct input_settings {
     const char *path; /* "-": standard input; must outlive the input */
     const char *raw;  /* "WIDTHxHEIGHT:PIXEL_FORMAT:RATE" of frames without a header; NULL: none */
     double start;     /* seconds to leave out; 0: none */
+    unsigned threads; /* of the decoder; 0: its own choice */
     bool deinterlace; /* make interlaced frames whole */
     bool stop_on_error; /* fail at the first damage, rather than go on and count */
     const pipeline_notes *notes;

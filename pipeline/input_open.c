@@ -102,7 +102,7 @@ bool input_check_video(const input *in, pipeline_error *error)
     return true;
 }
 
-static bool open_decoder(input *in, pipeline_error *error)
+static bool open_decoder(input *in, unsigned threads, pipeline_error *error)
 {
     const AVCodecParameters *video = in->video->codecpar;
     const AVCodec *codec = avcodec_find_decoder(video->codec_id);
@@ -114,7 +114,7 @@ static bool open_decoder(input *in, pipeline_error *error)
         return pipeline_fail(error, "out of memory");
     int code = avcodec_parameters_to_context(in->decoder, video);
     in->decoder->pkt_timebase = in->video->time_base;
-    in->decoder->thread_count = 0;
+    in->decoder->thread_count = (int)threads;
     if (code >= 0)
         code = avcodec_open2(in->decoder, codec, NULL);
     return code >= 0 ||
@@ -147,7 +147,8 @@ bool input_open(input *in, const input_settings *s, pipeline_error *error)
     if (!in->packet || !in->frame)
         return pipeline_fail(error, "out of memory");
     if ((!piped && !check_file(s->path, error)) || !open_container(in, s, error) ||
-        !find_video(in, error) || !input_check_video(in, error) || !open_decoder(in, error))
+        !find_video(in, error) || !input_check_video(in, error) ||
+        !open_decoder(in, s->threads, error))
         return false;
     if (!timeline_open(&in->times, in->format))
         return pipeline_fail(error, "out of memory");

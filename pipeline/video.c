@@ -291,6 +291,7 @@ static bool open_all(video *v, pipeline_error *error)
     input_settings input = {.path = s->input,
                             .raw = s->raw,
                             .start = s->start,
+                            .threads = s->decode_threads,
                             .deinterlace = s->deinterlace,
                             .stop_on_error = s->stop_on_error,
                             .notes = &s->notes};

@@ -52,5 +52,25 @@ same "-s 4 doubles twice" "$(plan "$tmp/clip.mp4" -o "$tmp/out.mp4" -s 4)" "sr s
 same "-s 1 only denoises" "$(plan "$tmp/clip.mp4" -o "$tmp/out.mp4" -s 1)" "denoise 160"
 same "-s 4 of a picture" "$(plan "$tmp/a.png" -o "$tmp/b.png" -s 4)" "sr sr 160"
 same "-i, -o, -t and -v" "$("$mona" enhance -i "$tmp/a.png" -o "$tmp/b.png" -t 16 -v --quiet; echo $?)" 0
+# $1: -j. Threads the process had at most; decoder, stages, pool and encoder add theirs.
+threads_of() {
+    "$mona" enhance "$tmp/clip.mp4" -o "$tmp/threads.mp4" --quiet --cpu c -s 4 -j "$1" &
+    job=$!
+    most=0
+    while [ -d /proc/$job/task ]; do
+        now=$(ls /proc/$job/task 2> /dev/null | wc -l)
+        [ "$now" -le $most ] || most=$now
+        sleep 0.05
+    done
+    wait $job && echo $most
+}
+few=$(threads_of 1:1:1)
+many=$(threads_of 8:1:8)
+echo "# threads: $few with -j 1:1:1, $many with -j 8:1:8"
+same "-j sets the threads of decoder and encoder" "$((many >= few + 12))" 1
+for wrong in 1:2 1:2:3:4 0 65 1:x:1 -1; do
+    "$mona" enhance "$tmp/clip.mp4" -o "$tmp/out.mp4" -j $wrong 2> "$tmp/log"
+    same "-j $wrong is refused" "$? $(grep -c -- '^mona: --threads: expected' "$tmp/log")" "2 1"
+done
 "$mona" enhance "$tmp/clip.mp4" -o "$tmp/out.mp4" -s 2 --stages sr 2> "$tmp/log"
 same "-s beside --stages is refused" "$? $(grep -c 'found both' "$tmp/log")" "2 1"
