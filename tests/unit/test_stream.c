@@ -117,9 +117,16 @@ static void copies_respect_strides(void **state)
     close_stream(stream);
 }
 
+static void wait_until_open(void *gate)
+{
+    while (!atomic_load((atomic_bool *)gate))
+        sleep_ms(1);
+}
+
 static void a_failure_travels(void **state)
 {
     (void)state;
+    atomic_bool gate = false; /* nothing fails before everything is queued */
     net_fixture f = net_open(16, 1, 3);
     bound b;
     const mona_config config = {.threads = 1, .sizes = {{16, 16}}};
@@ -131,10 +138,12 @@ static void a_failure_travels(void **state)
     const mona_buffer nothing[1] = {{NULL, 0, 0}};
     mona_event before = {0}, never_recorded = {0};
     assert_int_equal(mona_stream_record(first, &before), MONA_OK);
+    assert_int_equal(mona_stream_call(first, wait_until_open, &gate), MONA_OK);
     assert_int_equal(mona_stream_run(first, b.session, nothing, nothing), MONA_OK);
     assert_int_equal(mona_stream_record(first, &event), MONA_OK);
     assert_int_equal(mona_stream_wait(second, &event), MONA_OK);
     assert_int_equal(mona_stream_call(second, write_entry, &never), MONA_OK);
+    atomic_store(&gate, true);
     assert_int_equal(mona_stream_synchronize(first), MONA_ERR_ARGUMENT);
     assert_int_equal(mona_stream_synchronize(second), MONA_ERR_ARGUMENT);
     assert_int_equal(mona_event_synchronize(&event), MONA_ERR_ARGUMENT);
