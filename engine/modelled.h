@@ -5,7 +5,8 @@
 #include "aicore/model310.h"
 
 /* What one operator took on one core, over the last run. Operators of a strip run one after
- * another, so their cycles and the launch's add up to the core's. */
+ * another, so their cycles and the launch's add up to the core's; those of a LOAD that begins while
+ * STOREs are on their way out count from where these end. */
 typedef struct mona_modelled_op {
     double cycles, busy[AC_PIPE_ALL], cube_useful;
 } mona_modelled_op;
