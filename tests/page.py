@@ -6,6 +6,7 @@ chart, looks at every picture, takes a screenshot.
 import base64
 import json
 import re
+import signal
 import struct
 import subprocess
 import sys
@@ -25,6 +26,7 @@ def check(name, good, found=''):
 
 class Browser:
     def __init__(self):
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # a time limit closes the browser too
         self.driver = subprocess.Popen(['chromedriver', '--port=0'], stdout=subprocess.PIPE, text=True)
         for line in self.driver.stdout:
             port = re.search(r'started successfully on port (\d+)', line)
@@ -36,9 +38,9 @@ class Browser:
         options = {'goog:chromeOptions': {'args': arguments}, 'goog:loggingPrefs': {'browser': 'ALL'}}
         self.url += '/session/' + self.call('/session', {'capabilities': {'alwaysMatch': options}})['sessionId']
 
-    def call(self, path, body=None):
+    def call(self, path, body=None, method=None):
         data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(self.url + path, data, {'Content-Type': 'application/json'})
+        request = urllib.request.Request(self.url + path, data, {'Content-Type': 'application/json'}, method=method)
         with urllib.request.urlopen(request, timeout=120) as answer:
             return json.load(answer)['value']
 
@@ -58,8 +60,12 @@ class Browser:
         self.call('/actions', {'actions': [{'type': 'pointer', 'id': 'mouse', 'actions': steps}]})
 
     def close(self):
-        self.driver.terminate()
-        self.driver.wait()
+        """Ends the session first: a driver that is only terminated leaves its browser running."""
+        try:
+            self.call('', method='DELETE')
+        finally:
+            self.driver.terminate()
+            self.driver.wait()
 
 
 def pixels(png):
