@@ -14,8 +14,8 @@ from skimage import io
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 DEFAULT_DATA = os.path.join(ROOT, "..", "shared", "data")
 
-# Share of training patches per set and task. T91 is small but was never compressed, so it counts for
-# more in super-resolution.
+# Share of training patches per set and task. T91 is small but was never compressed, so it counts
+# for more in super-resolution.
 SETS = (
     ("bsds500", "train/bsds500/*/*.jpg", {"sr": 0.55, "denoise": 0.8}),
     ("t91", "train/t91/*.png", {"sr": 0.25, "denoise": 0.1}),
@@ -250,7 +250,7 @@ def add_noise(clean, rng):
         if rng.random() < 0.25:
             clean[n, 4:] = 128
     np.rint(clean, out=clean)
-    level = np.where(rng.random(count) < 0.06, 0, 60 * rng.random(count) ** 1.4).round()
+    level = np.where(rng.random(count) < 0.06, 0, 60 * rng.random(count) ** 1.2).round()
     chroma = np.where(rng.random(count) < 0.4, 1, np.where(rng.random(count) < 0.3, 0,
                                                            rng.random(count)))
     kind = rng.random(count)
@@ -258,11 +258,11 @@ def add_noise(clean, rng):
     noise[:, 4:] *= chroma[:, None, None, None]
     noisy = clean.copy()
     for n in range(count):
-        if kind[n] < 0.1:  # sensor noise: variance grows with brightness
+        if kind[n] < 0.05:  # sensor noise: variance grows with brightness
             bright = clean[n, :4].mean(0) / 255
             gain = np.sqrt(0.25 + 1.5 * bright)
             noisy[n] += noise[n] * gain * (level[n] / max(rms(gain), 0.1))
-        elif kind[n] < 0.2:  # faint noise, then compression; the level is the error that remains
+        elif kind[n] < 0.1:  # faint noise, then compression; the level is the error that remains
             noisy[n] += noise[n] * min(level[n], 10)
             step = 4 + 36 * rng.random() ** 2
             noisy[n, :4] = space_to_depth(block_compress(depth_to_space(noisy[n, :4]), step, rng))

@@ -10,9 +10,10 @@ compared.
 
 The protocols are those of `mona eval` (its --help says them in full), which measures the model as
 shipped. Super-resolution: Y of BT.601 (16-235) rounded to 8 bit, grey images as they are;
-antialiased bicubic halving, rounded to 8 bit for the net; 2 pixels cropped. Denoising: Gaussian noise of a fixed seed added to the 8-bit image, then
-clipped and rounded; grey images run with neutral chroma (128); the colour rows are full-range
-4:2:0 planes with the same noise in all three.
+antialiased bicubic reduction, rounded to 8 bit for the net; as many pixels as the scale are cropped
+at each border. Denoising: Gaussian noise of a fixed seed added to the 8-bit image, then clipped and
+rounded; grey images run with neutral chroma (128); the colour rows are full-range 4:2:0 planes with
+the same noise in all three.
 """
 import argparse
 import glob

@@ -65,8 +65,9 @@ class Collapsible(nn.Module):
     the identity where the channel counts allow it, or the weights a run starts from.
     """
 
-    def __init__(self, inputs, outputs, width=128, gain=1.0, centre=None):
+    def __init__(self, inputs, outputs, width=128, gain=1.0, centre=None, constant=0):
         super().__init__()
+        self.constant = constant  # how many of the last inputs are the same all over the picture
         self.wide = nn.Parameter(torch.randn(width, inputs, 3, 3) / (9 * inputs) ** 0.5)
         self.point = nn.Parameter(torch.randn(outputs, width) * 1.2 * gain / width ** 0.5)
         self.bias = nn.Parameter(torch.zeros(outputs))
@@ -77,7 +78,15 @@ class Collapsible(nn.Module):
         self.register_buffer("centre", torch.zeros(inputs) if centre is None else centre)
 
     def kernel(self):
-        return torch.einsum("ow,wikl->oikl", self.point, self.wide) + self.base
+        # The product as a 1x1 convolution: three times as fast as an einsum on a core.
+        product = F.conv2d(self.wide.transpose(0, 1), self.point[:, :, None, None])
+        kernel = product.transpose(0, 1) + self.base
+        if not self.constant:
+            return kernel
+        # Nine equal taps do what any nine do, and the largest of them, which sets the step of the
+        # whole kernel in INT8, is as small as can be.
+        varying, constant = kernel.split((kernel.shape[1] - self.constant, self.constant), 1)
+        return torch.cat([varying, constant.mean((2, 3), keepdim=True).expand_as(constant)], 1)
 
     def reach(self, kernel):
         """What the kernel answers where every input is at its centre."""
@@ -124,7 +133,7 @@ class Net(nn.Module):
         # never fires never learns.
         centre = torch.full((inputs,), 0.45)
         centre[outputs:] = 0.08  # the noise level, if there is one
-        self.head = Collapsible(inputs, channels, centre=centre)
+        self.head = Collapsible(inputs, channels, centre=centre, constant=max(inputs - outputs, 0))
         self.body = nn.ModuleList(Collapsible(channels, channels) for _ in range(spec.body))
         self.tail = Collapsible(channels, outputs, gain=0.1)
         # largest value seen of each stored feature map: the head, then each body convolution

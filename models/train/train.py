@@ -155,7 +155,7 @@ class Run:
         error = error.abs() if progress < a.l2_from else error**2
         loss = (error * self.weights).mean()
         # one stray peak costs the whole feature map resolution, so peaks are kept low
-        (loss + a.peak_cost * sum(self.net.peaks) if quantised else loss).backward()
+        (loss + a.peak_cost * sum(self.net.peaks)).backward()
         torch.nn.utils.clip_grad_norm_(self.net.parameters(), 10.0)
         self.optimiser.step()
         self.step += 1
