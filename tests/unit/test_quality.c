@@ -80,8 +80,8 @@ static void super_resolution_x2(void **state)
         return;
     const double set5 = mean_psnr_x2("set5", 5), set14 = mean_psnr_x2("set14", 14);
     print_message("# sr_x2_fast as INT8: Set5 %.3f dB, Set14 %.3f dB\n", set5, set14);
-    assert_true(set5 >= 36.6);
-    assert_true(set14 >= 32.4);
+    assert_true(set5 >= 36.9);
+    assert_true(set14 >= 32.6);
 }
 
 /* ---- noise ----------------------------------------------------------------------------------- */
@@ -120,15 +120,18 @@ static void denoising(void **state)
     (void)state;
     if (!data_there())
         return;
-    static const unsigned sigmas[] = {15, 25, 50};
+    static const struct {
+        unsigned sigma;
+        double floor;
+    } rows[] = {{15, 30.65}, {25, 28.12}, {50, 24.9}};
     for (int i = 0; i < 3; i++) {
         double reached;
-        const double gain = mean_gain(sigmas[i], &reached);
+        const double gain = mean_gain(rows[i].sigma, &reached);
         print_message(
             "# denoise_fast as INT8, BSD68 grey, sigma %u: %.3f dB, %.2f dB better than its "
             "input\n",
-            sigmas[i], reached, gain);
-        assert_true(gain >= 1.5);
+            rows[i].sigma, reached, gain);
+        assert_true(reached >= rows[i].floor);
     }
 }
 
