@@ -43,7 +43,7 @@ def arguments():
     p.add_argument("--patch", type=int, default=32, help="side of a patch, in packed pixels")
     p.add_argument("--l2-from", type=float, default=0.5)
     p.add_argument("--quant-from", type=float, default=0.7)
-    p.add_argument("--chroma", type=float, default=0.15,
+    p.add_argument("--chroma", type=float, default=0.2,
                    help="weight of chroma in the loss, beside one of luma")
     p.add_argument("--peak-cost", type=float, default=0.003)
     p.add_argument("--seed", type=int, default=0)
