@@ -8,6 +8,7 @@
 
 #include <libavutil/log.h>
 
+#include "batch.h"
 #include "commands.h"
 #include "dry_run.h"
 #include "model_source.h"
@@ -17,8 +18,11 @@
 #include "progress.h"
 #include "stage_list.h"
 
+enum { MOST_INPUTS = 1024 };
+
 typedef struct arguments {
-    const char *input, *output;
+    const char *input, *output, *out_dir;
+    const char *operands[MOST_INPUTS + 1];
     const char *stages, *sr, *denoise, *strength, *device, *cpu, *preset, *codec, *format, *raw;
     const char *progress, *html, *scale;
     const char *deinterlace, *on_error;
@@ -43,14 +47,31 @@ static void on_signal(int number)
     interrupted = interrupted < 2 ? interrupted + 1 : 2;
 }
 
+static options_result check_batch(const arguments *a)
+{
+    if (a->output || a->input || a->html || a->preview >= 0 || a->dry_run) {
+        cli_fail(0, "enhance: --out-dir takes files, folders and patterns, without -i, -o, --html, "
+                    "--preview and --dry-run");
+        return OPTIONS_BAD;
+    }
+    if (!a->operands[0]) {
+        cli_fail(0, "enhance: expected inputs for --out-dir");
+        return OPTIONS_BAD;
+    }
+    return OPTIONS_RUN;
+}
+
 static options_result parse(arguments *a, int argc, char **argv)
 {
-    const char *operands[2] = {NULL, NULL};
-    options_result result = options_parse(&command_enhance, a, argc, argv, operands);
+    options_result result = options_parse(&command_enhance, a, argc, argv, a->operands);
     if (result != OPTIONS_RUN)
         return result;
-    if (operands[0] && a->input) {
-        cli_fail(0, "enhance: expected one input, found %s and -i %s", operands[0], a->input);
+    if (a->out_dir)
+        return check_batch(a);
+    const char *const *operands = a->operands;
+    if (operands[0] && (a->input || operands[1])) {
+        cli_fail(0, "enhance: expected one input or --out-dir, found %s and %s%s", operands[0],
+                 a->input ? "-i " : "", a->input ? a->input : operands[1]);
         return OPTIONS_BAD;
     }
     if (operands[0])
@@ -190,6 +211,8 @@ static int enhance(int argc, char **argv)
     options_result result = parse(&a, argc, argv);
     if (result != OPTIONS_RUN)
         return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
+    if (a.out_dir)
+        return batch_run(argc, argv, a.operands, a.out_dir);
 
     progress shown = progress_begin(a.quiet, a.progress);
     shown.keep_latency = a.html;
@@ -250,6 +273,8 @@ static const option options[] = {
      .help = "what to enhance; IN alone means the same; - is standard input"},
     {"--output", "-o", OPTION_FILE, offsetof(arguments, output), "FILE", files,
      .help = "where the result goes; - is standard output"},
+    {"--out-dir", NULL, OPTION_FILE, offsetof(arguments, out_dir), "FOLDER", files,
+     .help = "enhance many files, folders or 'patterns*' into it; manifest.json says how each went"},
     {"--format", "-f", OPTION_STRING, offsetof(arguments, format), "NAME", files,
      .help = "container of the output (default by its name; y4m on standard output)",
      .values = "mp4 mov matroska webm avi mpegts nut y4m rawvideo"},
@@ -326,7 +351,7 @@ const command command_enhance = {
     .name = "enhance",
     .summary = "make a video or a picture larger and cleaner",
     .run = enhance,
-    .usage = "IN -o OUT [OPTION]...",
+    .usage = "IN -o OUT [OPTION]..., or IN... --out-dir FOLDER",
     .description = "Doubles and denoises a video (or a PNG or JPEG); sound, subtitles, timestamps "
                    "and colour stay as they are.",
     .examples = "mona enhance in.mp4 -o out.mp4                   # twice the size, then denoised\n"
@@ -338,5 +363,5 @@ const command command_enhance = {
                 "mona enhance photo.jpg -o photo_x2.png           # pictures too\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .operands_max = 1,
+    .operands_max = MOST_INPUTS,
 };

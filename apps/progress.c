@@ -375,7 +375,7 @@ void progress_summary(progress *p, const char *output, const enhance_report *r)
             " %s %ux%u in %.2f s, %.2f fps, the first after %.0f ms; engine %.1f MiB, frames %.1f "
             "MiB, whole process %.0f MiB%s\n",
             output, r->frames, r->frames == 1 ? "frame" : "frames", r->out_width, r->out_height,
-            seconds, (double)r->frames / seconds, 1e3 * (p->first - p->started),
+            seconds, (double)(r->frames - r->resumed) / seconds, 1e3 * (p->first - p->started),
             (double)r->engine_bytes / MIB, (double)r->frame_bytes / MIB, resident(), noise);
 }
 

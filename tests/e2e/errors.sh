@@ -98,7 +98,7 @@ refused "an unknown option before a command" 2 "unknown option '--bogus'" "" "$m
 refused "an unknown option" 2 "unknown option '--bogus'" "$out" "$mona" enhance "$clip" -o "$out" --bogus
 refused "no output" 2 "expected -o" "" "$mona" enhance "$clip"
 refused "no input" 2 "usage: mona enhance" "$out" "$mona" enhance -o "$out"
-refused "two inputs" 2 "unexpected" "$out" "$mona" enhance "$clip" "$clip" -o "$out"
+refused "two inputs" 2 "expected one input or --out-dir" "$out" "$mona" enhance "$clip" "$clip" -o "$out"
 refused "--frames 0" 2 "--frames: expected a whole number from 1" "$out" "$mona" enhance "$clip" -o "$out" --frames 0
 refused "--crf 99" 2 "--crf: expected a number from 0 to 63" "$out" "$mona" enhance "$clip" -o "$out" --crf 99
 refused "--threads x" 2 "--threads: expected" "$out" "$mona" enhance "$clip" -o "$out" --threads x

@@ -1,0 +1,49 @@
+#!/bin/sh
+# Many files at once: folders, patterns, pictures of a sequence; a manifest, and a status that tells of failures.
+. tests/tap.inc
+
+mkdir "$tmp/in" "$tmp/bad" "$tmp/pictures"
+"$scene" 5 "$tmp/scene.y4m"
+for name in a.mp4 b.mkv c.mov; do
+    ffmpeg -v error -i "$tmp/scene.y4m" -vf scale=96:54 -c:v libx264 -preset ultrafast -pix_fmt yuv420p "$tmp/in/$name"
+done
+ffmpeg -v error -i "$tmp/scene.y4m" -frames:v 3 -vf scale=48:28 "$tmp/pictures/frame_%03d.png"
+echo "not a video" > "$tmp/in/notes.txt"
+head -c 3000 "$tmp/in/a.mp4" > "$tmp/bad/broken.mp4"
+
+# $1: expression on the list m of the manifest of folder $2
+manifest() {
+    python3 -c 'import json, sys; m = json.load(open(sys.argv[2] + "/manifest.json")); print(eval(sys.argv[1]))' "$1" "$2"
+}
+enhance() {
+    "$mona" enhance "$@" --quiet > "$tmp/stdout" 2> "$tmp/log" < /dev/null
+}
+
+enhance "$tmp/in" --out-dir "$tmp/out" --stages sr --preset ultrafast
+same "a folder: status 0" "$? $(cat "$tmp/log")" "0 "
+same "a folder: every video, nothing else" "$(cd "$tmp/out" && find . -type f | sort | tr '\n' ' ')" "./a.mp4 ./b.mkv ./c.mov ./manifest.json "
+same "a folder: the manifest says done" "$(manifest '[(x["result"], x["status"]) for x in m]' "$tmp/out")" \
+    "[('done', 0), ('done', 0), ('done', 0)]"
+for name in a.mp4 b.mkv c.mov; do
+    same "a folder: $name has its frames" "$(video_times "$tmp/out/$name" | wc -l)" 5
+done
+
+enhance "$tmp/in/*.m[pk]*" "$tmp/bad" "$tmp/none.mp4" --out-dir="$tmp/some" --stages sr --preset ultrafast
+same "a pattern, a broken file and a missing one: status 1" "$? $(tail -n 1 "$tmp/log" | grep -c '2 of 4 files failed')" "1 1"
+same "the manifest says which" "$(manifest '[(x["output"].split("/")[-1], x["result"]) for x in m]' "$tmp/some")" \
+    "[('a.mp4', 'done'), ('b.mkv', 'done'), ('broken.mp4', 'failed'), ('none.mp4', 'failed')]"
+same "and why" "$(manifest '"broken.mp4" in m[2]["error"] and "No such file" in m[3]["error"]' "$tmp/some")" True
+same "what failed left nothing" "$(find "$tmp/some" -name 'broken*' -o -name 'none*' -o -name '*.part')" ""
+
+enhance "$tmp/pictures" --out-dir "$tmp/larger"
+same "pictures of a sequence keep their names" "$? $(cd "$tmp/larger" && find . -name '*.png' | sort | tr '\n' ' ')" \
+    "0 ./frame_001.png ./frame_002.png ./frame_003.png "
+same "and are larger" "$(ffprobe -v error -show_entries stream=width,height -of csv=p=0 "$tmp/larger/frame_002.png")" 96,56
+
+cp "$tmp/in/a.mp4" "$tmp/bad/a.mp4"
+enhance "$tmp/in" "$tmp/bad" --out-dir "$tmp/two"
+same "two inputs that would become one output are refused" "$? $(grep -c 'would both become' "$tmp/log") $(find "$tmp/two" -type f)" "1 1 "
+enhance "$tmp/in/a.mp4" --out-dir "$tmp/in" --stages sr
+same "an input is never replaced" "$? $(manifest '"the output is the input" in m[0]["error"]' "$tmp/in")" "1 True"
+enhance "$tmp/in" -o "$tmp/x.mp4" --out-dir "$tmp/out"
+same "--out-dir and -o are refused together" "$? $(grep -c -- '--out-dir takes' "$tmp/log")" "2 1"
