@@ -1,6 +1,7 @@
 #include "progress.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -243,25 +244,36 @@ static void put_line(const progress *p, const enhance_report *r)
 
 /* ---- calls ---------------------------------------------------------------------------------- */
 
-static void keep_latency(progress *p)
+static bool keep_one_latency(progress *p, double ms)
 {
     if (p->latency_count == p->latency_capacity) {
         const size_t more = p->latency_capacity ? 2 * p->latency_capacity : 256;
         double *values = realloc(p->latency_ms, more * sizeof *values);
         if (!values)
-            return;
+            return false;
         p->latency_ms = values;
         p->latency_capacity = more;
     }
-    p->latency_ms[p->latency_count++] = 1e-6 * (double)p->clock.latency;
+    p->latency_ms[p->latency_count++] = ms;
+    return true;
+}
+
+/* Frames of an earlier run have none. */
+static void keep_latency(progress *p, const enhance_report *r)
+{
+    while (p->latency_count < r->resumed)
+        if (!keep_one_latency(p, NAN))
+            return;
+    keep_one_latency(p, 1e-6 * (double)p->clock.latency);
 }
 
 void progress_show(void *context, const enhance_report *report)
 {
     progress *p = context;
     const double time = now();
-    if (!report->frames) {
+    if (!p->began) {
         p->began = p->shown = p->lasted = time;
+        p->last_frames = report->frames;
         if (!p->quiet)
             show_needs(p, report);
         return;
@@ -269,7 +281,7 @@ void progress_show(void *context, const enhance_report *report)
     if (!p->first)
         p->first = time;
     if (p->keep_latency)
-        keep_latency(p);
+        keep_latency(p, report);
     if (p->quiet || time - p->shown < interval(p))
         return;
     p->shown = time;
@@ -375,7 +387,7 @@ void progress_summary(progress *p, const char *output, const enhance_report *r)
             " %s %ux%u in %.2f s, %.2f fps, the first after %.0f ms; engine %.1f MiB, frames %.1f "
             "MiB, whole process %.0f MiB%s\n",
             output, r->frames, r->frames == 1 ? "frame" : "frames", r->out_width, r->out_height,
-            seconds, (double)(r->frames - r->resumed) / seconds, 1e3 * (p->first - p->started),
+            seconds, frames_per_second(p, r), 1e3 * (p->first - p->started),
             (double)r->engine_bytes / MIB, (double)r->frame_bytes / MIB, resident(), noise);
 }
 

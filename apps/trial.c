@@ -40,6 +40,7 @@ bool trial_run(trial *t, const enhance_settings *settings, bool image, const cha
     snprintf(t->result, sizeof t->result, "%s/result%s", t->folder, suffix);
     s.output = t->result;
     s.frames = frames;
+    s.resume = false;
     step_clock_open(&t->clock, s.kinds, s.count);
     s.probe = &t->clock.probe;
     s.progress = note_beginning;

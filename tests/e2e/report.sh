@@ -39,5 +39,18 @@ succeeds "a page of a run" "$mona" enhance "$tmp/b.mp4" -o "$tmp/out.mp4" --pres
 look_at "a run" "$tmp/run.html"
 same "it has a latency for each frame" "$(sed -n 's/.*<script type="application\/json" id="data">\(.*\)<\/script>/\1/p' "$tmp/run.html" |
     python3 -c 'import json, sys; d = json.load(sys.stdin); print(len(d["latency"]), len(d["psnr"]), min(d["latency"]) > 0)')" "13 13 True"
+# A run that was killed and goes on knows nothing of the first one's latencies.
+"$mona" enhance "$tmp/b.mp4" -o "$tmp/killed.mp4" --preset ultrafast --cpu c --quiet --resume --segment 2 &
+job=$!
+waited=0
+while [ $waited -lt 300 ] && [ ! -e "$tmp/killed.mp4.resume/000001" ] && kill -0 $job 2> /dev/null; do
+    sleep 0.05
+    waited=$((waited + 1))
+done
+kill -9 $job 2> /dev/null
+wait $job 2> /dev/null
+succeeds "a page of a run that goes on" "$mona" enhance "$tmp/b.mp4" -o "$tmp/killed.mp4" --preset ultrafast --cpu c \
+    --quiet --resume --segment 2 --html "$tmp/killed.html"
+look_at "a run that goes on" "$tmp/killed.html"
 "$mona" enhance "$tmp/b.mp4" -o - --html "$tmp/no.html" > /dev/null 2> "$tmp/log"
 same "a page of a pipe is refused" "$? $(grep -c 'want files' "$tmp/log")" "2 1"
