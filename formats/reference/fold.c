@@ -90,6 +90,8 @@ static bool fold_node(folding *f, const onnx_node *node, bool *folded)
     size_t count = 0;
     for (uint32_t i = 0; i < node->output_count; i++)
         count += f->out[i].count;
+    for (uint32_t i = 0; i < node->input_count; i++)
+        count += f->in[i] && f->in[i]->data ? f->in[i]->count : 0;
     *folded = (all == KNOWN_DATA || reads_shapes(node)) && !row->whole_tensors && count <= f->left;
     if (*folded) {
         f->left -= count;
