@@ -54,23 +54,28 @@ static double timed_frame(bench_session *session, const char *name,
 }
 
 /* Observed and plain frames in turns, first the one and then the other first. *observed_ticks: of
- * all observed frames together; *cost: the median of pairs' ratios, less 1. */
+ * all observed frames together; *cost: by how much the fastest tenth of them is slower than that of
+ * the plain ones, which is what hardly anything but the observing can make of it. */
 static bool run_pairs(layers *l, bench_session *session, const char *name, unsigned frames,
                       double *observed_ticks, double *cost)
 {
     const mona_op_observer observer = {now, add, l};
-    double *ratios = malloc(frames * sizeof *ratios);
-    bool done = ratios || cli_fail(0, "out of memory");
+    double *plain = malloc(2 * (size_t)frames * sizeof *plain);
+    if (!plain)
+        return cli_fail(0, "out of memory");
+    double *observed = plain + frames;
+    bool done = true;
     *observed_ticks = 0;
-    for (unsigned i = 0; i < frames && done; i++) {
-        const double early = timed_frame(session, name, i % 2 ? NULL : &observer, &done);
-        const double late = timed_frame(session, name, i % 2 ? &observer : NULL, &done);
-        *observed_ticks += i % 2 ? late : early;
-        ratios[i] = i % 2 ? late / early : early / late;
+    for (unsigned i = 0; i < 2 * frames && done; i++) {
+        const bool watched = (i & 1) == (i >> 1 & 1);
+        const double ticks = timed_frame(session, name, watched ? &observer : NULL, &done);
+        (watched ? observed : plain)[i / 2] = ticks;
+        *observed_ticks += watched ? ticks : 0;
     }
-    *cost = done ? statistics_select(ratios, frames, 50) - 1 : 0;
+    if (done)
+        *cost = statistics_select(observed, frames, 10) / statistics_select(plain, frames, 10) - 1;
     mona_session_observe_ops(session->session, NULL);
-    free(ratios);
+    free(plain);
     return done;
 }
 
@@ -167,7 +172,7 @@ bool bench_layers(cJSON *result, bench_session *session, const char *name, const
     l.tallies = calloc((size_t)l.stride * l.cores, sizeof *l.tallies);
     if (!l.tallies)
         return cli_fail(0, "out of memory");
-    double observed, cost;
+    double observed = 0, cost = 0;
     const uint64_t ticks = machine_ticks();
     const double start = machine_clock_ms();
     const bool done = run_pairs(&l, session, name, frames, &observed, &cost);
