@@ -65,6 +65,8 @@ static void add_work(cJSON *result, const bench_model_job *job, const mona_plan 
     cJSON_AddStringToObject(result, "precision", int8 ? "int8" : "fp16");
     result_add_number(result, "peak_gmac_per_s", most);
     result_add_number(result, "peak_share", most > 0 ? rate / most : 0);
+    if (most > 0 && rate > most)
+        result_warn(result, "faster than the peak, which was measured while others used the CPUs");
     result_add_number(result, "memory_gb_per_s", 2 * limit->copy_gb_per_s);
     result_add_number(result, "cache_gb_per_s", 2 * limit->cache_copy_gb_per_s);
 }
