@@ -80,7 +80,8 @@ static inline uint8_t *l0c_of(const program *p, const tile *t, uint32_t part, bo
            parts * p->k->width * p->m1 * C_FRACTAL_BYTES;
 }
 
-/* Parts whose constants are in UB at once, whole groups; and the first of the tile's. */
+/* Parts whose constants are in UB at once, whole groups; and which of these batches the tile needs.
+ */
 static inline uint32_t batch_parts(const mona_conv_packing *k)
 {
     const uint32_t groups = MAX_BATCH / (k->width * k->group);

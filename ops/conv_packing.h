@@ -52,6 +52,11 @@ typedef struct mona_conv_packing {
     const uint16_t *scale, *slope, *mask;
 } mona_conv_packing;
 
+static inline bool mona_conv_broadcasts(const mona_bound_op *b)
+{
+    return b->input[1].channels == 1 && b->output.channels > 1;
+}
+
 /* Fractals of K of a part: those of runs alone; with the bias; with the residual. */
 static inline uint32_t mona_conv_window_k(const mona_conv_packing *k, uint32_t part)
 {
@@ -75,6 +80,13 @@ static inline uint32_t mona_conv_residual_block(const mona_conv_packing *k, bool
     return broadcast || k->way == MONA_CONV_PLANES ? 0 : part * k->c0 / residual_c0;
 }
 
+/* conv_packing.c: the cheapest packing, without its constants; the bytes between a column and the
+ * first byte of the window of kernel column kx, whose weights are zero. */
+mona_conv_packing mona_conv_choose_packing(const mona_bound_op *b, const mona_conv_layout *l);
+uint32_t mona_conv_lead(const mona_bound_op *b, const mona_conv_packing *k, uint32_t kx);
+
+/* conv_weights.c. Whether the cube can add every bias. */
+bool mona_conv_bias_fits(const mona_bound_op *b);
 /* Bytes of the packing and its constants, 64-byte aligned; e: bound. */
 size_t mona_conv_packing_bytes(const mona_bound_op *b);
 const mona_conv_packing *mona_conv_packing_bind(const mona_bound_op *b, void *at,
