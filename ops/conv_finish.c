@@ -54,8 +54,7 @@ size_t mona_conv_place_buffers(program *p, const tile *t)
     return (size_t)(at - p->core->ub);
 }
 
-/* ---- constants --------------------------------------------------------------------------------
- */
+/* ---- constants ------------------------------------------------------------------------------- */
 
 static void fill_blocks(const program *p, const tile *t)
 {
@@ -100,8 +99,7 @@ void mona_conv_load_constants(program *p, const tile *t)
     p->isa->barrier(p->core, AC_PIPE_V);
 }
 
-/* ---- drain ------------------------------------------------------------------------------------
- */
+/* ---- drain ----------------------------------------------------------------------------------- */
 
 /* L0C -> a buffer like t. lanes: the scales of lane blocks, all the same if `stride` is 0. */
 typedef struct drained {
@@ -177,8 +175,7 @@ static void drain_tile(const program *p, const tile *t)
     p->isa->barrier(p->core, AC_PIPE_V);
 }
 
-/* ---- epilogue ---------------------------------------------------------------------------------
- */
+/* ---- epilogue -------------------------------------------------------------------------------- */
 
 /* ub.t op a block of 16 values, to `to`. */
 static void with_block(const program *p, const tile *t, ac_vec2 op, uint16_t *to,

@@ -29,8 +29,7 @@ enum {
     ROW_MOST = 64, /* which it shares among so many fractals of A */
 };
 
-/* ---- what is bound ----------------------------------------------------------------------------
- */
+/* ---- what is bound --------------------------------------------------------------------------- */
 
 static bool adds(const mona_bound_op *b)
 {
@@ -61,8 +60,7 @@ static bool planes_fit(const mona_bound_op *b)
            (to == b->output.type || b->output.type == MONA_F16);
 }
 
-/* ---- geometry ---------------------------------------------------------------------------------
- */
+/* ---- geometry -------------------------------------------------------------------------------- */
 
 /* Columns with which load3d can go `bytes` from row to row, the first row being known to begin, but
  * for its lead, ring_columns pixels of so many bytes after a column; false: there are none. */

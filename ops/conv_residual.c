@@ -46,8 +46,7 @@ void mona_conv_place_residual(program *p, uint8_t **at, const tile *t)
         p->ub.raw[h] = take(at, blocks * piece_bytes(p));
 }
 
-/* ---- to UB ------------------------------------------------------------------------------------
- */
+/* ---- to UB ----------------------------------------------------------------------------------- */
 
 static const uint8_t *residual_at(const program *p, const tile *t, uint32_t n)
 {
@@ -86,8 +85,7 @@ void mona_conv_load_residual(const program *p, const tile *t)
     p->isa->set_flag(p->core, AC_PIPE_MTE1, AC_PIPE_V, (ac_event)t->slot);
 }
 
-/* ---- to fp16 ----------------------------------------------------------------------------------
- */
+/* ---- to fp16 --------------------------------------------------------------------------------- */
 
 static uint16_t *lanes_of(const program *p, const tile *t, uint32_t n)
 {
@@ -133,8 +131,7 @@ static void scale(const program *p, const tile *t, uint32_t n)
              t->pixels * LANES, side_by_side);
 }
 
-/* ---- to t -------------------------------------------------------------------------------------
- */
+/* ---- to t ------------------------------------------------------------------------------------ */
 
 /* Lane block j of a part is 16 channels of every pixels-th pixel. */
 static void add_lanes(const program *p, const tile *t, uint32_t part, uint32_t j)

@@ -125,8 +125,7 @@ static void round_part(const program *p, const tile *t, uint32_t part)
         round_pieces(p, t, part, kind);
 }
 
-/* ---- rows -------------------------------------------------------------------------------------
- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 /* Where block i of a part's results lies. */
 static uint8_t *result_block(const program *p, const tile *t, uint32_t i)
@@ -164,8 +163,7 @@ static void store_row(const program *p, const tile *t)
     sync(p, AC_PIPE_S, AC_PIPE_V, 0);
 }
 
-/* ---- planes -----------------------------------------------------------------------------------
- */
+/* ---- planes ---------------------------------------------------------------------------------- */
 
 static uint8_t *plane_row(const program *p, const tile *t, uint32_t j)
 {
@@ -214,8 +212,7 @@ static void store_planes(const program *p, const tile *t)
         sync(p, AC_PIPE_S, AC_PIPE_V, 0);
 }
 
-/* ---- scatter ----------------------------------------------------------------------------------
- */
+/* ---- scatter --------------------------------------------------------------------------------- */
 
 /* Says what ac_scatter writes. */
 static void announce_scatter(const program *p, const tile *t, uint32_t channels)

@@ -17,8 +17,7 @@ enum {
     BIAS_PERIOD = 8,
 };
 
-/* ---- the bias ---------------------------------------------------------------------------------
- */
+/* ---- the bias -------------------------------------------------------------------------------- */
 
 static int32_t bias_of(const mona_bound_op *b, uint32_t channel)
 {
@@ -66,8 +65,7 @@ static int8_t bias_weight(int32_t bias, int32_t unit, uint32_t i)
     return (int8_t)(q / BIAS_UNITS + (place < rest * sign ? sign : 0));
 }
 
-/* ---- constants --------------------------------------------------------------------------------
- */
+/* ---- constants ------------------------------------------------------------------------------- */
 
 /* In this order: the packing, the three tables of parts, bias, scales, slopes, masks, what the bias
  * is multiplied by, weights. */
@@ -122,8 +120,7 @@ size_t mona_conv_packing_bytes(const mona_bound_op *b)
     return layout_of(b, &k, &l).bytes;
 }
 
-/* ---- lanes ------------------------------------------------------------------------------------
- */
+/* ---- lanes ----------------------------------------------------------------------------------- */
 
 /* The output a column of B stands for; channels beyond the last do not exist. */
 typedef struct lane {
@@ -164,8 +161,7 @@ static void bind_lanes(const mona_bound_op *b, const mona_conv_packing *k, uint8
     }
 }
 
-/* ---- weights ----------------------------------------------------------------------------------
- */
+/* ---- weights --------------------------------------------------------------------------------- */
 
 static void put_weight(uint8_t *to, const mona_bound_op *b, int64_t index)
 {
@@ -252,8 +248,7 @@ static uint8_t *pack_residual(uint8_t *to, const mona_bound_op *b, const mona_co
     return to;
 }
 
-/* ---- bind -------------------------------------------------------------------------------------
- */
+/* ---- bind ------------------------------------------------------------------------------------ */
 
 static void bind_ones(const mona_bound_op *b, const mona_conv_packing *k, uint8_t *to)
 {
