@@ -14,7 +14,7 @@ const float *requantize_centred(op_call *c, uint32_t i, uint32_t zero)
     const size_t each = rows ? t->count / rows : 0;
     for (size_t k = 0; data && k < t->count; k++) {
         const size_t at = z && z->count != 1 ? k / each : 0;
-        data[k] = (float)(tensor_whole(t, k) - (z ? tensor_whole(z, at) : 0));
+        data[k] = (float)(tensor_number(t, k) - (z ? tensor_number(z, at) : 0));
     }
     return data;
 }
