@@ -9,12 +9,15 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include <libavutil/imgutils.h>
+
 #include "channel.h"
 #include "complaints.h"
 #include "hdr.h"
 #include "input.h"
 #include "output.h"
 #include "pixels.h"
+#include "space.h"
 #include "work.h"
 
 typedef struct job {
@@ -217,6 +220,30 @@ static bool wrap_output(video *v, unsigned slot)
     return picture->buf[0];
 }
 
+/* Frames the run will make, as far as the file says; 0: it does not. */
+static uint64_t expected_frames(const video *v)
+{
+    const uint64_t frames = input_frame_estimate(&v->in), limit = v->settings->frames;
+    return limit && (!frames || frames > limit) ? limit : frames;
+}
+
+/* Raw frames are as many bytes as they are; of what a codec makes of them at least as much as was
+ * there before is likely, and twice that where segments are kept until the end. */
+static bool check_space(const video *v, const encoder_settings *e, pipeline_error *error)
+{
+    const enhance_settings *s = v->settings;
+    const uint64_t frames = expected_frames(v), all = input_frame_estimate(&v->in);
+    const int64_t file = v->in.format->pb ? avio_size(v->in.format->pb) : 0;
+    const int raw = av_image_get_buffer_size(e->pix_fmt, e->width, e->height, 1);
+    const bool exact = e->choice.codec->id == AV_CODEC_ID_RAWVIDEO && v->in.video->nb_frames > 0;
+    double bytes = all && file > 0 ? (double)file * (double)frames / (double)all : 0;
+    if (exact && raw > 0)
+        bytes = (double)raw * (double)frames;
+    return !strcmp(s->output, "-") ||
+           space_check(s->output, (uint64_t)(s->resume ? 2 * bytes : bytes), exact, &s->notes,
+                       error);
+}
+
 static bool open_output(video *v, const AVOutputFormat *format, const input_settings *input,
                         pipeline_error *error)
 {
@@ -251,6 +278,7 @@ static bool open_output(video *v, const AVOutputFormat *format, const input_sett
                                         .work = v->work};
     return hdr_check(format, settings.choice.codec, v->in.video, v->in.frame, s->drop_unsupported,
                      &s->notes, error) &&
+           check_space(v, &settings, error) &&
            output_open(&v->out, &v->out_settings, &v->in, error);
 }
 
@@ -270,9 +298,7 @@ static void go_on(video *v)
 static void begin_report(video *v)
 {
     frame_format in = input_format(&v->in), out = chain_format(&v->stages);
-    uint64_t expected = input_frame_estimate(&v->in);
-    if (v->settings->frames && (!expected || expected > v->settings->frames))
-        expected = v->settings->frames;
+    const uint64_t expected = expected_frames(v);
     *v->report = (enhance_report){.in_width = in.width,
                                   .in_height = in.height,
                                   .out_width = out.width,

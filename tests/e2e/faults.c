@@ -4,6 +4,7 @@
  *   fsync, rename    any
  *   decode, encode   avcodec_receive_frame, avcodec_send_frame
  *   encoder          avcodec_open2 of an encoder
+ *   space            statvfs, which then finds a disk of one block
  *
  * Everything else is the real thing. ERRNO is a number; libav's functions return its negative. */
 #define _GNU_SOURCE
@@ -16,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <libavcodec/avcodec.h>
@@ -103,6 +105,15 @@ int rename(const char *from, const char *to)
 {
     int (*next)(const char *, const char *) = dlsym(RTLD_NEXT, "rename");
     return fails("rename") ? -1 : next(from, to);
+}
+
+int statvfs(const char *path, struct statvfs *disk)
+{
+    int (*next)(const char *, struct statvfs *) = dlsym(RTLD_NEXT, "statvfs");
+    int code = next(path, disk);
+    if (!code && fails("space"))
+        disk->f_bavail = 1;
+    return code;
 }
 
 int avcodec_receive_frame(AVCodecContext *codec, AVFrame *frame)

@@ -20,7 +20,7 @@ enhance() {
     fault=$1 part=$2
     shift 2
     MONA_FAULT=$fault MONA_FAULT_FILE=$part LD_PRELOAD=$tmp/faults.so "$mona" enhance "$tmp/in.mp4" --stages sr \
-        --preset ultrafast --quiet "$@" > "$tmp/stdout" 2> "$tmp/log" < /dev/null
+        --quiet "$@" > "$tmp/stdout" 2> "$tmp/log" < /dev/null
 }
 
 # $1: fault, $2: part of the file's name, $3: what the line must say, rest: options
@@ -29,7 +29,7 @@ fails() {
     for before in absent precious; do
         rm -f "$tmp"/out.mp4*
         [ $before = absent ] || echo precious > "$tmp/out.mp4"
-        if [ $# -gt 3 ]; then enhance "$1" "$2" -o "$tmp/out.mp4" "$4" "$5"; else enhance "$1" "$2" -o "$tmp/out.mp4"; fi
+        enhance "$1" "$2" -o "$tmp/out.mp4" ${4:+"$4" "$5"}
         found="$? $(wc -l < "$tmp/log") $(grep -c "^mona: .*$pattern" "$tmp/log") $(cat "$tmp/out.mp4" 2> /dev/null || echo absent) $(find "$tmp" -name 'out.mp4*' | wc -l)"
         files=0
         [ $before = absent ] || files=1
@@ -55,6 +55,13 @@ done
 fails fsync:1:$EIO - 'out.mp4: cannot be written: Input/output error'
 fails rename:1:$EACCES - 'out.mp4: cannot be written: Permission denied'
 fails encoder:1:$ENOMEM - 'libx264 refuses 1280x720 yuv420p and these options: Cannot allocate memory'
+enhance space:1:0 - -o "$tmp/raw.mkv" -c rawvideo
+same "a disk too small for raw frames is refused before they are made" \
+    "$? $(grep -c 'raw.mkv: expected [0-9.]* MiB free on the disk, found' "$tmp/log") $(find "$tmp" -name 'raw.mkv*')" "1 1 "
+rm -f "$tmp/out.mp4"
+MONA_FAULT=space:1:0 LD_PRELOAD=$tmp/faults.so "$mona" enhance "$tmp/in.mp4" -o "$tmp/out.mp4" --stages sr --preset ultrafast \
+    2> "$tmp/log" < /dev/null
+same "a disk that looks too small for a codec is told, and tried" "$? $(grep -c 'the disk has 0.0 MiB free' "$tmp/log")" "0 1"
 for n in 1 7 40 41; do
     fails encode:$n:$EIO - 'libx264 failed at frame [0-9]*: Input/output error'
 done
