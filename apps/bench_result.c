@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json_output.h"
 #include "options.h"
 #include "save.h"
 #include "significance.h"
@@ -174,18 +175,9 @@ void result_print_warnings(const cJSON *result)
         printf("  warning    %s\n", warning->valuestring);
 }
 
-static bool print_text(char *text)
-{
-    if (!text)
-        return cli_fail(0, "out of memory"), false;
-    puts(text);
-    free(text);
-    return true;
-}
-
 bool result_print_json(const cJSON *result)
 {
-    return print_text(cJSON_PrintUnformatted(result));
+    return json_print_line(result) == EXIT_SUCCESS;
 }
 
 /* Quoted where it must be (RFC 4180). */

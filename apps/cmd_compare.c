@@ -10,6 +10,7 @@
 
 #include "commands.h"
 #include "comparison.h"
+#include "json_output.h"
 #include "mona.h"
 #include "report.h"
 #include "save.h"
@@ -32,13 +33,9 @@ static void on_signal(int number)
 static bool print_json(const comparison_log *log, const arguments *a)
 {
     cJSON *document = comparison_json(log, a->a, a->b);
-    char *text = cJSON_Print(document);
+    const int status = json_print(document);
     cJSON_Delete(document);
-    if (!text)
-        return !cli_fail(EXIT_FAILED, "out of memory");
-    puts(text);
-    free(text);
-    return true;
+    return status == EXIT_SUCCESS;
 }
 
 static bool write_plot(comparison_log *log, const arguments *a)

@@ -9,6 +9,7 @@
 #include <cjson/cJSON.h>
 
 #include "commands.h"
+#include "json_output.h"
 #include "mona.h"
 #include "peak.h"
 #include "telemetry.h"
@@ -120,14 +121,9 @@ static bool print_json(const list *l, bool line)
     cJSON *array = cJSON_CreateArray();
     for (unsigned i = 0; i < l->count; i++)
         cJSON_AddItemToArray(array, describe(&l->devices[i]));
-    char *text = line ? cJSON_PrintUnformatted(array) : cJSON_Print(array);
+    const int status = line ? json_print_line(array) : json_print(array);
     cJSON_Delete(array);
-    if (!text)
-        return cli_fail(0, "out of memory");
-    puts(text);
-    fflush(stdout);
-    free(text);
-    return true;
+    return status == EXIT_SUCCESS;
 }
 
 /* ---- for people ---------------------------------------------------------------------------------

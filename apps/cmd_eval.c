@@ -10,6 +10,7 @@
 
 #include "commands.h"
 #include "image_set.h"
+#include "json_output.h"
 #include "model_source.h"
 #include "models/embedded.h"
 #include "pipeline/model_run.h"
@@ -268,16 +269,6 @@ static void print_tables(const eval_job *job, const cJSON *document)
                     job->denoise ? sizeof denoising / sizeof *denoising : sizeof sr / sizeof *sr);
 }
 
-static int print_json(const cJSON *document)
-{
-    char *text = cJSON_Print(document);
-    if (!text)
-        return cli_fail(EXIT_FAILED, "out of memory");
-    puts(text);
-    free(text);
-    return EXIT_SUCCESS;
-}
-
 /* The model fits the protocol; its scale is known then. */
 static bool check_model(eval_job *job)
 {
@@ -304,7 +295,7 @@ static int evaluate(eval_job *job)
         cJSON_AddNumberToObject(document, "scale", (double)job->scale);
     int status = measure_all(job, document) ? EXIT_SUCCESS : EXIT_FAILED;
     if (status == EXIT_SUCCESS && job->json)
-        status = print_json(document);
+        status = json_print(document);
     else if (status == EXIT_SUCCESS)
         print_tables(job, document);
     cJSON_Delete(document);

@@ -10,6 +10,7 @@
 #include "describe.h"
 #include "formats/file.h"
 #include "formats/onnx_reader.h"
+#include "json_output.h"
 #include "model_source.h"
 #include "models/embedded.h"
 #include "table.h"
@@ -192,16 +193,6 @@ static void print_onnx(const cJSON *document)
 
 /* ------------------------------------------------------------------------------------------- */
 
-static int print_json(const cJSON *document)
-{
-    char *text = cJSON_Print(document);
-    if (!text)
-        return cli_fail(EXIT_FAILED, "out of memory");
-    puts(text);
-    free(text);
-    return EXIT_SUCCESS;
-}
-
 static int run(int argc, char **argv)
 {
     inspect_job job = {0};
@@ -217,7 +208,7 @@ static int run(int argc, char **argv)
         return EXIT_FAILED;
     int status = EXIT_SUCCESS;
     if (job.json)
-        status = print_json(document);
+        status = json_print(document);
     else
         (onnx ? print_onnx : print_model)(document);
     cJSON_Delete(document);

@@ -6,6 +6,7 @@
 
 #include "commands.h"
 #include "formats/operators.h"
+#include "json_output.h"
 #include "table.h"
 
 typedef struct arguments {
@@ -38,16 +39,6 @@ static cJSON *describe(const operator_row *row)
     return entry;
 }
 
-static int print_json(const cJSON *list)
-{
-    char *text = cJSON_Print(list);
-    if (!text)
-        return cli_fail(EXIT_FAILED, "out of memory");
-    puts(text);
-    free(text);
-    return EXIT_SUCCESS;
-}
-
 static int run(int argc, char **argv)
 {
     static const char *const keys[] = {"operator", "since",      "inputs",
@@ -64,7 +55,7 @@ static int run(int argc, char **argv)
             cJSON_AddItemToArray(list, describe(row));
     int status = EXIT_SUCCESS;
     if (a.json)
-        status = print_json(list);
+        status = json_print(list);
     else
         table_print(list, keys, sizeof keys / sizeof *keys);
     cJSON_Delete(list);

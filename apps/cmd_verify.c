@@ -8,6 +8,7 @@
 
 #include "commands.h"
 #include "formats/reference/execute.h"
+#include "json_output.h"
 #include "onnx_source.h"
 #include "verify_engine.h"
 
@@ -138,16 +139,6 @@ static void count(summary *s, const case_result *r)
     s->engine_failed += r->engine.compiled && !r->engine.passed;
 }
 
-static int print_json(cJSON *list)
-{
-    char *text = cJSON_Print(list);
-    if (!text)
-        return cli_fail(EXIT_FAILED, "out of memory");
-    puts(text);
-    free(text);
-    return EXIT_SUCCESS;
-}
-
 static void print_summary(const arguments *a, const summary *s)
 {
     const unsigned cases = s->verdicts[PASSED] + s->verdicts[FAILED] + s->verdicts[REFUSED];
@@ -180,7 +171,7 @@ static int run(int argc, char **argv)
             print_case(folders[i], &r);
     }
     if (ok && a.json)
-        ok = print_json(list) == EXIT_SUCCESS;
+        ok = json_print(list) == EXIT_SUCCESS;
     else if (ok)
         print_summary(&a, &s);
     cJSON_Delete(list);

@@ -10,6 +10,7 @@
 #include <cjson/cJSON.h>
 #include <libavutil/pixdesc.h>
 
+#include "json_output.h"
 #include "options.h"
 #include "pipeline/container.h"
 #include "pipeline/footage.h"
@@ -227,12 +228,10 @@ bool dry_run(const enhance_settings *settings, bool image, bool json)
                 !cli_fail(EXIT_FAILED, "%s", error.text);
     good = good && measure(&t, settings, image);
     cJSON *plan = good ? plan_of(settings, &t, &f, image) : NULL;
-    char *text = plan && json ? cJSON_Print(plan) : NULL;
-    if (text)
-        puts(text);
+    if (json && good)
+        good = json_print(plan) == EXIT_SUCCESS;
     else if (plan)
         print_plan(plan);
-    free(text);
     cJSON_Delete(plan);
     footage_close(&f);
     trial_close(&t);

@@ -6,6 +6,7 @@
 
 #include <libavutil/pixdesc.h>
 
+#include "pixels.h"
 #include "snapshot.h"
 
 typedef struct comparison {
@@ -20,18 +21,8 @@ typedef struct comparison {
 static int plain_format(int format)
 {
     const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(format);
-    switch (format) {
-    case AV_PIX_FMT_YUVJ420P:
-        return AV_PIX_FMT_YUV420P;
-    case AV_PIX_FMT_YUVJ422P:
-        return AV_PIX_FMT_YUV422P;
-    case AV_PIX_FMT_YUVJ444P:
-        return AV_PIX_FMT_YUV444P;
-    default:
-        break;
-    }
     if (quality_takes(format) || !d || !(d->flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL)))
-        return format;
+        return pixels_plain(format);
     const bool alpha = d->flags & (AV_PIX_FMT_FLAG_ALPHA | AV_PIX_FMT_FLAG_PAL);
     return d->comp[0].depth > 8 ? (alpha ? AV_PIX_FMT_GBRAP16 : AV_PIX_FMT_GBRP16)
                                 : (alpha ? AV_PIX_FMT_GBRAP : AV_PIX_FMT_GBRP);

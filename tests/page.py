@@ -180,7 +180,9 @@ def look(browser, path):
     check('and there is a picture beside it', len(colours) > 20, len(colours))
 
 
-def main(page, screenshot):
+def visit(page, look_at):
+    """Calls look_at(browser, the page's data) on an open page, and what every page must be is checked. Returns the
+    exit status."""
     try:
         browser = Browser()
     except (OSError, AttributeError, urllib.error.URLError) as error:
@@ -188,13 +190,7 @@ def main(page, screenshot):
         return 3
     try:
         browser.call('/url', {'url': 'file://' + page})
-        data = json.loads(browser.run('return document.getElementById("data").textContent'))
-        slider(browser)
-        pictures(browser, data)
-        chart(browser, data)
-        facts(browser, data)
-        browser.run('document.querySelector("#views button").click()')
-        look(browser, screenshot)
+        look_at(browser, json.loads(browser.run('return document.getElementById("data").textContent')))
         loaded = browser.run('return performance.getEntriesByType("resource").filter(e => !e.name.startsWith("data:")).length')
         check('nothing was loaded from anywhere', loaded == 0, loaded)
         wide = browser.run('return document.documentElement.scrollWidth > innerWidth')
@@ -204,6 +200,18 @@ def main(page, screenshot):
     finally:
         browser.close()
     return 0
+
+
+def main(page, screenshot):
+    def look_at(browser, data):
+        slider(browser)
+        pictures(browser, data)
+        chart(browser, data)
+        facts(browser, data)
+        browser.run('document.querySelector("#views button").click()')
+        look(browser, screenshot)
+
+    return visit(page, look_at)
 
 
 if __name__ == '__main__':

@@ -7,6 +7,7 @@
 #include "model_format.h"
 #include "mona.h"
 #include "pipeline/bound.h"
+#include "tests/seal.h"
 
 enum { MAX_ARENA = 1 << 26, MAX_WORK = 1 << 24 };
 
@@ -56,16 +57,6 @@ static void survive(const uint8_t *bytes, size_t size)
     if (memory && !mona_plan_make(&plan, memory, &model, &config))
         run_plan(plan, inputs, mona_model_output_count(&model));
     free(memory);
-}
-
-static void seal(uint8_t *bytes, size_t size)
-{
-    mona_file_header h;
-    memcpy(&h, bytes, sizeof h);
-    h.crc32 = 0;
-    memcpy(bytes, &h, sizeof h);
-    h.crc32 = mona_crc32(0, bytes, size);
-    memcpy(bytes, &h, sizeof h);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

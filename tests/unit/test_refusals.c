@@ -1,6 +1,7 @@
 /* Models that cannot be compiled are refused by name, and damaged ones, ONNX or .mona, do no harm.
  */
 #include "compiler_check.h"
+#include "tests/seal.h"
 
 /* ---- damage ------------------------------------------------------------------------------- */
 
@@ -38,16 +39,6 @@ static bool survive(const uint8_t *bytes, size_t size)
     }
     free(memory);
     return ran;
-}
-
-static void seal(uint8_t *bytes, size_t size)
-{
-    mona_file_header h;
-    memcpy(&h, bytes, sizeof h);
-    h.crc32 = 0;
-    memcpy(bytes, &h, sizeof h);
-    h.crc32 = mona_crc32(0, bytes, size);
-    memcpy(bytes, &h, sizeof h);
 }
 
 /* Every byte of a compiled model in turn: refused by the checksum, and harmless with the checksum
