@@ -19,6 +19,14 @@ for model in sr_x2_fast denoise_fast; do
     same "$model: its time is called modelled" $? 0
 done
 
+# What a frame of 1920x1080 takes to 3840x2160: luma, two chroma planes, the denoiser on the result.
+total=$(for run in "sr_x2_fast 1920x1080" "bicubic_x2 960x540" "bicubic_x2 960x540" "denoise_fast 3840x2160"; do
+    "$mona" bench "${run% *}" --device model310 --size "${run#* }" --json | sed -n 's/.*"modelled_ms":\([0-9.]*\).*/\1/p'
+done | awk '{ ms += $1 } END { print NR, ms }')
+echo "# 1080p to 4K, enlarged and denoised: ${total#* } ms, modelled"
+same "1080p to 4K, enlarged and denoised, takes less than 20 ms, modelled" \
+    "$(echo "$total" | awk '{ print ($1 == 4 && $2 < 20) }')" 1
+
 succeeds "a timeline is written" sh -c "'$mona' bench sr_x2_fast --device model310 --size 64x36 \
     --trace '$tmp/trace.json' --plot '$tmp/plot.svg' > '$tmp/text'"
 same "every figure of the report is called modelled" \
