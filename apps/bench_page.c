@@ -1,7 +1,6 @@
 #include "bench_page.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "options.h"
 #include "page.h"
@@ -12,10 +11,8 @@ extern const char bench_page[];
 
 static bool put_page(FILE *f, const cJSON *result)
 {
-    static const char mark[] = "<!--DATA-->";
-    const char *at = strstr(bench_page, mark);
-    fwrite(bench_page, 1, (size_t)(at - bench_page), f);
-    return page_put_json(f, result) && fputs(at + strlen(mark), f) >= 0;
+    const char *rest = page_put_until(f, page_put_style(f, bench_page), "<!--DATA-->");
+    return page_put_json(f, result) && fputs(rest, f) >= 0;
 }
 
 bool bench_page_save(const cJSON *result, const char *path)

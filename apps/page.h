@@ -1,12 +1,17 @@
 /* Pages of HTML that carry their own data. */
-#ifndef PAGE_H
-#define PAGE_H
+#ifndef MONA_PAGE_H
+#define MONA_PAGE_H
 
 #include <stdbool.h>
 #include <stdio.h>
 
 #include <cjson/cJSON.h>
 
+/* Writes a page up to a mark, which must be in it; returns what follows the mark. */
+const char *page_put_until(FILE *f, const char *page, const char *mark);
+/* Up to where the page wants the style that all pages have in common, and that style; returns the
+ * rest. */
+const char *page_put_style(FILE *f, const char *page);
 /* Writes JSON inside an element of HTML: nothing in it looks like a tag. False: out of memory. */
 bool page_put_json(FILE *f, const cJSON *document);
 

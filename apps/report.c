@@ -196,17 +196,11 @@ static bool put_chart(FILE *f, const report *r, comparison_log *log)
 
 static bool put_page(FILE *f, const report *r, comparison_log *log)
 {
-    static const char chart_mark[] = "<!--CHART-->", data_mark[] = "<!--DATA-->";
-    const char *chart_at = strstr(report_page, chart_mark);
-    const char *after_chart = chart_at + strlen(chart_mark);
-    const char *data_at = strstr(after_chart, data_mark);
-    fwrite(report_page, 1, (size_t)(chart_at - report_page), f);
+    const char *rest = page_put_until(f, page_put_style(f, report_page), "<!--CHART-->");
     if (!put_chart(f, r, log))
         return false;
-    fwrite(after_chart, 1, (size_t)(data_at - after_chart), f);
-    if (!put_json(f, r, log))
-        return false;
-    return fputs(data_at + strlen(data_mark), f) >= 0;
+    rest = page_put_until(f, rest, "<!--DATA-->");
+    return put_json(f, r, log) && fputs(rest, f) >= 0;
 }
 
 bool report_write(const report *r, comparison_log *log, const char *path)
