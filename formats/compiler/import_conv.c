@@ -44,9 +44,24 @@ static bool read_weights(importer *im, const onnx_node *node, uint32_t channels,
     return conv->bias ? true : format_fail(im->error, "out of memory");
 }
 
+bool import_add_conv(importer *im, const onnx_node *node, const graph_conv *conv, uint32_t x,
+                     uint32_t outputs)
+{
+    uint32_t size[2];
+    if (!import_window_size(im, node, &conv->window, &im->g->values[x], false, size))
+        return false;
+    graph_node *made = import_node(im, node, 0, GRAPH_CONV, outputs, size[0], size[1]);
+    if (!made)
+        return false;
+    made->input_count = 1;
+    made->inputs[0] = x;
+    made->conv = *conv;
+    return true;
+}
+
 bool import_conv(importer *im, const onnx_node *node)
 {
-    uint32_t x, outputs = 0, shape[2], size[2];
+    uint32_t x, outputs = 0, shape[2];
     if (!import_channels(im, node, 0, &x))
         return false;
     const graph_value source = im->g->values[x];
@@ -59,15 +74,7 @@ bool import_conv(importer *im, const onnx_node *node)
     if (shape[0] && (shape[0] != kernel[0] || shape[1] != kernel[1]))
         return import_fail(im, node, "has kernel_shape %ux%u and weights of %ux%u", shape[0],
                            shape[1], kernel[0], kernel[1]);
-    if (!import_window_size(im, node, &conv.window, &source, false, size))
-        return false;
-    graph_node *made = import_node(im, node, 0, GRAPH_CONV, outputs, size[0], size[1]);
-    if (!made)
-        return false;
-    made->input_count = 1;
-    made->inputs[0] = x;
-    made->conv = conv;
-    return true;
+    return import_add_conv(im, node, &conv, x, outputs);
 }
 
 /* y = scale * (x - mean) / sqrt(variance + epsilon) + bias, as one multiply-add a channel. */

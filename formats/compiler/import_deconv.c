@@ -74,7 +74,7 @@ static bool turn_pads(importer *im, const onnx_node *node, graph_window *w)
 
 bool import_conv_transpose(importer *im, const onnx_node *node)
 {
-    uint32_t x, outputs = 0, size[2];
+    uint32_t x, outputs = 0;
     if (!import_tensor(im, node, 0, &x))
         return false;
     const graph_value source = im->g->values[x];
@@ -83,14 +83,7 @@ bool import_conv_transpose(importer *im, const onnx_node *node)
         !import_text_is(node, "auto_pad", "NOTSET", "NOTSET"))
         return import_fail(im, node, "asks for output_shape or auto_pad; supported are pads");
     if (!read_weights(im, node, source.channels, &conv, &outputs) ||
-        !import_window(im, node, &source, &conv.window) || !turn_pads(im, node, &conv.window) ||
-        !import_window_size(im, node, &conv.window, &source, false, size))
+        !import_window(im, node, &source, &conv.window) || !turn_pads(im, node, &conv.window))
         return false;
-    graph_node *made = import_node(im, node, 0, GRAPH_CONV, outputs, size[0], size[1]);
-    if (!made)
-        return false;
-    made->input_count = 1;
-    made->inputs[0] = x;
-    made->conv = conv;
-    return true;
+    return import_add_conv(im, node, &conv, x, outputs);
 }

@@ -91,6 +91,10 @@ graph_node *import_node(importer *im, const onnx_node *node, size_t i, graph_kin
 graph_node *import_node_like(importer *im, const onnx_node *node, graph_kind kind, uint32_t like);
 /* The same with a value of its own, which is not an output of the ONNX node. */
 graph_node *import_inner_like(importer *im, const onnx_node *node, graph_kind kind, uint32_t like);
+/* Adds a convolution of value x, whose window, weights and bias are set, as the node's output. */
+bool import_add_conv(importer *im, const onnx_node *node, const graph_conv *conv, uint32_t x,
+                     uint32_t outputs);
+
 /* ---- operators (import_*.c) ---- */
 operator_import import_conv, import_batch_norm, import_relu, import_leaky_relu, import_prelu,
     import_clip, import_add, import_sub, import_mul, import_div, import_concat, import_slice,

@@ -127,4 +127,20 @@ static inline uint8_t *builder_finish(model_builder *b, size_t *size)
     return bytes;
 }
 
+/* The window of a plain 3x3 convolution; weights, bias and scales are still to be set. */
+static inline mona_file_conv builder_conv_3x3(void)
+{
+    return (mona_file_conv){.kernel_h = 3,
+                            .kernel_w = 3,
+                            .stride_h = 1,
+                            .stride_w = 1,
+                            .dilation_h = 1,
+                            .dilation_w = 1,
+                            .pad_top = 1,
+                            .pad_left = 1,
+                            .pad_bottom = 1,
+                            .pad_right = 1,
+                            .groups = 1};
+}
+
 #endif

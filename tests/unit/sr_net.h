@@ -85,13 +85,10 @@ static inline uint8_t *sr_net_model(const sr_net *n, size_t *size)
         const uint32_t inputs[2] = {source, last ? luma : features};
         mona_file_op *op = builder_op(b, MONA_OP_CONV, made, adds ? 2 : 1, inputs);
         op->epilogue.activation = last ? MONA_ACT_NONE : MONA_ACT_RELU;
-        op->conv = (mona_file_conv){
-            .kernel_h = 3, .kernel_w = 3, .stride_h = 1, .stride_w = 1,
-            .dilation_h = 1, .dilation_w = 1,
-            .pad_top = 1, .pad_left = 1, .pad_bottom = 1, .pad_right = 1, .groups = 1,
-            .weights = builder_data(b, p->weights, (size_t)(p->in * p->out * 9)),
-            .bias = builder_data(b, p->bias, (size_t)p->out * 4),
-            .scales = builder_data(b, p->scale, (size_t)p->out * 2)};
+        op->conv = builder_conv_3x3();
+        op->conv.weights = builder_data(b, p->weights, (size_t)(p->in * p->out * 9));
+        op->conv.bias = builder_data(b, p->bias, (size_t)p->out * 4);
+        op->conv.scales = builder_data(b, p->scale, (size_t)p->out * 2);
         source = made;
         features = l ? features : made;
     }

@@ -97,18 +97,8 @@ static mona_file_op *add_conv(model_builder *b, uint32_t from, uint32_t residual
     static const uint16_t scale = 0x3c00;
     const uint32_t in[] = {from, residual};
     mona_file_op *conv = builder_op(b, MONA_OP_CONV, to, residual == MONA_NONE ? 1 : 2, in);
-    conv->conv = (mona_file_conv){.kernel_h = 3,
-                                  .kernel_w = 3,
-                                  .stride_h = 1,
-                                  .stride_w = 1,
-                                  .dilation_h = 1,
-                                  .dilation_w = 1,
-                                  .pad_top = 1,
-                                  .pad_left = 1,
-                                  .pad_bottom = 1,
-                                  .pad_right = 1,
-                                  .groups = 1,
-                                  .bias = MONA_NONE};
+    conv->conv = builder_conv_3x3();
+    conv->conv.bias = MONA_NONE;
     conv->conv.weights = builder_data(b, weights, sizeof weights);
     conv->conv.scales = builder_data(b, &scale, sizeof scale);
     return conv;

@@ -63,17 +63,7 @@ static uint8_t *model_of(const yuv_net *n, size_t *size)
         load->load.scale[i] = n->fp16 ? 0x1c04 : 0x3c00; /* 1/255 as fp16 */
     }
     mona_file_op *conv = builder_op(b, MONA_OP_CONV, maps[1], 2, packed);
-    conv->conv = (mona_file_conv){.kernel_h = 3,
-                                  .kernel_w = 3,
-                                  .stride_h = 1,
-                                  .stride_w = 1,
-                                  .dilation_h = 1,
-                                  .dilation_w = 1,
-                                  .pad_top = 1,
-                                  .pad_left = 1,
-                                  .pad_bottom = 1,
-                                  .pad_right = 1,
-                                  .groups = 1};
+    conv->conv = builder_conv_3x3();
     conv->conv.weights = n->fp16 ? builder_data(b, n->weights16, sizeof n->weights16)
                                  : builder_data(b, n->weights8, sizeof n->weights8);
     conv->conv.bias = n->fp16 ? builder_data(b, n->bias16, sizeof n->bias16)
