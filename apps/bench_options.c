@@ -1,5 +1,6 @@
 #include "bench_options.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,25 @@ static bool read_warm_up(const char *text, long *frames)
     cli_fail(0, "--warmup: expected auto or a whole number from 0 to %d, found '%s'", SAMPLING_MAX,
              text);
     return false;
+}
+
+/* "4", or "1..4". */
+static bool read_streams(const char *text, stream_range *streams)
+{
+    int end = 0;
+    *streams = (stream_range){0};
+    if (!text)
+        return true;
+    if (sscanf(text, "%3u%n", &streams->first, &end) == 1 && !text[end])
+        streams->last = streams->first;
+    else if (sscanf(text, "%3u..%3u%n", &streams->first, &streams->last, &end) != 2 || text[end])
+        streams->last = 0;
+    return (streams->first && streams->first <= streams->last &&
+            streams->last <= MONA_MAX_THREADS) ||
+           cli_fail(0,
+                    "--streams: expected a number from 1 to %d or a range such as 1..4, found "
+                    "'%s'",
+                    MONA_MAX_THREADS, text);
 }
 
 static bool read_sampling(const bench_arguments *a, sampling *how)
@@ -61,7 +81,8 @@ static bool read_config(const bench_arguments *a, mona_config *config)
 bool bench_options_read(bench_request *b)
 {
     const bench_arguments *a = &b->arguments;
-    return read_config(a, &b->config) && read_sampling(a, &b->how) && read_rules(a, &b->rules);
+    return read_config(a, &b->config) && read_streams(a->streams, &b->streams) &&
+           read_sampling(a, &b->how) && read_rules(a, &b->rules);
 }
 
 /* ---- the table --------------------------------------------------------------------------------
@@ -77,9 +98,8 @@ static const option options[] = {
     {"--size", NULL, OPTION_STRING, FIELD(size), "WxH", running, .help = "size of the first input"},
     {"--threads", "-t", OPTION_WHOLE, FIELD(threads), "N", running,
      .help = "threads (default 0: one per core)", .maximum = MONA_MAX_THREADS},
-    {"--streams", NULL, OPTION_WHOLE, FIELD(streams), "N", running,
-     .help = "so many frames at once, each on its share of the cores, with one copy of the weights",
-     .minimum = 1, .maximum = MONA_MAX_THREADS},
+    {"--streams", NULL, OPTION_STRING, FIELD(streams), "N|A..B", running,
+     .help = "so many streams with one copy of the weights, in turns; or each number from A to B"},
     OPTION_DEVICE(FIELD(device), running),
     OPTION_CPU(FIELD(cpu), running),
     {"--strip-rows", NULL, OPTION_WHOLE, FIELD(strip_rows), "N", running,
@@ -146,7 +166,7 @@ const command command_bench = {
                 "mona bench sr_x2_fast --size 1920x1080 --device model310 --plot strip.svg\n"
                 "mona bench sr_x2_fast --size 1920x1080 --layers\n"
                 "mona bench --pipeline clip.mp4 --fps 30  # deadlines missed at a camera's pace\n"
-                "mona bench sr_x2_fast --size 960x540 --streams 4\n"
+                "mona bench sr_x2_fast --size 960x540 --streams 1..4\n"
                 "mona bench sr_x2_fast --size 640x360 --layers --html page.html\n"
                 "mona bench --peak  # what this machine can do at most\n",
     .options = options,

@@ -2,6 +2,7 @@
 #ifndef BENCH_OPTIONS_H
 #define BENCH_OPTIONS_H
 
+#include "bench_streams.h"
 #include "mona.h"
 #include "options.h"
 #include "sampling.h"
@@ -9,9 +10,9 @@
 
 typedef struct bench_arguments {
     const char *model, *size, *cpu, *device, *trace, *plot;
-    const char *pipeline, *stages, *preset;
+    const char *pipeline, *stages, *preset, *streams;
     const char *warm_up, *duration, *budget, *old, *regression, *samples, *html;
-    long threads, streams, iterations, strip_rows, tile_columns;
+    long threads, iterations, strip_rows, tile_columns;
     double percentile, fps;
     bool json, csv, peak, layers, ablate;
 } bench_arguments;
@@ -19,6 +20,7 @@ typedef struct bench_arguments {
 typedef struct bench_request {
     bench_arguments arguments;
     mona_config config;
+    stream_range streams;
     sampling how;
     verdict_rules rules;
 } bench_request;

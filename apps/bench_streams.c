@@ -1,5 +1,6 @@
 #include "bench_streams.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -10,6 +11,7 @@
 #include "model_format.h"
 #include "options.h"
 #include "provenance.h"
+#include "turnstile.h"
 
 enum { WARM_UP = 5, SECONDS = 5 };
 
@@ -18,7 +20,7 @@ struct group;
 typedef struct stream {
     struct group *group;
     bench_session session;
-    samples times;
+    samples times, waits;
     pthread_t thread;
     bool started, failed;
 } stream;
@@ -27,6 +29,7 @@ typedef struct group {
     const bench_model_job *job;
     stream *streams;
     unsigned count;
+    turnstile turns;   /* as many at once as the cores have room for */
     atomic_uint ready; /* streams that have warmed up */
     atomic_bool go, stop;
     size_t resident; /* bytes the process grew by for all streams but the first */
@@ -41,6 +44,20 @@ static bool keep_going(const group *g, const stream *s, uint64_t start)
            (seconds <= 0 || 1e-9 * (double)(clock_ns() - start) < seconds);
 }
 
+/* A frame's time is from when the stream has it until it is done, the wait for its turn included.
+ */
+static bool take_turn(stream *s)
+{
+    group *g = s->group;
+    const uint64_t begin = clock_ns();
+    turnstile_enter(&g->turns);
+    const uint64_t turn = clock_ns();
+    const bool done = bench_session_run(&s->session, g->job->name);
+    turnstile_leave(&g->turns);
+    return done && samples_add(&s->times, 1e-6 * (double)(clock_ns() - begin)) &&
+           samples_add(&s->waits, 1e-6 * (double)(turn - begin));
+}
+
 /* All begin together, and the first to end ends all, so that none runs alone. */
 static void *run_stream(void *argument)
 {
@@ -53,11 +70,8 @@ static void *run_stream(void *argument)
     while (!atomic_load(&g->go))
         usleep(1000);
     const uint64_t start = clock_ns();
-    while (!s->failed && keep_going(g, s, start)) {
-        const uint64_t begin = clock_ns();
-        s->failed = !bench_session_run(&s->session, name) ||
-                    !samples_add(&s->times, 1e-6 * (double)(clock_ns() - begin));
-    }
+    while (!s->failed && keep_going(g, s, start))
+        s->failed = !take_turn(s);
     atomic_store(&g->stop, true);
     return NULL;
 }
@@ -73,11 +87,23 @@ static size_t resident_now(void)
     return resident * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* The first stream owns the weights. Each has run a frame before memory is looked at. */
+static unsigned cores_of(const mona_device *device)
+{
+    mona_device_properties properties = {.cores = 1};
+    mona_device_query(device, &properties);
+    return properties.cores;
+}
+
+/* The first stream owns the weights. Each has run a frame before memory is looked at. A turn has
+ * all cores unless told otherwise: whatever disturbs one stream's frame then holds up the others'
+ * as much. Several at once of fewer threads each are no faster together, and less alike. */
 static bool open_streams(group *g)
 {
+    const unsigned cores = cores_of(g->job->config->device);
     mona_config config = *g->job->config;
     size_t before = 0;
+    turnstile_open(&g->turns,
+                   config.threads && config.threads < cores ? cores / config.threads : 1);
     for (unsigned i = 0; i < g->count; i++) {
         stream *s = &g->streams[i];
         s->group = g;
@@ -117,29 +143,47 @@ static bool run_streams(group *g, machine_moment *before, machine_moment *after)
 /* ---- the result -------------------------------------------------------------------------------
  */
 
+static bool add_stream(cJSON *list, const group *g, const stream *s, double seconds)
+{
+    cJSON *o = cJSON_CreateObject();
+    cJSON_AddItemToArray(list, o);
+    if (!result_add_statistics(o, s->times.ms, s->times.count) ||
+        !result_add_statistics(cJSON_AddObjectToObject(o, "wait"), s->waits.ms, s->waits.count))
+        return false;
+    result_add_number(o, "fps", (double)s->times.count / seconds);
+    result_add_crc(o, "output_crc32", bench_session_crc(&s->session, g->job->model));
+    return true;
+}
+
+/* The least of a figure of the streams' over the most of it. */
+static double evenness(const cJSON *list, const char *key)
+{
+    double least = INFINITY, most = 0;
+    const cJSON *o;
+    cJSON_ArrayForEach(o, list)
+    {
+        least = fmin(least, result_number(o, key));
+        most = fmax(most, result_number(o, key));
+    }
+    return most > 0 ? least / most : 0;
+}
+
 static bool add_streams(cJSON *result, const group *g, samples *all)
 {
     cJSON *list = cJSON_AddArrayToObject(result, "each");
     const double seconds = all->after.wall - all->before.wall;
-    size_t fewest = SIZE_MAX, most = 0, sum = 0;
     for (unsigned i = 0; i < g->count; i++) {
         const samples *own = &g->streams[i].times;
-        cJSON *o = cJSON_CreateObject();
-        cJSON_AddItemToArray(list, o);
-        if (!result_add_statistics(o, own->ms, own->count))
+        if (!add_stream(list, g, &g->streams[i], seconds))
             return false;
-        result_add_number(o, "fps", (double)own->count / seconds);
-        result_add_crc(o, "output_crc32", bench_session_crc(&g->streams[i].session, g->job->model));
-        fewest = own->count < fewest ? own->count : fewest;
-        most = own->count > most ? own->count : most;
-        sum += own->count;
         for (size_t f = 0; f < own->count; f++)
             if (!samples_add(all, own->ms[f]))
                 return false;
     }
-    result_add_number(result, "fairness", (double)fewest / (double)(most ? most : 1));
-    result_add_number(result, "fps", (double)sum / seconds);
-    return sum || cli_fail(0, "no stream has made a frame in its time");
+    result_add_number(result, "fairness", evenness(list, "iterations"));
+    result_add_number(result, "p99_fairness", evenness(list, "p99_ms"));
+    result_add_number(result, "fps", (double)all->count / seconds);
+    return all->count || cli_fail(0, "no stream has made a frame in its time");
 }
 
 static void describe(cJSON *result, const group *g)
@@ -157,6 +201,7 @@ static void describe(cJSON *result, const group *g)
     cJSON_AddStringToObject(result, "isa", mona_plan_isa(first));
     cJSON_AddNumberToObject(result, "threads", mona_plan_threads(first));
     cJSON_AddNumberToObject(result, "streams", g->count);
+    cJSON_AddNumberToObject(result, "at_once", g->turns.places);
     cJSON_AddNumberToObject(result, "arena_bytes", (double)mona_plan_arena_bytes(first));
     if (g->count > 1) {
         cJSON_AddNumberToObject(result, "added_bytes", (double)mona_plan_arena_bytes(last));
@@ -184,11 +229,14 @@ static void close_streams(group *g)
     for (unsigned i = g->count; g->streams && i-- > 0;) {
         bench_session_close(&g->streams[i].session);
         samples_free(&g->streams[i].times);
+        samples_free(&g->streams[i].waits);
     }
     free(g->streams);
+    if (g->turns.places)
+        turnstile_close(&g->turns);
 }
 
-cJSON *bench_streams(const bench_model_job *job, unsigned streams)
+static cJSON *run_so_many(const bench_model_job *job, unsigned streams)
 {
     group g = {.job = job, .count = streams, .streams = calloc(streams, sizeof *g.streams)};
     samples all = {.settled = true, .warm_up = WARM_UP};
@@ -207,25 +255,70 @@ cJSON *bench_streams(const bench_model_job *job, unsigned streams)
     return result;
 }
 
-void bench_streams_print(const cJSON *result)
+static cJSON *scan_row(const cJSON *result)
 {
-    const cJSON *each = cJSON_GetObjectItemCaseSensitive(result, "each"), *o;
-    const double threads = result_number(result, "threads");
+    static const char *const keys[] = {"streams", "threads", "at_once",  "fps",         "p50_ms",
+                                       "p99_ms",  "max_ms",  "fairness", "p99_fairness"};
+    cJSON *row = cJSON_CreateObject();
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        cJSON_AddNumberToObject(row, keys[i], result_number(result, keys[i]));
+    cJSON_AddNumberToObject(row, "arena_bytes",
+                            result_number(result, "arena_bytes") +
+                                (result_number(result, "streams") - 1) *
+                                    result_number(result, "added_bytes"));
+    return row;
+}
+
+cJSON *bench_streams(const bench_model_job *job, stream_range streams)
+{
+    cJSON *result = NULL, *scan = cJSON_CreateArray();
+    for (unsigned n = streams.first; n <= streams.last; n++) {
+        cJSON_Delete(result);
+        result = run_so_many(job, n);
+        if (!result)
+            break;
+        cJSON_AddItemToArray(scan, scan_row(result));
+    }
+    if (result && streams.last > streams.first)
+        cJSON_AddItemToObject(result, "scan", scan);
+    else
+        cJSON_Delete(scan);
+    return result;
+}
+
+/* ---- for people -------------------------------------------------------------------------------
+ */
+
+static void print_each(const cJSON *result)
+{
+    const cJSON *o;
     int number = 0;
-    printf("%s at %.0fx%.0f, %s, %.0f streams of %.0f thread%s\n",
-           cJSON_GetObjectItemCaseSensitive(result, "model")->valuestring,
-           result_number(result, "width"), result_number(result, "height"),
-           cJSON_GetObjectItemCaseSensitive(result, "isa")->valuestring,
-           result_number(result, "streams"), threads, threads > 1 ? "s" : "");
-    printf("  %-8s %8s %9s %9s %9s %9s %9s %9s\n", "stream", "frames", "a second", "p50, ms", "p90",
-           "p99", "max", "std dev");
-    cJSON_ArrayForEach(o, each)
-        printf("  %-8d %8.0f %9.2f %9.3f %9.3f %9.3f %9.3f %9.3f\n", ++number,
+    printf("  %-8s %8s %9s %9s %9s %9s %9s %9s %9s\n", "stream", "frames", "a second", "p50, ms",
+           "p90", "p99", "max", "std dev", "wait p50");
+    cJSON_ArrayForEach(o, cJSON_GetObjectItemCaseSensitive(result, "each"))
+        printf("  %-8d %8.0f %9.2f %9.3f %9.3f %9.3f %9.3f %9.3f %9.3f\n", ++number,
                result_number(o, "iterations"), result_number(o, "fps"), result_number(o, "p50_ms"),
                result_number(o, "p90_ms"), result_number(o, "p99_ms"), result_number(o, "max_ms"),
-               result_number(o, "stddev_ms"));
-    printf("  together   %.2f frames a second; the slowest stream makes %.1f %% of the fastest's\n",
-           result_number(result, "fps"), 100 * result_number(result, "fairness"));
+               result_number(o, "stddev_ms"),
+               result_number(cJSON_GetObjectItemCaseSensitive(o, "wait"), "p50_ms"));
+}
+
+static void print_scan(const cJSON *scan)
+{
+    const cJSON *o;
+    if (!scan)
+        return;
+    printf("  %-8s %9s %9s %9s %9s %7s %10s %12s\n", "streams", "a second", "p50, ms", "p99", "max",
+           "even by", "p99 within", "arena bytes");
+    cJSON_ArrayForEach(o, scan) printf(
+        "  %-8.0f %9.2f %9.3f %9.3f %9.3f %6.1f%% %9.1f%% %12.0f\n", result_number(o, "streams"),
+        result_number(o, "fps"), result_number(o, "p50_ms"), result_number(o, "p99_ms"),
+        result_number(o, "max_ms"), 100 * result_number(o, "fairness"),
+        100 * (1 - result_number(o, "p99_fairness")), result_number(o, "arena_bytes"));
+}
+
+static void print_memory(const cJSON *result)
+{
     printf("  memory     %.0f bytes of arena for the first stream",
            result_number(result, "arena_bytes"));
     if (cJSON_GetObjectItemCaseSensitive(result, "added_bytes"))
@@ -234,4 +327,22 @@ void bench_streams_print(const cJSON *result)
                result_number(result, "added_bytes"), result_number(result, "plane_bytes"),
                result_number(result, "plan_bytes"), result_number(result, "resident_bytes"));
     putchar('\n');
+}
+
+void bench_streams_print(const cJSON *result)
+{
+    const double threads = result_number(result, "threads");
+    printf("%s at %.0fx%.0f, %s, %.0f streams of %.0f thread%s, %.0f at once\n",
+           cJSON_GetObjectItemCaseSensitive(result, "model")->valuestring,
+           result_number(result, "width"), result_number(result, "height"),
+           cJSON_GetObjectItemCaseSensitive(result, "isa")->valuestring,
+           result_number(result, "streams"), threads, threads > 1 ? "s" : "",
+           result_number(result, "at_once"));
+    print_each(result);
+    printf("  together   %.2f frames a second; the slowest stream makes %.1f %% of the fastest's, "
+           "the lowest p99 is %.1f %% of the highest\n",
+           result_number(result, "fps"), 100 * result_number(result, "fairness"),
+           100 * result_number(result, "p99_fairness"));
+    print_memory(result);
+    print_scan(cJSON_GetObjectItemCaseSensitive(result, "scan"));
 }

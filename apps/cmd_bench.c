@@ -55,22 +55,8 @@ static int conclude(const bench_request *b, cJSON *result, void (*print)(const c
     return done && pass ? EXIT_SUCCESS : EXIT_FAILED;
 }
 
-/* Streams share the cores among them, unless told otherwise. */
-static mona_config config_of(const bench_request *b)
-{
-    mona_config config = b->config;
-    mona_device_properties device = {.cores = 1};
-    mona_device_query(config.device, &device);
-    if (b->arguments.streams && !config.threads) {
-        const unsigned share = device.cores / (unsigned)b->arguments.streams;
-        config.threads = share ? share : 1;
-    }
-    return config;
-}
-
 static int run_model(const bench_request *b)
 {
-    const mona_config config = config_of(b);
     const char *name = b->arguments.model;
     const bool inside = embedded_model_find(name) != NULL;
     model_source source = {0};
@@ -83,11 +69,11 @@ static int run_model(const bench_request *b)
         status = modelled_bench(name, model, &b->config, &wanted) ? EXIT_SUCCESS : EXIT_FAILED;
     } else {
         const bench_model_job job = {
-            name, model, &config, b->how, b->rules.percentile, b->arguments.layers};
-        const unsigned streams = (unsigned)b->arguments.streams;
+            name, model, &b->config, b->how, b->rules.percentile, b->arguments.layers};
+        const bool streams = b->streams.last;
         const bool ablate = b->arguments.ablate;
         cJSON *result = ablate    ? bench_ablate(&job)
-                        : streams ? bench_streams(&job, streams)
+                        : streams ? bench_streams(&job, b->streams)
                                   : bench_model(&job);
         if (result)
             status = conclude(b, result,

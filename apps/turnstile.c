@@ -1,0 +1,31 @@
+#include "turnstile.h"
+
+void turnstile_open(turnstile *t, unsigned places)
+{
+    *t = (turnstile){.places = places};
+    pthread_mutex_init(&t->lock, NULL);
+    pthread_cond_init(&t->moved, NULL);
+}
+
+void turnstile_close(turnstile *t)
+{
+    pthread_cond_destroy(&t->moved);
+    pthread_mutex_destroy(&t->lock);
+}
+
+void turnstile_enter(turnstile *t)
+{
+    pthread_mutex_lock(&t->lock);
+    const uint64_t ticket = t->tickets++;
+    while (ticket >= t->left + t->places)
+        pthread_cond_wait(&t->moved, &t->lock);
+    pthread_mutex_unlock(&t->lock);
+}
+
+void turnstile_leave(turnstile *t)
+{
+    pthread_mutex_lock(&t->lock);
+    t->left++;
+    pthread_cond_broadcast(&t->moved);
+    pthread_mutex_unlock(&t->lock);
+}
