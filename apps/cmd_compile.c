@@ -6,13 +6,14 @@
 
 #include "calibration.h"
 #include "commands.h"
+#include "formats/file.h"
 #include "onnx_source.h"
 #include "pipeline/bound.h"
 #include "planes.h"
 #include "save.h"
 
 typedef struct compile_job {
-    const char *input, *output, *precision, *input_type, *output_type, *name;
+    const char *input, *output, *precision, *input_type, *output_type, *name, *fusion;
     option_list calibrate, dims;
     long images, bits;
     double range, offset_h, offset_w;
@@ -38,6 +39,21 @@ static bool parse_type(const char *option, const char *text, bool *has, mona_typ
            !cli_fail(EXIT_USAGE, "%s: expected u8, s8, f16 or u16, found '%s'", option, text);
 }
 
+static bool read_fusion(compile_job *job)
+{
+    enum { MAX_RULES_BYTES = 1 << 20 };
+    format_error error = {0};
+    uint8_t *text;
+    size_t size;
+    if (!job->fusion)
+        return true;
+    if (!file_read(job->fusion, "a file of fusion rules", MAX_RULES_BYTES, &text, &size, &error))
+        return !cli_fail(EXIT_FAILED, "%s", error.text);
+    const bool ok = fusion_read(&job->options.fusion, (const char *)text, size, &error);
+    free(text);
+    return ok || !cli_fail(EXIT_FAILED, "%s: %s", job->fusion, error.text);
+}
+
 static bool check_options(compile_job *job)
 {
     compiler_options *o = &job->options;
@@ -53,7 +69,8 @@ static bool check_options(compile_job *job)
     o->resize_offset[1] = (float)job->offset_w;
     o->name = job->name;
     return parse_type("--input-type", job->input_type, &o->has_input_type, &o->input_type) &&
-           parse_type("--output-type", job->output_type, &o->has_output_type, &o->output_type);
+           parse_type("--output-type", job->output_type, &o->has_output_type, &o->output_type) &&
+           read_fusion(job);
 }
 
 static options_result read_options(compile_job *job, int argc, char **argv)
@@ -255,6 +272,8 @@ static const option options[] = {
      .help = "take frames of any size even if the model names one"},
     {"--dim", NULL, OPTION_LIST, offsetof(compile_job, dims), "NAME=N", model_group,
      .help = "size of the sides that the model calls NAME; repeatable"},
+    {"--fusion", NULL, OPTION_FILE, offsetof(compile_job, fusion), "FILE", model_group,
+     .help = "lines NAME:on or NAME:off for rules that mona ops --fusion lists, or for all"},
     {"--resize-offset-h", NULL, OPTION_NUMBER, offsetof(compile_job, offset_h), "X", model_group,
      .help = "added to the input row of every Resize", .initial = "0", .minimum = -1, .maximum = 1},
     {"--resize-offset-w", NULL, OPTION_NUMBER, offsetof(compile_job, offset_w), "X", model_group,
@@ -284,8 +303,10 @@ const command command_compile = {
     .description = "Turns an ONNX model into a .mona model. Batch normalisation, activations, "
                    "additions and pixel shuffles are merged into the operators before or after "
                    "them.",
-    .examples = "mona compile net.onnx -o net.mona  # FP16\n"
-                "mona compile net.onnx -o net.mona --calibrate photos/  # INT8\n",
+    .examples =
+        "mona compile net.onnx -o net.mona  # FP16\n"
+        "mona compile net.onnx -o net.mona --calibrate photos/  # INT8\n"
+        "echo all:off > rules.cfg; mona compile net.onnx -o plain.mona --fusion rules.cfg\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .operands_min = 1,

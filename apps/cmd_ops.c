@@ -5,12 +5,13 @@
 #include <cjson/cJSON.h>
 
 #include "commands.h"
+#include "formats/compiler/fusion.h"
 #include "formats/operators.h"
 #include "json_output.h"
 #include "table.h"
 
 typedef struct arguments {
-    bool engine, json;
+    bool engine, fusion, json;
 } arguments;
 
 /* "2", "1-3", "1 or more" */
@@ -39,23 +40,47 @@ static cJSON *describe(const operator_row *row)
     return entry;
 }
 
+static cJSON *operators(bool engine)
+{
+    cJSON *list = cJSON_CreateArray();
+    const operator_row *row;
+    for (size_t i = 0; (row = operator_at(i)); i++)
+        if (row->import || !engine)
+            cJSON_AddItemToArray(list, describe(row));
+    return list;
+}
+
+static cJSON *fusion_rules(void)
+{
+    cJSON *list = cJSON_CreateArray();
+    for (int r = 0; r < FUSION_RULES; r++) {
+        const fusion_row *row = fusion_rule_row((fusion_rule)r);
+        cJSON *entry = cJSON_CreateObject();
+        cJSON_AddStringToObject(entry, "rule", row->name);
+        cJSON_AddStringToObject(entry, "may be off", row->mandatory ? "no" : "yes");
+        cJSON_AddStringToObject(entry, "pass", row->pass);
+        cJSON_AddStringToObject(entry, "does", row->does);
+        cJSON_AddItemToArray(list, entry);
+    }
+    return list;
+}
+
 static int run(int argc, char **argv)
 {
     static const char *const keys[] = {"operator", "since",      "inputs",
                                        "engine",   "precisions", "types"};
+    static const char *const rule_keys[] = {"rule", "may be off", "pass", "does"};
     arguments a = {0};
     const char *operands[1];
     const options_result result = options_parse(&command_ops, &a, argc, argv, operands);
     if (result != OPTIONS_RUN)
         return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
-    cJSON *list = cJSON_CreateArray();
-    const operator_row *row;
-    for (size_t i = 0; (row = operator_at(i)); i++)
-        if (row->import || !a.engine)
-            cJSON_AddItemToArray(list, describe(row));
+    cJSON *list = a.fusion ? fusion_rules() : operators(a.engine);
     int status = EXIT_SUCCESS;
     if (a.json)
         status = json_print(list);
+    else if (a.fusion)
+        table_print(list, rule_keys, sizeof rule_keys / sizeof *rule_keys);
     else
         table_print(list, keys, sizeof keys / sizeof *keys);
     cJSON_Delete(list);
@@ -67,6 +92,8 @@ static const char output[] = "Output";
 static const option options[] = {
     {"--engine", NULL, OPTION_FLAG, offsetof(arguments, engine), NULL, output,
      .help = "only what the engine runs"},
+    {"--fusion", NULL, OPTION_FLAG, offsetof(arguments, fusion), NULL, output,
+     .help = "the rules by which mona compile merges operators, for its --fusion"},
     {"--json", NULL, OPTION_FLAG, offsetof(arguments, json), NULL, output, .help = "print JSON"},
 };
 

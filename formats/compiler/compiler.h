@@ -3,6 +3,7 @@
  *   compiler_open        import; what cannot be compiled is refused by node
  *   compiler_calibrate   any number of samples, for INT8
  *   compiler_emit        fold, fuse, quantise, write
+ *   compiler_log         what was folded and fused, and what was not
  *   compiler_reference   the same network in fp32, as evidence
  *   compiler_close
  */
@@ -10,6 +11,7 @@
 #define MONA_COMPILER_H
 
 #include "../onnx_graph.h"
+#include "fusion.h"
 #include "reference.h"
 
 typedef struct compiler compiler;
@@ -24,6 +26,7 @@ typedef struct compiler_options {
     bool any_size;          /* leave the size of inputs open even if the model fixes it */
     float resize_offset[2]; /* rows, columns: added to input coordinates of every Resize */
     const char *name;       /* of the model; NULL: what ONNX calls the graph */
+    fusion_switches fusion; /* which rules are off */
 } compiler_options;
 
 typedef struct compiler_tensor {
@@ -47,7 +50,8 @@ compiler_tensor compiler_output(const compiler *c, unsigned index);
 /* Widens the range of every value to what these inputs cause. */
 bool compiler_calibrate(compiler *c, const reference_array *inputs, format_error *error);
 
-/* outputs[i].data is released with free(). */
+/* The network as it was last emitted, or else as it was imported; outputs[i].data is released with
+ * free(). */
 bool compiler_reference(const compiler *c, const reference_array *inputs, reference_array *outputs,
                         format_error *error);
 
@@ -55,5 +59,8 @@ bool compiler_reference(const compiler *c, const reference_array *inputs, refere
  * called again with other options. */
 bool compiler_emit(compiler *c, const compiler_options *options, uint8_t **bytes, size_t *size,
                    format_error *error);
+
+/* What the rules did when the model was last emitted; good until it is again or closed. */
+const fusion_log *compiler_log(const compiler *c);
 
 #endif

@@ -66,32 +66,49 @@ static bool add_pads(graph_window *w, const graph_window *pads)
     return true;
 }
 
+/* NULL: pad node i went into its reader; else why not. */
+static const char *fold_pad(graph *g, uint32_t i)
+{
+    const graph_node *pad = &g->nodes[i];
+    const uint32_t r = graph_only_reader(g, pad->output);
+    if (g->fusion.off[FUSION_PAD])
+        return FUSION_IS_OFF;
+    if (r == UINT32_MAX || g->nodes[r].kind != GRAPH_CONV || g->nodes[r].inputs[0] != pad->output)
+        return "no convolution alone reads it";
+    if (!add_pads(&g->nodes[r].conv.window, &pad->conv.window))
+        return "the padding together is more than the engine has";
+    g->nodes[r].inputs[0] = pad->inputs[0];
+    return NULL;
+}
+
 void pass_fold_pads(graph *g)
 {
     for (uint32_t i = g->node_count; i-- > 0;) {
-        const graph_node *pad = &g->nodes[i];
-        const uint32_t r = only_pads(g, pad) ? graph_only_reader(g, pad->output) : UINT32_MAX;
-        if (r == UINT32_MAX || g->nodes[r].kind != GRAPH_CONV ||
-            g->nodes[r].inputs[0] != pad->output ||
-            !add_pads(&g->nodes[r].conv.window, &pad->conv.window))
+        if (!only_pads(g, &g->nodes[i]))
             continue;
-        g->nodes[r].inputs[0] = pad->inputs[0];
-        graph_remove_node(g, i);
+        const char *why_not = fold_pad(g, i);
+        graph_log(g, FUSION_PAD, &g->nodes[i], why_not);
+        if (!why_not)
+            graph_remove_node(g, i);
     }
 }
 
 /* ---- multiply-adds ------------------------------------------------------------------------ */
 
+/* These give NULL when the multiply-add went where it should, else why not. */
+
 /* scale * (w x + b) + shift = (scale w) x + (scale b + shift) */
-static bool fold_into_producer(graph *g, uint32_t i, format_error *error)
+static const char *fold_into_producer(graph *g, uint32_t i, format_error *error)
 {
     const uint32_t p = graph_private_producer(g, i, 0);
+    if (g->fusion.off[FUSION_AFFINE])
+        return FUSION_IS_OFF;
     if (p == UINT32_MAX || !plain_conv(&g->nodes[p]))
-        return false;
+        return "no convolution that it alone reads makes its input";
     graph_node *conv = &g->nodes[p];
     const graph_node *affine = &g->nodes[i];
     if (!own_weights(g, conv, error))
-        return false;
+        return error->text;
     const size_t filter = filter_size(g, conv);
     for (uint32_t o = 0; o < channels_of(g, conv->output); o++) {
         const float scale = affine->affine.scale[o];
@@ -100,32 +117,21 @@ static bool fold_into_producer(graph *g, uint32_t i, format_error *error)
         conv->conv.bias[o] = conv->conv.bias[o] * scale + affine->affine.shift[o];
     }
     conv->output = affine->output;
-    graph_remove_node(g, i);
-    return true;
+    return NULL;
 }
 
-/* w (scale x + shift) + b = (w scale) x + (b + sum of w shift). Padding is zero before the scaling
- * and after it, but would be `shift` had the shift been moved: then there must be no padding. */
-static bool fold_into_reader(graph *g, uint32_t i, format_error *error)
+static bool shifts(const graph_node *affine, uint32_t channels)
 {
-    const uint32_t r = graph_only_reader(g, g->nodes[i].output);
-    if (r == UINT32_MAX || g->nodes[r].kind != GRAPH_CONV ||
-        g->nodes[r].inputs[0] != g->nodes[i].output)
-        return false;
-    graph_node *node = &g->nodes[r];
-    graph_conv *conv = &node->conv;
-    const graph_window *w = &conv->window;
-    const graph_node *affine = &g->nodes[i];
-    const uint32_t inputs = channels_of(g, node->inputs[0]), depth = inputs / conv->groups;
-    bool shifts = false;
-    for (uint32_t c = 0; c < inputs; c++)
-        shifts = shifts || affine->affine.shift[c] != 0;
-    if (shifts && (w->pad_begin[0] || w->pad_begin[1] || w->pad_end[0] || w->pad_end[1]))
-        return false;
-    if (!own_weights(g, node, error))
-        return false;
-    const uint32_t outputs = channels_of(g, node->output);
-    const size_t area = (size_t)w->kernel[0] * w->kernel[1];
+    for (uint32_t c = 0; c < channels; c++)
+        if (affine->affine.shift[c] != 0)
+            return true;
+    return false;
+}
+
+static void scale_inputs(graph_conv *conv, const graph_node *affine, uint32_t depth,
+                         uint32_t outputs)
+{
+    const size_t area = (size_t)conv->window.kernel[0] * conv->window.kernel[1];
     for (uint32_t o = 0; o < outputs; o++)
         for (uint32_t c = 0; c < depth; c++) {
             const uint32_t channel = o / (outputs / conv->groups) * depth + c;
@@ -135,21 +141,52 @@ static bool fold_into_reader(graph *g, uint32_t i, format_error *error)
                 plane[k] *= affine->affine.scale[channel];
             }
         }
+}
+
+/* w (scale x + shift) + b = (w scale) x + (b + sum of w shift). Padding is zero before the scaling
+ * and after it, but would be `shift` had the shift been moved: then there must be no padding. */
+static const char *fold_into_reader(graph *g, uint32_t i, format_error *error)
+{
+    const graph_node *affine = &g->nodes[i];
+    const uint32_t r = graph_only_reader(g, affine->output);
+    if (g->fusion.off[FUSION_AFFINE])
+        return FUSION_IS_OFF;
+    if (r == UINT32_MAX || g->nodes[r].kind != GRAPH_CONV ||
+        g->nodes[r].inputs[0] != affine->output)
+        return "no convolution makes its input or alone reads its output";
+    graph_node *node = &g->nodes[r];
+    const graph_window *w = &node->conv.window;
+    const uint32_t inputs = channels_of(g, node->inputs[0]);
+    if (shifts(affine, inputs) &&
+        (w->pad_begin[0] || w->pad_begin[1] || w->pad_end[0] || w->pad_end[1]))
+        return "the convolution after it pads, and the padding is not shifted";
+    if (!own_weights(g, node, error))
+        return error->text;
+    scale_inputs(&node->conv, affine, inputs / node->conv.groups, channels_of(g, node->output));
     node->inputs[0] = affine->inputs[0];
-    graph_remove_node(g, i);
-    return true;
+    return NULL;
 }
 
 bool pass_fold_affine(graph *g, format_error *error)
 {
     /* Forwards, so that a chain after a convolution is taken up link by link; then backwards, so
      * that a chain before one is. */
-    for (uint32_t i = 0; i < g->node_count && !error->text[0];)
-        if (g->nodes[i].kind != GRAPH_AFFINE || !fold_into_producer(g, i, error))
+    for (uint32_t i = 0; i < g->node_count && !error->text[0];) {
+        if (g->nodes[i].kind != GRAPH_AFFINE || fold_into_producer(g, i, error)) {
             i++;
-    for (uint32_t i = g->node_count; i-- > 0 && !error->text[0];)
-        if (g->nodes[i].kind == GRAPH_AFFINE)
-            fold_into_reader(g, i, error);
+            continue;
+        }
+        graph_log(g, FUSION_AFFINE, &g->nodes[i], NULL);
+        graph_remove_node(g, i);
+    }
+    for (uint32_t i = g->node_count; i-- > 0 && !error->text[0];) {
+        if (g->nodes[i].kind != GRAPH_AFFINE)
+            continue;
+        const char *why_not = fold_into_reader(g, i, error);
+        graph_log(g, FUSION_AFFINE, &g->nodes[i], why_not);
+        if (!why_not)
+            graph_remove_node(g, i);
+    }
     for (uint32_t i = 0; i < g->node_count; i++) {
         graph_node *node = &g->nodes[i];
         if (node->kind == GRAPH_AFFINE)
@@ -190,9 +227,13 @@ static bool reorder(graph *g, uint32_t i, format_error *error)
 
 bool pass_reorder_depth(graph *g, format_error *error)
 {
-    for (uint32_t i = 0; i < g->node_count; i++)
-        if (g->nodes[i].kind == GRAPH_DEPTH_TO_SPACE && g->nodes[i].depth.depth_first &&
-            !reorder(g, i, error))
+    for (uint32_t i = 0; i < g->node_count; i++) {
+        const graph_node *node = &g->nodes[i];
+        if (node->kind != GRAPH_DEPTH_TO_SPACE || !node->depth.depth_first)
+            continue;
+        if (!reorder(g, i, error))
             return false;
+        graph_log(g, FUSION_DEPTH_ORDER, node, NULL);
+    }
     return true;
 }

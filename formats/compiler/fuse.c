@@ -20,11 +20,15 @@ static void replace(graph *g, uint32_t i, graph_node merged, uint32_t p)
     graph_remove_node(g, p);
 }
 
-static bool fuse_activation(graph *g, uint32_t i)
+/* These give NULL when node i was merged, else why not. */
+
+static const char *fuse_activation(graph *g, uint32_t i)
 {
     const uint32_t p = graph_private_producer(g, i, 0);
+    if (g->fusion.off[FUSION_ACTIVATION])
+        return FUSION_IS_OFF;
     if (p == UINT32_MAX || !has_epilogue(&g->nodes[p]))
-        return false;
+        return "no convolution, sum or product that it alone reads makes its input";
     graph_node merged = g->nodes[p];
     const graph_activation *activation = &g->nodes[i].activation;
     const bool residual = merged.kind == GRAPH_CONV && merged.input_count == 2;
@@ -34,9 +38,9 @@ static bool fuse_activation(graph *g, uint32_t i)
              bounds_fit(&merged.activation, activation))
         merged.after_add = *activation;
     else
-        return false;
+        return "the operator before it has no room for one more";
     replace(g, i, merged, p);
-    return true;
+    return NULL;
 }
 
 /* A residual may have more channels than are added: a slice from channel 0 needs no copy. */
@@ -48,11 +52,12 @@ static uint32_t residual_source(const graph *g, uint32_t value, uint32_t channel
     return view ? g->nodes[p].inputs[0] : value;
 }
 
-/* ADD of a convolution that nothing else reads: the later of the two if both are. */
-static bool fuse_add(graph *g, uint32_t i)
+/* The operand of sum i that a convolution makes for it alone: the later of the two if both are; 2:
+ * neither. */
+static uint32_t summed_conv(const graph *g, uint32_t i)
 {
     const graph_node *add = &g->nodes[i];
-    uint32_t best = UINT32_MAX, other = 0;
+    uint32_t best = UINT32_MAX, operand = 2;
     for (uint32_t k = 0; k < 2; k++) {
         const uint32_t p = graph_private_producer(g, i, k);
         if (p == UINT32_MAX || g->nodes[p].kind != GRAPH_CONV || g->nodes[p].input_count != 1 ||
@@ -61,18 +66,47 @@ static bool fuse_add(graph *g, uint32_t i)
             continue;
         if (best == UINT32_MAX || p > best) {
             best = p;
-            other = add->inputs[1 - k];
+            operand = k;
         }
     }
-    if (best == UINT32_MAX || !bounds_fit(&g->nodes[best].activation, &add->activation) ||
+    return operand;
+}
+
+/* Sets *rule to that of the sum's form. */
+static const char *fuse_add(graph *g, uint32_t i, fusion_rule *rule)
+{
+    const graph_node *add = &g->nodes[i];
+    const uint32_t operand = summed_conv(g, i);
+    *rule = FUSION_ADD;
+    if (operand == 2)
+        return "no convolution makes an operand for it alone";
+    const uint32_t p = graph_producer(g, add->inputs[operand]), other = add->inputs[1 - operand];
+    const uint32_t source = residual_source(g, other, g->values[add->output].channels);
+    *rule = source == other ? FUSION_ADD : FUSION_ADD_SLICE;
+    if (g->fusion.off[*rule])
+        return FUSION_IS_OFF;
+    if (!bounds_fit(&g->nodes[p].activation, &add->activation) ||
         add->activation.kind == MONA_ACT_PRELU)
-        return false;
-    graph_node merged = g->nodes[best];
+        return "the convolution has no room for its activation";
+    graph_node merged = g->nodes[p];
     merged.input_count = 2;
-    merged.inputs[1] = residual_source(g, other, g->values[add->output].channels);
+    merged.inputs[1] = source;
     merged.after_add = add->activation;
-    replace(g, i, merged, best);
-    return true;
+    replace(g, i, merged, p);
+    return NULL;
+}
+
+/* Whether node i was merged into one before it; notes what came of it. */
+static bool fuse_node(graph *g, uint32_t i)
+{
+    const graph_node node = g->nodes[i];
+    fusion_rule rule = FUSION_ACTIVATION;
+    if (node.kind != GRAPH_ACTIVATION && node.kind != GRAPH_ADD)
+        return false;
+    const char *why_not =
+        node.kind == GRAPH_ACTIVATION ? fuse_activation(g, i) : fuse_add(g, i, &rule);
+    graph_log(g, rule, &node, why_not);
+    return !why_not;
 }
 
 /* The activation alone: a 1x1 convolution a channel with weight 1. */
@@ -99,12 +133,8 @@ static void remove_unused_slices(graph *g)
 bool pass_fuse(graph *g, format_error *error)
 {
     /* A fused node moves to index i - 1 and is looked at by what follows it. */
-    for (uint32_t i = 0; i < g->node_count;) {
-        const graph_kind kind = g->nodes[i].kind;
-        const bool fused = (kind == GRAPH_ACTIVATION && fuse_activation(g, i)) ||
-                           (kind == GRAPH_ADD && fuse_add(g, i));
-        i += fused ? 0 : 1;
-    }
+    for (uint32_t i = 0; i < g->node_count;)
+        i += fuse_node(g, i) ? 0 : 1;
     remove_unused_slices(g);
     for (uint32_t i = 0; i < g->node_count; i++)
         if (g->nodes[i].kind == GRAPH_ACTIVATION && !stand_alone(g, &g->nodes[i], error))

@@ -10,7 +10,33 @@ void graph_free(graph *g)
     blocks_free(&g->memory);
     free(g->nodes);
     free(g->values);
+    fusion_log_free(&g->log);
     *g = (graph){0};
+}
+
+static void *copied(const void *items, size_t count, size_t size)
+{
+    void *copy = malloc(count ? count * size : 1);
+    return copy && count ? memcpy(copy, items, count * size) : copy;
+}
+
+bool graph_copy(graph *copy, const graph *g)
+{
+    *copy = *g;
+    copy->memory = (blocks){0};
+    copy->nodes = copied(g->nodes, g->node_count, sizeof *g->nodes);
+    copy->values = copied(g->values, g->value_count, sizeof *g->values);
+    copy->node_room = g->node_count;
+    copy->value_room = g->value_count;
+    const bool ok = fusion_log_copy(&copy->log, &g->log) && copy->nodes && copy->values;
+    if (!ok)
+        graph_free(copy);
+    return ok;
+}
+
+void graph_log(graph *g, fusion_rule rule, const graph_node *node, const char *why_not)
+{
+    fusion_log_add(&g->log, &(fusion_event){rule, node->name, node->op_type, why_not});
 }
 
 void *graph_alloc(graph *g, size_t count, size_t size)

@@ -13,6 +13,7 @@
 
 #include "../blocks.h"
 #include "../error.h"
+#include "fusion.h"
 #include "model_format.h"
 #include "mona.h"
 
@@ -132,10 +133,17 @@ typedef struct graph {
     uint32_t value_count, value_room;
     uint32_t inputs[MONA_MAX_IO], outputs[MONA_MAX_IO]; /* values */
     uint32_t input_count, output_count;
-    blocks memory; /* passes may share arrays between nodes freely */
+    fusion_switches fusion; /* what the passes are to leave alone */
+    fusion_log log;         /* what they found */
+    blocks memory;          /* passes may share arrays between nodes freely */
 } graph;
 
 void graph_free(graph *g);
+/* A graph of its own nodes and values, which shares weights and names with g: it must be freed
+ * before g. On failure *copy is empty. */
+bool graph_copy(graph *copy, const graph *g);
+/* Notes what a rule found at this node; why_not NULL: it took effect. */
+void graph_log(graph *g, fusion_rule rule, const graph_node *node, const char *why_not);
 
 /* Zeroed memory of the graph's lifetime; NULL: out of memory. */
 void *graph_alloc(graph *g, size_t count, size_t size);

@@ -116,12 +116,25 @@ static bool bind_input(importer *im, const onnx_input *input)
 
 /* ---- nodes and outputs -------------------------------------------------------------------- */
 
+/* What became no node is another name of its input. */
+static bool log_view(importer *im, const onnx_node *node)
+{
+    const graph_node view = {.name = graph_strdup(im->g, node->name),
+                             .op_type = graph_strdup(im->g, node->op_type)};
+    if (!view.name || !view.op_type)
+        return format_fail(im->error, "out of memory");
+    graph_log(im->g, FUSION_VIEWS, &view, NULL);
+    return true;
+}
+
 static bool add_node(importer *im, const onnx_node *node)
 {
     const operator_row *row = operator_find(node->op_type);
-    if (row && row->import)
-        return row->import(im, node);
-    return import_fail(im, node, "is not supported by the engine; mona ops --engine lists what is");
+    const uint32_t before = im->g->node_count;
+    if (!row || !row->import)
+        return import_fail(im, node,
+                           "is not supported by the engine; mona ops --engine lists what is");
+    return row->import(im, node) && (im->g->node_count > before || log_view(im, node));
 }
 
 /* An input, or an output of another name, is passed on by a node of its own. */
@@ -165,12 +178,17 @@ static bool add_outputs(importer *im)
     return true;
 }
 
-/* Nodes nothing depends on: left by what importers recognised. */
+/* Nodes nothing depends on: parts of what importers recognised as a whole. */
 static void remove_unused(graph *g)
 {
-    for (uint32_t i = g->node_count; i-- > 0;)
-        if (!graph_uses(g, g->nodes[i].output))
-            graph_remove_node(g, i);
+    for (uint32_t i = g->node_count; i-- > 0;) {
+        const graph_node *node = &g->nodes[i];
+        const bool part = node->kind == GRAPH_RESHAPE || node->kind == GRAPH_TRANSPOSE;
+        if (graph_uses(g, node->output))
+            continue;
+        graph_log(g, part ? FUSION_SHUFFLES : FUSION_DEAD_CODE, node, NULL);
+        graph_remove_node(g, i);
+    }
 }
 
 static bool import_all(importer *im)

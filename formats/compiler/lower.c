@@ -8,6 +8,11 @@
 
 /* ---- planes in ---------------------------------------------------------------------------- */
 
+static void log_load(lowering *l, const graph_node *node)
+{
+    fusion_log_add(l->log, &(fusion_event){FUSION_LOAD, node->name, node->op_type, NULL});
+}
+
 /* An input, or space-to-depth of one, as a part of a LOAD. */
 static bool load_part(lowering *l, const graph_node *node, uint32_t value, mona_file_op *op)
 {
@@ -23,6 +28,7 @@ static bool load_part(lowering *l, const graph_node *node, uint32_t value, mona_
                               depth->depth.block, MAX_BLOCK);
         block = depth->depth.block;
         value = depth->inputs[0];
+        log_load(l, depth);
     }
     if (!graph_is_input(l->g, value))
         return graph_fail(node, l->error,
@@ -43,6 +49,7 @@ static bool lower_load(lowering *l, const graph_node *node, uint32_t value)
 {
     mona_file_op op = lower_begin(l, MONA_OP_LOAD, node ? node->name : l->g->values[value].name);
     if (node && node->kind == GRAPH_CONCAT) {
+        log_load(l, node);
         for (uint32_t i = 0; i < node->input_count; i++)
             if (!load_part(l, node, node->inputs[i], &op))
                 return false;
@@ -61,28 +68,45 @@ typedef struct stored {
     uint32_t value, first, block;
 } stored;
 
-static stored find_stored(const graph *g, uint32_t output)
+/* Why a node on the way does not become part of the STORE; NULL: it does. Slices have to, and
+ * whatever comes after them. */
+static const char *not_stored(const graph *g, const graph_node *node, const stored *s)
+{
+    const uint32_t p = graph_producer(g, node->inputs[0]);
+    if (node->kind == GRAPH_SLICE)
+        return NULL;
+    if (s->block != 1 || node->depth.block > MAX_BLOCK)
+        return "the blocks are more than a store rearranges";
+    const bool sliced = p != UINT32_MAX && g->nodes[p].kind == GRAPH_SLICE;
+    return g->fusion.off[FUSION_DEPTH_STORE] && !sliced && node->depth.block > 1 ? FUSION_IS_OFF
+                                                                                 : NULL;
+}
+
+/* log: notes what was met; may be NULL. */
+static stored find_stored(const graph *g, uint32_t output, fusion_log *log)
 {
     stored s = {output, 0, 1};
     for (;;) {
         const uint32_t p = graph_producer(g, s.value);
         const graph_node *node = p == UINT32_MAX ? NULL : &g->nodes[p];
-        if (node && node->kind == GRAPH_SLICE) {
-            s.first += node->slice.first;
-        } else if (node && node->kind == GRAPH_DEPTH_TO_SPACE && s.block == 1 &&
-                   node->depth.block <= MAX_BLOCK) {
-            s.block = node->depth.block;
-            s.first *= s.block * s.block;
-        } else {
+        if (!node || (node->kind != GRAPH_SLICE && node->kind != GRAPH_DEPTH_TO_SPACE))
             return s;
-        }
+        const bool slice = node->kind == GRAPH_SLICE;
+        const fusion_rule rule = slice ? FUSION_SLICE_STORE : FUSION_DEPTH_STORE;
+        const char *why_not = not_stored(g, node, &s);
+        if (log)
+            fusion_log_add(log, &(fusion_event){rule, node->name, node->op_type, why_not});
+        if (why_not)
+            return s;
+        s.block *= slice ? 1 : node->depth.block;
+        s.first = slice ? s.first + node->slice.first : s.first * s.block * s.block;
         s.value = node->inputs[0];
     }
 }
 
 static void lower_store(lowering *l, uint32_t i, value_format planes)
 {
-    const stored s = find_stored(l->g, l->g->outputs[i]);
+    const stored s = find_stored(l->g, l->g->outputs[i], l->log);
     mona_file_op op = lower_begin(l, MONA_OP_STORE, l->g->values[l->g->outputs[i]].name);
     const bool converts = format_is_half(l->formats[s.value]) && planes.type != MONA_F16;
     op.input_count = 1;
@@ -201,7 +225,7 @@ static void lower_pool(lowering *l, const graph_node *node)
 static void mark_needed(const graph *g, bool *needed)
 {
     for (uint32_t i = 0; i < g->output_count; i++)
-        needed[find_stored(g, g->outputs[i]).value] = true;
+        needed[find_stored(g, g->outputs[i], NULL).value] = true;
     for (uint32_t i = g->node_count; i-- > 0;) {
         const graph_node *node = &g->nodes[i];
         const bool packs = node->kind == GRAPH_CONCAT || node->kind == GRAPH_SPACE_TO_DEPTH;
@@ -279,7 +303,7 @@ static bool lower_all(lowering *l, bool *needed, value_format *planes)
     return true;
 }
 
-bool lower_graph(const graph *g, const compiler_options *options, uint8_t **bytes, size_t *size,
+bool lower_graph(graph *g, const compiler_options *options, uint8_t **bytes, size_t *size,
                  format_error *error)
 {
     if (g->node_count > MONA_MAX_OPS)
@@ -289,8 +313,12 @@ bool lower_graph(const graph *g, const compiler_options *options, uint8_t **byte
     value_format *formats = calloc(g->value_count, sizeof *formats);
     uint32_t *tensors = calloc(g->value_count, sizeof *tensors);
     bool *needed = calloc(g->value_count, sizeof *needed);
-    lowering l = {
-        .g = g, .options = options, .formats = formats, .tensors = tensors, .error = error};
+    lowering l = {.g = g,
+                  .options = options,
+                  .formats = formats,
+                  .tensors = tensors,
+                  .log = &g->log,
+                  .error = error};
     bool ok = formats && tensors && needed ? true : format_fail(error, "out of memory");
     ok = ok && quantize_values(g, options, formats, error) && lower_all(&l, needed, planes) &&
          mona_writer_finish(&l.w, options->name ? options->name : g->name, g->input_count,

@@ -1,10 +1,10 @@
-/* A fused graph -> a .mona model. */
+/* A fused graph -> a .mona model; what loads and stores took in is added to its log. */
 #ifndef MONA_COMPILER_LOWER_H
 #define MONA_COMPILER_LOWER_H
 
 #include "compiler.h"
 
-bool lower_graph(const graph *g, const compiler_options *options, uint8_t **bytes, size_t *size,
+bool lower_graph(graph *g, const compiler_options *options, uint8_t **bytes, size_t *size,
                  format_error *error);
 
 #endif

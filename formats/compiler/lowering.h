@@ -13,6 +13,7 @@ typedef struct lowering {
     const value_format *formats; /* of each value */
     uint32_t *tensors;           /* of each value, once made: its tensor in the file */
     mona_writer w;
+    fusion_log *log; /* the graph's */
     format_error *error;
 } lowering;
 

@@ -1,9 +1,13 @@
 /* The passes between import and lowering. Each leaves a graph that computes the same function (but
- * for rounding), so reference_run can compare before and after. */
+ * for rounding), so reference_run can compare before and after; what it did and why not more is in
+ * the graph's log. Rules that are off (graph.fusion) leave each operator one of its own. */
 #ifndef MONA_COMPILER_PASSES_H
 #define MONA_COMPILER_PASSES_H
 
 #include "graph.h"
+
+/* Of nodes that compute the same from the same keeps the first. */
+void pass_merge_common(graph *g);
 
 /* Merges padding with zeros (import_pad.c) into the convolution after it. */
 void pass_fold_pads(graph *g);

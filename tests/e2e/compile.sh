@@ -89,6 +89,28 @@ succeeds "the FP16 model runs" "$mona" run "$tmp/half.mona" -i "$tmp/in.npy" -o 
 succeeds "compile bicubic without calibration" "$mona" compile models/bicubic_x2.onnx \
     -o "$tmp/bicubic.mona" --precision int8
 succeeds "which gives the shipped bytes" cmp "$tmp/bicubic.mona" models/bicubic_x2.mona
+printf 'all:off # one operator each\n' > "$tmp/plain.cfg"
+printf 'all:off\nconvolve:on\n' > "$tmp/unknown.cfg"
+for model in sr_x2_fast denoise_fast; do
+    succeeds "compile $model without fusion" "$mona" compile models/$model.onnx -o "$tmp/plain.mona" --fusion "$tmp/plain.cfg"
+    succeeds "which the engine can bind" "$mona" inspect "$tmp/plain.mona" --size 64x48
+    succeeds "compile $model with it" "$mona" compile models/$model.onnx -o "$tmp/fused.mona"
+    at_least "it saves operators" "$("$mona" inspect "$tmp/plain.mona" --json | grep -c '"op":')" \
+        $(($("$mona" inspect "$tmp/fused.mona" --json | grep -c '"op":') + 1))
+done
+succeeds "super-resolution without fusion" "$mona" compile $sr -o "$tmp/plain.mona" --fusion "$tmp/plain.cfg"
+for precision in half plain; do
+    succeeds "run it as $precision" "$mona" run "$tmp/$precision.mona" -i "$tmp/in.npy" -o "$tmp/$precision.npy" --raw
+done
+same "its picture is nearly the same" "$(python3 - "$tmp/half.npy" "$tmp/plain.npy" << 'END'
+import sys
+a, b = (open(path, "rb").read()[128:] for path in sys.argv[1:])
+print(len(a) == len(b) == 12288, max(abs(x - y) for x, y in zip(a, b)) <= 1)
+END
+)" "True True"
+fails "a rule nobody knows" "unknown.cfg: line 2: no rule 'convolve'" "$mona" compile $sr -o "$tmp/x.mona" --fusion "$tmp/unknown.cfg"
+fails "no rules at all" "No such file" "$mona" compile $sr -o "$tmp/x.mona" --fusion "$tmp/none.cfg"
+same "every rule is listed" "$("$mona" ops --fusion | wc -l)" "$(($("$mona" ops --fusion --json | grep -c '"rule"') + 1))"
 fails "INT8 without calibration" "--calibrate" "$mona" compile $sr -o "$tmp/x.mona" --precision int8
 fails "ONNX missing" "No such file" "$mona" compile "$tmp/none.onnx" -o "$tmp/x.mona"
 fails "ONNX a folder" "found a folder" "$mona" compile models -o "$tmp/x.mona"

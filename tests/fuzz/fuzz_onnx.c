@@ -43,14 +43,26 @@ static void execute(const onnx_graph *g)
         tensor_free(&inputs[i]);
 }
 
-static void compile(onnx_graph *g)
+static void emit(compiler *c, const compiler_options *options)
 {
     format_error error = {0};
     uint8_t *bytes = NULL;
     size_t size;
-    compiler *c = compiler_open_graph(g, &error);
-    if (c && compiler_emit(c, &(compiler_options){0}, &bytes, &size, &error))
+    if (compiler_emit(c, options, &bytes, &size, &error))
         free(bytes);
+}
+
+/* With and without the rules that may be off. */
+static void compile(onnx_graph *g)
+{
+    format_error error = {0};
+    compiler_options plain = {0};
+    compiler *c = compiler_open_graph(g, &error);
+    fusion_switch_off(&plain.fusion);
+    if (c) {
+        emit(c, &(compiler_options){0});
+        emit(c, &plain);
+    }
     compiler_close(c);
 }
 

@@ -228,15 +228,13 @@ static inline void emit(compiler *c, const compiler_options *options, uint8_t **
 
 /* Compiles with the options and returns the largest difference between engine and judge over all
  * outputs. The judge also runs before and after the passes, which must not change the function. */
-static inline double difference(compiler *c, const compiler_options *options, uint32_t height,
-                                uint32_t width)
+static inline double difference_on(compiler *c, const compiler_options *options,
+                                   const reference_array *inputs)
 {
-    reference_array inputs[MONA_MAX_IO], before[MONA_MAX_IO], after[MONA_MAX_IO],
-        found[MONA_MAX_IO];
+    reference_array before[MONA_MAX_IO], after[MONA_MAX_IO], found[MONA_MAX_IO];
     const unsigned outputs = compiler_output_count(c);
     uint8_t *bytes;
     size_t size;
-    make_inputs(c, height, width, inputs);
     run_reference(c, inputs, before);
     format_error error = {0};
     assert_true(!options->int8 || compiler_calibrate(c, inputs, &error));
@@ -249,10 +247,19 @@ static inline double difference(compiler *c, const compiler_options *options, ui
         most = fmax(most, largest_difference(&before[i], &found[i]));
     }
     free(bytes);
-    free_arrays(inputs, compiler_input_count(c));
     free_arrays(before, outputs);
     free_arrays(after, outputs);
     free_arrays(found, outputs);
+    return most;
+}
+
+static inline double difference(compiler *c, const compiler_options *options, uint32_t height,
+                                uint32_t width)
+{
+    reference_array inputs[MONA_MAX_IO];
+    make_inputs(c, height, width, inputs);
+    const double most = difference_on(c, options, inputs);
+    free_arrays(inputs, compiler_input_count(c));
     return most;
 }
 
@@ -345,6 +352,13 @@ static inline onnx_builder *packed_net(void)
     ob_output(b, "y_out");
     ob_output(b, "u_out");
     return b;
+}
+
+static inline void make_packed(reference_array *inputs)
+{
+    inputs[0] = image(1, 12, 16);
+    inputs[1] = image(1, 6, 8);
+    inputs[2] = image(1, 6, 8);
 }
 
 #endif

@@ -181,13 +181,6 @@ static void depth_to_space_in_every_form(void **state)
     }
 }
 
-static void make_packed(reference_array *inputs)
-{
-    inputs[0] = image(1, 12, 16);
-    inputs[1] = image(1, 6, 8);
-    inputs[2] = image(1, 6, 8);
-}
-
 static void planes_are_packed_and_taken_apart(void **state)
 {
     (void)state;
