@@ -169,6 +169,17 @@ $(BUILD)/firmware: apps/firmware/main.c $(BUILD)/models/embedded.o $(BUILD)/libm
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(HOST_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< $(BUILD)/models/embedded.o $(BUILD)/libmona.a -pthread
 
+# The library without observers and the same program with it, for observe.sh: what stays must be the same code.
+UNOBSERVED := $(BUILD)/unobserved
+UNOBSERVED_SRC := $(wildcard engine/session*.c)
+$(UNOBSERVED)/%.o: %.c Makefile
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ENGINE_CFLAGS) -DMONA_NO_OBSERVER $(CFLAGS) -c -o $@ $<
+$(UNOBSERVED)/libmona.a: $(filter-out $(call obj,$(UNOBSERVED_SRC)),$(ENGINE_OBJ)) $(UNOBSERVED_SRC:%.c=$(UNOBSERVED)/%.o)
+	$(Q)rm -f $@ && ar rcs $@ $^
+$(UNOBSERVED)/firmware: apps/firmware/main.c $(BUILD)/models/embedded.o $(UNOBSERVED)/libmona.a Makefile
+	$(Q)$(CC) $(HOST_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< $(BUILD)/models/embedded.o $(UNOBSERVED)/libmona.a -pthread
+
 # ---- demo -------------------------------------------------------------------------------------
 $(BUILD)/scene: apps/demo/scene.c Makefile
 	@mkdir -p $(@D)
@@ -220,7 +231,7 @@ fuzz: deps
 	    $(addprefix $(BUILD)/fuzz/libfuzzer/,$(FUZZ))
 	$(Q)BUILD=$(BUILD) SECONDS_EACH=$(FUZZ_SECONDS) sh tests/fuzz/fuzz.sh $(FUZZ)
 
-check: all $(BUILD)/scene $(BUILD)/neutral $(BUILD)/firmware $(UNIT) $(addprefix $(BUILD)/tests/fuzz_,$(FUZZ)) $(BUILD)/tests/checkops $(BUILD)/tests/published
+check: all $(BUILD)/scene $(BUILD)/neutral $(BUILD)/firmware $(BUILD)/unobserved/firmware $(UNIT) $(addprefix $(BUILD)/tests/fuzz_,$(FUZZ)) $(BUILD)/tests/checkops $(BUILD)/tests/published
 	$(Q)BUILD=$(BUILD) CC='$(CC)' SANITIZE='$(SANITIZE)' sh tests/run.sh
 
 # The engine and its kernels on ARMv8-A, emulated; on such a machine itself `check` does more.
@@ -285,4 +296,4 @@ uninstall:
 clean:
 	rm -rf build build-* demo
 
--include $(ENGINE_OBJ:.o=.d) $(FORMATS_OBJ:.o=.d) $(PIPELINE_OBJ:.o=.d) $(APP_OBJ:.o=.d)
+-include $(ENGINE_OBJ:.o=.d) $(UNOBSERVED_SRC:%.c=$(BUILD)/unobserved/%.d) $(FORMATS_OBJ:.o=.d) $(PIPELINE_OBJ:.o=.d) $(APP_OBJ:.o=.d)

@@ -15,8 +15,8 @@
  *              GMAC/s, bytes, and the roofline: which limit is nearest ("compute", "cache",
  *              "memory") and what share of it was reached; the last row, "(other)", is what lies
  *              between operators, so that times add up to the frame's
- *   "observing" what observing cost, as a share of a frame's time: by how much the fastest tenth of
- *              observed frames is slower than that of the others
+ *   "observing" what observing cost, as a share: by how much more processor time the cheapest tenth
+ *              of observed frames takes than that of the others
  * False, with a message. */
 bool bench_layers(cJSON *result, bench_session *session, const char *name, const peak *limit,
                   unsigned frames);

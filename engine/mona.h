@@ -263,7 +263,8 @@ typedef struct mona_op_observer {
 } mona_op_observer;
 
 /* Has later runs observed; NULL: no longer. The observer is copied. Not during a run. A session that
- * is not observed makes its rows by the same code. */
+ * is not observed makes its rows by the same code, and a program that never calls this has none of
+ * it. A library built with -DMONA_NO_OBSERVER has no observers: MONA_ERR_UNSUPPORTED. */
 mona_status mona_session_observe_ops(mona_session *session, const mona_op_observer *observer);
 
 /* Stops the workers. NULL is allowed. */

@@ -218,7 +218,7 @@ void mona_session_run_unit(worker *w, const plan_group *g, uint32_t tile)
     while (position < end) {
         position = position + plan->strip_rows < end ? position + plan->strip_rows : end;
         mona_schedule_strip(plan, g, position, progress);
-        w->session->run_strip(w, g, progress);
+        session_strip(w, g, progress);
     }
 }
 
@@ -288,7 +288,7 @@ static void run_groups(worker *w)
     uint32_t ended = 0;
     for (const plan_group *g = mona_plan_first_group(plan); g;) {
         if (w->index < g->parts && g->whole_maps)
-            w->session->run_map(w, g);
+            session_map(w, g);
         else if (w->index < g->parts)
             for (uint32_t tile = 0; tile < g->tiles; tile++)
                 mona_session_run_unit(w, g, tile);
@@ -384,7 +384,7 @@ mona_status mona_session_open(mona_session **session, const mona_plan *plan, voi
     mona_session *s = arena;
     memset(s, 0, sizeof *s);
     s->arena = arena;
-    mona_session_observe_ops(s, NULL);
+    session_unobserved(s);
     s->plan = (mona_plan *)(void *)(s->arena + plan_copy_offset());
     s->workers = (worker *)(void *)(s->arena + workers_offset(plan));
     memcpy(s->plan, plan, plan_copy_bytes(plan));

@@ -28,10 +28,12 @@ struct mona_session {
     atomic_uint arrived; /* ends of groups reached in this run, over all cores */
     bool stop;
     const mona_buffer *inputs, *outputs;
+#ifndef MONA_NO_OBSERVER /* last, so that nothing else lies elsewhere without them */
     /* One of two functions each: below, or in session_observe.c. */
     void (*run_strip)(worker *w, const plan_group *g, plan_progress *progress);
     void (*run_map)(worker *w, const plan_group *g);
     mona_op_observer observer; /* done NULL: none */
+#endif
 };
 
 /* Row of a ring or map. */
@@ -41,6 +43,36 @@ void mona_session_run_rows(worker *w, uint32_t index, plan_progress *progress);
 void mona_session_run_strip(worker *w, const plan_group *g, plan_progress *progress);
 /* This core's share of a group on whole maps. */
 void mona_session_run_map(worker *w, const plan_group *g);
+/* The same two by whichever function is in place. A build without observers has no choice. */
+static inline void session_strip(worker *w, const plan_group *g, plan_progress *progress)
+{
+#ifdef MONA_NO_OBSERVER
+    mona_session_run_strip(w, g, progress);
+#else
+    w->session->run_strip(w, g, progress);
+#endif
+}
+
+static inline void session_map(worker *w, const plan_group *g)
+{
+#ifdef MONA_NO_OBSERVER
+    mona_session_run_map(w, g);
+#else
+    w->session->run_map(w, g);
+#endif
+}
+
+static inline void session_unobserved(mona_session *s)
+{
+#ifdef MONA_NO_OBSERVER
+    (void)s;
+#else
+    s->run_strip = mona_session_run_strip;
+    s->run_map = mona_session_run_map;
+    s->observer = (mona_op_observer){0};
+#endif
+}
+
 /* One band by one tile of a group. */
 void mona_session_run_unit(worker *w, const plan_group *g, uint32_t tile);
 

@@ -1,6 +1,16 @@
 /* A session that is observed. It calls the functions that make rows for every session, and looks at
- * the caller's clock between them; a session that is not observed never comes here. */
+ * the caller's clock between them; a session that is not observed never comes here, and a program
+ * that observes none is linked without this file. */
 #include "session.h"
+
+#ifdef MONA_NO_OBSERVER
+
+mona_status mona_session_observe_ops(mona_session *s, const mona_op_observer *observer)
+{
+    return !s ? MONA_ERR_ARGUMENT : observer ? MONA_ERR_UNSUPPORTED : MONA_OK;
+}
+
+#else
 
 /* An operator begins when the one before it ends: one look at the clock for each, and none for
  * those that have nothing to do. */
@@ -39,8 +49,13 @@ mona_status mona_session_observe_ops(mona_session *s, const mona_op_observer *ob
 {
     if (!s || (observer && (!observer->now || !observer->done)))
         return MONA_ERR_ARGUMENT;
-    s->observer = observer ? *observer : (mona_op_observer){0};
-    s->run_strip = observer ? run_strip_observed : mona_session_run_strip;
-    s->run_map = observer ? run_map_observed : mona_session_run_map;
+    session_unobserved(s);
+    if (observer) {
+        s->observer = *observer;
+        s->run_strip = run_strip_observed;
+        s->run_map = run_map_observed;
+    }
     return MONA_OK;
 }
+
+#endif
