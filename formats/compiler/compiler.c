@@ -1,17 +1,20 @@
 #include "compiler.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../reference/fold.h"
 #include "import.h"
 #include "lower.h"
+#include "observation.h"
 #include "passes.h"
+#include "search.h"
 
 struct compiler {
-    graph g;     /* as imported, with the ranges that calibration saw */
-    graph fused; /* as last emitted; before that it is empty */
+    graph g;            /* as imported, with what calibration saw */
+    graph fused;        /* as the passes left it for fused.fusion; before that it is empty */
+    layers layers;      /* of the fused graph */
+    size_t pass_events; /* of its log: what the passes found */
 };
 
 /* Notes which of the nodes before folding are gone: those whose results are constants now, and
@@ -115,40 +118,6 @@ bool compiler_reference(const compiler *c, const reference_array *inputs, refere
     return reference_run(c->fused.node_count ? &c->fused : &c->g, inputs, outputs, NULL, error);
 }
 
-/* Keeps the ranges seen so far where this sample stays inside of them. */
-static bool merge_ranges(graph *g, const reference_range *seen, format_error *error)
-{
-    for (uint32_t i = 0; i < g->value_count; i++) {
-        graph_value *v = &g->values[i];
-        const reference_range r = seen[i];
-        if (r.low > r.high)
-            continue;
-        if (!isfinite(r.low) || !isfinite(r.high))
-            return format_fail(error, "value '%s' becomes infinite or not a number in calibration",
-                               v->name);
-        const bool first = v->low > v->high;
-        v->low = first || r.low < v->low ? r.low : v->low;
-        v->high = first || r.high > v->high ? r.high : v->high;
-    }
-    return true;
-}
-
-bool compiler_calibrate(compiler *c, const reference_array *inputs, format_error *error)
-{
-    reference_array outputs[MONA_MAX_IO];
-    reference_range *seen = malloc(c->g.value_count * sizeof *seen);
-    if (!seen)
-        return format_fail(error, "out of memory");
-    for (uint32_t i = 0; i < c->g.value_count; i++)
-        seen[i] = (reference_range){1, -1};
-    bool ok = reference_run(&c->g, inputs, outputs, seen, error);
-    for (uint32_t i = 0; ok && i < c->g.output_count; i++)
-        free(outputs[i].data);
-    ok = ok && merge_ranges(&c->g, seen, error);
-    free(seen);
-    return ok;
-}
-
 static bool run_passes(graph *g, format_error *error)
 {
     pass_merge_common(g);
@@ -156,17 +125,110 @@ static bool run_passes(graph *g, format_error *error)
     return pass_fold_affine(g, error) && pass_reorder_depth(g, error) && pass_fuse(g, error);
 }
 
-bool compiler_emit(compiler *c, const compiler_options *options, uint8_t **bytes, size_t *size,
-                   format_error *error)
+/* What calibration saw, as the fused graph's; values keep their numbers. */
+static void share_observations(compiler *c)
 {
+    for (uint32_t i = 0; i < c->g.value_count && c->fused.node_count; i++) {
+        c->fused.values[i].seen = c->g.values[i].seen;
+        c->fused.values[i].low = c->g.values[i].low;
+        c->fused.values[i].high = c->g.values[i].high;
+    }
+}
+
+/* Makes the fused graph, unless it is there for the same rules. */
+static bool prepare(compiler *c, const compiler_options *options, format_error *error)
+{
+    if (c->fused.node_count && !memcmp(&c->fused.fusion, &options->fusion, sizeof options->fusion))
+        return true;
     graph_free(&c->fused);
     if (!graph_copy(&c->fused, &c->g))
         return format_fail(error, "out of memory");
     c->fused.fusion = options->fusion;
-    if (run_passes(&c->fused, error) && lower_graph(&c->fused, options, bytes, size, error))
+    if (run_passes(&c->fused, error) && layers_find(&c->layers, &c->fused, error)) {
+        c->pass_events = c->fused.log.count;
         return true;
+    }
     graph_free(&c->fused);
+    c->layers = (layers){0};
     return false;
+}
+
+static bool see(void *context, uint32_t value, const reference_array *a, const graph_node *node,
+                const reference_array *const *in, format_error *error)
+{
+    (void)node, (void)in;
+    return observation_add(context, value, a, error);
+}
+
+bool compiler_calibrate(compiler *c, const reference_array *inputs, format_error *error)
+{
+    reference_array outputs[MONA_MAX_IO];
+    const reference_observer observer = {see, &c->g};
+    if (!reference_run(&c->g, inputs, outputs, &observer, error))
+        return false;
+    share_observations(c);
+    for (uint32_t i = 0; i < c->g.output_count; i++)
+        free(outputs[i].data);
+    return true;
+}
+
+double compiler_movement(compiler *c, range_rule rule)
+{
+    return observation_movement(&c->g, rule);
+}
+
+unsigned compiler_layer_count(const compiler *c)
+{
+    return c->layers.count;
+}
+
+compiler_layer compiler_layer_at(const compiler *c, unsigned index)
+{
+    return c->layers.items[index].about;
+}
+
+bool compiler_pin(compiler *c, const compiler_options *options, const char *name, bool int8,
+                  format_error *error)
+{
+    return prepare(c, options, error) && layers_pin(&c->layers, &c->fused, name, int8, error);
+}
+
+bool compiler_set_precision(compiler *c, const compiler_options *options, bool int8,
+                            format_error *error)
+{
+    if (!prepare(c, options, error))
+        return false;
+    layers_set(&c->layers, &c->fused, int8);
+    return true;
+}
+
+bool compiler_measure_layers(compiler *c, const compiler_options *options,
+                             const reference_array *inputs, format_error *error)
+{
+    return prepare(c, options, error) &&
+           layers_measure(&c->layers, &c->fused, options, inputs, error);
+}
+
+bool compiler_choose(compiler *c, const compiler_options *options, const char *target,
+                     double max_drop, const compiler_judge *judge, compiler_choice *choice,
+                     format_error *error)
+{
+    const cost_target *costs = cost_find(target);
+    compiler_options mixed = *options;
+    mixed.int8 = true;
+    if (!costs)
+        return format_fail(error, "no target is called '%s'; there are host and ascend310", target);
+    return prepare(c, options, error) &&
+           search_precision(&c->fused, &c->layers, &mixed, costs, max_drop, judge, choice, error);
+}
+
+bool compiler_emit(compiler *c, const compiler_options *options, uint8_t **bytes, size_t *size,
+                   format_error *error)
+{
+    if (!prepare(c, options, error))
+        return false;
+    c->fused.log.count = c->pass_events;
+    return lower_graph(&c->fused, options, bytes, size, error);
 }
 
 const fusion_log *compiler_log(const compiler *c)

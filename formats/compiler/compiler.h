@@ -12,6 +12,7 @@
 
 #include "../onnx_graph.h"
 #include "fusion.h"
+#include "histogram.h"
 #include "reference.h"
 
 typedef struct compiler compiler;
@@ -27,6 +28,8 @@ typedef struct compiler_options {
     float resize_offset[2]; /* rows, columns: added to input coordinates of every Resize */
     const char *name;       /* of the model; NULL: what ONNX calls the graph */
     fusion_switches fusion; /* which rules are off */
+    range_rule ranges;      /* how far 8 bits reach: what was seen decides, by this rule */
+    bool correct_bias; /* add to each bias what the rounding of its weights takes off on average */
 } compiler_options;
 
 typedef struct compiler_tensor {
@@ -47,8 +50,70 @@ unsigned compiler_output_count(const compiler *c);
 compiler_tensor compiler_input(const compiler *c, unsigned index);
 compiler_tensor compiler_output(const compiler *c, unsigned index);
 
-/* Widens the range of every value to what these inputs cause. */
+/* Adds what these inputs cause to what is known of every value. */
 bool compiler_calibrate(compiler *c, const reference_array *inputs, format_error *error);
+/* Largest relative change of the range of a value under this rule since the last call. */
+double compiler_movement(compiler *c, range_rule rule);
+
+/* A convolution with what was merged into it, which has a precision of its own: that of the value
+ * it reads, so that layers which read one value share theirs. */
+typedef struct compiler_layer {
+    const char *name;   /* ONNX's */
+    const char *source; /* the value that decides */
+    bool int8;          /* as compiler_emit makes it where options.int8 is set; else FP16 */
+    bool pinned;        /* by compiler_pin */
+    /* Of its output, if its source and its weights alone are of 8 bits, against fp32. NAN where
+     * compiler_measure_layers was not called. */
+    double cosine;
+    double sqnr;      /* dB */
+    double saturated; /* share of its source's samples that 8 bits do not reach */
+    /* Of the whole network, if this layer and those that share its source alone are INT8: see
+     * compiler_choose. NAN: not measured. */
+    double drop;
+    double fp16_cost, int8_cost; /* see cost.h; NAN: not known */
+} compiler_layer;
+
+/* In execution order, as the fusion rules of the last call with options left them; count: 0 before
+ * there was one. Other rules forget what was set and measured. */
+unsigned compiler_layer_count(const compiler *c);
+compiler_layer compiler_layer_at(const compiler *c, unsigned index);
+
+/* Layer `name` stays INT8 or FP16, whatever is chosen for others. False: error lists names near. */
+bool compiler_pin(compiler *c, const compiler_options *options, const char *name, bool int8,
+                  format_error *error);
+/* All other layers. */
+bool compiler_set_precision(compiler *c, const compiler_options *options, bool int8,
+                            format_error *error);
+
+/* Adds a sample to the evidence of every layer. options: how 8 bits are made. */
+bool compiler_measure_layers(compiler *c, const compiler_options *options,
+                             const reference_array *inputs, format_error *error);
+
+/* What a compiled model loses against the network in fp32, on samples of the caller's. */
+typedef struct compiler_loss {
+    double drop;  /* in the caller's unit: dB, share of decisions that change, ... */
+    double noise; /* of its outputs: squares of the error over squares of the signal */
+} compiler_loss;
+
+/* The caller's judge of a compiled model. quick: few samples are enough. */
+typedef struct compiler_judge {
+    bool (*judge)(void *context, const uint8_t *bytes, size_t size, bool quick, compiler_loss *loss,
+                  format_error *error);
+    void *context;
+} compiler_judge;
+
+typedef struct compiler_choice {
+    compiler_loss fp16, int8, chosen; /* all layers but pinned ones FP16 or INT8; as chosen */
+    double fp16_cost, int8_cost, chosen_cost;
+    unsigned trials; /* models that were judged */
+} compiler_choice;
+
+/* Sets every layer to FP16 or INT8 for the lowest cost on the target ("host", "ascend310") at a
+ * drop of at most max_drop. Needs calibration. False: not even FP16 stays within it, or an error.
+ */
+bool compiler_choose(compiler *c, const compiler_options *options, const char *target,
+                     double max_drop, const compiler_judge *judge, compiler_choice *choice,
+                     format_error *error);
 
 /* The network as it was last emitted, or else as it was imported; outputs[i].data is released with
  * free(). */

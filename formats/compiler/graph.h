@@ -114,6 +114,8 @@ typedef struct graph_node {
     };
 } graph_node;
 
+typedef struct observation observation; /* observation.h */
+
 typedef struct graph_value {
     const char *name;
     float *data;   /* of a constant, else NULL */
@@ -123,6 +125,8 @@ typedef struct graph_value {
     uint32_t channels;      /* of a computed value */
     uint32_t height, width; /* of a computed value; 0: any */
     float low, high;        /* range seen in calibration; low > high: none */
+    observation *seen;      /* in calibration; NULL: nothing yet */
+    bool half;              /* F16 where others are of 8 bits; counts where values are not shared */
 } graph_value;
 
 typedef struct graph {

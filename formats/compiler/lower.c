@@ -14,7 +14,8 @@ static void log_load(lowering *l, const graph_node *node)
 }
 
 /* An input, or space-to-depth of one, as a part of a LOAD. */
-static bool load_part(lowering *l, const graph_node *node, uint32_t value, mona_file_op *op)
+static bool load_part(lowering *l, const graph_node *node, uint32_t value, bool half,
+                      mona_file_op *op)
 {
     const uint32_t p = graph_producer(l->g, value);
     const graph_node *depth = p == UINT32_MAX ? NULL : &l->g->nodes[p];
@@ -39,8 +40,7 @@ static bool load_part(lowering *l, const graph_node *node, uint32_t value, mona_
             op->inputs[op->input_count] = i;
     const value_format planes = quantize_input(l->options);
     op->load.block[op->input_count] = (uint8_t)block;
-    op->load.scale[op->input_count++] =
-        format_is_half(l->formats[value]) ? half_from_double((double)planes.scale) : HALF_ONE;
+    op->load.scale[op->input_count++] = half ? half_from_double((double)planes.scale) : HALF_ONE;
     return true;
 }
 
@@ -48,12 +48,13 @@ static bool load_part(lowering *l, const graph_node *node, uint32_t value, mona_
 static bool lower_load(lowering *l, const graph_node *node, uint32_t value)
 {
     mona_file_op op = lower_begin(l, MONA_OP_LOAD, node ? node->name : l->g->values[value].name);
+    const bool half = format_is_half(l->formats[value]);
     if (node && node->kind == GRAPH_CONCAT) {
         log_load(l, node);
         for (uint32_t i = 0; i < node->input_count; i++)
-            if (!load_part(l, node, node->inputs[i], &op))
+            if (!load_part(l, node, node->inputs[i], half, &op))
                 return false;
-    } else if (!load_part(l, node, value, &op)) {
+    } else if (!load_part(l, node, value, half, &op)) {
         return false;
     }
     lower_end(l, &op, value);

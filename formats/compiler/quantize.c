@@ -1,6 +1,9 @@
 #include "quantize.h"
 
+#include <math.h>
+
 #include "../half.h"
+#include "observation.h"
 
 bool format_is_half(value_format f)
 {
@@ -40,13 +43,6 @@ value_format quantize_input(const compiler_options *o)
     return plane_format(o, o->has_input_type ? o->input_type : MONA_U8);
 }
 
-value_format quantize_loaded(const compiler_options *o)
-{
-    const value_format planes = quantize_input(o);
-    const bool direct = planes.type == MONA_U8 || planes.type == MONA_S8;
-    return o->int8 && direct ? planes : (value_format){MONA_F16, 1};
-}
-
 /* ---- where values come from --------------------------------------------------------------- */
 
 /* Index of the node that a value is rearranged from, or UINT32_MAX. */
@@ -77,10 +73,15 @@ static bool is_loaded(const graph *g, uint32_t root)
            g->nodes[p].kind == GRAPH_SPACE_TO_DEPTH;
 }
 
+/* Lowest and highest number; low > high: none seen. */
+typedef struct range {
+    float low, high;
+} range;
+
 /* The range seen of everything that shares the format of this root: cubic resampling overshoots. */
-static reference_range seen_range(const graph *g, uint32_t root)
+static range seen_range(const graph *g, uint32_t root)
 {
-    reference_range r = {1, -1};
+    range r = {1, -1};
     for (uint32_t i = 0; i < g->value_count; i++) {
         const graph_value *v = &g->values[i];
         if (v->data || v->low > v->high || quantize_root(g, i) != root)
@@ -122,7 +123,7 @@ static bool is_image(const graph *g, const compiler_options *o, uint32_t output)
 {
     const uint32_t root = quantize_root(g, output);
     const double most = range_of(o);
-    const reference_range r = seen_range(g, root);
+    const range r = seen_range(g, root);
     const double low = (double)r.low / most, high = (double)r.high / most;
     const bool unseen = r.low > r.high;
     if (follows_planes(g, root))
@@ -141,10 +142,31 @@ static uint32_t output_of(const graph *g, uint32_t root)
     return UINT32_MAX;
 }
 
-static bool format_by_range(const graph *g, uint32_t root, bool is_signed, value_format *format,
-                            format_error *error)
+/* Of a tensor that planes are loaded into. */
+static value_format loaded_format(const graph *g, const compiler_options *o, uint32_t value)
 {
-    const reference_range r = seen_range(g, root);
+    const value_format planes = quantize_input(o);
+    const bool direct = planes.type == MONA_U8 || planes.type == MONA_S8;
+    return o->int8 && direct && !g->values[value].half ? planes : (value_format){MONA_F16, 1};
+}
+
+/* The magnitude that 8 bits should reach of everything that shares the format of this root. */
+static double reach(const graph *g, const compiler_options *o, uint32_t root, unsigned levels,
+                    double most)
+{
+    histogram all = {0};
+    if (o->ranges == RANGE_MIN_MAX)
+        return most;
+    for (uint32_t i = 0; i < g->value_count; i++)
+        if (g->values[i].seen && quantize_root(g, i) == root)
+            histogram_merge(&all, &g->values[i].seen->magnitudes);
+    return histogram_threshold(&all, o->ranges, levels, most);
+}
+
+static bool format_by_range(const graph *g, const compiler_options *o, uint32_t root,
+                            bool is_signed, value_format *format, format_error *error)
+{
+    const range r = seen_range(g, root);
     if (r.low > r.high)
         return format_fail(error,
                            "INT8 needs the range of value '%s': calibrate with images "
@@ -153,9 +175,9 @@ static bool format_by_range(const graph *g, uint32_t root, bool is_signed, value
     const double high = (double)r.high, low = -(double)r.low;
     const double most = high > low ? high : low;
     if (r.low >= 0 && !is_signed)
-        *format = (value_format){MONA_U8, (float)(most / 255)};
+        *format = (value_format){MONA_U8, (float)(reach(g, o, root, 255, most) / 255)};
     else
-        *format = (value_format){MONA_S8, (float)(most / 127)};
+        *format = (value_format){MONA_S8, (float)(reach(g, o, root, 127, most) / 127)};
     if (!(format->scale >= 1e-20f)) /* always zero, as far as was seen */
         format->scale = 1.0f / 255;
     return true;
@@ -178,6 +200,26 @@ static void match_residual(const graph_node *node, const value_format *formats,
     format->scale = (float)(residual / half_value(bits));
 }
 
+/* The same for FP16 sums: the factor is 1 / step. A step below what fp16 can bring to whole numbers
+ * is widened; such values are next to nothing for FP16 too. */
+static void match_sum(const graph_node *node, const value_format *formats, value_format *format)
+{
+    if (node->kind != GRAPH_CONV || !format_is_half(formats[node->inputs[0]]))
+        return;
+    const double factor = fmin(1 / (double)format->scale, 0x1p15);
+    uint16_t bits = half_from_double(factor);
+    if (half_value(bits) > factor)
+        bits--;
+    format->scale = (float)(1 / half_value(bits));
+}
+
+bool quantize_is_planes(const graph *g, const compiler_options *o, uint32_t root)
+{
+    const uint32_t output = output_of(g, root);
+    return output != UINT32_MAX &&
+           (o->has_output_type ? o->output_type == MONA_U8 : is_image(g, o, output));
+}
+
 static bool computed_format(const graph *g, const compiler_options *o, const graph_node *node,
                             value_format *formats, format_error *error)
 {
@@ -186,18 +228,17 @@ static bool computed_format(const graph *g, const compiler_options *o, const gra
     const uint32_t output = output_of(g, node->output);
     const bool wants_half = output != UINT32_MAX && o->has_output_type &&
                             (o->output_type == MONA_F16 || o->output_type == MONA_U16);
-    if (!o->int8 || wants_half)
+    if (!o->int8 || wants_half || g->values[node->output].half)
         return true;
-    const bool planes = output != UINT32_MAX &&
-                        (o->has_output_type ? o->output_type == MONA_U8 : is_image(g, o, output));
-    if (planes) {
+    if (quantize_is_planes(g, o, node->output)) {
         *format = plane_format(o, MONA_U8);
         return true;
     }
     const bool is_signed = output != UINT32_MAX && o->has_output_type;
-    if (!format_by_range(g, node->output, is_signed, format, error))
+    if (!format_by_range(g, o, node->output, is_signed, format, error))
         return false;
     match_residual(node, formats, format);
+    match_sum(node, formats, format);
     return true;
 }
 
@@ -205,7 +246,7 @@ bool quantize_values(const graph *g, const compiler_options *o, value_format *fo
                      format_error *error)
 {
     for (uint32_t i = 0; i < g->value_count; i++)
-        formats[i] = quantize_loaded(o);
+        formats[i] = loaded_format(g, o, i);
     for (uint32_t i = 0; i < g->node_count; i++) {
         const graph_node *node = &g->nodes[i];
         const uint32_t root = quantize_root(g, node->output);
@@ -215,6 +256,22 @@ bool quantize_values(const graph *g, const compiler_options *o, value_format *fo
             return false;
     }
     return true;
+}
+
+/* Sums of INT8 that are stored as F16 count in a power of two near the step that 8 bits would have:
+ * exact, and far from both ends of fp16. */
+double quantize_unit(const graph *g, const graph_node *node, const value_format *formats)
+{
+    const value_format out = formats[node->output];
+    if (format_is_half(formats[node->inputs[0]]))
+        return 1;
+    if (!format_is_half(out))
+        return (double)out.scale;
+    const range r = seen_range(g, node->output);
+    const double most = fmax(fabs((double)r.low), fabs((double)r.high));
+    int exponent = 0;
+    frexp(r.low > r.high || most <= 0 ? 0.5 : most / 128, &exponent);
+    return ldexp(1, exponent < -14 ? -14 : exponent > 9 ? 9 : exponent);
 }
 
 bool quantize_output(const graph *g, const compiler_options *o, const value_format *formats,

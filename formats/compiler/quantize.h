@@ -12,9 +12,8 @@ typedef struct value_format {
 /* True for F16; the others count in steps. */
 bool format_is_half(value_format f);
 
-/* Of the input planes, and of the tensor they are loaded into. */
+/* Of the input planes. */
 value_format quantize_input(const compiler_options *options);
-value_format quantize_loaded(const compiler_options *options);
 /* Largest sample of planes of this type; 0: the type has none. */
 uint32_t quantize_maximum(const compiler_options *options, mona_type type);
 
@@ -22,6 +21,13 @@ uint32_t quantize_maximum(const compiler_options *options, mona_type type);
  * resampled share the format of what they come from. */
 bool quantize_values(const graph *g, const compiler_options *options, value_format *formats,
                      format_error *error);
+
+/* Whether a computed value ends as planes of 8 bits like those of the inputs. */
+bool quantize_is_planes(const graph *g, const compiler_options *options, uint32_t root);
+
+/* Real value of 1 in the fp16 numbers of a CONV's epilogue: the step of what it stores. FP16 sums
+ * are real values until they are stored. */
+double quantize_unit(const graph *g, const graph_node *node, const value_format *formats);
 
 /* Of the planes of output i. */
 bool quantize_output(const graph *g, const compiler_options *options, const value_format *formats,

@@ -5,25 +5,22 @@
 
 #include "reference_nodes.h"
 
-static void observe(reference_range *range, const reference_array *a)
-{
-    for (size_t i = 0; i < reference_count(a); i++) {
-        const float x = a->data[i];
-        *range = range->low > range->high ? (reference_range){x, x} : *range;
-        range->low = x < range->low ? x : range->low;
-        range->high = x > range->high ? x : range->high;
-    }
-}
-
 /* ---- the graph ---------------------------------------------------------------------------- */
 
 typedef struct execution {
     const graph *g;
     reference_array *values; /* of each value; data NULL: not there yet, or no longer */
     uint32_t *left;          /* uses still to come of each value */
-    reference_range *ranges;
+    const reference_observer *observer;
     format_error *error;
 } execution;
+
+static bool observe(execution *e, uint32_t value, const graph_node *node,
+                    const reference_array *const *in)
+{
+    const reference_observer *o = e->observer;
+    return !o || o->see(o->context, value, &e->values[value], node, in, e->error);
+}
 
 static bool set_inputs(execution *e, const reference_array *inputs)
 {
@@ -39,8 +36,8 @@ static bool set_inputs(execution *e, const reference_array *inputs)
                                a->height);
         e->values[e->g->inputs[i]] = *a;
         e->left[e->g->inputs[i]] = UINT32_MAX; /* the caller's memory */
-        if (e->ranges)
-            observe(&e->ranges[e->g->inputs[i]], a);
+        if (!observe(e, e->g->inputs[i], NULL, NULL))
+            return false;
     }
     return true;
 }
@@ -58,8 +55,8 @@ static bool execute(execution *e, const graph_node *node)
     if (!out->data)
         return format_fail(e->error, "out of memory");
     reference_node(node, in, out);
-    if (e->ranges)
-        observe(&e->ranges[node->output], out);
+    if (!observe(e, node->output, node, in))
+        return false;
     for (uint32_t i = 0; i < node->input_count; i++) {
         const uint32_t v = node->inputs[i];
         if (e->left[v] != UINT32_MAX && --e->left[v] == 0) {
@@ -87,10 +84,10 @@ static bool take_outputs(execution *e, reference_array *outputs)
 }
 
 bool reference_run(const graph *g, const reference_array *inputs, reference_array *outputs,
-                   reference_range *ranges, format_error *error)
+                   const reference_observer *observer, format_error *error)
 {
     execution e = {g, calloc(g->value_count, sizeof *e.values),
-                   calloc(g->value_count, sizeof *e.left), ranges, error};
+                   calloc(g->value_count, sizeof *e.left), observer, error};
     bool ok = e.values && e.left ? true : format_fail(error, "out of memory");
     for (uint32_t v = 0; ok && v < g->value_count; v++)
         e.left[v] = graph_uses(g, v);

@@ -12,14 +12,17 @@ typedef struct reference_array {
     float *data;
 } reference_array;
 
-/* Lowest and highest number of a value; low > high: none seen. */
-typedef struct reference_range {
-    float low, high;
-} reference_range;
+/* Sees every value once it is there; node and in: what made it of what, NULL for inputs of the
+ * graph. False stops the run and sets error. */
+typedef struct reference_observer {
+    bool (*see)(void *context, uint32_t value, const reference_array *a, const graph_node *node,
+                const reference_array *const *in, format_error *error);
+    void *context;
+} reference_observer;
 
-/* Runs g on inputs, in the order of g->inputs. outputs[i].data is released with free().
- * ranges: one for each value of g, widened to what is seen; may be NULL. */
+/* Runs g on inputs, in the order of g->inputs. outputs[i].data is released with free(). observer
+ * may be NULL. */
 bool reference_run(const graph *g, const reference_array *inputs, reference_array *outputs,
-                   reference_range *ranges, format_error *error);
+                   const reference_observer *observer, format_error *error);
 
 #endif

@@ -160,15 +160,15 @@ static inline mona_buffer make_buffer(const mona_tensor_info *t)
                          (ptrdiff_t)(row * t->height)};
 }
 
-/* Runs a model; outputs get real values and the shapes found. */
-static inline void run_engine(const uint8_t *bytes, size_t size, const reference_array *inputs,
-                              reference_array *outputs)
+/* Runs a model; outputs get real values and the shapes found. how: all but sizes. */
+static inline void run_engine_as(const uint8_t *bytes, size_t size, const mona_config *how,
+                                 const reference_array *inputs, reference_array *outputs)
 {
     mona_model model;
     assert_int_equal(mona_model_open(&model, bytes, size), MONA_OK);
     const unsigned in_count = mona_model_input_count(&model);
     const unsigned out_count = mona_model_output_count(&model);
-    mona_config config = {.threads = 1};
+    mona_config config = *how;
     for (unsigned i = 0; i < in_count; i++)
         config.sizes[i] = (mona_size){inputs[i].width, inputs[i].height};
     bound_model bound;
@@ -198,6 +198,12 @@ static inline void run_engine(const uint8_t *bytes, size_t size, const reference
     for (unsigned i = 0; i < in_count; i++)
         free(in[i].data);
     bound_close(&bound);
+}
+
+static inline void run_engine(const uint8_t *bytes, size_t size, const reference_array *inputs,
+                              reference_array *outputs)
+{
+    run_engine_as(bytes, size, &(mona_config){.threads = 1}, inputs, outputs);
 }
 
 static inline double largest_difference(const reference_array *a, const reference_array *b)
