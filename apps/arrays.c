@@ -47,19 +47,12 @@ bool array_read(input_array *in, const char *path)
 /* The .npy type that holds a tensor as it is stored. */
 static npy_type stored_type(mona_type type)
 {
-    switch (type) {
-    case MONA_U8:
-        return NPY_U1;
-    case MONA_S8:
-        return NPY_I1;
-    case MONA_F16:
-        return NPY_F2;
-    case MONA_U16:
-        return NPY_U2;
-    case MONA_TYPE_COUNT:
-        break;
-    }
-    return NPY_F4;
+    static const npy_type stored[MONA_TYPE_COUNT] = {
+        [MONA_U8] = NPY_U1,  [MONA_S8] = NPY_I1,  [MONA_F16] = NPY_F2, [MONA_U16] = NPY_U2,
+        [MONA_F32] = NPY_F4, [MONA_S16] = NPY_I2, [MONA_S32] = NPY_I4, [MONA_U32] = NPY_U4,
+        [MONA_S64] = NPY_I8, [MONA_U64] = NPY_U8,
+    };
+    return stored[type];
 }
 
 bool array_to_planes(planes *p, const input_array *in, const char *path)
@@ -73,7 +66,7 @@ bool array_to_planes(planes *p, const input_array *in, const char *path)
         memcpy(p->buffer.data, in->array.data, p->count * npy_type_size(found));
         return true;
     }
-    if (!real && p->info.type != MONA_F16)
+    if (!real && p->info.type != MONA_F16 && p->info.type != MONA_F32)
         return !cli_fail(EXIT_FAILED, "%s: input '%s' takes %s or floats, found %s", path,
                          p->info.name, npy_type_name(stored), npy_type_name(found));
     for (size_t i = 0; i < p->count; i++)

@@ -30,7 +30,7 @@ typedef struct compile_job {
 static bool parse_type(const char *option, const char *text, bool *has, mona_type *type)
 {
     *has = text;
-    for (int t = 0; text && t < MONA_TYPE_COUNT; t++)
+    for (int t = 0; text && t <= MONA_U16; t++)
         if (!strcmp(text, mona_type_name((mona_type)t))) {
             *type = (mona_type)t;
             return true;
@@ -145,8 +145,7 @@ static double held(const planes *p, double value)
         return fmax(0, fmin(value, 65535 * step));
     case MONA_S8:
         return fmax(-128 * step, fmin(value, 127 * step));
-    case MONA_F16:
-    case MONA_TYPE_COUNT:
+    default:
         break;
     }
     return value;

@@ -140,15 +140,15 @@ static void describe_op(const mona_file_op *op, char *text, size_t size)
     case MONA_OP_STORE:
         snprintf(text, size, "block %u, from channel %u", op->store.block, op->store.first_channel);
         break;
-    case MONA_OP_ADD:
-    case MONA_OP_MUL:
-    case MONA_OP_COUNT:
+    default:
         break;
     }
 }
 
 static const char *const op_names[MONA_OP_COUNT] = {
-    "load", "store", "conv", "add", "mul", "resize", "depth_to_space", "max_pool", "average_pool"};
+    "load",           "store",        "conv",           "add",         "mul",        "resize",
+    "depth_to_space", "max_pool",     "average_pool",   "array_map",   "array_pick", "array_reduce",
+    "array_matmul",   "array_window", "array_resample", "array_gather"};
 
 static cJSON *op_row(const mona_model *m, const mona_file_op *op)
 {
@@ -158,7 +158,9 @@ static cJSON *op_row(const mona_model *m, const mona_file_op *op)
     cJSON_AddStringToObject(row, "op", op_names[op->kind]);
     cJSON_AddStringToObject(row, "name", m->strings + op->name);
     for (uint32_t i = 0; i < op->input_count; i++)
-        table_append(text, sizeof text, m->strings + m->tensors[op->inputs[i]].name);
+        table_append(text, sizeof text,
+                     op->inputs[i] == MONA_NONE ? "constant"
+                                                : m->strings + m->tensors[op->inputs[i]].name);
     cJSON_AddStringToObject(row, "inputs", text);
     snprintf(text, sizeof text, "%u x %s", out->channels, mona_type_name(out->type));
     cJSON_AddStringToObject(row, "output", text);

@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "formats/half.h"
 
@@ -24,43 +23,87 @@ void planes_close(planes *p)
 double planes_get(const planes *p, size_t i)
 {
     const double step = (double)p->info.scale;
-    uint16_t wide;
+    const void *data = p->buffer.data; /* aligned for any type */
     switch (p->info.type) {
     case MONA_U8:
-        return step * ((const uint8_t *)p->buffer.data)[i];
+        return step * ((const uint8_t *)data)[i];
     case MONA_S8:
-        return step * ((const int8_t *)p->buffer.data)[i];
+        return step * ((const int8_t *)data)[i];
     case MONA_F16:
+        return half_value(((const uint16_t *)data)[i]);
     case MONA_U16:
-        memcpy(&wide, (const uint8_t *)p->buffer.data + 2 * i, sizeof wide);
-        return p->info.type == MONA_F16 ? half_value(wide) : step * wide;
+        return step * ((const uint16_t *)data)[i];
+    case MONA_F32:
+        return (double)((const float *)data)[i];
+    case MONA_S16:
+        return step * ((const int16_t *)data)[i];
+    case MONA_S32:
+        return step * ((const int32_t *)data)[i];
+    case MONA_U32:
+        return step * ((const uint32_t *)data)[i];
+    case MONA_S64:
+        return step * (double)((const int64_t *)data)[i];
+    case MONA_U64:
+        return step * (double)((const uint64_t *)data)[i];
     case MONA_TYPE_COUNT:
         break;
     }
     return 0;
 }
 
-void planes_set(planes *p, size_t i, double value)
+/* The nearest whole number of steps that the type can hold; a NaN becomes the least. */
+static double whole_steps(const planes *p, double value)
 {
     static const struct {
         double low, high;
     } bounds[MONA_TYPE_COUNT] = {
-        [MONA_U8] = {0, 255}, [MONA_S8] = {-128, 127}, [MONA_U16] = {0, 65535}};
+        [MONA_U8] = {0, 0xff},
+        [MONA_S8] = {-0x80, 0x7f},
+        [MONA_U16] = {0, 0xffff},
+        [MONA_S16] = {-0x8000, 0x7fff},
+        [MONA_S32] = {-0x1p31, 0x1p31 - 1},
+        [MONA_U32] = {0, 0x1p32 - 1},
+        [MONA_S64] = {-0x1p63, 0x1p63 - 0x1p10}, /* the largest that a double tells apart */
+        [MONA_U64] = {0, 0x1p64 - 0x1p11},
+    };
     const double low = bounds[p->info.type].low, high = bounds[p->info.type].high;
     const double steps = nearbyint(value / (double)p->info.scale);
-    const double q = steps > low ? (steps < high ? steps : high) : low; /* a NaN becomes low */
-    uint16_t wide;
+    return steps > low ? (steps < high ? steps : high) : low;
+}
+
+void planes_set(planes *p, size_t i, double value)
+{
+    void *data = p->buffer.data;
     switch (p->info.type) {
     case MONA_U8:
-        ((uint8_t *)p->buffer.data)[i] = (uint8_t)q;
+        ((uint8_t *)data)[i] = (uint8_t)whole_steps(p, value);
         break;
     case MONA_S8:
-        ((int8_t *)p->buffer.data)[i] = (int8_t)q;
+        ((int8_t *)data)[i] = (int8_t)whole_steps(p, value);
         break;
     case MONA_F16:
+        ((uint16_t *)data)[i] = half_from_double(isnan(value) ? 0 : value);
+        break;
     case MONA_U16:
-        wide = p->info.type == MONA_U16 ? (uint16_t)q : half_from_double(isnan(value) ? 0 : value);
-        memcpy((uint8_t *)p->buffer.data + 2 * i, &wide, sizeof wide);
+        ((uint16_t *)data)[i] = (uint16_t)whole_steps(p, value);
+        break;
+    case MONA_F32:
+        ((float *)data)[i] = (float)value;
+        break;
+    case MONA_S16:
+        ((int16_t *)data)[i] = (int16_t)whole_steps(p, value);
+        break;
+    case MONA_S32:
+        ((int32_t *)data)[i] = (int32_t)whole_steps(p, value);
+        break;
+    case MONA_U32:
+        ((uint32_t *)data)[i] = (uint32_t)whole_steps(p, value);
+        break;
+    case MONA_S64:
+        ((int64_t *)data)[i] = (int64_t)whole_steps(p, value);
+        break;
+    case MONA_U64:
+        ((uint64_t *)data)[i] = (uint64_t)whole_steps(p, value);
         break;
     case MONA_TYPE_COUNT:
         break;

@@ -71,7 +71,7 @@ static uint8_t use_of(const deepening *d, const mona_file_op *op, uint32_t i, ui
     case MONA_OP_LOAD:
     case MONA_OP_MAX_POOL:
     case MONA_OP_AVERAGE_POOL:
-    case MONA_OP_COUNT:
+    default: /* arrays are refused */
         break;
     }
     return FEATURES;
@@ -212,6 +212,14 @@ size_t mona_model_deep_bytes(const mona_model *model)
     return lay_out(model).bytes;
 }
 
+static bool has_arrays(const mona_model *m)
+{
+    for (uint32_t t = 0; t < m->header->tensor_count; t++)
+        if (m->tensors[t].array)
+            return true;
+    return false;
+}
+
 mona_status mona_model_deepen(mona_model *deep, void *memory, size_t bytes, const mona_model *model,
                               unsigned bits)
 {
@@ -221,6 +229,8 @@ mona_status mona_model_deepen(mona_model *deep, void *memory, size_t bytes, cons
     const layout l = lay_out(model);
     if (bytes < l.bytes)
         return MONA_ERR_ARENA;
+    if (has_arrays(model))
+        return MONA_ERR_UNSUPPORTED;
     uint8_t *base = memory;
     memset(base, 0, l.bytes);
     deepening d = {.from = model,

@@ -47,24 +47,21 @@ const char *mona_status_text(mona_status status)
 
 size_t mona_type_size(mona_type type)
 {
-    return type == MONA_F16 || type == MONA_U16 ? 2 : 1;
+    static const uint8_t sizes[MONA_TYPE_COUNT] = {
+        [MONA_U8] = 1,  [MONA_S8] = 1,  [MONA_F16] = 2, [MONA_U16] = 2, [MONA_F32] = 4,
+        [MONA_S16] = 2, [MONA_S32] = 4, [MONA_U32] = 4, [MONA_S64] = 8, [MONA_U64] = 8,
+    };
+    return (unsigned)type < MONA_TYPE_COUNT ? sizes[type] : 1;
 }
 
 const char *mona_type_name(mona_type type)
 {
-    switch (type) {
-    case MONA_U8:
-        return "u8";
-    case MONA_S8:
-        return "s8";
-    case MONA_F16:
-        return "f16";
-    case MONA_U16:
-        return "u16";
-    case MONA_TYPE_COUNT:
-        break;
-    }
-    return "?";
+    static const char names[MONA_TYPE_COUNT][4] = {
+        [MONA_U8] = "u8",   [MONA_S8] = "s8",   [MONA_F16] = "f16", [MONA_U16] = "u16",
+        [MONA_F32] = "f32", [MONA_S16] = "s16", [MONA_S32] = "s32", [MONA_U32] = "u32",
+        [MONA_S64] = "s64", [MONA_U64] = "u64",
+    };
+    return (unsigned)type < MONA_TYPE_COUNT ? names[type] : "?";
 }
 
 /* Four bits at a time: 64 bytes of table instead of 1 KiB, and fast enough for what is read once.
@@ -126,50 +123,97 @@ static mona_status check_header(const mona_file_header *h, size_t size)
     return sound ? MONA_OK : MONA_ERR_MODEL;
 }
 
+/* A product of three sides, each below 2^32, against a bound below 2^32. */
+static bool elements_ok(const mona_file_tensor *t)
+{
+    const uint64_t most = MONA_ARRAY_MAX_ELEMENTS, plane = (uint64_t)t->height * t->width;
+    return t->channels && plane && plane <= most && t->channels <= most / plane;
+}
+
+static bool sides_ok(const mona_model *m, uint32_t index)
+{
+    const mona_file_tensor *t = &m->tensors[index];
+    const bool sized = t->height || t->width;
+    return t->channels && t->channels <= MONA_MAX_CHANNELS && t->height <= MONA_MAX_SIDE &&
+           t->width <= MONA_MAX_SIDE &&
+           (!sized || (t->height && t->width && index < m->header->input_count));
+}
+
 static bool tensor_ok(const mona_model *m, uint32_t index)
 {
     const mona_file_tensor *t = &m->tensors[index];
     const bool io = index < m->header->input_count + m->header->output_count;
-    const bool sized = t->height || t->width;
+    const bool real = t->type == MONA_F16 || t->type == MONA_F32;
+    const uint32_t last_type = t->array ? MONA_TYPE_COUNT - 1 : io ? MONA_U16 : MONA_F16;
     /* scale > 0 is false for a NaN; FLT_MAX bounds infinity. */
-    return t->name < m->header->strings_bytes && t->type < MONA_TYPE_COUNT &&
-           (t->type != MONA_U16 || io) && t->channels && t->channels <= MONA_MAX_CHANNELS &&
-           t->height <= MONA_MAX_SIDE && t->width <= MONA_MAX_SIDE &&
-           (!sized || (t->height && t->width && index < m->header->input_count)) && t->scale > 0 &&
-           t->scale <= FLT_MAX && (t->type != MONA_F16 || t->scale == 1);
+    return t->name < m->header->strings_bytes && t->type <= last_type && t->array <= 1 &&
+           (t->array ? elements_ok(t) : sides_ok(m, index)) && t->scale > 0 &&
+           t->scale <= FLT_MAX && (!real || t->scale == 1);
 }
 
+/* Heights and widths that depend on frame sizes are not known yet. */
 static mona_shape shape_of(const mona_file_tensor *t)
 {
-    return (mona_shape){t->channels, 0, 0, (mona_type)t->type};
+    const mona_type type = (mona_type)t->type;
+    return t->array ? (mona_shape){t->channels, t->height, t->width, type}
+                    : (mona_shape){t->channels, 0, 0, type};
 }
 
-/* Inputs are read by LOAD alone and outputs written by STORE alone, since they are planes. */
-static bool wiring_ok(const mona_model *m, const mona_file_op *op, const uint8_t *written)
+/* Whether an operator may read the tensor: inputs and arrays are planes, which LOAD reads; outputs
+ * nobody reads. */
+static bool readable(const mona_model *m, const mona_file_op *op, uint32_t tensor,
+                     const uint8_t *written)
 {
     const uint32_t inputs = m->header->input_count, io = inputs + m->header->output_count;
-    for (uint32_t i = 0; i < op->input_count; i++) {
-        const uint32_t t = op->inputs[i];
-        if (t >= m->header->tensor_count || !written[t] ||
-            (op->kind == MONA_OP_LOAD) != (t < inputs) || (t >= inputs && t < io))
-            return false;
-    }
-    const uint32_t t = op->output;
-    return t < m->header->tensor_count && t >= inputs && !written[t] &&
-           (op->kind == MONA_OP_STORE) == (t < io);
+    if (tensor >= m->header->tensor_count || !written[tensor] || (tensor >= inputs && tensor < io))
+        return false;
+    const bool array = m->tensors[tensor].array;
+    if (mona_ops[op->kind]->array)
+        return array;
+    return (op->kind == MONA_OP_LOAD) == (array || tensor < inputs);
+}
+
+/* Outputs and arrays are planes, which STORE writes. */
+static bool writable(const mona_model *m, const mona_file_op *op, uint32_t tensor,
+                     const uint8_t *written)
+{
+    const uint32_t inputs = m->header->input_count, io = inputs + m->header->output_count;
+    if (tensor < inputs || tensor >= m->header->tensor_count || written[tensor])
+        return false;
+    const bool array = m->tensors[tensor].array;
+    if (mona_ops[op->kind]->array)
+        return array;
+    return (op->kind == MONA_OP_STORE) == (array || tensor < io);
+}
+
+/* Operand i of an array operator that is a constant in the data. */
+static bool constant_ok(const mona_model *m, const mona_file_op *op, uint32_t i, mona_shape *shape)
+{
+    const mona_file_array *a = &op->array;
+    if (!mona_ops[op->kind]->array || a->type[i] >= MONA_TYPE_COUNT || !a->elements[i] ||
+        a->elements[i] > MONA_ARRAY_MAX_ELEMENTS)
+        return false;
+    *shape = (mona_shape){1, 1, a->elements[i], (mona_type)a->type[i]};
+    return mona_data_ok(a->offset[i], a->elements[i], mona_type_size(shape->type),
+                        m->header->data_bytes);
 }
 
 static mona_status check_op(const mona_model *m, const mona_file_op *op, uint8_t *written)
 {
-    if (op->kind >= MONA_OP_COUNT)
+    if (op->kind >= MONA_OP_COUNT || !mona_ops[op->kind])
         return MONA_ERR_UNSUPPORTED;
     const mona_op_class *class = mona_ops[op->kind];
-    if (op->name >= m->header->strings_bytes || op->input_count < class->min_inputs ||
-        op->input_count > class->max_inputs || !wiring_ok(m, op, written))
-        return MONA_ERR_MODEL;
     mona_shape inputs[MONA_OP_MAX_INPUTS] = {{0}};
-    for (uint32_t i = 0; i < op->input_count; i++)
-        inputs[i] = shape_of(&m->tensors[op->inputs[i]]);
+    if (op->name >= m->header->strings_bytes || op->input_count < class->min_inputs ||
+        op->input_count > class->max_inputs || !writable(m, op, op->output, written))
+        return MONA_ERR_MODEL;
+    for (uint32_t i = 0; i < op->input_count; i++) {
+        const uint32_t t = op->inputs[i];
+        if (t == MONA_NONE ? !constant_ok(m, op, i, &inputs[i]) : !readable(m, op, t, written))
+            return MONA_ERR_MODEL;
+        if (t != MONA_NONE)
+            inputs[i] = shape_of(&m->tensors[t]);
+    }
     const mona_shape output = shape_of(&m->tensors[op->output]);
     written[op->output] = 1;
     return class->check(op, inputs, &output, m->data, m->header->data_bytes);
@@ -245,6 +289,7 @@ static mona_tensor_info info_of(const mona_model *m, uint32_t index)
         .height = t->height,
         .width = t->width,
         .scale = t->scale,
+        .array = t->array,
     };
 }
 

@@ -36,6 +36,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "array_format.h"
+
 enum {
     MONA_FILE_VERSION = 1,
     MONA_FILE_ALIGNMENT = 64,
@@ -62,17 +64,20 @@ typedef struct mona_file_header {
 
 typedef struct mona_file_tensor {
     uint32_t name;
-    uint8_t type; /* mona_type */
-    uint8_t reserved[3];
+    uint8_t type;  /* mona_type; U16 of inputs, outputs and arrays, those after it of arrays only */
+    uint8_t array; /* 1: an array (array_format.h), else 0 */
+    uint8_t reserved[2];
     uint32_t channels;
-    uint32_t height, width; /* inputs: fixed size, or 0 x 0 for any; others: 0 */
-    float scale;            /* real value = scale * stored value; > 0, finite; 1 for F16 */
+    uint32_t height, width; /* arrays: fixed size, of any sides whose product is within
+                               MONA_ARRAY_MAX_ELEMENTS; inputs: that, or 0 x 0 for any; others: 0 */
+    float scale;            /* real value = scale * stored value; > 0, finite; 1 for F16 and F32 */
     uint32_t reserved2[2];
 } mona_file_tensor;
 
 typedef enum mona_op_kind {
     MONA_OP_LOAD = 0,     /* input planes -> one tensor: space-to-depth, concatenation, conversion */
-    MONA_OP_STORE = 1,    /* channels of a tensor -> output planes: depth-to-space, conversion */
+    MONA_OP_STORE = 1,    /* channels of a tensor -> output planes: depth-to-space, conversion. An array is
+                             planes to both, whether input, output or neither */
     MONA_OP_CONV = 2,     /* convolution with its epilogue */
     MONA_OP_ADD = 3,      /* a + b, then the epilogue */
     MONA_OP_MUL = 4,      /* a * b, then the epilogue */
@@ -80,7 +85,14 @@ typedef enum mona_op_kind {
     MONA_OP_DEPTH_TO_SPACE = 6, /* between intermediates; ONNX mode CRD */
     MONA_OP_MAX_POOL = 7,     /* the largest sample of a window */
     MONA_OP_AVERAGE_POOL = 8, /* the mean of a window's samples */
-    MONA_OP_COUNT = 9,
+    MONA_OP_ARRAY_MAP = 9,       /* between arrays (array_format.h): a function of each element, */
+    MONA_OP_ARRAY_PICK = 10,     /* elements in another order, */
+    MONA_OP_ARRAY_REDUCE = 11,   /* sums and such over dimensions, */
+    MONA_OP_ARRAY_MATMUL = 12,   /* products of matrices, */
+    MONA_OP_ARRAY_WINDOW = 13,   /* convolutions and pools over 1 to 3 axes, */
+    MONA_OP_ARRAY_RESAMPLE = 14, /* weighted sums along an axis, */
+    MONA_OP_ARRAY_GATHER = 15,   /* elements by computed indices */
+    MONA_OP_COUNT = 16,
 } mona_op_kind;
 
 typedef enum mona_activation {
@@ -167,7 +179,8 @@ typedef struct mona_file_op {
     uint32_t name;
     uint32_t input_count;
     uint32_t inputs[MONA_OP_MAX_INPUTS]; /* tensors; CONV: source, then the residual if any: of one
-                                            channel, added to all, or of which the first are taken */
+                                            channel, added to all, or of which the first are taken;
+                                            ARRAY_*: MONA_NONE is a constant of the record */
     uint32_t output;                     /* tensor */
     mona_file_epilogue epilogue;         /* CONV, ADD, MUL */
     union {
@@ -176,6 +189,7 @@ typedef struct mona_file_op {
         mona_file_store store;
         mona_file_resize resize;
         mona_file_pool pool;
+        mona_file_array array; /* ARRAY_* */
         uint32_t block; /* DEPTH_TO_SPACE: 2, 3 or 4 */
         struct {
             uint16_t scale[2]; /* ADD, MUL: f16; each operand enters as f16(q * scale[i]) */

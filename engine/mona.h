@@ -61,10 +61,10 @@ const char *mona_status_text(mona_status status);
 
 enum {
     MONA_MAX_IO = 8,          /* input tensors, and output tensors, of a model */
-    MONA_MAX_TENSORS = 512,
-    MONA_MAX_OPS = 512,
+    MONA_MAX_TENSORS = 1024,
+    MONA_MAX_OPS = 1024,
     MONA_MAX_CHANNELS = 16384,
-    MONA_MAX_SIDE = 32768,    /* rows or columns of any tensor */
+    MONA_MAX_SIDE = 32768,    /* rows or columns of any tensor that is no array */
     MONA_MAX_THREADS = 64,
     MONA_MAX_DEPTH = 10,      /* bits of a sample that mona_model_deepen can provide for */
     MONA_ALIGNMENT = 64,      /* of a model in memory, of an arena and of stream memory */
@@ -76,8 +76,14 @@ typedef enum mona_type {
     MONA_U8 = 0,  /* unsigned, real value = scale * q */
     MONA_S8 = 1,  /* signed symmetric, real value = scale * q */
     MONA_F16 = 2, /* IEEE binary16; scale is 1 */
-    MONA_U16 = 3, /* planes of 9 to 16 bits a sample; inputs and outputs only */
-    MONA_TYPE_COUNT = 4,
+    MONA_U16 = 3, /* planes of 9 to 16 bits a sample; of inputs, outputs and arrays only */
+    MONA_F32 = 4, /* IEEE binary32; scale is 1. This and the following: of arrays only */
+    MONA_S16 = 5,
+    MONA_S32 = 6,
+    MONA_U32 = 7,
+    MONA_S64 = 8,
+    MONA_U64 = 9,
+    MONA_TYPE_COUNT = 10,
 } mona_type;
 
 /* Bytes of one element. */
@@ -101,13 +107,18 @@ typedef struct mona_model {
  * unchanged and outlive the model and everything made from it. */
 mona_status mona_model_open(mona_model *model, const void *bytes, size_t size);
 
-/* What a model takes and gives. Channel planes are H x W, one after another. */
+/* What a model takes and gives. Channel planes are H x W, one after another. An array is a tensor of any
+ * rank, whose elements lie in C order and without gaps: its mona_buffer has row_stride = width and
+ * channel_stride = width x height elements, and its data are aligned to an element. channels x height x
+ * width are one way to write down how many elements it has; they are fixed and may exceed the limits
+ * of other tensors. */
 typedef struct mona_tensor_info {
     const char *name;
     mona_type type;
     uint32_t channels;
     uint32_t height, width; /* 0: any, bound by mona_plan_make */
-    float scale;            /* real value of one step; 1 for F16 */
+    float scale;            /* real value of one step; 1 for F16 and F32 */
+    bool array;
 } mona_tensor_info;
 
 unsigned mona_model_input_count(const mona_model *model);
@@ -175,7 +186,7 @@ typedef struct mona_config {
 /* One region of the arena, for people who want to see where the bytes go. */
 typedef struct mona_plan_buffer {
     const char *name;   /* of the tensor or table */
-    const char *kind;   /* "weights", "ring", "core", "state" */
+    const char *kind;   /* "weights", "ring", "maps", "core", "state" */
     size_t offset, bytes;
     uint32_t rows;      /* rings: rows held */
 } mona_plan_buffer;
@@ -220,7 +231,8 @@ typedef struct mona_buffer {
     ptrdiff_t channel_stride; /* bytes from one channel's plane to the next; unused with one channel */
 } mona_buffer;
 
-/* Runs one frame and returns when the outputs are written. inputs and outputs are in model order. */
+/* Runs one frame and returns when the outputs are written. inputs and outputs are in model order.
+ * MONA_ERR_ARGUMENT: one has no data, or that of an array has gaps or is misaligned. */
 mona_status mona_session_run(mona_session *session, const mona_buffer *inputs,
                              const mona_buffer *outputs);
 

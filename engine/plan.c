@@ -66,8 +66,8 @@ static size_t place(size_t *end, size_t bytes)
 static size_t scratch_bytes(const plan_op *op)
 {
     const mona_op_class *class = mona_ops[op->bound.op->kind];
-    if (op->group.last && op->group.whole_maps)
-        return class->map_scratch_bytes(&op->bound);
+    if (class->array || (op->group.last && op->group.whole_maps))
+        return class->map_scratch_bytes ? class->map_scratch_bytes(&op->bound) : 0;
     const uint32_t columns = mona_plan_progress_shape(op)->width;
     return class->scratch_bytes ? class->scratch_bytes(&op->bound, columns) : 0;
 }
@@ -198,7 +198,7 @@ mona_status mona_plan_make(mona_plan **out, void *memory, const mona_model *mode
     if (!status)
         status = mona_plan_bind(plan, config);
     if (!status && plan->shared)
-        status = mona_plan_modelled(plan)                  ? MONA_ERR_UNSUPPORTED
+        status = mona_plan_modelled(plan)                 ? MONA_ERR_UNSUPPORTED
                  : mona_session_lends(plan->shared, plan) ? MONA_OK
                                                           : MONA_ERR_ARGUMENT;
     if (!status && mona_plan_modelled(plan))

@@ -7,7 +7,8 @@
  * its slowest reader. engine/schedule.c derives which rows those are. What a later group reads is
  * kept whole, in a map that all cores share. A convolution whose weights outweigh its rows is a
  * group of its own and works on whole maps. engine/plan_groups.c says when; most networks that make
- * pictures are a single group without maps. */
+ * pictures are a single group without maps. An operator on arrays is a group of its own as well;
+ * arrays lie among the maps, and to LOAD and STORE they are planes. */
 #ifndef MONA_PLAN_H
 #define MONA_PLAN_H
 
@@ -18,7 +19,7 @@
 typedef struct plan_group {
     uint32_t first, last;
     uint32_t parts;   /* cores that take part: bands of rows, or shares of the channel blocks */
-    bool whole_maps;  /* one convolution, by mona_op_class.map */
+    bool whole_maps;  /* one operator, by mona_op_class.map or .array */
     bool by_channels; /* whole_maps: parts are shares of the channel blocks */
     uint32_t tiles;   /* column tiles of a band */
     /* The reference grid, the smallest result: positions in it are scaled to each result's rows and
@@ -30,19 +31,22 @@ typedef struct plan_group {
  * a later group, a map. */
 typedef struct plan_op {
     mona_bound_op bound;
-    plan_group group; /* that begins with this operator */
-    uint32_t
-        writer[MONA_OP_MAX_INPUTS]; /* operator that makes each input; MONA_NONE: a model input */
+    plan_group group;                    /* that begins with this operator */
+    uint32_t writer[MONA_OP_MAX_INPUTS]; /* operator that makes each input; MONA_NONE: planes or
+                                            arrays */
+    uint32_t array_writer[MONA_OP_MAX_INPUTS]; /* that makes each input which is an array, or
+                                                  MONA_NONE */
     uint32_t first_reader, last_reader; /* operators that read its output; its own index: none */
     uint32_t store;                     /* STORE fused into this CONV, or MONA_NONE */
     bool map;
-    int64_t map_x_begin; /* column a map's rows begin with; 0 or less */
-    uint32_t depth;      /* rows the ring or map holds; 0: neither */
-    uint32_t columns;    /* columns of such a row, over all tiles */
-    size_t block_stride; /* bytes between channel blocks */
-    size_t row_bytes;    /* from one row to the next */
-    size_t ring_offset;  /* in a core's region; of a map: in the maps' */
-    size_t map_bytes;
+    bool array;              /* its output is an array, and none of the model's outputs */
+    int64_t map_x_begin;     /* column a map's rows begin with; 0 or less */
+    uint32_t depth;          /* rows the ring or map holds; 0: neither */
+    uint32_t columns;        /* columns of such a row, over all tiles */
+    size_t block_stride;     /* bytes between channel blocks */
+    size_t row_bytes;        /* from one row to the next */
+    size_t ring_offset;      /* in a core's region; of a map or an array: in the maps' */
+    size_t map_bytes;        /* of a map or an array */
     size_t constants_offset; /* in the arena; unused where they are shared */
     size_t constants_bytes;
 } plan_op;
@@ -52,7 +56,7 @@ struct mona_plan {
     const ac_target *target;
     const ac_isa *isa;
     const mona_session *shared; /* whose constants this plan's session reads; NULL: its own */
-    uint32_t cores; /* threads on the host */
+    uint32_t cores;             /* threads on the host */
     uint32_t strip_rows;
     size_t cache_bytes;             /* a core may hope to keep */
     size_t state_bytes;             /* session, this plan, worker threads */

@@ -13,8 +13,8 @@ static mona_status input_shapes(mona_plan *plan, const mona_config *config)
     for (uint32_t i = 0; i < plan->model.header->input_count; i++) {
         const mona_file_tensor *t = &plan->model.tensors[i];
         const mona_size size = config->sizes[i];
-        if (!size.width != !size.height || size.width > MONA_MAX_SIDE ||
-            size.height > MONA_MAX_SIDE)
+        if (!size.width != !size.height ||
+            (!t->array && (size.width > MONA_MAX_SIDE || size.height > MONA_MAX_SIDE)))
             return MONA_ERR_SHAPE;
         if (t->width && size.width && (t->width != size.width || t->height != size.height))
             return MONA_ERR_SHAPE;
@@ -46,24 +46,41 @@ static mona_status bind_open_inputs(mona_plan *plan, const mona_file_op *op)
     return MONA_OK;
 }
 
+/* Sides of an operator's output; those of an array are known and must agree. */
+static mona_status infer_output(mona_plan *plan, const mona_file_op *op)
+{
+    const mona_file_tensor *t = &plan->model.tensors[op->output];
+    const mona_op_class *class = mona_ops[op->kind];
+    mona_shape inputs[MONA_OP_MAX_INPUTS], *output = &plan->shapes[op->output];
+    if (class->array)
+        return MONA_OK;
+    for (uint32_t i = 0; i < op->input_count; i++)
+        inputs[i] = plan->shapes[op->inputs[i]];
+    const mona_status status = class->infer(op, inputs, output);
+    if (status)
+        return status;
+    if (t->array)
+        return output->height == t->height && output->width == t->width ? MONA_OK : MONA_ERR_SHAPE;
+    return side_ok(output->height) && side_ok(output->width) ? MONA_OK : MONA_ERR_SHAPE;
+}
+
 static mona_status bind_shapes(mona_plan *plan, const mona_config *config)
 {
     const mona_model *m = &plan->model;
-    for (uint32_t t = 0; t < m->header->tensor_count; t++)
-        plan->shapes[t] = (mona_shape){m->tensors[t].channels, 0, 0, (mona_type)m->tensors[t].type};
+    for (uint32_t t = 0; t < m->header->tensor_count; t++) {
+        const mona_file_tensor *tensor = &m->tensors[t];
+        plan->shapes[t] = (mona_shape){tensor->channels, 0, 0, (mona_type)tensor->type};
+        if (tensor->array) {
+            plan->shapes[t].height = tensor->height;
+            plan->shapes[t].width = tensor->width;
+        }
+    }
     mona_status status = input_shapes(plan, config);
     for (uint32_t o = 0; o < m->header->op_count && !status; o++) {
-        const mona_file_op *op = &m->ops[o];
-        mona_shape inputs[MONA_OP_MAX_INPUTS];
-        if (op->kind == MONA_OP_LOAD)
-            status = bind_open_inputs(plan, op);
-        for (uint32_t i = 0; i < op->input_count; i++)
-            inputs[i] = plan->shapes[op->inputs[i]];
-        mona_shape *output = &plan->shapes[op->output];
+        if (m->ops[o].kind == MONA_OP_LOAD)
+            status = bind_open_inputs(plan, &m->ops[o]);
         if (!status)
-            status = mona_ops[op->kind]->infer(op, inputs, output);
-        if (!status && (!side_ok(output->height) || !side_ok(output->width)))
-            status = MONA_ERR_SHAPE;
+            status = infer_output(plan, &m->ops[o]);
     }
     return status;
 }
@@ -85,13 +102,31 @@ static uint32_t tensor_c0(const mona_plan *plan, uint32_t tensor)
 {
     const mona_file_header *h = plan->model.header;
     const mona_shape *s = &plan->shapes[tensor];
-    const bool planes = tensor < h->input_count + h->output_count;
+    const bool planes =
+        tensor < h->input_count + h->output_count || plan->model.tensors[tensor].array;
     return planes ? 0 : ac_target_c0(plan->target, s->type, s->channels);
+}
+
+static void bind_input(const mona_plan *plan, plan_op *op, uint32_t i)
+{
+    const mona_model *m = &plan->model;
+    const mona_file_op *file = op->bound.op;
+    const uint32_t t = file->inputs[i];
+    op->writer[i] = op->array_writer[i] = MONA_NONE;
+    if (t == MONA_NONE) {
+        const mona_file_array *a = &file->array;
+        op->bound.input[i] = (mona_shape){1, 1, a->elements[i], (mona_type)a->type[i]};
+        return;
+    }
+    op->bound.input[i] = plan->shapes[t];
+    op->bound.input_c0[i] = tensor_c0(plan, t);
+    *(m->tensors[t].array ? &op->array_writer[i] : &op->writer[i]) = writer_of(m, t);
 }
 
 static void bind_ops(mona_plan *plan)
 {
     const mona_model *m = &plan->model;
+    const mona_file_header *h = m->header;
     for (uint32_t o = 0; o < m->header->op_count; o++) {
         const mona_file_op *file = &m->ops[o];
         plan_op *op = &plan->ops[o];
@@ -104,12 +139,10 @@ static void bind_ops(mona_plan *plan)
             .output = plan->shapes[file->output],
             .output_c0 = tensor_c0(plan, file->output),
         };
-        for (uint32_t i = 0; i < file->input_count; i++) {
-            const uint32_t t = file->inputs[i];
-            op->bound.input[i] = plan->shapes[t];
-            op->bound.input_c0[i] = tensor_c0(plan, t);
-            op->writer[i] = writer_of(m, t);
-        }
+        op->array =
+            m->tensors[file->output].array && file->output >= h->input_count + h->output_count;
+        for (uint32_t i = 0; i < file->input_count; i++)
+            bind_input(plan, op, i);
     }
 }
 
@@ -121,10 +154,13 @@ static void find_readers(mona_plan *plan)
         plan->ops[o].first_reader = plan->ops[o].last_reader = o;
     for (uint32_t r = 0; r < count; r++)
         for (uint32_t i = 0; i < plan->ops[r].bound.op->input_count; i++) {
-            if (plan->ops[r].writer[i] == MONA_NONE)
+            const plan_op *reader = &plan->ops[r];
+            const uint32_t w =
+                reader->writer[i] != MONA_NONE ? reader->writer[i] : reader->array_writer[i];
+            if (w == MONA_NONE)
                 continue;
-            plan_op *writer = &plan->ops[plan->ops[r].writer[i]];
-            if (writer->first_reader == plan->ops[r].writer[i])
+            plan_op *writer = &plan->ops[w];
+            if (writer->first_reader == w)
                 writer->first_reader = r;
             writer->last_reader = r;
         }

@@ -9,7 +9,10 @@
  *
  * What crosses from a group into a later one is a map. Two bands of a group would both make the
  * rows that lie under the other's edge, and write them twice; so nothing in a group reads its maps:
- * a group ends right after an operator that it would read as well as a later group. */
+ * a group ends right after an operator that it would read as well as a later group.
+ *
+ * An operator on arrays is a group of its own, shared among cores by parts of its work. A LOAD
+ * reads an array as planes, whole, so it stands in a later group than the STORE that makes it. */
 #include "plan.h"
 
 enum { HEAVY_ROWS = 4 };
@@ -36,14 +39,31 @@ static bool is_heavy(const mona_plan *plan, uint32_t o)
            op->constants_bytes > HEAVY_ROWS * rows;
 }
 
-/* Where the group that begins at `first` ends. */
-static uint32_t end_of_group(const mona_plan *plan, uint32_t first)
+static bool is_on_arrays(const mona_plan *plan, uint32_t o)
+{
+    return mona_ops[plan->ops[o].bound.op->kind]->array;
+}
+
+/* Whether operator `o` reads an array that an operator from `first` on makes. */
+static bool reads_array_of(const mona_plan *plan, uint32_t o, uint32_t first)
+{
+    const plan_op *op = &plan->ops[o];
+    for (uint32_t i = 0; i < op->bound.op->input_count; i++)
+        if (op->array_writer[i] != MONA_NONE && op->array_writer[i] >= first)
+            return true;
+    return false;
+}
+
+/* Where the group that begins at `first` ends; by_weight: heavy operators are groups of their own.
+ */
+static uint32_t end_of_group(const mona_plan *plan, uint32_t first, bool by_weight)
 {
     const uint32_t count = plan->model.header->op_count;
-    if (is_heavy(plan, first))
+    if (is_on_arrays(plan, first) || (by_weight && is_heavy(plan, first)))
         return first + 1;
     uint32_t last = first + 1;
-    while (last < count && !is_heavy(plan, last))
+    while (last < count && !is_on_arrays(plan, last) && !reads_array_of(plan, last, first) &&
+           !(by_weight && is_heavy(plan, last)))
         last++;
     for (uint32_t o = first; o < last;) {
         const plan_op *op = &plan->ops[o];
@@ -73,12 +93,27 @@ static void choose_grid(const mona_plan *plan, plan_group *g)
         g->grid_height = g->grid_width = 1;
 }
 
+/* Work that is worth another core, in elements read, written and multiplied. */
+enum { ARRAY_PART = 1 << 14 };
+
+static uint32_t array_parts(const mona_plan *plan, const plan_op *op)
+{
+    const uint64_t items = mona_array_items(&op->bound);
+    const uint64_t worth = 1 + mona_array_work(&op->bound) / ARRAY_PART;
+    const uint64_t most = worth < items ? worth : items;
+    return plan->cores < most ? plan->cores : (uint32_t)most;
+}
+
 /* A heavy operator is shared among cores by channels if its weights are more than its maps: each
  * core then reads its part of the larger of the two. */
 static void choose_parts(const mona_plan *plan, plan_group *g)
 {
     const plan_op *op = &plan->ops[g->first];
     const mona_shape *in = &op->bound.input[0], *out = &op->bound.output;
+    if (is_on_arrays(plan, g->first)) {
+        g->parts = array_parts(plan, op);
+        return;
+    }
     g->by_channels = g->whole_maps && op->constants_bytes >
                                           row_bytes(in) * in->height + row_bytes(out) * out->height;
     const uint32_t most = g->by_channels ? mona_plan_blocks(op) : g->grid_height;
@@ -148,14 +183,19 @@ static size_t shape_map(mona_plan *plan, uint32_t o)
     return align_up((size_t)blocks * op->block_stride * (s->height / rows) + AC_ROW_SLACK);
 }
 
-/* The lowest offset at or above `offset` where a map of the group that begins with operator `first`
- * does not meet map i, placed before it. Groups run in order, so a map lives until the group of its
- * last reader. */
+static size_t array_bytes(const mona_shape *s)
+{
+    return align_up((size_t)mona_shape_elements(s) * mona_type_size(s->type));
+}
+
+/* The lowest offset at or above `offset` where a map or array of the group that begins with
+ * operator `first` does not meet map i, placed before it. Groups run in order, so a map lives until
+ * the group of its last reader. */
 static size_t past(const mona_plan *plan, uint32_t i, uint32_t first, size_t offset, size_t bytes)
 {
     const plan_op *other = &plan->ops[i];
     const size_t end = other->ring_offset + other->map_bytes;
-    const bool lives = other->map && other->last_reader >= first;
+    const bool lives = (other->map || other->array) && other->last_reader >= first;
     return lives && other->ring_offset < offset + bytes && offset < end ? end : offset;
 }
 
@@ -163,7 +203,7 @@ static mona_status place_map(mona_plan *plan, uint32_t o, uint32_t first)
 {
     plan_op *op = &plan->ops[o];
     size_t offset = 0;
-    op->map_bytes = shape_map(plan, o);
+    op->map_bytes = op->array ? array_bytes(&op->bound.output) : shape_map(plan, o);
     for (uint32_t i = 0; i < o && offset < PLAN_MAX_BYTES;) {
         const size_t moved = past(plan, i, first, offset, op->map_bytes);
         i = moved > offset ? 0 : i + 1;
@@ -181,7 +221,7 @@ static mona_status place_maps(mona_plan *plan)
     mona_status status = MONA_OK;
     for (uint32_t o = 0, first = 0; o < plan->model.header->op_count && !status; o++) {
         first = plan->ops[first].group.last <= o ? o : first;
-        if (plan->ops[o].map)
+        if (plan->ops[o].map || plan->ops[o].array)
             status = place_map(plan, o, first);
     }
     return status;
@@ -194,16 +234,16 @@ mona_status mona_plan_groups(mona_plan *plan)
     uint32_t most_parts = 1;
     for (uint32_t first = 0, last; first < count; first = last) {
         plan_group *g = &plan->ops[first].group;
-        last = single ? count : end_of_group(plan, first);
+        last = end_of_group(plan, first, !single);
         *g = (plan_group){.first = first, .last = last};
-        g->whole_maps = !single && is_heavy(plan, first);
+        g->whole_maps = is_on_arrays(plan, first) || (!single && is_heavy(plan, first));
         for (uint32_t o = first; o < last; o++) {
             plan_op *op = &plan->ops[o];
             if (op->store != MONA_NONE && op->store >= last) {
                 op->store = MONA_NONE;
                 op->bound.store = NULL;
             }
-            op->map = op->last_reader >= last;
+            op->map = op->last_reader >= last && !op->array;
         }
         choose_grid(plan, g);
         choose_parts(plan, g);

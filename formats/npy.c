@@ -15,6 +15,8 @@ static const struct {
     [NPY_F8] = {"<f8", "float64", 8}, [NPY_U1] = {"|u1", "uint8", 1},
     [NPY_I1] = {"|i1", "int8", 1},    [NPY_U2] = {"<u2", "uint16", 2},
     [NPY_I4] = {"<i4", "int32", 4},   [NPY_I8] = {"<i8", "int64", 8},
+    [NPY_I2] = {"<i2", "int16", 2},   [NPY_U4] = {"<u4", "uint32", 4},
+    [NPY_U8] = {"<u8", "uint64", 8},
 };
 
 enum { TYPE_COUNT = sizeof types / sizeof *types, PREFIX = 10 };
@@ -35,9 +37,12 @@ double npy_value(const npy_array *array, uint64_t i)
     union {
         float f4;
         double f8;
+        int16_t i2;
         uint16_t u2;
         int32_t i4;
+        uint32_t u4;
         int64_t i8;
+        uint64_t u8;
     } v;
     memcpy(&v, p, types[array->type].size);
     switch (array->type) {
@@ -57,6 +62,12 @@ double npy_value(const npy_array *array, uint64_t i)
         return v.i4;
     case NPY_I8:
         return (double)v.i8;
+    case NPY_I2:
+        return v.i2;
+    case NPY_U4:
+        return v.u4;
+    case NPY_U8:
+        return (double)v.u8;
     }
     return 0;
 }
@@ -85,7 +96,7 @@ static bool parse_type(npy_array *array, const char *header, format_error *error
         }
     return format_fail(error,
                        "element type %.8s is not read; expected '<f4', '<f2', '<f8', '|u1', "
-                       "'|i1', '<u2', '<i4' or '<i8'",
+                       "'|i1', '<i2', '<u2', '<i4', '<u4', '<i8' or '<u8'",
                        descr ? descr : "(none)");
 }
 

@@ -12,7 +12,19 @@
 
 #include "error.h"
 
-typedef enum npy_type { NPY_F4, NPY_F2, NPY_F8, NPY_U1, NPY_I1, NPY_U2, NPY_I4, NPY_I8 } npy_type;
+typedef enum npy_type {
+    NPY_F4,
+    NPY_F2,
+    NPY_F8,
+    NPY_U1,
+    NPY_I1,
+    NPY_U2,
+    NPY_I4,
+    NPY_I8,
+    NPY_I2,
+    NPY_U4,
+    NPY_U8,
+} npy_type;
 
 enum { NPY_MAX_RANK = 8 };
 

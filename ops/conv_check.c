@@ -88,10 +88,10 @@ mona_status mona_conv_check(const mona_file_op *op, const mona_shape *inputs,
         return MONA_ERR_MODEL;
     const bool half = inputs[0].type == MONA_F16;
     const uint64_t weights = filter_elements(c, inputs) * output->channels; /* < 2^45 */
-    if (!data_ok(c->weights, weights, half ? 2 : 1, data_bytes) ||
-        (c->bias != MONA_NONE && !data_ok(c->bias, output->channels, 4, data_bytes)))
+    if (!mona_data_ok(c->weights, weights, half ? 2 : 1, data_bytes) ||
+        (c->bias != MONA_NONE && !mona_data_ok(c->bias, output->channels, 4, data_bytes)))
         return MONA_ERR_MODEL;
-    if (half ? c->scales != MONA_NONE : !data_ok(c->scales, output->channels, 2, data_bytes))
+    if (half ? c->scales != MONA_NONE : !mona_data_ok(c->scales, output->channels, 2, data_bytes))
         return MONA_ERR_MODEL;
     if (!(half ? f16_ok : int8_ok)(c, inputs, output->channels, data))
         return MONA_ERR_MODEL;

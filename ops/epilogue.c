@@ -28,7 +28,7 @@ bool mona_epilogue_check(const mona_file_epilogue *e, uint32_t channels, const u
         return false;
     if (e->activation != MONA_ACT_PRELU)
         return e->slopes == MONA_NONE;
-    return data_ok(e->slopes, channels, sizeof(uint16_t), data_bytes) &&
+    return mona_data_ok(e->slopes, channels, sizeof(uint16_t), data_bytes) &&
            f16_array_finite(data, e->slopes, channels);
 }
 

@@ -70,13 +70,6 @@ void mona_epilogue_bind(ac_epilogue *e, const mona_file_epilogue *file, uint32_t
 mona_status mona_conv_check(const mona_file_op *op, const mona_shape *inputs,
                             const mona_shape *output, const uint8_t *data, uint64_t data_bytes);
 
-/* count items of `item` bytes at `offset` of the data section, aligned. */
-static inline bool data_ok(uint32_t offset, uint64_t count, uint64_t item, uint64_t data_bytes)
-{
-    return offset % MONA_FILE_ALIGNMENT == 0 && offset <= data_bytes &&
-           count <= (data_bytes - offset) / item;
-}
-
 /* Planes that STORE `bound` writes for row y (counted at its input) from column x_begin on. rows: room
  * for output channels x block pointers. */
 ac_planes mona_store_planes(const mona_bound_op *bound, const mona_buffer *planes, int64_t y,

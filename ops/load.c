@@ -10,8 +10,8 @@ static mona_status check(const mona_file_op *op, const mona_shape *inputs, const
     uint64_t channels = 0;
     for (uint32_t i = 0; i < op->input_count; i++) {
         const uint32_t block = op->load.block[i];
-        if (block < 1 || block > 4 || inputs[i].type != inputs[0].type ||
-            !f16_finite(op->load.scale[i]))
+        if (block < 1 || block > 4 || inputs[i].type > MONA_U16 ||
+            inputs[i].type != inputs[0].type || !f16_finite(op->load.scale[i]))
             return MONA_ERR_MODEL;
         const bool narrowed = output->type == MONA_U8 && inputs[i].type == MONA_U16;
         if (narrowed ? op->load.scale[i] > F16_ONE

@@ -77,6 +77,15 @@ typedef struct mona_map_call {
     mona_map input[MONA_OP_MAX_INPUTS], output;
 } mona_map_call;
 
+/* One call of an operator on arrays: its share, items [begin, end). */
+typedef struct mona_array_call {
+    const mona_bound_op *bound;
+    uint8_t *scratch; /* map_scratch_bytes() of this thread, 64-byte aligned */
+    const uint8_t *input[MONA_OP_MAX_INPUTS];
+    uint8_t *output;
+    uint64_t begin, end;
+} mona_array_call;
+
 /* Rows that an AI Core program works on in one go, so that one row's vector work overlaps the next
  * one's cube work. */
 enum { MONA_ROWS_AT_ONCE = 8 };
@@ -106,9 +115,31 @@ typedef struct mona_op_class {
     bool (*map_possible)(const mona_bound_op *bound);
     size_t (*map_scratch_bytes)(const mona_bound_op *bound);
     void (*map)(const mona_map_call *call);
+    /* On arrays, instead of everything from rows() to map() but map_scratch_bytes(); NULL: not on arrays.
+     * items: into how many parts that do not depend on each other the work falls; NULL: the output's
+     * elements. check() knows heights and widths, since they are fixed. */
+    void (*array)(const mona_array_call *call);
+    uint64_t (*items)(const mona_bound_op *bound);
     /* Multiply-adds of one whole frame. */
     uint64_t (*macs)(const mona_bound_op *bound);
 } mona_op_class;
+
+/* count items of `item` bytes at `offset` of the data section, aligned. */
+static inline bool mona_data_ok(uint32_t offset, uint64_t count, uint64_t item, uint64_t data_bytes)
+{
+    return offset % MONA_FILE_ALIGNMENT == 0 && offset <= data_bytes &&
+           count <= (data_bytes - offset) / item;
+}
+
+static inline uint64_t mona_shape_elements(const mona_shape *s)
+{
+    return (uint64_t)s->channels * s->height * s->width;
+}
+
+/* An operator on arrays: the parts its work falls into, and how much it is, counted in elements read and
+ * written and in multiply-adds. */
+uint64_t mona_array_items(const mona_bound_op *bound);
+uint64_t mona_array_work(const mona_bound_op *bound);
 
 /* One per operator, in the file of its name (add and mul: elementwise.c). */
 extern const mona_op_class mona_op_load, mona_op_store, mona_op_conv, mona_op_add, mona_op_mul,

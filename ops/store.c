@@ -9,7 +9,7 @@ static mona_status check(const mona_file_op *op, const mona_shape *inputs, const
 {
     (void)data, (void)data_bytes;
     const mona_file_store *s = &op->store;
-    if (s->block < 1 || s->block > 4 || !f16_finite(s->scale))
+    if (s->block < 1 || s->block > 4 || !f16_finite(s->scale) || output->type > MONA_U16)
         return MONA_ERR_MODEL;
     const uint64_t end = s->first_channel + (uint64_t)output->channels * s->block * s->block;
     if (end > inputs[0].channels)

@@ -18,7 +18,7 @@ enum {
     HEIGHT = 180,
     FRAMES = 3,
     /* Found once with `mona inspect`; the program checks them again below. */
-    PLAN_BYTES = 256 * 1024,
+    PLAN_BYTES = 640 * 1024,
     ARENA_BYTES = 256 * 1024,
 };
 

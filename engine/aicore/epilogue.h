@@ -41,7 +41,7 @@ static inline float ac_element(const uint8_t *p, mona_type type)
     case MONA_U16:
         memcpy(&wide, p, sizeof wide);
         return wide;
-    case MONA_TYPE_COUNT:
+    default: /* of arrays alone */
         break;
     }
     return 0;
@@ -66,7 +66,7 @@ static inline void ac_put_element(uint8_t *p, mona_type type, float t, uint32_t 
         wide = (uint16_t)ac_saturate_round(t, 0, (float)maximum);
         memcpy(p, &wide, sizeof wide);
         break;
-    case MONA_TYPE_COUNT:
+    default: /* of arrays alone */
         break;
     }
 }

@@ -24,8 +24,7 @@ uint32_t quantize_maximum(const compiler_options *o, mona_type type)
         return 127;
     case MONA_U16:
         return (1u << (o->bits ? o->bits : 10)) - 1;
-    case MONA_F16:
-    case MONA_TYPE_COUNT:
+    default:
         break;
     }
     return 0;
