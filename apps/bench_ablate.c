@@ -74,9 +74,9 @@ static bool run_variant(const ablation *a, variant *v, bool counts)
 
 static bool same_output(const ablation *a)
 {
-    const uint32_t expected = bench_session_crc(&a->variants[0].session, a->job->model);
+    const uint32_t expected = bench_planes_output_crc(&a->variants[0].session.planes);
     for (unsigned i = 1; i < a->count; i++)
-        if (bench_session_crc(&a->variants[i].session, a->job->model) != expected)
+        if (bench_planes_output_crc(&a->variants[i].session.planes) != expected)
             return cli_fail(0, "%s: without %s the output is another; it must not be", a->job->name,
                             a->variants[i].name);
     return true;
@@ -136,8 +136,7 @@ static bool fill(cJSON *result, const ablation *a, samples *base)
     cJSON_AddItemToObject(result, "cannot",
                           cJSON_CreateStringArray(cannot, sizeof cannot / sizeof *cannot));
     result_add_crc(result, "model_crc32", a->job->model->header->crc32);
-    result_add_crc(result, "output_crc32",
-                   bench_session_crc(&a->variants[0].session, a->job->model));
+    result_add_crc(result, "output_crc32", bench_planes_output_crc(&a->variants[0].session.planes));
     cJSON_AddItemToObject(result, "provenance", provenance());
     return true;
 }

@@ -96,8 +96,8 @@ static bool fill(cJSON *result, const bench_model_job *job, run *r, const sample
     cJSON_AddNumberToObject(result, "arena_bytes", (double)mona_plan_arena_bytes(r->session.plan));
     cJSON_AddNumberToObject(result, "rss_bytes", (double)resident);
     result_add_crc(result, "model_crc32", job->model->header->crc32);
-    result_add_crc(result, "input_crc32", bench_session_input_crc(&r->session, job->model));
-    result_add_crc(result, "output_crc32", bench_session_crc(&r->session, job->model));
+    result_add_crc(result, "input_crc32", bench_planes_input_crc(&r->session.planes));
+    result_add_crc(result, "output_crc32", bench_planes_output_crc(&r->session.planes));
     cJSON_AddItemToObject(result, "provenance", provenance());
     return true;
 }

@@ -143,7 +143,7 @@ static bool run_streams(group *g, machine_moment *before, machine_moment *after)
 /* ---- the result -------------------------------------------------------------------------------
  */
 
-static bool add_stream(cJSON *list, const group *g, const stream *s, double seconds)
+static bool add_stream(cJSON *list, const stream *s, double seconds)
 {
     cJSON *o = cJSON_CreateObject();
     cJSON_AddItemToArray(list, o);
@@ -151,7 +151,7 @@ static bool add_stream(cJSON *list, const group *g, const stream *s, double seco
         !result_add_statistics(cJSON_AddObjectToObject(o, "wait"), s->waits.ms, s->waits.count))
         return false;
     result_add_number(o, "fps", (double)s->times.count / seconds);
-    result_add_crc(o, "output_crc32", bench_session_crc(&s->session, g->job->model));
+    result_add_crc(o, "output_crc32", bench_planes_output_crc(&s->session.planes));
     return true;
 }
 
@@ -174,7 +174,7 @@ static bool add_streams(cJSON *result, const group *g, samples *all)
     const double seconds = all->after.wall - all->before.wall;
     for (unsigned i = 0; i < g->count; i++) {
         const samples *own = &g->streams[i].times;
-        if (!add_stream(list, g, &g->streams[i], seconds))
+        if (!add_stream(list, &g->streams[i], seconds))
             return false;
         for (size_t f = 0; f < own->count; f++)
             if (!samples_add(all, own->ms[f]))
@@ -206,9 +206,8 @@ static void describe(cJSON *result, const group *g)
     if (g->count > 1) {
         cJSON_AddNumberToObject(result, "added_bytes", (double)mona_plan_arena_bytes(last));
         cJSON_AddNumberToObject(result, "resident_bytes", (double)(g->resident / (g->count - 1)));
-        cJSON_AddNumberToObject(
-            result, "plane_bytes",
-            (double)bench_session_plane_bytes(&g->streams[0].session, g->job->model));
+        cJSON_AddNumberToObject(result, "plane_bytes",
+                                (double)bench_planes_bytes(&g->streams[0].session.planes));
         cJSON_AddNumberToObject(result, "plan_bytes", (double)mona_plan_bytes());
     }
     result_add_crc(result, "model_crc32", g->job->model->header->crc32);

@@ -176,6 +176,8 @@ typedef struct mona_config {
     size_t cache_bytes;        /* host: what one thread may hope to keep in its cache: its rings, which
                                   tile_columns overrides, and half as much again of weights; 0: most of
                                   the device's cache_bytes */
+    bool keep_rows;            /* no ring uses a row's memory again within a tile: for measuring what that
+                                  is worth */
     /* Whose packed weights the session reads in place of a copy of its own: a session of the same
      * model, sizes, device and instruction set, which must be closed after it. NULL: nobody's.
      * MONA_ERR_ARGUMENT: it is of something else; MONA_ERR_UNSUPPORTED: not on model310. */

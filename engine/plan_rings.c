@@ -93,6 +93,22 @@ static mona_status choose_tiles(mona_plan *plan, const mona_config *config, plan
     return plan->rings_bytes < PLAN_MAX_BYTES ? MONA_OK : MONA_ERR_LIMIT;
 }
 
+/* Makes rings as deep as their bands are high. Tiles stay as they are. */
+static mona_status keep_rows(mona_plan *plan, const plan_group *g, size_t start,
+                             plan_progress *progress)
+{
+    for (uint32_t band = 0; band < g->parts; band++) {
+        mona_schedule_unit(plan, g, band, 0, progress);
+        for (uint32_t o = g->first; o < g->last; o++) {
+            const uint32_t rows = (uint32_t)(progress[o].end - progress[o].begin);
+            if (has_ring(&plan->ops[o]) && rows > plan->ops[o].depth)
+                plan->ops[o].depth = rows;
+        }
+    }
+    plan->rings_bytes = size_rings(plan, g, start, progress);
+    return plan->rings_bytes < PLAN_MAX_BYTES ? MONA_OK : MONA_ERR_LIMIT;
+}
+
 mona_status mona_plan_rings(mona_plan *plan, const mona_config *config, plan_progress *progress)
 {
     mona_status status = MONA_OK;
@@ -101,8 +117,11 @@ mona_status mona_plan_rings(mona_plan *plan, const mona_config *config, plan_pro
         g->tiles = 1;
         if (g->whole_maps)
             continue;
+        const size_t start = plan->rings_bytes;
         measure_depths(plan, g, progress);
         status = choose_tiles(plan, config, g, progress);
+        if (!status && config->keep_rows)
+            status = keep_rows(plan, g, start, progress);
     }
     return status;
 }

@@ -203,8 +203,8 @@ static void clear_rows(const worker *w, const plan_op *op, int64_t begin, int64_
 }
 
 /* Columns outside the tensor are zero padding, and so are the channels that fill up the last block;
- * some operators write neither. A ring belongs to its tensor: only the padding, which moves from
- * tile to tile, has to be cleared. A map's memory has held other maps. */
+ * some operators write neither. A ring belongs to its tensor and begins as zeros: only padding that
+ * moves from tile to tile has to be cleared. A map's memory has held other maps. */
 static void clear_padding(worker *w, const plan_group *g, uint32_t tile,
                           const plan_progress *progress)
 {
@@ -215,7 +215,8 @@ static void clear_padding(worker *w, const plan_group *g, uint32_t tile,
         const mona_span columns = mona_plan_columns(op, p);
         if (op->map && tile == 0)
             clear_rows(w, op, p->begin, p->end, 0, mona_plan_blocks(op));
-        else if (!op->map && op->depth && (columns.begin > p->x_begin || columns.end < p->x_end))
+        else if (!op->map && op->depth && g->tiles > 1 &&
+                 (columns.begin > p->x_begin || columns.end < p->x_end))
             clear_rows(w, op, 0, op->depth, 0, mona_plan_blocks(op));
         if (mona_plan_modelled(plan))
             mona_modelled_padding(w, op, p);

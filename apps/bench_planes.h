@@ -1,0 +1,26 @@
+/* The planes a plan reads and writes, filled with the same noise on every machine. */
+#ifndef BENCH_PLANES_H
+#define BENCH_PLANES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "mona.h"
+
+typedef struct bench_planes {
+    const mona_plan *plan;
+    unsigned input_count, output_count;
+    uint8_t *memory[2 * MONA_MAX_IO]; /* of inputs; from MONA_MAX_IO on, of outputs */
+    mona_buffer inputs[MONA_MAX_IO], outputs[MONA_MAX_IO];
+} bench_planes;
+
+/* False: out of memory. Close them in any case; zeroed ones are allowed. */
+bool bench_planes_open(bench_planes *p, const mona_plan *plan, const mona_model *model);
+void bench_planes_close(bench_planes *p);
+
+uint32_t bench_planes_input_crc(const bench_planes *p);
+uint32_t bench_planes_output_crc(const bench_planes *p);
+/* Of inputs and outputs. */
+size_t bench_planes_bytes(const bench_planes *p);
+
+#endif
