@@ -306,7 +306,7 @@ static const option options[] = {
      .help = "of denoising: auto, or 0 to 1, where 1 stands for noise of 50 steps",
      .initial = "auto", .values = "auto"},
     {"--deinterlace", NULL, OPTION_CHOICE, offsetof(arguments, deinterlace), "auto|off", work,
-     .help = "make frames that are marked as interlaced whole", .initial = "auto"},
+     .help = "make interlaced frames whole, marked as such or not", .initial = "auto"},
     {"--codec", "-c", OPTION_CHOICE, offsetof(arguments, codec),
      "h264|hevc|av1|vp9|ffv1|prores|rawvideo", encoding,
      .help = "codec of the result (default the first of these that the container holds)"},

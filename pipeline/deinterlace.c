@@ -4,8 +4,9 @@
 
 #include <libavfilter/buffersink.h>
 #include <libavfilter/buffersrc.h>
+#include <libavutil/pixdesc.h>
 
-bool deinterlace_open(deinterlacer *d, const AVFrame *like, AVRational time_base,
+bool deinterlace_open(deinterlacer *d, const char *path, const AVFrame *like, AVRational time_base,
                       pipeline_error *error)
 {
     char shape[192];
@@ -13,6 +14,8 @@ bool deinterlace_open(deinterlacer *d, const AVFrame *like, AVRational time_base
     *d = (deinterlacer){.graph = avfilter_graph_alloc(), .time_base = time_base};
     if (!d->graph)
         return pipeline_fail(error, "out of memory");
+    /* Frames come out as they went in, or not at all. */
+    avfilter_graph_set_auto_convert(d->graph, AVFILTER_AUTO_CONVERT_NONE);
     snprintf(shape, sizeof shape, "video_size=%dx%d:pix_fmt=%d:time_base=%d/%d:pixel_aspect=%d/%d",
              like->width, like->height, like->format, time_base.num, time_base.den,
              like->sample_aspect_ratio.num, FFMAX(like->sample_aspect_ratio.den, 1));
@@ -32,7 +35,9 @@ bool deinterlace_open(deinterlacer *d, const AVFrame *like, AVRational time_base
     if (code >= 0)
         code = avfilter_graph_config(d->graph, NULL);
     return code >= 0 ||
-           pipeline_fail_av(error, code, "libavfilter cannot deinterlace these frames");
+           pipeline_fail_av(error, code,
+                            "%s: libavfilter cannot deinterlace %s (--deinterlace off leaves it)",
+                            path, av_get_pix_fmt_name(like->format));
 }
 
 bool deinterlace_put(deinterlacer *d, AVFrame *frame, pipeline_error *error)

@@ -15,9 +15,10 @@ typedef struct deinterlacer {
     AVRational time_base;
 } deinterlacer;
 
-/* For frames like this one, whose pts count in time_base. Frames that are not marked as interlaced
- * pass unchanged. Whether it succeeds or not, deinterlace_close releases what there is. */
-bool deinterlace_open(deinterlacer *d, const AVFrame *like, AVRational time_base,
+/* For frames like this one of the file path, whose pts count in time_base. Frames that are not
+ * marked as interlaced pass unchanged. Whether it succeeds or not, deinterlace_close releases what
+ * there is. */
+bool deinterlace_open(deinterlacer *d, const char *path, const AVFrame *like, AVRational time_base,
                       pipeline_error *error);
 
 /* Takes over the frame's data; NULL: there are no more. */

@@ -2,9 +2,8 @@
 
 #include <stdlib.h>
 
-bool held_take(void *context, AVPacket *packet, pipeline_error *error)
+bool held_take(held_packets *held, const AVPacket *packet, pipeline_error *error)
 {
-    held_packets *held = context;
     if (held->count == held->room) {
         const size_t room = held->room ? 2 * held->room : 64;
         AVPacket **items = realloc(held->items, room * sizeof *items);
@@ -20,14 +19,20 @@ bool held_take(void *context, AVPacket *packet, pipeline_error *error)
     return true;
 }
 
-bool held_release(held_packets *held,
-                  bool (*copy)(void *context, AVPacket *packet, pipeline_error *error),
-                  void *context, pipeline_error *error)
+bool held_release(held_packets *held, const held_sink *sink, pipeline_error *error)
 {
     bool good = true;
-    for (size_t i = 0; i < held->count && good; i++)
-        good = copy(context, held->items[i], error);
-    held_free(held);
+    size_t kept = 0;
+    for (size_t i = 0; i < held->count; i++) {
+        AVPacket *packet = held->items[i];
+        if (good && sink->due(sink->due_context, packet)) {
+            good = sink->copy(sink->copy_context, packet, error);
+            av_packet_free(&packet);
+        } else {
+            held->items[kept++] = packet;
+        }
+    }
+    held->count = kept;
     return good;
 }
 

@@ -1,4 +1,5 @@
-/* Packets kept back while their container is not open yet. */
+/* Packets kept back until their container is open, or it is known that they belong to the result.
+ */
 #ifndef MONA_HELD_H
 #define MONA_HELD_H
 
@@ -14,13 +15,17 @@ typedef struct held_packets {
     size_t count, room;
 } held_packets;
 
-/* An input_copy: context is a held_packets. Takes a copy. */
-bool held_take(void *context, AVPacket *packet, pipeline_error *error);
+/* Takes a copy. */
+bool held_take(held_packets *held, const AVPacket *packet, pipeline_error *error);
 
-/* Hands all of them to copy, in order, until it fails, and forgets them. */
-bool held_release(held_packets *held,
-                  bool (*copy)(void *context, AVPacket *packet, pipeline_error *error),
-                  void *context, pipeline_error *error);
+typedef struct held_sink {
+    bool (*due)(void *context, const AVPacket *packet); /* whether it is to be passed on now */
+    bool (*copy)(void *context, AVPacket *packet, pipeline_error *error);
+    void *due_context, *copy_context;
+} held_sink;
+
+/* Hands those that are due to copy, in order, until it fails; keeps the others. */
+bool held_release(held_packets *held, const held_sink *sink, pipeline_error *error);
 
 /* A zeroed one is allowed. */
 void held_free(held_packets *held);

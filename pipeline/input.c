@@ -62,7 +62,30 @@ static bool copy_packet(input *in, pipeline_error *error)
         if (packet->dts != AV_NOPTS_VALUE)
             packet->dts -= start;
     }
-    return in->copy(in->copy_context, packet, error);
+    return in->holding ? held_take(&in->held, packet, error)
+                       : in->copy(in->copy_context, packet, error);
+}
+
+/* A packet of another stream begins before end, in the video's time base; shifted as copies are. */
+typedef struct packet_end {
+    const input *in;
+    int64_t end;
+} packet_end;
+
+static bool is_before(void *context, const AVPacket *packet)
+{
+    const packet_end *e = context;
+    const AVStream *stream = e->in->format->streams[packet->stream_index];
+    return packet->dts == AV_NOPTS_VALUE ||
+           av_compare_ts(packet->dts, stream->time_base, e->end, e->in->video->time_base) < 0;
+}
+
+/* Passes on what was held and begins before end. */
+static bool release(input *in, int64_t end, pipeline_error *error)
+{
+    packet_end before = {in, end};
+    const held_sink sink = {is_before, in->copy, &before, in->copy_context};
+    return held_release(&in->held, &sink, error);
 }
 
 /* ---- packets ------------------------------------------------------------------------------ */
@@ -254,67 +277,35 @@ static input_result decode_next(input *in, pipeline_error *error)
     }
 }
 
-/* Whether the frame just decoded has to go through the deinterlacer, which is opened for it. */
-static bool needs_fields(input *in, bool *needed, pipeline_error *error)
-{
-    *needed = in->fields.graph;
-    if (in->fields.graph || !in->frame->interlaced_frame)
-        return true;
-    if (in->deinterlace) {
-        *needed = true;
-        pipeline_note(in->notes,
-                      "%s: interlaced; each frame is made whole (--deinterlace off: not)",
-                      in->path);
-        return deinterlace_open(&in->fields, in->frame, in->video->time_base, error);
-    }
-    if (!in->fields_told)
-        pipeline_note(in->notes, "%s: interlaced; enhanced as it is, the fields stay apart",
-                      in->path);
-    in->fields_told = true;
-    return true;
-}
-
 static input_result next_frame(input *in, pipeline_error *error)
 {
     for (;;) {
-        bool interlaced = false;
-        int code = in->fields.graph ? deinterlace_get(&in->fields, in->frame) : AVERROR(EAGAIN);
+        const int code = fields_get(&in->fields, in->frame, error);
         if (code >= 0)
             return INPUT_FRAME;
-        if (code == AVERROR_EOF)
-            return INPUT_END;
-        if (code != AVERROR(EAGAIN)) {
-            pipeline_fail_av(error, code, "%s: deinterlacing failed", in->path);
-            return INPUT_FAILED;
-        }
-        input_result result = decode_next(in, error);
-        if (result == INPUT_FAILED || (result == INPUT_END && !in->fields.graph))
-            return result;
-        if (result == INPUT_FRAME && !needs_fields(in, &interlaced, error))
-            return INPUT_FAILED;
-        if (result == INPUT_FRAME && !interlaced)
-            return INPUT_FRAME;
-        if (!deinterlace_put(&in->fields, result == INPUT_END ? NULL : in->frame, error))
+        if (code != AVERROR(EAGAIN))
+            return code == AVERROR_EOF ? INPUT_END : INPUT_FAILED;
+        const input_result result = decode_next(in, error);
+        if (result == INPUT_FAILED ||
+            !fields_put(&in->fields, result == INPUT_END ? NULL : in->frame, error))
             return INPUT_FAILED;
     }
 }
 
 input_result input_first(input *in, pipeline_error *error)
 {
-    in->copy = held_take;
-    in->copy_context = &in->held;
-    in->ahead = true;
+    in->holding = in->ahead = true;
     return in->first = next_frame(in, error);
 }
 
 input_result input_next(input *in, pipeline_error *error)
 {
-    if (!in->ahead)
-        return next_frame(in, error);
+    const input_result result = in->ahead ? in->first : next_frame(in, error);
     in->ahead = false;
-    if (!held_release(&in->held, in->copy, in->copy_context, error))
-        return INPUT_FAILED;
-    return in->first;
+    in->holding = in->ends_early;
+    const int64_t end =
+        in->holding && result == INPUT_FRAME ? in->frame->pts + in->frame->pkt_duration : INT64_MAX;
+    return release(in, end, error) ? result : INPUT_FAILED;
 }
 
 /* Whether a stream will still have packets before end: subtitles and data come when they like and
@@ -334,6 +325,9 @@ bool input_copy_until(input *in, int64_t end, pipeline_error *error)
 {
     int64_t last[64] = {0}; /* latest timestamp of each stream, shifted as the copies are */
 
+    in->holding = false;
+    if (!release(in, end, error))
+        return false;
     while (!in->draining && !all_audio_past(in, last, end)) {
         input_result result = read_packet(in, error);
         if (result != INPUT_FRAME)
@@ -377,7 +371,7 @@ bool input_copy_rest(input *in, int64_t end, input_pace pace, void *pace_context
 
 void input_close(input *in)
 {
-    deinterlace_close(&in->fields);
+    fields_close(&in->fields);
     timeline_close(&in->times);
     held_free(&in->held);
     avcodec_free_context(&in->decoder);

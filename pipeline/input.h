@@ -9,8 +9,8 @@
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
 
-#include "deinterlace.h"
 #include "error.h"
+#include "fields.h"
 #include "frame.h"
 #include "held.h"
 #include "timeline.h"
@@ -31,13 +31,14 @@ typedef struct input {
     AVFrame *frame;   /* the frame input_next found; reused */
     input_copy copy;
     void *copy_context;
-    held_packets held;  /* packets of other streams before the first frame */
+    held_packets held;  /* packets of other streams that are not to be passed on yet */
+    bool holding;       /* what is read now goes there */
+    bool ends_early;    /* only some frames are wanted: nothing after them is passed on */
     bool ahead;         /* input_first has been called, input_next not yet */
     input_result first; /* what it found */
     timeline times;
-    deinterlacer fields; /* open from the first interlaced frame on */
-    bool deinterlace, stop_on_error;
-    bool fields_told; /* that interlaced frames are left as they are */
+    fields fields; /* what the frames pass on their way from the decoder */
+    bool stop_on_error;
     int64_t start;    /* AV_TIME_BASE units, in the file's own time; AV_NOPTS_VALUE: all */
     int64_t next_pts; /* where a frame without a timestamp belongs */
     int64_t last_pts; /* of the latest frame */
@@ -54,6 +55,8 @@ typedef struct input_settings {
     double start;     /* seconds to leave out; 0: none */
     unsigned threads; /* of the decoder; 0: its own choice */
     bool deinterlace; /* make interlaced frames whole */
+    bool ends_early;  /* input_copy_until will be called: pass nothing on before it is known to
+                         belong to the frames wanted */
     bool stop_on_error; /* fail at the first damage, rather than go on and count */
     const pipeline_notes *notes;
 } input_settings;

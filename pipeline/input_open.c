@@ -138,7 +138,7 @@ bool input_open(input *in, const input_settings *s, pipeline_error *error)
     bool piped = !strcmp(s->path, "-");
     *in = (input){.path = piped ? "standard input" : s->path,
                   .notes = s->notes,
-                  .deinterlace = s->deinterlace,
+                  .ends_early = s->ends_early,
                   .stop_on_error = s->stop_on_error,
                   .start = AV_NOPTS_VALUE,
                   .last_pts = INT64_MIN};
@@ -150,6 +150,10 @@ bool input_open(input *in, const input_settings *s, pipeline_error *error)
         !find_video(in, error) || !input_check_video(in, error) ||
         !open_decoder(in, s->threads, error))
         return false;
+    in->fields = (fields){.path = in->path,
+                          .notes = s->notes,
+                          .time_base = in->video->time_base,
+                          .wanted = s->deinterlace};
     if (!timeline_open(&in->times, in->format))
         return pipeline_fail(error, "out of memory");
     if (s->start > 0)

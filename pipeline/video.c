@@ -319,6 +319,7 @@ static bool open_all(video *v, pipeline_error *error)
                             .start = s->start,
                             .threads = s->decode_threads,
                             .deinterlace = s->deinterlace,
+                            .ends_early = s->frames,
                             .stop_on_error = s->stop_on_error,
                             .notes = &s->notes};
     if (!format || !input_open(&v->in, &input, error))

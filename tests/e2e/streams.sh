@@ -98,6 +98,8 @@ done
 ffmpeg -v error -i "$tmp/scene.y4m" -f lavfi -i sine=300:duration=0.96 $tiny -g 10 -c:a aac -shortest "$tmp/av.mp4"
 enhance "$tmp/av.mp4" -o "$tmp/part.mp4" --frames 7
 same "--frames 7 gives 7" "$(video_times "$tmp/part.mp4" | wc -l)" 7
+same "and sound for as long, to the packet" \
+    "$(probe "$tmp/part.mp4" packet=pts_time a:0 | tr ' ' '\n' | awk 'NF && $1 > last { last = $1 } END { print (last < 0.28 && last > 0.28 - 0.03 ? "yes" : last) }')" yes
 enhance "$tmp/av.mp4" -o "$tmp/part.mkv" --start 0.5
 same "--start 0.5 leaves out the 13 frames before" "$(video_times "$tmp/part.mkv" | wc -l)" 11
 same "what is left begins at its own distance from 0.5" "$(video_times "$tmp/part.mkv" | head -n 1)" 0.020000

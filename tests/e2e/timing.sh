@@ -67,7 +67,7 @@ combed() {
 same "the test file is combed" "$([ "$(combed "$tmp/fields.mkv")" -ge 20 ] && echo yes)" yes
 # Without enlarging, so that rows stay rows.
 "$mona" enhance "$tmp/fields.mkv" -o "$tmp/whole.mkv" --stages denoise --strength 0 -c ffv1 2> "$tmp/log"
-same "interlaced: it is said" "$(grep -c 'interlaced; each frame is made whole' "$tmp/log")" 1
+same "interlaced: it is said" "$(grep -c ': interlaced; each frame is made whole' "$tmp/log")" 1
 # idet needs a few frames before it trusts what it sees.
 same "interlaced: nothing stays combed" "$([ "$(combed "$tmp/whole.mkv")" -le 5 ] && echo yes)" yes
 same "interlaced: as many frames at the same times" "$(video_times "$tmp/whole.mkv")" "$(video_times "$tmp/fields.mkv")"
@@ -76,6 +76,59 @@ same "--deinterlace off: it is said" "$(grep -c 'interlaced; enhanced as it is' 
 same "--deinterlace off: it stays combed" "$([ "$(combed "$tmp/left.mkv")" -ge 20 ] && echo yes)" yes
 enhance "$tmp/fields.mkv" -o "$tmp/few.mkv" --frames 7
 same "interlaced: --frames 7 gives 7" "$(count "$tmp/few.mkv")" 7
+
+# The same frames, coded as if each were of one moment: how they look must tell.
+ffmpeg -v error -i "$tmp/scene.y4m" -frames:v 1 "$tmp/scene.png"
+"$BUILD/neutral" "$tmp/neutral.onnx"
+"$mona" compile "$tmp/neutral.onnx" -o "$tmp/neutral.mona" --calibrate "$tmp/scene.png" > "$tmp/log" 2>&1 || not_ok "compile" "$(cat "$tmp/log")"
+as_they_are() {
+    "$mona" enhance "$@" --stages denoise --denoise "$tmp/neutral.mona" -c ffv1 2> "$tmp/log" < /dev/null
+}
+# The same of single frames, whatever the ones before looked like.
+fields_in() {
+    ffmpeg -v info -i "$1" -vf idet -f null - 2>&1 | sed -n 's/.*Single frame detection: TFF: *\([0-9]*\) BFF: *\([0-9]*\).*/\1 \2/p' |
+        tail -n 1 | awk '{ print $1 + $2 }'
+}
+hidden="-vf scale=192:108,tinterlace=interleave_bottom -c:v libx264 -crf 16"
+for format in yuv420p yuv422p10le; do
+    # shellcheck disable=SC2086
+    make -i "$tmp/scene.y4m" $hidden -pix_fmt $format "$tmp/hidden.mkv"
+    same "fields that nobody marked, $format: the test file is combed, and does not say so" \
+        "$([ "$(fields_in "$tmp/hidden.mkv")" -ge 18 ] && echo combed) $(ffprobe -v error -show_entries frame=interlaced_frame \
+            -of csv=p=0 "$tmp/hidden.mkv" | tr -d ',' | grep . | sort -u)" "combed 0"
+    as_they_are "$tmp/hidden.mkv" -o "$tmp/whole.mkv" || not_ok "hidden fields, $format" "$(cat "$tmp/log")"
+    same "fields that nobody marked, $format: it is said" "$(grep -c 'looks interlaced, though it is not marked so; each frame is made whole' "$tmp/log")" 1
+    same "fields that nobody marked, $format: nothing stays combed" "$([ "$(fields_in "$tmp/whole.mkv")" -le 6 ] && echo yes)" yes
+    same "fields that nobody marked, $format: as many frames at the same times" "$(video_times "$tmp/whole.mkv")" "$(video_times "$tmp/hidden.mkv")"
+    as_they_are "$tmp/hidden.mkv" -o "$tmp/left.mkv" --deinterlace off
+    same "fields that nobody marked, $format: off leaves every frame as it is, and says so" \
+        "$(grep -c 'looks interlaced.*enhanced as it is' "$tmp/log") $(frames_md5 "$tmp/left.mkv" | md5sum)" "1 $(frames_md5 "$tmp/hidden.mkv" | md5sum)"
+done
+# Through a pipe, after a beginning that is not interlaced, and in few frames.
+# shellcheck disable=SC2086
+make -i "$tmp/scene.y4m" $hidden -pix_fmt yuv420p "$tmp/hidden.mkv"
+ffmpeg -v error -i "$tmp/hidden.mkv" -f yuv4mpegpipe - | "$mona" enhance - -o "$tmp/piped.mkv" --stages denoise --strength 0 -c ffv1 --quiet
+same "fields that nobody marked, from a pipe: nothing stays combed" "$([ "$(fields_in "$tmp/piped.mkv")" -le 6 ] && echo yes)" yes
+make -i "$tmp/scene.y4m" -i "$tmp/hidden.mkv" -filter_complex "[0]scale=192:108,format=yuv420p,setsar=1[a];[1]format=yuv420p,setsar=1[b];[a][b]concat" -c:v ffv1 "$tmp/joined.mkv"
+as_they_are "$tmp/joined.mkv" -o "$tmp/whole.mkv"
+same "fields from the 49th frame on: nothing stays combed" "$([ "$(fields_in "$tmp/whole.mkv")" -le 6 ] && echo yes)" yes
+same "fields from the 49th frame on: what comes before stays as it is" "$(frames_md5 "$tmp/whole.mkv" | head -n 40 | md5sum)" "$(frames_md5 "$tmp/joined.mkv" | head -n 40 | md5sum)"
+as_they_are "$tmp/hidden.mkv" -o "$tmp/few.mkv" --frames 3
+same "fields that nobody marked: --frames 3 sees them too" "$(count "$tmp/few.mkv") $(grep -c 'looks interlaced' "$tmp/log")" "3 1"
+# Two frames of five of a film that was made into fields.
+make -i "$tmp/scene.y4m" -vf scale=192:108,telecine=top -c:v ffv1 -pix_fmt yuv420p "$tmp/film.mkv"
+as_they_are "$tmp/film.mkv" -o "$tmp/whole.mkv"
+same "a film made into fields: the combed frames are made whole" "$([ "$(fields_in "$tmp/film.mkv")" -ge 20 ] && [ "$(fields_in "$tmp/whole.mkv")" -le 6 ] && echo yes)" yes
+# Frames of one moment stay as they are, also where idet alone sees fields.
+make -i "$tmp/scene.y4m" -vf scale=192:108 -c:v ffv1 -pix_fmt yuv420p "$tmp/plain.mkv"
+make -f lavfi -i testsrc2=s=192x108:r=25 -frames:v 30 -c:v ffv1 -pix_fmt yuv420p "$tmp/pattern.mkv"
+make -i "$tmp/scene.y4m" -vf scale=192:108,noise=alls=30:allf=t:all_seed=3 -c:v ffv1 -pix_fmt yuv420p "$tmp/noisy.mkv"
+same "idet takes the pattern for fields" "$([ "$(fields_in "$tmp/pattern.mkv")" -ge 20 ] && echo yes)" yes
+for name in plain pattern noisy; do
+    as_they_are "$tmp/$name.mkv" -o "$tmp/out.mkv"
+    same "frames of one moment stay as they are: $name" "$(grep -c interlaced "$tmp/log") $(frames_md5 "$tmp/out.mkv" | md5sum)" \
+        "0 $(frames_md5 "$tmp/$name.mkv" | md5sum)"
+done
 
 # ---- damage -------------------------------------------------------------------------------------
 # shellcheck disable=SC2086
