@@ -10,6 +10,7 @@
 #include "options.h"
 #include "peak.h"
 #include "provenance.h"
+#include "recompile.h"
 
 typedef struct run {
     bench_session session;
@@ -20,16 +21,6 @@ static bool run_frame(void *run_)
 {
     run *r = run_;
     return bench_session_run(&r->session, r->name);
-}
-
-/* Whether most of the work is INT8: it is then a share of that peak. */
-static bool mostly_int8(const mona_model *model)
-{
-    unsigned int8 = 0, fp16 = 0;
-    for (uint32_t i = 0; i < model->header->op_count; i++)
-        if (model->ops[i].kind == MONA_OP_CONV)
-            *(model->ops[i].conv.scales == MONA_NONE ? &fp16 : &int8) += 1;
-    return int8 >= fp16;
 }
 
 /* Most memory this process ever had resident. */
@@ -58,7 +49,7 @@ static void add_work(cJSON *result, const bench_model_job *job, const mona_plan 
 {
     const double macs = (double)mona_plan_macs(plan);
     const double rate = macs / result_number(result, "p50_ms") * 1e-6;
-    const bool int8 = mostly_int8(job->model);
+    const bool int8 = model_mostly_int8(job->model);
     const double most = int8 ? limit->int8_gmac_per_s : limit->fp16_gmac_per_s;
     result_add_number(result, "gmac", macs * 1e-9);
     result_add_number(result, "gmac_per_s", rate);

@@ -16,6 +16,7 @@ typedef struct bench_model_job {
     sampling how;
     double percentile; /* that will be asked about; 0: none */
     bool layers;       /* operator by operator, too */
+    const char *onnx;  /* the network the model was compiled from; NULL: not known */
 } bench_model_job;
 
 /* A result (bench_result.h), NULL with a message. */

@@ -110,6 +110,8 @@ static const option options[] = {
      .help = "where the time goes, operator by operator, beside what the machine can do"},
     {"--ablate", NULL, OPTION_FLAG, FIELD(ablate), NULL, running,
      .help = "what each of the engine's ideas is worth, by doing without it"},
+    {"--onnx", NULL, OPTION_FILE, FIELD(onnx), "FILE.onnx", running,
+     .help = "what the model was compiled from, for --ablate (default the file beside it)"},
     {"--peak", NULL, OPTION_FLAG, FIELD(peak), NULL, running,
      .help = "measure what this machine can do at most, and stop"},
     {"--pipeline", NULL, OPTION_FILE, FIELD(pipeline), "CLIP", whole,

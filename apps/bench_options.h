@@ -10,7 +10,7 @@
 
 typedef struct bench_arguments {
     const char *model, *size, *cpu, *device, *trace, *plot;
-    const char *pipeline, *stages, *preset, *streams;
+    const char *pipeline, *stages, *preset, *streams, *onnx;
     const char *warm_up, *duration, *budget, *old, *regression, *samples, *html;
     long threads, iterations, strip_rows, tile_columns;
     double percentile, fps;

@@ -68,8 +68,13 @@ static int run_model(const bench_request *b)
         const modelled_options wanted = {b->arguments.json, b->arguments.trace, b->arguments.plot};
         status = modelled_bench(name, model, &b->config, &wanted) ? EXIT_SUCCESS : EXIT_FAILED;
     } else {
-        const bench_model_job job = {
-            name, model, &b->config, b->how, b->rules.percentile, b->arguments.layers};
+        const bench_model_job job = {name,
+                                     model,
+                                     &b->config,
+                                     b->how,
+                                     b->rules.percentile,
+                                     b->arguments.layers,
+                                     b->arguments.onnx};
         const bool streams = b->streams.last;
         const bool ablate = b->arguments.ablate;
         cJSON *result = ablate    ? bench_ablate(&job)

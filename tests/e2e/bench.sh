@@ -138,15 +138,28 @@ same "the table shows each stream, and the range" "$($run -n 9 --streams 2..3 | 
 fails_with "no number of streams" 2 "found '3..1'" $run --streams 3..1
 
 # ---- without this or that
-succeeds "an ablation" sh -c "$run -n 4 -t 2 --ablate --json > '$tmp/o.json'"
+succeeds "an ablation" sh -c "$mona bench models/sr_x2_fast.mona --size 96x54 -n 4 -t 2 --ablate --json > '$tmp/o.json'"
 holds "every idea has a row, and the output stays" "
 names = [r['without'] for r in a['ablations']]
-print(names == ['nothing', 'depth-first strips', 'tiles', 'threads', 'vector instructions'] and
-    a['output_crc32'] == b['output_crc32'] and len(a['cannot']) >= 3)" "$tmp/o.json" "$tmp/a.json"
-holds "layer by layer takes more memory, one thread less" "
+print(names == ['nothing', 'depth-first strips', 'buffer reuse', 'tiles', 'threads', 'vector instructions', 'zero copy',
+    'double buffering', 'operator fusion', 'INT8'] and a['output_crc32'] == b['output_crc32'] and a['cannot'] == [])" \
+    "$tmp/o.json" "$tmp/a.json"
+holds "layer by layer and without reuse it takes more memory, with one thread less" "
 r = {x['without']: x for x in a['ablations']}
-print(r['depth-first strips']['arena_bytes'] > 3 * r['nothing']['arena_bytes'] > r['nothing']['arena_bytes'] >
+own = r['nothing']['arena_bytes']
+print(r['depth-first strips']['arena_bytes'] > 3 * own and r['buffer reuse']['arena_bytes'] > 3 * own > own >
     r['threads']['arena_bytes'] and r['nothing']['times'] == 1 and all(x['iterations'] == 4 for x in r.values()))" "$tmp/o.json"
+holds "the compiler left out what it was told to" "
+r = {x['without']: x for x in a['ablations']}
+print(r['nothing']['operators'] == r['INT8']['operators'] < r['operator fusion']['operators'] and r['INT8']['precision'] == 'fp16' and
+    all(x['precision'] == 'int8' for x in r.values() if x['without'] != 'INT8') and
+    {x['without']: x['against'] for x in r.values() if x['against'] != 'nothing'} == {'double buffering': 'zero copy'})" "$tmp/o.json"
+fails_with "a model whose network is not known: that is said" 0 'operator fusion, INT8: compiled in; --onnx' $run -n 3 --ablate
+fails_with "one of another network, too" 0 'bicubic_x2.onnx: it compiles to another network' \
+    $run -n 3 --ablate --onnx models/bicubic_x2.onnx
+fails_with "a network that is not there" 1 'nowhere.onnx' $run -n 3 --ablate --onnx nowhere.onnx
+succeeds "a denoiser's" sh -c "$mona bench denoise_fast --size 64x36 -n 2 --ablate --onnx models/denoise_fast.onnx --json > '$tmp/n.json'"
+holds "is compiled otherwise, too" "print([r['without'] for r in a['ablations']][-2:] == ['operator fusion', 'INT8'])" "$tmp/n.json"
 
 # ---- the whole pipeline
 # A stage of known delays behind a source of known pace: 20 ms, every tenth frame 230 ms, frames 100 ms apart. A slow
