@@ -172,8 +172,12 @@ static mona_status leave_room_in_l1(mona_plan *plan, const mona_config *config)
     return MONA_OK;
 }
 
+/* Nor do maps reach from one group into another: what is stored whole are arrays. */
 static mona_status check_l1(const mona_plan *plan)
 {
+    for (uint32_t o = 0; o < plan->model.header->op_count; o++)
+        if (plan->ops[o].map)
+            return MONA_ERR_UNSUPPORTED;
     const size_t resident = plan->maps_offset - plan->state_bytes;
     return plan->rings_bytes + AC_ROW_SLACK + resident <= plan->target->l1_bytes
                ? MONA_OK

@@ -153,22 +153,65 @@ static void launch_modelled(worker *w)
         name_planes(w, &s->inputs[i], &plan->shapes[i], false);
     for (uint32_t i = 0; i < h->output_count; i++)
         name_planes(w, &s->outputs[i], &plan->shapes[h->input_count + i], true);
+    if (plan->maps_bytes)
+        ac_model_gm(&w->core, s->arena + plan->maps_offset, plan->maps_bytes, true);
     memset(modelled_ops(w), 0, h->op_count * sizeof(mona_modelled_op));
     ac_model_launch(&w->core, resident_bytes(plan));
+}
+
+/* An operator on arrays is no AI Core program: arrays lie in global memory, and the chip's AI CPUs
+ * work on them. What that takes is an estimate, of this line alone: four elements at once, as their
+ * vectors hold, each read, worked on, stored and counted as slowly as the scalar unit does. */
+static void run_array(worker *w, const plan_group *g)
+{
+    const mona_bound_op *b = &w->session->plan->ops[g->first].bound;
+    const mona_modelled_op before = mona_modelled_begin(w, g->first);
+    const uint64_t steps = mona_array_work(b) / g->parts * AC_SCALAR_STEPS / 4 + 1;
+    w->session->run_map(w, g);
+    for (uint64_t done = 0; done < steps; done += UINT32_MAX)
+        w->core.isa->scalar(&w->core, NULL, 0, NULL, 0,
+                            steps - done < UINT32_MAX ? (uint32_t)(steps - done) : UINT32_MAX);
+    mona_modelled_end(w, g->first, &before);
+}
+
+static void run_group(worker *w, const plan_group *g)
+{
+    if (w->index >= g->parts)
+        return;
+    if (g->whole_maps)
+        run_array(w, g);
+    else
+        for (uint32_t tile = 0; tile < g->tiles; tile++)
+            mona_session_run_unit(w, g, tile);
+}
+
+/* A group begins when all cores have ended the one before. */
+static void wait_for_slowest(mona_session *s)
+{
+    double slowest = 0;
+    for (uint32_t i = 0; i < s->plan->cores; i++) {
+        const double cycles = ac_model_so_far(&s->workers[i].core)->cycles;
+        slowest = cycles > slowest ? cycles : slowest;
+    }
+    for (uint32_t i = 0; i < s->plan->cores; i++)
+        ac_model_wait(&s->workers[i].core, slowest);
 }
 
 /* The cores one after another, each with its share of the memory's bandwidth: predictions must not
  * depend on how threads happen to run. */
 void mona_modelled_run(mona_session *s)
 {
-    const plan_group *g = mona_plan_first_group(s->plan);
-    for (uint32_t i = 0; i < s->plan->cores; i++) {
-        worker *w = &s->workers[i];
-        launch_modelled(w);
-        for (uint32_t tile = 0; i < g->parts && tile < g->tiles; tile++)
-            mona_session_run_unit(w, g, tile);
-        ac_model_finish(&w->core, &w->modelled);
+    for (uint32_t i = 0; i < s->plan->cores; i++)
+        launch_modelled(&s->workers[i]);
+    for (const plan_group *g = mona_plan_first_group(s->plan); g;) {
+        for (uint32_t i = 0; i < s->plan->cores; i++)
+            run_group(&s->workers[i], g);
+        g = mona_plan_next_group(s->plan, g);
+        if (g)
+            wait_for_slowest(s);
     }
+    for (uint32_t i = 0; i < s->plan->cores; i++)
+        ac_model_finish(&s->workers[i].core, &s->workers[i].modelled);
 }
 
 void mona_modelled_place(worker *w)

@@ -11,4 +11,6 @@ const mona_op_class *const mona_ops[MONA_OP_COUNT] = {
     [MONA_OP_DEPTH_TO_SPACE] = &mona_op_depth_to_space,
     [MONA_OP_MAX_POOL] = &mona_op_max_pool,
     [MONA_OP_AVERAGE_POOL] = &mona_op_average_pool,
+    [MONA_OP_ARRAY_MAP] = &mona_op_array_map,
+    [MONA_OP_ARRAY_PICK] = &mona_op_array_pick,
 };

@@ -250,6 +250,14 @@ static void join_all(ac_model *m)
     }
 }
 
+void ac_model_wait(ac_core *core, double cycles)
+{
+    ac_model *m = core->model;
+    m->idle_from[AC_PIPE_S] = later(m->idle_from[AC_PIPE_S], cycles);
+    m->report.cycles = later(m->report.cycles, cycles);
+    join_all(m);
+}
+
 /* ---- instructions --------------------------------------------------------------------------- */
 
 static bool model_copy(ac_model *m, ac_path path, void *dst, const void *src, ac_copy c)

@@ -141,6 +141,9 @@ void ac_model_gm_clear(ac_core *core);
 /* Begins a task, after a reset: its launch, then the copy of so many bytes of constants to L1, at
  * most AC_MODEL_RESIDENT. */
 void ac_model_launch(ac_core *core, size_t resident_bytes);
+/* What comes next begins after everything before has ended, and not before so many cycles since the reset:
+ * a wait for other cores. */
+void ac_model_wait(ac_core *core, double cycles);
 /* Name of the kernel that the instructions from here on belong to; it must outlive the model. */
 void ac_model_kernel(ac_core *core, const char *name);
 /* Ends the program: flags still set are findings. Fills *report. */

@@ -1,0 +1,231 @@
+/* The functions of ARRAY_MAP in real arithmetic: over numbers of every size and all special ones,
+ * against the mathematics library of this machine in fp64, in units of the last place. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "array_fixture.h"
+
+enum { COUNT = 40000 };
+
+static float float_of(uint32_t bits)
+{
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+static uint32_t next(uint32_t *seed)
+{
+    *seed = *seed * 1664525 + 1013904223;
+    return *seed >> 8 ^ *seed << 13;
+}
+
+static const float specials[] = {0,
+                                 -0.0f,
+                                 1,
+                                 -1,
+                                 0.5f,
+                                 -0.5f,
+                                 1.5f,
+                                 2.5f,
+                                 -2.5f,
+                                 INFINITY,
+                                 -INFINITY,
+                                 NAN,
+                                 0x1p-149f,
+                                 -0x1p-149f,
+                                 0x1p-126f,
+                                 0x1p-127f,
+                                 0x1p127f,
+                                 -0x1p127f,
+                                 0x1.fffffep127f,
+                                 -0x1.fffffep127f,
+                                 88.7f,
+                                 -88.7f,
+                                 103.9f,
+                                 -103.9f,
+                                 0x1.921fb6p+0f,
+                                 0x1.921fb6p+1f,
+                                 0x1.2d97c8p+2f,
+                                 8388607.5f,
+                                 8388608,
+                                 -8388609,
+                                 16777217,
+                                 3,
+                                 -3,
+                                 0x1.fffffep-1f,
+                                 4,
+                                 6};
+
+enum { SPECIALS = sizeof specials / sizeof *specials };
+
+/* Special numbers, numbers of any bits, and numbers of the size that networks have. */
+static float *arguments(uint32_t seed)
+{
+    float *x = aligned(COUNT * sizeof *x);
+    for (uint32_t i = 0; i < COUNT; i++)
+        x[i] = i < SPECIALS ? specials[i]
+               : i % 2      ? float_of(next(&seed) ^ next(&seed) << 16)
+                            : ((float)(int32_t)next(&seed) * 0x1p-31f) * (i % 8 < 4 ? 20 : 2);
+    return x;
+}
+
+static mona_array_map map_of(uint32_t function, const float *p)
+{
+    mona_array_map m = {.function = (uint8_t)function, .dims = 1, .extent = {COUNT}};
+    for (int k = 0; k < 3; k++)
+        m.stride[k][0] = 1;
+    if (p)
+        memcpy(m.parameter, p, sizeof m.parameter);
+    return m;
+}
+
+static void apply(uint32_t function, const float *p, uint32_t operands, const float *a,
+                  const float *b, const float *c, float *y)
+{
+    const mona_array_map m = map_of(function, p);
+    const array_case one = {.kind = MONA_OP_ARRAY_MAP,
+                            .record = &m,
+                            .record_bytes = sizeof m,
+                            .operand_count = operands,
+                            .operands = {{MONA_F32, a, COUNT, false},
+                                         {MONA_F32, b, COUNT, false},
+                                         {MONA_F32, c, COUNT, false}},
+                            .type = MONA_F32,
+                            .elements = COUNT};
+    array_run(&one, y);
+}
+
+/* Distance from the exact value in units of the last place of its fp32 neighbours; 0 where both are
+ * the same special value. */
+static double ulps(float found, double exact)
+{
+    const float nearest = (float)exact;
+    if (isnan(exact) || isinf(nearest) || isnan(found) || isinf(found))
+        return (isnan(exact) && isnan(found)) || found == nearest ? 0 : INFINITY;
+    if (nearest == 0 && found == 0)
+        return !signbit(found) != !signbit(exact) ? INFINITY : 0;
+    int exponent;
+    frexp(exact, &exponent);
+    return fabs((double)found - exact) / ldexp(1, exponent - 24 < -149 ? -149 : exponent - 24);
+}
+
+typedef struct accurate {
+    const char *name;
+    uint32_t function;
+    double (*exact)(double x);
+    double most; /* ulp */
+} accurate;
+
+static double reciprocal(double x)
+{
+    return 1 / x;
+}
+
+static double sigmoid(double x)
+{
+    return x < 0 ? exp(x) / (1 + exp(x)) : 1 / (1 + exp(-x));
+}
+
+static double softplus(double x)
+{
+    return fmax(x, 0) + log1p(exp(-fabs(x)));
+}
+
+static double square_root(double x)
+{
+    return (double)sqrtf((float)x);
+}
+
+static void functions_are_within_the_last_place(void **state)
+{
+    (void)state;
+    static const accurate rows[] = {
+        {"sqrt", MONA_FN_SQRT, square_root, 0},
+        {"1/x", MONA_FN_RECIPROCAL, reciprocal, 0.5},
+        {"exp", MONA_FN_EXP, exp, 0.501},
+        {"log", MONA_FN_LOG, log, 0.501},
+        {"sin", MONA_FN_SIN, sin, 0.501},
+        {"cos", MONA_FN_COS, cos, 0.501},
+        {"tan", MONA_FN_TAN, tan, 0.501},
+        {"asin", MONA_FN_ASIN, asin, 0.501},
+        {"acos", MONA_FN_ACOS, acos, 0.501},
+        {"atan", MONA_FN_ATAN, atan, 0.501},
+        {"sinh", MONA_FN_SINH, sinh, 0.501},
+        {"cosh", MONA_FN_COSH, cosh, 0.501},
+        {"tanh", MONA_FN_TANH, tanh, 0.501},
+        {"asinh", MONA_FN_ASINH, asinh, 0.501},
+        {"acosh", MONA_FN_ACOSH, acosh, 0.501},
+        {"atanh", MONA_FN_ATANH, atanh, 0.501},
+        {"erf", MONA_FN_ERF, erf, 0.501},
+        {"sigmoid", MONA_FN_SIGMOID, sigmoid, 0.501},
+        {"softplus", MONA_FN_SOFTPLUS, softplus, 0.501},
+    };
+    float *x = arguments(3), *y = aligned(COUNT * sizeof *y);
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        double worst = 0;
+        apply(rows[r].function, NULL, 1, x, NULL, NULL, y);
+        for (uint32_t i = 0; i < COUNT; i++) {
+            const double d = ulps(y[i], rows[r].exact((double)x[i]));
+            if (d > worst && d > rows[r].most)
+                print_message("%s(%a) = %a, exact %a\n", rows[r].name, (double)x[i], (double)y[i],
+                              rows[r].exact((double)x[i]));
+            worst = fmax(worst, d);
+        }
+        print_message("%s: %.4f ulp\n", rows[r].name, worst);
+        assert_true(worst <= rows[r].most);
+    }
+    free(x), free(y);
+}
+
+/* Arguments of every exponent: what takes a reduction is right for the largest numbers too. */
+static void angles_of_any_size(void **state)
+{
+    (void)state;
+    float *x = aligned(COUNT * sizeof *x), *y = aligned(COUNT * sizeof *y);
+    uint32_t seed = 9;
+    for (uint32_t i = 0; i < COUNT; i++)
+        x[i] = float_of((0x30000000 + (next(&seed) ^ next(&seed) << 16) % 0x4f800000));
+    apply(MONA_FN_SIN, NULL, 1, x, NULL, NULL, y);
+    for (uint32_t i = 0; i < COUNT; i++)
+        assert_true(ulps(y[i], sin((double)x[i])) <= 0.501);
+    free(x), free(y);
+}
+
+static void powers_are_within_the_last_place(void **state)
+{
+    (void)state;
+    float *x = arguments(5), *e = arguments(77), *y = aligned(COUNT * sizeof *y);
+    uint32_t at = SPECIALS; /* every special number to the power of every other */
+    for (uint32_t i = 0; i < SPECIALS; i++)
+        for (uint32_t k = 0; k < SPECIALS; k++, at++)
+            x[at] = specials[i], e[at] = specials[k];
+    for (; at < COUNT / 2; at++)
+        x[at] = fabsf(x[at]), e[at] = (float)((int)(at % 21) - 10) / 2;
+    double worst = 0;
+    apply(MONA_FN_POW, NULL, 2, x, e, NULL, y);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        const double exact = pow((double)x[i], (double)e[i]), d = ulps(y[i], exact);
+        if (d > 0.501 && d > worst)
+            print_message("pow(%a, %a) = %a, exact %a\n", (double)x[i], (double)e[i], (double)y[i],
+                          exact);
+        worst = fmax(worst, d);
+    }
+    print_message("pow: %.4f ulp\n", worst);
+    assert_true(worst <= 0.501);
+    free(x), free(e), free(y);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(functions_are_within_the_last_place),
+        cmocka_unit_test(angles_of_any_size),
+        cmocka_unit_test(powers_are_within_the_last_place),
+    };
+    return cmocka_run_group_tests_name("array_real", tests, NULL, NULL);
+}
