@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "pipeline/measure.h"
 #include "pipeline/roles.h"
 #include "pipeline/stills.h"
 
@@ -201,30 +202,154 @@ static bool has_role(const compiler *model, int role)
     return false;
 }
 
-bool calibration_sample(const calibration *c, size_t index, const compiler *model, float range,
-                        reference_array *inputs)
+/* Image `index`, with a level of noise if the model is told of any. */
+static bool open_picture(const calibration *c, size_t index, const compiler *model, picture *p)
 {
     pipeline_error error = {0};
-    picture p = {.random = index};
-    if (!still_read(&p.image, c->files[index], 3, &error))
+    *p = (picture){.random = index};
+    if (!still_read(&p->image, c->files[index], 3, &error))
         return !cli_fail(EXIT_FAILED, "%s", error.text);
     if (has_role(model, ROLE_NOISE))
-        p.noise = (uint32_t)(next_random(&p.random) % (MAX_NOISE + 1));
-    bool ok = true;
+        p->noise = (uint32_t)(next_random(&p->random) % (MAX_NOISE + 1));
+    return true;
+}
+
+/* The size of an input for this image reduced by `scale`. */
+static reference_array sized(const compiler_tensor *t, const picture *p, uint32_t scale)
+{
+    const int role = role_of(t->name);
+    const bool half = role == ROLE_U || role == ROLE_V || role == ROLE_NOISE;
+    return (reference_array){t->channels, side_of(t->height, p->image.height / scale, half),
+                             side_of(t->width, p->image.width / scale, half), NULL};
+}
+
+static bool fill_inputs(picture *p, const compiler *model, float range, reference_array *inputs)
+{
     const unsigned count = compiler_input_count(model);
+    bool ok = true;
     for (unsigned i = 0; i < count; i++)
         inputs[i].data = NULL;
     for (unsigned i = 0; ok && i < count; i++) {
         const compiler_tensor t = compiler_input(model, i);
-        const int role = role_of(t.name);
-        const bool half = role == ROLE_U || role == ROLE_V || role == ROLE_NOISE;
-        inputs[i].channels = t.channels;
-        inputs[i].height = side_of(t.height, p.image.height, half);
-        inputs[i].width = side_of(t.width, p.image.width, half);
-        ok = fill_input(&p, &t, range, &inputs[i]);
+        inputs[i] = sized(&t, p, 1);
+        ok = fill_input(p, &t, range, &inputs[i]);
     }
-    still_free(&p.image);
-    for (unsigned i = 0; !ok && i < count; i++)
+    for (unsigned i = 0; !ok && i < count; i++) {
         free(inputs[i].data);
+        inputs[i].data = NULL;
+    }
     return ok;
+}
+
+bool calibration_sample(const calibration *c, size_t index, const compiler *model, float range,
+                        reference_array *inputs)
+{
+    picture p;
+    if (!open_picture(c, index, model, &p))
+        return false;
+    const bool ok = fill_inputs(&p, model, range, inputs);
+    still_free(&p.image);
+    return ok;
+}
+
+/* ---- pairs -------------------------------------------------------------------------------- */
+
+/* Reduces one channel of `large`, both in real values, and rounds it to 8 bits. */
+static bool reduce(const reference_array *large, uint32_t channel, float range,
+                   reference_array *small)
+{
+    const size_t from_count = (size_t)large->height * large->width;
+    const size_t to_count = (size_t)small->height * small->width;
+    real_plane from = {0}, to = {0};
+    bool ok = real_plane_open(&from, large->width, large->height) &&
+              real_plane_open(&to, small->width, small->height);
+    for (size_t i = 0; ok && i < from_count; i++)
+        from.values[i] = (double)(large->data[channel * from_count + i] / range) * 255;
+    ok = (ok && measure_resize(&to, &from)) || !cli_fail(EXIT_FAILED, "out of memory");
+    for (size_t i = 0; ok && i < to_count; i++) {
+        const double q = nearbyint(fmax(0, fmin(to.values[i], 255)));
+        small->data[channel * to_count + i] = (float)(q / 255) * range;
+    }
+    real_plane_close(&from);
+    real_plane_close(&to);
+    return ok;
+}
+
+/* The picture, and what it is when it is `scale` times smaller. */
+static bool fill_reduced(picture *p, const compiler *model, float range, uint32_t scale,
+                         reference_array *input, reference_array *truth)
+{
+    const compiler_tensor t = compiler_input(model, 0);
+    *input = sized(&t, p, scale);
+    *truth = (reference_array){t.channels, input->height * scale, input->width * scale, NULL};
+    if (!fill_input(p, &t, range, truth))
+        return false;
+    input->data =
+        malloc((size_t)input->channels * input->height * input->width * sizeof *input->data);
+    bool ok = input->data || !cli_fail(EXIT_FAILED, "out of memory");
+    for (uint32_t c = 0; ok && c < t.channels; c++)
+        ok = reduce(truth, c, range, input);
+    return ok;
+}
+
+/* For every output that has the role of an input, that input's planes without noise. */
+static bool fill_clean(picture *p, const compiler *model, float range,
+                       const reference_array *inputs, reference_array *truth)
+{
+    bool ok = true;
+    p->noise = 0;
+    for (unsigned o = 0; o < compiler_output_count(model); o++)
+        for (unsigned i = 0; ok && i < compiler_input_count(model); i++) {
+            const compiler_tensor t = compiler_input(model, i);
+            const int role = role_of(t.name);
+            if (role == ROLE_UNKNOWN || role != role_of(compiler_output(model, o).name) ||
+                truth[o].data)
+                continue;
+            truth[o] = inputs[i];
+            truth[o].data = NULL;
+            ok = fill_input(p, &t, range, &truth[o]);
+        }
+    return ok;
+}
+
+bool calibration_pair(const calibration *c, size_t index, const compiler *model, float range,
+                      uint32_t scale, reference_array *inputs, reference_array *truth)
+{
+    picture p;
+    for (unsigned i = 0; i < MONA_MAX_IO; i++)
+        inputs[i] = truth[i] = (reference_array){0};
+    if (!open_picture(c, index, model, &p))
+        return false;
+    bool ok;
+    if (scale > 1)
+        ok = fill_reduced(&p, model, range, scale, inputs, truth);
+    else
+        ok = fill_inputs(&p, model, range, inputs) &&
+             (!has_role(model, ROLE_NOISE) || fill_clean(&p, model, range, inputs, truth));
+    still_free(&p.image);
+    return ok;
+}
+
+const char *calibration_name(const calibration *c, size_t index)
+{
+    return c->files[index];
+}
+
+static size_t common_divisor(size_t a, size_t b)
+{
+    while (b) {
+        const size_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* Steps of about the golden section of the count that share no divisor with it. */
+size_t calibration_spread(const calibration *c, size_t k)
+{
+    size_t step = (size_t)((double)c->count * 0.6180339887);
+    while (common_divisor(step, c->count) != 1)
+        step++;
+    return k * step % c->count;
 }

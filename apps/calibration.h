@@ -26,4 +26,18 @@ void calibration_close(calibration *c);
 bool calibration_sample(const calibration *c, size_t index, const compiler *model, float range,
                         reference_array *inputs);
 
+/* The same with the picture that the network should make of it, where that is known; truth[i].data
+ * is NULL otherwise. scale above 1: a network of one input and one output enlarges by as much; its
+ * input is the picture reduced as published tables do it (pipeline/measure.h). A network with a
+ * `noise` input should make the planes as they were before. */
+bool calibration_pair(const calibration *c, size_t index, const compiler *model, float range,
+                      uint32_t scale, reference_array *inputs, reference_array *truth);
+
+/* The images in another order: the k-th of them is this index. Every beginning of it is spread over
+ * all of them. */
+size_t calibration_spread(const calibration *c, size_t k);
+
+/* For messages. */
+const char *calibration_name(const calibration *c, size_t index);
+
 #endif

@@ -8,21 +8,23 @@
 #include "commands.h"
 #include "formats/file.h"
 #include "onnx_source.h"
-#include "pipeline/bound.h"
-#include "planes.h"
+#include "precision.h"
+#include "sample_run.h"
 #include "save.h"
 
 typedef struct compile_job {
-    const char *input, *output, *precision, *input_type, *output_type, *name, *fusion;
+    precision_request request;
+    precision_result chosen;
+    const char *input, *output, *ranges, *input_type, *output_type, *name, *fusion;
     option_list calibrate, dims;
     long images, bits;
-    double range, offset_h, offset_w;
-    bool any_size;
+    double range, offset_h, offset_w, tolerance;
+    bool any_size, plain_bias;
     compiler_options options;
     calibration samples;
     compiler *model;
     uint8_t *bytes;
-    size_t size;
+    size_t size, calibrated;
 } compile_job;
 
 /* ---- options ------------------------------------------------------------------------------ */
@@ -54,14 +56,34 @@ static bool read_fusion(compile_job *job)
     return ok || !cli_fail(EXIT_FAILED, "%s: %s", job->fusion, error.text);
 }
 
+static range_rule range_rule_of(const char *name)
+{
+    static const char *const names[] = {[RANGE_MIN_MAX] = "min-max",
+                                        [RANGE_PERCENTILE] = "percentile",
+                                        [RANGE_KL] = "kl",
+                                        [RANGE_MSE] = "mse"};
+    range_rule rule = RANGE_MIN_MAX;
+    while (rule < RANGE_MSE && strcmp(names[rule], name))
+        rule++;
+    return rule;
+}
+
 static bool check_options(compile_job *job)
 {
     compiler_options *o = &job->options;
     if (!job->output)
         return !cli_fail(EXIT_USAGE, "expected an output: -o OUT.mona");
-    if (!job->precision)
-        job->precision = job->calibrate.count ? "int8" : "fp16";
-    o->int8 = !strcmp(job->precision, "int8");
+    precision_request *r = &job->request;
+    if (!r->precision)
+        r->precision = job->calibrate.count ? "int8" : "fp16";
+    if (!job->calibrate.count && !strcmp(r->precision, "auto"))
+        return !cli_fail(EXIT_USAGE, "--precision auto is chosen by what calibration images show: "
+                                     "expected --calibrate");
+    if (r->max_drop && strcmp(r->precision, "auto"))
+        return !cli_fail(EXIT_USAGE, "--max-drop goes with --precision auto, and only there");
+    r->name = job->input;
+    o->ranges = range_rule_of(job->ranges);
+    o->correct_bias = !job->plain_bias;
     o->range = (float)job->range;
     o->bits = (unsigned)job->bits;
     o->any_size = job->any_size;
@@ -97,22 +119,39 @@ static void free_arrays(reference_array *arrays, unsigned count)
         free(arrays[i].data);
 }
 
+static bool calibrate_on(compile_job *job, size_t index)
+{
+    reference_array inputs[MONA_MAX_IO];
+    format_error error = {0};
+    if (!calibration_sample(&job->samples, index, job->model, (float)job->range, inputs))
+        return false;
+    const bool ok = compiler_calibrate(job->model, inputs, &error);
+    free_arrays(inputs, compiler_input_count(job->model));
+    return ok || !cli_fail(EXIT_FAILED, "%s: with %s: %s", job->input,
+                           calibration_name(&job->samples, index), error.text);
+}
+
+/* Images follow one another by name, and what is alike is often called alike: so they are taken
+ * from all over the set, in an order that only their number decides. */
 static bool calibrate(compile_job *job)
 {
+    enum { SETTLED = 4 }; /* images in a row that move no range */
     if (!calibration_open(&job->samples, &job->calibrate, (size_t)job->images))
         return false;
-    for (size_t i = 0; i < job->samples.count; i++) {
-        reference_array inputs[MONA_MAX_IO];
-        format_error error = {0};
-        if (!calibration_sample(&job->samples, i, job->model, (float)job->range, inputs))
+    for (size_t still = 0; job->calibrated < job->samples.count && still < SETTLED;) {
+        if (!calibrate_on(job, calibration_spread(&job->samples, job->calibrated)))
             return false;
-        const bool ok = compiler_calibrate(job->model, inputs, &error);
-        free_arrays(inputs, compiler_input_count(job->model));
-        if (!ok)
-            return !cli_fail(EXIT_FAILED, "%s: with %s: %s", job->input, job->samples.files[i],
-                             error.text);
+        job->calibrated++;
+        const double moved =
+            job->tolerance > 0 ? compiler_movement(job->model, job->options.ranges) : 1;
+        still = moved * 100 <= job->tolerance ? still + 1 : 0;
     }
     return true;
+}
+
+static bool set_precision(compile_job *job)
+{
+    return precision_set(&job->request, job->model, &job->options, &job->samples, &job->chosen);
 }
 
 static bool emit(compile_job *job)
@@ -134,27 +173,11 @@ typedef struct accuracy {
     size_t count;
 } accuracy;
 
-/* What the planes can hold of a value: overshoot that saturates in them is not a loss. */
-static double held(const planes *p, double value)
-{
-    const double step = (double)p->info.scale;
-    switch (p->info.type) {
-    case MONA_U8:
-        return fmax(0, fmin(value, 255 * step));
-    case MONA_U16:
-        return fmax(0, fmin(value, 65535 * step));
-    case MONA_S8:
-        return fmax(-128 * step, fmin(value, 127 * step));
-    default:
-        break;
-    }
-    return value;
-}
-
 static void compare(const planes *found, const reference_array *expected, accuracy *a)
 {
     for (size_t i = 0; i < found->count; i++) {
-        const double e = held(found, (double)expected->data[i]), d = planes_get(found, i) - e;
+        const double e = sample_run_held(found, (double)expected->data[i]);
+        const double d = planes_get(found, i) - e;
         a->squares += d * d;
         a->peak = fmax(a->peak, fabs(e));
     }
@@ -162,66 +185,52 @@ static void compare(const planes *found, const reference_array *expected, accura
 }
 
 /* Runs one sample through the engine and through the fp32 judge. */
-static bool measure_sample(const compile_job *job, const mona_model *model, reference_array *inputs,
+static bool measure_sample(const compile_job *job, sample_run *run, const reference_array *inputs,
                            accuracy *results)
 {
-    planes in[MONA_MAX_IO] = {0}, out[MONA_MAX_IO] = {0};
-    mona_buffer in_buffers[MONA_MAX_IO], out_buffers[MONA_MAX_IO];
     reference_array expected[MONA_MAX_IO] = {0};
-    const unsigned in_count = mona_model_input_count(model);
-    const unsigned out_count = mona_model_output_count(model);
-    mona_config config = {0};
-    bound_model bound = {0};
     pipeline_error error = {0};
     format_error reference_error = {0};
-    for (unsigned i = 0; i < in_count; i++)
-        config.sizes[i] = (mona_size){inputs[i].width, inputs[i].height};
-    bool ok = bound_open(&bound, model, job->input, &config, &error);
-    for (unsigned i = 0; ok && i < in_count; i++) {
-        ok = planes_open(&in[i], mona_plan_input(bound.plan, i));
-        for (size_t k = 0; ok && k < in[i].count; k++)
-            planes_set(&in[i], k, (double)inputs[i].data[k]);
-        in_buffers[i] = in[i].buffer;
-    }
-    for (unsigned i = 0; ok && i < out_count; i++) {
-        ok = planes_open(&out[i], mona_plan_output(bound.plan, i));
-        out_buffers[i] = out[i].buffer;
-    }
-    ok = ok && compiler_reference(job->model, inputs, expected, &reference_error);
-    ok = ok && mona_session_run(bound.session, in_buffers, out_buffers) == MONA_OK;
-    for (unsigned i = 0; ok && i < out_count; i++)
-        compare(&out[i], &expected[i], &results[i]);
-    for (unsigned i = 0; i < in_count; i++)
-        planes_close(&in[i]);
-    for (unsigned i = 0; i < out_count; i++)
-        planes_close(&out[i]);
-    free_arrays(expected, out_count);
-    bound_close(&bound);
+    const unsigned outputs = compiler_output_count(job->model);
+    const bool ok = compiler_reference(job->model, inputs, expected, &reference_error) &&
+                    sample_run_next(run, inputs, &error);
+    for (unsigned i = 0; ok && i < outputs; i++)
+        compare(&run->out[i], &expected[i], &results[i]);
+    free_arrays(expected, outputs);
     if (!ok)
         cli_fail(EXIT_FAILED, "%s: the accuracy could not be measured: %s%s", job->output,
                  error.text, reference_error.text);
     return ok;
 }
 
-static void print_accuracy(const compile_job *job, const mona_model *model)
+static bool measure_samples(const compile_job *job, sample_run *run, accuracy *results)
 {
-    accuracy results[MONA_MAX_IO] = {0};
-    for (size_t s = 0; s < job->samples.count; s++) {
+    bool ok = true;
+    for (size_t s = 0; ok && s < job->samples.count; s++) {
         reference_array inputs[MONA_MAX_IO];
         if (!calibration_sample(&job->samples, s, job->model, (float)job->range, inputs))
-            return;
-        const bool ok = measure_sample(job, model, inputs, results);
+            return false;
+        ok = measure_sample(job, run, inputs, results);
         free_arrays(inputs, compiler_input_count(job->model));
-        if (!ok)
-            return;
     }
-    for (unsigned i = 0; i < mona_model_output_count(model) && job->samples.count; i++) {
+    return ok;
+}
+
+static void print_accuracy(const compile_job *job)
+{
+    accuracy results[MONA_MAX_IO] = {0};
+    pipeline_error error = {0};
+    sample_run run;
+    const bool ok = sample_run_open(&run, job->bytes, job->size, job->output, &error) &&
+                    measure_samples(job, &run, results);
+    for (unsigned i = 0; ok && i < compiler_output_count(job->model) && job->samples.count; i++) {
         const accuracy *a = &results[i];
         const double mean = a->squares / (double)a->count;
         printf("  %s: %.1f dB against fp32 on the calibration images\n",
-               mona_model_output(model, i).name,
+               compiler_output(job->model, i).name,
                mean > 0 ? 10 * log10(a->peak * a->peak / mean) : INFINITY);
     }
+    sample_run_close(&run);
 }
 
 static void print_summary(const compile_job *job)
@@ -229,7 +238,7 @@ static void print_summary(const compile_job *job)
     mona_model model;
     if (mona_model_open(&model, job->bytes, job->size))
         return;
-    printf("%s: %s, %zu bytes\n", job->output, job->precision, job->size);
+    printf("%s: %s, %zu bytes\n", job->output, job->request.precision, job->size);
     for (unsigned i = 0; i < mona_model_input_count(&model) + mona_model_output_count(&model);
          i++) {
         const unsigned inputs = mona_model_input_count(&model);
@@ -239,7 +248,11 @@ static void print_summary(const compile_job *job)
         printf("  %s %s: %u x %s, step %.6g\n", input ? "in " : "out", t.name, t.channels,
                mona_type_name(t.type), (double)t.scale);
     }
-    print_accuracy(job, &model);
+    if (job->calibrated)
+        printf("  calibrated on %zu of %zu images%s\n", job->calibrated, job->samples.count,
+               job->calibrated < job->samples.count ? ": no range moved any more" : "");
+    precision_print(&job->request, job->model, &job->chosen);
+    print_accuracy(job);
 }
 
 static int run(int argc, char **argv)
@@ -248,7 +261,7 @@ static int run(int argc, char **argv)
     const options_result result = read_options(&job, argc, argv);
     if (result != OPTIONS_RUN)
         return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
-    const bool ok = open_model(&job) && calibrate(&job) && emit(&job) &&
+    const bool ok = open_model(&job) && calibrate(&job) && set_precision(&job) && emit(&job) &&
                     save_file(job.output, job.input, job.bytes, job.size);
     if (ok)
         print_summary(&job);
@@ -258,15 +271,26 @@ static int run(int argc, char **argv)
     return ok ? EXIT_SUCCESS : EXIT_FAILED;
 }
 
-static const char model_group[] = "Model", calibrating[] = "Calibration", tensors[] = "Tensors";
+static const char model_group[] = "Model", precision_group[] = "Precision",
+                  calibrating[] = "Calibration", tensors[] = "Tensors";
 
 static const option options[] = {
     {"--output", "-o", OPTION_FILE, offsetof(compile_job, output), "FILE", model_group,
      .help = "where the model goes"},
     {"--name", NULL, OPTION_STRING, offsetof(compile_job, name), "TEXT", model_group,
      .help = "name inside the model"},
-    {"--precision", NULL, OPTION_CHOICE, offsetof(compile_job, precision), "int8|fp16", model_group,
-     .help = "of weights and activations (default int8 with --calibrate, else fp16)"},
+    {"--precision", NULL, OPTION_CHOICE, offsetof(compile_job, request.precision), "int8|fp16|auto",
+     precision_group,
+     .help = "of weights and activations; auto: the fastest mix within --max-drop (default int8 "
+             "with --calibrate, else fp16)"},
+    {"--max-drop", NULL, OPTION_STRING, offsetof(compile_job, request.max_drop), "LOSS",
+     precision_group,
+     .help = "most that auto may lose: dB of PSNR, or % of decisions that change (default 0.1dB, "
+             "1% for classifiers)"},
+    {"--target", NULL, OPTION_CHOICE, offsetof(compile_job, request.target), "host|ascend310",
+     precision_group, .help = "whose speed auto looks at", .initial = "host"},
+    {"--pin", NULL, OPTION_LIST, offsetof(compile_job, request.pins), "LAYER=fp16|int8",
+     precision_group, .help = "precision of one layer, by its name in the model; repeatable"},
     {"--any-size", NULL, OPTION_FLAG, offsetof(compile_job, any_size), NULL, model_group,
      .help = "take frames of any size even if the model names one"},
     {"--dim", NULL, OPTION_LIST, offsetof(compile_job, dims), "NAME=N", model_group,
@@ -282,6 +306,16 @@ static const option options[] = {
      .help = "image, or folder of images, that shows the range of every value; repeatable"},
     {"--images", NULL, OPTION_WHOLE, offsetof(compile_job, images), "N", calibrating,
      .help = "use N of the calibration images", .initial = "32", .minimum = 1, .maximum = 10000},
+    {"--calibration", NULL, OPTION_CHOICE, offsetof(compile_job, ranges),
+     "min-max|percentile|kl|mse", calibrating,
+     .help = "how far 8 bits reach: all that was seen, all but 1 in 10,000, least divergence, "
+             "least squared error",
+     .initial = "min-max"},
+    {"--tolerance", NULL, OPTION_NUMBER, offsetof(compile_job, tolerance), "P", calibrating,
+     .help = "enough images: four in a row move no range by more than P per cent; 0: use all",
+     .initial = "1", .minimum = 0, .maximum = 100},
+    {"--plain-bias", NULL, OPTION_FLAG, offsetof(compile_job, plain_bias), NULL, calibrating,
+     .help = "do not correct biases for what rounded weights lose on average"},
     {"--input-type", NULL, OPTION_STRING, offsetof(compile_job, input_type), "TYPE", tensors,
      .help = "of input planes: u8, u16, s8 or f16 (default u8)", .values = "u8 u16 s8 f16"},
     {"--output-type", NULL, OPTION_STRING, offsetof(compile_job, output_type), "TYPE", tensors,

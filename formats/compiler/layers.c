@@ -41,9 +41,12 @@ void layers_set_source(layers *l, graph *g, unsigned i, bool int8)
 
 void layers_set(layers *l, graph *g, bool int8)
 {
-    for (unsigned i = 0; i < l->count; i++)
-        if (!l->items[i].about.pinned)
-            layers_set_source(l, g, i, int8);
+    for (uint32_t i = 0; i < g->value_count; i++)
+        g->values[i].half = !int8;
+    for (unsigned i = 0; i < l->count; i++) {
+        const compiler_layer *a = &l->items[i].about;
+        layers_set_source(l, g, i, a->pinned ? a->int8 : int8);
+    }
 }
 
 /* ---- pins --------------------------------------------------------------------------------- */

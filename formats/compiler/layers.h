@@ -28,7 +28,7 @@ bool layers_find(layers *l, graph *g, format_error *error);
  * no such layer, and error lists names like it; or another pin says otherwise. */
 bool layers_pin(layers *l, graph *g, const char *name, bool int8, format_error *error);
 
-/* All layers that are not pinned. */
+/* All layers that are not pinned, and the values that no layer reads. */
 void layers_set(layers *l, graph *g, bool int8);
 
 /* Those that read the value of layer i. */
