@@ -11,6 +11,7 @@
 #include "precision.h"
 #include "sample_run.h"
 #include "save.h"
+#include "soundness.h"
 
 typedef struct compile_job {
     precision_request request;
@@ -161,8 +162,11 @@ static bool emit(compile_job *job)
     if (!compiler_emit(job->model, &job->options, &job->bytes, &job->size, &error))
         return !cli_fail(EXIT_FAILED, "%s: %s", job->input, error.text);
     const mona_status status = mona_model_open(&model, job->bytes, job->size);
-    return !status || !cli_fail(EXIT_FAILED, "%s: compiles to something the engine refuses: %s",
-                                job->input, mona_status_text(status));
+    if (status)
+        return !cli_fail(EXIT_FAILED, "%s: compiles to something the engine refuses: %s",
+                         job->input, mona_status_text(status));
+    return soundness_check(job->model, job->bytes, job->size, job->input, &job->samples,
+                           (float)job->range);
 }
 
 /* ---- evidence ----------------------------------------------------------------------------- */

@@ -131,8 +131,8 @@ static double divergence(const histogram *h, uint32_t kept, unsigned levels)
     return sum;
 }
 
-/* The best of the upper edges of bins, or `most` where none is better. Divergence begins where every
- * bin has a step of its own. */
+/* The best of the upper edges of bins, or `most` where none is better. Divergence begins where
+ * every bin has a step of its own. */
 static double best_edge(const histogram *h, range_rule rule, unsigned levels, double most)
 {
     const double width = ldexp(1, h->exponent);

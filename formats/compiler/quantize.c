@@ -241,6 +241,29 @@ static bool computed_format(const graph *g, const compiler_options *o, const gra
     return true;
 }
 
+bool quantize_fits_half(const graph *g, uint32_t root)
+{
+    const range r = seen_range(g, root);
+    return r.low > r.high || (r.low >= -65504 && r.high <= 65504);
+}
+
+/* Sums of INT8 count in steps of what they make; all others are real values in fp16. */
+static bool check_half(const graph *g, const graph_node *node, const value_format *formats,
+                       format_error *error)
+{
+    const bool sums = node->kind == GRAPH_CONV || node->kind == GRAPH_MUL;
+    const bool half =
+        format_is_half(formats[node->output]) || (sums && format_is_half(formats[node->inputs[0]]));
+    const uint32_t root = quantize_root(g, node->output);
+    if (!half || root != node->output || quantize_fits_half(g, root))
+        return true;
+    const range r = seen_range(g, root);
+    return graph_fail(node, error,
+                      "makes numbers from %g to %g, which fp16 does not hold (65504); supported is "
+                      "INT8 before and after it",
+                      (double)r.low, (double)r.high);
+}
+
 bool quantize_values(const graph *g, const compiler_options *o, value_format *formats,
                      format_error *error)
 {
@@ -253,12 +276,15 @@ bool quantize_values(const graph *g, const compiler_options *o, value_format *fo
             formats[node->output] = formats[root];
         else if (!is_loaded(g, root) && !computed_format(g, o, node, formats, error))
             return false;
+        if (!check_half(g, node, formats, error))
+            return false;
     }
     return true;
 }
 
-/* Sums of INT8 that are stored as F16 count in a power of two near the step that 8 bits would have:
- * exact, and far from both ends of fp16. */
+/* Sums of INT8 that are stored as F16 count in a power of two, which is exact, so small that the
+ * largest of them come near the end of fp16: the factors of channels with small weights then stay
+ * clear of the other end (weights.h). Sums may be four times what an activation leaves of them. */
 double quantize_unit(const graph *g, const graph_node *node, const value_format *formats)
 {
     const value_format out = formats[node->output];
@@ -267,10 +293,12 @@ double quantize_unit(const graph *g, const graph_node *node, const value_format 
     if (!format_is_half(out))
         return (double)out.scale;
     const range r = seen_range(g, node->output);
-    const double most = fmax(fabs((double)r.low), fabs((double)r.high));
+    double most = fmax(fabs((double)r.low), fabs((double)r.high));
+    if (node->input_count == 2) /* whose step is a number of fp16 too, in these units */
+        most = fmax(most, (double)formats[node->inputs[1]].scale);
     int exponent = 0;
-    frexp(r.low > r.high || most <= 0 ? 0.5 : most / 128, &exponent);
-    return ldexp(1, exponent < -14 ? -14 : exponent > 9 ? 9 : exponent);
+    frexp(r.low > r.high || most <= 0 ? 0.5 : most / 16384, &exponent);
+    return ldexp(1, exponent < -14 ? -14 : exponent > 2 ? 2 : exponent);
 }
 
 bool quantize_output(const graph *g, const compiler_options *o, const value_format *formats,

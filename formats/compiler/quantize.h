@@ -17,6 +17,9 @@ value_format quantize_input(const compiler_options *options);
 /* Largest sample of planes of this type; 0: the type has none. */
 uint32_t quantize_maximum(const compiler_options *options, mona_type type);
 
+/* Whether fp16 holds what calibration saw of everything that shares the format of this root. */
+bool quantize_fits_half(const graph *g, uint32_t root);
+
 /* Fills formats[value] for every value of a fused graph. Values that are only rearranged or
  * resampled share the format of what they come from. */
 bool quantize_values(const graph *g, const compiler_options *options, value_format *formats,

@@ -76,9 +76,21 @@ static void keep_precise(search *s, const value_format *formats)
     for (uint32_t i = 0; i < s->g->node_count; i++) {
         const uint32_t v = s->g->nodes[i].output;
         if (quantize_root(s->g, v) == v && !read_by_conv(s, v) &&
-            !quantize_is_planes(s->g, s->options, v) && !format_is_half(formats[v]))
+            !quantize_is_planes(s->g, s->options, v) && !format_is_half(formats[v]) &&
+            quantize_fits_half(s->g, v))
             s->g->values[v].half = true;
     }
+}
+
+/* What fp16 does not hold can neither be stored as F16 nor be the sums of an FP16 layer. */
+static bool needs_int8(const search *s, uint32_t source)
+{
+    bool needs = !quantize_fits_half(s->g, source);
+    for (unsigned i = 0; i < s->l->count && !needs; i++) {
+        const uint32_t made = quantize_root(s->g, s->g->nodes[s->l->items[i].node].output);
+        needs = s->l->items[i].source == source && !quantize_fits_half(s->g, made);
+    }
+    return needs;
 }
 
 static bool find_units(search *s, const value_format *formats)
@@ -97,9 +109,10 @@ static bool find_units(search *s, const value_format *formats)
             }
         if (!first || a->about.pinned)
             continue;
+        const bool needed = needs_int8(s, a->source);
         const bool gains = saved > 0 && !format_is_half(formats[a->source]);
-        layers_set_source(s->l, s->g, i, gains);
-        if (gains)
+        layers_set_source(s->l, s->g, i, gains || needed);
+        if (gains && !needed)
             s->units[s->count++] = (unit){i, saved, 0};
     }
     return true;

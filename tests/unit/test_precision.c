@@ -160,6 +160,274 @@ static void mixed_models_are_one_everywhere(void **state)
         }
 }
 
+/* ---- layers ------------------------------------------------------------------------------- */
+
+static void a_pin_names_a_layer(void **state)
+{
+    (void)state;
+    const compiler_options options = {.int8 = true};
+    compiler *c = open_good(residual_net());
+    format_error error = {0};
+    assert_true(compiler_set_precision(c, &options, true, &error));
+    assert_int_equal(compiler_layer_count(c), 3);
+    const char *name = compiler_layer_at(c, 1).name;
+    assert_true(compiler_pin(c, &options, name, false, &error));
+    assert_true(compiler_layer_at(c, 1).pinned);
+    assert_false(compiler_layer_at(c, 1).int8);
+    assert_true(compiler_layer_at(c, 0).int8);
+    assert_true(compiler_set_precision(c, &options, true, &error));
+    assert_false(compiler_layer_at(c, 1).int8); /* pinned */
+    assert_true(compiler_pin(c, &options, name, false, &error));
+    assert_false(compiler_pin(c, &options, name, true, &error)); /* against the first */
+    error = (format_error){0};
+    assert_false(compiler_pin(c, &options, "nothing like it", true, &error));
+    for (unsigned i = 0; i < 3; i++) /* all there are, since they are few */
+        assert_non_null(strstr(error.text, compiler_layer_at(c, i).name));
+    compiler_close(c);
+}
+
+/* Two layers that read one value: pins that disagree are refused and name both. */
+static void layers_of_one_value_share_their_precision(void **state)
+{
+    (void)state;
+    const compiler_options options = {.int8 = true};
+    seed = 4;
+    onnx_builder *b = ob_new(13);
+    ob_input(b, "x", 2, 0, 0);
+    add_conv(b, "x", "left", 2, 4);
+    add_conv(b, "x", "right", 2, 4);
+    ob_node(b, "Add", "left right", "y");
+    ob_output(b, "y");
+    compiler *c = open_good(b);
+    format_error error = {0};
+    assert_true(compiler_set_precision(c, &options, true, &error));
+    assert_true(compiler_pin(c, &options, "left", false, &error));
+    assert_false(compiler_layer_at(c, 1).int8);
+    assert_false(compiler_pin(c, &options, "right", true, &error));
+    assert_non_null(strstr(error.text, "left"));
+    assert_non_null(strstr(error.text, "right"));
+    compiler_close(c);
+}
+
+/* Four layers, the second of which 8 bits do not suit: one of its input's channels is a thousand
+ * times the others, which matter as much. */
+static onnx_builder *uneven_net(void)
+{
+    seed = 8;
+    onnx_builder *b = ob_new(13);
+    ob_input(b, "x", 3, 0, 0);
+    add_conv(b, "x", "first", 3, 8);
+    ob_node(b, "Relu", "first", "r1");
+    float *weights = b->constants[0]->float_data;
+    for (int i = 0; i < 27; i++)
+        weights[i] *= 1000;
+    add_conv(b, "r1", "uneven", 8, 8);
+    for (size_t i = 0; i < 8 * 8; i++)
+        for (int k = 0; k < 9 && i % 8 == 0; k++)
+            b->constants[2]->float_data[i * 9 + k] *= 0.001f;
+    ob_node(b, "Relu", "uneven", "r2");
+    add_conv(b, "r2", "third", 8, 8);
+    ob_node(b, "Relu", "third", "r3");
+    add_conv(b, "r3", "last", 8, 4);
+    ob_output(b, "last");
+    return b;
+}
+
+typedef struct sample {
+    const compiler *c;
+    reference_array in, expected;
+    unsigned asked;
+} sample;
+
+/* Noise of the outputs as a loss in dB of a network 40 dB from the truth. */
+static bool judge_sample(void *context, const uint8_t *bytes, size_t size, bool quick,
+                         compiler_loss *loss, format_error *error)
+{
+    sample *s = context;
+    reference_array found;
+    double squares = 0, errors = 0;
+    (void)quick, (void)error;
+    run_engine(bytes, size, &s->in, &found);
+    for (size_t i = 0; i < (size_t)found.channels * found.height * found.width; i++) {
+        const double e = (double)s->expected.data[i], d = (double)found.data[i] - e;
+        squares += e * e;
+        errors += d * d;
+    }
+    free(found.data);
+    s->asked++;
+    *loss = (compiler_loss){10 * log10(1 + errors / squares * 1e4), errors / squares};
+    return true;
+}
+
+static void open_sample(sample *s, compiler *c)
+{
+    format_error error = {0};
+    *s = (sample){.c = c};
+    make_inputs(c, 24, 24, &s->in);
+    run_reference(c, &s->in, &s->expected);
+    assert_true(compiler_calibrate(c, &s->in, &error));
+}
+
+static void close_sample(sample *s)
+{
+    free(s->in.data);
+    free(s->expected.data);
+}
+
+static const compiler_options mixed = {
+    .int8 = true, .has_output_type = true, .output_type = MONA_F16};
+
+static void the_search_finds_the_layer_that_suffers(void **state)
+{
+    (void)state;
+    static const char *const targets[] = {"host", "ascend310"};
+    for (int t = 0; t < 2; t++) {
+        compiler *c = open_good(uneven_net());
+        sample s;
+        compiler_choice choice;
+        format_error error = {0};
+        uint8_t *bytes, *again;
+        size_t size, size_again;
+        open_sample(&s, c);
+        const compiler_judge judge = {judge_sample, &s};
+        assert_true(compiler_measure_layers(c, &mixed, &s.in, &error));
+        if (!compiler_choose(c, &mixed, targets[t], 1, &judge, &choice, &error))
+            fail_msg("%s", error.text);
+        assert_int_equal(choice.trials, s.asked);
+        assert_true(choice.int8.drop > 1 && choice.fp16.drop < 0.1);
+        assert_true(choice.chosen.drop <= 1);
+        assert_true(choice.int8_cost < choice.chosen_cost && choice.chosen_cost < choice.fp16_cost);
+        double worst = INFINITY, most = 0;
+        for (unsigned i = 0; i < 4; i++) {
+            const compiler_layer l = compiler_layer_at(c, i);
+            assert_true(l.int8 == (strcmp(l.name, "uneven") != 0));
+            assert_true(l.cosine > 0 && l.cosine <= 1);
+            assert_true(l.saturated == 0);
+            worst = strcmp(l.name, "uneven") ? fmin(worst, l.sqnr) : worst;
+            most = strcmp(l.name, "uneven") ? fmax(most, l.drop) : most;
+        }
+        assert_true(compiler_layer_at(c, 1).sqnr < worst);
+        assert_true(compiler_layer_at(c, 1).drop > most);
+        /* What was judged is what is written, and the same when all is done again. */
+        emit(c, &mixed, &bytes, &size);
+        compiler_loss loss;
+        judge_sample(&s, bytes, size, false, &loss, &error);
+        assert_true(loss.drop == choice.chosen.drop);
+        assert_true(compiler_choose(c, &mixed, targets[t], 1, &judge, &choice, &error));
+        emit(c, &mixed, &again, &size_again);
+        assert_int_equal(size, size_again);
+        assert_memory_equal(bytes, again, size);
+        free(bytes);
+        free(again);
+        close_sample(&s);
+        compiler_close(c);
+    }
+}
+
+/* All of it INT8 where that may cost anything, and refused where nothing may be lost. */
+static void budgets_at_both_ends(void **state)
+{
+    (void)state;
+    compiler *c = open_good(uneven_net());
+    sample s;
+    compiler_choice choice;
+    format_error error = {0};
+    open_sample(&s, c);
+    const compiler_judge judge = {judge_sample, &s};
+    assert_true(compiler_choose(c, &mixed, "host", 100, &judge, &choice, &error));
+    for (unsigned i = 0; i < 4; i++)
+        assert_true(compiler_layer_at(c, i).int8);
+    assert_true(choice.chosen_cost == choice.int8_cost);
+    assert_true(compiler_pin(c, &mixed, "third", false, &error));
+    assert_true(compiler_choose(c, &mixed, "host", 100, &judge, &choice, &error));
+    assert_false(compiler_layer_at(c, 2).int8);
+    assert_true(compiler_layer_at(c, 3).int8);
+    assert_false(compiler_choose(c, &mixed, "host", 0, &judge, &choice, &error));
+    assert_non_null(strstr(error.text, "no plan"));
+    error = (format_error){0};
+    assert_false(compiler_choose(c, &mixed, "abacus", 1, &judge, &choice, &error));
+    assert_non_null(strstr(error.text, "abacus"));
+    close_sample(&s);
+    compiler_close(c);
+}
+
+/* Numbers beyond fp16 between the second and the third layer: FP16 is refused by name, auto keeps
+ * those two in INT8. */
+static void what_fp16_does_not_hold_stays_int8(void **state)
+{
+    (void)state;
+    seed = 12;
+    onnx_builder *b = ob_new(13);
+    ob_input(b, "x", 3, 0, 0);
+    add_conv(b, "x", "first", 3, 8);
+    ob_node(b, "Relu", "first", "r1");
+    add_conv(b, "r1", "second", 8, 8);
+    for (int i = 0; i < 8 * 8 * 9; i++)
+        b->constants[2]->float_data[i] *= 1e6f;
+    ob_node(b, "Relu", "second", "r2");
+    add_conv(b, "r2", "third", 8, 8);
+    for (int i = 0; i < 8 * 8 * 9; i++)
+        b->constants[4]->float_data[i] *= 1e-6f;
+    ob_node(b, "Relu", "third", "r3");
+    add_conv(b, "r3", "last", 8, 4);
+    ob_output(b, "last");
+    compiler *c = open_good(b);
+    sample s;
+    compiler_choice choice;
+    format_error error = {0};
+    uint8_t *bytes;
+    size_t size;
+    open_sample(&s, c);
+    assert_false(compiler_emit(c, &half_planes, &bytes, &size, &error));
+    assert_non_null(strstr(error.text, "second"));
+    assert_non_null(strstr(error.text, "65504"));
+    const compiler_judge judge = {judge_sample, &s};
+    error = (format_error){0};
+    if (!compiler_choose(c, &mixed, "host", 0.7, &judge, &choice, &error))
+        fail_msg("%s", error.text);
+    assert_true(compiler_layer_at(c, 1).int8);
+    assert_true(compiler_layer_at(c, 2).int8);
+    close_sample(&s);
+    compiler_close(c);
+}
+
+/* Mean error of each output of a 1x1 convolution, whose weights round alike, with and without. */
+static void corrected_biases_keep_the_mean(void **state)
+{
+    (void)state;
+    enum { INPUTS = 40, OUTPUTS = 4, SIDE = 16 };
+    seed = 21;
+    onnx_builder *b = ob_new(13);
+    ob_input(b, "x", INPUTS, 0, 0);
+    ob_constant(b, "w", "4 40 1 1", noises(b, INPUTS * OUTPUTS, 1));
+    ob_node(b, "Conv", "x w", "y");
+    ob_output(b, "y");
+    compiler *c = open_good(b);
+    sample s;
+    uint8_t *bytes;
+    size_t size;
+    double worst[2] = {0};
+    open_sample(&s, c);
+    for (int correct = 0; correct < 2; correct++) {
+        compiler_options options = mixed;
+        reference_array found;
+        options.correct_bias = correct;
+        emit(c, &options, &bytes, &size);
+        run_engine(bytes, size, &s.in, &found);
+        for (size_t o = 0, plane = found.height * found.width; o < OUTPUTS; o++) {
+            double sum = 0;
+            for (size_t i = o * plane; i < (o + 1) * plane; i++)
+                sum += (double)found.data[i] - (double)s.expected.data[i];
+            worst[correct] = fmax(worst[correct], fabs(sum / (double)plane));
+        }
+        free(bytes);
+        free(found.data);
+    }
+    assert_true(worst[1] < 0.5 * worst[0]);
+    close_sample(&s);
+    compiler_close(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -168,6 +436,12 @@ int main(void)
         cmocka_unit_test(rules_cut_what_is_rare),
         cmocka_unit_test(least_squares_are_found),
         cmocka_unit_test(mixed_models_are_one_everywhere),
+        cmocka_unit_test(a_pin_names_a_layer),
+        cmocka_unit_test(layers_of_one_value_share_their_precision),
+        cmocka_unit_test(the_search_finds_the_layer_that_suffers),
+        cmocka_unit_test(budgets_at_both_ends),
+        cmocka_unit_test(what_fp16_does_not_hold_stays_int8),
+        cmocka_unit_test(corrected_biases_keep_the_mean),
     };
     return cmocka_run_group_tests_name("precision", tests, NULL, NULL);
 }

@@ -1,0 +1,131 @@
+#include "soundness.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "pipeline/roles.h"
+#include "sample_run.h"
+
+enum { LEAST_SIDE = 32, MOST_SIDE = 1024 }; /* of noise for inputs of any size */
+
+/* Noise of the range; for maps of half the size and for noise levels as many samples as they take.
+ */
+static bool make_noise(const compiler *model, uint32_t open_side, float range,
+                       reference_array *inputs)
+{
+    uint32_t random = 1;
+    for (unsigned i = 0; i < compiler_input_count(model); i++) {
+        const compiler_tensor t = compiler_input(model, i);
+        const int role = role_of(t.name);
+        const uint32_t side =
+            role == ROLE_U || role == ROLE_V || role == ROLE_NOISE ? open_side / 2 : open_side;
+        reference_array *a = &inputs[i];
+        *a = (reference_array){t.channels, t.height ? t.height : side, t.width ? t.width : side,
+                               NULL};
+        const size_t count = (size_t)a->channels * a->height * a->width;
+        a->data = malloc(count * sizeof *a->data);
+        if (!a->data)
+            return !cli_fail(EXIT_FAILED, "out of memory");
+        for (size_t k = 0; k < count; k++) {
+            random = random * 1664525 + 1013904223;
+            a->data[k] = (float)(random >> 24) / 255 * range;
+        }
+    }
+    return true;
+}
+
+/* All numbers of a plane are one, or some are none. */
+static bool is_flat(const planes *p)
+{
+    bool same = true;
+    for (size_t i = 0; i < p->count; i++) {
+        if (isnan(planes_get(p, i)))
+            return true;
+        same = same && planes_get(p, i) == planes_get(p, 0);
+    }
+    return same && p->count > 1;
+}
+
+/* What the planes would show of the network in fp32 is flat too: held, and in steps no finer than
+ * those of 8 bits over all of it. */
+static bool is_flat_in_fp32(const planes *p, const reference_array *a)
+{
+    double low = INFINITY, high = -INFINITY, most = 0;
+    for (size_t i = 0; i < p->count; i++) {
+        const double x = sample_run_held(p, (double)a->data[i]);
+        low = fmin(low, x);
+        high = fmax(high, x);
+        most = fmax(most, fabs(x));
+    }
+    const double step = p->info.type == MONA_F16 ? most / 255 : (double)p->info.scale;
+    return high - low <= 2 * step;
+}
+
+static bool check_outputs(const compiler *model, const sample_run *run,
+                          const reference_array *inputs)
+{
+    reference_array expected[MONA_MAX_IO] = {0};
+    format_error error = {0};
+    bool flat = false, ok = true;
+    for (unsigned i = 0; i < compiler_output_count(model); i++)
+        flat = flat || is_flat(&run->out[i]);
+    if (!flat)
+        return true;
+    ok = compiler_reference(model, inputs, expected, &error) ||
+         !cli_fail(EXIT_FAILED, "%s: %s", run->name, error.text);
+    for (unsigned i = 0; ok && i < compiler_output_count(model); i++)
+        if (is_flat(&run->out[i]) && !is_flat_in_fp32(&run->out[i], &expected[i]))
+            ok = !cli_fail(EXIT_FAILED,
+                           "%s: output '%s' of the compiled model is %g everywhere and is not in "
+                           "fp32: numbers on the way leave fp16 (65504), or vanish in it; "
+                           "calibrate with --precision auto to keep those layers in INT8",
+                           run->name, compiler_output(model, i).name, planes_get(&run->out[i], 0));
+    for (unsigned i = 0; i < MONA_MAX_IO; i++)
+        free(expected[i].data);
+    return ok;
+}
+
+static void free_inputs(reference_array *inputs)
+{
+    for (unsigned i = 0; i < MONA_MAX_IO; i++) {
+        free(inputs[i].data);
+        inputs[i].data = NULL;
+    }
+}
+
+/* Inputs for a run, and the run. A network that takes no map of MOST_SIDE either is not looked at:
+ * *done is false. */
+static bool run_once(const compiler *model, sample_run *run, const calibration *images, float range,
+                     reference_array *inputs, bool *done)
+{
+    pipeline_error error = {0};
+    if (images->count) {
+        *done = calibration_sample(images, 0, model, range, inputs);
+        return *done &&
+               (sample_run_next(run, inputs, &error) || !cli_fail(EXIT_FAILED, "%s", error.text));
+    }
+    *done = false;
+    for (uint32_t side = LEAST_SIDE; side <= MOST_SIDE && !*done; side *= 2) {
+        free_inputs(inputs);
+        if (!make_noise(model, side, range, inputs))
+            return false;
+        *done = sample_run_next(run, inputs, &error);
+    }
+    return true;
+}
+
+bool soundness_check(const compiler *model, const uint8_t *bytes, size_t size, const char *name,
+                     const calibration *images, float range)
+{
+    reference_array inputs[MONA_MAX_IO] = {0};
+    pipeline_error error = {0};
+    sample_run run;
+    bool done = false;
+    bool ok = sample_run_open(&run, bytes, size, name, &error) ||
+              !cli_fail(EXIT_FAILED, "%s", error.text);
+    ok = ok && run_once(model, &run, images, range, inputs, &done) &&
+         (!done || check_outputs(model, &run, inputs));
+    sample_run_close(&run);
+    free_inputs(inputs);
+    return ok;
+}
