@@ -105,7 +105,7 @@ typedef struct sums {
 static double written(const planes *p, double value)
 {
     const double step = (double)p->info.scale, held = sample_run_held(p, value);
-    return p->info.type == MONA_F16 ? held : nearbyint(held / step) * step;
+    return sample_run_counts(p) ? nearbyint(held / step) * step : held;
 }
 
 static void add_errors(sums *s, const planes *found, const judged_sample *sample, unsigned output)

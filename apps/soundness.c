@@ -57,7 +57,7 @@ static bool is_flat_in_fp32(const planes *p, const reference_array *a)
         high = fmax(high, x);
         most = fmax(most, fabs(x));
     }
-    const double step = p->info.type == MONA_F16 ? most / 255 : (double)p->info.scale;
+    const double step = sample_run_counts(p) ? (double)p->info.scale : most / 255;
     return high - low <= 2 * step;
 }
 

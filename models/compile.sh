@@ -10,7 +10,8 @@ mona=$1
 images=$2
 
 for net in sr_x2_fast denoise_fast; do
-    "$mona" compile models/$net.onnx -o models/$net.mona --precision int8 --calibrate "$images" --images 24
+    "$mona" compile models/$net.onnx -o models/$net.mona --precision int8 --calibrate "$images" \
+        --images 24 --tolerance 0 --plain-bias
 done
 
 "$mona" compile models/bicubic_x2.onnx -o models/bicubic_x2.mona --precision int8
