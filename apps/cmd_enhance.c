@@ -13,6 +13,7 @@
 #include "dry_run.h"
 #include "model_source.h"
 #include "pipeline/enhance.h"
+#include "pipeline/picture_list.h"
 #include "pipeline/stills.h"
 #include "preview.h"
 #include "progress.h"
@@ -24,7 +25,7 @@ typedef struct arguments {
     const char *input, *output, *out_dir;
     const char *operands[MOST_INPUTS + 1];
     const char *stages, *sr, *denoise, *strength, *device, *cpu, *preset, *codec, *format, *raw;
-    const char *progress, *html, *scale;
+    const char *progress, *html, *scale, *rate;
     const char *deinterlace, *on_error;
     double preview;
     bool dry_run, json, verbose;
@@ -223,6 +224,7 @@ static int enhance(int argc, char **argv)
         .start = a.preview >= 0 ? a.preview : a.start,
         .frames = (uint64_t)a.frames,
         .raw = a.raw,
+        .rate = a.rate,
         .format = a.format,
         .deinterlace = !strcmp(a.deinterlace, "auto"),
         .stop_on_error = !strcmp(a.on_error, "stop"),
@@ -245,11 +247,14 @@ static int enhance(int argc, char **argv)
         !parse_device(&settings.stage, a.device))
         return EXIT_USAGE;
     bool piped = !strcmp(a.input, "-");
-    if (!piped && !check_input(a.input))
+    const bool numbered = picture_pattern(a.input);
+    if (!piped && !numbered && !check_input(a.input))
         return EXIT_FAILED;
-    bool image = !piped && still_is_image(a.input) && !is_motion_jpeg(a.input);
+    bool image = !piped && !numbered && still_is_image(a.input) && !is_motion_jpeg(a.input);
     if (a.preview >= 0 && image)
         return cli_fail(EXIT_FAILED, "%s: --preview is for videos, found an image", a.input);
+    if (a.html && (numbered || picture_pattern(a.output)))
+        return cli_fail(EXIT_USAGE, "--html compares videos, found numbered pictures");
     if (((a.preview >= 0 || a.dry_run) && piped) || (a.html && (piped || !strcmp(a.output, "-"))))
         return cli_fail(EXIT_USAGE,
                         "--preview, --dry-run and --html want files to look at, found -");
@@ -274,18 +279,22 @@ static const option options[] = {
     {"--output", "-o", OPTION_FILE, offsetof(arguments, output), "FILE", files,
      .help = "where the result goes; - is standard output"},
     {"--out-dir", NULL, OPTION_FILE, offsetof(arguments, out_dir), "FOLDER", files,
-     .help = "enhance many files, folders or 'patterns*' into it; manifest.json says how each went"},
+     .help =
+         "enhance many files, folders or 'patterns*' into it; manifest.json says how each went"},
     {"--format", "-f", OPTION_STRING, offsetof(arguments, format), "NAME", files,
      .help = "container of the output (default by its name; y4m on standard output)",
      .values = "mp4 mov matroska webm avi mpegts nut y4m rawvideo"},
     {"--raw", NULL, OPTION_STRING, offsetof(arguments, raw), "WxH:FORMAT:RATE", files,
      .help = "the input is frames without a header, e.g. 1280x720:yuv420p:25"},
+    {"--fps", "-r", OPTION_STRING, offsetof(arguments, rate), "RATE", files,
+     .help = "of numbered pictures in/%04d.png (default 25)", .values = "24 24000/1001 25 30 60"},
     {"--on-error", NULL, OPTION_CHOICE, offsetof(arguments, on_error), "skip|stop", files,
      .help = "at damage in the input: go on and count, or fail", .initial = "skip"},
     {"--resume", NULL, OPTION_FLAG, offsetof(arguments, resume), NULL, files,
      .help = "keep finished segments in OUT.resume, and go on from those that are there"},
     {"--segment", NULL, OPTION_WHOLE, offsetof(arguments, segment_frames), "N", files,
-     .help = "frames in a segment of --resume (default some seconds' worth)", .minimum = 1, .maximum = 1e6},
+     .help = "frames in a segment of --resume (default some seconds' worth)", .minimum = 1,
+     .maximum = 1e6},
     {"--drop-unsupported", NULL, OPTION_FLAG, offsetof(arguments, drop_unsupported), NULL, files,
      .help = "leave out streams the container cannot hold, rather than fail"},
     {"--start", NULL, OPTION_NUMBER, offsetof(arguments, start), "SECONDS", files,
@@ -360,7 +369,8 @@ const command command_enhance = {
                 "ffmpeg -i in.avi -f yuv4mpegpipe - | mona enhance - -o - | mpv -\n"
                 "mona enhance in.mp4 -o out.mp4 --dry-run         # how long will it take?\n"
                 "mona enhance in.mp4 -o look.png --preview 12.5   # before and after, one picture\n"
-                "mona enhance photo.jpg -o photo_x2.png           # pictures too\n",
+                "mona enhance photo.jpg -o photo_x2.png           # pictures too\n"
+                "mona enhance in/%04d.png -o out.mp4 -r 24        # numbered pictures\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .operands_max = MOST_INPUTS,

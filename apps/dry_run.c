@@ -15,6 +15,8 @@
 #include "pipeline/container.h"
 #include "pipeline/footage.h"
 #include "pipeline/mux.h"
+#include "pipeline/picture_list.h"
+#include "pipeline/stills.h"
 #include "table.h"
 #include "trial.h"
 
@@ -31,6 +33,8 @@ static const char *suffix_of(const enhance_settings *s)
     const char *slash = strrchr(s->output, '/'), *dot = strrchr(s->output, '.');
     if (!strcmp(s->output, "-"))
         return s->format ? "" : ".y4m";
+    if (picture_pattern(s->output))
+        return still_takes_metadata(s->output) ? "%d.jpg" : "%d.png";
     return dot && (!slash || dot > slash) ? dot : "";
 }
 

@@ -1,5 +1,6 @@
 #include "trial.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,11 +52,23 @@ bool trial_run(trial *t, const enhance_settings *settings, bool image, const cha
     return good || !cli_fail(EXIT_FAILED, "%s", error.text);
 }
 
+/* The result may be many pictures. */
+static void remove_folder(const char *path)
+{
+    DIR *folder = opendir(path);
+    const struct dirent *entry;
+    char name[512];
+    while (folder && (entry = readdir(folder)))
+        if (snprintf(name, sizeof name, "%s/%s", path, entry->d_name) < (int)sizeof name)
+            unlink(name);
+    if (folder)
+        closedir(folder);
+    rmdir(path);
+}
+
 void trial_close(trial *t)
 {
-    if (t->result[0])
-        unlink(t->result);
     if (t->folder[0])
-        rmdir(t->folder);
+        remove_folder(t->folder);
     *t = (trial){0};
 }

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "picture_writer.h"
+
 static const char x26x_presets[] =
     "ultrafast,superfast,veryfast,faster,fast,medium,slow,slower,veryslow,placebo";
 
@@ -22,6 +24,8 @@ static const codec codecs[] = {
      false, false},
     {"rawvideo", "rawvideo", AV_CODEC_ID_RAWVIDEO, NULL, 0, 0, NULL, NULL, NULL, 0, NULL, false,
      false},
+    /* Numbered pictures: picture_writer.h makes those. */
+    {"png", "png", AV_CODEC_ID_PNG, NULL, 0, 0, NULL, NULL, NULL, 0, NULL, false, false},
 };
 
 enum { CODEC_COUNT = sizeof codecs / sizeof *codecs };
@@ -36,6 +40,8 @@ const codec *codec_find(const char *name)
 
 bool codec_fits(const codec *c, const AVOutputFormat *format)
 {
+    if (c->id == AV_CODEC_ID_PNG || picture_writer_is(format))
+        return c->id == AV_CODEC_ID_PNG && picture_writer_is(format);
     /* y4m takes frames as they are. */
     if (format->video_codec == AV_CODEC_ID_WRAPPED_AVFRAME)
         return c->id == AV_CODEC_ID_RAWVIDEO;

@@ -94,7 +94,7 @@ static bool holds_rotation(const AVOutputFormat *format, const AVStream *stream)
 
 bool container_holds(const AVOutputFormat *format, const AVStream *stream)
 {
-    static const char *const single[] = {"yuv4mpegpipe", "rawvideo", "h264", "hevc", "obu",
+    static const char *const single[] = {"yuv4mpegpipe", "image2", "rawvideo", "h264", "hevc", "obu",
                                          "ivf",          "framemd5", "md5",  NULL};
     return !is(format, single) && holds_codec(format, stream) && holds_rotation(format, stream);
 }

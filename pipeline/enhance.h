@@ -28,7 +28,7 @@ typedef struct enhance_report {
 
 typedef struct enhance_settings {
     const char *input, *output; /* "-": standard input, output */
-    const char *raw;            /* of input_settings */
+    const char *raw, *rate;     /* of input_settings */
     stage_kind kinds[CHAIN_MAX_STAGES];
     unsigned count;
     stage_settings stage;

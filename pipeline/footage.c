@@ -2,15 +2,27 @@
 
 #include <stdio.h>
 
+static bool find_pictures(footage *f, AVDictionary **options, pipeline_error *error)
+{
+    if (!picture_list_open(&f->pictures, f->path, &(const pipeline_notes){0}, error))
+        return false;
+    picture_list_options(&f->pictures, options);
+    return true;
+}
+
 static bool open_file(footage *f, pipeline_error *error)
 {
     char url[4096];
     AVDictionary *options = NULL;
+    const bool numbered = picture_pattern(f->path);
+    if (numbered && !find_pictures(f, &options, error))
+        return false;
     if (snprintf(url, sizeof url, "file:%s", f->path) >= (int)sizeof url)
         return pipeline_fail(error, "%s: the name is too long", f->path);
     /* A playlist must not reach anything but files. */
     av_dict_set(&options, "protocol_whitelist", "file", 0);
-    int code = avformat_open_input(&f->format, url, NULL, &options);
+    int code = avformat_open_input(&f->format, url,
+                                   numbered ? av_find_input_format("image2") : NULL, &options);
     av_dict_free(&options);
     if (code == AVERROR_INVALIDDATA)
         return pipeline_fail(error,
@@ -89,7 +101,8 @@ bool footage_open(footage *f, const char *path, double start, pipeline_error *er
 static bool feed(footage *f, pipeline_error *error)
 {
     for (;;) {
-        const int code = av_read_frame(f->format, f->packet);
+        const int code = f->pictures.count ? picture_list_read(&f->pictures, f->packet)
+                                           : av_read_frame(f->format, f->packet);
         if (code == AVERROR_EOF)
             return avcodec_send_packet(f->decoder, NULL), true;
         if (code < 0)
@@ -126,6 +139,7 @@ void footage_close(footage *f)
 {
     avcodec_free_context(&f->decoder);
     avformat_close_input(&f->format);
+    picture_list_close(&f->pictures);
     av_packet_free(&f->packet);
     av_frame_free(&f->frame);
 }

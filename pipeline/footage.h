@@ -11,11 +11,13 @@
 #include <libavformat/avformat.h>
 
 #include "error.h"
+#include "picture_list.h"
 
 typedef struct footage {
     const char *path;
     AVFormatContext *format;
     AVStream *video;
+    picture_list pictures; /* what is read in place of format's packets; count 0: none */
     AVCodecContext *decoder;
     AVPacket *packet;
     AVFrame *frame;  /* the frame footage_next found; reused */

@@ -5,6 +5,8 @@
 
 #include <libavutil/mastering_display_metadata.h>
 
+#include "picture_writer.h"
+
 /* ---- carrying ------------------------------------------------------------------------------- */
 
 static bool describe(AVStream *video, enum AVPacketSideDataType type, const AVFrame *first,
@@ -111,6 +113,14 @@ static bool has_display(const AVStream *video)
            av_stream_get_side_data(video, AV_PKT_DATA_CONTENT_LIGHT_LEVEL, NULL);
 }
 
+/* Pictures are taken for sRGB. */
+static bool is_beyond_srgb(const AVStream *video)
+{
+    const AVCodecParameters *p = video->codecpar;
+    return p->color_trc == AVCOL_TRC_SMPTE2084 || p->color_trc == AVCOL_TRC_ARIB_STD_B67 ||
+           p->color_primaries == AVCOL_PRI_BT2020 || has_display(video);
+}
+
 static bool is_dynamic(const AVStream *video, const AVFrame *first)
 {
     return av_stream_get_side_data(video, AV_PKT_DATA_DOVI_CONF, NULL) ||
@@ -135,6 +145,8 @@ static const char *lost_property(const AVOutputFormat *format, const codec *c,
                        is_one_of(format, siting);
     if (is_dynamic(video, first))
         return "HDR metadata of every frame (HDR10+ or Dolby Vision)";
+    if (picture_writer_is(format))
+        return is_beyond_srgb(video) ? "colours, which are HDR or BT.2020" : NULL;
     if (!says && has_colour(p))
         return "matrix, primaries and transfer of its colours";
     if (!says && has_display(video))

@@ -137,7 +137,8 @@ static void remember_reached(input *in)
 static input_result read_packet(input *in, pipeline_error *error)
 {
     for (int errors = 0;; errors++) {
-        int code = av_read_frame(in->format, in->packet);
+        int code = in->pictures.count ? picture_list_read(&in->pictures, in->packet)
+                                      : av_read_frame(in->format, in->packet);
         if (code >= 0) {
             remember_reached(in);
             timeline_place(&in->times, in->format, in->packet);
@@ -270,6 +271,8 @@ static input_result decode_next(input *in, pipeline_error *error)
                 return INPUT_FAILED;
             continue;
         }
+        if (in->pictures.count && !picture_planes(in->frame, in->video->codecpar->format, error))
+            return INPUT_FAILED;
         if (!check_frame(in, error) || !count_damage(in, error))
             return INPUT_FAILED;
         if (place_frame(in))
@@ -373,6 +376,7 @@ void input_close(input *in)
 {
     fields_close(&in->fields);
     timeline_close(&in->times);
+    picture_list_close(&in->pictures);
     held_free(&in->held);
     avcodec_free_context(&in->decoder);
     avformat_close_input(&in->format);

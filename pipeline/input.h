@@ -13,6 +13,8 @@
 #include "fields.h"
 #include "frame.h"
 #include "held.h"
+#include "picture_list.h"
+#include "picture_planes.h"
 #include "timeline.h"
 
 /* Takes a packet of a stream other than the video; timestamps are in that stream's time base. False
@@ -37,7 +39,8 @@ typedef struct input {
     bool ahead;         /* input_first has been called, input_next not yet */
     input_result first; /* what it found */
     timeline times;
-    fields fields; /* what the frames pass on their way from the decoder */
+    picture_list pictures; /* what is read in place of format's packets; count 0: none */
+    fields fields;         /* what the frames pass on their way from the decoder */
     bool stop_on_error;
     int64_t start;    /* AV_TIME_BASE units, in the file's own time; AV_NOPTS_VALUE: all */
     int64_t next_pts; /* where a frame without a timestamp belongs */
@@ -52,12 +55,14 @@ typedef struct input {
 typedef struct input_settings {
     const char *path; /* "-": standard input; must outlive the input */
     const char *raw;  /* "WIDTHxHEIGHT:PIXEL_FORMAT:RATE" of frames without a header; NULL: none */
-    double start;     /* seconds to leave out; 0: none */
-    unsigned threads; /* of the decoder; 0: its own choice */
-    bool deinterlace; /* make interlaced frames whole */
-    bool ends_early;  /* input_copy_until will be called: pass nothing on before it is known to
-                         belong to the frames wanted */
-    bool stop_on_error; /* fail at the first damage, rather than go on and count */
+    const char *rate; /* of numbered pictures, as libav reads one; NULL: 25 */
+    picture_chroma chroma; /* what pictures in RGB become */
+    double start;          /* seconds to leave out; 0: none */
+    unsigned threads;      /* of the decoder; 0: its own choice */
+    bool deinterlace;      /* make interlaced frames whole */
+    bool ends_early;       /* input_copy_until will be called: pass nothing on before it is known to
+                              belong to the frames wanted */
+    bool stop_on_error;    /* fail at the first damage, rather than go on and count */
     const pipeline_notes *notes;
 } input_settings;
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include <libavutil/parseutils.h>
 #include <libavutil/pixdesc.h>
 
 #include "complaints.h"
@@ -16,6 +17,8 @@
 static bool check_file(const char *path, pipeline_error *error)
 {
     struct stat status;
+    if (picture_pattern(path))
+        return true;
     if (stat(path, &status))
         return pipeline_fail(error, "%s: cannot be read: %s", path, strerror(errno));
     if (S_ISDIR(status.st_mode))
@@ -41,6 +44,46 @@ static bool describe_raw(const char *raw, AVDictionary **options, pipeline_error
     return true;
 }
 
+/* Numbered pictures: libav looks at the first, mona reads them. */
+static bool open_pictures(input *in, const input_settings *s, AVDictionary **options,
+                          pipeline_error *error)
+{
+    AVRational rate;
+    const char *text = s->rate ? s->rate : "25";
+    if (av_parse_video_rate(&rate, text) < 0)
+        return pipeline_fail(error, "--fps: expected a rate such as 25 or 24000/1001, found '%s'",
+                             text);
+    if (!picture_list_open(&in->pictures, s->path, s->notes, error))
+        return false;
+    av_dict_set(options, "framerate", text, 0);
+    picture_list_options(&in->pictures, options);
+    return true;
+}
+
+/* What the stream of pictures will be once they are planes. */
+static bool describe_pictures(input *in, picture_chroma chroma, pipeline_error *error)
+{
+    AVCodecParameters *video = in->video->codecpar;
+    const enum AVPixelFormat format = picture_planes_format(video->format, chroma);
+    in->video->nb_frames = (int64_t)in->pictures.count;
+    in->video->duration = picture_list_length(&in->pictures);
+    in->format->duration = av_rescale_q(in->video->duration, in->video->time_base, AV_TIME_BASE_Q);
+    if (format == AV_PIX_FMT_NONE)
+        return pipeline_fail(error, "%s: expected pictures of 8 bits a sample, found %s", in->path,
+                             pixels_name(video->format));
+    if (format != video->format)
+        pipeline_note(in->notes, "%s: pictures in %s, enhanced as %s", in->path,
+                      pixels_name(video->format), pixels_name(format));
+    picture_planes_describe(video, format);
+    return true;
+}
+
+static const AVInputFormat *wanted_format(const input *in, const input_settings *s)
+{
+    const char *name = s->raw ? "rawvideo" : in->pictures.count ? "image2" : NULL;
+    return name ? av_find_input_format(name) : NULL;
+}
+
 static bool open_container(input *in, const input_settings *s, pipeline_error *error)
 {
     char url[4096];
@@ -48,14 +91,18 @@ static bool open_container(input *in, const input_settings *s, pipeline_error *e
     bool piped = !strcmp(s->path, "-");
     if (snprintf(url, sizeof url, piped ? "pipe:0" : "file:%s", s->path) >= (int)sizeof url)
         return pipeline_fail(error, "%s: the name is too long", in->path);
-    if (s->raw && !describe_raw(s->raw, &options, error)) {
+    const bool numbered = picture_pattern(s->path);
+    if (s->rate && !numbered)
+        return pipeline_fail(
+            error, "--fps: expected numbered pictures such as in/%%04d.png, found %s", in->path);
+    if ((s->raw && !describe_raw(s->raw, &options, error)) ||
+        (numbered && !open_pictures(in, s, &options, error))) {
         av_dict_free(&options);
         return false;
     }
     /* A playlist must not reach anything but files. */
     av_dict_set(&options, "protocol_whitelist", piped ? "pipe" : "file", 0);
-    int code = avformat_open_input(&in->format, url,
-                                   s->raw ? av_find_input_format("rawvideo") : NULL, &options);
+    int code = avformat_open_input(&in->format, url, wanted_format(in, s), &options);
     av_dict_free(&options);
     if (code == AVERROR_INVALIDDATA)
         return pipeline_fail(
@@ -147,8 +194,9 @@ bool input_open(input *in, const input_settings *s, pipeline_error *error)
     if (!in->packet || !in->frame)
         return pipeline_fail(error, "out of memory");
     if ((!piped && !check_file(s->path, error)) || !open_container(in, s, error) ||
-        !find_video(in, error) || !input_check_video(in, error) ||
-        !open_decoder(in, s->threads, error))
+        !find_video(in, error) ||
+        (in->pictures.count && !describe_pictures(in, s->chroma, error)) ||
+        !input_check_video(in, error) || !open_decoder(in, s->threads, error))
         return false;
     in->fields = (fields){.path = in->path,
                           .notes = s->notes,

@@ -8,6 +8,8 @@
 #include "codec.h"
 #include "container.h"
 #include "edits.h"
+#include "picture_list.h"
+#include "picture_writer.h"
 #include "tags.h"
 
 static bool is_stdout(const char *path)
@@ -17,6 +19,8 @@ static bool is_stdout(const char *path)
 
 const AVOutputFormat *mux_format(const char *path, const char *name, pipeline_error *error)
 {
+    if (!name && picture_pattern(path))
+        return picture_writer_format();
     const char *wanted = name ? name : is_stdout(path) ? "yuv4mpegpipe" : NULL;
     if (wanted && !strcmp(wanted, "y4m"))
         wanted = "yuv4mpegpipe";

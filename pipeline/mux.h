@@ -35,7 +35,8 @@ typedef struct mux_settings {
     const pipeline_notes *notes;
 } mux_settings;
 
-/* The container called name (-f), or the one a file name stands for; "-" alone stands for y4m.
+/* The container called name (-f), or the one a file name stands for; "-" alone stands for y4m, a
+ * pattern for numbered pictures (picture_writer.h), which a mux does not write.
  * NULL: none, or none that holds video of mona's in one file. */
 const AVOutputFormat *mux_format(const char *path, const char *name, pipeline_error *error);
 

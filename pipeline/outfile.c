@@ -95,3 +95,25 @@ void outfile_discard(outfile *file)
     free(file->part);
     file->part = NULL;
 }
+
+static bool write_all(const outfile *file, const void *bytes, size_t size)
+{
+    FILE *part = fopen(file->part, "wb");
+    bool good = part && fwrite(bytes, 1, size, part) == size;
+    if (part && fclose(part))
+        good = false;
+    return good;
+}
+
+bool outfile_save(const char *name, const char *input, const void *bytes, size_t size,
+                  pipeline_error *error)
+{
+    outfile file;
+    if (!outfile_open(&file, name, NULL, input, error))
+        return false;
+    if (write_all(&file, bytes, size))
+        return outfile_commit(&file, error);
+    pipeline_fail(error, "%s: cannot be written: %s", name, strerror(errno));
+    outfile_discard(&file);
+    return false;
+}

@@ -24,6 +24,10 @@ bool outfile_open(outfile *file, const char *name, const char *part, const char 
 /* Call after everything is written and closed. On failure the temporary file is gone too. */
 bool outfile_commit(outfile *file, pipeline_error *error);
 
+/* All of it at once: a file of these bytes under the name. */
+bool outfile_save(const char *name, const char *input, const void *bytes, size_t size,
+                  pipeline_error *error);
+
 /* Removes the temporary file, if there is one. */
 void outfile_discard(outfile *file);
 

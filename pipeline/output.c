@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "container.h"
+
 /* ---- packets of the encoder ----------------------------------------------------------------- */
 
 static bool to_container(void *context, AVPacket *packet, AVRational time_base,
@@ -55,10 +57,36 @@ static bool open_segments(output *o, pipeline_error *error)
     return segments_open(&o->parts, m->path, o->settings->work, error);
 }
 
+/* Numbers go on from the input's, or from 1. */
+static bool open_pictures(output *o, pipeline_error *error)
+{
+    const output_settings *s = o->settings;
+    const mux_settings *m = &s->container;
+    const encoder_choice *choice = &s->encoder.choice;
+    const picture_list *list = &o->in->pictures;
+    if (s->segmented || choice->crf >= 0 || choice->preset || choice->option_count ||
+        choice->match_bitrate)
+        return pipeline_fail(error, "%s: pictures have no encoder's options, and no --resume",
+                             m->path);
+    if (!container_check(m->format, m->path, o->in->format, o->in->video, m->drop, m->notes,
+                         error) ||
+        !picture_writer_check(m->path, s->encoder.pix_fmt, error))
+        return false;
+    o->pictures = (picture_writer){.pattern = m->path, .next = 1, .by_time = list->count};
+    if (list->count) {
+        o->pictures.input = m->input_path;
+        o->pictures.first = list->numbers[0] + (uint32_t)av_rescale_q(m->shift, AV_TIME_BASE_Q,
+                                                                      o->in->video->time_base);
+    }
+    return true;
+}
+
 bool output_open(output *o, const output_settings *settings, const input *in, pipeline_error *error)
 {
     mux_settings container = settings->container;
     *o = (output){.settings = settings, .in = in, .length = segment_length(settings)};
+    if (picture_writer_is(container.format))
+        return open_pictures(o, error);
     if (!open_encoder(o, error) || (settings->segmented && !open_segments(o, error)))
         return false;
     char *part = settings->segmented ? segments_path(&o->parts, "output.part") : NULL;
@@ -86,6 +114,8 @@ static bool seal(output *o, const chain_memory *after, pipeline_error *error)
 
 bool output_put(output *o, const AVFrame *frame, const chain_memory *after, pipeline_error *error)
 {
+    if (o->pictures.pattern)
+        return picture_writer_put(&o->pictures, frame, error);
     if (!o->codec.codec && !open_encoder(o, error))
         return false;
     if (!encode(o, frame, error))
@@ -102,7 +132,7 @@ bool output_at_rest(const output *o)
 
 bool output_copy(output *o, AVPacket *packet, pipeline_error *error)
 {
-    return o->settings->segmented || mux_copy(&o->container, packet, error);
+    return o->settings->segmented || o->pictures.pattern || mux_copy(&o->container, packet, error);
 }
 
 /* ---- putting segments together -------------------------------------------------------------- */
@@ -166,6 +196,8 @@ static bool assemble(output *o, pipeline_error *error)
 
 bool output_finish(output *o, const chain_memory *after, pipeline_error *error)
 {
+    if (o->pictures.pattern)
+        return true;
     if (!o->settings->segmented)
         return encode(o, NULL, error) && mux_finish(&o->container, error);
     if ((o->filled && !seal(o, after, error)) || !assemble(o, error) ||

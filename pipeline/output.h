@@ -13,6 +13,7 @@
 #include "encode.h"
 #include "input.h"
 #include "mux.h"
+#include "picture_writer.h"
 #include "segments.h"
 
 typedef struct output_settings {
@@ -30,6 +31,7 @@ typedef struct output {
     encoder codec;
     mux container;
     segments parts;
+    picture_writer pictures; /* in place of encoder and container */
     uint64_t length, filled; /* frames of a segment; in the one that is being made */
     int64_t end;             /* where the last frame ends */
 } output;

@@ -45,10 +45,15 @@ static bool has_planes(const AVPixFmtDescriptor *d)
     return planes && d->comp[0].depth >= 8 && d->comp[0].depth <= PIXELS_MAX_BITS;
 }
 
-bool pixels_check(const char *path, int format, pipeline_error *error)
+bool pixels_has_planes(int format)
 {
     const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(format);
-    return (d && has_planes(d)) ||
+    return d && has_planes(d);
+}
+
+bool pixels_check(const char *path, int format, pipeline_error *error)
+{
+    return pixels_has_planes(format) ||
            pipeline_fail(
                error,
                "%s: expected planes of luma and chroma, or grey, of 8 to %d bits a sample, "

@@ -16,6 +16,9 @@ enum { PIXELS_MAX_BITS = MONA_MAX_DEPTH };
  * and alpha, 8 to PIXELS_MAX_BITS bits a sample. The error names the file, path. */
 bool pixels_check(const char *path, int format, pipeline_error *error);
 
+/* The same as a question. */
+bool pixels_has_planes(int format);
+
 /* Of a format that pixels_check accepts. */
 frame_format pixels_frame_format(int format, int width, int height);
 

@@ -41,26 +41,37 @@ static bool scale(const AVFrame *from, AVFrame *to)
     return rows == to->height;
 }
 
-AVFrame *snapshot_convert(const AVFrame *from, int width, int height, enum AVPixelFormat format,
-                          pipeline_error *error)
+AVFrame *snapshot_make(const AVFrame *from, const snapshot_shape *shape, pipeline_error *error)
 {
     AVFrame *to = av_frame_alloc();
     if (!to)
         return pipeline_fail(error, "out of memory"), NULL;
-    to->width = width;
-    to->height = height;
-    to->format = format;
-    to->color_range =
-        is_full(format, AVCOL_RANGE_UNSPECIFIED) ? AVCOL_RANGE_JPEG : from->color_range;
-    /* JPEG knows one matrix only; between other formats of YUV nothing but the size changes. */
-    to->colorspace = format == AV_PIX_FMT_YUVJ444P ? AVCOL_SPC_SMPTE170M : matrix_of(from);
+    to->width = shape->width;
+    to->height = shape->height;
+    to->format = shape->format;
+    to->color_range = shape->range;
+    to->colorspace = shape->matrix;
     if (av_frame_get_buffer(to, 0) >= 0 && scale(from, to))
         return to;
     av_frame_free(&to);
     pipeline_fail(error, "a frame of %dx%d %s cannot be made one of %dx%d %s", from->width,
-                  from->height, av_get_pix_fmt_name(from->format), width, height,
-                  av_get_pix_fmt_name(format));
+                  from->height, av_get_pix_fmt_name(from->format), shape->width, shape->height,
+                  av_get_pix_fmt_name(shape->format));
     return NULL;
+}
+
+AVFrame *snapshot_convert(const AVFrame *from, int width, int height, enum AVPixelFormat format,
+                          pipeline_error *error)
+{
+    const bool full = is_full(format, AVCOL_RANGE_UNSPECIFIED);
+    /* JPEG knows one matrix only; between other formats of YUV nothing but the size changes. */
+    const snapshot_shape shape = {.width = width,
+                                  .height = height,
+                                  .format = format,
+                                  .range = full ? AVCOL_RANGE_JPEG : from->color_range,
+                                  .matrix = format == AV_PIX_FMT_YUVJ444P ? AVCOL_SPC_SMPTE170M
+                                                                          : matrix_of(from)};
+    return snapshot_make(from, &shape, error);
 }
 
 static AVPacket *encode(const AVFrame *frame, enum AVCodecID id)

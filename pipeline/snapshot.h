@@ -16,10 +16,20 @@
 AVFrame *snapshot_convert(const AVFrame *from, int width, int height, enum AVPixelFormat format,
                           pipeline_error *error);
 
+/* The same with matrix and range of the result named. */
+typedef struct snapshot_shape {
+    int width, height;
+    enum AVPixelFormat format;
+    enum AVColorRange range;
+    enum AVColorSpace matrix;
+} snapshot_shape;
+
+AVFrame *snapshot_make(const AVFrame *from, const snapshot_shape *shape, pipeline_error *error);
+
 typedef enum snapshot_kind { SNAPSHOT_PNG, SNAPSHOT_JPEG } snapshot_kind;
 
-/* The file's bytes, of a frame of AV_PIX_FMT_RGB24. JPEG: chroma at full resolution, best quality.
- * NULL: it cannot be had. The caller frees the packet. */
+/* The file's bytes, of a frame of AV_PIX_FMT_RGB24 or, as PNG, another format that PNG has. JPEG:
+ * chroma at full resolution, best quality. NULL: it cannot be had. The caller frees the packet. */
 AVPacket *snapshot_encode(const AVFrame *rgb, snapshot_kind kind, pipeline_error *error);
 
 /* The left half of before beside the right half of after, with a line between: both RGB24 of the

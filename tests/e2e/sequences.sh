@@ -1,0 +1,97 @@
+#!/bin/sh
+# Numbered pictures in and out: rate, first number, gaps, depth, alpha, and what pictures cannot hold.
+. tests/tap.inc
+
+mkdir "$tmp/in" "$tmp/out"
+enhance() {
+    "$mona" enhance "$@" > "$tmp/stdout" 2> "$tmp/log" < /dev/null
+}
+probe() {
+    ffprobe -v error -select_streams v:0 -show_entries stream="$2" -of csv=p=0 "$1"
+}
+# PSNR of all of a picture's channels in dB: $1 found, $2 wanted.
+close_to() {
+    ffmpeg -v info -i "$1" -i "$2" -lavfi '[0:v]format=gbrp[a];[1:v]format=gbrp[b];[a][b]psnr' -f null - 2>&1 |
+        sed -n 's/.*average:\([0-9.inf]*\) .*/\1/p' | tail -n 1
+}
+at_least() {
+    same "$1" "$(echo "$2 $3" | awk '{ print ($1 == "inf" || $1 >= $2 ? "yes" : $1 " dB, expected " $2) }')" yes
+}
+# $1: name, $2: status, $3: pattern, rest: arguments
+refused() {
+    name=$1 status=$2 pattern=$3
+    shift 3
+    enhance "$@" --quiet
+    same "$name is refused" "$? $(wc -l < "$tmp/log") $(grep -c -- "$pattern" "$tmp/log")" "$status 1 1"
+}
+
+"$scene" 12 "$tmp/scene.y4m"
+ffmpeg -v error -i "$tmp/scene.y4m" -vf scale=96:54,format=rgb24 -start_number 98 "$tmp/in/%03d.png"
+"$BUILD/neutral" "$tmp/neutral.onnx"
+"$mona" compile "$tmp/neutral.onnx" -o "$tmp/neutral.mona" --calibrate "$tmp/in/098.png" > "$tmp/log" 2>&1 || not_ok "compile" "$(cat "$tmp/log")"
+as_it_is="--stages denoise --denoise $tmp/neutral.mona"
+
+# ---- in -----------------------------------------------------------------------------------------
+enhance "$tmp/in/%03d.png" -o "$tmp/video.mp4" --fps 24000/1001 --stages sr || not_ok "pictures to a video" "$(cat "$tmp/log")"
+same "pictures to a video: what players take, and it says so" "$(probe "$tmp/video.mp4" width,height,pix_fmt,color_range,color_space)" "192,108,yuv420p,tv,bt709"
+same "which is said" "$(grep -c 'pictures in rgb24, enhanced as yuv420p' "$tmp/log")" 1
+same "pictures to a video: 12 at the rate asked for" "$(probe "$tmp/video.mp4" avg_frame_rate,nb_frames)" "24000/1001,12"
+# shellcheck disable=SC2086
+enhance "$tmp/in/%03d.png" -o "$tmp/same.mkv" -c ffv1 $as_it_is || not_ok "pictures to FFV1" "$(cat "$tmp/log")"
+same "to FFV1 in 4:4:4" "$(probe "$tmp/same.mkv" pix_fmt,color_range)" yuv444p,pc
+ffmpeg -v error -i "$tmp/same.mkv" -start_number 98 "$tmp/out/f%03d.png"
+at_least "with the colours of the pictures" "$(close_to "$tmp/out/f103.png" "$tmp/in/103.png")" 48
+
+# ---- out, and in and out ------------------------------------------------------------------------
+enhance "$tmp/video.mp4" -o "$tmp/out/v%02d.png" --stages sr || not_ok "a video to pictures" "$(cat "$tmp/log")"
+same "a video to pictures: from 1 on" "$(cd "$tmp/out" && echo v*.png | cut -c 1-23) $(find "$tmp/out" -name 'v*' | wc -l)" "v01.png v02.png v03.png 12"
+same "a video to pictures: RGB of twice the size" "$(probe "$tmp/out/v07.png" width,height,pix_fmt)" 384,216,rgb24
+"$mona" enhance "$tmp/video.mp4" -o "$tmp/direct.mkv" -c ffv1 --stages sr --quiet
+ffmpeg -v error -i "$tmp/direct.mkv" -vf "select=eq(n\\,6),scale=flags=accurate_rnd+full_chroma_int+bicubic,format=rgb24" -frames:v 1 "$tmp/seventh.png"
+at_least "a video to pictures: with its colours" "$(close_to "$tmp/out/v07.png" "$tmp/seventh.png")" 45
+# shellcheck disable=SC2086
+enhance "$tmp/in/%03d.png" -o "$tmp/out/p%d.png" $as_it_is || not_ok "pictures to pictures" "$(cat "$tmp/log")"
+same "pictures to pictures: the numbers stay" "$(cd "$tmp/out" && ls p98.png p99.png p100.png p109.png | wc -l) $(find "$tmp/out" -name 'p*' | wc -l)" "4 12"
+at_least "pictures to pictures: the colours stay" "$(close_to "$tmp/out/p100.png" "$tmp/in/100.png")" 48
+enhance "$tmp/in/%03d.png" -o "$tmp/out/s%d.jpg" --stages sr --start 0.2 --frames 3
+same "a part of them keeps its numbers" "$(cd "$tmp/out" && echo s*.jpg)" "s103.jpg s104.jpg s105.jpg"
+enhance "$tmp/in/%03d.png" --out-dir "$tmp/many" --stages sr --quiet
+same "in a batch too" "$? $(find "$tmp/many" -name '1*.png' | wc -l)" "0 10"
+# A stream that has ten bits makes pictures of sixteen; alpha stays alpha.
+ffmpeg -v error -i "$tmp/scene.y4m" -vf scale=96:54 -frames:v 2 -c:v ffv1 -pix_fmt yuv420p10le "$tmp/deep.mkv"
+enhance "$tmp/deep.mkv" -o "$tmp/out/deep%d.png"
+same "ten bits become sixteen" "$(probe "$tmp/out/deep2.png" pix_fmt)" rgb48be
+mkdir "$tmp/alpha"
+ffmpeg -v error -start_number 98 -i "$tmp/in/%03d.png" -vf "format=rgba,geq=r='r(X,Y)':g='g(X,Y)':b='b(X,Y)':a='2*X'" -frames:v 2 "$tmp/alpha/%d.png"
+# shellcheck disable=SC2086
+enhance "$tmp/alpha/%d.png" -o "$tmp/out/alpha%d.png" $as_it_is || not_ok "pictures with alpha" "$(cat "$tmp/log")"
+same "alpha stays" "$(ffmpeg -v error -i "$tmp/out/alpha2.png" -vf alphaextract -f md5 -)" "$(ffmpeg -v error -i "$tmp/alpha/2.png" -vf alphaextract -f md5 -)"
+
+# ---- gaps and other trouble ---------------------------------------------------------------------
+rm "$tmp/in/101.png" "$tmp/in/102.png"
+enhance "$tmp/in/%03d.png" -o "$tmp/gap.mp4" --fps 10 --stages sr || not_ok "with a gap" "$(cat "$tmp/log")"
+same "a gap is said" "$(grep -c 'of 12 pictures 2 are missing, the first .*/in/101.png' "$tmp/log")" 1
+same "what follows it keeps its time" "$(video_times "$tmp/gap.mp4" | awk '{ printf "%.1f ", $1 }')" "0.0 0.1 0.2 0.5 0.6 0.7 0.8 0.9 1.0 1.1 "
+head -c 500 "$tmp/in/105.png" > "$tmp/cut" && cp "$tmp/cut" "$tmp/in/105.png"
+enhance "$tmp/in/%03d.png" -o "$tmp/cut.mp4" --stages sr
+same "a picture cut short is told of" "$? $(grep -c 'packets could not be decoded' "$tmp/log")" "0 1"
+rm "$tmp/in/105.png"
+ffmpeg -v error -i "$tmp/in/098.png" -vf scale=48:28 "$tmp/in/110.png"
+refused "a picture of another size" 1 "expected every frame to be 96x54 yuv420p" "$tmp/in/%03d.png" -o "$tmp/size.mp4"
+rm "$tmp/in/110.png"
+refused "a pattern without pictures" 1 "expected pictures with such names, found none" "$tmp/in/none%d.png" -o "$tmp/none.mp4"
+refused "a folder that is not there" 1 "No such file" "$tmp/none/%d.png" -o "$tmp/none.mp4"
+refused "pictures over themselves" 1 "the output is the input" "$tmp/in/%03d.png" -o "$tmp/in/%03d.png"
+refused "--fps for a video" 1 "expected numbered pictures" "$tmp/video.mp4" -o "$tmp/none.mp4" --fps 30
+refused "a rate that is none" 1 "expected a rate such as" "$tmp/in/%03d.png" -o "$tmp/none.mp4" --fps fast
+refused "an encoder's option for pictures" 1 "pictures have no encoder" "$tmp/video.mp4" -o "$tmp/out/x%d.png" --crf 3
+refused "ten bits as JPEG" 1 "JPEG holds 8 bits" "$tmp/deep.mkv" -o "$tmp/out/x%d.jpg"
+ffmpeg -v error -i "$tmp/video.mp4" -f lavfi -i sine=300:duration=0.4 -c:v copy -c:a aac "$tmp/sound.mp4"
+refused "a video with sound to pictures" 1 "image2 cannot hold stream 1 (audio" "$tmp/sound.mp4" -o "$tmp/out/x%d.png"
+ffmpeg -v error -i "$tmp/deep.mkv" -pix_fmt rgb48be "$tmp/in/deep%d.png"
+refused "pictures of 16 bits" 1 "expected pictures of 8 bits a sample, found rgb48be" "$tmp/in/deep%d.png" -o "$tmp/none.mp4"
+same "and nothing is left of any" "$(find "$tmp" -name 'none.*' -o -name 'x[0-9]*' -o -name '*.part')" ""
+enhance "$tmp/in/%03d.png" -o "$tmp/out/dry%d.png" --dry-run --stages sr
+same "--dry-run plans for pictures" "$? $(grep -c 'dry%d.png: 192x108, not written' "$tmp/stdout") $(find "$tmp/out" -name 'dry*')" "0 1 "
+enhance "$tmp/in/%03d.png" -o "$tmp/look.png" --preview 0.1 --stages sr
+same "--preview looks at them" "$? $(probe "$tmp/look.png" width,height)" "0 192,108"
