@@ -175,7 +175,7 @@ static bool same_output(const ablation *a)
     return true;
 }
 
-static bool run_turns(ablation *a)
+static bool run_turns(ablation *a, telemetry_log *sensors)
 {
     const sampling *how = &a->job->how;
     const long most = how->iterations ? how->iterations : how->seconds > 0 ? TURNS_MAX : TURNS;
@@ -184,6 +184,7 @@ static bool run_turns(ablation *a)
         for (unsigned i = 0; i < a->count; i++)
             if (!run_variant(a, &a->variants[i], turn >= 0))
                 return false;
+        telemetry_log_look(sensors);
         if (turn == -WARM_UP && !same_output(a))
             return false;
         if (turn >= 0 && how->seconds > 0 && 1e-9 * (double)(clock_ns() - start) > how->seconds)
@@ -260,12 +261,16 @@ cJSON *bench_ablate(const bench_model_job *job)
     }
     a->job = job;
     const machine_moment before = machine_now();
-    if (choose_variants(a) && open_variants(a) && run_turns(a)) {
+    telemetry_log sensors;
+    telemetry_log_open(&sensors, job->config->device);
+    if (choose_variants(a) && open_variants(a) && run_turns(a, &sensors)) {
         samples base = a->variants[0].times;
         base.settled = true;
         base.warm_up = WARM_UP;
         base.before = before;
         base.after = machine_now();
+        telemetry_log_end(&sensors);
+        base.sensors = sensors;
         result = cJSON_CreateObject();
         if (!fill(result, a, &base)) {
             cJSON_Delete(result);

@@ -41,10 +41,10 @@ static bool read_streams(const char *text, stream_range *streams)
                     MONA_MAX_THREADS, text);
 }
 
-static bool read_sampling(const bench_arguments *a, sampling *how)
+static bool read_sampling(const bench_arguments *a, const mona_device *device, sampling *how)
 {
     double ms = 0;
-    *how = (sampling){.iterations = a->iterations};
+    *how = (sampling){.iterations = a->iterations, .device = device};
     if (!read_warm_up(a->warm_up, &how->warm_up) ||
         (a->duration && !quantity_ms("--duration", a->duration, &ms)))
         return false;
@@ -82,7 +82,7 @@ bool bench_options_read(bench_request *b)
 {
     const bench_arguments *a = &b->arguments;
     return read_config(a, &b->config) && read_streams(a->streams, &b->streams) &&
-           read_sampling(a, &b->how) && read_rules(a, &b->rules);
+           read_sampling(a, b->config.device, &b->how) && read_rules(a, &b->rules);
 }
 
 /* ---- the table --------------------------------------------------------------------------------

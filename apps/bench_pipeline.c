@@ -29,6 +29,7 @@ typedef struct run {
     char folder[64], clip[80], output[80];
     model_source models[MODEL_COUNT];
     machine_moment before, after;
+    telemetry_log sensors; /* the encoder's thread reads them */
 } run;
 
 /* ---- the probe --------------------------------------------------------------------------------
@@ -64,6 +65,8 @@ static void mark(void *context, uint64_t frame, unsigned step, bool end)
         return;
     step_mark *m = pipeline_mark(&r->marks, frame, step);
     *(end ? &m->end : &m->begin) = clock_ns();
+    if (end && step == r->marks.steps - 1)
+        telemetry_log_look(&r->sensors);
 }
 
 /* ---- clips ------------------------------------------------------------------------------------
@@ -178,7 +181,9 @@ static bool play(run *r, enhance_report *report)
     if ((synthetic && !make_clip(r)) || !open_models(r, &settings.stage))
         return false;
     r->before = machine_now();
+    telemetry_log_open(&r->sensors, job->stage.device);
     const bool good = enhance_video(&settings, report, &error);
+    telemetry_log_end(&r->sensors);
     r->after = machine_now();
     return good || cli_fail(0, "%s", error.text);
 }
@@ -216,7 +221,11 @@ static cJSON *conclude(run *r, const enhance_report *report)
                  m->first, m->count);
         return NULL;
     }
-    samples s = {.warm_up = m->first, .settled = true, .before = r->before, .after = r->after};
+    samples s = {.warm_up = m->first,
+                 .settled = true,
+                 .before = r->before,
+                 .after = r->after,
+                 .sensors = r->sensors};
     const double period_ms = 1e-6 * r->period_ns;
     cJSON *result = cJSON_CreateObject();
     bool done = true;

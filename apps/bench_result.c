@@ -129,6 +129,7 @@ bool result_add_samples(cJSON *result, const samples *s, double percentile)
     result_add_number(result, "clock_mhz", s->after.clock_mhz);
     result_add_number(result, "others", machine_others(&s->before, &s->after));
     add_histogram(result, sorted, s->count);
+    cJSON_AddItemToObject(result, "telemetry", telemetry_log_json(&s->sensors));
     cJSON *list = cJSON_AddArrayToObject(result, "samples_ms");
     for (size_t i = 0; i < s->count; i++)
         cJSON_AddItemToArray(list, cJSON_CreateNumber(s->ms[i]));
@@ -166,6 +167,12 @@ void result_print_times(const cJSON *result)
         else
             printf(" %9s %7s\n", "CV", "frames");
     }
+}
+
+void result_print_telemetry(const cJSON *result)
+{
+    fputs("  sensors    ", stdout);
+    telemetry_print(stdout, cJSON_GetObjectItemCaseSensitive(result, "telemetry"));
 }
 
 void result_print_warnings(const cJSON *result)

@@ -19,17 +19,18 @@ double result_number(const cJSON *object, const char *key);
  * "cv" and "iterations" of times. False, with a message: out of memory. */
 bool result_add_statistics(cJSON *object, const double *ms, size_t count);
 
-/* The same of samples, with "histogram", "samples_ms", "warm_up", "clock_mhz", "others" and what
- * speaks against trusting them in "warnings". percentile: the one that will be asked about, 0: none
- * in particular. */
+/* The same of samples, with "histogram", "samples_ms", "warm_up", "clock_mhz", "others",
+ * "telemetry" (telemetry_log.h) and what speaks against trusting them in "warnings". percentile:
+ * the one that will be asked about, 0: none in particular. */
 bool result_add_samples(cJSON *result, const samples *s, double percentile);
 
 void result_add_crc(cJSON *result, const char *key, unsigned crc);
 void result_warn(cJSON *result, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* A table of the times of a result, those percentiles left out that it has too few samples for;
- * its warnings. */
+ * what sensors said; its warnings. */
 void result_print_times(const cJSON *result);
+void result_print_telemetry(const cJSON *result);
 void result_print_warnings(const cJSON *result);
 
 /* A line of names and a line of values: everything of the result that is not a list. False, with a

@@ -29,8 +29,8 @@ typedef struct group {
     const bench_model_job *job;
     stream *streams;
     unsigned count;
-    turnstile turns;   /* as many at once as the cores have room for */
-    atomic_uint ready; /* streams that have warmed up */
+    turnstile turns;         /* as many at once as the cores have room for */
+    atomic_uint ready, done; /* streams that have warmed up; that have ended */
     atomic_bool go, stop;
     size_t resident; /* bytes the process grew by for all streams but the first */
 } group;
@@ -73,6 +73,7 @@ static void *run_stream(void *argument)
     while (!s->failed && keep_going(g, s, start))
         s->failed = !take_turn(s);
     atomic_store(&g->stop, true);
+    atomic_fetch_add(&g->done, 1);
     return NULL;
 }
 
@@ -117,7 +118,7 @@ static bool open_streams(group *g)
     return true;
 }
 
-static bool run_streams(group *g, machine_moment *before, machine_moment *after)
+static bool run_streams(group *g, samples *all)
 {
     bool done = true;
     for (unsigned i = 0; i < g->count && done; i++) {
@@ -128,15 +129,21 @@ static bool run_streams(group *g, machine_moment *before, machine_moment *after)
         cli_fail(0, "the system refused a thread");
     while (done && atomic_load(&g->ready) < g->count)
         usleep(1000);
-    *before = machine_now();
+    all->before = machine_now();
+    telemetry_log_open(&all->sensors, g->job->config->device);
     atomic_store(&g->stop, !done);
     atomic_store(&g->go, true);
+    while (done && atomic_load(&g->done) < g->count) {
+        usleep(10000);
+        telemetry_log_look(&all->sensors);
+    }
     for (unsigned i = 0; i < g->count; i++) {
         if (g->streams[i].started)
             pthread_join(g->streams[i].thread, NULL);
         done = done && !g->streams[i].failed;
     }
-    *after = machine_now();
+    telemetry_log_end(&all->sensors);
+    all->after = machine_now();
     return done;
 }
 
@@ -242,7 +249,7 @@ static cJSON *run_so_many(const bench_model_job *job, unsigned streams)
     cJSON *result = NULL;
     if (!g.streams)
         cli_fail(0, "out of memory");
-    else if (open_streams(&g) && run_streams(&g, &all.before, &all.after)) {
+    else if (open_streams(&g) && run_streams(&g, &all)) {
         result = cJSON_CreateObject();
         if (!fill(result, &g, &all)) {
             cJSON_Delete(result);

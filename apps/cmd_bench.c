@@ -49,6 +49,7 @@ static int conclude(const bench_request *b, cJSON *result, void (*print)(const c
         result_print_csv(result);
     else if (done) {
         print(result);
+        result_print_telemetry(result);
         result_print_warnings(result);
         verdict_print(result);
     }

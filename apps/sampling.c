@@ -57,13 +57,16 @@ bool samples_take(samples *s, const sampling *how, bool (*frame)(void *context),
     if (!warm_up(s, how->warm_up, frame, context))
         return false;
     s->before = machine_now();
+    telemetry_log_open(&s->sensors, how->device);
     const double start = machine_clock_ms();
     while (s->count < most) {
         if (!take_one(s, frame, context))
             return false;
+        telemetry_log_look(&s->sensors);
         if (longest > 0 && machine_clock_ms() - start >= longest)
             break;
     }
+    telemetry_log_end(&s->sensors);
     s->after = machine_now();
     return true;
 }

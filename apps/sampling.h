@@ -6,11 +6,13 @@
 #include <stddef.h>
 
 #include "machine.h"
+#include "telemetry_log.h"
 
 typedef struct sampling {
-    long warm_up;    /* frames; negative: until times settle */
-    long iterations; /* frames at most; 0: any number */
-    double seconds;  /* at most, after the warm-up; 0: any time */
+    long warm_up;              /* frames; negative: until times settle */
+    long iterations;           /* frames at most; 0: any number */
+    double seconds;            /* at most, after the warm-up; 0: any time */
+    const mona_device *device; /* whose sensors are read */
 } sampling;
 
 /* Without either limit: enough frames for a 99th percentile, or ten seconds. */
@@ -22,10 +24,11 @@ typedef struct samples {
     size_t warm_up; /* frames before them */
     bool settled;   /* the warm-up ended because times were alike, or was of a given length */
     machine_moment before, after;
+    telemetry_log sensors;
 } samples;
 
-/* Times frame(context) over and over. False: it failed (and has said why), or, with a message, out
- * of memory. samples_free in any case. */
+/* Times frame(context) over and over, and looks at the sensors between frames. False: it failed
+ * (and has said why), or, with a message, out of memory. samples_free in any case. */
 bool samples_take(samples *s, const sampling *how, bool (*frame)(void *context), void *context);
 
 /* Appends one sample. False, with a message: out of memory. */

@@ -69,6 +69,13 @@ same "the table leaves out percentiles it has too few frames for" \
 same "and warns when one is asked for" \
     "$($run -n 30 --percentile 99 --budget 100s | grep -c '99th percentile wants 299 frames, there are 30')" 1
 
+holds "sensors were read meanwhile" "
+t = a['telemetry']
+print(t['readings'] >= 2 and 0 <= t['utilisation']['min'] <= t['utilisation']['mean'] <= t['utilisation']['max'] <= 1 and
+    all(t[k] is None or t[k]['min'] <= t[k]['mean'] <= t[k]['max'] for k in ('temperature_c', 'power_w', 'clock_mhz')) and
+    t['health'] in ('ok', 'hot', 'throttled', 'unknown'))" "$tmp/d.json"
+same "which the table says, too" "$($run --duration 200ms | grep -cE '^  sensors +busy [0-9]+ %.*health')" 1
+
 # ---- operators
 succeeds "operator by operator" sh -c "$run -n 9 -t 2 --layers --json > '$tmp/l.json'"
 holds "their times and shares add up to the frame's" "

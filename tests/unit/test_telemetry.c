@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "apps/telemetry.h"
+#include "apps/telemetry_log.h"
 
 static char root[] = "/tmp/telemetry-XXXXXX";
 
@@ -120,6 +120,58 @@ static void a_modelled_device_has_no_sensors(void **state)
     assert_string_equal(t.health, "unknown");
 }
 
+static double figure(const cJSON *log, const char *key, const char *which)
+{
+    const cJSON *o = cJSON_GetObjectItemCaseSensitive(log, key);
+    return cJSON_GetObjectItemCaseSensitive(o, which)->valuedouble;
+}
+
+/* What is known only sometimes is averaged over those times. */
+static void readings_are_summed_up(void **state)
+{
+    (void)state;
+    static const telemetry readings[] = {{.temperature_c = 40,
+                                          .power_w = -1,
+                                          .utilisation = -1,
+                                          .clock_mhz = -1,
+                                          .throttled = 7,
+                                          .health = "ok"},
+                                         {.temperature_c = 50,
+                                          .power_w = 12,
+                                          .utilisation = 0.5,
+                                          .clock_mhz = -1,
+                                          .throttled = 7,
+                                          .health = "ok"},
+                                         {.temperature_c = 45,
+                                          .power_w = 18,
+                                          .utilisation = 1,
+                                          .clock_mhz = -1,
+                                          .throttled = 9,
+                                          .health = "ok"}};
+    telemetry_log log = {0};
+    for (int i = 0; i < 3; i++)
+        telemetry_log_add(&log, &readings[i]);
+    cJSON *o = telemetry_log_json(&log);
+    assert_true(figure(o, "temperature_c", "mean") == 45 &&
+                figure(o, "temperature_c", "min") == 40);
+    assert_true(figure(o, "temperature_c", "max") == 50 && figure(o, "power_w", "mean") == 15);
+    assert_true(figure(o, "utilisation", "mean") == 0.75 && figure(o, "utilisation", "min") == 0.5);
+    assert_true(cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(o, "clock_mhz")));
+    assert_int_equal(cJSON_GetObjectItemCaseSensitive(o, "readings")->valueint, 3);
+    assert_int_equal(cJSON_GetObjectItemCaseSensitive(o, "throttled")->valueint, 2);
+    assert_string_equal(cJSON_GetObjectItemCaseSensitive(o, "health")->valuestring, "throttled");
+    char *text = NULL;
+    size_t size;
+    FILE *f = open_memstream(&text, &size);
+    telemetry_print(f, o);
+    fclose(f);
+    assert_string_equal(text,
+                        "busy 75 % (50 to 100), temperature 45 C (40 to 50), power 15 W (12 to "
+                        "18), health throttled, 3 readings; not told here: clock\n");
+    free(text);
+    cJSON_Delete(o);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -127,6 +179,7 @@ int main(void)
         cmocka_unit_test(sensors_are_found),
         cmocka_unit_test(rates_are_differences),
         cmocka_unit_test(a_modelled_device_has_no_sensors),
+        cmocka_unit_test(readings_are_summed_up),
     };
     return cmocka_run_group_tests(tests, make_root, remove_root);
 }
