@@ -35,7 +35,7 @@ typedef struct arguments {
     double start, crf;
     bool resume;
     long segment_frames;
-    bool match_bitrate, drop_unsupported, quiet;
+    bool match_bitrate, drop_unsupported, quiet, stats;
 } arguments;
 
 enum { MODEL_SR, MODEL_DENOISE, MODEL_BICUBIC, MODEL_COUNT };
@@ -216,7 +216,8 @@ static int enhance(int argc, char **argv)
         return batch_run(argc, argv, a.operands, a.out_dir);
 
     progress shown = progress_begin(a.quiet, a.progress);
-    shown.keep_latency = a.html;
+    shown.stats = a.stats;
+    shown.keep_latency = a.html || a.stats;
     enhance_settings settings = {
         .input = a.input,
         .output = a.output,
@@ -340,6 +341,8 @@ static const option options[] = {
      .help = "enhance the frame at that time alone, and write its left half as it was beside its "
              "right half as it becomes to OUT, a .png",
      .maximum = 1e9},
+    {"--stats", NULL, OPTION_FLAG, offsetof(arguments, stats), NULL, looking,
+     .help = "end with figures: latency, steps, sensors; in JSON with --progress json"},
     {"--html", NULL, OPTION_FILE, offsetof(arguments, html), "FILE.html", looking,
      .help = "when done, write a page with a slider between before and after, charts and facts"},
     {"--dry-run", NULL, OPTION_FLAG, offsetof(arguments, dry_run), NULL, looking,

@@ -12,6 +12,7 @@
 
 #include <cjson/cJSON.h>
 
+#include "enhance_stats.h"
 #include "pipeline/clock.h"
 
 #define MIB (1024.0 * 1024.0)
@@ -42,6 +43,8 @@ void progress_watch(progress *p, enhance_settings *settings)
     settings->probe = &p->clock.probe;
     settings->progress = progress_show;
     settings->progress_context = p;
+    if (p->stats)
+        telemetry_log_open(&p->sensors, settings->stage.device);
 }
 
 /* Seconds between two lines. */
@@ -282,6 +285,8 @@ void progress_show(void *context, const enhance_report *report)
         p->first = time;
     if (p->keep_latency)
         keep_latency(p, report);
+    if (p->stats)
+        telemetry_log_look(&p->sensors);
     if (p->quiet || time - p->shown < interval(p))
         return;
     p->shown = time;
@@ -316,6 +321,8 @@ void progress_note(void *context, const char *line)
 void progress_end(progress *p)
 {
     p->ended = now();
+    if (p->stats)
+        telemetry_log_end(&p->sensors);
     if (p->drawn)
         fputs("\r\033[K", stderr);
     p->drawn = false;
@@ -361,6 +368,8 @@ static void summarise_json(const progress *p, const char *output, const enhance_
     if (r->noise >= 0)
         cJSON_AddNumberToObject(event, "noise", (double)r->noise);
     add_counts(event, r);
+    if (p->stats)
+        cJSON_AddItemToObject(event, "stats", enhance_stats(p, r));
     put_event(event);
 }
 
@@ -389,6 +398,8 @@ void progress_summary(progress *p, const char *output, const enhance_report *r)
             output, r->frames, r->frames == 1 ? "frame" : "frames", r->out_width, r->out_height,
             seconds, frames_per_second(p, r), 1e3 * (p->first - p->started),
             (double)r->engine_bytes / MIB, (double)r->frame_bytes / MIB, resident(), noise);
+    if (p->stats)
+        enhance_stats_print(stderr, p, r);
 }
 
 void progress_close(progress *p)

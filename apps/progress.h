@@ -9,6 +9,7 @@
 
 #include "pipeline/enhance.h"
 #include "step_clock.h"
+#include "telemetry_log.h"
 
 typedef enum progress_style { PROGRESS_BAR, PROGRESS_PLAIN, PROGRESS_JSON } progress_style;
 
@@ -25,7 +26,8 @@ typedef struct progress {
     bool drawn;         /* the bar is on the terminal */
     double *latency_ms; /* of each frame; NULL: not kept */
     size_t latency_count, latency_capacity;
-    bool keep_latency; /* set by the caller */
+    bool keep_latency, stats; /* set by the caller; stats: the end comes with figures */
+    telemetry_log sensors;    /* with stats */
 } progress;
 
 /* The choices of an option for it, with '|' between. */

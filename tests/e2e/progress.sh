@@ -42,6 +42,25 @@ same "--quiet is quiet" "$(cat "$tmp/lines")" ""
 "$mona" enhance "$tmp/clip.mp4" -o "$tmp/out.mkv" --progress json --cpu mmx 2> "$tmp/lines"
 same "errors stay one line" "$? $(grep -c '^mona: --cpu' "$tmp/lines")" "1 1"
 
+# ---- figures at the end -------------------------------------------------------------------------------
+job --progress json --stats 2> "$tmp/lines"
+same "--stats: JSON ends with latency, steps and sensors" "$(python3 - "$tmp/lines" "$frames" <<'PYTHON'
+import json, sys
+end = [json.loads(line) for line in open(sys.argv[1])][-1]
+s = end['stats']
+late, t = s['latency'], s['telemetry']
+steps = {x['name']: x for x in s['steps']}
+print(late['iterations'] == int(sys.argv[2]) and 0 < late['min_ms'] <= late['p50_ms'] <= late['p99_ms'] <= late['max_ms'],
+    list(steps) == ['decode', 'upload', 'sr', 'denoise', 'encode'],
+    all(abs(x['share'] - x['ms'] * end['frames'] / 1000 / end['seconds']) < 0.05 and x['share'] <= 1.01 for x in steps.values()),
+    t['readings'] >= 2 and 0 < t['utilisation']['mean'] <= 1)
+PYTHON
+)" "True True True True"
+job --stats 2> "$tmp/lines"
+same "and elsewhere a table does" "$(grep -cE '^  (latency, ms +p50|decode +[0-9.]+ ms|sr +[0-9.]+ ms|denoise +[0-9.]+ ms|encode +[0-9.]+ ms|sensors +busy)' "$tmp/lines")" 6
+job 2> "$tmp/lines"
+same "unless nobody asks" "$(grep -c sensors "$tmp/lines")" 0
+
 # ---- damage is told while it happens ----------------------------------------------------------------
 if [ -n "$clips" ] && [ -z "$SANITIZE" ]; then
     "$mona" enhance "$clips/corrupted.mp4" -o "$tmp/damaged.mkv" --progress json --stages denoise --preset ultrafast 2> "$tmp/lines"
