@@ -31,48 +31,52 @@ typedef struct group {
     unsigned count;
     turnstile turns;         /* as many at once as the cores have room for */
     atomic_uint ready, done; /* streams that have warmed up; that have ended */
-    atomic_bool go, stop;
-    size_t resident; /* bytes the process grew by for all streams but the first */
+    atomic_bool stop;        /* one has failed */
+    uint64_t start;          /* when the first turn began */
+    size_t resident;         /* bytes the process grew by for all streams but the first */
 } group;
 
-static bool keep_going(const group *g, const stream *s, uint64_t start)
+static bool keep_going(const group *g, const stream *s)
 {
     const sampling *how = &g->job->how;
     const double seconds = how->seconds > 0 || how->iterations ? how->seconds : SECONDS;
     return !atomic_load(&g->stop) &&
            (!how->iterations || s->times.count < (size_t)how->iterations) &&
-           (seconds <= 0 || 1e-9 * (double)(clock_ns() - start) < seconds);
+           (seconds <= 0 || 1e-9 * (double)(clock_ns() - g->start) < seconds);
 }
 
 /* A frame's time is from when the stream has it until it is done, the wait for its turn included.
  */
-static bool take_turn(stream *s)
+static bool run_frame(stream *s, uint64_t begin)
 {
-    group *g = s->group;
-    const uint64_t begin = clock_ns();
-    turnstile_enter(&g->turns);
     const uint64_t turn = clock_ns();
-    const bool done = bench_session_run(&s->session, g->job->name);
-    turnstile_leave(&g->turns);
-    return done && samples_add(&s->times, 1e-6 * (double)(clock_ns() - begin)) &&
+    return bench_session_run(&s->session, s->group->job->name) &&
+           samples_add(&s->times, 1e-6 * (double)(clock_ns() - begin)) &&
            samples_add(&s->waits, 1e-6 * (double)(turn - begin));
 }
 
-/* All begin together, and the first to end ends all, so that none runs alone. */
+/* A stream asks for its next turn before it leaves this one, so that streams keep their order and
+ * none is ever more than a frame ahead. The last ticket is not used for a frame. */
 static void *run_stream(void *argument)
 {
     stream *s = argument;
     group *g = s->group;
-    const char *name = g->job->name;
     for (int i = 0; i < WARM_UP && !s->failed; i++)
-        s->failed = !bench_session_run(&s->session, name);
+        s->failed = !bench_session_run(&s->session, g->job->name);
+    uint64_t ticket = turnstile_draw(&g->turns), begin = 0;
     atomic_fetch_add(&g->ready, 1);
-    while (!atomic_load(&g->go))
-        usleep(1000);
-    const uint64_t start = clock_ns();
-    while (!s->failed && keep_going(g, s, start))
-        s->failed = !take_turn(s);
-    atomic_store(&g->stop, true);
+    for (bool more = true; more;) {
+        turnstile_enter(&g->turns, ticket);
+        more = !s->failed && keep_going(g, s);
+        if (more) {
+            s->failed = !run_frame(s, begin ? begin : g->start);
+            ticket = turnstile_draw(&g->turns);
+            begin = clock_ns();
+        }
+        if (s->failed)
+            atomic_store(&g->stop, true);
+        turnstile_leave(&g->turns);
+    }
     atomic_fetch_add(&g->done, 1);
     return NULL;
 }
@@ -121,6 +125,8 @@ static bool open_streams(group *g)
 static bool run_streams(group *g, samples *all)
 {
     bool done = true;
+    for (unsigned i = 0; i < g->turns.places; i++) /* nobody begins before all are there */
+        turnstile_enter(&g->turns, turnstile_draw(&g->turns));
     for (unsigned i = 0; i < g->count && done; i++) {
         stream *s = &g->streams[i];
         s->started = done = !pthread_create(&s->thread, NULL, run_stream, s);
@@ -132,9 +138,11 @@ static bool run_streams(group *g, samples *all)
     all->before = machine_now();
     telemetry_log_open(&all->sensors, g->job->config->device);
     atomic_store(&g->stop, !done);
-    atomic_store(&g->go, true);
+    g->start = clock_ns();
+    for (unsigned i = 0; i < g->turns.places; i++)
+        turnstile_leave(&g->turns);
     while (done && atomic_load(&g->done) < g->count) {
-        usleep(10000);
+        usleep(2000);
         telemetry_log_look(&all->sensors);
     }
     for (unsigned i = 0; i < g->count; i++) {

@@ -13,10 +13,17 @@ void turnstile_close(turnstile *t)
     pthread_mutex_destroy(&t->lock);
 }
 
-void turnstile_enter(turnstile *t)
+uint64_t turnstile_draw(turnstile *t)
 {
     pthread_mutex_lock(&t->lock);
     const uint64_t ticket = t->tickets++;
+    pthread_mutex_unlock(&t->lock);
+    return ticket;
+}
+
+void turnstile_enter(turnstile *t, uint64_t ticket)
+{
+    pthread_mutex_lock(&t->lock);
     while (ticket >= t->left + t->places)
         pthread_cond_wait(&t->moved, &t->lock);
     pthread_mutex_unlock(&t->lock);

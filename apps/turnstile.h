@@ -17,8 +17,10 @@ typedef struct turnstile {
 void turnstile_open(turnstile *t, unsigned places);
 void turnstile_close(turnstile *t);
 
-/* Draws a ticket and waits until all but places - 1 of the turns before it have ended. */
-void turnstile_enter(turnstile *t);
+/* Draws a ticket; every ticket must be used. */
+uint64_t turnstile_draw(turnstile *t);
+/* Waits until all but places - 1 of the turns before the ticket's have ended. */
+void turnstile_enter(turnstile *t, uint64_t ticket);
 void turnstile_leave(turnstile *t);
 
 #endif

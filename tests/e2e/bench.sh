@@ -123,16 +123,23 @@ planned = a['added_bytes'] + a['plane_bytes'] + a['plan_bytes']
 print('$SANITIZE' != '' or -8192 <= a['resident_bytes'] - planned <= 65536)" "$tmp/s.json"
 holds "no stream gets ahead" "
 counts = [x['iterations'] for x in a['each']]
-print(a['fairness'] == min(counts) / max(counts) >= 0.9 and a['at_once'] == 1 and
+print(a['fairness'] == 1 and counts == [20] * 4 and a['at_once'] == 1 and
     all(0 <= x['wait']['p50_ms'] < x['p50_ms'] for x in a['each']))" "$tmp/s.json"
 if [ -z "$SANITIZE" ]; then
-    # A p99 is made of a few frames. Load that comes and goes may hit one stream's more than another's, not every time.
+    # A p99 is made of a few frames; load that comes and goes may hit one stream's more than another's.
     for attempt in 1 2 3; do
-        $mona bench sr_x2_fast --size 960x540 --streams 4 -n 150 --json > "$tmp/f.json"
-        even=$(python3 -c "import json; a = json.load(open('$tmp/f.json')); print(a['fairness'] >= 0.9 and a['p99_fairness'] >= 0.9)")
-        [ "$even" = True ] && break
+        $mona bench sr_x2_fast --size 960x540 --streams 4 -n 120 --json > "$tmp/f.json"
+        even=$(python3 -c "import json; a = json.load(open('$tmp/f.json')); print(a['p99_fairness'] >= 0.9, a['others'] > 0.5)")
+        [ "${even% *}" = True ] && break
     done
-    same "four streams of 540p: frames and p99 within 10 % of each other (attempt $attempt)" "$even" True
+    holds "four streams of 540p make as many frames, of times within 10 % of each other's" "
+p50 = [x['p50_ms'] for x in a['each']]
+print({x['iterations'] for x in a['each']} == {120} and min(p50) >= 0.9 * max(p50))" "$tmp/f.json"
+    if [ "$even" = "False True" ]; then
+        skip "others keep the CPUs busy: p99 of streams differ by more than 10 %"
+    else
+        same "and so are their p99 (attempt $attempt)" "${even% *}" True
+    fi
 fi
 succeeds "one to three streams" sh -c "$run -n 9 --streams 1..3 --json > '$tmp/scan.json'"
 holds "have a row each, the last one's that of the result" "

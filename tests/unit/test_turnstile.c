@@ -27,7 +27,7 @@ static void *visit(void *argument)
 {
     visitor *v = argument;
     crowd *c = v->crowd;
-    turnstile_enter(&c->gate);
+    turnstile_enter(&c->gate, turnstile_draw(&c->gate));
     pthread_mutex_lock(&c->lock);
     c->order[c->count++] = v->number;
     c->inside++;
@@ -56,7 +56,7 @@ static void run_crowd(crowd *c, unsigned places)
     *c = (crowd){.lock = PTHREAD_MUTEX_INITIALIZER};
     turnstile_open(&c->gate, places);
     for (unsigned i = 0; i < places; i++)
-        turnstile_enter(&c->gate);
+        turnstile_enter(&c->gate, turnstile_draw(&c->gate));
     for (unsigned i = 0; i < THREADS; i++) {
         visitors[i] = (visitor){.crowd = c, .number = i};
         assert_int_equal(pthread_create(&visitors[i].thread, NULL, visit, &visitors[i]), 0);
