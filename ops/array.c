@@ -158,87 +158,90 @@ INLINE void read_wholes(int64_t *to, const uint8_t *from, ptrdiff_t step, uint32
             to[i] = whole_at(from + (ptrdiff_t)i * step, type);
 }
 
-/* Where a run begins, and how far apart its elements are. */
-typedef struct run {
-    const uint8_t *from;
-    ptrdiff_t step;
-    uint32_t count;
-} run;
-
-static run next_run(array_source from, array_walk *w, uint32_t most)
+void mona_array_read_reals(float *to, array_source from, int64_t at, int32_t stride, uint32_t count)
 {
-    const ptrdiff_t element = (ptrdiff_t)mona_type_size(from.type);
-    const run r = {from.data + w->at * element, w->dims ? w->stride[w->dims - 1] * element : 0,
-                   walk_run(w, most)};
-    walk_pass(w, r.count);
-    return r;
+    const ptrdiff_t element = (ptrdiff_t)mona_type_size(from.type), step = stride * element;
+    const uint8_t *data = from.data + at * element;
+    switch (from.type) {
+    case MONA_U8:
+        read_reals(to, data, step, count, MONA_U8);
+        break;
+    case MONA_S8:
+        read_reals(to, data, step, count, MONA_S8);
+        break;
+    case MONA_F16:
+        read_reals(to, data, step, count, MONA_F16);
+        break;
+    case MONA_F32:
+        read_reals(to, data, step, count, MONA_F32);
+        break;
+    case MONA_S32:
+        read_reals(to, data, step, count, MONA_S32);
+        break;
+    default: /* rare */
+        for (uint32_t i = 0; i < count; i++)
+            to[i] = real_at(data + (ptrdiff_t)i * step, from.type);
+        break;
+    }
+}
+
+void mona_array_read_wholes(int64_t *to, array_source from, int64_t at, int32_t stride,
+                            uint32_t count)
+{
+    const ptrdiff_t element = (ptrdiff_t)mona_type_size(from.type), step = stride * element;
+    const uint8_t *data = from.data + at * element;
+    switch (from.type) {
+    case MONA_U8:
+        read_wholes(to, data, step, count, MONA_U8);
+        break;
+    case MONA_S8:
+        read_wholes(to, data, step, count, MONA_S8);
+        break;
+    case MONA_S32:
+        read_wholes(to, data, step, count, MONA_S32);
+        break;
+    case MONA_S64:
+        read_wholes(to, data, step, count, MONA_S64);
+        break;
+    default:
+        for (uint32_t i = 0; i < count; i++)
+            to[i] = whole_at(data + (ptrdiff_t)i * step, from.type);
+        break;
+    }
+}
+
+static int32_t last_stride(const array_walk *w)
+{
+    return w->dims ? w->stride[w->dims - 1] : 0;
 }
 
 void mona_array_reals(float *to, array_source from, array_walk *w, uint32_t count)
 {
-    for (uint32_t done = 0; done < count;) {
-        const run r = next_run(from, w, count - done);
-        switch (from.type) {
-        case MONA_U8:
-            read_reals(to + done, r.from, r.step, r.count, MONA_U8);
-            break;
-        case MONA_S8:
-            read_reals(to + done, r.from, r.step, r.count, MONA_S8);
-            break;
-        case MONA_F16:
-            read_reals(to + done, r.from, r.step, r.count, MONA_F16);
-            break;
-        case MONA_U16:
-            read_reals(to + done, r.from, r.step, r.count, MONA_U16);
-            break;
-        case MONA_F32:
-            read_reals(to + done, r.from, r.step, r.count, MONA_F32);
-            break;
-        case MONA_S32:
-            read_reals(to + done, r.from, r.step, r.count, MONA_S32);
-            break;
-        default: /* rare */
-            for (uint32_t i = 0; i < r.count; i++)
-                to[done + i] = real_at(r.from + (ptrdiff_t)i * r.step, from.type);
-            break;
-        }
-        done += r.count;
+    for (uint32_t done = 0, run; done < count; done += run) {
+        run = walk_run(w, count - done);
+        mona_array_read_reals(to + done, from, w->at, last_stride(w), run);
+        walk_pass(w, run);
     }
 }
 
 void mona_array_wholes(int64_t *to, array_source from, array_walk *w, uint32_t count)
 {
-    for (uint32_t done = 0; done < count;) {
-        const run r = next_run(from, w, count - done);
-        switch (from.type) {
-        case MONA_U8:
-            read_wholes(to + done, r.from, r.step, r.count, MONA_U8);
-            break;
-        case MONA_S8:
-            read_wholes(to + done, r.from, r.step, r.count, MONA_S8);
-            break;
-        case MONA_S32:
-            read_wholes(to + done, r.from, r.step, r.count, MONA_S32);
-            break;
-        case MONA_S64:
-            read_wholes(to + done, r.from, r.step, r.count, MONA_S64);
-            break;
-        default:
-            for (uint32_t i = 0; i < r.count; i++)
-                to[done + i] = whole_at(r.from + (ptrdiff_t)i * r.step, from.type);
-            break;
-        }
-        done += r.count;
+    for (uint32_t done = 0, run; done < count; done += run) {
+        run = walk_run(w, count - done);
+        mona_array_read_wholes(to + done, from, w->at, last_stride(w), run);
+        walk_pass(w, run);
     }
 }
 
 const float *mona_array_view(float *room, array_source from, array_walk *w, uint32_t count)
 {
-    const bool beside = w->dims && w->stride[w->dims - 1] == 1;
-    if (from.type == MONA_F32 && beside && walk_run(w, count) == count)
-        return (const float *)(const void *)next_run(from, w, count).from;
-    mona_array_reals(room, from, w, count);
-    return room;
+    if (from.type != MONA_F32 || last_stride(w) != 1 || walk_run(w, count) < count) {
+        mona_array_reals(room, from, w, count);
+        return room;
+    }
+    const float *beside = (const float *)(const void *)from.data + w->at;
+    walk_pass(w, count);
+    return beside;
 }
 
 /* ---- writing ----------------------------------------------------------------------------------

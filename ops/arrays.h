@@ -77,6 +77,11 @@ static inline array_source source_of(const mona_array_call *call, uint32_t i)
     return (array_source){call->input[i], call->bound->input[i].type};
 }
 
+/* count elements as numbers, from element `at` on, so far apart. */
+void mona_array_read_reals(float *to, array_source from, int64_t at, int32_t stride,
+                           uint32_t count);
+void mona_array_read_wholes(int64_t *to, array_source from, int64_t at, int32_t stride,
+                            uint32_t count);
 /* The next count elements of a walk as numbers. */
 void mona_array_reals(float *to, array_source from, array_walk *walk, uint32_t count);
 void mona_array_wholes(int64_t *to, array_source from, array_walk *walk, uint32_t count);

@@ -13,4 +13,9 @@ const mona_op_class *const mona_ops[MONA_OP_COUNT] = {
     [MONA_OP_AVERAGE_POOL] = &mona_op_average_pool,
     [MONA_OP_ARRAY_MAP] = &mona_op_array_map,
     [MONA_OP_ARRAY_PICK] = &mona_op_array_pick,
+    [MONA_OP_ARRAY_REDUCE] = &mona_op_array_reduce,
+    [MONA_OP_ARRAY_MATMUL] = &mona_op_array_matmul,
+    [MONA_OP_ARRAY_WINDOW] = &mona_op_array_window,
+    [MONA_OP_ARRAY_RESAMPLE] = &mona_op_array_resample,
+    [MONA_OP_ARRAY_GATHER] = &mona_op_array_gather,
 };
