@@ -25,6 +25,7 @@ typedef struct batch {
     char **argv;
     const char *const *operands;
     const char *folder;
+    bool recursive;
     char **inputs, **outputs; /* owned */
     size_t count;
     cJSON *results;
@@ -47,10 +48,9 @@ static const char *base_name(const char *path)
 }
 
 /* FOLDER/NAME, with .mkv for its suffix where mona writes no such files. Owned by the caller. */
-static char *name_output(const char *folder, const char *input)
+static char *name_output(const char *folder, const char *name)
 {
     pipeline_error unused = {0};
-    const char *name = base_name(input);
     size_t length = strlen(name), bytes = strlen(folder) + length + 8;
     const char *suffix = strrchr(name, '.');
     bool known = still_can_write(name) || mux_format(name, NULL, &unused);
@@ -63,7 +63,8 @@ static char *name_output(const char *folder, const char *input)
     return path;
 }
 
-static bool add(batch *b, const char *input)
+/* name: below the results' folder. */
+static bool add_as(batch *b, const char *input, const char *name)
 {
     char **inputs = realloc(b->inputs, (b->count + 1) * sizeof *inputs);
     if (inputs)
@@ -74,28 +75,60 @@ static bool add(batch *b, const char *input)
     if (!inputs || !outputs)
         return false;
     inputs[b->count] = strdup(input);
-    outputs[b->count] = name_output(b->folder, input);
+    outputs[b->count] = name_output(b->folder, name);
     return inputs[b->count] && outputs[b->count++];
 }
 
-/* A name of a video or a picture, by its suffix. */
-static int looks_like_media(const struct dirent *entry)
+static bool add(batch *b, const char *input)
 {
-    const AVOutputFormat *format = av_guess_format(NULL, entry->d_name, NULL);
-    return entry->d_name[0] != '.' && format && format->video_codec != AV_CODEC_ID_NONE;
+    return add_as(b, input, base_name(input));
 }
 
-static bool add_folder(batch *b, const char *folder)
+/* A name of a video or a picture, by its suffix. */
+static bool looks_like_media(const char *name)
+{
+    const AVOutputFormat *format = av_guess_format(NULL, name, NULL);
+    return format && format->video_codec != AV_CODEC_ID_NONE;
+}
+
+static int is_shown(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+static bool is_results(const batch *b, const struct stat *folder)
+{
+    struct stat results;
+    return !stat(b->folder, &results) && results.st_dev == folder->st_dev &&
+           results.st_ino == folder->st_ino;
+}
+
+static bool add_folder(batch *b, const char *folder, const char *name);
+
+/* What is in a folder: path, which is called name below the operand. */
+static bool add_entry(batch *b, const char *path, const char *name)
+{
+    struct stat status;
+    if (lstat(path, &status))
+        return true;
+    /* A folder that is a link may lead round in circles. */
+    if (S_ISDIR(status.st_mode))
+        return !b->recursive || is_results(b, &status) || add_folder(b, path, name);
+    return stat(path, &status) || !S_ISREG(status.st_mode) || !looks_like_media(name) ||
+           add_as(b, path, name);
+}
+
+static bool add_folder(batch *b, const char *folder, const char *name)
 {
     struct dirent **entries;
-    int count = scandir(folder, &entries, looks_like_media, alphasort);
+    int count = scandir(folder, &entries, is_shown, alphasort);
     bool good = count >= 0;
     for (int i = 0; i < count; i++) {
-        char path[4096];
-        struct stat status;
-        int length = snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
-        if (good && length < (int)sizeof path && !stat(path, &status) && S_ISREG(status.st_mode))
-            good = add(b, path);
+        char path[4096], below[4096];
+        const int length = snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
+        snprintf(below, sizeof below, "%s%s%s", name, *name ? "/" : "", entries[i]->d_name);
+        if (good && length < (int)sizeof path)
+            good = add_entry(b, path, below);
         free(entries[i]);
     }
     if (count >= 0)
@@ -121,7 +154,7 @@ static bool add_operand(batch *b, const char *operand)
     struct stat status;
     if (stat(operand, &status))
         return add_pattern(b, operand);
-    return S_ISDIR(status.st_mode) ? add_folder(b, operand) : add(b, operand);
+    return S_ISDIR(status.st_mode) ? add_folder(b, operand, "") : add(b, operand);
 }
 
 /* Two inputs must not become one output. */
@@ -139,6 +172,19 @@ static bool check_names(const batch *b)
 
 /* ---- one file ------------------------------------------------------------------------------- */
 
+/* The folders that output, which is in the results' folder, lies in. */
+static bool make_folders(const batch *b, char *output)
+{
+    for (char *slash = output + strlen(b->folder); (slash = strchr(slash + 1, '/'));) {
+        *slash = 0;
+        const bool made = !mkdir(output, 0777) || errno == EEXIST;
+        *slash = '/';
+        if (!made)
+            return false;
+    }
+    return true;
+}
+
 /* The arguments for file i; what is NULL-terminated is owned by the caller, the strings are not. */
 static char **arguments_for(const batch *b, size_t i)
 {
@@ -153,7 +199,8 @@ static char **arguments_for(const batch *b, size_t i)
             operand++;
         if (!strcmp(b->argv[k], "--out-dir"))
             k++;
-        else if (!*operand && strncmp(b->argv[k], "--out-dir=", 10) && strcmp(b->argv[k], "--"))
+        else if (!*operand && strncmp(b->argv[k], "--out-dir=", 10) &&
+                 strcmp(b->argv[k], "--recursive") && strcmp(b->argv[k], "--"))
             to[n++] = b->argv[k];
     }
     to[n++] = "-i";
@@ -180,7 +227,7 @@ static int run_one(const batch *b, size_t i, char *last, size_t size)
 {
     int ends[2], status;
     char **arguments = arguments_for(b, i);
-    if (!arguments || pipe(ends)) {
+    if (!arguments || !make_folders(b, b->outputs[i]) || pipe(ends)) {
         free(arguments);
         snprintf(last, size, "no process could be started");
         return EXIT_FAILED;
@@ -261,9 +308,11 @@ static int prepare(batch *b)
     return b->results && check_names(b) ? EXIT_SUCCESS : EXIT_FAILED;
 }
 
-int batch_run(int argc, char **argv, const char *const *operands, const char *folder)
+int batch_run(int argc, char **argv, const char *const *operands, const char *folder,
+              bool recursive)
 {
-    batch b = {.argc = argc, .argv = argv, .operands = operands, .folder = folder};
+    batch b = {
+        .argc = argc, .argv = argv, .operands = operands, .folder = folder, .recursive = recursive};
     signal(SIGINT, on_signal);
     signal(SIGTERM, on_signal);
     int status = prepare(&b);

@@ -33,7 +33,7 @@ typedef struct arguments {
     const char *threads;
     long strip_rows, frames;
     double start, crf;
-    bool resume;
+    bool resume, recursive;
     long segment_frames;
     bool match_bitrate, drop_unsupported, quiet, stats;
 } arguments;
@@ -69,6 +69,10 @@ static options_result parse(arguments *a, int argc, char **argv)
         return result;
     if (a->out_dir)
         return check_batch(a);
+    if (a->recursive) {
+        cli_fail(0, "enhance: --recursive is for folders and --out-dir");
+        return OPTIONS_BAD;
+    }
     const char *const *operands = a->operands;
     if (operands[0] && (a->input || operands[1])) {
         cli_fail(0, "enhance: expected one input or --out-dir, found %s and %s%s", operands[0],
@@ -213,7 +217,7 @@ static int enhance(int argc, char **argv)
     if (result != OPTIONS_RUN)
         return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
     if (a.out_dir)
-        return batch_run(argc, argv, a.operands, a.out_dir);
+        return batch_run(argc, argv, a.operands, a.out_dir, a.recursive);
 
     progress shown = progress_begin(a.quiet, a.progress);
     shown.stats = a.stats;
@@ -282,6 +286,8 @@ static const option options[] = {
     {"--out-dir", NULL, OPTION_FILE, offsetof(arguments, out_dir), "FOLDER", files,
      .help =
          "enhance many files, folders or 'patterns*' into it; manifest.json says how each went"},
+    {"--recursive", NULL, OPTION_FLAG, offsetof(arguments, recursive), NULL, files,
+     .help = "with --out-dir: folders in folders too, which keep their names there"},
     {"--format", "-f", OPTION_STRING, offsetof(arguments, format), "NAME", files,
      .help = "container of the output (default by its name; y4m on standard output)",
      .values = "mp4 mov matroska webm avi mpegts nut y4m rawvideo"},

@@ -40,6 +40,25 @@ same "pictures of a sequence keep their names" "$? $(cd "$tmp/larger" && find . 
     "0 ./frame_001.png ./frame_002.png ./frame_003.png "
 same "and are larger" "$(ffprobe -v error -show_entries stream=width,height -of csv=p=0 "$tmp/larger/frame_002.png")" 96,56
 
+# Folders in folders: only if asked for, in folders of the same names; not the results themselves.
+mkdir -p "$tmp/tree/one/two" "$tmp/tree/.hidden"
+cp "$tmp/in/a.mp4" "$tmp/tree/top.mp4"
+cp "$tmp/in/a.mp4" "$tmp/tree/one/a.mp4"
+cp "$tmp/in/b.mkv" "$tmp/tree/one/two/a.mkv"
+cp "$tmp/in/a.mp4" "$tmp/tree/.hidden/a.mp4"
+ln -s .. "$tmp/tree/one/round"
+enhance "$tmp/tree" --out-dir "$tmp/flat" --stages sr --preset ultrafast
+same "a folder's folders are left alone" "$? $(cd "$tmp/flat" && find . -type f | sort | tr '\n' ' ')" "0 ./manifest.json ./top.mp4 "
+for time in first second; do
+    enhance "$tmp/tree" --out-dir "$tmp/tree/done" --recursive --stages sr --preset ultrafast
+    same "--recursive: every folder's, the $time time" "$? $(cd "$tmp/tree/done" && find . -type f | sort | tr '\n' ' ')" \
+        "0 ./manifest.json ./one/a.mp4 ./one/two/a.mkv ./top.mp4 "
+done
+same "--recursive: all in the manifest" "$(manifest '[(x["output"].split("/done/")[1], x["result"]) for x in m]' "$tmp/tree/done")" \
+    "[('one/a.mp4', 'done'), ('one/two/a.mkv', 'done'), ('top.mp4', 'done')]"
+enhance "$tmp/in/a.mp4" -o "$tmp/x.mp4" --recursive
+same "--recursive without --out-dir is refused" "$? $(grep -c -- '--recursive is for' "$tmp/log")" "2 1"
+
 cp "$tmp/in/a.mp4" "$tmp/bad/a.mp4"
 enhance "$tmp/in" "$tmp/bad" --out-dir "$tmp/two"
 same "two inputs that would become one output are refused" "$? $(grep -c 'would both become' "$tmp/log") $(find "$tmp/two" -type f)" "1 1 "
