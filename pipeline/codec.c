@@ -51,10 +51,24 @@ bool codec_fits(const codec *c, const AVOutputFormat *format)
     return avformat_query_codec(format, c->id, FF_COMPLIANCE_EXPERIMENTAL) == 1;
 }
 
-const codec *codec_for(const AVOutputFormat *format)
+bool codec_takes(const codec *c, enum AVPixelFormat pix_fmt)
 {
-    for (int i = 0; i < CODEC_COUNT; i++)
-        if (codec_fits(&codecs[i], format))
+    const AVCodec *libav = avcodec_find_encoder_by_name(c->encoder);
+    const enum AVPixelFormat *known = libav ? libav->pix_fmts : NULL;
+    while (known && *known != AV_PIX_FMT_NONE && *known != pix_fmt)
+        known++;
+    return !known || *known == pix_fmt;
+}
+
+const codec *codec_for(const AVOutputFormat *format, enum AVPixelFormat pix_fmt)
+{
+    const codec *first = NULL;
+    for (int i = 0; i < CODEC_COUNT; i++) {
+        if (!codec_fits(&codecs[i], format))
+            continue;
+        if (pix_fmt == AV_PIX_FMT_NONE || codec_takes(&codecs[i], pix_fmt))
             return &codecs[i];
-    return NULL;
+        first = first ? first : &codecs[i];
+    }
+    return first;
 }

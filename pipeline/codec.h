@@ -27,8 +27,11 @@ typedef struct codec {
 /* NULL: there is none of that name. */
 const codec *codec_find(const char *name);
 
-/* The codec for a container when -c does not say: the first one it holds; NULL: it holds none. */
-const codec *codec_for(const AVOutputFormat *format);
+/* The codec for a container when -c does not say: the first one it holds that holds the pixel
+ * format, else (or with AV_PIX_FMT_NONE) the first one it holds; NULL: it holds none. */
+const codec *codec_for(const AVOutputFormat *format, enum AVPixelFormat pix_fmt);
+
+bool codec_takes(const codec *c, enum AVPixelFormat pix_fmt);
 
 bool codec_fits(const codec *c, const AVOutputFormat *format);
 

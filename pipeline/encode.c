@@ -109,10 +109,7 @@ static bool check_picture(const AVCodec *libav, const codec *c, const encoder_se
                           pipeline_error *error)
 {
     const char *name = av_get_pix_fmt_name(s->pix_fmt);
-    bool known = !libav->pix_fmts;
-    for (const enum AVPixelFormat *f = libav->pix_fmts; !known && *f != AV_PIX_FMT_NONE; f++)
-        known = *f == s->pix_fmt;
-    if (!known)
+    if (libav->pix_fmts && !codec_takes(c, s->pix_fmt))
         return pipeline_fail(error, "%s (%s) cannot hold %s; -c ffv1 would", c->name, c->encoder,
                              name ? name : "this pixel format");
     /* libav's FFV1 loses samples at the edges of chroma that is a quarter and has no whole number.

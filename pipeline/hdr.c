@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <libavutil/mastering_display_metadata.h>
+#include <libavutil/pixdesc.h>
 
 #include "picture_writer.h"
 
@@ -134,6 +135,7 @@ static const char *lost_property(const AVOutputFormat *format, const codec *c,
 {
     static const char *const describing[] = {"matroska", "webm", "mp4", "mov", "ipod", NULL};
     static const char *const siting[] = {"matroska", "webm", NULL};
+    static const char *const beside[] = {"matroska", "webm", NULL}; /* alpha beside the frame */
     const AVCodecParameters *p = video->codecpar;
     const bool h26x = c->id == AV_CODEC_ID_H264 || c->id == AV_CODEC_ID_HEVC;
     const bool says = h26x || c->id == AV_CODEC_ID_AV1 || is_one_of(format, describing);
@@ -143,6 +145,9 @@ static const char *lost_property(const AVOutputFormat *format, const codec *c,
         at == AVCHROMA_LOC_UNSPECIFIED || at == AVCHROMA_LOC_LEFT || at == AVCHROMA_LOC_CENTER;
     const bool sited = h26x || (c->id == AV_CODEC_ID_AV1 && at == AVCHROMA_LOC_TOPLEFT) ||
                        is_one_of(format, siting);
+    if (c->id == AV_CODEC_ID_VP9 && !is_one_of(format, beside) &&
+        av_pix_fmt_desc_get(p->format)->flags & AV_PIX_FMT_FLAG_ALPHA)
+        return "alpha";
     if (is_dynamic(video, first))
         return "HDR metadata of every frame (HDR10+ or Dolby Vision)";
     if (picture_writer_is(format))

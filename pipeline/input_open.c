@@ -149,10 +149,23 @@ bool input_check_video(const input *in, pipeline_error *error)
     return true;
 }
 
+/* libav's own decoders of VP8 and VP9 leave out the alpha that Matroska keeps beside them. */
+static const AVCodec *find_decoder(const AVStream *video)
+{
+    const enum AVCodecID id = video->codecpar->codec_id;
+    const AVDictionaryEntry *alpha = av_dict_get(video->metadata, "alpha_mode", NULL, 0);
+    const AVCodec *whole = NULL;
+    if (alpha && !strcmp(alpha->value, "1"))
+        whole = avcodec_find_decoder_by_name(id == AV_CODEC_ID_VP8   ? "libvpx"
+                                             : id == AV_CODEC_ID_VP9 ? "libvpx-vp9"
+                                                                     : "");
+    return whole ? whole : avcodec_find_decoder(id);
+}
+
 static bool open_decoder(input *in, unsigned threads, pipeline_error *error)
 {
     const AVCodecParameters *video = in->video->codecpar;
-    const AVCodec *codec = avcodec_find_decoder(video->codec_id);
+    const AVCodec *codec = find_decoder(in->video);
     if (!codec)
         return pipeline_fail(error, "%s: no decoder for %s", in->path,
                              avcodec_get_name(video->codec_id));

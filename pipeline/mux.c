@@ -29,7 +29,7 @@ const AVOutputFormat *mux_format(const char *path, const char *name, pipeline_er
     const AVOutputFormat *format = av_guess_format(wanted, wanted ? NULL : path, NULL);
     if (!format && wanted && snprintf(file, sizeof file, "x.%s", wanted) < (int)sizeof file)
         format = av_guess_format(NULL, file, NULL);
-    if (format && !(format->flags & AVFMT_NOFILE) && codec_for(format))
+    if (format && !(format->flags & AVFMT_NOFILE) && codec_for(format, AV_PIX_FMT_NONE))
         return format;
     if (name)
         pipeline_fail(

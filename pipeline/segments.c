@@ -11,13 +11,15 @@
 #include <unistd.h>
 
 static const char journal_name[] = "journal";
-static const char heading[] = "mona resume 1 ";
+static const char heading[] = "mona resume 2 ";
 
-/* What stands before the bytes of a packet. */
+/* What stands before the bytes of a packet, and after them those of its alpha, if it has one. */
 typedef struct record {
     int64_t pts, dts, duration;
-    int32_t flags, size;
+    int32_t flags, size, alpha_size, zero;
 } record;
+
+static const enum AVPacketSideDataType alpha_type = AV_PKT_DATA_MATROSKA_BLOCKADDITIONAL;
 
 /* ---- names ---------------------------------------------------------------------------------- */
 
@@ -161,11 +163,20 @@ static bool begin(segments *s, pipeline_error *error)
 
 bool segments_write(segments *s, const AVPacket *packet, pipeline_error *error)
 {
-    const record r = {packet->pts, packet->dts, packet->duration, packet->flags, packet->size};
+    size_t alpha_size = 0;
+    const uint8_t *alpha = av_packet_get_side_data(packet, alpha_type, &alpha_size);
+    const record r = {packet->pts,
+                      packet->dts,
+                      packet->duration,
+                      packet->flags,
+                      packet->size,
+                      (int32_t)alpha_size,
+                      0};
     if (!s->file && !begin(s, error))
         return false;
     return (fwrite(&r, sizeof r, 1, s->file) == 1 &&
-            fwrite(packet->data, 1, (size_t)packet->size, s->file) == (size_t)packet->size) ||
+            fwrite(packet->data, 1, (size_t)packet->size, s->file) == (size_t)packet->size &&
+            (!alpha || fwrite(alpha, 1, alpha_size, s->file) == alpha_size)) ||
            fail_at(s, "written", error);
 }
 
@@ -216,7 +227,12 @@ static bool take_packet(segments *s, const record *r, AVPacket *packet, pipeline
     packet->dts = r->dts;
     packet->duration = r->duration;
     packet->flags = r->flags;
-    return fread(packet->data, 1, (size_t)r->size, s->file) == (size_t)r->size ||
+    uint8_t *alpha = NULL;
+    if (r->alpha_size > 0 && r->alpha_size < INT_MAX / 2)
+        alpha = av_packet_new_side_data(packet, alpha_type, (size_t)r->alpha_size);
+    return (fread(packet->data, 1, (size_t)r->size, s->file) == (size_t)r->size &&
+            (!r->alpha_size || (alpha && fread(alpha, 1, (size_t)r->alpha_size, s->file) ==
+                                             (size_t)r->alpha_size))) ||
            pipeline_fail(error, "%s: segment %u ends within a packet", s->folder, s->reading);
 }
 

@@ -244,6 +244,16 @@ static bool check_space(const video *v, const encoder_settings *e, pipeline_erro
                        error);
 }
 
+static const codec *choose_codec(const video *v, const AVOutputFormat *format,
+                                 enum AVPixelFormat pix_fmt)
+{
+    const codec *chosen = codec_for(format, pix_fmt);
+    if (chosen != codec_for(format, AV_PIX_FMT_NONE))
+        pipeline_note(&v->settings->notes, "%s: -c %s, which holds %s", v->settings->output,
+                      chosen->name, pixels_name(pix_fmt));
+    return chosen;
+}
+
 static bool open_output(video *v, const AVOutputFormat *format, const input_settings *input,
                         pipeline_error *error)
 {
@@ -265,7 +275,7 @@ static bool open_output(video *v, const AVOutputFormat *format, const input_sett
         if (!wrap_output(v, i))
             return pipeline_fail(error, "out of memory");
     if (!settings.choice.codec)
-        settings.choice.codec = codec_for(format);
+        settings.choice.codec = choose_codec(v, format, settings.pix_fmt);
     if (!codec_fits(settings.choice.codec, format))
         return pipeline_fail(error, "%s: %s cannot hold %s; .mkv holds every codec of mona's",
                              s->output, format->name, settings.choice.codec->name);
@@ -334,7 +344,8 @@ static bool open_all(video *v, pipeline_error *error)
                             .stop_on_error = s->stop_on_error,
                             .notes = &s->notes};
     if (format)
-        input.chroma = chroma_for(s->encoder.codec ? s->encoder.codec : codec_for(format));
+        input.chroma =
+            chroma_for(s->encoder.codec ? s->encoder.codec : codec_for(format, AV_PIX_FMT_NONE));
     if (!format || !input_open(&v->in, &input, error))
         return false;
     stage.siting = pixels_siting(v->in.video->codecpar->chroma_location);

@@ -42,6 +42,27 @@ else
     same "the refusal names both" "$(grep -c 'webm cannot hold h264' "$tmp/log")" 1
 fi
 
+# ---- alpha --------------------------------------------------------------------------------------
+# WebM keeps it beside the frames, where only libvpx's decoder looks.
+ffmpeg -v error -i "$tmp/in.mp4" -vf "scale=64:36,format=yuva420p,geq=lum='lum(X,Y)':cb=128:cr=128:a='4*X'" -c:v libvpx-vp9 \
+    -lossless 1 "$tmp/alpha.webm"
+# Means of the alpha of every frame.
+alpha_of() {
+    ffmpeg -v error -c:v libvpx-vp9 -i "$1" -vf alphaextract,scale=1:1:flags=area -f rawvideo -pix_fmt gray - | od -An -v -tu1 -w1 |
+        awk '{ print ($1 > 120 && $1 < 135 ? "half" : $1) }' | sort | uniq -c | tr -s ' ' | tr '\n' ' '
+}
+same "the test file has alpha" "$(alpha_of "$tmp/alpha.webm")" " 12 half "
+for out in alpha_out.webm alpha_out.mkv; do
+    enhance "$tmp/alpha.webm" -o "$tmp/$out"
+    same "alpha of VP9 stays in $out" "$? $(alpha_of "$tmp/$out")" "0  12 half "
+done
+enhance "$tmp/alpha.webm" -o "$tmp/alpha_parts.webm" --resume --segment 5
+same "alpha of VP9 stays in a run of segments" "$? $(alpha_of "$tmp/alpha_parts.webm")" "0  12 half "
+enhance "$tmp/alpha.webm" -o "$tmp/alpha_lost.mp4"
+same "alpha of VP9 that MP4 would lose is refused" "$? $(grep -c 'vp9 as mp4 does not keep the video.s alpha; .mkv would' "$tmp/log") $(find "$tmp" -name 'alpha_lost*')" "1 1 "
+enhance "$tmp/alpha.webm" -o "$tmp/alpha_lost.mp4" -c h264
+same "and so is what has none" "$? $(grep -c 'h264 (libx264) cannot hold yuva420p' "$tmp/log") $(find "$tmp" -name 'alpha_lost*')" "1 1 "
+
 # ---- options ------------------------------------------------------------------------------------
 enhance "$tmp/in.mp4" -o "$tmp/gop.mkv" -e g=3 -e bf=0
 same "-e g=3 puts a key frame every third" "$(ffprobe -v error -select_streams v:0 -show_entries packet=flags \
