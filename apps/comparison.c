@@ -18,20 +18,24 @@ static void free_view(comparison_view *v)
     av_packet_free(&v->b);
 }
 
-static AVPacket *picture_of(const AVFrame *frame, int width, int height, pipeline_error *error)
+/* The frame at the size of b's, turned as b is. */
+static AVPacket *picture_of(const AVFrame *frame, const compare_side *b, pipeline_error *error)
 {
-    AVFrame *rgb = snapshot_convert(frame, width, height, AV_PIX_FMT_RGB24, error);
-    AVPacket *packet = rgb ? snapshot_encode(rgb, SNAPSHOT_JPEG, error) : NULL;
+    AVFrame *rgb = snapshot_convert(frame, b->width, b->height, AV_PIX_FMT_RGB24, error);
+    AVPacket *packet = rgb && upright_turn(rgb, b->turn, error)
+                           ? snapshot_encode(rgb, SNAPSHOT_JPEG, error)
+                           : NULL;
     av_frame_free(&rgb);
     return packet;
 }
 
-static bool take_view(comparison_view *v, const compare_pair *pair, pipeline_error *error)
+static bool take_view(comparison_view *v, const compare_side *b, const compare_pair *pair,
+                      pipeline_error *error)
 {
     free_view(v);
     *v = (comparison_view){.frame = pair->index, .time = pair->time};
-    v->a = picture_of(pair->a, pair->b->width, pair->b->height, error);
-    v->b = v->a ? picture_of(pair->b, pair->b->width, pair->b->height, error) : NULL;
+    v->a = picture_of(pair->a, b, error);
+    v->b = v->a ? picture_of(pair->b, b, error) : NULL;
     return v->b;
 }
 
@@ -53,7 +57,7 @@ static bool take_spread_view(comparison_log *log, const compare_pair *pair, pipe
         if (pair->index % log->spacing)
             return true;
     }
-    return take_view(&log->views[log->spread++], pair, error);
+    return take_view(&log->views[log->spread++], &log->result.b, pair, error);
 }
 
 static bool grow(comparison_log *log)
@@ -83,7 +87,7 @@ static bool take_pair(void *context, const compare_pair *pair, pipeline_error *e
         return true;
     const bool worst = r->rows[QUALITY_ALL].worst_mse_frame == pair->index;
     return take_spread_view(log, pair, error) &&
-           (!worst || take_view(&log->views[COMPARISON_SPREAD], pair, error));
+           (!worst || take_view(&log->views[COMPARISON_SPREAD], &r->b, pair, error));
 }
 
 bool comparison_run(comparison_log *log, compare_settings settings)

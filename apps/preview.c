@@ -11,19 +11,22 @@
 #include "report.h"
 #include "save.h"
 #include "trial.h"
+#include "pipeline/upright.h"
 
 #define MIB (1024.0 * 1024.0)
 
 /* ---- before and after in one picture --------------------------------------------------------- */
 
-/* The first frame of a file from start on, as it is when size is NULL, else of size's size. */
-static AVFrame *first_frame(const char *path, double start, const AVFrame *size,
+/* The first frame of a file from start on, as it is when size is NULL, else of size's size. turn:
+ * how players turn it. */
+static AVFrame *first_frame(const char *path, double start, const AVFrame *size, upright *turn,
                             pipeline_error *error)
 {
     footage f;
     AVFrame *frame = NULL;
     if (footage_open(&f, path, start, error)) {
         const footage_result found = footage_next(&f, error);
+        *turn = upright_of(f.video);
         if (found == FOOTAGE_FRAME)
             frame =
                 snapshot_convert(f.frame, size ? size->width : f.frame->width,
@@ -38,10 +41,11 @@ static AVFrame *first_frame(const char *path, double start, const AVFrame *size,
 static bool write_halves(const enhance_settings *s, const trial *t)
 {
     pipeline_error error = {0};
-    AVFrame *after = first_frame(t->result, 0, NULL, &error);
-    AVFrame *before = after ? first_frame(s->input, s->start, after, &error) : NULL;
+    upright turn;
+    AVFrame *after = first_frame(t->result, 0, NULL, &turn, &error);
+    AVFrame *before = after ? first_frame(s->input, s->start, after, &turn, &error) : NULL;
     AVPacket *png = NULL;
-    if (before) {
+    if (before && upright_turn(before, turn, &error) && upright_turn(after, turn, &error)) {
         snapshot_halves(before, after);
         png = snapshot_encode(after, SNAPSHOT_PNG, &error);
     }

@@ -9,6 +9,7 @@
 #include "error.h"
 #include "footage.h"
 #include "quality.h"
+#include "upright.h"
 
 typedef struct compare_pair {
     uint64_t index;       /* from 0 */
@@ -33,6 +34,7 @@ typedef struct compare_side {
     char codec[32];
     double rate;        /* frames a second; 0: unknown */
     AVRational aspect;  /* of its pixels */
+    upright turn;       /* how players turn its frames; the frames compared are not turned */
     int64_t file_bytes; /* 0: unknown */
 } compare_side;
 

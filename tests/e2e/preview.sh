@@ -32,6 +32,16 @@ least "its right half is the frame of the whole run" "$right" 45
 same "which the left half is not" "$(echo "$other" | awk '{ print ($1 < 40) }')" 1
 same "no temporary folder is left" "$(ls "$tmp/scratch")" ""
 
+# Phones turn a film by a word beside it, and so must whoever shows it. ffmpeg does.
+for rotate in 90 180 270; do
+    ffmpeg -v error -y -i "$tmp/clip.mp4" -c copy -metadata:s:v rotate=$rotate "$tmp/turned.mp4"
+    "$mona" enhance "$tmp/turned.mp4" -o "$tmp/turned.png" --preview "$time" --stages sr 2> "$tmp/log" || not_ok "turned" "$(cat "$tmp/log")"
+    case $rotate in 180) size=644:364 half=320:364:0:0 ;; *) size=364:644 half=180:644:0:0 ;; esac
+    same "turned by $rotate: as players show it" "$(ffprobe -v error -show_entries stream=width,height -of csv=p=0 "$tmp/turned.png" | tr , :)" $size
+    ffmpeg -v error -y -i "$tmp/turned.mp4" -vf "select=eq(n\\,5),scale=$size:$accurate,format=rgb24" -frames:v 1 "$tmp/upright.png"
+    least "turned by $rotate: that way up" "$(part "$tmp/turned.png" "$tmp/upright.png" $half)" 38
+done
+
 # $1: name, $2: status, $3: pattern, rest: arguments
 refused() {
     name=$1 status=$2 pattern=$3

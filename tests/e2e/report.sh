@@ -31,6 +31,15 @@ ffmpeg -v error -i "$tmp/b.mp4" -frames:v 1 "$tmp/a.png"
 succeeds "a page of pictures, one enlarged" sh -c "ffmpeg -v error -i '$tmp/scene.y4m' -frames:v 1 '$tmp/b.png' &&
     '$mona' compare '$tmp/a.png' '$tmp/b.png' --scale --html '$tmp/picture.html'"
 look_at "pictures" "$tmp/picture.html"
+ffmpeg -v error -i "$tmp/b.mp4" -c copy -metadata:s:v rotate=90 "$tmp/turned.mp4"
+succeeds "a page of a film that players turn" "$mona" compare "$tmp/turned.mp4" "$tmp/turned.mp4" --html "$tmp/turned.html"
+sides() {
+    sed -n 's/.*<script type="application\/json" id="data">\(.*\)<\/script>/\1/p' "$1" |
+        python3 -c 'import json, sys; d = json.load(sys.stdin); print(d["width"], d["height"], "")'
+}
+same "it is turned in the page" "$(sides "$tmp/turned.html")" "$(sides "$tmp/same.html" | awk '{ print $2, $1, "" }')"
+grep -o 'data:image/jpeg;base64,[^"]*' "$tmp/turned.html" | head -n 1 | cut -d, -f2 | base64 -d > "$tmp/turned.jpg"
+same "and so are its pictures" "$(ffprobe -v error -show_entries stream=width,height -of csv=p=0 "$tmp/turned.jpg" | tr , ' ') " "$(sides "$tmp/turned.html")"
 "$mona" compare "$tmp/b.mp4" "$tmp/b.mp4" --html "$tmp/none/page.html" > /dev/null 2> "$tmp/log"
 same "a page that cannot be written" "$? $(grep -c '^mona: .*No such file' "$tmp/log")" "1 1"
 
