@@ -34,8 +34,9 @@ static cJSON *describe(const operator_row *row)
     cJSON_AddStringToObject(entry, "operator", row->name);
     cJSON_AddNumberToObject(entry, "since", (double)row->since);
     cJSON_AddStringToObject(entry, "inputs", inputs);
-    cJSON_AddStringToObject(entry, "engine", row->import ? row->engine : "");
+    cJSON_AddStringToObject(entry, "maps", row->import ? row->maps : "");
     cJSON_AddStringToObject(entry, "precisions", row->import ? "fp16, int8" : "");
+    cJSON_AddStringToObject(entry, "arrays", row->array ? row->arrays : "");
     cJSON_AddStringToObject(entry, "types", types);
     return entry;
 }
@@ -45,7 +46,7 @@ static cJSON *operators(bool engine)
     cJSON *list = cJSON_CreateArray();
     const operator_row *row;
     for (size_t i = 0; (row = operator_at(i)); i++)
-        if (row->import || !engine)
+        if (row->import || row->array || !engine)
             cJSON_AddItemToArray(list, describe(row));
     return list;
 }
@@ -67,8 +68,8 @@ static cJSON *fusion_rules(void)
 
 static int run(int argc, char **argv)
 {
-    static const char *const keys[] = {"operator", "since",      "inputs",
-                                       "engine",   "precisions", "types"};
+    static const char *const keys[] = {"operator",   "since",  "inputs", "maps",
+                                       "precisions", "arrays", "types"};
     static const char *const rule_keys[] = {"rule", "may be off", "pass", "does"};
     arguments a = {0};
     const char *operands[1];
@@ -104,10 +105,11 @@ const command command_ops = {
     .usage = "[OPTION]...",
     .description =
         "Lists the operators of ONNX that mona knows, of operator sets 6 to 28: the set that "
-        "brought each, its inputs, the form that the engine runs and the types that its first "
-        "input may have in the reference. An operator without a form in the engine is computed "
-        "when the model is compiled, if its inputs are constant, and refused otherwise. Host and "
-        "model310 run the same forms.",
+        "brought each, its inputs, the form that the engine runs on maps ([1, channels, height, "
+        "width] of any size, fast) and on arrays (any shape, of fixed size, in fp32 or whole "
+        "numbers), and the types that its first input may have. The form on maps is taken where it "
+        "does. An operator without either is computed when the model is compiled, if its inputs "
+        "are constant, and refused otherwise. Host and model310 run the same forms.",
     .examples = "mona ops --engine  # what a model may use to run as a whole\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,

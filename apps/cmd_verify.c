@@ -16,6 +16,8 @@ typedef struct arguments {
     double rtol, atol;
     bool no_engine, quiet, json;
     option_list dims;
+    const char *device_name;
+    const mona_device *device; /* beside the host; NULL: none */
 } arguments;
 
 typedef enum verdict { PASSED, FAILED, REFUSED } verdict;
@@ -29,7 +31,7 @@ typedef struct case_result {
 
 typedef struct summary {
     unsigned verdicts[3];
-    unsigned engine_passed, engine_failed;
+    unsigned engine_passed, engine_failed, engine_constant;
 } summary;
 
 /* ---- one case ----------------------------------------------------------------------------- */
@@ -80,7 +82,7 @@ static bool run_case(const arguments *a, const char *folder, case_result *r)
     for (; r->verdict == PASSED && conformance_read(&set, folder, sets, &r->reason); sets++) {
         judge(a, &graph, &set, r);
         if (!a->no_engine && r->verdict == PASSED)
-            verify_engine(folder, &set, &r->engine);
+            verify_engine(folder, &set, a->device, &r->engine);
         conformance_free(&set);
     }
     onnx_graph_free(&graph);
@@ -105,7 +107,9 @@ static void print_case(const char *folder, const case_result *r)
     printf("abs %.3g rel %.3g", r->difference.absolute, r->difference.relative);
     if (r->verdict == FAILED)
         printf(", %s", r->reason.text);
-    if (e->compiled && e->passed)
+    if (e->constant)
+        printf("; engine: constant, nothing left to run");
+    else if (e->compiled && e->passed)
         printf("; engine abs %.3g of %.3g", e->error, e->bound);
     else if (e->compiled)
         printf("; engine FAIL abs %.3g of %.3g %s", e->error, e->bound, e->reason.text);
@@ -125,7 +129,9 @@ static void add_case(cJSON *list, const char *folder, const case_result *r)
     cJSON_AddStringToObject(entry, "reason", r->reason.text);
     const engine_result *e = &r->engine;
     cJSON_AddStringToObject(entry, "engine",
-                            !e->compiled ? "refused" : names[e->passed ? PASSED : FAILED]);
+                            e->constant    ? "constant"
+                            : !e->compiled ? "refused"
+                                           : names[e->passed ? PASSED : FAILED]);
     cJSON_AddNumberToObject(entry, "engine_absolute", e->error);
     cJSON_AddNumberToObject(entry, "engine_bound", e->bound);
     cJSON_AddStringToObject(entry, "engine_reason", e->reason.text);
@@ -136,6 +142,7 @@ static void count(summary *s, const case_result *r)
 {
     s->verdicts[r->verdict]++;
     s->engine_passed += r->engine.compiled && r->engine.passed;
+    s->engine_constant += r->engine.compiled && r->engine.passed && r->engine.constant;
     s->engine_failed += r->engine.compiled && !r->engine.passed;
 }
 
@@ -145,8 +152,24 @@ static void print_summary(const arguments *a, const summary *s)
     printf("reference: %u of %u cases pass, %u fail, %u refused\n", s->verdicts[PASSED], cases,
            s->verdicts[FAILED], s->verdicts[REFUSED]);
     if (!a->no_engine)
-        printf("engine, fp16: %u of %u cases pass, %u fail, %u do not compile\n", s->engine_passed,
-               cases, s->engine_failed, cases - s->engine_passed - s->engine_failed);
+        printf(
+            "engine, fp16: %u of %u cases pass, %u fail, %u do not compile; %u of those that pass "
+            "are constant\n",
+            s->engine_passed, cases, s->engine_failed, cases - s->engine_passed - s->engine_failed,
+            s->engine_constant);
+    if (a->device)
+        printf("%s: the host's bytes in all that pass\n", a->device_name);
+}
+
+/* The host runs everything already. */
+static bool find_device(arguments *a)
+{
+    const mona_device *device = mona_device_find(a->device_name);
+    if (!device)
+        return !cli_fail(EXIT_FAILED, "--device: no device '%s'; mona devices lists them",
+                         a->device_name);
+    a->device = device == mona_device_find("host") ? NULL : device;
+    return true;
 }
 
 static int run(int argc, char **argv)
@@ -158,7 +181,7 @@ static int run(int argc, char **argv)
         return cli_fail(EXIT_FAILED, "out of memory");
     const options_result parsed = options_parse(&command_verify, &a, argc, argv, folders);
     cJSON *list = cJSON_CreateArray();
-    bool ok = parsed == OPTIONS_RUN;
+    bool ok = parsed == OPTIONS_RUN && find_device(&a);
     for (size_t i = 0; ok && folders[i]; i++) {
         case_result r;
         ok = run_case(&a, folders[i], &r);
@@ -193,6 +216,8 @@ static const option options[] = {
      .help = "absolute error that it may have besides", .initial = "1e-7", .maximum = 1e6},
     {"--no-engine", NULL, OPTION_FLAG, offsetof(arguments, no_engine), NULL, judging,
      .help = "run the reference alone"},
+    {"--device", NULL, OPTION_STRING, offsetof(arguments, device_name), "NAME", judging,
+     .help = "a device that must give the host's bytes, such as model310", .initial = "host"},
     {"--dim", NULL, OPTION_LIST, offsetof(arguments, dims), "NAME=N", judging,
      .help = "size of the sides that the model calls NAME; repeatable"},
     {"--quiet", "-q", OPTION_FLAG, offsetof(arguments, quiet), NULL, output,

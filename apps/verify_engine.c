@@ -1,149 +1,51 @@
 #include "verify_engine.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "formats/compiler/compiler.h"
-#include "formats/file.h"
 #include "pipeline/bound.h"
 #include "planes.h"
-
-typedef struct engine_case {
-    const conformance_set *set;
-    onnx_graph graph;
-    uint32_t live[MONA_MAX_IO]; /* tensors of the set that stay inputs */
-    uint32_t live_count;
-    mona_size sizes[MONA_MAX_IO];
-    size_t frames; /* of the batch, run one by one */
-    uint32_t nodes;
-    uint8_t *bytes;
-    size_t size;
-    engine_result *result;
-} engine_case;
-
-static bool fail(engine_case *c, const char *reason)
-{
-    return format_fail(&c->result->reason, "%s", reason);
-}
-
-/* ---- the model ---------------------------------------------------------------------------- */
-
-static bool read_graph(engine_case *c, const char *folder)
-{
-    char path[4096];
-    uint8_t *bytes;
-    size_t size;
-    format_error error = {0};
-    const onnx_read_options options = {.folder = folder};
-    snprintf(path, sizeof path, "%s/model.onnx", folder);
-    const bool read = file_read(path, "an ONNX model", ONNX_MAX_BYTES, &bytes, &size, &error);
-    const bool ok = read && onnx_graph_read(&c->graph, bytes, size, &options, &error);
-    if (read)
-        free(bytes);
-    return ok || fail(c, error.text);
-}
-
-static bool freeze(engine_case *c, uint32_t input, const tensor *from)
-{
-    tensor copy;
-    if (!tensor_make(&copy, from->type, from->rank, from->dims))
-        return fail(c, "out of memory");
-    memcpy(copy.data, from->data, tensor_bytes(from));
-    onnx_graph_freeze(&c->graph, input, &copy);
-    return true;
-}
-
-/* Keeps the first input, or every one of floats, and makes constants of the others. */
-static bool freeze_inputs(engine_case *c, bool all)
-{
-    uint32_t input = 0;
-    if (c->set->input_count != c->graph.input_count)
-        return fail(c, "the data set has not the inputs of the model");
-    for (uint32_t i = 0; i < c->set->input_count; i++) {
-        const tensor *t = &c->set->inputs[i];
-        const bool live = element_is_float(t->type) && t->count && (all || !c->live_count);
-        if (live && c->live_count < MONA_MAX_IO) {
-            c->live[c->live_count++] = i;
-            input++;
-        } else if (!freeze(c, input, t)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Inputs get the sizes of the data set. With by_frame, the first side is a batch, of which the
- * model gets one frame. */
-static void set_sizes(engine_case *c, bool by_frame)
-{
-    c->frames = by_frame ? 0 : 1;
-    for (uint32_t i = 0; by_frame && i < c->live_count; i++) {
-        const tensor *t = &c->set->inputs[c->live[i]];
-        const size_t frames = t->rank > 1 ? (size_t)t->dims[0] : 1;
-        c->frames = !i || c->frames == frames ? frames : 1;
-    }
-    for (uint32_t i = 0; i < c->live_count; i++) {
-        const tensor *t = &c->set->inputs[c->live[i]];
-        for (uint32_t k = 0; k < t->rank && k < c->graph.inputs[i].rank; k++)
-            onnx_graph_set_side(&c->graph, i, k, k || c->frames == 1 ? t->dims[k] : 1);
-    }
-}
-
-static bool compile(engine_case *c, const char *folder, bool all, bool by_frame)
-{
-    const compiler_options halves = {.has_input_type = true,
-                                     .input_type = MONA_F16,
-                                     .has_output_type = true,
-                                     .output_type = MONA_F16};
-    format_error error = {0};
-    c->live_count = 0;
-    if (!read_graph(c, folder))
-        return false;
-    compiler *made = NULL;
-    if (freeze_inputs(c, all)) {
-        set_sizes(c, by_frame);
-        c->nodes = c->graph.node_count;
-        made = compiler_open_graph(&c->graph, &error);
-        const bool ok = made && compiler_emit(made, &halves, &c->bytes, &c->size, &error);
-        if (!ok)
-            fail(c, error.text);
-        for (unsigned i = 0; ok && i < compiler_input_count(made); i++) {
-            const compiler_tensor t = compiler_input(made, i);
-            c->sizes[i] = (mona_size){t.width, t.height};
-        }
-    }
-    onnx_graph_free(&c->graph);
-    compiler_close(made);
-    return c->bytes;
-}
-
-/* ---- running ------------------------------------------------------------------------------ */
+#include "verify_compile.h"
 
 typedef struct engine_run {
+    const case_model *m;
+    const conformance_set *set;
     mona_model model;
     bound_model bound;
     planes in[MONA_MAX_IO], out[MONA_MAX_IO];
+    engine_result *result;
 } engine_run;
 
-static bool open_run(engine_case *c, engine_run *r)
+static bool fail(engine_run *r, const char *reason)
 {
-    mona_config config = {0};
-    pipeline_error error = {0};
-    const mona_status status = mona_model_open(&r->model, c->bytes, c->size);
-    if (status)
-        return fail(c, mona_status_text(status));
-    for (uint32_t i = 0; i < c->live_count; i++)
-        config.sizes[i] = c->sizes[i];
-    if (!bound_open(&r->bound, &r->model, "model.onnx", &config, &error))
-        return fail(c, error.text);
+    return format_fail(&r->result->reason, "%s", reason);
+}
+
+/* ---- opening ------------------------------------------------------------------------------ */
+
+static bool open_planes(engine_run *r)
+{
     bool ok = true;
     for (unsigned i = 0; ok && i < mona_model_input_count(&r->model); i++)
         ok = planes_open(&r->in[i], mona_plan_input(r->bound.plan, i));
     for (unsigned i = 0; ok && i < mona_model_output_count(&r->model); i++)
         ok = planes_open(&r->out[i], mona_plan_output(r->bound.plan, i));
-    return ok || fail(c, "out of memory");
+    return ok || fail(r, "out of memory");
+}
+
+static bool open_run(engine_run *r, const mona_device *device)
+{
+    mona_config config = {.device = device};
+    pipeline_error error = {0};
+    const mona_status status = mona_model_open(&r->model, r->m->bytes, r->m->size);
+    if (status)
+        return fail(r, mona_status_text(status));
+    if (mona_model_output_count(&r->model) != r->set->output_count)
+        return fail(r, "the model has other outputs than the data set");
+    for (uint32_t i = 0; i < r->m->live_count; i++)
+        config.sizes[i] = r->m->sizes[i];
+    return bound_open(&r->bound, &r->model, "model.onnx", &config, &error) ? open_planes(r)
+                                                                           : fail(r, error.text);
 }
 
 static void close_run(engine_run *r)
@@ -155,80 +57,180 @@ static void close_run(engine_run *r)
     bound_close(&r->bound);
 }
 
+/* ---- comparing ---------------------------------------------------------------------------- */
+
 /* What fp16 holds of a number: it saturates. */
 static double held(double value)
 {
     return fmax(-65504, fmin(value, 65504));
 }
 
-static void compare(engine_case *c, const planes *found, const tensor *expected, size_t first)
+static bool is_whole(const planes *found, const tensor *expected)
 {
-    double peak = 0;
-    for (size_t i = 0; i < expected->count; i++)
-        peak = fmax(peak, fabs(held(tensor_number(expected, i))));
-    const double bound = (c->nodes + 3) * 0x1p-11 * peak;
-    for (size_t i = 0; i < found->count; i++) {
-        const double number = tensor_number(expected, first + i);
-        const double error = fabs(planes_get(found, i) - held(number));
-        if (isnan(number)) /* which the engine does not have */
-            continue;
-        if (!(error <= bound))
-            c->result->passed = false;
-        if (!(error <= c->result->error))
-            c->result->error = error;
-    }
-    c->result->bound = fmax(c->result->bound, bound);
+    return found->info.array && !element_is_float(expected->type);
 }
 
-static bool run_frame(engine_case *c, engine_run *r, size_t frame)
+/* Bit for bit: doubles do not tell all whole numbers apart. */
+static bool same_elements(const planes *found, const tensor *expected)
+{
+    return mona_type_size(found->info.type) == element_size(expected->type) &&
+           !memcmp(found->buffer.data, expected->data, tensor_bytes(expected));
+}
+
+static double bound_of(const engine_run *r, const planes *found, const tensor *expected)
+{
+    double peak = 0;
+    if (is_whole(found, expected))
+        return r->m->quantised ? 1 : 0;
+    for (size_t i = 0; i < expected->count; i++)
+        peak = fmax(peak, fabs(held(tensor_number(expected, i))));
+    return (r->m->nodes + 3) * 0x1p-11 * peak;
+}
+
+static void compare(engine_run *r, const planes *found, const tensor *expected, size_t first)
+{
+    engine_result *result = r->result;
+    const double bound = bound_of(r, found, expected);
+    if (is_whole(found, expected) && !r->m->quantised && !same_elements(found, expected))
+        result->passed = false;
+    for (size_t i = 0; i < found->count; i++) {
+        const double number = tensor_number(expected, first + i);
+        const double error = fabs(held(planes_get(found, i)) - held(number));
+        if (isnan(number)) /* which FP16 does not have */
+            continue;
+        if (!(error <= bound))
+            result->passed = false;
+        if (!(error <= result->error))
+            result->error = error;
+    }
+    result->bound = fmax(result->bound, bound);
+}
+
+/* ---- running ------------------------------------------------------------------------------ */
+
+/* Whole numbers as they are: a double does not hold all of them. */
+static void set_input(planes *p, const tensor *t, size_t first)
+{
+    const size_t size = element_size(t->type);
+    if (p->info.array && !element_is_float(t->type) && mona_type_size(p->info.type) == size)
+        memcpy(p->buffer.data, (const uint8_t *)t->data + first * size, p->count * size);
+    else
+        for (size_t k = 0; k < p->count; k++)
+            planes_set(p, k, tensor_number(t, first + k));
+}
+
+static bool run_frame(engine_run *r, size_t frame)
 {
     mona_buffer in[MONA_MAX_IO], out[MONA_MAX_IO];
-    for (uint32_t i = 0; i < c->live_count; i++) {
-        const tensor *t = &c->set->inputs[c->live[i]];
-        if (r->in[i].count * c->frames != t->count)
-            return fail(c, "the engine's input has another size");
-        for (size_t k = 0; k < r->in[i].count; k++)
-            planes_set(&r->in[i], k, tensor_number(t, frame * r->in[i].count + k));
+    for (uint32_t i = 0; i < r->m->live_count; i++) {
+        const tensor *t = &r->set->inputs[r->m->live[i]];
+        if (r->in[i].count * r->m->frames != t->count)
+            return fail(r, "the engine's input has another size");
+        set_input(&r->in[i], t, frame * r->in[i].count);
         in[i] = r->in[i].buffer;
     }
-    for (uint32_t i = 0; i < c->set->output_count; i++)
+    for (uint32_t i = 0; i < r->set->output_count; i++)
         out[i] = r->out[i].buffer;
     const mona_status status = mona_session_run(r->bound.session, in, out);
-    if (status)
-        return fail(c, mona_status_text(status));
-    for (uint32_t i = 0; i < c->set->output_count; i++) {
-        if (r->out[i].count * c->frames != c->set->outputs[i].count)
-            return fail(c, "the engine's output has another size");
-        compare(c, &r->out[i], &c->set->outputs[i], frame * r->out[i].count);
+    return !status || fail(r, mona_status_text(status));
+}
+
+static bool compare_frame(engine_run *r, size_t frame)
+{
+    for (uint32_t i = 0; i < r->set->output_count; i++) {
+        if (r->out[i].count * r->m->frames != r->set->outputs[i].count)
+            return fail(r, "the engine's output has another size");
+        compare(r, &r->out[i], &r->set->outputs[i], frame * r->out[i].count);
     }
     return true;
 }
 
-static bool run(engine_case *c)
+/* The other device has just run the same frame. */
+static bool same_bytes(engine_run *host, const engine_run *other)
 {
-    engine_run r = {0};
-    bool ok = open_run(c, &r);
-    if (ok && mona_model_output_count(&r.model) != c->set->output_count)
-        ok = fail(c, "the model has other outputs than the data set");
-    for (size_t i = 0; ok && i < c->frames; i++)
-        ok = run_frame(c, &r, i);
-    close_run(&r);
+    for (uint32_t i = 0; i < host->set->output_count; i++) {
+        const planes *a = &host->out[i], *b = &other->out[i];
+        if (a->count != b->count ||
+            memcmp(a->buffer.data, b->buffer.data, a->count * mona_type_size(a->info.type)) != 0)
+            return fail(host, "the other device gives other bytes");
+    }
+    return true;
+}
+
+static bool run(const case_model *m, const conformance_set *set, const mona_device *device,
+                engine_result *result)
+{
+    engine_run host = {.m = m, .set = set, .result = result}, other = host;
+    bool ok = open_run(&host, mona_device_find("host")) && (!device || open_run(&other, device));
+    for (size_t i = 0; ok && i < m->frames; i++)
+        ok = run_frame(&host, i) && compare_frame(&host, i) &&
+             (!device || (run_frame(&other, i) && same_bytes(&host, &other)));
+    close_run(&host);
+    close_run(&other);
     return ok;
 }
 
-void verify_engine(const char *folder, const conformance_set *set, engine_result *result)
+static bool engine_takes(case_model *model, format_error *reason)
 {
-    engine_case c = {.set = set, .result = result};
-    for (int way = 0; way < 4 && !c.bytes; way++) {
-        format_error first = result->reason; /* the one to tell */
-        compile(&c, folder, way & 1, !(way & 2));
-        result->reason = first.text[0] ? first : result->reason;
+    mona_model view;
+    const mona_status status =
+        model->bytes ? mona_model_open(&view, model->bytes, model->size) : MONA_OK;
+    if (!status)
+        return true;
+    case_model_free(model);
+    return format_fail(reason, "the engine refuses the model: %s", mona_status_text(status));
+}
+
+/* Runs the first of these ways that leaves something to run; constant is what only leaves nothing.
+ * False: none compiles, and the reason is the first's. */
+static bool try_ways(const char *folder, const conformance_set *set, const case_way *ways,
+                     size_t count, const mona_device *other, engine_result *result)
+{
+    format_error first = {0};
+    bool compiled = false;
+    for (size_t i = 0; i < count; i++) {
+        case_model model;
+        format_error reason = {0};
+        bool constant;
+        if (!case_compile(&model, folder, set, &ways[i], &constant, &reason) ||
+            !engine_takes(&model, &reason)) {
+            first = first.text[0] ? first : reason;
+            continue;
+        }
+        compiled = true;
+        result->constant = constant;
+        if (constant)
+            continue;
+        if (!run(&model, set, other, result))
+            result->passed = false;
+        case_model_free(&model);
+        return true;
     }
-    if (!c.bytes)
+    if (!compiled && !result->reason.text[0])
+        result->reason = first;
+    return compiled;
+}
+
+void verify_engine(const char *folder, const conformance_set *set, const mona_device *other,
+                   engine_result *result)
+{
+    static const case_way as_it_is[] = {
+        {LIVE_ALL, false, false}, {LIVE_REALS, false, false}, {LIVE_FIRST, false, false}};
+    static const case_way on_maps[] = {{LIVE_FIRST, true, true},
+                                       {LIVE_REALS, true, true},
+                                       {LIVE_FIRST, false, true},
+                                       {LIVE_REALS, false, true}};
+    engine_result maps = {.passed = true};
+    result->compiled =
+        try_ways(folder, set, as_it_is, sizeof as_it_is / sizeof *as_it_is, other, result);
+    if (result->constant || !result->passed ||
+        !try_ways(folder, set, on_maps, sizeof on_maps / sizeof *on_maps, other, &maps))
         return;
+    if (!result->compiled)
+        *result = maps;
     result->compiled = true;
-    result->reason.text[0] = 0;
-    if (!run(&c))
-        result->passed = false;
-    free(c.bytes);
+    result->passed = result->passed && maps.passed;
+    result->error = fmax(result->error, maps.error);
+    result->bound = fmax(result->bound, maps.bound);
+    result->reason = maps.passed ? result->reason : maps.reason;
 }

@@ -208,8 +208,8 @@ typedef enum mona_window {
                              samples outside are 0 and take part; products rounded, then sums */
     MONA_WINDOW_MAX =
         1, /* of the samples inside; a NaN wins; none: -infinity, whole: the smallest */
-    MONA_WINDOW_MAX_INDEX = 2, /* whole only: where the first largest lies, as an index of the whole
-                                  operand, as if it were real if it is; none: 0 */
+    MONA_WINDOW_MAX_INDEX = 2, /* where the first largest lies, as an index of the whole operand,
+                                  compared by the arithmetic; none: 0 */
     MONA_WINDOW_SUM = 3,       /* from +0, taps in C order, samples outside are 0 and take part */
     MONA_WINDOW_AVERAGE = 4,   /* real only: that sum / their number */
     MONA_WINDOW_COUNT = 5,

@@ -176,6 +176,15 @@ static uint8_t encode_power(double value, element_overflow overflow)
     return (uint8_t)(exponent < -127 ? 0 : exponent + 127);
 }
 
+element_format element_format_of(element_type type)
+{
+    if (type == ELEMENT_FLOAT8E8M0)
+        return (element_format){0, -127, 0x1p127, NAN};
+    const small_float f = small_of(type);
+    const double beyond = f.infinity == f.most_code ? f.most : f.infinity ? INFINITY : NAN;
+    return (element_format){f.mantissa_bits, 1 - f.bias, f.most, beyond};
+}
+
 /* ---- any type ----------------------------------------------------------------------------- */
 
 void element_store_float(element_type type, void *data, double value, element_overflow overflow)

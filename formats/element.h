@@ -58,6 +58,14 @@ uint64_t element_highest(element_type type);
  * number, or infinity or, where the type has none, NaN. */
 typedef enum element_overflow { ELEMENT_SATURATES, ELEMENT_OVERFLOWS } element_overflow;
 
+/* What a float type of 16 bits or fewer holds: numbers of so many mantissa bits with exponents from
+ * `least` on (below that they are subnormal) up to `most`, and beyond that infinity or NaN. */
+typedef struct element_format {
+    int mantissa_bits, least;
+    double most, beyond;
+} element_format;
+element_format element_format_of(element_type type);
+
 /* A number as an element of a float type, rounded to nearest, halves to even; data: the element. */
 void element_store_float(element_type type, void *data, double value, element_overflow overflow);
 /* The number that an element is. Whole numbers beyond 2^53 are rounded. */

@@ -1,5 +1,7 @@
 /* Every operator mona knows: what it takes, how the reference computes it, and what of it the
- * engine runs. The executor and the compiler look operators up here, and mona ops prints it. */
+ * engine runs: on maps, which is fast and takes frames of any size, or on arrays. Without either
+ * form it is computed when the model is compiled, if its inputs are constant, and refused
+ * otherwise. The executor and the compiler look operators up here, and mona ops prints it. */
 #ifndef MONA_OPERATORS_H
 #define MONA_OPERATORS_H
 
@@ -18,8 +20,10 @@ typedef struct operator_row {
     uint32_t types;      /* bit t: input 0 may be of element type t */
     op_function *reference;
     bool whole_tensors;      /* costs more than a pass over its inputs and outputs: never folded */
-    operator_import *import; /* NULL: the engine runs it on constants alone */
-    const char *engine;      /* the form it runs */
+    operator_import *import; /* on maps; NULL: there is no such form */
+    const char *maps;        /* that form */
+    operator_import *array;  /* on arrays of any rank and fixed size; NULL: there is no such form */
+    const char *arrays;      /* that form */
 } operator_row;
 
 /* NULL: there is no such operator. */

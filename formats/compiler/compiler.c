@@ -86,6 +86,11 @@ void compiler_close(compiler *c)
     free(c);
 }
 
+bool compiler_has_arrays(const compiler *c)
+{
+    return c->g.has_arrays;
+}
+
 unsigned compiler_input_count(const compiler *c)
 {
     return c->g.input_count;
@@ -122,7 +127,8 @@ static bool run_passes(graph *g, format_error *error)
 {
     pass_merge_common(g);
     pass_fold_pads(g);
-    return pass_fold_affine(g, error) && pass_reorder_depth(g, error) && pass_fuse(g, error);
+    return pass_fold_affine(g, error) && pass_reorder_depth(g, error) && pass_fuse(g, error) &&
+           pass_use_arrays(g, error);
 }
 
 /* What calibration saw, as the fused graph's; values keep their numbers. */

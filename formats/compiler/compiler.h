@@ -37,6 +37,9 @@ typedef struct compiler_tensor {
     uint32_t channels, height, width; /* 0: any */
 } compiler_tensor;
 
+/* Whether it has operators on arrays, which know of batches and need fixed sizes. */
+bool compiler_has_arrays(const compiler *c);
+
 /* options may be NULL. NULL: error says why. The bytes are not needed afterwards. */
 compiler *compiler_open(const void *onnx, size_t size, const onnx_read_options *options,
                         format_error *error);

@@ -204,10 +204,11 @@ static bool reorder(graph *g, uint32_t i, format_error *error)
     graph_node *depth = &g->nodes[i];
     const uint32_t p = graph_private_producer(g, i, 0);
     graph_node *node = p == UINT32_MAX ? NULL : &g->nodes[p];
+    const bool sized = g->values[depth->output].height;
     if (!node || !plain_conv(node) || node->conv.groups != 1)
-        return graph_fail(depth, error,
-                          "is depth first (mode DCR) and does not follow a "
-                          "convolution; supported there is mode CRD");
+        return sized || graph_fail(depth, error,
+                                   "is depth first (mode DCR) and does not follow a "
+                                   "convolution; supported there is mode CRD");
     const graph_conv old = node->conv;
     if (!own_weights(g, node, error))
         return false;
@@ -233,7 +234,8 @@ bool pass_reorder_depth(graph *g, format_error *error)
             continue;
         if (!reorder(g, i, error))
             return false;
-        graph_log(g, FUSION_DEPTH_ORDER, node, NULL);
+        graph_log(g, FUSION_DEPTH_ORDER, node,
+                  node->depth.depth_first ? "it does not follow a convolution" : NULL);
     }
     return true;
 }

@@ -75,6 +75,20 @@ uint32_t graph_add_value(graph *g, const char *name)
     return g->value_count++;
 }
 
+uint32_t graph_add_array(graph *g, const char *name, mona_type type, size_t count)
+{
+    const uint32_t value = graph_add_value(g, name);
+    if (value == UINT32_MAX || count > MONA_ARRAY_MAX_ELEMENTS)
+        return UINT32_MAX;
+    graph_value *v = &g->values[value];
+    v->is_array = true;
+    v->type = type;
+    v->count = count;
+    v->channels = v->height = 1;
+    v->width = (uint32_t)count;
+    return value;
+}
+
 graph_node *graph_add_node(graph *g)
 {
     void *nodes = g->nodes;
@@ -158,6 +172,41 @@ uint32_t graph_window_outputs(const graph_window *w, int axis, uint32_t in, bool
         return 0;
     const int64_t last = (room + (round_up ? stride - 1 : 0)) / stride;
     return (uint32_t)(round_up && last * stride >= before ? last : last + 1);
+}
+
+/* The engine rounds a coordinate u to the nearest column, halves down: ceil(u - 1/2). The
+ * coordinates of a ratio n / d are multiples of 1 / 2n, so moving them by less than that turns this
+ * into the other rules:
+ *
+ *   floor(u)       = ceil((u - 1/2 + 1/4n) - 1/2)
+ *   ceil(u)        = ceil((u + 1/2 - 1/4n) - 1/2)
+ *   floor(u + 1/2) = ceil((u + 1/8n) - 1/2) */
+static double nearest_offset(graph_nearest rule, uint32_t n)
+{
+    switch (rule) {
+    case GRAPH_FLOOR:
+        return -0.5 + 0.25 / n;
+    case GRAPH_CEIL:
+        return 0.5 - 0.25 / n;
+    case GRAPH_ROUND_HALF_UP:
+        return 0.125 / n;
+    case GRAPH_ROUND_HALF_DOWN:
+        break;
+    }
+    return 0;
+}
+
+bool graph_resize_offsets(const graph_resize *r, const float more[2], double offset[2])
+{
+    const bool by_rule = r->mode == MONA_RESIZE_NEAREST && r->nearest != GRAPH_ROUND_HALF_DOWN;
+    bool fits = !by_rule || r->coordinates != MONA_RESIZE_ALIGN_CORNERS;
+    for (int i = 0; i < 2; i++) {
+        offset[i] = (double)more[i] + (double)r->offset[i];
+        if (by_rule)
+            offset[i] += nearest_offset(r->nearest, r->ratio[i][0]);
+        fits = fits && offset[i] >= -1 && offset[i] <= 1;
+    }
+    return fits;
 }
 
 void graph_become_channel_conv(graph_node *node, uint32_t channels, float *weights, float *bias)

@@ -1,8 +1,11 @@
 /* The compiler's network: values and the nodes that make them, in execution order.
  *
  * import.c builds it from ONNX, the passes (fold.c, fuse.c) bring it to what the engine
- * runs, reference.c runs it in fp32 at any stage, lower.c turns it into a .mona model. Batches are
- * always 1, so a computed value is channels x height x width.
+ * runs, reference.c runs it in fp32 at any stage, lower.c turns it into a .mona model.
+ *
+ * A computed value is a map, channels x height x width of one frame, or an array: numbers of any
+ * shape and of one element type, of which only their number is known here (the operators' own
+ * records say how they walk them). TO_ARRAY and TO_MAP stand where one becomes the other.
  *
  * All memory belongs to the graph and lives until graph_free. */
 #ifndef MONA_COMPILER_GRAPH_H
@@ -36,7 +39,10 @@ typedef enum graph_kind {
     GRAPH_RESIZE,
     GRAPH_MAX_POOL,
     GRAPH_AVERAGE_POOL,
-    GRAPH_RESHAPE, /* exist only until import_depth.c has seen what they are part of */
+    GRAPH_ARRAY,    /* an operator on arrays: array */
+    GRAPH_TO_ARRAY, /* a map as an array of the same numbers in the same order */
+    GRAPH_TO_MAP,   /* and back: only arrays of F16 */
+    GRAPH_RESHAPE,  /* exist only until import_depth.c has seen what they are part of */
     GRAPH_TRANSPOSE,
 } graph_kind;
 
@@ -83,6 +89,30 @@ typedef struct graph_resize {
     float offset[2]; /* rows, columns: added to the input coordinate */
 } graph_resize;
 
+/* A table of an array operator, which its record refers to. */
+typedef struct graph_table {
+    const void *data; /* NULL: none */
+    size_t bytes;
+} graph_table;
+
+enum { GRAPH_TABLES = MONA_ARRAY_DIMS + 1 };
+
+/* The record of an array operator as it is in the file (engine/array_format.h), but for the offsets
+ * of its tables: PICK: of each side, then of the sources; RESAMPLE: first, index, weight. */
+typedef struct graph_array {
+    mona_op_kind kind;
+    union {
+        mona_array_map map;
+        mona_array_pick pick;
+        mona_array_reduce reduce;
+        mona_array_matmul matmul;
+        mona_array_window window;
+        mona_array_resample resample;
+        mona_array_gather gather;
+    };
+    graph_table tables[GRAPH_TABLES];
+} graph_array;
+
 typedef struct graph_node {
     graph_kind kind;
     const char *name;    /* of the ONNX node, or of its output where it has none */
@@ -107,6 +137,7 @@ typedef struct graph_node {
         } depth;
         graph_resize resize;
         graph_pool pool;
+        graph_array *array;
         struct {
             uint32_t rank;
             int64_t numbers[GRAPH_MAX_RANK]; /* RESHAPE: shape; TRANSPOSE: permutation */
@@ -121,8 +152,11 @@ typedef struct graph_value {
     float *data;   /* of a constant, else NULL */
     uint32_t rank; /* of a constant */
     uint64_t dims[GRAPH_MAX_RANK];
-    size_t count;           /* elements of a constant */
-    uint32_t channels;      /* of a computed value */
+    size_t count;           /* elements of a constant, or of an array */
+    bool is_array;          /* an array, computed or constant */
+    mona_type type;         /* of an array */
+    const void *elements;   /* of an array that is constant, else NULL */
+    uint32_t channels;      /* of a computed value; an array's sides have its count as product */
     uint32_t height, width; /* of a computed value; 0: any */
     float low, high;        /* range seen in calibration; low > high: none */
     observation *seen;      /* in calibration; NULL: nothing yet */
@@ -137,6 +171,7 @@ typedef struct graph {
     uint32_t value_count, value_room;
     uint32_t inputs[MONA_MAX_IO], outputs[MONA_MAX_IO]; /* values */
     uint32_t input_count, output_count;
+    bool has_arrays;        /* an operator was taken for one on arrays, if only to see it as such */
     fusion_switches fusion; /* what the passes are to leave alone */
     fusion_log log;         /* what they found */
     blocks memory;          /* passes may share arrays between nodes freely */
@@ -155,6 +190,8 @@ const char *graph_strdup(graph *g, const char *text);
 
 /* A new value; UINT32_MAX: out of memory or too many. */
 uint32_t graph_add_value(graph *g, const char *name);
+/* A new array, as one row. */
+uint32_t graph_add_array(graph *g, const char *name, mona_type type, size_t count);
 /* A new node at the end, zeroed; NULL: out of memory or more than GRAPH_MAX_NODES. */
 graph_node *graph_add_node(graph *g);
 /* Takes node i out; later ones move up. */
@@ -176,6 +213,10 @@ int64_t graph_window_extent(const graph_window *w, int axis);
 /* Outputs along one axis of `in` samples; 0: the filter does not fit. Rounded up, a last window
  * that would begin past the samples and the padding before them does not count. */
 uint32_t graph_window_outputs(const graph_window *w, int axis, uint32_t in, bool round_up);
+
+/* What is added to the engine's coordinates, rows and columns, besides `more`. False: the engine
+ * cannot resize so. */
+bool graph_resize_offsets(const graph_resize *r, const float more[2], double offset[2]);
 
 /* Makes node a 1x1 convolution of every channel by itself, keeping its epilogue: weights and bias
  * have one number a channel. */

@@ -1,4 +1,4 @@
-#include "importer.h"
+#include "array.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -47,70 +47,62 @@ static int64_t fixed_side(const onnx_input *input, uint32_t i)
     return input->dims[i] < 0 ? 0 : input->dims[i];
 }
 
-/* A tensor of fixed sides that is no map: the first is taken for channels, the last for columns. */
-static void shape_other(const onnx_input *input, int64_t *c, int64_t *h, int64_t *w)
+/* Floats of one frame are a map of these sides (channels, rows, columns; 0: any), seen so. */
+static bool is_map(const onnx_input *input, int64_t sides[3], import_view *view)
 {
-    *c = *h = *w = 1;
-    for (uint32_t i = 0; i < input->rank; i++)
-        *(i + 1 == input->rank ? w : i ? h : c) *= input->dims[i];
-}
-
-/* Channels, height and width (0: any) and view of an input; false: it has no such. */
-static bool shape_input(const onnx_input *input, int64_t *c, int64_t *h, int64_t *w,
-                        import_view *view)
-{
+    static const import_view views[] = {VIEW_FLAT, VIEW_LINE, VIEW_MAP};
     tensor shape;
     const bool fixed = onnx_input_shape(input, &shape) && shape.count;
-    const bool one = input->rank && fixed_side(input, 0) <= 1;
-    *view = VIEW_OTHER;
-    *c = input->rank > 1 ? fixed_side(input, 1) : 0;
-    if (input->rank == 4 && one && *c) {
-        *view = VIEW_MAP;
-        *h = fixed_side(input, 2);
-        *w = fixed_side(input, 3);
-        return true;
-    }
-    if (!fixed)
+    if (!element_is_float(input->type) || input->rank < 2 || input->rank > 4 ||
+        fixed_side(input, 0) > 1 || !fixed_side(input, 1) || (input->rank < 4 && !fixed))
         return false;
-    shape_other(input, c, h, w);
-    if (one && (input->rank == 2 || input->rank == 3)) {
-        *view = input->rank == 2 ? VIEW_FLAT : VIEW_LINE;
-        *c = input->dims[1];
-        *h = 1;
-        *w = input->rank == 3 ? input->dims[2] : 1;
-    }
-    return true;
+    *view = views[input->rank - 2];
+    sides[0] = fixed_side(input, 1);
+    sides[1] = input->rank == 4 ? fixed_side(input, 2) : 1;
+    sides[2] = input->rank > 2 ? fixed_side(input, input->rank - 1) : 1;
+    return sides[0] <= MONA_MAX_CHANNELS && sides[1] <= MONA_MAX_SIDE && sides[2] <= MONA_MAX_SIDE;
+}
+
+static bool check_array(importer *im, const onnx_input *input, const char *name, tensor *shape)
+{
+    char text[128];
+    if (!onnx_input_shape(input, shape))
+        return format_fail(im->error,
+                           "input '%s' is no [1, channels, height, width] of floats with a fixed "
+                           "number of channels, so all of its sides must be known; --dim gives "
+                           "open ones a size",
+                           name);
+    tensor_text(shape, text, sizeof text);
+    return (shape->count && array_type_of(shape->type) != MONA_TYPE_COUNT) ||
+           format_fail(im->error, "input '%s' is %s, which is empty or of a type the engine lacks",
+                       name, text);
 }
 
 static bool bind_input(importer *im, const onnx_input *input)
 {
     graph *g = im->g;
     const char *name = im->model->values[input->value].name;
-    int64_t c = 0, h = 0, w = 0;
-    import_view view;
-    if (!element_is_float(input->type) && input->type != ELEMENT_UINT8)
-        return format_fail(im->error, "input '%s' is of %s; the engine takes floats and uint8",
-                           name, element_name(input->type));
-    if (!shape_input(input, &c, &h, &w, &view))
-        return format_fail(im->error,
-                           "input '%s' has not the shape [1, channels, height, width] "
-                           "with a fixed number of channels",
-                           name);
-    if (c > MONA_MAX_CHANNELS || h > MONA_MAX_SIDE || w > MONA_MAX_SIDE)
-        return format_fail(im->error,
-                           "input '%s' has %" PRId64 " channels of %" PRId64 "x%" PRId64
-                           "; at most %d of %dx%d are supported",
-                           name, c, w, h, MONA_MAX_CHANNELS, MONA_MAX_SIDE, MONA_MAX_SIDE);
+    int64_t sides[3] = {0};
+    tensor shape = {0};
+    import_view view = VIEW_OTHER;
+    const bool map = is_map(input, sides, &view);
+    if (!map && !check_array(im, input, name, &shape))
+        return false;
     if (g->input_count == MONA_MAX_IO)
         return format_fail(im->error, "more than %d inputs", MONA_MAX_IO);
-    const uint32_t value = graph_add_value(g, name);
+    const uint32_t value = map ? graph_add_value(g, name)
+                               : graph_add_array(g, name, array_type_of(shape.type), shape.count);
     if (value == UINT32_MAX)
         return format_fail(im->error, "out of memory");
-    g->values[value].channels = (uint32_t)c;
-    g->values[value].height = h && w ? (uint32_t)h : 0;
-    g->values[value].width = h && w ? (uint32_t)w : 0;
+    graph_value *v = &g->values[value];
+    if (map) {
+        v->channels = (uint32_t)sides[0];
+        v->height = sides[1] && sides[2] ? (uint32_t)sides[1] : 0;
+        v->width = sides[1] && sides[2] ? (uint32_t)sides[2] : 0;
+    }
     g->inputs[g->input_count++] = value;
-    im->bindings[input->value] = (import_binding){value, view};
+    im->bindings[input->value] = (import_binding){
+        .value = map ? value : UINT32_MAX, .view = view, .array = map ? UINT32_MAX : value};
     return true;
 }
 
@@ -127,22 +119,95 @@ static bool log_view(importer *im, const onnx_node *node)
     return true;
 }
 
+/* Whether a node is better done on maps: its computed inputs are such, or it costs so much more
+ * than a pass over them that bringing them into that form pays. */
+static bool prefers_map(const importer *im, const onnx_node *node, const operator_row *row)
+{
+    bool maps = true, computed = false;
+    for (uint32_t i = 0; i < node->input_count; i++) {
+        if (!import_has(node, i) || im->model->values[node->inputs[i]].tensor.data)
+            continue;
+        maps = maps && import_bound(im, node, i) != UINT32_MAX;
+        computed = true;
+    }
+    return row->import && computed && (maps || row->whole_tensors);
+}
+
+/* Importing one node. */
+typedef struct attempt {
+    uint32_t nodes, values, events; /* before */
+} attempt;
+
+static attempt begin(const importer *im)
+{
+    return (attempt){im->g->node_count, im->g->value_count, im->g->log.count};
+}
+
+static void forget(import_binding *b, uint32_t values)
+{
+    b->value = b->value < values ? b->value : UINT32_MAX;
+    b->array = b->array < values ? b->array : UINT32_MAX;
+}
+
+/* What an importer that failed has added, and the bindings to it, are gone. */
+static void take_back(importer *im, const onnx_node *node, const attempt *a)
+{
+    im->g->node_count = a->nodes;
+    im->g->value_count = a->values;
+    im->g->log.count = a->events;
+    for (uint32_t i = 0; i < node->input_count; i++)
+        if (import_has(node, i))
+            forget(&im->bindings[node->inputs[i]], a->values);
+    for (uint32_t i = 0; i < node->output_count; i++)
+        if (node->outputs[i] != ONNX_NONE)
+            forget(&im->bindings[node->outputs[i]], a->values);
+}
+
+/* On arrays. Where sizes are open, why it cannot be done on maps tells as much. */
+static bool add_array(importer *im, const onnx_node *node, const operator_row *row,
+                      const format_error *reason)
+{
+    *im->error = (format_error){0};
+    im->g->has_arrays = true;
+    if (row->array(im, node))
+        return true;
+    const format_error second = *im->error;
+    const char *rest = strstr(second.text, ") "); /* after the node's name, said already */
+    if (!reason->text[0] || !rest)
+        return false;
+    *im->error = (format_error){0};
+    return format_fail(im->error, "%s; as an array it %s", reason->text, rest + 2);
+}
+
 static bool add_node(importer *im, const onnx_node *node)
 {
     const operator_row *row = operator_find(node->op_type);
-    const uint32_t before = im->g->node_count;
-    if (!row || !row->import)
+    const attempt a = begin(im);
+    if (!row || (!row->import && !row->array))
         return import_fail(im, node,
                            "is not supported by the engine; mona ops --engine lists what is");
-    return row->import(im, node) && (im->g->node_count > before || log_view(im, node));
+    const bool map = prefers_map(im, node, row) || !row->array;
+    bool ok = map && row->import(im, node);
+    if (!ok && row->array) {
+        const format_error reason = *im->error;
+        take_back(im, node, &a);
+        ok = add_array(im, node, row, &reason);
+    }
+    return ok && (im->g->node_count > a.nodes || log_view(im, node));
 }
 
-/* An input, or an output of another name, is passed on by a node of its own. */
+/* An input, or an output of another name, is passed on by a node of its own, and so is an array
+ * that is read as well: outputs are written only. */
 static bool add_output(importer *im, uint32_t value, const char *name)
 {
     graph *g = im->g;
-    if (graph_is_input(g, value) || graph_is_output(g, value)) {
-        const onnx_node copy = {.name = name, .op_type = "Identity"};
+    const onnx_node copy = {.name = name, .op_type = "Identity"};
+    const graph_value v = g->values[value];
+    if (v.is_array && (v.elements || graph_is_input(g, value) || graph_uses(g, value))) {
+        value = array_copy(&(array_maker){im, &copy}, v.type, value).value;
+        if (value == UINT32_MAX)
+            return false;
+    } else if (!v.is_array && (graph_is_input(g, value) || graph_is_output(g, value))) {
         if (!import_inner_affine(im, &copy, value, 1, 0, &value))
             return false;
     }
@@ -152,28 +217,37 @@ static bool add_output(importer *im, uint32_t value, const char *name)
     return g->values[value].name ? true : format_fail(im->error, "out of memory");
 }
 
+/* An array that is an output has the last sides of its shape as rows and columns. */
+static void shape_output(graph *g, uint32_t value, const tensor *t)
+{
+    graph_value *v = &g->values[value];
+    const uint32_t p = graph_producer(g, value);
+    if (p == UINT32_MAX || g->nodes[p].kind != GRAPH_ARRAY || t->count != v->count)
+        return;
+    v->width = t->rank ? (uint32_t)t->dims[t->rank - 1] : 1;
+    v->height = t->rank > 1 ? (uint32_t)t->dims[t->rank - 2] : 1;
+    v->channels = (uint32_t)(v->count / v->width / v->height);
+}
+
+/* The array where it is one, since it needs no conversion; constants are arrays. */
 static bool add_outputs(importer *im)
 {
     const onnx_graph *o = im->model;
-    graph *g = im->g;
     if (o->output_count > MONA_MAX_IO)
         return format_fail(im->error, "the model has %u outputs; expected 1 to %d", o->output_count,
                            MONA_MAX_IO);
     for (uint32_t i = 0; i < o->output_count; i++) {
-        const char *name = o->values[o->outputs[i]].name;
-        const uint32_t value = im->bindings[o->outputs[i]].value;
-        if (o->values[o->outputs[i]].tensor.data)
-            return format_fail(im->error,
-                               "output '%s' is constant; the engine has nothing to "
-                               "compute",
-                               name);
-        if (value == UINT32_MAX || !g->values[value].channels)
-            return format_fail(im->error,
-                               "output '%s' is not a computed tensor of shape [1, "
-                               "channels, height, width]",
-                               name);
-        if (!add_output(im, value, name))
+        const onnx_value *v = &o->values[o->outputs[i]];
+        const import_binding *b = &im->bindings[o->outputs[i]];
+        uint32_t value = v->tensor.data ? UINT32_MAX : b->value;
+        if (value == UINT32_MAX || !im->g->values[value].channels)
+            value =
+                array_value(im, &(onnx_node){.name = v->name, .op_type = "output"}, o->outputs[i]);
+        if (value == UINT32_MAX)
             return false;
+        if (!add_output(im, value, v->name))
+            return false;
+        shape_output(im->g, im->g->outputs[i], &v->tensor);
     }
     return true;
 }
@@ -191,6 +265,34 @@ static void remove_unused(graph *g)
     }
 }
 
+/* Maps first, then the arrays made of them, then the maps made of those, and so on: operators on
+ * maps are made row by row together as long as no array comes between them. */
+static bool order_forms(importer *im)
+{
+    graph *g = im->g;
+    uint32_t *turns = calloc(g->value_count + 1, sizeof *turns), most = 0, count = 0;
+    graph_node *ordered = malloc((g->node_count + 1) * sizeof *ordered);
+    for (uint32_t i = 0; turns && ordered && i < g->node_count; i++) {
+        const graph_node *node = &g->nodes[i];
+        uint32_t turn = 0; /* even: maps; odd: arrays */
+        for (uint32_t k = 0; k < node->input_count; k++)
+            turn = turns[node->inputs[k]] > turn ? turns[node->inputs[k]] : turn;
+        turn += (node->kind == GRAPH_ARRAY) != turn % 2;
+        turns[node->output] = turn;
+        most = turn > most ? turn : most;
+    }
+    for (uint32_t turn = 0; turns && ordered && turn <= most; turn++)
+        for (uint32_t i = 0; i < g->node_count; i++)
+            if (turns[g->nodes[i].output] == turn)
+                ordered[count++] = g->nodes[i];
+    const bool ok = turns && ordered ? true : format_fail(im->error, "out of memory");
+    if (ok)
+        memcpy(g->nodes, ordered, count * sizeof *ordered);
+    free(turns);
+    free(ordered);
+    return ok;
+}
+
 static bool import_all(importer *im)
 {
     const onnx_graph *o = im->model;
@@ -199,7 +301,7 @@ static bool import_all(importer *im)
     if (!im->g->name || !im->bindings)
         return format_fail(im->error, "out of memory");
     for (uint32_t i = 0; i < o->value_count; i++)
-        im->bindings[i] = (import_binding){UINT32_MAX, VIEW_MAP};
+        im->bindings[i] = (import_binding){UINT32_MAX, VIEW_MAP, UINT32_MAX};
     if (!o->input_count)
         return format_fail(im->error, "the model has no inputs");
     if (!bind_constants(im))
@@ -213,7 +315,7 @@ static bool import_all(importer *im)
     if (!add_outputs(im))
         return false;
     remove_unused(im->g);
-    return true;
+    return order_forms(im);
 }
 
 bool graph_import(graph *g, const onnx_graph *model, format_error *error)

@@ -214,5 +214,12 @@ bool import_resize(importer *im, const onnx_node *node)
         !corners_fit(im, node, &im->g->values[x], &resize))
         return false;
     move_single(node, &im->g->values[x], &resize);
+    const float none[2] = {0, 0};
+    double offset[2];
+    if (!graph_resize_offsets(&resize, none, offset))
+        return import_fail(im, node,
+                           "is moved by %g and %g; supported are -1 to 1, and align_corners with "
+                           "round_prefer_floor alone",
+                           offset[0], offset[1]);
     return add_resize(im, node, x, &resize);
 }

@@ -1,4 +1,4 @@
-#include "importer.h"
+#include "array.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -67,7 +67,7 @@ bool import_bind(importer *im, const onnx_node *node, size_t i, uint32_t value)
 {
     if (i >= node->output_count || node->outputs[i] == ONNX_NONE)
         return import_fail(im, node, "has no output %zu", i);
-    im->bindings[node->outputs[i]] = (import_binding){value, node_view(im, node)};
+    im->bindings[node->outputs[i]] = (import_binding){value, node_view(im, node), UINT32_MAX};
     return true;
 }
 
@@ -100,9 +100,14 @@ const graph_value *import_constant(const importer *im, const onnx_node *node, si
 
 bool import_elements(importer *im, const onnx_node *node, size_t i, uint32_t *value)
 {
+    if (import_has(node, i) && im->bindings[node->inputs[i]].value == UINT32_MAX)
+        array_to_map(im, node, node->inputs[i]);
     *value = import_bound(im, node, i);
     if (*value == UINT32_MAX)
-        return import_fail(im, node, "has no input %zu", i);
+        return import_has(node, i)
+                   ? import_fail(im, node, "reads the array '%.60s', which is no map",
+                                 input_name(im, node, i))
+                   : import_fail(im, node, "has no input %zu", i);
     const graph_value *v = &im->g->values[*value];
     if (v->data)
         return import_fail(im, node, "works on the constant '%.60s'; expected a computed tensor",

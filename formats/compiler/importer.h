@@ -16,10 +16,12 @@ typedef enum import_view {
     VIEW_OTHER, /* any other shape */
 } import_view;
 
-/* What an ONNX value is in the graph. */
+/* What an ONNX value is in the graph: a map or a constant of floats, an array, or both once it was
+ * needed in both forms. */
 typedef struct import_binding {
-    uint32_t value; /* UINT32_MAX: not there yet */
+    uint32_t value; /* UINT32_MAX: not there yet, or no map */
     import_view view;
+    uint32_t array; /* UINT32_MAX: no array yet */
 } import_binding;
 
 typedef struct importer {
@@ -104,6 +106,15 @@ operator_import import_conv, import_batch_norm, import_relu, import_leaky_relu, 
     import_unsqueeze, import_gemm, import_mat_mul, import_cast, import_neg, import_abs,
     import_hard_sigmoid, import_hard_swish, import_max, import_min, import_pad,
     import_conv_transpose;
+/* import_array*.c */
+operator_import import_array_unary, import_array_binary, import_array_variadic, import_array_prelu,
+    import_array_where, import_array_clip, import_array_cast, import_array_move, import_array_reshape,
+    import_array_reduce, import_array_arg, import_array_global_pool, import_array_softmax,
+    import_array_batch_norm, import_array_group_norm, import_array_layer_norm, import_array_matmul,
+    import_array_gemm, import_array_matmul_integer, import_array_qlinear_matmul, import_array_conv,
+    import_array_conv_transpose, import_array_conv_integer, import_array_qlinear_conv,
+    import_array_pool, import_array_resize, import_array_quantize, import_array_dequantize,
+    import_array_dynamic_quantize;
 
 /* Whether these are height and width, and nothing else, of four sides. */
 bool import_spatial_axes(const int64_t *axes, uint32_t count);

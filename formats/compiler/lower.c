@@ -105,14 +105,15 @@ static stored find_stored(const graph *g, uint32_t output, fusion_log *log)
     }
 }
 
-static void lower_store(lowering *l, uint32_t i, value_format planes)
+/* Of a value, to the planes of an output or to an array, which is `tensor`. */
+static void lower_store(lowering *l, uint32_t value, value_format planes, uint32_t tensor)
 {
-    const stored s = find_stored(l->g, l->g->outputs[i], l->log);
-    mona_file_op op = lower_begin(l, MONA_OP_STORE, l->g->values[l->g->outputs[i]].name);
+    const stored s = find_stored(l->g, value, l->log);
+    mona_file_op op = lower_begin(l, MONA_OP_STORE, l->g->values[value].name);
     const bool converts = format_is_half(l->formats[s.value]) && planes.type != MONA_F16;
     op.input_count = 1;
     op.inputs[0] = l->tensors[s.value];
-    op.output = l->g->input_count + i;
+    op.output = tensor;
     op.store = (mona_file_store){
         .first_channel = s.first,
         .block = s.block,
@@ -124,36 +125,44 @@ static void lower_store(lowering *l, uint32_t i, value_format planes)
     mona_writer_op(&l->w, &op);
 }
 
-/* ---- resampling and rearrangement --------------------------------------------------------- */
+/* ---- arrays ------------------------------------------------------------------------------- */
 
-/* The engine rounds a coordinate u to the nearest column, halves down: ceil(u - 1/2). The
- * coordinates of a ratio n / d are multiples of 1 / 2n, so moving them by less than that turns this
- * into the other rules: floor(u)       = ceil((u - 1/2 + 1/4n) - 1/2) ceil(u)        = ceil((u +
- * 1/2 - 1/4n) - 1/2) floor(u + 1/2) = ceil((u + 1/8n) - 1/2) */
-static double nearest_offset(graph_nearest rule, uint32_t n)
+/* The tensor of an array that a node makes: an output of the model, or a new one. */
+static uint32_t array_tensor(lowering *l, uint32_t value)
 {
-    switch (rule) {
-    case GRAPH_FLOOR:
-        return -0.5 + 0.25 / n;
-    case GRAPH_CEIL:
-        return 0.5 - 0.25 / n;
-    case GRAPH_ROUND_HALF_UP:
-        return 0.125 / n;
-    case GRAPH_ROUND_HALF_DOWN:
-        break;
-    }
-    return 0;
+    for (uint32_t i = 0; i < l->g->output_count; i++)
+        if (l->g->outputs[i] == value)
+            return l->g->input_count + i;
+    return l->tensors[value] = lower_array_tensor(&l->w, l->g, value);
 }
+
+static void lower_to_map(lowering *l, const graph_node *node)
+{
+    mona_file_op op = lower_begin(l, MONA_OP_LOAD, node->name);
+    op.input_count = 1;
+    op.inputs[0] = l->tensors[node->inputs[0]];
+    op.load.block[0] = 1;
+    op.load.scale[0] = HALF_ONE;
+    lower_end(l, &op, node->output);
+}
+
+static bool lower_form(lowering *l, const graph_node *node)
+{
+    if (node->kind == GRAPH_TO_MAP)
+        lower_to_map(l, node);
+    else if (node->kind == GRAPH_TO_ARRAY)
+        lower_store(l, node->inputs[0], (value_format){MONA_F16, 1}, array_tensor(l, node->output));
+    else
+        lower_array(&l->w, l->g, node, l->tensors, array_tensor(l, node->output));
+    return true;
+}
+
+/* ---- resampling and rearrangement --------------------------------------------------------- */
 
 static bool lower_resize(lowering *l, const graph_node *node)
 {
     const graph_resize *r = &node->resize;
     mona_file_op op = lower_begin(l, MONA_OP_RESIZE, node->name);
-    const bool by_rule = r->mode == MONA_RESIZE_NEAREST && r->nearest != GRAPH_ROUND_HALF_DOWN;
-    if (by_rule && r->coordinates == MONA_RESIZE_ALIGN_CORNERS)
-        return graph_fail(node, l->error,
-                          "rounds align_corners coordinates by another rule than "
-                          "round_prefer_floor, which alone is supported there");
     op.input_count = 1;
     op.inputs[0] = l->tensors[node->inputs[0]];
     op.resize = (mona_file_resize){
@@ -164,13 +173,11 @@ static bool lower_resize(lowering *l, const graph_node *node)
         .cubic_a = r->cubic_a,
     };
     double offset[2];
-    for (int i = 0; i < 2; i++) {
-        offset[i] = (double)l->options->resize_offset[i] + (double)r->offset[i];
-        if (by_rule)
-            offset[i] += nearest_offset(r->nearest, r->ratio[i][0]);
-        if (!(offset[i] >= -1 && offset[i] <= 1))
-            return graph_fail(node, l->error, "is moved by %g; supported are -1 to 1", offset[i]);
-    }
+    if (!graph_resize_offsets(r, l->options->resize_offset, offset))
+        return graph_fail(node, l->error,
+                          "is moved by %g and %g; supported are -1 to 1, and align_corners with "
+                          "round_prefer_floor alone",
+                          offset[0], offset[1]);
     op.resize.offset_h = (float)offset[0];
     op.resize.offset_w = (float)offset[1];
     lower_end(l, &op, node->output);
@@ -222,14 +229,17 @@ static void lower_pool(lowering *l, const graph_node *node)
 
 /* ---- the graph ---------------------------------------------------------------------------- */
 
-/* Which values become tensors: what STOREs read, and what the nodes that make those read. */
-static void mark_needed(const graph *g, bool *needed)
+void lower_mark_needed(const graph *g, bool *needed)
 {
     for (uint32_t i = 0; i < g->output_count; i++)
         needed[find_stored(g, g->outputs[i], NULL).value] = true;
     for (uint32_t i = g->node_count; i-- > 0;) {
         const graph_node *node = &g->nodes[i];
         const bool packs = node->kind == GRAPH_CONCAT || node->kind == GRAPH_SPACE_TO_DEPTH;
+        if (node->kind == GRAPH_TO_ARRAY && needed[node->output]) {
+            needed[find_stored(g, node->inputs[0], NULL).value] = true;
+            continue;
+        }
         for (uint32_t k = 0; k < node->input_count && needed[node->output] && !packs; k++)
             needed[node->inputs[k]] = true;
     }
@@ -259,6 +269,10 @@ static bool lower_node(lowering *l, const graph_node *node)
                           "cuts channels between computed tensors; supported are "
                           "slices that end in an output, and slices from channel 0 "
                           "that are added to a convolution");
+    case GRAPH_ARRAY:
+    case GRAPH_TO_ARRAY:
+    case GRAPH_TO_MAP:
+        return lower_form(l, node);
     case GRAPH_AFFINE:
     case GRAPH_ACTIVATION:
     case GRAPH_RESHAPE:
@@ -271,6 +285,10 @@ static bool lower_node(lowering *l, const graph_node *node)
 static void add_plane_tensor(lowering *l, uint32_t value, value_format format, bool sized)
 {
     const graph_value *v = &l->g->values[value];
+    if (v->is_array) {
+        l->tensors[value] = lower_array_tensor(&l->w, l->g, value);
+        return;
+    }
     const mona_file_tensor t = {
         .name = mona_writer_string(&l->w, v->name),
         .type = (uint8_t)format.type,
@@ -288,19 +306,22 @@ static bool lower_all(lowering *l, bool *needed, value_format *planes)
     for (uint32_t i = 0; i < g->input_count; i++)
         add_plane_tensor(l, g->inputs[i], quantize_input(l->options), !l->options->any_size);
     for (uint32_t i = 0; i < g->output_count; i++) {
-        if (!quantize_output(g, l->options, l->formats, i, &planes[i], l->error))
+        if (!g->values[g->outputs[i]].is_array &&
+            !quantize_output(g, l->options, l->formats, i, &planes[i], l->error))
             return false;
         add_plane_tensor(l, g->outputs[i], planes[i], false);
     }
-    mark_needed(g, needed);
+    lower_mark_needed(g, needed);
     for (uint32_t i = 0; i < g->input_count; i++)
-        if (needed[g->inputs[i]] && !lower_load(l, NULL, g->inputs[i]))
+        if (needed[g->inputs[i]] && !g->values[g->inputs[i]].is_array &&
+            !lower_load(l, NULL, g->inputs[i]))
             return false;
     for (uint32_t i = 0; i < g->node_count; i++)
         if (needed[g->nodes[i].output] && !lower_node(l, &g->nodes[i]))
             return false;
     for (uint32_t i = 0; i < g->output_count; i++)
-        lower_store(l, i, planes[i]);
+        if (!g->values[g->outputs[i]].is_array)
+            lower_store(l, g->outputs[i], planes[i], g->input_count + i);
     return true;
 }
 

@@ -22,6 +22,12 @@ typedef struct lowering {
 mona_file_op lower_begin(lowering *l, mona_op_kind kind, const char *name);
 void lower_end(lowering *l, mona_file_op *op, uint32_t value);
 
+/* An array as a tensor of the file; its index. */
+uint32_t lower_array_tensor(mona_writer *w, const graph *g, uint32_t value);
+/* An operator on arrays. tensors: of each value; output: of its result. */
+void lower_array(mona_writer *w, const graph *g, const graph_node *node, const uint32_t *tensors,
+                 uint32_t output);
+
 /* CONV with its epilogue; ADD and MUL. */
 bool lower_conv(lowering *l, const graph_node *node);
 bool lower_elementwise(lowering *l, const graph_node *node);

@@ -26,4 +26,8 @@ bool pass_reorder_depth(graph *g, format_error *error);
  * remains. */
 bool pass_fuse(graph *g, format_error *error);
 
+/* What operators on maps cannot do is done on arrays: concatenation, slices and rearrangement
+ * between computed maps, where their sizes are fixed. */
+bool pass_use_arrays(graph *g, format_error *error);
+
 #endif

@@ -141,12 +141,23 @@ static uint32_t output_of(const graph *g, uint32_t root)
     return UINT32_MAX;
 }
 
+/* Whether an array is made of a value: that takes FP16. */
+static bool becomes_array(const graph *g, uint32_t root)
+{
+    for (uint32_t i = 0; i < g->node_count; i++)
+        if (g->nodes[i].kind == GRAPH_TO_ARRAY && quantize_root(g, g->nodes[i].inputs[0]) == root)
+            return true;
+    return false;
+}
+
 /* Of a tensor that planes are loaded into. */
 static value_format loaded_format(const graph *g, const compiler_options *o, uint32_t value)
 {
     const value_format planes = quantize_input(o);
     const bool direct = planes.type == MONA_U8 || planes.type == MONA_S8;
-    return o->int8 && direct && !g->values[value].half ? planes : (value_format){MONA_F16, 1};
+    return o->int8 && direct && !g->values[value].half && !becomes_array(g, value)
+               ? planes
+               : (value_format){MONA_F16, 1};
 }
 
 /* The magnitude that 8 bits should reach of everything that shares the format of this root. */
@@ -227,7 +238,7 @@ static bool computed_format(const graph *g, const compiler_options *o, const gra
     const uint32_t output = output_of(g, node->output);
     const bool wants_half = output != UINT32_MAX && o->has_output_type &&
                             (o->output_type == MONA_F16 || o->output_type == MONA_U16);
-    if (!o->int8 || wants_half || g->values[node->output].half)
+    if (!o->int8 || wants_half || g->values[node->output].half || becomes_array(g, node->output))
         return true;
     if (quantize_is_planes(g, o, node->output)) {
         *format = plane_format(o, MONA_U8);
@@ -272,7 +283,9 @@ bool quantize_values(const graph *g, const compiler_options *o, value_format *fo
     for (uint32_t i = 0; i < g->node_count; i++) {
         const graph_node *node = &g->nodes[i];
         const uint32_t root = quantize_root(g, node->output);
-        if (root != node->output)
+        if (node->kind == GRAPH_ARRAY || node->kind == GRAPH_TO_ARRAY || node->kind == GRAPH_TO_MAP)
+            formats[node->output] = (value_format){MONA_F16, 1}; /* arrays know their own type */
+        else if (root != node->output)
             formats[node->output] = formats[root];
         else if (!is_loaded(g, root) && !computed_format(g, o, node, formats, error))
             return false;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reference_array.h"
 #include "reference_nodes.h"
 
 /* ---- the graph ---------------------------------------------------------------------------- */
@@ -19,7 +20,8 @@ static bool observe(execution *e, uint32_t value, const graph_node *node,
                     const reference_array *const *in)
 {
     const reference_observer *o = e->observer;
-    return !o || o->see(o->context, value, &e->values[value], node, in, e->error);
+    return !o || e->g->values[value].is_array ||
+           o->see(o->context, value, &e->values[value], node, in, e->error);
 }
 
 static bool set_inputs(execution *e, const reference_array *inputs)
@@ -54,6 +56,8 @@ static bool execute(execution *e, const graph_node *node)
     out->data = malloc(reference_count(out) * sizeof(float));
     if (!out->data)
         return format_fail(e->error, "out of memory");
+    if (node->kind == GRAPH_ARRAY && !reference_array_node(e->g, node, in, out, e->error))
+        return false;
     reference_node(node, in, out);
     if (!observe(e, node->output, node, in))
         return false;

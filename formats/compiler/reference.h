@@ -12,7 +12,7 @@ typedef struct reference_array {
     float *data;
 } reference_array;
 
-/* Sees every value once it is there; node and in: what made it of what, NULL for inputs of the
+/* Sees every map once it is there; node and in: what made it of what, NULL for inputs of the
  * graph. False stops the run and sets error. */
 typedef struct reference_observer {
     bool (*see)(void *context, uint32_t value, const reference_array *a, const graph_node *node,

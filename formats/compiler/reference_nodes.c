@@ -232,8 +232,13 @@ bool reference_shape(const graph *g, const graph_node *node, const reference_arr
                      reference_array *out)
 {
     const reference_array *x = in[0];
+    const graph_value *v = &g->values[node->output];
     bool fits = true;
-    *out = (reference_array){g->values[node->output].channels, x->height, x->width, NULL};
+    if (node->kind == GRAPH_ARRAY || node->kind == GRAPH_TO_ARRAY || node->kind == GRAPH_TO_MAP) {
+        *out = (reference_array){v->channels, v->height, v->width, NULL};
+        return node->kind == GRAPH_ARRAY || reference_count(out) == reference_count(x);
+    }
+    *out = (reference_array){v->channels, x->height, x->width, NULL};
     for (uint32_t i = 1; i < node->input_count; i++)
         fits = fits && (node->kind == GRAPH_CONV || same_size(x, in[i]));
     if (node->kind == GRAPH_CONV) {
@@ -297,8 +302,11 @@ void reference_node(const graph_node *node, const reference_array *const *in, re
         reference_pool(node, in[0], out);
         break;
     case GRAPH_ACTIVATION:
+    case GRAPH_TO_ARRAY:
+    case GRAPH_TO_MAP:
         memcpy(out->data, in[0]->data, reference_count(out) * sizeof(float));
         break;
+    case GRAPH_ARRAY: /* reference_array.c runs them */
     case GRAPH_RESHAPE:
     case GRAPH_TRANSPOSE:
         return; /* import leaves none */

@@ -63,6 +63,14 @@ static bool read_deconvolution(op_call *c, deconvolution *v)
     return find_outputs(c, &v->w);
 }
 
+bool op_window_read_transposed(op_call *c, op_window *w)
+{
+    deconvolution v = {0};
+    const bool ok = read_deconvolution(c, &v);
+    *w = v.w;
+    return ok;
+}
+
 /* Adds sample x, at (z, y, x) of its plane, times the filter to the plane of sums. */
 static void scatter(const op_window *w, const int64_t at[3], double sample, const float *filter,
                     double *sums)

@@ -3,22 +3,16 @@
 #include <math.h>
 
 #include "operators.h"
+#include "quantize.h"
 #include "requantize.h"
 
-/* One scale for all, one for each step of an axis, or one for each block along it. */
-typedef struct scales {
-    const tensor *scale, *zero; /* zero: NULL for none */
-    tensor_sides sides;
-    size_t blocks, block; /* along the axis */
-} scales;
-
-static bool read_scales(op_call *c, scales *s)
+bool op_scales_read(op_call *c, op_scales *s)
 {
     const tensor *x = op_in(c, 0);
     const int64_t axis = onnx_whole(c->node, "axis", 1);
     const int64_t block = onnx_whole(c->node, "block_size", 0);
     uint32_t at = 0;
-    *s = (scales){.scale = op_in(c, 1), .zero = op_in(c, 2)};
+    *s = (op_scales){.scale = op_in(c, 1), .zero = op_in(c, 2)};
     s->sides = (tensor_sides){1, 1, x->count};
     s->blocks = s->block = 1;
     if (s->zero && s->zero->count != s->scale->count && s->zero->count != 1)
@@ -33,25 +27,24 @@ static bool read_scales(op_call *c, scales *s)
         s->block = block > 0 && (uint64_t)block <= s->sides.along ? (size_t)block : 1;
         s->blocks = (s->sides.along + s->block - 1) / s->block;
     }
+    s->blocked = s->scale->count != s->sides.along || s->block > 1;
     const size_t expected = block ? s->sides.before * s->blocks * s->sides.after : s->blocks;
     return s->scale->count == expected ||
            op_fail(c, "has %zu scales; expected %zu", s->scale->count, expected);
 }
 
-/* Of element i. */
-static size_t scale_at(const scales *s, size_t i)
+size_t op_scale_at(const op_scales *s, size_t i)
 {
     if (s->scale->count == 1)
         return 0;
     const size_t along = i / s->sides.after % s->sides.along;
-    const bool blocked = s->scale->count != s->sides.along || s->block > 1;
-    if (!blocked)
+    if (!s->blocked)
         return along;
     const size_t before = i / s->sides.after / s->sides.along;
     return (before * s->blocks + along / s->block) * s->sides.after + i % s->sides.after;
 }
 
-static double zero_at(const scales *s, size_t at)
+static double zero_at(const op_scales *s, size_t at)
 {
     return s->zero ? tensor_number(s->zero, s->zero->count == 1 ? 0 : at) : 0;
 }
@@ -61,8 +54,8 @@ bool op_quantize(op_call *c)
     const tensor *x = op_in(c, 0);
     const int64_t wanted = onnx_whole(c->node, "output_dtype", 0);
     const bool saturate = onnx_whole(c->node, "saturate", 1);
-    scales s;
-    if (!read_scales(c, &s))
+    op_scales s;
+    if (!op_scales_read(c, &s))
         return false;
     const int64_t type = s.zero ? s.zero->type : wanted ? wanted : ELEMENT_UINT8;
     if (!element_size(type))
@@ -72,7 +65,7 @@ bool op_quantize(op_call *c)
     if (op_only_shapes(c))
         return true;
     for (size_t i = 0; i < x->count; i++) {
-        const size_t at = scale_at(&s, i);
+        const size_t at = op_scale_at(&s, i);
         const float q = (float)(tensor_number(x, i) / tensor_number(s.scale, at));
         if (element_is_float(c->out->type))
             element_store_float(c->out->type, tensor_at(c->out, i), (double)q + zero_at(&s, at),
@@ -89,8 +82,8 @@ bool op_dequantize(op_call *c)
 {
     const tensor *x = op_in(c, 0);
     const int64_t wanted = onnx_whole(c->node, "output_dtype", 0);
-    scales s;
-    if (!read_scales(c, &s))
+    op_scales s;
+    if (!op_scales_read(c, &s))
         return false;
     const int64_t type = wanted ? wanted : s.scale->type;
     if (type >= ELEMENT_TYPE_COUNT || type < 0 || !element_is_float((element_type)type))
@@ -98,7 +91,7 @@ bool op_dequantize(op_call *c)
     if (!op_result(c, 0, (element_type)type, x->rank, x->dims))
         return false;
     for (size_t i = 0; !op_only_shapes(c) && i < x->count; i++) {
-        const size_t at = scale_at(&s, i);
+        const size_t at = op_scale_at(&s, i);
         tensor_set_number(c->out, i,
                           (tensor_number(x, i) - zero_at(&s, at)) * tensor_number(s.scale, at));
     }

@@ -5,22 +5,11 @@
 #include <string.h>
 
 #include "operators.h"
-
-enum { MOST_TAPS = 1 << 16 };
-
-typedef struct resize {
-    bool cubic, linear; /* else nearest */
-    const char *coordinates, *nearest;
-    bool antialias, exclude_outside, crop;
-    double a, extrapolation;
-    double scale[TENSOR_MAX_RANK];
-    double from[TENSOR_MAX_RANK], to[TENSOR_MAX_RANK]; /* region of interest, 0 to 1 */
-    int64_t out[TENSOR_MAX_RANK];
-} resize;
+#include "resize.h"
 
 /* ---- attributes and sizes ----------------------------------------------------------------- */
 
-static bool read_words(op_call *c, resize *r)
+static bool read_words(op_call *c, op_resizing *r)
 {
     static const char *const coordinates[] = {
         "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel",  "align_corners",
@@ -76,7 +65,7 @@ static bool numbers_of(op_call *c, uint32_t i, uint32_t count, const tensor **t)
 
 /* With sizes the aspect ratio can be kept, by the smaller or the larger of the scales. */
 static void set_sizes(op_call *c, const tensor *sizes, const uint32_t *axes, uint32_t count,
-                      resize *r)
+                      op_resizing *r)
 {
     const tensor *x = op_in(c, 0);
     const char *policy = onnx_string(c->node, "keep_aspect_ratio_policy", "stretch");
@@ -95,7 +84,7 @@ static void set_sizes(op_call *c, const tensor *sizes, const uint32_t *axes, uin
     }
 }
 
-static bool read_sizes(op_call *c, resize *r)
+static bool read_sizes(op_call *c, op_resizing *r)
 {
     const tensor *x = op_in(c, 0), *scales = NULL, *sizes = NULL, *region = NULL;
     uint32_t axes[TENSOR_MAX_RANK], count = 0;
@@ -130,16 +119,8 @@ static bool read_sizes(op_call *c, resize *r)
 
 /* ---- one axis ----------------------------------------------------------------------------- */
 
-typedef struct axis_rule {
-    const resize *r;
-    double scale, from, to;
-    int64_t in, out;
-    int64_t first; /* tap, counted from the sample left of the coordinate */
-    size_t taps;
-} axis_rule;
-
 /* Where output sample i comes from. */
-static double coordinate(const axis_rule *s, int64_t i)
+static double coordinate(const op_resize_axis *s, int64_t i)
 {
     const char *rule = s->r->coordinates;
     const double in = (double)s->in, out = s->scale * in, x = (double)i;
@@ -177,9 +158,9 @@ static bool nearest_is_right(const char *rule, double ratio)
     return !strcmp(rule, "round_prefer_floor") ? ratio > 0.5 : ratio >= 0.5;
 }
 
-static double tap_weight(const axis_rule *s, double ratio, int64_t tap)
+static double tap_weight(const op_resize_axis *s, double ratio, int64_t tap)
 {
-    const resize *r = s->r;
+    const op_resizing *r = s->r;
     const double narrow = r->antialias ? fmin(s->scale, 1) : 1;
     const double distance = ((double)tap - ratio) * narrow;
     if (r->cubic)
@@ -189,8 +170,12 @@ static double tap_weight(const axis_rule *s, double ratio, int64_t tap)
     return nearest_is_right(r->nearest, ratio) == (tap == 1);
 }
 
-/* Places and weights of the taps of output sample i; false: it lies outside of the region. */
-static bool find_taps(const axis_rule *s, int64_t i, int64_t *places, double *weights)
+bool op_resize_keeps(const op_resizing *r, const tensor *x, uint32_t axis)
+{
+    return r->scale[axis] == 1 && r->out[axis] == x->dims[axis] && !r->crop;
+}
+
+bool op_resize_taps(const op_resize_axis *s, int64_t i, int64_t *places, double *weights)
 {
     const double x = coordinate(s, i), left = ceil(x) - 1;
     const bool inside = x >= 0 && x <= (double)s->in - 1;
@@ -208,21 +193,21 @@ static bool find_taps(const axis_rule *s, int64_t i, int64_t *places, double *we
     return inside || !s->r->crop;
 }
 
-static axis_rule axis_of(const resize *r, const tensor *x, uint32_t axis)
+op_resize_axis op_resize_side(const op_resizing *r, const tensor *x, uint32_t axis)
 {
-    axis_rule s = {r, r->scale[axis], r->from[axis], r->to[axis], x->dims[axis], r->out[axis], 0,
-                   2};
+    op_resize_axis s = {
+        r, r->scale[axis], r->from[axis], r->to[axis], x->dims[axis], r->out[axis], 0, 2};
     const double narrow = r->antialias ? fmin(s.scale, 1) : 1;
     if (r->cubic)
-        s.first = (int64_t)floor(fmax(-2 / narrow, -MOST_TAPS)) + 1;
+        s.first = (int64_t)floor(fmax(-2 / narrow, -RESIZE_MOST_TAPS)) + 1;
     else if (r->linear)
-        s.first = (int64_t)floor(fmax(-1 / narrow, -MOST_TAPS)) + 1;
+        s.first = (int64_t)floor(fmax(-1 / narrow, -RESIZE_MOST_TAPS)) + 1;
     s.taps = (size_t)(2 - 2 * s.first);
     return s;
 }
 
 /* data: [before][in][after] -> [before][out][after]. outside: lines that lie outside. */
-static bool resize_axis(op_call *c, const axis_rule *s, size_t before, size_t after,
+static bool resize_axis(op_call *c, const op_resize_axis *s, size_t before, size_t after,
                         const double *data, double *to, bool *outside)
 {
     double *weights = op_scratch(c, s->taps, sizeof *weights);
@@ -230,7 +215,7 @@ static bool resize_axis(op_call *c, const axis_rule *s, size_t before, size_t af
     if (!weights || !places)
         return false;
     for (int64_t i = 0; i < s->out; i++) {
-        outside[i] = !find_taps(s, i, places, weights);
+        outside[i] = !op_resize_taps(s, i, places, weights);
         for (size_t n = 0; n < before; n++) {
             double *line = to + (n * (size_t)s->out + (size_t)i) * after;
             memset(line, 0, after * sizeof *line);
@@ -248,7 +233,7 @@ static bool resize_axis(op_call *c, const axis_rule *s, size_t before, size_t af
     return true;
 }
 
-static bool resize_all(op_call *c, const resize *r)
+static bool resize_all(op_call *c, const op_resizing *r)
 {
     const tensor *x = op_in(c, 0);
     tensor shape = *x;
@@ -257,12 +242,12 @@ static bool resize_all(op_call *c, const resize *r)
     for (size_t i = 0; ok && i < x->count; i++)
         data[i] = tensor_number(x, i);
     for (uint32_t axis = 0; ok && axis < x->rank; axis++) {
-        if (r->scale[axis] == 1 && r->out[axis] == x->dims[axis] && !r->crop)
+        if (op_resize_keeps(r, x, axis))
             continue;
-        const axis_rule s = axis_of(r, &shape, axis);
+        const op_resize_axis s = op_resize_side(r, &shape, axis);
         const tensor_sides sides = tensor_split(&shape, axis);
         shape.dims[axis] = r->out[axis];
-        ok = s.taps <= MOST_TAPS && tensor_shape(&shape, x->type, x->rank, shape.dims);
+        ok = s.taps <= RESIZE_MOST_TAPS && tensor_shape(&shape, x->type, x->rank, shape.dims);
         double *to = ok ? malloc((shape.count + 1) * sizeof *to) : NULL;
         outside[axis] = calloc((size_t)r->out[axis] + 1, sizeof(bool));
         ok = to && outside[axis] &&
@@ -287,11 +272,17 @@ static bool resize_all(op_call *c, const resize *r)
     return ok || op_out_of_memory(c);
 }
 
+bool op_resize_read(op_call *c, op_resizing *r)
+{
+    *r = (op_resizing){0};
+    return read_words(c, r) && read_sizes(c, r);
+}
+
 bool op_resize(op_call *c)
 {
     const tensor *x = op_in(c, 0);
-    resize r = {0};
-    if (!read_words(c, &r) || !read_sizes(c, &r) || !op_result(c, 0, x->type, x->rank, r.out))
+    op_resizing r;
+    if (!op_resize_read(c, &r) || !op_result(c, 0, x->type, x->rank, r.out))
         return false;
     for (uint32_t i = 0; i < x->rank; i++)
         if (!x->dims[i] && r.out[i])

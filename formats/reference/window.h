@@ -23,6 +23,10 @@ bool op_window_list(op_call *c, const char *name, uint32_t sides, int64_t fill, 
 bool op_window_read(op_call *c, const tensor *x, const int64_t *kernel, bool round_up,
                     op_window *w);
 
+/* The window of a ConvTranspose: the sizes of its input and result, and what is cut off each side
+ * of the result. */
+bool op_window_read_transposed(op_call *c, op_window *w);
+
 /* Samples along a side from the first kernel sample to the last. */
 int64_t op_window_extent(const op_window *w, uint32_t side);
 

@@ -106,7 +106,9 @@ static void unsupported_models_are_refused_by_name(void **state)
     Onnx__NodeProto *n;
     const float ones[36] = {1}, infinite[36] = {INFINITY};
     refused(one_node("Softmax", "x", &n),
-            "node 'y' (Softmax) is not supported by the engine; mona ops --engine lists");
+            "node 'y' (Softmax) makes a tensor whose size is open; give the model one");
+    refused(one_node("Unique", "x", &n),
+            "node 'y' (Unique) is not supported by the engine; mona ops --engine lists");
     refused(one_node("Relu", "z", &n), "reads 'z', which nothing before it makes");
     refused(one_node("Conv", "x x", &n), "has computed weights");
     onnx_builder *b = one_node("Conv", "x w", &n);
@@ -150,7 +152,7 @@ static void unsupported_models_are_refused_by_name(void **state)
     refused(b, "'y' is made twice");
     b = one_node("Relu", "x", &n);
     b->inputs[0]->type->tensor_type->shape->n_dim = 3;
-    refused(b, "input 'x' has not the shape");
+    refused(b, "input 'x' is no [1, channels, height, width] of floats");
     b = one_node("SpaceToDepth", "x", &n);
     ob_int(b, n, "blocksize", 2);
     refused(b, "rearranges several channels depth first");

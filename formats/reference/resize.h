@@ -1,0 +1,35 @@
+/* What a Resize asks for, and the weights of each output sample along one side. */
+#ifndef MONA_REFERENCE_RESIZE_H
+#define MONA_REFERENCE_RESIZE_H
+
+#include "call.h"
+
+enum { RESIZE_MOST_TAPS = 1 << 16 };
+
+typedef struct op_resizing {
+    bool cubic, linear; /* else nearest */
+    const char *coordinates, *nearest;
+    bool antialias, exclude_outside, crop;
+    double a, extrapolation;
+    double scale[TENSOR_MAX_RANK];
+    double from[TENSOR_MAX_RANK], to[TENSOR_MAX_RANK]; /* region of interest, 0 to 1 */
+    int64_t out[TENSOR_MAX_RANK];
+} op_resizing;
+
+bool op_resize_read(op_call *c, op_resizing *r);
+/* This side of x stays as it is. */
+bool op_resize_keeps(const op_resizing *r, const tensor *x, uint32_t axis);
+
+typedef struct op_resize_axis {
+    const op_resizing *r;
+    double scale, from, to;
+    int64_t in, out;
+    int64_t first; /* tap, counted from the sample left of the coordinate */
+    size_t taps;   /* may be above RESIZE_MOST_TAPS, which is refused */
+} op_resize_axis;
+op_resize_axis op_resize_side(const op_resizing *r, const tensor *x, uint32_t axis);
+
+/* Places and weights of the taps of output sample i; false: it lies outside of the region. */
+bool op_resize_taps(const op_resize_axis *s, int64_t i, int64_t *places, double *weights);
+
+#endif

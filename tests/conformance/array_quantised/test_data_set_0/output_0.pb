@@ -1,0 +1,1 @@
+ByJd_]_fh\]hkb`cQalYwk`YkxdWhg
