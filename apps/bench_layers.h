@@ -11,10 +11,8 @@
 #include "peak.h"
 
 /* Runs `frames` frames observed, each beside one that is not, and adds to the result:
- *   "layers"   for every operator its name, kind, precision, tile, time of a frame, share of it,
- *              GMAC/s, bytes, and the roofline: which limit is nearest ("compute", "cache",
- *              "memory") and what share of it was reached; the last row, "(other)", is what lies
- *              between operators, so that times add up to the frame's
+ *   "layers"   rows of layer_log.h, the last one "(other)" what lies between operators, so that
+ *              times add up to the frame's
  *   "observing" what observing cost, as a share: by how much more processor time the cheapest tenth
  *              of observed frames takes than that of the others
  * False, with a message. */

@@ -1,18 +1,19 @@
 /* The pipeline that is timed is the one of mona enhance, with a probe in it; its result goes to a
- * folder of its own and is removed. Frames that a synthetic clip is made of are decoded, too: from
- * a YUV4MPEG file, which costs little more than a copy. */
+ * folder of its own and is removed. */
 #include "bench_pipeline.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <libavutil/log.h>
 
+#include "bench_clip.h"
+#include "bench_layers.h"
 #include "bench_result.h"
+#include "layer_log.h"
 #include "model_source.h"
 #include "options.h"
 #include "pipeline_marks.h"
@@ -20,13 +21,26 @@
 #include "sampling.h"
 
 enum { MODEL_SR, MODEL_DENOISE, MODEL_BICUBIC, MODEL_COUNT };
+/* Models of a stage at most; frames of warm-up; frames a second a run of given length may make;
+ * frames of a clip that is played over and over. */
+enum { MODELS_A_STAGE = 3, WATCHED_MAX = CHAIN_MAX_STAGES * MODELS_A_STAGE };
+enum { WARM_UP = 10, FASTEST_FPS = 2000, FRAMES_OF_A_LOOP = 60 };
+
+/* A stage's model, looked at operator by operator. */
+typedef struct watched_model {
+    layer_log log;
+    unsigned stage, runs;
+} watched_model;
 
 typedef struct run {
     const bench_pipeline_job *job;
     pipeline_marks marks;
     uint64_t start; /* when the source had its first frame */
     double period_ns;
-    char folder[64], clip[80], output[80];
+    bench_clip clip;
+    watched_model watched[WATCHED_MAX];
+    unsigned watched_count;
+    double ms_per_tick;
     model_source models[MODEL_COUNT];
     machine_moment before, after;
     telemetry_log sensors; /* the encoder's thread reads them */
@@ -43,19 +57,36 @@ static void sleep_until(uint64_t ns)
 }
 
 /* A paced source has frame n after n periods, whether anybody is there to take it or not. */
-static void arrive(void *context, uint64_t frame)
+static bool arrive(void *context, uint64_t frame)
 {
     run *r = context;
-    if (frame >= r->marks.capacity)
-        return;
-    if (frame == 0)
-        r->start = clock_ns();
+    const uint64_t warm_up = r->job->warm_up < 0 ? WARM_UP : (uint64_t)r->job->warm_up;
     uint64_t at = clock_ns();
+    if (frame >= r->marks.capacity)
+        return false;
+    if (r->job->seconds > 0 && frame > warm_up &&
+        1e-9 * (double)(at - r->marks.arrival[warm_up]) >= r->job->seconds)
+        return false;
+    if (frame == 0)
+        r->start = at;
     if (r->period_ns > 0) {
         at = r->start + (uint64_t)((double)frame * r->period_ns);
         sleep_until(at);
     }
     r->marks.arrival[frame] = at;
+    return true;
+}
+
+static void watch(void *context, unsigned stage, const bound_model *model, unsigned runs)
+{
+    run *r = context;
+    if (r->watched_count == WATCHED_MAX)
+        return;
+    watched_model *w = &r->watched[r->watched_count++];
+    w->stage = stage;
+    w->runs = runs;
+    if (layer_log_open(&w->log, model->plan))
+        mona_session_observe_ops(model->session, &w->log.observer);
 }
 
 static void mark(void *context, uint64_t frame, unsigned step, bool end)
@@ -67,73 +98,6 @@ static void mark(void *context, uint64_t frame, unsigned step, bool end)
     *(end ? &m->end : &m->begin) = clock_ns();
     if (end && step == r->marks.steps - 1)
         telemetry_log_look(&r->sensors);
-}
-
-/* ---- clips ------------------------------------------------------------------------------------
- */
-
-/* A gradient that moves, with noise: what a network and an encoder do not skip. */
-static void fill_plane(uint8_t *plane, uint32_t width, uint32_t height, uint32_t frame,
-                       uint32_t *seed)
-{
-    for (uint32_t y = 0; y < height; y++)
-        for (uint32_t x = 0; x < width; x++) {
-            *seed = *seed * 1664525 + 1013904223;
-            plane[(size_t)y * width + x] =
-                (uint8_t)(((x + y + 3 * frame) >> 2 & 127) + 48 + (*seed >> 28));
-        }
-}
-
-static bool write_frames(FILE *file, const bench_pipeline_job *job, uint8_t *plane)
-{
-    const uint32_t w = job->size.width, h = job->size.height, cw = (w + 1) / 2, ch = (h + 1) / 2;
-    uint32_t seed = 1;
-    bool good = fprintf(file, "YUV4MPEG2 W%u H%u F%ld:1000 Ip A1:1 C420jpeg\n", w, h,
-                        job->fps > 0 ? (long)(1000 * job->fps) : 30000) > 0;
-    for (long f = 0; f < job->frames && good; f++) {
-        good = fputs("FRAME\n", file) >= 0;
-        for (int p = 0; p < 3 && good; p++) {
-            const size_t bytes = p ? (size_t)cw * ch : (size_t)w * h;
-            fill_plane(plane, p ? cw : w, p ? ch : h, (uint32_t)f, &seed);
-            good = fwrite(plane, 1, bytes, file) == bytes;
-        }
-    }
-    return good;
-}
-
-static bool make_clip(run *r)
-{
-    uint8_t *plane = malloc((size_t)r->job->size.width * r->job->size.height + 1);
-    FILE *file = plane ? fopen(r->clip, "wb") : NULL;
-    bool good = file && write_frames(file, r->job, plane);
-    if (file && fclose(file))
-        good = false;
-    free(plane);
-    return good || cli_fail(0, "%s: cannot be written: %s", r->clip, strerror(errno));
-}
-
-static bool make_folder(run *r)
-{
-    const char *parent = getenv("TMPDIR");
-    if (!parent || !*parent || strlen(parent) > 32)
-        parent = "/tmp";
-    snprintf(r->folder, sizeof r->folder, "%s/mona-bench-XXXXXX", parent);
-    if (!mkdtemp(r->folder)) {
-        r->folder[0] = 0;
-        return cli_fail(0, "%s: no folder can be made there: %s", parent, strerror(errno));
-    }
-    snprintf(r->clip, sizeof r->clip, "%.62s/in.y4m", r->folder);
-    snprintf(r->output, sizeof r->output, "%.62s/out.mkv", r->folder);
-    return true;
-}
-
-static void remove_folder(const run *r)
-{
-    if (!r->folder[0])
-        return;
-    unlink(r->clip);
-    unlink(r->output);
-    rmdir(r->folder);
 }
 
 /* ---- running ----------------------------------------------------------------------------------
@@ -165,26 +129,28 @@ static bool play(run *r, enhance_report *report)
 {
     const bench_pipeline_job *job = r->job;
     const bool synthetic = !strcmp(job->clip, "synthetic");
-    const pipeline_probe probe = {arrive, mark, r};
+    const pipeline_probe probe = {arrive, mark, job->layers ? watch : NULL, r};
     pipeline_error error = {0};
-    enhance_settings settings = {.input = synthetic ? r->clip : job->clip,
-                                 .output = r->output,
+    enhance_settings settings = {.input = synthetic ? r->clip.input : job->clip,
+                                 .output = r->clip.output,
                                  .count = job->stages.count,
                                  .stage = job->stage,
-                                 .frames = (uint64_t)job->frames,
+                                 .frames = r->marks.capacity,
                                  .encoder = job->encoder,
                                  .probe = &probe};
     memcpy(settings.kinds, job->stages.kinds, sizeof settings.kinds);
     settings.stage.delay = job->stages.delay;
     settings.stage.strength = -1;
     av_log_set_level(AV_LOG_QUIET);
-    if ((synthetic && !make_clip(r)) || !open_models(r, &settings.stage))
+    if (!open_models(r, &settings.stage))
         return false;
+    const uint64_t ticks = machine_ticks(), start = clock_ns();
     r->before = machine_now();
     telemetry_log_open(&r->sensors, job->stage.device);
     const bool good = enhance_video(&settings, report, &error);
     telemetry_log_end(&r->sensors);
     r->after = machine_now();
+    r->ms_per_tick = 1e-6 * (double)(clock_ns() - start) / (double)(machine_ticks() - ticks);
     return good || cli_fail(0, "%s", error.text);
 }
 
@@ -209,11 +175,43 @@ static void describe(cJSON *result, const run *r, const enhance_report *report)
     cJSON_AddNumberToObject(result, "frame_bytes", (double)report->frame_bytes);
 }
 
+/* Mean work of a stage on all frames, those of the warm-up included, as its operators have it. */
+static double stage_ms(const run *r, unsigned stage)
+{
+    double sum = 0;
+    for (size_t f = 0; f < r->marks.count; f++)
+        sum += pipeline_work_ms(&r->marks, f, PROBE_STAGE + stage);
+    return sum / (double)r->marks.count;
+}
+
+static bool add_layers(cJSON *result, const run *r)
+{
+    peak limit;
+    const double ms_per_tick = r->ms_per_tick / (double)r->marks.count;
+    if (!peak_measure((unsigned)result_number(result, "threads"), &limit))
+        return cli_fail(0, "the peak cannot be measured: out of threads or memory");
+    result_add_number(result, "peak_gmac_per_s", limit.int8_gmac_per_s);
+    result_add_number(result, "memory_gb_per_s", 2 * limit.copy_gb_per_s);
+    result_add_number(result, "cache_gb_per_s", 2 * limit.cache_copy_gb_per_s);
+    cJSON *rows = cJSON_AddArrayToObject(result, "layers");
+    for (unsigned i = 0; i < r->job->stages.count; i++) {
+        const char *name = r->marks.names[PROBE_STAGE + i];
+        const double whole = stage_ms(r, i);
+        double sum = 0;
+        for (unsigned w = 0; w < r->watched_count; w++)
+            if (r->watched[w].stage == i)
+                sum += layer_log_add(rows, &r->watched[w].log, &limit, ms_per_tick,
+                                     r->watched[w].runs, whole, name);
+        layer_log_add_other(rows, sum, whole, name);
+    }
+    return true;
+}
+
 static cJSON *conclude(run *r, const enhance_report *report)
 {
     const bench_pipeline_job *job = r->job;
     pipeline_marks *m = &r->marks;
-    const size_t automatic = report->frames / 4 < 10 ? report->frames / 4 : 10;
+    const size_t automatic = report->frames / 4 < WARM_UP ? report->frames / 4 : WARM_UP;
     m->count = report->frames;
     m->first = job->warm_up < 0 ? automatic : (size_t)job->warm_up;
     if (m->first + 2 > m->count) {
@@ -234,7 +232,8 @@ static cJSON *conclude(run *r, const enhance_report *report)
     describe(result, r, report);
     done =
         done && result_add_samples(result, &s, job->percentile) &&
-        pipeline_marks_add(result, m, period_ms, job->budget_ms > 0 ? job->budget_ms : period_ms);
+        pipeline_marks_add(result, m, period_ms, job->budget_ms > 0 ? job->budget_ms : period_ms) &&
+        (!job->layers || add_layers(result, r));
     cJSON_AddItemToObject(result, "provenance", provenance());
     samples_free(&s);
     if (done)
@@ -243,19 +242,40 @@ static cJSON *conclude(run *r, const enhance_report *report)
     return NULL;
 }
 
+/* Of which there are marks: as many as asked for, or more than the time allows. */
+static size_t most_frames(const bench_pipeline_job *job)
+{
+    const double rate = job->fps > 0 ? job->fps : FASTEST_FPS;
+    const double warm_up = job->warm_up < 0 ? WARM_UP : (double)job->warm_up;
+    const double most = job->frames ? (double)job->frames : ceil(job->seconds * rate + warm_up + 2);
+    return most < SAMPLING_MAX ? (size_t)most : SAMPLING_MAX;
+}
+
+static bool make_clip(run *r)
+{
+    const long most = (long)r->marks.capacity;
+    const bool loop = !r->job->frames && most > FRAMES_OF_A_LOOP;
+    return bench_clip_open(&r->clip) &&
+           (strcmp(r->job->clip, "synthetic") ||
+            bench_clip_make(&r->clip, r->job->size, loop ? FRAMES_OF_A_LOOP : most, most,
+                            r->job->fps));
+}
+
 cJSON *bench_pipeline(const bench_pipeline_job *job)
 {
     run r = {.job = job, .period_ns = job->fps > 0 ? 1e9 / job->fps : 0};
     enhance_report report = {0};
     cJSON *result = NULL;
-    if (!pipeline_marks_open(&r.marks, (size_t)job->frames, PROBE_STAGE + job->stages.count + 1)) {
+    if (!pipeline_marks_open(&r.marks, most_frames(job), PROBE_STAGE + job->stages.count + 1)) {
         cli_fail(0, "out of memory");
     } else {
         name_steps(&r);
-        if (make_folder(&r) && play(&r, &report))
+        if (make_clip(&r) && play(&r, &report))
             result = conclude(&r, &report);
     }
-    remove_folder(&r);
+    bench_clip_close(&r.clip);
+    for (unsigned i = 0; i < r.watched_count; i++)
+        layer_log_close(&r.watched[i].log);
     for (int i = 0; i < MODEL_COUNT; i++)
         model_source_close(&r.models[i]);
     pipeline_marks_close(&r.marks);
@@ -312,6 +332,7 @@ void bench_pipeline_print(const cJSON *result)
         printf("  deadline   %.3f ms: %.0f of %.0f frames missed, at most %.0f in a row\n",
                result_number(deadline, "deadline_ms"), result_number(deadline, "misses"),
                result_number(result, "iterations"), result_number(deadline, "longest_run"));
+    bench_layers_print(result);
     printf("  memory     %.0f bytes for the networks, %.0f of frames\n",
            result_number(result, "engine_bytes"), result_number(result, "frame_bytes"));
 }

@@ -17,9 +17,12 @@ typedef struct bench_pipeline_job {
     stage_list stages;
     stage_settings stage; /* device, cpu, threads, strip_rows */
     encoder_choice encoder;
-    long frames, warm_up; /* warm_up negative: a quarter of the frames, at most ten */
-    double fps;           /* of the source; 0: frames as fast as they are taken */
-    double budget_ms;     /* 0: the time from frame to frame, or none when unpaced */
+    long frames;      /* at most; 0: as many as the time allows */
+    long warm_up;     /* negative: a quarter of the frames, at most ten */
+    double seconds;   /* after the warm-up; 0: any time */
+    bool layers;      /* stages operator by operator, too */
+    double fps;       /* of the source; 0: frames as fast as they are taken */
+    double budget_ms; /* 0: the time from frame to frame, or none when unpaced */
     double percentile;
 } bench_pipeline_job;
 
@@ -29,6 +32,7 @@ typedef struct bench_pipeline_job {
  *               for each frame works and waits add up to its time
  *   "interval"  statistics of the time between frames done, "fps", "jitter_ms"
  *   "deadline"  budget, misses, longest run of misses, and which frames they are
+ *   "layers"    of each "stage", rows of layer_log.h; shares are of the stage's work
  *   "timeline"  begin and end of every step of every frame, in ms
  * NULL, with a message. */
 cJSON *bench_pipeline(const bench_pipeline_job *job);

@@ -104,14 +104,18 @@ static int run_pipeline(const bench_request *b)
                   .threads = (unsigned)a->threads,
                   .strip_rows = (unsigned)a->strip_rows},
         .encoder = {.crf = -1, .preset = a->preset},
-        .frames = a->iterations ? a->iterations : SAMPLING_ITERATIONS,
+        .frames = a->iterations ? a->iterations
+                  : a->duration ? 0
+                                : SAMPLING_ITERATIONS,
+        .seconds = b->how.seconds,
+        .layers = a->layers,
         .warm_up = b->how.warm_up,
         .fps = a->fps,
         .budget_ms = b->rules.budget_ms,
         .percentile = b->rules.percentile,
     };
-    if (a->model || a->duration || a->layers)
-        return cli_fail(EXIT_USAGE, "--pipeline takes no model, no --duration and no --layers");
+    if (a->model)
+        return cli_fail(EXIT_USAGE, "--pipeline takes no model, found %s", a->model);
     if (!stage_list_read(&job.stages, a->stages, true))
         return EXIT_USAGE;
     cJSON *result = bench_pipeline(&job);

@@ -59,6 +59,13 @@ bool chain_open(chain *c, const stage_kind *kinds, unsigned count, const stage_s
     return allocate_frames(c, overlap, error);
 }
 
+void chain_watch(chain *c, const pipeline_probe *probe)
+{
+    c->probe = probe;
+    for (unsigned i = 0; i < c->count && probe && probe->bound; i++)
+        stage_tell_models(&c->stages[i], i, probe);
+}
+
 frame_format chain_format(const chain *c)
 {
     return c->stages[c->count - 1].out;

@@ -39,7 +39,7 @@ typedef struct chain {
     uint8_t *memory;                      /* of all frames */
     size_t memory_bytes;
     uint64_t entered;            /* frames */
-    const pipeline_probe *probe; /* NULL: nobody looks; set by the owner once it is open */
+    const pipeline_probe *probe; /* NULL: nobody looks */
     chain_turn turns[CHAIN_MAX_STAGES][STAGE_SLOTS];
 } chain;
 
@@ -47,6 +47,9 @@ typedef struct chain {
  * slot of each edge. Whether it succeeds or not, chain_close releases what there is. */
 bool chain_open(chain *c, const stage_kind *kinds, unsigned count, const stage_settings *settings,
                 frame_format in, bool overlap, pipeline_error *error);
+
+/* Has the probe told of the stages' models, and of every frame from now on. NULL: of none. */
+void chain_watch(chain *c, const pipeline_probe *probe);
 
 /* Format of the frames that leave. */
 frame_format chain_format(const chain *c);

@@ -65,6 +65,21 @@ bool stage_open(stage *s, stage_kind kind, const stage_settings *settings, frame
                                    : true;
 }
 
+void stage_tell_models(const stage *s, unsigned number, const pipeline_probe *probe)
+{
+    const struct {
+        const bound_model *model;
+        unsigned runs;
+    } models[] = {{&s->luma, 1},
+                  {&s->chroma, 2},
+                  {&s->alpha, 1},
+                  {&s->denoiser.luma.bound, 1},
+                  {&s->denoiser.chroma.bound, 2}};
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++)
+        if (models[i].model->session)
+            probe->bound(probe->context, number, models[i].model, models[i].runs);
+}
+
 static mona_status enqueue_sr(stage *s, const frame *in, const frame *out)
 {
     bound_model *const doublers[FRAME_MAX_PLANES] = {&s->luma, &s->chroma, &s->chroma, &s->alpha};

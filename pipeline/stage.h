@@ -15,6 +15,7 @@
 #include "error.h"
 #include "frame.h"
 #include "mona.h"
+#include "probe.h"
 #include "stage_settings.h"
 
 typedef enum stage_kind { STAGE_SR, STAGE_DENOISE, STAGE_DELAY } stage_kind;
@@ -36,6 +37,9 @@ typedef struct stage {
  * s must not move. */
 bool stage_open(stage *s, stage_kind kind, const stage_settings *settings, frame_format in,
                 unsigned enlarged, pipeline_error *error);
+
+/* Tells a probe, which wants to know, of every model the stage has bound. number: of the stage. */
+void stage_tell_models(const stage *s, unsigned number, const pipeline_probe *probe);
 
 /* Queues the work of one frame. in and out stay until it is done; a slot is used again only then.
  */

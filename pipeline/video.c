@@ -95,8 +95,8 @@ static bool submit(video *v)
 static bool decode(video *v, uint64_t number)
 {
     const pipeline_probe *probe = v->settings->probe;
-    if (probe && probe->arrive)
-        probe->arrive(probe->context, number);
+    if (probe && probe->arrive && !probe->arrive(probe->context, number))
+        return false;
     probe_mark(probe, number, PROBE_DECODE, false);
     const input_result next = input_next(&v->in, &v->decode_error);
     if (next == INPUT_FRAME)
@@ -358,7 +358,7 @@ static bool open_all(video *v, pipeline_error *error)
     if (!chain_open(&v->stages, s->kinds, s->count, &stage, input_format(&v->in), true, error) ||
         !open_output(v, format, &input, error))
         return false;
-    v->stages.probe = s->probe;
+    chain_watch(&v->stages, s->probe);
     begin_report(v);
     go_on(v);
     return true;

@@ -222,6 +222,21 @@ for k, step in enumerate(a['steps']):
         times = sorted(row[2 * k + at + 1] - row[2 * k + at] for row in a['timeline'])
         ok = ok and abs(times[(len(times) + 1) // 2 - 1] - step[name]['p50_ms']) < 1e-5
 print(ok)" "$tmp/q.json"
+succeeds "a pipeline, operator by operator" sh -c "$mona bench --pipeline synthetic --size 96x54 --stages denoise,sr -n 12 \
+    --warmup 0 --layers --json > '$tmp/w.json'"
+holds "each stage's operators add up to its work" "
+ok = {r['stage'] for r in a['layers']} == {'denoise', 'sr'}
+for step in a['steps'][2:4]:
+    rows = [r for r in a['layers'] if r['stage'] == step['name']]
+    ok = ok and abs(sum(r['ms'] for r in rows) - step['work']['mean_ms']) < 1e-4 * step['work']['mean_ms'] and \\
+        abs(sum(r['share'] for r in rows) - 1) < 1e-6 and rows[-1]['name'] == '(other)' and rows[-1]['ms'] >= 0
+# Luma is enlarged once a frame, chroma twice; all planes are read once and four times as much is written.
+sr = [r for r in a['layers'] if r['stage'] == 'sr'][:-1]
+print(ok and sum(r['memory_bytes'] for r in sr) == 5 * (96 * 54 + 2 * 48 * 27))" "$tmp/w.json"
+succeeds "so many seconds of a pipeline" sh -c "$mona bench --pipeline synthetic --size 64x36 --stages delay:1ms --fps 50 \
+    --duration 1500ms --json > '$tmp/y.json'"
+holds "are as many frames as a source of that pace has, also of a clip that is played again" "
+print(70 <= a['iterations'] <= 77 and len(a['timeline']) == a['iterations'] and a['warm_up'] == 10)" "$tmp/y.json"
 same "nothing is left behind" "$(TMPDIR=$tmp $mona bench --pipeline synthetic --size 64x36 --stages delay:1ms -n 5 > "$tmp/log" 2>&1; ls -d "$tmp"/mona-bench* 2>/dev/null)" ""
 fails_with "a clip that is not there" 1 'nowhere.mp4' $mona bench --pipeline nowhere.mp4 -n 5
 fails_with "a stage nobody knows" 2 "found 'blur'" $mona bench --pipeline synthetic --stages blur
