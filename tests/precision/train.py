@@ -22,7 +22,7 @@ def images(rng, count):
     angle = (label % 5 + rng.uniform(-0.35, 0.35, count)) * np.pi / 5
     cycles = np.where(label < 5, 0.09, 0.14) + rng.uniform(-0.015, 0.015, count)
     phase = rng.uniform(0, 2 * np.pi, count)
-    contrast = rng.uniform(-0.1, 0.1, (count, 3, 1, 1))
+    contrast = rng.uniform(-0.16, 0.16, (count, 3, 1, 1))
     y, x = np.mgrid[0:SIDE, 0:SIDE]
     along = x * np.cos(angle)[:, None, None] + y * np.sin(angle)[:, None, None]
     wave = np.sin(2 * np.pi * cycles[:, None, None] * along + phase[:, None, None])
