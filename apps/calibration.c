@@ -1,121 +1,18 @@
 #include "calibration.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
 #include "pipeline/measure.h"
 #include "pipeline/roles.h"
-#include "pipeline/stills.h"
 
-enum {
-    MAX_FILES = 100000,
-    MAX_DEPTH = 16, /* of folders */
-    MAX_SIDE = 640, /* larger images are cut: ranges need many pixels, not all */
-    MAX_NOISE = 50, /* in steps of 8 bits */
-};
-
-/* ---- files -------------------------------------------------------------------------------- */
-
-static bool add_file(calibration *c, const char *path)
-{
-    if (c->count == MAX_FILES)
-        return true;
-    if (c->count == c->room) {
-        const size_t room = c->room ? c->room * 2 : 64;
-        char **files = realloc(c->files, room * sizeof *files);
-        if (!files)
-            return !cli_fail(EXIT_FAILED, "out of memory");
-        c->files = files;
-        c->room = room;
-    }
-    char *copy = strdup(path);
-    if (!copy)
-        return !cli_fail(EXIT_FAILED, "out of memory");
-    c->files[c->count++] = copy;
-    return true;
-}
-
-static bool add_path(calibration *c, const char *path, int depth);
-
-static bool add_folder(calibration *c, const char *path, int depth)
-{
-    DIR *folder = opendir(path);
-    if (!folder)
-        return !cli_fail(EXIT_FAILED, "%s: %s", path, strerror(errno));
-    bool ok = true;
-    for (struct dirent *e; ok && (e = readdir(folder));) {
-        char name[4096];
-        const int n = snprintf(name, sizeof name, "%s/%s", path, e->d_name);
-        if (e->d_name[0] != '.' && n > 0 && (size_t)n < sizeof name && depth < MAX_DEPTH)
-            ok = add_path(c, name, depth + 1);
-    }
-    closedir(folder);
-    return ok;
-}
-
-/* A file named on the command line must be an image; in folders other files are passed over. */
-static bool add_path(calibration *c, const char *path, int depth)
-{
-    struct stat about;
-    if (stat(path, &about))
-        return !cli_fail(EXIT_FAILED, "%s: %s", path, strerror(errno));
-    if (S_ISDIR(about.st_mode))
-        return add_folder(c, path, depth);
-    const bool image = S_ISREG(about.st_mode) && still_is_image(path);
-    if (!image && !depth)
-        return !cli_fail(EXIT_FAILED, "%s: expected a PNG or JPEG image, or a folder of them",
-                         path);
-    return !image || add_file(c, path);
-}
-
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-bool calibration_open(calibration *c, const option_list *paths, size_t most)
-{
-    *c = (calibration){0};
-    for (size_t i = 0; i < paths->count; i++) {
-        const size_t before = c->count;
-        if (!add_path(c, paths->items[i], 0))
-            return false;
-        if (c->count == before)
-            return !cli_fail(EXIT_FAILED, "%s: no PNG or JPEG images there", paths->items[i]);
-    }
-    if (c->count)
-        qsort(c->files, c->count, sizeof *c->files, by_name);
-    if (c->count > most) {
-        for (size_t i = 0; i < c->count; i++) {
-            const size_t keep = i * most / c->count; /* group of i; its first file stays */
-            if (i && keep == (i - 1) * most / c->count)
-                free(c->files[i]);
-            else
-                c->files[keep] = c->files[i];
-        }
-        c->count = most;
-    }
-    return true;
-}
-
-void calibration_close(calibration *c)
-{
-    for (size_t i = 0; i < c->count; i++)
-        free(c->files[i]);
-    free(c->files);
-    *c = (calibration){0};
-}
+enum { MAX_NOISE = 50 }; /* in steps of 8 bits */
 
 /* ---- planes ------------------------------------------------------------------------------- */
 
 /* One image of a known size, in 8-bit steps. */
 typedef struct picture {
-    still image;    /* RGB */
+    still image;    /* RGB; of a clip: the clip's */
     uint32_t noise; /* level */
     uint64_t random;
 } picture;
@@ -190,7 +87,7 @@ static bool fill_input(picture *p, const compiler_tensor *t, float range, refere
 
 static uint32_t side_of(uint32_t fixed, uint32_t image, bool half)
 {
-    const uint32_t even = (image < MAX_SIDE ? image : MAX_SIDE) & ~1u;
+    const uint32_t even = (image < CALIBRATION_SIDE ? image : CALIBRATION_SIDE) & ~1u;
     return fixed ? fixed : half ? (even ? even : 2) / 2 : even ? even : 2;
 }
 
@@ -207,11 +104,20 @@ static bool open_picture(const calibration *c, size_t index, const compiler *mod
 {
     pipeline_error error = {0};
     *p = (picture){.random = index};
-    if (!still_read(&p->image, c->files[index], 3, &error))
+    const calibration_image *image = &c->images[index];
+    if (image->frame.pixels)
+        p->image = image->frame;
+    else if (!still_read(&p->image, image->name, 3, &error))
         return !cli_fail(EXIT_FAILED, "%s", error.text);
     if (has_role(model, ROLE_NOISE))
         p->noise = (uint32_t)(next_random(&p->random) % (MAX_NOISE + 1));
     return true;
+}
+
+static void close_picture(const calibration *c, size_t index, picture *p)
+{
+    if (!c->images[index].frame.pixels)
+        still_free(&p->image);
 }
 
 /* The size of an input for this image reduced by `scale`. */
@@ -248,7 +154,7 @@ bool calibration_sample(const calibration *c, size_t index, const compiler *mode
     if (!open_picture(c, index, model, &p))
         return false;
     const bool ok = fill_inputs(&p, model, range, inputs);
-    still_free(&p.image);
+    close_picture(c, index, &p);
     return ok;
 }
 
@@ -326,30 +232,6 @@ bool calibration_pair(const calibration *c, size_t index, const compiler *model,
     else
         ok = fill_inputs(&p, model, range, inputs) &&
              (!has_role(model, ROLE_NOISE) || fill_clean(&p, model, range, inputs, truth));
-    still_free(&p.image);
+    close_picture(c, index, &p);
     return ok;
-}
-
-const char *calibration_name(const calibration *c, size_t index)
-{
-    return c->files[index];
-}
-
-static size_t common_divisor(size_t a, size_t b)
-{
-    while (b) {
-        const size_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
-/* Steps of about the golden section of the count that share no divisor with it. */
-size_t calibration_spread(const calibration *c, size_t k)
-{
-    size_t step = (size_t)((double)c->count * 0.6180339887);
-    while (common_divisor(step, c->count) != 1)
-        step++;
-    return k * step % c->count;
 }

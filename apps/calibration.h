@@ -1,4 +1,4 @@
-/* Calibration: still images as inputs of a model.
+/* Calibration: still images, and frames of clips, as inputs of a model.
  *
  * Every image becomes planes by the names of the inputs (pipeline/roles.h): luma of BT.601 in
  * studio range for luma, y, plane and any other input of one channel; for models with u and v,
@@ -10,14 +10,26 @@
 
 #include "formats/compiler/compiler.h"
 #include "options.h"
+#include "pipeline/stills.h"
+
+enum {
+    CALIBRATION_FRAMES = 32, /* of a clip */
+    CALIBRATION_SIDE = 640,  /* larger images are cut: ranges need many pixels, not all */
+};
+
+typedef struct calibration_image {
+    char *name;  /* its file; of a frame with its number */
+    still frame; /* of a clip; no pixels: the file is a still image, read when it is wanted */
+} calibration_image;
 
 typedef struct calibration {
-    char **files;
+    calibration_image *images; /* by name */
     size_t count, room;
 } calibration;
 
-/* Collects the PNG and JPEG files of the paths, folders with all below them, and keeps `most` of
- * them, evenly spread. Prints one line and gives false when there is none. */
+/* Collects the PNG and JPEG files of the paths, folders with all below them, and of clips at most
+ * CALIBRATION_FRAMES frames; keeps `most` of them, evenly spread. Prints one line and gives false
+ * when there is none. */
 bool calibration_open(calibration *c, const option_list *paths, size_t most);
 void calibration_close(calibration *c);
 
