@@ -54,7 +54,11 @@ bool sample_run_next(sample_run *r, const reference_array *inputs, pipeline_erro
             return false;
     }
     for (unsigned i = 0; i < mona_model_input_count(&r->model); i++) {
-        for (size_t k = 0; k < r->in[i].count; k++)
+        const size_t count = (size_t)inputs[i].channels * inputs[i].height * inputs[i].width;
+        if (r->in[i].count != count)
+            return pipeline_fail(error, "model %s takes %zu numbers as input %u; found %zu",
+                                 r->name, r->in[i].count, i, count);
+        for (size_t k = 0; k < count; k++)
             planes_set(&r->in[i], k, (double)inputs[i].data[k]);
         in[i] = r->in[i].buffer;
     }
