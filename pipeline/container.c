@@ -1,5 +1,6 @@
 #include "container.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include <libavcodec/avcodec.h>
@@ -94,8 +95,8 @@ static bool holds_rotation(const AVOutputFormat *format, const AVStream *stream)
 
 bool container_holds(const AVOutputFormat *format, const AVStream *stream)
 {
-    static const char *const single[] = {"yuv4mpegpipe", "image2", "rawvideo", "h264", "hevc", "obu",
-                                         "ivf",          "framemd5", "md5",  NULL};
+    static const char *const single[] = {"yuv4mpegpipe", "image2", "rawvideo", "h264", "hevc",
+                                         "obu",          "ivf",    "framemd5", "md5",  NULL};
     return !is(format, single) && holds_codec(format, stream) && holds_rotation(format, stream);
 }
 
@@ -118,11 +119,18 @@ static bool holds_all(const AVOutputFormat *format, const AVFormatContext *input
     return true;
 }
 
+static bool holds_chapters(const AVOutputFormat *format, const AVFormatContext *input)
+{
+    static const char *const names[] = {"matroska", "webm", "mov", "mp4", "ipod", "3gp",
+                                        "3g2",      "f4v",  "nut", "ogg", "asf",  NULL};
+    return !input->nb_chapters || is(format, names);
+}
+
 static const char *find_alternative(const AVFormatContext *input, const AVStream *video)
 {
     for (size_t i = 0; i < sizeof alternatives / sizeof *alternatives; i++) {
         const AVOutputFormat *other = av_guess_format(alternatives[i].format, NULL, NULL);
-        if (other && holds_all(other, input, video))
+        if (other && holds_all(other, input, video) && holds_chapters(other, input))
             return alternatives[i].suffix;
     }
     return NULL;
@@ -141,6 +149,22 @@ static void describe(char *text, size_t size, const AVStream *stream, const AVSt
              avcodec_get_name(codec->codec_id));
 }
 
+/* One thing that is lost, in words: a note with drop, else the error. */
+static bool lose(const char *what, const AVOutputFormat *format, const char *path,
+                 const AVFormatContext *input, const AVStream *video, bool drop,
+                 const pipeline_notes *notes, pipeline_error *error)
+{
+    if (drop) {
+        pipeline_note(notes, "%s: %s cannot hold %s; it is left out", path, format->name, what);
+        return true;
+    }
+    const char *suffix = find_alternative(input, video);
+    return pipeline_fail(
+        error, "%s: %s cannot hold %s; %s%s%s, --drop-unsupported would leave it out", path,
+        format->name, what, suffix ? "a name in " : "no container of mona's holds all streams",
+        suffix ? suffix : "", suffix ? " would hold everything" : "");
+}
+
 bool container_check(const AVOutputFormat *format, const char *path, const AVFormatContext *input,
                      const AVStream *video, bool drop, const pipeline_notes *notes,
                      pipeline_error *error)
@@ -150,15 +174,67 @@ bool container_check(const AVOutputFormat *format, const char *path, const AVFor
         if (!misfits(format, input, i, video))
             continue;
         describe(what, sizeof what, input->streams[i], video);
-        if (drop) {
-            pipeline_note(notes, "%s: %s cannot hold %s; it is left out", path, format->name, what);
+        if (!lose(what, format, path, input, video, drop, notes, error))
+            return false;
+    }
+    return holds_chapters(format, input) ||
+           lose("the chapters", format, path, input, video, drop, notes, error);
+}
+
+/* ---- what is held, but not exactly ---------------------------------------------------------- */
+
+/* Where a stream begins, in seconds; -1: it does not say, or does not count. */
+static double start_of(const AVStream *stream)
+{
+    const enum AVMediaType type = stream->codecpar->codec_type;
+    const bool counts = type == AVMEDIA_TYPE_AUDIO || type == AVMEDIA_TYPE_VIDEO;
+    return counts && !container_is_cover(stream) && stream->start_time != AV_NOPTS_VALUE
+               ? FFMAX(0, (double)stream->start_time * av_q2d(stream->time_base))
+               : -1;
+}
+
+/* AVI counts frames, and so everything begins at once; ears and eyes forgive a little. */
+bool container_check_starts(const AVOutputFormat *format, const char *path,
+                            const AVFormatContext *input, bool drop, const pipeline_notes *notes,
+                            pipeline_error *error)
+{
+    const double forgiven = 0.04;
+    double first = -1;
+    if (strcmp(format->name, "avi"))
+        return true;
+    for (unsigned i = 0; i < input->nb_streams; i++) {
+        const double start = start_of(input->streams[i]);
+        if (start >= 0 && (first < 0 || start < first))
+            first = start;
+    }
+    for (unsigned i = 0; i < input->nb_streams; i++) {
+        const double late = start_of(input->streams[i]) - first;
+        if (late <= forgiven)
             continue;
-        }
-        const char *suffix = find_alternative(input, video);
-        return pipeline_fail(
-            error, "%s: %s cannot hold %s; %s%s%s, --drop-unsupported would leave it out", path,
-            format->name, what, suffix ? "a name in " : "no container of mona's holds all streams",
-            suffix ? suffix : "", suffix ? " would hold everything" : "");
+        if (!drop)
+            return pipeline_fail(error,
+                                 "%s: avi cannot hold that stream %u begins %.3f s after the "
+                                 "others; a name in .mkv would, --drop-unsupported goes on",
+                                 path, i, late);
+        pipeline_note(notes, "%s: avi cannot hold that stream %u begins %.3f s after the others",
+                      path, i, late);
     }
     return true;
+}
+
+/* Matroska holds the size a video is shown at, in whole pixels. H.264 and others say themselves
+ * what their pixels are like, VP9 and AV1 do not. */
+void container_tell_aspect(const AVOutputFormat *format, const char *path,
+                           const AVCodecParameters *video, const pipeline_notes *notes)
+{
+    const AVRational aspect = video->sample_aspect_ratio;
+    const bool coded = video->codec_id != AV_CODEC_ID_VP9 && video->codec_id != AV_CODEC_ID_AV1;
+    if (!is(format, (const char *const[]){"matroska", "webm", NULL}) || coded || aspect.num <= 0 ||
+        aspect.den <= 0)
+        return;
+    const int64_t shown = av_rescale(video->width, aspect.num, aspect.den);
+    if (shown * aspect.den != (int64_t)video->width * aspect.num)
+        pipeline_note(notes,
+                      "%s: %s holds whole pixels: an aspect of %d:%d becomes %" PRId64 " / %d",
+                      path, format->name, aspect.num, aspect.den, shown, video->width);
 }

@@ -28,4 +28,14 @@ bool container_check(const AVOutputFormat *format, const char *path, const AVFor
                      const AVStream *video, bool drop, const pipeline_notes *notes,
                      pipeline_error *error);
 
+/* Every stream begins where it did beside the others, as far as the container can tell; with drop a
+ * note says if not. */
+bool container_check_starts(const AVOutputFormat *format, const char *path,
+                            const AVFormatContext *input, bool drop, const pipeline_notes *notes,
+                            pipeline_error *error);
+
+/* Says if the pixel aspect of a video so coded is rounded by the container. */
+void container_tell_aspect(const AVOutputFormat *format, const char *path,
+                           const AVCodecParameters *video, const pipeline_notes *notes);
+
 #endif

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "container.h"
+
 bool edits_known(const AVOutputFormat *format)
 {
     static const char *const names[] = {"mov", "mp4", "ipod", "3gp", "3g2", "f4v", "ismv"};
@@ -39,12 +41,14 @@ static int64_t first_time(AVStream *stream)
     return 0;
 }
 
-int64_t edits_lead(const AVFormatContext *input, const AVStream *video)
+int64_t edits_lead(const AVFormatContext *input, const AVStream *video,
+                   const AVOutputFormat *format)
 {
     int64_t first = 0;
     for (unsigned i = 0; i < input->nb_streams; i++) {
         AVStream *stream = input->streams[i];
-        if (stream == video || stream->codecpar->codec_type != AVMEDIA_TYPE_AUDIO)
+        if (stream == video || stream->codecpar->codec_type != AVMEDIA_TYPE_AUDIO ||
+            !container_holds(format, stream))
             continue;
         int64_t time =
             av_rescale_q_rnd(first_time(stream), stream->time_base, AV_TIME_BASE_Q, AV_ROUND_DOWN);

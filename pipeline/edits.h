@@ -18,7 +18,8 @@ bool edits_known(const AVOutputFormat *format);
 /* The packet, with the input's own times, was cut away by an edit. */
 bool edits_cut(const AVPacket *packet, const AVStream *stream);
 
-/* Microseconds everything has to move, in whole milliseconds. */
-int64_t edits_lead(const AVFormatContext *input, const AVStream *video);
+/* Microseconds everything has to move for the streams that format holds, in whole milliseconds. */
+int64_t edits_lead(const AVFormatContext *input, const AVStream *video,
+                   const AVOutputFormat *format);
 
 #endif

@@ -239,16 +239,19 @@ bool mux_open(mux *m, const mux_settings *s, const AVFormatContext *input, const
     *m = (mux){.input = input, .name = is_stdout(s->path) ? "standard output" : s->path};
     pthread_mutex_init(&m->lock, NULL);
     if (!container_check(s->format, m->name, input, video, s->drop, s->notes, error) ||
+        (!s->shift &&
+         !container_check_starts(s->format, m->name, input, s->drop, s->notes, error)) ||
         (!is_stdout(s->path) && !outfile_open(&m->file, s->path, s->part, s->input_path, error)))
         return false;
     avformat_alloc_output_context2(&m->format, s->format, NULL, NULL);
     if (!m->format || !add_streams(m, input, video, encoder))
         return pipeline_fail(error, "out of memory");
     if (!edits_known(s->format) && !s->shift && !(s->format->flags & AVFMT_TS_NEGATIVE))
-        move_later(m, edits_lead(input, video), s);
+        move_later(m, edits_lead(input, video, s->format), s);
     if (!add_chapters(m->format, input, s->shift - m->format->output_ts_offset))
         return pipeline_fail(error, "out of memory");
     tags_tell_lost(m->format, m->name, s->notes);
+    container_tell_aspect(s->format, m->name, m->video->codecpar, s->notes);
     /* What the input holds in a way that is new to its container may stay in it. */
     m->format->strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL;
     return write_header(m, error);

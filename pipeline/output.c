@@ -112,8 +112,39 @@ static bool seal(output *o, const chain_memory *after, pipeline_error *error)
     return true;
 }
 
+/* What holds no times shows frames at an even rate. */
+static bool is_timeless(const output *o)
+{
+    const char *name = o->settings->container.format->name;
+    return !strcmp(name, "yuv4mpegpipe") || !strcmp(name, "rawvideo") ||
+           (o->pictures.pattern && !o->pictures.by_time);
+}
+
+static void measure_pace(output *o, const AVFrame *frame)
+{
+    const AVRational tick = o->in->video->time_base, rate = o->settings->encoder.rate;
+    if (!o->frames)
+        o->first = frame->pts;
+    const int64_t even = av_rescale_q((int64_t)o->frames++, av_inv_q(rate), tick);
+    const int64_t off = frame->pts - o->first - even,
+                  half = av_rescale_q(1, av_inv_q(rate), tick) / 2;
+    o->uneven += FFABS(off) > FFMAX(half, 1);
+}
+
+static void tell_pace(const output *o)
+{
+    const mux_settings *m = &o->settings->container;
+    if (o->uneven && is_timeless(o))
+        pipeline_note(m->notes,
+                      "%s: holds no times: %llu of %llu frames are not where an even %.4g frames a "
+                      "second show them; .mkv would keep them",
+                      m->path, (unsigned long long)o->uneven, (unsigned long long)o->frames,
+                      av_q2d(o->settings->encoder.rate));
+}
+
 bool output_put(output *o, const AVFrame *frame, const chain_memory *after, pipeline_error *error)
 {
+    measure_pace(o, frame);
     if (o->pictures.pattern)
         return picture_writer_put(&o->pictures, frame, error);
     if (!o->codec.codec && !open_encoder(o, error))
@@ -196,6 +227,7 @@ static bool assemble(output *o, pipeline_error *error)
 
 bool output_finish(output *o, const chain_memory *after, pipeline_error *error)
 {
+    tell_pace(o);
     if (o->pictures.pattern)
         return true;
     if (!o->settings->segmented)

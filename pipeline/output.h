@@ -34,6 +34,8 @@ typedef struct output {
     picture_writer pictures; /* in place of encoder and container */
     uint64_t length, filled; /* frames of a segment; in the one that is being made */
     int64_t end;             /* where the last frame ends */
+    uint64_t frames, uneven; /* given; not where the frame rate alone would put them */
+    int64_t first;           /* time of the first */
 } output;
 
 /* settings and in must outlive it. Whether it succeeds or not, output_close releases what there is.

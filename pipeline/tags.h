@@ -1,5 +1,7 @@
-/* Metadata that QuickTime's containers hold in two ways: a fixed set of names that every player
- * knows, or any names, which then have no room for a cover. */
+/* Metadata: the names and marks that containers have no room for.
+ *
+ * QuickTime's containers hold names in two ways: a fixed set that every player knows, or any, which
+ * then have no room for a cover. */
 #ifndef MONA_TAGS_H
 #define MONA_TAGS_H
 
@@ -12,7 +14,8 @@
 /* The file's own tags need the second way, and there is no cover. */
 bool tags_any_name(const AVFormatContext *output);
 
-/* Tells which tags of output, about to be written as name, will be lost. */
+/* Tells of tags and dispositions of output, about to be written as name, that will be lost: the
+ * first of the file and of each stream. */
 void tags_tell_lost(const AVFormatContext *output, const char *name, const pipeline_notes *notes);
 
 #endif
