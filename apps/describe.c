@@ -131,6 +131,9 @@ static void describe_op(const mona_file_op *op, char *text, size_t size)
     case MONA_OP_DEPTH_TO_SPACE:
         snprintf(text, size, "block %u", op->block);
         break;
+    case MONA_OP_SLICE:
+        snprintf(text, size, "from channel %u", op->channels.first);
+        break;
     case MONA_OP_LOAD:
         for (uint32_t i = 0; i < op->input_count; i++) {
             snprintf(part, sizeof part, "block %u", op->load.block[i]);
@@ -148,7 +151,7 @@ static void describe_op(const mona_file_op *op, char *text, size_t size)
 static const char *const op_names[MONA_OP_COUNT] = {
     "load",           "store",        "conv",           "add",         "mul",        "resize",
     "depth_to_space", "max_pool",     "average_pool",   "array_map",   "array_pick", "array_reduce",
-    "array_matmul",   "array_window", "array_resample", "array_gather"};
+    "array_matmul",   "array_window", "array_resample", "array_gather", "concat",   "slice"};
 
 static cJSON *op_row(const mona_model *m, const mona_file_op *op)
 {

@@ -6,9 +6,10 @@
  * exactly, and a correction of nothing leaves it as it is.
  *
  * So a tensor of u8 becomes fp16 where it is a picture: what a STORE writes, and, going back from
- * there, the residual of the CONV, the operand of the ADD or the source of the RESIZE or
- * DEPTH_TO_SPACE that made it, up to the LOAD. Going back ends at feature maps. A LOAD whose result
- * is both looked at and corrected becomes two. Networks of fp16 only have their scales changed. */
+ * there, the residual of the CONV, the operand of the ADD or the source of the RESIZE,
+ * DEPTH_TO_SPACE, CONCAT or SLICE that made it, up to the LOAD. Going back ends at feature maps. A
+ * LOAD whose result is both looked at and corrected becomes two. Networks of fp16 only have their
+ * scales changed. */
 #include "aicore/f16.h"
 #include "arith.h"
 #include "libc.h"
@@ -62,6 +63,8 @@ static uint8_t use_of(const deepening *d, const mona_file_op *op, uint32_t i, ui
         return PICTURE;
     case MONA_OP_RESIZE:
     case MONA_OP_DEPTH_TO_SPACE:
+    case MONA_OP_CONCAT:
+    case MONA_OP_SLICE:
         return result;
     case MONA_OP_CONV:
         return i && result == PICTURE && is_plane(d, op->inputs[i]) ? PICTURE : FEATURES;

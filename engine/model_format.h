@@ -92,7 +92,10 @@ typedef enum mona_op_kind {
     MONA_OP_ARRAY_WINDOW = 13,   /* convolutions and pools over 1 to 3 axes, */
     MONA_OP_ARRAY_RESAMPLE = 14, /* weighted sums along an axis, */
     MONA_OP_ARRAY_GATHER = 15,   /* elements by computed indices */
-    MONA_OP_COUNT = 16,
+    MONA_OP_CONCAT = 16,         /* channels of several tensors, one after another; all are of the
+                                    output's type and scale */
+    MONA_OP_SLICE = 17,          /* channels of a tensor that lie side by side */
+    MONA_OP_COUNT = 18,
 } mona_op_kind;
 
 typedef enum mona_activation {
@@ -174,6 +177,11 @@ typedef struct mona_file_pool {
     float scale; /* AVERAGE_POOL: from steps of the input to steps of the output; 2^-30..2^30 */
 } mona_file_pool;
 
+typedef struct mona_file_channels {
+    uint32_t first; /* SLICE: the first channel it keeps; CONCAT: 0 */
+    uint32_t copy;  /* 1: channels are copied even where they could lie in place */
+} mona_file_channels;
+
 typedef struct mona_file_op {
     uint32_t kind; /* mona_op_kind */
     uint32_t name;
@@ -190,6 +198,7 @@ typedef struct mona_file_op {
         mona_file_resize resize;
         mona_file_pool pool;
         mona_file_array array; /* ARRAY_* */
+        mona_file_channels channels; /* CONCAT, SLICE */
         uint32_t block; /* DEPTH_TO_SPACE: 2, 3 or 4 */
         struct {
             uint16_t scale[2]; /* ADD, MUL: f16; each operand enters as f16(q * scale[i]) */

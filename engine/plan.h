@@ -28,7 +28,8 @@ typedef struct plan_group {
 } plan_group;
 
 /* A bound operator, and where its output lives: a ring in each core's region, or, if it is read by
- * a later group, a map. */
+ * a later group, a map. It may share that of another operator, its *home*, some of whose channel
+ * blocks are its own (engine/plan_place.c). */
 typedef struct plan_op {
     mona_bound_op bound;
     plan_group group;                    /* that begins with this operator */
@@ -36,9 +37,13 @@ typedef struct plan_op {
                                             arrays */
     uint32_t array_writer[MONA_OP_MAX_INPUTS]; /* that makes each input which is an array, or
                                                   MONA_NONE */
-    uint32_t first_reader, last_reader; /* operators that read its output; its own index: none */
+    uint32_t first_reader, last_reader; /* operators that read its output, last: or anything that
+                                           shares its memory; its own index: none */
     uint32_t store;                     /* STORE fused into this CONV, or MONA_NONE */
-    bool map;
+    bool leaves;                        /* a later group reads its output, which is no array */
+    uint32_t home;           /* operator whose ring or map its output lies in; as a rule itself */
+    uint32_t home_block;     /* channel block there that is its first */
+    bool map;                /* its home's: a map */
     bool array;              /* its output is an array, and none of the model's outputs */
     int64_t map_x_begin;     /* column a map's rows begin with; 0 or less */
     uint32_t depth;          /* rows the ring or map holds; 0: neither */
@@ -85,6 +90,9 @@ typedef struct plan_progress {
     int64_t need;           /* rows before this one are wanted by the current strip */
     int64_t oldest;         /* rows before this one will not be read again */
     int64_t x_begin, x_end; /* columns the unit needs; beyond the tensor: zero padding */
+    /* Of a home: columns of the unit that its ring has; while planning, rows that are in use. */
+    int64_t ring_begin, ring_end;
+    int64_t used_begin, used_end;
 } plan_progress;
 
 /* model310: every core runs in the caller's thread. */
@@ -125,10 +133,14 @@ mona_span mona_plan_columns(const plan_op *op, const plan_progress *progress);
 const mona_shape *mona_plan_progress_shape(const plan_op *op);
 /* Channel blocks of an operator's output. */
 uint32_t mona_plan_blocks(const plan_op *op);
+/* Whether an operator has nothing to do: a STORE that its convolution does as well, a CONCAT or
+ * SLICE whose channels all lie in place. */
+bool mona_plan_is_idle(const mona_plan *plan, uint32_t index);
 
 /* The steps of mona_plan_make. progress: room for every operator. */
 mona_status mona_plan_bind(mona_plan *plan, const mona_config *config);
 mona_status mona_plan_groups(mona_plan *plan);
+void mona_plan_place(mona_plan *plan); /* of mona_plan_groups, once there are groups */
 mona_status mona_plan_rings(mona_plan *plan, const mona_config *config, plan_progress *progress);
 
 /* Of the L0 buffers: the largest any of them asks for. */

@@ -82,7 +82,7 @@ static void choose_grid(const mona_plan *plan, plan_group *g)
     g->grid_height = g->grid_width = UINT32_MAX;
     for (uint32_t o = g->first; o < g->last; o++) {
         const plan_op *op = &plan->ops[o];
-        if (op->bound.op->kind != MONA_OP_STORE && !op->map)
+        if (op->bound.op->kind != MONA_OP_STORE && !op->leaves)
             continue;
         any = true;
         const mona_shape *s = mona_plan_progress_shape(op);
@@ -147,7 +147,8 @@ static margins margins_of(const mona_plan *plan, uint32_t o)
             const mona_bound_op *b = &plan->ops[r].bound;
             const mona_shape *out = mona_plan_progress_shape(&plan->ops[r]);
             for (uint32_t i = 0; i < b->op->input_count; i++) {
-                if (plan->ops[r].writer[i] != o)
+                const uint32_t w = plan->ops[r].writer[i];
+                if (w == MONA_NONE || plan->ops[w].home != o)
                     continue;
                 const mona_op_class *class = mona_ops[b->op->kind];
                 const mona_span x = class->columns(b, i, (mona_span){0, out->width});
@@ -189,13 +190,13 @@ static size_t array_bytes(const mona_shape *s)
 }
 
 /* The lowest offset at or above `offset` where a map or array of the group that begins with
- * operator `first` does not meet map i, placed before it. Groups run in order, so a map lives until
- * the group of its last reader. */
+ * operator `first` does not meet map i, if that has been placed. Groups run in order, so a map
+ * lives until the group of its last reader. */
 static size_t past(const mona_plan *plan, uint32_t i, uint32_t first, size_t offset, size_t bytes)
 {
     const plan_op *other = &plan->ops[i];
     const size_t end = other->ring_offset + other->map_bytes;
-    const bool lives = (other->map || other->array) && other->last_reader >= first;
+    const bool lives = other->map_bytes && other->last_reader >= first;
     return lives && other->ring_offset < offset + bytes && offset < end ? end : offset;
 }
 
@@ -203,26 +204,28 @@ static mona_status place_map(mona_plan *plan, uint32_t o, uint32_t first)
 {
     plan_op *op = &plan->ops[o];
     size_t offset = 0;
-    op->map_bytes = op->array ? array_bytes(&op->bound.output) : shape_map(plan, o);
-    for (uint32_t i = 0; i < o && offset < PLAN_MAX_BYTES;) {
-        const size_t moved = past(plan, i, first, offset, op->map_bytes);
+    const size_t bytes = op->array ? array_bytes(&op->bound.output) : shape_map(plan, o);
+    for (uint32_t i = 0; i < plan->model.header->op_count && offset < PLAN_MAX_BYTES;) {
+        const size_t moved = past(plan, i, first, offset, bytes);
         i = moved > offset ? 0 : i + 1;
         offset = moved;
     }
     op->ring_offset = offset;
-    const size_t end = offset + op->map_bytes;
+    op->map_bytes = bytes;
+    const size_t end = offset + bytes;
     plan->maps_bytes = end > plan->maps_bytes ? end : plan->maps_bytes;
     return plan->maps_bytes < PLAN_MAX_BYTES ? MONA_OK : MONA_ERR_LIMIT;
 }
 
-/* Once every group is known. */
+/* Once every group is known; a home has its place before anything is written to it. */
 static mona_status place_maps(mona_plan *plan)
 {
     mona_status status = MONA_OK;
     for (uint32_t o = 0, first = 0; o < plan->model.header->op_count && !status; o++) {
         first = plan->ops[first].group.last <= o ? o : first;
-        if (plan->ops[o].map || plan->ops[o].array)
-            status = place_map(plan, o, first);
+        const uint32_t home = plan->ops[o].home;
+        if ((plan->ops[o].map || plan->ops[o].array) && !plan->ops[home].map_bytes)
+            status = place_map(plan, home, first);
     }
     return status;
 }
@@ -243,12 +246,13 @@ mona_status mona_plan_groups(mona_plan *plan)
                 op->store = MONA_NONE;
                 op->bound.store = NULL;
             }
-            op->map = op->last_reader >= last && !op->array;
+            op->leaves = op->last_reader >= last && !op->array;
         }
         choose_grid(plan, g);
         choose_parts(plan, g);
         most_parts = g->parts > most_parts ? g->parts : most_parts;
     }
     plan->cores = most_parts;
+    mona_plan_place(plan);
     return place_maps(plan);
 }

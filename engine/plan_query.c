@@ -52,8 +52,26 @@ static void add_bytes(mona_op_info *info, const mona_shape *s, uint32_t c0, bool
     *(!c0 || map ? &info->plane_bytes : &info->ring_bytes) += tensor_bytes(s, c0);
 }
 
+/* A CONCAT or SLICE reads and writes the channels that it copies. */
+static void add_copies(const mona_plan *plan, const plan_op *op, mona_op_info *info)
+{
+    const mona_bound_op *b = &op->bound;
+    for (uint32_t i = 0; i < b->op->input_count; i++) {
+        const bool slice = b->op->kind == MONA_OP_SLICE;
+        const mona_shape *s = slice ? &b->output : &b->input[i];
+        if (b->placed >> i & 1)
+            continue;
+        add_bytes(info, s, b->input_c0[i], plan->ops[op->writer[i]].map);
+        add_bytes(info, s, b->output_c0, op->map);
+    }
+}
+
 static void add_traffic(const mona_plan *plan, const plan_op *op, mona_op_info *info)
 {
+    if (op->bound.op->kind == MONA_OP_CONCAT || op->bound.op->kind == MONA_OP_SLICE) {
+        add_copies(plan, op, info);
+        return;
+    }
     for (uint32_t i = 0; i < op->bound.op->input_count; i++)
         add_bytes(info, &op->bound.input[i], op->bound.input_c0[i],
                   op->writer[i] != MONA_NONE && plan->ops[op->writer[i]].map);
@@ -61,13 +79,6 @@ static void add_traffic(const mona_plan *plan, const plan_op *op, mona_op_info *
         add_bytes(info, &plan->ops[op->store].bound.output, 0, false);
     else
         add_bytes(info, &op->bound.output, op->bound.output_c0, op->map);
-}
-
-/* Whether an operator is a STORE that its convolution does as well. */
-static bool is_fused(const mona_plan *plan, uint32_t index)
-{
-    const plan_op *op = &plan->ops[index];
-    return op->bound.op->kind == MONA_OP_STORE && plan->ops[op->writer[0]].store == index;
 }
 
 static const plan_group *group_of(const mona_plan *plan, uint32_t index)
@@ -101,7 +112,7 @@ bool mona_plan_op_at(const mona_plan *plan, unsigned index, mona_op_info *info)
         .kind = class->name,
         .input = op->bound.input[0].type,
         .output = op->bound.output.type,
-        .fused = is_fused(plan, index),
+        .fused = mona_plan_is_idle(plan, index),
         .macs = class->macs ? class->macs(&op->bound) : 0,
         .constant_bytes = op->constants_bytes,
     };
@@ -143,7 +154,7 @@ static bool core_buffer_at(const mona_plan *plan, size_t base, unsigned index, m
 {
     for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
         const plan_op *op = &plan->ops[o];
-        if (op->depth && !op->map && index-- == 0) {
+        if (op->depth && !op->map && op->home == o && index-- == 0) {
             *b = (mona_plan_buffer){output_name(plan, o), "ring", base + op->ring_offset,
                                     op->row_bytes * op->depth, op->depth};
             return true;
@@ -176,7 +187,7 @@ static unsigned core_buffer_count(const mona_plan *plan)
     mona_plan_buffer ignored;
     unsigned count = 0;
     for (uint32_t o = 0; o < plan->model.header->op_count; o++)
-        count += plan->ops[o].depth > 0 && !plan->ops[o].map;
+        count += plan->ops[o].depth > 0 && !plan->ops[o].map && plan->ops[o].home == o;
     while (core_buffer_at(plan, 0, count, &ignored))
         count++;
     return count;

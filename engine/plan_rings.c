@@ -6,9 +6,34 @@
  */
 enum { MIN_TILE_COLUMNS = 128 };
 
-static bool has_ring(const plan_op *op)
+/* Whether operator `o` has a ring of its own. */
+static bool has_ring(const mona_plan *plan, uint32_t o)
 {
-    return op->bound.op->kind != MONA_OP_STORE && op->store == MONA_NONE && !op->map;
+    const plan_op *op = &plan->ops[o];
+    return op->bound.op->kind != MONA_OP_STORE && op->store == MONA_NONE && !op->map &&
+           op->home == o;
+}
+
+/* Moves on to where the next rows are made, and deepens the rings that are too shallow for the rows
+ * in use on the way: from the oldest that any of a ring's tensors still has to the newest. */
+static void advance(mona_plan *plan, const plan_group *g, plan_progress *progress)
+{
+    for (uint32_t o = g->first; o < g->last; o++)
+        progress[o].used_begin = progress[o].used_end = 0;
+    for (uint32_t o = g->first; o < g->last; o++) {
+        plan_progress *p = &progress[o], *home = &progress[plan->ops[o].home];
+        p->next = p->need > p->next ? p->need : p->next;
+        if (plan->ops[o].map || p->oldest >= p->next)
+            continue;
+        const bool first = home->used_begin == home->used_end;
+        home->used_begin = first || p->oldest < home->used_begin ? p->oldest : home->used_begin;
+        home->used_end = first || p->next > home->used_end ? p->next : home->used_end;
+    }
+    for (uint32_t o = g->first; o < g->last; o++) {
+        const uint32_t rows = (uint32_t)(progress[o].used_end - progress[o].used_begin);
+        if (has_ring(plan, o) && rows > plan->ops[o].depth)
+            plan->ops[o].depth = rows;
+    }
 }
 
 /* Runs the schedule without kernels, over every band, and keeps the deepest any ring gets. */
@@ -21,15 +46,7 @@ static void measure_depths(mona_plan *plan, const plan_group *g, plan_progress *
             position = position + plan->strip_rows < end ? position + plan->strip_rows : end;
             mona_schedule_strip(plan, g, position, progress);
             mona_schedule_oldest(plan, g, progress);
-            for (uint32_t o = g->first; o < g->last; o++) {
-                plan_progress *p = &progress[o];
-                if (p->need <= p->next)
-                    continue;
-                p->next = p->need;
-                const uint32_t rows = (uint32_t)(p->next - p->oldest);
-                if (has_ring(&plan->ops[o]) && rows > plan->ops[o].depth)
-                    plan->ops[o].depth = rows;
-            }
+            advance(plan, g, progress);
         }
     }
 }
@@ -40,20 +57,20 @@ static size_t size_rings(mona_plan *plan, const plan_group *g, size_t start,
                          plan_progress *progress)
 {
     for (uint32_t o = g->first; o < g->last; o++)
-        if (has_ring(&plan->ops[o]))
+        if (has_ring(plan, o))
             plan->ops[o].columns = 0;
     for (uint32_t tile = 0; tile < g->tiles; tile++) {
         mona_schedule_unit(plan, g, 0, tile, progress);
         for (uint32_t o = g->first; o < g->last; o++) {
-            const int64_t columns = progress[o].x_end - progress[o].x_begin;
-            if (has_ring(&plan->ops[o]) && columns > plan->ops[o].columns)
+            const int64_t columns = progress[o].ring_end - progress[o].ring_begin;
+            if (has_ring(plan, o) && columns > plan->ops[o].columns)
                 plan->ops[o].columns = (uint32_t)columns;
         }
     }
     uint64_t total = start;
     for (uint32_t o = g->first; o < g->last; o++) {
         plan_op *op = &plan->ops[o];
-        if (!has_ring(op))
+        if (!has_ring(plan, o))
             continue;
         const mona_shape *s = &op->bound.output;
         /* At most 2^16 columns (a side and its padding) x 2^14 channels x 2 bytes, x 2^15 rows. */
@@ -100,13 +117,30 @@ static mona_status keep_rows(mona_plan *plan, const plan_group *g, size_t start,
     for (uint32_t band = 0; band < g->parts; band++) {
         mona_schedule_unit(plan, g, band, 0, progress);
         for (uint32_t o = g->first; o < g->last; o++) {
-            const uint32_t rows = (uint32_t)(progress[o].end - progress[o].begin);
-            if (has_ring(&plan->ops[o]) && rows > plan->ops[o].depth)
-                plan->ops[o].depth = rows;
+            progress[o].oldest = progress[o].begin;
+            progress[o].need = progress[o].end;
         }
+        advance(plan, g, progress);
     }
     plan->rings_bytes = size_rings(plan, g, start, progress);
     return plan->rings_bytes < PLAN_MAX_BYTES ? MONA_OK : MONA_ERR_LIMIT;
+}
+
+/* Where the tensors lie that share a ring or map. */
+static void share_homes(mona_plan *plan)
+{
+    for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
+        plan_op *op = &plan->ops[o];
+        const plan_op *home = &plan->ops[op->home];
+        if (home == op)
+            continue;
+        op->map_x_begin = home->map_x_begin;
+        op->depth = home->depth;
+        op->columns = home->columns;
+        op->block_stride = home->block_stride;
+        op->row_bytes = home->row_bytes;
+        op->ring_offset = home->ring_offset + op->home_block * home->block_stride;
+    }
 }
 
 mona_status mona_plan_rings(mona_plan *plan, const mona_config *config, plan_progress *progress)
@@ -123,5 +157,6 @@ mona_status mona_plan_rings(mona_plan *plan, const mona_config *config, plan_pro
         if (!status && config->keep_rows)
             status = keep_rows(plan, g, start, progress);
     }
+    share_homes(plan);
     return status;
 }

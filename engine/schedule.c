@@ -41,7 +41,7 @@ static bool is_store(const plan_op *op)
 
 static bool is_result(const plan_op *op)
 {
-    return is_store(op) || op->map;
+    return is_store(op) || op->leaves;
 }
 
 /* The operator of the group that makes input i, or MONA_NONE: it comes from outside. */
@@ -98,6 +98,26 @@ static void cover(const plan_op *r, uint32_t i, const plan_progress *reader, pla
     p->x_end = first || right > p->x_end ? right : p->x_end;
 }
 
+/* Rows of a ring have the columns that any of its tensors needs. */
+static void find_ring_columns(const mona_plan *plan, const plan_group *g, plan_progress *progress)
+{
+    for (uint32_t o = g->first; o < g->last; o++) {
+        const plan_progress *p = &progress[o];
+        plan_progress *home = &progress[plan->ops[o].home];
+        if (plan->ops[o].map || p->begin >= p->end)
+            continue;
+        const bool first = home->ring_begin == home->ring_end;
+        home->ring_begin = first || p->x_begin < home->ring_begin ? p->x_begin : home->ring_begin;
+        home->ring_end = first || p->x_end > home->ring_end ? p->x_end : home->ring_end;
+    }
+    for (uint32_t o = g->first; o < g->last && mona_plan_modelled(plan); o++) {
+        plan_progress *home = &progress[plan->ops[o].home];
+        if (!is_result(&plan->ops[o]) && !plan->ops[o].map)
+            home->ring_begin =
+                floor_div(home->ring_begin, ring_columns(plan, o)) * ring_columns(plan, o);
+    }
+}
+
 void mona_schedule_unit(const mona_plan *plan, const plan_group *g, uint32_t band, uint32_t tile,
                         plan_progress *progress)
 {
@@ -121,6 +141,7 @@ void mona_schedule_unit(const mona_plan *plan, const plan_group *g, uint32_t ban
                 if (source_of(g, op, i) != MONA_NONE)
                     cover(op, i, p, &progress[op->writer[i]]);
     }
+    find_ring_columns(plan, g, progress);
 }
 
 void mona_schedule_strip(const mona_plan *plan, const plan_group *g, int64_t position,

@@ -46,10 +46,9 @@ uint8_t *mona_session_row(const worker *w, const plan_op *op, int64_t row)
     return base + (size_t)(row % op->depth) * op->row_bytes;
 }
 
-/* Column that a row of a ring or map begins with. */
-static int64_t first_column(const plan_op *op, const plan_progress *progress)
+int64_t mona_session_column(const plan_op *op, const plan_progress *progress)
 {
-    return op->map ? op->map_x_begin : progress->x_begin;
+    return op->map ? op->map_x_begin : progress[op->home].ring_begin;
 }
 
 /* Points input i of a call at the rows of its window, rows outside the tensor being zeros. */
@@ -64,8 +63,7 @@ static size_t point_at_window(const worker *w, const plan_op *op, uint32_t i,
     for (int64_t y = window.begin; y < window.end; y++)
         rows[y - window.begin] = y < 0 || y >= height ? w->session->arena + plan->zero_offset
                                                       : mona_session_row(w, source, y);
-    call->input[i] =
-        (mona_rows){rows, source->block_stride, first_column(source, &progress[op->writer[i]])};
+    call->input[i] = (mona_rows){rows, source->block_stride, mona_session_column(source, progress)};
     return (size_t)(window.end - window.begin);
 }
 
@@ -120,7 +118,7 @@ static void prepare_row(const worker *w, const plan_op *op, const plan_progress 
             rows += point_at_window(w, op, i, progress, call, rows);
     if (op->depth) {
         *rows = mona_session_row(w, op, p->next);
-        call->output = (mona_rows){rows, op->block_stride, first_column(op, p)};
+        call->output = (mona_rows){rows, op->block_stride, mona_session_column(op, progress)};
     }
 }
 
@@ -133,10 +131,7 @@ __attribute__((noinline)) void mona_session_run_rows(worker *w, uint32_t index,
     const mona_plan *plan = s->plan;
     const plan_op *op = &plan->ops[index];
     plan_progress *p = &progress[index];
-    if (p->next >= p->need)
-        return;
-    /* A fused STORE has run as part of its convolution. */
-    if (op->bound.op->kind == MONA_OP_STORE && plan->ops[op->writer[0]].store == index)
+    if (p->next >= p->need || mona_plan_is_idle(plan, index))
         return;
     const mona_op_class *class = mona_ops[op->bound.op->kind];
     const mona_span columns = mona_plan_columns(op, p);
@@ -202,6 +197,22 @@ static void clear_rows(const worker *w, const plan_op *op, int64_t begin, int64_
             memset(mona_session_row(w, op, y) + block * op->block_stride, 0, bytes);
 }
 
+/* What the operator will write of a map in rows that the unit needs. */
+static void clear_map(const worker *w, const plan_op *op, const plan_progress *p)
+{
+    const mona_bound_op *b = &op->bound;
+    if (!b->placed) {
+        clear_rows(w, op, p->begin, p->end, 0, mona_plan_blocks(op));
+        return;
+    }
+    for (uint32_t i = 0; i < b->op->input_count; i++) {
+        const uint32_t first = mona_channels_before(b, i), end = first + b->input[i].channels;
+        if (!(b->placed >> i & 1))
+            clear_rows(w, op, p->begin, p->end, first / b->output_c0,
+                       (end + b->output_c0 - 1) / b->output_c0);
+    }
+}
+
 /* Columns outside the tensor are zero padding, and so are the channels that fill up the last block;
  * some operators write neither. A ring belongs to its tensor and begins as zeros: only padding that
  * moves from tile to tile has to be cleared. A map's memory has held other maps. */
@@ -212,14 +223,13 @@ static void clear_padding(worker *w, const plan_group *g, uint32_t tile,
     for (uint32_t o = g->first; o < g->last; o++) {
         const plan_op *op = &plan->ops[o];
         const plan_progress *p = &progress[o];
-        const mona_span columns = mona_plan_columns(op, p);
         if (op->map && tile == 0)
-            clear_rows(w, op, p->begin, p->end, 0, mona_plan_blocks(op));
-        else if (!op->map && op->depth && g->tiles > 1 &&
-                 (columns.begin > p->x_begin || columns.end < p->x_end))
+            clear_map(w, op, p);
+        else if (!op->map && op->depth && op->home == o && g->tiles > 1 &&
+                 (p->ring_begin < 0 || p->ring_end > op->bound.output.width))
             clear_rows(w, op, 0, op->depth, 0, mona_plan_blocks(op));
         if (mona_plan_modelled(plan))
-            mona_modelled_padding(w, op, p);
+            mona_modelled_padding(w, o, progress);
     }
 }
 

@@ -36,8 +36,9 @@ struct mona_session {
 #endif
 };
 
-/* Row of a ring or map. */
+/* Row of a ring or map, and the column it begins with. */
 uint8_t *mona_session_row(const worker *w, const plan_op *op, int64_t row);
+int64_t mona_session_column(const plan_op *op, const plan_progress *progress);
 /* Makes the rows that the strip needs of operator `index`, or of every operator of a group. */
 void mona_session_run_rows(worker *w, uint32_t index, plan_progress *progress);
 void mona_session_run_strip(worker *w, const plan_group *g, plan_progress *progress);
@@ -84,7 +85,7 @@ void mona_modelled_end(worker *w, uint32_t index, const mona_modelled_op *before
 uint32_t mona_modelled_stores(const mona_plan *plan, uint32_t index,
                               const mona_bound_op *stores[MONA_OP_MAX_INPUTS]);
 void mona_modelled_row(worker *w, const plan_op *op, const mona_row_call *call);
-void mona_modelled_padding(worker *w, const plan_op *op, const plan_progress *p);
+void mona_modelled_padding(worker *w, uint32_t index, const plan_progress *progress);
 void mona_modelled_place(worker *w);
 void mona_modelled_run(mona_session *s);
 

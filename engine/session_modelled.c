@@ -22,6 +22,8 @@ static bool has_program(const plan_op *op)
     const mona_bound_op *b = &op->bound;
     switch ((mona_op_kind)b->op->kind) {
     case MONA_OP_CONV:
+    case MONA_OP_CONCAT:
+    case MONA_OP_SLICE:
         return true;
     case MONA_OP_LOAD:
         return mona_load_is_dense(b) || mona_load_has_program(b);
@@ -244,12 +246,17 @@ void mona_session_observe(mona_session *s, void (*observe)(void *, const ac_mode
 
 /* The columns of a ring that padding fills hold zeros from the start of the unit on; so does what
  * its rows are longer than the tile, which copies of whole blocks may read. */
-void mona_modelled_padding(worker *w, const plan_op *op, const plan_progress *p)
+void mona_modelled_padding(worker *w, uint32_t index, const plan_progress *progress)
 {
+    const plan_op *op = &w->session->plan->ops[index];
+    const plan_progress *p = &progress[index];
+    const int64_t first = mona_session_column(op, progress);
+    if (p->begin >= p->end)
+        return;
     const size_t column = op->bound.output_c0 * mona_type_size(op->bound.output.type);
     const mona_span inside = mona_plan_columns(op, p);
-    const size_t left = (size_t)(inside.begin - p->x_begin) * column;
-    const size_t end = (size_t)(inside.end - p->x_begin) * column;
+    const size_t left = (size_t)(inside.begin - first) * column;
+    const size_t end = (size_t)(inside.end - first) * column;
     for (uint32_t y = 0; y < op->depth; y++)
         for (uint32_t n = 0; n < mona_plan_blocks(op); n++) {
             uint8_t *row = mona_session_row(w, op, y) + n * op->block_stride;

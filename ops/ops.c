@@ -18,4 +18,6 @@ const mona_op_class *const mona_ops[MONA_OP_COUNT] = {
     [MONA_OP_ARRAY_WINDOW] = &mona_op_array_window,
     [MONA_OP_ARRAY_RESAMPLE] = &mona_op_array_resample,
     [MONA_OP_ARRAY_GATHER] = &mona_op_array_gather,
+    [MONA_OP_CONCAT] = &mona_op_concat,
+    [MONA_OP_SLICE] = &mona_op_slice,
 };

@@ -32,6 +32,8 @@ typedef struct mona_bound_op {
     uint32_t output_c0;                    /* 0: output planes */
     const mona_file_op *store;             /* CONV: the STORE fused into it, or NULL; the type of */
     mona_type store_type;                  /* its planes */
+    uint32_t placed;                       /* CONCAT, SLICE: bit i: input i shares memory with the
+                                              output, nothing is copied (engine/plan_place.c) */
     void *constants;                       /* constants_bytes(), filled by bind() */
 } mona_bound_op;
 
@@ -115,9 +117,9 @@ typedef struct mona_op_class {
     bool (*map_possible)(const mona_bound_op *bound);
     size_t (*map_scratch_bytes)(const mona_bound_op *bound);
     void (*map)(const mona_map_call *call);
-    /* On arrays, instead of everything from rows() to map() but map_scratch_bytes(); NULL: not on arrays.
-     * items: into how many parts that do not depend on each other the work falls; NULL: the output's
-     * elements. check() knows heights and widths, since they are fixed. */
+    /* On arrays, instead of everything from rows() to map() but map_scratch_bytes(); NULL: not on
+     * arrays. items: into how many parts that do not depend on each other the work falls; NULL: the
+     * output's elements. check() knows heights and widths, since they are fixed. */
     void (*array)(const mona_array_call *call);
     uint64_t (*items)(const mona_bound_op *bound);
     /* Multiply-adds of one whole frame. */
@@ -136,8 +138,8 @@ static inline uint64_t mona_shape_elements(const mona_shape *s)
     return (uint64_t)s->channels * s->height * s->width;
 }
 
-/* An operator on arrays: the parts its work falls into, and how much it is, counted in elements read and
- * written and in multiply-adds. */
+/* An operator on arrays: the parts its work falls into, and how much it is, counted in elements
+ * read and written and in multiply-adds. */
 uint64_t mona_array_items(const mona_bound_op *bound);
 uint64_t mona_array_work(const mona_bound_op *bound);
 
@@ -146,7 +148,7 @@ extern const mona_op_class mona_op_load, mona_op_store, mona_op_conv, mona_op_ad
     mona_op_resize, mona_op_depth_to_space, mona_op_max_pool, mona_op_average_pool,
     mona_op_array_map, mona_op_array_pick,
     mona_op_array_reduce, mona_op_array_matmul, mona_op_array_window, mona_op_array_resample,
-    mona_op_array_gather;
+    mona_op_array_gather, mona_op_concat, mona_op_slice;
 extern const mona_op_class *const mona_ops[MONA_OP_COUNT]; /* by mona_op_kind */
 
 /* LOAD as an AI Core program where a tensor's row is a plane's, some_rows' arguments. */
@@ -161,6 +163,9 @@ void mona_load_by_instructions(const mona_row_call *calls, uint32_t count);
 bool mona_store_has_program(const mona_bound_op *bound);
 uint32_t mona_store_together(const mona_bound_op *const *stores, uint32_t count);
 void mona_store_by_instructions(const mona_row_call *calls, uint32_t count);
+
+/* First channel of the output of CONCAT that input i makes; of the input that SLICE begins with. */
+uint32_t mona_channels_before(const mona_bound_op *bound, uint32_t i);
 
 /* RESIZE, and ADD and MUL, likewise, once bound. */
 bool mona_resize_has_program(const mona_bound_op *bound);

@@ -1,0 +1,212 @@
+/* CONCAT and SLICE: channels of maps put together and cut out.
+ *
+ * Mostly there is nothing to do: an input that fills whole channel blocks of the output shares its
+ * memory (engine/plan_place.c). What is left are copies of a *part*, channels that lie side by side
+ * in both. A part is cut into *pieces* that lie in one channel block of either, and so are lanes
+ * side by side of every pixel.
+ *
+ * On the chip, parts made of whole blocks go by way of UB, which is cut in two so that one half is
+ * filled while the other is emptied. Other pieces are the scalar unit's, lane by lane.
+ * Flags: MTE1 -> MTE3, MTE3 -> MTE1, each 0 and 1: that half of UB is full, is empty. */
+#include "helpers.h"
+
+#include "../engine/libc.h"
+
+/* ---- shapes --------------------------------------------------------------------------------- */
+
+static mona_status check_concat(const mona_file_op *op, const mona_shape *inputs,
+                                const mona_shape *output, const uint8_t *data, uint64_t data_bytes)
+{
+    (void)data, (void)data_bytes;
+    uint64_t channels = 0;
+    bool sound = !op->channels.first && op->channels.copy <= 1;
+    for (uint32_t i = 0; i < op->input_count; i++) {
+        channels += inputs[i].channels;
+        sound = sound && inputs[i].type == output->type;
+    }
+    return sound && channels == output->channels ? MONA_OK : MONA_ERR_MODEL;
+}
+
+static mona_status check_slice(const mona_file_op *op, const mona_shape *inputs,
+                               const mona_shape *output, const uint8_t *data, uint64_t data_bytes)
+{
+    (void)data, (void)data_bytes;
+    const bool sound = op->channels.copy <= 1 && inputs[0].type == output->type &&
+                       (uint64_t)op->channels.first + output->channels <= inputs[0].channels;
+    return sound ? MONA_OK : MONA_ERR_MODEL;
+}
+
+static mona_status infer(const mona_file_op *op, const mona_shape *inputs, mona_shape *output)
+{
+    output->height = inputs[0].height;
+    output->width = inputs[0].width;
+    for (uint32_t i = 1; i < op->input_count; i++)
+        if (inputs[i].height != output->height || inputs[i].width != output->width)
+            return MONA_ERR_SHAPE;
+    return MONA_OK;
+}
+
+uint32_t mona_channels_before(const mona_bound_op *b, uint32_t i)
+{
+    uint32_t channels = b->op->channels.first;
+    for (uint32_t k = 0; k < i; k++)
+        channels += b->input[k].channels;
+    return channels;
+}
+
+/* ---- parts and pieces ----------------------------------------------------------------------- */
+
+/* Channels from, from + 1, ... of input i become channels to, to + 1, ... of the output. */
+typedef struct part {
+    uint32_t input, from, to, count;
+} part;
+
+static part part_of(const mona_bound_op *b, uint32_t i)
+{
+    const bool slice = b->op->kind == MONA_OP_SLICE;
+    const uint32_t before = mona_channels_before(b, i);
+    return (part){i, slice ? before : 0, slice ? 0 : before,
+                  slice ? b->output.channels : b->input[i].channels};
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+static void copy_lanes(uint8_t *to, size_t to_pixel, const uint8_t *from, size_t from_pixel,
+                       size_t bytes, size_t pixels)
+{
+    if (bytes == to_pixel && bytes == from_pixel)
+        memcpy(to, from, bytes * pixels);
+    else
+        for (size_t x = 0; x < pixels; x++)
+            memcpy(to + x * to_pixel, from + x * from_pixel, bytes);
+}
+
+static void copy_pieces(const mona_row_call *call, const part *p)
+{
+    const ac_row in = input_row(call, p->input), out = output_row(call);
+    const size_t element = mona_type_size(out.type), pixels = (size_t)(call->x_end - call->x_begin);
+    for (uint32_t done = 0, count; done < p->count; done += count) {
+        const uint32_t from = p->from + done, to = p->to + done;
+        count = least(least(in.c0 - from % in.c0, out.c0 - to % out.c0), p->count - done);
+        const uint8_t *source = in.data + from / in.c0 * in.block_stride;
+        uint8_t *result = out.data + to / out.c0 * out.block_stride;
+        if (mona_rows_are_blocks(call->bound))
+            call->core->isa->scalar(call->core, source, pixels * in.c0 * element, result,
+                                    pixels * out.c0 * element,
+                                    (uint32_t)(AC_SCALAR_STEPS * pixels * count));
+        copy_lanes(result + to % out.c0 * element, out.c0 * element,
+                   source + from % in.c0 * element, in.c0 * element, count * element, pixels);
+    }
+}
+
+/* ---- whole blocks on the chip --------------------------------------------------------------- */
+
+/* The last block may be partly filled in both: its other channels are zeros. */
+static bool is_whole_blocks(const mona_bound_op *b, const part *p)
+{
+    const uint32_t c0 = b->output_c0;
+    const bool ends =
+        p->from + p->count == b->input[p->input].channels && p->to + p->count == b->output.channels;
+    return mona_rows_are_blocks(b) && b->input_c0[p->input] == c0 && p->from % c0 == 0 &&
+           p->to % c0 == 0 && (p->count % c0 == 0 || ends) &&
+           c0 * mona_type_size(b->output.type) % AC_BLOCK == 0;
+}
+
+typedef struct program {
+    ac_core *core;
+    const ac_isa *isa;
+    uint32_t half; /* of UB, in blocks of 32 bytes */
+    uint32_t slot; /* the half to fill next */
+} program;
+
+/* `bursts` pieces of so many blocks of 32 bytes; strides in bytes. */
+static void by_way_of_ub(program *p, uint8_t *to, size_t to_stride, const uint8_t *from,
+                         size_t from_stride, uint32_t bursts, uint32_t blocks)
+{
+    uint8_t *ub = p->core->ub + (size_t)p->slot * p->half * AC_BLOCK;
+    const ac_event e = (ac_event)p->slot;
+    ac_copy in = {.bursts = (uint16_t)bursts, .blocks = (uint16_t)blocks}, out = in;
+    if (bursts > 1) {
+        in.src_gap = (uint16_t)(from_stride / AC_BLOCK - blocks);
+        out.dst_gap = (uint16_t)(to_stride / AC_BLOCK - blocks);
+    }
+    p->isa->wait_flag(p->core, AC_PIPE_MTE3, AC_PIPE_MTE1, e);
+    p->isa->copy(p->core, AC_L1_UB, ub, from, in);
+    p->isa->set_flag(p->core, AC_PIPE_MTE1, AC_PIPE_MTE3, e);
+    p->isa->wait_flag(p->core, AC_PIPE_MTE1, AC_PIPE_MTE3, e);
+    p->isa->copy(p->core, AC_UB_L1, to, ub, out);
+    p->isa->set_flag(p->core, AC_PIPE_MTE3, AC_PIPE_MTE1, e);
+    p->slot ^= 1;
+}
+
+static void copy_blocks(program *p, const mona_row_call *call, const part *t)
+{
+    const ac_row in = input_row(call, t->input), out = output_row(call);
+    const uint32_t column = out.c0 * (uint32_t)mona_type_size(out.type) / AC_BLOCK;
+    const uint32_t row = (uint32_t)(call->x_end - call->x_begin) * column;
+    const uint32_t blocks = (t->count + out.c0 - 1) / out.c0;
+    const uint32_t at_once = row < p->half ? p->half / row : 1;
+    const uint8_t *from = in.data + t->from / in.c0 * in.block_stride;
+    uint8_t *to = out.data + t->to / out.c0 * out.block_stride;
+    for (uint32_t n = 0; n < blocks; n += at_once)
+        for (uint32_t x = 0; x < row; x += p->half) {
+            const size_t at = (size_t)x * AC_BLOCK;
+            by_way_of_ub(p, to + n * out.block_stride + at, out.block_stride,
+                         from + n * in.block_stride + at, in.block_stride,
+                         least(at_once, blocks - n), least(p->half, row - x));
+        }
+}
+
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+static void some_rows(const mona_row_call *calls, uint32_t count)
+{
+    const mona_bound_op *b = calls->bound;
+    ac_core *core = calls->core;
+    program p = {core, core->isa, b->target->ub_bytes / 2 / AC_BLOCK, 0};
+    const bool chip = mona_rows_are_blocks(b);
+    for (int e = 0; chip && e < 2; e++)
+        p.isa->set_flag(core, AC_PIPE_MTE3, AC_PIPE_MTE1, (ac_event)e);
+    for (uint32_t i = 0; i < b->op->input_count; i++) {
+        const part t = part_of(b, i);
+        for (uint32_t y = 0; y < count && !(b->placed >> i & 1); y++)
+            if (is_whole_blocks(b, &t))
+                copy_blocks(&p, &calls[y], &t);
+            else
+                copy_pieces(&calls[y], &t);
+    }
+    for (int e = 0; chip && e < 2; e++)
+        p.isa->wait_flag(core, AC_PIPE_MTE3, AC_PIPE_MTE1, (ac_event)e);
+}
+
+static void row(const mona_row_call *call)
+{
+    some_rows(call, 1);
+}
+
+const mona_op_class mona_op_concat = {
+    .name = "concat",
+    .min_inputs = 1,
+    .max_inputs = MONA_OP_MAX_INPUTS,
+    .check = check_concat,
+    .infer = infer,
+    .rows = same_span,
+    .columns = same_span,
+    .row = row,
+    .some_rows = some_rows,
+};
+
+const mona_op_class mona_op_slice = {
+    .name = "slice",
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .check = check_slice,
+    .infer = infer,
+    .rows = same_span,
+    .columns = same_span,
+    .row = row,
+    .some_rows = some_rows,
+};
