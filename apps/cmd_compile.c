@@ -20,7 +20,8 @@ typedef struct compile_job {
     option_list calibrate, dims;
     long images, bits;
     double range, offset_h, offset_w, tolerance;
-    bool any_size, plain_bias;
+    bool any_size, plain_bias, equalise;
+    unsigned equalised;
     compiler_options options;
     calibration samples;
     compiler *model;
@@ -134,11 +135,10 @@ static bool calibrate_on(compile_job *job, size_t index)
 
 /* Images follow one another by name, and what is alike is often called alike: so they are taken
  * from all over the set, in an order that only their number decides. */
-static bool calibrate(compile_job *job)
+static bool calibrate_all(compile_job *job)
 {
     enum { SETTLED = 4 }; /* images in a row that move no range */
-    if (!calibration_open(&job->samples, &job->calibrate, (size_t)job->images))
-        return false;
+    job->calibrated = 0;
     for (size_t still = 0; job->calibrated < job->samples.count && still < SETTLED;) {
         if (!calibrate_on(job, calibration_spread(&job->samples, job->calibrated)))
             return false;
@@ -148,6 +148,19 @@ static bool calibrate(compile_job *job)
         still = moved * 100 <= job->tolerance ? still + 1 : 0;
     }
     return true;
+}
+
+static bool calibrate(compile_job *job)
+{
+    format_error error = {0};
+    if (!calibration_open(&job->samples, &job->calibrate, (size_t)job->images) ||
+        !calibrate_all(job))
+        return false;
+    if (!job->equalise)
+        return true;
+    if (!compiler_equalise(job->model, &job->options, &job->equalised, &error))
+        return !cli_fail(EXIT_FAILED, "%s: %s", job->input, error.text);
+    return calibrate_all(job);
 }
 
 static bool set_precision(compile_job *job)
@@ -255,6 +268,8 @@ static void print_summary(const compile_job *job)
     if (job->calibrated)
         printf("  calibrated on %zu of %zu images%s\n", job->calibrated, job->samples.count,
                job->calibrated < job->samples.count ? ": no range moved any more" : "");
+    if (job->equalise)
+        printf("  equalised between %u pairs of convolutions\n", job->equalised);
     precision_print(&job->request, job->model, &job->chosen);
     print_accuracy(job);
 }
@@ -318,6 +333,8 @@ static const option options[] = {
     {"--tolerance", NULL, OPTION_NUMBER, offsetof(compile_job, tolerance), "P", calibrating,
      .help = "enough images: four in a row move no range by more than P per cent; 0: use all",
      .initial = "1", .minimum = 0, .maximum = 100},
+    {"--equalise", NULL, OPTION_FLAG, offsetof(compile_job, equalise), NULL, calibrating,
+     .help = "bring channels between convolutions to like ranges first"},
     {"--plain-bias", NULL, OPTION_FLAG, offsetof(compile_job, plain_bias), NULL, calibrating,
      .help = "do not correct biases for what rounded weights lose on average"},
     {"--input-type", NULL, OPTION_STRING, offsetof(compile_job, input_type), "TYPE", tensors,

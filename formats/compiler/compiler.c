@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../reference/fold.h"
+#include "equalise.h"
 #include "import.h"
 #include "lower.h"
 #include "observation.h"
@@ -15,6 +16,7 @@ struct compiler {
     graph fused;        /* as the passes left it for fused.fusion; before that it is empty */
     layers layers;      /* of the fused graph */
     size_t pass_events; /* of its log: what the passes found */
+    bool equalised;     /* the fused graph is, and is the one that is calibrated */
 };
 
 /* Notes which of the nodes before folding are gone: those whose results are constants now, and
@@ -134,7 +136,7 @@ static bool run_passes(graph *g, format_error *error)
 /* What calibration saw, as the fused graph's; values keep their numbers. */
 static void share_observations(compiler *c)
 {
-    for (uint32_t i = 0; i < c->g.value_count && c->fused.node_count; i++) {
+    for (uint32_t i = 0; i < c->g.value_count && c->fused.node_count && !c->equalised; i++) {
         c->fused.values[i].seen = c->g.values[i].seen;
         c->fused.values[i].low = c->g.values[i].low;
         c->fused.values[i].high = c->g.values[i].high;
@@ -147,6 +149,7 @@ static bool prepare(compiler *c, const compiler_options *options, format_error *
     if (c->fused.node_count && !memcmp(&c->fused.fusion, &options->fusion, sizeof options->fusion))
         return true;
     graph_free(&c->fused);
+    c->equalised = false;
     if (!graph_copy(&c->fused, &c->g))
         return format_fail(error, "out of memory");
     c->fused.fusion = options->fusion;
@@ -169,8 +172,9 @@ static bool see(void *context, uint32_t value, const reference_array *a, const g
 bool compiler_calibrate(compiler *c, const reference_array *inputs, format_error *error)
 {
     reference_array outputs[MONA_MAX_IO];
-    const reference_observer observer = {see, &c->g};
-    if (!reference_run(&c->g, inputs, outputs, &observer, error))
+    graph *g = c->equalised ? &c->fused : &c->g;
+    const reference_observer observer = {see, g};
+    if (!reference_run(g, inputs, outputs, &observer, error))
         return false;
     share_observations(c);
     for (uint32_t i = 0; i < c->g.output_count; i++)
@@ -180,7 +184,21 @@ bool compiler_calibrate(compiler *c, const reference_array *inputs, format_error
 
 double compiler_movement(compiler *c, range_rule rule)
 {
-    return observation_movement(&c->g, rule);
+    return observation_movement(c->equalised ? &c->fused : &c->g, rule);
+}
+
+bool compiler_equalise(compiler *c, const compiler_options *options, unsigned *pairs,
+                       format_error *error)
+{
+    if (!prepare(c, options, error))
+        return false;
+    const int found = equalise_graph(&c->fused);
+    if (found < 0)
+        return format_fail(error, "out of memory");
+    observation_clear(&c->fused);
+    c->equalised = true;
+    *pairs = (unsigned)found;
+    return true;
 }
 
 unsigned compiler_layer_count(const compiler *c)

@@ -58,6 +58,11 @@ bool compiler_calibrate(compiler *c, const reference_array *inputs, format_error
 /* Largest relative change of the range of a value under this rule since the last call. */
 double compiler_movement(compiler *c, range_rule rule);
 
+/* Equalises channels between convolutions (equalise.h); what calibration saw so far is forgotten,
+ * so that it has to be done again. pairs: how many convolutions there are that allow it. */
+bool compiler_equalise(compiler *c, const compiler_options *options, unsigned *pairs,
+                       format_error *error);
+
 /* A convolution with what was merged into it, which has a precision of its own: that of the value
  * it reads, so that layers which read one value share theirs. */
 typedef struct compiler_layer {
