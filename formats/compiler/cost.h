@@ -1,12 +1,16 @@
 /* What a convolution costs on a target, to choose its precision by: a model of the arithmetic
  * alone, since whole networks run depth-first and hardly wait for memory (DESIGN 1).
  *
- * ascend310, cycles of a core. The cube multiplies 16 pixels by 16 outputs in a cycle, over 16
- * inputs of F16 or 32 of 8 bits; K is kernel area x channels, channels padded to the target's
- * blocks. The vector unit passes 128 numbers of fp16 a cycle, once for every step of the epilogue.
- * Both work at once, so the slower one counts.
- * host, vector instructions. One multiplies 16 outputs of a pixel by 1 input of F16 (as fp32) or 4
- * of 8 bits. The epilogue runs on the same unit, so that both add up. */
+ * A step multiplies so many pixels by 16 outputs over so many inputs; K, the inputs of an output,
+ * is kernel area x channels, channels padded to the target's blocks. The epilogue passes over its
+ * numbers once for everything it does with them.
+ *
+ * ascend310, cycles of a core: 16 pixels and 16 inputs of F16 or 32 of 8 bits a step, 128 numbers a
+ * cycle in an epilogue. Fitted on model310, where operands come no faster than 1 step in 1.4 cycles
+ * and cube and vector unit hardly overlap: the ratio of FP16 to INT8 is within a third of
+ * model310's (tests/unit/test_precision.c).
+ * host, vector instructions: 1 pixel and 1 input of F16 (as fp32) or 4 of 8 bits a step; conversion
+ * of sums, rounding, conversion and store are some 12 more. */
 #ifndef MONA_COMPILER_COST_H
 #define MONA_COMPILER_COST_H
 

@@ -429,8 +429,8 @@ static void corrected_biases_keep_the_mean(void **state)
     compiler_close(c);
 }
 
-/* Channels of very unlike ranges between two convolutions, as in networks with few weights a channel:
- * equalised, INT8 loses far less, and nothing changes in fp32. */
+/* Channels of very unlike ranges between two convolutions, as in networks with few weights a
+ * channel: equalised, INT8 loses far less, and nothing changes in fp32. */
 static void equalised_channels_lose_less(void **state)
 {
     (void)state;
@@ -467,6 +467,83 @@ static void equalised_channels_lose_less(void **state)
     assert_true(noise_of[1] < 0.1 * noise_of[0]);
 }
 
+/* Cycles of every layer on model310, over all cores. */
+static void modelled_cycles(compiler *c, const compiler_options *options, const reference_array *in,
+                            double *cycles)
+{
+    uint8_t *bytes;
+    size_t size;
+    mona_model model;
+    bound_model bound;
+    pipeline_error error = {{0}};
+    mona_op_info op;
+    emit(c, options, &bytes, &size);
+    assert_int_equal(mona_model_open(&model, bytes, size), MONA_OK);
+    const mona_config config = {.device = mona_device_find("model310"),
+                                .sizes = {{in->width, in->height}}};
+    if (!bound_open(&bound, &model, "test", &config, &error))
+        fail_msg("%s", error.text);
+    const mona_tensor_info from = mona_plan_input(bound.plan, 0),
+                           to = mona_plan_output(bound.plan, 0);
+    mona_buffer x = make_buffer(&from), y = make_buffer(&to);
+    assert_int_equal(mona_session_run(bound.session, &x, &y), MONA_OK);
+    assert_nothing_found(bound.session);
+    for (unsigned i = 0; i < compiler_layer_count(c); i++) {
+        cycles[i] = 0;
+        for (unsigned o = 0; mona_plan_op_at(bound.plan, o, &op); o++)
+            for (unsigned core = 0; core < mona_plan_threads(bound.plan); core++)
+                if (!strcmp(op.name, compiler_layer_at(c, i).name))
+                    cycles[i] += mona_session_modelled_op(bound.session, core, o)->cycles;
+    }
+    free(x.data);
+    free(y.data);
+    free(bytes);
+    bound_close(&bound);
+}
+
+/* What the costs say INT8 gains, against model310. */
+static void costs_follow_the_modelled_chip(void **state)
+{
+    (void)state;
+    enum { LAYERS = 5 };
+    static const int channels[LAYERS + 1] = {1, 16, 16, 32, 32, 4};
+    seed = 17;
+    onnx_builder *b = ob_new(13);
+    ob_input(b, "x", 1, 0, 0);
+    char from[16] = "x", to[16], made[16];
+    for (int i = 0; i < LAYERS; i++) {
+        snprintf(made, sizeof made, "conv%d", i);
+        snprintf(to, sizeof to, "relu%d", i);
+        add_conv(b, from, made, channels[i], channels[i + 1]);
+        ob_node(b, "Relu", made, to);
+        strcpy(from, to);
+    }
+    ob_output(b, from);
+    compiler *c = open_good(b);
+    reference_array in = image(1, 64, 480);
+    format_error error = {0};
+    compiler_choice choice;
+    double half[LAYERS], int8[LAYERS];
+    sample s = {.c = c, .in = in};
+    run_reference(c, &in, &s.expected);
+    assert_true(compiler_calibrate(c, &in, &error));
+    const compiler_judge judge = {judge_sample, &s};
+    assert_true(compiler_choose(c, &mixed, "ascend310", 100, &judge, &choice, &error));
+    assert_true(compiler_set_precision(c, &mixed, false, &error));
+    modelled_cycles(c, &mixed, &in, half);
+    assert_true(compiler_set_precision(c, &mixed, true, &error));
+    modelled_cycles(c, &mixed, &in, int8);
+    for (unsigned i = 0; i < LAYERS; i++) {
+        const compiler_layer l = compiler_layer_at(c, i);
+        const double said = l.fp16_cost / l.int8_cost, modelled = half[i] / int8[i];
+        print_message("# %s, %d to %d channels: INT8 gains %.2f, modelled %.2f\n", l.name,
+                      channels[i], channels[i + 1], said, modelled);
+        assert_true(said / modelled > 0.7 && said / modelled < 1.4);
+    }
+    close_sample(&s);
+    compiler_close(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -482,6 +559,7 @@ int main(void)
         cmocka_unit_test(what_fp16_does_not_hold_stays_int8),
         cmocka_unit_test(corrected_biases_keep_the_mean),
         cmocka_unit_test(equalised_channels_lose_less),
+        cmocka_unit_test(costs_follow_the_modelled_chip),
     };
     return cmocka_run_group_tests_name("precision", tests, NULL, NULL);
 }
