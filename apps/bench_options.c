@@ -149,6 +149,8 @@ static const option options[] = {
      .help = "a line of names and one of values"},
     {"--samples", NULL, OPTION_FILE, FIELD(samples), "FILE.csv", output,
      .help = "write the time of every frame"},
+    {"--svg", NULL, OPTION_FILE, FIELD(svg), "FOLDER", output,
+     .help = "write the page's charts as pictures: frames.svg, histogram.svg, ..."},
     {"--html", NULL, OPTION_FILE, FIELD(html), "FILE.html", output,
      .help = "write a page with charts, complete in itself"},
 };

@@ -11,7 +11,7 @@
 typedef struct bench_arguments {
     const char *model, *size, *cpu, *device, *trace, *plot;
     const char *pipeline, *stages, *preset, *streams, *onnx;
-    const char *warm_up, *duration, *budget, *old, *regression, *samples, *html;
+    const char *warm_up, *duration, *budget, *old, *regression, *samples, *html, *svg;
     long threads, iterations, strip_rows, tile_columns;
     double percentile, fps;
     bool json, csv, peak, layers, ablate;

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "bench_plots.h"
 #include "options.h"
 #include "page.h"
 #include "save.h"
@@ -11,7 +12,14 @@ extern const char bench_page[];
 
 static bool put_page(FILE *f, const cJSON *result)
 {
-    const char *rest = page_put_until(f, page_put_style(f, bench_page), "<!--DATA-->");
+    const char *rest = page_put_style(f, bench_page);
+    const bench_plot *plot;
+    for (unsigned i = 0; (plot = bench_plot_at(i)); i++) {
+        rest = page_put_until(f, rest, "<!--PLOT-->");
+        if (plot->shows(result))
+            plot->draw(f, result);
+    }
+    rest = page_put_until(f, rest, "<!--DATA-->");
     return page_put_json(f, result) && fputs(rest, f) >= 0;
 }
 

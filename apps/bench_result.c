@@ -32,6 +32,14 @@ double result_number(const cJSON *object, const char *key)
     return cJSON_IsNumber(item) ? item->valuedouble : 0;
 }
 
+double result_deadline_ms(const cJSON *result)
+{
+    const double ms =
+        result_number(cJSON_GetObjectItemCaseSensitive(result, "deadline"), "deadline_ms");
+    return ms > 0 ? ms
+                  : result_number(cJSON_GetObjectItemCaseSensitive(result, "verdict"), "budget_ms");
+}
+
 void result_add_crc(cJSON *result, const char *key, unsigned crc)
 {
     char text[16];

@@ -24,6 +24,9 @@ bool result_add_statistics(cJSON *object, const double *ms, size_t count);
  * the one that will be asked about, 0: none in particular. */
 bool result_add_samples(cJSON *result, const samples *s, double percentile);
 
+/* What a frame may take: the deadline of a pipeline, or the budget judged by; 0: neither. */
+double result_deadline_ms(const cJSON *result);
+
 void result_add_crc(cJSON *result, const char *key, unsigned crc);
 void result_warn(cJSON *result, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

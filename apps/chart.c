@@ -14,14 +14,6 @@ typedef struct scale {
     double low, high, step; /* of ticks */
 } scale;
 
-/* The 1, 2 or 5 times a power of ten that makes about `ticks` of a span. */
-static double nice_step(double span, double ticks)
-{
-    const double rough = span / ticks, power = pow(10, floor(log10(rough)));
-    const double lead = rough / power;
-    return power * (lead < 1.5 ? 1 : lead < 3.5 ? 2 : lead < 7.5 ? 5 : 10);
-}
-
 /* All finite values, with ticks at both ends; low > high: there are none. */
 static scale scale_of(const chart_panel *p, size_t frames)
 {
@@ -35,7 +27,7 @@ static scale scale_of(const chart_panel *p, size_t frames)
     if (s.low > s.high)
         return s;
     const double middle = fabs(s.low + s.high) / 2, least = middle > 0 ? middle * 1e-3 : 1;
-    s.step = nice_step(fmax(s.high - s.low, least), 4);
+    s.step = svg_step(fmax(s.high - s.low, least), 4);
     s.low = floor(s.low / s.step) * s.step;
     s.high = fmax(ceil(s.high / s.step), s.low / s.step + 1) * s.step;
     return s;
@@ -125,7 +117,7 @@ static void write_panel(FILE *f, const chart *c, const chart_panel *p, double to
 static void write_frames_axis(FILE *f, const chart *c, double y)
 {
     const double last = c->frames > 1 ? (double)(c->frames - 1) : 1;
-    const size_t step = (size_t)fmax(1, nice_step(last, 10));
+    const size_t step = (size_t)fmax(1, svg_step(last, 10));
     for (size_t i = 0; i < c->frames; i += step)
         fprintf(f, "<text x='%.1f' y='%.1f' text-anchor='middle'>%zu</text>\n", x_of(i, c->frames),
                 y, i);

@@ -7,6 +7,7 @@
 #include "bench_options.h"
 #include "bench_page.h"
 #include "bench_pipeline.h"
+#include "bench_plots.h"
 #include "bench_result.h"
 #include "bench_streams.h"
 #include "commands.h"
@@ -43,6 +44,8 @@ static int conclude(const bench_request *b, cJSON *result, void (*print)(const c
         done = result_save_samples(result, b->arguments.samples);
     if (done && b->arguments.html)
         done = bench_page_save(result, b->arguments.html);
+    if (done && b->arguments.svg)
+        done = bench_plots_save(result, b->arguments.svg);
     if (done && b->arguments.json)
         done = result_print_json(result);
     else if (done && b->arguments.csv)

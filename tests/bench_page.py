@@ -47,7 +47,7 @@ def frames(browser, data):
 
 def layers(browser, data):
     rows = cells(browser, '#layers')[1:]
-    wanted = [[r['name'], f'{r["ms"]:.3f}'] for r in data['layers']]
+    wanted = [[(r['stage'] + ': ' if 'stage' in r else '') + r['name'], f'{r["ms"]:.3f}'] for r in data['layers']]
     check('every operator has its row', [[r[0], r[4]] for r in rows] == wanted, rows)
     check('and its bar', count(browser, '#layers rect') == len(wanted))
     points = browser.run('return [...document.querySelectorAll("#roofline circle")].map(c => [c.dataset.name, +c.getAttribute("cx"), +c.getAttribute("cy")])')

@@ -1,0 +1,41 @@
+/* Drawing plots as SVG. Colours are in the elements, for files that stand alone; classes are for a
+ * page's style: text is soft, or "ink"; "axis", "mark", "bar", "late". */
+#ifndef PLOT_H
+#define PLOT_H
+
+#include <stdio.h>
+
+#define PLOT_INK "#1c222b"
+#define PLOT_SOFT "#667080"
+#define PLOT_LINE "#dfe3e9"
+#define PLOT_BAR "#3b7dd8"
+#define PLOT_LATE "#d0453c"
+
+typedef enum plot_anchor { PLOT_START, PLOT_MIDDLE, PLOT_END } plot_anchor;
+
+void plot_begin(FILE *f, double width, double height);
+void plot_end(FILE *f);
+
+/* One of a handful of colours, over and over. */
+const char *plot_colour(size_t index);
+
+/* class NULL: none. */
+void plot_text(FILE *f, const char *class, double x, double y, plot_anchor anchor,
+               const char *format, ...) __attribute__((format(printf, 6, 7)));
+/* A path of an axis or a mark. */
+void plot_line(FILE *f, const char *class, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* A box that says `format` when pointed at. more: further attributes. */
+void plot_box(FILE *f, double x, double y, double width, double height, const char *more,
+              const char *format, ...) __attribute__((format(printf, 7, 8)));
+
+/* Where values lie in a plot with a linear axis from 0 to high. */
+typedef struct plot_scale {
+    double left, right, top, bottom, high;
+} plot_scale;
+
+/* Draws the axis. unit: written below it. */
+plot_scale plot_axis(FILE *f, double width, double height, double high, const char *unit);
+double plot_y(const plot_scale *s, double value);
+
+#endif

@@ -1,0 +1,14 @@
+/* The roofline of a result's operators, logarithmic both ways. */
+#ifndef PLOT_ROOFLINE_H
+#define PLOT_ROOFLINE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include <cjson/cJSON.h>
+
+/* Whether there are operators that multiply: others have no place on it. */
+bool plot_roofline_shows(const cJSON *result);
+void plot_roofline(FILE *f, const cJSON *result);
+
+#endif
