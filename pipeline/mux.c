@@ -236,7 +236,10 @@ static void move_later(mux *m, int64_t lead, const mux_settings *s)
 bool mux_open(mux *m, const mux_settings *s, const AVFormatContext *input, const AVStream *video,
               const AVCodecContext *encoder, pipeline_error *error)
 {
-    *m = (mux){.input = input, .name = is_stdout(s->path) ? "standard output" : s->path};
+    *m = (mux){.input = input,
+               .notes = s->notes,
+               .video_dts = AV_NOPTS_VALUE,
+               .name = is_stdout(s->path) ? "standard output" : s->path};
     pthread_mutex_init(&m->lock, NULL);
     if (!container_check(s->format, m->name, input, video, s->drop, s->notes, error) ||
         (!s->shift &&
@@ -306,11 +309,27 @@ bool mux_write(mux *m, AVPacket *packet, AVRational time_base, pipeline_error *e
 {
     packet->stream_index = m->video->index;
     av_packet_rescale_ts(packet, time_base, m->video->time_base);
+    if (m->video_dts != AV_NOPTS_VALUE && packet->dts <= m->video_dts) {
+        if (!(m->format->oformat->flags & AVFMT_TS_NONSTRICT))
+            return pipeline_fail(error,
+                                 "%s: %s counts in steps of %d/%d s, too coarse for frames so "
+                                 "close together; .mov would do",
+                                 m->name, m->format->oformat->name, m->video->time_base.num,
+                                 m->video->time_base.den);
+        m->merged++;
+    }
+    m->video_dts = packet->dts;
     return write_packet(m, packet, error);
 }
 
 bool mux_finish(mux *m, pipeline_error *error)
 {
+    if (m->merged)
+        pipeline_note(m->notes,
+                      "%s: %s counts in steps of %d/%d s: %llu frames get the time of the one "
+                      "before; .mov would keep them apart",
+                      m->name, m->format->oformat->name, m->video->time_base.num,
+                      m->video->time_base.den, (unsigned long long)m->merged);
     int code = av_write_trailer(m->format);
     if (code >= 0 && m->format->pb->error < 0)
         code = m->format->pb->error;

@@ -21,6 +21,9 @@ typedef struct mux {
     AVRational *time_base_of; /* time base of each input stream */
     int64_t *last_dts;        /* of each output stream's copies, in its time base */
     uint64_t moved;           /* copies whose timestamps did not ascend */
+    int64_t video_dts;        /* of the latest frame written, in its stream's time base */
+    uint64_t merged;          /* frames at the time of the one before: the clock is too coarse */
+    const pipeline_notes *notes;
     unsigned input_streams;
     pthread_mutex_t lock; /* decoder and encoder threads both write packets */
 } mux;

@@ -31,6 +31,18 @@ same "doubled timestamps: no frame is lost" "$(video_times "$tmp/out.mkv" | wc -
 same "doubled timestamps: they ascend" "$(video_times "$tmp/out.mkv" | steps 0.2)" even
 same "doubled timestamps: it is said" "$(grep -c 'timestamps that did not ascend; moved them' "$tmp/log")" 1
 
+# Frames closer together than the container's clock counts.
+make -r 5000 -i "$tmp/scene.y4m" -vf scale=96:54 -c:v libx264 -bf 2 -pix_fmt yuv420p -video_track_timescale 90000 "$tmp/fast.mp4"
+for suffix in mkv mov; do
+    enhance "$tmp/fast.mp4" -o "$tmp/out.$suffix" || not_ok "5000 frames a second, .$suffix" "$(cat "$tmp/log")"
+    same "5000 frames a second: none is lost, .$suffix" "$(count "$tmp/out.$suffix")" 48
+    case $suffix in mkv) expected=1 ;; *) expected=0 ;; esac
+    same "5000 frames a second: told where the clock is too coarse, .$suffix" "$(grep -c 'matroska counts in steps of 1/1000 s: [0-9]* frames' "$tmp/log")" $expected
+done
+rm -f "$tmp/out.avi"
+enhance "$tmp/fast.mp4" -o "$tmp/out.avi"
+same "5000 frames a second: refused where they cannot be" "$? $(grep -c 'too coarse for frames so close' "$tmp/log") $([ -e "$tmp/out.avi" ] && echo file)" "1 1 "
+
 # A clock that starts again, as where broadcasts were joined.
 make -i "$tmp/av.mp4" -c copy -f mpegts "$tmp/one.ts"
 make -i "$tmp/av.mp4" -c copy -output_ts_offset 5000 -f mpegts "$tmp/two.ts"
