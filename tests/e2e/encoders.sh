@@ -74,14 +74,55 @@ enhance "$tmp/in.mp4" -o "$tmp/high.mkv" --crf 0
 enhance "$tmp/in.mp4" -o "$tmp/low.mkv" --crf 50
 same "--crf decides the size" "$([ "$(wc -c < "$tmp/high.mkv")" -gt $((4 * $(wc -c < "$tmp/low.mkv"))) ] && echo yes)" yes
 
+keys() {
+    ffprobe -v error -select_streams v:0 -show_entries packet=flags -of csv=p=0 "$1" | cut -c1 | tr -d '\n'
+}
+for way in av1:g=4 vp9:g=4:lag-in-frames=0 ffv1:g=4; do
+    codec=${way%%:*}
+    [ "$codec" = av1 ] && [ -n "$SANITIZE" ] && continue
+    # shellcheck disable=SC2046
+    enhance "$tmp/in.mp4" -o "$tmp/keys.mkv" -c "$codec" $(echo "${way#*:}" | sed 's/^/-e /; s/:/ -e /g')
+    same "-e reaches $codec" "$? $(cat "$tmp/log") $(keys "$tmp/keys.mkv")" "0  K___K___K___"
+done
+
+# ProRes: 4:2:2 of 10 bits, as it is made.
+ffmpeg -v error -i "$tmp/scene.y4m" -vf scale=160:90,setsar=3/2 -c:v ffv1 -pix_fmt yuv422p10le $colour "$tmp/deep.mkv"
+profile() {
+    ffprobe -v error -select_streams v:0 -show_entries stream=codec_name,profile,codec_tag_string,pix_fmt -of csv=p=0 "$1"
+}
+for suffix in mov mkv; do
+    enhance "$tmp/deep.mkv" -o "$tmp/prores.$suffix" -c prores || not_ok "-c prores" "$(cat "$tmp/log")"
+    same "-c prores in .$suffix keeps frames, depth, colour and shape" "$(kept "$tmp/prores.$suffix")" "$(kept "$tmp/deep.mkv")"
+done
+same "-c prores is HQ" "$(profile "$tmp/prores.mov")" "prores,HQ,apch,yuv422p10le"
+enhance "$tmp/deep.mkv" -o "$tmp/deep_ffv1.mkv" -c ffv1
+found=$(psnr_y "$tmp/prores.mov" "$tmp/deep_ffv1.mkv")
+same "-c prores is what was to be coded, nearly" "$(echo "$found" | awk '{ print ($1 >= 45 ? "yes" : $1) }')" yes
+enhance "$tmp/deep.mkv" -o "$tmp/lt.mov" -c prores -e profile=lt
+same "-e reaches prores" "$(profile "$tmp/lt.mov")" "prores,LT,apcs,yuv422p10le"
+ffmpeg -v error -i "$tmp/in.mp4" -pix_fmt yuv422p10le "$tmp/p%d.png"
+enhance "$tmp/p%d.png" -o "$tmp/pictures.mov" -c prores
+same "pictures of 16 bits are no ProRes yet" "$? $(grep -c 'expected pictures of 8 bits' "$tmp/log")" "1 1"
+ffmpeg -v error -i "$tmp/in.mp4" -pix_fmt rgb24 "$tmp/q%d.png"
+enhance "$tmp/q%d.png" -o "$tmp/pictures.mov" -c prores
+same "pictures of 8 are" "$? $(profile "$tmp/pictures.mov")" "0 prores,HQ,apch,yuv422p10le"
+# Ten bits in, ten bits out.
+for codec in h264 hevc vp9 ffv1 rawvideo; do
+    enhance "$tmp/deep.mkv" -o "$tmp/deep_out.mkv" -c $codec
+    same "ten bits of 4:2:2 as $codec" "$? $(kept "$tmp/deep_out.mkv")" "0 $(kept "$tmp/deep.mkv")"
+done
+
 # Twice the size at the same rate, with room for a short clip's rate control.
 ffmpeg -v error -stream_loop 7 -i "$tmp/scene.y4m" -vf scale=320:180 -c:v libx264 -b:v 300k -pix_fmt yuv420p "$tmp/rate.mp4"
 video_bytes() {
     ffprobe -v error -select_streams v:0 -show_entries packet=size -of csv=p=0 "$1" | awk '{ n += $1 } END { print n }'
 }
-enhance "$tmp/rate.mp4" -o "$tmp/rate_out.mp4" --match-bitrate
-same "--match-bitrate writes within 30 % as many bytes" "$(echo "$(video_bytes "$tmp/rate_out.mp4") $(video_bytes "$tmp/rate.mp4")" |
-    awk '{ r = $1 / $2; print (r > 0.7 && r < 1.3 ? "yes" : $0) }')" yes
+for codec in h264 hevc av1 vp9; do
+    [ "$codec" = av1 ] && [ -n "$SANITIZE" ] && continue
+    enhance "$tmp/rate.mp4" -o "$tmp/rate_out.mkv" -c $codec --match-bitrate
+    same "--match-bitrate writes within 40 % as many bytes, $codec" "$? $(echo "$(video_bytes "$tmp/rate_out.mkv") $(video_bytes "$tmp/rate.mp4")" |
+        awk '{ r = $1 / $2; print (r > 0.6 && r < 1.4 ? "yes" : $0) }')" "0 yes"
+done
 
 # $1: name, $2: what the line must contain, rest: options
 refused() {
@@ -102,6 +143,8 @@ refused "a quality for a lossless codec" "--crf: ffv1 has none" -c ffv1 --crf 10
 refused "a quality out of a codec's range" "from 0 to 51, found 60" --crf 60
 refused "a preset of another codec" "--preset: vp9 expects a whole number from 0 to 8" -c vp9 --preset slow
 refused "quality and bit rate at once" "expected only one" --crf 20 --match-bitrate
+refused "a bit rate for a lossless codec" "--match-bitrate: the codec has no bit rate" -c ffv1 --match-bitrate
+refused "a bit rate for ProRes" "--match-bitrate: the codec has no bit rate" -c prores --match-bitrate
 refused "an unknown container" "-f: expected a video container" -f nonsense
 refused "ProRes in 4:2:0" "prores (prores_ks) cannot hold yuv420p" -c prores
 
