@@ -333,10 +333,18 @@ static void array(const mona_array_call *call)
     }
 }
 
+/* One for each element taken. */
+static uint64_t macs(const mona_bound_op *b)
+{
+    const mona_array_reduce *r = array_record(b);
+    return mona_array_product(r->extent, (uint32_t)r->kept + r->reduced);
+}
+
 const mona_op_class mona_op_array_reduce = {
     .name = "array_reduce",
     .min_inputs = 1,
     .max_inputs = 1,
     .check = check,
     .array = array,
+    .macs = macs,
 };
