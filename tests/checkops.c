@@ -6,7 +6,7 @@
  *   checkops             check
  *   checkops --bench     speed of convolutions and planes, against the CPU's own multiply-add peak
  *   checkops --seed N    other random cases
- *   checkops --cpu NAME  only this instruction set
+ *   checkops --cpu NAME  only this instruction set; arrays: only the operators on arrays
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -132,6 +132,7 @@ static bool same(const uint8_t *a, const uint8_t *b, size_t bytes, char *detail,
     return true;
 }
 
+#include "checkops_arrays.h"
 #include "checkops_conv.h"
 
 /* ---- pack and unpack ------------------------------------------------------------------------ */
@@ -396,6 +397,8 @@ int main(int argc, char **argv)
         bench_isa(&ac_isa_instructions);
     if (!bench && (!only || !strcmp(only, ac_isa_model310.name)))
         check_model();
+    if (!bench && (!only || !strcmp(only, "arrays")))
+        check_arrays();
     if (!bench)
         printf("1..%u\n", test_number);
     return failures != 0;

@@ -11,6 +11,22 @@
 
 enum { MAX_ARENA = 1 << 26, MAX_WORK = 1 << 24 };
 
+static size_t tensor_bytes(mona_tensor_info t)
+{
+    return (size_t)t.width * t.height * t.channels * mona_type_size(t.type);
+}
+
+/* Whether a model asks for no more than a file of a few KiB may cost: arrays have their sizes from it. */
+static bool is_small(const mona_plan *plan, unsigned inputs, unsigned outputs)
+{
+    size_t bytes = mona_plan_arena_bytes(plan);
+    for (unsigned i = 0; i < inputs; i++)
+        bytes += tensor_bytes(mona_plan_input(plan, i));
+    for (unsigned i = 0; i < outputs; i++)
+        bytes += tensor_bytes(mona_plan_output(plan, i));
+    return bytes < MAX_ARENA && mona_plan_macs(plan) < MAX_WORK;
+}
+
 static mona_buffer make_buffer(mona_tensor_info t)
 {
     const size_t row = (size_t)t.width * mona_type_size(t.type);
@@ -24,7 +40,7 @@ static void run_plan(mona_plan *plan, unsigned inputs, unsigned outputs)
     const size_t bytes = mona_plan_arena_bytes(plan);
     mona_buffer in[MONA_MAX_IO] = {0}, out[MONA_MAX_IO] = {0};
     mona_session *session;
-    void *arena = bytes < MAX_ARENA ? bound_allocate(bytes) : NULL;
+    void *arena = is_small(plan, inputs, outputs) ? bound_allocate(bytes) : NULL;
     if (!arena)
         return;
     for (unsigned i = 0; i < inputs; i++)
