@@ -169,7 +169,7 @@ static void run_array(worker *w, const plan_group *g)
     const mona_bound_op *b = &w->session->plan->ops[g->first].bound;
     const mona_modelled_op before = mona_modelled_begin(w, g->first);
     const uint64_t steps = mona_array_work(b) / g->parts * AC_SCALAR_STEPS / 4 + 1;
-    w->session->run_map(w, g);
+    session_map(w, g);
     for (uint64_t done = 0; done < steps; done += UINT32_MAX)
         w->core.isa->scalar(&w->core, NULL, 0, NULL, 0,
                             steps - done < UINT32_MAX ? (uint32_t)(steps - done) : UINT32_MAX);
