@@ -213,6 +213,12 @@ $(BUILD)/neutral: tests/e2e/neutral.c $(BUILD)/gen/onnx.pb-c.o Makefile
 	$(Q)$(CC) $(HOST_CFLAGS) $(call PKG,libprotobuf-c) $(CFLAGS) $(LDFLAGS) -o $@ $< $(BUILD)/gen/onnx.pb-c.o \
 	    $(shell pkg-config --libs libprotobuf-c 2>/dev/null)
 
+# Writes classifiers of published shapes, for classifiers.sh.
+$(BUILD)/classifiers: tests/e2e/classifiers.c tests/unit/classifiers.h tests/unit/onnx_builder.h $(BUILD)/gen/onnx.pb-c.o Makefile
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(HOST_CFLAGS) $(call PKG,libprotobuf-c) $(CFLAGS) $(LDFLAGS) -o $@ $< $(BUILD)/gen/onnx.pb-c.o \
+	    $(shell pkg-config --libs libprotobuf-c 2>/dev/null) -lm
+
 # Fuzz targets: in every build on the files of their corpus, in make fuzz on what libFuzzer thinks of.
 FUZZ := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_OBJ := $(FORMATS_OBJ) $(BUILD)/pipeline/bound.o $(BUILD)/pipeline/error.o $(BUILD)/libmona.a
@@ -231,7 +237,7 @@ fuzz: deps
 	    $(addprefix $(BUILD)/fuzz/libfuzzer/,$(FUZZ))
 	$(Q)BUILD=$(BUILD) SECONDS_EACH=$(FUZZ_SECONDS) sh tests/fuzz/fuzz.sh $(FUZZ)
 
-check: all $(BUILD)/scene $(BUILD)/neutral $(BUILD)/firmware $(BUILD)/unobserved/firmware $(UNIT) $(addprefix $(BUILD)/tests/fuzz_,$(FUZZ)) $(BUILD)/tests/checkops $(BUILD)/tests/published
+check: all $(BUILD)/scene $(BUILD)/neutral $(BUILD)/classifiers $(BUILD)/firmware $(BUILD)/unobserved/firmware $(UNIT) $(addprefix $(BUILD)/tests/fuzz_,$(FUZZ)) $(BUILD)/tests/checkops $(BUILD)/tests/published
 	$(Q)BUILD=$(BUILD) CC='$(CC)' SANITIZE='$(SANITIZE)' sh tests/run.sh
 
 # The engine and its kernels on ARMv8-A, emulated; on such a machine itself `check` does more.

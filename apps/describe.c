@@ -205,6 +205,11 @@ void describe_plan(cJSON *document, const mona_plan *plan)
     cJSON_AddNumberToObject(summary, "threads", mona_plan_threads(plan));
     cJSON_AddStringToObject(summary, "isa", mona_plan_isa(plan));
     cJSON_AddNumberToObject(summary, "macs", (double)mona_plan_macs(plan));
+    mona_plan_tensors between;
+    mona_plan_tensors_of(plan, &between);
+    cJSON_AddNumberToObject(summary, "tensors_bytes", (double)between.all_bytes);
+    cJSON_AddNumberToObject(summary, "tensors_live_bytes", (double)between.live_bytes);
+    cJSON_AddNumberToObject(summary, "tensors_planned_bytes", (double)between.planned_bytes);
     const unsigned inputs =
         (unsigned)cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(document, "inputs"));
     const unsigned outputs =

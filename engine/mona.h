@@ -188,7 +188,7 @@ typedef struct mona_config {
 /* One region of the arena, for people who want to see where the bytes go. */
 typedef struct mona_plan_buffer {
     const char *name;   /* of the tensor or table */
-    const char *kind;   /* "weights", "ring", "maps", "core", "state" */
+    const char *kind;   /* "weights", "maps", "ring", "rings", "core", "state" */
     size_t offset, bytes;
     uint32_t rows;      /* rings: rows held */
 } mona_plan_buffer;
@@ -215,6 +215,15 @@ mona_tensor_info mona_plan_input(const mona_plan *plan, unsigned index);
 mona_tensor_info mona_plan_output(const mona_plan *plan, unsigned index);
 /* Regions 0, 1, ... in arena order; false past the last. They cover the arena without overlap. */
 bool mona_plan_buffer_at(const mona_plan *plan, unsigned index, mona_plan_buffer *buffer);
+
+/* What lies between operators, channels padded as they are stored: all tensors side by side; the
+ * most that are needed at a time when operators run one by one on whole tensors; and what the plan
+ * has for them, its maps and the rings of all cores. */
+typedef struct mona_plan_tensors {
+    uint64_t all_bytes, live_bytes, planned_bytes;
+} mona_plan_tensors;
+
+void mona_plan_tensors_of(const mona_plan *plan, mona_plan_tensors *tensors);
 
 /* ---- session ------------------------------------------------------------------------------ */
 

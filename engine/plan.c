@@ -1,5 +1,5 @@
-/* Binding a model to frame sizes and a target: plan_bind.c, plan_groups.c, plan_rings.c, then every
- * offset of the arena. */
+/* Binding a model to frame sizes and a target: plan_bind.c, plan_groups.c, plan_maps.c,
+ * plan_rings.c, then every offset of the arena. */
 #include "plan.h"
 
 #include "device.h"
@@ -208,9 +208,7 @@ mona_status mona_plan_make(mona_plan **out, void *memory, const mona_model *mode
     if (!status && mona_plan_modelled(plan))
         status = leave_room_in_l1(plan, config);
     if (!status)
-        status = mona_plan_groups(plan);
-    if (!status)
-        status = mona_plan_rings(plan, config, m->progress);
+        status = mona_plan_groups(plan, config, m->progress);
     if (!status)
         status = lay_out(plan);
     if (!status && mona_plan_modelled(plan))

@@ -139,8 +139,13 @@ bool mona_plan_is_idle(const mona_plan *plan, uint32_t index);
 
 /* The steps of mona_plan_make. progress: room for every operator. */
 mona_status mona_plan_bind(mona_plan *plan, const mona_config *config);
-mona_status mona_plan_groups(mona_plan *plan);
-void mona_plan_place(mona_plan *plan); /* of mona_plan_groups, once there are groups */
+/* Who reads what; and a convolution whose only reader stores all of its channels writes the planes
+ * itself, unless it is parted from it. */
+void mona_plan_readers(mona_plan *plan);
+/* The next three are parts of it. */
+mona_status mona_plan_groups(mona_plan *plan, const mona_config *config, plan_progress *progress);
+void mona_plan_place(mona_plan *plan);
+mona_status mona_plan_maps(mona_plan *plan);
 mona_status mona_plan_rings(mona_plan *plan, const mona_config *config, plan_progress *progress);
 
 /* Of the L0 buffers: the largest any of them asks for. */

@@ -187,6 +187,12 @@ static void fuse_stores(mona_plan *plan)
     }
 }
 
+void mona_plan_readers(mona_plan *plan)
+{
+    find_readers(plan);
+    fuse_stores(plan);
+}
+
 static mona_status size_constants(mona_plan *plan)
 {
     for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
@@ -205,7 +211,6 @@ mona_status mona_plan_bind(mona_plan *plan, const mona_config *config)
     if (status)
         return status;
     bind_ops(plan);
-    find_readers(plan);
-    fuse_stores(plan);
+    mona_plan_readers(plan);
     return size_constants(plan);
 }

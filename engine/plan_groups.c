@@ -2,20 +2,25 @@
  *
  * Depth-first, an operator's weights are read again for every row. While all weights of a model
  * stay in a core's cache that costs nothing, and the whole model is one group. Otherwise an
- * operator whose weights outweigh its rows (HEAVY_ROWS of its input's and output's together) is
+ * operator whose weights outweigh its rows (heavy_rows of its input's and output's together) is
  * better run on whole maps, which are then the smaller thing to move: it is a group of its own, and
  * what lies between two such operators is another group. ResNet-50 on 224 x 224 is nearly all of
- * the first kind, on 1920 x 1080 its first half of the second.
+ * the first kind at 4 rows, on 1920 x 1080 its first half of the second.
  *
  * What crosses from a group into a later one is a map. Two bands of a group would both make the
  * rows that lie under the other's edge, and write them twice; so nothing in a group reads its maps:
  * a group ends right after an operator that it would read as well as a later group.
  *
  * An operator on arrays is a group of its own, shared among cores by parts of its work. A LOAD
- * reads an array as planes, whole, so it stands in a later group than the STORE that makes it. */
+ * reads an array as planes, whole, so it stands in a later group than the STORE that makes it.
+ *
+ * Whether few large maps or many rings take less memory differs from network to network: with 48
+ * rows in place of 4 ResNet-50 needs 2.2 MB in place of 3.7 on one core and takes 2 to 4 % longer,
+ * and MobileNetV2 twice as much. So both are planned, and the smaller plan is taken. */
 #include "plan.h"
 
-enum { HEAVY_ROWS = 4 };
+/* Those that are planned. */
+enum { FEW_ROWS = 4, MANY_ROWS = 48, NEVER = 0 };
 
 uint32_t mona_plan_blocks(const plan_op *op)
 {
@@ -30,13 +35,14 @@ static uint64_t row_bytes(const mona_shape *s)
     return (uint64_t)s->width * s->channels * mona_type_size(s->type);
 }
 
-static bool is_heavy(const mona_plan *plan, uint32_t o)
+/* heavy_rows NEVER: none is. */
+static bool is_heavy(const mona_plan *plan, uint32_t o, uint32_t heavy_rows)
 {
     const plan_op *op = &plan->ops[o];
     const mona_op_class *class = mona_ops[op->bound.op->kind];
     const uint64_t rows = row_bytes(&op->bound.input[0]) + row_bytes(&op->bound.output);
-    return class->map_possible && class->map_possible(&op->bound) && op->last_reader > o &&
-           op->constants_bytes > HEAVY_ROWS * rows;
+    return heavy_rows != NEVER && class->map_possible && class->map_possible(&op->bound) &&
+           op->last_reader > o && op->constants_bytes > heavy_rows * rows;
 }
 
 static bool is_on_arrays(const mona_plan *plan, uint32_t o)
@@ -54,16 +60,15 @@ static bool reads_array_of(const mona_plan *plan, uint32_t o, uint32_t first)
     return false;
 }
 
-/* Where the group that begins at `first` ends; by_weight: heavy operators are groups of their own.
- */
-static uint32_t end_of_group(const mona_plan *plan, uint32_t first, bool by_weight)
+/* Where the group that begins at `first` ends. */
+static uint32_t end_of_group(const mona_plan *plan, uint32_t first, uint32_t heavy_rows)
 {
     const uint32_t count = plan->model.header->op_count;
-    if (is_on_arrays(plan, first) || (by_weight && is_heavy(plan, first)))
+    if (is_on_arrays(plan, first) || is_heavy(plan, first, heavy_rows))
         return first + 1;
     uint32_t last = first + 1;
     while (last < count && !is_on_arrays(plan, last) && !reads_array_of(plan, last, first) &&
-           !(by_weight && is_heavy(plan, last)))
+           !is_heavy(plan, last, heavy_rows))
         last++;
     for (uint32_t o = first; o < last;) {
         const plan_op *op = &plan->ops[o];
@@ -129,130 +134,72 @@ static bool weights_stay_in_cache(const mona_plan *plan)
     return bytes <= plan->cache_bytes / 2;
 }
 
-/* ---- maps ----------------------------------------------------------------------------------- */
+/* ---- both ways ------------------------------------------------------------------------------ */
 
-/* What readers by rows see of a map beyond its tensor. */
-typedef struct margins {
-    int64_t left, right; /* columns */
-    bool rows;           /* rows above or below */
-} margins;
-
-static margins margins_of(const mona_plan *plan, uint32_t o)
+/* What the operators of group g leave to later groups, and which STOREs run in later ones. */
+static void part_group(mona_plan *plan, const plan_group *g)
 {
-    margins m = {0, 0, false};
-    const mona_shape *s = &plan->ops[o].bound.output;
-    for (uint32_t g = 0; g < plan->model.header->op_count; g = plan->ops[g].group.last) {
-        const plan_group *group = &plan->ops[g].group;
-        for (uint32_t r = group->first; r < group->last && !group->whole_maps; r++) {
-            const mona_bound_op *b = &plan->ops[r].bound;
-            const mona_shape *out = mona_plan_progress_shape(&plan->ops[r]);
-            for (uint32_t i = 0; i < b->op->input_count; i++) {
-                const uint32_t w = plan->ops[r].writer[i];
-                if (w == MONA_NONE || plan->ops[w].home != o)
-                    continue;
-                const mona_op_class *class = mona_ops[b->op->kind];
-                const mona_span x = class->columns(b, i, (mona_span){0, out->width});
-                const mona_span y = class->rows(b, i, (mona_span){0, out->height});
-                m.left = -x.begin > m.left ? -x.begin : m.left;
-                m.right = x.end - s->width > m.right ? x.end - s->width : m.right;
-                m.rows |= y.begin < 0 || y.end > s->height;
-            }
+    for (uint32_t o = g->first; o < g->last; o++) {
+        plan_op *op = &plan->ops[o];
+        if (op->store != MONA_NONE && op->store >= g->last) {
+            op->store = MONA_NONE;
+            op->bound.store = NULL;
         }
+        op->leaves = op->last_reader >= g->last && !op->array;
     }
-    return m;
 }
 
-/* Rows of a map lie one after another in each channel block, so that a range of rows without
- * margins is one long row of pixels; unless a reader also sees rows of zeros, which must have the
- * map's block stride: then blocks lie one after another in each row, as in a ring. */
-static size_t shape_map(mona_plan *plan, uint32_t o)
+/* What another way to group has left of an operator. */
+static void forget(plan_op *op)
 {
-    plan_op *op = &plan->ops[o];
-    const mona_shape *s = &op->bound.output;
-    const margins m = margins_of(plan, o);
-    op->map_x_begin = -m.left;
-    op->columns = (uint32_t)(s->width + m.left + m.right);
-    op->depth = s->height;
-    const uint64_t blocks = mona_plan_blocks(op);
-    const uint64_t row = (uint64_t)op->columns * op->bound.output_c0 * mona_type_size(s->type);
-    /* At most 2^24 x 2^15 x 2^10; with every row aligned, no less than either layout takes. */
-    if ((row + MONA_ALIGNMENT) * s->height * blocks >= PLAN_MAX_BYTES - 2 * AC_ROW_SLACK)
-        return PLAN_MAX_BYTES;
-    const size_t rows = m.rows ? 1 : s->height; /* of a block that lie side by side */
-    op->block_stride = align_up((size_t)row * rows);
-    op->row_bytes = m.rows ? (size_t)blocks * op->block_stride : (size_t)row;
-    return align_up((size_t)blocks * op->block_stride * (s->height / rows) + AC_ROW_SLACK);
+    op->group = (plan_group){0};
+    op->bound.placed = 0;
+    op->map = false;
+    op->map_bytes = 0;
+    op->depth = 0;
 }
 
-static size_t array_bytes(const mona_shape *s)
-{
-    return align_up((size_t)mona_shape_elements(s) * mona_type_size(s->type));
-}
-
-/* The lowest offset at or above `offset` where a map or array of the group that begins with
- * operator `first` does not meet map i, if that has been placed. Groups run in order, so a map
- * lives until the group of its last reader. */
-static size_t past(const mona_plan *plan, uint32_t i, uint32_t first, size_t offset, size_t bytes)
-{
-    const plan_op *other = &plan->ops[i];
-    const size_t end = other->ring_offset + other->map_bytes;
-    const bool lives = other->map_bytes && other->last_reader >= first;
-    return lives && other->ring_offset < offset + bytes && offset < end ? end : offset;
-}
-
-static mona_status place_map(mona_plan *plan, uint32_t o, uint32_t first)
-{
-    plan_op *op = &plan->ops[o];
-    size_t offset = 0;
-    const size_t bytes = op->array ? array_bytes(&op->bound.output) : shape_map(plan, o);
-    for (uint32_t i = 0; i < plan->model.header->op_count && offset < PLAN_MAX_BYTES;) {
-        const size_t moved = past(plan, i, first, offset, bytes);
-        i = moved > offset ? 0 : i + 1;
-        offset = moved;
-    }
-    op->ring_offset = offset;
-    op->map_bytes = bytes;
-    const size_t end = offset + bytes;
-    plan->maps_bytes = end > plan->maps_bytes ? end : plan->maps_bytes;
-    return plan->maps_bytes < PLAN_MAX_BYTES ? MONA_OK : MONA_ERR_LIMIT;
-}
-
-/* Once every group is known; a home has its place before anything is written to it. */
-static mona_status place_maps(mona_plan *plan)
-{
-    mona_status status = MONA_OK;
-    for (uint32_t o = 0, first = 0; o < plan->model.header->op_count && !status; o++) {
-        first = plan->ops[first].group.last <= o ? o : first;
-        const uint32_t home = plan->ops[o].home;
-        if ((plan->ops[o].map || plan->ops[o].array) && !plan->ops[home].map_bytes)
-            status = place_map(plan, home, first);
-    }
-    return status;
-}
-
-mona_status mona_plan_groups(mona_plan *plan)
+/* Groups, their maps and their rings; cores: that may take part. */
+static mona_status plan_with(mona_plan *plan, const mona_config *config, plan_progress *progress,
+                             uint32_t cores, uint32_t heavy_rows)
 {
     const uint32_t count = plan->model.header->op_count;
-    const bool single = weights_stay_in_cache(plan);
     uint32_t most_parts = 1;
+    plan->cores = cores;
+    plan->maps_bytes = plan->rings_bytes = 0;
+    mona_plan_readers(plan);
+    for (uint32_t o = 0; o < count; o++)
+        forget(&plan->ops[o]);
     for (uint32_t first = 0, last; first < count; first = last) {
         plan_group *g = &plan->ops[first].group;
-        last = end_of_group(plan, first, !single);
+        last = end_of_group(plan, first, heavy_rows);
         *g = (plan_group){.first = first, .last = last};
-        g->whole_maps = is_on_arrays(plan, first) || (!single && is_heavy(plan, first));
-        for (uint32_t o = first; o < last; o++) {
-            plan_op *op = &plan->ops[o];
-            if (op->store != MONA_NONE && op->store >= last) {
-                op->store = MONA_NONE;
-                op->bound.store = NULL;
-            }
-            op->leaves = op->last_reader >= last && !op->array;
-        }
+        g->whole_maps = is_on_arrays(plan, first) || is_heavy(plan, first, heavy_rows);
+        part_group(plan, g);
         choose_grid(plan, g);
         choose_parts(plan, g);
         most_parts = g->parts > most_parts ? g->parts : most_parts;
     }
     plan->cores = most_parts;
     mona_plan_place(plan);
-    return place_maps(plan);
+    const mona_status status = mona_plan_maps(plan);
+    return status ? status : mona_plan_rings(plan, config, progress);
+}
+
+static uint64_t planned_bytes(const mona_plan *plan)
+{
+    return plan->maps_bytes + (uint64_t)plan->cores * plan->rings_bytes;
+}
+
+mona_status mona_plan_groups(mona_plan *plan, const mona_config *config, plan_progress *progress)
+{
+    const uint32_t cores = plan->cores;
+    if (weights_stay_in_cache(plan))
+        return plan_with(plan, config, progress, cores, NEVER);
+    const mona_status many = plan_with(plan, config, progress, cores, MANY_ROWS);
+    const uint64_t bytes = planned_bytes(plan);
+    const mona_status few = plan_with(plan, config, progress, cores, FEW_ROWS);
+    return many || (!few && planned_bytes(plan) <= bytes)
+               ? few
+               : plan_with(plan, config, progress, cores, MANY_ROWS);
 }

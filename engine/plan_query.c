@@ -122,6 +122,39 @@ bool mona_plan_op_at(const mona_plan *plan, unsigned index, mona_op_info *info)
     return true;
 }
 
+/* ---- tensors between operators -------------------------------------------------------------- */
+
+/* Bytes of an operator's output; 0: it writes an output of the model, or what is
+ * counted with its home. */
+static uint64_t output_bytes(const mona_plan *plan, uint32_t o)
+{
+    const plan_op *op = &plan->ops[o];
+    const bool planes = op->bound.op->kind == MONA_OP_STORE || op->store != MONA_NONE;
+    if (op->array)
+        return op->map_bytes;
+    return planes || op->home != o ? 0 : tensor_bytes(&op->bound.output, op->bound.output_c0);
+}
+
+/* An operator's own output, and what was made before it and is read by it or later. */
+static uint64_t live_bytes(const mona_plan *plan, uint32_t o)
+{
+    uint64_t bytes = output_bytes(plan, o);
+    for (uint32_t i = 0; i < o; i++)
+        bytes += plan->ops[i].last_reader >= o ? output_bytes(plan, i) : 0;
+    return bytes;
+}
+
+void mona_plan_tensors_of(const mona_plan *plan, mona_plan_tensors *tensors)
+{
+    *tensors = (mona_plan_tensors){.planned_bytes = plan->maps_bytes +
+                                                    (uint64_t)plan->cores * plan->rings_bytes};
+    for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
+        const uint64_t live = live_bytes(plan, o);
+        tensors->all_bytes += output_bytes(plan, o);
+        tensors->live_bytes = live > tensors->live_bytes ? live : tensors->live_bytes;
+    }
+}
+
 /* ---- inputs and outputs ---------------------------------------------------------------------- */
 
 static mona_tensor_info bound_info(const mona_plan *plan, mona_tensor_info info, uint32_t tensor)
@@ -149,10 +182,22 @@ static const char *output_name(const mona_plan *plan, uint32_t op)
     return m->strings + m->tensors[m->ops[op].output].name;
 }
 
+/* Whether the rings of one group are all there are; those of several groups lie in the same place.
+ */
+static bool rings_apart(const mona_plan *plan)
+{
+    return !mona_plan_next_group(plan, mona_plan_first_group(plan));
+}
+
 /* Regions of one core, in the order lay_out() placed them. */
 static bool core_buffer_at(const mona_plan *plan, size_t base, unsigned index, mona_plan_buffer *b)
 {
-    for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
+    const bool apart = rings_apart(plan);
+    if (!apart && plan->rings_bytes && index-- == 0) {
+        *b = (mona_plan_buffer){"of each group in turn", "rings", base, plan->rings_bytes, 0};
+        return true;
+    }
+    for (uint32_t o = 0; o < plan->model.header->op_count && apart; o++) {
         const plan_op *op = &plan->ops[o];
         if (op->depth && !op->map && op->home == o && index-- == 0) {
             *b = (mona_plan_buffer){output_name(plan, o), "ring", base + op->ring_offset,
@@ -186,8 +231,6 @@ static unsigned core_buffer_count(const mona_plan *plan)
 {
     mona_plan_buffer ignored;
     unsigned count = 0;
-    for (uint32_t o = 0; o < plan->model.header->op_count; o++)
-        count += plan->ops[o].depth > 0 && !plan->ops[o].map && plan->ops[o].home == o;
     while (core_buffer_at(plan, 0, count, &ignored))
         count++;
     return count;

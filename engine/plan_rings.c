@@ -1,4 +1,4 @@
-/* Planning, third: how deep and how wide every ring must be, and into how many tiles a band is
+/* Planning, fourth: how deep and how wide every ring must be, and into how many tiles a band is
  * cut. */
 #include "plan.h"
 
@@ -51,10 +51,10 @@ static void measure_depths(mona_plan *plan, const plan_group *g, plan_progress *
     }
 }
 
-/* Sizes the group's rings for its current number of tiles, from byte `start` of a core's region on,
- * and returns where they end; PLAN_MAX_BYTES or more: too large. */
-static size_t size_rings(mona_plan *plan, const plan_group *g, size_t start,
-                         plan_progress *progress)
+/* Sizes the group's rings for its current number of tiles and returns their bytes; PLAN_MAX_BYTES
+ * or more: too large. Groups run one after another, so the rings of each begin where a core's
+ * region does. */
+static size_t size_rings(mona_plan *plan, const plan_group *g, plan_progress *progress)
 {
     for (uint32_t o = g->first; o < g->last; o++)
         if (has_ring(plan, o))
@@ -67,7 +67,7 @@ static size_t size_rings(mona_plan *plan, const plan_group *g, size_t start,
                 plan->ops[o].columns = (uint32_t)columns;
         }
     }
-    uint64_t total = start;
+    uint64_t total = 0;
     for (uint32_t o = g->first; o < g->last; o++) {
         plan_op *op = &plan->ops[o];
         if (!has_ring(plan, o))
@@ -87,10 +87,17 @@ static size_t size_rings(mona_plan *plan, const plan_group *g, size_t start,
     return (size_t)total;
 }
 
+/* Groups' rings lie in the same place. */
+static mona_status keep_largest(mona_plan *plan, size_t bytes)
+{
+    plan->rings_bytes = bytes > plan->rings_bytes ? bytes : plan->rings_bytes;
+    return bytes < PLAN_MAX_BYTES ? MONA_OK : MONA_ERR_LIMIT;
+}
+
 static mona_status choose_tiles(mona_plan *plan, const mona_config *config, plan_group *g,
                                 plan_progress *progress)
 {
-    const size_t start = plan->rings_bytes;
+    size_t bytes;
     uint32_t most = g->grid_width / MIN_TILE_COLUMNS;
     g->tiles = 1;
     if (config->tile_columns) {
@@ -98,8 +105,7 @@ static mona_status choose_tiles(mona_plan *plan, const mona_config *config, plan
         most = g->tiles;
     }
     for (;;) {
-        plan->rings_bytes = size_rings(plan, g, start, progress);
-        const size_t bytes = plan->rings_bytes - start;
+        bytes = size_rings(plan, g, progress);
         if (bytes <= plan->cache_bytes || g->tiles >= most)
             break;
         /* Rings of T tiles take a / T + b, b being margins. If that is over the budget, so it is
@@ -107,12 +113,11 @@ static mona_status choose_tiles(mona_plan *plan, const mona_config *config, plan
         const size_t enough = bytes / (plan->cache_bytes / g->tiles + 1);
         g->tiles = enough <= g->tiles ? g->tiles + 1 : enough < most ? (uint32_t)enough : most;
     }
-    return plan->rings_bytes < PLAN_MAX_BYTES ? MONA_OK : MONA_ERR_LIMIT;
+    return keep_largest(plan, bytes);
 }
 
 /* Makes rings as deep as their bands are high. Tiles stay as they are. */
-static mona_status keep_rows(mona_plan *plan, const plan_group *g, size_t start,
-                             plan_progress *progress)
+static mona_status keep_rows(mona_plan *plan, const plan_group *g, plan_progress *progress)
 {
     for (uint32_t band = 0; band < g->parts; band++) {
         mona_schedule_unit(plan, g, band, 0, progress);
@@ -122,8 +127,7 @@ static mona_status keep_rows(mona_plan *plan, const plan_group *g, size_t start,
         }
         advance(plan, g, progress);
     }
-    plan->rings_bytes = size_rings(plan, g, start, progress);
-    return plan->rings_bytes < PLAN_MAX_BYTES ? MONA_OK : MONA_ERR_LIMIT;
+    return keep_largest(plan, size_rings(plan, g, progress));
 }
 
 /* Where the tensors lie that share a ring or map. */
@@ -151,11 +155,10 @@ mona_status mona_plan_rings(mona_plan *plan, const mona_config *config, plan_pro
         g->tiles = 1;
         if (g->whole_maps)
             continue;
-        const size_t start = plan->rings_bytes;
         measure_depths(plan, g, progress);
         status = choose_tiles(plan, config, g, progress);
         if (!status && config->keep_rows)
-            status = keep_rows(plan, g, start, progress);
+            status = keep_rows(plan, g, progress);
     }
     share_homes(plan);
     return status;

@@ -214,19 +214,24 @@ static void clear_map(const worker *w, const plan_op *op, const plan_progress *p
 }
 
 /* Columns outside the tensor are zero padding, and so are the channels that fill up the last block;
- * some operators write neither. A ring belongs to its tensor and begins as zeros: only padding that
- * moves from tile to tile has to be cleared. A map's memory has held other maps. */
+ * some operators write neither. Where one group is all, a ring belongs to its tensor and begins as
+ * zeros: only padding that moves from tile to tile has to be cleared. A map's memory has held other
+ * maps, and a ring's, where there are several groups, other rings. */
 static void clear_padding(worker *w, const plan_group *g, uint32_t tile,
                           const plan_progress *progress)
 {
     const mona_plan *plan = w->session->plan;
+    const bool alone = g->last - g->first == plan->model.header->op_count;
     for (uint32_t o = g->first; o < g->last; o++) {
         const plan_op *op = &plan->ops[o];
         const plan_progress *p = &progress[o];
+        const bool fills =
+            tile == 0 && op->depth && op->bound.output.channels % op->bound.output_c0;
+        const bool pads = p->ring_begin < 0 || p->ring_end > op->bound.output.width;
         if (op->map && tile == 0)
             clear_map(w, op, p);
-        else if (!op->map && op->depth && op->home == o && g->tiles > 1 &&
-                 (p->ring_begin < 0 || p->ring_end > op->bound.output.width))
+        else if (!op->map && op->depth && op->home == o &&
+                 (alone ? pads && g->tiles > 1 : pads || fills))
             clear_rows(w, op, 0, op->depth, 0, mona_plan_blocks(op));
         if (mona_plan_modelled(plan))
             mona_modelled_padding(w, o, progress);

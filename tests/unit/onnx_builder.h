@@ -11,13 +11,13 @@
 #include "onnx.pb-c.h"
 
 typedef struct onnx_builder {
-    void *memory[4096];
+    void *memory[16384];
     size_t memory_count;
     Onnx__ModelProto model;
     Onnx__GraphProto graph;
     Onnx__OperatorSetIdProto opset, *opsets[1];
-    Onnx__NodeProto *nodes[64];
-    Onnx__TensorProto *constants[128];
+    Onnx__NodeProto *nodes[256];
+    Onnx__TensorProto *constants[512];
     Onnx__ValueInfoProto *inputs[16], *outputs[16];
 } onnx_builder;
 
