@@ -7,6 +7,7 @@
 #include "calibration.h"
 #include "commands.h"
 #include "formats/file.h"
+#include "formats/mona_writer.h"
 #include "onnx_source.h"
 #include "precision.h"
 #include "sample_run.h"
@@ -17,7 +18,7 @@ typedef struct compile_job {
     precision_request request;
     precision_result chosen;
     const char *input, *output, *ranges, *input_type, *output_type, *name, *fusion;
-    option_list calibrate, dims;
+    option_list calibrate, dims, sizes;
     long images, bits;
     double range, offset_h, offset_w, tolerance;
     bool any_size, plain_bias, equalise;
@@ -83,6 +84,9 @@ static bool check_options(compile_job *job)
                                      "expected --calibrate");
     if (r->max_drop && strcmp(r->precision, "auto"))
         return !cli_fail(EXIT_USAGE, "--max-drop goes with --precision auto, and only there");
+    if (job->equalise && job->sizes.count > 1)
+        return !cli_fail(EXIT_USAGE, "--equalise changes the weights of one size alone: expected "
+                                     "one --size");
     r->name = job->input;
     o->ranges = range_rule_of(job->ranges);
     o->correct_bias = !job->plain_bias;
@@ -109,9 +113,15 @@ static options_result read_options(compile_job *job, int argc, char **argv)
 
 /* ---- steps -------------------------------------------------------------------------------- */
 
+static compiler *open_size(const compile_job *job, size_t index)
+{
+    return onnx_source_compiler(job->input, &job->dims,
+                                index < job->sizes.count ? job->sizes.items[index] : NULL);
+}
+
 static bool open_model(compile_job *job)
 {
-    job->model = onnx_source_compiler(job->input, &job->dims);
+    job->model = open_size(job, 0);
     return job->model;
 }
 
@@ -168,18 +178,66 @@ static bool set_precision(compile_job *job)
     return precision_set(&job->request, job->model, &job->options, &job->samples, &job->chosen);
 }
 
-static bool emit(compile_job *job)
+static bool emit_one(const compile_job *job, compiler *model, uint8_t **bytes, size_t *size)
 {
     format_error error = {0};
-    mona_model model;
-    if (!compiler_emit(job->model, &job->options, &job->bytes, &job->size, &error))
+    mona_model opened;
+    if (!compiler_emit(model, &job->options, bytes, size, &error))
         return !cli_fail(EXIT_FAILED, "%s: %s", job->input, error.text);
-    const mona_status status = mona_model_open(&model, job->bytes, job->size);
+    const mona_status status = mona_model_open(&opened, *bytes, *size);
     if (status)
         return !cli_fail(EXIT_FAILED, "%s: compiles to something the engine refuses: %s",
                          job->input, mona_status_text(status));
-    return soundness_check(job->model, job->bytes, job->size, job->input, &job->samples,
-                           (float)job->range);
+    return soundness_check(model, *bytes, *size, job->input, &job->samples, (float)job->range);
+}
+
+/* The model at another size, rounded as the first is. */
+static bool emit_like_first(const compile_job *job, size_t index, uint8_t **bytes)
+{
+    size_t size;
+    format_error error = {0};
+    compiler *other = open_size(job, index);
+    if (!other)
+        return false;
+    bool ok = compiler_adopt(other, job->model, &job->options, &error);
+    if (!ok)
+        cli_fail(EXIT_FAILED, "%s at %s: %s", job->input, job->sizes.items[index], error.text);
+    ok = ok && emit_one(job, other, bytes, &size);
+    compiler_close(other);
+    return ok;
+}
+
+static bool join(compile_job *job, uint8_t *const *files, size_t count)
+{
+    format_error error = {0};
+    mona_model opened;
+    job->bytes = NULL; /* it is files[0] */
+    if (!mona_writer_join(files, count, &job->bytes, &job->size, &error))
+        return !cli_fail(EXIT_FAILED, "%s: %s", job->input, error.text);
+    const mona_status status = mona_model_open(&opened, job->bytes, job->size);
+    return !status || !cli_fail(EXIT_FAILED, "%s: its sizes do not fit one file: %s", job->input,
+                                mona_status_text(status));
+}
+
+static bool emit(compile_job *job)
+{
+    uint8_t *files[OPTION_LIST_MAX] = {0};
+    size_t count = 1;
+    if (!emit_one(job, job->model, &job->bytes, &job->size))
+        return false;
+    files[0] = job->bytes;
+    bool ok = true;
+    for (; ok && count < job->sizes.count; count++) {
+        job->options.like = files[count - 1];
+        ok = emit_like_first(job, count, &files[count]);
+    }
+    job->options.like = NULL;
+    if (count == 1)
+        return true;
+    ok = ok && join(job, files, count);
+    for (size_t i = job->bytes == files[0]; i < count; i++)
+        free(files[i]);
+    return ok;
 }
 
 /* ---- evidence ----------------------------------------------------------------------------- */
@@ -314,6 +372,9 @@ static const option options[] = {
      .help = "take frames of any size even if the model names one"},
     {"--dim", NULL, OPTION_LIST, offsetof(compile_job, dims), "NAME=N", model_group,
      .help = "size of the sides that the model calls NAME; repeatable"},
+    {"--size", NULL, OPTION_LIST, offsetof(compile_job, sizes), "WxH", model_group,
+     .help = "width and height of images where the model leaves them open; repeated: one file for "
+             "all of them, with the weights once; calibrated at the first"},
     {"--fusion", NULL, OPTION_FILE, offsetof(compile_job, fusion), "FILE", model_group,
      .help = "lines NAME:on or NAME:off for rules that mona ops --fusion lists, or for all"},
     {"--resize-offset-h", NULL, OPTION_NUMBER, offsetof(compile_job, offset_h), "X", model_group,
@@ -360,6 +421,7 @@ const command command_compile = {
     .examples =
         "mona compile net.onnx -o net.mona  # FP16\n"
         "mona compile net.onnx -o net.mona --calibrate photos/  # INT8\n"
+        "mona compile net.onnx -o net.mona --size 640x480 --size 320x240\n"
         "echo all:off > rules.cfg; mona compile net.onnx -o plain.mona --fusion rules.cfg\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,

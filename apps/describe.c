@@ -175,6 +175,21 @@ static cJSON *op_row(const mona_model *m, const mona_file_op *op)
     return row;
 }
 
+/* Adds the sizes that a model for several has beside the first. */
+static void add_sizes(cJSON *rows, const mona_model *m)
+{
+    for (mona_model other = *m; mona_model_next(&other, &other);)
+        for (unsigned i = 0; i < mona_model_input_count(m); i++) {
+            const mona_tensor_info t = mona_model_input(&other, i);
+            cJSON *size = cJSON_GetObjectItem(cJSON_GetArrayItem(rows, (int)i), "size");
+            char text[1024], one[32];
+            snprintf(text, sizeof text, "%s", cJSON_GetStringValue(size));
+            snprintf(one, sizeof one, "%ux%u", t.width, t.height);
+            table_append(text, sizeof text, one);
+            cJSON_SetValuestring(size, text);
+        }
+}
+
 cJSON *describe_model(const char *path, const mona_model *m)
 {
     cJSON *document = cJSON_CreateObject();
@@ -186,7 +201,9 @@ cJSON *describe_model(const char *path, const mona_model *m)
     cJSON_AddNumberToObject(document, "bytes", (double)m->header->file_bytes);
     for (unsigned i = 0; i < mona_model_input_count(m); i++)
         tensors[i] = mona_model_input(m, i);
-    cJSON_AddItemToObject(document, "inputs", tensor_rows(tensors, mona_model_input_count(m)));
+    cJSON *inputs = tensor_rows(tensors, mona_model_input_count(m));
+    add_sizes(inputs, m);
+    cJSON_AddItemToObject(document, "inputs", inputs);
     for (unsigned i = 0; i < mona_model_output_count(m); i++)
         tensors[i] = mona_model_output(m, i);
     cJSON_AddItemToObject(document, "outputs", tensor_rows(tensors, mona_model_output_count(m)));

@@ -1,5 +1,6 @@
 #include "onnx_source.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,15 +58,39 @@ bool onnx_source_read(onnx_graph *model, const char *path, const option_list *di
     return ok || !cli_fail(EXIT_FAILED, "%s: %s", path, error.text);
 }
 
-compiler *onnx_source_compiler(const char *path, const option_list *dims)
+/* Height and width of every image among the inputs. */
+static bool set_size(onnx_graph *model, const char *path, const char *text)
+{
+    enum { ROWS = 2, COLUMNS, RANK };
+    unsigned width, height;
+    if (!options_size(text, MONA_MAX_SIDE, &width, &height))
+        return false;
+    for (uint32_t i = 0; i < model->input_count; i++) {
+        const onnx_input *input = &model->inputs[i];
+        if (input->rank != RANK)
+            continue;
+        const int64_t rows = input->dims[ROWS], columns = input->dims[COLUMNS];
+        if ((rows > 0 && rows != height) || (columns > 0 && columns != width))
+            return !cli_fail(EXIT_FAILED,
+                             "%s: input '%s' is %" PRId64 "x%" PRId64
+                             " in the model, --size asks for %ux%u",
+                             path, model->values[input->value].name, columns, rows, width, height);
+        onnx_graph_set_side(model, i, ROWS, height);
+        onnx_graph_set_side(model, i, COLUMNS, width);
+    }
+    return true;
+}
+
+compiler *onnx_source_compiler(const char *path, const option_list *dims, const char *size)
 {
     onnx_graph model;
     format_error error = {0};
     if (!onnx_source_read(&model, path, dims, NULL))
         return NULL;
-    compiler *c = compiler_open_graph(&model, &error);
+    const bool sized = !size || set_size(&model, path, size);
+    compiler *c = sized ? compiler_open_graph(&model, &error) : NULL;
     onnx_graph_free(&model);
-    if (!c)
+    if (!c && sized)
         cli_fail(EXIT_FAILED, "%s: %s", path, error.text);
     return c;
 }

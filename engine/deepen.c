@@ -232,7 +232,7 @@ mona_status mona_model_deepen(mona_model *deep, void *memory, size_t bytes, cons
     const layout l = lay_out(model);
     if (bytes < l.bytes)
         return MONA_ERR_ARENA;
-    if (has_arrays(model))
+    if (has_arrays(model) || model->header->next)
         return MONA_ERR_UNSUPPORTED;
     uint8_t *base = memory;
     memset(base, 0, l.bytes);
@@ -248,7 +248,11 @@ mona_status mona_model_deepen(mona_model *deep, void *memory, size_t bytes, cons
     deepen_tensors(&d);
     for (uint32_t o = 0; o < model->header->op_count && !d.status; o++)
         deepen_op(&d, &model->ops[o]);
-    const mona_model made = {d.header, d.tensors, d.ops, model->strings, model->data};
+    const mona_model made = {.header = d.header,
+                             .tensors = d.tensors,
+                             .ops = d.ops,
+                             .strings = model->strings,
+                             .data = model->data};
     if (!d.status && mona_model_check(&made))
         d.status = MONA_ERR_UNSUPPORTED;
     if (!d.status)

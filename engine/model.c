@@ -101,14 +101,9 @@ static bool section_ok(uint64_t offset, uint64_t count, uint64_t item, uint64_t 
     return count <= (file_bytes - offset) / item;
 }
 
-static mona_status check_header(const mona_file_header *h, size_t size)
+static mona_status check_header(const mona_file_header *h)
 {
-    if (h->file_bytes > size)
-        return MONA_ERR_TRUNCATED;
-    if (h->file_bytes < size)
-        return MONA_ERR_MODEL;
-    if (file_crc(h, size) != h->crc32)
-        return MONA_ERR_CHECKSUM;
+    const uint64_t size = h->file_bytes;
     if (h->tensor_count > MONA_MAX_TENSORS || h->op_count > MONA_MAX_OPS ||
         h->input_count > MONA_MAX_IO || h->output_count > MONA_MAX_IO)
         return MONA_ERR_LIMIT;
@@ -121,6 +116,22 @@ static mona_status check_header(const mona_file_header *h, size_t size)
         section_ok(h->data_offset, h->data_bytes, 1, size) && h->strings_bytes &&
         h->name < h->strings_bytes && h->producer < h->strings_bytes;
     return sound ? MONA_OK : MONA_ERR_MODEL;
+}
+
+static mona_status check_file(const mona_file_header *h, size_t size)
+{
+    const size_t magic = size < sizeof h->magic ? size : sizeof h->magic;
+    if (memcmp(h, MONA_FILE_MAGIC, magic))
+        return MONA_ERR_MAGIC;
+    if (size < sizeof *h)
+        return MONA_ERR_TRUNCATED;
+    if (h->version != MONA_FILE_VERSION)
+        return MONA_ERR_VERSION;
+    if (h->file_bytes > size)
+        return MONA_ERR_TRUNCATED;
+    if (h->file_bytes < size)
+        return MONA_ERR_MODEL;
+    return file_crc(h, size) == h->crc32 ? MONA_OK : MONA_ERR_CHECKSUM;
 }
 
 /* A product of three sides, each below 2^32, against a bound below 2^32. */
@@ -238,35 +249,87 @@ mona_status mona_model_check(const mona_model *m)
     return MONA_OK;
 }
 
+/* The sections that the header at this offset speaks of. */
+static mona_model view_at(const uint8_t *file, uint64_t offset)
+{
+    const mona_file_header *h = (const mona_file_header *)(const void *)(file + offset);
+    return (mona_model){
+        .header = h,
+        .tensors = (const mona_file_tensor *)(const void *)(file + h->tensors_offset),
+        .ops = (const mona_file_op *)(const void *)(file + h->ops_offset),
+        .strings = (const char *)file + h->strings_offset,
+        .data = file + h->data_offset,
+        .file = file,
+    };
+}
+
+/* Everything about the model for one size. */
+static mona_status check_size(const uint8_t *file, uint64_t offset)
+{
+    const mona_file_header *h = (const mona_file_header *)(const void *)(file + offset);
+    const mona_status status = check_header(h);
+    if (status)
+        return status;
+    const mona_model m = view_at(file, offset);
+    if (m.strings[h->strings_bytes - 1] || m.strings[0])
+        return MONA_ERR_MODEL;
+    return mona_model_check(&m);
+}
+
+/* Whether a header may lie where `at` says its next does: further on, so that there is an end. */
+static bool next_ok(const uint8_t *file, uint64_t at)
+{
+    const mona_file_header *first = (const mona_file_header *)(const void *)file;
+    const mona_file_header *h = (const mona_file_header *)(const void *)(file + at);
+    const uint64_t next = h->next;
+    if (next <= at || !section_ok(next, 1, sizeof *h, first->file_bytes))
+        return false;
+    h = (const mona_file_header *)(const void *)(file + next);
+    return !memcmp(h->magic, first->magic, sizeof h->magic) && h->version == first->version &&
+           h->file_bytes == first->file_bytes && !h->crc32;
+}
+
+/* Whether inputs and outputs of the model for another size are the first's but for their sides. */
+static bool same_interface(const mona_model *a, const mona_model *b)
+{
+    if (a->header->input_count != b->header->input_count ||
+        a->header->output_count != b->header->output_count)
+        return false;
+    for (uint32_t t = 0; t < a->header->input_count + a->header->output_count; t++)
+        if (a->tensors[t].type != b->tensors[t].type || a->tensors[t].scale != b->tensors[t].scale)
+            return false;
+    return true;
+}
+
 mona_status mona_model_open(mona_model *model, const void *bytes, size_t size)
 {
     if (!model || !bytes || (uintptr_t)bytes % MONA_ALIGNMENT)
         return MONA_ERR_ARGUMENT;
     const mona_file_header *h = bytes;
-    const size_t magic = size < sizeof h->magic ? size : sizeof h->magic;
-    if (memcmp(bytes, MONA_FILE_MAGIC, magic))
-        return MONA_ERR_MAGIC;
-    if (size < sizeof *h)
-        return MONA_ERR_TRUNCATED;
-    if (h->version != MONA_FILE_VERSION)
-        return MONA_ERR_VERSION;
-    mona_status status = check_header(h, size);
-    if (status)
-        return status;
-    const uint8_t *base = bytes;
-    const mona_model m = {
-        .header = h,
-        .tensors = (const mona_file_tensor *)(const void *)(base + h->tensors_offset),
-        .ops = (const mona_file_op *)(const void *)(base + h->ops_offset),
-        .strings = (const char *)base + h->strings_offset,
-        .data = base + h->data_offset,
-    };
-    if (m.strings[h->strings_bytes - 1] || m.strings[0])
-        return MONA_ERR_MODEL;
-    status = mona_model_check(&m);
+    const uint8_t *file = bytes;
+    mona_status status = check_file(h, size);
     if (!status)
-        *model = m;
+        status = check_size(file, 0);
+    for (uint64_t at = 0; !status && h->next;) {
+        status = next_ok(file, at) ? check_size(file, h->next) : MONA_ERR_MODEL;
+        if (status)
+            return status;
+        at = h->next;
+        const mona_model first = view_at(file, 0), other = view_at(file, at);
+        status = same_interface(&first, &other) ? MONA_OK : MONA_ERR_MODEL;
+        h = other.header;
+    }
+    if (!status)
+        *model = view_at(file, 0);
     return status;
+}
+
+bool mona_model_next(const mona_model *model, mona_model *next)
+{
+    const bool more = model->header->next;
+    if (more)
+        *next = view_at(model->file, model->header->next);
+    return more;
 }
 
 unsigned mona_model_input_count(const mona_model *model)

@@ -10,7 +10,13 @@
  *   data              weights and tables; every offset in an op is relative to this section and a
  *                     multiple of 64
  *
- * crc32 is the CRC-32 of zlib over the whole file with the field itself taken as zero.
+ * A model whose operators need fixed sizes may be there for several: `next` is where another header
+ * lies, with tensors, ops and strings of its own and the same data. Its inputs and outputs agree with
+ * the first's in number, type and scale; its magic, version and file_bytes are the first's. Offsets
+ * count from the beginning of the file.
+ *
+ * crc32 is the CRC-32 of zlib over the whole file with the field itself taken as zero; 0 in headers
+ * after the first.
  * Weights are stored as a training framework does, OIHW, so that the file serves every target; a
  * session packs them into its target's layout.
  * Shapes of intermediates follow from the inputs and are not stored.
@@ -59,7 +65,8 @@ typedef struct mona_file_header {
     uint64_t data_offset, data_bytes;
     uint32_t name;      /* string: what the model is */
     uint32_t producer;  /* string: what wrote the file */
-    uint32_t reserved[8]; /* zero */
+    uint64_t next;      /* offset of the header for other sizes, past this one; 0: there is none */
+    uint32_t reserved[6]; /* zero */
 } mona_file_header;
 
 typedef struct mona_file_tensor {

@@ -101,6 +101,7 @@ typedef struct mona_model {
     const struct mona_file_op *ops;         /* in execution order */
     const char *strings;
     const uint8_t *data;
+    const uint8_t *file; /* header->next counts from here */
 } mona_model;
 
 /* Checks bytes[0, size) and fills *model. The bytes must start at a multiple of MONA_ALIGNMENT, stay
@@ -120,6 +121,11 @@ typedef struct mona_tensor_info {
     float scale;            /* real value of one step; 1 for F16 and F32 */
     bool array;
 } mona_tensor_info;
+
+/* A file may hold its model for several sizes: fills *next with the model for the size after this
+ * one's; false: there is none. mona_plan_make looks for the size it is given by itself, so this is
+ * for those who want to list them. next may be model. */
+bool mona_model_next(const mona_model *model, mona_model *next);
 
 unsigned mona_model_input_count(const mona_model *model);
 unsigned mona_model_output_count(const mona_model *model);
@@ -199,7 +205,7 @@ typedef struct mona_plan mona_plan;
  * MONA_ALIGNMENT. */
 size_t mona_plan_bytes(void);
 
-/* Plans model for the sizes in config. memory: mona_plan_bytes() bytes; *plan points into it and
+/* Plans model for the sizes in config; of a model for several sizes, the first that has them. memory: mona_plan_bytes() bytes; *plan points into it and
  * refers to model, which must stay. MONA_ERR_SHAPE: the sizes do not fit; MONA_ERR_DEVICE: no such
  * device or instruction set. */
 mona_status mona_plan_make(mona_plan **plan, void *memory, const mona_model *model,

@@ -184,6 +184,27 @@ static mona_status check_l1(const mona_plan *plan)
                : MONA_ERR_UNSUPPORTED;
 }
 
+static bool has_sizes(const mona_model *m, const mona_config *config)
+{
+    for (uint32_t i = 0; i < m->header->input_count; i++) {
+        const mona_file_tensor *t = &m->tensors[i];
+        const mona_size asked = config->sizes[i];
+        if (t->width && asked.width && (t->width != asked.width || t->height != asked.height))
+            return false;
+    }
+    return true;
+}
+
+/* The model for the sizes asked for; where there is none, binding the first one says so. */
+static mona_model choose_size(const mona_model *model, const mona_config *config)
+{
+    mona_model m = *model;
+    while (!has_sizes(&m, config))
+        if (!mona_model_next(&m, &m))
+            return *model;
+    return m;
+}
+
 mona_status mona_plan_make(mona_plan **out, void *memory, const mona_model *model,
                            const mona_config *config)
 {
@@ -193,7 +214,7 @@ mona_status mona_plan_make(mona_plan **out, void *memory, const mona_model *mode
     plan_memory *m = memory;
     mona_plan *plan = &m->plan;
     memset(plan, 0, sizeof *plan);
-    plan->model = *model;
+    plan->model = choose_size(model, config);
     plan->shared = config->shared;
     mona_status status = choose_target(plan, config);
     plan->strip_rows = config->strip_rows         ? config->strip_rows

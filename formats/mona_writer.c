@@ -57,8 +57,32 @@ uint32_t mona_writer_string(mona_writer *w, const char *text)
     return (uint32_t)offset;
 }
 
+static const mona_file_header *header_of(const uint8_t *file)
+{
+    return (const mona_file_header *)(const void *)file;
+}
+
+void mona_writer_start_from(mona_writer *w, const uint8_t *file)
+{
+    const mona_file_header *h = header_of(file);
+    append(w, &w->data, file + h->data_offset, (size_t)h->data_bytes);
+    w->given = w->data.size;
+}
+
+/* Where these bytes lie in the data given, or its end. */
+static size_t find_given(const mona_writer *w, const void *bytes, size_t size)
+{
+    for (size_t at = 0; size <= w->given && at <= w->given - size; at += MONA_FILE_ALIGNMENT)
+        if (!memcmp(w->data.bytes + at, bytes, size))
+            return at;
+    return w->given;
+}
+
 uint32_t mona_writer_data(mona_writer *w, const void *bytes, size_t size)
 {
+    const size_t found = w->failed ? w->given : find_given(w, bytes, size);
+    if (found < w->given)
+        return (uint32_t)found;
     append(w, &w->data, NULL, padding(w->data.size));
     const size_t offset = w->data.size;
     append(w, &w->data, bytes, size);
@@ -125,6 +149,51 @@ bool mona_writer_finish(mona_writer *w, const char *name, uint32_t input_count,
     memcpy(base, &h, sizeof h);
     h.crc32 = mona_crc32(0, base, total); /* over the field as zero */
     memcpy(base, &h, sizeof h);
+    *bytes = base;
+    *size = total;
+    return true;
+}
+
+/* A file without its data, which the last file has for all. */
+static size_t bytes_before_data(const uint8_t *file)
+{
+    return (size_t)header_of(file)->data_offset;
+}
+
+/* Moves a header and what belongs to it from the beginning of its own file to `at` of this one. */
+static void move_header(uint8_t *base, size_t at, const uint8_t *file, const mona_file_header *last)
+{
+    memcpy(base + at, file, bytes_before_data(file));
+    mona_file_header *h = (mona_file_header *)(void *)(base + at);
+    h->tensors_offset += at;
+    h->ops_offset += at;
+    h->strings_offset += at;
+    h->data_bytes = last->data_bytes;
+    h->crc32 = 0;
+}
+
+bool mona_writer_join(uint8_t *const *files, size_t count, uint8_t **bytes, size_t *size,
+                      format_error *error)
+{
+    const mona_file_header *last = header_of(files[count - 1]);
+    size_t heads = 0;
+    for (size_t i = 0; i < count; i++)
+        heads += bytes_before_data(files[i]);
+    const size_t data_bytes = (size_t)last->data_bytes,
+                 total = heads + data_bytes + padding(data_bytes);
+    uint8_t *base = total < UINT32_MAX ? file_alloc(total) : NULL;
+    if (!base)
+        return format_fail(error, "the model is too large, or memory ran out");
+    for (size_t i = 0, at = 0; i < count; i++) {
+        move_header(base, at, files[i], last);
+        mona_file_header *h = (mona_file_header *)(void *)(base + at);
+        h->file_bytes = total;
+        h->data_offset = heads;
+        at += bytes_before_data(files[i]);
+        h->next = i + 1 < count ? at : 0;
+    }
+    memcpy(base + heads, files[count - 1] + last->data_offset, data_bytes);
+    ((mona_file_header *)(void *)base)->crc32 = mona_crc32(0, base, total);
     *bytes = base;
     *size = total;
     return true;

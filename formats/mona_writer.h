@@ -17,8 +17,12 @@ typedef struct mona_writer_section {
 typedef struct mona_writer {
     mona_writer_section tensors, ops, strings, data;
     uint32_t tensor_count, op_count;
+    size_t given; /* bytes of data that were there before: mona_writer_start_from */
     bool failed;
 } mona_writer;
+
+/* Begins with the data of a finished file, of which equal parts are used again. */
+void mona_writer_start_from(mona_writer *w, const uint8_t *file);
 
 void mona_writer_free(mona_writer *w);
 
@@ -34,5 +38,10 @@ void mona_writer_op(mona_writer *w, const mona_file_op *op);
 /* The model as a file in memory that starts at a multiple of 64, released with free(). */
 bool mona_writer_finish(mona_writer *w, const char *name, uint32_t input_count,
                         uint32_t output_count, uint8_t **bytes, size_t *size, format_error *error);
+
+/* Files of one model for several sizes, each after the first started from the one before, as one
+ * file; likewise. */
+bool mona_writer_join(uint8_t *const *files, size_t count, uint8_t **bytes, size_t *size,
+                      format_error *error);
 
 #endif

@@ -249,7 +249,9 @@ const tensor *array_in_tensor(const array_maker *m, uint32_t i)
     }
     const onnx_value *v = &m->im->model->values[m->node->inputs[i]];
     if (!v->shaped && !v->tensor.data)
-        array_fail(m, "needs the size of '%.60s', which is open; give the model one (--dim NAME=N)",
+        array_fail(m,
+                   "needs the size of '%.60s', which is open; give the model one (--size WxH, "
+                   "--dim NAME=N)",
                    v->name);
     return v->shaped || v->tensor.data ? &v->tensor : NULL;
 }
@@ -274,7 +276,8 @@ const tensor *array_result(const array_maker *m, uint32_t i)
     if (!v)
         array_fail(m, "has no output %u", i);
     else if (!v->shaped)
-        array_fail(m, "makes a tensor whose size is open; give the model one (--dim NAME=N)");
+        array_fail(
+            m, "makes a tensor whose size is open; give the model one (--size WxH, --dim NAME=N)");
     return v && v->shaped ? &v->tensor : NULL;
 }
 

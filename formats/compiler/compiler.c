@@ -233,6 +233,36 @@ bool compiler_measure_layers(compiler *c, const compiler_options *options,
            layers_measure(&c->layers, &c->fused, options, inputs, error);
 }
 
+/* The value of this name. NULL: none. */
+static const graph_value *find_value(const graph *g, const char *name)
+{
+    for (uint32_t i = 0; i < g->value_count; i++)
+        if (!strcmp(g->values[i].name, name))
+            return &g->values[i];
+    return NULL;
+}
+
+bool compiler_adopt(compiler *c, const compiler *other, const compiler_options *options,
+                    format_error *error)
+{
+    for (uint32_t i = 0; i < c->g.value_count; i++) {
+        graph_value *v = &c->g.values[i];
+        const graph_value *from = find_value(&other->g, v->name);
+        if (from && !v->data) {
+            v->seen = from->seen;
+            v->low = from->low;
+            v->high = from->high;
+        }
+    }
+    share_observations(c);
+    for (unsigned i = 0; i < other->layers.count; i++) {
+        const compiler_layer *layer = &other->layers.items[i].about;
+        if (!compiler_pin(c, options, layer->name, layer->int8, error))
+            return false;
+    }
+    return true;
+}
+
 bool compiler_choose(compiler *c, const compiler_options *options, const char *target,
                      double max_drop, const compiler_judge *judge, compiler_choice *choice,
                      format_error *error)

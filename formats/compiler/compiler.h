@@ -28,6 +28,8 @@ typedef struct compiler_options {
     float resize_offset[2]; /* rows, columns: added to input coordinates of every Resize */
     const char *name;       /* of the model; NULL: what ONNX calls the graph */
     fusion_switches fusion; /* which rules are off */
+    const uint8_t *like;    /* a finished model, e.g. this one at another size: what its data has is
+                               not written twice, and mona_writer_join may follow; NULL: none */
     range_rule ranges;      /* how far 8 bits reach: what was seen decides, by this rule */
     bool correct_bias; /* add to each bias what the rounding of its weights takes off on average */
 } compiler_options;
@@ -62,6 +64,11 @@ double compiler_movement(compiler *c, range_rule rule);
  * so that it has to be done again. pairs: how many convolutions there are that allow it. */
 bool compiler_equalise(compiler *c, const compiler_options *options, unsigned *pairs,
                        format_error *error);
+
+/* Takes what calibration saw and the precision of every layer from the same model at another size,
+ * which must stay open until c is closed. */
+bool compiler_adopt(compiler *c, const compiler *other, const compiler_options *options,
+                    format_error *error);
 
 /* A convolution with what was merged into it, which has a precision of its own: that of the value
  * it reads, so that layers which read one value share theirs. */

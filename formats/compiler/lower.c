@@ -342,6 +342,8 @@ bool lower_graph(graph *g, const compiler_options *options, uint8_t **bytes, siz
                   .log = &g->log,
                   .error = error};
     bool ok = formats && tensors && needed ? true : format_fail(error, "out of memory");
+    if (options->like)
+        mona_writer_start_from(&l.w, options->like);
     ok = ok && quantize_values(g, options, formats, error) && lower_all(&l, needed, planes) &&
          mona_writer_finish(&l.w, options->name ? options->name : g->name, g->input_count,
                             g->output_count, bytes, size, error);

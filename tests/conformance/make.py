@@ -340,3 +340,14 @@ save("array_mixed", [
     {"x": x}, {"y": f32(softmax(scores, 2)), "z": f32(mixed)},
     {"w": w, "v": v, "two": np.array([1, -1, 2]), "turn": f32(np.eye(8)[:, ::-1]), "four": np.array([1, 8, 1, 1]),
      "from": np.array([2]), "to": np.array([5]), "axis": np.array([1]), "o": np.full((2, 11, 1, 1), 1 / 11, np.float32)})
+
+# Open sides and what needs to know them: a score for each class at each place, as detectors end.
+x, w = normal(1, 3, 4, 6), normal(5, 3, 3, 3) * np.float32(0.3)
+scores = np.exp(conv(x, w, pads=(1, 1, 1, 1)).transpose(0, 2, 3, 1).reshape(1, -1, 5))
+save("array_scores", [
+    helper.make_node("Conv", ["x", "w"], ["c"], pads=[1, 1, 1, 1]),
+    helper.make_node("Transpose", ["c"], ["t"], perm=[0, 2, 3, 1]),
+    helper.make_node("Reshape", ["t", "places"], ["r"]),
+    helper.make_node("Softmax", ["r"], ["y"], axis=2)],
+    {"x": x}, {"y": f32(scores / scores.sum(2, keepdims=True))}, {"w": w, "places": np.array([1, -1, 5])},
+    dims={"x": [1, 3, "rows", "columns"], "y": [1, "places", 5]})

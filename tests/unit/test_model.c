@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "formats/mona_writer.h"
 #include "sr_net.h"
 
 /* A copy in a block of exactly its size, so that a sanitiser sees one byte too many. */
@@ -142,6 +143,132 @@ static void random_sealed_changes_are_survived(void **state)
     free(bytes);
 }
 
+/* ---- several sizes in one file ------------------------------------------------------------------
+ */
+
+static const mona_size file_sizes[] = {{12, 12}, {20, 16}, {7, 9}};
+enum { SIZES = sizeof file_sizes / sizeof *file_sizes };
+
+/* The small model for frames of this size alone. */
+static uint8_t *sized_model(mona_size frame, size_t *size)
+{
+    uint8_t *bytes = small_model(size);
+    const mona_file_header *h = (const mona_file_header *)bytes;
+    mona_file_tensor *input = (mona_file_tensor *)(bytes + h->tensors_offset);
+    input->width = frame.width;
+    input->height = frame.height;
+    builder_seal(bytes);
+    return bytes;
+}
+
+static uint8_t *model_of_sizes(size_t *size)
+{
+    uint8_t *files[SIZES], *joined = NULL;
+    format_error error = {0};
+    for (int i = 0; i < SIZES; i++)
+        files[i] = sized_model(file_sizes[i], size);
+    assert_true(mona_writer_join(files, SIZES, &joined, size, &error));
+    for (int i = 0; i < SIZES; i++)
+        free(files[i]);
+    return joined;
+}
+
+/* CRC-32 of what the model makes of a fixed frame of this size. */
+static uint32_t result_of(const uint8_t *bytes, size_t size, mona_size frame)
+{
+    uint8_t input[1024], output[4096];
+    void *memory = aligned_alloc(64, mona_plan_bytes());
+    mona_model model;
+    mona_plan *plan;
+    mona_session *session;
+    const mona_config config = {.threads = 1, .sizes = {frame}};
+    assert_int_equal(mona_model_open(&model, bytes, size), MONA_OK);
+    assert_int_equal(mona_plan_make(&plan, memory, &model, &config), MONA_OK);
+    const size_t arena_bytes = mona_plan_arena_bytes(plan);
+    void *arena = aligned_alloc(64, (arena_bytes + 63) / 64 * 64);
+    assert_int_equal(mona_session_open(&session, plan, arena, arena_bytes), MONA_OK);
+    const uint32_t row = frame.width, count = row * frame.height;
+    for (uint32_t i = 0; i < count; i++)
+        input[i] = (uint8_t)(i * 37 + i / row * 11);
+    const mona_buffer from = {input, row, (ptrdiff_t)count},
+                      to = {output, 2 * row, 4 * (ptrdiff_t)count};
+    assert_int_equal(mona_session_run(session, &from, &to), MONA_OK);
+    mona_session_close(session);
+    free(arena), free(memory);
+    return mona_crc32(0, output, 4 * count);
+}
+
+static void every_size_of_a_file_runs(void **state)
+{
+    (void)state;
+    size_t size, one_size;
+    uint8_t *joined = model_of_sizes(&size);
+    for (int i = 0; i < SIZES; i++) {
+        uint8_t *one = sized_model(file_sizes[i], &one_size);
+        assert_int_equal(result_of(joined, size, file_sizes[i]),
+                         result_of(one, one_size, file_sizes[i]));
+        assert_true(size < 3 * one_size); /* the data is there once */
+        free(one);
+    }
+    mona_model m;
+    assert_int_equal(mona_model_open(&m, joined, size), MONA_OK);
+    int listed = 0;
+    do
+        assert_int_equal(mona_model_input(&m, 0).width, file_sizes[listed++].width);
+    while (mona_model_next(&m, &m));
+    assert_int_equal(listed, SIZES);
+    free(joined);
+}
+
+static void a_size_the_file_has_not_is_refused(void **state)
+{
+    (void)state;
+    size_t size;
+    uint8_t *joined = model_of_sizes(&size);
+    void *memory = aligned_alloc(64, mona_plan_bytes());
+    mona_model model;
+    mona_plan *plan;
+    const mona_config other = {.threads = 1, .sizes = {{13, 13}}};
+    assert_int_equal(mona_model_open(&model, joined, size), MONA_OK);
+    assert_int_equal(mona_plan_make(&plan, memory, &model, &other), MONA_ERR_SHAPE);
+    const mona_config any = {.threads = 1};
+    assert_int_equal(mona_plan_make(&plan, memory, &model, &any), MONA_OK);
+    assert_int_equal(mona_plan_input(plan, 0).width, file_sizes[0].width);
+    free(memory), free(joined);
+}
+
+/* Every byte of the header for the second size, and the chain led everywhere. */
+static void sealed_changes_of_other_sizes_are_survived(void **state)
+{
+    (void)state;
+    size_t size;
+    uint8_t *joined = model_of_sizes(&size);
+    const uint64_t second = ((const mona_file_header *)joined)->next;
+    static const uint8_t values[] = {0x00, 0x01, 0x7f, 0xff};
+    for (size_t i = 0; i < sizeof(mona_file_header); i++)
+        for (size_t k = 0; k < sizeof values; k++) {
+            uint8_t *copy = copy_of(joined, size);
+            copy[second + i] = values[k];
+            builder_seal(copy);
+            exercise(copy, size);
+            free(copy);
+        }
+    const uint64_t nexts[] = {1,         64,   second + 1, second + 64,
+                              size - 64, size, size + 64,  UINT64_MAX};
+    for (size_t k = 0; k < sizeof nexts / sizeof *nexts; k++) {
+        uint8_t *copy = copy_of(joined, size);
+        ((mona_file_header *)copy)->next = nexts[k];
+        builder_seal(copy);
+        assert_int_equal(exercise(copy, size), MONA_ERR_MODEL);
+        ((mona_file_header *)copy)->next = second;
+        ((mona_file_header *)(copy + second))->next = nexts[k] % second; /* back, or to itself */
+        builder_seal(copy);
+        assert_int_equal(exercise(copy, size), nexts[k] % second ? MONA_ERR_MODEL : MONA_OK);
+        free(copy);
+    }
+    free(joined);
+}
+
 static void misaligned_bytes_are_refused(void **state)
 {
     (void)state;
@@ -191,6 +318,9 @@ int main(void)
         cmocka_unit_test(every_flipped_byte_is_refused),
         cmocka_unit_test(every_sealed_change_is_survived),
         cmocka_unit_test(random_sealed_changes_are_survived),
+        cmocka_unit_test(every_size_of_a_file_runs),
+        cmocka_unit_test(a_size_the_file_has_not_is_refused),
+        cmocka_unit_test(sealed_changes_of_other_sizes_are_survived),
         cmocka_unit_test(misaligned_bytes_are_refused),
         cmocka_unit_test(other_files_are_named_as_such),
         cmocka_unit_test(every_status_has_a_text),
