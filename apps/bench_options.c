@@ -96,7 +96,7 @@ static const char running[] = "What runs", whole[] = "The whole pipeline",
 
 static const option options[] = {
     {"--size", NULL, OPTION_STRING, FIELD(size), "WxH", running, .help = "size of the first input"},
-    {"--threads", "-t", OPTION_WHOLE, FIELD(threads), "N", running,
+    {"--threads", "-j", OPTION_WHOLE, FIELD(threads), "N", running,
      .help = "threads (default 0: one per core)", .maximum = MONA_MAX_THREADS},
     {"--streams", NULL, OPTION_STRING, FIELD(streams), "N|A..B", running,
      .help = "so many streams with one copy of the weights, in turns; or each number from A to B"},

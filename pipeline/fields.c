@@ -31,6 +31,7 @@ static bool is_wanted(fields *f, const AVFrame *frame, bool found, bool *wanted,
 
 int fields_get(fields *f, AVFrame *frame, pipeline_error *error)
 {
+    av_frame_unref(frame);
     for (;;) {
         bool found, wanted = true;
         int code = f->whole.graph ? deinterlace_get(&f->whole, frame) : AVERROR(EAGAIN);

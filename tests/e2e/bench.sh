@@ -54,7 +54,7 @@ import zlib
 data = bytearray(open('models/sr_x2_fast.mona', 'rb').read())
 data[12:16] = bytes(4)
 print(a['model_crc32'] == '%08x' % zlib.crc32(data))" "$tmp/a.json"
-succeeds "the same without an instruction set" sh -c "$run -n 1 --warmup 0 --cpu c -t 1 --json > '$tmp/c.json'"
+succeeds "the same without an instruction set" sh -c "$run -n 1 --warmup 0 --cpu c -j 1 --json > '$tmp/c.json'"
 holds "and its output is the same" \
     "print(a['output_crc32'] == b['output_crc32'] and b['warm_up'] == 0 and b['isa'] == 'c')" "$tmp/a.json" "$tmp/c.json"
 succeeds "so many seconds" sh -c "$run --duration 300ms --json > '$tmp/d.json'"
@@ -77,7 +77,7 @@ print(t['readings'] >= 2 and 0 <= t['utilisation']['min'] <= t['utilisation']['m
 same "which the table says, too" "$($run --duration 200ms | grep -cE '^  sensors +busy [0-9]+ %.*health')" 1
 
 # ---- operators
-succeeds "operator by operator" sh -c "$run -n 9 -t 2 --layers --json > '$tmp/l.json'"
+succeeds "operator by operator" sh -c "$run -n 9 -j 2 --layers --json > '$tmp/l.json'"
 holds "their times and shares add up to the frame's" "
 rows = a['layers']
 frame = sum(r['ms'] for r in rows)
@@ -152,7 +152,7 @@ same "the table shows each stream, and the range" "$($run -n 9 --streams 2..3 | 
 fails_with "no number of streams" 2 "found '3..1'" $run --streams 3..1
 
 # ---- without this or that
-succeeds "an ablation" sh -c "$mona bench models/sr_x2_fast.mona --size 96x54 -n 4 -t 2 --ablate --json > '$tmp/o.json'"
+succeeds "an ablation" sh -c "$mona bench models/sr_x2_fast.mona --size 96x54 -n 4 -j 2 --ablate --json > '$tmp/o.json'"
 holds "every idea has a row, and the output stays" "
 names = [r['without'] for r in a['ablations']]
 print(names == ['nothing', 'depth-first strips', 'buffer reuse', 'tiles', 'threads', 'vector instructions', 'zero copy',

@@ -40,7 +40,7 @@ succeeds "and makes the same picture" cmp "$tmp/a.pgm" "$tmp/b.pgm"
 if [ -z "$SANITIZE" ]; then
     # Processor time of the cheapest tenth of frames, observed and not in turns; a busy machine may spoil one attempt.
     for attempt in 1 2 3; do
-        cost=$($mona bench sr_x2_fast --size 960x540 -t 1 -n 20 --layers --json |
+        cost=$($mona bench sr_x2_fast --size 960x540 -j 1 -n 20 --layers --json |
             python3 -c "import json, sys; print(100 * json.load(sys.stdin)['observing'])")
         echo "# observed frames take $cost % more processor time"
         cheap=$(echo "$cost" | awk '{ print ($1 < 1) }')
