@@ -280,9 +280,9 @@ static const char files[] = "Input and output", work[] = "What is done", encodin
 
 static const option options[] = {
     {"--input", "-i", OPTION_FILE, offsetof(arguments, input), "FILE", files,
-     .help = "what to enhance; IN alone means the same; - is standard input"},
+     .help = "what to enhance; IN alone means the same; - is standard input, in/%04d.png numbered pictures"},
     {"--output", "-o", OPTION_FILE, offsetof(arguments, output), "FILE", files,
-     .help = "where the result goes; - is standard output"},
+     .help = "where the result goes; - is standard output, out/%04d.png numbered pictures"},
     {"--out-dir", NULL, OPTION_FILE, offsetof(arguments, out_dir), "FOLDER", files,
      .help =
          "enhance many files, folders or 'patterns*' into it; manifest.json says how each went"},
@@ -303,7 +303,7 @@ static const option options[] = {
      .help = "frames in a segment of --resume (default some seconds' worth)", .minimum = 1,
      .maximum = 1e6},
     {"--drop-unsupported", NULL, OPTION_FLAG, offsetof(arguments, drop_unsupported), NULL, files,
-     .help = "leave out streams the container cannot hold, rather than fail"},
+     .help = "leave out what the container cannot hold, rather than fail"},
     {"--start", NULL, OPTION_NUMBER, offsetof(arguments, start), "SECONDS", files,
      .help = "leave out the beginning", .maximum = 1e9},
     {"--frames", NULL, OPTION_WHOLE, offsetof(arguments, frames), "N", files,
@@ -325,7 +325,7 @@ static const option options[] = {
      .help = "make interlaced frames whole, marked as such or not", .initial = "auto"},
     {"--codec", "-c", OPTION_CHOICE, offsetof(arguments, codec),
      "h264|hevc|av1|vp9|ffv1|prores|rawvideo", encoding,
-     .help = "codec of the result (default the first of these that the container holds)"},
+     .help = "codec of the result (default the first of these that the container holds, and that holds the video's pixel format)"},
     {"--crf", NULL, OPTION_NUMBER, offsetof(arguments, crf), "N", encoding,
      .help = "quality, lower is better (default h264 18, hevc 20, av1 28, vp9 24)", .maximum = 63},
     {"--match-bitrate", NULL, OPTION_FLAG, offsetof(arguments, match_bitrate), NULL, encoding,
