@@ -154,6 +154,7 @@ $(BUILD)/apps/%.o: apps/%.c Makefile
 	$(Q)$(CC) $(HOST_CFLAGS) $(call PKG,libavformat libavcodec libavutil libcjson) $(CFLAGS) -c -o $@ $<
 
 $(BUILD)/apps/report.o: apps/report.html
+$(BUILD)/apps/compile_report.o: apps/compile.html
 $(BUILD)/apps/page.o: apps/page.css
 $(BUILD)/apps/bench_page.o: apps/bench.html
 

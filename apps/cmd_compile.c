@@ -6,6 +6,7 @@
 
 #include "calibration.h"
 #include "commands.h"
+#include "compile_report.h"
 #include "formats/file.h"
 #include "formats/mona_writer.h"
 #include "onnx_source.h"
@@ -17,7 +18,7 @@
 typedef struct compile_job {
     precision_request request;
     precision_result chosen;
-    const char *input, *output, *ranges, *input_type, *output_type, *name, *fusion;
+    const char *input, *output, *ranges, *input_type, *output_type, *name, *fusion, *report;
     option_list calibrate, dims, sizes;
     long images, bits;
     double range, offset_h, offset_w, tolerance;
@@ -332,16 +333,29 @@ static void print_summary(const compile_job *job)
     print_accuracy(job);
 }
 
+/* Last: it emits another model. */
+static bool report(const compile_job *job)
+{
+    const compile_report r = {.onnx = job->input,
+                              .output = job->output,
+                              .precision = job->request.precision,
+                              .options = &job->options,
+                              .bytes = job->bytes,
+                              .size = job->size};
+    return !job->report || compile_report_save(&r, job->model, job->report);
+}
+
 static int run(int argc, char **argv)
 {
     compile_job job = {0};
     const options_result result = read_options(&job, argc, argv);
     if (result != OPTIONS_RUN)
         return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
-    const bool ok = open_model(&job) && calibrate(&job) && set_precision(&job) && emit(&job) &&
-                    save_file(job.output, job.input, job.bytes, job.size);
+    bool ok = open_model(&job) && calibrate(&job) && set_precision(&job) && emit(&job) &&
+              save_file(job.output, job.input, job.bytes, job.size);
     if (ok)
         print_summary(&job);
+    ok = ok && report(&job);
     calibration_close(&job.samples);
     compiler_close(job.model);
     free(job.bytes);
@@ -377,6 +391,8 @@ static const option options[] = {
              "all of them, with the weights once; calibrated at the first"},
     {"--fusion", NULL, OPTION_FILE, offsetof(compile_job, fusion), "FILE", model_group,
      .help = "lines NAME:on or NAME:off for rules that mona ops --fusion lists, or for all"},
+    {"--report", NULL, OPTION_FILE, offsetof(compile_job, report), "FILE", model_group,
+     .help = "what each rule did, memory and layers, as JSON or, if FILE ends in .html, a page"},
     {"--resize-offset-h", NULL, OPTION_NUMBER, offsetof(compile_job, offset_h), "X", model_group,
      .help = "added to the input row of every Resize", .initial = "0", .minimum = -1, .maximum = 1},
     {"--resize-offset-w", NULL, OPTION_NUMBER, offsetof(compile_job, offset_w), "X", model_group,
