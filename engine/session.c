@@ -67,27 +67,6 @@ static size_t point_at_window(const worker *w, const plan_op *op, uint32_t i,
     return (size_t)(window.end - window.begin);
 }
 
-/* Where the elements of an array lie that operator `writer` has made. */
-static uint8_t *array_of(const mona_session *s, uint32_t writer)
-{
-    return s->arena + s->plan->maps_offset + s->plan->ops[writer].ring_offset;
-}
-
-/* An array as planes. */
-static mona_buffer array_planes(const mona_session *s, uint32_t writer)
-{
-    const mona_shape *shape = &s->plan->ops[writer].bound.output;
-    const ptrdiff_t row = (ptrdiff_t)(shape->width * mona_type_size(shape->type));
-    return (mona_buffer){array_of(s, writer), row, row * (ptrdiff_t)shape->height};
-}
-
-static mona_buffer planes_of(const mona_session *s, uint32_t store)
-{
-    const plan_op *op = &s->plan->ops[store];
-    return op->array ? array_planes(s, store)
-                     : s->outputs[op->bound.op->output - s->plan->model.header->input_count];
-}
-
 /* Planes a LOAD reads, or a STORE (or the convolution it is fused into) writes. */
 static void point_at_planes(const mona_session *s, const plan_op *op, mona_buffer *planes)
 {
@@ -96,10 +75,10 @@ static void point_at_planes(const mona_session *s, const plan_op *op, mona_buffe
     if (file->kind == MONA_OP_LOAD)
         for (uint32_t i = 0; i < file->input_count; i++)
             planes[i] = op->array_writer[i] == MONA_NONE ? s->inputs[file->inputs[i]]
-                                                         : array_planes(s, op->array_writer[i]);
+                                                         : mona_session_array(s, op->array_writer[i]);
     const uint32_t store = file->kind == MONA_OP_STORE ? (uint32_t)(op - plan->ops) : op->store;
     if (store != MONA_NONE)
-        planes[0] = planes_of(s, store);
+        planes[0] = mona_session_planes(s, store);
 }
 
 /* ---- rows of an operator --------------------------------------------------------------------- */
@@ -141,7 +120,7 @@ __attribute__((noinline)) void mona_session_run_rows(worker *w, uint32_t index,
     if (mona_plan_modelled(plan) && op->bound.op->kind == MONA_OP_STORE) {
         store_count = mona_modelled_stores(plan, index, stores);
         for (uint32_t i = 0; i < store_count; i++)
-            planes[i] = planes_of(s, index + i);
+            planes[i] = mona_session_planes(s, index + i);
         if (!store_count) {
             p->next = p->need;
             return;
@@ -261,35 +240,13 @@ static mona_map view_of(const worker *w, const plan_op *op)
                       op->row_bytes};
 }
 
-/* This core's share of an operator on arrays. */
-static void run_array(worker *w, const plan_group *g)
-{
-    const mona_session *s = w->session;
-    const mona_plan *plan = s->plan;
-    const plan_op *op = &plan->ops[g->first];
-    const mona_file_op *file = op->bound.op;
-    const uint64_t items = mona_array_items(&op->bound);
-    mona_array_call call = {
-        .bound = &op->bound,
-        .scratch = w->region + plan->scratch_offset,
-        .output = planes_of(s, g->first).data,
-        .begin = items * w->index / g->parts,
-        .end = items * (w->index + 1) / g->parts,
-    };
-    for (uint32_t i = 0; i < file->input_count; i++)
-        call.input[i] = file->inputs[i] == MONA_NONE ? plan->model.data + file->array.offset[i]
-                        : op->array_writer[i] == MONA_NONE ? s->inputs[file->inputs[i]].data
-                                                           : array_of(s, op->array_writer[i]);
-    mona_ops[file->kind]->array(&call);
-}
-
 /* This core's share of a group on whole maps or arrays. */
 void mona_session_run_map(worker *w, const plan_group *g)
 {
     const mona_plan *plan = w->session->plan;
     const plan_op *op = &plan->ops[g->first];
     if (mona_ops[op->bound.op->kind]->array) {
-        run_array(w, g);
+        mona_session_run_array(w, g);
         return;
     }
     const uint32_t all = g->by_channels ? mona_plan_blocks(op) : op->bound.output.height;
@@ -464,28 +421,16 @@ mona_status mona_session_open(mona_session **session, const mona_plan *plan, voi
     return MONA_OK;
 }
 
-/* Strides mean nothing where there is but one row or channel. */
-static bool buffer_ok(const mona_plan *plan, uint32_t tensor, const mona_buffer *b)
-{
-    const mona_shape *s = &plan->shapes[tensor];
-    const size_t element = mona_type_size(s->type);
-    const ptrdiff_t row = (ptrdiff_t)(s->width * element);
-    if (!b->data || !plan->model.tensors[tensor].array)
-        return b->data;
-    return (uintptr_t)b->data % element == 0 && (s->height == 1 || b->row_stride == row) &&
-           (s->channels == 1 || b->channel_stride == row * (ptrdiff_t)s->height);
-}
-
 mona_status mona_session_run(mona_session *s, const mona_buffer *inputs, const mona_buffer *outputs)
 {
     if (!s || !inputs || !outputs)
         return MONA_ERR_ARGUMENT;
     const mona_file_header *h = s->plan->model.header;
     for (uint32_t i = 0; i < h->input_count; i++)
-        if (!buffer_ok(s->plan, i, &inputs[i]))
+        if (!mona_session_takes(s->plan, i, &inputs[i]))
             return MONA_ERR_ARGUMENT;
     for (uint32_t i = 0; i < h->output_count; i++)
-        if (!buffer_ok(s->plan, h->input_count + i, &outputs[i]))
+        if (!mona_session_takes(s->plan, h->input_count + i, &outputs[i]))
             return MONA_ERR_ARGUMENT;
     if (mona_plan_modelled(s->plan)) {
         s->inputs = inputs;

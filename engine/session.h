@@ -77,6 +77,15 @@ static inline void session_unobserved(mona_session *s)
 /* One band by one tile of a group. */
 void mona_session_run_unit(worker *w, const plan_group *g, uint32_t tile);
 
+/* session_arrays.c. The array that operator `writer` has made, as planes; the planes that a STORE or an
+ * operator on arrays writes, which are an output's or an array's. */
+mona_buffer mona_session_array(const mona_session *s, uint32_t writer);
+mona_buffer mona_session_planes(const mona_session *s, uint32_t writer);
+/* This core's share of an operator on arrays. */
+void mona_session_run_array(worker *w, const plan_group *g);
+/* Whether a buffer may be one of the model's inputs or outputs. */
+bool mona_session_takes(const mona_plan *plan, uint32_t tensor, const mona_buffer *b);
+
 /* session_modelled.c; begin, end and row do nothing for other plans. */
 mona_modelled_op mona_modelled_begin(worker *w, uint32_t index);
 void mona_modelled_end(worker *w, uint32_t index, const mona_modelled_op *before);

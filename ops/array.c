@@ -18,8 +18,7 @@ uint64_t mona_array_work(const mona_bound_op *b)
     return work;
 }
 
-/* ---- bounds -----------------------------------------------------------------------------------
- */
+/* ---- bounds -------------------------------------------------------------------------------- */
 
 uint64_t mona_array_product(const uint32_t *extent, uint32_t dims)
 {
@@ -132,8 +131,7 @@ INLINE int64_t whole_at(const uint8_t *p, mona_type type)
     return whole_of(real_at(p, type));
 }
 
-/* ---- reading ----------------------------------------------------------------------------------
- */
+/* ---- reading ------------------------------------------------------------------------------- */
 
 /* Elements `step` bytes apart. */
 INLINE void read_reals(float *to, const uint8_t *from, ptrdiff_t step, uint32_t count,
@@ -244,8 +242,7 @@ const float *mona_array_view(float *room, array_source from, array_walk *w, uint
     return beside;
 }
 
-/* ---- writing ----------------------------------------------------------------------------------
- */
+/* ---- writing ------------------------------------------------------------------------------- */
 
 static const uint32_t f32_nan = 0x7fc00000;
 

@@ -37,8 +37,7 @@ void mona_panel_locate(panel_tile *t, uint64_t index, uint32_t rows, uint32_t co
     t->columns = columns - t->column < PANEL_COLUMNS ? columns - t->column : PANEL_COLUMNS;
 }
 
-/* ---- real ---------------------------------------------------------------------------------------
- */
+/* ---- real ---------------------------------------------------------------------------------- */
 
 /* Rows and columns that are not there hold what was there before; their sums go nowhere. */
 static void multiply_real(panels_real *p, uint32_t rows, uint32_t columns, uint32_t depth)
@@ -77,8 +76,7 @@ static void run_real(const panel_reader *reader, const panel_tile *t, panels_rea
                              reader->place(t, t->row + r), p->sums[r], t->columns);
 }
 
-/* ---- whole --------------------------------------------------------------------------------------
- */
+/* ---- whole --------------------------------------------------------------------------------- */
 
 static void multiply_whole(panels_whole *p, uint32_t rows, uint32_t columns, uint32_t depth)
 {

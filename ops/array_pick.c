@@ -5,8 +5,7 @@
 
 #include "../engine/aicore/compiler.h"
 
-/* ---- check ------------------------------------------------------------------------------------
- */
+/* ---- check --------------------------------------------------------------------------------- */
 
 static const uint32_t *table_of(const mona_array_pick *p, const uint8_t *data, uint32_t axis)
 {
@@ -89,8 +88,7 @@ static mona_status check(const mona_file_op *op, const mona_shape *inputs, const
     return MONA_OK;
 }
 
-/* ---- a stretch of one source --------------------------------------------------------------------
- */
+/* ---- a stretch of one source --------------------------------------------------------------- */
 
 typedef struct stretch {
     uint8_t *to;
@@ -145,8 +143,7 @@ static void run_stretch(const stretch *s, size_t size, bool filled)
     }
 }
 
-/* ---- rows ---------------------------------------------------------------------------------------
- */
+/* ---- rows ---------------------------------------------------------------------------------- */
 
 /* Of an output row: what the axes but the last have chosen. */
 typedef struct row_place {

@@ -76,8 +76,7 @@ static void whole_block(const mona_array_call *call, uint64_t plane, uint32_t fi
                           plane * mona_window_outputs(w) + first, y, count);
 }
 
-/* ---- where the largest sample lies --------------------------------------------------------------
- */
+/* ---- where the largest sample lies --------------------------------------------------------- */
 
 /* Position of a tap in the plane, or -1: outside. */
 static int64_t position_of(const mona_array_window *w, const uint32_t index[3], uint32_t tap)

@@ -42,8 +42,7 @@ static array_walk reduced_walk(const mona_array_reduce *r, int64_t at)
     return walk_from(r->reduced, r->extent + r->kept, r->stride + r->kept, at, 0);
 }
 
-/* ---- real: what has been made of the numbers so far ---------------------------------------------
- */
+/* ---- real: what has been made of the numbers so far ---------------------------------------- */
 
 typedef struct sums {
     double sum[ARRAY_BLOCK];
@@ -134,8 +133,7 @@ static float result(const sums *s, uint32_t function, uint32_t i, uint64_t count
     }
 }
 
-/* ---- real: two orders of work -------------------------------------------------------------------
- */
+/* ---- real: two orders of work -------------------------------------------------------------- */
 
 /* One output's numbers, beginning at element `at`, into sum `i`. */
 static void take_output(const mona_array_call *call, const mona_array_reduce *r, sums *s,
@@ -243,8 +241,7 @@ static void real_block(const mona_array_call *call, const mona_array_reduce *r, 
     mona_array_put_reals(call->output, type, MONA_WRAP, first, y, count);
 }
 
-/* ---- whole --------------------------------------------------------------------------------------
- */
+/* ---- whole --------------------------------------------------------------------------------- */
 
 static bool is_before(int64_t a, int64_t b, bool is_unsigned)
 {

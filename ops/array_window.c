@@ -3,8 +3,7 @@
 
 #include "array_panels.h"
 
-/* ---- check ------------------------------------------------------------------------------------
- */
+/* ---- check --------------------------------------------------------------------------------- */
 
 enum { WINDOW_MOST = 1 << 20 }; /* kernel, stride, dilation, padding */
 
@@ -61,8 +60,7 @@ static mona_status check(const mona_file_op *op, const mona_shape *inputs, const
     return sound ? MONA_OK : MONA_ERR_MODEL;
 }
 
-/* ---- positions --------------------------------------------------------------------------------
- */
+/* ---- positions ----------------------------------------------------------------------------- */
 
 uint32_t mona_window_inputs(const mona_array_window *w)
 {
@@ -98,8 +96,7 @@ void mona_window_indices(const mona_array_window *w, window_side side, uint32_t 
     }
 }
 
-/* ---- samples ----------------------------------------------------------------------------------
- */
+/* ---- samples ------------------------------------------------------------------------------- */
 
 /* Outputs side by side in the last axis: the first `before` and those from `end` on see nothing,
  * the others elements from `at` on, `stride` apart. */
@@ -259,8 +256,7 @@ void mona_window_conv(const mona_array_call *call)
     }
 }
 
-/* ---- the operator -------------------------------------------------------------------------------
- */
+/* ---- the operator -------------------------------------------------------------------------- */
 
 static bool is_conv(const mona_bound_op *b)
 {

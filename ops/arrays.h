@@ -111,8 +111,7 @@ static inline float round_even(float x)
     return ac_float(sign | (a < 0x4b000000 ? ac_bits(rounded) : a));
 }
 
-/* ---- MAP's functions --------------------------------------------------------------------------
- */
+/* ---- MAP's functions ----------------------------------------------------------------------- */
 
 static inline uint32_t function_arity(uint32_t function)
 {
@@ -127,8 +126,12 @@ void mona_array_apply_real(uint32_t function, const float p[4], float *y, const 
 void mona_array_apply_whole(uint32_t function, bool is_unsigned, int64_t *y,
                             const int64_t *const x[3], uint32_t count);
 
-/* ---- checks ------------------------------------------------------------------------------------
- */
+/* Of these, what is evaluated in fp64: functions of one number, and POW, MOD and FMOD. */
+void mona_array_apply_real64(uint32_t function, const float *p, float *y, const float *a,
+                             uint32_t count);
+float mona_array_real64(uint32_t function, float a, float b);
+
+/* ---- checks -------------------------------------------------------------------------------- */
 
 /* A record of so many bytes lies in the data section. */
 static inline bool record_ok(const mona_file_op *op, uint64_t size, uint64_t data_bytes)

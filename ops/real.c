@@ -86,8 +86,7 @@ double mona_real_log1p(double x)
     return mona_real_log(w) - ((w - 1) - x) / w;
 }
 
-/* ---- power ------------------------------------------------------------------------------------
- */
+/* ---- power --------------------------------------------------------------------------------- */
 
 static bool is_whole(double x)
 {
@@ -134,8 +133,7 @@ double mona_real_fmod(double x, double y)
     return real_signed(rest, x);
 }
 
-/* ---- hyperbolic functions ---------------------------------------------------------------------
- */
+/* ---- hyperbolic functions ------------------------------------------------------------------ */
 
 double mona_real_sinh(double x)
 {
@@ -246,8 +244,7 @@ double mona_real_erf(double x)
     return real_signed(polynomial(erf_pieces[piece - 1], ERF_TERMS, t), x);
 }
 
-/* ---- what networks make of them ----------------------------------------------------------------
- */
+/* ---- what networks make of them ------------------------------------------------------------ */
 
 double mona_real_sigmoid(double x)
 {

@@ -47,8 +47,7 @@ static reduced reduce(double x)
                               : (reduced){r, (uint32_t)n & 3};
 }
 
-/* ---- sine, cosine, tangent ---------------------------------------------------------------------
- */
+/* ---- sine, cosine, tangent ----------------------------------------------------------------- */
 
 /* Taylor's polynomials: within pi / 4 what they lack is below 10^-15. */
 static double sine(double r)

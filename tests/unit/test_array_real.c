@@ -182,6 +182,179 @@ static void functions_are_within_the_last_place(void **state)
     free(x), free(y);
 }
 
+/* ---- with parameters, or not within an ulp everywhere ------------------------------------------
+ */
+
+static const float parameters[4] = {1.67f, 1.05f, 0.8f, 0};
+
+static double elu(double x)
+{
+    const double p0 = (double)parameters[0], p1 = (double)parameters[1], p2 = (double)parameters[2];
+    return p1 * (x > 0 ? x : p0 * expm1(x * p2));
+}
+
+static double swish(double x)
+{
+    return x * sigmoid((double)parameters[0] * x);
+}
+
+static double mish(double x)
+{
+    return x * tanh(softplus(x));
+}
+
+/* erfc has no cancellation where the engine's 1 + erf does. */
+static double gelu(double x)
+{
+    return x / 2 * erfc(-x / sqrt(2));
+}
+
+static double gelu_tanh(double x)
+{
+    return x / 2 * (1 + tanh(sqrt(2 / acos(-1)) * (x + 0.044715 * x * x * x)));
+}
+
+static void functions_of_networks(void **state)
+{
+    (void)state;
+    static const accurate rows[] = {{"elu", MONA_FN_ELU, elu, 0},
+                                    {"swish", MONA_FN_SWISH, swish, 0},
+                                    {"mish", MONA_FN_MISH, mish, 0},
+                                    {"gelu", MONA_FN_GELU, gelu, 0},
+                                    {"gelu_tanh", MONA_FN_GELU_TANH, gelu_tanh, 0}};
+    float *x = arguments(11), *y = aligned(COUNT * sizeof *y);
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        double worst = 0;
+        apply(rows[r].function, parameters, 1, x, NULL, NULL, y);
+        for (uint32_t i = 0; i < COUNT; i++) {
+            const double exact = rows[r].exact((double)x[i]);
+            if (!isfinite(x[i]) || !isfinite((float)exact)) { /* limits: mish(-inf) may be a NaN */
+                assert_true(isnan(x[i]) ? isnan(y[i]) : isinf(x[i]) || !isfinite(y[i]));
+                continue;
+            }
+            /* Half a last place, and what fp64 loses where nearly nothing is left. */
+            const double allowed = fabs(exact) * 0x1.004p-24 + 1e-12;
+            worst = fmax(worst, fabs((double)y[i] - exact) / fmax(fabs(exact), 1e-5));
+            if (fabs((double)y[i] - exact) > allowed)
+                fail_msg("%s(%a) = %a, exact %a", rows[r].name, (double)x[i], (double)y[i], exact);
+        }
+        print_message("%s: %.3g relative\n", rows[r].name, worst);
+    }
+    free(x), free(y);
+}
+
+/* ---- narrow floats ------------------------------------------------------------------------------
+ */
+
+/* All numbers of a format with so many mantissa bits, from its least exponent up to its largest. */
+static uint32_t all_narrow(int mantissa, int exponent, double most, double *number)
+{
+    uint32_t count = 0;
+    number[count++] = 0;
+    for (double step = ldexp(1, exponent - mantissa), n = 1; number[count - 1] < most; count++) {
+        number[count] = number[count - 1] + step;
+        n = number[count] / step;
+        step *= n == ldexp(2, mantissa) ? 2 : 1;
+    }
+    return count;
+}
+
+static void narrow_floats_are_the_nearest(void **state)
+{
+    (void)state;
+    static const struct {
+        int mantissa, exponent;
+        float most, beyond;
+    } formats[] = {{3, -6, 448, NAN}, {3, -7, 240, 240}, {2, -14, 57344, INFINITY}, {1, 0, 6, 6}};
+    static double number[1 << 10];
+    float *x = arguments(13), *y = aligned(COUNT * sizeof *y);
+    for (size_t f = 0; f < sizeof formats / sizeof *formats; f++)
+        for (uint32_t way = 0; way < 3; way++) { /* nearest, up, down */
+            const float p[4] = {(float)formats[f].mantissa, (float)formats[f].exponent,
+                                formats[f].most, formats[f].beyond};
+            const double most = (double)p[2];
+            const uint32_t count =
+                all_narrow(formats[f].mantissa, formats[f].exponent, most, number);
+            const double step = number[count - 1] - number[count - 2];
+            apply(MONA_FN_NARROW + way, p, 1, x, NULL, NULL, y);
+            for (uint32_t i = 0; i < COUNT; i++) {
+                const double size = fabs((double)x[i]);
+                uint32_t k = 0;
+                while (k + 1 < count && number[k + 1] <= size)
+                    k++;
+                const double above = k + 1 < count ? number[k + 1] : most + step;
+                const double middle = (number[k] + above) / 2;
+                const bool even = fmod(number[k] / (above - number[k]), 2) == 0;
+                const bool rises = way == 1   ? size > number[k]
+                                   : way == 2 ? false
+                                              : size > middle || (size == middle && !even);
+                double expected = rises ? above : number[k];
+                if (expected > most || size >= most + step)
+                    expected = (double)p[3];
+                expected = copysign(expected, (double)x[i]);
+                if (isnan(x[i]) || isnan(expected))
+                    assert_true(isnan(y[i]));
+                else if ((double)y[i] != expected || !signbit(y[i]) != !signbit(x[i]))
+                    fail_msg("way %u of %a: %a, expected %a", way, (double)x[i], (double)y[i],
+                             expected);
+            }
+        }
+    free(x), free(y);
+}
+
+/* ---- storing
+ * -------------------------------------------------------------------------------------- */
+
+static void reals_become_whole_numbers(void **state)
+{
+    (void)state;
+    static const struct {
+        float from;
+        mona_type type;
+        mona_conversion conversion;
+        int64_t to;
+    } rows[] = {
+        {2.5f, MONA_S8, MONA_SATURATE, 2},
+        {3.5f, MONA_S8, MONA_SATURATE, 4},
+        {-2.5f, MONA_S8, MONA_SATURATE, -2},
+        {127.6f, MONA_S8, MONA_SATURATE, 127},
+        {-1e30f, MONA_S8, MONA_SATURATE, -128},
+        {-0.6f, MONA_U8, MONA_SATURATE, 0},
+        {255.5f, MONA_U8, MONA_SATURATE, 255},
+        {INFINITY, MONA_U16, MONA_SATURATE, 65535},
+        {NAN, MONA_S8, MONA_SATURATE, 0},
+        {1e30f, MONA_S32, MONA_SATURATE, INT32_MAX},
+        {1e30f, MONA_S64, MONA_SATURATE, INT64_MAX},
+        {-1, MONA_U64, MONA_SATURATE, 0},
+        {1e30f, MONA_U64, MONA_SATURATE, -1},
+        {0x1p63f, MONA_U64, MONA_WRAP, INT64_MIN},
+        {2.9f, MONA_S8, MONA_WRAP, 2},
+        {-2.9f, MONA_S8, MONA_WRAP, -2},
+        {300, MONA_U8, MONA_WRAP, 44},
+        {-1, MONA_U8, MONA_WRAP, 255},
+        {NAN, MONA_S32, MONA_WRAP, 0},
+        {1e30f, MONA_S64, MONA_WRAP, INT64_MAX},
+        {-1e30f, MONA_S64, MONA_WRAP, INT64_MIN},
+        {40000, MONA_S16, MONA_WRAP, -25536},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const mona_array_map m = {
+            .conversion = (uint8_t)rows[i].conversion, .dims = 1, .extent = {1}, .stride = {{1}}};
+        const array_case c = {.kind = MONA_OP_ARRAY_MAP,
+                              .record = &m,
+                              .record_bytes = sizeof m,
+                              .operand_count = 1,
+                              .operands = {{MONA_F32, &rows[i].from, 1, false}},
+                              .type = rows[i].type,
+                              .elements = 1};
+        int64_t found = 0;
+        array_run(&c, &found);
+        const uint64_t mask = UINT64_MAX >> (64 - 8 * mona_type_size(rows[i].type));
+        if (((uint64_t)found & mask) != ((uint64_t)rows[i].to & mask))
+            fail_msg("row %zu: %a became %lld", i, (double)rows[i].from, (long long)found);
+    }
+}
+
 /* Arguments of every exponent: what takes a reduction is right for the largest numbers too. */
 static void angles_of_any_size(void **state)
 {
@@ -224,6 +397,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(functions_are_within_the_last_place),
+        cmocka_unit_test(functions_of_networks),
+        cmocka_unit_test(narrow_floats_are_the_nearest),
+        cmocka_unit_test(reals_become_whole_numbers),
         cmocka_unit_test(angles_of_any_size),
         cmocka_unit_test(powers_are_within_the_last_place),
     };

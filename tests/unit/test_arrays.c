@@ -18,8 +18,7 @@ static uint32_t roll(uint32_t *seed, uint32_t below)
     return (*seed >> 16 ^ *seed) % below;
 }
 
-/* ---- elements ----------------------------------------------------------------------------------
- */
+/* ---- elements ------------------------------------------------------------------------------ */
 
 static bool is_real(mona_type type)
 {
@@ -155,8 +154,7 @@ static void check_case(array_case *c, void *expected)
     free(found), free(expected);
 }
 
-/* ---- MAP ---------------------------------------------------------------------------------------
- */
+/* ---- MAP ----------------------------------------------------------------------------------- */
 
 /* Strides of an operand: dense in some order, some dimensions broadcast, some backwards. */
 static uint32_t random_strides(const mona_array_map *m, uint32_t k, uint32_t *seed, int32_t *stride,
@@ -411,8 +409,7 @@ static void maps(void **state)
     }
 }
 
-/* ---- PICK --------------------------------------------------------------------------------------
- */
+/* ---- PICK ---------------------------------------------------------------------------------- */
 
 static void pick_round(uint32_t *seed)
 {
@@ -493,8 +490,7 @@ static void picks(void **state)
         pick_round(&seed);
 }
 
-/* ---- REDUCE ------------------------------------------------------------------------------------
- */
+/* ---- REDUCE -------------------------------------------------------------------------------- */
 
 static double exact_reduction(uint32_t f, const float *x, uint32_t count)
 {
@@ -636,8 +632,7 @@ static void reductions_of_special_numbers(void **state)
     }
 }
 
-/* ---- MATMUL ------------------------------------------------------------------------------------
- */
+/* ---- MATMUL -------------------------------------------------------------------------------- */
 
 static void matmul_round(mona_arithmetic arithmetic, uint32_t *seed)
 {
@@ -702,8 +697,7 @@ static void products(void **state)
         matmul_round(round % 2 ? MONA_WHOLE : MONA_REAL, &seed);
 }
 
-/* ---- WINDOW ------------------------------------------------------------------------------------
- */
+/* ---- WINDOW -------------------------------------------------------------------------------- */
 
 static uint32_t side_product(const mona_array_window *w, size_t side)
 {
@@ -881,8 +875,7 @@ static void pools(void **state)
         }
 }
 
-/* ---- RESAMPLE, GATHER ---------------------------------------------------------------------------
- */
+/* ---- RESAMPLE, GATHER ---------------------------------------------------------------------- */
 
 static void resamplings(void **state)
 {
