@@ -124,6 +124,12 @@ static void print_findings(const sample *s)
     }
 }
 
+/* No AI Core program: the chip's AI CPUs do it, and what that takes is an estimate. */
+static bool is_estimate(const mona_file_op *op)
+{
+    return op->kind >= MONA_OP_ARRAY_MAP;
+}
+
 static void print_text(const char *name, const mona_model *model, const sample *s, bool sampled)
 {
     printf("%s on an Ascend 310, modelled, %u core%s%s\n", name, s->cores, s->cores > 1 ? "s" : "",
@@ -148,7 +154,8 @@ static void print_text(const char *name, const mona_model *model, const sample *
                model->strings + model->ops[o].name, milliseconds(op->cycles),
                op->busy[AC_PIPE_M] * percent, op->busy[AC_PIPE_MTE1] * percent,
                op->busy[AC_PIPE_V] * percent, op->busy[AC_PIPE_MTE3] * percent,
-               op->busy[AC_PIPE_S] * percent, ac_pipe_name(most));
+               op->busy[AC_PIPE_S] * percent,
+               is_estimate(&model->ops[o]) ? "AI CPUs, an estimate" : ac_pipe_name(most));
     }
     printf("  checks      %llu instructions run, %llu findings\n",
            (unsigned long long)s->instructions, (unsigned long long)s->findings);

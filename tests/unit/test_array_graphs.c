@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "array_fixture.h"
+#include "modelled.h"
 
 enum { CHANNELS = 3, HEIGHT = 5, WIDTH = 7, N = CHANNELS * HEIGHT * WIDTH, STEPS = 24 };
 
@@ -224,6 +225,8 @@ static void graphs(void **state)
                 assert_int_equal(mona_session_run(b.session, &from, &to), MONA_OK);
                 assert_memory_equal(found, expected, sizeof found);
             }
+            for (unsigned core = 0; chip && core < mona_plan_threads(b.plan); core++)
+                assert_int_equal(mona_session_modelled(b.session, core)->finding_count, 0);
             unbind(&b);
         }
         free(bytes);
