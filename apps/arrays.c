@@ -33,7 +33,19 @@ static bool read_shape(input_array *in, const char *path)
     return true;
 }
 
-bool array_read(input_array *in, const char *path)
+/* As many numbers as the sides hold, in whatever shape. */
+static bool take_sides(input_array *in, const char *path, const array_sides *sides)
+{
+    const uint64_t count = (uint64_t)sides->channels * sides->height * sides->width;
+    in->channels = sides->channels;
+    in->height = sides->height;
+    in->width = sides->width;
+    return in->array.count == count ||
+           !cli_fail(EXIT_FAILED, "%s: expected %" PRIu64 " numbers, found %" PRIu64, path, count,
+                     in->array.count);
+}
+
+bool array_read(input_array *in, const char *path, const array_sides *sides)
 {
     format_error error = {0};
     size_t size;
@@ -41,7 +53,7 @@ bool array_read(input_array *in, const char *path)
         return !cli_fail(EXIT_FAILED, "%s", error.text);
     if (!npy_parse(&in->array, in->file, size, &error))
         return !cli_fail(EXIT_FAILED, "%s: %s", path, error.text);
-    return read_shape(in, path);
+    return sides ? take_sides(in, path, sides) : read_shape(in, path);
 }
 
 /* The .npy type that holds a tensor as it is stored. */

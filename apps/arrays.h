@@ -6,14 +6,19 @@
 #include "formats/npy.h"
 #include "planes.h"
 
+typedef struct array_sides {
+    uint32_t channels, height, width;
+} array_sides;
+
 typedef struct input_array {
     uint8_t *file; /* released with free() */
     npy_array array;
     uint32_t channels, height, width;
 } input_array;
 
-/* Reads a file of shape HxW, CxHxW or 1xCxHxW. */
-bool array_read(input_array *in, const char *path);
+/* Reads a file of shape HxW, CxHxW or 1xCxHxW; one for an input that is an array (mona_tensor_info)
+ * may have any shape, and is given the sides of that input. sides: NULL, or such an input's. */
+bool array_read(input_array *in, const char *path, const array_sides *sides);
 
 /* Floats are real values; integers of the planes' own type are taken as they are. path is for
  * messages. */

@@ -137,8 +137,10 @@ static bool fill_inputs(picture *p, const compiler *model, float range, referenc
         inputs[i].data = NULL;
     for (unsigned i = 0; ok && i < count; i++) {
         const compiler_tensor t = compiler_input(model, i);
+        if (t.array)
+            ok = !cli_fail(EXIT_FAILED, "input '%s' is an array, which no image can be", t.name);
         inputs[i] = sized(&t, p, 1);
-        ok = fill_input(p, &t, range, &inputs[i]);
+        ok = ok && fill_input(p, &t, range, &inputs[i]);
     }
     for (unsigned i = 0; !ok && i < count; i++) {
         free(inputs[i].data);

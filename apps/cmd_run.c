@@ -60,15 +60,16 @@ static options_result read_options(run_job *job, int argc, char **argv)
     return check_options(job) ? OPTIONS_RUN : OPTIONS_BAD;
 }
 
+/* sides: of inputs that are arrays; channels 0: a map. */
 static bool read_inputs(const run_job *job, unsigned wanted_in, unsigned wanted_out,
-                        input_array *inputs)
+                        const array_sides *sides, input_array *inputs)
 {
     if (job->inputs.count != wanted_in || job->outputs.count != wanted_out)
         return !cli_fail(EXIT_USAGE,
                          "%s takes %u inputs and gives %u outputs; found %zu -i and %zu -o",
                          job->model, wanted_in, wanted_out, job->inputs.count, job->outputs.count);
     for (unsigned i = 0; i < wanted_in; i++)
-        if (!array_read(&inputs[i], job->inputs.items[i]))
+        if (!array_read(&inputs[i], job->inputs.items[i], sides[i].channels ? &sides[i] : NULL))
             return false;
     return true;
 }
@@ -110,7 +111,14 @@ static bool run_bound(const run_job *job, const bound_model *bound, const input_
 
 static bool run_engine(run_job *job, const mona_model *model, input_array *inputs)
 {
-    if (!read_inputs(job, mona_model_input_count(model), mona_model_output_count(model), inputs))
+    array_sides sides[MONA_MAX_IO] = {{0}};
+    for (unsigned i = 0; i < mona_model_input_count(model); i++) {
+        const mona_tensor_info t = mona_model_input(model, i);
+        if (t.array)
+            sides[i] = (array_sides){t.channels, t.height, t.width};
+    }
+    if (!read_inputs(job, mona_model_input_count(model), mona_model_output_count(model), sides,
+                     inputs))
         return false;
     for (unsigned i = 0; i < job->inputs.count; i++)
         job->config.sizes[i] = (mona_size){inputs[i].width, inputs[i].height};
@@ -130,7 +138,14 @@ static bool run_reference(const run_job *job, const compiler *model, input_array
 {
     reference_array in[MONA_MAX_IO] = {{0}}, out[MONA_MAX_IO] = {{0}};
     format_error error = {0};
-    bool ok = read_inputs(job, compiler_input_count(model), compiler_output_count(model), inputs);
+    array_sides sides[MONA_MAX_IO] = {{0}};
+    for (unsigned i = 0; i < compiler_input_count(model); i++) {
+        const compiler_tensor t = compiler_input(model, i);
+        if (t.array)
+            sides[i] = (array_sides){t.channels, t.height, t.width};
+    }
+    bool ok =
+        read_inputs(job, compiler_input_count(model), compiler_output_count(model), sides, inputs);
     for (unsigned i = 0; ok && i < job->inputs.count; i++) {
         const npy_array *a = &inputs[i].array;
         in[i] = (reference_array){inputs[i].channels, inputs[i].height, inputs[i].width,

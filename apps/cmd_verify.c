@@ -31,7 +31,7 @@ typedef struct case_result {
 
 typedef struct summary {
     unsigned verdicts[3];
-    unsigned engine_passed, engine_failed, engine_constant;
+    unsigned engine_passed, engine_failed, engine_constant, engine_frozen;
 } summary;
 
 /* ---- one case ----------------------------------------------------------------------------- */
@@ -143,6 +143,7 @@ static void count(summary *s, const case_result *r)
     s->verdicts[r->verdict]++;
     s->engine_passed += r->engine.compiled && r->engine.passed;
     s->engine_constant += r->engine.compiled && r->engine.passed && r->engine.constant;
+    s->engine_frozen += r->engine.compiled && r->engine.passed && r->engine.frozen;
     s->engine_failed += r->engine.compiled && !r->engine.passed;
 }
 
@@ -152,11 +153,10 @@ static void print_summary(const arguments *a, const summary *s)
     printf("reference: %u of %u cases pass, %u fail, %u refused\n", s->verdicts[PASSED], cases,
            s->verdicts[FAILED], s->verdicts[REFUSED]);
     if (!a->no_engine)
-        printf(
-            "engine, fp16: %u of %u cases pass, %u fail, %u do not compile; %u of those that pass "
-            "are constant\n",
-            s->engine_passed, cases, s->engine_failed, cases - s->engine_passed - s->engine_failed,
-            s->engine_constant);
+        printf("engine, fp16: %u of %u cases pass, %u fail, %u do not compile; of those that pass "
+               "%u are constant and %u take some inputs as constants\n",
+               s->engine_passed, cases, s->engine_failed,
+               cases - s->engine_passed - s->engine_failed, s->engine_constant, s->engine_frozen);
     if (a->device)
         printf("%s: the host's bytes in all that pass\n", a->device_name);
 }

@@ -201,6 +201,7 @@ static bool try_ways(const char *folder, const conformance_set *set, const case_
         result->constant = constant;
         if (constant)
             continue;
+        result->frozen = ways[i].live != LIVE_ALL;
         if (!run(&model, set, other, result))
             result->passed = false;
         case_model_free(&model);

@@ -8,6 +8,7 @@
 typedef struct engine_result {
     bool compiled; /* else reason says why not */
     bool constant; /* the compiler folds it: no operator is left for the engine */
+    bool frozen;   /* only with some inputs as constants of the model */
     bool passed;
     double error, bound; /* the largest, of all outputs: error <= bound passes */
     format_error reason;

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "../half.h"
-#include "../operators.h"
 
 array array_fail(const array_maker *m, const char *format, ...)
 {
@@ -19,7 +18,7 @@ array array_fail(const array_maker *m, const char *format, ...)
     return array_none;
 }
 
-/* ---- types and constants ------------------------------------------------------------------ */
+/* ---- types and shapes --------------------------------------------------------------------- */
 
 /* Narrow floats are kept as the numbers they are, whole numbers of 2 and 4 bits in bytes. */
 mona_type array_type_of(element_type type)
@@ -49,36 +48,6 @@ bool array_is_real(mona_type type)
     return type == MONA_F16 || type == MONA_F32;
 }
 
-/* Whole numbers are kept as a tensor has them, one after another in bytes of their own. */
-static void *keep_elements(importer *im, const tensor *t, mona_type type)
-{
-    void *bytes = graph_alloc(im->g, t->count, mona_type_size(type));
-    const bool same =
-        t->type == ELEMENT_FLOAT32 || !element_is_float(t->type) || t->type == ELEMENT_FLOAT16;
-    if (bytes && same)
-        memcpy(bytes, t->data, t->count * mona_type_size(type));
-    for (size_t i = 0; bytes && !same && i < t->count; i++)
-        ((float *)bytes)[i] = (float)tensor_number(t, i);
-    return bytes;
-}
-
-static uint32_t add_constant(importer *im, const onnx_node *node, const char *name, const tensor *t)
-{
-    const mona_type type = array_type_of(t->type);
-    if (!t->count || type == MONA_TYPE_COUNT) {
-        import_fail(im, node, "reads '%.60s', which is empty or of type %s", name,
-                    element_name(t->type));
-        return UINT32_MAX;
-    }
-    const void *elements = keep_elements(im, t, type);
-    const uint32_t value = elements ? graph_add_array(im->g, name, type, t->count) : UINT32_MAX;
-    if (value == UINT32_MAX)
-        import_fail(im, node, "needs more memory than there is");
-    else
-        im->g->values[value].elements = elements;
-    return value;
-}
-
 static void set_strides(array *a)
 {
     int64_t step = 1;
@@ -86,7 +55,7 @@ static void set_strides(array *a)
         a->strides[i] = step;
 }
 
-static size_t count_of(uint32_t rank, const int64_t *dims)
+size_t array_elements(uint32_t rank, const int64_t *dims)
 {
     size_t count = 1;
     for (uint32_t i = 0; i < rank; i++)
@@ -94,149 +63,13 @@ static size_t count_of(uint32_t rank, const int64_t *dims)
     return count;
 }
 
-static array dense(const graph *g, uint32_t value, uint32_t rank, const int64_t *dims)
+array array_of_value(const graph *g, uint32_t value, uint32_t rank, const int64_t *dims)
 {
     array a = {.value = value, .type = g->values[value].type, .rank = rank};
-    memcpy(a.dims, dims, rank * sizeof *dims);
+    for (uint32_t i = 0; i < rank; i++)
+        a.dims[i] = dims[i];
     set_strides(&a);
     return a;
-}
-
-/* ---- forms of a value --------------------------------------------------------------------- */
-
-static graph_node *add_node(importer *im, const onnx_node *node, graph_kind kind, uint32_t output)
-{
-    const char *name = graph_strdup(im->g, node->name);
-    const char *op_type = graph_strdup(im->g, node->op_type);
-    graph_node *made = output != UINT32_MAX && name && op_type ? graph_add_node(im->g) : NULL;
-    if (!made) {
-        import_fail(im, node, "is one too many: at most %d nodes are supported", GRAPH_MAX_NODES);
-        return NULL;
-    }
-    made->kind = kind;
-    made->name = name;
-    made->op_type = op_type;
-    made->output = output;
-    return made;
-}
-
-/* Sides as those of a map. */
-static void set_sides(graph_value *to, const graph_value *from)
-{
-    to->channels = from->channels;
-    to->height = from->height;
-    to->width = from->width;
-}
-
-static uint32_t from_map(importer *im, const onnx_node *node, uint32_t map)
-{
-    const graph_value v = im->g->values[map];
-    const size_t count = (size_t)v.channels * v.height * v.width;
-    if (!count) {
-        import_fail(im, node,
-                    "works on an array made of '%.60s', whose size is open; give the model one "
-                    "(--dim)",
-                    v.name);
-        return UINT32_MAX;
-    }
-    const uint32_t value = graph_add_array(im->g, v.name, MONA_F16, count);
-    graph_node *made = add_node(im, node, GRAPH_TO_ARRAY, value);
-    if (!made)
-        return UINT32_MAX;
-    made->input_count = 1;
-    made->inputs[0] = map;
-    set_sides(&im->g->values[value], &v);
-    return value;
-}
-
-/* What was taken for a part of depth-to-space, and is none, is made anew. */
-static bool import_part_as_array(importer *im, uint32_t onnx_value)
-{
-    for (uint32_t i = 0; i < im->model->node_count; i++) {
-        const onnx_node *part = &im->model->nodes[i];
-        if (part->output_count == 1 && part->outputs[0] == onnx_value)
-            return operator_find(part->op_type)->array(im, part);
-    }
-    return true;
-}
-
-uint32_t array_value(importer *im, const onnx_node *node, uint32_t onnx_value)
-{
-    import_binding *b = &im->bindings[onnx_value];
-    const tensor *t = &im->model->values[onnx_value].tensor;
-    if (b->array != UINT32_MAX)
-        return b->array;
-    if (b->value != UINT32_MAX && !t->data && !im->g->values[b->value].channels &&
-        !import_part_as_array(im, onnx_value))
-        return UINT32_MAX;
-    if (b->array != UINT32_MAX)
-        return b->array;
-    if (t->data)
-        b->array = add_constant(im, node, im->model->values[onnx_value].name, t);
-    else if (b->value != UINT32_MAX)
-        b->array = from_map(im, node, b->value);
-    else
-        import_fail(im, node, "reads '%.60s', which is not computed",
-                    im->model->values[onnx_value].name);
-    return b->array;
-}
-
-/* The map as which a tensor of this shape can be seen. */
-static import_view map_view(const tensor *t, int64_t sides[3])
-{
-    static const import_view views[] = {VIEW_FLAT, VIEW_LINE, VIEW_MAP};
-    if (t->rank < 2 || t->rank > 4 || t->dims[0] != 1 || !t->count)
-        return VIEW_OTHER;
-    sides[0] = t->dims[1];
-    sides[1] = t->rank == 4 ? t->dims[2] : 1;
-    sides[2] = t->rank > 2 ? t->dims[t->rank - 1] : 1;
-    return sides[0] <= MONA_MAX_CHANNELS && sides[1] <= MONA_MAX_SIDE && sides[2] <= MONA_MAX_SIDE
-               ? views[t->rank - 2]
-               : VIEW_OTHER;
-}
-
-bool array_become_map(const array_maker *m, array a, uint32_t map)
-{
-    graph_node *made = array_ok(a) ? add_node(m->im, m->node, GRAPH_TO_MAP, map) : NULL;
-    if (!made)
-        return false;
-    set_sides(&m->im->g->values[a.value], &m->im->g->values[map]);
-    made->input_count = 1;
-    made->inputs[0] = a.value;
-    return true;
-}
-
-/* By way of a copy, which is of F16 and has the sides of the map. */
-bool array_to_map(importer *im, const onnx_node *node, uint32_t value)
-{
-    import_binding *b = &im->bindings[value];
-    const tensor *t = &im->model->values[value].tensor;
-    int64_t sides[3];
-    const import_view view = im->model->values[value].shaped ? map_view(t, sides) : VIEW_OTHER;
-    const array_maker m = {im, node};
-    if (b->array == UINT32_MAX || view == VIEW_OTHER || !element_is_float(t->type))
-        return false;
-    const array copy = array_copy(&m, MONA_F16, b->array);
-    const uint32_t made = graph_add_value(im->g, im->model->values[value].name);
-    if (made == UINT32_MAX)
-        return import_fail(im, node, "needs more memory than there is");
-    graph_value *map = &im->g->values[made];
-    map->channels = (uint32_t)sides[0];
-    map->height = (uint32_t)sides[1];
-    map->width = (uint32_t)sides[2];
-    if (!array_become_map(&m, copy, made))
-        return false;
-    b->value = made;
-    b->view = view;
-    return true;
-}
-
-array array_of_map(const array_maker *m, uint32_t map)
-{
-    const uint32_t value = from_map(m->im, m->node, map);
-    const graph_value *v = &m->im->g->values[map];
-    const int64_t dims[3] = {v->channels, v->height, v->width};
-    return value == UINT32_MAX ? array_none : dense(m->im->g, value, 3, dims);
 }
 
 /* ---- inputs and outputs ------------------------------------------------------------------- */
@@ -265,7 +98,7 @@ array array_in(const array_maker *m, uint32_t i)
     if (m->im->g->values[value].count != t->count)
         return array_fail(m, "reads '%.60s', which has %zu elements; expected %zu",
                           m->im->g->values[value].name, m->im->g->values[value].count, t->count);
-    return dense(m->im->g, value, t->rank, t->dims);
+    return array_of_value(m->im->g, value, t->rank, t->dims);
 }
 
 const tensor *array_result(const array_maker *m, uint32_t i)
@@ -316,9 +149,9 @@ bool array_bind(const array_maker *m, uint32_t i, array a)
     a = array_dense(m, a);
     if (!t || !array_ok(a))
         return false;
-    if (t->count != count_of(a.rank, a.dims))
-        return array_ok(
-            array_fail(m, "makes %zu elements; expected %zu", count_of(a.rank, a.dims), t->count));
+    if (t->count != array_elements(a.rank, a.dims))
+        return array_ok(array_fail(m, "makes %zu elements; expected %zu",
+                                   array_elements(a.rank, a.dims), t->count));
     m->im->bindings[m->node->outputs[i]] =
         (import_binding){.value = UINT32_MAX, .view = VIEW_OTHER, .array = a.value};
     return true;
@@ -341,7 +174,7 @@ array array_number(const array_maker *m, mona_type type, double number)
                                           : (const void *)&whole;
     memcpy(elements, from, mona_type_size(type));
     g->values[value].elements = elements;
-    return dense(g, value, 0, NULL);
+    return array_of_value(g, value, 0, NULL);
 }
 
 array array_view(const array_maker *m, array a, uint32_t rank, const int64_t *dims)
@@ -349,10 +182,10 @@ array array_view(const array_maker *m, array a, uint32_t rank, const int64_t *di
     a = array_dense(m, a);
     if (!array_ok(a))
         return a;
-    if (count_of(rank, dims) != count_of(a.rank, a.dims))
-        return array_fail(m, "sees %zu elements as %zu", count_of(a.rank, a.dims),
-                          count_of(rank, dims));
-    return dense(m->im->g, a.value, rank, dims);
+    if (array_elements(rank, dims) != array_elements(a.rank, a.dims))
+        return array_fail(m, "sees %zu elements as %zu", array_elements(a.rank, a.dims),
+                          array_elements(rank, dims));
+    return array_of_value(m->im->g, a.value, rank, dims);
 }
 
 array array_permute(array a, const uint32_t *order)
@@ -387,7 +220,7 @@ array array_dense(const array_maker *m, array a)
     if (!array_ok(a))
         return a;
     set_strides(&plain);
-    bool same = count_of(a.rank, a.dims) == m->im->g->values[a.value].count;
+    bool same = array_elements(a.rank, a.dims) == m->im->g->values[a.value].count;
     for (uint32_t i = 0; i < a.rank; i++)
         same = same && (a.dims[i] == 1 || a.strides[i] == plain.strides[i]);
     return same ? plain : array_unary(m, a.type, MONA_FN_COPY, a);
@@ -396,16 +229,32 @@ array array_dense(const array_maker *m, array a)
 array array_copy(const array_maker *m, mona_type type, uint32_t value)
 {
     const int64_t count = (int64_t)m->im->g->values[value].count;
-    return array_unary(m, type, MONA_FN_COPY, dense(m->im->g, value, 1, &count));
+    return array_unary(m, type, MONA_FN_COPY, array_of_value(m->im->g, value, 1, &count));
 }
 
 /* ---- operators ---------------------------------------------------------------------------- */
+
+graph_node *array_add_node(importer *im, const onnx_node *node, graph_kind kind, uint32_t output)
+{
+    const char *name = graph_strdup(im->g, node->name);
+    const char *op_type = graph_strdup(im->g, node->op_type);
+    graph_node *made = output != UINT32_MAX && name && op_type ? graph_add_node(im->g) : NULL;
+    if (!made) {
+        import_fail(im, node, "is one too many: at most %d nodes are supported", GRAPH_MAX_NODES);
+        return NULL;
+    }
+    made->kind = kind;
+    made->name = name;
+    made->op_type = op_type;
+    made->output = output;
+    return made;
+}
 
 array array_add(const array_maker *m, mona_type type, uint32_t rank, const int64_t *dims,
                 const graph_array *record, const array *operands, uint32_t count)
 {
     graph *g = m->im->g;
-    const size_t elements = count_of(rank, dims);
+    const size_t elements = array_elements(rank, dims);
     for (uint32_t i = 0; i < count; i++)
         if (!array_ok(operands[i]))
             return array_none;
@@ -414,7 +263,7 @@ array array_add(const array_maker *m, mona_type type, uint32_t rank, const int64
                           TENSOR_MAX_COUNT);
     graph_array *kept = graph_alloc(g, 1, sizeof *kept);
     const uint32_t value = kept ? graph_add_array(g, m->node->name, type, elements) : UINT32_MAX;
-    graph_node *node = add_node(m->im, m->node, GRAPH_ARRAY, value);
+    graph_node *node = array_add_node(m->im, m->node, GRAPH_ARRAY, value);
     if (!node)
         return array_none;
     *kept = *record;
@@ -422,5 +271,5 @@ array array_add(const array_maker *m, mona_type type, uint32_t rank, const int64
     node->input_count = count;
     for (uint32_t i = 0; i < count; i++)
         node->inputs[i] = operands[i].value;
-    return dense(g, value, rank, dims);
+    return array_of_value(g, value, rank, dims);
 }

@@ -39,6 +39,9 @@ array array_fail(const array_maker *m, const char *format, ...)
 /* The type in which elements of this type are kept; MONA_TYPE_COUNT: they cannot be. */
 mona_type array_type_of(element_type type);
 bool array_is_real(mona_type type);
+size_t array_elements(uint32_t rank, const int64_t *dims);
+/* All of a value in this shape. */
+array array_of_value(const graph *g, uint32_t value, uint32_t rank, const int64_t *dims);
 /* Input i is given: whether it is computed or constant. */
 array array_in(const array_maker *m, uint32_t i);
 /* The ONNX tensor that input i is, with data where it is constant; NULL: failed or left out. */
@@ -98,10 +101,12 @@ array array_narrow(const array_maker *m, element_type to, bool saturate, array x
 /* Over the sides of the mask, which become 1. */
 array array_reduce(const array_maker *m, mona_type type, mona_reduction f, array x, uint32_t mask);
 
-/* Elements of a dense array by place: element i of the result is element places[i] - 1 of x, or the
- * fill where that is 0. The places must be the sum of one number for each side. */
+/* (array_pick.c) Elements of a dense array by place: element i of the result is element places[i] -
+ * 1 of x, or the fill where that is 0. The places must be the sum of one number for each side. */
 array array_pick(const array_maker *m, array x, uint32_t rank, const int64_t *dims,
                  const uint32_t *places, uint64_t fill);
+/* False, with an error: the model moves more elements than is worth looking for. */
+bool array_may_move(const array_maker *m, size_t count);
 /* Joined along a side; all of one type. */
 array array_concat(const array_maker *m, uint32_t axis, uint32_t count, const array *parts);
 
@@ -133,7 +138,11 @@ array array_add(const array_maker *m, mona_type type, uint32_t rank, const int64
 array array_centred(const array_maker *m, uint32_t i, uint32_t zero);
 array array_requantize(const array_maker *m, array sum, uint32_t axis);
 
-/* ---- forms of a value --------------------------------------------------------------------- */
+/* A node of the graph that makes this value, still without inputs; NULL: failed. */
+graph_node *array_add_node(importer *im, const onnx_node *node, graph_kind kind, uint32_t output);
+
+/* ---- forms of a value (array_forms.c)
+ * --------------------------------------------------------------------- */
 /* The array that a value of the model is: computed, made of a map, or constant. UINT32_MAX: failed.
  */
 uint32_t array_value(importer *im, const onnx_node *node, uint32_t onnx_value);

@@ -106,7 +106,7 @@ unsigned compiler_output_count(const compiler *c)
 static compiler_tensor describe(const compiler *c, uint32_t value)
 {
     const graph_value *v = &c->g.values[value];
-    return (compiler_tensor){v->name, v->channels, v->height, v->width};
+    return (compiler_tensor){v->name, v->channels, v->height, v->width, v->is_array};
 }
 
 compiler_tensor compiler_input(const compiler *c, unsigned index)

@@ -37,6 +37,7 @@ typedef struct compiler_options {
 typedef struct compiler_tensor {
     const char *name;
     uint32_t channels, height, width; /* 0: any */
+    bool array;                       /* of any shape with so many elements */
 } compiler_tensor;
 
 /* Whether it has operators on arrays, which know of batches and need fixed sizes. */

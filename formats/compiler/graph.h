@@ -172,6 +172,7 @@ typedef struct graph {
     uint32_t inputs[MONA_MAX_IO], outputs[MONA_MAX_IO]; /* values */
     uint32_t input_count, output_count;
     bool has_arrays;        /* an operator was taken for one on arrays, if only to see it as such */
+    size_t moved;           /* elements whose places were looked for, to bound that */
     fusion_switches fusion; /* what the passes are to leave alone */
     fusion_log log;         /* what they found */
     blocks memory;          /* passes may share arrays between nodes freely */

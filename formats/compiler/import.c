@@ -67,11 +67,12 @@ static bool check_array(importer *im, const onnx_input *input, const char *name,
 {
     char text[128];
     if (!onnx_input_shape(input, shape))
-        return format_fail(im->error,
-                           "input '%s' is no [1, channels, height, width] of floats with a fixed "
-                           "number of channels, so all of its sides must be known; --dim gives "
-                           "open ones a size",
-                           name);
+        return format_fail(
+            im->error,
+            "input '%s' is no [1, channels, height, width] of floats with a fixed "
+            "number of channels, so all of its sides must be known; --size and --dim give "
+            "open ones a size",
+            name);
     tensor_text(shape, text, sizeof text);
     return (shape->count && array_type_of(shape->type) != MONA_TYPE_COUNT) ||
            format_fail(im->error, "input '%s' is %s, which is empty or of a type the engine lacks",
@@ -163,13 +164,23 @@ static void take_back(importer *im, const onnx_node *node, const attempt *a)
             forget(&im->bindings[node->outputs[i]], a->values);
 }
 
+/* Where sizes are known, the reference has found those of the results, and so that the attributes
+ * and inputs fit. */
+static bool is_sized(const array_maker *m)
+{
+    for (uint32_t i = 0; i < m->node->output_count; i++)
+        if (array_wants(m, i) && !array_result(m, i))
+            return false;
+    return true;
+}
+
 /* On arrays. Where sizes are open, why it cannot be done on maps tells as much. */
 static bool add_array(importer *im, const onnx_node *node, const operator_row *row,
                       const format_error *reason)
 {
     *im->error = (format_error){0};
     im->g->has_arrays = true;
-    if (row->array(im, node))
+    if (is_sized(&(array_maker){im, node}) && row->array(im, node))
         return true;
     const format_error second = *im->error;
     const char *rest = strstr(second.text, ") "); /* after the node's name, said already */
@@ -183,9 +194,13 @@ static bool add_node(importer *im, const onnx_node *node)
 {
     const operator_row *row = operator_find(node->op_type);
     const attempt a = begin(im);
-    if (!row || (!row->import && !row->array))
+    if (!row)
         return import_fail(im, node,
                            "is not supported by the engine; mona ops --engine lists what is");
+    if (!row->import && !row->array)
+        return import_fail(im, node,
+                           "is computed from constants and sizes alone; give open sizes a number "
+                           "(--size WxH, --dim NAME=N)");
     const bool map = prefers_map(im, node, row) || !row->array;
     bool ok = map && row->import(im, node);
     if (!ok && row->array) {
@@ -197,13 +212,14 @@ static bool add_node(importer *im, const onnx_node *node)
 }
 
 /* An input, or an output of another name, is passed on by a node of its own, and so is an array
- * that is read as well: outputs are written only. */
-static bool add_output(importer *im, uint32_t value, const char *name)
+ * that is read as well, or several outputs: those are written only, and each by itself. again: the
+ * value is another output too. */
+static bool add_output(importer *im, uint32_t value, const char *name, bool again)
 {
     graph *g = im->g;
     const onnx_node copy = {.name = name, .op_type = "Identity"};
     const graph_value v = g->values[value];
-    if (v.is_array && (v.elements || graph_is_input(g, value) || graph_uses(g, value))) {
+    if (v.is_array && (again || v.elements || graph_is_input(g, value) || graph_uses(g, value))) {
         value = array_copy(&(array_maker){im, &copy}, v.type, value).value;
         if (value == UINT32_MAX)
             return false;
@@ -215,6 +231,16 @@ static bool add_output(importer *im, uint32_t value, const char *name)
     g->values[value].name = graph_strdup(g, name);
     g->outputs[g->output_count++] = value;
     return g->values[value].name ? true : format_fail(im->error, "out of memory");
+}
+
+/* Another output is the same array, under this name or another. */
+static bool is_twice(const importer *im, uint32_t output)
+{
+    const uint32_t *outputs = im->model->outputs;
+    for (uint32_t i = 0; i < im->model->output_count; i++)
+        if (i != output && im->bindings[outputs[i]].array == im->bindings[outputs[output]].array)
+            return true;
+    return false;
 }
 
 /* An array that is an output has the last sides of its shape as rows and columns. */
@@ -245,7 +271,7 @@ static bool add_outputs(importer *im)
                 array_value(im, &(onnx_node){.name = v->name, .op_type = "output"}, o->outputs[i]);
         if (value == UINT32_MAX)
             return false;
-        if (!add_output(im, value, v->name))
+        if (!add_output(im, value, v->name, is_twice(im, i)))
             return false;
         shape_output(im->g, im->g->outputs[i], &v->tensor);
     }

@@ -7,12 +7,10 @@
 
 #include "../reference/execute.h"
 
-enum { MAX_MOVED = 1 << 26 }; /* elements, of 8 bytes each while their places are found */
-
 /* Numbers 1, 2, ... in t's shape. */
 static bool number_elements(tensor *numbers, const tensor *t)
 {
-    if (t->count > MAX_MOVED || !tensor_make(numbers, ELEMENT_INT64, t->rank, t->dims))
+    if (!tensor_make(numbers, ELEMENT_INT64, t->rank, t->dims))
         return false;
     for (size_t i = 0; i < t->count; i++)
         ((int64_t *)numbers->data)[i] = (int64_t)i + 1;
@@ -91,15 +89,26 @@ static bool bind_constant(const array_maker *m, uint32_t i, tensor *t)
     return array_bind(m, i, array_map(m, one.type, &copy, 1, &all));
 }
 
+/* The reference makes all results, wanted or not. */
+static bool worth_moving(const array_maker *m, const tensor *x)
+{
+    bool ok = array_may_move(m, x->count);
+    for (uint32_t i = 0; ok && i < m->node->output_count; i++)
+        ok = !array_wants(m, i) ||
+             (array_result(m, i) && array_may_move(m, array_result(m, i)->count));
+    return ok;
+}
+
 static bool move(const array_maker *m)
 {
     const tensor *t = array_in_tensor(m, 0);
     tensor numbers, *out = calloc(m->node->output_count + 1, sizeof *out);
     const array x = t ? array_in(m, 0) : array_none;
     uint64_t fill;
-    if (!array_ok(x) || !out || !read_fill(m, x, &fill) || !number_elements(&numbers, t)) {
+    if (!array_ok(x) || !out || !read_fill(m, x, &fill) || !worth_moving(m, t) ||
+        !number_elements(&numbers, t)) {
         free(out);
-        return array_ok(x) && array_ok(array_fail(m, "moves too many elements, or memory ran out"));
+        return array_ok(x) && array_ok(array_fail(m, "needs more memory than there is"));
     }
     bool ok = run_reference(m, &numbers, out);
     for (uint32_t i = 0; ok && i < m->node->output_count; i++)

@@ -84,10 +84,19 @@ static bool open_buffer(mona_buffer *b, const graph_value *v, const float *numbe
 {
     const size_t size = mona_type_size(v->type);
     const ptrdiff_t row = (ptrdiff_t)(v->width * size);
-    *b = (mona_buffer){malloc(v->count * size), row, row * (ptrdiff_t)v->height};
+    *b = (mona_buffer){calloc(v->count, size), row, row * (ptrdiff_t)v->height};
     if (b->data && numbers)
         store_elements(v, numbers, b->data);
     return b->data;
+}
+
+/* What value is, as an input; numbers: NULL where nothing reads it. */
+static bool add_input(single *s, mona_writer *w, const graph *g, uint32_t value,
+                      const float *numbers, uint32_t *tensors)
+{
+    tensors[value] = lower_array_tensor(w, g, value);
+    s->inputs[s->count] = value;
+    return open_buffer(&s->in[s->count++], &g->values[value], numbers);
 }
 
 static bool write_model(single *s, const graph *g, const graph_node *node,
@@ -100,10 +109,10 @@ static bool write_model(single *s, const graph *g, const graph_node *node,
         const uint32_t value = node->inputs[i];
         if (g->values[value].elements || contains(s, value))
             continue;
-        tensors[value] = lower_array_tensor(&w, g, value);
-        ok = open_buffer(&s->in[s->count], &g->values[value], in[i]->data);
-        s->inputs[s->count++] = value;
+        ok = add_input(s, &w, g, value, in[i]->data, tensors);
     }
+    if (ok && !s->count) /* of constants alone: a model has an input */
+        ok = add_input(s, &w, g, node->inputs[0], NULL, tensors);
     ok = ok && open_buffer(&s->out, &g->values[node->output], NULL);
     if (ok)
         lower_array(&w, g, node, tensors, lower_array_tensor(&w, g, node->output));

@@ -17,9 +17,9 @@ static bool is_small(const onnx_graph *g)
             small = n->inputs[k] == ONNX_NONE || (g->values[n->inputs[k]].shaped &&
                                                   g->values[n->inputs[k]].tensor.count < MAX_COUNT);
         for (uint32_t k = 0; small && k < n->output_count; k++)
-            small = n->outputs[k] == ONNX_NONE ||
-                    (g->values[n->outputs[k]].shaped &&
-                     g->values[n->outputs[k]].tensor.count < MAX_COUNT);
+            small =
+                n->outputs[k] == ONNX_NONE || (g->values[n->outputs[k]].shaped &&
+                                               g->values[n->outputs[k]].tensor.count < MAX_COUNT);
     }
     return small;
 }
@@ -48,8 +48,12 @@ static void emit(compiler *c, const compiler_options *options)
     format_error error = {0};
     uint8_t *bytes = NULL;
     size_t size;
-    if (compiler_emit(c, options, &bytes, &size, &error))
-        free(bytes);
+    mona_model model;
+    if (!compiler_emit(c, options, &bytes, &size, &error))
+        return;
+    if (mona_model_open(&model, bytes, size) == MONA_ERR_MODEL)
+        abort(); /* the compiler has written nonsense */
+    free(bytes);
 }
 
 /* With and without the rules that may be off. */
