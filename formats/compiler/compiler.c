@@ -129,8 +129,11 @@ static bool run_passes(graph *g, format_error *error)
 {
     pass_merge_common(g);
     pass_fold_pads(g);
-    return pass_fold_affine(g, error) && pass_reorder_depth(g, error) && pass_fuse(g, error) &&
-           pass_use_arrays(g, error);
+    if (!pass_fold_affine(g, error) || !pass_reorder_depth(g, error) || !pass_fuse(g, error) ||
+        !pass_use_arrays(g, error))
+        return false;
+    quantize_join(g);
+    return true;
 }
 
 /* What calibration saw, as the fused graph's; values keep their numbers. */

@@ -32,6 +32,11 @@ static const fusion_row rows[FUSION_RULES] = {
                           true},
     [FUSION_LOAD] = {"load", "compiler/lower.c",
                      "Concat and SpaceToDepth of inputs are how their planes are loaded", true},
+    [FUSION_PLACE] =
+        {"place", "compiler/lower_channels.c",
+         "Concat and slices of computed channels that are whole blocks (16; on the 310 "
+         "32 of 8 bits) are written and read in place, not copied",
+         false},
     [FUSION_DEPTH_STORE] = {"depth-store", "compiler/lower.c",
                             "DepthToSpace at an output is how its planes are stored", false},
     [FUSION_SLICE_STORE] = {"slice-store", "compiler/lower.c",

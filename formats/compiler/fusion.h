@@ -21,6 +21,7 @@ typedef enum fusion_rule {
     FUSION_ADD,
     FUSION_ADD_SLICE,
     FUSION_LOAD,
+    FUSION_PLACE,
     FUSION_DEPTH_STORE,
     FUSION_SLICE_STORE,
     FUSION_RULES

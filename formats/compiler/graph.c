@@ -71,7 +71,8 @@ uint32_t graph_add_value(graph *g, const char *name)
         !grow(&values, g->value_count, &g->value_room, 16 * GRAPH_MAX_NODES, sizeof *g->values))
         return UINT32_MAX;
     g->values = values;
-    g->values[g->value_count] = (graph_value){.name = copy, .low = 1, .high = -1};
+    g->values[g->value_count] =
+        (graph_value){.name = copy, .joined = g->value_count, .low = 1, .high = -1};
     return g->value_count++;
 }
 
@@ -130,6 +131,24 @@ bool graph_is_input(const graph *g, uint32_t value)
 bool graph_is_output(const graph *g, uint32_t value)
 {
     return contains(g->outputs, g->output_count, value);
+}
+
+bool graph_is_loaded(const graph *g, uint32_t value)
+{
+    const uint32_t p = graph_producer(g, value);
+    const graph_node *node = p == UINT32_MAX ? NULL : &g->nodes[p];
+    if (!node || node->kind != GRAPH_SPACE_TO_DEPTH)
+        return graph_is_input(g, value);
+    return graph_is_input(g, node->inputs[0]) && !node->depth.depth_first &&
+           node->depth.block <= GRAPH_MAX_BLOCK;
+}
+
+bool graph_packs(const graph *g, const graph_node *node)
+{
+    bool loaded = node->kind == GRAPH_CONCAT || node->kind == GRAPH_SPACE_TO_DEPTH;
+    for (uint32_t i = 0; i < node->input_count && node->kind == GRAPH_CONCAT; i++)
+        loaded = loaded && graph_is_loaded(g, node->inputs[i]);
+    return loaded;
 }
 
 uint32_t graph_uses(const graph *g, uint32_t value)

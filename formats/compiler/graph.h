@@ -24,6 +24,7 @@ enum {
     GRAPH_MAX_NODES = 4096,
     GRAPH_MAX_RANK = 8,
     GRAPH_MAX_INPUTS = MONA_OP_MAX_INPUTS,
+    GRAPH_MAX_BLOCK = 4, /* of what LOAD, STORE and DEPTH_TO_SPACE rearrange */
 };
 
 typedef enum graph_kind {
@@ -158,6 +159,7 @@ typedef struct graph_value {
     const void *elements;   /* of an array that is constant, else NULL */
     uint32_t channels;      /* of a computed value; an array's sides have its count as product */
     uint32_t height, width; /* of a computed value; 0: any */
+    uint32_t joined;        /* a value made before it whose format it has, or itself (quantize.h) */
     float low, high;        /* range seen in calibration; low > high: none */
     observation *seen;      /* in calibration; NULL: nothing yet */
     bool half;              /* F16 where others are of 8 bits; counts where values are not shared */
@@ -204,6 +206,10 @@ uint32_t graph_producer(const graph *g, uint32_t value);
 uint32_t graph_uses(const graph *g, uint32_t value);
 bool graph_is_input(const graph *g, uint32_t value);
 bool graph_is_output(const graph *g, uint32_t value);
+/* Planes of the model that a LOAD takes as they are, or rearranges; and whether a CONCAT or
+ * SPACE_TO_DEPTH is how a LOAD packs them. */
+bool graph_is_loaded(const graph *g, uint32_t value);
+bool graph_packs(const graph *g, const graph_node *node);
 /* The only node that reads a value that is no output; UINT32_MAX: none or several. */
 uint32_t graph_only_reader(const graph *g, uint32_t value);
 /* The producer of input `input` of node i if nothing else uses that value; UINT32_MAX otherwise. */

@@ -19,32 +19,54 @@ static bool channel_axis(const importer *im, const onnx_node *node, int64_t axis
     return axis == 1 || axis == (import_view_of(im, node, 0) == VIEW_LINE ? -2 : -3);
 }
 
+/* The sides of what input i is put into so far, and its channels. */
+static bool join(importer *im, const onnx_node *node, size_t i, graph_value *all, uint32_t *value)
+{
+    if (!import_channels(im, node, i, value))
+        return false;
+    const graph_value *v = &im->g->values[*value];
+    if ((all->height && v->height && all->height != v->height) ||
+        (all->width && v->width && all->width != v->width))
+        return import_fail(im, node, "joins tensors of %ux%u and %ux%u", all->width, all->height,
+                           v->width, v->height);
+    all->height = v->height ? v->height : all->height;
+    all->width = v->width ? v->width : all->width;
+    all->channels += v->channels;
+    return true;
+}
+
+/* Of more inputs than a node has, the first so many are a concat of their own, and so on: what
+ * begins with the same inputs then begins with the same nodes. */
 bool import_concat(importer *im, const onnx_node *node)
 {
-    if (!channel_axis(im, node, onnx_whole(node, "axis", 1)) ||
-        node->input_count > GRAPH_MAX_INPUTS || !node->input_count)
-        return import_fail(im, node,
-                           "joins %u tensors along axis %" PRId64 "; supported are 1 to "
-                           "%d along the channels (axis 1)",
-                           node->input_count, onnx_whole(node, "axis", 1), GRAPH_MAX_INPUTS);
-    uint32_t inputs[GRAPH_MAX_INPUTS], channels = 0, height = 0, width = 0;
+    if (!channel_axis(im, node, onnx_whole(node, "axis", 1)) || !node->input_count)
+        return import_fail(
+            im, node, "joins tensors along axis %" PRId64 "; supported are the channels (axis 1)",
+            onnx_whole(node, "axis", 1));
+    uint32_t inputs[GRAPH_MAX_INPUTS], count = 0;
+    graph_value all = {0};
     for (size_t i = 0; i < node->input_count; i++) {
-        if (!import_channels(im, node, i, &inputs[i]))
+        if (count == GRAPH_MAX_INPUTS) {
+            graph_node *part = import_inner_like(im, node, GRAPH_CONCAT, inputs[0]);
+            if (!part)
+                return false;
+            part->input_count = count;
+            memcpy(part->inputs, inputs, sizeof inputs);
+            graph_value *v = &im->g->values[part->output];
+            v->channels = all.channels;
+            v->height = all.height;
+            v->width = all.width;
+            inputs[0] = part->output;
+            count = 1;
+        }
+        if (!join(im, node, i, &all, &inputs[count++]))
             return false;
-        const graph_value *v = &im->g->values[inputs[i]];
-        if ((height && v->height && height != v->height) ||
-            (width && v->width && width != v->width))
-            return import_fail(im, node, "joins tensors of %ux%u and %ux%u", width, height,
-                               v->width, v->height);
-        height = v->height ? v->height : height;
-        width = v->width ? v->width : width;
-        channels += v->channels;
     }
-    graph_node *made = import_node(im, node, 0, GRAPH_CONCAT, channels, height, width);
+    graph_node *made = import_node(im, node, 0, GRAPH_CONCAT, all.channels, all.height, all.width);
     if (!made)
         return false;
-    made->input_count = (uint32_t)node->input_count;
-    memcpy(made->inputs, inputs, sizeof inputs);
+    made->input_count = count;
+    memcpy(made->inputs, inputs, count * sizeof *inputs);
     return true;
 }
 

@@ -235,7 +235,7 @@ void lower_mark_needed(const graph *g, bool *needed)
         needed[find_stored(g, g->outputs[i], NULL).value] = true;
     for (uint32_t i = g->node_count; i-- > 0;) {
         const graph_node *node = &g->nodes[i];
-        const bool packs = node->kind == GRAPH_CONCAT || node->kind == GRAPH_SPACE_TO_DEPTH;
+        const bool packs = graph_packs(g, node);
         if (node->kind == GRAPH_TO_ARRAY && needed[node->output]) {
             needed[find_stored(g, node->inputs[0], NULL).value] = true;
             continue;
@@ -255,7 +255,11 @@ static bool lower_node(lowering *l, const graph_node *node)
         return lower_elementwise(l, node);
     case GRAPH_CONCAT:
     case GRAPH_SPACE_TO_DEPTH:
-        return lower_load(l, node, node->output);
+    case GRAPH_SLICE:
+        if (graph_packs(l->g, node))
+            return lower_load(l, node, node->output);
+        lower_channels(l, node);
+        return true;
     case GRAPH_DEPTH_TO_SPACE:
         return lower_depth(l, node);
     case GRAPH_RESIZE:
@@ -264,11 +268,6 @@ static bool lower_node(lowering *l, const graph_node *node)
     case GRAPH_AVERAGE_POOL:
         lower_pool(l, node);
         return true;
-    case GRAPH_SLICE:
-        return graph_fail(node, l->error,
-                          "cuts channels between computed tensors; supported are "
-                          "slices that end in an output, and slices from channel 0 "
-                          "that are added to a convolution");
     case GRAPH_ARRAY:
     case GRAPH_TO_ARRAY:
     case GRAPH_TO_MAP:

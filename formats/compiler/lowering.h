@@ -5,7 +5,7 @@
 #include "../mona_writer.h"
 #include "quantize.h"
 
-enum { HALF_ONE = 0x3c00, MAX_BLOCK = 4 };
+enum { HALF_ONE = 0x3c00, MAX_BLOCK = GRAPH_MAX_BLOCK };
 
 typedef struct lowering {
     const graph *g;
@@ -27,6 +27,9 @@ uint32_t lower_array_tensor(mona_writer *w, const graph *g, uint32_t value);
 /* An operator on arrays. tensors: of each value; output: of its result. */
 void lower_array(mona_writer *w, const graph *g, const graph_node *node, const uint32_t *tensors,
                  uint32_t output);
+
+/* CONCAT and SLICE of computed channels. */
+void lower_channels(lowering *l, const graph_node *node);
 
 /* CONV with its epilogue; ADD and MUL. */
 bool lower_conv(lowering *l, const graph_node *node);

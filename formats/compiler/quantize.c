@@ -57,10 +57,19 @@ static uint32_t rearranged_by(const graph *g, uint32_t value)
                : UINT32_MAX;
 }
 
-uint32_t quantize_root(const graph *g, uint32_t value)
+/* What a value is rearranged from in the end. */
+static uint32_t source_of(const graph *g, uint32_t value)
 {
     for (uint32_t p; (p = rearranged_by(g, value)) != UINT32_MAX;)
         value = g->nodes[p].inputs[0];
+    return value;
+}
+
+uint32_t quantize_root(const graph *g, uint32_t value)
+{
+    value = source_of(g, value);
+    while (g->values[value].joined != value)
+        value = source_of(g, g->values[value].joined);
     return value;
 }
 
@@ -68,8 +77,46 @@ uint32_t quantize_root(const graph *g, uint32_t value)
 static bool is_loaded(const graph *g, uint32_t root)
 {
     const uint32_t p = graph_producer(g, root);
-    return p == UINT32_MAX || g->nodes[p].kind == GRAPH_CONCAT ||
-           g->nodes[p].kind == GRAPH_SPACE_TO_DEPTH;
+    return p == UINT32_MAX || graph_packs(g, &g->nodes[p]);
+}
+
+/* ---- what shares a format ----------------------------------------------------------------- */
+
+/* Whether a root is made before another: planes are there from the start. */
+static bool is_before(const graph *g, uint32_t a, uint32_t b)
+{
+    if (is_loaded(g, a) != is_loaded(g, b))
+        return is_loaded(g, a);
+    const uint32_t p = graph_producer(g, a), q = graph_producer(g, b);
+    return p == UINT32_MAX || (q != UINT32_MAX && p < q);
+}
+
+void quantize_join(graph *g)
+{
+    for (uint32_t i = 0; i < g->node_count; i++) {
+        const graph_node *node = &g->nodes[i];
+        for (uint32_t k = 0;
+             k < node->input_count && node->kind == GRAPH_CONCAT && !graph_packs(g, node); k++) {
+            const uint32_t a = quantize_root(g, node->output),
+                           b = quantize_root(g, node->inputs[k]);
+            const bool before = is_before(g, a, b);
+            if (a != b)
+                g->values[before ? b : a].joined = before ? a : b;
+        }
+    }
+}
+
+/* Whether planes share their format with what is computed, by a concat of both: no steps of planes
+ * suit it. */
+static bool is_mixed(const graph *g, uint32_t root)
+{
+    for (uint32_t i = 0; i < g->node_count; i++) {
+        const uint32_t made = g->nodes[i].output;
+        if (g->nodes[i].kind != GRAPH_CONCAT && source_of(g, made) == made && !is_loaded(g, made) &&
+            quantize_root(g, made) == root)
+            return true;
+    }
+    return false;
 }
 
 /* Lowest and highest number; low > high: none seen. */
@@ -141,12 +188,16 @@ static uint32_t output_of(const graph *g, uint32_t root)
     return UINT32_MAX;
 }
 
-/* Whether an array is made of a value: that takes FP16. */
-static bool becomes_array(const graph *g, uint32_t root)
+/* Whether an array is made of a value, or a value of an array: that takes FP16. */
+static bool meets_array(const graph *g, uint32_t root)
 {
-    for (uint32_t i = 0; i < g->node_count; i++)
-        if (g->nodes[i].kind == GRAPH_TO_ARRAY && quantize_root(g, g->nodes[i].inputs[0]) == root)
+    for (uint32_t i = 0; i < g->node_count; i++) {
+        const graph_node *node = &g->nodes[i];
+        const uint32_t map = node->kind == GRAPH_TO_ARRAY ? node->inputs[0] : node->output;
+        if ((node->kind == GRAPH_TO_ARRAY || node->kind == GRAPH_TO_MAP) &&
+            quantize_root(g, map) == root)
             return true;
+    }
     return false;
 }
 
@@ -155,7 +206,9 @@ static value_format loaded_format(const graph *g, const compiler_options *o, uin
 {
     const value_format planes = quantize_input(o);
     const bool direct = planes.type == MONA_U8 || planes.type == MONA_S8;
-    return o->int8 && direct && !g->values[value].half && !becomes_array(g, value)
+    const uint32_t root = quantize_root(g, value);
+    return o->int8 && direct && !g->values[root].half && !meets_array(g, root) &&
+                   !(is_loaded(g, root) && is_mixed(g, root))
                ? planes
                : (value_format){MONA_F16, 1};
 }
@@ -238,7 +291,7 @@ static bool computed_format(const graph *g, const compiler_options *o, const gra
     const uint32_t output = output_of(g, node->output);
     const bool wants_half = output != UINT32_MAX && o->has_output_type &&
                             (o->output_type == MONA_F16 || o->output_type == MONA_U16);
-    if (!o->int8 || wants_half || g->values[node->output].half || becomes_array(g, node->output))
+    if (!o->int8 || wants_half || g->values[node->output].half || meets_array(g, node->output))
         return true;
     if (quantize_is_planes(g, o, node->output)) {
         *format = plane_format(o, MONA_U8);
@@ -305,7 +358,7 @@ double quantize_unit(const graph *g, const graph_node *node, const value_format 
         return 1;
     if (!format_is_half(out))
         return (double)out.scale;
-    const range r = seen_range(g, node->output);
+    const range r = seen_range(g, quantize_root(g, node->output));
     double most = fmax(fabs((double)r.low), fabs((double)r.high));
     if (node->input_count == 2) /* whose step is a number of fp16 too, in these units */
         most = fmax(most, (double)formats[node->inputs[1]].scale);

@@ -38,5 +38,7 @@ bool quantize_output(const graph *g, const compiler_options *options, const valu
 
 /* A value through the nodes that only rearrange or resample, to what computes or loads it. */
 uint32_t quantize_root(const graph *g, uint32_t value);
+/* What a CONCAT of computed values puts together has one format from now on. */
+void quantize_join(graph *g);
 
 #endif

@@ -1,4 +1,4 @@
-/* Concatenation, slices and rearrangement between computed maps, which no operator on maps does. */
+/* Rearrangement of pixels between computed maps that no operator on maps does. */
 #include "passes.h"
 
 #include <stdlib.h>
@@ -6,34 +6,15 @@
 #include "array.h"
 #include "lower.h"
 
-enum { MAX_BLOCK = 4 }; /* of what LOAD, STORE and DEPTH_TO_SPACE rearrange */
-
-/* Planes that a LOAD takes as they are, or rearranges. */
-static bool is_loaded(const graph *g, uint32_t value)
-{
-    const uint32_t p = graph_producer(g, value);
-    const graph_node *node = p == UINT32_MAX ? NULL : &g->nodes[p];
-    if (!node || node->kind != GRAPH_SPACE_TO_DEPTH)
-        return graph_is_input(g, value);
-    return graph_is_input(g, node->inputs[0]) && !node->depth.depth_first &&
-           node->depth.block <= MAX_BLOCK;
-}
-
 /* A node that makes a tensor, and that the engine has no operator on maps for. */
 static bool lacks_operator(const graph *g, const graph_node *node)
 {
-    bool loaded = true;
-    for (uint32_t i = 0; i < node->input_count; i++)
-        loaded = loaded && is_loaded(g, node->inputs[i]);
     switch (node->kind) {
-    case GRAPH_CONCAT:
-        return !loaded;
     case GRAPH_SPACE_TO_DEPTH:
-        return !is_loaded(g, node->output);
+        return !graph_is_loaded(g, node->output);
     case GRAPH_DEPTH_TO_SPACE:
-        return node->depth.depth_first || node->depth.block < 2 || node->depth.block > MAX_BLOCK;
-    case GRAPH_SLICE:
-        return true;
+        return node->depth.depth_first || node->depth.block < 2 ||
+               node->depth.block > GRAPH_MAX_BLOCK;
     default:
         return false;
     }
@@ -47,8 +28,6 @@ static size_t rearranged(const graph_node *node, const graph_value *from, const 
                          size_t c, size_t y, size_t x)
 {
     const size_t b = node->depth.block, area = b * b;
-    if (node->kind == GRAPH_SLICE)
-        return ((c + node->slice.first) * from->height + y) * from->width + x;
     if (node->kind == GRAPH_DEPTH_TO_SPACE) {
         const size_t place = y % b * b + x % b;
         const size_t channel =
@@ -79,22 +58,13 @@ static array pick(const array_maker *m, const graph_node *node)
     return array_ok(out) && out.value == source.value ? array_copy(m, MONA_F16, out.value) : out;
 }
 
-static array concat(const array_maker *m, const graph_node *node)
-{
-    array parts[GRAPH_MAX_INPUTS];
-    for (uint32_t i = 0; i < node->input_count; i++)
-        parts[i] = array_of_map(m, node->inputs[i]);
-    return array_concat(m, 0, node->input_count, parts);
-}
-
 /* Adds what takes the node's place. */
 static bool add_arrays(graph *g, const graph_node *node, format_error *error)
 {
     importer im = {.g = g, .error = error};
     const onnx_node named = {.name = node->name, .op_type = node->op_type};
     const array_maker m = {&im, &named};
-    return array_become_map(&m, node->kind == GRAPH_CONCAT ? concat(&m, node) : pick(&m, node),
-                            node->output);
+    return array_become_map(&m, pick(&m, node), node->output);
 }
 
 bool pass_use_arrays(graph *g, format_error *error)
