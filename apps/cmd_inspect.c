@@ -10,13 +10,15 @@
 #include "describe.h"
 #include "formats/file.h"
 #include "formats/onnx_reader.h"
+#include "inspect_graph.h"
+#include "inspect_om.h"
 #include "json_output.h"
 #include "model_source.h"
 #include "models/embedded.h"
 #include "table.h"
 
 typedef struct inspect_job {
-    const char *model, *size, *device, *cpu;
+    const char *model, *size, *device, *cpu, *svg;
     long threads, strip_rows, tile_columns;
     bool json;
     mona_config config;
@@ -113,6 +115,23 @@ static void print_model(const cJSON *document)
     print_plan(document);
 }
 
+/* True: there is nothing to draw, or it was drawn. */
+static bool save_drawing(const inspect_job *job, drawing *d)
+{
+    const bool ok = drawing_save(d, job->svg);
+    drawing_free(d);
+    return ok;
+}
+
+static bool draw_mona(const inspect_job *job, const mona_model *model)
+{
+    drawing d;
+    if (!job->svg)
+        return true;
+    inspect_graph_mona(&d, model);
+    return save_drawing(job, &d);
+}
+
 static cJSON *inspect_mona(const inspect_job *job)
 {
     model_source source;
@@ -120,7 +139,8 @@ static cJSON *inspect_mona(const inspect_job *job)
     cJSON *document = NULL;
     if (model_source_open(&source, embedded ? NULL : job->model, embedded ? job->model : NULL)) {
         document = describe_model(job->model, &source.model.model);
-        if (job->size && !add_plan(job, &source.model.model, document)) {
+        if ((job->size && !add_plan(job, &source.model.model, document)) ||
+            !draw_mona(job, &source.model.model)) {
             cJSON_Delete(document);
             document = NULL;
         }
@@ -173,7 +193,13 @@ static cJSON *inspect_onnx(const inspect_job *job)
     }
     Onnx__ModelProto *model = onnx_parse(bytes, size, &error);
     free(bytes);
-    cJSON *document = model ? describe_onnx(job->model, model) : NULL;
+    drawing d;
+    bool drawn = true;
+    if (model && job->svg) {
+        inspect_graph_onnx(&d, model->graph);
+        drawn = save_drawing(job, &d);
+    }
+    cJSON *document = model && drawn ? describe_onnx(job->model, model) : NULL;
     if (!model)
         cli_fail(EXIT_FAILED, "%s: %s", job->model, error.text);
     onnx_release(model);
@@ -193,24 +219,31 @@ static void print_onnx(const cJSON *document)
 
 /* ------------------------------------------------------------------------------------------- */
 
+static bool ends_in(const char *name, const char *end)
+{
+    const size_t length = strlen(name), wanted = strlen(end);
+    return length >= wanted && !strcmp(name + length - wanted, end);
+}
+
 static int run(int argc, char **argv)
 {
     inspect_job job = {0};
     const options_result result = read_options(&job, argc, argv);
     if (result != OPTIONS_RUN)
         return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
-    const size_t length = strlen(job.model);
-    const bool onnx = length >= 5 && !strcmp(job.model + length - 5, ".onnx");
-    if (onnx && job.size)
+    const bool onnx = ends_in(job.model, ".onnx"), om = ends_in(job.model, ".om");
+    if ((onnx || om) && job.size)
         return cli_fail(EXIT_USAGE, "--size is for .mona models; found %s", job.model);
-    cJSON *document = onnx ? inspect_onnx(&job) : inspect_mona(&job);
+    if (om && job.svg)
+        return cli_fail(EXIT_USAGE, "--svg is for .mona and .onnx models; found %s", job.model);
+    cJSON *document = onnx ? inspect_onnx(&job) : om ? inspect_om(job.model) : inspect_mona(&job);
     if (!document)
         return EXIT_FAILED;
     int status = EXIT_SUCCESS;
     if (job.json)
         status = json_print(document);
     else
-        (onnx ? print_onnx : print_model)(document);
+        (onnx ? print_onnx : om ? inspect_om_print : print_model)(document);
     cJSON_Delete(document);
     return status;
 }
@@ -231,6 +264,8 @@ static const option options[] = {
     {"--tile-columns", NULL, OPTION_WHOLE, offsetof(inspect_job, tile_columns), "N", planning,
      .help = "output columns of a tile (default the planner's choice)", .minimum = 1,
      .maximum = MONA_MAX_SIDE},
+    {"--svg", NULL, OPTION_FILE, offsetof(inspect_job, svg), "FILE", "Other",
+     .help = "draw the graph"},
     {"--json", NULL, OPTION_FLAG, offsetof(inspect_job, json), NULL, "Other", .help = "print JSON"},
 };
 
@@ -240,9 +275,11 @@ const command command_inspect = {
     .run = run,
     .usage = "MODEL [OPTION]...",
     .description =
-        "Shows a .mona model (a file, or one inside this binary) or the nodes of an .onnx model.",
+        "Shows a .mona model (a file, or one inside this binary), the nodes of an .onnx model, or "
+        "what an .om model of the vendor's compiler holds.",
     .examples = "mona inspect sr_x2_fast --size 1920x1080  # every byte it will need\n"
-                "mona inspect net.onnx\n",
+                "mona inspect net.onnx --svg net.svg  # the graph as a picture\n"
+                "mona inspect net.om  # partitions, kernels, and what it tells of its author\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .operands_min = 1,

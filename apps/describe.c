@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "formats/half.h"
-#include "model_format.h"
 #include "table.h"
 
 static cJSON *tensor_rows(const mona_tensor_info *tensors, unsigned count)
@@ -149,9 +148,15 @@ static void describe_op(const mona_file_op *op, char *text, size_t size)
 }
 
 static const char *const op_names[MONA_OP_COUNT] = {
-    "load",           "store",        "conv",           "add",         "mul",        "resize",
-    "depth_to_space", "max_pool",     "average_pool",   "array_map",   "array_pick", "array_reduce",
-    "array_matmul",   "array_window", "array_resample", "array_gather", "concat",   "slice"};
+    "load",         "store",          "conv",         "add",          "mul",
+    "resize",       "depth_to_space", "max_pool",     "average_pool", "array_map",
+    "array_pick",   "array_reduce",   "array_matmul", "array_window", "array_resample",
+    "array_gather", "concat",         "slice"};
+
+const char *describe_op_name(const mona_file_op *op)
+{
+    return op_names[op->kind];
+}
 
 static cJSON *op_row(const mona_model *m, const mona_file_op *op)
 {

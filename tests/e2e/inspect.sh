@@ -1,0 +1,77 @@
+#!/bin/sh
+# mona inspect: the vendor's .om models, by files written after the documented layout; graphs as SVG.
+. tests/tap.inc
+
+mkdir "$tmp/om"
+python3 tests/make_om.py "$tmp/om"
+om=$tmp/om
+succeeds "an .om model" "$mona" inspect "$om/plain.om"
+same "says what it is" "$(head -n 1 "$tmp/log")" "$om/plain.om: .om model classifier, version 0x20000000, for Ascend310, 3842 bytes"
+same "its partitions" "$(sed -n '/^partitions/,/^$/p' "$tmp/log" | awk 'NR > 2 && NF { print $1, $3, $4 }')" "MODEL_DEF 308 137
+WEIGHTS_DATA 445 96
+TBE_KERNELS 541 3299
+TASK_INFO 3840 2"
+same "its kernels" "$(sed -n '/^kernels/,$p' "$tmp/log" | awk 'NR > 2 { print $1, $2, $3 }')" "te_conv2d_0__kernel0 1234 0x1029
+te_pooling_1__kernel0 2000 0x1029"
+same "no warning where nothing leaks" "$(grep -c warning "$tmp/log")" 0
+for file in leak wide; do
+    succeeds "an .om model with its author's command line, $file" "$mona" inspect "$om/$file.om"
+    same "is warned of, $file" "$(grep -c '^warning: .*command line' "$tmp/log") $(grep -c '/home/someone/secret/net.onnx' "$tmp/log")" "1 1"
+done
+same "as JSON" "$("$mona" inspect "$om/leak.om" --json | python3 -c 'import json, sys
+d = json.load(sys.stdin)
+print(d["soc_version"], len(d["partitions"]), len(d["kernels"]), d["command_line"].split()[0],
+      {a["attribute"]: a["value"] for a in d["attributes"]}["memory_size"])')" "Ascend310 4 2 atc 4194304"
+succeeds "an encrypted one" "$mona" inspect "$om/encrypted.om"
+same "tells no more than its partitions" "$(grep -c 'encrypted\|^partitions' "$tmp/log") $(grep -c '^kernels\|^attributes' "$tmp/log")" "2 0"
+succeeds "an empty one" "$mona" inspect "$om/empty.om"
+
+size=$(wc -c < "$om/leak.om")
+bad=0
+for part in $(seq 0 63); do
+    head -c $((size * part / 64)) "$om/leak.om" > "$tmp/cut.om"
+    "$mona" inspect "$tmp/cut.om" > /dev/null 2> "$tmp/err"
+    [ $? -eq 1 ] && [ "$(wc -l < "$tmp/err")" -eq 1 ] || bad=$((bad + 1))
+done
+same "cut anywhere it is refused in one line" $bad 0
+cp Makefile "$tmp/text.om"
+"$mona" inspect "$tmp/text.om" > /dev/null 2> "$tmp/err"
+same "and so is what is none" "$? $(grep -c 'not an .om model' "$tmp/err")" "1 1"
+"$mona" inspect "$om/plain.om" --svg "$tmp/x.svg" > /dev/null 2> "$tmp/err"
+same "it has no graph to draw" "$? $(wc -l < "$tmp/err")" "2 1"
+
+# ---- pictures
+"$BUILD/classifiers" resnet50 32 "$tmp/resnet50.onnx"
+"$mona" compile "$tmp/resnet50.onnx" -o "$tmp/resnet50.mona" > /dev/null
+cat > "$tmp/look.py" << 'END'
+import sys
+import xml.etree.ElementTree as tree
+svg = '{http://www.w3.org/2000/svg}'
+root = tree.parse(sys.argv[1]).getroot()
+boxes = []
+for group in root.iter(svg + 'g'):
+    r = group.find(svg + 'rect')
+    boxes.append([float(r.get(k)) for k in ('x', 'y', 'width', 'height')])
+left, top, width, height = (float(v) for v in root.get('viewBox').split())
+apart = all(a[0] + a[2] <= b[0] or b[0] + b[2] <= a[0] or a[1] + a[3] <= b[1] or b[1] + b[3] <= a[1]
+            for i, a in enumerate(boxes) for b in boxes[:i])
+inside = all(left <= x and x + w <= left + width and top <= y and y + h <= top + height for x, y, w, h in boxes)
+paths = [p for p in root.iter(svg + 'path') if p.get('class') == 'edge']
+ends = sum('marker-end' in p.attrib for p in paths)
+down = all(float(p.get('d').split('C')[0].split()[-1]) < float(p.get('d').split()[-1]) for p in paths)
+print(len(boxes), ends, 'apart' if apart else 'overlapping', 'inside' if inside else 'outside', 'down' if down else 'up')
+END
+# $1: model, $2: boxes and arrows
+picture() {
+    succeeds "draw $(basename "$1")" "$mona" inspect "$1" --svg "$tmp/net.svg"
+    same "its boxes and arrows, apart, inside and downwards" "$(python3 "$tmp/look.py" "$tmp/net.svg" 2>&1 | tail -n 1)" "$2 apart inside down"
+}
+picture sr_x2_fast "$("$mona" inspect sr_x2_fast --json | python3 -c 'import json, sys
+d = json.load(sys.stdin)
+print(len(d["operators"]) + 2, sum(len(o["inputs"].split(", ")) for o in d["operators"]) + 1)')"
+picture models/denoise_fast.onnx "27 28"
+picture "$tmp/resnet50.onnx" "177 192"
+picture "$tmp/resnet50.mona" "60 75"
+"$mona" inspect sr_x2_fast --svg "$tmp/none/x.svg" > /dev/null 2> "$tmp/err"
+same "a picture that cannot be written" "$? $(grep -c 'No such file' "$tmp/err")" "1 1"
+echo "1..$tests"
