@@ -401,7 +401,7 @@ static const option options[] = {
     {"--calibrate", NULL, OPTION_FILES, offsetof(compile_job, calibrate), "PATH", calibrating,
      .help = "image, folder of images or clip that shows the range of every value; repeatable"},
     {"--images", NULL, OPTION_WHOLE, offsetof(compile_job, images), "N", calibrating,
-     .help = "use N of the calibration images", .initial = "32", .minimum = 1, .maximum = 10000},
+     .help = "use at most N of the calibration images", .initial = "32", .minimum = 1, .maximum = 10000},
     {"--calibration", NULL, OPTION_CHOICE, offsetof(compile_job, ranges),
      "min-max|percentile|kl|mse", calibrating,
      .help = "how far 8 bits reach: all that was seen, all but 1 in 10,000, least divergence, "
@@ -437,6 +437,7 @@ const command command_compile = {
     .examples =
         "mona compile net.onnx -o net.mona  # FP16\n"
         "mona compile net.onnx -o net.mona --calibrate photos/  # INT8\n"
+        "mona compile net.onnx -o net.mona --calibrate film.mp4 --precision auto --max-drop 0.1dB\n"
         "mona compile net.onnx -o net.mona --size 640x480 --size 320x240\n"
         "echo all:off > rules.cfg; mona compile net.onnx -o plain.mona --fusion rules.cfg\n",
     .options = options,
