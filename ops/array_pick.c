@@ -42,6 +42,8 @@ static mona_span positions_of(const mona_array_pick *p, const uint8_t *data, uin
     const uint32_t *table = table_of(p, data, axis);
     const uint8_t *source = axis == p->source_axis ? sources_of(p, data) : NULL;
     mona_span span = {INT64_MAX, INT64_MIN};
+    if (!table && !source) /* which no table in the file bounds: it may be long */
+        return (mona_span){0, p->extent[axis]};
     for (uint32_t i = 0; i < p->extent[axis]; i++) {
         const uint32_t at = table ? table[i] : i;
         if (at == MONA_NONE || (source && source[i] != s))
