@@ -11,6 +11,8 @@ import os
 import numpy as np
 from skimage import io
 
+import compressed
+
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 DEFAULT_DATA = os.path.join(ROOT, "..", "shared", "data")
 
@@ -151,15 +153,24 @@ def clean_planes(rgb):
     return planes, planes
 
 
+def pairs(spec, images):
+    """Yields (set index, image index, input, target) of the images."""
+    if spec.video:
+        yield from compressed.pairs(spec, images)
+        return
+    for s, i, rgb in images:
+        yield s, i, *(sr_pair(rgb, spec.scale) if spec.task == "sr" else clean_planes(rgb))
+
+
 def load_training(spec, data, cache):
     """{"train": [[(input, target), ...] per set], "held_out": [...]}, cached as one file."""
     kind = f"sr_x{spec.scale}" if spec.task == "sr" else "denoise"
+    kind += "_video" if spec.video else ""
     path = os.path.join(cache, f"images-{kind}.npz")
     if not os.path.exists(path):
         arrays = {}
-        for n, (s, i, rgb) in enumerate(train_images(data, spec.task)):
+        for n, (s, i, low, high) in enumerate(pairs(spec, train_images(data, spec.task))):
             part = "held_out" if i < HELD_OUT else "train"
-            low, high = sr_pair(rgb, spec.scale) if spec.task == "sr" else clean_planes(rgb)
             arrays[f"{part}/{s}/{n}/in"] = low
             if high is not low:
                 arrays[f"{part}/{s}/{n}/out"] = high

@@ -19,6 +19,7 @@ class Spec(NamedTuple):
     scale: int  # of a super-resolution net; 1 for a denoiser
     channels: int
     body: int  # convolutions between head and tail
+    video: bool = False  # for compressed film rather than clean pictures
 
     @property
     def block(self):
@@ -44,7 +45,8 @@ class Spec(NamedTuple):
 # 8,000 (super-resolution) or 3,000 (denoising), balanced 30,000, best 120,000.
 NETS = {
     "sr_x2_fast": Spec("sr", 2, 16, 3),  # 7,632
-    "sr_x2_balanced": Spec("sr", 2, 32, 3),  # 29,088
+    "sr_x2_fast_video": Spec("sr", 2, 16, 3, True),
+    "sr_x2_balanced": Spec("sr", 2, 16, 11),  # 26,064
     "sr_x2_best": Spec("sr", 2, 32, 11),  # 102,816
     "sr_x3_fast": Spec("sr", 3, 16, 2),  # 6,048
     "sr_x3_balanced": Spec("sr", 3, 16, 11),  # 26,784
@@ -53,6 +55,7 @@ NETS = {
     "sr_x4_balanced": Spec("sr", 4, 16, 11),  # 27,792
     "sr_x4_best": Spec("sr", 4, 32, 11),  # 106,272
     "denoise_fast": Spec("denoise", 1, 16, 4),  # 2,772
+    "denoise_fast_video": Spec("denoise", 1, 16, 4, True),
     "denoise_balanced": Spec("denoise", 1, 32, 12),  # 28,584
 }
 

@@ -61,6 +61,9 @@ def sr_batch(spec, sets, count, size, rng):
 
 
 def denoise_batch(spec, sets, count, size, rng):
+    if spec.video:  # compressed beforehand, and with its level
+        low, high = data.patches(sets, spec, count, size, rng)
+        return low, high, expected_error(np.sqrt(((low[:, :4] - high[:, :4]) ** 2).mean((1, 2, 3))))
     _, clean = data.patches(sets, spec, count, size, rng)
     noisy, level, clean = data.add_noise(clean, rng)
     plane = np.broadcast_to(level[:, None, None, None], noisy[:, :1].shape)
@@ -86,8 +89,9 @@ def fixed_batches(spec, sets):
     return [batch(spec, sets, 16, 32, rng) for _ in range(16)]
 
 
-# What held-out patches have to be freed from: sigmas of noise, or none.
-STRENGTHS = {"sr": (0,), "denoise": (15, 25, 50)}
+def strengths(spec):
+    """Sigmas of the noise that held-out patches have to be freed from; 0: of none."""
+    return (15, 25, 50) if spec.task == "denoise" and not spec.video else (0,)
 
 
 def luma_psnr(spec, net, sets, quantised):
@@ -97,7 +101,7 @@ def luma_psnr(spec, net, sets, quantised):
     pairs = [data.crop(pair, 64, rng) for s in sets for pair in s if min(pair[0].shape[1:]) >= 64]
     low, high = (np.stack(planes).astype(np.float32) for planes in zip(*pairs))
     net.eval()
-    for sigma in STRENGTHS[spec.task]:
+    for sigma in strengths(spec):
         x = low
         if sigma:
             noisy = np.clip(np.rint(high[:, :4] + sigma * rng.standard_normal(
@@ -222,7 +226,7 @@ def main():
                   f"INT8 {figures[1]} ranges {ranges} minutes {run.seconds / 60:.1f}", file=log)
             write_weights(run.average, base + ".npz")
             run.save(base + ".pt")
-            plot(run.curve, STRENGTHS[spec.task], base + ".png")
+            plot(run.curve, strengths(spec), base + ".png")
             total, began = [], time.time()
 
 
