@@ -14,13 +14,12 @@
 #include "bench_layers.h"
 #include "bench_result.h"
 #include "layer_log.h"
-#include "model_source.h"
 #include "options.h"
 #include "pipeline_marks.h"
 #include "provenance.h"
 #include "sampling.h"
+#include "stage_models.h"
 
-enum { MODEL_SR, MODEL_DENOISE, MODEL_BICUBIC, MODEL_COUNT };
 /* Models of a stage at most; frames of warm-up; frames a second a run of given length may make;
  * frames of a clip that is played over and over. */
 enum { MODELS_A_STAGE = 3, WATCHED_MAX = CHAIN_MAX_STAGES * MODELS_A_STAGE };
@@ -41,7 +40,7 @@ typedef struct run {
     watched_model watched[WATCHED_MAX];
     unsigned watched_count;
     double ms_per_tick;
-    model_source models[MODEL_COUNT];
+    stage_models models;
     machine_moment before, after;
     telemetry_log sensors; /* the encoder's thread reads them */
 } run;
@@ -103,16 +102,6 @@ static void mark(void *context, uint64_t frame, unsigned step, bool end)
 /* ---- running ----------------------------------------------------------------------------------
  */
 
-static bool open_models(run *r, stage_settings *stage)
-{
-    stage->sr = &r->models[MODEL_SR].model;
-    stage->denoise = &r->models[MODEL_DENOISE].model;
-    stage->bicubic = &r->models[MODEL_BICUBIC].model;
-    return model_source_open(&r->models[MODEL_SR], NULL, "sr_x2_fast") &&
-           model_source_open(&r->models[MODEL_DENOISE], NULL, "denoise_fast") &&
-           model_source_open(&r->models[MODEL_BICUBIC], NULL, "bicubic_x2");
-}
-
 static void name_steps(run *r)
 {
     static const char *const kinds[] = {
@@ -142,7 +131,7 @@ static bool play(run *r, enhance_report *report)
     settings.stage.delay = job->stages.delay;
     settings.stage.strength = -1;
     av_log_set_level(AV_LOG_QUIET);
-    if (!open_models(r, &settings.stage))
+    if (!stage_models_open(&r->models, &(model_choice){0}, &settings.stage))
         return false;
     const uint64_t ticks = machine_ticks(), start = clock_ns();
     r->before = machine_now();
@@ -276,8 +265,7 @@ cJSON *bench_pipeline(const bench_pipeline_job *job)
     bench_clip_close(&r.clip);
     for (unsigned i = 0; i < r.watched_count; i++)
         layer_log_close(&r.watched[i].log);
-    for (int i = 0; i < MODEL_COUNT; i++)
-        model_source_close(&r.models[i]);
+    stage_models_close(&r.models);
     pipeline_marks_close(&r.marks);
     return result;
 }

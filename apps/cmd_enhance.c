@@ -11,13 +11,13 @@
 #include "batch.h"
 #include "commands.h"
 #include "dry_run.h"
-#include "model_source.h"
 #include "pipeline/enhance.h"
 #include "pipeline/picture_list.h"
 #include "pipeline/stills.h"
 #include "preview.h"
 #include "progress.h"
 #include "stage_list.h"
+#include "stage_models.h"
 
 enum { MOST_INPUTS = 1024 };
 
@@ -25,7 +25,7 @@ typedef struct arguments {
     const char *input, *output, *out_dir;
     const char *operands[MOST_INPUTS + 1];
     const char *stages, *sr, *denoise, *strength, *device, *cpu, *preset, *codec, *format, *raw;
-    const char *progress, *html, *scale, *rate;
+    const char *progress, *html, *scale, *rate, *tier, *content;
     const char *deinterlace, *on_error;
     double preview;
     bool dry_run, json, verbose;
@@ -37,8 +37,6 @@ typedef struct arguments {
     long segment_frames;
     bool match_bitrate, drop_unsupported, quiet, stats;
 } arguments;
-
-enum { MODEL_SR, MODEL_DENOISE, MODEL_BICUBIC, MODEL_COUNT };
 
 static volatile sig_atomic_t interrupted;
 
@@ -160,14 +158,13 @@ static bool is_motion_jpeg(const char *path)
     return suffix && (!strcasecmp(suffix, ".mjpeg") || !strcasecmp(suffix, ".mjpg"));
 }
 
-static bool open_models(stage_settings *stage, model_source models[MODEL_COUNT], const arguments *a)
+/* film: not pictures, of which each was stored on its own. */
+static model_choice choose_models(const arguments *a, bool film)
 {
-    stage->sr = &models[MODEL_SR].model;
-    stage->denoise = &models[MODEL_DENOISE].model;
-    stage->bicubic = &models[MODEL_BICUBIC].model;
-    return model_source_open(&models[MODEL_SR], a->sr, "sr_x2_fast") &&
-           model_source_open(&models[MODEL_DENOISE], a->denoise, "denoise_fast") &&
-           model_source_open(&models[MODEL_BICUBIC], NULL, "bicubic_x2");
+    return (model_choice){.sr = a->sr,
+                          .denoise = a->denoise,
+                          .balanced = !strcmp(a->tier, "balanced"),
+                          .video = a->content ? !strcmp(a->content, "video") : film};
 }
 
 /* A file that cannot be read is told apart from one that is no image. */
@@ -212,7 +209,7 @@ static int run(const arguments *a, enhance_settings *settings, progress *shown, 
 static int enhance(int argc, char **argv)
 {
     arguments a = {.crf = -1, .preview = -1};
-    model_source models[MODEL_COUNT] = {0};
+    stage_models models = {0};
     options_result result = parse(&a, argc, argv);
     if (result != OPTIONS_RUN)
         return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
@@ -267,10 +264,10 @@ static int enhance(int argc, char **argv)
         parse_scale(&settings, a.scale ? a.scale : "2", image);
 
     int status = EXIT_FAILED;
-    if (open_models(&settings.stage, models, &a))
+    const model_choice choice = choose_models(&a, !image && !numbered);
+    if (stage_models_open(&models, &choice, &settings.stage))
         status = run(&a, &settings, &shown, image);
-    for (int i = 0; i < MODEL_COUNT; i++)
-        model_source_close(&models[i]);
+    stage_models_close(&models);
     progress_close(&shown);
     return status;
 }
@@ -314,6 +311,12 @@ static const option options[] = {
     {"--scale", "-s", OPTION_CHOICE, offsetof(arguments, scale), "1|2|4|8", work,
      .help = "how many times larger, in place of --stages (default 2): doubled that often, then "
              "denoised; images are denoised at 1 alone"},
+    {"--tier", NULL, OPTION_CHOICE, offsetof(arguments, tier), "fast|balanced", work,
+     .help = "networks inside mona: balanced enlarges better with 3.4 times the arithmetic",
+     .initial = "fast"},
+    {"--content", NULL, OPTION_CHOICE, offsetof(arguments, content), "clean|video", work,
+     .help = "clean, or compressed as video is, whose damage tier fast then does not sharpen "
+             "(default video for videos, clean for images)"},
     {"--sr", NULL, OPTION_FILE, offsetof(arguments, sr), "MODEL", work,
      .help = "another super-resolution .mona"},
     {"--denoise", NULL, OPTION_FILE, offsetof(arguments, denoise), "MODEL", work,

@@ -10,7 +10,7 @@ set -eu
 mona=$1
 images=$2
 
-for net in sr_x2_fast denoise_fast; do
+for net in sr_x2_fast sr_x2_fast_video sr_x2_balanced denoise_fast; do
     "$mona" compile models/$net.onnx -o models/$net.mona --precision int8 --calibrate "$images" \
         --images 24 --tolerance 0 --calibration mse
 done

@@ -9,12 +9,18 @@
     extern const uint8_t embedded_##name[], embedded_##name##_end[]
 
 EMBED(sr_x2_fast);
+EMBED(sr_x2_fast_video);
+EMBED(sr_x2_balanced);
 EMBED(denoise_fast);
 EMBED(bicubic_x2);
 
-#define ENTRY(name) {#name, embedded_##name, embedded_##name##_end}
+#define ENTRY(name)                                                                                \
+    {                                                                                              \
+#name, embedded_##name, embedded_##name##_end                                              \
+    }
 
-const embedded_model embedded_models[] = {ENTRY(sr_x2_fast), ENTRY(denoise_fast),
+const embedded_model embedded_models[] = {ENTRY(sr_x2_fast), ENTRY(sr_x2_fast_video),
+                                          ENTRY(sr_x2_balanced), ENTRY(denoise_fast),
                                           ENTRY(bicubic_x2)};
 const size_t embedded_model_count = sizeof embedded_models / sizeof *embedded_models;
 

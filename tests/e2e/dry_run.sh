@@ -31,7 +31,7 @@ PYTHON
 same "the output is not there" "$(ls "$tmp/out.mkv" 2> /dev/null)" ""
 same "no temporary folder is left" "$(ls "$tmp/scratch")" ""
 "$mona" enhance "$tmp/clip.mp4" -o "$tmp/out.mp4" --stages sr,sr --dry-run > "$tmp/text"
-same "it is readable" "$(grep -cE '^  sr +sr_x2_fast +320x180 +640x360|measured on this machine|^  20 frames would take about|copied' "$tmp/text")" 4
+same "it is readable" "$(grep -cE '^  sr +sr_x2_fast_video +320x180 +640x360|measured on this machine|^  20 frames would take about|copied' "$tmp/text")" 4
 printf '1\n00:00:00,000 --> 00:00:01,000\nhello\n' > "$tmp/a.srt"
 ffmpeg -v error -i "$tmp/clip.mp4" -i "$tmp/a.srt" -map 0 -map 1 -c copy -c:s srt "$tmp/subs.mkv"
 "$mona" enhance "$tmp/subs.mkv" -o "$tmp/out.mp4" --dry-run > /dev/null 2> "$tmp/log"

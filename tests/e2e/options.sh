@@ -63,7 +63,7 @@ same "options are completed" "$(complete_bash "mona enhance --str" | sort | tr '
 same "values are completed" "$(complete_bash "mona enhance --preset ultra")" ultrafast
 same "values after = too" "$(complete_bash "mona enhance --preset=ultra")" ultrafast
 same "choices are completed" "$(complete_bash "mona help --completion " | tr '\n' ' ')" "bash zsh "
-same "models inside mona are completed" "$(complete_bash "mona bench sr_")" sr_x2_fast
+same "models inside mona are completed" "$(complete_bash "mona bench bicu")" bicubic_x2
 touch "$tmp/a video.mp4"
 same "files are completed, spaces and all" "$(cd "$tmp" && complete_bash "mona enhance -o a")" "a video.mp4"
 
@@ -87,7 +87,7 @@ if command -v zsh > /dev/null; then
     }
     same "zsh completes an option" "$(complete_zsh "mona enhance --pres")" "mona enhance --preset "
     same "zsh completes a value" "$(complete_zsh "mona enhance --preset ultra")" "mona enhance --preset ultrafast "
-    same "zsh completes a model" "$(complete_zsh "mona bench sr_")" "mona bench sr_x2_fast "
+    same "zsh completes a model" "$(complete_zsh "mona bench bicu")" "mona bench bicubic_x2 "
 else
     skip "no zsh here"
 fi
@@ -105,7 +105,7 @@ same "make uninstall removes everything" "$(find "$tmp/root" -type f)" ""
 "$scene" 2 "$tmp/scene.y4m"
 succeeds "-i names the input" "$mona" enhance -i "$tmp/scene.y4m" -o "$tmp/out.mkv" --preset=ultrafast
 for line in "enhance a.mp4 -i b.mp4 -o c.mp4:expected one input" "help --completion fish:expected bash|zsh, found 'fish'" \
-    "help nothing:unknown command" "compile a.onnx -o b --precision int4:expected int8|fp16, found 'int4'"; do
+    "help nothing:unknown command" "compile a.onnx -o b --precision int4:expected int8|fp16|auto, found 'int4'"; do
     "$mona" ${line%%:*} > "$tmp/log" 2>&1
     same "mona ${line%%:*}: refused" "$? $(grep -c -- "${line#*:}" "$tmp/log") $(wc -l < "$tmp/log")" "2 1 1"
 done

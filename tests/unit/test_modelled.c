@@ -105,7 +105,8 @@ static mona_model shipped(const char *name)
 /* bits: of the planes, 8 or 10. */
 static void check_shipped(unsigned bits)
 {
-    static const char *const names[] = {"sr_x2_fast", "denoise_fast", "bicubic_x2"};
+    static const char *const names[] = {"sr_x2_fast", "sr_x2_balanced", "denoise_fast",
+                                        "bicubic_x2"};
     static const struct {
         uint32_t width, height;
     } sizes[] = {{64, 36}, {230, 14}, {18, 50}, {2, 2}};
