@@ -5,6 +5,15 @@
 #include "pixels.h"
 #include "snapshot.h"
 
+picture_chroma picture_chroma_for(enum AVCodecID codec)
+{
+    if (codec == AV_CODEC_ID_PRORES)
+        return PICTURE_422_10;
+    return codec == AV_CODEC_ID_FFV1 || codec == AV_CODEC_ID_RAWVIDEO || codec == AV_CODEC_ID_PNG
+               ? PICTURE_444
+               : PICTURE_420;
+}
+
 enum AVPixelFormat picture_planes_format(int found, picture_chroma chroma)
 {
     const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(found);

@@ -11,6 +11,9 @@
 /* What a codec takes best of pictures in RGB. */
 typedef enum picture_chroma { PICTURE_444, PICTURE_420, PICTURE_422_10 } picture_chroma;
 
+/* Lossless codecs and pictures keep all the chroma there is, others get what players take. */
+picture_chroma picture_chroma_for(enum AVCodecID codec);
+
 /* The format of planes for pictures of a pixel format: its own if it has planes, else grey or YUV,
  * with alpha if it has alpha. AV_PIX_FMT_NONE: it has more than 8 bits. */
 enum AVPixelFormat picture_planes_format(int found, picture_chroma chroma);

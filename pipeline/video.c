@@ -319,16 +319,6 @@ static void begin_report(video *v)
                                   .noise = -1};
 }
 
-/* Lossless codecs and pictures keep all the chroma there is, others get what players take. */
-static picture_chroma chroma_for(const codec *c)
-{
-    if (c->id == AV_CODEC_ID_PRORES)
-        return PICTURE_422_10;
-    return c->id == AV_CODEC_ID_FFV1 || c->id == AV_CODEC_ID_RAWVIDEO || c->id == AV_CODEC_ID_PNG
-               ? PICTURE_444
-               : PICTURE_420;
-}
-
 static bool open_all(video *v, pipeline_error *error)
 {
     const enhance_settings *s = v->settings;
@@ -344,8 +334,8 @@ static bool open_all(video *v, pipeline_error *error)
                             .stop_on_error = s->stop_on_error,
                             .notes = &s->notes};
     if (format)
-        input.chroma =
-            chroma_for(s->encoder.codec ? s->encoder.codec : codec_for(format, AV_PIX_FMT_NONE));
+        input.chroma = picture_chroma_for(
+            (s->encoder.codec ? s->encoder.codec : codec_for(format, AV_PIX_FMT_NONE))->id);
     if (!format || !input_open(&v->in, &input, error))
         return false;
     stage.siting = pixels_siting(v->in.video->codecpar->chroma_location);
