@@ -127,7 +127,7 @@ static void print_findings(const sample *s)
 /* No AI Core program: the chip's AI CPUs do it, and what that takes is an estimate. */
 static bool is_estimate(const mona_file_op *op)
 {
-    return op->kind >= MONA_OP_ARRAY_MAP;
+    return op->kind >= MONA_OP_ARRAY_MAP && op->kind <= MONA_OP_ARRAY_GATHER;
 }
 
 static void print_text(const char *name, const mona_model *model, const sample *s, bool sampled)

@@ -186,6 +186,50 @@ static mona_status plan_with(mona_plan *plan, const mona_config *config, plan_pr
     return status ? status : mona_plan_rings(plan, config, progress);
 }
 
+static bool has_placed(const mona_plan *plan)
+{
+    for (uint32_t o = 0; o < plan->model.header->op_count; o++)
+        if (plan->ops[o].bound.placed)
+            return true;
+    return false;
+}
+
+/* Tiles of all groups; of rings that fit with no number of them, more than of any that do. */
+static uint64_t tiles_of(const mona_plan *plan)
+{
+    uint64_t tiles = plan->rings_bytes > plan->cache_bytes ? UINT32_MAX : 0;
+    for (const plan_group *g = mona_plan_first_group(plan); g; g = mona_plan_next_group(plan, g))
+        tiles += g->tiles;
+    return tiles;
+}
+
+/* Whether bands of any group are cut into tiles, or would have to be. */
+static bool is_cut(const mona_plan *plan)
+{
+    bool cut = plan->rings_bytes > plan->cache_bytes;
+    for (const plan_group *g = mona_plan_first_group(plan); g; g = mona_plan_next_group(plan, g))
+        cut |= g->tiles > 1;
+    return cut;
+}
+
+/* Tensors that share a ring are all as deep as the one that is needed longest. Where that takes
+ * more tiles, whose margins are made twice, copies are the lesser evil. */
+static mona_status plan_channels(mona_plan *plan, const mona_config *config,
+                                 plan_progress *progress, uint32_t cores, uint32_t heavy_rows)
+{
+    plan->copies = false;
+    const mona_status placed = plan_with(plan, config, progress, cores, heavy_rows);
+    const uint64_t tiles = tiles_of(plan);
+    if (!has_placed(plan) || (!placed && !is_cut(plan)))
+        return placed;
+    plan->copies = true;
+    const mona_status copied = plan_with(plan, config, progress, cores, heavy_rows);
+    if (!copied && (placed || tiles_of(plan) < tiles))
+        return copied;
+    plan->copies = false;
+    return plan_with(plan, config, progress, cores, heavy_rows);
+}
+
 static uint64_t planned_bytes(const mona_plan *plan)
 {
     return plan->maps_bytes + (uint64_t)plan->cores * plan->rings_bytes;
@@ -195,11 +239,11 @@ mona_status mona_plan_groups(mona_plan *plan, const mona_config *config, plan_pr
 {
     const uint32_t cores = plan->cores;
     if (weights_stay_in_cache(plan))
-        return plan_with(plan, config, progress, cores, NEVER);
-    const mona_status many = plan_with(plan, config, progress, cores, MANY_ROWS);
+        return plan_channels(plan, config, progress, cores, NEVER);
+    const mona_status many = plan_channels(plan, config, progress, cores, MANY_ROWS);
     const uint64_t bytes = planned_bytes(plan);
-    const mona_status few = plan_with(plan, config, progress, cores, FEW_ROWS);
+    const mona_status few = plan_channels(plan, config, progress, cores, FEW_ROWS);
     return many || (!few && planned_bytes(plan) <= bytes)
                ? few
-               : plan_with(plan, config, progress, cores, MANY_ROWS);
+               : plan_channels(plan, config, progress, cores, MANY_ROWS);
 }

@@ -272,7 +272,7 @@ void mona_plan_place(mona_plan *plan)
         take_out(plan, o);
     for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
         const mona_file_op *file = plan->ops[o].bound.op;
-        if (!moves_channels(&plan->ops[o]) || file->channels.copy)
+        if (!moves_channels(&plan->ops[o]) || file->channels.copy || plan->copies)
             continue;
         (file->kind == MONA_OP_CONCAT ? place_concat : place_slice)(plan, o);
         flatten(plan);
