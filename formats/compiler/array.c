@@ -101,6 +101,16 @@ array array_in(const array_maker *m, uint32_t i)
     return array_of_value(m->im->g, value, t->rank, t->dims);
 }
 
+static bool inputs_sized(const array_maker *m)
+{
+    bool sized = true;
+    for (uint32_t i = 0; i < m->node->input_count; i++)
+        sized =
+            sized && (!import_has(m->node, i) || m->im->model->values[m->node->inputs[i]].shaped ||
+                      m->im->model->values[m->node->inputs[i]].tensor.data);
+    return sized;
+}
+
 const tensor *array_result(const array_maker *m, uint32_t i)
 {
     const onnx_value *v = i < m->node->output_count && m->node->outputs[i] != ONNX_NONE
@@ -108,6 +118,8 @@ const tensor *array_result(const array_maker *m, uint32_t i)
                               : NULL;
     if (!v)
         array_fail(m, "has no output %u", i);
+    else if (!v->shaped && inputs_sized(m))
+        array_fail(m, "makes a tensor whose size depends on a computed input; expected a constant");
     else if (!v->shaped)
         array_fail(
             m, "makes a tensor whose size is open; give the model one (--size WxH, --dim NAME=N)");
