@@ -203,11 +203,13 @@ static void wait_for_slowest(mona_session *s)
  * depend on how threads happen to run. */
 void mona_modelled_run(mona_session *s)
 {
-    for (uint32_t i = 0; i < s->plan->cores; i++)
-        launch_modelled(&s->workers[i]);
-    for (const plan_group *g = mona_plan_first_group(s->plan); g;) {
-        for (uint32_t i = 0; i < s->plan->cores; i++)
+    const plan_group *first = mona_plan_first_group(s->plan);
+    for (const plan_group *g = first; g;) {
+        for (uint32_t i = 0; i < s->plan->cores; i++) {
+            if (g == first)
+                launch_modelled(&s->workers[i]);
             run_group(&s->workers[i], g);
+        }
         g = mona_plan_next_group(s->plan, g);
         if (g)
             wait_for_slowest(s);
