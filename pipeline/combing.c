@@ -54,8 +54,11 @@ static int open_idet(combing *c, const AVFrame *like)
 
 bool combing_open(combing *c, const AVFrame *like, pipeline_error *error)
 {
-    *c = (combing){.seen = av_frame_alloc(), .before = av_frame_alloc()};
-    if (!c->seen || !c->before)
+    *c = (combing){.seen = av_frame_alloc(), .luma = av_frame_alloc(), .before = av_frame_alloc()};
+    bool complete = c->seen && c->luma && c->before;
+    for (unsigned i = 0; i < COMBING_WAITING; i++)
+        complete = (c->waiting[i] = av_frame_alloc()) && complete;
+    if (!complete)
         return pipeline_fail(error, "out of memory");
     if (like->width > LARGEST_WIDTH || like->height > LARGEST_HEIGHT)
         return true;
@@ -125,24 +128,17 @@ static int hear(combing *c)
     return code == AVERROR(EAGAIN) || code == AVERROR_EOF ? 0 : code;
 }
 
-/* The frame's luma as a picture of its own. */
-static AVFrame *luma_of(const AVFrame *frame)
+/* The frame's luma as a picture of its own. False: out of memory. */
+static bool refer_to_luma(AVFrame *luma, const AVFrame *frame)
 {
-    AVFrame *luma = av_frame_alloc();
-    const AVBufferRef *buffer = av_frame_get_plane_buffer((AVFrame *)frame, 0);
-    if (luma)
-        luma->buf[0] = av_buffer_ref(buffer);
-    if (!luma || !luma->buf[0]) {
-        av_frame_free(&luma);
-        return NULL;
-    }
+    luma->buf[0] = av_buffer_ref(av_frame_get_plane_buffer((AVFrame *)frame, 0));
     luma->format = luma_format(frame);
     luma->width = frame->width;
     luma->height = frame->height;
     luma->data[0] = frame->data[0];
     luma->linesize[0] = frame->linesize[0];
     luma->pts = frame->pts;
-    return luma;
+    return luma->buf[0];
 }
 
 /* Looks at the frame, and lets idet do so. */
@@ -153,11 +149,10 @@ static int see(combing *c, const AVFrame *frame)
     if (c->before->data[0])
         look(sight, frame, c->before);
     av_frame_unref(c->before);
-    AVFrame *luma = luma_of(frame);
-    int code = luma ? av_frame_ref(c->before, frame) : AVERROR(ENOMEM);
+    int code = refer_to_luma(c->luma, frame) ? av_frame_ref(c->before, frame) : AVERROR(ENOMEM);
     if (code >= 0)
-        code = av_buffersrc_add_frame(c->source, luma);
-    av_frame_free(&luma);
+        code = av_buffersrc_add_frame(c->source, c->luma);
+    av_frame_unref(c->luma);
     return code;
 }
 
@@ -167,14 +162,8 @@ bool combing_put(combing *c, AVFrame *frame, pipeline_error *error)
     if (c->graph && !c->ended)
         code = frame ? see(c, frame) : av_buffersrc_add_frame(c->source, NULL);
     c->ended = c->ended || !frame;
-    if (frame) {
-        AVFrame *kept = c->waiting[c->count++] = av_frame_alloc();
-        if (kept)
-            av_frame_move_ref(kept, frame);
-        else
-            code = AVERROR(ENOMEM);
-        c->put++;
-    }
+    if (frame)
+        av_frame_move_ref(c->waiting[c->put++ % COMBING_WAITING], frame);
     if (code >= 0)
         code = hear(c);
     return code >= 0 || pipeline_fail_av(error, code, "looking for fields failed");
@@ -207,15 +196,11 @@ int combing_get(combing *c, AVFrame *frame, bool *found)
     *found = false;
     if (c->graph && !c->ended && c->judged < c->taken + COMBING_REACH + 1)
         return AVERROR(EAGAIN);
-    if (!c->count)
+    if (c->taken == c->put)
         return c->ended ? AVERROR_EOF : AVERROR(EAGAIN);
     const int order = c->graph ? fields_around(c) : 0;
     const bool whole = c->sights[c->taken % COMBING_SIGHTS].order == 0;
-    av_frame_move_ref(frame, c->waiting[0]);
-    av_frame_free(&c->waiting[0]);
-    memmove(c->waiting, c->waiting + 1, --c->count * sizeof *c->waiting);
-    c->waiting[c->count] = NULL;
-    c->taken++;
+    av_frame_move_ref(frame, c->waiting[c->taken++ % COMBING_WAITING]);
     c->found = c->found || order;
     if (order && !whole && !frame->interlaced_frame) {
         *found = true;
@@ -227,10 +212,11 @@ int combing_get(combing *c, AVFrame *frame, bool *found)
 
 void combing_close(combing *c)
 {
-    for (unsigned i = 0; i < c->count; i++)
+    for (unsigned i = 0; i < COMBING_WAITING; i++)
         av_frame_free(&c->waiting[i]);
     avfilter_graph_free(&c->graph);
     av_frame_free(&c->seen);
+    av_frame_free(&c->luma);
     av_frame_free(&c->before);
     *c = (combing){0};
 }

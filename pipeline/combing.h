@@ -31,10 +31,10 @@ typedef struct combing_sight {
 typedef struct combing {
     AVFilterGraph *graph; /* idet alone; NULL: frames are not looked at */
     AVFilterContext *source, *sink;
-    AVFrame *seen;                        /* reused */
+    /* All frames live as long as this, so that in steady state nothing is allocated. */
+    AVFrame *seen, *luma;
     AVFrame *before;                      /* the latest frame put; without data: there was none */
-    AVFrame *waiting[COMBING_WAITING];    /* from the next to be had on */
-    unsigned count;                       /* of them */
+    AVFrame *waiting[COMBING_WAITING];    /* frame n at n % COMBING_WAITING, from taken to put */
     combing_sight sights[COMBING_SIGHTS]; /* of frame n at n % COMBING_SIGHTS */
     uint64_t put, judged, taken;          /* frames so far; judged: by idet */
     bool ended, found;                    /* found: fields, in any frame so far */
