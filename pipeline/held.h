@@ -12,7 +12,8 @@
 
 typedef struct held_packets {
     AVPacket **items;
-    size_t count, room;
+    size_t count;      /* held; items from here on are kept to be used again */
+    size_t made, room; /* items there are, and room for */
 } held_packets;
 
 /* Takes a copy. */
