@@ -9,8 +9,8 @@ if [ -n "$SANITIZE" ] || ! printf '#include <features.h>\n__GLIBC__' | ${CC:-cc}
     exit 0
 fi
 ${CC:-cc} -O1 -fPIC -shared -fno-builtin -o "$tmp/count.so" tests/e2e/allocations.c || exit 1
-"$scene" 40 "$tmp/scene.y4m"
-ffmpeg -v error -i "$tmp/scene.y4m" -f lavfi -i sine=440:duration=1.6 -vf scale=160:90 -c:v libx264 -bf 2 -pix_fmt yuv420p \
+"$scene" 80 "$tmp/scene.y4m"
+ffmpeg -v error -i "$tmp/scene.y4m" -f lavfi -i sine=440:duration=3.2 -vf scale=160:90 -c:v libx264 -bf 2 -pix_fmt yuv420p \
     -c:a aac "$tmp/long.mkv"
 
 # $1: frames, $2: stages; prints the calls.
