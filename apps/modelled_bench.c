@@ -3,11 +3,13 @@
 #include "modelled_bench.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench_session.h"
+#include "json_output.h"
 #include "model_format.h"
 #include "modelled.h"
 #include "options.h"
@@ -15,7 +17,8 @@
 
 /* One run, or an estimate from two: everything in it grows linearly with the rows. */
 typedef struct sample {
-    double cycles; /* of the core that takes longest */
+    mona_model model; /* of the size that was planned */
+    double cycles;    /* of the core that takes longest */
     double gm_read, gm_written;
     mona_modelled_op *ops; /* of that core */
     unsigned op_count, cores;
@@ -52,18 +55,22 @@ static void collect(sample *s, const bench_session *run)
         s->ops[o] = *mona_session_modelled_op(run->session, slowest, o);
 }
 
+static bool make_room(sample *s, const mona_plan *plan)
+{
+    s->model = *mona_plan_model(plan);
+    s->op_count = s->model.header->op_count;
+    s->ops = calloc(s->op_count, sizeof *s->ops);
+    return s->ops || !cli_fail(0, "out of memory");
+}
+
 /* rows: of the first input, 0: as configured. */
 static bool take_sample(sample *s, const char *name, const mona_model *model, mona_config config,
                         uint32_t rows, timeline *t)
 {
     bench_session run = {0};
-    s->op_count = model->header->op_count;
-    s->ops = calloc(s->op_count, sizeof *s->ops);
-    if (!s->ops)
-        return cli_fail(0, "out of memory"), false;
     if (rows)
         config.sizes[0].height = rows;
-    bool done = bench_session_open(&run, name, model, &config);
+    bool done = bench_session_open(&run, name, model, &config) && make_room(s, run.plan);
     if (done && t)
         mona_session_observe(run.session, timeline_record, t);
     done = done && bench_session_run(&run, name);
@@ -130,8 +137,9 @@ static bool is_estimate(const mona_file_op *op)
     return op->kind >= MONA_OP_ARRAY_MAP && op->kind <= MONA_OP_ARRAY_GATHER;
 }
 
-static void print_text(const char *name, const mona_model *model, const sample *s, bool sampled)
+static void print_text(const char *name, const sample *s, bool sampled)
 {
+    const mona_model *model = &s->model;
     printf("%s on an Ascend 310, modelled, %u core%s%s\n", name, s->cores, s->cores > 1 ? "s" : "",
            sampled ? ", sampled" : "");
     printf("  time        %.3f ms a frame, modelled (%.0f cycles)\n", milliseconds(s->cycles),
@@ -163,18 +171,47 @@ static void print_text(const char *name, const mona_model *model, const sample *
         printf("  output      CRC-32 %08x\n", s->crc);
 }
 
-static void print_json(const char *name, const sample *s, bool sampled)
+static cJSON *json_op(const sample *s, unsigned index)
 {
-    printf("{\"model\":\"%s\",\"device\":\"model310\",\"modelled\":true,\"sampled\":%s,"
-           "\"cores\":%u,\"modelled_ms\":%.4f,\"modelled_cycles\":%.0f,"
-           "\"modelled_gm_read\":%.0f,\"modelled_gm_written\":%.0f,\"instructions\":%llu,"
-           "\"findings\":%llu,\"arena_bytes\":%zu",
-           name, sampled ? "true" : "false", s->cores, milliseconds(s->cycles), s->cycles,
-           s->gm_read, s->gm_written, (unsigned long long)s->instructions,
-           (unsigned long long)s->findings, s->arena_bytes);
+    cJSON *row = cJSON_CreateObject();
+    const mona_modelled_op *op = &s->ops[index];
+    const mona_file_op *file = &s->model.ops[index];
+    cJSON_AddStringToObject(row, "name", s->model.strings + file->name);
+    cJSON_AddNumberToObject(row, "ms", milliseconds(op->cycles));
+    cJSON *busy = cJSON_AddObjectToObject(row, "busy");
+    for (int p = 0; p < AC_PIPE_ALL; p++)
+        cJSON_AddNumberToObject(busy, ac_pipe_name((ac_pipe)p), op->busy[p] / op->cycles);
+    cJSON_AddStringToObject(row, "bound_by",
+                            is_estimate(file) ? "AI CPUs" : ac_pipe_name(busiest(op)));
+    return row;
+}
+
+static bool print_json(const char *name, const sample *s, bool sampled)
+{
+    cJSON *o = cJSON_CreateObject();
+    cJSON_AddStringToObject(o, "model", name);
+    cJSON_AddStringToObject(o, "device", "model310");
+    cJSON_AddBoolToObject(o, "modelled", true);
+    cJSON_AddBoolToObject(o, "sampled", sampled);
+    cJSON_AddNumberToObject(o, "cores", s->cores);
+    cJSON_AddNumberToObject(o, "modelled_ms", milliseconds(s->cycles));
+    cJSON_AddNumberToObject(o, "modelled_cycles", nearbyint(s->cycles));
+    cJSON_AddNumberToObject(o, "modelled_gm_read", nearbyint(s->gm_read));
+    cJSON_AddNumberToObject(o, "modelled_gm_written", nearbyint(s->gm_written));
+    cJSON_AddNumberToObject(o, "instructions", (double)s->instructions);
+    cJSON_AddNumberToObject(o, "findings", (double)s->findings);
+    cJSON_AddNumberToObject(o, "arena_bytes", (double)s->arena_bytes);
+    cJSON *ops = cJSON_AddArrayToObject(o, "operators");
+    for (unsigned i = 0; i < s->op_count; i++)
+        if (s->ops[i].cycles > 0)
+            cJSON_AddItemToArray(ops, json_op(s, i));
+    char crc[16];
+    snprintf(crc, sizeof crc, "%08x", s->crc);
     if (!sampled)
-        printf(",\"output_crc32\":\"%08x\"", s->crc);
-    puts("}");
+        cJSON_AddStringToObject(o, "output_crc32", crc);
+    const bool done = json_print_line(o) == EXIT_SUCCESS;
+    cJSON_Delete(o);
+    return done;
 }
 
 static bool write_timeline(const timeline *t, const modelled_options *o)
@@ -205,7 +242,10 @@ bool modelled_bench(const char *name, const mona_model *model, const mona_config
     }
     done = done && (!drawn || write_timeline(&t, options));
     if (done) {
-        options->json ? print_json(name, &s, sampled) : print_text(name, model, &s, sampled);
+        if (options->json)
+            done = print_json(name, &s, sampled);
+        else
+            print_text(name, &s, sampled);
         print_findings(&s);
         if (s.findings) {
             cli_fail(0, "%s: the checks found %llu faults", name, (unsigned long long)s.findings);

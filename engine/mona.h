@@ -214,6 +214,8 @@ mona_status mona_plan_make(mona_plan **plan, void *memory, const mona_model *mod
 size_t mona_plan_arena_bytes(const mona_plan *plan); /* exact; alignment is MONA_ALIGNMENT */
 size_t mona_plan_stack_bytes(const mona_plan *plan); /* upper bound for any thread of a run */
 unsigned mona_plan_threads(const mona_plan *plan);
+/* The model for the size that was planned; good as long as the plan. */
+const mona_model *mona_plan_model(const mona_plan *plan);
 const char *mona_plan_isa(const mona_plan *plan);
 uint64_t mona_plan_macs(const mona_plan *plan); /* multiply-adds of one frame, without recomputation */
 /* Shapes with every size bound. */

@@ -21,6 +21,11 @@ unsigned mona_plan_threads(const mona_plan *plan)
     return plan->cores;
 }
 
+const mona_model *mona_plan_model(const mona_plan *plan)
+{
+    return &plan->model;
+}
+
 const char *mona_plan_isa(const mona_plan *plan)
 {
     return plan->isa->name;

@@ -75,6 +75,7 @@ for size in 36x28 64x40; do
     alone=$(result_at "$tmp/$size.mona" $size)
     same "both sizes: $size gives the same" "$(result_at "$tmp/both.mona" $size)" "${alone:-nothing}"
 done
+succeeds "the second size on model310" "$mona" bench "$tmp/both.mona" --size 64x40 --device model310
 both=$(wc -c < "$tmp/both.mona")
 apart=$(cat "$tmp/36x28.mona" "$tmp/64x40.mona" | wc -c)
 if [ "$both" -lt "$apart" ]; then ok "weights of two sizes are there once ($both of $apart bytes)"; else

@@ -19,6 +19,14 @@ for model in sr_x2_fast sr_x2_balanced denoise_fast; do
     same "$model: its time is called modelled" $? 0
 done
 
+same "as JSON: every operator, what bounds it, and all of them within the frame's time" "$(python3 -c "
+import json, sys
+run = json.load(open(sys.argv[1]))
+ops = run['operators']
+print(len(ops) > 3, all(o['bound_by'] == max(o['busy'], key=o['busy'].get) for o in ops),
+      0.5 < sum(o['ms'] for o in ops) / run['modelled_ms'] <= 1)
+" "$tmp/modelled")" "True True True"
+
 # What a frame of 1920x1080 takes to 3840x2160: luma, two chroma planes, the denoiser on the result.
 total=$(for run in "sr_x2_fast 1920x1080" "bicubic_x2 960x540" "bicubic_x2 960x540" "denoise_fast 3840x2160"; do
     "$mona" bench "${run% *}" --device model310 --size "${run#* }" --json | sed -n 's/.*"modelled_ms":\([0-9.]*\).*/\1/p'
