@@ -5,31 +5,6 @@ shared=../shared
 sr=models/sr_x2_fast.onnx
 overflow=tests/precision/overflow.onnx
 
-# $1: name, $2: words the single line on stderr must contain, rest: a command that must fail
-fails() {
-    name=$1
-    words=$2
-    shift 2
-    if "$@" > "$tmp/out" 2> "$tmp/err"; then
-        not_ok "$name" "succeeded: $*"
-    elif [ $? -ge 128 ]; then
-        not_ok "$name" "crashed: $(cat "$tmp/err")"
-    elif [ "$(wc -l < "$tmp/err")" -ne 1 ] || ! grep -qF -e "$words" "$tmp/err"; then
-        not_ok "$name" "expected one line with '$words', found: $(cat "$tmp/err")"
-    else
-        ok "$name"
-    fi
-}
-
-# $1: name, $2: found, $3: least allowed, both numbers
-at_least() {
-    if awk "BEGIN { exit !(\"$2\" != \"\" && $2 + 0 >= $3) }"; then
-        ok "$1 ($2)"
-    else
-        not_ok "$1" "found $2, expected at least $3"
-    fi
-}
-
 # ---- without images
 x="$tmp/x.mona"
 fails "auto without calibration" "--calibrate" "$mona" compile $sr -o "$x" --precision auto

@@ -143,4 +143,20 @@ static inline mona_file_conv builder_conv_3x3(void)
                             .groups = 1};
 }
 
+/* That of a 3x3 pool with as many results as samples. */
+static inline mona_file_pool builder_pool_3x3(void)
+{
+    return (mona_file_pool){.kernel_h = 3,
+                            .kernel_w = 3,
+                            .stride_h = 1,
+                            .stride_w = 1,
+                            .dilation_h = 1,
+                            .dilation_w = 1,
+                            .pad_top = 1,
+                            .pad_left = 1,
+                            .pad_bottom = 1,
+                            .pad_right = 1,
+                            .scale = 1};
+}
+
 #endif

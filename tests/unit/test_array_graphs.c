@@ -110,17 +110,7 @@ static uint32_t add_pool(graph *g, int64_t *element)
     load->load = (mona_file_load){.block = {1}, .scale = {0x3c00}};
     const uint32_t pooled = builder_tensor(g->builder, "p", MONA_U8, CHANNELS, 1);
     mona_file_op *pool = builder_op(g->builder, MONA_OP_MAX_POOL, pooled, 1, &loaded);
-    pool->pool = (mona_file_pool){.kernel_h = 3,
-                                  .kernel_w = 3,
-                                  .stride_h = 1,
-                                  .stride_w = 1,
-                                  .dilation_h = 1,
-                                  .dilation_w = 1,
-                                  .pad_top = 1,
-                                  .pad_left = 1,
-                                  .pad_bottom = 1,
-                                  .pad_right = 1,
-                                  .scale = 1};
+    pool->pool = builder_pool_3x3();
     for (int i = 0; i < N; i++) {
         const int y = i / WIDTH % HEIGHT, x = i % WIDTH;
         element[i] = 0;

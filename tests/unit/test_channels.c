@@ -82,17 +82,7 @@ static void random_other(graph *g)
                                       .cubic_a = -0.75f});
     } else if (below(g, 2)) {
         add_map(g, MONA_OP_MAX_POOL, from->channels, from->h, from->w, 1, pair, &op);
-        op->pool = (mona_file_pool){.kernel_h = 3,
-                                    .kernel_w = 3,
-                                    .stride_h = 1,
-                                    .stride_w = 1,
-                                    .dilation_h = 1,
-                                    .dilation_w = 1,
-                                    .pad_top = 1,
-                                    .pad_left = 1,
-                                    .pad_bottom = 1,
-                                    .pad_right = 1,
-                                    .scale = 1};
+        op->pool = builder_pool_3x3();
     } else {
         add_map(g, MONA_OP_ADD, from->channels, from->h, from->w, 2, pair, &op);
         op->elementwise.scale[0] = 0x3800, op->elementwise.scale[1] = 0x2c00;
