@@ -12,6 +12,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bench_result.h"
 #include "machine.h"
@@ -57,13 +58,19 @@ bool layer_log_open(layer_log *l, const mona_plan *plan)
     l->infos = calloc(l->ops, sizeof *l->infos);
     if (!l->tallies || !l->infos)
         return cli_fail(0, "out of memory");
-    for (unsigned op = 0; op < l->ops; op++)
+    bool named = true;
+    for (unsigned op = 0; op < l->ops; op++) {
         mona_plan_op_at(plan, op, &l->infos[op]);
-    return true;
+        l->infos[op].name = strdup(l->infos[op].name);
+        named = named && l->infos[op].name;
+    }
+    return named || !cli_fail(0, "out of memory");
 }
 
 void layer_log_close(layer_log *l)
 {
+    for (unsigned op = 0; l->infos && op < l->ops; op++)
+        free((char *)l->infos[op].name);
     free(l->tallies);
     free(l->infos);
     *l = (layer_log){0};

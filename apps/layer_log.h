@@ -14,7 +14,7 @@
 struct layer_tally;
 
 typedef struct layer_log {
-    mona_op_info *infos; /* [ops], of the plan, which need not stay */
+    mona_op_info *infos; /* [ops], of the plan; neither it nor its model need stay */
     struct layer_tally *tallies;
     unsigned ops, cores, stride;
     mona_op_observer observer; /* for mona_session_observe_ops; ticks of machine_ticks */
