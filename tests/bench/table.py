@@ -11,7 +11,7 @@ import os
 import subprocess
 import sys
 
-MODELS = ("sr_x2_fast", "denoise_fast")
+MODELS = ("sr_x2_fast", "sr_x2_balanced", "denoise_fast")
 SIZES = ("640x360", "960x540", "1280x720", "1920x1080")
 
 
