@@ -101,9 +101,17 @@ class Collapsible(nn.Module):
         return kernel, self.bias - self.reach(kernel)
 
     def start_from(self, weight, bias):
-        self.base.copy_(torch.from_numpy(weight))
-        self.bias.data.copy_(torch.from_numpy(bias) + self.reach(self.base))
-        self.point.data.zero_()  # the product starts at nothing and grows from there
+        """The first outputs as they were in a net that may be narrower: they see none of the inputs
+        that are new. Outputs that are new stay as they are."""
+        outputs, inputs = weight.shape[:2]
+        self.base[:outputs].zero_()
+        self.base[:outputs, :inputs].copy_(torch.from_numpy(weight))
+        self.bias.data[:outputs].copy_(torch.from_numpy(bias) + self.reach(self.base)[:outputs])
+        self.point.data[:outputs].zero_()  # the product starts at nothing and grows from there
+
+    def pass_on(self, channels):
+        """The first channels as they come: nothing but the identity in the base."""
+        self.point.data[:channels].zero_()
 
 
 def on_grid(value, scale, low, high):
@@ -161,8 +169,20 @@ class Net(nn.Module):
         return out
 
     def start_from(self, weights):
+        """Becomes the net of these weights, which may be narrower or shallower: what it answers is
+        then the same at first, except where its tail is of another scale, which starts afresh."""
+        channels = weights["head.weight"].shape[0]
         for name, m in self.convolutions():
-            m.start_from(weights[name + ".weight"], weights[name + ".bias"])
+            weight, bias = (weights.get(f"{name}.{part}") for part in ("weight", "bias"))
+            if name == "tail" and len(bias) != self.outputs:
+                continue
+            if weight is None:  # features are not negative: ReLU after the identity keeps them
+                m.pass_on(channels)
+                continue
+            if any(old > new for old, new in zip(weight.shape, m.base.shape)):
+                raise SystemExit(f"weights to start from: {name} has the shape {weight.shape}, "
+                                 f"expected at most {tuple(m.base.shape)}")
+            m.start_from(weight, bias)
 
     def skip(self, x):
         """What the tail corrects: the image planes, without the noise map of `denoise_fast`."""

@@ -36,7 +36,8 @@ def arguments():
     p.add_argument("name", choices=sorted(nets.NETS))
     p.add_argument("--data", default=data.DEFAULT_DATA)
     p.add_argument("--out", default=os.path.join(data.ROOT, "build", "train"))
-    p.add_argument("--init", help="weights (.npz or .onnx) to start from")
+    p.add_argument("--init", help="weights (.npz or .onnx) to start from, "
+                   "of this net or of a narrower, shallower or other scale's")
     p.add_argument("--steps", type=int, default=200000)
     p.add_argument("--rate", type=float, default=1e-3)
     p.add_argument("--batch", type=int, default=16)
