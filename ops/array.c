@@ -58,77 +58,68 @@ INLINE size_t bytes_of(mona_type type)
                                                                       : 4;
 }
 
+typedef union element {
+    uint16_t u16;
+    int16_t s16;
+    uint32_t u32;
+    int32_t s32;
+    uint64_t u64;
+    int64_t s64;
+    float f32;
+} element;
+
+INLINE element element_at(const uint8_t *p, mona_type type)
+{
+    element e;
+    memcpy(&e, p, bytes_of(type));
+    return e;
+}
+
+/* Of the types that 32 bits hold, in 32 bits: vectors of them become floats at once. */
+INLINE int32_t narrow_at(const uint8_t *p, mona_type type)
+{
+    const element e = element_at(p, type);
+    return type == MONA_U8    ? *p
+           : type == MONA_S8  ? (int8_t)*p
+           : type == MONA_U16 ? e.u16
+           : type == MONA_S16 ? e.s16
+                              : e.s32;
+}
+
 INLINE float real_at(const uint8_t *p, mona_type type)
 {
-    union {
-        uint16_t u16;
-        int16_t s16;
-        uint32_t u32;
-        int32_t s32;
-        uint64_t u64;
-        int64_t s64;
-        float f32;
-    } v;
-    memcpy(&v, p, bytes_of(type));
+    const element e = element_at(p, type);
     switch (type) {
-    case MONA_U8:
-        return *p;
-    case MONA_S8:
-        return (int8_t)*p;
     case MONA_F16:
-        return ac_f32_from_f16(v.u16);
-    case MONA_U16:
-        return v.u16;
+        return ac_f32_from_f16(e.u16);
     case MONA_F32:
-        return v.f32;
-    case MONA_S16:
-        return v.s16;
-    case MONA_S32:
-        return (float)v.s32;
+        return e.f32;
     case MONA_U32:
-        return (float)v.u32;
+        return (float)e.u32;
     case MONA_S64:
-        return (float)v.s64;
+        return (float)e.s64;
     case MONA_U64:
-        return (float)v.u64;
-    case MONA_TYPE_COUNT:
-        break;
+        return (float)e.u64;
+    default:
+        return (float)narrow_at(p, type);
     }
-    return 0;
 }
 
 INLINE int64_t whole_at(const uint8_t *p, mona_type type)
 {
-    union {
-        uint16_t u16;
-        int16_t s16;
-        uint32_t u32;
-        int32_t s32;
-        int64_t s64;
-    } v;
-    memcpy(&v, p, bytes_of(type));
+    const element e = element_at(p, type);
     switch (type) {
-    case MONA_U8:
-        return *p;
-    case MONA_S8:
-        return (int8_t)*p;
-    case MONA_U16:
-        return v.u16;
-    case MONA_S16:
-        return v.s16;
-    case MONA_S32:
-        return v.s32;
-    case MONA_U32:
-        return v.u32;
-    case MONA_S64:
-    case MONA_U64:
-        return v.s64;
     case MONA_F16:
     case MONA_F32:
-    case MONA_TYPE_COUNT:
-        break;
+        return whole_of(real_at(p, type));
+    case MONA_U32:
+        return e.u32;
+    case MONA_S64:
+    case MONA_U64:
+        return e.s64;
+    default:
+        return narrow_at(p, type);
     }
-    return whole_of(real_at(p, type));
 }
 
 /* ---- reading ------------------------------------------------------------------------------- */
@@ -206,6 +197,15 @@ void mona_array_read_wholes(int64_t *to, array_source from, int64_t at, int32_t 
             to[i] = whole_at(data + (ptrdiff_t)i * step, from.type);
         break;
     }
+}
+
+void mona_array_read(mona_arithmetic arithmetic, void *to, array_source from, int64_t at,
+                     int32_t stride, uint32_t count)
+{
+    if (arithmetic == MONA_REAL)
+        mona_array_read_reals(to, from, at, stride, count);
+    else
+        mona_array_read_wholes(to, from, at, stride, count);
 }
 
 static int32_t last_stride(const array_walk *w)

@@ -54,10 +54,7 @@ static int64_t matrix_at(const panel_tile *t, uint32_t i)
 static void read(const panel_tile *t, uint32_t i, int64_t at, int32_t stride, uint32_t count,
                  void *to)
 {
-    if (t->arithmetic == MONA_REAL)
-        mona_array_read_reals(to, source_of(t->call, i), at, stride, count);
-    else
-        mona_array_read_wholes(to, source_of(t->call, i), at, stride, count);
+    mona_array_read(t->arithmetic, to, source_of(t->call, i), at, stride, count);
 }
 
 static void row_of_a(const panel_tile *t, uint32_t row, uint32_t k, uint32_t count, void *to)

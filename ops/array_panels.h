@@ -14,12 +14,6 @@
 
 enum { PANEL_ROWS = 16, PANEL_COLUMNS = 128, PANEL_DEPTH = 64 };
 
-/* fp32 and 64-bit numbers of a panel share its place. */
-typedef union panel_number {
-    float real;
-    int64_t whole;
-} panel_number;
-
 /* A block of the result, and what of a and b goes into it. */
 typedef struct panel_tile {
     const mona_array_call *call;
@@ -36,7 +30,7 @@ typedef struct panel_reader {
     void (*row_of_a)(const panel_tile *tile, uint32_t row, uint32_t k, uint32_t count, void *to);
     void (*row_of_b)(const panel_tile *tile, uint32_t k, void *to);
     /* What the sums of a row begin with; NULL: 0. */
-    panel_number (*start)(const panel_tile *tile, uint32_t row);
+    array_number (*start)(const panel_tile *tile, uint32_t row);
     /* Element of the output where a row's first sum of the tile goes; the others follow. */
     uint64_t (*place)(const panel_tile *tile, uint32_t row);
 } panel_reader;

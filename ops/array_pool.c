@@ -44,7 +44,8 @@ static void real_block(const mona_array_call *call, uint64_t plane, uint32_t fir
     for (uint32_t i = 0; i < count; i++)
         y[i] = outside;
     for (uint32_t tap = 0; tap < mona_window_taps(w); tap++) {
-        mona_window_reals(call, plane * mona_window_inputs(w), tap, first, count, outside, x);
+        mona_window_samples(call, plane * mona_window_inputs(w), tap, first, count,
+                            (array_number){.real = outside}, x);
         for (uint32_t i = 0; i < count && largest; i++)
             y[i] = y[i] > x[i] || y[i] != y[i] ? y[i] : x[i];
         for (uint32_t i = 0; i < count && !largest; i++)
@@ -66,7 +67,8 @@ static void whole_block(const mona_array_call *call, uint64_t plane, uint32_t fi
     for (uint32_t i = 0; i < count; i++)
         y[i] = outside;
     for (uint32_t tap = 0; tap < mona_window_taps(w); tap++) {
-        mona_window_wholes(call, plane * mona_window_inputs(w), tap, first, count, outside, x);
+        mona_window_samples(call, plane * mona_window_inputs(w), tap, first, count,
+                            (array_number){.whole = outside}, x);
         for (uint32_t i = 0; i < count; i++) {
             const bool larger = is_unsigned ? (uint64_t)x[i] > (uint64_t)y[i] : x[i] > y[i];
             y[i] = !largest ? (int64_t)((uint64_t)y[i] + (uint64_t)x[i]) : larger ? x[i] : y[i];

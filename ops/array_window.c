@@ -142,43 +142,32 @@ static const mona_array_window *window_of(const mona_array_call *call)
     return array_record(call->bound);
 }
 
-void mona_window_reals(const mona_array_call *call, uint64_t plane, uint32_t tap, uint32_t first,
-                       uint32_t count, float outside, float *to)
+static void fill(mona_arithmetic arithmetic, void *to, uint32_t begin, uint32_t end,
+                 array_number value)
 {
-    const mona_array_window *w = window_of(call);
-    uint32_t taps[3], index[3];
-    window_run r;
-    mona_window_indices(w, WINDOW_TAP, tap, taps);
-    for (uint32_t done = 0; done < count; done += r.count) {
-        mona_window_indices(w, WINDOW_OUT, first + done, index);
-        r = run_at(w, taps, index, count - done);
-        for (uint32_t i = 0; i < r.before; i++)
-            to[done + i] = outside;
-        if (r.before < r.end)
-            mona_array_read_reals(to + done + r.before, source_of(call, 0), (int64_t)plane + r.at,
-                                  r.stride, r.end - r.before);
-        for (uint32_t i = r.end; i < r.count; i++)
-            to[done + i] = outside;
-    }
+    for (uint32_t i = begin; i < end && arithmetic == MONA_REAL; i++)
+        ((float *)to)[i] = value.real;
+    for (uint32_t i = begin; i < end && arithmetic != MONA_REAL; i++)
+        ((int64_t *)to)[i] = value.whole;
 }
 
-void mona_window_wholes(const mona_array_call *call, uint64_t plane, uint32_t tap, uint32_t first,
-                        uint32_t count, int64_t outside, int64_t *to)
+void mona_window_samples(const mona_array_call *call, uint64_t plane, uint32_t tap, uint32_t first,
+                         uint32_t count, array_number outside, void *to)
 {
     const mona_array_window *w = window_of(call);
+    const mona_arithmetic arithmetic = (mona_arithmetic)w->arithmetic;
+    const size_t size = arithmetic == MONA_REAL ? sizeof(float) : sizeof(int64_t);
     uint32_t taps[3], index[3];
     window_run r;
     mona_window_indices(w, WINDOW_TAP, tap, taps);
     for (uint32_t done = 0; done < count; done += r.count) {
         mona_window_indices(w, WINDOW_OUT, first + done, index);
         r = run_at(w, taps, index, count - done);
-        for (uint32_t i = 0; i < r.before; i++)
-            to[done + i] = outside;
+        fill(arithmetic, to, done, done + r.before, outside);
         if (r.before < r.end)
-            mona_array_read_wholes(to + done + r.before, source_of(call, 0), (int64_t)plane + r.at,
-                                   r.stride, r.end - r.before);
-        for (uint32_t i = r.end; i < r.count; i++)
-            to[done + i] = outside;
+            mona_array_read(arithmetic, (uint8_t *)to + (done + r.before) * size,
+                            source_of(call, 0), (int64_t)plane + r.at, r.stride, r.end - r.before);
+        fill(arithmetic, to, done + r.end, done + r.count, outside);
     }
 }
 
@@ -196,10 +185,7 @@ static void row_of_weights(const panel_tile *t, uint32_t row, uint32_t k, uint32
     const mona_array_window *w = window_of(t->call);
     const uint64_t output = t->matrix % w->groups * group_outputs(w) + row;
     const int64_t at = (int64_t)(output * t->depth + k);
-    if (t->arithmetic == MONA_REAL)
-        mona_array_read_reals(to, source_of(t->call, 1), at, 1, count);
-    else
-        mona_array_read_wholes(to, source_of(t->call, 1), at, 1, count);
+    mona_array_read(t->arithmetic, to, source_of(t->call, 1), at, 1, count);
 }
 
 static void row_of_samples(const panel_tile *t, uint32_t k, void *to)
@@ -209,21 +195,17 @@ static void row_of_samples(const panel_tile *t, uint32_t k, void *to)
     /* matrix = one of the batch * groups + group */
     const uint64_t channel = t->matrix * (w->channels / w->groups) + k / taps;
     const uint64_t plane = channel * mona_window_inputs(w);
-    if (t->arithmetic == MONA_REAL)
-        mona_window_reals(t->call, plane, k % taps, t->column, t->columns, 0, to);
-    else
-        mona_window_wholes(t->call, plane, k % taps, t->column, t->columns, 0, to);
+    mona_window_samples(t->call, plane, k % taps, t->column, t->columns, (array_number){.whole = 0},
+                        to);
 }
 
-static panel_number bias(const panel_tile *t, uint32_t row)
+static array_number bias(const panel_tile *t, uint32_t row)
 {
     const mona_array_window *w = window_of(t->call);
     const int64_t at = (int64_t)(t->matrix % w->groups * group_outputs(w) + row);
-    panel_number start = {.whole = 0};
-    if (t->call->bound->op->input_count == 3 && t->arithmetic == MONA_REAL)
-        mona_array_read_reals(&start.real, source_of(t->call, 2), at, 1, 1);
-    else if (t->call->bound->op->input_count == 3)
-        mona_array_read_wholes(&start.whole, source_of(t->call, 2), at, 1, 1);
+    array_number start = {.whole = 0};
+    if (t->call->bound->op->input_count == 3)
+        mona_array_read(t->arithmetic, &start, source_of(t->call, 2), at, 1, 1);
     return start;
 }
 

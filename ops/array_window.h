@@ -15,11 +15,10 @@ void mona_window_indices(const mona_array_window *w, window_side side, uint32_t 
                          uint32_t index[3]);
 
 /* Where tap `tap` of outputs [first, first + count) lies in the plane that begins at element
- * `plane` of operand 0: their samples, those outside being `outside` of the type it is read as. */
-void mona_window_reals(const mona_array_call *call, uint64_t plane, uint32_t tap, uint32_t first,
-                       uint32_t count, float outside, float *to);
-void mona_window_wholes(const mona_array_call *call, uint64_t plane, uint32_t tap, uint32_t first,
-                        uint32_t count, int64_t outside, int64_t *to);
+ * `plane` of operand 0: their samples, those outside being `outside`; float or int64_t by the
+ * window's arithmetic. */
+void mona_window_samples(const mona_array_call *call, uint64_t plane, uint32_t tap, uint32_t first,
+                         uint32_t count, array_number outside, void *to);
 
 /* CONV's and the pools' part of the operator. */
 void mona_window_conv(const mona_array_call *call);

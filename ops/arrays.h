@@ -66,6 +66,12 @@ static inline void walk_pass(array_walk *w, uint32_t count)
     }
 }
 
+/* What arithmetic works with: fp32 or 64 bits. */
+typedef union array_number {
+    float real;
+    int64_t whole;
+} array_number;
+
 /* An operand's element of number 0 on, and what it is made of. */
 typedef struct array_source {
     const uint8_t *data;
@@ -82,6 +88,9 @@ void mona_array_read_reals(float *to, array_source from, int64_t at, int32_t str
                            uint32_t count);
 void mona_array_read_wholes(int64_t *to, array_source from, int64_t at, int32_t stride,
                             uint32_t count);
+/* Either: float or int64_t in `to`, as the arithmetic wants them. */
+void mona_array_read(mona_arithmetic arithmetic, void *to, array_source from, int64_t at,
+                     int32_t stride, uint32_t count);
 /* The next count elements of a walk as numbers. */
 void mona_array_reals(float *to, array_source from, array_walk *walk, uint32_t count);
 void mona_array_wholes(int64_t *to, array_source from, array_walk *walk, uint32_t count);
