@@ -45,7 +45,7 @@ ENGINE_SRC := $(sort $(ENGINE_SRC))
 FORMATS_SRC := $(wildcard formats/*.c formats/reference/*.c formats/compiler/*.c)
 PIPELINE_SRC := $(wildcard pipeline/*.c)
 APP_SRC := $(wildcard apps/*.c)
-MODELS := $(wildcard models/*.mona)
+MODELS := $(sort $(wildcard models/*.mona))
 
 obj = $(patsubst %.c,$(BUILD)/%.o,$(1))
 ENGINE_OBJ := $(call obj,$(ENGINE_SRC))
@@ -158,7 +158,12 @@ $(BUILD)/apps/compile_report.o: apps/compile.html
 $(BUILD)/apps/page.o: apps/page.css
 $(BUILD)/apps/bench_page.o: apps/bench.html
 
-$(BUILD)/models/embedded.o: models/embedded.c $(MODELS) Makefile
+# A line for every model the binary contains: all that lie in models.
+$(BUILD)/gen/models.inc: always
+	@mkdir -p $(@D)
+	@printf 'MODEL(%s)\n' $(notdir $(MODELS:.mona=)) > $@.new; \
+	if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+$(BUILD)/models/embedded.o: models/embedded.c $(MODELS) $(BUILD)/gen/models.inc Makefile
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(HOST_CFLAGS) $(CFLAGS) -c -o $@ $<
 

@@ -1,18 +1,23 @@
 #!/bin/sh
 # Compiles the shipped networks to the .mona files that the binary contains. Run from the root of the
-# repository after any of the .onnx files has changed, then make again:
+# repository after an .onnx file has come or changed, then make again:
 #
-#   sh models/compile.sh build/mona ../shared/data/train
+#   sh models/compile.sh build/mona ../shared/data/train            # all
+#   sh models/compile.sh build/mona ../shared/data/train sr_x2_best # those named
 #
 # The second argument holds the images that INT8 is calibrated on: BSDS500, T91, Sun-Hays80. Ranges by least squared
 # error and corrected biases give denoise_fast 0.04 dB and sr_x2_fast 0.01 dB more than all that was seen.
 set -eu
 mona=$1
 images=$2
+shift 2
+[ $# -gt 0 ] || set -- $(cd models && ls *.onnx | sed 's/\.onnx$//')
 
-for net in sr_x2_fast sr_x2_fast_video sr_x2_balanced denoise_fast; do
-    "$mona" compile models/$net.onnx -o models/$net.mona --precision int8 --calibrate "$images" \
-        --images 24 --tolerance 0 --calibration mse
+for net in "$@"; do
+    case $net in
+    bicubic_*) options= ;; # samples stay what they are
+    *) options="--calibrate $images --images 24 --tolerance 0 --calibration mse" ;;
+    esac
+    # shellcheck disable=SC2086
+    "$mona" compile models/$net.onnx -o models/$net.mona --precision int8 $options
 done
-
-"$mona" compile models/bicubic_x2.onnx -o models/bicubic_x2.mona --precision int8
