@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+static const char previous[] = "previous_";
+
 int role_of(const char *tensor)
 {
     static const struct {
@@ -9,6 +11,10 @@ int role_of(const char *tensor)
         int role;
     } names[] = {{"luma", ROLE_LUMA}, {"y", ROLE_LUMA}, {"plane", ROLE_LUMA},
                  {"u", ROLE_U},       {"v", ROLE_V},    {"noise", ROLE_NOISE}};
+    if (!strncmp(tensor, previous, sizeof previous - 1)) {
+        const int role = role_of(tensor + sizeof previous - 1);
+        return role >= 0 && role < ROLE_NOISE ? ROLE_PREVIOUS + role : ROLE_UNKNOWN;
+    }
     size_t length = strcspn(tensor, "_");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strlen(names[i].name) == length && !memcmp(names[i].name, tensor, length))
@@ -16,9 +22,14 @@ int role_of(const char *tensor)
     return ROLE_UNKNOWN;
 }
 
+unsigned role_plane(int role)
+{
+    return role == ROLE_NOISE ? 1 : (unsigned)role % ROLE_PREVIOUS;
+}
+
 mona_size role_size(int role, const frame_format *format)
 {
-    return frame_plane_size(format, role == ROLE_NOISE ? 1 : (unsigned)role);
+    return frame_plane_size(format, role_plane(role));
 }
 
 static bool check_tensor(const named_model *model, mona_tensor_info tensor, unsigned *found,
@@ -27,8 +38,8 @@ static bool check_tensor(const named_model *model, mona_tensor_info tensor, unsi
     int role = role_of(tensor.name);
     if (role == ROLE_UNKNOWN)
         return pipeline_fail(error,
-                             "%s: expected tensors named luma, y, u, v, noise or plane, "
-                             "found '%s'",
+                             "%s: expected tensors named luma, y, u, v, noise, plane or "
+                             "previous_y, _u, _v, found '%s'",
                              model->name, tensor.name);
     if (tensor.type != MONA_U8 || tensor.channels != 1)
         return pipeline_fail(

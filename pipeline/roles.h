@@ -8,10 +8,21 @@
 #include "frame.h"
 #include "stage_settings.h"
 
-enum { ROLE_LUMA = 0, ROLE_U = 1, ROLE_V = 2, ROLE_NOISE = FRAME_MAX_PLANES, ROLE_UNKNOWN = -1 };
+enum {
+    ROLE_LUMA = 0,
+    ROLE_U = 1,
+    ROLE_V = 2,
+    ROLE_NOISE = FRAME_MAX_PLANES,
+    ROLE_PREVIOUS = 8, /* added to one of the planes': of what was made of the frame before */
+    ROLE_UNKNOWN = -1
+};
 
-/* "luma", "y", "plane" -> ROLE_LUMA, "u", "v", "noise", each alone or followed by '_'. */
+/* "luma", "y", "plane" -> ROLE_LUMA, "u", "v", "noise", each alone or followed by '_'; planes also
+ * after "previous_". */
 int role_of(const char *tensor);
+
+/* The plane of a 4:2:0 frame that has the size of what a role stands for. */
+unsigned role_plane(int role);
 
 /* Size of the plane or noise map a role stands for. */
 mona_size role_size(int role, const frame_format *format);

@@ -20,6 +20,7 @@ class Spec(NamedTuple):
     channels: int
     body: int  # convolutions between head and tail
     video: bool = False  # for compressed film rather than clean pictures
+    temporal: bool = False  # a denoiser that also sees what it made of the frame before
 
     @property
     def block(self):
@@ -28,7 +29,9 @@ class Spec(NamedTuple):
 
     @property
     def inputs(self):
-        return 1 if self.task == "sr" else 7
+        """A denoiser's are Y in quarters, U, V, the noise level, and then as Y, U and V of the frame
+        before. All of these are 0, as chroma never is, where there is none."""
+        return 1 if self.task == "sr" else 13 if self.temporal else 7
 
     @property
     def outputs(self):
@@ -56,6 +59,7 @@ NETS = {
     "sr_x4_best": Spec("sr", 4, 32, 11),  # 106,272
     "denoise_fast": Spec("denoise", 1, 16, 4),  # 2,772
     "denoise_fast_video": Spec("denoise", 1, 16, 4, True),
+    "denoise_fast_temporal": Spec("denoise", 1, 16, 4, temporal=True),  # 2,988
     "denoise_balanced": Spec("denoise", 1, 32, 12),  # 28,584
 }
 
@@ -68,9 +72,9 @@ class Collapsible(nn.Module):
     the identity where the channel counts allow it, or the weights a run starts from.
     """
 
-    def __init__(self, inputs, outputs, width=128, gain=1.0, centre=None, constant=0):
+    def __init__(self, inputs, outputs, width=128, gain=1.0, centre=None, constant=None):
         super().__init__()
-        self.constant = constant  # how many of the last inputs are the same all over the picture
+        self.constant = constant  # the input that is the same all over the picture, if there is one
         self.wide = nn.Parameter(torch.randn(width, inputs, 3, 3) / (9 * inputs) ** 0.5)
         self.point = nn.Parameter(torch.randn(outputs, width) * 1.2 * gain / width ** 0.5)
         self.bias = nn.Parameter(torch.zeros(outputs))
@@ -84,12 +88,14 @@ class Collapsible(nn.Module):
         # The product as a 1x1 convolution: three times as fast as an einsum on a core.
         product = F.conv2d(self.wide.transpose(0, 1), self.point[:, :, None, None])
         kernel = product.transpose(0, 1) + self.base
-        if not self.constant:
+        if self.constant is None:
             return kernel
         # Nine equal taps do what any nine do, and the largest of them, which sets the step of the
         # whole kernel in INT8, is as small as can be.
-        varying, constant = kernel.split((kernel.shape[1] - self.constant, self.constant), 1)
-        return torch.cat([varying, constant.mean((2, 3), keepdim=True).expand_as(constant)], 1)
+        n = self.constant
+        level = kernel[:, n:n + 1]
+        level = level.mean((2, 3), keepdim=True).expand_as(level)
+        return torch.cat([kernel[:, :n], level, kernel[:, n + 1:]], 1)
 
     def reach(self, kernel):
         """What the kernel answers where every input is at its centre."""
@@ -143,8 +149,10 @@ class Net(nn.Module):
         # answer as a whole; otherwise features drift to where they never fire, and a feature that
         # never fires never learns.
         centre = torch.full((inputs,), 0.45)
-        centre[outputs:] = 0.08  # the noise level, if there is one
-        self.head = Collapsible(inputs, channels, centre=centre, constant=max(inputs - outputs, 0))
+        level = outputs if spec.task == "denoise" else None
+        if level:
+            centre[level] = 0.08
+        self.head = Collapsible(inputs, channels, centre=centre, constant=level)
         self.body = nn.ModuleList(Collapsible(channels, channels) for _ in range(spec.body))
         self.tail = Collapsible(channels, outputs, gain=0.1)
         # largest value seen of each stored feature map: the head, then each body convolution
