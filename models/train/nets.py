@@ -212,21 +212,26 @@ class Net(nn.Module):
             return x
         return on_grid(x, self.ranges[i] / 255, 0, 255)
 
-    def forward(self, x, quantised=False):
-        def conv(m, t):
+    def kernels(self, quantised):
+        """(weight, bias) of each convolution as it is used."""
+        out = []
+        for _, m in self.convolutions():
             weight, bias = m.plain()
-            if quantised:
-                weight = on_grid(weight, weight_scale(weight), -127, 127)
-            return F.conv2d(t, weight, bias, padding=1)
+            out.append((on_grid(weight, weight_scale(weight), -127, 127) if quantised else weight,
+                        bias))
+        return out
 
+    def forward(self, x, quantised=False, kernels=None):
+        """kernels: those of `kernels`, where one step runs more than once; None: made here."""
+        head, *body, tail = kernels or self.kernels(quantised)
         self.peaks = []
-        first = features = self.store(0, F.relu(conv(self.head, x)), quantised)
-        for i, m in enumerate(self.body):
-            features = F.relu(conv(m, features))
-            if i + 1 == len(self.body):
+        first = features = self.store(0, F.relu(F.conv2d(x, *head, padding=1)), quantised)
+        for i, kernel in enumerate(body):
+            features = F.relu(F.conv2d(features, *kernel, padding=1))
+            if i + 1 == len(body):
                 features = features + first  # one rounding: mona adds before it stores
             features = self.store(i + 1, features, quantised)
-        return conv(self.tail, features) + self.skip(x)
+        return F.conv2d(features, *tail, padding=1) + self.skip(x)
 
     def calibrate(self, samples):
         """Set the ranges to the largest values over `samples`, as a min-max calibration does."""
