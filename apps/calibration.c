@@ -68,15 +68,14 @@ static double sample_at(const picture *p, int role, uint32_t x, uint32_t y)
     return sum / 4;
 }
 
-/* What was made of the frame before, which is no longer as noisy: for one picture of three there was
- * none, for one it has moved, for one it was the same. */
+/* What was made of the frame before, which is no longer as noisy: for one picture of three there
+ * was none, for one it has moved, for one it was the same. */
 static double previous_at(picture *p, int role, uint32_t x, uint32_t y)
 {
     const uint32_t kind = p->index % 3, moved = kind == 1 ? PREVIOUS_MOVED : 0;
     if (kind == 0)
         return 0;
-    return sample_at(p, role, x + moved, y) +
-           p->noise * gaussian(&p->random) / PREVIOUS_NOISE;
+    return sample_at(p, role, x + moved, y) + p->noise * gaussian(&p->random) / PREVIOUS_NOISE;
 }
 
 static bool fill_input(picture *p, const compiler_tensor *t, float range, reference_array *a)

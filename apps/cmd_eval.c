@@ -18,7 +18,7 @@
 #include "table.h"
 
 enum { MAX_SCALE = 4, MAX_SIGMA = 100, MAX_SIGMAS = 16, SSIM_SIDE = 11 };
-enum { LUMA = 1 << ROLE_LUMA, COLOUR = LUMA | 1 << ROLE_U | 1 << ROLE_V, NOISE = 1 << ROLE_NOISE };
+enum { LUMA = 1 << ROLE_LUMA };
 
 /* Of what the model made and, beside it, of what is to be beaten: bicubic, or the noisy input. */
 typedef struct figures {
@@ -274,7 +274,7 @@ static bool check_model(eval_job *job)
 {
     if (!job->named)
         return true;
-    bool fits = job->denoise ? roles_check(job->named, COLOUR | NOISE, COLOUR, &job->error)
+    bool fits = job->denoise ? roles_check_denoiser(job->named, &job->error)
                              : roles_check(job->named, LUMA, LUMA, &job->error);
     if (fits && !job->denoise) {
         job->scale = (long)model_scale(job->named, &job->config, &job->error);

@@ -12,7 +12,8 @@ bool stage_models_open(stage_models *models, const model_choice *choice, stage_s
     stage->denoise = &models->denoise.model;
     stage->bicubic = &models->bicubic.model;
     return model_source_open(&models->sr, choice->sr, inside(choice)) &&
-           model_source_open(&models->denoise, choice->denoise, "denoise_fast") &&
+           model_source_open(&models->denoise, choice->denoise,
+                             choice->temporal ? "denoise_fast_temporal" : "denoise_fast") &&
            model_source_open(&models->bicubic, NULL, "bicubic_x2");
 }
 

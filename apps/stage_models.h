@@ -8,6 +8,7 @@ typedef struct model_choice {
     const char *sr, *denoise; /* .mona files; NULL: inside mona */
     bool balanced;            /* the tier: better and slower than fast */
     bool video;               /* the content: compressed before */
+    bool temporal;            /* frames of one video: the denoiser sees what it made before */
 } model_choice;
 
 typedef struct stage_models {

@@ -93,6 +93,14 @@ static void end_turn(void *argument)
     probe_mark(t->chain->probe, t->frame, PROBE_STAGE + t->stage, true);
 }
 
+/* What stage i makes of the frame before frame n; NULL: there is none. */
+static const frame *made_before(const chain *c, unsigned i, uint64_t n)
+{
+    const unsigned slots = c->slots[i + 1];
+    const bool first = c->fresh ? n % c->fresh == 0 : n == 0;
+    return first || slots < 2 ? NULL : &c->edges[i + 1][(n - 1) % slots];
+}
+
 static mona_status enqueue_work(chain *c, unsigned i, uint64_t n, const frame *in, const frame *out)
 {
     stage *s = &c->stages[i];
@@ -100,7 +108,7 @@ static mona_status enqueue_work(chain *c, unsigned i, uint64_t n, const frame *i
     *turn = (chain_turn){c, i, n};
     mona_status status = mona_stream_call(s->stream, begin_turn, turn);
     if (!status)
-        status = stage_enqueue(s, in, out, (unsigned)(n % STAGE_SLOTS));
+        status = stage_enqueue(s, in, out, made_before(c, i, n), (unsigned)(n % STAGE_SLOTS));
     if (!status)
         status = mona_stream_call(s->stream, end_turn, turn);
     return status;

@@ -4,7 +4,10 @@
  * two alternating slots each, and leaves in slot n % CHAIN_OUTPUTS of the last edge. While stage 1
  * works on frame n, stage 0 works on n + 1 and the caller fills n + 2 and encodes n - 1. A slot is
  * written again when whoever reads it is done, which events between the stages' streams see to. All
- * of it is allocated when the chain is opened. */
+ * of it is allocated when the chain is opened.
+ *
+ * What a stage made of frame n - 1 lies in the slot before while it works on frame n, and only that
+ * stage writes there: a recurrent network reads it from where it is. */
 #ifndef MONA_CHAIN_H
 #define MONA_CHAIN_H
 
@@ -39,6 +42,7 @@ typedef struct chain {
     uint8_t *memory;                      /* of all frames */
     size_t memory_bytes;
     uint64_t entered;            /* frames */
+    uint64_t fresh;              /* every so many frames one is the first; 0: only the very first */
     const pipeline_probe *probe; /* NULL: nobody looks */
     chain_turn turns[CHAIN_MAX_STAGES][STAGE_SLOTS];
 } chain;

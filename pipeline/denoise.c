@@ -6,12 +6,6 @@
 
 #include "roles.h"
 
-enum {
-    LUMA = 1 << ROLE_LUMA,
-    COLOUR = LUMA | 1 << ROLE_U | 1 << ROLE_V,
-    NOISE = 1 << ROLE_NOISE,
-};
-
 /* The estimate follows a change of the noise within about a second of video, and does not flicker.
  */
 #define SMOOTHING 0.1f
@@ -92,7 +86,9 @@ static bool make_jobs(denoiser *d, pipeline_error *error)
     const size_t row = noise_row_bytes(d);
     d->rows = bound_allocate(row * STAGE_SLOTS * DENOISE_PLANES);
     d->work = bound_allocate(sizeof *d->work);
-    if (!d->rows || !d->work)
+    d->none =
+        bound_allocate(frame_plane_size(&d->luma.format, 0).width * frame_sample_bytes(&d->frame));
+    if (!d->rows || !d->work || !d->none)
         return pipeline_fail(error, "out of memory");
     for (unsigned slot = 0; slot < STAGE_SLOTS; slot++)
         for (unsigned p = 0; p < DENOISE_PLANES; p++)
@@ -112,7 +108,7 @@ bool denoise_open(denoiser *d, const stage_settings *settings, frame_format form
                     .strength = settings->strength,
                     .spacing = 1u << enlarged,
                     .sigma = {-1, -1, -1}};
-    return roles_check(d->model, COLOUR | NOISE, COLOUR, error) &&
+    return roles_check_denoiser(d->model, error) &&
            open_pass(&d->luma, d, settings, frame_plane_size(&format, 0), !whole, error) &&
            (runs(d) == 1 ||
             open_pass(&d->chroma, d, settings, frame_plane_size(&format, 1), true, error)) &&
@@ -143,17 +139,27 @@ static void set_noise(void *argument)
                       noise_row_bytes(d) / frame_sample_bytes(&d->frame));
 }
 
+/* What the network sees of a plane of a frame; f NULL: of a frame that is not there. */
+static mona_buffer plane_seen(const denoiser *d, const denoise_pass *pass, const frame *f,
+                              const noise_job *job, unsigned plane)
+{
+    if (!f)
+        return (mona_buffer){.data = d->none};
+    return plane != ROLE_LUMA && pass->grey ? (mona_buffer){.data = pass->grey}
+                                            : frame_buffer(f, job->plane + plane);
+}
+
 static mona_status run_pass(denoiser *d, denoise_pass *pass, mona_stream *stream, const frame *out,
-                            noise_job *job)
+                            const frame *previous, noise_job *job)
 {
     const mona_model *model = &d->model->model;
     mona_buffer inputs[MONA_MAX_IO], outputs[MONA_MAX_IO];
     for (unsigned i = 0; i < mona_model_input_count(model); i++) {
         const int role = role_of(mona_model_input(model, i).name);
-        inputs[i] = role == ROLE_NOISE ? (mona_buffer){.data = job->row}
-                    : role != ROLE_LUMA && pass->grey
-                        ? (mona_buffer){.data = pass->grey}
-                        : frame_buffer(job->in, job->plane + (unsigned)role);
+        inputs[i] = role == ROLE_NOISE
+                        ? (mona_buffer){.data = job->row}
+                        : plane_seen(d, pass, role < ROLE_PREVIOUS ? job->in : previous, job,
+                                     role_plane(role));
     }
     for (unsigned i = 0; i < mona_model_output_count(model); i++) {
         const unsigned role = (unsigned)role_of(mona_model_output(model, i).name);
@@ -165,12 +171,12 @@ static mona_status run_pass(denoiser *d, denoise_pass *pass, mona_stream *stream
 }
 
 mona_status denoise_enqueue(denoiser *d, mona_stream *stream, const frame *in, const frame *out,
-                            unsigned slot)
+                            const frame *previous, unsigned slot)
 {
     mona_status status = MONA_OK;
     for (unsigned p = 0; p < runs(d) && !status; p++) {
         d->jobs[slot][p].in = in;
-        status = run_pass(d, p ? &d->chroma : &d->luma, stream, out, &d->jobs[slot][p]);
+        status = run_pass(d, p ? &d->chroma : &d->luma, stream, out, previous, &d->jobs[slot][p]);
     }
     if (!status && in->format.planes == 4)
         status =
@@ -192,6 +198,7 @@ void denoise_close(denoiser *d)
     close_pass(&d->luma);
     close_pass(&d->chroma);
     free(d->rows);
+    free(d->none);
     free(d->work);
     *d = (denoiser){0};
 }

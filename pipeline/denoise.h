@@ -1,7 +1,11 @@
 /* Denoising of frames by a network for 4:2:0, which is told how strong the noise is.
  *
  * A 4:2:0 frame goes through it whole. Planes of other formats go one by one, each as the luma of a
- * grey picture, at its own resolution and with its own noise. */
+ * grey picture, at its own resolution and with its own noise.
+ *
+ * A network with inputs previous_y, previous_u and previous_v is recurrent: it also sees what it
+ * made of the frame before, where that lies. It tells by itself what stood still, so a cut needs no
+ * notice. Where there is no frame before, the three are 0, which chroma never is. */
 #ifndef MONA_DENOISE_H
 #define MONA_DENOISE_H
 
@@ -48,6 +52,7 @@ typedef struct denoiser {
     float sigma[DENOISE_PLANES]; /* estimates so far, negative before the first frame */
     noise_work *work;
     uint8_t *rows;
+    uint8_t *none; /* a row of zeros, for every row of a frame before that is not there */
     noise_job jobs[STAGE_SLOTS][DENOISE_PLANES];
 } denoiser;
 
@@ -59,9 +64,10 @@ uint32_t denoise_multiple(const frame_format *format);
 bool denoise_open(denoiser *d, const stage_settings *settings, frame_format format,
                   unsigned enlarged, pipeline_error *error);
 
-/* Queues the work of one frame on a stream. */
+/* Queues the work of one frame on a stream. previous: what was made of the frame before, which
+ * stays until the work is done; NULL: there is none. */
 mona_status denoise_enqueue(denoiser *d, mona_stream *stream, const frame *in, const frame *out,
-                            unsigned slot);
+                            const frame *previous, unsigned slot);
 
 /* A zeroed denoiser is allowed. */
 void denoise_close(denoiser *d);

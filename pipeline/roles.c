@@ -59,11 +59,28 @@ bool roles_check(const named_model *model, unsigned inputs, unsigned outputs, pi
         if (!check_tensor(model, mona_model_output(&model->model, i), &found_outputs, error))
             return false;
     if (found_inputs != inputs || found_outputs != outputs)
-        return pipeline_fail(
-            error, "%s: expected a model for %s, found other inputs or outputs", model->name,
-            inputs == 1u << ROLE_LUMA ? "one plane (luma -> luma_x2)"
-                                      : "y, u, v and noise (-> y_out, u_out, v_out)");
+        return pipeline_fail(error, "%s: expected a model for %s, found other inputs or outputs",
+                             model->name,
+                             inputs == 1u << ROLE_LUMA
+                                 ? "one plane (luma -> luma_x2)"
+                                 : "y, u, v and noise, perhaps previous_y, _u and _v (-> y_out, "
+                                   "u_out, v_out)");
     return true;
+}
+
+bool roles_check_denoiser(const named_model *model, pipeline_error *error)
+{
+    const unsigned colour = 1 << ROLE_LUMA | 1 << ROLE_U | 1 << ROLE_V;
+    const unsigned before = roles_temporal(&model->model) ? colour << ROLE_PREVIOUS : 0;
+    return roles_check(model, colour | 1 << ROLE_NOISE | before, colour, error);
+}
+
+bool roles_temporal(const mona_model *model)
+{
+    for (unsigned i = 0; i < mona_model_input_count(model); i++)
+        if (role_of(mona_model_input(model, i).name) >= ROLE_PREVIOUS)
+            return true;
+    return false;
 }
 
 void roles_bind(const mona_model *model, const frame_format *format, mona_config *config)

@@ -32,6 +32,12 @@ mona_size role_size(int role, const frame_format *format);
 bool roles_check(const named_model *model, unsigned inputs, unsigned outputs,
                  pipeline_error *error);
 
+/* The same of a denoiser: y, u, v and noise, and of the frame before all three planes or none. */
+bool roles_check_denoiser(const named_model *model, pipeline_error *error);
+
+/* Whether the model sees what was made of the frame before. */
+bool roles_temporal(const mona_model *model);
+
 /* Sets config->sizes for frames of this format. */
 void roles_bind(const mona_model *model, const frame_format *format, mona_config *config);
 

@@ -91,11 +91,13 @@ static mona_status enqueue_sr(stage *s, const frame *in, const frame *out)
     return status;
 }
 
-mona_status stage_enqueue(stage *s, const frame *in, const frame *out, unsigned slot)
+mona_status stage_enqueue(stage *s, const frame *in, const frame *out, const frame *previous,
+                          unsigned slot)
 {
-    return s->kind == STAGE_SR        ? enqueue_sr(s, in, out)
-           : s->kind == STAGE_DENOISE ? denoise_enqueue(&s->denoiser, s->stream, in, out, slot)
-                                      : delay_enqueue(&s->delay, s->stream, in, out);
+    return s->kind == STAGE_SR ? enqueue_sr(s, in, out)
+           : s->kind == STAGE_DENOISE
+               ? denoise_enqueue(&s->denoiser, s->stream, in, out, previous, slot)
+               : delay_enqueue(&s->delay, s->stream, in, out);
 }
 
 void stage_close(stage *s)

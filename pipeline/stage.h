@@ -41,9 +41,10 @@ bool stage_open(stage *s, stage_kind kind, const stage_settings *settings, frame
 /* Tells a probe, which wants to know, of every model the stage has bound. number: of the stage. */
 void stage_tell_models(const stage *s, unsigned number, const pipeline_probe *probe);
 
-/* Queues the work of one frame. in and out stay until it is done; a slot is used again only then.
- */
-mona_status stage_enqueue(stage *s, const frame *in, const frame *out, unsigned slot);
+/* Queues the work of one frame. in, out and previous stay until it is done; a slot is used again
+ * only then. previous: what was made of the frame before; NULL: there is none. */
+mona_status stage_enqueue(stage *s, const frame *in, const frame *out, const frame *previous,
+                          unsigned slot);
 
 /* Finishes what is queued. A zeroed stage is allowed. */
 void stage_close(stage *s);

@@ -13,7 +13,7 @@ typedef struct named_model {
 
 typedef struct stage_settings {
     const named_model *sr;      /* tensors luma -> luma_*, twice the size */
-    const named_model *denoise; /* tensors y, u, v, noise -> y_*, u_*, v_* */
+    const named_model *denoise; /* y, u, v, noise, perhaps previous_y, _u, _v -> y_*, u_*, v_* */
     const named_model *bicubic; /* plane -> plane_*, samples in the middle of what they stand for */
     const mona_device *device;  /* NULL: auto */
     const char *cpu;            /* NULL: the best */

@@ -292,9 +292,11 @@ static bool open_output(video *v, const AVOutputFormat *format, const input_sett
            output_open(&v->out, &v->out_settings, &v->in, error);
 }
 
-/* What earlier runs have done stays done. */
+/* What earlier runs have done stays done. A segment begins without a frame before it, whether or
+ * not this run made that one: so it comes out the same whenever it is made. */
 static void go_on(video *v)
 {
+    v->stages.fresh = v->settings->resume ? v->out.length : 0;
     const uint64_t done = output_done(&v->out);
     if (!done)
         return;
