@@ -122,16 +122,13 @@ static bool play(run *r, enhance_report *report)
     pipeline_error error = {0};
     enhance_settings settings = {.input = synthetic ? r->clip.input : job->clip,
                                  .output = r->clip.output,
-                                 .count = job->stages.count,
                                  .stage = job->stage,
                                  .frames = r->marks.capacity,
                                  .encoder = job->encoder,
                                  .probe = &probe};
-    memcpy(settings.kinds, job->stages.kinds, sizeof settings.kinds);
-    settings.stage.delay = job->stages.delay;
     settings.stage.strength = -1;
     av_log_set_level(AV_LOG_QUIET);
-    if (!stage_models_open(&r->models, &(model_choice){0}, &settings.stage))
+    if (!stage_models_open(&r->models, &(model_choice){0}, &job->stages, &settings))
         return false;
     const uint64_t ticks = machine_ticks(), start = clock_ns();
     r->before = machine_now();

@@ -90,23 +90,11 @@ static options_result parse(arguments *a, int argc, char **argv)
     return result;
 }
 
-static bool parse_stages(enhance_settings *settings, const char *text)
+/* What is done unless told. */
+static const char *usual_stages(const char *scale, bool image)
 {
-    stage_list list;
-    if (!stage_list_read(&list, text, false))
-        return false;
-    memcpy(settings->kinds, list.kinds, sizeof list.kinds);
-    settings->count = list.count;
-    return true;
-}
-
-/* What --scale stands for. */
-static void parse_scale(enhance_settings *settings, const char *scale, bool image)
-{
-    for (long times = strtol(scale, NULL, 10); times > 1; times /= 2)
-        settings->kinds[settings->count++] = STAGE_SR;
-    if (!image || !settings->count)
-        settings->kinds[settings->count++] = STAGE_DENOISE;
+    const bool keep = scale && !strcmp(scale, "1");
+    return keep ? "denoise" : image ? "sr" : "sr,denoise";
 }
 
 static bool parse_strength(double *strength, const char *text)
@@ -163,7 +151,8 @@ static model_choice choose_models(const arguments *a, bool film)
 {
     return (model_choice){.sr = a->sr,
                           .denoise = a->denoise,
-                          .balanced = !strcmp(a->tier, "balanced"),
+                          .tier = a->tier,
+                          .scale = a->scale ? (unsigned)strtoul(a->scale, NULL, 10) : 0,
                           .video = a->content ? !strcmp(a->content, "video") : film};
 }
 
@@ -210,6 +199,7 @@ static int enhance(int argc, char **argv)
 {
     arguments a = {.crf = -1, .preview = -1};
     stage_models models = {0};
+    stage_list stages;
     options_result result = parse(&a, argc, argv);
     if (result != OPTIONS_RUN)
         return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
@@ -241,10 +231,7 @@ static int enhance(int argc, char **argv)
                     .match_bitrate = a.match_bitrate},
         .notes = {progress_note, &shown},
     };
-    if (a.stages && a.scale)
-        return cli_fail(EXIT_USAGE, "expected --stages or --scale, found both");
     if (!parse_strength(&settings.stage.strength, a.strength) ||
-        (a.stages && !parse_stages(&settings, a.stages)) ||
         (a.threads && !parse_threads(&settings, a.threads)) ||
         !parse_device(&settings.stage, a.device))
         return EXIT_USAGE;
@@ -260,12 +247,12 @@ static int enhance(int argc, char **argv)
     if (((a.preview >= 0 || a.dry_run) && piped) || (a.html && (piped || !strcmp(a.output, "-"))))
         return cli_fail(EXIT_USAGE,
                         "--preview, --dry-run and --html want files to look at, found -");
-    if (!a.stages)
-        parse_scale(&settings, a.scale ? a.scale : "2", image);
+    if (!stage_list_read(&stages, a.stages ? a.stages : usual_stages(a.scale, image), false))
+        return EXIT_USAGE;
 
     int status = EXIT_FAILED;
     const model_choice choice = choose_models(&a, !image && !numbered);
-    if (stage_models_open(&models, &choice, &settings.stage))
+    if (stage_models_open(&models, &choice, &stages, &settings))
         status = run(&a, &settings, &shown, image);
     stage_models_close(&models);
     progress_close(&shown);
@@ -306,16 +293,18 @@ static const option options[] = {
     {"--frames", NULL, OPTION_WHOLE, offsetof(arguments, frames), "N", files,
      .help = "stop after N frames (default all)", .minimum = 1, .maximum = 1e15},
     {"--stages", NULL, OPTION_STRING, offsetof(arguments, stages), "LIST", work,
-     .help = "what to do, in order: sr (x2), denoise (default sr,denoise; images: sr)",
+     .help = "what to do, in order: sr, denoise (default sr,denoise; images sr, or denoise at "
+             "--scale 1)",
      .values = "sr denoise sr,denoise denoise,sr sr,sr"},
-    {"--scale", "-s", OPTION_CHOICE, offsetof(arguments, scale), "1|2|4|8", work,
-     .help = "how many times larger, in place of --stages (default 2): doubled that often, then "
-             "denoised; images are denoised at 1 alone"},
-    {"--tier", NULL, OPTION_CHOICE, offsetof(arguments, tier), "fast|balanced", work,
-     .help = "networks inside mona: balanced enlarges better with 3.4 times the arithmetic",
+    {"--scale", "-s", OPTION_CHOICE, offsetof(arguments, scale), "1|2|3|4|6|8|9|12", work,
+     .help = "how many times larger sr makes it (default 2), in one step or several: 4 is 2 x 2 "
+             "where the tier has no network for 4, 6 is 2 x 3; --dry-run tells"},
+    {"--tier", NULL, OPTION_CHOICE, offsetof(arguments, tier), NETWORK_TIERS, work,
+     .help = "networks inside mona, from quick to good: each has about 4 times the arithmetic of "
+             "the one before; what a tier lacks is taken from the next lower",
      .initial = "fast"},
     {"--content", NULL, OPTION_CHOICE, offsetof(arguments, content), "clean|video", work,
-     .help = "clean, or compressed as video is, whose damage tier fast then does not sharpen "
+     .help = "clean, or compressed as video is, whose damage networks made for it do not sharpen "
              "(default video for videos, clean for images)"},
     {"--sr", NULL, OPTION_FILE, offsetof(arguments, sr), "MODEL", work,
      .help = "another super-resolution .mona"},
@@ -373,9 +362,10 @@ const command command_enhance = {
     .summary = "make a video or a picture larger and cleaner",
     .run = enhance,
     .usage = "IN -o OUT [OPTION]..., or IN... --out-dir FOLDER",
-    .description = "Doubles and denoises a video (or a PNG or JPEG); sound, subtitles, timestamps "
+    .description = "Enlarges and denoises a video (or a PNG or JPEG); sound, subtitles, timestamps "
                    "and colour stay as they are.",
     .examples = "mona enhance in.mp4 -o out.mp4                   # twice the size, then denoised\n"
+                "mona enhance in.mp4 -o out.mp4 -s 3 --tier best  # three times, as good as can be\n"
                 "mona enhance in.mkv -o out.mkv --stages denoise  # only denoised\n"
                 "mona enhance in.mov -o out.mov --crf 16 --preset slow --start 60 --frames 500\n"
                 "ffmpeg -i in.avi -f yuv4mpegpipe - | mona enhance - -o - | mpv -\n"

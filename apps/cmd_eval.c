@@ -18,7 +18,6 @@
 #include "table.h"
 
 enum { MAX_SCALE = 4, MAX_SIGMA = 100, MAX_SIGMAS = 16, SSIM_SIDE = 11 };
-enum { LUMA = 1 << ROLE_LUMA };
 
 /* Of what the model made and, beside it, of what is to be beaten: bicubic, or the noisy input. */
 typedef struct figures {
@@ -274,12 +273,10 @@ static bool check_model(eval_job *job)
 {
     if (!job->named)
         return true;
-    bool fits = job->denoise ? roles_check_denoiser(job->named, &job->error)
-                             : roles_check(job->named, LUMA, LUMA, &job->error);
-    if (fits && !job->denoise) {
+    if (!job->denoise)
         job->scale = (long)model_scale(job->named, &job->config, &job->error);
-        fits = job->scale != 0;
-    }
+    const bool fits =
+        job->denoise ? roles_check_denoiser(job->named, &job->error) : job->scale != 0;
     return fits || !cli_fail(EXIT_FAILED, "%s", job->error.text);
 }
 

@@ -14,6 +14,7 @@
 #include "options.h"
 #include "pipeline/container.h"
 #include "pipeline/footage.h"
+#include "pipeline/model_run.h"
 #include "pipeline/mux.h"
 #include "pipeline/picture_list.h"
 #include "pipeline/stills.h"
@@ -115,18 +116,21 @@ static double step_ms(const trial *t, unsigned step)
 static void add_stages(cJSON *plan, const enhance_settings *s, const trial *t, bool image)
 {
     const enhance_report *r = &t->report;
+    const mona_config config = stage_config(&s->stage);
+    pipeline_error unused = {0}; /* the trial knew the scales */
     cJSON *stages = cJSON_AddArrayToObject(plan, "stages");
     uint32_t width = r->in_width, height = r->in_height;
     char size[32];
     for (unsigned i = 0; i < s->count; i++) {
         const bool sr = s->kinds[i] == STAGE_SR;
+        const unsigned scale = sr ? model_scale(s->stage.sr[i], &config, &unused) : 1;
         cJSON *row = cJSON_CreateObject();
         cJSON_AddStringToObject(row, "stage", sr ? "sr" : "denoise");
-        cJSON_AddStringToObject(row, "model", sr ? s->stage.sr->name : s->stage.denoise->name);
+        cJSON_AddStringToObject(row, "model", enhance_network(s, i)->name);
         snprintf(size, sizeof size, "%ux%u", width, height);
         cJSON_AddStringToObject(row, "from", size);
-        width *= sr ? 2 : 1;
-        height *= sr ? 2 : 1;
+        width *= scale;
+        height *= scale;
         snprintf(size, sizeof size, "%ux%u", width, height);
         cJSON_AddStringToObject(row, "to", size);
         if (!image)

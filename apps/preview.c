@@ -9,6 +9,7 @@
 #include "options.h"
 #include "pipeline/snapshot.h"
 #include "report.h"
+#include "stage_models.h"
 #include "save.h"
 #include "trial.h"
 #include "pipeline/upright.h"
@@ -80,13 +81,9 @@ bool preview_write(const enhance_settings *settings)
 static void add_run(report *r, const enhance_settings *s, const enhance_report *done,
                     const progress *shown)
 {
-    char stages[128] = "";
-    for (unsigned i = 0; i < s->count; i++) {
-        const size_t used = strlen(stages);
-        snprintf(stages + used, sizeof stages - used, "%s%s", used ? ", then " : "",
-                 s->kinds[i] == STAGE_SR ? s->stage.sr->name : s->stage.denoise->name);
-    }
-    report_add(r, "networks", "%s", stages);
+    char networks[NETWORKS_TEXT];
+    stage_models_describe(networks, s);
+    report_add(r, "networks", "%s", networks);
     if (done->noise >= 0)
         report_add(r, "noise found", "%.1f steps of 255", (double)done->noise);
     const double seconds = shown->ended - shown->began;

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "pipeline/enhance.h"
+#include "stage_models.h"
 #include "step_clock.h"
 #include "telemetry_log.h"
 
@@ -15,6 +16,7 @@ typedef enum progress_style { PROGRESS_BAR, PROGRESS_PLAIN, PROGRESS_JSON } prog
 
 typedef struct progress {
     bool quiet; /* say nothing */
+    char networks[NETWORKS_TEXT];
     progress_style style;
     /* Seconds of the monotonic clock; 0: not yet. */
     double started, began, first, shown; /* the command, the video, its first frame's end, a line */

@@ -3,21 +3,41 @@
 #define MONA_STAGE_MODELS_H
 
 #include "model_source.h"
+#include "pipeline/enhance.h"
+#include "stage_list.h"
+
+/* Networks inside mona are named TASK_TIER, TASK_TIER_video or TASK_TIER_temporal: sr_x3_best,
+ * denoise_fast_temporal. */
+#define NETWORK_TIERS "fast|balanced|best"
+
+enum { NETWORK_MOST_SCALE = 4, NETWORKS_TEXT = 256 };
 
 typedef struct model_choice {
     const char *sr, *denoise; /* .mona files; NULL: inside mona */
-    bool balanced;            /* the tier: better and slower than fast */
+    const char *tier;         /* one of NETWORK_TIERS; NULL: the first */
     bool video;               /* the content: compressed before */
     bool temporal;            /* frames of one video: the denoiser sees what it made before */
+    unsigned scale;           /* of every sr; 0: 2, or that of the file */
 } model_choice;
 
 typedef struct stage_models {
-    model_source sr, denoise, bicubic;
+    model_source sr[NETWORK_MOST_SCALE + 1]; /* [s]: enlarges s times; [0]: the file */
+    model_source denoise, bicubic;
 } stage_models;
 
-/* Opens them and points stage at them. Prints one line and gives false when one cannot be used.
- * Zeroed or opened ones, whether or not all are there, are closed by stage_models_close. */
-bool stage_models_open(stage_models *models, const model_choice *choice, stage_settings *stage);
+/* Makes the stages of a list those of settings, and opens and names their networks there. An sr
+ * becomes as many stages as it takes networks to enlarge by the scale: none for 1, that of the
+ * scale for 2 and 3, for 4 the one that does it at once if it is as close to what is wished as the
+ * one for 2 is, else that one twice; others are products of these, the smallest first, so that
+ * large frames meet few networks. What is wished but not there is of the next lower tier, and there
+ * first for the content, then for any. Prints one line and gives false when there are no such
+ * networks. Zeroed or opened ones, whether or not all are there, are closed by stage_models_close.
+ */
+bool stage_models_open(stage_models *models, const model_choice *choice, const stage_list *list,
+                       enhance_settings *settings);
+
+/* Their names in turn: "sr_x2_fast, then denoise_fast". */
+void stage_models_describe(char text[NETWORKS_TEXT], const enhance_settings *settings);
 
 void stage_models_close(stage_models *models);
 

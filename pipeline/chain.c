@@ -33,7 +33,7 @@ static bool allocate_frames(chain *c, bool overlap, pipeline_error *error)
     return true;
 }
 
-/* What the first frame's stored sizes must be multiples of; later ones' double with them. */
+/* What the first frame's stored sizes must be multiples of; later ones' grow with them. */
 static uint32_t stored_multiple(const stage_kind *kinds, unsigned count, const frame_format *in)
 {
     uint32_t multiple = 1u << (in->shift_x > in->shift_y ? in->shift_x : in->shift_y);
@@ -46,15 +46,15 @@ static uint32_t stored_multiple(const stage_kind *kinds, unsigned count, const f
 bool chain_open(chain *c, const stage_kind *kinds, unsigned count, const stage_settings *settings,
                 frame_format in, bool overlap, pipeline_error *error)
 {
-    unsigned enlarged = 0;
+    unsigned enlarged = 1;
     *c = (chain){0};
     in.multiple = stored_multiple(kinds, count, &in);
     for (unsigned i = 0; i < count; i++) {
         c->count = i + 1;
-        if (!stage_open(&c->stages[i], kinds[i], settings, in, enlarged, error))
+        if (!stage_open(&c->stages[i], kinds[i], i, settings, in, enlarged, error))
             return false;
         in = c->stages[i].out;
-        enlarged += kinds[i] == STAGE_SR;
+        enlarged *= c->stages[i].scale;
     }
     return allocate_frames(c, overlap, error);
 }

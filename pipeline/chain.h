@@ -20,7 +20,7 @@
 #include "probe.h"
 #include "stage.h"
 
-enum { CHAIN_MAX_STAGES = 4, CHAIN_INPUTS = 3, CHAIN_BETWEEN = 2, CHAIN_OUTPUTS = 3 };
+enum { CHAIN_INPUTS = 3, CHAIN_BETWEEN = 2, CHAIN_OUTPUTS = 3 };
 
 /* A frame's turn at a stage, which is measured. */
 typedef struct chain_turn {

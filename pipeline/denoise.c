@@ -106,7 +106,7 @@ bool denoise_open(denoiser *d, const stage_settings *settings, frame_format form
     *d = (denoiser){.model = settings->denoise,
                     .frame = format,
                     .strength = settings->strength,
-                    .spacing = 1u << enlarged,
+                    .spacing = enlarged,
                     .sigma = {-1, -1, -1}};
     return roles_check_denoiser(d->model, error) &&
            open_pass(&d->luma, d, settings, frame_plane_size(&format, 0), !whole, error) &&

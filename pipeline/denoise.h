@@ -59,7 +59,7 @@ typedef struct denoiser {
 /* Stored sizes of a frame that is to be denoised are multiples of this. */
 uint32_t denoise_multiple(const frame_format *format);
 
-/* enlarged: how many times the frames have been doubled before, which is what their noise looks
+/* enlarged: how many times larger the frames have been made before, which is what their noise looks
  * like. Whether it succeeds or not, denoise_close releases what there is. d must not move. */
 bool denoise_open(denoiser *d, const stage_settings *settings, frame_format format,
                   unsigned enlarged, pipeline_error *error);

@@ -118,11 +118,11 @@ static bool check_picture(const AVCodec *libav, const codec *c, const encoder_se
     const uint32_t across = 1u << frame.shift_x, down = 1u << frame.shift_y;
     const bool whole = c->even || (c->id == AV_CODEC_ID_FFV1 && (across > 2 || down > 2));
     if (whole && (frame.width % across || frame.height % down))
-        return pipeline_fail(error,
-                             "%s in %s holds multiples of %ux%u only, the result is %ux%u; a stage "
-                             "that enlarges makes it even, and -c %s holds any size",
-                             c->name, name, across, down, frame.width, frame.height,
-                             c->even ? "ffv1" : "rawvideo");
+        return pipeline_fail(
+            error,
+            "%s in %s holds multiples of %ux%u only, the result is %ux%u; enlarging "
+            "by an even scale helps, and -c %s holds any size",
+            c->name, name, across, down, frame.width, frame.height, c->even ? "ffv1" : "rawvideo");
     return true;
 }
 

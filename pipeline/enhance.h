@@ -50,6 +50,12 @@ typedef struct enhance_settings {
     const pipeline_probe *probe; /* of a video; NULL: nobody looks */
 } enhance_settings;
 
+/* The network of a stage. */
+static inline const named_model *enhance_network(const enhance_settings *s, unsigned stage)
+{
+    return s->kinds[stage] == STAGE_SR ? s->stage.sr[stage] : s->stage.denoise;
+}
+
 /* Video to video. The output appears under its name only when it is complete. */
 bool enhance_video(const enhance_settings *settings, enhance_report *report, pipeline_error *error);
 

@@ -12,7 +12,7 @@ enum { FRAME_MAX_PLANES = 4 }; /* luma, two of chroma, alpha */
 
 /* What a frame is. Planes 1 and 2 are smaller by 1 << shift_x across and 1 << shift_y down; 0 and 3
  * are full size. width and height are those of the picture; what is stored is padded to a multiple
- * that makes chroma planes whole, and that doubles with the frame: 35 rows are stored as 36, and
+ * that makes chroma planes whole, and that grows with the frame: 35 rows are stored as 36, and
  * twice as large as 72 for 70. */
 typedef struct frame_format {
     uint32_t width, height;

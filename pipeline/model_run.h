@@ -5,8 +5,8 @@
 #include "pipeline/measure.h"
 #include "pipeline/stage.h"
 
-/* How many times larger a model of one plane makes it; 0, with a message, if not alike in width and
- * height. */
+/* How many times larger a model makes the one plane it takes; 0, with a message, if it is no such
+ * model or the times are not alike in width and height. */
 unsigned model_scale(const named_model *model, const mona_config *config, pipeline_error *error);
 
 /* Rounds `from` to 8 bit and runs it. A denoiser gets neutral chroma and sigma as the strength of

@@ -18,7 +18,7 @@ typedef struct noise_work {
 
 /* Estimates the standard deviation of the noise in a plane of samples of so many bits (more than 8:
  * in 16-bit words), in steps of 8 bits. stride: bytes. spacing: distance between the samples
- * compared, 1 for a plane as a sensor made it, 2 for one enlarged twice, whose noise is smooth at a
+ * compared, 1 for a plane as a sensor made it, 2 for one twice as large as that, whose noise is smooth at a
  * distance of 1. 0 for planes too small to say. *work is scratch. */
 float noise_sigma(noise_work *work, const uint8_t *plane, ptrdiff_t stride, uint32_t width,
                   uint32_t height, unsigned bits, unsigned spacing);

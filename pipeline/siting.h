@@ -1,4 +1,4 @@
-/* Where chroma sits between luma samples, and bicubic doubling that keeps it there. */
+/* Where chroma sits between luma samples, and bicubic interpolation that keeps it there. */
 #ifndef MONA_SITING_H
 #define MONA_SITING_H
 
@@ -14,10 +14,10 @@ typedef struct chroma_siting {
     chroma_site x, y;
 } chroma_siting;
 
-/* A copy of a model whose RESIZE doubles planes with samples in the middle of what they stand for,
- * changed for planes of chroma so sited, with 1 << shift luma samples a group. *memory holds it
- * and is the caller's to free, also on failure. */
-bool siting_model(mona_model *sited, void **memory, const mona_model *bicubic, chroma_siting siting,
-                  unsigned shift_x, unsigned shift_y, pipeline_error *error);
+/* A copy of a model whose RESIZE enlarges planes with samples in the middle of what they stand for,
+ * changed to enlarge planes of chroma so sited, with 1 << shift luma samples a group, scale times.
+ * *memory holds it and is the caller's to free, also on failure. */
+bool siting_model(mona_model *sited, void **memory, const mona_model *bicubic, unsigned scale,
+                  chroma_siting siting, unsigned shift_x, unsigned shift_y, pipeline_error *error);
 
 #endif

@@ -2,56 +2,64 @@
 
 #include <stdlib.h>
 
+#include "model_run.h"
 #include "roles.h"
 
 enum { LUMA_ONLY = 1 << ROLE_LUMA };
 
-/* Binds a model of one plane to a plane's size, and sees that it doubles it. */
-static bool open_doubler(bound_model *bound, const named_model *model,
-                         const stage_settings *settings, const frame_format *format, unsigned plane,
-                         pipeline_error *error)
+/* Binds a model of one plane to a plane's size, and sees that it enlarges it as the stage does. */
+static bool open_plane(bound_model *bound, const named_model *model, const stage *s,
+                       const stage_settings *settings, unsigned plane, pipeline_error *error)
 {
-    const mona_size size = frame_plane_size(format, plane);
+    const mona_size size = frame_plane_size(&s->in, plane);
     mona_config config = stage_config(settings);
     config.sizes[0] = size;
     if (!roles_check(model, LUMA_ONLY, LUMA_ONLY, error) ||
-        !bound_open_deep(bound, &model->model, model->name, format->bits, &config, error))
+        !bound_open_deep(bound, &model->model, model->name, s->in.bits, &config, error))
         return false;
     mona_tensor_info out = mona_plan_output(bound->plan, 0);
-    if (out.width != 2 * size.width || out.height != 2 * size.height)
+    if (out.width != s->scale * size.width || out.height != s->scale * size.height)
         return pipeline_fail(error,
-                             "%s: expected a model that doubles a frame, found one that makes "
+                             "%s: expected a model that enlarges %u times, found one that makes "
                              "%ux%u of %ux%u",
-                             model->name, out.width, out.height, size.width, size.height);
+                             model->name, s->scale, out.width, out.height, size.width, size.height);
     return true;
 }
 
-static bool open_chroma(stage *s, const stage_settings *settings, pipeline_error *error)
+/* Chroma and alpha, by interpolation. *memory: of the model. */
+static bool open_interpolated(bound_model *bound, void **memory, const stage *s,
+                              const stage_settings *settings, unsigned plane, pipeline_error *error)
 {
+    const bool chroma = plane == 1;
     named_model sited = {.name = settings->bicubic->name};
-    return siting_model(&sited.model, &s->sited, &settings->bicubic->model, settings->siting,
-                        s->in.shift_x, s->in.shift_y, error) &&
-           open_doubler(&s->chroma, &sited, settings, &s->in, 1, error);
+    return siting_model(&sited.model, memory, &settings->bicubic->model, s->scale, settings->siting,
+                        chroma ? s->in.shift_x : 0, chroma ? s->in.shift_y : 0, error) &&
+           open_plane(bound, &sited, s, settings, plane, error);
 }
 
-static bool open_sr(stage *s, const stage_settings *settings, pipeline_error *error)
+static bool open_sr(stage *s, const named_model *model, const stage_settings *settings,
+                    pipeline_error *error)
 {
-    s->out.width *= 2;
-    s->out.height *= 2;
-    s->out.multiple *= 2;
+    const mona_config config = stage_config(settings);
+    s->scale = model_scale(model, &config, error);
+    if (!s->scale)
+        return false;
+    s->out.width *= s->scale;
+    s->out.height *= s->scale;
+    s->out.multiple *= s->scale;
     if (s->out.width > MONA_MAX_SIDE || s->out.height > MONA_MAX_SIDE)
         return pipeline_fail(error, "expected a result of at most %d pixels a side, found %ux%u",
                              MONA_MAX_SIDE, s->out.width, s->out.height);
-    return open_doubler(&s->luma, settings->sr, settings, &s->in, 0, error) &&
-           (s->in.planes < 3 || open_chroma(s, settings, error)) &&
-           (s->in.planes < 4 ||
-            open_doubler(&s->alpha, settings->bicubic, settings, &s->in, 3, error));
+    return open_plane(&s->luma, model, s, settings, 0, error) &&
+           (s->in.planes < 3 ||
+            open_interpolated(&s->chroma, &s->sited[0], s, settings, 1, error)) &&
+           (s->in.planes < 4 || open_interpolated(&s->alpha, &s->sited[1], s, settings, 3, error));
 }
 
-bool stage_open(stage *s, stage_kind kind, const stage_settings *settings, frame_format in,
-                unsigned enlarged, pipeline_error *error)
+bool stage_open(stage *s, stage_kind kind, unsigned number, const stage_settings *settings,
+                frame_format in, unsigned enlarged, pipeline_error *error)
 {
-    *s = (stage){.kind = kind, .in = in, .out = in};
+    *s = (stage){.kind = kind, .in = in, .out = in, .scale = 1};
     s->stream_memory = bound_allocate(mona_stream_bytes());
     if (!s->stream_memory)
         return pipeline_fail(error, "out of memory");
@@ -60,7 +68,7 @@ bool stage_open(stage *s, stage_kind kind, const stage_settings *settings, frame
     if (status)
         return pipeline_fail(error, "a stream cannot start: %s", mona_status_text(status));
     s->delay = (delay){.settings = settings->delay};
-    return kind == STAGE_SR        ? open_sr(s, settings, error)
+    return kind == STAGE_SR        ? open_sr(s, settings->sr[number], settings, error)
            : kind == STAGE_DENOISE ? denoise_open(&s->denoiser, settings, in, enlarged, error)
                                    : true;
 }
@@ -82,11 +90,11 @@ void stage_tell_models(const stage *s, unsigned number, const pipeline_probe *pr
 
 static mona_status enqueue_sr(stage *s, const frame *in, const frame *out)
 {
-    bound_model *const doublers[FRAME_MAX_PLANES] = {&s->luma, &s->chroma, &s->chroma, &s->alpha};
+    bound_model *const models[FRAME_MAX_PLANES] = {&s->luma, &s->chroma, &s->chroma, &s->alpha};
     mona_status status = MONA_OK;
     for (unsigned p = 0; p < in->format.planes && !status; p++) {
         mona_buffer source = frame_buffer(in, p), target = frame_buffer(out, p);
-        status = mona_stream_run(s->stream, doublers[p]->session, &source, &target);
+        status = mona_stream_run(s->stream, models[p]->session, &source, &target);
     }
     return status;
 }
@@ -107,7 +115,8 @@ void stage_close(stage *s)
     bound_close(&s->chroma);
     bound_close(&s->alpha);
     denoise_close(&s->denoiser);
-    free(s->sited);
+    free(s->sited[0]);
+    free(s->sited[1]);
     free(s->stream_memory);
     *s = (stage){0};
 }

@@ -1,6 +1,6 @@
 /* Stages: what is done to a frame, in the background, one stream each.
  *
- * A super-resolution stage doubles a frame: luma by a network, chroma and alpha by bicubic
+ * A super-resolution stage enlarges a frame: luma by a network, chroma and alpha by bicubic
  * interpolation. A denoising stage cleans luma and chroma (denoise.h). A delay passes time
  * (delay.h). */
 #ifndef MONA_STAGE_H
@@ -23,20 +23,21 @@ typedef enum stage_kind { STAGE_SR, STAGE_DENOISE, STAGE_DELAY } stage_kind;
 typedef struct stage {
     stage_kind kind;
     frame_format in, out;
+    unsigned scale; /* how many times out is larger */
     void *stream_memory;
     mona_stream *stream;
     mona_event done[STAGE_SLOTS];    /* recorded by the caller */
     bound_model luma, chroma, alpha; /* SR */
-    void *sited;                     /* the model chroma is bound to */
+    void *sited[2];                  /* the models chroma and alpha are bound to */
     denoiser denoiser;
     delay delay;
 } stage;
 
-/* Opens a stage for frames of format in; s->out says what comes out. enlarged: how many times the
- * frames have been doubled before. Whether it succeeds or not, stage_close releases what there is.
- * s must not move. */
-bool stage_open(stage *s, stage_kind kind, const stage_settings *settings, frame_format in,
-                unsigned enlarged, pipeline_error *error);
+/* Opens a stage for frames of format in; s->out says what comes out. number: its place in the
+ * chain. enlarged: how many times larger the frames have been made before. Whether it succeeds or
+ * not, stage_close releases what there is. s must not move. */
+bool stage_open(stage *s, stage_kind kind, unsigned number, const stage_settings *settings,
+                frame_format in, unsigned enlarged, pipeline_error *error);
 
 /* Tells a probe, which wants to know, of every model the stage has bound. number: of the stage. */
 void stage_tell_models(const stage *s, unsigned number, const pipeline_probe *probe);

@@ -11,10 +11,13 @@ typedef struct named_model {
     mona_model model;
 } named_model;
 
+enum { CHAIN_MAX_STAGES = 4 };
+
 typedef struct stage_settings {
-    const named_model *sr;      /* tensors luma -> luma_*, twice the size */
+    /* Of each stage that enlarges: tensors luma -> luma_*, as much larger across as down. */
+    const named_model *sr[CHAIN_MAX_STAGES];
     const named_model *denoise; /* y, u, v, noise, perhaps previous_y, _u, _v -> y_*, u_*, v_* */
-    const named_model *bicubic; /* plane -> plane_*, samples in the middle of what they stand for */
+    const named_model *bicubic; /* plane -> plane_*, twice the size; siting_model changes it */
     const mona_device *device;  /* NULL: auto */
     const char *cpu;            /* NULL: the best */
     unsigned threads;           /* of each session; 0: one per core */

@@ -72,5 +72,42 @@ for wrong in 1:2 1:2:3:4 0 65 1:x:1 -1; do
     "$mona" enhance "$tmp/clip.mp4" -o "$tmp/out.mp4" -j $wrong 2> "$tmp/log"
     same "-j $wrong is refused" "$? $(grep -c -- '^mona: --threads: expected' "$tmp/log")" "2 1"
 done
-"$mona" enhance "$tmp/clip.mp4" -o "$tmp/out.mp4" -s 2 --stages sr 2> "$tmp/log"
-same "-s beside --stages is refused" "$? $(grep -c 'found both' "$tmp/log")" "2 1"
+
+# ---- scales and tiers ---------------------------------------------------------------------------------
+same "-s is what sr of --stages enlarges by" "$(plan "$tmp/clip.mp4" -o "$tmp/out.mp4" -s 4 --stages denoise,sr)" "denoise sr sr 640"
+# $1: what is expected of the networks, rest: options.
+networks() {
+    wanted=$1
+    shift
+    same "the networks of $*" "$("$mona" enhance "$tmp/a.png" -o "$tmp/b.png" --dry-run --json "$@" |
+        python3 -c 'import json, sys; print(*[s["model"] for s in json.load(sys.stdin)["stages"]])')" "$wanted"
+}
+# $1: task, rest: tiers from the one wished downwards. The first that is inside.
+inside() {
+    task=$1
+    shift
+    for tier in "$@"; do
+        [ ! -e "models/${task}_$tier.mona" ] || { echo "${task}_$tier"; return; }
+    done
+}
+networks "$(inside sr_x2 best balanced fast)" --tier best
+networks "sr_x2_balanced $(inside denoise balanced fast)" --tier balanced --stages sr,denoise
+networks sr_x2_fast_video --content video
+for scale in 3 4; do
+    "$BUILD/neutral" "$tmp/x$scale.onnx" $scale
+    "$mona" compile "$tmp/x$scale.onnx" -o "$tmp/x$scale.mona" --calibrate "$tmp/a.png" > /dev/null
+done
+same "three times by a network for it" "$(plan "$tmp/a.png" -o "$tmp/b.png" --sr "$tmp/x3.mona")" "sr 120"
+same "and nine times" "$(plan "$tmp/a.png" -o "$tmp/b.png" --sr "$tmp/x3.mona" -s 9)" "sr sr 360"
+same "four times" "$(plan "$tmp/clip.mp4" -o "$tmp/out.mp4" --sr "$tmp/x4.mona" -s 4)" "sr denoise 640"
+# $1: what, $2: expected in the one line, rest: options.
+refused() {
+    name=$1
+    line=$2
+    shift 2
+    "$mona" enhance "$tmp/a.png" -o "$tmp/b.png" --dry-run "$@" > /dev/null 2> "$tmp/log"
+    same "$name is refused" "$([ $? -ne 0 ] && grep -c -- "^mona: .*$line" "$tmp/log") of $(wc -l < "$tmp/log")" "1 of 1"
+}
+refused "six times by one for three" "which enlarges 3 times" --sr "$tmp/x3.mona" -s 6
+refused "more stages than there may be" "up to 4 stages" -s 8 --stages sr,sr
+refused "a list that does nothing" "leaves nothing to do" -s 1 --stages sr

@@ -1,9 +1,11 @@
-/* Writes a denoising network in ONNX that looks at its input and corrects nothing: what the
- * pipeline does to a frame besides. Its features are real, its last weights are zeros.
+/* Writes a network in ONNX that looks at its input and corrects nothing: what the pipeline does to
+ * a frame besides. Its features are real, its last weights are zeros. With a scale it enlarges by
+ * repeating pixels, without it is a denoiser.
  *
- *   neutral OUT.onnx */
+ *   neutral OUT.onnx [SCALE] */
 #include <assert.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "tests/unit/onnx_builder.h"
 
@@ -25,30 +27,58 @@ static void conv(onnx_builder *b, const char *inputs, const char *to)
     ob_ints(b, ob_node(b, "Conv", inputs, to), "pads", "1 1 1 1");
 }
 
-static onnx_builder *neutral(void)
+enum { FEATURES = 8, MOST_PLANES = 7, MOST_OUTPUTS = 16 };
+
+/* The correction of so many planes: nothing. */
+static void correct(onnx_builder *b, const char *planes, int inputs, int outputs)
 {
-    float head[8 * 7 * 9];
-    static const float tail[6 * 8 * 9];
-    for (int i = 0; i < 8 * 7 * 9; i++)
+    static const float tail[MOST_OUTPUTS * FEATURES * 9];
+    float head[FEATURES * MOST_PLANES * 9];
+    char shape[32], names[64];
+    for (int i = 0; i < FEATURES * inputs * 9; i++)
         head[i] = (float)(i * 7 % 23 - 9) / 40;
+    snprintf(shape, sizeof shape, "%d %d 3 3", FEATURES, inputs);
+    ob_constant(b, "head.weight", shape, head);
+    snprintf(shape, sizeof shape, "%d %d 3 3", outputs, FEATURES);
+    ob_constant(b, "tail.weight", shape, tail);
+    snprintf(names, sizeof names, "%s head.weight", planes);
+    conv(b, names, "head");
+    ob_node(b, "Relu", "head", "features");
+    conv(b, "features tail.weight", "correction");
+}
+
+static void to_space(onnx_builder *b, const char *from, const char *to, int scale)
+{
+    Onnx__NodeProto *n = ob_node(b, "DepthToSpace", from, to);
+    ob_int(b, n, "blocksize", scale);
+    ob_string(b, n, "mode", "CRD");
+}
+
+static onnx_builder *enlarger(int scale)
+{
+    onnx_builder *b = ob_new(13);
+    ob_input(b, "luma", 1, 0, 0);
+    correct(b, "luma", 1, scale * scale);
+    ob_node(b, "Add", "correction luma", "corrected");
+    to_space(b, "corrected", "luma_out", scale);
+    ob_output(b, "luma_out");
+    return b;
+}
+
+static onnx_builder *denoiser(void)
+{
     onnx_builder *b = ob_new(13);
     ob_input(b, "y", 1, 0, 0);
     ob_input(b, "u", 1, 0, 0);
     ob_input(b, "v", 1, 0, 0);
     ob_input(b, "noise", 1, 0, 0);
-    ob_constant(b, "head.weight", "8 7 3 3", head);
-    ob_constant(b, "tail.weight", "6 8 3 3", tail);
     ob_int(b, ob_node(b, "SpaceToDepth", "y", "quarters"), "blocksize", 2);
     ob_int(b, ob_node(b, "Concat", "quarters u v noise", "packed"), "axis", 1);
     slice(b, "packed", "planes", "0", "6");
-    conv(b, "packed head.weight", "head");
-    ob_node(b, "Relu", "head", "features");
-    conv(b, "features tail.weight", "correction");
+    correct(b, "packed", 7, 6);
     ob_node(b, "Add", "correction planes", "corrected");
     slice(b, "corrected", "y_corrected", "0", "4");
-    Onnx__NodeProto *n = ob_node(b, "DepthToSpace", "y_corrected", "y_out");
-    ob_int(b, n, "blocksize", 2);
-    ob_string(b, n, "mode", "CRD");
+    to_space(b, "y_corrected", "y_out", 2);
     slice(b, "corrected", "u_out", "4", "5");
     slice(b, "corrected", "v_out", "5", "6");
     ob_output(b, "y_out");
@@ -60,9 +90,9 @@ static onnx_builder *neutral(void)
 int main(int argc, char **argv)
 {
     size_t size;
-    onnx_builder *b = neutral();
+    onnx_builder *b = argc == 3 ? enlarger(atoi(argv[2])) : denoiser();
     uint8_t *bytes = ob_pack(b, &size);
-    FILE *file = argc == 2 ? fopen(argv[1], "wb") : NULL;
+    FILE *file = argc == 2 || argc == 3 ? fopen(argv[1], "wb") : NULL;
     const int bad = !file || fwrite(bytes, 1, size, file) != size || fclose(file);
     free(bytes);
     ob_free(b);

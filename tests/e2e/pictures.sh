@@ -51,6 +51,42 @@ for format in yuv422p yuv444p; do
     done
 done
 
+# ---- other scales ---------------------------------------------------------------------------------
+# A network that repeats pixels shows what becomes of luma to the sample, in the middle or at an odd edge, and
+# that chroma, which is interpolated, stays where it was.
+for scale in 3 4; do
+    "$BUILD/neutral" "$tmp/x$scale.onnx" $scale
+    ffmpeg -v error -y -i "$tmp/small.mkv" -frames:v 1 "$tmp/small.png"
+    "$mona" compile "$tmp/x$scale.onnx" -o "$tmp/x$scale.mona" --calibrate "$tmp/small.png" > /dev/null
+    for format in yuv420p yuva444p yuv422p10le; do
+        ffmpeg -v error -y -i "$tmp/small.mkv" -frames:v 2 -vf "format=$format,crop=67:45:0:0:exact=1" -c:v ffv1 "$tmp/in.mkv"
+        succeeds "$format, x$scale" "$mona" enhance "$tmp/in.mkv" -o "$tmp/out.mkv" --stages sr --sr "$tmp/x$scale.mona" -c ffv1
+        same "$format, x$scale: its size" "$(probe "$tmp/out.mkv" width,height,pix_fmt)" "$((67 * scale)),$((45 * scale)),$format"
+        for side in in out; do
+            ffmpeg -v error -y -i "$tmp/$side.mkv" -vf extractplanes=y -f rawvideo "$tmp/$side.luma"
+        done
+        same "$format, x$scale: luma" "$(python3 - "$tmp/in.luma" "$tmp/out.luma" $scale <<'PYTHON'
+import sys
+small, large = (open(f, 'rb').read() for f in sys.argv[1:3])
+times = int(sys.argv[3])
+sample, row = len(small) // (2 * 67 * 45), len(small) // (2 * 45)
+wanted = b''
+for at in range(0, len(small), row):
+    wanted += b''.join(small[i:i + sample] * times for i in range(at, at + row, sample)) * times
+print(large == wanted)
+PYTHON
+)" True
+        ffmpeg -v error -y -i "$tmp/in.mkv" -vf "scale=iw*$scale:ih*$scale:$accurate" -c:v ffv1 "$tmp/bicubic.mkv"
+        for plane in u v; do
+            found=$(psnr_plane $plane "$tmp/out.mkv" "$tmp/bicubic.mkv")
+            echo "# $format, x$scale, $plane against libswscale's: $found dB"
+            same "$format, x$scale: plane $plane" "$(echo "$found" | awk '{ print ($1 >= 38 ? "yes" : "no") }')" yes
+        done
+    done
+    "$mona" enhance "$tmp/in.mkv" -o "$tmp/modelled.mkv" --stages sr --sr "$tmp/x$scale.mona" -c ffv1 --device model310 --quiet
+    same "x$scale on model310: the host's samples" "$(ffmpeg -v error -i "$tmp/modelled.mkv" -f md5 -)" "$(ffmpeg -v error -i "$tmp/out.mkv" -f md5 -)"
+done
+
 # ---- nothing but the network changes a sample ---------------------------------------------------
 ffmpeg -v error -i "$tmp/small.mkv" -frames:v 1 "$tmp/small.png"
 "$BUILD/neutral" "$tmp/neutral.onnx"
