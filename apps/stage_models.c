@@ -22,17 +22,18 @@ static int tier_of(const char *name)
 static const embedded_model *closest(const char *task, const model_choice *choice,
                                      unsigned *distance)
 {
-    const char *const variants[] = {choice->temporal ? "_temporal" : "",
-                                    choice->video ? "_video" : "", ""};
+    const char *const variants[] = {choice->temporal ? "_temporal" : NULL,
+                                    choice->video ? "_video" : NULL, ""};
     const embedded_model *found = NULL;
     char name[64];
     *distance = 0;
     for (int tier = tier_of(choice->tier); tier >= 0 && !found; tier--)
-        for (unsigned v = 0; v < sizeof variants / sizeof *variants && !found; v++) {
-            snprintf(name, sizeof name, "%s_%s%s", task, tiers[tier], variants[v]);
-            found = embedded_model_find(name);
-            *distance += !found;
-        }
+        for (unsigned v = 0; v < sizeof variants / sizeof *variants && !found; v++)
+            if (variants[v]) {
+                snprintf(name, sizeof name, "%s_%s%s", task, tiers[tier], variants[v]);
+                found = embedded_model_find(name);
+                *distance += !found;
+            }
     return found;
 }
 
