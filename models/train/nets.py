@@ -50,6 +50,7 @@ NETS = {
     "sr_x2_fast": Spec("sr", 2, 16, 3),  # 7,632
     "sr_x2_fast_video": Spec("sr", 2, 16, 3, True),
     "sr_x2_balanced": Spec("sr", 2, 16, 11),  # 26,064
+    "sr_x2_balanced_video": Spec("sr", 2, 16, 11, True),
     "sr_x2_best": Spec("sr", 2, 32, 11),  # 102,816
     "sr_x3_fast": Spec("sr", 3, 16, 2),  # 6,048
     "sr_x3_balanced": Spec("sr", 3, 16, 11),  # 26,784
