@@ -42,6 +42,24 @@ def run(net, planes, int8):
     return data.to8(out[0].numpy() * 255).astype(np.float64)
 
 
+class Noise:
+    """The normal distribution of `mona eval`: SplitMix64 from a seed, two numbers a sample."""
+
+    def __init__(self, seed):
+        self.state = np.uint64(seed)
+
+    def standard_normal(self, shape):
+        with np.errstate(over="ignore"):
+            steps = np.arange(1, 2 * np.prod(shape) + 1, dtype=np.uint64)
+            z = self.state + steps * np.uint64(0x9e3779b97f4a7c15)
+            self.state = z[-1]
+            z = (z ^ z >> np.uint64(30)) * np.uint64(0xbf58476d1ce4e5b9)
+            z = (z ^ z >> np.uint64(27)) * np.uint64(0x94d049bb133111eb)
+        u = ((z ^ z >> np.uint64(31)) >> np.uint64(11)).astype(np.float64) + 0.5
+        u /= 2**53
+        return (np.sqrt(-2 * np.log(u[::2])) * np.cos(2 * np.pi * u[1::2])).reshape(shape)
+
+
 def table(title, header, rows):
     print(f"{title:22s}" + "".join(f"{h:>10s}" for h in header))
     for name, values in rows:
@@ -54,6 +72,7 @@ SR_SETS = (("Set5", "set5/x{}/*HR.png"), ("Set14", "set14/x{}/*HR.png"), ("B100"
 
 
 def sr_image(net, path, scale, paths):
+    """PSNR of bicubic, then of the net in each way."""
     image = io.imread(path)
     high = image.astype(np.float64) if image.ndim == 2 else np.rint(data.luma(image))
     high = high[:high.shape[0] // scale * scale, :high.shape[1] // scale * scale]
@@ -65,12 +84,10 @@ def sr_image(net, path, scale, paths):
     return [psnr(o[inside], high[inside]) for o in outputs]
 
 
-def evaluate_sr(net, scale, tests, paths):
-    rows = []
+def sr_rows(net, scale, tests, paths):
     for name, pattern in SR_SETS:
         files = sorted(glob.glob(os.path.join(tests, pattern.format(scale))))
-        rows.append((name, np.mean([sr_image(net, f, scale, paths) for f in files], 0)))
-    table(f"PSNR-Y, x{scale}", ["bicubic", "float", "INT8"], rows)
+        yield name, np.mean([sr_image(net, f, scale, paths) for f in files], 0)
 
 
 # ---- denoising ---------------------------------------------------------------------------------
@@ -109,20 +126,24 @@ def colour_image(net, rgb, sigma, rng, paths):
         [psnr(np.stack(o[1:]), chroma) for o in outputs]
 
 
-def evaluate_denoise(net, tests, paths):
+def bsd68(tests):
     with open(os.path.join(tests, "cbsd68.txt")) as f:
-        images = [io.imread(os.path.join(tests, "bsd100", line)) for line in f.read().split()]
+        return [io.imread(os.path.join(tests, "bsd100", line)) for line in sorted(f.read().split())]
 
-    def rows(measure, sigmas):
-        for sigma in sigmas:
-            rng = np.random.default_rng(sigma)
-            yield f"sigma {sigma}", np.mean([measure(net, i, sigma, rng, paths) for i in images], 0)
 
+def noise_rows(net, images, measure, sigmas, paths):
+    for sigma in sigmas:
+        rng = Noise(sigma)
+        yield f"sigma {sigma}", np.mean([measure(net, i, sigma, rng, paths) for i in images], 0)
+
+
+def evaluate_denoise(net, tests, paths):
+    images = bsd68(tests)
     header = ["noisy", "float", "INT8"]
-    table("BSD68 grey", header, rows(grey_image, (5, 15, 25, 50)))
+    table("BSD68 grey", header, noise_rows(net, images, grey_image, (5, 15, 25, 50), paths))
     table("CBSD68 4:2:0", [h + s for s in (" Y", " UV") for h in header],
-          rows(colour_image, (15, 25, 50)))
-    clean = [colour_image(net, i, 0, np.random.default_rng(0), paths) for i in images]
+          noise_rows(net, images, colour_image, (15, 25, 50), paths))
+    clean = [colour_image(net, i, 0, Noise(0), paths) for i in images]
     kept = np.min(clean, 0)
     mean = np.mean(clean, 0)
     table("CBSD68 4:2:0 clean", ["float Y", "INT8 Y", "float UV", "INT8 UV"],
@@ -139,6 +160,7 @@ if __name__ == "__main__":
     net = nets.load(a.name, a.weights)
     tests, spec = os.path.join(a.data, "test"), nets.NETS[a.name]
     if spec.task == "sr":
-        evaluate_sr(net, spec.scale, tests, (False, True))
+        table(f"PSNR-Y, x{spec.scale}", ["bicubic", "float", "INT8"],
+              sr_rows(net, spec.scale, tests, (False, True)))
     else:
         evaluate_denoise(net, tests, (False, True))

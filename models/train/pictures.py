@@ -18,9 +18,14 @@ import numpy as np
 from skimage import io
 
 import data
+import nets
 
 SIGMA = 25
 WIDTH, HEIGHT = 112, 88
+
+
+def model_file(name):
+    return os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", name + ".mona")
 
 
 def evaluated(mona, name, folder, protocol):
@@ -32,28 +37,29 @@ def evaluated(mona, name, folder, protocol):
     return sorted(json.loads(text)["images"], key=lambda row: row["psnr"] - row[base])
 
 
-def grey_planes(path, protocol):
+def grey_planes(path, spec):
     """(original, what mona gets, what is to be beaten)"""
     image = io.imread(path)
-    if protocol == "denoise":
+    if spec.task == "denoise":
         original = data.grey(image)
         noise = SIGMA * np.random.default_rng(SIGMA).standard_normal(original.shape)
         noisy = data.to8(original + noise)
         return data.to8(original), noisy, noisy
     original = data.to8(data.luma(image)) if image.ndim == 3 else image
-    original = original[:original.shape[0] // 2 * 2, :original.shape[1] // 2 * 2]
-    low = data.imresize(original.astype(np.float64), 0.5)
-    return original, data.to8(low), data.to8(data.imresize(low, 2))
+    n = spec.scale
+    original = original[:original.shape[0] // n * n, :original.shape[1] // n * n]
+    low = data.imresize(original.astype(np.float64), 1 / n)
+    return original, data.to8(low), data.to8(data.imresize(low, n))
 
 
 def through_mona(mona, name, plane, protocol):
     options = ["--stages", "denoise", "--strength", str(SIGMA / 50), "--denoise"] \
         if protocol == "denoise" else ["--stages", "sr", "--sr"]
-    model = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", name + ".mona")
     with tempfile.TemporaryDirectory() as folder:
         before, after = folder + "/in.png", folder + "/out.png"
         io.imsave(before, plane, check_contrast=False)
-        subprocess.run([mona, "enhance", before, "-o", after, "--quiet"] + options + [model], check=True)
+        subprocess.run([mona, "enhance", before, "-o", after, "--quiet"] + options + [model_file(name)],
+                       check=True)
         return io.imread(after)
 
 
@@ -66,13 +72,12 @@ def most_different(a, b):
     return slice(y, y + HEIGHT), slice(x, x + WIDTH)
 
 
-def main():
-    mona, name, folder, out = sys.argv[1:]
-    protocol = "denoise" if name.startswith("denoise") else "sr"
-    rows = evaluated(mona, name, folder, protocol)
+def write(mona, name, folder, out):
+    spec = nets.NETS[name]
+    rows = evaluated(mona, model_file(name), folder, spec.task)
     for row, kind in ((rows[-1], "good"), (rows[0], "bad")):
-        original, low, beaten = grey_planes(os.path.join(folder, row["image"]), protocol)
-        made = through_mona(mona, name, low, protocol)
+        original, low, beaten = grey_planes(os.path.join(folder, row["image"]), spec)
+        made = through_mona(mona, name, low, spec.task)
         window = most_different(beaten, made)
         strip = np.hstack([plane[window] for plane in (original, beaten, made)])
         io.imsave(f"{out}/{name}-{kind}.png", strip.repeat(2, 0).repeat(2, 1), check_contrast=False)
@@ -82,4 +87,4 @@ def main():
 if __name__ == "__main__":
     if len(sys.argv) != 5:
         sys.exit(__doc__)
-    main()
+    write(*sys.argv[1:])
