@@ -117,7 +117,8 @@ static options_result read_options(compile_job *job, int argc, char **argv)
 static compiler *open_size(const compile_job *job, size_t index)
 {
     return onnx_source_compiler(job->input, &job->dims,
-                                index < job->sizes.count ? job->sizes.items[index] : NULL);
+                                index < job->sizes.count ? job->sizes.items[index] : NULL,
+                                &job->options.fusion);
 }
 
 static bool open_model(compile_job *job)
@@ -309,6 +310,28 @@ static void print_accuracy(const compile_job *job)
     sample_run_close(&run);
 }
 
+/* Of a quantised model: how many layers have its scales, and what does not. */
+static void print_quantised(const compile_job *job)
+{
+    const fusion_log *log = compiler_log(job->model);
+    unsigned given = 0, exact = 0, near = 0;
+    for (size_t i = 0; i < log->count; i++) {
+        const char *outcome = log->events[i].outcome;
+        given += outcome != NULL;
+        exact += outcome && !strcmp(outcome, "bit-exact");
+        near += outcome && !strncmp(outcome, "within one step", 15);
+    }
+    if (given)
+        printf("  quantised by the model: %u results in its own steps, %u bit-exact, %u within one "
+               "step, %u within more\n",
+               given, exact, near, given - exact - near);
+    for (size_t i = 0; i < log->count; i++) {
+        const fusion_event *e = &log->events[i];
+        if (e->rule == FUSION_QUANTISED && e->why_not)
+            printf("  %s (%s) is an operator of its own: %s\n", e->node, e->op_type, e->why_not);
+    }
+}
+
 static void print_summary(const compile_job *job)
 {
     mona_model model;
@@ -329,6 +352,7 @@ static void print_summary(const compile_job *job)
                job->calibrated < job->samples.count ? ": no range moved any more" : "");
     if (job->equalise)
         printf("  equalised between %u pairs of convolutions\n", job->equalised);
+    print_quantised(job);
     precision_print(&job->request, job->model, &job->chosen);
     print_accuracy(job);
 }
@@ -433,7 +457,7 @@ const command command_compile = {
     .usage = "IN.onnx -o OUT.mona [OPTION]...",
     .description = "Turns an ONNX model into a .mona model. Batch normalisation, activations, "
                    "additions and pixel shuffles are merged into the operators before or after "
-                   "them.",
+                   "them. Layers of a quantised model are INT8 by its own scales.",
     .examples =
         "mona compile net.onnx -o net.mona  # FP16\n"
         "mona compile net.onnx -o net.mona --calibrate photos/  # INT8\n"

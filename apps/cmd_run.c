@@ -190,7 +190,7 @@ static bool run_compiled(run_job *job, compiler *model, input_array *inputs)
 
 static bool run_onnx(run_job *job, input_array *inputs)
 {
-    compiler *model = onnx_source_compiler(job->model, NULL, NULL);
+    compiler *model = onnx_source_compiler(job->model, NULL, NULL, NULL);
     if (!model)
         return false;
     const bool ok =

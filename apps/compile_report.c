@@ -56,11 +56,28 @@ static cJSON *kept_of(const fusion_log *log)
     return list;
 }
 
+/* What the layers of a quantised model became. */
+static cJSON *quantised_of(const fusion_log *log)
+{
+    cJSON *list = cJSON_CreateArray();
+    for (size_t i = 0; i < log->count; i++) {
+        const fusion_event *e = &log->events[i];
+        if (!e->outcome)
+            continue;
+        cJSON *entry = cJSON_CreateObject();
+        cJSON_AddStringToObject(entry, "operator", e->node);
+        cJSON_AddStringToObject(entry, "type", e->op_type);
+        cJSON_AddStringToObject(entry, "outcome", e->outcome);
+        cJSON_AddItemToArray(list, entry);
+    }
+    return list;
+}
+
 /* Over the rules that merge what would run; null: there is nothing they are for. */
 static void add_coverage(cJSON *document, const fusion_log *log)
 {
     fusion_count all = {0, 0};
-    for (int r = FUSION_COMMON; r < FUSION_RULES; r++) {
+    for (int r = FUSION_QUANTISED; r < FUSION_RULES; r++) {
         const fusion_count n = fusion_log_count(log, (fusion_rule)r);
         all.matched += n.matched;
         all.applied += n.applied;
@@ -155,8 +172,10 @@ static cJSON *layers_of(const compiler *c, const compiler_options *options)
                         {"fp16_cost", l.fp16_cost}, {"int8_cost", l.int8_cost}};
         cJSON *entry = cJSON_CreateObject();
         cJSON_AddStringToObject(entry, "layer", l.name);
-        cJSON_AddStringToObject(entry, "precision", options->int8 && l.int8 ? "int8" : "fp16");
+        cJSON_AddStringToObject(entry, "precision",
+                                (options->int8 || l.given) && l.int8 ? "int8" : "fp16");
         cJSON_AddBoolToObject(entry, "pinned", l.pinned);
+        cJSON_AddBoolToObject(entry, "given", l.given);
         for (size_t k = 0; k < sizeof measured / sizeof *measured; k++)
             if (isfinite(measured[k].value))
                 cJSON_AddNumberToObject(entry, measured[k].name, measured[k].value);
@@ -179,6 +198,7 @@ static cJSON *describe(const compile_report *r, compiler *c)
     add_coverage(document, log);
     cJSON_AddItemToObject(document, "rules", rules_of(log, &r->options->fusion));
     cJSON_AddItemToObject(document, "kept", kept_of(log));
+    cJSON_AddItemToObject(document, "quantised", quantised_of(log));
     cJSON_AddItemToObject(document, "layers", layers_of(c, r->options));
     const bool whole = !log->failed;
     if (find_needs(&compiled, r->bytes, r->size))

@@ -81,14 +81,15 @@ static bool set_size(onnx_graph *model, const char *path, const char *text)
     return true;
 }
 
-compiler *onnx_source_compiler(const char *path, const option_list *dims, const char *size)
+compiler *onnx_source_compiler(const char *path, const option_list *dims, const char *size,
+                               const fusion_switches *fusion)
 {
     onnx_graph model;
     format_error error = {0};
     if (!onnx_source_read(&model, path, dims, NULL))
         return NULL;
     const bool sized = !size || set_size(&model, path, size);
-    compiler *c = sized ? compiler_open_graph(&model, &error) : NULL;
+    compiler *c = sized ? compiler_open_graph(&model, fusion, &error) : NULL;
     onnx_graph_free(&model);
     if (!c && sized)
         cli_fail(EXIT_FAILED, "%s: %s", path, error.text);

@@ -11,8 +11,9 @@
 bool onnx_source_read(onnx_graph *model, const char *path, const option_list *dims,
                       format_error *refusal);
 
-/* The same, ready to compile; size: "WxH" of images whose sides are open, or NULL. NULL: one line was
- * printed. */
-compiler *onnx_source_compiler(const char *path, const option_list *dims, const char *size);
+/* The same, ready to compile; size: "WxH" of images whose sides are open, or NULL. NULL: one line
+ * was printed. */
+compiler *onnx_source_compiler(const char *path, const option_list *dims, const char *size,
+                               const fusion_switches *fusion);
 
 #endif

@@ -53,6 +53,10 @@ typedef struct onnx_value {
     /* Constants have data. Others have a shape where `shaped` says so; data is NULL. */
     tensor tensor;
     bool shaped;
+    /* Of a constant that DequantizeLinear made: inputs of that node, and its axis. Else NULL. */
+    const uint32_t *dequantised;
+    uint32_t dequantised_count;
+    int64_t dequantised_axis;
 } onnx_value;
 
 /* What the model says of an input; sides: -1 where it leaves them open. */

@@ -24,6 +24,7 @@ static bool same_conv(const graph *g, const graph_node *a, const graph_node *b)
     return a->conv.groups == b->conv.groups && !memcmp(w, &b->conv.window, sizeof *w) &&
            outputs == g->values[b->output].channels &&
            same_numbers(a->conv.bias, b->conv.bias, outputs) &&
+           same_numbers(a->conv.steps, b->conv.steps, outputs) &&
            same_numbers(a->conv.weights, b->conv.weights, count);
 }
 
@@ -43,6 +44,8 @@ static bool same_parameters(const graph *g, const graph_node *a, const graph_nod
     case GRAPH_AFFINE:
         return same_numbers(a->affine.scale, b->affine.scale, channels) &&
                same_numbers(a->affine.shift, b->affine.shift, channels);
+    case GRAPH_QUANTIZE:
+        return a->quantize.type == b->quantize.type && a->quantize.scale == b->quantize.scale;
     case GRAPH_ACTIVATION:
     case GRAPH_ADD:
     case GRAPH_MUL:
@@ -73,14 +76,6 @@ static bool same_node(const graph *g, const graph_node *a, const graph_node *b)
            same_activation(&a->after_add, &b->after_add, channels) && same_parameters(g, a, b);
 }
 
-static void read_instead(graph *g, uint32_t value, uint32_t other)
-{
-    for (uint32_t i = 0; i < g->node_count; i++)
-        for (uint32_t k = 0; k < g->nodes[i].input_count; k++)
-            if (g->nodes[i].inputs[k] == value)
-                g->nodes[i].inputs[k] = other;
-}
-
 /* NULL: node i is not needed any more. */
 static const char *merge(graph *g, uint32_t i, uint32_t first)
 {
@@ -89,7 +84,7 @@ static const char *merge(graph *g, uint32_t i, uint32_t first)
         return FUSION_IS_OFF;
     if (graph_is_output(g, value))
         return "its result is an output of the model";
-    read_instead(g, value, g->nodes[first].output);
+    graph_read_instead(g, value, g->nodes[first].output);
     return NULL;
 }
 

@@ -12,8 +12,9 @@
 #include "search.h"
 
 struct compiler {
-    graph g;            /* as imported, with what calibration saw */
-    graph fused;        /* as the passes left it for fused.fusion; before that it is empty */
+    graph g;     /* as imported, with what calibration saw */
+    graph fused; /* as the passes left it for these options; before that it is empty */
+    compiler_options options;
     layers layers;      /* of the fused graph */
     size_t pass_events; /* of its log: what the passes found */
     bool equalised;     /* the fused graph is, and is the one that is calibrated */
@@ -57,9 +58,11 @@ static bool import_model(compiler *c, onnx_graph *model, format_error *error)
     return ok;
 }
 
-compiler *compiler_open_graph(onnx_graph *model, format_error *error)
+compiler *compiler_open_graph(onnx_graph *model, const fusion_switches *fusion, format_error *error)
 {
     compiler *c = calloc(1, sizeof *c);
+    if (c && fusion)
+        c->g.fusion = *fusion;
     if (!c)
         format_fail(error, "out of memory");
     else if (import_model(c, model, error))
@@ -74,7 +77,7 @@ compiler *compiler_open(const void *onnx, size_t size, const onnx_read_options *
     onnx_graph model;
     if (!onnx_graph_read(&model, onnx, size, options, error))
         return NULL;
-    compiler *c = compiler_open_graph(&model, error);
+    compiler *c = compiler_open_graph(&model, NULL, error);
     onnx_graph_free(&model);
     return c;
 }
@@ -125,12 +128,13 @@ bool compiler_reference(const compiler *c, const reference_array *inputs, refere
     return reference_run(c->fused.node_count ? &c->fused : &c->g, inputs, outputs, NULL, error);
 }
 
-static bool run_passes(graph *g, format_error *error)
+static bool run_passes(graph *g, const compiler_options *options, format_error *error)
 {
     pass_merge_common(g);
     pass_fold_pads(g);
     if (!pass_fold_affine(g, error) || !pass_reorder_depth(g, error) || !pass_fuse(g, error) ||
-        !pass_use_arrays(g, error))
+        !pass_absorb_quantize(g, options, error) || !pass_use_arrays(g, error) ||
+        !pass_widen(g, options, error))
         return false;
     quantize_join(g);
     return true;
@@ -146,17 +150,26 @@ static void share_observations(compiler *c)
     }
 }
 
-/* Makes the fused graph, unless it is there for the same rules. */
+/* Whether passes make the same of the model for both. */
+static bool same_options(const compiler_options *a, const compiler_options *b)
+{
+    const bool types = a->has_input_type == b->has_input_type && a->input_type == b->input_type &&
+                       a->has_output_type == b->has_output_type && a->output_type == b->output_type;
+    return types && !memcmp(&a->fusion, &b->fusion, sizeof a->fusion);
+}
+
+/* Makes the fused graph, unless it is there for the same options. */
 static bool prepare(compiler *c, const compiler_options *options, format_error *error)
 {
-    if (c->fused.node_count && !memcmp(&c->fused.fusion, &options->fusion, sizeof options->fusion))
+    if (c->fused.node_count && same_options(&c->options, options))
         return true;
     graph_free(&c->fused);
     c->equalised = false;
     if (!graph_copy(&c->fused, &c->g))
         return format_fail(error, "out of memory");
     c->fused.fusion = options->fusion;
-    if (run_passes(&c->fused, error) && layers_find(&c->layers, &c->fused, error)) {
+    c->options = *options;
+    if (run_passes(&c->fused, options, error) && layers_find(&c->layers, &c->fused, error)) {
         c->pass_events = c->fused.log.count;
         return true;
     }
@@ -260,7 +273,8 @@ bool compiler_adopt(compiler *c, const compiler *other, const compiler_options *
     share_observations(c);
     for (unsigned i = 0; i < other->layers.count; i++) {
         const compiler_layer *layer = &other->layers.items[i].about;
-        if (!compiler_pin(c, options, layer->name, layer->int8, error))
+        if ((!layer->given || layer->pinned) &&
+            !compiler_pin(c, options, layer->name, layer->int8, error))
             return false;
     }
     return true;

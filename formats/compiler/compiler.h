@@ -47,8 +47,9 @@ bool compiler_has_arrays(const compiler *c);
 compiler *compiler_open(const void *onnx, size_t size, const onnx_read_options *options,
                         format_error *error);
 /* The same for a model in memory, in which everything constant is folded; it is not needed
- * afterwards. */
-compiler *compiler_open_graph(onnx_graph *model, format_error *error);
+ * afterwards. fusion: rules that are off already when operators are imported; NULL: none is. */
+compiler *compiler_open_graph(onnx_graph *model, const fusion_switches *fusion,
+                              format_error *error);
 void compiler_close(compiler *c); /* NULL is allowed */
 
 unsigned compiler_input_count(const compiler *c);
@@ -78,6 +79,7 @@ typedef struct compiler_layer {
     const char *source; /* the value that decides */
     bool int8;          /* as compiler_emit makes it where options.int8 is set; else FP16 */
     bool pinned;        /* by compiler_pin */
+    bool given;         /* by the model, which is quantised: so whatever is chosen for others */
     /* Of its output, if its source and its weights alone are of 8 bits, against fp32. NAN where
      * compiler_measure_layers was not called. */
     double cosine;

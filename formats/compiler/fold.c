@@ -1,5 +1,6 @@
 #include "passes.h"
 
+#include <math.h>
 #include <string.h>
 
 static uint32_t channels_of(const graph *g, uint32_t value)
@@ -32,6 +33,13 @@ static bool own_weights(graph *g, graph_node *node, format_error *error)
     memcpy(bias, node->conv.bias, outputs * sizeof *bias);
     node->conv.weights = weights;
     node->conv.bias = bias;
+    if (node->conv.steps) {
+        float *steps = graph_alloc(g, outputs, sizeof *steps);
+        if (!steps)
+            return format_fail(error, "out of memory");
+        memcpy(steps, node->conv.steps, outputs * sizeof *steps);
+        node->conv.steps = steps;
+    }
     return true;
 }
 
@@ -114,6 +122,8 @@ static const char *fold_into_producer(graph *g, uint32_t i, format_error *error)
         const float scale = affine->affine.scale[o];
         for (size_t k = 0; k < filter; k++)
             conv->conv.weights[o * filter + k] *= scale;
+        if (conv->conv.steps)
+            conv->conv.steps[o] *= fabsf(scale);
         conv->conv.bias[o] = conv->conv.bias[o] * scale + affine->affine.shift[o];
     }
     conv->output = affine->output;
@@ -124,6 +134,14 @@ static bool shifts(const graph_node *affine, uint32_t channels)
 {
     for (uint32_t c = 0; c < channels; c++)
         if (affine->affine.shift[c] != 0)
+            return true;
+    return false;
+}
+
+static bool scales(const graph_node *affine, uint32_t channels)
+{
+    for (uint32_t c = 0; c < channels; c++)
+        if (affine->affine.scale[c] != 1)
             return true;
     return false;
 }
@@ -162,6 +180,8 @@ static const char *fold_into_reader(graph *g, uint32_t i, format_error *error)
         return "the convolution after it pads, and the padding is not shifted";
     if (!own_weights(g, node, error))
         return error->text;
+    if (scales(affine, inputs))
+        node->conv.steps = NULL;
     scale_inputs(&node->conv, affine, inputs / node->conv.groups, channels_of(g, node->output));
     node->inputs[0] = affine->inputs[0];
     return NULL;
@@ -189,9 +209,12 @@ bool pass_fold_affine(graph *g, format_error *error)
     }
     for (uint32_t i = 0; i < g->node_count; i++) {
         graph_node *node = &g->nodes[i];
-        if (node->kind == GRAPH_AFFINE)
-            graph_become_channel_conv(node, channels_of(g, node->output), node->affine.scale,
-                                      node->affine.shift);
+        if (node->kind != GRAPH_AFFINE)
+            continue;
+        graph_become_channel_conv(node, channels_of(g, node->output), node->affine.scale,
+                                  node->affine.shift);
+        if (g->values[node->output].given.scale > 0) /* takes a zero point off: in whole steps */
+            node->conv.steps = node->conv.weights;
     }
     return !error->text[0];
 }
@@ -221,6 +244,8 @@ static bool reorder(graph *g, uint32_t i, format_error *error)
             memcpy(node->conv.weights + to * filter, old.weights + from * filter,
                    filter * sizeof(float));
             node->conv.bias[to] = old.bias[from];
+            if (old.steps)
+                node->conv.steps[to] = old.steps[from];
         }
     depth->depth.depth_first = false;
     return true;

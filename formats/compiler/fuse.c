@@ -109,20 +109,6 @@ static bool fuse_node(graph *g, uint32_t i)
     return !why_not;
 }
 
-/* The activation alone: a 1x1 convolution a channel with weight 1. */
-static bool stand_alone(graph *g, graph_node *node, format_error *error)
-{
-    const uint32_t channels = g->values[node->output].channels;
-    float *weights = graph_alloc(g, channels, sizeof *weights);
-    float *bias = graph_alloc(g, channels, sizeof *bias);
-    if (!weights || !bias)
-        return format_fail(error, "out of memory");
-    for (uint32_t c = 0; c < channels; c++)
-        weights[c] = 1;
-    graph_become_channel_conv(node, channels, weights, bias);
-    return true;
-}
-
 static void remove_unused_slices(graph *g)
 {
     for (uint32_t i = g->node_count; i-- > 0;)
@@ -137,7 +123,7 @@ bool pass_fuse(graph *g, format_error *error)
         i += fuse_node(g, i) ? 0 : 1;
     remove_unused_slices(g);
     for (uint32_t i = 0; i < g->node_count; i++)
-        if (g->nodes[i].kind == GRAPH_ACTIVATION && !stand_alone(g, &g->nodes[i], error))
-            return false;
+        if (g->nodes[i].kind == GRAPH_ACTIVATION && !graph_become_copy(g, &g->nodes[i]))
+            return format_fail(error, "out of memory");
     return true;
 }

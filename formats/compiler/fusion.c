@@ -12,6 +12,10 @@ static const fusion_row rows[FUSION_RULES] = {
                       "operators that move nothing, such as Reshape and Identity, are names", true},
     [FUSION_SHUFFLES] = {"shuffles", "compiler/import_depth.c",
                          "Reshape - Transpose - Reshape becomes one rearrangement of pixels", true},
+    [FUSION_QUANTISED] = {"quantised", "compiler/import_quantize.c, compiler/absorb.c",
+                          "QuantizeLinear, DequantizeLinear and QLinear operators on maps are how "
+                          "layers store their results: INT8 by the model's own scales",
+                          false},
     [FUSION_COMMON] = {"common-subexpressions", "compiler/common.c",
                        "of operators that compute the same one is kept", false},
     [FUSION_PAD] = {"pad", "compiler/fold.c",

@@ -13,6 +13,7 @@ typedef enum fusion_rule {
     FUSION_DEAD_CODE,
     FUSION_VIEWS,
     FUSION_SHUFFLES,
+    FUSION_QUANTISED,
     FUSION_COMMON,
     FUSION_PAD,
     FUSION_AFFINE,
@@ -54,6 +55,7 @@ typedef struct fusion_event {
     fusion_rule rule;
     const char *node, *op_type; /* of ONNX; the graph's memory */
     const char *why_not;        /* NULL: it took effect */
+    const char *outcome;        /* how near to the model's definition; NULL: the same */
 } fusion_event;
 
 typedef struct fusion_log {

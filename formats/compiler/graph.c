@@ -36,7 +36,7 @@ bool graph_copy(graph *copy, const graph *g)
 
 void graph_log(graph *g, fusion_rule rule, const graph_node *node, const char *why_not)
 {
-    fusion_log_add(&g->log, &(fusion_event){rule, node->name, node->op_type, why_not});
+    fusion_log_add(&g->log, &(fusion_event){rule, node->name, node->op_type, why_not, NULL});
 }
 
 void *graph_alloc(graph *g, size_t count, size_t size)
@@ -101,6 +101,15 @@ graph_node *graph_add_node(graph *g)
     return node;
 }
 
+graph_node *graph_insert_node(graph *g, uint32_t i)
+{
+    if (!graph_add_node(g))
+        return NULL;
+    memmove(&g->nodes[i + 1], &g->nodes[i], (g->node_count - 1 - i) * sizeof *g->nodes);
+    memset(&g->nodes[i], 0, sizeof g->nodes[i]);
+    return &g->nodes[i];
+}
+
 void graph_remove_node(graph *g, uint32_t i)
 {
     g->node_count--;
@@ -133,6 +142,12 @@ bool graph_is_output(const graph *g, uint32_t value)
     return contains(g->outputs, g->output_count, value);
 }
 
+bool graph_given(const graph *g, uint32_t value)
+{
+    const graph_value *v = &g->values[value];
+    return v->given.scale > 0 && v->given.type != MONA_F16 && !v->half;
+}
+
 bool graph_is_loaded(const graph *g, uint32_t value)
 {
     const uint32_t p = graph_producer(g, value);
@@ -160,6 +175,14 @@ uint32_t graph_uses(const graph *g, uint32_t value)
         for (uint32_t k = 0; k < g->nodes[i].input_count; k++)
             uses += g->nodes[i].inputs[k] == value;
     return uses;
+}
+
+void graph_read_instead(graph *g, uint32_t value, uint32_t other)
+{
+    for (uint32_t i = 0; i < g->node_count; i++)
+        for (uint32_t k = 0; k < g->nodes[i].input_count; k++)
+            if (g->nodes[i].inputs[k] == value)
+                g->nodes[i].inputs[k] = other;
 }
 
 uint32_t graph_only_reader(const graph *g, uint32_t value)
@@ -237,6 +260,19 @@ void graph_become_channel_conv(graph_node *node, uint32_t channels, float *weigh
         .weights = weights,
         .bias = bias,
     };
+}
+
+bool graph_become_copy(graph *g, graph_node *node)
+{
+    const uint32_t channels = g->values[node->output].channels;
+    float *weights = graph_alloc(g, channels, sizeof *weights);
+    float *bias = graph_alloc(g, channels, sizeof *bias);
+    if (!weights || !bias)
+        return false;
+    for (uint32_t c = 0; c < channels; c++)
+        weights[c] = 1;
+    graph_become_channel_conv(node, channels, weights, bias);
+    return true;
 }
 
 bool graph_fail(const graph_node *node, format_error *error, const char *format, ...)

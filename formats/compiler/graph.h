@@ -30,6 +30,7 @@ enum {
 typedef enum graph_kind {
     GRAPH_CONV,       /* inputs: source, then the residual if one is fused */
     GRAPH_AFFINE,     /* x * scale[c] + shift[c] */
+    GRAPH_QUANTIZE,   /* the nearest of a format's numbers; exist until absorb.c */
     GRAPH_ACTIVATION, /* activation alone */
     GRAPH_ADD,        /* of two; the second may have one channel for all */
     GRAPH_MUL,
@@ -46,6 +47,12 @@ typedef enum graph_kind {
     GRAPH_RESHAPE,  /* exist only until import_depth.c has seen what they are part of */
     GRAPH_TRANSPOSE,
 } graph_kind;
+
+/* How numbers are stored: type, and the real value of one step. */
+typedef struct value_format {
+    mona_type type;
+    float scale; /* 1 for F16 */
+} value_format;
 
 /* From a coordinate to the nearest sample: the engine rounds halves down, ONNX knows four rules. */
 typedef enum graph_nearest {
@@ -72,6 +79,8 @@ typedef struct graph_conv {
     uint32_t groups;
     float *weights; /* [output channels][input channels / groups][kernel rows][kernel columns] */
     float *bias;    /* [output channels] */
+    float *steps;   /* [output channels]: the weights are whole multiples of these, in [-128, 127],
+                       as the model was quantised; NULL: they are any numbers */
 } graph_conv;
 
 typedef struct graph_pool {
@@ -138,6 +147,7 @@ typedef struct graph_node {
         } depth;
         graph_resize resize;
         graph_pool pool;
+        value_format quantize; /* of 8 bits */
         graph_array *array;
         struct {
             uint32_t rank;
@@ -162,6 +172,7 @@ typedef struct graph_value {
     uint32_t joined;        /* a value made before it whose format it has, or itself (quantize.h) */
     float low, high;        /* range seen in calibration; low > high: none */
     observation *seen;      /* in calibration; NULL: nothing yet */
+    value_format given;     /* by the model, which is quantised; scale 0: it is not */
     bool half;              /* F16 where others are of 8 bits; counts where values are not shared */
 } graph_value;
 
@@ -197,6 +208,8 @@ uint32_t graph_add_value(graph *g, const char *name);
 uint32_t graph_add_array(graph *g, const char *name, mona_type type, size_t count);
 /* A new node at the end, zeroed; NULL: out of memory or more than GRAPH_MAX_NODES. */
 graph_node *graph_add_node(graph *g);
+/* A new node before node i, zeroed; NULL: as above. */
+graph_node *graph_insert_node(graph *g, uint32_t i);
 /* Takes node i out; later ones move up. */
 void graph_remove_node(graph *g, uint32_t i);
 
@@ -206,10 +219,14 @@ uint32_t graph_producer(const graph *g, uint32_t value);
 uint32_t graph_uses(const graph *g, uint32_t value);
 bool graph_is_input(const graph *g, uint32_t value);
 bool graph_is_output(const graph *g, uint32_t value);
+/* The model says that this value is of 8 bits, and nothing else was asked for. */
+bool graph_given(const graph *g, uint32_t value);
 /* Planes of the model that a LOAD takes as they are, or rearranges; and whether a CONCAT or
  * SPACE_TO_DEPTH is how a LOAD packs them. */
 bool graph_is_loaded(const graph *g, uint32_t value);
 bool graph_packs(const graph *g, const graph_node *node);
+/* Nodes that read a value read another instead. */
+void graph_read_instead(graph *g, uint32_t value, uint32_t other);
 /* The only node that reads a value that is no output; UINT32_MAX: none or several. */
 uint32_t graph_only_reader(const graph *g, uint32_t value);
 /* The producer of input `input` of node i if nothing else uses that value; UINT32_MAX otherwise. */
@@ -228,6 +245,10 @@ bool graph_resize_offsets(const graph_resize *r, const float more[2], double off
 /* Makes node a 1x1 convolution of every channel by itself, keeping its epilogue: weights and bias
  * have one number a channel. */
 void graph_become_channel_conv(graph_node *node, uint32_t channels, float *weights, float *bias);
+
+/* The same with weights of 1 and biases of 0: its result is its input, or what the epilogue makes
+ * of it. False: out of memory. */
+bool graph_become_copy(graph *g, graph_node *node);
 
 /* "NODE (OP_TYPE) " + the text, as an error. Always false. */
 bool graph_fail(const graph_node *node, format_error *error, const char *format, ...)

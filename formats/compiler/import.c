@@ -124,14 +124,55 @@ static bool log_view(importer *im, const onnx_node *node)
  * than a pass over them that bringing them into that form pays. */
 static bool prefers_map(const importer *im, const onnx_node *node, const operator_row *row)
 {
-    bool maps = true, computed = false;
+    bool maps = true, computed = false, steps = false;
     for (uint32_t i = 0; i < node->input_count; i++) {
         if (!import_has(node, i) || im->model->values[node->inputs[i]].tensor.data)
             continue;
         maps = maps && import_bound(im, node, i) != UINT32_MAX;
+        steps = steps || import_steps_of(im, node, i).scale > 0;
         computed = true;
     }
-    return row->import && computed && (maps || row->whole_tensors);
+    return row->import && computed && (!steps || import_takes_steps(row)) &&
+           (maps || row->whole_tensors);
+}
+
+bool import_takes_steps(const operator_row *row)
+{
+    static operator_import *const takers[] = {
+        import_dequantize, import_qlinear_conv, import_qlinear_matmul,
+        import_max_pool,   import_identity,     import_reshape,
+        import_flatten,    import_squeeze,      import_unsqueeze};
+    for (size_t i = 0; row && i < sizeof takers / sizeof *takers; i++)
+        if (row->import == takers[i])
+            return true;
+    return false;
+}
+
+/* Why an operator of a quantised model did not become the format of a map. reason: with the node's
+ * name before it; "": maps were not tried. */
+static bool log_array(importer *im, const onnx_node *node, const operator_row *row,
+                      const char *reason)
+{
+    static operator_import *const quantised[] = {
+        import_array_quantize,       import_array_dequantize,   import_array_qlinear_conv,
+        import_array_qlinear_matmul, import_array_conv_integer, import_array_matmul_integer};
+    bool is_quantised = false;
+    for (size_t i = 0; i < sizeof quantised / sizeof *quantised; i++)
+        is_quantised = is_quantised || row->array == quantised[i];
+    if (!is_quantised)
+        return true;
+    const char *rest = strstr(reason, ") ");
+    if (im->g->fusion.off[FUSION_QUANTISED])
+        reason = FUSION_IS_OFF;
+    else
+        reason = rest ? rest + 2 : row->import ? "reads what is no map" : "has no form on maps";
+    const graph_node gone = {.name = graph_strdup(im->g, node->name),
+                             .op_type = graph_strdup(im->g, node->op_type)};
+    const char *why = graph_strdup(im->g, reason);
+    if (!gone.name || !gone.op_type || !why)
+        return format_fail(im->error, "out of memory");
+    graph_log(im->g, FUSION_QUANTISED, &gone, why);
+    return true;
 }
 
 /* Importing one node. */
@@ -206,7 +247,7 @@ static bool add_node(importer *im, const onnx_node *node)
     if (!ok && row->array) {
         const format_error reason = *im->error;
         take_back(im, node, &a);
-        ok = add_array(im, node, row, &reason);
+        ok = add_array(im, node, row, &reason) && log_array(im, node, row, reason.text);
     }
     return ok && (im->g->node_count > a.nodes || log_view(im, node));
 }
@@ -265,7 +306,7 @@ static bool add_outputs(importer *im)
     for (uint32_t i = 0; i < o->output_count; i++) {
         const onnx_value *v = &o->values[o->outputs[i]];
         const import_binding *b = &im->bindings[o->outputs[i]];
-        uint32_t value = v->tensor.data ? UINT32_MAX : b->value;
+        uint32_t value = v->tensor.data || b->steps.scale > 0 ? UINT32_MAX : b->value;
         if (value == UINT32_MAX || !im->g->values[value].channels)
             value =
                 array_value(im, &(onnx_node){.name = v->name, .op_type = "output"}, o->outputs[i]);
@@ -327,7 +368,8 @@ static bool import_all(importer *im)
     if (!im->g->name || !im->bindings)
         return format_fail(im->error, "out of memory");
     for (uint32_t i = 0; i < o->value_count; i++)
-        im->bindings[i] = (import_binding){UINT32_MAX, VIEW_MAP, UINT32_MAX};
+        im->bindings[i] =
+            (import_binding){.value = UINT32_MAX, .view = VIEW_MAP, .array = UINT32_MAX};
     if (!o->input_count)
         return format_fail(im->error, "the model has no inputs");
     if (!bind_constants(im))

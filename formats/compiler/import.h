@@ -5,9 +5,9 @@
 #include "../onnx_graph.h"
 #include "graph.h"
 
-/* Fills *g, which starts zeroed, with everything of the model that its outputs depend on; constants
- * are decoded, shapes of computed values known as far as the inputs give them. What the engine
- * could never run is refused here, by node. On failure *g is empty. */
+/* Fills *g, which starts zeroed but for rules that are off, with everything of the model that its
+ * outputs depend on; constants are decoded, shapes of computed values known as far as the inputs
+ * give them. What the engine could never run is refused here, by node. On failure *g is empty. */
 bool graph_import(graph *g, const onnx_graph *model, format_error *error);
 
 #endif

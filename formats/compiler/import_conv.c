@@ -5,12 +5,12 @@
 #include <math.h>
 #include <string.h>
 
-static bool read_weights(importer *im, const onnx_node *node, uint32_t channels, graph_conv *conv,
-                         uint32_t *outputs)
+static bool read_weights(importer *im, const onnx_node *node, size_t wi, size_t bi,
+                         uint32_t channels, graph_conv *conv, uint32_t *outputs)
 {
-    const graph_value *w = import_constant(im, node, 1);
-    const graph_value *b = import_constant(im, node, 2);
-    if (!w || (import_has(node, 2) && !b))
+    const graph_value *w = import_constant(im, node, wi);
+    const graph_value *b = import_constant(im, node, bi);
+    if (!w || (import_has(node, bi) && !b))
         return import_fail(im, node, "has computed weights; expected constants");
     const int64_t groups = onnx_whole(node, "group", 1);
     const uint32_t sides = import_view_of(im, node, 0) == VIEW_LINE ? 1 : 2;
@@ -59,21 +59,28 @@ bool import_add_conv(importer *im, const onnx_node *node, const graph_conv *conv
     return true;
 }
 
+bool import_read_conv(importer *im, const onnx_node *node, uint32_t x, size_t w, size_t b,
+                      graph_conv *conv, uint32_t *outputs)
+{
+    const graph_value source = im->g->values[x];
+    const uint32_t *kernel = conv->window.kernel;
+    uint32_t shape[2];
+    if (!read_weights(im, node, w, b, source.channels, conv, outputs) ||
+        !import_pair(im, node, "kernel_shape", 0, 1, IMPORT_MAX_KERNEL, shape) ||
+        !import_window(im, node, &source, &conv->window))
+        return false;
+    return !shape[0] || (shape[0] == kernel[0] && shape[1] == kernel[1]) ||
+           import_fail(im, node, "has kernel_shape %ux%u and weights of %ux%u", shape[0], shape[1],
+                       kernel[0], kernel[1]);
+}
+
 bool import_conv(importer *im, const onnx_node *node)
 {
-    uint32_t x, outputs = 0, shape[2];
-    if (!import_channels(im, node, 0, &x))
-        return false;
-    const graph_value source = im->g->values[x];
+    uint32_t x, outputs = 0;
     graph_conv conv = {0};
-    const uint32_t *kernel = conv.window.kernel;
-    if (!read_weights(im, node, source.channels, &conv, &outputs) ||
-        !import_pair(im, node, "kernel_shape", 0, 1, IMPORT_MAX_KERNEL, shape) ||
-        !import_window(im, node, &source, &conv.window))
+    if (!import_channels(im, node, 0, &x) || !import_read_conv(im, node, x, 1, 2, &conv, &outputs))
         return false;
-    if (shape[0] && (shape[0] != kernel[0] || shape[1] != kernel[1]))
-        return import_fail(im, node, "has kernel_shape %ux%u and weights of %ux%u", shape[0],
-                           shape[1], kernel[0], kernel[1]);
+    conv.steps = import_weight_steps(im, node, 1, 0, outputs);
     return import_add_conv(im, node, &conv, x, outputs);
 }
 

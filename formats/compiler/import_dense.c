@@ -14,11 +14,10 @@ static uint64_t elements_of(const importer *im, uint32_t x)
 
 /* ---- matrix products ---------------------------------------------------------------------- */
 
-/* The matrix as [outputs][inputs], times alpha. */
-static float *read_matrix(importer *im, const onnx_node *node, bool transposed, float alpha,
-                          uint64_t inputs, uint32_t *outputs)
+float *import_matrix(importer *im, const onnx_node *node, size_t i, bool transposed, float alpha,
+                     uint64_t inputs, uint32_t *outputs)
 {
-    const graph_value *m = import_constant(im, node, 1);
+    const graph_value *m = import_constant(im, node, i);
     if (!m || m->rank != 2) {
         import_fail(im, node, "has not a constant matrix of two sides as its second operand");
         return NULL;
@@ -33,9 +32,9 @@ static float *read_matrix(importer *im, const onnx_node *node, bool transposed, 
     const float *from = m->data;
     float *to = graph_alloc(im->g, m->count, sizeof *to);
     for (uint64_t o = 0; to && o < columns; o++)
-        for (uint64_t i = 0; i < rows; i++) {
-            to[o * rows + i] = alpha * from[transposed ? o * rows + i : i * columns + o];
-            if (!isfinite(to[o * rows + i])) {
+        for (uint64_t k = 0; k < rows; k++) {
+            to[o * rows + k] = alpha * from[transposed ? o * rows + k : k * columns + o];
+            if (!isfinite(to[o * rows + k])) {
                 import_fail(im, node, "has a weight that is infinite or not a number");
                 return NULL;
             }
@@ -71,32 +70,33 @@ static float *read_bias(importer *im, const onnx_node *node, float beta, uint32_
     return bias;
 }
 
+bool import_whole_window(importer *im, const onnx_node *node, uint32_t x, graph_window *w)
+{
+    const graph_value *source = &im->g->values[x];
+    *w = (graph_window){
+        .kernel = {source->height, source->width}, .stride = {1, 1}, .dilation = {1, 1}};
+    return (source->height && source->height <= IMPORT_MAX_KERNEL &&
+            source->width <= IMPORT_MAX_KERNEL) ||
+           import_fail(im, node,
+                       "multiplies a flattened map of %ux%u (0: any); supported are fixed "
+                       "sizes up to %dx%d",
+                       source->width, source->height, IMPORT_MAX_KERNEL, IMPORT_MAX_KERNEL);
+}
+
 static bool add_product(importer *im, const onnx_node *node, bool transposed, float alpha,
                         float beta)
 {
     uint32_t x, outputs = 0;
-    if (!import_flat(im, node, 0, &x))
+    graph_conv conv = {.groups = 1};
+    if (!import_flat(im, node, 0, &x) || !import_whole_window(im, node, x, &conv.window))
         return false;
-    const graph_value source = im->g->values[x];
-    if (!source.height || source.height > IMPORT_MAX_KERNEL || source.width > IMPORT_MAX_KERNEL)
-        return import_fail(im, node,
-                           "multiplies a flattened map of %ux%u (0: any); supported are fixed "
-                           "sizes up to %dx%d",
-                           source.width, source.height, IMPORT_MAX_KERNEL, IMPORT_MAX_KERNEL);
-    float *weights = read_matrix(im, node, transposed, alpha, elements_of(im, x), &outputs);
-    float *bias = weights ? read_bias(im, node, beta, outputs) : NULL;
-    graph_node *made = bias ? import_node(im, node, 0, GRAPH_CONV, outputs, 1, 1) : NULL;
-    if (!made)
+    conv.weights = import_matrix(im, node, 1, transposed, alpha, elements_of(im, x), &outputs);
+    conv.bias = conv.weights ? read_bias(im, node, beta, outputs) : NULL;
+    if (!conv.bias)
         return false;
-    made->input_count = 1;
-    made->inputs[0] = x;
-    made->conv = (graph_conv){
-        .window = {.kernel = {source.height, source.width}, .stride = {1, 1}, .dilation = {1, 1}},
-        .groups = 1,
-        .weights = weights,
-        .bias = bias,
-    };
-    return true;
+    if (alpha == 1)
+        conv.steps = import_weight_steps(im, node, 1, transposed ? 0 : 1, outputs);
+    return import_add_conv(im, node, &conv, x, outputs);
 }
 
 bool import_gemm(importer *im, const onnx_node *node)

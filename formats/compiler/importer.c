@@ -40,15 +40,27 @@ import_view import_view_of(const importer *im, const onnx_node *node, size_t i)
     return found ? found->view : VIEW_MAP;
 }
 
-/* Of its first computed input. */
-static import_view node_view(const importer *im, const onnx_node *node)
+import_steps import_steps_of(const importer *im, const onnx_node *node, size_t i)
+{
+    const import_binding *found = binding_of(im, node, i);
+    return found ? found->steps : (import_steps){0};
+}
+
+/* Its first computed input; SIZE_MAX: none. */
+static size_t first_computed(const importer *im, const onnx_node *node)
 {
     for (size_t i = 0; i < node->input_count; i++) {
         const uint32_t value = import_bound(im, node, i);
         if (value != UINT32_MAX && !im->g->values[value].data)
-            return import_view_of(im, node, i);
+            return i;
     }
-    return VIEW_MAP;
+    return SIZE_MAX;
+}
+
+/* Of its first computed input. */
+static import_view node_view(const importer *im, const onnx_node *node)
+{
+    return import_view_of(im, node, first_computed(im, node));
 }
 
 import_view import_find_view(const graph_value *value, const tensor *shape)
@@ -67,7 +79,9 @@ bool import_bind(importer *im, const onnx_node *node, size_t i, uint32_t value)
 {
     if (i >= node->output_count || node->outputs[i] == ONNX_NONE)
         return import_fail(im, node, "has no output %zu", i);
-    im->bindings[node->outputs[i]] = (import_binding){value, node_view(im, node), UINT32_MAX};
+    im->bindings[node->outputs[i]] =
+        (import_binding){value, node_view(im, node), UINT32_MAX,
+                         import_steps_of(im, node, first_computed(im, node))};
     return true;
 }
 

@@ -16,12 +16,20 @@ typedef enum import_view {
     VIEW_OTHER, /* any other shape */
 } import_view;
 
+/* What whole numbers of 8 bits stand for: scale * (q - zero). */
+typedef struct import_steps {
+    float scale; /* 0: the numbers stand for themselves */
+    int zero;
+    element_type type;
+} import_steps;
+
 /* What an ONNX value is in the graph: a map or a constant of floats, an array, or both once it was
  * needed in both forms. */
 typedef struct import_binding {
     uint32_t value; /* UINT32_MAX: not there yet, or no map */
     import_view view;
-    uint32_t array; /* UINT32_MAX: no array yet */
+    uint32_t array;     /* UINT32_MAX: no array yet */
+    import_steps steps; /* of a map: ONNX has whole numbers where the map has what they stand for */
 } import_binding;
 
 typedef struct importer {
@@ -43,6 +51,11 @@ import_view import_view_of(const importer *im, const onnx_node *node, size_t i);
 import_view import_find_view(const graph_value *value, const tensor *shape);
 /* The value that input i is bound to; UINT32_MAX: it is left out. */
 uint32_t import_bound(const importer *im, const onnx_node *node, size_t i);
+
+/* What input i counts in; scale 0: it is no map of whole numbers. */
+import_steps import_steps_of(const importer *im, const onnx_node *node, size_t i);
+/* Whether a node takes maps of whole numbers for what they stand for. */
+bool import_takes_steps(const operator_row *row);
 
 /* ---- attributes ---- */
 /* True if the text attribute has this value, or is absent and `otherwise` equals it. */
@@ -93,6 +106,19 @@ graph_node *import_node(importer *im, const onnx_node *node, size_t i, graph_kin
 graph_node *import_node_like(importer *im, const onnx_node *node, graph_kind kind, uint32_t like);
 /* The same with a value of its own, which is not an output of the ONNX node. */
 graph_node *import_inner_like(importer *im, const onnx_node *node, graph_kind kind, uint32_t like);
+/* Weights, bias and window of a convolution of a map; the weights are input w, the biases input b.
+ */
+bool import_read_conv(importer *im, const onnx_node *node, uint32_t x, size_t w, size_t b,
+                      graph_conv *conv, uint32_t *outputs);
+/* The matrix that input i is as [outputs][inputs]; NULL: failed. Memory of the graph. */
+float *import_matrix(importer *im, const onnx_node *node, size_t i, bool transposed, float alpha,
+                     uint64_t inputs, uint32_t *outputs);
+/* The same for a fixed flat map of so many elements, as a convolution with a filter of its size. */
+bool import_whole_window(importer *im, const onnx_node *node, uint32_t x, graph_window *w);
+/* What the weights that input i is are multiples of, along this axis; NULL: they are no quantised
+ * constants with a scale for each output, or failed. Memory of the graph. */
+float *import_weight_steps(importer *im, const onnx_node *node, size_t i, int64_t axis,
+                           uint32_t outputs);
 /* Adds a convolution of value x, whose window, weights and bias are set, as the node's output. */
 bool import_add_conv(importer *im, const onnx_node *node, const graph_conv *conv, uint32_t x,
                      uint32_t outputs);
@@ -105,16 +131,17 @@ operator_import import_conv, import_batch_norm, import_relu, import_leaky_relu, 
     import_global_average_pool, import_reduce_mean, import_flatten, import_squeeze,
     import_unsqueeze, import_gemm, import_mat_mul, import_cast, import_neg, import_abs,
     import_hard_sigmoid, import_hard_swish, import_max, import_min, import_pad,
-    import_conv_transpose;
+    import_conv_transpose, import_quantize, import_dequantize, import_qlinear_conv,
+    import_qlinear_matmul;
 /* import_array*.c */
 operator_import import_array_unary, import_array_binary, import_array_variadic, import_array_prelu,
-    import_array_where, import_array_clip, import_array_cast, import_array_move, import_array_reshape,
-    import_array_reduce, import_array_arg, import_array_global_pool, import_array_softmax,
-    import_array_batch_norm, import_array_group_norm, import_array_layer_norm, import_array_matmul,
-    import_array_gemm, import_array_matmul_integer, import_array_qlinear_matmul, import_array_conv,
-    import_array_conv_transpose, import_array_conv_integer, import_array_qlinear_conv,
-    import_array_pool, import_array_resize, import_array_quantize, import_array_dequantize,
-    import_array_dynamic_quantize;
+    import_array_where, import_array_clip, import_array_cast, import_array_move,
+    import_array_reshape, import_array_reduce, import_array_arg, import_array_global_pool,
+    import_array_softmax, import_array_batch_norm, import_array_group_norm, import_array_layer_norm,
+    import_array_matmul, import_array_gemm, import_array_matmul_integer,
+    import_array_qlinear_matmul, import_array_conv, import_array_conv_transpose,
+    import_array_conv_integer, import_array_qlinear_conv, import_array_pool, import_array_resize,
+    import_array_quantize, import_array_dequantize, import_array_dynamic_quantize;
 
 /* Whether these are height and width, and nothing else, of four sides. */
 bool import_spatial_axes(const int64_t *axes, uint32_t count);

@@ -14,10 +14,12 @@ bool layers_find(layers *l, graph *g, format_error *error)
         if (g->nodes[i].kind != GRAPH_CONV)
             continue;
         const uint32_t source = quantize_root(g, g->nodes[i].inputs[0]);
+        const value_format given = g->values[source].given;
         l->items[l->count++] = (layer){
             .about = {.name = g->nodes[i].name,
                       .source = g->values[source].name,
-                      .int8 = true,
+                      .int8 = !(given.scale > 0 && given.type == MONA_F16),
+                      .given = given.scale > 0,
                       .cosine = NAN,
                       .sqnr = NAN,
                       .saturated = NAN,
@@ -42,10 +44,12 @@ void layers_set_source(layers *l, graph *g, unsigned i, bool int8)
 void layers_set(layers *l, graph *g, bool int8)
 {
     for (uint32_t i = 0; i < g->value_count; i++)
-        g->values[i].half = !int8;
+        if (!(g->values[i].given.scale > 0))
+            g->values[i].half = !int8;
     for (unsigned i = 0; i < l->count; i++) {
         const compiler_layer *a = &l->items[i].about;
-        layers_set_source(l, g, i, a->pinned ? a->int8 : int8);
+        if (!a->given)
+            layers_set_source(l, g, i, a->pinned ? a->int8 : int8);
     }
 }
 
@@ -97,6 +101,11 @@ bool layers_pin(layers *l, graph *g, const char *name, bool int8, format_error *
         i++;
     if (i == l->count)
         return no_such_layer(l, name, error);
+    if (int8 && !l->items[i].about.int8 && l->items[i].about.given)
+        return format_fail(error,
+                           "layer '%.80s' cannot be int8: the model quantises what it reads in a "
+                           "way that 8 bits without a zero point do not hold",
+                           name);
     for (unsigned k = 0; k < l->count; k++) {
         const layer *other = &l->items[k];
         if (other->source == l->items[i].source && other->about.pinned && other->about.int8 != int8)

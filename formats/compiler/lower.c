@@ -4,13 +4,14 @@
 #include <string.h>
 
 #include "../half.h"
+#include "exactness.h"
 #include "lowering.h"
 
 /* ---- planes in ---------------------------------------------------------------------------- */
 
 static void log_load(lowering *l, const graph_node *node)
 {
-    fusion_log_add(l->log, &(fusion_event){FUSION_LOAD, node->name, node->op_type, NULL});
+    fusion_log_add(l->log, &(fusion_event){FUSION_LOAD, node->name, node->op_type, NULL, NULL});
 }
 
 /* An input, or space-to-depth of one, as a part of a LOAD. */
@@ -38,7 +39,7 @@ static bool load_part(lowering *l, const graph_node *node, uint32_t value, bool 
     for (uint32_t i = 0; i < l->g->input_count; i++)
         if (l->g->inputs[i] == value)
             op->inputs[op->input_count] = i;
-    const value_format planes = quantize_input(l->options);
+    const value_format planes = quantize_input(l->g, l->options, value);
     op->load.block[op->input_count] = (uint8_t)block;
     op->load.scale[op->input_count++] = half ? half_from_double((double)planes.scale) : HALF_ONE;
     return true;
@@ -96,7 +97,7 @@ static stored find_stored(const graph *g, uint32_t output, fusion_log *log)
         const fusion_rule rule = slice ? FUSION_SLICE_STORE : FUSION_DEPTH_STORE;
         const char *why_not = not_stored(g, node, &s);
         if (log)
-            fusion_log_add(log, &(fusion_event){rule, node->name, node->op_type, why_not});
+            fusion_log_add(log, &(fusion_event){rule, node->name, node->op_type, why_not, NULL});
         if (why_not)
             return s;
         s.block *= slice ? 1 : node->depth.block;
@@ -273,6 +274,7 @@ static bool lower_node(lowering *l, const graph_node *node)
     case GRAPH_TO_MAP:
         return lower_form(l, node);
     case GRAPH_AFFINE:
+    case GRAPH_QUANTIZE:
     case GRAPH_ACTIVATION:
     case GRAPH_RESHAPE:
     case GRAPH_TRANSPOSE:
@@ -299,11 +301,49 @@ static void add_plane_tensor(lowering *l, uint32_t value, value_format format, b
     mona_writer_tensor(&l->w, &t);
 }
 
+/* ---- what quantised models became --------------------------------------------------------- */
+
+/* The node does nothing but round, which is noted already. */
+static bool only_rounds(const graph_node *node)
+{
+    return node->kind == GRAPH_CONV && node->input_count == 1 && node->conv.steps &&
+           node->conv.steps == node->conv.weights && !node->activation.kind;
+}
+
+static bool log_given(lowering *l, graph *g, const char *name, const char *op_type,
+                      const char *outcome)
+{
+    const char *kept = graph_strdup(g, outcome);
+    if (!kept)
+        return format_fail(l->error, "out of memory");
+    fusion_log_add(l->log, &(fusion_event){FUSION_QUANTISED, name, op_type, NULL, kept});
+    return true;
+}
+
+/* Of inputs, and of what computes values in the model's own steps. */
+static bool log_quantised(lowering *l, graph *g, const bool *needed)
+{
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < g->input_count; i++)
+        if (graph_given(g, g->inputs[i]))
+            ok = log_given(l, g, g->values[g->inputs[i]].name, "input", "bit-exact");
+    for (uint32_t i = 0; ok && i < g->node_count; i++) {
+        const graph_node *node = &g->nodes[i];
+        char text[160];
+        if (!needed[node->output] || !graph_given(g, node->output) || only_rounds(node))
+            continue;
+        exactness_text(g, node, l->formats, text, sizeof text);
+        ok = log_given(l, g, node->name, node->op_type, text);
+    }
+    return ok;
+}
+
 static bool lower_all(lowering *l, bool *needed, value_format *planes)
 {
     const graph *g = l->g;
     for (uint32_t i = 0; i < g->input_count; i++)
-        add_plane_tensor(l, g->inputs[i], quantize_input(l->options), !l->options->any_size);
+        add_plane_tensor(l, g->inputs[i], quantize_input(g, l->options, g->inputs[i]),
+                         !l->options->any_size);
     for (uint32_t i = 0; i < g->output_count; i++) {
         if (!g->values[g->outputs[i]].is_array &&
             !quantize_output(g, l->options, l->formats, i, &planes[i], l->error))
@@ -344,6 +384,7 @@ bool lower_graph(graph *g, const compiler_options *options, uint8_t **bytes, siz
     if (options->like)
         mona_writer_start_from(&l.w, options->like);
     ok = ok && quantize_values(g, options, formats, error) && lower_all(&l, needed, planes) &&
+         log_quantised(&l, g, needed) &&
          mona_writer_finish(&l.w, options->name ? options->name : g->name, g->input_count,
                             g->output_count, bytes, size, error);
     mona_writer_free(&l.w);

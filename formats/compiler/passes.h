@@ -4,6 +4,7 @@
 #ifndef MONA_COMPILER_PASSES_H
 #define MONA_COMPILER_PASSES_H
 
+#include "compiler.h"
 #include "graph.h"
 
 /* Of nodes that compute the same from the same keeps the first. */
@@ -25,6 +26,14 @@ bool pass_reorder_depth(graph *g, format_error *error);
  * activation that stands alone becomes a 1x1 convolution a channel with it. No GRAPH_ACTIVATION
  * remains. */
 bool pass_fuse(graph *g, format_error *error);
+
+/* Makes of every QUANTIZE the format in which the node before it stores its result, or the planes of
+ * an input; where neither can be it becomes a 1x1 convolution a channel. No GRAPH_QUANTIZE remains.
+ */
+bool pass_absorb_quantize(graph *g, const compiler_options *options, format_error *error);
+/* What needs more than 8 bits of a value that the model says is of 8 bits reads a copy in F16: arrays,
+ * outputs of other types, convolutions with weights of more than 8 bits. */
+bool pass_widen(graph *g, const compiler_options *options, format_error *error);
 
 /* What operators on maps cannot do is done on arrays: concatenation, slices and rearrangement
  * between computed maps, where their sizes are fixed. */

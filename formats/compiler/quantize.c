@@ -4,6 +4,7 @@
 
 #include "../half.h"
 #include "observation.h"
+#include "weights.h"
 
 bool format_is_half(value_format f)
 {
@@ -37,8 +38,11 @@ static value_format plane_format(const compiler_options *o, mona_type type)
     return (value_format){type, maximum ? (float)(range_of(o) / maximum) : 1};
 }
 
-value_format quantize_input(const compiler_options *o)
+value_format quantize_input(const graph *g, const compiler_options *o, uint32_t value)
 {
+    const value_format given = g->values[value].given;
+    if (given.scale > 0)
+        return given;
     return plane_format(o, o->has_input_type ? o->input_type : MONA_U8);
 }
 
@@ -204,11 +208,11 @@ static bool meets_array(const graph *g, uint32_t root)
 /* Of a tensor that planes are loaded into. */
 static value_format loaded_format(const graph *g, const compiler_options *o, uint32_t value)
 {
-    const value_format planes = quantize_input(o);
-    const bool direct = planes.type == MONA_U8 || planes.type == MONA_S8;
     const uint32_t root = quantize_root(g, value);
-    return o->int8 && direct && !g->values[root].half && !meets_array(g, root) &&
-                   !(is_loaded(g, root) && is_mixed(g, root))
+    const value_format planes = quantize_input(g, o, root);
+    const bool direct = planes.type == MONA_U8 || planes.type == MONA_S8;
+    return (o->int8 || graph_given(g, root)) && direct && !g->values[root].half &&
+                   !meets_array(g, root) && !(is_loaded(g, root) && is_mixed(g, root))
                ? planes
                : (value_format){MONA_F16, 1};
 }
@@ -288,6 +292,11 @@ static bool computed_format(const graph *g, const compiler_options *o, const gra
 {
     value_format *format = &formats[node->output];
     *format = (value_format){MONA_F16, 1};
+    if (g->values[node->output].given.scale > 0) {
+        if (graph_given(g, node->output))
+            *format = g->values[node->output].given;
+        return true;
+    }
     const uint32_t output = output_of(g, node->output);
     const bool wants_half = output != UINT32_MAX && o->has_output_type &&
                             (o->output_type == MONA_F16 || o->output_type == MONA_U16);
@@ -348,6 +357,20 @@ bool quantize_values(const graph *g, const compiler_options *o, value_format *fo
     return true;
 }
 
+/* That 8 bits can make. */
+static double largest_sum(const graph *g, const graph_node *node, value_format in)
+{
+    const size_t filter = weights_filter(g, node);
+    double largest = 0;
+    for (uint32_t o = 0; o < g->values[node->output].channels; o++) {
+        double sum = fabs((double)node->conv.bias[o]);
+        for (size_t i = o * filter; i < (o + 1) * filter; i++)
+            sum += fabs((double)node->conv.weights[i]) * 255 * (double)in.scale;
+        largest = fmax(largest, sum);
+    }
+    return largest;
+}
+
 /* Sums of INT8 that are stored as F16 count in a power of two, which is exact, so small that the
  * largest of them come near the end of fp16: the factors of channels with small weights then stay
  * clear of the other end (weights.h). Sums may be four times what an activation leaves of them. */
@@ -359,11 +382,13 @@ double quantize_unit(const graph *g, const graph_node *node, const value_format 
     if (!format_is_half(out))
         return (double)out.scale;
     const range r = seen_range(g, quantize_root(g, node->output));
-    double most = fmax(fabs((double)r.low), fabs((double)r.high));
+    const bool seen = r.low <= r.high;
+    double most = seen ? fmax(fabs((double)r.low), fabs((double)r.high))
+                       : largest_sum(g, node, formats[node->inputs[0]]);
     if (node->input_count == 2) /* whose step is a number of fp16 too, in these units */
         most = fmax(most, (double)formats[node->inputs[1]].scale);
     int exponent = 0;
-    frexp(r.low > r.high || most <= 0 ? 0.5 : most / 16384, &exponent);
+    frexp(most <= 0 ? 0.5 : most / 16384, &exponent);
     return ldexp(1, exponent < -14 ? -14 : exponent > 2 ? 2 : exponent);
 }
 

@@ -4,16 +4,11 @@
 
 #include "compiler.h"
 
-typedef struct value_format {
-    mona_type type;
-    float scale; /* 1 for F16 */
-} value_format;
-
 /* True for F16; the others count in steps. */
 bool format_is_half(value_format f);
 
-/* Of the input planes. */
-value_format quantize_input(const compiler_options *options);
+/* Of the planes of an input. */
+value_format quantize_input(const graph *g, const compiler_options *options, uint32_t value);
 /* Largest sample of planes of this type; 0: the type has none. */
 uint32_t quantize_maximum(const compiler_options *options, mona_type type);
 

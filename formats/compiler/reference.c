@@ -24,6 +24,20 @@ static bool observe(execution *e, uint32_t value, const graph_node *node,
            o->see(o->context, value, &e->values[value], node, in, e->error);
 }
 
+/* A copy in the steps in which the model takes it. */
+static bool round_input(execution *e, uint32_t value)
+{
+    reference_array *a = &e->values[value];
+    const float *from = a->data;
+    a->data = malloc(reference_count(a) * sizeof(float));
+    e->left[value] = graph_uses(e->g, value) + 1; /* to the end */
+    if (!a->data)
+        return format_fail(e->error, "out of memory");
+    memcpy(a->data, from, reference_count(a) * sizeof(float));
+    reference_quantize(e->g->values[value].given, a);
+    return true;
+}
+
 static bool set_inputs(execution *e, const reference_array *inputs)
 {
     for (uint32_t i = 0; i < e->g->input_count; i++) {
@@ -38,6 +52,8 @@ static bool set_inputs(execution *e, const reference_array *inputs)
                                a->height);
         e->values[e->g->inputs[i]] = *a;
         e->left[e->g->inputs[i]] = UINT32_MAX; /* the caller's memory */
+        if (graph_given(e->g, e->g->inputs[i]) && !round_input(e, e->g->inputs[i]))
+            return false;
         if (!observe(e, e->g->inputs[i], NULL, NULL))
             return false;
     }
@@ -59,6 +75,8 @@ static bool execute(execution *e, const graph_node *node)
     if (node->kind == GRAPH_ARRAY && !reference_array_node(e->g, node, in, out, e->error))
         return false;
     reference_node(node, in, out);
+    if (graph_given(e->g, node->output))
+        reference_quantize(e->g->values[node->output].given, out);
     if (!observe(e, node->output, node, in))
         return false;
     for (uint32_t i = 0; i < node->input_count; i++) {

@@ -122,6 +122,16 @@ static void run_affine(const graph_node *node, const reference_array *in, refere
     }
 }
 
+/* As QuantizeLinear and DequantizeLinear do. */
+void reference_quantize(value_format format, reference_array *a)
+{
+    const double low = format.type == MONA_U8 ? 0 : -128, high = format.type == MONA_U8 ? 255 : 127;
+    for (size_t i = 0; i < reference_count(a); i++) {
+        const double q = nearbyint((double)(float)((double)a->data[i] / (double)format.scale));
+        a->data[i] = (float)(fmax(low, fmin(q, high)) * (double)format.scale);
+    }
+}
+
 /* ---- moving values ------------------------------------------------------------------------ */
 
 static void run_concat(const reference_array *const *in, uint32_t count, reference_array *out)
@@ -276,6 +286,10 @@ void reference_node(const graph_node *node, const reference_array *const *in, re
         break;
     case GRAPH_AFFINE:
         run_affine(node, in[0], out);
+        break;
+    case GRAPH_QUANTIZE:
+        memcpy(out->data, in[0]->data, reference_count(out) * sizeof(float));
+        reference_quantize(node->quantize, out);
         break;
     case GRAPH_ADD:
     case GRAPH_MUL:

@@ -13,6 +13,8 @@ bool reference_shape(const graph *g, const graph_node *node, const reference_arr
 
 /* Fills out->data, which has room for the shape of reference_shape. */
 void reference_node(const graph_node *node, const reference_array *const *in, reference_array *out);
+/* Every number becomes the nearest of this format, which is of 8 bits. */
+void reference_quantize(value_format format, reference_array *a);
 /* The same for a pool alone. */
 void reference_pool(const graph_node *node, const reference_array *in, reference_array *out);
 

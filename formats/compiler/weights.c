@@ -6,8 +6,6 @@
 #include "../half.h"
 #include "observation.h"
 
-enum { WEIGHT_MAX = 127, BIAS_MAX = 1 << 30 };
-
 /* scale16 of an output whose largest weight is `largest`, for in_step / unit = ratio. */
 static uint16_t choose_scale(double largest, double ratio)
 {
@@ -79,6 +77,29 @@ static double mean_loss(const graph *g, const graph_node *node, uint32_t o, doub
     return sum;
 }
 
+bool weights_keep_steps(const graph *g, const graph_node *node, uint32_t o, double in_step,
+                        double unit)
+{
+    const size_t filter = weights_filter(g, node);
+    const double step = node->conv.steps ? (double)node->conv.steps[o] : 0;
+    const double factor = in_step * step / unit;
+    const double largest = weights_largest(node->conv.weights + o * filter, filter);
+    return largest > 0 && largest < (WEIGHT_MAX + 0.5) * step && factor >= 0x1p-14 &&
+           factor <= 65504;
+}
+
+/* The same for weights that keep their steps. */
+static void take_steps(const graph_node *node, uint32_t o, double in_step, double unit,
+                       int8_weights *q)
+{
+    const double step = (double)node->conv.steps[o];
+    for (size_t i = o * q->filter; i < (o + 1) * q->filter; i++)
+        q->weights[i] = (int8_t)nearbyint((double)node->conv.weights[i] / step);
+    q->scales[o] = half_from_double(in_step * step / unit);
+    const double bias = nearbyint((double)node->conv.bias[o] / (in_step * step));
+    q->bias[o] = (int32_t)fmax(-BIAS_MAX, fmin(bias, BIAS_MAX));
+}
+
 /* Output o, whose weights count in in_step and whose results in unit. */
 static bool quantize_output(const graph *g, const graph_node *node, uint32_t o, double in_step,
                             double unit, bool correct, int8_weights *q, format_error *error)
@@ -86,6 +107,10 @@ static bool quantize_output(const graph *g, const graph_node *node, uint32_t o, 
     const size_t area = (size_t)node->conv.window.kernel[0] * node->conv.window.kernel[1];
     const float *w = node->conv.weights + o * q->filter;
     const double largest = weights_largest(w, q->filter);
+    if (weights_keep_steps(g, node, o, in_step, unit)) {
+        take_steps(node, o, in_step, unit, q);
+        return true;
+    }
     q->scales[o] = choose_scale(largest, in_step / unit);
     const double factor = half_value(q->scales[o]), step = factor * unit / in_step;
     if (largest / step > WEIGHT_MAX + 1)
@@ -106,8 +131,7 @@ bool weights_quantize(const graph *g, const graph_node *node, double in_step, do
 {
     const uint32_t outputs = g->values[node->output].channels;
     const size_t filter = weights_filter(g, node);
-    /* |sum| + |bias| must stay below 2^31. */
-    if (filter > (size_t)(INT32_MAX - BIAS_MAX) / (WEIGHT_MAX * 255))
+    if (filter > WEIGHTS_MOST)
         return graph_fail(node, error, "sums %zu products an output, too many for INT8", filter);
     *q = (int8_weights){outputs, filter, malloc(outputs * filter),
                         malloc(outputs * sizeof(int32_t)), malloc(outputs * sizeof(uint16_t))};

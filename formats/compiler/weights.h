@@ -8,11 +8,22 @@
  * weight. The step is chosen so that the largest weight of the channel is at 127, give or take
  * half. scale16 is kept at or above 2^-14, where fp16 is normal and one unit of the sum is worth
  * that much of an output step: a finer weight could not be told apart, and a channel of zeros still
- * has a step for its bias. */
+ * has a step for its bias.
+ *
+ * Weights that the model has quantised keep their steps: scale16 = f16(a w / s), which is where
+ * results part from the model's, by up to 2^-11 of them. Only where that would not be a normal
+ * number of fp16 are they rounded anew. */
 #ifndef MONA_COMPILER_WEIGHTS_H
 #define MONA_COMPILER_WEIGHTS_H
 
 #include "graph.h"
+
+enum {
+    WEIGHT_MAX = 127,
+    BIAS_MAX = 1 << 30,
+    /* of one output: |sum| + |bias| stays below 2^31 */
+    WEIGHTS_MOST = (INT32_MAX - BIAS_MAX) / (WEIGHT_MAX * 255),
+};
 
 typedef struct int8_weights {
     uint32_t outputs;
@@ -25,6 +36,10 @@ typedef struct int8_weights {
 /* Weights of one output of a CONV. */
 size_t weights_filter(const graph *g, const graph_node *node);
 double weights_largest(const float *w, size_t count);
+
+/* Whether output o of a CONV keeps the steps that the model gives its weights. */
+bool weights_keep_steps(const graph *g, const graph_node *node, uint32_t o, double in_step,
+                        double unit);
 
 /* Quantises those of a CONV for an input of this step; unit: real value of 1 in t. correct: what
  * the rounding of weights takes off the mean of each output, by the means that calibration saw of

@@ -76,6 +76,17 @@ static void take_results(folding *f, const onnx_node *node)
             tensor_free(&f->out[i]);
 }
 
+/* What a constant was before it became real numbers: the compiler takes it for weights as it is. */
+static void note_dequantised(onnx_graph *g, const onnx_node *node)
+{
+    if (strcmp(node->op_type, "DequantizeLinear") || node->outputs[0] == ONNX_NONE)
+        return;
+    onnx_value *v = &g->values[node->outputs[0]];
+    v->dequantised = node->inputs;
+    v->dequantised_count = node->input_count;
+    v->dequantised_axis = onnx_whole(node, "axis", 1);
+}
+
 /* *folded: the node's results are constants now. */
 static bool fold_node(folding *f, const onnx_node *node, bool *folded)
 {
@@ -99,6 +110,8 @@ static bool fold_node(folding *f, const onnx_node *node, bool *folded)
     }
     if (result == REFERENCE_DONE)
         take_results(f, node);
+    if (result == REFERENCE_DONE && *folded)
+        note_dequantised(f->g, node);
     return result == REFERENCE_DONE;
 }
 

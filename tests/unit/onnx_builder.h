@@ -132,6 +132,25 @@ static inline Onnx__TensorProto *ob_constant(onnx_builder *b, const char *name, 
     return t;
 }
 
+/* The same of whole numbers of another type. */
+static inline Onnx__TensorProto *ob_wholes(onnx_builder *b, const char *name, int32_t type,
+                                           const char *dims, const int32_t *data)
+{
+    const float none[1] = {0};
+    Onnx__TensorProto *t = ob_constant(b, name, "", none);
+    size_t count = 1;
+    for (char *p = ob_text(b, dims), *end; *p; p = end) {
+        t->dims[t->n_dims] = strtoll(p, &end, 10);
+        count *= (size_t)t->dims[t->n_dims++];
+    }
+    t->data_type = type;
+    t->n_float_data = 0;
+    t->n_int32_data = count;
+    t->int32_data = ob_alloc(b, count * sizeof *t->int32_data);
+    memcpy(t->int32_data, data, count * sizeof *data);
+    return t;
+}
+
 static inline void ob_numbers(onnx_builder *b, const char *name, const char *list)
 {
     Onnx__TensorProto *t = ob_alloc(b, sizeof *t);
