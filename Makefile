@@ -220,7 +220,7 @@ $(BUILD)/neutral: tests/e2e/neutral.c $(BUILD)/gen/onnx.pb-c.o Makefile
 	    $(shell pkg-config --libs libprotobuf-c 2>/dev/null)
 
 # Writes classifiers of published shapes, for classifiers.sh.
-$(BUILD)/classifiers: tests/e2e/classifiers.c tests/unit/classifiers.h tests/unit/onnx_builder.h $(BUILD)/gen/onnx.pb-c.o Makefile
+$(BUILD)/classifiers: tests/e2e/classifiers.c tests/unit/classifiers.h tests/unit/quantised_nets.h tests/unit/onnx_builder.h $(BUILD)/gen/onnx.pb-c.o Makefile
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(HOST_CFLAGS) $(call PKG,libprotobuf-c) $(CFLAGS) $(LDFLAGS) -o $@ $< $(BUILD)/gen/onnx.pb-c.o \
 	    $(shell pkg-config --libs libprotobuf-c 2>/dev/null) -lm

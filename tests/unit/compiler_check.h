@@ -131,6 +131,8 @@ static inline double get(const mona_tensor_info *t, const void *data, size_t i)
         return (double)t->scale * ((const uint16_t *)data)[i];
     case MONA_F16:
         return half_value(((const uint16_t *)data)[i]);
+    case MONA_F32:
+        return (double)((const float *)data)[i];
     default: /* of arrays alone */
         break;
     }
