@@ -301,6 +301,42 @@ mona_status mona_session_observe_ops(mona_session *session, const mona_op_observ
 /* Stops the workers. NULL is allowed. */
 void mona_session_close(mona_session *session);
 
+/* ---- curves ------------------------------------------------------------------------------- */
+
+/* The tone and colour of a frame, changed by curves over its luma: in luma and chroma as they are,
+ * by integer arithmetic, the same on every target.
+ *
+ * A curve of samples of b bits has a straight line in each of 16 segments of luma: in segment
+ * s = y >> (b - 4), with f = y's other bits, its value is start[s] + rise[s] * f / 2^(b - 4),
+ * the product rounded to the nearest, halves up, the sum saturated to 16 bits. */
+enum { MONA_CURVE_SEGMENTS = 16 };
+
+typedef struct mona_curve {
+    int16_t start[MONA_CURVE_SEGMENTS], rise[MONA_CURVE_SEGMENTS];
+} mona_curve;
+
+/* With d the distance of a chroma sample from grey, 2^(b - 1), and y the mean, rounded, of the luma
+ * samples that share it:
+ *
+ *     luma becomes    luma(y)              in steps of 2^(b - 15)
+ *     d becomes       d * gain(y)          in steps of 2^-13, 0 to below 4; d * gain(y) is rounded
+ *                     + offset(y)          to steps of 2^(b - 13), those of offset
+ *
+ * each then rounded to whole samples, halves up, and clipped to 0 .. 2^b - 1. offset stays within
+ * +-2^13. */
+typedef struct mona_curves {
+    unsigned bits; /* b: 8 to MONA_MAX_DEPTH, of samples in bytes or, from 9 on, in 16-bit words */
+    mona_curve luma, gain[2], offset[2]; /* of u, v */
+} mona_curves;
+
+/* Applies curves to one plane, grey, or three, of which 1 and 2 are smaller by 1 << shift_x across
+ * and 1 << shift_y down; shifts are at most 2. size: of plane 0, whole groups of luma samples. The
+ * outputs may be the inputs. device, cpu: as in mona_config. The work is done by the caller's
+ * thread, on the device's behalf. MONA_ERR_ARGUMENT, MONA_ERR_SHAPE, MONA_ERR_DEVICE. */
+mona_status mona_curves_apply(const mona_curves *curves, const mona_device *device, const char *cpu,
+                              const mona_buffer *inputs, const mona_buffer *outputs,
+                              unsigned planes, mona_size size, unsigned shift_x, unsigned shift_y);
+
 /* ---- streams and events ------------------------------------------------------------------- */
 
 /* A stream runs its commands in order, in the background where the platform has threads and at once

@@ -323,6 +323,66 @@ static bool check_elementwise(const ac_isa *isa, char *detail, size_t room)
     return ok;
 }
 
+/* ---- curves --------------------------------------------------------------------------------- */
+
+static mona_curve random_curve(int32_t most)
+{
+    mona_curve c;
+    for (uint32_t i = 0; i < MONA_CURVE_SEGMENTS; i++) {
+        c.start[i] = (int16_t)between(-most, most);
+        c.rise[i] = (int16_t)between(-most, most);
+    }
+    return c;
+}
+
+static bool check_luma(const ac_isa *isa, char *detail, size_t room)
+{
+    const uint32_t bits = (uint32_t)PICK(8, 8, 9, 10), pixels = (uint32_t)between(1, 200);
+    const mona_type type = bits == 8 ? MONA_U8 : MONA_U16;
+    const mona_curve curve = random_curve(chance(2) ? 32767 : 3000);
+    const row_buffer in = random_row(type, 1, 1, pixels, PLAIN);
+    row_buffer out[2];
+    for (int i = 0; i < 2; i++) {
+        out[i] = new_row(type, 1, 1, pixels);
+        const ac_luma_row r = {in.row.data, out[i].row.data, pixels, bits, &curve};
+        (i ? isa : &ac_isa_instructions)->luma_row(&r);
+    }
+    snprintf(detail, room, "%u samples of %u bits", pixels, bits);
+    const bool ok = same(out[0].memory, out[1].memory, out[0].bytes, detail, room);
+    free(in.memory);
+    free(out[0].memory);
+    free(out[1].memory);
+    return ok;
+}
+
+static bool check_chroma(const ac_isa *isa, char *detail, size_t room)
+{
+    const uint32_t bits = (uint32_t)PICK(8, 8, 9, 10), pixels = (uint32_t)between(1, 200);
+    const mona_type type = bits == 8 ? MONA_U8 : MONA_U16;
+    const mona_curve gain = random_curve(16383), offset = random_curve(4096);
+    const row_buffer in = random_row(type, 1, 1, pixels, PLAIN);
+    const row_buffer luma = random_row(MONA_U16, 1, 1, pixels, PLAIN);
+    row_buffer out[2];
+    for (int i = 0; i < 2; i++) {
+        out[i] = new_row(type, 1, 1, pixels);
+        const ac_chroma_row r = {.from = in.row.data,
+                                 .to = out[i].row.data,
+                                 .luma = (const uint16_t *)(const void *)luma.row.data,
+                                 .pixels = pixels,
+                                 .bits = bits,
+                                 .gain = &gain,
+                                 .offset = &offset};
+        (i ? isa : &ac_isa_instructions)->chroma_row(&r);
+    }
+    snprintf(detail, room, "%u samples of %u bits", pixels, bits);
+    const bool ok = same(out[0].memory, out[1].memory, out[0].bytes, detail, room);
+    free(in.memory);
+    free(luma.memory);
+    free(out[0].memory);
+    free(out[1].memory);
+    return ok;
+}
+
 /* ---- check ---------------------------------------------------------------------------------- */
 
 typedef bool check_function(const ac_isa *isa, char *detail, size_t room);
@@ -344,6 +404,8 @@ static void check_isa(const ac_isa *isa)
     check_many(isa, "unpack_row", check_unpack, 2000);
     check_many(isa, "resize_row", check_resize, 2000);
     check_many(isa, "elementwise_row", check_elementwise, 2000);
+    check_many(isa, "luma_row", check_luma, 2000);
+    check_many(isa, "chroma_row", check_chroma, 2000);
 }
 
 /* The instructions' programs without a finding of the 310's model, and the same bits. */

@@ -278,6 +278,24 @@ typedef struct ac_elementwise_row {
     ac_epilogue epilogue;
 } ac_elementwise_row;
 
+/* One row of a plane through a curve, or of chroma through a gain and an offset: mona.h has the
+ * arithmetic. Samples of `bits` in bytes or, from 9 on, in 16-bit words; bits beyond are dropped.
+ * `to` may be `from`. */
+typedef struct ac_luma_row {
+    const uint8_t *from;
+    uint8_t *to;
+    uint32_t pixels, bits;
+    const mona_curve *curve;
+} ac_luma_row;
+
+typedef struct ac_chroma_row {
+    const uint8_t *from;
+    uint8_t *to;
+    const uint16_t *luma; /* of each pixel */
+    uint32_t pixels, bits;
+    const mona_curve *gain, *offset;
+} ac_chroma_row;
+
 /* ---- the table ----------------------------------------------------------------------------- */
 
 typedef struct ac_isa {
@@ -329,6 +347,8 @@ typedef struct ac_isa {
     void (*unpack_row)(const ac_unpack_row *);
     void (*resize_row)(const ac_resize_row *);
     void (*elementwise_row)(const ac_elementwise_row *);
+    void (*luma_row)(const ac_luma_row *);
+    void (*chroma_row)(const ac_chroma_row *);
 } ac_isa;
 
 struct ac_core {

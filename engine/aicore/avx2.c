@@ -6,6 +6,8 @@
  * many as vpmaddwd on operands of 16 bits, which is exact. So both are widened, elements once a
  * tile of pixels and weights once a row, and an operand is 2 elements: half a step. */
 #include "avx2_vector.h"
+#include "avx2_words.h"
+#include "vector_curves.h"
 #include "vector_elementwise.h"
 #include "vector_planes.h"
 #include "vector_resize.h"
@@ -69,4 +71,6 @@ const ac_isa ac_isa_avx2 = {
     .unpack_row = unpack_row,
     .resize_row = resize_row,
     .elementwise_row = elementwise_row,
+    .luma_row = luma_row,
+    .chroma_row = chroma_row,
 };

@@ -1,5 +1,7 @@
 /* Row programs for AVX-512 with VNNI. */
 #include "avx512_vector.h"
+#include "avx512_words.h"
+#include "vector_curves.h"
 #include "vector_elementwise.h"
 #include "vector_planes.h"
 #include "vector_resize.h"
@@ -42,4 +44,6 @@ const ac_isa ac_isa_avx512 = {
     .unpack_row = unpack_row,
     .resize_row = resize_row,
     .elementwise_row = elementwise_row,
+    .luma_row = luma_row,
+    .chroma_row = chroma_row,
 };

@@ -5,6 +5,8 @@
  * lower by 128 * the sum of the output's weights: exact, as s32 arithmetic is modulo 2^32 and the
  * true sum fits. */
 #include "avx2_vector.h"
+#include "avx2_words.h"
+#include "vector_curves.h"
 #include "vector_elementwise.h"
 #include "vector_planes.h"
 #include "vector_resize.h"
@@ -59,4 +61,6 @@ const ac_isa ac_isa_avxvnni = {
     .unpack_row = unpack_row,
     .resize_row = resize_row,
     .elementwise_row = elementwise_row,
+    .luma_row = luma_row,
+    .chroma_row = chroma_row,
 };

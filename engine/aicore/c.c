@@ -392,6 +392,8 @@ const ac_isa ac_isa_instructions = {
     .unpack_row = ac_reference_unpack_row,
     .resize_row = ac_c_resize_row,
     .elementwise_row = ac_reference_elementwise_row,
+    .luma_row = ac_c_luma_row,
+    .chroma_row = ac_c_chroma_row,
 };
 
 const ac_isa ac_isa_c = {
@@ -401,4 +403,6 @@ const ac_isa ac_isa_c = {
     .unpack_row = ac_c_unpack_row,
     .resize_row = ac_c_resize_row,
     .elementwise_row = ac_c_elementwise_row,
+    .luma_row = ac_c_luma_row,
+    .chroma_row = ac_c_chroma_row,
 };

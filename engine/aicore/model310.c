@@ -584,4 +584,6 @@ const ac_isa ac_isa_model310 = {
     .unpack_row = ac_reference_unpack_row,
     .resize_row = ac_c_resize_row,
     .elementwise_row = ac_reference_elementwise_row,
+    .luma_row = ac_c_luma_row,
+    .chroma_row = ac_c_chroma_row,
 };

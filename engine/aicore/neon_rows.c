@@ -1,6 +1,8 @@
 /* Row programs for ARMv8-A other than convolution. Nothing in them gains from later extensions. */
 #include "neon_vector.h"
+#include "neon_words.h"
 #include "neon.h"
+#include "vector_curves.h"
 #include "vector_elementwise.h"
 #include "vector_planes.h"
 #include "vector_resize.h"
@@ -23,4 +25,14 @@ void ac_neon_resize_row(const ac_resize_row *r)
 void ac_neon_elementwise_row(const ac_elementwise_row *e)
 {
     elementwise_row(e);
+}
+
+void ac_neon_luma_row(const ac_luma_row *r)
+{
+    luma_row(r);
+}
+
+void ac_neon_chroma_row(const ac_chroma_row *r)
+{
+    chroma_row(r);
 }

@@ -16,4 +16,7 @@ void ac_reference_unpack_row(const ac_unpack_row *u);
 void ac_reference_elementwise_row(const ac_elementwise_row *e);
 void ac_c_resize_row(const ac_resize_row *r);
 
+void ac_c_luma_row(const ac_luma_row *r);
+void ac_c_chroma_row(const ac_chroma_row *r);
+
 #endif
