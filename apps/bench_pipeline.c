@@ -104,13 +104,11 @@ static void mark(void *context, uint64_t frame, unsigned step, bool end)
 
 static void name_steps(run *r)
 {
-    static const char *const kinds[] = {
-        [STAGE_SR] = "sr", [STAGE_DENOISE] = "denoise", [STAGE_DELAY] = "delay"};
     pipeline_marks *m = &r->marks;
     m->names[PROBE_DECODE] = "decode";
     m->names[PROBE_UPLOAD] = "upload";
     for (unsigned i = 0; i < r->job->stages.count; i++)
-        m->names[PROBE_STAGE + i] = kinds[r->job->stages.kinds[i]];
+        m->names[PROBE_STAGE + i] = stage_kind_name(r->job->stages.kinds[i]);
     m->names[m->steps - 1] = "encode";
 }
 
@@ -127,6 +125,7 @@ static bool play(run *r, enhance_report *report)
                                  .encoder = job->encoder,
                                  .probe = &probe};
     settings.stage.strength = -1;
+    settings.stage.colour_strength = 1;
     av_log_set_level(AV_LOG_QUIET);
     if (!stage_models_open(&r->models, &(model_choice){0}, &job->stages, &settings))
         return false;

@@ -24,7 +24,8 @@ enum { MOST_INPUTS = 1024 };
 typedef struct arguments {
     const char *input, *output, *out_dir;
     const char *operands[MOST_INPUTS + 1];
-    const char *stages, *sr, *denoise, *strength, *device, *cpu, *preset, *codec, *format, *raw;
+    const char *stages, *sr, *denoise, *strength, *colour, *colour_model, *device, *cpu, *preset,
+        *codec, *format, *raw;
     const char *progress, *html, *scale, *rate, *tier, *content;
     const char *deinterlace, *on_error;
     double preview;
@@ -111,6 +112,29 @@ static bool parse_strength(double *strength, const char *text)
     return false;
 }
 
+static bool has_colour(const stage_list *list)
+{
+    for (unsigned i = 0; i < list->count; i++)
+        if (list->kinds[i] == STAGE_COLOUR)
+            return true;
+    return false;
+}
+
+/* Colours are enhanced by --stages, fully unless --colour says how much, or by --colour last. */
+static bool parse_colour(double *strength, stage_list *list, const arguments *a)
+{
+    char *end;
+    *strength = a->colour ? strtod(a->colour, &end) : 1;
+    if (a->colour && (end == a->colour || *end || !(*strength >= 0 && *strength <= 1)))
+        return cli_fail(0, "--colour: expected a number from 0 to 1, found '%s'", a->colour);
+    if (!a->colour || has_colour(list))
+        return true;
+    if (a->stages)
+        return cli_fail(0, "--colour: expected colour among --stages, found '%s'", a->stages);
+    list->kinds[list->count++] = STAGE_COLOUR; /* the usual ones are fewer than there may be */
+    return true;
+}
+
 /* "2", of the networks alone, or "1:2:2". */
 static bool parse_threads(enhance_settings *s, const char *text)
 {
@@ -151,6 +175,7 @@ static model_choice choose_models(const arguments *a, bool film)
 {
     return (model_choice){.sr = a->sr,
                           .denoise = a->denoise,
+                          .colour = a->colour_model,
                           .tier = a->tier,
                           .scale = a->scale ? (unsigned)strtoul(a->scale, NULL, 10) : 0,
                           .video = a->content ? !strcmp(a->content, "video") : film};
@@ -247,7 +272,8 @@ static int enhance(int argc, char **argv)
     if (((a.preview >= 0 || a.dry_run) && piped) || (a.html && (piped || !strcmp(a.output, "-"))))
         return cli_fail(EXIT_USAGE,
                         "--preview, --dry-run and --html want files to look at, found -");
-    if (!stage_list_read(&stages, a.stages ? a.stages : usual_stages(a.scale, image), false))
+    if (!stage_list_read(&stages, a.stages ? a.stages : usual_stages(a.scale, image), false) ||
+        !parse_colour(&settings.stage.colour_strength, &stages, &a))
         return EXIT_USAGE;
 
     int status = EXIT_FAILED;
@@ -264,7 +290,8 @@ static const char files[] = "Input and output", work[] = "What is done", encodin
 
 static const option options[] = {
     {"--input", "-i", OPTION_FILE, offsetof(arguments, input), "FILE", files,
-     .help = "what to enhance; IN alone means the same; - is standard input, in/%04d.png numbered pictures"},
+     .help = "what to enhance; IN alone means the same; - is standard input, in/%04d.png numbered "
+             "pictures"},
     {"--output", "-o", OPTION_FILE, offsetof(arguments, output), "FILE", files,
      .help = "where the result goes; - is standard output, out/%04d.png numbered pictures"},
     {"--out-dir", NULL, OPTION_FILE, offsetof(arguments, out_dir), "FOLDER", files,
@@ -293,9 +320,10 @@ static const option options[] = {
     {"--frames", NULL, OPTION_WHOLE, offsetof(arguments, frames), "N", files,
      .help = "stop after N frames (default all)", .minimum = 1, .maximum = 1e15},
     {"--stages", NULL, OPTION_STRING, offsetof(arguments, stages), "LIST", work,
-     .help = "what to do, in order: sr, denoise (default sr,denoise; images sr, or denoise at "
-             "--scale 1)",
-     .values = "sr denoise sr,denoise denoise,sr sr,sr"},
+     .help =
+         "what to do, in order: sr, denoise, colour (default sr,denoise; images sr, or denoise at "
+         "--scale 1)",
+     .values = "sr denoise colour sr,denoise denoise,sr sr,sr sr,denoise,colour"},
     {"--scale", "-s", OPTION_CHOICE, offsetof(arguments, scale), "1|2|3|4|6|8|9|12", work,
      .help = "how many times larger sr makes it (default 2), in one step or several: 4 is 2 x 2 "
              "where the tier has no network for 4, 6 is 2 x 3; --dry-run tells"},
@@ -313,11 +341,17 @@ static const option options[] = {
     {"--strength", NULL, OPTION_STRING, offsetof(arguments, strength), "S", work,
      .help = "of denoising: auto, or 0 to 1, where 1 stands for noise of 50 steps",
      .initial = "auto", .values = "auto"},
+    {"--colour", NULL, OPTION_STRING, offsetof(arguments, colour), "S", work,
+     .help = "how much of what the colour network advises on tone and colour is done, 0 (none) to "
+             "1; alone: add that stage as the last (default: no such stage)"},
+    {"--colour-model", NULL, OPTION_FILE, offsetof(arguments, colour_model), "MODEL", work,
+     .help = "another colour .mona"},
     {"--deinterlace", NULL, OPTION_CHOICE, offsetof(arguments, deinterlace), "auto|off", work,
      .help = "make interlaced frames whole, marked as such or not", .initial = "auto"},
     {"--codec", "-c", OPTION_CHOICE, offsetof(arguments, codec),
      "h264|hevc|av1|vp9|ffv1|prores|rawvideo", encoding,
-     .help = "codec of the result (default the first of these that the container holds, and that holds the video's pixel format)"},
+     .help = "codec of the result (default the first of these that the container holds, and that "
+             "holds the video's pixel format)"},
     {"--crf", NULL, OPTION_NUMBER, offsetof(arguments, crf), "N", encoding,
      .help = "quality, lower is better (default h264 18, hevc 20, av1 28, vp9 24)", .maximum = 63},
     {"--match-bitrate", NULL, OPTION_FLAG, offsetof(arguments, match_bitrate), NULL, encoding,
@@ -364,15 +398,16 @@ const command command_enhance = {
     .usage = "IN -o OUT [OPTION]..., or IN... --out-dir FOLDER",
     .description = "Enlarges and denoises a video (or a PNG or JPEG); sound, subtitles, timestamps "
                    "and colour stay as they are.",
-    .examples = "mona enhance in.mp4 -o out.mp4                   # twice the size, then denoised\n"
-                "mona enhance in.mp4 -o out.mp4 -s 3 --tier best  # three times, as good as can be\n"
-                "mona enhance in.mkv -o out.mkv --stages denoise  # only denoised\n"
-                "mona enhance in.mov -o out.mov --crf 16 --preset slow --start 60 --frames 500\n"
-                "ffmpeg -i in.avi -f yuv4mpegpipe - | mona enhance - -o - | mpv -\n"
-                "mona enhance in.mp4 -o out.mp4 --dry-run         # how long will it take?\n"
-                "mona enhance in.mp4 -o look.png --preview 12.5   # before and after, one picture\n"
-                "mona enhance photo.jpg -o photo_x2.png           # pictures too\n"
-                "mona enhance in/%04d.png -o out.mp4 -r 24        # numbered pictures\n",
+    .examples =
+        "mona enhance in.mp4 -o out.mp4                   # twice the size, then denoised\n"
+        "mona enhance in.mp4 -o out.mp4 -s 3 --tier best  # three times, as good as can be\n"
+        "mona enhance in.mkv -o out.mkv --stages denoise  # only denoised\n"
+        "mona enhance in.mov -o out.mov --crf 16 --preset slow --start 60 --frames 500\n"
+        "ffmpeg -i in.avi -f yuv4mpegpipe - | mona enhance - -o - | mpv -\n"
+        "mona enhance in.mp4 -o out.mp4 --dry-run         # how long will it take?\n"
+        "mona enhance in.mp4 -o look.png --preview 12.5   # before and after, one picture\n"
+        "mona enhance photo.jpg -o photo_x2.png           # pictures too\n"
+        "mona enhance in/%04d.png -o out.mp4 -r 24        # numbered pictures\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .operands_max = MOST_INPUTS,

@@ -125,7 +125,7 @@ static void add_stages(cJSON *plan, const enhance_settings *s, const trial *t, b
         const bool sr = s->kinds[i] == STAGE_SR;
         const unsigned scale = sr ? model_scale(s->stage.sr[i], &config, &unused) : 1;
         cJSON *row = cJSON_CreateObject();
-        cJSON_AddStringToObject(row, "stage", sr ? "sr" : "denoise");
+        cJSON_AddStringToObject(row, "stage", stage_kind_name(s->kinds[i]));
         cJSON_AddStringToObject(row, "model", enhance_network(s, i)->name);
         snprintf(size, sizeof size, "%ux%u", width, height);
         cJSON_AddStringToObject(row, "from", size);

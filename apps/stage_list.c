@@ -28,11 +28,15 @@ static bool read_stage(stage_list *list, const char *name, bool delays)
         *kind = STAGE_DELAY;
         return read_delay(&list->delay, name + 6);
     }
-    *kind = !strcmp(name, "sr") ? STAGE_SR : STAGE_DENOISE;
-    return !strcmp(name, "sr") || !strcmp(name, "denoise") ||
-           cli_fail(0,
-                    "--stages: expected up to %d of sr%s and denoise with commas between, found "
-                    "'%s'",
+    static const stage_kind named[] = {STAGE_SR, STAGE_DENOISE, STAGE_COLOUR};
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++)
+        if (!strcmp(name, stage_kind_name(named[i]))) {
+            *kind = named[i];
+            return true;
+        }
+    return cli_fail(0,
+                    "--stages: expected up to %d of sr, denoise%s and colour with commas between, "
+                    "found '%s'",
                     CHAIN_MAX_STAGES, delays ? ", delay:TIME" : "", name);
 }
 

@@ -12,7 +12,7 @@ typedef struct stage_list {
     delay_settings delay;
 } stage_list;
 
-/* Reads names with commas between: sr, denoise and, where delays are allowed, delay:TIME or
+/* Reads names with commas between: sr, denoise, colour and, where delays are allowed, delay:TIME or
  * delay:TIME/TIME@N, the second time being that of every Nth frame. All delays are alike: the last
  * counts. False, with a message. */
 bool stage_list_read(stage_list *list, const char *text, bool delays);

@@ -113,11 +113,13 @@ bool stage_models_open(stage_models *models, const model_choice *choice, const s
                        enhance_settings *settings)
 {
     settings->stage.denoise = &models->denoise.model;
+    settings->stage.colour = &models->colour.model;
     settings->stage.bicubic = &models->bicubic.model;
     settings->stage.delay = list->delay;
     if ((choice->sr && !model_source_open(&models->sr[0], choice->sr, NULL)) ||
         !(choice->denoise ? model_source_open(&models->denoise, choice->denoise, NULL)
                           : open_inside(&models->denoise, "denoise", choice)) ||
+        !model_source_open(&models->colour, choice->colour, "colour") ||
         !model_source_open(&models->bicubic, NULL, "bicubic_x2"))
         return false;
     for (unsigned i = 0; i < list->count; i++)
@@ -143,5 +145,6 @@ void stage_models_close(stage_models *models)
     for (unsigned i = 0; i <= NETWORK_MOST_SCALE; i++)
         model_source_close(&models->sr[i]);
     model_source_close(&models->denoise);
+    model_source_close(&models->colour);
     model_source_close(&models->bicubic);
 }

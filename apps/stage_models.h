@@ -13,16 +13,16 @@
 enum { NETWORK_MOST_SCALE = 4, NETWORKS_TEXT = 256 };
 
 typedef struct model_choice {
-    const char *sr, *denoise; /* .mona files; NULL: inside mona */
-    const char *tier;         /* one of NETWORK_TIERS; NULL: the first */
-    bool video;               /* the content: compressed before */
-    bool temporal;            /* frames of one video: the denoiser sees what it made before */
-    unsigned scale;           /* of every sr; 0: 2, or that of the file */
+    const char *sr, *denoise, *colour; /* .mona files; NULL: inside mona */
+    const char *tier;                  /* one of NETWORK_TIERS; NULL: the first */
+    bool video;                        /* the content: compressed before */
+    bool temporal;  /* frames of one video: the denoiser sees what it made before */
+    unsigned scale; /* of every sr; 0: 2, or that of the file */
 } model_choice;
 
 typedef struct stage_models {
     model_source sr[NETWORK_MOST_SCALE + 1]; /* [s]: enlarges s times; [0]: the file */
-    model_source denoise, bicubic;
+    model_source denoise, colour, bicubic;
 } stage_models;
 
 /* Makes the stages of a list those of settings, and opens and names their networks there. An sr

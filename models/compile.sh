@@ -15,9 +15,10 @@ shift 2
 
 for net in "$@"; do
     case $net in
-    bicubic_*) options= ;; # samples stay what they are
-    *) options="--calibrate $images --images 24 --tolerance 0 --calibration mse" ;;
+    bicubic_*) options="--precision int8" ;; # samples stay what they are
+    colour) options="--precision fp16" ;;    # curves want more than 8 bits, and its pictures are small
+    *) options="--precision int8 --calibrate $images --images 24 --tolerance 0 --calibration mse" ;;
     esac
     # shellcheck disable=SC2086
-    "$mona" compile models/$net.onnx -o models/$net.mona --precision int8 $options
+    "$mona" compile models/$net.onnx -o models/$net.mona $options
 done

@@ -178,16 +178,23 @@ float chain_noise(const chain *c)
 
 void chain_remember(const chain *c, uint64_t n, chain_memory *memory)
 {
-    for (unsigned i = 0; i < CHAIN_MAX_STAGES; i++)
+    for (unsigned i = 0; i < CHAIN_MAX_STAGES; i++) {
         for (unsigned p = 0; p < DENOISE_PLANES; p++)
             memory->sigma[i][p] = i < c->count && c->stages[i].kind == STAGE_DENOISE
                                       ? c->stages[i].denoiser.jobs[n % STAGE_SLOTS][p].sigma
                                       : -1;
+        memory->grading[i] = i < c->count && c->stages[i].kind == STAGE_COLOUR
+                                 ? c->stages[i].grader.jobs[n % STAGE_SLOTS].after
+                                 : (grading_state){0};
+    }
 }
 
 void chain_recall(chain *c, const chain_memory *memory)
 {
-    for (unsigned i = 0; i < c->count; i++)
+    for (unsigned i = 0; i < c->count; i++) {
         if (c->stages[i].kind == STAGE_DENOISE)
             memcpy(c->stages[i].denoiser.sigma, memory->sigma[i], sizeof memory->sigma[i]);
+        if (c->stages[i].kind == STAGE_COLOUR)
+            c->stages[i].grader.state = memory->grading[i];
+    }
 }

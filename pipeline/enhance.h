@@ -36,7 +36,7 @@ typedef struct enhance_settings {
     double start;            /* seconds left out at the beginning */
     uint64_t frames;         /* at most; 0: all */
     const char *format;      /* container of the output; NULL: by its name */
-    bool resume;             /* work in segments kept on disk, and go on from those that are there */
+    bool resume; /* work in segments kept on disk, and go on from those that are there */
     uint64_t segment_frames; /* in each; 0: some seconds' worth */
     bool deinterlace;        /* make interlaced frames whole */
     bool stop_on_error;      /* fail at the first damage of the input */
@@ -53,7 +53,9 @@ typedef struct enhance_settings {
 /* The network of a stage. */
 static inline const named_model *enhance_network(const enhance_settings *s, unsigned stage)
 {
-    return s->kinds[stage] == STAGE_SR ? s->stage.sr[stage] : s->stage.denoise;
+    return s->kinds[stage] == STAGE_SR       ? s->stage.sr[stage]
+           : s->kinds[stage] == STAGE_COLOUR ? s->stage.colour
+                                             : s->stage.denoise;
 }
 
 /* Video to video. The output appears under its name only when it is complete. */

@@ -126,7 +126,9 @@ static bool enhance_image(const enhance_settings *settings, enhance_report *repo
                           const still *image, pipeline_error *error)
 {
     chain stages;
-    bool good = chain_open(&stages, settings->kinds, settings->count, &settings->stage,
+    stage_settings stage = settings->stage;
+    stage.full_range = true;
+    bool good = chain_open(&stages, settings->kinds, settings->count, &stage,
                            working_format(settings, image), false, error);
     if (good) {
         frame_format out = chain_format(&stages);

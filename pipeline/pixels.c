@@ -20,6 +20,14 @@ enum AVPixelFormat pixels_plain(int format)
     }
 }
 
+bool pixels_full_range(const AVFrame *f)
+{
+    const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(f->format);
+    const bool grey = d && d->nb_components < 3;
+    return f->color_range == AVCOL_RANGE_JPEG || f->format != pixels_plain(f->format) ||
+           (grey && f->color_range == AVCOL_RANGE_UNSPECIFIED);
+}
+
 const char *pixels_name(int format)
 {
     const char *name = av_get_pix_fmt_name(format);

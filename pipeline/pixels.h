@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include <libavutil/frame.h>
 #include <libavutil/pixfmt.h>
 
 #include "error.h"
@@ -24,6 +25,10 @@ frame_format pixels_frame_format(int format, int width, int height);
 
 /* The same format without a range in its name: yuvj420p is yuv420p of full range. */
 enum AVPixelFormat pixels_plain(int format);
+
+/* Whether samples reach from 0 to the largest, as far as the frame says; grey ones do unless it
+ * says otherwise. */
+bool pixels_full_range(const AVFrame *f);
 
 /* Never NULL. */
 const char *pixels_name(int format);

@@ -11,13 +11,15 @@
 #include <unistd.h>
 
 static const char journal_name[] = "journal";
-static const char heading[] = "mona resume 2 ";
+static const char heading[] = "mona resume 3 ";
 
 /* What stands before the bytes of a packet, and after them those of its alpha, if it has one. */
 typedef struct record {
     int64_t pts, dts, duration;
     int32_t flags, size, alpha_size, zero;
 } record;
+
+enum { LINE = 8192 }; /* of the journal */
 
 static const enum AVPacketSideDataType alpha_type = AV_PKT_DATA_MATROSKA_BLOCKADDITIONAL;
 
@@ -46,7 +48,48 @@ static bool fail_at(const segments *s, const char *what, pipeline_error *error)
 
 /* ---- the journal ---------------------------------------------------------------------------- */
 
-static bool parse_noise(const char *text, chain_memory *memory)
+/* Bytes as pairs of hexadecimal digits. */
+static bool parse_bytes(const char *text, void *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        unsigned value;
+        if (sscanf(text + 2 * i, "%2x", &value) != 1)
+            return false;
+        ((uint8_t *)bytes)[i] = (uint8_t)value;
+    }
+    return true;
+}
+
+/* What stages remember of colours: " -", nothing, or the bytes. */
+static bool parse_grading(const char *text, chain_memory *memory)
+{
+    for (int i = 0; i < CHAIN_MAX_STAGES; i++) {
+        memory->grading[i] = (grading_state){0};
+        if (*text++ != ' ')
+            return false;
+        const size_t length = strcspn(text, " \n");
+        if (length == 2 * sizeof memory->grading[i]) {
+            if (!parse_bytes(text, &memory->grading[i], sizeof memory->grading[i]))
+                return false;
+        } else if (length != 1 || *text != '-') {
+            return false;
+        }
+        text += length;
+    }
+    return true;
+}
+
+static int print_grading(char *text, const grading_state *state)
+{
+    if (!state->frames)
+        return sprintf(text, " -");
+    int length = sprintf(text, " ");
+    for (size_t i = 0; i < sizeof *state; i++)
+        length += sprintf(text + length, "%02x", ((const uint8_t *)state)[i]);
+    return length;
+}
+
+static bool parse_memory(const char *text, chain_memory *memory)
 {
     for (int i = 0; i < CHAIN_MAX_STAGES; i++)
         for (int p = 0; p < DENOISE_PLANES; p++) {
@@ -56,7 +99,7 @@ static bool parse_noise(const char *text, chain_memory *memory)
                 return false;
             text = end;
         }
-    return true;
+    return parse_grading(text, memory);
 }
 
 /* Whether the file of the next segment is there and whole. */
@@ -78,7 +121,7 @@ static bool take_line(segments *s, const char *line)
     chain_memory memory;
     if (sscanf(line, "segment %" SCNu64 " %" SCNu64 " %" SCNd64 " noise%n", &frames, &bytes, &end,
                &read) != 3 ||
-        !read || !strchr(line, '\n') || !parse_noise(line + read, &memory) ||
+        !read || !strchr(line, '\n') || !parse_memory(line + read, &memory) ||
         !has_segment(s, bytes))
         return false;
     s->count++;
@@ -91,7 +134,7 @@ static bool take_line(segments *s, const char *line)
 /* Reads what there is. *good: where the part that counts ends. */
 static bool read_journal(segments *s, const char *work, long *good, pipeline_error *error)
 {
-    char line[1024];
+    char line[LINE];
     *good = 0;
     if (!fgets(line, sizeof line, s->journal) || !strchr(line, '\n'))
         return true; /* new, or ended before its first line was whole */
@@ -183,7 +226,8 @@ bool segments_write(segments *s, const AVPacket *packet, pipeline_error *error)
 bool segments_seal(segments *s, uint64_t frames, int64_t end, const chain_memory *memory,
                    pipeline_error *error)
 {
-    char line[1024];
+    char line[LINE];
+    _Static_assert(LINE > 512 + CHAIN_MAX_STAGES * 2 * (sizeof(grading_state) + 1), "room for all");
     FILE *file = s->file;
     s->file = NULL;
     long bytes = ftell(file);
@@ -196,6 +240,8 @@ bool segments_seal(segments *s, uint64_t frames, int64_t end, const chain_memory
         for (int p = 0; p < DENOISE_PLANES; p++)
             length += snprintf(line + length, sizeof line - (size_t)length, " %a",
                                (double)memory->sigma[i][p]);
+    for (int i = 0; i < CHAIN_MAX_STAGES; i++)
+        length += print_grading(line + length, &memory->grading[i]);
     snprintf(line + length, sizeof line - (size_t)length, "\n");
     if (!append(s, line, error))
         return false;

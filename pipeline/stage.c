@@ -7,6 +7,15 @@
 
 enum { LUMA_ONLY = 1 << ROLE_LUMA };
 
+const char *stage_kind_name(stage_kind kind)
+{
+    static const char *const names[] = {[STAGE_SR] = "sr",
+                                        [STAGE_DENOISE] = "denoise",
+                                        [STAGE_DELAY] = "delay",
+                                        [STAGE_COLOUR] = "colour"};
+    return names[kind];
+}
+
 /* Binds a model of one plane to a plane's size, and sees that it enlarges it as the stage does. */
 static bool open_plane(bound_model *bound, const named_model *model, const stage *s,
                        const stage_settings *settings, unsigned plane, pipeline_error *error)
@@ -70,6 +79,7 @@ bool stage_open(stage *s, stage_kind kind, unsigned number, const stage_settings
     s->delay = (delay){.settings = settings->delay};
     return kind == STAGE_SR        ? open_sr(s, settings->sr[number], settings, error)
            : kind == STAGE_DENOISE ? denoise_open(&s->denoiser, settings, in, enlarged, error)
+           : kind == STAGE_COLOUR  ? grading_open(&s->grader, settings, in, error)
                                    : true;
 }
 
@@ -82,7 +92,8 @@ void stage_tell_models(const stage *s, unsigned number, const pipeline_probe *pr
                   {&s->chroma, 2},
                   {&s->alpha, 1},
                   {&s->denoiser.luma.bound, 1},
-                  {&s->denoiser.chroma.bound, 2}};
+                  {&s->denoiser.chroma.bound, 2},
+                  {&s->grader.bound, 1}};
     for (size_t i = 0; i < sizeof models / sizeof *models; i++)
         if (models[i].model->session)
             probe->bound(probe->context, number, models[i].model, models[i].runs);
@@ -105,7 +116,8 @@ mona_status stage_enqueue(stage *s, const frame *in, const frame *out, const fra
     return s->kind == STAGE_SR ? enqueue_sr(s, in, out)
            : s->kind == STAGE_DENOISE
                ? denoise_enqueue(&s->denoiser, s->stream, in, out, previous, slot)
-               : delay_enqueue(&s->delay, s->stream, in, out);
+           : s->kind == STAGE_COLOUR ? grading_enqueue(&s->grader, s->stream, in, out, slot)
+                                     : delay_enqueue(&s->delay, s->stream, in, out);
 }
 
 void stage_close(stage *s)
@@ -115,6 +127,7 @@ void stage_close(stage *s)
     bound_close(&s->chroma);
     bound_close(&s->alpha);
     denoise_close(&s->denoiser);
+    grading_close(&s->grader);
     free(s->sited[0]);
     free(s->sited[1]);
     free(s->stream_memory);
@@ -124,5 +137,5 @@ void stage_close(stage *s)
 size_t stage_bytes(const stage *s)
 {
     return bound_bytes(&s->luma) + bound_bytes(&s->chroma) + bound_bytes(&s->alpha) +
-           denoise_bytes(&s->denoiser) + mona_stream_bytes();
+           denoise_bytes(&s->denoiser) + grading_bytes(&s->grader) + mona_stream_bytes();
 }

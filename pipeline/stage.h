@@ -1,8 +1,8 @@
 /* Stages: what is done to a frame, in the background, one stream each.
  *
  * A super-resolution stage enlarges a frame: luma by a network, chroma and alpha by bicubic
- * interpolation. A denoising stage cleans luma and chroma (denoise.h). A delay passes time
- * (delay.h). */
+ * interpolation. A denoising stage cleans luma and chroma (denoise.h). A colour stage corrects them
+ * by curves (grading.h). A delay passes time (delay.h). */
 #ifndef MONA_STAGE_H
 #define MONA_STAGE_H
 
@@ -14,11 +14,15 @@
 #include "denoise.h"
 #include "error.h"
 #include "frame.h"
+#include "grading.h"
 #include "mona.h"
 #include "probe.h"
 #include "stage_settings.h"
 
-typedef enum stage_kind { STAGE_SR, STAGE_DENOISE, STAGE_DELAY } stage_kind;
+typedef enum stage_kind { STAGE_SR, STAGE_DENOISE, STAGE_DELAY, STAGE_COLOUR } stage_kind;
+
+/* "sr", "denoise", "delay", "colour". */
+const char *stage_kind_name(stage_kind kind);
 
 typedef struct stage {
     stage_kind kind;
@@ -30,6 +34,7 @@ typedef struct stage {
     bound_model luma, chroma, alpha; /* SR */
     void *sited[2];                  /* the models chroma and alpha are bound to */
     denoiser denoiser;
+    grader grader;
     delay delay;
 } stage;
 

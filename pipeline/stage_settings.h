@@ -17,12 +17,15 @@ typedef struct stage_settings {
     /* Of each stage that enlarges: tensors luma -> luma_*, as much larger across as down. */
     const named_model *sr[CHAIN_MAX_STAGES];
     const named_model *denoise; /* y, u, v, noise, perhaps previous_y, _u, _v -> y_*, u_*, v_* */
+    const named_model *colour;  /* y, u, v: thumbnails -> curves (grading.h) */
     const named_model *bicubic; /* plane -> plane_*, twice the size; siting_model changes it */
     const mona_device *device;  /* NULL: auto */
     const char *cpu;            /* NULL: the best */
     unsigned threads;           /* of each session; 0: one per core */
     unsigned strip_rows;        /* 0: the planner's choice */
     double strength;            /* of denoising, 0..1; negative: estimated */
+    double colour_strength;     /* 0..1 */
+    bool full_range;            /* of samples; else studio range */
     chroma_siting siting;       /* of subsampled chroma */
     delay_settings delay;
 } stage_settings;

@@ -345,6 +345,7 @@ static bool open_all(video *v, pipeline_error *error)
         return false;
     if (!hdr_describe(v->in.video, v->in.frame))
         return pipeline_fail(error, "out of memory");
+    stage.full_range = pixels_full_range(v->in.frame);
     v->in.copy = copy_other;
     v->in.copy_context = v;
     if (!chain_open(&v->stages, s->kinds, s->count, &stage, input_format(&v->in), true, error) ||

@@ -19,7 +19,7 @@ calls() {
         --frames "$1" --stages "$2" --preset ultrafast 2> "$tmp/log" || cat "$tmp/log"
     cat "$tmp/calls"
 }
-for stages in sr,denoise denoise,sr sr; do
+for stages in sr,denoise denoise,sr sr colour; do
     twenty=$(calls 20 $stages)
     forty=$(calls 40 $stages)
     echo "# $stages: $twenty calls for 20 frames, $forty for 40"

@@ -7,7 +7,7 @@ ffmpeg -v error -stream_loop 3 -i "$tmp/scene.y4m" -f lavfi -i sine=300:duration
     -c:v libx264 -preset veryfast -bf 2 -pix_fmt yuv420p -c:a aac "$tmp/in.mp4"
 total=240
 [ -z "$SANITIZE" ] || total=40
-options="--preset ultrafast --resume --segment 12 --frames $total"
+options="--preset ultrafast --resume --segment 12 --frames $total --colour 0.8"
 
 # What a run is compared by: every frame with its time, and the sound.
 contents() {

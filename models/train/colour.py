@@ -1,0 +1,315 @@
+#!/usr/bin/python3
+"""Train mona's colour network on one core: from a thumbnail, the curves that make its picture good.
+
+  colour.py --steps 12000
+
+Writes to --out: colour.pt (checkpoint; the same command continues from it), colour.onnx (averaged
+weights), colour.log and colour.png (curves). The schedule counts steps, so a run is repeatable.
+
+Targets are the training photographs, inputs the same photographs as bad exposures, faded film and
+wrong white balances would show them; a quarter are left as they are. Five curves over luma are
+predicted, NODES values each, straight lines between: what luma becomes, and for each chroma plane
+a gain and an offset. The loss is taken on the picture after the curves. All values are full range,
+0..1, chroma around 0.
+"""
+import argparse
+import copy
+import glob
+import os
+import time
+
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):  # before numpy is loaded
+    os.environ.setdefault(variable, "1")
+
+import numpy as np
+import onnx
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from onnx import TensorProto, helper
+from skimage import io
+
+import data
+import export
+
+NODES, CURVES = 17, 5  # as pipeline/curves.h has them
+THUMB = 64  # side of what the network sees
+SIDE = 128  # of the pictures the loss is taken on
+STORED = 160  # of which a crop is taken
+UNTOUCHED = 0.25
+CHROMA = 1.5  # what its errors count beside luma's
+ROUGH = 0.02  # what the curves' second differences count
+WARM_UP = 300
+
+TO_YUV = torch.tensor([[0.299, 0.587, 0.114], [-0.168736, -0.331264, 0.5], [0.5, -0.418688, -0.081312]])
+TO_RGB = torch.linalg.inv(TO_YUV)
+
+
+def mixed(matrix, pictures):
+    return torch.einsum("ij,njhw->nihw", matrix, pictures)
+
+
+def to_8_bit(rgb):
+    return (rgb.clamp(0, 1) * 255).round() / 255
+
+
+# ---- pictures ----------------------------------------------------------------------------------
+
+def load_images(folder, cache):
+    """(training, held out), uint8 [n, 3, STORED, STORED]: every 16th picture is held out."""
+    if not os.path.exists(cache):
+        pictures = []
+        for _, pattern, _ in data.SETS:
+            for path in sorted(glob.glob(os.path.join(folder, pattern))):
+                image = io.imread(path)
+                if image.ndim == 3:
+                    t = torch.from_numpy(image[..., :3].copy()).permute(2, 0, 1)[None].float()
+                    pictures.append(F.interpolate(t, (STORED, STORED), mode="area")[0].round().byte())
+        np.save(cache, torch.stack(pictures).numpy())
+    pictures = torch.from_numpy(np.load(cache))
+    held = torch.arange(len(pictures)) % 16 == 0
+    return pictures[~held], pictures[held]
+
+
+def crops(pictures, count, rng):
+    out = []
+    for i in rng.integers(len(pictures), size=count):
+        y, x = rng.integers(STORED - SIDE + 1, size=2)
+        picture = pictures[i, :, y:y + SIDE, x:x + SIDE]
+        out.append(picture.flip(2) if rng.random() < 0.5 else picture)
+    return torch.stack(out).float() / 255
+
+
+# ---- damage ------------------------------------------------------------------------------------
+
+def damage(rgb, rng):
+    """One picture [3, h, w] as something went wrong with it; each wrong with even chances."""
+    def maybe():
+        return rng.random() < 0.5
+
+    if maybe():  # exposure, in linear light
+        rgb = (rgb.clamp(min=1e-4) ** 2.2 * 2 ** rng.uniform(-1.6, 0.8)) ** (1 / 2.2)
+    if maybe():
+        rgb = rgb.clamp(1e-4, 1) ** np.exp(rng.uniform(-0.5, 0.5))
+    if maybe():  # contrast
+        rgb = (rgb - 0.5) * np.exp(rng.uniform(-0.7, 0.3)) + 0.5
+    if maybe():  # saturation, and offsets of chroma
+        yuv = torch.einsum("ij,jhw->ihw", TO_YUV, rgb)
+        yuv[1:] *= np.exp(rng.uniform(-1, 0.4))
+        if maybe():
+            yuv[1:] += torch.tensor(rng.uniform(-0.06, 0.06, size=(2, 1, 1)), dtype=torch.float32)
+        rgb = torch.einsum("ij,jhw->ihw", TO_RGB, yuv)
+    if maybe():  # white balance
+        gains = torch.tensor(np.exp(rng.normal(0, 0.13, size=(3, 1, 1))), dtype=torch.float32)
+        rgb = rgb * gains / (gains[1] * 0.587 + gains[0] * 0.299 + gains[2] * 0.114)
+    if maybe():  # faded: black is grey, white is dim
+        black, white = rng.uniform(0, 0.22), rng.uniform(0.75, 1)
+        rgb = rgb * (white - black) + black
+    return to_8_bit(rgb)
+
+
+def damaged(pictures, rng):
+    return torch.stack([p if rng.random() < UNTOUCHED else damage(p, rng) for p in pictures])
+
+
+def held_out_batch(pictures):
+    """Always the same damage: (as they were, as they became)."""
+    rng = np.random.default_rng(7)
+    good = crops(pictures, 4 * len(pictures), rng)
+    return good, torch.stack([damage(p, rng) for p in good])
+
+
+# ---- network -----------------------------------------------------------------------------------
+
+def identity():
+    """The curves that change nothing: luma itself (in steps of 16 of 255), gains 1, offsets 0."""
+    luma = torch.arange(NODES) * 16 / 255
+    return torch.stack([luma, torch.ones(NODES), torch.ones(NODES), torch.zeros(NODES), torch.zeros(NODES)])
+
+
+class Net(nn.Module):
+    """Thumbnails to what is added to the identity."""
+    LAYERS = (("a", 3, 32, 3), ("b", 32, 32, 3), ("c", 32, 64, 3), ("d", 64, 64, 1),
+              ("e", 64, CURVES * NODES, 1))
+
+    def __init__(self):
+        super().__init__()
+        for name, inputs, outputs, side in self.LAYERS:
+            setattr(self, name, nn.Conv2d(inputs, outputs, side, 2 if side == 3 else 1, side // 2))
+        nn.init.zeros_(self.e.weight), nn.init.zeros_(self.e.bias)
+        with torch.no_grad():  # as if pictures were seen from their middle
+            self.a.bias -= 0.45 * self.a.weight.sum((1, 2, 3))
+
+    def forward(self, thumbs):
+        """thumbs: Y, U + 0.5, V + 0.5"""
+        x = F.relu(self.c(F.relu(self.b(F.relu(self.a(thumbs))))))
+        x = self.e(F.relu(self.d(x.mean((2, 3), keepdim=True))))
+        return x.view(-1, CURVES, NODES)
+
+
+def curves_of(answer):
+    """Curves that hold: luma never falls and gains are within what the kernel has."""
+    curves = identity() + answer
+    luma = curves[:, :1].cummax(2)[0]
+    return torch.cat([luma, curves[:, 1:3].clamp(0, 3.9), curves[:, 3:]], 1)
+
+
+def apply(curves, yuv):
+    """The kernel, in float: yuv [n, 3, h, w]."""
+    at = yuv[:, :1] * (255 / 16)
+    node = at.floor().clamp(0, NODES - 2)
+    index = node.long().flatten(2).expand(-1, CURVES, -1)
+    low, high = curves.gather(2, index), curves.gather(2, index + 1)
+    luma, gain_u, gain_v, offset_u, offset_v = \
+        torch.lerp(low, high, (at - node).flatten(2)).view(len(yuv), CURVES, *yuv.shape[2:]).unbind(1)
+    return torch.stack([luma, yuv[:, 1] * gain_u + offset_u, yuv[:, 2] * gain_v + offset_v], 1)
+
+
+def thumbnails(yuv):
+    thumbs = F.avg_pool2d(yuv, SIDE // THUMB) + torch.tensor([0, 0.5, 0.5]).view(1, 3, 1, 1)
+    return (thumbs * 255).round() / 255
+
+
+def enhanced(net, rgb):
+    """(curves, Y, U, V after them)"""
+    yuv = mixed(TO_YUV, rgb)
+    curves = curves_of(net(thumbnails(yuv)))
+    return curves, apply(curves, yuv)
+
+
+def psnr(a, b):
+    return float(-10 * torch.log10(((a - b) ** 2).mean((1, 2, 3)).clamp(min=1e-7)).mean())
+
+
+def to_onnx(net):
+    g = export.Graph({})
+    x = g.node("Concat", ["y", "u", "v"], "thumbnail", axis=1)
+    for name, _, _, side in net.LAYERS:
+        layer = getattr(net, name)
+        if name == "d":
+            x = g.node("GlobalAveragePool", [x], "mean")
+        inputs = [x] + [g.constant(f"{name}.{part}", getattr(layer, part).detach().numpy())
+                        for part in ("weight", "bias")]
+        x = g.node("Conv", inputs, "curves" if name == "e" else name, kernel_shape=[side, side],
+                   pads=[side // 2] * 4, strides=list(layer.stride))
+        x = x if name == "e" else g.node("Relu", [x], name + ".relu")
+    planes = [export.image(name, THUMB, THUMB) for name in "yuv"]
+    answer = helper.make_tensor_value_info("curves", TensorProto.FLOAT, [1, CURVES * NODES, 1, 1])
+    graph = helper.make_graph(g.nodes, "colour", planes, [answer], g.constants)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", export.OPSET)],
+                              producer_name="mona")
+    model.ir_version = 7
+    onnx.checker.check_model(onnx.shape_inference.infer_shapes(model, strict_mode=True))
+    return model
+
+
+# ---- training ----------------------------------------------------------------------------------
+
+class Run:
+    """Everything a checkpoint has to hold."""
+
+    def __init__(self, a):
+        torch.manual_seed(a.seed)
+        self.rng = np.random.default_rng(a.seed)
+        self.net = Net()
+        self.average = copy.deepcopy(self.net)
+        self.optimiser = torch.optim.Adam(self.net.parameters(), a.rate)
+        self.step, self.seconds, self.curve = 0, 0.0, []
+
+    def save(self, path):
+        torch.save({"net": self.net.state_dict(), "average": self.average.state_dict(),
+                    "optimiser": self.optimiser.state_dict(), "step": self.step,
+                    "seconds": self.seconds, "curve": self.curve,
+                    "rng": self.rng.bit_generator.state}, path + ".part")
+        os.replace(path + ".part", path)
+
+    def restore(self, path):
+        z = torch.load(path)
+        self.net.load_state_dict(z["net"]), self.average.load_state_dict(z["average"])
+        self.optimiser.load_state_dict(z["optimiser"])
+        self.rng.bit_generator.state = z["rng"]
+        self.step, self.seconds, self.curve = z["step"], z["seconds"], z["curve"]
+
+    def train_step(self, a, pictures):
+        for group in self.optimiser.param_groups:
+            group["lr"] = a.rate * min(1, self.step / WARM_UP) \
+                * (0.5 + 0.5 * np.cos(np.pi * self.step / a.steps)) + 1e-6
+        good = crops(pictures, a.batch, self.rng)
+        curves, made = enhanced(self.net, damaged(good, self.rng))
+        error = (made - mixed(TO_YUV, good)).abs() * torch.tensor([1, CHROMA, CHROMA]).view(1, 3, 1, 1)
+        rough = (curves[:, :, 2:] - 2 * curves[:, :, 1:-1] + curves[:, :, :-2]).abs()
+        loss = error.mean() + ROUGH * rough.mean()
+        self.optimiser.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self.net.parameters(), 1.0)
+        self.optimiser.step()
+        self.step += 1
+        keep = min(0.999, self.step / (self.step + 10.0))
+        with torch.no_grad():
+            for e, q in zip(self.average.parameters(), self.net.parameters()):
+                e.mul_(keep).add_(q, alpha=1 - keep)
+        return error.mean().item()
+
+
+@torch.no_grad()
+def held_out_psnr(net, good, bad):
+    """(damaged pictures, the same enhanced, good ones enhanced)"""
+    target = mixed(TO_YUV, good)
+    return (psnr(mixed(TO_YUV, bad), target), psnr(enhanced(net, bad)[1], target),
+            psnr(enhanced(net, good)[1], target))
+
+
+def plot(curve, path):
+    try:
+        import matplotlib
+        matplotlib.use("Agg")
+        import matplotlib.pyplot as plt
+    except ImportError:
+        return
+    steps, loss, before, after, kept = zip(*curve)
+    fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4))
+    left.plot(steps, loss), left.set_ylabel("mean error of Y, U, V")
+    for values, label in ((before, "damaged"), (after, "enhanced"), (kept, "good ones, enhanced")):
+        right.plot(steps, values, label=label)
+    right.set_ylabel("held-out Y, U, V together, dB"), right.legend()
+    for axis in (left, right):
+        axis.set_xlabel("step"), axis.grid(alpha=0.3)
+    fig.tight_layout(), fig.savefig(path, dpi=80), plt.close(fig)
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--data", default=data.DEFAULT_DATA)
+    p.add_argument("--out", default=os.path.join(data.ROOT, "build", "train"))
+    p.add_argument("--steps", type=int, default=12000)
+    p.add_argument("--rate", type=float, default=1e-3)
+    p.add_argument("--batch", type=int, default=12)
+    p.add_argument("--seed", type=int, default=0)
+    a = p.parse_args()
+    torch.set_num_threads(1)
+    os.makedirs(a.out, exist_ok=True)
+    base = os.path.join(a.out, "colour")
+    pictures, held = load_images(a.data, base + "_images.npy")
+    good, bad = held_out_batch(held)
+    run = Run(a)
+    if os.path.exists(base + ".pt"):
+        run.restore(base + ".pt")
+    log = open(base + ".log", "a", buffering=1)
+    print(f"colour: step {run.step} of {a.steps}", file=log)
+    errors, began = [], time.time()
+    while run.step < a.steps:
+        errors.append(run.train_step(a, pictures))
+        if run.step % 500 == 0 or run.step == a.steps:
+            run.seconds += time.time() - began
+            figures = held_out_psnr(run.average, good, bad)
+            run.curve.append((run.step, float(np.mean(errors)), *figures))
+            print(f"{run.step} error {np.mean(errors):.4f} damaged {figures[0]:.2f} enhanced "
+                  f"{figures[1]:.2f} good {figures[2]:.2f} minutes {run.seconds / 60:.1f}", file=log)
+            export.write(to_onnx(run.average), base + ".onnx")
+            run.save(base + ".pt")
+            plot(run.curve, base + ".png")
+            errors, began = [], time.time()
+
+
+if __name__ == "__main__":
+    main()
