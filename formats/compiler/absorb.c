@@ -192,18 +192,24 @@ static uint32_t copy_before(graph *g, uint32_t i, uint32_t x, const char *name)
     return become_copy(g, node) ? made : UINT32_MAX;
 }
 
-/* Weights that 8 bits hold as they are: those that the model has so, and those of one number a
- * channel, whose step is free. */
+/* Weights that 8 bits hold: those that the model has so, and those of one number a channel, whose
+ * step is free. One of -128 is held as -127, which takes up to a largest input off its sum:
+ * together they may take half a step of the result. */
 static bool fits_8_bits(const graph *g, const graph_node *node)
 {
     const size_t filter = weights_filter(g, node);
-    const uint32_t outputs = g->values[node->output].channels;
+    const value_format in = g->values[quantize_root(g, node->inputs[0])].given;
+    const value_format out = g->values[quantize_root(g, node->output)].given;
     if (filter == 1)
         return true;
-    for (uint32_t o = 0; o < outputs && node->conv.steps; o++)
-        if (weights_largest(node->conv.weights + o * filter, filter) >
-            (WEIGHT_MAX + 0.5) * (double)node->conv.steps[o])
+    for (uint32_t o = 0; o < g->values[node->output].channels && node->conv.steps; o++) {
+        const double step = (double)node->conv.steps[o];
+        const size_t clamped = weights_clamped(g, node, o);
+        const double lost = (double)clamped * 255 * (double)in.scale * step;
+        if (weights_largest(node->conv.weights + o * filter, filter) > (WEIGHT_MAX + 1.5) * step ||
+            (clamped && !(lost <= (double)out.scale / 2)))
             return false;
+    }
     return node->conv.steps && filter <= WEIGHTS_MOST;
 }
 

@@ -4,6 +4,7 @@
  *   scale16            off by L |f16(r) / r - 1|, r = input step * weight step / output step
  *   t as fp16          off by L 2^-12, and so is each of a sum's operands and the sum
  *   a residual         off by L |f16(r) / r - 1|, r = its step / output step
+ *   weights of -128    held as -127: off by an input's largest count times r each
  *   a whole bias       not at all; with a zero point in it, by half of r
  *
  * None of it is off where r is a power of two that leaves fewer than the 11 bits of fp16: L r^-1
@@ -30,8 +31,8 @@ static double scale_error(double ratio)
 
 /* Of the outputs of a CONV of 8 bits. */
 typedef struct scale_errors {
-    double scale, bias; /* largest: relative; in output steps */
-    bool rounded_anew;  /* weights of an output could not keep their steps */
+    double scale, bias, clamped; /* largest: relative; in output steps */
+    bool rounded_anew;           /* weights of an output could not keep their steps */
     bool exact;
 } scale_errors;
 
@@ -50,6 +51,8 @@ static scale_errors errors_of(const graph *g, const graph_node *node, const valu
         int exponent;
         const double bias = (double)node->conv.bias[o] / sum_step;
         e.scale = fmax(e.scale, scale_error(ratio));
+        e.clamped =
+            fmax(e.clamped, (double)weights_clamped(g, node, o) * largest_count(in) * ratio);
         e.bias = fmax(e.bias, fabs(bias - nearbyint(bias)) * ratio);
         e.exact = e.exact && frexp(ratio, &exponent) == 0.5 && largest_count(out) / ratio <= 2048;
     }
@@ -75,12 +78,14 @@ static void conv_text(const graph *g, const graph_node *node, const value_format
     const double other =
         residual ? scale_error((double)formats[node->inputs[1]].scale / (double)out.scale) : 0;
     const bool plain = !residual && node->activation.kind != MONA_ACT_PRELU && e.bias < 1e-4;
-    if (e.exact && plain && !e.rounded_anew)
+    if (e.exact && plain && !e.rounded_anew && !(e.clamped > 0))
         snprintf(text, size, "bit-exact");
     else
-        say(most * (e.scale + other + (residual ? 3 : 1) * HALF_ROUNDING) + e.bias +
+        say(most * (e.scale + other + (residual ? 3 : 1) * HALF_ROUNDING) + e.bias + e.clamped +
                 (e.rounded_anew ? 127 * (double)weights_filter(g, node) * 0x1p-14 : 0),
-            e.rounded_anew ? "some weights are too small for scales of fp16" : "scales are fp16",
+            e.rounded_anew  ? "some weights are too small for scales of fp16"
+            : e.clamped > 0 ? "weights of -128 are -127"
+                            : "scales are fp16",
             text, size);
 }
 

@@ -77,6 +77,15 @@ static double mean_loss(const graph *g, const graph_node *node, uint32_t o, doub
     return sum;
 }
 
+size_t weights_clamped(const graph *g, const graph_node *node, uint32_t o)
+{
+    const size_t filter = weights_filter(g, node);
+    size_t count = 0;
+    for (size_t i = o * filter; i < (o + 1) * filter && node->conv.steps; i++)
+        count += (double)node->conv.weights[i] < -(WEIGHT_MAX + 0.5) * (double)node->conv.steps[o];
+    return count;
+}
+
 bool weights_keep_steps(const graph *g, const graph_node *node, uint32_t o, double in_step,
                         double unit)
 {
@@ -84,7 +93,7 @@ bool weights_keep_steps(const graph *g, const graph_node *node, uint32_t o, doub
     const double step = node->conv.steps ? (double)node->conv.steps[o] : 0;
     const double factor = in_step * step / unit;
     const double largest = weights_largest(node->conv.weights + o * filter, filter);
-    return largest > 0 && largest < (WEIGHT_MAX + 0.5) * step && factor >= 0x1p-14 &&
+    return largest > 0 && largest < (WEIGHT_MAX + 1.5) * step && factor >= 0x1p-14 &&
            factor <= 65504;
 }
 
@@ -94,7 +103,8 @@ static void take_steps(const graph_node *node, uint32_t o, double in_step, doubl
 {
     const double step = (double)node->conv.steps[o];
     for (size_t i = o * q->filter; i < (o + 1) * q->filter; i++)
-        q->weights[i] = (int8_t)nearbyint((double)node->conv.weights[i] / step);
+        q->weights[i] = (int8_t)fmax(
+            -WEIGHT_MAX, fmin(nearbyint((double)node->conv.weights[i] / step), WEIGHT_MAX));
     q->scales[o] = half_from_double(in_step * step / unit);
     const double bias = nearbyint((double)node->conv.bias[o] / (in_step * step));
     q->bias[o] = (int32_t)fmax(-BIAS_MAX, fmin(bias, BIAS_MAX));

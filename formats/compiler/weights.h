@@ -37,6 +37,9 @@ typedef struct int8_weights {
 size_t weights_filter(const graph *g, const graph_node *node);
 double weights_largest(const float *w, size_t count);
 
+/* Weights of output o of a CONV that are -128 steps, which the engine holds as -127. */
+size_t weights_clamped(const graph *g, const graph_node *node, uint32_t o);
+
 /* Whether output o of a CONV keeps the steps that the model gives its weights. */
 bool weights_keep_steps(const graph *g, const graph_node *node, uint32_t o, double in_step,
                         double unit);

@@ -22,6 +22,7 @@ typedef struct qnet {
     int made;   /* names so far */
     bool dense; /* QLinear operators in place of QuantizeLinear and DequantizeLinear */
     bool per_tensor;
+    int lowest;  /* the first weight of every output; 0: random */
     bool coarse; /* weights of -1, 0 and 1 with one step of an eighth */
 } qnet;
 
@@ -100,6 +101,7 @@ static inline qweights qnet_weights(qnet *n, int outputs, int depth, int side, f
     for (int i = 0; i < filter * outputs; i++)
         q[i] = (int32_t)(qnet_noise(n) * (n->coarse ? 2 : 127));
     for (int o = 0; o < outputs; o++) {
+        q[o * filter] = n->lowest ? n->lowest : q[o * filter];
         scale[o] = (1.5f + 0.5f * qnet_noise(n) * !n->per_tensor) / (127 * sqrtf((float)filter));
         scale[o] = n->coarse ? 0.125f : scale[o];
         product[o] = in_step * scale[o];
