@@ -213,8 +213,6 @@ bool pass_fold_affine(graph *g, format_error *error)
             continue;
         graph_become_channel_conv(node, channels_of(g, node->output), node->affine.scale,
                                   node->affine.shift);
-        if (g->values[node->output].given.scale > 0) /* takes a zero point off: in whole steps */
-            node->conv.steps = node->conv.weights;
     }
     return !error->text[0];
 }

@@ -13,6 +13,9 @@ void pass_merge_common(graph *g);
 /* Merges padding with zeros (import_pad.c) into the convolution after it. */
 void pass_fold_pads(graph *g);
 
+/* Of constants added before and after a sum makes one, added to one of its operands. */
+bool pass_gather_shifts(graph *g, format_error *error);
+
 /* Merges multiply-adds a channel (batch normalisation, scaling, offsets) into the convolution
  * before or, where no padding stands against it, after them; what is left becomes a 1x1 convolution
  * a channel. No GRAPH_AFFINE remains. */
