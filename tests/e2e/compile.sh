@@ -22,7 +22,7 @@ npy_u8() { # $1: file, $2: rows, $3: columns, rest of the data from stdin
 }
 
 # ---- what is shipped
-for model in sr_x2_fast sr_x2_balanced denoise_fast bicubic_x2; do
+for model in sr_x2_fast sr_x2_balanced sr_x3_fast sr_x4_balanced denoise_fast bicubic_x2; do
     succeeds "inspect $model inside the binary" "$mona" inspect $model --size 64x48
     succeeds "inspect $model.onnx" "$mona" inspect models/$model.onnx
 done

@@ -93,6 +93,11 @@ inside() {
 networks "$(inside sr_x2 best balanced fast)" --tier best
 networks "sr_x2_balanced $(inside denoise balanced fast)" --tier balanced --stages sr,denoise
 networks sr_x2_fast_video --content video
+networks sr_x3_fast -s 3
+networks "sr_x2_balanced sr_x3_balanced" -s 6 --tier balanced
+networks sr_x4_balanced -s 4 --tier balanced
+networks "sr_x2_fast sr_x2_fast" -s 4
+networks "sr_x3_balanced sr_x4_balanced" -s 12 --tier balanced
 for scale in 3 4; do
     "$BUILD/neutral" "$tmp/x$scale.onnx" $scale
     "$mona" compile "$tmp/x$scale.onnx" -o "$tmp/x$scale.mona" --calibrate "$tmp/a.png" > /dev/null

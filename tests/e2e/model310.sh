@@ -10,7 +10,7 @@ field() {
     sed -n "s/.*\"$2\":\([0-9.]*\).*/\1/p" "$1"
 }
 
-for model in sr_x2_fast sr_x2_balanced denoise_fast; do
+for model in sr_x2_fast sr_x2_balanced sr_x3_fast sr_x4_balanced denoise_fast; do
     succeeds "$model runs on model310" sh -c "'$mona' bench $model --device model310 --size 96x54 --json > '$tmp/modelled'"
     succeeds "$model runs on the host" sh -c "'$mona' bench $model --size 96x54 -n 1 --json > '$tmp/host'"
     same "$model: the host's bytes" "$(crc "$tmp/modelled")" "$(crc "$tmp/host")"
