@@ -51,50 +51,64 @@ static void finish(const graph_node *node, const reference_array *residual, refe
 
 /* ---- convolution -------------------------------------------------------------------------- */
 
-/* Adds weight x one input row, seen through one position of the filter, to one output row. */
-static void add_row(const graph_window *w, uint32_t kx, float weight, const float *in,
-                    uint32_t in_width, float *out, uint32_t out_width)
+/* A block of output pixels after another: what one position of the filter sees of one input channel
+ * is gathered once and added to all outputs. So every sum has its terms in the order of channel,
+ * filter row and column, whatever the block. */
+enum { CONV_BLOCK = 256 };
+
+typedef struct pixel_block {
+    uint32_t width; /* of the output */
+    size_t first, count;
+} pixel_block;
+
+/* What row ky, column kx of the filter sees; 0 beyond the sides. */
+static void gather(const graph_window *w, uint32_t ky, uint32_t kx, const reference_array *in,
+                   uint32_t channel, const pixel_block *b, float *seen)
 {
-    const int64_t stride = w->stride[1];
-    const int64_t at = (int64_t)kx * w->dilation[1] - w->pad_begin[1];
-    const int64_t begin = at < 0 ? (-at + stride - 1) / stride : 0;
-    const int64_t last = (int64_t)in_width - 1 - at;
-    int64_t end = last < 0 ? 0 : last / stride + 1;
-    end = end < out_width ? end : out_width;
-    if (stride == 1)
-        for (int64_t x = begin; x < end; x++)
-            out[x] += weight * in[x + at];
-    else
-        for (int64_t x = begin; x < end; x++)
-            out[x] += weight * in[x * stride + at];
+    const int64_t down = (int64_t)ky * w->dilation[0] - w->pad_begin[0];
+    const int64_t along = (int64_t)kx * w->dilation[1] - w->pad_begin[1];
+    uint32_t y = (uint32_t)(b->first / b->width), x = (uint32_t)(b->first % b->width);
+    for (size_t i = 0; i < b->count; i++) {
+        const int64_t iy = (int64_t)y * w->stride[0] + down, ix = (int64_t)x * w->stride[1] + along;
+        const bool inside = iy >= 0 && iy < in->height && ix >= 0 && ix < in->width;
+        seen[i] = inside ? row_of(in, channel, (uint32_t)iy)[ix] : 0;
+        if (++x == b->width) {
+            x = 0;
+            y++;
+        }
+    }
 }
 
-static void conv_row(const graph_conv *conv, const reference_array *in, uint32_t o, uint32_t y,
-                     reference_array *out)
+static void conv_block(const graph_conv *conv, const reference_array *in, uint32_t group,
+                       const pixel_block *b, reference_array *out)
 {
-    const uint32_t depth = in->channels / conv->groups;
-    const uint32_t first = o / (out->channels / conv->groups) * depth;
-    const graph_window *window = &conv->window;
-    const float *w = conv->weights + (size_t)o * depth * window->kernel[0] * window->kernel[1];
-    float *row = row_of(out, o, y);
-    for (uint32_t x = 0; x < out->width; x++)
-        row[x] = conv->bias[o];
-    for (uint32_t c = 0; c < depth; c++)
-        for (uint32_t ky = 0; ky < window->kernel[0]; ky++) {
-            const int64_t iy = (int64_t)y * window->stride[0] + (int64_t)ky * window->dilation[0] -
-                               window->pad_begin[0];
-            for (uint32_t kx = 0; kx < window->kernel[1]; kx++, w++)
-                if (iy >= 0 && iy < in->height)
-                    add_row(window, kx, *w, row_of(in, first + c, (uint32_t)iy), in->width, row,
-                            out->width);
+    const uint32_t depth = in->channels / conv->groups, outputs = out->channels / conv->groups;
+    const uint32_t columns = conv->window.kernel[1], area = conv->window.kernel[0] * columns;
+    float seen[CONV_BLOCK];
+    for (uint32_t o = group * outputs; o < (group + 1) * outputs; o++)
+        for (size_t i = 0; i < b->count; i++)
+            row_of(out, o, 0)[b->first + i] = conv->bias[o];
+    for (uint32_t k = 0; k < depth * area; k++) {
+        const uint32_t channel = group * depth + k / area;
+        gather(&conv->window, k % area / columns, k % columns, in, channel, b, seen);
+        for (uint32_t o = group * outputs; o < (group + 1) * outputs; o++) {
+            const float weight = conv->weights[(size_t)o * depth * area + k];
+            float *sums = row_of(out, o, 0) + b->first;
+            for (size_t i = 0; i < b->count; i++)
+                sums[i] += weight * seen[i];
         }
+    }
 }
 
 static void run_conv(const graph_node *node, const reference_array *in, reference_array *out)
 {
-    for (uint32_t o = 0; o < out->channels; o++)
-        for (uint32_t y = 0; y < out->height; y++)
-            conv_row(&node->conv, in, o, y, out);
+    const size_t plane = (size_t)out->height * out->width;
+    for (uint32_t g = 0; g < node->conv.groups; g++)
+        for (size_t first = 0; first < plane; first += CONV_BLOCK) {
+            const size_t left = plane - first;
+            const pixel_block block = {out->width, first, left < CONV_BLOCK ? left : CONV_BLOCK};
+            conv_block(&node->conv, in, g, &block, out);
+        }
 }
 
 /* ---- element by element ------------------------------------------------------------------- */
