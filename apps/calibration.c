@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "calibration_array.h"
 #include "pipeline/measure.h"
 #include "pipeline/roles.h"
 
@@ -20,6 +21,7 @@ typedef struct picture {
     uint32_t noise; /* level */
     uint64_t random;
     uint32_t index;
+    const calibration_feed *feed;
 } picture;
 
 /* SplitMix64: uniform 64 bits. */
@@ -78,7 +80,7 @@ static double previous_at(picture *p, int role, uint32_t x, uint32_t y)
     return sample_at(p, role, x + moved, y) + p->noise * gaussian(&p->random) / PREVIOUS_NOISE;
 }
 
-static bool fill_input(picture *p, const compiler_tensor *t, float range, reference_array *a)
+static bool fill_input(picture *p, const compiler_tensor *t, reference_array *a)
 {
     const int named = role_of(t->name);
     const int role = named == ROLE_UNKNOWN ? ROLE_LUMA : named;
@@ -89,15 +91,16 @@ static bool fill_input(picture *p, const compiler_tensor *t, float range, refere
     for (size_t i = 0; i < t->channels * plane; i++) {
         const uint32_t x = (uint32_t)(i % a->width), y = (uint32_t)(i % plane / a->width);
         double value = p->noise;
+        const uint32_t channel = (uint32_t)(i / plane);
         if (t->channels == 3)
-            value = pixel(p, x, y)[i / plane];
+            value = pixel(p, x, y)[p->feed->bgr ? 2 - channel : channel];
         else if (role >= ROLE_PREVIOUS)
             value = previous_at(p, role - ROLE_PREVIOUS, x, y);
         else if (role != ROLE_NOISE)
             value = sample_at(p, role, x, y) + p->noise * gaussian(&p->random);
         /* Planes hold 8-bit samples. */
         value = nearbyint(fmax(0, fmin(value, 255)));
-        a->data[i] = (float)(value / 255) * range;
+        a->data[i] = calibration_fed(p->feed, t->channels == 3 ? channel : 0, value);
     }
     return true;
 }
@@ -120,9 +123,9 @@ static bool has_role(const compiler *model, int role)
 static bool open_picture(const calibration *c, size_t index, const compiler *model, picture *p)
 {
     pipeline_error error = {0};
-    *p = (picture){.random = index, .index = (uint32_t)index};
+    *p = (picture){.random = index, .index = (uint32_t)index, .feed = &c->feed};
     const calibration_image *image = &c->images[index];
-    if (image->frame.pixels)
+    if (image->kind == CALIBRATION_FRAME)
         p->image = image->frame;
     else if (!still_read(&p->image, image->name, 3, &error))
         return !cli_fail(EXIT_FAILED, "%s", error.text);
@@ -133,7 +136,7 @@ static bool open_picture(const calibration *c, size_t index, const compiler *mod
 
 static void close_picture(const calibration *c, size_t index, picture *p)
 {
-    if (!c->images[index].frame.pixels)
+    if (c->images[index].kind == CALIBRATION_STILL)
         still_free(&p->image);
 }
 
@@ -146,7 +149,39 @@ static reference_array sized(const compiler_tensor *t, const picture *p, uint32_
                              side_of(t->width, p->image.width / scale, half), NULL};
 }
 
-static bool fill_inputs(picture *p, const compiler *model, float range, reference_array *inputs)
+/* Resizes one channel of RGB. */
+static bool resize_channel(const still *from, uint32_t channel, still *to)
+{
+    real_plane large = {0}, small = {0};
+    bool ok = real_plane_open(&large, from->width, from->height) &&
+              real_plane_open(&small, to->width, to->height);
+    for (size_t i = 0; ok && i < (size_t)from->width * from->height; i++)
+        large.values[i] = from->pixels[i * 3 + channel];
+    ok = ok && measure_resize(&small, &large);
+    for (size_t i = 0; ok && i < (size_t)to->width * to->height; i++)
+        to->pixels[i * 3 + channel] = (uint8_t)nearbyint(fmax(0, fmin(small.values[i], 255)));
+    real_plane_close(&large);
+    real_plane_close(&small);
+    return ok;
+}
+
+/* Where a network of colours looks at all of a picture in one size, it sees it resized. */
+static bool fill_whole(const picture *p, const compiler_tensor *t, reference_array *a)
+{
+    picture resized = *p;
+    resized.image = (still){.width = t->width,
+                            .height = t->height,
+                            .channels = 3,
+                            .pixels = malloc((size_t)t->width * t->height * 3)};
+    bool ok = resized.image.pixels;
+    for (uint32_t c = 0; ok && c < 3; c++)
+        ok = resize_channel(&p->image, c, &resized.image);
+    ok = ok ? fill_input(&resized, t, a) : !cli_fail(EXIT_FAILED, "out of memory");
+    still_free(&resized.image);
+    return ok;
+}
+
+static bool fill_inputs(picture *p, const compiler *model, reference_array *inputs)
 {
     const unsigned count = compiler_input_count(model);
     bool ok = true;
@@ -155,9 +190,12 @@ static bool fill_inputs(picture *p, const compiler *model, float range, referenc
     for (unsigned i = 0; ok && i < count; i++) {
         const compiler_tensor t = compiler_input(model, i);
         if (t.array)
-            ok = !cli_fail(EXIT_FAILED, "input '%s' is an array, which no image can be", t.name);
+            ok = !cli_fail(EXIT_FAILED,
+                           "input '%s' is an array, which no image can be: expected .npy files",
+                           t.name);
         inputs[i] = sized(&t, p, 1);
-        ok = ok && fill_input(p, &t, range, &inputs[i]);
+        const bool whole = t.channels == 3 && t.height && t.width;
+        ok = ok && (whole ? fill_whole(p, &t, &inputs[i]) : fill_input(p, &t, &inputs[i]));
     }
     for (unsigned i = 0; !ok && i < count; i++) {
         free(inputs[i].data);
@@ -166,13 +204,15 @@ static bool fill_inputs(picture *p, const compiler *model, float range, referenc
     return ok;
 }
 
-bool calibration_sample(const calibration *c, size_t index, const compiler *model, float range,
+bool calibration_sample(const calibration *c, size_t index, const compiler *model,
                         reference_array *inputs)
 {
     picture p;
+    if (c->images[index].kind == CALIBRATION_ARRAY)
+        return calibration_array(c, index, model, &inputs[0]);
     if (!open_picture(c, index, model, &p))
         return false;
-    const bool ok = fill_inputs(&p, model, range, inputs);
+    const bool ok = fill_inputs(&p, model, inputs);
     close_picture(c, index, &p);
     return ok;
 }
@@ -201,25 +241,25 @@ static bool reduce(const reference_array *large, uint32_t channel, float range,
 }
 
 /* The picture, and what it is when it is `scale` times smaller. */
-static bool fill_reduced(picture *p, const compiler *model, float range, uint32_t scale,
-                         reference_array *input, reference_array *truth)
+static bool fill_reduced(picture *p, const compiler *model, uint32_t scale, reference_array *input,
+                         reference_array *truth)
 {
     const compiler_tensor t = compiler_input(model, 0);
     *input = sized(&t, p, scale);
     *truth = (reference_array){t.channels, input->height * scale, input->width * scale, NULL};
-    if (!fill_input(p, &t, range, truth))
+    if (!fill_input(p, &t, truth))
         return false;
     input->data =
         malloc((size_t)input->channels * input->height * input->width * sizeof *input->data);
     bool ok = input->data || !cli_fail(EXIT_FAILED, "out of memory");
     for (uint32_t c = 0; ok && c < t.channels; c++)
-        ok = reduce(truth, c, range, input);
+        ok = reduce(truth, c, p->feed->range, input);
     return ok;
 }
 
 /* For every output that has the role of an input, that input's planes without noise. */
-static bool fill_clean(picture *p, const compiler *model, float range,
-                       const reference_array *inputs, reference_array *truth)
+static bool fill_clean(picture *p, const compiler *model, const reference_array *inputs,
+                       reference_array *truth)
 {
     bool ok = true;
     p->noise = 0;
@@ -232,25 +272,33 @@ static bool fill_clean(picture *p, const compiler *model, float range,
                 continue;
             truth[o] = inputs[i];
             truth[o].data = NULL;
-            ok = fill_input(p, &t, range, &truth[o]);
+            ok = fill_input(p, &t, &truth[o]);
         }
     return ok;
 }
 
-bool calibration_pair(const calibration *c, size_t index, const compiler *model, float range,
-                      uint32_t scale, reference_array *inputs, reference_array *truth)
+/* What a network makes of normalised numbers, or of an array, need not be a picture. */
+static bool has_truth(const calibration *c, size_t index)
+{
+    return !c->feed.normalised && c->images[index].kind != CALIBRATION_ARRAY;
+}
+
+bool calibration_pair(const calibration *c, size_t index, const compiler *model, uint32_t scale,
+                      reference_array *inputs, reference_array *truth)
 {
     picture p;
     for (unsigned i = 0; i < MONA_MAX_IO; i++)
         inputs[i] = truth[i] = (reference_array){0};
+    if (!has_truth(c, index))
+        return calibration_sample(c, index, model, inputs);
     if (!open_picture(c, index, model, &p))
         return false;
     bool ok;
     if (scale > 1)
-        ok = fill_reduced(&p, model, range, scale, inputs, truth);
+        ok = fill_reduced(&p, model, scale, inputs, truth);
     else
-        ok = fill_inputs(&p, model, range, inputs) &&
-             (!has_role(model, ROLE_NOISE) || fill_clean(&p, model, range, inputs, truth));
+        ok = fill_inputs(&p, model, inputs) &&
+             (!has_role(model, ROLE_NOISE) || fill_clean(&p, model, inputs, truth));
     close_picture(c, index, &p);
     return ok;
 }

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "calibration.h"
+#include "calibration_array.h"
 #include "pipeline/footage.h"
 #include "pipeline/snapshot.h"
 
@@ -17,29 +18,29 @@ enum {
 
 /* ---- files -------------------------------------------------------------------------------- */
 
-/* Takes the frame, which may be zeroed. */
-static bool add_image(calibration *c, const char *name, still frame)
+/* Takes the frame, and copies the name. */
+static bool add_image(calibration *c, calibration_image image)
 {
     if (c->count == MAX_FILES) {
-        still_free(&frame);
+        still_free(&image.frame);
         return true;
     }
     if (c->count == c->room) {
         const size_t room = c->room ? c->room * 2 : 64;
         calibration_image *images = realloc(c->images, room * sizeof *images);
         if (!images) {
-            still_free(&frame);
+            still_free(&image.frame);
             return !cli_fail(EXIT_FAILED, "out of memory");
         }
         c->images = images;
         c->room = room;
     }
-    char *copy = strdup(name);
-    if (!copy) {
-        still_free(&frame);
+    image.name = strdup(image.name);
+    if (!image.name) {
+        still_free(&image.frame);
         return !cli_fail(EXIT_FAILED, "out of memory");
     }
-    c->images[c->count++] = (calibration_image){copy, frame};
+    c->images[c->count++] = image;
     return true;
 }
 
@@ -95,7 +96,7 @@ static bool add_frames(calibration *c, footage *clip, pipeline_error *error)
         snprintf(name, sizeof name, "%s frame %08llu", clip->path, (unsigned long long)n);
         if (!copy_frame(clip->frame, &copy, error))
             return false;
-        if (!add_image(c, name, copy))
+        if (!add_image(c, (calibration_image){CALIBRATION_FRAME, name, copy, 0}))
             return false;
     }
     return result == FOOTAGE_END;
@@ -108,7 +109,9 @@ static bool add_clip(calibration *c, const char *path)
     if (!footage_open(&clip, path, 0, &error)) {
         footage_close(&clip);
         return !cli_fail(EXIT_FAILED,
-                         "%s: expected a PNG or JPEG image, a folder of them or a clip", path);
+                         "%s: expected a PNG or JPEG image, a .npy array, a folder of them or a "
+                         "clip",
+                         path);
     }
     const bool ok = add_frames(c, &clip, &error);
     footage_close(&clip);
@@ -119,9 +122,21 @@ static bool add_clip(calibration *c, const char *path)
 
 /* ---- paths -------------------------------------------------------------------------------- */
 
-static bool add_path(calibration *c, const char *path, int depth);
+static bool add_arrays(calibration *c, const char *path, const compiler *model)
+{
+    uint64_t count;
+    bool reals, ok = calibration_array_count(path, model, &count, &reals);
+    for (uint64_t i = 0; ok && i < count; i++)
+        ok = add_image(c, (calibration_image){.kind = CALIBRATION_ARRAY,
+                                              .name = (char *)(uintptr_t)path,
+                                              .place = i});
+    c->reals = c->reals || (ok && reals);
+    return ok;
+}
 
-static bool add_folder(calibration *c, const char *path, int depth)
+static bool add_path(calibration *c, const char *path, const compiler *model, int depth);
+
+static bool add_folder(calibration *c, const char *path, const compiler *model, int depth)
 {
     DIR *folder = opendir(path);
     if (!folder)
@@ -131,41 +146,47 @@ static bool add_folder(calibration *c, const char *path, int depth)
         char name[4096];
         const int n = snprintf(name, sizeof name, "%s/%s", path, e->d_name);
         if (e->d_name[0] != '.' && n > 0 && (size_t)n < sizeof name && depth < MAX_DEPTH)
-            ok = add_path(c, name, depth + 1);
+            ok = add_path(c, name, model, depth + 1);
     }
     closedir(folder);
     return ok;
 }
 
-/* A file named on the command line must be an image or a clip; in folders other files than images
- * are passed over. */
-static bool add_path(calibration *c, const char *path, int depth)
+/* A file named on the command line must be an image, an array or a clip; in folders other files
+ * than images and arrays are passed over. */
+static bool add_path(calibration *c, const char *path, const compiler *model, int depth)
 {
     struct stat about;
     if (stat(path, &about))
         return !cli_fail(EXIT_FAILED, "%s: %s", path, strerror(errno));
     if (S_ISDIR(about.st_mode))
-        return add_folder(c, path, depth);
+        return add_folder(c, path, model, depth);
     const bool image = S_ISREG(about.st_mode) && still_is_image(path);
+    if (S_ISREG(about.st_mode) && !image && calibration_is_array(path))
+        return add_arrays(c, path, model);
     if (!image && !depth)
         return add_clip(c, path);
-    return !image || add_image(c, path, (still){0});
+    return !image || add_image(c, (calibration_image){.kind = CALIBRATION_STILL,
+                                                      .name = (char *)(uintptr_t)path});
 }
 
 static int by_name(const void *a, const void *b)
 {
-    return strcmp(((const calibration_image *)a)->name, ((const calibration_image *)b)->name);
+    const calibration_image *x = a, *y = b;
+    const int order = strcmp(x->name, y->name);
+    return order ? order : (x->place > y->place) - (x->place < y->place);
 }
 
-bool calibration_open(calibration *c, const option_list *paths, size_t most)
+bool calibration_open(calibration *c, const option_list *paths, size_t most,
+                      const calibration_feed *feed, const compiler *model)
 {
-    *c = (calibration){0};
+    *c = (calibration){.feed = *feed};
     for (size_t i = 0; i < paths->count; i++) {
         const size_t before = c->count;
-        if (!add_path(c, paths->items[i], 0))
+        if (!add_path(c, paths->items[i], model, 0))
             return false;
         if (c->count == before)
-            return !cli_fail(EXIT_FAILED, "%s: no PNG or JPEG images and no frames there",
+            return !cli_fail(EXIT_FAILED, "%s: no PNG or JPEG images, .npy arrays or frames there",
                              paths->items[i]);
     }
     if (c->count)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "calibration.h"
+#include "calibration_feed.h"
 #include "commands.h"
 #include "compile_report.h"
 #include "formats/file.h"
@@ -19,12 +20,14 @@ typedef struct compile_job {
     precision_request request;
     precision_result chosen;
     const char *input, *output, *ranges, *input_type, *output_type, *name, *fusion, *report;
+    const char *mean, *deviation, *order;
     option_list calibrate, dims, sizes;
     long images, bits;
     double range, offset_h, offset_w, tolerance;
     bool any_size, plain_bias, equalise;
     unsigned equalised;
     compiler_options options;
+    calibration_feed feed;
     calibration samples;
     compiler *model;
     uint8_t *bytes;
@@ -72,6 +75,34 @@ static range_rule range_rule_of(const char *name)
     return rule;
 }
 
+/* What the network takes are real numbers, of either sign. */
+static void take_reals(compile_job *job)
+{
+    job->options.has_input_type = true;
+    job->options.input_type = MONA_F16;
+}
+
+static bool read_feed(compile_job *job)
+{
+    const compiler_options *o = &job->options;
+    job->feed.range = (float)job->range;
+    if (!calibration_feed_read(&job->feed, job->mean, job->deviation, job->order))
+        return false;
+    if (!job->feed.normalised)
+        return true;
+    if (!job->calibrate.count)
+        return !cli_fail(EXIT_USAGE, "--mean and --deviation say how calibration images are fed: "
+                                     "expected --calibrate");
+    if (o->has_input_type && (o->input_type == MONA_U8 || o->input_type == MONA_U16))
+        return !cli_fail(EXIT_USAGE,
+                         "--input-type %s has no numbers below 0, as --mean and --deviation make "
+                         "them: expected f16 or s8",
+                         job->input_type);
+    if (!o->has_input_type)
+        take_reals(job);
+    return true;
+}
+
 static bool check_options(compile_job *job)
 {
     compiler_options *o = &job->options;
@@ -99,7 +130,7 @@ static bool check_options(compile_job *job)
     o->name = job->name;
     return parse_type("--input-type", job->input_type, &o->has_input_type, &o->input_type) &&
            parse_type("--output-type", job->output_type, &o->has_output_type, &o->output_type) &&
-           read_fusion(job);
+           read_feed(job) && read_fusion(job);
 }
 
 static options_result read_options(compile_job *job, int argc, char **argv)
@@ -137,7 +168,7 @@ static bool calibrate_on(compile_job *job, size_t index)
 {
     reference_array inputs[MONA_MAX_IO];
     format_error error = {0};
-    if (!calibration_sample(&job->samples, index, job->model, (float)job->range, inputs))
+    if (!calibration_sample(&job->samples, index, job->model, inputs))
         return false;
     const bool ok = compiler_calibrate(job->model, inputs, &error);
     free_arrays(inputs, compiler_input_count(job->model));
@@ -165,8 +196,13 @@ static bool calibrate_all(compile_job *job)
 static bool calibrate(compile_job *job)
 {
     format_error error = {0};
-    if (!calibration_open(&job->samples, &job->calibrate, (size_t)job->images) ||
-        !calibrate_all(job))
+    if (!calibration_feed_suits(&job->feed, job->model, job->input) ||
+        !calibration_open(&job->samples, &job->calibrate, (size_t)job->images, &job->feed,
+                          job->model))
+        return false;
+    if (job->samples.reals && !job->options.has_input_type)
+        take_reals(job);
+    if (!calibrate_all(job))
         return false;
     if (!job->equalise)
         return true;
@@ -190,7 +226,7 @@ static bool emit_one(const compile_job *job, compiler *model, uint8_t **bytes, s
     if (status)
         return !cli_fail(EXIT_FAILED, "%s: compiles to something the engine refuses: %s",
                          job->input, mona_status_text(status));
-    return soundness_check(model, *bytes, *size, job->input, &job->samples, (float)job->range);
+    return soundness_check(model, *bytes, *size, job->input, &job->samples);
 }
 
 /* The model at another size, rounded as the first is. */
@@ -285,7 +321,7 @@ static bool measure_samples(const compile_job *job, sample_run *run, accuracy *r
     bool ok = true;
     for (size_t s = 0; ok && s < job->samples.count; s++) {
         reference_array inputs[MONA_MAX_IO];
-        if (!calibration_sample(&job->samples, s, job->model, (float)job->range, inputs))
+        if (!calibration_sample(&job->samples, s, job->model, inputs))
             return false;
         ok = measure_sample(job, run, inputs, results);
         free_arrays(inputs, compiler_input_count(job->model));
@@ -423,9 +459,18 @@ static const option options[] = {
      .help = "added to the input column of every Resize", .initial = "0", .minimum = -1,
      .maximum = 1},
     {"--calibrate", NULL, OPTION_FILES, offsetof(compile_job, calibrate), "PATH", calibrating,
-     .help = "image, folder of images or clip that shows the range of every value; repeatable"},
+     .help = "image, clip, .npy array of one input or N of them, or folder of images and arrays, "
+             "that shows the range of every value; repeatable"},
+    {"--mean", NULL, OPTION_STRING, offsetof(compile_job, mean), "M[,M,M]", calibrating,
+     .help = "the network takes (x - mean) / deviation of samples x from 0 to 255: the mean of all "
+             "channels or of each, in the network's order (default 0)"},
+    {"--deviation", NULL, OPTION_STRING, offsetof(compile_job, deviation), "D[,D,D]", calibrating,
+     .help = "what is divided by then (default 1)"},
+    {"--channel-order", NULL, OPTION_CHOICE, offsetof(compile_job, order), "rgb|bgr", calibrating,
+     .help = "of colours in inputs of three channels", .initial = "rgb"},
     {"--images", NULL, OPTION_WHOLE, offsetof(compile_job, images), "N", calibrating,
-     .help = "use at most N of the calibration images", .initial = "32", .minimum = 1, .maximum = 10000},
+     .help = "use at most N of the calibration images", .initial = "32", .minimum = 1,
+     .maximum = 10000},
     {"--calibration", NULL, OPTION_CHOICE, offsetof(compile_job, ranges),
      "min-max|percentile|kl|mse", calibrating,
      .help = "how far 8 bits reach: all that was seen, all but 1 in 10,000, least divergence, "
@@ -439,7 +484,9 @@ static const option options[] = {
     {"--plain-bias", NULL, OPTION_FLAG, offsetof(compile_job, plain_bias), NULL, calibrating,
      .help = "do not correct biases for what rounded weights lose on average"},
     {"--input-type", NULL, OPTION_STRING, offsetof(compile_job, input_type), "TYPE", tensors,
-     .help = "of input planes: u8, u16, s8 or f16 (default u8)", .values = "u8 u16 s8 f16"},
+     .help = "of input planes: u8, u16, s8 or f16 (default u8; f16 with --mean, --deviation or "
+             "arrays of floats)",
+     .values = "u8 u16 s8 f16"},
     {"--output-type", NULL, OPTION_STRING, offsetof(compile_job, output_type), "TYPE", tensors,
      .help = "of output planes (default u8 for images, else what is computed)",
      .values = "u8 u16 s8 f16"},
@@ -462,6 +509,8 @@ const command command_compile = {
         "mona compile net.onnx -o net.mona  # FP16\n"
         "mona compile net.onnx -o net.mona --calibrate photos/  # INT8\n"
         "mona compile net.onnx -o net.mona --calibrate film.mp4 --precision auto --max-drop 0.1dB\n"
+        "mona compile net.onnx -o net.mona --calibrate photos/ --mean 123.675,116.28,103.53 "
+        "--deviation 58.395,57.12,57.375  # as ImageNet's classifiers are fed\n"
         "mona compile net.onnx -o net.mona --size 640x480 --size 320x240\n"
         "echo all:off > rules.cfg; mona compile net.onnx -o plain.mona --fusion rules.cfg\n",
     .options = options,

@@ -44,11 +44,11 @@ static uint32_t scale_of(const judge *j, const judged_sample *s)
 }
 
 static bool make_sample(const calibration *images, size_t index, const compiler *model,
-                        const char *name, float range, uint32_t scale, judged_sample *s)
+                        const char *name, uint32_t scale, judged_sample *s)
 {
     format_error error = {0};
     *s = (judged_sample){0};
-    if (!calibration_pair(images, index, model, range, scale, s->inputs, s->truth))
+    if (!calibration_pair(images, index, model, scale, s->inputs, s->truth))
         return false;
     return compiler_reference(model, s->inputs, s->expected, &error) ||
            !cli_fail(EXIT_FAILED, "%s: with %s: %s", name, calibration_name(images, index),
@@ -56,7 +56,7 @@ static bool make_sample(const calibration *images, size_t index, const compiler 
 }
 
 bool judge_open(judge *j, const calibration *images, const compiler *model, const char *name,
-                float range, const judge_unit *unit, size_t most)
+                const judge_unit *unit, size_t most)
 {
     *j = (judge){.name = name,
                  .inputs = compiler_input_count(model),
@@ -70,11 +70,11 @@ bool judge_open(judge *j, const calibration *images, const compiler *model, cons
         /* Evenly spread over the images. */
         const size_t index = i * images->count / count;
         j->count = i + 1;
-        if (!make_sample(images, index, model, name, range, scale, &j->samples[i]))
+        if (!make_sample(images, index, model, name, scale, &j->samples[i]))
             return false;
         if (!i && (scale = scale_of(j, &j->samples[0])) > 1) {
             free_sample(&j->samples[0]);
-            if (!make_sample(images, index, model, name, range, scale, &j->samples[0]))
+            if (!make_sample(images, index, model, name, scale, &j->samples[0]))
                 return false;
         }
     }

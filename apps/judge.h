@@ -37,7 +37,7 @@ judge_unit judge_unit_for(const compiler *model, const reference_array *outputs)
 /* Makes at most `most` samples and runs the network on them. unit: NULL: what suits. False: one
  * line was printed. Whether it succeeds or not, judge_close releases what there is. */
 bool judge_open(judge *j, const calibration *images, const compiler *model, const char *name,
-                float range, const judge_unit *unit, size_t most);
+                const judge_unit *unit, size_t most);
 void judge_close(judge *j);
 
 /* compiler_judge.judge; context is the judge. */

@@ -91,8 +91,8 @@ static bool search(const precision_request *r, compiler *model, compiler_options
     if (r->max_drop && !read_max_drop(r->max_drop, &wanted, &result->max_drop))
         return false;
     const bool decide = r->max_drop && wanted == JUDGE_TOP1;
-    if (!judge_open(judge, images, model, r->name, options->range > 0 ? options->range : 1,
-                    r->max_drop ? &wanted : NULL, decide ? MOST_DECISIONS : MOST_PICTURES) ||
+    if (!judge_open(judge, images, model, r->name, r->max_drop ? &wanted : NULL,
+                    decide ? MOST_DECISIONS : MOST_PICTURES) ||
         !measure_layers(r, model, options, judge))
         return false;
     if (!r->max_drop)

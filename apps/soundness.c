@@ -100,19 +100,19 @@ static void free_inputs(reference_array *inputs)
 
 /* Inputs for a run, and the run. A network that takes no map of MOST_SIDE either is not looked at:
  * *done is false. */
-static bool run_once(const compiler *model, sample_run *run, const calibration *images, float range,
+static bool run_once(const compiler *model, sample_run *run, const calibration *images,
                      reference_array *inputs, bool *done)
 {
     pipeline_error error = {0};
     if (images->count) {
-        *done = calibration_sample(images, 0, model, range, inputs);
+        *done = calibration_sample(images, 0, model, inputs);
         return *done &&
                (sample_run_next(run, inputs, &error) || !cli_fail(EXIT_FAILED, "%s", error.text));
     }
     *done = false;
     for (uint32_t side = LEAST_SIDE; side <= MOST_SIDE && !*done; side *= 2) {
         free_inputs(inputs);
-        if (!make_noise(model, side, range, inputs))
+        if (!make_noise(model, side, images->feed.range, inputs))
             return false;
         *done = sample_run_next(run, inputs, &error);
     }
@@ -120,7 +120,7 @@ static bool run_once(const compiler *model, sample_run *run, const calibration *
 }
 
 bool soundness_check(const compiler *model, const uint8_t *bytes, size_t size, const char *name,
-                     const calibration *images, float range)
+                     const calibration *images)
 {
     reference_array inputs[MONA_MAX_IO] = {0};
     pipeline_error error = {0};
@@ -130,7 +130,7 @@ bool soundness_check(const compiler *model, const uint8_t *bytes, size_t size, c
         return true;
     bool ok = sample_run_open(&run, bytes, size, name, &error) ||
               !cli_fail(EXIT_FAILED, "%s", error.text);
-    ok = ok && run_once(model, &run, images, range, inputs, &done) &&
+    ok = ok && run_once(model, &run, images, inputs, &done) &&
          (!done || check_outputs(model, &run, inputs));
     sample_run_close(&run);
     free_inputs(inputs);

@@ -135,7 +135,8 @@ static bool parse_header(npy_array *array, const char *header, format_error *err
     return parse_type(array, header, error) && parse_shape(array, header, error);
 }
 
-bool npy_parse(npy_array *array, const uint8_t *bytes, size_t size, format_error *error)
+bool npy_parse_header(npy_array *array, const uint8_t *bytes, size_t size, size_t *elements,
+                      format_error *error)
 {
     if (size < PREFIX + 2 || memcmp(bytes, "\x93NUMPY", 6))
         return format_fail(error, "not a .npy file");
@@ -146,7 +147,7 @@ bool npy_parse(npy_array *array, const uint8_t *bytes, size_t size, format_error
     size_t length = bytes[8] | (size_t)bytes[9] << 8;
     if (wide)
         length |= (size_t)bytes[10] << 16 | (size_t)bytes[11] << 24;
-    if (length > size - begin || length > 65536)
+    if (length > size - begin || length > NPY_MAX_HEADER - PREFIX - 2)
         return format_fail(error, "the .npy header is cut off or damaged");
     char *header = malloc(length + 1);
     if (!header)
@@ -155,13 +156,21 @@ bool npy_parse(npy_array *array, const uint8_t *bytes, size_t size, format_error
     header[length] = 0;
     const bool ok = parse_header(array, header, error);
     free(header);
-    if (!ok)
+    *elements = begin + length;
+    array->data = NULL;
+    return ok;
+}
+
+bool npy_parse(npy_array *array, const uint8_t *bytes, size_t size, format_error *error)
+{
+    size_t begin;
+    if (!npy_parse_header(array, bytes, size, &begin, error))
         return false;
-    const uint64_t expected = array->count * types[array->type].size, found = size - begin - length;
+    const uint64_t expected = array->count * types[array->type].size, found = size - begin;
     if (expected != found)
         return format_fail(error, "the .npy shape needs %" PRIu64 " bytes, found %" PRIu64,
                            expected, found);
-    array->data = (void *)(uintptr_t)(bytes + begin + length);
+    array->data = (void *)(uintptr_t)(bytes + begin);
     return true;
 }
 

@@ -42,6 +42,12 @@ const char *npy_type_name(npy_type type); /* "float32" */
 /* Element i as a number. */
 double npy_value(const npy_array *array, uint64_t i);
 
+/* Parses the header of a file of which bytes[0, size) are the beginning, all of the header among
+ * them: NPY_MAX_HEADER bytes are enough. begin: where the elements are; array->data is NULL. */
+enum { NPY_MAX_HEADER = 65536 + 12 };
+bool npy_parse_header(npy_array *array, const uint8_t *bytes, size_t size, size_t *begin,
+                      format_error *error);
+
 /* Parses bytes[0, size), all of them; array->data points into them, at any alignment. */
 bool npy_parse(npy_array *array, const uint8_t *bytes, size_t size, format_error *error);
 

@@ -55,6 +55,67 @@ else
     skip "no $t91: nothing is calibrated"
 fi
 
+# ---- what is fed to a network: means and deviations, the order of colours, arrays
+net="$tmp/net.onnx"
+"$BUILD/classifiers" mobilenet_v2 64 "$net"
+mkdir "$tmp/pictures" "$tmp/arrays" "$tmp/swapped"
+ffmpeg -v error -f lavfi -i testsrc2=size=64x64:rate=1 -frames:v 3 -pix_fmt rgb24 "$tmp/pictures/p%d.png"
+# Pictures $1 as an array of planes in the order $2, each of the numbers x changed as $3 says; $4: type
+array() {
+    for picture in $1; do ffmpeg -v error -i "$picture" -f rawvideo -pix_fmt $2 -; done | python3 -c '
+import struct, sys
+data, kind = sys.stdin.buffer.read(), sys.argv[2]
+size = 64 * 64 * 3
+frames = [data[i:i + size] for i in range(0, len(data), size)]
+numbers = [eval(sys.argv[1]) for f in frames for c in range(3) for x in f[c::3]]
+head = ("{\x27descr\x27: \x27%s\x27, \x27fortran_order\x27: False, \x27shape\x27: (%d, 3, 64, 64), }" % (kind, len(frames))).encode()
+head += b" " * (63 - (10 + len(head)) % 64) + b"\n"
+out = bytes(numbers) if kind == "|u1" else struct.pack("<%df" % len(numbers), *numbers)
+sys.stdout.buffer.write(b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head + out)' "$3" "$4"
+}
+# $1: output, $2: folder, rest: options
+fed() {
+    to=$1
+    from=$2
+    shift 2
+    "$mona" compile "$net" -o "$to" --calibrate "$from" "$@" > "$tmp/said"
+}
+array "$tmp/pictures/p*.png" rgb24 x '|u1' > "$tmp/arrays/all.npy"
+succeeds "INT8 by pictures" fed "$tmp/a.mona" "$tmp/pictures"
+succeeds "INT8 by the same pictures in one array" fed "$tmp/b.mona" "$tmp/arrays"
+succeeds "gives the same bytes" cmp "$tmp/a.mona" "$tmp/b.mona"
+same "an array has as many inputs as its first side says" "$(sed -n 's/^  calibrated on //p' "$tmp/said")" "3 of 3 images"
+normal="--mean 120,110.5,100 --deviation 60"
+succeeds "INT8 by pictures that are fed otherwise" fed "$tmp/a.mona" "$tmp/pictures" $normal
+succeeds "which takes floating-point planes" grep -q "in  image: 3 x f16" "$tmp/said"
+for n in 1 2 3; do
+    array "$tmp/pictures/p$n.png" rgb24 '(x - (120, 110.5, 100)[c]) / 60' '<f4' > "$tmp/swapped/p$n.npy"
+done
+succeeds "the same as arrays of floats, one each" fed "$tmp/b.mona" "$tmp/swapped"
+succeeds "gives the same bytes" cmp "$tmp/a.mona" "$tmp/b.mona"
+succeeds "INT8 with blue first" fed "$tmp/c.mona" "$tmp/pictures" $normal --channel-order bgr
+if cmp -s "$tmp/a.mona" "$tmp/c.mona"; then not_ok "which is another" "the same bytes"; else ok "which is another"; fi
+for n in 1 2 3; do
+    array "$tmp/pictures/p$n.png" bgr24 '(x - (120, 110.5, 100)[c]) / 60' '<f4' > "$tmp/swapped/p$n.npy"
+done
+succeeds "the same as arrays" fed "$tmp/b.mona" "$tmp/swapped"
+succeeds "gives the same bytes" cmp "$tmp/b.mona" "$tmp/c.mona"
+fails "two means" "one number or three" "$mona" compile "$net" -o "$x" --calibrate "$tmp/pictures" --mean 1,2
+fails "a deviation of 0" "--deviation" "$mona" compile "$net" -o "$x" --calibrate "$tmp/pictures" --deviation 0
+fails "a mean of nothing" "expected --calibrate" "$mona" compile "$net" -o "$x" --mean 127
+fails "planes without a sign" "f16 or s8" "$mona" compile "$net" -o "$x" --calibrate "$tmp/pictures" --mean 127 --input-type u8
+fails "three means of one channel" "'luma' has 1" "$mona" compile $sr -o "$x" --calibrate "$tmp/pictures" --mean 1,2,3
+fails "an array of another shape" "takes 1 channels of any size, or Nx that for N inputs; found the shape 3x3x64x64" \
+    "$mona" compile $sr -o "$x" --calibrate "$tmp/arrays"
+fails "an array for several inputs" "takes 4 inputs" "$mona" compile models/denoise_fast.onnx -o "$x" --calibrate "$tmp/arrays"
+array "$tmp/pictures/p1.png" rgb24 'float("nan")' '<f4' > "$tmp/nan.npy"
+fails "an array of no numbers" "expected numbers of float32, found nan" "$mona" compile "$net" -o "$x" --calibrate "$tmp/nan.npy"
+head -c 5000 "$tmp/arrays/all.npy" > "$tmp/cut.npy"
+fails "an array cut off" "needs 36992 bytes, found 5000" "$mona" compile "$net" -o "$x" --calibrate "$tmp/cut.npy"
+head -c 20 "$tmp/arrays/all.npy" > "$tmp/cut.npy"
+fails "an array cut off in its header" "cut off" "$mona" compile "$net" -o "$x" --calibrate "$tmp/cut.npy"
+same "nothing is left of failed compilations" "$(ls "$tmp" | grep -c '^x')" 0
+
 # ---- what the nets lose
 if [ -d $t91 ] && [ -z "$SANITIZE" ]; then
     espcn=$shared/data/onnx/super_resolution_10

@@ -1,0 +1,29 @@
+/* How pictures are fed to a network: what becomes of their samples. */
+#ifndef MONA_CALIBRATION_FEED_H
+#define MONA_CALIBRATION_FEED_H
+
+#include <stdbool.h>
+
+#include "formats/compiler/compiler.h"
+
+/* Samples are of 8 bits, 0 to 255. */
+typedef struct calibration_feed {
+    float range;     /* 255 is this much; or, */
+    bool normalised, /* of each channel of the network: (sample - mean) / deviation */
+        bgr;         /* inputs of three channels have blue first */
+    float mean[3], deviation[3];
+} calibration_feed;
+
+/* Reads the options --mean, --deviation (either NULL: not given) and --channel-order. False: one
+ * line was printed. */
+bool calibration_feed_read(calibration_feed *f, const char *mean, const char *deviation,
+                           const char *order);
+
+/* Whether the model has the channels that there are numbers for. False: one line was printed, name
+ * is the model's. */
+bool calibration_feed_suits(const calibration_feed *f, const compiler *model, const char *name);
+
+/* A sample as the network takes it. */
+float calibration_fed(const calibration_feed *f, uint32_t channel, double sample);
+
+#endif
