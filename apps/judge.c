@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "decisions.h"
 #include "sample_run.h"
 
 enum { QUICK_PICTURES = 2, QUICK_DECISIONS = 32 };
@@ -97,8 +98,10 @@ void judge_close(judge *j)
 typedef struct sums {
     double error, signal, peak;      /* against the network in fp32 */
     double lost, lost_fp32, samples; /* squares against the truth, of the model and of fp32 */
-    double decisions, changed;
+    double decisions, changed;       /* of pixels */
     bool truth;
+    float *scores, *errors; /* of samples of one decision, [sample][channel]; else NULL */
+    size_t classes;
 } sums;
 
 /* What the network in fp32 would write to these planes. */
@@ -126,7 +129,33 @@ static void add_errors(sums *s, const planes *found, const judged_sample *sample
     s->truth = truth;
 }
 
-static void add_decisions(sums *s, const planes *found, const reference_array *expected)
+static bool has_one_decision(const reference_array *expected)
+{
+    return expected->height == 1 && expected->width == 1;
+}
+
+static bool open_sums(const judge *j, unsigned output, size_t count, sums *s)
+{
+    const reference_array *expected = &j->samples[0].expected[output];
+    if (j->unit != JUDGE_TOP1 || !count || !has_one_decision(expected))
+        return true;
+    s->classes = expected->channels;
+    s->scores = malloc(count * s->classes * sizeof *s->scores);
+    s->errors = malloc(count * s->classes * sizeof *s->errors);
+    return s->scores && s->errors;
+}
+
+static void add_decision(sums *s, size_t sample, const planes *found,
+                         const reference_array *expected)
+{
+    for (size_t c = 0; c < s->classes; c++) {
+        const size_t at = sample * s->classes + c;
+        s->scores[at] = expected->data[c];
+        s->errors[at] = (float)(planes_get(found, c) - (double)expected->data[c]);
+    }
+}
+
+static void add_pixels(sums *s, const planes *found, const reference_array *expected)
 {
     const size_t pixels = (size_t)expected->height * expected->width;
     for (size_t p = 0; p < pixels; p++) {
@@ -149,17 +178,27 @@ static double decibels(const sums *s)
     return nominal > 0 ? 10 * log10(1 + s->error / nominal) : 0;
 }
 
-static compiler_loss conclude(const judge *j, const sums *sums)
+static bool drop_of(const judge *j, const sums *s, size_t count, double *drop)
 {
-    compiler_loss loss = {-INFINITY, 0};
+    if (j->unit == JUDGE_TOP1 && s->scores)
+        return decisions_changed(s->scores, s->errors, count, s->classes, drop);
+    *drop = j->unit == JUDGE_TOP1 ? s->changed / s->decisions : decibels(s);
+    return true;
+}
+
+/* False: out of memory. */
+static bool conclude(const judge *j, const sums *sums, size_t count, compiler_loss *loss)
+{
+    *loss = (compiler_loss){-INFINITY, 0};
     for (unsigned i = 0; i < j->outputs; i++) {
-        const double drop =
-            j->unit == JUDGE_TOP1 ? sums[i].changed / sums[i].decisions : decibels(&sums[i]);
         const double noise = sums[i].signal > 0 ? sums[i].error / sums[i].signal : sums[i].error;
-        loss.drop = fmax(loss.drop, drop);
-        loss.noise = fmax(loss.noise, noise);
+        double drop;
+        if (!drop_of(j, &sums[i], count, &drop))
+            return false;
+        loss->drop = fmax(loss->drop, drop);
+        loss->noise = fmax(loss->noise, noise);
     }
-    return loss;
+    return true;
 }
 
 bool judge_model(void *context, const uint8_t *bytes, size_t size, bool quick, compiler_loss *loss,
@@ -172,15 +211,23 @@ bool judge_model(void *context, const uint8_t *bytes, size_t size, bool quick, c
     sums totals[MONA_MAX_IO] = {0};
     sample_run run;
     bool ok = sample_run_open(&run, bytes, size, j->name, &run_error);
+    for (unsigned i = 0; ok && i < j->outputs; i++)
+        ok = open_sums(j, i, count, &totals[i]) || pipeline_fail(&run_error, "out of memory");
     for (size_t s = 0; ok && s < count; s++) {
         ok = sample_run_next(&run, j->samples[s].inputs, &run_error);
         for (unsigned i = 0; ok && i < j->outputs; i++) {
             add_errors(&totals[i], &run.out[i], &j->samples[s], i);
-            if (j->unit == JUDGE_TOP1)
-                add_decisions(&totals[i], &run.out[i], &j->samples[s].expected[i]);
+            if (totals[i].scores)
+                add_decision(&totals[i], s, &run.out[i], &j->samples[s].expected[i]);
+            else if (j->unit == JUDGE_TOP1)
+                add_pixels(&totals[i], &run.out[i], &j->samples[s].expected[i]);
         }
     }
     sample_run_close(&run);
-    *loss = conclude(j, totals);
+    ok = ok && (conclude(j, totals, count, loss) || pipeline_fail(&run_error, "out of memory"));
+    for (unsigned i = 0; i < MONA_MAX_IO; i++) {
+        free(totals[i].scores);
+        free(totals[i].errors);
+    }
     return ok || format_fail(error, "%s", run_error.text);
 }

@@ -5,8 +5,9 @@
  * compiled model. Otherwise it is taken for a network that were JUDGE_NOMINAL dB from the truth,
  * with errors that know nothing of each other: 10 log10(1 + error / nominal error), in squares. Of
  * several outputs the worst counts.
- * In per cent: the share of samples (of pixels, where an output has several) whose largest channel
- * is another. */
+ * In per cent: the share of decisions, which channel is the largest, that change: where an output
+ * has one of them, as it is to be expected of other samples (decisions.h), else the share of pixels
+ * that do. */
 #ifndef MONA_JUDGE_H
 #define MONA_JUDGE_H
 
