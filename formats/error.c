@@ -1,6 +1,5 @@
 #include "error.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 
 bool format_fail(format_error *error, const char *format, ...)
@@ -15,4 +14,12 @@ bool format_fail(format_error *error, const char *format, ...)
         if (*p < ' ' || *p > '~')
             *p = '?';
     return false;
+}
+
+bool format_fail_node(format_error *error, const char *name, const char *op_type,
+                      const char *format, va_list arguments)
+{
+    char text[384];
+    vsnprintf(text, sizeof text, format, arguments);
+    return format_fail(error, "node '%.80s' (%.40s) %s", name, op_type, text);
 }

@@ -3,6 +3,7 @@
 #ifndef MONA_FORMAT_ERROR_H
 #define MONA_FORMAT_ERROR_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 
 typedef struct format_error {
@@ -14,5 +15,8 @@ typedef struct format_error {
  * line that is there already stays: the first cause is the one to tell. */
 bool format_fail(format_error *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* The same of an operator: "node 'NAME' (OP_TYPE) " + the text. */
+bool format_fail_node(format_error *error, const char *name, const char *op_type,
+                      const char *format, va_list arguments) __attribute__((format(printf, 4, 0)));
 
 #endif

@@ -1,20 +1,16 @@
 #include "array.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "../half.h"
 
 array array_fail(const array_maker *m, const char *format, ...)
 {
-    char text[384];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    format_fail_node(m->im->error, m->node->name, m->node->op_type, format, arguments);
     va_end(arguments);
-    import_fail(m->im, m->node, "%s", text);
     return array_none;
 }
 

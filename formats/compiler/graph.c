@@ -1,7 +1,5 @@
 #include "graph.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -277,10 +275,9 @@ bool graph_become_copy(graph *g, graph_node *node)
 
 bool graph_fail(const graph_node *node, format_error *error, const char *format, ...)
 {
-    char text[384];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    format_fail_node(error, node->name, node->op_type, format, arguments);
     va_end(arguments);
-    return format_fail(error, "node '%.80s' (%.40s) %s", node->name, node->op_type, text);
+    return false;
 }

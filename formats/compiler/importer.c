@@ -1,19 +1,16 @@
 #include "array.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 bool import_fail(importer *im, const onnx_node *node, const char *format, ...)
 {
-    char text[384];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    format_fail_node(im->error, node->name, node->op_type, format, arguments);
     va_end(arguments);
-    return onnx_node_fail(node, im->error, "%s", text);
+    return false;
 }
 
 /* ---- bindings ----------------------------------------------------------------------------- */

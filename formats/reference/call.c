@@ -1,19 +1,16 @@
 #include "call.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 bool op_fail(op_call *c, const char *format, ...)
 {
-    char text[384];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    format_fail_node(c->error, c->node->name, c->node->op_type, format, arguments);
     va_end(arguments);
-    return onnx_node_fail(c->node, c->error, "%s", text);
+    return false;
 }
 
 bool op_out_of_memory(op_call *c)
