@@ -509,8 +509,7 @@ const command command_compile = {
         "mona compile net.onnx -o net.mona  # FP16\n"
         "mona compile net.onnx -o net.mona --calibrate photos/  # INT8\n"
         "mona compile net.onnx -o net.mona --calibrate film.mp4 --precision auto --max-drop 0.1dB\n"
-        "mona compile net.onnx -o net.mona --calibrate photos/ --mean 123.675,116.28,103.53 "
-        "--deviation 58.395,57.12,57.375  # as ImageNet's classifiers are fed\n"
+        "mona compile net.onnx -o net.mona --calibrate photos/ --mean 127 --deviation 128\n"
         "mona compile net.onnx -o net.mona --size 640x480 --size 320x240\n"
         "echo all:off > rules.cfg; mona compile net.onnx -o plain.mona --fusion rules.cfg\n",
     .options = options,
