@@ -328,7 +328,7 @@ static const option options[] = {
      .help = "how many times larger sr makes it (default 2), in one step or several: 4 is 2 x 2 "
              "where the tier has no network for 4, 6 is 2 x 3; --dry-run tells"},
     {"--tier", NULL, OPTION_CHOICE, offsetof(arguments, tier), NETWORK_TIERS, work,
-     .help = "networks inside mona, from quick to good: each has about 4 times the arithmetic of "
+     .help = "networks inside mona, from quick to good, each with several times the arithmetic of "
              "the one before; what a tier lacks is taken from the next lower",
      .initial = "fast"},
     {"--content", NULL, OPTION_CHOICE, offsetof(arguments, content), "clean|video", work,

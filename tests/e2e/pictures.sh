@@ -54,9 +54,9 @@ done
 # ---- other scales ---------------------------------------------------------------------------------
 # A network that repeats pixels shows what becomes of luma to the sample, in the middle or at an odd edge, and
 # that chroma, which is interpolated, stays where it was.
+ffmpeg -v error -i "$tmp/small.mkv" -frames:v 1 "$tmp/small.png"
 for scale in 3 4; do
     "$BUILD/neutral" "$tmp/x$scale.onnx" $scale
-    ffmpeg -v error -y -i "$tmp/small.mkv" -frames:v 1 "$tmp/small.png"
     "$mona" compile "$tmp/x$scale.onnx" -o "$tmp/x$scale.mona" --calibrate "$tmp/small.png" > /dev/null
     for format in yuv420p yuva444p yuv422p10le; do
         ffmpeg -v error -y -i "$tmp/small.mkv" -frames:v 2 -vf "format=$format,crop=67:45:0:0:exact=1" -c:v ffv1 "$tmp/in.mkv"
@@ -88,7 +88,6 @@ PYTHON
 done
 
 # ---- nothing but the network changes a sample ---------------------------------------------------
-ffmpeg -v error -i "$tmp/small.mkv" -frames:v 1 "$tmp/small.png"
 "$BUILD/neutral" "$tmp/neutral.onnx"
 succeeds "a network that corrects nothing is compiled" "$mona" compile "$tmp/neutral.onnx" -o "$tmp/neutral.mona" \
     --calibrate "$tmp/small.png"
