@@ -17,7 +17,7 @@ shift 2
 for net in "$@"; do
     case $net in
     bicubic_*) options="--precision int8" ;; # samples stay what they are
-    colour) options="--precision fp16" ;;    # curves want more than 8 bits, and its pictures are small
+    colour) options="--precision fp16 --output-type f16" ;; # curves want more than 8 bits
     sr_x2_best) options="--precision int8 --calibrate $images --images 4 --tolerance 0 --calibration mse" ;;
     sr_x[34]_*) options="--precision int8 --calibrate $images --images 8 --tolerance 0 --calibration mse" ;;
     *) options="--precision int8 --calibrate $images --images 24 --tolerance 0 --calibration mse" ;;

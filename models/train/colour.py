@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Train mona's colour network on one core: from a thumbnail, the curves that make its picture good.
 
-  colour.py --steps 12000
+  colour.py --steps 2800
 
 Writes to --out: colour.pt (checkpoint; the same command continues from it), colour.onnx (averaged
 weights), colour.log and colour.png (curves). The schedule counts steps, so a run is repeatable.
@@ -33,9 +33,9 @@ import data
 import export
 
 NODES, CURVES = 17, 5  # as pipeline/curves.h has them
-THUMB = 64  # side of what the network sees
-SIDE = 128  # of the pictures the loss is taken on
-STORED = 160  # of which a crop is taken
+THUMB = 64  # side of what the network sees, and of the pictures the loss is taken on
+STORED = 80  # of which a crop is taken
+STORED_OUTPUTS = 96  # of the last convolution: whole blocks, which every device stores best
 UNTOUCHED = 0.25
 CHROMA = 1.5  # what its errors count beside luma's
 ROUGH = 0.02  # what the curves' second differences count
@@ -74,8 +74,8 @@ def load_images(folder, cache):
 def crops(pictures, count, rng):
     out = []
     for i in rng.integers(len(pictures), size=count):
-        y, x = rng.integers(STORED - SIDE + 1, size=2)
-        picture = pictures[i, :, y:y + SIDE, x:x + SIDE]
+        y, x = rng.integers(STORED - THUMB + 1, size=2)
+        picture = pictures[i, :, y:y + THUMB, x:x + THUMB]
         out.append(picture.flip(2) if rng.random() < 0.5 else picture)
     return torch.stack(out).float() / 255
 
@@ -128,22 +128,31 @@ def identity():
 
 
 class Net(nn.Module):
-    """Thumbnails to what is added to the identity."""
-    LAYERS = (("a", 3, 32, 3), ("b", 32, 32, 3), ("c", 32, 64, 3), ("d", 64, 64, 1),
-              ("e", 64, CURVES * NODES, 1))
+    """Thumbnails to what is added to the identity.
+
+    Means of features tell what a picture is about; the largest of others where its blacks and
+    whites are, in any colour.
+    """
+    LAYERS = (("a", 3, 32, 3), ("b", 32, 32, 3), ("c", 32, 64, 3), ("ends", 3, 32, 1),
+              ("d", 96, 64, 1), ("e", 64, CURVES * NODES, 1))
 
     def __init__(self):
         super().__init__()
         for name, inputs, outputs, side in self.LAYERS:
-            setattr(self, name, nn.Conv2d(inputs, outputs, side, 2 if side == 3 else 1, side // 2))
-        nn.init.zeros_(self.e.weight), nn.init.zeros_(self.e.bias)
-        with torch.no_grad():  # as if pictures were seen from their middle
-            self.a.bias -= 0.45 * self.a.weight.sum((1, 2, 3))
+            layer = nn.Conv2d(inputs, outputs, side, 2 if side == 3 else 1, side // 2)
+            nn.init.kaiming_normal_(layer.weight, nonlinearity="relu"), nn.init.zeros_(layer.bias)
+            setattr(self, name, layer)
+        nn.init.zeros_(self.e.weight)
+        with torch.no_grad():  # as if pictures were seen from their middle, with a spread of 1
+            for layer in (self.a, self.ends):
+                layer.weight *= 4
+                layer.bias -= 0.45 * layer.weight.sum((1, 2, 3))
 
     def forward(self, thumbs):
         """thumbs: Y, U + 0.5, V + 0.5"""
         x = F.relu(self.c(F.relu(self.b(F.relu(self.a(thumbs))))))
-        x = self.e(F.relu(self.d(x.mean((2, 3), keepdim=True))))
+        ends = F.relu(self.ends(thumbs)).amax((2, 3), keepdim=True)
+        x = self.e(F.relu(self.d(torch.cat([x.mean((2, 3), keepdim=True), ends], 1))))
         return x.view(-1, CURVES, NODES)
 
 
@@ -166,8 +175,7 @@ def apply(curves, yuv):
 
 
 def thumbnails(yuv):
-    thumbs = F.avg_pool2d(yuv, SIDE // THUMB) + torch.tensor([0, 0.5, 0.5]).view(1, 3, 1, 1)
-    return (thumbs * 255).round() / 255
+    return ((yuv + torch.tensor([0, 0.5, 0.5]).view(1, 3, 1, 1)) * 255).round() / 255
 
 
 def enhanced(net, rgb):
@@ -183,16 +191,24 @@ def psnr(a, b):
 
 def to_onnx(net):
     g = export.Graph({})
-    x = g.node("Concat", ["y", "u", "v"], "thumbnail", axis=1)
-    for name, _, _, side in net.LAYERS:
+    thumbnail = g.node("Concat", ["y", "u", "v"], "thumbnail", axis=1)
+
+    def conv(x, name):
         layer = getattr(net, name)
-        if name == "d":
-            x = g.node("GlobalAveragePool", [x], "mean")
-        inputs = [x] + [g.constant(f"{name}.{part}", getattr(layer, part).detach().numpy())
-                        for part in ("weight", "bias")]
-        x = g.node("Conv", inputs, "curves" if name == "e" else name, kernel_shape=[side, side],
-                   pads=[side // 2] * 4, strides=list(layer.stride))
-        x = x if name == "e" else g.node("Relu", [x], name + ".relu")
+        weight, bias = (getattr(layer, part).detach().numpy() for part in ("weight", "bias"))
+        if name == "e":
+            more = STORED_OUTPUTS - len(bias)
+            weight, bias = np.pad(weight, [(0, more)] + 3 * [(0, 0)]), np.pad(bias, (0, more))
+        inputs = [x, g.constant(name + ".weight", weight), g.constant(name + ".bias", bias)]
+        side = weight.shape[2]
+        x = g.node("Conv", inputs, name, kernel_shape=[side, side], pads=[side // 2] * 4,
+                   strides=list(layer.stride))
+        return x if name == "e" else g.node("Relu", [x], name + ".relu")
+
+    mean = g.node("GlobalAveragePool", [conv(conv(conv(thumbnail, "a"), "b"), "c")], "mean")
+    most = g.node("GlobalMaxPool", [conv(thumbnail, "ends")], "most")
+    g.channels(conv(conv(g.node("Concat", [mean, most], "both", axis=1), "d"), "e"), 0,
+               CURVES * NODES, "curves")
     planes = [export.image(name, THUMB, THUMB) for name in "yuv"]
     answer = helper.make_tensor_value_info("curves", TensorProto.FLOAT, [1, CURVES * NODES, 1, 1])
     graph = helper.make_graph(g.nodes, "colour", planes, [answer], g.constants)
@@ -281,9 +297,9 @@ def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--data", default=data.DEFAULT_DATA)
     p.add_argument("--out", default=os.path.join(data.ROOT, "build", "train"))
-    p.add_argument("--steps", type=int, default=12000)
+    p.add_argument("--steps", type=int, default=2800)
     p.add_argument("--rate", type=float, default=1e-3)
-    p.add_argument("--batch", type=int, default=12)
+    p.add_argument("--batch", type=int, default=16)
     p.add_argument("--seed", type=int, default=0)
     a = p.parse_args()
     torch.set_num_threads(1)
@@ -299,7 +315,7 @@ def main():
     errors, began = [], time.time()
     while run.step < a.steps:
         errors.append(run.train_step(a, pictures))
-        if run.step % 500 == 0 or run.step == a.steps:
+        if run.step % 250 == 0 or run.step == a.steps:
             run.seconds += time.time() - began
             figures = held_out_psnr(run.average, good, bad)
             run.curve.append((run.step, float(np.mean(errors)), *figures))

@@ -30,9 +30,6 @@ FILTERS = {
     "normalize": ("normalize=smoothing=0:strength={}:independence={}", ((0.25, 0.5, 0.75, 1), (0, 0.5, 1))),
     "histeq": ("histeq=strength={}:intensity={}", ((0.05, 0.1, 0.2, 0.4), (0.05, 0.1, 0.21, 0.4))),
     "grayworld": ("grayworld", ()),
-    "greyedge": ("greyedge=difford={}:minknorm={}:sigma={}", ((0, 1, 2), (1, 5, 0), (0, 1))),
-    "colorcorrect": ("colorcorrect=analyze={}:saturation={}", (("average", "minmax", "median"), (1, 1.15, 1.3))),
-    "normalize, grayworld": ("normalize=smoothing=0:strength={},format=gbrpf32,grayworld", ((0.25, 0.5, 0.75),)),
 }
 
 

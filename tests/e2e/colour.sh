@@ -9,6 +9,7 @@ ffmpeg -v error -i "$tmp/scene.y4m" -vf "scale=150:100,eq=contrast=0.6:brightnes
 colour() {
     out=$1
     shift
+    rm -f "$out"
     "$mona" enhance "$tmp/dull.mkv" -o "$out" --stages colour --quiet "$@" 2> "$tmp/log" || cat "$tmp/log"
 }
 sum() {
