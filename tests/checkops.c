@@ -144,7 +144,7 @@ static bool check_pack(const ac_isa *isa, char *detail, size_t room)
     const mona_type from = to == MONA_F16               ? (mona_type)between(0, 3)
                            : to == MONA_U8 && chance(2) ? MONA_U16
                                                         : to;
-    const uint32_t channels = (uint32_t)PICK(1, 1, 3, 4, 6, 7, 8, 16, between(1, MOST));
+    const uint32_t channels = (uint32_t)PICK(1, 1, 3, 4, 6, 7, 8, 13, 16, between(1, MOST));
     const uint32_t pixels = (uint32_t)between(1, 150);
     const ac_target *target = chance(4) ? &ac_target_ascend310 : &ac_target_host;
     const uint32_t c0 = ac_target_c0(target, to, channels), size = (uint32_t)mona_type_size(from);

@@ -63,6 +63,16 @@ INLINE v16 zip32_high(v16 a, v16 b)
     return vreinterpretq_u8_u32(vzip2q_u32(vreinterpretq_u32_u8(a), vreinterpretq_u32_u8(b)));
 }
 
+INLINE v16 zip64_low(v16 a, v16 b)
+{
+    return vreinterpretq_u8_u64(vzip1q_u64(vreinterpretq_u64_u8(a), vreinterpretq_u64_u8(b)));
+}
+
+INLINE v16 zip64_high(v16 a, v16 b)
+{
+    return vreinterpretq_u8_u64(vzip2q_u64(vreinterpretq_u64_u8(a), vreinterpretq_u64_u8(b)));
+}
+
 /* ---- 16 floats ------------------------------------------------------------------------------ */
 
 typedef struct vf {

@@ -59,10 +59,22 @@ INLINE void interleave4(v16 pixels[4], const v16 s[4])
     }
 }
 
+/* The same for sixteen channels: a pixel in each result. */
+INLINE void interleave16(v16 pixels[16], const v16 s[16])
+{
+    v16 low[8], high[8];
+    interleave8(low, s);
+    interleave8(high, s + 8);
+    for (int i = 0; i < 8; i++) {
+        pixels[2 * i] = zip64_low(low[i], high[i]);
+        pixels[2 * i + 1] = zip64_high(low[i], high[i]);
+    }
+}
+
 /* The rest of a row, from pixel x on, in C. */
 static void pack_rest(const ac_pack_row *p, uint32_t x)
 {
-    const uint8_t *source[8];
+    const uint8_t *source[16];
     ac_pack_row rest = *p;
     for (uint32_t c = 0; c < p->channels; c++)
         source[c] = p->source[c] + (size_t)x * p->step[c];
@@ -80,7 +92,7 @@ INLINE v16 samples_of(const ac_pack_row *p, uint32_t c, uint32_t x)
                                       : samples16(from, p->step[c]);
 }
 
-/* Samples to up to c0 channels side by side, 4 or 8: of 8 bits as they are or scaled to fp16, of 16
+/* Samples to up to c0 channels side by side, 4, 8 or 16: of 8 bits as they are or scaled to fp16, of 16
  * bits scaled to 8. */
 INLINE void pack_few(const ac_pack_row *p, const uint32_t c0)
 {
@@ -91,13 +103,15 @@ INLINE void pack_few(const ac_pack_row *p, const uint32_t c0)
     const vf scale = vf_load(scales);
     uint32_t x = 0;
     for (; x + LANES < p->pixels; x += LANES) {
-        v16 samples[8], pixels[8];
+        v16 samples[16], pixels[16];
         for (uint32_t c = 0; c < c0; c++)
             samples[c] = c < p->channels ? samples_of(p, c, x) : set16(0);
         if (c0 == 4)
             interleave4(pixels, samples);
-        else
+        else if (c0 == 8)
             interleave8(pixels, samples);
+        else
+            interleave16(pixels, samples);
         for (uint32_t i = 0; i < c0; i++) {
             const size_t at = (size_t)x * c0 + i * 16;
             if (half)
@@ -143,6 +157,8 @@ static void pack_row(const ac_pack_row *p)
         pack_few(p, 4);
     else if (c0 == 8 && simple)
         pack_few(p, 8);
+    else if (c0 == 16 && p->channels <= 16 && simple)
+        pack_few(p, 16);
     else
         ac_c_pack_row(p);
 }

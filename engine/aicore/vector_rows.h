@@ -1,7 +1,7 @@
 /* Row programs other than convolution, written once for every instruction set with vectors.
  * Included by each after its type `v16` (16 bytes) with load16 store16 set16(byte) even16(p) bytes
- * 0, 2, ... 30 from p on; 32 are read zip8_low(a, b) zip16_low zip32_low     elements of 8, 16, 32
- * bits of the lower halves in turn zip8_high zip16_high zip32_high        of the upper halves and
+ * 0, 2, ... 30 from p on; 32 are read zip8_low(a, b), zip16_low, zip32_low, zip64_low: elements of 8
+ * to 64 bits of the lower halves in turn; zip8_high ... zip64_high: of the upper halves; and
  * its type `vf` (16 floats) with vf_set1 vf_load vf_store vf_add vf_mul vf_and vf_from_s32
  *   vf_max(a, b)  a > b ? a : b           vf_min(a, b)  a < b ? a : b
  *   vf_round      rounded to fp16; for values that fp16 can hold

@@ -64,4 +64,14 @@ INLINE v16 zip32_high(v16 a, v16 b)
     return _mm_unpackhi_epi32(a, b);
 }
 
+INLINE v16 zip64_low(v16 a, v16 b)
+{
+    return _mm_unpacklo_epi64(a, b);
+}
+
+INLINE v16 zip64_high(v16 a, v16 b)
+{
+    return _mm_unpackhi_epi64(a, b);
+}
+
 #endif
