@@ -158,6 +158,15 @@ static cJSON *side_json(const compare_side *s, const char *path)
     return o;
 }
 
+/* NAN becomes null. */
+static void add_flicker(cJSON *o, const compare_result *r, unsigned row)
+{
+    const flicker_sums *s = &r->flicker.rows[row];
+    cJSON_AddNumberToObject(o, "flicker", flicker_of(s, s->b, r->pix_fmt));
+    cJSON_AddNumberToObject(o, "flicker_of_a", flicker_of(s, s->a, r->pix_fmt));
+    cJSON_AddNumberToObject(o, "still", s->all ? (double)s->still / (double)s->all : NAN);
+}
+
 cJSON *comparison_json(const comparison_log *log, const char *a, const char *b)
 {
     const compare_result *r = &log->result;
@@ -177,6 +186,7 @@ cJSON *comparison_json(const comparison_log *log, const char *a, const char *b)
         cJSON_AddNumberToObject(o, "ssim", row->ssim);
         cJSON_AddNumberToObject(o, "ssim_worst", row->worst_ssim);
         cJSON_AddNumberToObject(o, "ssim_worst_frame", (double)row->worst_ssim_frame);
+        add_flicker(o, r, row_at(r, i));
         cJSON_AddItemToArray(planes, o);
     }
     cJSON *frames = cJSON_AddArrayToObject(document, "per_frame");
@@ -202,6 +212,19 @@ static void print_side(char name, const compare_side *s, const char *path)
            av_get_pix_fmt_name(s->pix_fmt), s->codec, s->rate);
 }
 
+static void print_flicker(const compare_result *r)
+{
+    if (!r->flicker.rows[QUALITY_ALL].all)
+        return;
+    printf("\n%-6s %9s %9s %8s\n", "plane", "flicker", "A's own", "still");
+    for (unsigned i = 0; i < row_count(r); i++) {
+        const flicker_sums *s = &r->flicker.rows[row_at(r, i)];
+        printf("%-6s %9.4f %9.4f %6.1f %%\n", quality_plane_name(r->pix_fmt, row_at(r, i)),
+               flicker_of(s, s->b, r->pix_fmt), flicker_of(s, s->a, r->pix_fmt),
+               s->all ? 100 * (double)s->still / (double)s->all : 0);
+    }
+}
+
 void comparison_print(const comparison_log *log, const char *a, const char *b)
 {
     const compare_result *r = &log->result;
@@ -217,4 +240,5 @@ void comparison_print(const comparison_log *log, const char *a, const char *b)
                quality_psnr(r->pix_fmt, row->worst_mse), row->worst_mse_frame, row->ssim,
                row->worst_ssim, row->worst_ssim_frame);
     }
+    print_flicker(r);
 }

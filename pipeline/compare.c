@@ -13,6 +13,7 @@ typedef struct comparison {
     const compare_settings *settings;
     compare_result *result;
     footage a, b;
+    AVFrame *a_before, *b_before; /* the last pair as it was measured; NULL: there is none */
 } comparison;
 
 /* ---- formats -------------------------------------------------------------------------------- */
@@ -117,6 +118,18 @@ static void finish_rows(compare_result *r)
 
 /* ---- the frames ----------------------------------------------------------------------------- */
 
+/* What has changed since the last pair. */
+static bool add_change(comparison *c, const AVFrame *a, const AVFrame *b, pipeline_error *error)
+{
+    if (c->a_before && c->a_before->width == a->width && c->a_before->height == a->height)
+        flicker_add(&c->result->flicker, c->a_before, a, c->b_before, b);
+    av_frame_free(&c->a_before);
+    av_frame_free(&c->b_before);
+    c->a_before = av_frame_clone(a);
+    c->b_before = av_frame_clone(b);
+    return (c->a_before && c->b_before) || pipeline_fail(error, "out of memory");
+}
+
 static bool take_pair(comparison *c, pipeline_error *error)
 {
     compare_result *r = c->result;
@@ -137,7 +150,8 @@ static bool take_pair(comparison *c, pipeline_error *error)
     if (good) {
         compare_pair pair = {r->frames, c->b.time, c->a.frame, c->b.frame, quality_measure(a, b)};
         add_frame(r, &pair.quality);
-        good = !c->settings->pair || c->settings->pair(c->settings->context, &pair, error);
+        good = add_change(c, a, b, error) &&
+               (!c->settings->pair || c->settings->pair(c->settings->context, &pair, error));
     }
     av_frame_free(&made_a);
     av_frame_free(&made_b);
@@ -182,6 +196,8 @@ bool compare_files(const compare_settings *settings, compare_result *result, pip
     const bool good = footage_open(&c.a, settings->a, settings->start, error) &&
                       footage_open(&c.b, settings->b, 0, error) && take_all(&c, error);
     finish_rows(result);
+    av_frame_free(&c.a_before);
+    av_frame_free(&c.b_before);
     footage_close(&c.a);
     footage_close(&c.b);
     return good;

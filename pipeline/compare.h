@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "error.h"
+#include "flicker.h"
 #include "footage.h"
 #include "quality.h"
 #include "upright.h"
@@ -53,6 +54,7 @@ typedef struct compare_result {
     uint64_t frames;
     unsigned planes;
     compare_row rows[QUALITY_ROWS];
+    flicker flicker; /* where a stands still; nothing of a single frame */
 } compare_result;
 
 /* Fails with one line when the two are not comparable: different sizes, formats, ranges, numbers of

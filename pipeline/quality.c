@@ -5,14 +5,9 @@
 
 #include <libavutil/pixdesc.h>
 
-enum { BLOCK = 4 }; /* windows are two by two blocks of 4x4 samples */
+#include "plane_pair.h"
 
-typedef struct plane_pair {
-    const uint8_t *a, *b;
-    ptrdiff_t a_stride, b_stride;
-    uint32_t width, height;
-    bool wide; /* samples of 16 bits */
-} plane_pair;
+enum { BLOCK = 4 }; /* windows are two by two blocks of 4x4 samples */
 
 /* Sums over blocks and windows. */
 typedef struct sums {
@@ -57,32 +52,12 @@ double quality_psnr(int pix_fmt, double mse)
     return mse > 0 ? 10 * log10(peak * peak / mse) : INFINITY;
 }
 
-static plane_pair pair_of(const AVFrame *a, const AVFrame *b, unsigned component)
-{
-    const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(a->format);
-    const int plane = d->comp[component].plane;
-    const bool chroma = !(d->flags & AV_PIX_FMT_FLAG_RGB) && (component == 1 || component == 2);
-    const int across = chroma ? d->log2_chroma_w : 0, down = chroma ? d->log2_chroma_h : 0;
-    return (plane_pair){.a = a->data[plane],
-                        .b = b->data[plane],
-                        .a_stride = a->linesize[plane],
-                        .b_stride = b->linesize[plane],
-                        .width = (uint32_t)AV_CEIL_RSHIFT(a->width, across),
-                        .height = (uint32_t)AV_CEIL_RSHIFT(a->height, down),
-                        .wide = d->comp[component].depth > 8};
-}
-
-static int sample(const uint8_t *row, uint32_t x, bool wide)
-{
-    return wide ? ((const uint16_t *)(const void *)row)[x] : row[x];
-}
-
 /* 32768 squares of 16 bits stay below 2^47. */
 static inline uint64_t row_error(const uint8_t *a, const uint8_t *b, uint32_t width, bool wide)
 {
     uint64_t sum = 0;
     for (uint32_t x = 0; x < width; x++) {
-        const int64_t difference = sample(a, x, wide) - sample(b, x, wide);
+        const int64_t difference = plane_sample(a, x, wide) - plane_sample(b, x, wide);
         sum += (uint64_t)(difference * difference);
     }
     return sum;
@@ -104,8 +79,8 @@ static inline sums block_sums(const plane_pair *p, uint32_t bx, uint32_t by, boo
     sums s = {0};
     for (uint32_t y = by * BLOCK; y < (by + 1) * BLOCK; y++)
         for (uint32_t x = bx * BLOCK; x < (bx + 1) * BLOCK; x++) {
-            const uint64_t a = (uint64_t)sample(p->a + y * p->a_stride, x, wide);
-            const uint64_t b = (uint64_t)sample(p->b + y * p->b_stride, x, wide);
+            const uint64_t a = (uint64_t)plane_sample(p->a + y * p->a_stride, x, wide);
+            const uint64_t b = (uint64_t)plane_sample(p->b + y * p->b_stride, x, wide);
             s.a += a;
             s.b += b;
             s.squares += a * a + b * b;
@@ -157,7 +132,7 @@ quality quality_measure(const AVFrame *a, const AVFrame *b)
     const double peak = peak_of(a->format);
     double all = 0;
     for (unsigned p = 0; p < q.planes; p++) {
-        const plane_pair pair = pair_of(a, b, p);
+        const plane_pair pair = plane_pair_of(a, b, p);
         const double samples = (double)pair.width * pair.height;
         q.mse[p] = mse_of(&pair);
         q.ssim[p] = ssim_of(&pair, peak);
