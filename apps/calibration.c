@@ -7,11 +7,7 @@
 #include "pipeline/measure.h"
 #include "pipeline/roles.h"
 
-enum {
-    MAX_NOISE = 50,     /* in steps of 8 bits */
-    PREVIOUS_NOISE = 4, /* so many times less is left in a frame before */
-    PREVIOUS_MOVED = 6, /* samples of any plane */
-};
+enum { MAX_NOISE = 50 }; /* in steps of 8 bits */
 
 /* ---- planes ------------------------------------------------------------------------------- */
 
@@ -20,7 +16,6 @@ typedef struct picture {
     still image;    /* RGB; of a clip: the clip's */
     uint32_t noise; /* level */
     uint64_t random;
-    uint32_t index;
     const calibration_feed *feed;
 } picture;
 
@@ -70,16 +65,6 @@ static double sample_at(const picture *p, int role, uint32_t x, uint32_t y)
     return sum / 4;
 }
 
-/* What was made of the frame before, which is no longer as noisy: for one picture of three there
- * was none, for one it has moved, for one it was the same. */
-static double previous_at(picture *p, int role, uint32_t x, uint32_t y)
-{
-    const uint32_t kind = p->index % 3, moved = kind == 1 ? PREVIOUS_MOVED : 0;
-    if (kind == 0)
-        return 0;
-    return sample_at(p, role, x + moved, y) + p->noise * gaussian(&p->random) / PREVIOUS_NOISE;
-}
-
 static bool fill_input(picture *p, const compiler_tensor *t, reference_array *a)
 {
     const int named = role_of(t->name);
@@ -94,8 +79,6 @@ static bool fill_input(picture *p, const compiler_tensor *t, reference_array *a)
         const uint32_t channel = (uint32_t)(i / plane);
         if (t->channels == 3)
             value = pixel(p, x, y)[p->feed->bgr ? 2 - channel : channel];
-        else if (role >= ROLE_PREVIOUS)
-            value = previous_at(p, role - ROLE_PREVIOUS, x, y);
         else if (role != ROLE_NOISE)
             value = sample_at(p, role, x, y) + p->noise * gaussian(&p->random);
         /* Planes hold 8-bit samples. */
@@ -123,7 +106,7 @@ static bool has_role(const compiler *model, int role)
 static bool open_picture(const calibration *c, size_t index, const compiler *model, picture *p)
 {
     pipeline_error error = {0};
-    *p = (picture){.random = index, .index = (uint32_t)index, .feed = &c->feed};
+    *p = (picture){.random = index, .feed = &c->feed};
     const calibration_image *image = &c->images[index];
     if (image->kind == CALIBRATION_FRAME)
         p->image = image->frame;
@@ -144,7 +127,7 @@ static void close_picture(const calibration *c, size_t index, picture *p)
 static reference_array sized(const compiler_tensor *t, const picture *p, uint32_t scale)
 {
     const int role = role_of(t->name);
-    const bool half = role != ROLE_UNKNOWN && role_plane(role) != 0;
+    const bool half = role == ROLE_U || role == ROLE_V || role == ROLE_NOISE;
     return (reference_array){t->channels, side_of(t->height, p->image.height / scale, half),
                              side_of(t->width, p->image.width / scale, half), NULL};
 }

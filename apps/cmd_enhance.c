@@ -26,7 +26,7 @@ typedef struct arguments {
     const char *operands[MOST_INPUTS + 1];
     const char *stages, *sr, *denoise, *strength, *colour, *colour_model, *device, *cpu, *preset,
         *codec, *format, *raw;
-    const char *progress, *html, *scale, *rate, *tier, *content;
+    const char *progress, *html, *scale, *rate, *tier, *content, *temporal;
     const char *deinterlace, *on_error;
     double preview;
     bool dry_run, json, verbose;
@@ -277,6 +277,7 @@ static int enhance(int argc, char **argv)
         return EXIT_USAGE;
 
     int status = EXIT_FAILED;
+    settings.stage.steady = !strcmp(a.temporal, "on");
     const model_choice choice = choose_models(&a, !image && !numbered);
     if (stage_models_open(&models, &choice, &stages, &settings))
         status = run(&a, &settings, &shown, image);
@@ -346,6 +347,10 @@ static const option options[] = {
              "1; alone: add that stage as the last (default: no such stage)"},
     {"--colour-model", NULL, OPTION_FILE, offsetof(arguments, colour_model), "MODEL", work,
      .help = "another colour .mona"},
+    {"--temporal", NULL, OPTION_CHOICE, offsetof(arguments, temporal), "on|off", work,
+     .help = "steady what is denoised by the frame before, where that stands still, so that it does "
+             "not flicker; off: each frame on its own, as pictures are",
+     .initial = "on"},
     {"--deinterlace", NULL, OPTION_CHOICE, offsetof(arguments, deinterlace), "auto|off", work,
      .help = "make interlaced frames whole, marked as such or not", .initial = "auto"},
     {"--codec", "-c", OPTION_CHOICE, offsetof(arguments, codec),

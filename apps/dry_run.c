@@ -127,6 +127,8 @@ static void add_stages(cJSON *plan, const enhance_settings *s, const trial *t, b
         cJSON *row = cJSON_CreateObject();
         cJSON_AddStringToObject(row, "stage", stage_kind_name(s->kinds[i]));
         cJSON_AddStringToObject(row, "model", enhance_network(s, i)->name);
+        if (s->kinds[i] == STAGE_DENOISE && !image)
+            cJSON_AddBoolToObject(row, "steady", s->stage.steady);
         snprintf(size, sizeof size, "%ux%u", width, height);
         cJSON_AddStringToObject(row, "from", size);
         width *= scale;

@@ -17,7 +17,8 @@ static bool make_noise(const compiler *model, uint32_t open_side, float range,
     for (unsigned i = 0; i < compiler_input_count(model); i++) {
         const compiler_tensor t = compiler_input(model, i);
         const int role = role_of(t.name);
-        const uint32_t side = role != ROLE_UNKNOWN && role_plane(role) ? open_side / 2 : open_side;
+        const uint32_t side =
+            role == ROLE_U || role == ROLE_V || role == ROLE_NOISE ? open_side / 2 : open_side;
         reference_array *a = &inputs[i];
         *a = (reference_array){t.channels, t.height ? t.height : side, t.width ? t.width : side,
                                NULL};

@@ -22,8 +22,7 @@ static int tier_of(const char *name)
 static const embedded_model *closest(const char *task, const model_choice *choice,
                                      unsigned *distance)
 {
-    const char *const variants[] = {choice->temporal ? "_temporal" : NULL,
-                                    choice->video ? "_video" : NULL, ""};
+    const char *const variants[] = {choice->video ? "_video" : NULL, ""};
     const embedded_model *found = NULL;
     char name[64];
     *distance = 0;

@@ -6,8 +6,7 @@
 #include "pipeline/enhance.h"
 #include "stage_list.h"
 
-/* Networks inside mona are named TASK_TIER, TASK_TIER_video or TASK_TIER_temporal: sr_x3_best,
- * denoise_fast_temporal. */
+/* Networks inside mona are named TASK_TIER or TASK_TIER_video: sr_x3_best, sr_x2_fast_video. */
 #define NETWORK_TIERS "fast|balanced|best"
 
 enum { NETWORK_MOST_SCALE = 4, NETWORKS_TEXT = 256 };
@@ -16,8 +15,7 @@ typedef struct model_choice {
     const char *sr, *denoise, *colour; /* .mona files; NULL: inside mona */
     const char *tier;                  /* one of NETWORK_TIERS; NULL: the first */
     bool video;                        /* the content: compressed before */
-    bool temporal;  /* frames of one video: the denoiser sees what it made before */
-    unsigned scale; /* of every sr; 0: 2, or that of the file */
+    unsigned scale;                    /* of every sr; 0: 2, or that of the file */
 } model_choice;
 
 typedef struct stage_models {

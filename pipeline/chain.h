@@ -7,7 +7,7 @@
  * of it is allocated when the chain is opened.
  *
  * What a stage made of frame n - 1 lies in the slot before while it works on frame n, and only that
- * stage writes there: a recurrent network reads it from where it is. */
+ * stage writes there: so it can be read from where it is. */
 #ifndef MONA_CHAIN_H
 #define MONA_CHAIN_H
 

@@ -57,6 +57,16 @@ static bool make_grey(denoise_pass *pass, pipeline_error *error)
     return true;
 }
 
+static bool make_steady(denoise_pass *pass, pipeline_error *error)
+{
+    pass->steady = bound_allocate(sizeof *pass->steady);
+    if (!pass->steady)
+        return pipeline_fail(error, "out of memory");
+    pass->steady->blocks =
+        bound_allocate(stillness_blocks(&pass->format) * sizeof *pass->steady->blocks);
+    return pass->steady->blocks || pipeline_fail(error, "out of memory");
+}
+
 /* Binds the network to 4:2:0 frames with luma of this size. */
 static bool open_pass(denoise_pass *pass, const denoiser *d, const stage_settings *settings,
                       mona_size luma, bool grey, pipeline_error *error)
@@ -73,7 +83,8 @@ static bool open_pass(denoise_pass *pass, const denoiser *d, const stage_setting
     roles_bind(&model->model, &pass->format, &config);
     return bound_open_deep(&pass->bound, &model->model, model->name, d->frame.bits, &config,
                            error) &&
-           check_outputs(pass, model, error) && (!grey || make_grey(pass, error));
+           check_outputs(pass, model, error) && (!grey || make_grey(pass, error)) &&
+           (!settings->steady || make_steady(pass, error));
 }
 
 static size_t noise_row_bytes(const denoiser *d)
@@ -86,9 +97,7 @@ static bool make_jobs(denoiser *d, pipeline_error *error)
     const size_t row = noise_row_bytes(d);
     d->rows = bound_allocate(row * STAGE_SLOTS * DENOISE_PLANES);
     d->work = bound_allocate(sizeof *d->work);
-    d->none =
-        bound_allocate(frame_plane_size(&d->luma.format, 0).width * frame_sample_bytes(&d->frame));
-    if (!d->rows || !d->work || !d->none)
+    if (!d->rows || !d->work)
         return pipeline_fail(error, "out of memory");
     for (unsigned slot = 0; slot < STAGE_SLOTS; slot++)
         for (unsigned p = 0; p < DENOISE_PLANES; p++)
@@ -117,10 +126,19 @@ bool denoise_open(denoiser *d, const stage_settings *settings, frame_format form
 
 /* ---- running -------------------------------------------------------------------------------- */
 
-/* Runs on the stream, just before the network. */
-static void set_noise(void *argument)
+/* A frame, or a plane of it among grey chroma, as the network sees it. */
+static frame seen_by(const denoise_pass *pass, const frame *f, unsigned plane)
 {
-    noise_job *job = argument;
+    if (!pass->grey)
+        return *f;
+    return (frame){.format = pass->format,
+                   .data = {f->data[plane], pass->grey, pass->grey},
+                   .stride = {f->stride[plane]}};
+}
+
+/* The strength of the noise, in steps of the samples. */
+static unsigned measure_noise(noise_job *job)
+{
     denoiser *d = job->denoiser;
     const mona_size size = frame_plane_size(&job->in->format, job->plane);
     const float most = (float)DENOISE_MAX_SIGMA;
@@ -134,40 +152,52 @@ static void set_noise(void *argument)
         job->sigma = *smooth;
         sigma = *smooth < most ? *smooth : most;
     }
-    const float steps = sigma * (float)(1u << (d->frame.bits - 8));
-    frame_set_samples(job->row, &d->frame, (unsigned)lrintf(steps),
+    return (unsigned)lrintf(sigma * (float)(1u << (d->frame.bits - 8)));
+}
+
+/* These two run on the stream, just before the network and after it. */
+static void prepare(void *argument)
+{
+    noise_job *job = argument;
+    const denoiser *d = job->denoiser;
+    job->level = measure_noise(job);
+    frame_set_samples(job->row, &d->frame, job->level,
                       noise_row_bytes(d) / frame_sample_bytes(&d->frame));
 }
 
-/* What the network sees of a plane of a frame; f NULL: of a frame that is not there. */
-static mona_buffer plane_seen(const denoiser *d, const denoise_pass *pass, const frame *f,
-                              const noise_job *job, unsigned plane)
+static void finish(void *argument)
 {
-    if (!f)
-        return (mona_buffer){.data = d->none};
-    return plane != ROLE_LUMA && pass->grey ? (mona_buffer){.data = pass->grey}
-                                            : frame_buffer(f, job->plane + plane);
+    const noise_job *job = argument;
+    const denoise_pass *pass = job->pass;
+    const frame now = seen_by(pass, job->in, job->plane);
+    const frame made = seen_by(pass, job->out, job->plane);
+    const frame previous = seen_by(pass, job->previous, job->plane);
+    steady(&made, &now, &previous, pass->grey ? 1 : 3, job->level, job->denoiser->spacing,
+           pass->steady);
 }
 
-static mona_status run_pass(denoiser *d, denoise_pass *pass, mona_stream *stream, const frame *out,
-                            const frame *previous, noise_job *job)
+static mona_status run_pass(denoiser *d, mona_stream *stream, noise_job *job)
 {
     const mona_model *model = &d->model->model;
+    const denoise_pass *pass = job->pass;
+    const frame in = seen_by(pass, job->in, job->plane);
     mona_buffer inputs[MONA_MAX_IO], outputs[MONA_MAX_IO];
     for (unsigned i = 0; i < mona_model_input_count(model); i++) {
         const int role = role_of(mona_model_input(model, i).name);
-        inputs[i] = role == ROLE_NOISE
-                        ? (mona_buffer){.data = job->row}
-                        : plane_seen(d, pass, role < ROLE_PREVIOUS ? job->in : previous, job,
-                                     role_plane(role));
+        inputs[i] = role == ROLE_NOISE ? (mona_buffer){.data = job->row}
+                                       : frame_buffer(&in, (unsigned)role);
     }
     for (unsigned i = 0; i < mona_model_output_count(model); i++) {
         const unsigned role = (unsigned)role_of(mona_model_output(model, i).name);
         outputs[i] = role != ROLE_LUMA && pass->grey ? frame_buffer(&pass->unused, role - 1)
-                                                     : frame_buffer(out, job->plane + role);
+                                                     : frame_buffer(job->out, job->plane + role);
     }
-    mona_status status = mona_stream_call(stream, set_noise, job);
-    return status ? status : mona_stream_run(stream, pass->bound.session, inputs, outputs);
+    mona_status status = mona_stream_call(stream, prepare, job);
+    if (!status)
+        status = mona_stream_run(stream, pass->bound.session, inputs, outputs);
+    if (!status && pass->steady && job->previous)
+        status = mona_stream_call(stream, finish, job);
+    return status;
 }
 
 mona_status denoise_enqueue(denoiser *d, mona_stream *stream, const frame *in, const frame *out,
@@ -175,8 +205,12 @@ mona_status denoise_enqueue(denoiser *d, mona_stream *stream, const frame *in, c
 {
     mona_status status = MONA_OK;
     for (unsigned p = 0; p < runs(d) && !status; p++) {
-        d->jobs[slot][p].in = in;
-        status = run_pass(d, p ? &d->chroma : &d->luma, stream, out, previous, &d->jobs[slot][p]);
+        noise_job *job = &d->jobs[slot][p];
+        job->pass = p ? &d->chroma : &d->luma;
+        job->in = in;
+        job->out = out;
+        job->previous = previous;
+        status = run_pass(d, stream, job);
     }
     if (!status && in->format.planes == 4)
         status =
@@ -191,6 +225,9 @@ static void close_pass(denoise_pass *pass)
 {
     bound_close(&pass->bound);
     free(pass->memory);
+    if (pass->steady)
+        free(pass->steady->blocks);
+    free(pass->steady);
 }
 
 void denoise_close(denoiser *d)
@@ -198,12 +235,20 @@ void denoise_close(denoiser *d)
     close_pass(&d->luma);
     close_pass(&d->chroma);
     free(d->rows);
-    free(d->none);
     free(d->work);
     *d = (denoiser){0};
 }
 
+static size_t pass_bytes(const denoise_pass *pass)
+{
+    size_t bytes = bound_bytes(&pass->bound);
+    if (pass->steady)
+        bytes +=
+            sizeof *pass->steady + stillness_blocks(&pass->format) * sizeof *pass->steady->blocks;
+    return bytes;
+}
+
 size_t denoise_bytes(const denoiser *d)
 {
-    return bound_bytes(&d->luma.bound) + bound_bytes(&d->chroma.bound);
+    return pass_bytes(&d->luma) + pass_bytes(&d->chroma);
 }

@@ -3,9 +3,7 @@
  * A 4:2:0 frame goes through it whole. Planes of other formats go one by one, each as the luma of a
  * grey picture, at its own resolution and with its own noise.
  *
- * A network with inputs previous_y, previous_u and previous_v is recurrent: it also sees what it
- * made of the frame before, where that lies. It tells by itself what stood still, so a cut needs no
- * notice. Where there is no frame before, the three are 0, which chroma never is. */
+ * What is made frame by frame may be steadied by the frame before (steady.h). */
 #ifndef MONA_DENOISE_H
 #define MONA_DENOISE_H
 
@@ -18,6 +16,7 @@
 #include "mona.h"
 #include "noise.h"
 #include "stage_settings.h"
+#include "steady.h"
 
 enum { DENOISE_PLANES = 3 }; /* at most, that are looked at for noise */
 
@@ -30,17 +29,20 @@ typedef struct denoise_pass {
     void *grey;          /* one row of its chroma, where that is not the frame's; else NULL */
     frame unused;        /* where such chroma goes: planes 0 and 1 */
     uint8_t *memory;     /* of grey and unused */
+    steady_work *steady; /* NULL: frames are not steadied */
 } denoise_pass;
 
 struct denoiser;
 
-/* What the noise strength of one plane on its way is made of. */
+/* What goes before the network's run on one plane, or on all of a 4:2:0 frame. */
 typedef struct noise_job {
     struct denoiser *denoiser;
-    const frame *in;
+    const denoise_pass *pass;
+    const frame *in, *out, *previous; /* previous NULL: there is none */
     unsigned plane;
-    float sigma;  /* the estimate after this frame; negative: none was made */
-    uint8_t *row; /* one row of the network's noise input; it is read for every row */
+    unsigned level; /* of the noise, in steps of the samples */
+    float sigma;    /* the estimate after this frame; negative: none was made */
+    uint8_t *row;   /* one row of the network's noise input; it is read for every row */
 } noise_job;
 
 typedef struct denoiser {
@@ -52,7 +54,6 @@ typedef struct denoiser {
     float sigma[DENOISE_PLANES]; /* estimates so far, negative before the first frame */
     noise_work *work;
     uint8_t *rows;
-    uint8_t *none; /* a row of zeros, for every row of a frame before that is not there */
     noise_job jobs[STAGE_SLOTS][DENOISE_PLANES];
 } denoiser;
 
@@ -72,6 +73,6 @@ mona_status denoise_enqueue(denoiser *d, mona_stream *stream, const frame *in, c
 /* A zeroed denoiser is allowed. */
 void denoise_close(denoiser *d);
 
-size_t denoise_bytes(const denoiser *d); /* of its sessions */
+size_t denoise_bytes(const denoiser *d); /* of its sessions and of what steadies frames */
 
 #endif

@@ -62,17 +62,15 @@ static bool check_sizes(const mona_plan *plan, const named_model *model, const f
     return true;
 }
 
-/* rows: of noise levels, then of zeros, MONA_MAX_SIDE each; they are read for every row. */
-static bool run_frame(const frame *out, const frame *in, uint8_t *rows, bound_model *bound,
+static bool run_frame(const frame *out, const frame *in, uint8_t *noise_row, bound_model *bound,
                       const named_model *named, pipeline_error *error)
 {
     const mona_model *model = &named->model;
     mona_buffer inputs[MONA_MAX_IO], outputs[MONA_MAX_IO];
     for (unsigned i = 0; i < mona_model_input_count(model); i++) {
         const int role = role_of(mona_model_input(model, i).name);
-        inputs[i] = role == ROLE_NOISE      ? (mona_buffer){.data = rows}
-                    : role >= ROLE_PREVIOUS ? (mona_buffer){.data = rows + MONA_MAX_SIDE}
-                                            : frame_buffer(in, (unsigned)role);
+        inputs[i] = role == ROLE_NOISE ? (mona_buffer){.data = noise_row, .row_stride = 0}
+                                       : frame_buffer(in, (unsigned)role);
     }
     for (unsigned i = 0; i < mona_model_output_count(model); i++)
         outputs[i] = frame_buffer(out, (unsigned)role_of(mona_model_output(model, i).name));
@@ -87,22 +85,22 @@ bool model_run(real_plane *to, const real_plane *from, const named_model *model,
     const bool colour = mona_model_input_count(&model->model) > 1;
     held_frame in = {0}, out = {0};
     bound_model bound = {0};
-    uint8_t *rows = calloc(2, MONA_MAX_SIDE);
-    bool done =
-        (rows && held_open(&in, from, colour) && held_open(&out, to, colour) && fill(&in, from)) ||
-        pipeline_fail(error, "out of memory");
+    uint8_t *noise_row = malloc(MONA_MAX_SIDE);
+    bool done = (noise_row && held_open(&in, from, colour) && held_open(&out, to, colour) &&
+                 fill(&in, from)) ||
+                pipeline_fail(error, "out of memory");
     if (done) {
         mona_config bind = *config;
         roles_bind(&model->model, &in.frame.format, &bind);
-        memset(rows, (int)sigma, MONA_MAX_SIDE);
+        memset(noise_row, (int)sigma, MONA_MAX_SIDE);
         done = bound_open(&bound, &model->model, model->name, &bind, error) &&
                check_sizes(bound.plan, model, &out.frame.format, error) &&
-               run_frame(&out.frame, &in.frame, rows, &bound, model, error);
+               run_frame(&out.frame, &in.frame, noise_row, &bound, model, error);
     }
     if (done)
         take_luma(to, &out.frame);
     bound_close(&bound);
-    free(rows);
+    free(noise_row);
     free(in.memory);
     free(out.memory);
     return done;

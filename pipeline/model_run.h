@@ -10,8 +10,7 @@
 unsigned model_scale(const named_model *model, const mona_config *config, pipeline_error *error);
 
 /* Rounds `from` to 8 bit and runs it. A denoiser gets neutral chroma and sigma as the strength of
- * the noise; to a recurrent one it is the first frame. `to` is what of the luma that comes out it
- * has room for. */
+ * the noise. `to` is what of the luma that comes out it has room for. */
 bool model_run(real_plane *to, const real_plane *from, const named_model *model,
                const mona_config *config, unsigned sigma, pipeline_error *error);
 

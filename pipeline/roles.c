@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-static const char previous[] = "previous_";
-
 int role_of(const char *tensor)
 {
     static const struct {
@@ -11,10 +9,6 @@ int role_of(const char *tensor)
         int role;
     } names[] = {{"luma", ROLE_LUMA}, {"y", ROLE_LUMA}, {"plane", ROLE_LUMA},
                  {"u", ROLE_U},       {"v", ROLE_V},    {"noise", ROLE_NOISE}};
-    if (!strncmp(tensor, previous, sizeof previous - 1)) {
-        const int role = role_of(tensor + sizeof previous - 1);
-        return role >= 0 && role < ROLE_NOISE ? ROLE_PREVIOUS + role : ROLE_UNKNOWN;
-    }
     size_t length = strcspn(tensor, "_");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strlen(names[i].name) == length && !memcmp(names[i].name, tensor, length))
@@ -22,14 +16,9 @@ int role_of(const char *tensor)
     return ROLE_UNKNOWN;
 }
 
-unsigned role_plane(int role)
-{
-    return role == ROLE_NOISE ? 1 : (unsigned)role % ROLE_PREVIOUS;
-}
-
 mona_size role_size(int role, const frame_format *format)
 {
-    return frame_plane_size(format, role_plane(role));
+    return frame_plane_size(format, role == ROLE_NOISE ? 1 : (unsigned)role);
 }
 
 static bool check_tensor(const named_model *model, mona_tensor_info tensor, unsigned *found,
@@ -38,8 +27,8 @@ static bool check_tensor(const named_model *model, mona_tensor_info tensor, unsi
     int role = role_of(tensor.name);
     if (role == ROLE_UNKNOWN)
         return pipeline_fail(error,
-                             "%s: expected tensors named luma, y, u, v, noise, plane or "
-                             "previous_y, _u, _v, found '%s'",
+                             "%s: expected tensors named luma, y, u, v, noise or plane, "
+                             "found '%s'",
                              model->name, tensor.name);
     if (tensor.type != MONA_U8 || tensor.channels != 1)
         return pipeline_fail(
@@ -59,28 +48,17 @@ bool roles_check(const named_model *model, unsigned inputs, unsigned outputs, pi
         if (!check_tensor(model, mona_model_output(&model->model, i), &found_outputs, error))
             return false;
     if (found_inputs != inputs || found_outputs != outputs)
-        return pipeline_fail(error, "%s: expected a model for %s, found other inputs or outputs",
-                             model->name,
-                             inputs == 1u << ROLE_LUMA
-                                 ? "one plane (luma -> luma_x2)"
-                                 : "y, u, v and noise, perhaps previous_y, _u and _v (-> y_out, "
-                                   "u_out, v_out)");
+        return pipeline_fail(
+            error, "%s: expected a model for %s, found other inputs or outputs", model->name,
+            inputs == 1u << ROLE_LUMA ? "one plane (luma -> luma_x2)"
+                                      : "y, u, v and noise (-> y_out, u_out, v_out)");
     return true;
 }
 
 bool roles_check_denoiser(const named_model *model, pipeline_error *error)
 {
     const unsigned colour = 1 << ROLE_LUMA | 1 << ROLE_U | 1 << ROLE_V;
-    const unsigned before = roles_temporal(&model->model) ? colour << ROLE_PREVIOUS : 0;
-    return roles_check(model, colour | 1 << ROLE_NOISE | before, colour, error);
-}
-
-bool roles_temporal(const mona_model *model)
-{
-    for (unsigned i = 0; i < mona_model_input_count(model); i++)
-        if (role_of(mona_model_input(model, i).name) >= ROLE_PREVIOUS)
-            return true;
-    return false;
+    return roles_check(model, colour | 1 << ROLE_NOISE, colour, error);
 }
 
 void roles_bind(const mona_model *model, const frame_format *format, mona_config *config)

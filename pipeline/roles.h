@@ -8,21 +8,10 @@
 #include "frame.h"
 #include "stage_settings.h"
 
-enum {
-    ROLE_LUMA = 0,
-    ROLE_U = 1,
-    ROLE_V = 2,
-    ROLE_NOISE = FRAME_MAX_PLANES,
-    ROLE_PREVIOUS = 8, /* added to one of the planes': of what was made of the frame before */
-    ROLE_UNKNOWN = -1
-};
+enum { ROLE_LUMA = 0, ROLE_U = 1, ROLE_V = 2, ROLE_NOISE = FRAME_MAX_PLANES, ROLE_UNKNOWN = -1 };
 
-/* "luma", "y", "plane" -> ROLE_LUMA, "u", "v", "noise", each alone or followed by '_'; planes also
- * after "previous_". */
+/* "luma", "y", "plane" -> ROLE_LUMA, "u", "v", "noise", each alone or followed by '_'. */
 int role_of(const char *tensor);
-
-/* The plane of a 4:2:0 frame that has the size of what a role stands for. */
-unsigned role_plane(int role);
 
 /* Size of the plane or noise map a role stands for. */
 mona_size role_size(int role, const frame_format *format);
@@ -32,11 +21,8 @@ mona_size role_size(int role, const frame_format *format);
 bool roles_check(const named_model *model, unsigned inputs, unsigned outputs,
                  pipeline_error *error);
 
-/* The same of a denoiser: y, u, v and noise, and of the frame before all three planes or none. */
+/* The same of a denoiser: y, u, v and noise. */
 bool roles_check_denoiser(const named_model *model, pipeline_error *error);
-
-/* Whether the model sees what was made of the frame before. */
-bool roles_temporal(const mona_model *model);
 
 /* Sets config->sizes for frames of this format. */
 void roles_bind(const mona_model *model, const frame_format *format, mona_config *config);

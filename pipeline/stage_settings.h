@@ -2,6 +2,8 @@
 #ifndef MONA_STAGE_SETTINGS_H
 #define MONA_STAGE_SETTINGS_H
 
+#include <stdbool.h>
+
 #include "delay.h"
 #include "mona.h"
 #include "siting.h"
@@ -16,13 +18,14 @@ enum { CHAIN_MAX_STAGES = 4 };
 typedef struct stage_settings {
     /* Of each stage that enlarges: tensors luma -> luma_*, as much larger across as down. */
     const named_model *sr[CHAIN_MAX_STAGES];
-    const named_model *denoise; /* y, u, v, noise, perhaps previous_y, _u, _v -> y_*, u_*, v_* */
+    const named_model *denoise; /* tensors y, u, v, noise -> y_*, u_*, v_* */
     const named_model *colour;  /* y, u, v: thumbnails -> curves (grading.h) */
     const named_model *bicubic; /* plane -> plane_*, twice the size; siting_model changes it */
     const mona_device *device;  /* NULL: auto */
     const char *cpu;            /* NULL: the best */
     unsigned threads;           /* of each session; 0: one per core */
     unsigned strip_rows;        /* 0: the planner's choice */
+    bool steady;                /* denoised frames are steadied (steady.h) */
     double strength;            /* of denoising, 0..1; negative: estimated */
     double colour_strength;     /* 0..1 */
     bool full_range;            /* of samples; else studio range */

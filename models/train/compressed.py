@@ -62,15 +62,15 @@ def planes(rgb):
 
 
 def through_x264(frames, quality):
-    """Planes of frames, which are Y, U and V, after compression."""
-    height, width = frames[0][0].shape
+    """Planes of RGB frames after compression."""
+    height, width = frames[0].shape[:2]
     raw = ["-f", "rawvideo", "-pix_fmt", "yuv420p", "-s", f"{width}x{height}"]
     quiet = ["ffmpeg", "-v", "error", "-threads", "1"]
     packed = subprocess.run(
         quiet + raw + ["-i", "-", "-c:v", "libx264", "-threads", "1", "-crf", str(quality),
                        "-g", str(FRAMES), "-keyint_min", str(FRAMES), "-sc_threshold", "0",
                        "-f", "h264", "-"],
-        input=b"".join(p.tobytes() for f in frames for p in f),
+        input=b"".join(p.tobytes() for f in frames for p in planes(f)),
         stdout=subprocess.PIPE, check=True).stdout
     samples = subprocess.run(
         quiet + ["-f", "h264", "-i", "-", "-f", "rawvideo", "-pix_fmt", "yuv420p", "-"],
@@ -110,7 +110,7 @@ def pairs(spec, images):
             work[(2 * n + 5 * again) % len(qualities)].append(image)
     for quality, part in zip(qualities, work):
         clips = [moving_clip(np.clip(rgb, 0, 255), spec, rng) for _, _, rgb in part]
-        done = list(through_x264([planes(f) for low, _ in clips for f in low], quality))
+        done = list(through_x264([f for low, _ in clips for f in low], quality))
         for c, (s, i, _) in enumerate(part):
             for f in rng.choice(FRAMES, KEPT, replace=False):
                 yield s, i, *pair(spec, done[c * FRAMES + f], clips[c][1][f])

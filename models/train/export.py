@@ -69,28 +69,22 @@ def super_resolution(g, scale):
     return [image("luma", "h", "w")], [image(output, f"h{scale}", f"w{scale}")]
 
 
-def denoiser(g, temporal):
-    def quarters(name):
-        return g.node("SpaceToDepth", [name], f"{name}_quarters", blocksize=2)
-
-    small = ["u", "v", "noise"] + ["previous_u", "previous_v"] * temporal
-    large = ["y"] + ["previous_y"] * temporal
-    parts = [quarters("y")] + small[:3] + [quarters(name) for name in large[1:]] + small[3:]
-    packed = g.node("Concat", parts, "packed", axis=1)
+def denoiser(g):
+    quarters = g.node("SpaceToDepth", ["y"], "y_quarters", blocksize=2)
+    packed = g.node("Concat", [quarters, "u", "v", "noise"], "packed", axis=1)
     planes = g.channels(packed, 0, 6, "planes")
     corrected = g.trunk(packed, planes)
     g.depth_to_space(g.channels(corrected, 0, 4, "y_corrected"), 2, "y_out")
     g.channels(corrected, 4, 5, "u_out")
     g.channels(corrected, 5, 6, "v_out")
-    inputs = [image(name, "h2", "w2") for name in large] + [image(name, "h", "w") for name in small]
+    inputs = [image("y", "h2", "w2")] + [image(name, "h", "w") for name in ("u", "v", "noise")]
     return inputs, [image("y_out", "h2", "w2"), image("u_out", "h", "w"), image("v_out", "h", "w")]
 
 
 def build(name, weights):
     g = Graph(weights)
     spec = nets.NETS[name]
-    inputs, outputs = super_resolution(g, spec.scale) if spec.task == "sr" \
-        else denoiser(g, spec.temporal)
+    inputs, outputs = super_resolution(g, spec.scale) if spec.task == "sr" else denoiser(g)
     graph = helper.make_graph(g.nodes, name, inputs, outputs, g.constants)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)],
                               producer_name="mona")

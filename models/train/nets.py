@@ -20,7 +20,6 @@ class Spec(NamedTuple):
     channels: int
     body: int  # convolutions between head and tail
     video: bool = False  # for compressed film rather than clean pictures
-    temporal: bool = False  # a denoiser that also sees what it made of the frame before
 
     @property
     def block(self):
@@ -29,9 +28,7 @@ class Spec(NamedTuple):
 
     @property
     def inputs(self):
-        """A denoiser's are Y in quarters, U, V, the noise level, and then as Y, U and V of the frame
-        before. All of these are 0, as chroma never is, where there is none."""
-        return 1 if self.task == "sr" else 13 if self.temporal else 7
+        return 1 if self.task == "sr" else 7
 
     @property
     def outputs(self):
@@ -60,7 +57,6 @@ NETS = {
     "sr_x4_best": Spec("sr", 4, 32, 11),  # 106,272
     "denoise_fast": Spec("denoise", 1, 16, 4),  # 2,772
     "denoise_fast_video": Spec("denoise", 1, 16, 4, True),
-    "denoise_fast_temporal": Spec("denoise", 1, 16, 4, temporal=True),  # 2,988
     "denoise_balanced": Spec("denoise", 1, 32, 12),  # 28,584
 }
 
@@ -73,9 +69,9 @@ class Collapsible(nn.Module):
     the identity where the channel counts allow it, or the weights a run starts from.
     """
 
-    def __init__(self, inputs, outputs, width=128, gain=1.0, centre=None, constant=None):
+    def __init__(self, inputs, outputs, width=128, gain=1.0, centre=None, constant=0):
         super().__init__()
-        self.constant = constant  # the input that is the same all over the picture, if there is one
+        self.constant = constant  # how many of the last inputs are the same all over the picture
         self.wide = nn.Parameter(torch.randn(width, inputs, 3, 3) / (9 * inputs) ** 0.5)
         self.point = nn.Parameter(torch.randn(outputs, width) * 1.2 * gain / width ** 0.5)
         self.bias = nn.Parameter(torch.zeros(outputs))
@@ -89,14 +85,12 @@ class Collapsible(nn.Module):
         # The product as a 1x1 convolution: three times as fast as an einsum on a core.
         product = F.conv2d(self.wide.transpose(0, 1), self.point[:, :, None, None])
         kernel = product.transpose(0, 1) + self.base
-        if self.constant is None:
+        if not self.constant:
             return kernel
         # Nine equal taps do what any nine do, and the largest of them, which sets the step of the
         # whole kernel in INT8, is as small as can be.
-        n = self.constant
-        level = kernel[:, n:n + 1]
-        level = level.mean((2, 3), keepdim=True).expand_as(level)
-        return torch.cat([kernel[:, :n], level, kernel[:, n + 1:]], 1)
+        varying, constant = kernel.split((kernel.shape[1] - self.constant, self.constant), 1)
+        return torch.cat([varying, constant.mean((2, 3), keepdim=True).expand_as(constant)], 1)
 
     def reach(self, kernel):
         """What the kernel answers where every input is at its centre."""
@@ -150,10 +144,8 @@ class Net(nn.Module):
         # answer as a whole; otherwise features drift to where they never fire, and a feature that
         # never fires never learns.
         centre = torch.full((inputs,), 0.45)
-        level = outputs if spec.task == "denoise" else None
-        if level:
-            centre[level] = 0.08
-        self.head = Collapsible(inputs, channels, centre=centre, constant=level)
+        centre[outputs:] = 0.08  # the noise level, if there is one
+        self.head = Collapsible(inputs, channels, centre=centre, constant=max(inputs - outputs, 0))
         self.body = nn.ModuleList(Collapsible(channels, channels) for _ in range(spec.body))
         self.tail = Collapsible(channels, outputs, gain=0.1)
         # largest value seen of each stored feature map: the head, then each body convolution
@@ -213,26 +205,21 @@ class Net(nn.Module):
             return x
         return on_grid(x, self.ranges[i] / 255, 0, 255)
 
-    def kernels(self, quantised):
-        """(weight, bias) of each convolution as it is used."""
-        out = []
-        for _, m in self.convolutions():
+    def forward(self, x, quantised=False):
+        def conv(m, t):
             weight, bias = m.plain()
-            out.append((on_grid(weight, weight_scale(weight), -127, 127) if quantised else weight,
-                        bias))
-        return out
+            if quantised:
+                weight = on_grid(weight, weight_scale(weight), -127, 127)
+            return F.conv2d(t, weight, bias, padding=1)
 
-    def forward(self, x, quantised=False, kernels=None):
-        """kernels: those of `kernels`, where one step runs more than once; None: made here."""
-        head, *body, tail = kernels or self.kernels(quantised)
         self.peaks = []
-        first = features = self.store(0, F.relu(F.conv2d(x, *head, padding=1)), quantised)
-        for i, kernel in enumerate(body):
-            features = F.relu(F.conv2d(features, *kernel, padding=1))
-            if i + 1 == len(body):
+        first = features = self.store(0, F.relu(conv(self.head, x)), quantised)
+        for i, m in enumerate(self.body):
+            features = F.relu(conv(m, features))
+            if i + 1 == len(self.body):
                 features = features + first  # one rounding: mona adds before it stores
             features = self.store(i + 1, features, quantised)
-        return F.conv2d(features, *tail, padding=1) + self.skip(x)
+        return conv(self.tail, features) + self.skip(x)
 
     def calibrate(self, samples):
         """Set the ranges to the largest values over `samples`, as a min-max calibration does."""

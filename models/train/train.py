@@ -25,8 +25,6 @@ import torch
 
 import data
 import nets
-import sequences
-import unrolled
 
 
 WARM_UP = 500  # steps over which the rate rises
@@ -49,7 +47,6 @@ def arguments():
     p.add_argument("--chroma", type=float, default=0.2,
                    help="weight of chroma in the loss, beside one of luma")
     p.add_argument("--peak-cost", type=float, default=0.003)
-    p.add_argument("--every", type=int, default=2000, help="steps from one measurement to the next")
     p.add_argument("--seed", type=int, default=0)
     return p.parse_args()
 
@@ -87,6 +84,12 @@ def batch(spec, sets, count, size, rng):
     return to_tensor(low), to_tensor(high), torch.from_numpy(255 / unit).float()
 
 
+def fixed_batches(spec, sets):
+    """Always the same 256 patches of the sets, for calibration."""
+    rng = np.random.default_rng(12345)
+    return [batch(spec, sets, 16, 32, rng) for _ in range(16)]
+
+
 def strengths(spec):
     """Sigmas of the noise that held-out patches have to be freed from; 0: of none."""
     return (15, 25, 50) if spec.task == "denoise" and not spec.video else (0,)
@@ -112,50 +115,6 @@ def luma_psnr(spec, net, sets, quantised):
         mse = ((y[:, :count].clip(0, 255).round() - high[:, :count]) ** 2).mean((1, 2, 3))
         out.append(float(np.mean(10 * np.log10(255**2 / mse))))
     return out
-
-
-class Pairs:
-    """What a net is trained with that sees one picture at a time."""
-
-    def __init__(self, spec, images):
-        self.spec, self.held_out, self.labels = spec, images["held_out"], strengths(spec)
-        rng = np.random.default_rng(12345)  # always the same 256 patches
-        self.fixed = [batch(spec, images["train"], 16, 32, rng)[0] for _ in range(16)]
-
-    def loss(self, net, quantised, sets, a, rng, norm):
-        x, target, unit = batch(self.spec, sets, a.batch, a.patch, rng)
-        return norm(net(x, quantised) - target, unit), sum(net.peaks)
-
-    def calibration(self, net):
-        return self.fixed
-
-    def luma_psnr(self, net, quantised):
-        return luma_psnr(self.spec, net, self.held_out, quantised)
-
-
-class Sequences:
-    """The same for one that sees what it made of the frame before."""
-
-    def __init__(self, images, a):
-        large = [[pair for pair in s if min(pair[0].shape[1:]) >= sequences.FILM_SIZE]
-                 for s in images["train"]]
-        self.film = sequences.load_film(large, a.out)
-        self.measured, self.labels = unrolled.held_out(images["held_out"]), unrolled.LABELS
-        rng = np.random.default_rng(12345)
-        self.fixed = [unrolled.to_tensor(sequences.batch(large, self.film, 16, 32, rng)[0])
-                      for _ in range(8)]
-
-    def loss(self, net, quantised, sets, a, rng, norm):
-        low, high, level, before = sequences.batch(sets, self.film, a.batch, a.patch, rng)
-        unit = torch.from_numpy(255 / expected_error(level)).float()
-        return unrolled.loss(net, quantised, *map(unrolled.to_tensor, (low, high)), before,
-                             lambda error: norm(error, unit))
-
-    def calibration(self, net):
-        return unrolled.calibration(net, self.fixed)
-
-    def luma_psnr(self, net, quantised):
-        return unrolled.luma_psnr(net, self.measured, quantised)
 
 
 class Run:
@@ -189,21 +148,19 @@ class Run:
         self.rng.bit_generator.state = z["rng"]
         self.step, self.seconds, self.curve = z["step"], z["seconds"], z["curve"]
 
-    def train_step(self, a, material, sets):
+    def train_step(self, a, sets):
         progress = self.step / a.steps
         for group in self.optimiser.param_groups:
             group["lr"] = (a.rate * 0.5 * (1 + np.cos(np.pi * progress)) + 1e-6) \
                 * min(1, self.step / WARM_UP)
-
-        def norm(error, unit):
-            error = error * unit.view(-1, 1, 1, 1)
-            error = error.abs() if progress < a.l2_from else error**2
-            return (error * self.weights).mean()
-
+        x, target, unit = batch(self.spec, sets, a.batch, a.patch, self.rng)
         self.optimiser.zero_grad()
-        loss, peaks = material.loss(self.net, progress >= a.quant_from, sets, a, self.rng, norm)
+        quantised = progress >= a.quant_from
+        error = (self.net(x, quantised) - target) * unit.view(-1, 1, 1, 1)
+        error = error.abs() if progress < a.l2_from else error**2
+        loss = (error * self.weights).mean()
         # one stray peak costs the whole feature map resolution, so peaks are kept low
-        (loss + a.peak_cost * peaks).backward()
+        (loss + a.peak_cost * sum(self.net.peaks)).backward()
         torch.nn.utils.clip_grad_norm_(self.net.parameters(), 10.0)
         self.optimiser.step()
         self.step += 1
@@ -246,7 +203,7 @@ def main():
     base = os.path.join(a.out, a.name)
     spec = nets.NETS[a.name]
     images = data.load_training(spec, a.data, a.out)
-    material = Sequences(images, a) if spec.temporal else Pairs(spec, images)
+    calibration = [x for x, _, _ in fixed_batches(spec, images["train"])]
     sets = [[pair for pair in s if min(pair[0].shape[1:]) >= a.patch] for s in images["train"]]
     run = Run(a)
     if os.path.exists(base + ".pt"):
@@ -257,11 +214,12 @@ def main():
     total, began = [], time.time()
     while run.step < a.steps:
         run.net.train()
-        total.append(run.train_step(a, material, sets))
-        if run.step % a.every == 0 or run.step == a.steps:
+        total.append(run.train_step(a, sets))
+        if run.step % 2000 == 0 or run.step == a.steps:
             run.seconds += time.time() - began
-            run.average.calibrate(material.calibration(run.average))
-            plain, int8 = (material.luma_psnr(run.average, q) for q in (False, True))
+            run.average.calibrate(calibration)
+            plain, int8 = (luma_psnr(spec, run.average, images["held_out"], q)
+                           for q in (False, True))
             run.curve.append((run.step, float(np.mean(total)), plain, int8))
             ranges = " ".join(f"{v:.2f}" for v in run.average.ranges.tolist())
             figures = [" ".join(f"{v:.3f}" for v in values) for values in (plain, int8)]
@@ -269,7 +227,7 @@ def main():
                   f"INT8 {figures[1]} ranges {ranges} minutes {run.seconds / 60:.1f}", file=log)
             write_weights(run.average, base + ".npz")
             run.save(base + ".pt")
-            plot(run.curve, material.labels, base + ".png")
+            plot(run.curve, strengths(spec), base + ".png")
             total, began = [], time.time()
 
 

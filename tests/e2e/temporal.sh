@@ -1,0 +1,89 @@
+#!/bin/sh
+# What is denoised is steadied by the frame before: where that stands still, and nowhere else; it then flickers less.
+. tests/tap.inc
+
+# A picture that stands still, 8 frames of it, then another; noise of its own in each frame.
+"$scene" 30 "$tmp/scene.y4m"
+still() { # $1: frame of the scene, $2: seed, $3: name
+    ffmpeg -v error -y -i "$tmp/scene.y4m" -vf "select=eq(n\\,$1),scale=320:180,loop=7:1,setpts=N/25/TB,format=yuv420p" \
+        -frames:v 8 -c:v ffv1 "$tmp/clean$3.mkv"
+    ffmpeg -v error -y -i "$tmp/clean$3.mkv" -vf "noise=alls=34:allf=t:all_seed=$2" -c:v ffv1 "$tmp/$3.mkv"
+}
+still 0 1 one
+ffmpeg -v error -y -i "$tmp/one.mkv" -vf negate,hflip -c:v ffv1 "$tmp/two.mkv"
+printf 'file one.mkv\nfile two.mkv\n' > "$tmp/list"
+ffmpeg -v error -y -f concat -i "$tmp/list" -c copy "$tmp/cut.mkv"
+
+# $1: input, rest: options. MD5 of every frame.
+frames() {
+    input=$1
+    shift
+    "$mona" enhance "$input" -o "$tmp/out.mkv" -c ffv1 --stages denoise --strength 0.4 --quiet "$@" < /dev/null &&
+        frames_md5 "$tmp/out.mkv"
+}
+
+# ---- state ----------------------------------------------------------------------------------------
+frames "$tmp/one.mkv" > "$tmp/wanted"
+same "eight frames" "$(wc -l < "$tmp/wanted")" 8
+frames "$tmp/one.mkv" --start 0.04 > "$tmp/later"
+same "the first frame has none before it: later ones differ from what they are when the clip begins with them" \
+    "$(paste -d ' ' "$tmp/later" "$tmp/wanted" | awk 'NR == 1 { first = $1 } NR == 2 { print first != $2 }')" 1
+same "without the frame before each is on its own" "$(frames "$tmp/one.mkv" --temporal off --start 0.04)" \
+    "$(frames "$tmp/one.mkv" --temporal off | tail -n 7)"
+frames "$tmp/two.mkv" > "$tmp/second"
+same "after a cut everything is as in a clip that begins there" "$(frames "$tmp/cut.mkv")" "$(cat "$tmp/wanted" "$tmp/second")"
+same "a segment of --resume begins as a clip does" "$(frames "$tmp/one.mkv" --resume --segment 4 | head -n 5 | tail -n 1)" \
+    "$(frames "$tmp/one.mkv" --start 0.16 | head -n 1)"
+same "a second stage is steadied by its own last frame" \
+    "$("$mona" enhance "$tmp/one.mkv" -o "$tmp/twice.mkv" -c ffv1 --stages denoise,denoise --strength 0.4 --quiet && frames_md5 "$tmp/twice.mkv")" \
+    "$("$mona" enhance "$tmp/one.mkv" -o "$tmp/once.mkv" -c ffv1 --stages denoise --strength 0.4 --quiet && frames "$tmp/once.mkv")"
+
+# ---- the same bytes -------------------------------------------------------------------------------
+for options in "-j 1" "-j 2 -t 4" "--cpu c" "--device model310"; do
+    # shellcheck disable=SC2086
+    same "the same bytes with $options" "$(frames "$tmp/one.mkv" $options)" "$(cat "$tmp/wanted")"
+done
+for format in yuv444p gray yuv420p10le; do
+    ffmpeg -v error -y -i "$tmp/one.mkv" -frames:v 3 -vf "crop=150:98,format=$format" -c:v ffv1 "$tmp/format.mkv"
+    same "$format: the same bytes with another strip and one thread" "$(frames "$tmp/format.mkv" -j 1 -t 4)" "$(frames "$tmp/format.mkv")"
+done
+
+# ---- flicker --------------------------------------------------------------------------------------
+flicker() { # $1: clip
+    "$mona" compare "$tmp/cleanone.mkv" "$1" | sed -n '/^plane *flicker/,$p' | awk '$1 == "y" { print $2 }'
+}
+for temporal in on off; do
+    "$mona" enhance "$tmp/one.mkv" -o "$tmp/$temporal.mkv" -c ffv1 --stages denoise --temporal $temporal --quiet
+done
+of_input=$(flicker "$tmp/one.mkv") of_single=$(flicker "$tmp/off.mkv") of_steady=$(flicker "$tmp/on.mkv")
+echo "# flicker of luma: input $of_input, one frame at a time $of_single, steadied $of_steady"
+at_least "times less flicker than frame by frame" "$(awk "BEGIN { print $of_single / $of_steady }")" 1.25
+at_least "times less flicker than the input" "$(awk "BEGIN { print $of_input / $of_steady }")" 2
+at_least "dB of luma gained on frame by frame" \
+    "$(awk "BEGIN { print $(psnr_y "$tmp/on.mkv" "$tmp/cleanone.mkv") - $(psnr_y "$tmp/off.mkv" "$tmp/cleanone.mkv") }")" 0.2
+
+# ---- what is said ---------------------------------------------------------------------------------
+plan() {
+    "$mona" enhance "$tmp/one.mkv" -o "$tmp/plan.mkv" --stages denoise --dry-run --json "$@" | tr -d ' \t\n'
+}
+engine_bytes() {
+    plan "$@" | sed 's/.*"engine_bytes":\([0-9]*\).*/\1/'
+}
+same "--dry-run tells" "$(plan | grep -c '"steady":true') $(plan --temporal off | grep -c '"steady":false')" "1 1"
+at_least "bytes of memory more, which are in the plan" "$(($(engine_bytes) - $(engine_bytes --temporal off)))" $((40 * 23 * 12))
+"$mona" enhance "$tmp/one.mkv" -o "$tmp/other.mkv" -c ffv1 --stages denoise --resume --segment 2 --quiet &
+job=$!
+waited=0
+while [ $waited -lt 200 ] && ! grep -q '^segment' "$tmp/other.mkv.resume/journal" 2> /dev/null; do
+    sleep 0.02
+    waited=$((waited + 1))
+done
+kill -9 $job 2> /dev/null
+wait $job 2> /dev/null
+if [ -e "$tmp/other.mkv" ]; then
+    skip "the run ended before it was killed"
+else
+    fails "what was begun steadied does not go on otherwise" "expected work on the same input with the same options" \
+        "$mona" enhance "$tmp/one.mkv" -o "$tmp/other.mkv" -c ffv1 --stages denoise --resume --segment 2 --temporal off --quiet
+fi
+echo '1..'$tests
