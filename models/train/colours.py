@@ -101,8 +101,8 @@ def row(name, made, kept, good):
 
 
 def write_examples(folder, before, after, good, spoiled, made):
-    gains = np.array(after) - before
-    for i, kind in ((gains.argmax(), "good"), (gains.argmin(), "bad")):
+    gains = np.where(np.array(before) < 60, np.array(after) - before, np.nan)  # some had no fault
+    for i, kind in ((np.nanargmax(gains), "good"), (np.nanargmin(gains), "bad")):
         strip = np.hstack([picture[::2, ::2] for picture in (good[i], spoiled[i], made[i])])
         io.imsave(f"{folder}/colour-{kind}.png", strip, check_contrast=False)
         print(f"{kind}: picture {i}, {before[i]:.2f} dB, {after[i]:.2f} dB")
