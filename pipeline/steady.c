@@ -3,14 +3,14 @@
 #include <string.h>
 
 /* The steps for all |d|, rounded to the nearest; returns L. One step of 8 bits is `one`.
- * In whole numbers: g d (L^2 - d^2) / L^2 with g = 4 sigma / (5 (sigma + one)). */
+ * In whole numbers: g d (L^2 - d^2) / L^2 with g = 4 (sigma - one) / (5 sigma). */
 static unsigned make_steps(int16_t *step, unsigned sigma, unsigned one)
 {
     unsigned limit = sigma + 4 * one;
     limit = limit < STEADY_MOST ? limit : STEADY_MOST;
-    const uint64_t square = (uint64_t)limit * limit, whole = 5 * (uint64_t)(sigma + one) * square;
+    const uint64_t square = (uint64_t)limit * limit, whole = 5 * (uint64_t)sigma * square;
     for (uint64_t d = 0; d < limit; d++)
-        step[d] = (int16_t)((8 * sigma * d * (square - d * d) + whole) / (2 * whole));
+        step[d] = (int16_t)((8 * (sigma - one) * d * (square - d * d) + whole) / (2 * whole));
     return limit;
 }
 
@@ -69,11 +69,12 @@ static void steady_block(const frame *made, const frame *previous, unsigned plan
 void steady(const frame *made, const frame *now, const frame *previous, unsigned planes,
             unsigned sigma, unsigned enlarged, steady_work *work)
 {
-    if (!sigma)
+    const unsigned one = 1u << (made->format.bits - 8);
+    if (sigma <= one)
         return;
     const mona_size count = stillness_measure(work->blocks, now, previous);
     const uint64_t still = stillness_limit(&now->format, sigma, enlarged);
-    const int limit = (int)make_steps(work->step, sigma, 1u << (made->format.bits - 8));
+    const int limit = (int)make_steps(work->step, sigma, one);
     for (uint32_t y = 0; y < count.height; y++)
         for (uint32_t x = 0; x < count.width; x++)
             if (stillness_of(work->blocks, &now->format, x, y, still))

@@ -5,11 +5,12 @@
  * what it became in the frame before:
  *
  *     s + g d (1 - d^2 / L^2),   d = p - s, for |d| < L, and s beyond
- *     g = 0.8 sigma / (sigma + 1),   L = sigma + 4 steps of 8 bits
+ *     g = 0.8 (1 - 1 / sigma),   L = sigma + 4 steps of 8 bits
  *
  * A denoiser leaves a third of the noise or less, so d is mostly small against L; what differs by
  * more has moved although the blocks around it have not. Samples that are averaged so have (1 - g)
- * / (1 + g) of the variance: a ninth at g = 0.8. Without noise g is 0 and nothing changes. */
+ * / (1 + g) of the variance: a ninth at g = 0.8. Without noise, or with as little as texture is
+ * easily taken for (a sigma of 1), nothing changes. */
 #ifndef MONA_STEADY_H
 #define MONA_STEADY_H
 

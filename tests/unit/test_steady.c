@@ -93,7 +93,7 @@ enum { MADE = 100, BEFORE = 104 };
 static int steadied(unsigned bits)
 {
     const double step = 1 << (bits - 8), d = (BEFORE - MADE) * step, limit = (SIGMA + 4) * step;
-    const double g = 0.8 * SIGMA / (SIGMA + 1);
+    const double g = 0.8 * (1 - 1.0 / SIGMA);
     return (int)(MADE * step + g * d * (1 - d * d / (limit * limit)) + 0.5);
 }
 
