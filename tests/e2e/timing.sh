@@ -94,7 +94,7 @@ ffmpeg -v error -i "$tmp/scene.y4m" -frames:v 1 "$tmp/scene.png"
 "$BUILD/neutral" "$tmp/neutral.onnx"
 "$mona" compile "$tmp/neutral.onnx" -o "$tmp/neutral.mona" --calibrate "$tmp/scene.png" > "$tmp/log" 2>&1 || not_ok "compile" "$(cat "$tmp/log")"
 as_they_are() {
-    "$mona" enhance "$@" --stages denoise --denoise "$tmp/neutral.mona" -c ffv1 2> "$tmp/log" < /dev/null
+    "$mona" enhance "$@" --stages denoise --temporal off --denoise "$tmp/neutral.mona" -c ffv1 2> "$tmp/log" < /dev/null
 }
 # The same of single frames, whatever the ones before looked like.
 fields_in() {
