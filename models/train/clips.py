@@ -54,8 +54,9 @@ class Case:
 
     def compare(self, path, filters, frames=10**6):
         """(PSNR, SSIM) of luma of the first frames"""
-        first = f"trim=end_frame={frames}"
-        graph = (f"[0:v]{first},{filters},setpts=N,split[a][b];[1:v]{first},setpts=N,split[c][d];"
+        # Frames are paired by their numbers, in one time base: containers have their own.
+        first, number = f"trim=end_frame={frames}", "settb=1/1000,setpts=N"
+        graph = (f"[0:v]{first},{filters},{number},split[a][b];[1:v]{first},{number},split[c][d];"
                  "[a][c]psnr[e];[b][d]ssim[f]")
         text, _ = run(("ffmpeg", "-nostdin", "-i", path, "-i", self.original, "-filter_complex", graph,
                        "-map", "[e]", "-f", "null", "-", "-map", "[f]", "-f", "null", "-"))
