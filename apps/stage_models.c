@@ -17,22 +17,22 @@ static int tier_of(const char *name)
     return tier;
 }
 
-/* The network inside mona that comes closest to what is wished. *distance: how many others would
- * have been closer. NULL: there is none for the task. */
+/* The network inside mona that comes closest to what is wished: for the content rather than of the
+ * tier, as what is made for clean pictures sharpens compression's damage, the more so the better it
+ * is. *distance: how many others would have been closer. NULL: there is none for the task. */
 static const embedded_model *closest(const char *task, const model_choice *choice,
                                      unsigned *distance)
 {
-    const char *const variants[] = {choice->video ? "_video" : NULL, ""};
+    static const char *const variants[] = {"_video", ""};
     const embedded_model *found = NULL;
     char name[64];
     *distance = 0;
-    for (int tier = tier_of(choice->tier); tier >= 0 && !found; tier--)
-        for (unsigned v = 0; v < sizeof variants / sizeof *variants && !found; v++)
-            if (variants[v]) {
-                snprintf(name, sizeof name, "%s_%s%s", task, tiers[tier], variants[v]);
-                found = embedded_model_find(name);
-                *distance += !found;
-            }
+    for (unsigned v = !choice->video; v < sizeof variants / sizeof *variants && !found; v++)
+        for (int tier = tier_of(choice->tier); tier >= 0 && !found; tier--) {
+            snprintf(name, sizeof name, "%s_%s%s", task, tiers[tier], variants[v]);
+            found = embedded_model_find(name);
+            *distance += !found;
+        }
     return found;
 }
 

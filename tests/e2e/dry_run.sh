@@ -93,6 +93,8 @@ inside() {
 networks "$(inside sr_x2 best balanced fast)" --tier best
 networks "sr_x2_balanced $(inside denoise balanced fast)" --tier balanced --stages sr,denoise
 networks sr_x2_fast_video --content video
+networks sr_x2_balanced_video --content video --tier best
+networks sr_x3_fast --content video -s 3
 networks sr_x3_fast -s 3
 networks "sr_x2_balanced sr_x3_balanced" -s 6 --tier balanced
 networks sr_x4_balanced -s 4 --tier balanced
