@@ -8,6 +8,8 @@
 #include <libavfilter/buffersrc.h>
 #include <libavutil/pixdesc.h>
 
+#include "sample.h"
+
 /* A sample is told from another from STEP steps of 8 bits on; every ROW_STEP-th row is looked at,
  * in turns an even and an odd one. */
 enum { LARGEST_WIDTH = 2048, LARGEST_HEIGHT = 1088, STEP = 10, ROW_STEP = 5 };
@@ -69,11 +71,6 @@ bool combing_open(combing *c, const AVFrame *like, pipeline_error *error)
 
 /* ---- looking -------------------------------------------------------------------------------- */
 
-static inline int sample(const uint8_t *row, bool wide, int x)
-{
-    return wide ? ((const uint16_t *)row)[x] : row[x];
-}
-
 /* Both fields are smooth by themselves, and apart from each other. */
 static inline bool is_tooth(int two_up, int up, int at, int down, int two_down, int step)
 {
@@ -93,13 +90,13 @@ static void look(combing_sight *sight, const AVFrame *frame, const AVFrame *befo
         const uint8_t *old = before->data[0] + y * (ptrdiff_t)before->linesize[0];
         uint32_t moving = 0, combed = 0;
         for (int x = 0; x < frame->width; x++) {
-            const int at = sample(row, wide, x);
-            const bool moves = abs(at - sample(old, wide, x)) > step;
+            const int at = plane_sample(row, x, wide);
+            const bool moves = abs(at - plane_sample(old, x, wide)) > step;
             moving += moves;
-            combed +=
-                moves & is_tooth(sample(row - 2 * stride, wide, x), sample(row - stride, wide, x),
-                                 at, sample(row + stride, wide, x),
-                                 sample(row + 2 * stride, wide, x), step);
+            combed += moves & is_tooth(plane_sample(row - 2 * stride, x, wide),
+                                       plane_sample(row - stride, x, wide), at,
+                                       plane_sample(row + stride, x, wide),
+                                       plane_sample(row + 2 * stride, x, wide), step);
         }
         sight->moving += moving;
         sight->combed += combed;

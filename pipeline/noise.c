@@ -31,17 +31,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sample.h"
+
 #define QUANTILE 0.10
 #define QUANTILE_BIAS 0.89
-
-static inline int sample_at(const uint8_t *p, bool wide)
-{
-    uint16_t value;
-    if (!wide)
-        return *p;
-    memcpy(&value, p, sizeof value);
-    return value;
-}
 
 /* Sum of |r| over one block whose first sample is at p; *level: sum of its samples. */
 static inline uint32_t block_response(const uint8_t *p, ptrdiff_t stride, unsigned spacing,
@@ -53,13 +46,13 @@ static inline uint32_t block_response(const uint8_t *p, ptrdiff_t stride, unsign
     for (unsigned y = 0; y < NOISE_BLOCK; y++, p += stride)
         for (unsigned x = 0; x < NOISE_BLOCK; x++) {
             const uint8_t *c = p + x * size, *above = c - down, *below = c + down;
-            int r = sample_at(above - right, wide) - 2 * sample_at(above, wide) +
-                    sample_at(above + right, wide) - 2 * sample_at(c - right, wide) +
-                    4 * sample_at(c, wide) - 2 * sample_at(c + right, wide) +
-                    sample_at(below - right, wide) - 2 * sample_at(below, wide) +
-                    sample_at(below + right, wide);
+            int r = plane_sample(above - right, 0, wide) - 2 * plane_sample(above, 0, wide) +
+                    plane_sample(above + right, 0, wide) - 2 * plane_sample(c - right, 0, wide) +
+                    4 * plane_sample(c, 0, wide) - 2 * plane_sample(c + right, 0, wide) +
+                    plane_sample(below - right, 0, wide) - 2 * plane_sample(below, 0, wide) +
+                    plane_sample(below + right, 0, wide);
             sum += (uint32_t)abs(r);
-            *level += (uint32_t)sample_at(c, wide);
+            *level += (uint32_t)plane_sample(c, 0, wide);
         }
     return sum;
 }

@@ -8,6 +8,8 @@
 #include <libavutil/frame.h>
 #include <libavutil/pixdesc.h>
 
+#include "sample.h"
+
 typedef struct plane_pair {
     const uint8_t *a, *b;
     ptrdiff_t a_stride, b_stride;
@@ -28,11 +30,6 @@ static inline plane_pair plane_pair_of(const AVFrame *a, const AVFrame *b, unsig
                         .width = (uint32_t)AV_CEIL_RSHIFT(a->width, across),
                         .height = (uint32_t)AV_CEIL_RSHIFT(a->height, down),
                         .wide = d->comp[component].depth > 8};
-}
-
-static inline int plane_sample(const uint8_t *row, uint32_t x, bool wide)
-{
-    return wide ? ((const uint16_t *)(const void *)row)[x] : row[x];
 }
 
 #endif

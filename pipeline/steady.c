@@ -1,6 +1,6 @@
 #include "steady.h"
 
-#include <string.h>
+#include "sample.h"
 
 /* The steps for all |d|, rounded to the nearest; returns L. One step of 8 bits is `one`.
  * In whole numbers: g d (L^2 - d^2) / L^2 with g = 4 (sigma - one) / (5 sigma). */
@@ -14,34 +14,16 @@ static unsigned make_steps(int16_t *step, unsigned sigma, unsigned one)
     return limit;
 }
 
-static inline int sample_at(const uint8_t *row, uint32_t x, const bool wide)
-{
-    uint16_t value;
-    if (!wide)
-        return row[x];
-    memcpy(&value, row + 2 * (size_t)x, sizeof value);
-    return value;
-}
-
-static inline void put_sample(uint8_t *row, uint32_t x, int value, const bool wide)
-{
-    const uint16_t sample = (uint16_t)value;
-    if (wide)
-        memcpy(row + 2 * (size_t)x, &sample, sizeof sample);
-    else
-        row[x] = (uint8_t)value;
-}
-
 /* Columns [from, to) of a row. */
 static inline void steady_row(uint8_t *made, const uint8_t *previous, uint32_t from, uint32_t to,
                               const int16_t *step, int limit, const bool wide)
 {
     for (uint32_t x = from; x < to; x++) {
-        const int s = sample_at(made, x, wide), d = sample_at(previous, x, wide) - s;
+        const int s = plane_sample(made, x, wide), d = plane_sample(previous, x, wide) - s;
         if (d > 0 && d < limit)
-            put_sample(made, x, s + step[d], wide);
+            put_plane_sample(made, x, s + step[d], wide);
         else if (d < 0 && -d < limit)
-            put_sample(made, x, s - step[-d], wide);
+            put_plane_sample(made, x, s - step[-d], wide);
     }
 }
 

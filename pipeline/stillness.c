@@ -1,6 +1,6 @@
 #include "stillness.h"
 
-#include <string.h>
+#include "sample.h"
 
 static uint32_t blocks_in(uint32_t size)
 {
@@ -19,15 +19,6 @@ size_t stillness_blocks(const frame_format *format)
     return (size_t)count.width * count.height;
 }
 
-static inline int sample_at(const uint8_t *row, uint32_t x, const bool wide)
-{
-    uint16_t value;
-    if (!wide)
-        return row[x];
-    memcpy(&value, row + 2 * (size_t)x, sizeof value);
-    return value;
-}
-
 /* Adds the square of each sum of a row of them: column x, width samples from the row's first. Sums
  * of 16 differences of 12 bits have squares below 2^32. */
 static inline void add_sums(stillness_block *blocks, const uint8_t *now, ptrdiff_t now_stride,
@@ -39,7 +30,7 @@ static inline void add_sums(stillness_block *blocks, const uint8_t *now, ptrdiff
         int64_t q = 0;
         for (int y = 0; y < STILLNESS_SUM; y++, n += now_stride, b += before_stride)
             for (uint32_t i = x; i < x + STILLNESS_SUM; i++)
-                q += sample_at(n, i, wide) - sample_at(b, i, wide);
+                q += plane_sample(n, i, wide) - plane_sample(b, i, wide);
         blocks[x / STILLNESS_BLOCK].squares += (uint64_t)(q * q);
         blocks[x / STILLNESS_BLOCK].sums++;
     }

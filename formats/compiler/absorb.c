@@ -34,8 +34,9 @@ static bool moves(const graph *g, const graph_node *node)
            (node->kind == GRAPH_CONCAT && !graph_packs(g, node));
 }
 
-/* A QUANTIZE like `from` of value x before node i, which shares its name. UINT32_MAX: no memory. */
-static uint32_t quantize_before(graph *g, uint32_t i, graph_node from, uint32_t x)
+/* A node like `from` of value x before node i; what it makes has x's name and size. UINT32_MAX: no
+ * memory. */
+static uint32_t insert_before(graph *g, uint32_t i, graph_node from, uint32_t x)
 {
     const graph_value like = g->values[x];
     const uint32_t made = graph_add_value(g, like.name);
@@ -59,7 +60,7 @@ static bool lift(graph *g, uint32_t i, uint32_t p)
     g->nodes[p].output = quantize.output;
     graph_remove_node(g, i);
     for (uint32_t k = 0; k < g->nodes[p].input_count; k++, p++) {
-        const uint32_t made = quantize_before(g, p, quantize, g->nodes[p].inputs[k]);
+        const uint32_t made = insert_before(g, p, quantize, g->nodes[p].inputs[k]);
         if (made == UINT32_MAX)
             return false;
         g->nodes[p + 1].inputs[k] = made;
@@ -176,20 +177,12 @@ static bool is_given(const graph *g, uint32_t value)
 /* A copy of value x in F16, made before node i. UINT32_MAX: no memory. */
 static uint32_t copy_before(graph *g, uint32_t i, uint32_t x, const char *name)
 {
-    const graph_value like = g->values[x];
-    const uint32_t made = graph_add_value(g, like.name);
-    graph_node *node = made == UINT32_MAX ? NULL : graph_insert_node(g, i);
-    if (!node)
+    const graph_node copy = {.name = name, .op_type = "DequantizeLinear", .input_count = 1};
+    const uint32_t made = insert_before(g, i, copy, x);
+    if (made == UINT32_MAX)
         return UINT32_MAX;
-    *node = (graph_node){.name = name, .op_type = "DequantizeLinear", .input_count = 1};
-    node->inputs[0] = x;
-    node->output = made;
-    graph_value *v = &g->values[made];
-    v->channels = like.channels;
-    v->height = like.height;
-    v->width = like.width;
-    v->given = (value_format){MONA_F16, 1};
-    return become_copy(g, node) ? made : UINT32_MAX;
+    g->values[made].given = (value_format){MONA_F16, 1};
+    return become_copy(g, &g->nodes[i]) ? made : UINT32_MAX;
 }
 
 /* Weights that 8 bits hold: those that the model has so, and those of one number a channel, whose

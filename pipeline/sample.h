@@ -1,0 +1,29 @@
+/* Samples of planes, of 8 bits or, where `wide`, of 16. Inlined for either, so that loops over a
+ * row become vector code. */
+#ifndef MONA_SAMPLE_H
+#define MONA_SAMPLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+static inline int plane_sample(const uint8_t *row, ptrdiff_t x, bool wide)
+{
+    uint16_t value;
+    if (!wide)
+        return row[x];
+    memcpy(&value, row + 2 * x, sizeof value);
+    return value;
+}
+
+static inline void put_plane_sample(uint8_t *row, ptrdiff_t x, int sample, bool wide)
+{
+    const uint16_t value = (uint16_t)sample;
+    if (wide)
+        memcpy(row + 2 * x, &value, sizeof value);
+    else
+        row[x] = (uint8_t)sample;
+}
+
+#endif
