@@ -173,6 +173,10 @@ bool calibration_array(const calibration *c, size_t index, const compiler *model
     *input = (reference_array){0};
     const bool ok = open_array(&f, image->name, model) && read_elements(&f, image->place, &part) &&
                     to_input(c, &part, &t, &f.sides, image->name, input);
+    if (!ok) {
+        free(input->data);
+        input->data = NULL;
+    }
     free(part.data);
     close_array(&f);
     return ok;
