@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "sample.h"
+
 enum { SIDE = THUMBNAIL_SIDE, NEUTRAL = 128 };
 
 static uint32_t cell_begin(uint32_t i, uint32_t n)
@@ -21,15 +23,8 @@ static uint32_t cell_end(uint32_t i, uint32_t n)
 static uint32_t sum_of(const uint8_t *row, uint32_t begin, uint32_t end, bool wide)
 {
     uint32_t sum = 0;
-    if (!wide)
-        for (uint32_t x = begin; x < end; x++)
-            sum += row[x];
-    else
-        for (uint32_t x = begin; x < end; x++) {
-            uint16_t sample;
-            memcpy(&sample, row + 2 * (size_t)x, sizeof sample);
-            sum += sample;
-        }
+    for (uint32_t x = begin; x < end; x++)
+        sum += (uint32_t)plane_sample(row, x, wide);
     return sum;
 }
 
