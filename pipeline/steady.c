@@ -59,7 +59,7 @@ void steady(const frame *made, const frame *now, const frame *previous, unsigned
     const int limit = (int)make_steps(work->step, sigma, one);
     for (uint32_t y = 0; y < count.height; y++)
         for (uint32_t x = 0; x < count.width; x++)
-            if (stillness_of(work->blocks, &now->format, x, y, still))
+            if (stillness_of(work->blocks, count, x, y, still))
                 for (unsigned p = 0; p < planes; p++)
                     steady_block(made, previous, p, x, y, STILLNESS_BLOCK >> (p > 0), work->step,
                                  limit);

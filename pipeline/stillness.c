@@ -58,10 +58,9 @@ uint64_t stillness_limit(const frame_format *format, unsigned sigma, unsigned en
     return 40 * alike * alike * sigma * sigma + (1024u << 2 * (format->bits - 8));
 }
 
-bool stillness_of(const stillness_block *blocks, const frame_format *format, uint32_t x, uint32_t y,
+bool stillness_of(const stillness_block *blocks, mona_size count, uint32_t x, uint32_t y,
                   uint64_t limit)
 {
-    const mona_size count = blocks_of(format);
     const uint32_t left = x > STILLNESS_AROUND ? x - STILLNESS_AROUND : 0;
     const uint32_t top = y > STILLNESS_AROUND ? y - STILLNESS_AROUND : 0;
     stillness_block all = {0};

@@ -37,8 +37,8 @@ mona_size stillness_measure(stillness_block *blocks, const frame *now, const fra
 /* What a block's mean q^2 may be. sigma: in steps of the samples. */
 uint64_t stillness_limit(const frame_format *format, unsigned sigma, unsigned enlarged);
 
-/* Whether block (x, y) stands still. */
-bool stillness_of(const stillness_block *blocks, const frame_format *format, uint32_t x, uint32_t y,
+/* Whether block (x, y) stands still. count: of stillness_measure. */
+bool stillness_of(const stillness_block *blocks, mona_size count, uint32_t x, uint32_t y,
                   uint64_t limit);
 
 #endif

@@ -217,9 +217,9 @@ static void limits_are_those_of_the_formula(void **state)
     assert_int_equal(stillness_limit(format, 10, 2), 16000 + 1024);
     assert_int_equal(stillness_limit(format, 10, 8), 64000 + 1024);
     /* All sums are 16 * 4. */
-    assert_true(stillness_of(p.work.blocks, format, 3, 3, 64 * 64));
-    assert_false(stillness_of(p.work.blocks, format, 3, 3, 64 * 64 - 1));
-    assert_true(stillness_of(p.work.blocks, format, count.width - 1, count.height - 1, 64 * 64));
+    assert_true(stillness_of(p.work.blocks, count, 3, 3, 64 * 64));
+    assert_false(stillness_of(p.work.blocks, count, 3, 3, 64 * 64 - 1));
+    assert_true(stillness_of(p.work.blocks, count, count.width - 1, count.height - 1, 64 * 64));
     close_pictures(&p);
 }
 
