@@ -22,10 +22,7 @@ static void wait_for_frame(void *argument)
 mona_status delay_enqueue(delay *d, mona_stream *stream, const frame *in, const frame *out)
 {
     mona_status status = mona_stream_call(stream, wait_for_frame, d);
-    for (unsigned p = 0; p < in->format.planes && !status; p++) {
-        const mona_size size = frame_plane_size(&in->format, p);
-        status = mona_stream_copy(stream, out->data[p], out->stride[p], in->data[p], in->stride[p],
-                                  size.width * frame_sample_bytes(&in->format), size.height);
-    }
+    for (unsigned p = 0; p < in->format.planes && !status; p++)
+        status = frame_copy_plane(stream, in, out, p);
     return status;
 }

@@ -213,9 +213,7 @@ mona_status denoise_enqueue(denoiser *d, mona_stream *stream, const frame *in, c
         status = run_pass(d, stream, job);
     }
     if (!status && in->format.planes == 4)
-        status =
-            mona_stream_copy(stream, out->data[3], out->stride[3], in->data[3], in->stride[3],
-                             in->format.width * frame_sample_bytes(&in->format), in->format.height);
+        status = frame_copy_plane(stream, in, out, 3);
     return status;
 }
 

@@ -98,3 +98,11 @@ mona_buffer frame_buffer(const frame *f, unsigned plane)
 {
     return (mona_buffer){.data = f->data[plane], .row_stride = f->stride[plane]};
 }
+
+mona_status frame_copy_plane(mona_stream *stream, const frame *in, const frame *out, unsigned plane)
+{
+    const mona_size size = frame_plane_size(&in->format, plane);
+    return mona_stream_copy(stream, out->data[plane], out->stride[plane], in->data[plane],
+                            in->stride[plane], size.width * frame_sample_bytes(&in->format),
+                            size.height);
+}

@@ -61,4 +61,8 @@ void frame_set_samples(void *row, const frame_format *format, unsigned value, si
 /* The plane as the engine wants it. */
 mona_buffer frame_buffer(const frame *f, unsigned plane);
 
+/* Enqueues the copy of a plane, padding and all, between frames of one format. */
+mona_status frame_copy_plane(mona_stream *stream, const frame *in, const frame *out,
+                             unsigned plane);
+
 #endif

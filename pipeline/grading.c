@@ -104,9 +104,7 @@ mona_status grading_enqueue(grader *g, mona_stream *stream, const frame *in, con
     status = status ? status : mona_stream_run(stream, g->bound.session, inputs, &output);
     status = status ? status : mona_stream_call(stream, apply, job);
     if (!status && in->format.planes == 4)
-        status =
-            mona_stream_copy(stream, out->data[3], out->stride[3], in->data[3], in->stride[3],
-                             in->format.width * frame_sample_bytes(&in->format), in->format.height);
+        status = frame_copy_plane(stream, in, out, 3);
     return status;
 }
 

@@ -51,6 +51,16 @@ for format in yuv422p yuv444p; do
     done
 done
 
+# ---- alpha --------------------------------------------------------------------------------------------
+# Stages that let it be hand it on with the padding of an odd size, which super-resolution reads at the edges.
+ffmpeg -v error -y -i "$tmp/small.mkv" -frames:v 3 -vf "format=yuva444p,geq=lum='lum(X,Y)':cb='cb(X,Y)':cr='cr(X,Y)':a=200" \
+    -c:v ffv1 "$tmp/in.mkv"
+for stages in denoise,sr colour,sr; do
+    succeeds "odd 4:4:4 with alpha, $stages" "$mona" enhance "$tmp/in.mkv" -o "$tmp/out.mkv" --stages $stages -c ffv1
+    ffmpeg -v error -y -i "$tmp/out.mkv" -vf extractplanes=a -f rawvideo "$tmp/alpha"
+    same "$stages: alpha that is even stays so" "$(tr -d '\310' < "$tmp/alpha" | wc -c)" 0
+done
+
 # ---- other scales ---------------------------------------------------------------------------------
 # A network that repeats pixels shows what becomes of luma to the sample, in the middle or at an odd edge, and
 # that chroma, which is interpolated, stays where it was.
