@@ -21,10 +21,9 @@ typedef struct array_file {
 
 bool calibration_is_array(const char *path)
 {
-    char start[6];
+    uint8_t start[NPY_MAGIC];
     FILE *file = fopen(path, "rb");
-    const bool is = file && fread(start, 1, sizeof start, file) == sizeof start &&
-                    !memcmp(start, "\x93NUMPY", sizeof start);
+    const bool is = file && npy_begins(start, fread(start, 1, sizeof start, file));
     if (file)
         fclose(file);
     return is;

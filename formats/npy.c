@@ -19,6 +19,8 @@ static const struct {
     [NPY_U8] = {"<u8", "uint64", 8},
 };
 
+#define MAGIC "\x93NUMPY"
+
 enum { TYPE_COUNT = sizeof types / sizeof *types, PREFIX = 10 };
 
 size_t npy_type_size(npy_type type)
@@ -135,10 +137,15 @@ static bool parse_header(npy_array *array, const char *header, format_error *err
     return parse_type(array, header, error) && parse_shape(array, header, error);
 }
 
+bool npy_begins(const uint8_t *bytes, size_t size)
+{
+    return size >= NPY_MAGIC && !memcmp(bytes, MAGIC, NPY_MAGIC);
+}
+
 bool npy_parse_header(npy_array *array, const uint8_t *bytes, size_t size, size_t *elements,
                       format_error *error)
 {
-    if (size < PREFIX + 2 || memcmp(bytes, "\x93NUMPY", 6))
+    if (size < PREFIX + 2 || !npy_begins(bytes, size))
         return format_fail(error, "not a .npy file");
     const bool wide = bytes[6] >= 2;
     if (bytes[6] < 1 || bytes[6] > 3)
@@ -193,7 +200,7 @@ uint8_t *npy_format(const npy_array *array, size_t *size)
     uint8_t *bytes = malloc(PREFIX + length + data);
     if (!bytes)
         return NULL;
-    memcpy(bytes, "\x93NUMPY\x01\x00", 8);
+    memcpy(bytes, MAGIC "\x01\x00", 8);
     bytes[8] = (uint8_t)length;
     bytes[9] = (uint8_t)(length >> 8);
     memset(bytes + PREFIX, ' ', length);

@@ -42,6 +42,10 @@ const char *npy_type_name(npy_type type); /* "float32" */
 /* Element i as a number. */
 double npy_value(const npy_array *array, uint64_t i);
 
+/* Whether bytes[0, size) are the beginning of a .npy file: its first NPY_MAGIC bytes tell. */
+enum { NPY_MAGIC = 6 };
+bool npy_begins(const uint8_t *bytes, size_t size);
+
 /* Parses the header of a file of which bytes[0, size) are the beginning, all of the header among
  * them: NPY_MAX_HEADER bytes are enough. begin: where the elements are; array->data is NULL. */
 enum { NPY_MAX_HEADER = 65536 + 12 };
