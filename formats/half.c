@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "aicore/f16.h"
+
 uint16_t half_from_double(double value)
 {
     const uint16_t sign = signbit(value) ? 0x8000 : 0;
@@ -21,9 +23,5 @@ uint16_t half_from_double(double value)
 
 double half_value(uint16_t bits)
 {
-    const int exponent = bits >> 10 & 31, fraction = bits & 1023;
-    double value = exponent ? ldexp(1024 + fraction, exponent - 25) : ldexp(fraction, -24);
-    if (exponent == 31)
-        value = fraction ? NAN : INFINITY;
-    return bits & 0x8000 ? -value : value;
+    return (double)ac_f32_from_f16(bits);
 }

@@ -19,6 +19,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "aicore/f16.h"
+
 #define FOLLOWING 0.05f
 #define CUT 0.707
 #define LEAST_CUT 8.0 /* steps */
@@ -29,14 +31,6 @@ enum { CELLS = GRADING_GRID * GRADING_GRID, CELL_SIDE = THUMBNAIL_SIDE / GRADING
 
 /* ---- answers -------------------------------------------------------------------------------- */
 
-static float half_value(uint16_t bits)
-{
-    const int exponent = bits >> 10 & 31, fraction = bits & 1023;
-    const float magnitude =
-        exponent ? ldexpf((float)(1024 + fraction), exponent - 25) : ldexpf((float)fraction, -24);
-    return bits & 0x8000 ? -magnitude : magnitude;
-}
-
 static float within(float value, float low, float high)
 {
     return fminf(fmaxf(value, low), high);
@@ -45,13 +39,13 @@ static float within(float value, float low, float high)
 void grading_read(grading_curves *curves, const uint16_t *answer)
 {
     for (unsigned k = 0; k < GRADING_NODES; k++) {
-        const float y = (float)(NODE_STEPS / 255 * k), luma = y + half_value(answer[k]);
+        const float y = (float)(NODE_STEPS / 255 * k), luma = y + ac_f32_from_f16(answer[k]);
         const float before = k ? curves->values[GRADING_LUMA][k - 1] : -1;
         curves->values[GRADING_LUMA][k] = fmaxf(within(luma, -1, 2), before);
         for (unsigned c = 0; c < 2; c++) {
             const unsigned gains = GRADING_GAINS + c, offsets = GRADING_OFFSETS + c;
-            const float gain = 1 + half_value(answer[gains * GRADING_NODES + k]);
-            const float offset = half_value(answer[offsets * GRADING_NODES + k]);
+            const float gain = 1 + ac_f32_from_f16(answer[gains * GRADING_NODES + k]);
+            const float offset = ac_f32_from_f16(answer[offsets * GRADING_NODES + k]);
             curves->values[gains][k] = within(gain, 0, MOST_GAIN);
             curves->values[offsets][k] = within(offset, -1, 1);
         }
