@@ -26,14 +26,8 @@ static bool deepen(bound_model *bound, mona_model *deep, const mona_model *model
                                     name, bits, mona_status_text(status));
 }
 
-bool bound_open(bound_model *bound, const mona_model *model, const char *name,
+bool bound_plan(bound_model *bound, const mona_model *model, const char *name, unsigned bits,
                 const mona_config *config, pipeline_error *error)
-{
-    return bound_open_deep(bound, model, name, 8, config, error);
-}
-
-bool bound_open_deep(bound_model *bound, const mona_model *model, const char *name, unsigned bits,
-                     const mona_config *config, pipeline_error *error)
 {
     mona_model deep;
     *bound = (bound_model){.plan_memory = bound_allocate(mona_plan_bytes())};
@@ -49,19 +43,30 @@ bool bound_open_deep(bound_model *bound, const mona_model *model, const char *na
                              "--cpu: expected an instruction set that the device has and "
                              "mona has code for, found '%s'",
                              config->cpu);
-    if (status)
-        return pipeline_fail(error, "model %s cannot be used at %ux%u: %s", name,
-                             config->sizes[0].width, config->sizes[0].height,
-                             mona_status_text(status));
-    size_t bytes = mona_plan_arena_bytes(bound->plan);
+    return !status ||
+           pipeline_fail(error, "model %s cannot be used at %ux%u: %s", name,
+                         config->sizes[0].width, config->sizes[0].height, mona_status_text(status));
+}
+
+bool bound_open(bound_model *bound, const mona_model *model, const char *name,
+                const mona_config *config, pipeline_error *error)
+{
+    return bound_open_deep(bound, model, name, 8, config, error);
+}
+
+bool bound_open_deep(bound_model *bound, const mona_model *model, const char *name, unsigned bits,
+                     const mona_config *config, pipeline_error *error)
+{
+    if (!bound_plan(bound, model, name, bits, config, error))
+        return false;
+    const size_t bytes = mona_plan_arena_bytes(bound->plan);
     bound->arena = bound_allocate(bytes);
     if (!bound->arena)
         return pipeline_fail(error, "model %s needs %zu bytes of memory, more than there are", name,
                              bytes);
-    status = mona_session_open(&bound->session, bound->plan, bound->arena, bytes);
-    if (status)
-        return pipeline_fail(error, "model %s cannot start: %s", name, mona_status_text(status));
-    return true;
+    const mona_status status = mona_session_open(&bound->session, bound->plan, bound->arena, bytes);
+    return !status ||
+           pipeline_fail(error, "model %s cannot start: %s", name, mona_status_text(status));
 }
 
 void bound_close(bound_model *bound)

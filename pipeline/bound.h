@@ -14,7 +14,7 @@ typedef struct bound_model {
     mona_plan *plan;
     void *arena;
     mona_session *session;
-} bound_model;
+} bound_model; /* arena and session NULL: only planned */
 
 /* Plans, allocates and opens. name is for messages; config.sizes must be set. Whether it succeeds
  * or not, bound_close releases what there is. */
@@ -24,6 +24,10 @@ bool bound_open(bound_model *bound, const mona_model *model, const char *name,
 /* The same for planes of so many bits a sample: 8, or more in 16-bit words. */
 bool bound_open_deep(bound_model *bound, const mona_model *model, const char *name, unsigned bits,
                      const mona_config *config, pipeline_error *error);
+
+/* The same without an arena and a session: for what the plan tells. */
+bool bound_plan(bound_model *bound, const mona_model *model, const char *name, unsigned bits,
+                const mona_config *config, pipeline_error *error);
 
 /* A zeroed bound_model is allowed. */
 void bound_close(bound_model *bound);

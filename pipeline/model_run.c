@@ -114,7 +114,7 @@ unsigned model_scale(const named_model *model, const mona_config *config, pipeli
     unsigned scale = 0;
     small.sizes[0] = (mona_size){SIDE, SIDE};
     if (roles_check(model, 1 << ROLE_LUMA, 1 << ROLE_LUMA, error) &&
-        bound_open(&bound, &model->model, model->name, &small, error)) {
+        bound_plan(&bound, &model->model, model->name, 8, &small, error)) {
         const mona_tensor_info out = mona_plan_output(bound.plan, 0);
         scale = out.width / SIDE;
         if (out.width != out.height || out.width != scale * SIDE || scale < 2) {
