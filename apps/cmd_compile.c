@@ -352,10 +352,10 @@ static void print_quantised(const compile_job *job)
     const fusion_log *log = compiler_log(job->model);
     unsigned given = 0, exact = 0, near = 0;
     for (size_t i = 0; i < log->count; i++) {
-        const char *outcome = log->events[i].outcome;
-        given += outcome != NULL;
-        exact += outcome && !strcmp(outcome, "bit-exact");
-        near += outcome && !strncmp(outcome, "within one step", 15);
+        const fusion_event *e = &log->events[i];
+        given += e->outcome != NULL;
+        exact += e->outcome && e->steps == 0;
+        near += e->outcome && e->steps == 1;
     }
     if (given)
         printf("  quantised by the model: %u results in its own steps, %u bit-exact, %u within one "

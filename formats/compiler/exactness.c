@@ -11,6 +11,7 @@
  * <= 2^11. */
 #include "exactness.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -59,17 +60,18 @@ static scale_errors errors_of(const graph *g, const graph_node *node, const valu
     return e;
 }
 
-static void say(double off, const char *why, char *text, size_t size)
+static unsigned say(double off, const char *why, char *text, size_t size)
 {
-    const double steps = ceil(off);
-    if (steps <= 1)
+    const unsigned steps = (unsigned)fmin(fmax(ceil(off), 1), UINT_MAX);
+    if (steps == 1)
         snprintf(text, size, "within one step: %s, off by up to %.2f before rounding", why, off);
     else
-        snprintf(text, size, "within %.0f steps: %s", steps, why);
+        snprintf(text, size, "within %u steps: %s", steps, why);
+    return steps;
 }
 
-static void conv_text(const graph *g, const graph_node *node, const value_format *formats,
-                      char *text, size_t size)
+static unsigned conv_text(const graph *g, const graph_node *node, const value_format *formats,
+                          char *text, size_t size)
 {
     const value_format out = formats[node->output];
     const scale_errors e = errors_of(g, node, formats);
@@ -78,25 +80,26 @@ static void conv_text(const graph *g, const graph_node *node, const value_format
     const double other =
         residual ? scale_error((double)formats[node->inputs[1]].scale / (double)out.scale) : 0;
     const bool plain = !residual && node->activation.kind != MONA_ACT_PRELU && e.bias < 1e-4;
-    if (e.exact && plain && !e.rounded_anew && !(e.clamped > 0))
-        snprintf(text, size, "bit-exact");
-    else
-        say(most * (e.scale + other + (residual ? 3 : 1) * HALF_ROUNDING) + e.bias + e.clamped +
-                (e.rounded_anew ? 127 * (double)weights_filter(g, node) * 0x1p-14 : 0),
-            e.rounded_anew  ? "some weights are too small for scales of fp16"
-            : e.clamped > 0 ? "weights of -128 are -127"
-                            : "scales are fp16",
-            text, size);
+    if (e.exact && plain && !e.rounded_anew && !(e.clamped > 0)) {
+        snprintf(text, size, EXACTNESS_EXACT);
+        return 0;
+    }
+    return say(most * (e.scale + other + (residual ? 3 : 1) * HALF_ROUNDING) + e.bias + e.clamped +
+                   (e.rounded_anew ? 127 * (double)weights_filter(g, node) * 0x1p-14 : 0),
+               e.rounded_anew  ? "some weights are too small for scales of fp16"
+               : e.clamped > 0 ? "weights of -128 are -127"
+                               : "scales are fp16",
+               text, size);
 }
 
-void exactness_text(const graph *g, const graph_node *node, const value_format *formats, char *text,
-                    size_t size)
+unsigned exactness_text(const graph *g, const graph_node *node, const value_format *formats,
+                        char *text, size_t size)
 {
     const value_format out = formats[node->output];
-    if (node->kind == GRAPH_CONV && !format_is_half(formats[node->inputs[0]]))
-        conv_text(g, node, formats, text, size);
-    else if (node->kind == GRAPH_CONV)
-        snprintf(text, size, "within one step: it reads numbers of fp16");
-    else
-        say(largest_count(out) * 4 * HALF_ROUNDING, "the sum is fp16", text, size);
+    if (node->kind != GRAPH_CONV)
+        return say(largest_count(out) * 4 * HALF_ROUNDING, "the sum is fp16", text, size);
+    if (!format_is_half(formats[node->inputs[0]]))
+        return conv_text(g, node, formats, text, size);
+    snprintf(text, size, "within one step: it reads numbers of fp16");
+    return 1;
 }

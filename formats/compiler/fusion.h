@@ -56,6 +56,7 @@ typedef struct fusion_event {
     const char *node, *op_type; /* of ONNX; the graph's memory */
     const char *why_not;        /* NULL: it took effect */
     const char *outcome;        /* how near to the model's definition; NULL: the same */
+    unsigned steps;             /* of the result, that it may be off by as the outcome says */
 } fusion_event;
 
 typedef struct fusion_log {

@@ -34,7 +34,7 @@ bool graph_copy(graph *copy, const graph *g)
 
 void graph_log(graph *g, fusion_rule rule, const graph_node *node, const char *why_not)
 {
-    fusion_log_add(&g->log, &(fusion_event){rule, node->name, node->op_type, why_not, NULL});
+    fusion_log_add(&g->log, &(fusion_event){rule, node->name, node->op_type, why_not, NULL, 0});
 }
 
 void *graph_alloc(graph *g, size_t count, size_t size)

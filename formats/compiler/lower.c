@@ -11,7 +11,7 @@
 
 static void log_load(lowering *l, const graph_node *node)
 {
-    fusion_log_add(l->log, &(fusion_event){FUSION_LOAD, node->name, node->op_type, NULL, NULL});
+    fusion_log_add(l->log, &(fusion_event){FUSION_LOAD, node->name, node->op_type, NULL, NULL, 0});
 }
 
 /* An input, or space-to-depth of one, as a part of a LOAD. */
@@ -97,7 +97,7 @@ static stored find_stored(const graph *g, uint32_t output, fusion_log *log)
         const fusion_rule rule = slice ? FUSION_SLICE_STORE : FUSION_DEPTH_STORE;
         const char *why_not = not_stored(g, node, &s);
         if (log)
-            fusion_log_add(log, &(fusion_event){rule, node->name, node->op_type, why_not, NULL});
+            fusion_log_add(log, &(fusion_event){rule, node->name, node->op_type, why_not, NULL, 0});
         if (why_not)
             return s;
         s.block *= slice ? 1 : node->depth.block;
@@ -311,12 +311,12 @@ static bool only_rounds(const graph_node *node)
 }
 
 static bool log_given(lowering *l, graph *g, const char *name, const char *op_type,
-                      const char *outcome)
+                      const char *outcome, unsigned steps)
 {
     const char *kept = graph_strdup(g, outcome);
     if (!kept)
         return format_fail(l->error, "out of memory");
-    fusion_log_add(l->log, &(fusion_event){FUSION_QUANTISED, name, op_type, NULL, kept});
+    fusion_log_add(l->log, &(fusion_event){FUSION_QUANTISED, name, op_type, NULL, kept, steps});
     return true;
 }
 
@@ -326,14 +326,14 @@ static bool log_quantised(lowering *l, graph *g, const bool *needed)
     bool ok = true;
     for (uint32_t i = 0; ok && i < g->input_count; i++)
         if (graph_given(g, g->inputs[i]))
-            ok = log_given(l, g, g->values[g->inputs[i]].name, "input", "bit-exact");
+            ok = log_given(l, g, g->values[g->inputs[i]].name, "input", EXACTNESS_EXACT, 0);
     for (uint32_t i = 0; ok && i < g->node_count; i++) {
         const graph_node *node = &g->nodes[i];
         char text[160];
         if (!needed[node->output] || !graph_given(g, node->output) || only_rounds(node))
             continue;
-        exactness_text(g, node, l->formats, text, sizeof text);
-        ok = log_given(l, g, node->name, node->op_type, text);
+        const unsigned steps = exactness_text(g, node, l->formats, text, sizeof text);
+        ok = log_given(l, g, node->name, node->op_type, text, steps);
     }
     return ok;
 }

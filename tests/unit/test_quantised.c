@@ -58,6 +58,7 @@ static void count_layers(const uint8_t *bytes, size_t size, outcome *o)
 
 /* The last of the outcomes that the compiler tells, and why an operator is by itself. */
 static char told[160], why_not[160];
+static unsigned told_steps;
 
 static void take_log(const compiler *c)
 {
@@ -65,8 +66,10 @@ static void take_log(const compiler *c)
     told[0] = why_not[0] = 0;
     for (size_t i = 0; i < log->count; i++) {
         const fusion_event *e = &log->events[i];
-        if (e->outcome)
+        if (e->outcome) {
             snprintf(told, sizeof told, "%s", e->outcome);
+            told_steps = e->steps;
+        }
         if (e->rule == FUSION_QUANTISED && e->why_not)
             snprintf(why_not, sizeof why_not, "%s: %s", e->op_type, e->why_not);
     }
@@ -217,6 +220,7 @@ static void every_layer_is_within_one_step(void **state)
         assert_true(o.changed < 0.05);
         assert_int_equal(o.int8, l->int8);
         assert_memory_equal(told, "within one step: ", 17);
+        assert_int_equal(told_steps, 1);
     }
 }
 
@@ -235,6 +239,7 @@ static void coarse_steps_are_exact(void **state)
     x = qnet_quantise(&n, x, (qsteps){0x1p-6f, 0, false});
     const outcome o = run(qnet_end(&n, x), &options, 0x1p-6f);
     assert_string_equal(told, "bit-exact");
+    assert_int_equal(told_steps, 0);
     assert_true(o.most == 0);
     assert_int_equal(o.int8, 2);
 }
