@@ -7,24 +7,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "options.h"
 
 bool bench_clip_open(bench_clip *c)
 {
-    const char *parent = getenv("TMPDIR");
     *c = (bench_clip){0};
-    if (!parent || !*parent || strlen(parent) > 32)
-        parent = "/tmp";
-    snprintf(c->folder, sizeof c->folder, "%s/mona-bench-XXXXXX", parent);
-    if (!mkdtemp(c->folder)) {
-        c->folder[0] = 0;
-        return cli_fail(0, "%s: no folder can be made there: %s", parent, strerror(errno));
-    }
-    snprintf(c->frames, sizeof c->frames, "%.62s/in.y4m", c->folder);
-    snprintf(c->input, sizeof c->input, "%.62s/in.ffconcat", c->folder);
-    snprintf(c->output, sizeof c->output, "%.62s/out.mkv", c->folder);
+    if (!temp_folder_open(&c->folder))
+        return false;
+    snprintf(c->frames, sizeof c->frames, "%s/in.y4m", c->folder.path);
+    snprintf(c->input, sizeof c->input, "%s/in.ffconcat", c->folder.path);
+    snprintf(c->output, sizeof c->output, "%s/out.mkv", c->folder.path);
     return true;
 }
 
@@ -89,12 +82,7 @@ bool bench_clip_make(bench_clip *c, mona_size size, long frames, long plays, dou
     return finish(file, file && write_list(file, (plays + frames - 1) / frames), c->input);
 }
 
-void bench_clip_close(const bench_clip *c)
+void bench_clip_close(bench_clip *c)
 {
-    if (!c->folder[0])
-        return;
-    unlink(c->frames);
-    unlink(c->input);
-    unlink(c->output);
-    rmdir(c->folder);
+    temp_folder_close(&c->folder);
 }

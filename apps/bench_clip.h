@@ -6,10 +6,12 @@
 #include <stddef.h>
 
 #include "mona.h"
+#include "temp_folder.h"
 
 typedef struct bench_clip {
-    char folder[64];
-    char frames[80], input[80], output[80]; /* input: what to open, made of frames */
+    temp_folder folder;
+    char frames[TEMP_FOLDER_PATH], input[TEMP_FOLDER_PATH]; /* input: what to open, of frames */
+    char output[TEMP_FOLDER_PATH];
 } bench_clip;
 
 /* False, with a message. Close it in any case. */
@@ -20,6 +22,6 @@ bool bench_clip_open(bench_clip *c);
 bool bench_clip_make(bench_clip *c, mona_size size, long frames, long plays, double fps);
 
 /* Removes everything. */
-void bench_clip_close(const bench_clip *c);
+void bench_clip_close(bench_clip *c);
 
 #endif

@@ -1,11 +1,6 @@
 #include "trial.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "options.h"
 #include "pipeline/clock.h"
@@ -17,18 +12,6 @@ static void note_beginning(void *context, const enhance_report *report)
         *began = clock_ns();
 }
 
-static bool make_folder(trial *t)
-{
-    const char *root = getenv("TMPDIR");
-    const int length =
-        snprintf(t->folder, sizeof t->folder, "%s/mona-XXXXXX", root && *root ? root : "/tmp");
-    if (length < (int)sizeof t->folder && mkdtemp(t->folder))
-        return true;
-    cli_fail(EXIT_FAILED, "%s: a temporary folder cannot be made: %s", t->folder, strerror(errno));
-    t->folder[0] = 0;
-    return false;
-}
-
 bool trial_run(trial *t, const enhance_settings *settings, bool image, const char *suffix,
                uint64_t frames)
 {
@@ -36,9 +19,9 @@ bool trial_run(trial *t, const enhance_settings *settings, bool image, const cha
     enhance_settings s = *settings;
     uint64_t began = 0;
     *t = (trial){0};
-    if (!make_folder(t))
+    if (!temp_folder_open(&t->folder))
         return false;
-    snprintf(t->result, sizeof t->result, "%s/result%s", t->folder, suffix);
+    snprintf(t->result, sizeof t->result, "%s/result%s", t->folder.path, suffix);
     s.output = t->result;
     s.frames = frames;
     s.resume = false;
@@ -52,23 +35,8 @@ bool trial_run(trial *t, const enhance_settings *settings, bool image, const cha
     return good || !cli_fail(EXIT_FAILED, "%s", error.text);
 }
 
-/* The result may be many pictures. */
-static void remove_folder(const char *path)
-{
-    DIR *folder = opendir(path);
-    const struct dirent *entry;
-    char name[512];
-    while (folder && (entry = readdir(folder)))
-        if (snprintf(name, sizeof name, "%s/%s", path, entry->d_name) < (int)sizeof name)
-            unlink(name);
-    if (folder)
-        closedir(folder);
-    rmdir(path);
-}
-
 void trial_close(trial *t)
 {
-    if (t->folder[0])
-        remove_folder(t->folder);
+    temp_folder_close(&t->folder);
     *t = (trial){0};
 }

@@ -8,9 +8,11 @@
 
 #include "pipeline/enhance.h"
 #include "step_clock.h"
+#include "temp_folder.h"
 
 typedef struct trial {
-    char folder[256], result[320]; /* result: the file; "": there is none */
+    temp_folder folder;
+    char result[TEMP_FOLDER_PATH]; /* the file, or the pattern of pictures; "": there is none */
     enhance_report report;
     step_clock clock;
     double seconds; /* from the first frame's start until the result was complete */

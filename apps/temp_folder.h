@@ -1,0 +1,19 @@
+/* A folder for files that nobody keeps. */
+#ifndef MONA_TEMP_FOLDER_H
+#define MONA_TEMP_FOLDER_H
+
+#include <stdbool.h>
+
+enum { TEMP_FOLDER_PATH = 320 }; /* enough for the path of a file in it */
+
+typedef struct temp_folder {
+    char path[256]; /* "": there is none */
+} temp_folder;
+
+/* Makes one in $TMPDIR, or /tmp. Prints one line and gives false when it cannot. */
+bool temp_folder_open(temp_folder *t);
+
+/* Removes it and the files in it. A zeroed one is allowed. */
+void temp_folder_close(temp_folder *t);
+
+#endif
