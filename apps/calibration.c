@@ -180,10 +180,8 @@ static bool fill_inputs(picture *p, const compiler *model, reference_array *inpu
         const bool whole = t.channels == 3 && t.height && t.width;
         ok = ok && (whole ? fill_whole(p, &t, &inputs[i]) : fill_input(p, &t, &inputs[i]));
     }
-    for (unsigned i = 0; !ok && i < count; i++) {
-        free(inputs[i].data);
-        inputs[i].data = NULL;
-    }
+    if (!ok)
+        reference_arrays_free(inputs, count);
     return ok;
 }
 

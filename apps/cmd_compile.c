@@ -1,9 +1,9 @@
 /* mona compile: ONNX -> .mona, with calibration for INT8 and evidence of what the rounding cost. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "accuracy.h"
 #include "calibration.h"
 #include "calibration_feed.h"
 #include "commands.h"
@@ -12,7 +12,6 @@
 #include "formats/mona_writer.h"
 #include "onnx_source.h"
 #include "precision.h"
-#include "sample_run.h"
 #include "save.h"
 #include "soundness.h"
 
@@ -158,12 +157,6 @@ static bool open_model(compile_job *job)
     return job->model;
 }
 
-static void free_arrays(reference_array *arrays, unsigned count)
-{
-    for (unsigned i = 0; i < count; i++)
-        free(arrays[i].data);
-}
-
 static bool calibrate_on(compile_job *job, size_t index)
 {
     reference_array inputs[MONA_MAX_IO];
@@ -171,7 +164,7 @@ static bool calibrate_on(compile_job *job, size_t index)
     if (!calibration_sample(&job->samples, index, job->model, inputs))
         return false;
     const bool ok = compiler_calibrate(job->model, inputs, &error);
-    free_arrays(inputs, compiler_input_count(job->model));
+    reference_arrays_free(inputs, compiler_input_count(job->model));
     return ok || !cli_fail(EXIT_FAILED, "%s: with %s: %s", job->input,
                            calibration_name(&job->samples, index), error.text);
 }
@@ -278,73 +271,7 @@ static bool emit(compile_job *job)
     return ok;
 }
 
-/* ---- evidence ----------------------------------------------------------------------------- */
-
-/* Squared error and largest magnitude of one output over all samples. */
-typedef struct accuracy {
-    double squares, peak;
-    size_t count;
-} accuracy;
-
-static void compare(const planes *found, const reference_array *expected, accuracy *a)
-{
-    for (size_t i = 0; i < found->count; i++) {
-        const double e = sample_run_held(found, (double)expected->data[i]);
-        const double d = planes_get(found, i) - e;
-        a->squares += d * d;
-        a->peak = fmax(a->peak, fabs(e));
-    }
-    a->count += found->count;
-}
-
-/* Runs one sample through the engine and through the fp32 judge. */
-static bool measure_sample(const compile_job *job, sample_run *run, const reference_array *inputs,
-                           accuracy *results)
-{
-    reference_array expected[MONA_MAX_IO] = {0};
-    pipeline_error error = {0};
-    format_error reference_error = {0};
-    const unsigned outputs = compiler_output_count(job->model);
-    const bool ok = compiler_reference(job->model, inputs, expected, &reference_error) &&
-                    sample_run_next(run, inputs, &error);
-    for (unsigned i = 0; ok && i < outputs; i++)
-        compare(&run->out[i], &expected[i], &results[i]);
-    free_arrays(expected, outputs);
-    if (!ok)
-        cli_fail(EXIT_FAILED, "%s: the accuracy could not be measured: %s%s", job->output,
-                 error.text, reference_error.text);
-    return ok;
-}
-
-static bool measure_samples(const compile_job *job, sample_run *run, accuracy *results)
-{
-    bool ok = true;
-    for (size_t s = 0; ok && s < job->samples.count; s++) {
-        reference_array inputs[MONA_MAX_IO];
-        if (!calibration_sample(&job->samples, s, job->model, inputs))
-            return false;
-        ok = measure_sample(job, run, inputs, results);
-        free_arrays(inputs, compiler_input_count(job->model));
-    }
-    return ok;
-}
-
-static void print_accuracy(const compile_job *job)
-{
-    accuracy results[MONA_MAX_IO] = {0};
-    pipeline_error error = {0};
-    sample_run run;
-    const bool ok = sample_run_open(&run, job->bytes, job->size, job->output, &error) &&
-                    measure_samples(job, &run, results);
-    for (unsigned i = 0; ok && i < compiler_output_count(job->model) && job->samples.count; i++) {
-        const accuracy *a = &results[i];
-        const double mean = a->squares / (double)a->count;
-        printf("  %s: %.1f dB against fp32 on the calibration images\n",
-               compiler_output(job->model, i).name,
-               mean > 0 ? 10 * log10(a->peak * a->peak / mean) : INFINITY);
-    }
-    sample_run_close(&run);
-}
+/* ---- what became of it --------------------------------------------------------------------- */
 
 /* Of a quantised model: how many layers have its scales, and what does not. */
 static void print_quantised(const compile_job *job)
@@ -390,7 +317,7 @@ static void print_summary(const compile_job *job)
         printf("  equalised between %u pairs of convolutions\n", job->equalised);
     print_quantised(job);
     precision_print(&job->request, job->model, &job->chosen);
-    print_accuracy(job);
+    accuracy_print(job->model, job->bytes, job->size, job->output, &job->samples);
 }
 
 /* Last: it emits another model. */

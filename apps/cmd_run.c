@@ -159,10 +159,8 @@ static bool run_reference(const run_job *job, const compiler *model, input_array
     for (unsigned i = 0; ok && i < job->outputs.count; i++)
         ok = array_write_floats(job->outputs.items[i], out[i].channels, out[i].height, out[i].width,
                                 out[i].data);
-    for (unsigned i = 0; i < MONA_MAX_IO; i++) {
-        free(in[i].data);
-        free(out[i].data);
-    }
+    reference_arrays_free(in, MONA_MAX_IO);
+    reference_arrays_free(out, MONA_MAX_IO);
     return ok;
 }
 
@@ -235,7 +233,7 @@ static const option options[] = {
     {"--precision", NULL, OPTION_STRING, offsetof(run_job, precision), "fp16", model_group,
      .help = "of an .onnx model, compiled in memory", .values = "fp16"},
     {"--reference", NULL, OPTION_FLAG, offsetof(run_job, reference), NULL, model_group,
-     .help = "run an .onnx model in fp32 by plain loops instead of the engine"},
+     .help = "run an .onnx model in fp32, operators on maps by plain loops instead of the engine"},
     OPTION_DEVICE(offsetof(run_job, device), computing),
     OPTION_CPU(offsetof(run_job, cpu), computing),
     {"--threads", NULL, OPTION_WHOLE, offsetof(run_job, threads), "N", computing,

@@ -18,19 +18,11 @@ judge_unit judge_unit_for(const compiler *model, const reference_array *outputs)
     return JUDGE_TOP1;
 }
 
-static void free_arrays(reference_array *arrays)
-{
-    for (unsigned i = 0; i < MONA_MAX_IO; i++) {
-        free(arrays[i].data);
-        arrays[i].data = NULL;
-    }
-}
-
 static void free_sample(judged_sample *s)
 {
-    free_arrays(s->inputs);
-    free_arrays(s->expected);
-    free_arrays(s->truth);
+    reference_arrays_free(s->inputs, MONA_MAX_IO);
+    reference_arrays_free(s->expected, MONA_MAX_IO);
+    reference_arrays_free(s->truth, MONA_MAX_IO);
 }
 
 /* How much larger the only output is than the only input; 1 if that is not it. */

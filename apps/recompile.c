@@ -71,8 +71,7 @@ static bool calibrate_on(recompiler *r, const mona_plan *plan, format_error *why
         done = fill(&inputs[i], &info, r->options.range) || format_fail(why, "out of memory");
     }
     done = done && compiler_calibrate(r->compiler, inputs, why);
-    for (unsigned i = 0; i < count; i++)
-        free(inputs[i].data);
+    reference_arrays_free(inputs, count);
     return done;
 }
 

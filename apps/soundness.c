@@ -86,17 +86,8 @@ static bool check_outputs(const compiler *model, const sample_run *run,
                 "(%g): numbers on the way leave fp16 (65504) or vanish in it; supported "
                 "is INT8 for those layers, as --precision auto chooses it",
                 run->name, compiler_output(model, i).name, planes_get(&run->out[i], 0));
-    for (unsigned i = 0; i < MONA_MAX_IO; i++)
-        free(expected[i].data);
+    reference_arrays_free(expected, MONA_MAX_IO);
     return ok;
-}
-
-static void free_inputs(reference_array *inputs)
-{
-    for (unsigned i = 0; i < MONA_MAX_IO; i++) {
-        free(inputs[i].data);
-        inputs[i].data = NULL;
-    }
 }
 
 /* Inputs for a run, and the run. A network that takes no map of MOST_SIDE either is not looked at:
@@ -112,7 +103,7 @@ static bool run_once(const compiler *model, sample_run *run, const calibration *
     }
     *done = false;
     for (uint32_t side = LEAST_SIDE; side <= MOST_SIDE && !*done; side *= 2) {
-        free_inputs(inputs);
+        reference_arrays_free(inputs, MONA_MAX_IO);
         if (!make_noise(model, side, images->feed.range, inputs))
             return false;
         *done = sample_run_next(run, inputs, &error);
@@ -134,6 +125,6 @@ bool soundness_check(const compiler *model, const uint8_t *bytes, size_t size, c
     ok = ok && run_once(model, &run, images, inputs, &done) &&
          (!done || check_outputs(model, &run, inputs));
     sample_run_close(&run);
-    free_inputs(inputs);
+    reference_arrays_free(inputs, MONA_MAX_IO);
     return ok;
 }

@@ -194,8 +194,7 @@ bool compiler_calibrate(compiler *c, const reference_array *inputs, format_error
     if (!reference_run(g, inputs, outputs, &observer, error))
         return false;
     share_observations(c);
-    for (uint32_t i = 0; i < c->g.output_count; i++)
-        free(outputs[i].data);
+    reference_arrays_free(outputs, c->g.output_count);
     return true;
 }
 

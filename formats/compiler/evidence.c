@@ -144,8 +144,7 @@ bool layers_measure(layers *l, graph *g, const compiler_options *options,
     bool ok = e.formats || format_fail(error, "out of memory");
     ok = ok && layers_formats(g, options, e.formats, error) &&
          reference_run(g, inputs, outputs, &observer, error);
-    for (uint32_t i = 0; ok && i < g->output_count; i++)
-        free(outputs[i].data);
+    reference_arrays_free(outputs, MONA_MAX_IO);
     for (unsigned i = 0; ok && i < l->count; i++)
         conclude(&l->items[i]);
     free(e.formats);

@@ -6,6 +6,14 @@
 #include "reference_array.h"
 #include "reference_nodes.h"
 
+void reference_arrays_free(reference_array *arrays, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        free(arrays[i].data);
+        arrays[i].data = NULL;
+    }
+}
+
 /* ---- the graph ---------------------------------------------------------------------------- */
 
 typedef struct execution {
@@ -95,8 +103,7 @@ static bool take_outputs(execution *e, reference_array *outputs)
         outputs[i] = e->values[e->g->outputs[i]];
         outputs[i].data = malloc(reference_count(&outputs[i]) * sizeof(float));
         if (!outputs[i].data) {
-            while (i-- > 0)
-                free(outputs[i].data);
+            reference_arrays_free(outputs, i);
             return format_fail(e->error, "out of memory");
         }
         memcpy(outputs[i].data, e->values[e->g->outputs[i]].data,
