@@ -13,7 +13,6 @@ a gain and an offset. The loss is taken on the picture after the curves. All val
 0..1, chroma around 0.
 """
 import argparse
-import copy
 import glob
 import os
 import time
@@ -31,6 +30,7 @@ from skimage import io
 
 import data
 import export
+import training
 
 NODES, CURVES = 17, 5  # as pipeline/curves.h has them
 THUMB = 64  # side of what the network sees, and of the pictures the loss is taken on
@@ -221,49 +221,19 @@ def to_onnx(net):
 
 # ---- training ----------------------------------------------------------------------------------
 
-class Run:
-    """Everything a checkpoint has to hold."""
-
+class Run(training.Run):
     def __init__(self, a):
         torch.manual_seed(a.seed)
-        self.rng = np.random.default_rng(a.seed)
-        self.net = Net()
-        self.average = copy.deepcopy(self.net)
-        self.optimiser = torch.optim.Adam(self.net.parameters(), a.rate)
-        self.step, self.seconds, self.curve = 0, 0.0, []
-
-    def save(self, path):
-        torch.save({"net": self.net.state_dict(), "average": self.average.state_dict(),
-                    "optimiser": self.optimiser.state_dict(), "step": self.step,
-                    "seconds": self.seconds, "curve": self.curve,
-                    "rng": self.rng.bit_generator.state}, path + ".part")
-        os.replace(path + ".part", path)
-
-    def restore(self, path):
-        z = torch.load(path)
-        self.net.load_state_dict(z["net"]), self.average.load_state_dict(z["average"])
-        self.optimiser.load_state_dict(z["optimiser"])
-        self.rng.bit_generator.state = z["rng"]
-        self.step, self.seconds, self.curve = z["step"], z["seconds"], z["curve"]
+        super().__init__(Net(), np.random.default_rng(a.seed), a.rate)
 
     def train_step(self, a, pictures):
-        for group in self.optimiser.param_groups:
-            group["lr"] = a.rate * min(1, self.step / WARM_UP) \
-                * (0.5 + 0.5 * np.cos(np.pi * self.step / a.steps)) + 1e-6
+        rate = a.rate * min(1, self.step / WARM_UP) \
+            * (0.5 + 0.5 * np.cos(np.pi * self.step / a.steps)) + 1e-6
         good = crops(pictures, a.batch, self.rng)
         curves, made = enhanced(self.net, damaged(good, self.rng))
         error = (made - mixed(TO_YUV, good)).abs() * torch.tensor([1, CHROMA, CHROMA]).view(1, 3, 1, 1)
         rough = (curves[:, :, 2:] - 2 * curves[:, :, 1:-1] + curves[:, :, :-2]).abs()
-        loss = error.mean() + ROUGH * rough.mean()
-        self.optimiser.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(self.net.parameters(), 1.0)
-        self.optimiser.step()
-        self.step += 1
-        keep = min(0.999, self.step / (self.step + 10.0))
-        with torch.no_grad():
-            for e, q in zip(self.average.parameters(), self.net.parameters()):
-                e.mul_(keep).add_(q, alpha=1 - keep)
+        self.descend(error.mean() + ROUGH * rough.mean(), rate, 1.0)
         return error.mean().item()
 
 
@@ -276,21 +246,15 @@ def held_out_psnr(net, good, bad):
 
 
 def plot(curve, path):
-    try:
-        import matplotlib
-        matplotlib.use("Agg")
-        import matplotlib.pyplot as plt
-    except ImportError:
-        return
     steps, loss, before, after, kept = zip(*curve)
-    fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4))
-    left.plot(steps, loss), left.set_ylabel("mean error of Y, U, V")
-    for values, label in ((before, "damaged"), (after, "enhanced"), (kept, "good ones, enhanced")):
-        right.plot(steps, values, label=label)
-    right.set_ylabel("held-out Y, U, V together, dB"), right.legend()
-    for axis in (left, right):
-        axis.set_xlabel("step"), axis.grid(alpha=0.3)
-    fig.tight_layout(), fig.savefig(path, dpi=80), plt.close(fig)
+
+    def draw(left, right):
+        left.plot(steps, loss), left.set_ylabel("mean error of Y, U, V")
+        for values, label in ((before, "damaged"), (after, "enhanced"), (kept, "good ones, enhanced")):
+            right.plot(steps, values, label=label)
+        right.set_ylabel("held-out Y, U, V together, dB")
+
+    training.plot(path, draw)
 
 
 def main():

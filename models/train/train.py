@@ -13,7 +13,6 @@ L1 loss, then L2 from --l2-from of the way on; weights and features are quantise
 engine does from --quant-from on, with straight-through gradients.
 """
 import argparse
-import copy
 import os
 import time
 
@@ -25,6 +24,7 @@ import torch
 
 import data
 import nets
+import training
 
 
 WARM_UP = 500  # steps over which the rate rises
@@ -117,57 +117,27 @@ def luma_psnr(spec, net, sets, quantised):
     return out
 
 
-class Run:
-    """Everything a checkpoint has to hold."""
-
+class Run(training.Run):
     def __init__(self, a):
         torch.manual_seed(a.seed)
-        self.rng = np.random.default_rng(a.seed)
         self.spec = nets.NETS[a.name]
-        self.net = nets.Net(self.spec)
+        net = nets.Net(self.spec)
         if a.init:
-            self.net.start_from(nets.read_weights(a.init))
-        self.average = copy.deepcopy(self.net)
-        self.optimiser = torch.optim.Adam(self.net.parameters(), a.rate)
-        self.weights = torch.ones(1, self.net.outputs, 1, 1)
+            net.start_from(nets.read_weights(a.init))
+        super().__init__(net, np.random.default_rng(a.seed), a.rate)
+        self.weights = torch.ones(1, net.outputs, 1, 1)
         self.weights[:, self.spec.block**2:] = a.chroma
-        self.step, self.seconds, self.curve = 0, 0.0, []
-
-    def save(self, path):
-        torch.save({"net": self.net.state_dict(), "average": self.average.state_dict(),
-                    "optimiser": self.optimiser.state_dict(), "step": self.step,
-                    "seconds": self.seconds, "curve": self.curve,
-                    "rng": self.rng.bit_generator.state}, path + ".part")
-        os.replace(path + ".part", path)
-
-    def restore(self, path):
-        z = torch.load(path)
-        self.net.load_state_dict(z["net"])
-        self.average.load_state_dict(z["average"])
-        self.optimiser.load_state_dict(z["optimiser"])
-        self.rng.bit_generator.state = z["rng"]
-        self.step, self.seconds, self.curve = z["step"], z["seconds"], z["curve"]
 
     def train_step(self, a, sets):
         progress = self.step / a.steps
-        for group in self.optimiser.param_groups:
-            group["lr"] = (a.rate * 0.5 * (1 + np.cos(np.pi * progress)) + 1e-6) \
-                * min(1, self.step / WARM_UP)
+        rate = (a.rate * 0.5 * (1 + np.cos(np.pi * progress)) + 1e-6) * min(1, self.step / WARM_UP)
         x, target, unit = batch(self.spec, sets, a.batch, a.patch, self.rng)
-        self.optimiser.zero_grad()
         quantised = progress >= a.quant_from
         error = (self.net(x, quantised) - target) * unit.view(-1, 1, 1, 1)
         error = error.abs() if progress < a.l2_from else error**2
         loss = (error * self.weights).mean()
         # one stray peak costs the whole feature map resolution, so peaks are kept low
-        (loss + a.peak_cost * sum(self.net.peaks)).backward()
-        torch.nn.utils.clip_grad_norm_(self.net.parameters(), 10.0)
-        self.optimiser.step()
-        self.step += 1
-        keep = min(0.999, self.step / (self.step + 10.0))
-        with torch.no_grad():
-            for e, q in zip(self.average.parameters(), self.net.parameters()):
-                e.mul_(keep).add_(q, alpha=1 - keep)
+        self.descend(loss + a.peak_cost * sum(self.net.peaks), rate, 10.0)
         return loss.item()
 
 
@@ -177,22 +147,16 @@ def write_weights(net, path):
 
 
 def plot(curve, labels, path):
-    try:
-        import matplotlib
-        matplotlib.use("Agg")
-        import matplotlib.pyplot as plt
-    except ImportError:
-        return
     steps, loss, plain, int8 = zip(*curve)
-    fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4))
-    left.plot(steps, loss), left.set_ylabel("loss (L1, then L2)"), left.set_yscale("log")
-    for label, a, b in zip(labels, zip(*plain), zip(*int8)):
-        line, = right.plot(steps, a, label=label)
-        right.plot(steps, b, "--", color=line.get_color())
-    right.set_ylabel("held-out luma, dB; dashed: INT8"), right.legend()
-    for axis in (left, right):
-        axis.set_xlabel("step"), axis.grid(alpha=0.3)
-    fig.tight_layout(), fig.savefig(path, dpi=80), plt.close(fig)
+
+    def draw(left, right):
+        left.plot(steps, loss), left.set_ylabel("loss (L1, then L2)"), left.set_yscale("log")
+        for label, a, b in zip(labels, zip(*plain), zip(*int8)):
+            line, = right.plot(steps, a, label=label)
+            right.plot(steps, b, "--", color=line.get_color())
+        right.set_ylabel("held-out luma, dB; dashed: INT8")
+
+    training.plot(path, draw)
 
 
 def main():
