@@ -1,4 +1,5 @@
-/* What model310.c (state, time) and model310_check.c (operands, shadow memory) share.
+/* What model310_core.c (state), model310.c (instructions, time) and model310_check.c (operands,
+ * shadow memory) share.
  *
  * Order is kept in vector clocks whose ticks are instruction indices: clock[p][q] is the last
  * instruction of pipe q that everything pipe p does from now on comes after. */
@@ -104,6 +105,11 @@ typedef struct ac_turned {
     uint32_t repeat; /* blocks */
     uint32_t skip, bytes;
 } ac_turned;
+
+static inline size_t ac_model_blocks(size_t bytes)
+{
+    return (bytes + AC_BLOCK - 1) / AC_BLOCK;
+}
 
 void ac_find(ac_model *, ac_finding_kind, const char *operand, int64_t found, int64_t limit);
 void ac_find_pair(ac_model *, ac_finding_kind, const char *operand, int64_t found, ac_opcode other,
