@@ -1,6 +1,7 @@
 /* The devices. `auto` takes the first that answers, so chips stand before the host. */
 #include "device.h"
 
+#include "name.h"
 #include "port/port.h"
 
 /* ---- host: this machine's CPU ---------------------------------------------------------------- */
@@ -8,13 +9,6 @@
 static bool host_answers(void)
 {
     return true;
-}
-
-static bool name_equal(const char *a, const char *b)
-{
-    while (*a && *a == *b)
-        a++, b++;
-    return *a == *b;
 }
 
 static const ac_isa *host_isa(const char *highest)
@@ -39,7 +33,7 @@ static const ac_isa *host_isa(const char *highest)
     const ac_isa *best = NULL;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const bool usable = (features & rows[i].needs) == rows[i].needs;
-        if (highest && name_equal(highest, rows[i].isa->name))
+        if (highest && mona_names_equal(highest, rows[i].isa->name))
             return usable ? rows[i].isa : NULL;
         if (usable)
             best = rows[i].isa;
@@ -61,7 +55,7 @@ static size_t model310_cache_bytes(void)
 
 static const ac_isa *model310_isa(const char *highest)
 {
-    return !highest || name_equal(highest, ac_isa_model310.name) ? &ac_isa_model310 : NULL;
+    return !highest || mona_names_equal(highest, ac_isa_model310.name) ? &ac_isa_model310 : NULL;
 }
 
 static const mona_device devices[] = {
@@ -87,9 +81,9 @@ const mona_device *mona_device_find(const char *name)
 {
     if (!name)
         return NULL;
-    const bool any = name_equal(name, "auto");
+    const bool any = mona_names_equal(name, "auto");
     for (unsigned i = 0; i < mona_device_count(); i++)
-        if ((any || name_equal(name, devices[i].name)) && devices[i].answers())
+        if ((any || mona_names_equal(name, devices[i].name)) && devices[i].answers())
             return &devices[i];
     return NULL;
 }

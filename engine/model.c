@@ -8,6 +8,7 @@
 
 #include "libc.h"
 #include "model.h"
+#include "name.h"
 #include "../ops/ops.h"
 
 const char *mona_status_text(mona_status status)
@@ -289,16 +290,21 @@ static bool next_ok(const uint8_t *file, uint64_t at)
            h->file_bytes == first->file_bytes && !h->crc32;
 }
 
-/* Whether inputs and outputs of the model for another size are the first's but for their sides. */
+/* Whether inputs and outputs of the model for another size are the first's but for their sides: who
+ * has looked at the first's has made room for those. */
 static bool same_interface(const mona_model *a, const mona_model *b)
 {
     if (a->header->input_count != b->header->input_count ||
         a->header->output_count != b->header->output_count)
         return false;
-    for (uint32_t t = 0; t < a->header->input_count + a->header->output_count; t++)
-        if (a->tensors[t].type != b->tensors[t].type || a->tensors[t].scale != b->tensors[t].scale)
-            return false;
-    return true;
+    bool same = true;
+    for (uint32_t i = 0; i < a->header->input_count + a->header->output_count && same; i++) {
+        const mona_file_tensor *t = &a->tensors[i], *u = &b->tensors[i];
+        same = mona_names_equal(a->strings + t->name, b->strings + u->name) &&
+               t->type == u->type && t->scale == u->scale && t->array == u->array &&
+               (t->array || t->channels == u->channels);
+    }
+    return same;
 }
 
 mona_status mona_model_open(mona_model *model, const void *bytes, size_t size)

@@ -12,8 +12,8 @@
  *
  * A model whose operators need fixed sizes may be there for several: `next` is where another header
  * lies, with tensors, ops and strings of its own and the same data. Its inputs and outputs agree with
- * the first's in number, type and scale; its magic, version and file_bytes are the first's. Offsets
- * count from the beginning of the file.
+ * the first's in number, names, types, scales and channels of planes; its magic, version and
+ * file_bytes are the first's. Offsets count from the beginning of the file.
  *
  * crc32 is the CRC-32 of zlib over the whole file with the field itself taken as zero; 0 in headers
  * after the first.

@@ -269,6 +269,58 @@ static void sealed_changes_of_other_sizes_are_survived(void **state)
     free(joined);
 }
 
+/* Copies planes of this size, or stores them as an array. */
+static uint8_t *copying_model(mona_size frame, const char *in, const char *out, uint32_t channels,
+                              bool array, size_t *size)
+{
+    model_builder *b = builder_new();
+    const uint32_t input = builder_input(b, in, MONA_U8, channels, 1);
+    const uint32_t output = builder_output(b, out, MONA_U8, channels, 1);
+    const uint32_t map = builder_tensor(b, "map", MONA_U8, channels, 1);
+    b->tensors[input].width = frame.width;
+    b->tensors[input].height = frame.height;
+    if (array) {
+        b->tensors[output].width = frame.width;
+        b->tensors[output].height = frame.height;
+        b->tensors[output].array = 1;
+    }
+    mona_file_op *load = builder_op(b, MONA_OP_LOAD, map, 1, &input);
+    load->load.block[0] = 1, load->load.scale[0] = 0x3c00;
+    builder_op(b, MONA_OP_STORE, output, 1, &map)->store =
+        (mona_file_store){.block = 1, .scale = 0x3c00, .maximum = 255};
+    return builder_finish(b, size);
+}
+
+/* Who has looked at the first size's planes has made room for those. */
+static void what_other_sizes_take_and_give_is_the_same(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *in, *out;
+        uint32_t channels;
+        bool array;
+        mona_status status;
+    } seconds[] = {
+        {"y", "u", 1, false, MONA_OK},        {"x", "u", 1, false, MONA_ERR_MODEL},
+        {"y", "y", 1, false, MONA_ERR_MODEL}, {"y", "uv", 1, false, MONA_ERR_MODEL},
+        {"y", "u", 2, false, MONA_ERR_MODEL}, {"y", "u", 1, true, MONA_ERR_MODEL},
+    };
+    for (size_t i = 0; i < sizeof seconds / sizeof *seconds; i++) {
+        size_t sizes[2], size;
+        uint8_t *joined;
+        format_error error = {0};
+        uint8_t *files[2] = {copying_model((mona_size){12, 12}, "y", "u", 1, false, &sizes[0]),
+                             copying_model((mona_size){20, 16}, seconds[i].in, seconds[i].out,
+                                           seconds[i].channels, seconds[i].array, &sizes[1])};
+        mona_model model;
+        for (int k = 0; k < 2; k++)
+            assert_int_equal(mona_model_open(&model, files[k], sizes[k]), MONA_OK);
+        assert_true(mona_writer_join(files, 2, &joined, &size, &error));
+        assert_int_equal(mona_model_open(&model, joined, size), seconds[i].status);
+        free(files[0]), free(files[1]), free(joined);
+    }
+}
+
 static void misaligned_bytes_are_refused(void **state)
 {
     (void)state;
@@ -321,6 +373,7 @@ int main(void)
         cmocka_unit_test(every_size_of_a_file_runs),
         cmocka_unit_test(a_size_the_file_has_not_is_refused),
         cmocka_unit_test(sealed_changes_of_other_sizes_are_survived),
+        cmocka_unit_test(what_other_sizes_take_and_give_is_the_same),
         cmocka_unit_test(misaligned_bytes_are_refused),
         cmocka_unit_test(other_files_are_named_as_such),
         cmocka_unit_test(every_status_has_a_text),
