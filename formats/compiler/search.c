@@ -5,7 +5,7 @@
  * values turn to F16 in the order of the noise they alone make for the time they alone save, as few
  * as the judge allows, found by bisection: more FP16 loses less, all but chance. What chance
  * spoilt, and what was turned in vain because a later value was the one that mattered, is then
- * given back to INT8 one by one, the most time first, as long as the judge agrees. */
+ * given back to INT8 one by one, what was turned last first, as long as the judge agrees. */
 #include <math.h>
 #include <stdlib.h>
 

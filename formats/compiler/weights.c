@@ -6,12 +6,14 @@
 #include "../half.h"
 #include "observation.h"
 
-/* scale16 of an output whose largest weight is `largest`, for in_step / unit = ratio. */
+/* scale16 of an output whose largest weight is `largest`, for in_step / unit = ratio; it may be too
+ * small for it where fp16 ends. */
 static uint16_t choose_scale(double largest, double ratio)
 {
+    enum { LARGEST_HALF = 0x7bff };
     const double wanted = largest / WEIGHT_MAX * ratio;
     uint16_t bits = half_from_double(wanted < 0x1p-14 ? 0x1p-14 : wanted);
-    if (largest * ratio / half_value(bits) > WEIGHT_MAX + 0.49)
+    if (largest * ratio / half_value(bits) > WEIGHT_MAX + 0.49 && bits < LARGEST_HALF)
         bits++;
     return bits;
 }

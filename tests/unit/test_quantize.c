@@ -149,6 +149,29 @@ static void int8_without_calibration_is_refused(void **state)
 }
 
 /* 8 bits of three layers: typical errors below a hundredth of the largest value. */
+/* Of black pictures a large weight makes nothing, so that the steps of its result are small. */
+static void weights_beyond_scales_of_fp16_are_refused(void **state)
+{
+    (void)state;
+    const float weight = 1e8f;
+    onnx_builder *b = ob_new(13);
+    ob_input(b, "x", 1, 0, 0);
+    ob_constant(b, "w", "1 1 1 1", &weight);
+    ob_node(b, "Conv", "x w", "y");
+    ob_output(b, "y");
+    compiler *c = open_good(b);
+    reference_array black = image(1, 8, 8);
+    memset(black.data, 0, 64 * sizeof *black.data);
+    format_error error = {0};
+    uint8_t *bytes;
+    size_t size;
+    assert_true(compiler_calibrate(c, &black, &error));
+    assert_false(compiler_emit(c, &(compiler_options){.int8 = true}, &bytes, &size, &error));
+    assert_non_null(strstr(error.text, "weights up to 1e+08, too large for INT8"));
+    free(black.data);
+    compiler_close(c);
+}
+
 static void int8_follows_the_judge(void **state)
 {
     (void)state;
@@ -280,6 +303,7 @@ int main(void)
         cmocka_unit_test(weights_are_kept),
         cmocka_unit_test(a_dead_channel_keeps_its_bias),
         cmocka_unit_test(int8_without_calibration_is_refused),
+        cmocka_unit_test(weights_beyond_scales_of_fp16_are_refused),
         cmocka_unit_test(int8_follows_the_judge),
         cmocka_unit_test(precisions_mix),
         cmocka_unit_test(every_nearest_rule_is_exact),
