@@ -1,8 +1,8 @@
 /* The devices. `auto` takes the first that answers, so chips stand before the host. */
 #include "device.h"
 
+#include "isas.h"
 #include "name.h"
-#include "port/port.h"
 
 /* ---- host: this machine's CPU ---------------------------------------------------------------- */
 
@@ -13,30 +13,14 @@ static bool host_answers(void)
 
 static const ac_isa *host_isa(const char *highest)
 {
-    /* From worst to best. */
-    static const struct {
-        const ac_isa *isa;
-        uint32_t needs;
-    } rows[] = {
-        {&ac_isa_instructions, 0},
-        {&ac_isa_c, 0},
-#if defined(__x86_64__)
-        {&ac_isa_avx2, MONA_CPU_AVX2},
-        {&ac_isa_avxvnni, MONA_CPU_AVXVNNI},
-        {&ac_isa_avx512, MONA_CPU_AVX512},
-#elif defined(__aarch64__)
-        {&ac_isa_neon, MONA_CPU_NEON},
-        {&ac_isa_dotprod, MONA_CPU_DOTPROD},
-#endif
-    };
     const uint32_t features = mona_port_cpu_features();
     const ac_isa *best = NULL;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const bool usable = (features & rows[i].needs) == rows[i].needs;
-        if (highest && mona_names_equal(highest, rows[i].isa->name))
-            return usable ? rows[i].isa : NULL;
+    for (size_t i = 0; i < MONA_ISAS; i++) {
+        const bool usable = !(mona_isas[i].needs & ~features);
+        if (highest && mona_names_equal(highest, mona_isas[i].isa->name))
+            return usable ? mona_isas[i].isa : NULL;
         if (usable)
-            best = rows[i].isa;
+            best = mona_isas[i].isa;
     }
     return highest ? NULL : best;
 }

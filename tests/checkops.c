@@ -14,7 +14,7 @@
 #include <time.h>
 
 #include "engine/aicore/f16.h"
-#include "engine/port/port.h"
+#include "engine/isas.h"
 #include "ops/helpers.h"
 
 enum { GUARD = 64, GUARD_BYTE = 0xa5 };
@@ -414,21 +414,6 @@ static void check_model(void)
     check_many(&ac_isa_model310, "conv_row", check_conv, 1500);
 }
 
-static const struct {
-    const ac_isa *isa;
-    uint32_t feature;
-} isas[] = {
-    {&ac_isa_c, 0},
-#if defined(__x86_64__)
-    {&ac_isa_avx2, MONA_CPU_AVX2},
-    {&ac_isa_avxvnni, MONA_CPU_AVXVNNI},
-    {&ac_isa_avx512, MONA_CPU_AVX512},
-#elif defined(__aarch64__)
-    {&ac_isa_neon, MONA_CPU_NEON},
-    {&ac_isa_dotprod, MONA_CPU_DOTPROD},
-#endif
-};
-
 #include "checkops_bench.h"
 
 int main(int argc, char **argv)
@@ -450,10 +435,11 @@ int main(int argc, char **argv)
         }
     }
     const uint32_t features = mona_port_cpu_features();
-    for (size_t i = 0; i < sizeof isas / sizeof isas[0]; i++) {
-        const bool wanted = !only || !strcmp(only, isas[i].isa->name);
-        if ((isas[i].feature & ~features) == 0 && wanted)
-            (bench ? bench_isa : check_isa)(isas[i].isa);
+    for (size_t i = 0; i < MONA_ISAS; i++) {
+        const ac_isa *isa = mona_isas[i].isa;
+        const bool wanted = !only || !strcmp(only, isa->name);
+        if (!(mona_isas[i].needs & ~features) && isa != &ac_isa_instructions && wanted)
+            (bench ? bench_isa : check_isa)(isa);
     }
     if (bench && (!only || !strcmp(only, ac_isa_instructions.name)))
         bench_isa(&ac_isa_instructions);

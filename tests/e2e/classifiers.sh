@@ -48,18 +48,7 @@ same "it says why" "$(report "$tmp/off.json" 'sorted({(k["rule"], k["why"]) for 
 same "and that less is fused" "$(report "$tmp/off.json" '0 < d["coverage"] < 1')" True
 same "the page is whole" "$(tail -n 1 "$tmp/page.html")" "</html>"
 same "it names no address" "$(grep -oE '(src|href)=.?https?:[^ ]*' "$tmp/page.html")" ""
-if command -v chromedriver > /dev/null; then
-    timeout 300 python3 tests/compile_page.py "$tmp/page.html" "$tmp/shot.png" > "$tmp/page.log" 2>&1
-    status=$?
-    if [ $status -eq 3 ]; then
-        skip "no browser starts here: $(head -n 1 "$tmp/page.log")"
-    else
-        same "the browser is content" "$status $(grep -v '^ok' "$tmp/page.log")" "0 "
-        same "it looked at everything" "$(grep -c '^ok' "$tmp/page.log" | awk '{ print ($1 >= 9) }')" 1
-    fi
-else
-    skip "no chromedriver here"
-fi
+browsed "a page" 9 tests/compile_page.py "$tmp/page.html" "$tmp/shot.png"
 "$mona" compile models/sr_x2_fast.onnx -o "$tmp/net.mona" --report "$tmp/none/r.json" > /dev/null 2> "$tmp/log"
 same "a report that cannot be written" "$? $(grep -c '^mona: .*No such file' "$tmp/log")" "1 1"
 echo "1..$tests"

@@ -4,18 +4,7 @@
 
 # What the browser finds; where there is none, that the page is there and whole. $1: name, $2: page
 look_at() {
-    if command -v chromedriver > /dev/null; then
-        timeout 300 python3 tests/page.py "$2" "$tmp/shot.png" > "$tmp/page.log" 2>&1
-        status=$?
-        if [ $status -eq 3 ]; then
-            skip "no browser starts here: $(head -n 1 "$tmp/page.log")"
-        else
-            same "$1: the browser is content" "$status $(grep -v '^ok' "$tmp/page.log")" "0 "
-            same "$1: it looked at everything" "$(grep -c '^ok' "$tmp/page.log" | awk '{ print ($1 >= 20) }')" 1
-        fi
-    else
-        skip "no chromedriver here"
-    fi
+    browsed "$1" 20 tests/page.py "$2" "$tmp/shot.png"
     same "$1: the page is whole" "$(tail -n 1 "$2")" "</html>"
     same "$1: it names no address" "$(grep -oE '(src|href)=.?https?:[^ ]*' "$2")" ""
 }

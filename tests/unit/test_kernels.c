@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "engine/aicore/f16.h"
-#include "engine/port/port.h"
+#include "engine/isas.h"
 #include "ops/ops.h"
 #include "reference.h"
 
@@ -20,24 +20,9 @@
 
 static const ac_isa *isa_at(size_t index)
 {
-    static const struct {
-        const ac_isa *isa;
-        uint32_t feature;
-    } all[] = {
-        {&ac_isa_instructions, 0},
-        {&ac_isa_c, 0},
-#if defined(__x86_64__)
-        {&ac_isa_avx2, MONA_CPU_AVX2},
-        {&ac_isa_avxvnni, MONA_CPU_AVXVNNI},
-        {&ac_isa_avx512, MONA_CPU_AVX512},
-#elif defined(__aarch64__)
-        {&ac_isa_neon, MONA_CPU_NEON},
-        {&ac_isa_dotprod, MONA_CPU_DOTPROD},
-#endif
-    };
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        if (!(all[i].feature & ~mona_port_cpu_features()) && index-- == 0)
-            return all[i].isa;
+    for (size_t i = 0; i < MONA_ISAS; i++)
+        if (!(mona_isas[i].needs & ~mona_port_cpu_features()) && index-- == 0)
+            return mona_isas[i].isa;
     return NULL;
 }
 
