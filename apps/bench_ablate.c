@@ -208,7 +208,7 @@ static bool add_variant_row(cJSON *list, const variant *v, const variant *all)
     result_add_number(o, "times", statistics_select(ratios, v->times.count, 50));
     cJSON_AddNumberToObject(o, "operators", v->model.header->op_count);
     cJSON_AddStringToObject(o, "precision", model_mostly_int8(&v->model) ? "int8" : "fp16");
-    cJSON_AddNumberToObject(o, "arena_bytes", (double)mona_plan_arena_bytes(v->session.plan));
+    cJSON_AddNumberToObject(o, "arena_bytes", (double)mona_plan_arena_bytes(v->session.bound.plan));
     cJSON_AddItemToArray(list, o);
     free(ratios);
     return result_add_statistics(o, v->times.ms, v->times.count);
@@ -216,7 +216,7 @@ static bool add_variant_row(cJSON *list, const variant *v, const variant *all)
 
 static bool fill(cJSON *result, ablation *a, samples *base)
 {
-    const mona_plan *plan = a->variants[0].session.plan;
+    const mona_plan *plan = a->variants[0].session.bound.plan;
     const mona_tensor_info in = mona_plan_input(plan, 0);
     cJSON_AddStringToObject(result, "kind", "ablation");
     cJSON_AddStringToObject(result, "model", a->job->name);

@@ -22,7 +22,7 @@ static uint64_t worked_ns(void)
 static bool timed_frame(bench_session *session, const char *name, const mona_op_observer *observer,
                         double *ticks, double *worked)
 {
-    mona_session_observe_ops(session->session, observer);
+    mona_session_observe_ops(session->bound.session, observer);
     const uint64_t start = machine_ticks(), work = worked_ns();
     const bool done = bench_session_run(session, name);
     *worked = (double)(worked_ns() - work);
@@ -52,7 +52,7 @@ static bool run_pairs(const layer_log *l, bench_session *session, const char *na
     }
     if (done)
         *cost = statistics_select(observed, frames, 10) / statistics_select(plain, frames, 10) - 1;
-    mona_session_observe_ops(session->session, NULL);
+    mona_session_observe_ops(session->bound.session, NULL);
     free(plain);
     return done;
 }
@@ -64,8 +64,8 @@ bool bench_layers(cJSON *result, bench_session *session, const char *name, const
     double observed = 0, cost = 0;
     const uint64_t ticks = machine_ticks();
     const double start = machine_clock_ms();
-    const bool done =
-        layer_log_open(&l, session->plan) && run_pairs(&l, session, name, frames, &observed, &cost);
+    const bool done = layer_log_open(&l, session->bound.plan) &&
+                      run_pairs(&l, session, name, frames, &observed, &cost);
     if (done) {
         const double rate = (machine_clock_ms() - start) / (double)(machine_ticks() - ticks);
         const double frame_ms = observed * rate / frames;

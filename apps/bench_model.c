@@ -75,16 +75,17 @@ static bool add_layers(cJSON *result, const bench_model_job *job, run *r, const 
 static bool fill(cJSON *result, const bench_model_job *job, run *r, const samples *s)
 {
     const size_t resident = resident_bytes(); /* before the peak's copies add theirs */
-    describe(result, job, r->session.plan);
+    describe(result, job, r->session.bound.plan);
     if (!result_add_samples(result, s, job->percentile))
         return false;
     peak limit = {0};
-    if (!peak_measure(mona_plan_threads(r->session.plan), &limit) && job->layers)
+    if (!peak_measure(mona_plan_threads(r->session.bound.plan), &limit) && job->layers)
         return cli_fail(0, "the peak cannot be measured: out of threads or memory");
-    add_work(result, job, r->session.plan, &limit);
+    add_work(result, job, r->session.bound.plan, &limit);
     if (job->layers && !add_layers(result, job, r, &limit))
         return false;
-    cJSON_AddNumberToObject(result, "arena_bytes", (double)mona_plan_arena_bytes(r->session.plan));
+    cJSON_AddNumberToObject(result, "arena_bytes",
+                            (double)mona_plan_arena_bytes(r->session.bound.plan));
     cJSON_AddNumberToObject(result, "rss_bytes", (double)resident);
     result_add_crc(result, "model_crc32", job->model->header->crc32);
     result_add_crc(result, "input_crc32", bench_planes_input_crc(&r->session.planes));

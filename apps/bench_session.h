@@ -6,12 +6,10 @@
 #include <stdint.h>
 
 #include "bench_planes.h"
-#include "mona.h"
+#include "pipeline/bound.h"
 
 typedef struct bench_session {
-    void *plan_memory, *arena;
-    mona_plan *plan;
-    mona_session *session;
+    bound_model bound;
     bench_planes planes;
 } bench_session;
 

@@ -115,7 +115,7 @@ static bool open_streams(group *g)
         if (!bench_session_open(&s->session, g->job->name, g->job->model, &config) ||
             !bench_session_run(&s->session, g->job->name))
             return false;
-        config.shared = g->streams[0].session.session;
+        config.shared = g->streams[0].session.bound.session;
         before = i ? before : resident_now();
     }
     g->resident = resident_now() - before;
@@ -203,8 +203,8 @@ static bool add_streams(cJSON *result, const group *g, samples *all)
 
 static void describe(cJSON *result, const group *g)
 {
-    const mona_plan *first = g->streams[0].session.plan;
-    const mona_plan *last = g->streams[g->count - 1].session.plan;
+    const mona_plan *first = g->streams[0].session.bound.plan;
+    const mona_plan *last = g->streams[g->count - 1].session.bound.plan;
     const mona_tensor_info in = mona_plan_input(first, 0);
     mona_device_properties device = {.name = "host"};
     mona_device_query(g->job->config->device, &device);

@@ -25,7 +25,7 @@ bool bench_transfer_open(bench_transfer *t, bench_session *session, const mona_m
 {
     *t = (bench_transfer){.session = session, .slots = slots};
     for (unsigned i = 0; i < slots; i++)
-        if (!bench_planes_open(&t->slot[i].planes, session->plan, model))
+        if (!bench_planes_open(&t->slot[i].planes, session->bound.plan, model))
             return cli_fail(0, "out of memory");
     return open_streams(t);
 }
@@ -56,8 +56,8 @@ static mona_status compute(bench_transfer *t, transfer_slot *s)
     if (!status)
         status = mona_stream_wait(t->compute, &s->downloaded);
     if (!status)
-        status =
-            mona_stream_run(t->compute, t->session->session, s->planes.inputs, s->planes.outputs);
+        status = mona_stream_run(t->compute, t->session->bound.session, s->planes.inputs,
+                                 s->planes.outputs);
     return status ? status : mona_stream_record(t->compute, &s->computed);
 }
 

@@ -37,9 +37,9 @@ bool modelled_device(const mona_device *device)
 static void collect(sample *s, const bench_session *run)
 {
     unsigned slowest = 0;
-    s->cores = mona_plan_threads(run->plan);
+    s->cores = mona_plan_threads(run->bound.plan);
     for (unsigned core = 0; core < s->cores; core++) {
-        const ac_model_report *r = mona_session_modelled(run->session, core);
+        const ac_model_report *r = mona_session_modelled(run->bound.session, core);
         s->gm_read += (double)r->gm_read;
         s->gm_written += (double)r->gm_written;
         s->instructions += r->instructions;
@@ -52,7 +52,7 @@ static void collect(sample *s, const bench_session *run)
         }
     }
     for (unsigned o = 0; o < s->op_count; o++)
-        s->ops[o] = *mona_session_modelled_op(run->session, slowest, o);
+        s->ops[o] = *mona_session_modelled_op(run->bound.session, slowest, o);
 }
 
 static bool make_room(sample *s, const mona_plan *plan)
@@ -70,14 +70,14 @@ static bool take_sample(sample *s, const char *name, const mona_model *model, mo
     bench_session run = {0};
     if (rows)
         config.sizes[0].height = rows;
-    bool done = bench_session_open(&run, name, model, &config) && make_room(s, run.plan);
+    bool done = bench_session_open(&run, name, model, &config) && make_room(s, run.bound.plan);
     if (done && t)
-        mona_session_observe(run.session, timeline_record, t);
+        mona_session_observe(run.bound.session, timeline_record, t);
     done = done && bench_session_run(&run, name);
     if (done) {
         collect(s, &run);
         s->crc = bench_planes_output_crc(&run.planes);
-        s->arena_bytes = mona_plan_arena_bytes(run.plan);
+        s->arena_bytes = mona_plan_arena_bytes(run.bound.plan);
     }
     bench_session_close(&run);
     return done;

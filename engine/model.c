@@ -300,8 +300,8 @@ static bool same_interface(const mona_model *a, const mona_model *b)
     bool same = true;
     for (uint32_t i = 0; i < a->header->input_count + a->header->output_count && same; i++) {
         const mona_file_tensor *t = &a->tensors[i], *u = &b->tensors[i];
-        same = mona_names_equal(a->strings + t->name, b->strings + u->name) &&
-               t->type == u->type && t->scale == u->scale && t->array == u->array &&
+        same = mona_names_equal(a->strings + t->name, b->strings + u->name) && t->type == u->type &&
+               t->scale == u->scale && t->array == u->array &&
                (t->array || t->channels == u->channels);
     }
     return same;

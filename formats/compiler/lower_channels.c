@@ -41,6 +41,7 @@ void lower_channels(lowering *l, const graph_node *node)
         op.inputs[i] = l->tensors[node->inputs[i]];
     op.channels.first = slice ? node->slice.first : 0;
     op.channels.copy = l->g->fusion.off[FUSION_PLACE];
-    fusion_log_add(l->log, &(fusion_event){FUSION_PLACE, node->name, node->op_type, copied, NULL, 0});
+    fusion_log_add(l->log,
+                   &(fusion_event){FUSION_PLACE, node->name, node->op_type, copied, NULL, 0});
     lower_end(l, &op, node->output);
 }
