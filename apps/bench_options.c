@@ -7,6 +7,7 @@
 #include "commands.h"
 #include "modelled_bench.h"
 #include "quantity.h"
+#include "stage_list.h"
 
 static bool read_warm_up(const char *text, long *frames)
 {
@@ -118,7 +119,7 @@ static const option options[] = {
      .help = "time decoding, stages and encoding of a clip, or of synthetic frames of --size"},
     {"--stages", NULL, OPTION_STRING, FIELD(stages), "LIST", whole,
      .help = "what is done, in order: sr, denoise, colour, delay:TIME, delay:TIME/TIME@N",
-     .initial = "sr,denoise", .values = "sr denoise colour sr,denoise denoise,sr"},
+     .initial = VIDEO_STAGES, .values = "sr denoise colour denoise,sr sr,denoise"},
     {"--fps", NULL, OPTION_NUMBER, FIELD(fps), "RATE", whole,
      .help = "of the source, as a camera has it (default as fast as frames are taken)",
      .maximum = 100000},

@@ -95,7 +95,7 @@ static options_result parse(arguments *a, int argc, char **argv)
 static const char *usual_stages(const char *scale, bool image)
 {
     const bool keep = scale && !strcmp(scale, "1");
-    return keep ? "denoise" : image ? "sr" : "sr,denoise";
+    return keep ? "denoise" : image ? "sr" : VIDEO_STAGES;
 }
 
 static bool parse_strength(double *strength, const char *text)
@@ -322,9 +322,9 @@ static const option options[] = {
      .help = "stop after N frames (default all)", .minimum = 1, .maximum = 1e15},
     {"--stages", NULL, OPTION_STRING, offsetof(arguments, stages), "LIST", work,
      .help =
-         "what to do, in order: sr, denoise, colour (default sr,denoise; images sr, or denoise at "
-         "--scale 1)",
-     .values = "sr denoise colour sr,denoise denoise,sr sr,sr sr,denoise,colour"},
+         "what to do, in order: sr, denoise, colour (default " VIDEO_STAGES
+         "; images sr, or denoise at --scale 1)",
+     .values = "sr denoise colour denoise,sr sr,denoise sr,sr denoise,sr,colour"},
     {"--scale", "-s", OPTION_CHOICE, offsetof(arguments, scale), "1|2|3|4|6|8|9|12", work,
      .help = "how many times larger sr makes it (default 2), in one step or several: 4 is 2 x 2 "
              "where the tier has no network for 4, 6 is 2 x 3; --dry-run tells"},
@@ -404,7 +404,7 @@ const command command_enhance = {
     .description = "Enlarges and denoises a video (or a PNG or JPEG); sound, subtitles, timestamps "
                    "and colour stay as they are.",
     .examples =
-        "mona enhance in.mp4 -o out.mp4                   # twice the size, then denoised\n"
+        "mona enhance in.mp4 -o out.mp4                   # denoised, then twice the size\n"
         "mona enhance in.mp4 -o out.mp4 -s 3 --tier best  # three times, as good as can be\n"
         "mona enhance in.mkv -o out.mkv --stages denoise  # only denoised\n"
         "mona enhance in.mov -o out.mov --crf 16 --preset slow --start 60 --frames 500\n"

@@ -34,7 +34,7 @@ typedef struct stage_models {
 bool stage_models_open(stage_models *models, const model_choice *choice, const stage_list *list,
                        enhance_settings *settings);
 
-/* Their names in turn: "sr_x2_fast, then denoise_fast". */
+/* Their names in turn: "denoise_fast, then sr_x2_fast". */
 void stage_models_describe(char text[NETWORKS_TEXT], const enhance_settings *settings);
 
 void stage_models_close(stage_models *models);

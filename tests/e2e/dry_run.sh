@@ -18,7 +18,7 @@ assert (plan['output']['width'], plan['output']['height']) == (begin['out_width'
 assert plan['memory']['engine_bytes'] == begin['engine_bytes'] and plan['memory']['frame_bytes'] == begin['frame_bytes']
 assert plan['speed']['expected_frames'] == begin['expected'] == 20
 assert [(s['stage'], s['from'], s['to']) for s in plan['stages']] == [
-    ('sr', '160x90', '320x180'), ('denoise', '320x180', '320x180')], plan['stages']
+    ('denoise', '160x90', '160x90'), ('sr', '160x90', '320x180')], plan['stages']
 assert all(s['ms'] > 0 for s in plan['stages'])
 speed = plan['speed']
 assert 4 <= speed['measured_frames'] <= 20 and speed['fps'] > 0
@@ -48,7 +48,7 @@ plan() {
     "$mona" enhance "$@" --dry-run --json | python3 -c 'import json, sys; p = json.load(sys.stdin)
 print(*[s["stage"] for s in p["stages"]], p["output"]["width"])'
 }
-same "-s 4 doubles twice" "$(plan "$tmp/clip.mp4" -o "$tmp/out.mp4" -s 4)" "sr sr denoise 640"
+same "-s 4 doubles twice" "$(plan "$tmp/clip.mp4" -o "$tmp/out.mp4" -s 4)" "denoise sr sr 640"
 same "-s 1 only denoises" "$(plan "$tmp/clip.mp4" -o "$tmp/out.mp4" -s 1)" "denoise 160"
 same "-s 4 of a picture" "$(plan "$tmp/a.png" -o "$tmp/b.png" -s 4)" "sr sr 160"
 same "-i, -o, -t and -v" "$("$mona" enhance -i "$tmp/a.png" -o "$tmp/b.png" -t 16 -v --quiet; echo $?)" 0
@@ -106,7 +106,7 @@ for scale in 3 4; do
 done
 same "three times by a network for it" "$(plan "$tmp/a.png" -o "$tmp/b.png" --sr "$tmp/x3.mona")" "sr 120"
 same "and nine times" "$(plan "$tmp/a.png" -o "$tmp/b.png" --sr "$tmp/x3.mona" -s 9)" "sr sr 360"
-same "four times" "$(plan "$tmp/clip.mp4" -o "$tmp/out.mp4" --sr "$tmp/x4.mona" -s 4)" "sr denoise 640"
+same "four times" "$(plan "$tmp/clip.mp4" -o "$tmp/out.mp4" --sr "$tmp/x4.mona" -s 4)" "denoise sr 640"
 # $1: what, $2: expected in the one line, rest: options.
 refused() {
     name=$1

@@ -90,12 +90,15 @@ accurate=flags=bicubic+accurate_rnd+full_chroma_int
 ffmpeg -v error -i "$tmp/whole.mkv" -vf "scale=iw/2:ih/2:$accurate" -c:v ffv1 -pix_fmt yuv420p "$tmp/half.mkv"
 ffmpeg -v error -i "$tmp/half.mkv" -vf "scale=2*iw:2*ih:$accurate" -c:v ffv1 -pix_fmt yuv420p "$tmp/bicubic.mkv"
 bicubic=$(psnr_y "$tmp/bicubic.mkv" "$tmp/whole.mkv")
-# PSNR of luma of $1 enlarged, against the original; $2...: more options.
-enlarged() {
+# PSNR of luma of $1 enhanced, against the original; $2...: options.
+enhanced() {
     from=$1
     shift
-    "$mona" enhance "$from" -o "$tmp/enlarged.mkv" --stages sr -c ffv1 --quiet "$@"
+    "$mona" enhance "$from" -o "$tmp/enlarged.mkv" -c ffv1 --quiet "$@"
     psnr_y "$tmp/enlarged.mkv" "$tmp/whole.mkv"
+}
+enlarged() {
+    enhanced "$@" --stages sr
 }
 least() { # $1: what, $2: found, $3: at least
     same "$1" "$(echo "$2 $3" | awk '{ print ($1 >= $2 ? "yes" : "no: " $1 " against " $2) }')" yes
@@ -115,6 +118,12 @@ echo "# of compressed film: --content video $video dB, clean $clean dB, bicubic 
 least "compressed film is better told to be such" "$video" "$(echo "$clean" | awk '{ print $1 + 0.1 }')"
 least "and better than bicubic" "$video" "$bicubic"
 same "video is the default for videos" "$(enlarged "$tmp/poor.mkv")" "$video"
+
+ffmpeg -v error -i "$tmp/half.mkv" -vf noise=alls=30:allf=t:all_seed=4 -c:v ffv1 "$tmp/grainy.mkv"
+first=$(enhanced "$tmp/grainy.mkv")
+last=$(enhanced "$tmp/grainy.mkv" --stages sr,denoise)
+echo "# of film with noise: $first dB, denoised last $last dB"
+least "noise is removed before it is enlarged" "$first" "$(echo "$last" | awk '{ print $1 + 1 }')"
 
 # ---- a clean picture stays as it is, a noisy one gets cleaner -----------------------------------
 if [ -z "$SANITIZE" ]; then
