@@ -50,7 +50,7 @@ print(*[s["stage"] for s in p["stages"]], p["output"]["width"])'
 }
 same "-s 4 doubles twice" "$(plan "$tmp/clip.mp4" -o "$tmp/out.mp4" -s 4)" "denoise sr sr 640"
 same "-s 1 only denoises" "$(plan "$tmp/clip.mp4" -o "$tmp/out.mp4" -s 1)" "denoise 160"
-same "-s 4 of a picture" "$(plan "$tmp/a.png" -o "$tmp/b.png" -s 4)" "sr sr 160"
+same "-s 4 of a picture takes one network" "$(plan "$tmp/a.png" -o "$tmp/b.png" -s 4)" "sr 160"
 same "-i, -o, -t and -v" "$("$mona" enhance -i "$tmp/a.png" -o "$tmp/b.png" -t 16 -v --quiet; echo $?)" 0
 # $1: -j. Threads the process had at most; decoder, stages, pool and encoder add theirs.
 threads_of() {
@@ -116,5 +116,5 @@ refused() {
     same "$name is refused" "$([ $? -ne 0 ] && grep -c -- "^mona: .*$line" "$tmp/log") of $(wc -l < "$tmp/log")" "1 of 1"
 }
 refused "six times by one for three" "which enlarges 3 times" --sr "$tmp/x3.mona" -s 6
-refused "more stages than there may be" "up to 4 stages" -s 8 --stages sr,sr
+refused "more stages than there may be" "up to 4 stages" -s 8 --stages sr,sr,sr
 refused "a list that does nothing" "leaves nothing to do" -s 1 --stages sr
