@@ -84,7 +84,8 @@ size_t weights_clamped(const graph *g, const graph_node *node, uint32_t o)
     const size_t filter = weights_filter(g, node);
     size_t count = 0;
     for (size_t i = o * filter; i < (o + 1) * filter && node->conv.steps; i++)
-        count += (double)node->conv.weights[i] < -(WEIGHT_MAX + 0.5) * (double)node->conv.steps[o];
+        count +=
+            fabs((double)node->conv.weights[i]) > (WEIGHT_MAX + 0.5) * (double)node->conv.steps[o];
     return count;
 }
 

@@ -37,7 +37,8 @@ typedef struct int8_weights {
 size_t weights_filter(const graph *g, const graph_node *node);
 double weights_largest(const float *w, size_t count);
 
-/* Weights of output o of a CONV that are -128 steps, which the engine holds as -127. */
+/* Weights of output o of a CONV that are -128 steps, which the engine holds as -127; or 128, where
+ * a multiplication turned their sign. */
 size_t weights_clamped(const graph *g, const graph_node *node, uint32_t o);
 
 /* Whether output o of a CONV keeps the steps that the model gives its weights. */

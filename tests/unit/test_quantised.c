@@ -244,6 +244,25 @@ static void coarse_steps_are_exact(void **state)
     assert_int_equal(o.int8, 2);
 }
 
+/* Of weights whose sign a multiplication turned, -128 is 128, which 8 bits hold no better. */
+static void turned_weights_are_as_near_as_told(void **state)
+{
+    (void)state;
+    compiler_options options = to_half;
+    options.has_input_type = true;
+    options.input_type = MONA_S8;
+    qmap x;
+    qnet n = qnet_begin(&x, SIDE);
+    n.coarse = true;
+    n.lowest = -128;
+    x = qnet_quantise(&n, x, (qsteps){0x1p-6f, 0, true});
+    x = qnet_one(&n, "Neg", qnet_conv(&n, x, 24, 3, 1, qnet_s8));
+    x = qnet_quantise(&n, x, (qsteps){0x1p-3f, 0, true});
+    const outcome o = run(qnet_end(&n, x), &options, 0x1p-3f);
+    print_message("%s; at most %.3f steps, %.2f %% changed\n", told, o.most, 100 * o.changed);
+    assert_true(o.most < told_steps + 0.125);
+}
+
 /* What cannot be a format of maps is done on arrays, as ONNX defines it, and the compiler says why.
  */
 static void some_stay_on_arrays(void **state)
@@ -303,6 +322,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_layer_is_within_one_step),
         cmocka_unit_test(coarse_steps_are_exact),
+        cmocka_unit_test(turned_weights_are_as_near_as_told),
         cmocka_unit_test(some_stay_on_arrays),
         cmocka_unit_test(networks_are_int8),
     };
