@@ -22,6 +22,7 @@ typedef struct codec {
     const char *options; /* "key=value:..." that hold unless -e says otherwise; NULL: none */
     bool even;           /* 4:2:0 in even sizes only */
     bool keeps;          /* the encoder holds on to the frame until it gets the next one */
+    bool waits;          /* draining or closing it never returns before it has had a frame */
 } codec;
 
 /* NULL: there is none of that name. */

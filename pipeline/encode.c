@@ -172,7 +172,7 @@ bool encoder_open(encoder *e, const encoder_settings *settings, const AVFormatCo
     const char *name =
         format->video_codec == AV_CODEC_ID_WRAPPED_AVFRAME ? "wrapped_avframe" : c->encoder;
     const AVCodec *libav = avcodec_find_encoder_by_name(name);
-    *e = (encoder){.name = c->encoder, .packet = av_packet_alloc()};
+    *e = (encoder){.name = c->encoder, .packet = av_packet_alloc(), .waits = c->waits};
     if (c->keeps)
         e->copy = av_frame_alloc();
     if (!libav)
@@ -261,8 +261,28 @@ bool encoder_put(encoder *e, const AVFrame *frame, const packet_sink *sink, pipe
     return true;
 }
 
+/* A frame of anything; false: out of memory. */
+static bool send_something(AVCodecContext *codec)
+{
+    AVFrame *frame = av_frame_alloc();
+    bool good = frame != NULL;
+    if (good) {
+        frame->format = codec->pix_fmt;
+        frame->width = codec->width;
+        frame->height = codec->height;
+        frame->pts = 0;
+        good = av_frame_get_buffer(frame, 0) >= 0 && avcodec_send_frame(codec, frame) >= 0;
+    }
+    av_frame_free(&frame);
+    return good;
+}
+
 void encoder_close(encoder *e)
 {
+    /* Leaking it is better than never returning. */
+    if (e->waits && !e->frames && e->codec && avcodec_is_open(e->codec) &&
+        !send_something(e->codec))
+        e->codec = NULL;
     avcodec_free_context(&e->codec);
     av_packet_free(&e->packet);
     av_frame_free(&e->copy);

@@ -23,6 +23,7 @@ typedef struct encoder {
         int64_t pts, duration;
     } durations[ENCODER_DURATIONS]; /* of the latest frames, which come out in another order */
     uint64_t frames, packets;
+    bool waits; /* as in codec */
 } encoder;
 
 /* What the user asked for. */

@@ -42,6 +42,20 @@ else
     same "the refusal names both" "$(grep -c 'webm cannot hold h264' "$tmp/log")" 1
 fi
 
+# SVT-AV1 never closes of itself when it had no frame: what is refused after it was opened must still end.
+if [ -z "$SANITIZE" ]; then
+    ffmpeg -v error -i "$tmp/in.mp4" -f lavfi -i sine=d=0.4 -c:v copy -c:a aac "$tmp/sound.mp4"
+    ends() {
+        what=$1
+        shift
+        timeout -s KILL 30 "$mona" enhance "$@" --quiet 2> "$tmp/log"
+        same "AV1 without a frame: $what is refused in one line" "$? $(wc -l < "$tmp/log") $(find "$tmp" -name 'never*')" "1 1 "
+    }
+    ends "sound that WebM cannot hold" "$tmp/sound.mp4" -o "$tmp/never.webm"
+    ends "an option it does not know" "$tmp/in.mp4" -o "$tmp/never.mkv" -c av1 -e foo=1
+    ends "a start behind the end" "$tmp/in.mp4" -o "$tmp/never.mkv" -c av1 --start 100
+fi
+
 # ---- alpha --------------------------------------------------------------------------------------
 # WebM keeps it beside the frames, where only libvpx's decoder looks.
 ffmpeg -v error -i "$tmp/in.mp4" -vf "scale=64:36,format=yuva420p,geq=lum='lum(X,Y)':cb=128:cr=128:a='4*X'" -c:v libvpx-vp9 \
