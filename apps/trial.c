@@ -12,6 +12,32 @@ static void note_beginning(void *context, const enhance_report *report)
         *began = clock_ns();
 }
 
+/* Who reads a line knows the name of the result that was asked for, not the trial's. */
+typedef struct renaming {
+    const trial *t;
+    const enhance_settings *asked;
+} renaming;
+
+static void rename_result(const renaming *names, const char *line, char *to, size_t size)
+{
+    const char *at = strstr(line, names->t->result);
+    if (at)
+        snprintf(to, size, "%.*s%s%s", (int)(at - line), line, names->asked->output,
+                 at + strlen(names->t->result));
+    else
+        snprintf(to, size, "%s", line);
+}
+
+static void note_renamed(void *context, const char *line)
+{
+    const renaming *names = context;
+    const pipeline_notes *notes = &names->asked->notes;
+    char text[sizeof(pipeline_error)];
+    rename_result(names, line, text, sizeof text);
+    if (notes->say)
+        notes->say(notes->context, text);
+}
+
 bool trial_run(trial *t, const enhance_settings *settings, bool image, const char *suffix,
                uint64_t frames)
 {
@@ -29,10 +55,17 @@ bool trial_run(trial *t, const enhance_settings *settings, bool image, const cha
     s.probe = &t->clock.probe;
     s.progress = note_beginning;
     s.progress_context = &began;
+    renaming names = {t, settings};
+    s.notes = (pipeline_notes){note_renamed, &names};
     const bool good =
         image ? enhance_still(&s, &t->report, &error) : enhance_video(&s, &t->report, &error);
     t->seconds = 1e-9 * (double)(clock_ns() - began);
-    return good || !cli_fail(EXIT_FAILED, "%s", error.text);
+    if (good)
+        return true;
+    char text[sizeof error.text];
+    rename_result(&names, error.text, text, sizeof text);
+    cli_fail(EXIT_FAILED, "%s", text);
+    return false;
 }
 
 void trial_close(trial *t)

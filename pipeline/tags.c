@@ -22,9 +22,10 @@ static const char *const mov_file[] = {
     "network",  "keywords",         "episode_sort", "season_number", "media_type",
     "hd_video", "gapless_playback", "compilation",  "track",         "disc",
     NULL};
-static const char *const avi_file[] = {"title",      "artist",   "album", "comment",
-                                       "copyright",  "date",     "genre", "track",
-                                       "encoded_by", "language", NULL};
+static const char *const avi_file[] = {"title",      "artist",   "album",    "comment",
+                                       "copyright",  "date",     "genre",    "track",
+                                       "encoded_by", "language", "software", /* its own writer */
+                                       NULL};
 static const char *const ts_file[] = {"service_name", "service_provider", NULL};
 static const char *const language[] = {"language", NULL}, *const title[] = {"title", NULL};
 static const char *const none[] = {NULL};

@@ -35,7 +35,7 @@ same "it is readable" "$(grep -cE '^  sr +sr_x2_fast_video +320x180 +640x360|mea
 printf '1\n00:00:00,000 --> 00:00:01,000\nhello\n' > "$tmp/a.srt"
 ffmpeg -v error -i "$tmp/clip.mp4" -i "$tmp/a.srt" -map 0 -map 1 -c copy -c:s srt "$tmp/subs.mkv"
 "$mona" enhance "$tmp/subs.mkv" -o "$tmp/out.mp4" --dry-run > /dev/null 2> "$tmp/log"
-same "what the run would refuse, the plan refuses" "$? $(grep -c '^mona: .*cannot hold' "$tmp/log")" "1 1"
+same "what the run would refuse, the plan refuses" "$? $(grep -c "^mona: $tmp/out.mp4: mp4 cannot hold" "$tmp/log")" "1 1"
 same "or says what is left out" "$("$mona" enhance "$tmp/subs.mkv" -o "$tmp/out.mp4" --drop-unsupported --dry-run 2> /dev/null | grep -c 'subrip.*left out')" 1
 ffmpeg -v error -i "$tmp/scene.y4m" -frames:v 1 -vf scale=40:30 "$tmp/a.png"
 same "pictures have plans too" "$("$mona" enhance "$tmp/a.png" -o "$tmp/b.png" --dry-run | grep -cE '40x30 +80x60|1 frame of this')" 2
