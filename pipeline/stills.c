@@ -37,6 +37,9 @@ static bool read_open_file(still *image, const char *path, FILE *file, unsigned 
                            pipeline_error *error)
 {
     int width, height, found;
+    if (!jpeg_tables_fit(file))
+        return pipeline_fail(error, "%s: cannot be decoded: bad Huffman table", path);
+    rewind(file);
     if (stbi_is_16_bit_from_file(file))
         return pipeline_fail(error, "%s: expected 8 bits a sample, found 16", path);
     if (!stbi_info_from_file(file, &width, &height, &found))

@@ -39,6 +39,20 @@ ffmpeg -v error -i "$tmp/half.png" -q:v 2 "$tmp/half.jpg"
 succeeds "from JPEG" "$mona" enhance "$tmp/half.jpg" -o "$tmp/from.png"
 same "twice the size" "$(probe "$tmp/from.png")" "png,$size,rgb24"
 
+# Damage that stb_image does not survive: a table of more codes than there are bytes, before the picture or in it.
+damaged() {
+    python3 -c "
+import sys
+b = bytearray(open('$tmp/half.jpg', 'rb').read())
+at = b.rfind(b'\xff\xc4') if sys.argv[1] == 'last' else b.find(b'\xff\xc4')
+b[at + 5:at + 21] = bytes([255] * 16)
+open('$tmp/damaged.jpg', 'wb').write(b)" "$1"
+    "$mona" enhance "$tmp/damaged.jpg" -o "$tmp/damaged.png" --quiet 2> "$tmp/log"
+    echo "$? $(wc -l < "$tmp/log") $(grep -c 'damaged.jpg: cannot be decoded: bad Huffman table$' "$tmp/log")"
+}
+same "a JPEG whose first table cannot be is refused" "$(damaged first)" "1 1 1"
+same "and one whose last cannot be" "$(damaged last)" "1 1 1"
+
 # A turned phone picture: orientation 6 in an EXIF segment, which ffmpeg shows as a rotation.
 {
     head -c 20 "$tmp/half.jpg"
