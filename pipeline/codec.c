@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include <libavutil/pixdesc.h>
+
 #include "picture_writer.h"
 
 static const char x26x_presets[] =
@@ -14,8 +16,8 @@ static const codec codecs[] = {
      true, false, false},
     {"hevc", "libx265", AV_CODEC_ID_HEVC, "crf", 20, 51, "preset", "medium", x26x_presets, 0,
      "x265-params=log-level=none", true, false, false},
-    {"av1", "libsvtav1", AV_CODEC_ID_AV1, "crf", 28, 63, "preset", "8", NULL, 13, NULL, true,
-     false, true},
+    {"av1", "libsvtav1", AV_CODEC_ID_AV1, "crf", 28, 63, "preset", "8", NULL, 13, NULL, true, false,
+     true},
     {"vp9", "libvpx-vp9", AV_CODEC_ID_VP9, "crf", 24, 63, "cpu-used", "3", NULL, 8,
      "deadline=good:row-mt=1", false, false, false},
     {"ffv1", "ffv1", AV_CODEC_ID_FFV1, NULL, 0, 0, NULL, NULL, NULL, 0, "level=3:slicecrc=1:g=1",
@@ -48,11 +50,31 @@ bool codec_fits(const codec *c, const AVOutputFormat *format)
     /* The transport stream's writer does not say. */
     if (!strcmp(format->name, "mpegts"))
         return c->id == AV_CODEC_ID_H264 || c->id == AV_CODEC_ID_HEVC;
+    /* QuickTime's writer does, but refuses these. */
+    if (!strcmp(format->name, "mov") && (c->id == AV_CODEC_ID_VP9 || c->id == AV_CODEC_ID_AV1))
+        return false;
     return avformat_query_codec(format, c->id, FF_COMPLIANCE_EXPERIMENTAL) == 1;
 }
 
-bool codec_takes(const codec *c, enum AVPixelFormat pix_fmt)
+/* Bare samples are told by a tag; libav writes some that its readers do not know, and QuickTime's
+ * grey is another. */
+static bool has_raw_tag(const AVOutputFormat *format, enum AVPixelFormat pix_fmt)
 {
+    const bool mov = !strcmp(format->name, "mov");
+    const struct AVCodecTag *const known[] = {avformat_get_riff_video_tags(), NULL};
+    const unsigned tag = avcodec_pix_fmt_to_codec_tag(pix_fmt);
+    if (mov && av_pix_fmt_desc_get(pix_fmt)->nb_components < 3)
+        return false;
+    if (mov || !strcmp(format->name, "avi"))
+        return tag && av_codec_get_id(known, tag) == AV_CODEC_ID_RAWVIDEO;
+    return tag || !strcmp(format->name, "rawvideo");
+}
+
+bool codec_takes(const codec *c, const AVOutputFormat *format, enum AVPixelFormat pix_fmt)
+{
+    if (c->id == AV_CODEC_ID_RAWVIDEO && format->video_codec != AV_CODEC_ID_WRAPPED_AVFRAME &&
+        !has_raw_tag(format, pix_fmt))
+        return false;
     const AVCodec *libav = avcodec_find_encoder_by_name(c->encoder);
     const enum AVPixelFormat *known = libav ? libav->pix_fmts : NULL;
     while (known && *known != AV_PIX_FMT_NONE && *known != pix_fmt)
@@ -66,7 +88,7 @@ const codec *codec_for(const AVOutputFormat *format, enum AVPixelFormat pix_fmt)
     for (int i = 0; i < CODEC_COUNT; i++) {
         if (!codec_fits(&codecs[i], format))
             continue;
-        if (pix_fmt == AV_PIX_FMT_NONE || codec_takes(&codecs[i], pix_fmt))
+        if (pix_fmt == AV_PIX_FMT_NONE || codec_takes(&codecs[i], format, pix_fmt))
             return &codecs[i];
         first = first ? first : &codecs[i];
     }

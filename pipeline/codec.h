@@ -32,7 +32,8 @@ const codec *codec_find(const char *name);
  * format, else (or with AV_PIX_FMT_NONE) the first one it holds; NULL: it holds none. */
 const codec *codec_for(const AVOutputFormat *format, enum AVPixelFormat pix_fmt);
 
-bool codec_takes(const codec *c, enum AVPixelFormat pix_fmt);
+/* Whether it holds the pixel format in that container. */
+bool codec_takes(const codec *c, const AVOutputFormat *format, enum AVPixelFormat pix_fmt);
 
 bool codec_fits(const codec *c, const AVOutputFormat *format);
 

@@ -105,11 +105,14 @@ static void copy_colour(AVCodecContext *to, const AVCodecParameters *from)
     to->chroma_sample_location = from->chroma_location;
 }
 
-static bool check_picture(const AVCodec *libav, const codec *c, const encoder_settings *s,
+static bool check_picture(const codec *c, const AVOutputFormat *format, const encoder_settings *s,
                           pipeline_error *error)
 {
     const char *name = av_get_pix_fmt_name(s->pix_fmt);
-    if (libav->pix_fmts && !codec_takes(c, s->pix_fmt))
+    if (c->id == AV_CODEC_ID_RAWVIDEO && !codec_takes(c, format, s->pix_fmt))
+        return pipeline_fail(error, "rawvideo in %s cannot hold %s; -c ffv1 in .mkv would",
+                             format->name, name ? name : "this pixel format");
+    if (!codec_takes(c, format, s->pix_fmt))
         return pipeline_fail(error, "%s (%s) cannot hold %s; -c ffv1 would", c->name, c->encoder,
                              name ? name : "this pixel format");
     /* libav's FFV1 loses samples at the edges of chroma that is a quarter and has no whole number.
@@ -184,7 +187,7 @@ bool encoder_open(encoder *e, const encoder_settings *settings, const AVFormatCo
     e->codec = avcodec_alloc_context3(libav);
     if (!e->codec || !e->packet || (c->keeps && !e->copy))
         return pipeline_fail(error, "out of memory");
-    if (!check_picture(libav, c, settings, error))
+    if (!check_picture(c, format, settings, error))
         return false;
     describe(e->codec, settings, input, video, format);
 
