@@ -1,8 +1,10 @@
 /* The mona command: finds the subcommand and hands over. */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "commands.h"
 #include "help.h"
@@ -16,8 +18,19 @@ static int finish(int status)
     return status;
 }
 
+/* A file must not get the number of a standard stream that the caller closed: what is said there
+ * would go into it. Using the stream fails as before. */
+static void occupy_closed_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 &&
+            open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+            exit(EXIT_FAILED);
+}
+
 int main(int argc, char **argv)
 {
+    occupy_closed_streams();
     /* A file size limit then shows as a failed write, like a full disk. */
     signal(SIGXFSZ, SIG_IGN);
     /* And a reader that has gone is one too. */
