@@ -1,10 +1,13 @@
 /* mona enhance: a video or a picture in, a larger and cleaner one out. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <libavutil/log.h>
 
@@ -193,6 +196,23 @@ static bool check_input(const char *path)
     return true;
 }
 
+/* What came through a pipe is gone once it was read, and input files are opened more than once: a
+ * named one takes standard input's place. */
+static bool take_pipe(const char **path)
+{
+    struct stat status;
+    if (stat(*path, &status) || !S_ISFIFO(status.st_mode))
+        return true;
+    const int fd = open(*path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || dup2(fd, STDIN_FILENO) < 0) {
+        cli_fail(0, "%s: cannot be read: %s", *path, strerror(errno));
+        return false;
+    }
+    close(fd);
+    *path = "-";
+    return true;
+}
+
 static int run(const arguments *a, enhance_settings *settings, progress *shown, bool image)
 {
     pipeline_error error = {0};
@@ -230,6 +250,8 @@ static int enhance(int argc, char **argv)
         return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
     if (a.out_dir)
         return batch_run(argc, argv, a.operands, a.out_dir, a.recursive);
+    if (!take_pipe(&a.input))
+        return EXIT_FAILED;
 
     progress shown = progress_begin(a.quiet, a.progress);
     shown.stats = a.stats;
@@ -348,8 +370,9 @@ static const option options[] = {
     {"--colour-model", NULL, OPTION_FILE, offsetof(arguments, colour_model), "MODEL", work,
      .help = "another colour .mona"},
     {"--temporal", NULL, OPTION_CHOICE, offsetof(arguments, temporal), "on|off", work,
-     .help = "steady what is denoised by the frame before, where that stands still, so that it does "
-             "not flicker; off: each frame on its own, as pictures are",
+     .help =
+         "steady what is denoised by the frame before, where that stands still, so that it does "
+         "not flicker; off: each frame on its own, as pictures are",
      .initial = "on"},
     {"--deinterlace", NULL, OPTION_CHOICE, offsetof(arguments, deinterlace), "auto|off", work,
      .help = "make interlaced frames whole, marked as such or not", .initial = "auto"},

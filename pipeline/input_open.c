@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <libavutil/parseutils.h>
 #include <libavutil/pixdesc.h>
@@ -23,6 +24,8 @@ static bool check_file(const char *path, pipeline_error *error)
         return pipeline_fail(error, "%s: cannot be read: %s", path, strerror(errno));
     if (S_ISDIR(status.st_mode))
         return pipeline_fail(error, "%s: expected a video or an image, found a directory", path);
+    if (S_ISFIFO(status.st_mode))
+        return pipeline_fail(error, "%s: expected a file, found a pipe", path);
     if (S_ISREG(status.st_mode) && !status.st_size)
         return pipeline_fail(error, "%s: expected a video or an image, found an empty file", path);
     return true;
@@ -84,12 +87,22 @@ static const AVInputFormat *wanted_format(const input *in, const input_settings 
     return name ? av_find_input_format(name) : NULL;
 }
 
+/* Where to read from: a file behind standard input can be searched, as libav's pipes cannot. */
+static const char *stdin_url(void)
+{
+    struct stat status;
+    const bool whole = !fstat(STDIN_FILENO, &status) && S_ISREG(status.st_mode) &&
+                       !lseek(STDIN_FILENO, 0, SEEK_CUR);
+    return whole ? "file:/dev/stdin" : "pipe:0";
+}
+
 static bool open_container(input *in, const input_settings *s, pipeline_error *error)
 {
     char url[4096];
     AVDictionary *options = NULL;
     bool piped = !strcmp(s->path, "-");
-    if (snprintf(url, sizeof url, piped ? "pipe:0" : "file:%s", s->path) >= (int)sizeof url)
+    if (snprintf(url, sizeof url, piped ? "%s" : "file:%s", piped ? stdin_url() : s->path) >=
+        (int)sizeof url)
         return pipeline_fail(error, "%s: the name is too long", in->path);
     const bool numbered = picture_pattern(s->path);
     if (s->rate && !numbered)
@@ -101,7 +114,7 @@ static bool open_container(input *in, const input_settings *s, pipeline_error *e
         return false;
     }
     /* A playlist must not reach anything but files. */
-    av_dict_set(&options, "protocol_whitelist", piped ? "pipe" : "file", 0);
+    av_dict_set(&options, "protocol_whitelist", !strncmp(url, "pipe", 4) ? "pipe" : "file", 0);
     int code = avformat_open_input(&in->format, url, wanted_format(in, s), &options);
     av_dict_free(&options);
     if (code == AVERROR_INVALIDDATA)
@@ -139,7 +152,16 @@ static bool find_video(input *in, pipeline_error *error)
 bool input_check_video(const input *in, pipeline_error *error)
 {
     const AVCodecParameters *video = in->video->codecpar;
-    if (video->width <= 0 || video->height <= 0)
+    const bool known = video->width > 0 && video->height > 0;
+    /* QuickTime's containers say it in an index, which may be the last thing of the file. */
+    const AVIOContext *file = in->format->pb;
+    if ((!known || video->format == AV_PIX_FMT_NONE) && strstr(in->format->iformat->name, "mov") &&
+        file && !file->seekable)
+        return pipeline_fail(error,
+                             "%s: expected a file, found a pipe: what the video is stands behind "
+                             "its frames",
+                             in->path);
+    if (!known)
         return pipeline_fail(error, "%s: the video's size is unknown", in->path);
     if (!pixels_check(in->path, video->format, error))
         return false;

@@ -41,6 +41,17 @@ if enhance "$tmp/in.mp4" -o "$tmp/bad.webm" -c h264; then
 else
     same "the refusal names both" "$(grep -c 'webm cannot hold h264' "$tmp/log")" 1
 fi
+# libav writes bare samples that nothing reads again, as the tag it gives them is not known.
+for way in yuv444p:mov yuv420p10le:mov gray:mov yuv440p10le:mkv; do
+    ffmpeg -v error -y -i "$tmp/in.mp4" -frames:v 2 -vf scale=32:32 -pix_fmt "${way%:*}" -c:v ffv1 "$tmp/samples.mkv"
+    enhance "$tmp/samples.mkv" -o "$tmp/bad.${way#*:}" -c rawvideo
+    same "rawvideo that could not be read, ${way%:*} in .${way#*:}" \
+        "$? $(grep -c "rawvideo in [a-z]* cannot hold ${way%:*}; -c ffv1 in .mkv would" "$tmp/log")" "1 1"
+done
+for codec in av1 vp9; do
+    enhance "$tmp/in.mp4" -o "$tmp/bad.mov" -c $codec
+    same "QuickTime cannot hold $codec" "$? $(grep -c "bad.mov: mov cannot hold $codec; .mkv" "$tmp/log")" "1 1"
+done
 
 # SVT-AV1 never closes of itself when it had no frame: what is refused after it was opened must still end.
 if [ -z "$SANITIZE" ]; then
@@ -55,6 +66,24 @@ if [ -z "$SANITIZE" ]; then
     ends "an option it does not know" "$tmp/in.mp4" -o "$tmp/never.mkv" -c av1 -e foo=1
     ends "a start behind the end" "$tmp/in.mp4" -o "$tmp/never.mkv" -c av1 --start 100
 fi
+
+# ---- pipes and standard streams ------------------------------------------------------------------
+ffmpeg -v error -i "$tmp/in.mp4" -c copy -f mpegts "$tmp/in.ts"
+enhance "$tmp/in.ts" -o "$tmp/file.mkv"
+mkfifo "$tmp/fifo"
+cat "$tmp/in.ts" > "$tmp/fifo" &
+timeout -s KILL 60 "$mona" enhance "$tmp/fifo" -o "$tmp/named.mkv" --stages sr --quiet
+same "a named pipe loses nothing" "$? $(frames_md5 "$tmp/named.mkv")" "0 $(frames_md5 "$tmp/file.mkv")"
+wait
+enhance "$tmp/in.mp4" -o "$tmp/file.mkv"
+"$mona" enhance - -o "$tmp/redirected.mkv" --stages sr --quiet < "$tmp/in.mp4"
+same "a file behind standard input is searched as by name" "$? $(frames_md5 "$tmp/redirected.mkv")" "0 $(frames_md5 "$tmp/file.mkv")"
+# Too large for what libav keeps of a pipe.
+ffmpeg -v error -i "$tmp/in.mp4" -vf scale=640:360 -c:v rawvideo "$tmp/large.mov"
+cat "$tmp/large.mov" | timeout -s KILL 60 "$mona" enhance - -o "$tmp/piped.mkv" --quiet 2> "$tmp/log"
+same "an index behind the frames needs a file" "$? $(grep -c 'standard input: expected a file, found a pipe' "$tmp/log")" "1 1"
+"$mona" enhance "$tmp/in.mp4" -o "$tmp/closed.mkv" --stages sr 0<&- >&- 2>&-
+same "closed standard streams do not write into the result" "$? $(frames_md5 "$tmp/closed.mkv")" "0 $(frames_md5 "$tmp/file.mkv")"
 
 # ---- alpha --------------------------------------------------------------------------------------
 # WebM keeps it beside the frames, where only libvpx's decoder looks.
