@@ -1,6 +1,7 @@
 #include "trial.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "options.h"
 #include "pipeline/clock.h"
