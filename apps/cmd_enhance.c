@@ -362,7 +362,9 @@ static const option options[] = {
     {"--denoise", NULL, OPTION_FILE, offsetof(arguments, denoise), "MODEL", work,
      .help = "another denoising .mona"},
     {"--strength", NULL, OPTION_STRING, offsetof(arguments, strength), "S", work,
-     .help = "of denoising: auto, or 0 to 1, where 1 stands for noise of 50 steps",
+     .help = "of denoising: auto, or 0 to 1, where 1 stands for noise of 50 steps; auto: of the noise "
+             "that is found, or for --content video of what the decoder's quantiser tells that "
+             "compression left, if that is more",
      .initial = "auto", .values = "auto"},
     {"--colour", NULL, OPTION_STRING, offsetof(arguments, colour), "S", work,
      .help = "how much of what the colour network advises on tone and colour is done, 0 (none) to "

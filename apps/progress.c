@@ -369,6 +369,8 @@ static void summarise_json(const progress *p, const char *output, const enhance_
     cJSON_AddNumberToObject(event, "resident_mib", resident());
     if (r->noise >= 0)
         cJSON_AddNumberToObject(event, "noise", (double)r->noise);
+    if (r->compression > 0)
+        cJSON_AddNumberToObject(event, "compression", (double)r->compression);
     add_counts(event, r);
     if (p->stats)
         cJSON_AddItemToObject(event, "stats", enhance_stats(p, r));
@@ -377,7 +379,7 @@ static void summarise_json(const progress *p, const char *output, const enhance_
 
 void progress_summary(progress *p, const char *output, const enhance_report *r)
 {
-    char noise[32] = "";
+    char noise[64] = "";
     const double seconds = now() - p->began;
     if (!p->first) /* a picture is done when it is written */
         p->first = now();
@@ -393,6 +395,9 @@ void progress_summary(progress *p, const char *output, const enhance_report *r)
                 output);
     if (r->noise >= 0)
         snprintf(noise, sizeof noise, "; noise %.1f steps", (double)r->noise);
+    if (r->compression > 0)
+        snprintf(noise + strlen(noise), sizeof noise - strlen(noise), ", of compression %.1f",
+                 (double)r->compression);
     fprintf(stderr,
             "mona: %s: %" PRIu64
             " %s %ux%u in %.2f s, %.2f fps, the first after %.0f ms; engine %.1f MiB, frames %.1f "

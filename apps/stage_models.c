@@ -105,19 +105,33 @@ static bool add_file(stage_models *models, const model_choice *choice, enhance_s
                                  choice->scale, file->name, scale);
 }
 
+/* Whether what is denoised is film as it was decoded: frames that were enlarged show nothing of
+ * compression that a network for it knows. */
+static bool denoises_film(const model_choice *choice, const stage_list *list)
+{
+    unsigned i = 0;
+    while (i < list->count && list->kinds[i] != STAGE_DENOISE &&
+           (list->kinds[i] != STAGE_SR || choice->scale == 1))
+        i++;
+    return choice->video && i < list->count && list->kinds[i] == STAGE_DENOISE;
+}
+
 /* ---- all of them ------------------------------------------------------------------------------
  */
 
 bool stage_models_open(stage_models *models, const model_choice *choice, const stage_list *list,
                        enhance_settings *settings)
 {
+    model_choice denoiser = *choice;
+    denoiser.video = denoises_film(choice, list);
+    settings->stage.compressed = denoiser.video && settings->stage.strength < 0;
     settings->stage.denoise = &models->denoise.model;
     settings->stage.colour = &models->colour.model;
     settings->stage.bicubic = &models->bicubic.model;
     settings->stage.delay = list->delay;
     if ((choice->sr && !model_source_open(&models->sr[0], choice->sr, NULL)) ||
         !(choice->denoise ? model_source_open(&models->denoise, choice->denoise, NULL)
-                          : open_inside(&models->denoise, "denoise", choice)) ||
+                          : open_inside(&models->denoise, "denoise", &denoiser)) ||
         !model_source_open(&models->colour, choice->colour, "colour") ||
         !model_source_open(&models->bicubic, NULL, "bicubic_x2"))
         return false;

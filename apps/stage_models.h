@@ -28,9 +28,9 @@ typedef struct stage_models {
  * scale for 2 and 3, for 4 the one that does it at once if it is as close to what is wished as the
  * one for 2 is, else that one twice; others are products of these, the smallest first, so that
  * large frames meet few networks. What is wished but not there is of the next lower tier that is
- * for the content, or else for any. Prints one line and gives false when there are no such
- * networks. Zeroed or opened ones, whether or not all are there, are closed by stage_models_close.
- */
+ * for the content, or else for any; frames that were enlarged are no film to a denoiser. Prints one
+ * line and gives false when there are no such networks. Zeroed or opened ones, whether or not all
+ * are there, are closed by stage_models_close. */
 bool stage_models_open(stage_models *models, const model_choice *choice, const stage_list *list,
                        enhance_settings *settings);
 

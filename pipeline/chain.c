@@ -101,14 +101,16 @@ static const frame *made_before(const chain *c, unsigned i, uint64_t n)
     return first || slots < 2 ? NULL : &c->edges[i + 1][(n - 1) % slots];
 }
 
-static mona_status enqueue_work(chain *c, unsigned i, uint64_t n, const frame *in, const frame *out)
+static mona_status enqueue_work(chain *c, unsigned i, uint64_t n, float error, const frame *in,
+                                const frame *out)
 {
     stage *s = &c->stages[i];
     chain_turn *turn = &c->turns[i][n % STAGE_SLOTS];
     *turn = (chain_turn){c, i, n};
     mona_status status = mona_stream_call(s->stream, begin_turn, turn);
     if (!status)
-        status = stage_enqueue(s, in, out, made_before(c, i, n), (unsigned)(n % STAGE_SLOTS));
+        status =
+            stage_enqueue(s, in, out, made_before(c, i, n), error, (unsigned)(n % STAGE_SLOTS));
     if (!status)
         status = mona_stream_call(s->stream, end_turn, turn);
     return status;
@@ -116,7 +118,7 @@ static mona_status enqueue_work(chain *c, unsigned i, uint64_t n, const frame *i
 
 /* Stage i on frame n: reads when stage i - 1 has written it, writes when stage i + 1 has read the
  * frame that lay there before. */
-static mona_status enqueue_stage(chain *c, unsigned i, uint64_t n)
+static mona_status enqueue_stage(chain *c, unsigned i, uint64_t n, float error)
 {
     const frame *in = &c->edges[i][n % c->slots[i]];
     const frame *out = &c->edges[i + 1][n % c->slots[i + 1]];
@@ -129,17 +131,17 @@ static mona_status enqueue_stage(chain *c, unsigned i, uint64_t n)
         status = mona_stream_wait(s->stream,
                                   &c->stages[i + 1].done[(n - c->slots[i + 1]) % STAGE_SLOTS]);
     if (!status)
-        status = enqueue_work(c, i, n, in, out);
+        status = enqueue_work(c, i, n, error, in, out);
     if (!status)
         status = mona_stream_record(s->stream, &s->done[n % STAGE_SLOTS]);
     return status;
 }
 
-mona_status chain_enqueue(chain *c, mona_event **done)
+mona_status chain_enqueue(chain *c, float error, mona_event **done)
 {
     uint64_t n = c->entered;
     for (unsigned i = 0; i < c->count; i++) {
-        mona_status status = enqueue_stage(c, i, n);
+        mona_status status = enqueue_stage(c, i, n, error);
         if (status)
             return status;
     }
@@ -168,12 +170,25 @@ size_t chain_engine_bytes(const chain *c)
     return bytes;
 }
 
-float chain_noise(const chain *c)
+/* The first stage that estimates noise, or NULL. */
+static const denoiser *first_estimate(const chain *c)
 {
     for (unsigned i = 0; i < c->count; i++)
         if (c->stages[i].kind == STAGE_DENOISE && c->stages[i].denoiser.strength < 0)
-            return c->stages[i].denoiser.sigma[0];
-    return -1;
+            return &c->stages[i].denoiser;
+    return NULL;
+}
+
+float chain_noise(const chain *c)
+{
+    const denoiser *d = first_estimate(c);
+    return d ? d->sigma[0] : -1;
+}
+
+float chain_compression(const chain *c)
+{
+    const denoiser *d = first_estimate(c);
+    return d && c->entered ? d->jobs[(c->entered - 1) % STAGE_SLOTS][0].error : 0;
 }
 
 void chain_remember(const chain *c, uint64_t n, chain_memory *memory)

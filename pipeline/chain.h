@@ -62,9 +62,9 @@ frame_format chain_format(const chain *c);
 /* Waits until the memory of the next frame to enter is free, and gives it. */
 mona_status chain_input(chain *c, frame **in);
 
-/* Queues the frame filled last. *done is reached when it lies in its output slot, which must be
- * free. */
-mona_status chain_enqueue(chain *c, mona_event **done);
+/* Queues the frame filled last. error: RMS of what compression left in it, as far as known, in
+ * steps of 8 bits. *done is reached when it lies in its output slot, which must be free. */
+mona_status chain_enqueue(chain *c, float error, mona_event **done);
 
 /* Finishes what is queued. A zeroed chain is allowed. */
 void chain_close(chain *c);
@@ -80,5 +80,8 @@ void chain_recall(chain *c, const chain_memory *memory);
 /* The latest estimate of the first stage that makes one; negative: none does. Call when no frame is
  * on its way. */
 float chain_noise(const chain *c);
+
+/* The error of compression that this stage took for noise in the latest frame; 0: none. */
+float chain_compression(const chain *c);
 
 #endif

@@ -1,4 +1,5 @@
-/* Denoising of frames by a network for 4:2:0, which is told how strong the noise is.
+/* Denoising of frames by a network for 4:2:0, which is told how strong the noise is: as strong as
+ * it is found to be, or what compression left of error if that is more.
  *
  * A 4:2:0 frame goes through it whole. Planes of other formats go one by one, each as the luma of a
  * grey picture, at its own resolution and with its own noise.
@@ -40,9 +41,10 @@ typedef struct noise_job {
     const denoise_pass *pass;
     const frame *in, *out, *previous; /* previous NULL: there is none */
     unsigned plane;
-    unsigned level; /* of the noise, in steps of the samples */
-    float sigma;    /* the estimate after this frame; negative: none was made */
-    uint8_t *row;   /* one row of the network's noise input; it is read for every row */
+    float error;  /* what compression left, in steps of 8 bits */
+    float noise;  /* its strength as told or estimated, in steps of 8 bits */
+    float sigma;  /* the estimate after this frame; negative: none was made */
+    uint8_t *row; /* one row of the network's noise input; it is read for every row */
 } noise_job;
 
 typedef struct denoiser {
@@ -50,6 +52,7 @@ typedef struct denoiser {
     frame_format frame;
     denoise_pass luma, chroma; /* whole 4:2:0 frames: luma alone */
     double strength;           /* 0..1 of DENOISE_MAX_SIGMA; negative: estimated */
+    bool compressed;           /* the estimate is at least compression's error */
     unsigned spacing;
     float sigma[DENOISE_PLANES]; /* estimates so far, negative before the first frame */
     noise_work *work;
@@ -66,9 +69,10 @@ bool denoise_open(denoiser *d, const stage_settings *settings, frame_format form
                   unsigned enlarged, pipeline_error *error);
 
 /* Queues the work of one frame on a stream. previous: what was made of the frame before, which
- * stays until the work is done; NULL: there is none. */
+ * stays until the work is done; NULL: there is none. error: RMS of what compression left in luma,
+ * in steps of 8 bits; 0: nothing is known of it. */
 mona_status denoise_enqueue(denoiser *d, mona_stream *stream, const frame *in, const frame *out,
-                            const frame *previous, unsigned slot);
+                            const frame *previous, float error, unsigned slot);
 
 /* A zeroed denoiser is allowed. */
 void denoise_close(denoiser *d);

@@ -59,6 +59,7 @@ typedef struct input_settings {
     picture_chroma chroma; /* what pictures in RGB become */
     double start;          /* seconds to leave out; 0: none */
     unsigned threads;      /* of the decoder; 0: its own choice */
+    bool quantisers;       /* frames tell of theirs (quantiser.h) */
     bool deinterlace;      /* make interlaced frames whole */
     bool ends_early;       /* input_copy_until will be called: pass nothing on before it is known to
                               belong to the frames wanted */

@@ -184,7 +184,17 @@ static const AVCodec *find_decoder(const AVStream *video)
     return whole ? whole : avcodec_find_decoder(id);
 }
 
-static bool open_decoder(input *in, unsigned threads, pipeline_error *error)
+/* Has the decoder tell of each frame's quantiser (quantiser.h). Libavcodec looks it up when it
+ * gives a frame out, and of these codecs with a thread a frame that may be while another thread is
+ * still decoding it: then threads share each frame, as far as it was coded in parts. */
+static void ask_quantisers(AVCodecContext *decoder)
+{
+    decoder->export_side_data |= AV_CODEC_EXPORT_DATA_VIDEO_ENC_PARAMS;
+    if (decoder->codec_id == AV_CODEC_ID_H264 || decoder->codec_id == AV_CODEC_ID_MPEG4)
+        decoder->thread_type = FF_THREAD_SLICE;
+}
+
+static bool open_decoder(input *in, const input_settings *s, pipeline_error *error)
 {
     const AVCodecParameters *video = in->video->codecpar;
     const AVCodec *codec = find_decoder(in->video);
@@ -196,7 +206,9 @@ static bool open_decoder(input *in, unsigned threads, pipeline_error *error)
         return pipeline_fail(error, "out of memory");
     int code = avcodec_parameters_to_context(in->decoder, video);
     in->decoder->pkt_timebase = in->video->time_base;
-    in->decoder->thread_count = (int)threads;
+    in->decoder->thread_count = (int)s->threads;
+    if (s->quantisers)
+        ask_quantisers(in->decoder);
     if (code >= 0)
         code = avcodec_open2(in->decoder, codec, NULL);
     return code >= 0 ||
@@ -231,7 +243,7 @@ bool input_open(input *in, const input_settings *s, pipeline_error *error)
     if ((!piped && !check_file(s->path, error)) || !open_container(in, s, error) ||
         !find_video(in, error) ||
         (in->pictures.count && !describe_pictures(in, s->chroma, error)) ||
-        !input_check_video(in, error) || !open_decoder(in, s->threads, error))
+        !input_check_video(in, error) || !open_decoder(in, s, error))
         return false;
     in->fields = (fields){.path = in->path,
                           .notes = s->notes,

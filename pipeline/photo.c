@@ -41,7 +41,7 @@ static bool run_stages(chain *c, const still *image, pipeline_error *error)
     mona_status status = chain_input(c, &in);
     if (!status) {
         colour_split(in, image);
-        status = chain_enqueue(c, &done);
+        status = chain_enqueue(c, 0, &done);
     }
     if (!status)
         status = mona_event_synchronize(done);

@@ -111,11 +111,11 @@ static mona_status enqueue_sr(stage *s, const frame *in, const frame *out)
 }
 
 mona_status stage_enqueue(stage *s, const frame *in, const frame *out, const frame *previous,
-                          unsigned slot)
+                          float error, unsigned slot)
 {
     return s->kind == STAGE_SR ? enqueue_sr(s, in, out)
            : s->kind == STAGE_DENOISE
-               ? denoise_enqueue(&s->denoiser, s->stream, in, out, previous, slot)
+               ? denoise_enqueue(&s->denoiser, s->stream, in, out, previous, error, slot)
            : s->kind == STAGE_COLOUR ? grading_enqueue(&s->grader, s->stream, in, out, slot)
                                      : delay_enqueue(&s->delay, s->stream, in, out);
 }

@@ -48,9 +48,10 @@ bool stage_open(stage *s, stage_kind kind, unsigned number, const stage_settings
 void stage_tell_models(const stage *s, unsigned number, const pipeline_probe *probe);
 
 /* Queues the work of one frame. in, out and previous stay until it is done; a slot is used again
- * only then. previous: what was made of the frame before; NULL: there is none. */
+ * only then. previous: what was made of the frame before; NULL: there is none. error: RMS of what
+ * compression left in the frame that entered the chain, in steps of 8 bits. */
 mona_status stage_enqueue(stage *s, const frame *in, const frame *out, const frame *previous,
-                          unsigned slot);
+                          float error, unsigned slot);
 
 /* Finishes what is queued. A zeroed stage is allowed. */
 void stage_close(stage *s);

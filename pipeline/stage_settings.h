@@ -27,9 +27,10 @@ typedef struct stage_settings {
     unsigned strip_rows;        /* 0: the planner's choice */
     bool steady;                /* denoised frames are steadied (steady.h) */
     double strength;            /* of denoising, 0..1; negative: estimated */
-    double colour_strength;     /* 0..1 */
-    bool full_range;            /* of samples; else studio range */
-    chroma_siting siting;       /* of subsampled chroma */
+    bool compressed; /* strength is estimated, and what compression left of error counts as noise */
+    double colour_strength; /* 0..1 */
+    bool full_range;        /* of samples; else studio range */
+    chroma_siting siting;   /* of subsampled chroma */
     delay_settings delay;
 } stage_settings;
 

@@ -17,6 +17,7 @@
 #include "input.h"
 #include "output.h"
 #include "pixels.h"
+#include "quantiser.h"
 #include "space.h"
 #include "work.h"
 
@@ -57,6 +58,7 @@ static bool copy_properties(AVFrame *to, const AVFrame *from)
         av_frame_remove_side_data(to, to->side_data[0]->type);
     if (av_frame_copy_props(to, from) < 0)
         return false;
+    av_frame_remove_side_data(to, AV_FRAME_DATA_VIDEO_ENC_PARAMS); /* how the input was coded */
     to->pict_type = AV_PICTURE_TYPE_NONE;
     to->key_frame = 0;
     to->crop_top = to->crop_bottom = to->crop_left = to->crop_right = 0;
@@ -85,7 +87,7 @@ static bool submit(video *v)
     j->damaged_frames = v->in.damaged_frames;
     j->moved_frames = v->in.moved_frames;
     j->number = v->stages.entered;
-    status = chain_enqueue(&v->stages, &j->done);
+    status = chain_enqueue(&v->stages, quantiser_error(decoded), &j->done);
     if (status)
         return pipeline_fail(&v->decode_error, "computing failed: %s", mona_status_text(status));
     return channel_push(&v->busy, j);
@@ -331,6 +333,7 @@ static bool open_all(video *v, pipeline_error *error)
                             .rate = s->rate,
                             .start = s->start,
                             .threads = s->decode_threads,
+                            .quantisers = s->stage.compressed,
                             .deinterlace = s->deinterlace,
                             .ends_early = s->frames,
                             .stop_on_error = s->stop_on_error,
@@ -391,6 +394,7 @@ static bool run(video *v, pipeline_error *error)
     v->report->clock_jumps = v->in.times.jumps;
     v->report->moved_packets = v->out.container.moved;
     v->report->noise = chain_noise(&v->stages);
+    v->report->compression = chain_compression(&v->stages);
     if (!v->report->frames && s->start > 0)
         return pipeline_fail(error, "%s: expected frames from %g s on, found none", s->input,
                              s->start);

@@ -33,11 +33,12 @@ void work_describe(char text[WORK_TEXT], const enhance_settings *s, const encode
     snprintf(text, WORK_TEXT,
              "input %lld %lld.%09ld segment %llu start %a frames %llu deinterlace %d stages %s "
              "models %s%08x %08x "
-             "strength %a steady %d colour %a codec %s %dx%d crf %a bitrate %d options %016llx",
+             "strength %a compressed %d steady %d colour %a codec %s %dx%d crf %a bitrate %d "
+             "options %016llx",
              (long long)file.st_size, (long long)file.st_mtim.tv_sec, file.st_mtim.tv_nsec,
              (unsigned long long)s->segment_frames, s->start, (unsigned long long)s->frames,
              s->deinterlace, stages, models, s->stage.denoise->model.header->crc32,
-             s->stage.colour->model.header->crc32, s->stage.strength, s->stage.steady,
-             s->stage.colour_strength, c->codec->name, e->width, e->height, c->crf,
+             s->stage.colour->model.header->crc32, s->stage.strength, s->stage.compressed,
+             s->stage.steady, s->stage.colour_strength, c->codec->name, e->width, e->height, c->crf,
              c->match_bitrate, (unsigned long long)options);
 }

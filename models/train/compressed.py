@@ -1,57 +1,82 @@
 """Training pairs for video: pictures that x264 has compressed, and their originals.
 
-A crop moves over each training image. Every frame of it is reduced as in `sr_pair`, some after blur
-and with noise, and all clips of one quality go through one run of ffmpeg (libx264, 4:2:0) as one
-stream with a key frame at the start of each. A few frames of each clip are kept, of any type.
+A window moves, turns and grows a little over each training image. Every frame of it is reduced as
+in `sr_pair`, some with blur or noise, and all clips of one quality go through one run of ffmpeg
+(libx264, 4:2:0) as one stream with a key frame at the start of each. A few frames of each clip are
+kept, of any type.
+
+  compressed.py [../../../shared/data]
+
+prints what compression's error is at each quantiser, for pipeline/quantiser.c.
 """
+import re
 import subprocess
+import sys
 
 import numpy as np
+import torch
 from skimage.filters import gaussian
 
 import data
 
 WIDTH, HEIGHT = 224, 160  # of the originals
-FRAMES, KEPT = 12, 2  # of each clip
+FRAMES = 12  # of each clip
+KEPT = {"sr": 2, "denoise": 3}  # of these
 SPEED = 3  # at most so many pixels of the original a frame and axis
 # CRF; 0 is lossless. Pictures that keep their size are restored from worse.
 QUALITIES = {"sr": (0, 18, 21, 23, 25, 27, 29, 31, 33, 35),
-             "denoise": (0, 18, 21, 24, 27, 30, 33, 36, 40, 45)}
-NOISE = {"sr": (0.3, 6), "denoise": (0.4, 15)}  # share of clips, largest sigma
+             "denoise": (0, 18, 21, 24, 27, 30, 32, 34, 38, 44)}
+BLUR = {"sr": 0.25, "denoise": 0}  # share of clips that have to be sharpened too
+NOISE = {"sr": (0.3, 6), "denoise": (0.3, 15)}  # share of clips to be freed of it, largest sigma
+GRAIN = {"sr": (0, 0), "denoise": (0.3, 2.5)}  # share of the others whose originals have it too
 
 
-def at_least(rgb, height, width):
-    """Mirrored where an image is too small for a crop."""
-    pad = [(0, max(0, n - have)) for n, have in zip((height, width), rgb.shape)]
-    return np.pad(rgb, pad + [(0, 0)], "symmetric")
+def window(rgb, rng):
+    """FRAMES pictures of HEIGHT x WIDTH that a camera over rgb sees.
 
-
-def path(room, rng):
-    """Positions of a crop that moves steadily within `room` pixels and turns back at the ends."""
-    start, speed = rng.integers(room + 1), rng.integers(-SPEED, SPEED + 1)
-    way = (start + speed * np.arange(FRAMES)) % max(2 * room, 1)
-    return np.where(way > room, 2 * room - way, way)
+    Half of them are enlarged: film is softer than photographs, and a network that saw only these
+    sharpens what was never sharp. Motion is of parts of pixels, as film's is: x264 would copy whole
+    ones without an error of its own.
+    """
+    size = np.array(rgb.shape[:2])
+    step = rng.uniform(0.5, 0.85) if rng.random() < 0.5 else 1.0  # pixels of rgb in one
+    room = np.maximum(size - step * np.array([HEIGHT, WIDTH]), 0) / 2
+    centre = (size - 1) / 2 + rng.uniform(-room, room)
+    way = rng.uniform(-1, 1, 2)
+    time = np.arange(FRAMES)[:, None, None] - FRAMES / 2
+    y, x = np.mgrid[0:HEIGHT, 0:WIDTH] * 1.0
+    y, x = y - (HEIGHT - 1) / 2, x - (WIDTH - 1) / 2
+    scale = step * np.exp(0.004 * rng.standard_normal() * time)
+    angle = 0.004 * rng.standard_normal() * time
+    seen = [scale * (y * np.cos(angle) + x * np.sin(angle)),
+            scale * (x * np.cos(angle) - y * np.sin(angle))]
+    seen = [s + c + v * abs(v) * SPEED * step * time for s, c, v in zip(seen, centre, way)]
+    grid = np.stack([2 * s / (n - 1) - 1 for s, n in zip(seen[::-1], size[::-1])], 3)
+    image = torch.from_numpy(np.ascontiguousarray(rgb.transpose(2, 0, 1), np.float32))
+    frames = torch.nn.functional.grid_sample(
+        image[None].expand(FRAMES, -1, -1, -1), torch.from_numpy(grid).float(), "bicubic",
+        "reflection", align_corners=True)
+    return np.clip(frames.numpy().transpose(0, 2, 3, 1), 0, 255)
 
 
 def moving_clip(rgb, spec, rng):
-    """(frames as they will be compressed, originals), RGB in float.
+    """(planes of the frames as they will be compressed, of their originals)"""
+    high = window(rgb, rng)
+    low = high
+    if rng.random() < BLUR[spec.task]:
+        sigma = rng.uniform(0.4, 1.6)
+        low = [gaussian(frame, sigma, channel_axis=2) for frame in low]
+    if spec.scale > 1:
+        low = [data.imresize(frame, 1 / spec.scale) for frame in low]
 
-    Half of the originals are enlarged pictures: film is softer than photographs, and a network that
-    saw only these sharpens what was never sharp.
-    """
-    if rng.random() < 0.5:
-        rgb = np.clip(data.imresize(rgb, rng.uniform(1.2, 2)), 0, 255)
-    rgb = at_least(rgb, HEIGHT, WIDTH)
-    soft = gaussian(rgb, rng.uniform(0.4, 1.6), channel_axis=2) if rng.random() < 0.25 else rgb
-    share, most = NOISE[spec.task]
-    sigma = rng.uniform(1, most) if rng.random() < share else 0
-    low, high = [], []
-    for y, x in zip(path(rgb.shape[0] - HEIGHT, rng), path(rgb.shape[1] - WIDTH, rng)):
-        window = slice(y, y + HEIGHT), slice(x, x + WIDTH)
-        small = data.imresize(soft[window], 1 / spec.scale) if spec.scale > 1 else soft[window]
-        low.append(small + sigma * rng.standard_normal(small.shape[:2])[..., None])
-        high.append(rgb[window])
-    return low, high
+    def noisy(frames, sigma):
+        return [f + sigma * rng.standard_normal(f.shape[:2])[..., None] for f in frames]
+
+    if rng.random() < NOISE[spec.task][0]:
+        low = noisy(low, rng.uniform(1, NOISE[spec.task][1]))
+    elif rng.random() < GRAIN[spec.task][0]:
+        low = high = noisy(high, rng.uniform(0, GRAIN[spec.task][1]))
+    return [planes(f) for f in low], [planes(f) for f in high]
 
 
 def planes(rgb):
@@ -62,23 +87,29 @@ def planes(rgb):
 
 
 def through_x264(frames, quality):
-    """Planes of RGB frames after compression."""
-    height, width = frames[0].shape[:2]
+    """(planes, mean quantiser) of frames after compression."""
+    height, width = frames[0][0].shape
     raw = ["-f", "rawvideo", "-pix_fmt", "yuv420p", "-s", f"{width}x{height}"]
-    quiet = ["ffmpeg", "-v", "error", "-threads", "1"]
-    packed = subprocess.run(
-        quiet + raw + ["-i", "-", "-c:v", "libx264", "-threads", "1", "-crf", str(quality),
-                       "-g", str(FRAMES), "-keyint_min", str(FRAMES), "-sc_threshold", "0",
-                       "-f", "h264", "-"],
-        input=b"".join(p.tobytes() for f in frames for p in planes(f)),
-        stdout=subprocess.PIPE, check=True).stdout
+    quiet = ["ffmpeg", "-nostats", "-threads", "1", "-v"]
+    done = subprocess.run(
+        quiet + ["debug"] + raw + ["-i", "-", "-c:v", "libx264", "-threads", "1", "-crf", str(quality),
+                                   "-g", str(FRAMES), "-keyint_min", str(FRAMES),
+                                   "-sc_threshold", "0", "-f", "h264", "-"],
+        input=b"".join(p.tobytes() for f in frames for p in f),
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=True)
     samples = subprocess.run(
-        quiet + ["-f", "h264", "-i", "-", "-f", "rawvideo", "-pix_fmt", "yuv420p", "-"],
-        input=packed, stdout=subprocess.PIPE, check=True).stdout
+        quiet + ["error", "-f", "h264", "-i", "-", "-f", "rawvideo", "-pix_fmt", "yuv420p", "-"],
+        input=done.stdout, stdout=subprocess.PIPE, check=True).stdout
+    quantisers, clip = {}, -1
+    # What x264 tells, in the order it codes; places are counted from each key frame, in fields.
+    for value, kind, place in re.findall(r"QP=([\d.]+) NAL=\d Slice:(\w) Poc:(\d+)",
+                                         done.stderr.decode()):
+        clip += kind == "I" and place == "0"
+        quantisers[clip * FRAMES + int(place) // 2] = float(value)
     area = height * width
-    for frame in np.frombuffer(samples, np.uint8).reshape(len(frames), area * 3 // 2):
+    for n, frame in enumerate(np.frombuffer(samples, np.uint8).reshape(len(frames), area * 3 // 2)):
         u, v = frame[area:].reshape(2, height // 2, width // 2)
-        yield frame[:area].reshape(height, width), u, v
+        yield (frame[:area].reshape(height, width), u, v), quantisers[n]
 
 
 def noise_level(luma):
@@ -91,17 +122,24 @@ def noise_level(luma):
     return np.quantile(blocks, 0.1) * (np.pi / 2) ** 0.5 / 6 / 0.89
 
 
-def pair(spec, compressed, original):
+def error_of(quantiser):
+    """What compression is taken to have left of error (pipeline/quantiser.c)."""
+    return min(0.18 * 2**(quantiser / 6), 0.5 * 2**(quantiser / 10.6))
+
+
+def pair(spec, compressed, quantiser, original):
     """(input, target) in the nets' layout."""
     if spec.task == "sr":
-        return compressed[0][None], data.space_to_depth(data.to8(data.luma(original)), spec.scale)
-    low, high = ([*data.space_to_depth(y), u, v] for y, u, v in (compressed, planes(original)))
-    low.append(np.full_like(low[0], round(noise_level(compressed[0]))))
+        return compressed[0][None], data.space_to_depth(original[0], spec.scale)
+    low, high = ([*data.space_to_depth(y), u, v] for y, u, v in (compressed, original))
+    level = max(noise_level(compressed[0]), error_of(quantiser))
+    low.append(np.full_like(low[0], round(level)))
     return np.stack(low), np.stack(high)
 
 
-def pairs(spec, images):
-    """Yields (set index, image index, input, target) for data's images."""
+def clips(spec, images):
+    """Yields (set index, image index, [(planes, quantiser) of each compressed frame], [planes of what
+    was compressed], [planes of the originals]) for data's images."""
     rng = np.random.default_rng(2)
     qualities = QUALITIES[spec.task]
     work = [[] for _ in qualities]
@@ -109,8 +147,36 @@ def pairs(spec, images):
         for again in range(2):
             work[(2 * n + 5 * again) % len(qualities)].append(image)
     for quality, part in zip(qualities, work):
-        clips = [moving_clip(np.clip(rgb, 0, 255), spec, rng) for _, _, rgb in part]
-        done = list(through_x264([f for low, _ in clips for f in low], quality))
-        for c, (s, i, _) in enumerate(part):
-            for f in rng.choice(FRAMES, KEPT, replace=False):
-                yield s, i, *pair(spec, done[c * FRAMES + f], clips[c][1][f])
+        made = [moving_clip(np.clip(rgb, 0, 255), spec, rng) for _, _, rgb in part]
+        done = list(through_x264([f for low, _ in made for f in low], quality))
+        for c, ((s, i, _), (low, high)) in enumerate(zip(part, made)):
+            yield s, i, done[c * FRAMES:(c + 1) * FRAMES], low, high
+
+
+def pairs(spec, images):
+    """Yields (set index, image index, input, target) for data's images."""
+    rng = np.random.default_rng(3)
+    for s, i, done, _, high in clips(spec, images):
+        for f in rng.choice(FRAMES, KEPT[spec.task], replace=False):
+            yield s, i, *pair(spec, *done[f], high[f])
+
+
+def main():
+    torch.set_num_threads(1)
+    folder = sys.argv[1] if len(sys.argv) > 1 else data.DEFAULT_DATA
+    images = [x for n, x in enumerate(data.train_images(folder, "denoise")) if n % 23 == 0]
+    rows = []
+    for _, _, done, low, high in clips(nets.NETS["denoise_fast_video"], images):
+        if np.array_equal(low[0][0], high[0][0]):  # no noise was added to be removed
+            rows += [(q, np.mean((c[0] - was[0].astype(float)) ** 2))
+                     for (c, q), was in zip(done, low)]
+    quantiser, square = np.array(rows).T
+    for q in range(16, 52, 3):
+        near = square[np.abs(quantiser - q) <= 1.5]
+        if len(near):
+            print(f"{q:3d} {len(near):5d} frames {near.mean()**0.5:6.2f}, expected {error_of(q):6.2f}")
+
+
+if __name__ == "__main__":
+    import nets
+    main()
