@@ -27,7 +27,7 @@ numbers = [e['frame'] for e in moves]
 assert numbers == sorted(set(numbers)) and 1 <= numbers[0] and numbers[-1] <= frames, numbers
 for e in moves:
     assert e['expected'] == frames and e['fps'] > 0 and e['eta_s'] >= 0 and e['latency_ms'] > 0, e
-    assert [s['name'] for s in e['steps']] == ['decode', 'sr', 'denoise', 'encode'], e
+    assert [s['name'] for s in e['steps']] == ['decode', 'denoise', 'sr', 'encode'], e
     assert e['lost_packets'] == e['damaged_frames'] == e['moved_frames'] == 0, e
 # A frame that took some time spent it in the networks, and no step ran longer than the clock.
 last = moves[-1]
@@ -51,7 +51,7 @@ s = end['stats']
 late, t = s['latency'], s['telemetry']
 steps = {x['name']: x for x in s['steps']}
 print(late['iterations'] == int(sys.argv[2]) and 0 < late['min_ms'] <= late['p50_ms'] <= late['p99_ms'] <= late['max_ms'],
-    list(steps) == ['decode', 'upload', 'sr', 'denoise', 'encode'],
+    list(steps) == ['decode', 'upload', 'denoise', 'sr', 'encode'],
     all(abs(x['share'] - x['ms'] * end['frames'] / 1000 / end['seconds']) < 0.05 and x['share'] <= 1.01 for x in steps.values()),
     t['readings'] >= 2 and 0 < t['utilisation']['mean'] <= 1)
 PYTHON
@@ -96,7 +96,7 @@ sys.stdout.write(text.decode().replace('\r\n', '\n').replace('\r', '\n'))
 PYTHON
 }
 on_terminal 130 > "$tmp/lines"
-same "a terminal gets a bar with everything" "$(grep -cE "^\[[#.]+\] +[0-9]+%  [0-9]+/$frames frames  [0-9.]+ fps  ETA 0:[0-9:]+  decode [0-9.]+  sr [0-9.]+  denoise [0-9.]+  encode [0-9.]+ ms" "$tmp/lines" | awk '{ print ($1 >= 2) }')" 1
+same "a terminal gets a bar with everything" "$(grep -cE "^\[[#.]+\] +[0-9]+%  [0-9]+/$frames frames  [0-9.]+ fps  ETA 0:[0-9:]+  decode [0-9.]+  denoise [0-9.]+  sr [0-9.]+  encode [0-9.]+ ms" "$tmp/lines" | awk '{ print ($1 >= 2) }')" 1
 same "no wider than it" "$(sed 's/.\[K//g' "$tmp/lines" | grep '^\[' | awk 'length > 129')" ""
 on_terminal 60 > "$tmp/lines"
 same "a narrow one gets what fits" "$(grep '^\[' "$tmp/lines" | sed 's/.\[K//g' | awk 'length > 59 || !/fps  ETA/')" ""
