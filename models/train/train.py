@@ -106,7 +106,9 @@ def luma_psnr(spec, net, sets, quantised):
     """Mean PSNR of luma over fixed held-out patches: enlarged, or grey with each noise. Near what
     evaluate.py measures, and never the images that it measures on."""
     rng, out = np.random.default_rng(7), []
-    pairs = [data.crop(pair, 64, rng) for s in sets for pair in s if min(pair[0].shape[1:]) >= 64]
+    sides = [min(pair[0].shape[1:]) for s in sets for pair in s]
+    side = min(64, max(sides))  # reduced to a quarter, none is larger
+    pairs = [data.crop(pair, side, rng) for s in sets for pair in s if min(pair[0].shape[1:]) >= side]
     low, high = (np.stack(planes).astype(np.float32) for planes in zip(*pairs))
     net.eval()
     for sigma in strengths(spec):
