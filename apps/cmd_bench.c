@@ -13,7 +13,6 @@
 #include "commands.h"
 #include "model_source.h"
 #include "modelled_bench.h"
-#include "models/embedded.h"
 #include "peak.h"
 #include "pipeline_trace.h"
 
@@ -62,10 +61,9 @@ static int conclude(const bench_request *b, cJSON *result, void (*print)(const c
 static int run_model(const bench_request *b)
 {
     const char *name = b->arguments.model;
-    const bool inside = embedded_model_find(name) != NULL;
     model_source source = {0};
     int status = EXIT_FAILED;
-    if (!model_source_open(&source, inside ? NULL : name, inside ? name : NULL))
+    if (!model_source_open(&source, name))
         return status;
     const mona_model *model = &source.model.model;
     if (modelled_device(b->config.device)) {

@@ -287,6 +287,12 @@ static int enhance(int argc, char **argv)
     if (!piped && !numbered && !check_input(a.input))
         return EXIT_FAILED;
     bool image = !piped && !numbered && still_is_image(a.input) && !is_motion_jpeg(a.input);
+    if (!image && !piped && !numbered && !a.format && a.preview < 0 && still_can_write(a.output) &&
+        !picture_pattern(a.output))
+        return cli_fail(EXIT_FAILED,
+                        "%s: expected a PNG or JPEG image, as the output is to be one, found neither; "
+                        "of a video make numbered pictures (%%04d.png) or a --preview",
+                        a.input);
     if (a.preview >= 0 && image)
         return cli_fail(EXIT_FAILED, "%s: --preview is for videos, found an image", a.input);
     if (a.html && (numbered || picture_pattern(a.output)))
@@ -358,9 +364,9 @@ static const option options[] = {
      .help = "clean, or compressed as video is, whose damage networks made for it do not sharpen "
              "(default video for videos, clean for images)"},
     {"--sr", NULL, OPTION_FILE, offsetof(arguments, sr), "MODEL", work,
-     .help = "another super-resolution .mona"},
+     .help = "another super-resolution .mona, or one inside mona by its name"},
     {"--denoise", NULL, OPTION_FILE, offsetof(arguments, denoise), "MODEL", work,
-     .help = "another denoising .mona"},
+     .help = "another denoising .mona, or one inside mona by its name"},
     {"--strength", NULL, OPTION_STRING, offsetof(arguments, strength), "S", work,
      .help = "of denoising: auto, or 0 to 1, where 1 stands for noise of 50 steps; auto: of the noise "
              "that is found, or for --content video of what the decoder's quantiser tells that "

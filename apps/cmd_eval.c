@@ -12,7 +12,6 @@
 #include "image_set.h"
 #include "json_output.h"
 #include "model_source.h"
-#include "models/embedded.h"
 #include "pipeline/model_run.h"
 #include "pipeline/roles.h"
 #include "table.h"
@@ -308,9 +307,8 @@ static int run(int argc, char **argv)
     if (!strcmp(job.model, "bicubic"))
         return evaluate(&job);
     model_source source;
-    const bool inside = embedded_model_find(job.model);
     int status = EXIT_FAILED;
-    if (model_source_open(&source, inside ? NULL : job.model, inside ? job.model : NULL)) {
+    if (model_source_open(&source, job.model)) {
         job.named = &source.model;
         status = evaluate(&job);
     }

@@ -14,7 +14,6 @@
 #include "inspect_om.h"
 #include "json_output.h"
 #include "model_source.h"
-#include "models/embedded.h"
 #include "table.h"
 
 typedef struct inspect_job {
@@ -135,9 +134,8 @@ static bool draw_mona(const inspect_job *job, const mona_model *model)
 static cJSON *inspect_mona(const inspect_job *job)
 {
     model_source source;
-    const bool embedded = embedded_model_find(job->model);
     cJSON *document = NULL;
-    if (model_source_open(&source, embedded ? NULL : job->model, embedded ? job->model : NULL)) {
+    if (model_source_open(&source, job->model)) {
         document = describe_model(job->model, &source.model.model);
         if ((job->size && !add_plan(job, &source.model.model, document)) ||
             !draw_mona(job, &source.model.model)) {

@@ -7,7 +7,6 @@
 #include "commands.h"
 #include "formats/compiler/compiler.h"
 #include "model_source.h"
-#include "models/embedded.h"
 #include "onnx_source.h"
 
 typedef struct run_job {
@@ -200,10 +199,8 @@ static bool run_onnx(run_job *job, input_array *inputs)
 static bool run_mona(run_job *job, input_array *inputs)
 {
     model_source source;
-    const bool embedded = embedded_model_find(job->model);
-    const bool ok =
-        model_source_open(&source, embedded ? NULL : job->model, embedded ? job->model : NULL) &&
-        run_engine(job, &source.model.model, inputs);
+    const bool ok = model_source_open(&source, job->model) &&
+                    run_engine(job, &source.model.model, inputs);
     model_source_close(&source);
     return ok;
 }

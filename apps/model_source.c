@@ -18,24 +18,17 @@ static bool open_bytes(model_source *source, const uint8_t *bytes, size_t size)
     return status == MONA_OK;
 }
 
-bool model_source_open(model_source *source, const char *path, const char *embedded)
+bool model_source_open(model_source *source, const char *name)
 {
-    *source = (model_source){.model.name = path ? path : embedded};
-    if (path) {
-        size_t size;
-        format_error error = {0};
-        if (!file_read(path, "a .mona model", MODEL_LIMIT, &source->bytes, &size, &error)) {
-            cli_fail(0, "%s", error.text);
-            return false;
-        }
-        return open_bytes(source, source->bytes, size);
-    }
-    const embedded_model *found = embedded_model_find(embedded);
-    if (!found) {
-        cli_fail(0, "this mona has no model %s inside", embedded);
-        return false;
-    }
-    return open_bytes(source, found->begin, (size_t)(found->end - found->begin));
+    const embedded_model *embedded = embedded_model_find(name);
+    size_t size;
+    format_error error = {0};
+    *source = (model_source){.model.name = name};
+    if (embedded)
+        return open_bytes(source, embedded->begin, (size_t)(embedded->end - embedded->begin));
+    if (!file_read(name, "a .mona model", MODEL_LIMIT, &source->bytes, &size, &error))
+        return cli_fail(0, "%s", error.text);
+    return open_bytes(source, source->bytes, size);
 }
 
 void model_source_close(model_source *source)

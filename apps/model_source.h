@@ -12,10 +12,10 @@ typedef struct model_source {
     uint8_t *bytes; /* of a file; NULL: embedded */
 } model_source;
 
-/* Opens the .mona file at path or, when path is NULL, the embedded model of that name. Prints one
- * line and gives false when it cannot be used. A zeroed or opened source is closed by
+/* Opens the embedded model of that name or, where there is none, the .mona file at that path. Prints
+ * one line and gives false when it cannot be used. A zeroed or opened source is closed by
  * model_source_close. */
-bool model_source_open(model_source *source, const char *path, const char *embedded);
+bool model_source_open(model_source *source, const char *name);
 
 void model_source_close(model_source *source);
 

@@ -42,7 +42,9 @@ static bool open_inside(model_source *source, const char *task, const model_choi
     const embedded_model *found = closest(task, choice, &unused);
     if (source->model.name)
         return true;
-    return model_source_open(source, NULL, found ? found->name : task);
+    if (!found)
+        return cli_fail(0, "this mona has no network for %s inside", task);
+    return model_source_open(source, found->name);
 }
 
 /* ---- scales -----------------------------------------------------------------------------------
@@ -129,11 +131,11 @@ bool stage_models_open(stage_models *models, const model_choice *choice, const s
     settings->stage.colour = &models->colour.model;
     settings->stage.bicubic = &models->bicubic.model;
     settings->stage.delay = list->delay;
-    if ((choice->sr && !model_source_open(&models->sr[0], choice->sr, NULL)) ||
-        !(choice->denoise ? model_source_open(&models->denoise, choice->denoise, NULL)
+    if ((choice->sr && !model_source_open(&models->sr[0], choice->sr)) ||
+        !(choice->denoise ? model_source_open(&models->denoise, choice->denoise)
                           : open_inside(&models->denoise, "denoise", &denoiser)) ||
-        !model_source_open(&models->colour, choice->colour, "colour") ||
-        !model_source_open(&models->bicubic, NULL, "bicubic_x2"))
+        !model_source_open(&models->colour, choice->colour ? choice->colour : "colour") ||
+        !model_source_open(&models->bicubic, "bicubic_x2"))
         return false;
     for (unsigned i = 0; i < list->count; i++)
         if (!(list->kinds[i] != STAGE_SR ? add(settings, list->kinds[i], NULL)

@@ -12,7 +12,7 @@
 enum { NETWORK_MOST_SCALE = 4, NETWORKS_TEXT = 256 };
 
 typedef struct model_choice {
-    const char *sr, *denoise, *colour; /* .mona files; NULL: inside mona */
+    const char *sr, *denoise, *colour; /* as model_source_open takes them; NULL: by task and tier */
     const char *tier;                  /* one of NETWORK_TIERS; NULL: the first */
     bool video;                        /* the content: compressed before */
     unsigned scale;                    /* of every sr; 0: 2, or that of the file */

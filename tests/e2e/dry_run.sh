@@ -99,6 +99,7 @@ networks sr_x3_fast -s 3
 networks "sr_x2_balanced sr_x3_balanced" -s 6 --tier balanced
 networks sr_x4_balanced -s 4 --tier balanced
 networks sr_x4_fast -s 4
+networks "denoise_balanced sr_x2_best" --stages denoise,sr --denoise denoise_balanced --sr sr_x2_best
 networks "sr_x3_balanced sr_x4_balanced" -s 12 --tier balanced
 for scale in 3 4; do
     "$BUILD/neutral" "$tmp/x$scale.onnx" $scale
