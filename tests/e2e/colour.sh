@@ -39,7 +39,7 @@ same "half strength is something else" "$(cmp -s "$tmp/half.y4m" "$tmp/one.y4m" 
 
 # Colour comes last where only its strength is given.
 "$mona" enhance "$tmp/dull.mkv" -o "$tmp/a.y4m" --colour 0.5 --frames 3 --quiet
-"$mona" enhance "$tmp/dull.mkv" -o "$tmp/b.y4m" --stages sr,denoise,colour --colour 0.5 --frames 3 --quiet
+"$mona" enhance "$tmp/dull.mkv" -o "$tmp/b.y4m" --stages denoise,sr,colour --colour 0.5 --frames 3 --quiet
 same "--colour alone adds the stage" "$(sum "$tmp/a.y4m")" "$(sum "$tmp/b.y4m")"
 same "the plan tells of it" "$("$mona" enhance "$tmp/dull.mkv" -o "$tmp/c.mkv" --colour 1 --dry-run --json |
     grep -c '"stage":.*"colour"')" 1
