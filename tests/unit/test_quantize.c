@@ -148,7 +148,6 @@ static void int8_without_calibration_is_refused(void **state)
     compiler_close(c);
 }
 
-/* 8 bits of three layers: typical errors below a hundredth of the largest value. */
 /* Of black pictures a large weight makes nothing, so that the steps of its result are small. */
 static void weights_beyond_scales_of_fp16_are_refused(void **state)
 {
@@ -172,6 +171,7 @@ static void weights_beyond_scales_of_fp16_are_refused(void **state)
     compiler_close(c);
 }
 
+/* 8 bits of three layers: typical errors below a hundredth of the largest value. */
 static void int8_follows_the_judge(void **state)
 {
     (void)state;
