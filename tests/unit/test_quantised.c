@@ -7,7 +7,14 @@
 
 enum { SIDE = 20 };
 
-static const compiler_options to_half = {.has_output_type = true, .output_type = MONA_F16};
+/* Samples of a type in, halves out. */
+static compiler_options to_half_from(mona_type input)
+{
+    return (compiler_options){.has_input_type = true,
+                              .input_type = input,
+                              .has_output_type = true,
+                              .output_type = MONA_F16};
+}
 
 /* What ONNX's own operators make of it, one after another. */
 static tensor judge(const onnx_builder *b, const reference_array *x)
@@ -210,9 +217,8 @@ static void every_layer_is_within_one_step(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const layer_case *l = &cases[i];
-        compiler_options options = to_half;
-        options.has_input_type = true;
-        options.input_type = l->in.zero == 0 || l->in.zero == 128 ? MONA_S8 : MONA_F16;
+        const compiler_options options =
+            to_half_from(l->in.zero == 0 || l->in.zero == 128 ? MONA_S8 : MONA_F16);
         const outcome o = run(layer_net(l), &options, l->out.step);
         print_message("%-28s %u of %u INT8, %.2f %% changed, at most %.3f steps\n", l->name, o.int8,
                       o.convs, 100 * o.changed, o.most);
@@ -228,9 +234,7 @@ static void every_layer_is_within_one_step(void **state)
 static void coarse_steps_are_exact(void **state)
 {
     (void)state;
-    compiler_options options = to_half;
-    options.has_input_type = true;
-    options.input_type = MONA_S8;
+    const compiler_options options = to_half_from(MONA_S8);
     qmap x;
     qnet n = qnet_begin(&x, SIDE);
     n.coarse = true;
@@ -248,9 +252,7 @@ static void coarse_steps_are_exact(void **state)
 static void turned_weights_are_as_near_as_told(void **state)
 {
     (void)state;
-    compiler_options options = to_half;
-    options.has_input_type = true;
-    options.input_type = MONA_S8;
+    const compiler_options options = to_half_from(MONA_S8);
     qmap x;
     qnet n = qnet_begin(&x, SIDE);
     n.coarse = true;
@@ -305,9 +307,7 @@ static void networks_are_int8(void **state)
                 {"asymmetric", MONA_F16, 5 / 255.f, 10, 8},
                 {"qlinear", MONA_S8, 3 / 127.f, 4, 4}};
     for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
-        compiler_options options = to_half;
-        options.has_input_type = true;
-        options.input_type = nets[i].input;
+        const compiler_options options = to_half_from(nets[i].input);
         const outcome o = run(quantised_net(nets[i].name, SIDE), &options, nets[i].step);
         print_message("%-12s %u of %u INT8, %.2f %% changed, at most %.3f steps\n", nets[i].name,
                       o.int8, o.convs, 100 * o.changed, o.most);
