@@ -109,12 +109,14 @@ static bool check_picture(const codec *c, const AVOutputFormat *format, const en
                           pipeline_error *error)
 {
     const char *name = av_get_pix_fmt_name(s->pix_fmt);
-    if (c->id == AV_CODEC_ID_RAWVIDEO && !codec_takes(c, format, s->pix_fmt))
-        return pipeline_fail(error, "rawvideo in %s cannot hold %s; -c ffv1 in .mkv would",
-                             format->name, name ? name : "this pixel format");
-    if (!codec_takes(c, format, s->pix_fmt))
-        return pipeline_fail(error, "%s (%s) cannot hold %s; -c ffv1 would", c->name, c->encoder,
-                             name ? name : "this pixel format");
+    if (!codec_takes(c, format, s->pix_fmt)) {
+        name = name ? name : "this pixel format";
+        return c->id == AV_CODEC_ID_RAWVIDEO
+                   ? pipeline_fail(error, "rawvideo in %s cannot hold %s; -c ffv1 in .mkv would",
+                                   format->name, name)
+                   : pipeline_fail(error, "%s (%s) cannot hold %s; -c ffv1 would", c->name,
+                                   c->encoder, name);
+    }
     /* libav's FFV1 loses samples at the edges of chroma that is a quarter and has no whole number.
      */
     const frame_format frame = pixels_frame_format(s->pix_fmt, s->width, s->height);
