@@ -9,7 +9,7 @@ collapsed weights and feature ranges; the input of export.py and evaluate.py), N
 (curves). The schedule counts steps, not time, so a run is repeatable and may be stopped at will;
 continuing with another --steps stretches or shortens what is left.
 
-L1 loss, then L2 from --l2-from of the way on; weights and features are quantised as the INT8
+L1 loss, then the logarithm of each patch's L2 from --l2-from of the way on; weights and features are quantised as the INT8
 engine does from --quant-from on, with straight-through gradients.
 """
 import argparse
@@ -23,6 +23,7 @@ import numpy as np
 import torch
 
 import data
+import fast
 import nets
 import training
 
@@ -85,16 +86,16 @@ def to_tensor(planes):
 
 
 def batch(spec, sets, count, size, rng):
-    """Input and target in [0, 1], and the error by which each patch's loss is divided."""
+    """Input and target in code values, and what each patch's error in [0, 1] is multiplied by."""
     make = sr_batch if spec.task == "sr" else denoise_batch
     low, high, unit = make(spec, sets, count, size, rng)
-    return to_tensor(low), to_tensor(high), torch.from_numpy(255 / unit).float()
+    return low, high, 255 / unit
 
 
-def fixed_batches(spec, sets):
+def fixed_inputs(spec, sets):
     """Always the same 256 patches of the sets, for calibration."""
     rng = np.random.default_rng(12345)
-    return [batch(spec, sets, 16, 32, rng) for _ in range(16)]
+    return [to_tensor(batch(spec, sets, 16, 32, rng)[0]) for _ in range(16)]
 
 
 def strengths(spec):
@@ -135,18 +136,23 @@ class Run(training.Run):
         if a.init:
             net.start_from(nets.read_weights(a.init))
         super().__init__(net, np.random.default_rng(a.seed), a.rate)
-        self.weights = torch.ones(1, net.outputs, 1, 1)
-        self.weights[:, self.spec.block**2:] = a.chroma
+        self.weights = np.where(np.arange(net.outputs) < self.spec.block**2, 1, a.chroma)
 
     def train_step(self, a, sets):
         progress = self.step / a.steps
         rate = (a.rate * 0.5 * (1 + np.cos(np.pi * progress)) + 1e-6) * min(1, self.step / WARM_UP)
-        x, target, unit = batch(self.spec, sets, a.batch, a.patch, self.rng)
-        quantised = progress >= a.quant_from
-        error = (self.net(x, quantised) - target) * unit.view(-1, 1, 1, 1)
-        error = error.abs() if progress < a.l2_from else error**2
-        loss = (error * self.weights).mean()
+        low, high, unit = batch(self.spec, sets, a.batch, a.patch, self.rng)
+        quantised, squared = progress >= a.quant_from, progress >= a.l2_from
         # one stray peak costs the whole feature map resolution, so peaks are kept low
+        if fast.fits(self.spec, a.patch):
+            loss = fast.loss(self.net, low, high, unit, self.weights, squared, quantised, a.peak_cost)
+            self.descend(loss, rate, 10.0)
+            return loss.item()
+        error = self.net(to_tensor(low), quantised) - to_tensor(high)
+        error = error * torch.from_numpy(unit).float().view(-1, 1, 1, 1)
+        error = (error**2 if squared else error.abs()) * torch.from_numpy(self.weights).float().view(-1, 1, 1)
+        loss = error.mean((1, 2, 3))
+        loss = ((loss + 0.1).log() if squared else loss).mean()
         self.descend(loss + a.peak_cost * sum(self.net.peaks), rate, 10.0)
         return loss.item()
 
@@ -180,7 +186,7 @@ def main():
     if spec.task == "denoise" and spec.video:
         pictures = data.load_training(spec._replace(video=False), a.data, a.out)
         images["train"] = pictures["train"] + images["train"]
-    calibration = [x for x, _, _ in fixed_batches(spec, images["train"])]
+    calibration = fixed_inputs(spec, images["train"])
     sets = [[pair for pair in s if min(pair[0].shape[1:]) >= a.patch] for s in images["train"]]
     run = Run(a)
     if os.path.exists(base + ".pt"):

@@ -1,0 +1,150 @@
+#!/usr/bin/python3
+"""The loss of a net and its gradient by chain.c, on processors that have AVX-512 BF16.
+
+  fast.py [NAME]    compares it with torch: time, loss, gradients; float and quantised
+"""
+import ctypes
+import functools
+import hashlib
+import os
+import subprocess
+import tempfile
+
+import numpy as np
+import torch
+
+import nets
+
+SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "chain.c")
+FLAGS = ("-O3", "-march=native", "-ffast-math", "-shared", "-fPIC")
+LOT = 24  # a patch's sides are multiples of it
+
+
+class Chain(ctypes.Structure):
+    """`struct chain` of chain.c."""
+    _fields_ = [(name, ctypes.c_int) for name in
+                ("inputs", "channels", "body", "outputs", "count", "height", "width", "squared")] + \
+               [(name, ctypes.c_void_p) for name in
+                ("kernels", "biases", "grids", "steps", "input", "target", "units", "weights")] + \
+               [("peak_cost", ctypes.c_float)] + \
+               [(name, ctypes.c_void_p) for name in ("d_kernels", "d_biases", "peaks")]
+
+
+@functools.cache
+def library():
+    """chain.c compiled, or None where the processor or the compiler is missing."""
+    try:
+        with open("/proc/cpuinfo") as f:
+            if "avx512_bf16" not in f.read():
+                return None
+        with open(SOURCE, "rb") as f:
+            key = hashlib.sha256(f.read() + repr(FLAGS).encode()).hexdigest()[:16]
+        path = os.path.join(tempfile.gettempdir(), f"mona-chain-{os.getuid()}-{key}.so")
+        if not os.path.exists(path):
+            part = f"{path}.{os.getpid()}"
+            subprocess.run([os.environ.get("CC", "cc"), *FLAGS, SOURCE, "-o", part, "-lm"], check=True)
+            os.replace(part, path)
+        out = ctypes.CDLL(path)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    out.learn.restype = ctypes.c_double
+    return out
+
+
+def fits(spec, patch):
+    """Whether chain.c can train such a net with such patches here."""
+    return spec.channels in (16, 32) and patch % LOT == 0 and library() is not None
+
+
+def flat(tensors):
+    return torch.cat([t.reshape(-1) for t in tensors]).float().contiguous()
+
+
+class Learn(torch.autograd.Function):
+    """Loss of flat kernels and biases, with what chain.c fills beside it."""
+
+    @staticmethod
+    def forward(ctx, chain, kernels, biases):
+        gradients = torch.empty_like(kernels), torch.empty_like(biases)
+        chain.kernels, chain.biases = kernels.data_ptr(), biases.data_ptr()
+        chain.d_kernels, chain.d_biases = (g.data_ptr() for g in gradients)
+        loss = library().learn(ctypes.byref(chain))
+        ctx.save_for_backward(*gradients)
+        return kernels.new_tensor(loss)
+
+    @staticmethod
+    def backward(ctx, slope):
+        return None, *(slope * g for g in ctx.saved_tensors)
+
+
+def loss(net, low, high, unit, weights, squared, quantised, peak_cost):
+    """As Run.train_step of train.py finds it by torch, of patches in code values (numpy, float32).
+    The cost of peaks is the mean over patches of each one's own, and is in the gradient alone."""
+    kernels, biases, grids = [], [], []
+    for _, m in net.convolutions():
+        kernel, bias = m.plain()
+        grid = torch.ones(len(bias))
+        if quantised:
+            scale = nets.weight_scale(kernel)
+            kernel, grid = nets.on_grid(kernel, scale, -127, 127), scale.detach().flatten()
+        kernels.append(kernel), biases.append(bias), grids.append(grid)
+    grids = flat(grids)
+    steps = (net.ranges / 255 if quantised else torch.zeros_like(net.ranges)).contiguous()
+    peaks = torch.zeros_like(net.ranges)
+    low, high, unit, weights = (np.ascontiguousarray(a, np.float32) for a in (low, high, unit, weights))
+    chain = Chain(inputs=low.shape[1], channels=len(biases[0]), body=len(net.body), outputs=high.shape[1],
+                  count=len(low), height=low.shape[2], width=low.shape[3], squared=squared,
+                  grids=grids.data_ptr(), steps=steps.data_ptr(), input=low.ctypes.data,
+                  target=high.ctypes.data, units=unit.ctypes.data, weights=weights.ctypes.data,
+                  peak_cost=peak_cost, peaks=peaks.data_ptr())
+    out = Learn.apply(chain, flat(kernels), flat(biases))
+    with torch.no_grad():
+        net.ranges.copy_(torch.maximum(net.ranges * 0.9995, peaks))
+    return out
+
+
+def compare(name):
+    import time
+    torch.manual_seed(1)
+    torch.set_num_threads(1)
+    spec, rng = nets.NETS[name], np.random.default_rng(1)
+    net = nets.Net(spec)
+    count, side = 8, 48
+    high = rng.integers(0, 256, (count, net.outputs, side, side)).astype(np.float32)
+    low = rng.integers(0, 256, (count, spec.inputs, side, side)).astype(np.float32)
+    unit = np.full(count, 255 / 4.0)
+    weights = np.linspace(1, 0.5, net.outputs)
+    x, target = (torch.from_numpy(a / np.float32(255)) for a in (low, high))
+    net.calibrate([x])
+    net.train()
+
+    def by_torch(quantised):
+        error = (net(x, quantised) - target) * torch.from_numpy(unit).float().view(-1, 1, 1, 1)
+        error = error**2 * torch.from_numpy(weights).float().view(-1, 1, 1)
+        return (error.mean((1, 2, 3)) + 0.1).log().mean()
+
+    def by_chain(quantised):
+        return loss(net, low, high, unit, weights, True, quantised, 0.0)
+
+    for quantised in (False, True):
+        found = []
+        for by in (by_torch, by_chain):
+            seconds = []
+            for _ in range(5):
+                net.zero_grad()
+                began = time.time()
+                value = by(quantised)
+                value.backward()
+                seconds.append(time.time() - began)
+            found.append((value.item(), sorted(seconds)[2], [p.grad.clone() for p in net.parameters()]))
+        (a, slow, right), (b, quick, got) = found
+        print(f"{name} {'quantised' if quantised else 'float'}: loss {a:.5f} {b:.5f}, "
+              f"{1000 * slow:.1f} and {1000 * quick:.1f} ms")
+        for (n, _), r, g in zip(net.named_parameters(), right, got):
+            off = ((r - g).norm() / r.norm()).item()
+            print(f"  {n}: gradient {r.norm():.3g}, off by {off:.4f}" + (" !" if off > 0.03 else ""))
+
+
+if __name__ == "__main__":
+    import sys
+    compare(sys.argv[1] if len(sys.argv) > 1 else "sr_x2_fast")
