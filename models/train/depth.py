@@ -32,8 +32,8 @@ def through_engine(mona, samples, bits):
     scale = 2 ** (bits - 8)
     words = (samples * scale).astype(dtype).tobytes()
     done = subprocess.run([mona, "enhance", "-", "--raw", f"{width}x{height}:{name}:25", "-o", "-", "-f",
-                           "rawvideo", "--stages", "sr", "--quiet"], input=words, check=True,
-                          stdout=subprocess.PIPE)
+                           "rawvideo", "--stages", "sr", "--content", "clean", "--quiet"],
+                          input=words, check=True, stdout=subprocess.PIPE)
     return np.frombuffer(done.stdout, dtype).reshape(2 * height, 2 * width) / scale
 
 
