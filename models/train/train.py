@@ -166,7 +166,7 @@ def plot(curve, labels, path):
     steps, loss, plain, int8 = zip(*curve)
 
     def draw(left, right):
-        left.plot(steps, loss), left.set_ylabel("loss (L1, then L2)"), left.set_yscale("log")
+        left.plot(steps, loss), left.set_ylabel("loss (L1, then log of L2)")
         for label, a, b in zip(labels, zip(*plain), zip(*int8)):
             line, = right.plot(steps, a, label=label)
             right.plot(steps, b, "--", color=line.get_color())
@@ -193,7 +193,8 @@ def main():
         run.restore(base + ".pt")
     log = open(base + ".log", "a", buffering=1)
     print(f"{a.name}: step {run.step} of {a.steps}, "
-          f"{spec.macs} MAC per pixel", file=log)
+          f"{spec.macs} MAC per pixel, by {'chain.c' if fast.fits(spec, a.patch) else 'torch'}",
+          file=log)
     total, began = [], time.time()
     while run.step < a.steps:
         run.net.train()
