@@ -164,9 +164,10 @@ def pairs(spec, images):
 def main():
     torch.set_num_threads(1)
     folder = sys.argv[1] if len(sys.argv) > 1 else data.DEFAULT_DATA
-    images = [x for n, x in enumerate(data.train_images(folder, "denoise")) if n % 23 == 0]
+    spec = nets.NETS["denoise_fast_video"]
+    images = [x for n, x in enumerate(data.train_images(folder, spec)) if n % 23 == 0]
     rows = []
-    for _, _, done, low, high in clips(nets.NETS["denoise_fast_video"], images):
+    for _, _, done, low, high in clips(spec, images):
         if np.array_equal(low[0][0], high[0][0]):  # no noise was added to be removed
             rows += [(q, np.mean((c[0] - was[0].astype(float)) ** 2))
                      for (c, q), was in zip(done, low)]

@@ -116,11 +116,12 @@ def resized(image, scale):
     return image if scale == 1 else np.clip(imresize(image, scale), 0, 255)
 
 
-def train_images(data, task):
+def train_images(data, spec):
     """Yields (set index, image index, RGB float image), JPEG sources in several sizes.
 
-    Denoisers also get a copy of each that is reduced and then enlarged to about its first size:
-    enlarged frames of video are softer than photographs.
+    Where three or four pixels become one, little is left of what JPEG does, so that their own size
+    will do too. Denoisers also get a copy of each that is reduced and then enlarged to about its
+    first size: enlarged frames of video are softer than photographs.
     """
     for s, (name, pattern, _) in enumerate(SETS):
         files = sorted(glob.glob(os.path.join(data, pattern)))
@@ -130,7 +131,10 @@ def train_images(data, task):
             rgb = io.imread(f)[..., :3].astype(np.float64)
             if name != "bsds500":
                 yield s, i, rgb
-            elif task == "sr":  # two sizes of each, spread over 0.5-0.7
+            elif spec.task == "sr" and spec.scale > 2 and not spec.video:
+                yield s, i, resized(rgb, 0.7 + 0.02 * (i % 5))
+                yield s, i, rgb
+            elif spec.task == "sr":  # two sizes of each, spread over 0.5-0.7
                 for scale in (0.5 + 0.02 * (i % 5), 0.6 + 0.025 * (i % 5)):
                     yield s, i, resized(rgb, scale)
             else:
@@ -169,7 +173,7 @@ def load_training(spec, data, cache):
     path = os.path.join(cache, f"images-{kind}.npz")
     if not os.path.exists(path):
         arrays = {}
-        for n, (s, i, low, high) in enumerate(pairs(spec, train_images(data, spec.task))):
+        for n, (s, i, low, high) in enumerate(pairs(spec, train_images(data, spec))):
             part = "held_out" if i < HELD_OUT else "train"
             arrays[f"{part}/{s}/{n}/in"] = low
             if high is not low:
