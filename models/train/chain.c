@@ -19,6 +19,7 @@
 #include <immintrin.h>
 #include <math.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -189,20 +190,25 @@ struct work {
     int pixels;              /* of a map, border included */
     struct convolution *all; /* body + 2 */
     struct map input, *maps; /* the maps between */
-    struct map last;         /* of the last body convolution, before the head's map is added */
-    struct map gradient[3];  /* with respect to a convolution's sums, times its grid; [2]: tail's */
-    struct map skipped;      /* with respect to the sum of the last and the first map */
-    uint32_t *in_pairs, *g_pairs; /* one element too many of each is read */
-    float *sums;                  /* one row */
-    float *errors;                /* of all outputs: [output][height][width] */
+    struct map *alive; /* what ReLU let through, not 0: the map itself, but before it is rounded to
+                          whole codes, or before the head's map is added to the last */
+    int *peak_lines;   /* of each map: the line that holds its largest value */
+    struct map gradient[3]; /* with respect to a convolution's sums, times its grid; [2]: tail's */
+    struct map skipped;     /* with respect to the sum of the last and the first map */
+    uint32_t *in_pairs, *g_pairs;
+    float *sums;   /* one row */
+    float *errors; /* of all outputs: [output][height][width] */
 };
 
 static void *zeros(size_t count, size_t size)
 {
-    void *p = aligned_alloc(64, (count * size + 4096 + 63) / 64 * 64);
-    if (!p)
-        abort();
-    return memset(p, 0, (count * size + 4096 + 63) / 64 * 64);
+    const size_t bytes = (count * size + 63) / 64 * 64;
+    void *p = aligned_alloc(64, bytes);
+    if (!p) {
+        fprintf(stderr, "chain.c: no memory for %zu bytes\n", bytes);
+        exit(1);
+    }
+    return memset(p, 0, bytes);
 }
 
 static struct map new_map(const struct work *w, int lanes)
@@ -265,10 +271,11 @@ static float store(struct work *w, int i, int y)
     for (int k = 0; k < n; k += out)
         for (int o = 0; o < out; o++)
             s[k + o] = fmaxf(s[k + o] * factor[o] + v->bias[o], 0);
-    if (end && i > 0) {
+    if (w->alive[i].data != w->maps[i].data)
+        row_to_bf16(s, line_of(w, w->alive[i], y), n);
+    if (end) {
         const bf16 *first = line_of(w, w->maps[0], y);
         const float first_step = step_into(w, 1);
-        row_to_bf16(s, line_of(w, w->last, y), n);
         for (int k = 0; k < n; k++)
             s[k] += from_bf16(first[k]) * first_step;
     }
@@ -285,12 +292,12 @@ static float store(struct work *w, int i, int y)
 }
 
 /* Gradient of a row with respect to a map's values, in w->sums, to that with respect to the sums of
- * the convolution that made it: what ReLU let through (`alive`), times the grid. */
-static void through_relu(struct work *w, int i, struct map alive, int y, struct map to)
+ * the convolution that made it: what ReLU let through, times the grid. */
+static void through_relu(struct work *w, int i, int y, struct map to)
 {
     struct convolution *v = &w->all[i];
     const int out = v->out, n = w->c.width * out;
-    const bf16 *a = line_of(w, alive, y);
+    const bf16 *a = line_of(w, w->alive[i], y);
     float *s = w->sums, sum[2 * LANES] = {0};
     for (int k = 0; k < n; k++)
         s[k] = a[k] ? s[k] : 0;
@@ -304,15 +311,17 @@ static void through_relu(struct work *w, int i, struct map alive, int y, struct 
     row_to_bf16(s, line_of(w, to, y), n);
 }
 
-/* Adds the cost of the peak to the gradient of a row with respect to map `i`. */
-static void add_peak(struct work *w, int i, bf16 peak, int y)
+/* Adds the cost of the peak to the gradient of the row that holds it. Codes are not negative, so
+ * that their bits have their order. */
+static void add_peak(struct work *w, int i)
 {
-    const bf16 *a = line_of(w, w->maps[i], y);
-    const float cost = w->c.peak_cost / (float)w->c.count;
-    if (!peak)
-        return;
-    for (int k = 0; k < w->c.width * w->maps[i].lanes; k++)
-        w->sums[k] += a[k] == peak ? cost : 0;
+    const bf16 *a = line_of(w, w->maps[i], w->peak_lines[i]);
+    int peak = 0;
+    for (int k = 1; k < w->c.width * w->maps[i].lanes; k++)
+        if (a[k] > a[peak])
+            peak = k;
+    if (a[peak])
+        w->sums[peak] += w->c.peak_cost / (float)w->c.count;
 }
 
 /* Errors of the tail, times the patch's unit, into w->errors; returns the mean of their sizes, or
@@ -382,17 +391,18 @@ static float learn_patch(struct work *w, const float *input, const float *target
 {
     const struct chain *c = &w->c;
     const int body = c->body, n = c->width * c->channels;
-    bf16 peaks[CHAIN_MOST_MAPS];
     load_input(w, input);
     for (int i = 0; i <= body; i++) {
         float peak = 0;
+        w->peak_lines[i] = 0;
         for (int y = 0; y < c->height; y++) {
             convolve(w, i ? w->maps[i - 1] : w->input, y, w->all[i].in, w->all[i].forwards,
                      w->all[i].out, w->sums);
-            peak = fmaxf(peak, store(w, i, y));
+            const float here = store(w, i, y);
+            if (here > peak)
+                peak = here, w->peak_lines[i] = y;
         }
         c->peaks[i] = fmaxf(c->peaks[i], peak);
-        peaks[i] = to_bf16(c->steps[i] > 0 ? fminf(rintf(peak / c->steps[i]), 255) : peak);
     }
     float slope, loss = patch_loss(c, tail_errors(w, input, target, unit), &slope);
     tail_gradient(w, slope * unit / (float)c->count);
@@ -405,7 +415,8 @@ static float learn_patch(struct work *w, const float *input, const float *target
         for (int y = 0; y < c->height; y++) {
             convolve(w, w->gradient[now], y, whole(v->real_out, 2), v->backwards, c->channels,
                      w->sums);
-            add_peak(w, i, peaks[i], y);
+            if (y == w->peak_lines[i])
+                add_peak(w, i);
             if (i == body)
                 row_to_bf16(w->sums, line_of(w, w->skipped, y), n);
             if (i == 0) {
@@ -413,7 +424,7 @@ static float learn_patch(struct work *w, const float *input, const float *target
                 for (int k = 0; k < n; k++)
                     w->sums[k] += from_bf16(skipped[k]);
             }
-            through_relu(w, i, i == body ? w->last : w->maps[i], y, w->gradient[next]);
+            through_relu(w, i, y, w->gradient[next]);
         }
         now = next;
     }
@@ -476,10 +487,14 @@ double learn(const struct chain *c)
         kernel += w.all[i].real_in * w.all[i].real_out * TAPS;
         grid += w.all[i].real_out, bias += w.all[i].real_out;
     }
-    for (int i = 0; i <= c->body; i++)
+    w.alive = zeros(c->body + 1, sizeof *w.alive);
+    w.peak_lines = zeros(c->body + 1, sizeof *w.peak_lines);
+    for (int i = 0; i <= c->body; i++) {
         w.maps[i] = new_map(&w, c->channels);
+        w.alive[i] = c->steps[i] > 0 || i == c->body ? new_map(&w, c->channels) : w.maps[i];
+    }
     w.input = new_map(&w, LANES);
-    w.last = new_map(&w, c->channels), w.skipped = new_map(&w, c->channels);
+    w.skipped = new_map(&w, c->channels);
     for (int i = 0; i < 3; i++)
         w.gradient[i] = new_map(&w, i == 2 ? LANES : c->channels);
     w.in_pairs = zeros((size_t)w.pixels * c->channels, sizeof(uint32_t));
@@ -501,9 +516,13 @@ double learn(const struct chain *c)
         d_kernel += in * out * TAPS, d_bias += out;
     }
     loss /= c->count;
-    for (int i = 0; i <= c->body; i++)
+    for (int i = 0; i <= c->body; i++) {
+        if (w.alive[i].data != w.maps[i].data)
+            free(w.alive[i].data);
         free(w.maps[i].data);
-    free(w.input.data), free(w.last.data), free(w.skipped.data);
+    }
+    free(w.alive), free(w.peak_lines);
+    free(w.input.data), free(w.skipped.data);
     for (int i = 0; i < 3; i++)
         free(w.gradient[i].data);
     free(w.in_pairs), free(w.g_pairs), free(w.sums), free(w.errors), free(w.all), free(w.maps);

@@ -2,10 +2,8 @@
 #ifndef MONA_TRAIN_CHAIN_H
 #define MONA_TRAIN_CHAIN_H
 
-enum { CHAIN_MOST_MAPS = 64 };
-
 /* As fast.py fills it. Arrays belong to the caller; sizes in elements. A chain has body + 2
- * convolutions: head, body, tail; and body + 1 maps between them, 2 to CHAIN_MOST_MAPS. */
+ * convolutions: head, body, tail; and body + 1 maps between them, two at least. */
 struct chain {
     int inputs, channels, body, outputs; /* channels: 16 or 32; inputs and outputs: at most 16 */
     int count, height, width;            /* patches; height and width of each, multiples of 24 */
@@ -23,7 +21,7 @@ struct chain {
 };
 
 /* The loss, without that of peaks; writes the gradients of all and the peaks. Stops the program
- * where memory does not suffice. */
+ * with a line where memory does not suffice. */
 double learn(const struct chain *chain);
 
 #endif

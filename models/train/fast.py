@@ -1,21 +1,24 @@
 #!/usr/bin/python3
 """The loss of a net and its gradient by chain.c, on processors that have AVX-512 BF16.
 
-  fast.py [NAME]    compares it with torch: time, loss, gradients; float and quantised
+  fast.py [NAME]    compares it with torch: loss, time, gradients; float and quantised
 """
+import argparse
 import ctypes
 import functools
 import hashlib
 import os
 import subprocess
-import tempfile
+import time
 
 import numpy as np
 import torch
 
+import data
 import nets
 
-SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "chain.c")
+HERE = os.path.dirname(os.path.abspath(__file__))
+SOURCES = [os.path.join(HERE, name) for name in ("chain.c", "chain.h")]
 FLAGS = ("-O3", "-march=native", "-ffast-math", "-shared", "-fPIC")
 LOT = 24  # a patch's sides are multiples of it
 
@@ -37,12 +40,13 @@ def library():
         with open("/proc/cpuinfo") as f:
             if "avx512_bf16" not in f.read():
                 return None
-        with open(SOURCE, "rb") as f:
-            key = hashlib.sha256(f.read() + repr(FLAGS).encode()).hexdigest()[:16]
-        path = os.path.join(tempfile.gettempdir(), f"mona-chain-{os.getuid()}-{key}.so")
+        text = b"".join(open(path, "rb").read() for path in SOURCES) + repr(FLAGS).encode()
+        path = os.path.join(data.ROOT, "build", f"chain-{hashlib.sha256(text).hexdigest()[:16]}.so")
         if not os.path.exists(path):
+            os.makedirs(os.path.dirname(path), exist_ok=True)
             part = f"{path}.{os.getpid()}"
-            subprocess.run([os.environ.get("CC", "cc"), *FLAGS, SOURCE, "-o", part, "-lm"], check=True)
+            subprocess.run([os.environ.get("CC", "cc"), *FLAGS, SOURCES[0], "-o", part, "-lm"],
+                           check=True)
             os.replace(part, path)
         out = ctypes.CDLL(path)
     except (OSError, subprocess.CalledProcessError):
@@ -53,7 +57,8 @@ def library():
 
 def fits(spec, patch):
     """Whether chain.c can train such a net with such patches here."""
-    return spec.channels in (16, 32) and patch % LOT == 0 and library() is not None
+    return spec.channels in (16, 32) and spec.body > 0 and max(spec.inputs, spec.outputs) <= 16 \
+        and patch % LOT == 0 and library() is not None
 
 
 def flat(tensors):
@@ -78,8 +83,10 @@ class Learn(torch.autograd.Function):
 
 
 def loss(net, low, high, unit, weights, squared, quantised, peak_cost):
-    """As Run.train_step of train.py finds it by torch, of patches in code values (numpy, float32).
-    The cost of peaks is the mean over patches of each one's own, and is in the gradient alone."""
+    """What Run.train_step of train.py finds by torch, of patches in code values (numpy), but for
+    rounding: features are bfloat16 here. Quantised ones are the same whole numbers, by the ranges
+    of the batches before. The cost of peaks is the mean over patches of each one's own, and is in
+    the gradient alone."""
     kernels, biases, grids = [], [], []
     for _, m in net.convolutions():
         kernel, bias = m.plain()
@@ -104,7 +111,10 @@ def loss(net, low, high, unit, weights, squared, quantised, peak_cost):
 
 
 def compare(name):
-    import time
+    """Of random weights and samples; prints how it goes, returns whether the two agree."""
+    if not fits(nets.NETS[name], 48):
+        raise SystemExit("expected a processor with AVX-512 BF16 and a C compiler, found none")
+    agree = True
     torch.manual_seed(1)
     torch.set_num_threads(1)
     spec, rng = nets.NETS[name], np.random.default_rng(1)
@@ -143,8 +153,12 @@ def compare(name):
         for (n, _), r, g in zip(net.named_parameters(), right, got):
             off = ((r - g).norm() / r.norm()).item()
             print(f"  {n}: gradient {r.norm():.3g}, off by {off:.4f}" + (" !" if off > 0.03 else ""))
+            agree = agree and off <= 0.03
+    return agree
 
 
 if __name__ == "__main__":
-    import sys
-    compare(sys.argv[1] if len(sys.argv) > 1 else "sr_x2_fast")
+    p = argparse.ArgumentParser(description=__doc__,
+                                formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("name", nargs="?", choices=sorted(nets.NETS), default="sr_x2_fast")
+    raise SystemExit(not compare(p.parse_args().name))

@@ -9,8 +9,8 @@ collapsed weights and feature ranges; the input of export.py and evaluate.py), N
 (curves). The schedule counts steps, not time, so a run is repeatable and may be stopped at will;
 continuing with another --steps stretches or shortens what is left.
 
-L1 loss, then the logarithm of each patch's L2 from --l2-from of the way on; weights and features are quantised as the INT8
-engine does from --quant-from on, with straight-through gradients.
+L1 loss, then the logarithm of each patch's L2 from --l2-from of the way on; weights and features are
+quantised as the INT8 engine does from --quant-from on, with straight-through gradients.
 """
 import argparse
 import os
@@ -43,7 +43,8 @@ def arguments():
     p.add_argument("--steps", type=int, default=200000)
     p.add_argument("--rate", type=float, default=1e-3)
     p.add_argument("--batch", type=int, default=16)
-    p.add_argument("--patch", type=int, default=32, help="side of a patch, in packed pixels")
+    p.add_argument("--patch", type=int, default=48,
+                   help="side of a patch, in packed pixels; multiples of 24 can go by chain.c")
     p.add_argument("--l2-from", type=float, default=0.5)
     p.add_argument("--quant-from", type=float, default=0.7)
     p.add_argument("--chroma", type=float, default=0.2,

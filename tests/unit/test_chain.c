@@ -148,8 +148,8 @@ static double slope(net *n, float *weight)
     return (above - below) / (2 * far);
 }
 
-/* Sampled in every convolution, the gradient points where the loss rises. bfloat16 has 8 bits, so it is a hundredth
- * off. */
+/* Sampled in every convolution, the gradient points where the loss rises. bfloat16 has 8 bits: of random weights
+ * it is a hundredth off. */
 static void check_gradient(int inputs, int channels, int body, int outputs, int squared)
 {
     require_processor();
@@ -227,6 +227,40 @@ static void peaks_are_lowered(void **state)
     free(n);
 }
 
+/* In a flat picture many are as large as the peak: one of them pays, in each patch, half of the cost. */
+static void one_of_many_pays(void **state)
+{
+    (void)state;
+    require_processor();
+    net *n = make(1, 16, 2, 4, 1, 0);
+    n->units[0] = n->units[1] = 1e-6f;
+    n->chain.peak_cost = 1;
+    for (int i = 0; i < PATCHES * PLANE; i++)
+        n->input[i] = 128;
+    learn(&n->chain);
+    float paid = 0; /* by the last convolution of the body, which sees the cost of its own map alone */
+    for (int o = 0; o < 16; o++)
+        paid += n->d_biases[2 * 16 + o];
+    assert_true(fabsf(paid - 1) < 1e-3f);
+    free(n);
+}
+
+/* What is too small to be stored as more than 0 learns like all that ReLU lets through. */
+static void what_rounds_to_nothing_learns(void **state)
+{
+    (void)state;
+    require_processor();
+    net *n = make(1, 16, 1, 4, 1, 1);
+    n->steps[0] = 1000;
+    learn(&n->chain);
+    assert_true(n->peaks[0] > 0);
+    int learns = 0;
+    for (int o = 0; o < 16; o++)
+        learns += n->d_biases[o] != 0;
+    assert_true(learns > 8);
+    free(n);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -235,6 +269,8 @@ int main(void)
         cmocka_unit_test(gradient_of_a_denoiser),
         cmocka_unit_test(quantised_layers_add_up),
         cmocka_unit_test(peaks_are_lowered),
+        cmocka_unit_test(one_of_many_pays),
+        cmocka_unit_test(what_rounds_to_nothing_learns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
