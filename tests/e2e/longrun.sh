@@ -39,7 +39,7 @@ echo "# SEED=$seed"
 awk -v seed="$seed" -v n=$kills -v ms=$whole 'BEGIN { srand(seed); for (i = 0; i < n; i++) printf "%.3f\n", 0.02 + rand() * ms / 3000 }' > "$tmp/moments"
 killed=0
 ends=0
-while read -r moment; do
+while read -r moment <&3; do # not standard input, which FFmpeg's tools read as well
     # shellcheck disable=SC2086
     "$mona" enhance "$tmp/in.mp4" -o "$tmp/killed.mp4" $options --quiet < /dev/null 2>> "$tmp/killed.log" &
     job=$!
@@ -53,7 +53,7 @@ while read -r moment; do
         rm -f "$tmp/killed.mp4"
         ends=$((ends + 1))
     fi
-done < "$tmp/moments"
+done 3< "$tmp/moments"
 echo "# $killed kills, $ends ends on the way, then at segment $(grep -c '^segment' "$tmp/killed.mp4.resume/journal" 2> /dev/null) of $(((total + 11) / 12))"
 resume -o "$tmp/killed.mp4" || not_ok "going on after kills" "$(cat "$tmp/log")"
 contents "$tmp/killed.mp4" > "$tmp/found"
