@@ -210,12 +210,12 @@ $(BUILD)/tests/test_%: tests/unit/test_%.c $(PIPELINE_OBJ) $(FORMATS_OBJ) $(BUIL
 $(BUILD)/tests/test_statistics: $(addprefix $(BUILD)/apps/,statistics.o significance.o)
 $(BUILD)/tests/test_telemetry: $(addprefix $(BUILD)/apps/,telemetry.o telemetry_log.o)
 $(BUILD)/tests/test_turnstile: $(BUILD)/apps/turnstile.o
+$(BUILD)/tests/test_verdict $(BUILD)/tests/test_pipeline_marks $(BUILD)/tests/test_decisions: $(filter-out %/mona.o %/embedded.o,$(APP_OBJ))
 # And what trains the networks.
 $(BUILD)/tests/test_chain: $(BUILD)/models/train/chain.o
 $(BUILD)/models/train/chain.o: models/train/chain.c Makefile
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(HOST_CFLAGS) -mavx512f -mavx512bw -mavx512vl -mavx512bf16 $(CFLAGS) -c -o $@ $<
-$(BUILD)/tests/test_verdict $(BUILD)/tests/test_pipeline_marks $(BUILD)/tests/test_decisions: $(filter-out %/mona.o %/embedded.o,$(APP_OBJ))
 
 $(BUILD)/tests/checkops: tests/checkops.c $(BUILD)/libmona.a Makefile
 	@mkdir -p $(@D)

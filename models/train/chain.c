@@ -45,7 +45,7 @@ struct convolution {
     int in, out;           /* channels that are read, even; channels that are written, whole lots */
     int real_in, real_out; /* channels that there are */
     bf16 *forwards, *backwards;
-    float *sums;   /* gradient of the codes: [tap][in][out] */
+    float *sums;   /* gradient of the codes: [tap][summed_inputs][out] */
     float *d_bias; /* out */
     const float *grid, *bias;
 };
@@ -229,9 +229,15 @@ static void convolve(const struct work *w, struct map in, int y, int used, const
         sums);
 }
 
+/* Inputs for which correlate_of() sums: whole rounds of its registers. */
+static int summed_inputs(const struct convolution *v)
+{
+    return whole(v->in, SUMS / 3 / (v->out / LANES));
+}
+
 static void correlate(struct work *w, struct map in, struct map gradient, struct convolution *v)
 {
-    const int lot = SUMS / 3 / (v->out / LANES), used = whole(v->in, lot);
+    const int used = summed_inputs(v);
     pair_up(in, w->pixels, used, w->in_pairs);
     pair_up(gradient, w->pixels, v->out, w->g_pairs);
     if (v->out == LANES)
@@ -356,12 +362,11 @@ static float tail_errors(struct work *w, const float *input, const float *target
 
 /* Loss of a patch whose mean (weighted) error is known, and its slope: that error itself, or of the
  * mean squared error the logarithm. PSNR is a logarithm too: an easy patch counts as much as one
- * full of detail that nothing could restore. */
+ * full of detail that nothing could restore. Patches easier than `least` do not count for more. */
 static float patch_loss(const struct chain *c, float mean, float *slope)
 {
-    const float least = 0.1f; /* easier patches than this do not count for more */
-    *slope = c->squared ? 1 / (mean + least) : 1;
-    return c->squared ? logf(mean + least) : mean;
+    *slope = c->squared ? 1 / (mean + c->least) : 1;
+    return c->squared ? logf(mean + c->least) : mean;
 }
 
 /* Gradient of the tail's sums, times the grid, from its errors; factor: of the whole. */
@@ -464,7 +469,7 @@ static struct convolution prepare(const struct work *w, int i, const float *kern
 static void hand_over(struct work *w, int i, float *d_kernel, float *d_bias)
 {
     struct convolution *v = &w->all[i];
-    const int used = whole(v->in, SUMS / 3 / (v->out / LANES));
+    const int used = summed_inputs(v);
     for (int o = 0; o < v->real_out; o++) {
         d_bias[o] = v->d_bias[o];
         for (int k = 0; k < v->real_in; k++)

@@ -16,6 +16,7 @@ struct chain {
     const float *units;          /* of each patch: factor of its error */
     const float *weights;        /* of each output: factor of its loss */
     float peak_cost;             /* loss of each map's largest value, mean of the patches */
+    float least;                 /* see patch_loss() */
     float *d_kernels, *d_biases; /* out: gradients, as kernels and biases */
     float *peaks;                /* out: largest value of each map in all patches */
 };

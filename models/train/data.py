@@ -131,11 +131,10 @@ def train_images(data, spec):
             rgb = io.imread(f)[..., :3].astype(np.float64)
             if name != "bsds500":
                 yield s, i, rgb
-            elif spec.task == "sr" and spec.scale > 2 and not spec.video:
-                yield s, i, resized(rgb, 0.7 + 0.02 * (i % 5))
-                yield s, i, rgb
-            elif spec.task == "sr":  # two sizes of each, spread over 0.5-0.7
-                for scale in (0.5 + 0.02 * (i % 5), 0.6 + 0.025 * (i % 5)):
+            elif spec.task == "sr":  # two sizes of each, spread over 0.5-0.7, or 0.7-0.8 and its own
+                far = spec.scale > 2 and not spec.video
+                for scale in (0.7 + 0.02 * (i % 5), 1) if far else \
+                        (0.5 + 0.02 * (i % 5), 0.6 + 0.025 * (i % 5)):
                     yield s, i, resized(rgb, scale)
             else:
                 yield s, i, rgb

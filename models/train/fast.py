@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The loss of a net and its gradient by chain.c, on processors that have AVX-512 BF16.
+"""The loss of a net and its gradient: by torch, or by chain.c on processors that have AVX-512 BF16.
 
   fast.py [NAME]    compares it with torch: loss, time, gradients; float and quantised
 """
@@ -21,6 +21,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCES = [os.path.join(HERE, name) for name in ("chain.c", "chain.h")]
 FLAGS = ("-O3", "-march=native", "-ffast-math", "-shared", "-fPIC")
 LOT = 24  # a patch's sides are multiples of it
+LEAST = 0.1  # easier patches than of this L2 do not count for more
 
 
 class Chain(ctypes.Structure):
@@ -29,7 +30,7 @@ class Chain(ctypes.Structure):
                 ("inputs", "channels", "body", "outputs", "count", "height", "width", "squared")] + \
                [(name, ctypes.c_void_p) for name in
                 ("kernels", "biases", "grids", "steps", "input", "target", "units", "weights")] + \
-               [("peak_cost", ctypes.c_float)] + \
+               [(name, ctypes.c_float) for name in ("peak_cost", "least")] + \
                [(name, ctypes.c_void_p) for name in ("d_kernels", "d_biases", "peaks")]
 
 
@@ -82,19 +83,22 @@ class Learn(torch.autograd.Function):
         return None, *(slope * g for g in ctx.saved_tensors)
 
 
-def loss(net, low, high, unit, weights, squared, quantised, peak_cost):
-    """What Run.train_step of train.py finds by torch, of patches in code values (numpy), but for
-    rounding: features are bfloat16 here. Quantised ones are the same whole numbers, by the ranges
-    of the batches before. The cost of peaks is the mean over patches of each one's own, and is in
-    the gradient alone."""
-    kernels, biases, grids = [], [], []
-    for _, m in net.convolutions():
-        kernel, bias = m.plain()
-        grid = torch.ones(len(bias))
-        if quantised:
-            scale = nets.weight_scale(kernel)
-            kernel, grid = nets.on_grid(kernel, scale, -127, 127), scale.detach().flatten()
-        kernels.append(kernel), biases.append(bias), grids.append(grid)
+def by_torch(net, low, high, unit, weights, squared, quantised, peak_cost):
+    """Loss of patches in code values (numpy): the mean of each one's L1 or, if `squared`, of the
+    logarithm of each one's L2. unit: what the error in [0, 1] of each patch is multiplied by;
+    weights: of each plane. The cost of feature maps' peaks is in the gradient alone."""
+    error = net(nets.to_tensor(low), quantised) - nets.to_tensor(high)
+    error = error * torch.from_numpy(unit).float().view(-1, 1, 1, 1)
+    error = error**2 if squared else error.abs()
+    mean = (error * torch.from_numpy(weights).float().view(-1, 1, 1)).mean((1, 2, 3))
+    cost = peak_cost * sum(net.peaks)
+    return ((mean + LEAST).log() if squared else mean).mean() + cost - cost.detach()
+
+
+def by_chain(net, low, high, unit, weights, squared, quantised, peak_cost):
+    """The same but for rounding: features are bfloat16 here. Quantised ones are the same whole
+    numbers, by the ranges of the batches before. Peaks cost the mean over patches of each one's."""
+    kernels, biases, grids = zip(*(m.stored(quantised) for _, m in net.convolutions()))
     grids = flat(grids)
     steps = (net.ranges / 255 if quantised else torch.zeros_like(net.ranges)).contiguous()
     peaks = torch.zeros_like(net.ranges)
@@ -103,10 +107,9 @@ def loss(net, low, high, unit, weights, squared, quantised, peak_cost):
                   count=len(low), height=low.shape[2], width=low.shape[3], squared=squared,
                   grids=grids.data_ptr(), steps=steps.data_ptr(), input=low.ctypes.data,
                   target=high.ctypes.data, units=unit.ctypes.data, weights=weights.ctypes.data,
-                  peak_cost=peak_cost, peaks=peaks.data_ptr())
+                  peak_cost=peak_cost, least=LEAST, peaks=peaks.data_ptr())
     out = Learn.apply(chain, flat(kernels), flat(biases))
-    with torch.no_grad():
-        net.ranges.copy_(torch.maximum(net.ranges * 0.9995, peaks))
+    net.widen(slice(None), peaks)
     return out
 
 
@@ -124,17 +127,8 @@ def compare(name):
     low = rng.integers(0, 256, (count, spec.inputs, side, side)).astype(np.float32)
     unit = np.full(count, 255 / 4.0)
     weights = np.linspace(1, 0.5, net.outputs)
-    x, target = (torch.from_numpy(a / np.float32(255)) for a in (low, high))
-    net.calibrate([x])
+    net.calibrate([nets.to_tensor(low)])
     net.train()
-
-    def by_torch(quantised):
-        error = (net(x, quantised) - target) * torch.from_numpy(unit).float().view(-1, 1, 1, 1)
-        error = error**2 * torch.from_numpy(weights).float().view(-1, 1, 1)
-        return (error.mean((1, 2, 3)) + 0.1).log().mean()
-
-    def by_chain(quantised):
-        return loss(net, low, high, unit, weights, True, quantised, 0.0)
 
     for quantised in (False, True):
         found = []
@@ -143,7 +137,7 @@ def compare(name):
             for _ in range(5):
                 net.zero_grad()
                 began = time.time()
-                value = by(quantised)
+                value = by(net, low, high, unit, weights, True, quantised, 0.0)
                 value.backward()
                 seconds.append(time.time() - began)
             found.append((value.item(), sorted(seconds)[2], [p.grad.clone() for p in net.parameters()]))

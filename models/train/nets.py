@@ -104,6 +104,14 @@ class Collapsible(nn.Module):
         kernel = self.kernel()
         return kernel, self.bias - self.reach(kernel)
 
+    def stored(self, quantised):
+        """(kernel, bias, scale of each output's codes); rounded as INT8 stores it, if `quantised`."""
+        kernel, bias = self.plain()
+        if not quantised:
+            return kernel, bias, torch.ones_like(bias)
+        scale = weight_scale(kernel)
+        return on_grid(kernel, scale, -127, 127), bias, scale.detach().flatten()
+
     def start_from(self, weight, bias):
         """The first outputs as they were in a net that may be narrower: they see none of the inputs
         that are new. Outputs that are new stay as they are."""
@@ -133,6 +141,12 @@ def on_grid(value, scale, low, high):
 def weight_scale(weight):
     """Symmetric s8, one scale per output channel."""
     return weight.abs().amax((1, 2, 3), keepdim=True).clamp(min=1e-8) / 127
+
+
+def to_tensor(planes):
+    """Code values to [0, 1], channels last, which convolutions on CPUs prefer."""
+    return torch.from_numpy(planes / np.float32(255)).float() \
+        .contiguous(memory_format=torch.channels_last)
 
 
 def to_half(x):
@@ -193,12 +207,16 @@ class Net(nn.Module):
         return x if x.shape[1] == 1 else x[:, :self.outputs]
 
     def track(self, i, x):
-        """Follow the largest value of feature map i, forgetting slowly: min-max calibration."""
+        """Follow the largest value of feature map i."""
         # flat in the order of memory, and max along it: the cheapest form with a gradient
         peak = x.permute(0, 2, 3, 1).reshape(-1).max(0).values
         self.peaks.append(peak)  # for the loss
-        with torch.no_grad():
-            self.ranges[i] = torch.maximum(self.ranges[i] * 0.9995, peak)
+        self.widen(i, peak)
+
+    @torch.no_grad()
+    def widen(self, maps, peaks):
+        """Ranges of maps as far as the peaks, forgetting slowly: min-max calibration."""
+        self.ranges[maps] = torch.maximum(self.ranges[maps] * 0.9995, peaks)
 
     def store(self, i, x, quantised):
         """A feature map as it is stored: u8, zero point 0, one scale, if `quantised`."""
@@ -210,9 +228,7 @@ class Net(nn.Module):
 
     def forward(self, x, quantised=False):
         def conv(m, t):
-            weight, bias = m.plain()
-            if quantised:
-                weight = on_grid(weight, weight_scale(weight), -127, 127)
+            weight, bias, _ = m.stored(quantised)
             return F.conv2d(t, weight, bias, padding=1)
 
         self.peaks = []

@@ -80,12 +80,6 @@ def denoise_batch(spec, sets, count, size, rng):
                  ((low, noisy), (high, clean), (expected_error(error), unit)))
 
 
-def to_tensor(planes):
-    """Code values to [0, 1], channels last, which convolutions on CPUs prefer."""
-    return torch.from_numpy(planes / np.float32(255)).float() \
-        .contiguous(memory_format=torch.channels_last)
-
-
 def batch(spec, sets, count, size, rng):
     """Input and target in code values, and what each patch's error in [0, 1] is multiplied by."""
     make = sr_batch if spec.task == "sr" else denoise_batch
@@ -96,7 +90,7 @@ def batch(spec, sets, count, size, rng):
 def fixed_inputs(spec, sets):
     """Always the same 256 patches of the sets, for calibration."""
     rng = np.random.default_rng(12345)
-    return [to_tensor(batch(spec, sets, 16, 32, rng)[0]) for _ in range(16)]
+    return [nets.to_tensor(batch(spec, sets, 16, 32, rng)[0]) for _ in range(16)]
 
 
 def strengths(spec):
@@ -121,7 +115,7 @@ def luma_psnr(spec, net, sets, quantised):
             x = np.concatenate([noisy, np.full_like(high[:, :2], 128),
                                 np.full_like(high[:, :1], sigma)], 1)
         with torch.no_grad():
-            y = (net.forward_int8 if quantised else net)(to_tensor(x)).numpy() * 255
+            y = (net.forward_int8 if quantised else net)(nets.to_tensor(x)).numpy() * 255
         count = spec.block**2
         mse = ((y[:, :count].clip(0, 255).round() - high[:, :count]) ** 2).mean((1, 2, 3))
         mse = np.maximum(mse, 0.1)  # of what was compressed without loss: 58 dB
@@ -145,16 +139,9 @@ class Run(training.Run):
         low, high, unit = batch(self.spec, sets, a.batch, a.patch, self.rng)
         quantised, squared = progress >= a.quant_from, progress >= a.l2_from
         # one stray peak costs the whole feature map resolution, so peaks are kept low
-        if fast.fits(self.spec, a.patch):
-            loss = fast.loss(self.net, low, high, unit, self.weights, squared, quantised, a.peak_cost)
-            self.descend(loss, rate, 10.0)
-            return loss.item()
-        error = self.net(to_tensor(low), quantised) - to_tensor(high)
-        error = error * torch.from_numpy(unit).float().view(-1, 1, 1, 1)
-        error = (error**2 if squared else error.abs()) * torch.from_numpy(self.weights).float().view(-1, 1, 1)
-        loss = error.mean((1, 2, 3))
-        loss = ((loss + 0.1).log() if squared else loss).mean()
-        self.descend(loss + a.peak_cost * sum(self.net.peaks), rate, 10.0)
+        by = fast.by_chain if fast.fits(self.spec, a.patch) else fast.by_torch
+        loss = by(self.net, low, high, unit, self.weights, squared, quantised, a.peak_cost)
+        self.descend(loss, rate, 10.0)
         return loss.item()
 
 

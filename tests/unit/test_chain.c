@@ -46,7 +46,7 @@ static net *make(int inputs, int channels, int body, int outputs, int squared, i
     n->random = 7;
     n->chain = (struct chain){inputs, channels, body, outputs, PATCHES, SIDE, SIDE, squared,
                               n->kernels, n->biases, n->grids, n->steps, n->input, n->target,
-                              n->units, n->weights, 0, n->d_kernels, n->d_biases, n->peaks};
+                              n->units, n->weights, 0, 0.1f, n->d_kernels, n->d_biases, n->peaks};
     float *kernel = n->kernels, *bias = n->biases, *grid = n->grids;
     for (int i = 0; i < body + 2; i++)
         for (int o = 0; o < outputs_of(n, i); o++) {
