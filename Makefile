@@ -212,10 +212,11 @@ $(BUILD)/tests/test_telemetry: $(addprefix $(BUILD)/apps/,telemetry.o telemetry_
 $(BUILD)/tests/test_turnstile: $(BUILD)/apps/turnstile.o
 $(BUILD)/tests/test_verdict $(BUILD)/tests/test_pipeline_marks $(BUILD)/tests/test_decisions: $(filter-out %/mona.o %/embedded.o,$(APP_OBJ))
 # And what trains the networks.
-$(BUILD)/tests/test_chain: $(BUILD)/models/train/chain.o
-$(BUILD)/models/train/chain.o: models/train/chain.c Makefile
+TRAIN_OBJ := $(addprefix $(BUILD)/models/train/,chain.o products.o)
+$(BUILD)/tests/test_chain: $(TRAIN_OBJ)
+$(TRAIN_OBJ): $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(HOST_CFLAGS) -mavx512f -mavx512bw -mavx512vl -mavx512bf16 $(CFLAGS) -c -o $@ $<
+	$(Q)$(CC) $(HOST_CFLAGS) -mavx512f -mavx512bw -mavx512vl -mavx512bf16 -mamx-tile -mamx-bf16 $(CFLAGS) -c -o $@ $<
 
 $(BUILD)/tests/checkops: tests/checkops.c $(BUILD)/libmona.a Makefile
 	@mkdir -p $(@D)
@@ -316,4 +317,4 @@ uninstall:
 clean:
 	rm -rf build build-* demo
 
--include $(ENGINE_OBJ:.o=.d) $(UNOBSERVED_SRC:%.c=$(BUILD)/unobserved/%.d) $(FORMATS_OBJ:.o=.d) $(PIPELINE_OBJ:.o=.d) $(APP_OBJ:.o=.d)
+-include $(ENGINE_OBJ:.o=.d) $(UNOBSERVED_SRC:%.c=$(BUILD)/unobserved/%.d) $(FORMATS_OBJ:.o=.d) $(PIPELINE_OBJ:.o=.d) $(APP_OBJ:.o=.d) $(TRAIN_OBJ:.o=.d)

@@ -8,6 +8,7 @@ struct chain {
     int inputs, channels, body, outputs; /* channels: 16 or 32; inputs and outputs: at most 16 */
     int count, height, width;            /* patches; height and width of each, multiples of 24 */
     int squared;                         /* loss of a patch: see patch_loss() */
+    int by_tiles;                        /* of AMX, if has_tiles() */
     const float *kernels;                /* of each convolution: outputs x inputs x 3 x 3 */
     const float *biases;                 /* of each convolution: outputs */
     const float *grids;                  /* of each convolution: outputs; 1 where not quantised */
@@ -20,6 +21,9 @@ struct chain {
     float *d_kernels, *d_biases; /* out: gradients, as kernels and biases */
     float *peaks;                /* out: largest value of each map in all patches */
 };
+
+/* Whether the processor has AMX and the kernel lets this process use it. */
+int has_tiles(void);
 
 /* The loss, without that of peaks; writes the gradients of all and the peaks. Stops the program
  * with a line where memory does not suffice. */

@@ -18,8 +18,9 @@ import data
 import nets
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SOURCES = [os.path.join(HERE, name) for name in ("chain.c", "chain.h")]
-FLAGS = ("-O3", "-march=native", "-ffast-math", "-shared", "-fPIC")
+SOURCES = [os.path.join(HERE, name) for name in
+           ("chain.c", "products.c", "chain.h", "products.h")]
+FLAGS = ("-O3", "-march=native", "-mamx-tile", "-mamx-bf16", "-ffast-math", "-shared", "-fPIC")
 LOT = 24  # a patch's sides are multiples of it
 LEAST = 0.1  # easier patches than of this L2 do not count for more
 
@@ -27,7 +28,7 @@ LEAST = 0.1  # easier patches than of this L2 do not count for more
 class Chain(ctypes.Structure):
     """`struct chain` of chain.c."""
     _fields_ = [(name, ctypes.c_int) for name in
-                ("inputs", "channels", "body", "outputs", "count", "height", "width", "squared")] + \
+                ("inputs", "channels", "body", "outputs", "count", "height", "width", "squared", "by_tiles")] + \
                [(name, ctypes.c_void_p) for name in
                 ("kernels", "biases", "grids", "steps", "input", "target", "units", "weights")] + \
                [(name, ctypes.c_float) for name in ("peak_cost", "least")] + \
@@ -46,7 +47,7 @@ def library():
         if not os.path.exists(path):
             os.makedirs(os.path.dirname(path), exist_ok=True)
             part = f"{path}.{os.getpid()}"
-            subprocess.run([os.environ.get("CC", "cc"), *FLAGS, SOURCES[0], "-o", part, "-lm"],
+            subprocess.run([os.environ.get("CC", "cc"), *FLAGS, *SOURCES[:2], "-o", part, "-lm"],
                            check=True)
             os.replace(part, path)
         out = ctypes.CDLL(path)
@@ -104,7 +105,7 @@ def by_chain(net, low, high, unit, weights, squared, quantised, peak_cost):
     peaks = torch.zeros_like(net.ranges)
     low, high, unit, weights = (np.ascontiguousarray(a, np.float32) for a in (low, high, unit, weights))
     chain = Chain(inputs=low.shape[1], channels=len(biases[0]), body=len(net.body), outputs=high.shape[1],
-                  count=len(low), height=low.shape[2], width=low.shape[3], squared=squared,
+                  count=len(low), height=low.shape[2], width=low.shape[3], squared=squared, by_tiles=library().has_tiles(),
                   grids=grids.data_ptr(), steps=steps.data_ptr(), input=low.ctypes.data,
                   target=high.ctypes.data, units=unit.ctypes.data, weights=weights.ctypes.data,
                   peak_cost=peak_cost, least=LEAST, peaks=peaks.data_ptr())

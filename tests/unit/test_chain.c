@@ -38,13 +38,17 @@ static int outputs_of(const net *n, int conv)
     return conv == n->chain.body + 1 ? n->chain.outputs : n->chain.channels;
 }
 
-/* Quantised: kernels are whole numbers of steps, as training hands them over. */
-static net *make(int inputs, int channels, int body, int outputs, int squared, int quantised)
+/* Quantised: kernels are whole numbers of steps, as training hands them over. State: whether it goes by tiles.
+ * Skipped where the processor cannot. */
+static net *make(void **state, int inputs, int channels, int body, int outputs, int squared, int quantised)
 {
+    const int by_tiles = **(const int **)state;
+    if (!__builtin_cpu_supports("avx512bf16") || (by_tiles && !has_tiles()))
+        skip();
     net *n = calloc(1, sizeof *n);
     assert_non_null(n);
     n->random = 7;
-    n->chain = (struct chain){inputs, channels, body, outputs, PATCHES, SIDE, SIDE, squared,
+    n->chain = (struct chain){inputs, channels, body, outputs, PATCHES, SIDE, SIDE, squared, by_tiles,
                               n->kernels, n->biases, n->grids, n->steps, n->input, n->target,
                               n->units, n->weights, 0, 0.1f, n->d_kernels, n->d_biases, n->peaks};
     float *kernel = n->kernels, *bias = n->biases, *grid = n->grids;
@@ -129,12 +133,6 @@ static double plain_loss(const net *n, double *peak)
     return sum;
 }
 
-static void require_processor(void)
-{
-    if (!__builtin_cpu_supports("avx512bf16"))
-        skip();
-}
-
 /* The slope at a weight, by central differences. */
 static double slope(net *n, float *weight)
 {
@@ -150,10 +148,9 @@ static double slope(net *n, float *weight)
 
 /* Sampled in every convolution, the gradient points where the loss rises. bfloat16 has 8 bits: of random weights
  * it is a hundredth off. */
-static void check_gradient(int inputs, int channels, int body, int outputs, int squared)
+static void check_gradient(void **state, int inputs, int channels, int body, int outputs, int squared)
 {
-    require_processor();
-    net *n = make(inputs, channels, body, outputs, squared, 0);
+    net *n = make(state, inputs, channels, body, outputs, squared, 0);
     double peak[8];
     const double got = learn(&n->chain), expected = plain_loss(n, peak);
     assert_true(fabs(got - expected) < 1e-3 * fabs(expected));
@@ -180,28 +177,23 @@ static void check_gradient(int inputs, int channels, int body, int outputs, int 
 
 static void gradient_of_an_enlarger(void **state)
 {
-    (void)state;
-    check_gradient(1, 16, 2, 4, 1);
+    check_gradient(state, 1, 16, 2, 4, 1);
 }
 
 static void gradient_of_a_wide_enlarger_by_three(void **state)
 {
-    (void)state;
-    check_gradient(1, 32, 1, 9, 0);
+    check_gradient(state, 1, 32, 1, 9, 0);
 }
 
 static void gradient_of_a_denoiser(void **state)
 {
-    (void)state;
-    check_gradient(7, 32, 1, 6, 1);
+    check_gradient(state, 7, 32, 1, 6, 1);
 }
 
 /* Whole numbers are exact: but for what fp32 rounds on the border of two steps, the loss is that of the integers. */
 static void quantised_layers_add_up(void **state)
 {
-    (void)state;
-    require_processor();
-    net *n = make(1, 16, 3, 4, 1, 1);
+    net *n = make(state, 1, 16, 3, 4, 1, 1);
     double peak[8];
     const double got = learn(&n->chain), expected = plain_loss(n, peak);
     assert_true(fabs(got - expected) < 1e-5 * fabs(expected));
@@ -211,9 +203,7 @@ static void quantised_layers_add_up(void **state)
 /* The cost of a peak pulls at what made it: a step down the gradient of that cost alone lowers the peaks. */
 static void peaks_are_lowered(void **state)
 {
-    (void)state;
-    require_processor();
-    net *n = make(1, 16, 2, 4, 1, 0);
+    net *n = make(state, 1, 16, 2, 4, 1, 0);
     n->units[0] = n->units[1] = 1e-6f; /* the error counts for nothing */
     n->chain.peak_cost = 1;
     double before[8], after[8];
@@ -230,9 +220,7 @@ static void peaks_are_lowered(void **state)
 /* In a flat picture many are as large as the peak: one of them pays, in each patch, half of the cost. */
 static void one_of_many_pays(void **state)
 {
-    (void)state;
-    require_processor();
-    net *n = make(1, 16, 2, 4, 1, 0);
+    net *n = make(state, 1, 16, 2, 4, 1, 0);
     n->units[0] = n->units[1] = 1e-6f;
     n->chain.peak_cost = 1;
     for (int i = 0; i < PATCHES * PLANE; i++)
@@ -248,9 +236,7 @@ static void one_of_many_pays(void **state)
 /* What is too small to be stored as more than 0 learns like all that ReLU lets through. */
 static void what_rounds_to_nothing_learns(void **state)
 {
-    (void)state;
-    require_processor();
-    net *n = make(1, 16, 1, 4, 1, 1);
+    net *n = make(state, 1, 16, 1, 4, 1, 1);
     n->steps[0] = 1000;
     learn(&n->chain);
     assert_true(n->peaks[0] > 0);
@@ -261,16 +247,19 @@ static void what_rounds_to_nothing_learns(void **state)
     free(n);
 }
 
+#define EITHER_WAY(f) cmocka_unit_test_prestate(f, &ways[0]), cmocka_unit_test_prestate(f, &ways[1])
+
 int main(void)
 {
+    static int ways[] = {0, 1}; /* by pairs, by tiles */
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gradient_of_an_enlarger),
-        cmocka_unit_test(gradient_of_a_wide_enlarger_by_three),
-        cmocka_unit_test(gradient_of_a_denoiser),
-        cmocka_unit_test(quantised_layers_add_up),
-        cmocka_unit_test(peaks_are_lowered),
-        cmocka_unit_test(one_of_many_pays),
-        cmocka_unit_test(what_rounds_to_nothing_learns),
+        EITHER_WAY(gradient_of_an_enlarger),
+        EITHER_WAY(gradient_of_a_wide_enlarger_by_three),
+        EITHER_WAY(gradient_of_a_denoiser),
+        EITHER_WAY(quantised_layers_add_up),
+        EITHER_WAY(peaks_are_lowered),
+        EITHER_WAY(one_of_many_pays),
+        EITHER_WAY(what_rounds_to_nothing_learns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
