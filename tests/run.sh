@@ -3,7 +3,7 @@
 #
 #   BUILD=build CC=gcc SANITIZE= sh tests/run.sh [NAME]...     NAME: only tests whose name contains it
 #
-# SCRIPTS: scripts to run in place of tests/e2e/*.sh.
+# SCRIPTS: scripts to run in place of tests/e2e/*.sh. JOBS: tests at a time, 1 for each core if not given.
 #
 # A test is a program that prints TAP lines. Each `ok` line counts as passed, each `not ok` as failed; a
 # program that fails without a `not ok`, prints no TAP line, prints fewer than it announced, or takes too
@@ -20,47 +20,7 @@ export ASAN_OPTIONS=${ASAN_OPTIONS:-abort_on_error=0:detect_leaks=1:strict_strin
 export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/tests/leaks.txt:print_suppressions=0}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
 
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
-passed=0
-failed=0
-
-count() {
-    grep -c "$1" "$log"
-}
-
-# $1: name, $2: seconds, rest: command
-run_test() {
-    name=$1
-    limit=$2
-    shift 2
-    timeout -k 10 "$limit" "$@" > "$log" 2>&1 < /dev/null
-    status=$?
-    good=$(count '^ok ')
-    bad=$(count '^not ok ')
-    planned=$(sed -n 's/^1\.\.\([0-9][0-9]*\).*/\1/p' "$log" | awk '{ n += $1 } END { print n + 0 }')
-    why=
-    if [ $status -eq 124 ] || [ $status -eq 137 ]; then
-        why="took longer than $limit s"
-    elif [ $((good + bad)) -eq 0 ]; then
-        why="printed no TAP line (exit status $status)"
-    elif [ "$planned" -gt $((good + bad)) ]; then
-        why="announced $planned tests, reported $((good + bad)) (exit status $status)"
-    elif [ $status -ne 0 ] && [ "$bad" -eq 0 ]; then
-        why="exit status $status"
-    fi
-    [ -z "$why" ] || bad=$((bad + 1))
-    passed=$((passed + good))
-    failed=$((failed + bad))
-    if [ "$bad" -eq 0 ]; then
-        echo "PASS $name ($good)"
-        grep -i '^# skip' "$log"
-    else
-        echo "FAIL $name ($good passed, $bad failed)${why:+: $why}"
-        sed 's/^/    /' "$log" | tail -n 200
-    fi
-}
-
+only=$*
 wanted() {
     [ -z "$only" ] && return 0
     for part in $only; do
@@ -69,15 +29,20 @@ wanted() {
     return 1
 }
 
-only=$*
-for program in "$BUILD"/tests/*; do
-    if [ -f "$program" ] && [ -x "$program" ] && wanted "$(basename "$program")"; then
-        run_test "$(basename "$program")" 600 "$program"
-    fi
-done
-for script in ${SCRIPTS:-tests/e2e/*.sh}; do
-    wanted "$(basename "$script")" && run_test "$(basename "$script")" 1800 sh "$script"
-done
+tests() {
+    for test in "$BUILD"/tests/* ${SCRIPTS:-tests/e2e/*.sh}; do
+        if [ -f "$test" ] && wanted "$(basename "$test")"; then
+            case $test in
+                *.sh) echo "$test" ;;
+                *) [ ! -x "$test" ] || echo "$test" ;;
+            esac
+        fi
+    done
+}
 
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+# One that ended without a word has failed.
+tests | xargs -P "${JOBS:-$(nproc)}" -n 1 sh tests/one.sh | tee "$log"
+awk -v left="$(tests | wc -l)" '/^(PASS|FAIL) / { passed += $3; failed += $5; left-- }
+     END { failed += left; printf "%d passed, %d failed\n", passed, failed; exit failed > 0 || passed == 0 }' "$log"

@@ -1,0 +1,48 @@
+#!/bin/sh
+# Runs one test, TEST, for run.sh, which sets the environment and says what a test is:
+#
+#   sh tests/one.sh TEST
+#
+# Prints "PASS NAME N passed, N failed, N s", or FAIL and the test's output, all at once, as other tests run
+# at the same time.
+set -u
+log=$(mktemp)
+trap 'rm -f "$log" "$log.report"' EXIT
+name=$(basename "$1")
+case $name in
+    *.sh) limit=1800; set -- sh "$1" ;;
+    *) limit=600 ;;
+esac
+
+count() {
+    grep -c "$1" "$log"
+}
+
+began=$(date +%s)
+timeout -k 10 "$limit" "$@" > "$log" 2>&1 < /dev/null
+status=$?
+took=$(($(date +%s) - began))
+good=$(count '^ok ')
+bad=$(count '^not ok ')
+planned=$(sed -n 's/^1\.\.\([0-9][0-9]*\).*/\1/p' "$log" | awk '{ n += $1 } END { print n + 0 }')
+why=
+if [ $status -eq 124 ] || [ $status -eq 137 ]; then
+    why="took longer than $limit s"
+elif [ $((good + bad)) -eq 0 ]; then
+    why="printed no TAP line (exit status $status)"
+elif [ "$planned" -gt $((good + bad)) ]; then
+    why="announced $planned tests, reported $((good + bad)) (exit status $status)"
+elif [ $status -ne 0 ] && [ "$bad" -eq 0 ]; then
+    why="exit status $status"
+fi
+[ -z "$why" ] || bad=$((bad + 1))
+{
+    [ "$bad" -eq 0 ] && verdict=PASS || verdict=FAIL
+    echo "$verdict $name $good passed, $bad failed, $took s${why:+: $why}"
+    if [ "$bad" -eq 0 ]; then
+        grep -i '^# skip' "$log"
+    else
+        sed 's/^/    /' "$log" | tail -n 200
+    fi
+} > "$log.report"
+cat "$log.report"
