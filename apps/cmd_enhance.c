@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -166,11 +165,11 @@ static bool parse_device(stage_settings *stage, const char *name)
     return stage->device;
 }
 
-/* Frames of a video one after another, of which the first is a picture like others. */
-static bool is_motion_jpeg(const char *path)
+/* Of an animated PNG too, if the output is to be one. */
+static bool takes_one_picture(const arguments *a)
 {
-    const char *suffix = strrchr(path, '.');
-    return suffix && (!strcasecmp(suffix, ".mjpeg") || !strcasecmp(suffix, ".mjpg"));
+    const bool one = still_can_write(a->output) && !picture_pattern(a->output) && a->preview < 0;
+    return still_is_image(a->input) && (one || !still_is_animated(a->input));
 }
 
 /* film: not pictures, of which each was stored on its own. */
@@ -286,7 +285,7 @@ static int enhance(int argc, char **argv)
     const bool numbered = picture_pattern(a.input);
     if (!piped && !numbered && !check_input(a.input))
         return EXIT_FAILED;
-    bool image = !piped && !numbered && still_is_image(a.input) && !is_motion_jpeg(a.input);
+    bool image = !piped && !numbered && takes_one_picture(&a);
     if (!image && !piped && !numbered && !a.format && a.preview < 0 && still_can_write(a.output) &&
         !picture_pattern(a.output))
         return cli_fail(EXIT_FAILED,

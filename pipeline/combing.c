@@ -54,7 +54,7 @@ static int open_idet(combing *c, const AVFrame *like)
     return code >= 0 ? avfilter_graph_config(c->graph, NULL) : code;
 }
 
-bool combing_open(combing *c, const AVFrame *like, pipeline_error *error)
+bool combing_open(combing *c, const AVFrame *like, bool possible, pipeline_error *error)
 {
     *c = (combing){.seen = av_frame_alloc(), .luma = av_frame_alloc(), .before = av_frame_alloc()};
     bool complete = c->seen && c->luma && c->before;
@@ -62,7 +62,7 @@ bool combing_open(combing *c, const AVFrame *like, pipeline_error *error)
         complete = (c->waiting[i] = av_frame_alloc()) && complete;
     if (!complete)
         return pipeline_fail(error, "out of memory");
-    if (like->width > LARGEST_WIDTH || like->height > LARGEST_HEIGHT)
+    if (!possible || like->width > LARGEST_WIDTH || like->height > LARGEST_HEIGHT)
         return true;
     const int code = open_idet(c, like);
     return code >= 0 ||

@@ -40,10 +40,10 @@ typedef struct combing {
     bool ended, found;                    /* found: fields, in any frame so far */
 } combing;
 
-/* For frames like this one. No format with fields is larger than 1080i: larger frames are not
- * looked at, and none of them is kept waiting. Whether it succeeds or not, combing_close releases
- * what there is. */
-bool combing_open(combing *c, const AVFrame *like, pipeline_error *error);
+/* For frames like this one. Unless fields are possible they are not looked at, and none is kept
+ * waiting; nor those larger than 1080i, as no format with fields is. Whether it succeeds or not,
+ * combing_close releases what there is. */
+bool combing_open(combing *c, const AVFrame *like, bool possible, pipeline_error *error);
 
 /* Takes over the frame's data; NULL: there are no more. */
 bool combing_put(combing *c, AVFrame *frame, pipeline_error *error);

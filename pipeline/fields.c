@@ -2,7 +2,7 @@
 
 bool fields_put(fields *f, AVFrame *frame, pipeline_error *error)
 {
-    if (!f->open && frame && !combing_open(&f->sight, frame, error))
+    if (!f->open && frame && !combing_open(&f->sight, frame, f->possible, error))
         return false;
     f->open = f->open || frame;
     return combing_put(&f->sight, frame, error);

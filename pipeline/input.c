@@ -271,7 +271,7 @@ static input_result decode_next(input *in, pipeline_error *error)
                 return INPUT_FAILED;
             continue;
         }
-        if (in->pictures.count && !picture_planes(in->frame, in->video->codecpar->format, error))
+        if (in->planes != AV_PIX_FMT_NONE && !picture_planes(in->frame, in->planes, error))
             return INPUT_FAILED;
         if (!check_frame(in, error) || !count_damage(in, error))
             return INPUT_FAILED;

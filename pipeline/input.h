@@ -40,6 +40,7 @@ typedef struct input {
     input_result first; /* what it found */
     timeline times;
     picture_list pictures; /* what is read in place of format's packets; count 0: none */
+    enum AVPixelFormat planes; /* what frames are made when decoded; AV_PIX_FMT_NONE: they stay */
     fields fields;         /* what the frames pass on their way from the decoder */
     bool stop_on_error;
     int64_t start;    /* AV_TIME_BASE units, in the file's own time; AV_NOPTS_VALUE: all */
@@ -56,7 +57,7 @@ typedef struct input_settings {
     const char *path; /* "-": standard input; must outlive the input */
     const char *raw;  /* "WIDTHxHEIGHT:PIXEL_FORMAT:RATE" of frames without a header; NULL: none */
     const char *rate; /* of numbered pictures, as libav reads one; NULL: 25 */
-    picture_chroma chroma; /* what pictures in RGB become */
+    picture_chroma chroma; /* what RGB becomes */
     double start;          /* seconds to leave out; 0: none */
     unsigned threads;      /* of the decoder; 0: its own choice */
     bool quantisers;       /* frames tell of theirs (quantiser.h) */
@@ -67,7 +68,8 @@ typedef struct input_settings {
     const pipeline_notes *notes;
 } input_settings;
 
-/* Opens a file and its decoder. Refuses pixel formats that pixels.h does not know. Whether it
+/* Opens a file and its decoder. Refuses pixel formats that neither pixels.h knows nor
+ * picture_planes.h makes planes of. Whether it
  * succeeds or not, input_close releases what there is. */
 bool input_open(input *in, const input_settings *settings, pipeline_error *error);
 

@@ -63,21 +63,39 @@ static bool open_pictures(input *in, const input_settings *s, AVDictionary **opt
     return true;
 }
 
-/* What the stream of pictures will be once they are planes. */
-static bool describe_pictures(input *in, picture_chroma chroma, pipeline_error *error)
+static void describe_pictures(input *in)
 {
-    AVCodecParameters *video = in->video->codecpar;
-    const enum AVPixelFormat format = picture_planes_format(video->format, chroma);
     in->video->nb_frames = (int64_t)in->pictures.count;
     in->video->duration = picture_list_length(&in->pictures);
     in->format->duration = av_rescale_q(in->video->duration, in->video->time_base, AV_TIME_BASE_Q);
-    if (format == AV_PIX_FMT_NONE)
-        return pipeline_fail(error, "%s: expected pictures of 8 bits a sample, found %s", in->path,
+}
+
+/* Its alpha says where nothing has been drawn, which is for browsers to fill, and its colours are
+ * mixed from few, in patterns that look like fields. */
+static bool is_gif(const AVStream *video)
+{
+    return video->codecpar->codec_id == AV_CODEC_ID_GIF;
+}
+
+/* Whether frames are made planes, and what the stream will be then. */
+static bool choose_planes(input *in, picture_chroma chroma, pipeline_error *error)
+{
+    AVCodecParameters *video = in->video->codecpar;
+    const bool pictures = in->pictures.count;
+    in->planes = AV_PIX_FMT_NONE;
+    if (!pictures && pixels_has_planes(video->format))
+        return true;
+    const bool opaque = is_gif(in->video) && video->format == AV_PIX_FMT_BGRA;
+    in->planes = picture_planes_format(opaque ? AV_PIX_FMT_BGR0 : video->format, chroma);
+    if (in->planes == AV_PIX_FMT_NONE)
+        return !pictures ||
+               pipeline_fail(error, "%s: expected pictures of 8 bits a sample, found %s", in->path,
                              pixels_name(video->format));
-    if (format != video->format)
-        pipeline_note(in->notes, "%s: pictures in %s, enhanced as %s", in->path,
-                      pixels_name(video->format), pixels_name(format));
-    picture_planes_describe(video, format);
+    if ((int)in->planes != video->format)
+        pipeline_note(in->notes, "%s: %s in %s, enhanced as %s", in->path,
+                      pictures ? "pictures" : "a video", pixels_name(video->format),
+                      pixels_name(in->planes));
+    picture_planes_describe(video, in->planes);
     return true;
 }
 
@@ -194,7 +212,8 @@ static void ask_quantisers(AVCodecContext *decoder)
         decoder->thread_type = FF_THREAD_SLICE;
 }
 
-static bool open_decoder(input *in, const input_settings *s, pipeline_error *error)
+/* coded: the pixel format of what is decoded. */
+static bool open_decoder(input *in, const input_settings *s, int coded, pipeline_error *error)
 {
     const AVCodecParameters *video = in->video->codecpar;
     const AVCodec *codec = find_decoder(in->video);
@@ -205,6 +224,7 @@ static bool open_decoder(input *in, const input_settings *s, pipeline_error *err
     if (!in->decoder)
         return pipeline_fail(error, "out of memory");
     int code = avcodec_parameters_to_context(in->decoder, video);
+    in->decoder->pix_fmt = coded;
     in->decoder->pkt_timebase = in->video->time_base;
     in->decoder->thread_count = (int)s->threads;
     if (s->quantisers)
@@ -241,13 +261,18 @@ bool input_open(input *in, const input_settings *s, pipeline_error *error)
     if (!in->packet || !in->frame)
         return pipeline_fail(error, "out of memory");
     if ((!piped && !check_file(s->path, error)) || !open_container(in, s, error) ||
-        !find_video(in, error) ||
-        (in->pictures.count && !describe_pictures(in, s->chroma, error)) ||
-        !input_check_video(in, error) || !open_decoder(in, s, error))
+        !find_video(in, error))
+        return false;
+    const int coded = in->video->codecpar->format;
+    if (in->pictures.count)
+        describe_pictures(in);
+    if (!choose_planes(in, s->chroma, error) || !input_check_video(in, error) ||
+        !open_decoder(in, s, coded, error))
         return false;
     in->fields = (fields){.path = in->path,
                           .notes = s->notes,
                           .time_base = in->video->time_base,
+                          .possible = !is_gif(in->video),
                           .wanted = s->deinterlace};
     if (!timeline_open(&in->times, in->format))
         return pipeline_fail(error, "out of memory");

@@ -160,6 +160,9 @@ bool enhance_still(const enhance_settings *settings, enhance_report *report, pip
     if (!still_can_write(settings->output))
         return pipeline_fail(error, "%s: expected a name in .png, .jpg or .jpeg for an image",
                              settings->output);
+    if (still_is_animated(settings->input))
+        pipeline_note(&settings->notes, "%s: animated; its first picture is made the output's",
+                      settings->input);
     if (still_read(&image, settings->input, 0, error))
         good = enhance_image(settings, report, &image, error);
     still_free(&image);

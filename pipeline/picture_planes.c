@@ -14,14 +14,36 @@ picture_chroma picture_chroma_for(enum AVCodecID codec)
                : PICTURE_420;
 }
 
+static bool is_rgb(const AVPixFmtDescriptor *d)
+{
+    return d->flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL);
+}
+
+/* Luma and chroma, but packed, as cameras give them: nothing but places change. */
+static bool is_packed_yuv(const AVPixFmtDescriptor *d)
+{
+    return !is_rgb(d) && d->nb_components == 3;
+}
+
+static enum AVPixelFormat unpacked(const AVPixFmtDescriptor *d)
+{
+    if (d->log2_chroma_h)
+        return d->log2_chroma_w == 1 ? AV_PIX_FMT_YUV420P : AV_PIX_FMT_NONE;
+    return d->log2_chroma_w == 0   ? AV_PIX_FMT_YUV444P
+           : d->log2_chroma_w == 1 ? AV_PIX_FMT_YUV422P
+                                   : AV_PIX_FMT_YUV411P;
+}
+
 enum AVPixelFormat picture_planes_format(int found, picture_chroma chroma)
 {
     const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(found);
-    if (!d || d->comp[0].depth > 8)
+    if (!d || d->comp[0].depth > 8 || d->flags & AV_PIX_FMT_FLAG_HWACCEL)
         return AV_PIX_FMT_NONE;
     if (pixels_has_planes(found))
         return found;
-    const bool colour = d->flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL);
+    if (is_packed_yuv(d))
+        return unpacked(d);
+    const bool colour = is_rgb(d);
     /* A palette may hold alpha; what it holds is seen only later. */
     if (d->flags & AV_PIX_FMT_FLAG_ALPHA && !(d->flags & AV_PIX_FMT_FLAG_PAL))
         return chroma == PICTURE_420 ? AV_PIX_FMT_YUVA420P : AV_PIX_FMT_YUVA444P;
@@ -41,6 +63,10 @@ static bool is_whole(enum AVPixelFormat format)
 void picture_planes_describe(AVCodecParameters *video, enum AVPixelFormat format)
 {
     const bool colour = av_pix_fmt_desc_get(format)->nb_components >= 3;
+    if (is_packed_yuv(av_pix_fmt_desc_get(video->format)) && video->format != (int)format) {
+        video->format = format;
+        return;
+    }
     if (video->color_range == AVCOL_RANGE_UNSPECIFIED)
         video->color_range = AVCOL_RANGE_JPEG;
     if (video->format == format)
@@ -84,13 +110,18 @@ static bool is_to_be_made(int from, enum AVPixelFormat to)
 
 bool picture_planes(AVFrame *frame, enum AVPixelFormat format, pipeline_error *error)
 {
-    const snapshot_shape shape = {.width = frame->width,
-                                  .height = frame->height,
-                                  .format = format,
-                                  .range = is_whole(format) ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG,
-                                  .matrix = AVCOL_SPC_BT709};
-    if (frame->color_range == AVCOL_RANGE_UNSPECIFIED)
+    snapshot_shape shape = {.width = frame->width,
+                            .height = frame->height,
+                            .format = format,
+                            .range = is_whole(format) ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG,
+                            .matrix = AVCOL_SPC_BT709};
+    if (is_to_be_made(frame->format, format) &&
+        is_packed_yuv(av_pix_fmt_desc_get(frame->format))) {
+        shape.range = frame->color_range;
+        shape.matrix = frame->colorspace;
+    } else if (frame->color_range == AVCOL_RANGE_UNSPECIFIED) {
         frame->color_range = AVCOL_RANGE_JPEG;
+    }
     if (!is_to_be_made(frame->format, format))
         return true;
     AVFrame *planes = snapshot_make(frame, &shape, error);

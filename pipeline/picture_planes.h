@@ -1,4 +1,5 @@
-/* Pictures in RGB as the planes mona works on, and frames as pictures again. */
+/* Pictures in RGB, and frames whose samples stand packed beside each other, as the planes mona works
+ * on; and frames as pictures again. */
 #ifndef MONA_PICTURE_PLANES_H
 #define MONA_PICTURE_PLANES_H
 
@@ -15,11 +16,12 @@ typedef enum picture_chroma { PICTURE_444, PICTURE_420, PICTURE_422_10 } picture
 picture_chroma picture_chroma_for(enum AVCodecID codec);
 
 /* The format of planes for pictures of a pixel format: its own if it has planes, else grey or YUV,
- * with alpha if it has alpha. AV_PIX_FMT_NONE: it has more than 8 bits. */
+ * with alpha if it has alpha. AV_PIX_FMT_NONE: it has more than 8 bits, or is no format of samples.
+ */
 enum AVPixelFormat picture_planes_format(int found, picture_chroma chroma);
 
-/* Says of a stream that its pictures are of such planes: BT.709, in full range at 4:4:4, which
- * loses least, and in limited range else, as players expect. */
+/* Says of a stream that its pictures are of such planes: of RGB BT.709, in full range at 4:4:4,
+ * which loses least, and in limited range else, as players expect. */
 void picture_planes_describe(AVCodecParameters *video, enum AVPixelFormat format);
 
 /* Makes the frame one of format, unless it has planes of its own, or colours that would be lost. */

@@ -33,7 +33,9 @@ static bool scale(const AVFrame *from, AVFrame *to)
         return false;
     sws_setColorspaceDetails(sws, sws_getCoefficients((int)matrix_of(from)),
                              is_full(from->format, from->color_range),
-                             sws_getCoefficients((int)to->colorspace),
+                             sws_getCoefficients((int)(to->colorspace == AVCOL_SPC_UNSPECIFIED
+                                                           ? matrix_of(from)
+                                                           : to->colorspace)),
                              is_full(to->format, to->color_range), 0, 1 << 16, 1 << 16);
     const int rows = sws_scale(sws, (const uint8_t *const *)from->data, from->linesize, 0,
                                from->height, to->data, to->linesize);

@@ -16,7 +16,8 @@
 AVFrame *snapshot_convert(const AVFrame *from, int width, int height, enum AVPixelFormat format,
                           pipeline_error *error);
 
-/* The same with matrix and range of the result named. */
+/* The same with matrix and range of the result named; the matrix may be AVCOL_SPC_UNSPECIFIED: that
+ * of the frame. */
 typedef struct snapshot_shape {
     int width, height;
     enum AVPixelFormat format;

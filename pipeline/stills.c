@@ -19,11 +19,20 @@
 
 enum { JPEG_QUALITY = 95 };
 
+static const uint8_t png[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
+
+static bool has_suffix(const char *path, const char *suffix)
+{
+    size_t length = strlen(path), tail = strlen(suffix);
+    return length > tail && !strcasecmp(path + length - tail, suffix);
+}
+
 bool still_is_image(const char *path)
 {
-    static const uint8_t png[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
     static const uint8_t jpeg[3] = {0xff, 0xd8, 0xff};
     uint8_t head[8] = {0};
+    if (has_suffix(path, ".mjpeg") || has_suffix(path, ".mjpg"))
+        return false;
     FILE *file = fopen(path, "rb");
     if (!file)
         return false;
@@ -31,6 +40,33 @@ bool still_is_image(const char *path)
     fclose(file);
     return (got == sizeof head && !memcmp(head, png, sizeof png)) ||
            (got >= sizeof jpeg && !memcmp(head, jpeg, sizeof jpeg));
+}
+
+/* A chunk is its length, big-endian, its type, as many bytes and a checksum of four. acTL, how many
+ * pictures there are, stands before the first one's bytes. */
+static bool announces_pictures(FILE *file)
+{
+    uint8_t head[8];
+    if (fread(head, 1, sizeof head, file) < sizeof head || memcmp(head, png, sizeof png))
+        return false;
+    while (fread(head, 1, sizeof head, file) == sizeof head && memcmp(head + 4, "IDAT", 4)) {
+        if (!memcmp(head + 4, "acTL", 4))
+            return fread(head, 1, 4, file) == 4 && memcmp(head, "\0\0\0\1", 4) > 0;
+        const uint32_t length =
+            (uint32_t)head[0] << 24 | (uint32_t)head[1] << 16 | (uint32_t)head[2] << 8 | head[3];
+        if (length > INT32_MAX || fseek(file, (long)length + 4, SEEK_CUR))
+            return false;
+    }
+    return false;
+}
+
+bool still_is_animated(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    const bool animated = file && announces_pictures(file);
+    if (file)
+        fclose(file);
+    return animated;
 }
 
 static bool read_open_file(still *image, const char *path, FILE *file, unsigned channels,
@@ -67,12 +103,6 @@ bool still_read(still *image, const char *path, unsigned channels, pipeline_erro
     bool read = read_open_file(image, path, file, channels, error);
     fclose(file);
     return read;
-}
-
-static bool has_suffix(const char *path, const char *suffix)
-{
-    size_t length = strlen(path), tail = strlen(suffix);
-    return length > tail && !strcasecmp(path + length - tail, suffix);
 }
 
 bool still_takes_metadata(const char *path)

@@ -17,8 +17,12 @@ typedef struct still {
     size_t metadata_bytes;
 } still;
 
-/* True when the file begins like a PNG or a JPEG. */
+/* True when the file begins like a PNG or a JPEG, and its name is not that of Motion JPEG, frames one
+ * after another of which the first is a picture like others. */
 bool still_is_image(const char *path);
+
+/* True of a PNG that has pictures after the first. */
+bool still_is_animated(const char *path);
 
 /* Reads a PNG or JPEG. channels: how many to convert to, 0 for as many as the file has. Files of 16
  * bits a sample are refused. */

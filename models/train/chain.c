@@ -1,5 +1,5 @@
-/* Loss and gradient of a chain of 3x3 convolutions (`Net` of nets.py), on a core with AVX-512 BF16:
- * three to four times as fast as torch there, which carries every narrow layer through memory.
+/* Loss and gradient of a chain of 3x3 convolutions (`Net` of nets.py), on a core with AVX-512 BF16
+ * or AMX: three to four times as fast as torch, which carries every narrow layer through memory.
  *
  * One patch is carried forwards and back before the next is begun, so that its maps stay in the
  * cache. Maps, kernels and gradients are held in bfloat16 and summed in fp32 (products.h); pixels
