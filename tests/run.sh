@@ -43,6 +43,6 @@ tests() {
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 # One that ended without a word has failed.
-tests | xargs -P "${JOBS:-$(nproc)}" -n 1 sh tests/one.sh | tee "$log"
+tests | xargs -r -P "${JOBS:-$(nproc)}" -n 1 sh tests/one.sh | tee "$log"
 awk -v left="$(tests | wc -l)" '/^(PASS|FAIL) / { passed += $3; failed += $5; left-- }
      END { failed += left; printf "%d passed, %d failed\n", passed, failed; exit failed > 0 || passed == 0 }' "$log"
