@@ -15,7 +15,7 @@ typedef struct fields {
     const char *path; /* for messages */
     const pipeline_notes *notes;
     AVRational time_base; /* of the frames' pts */
-    bool possible;        /* unmarked ones too */
+    bool possible;        /* unmarked ones are looked for */
     bool wanted;          /* whole frames; else interlaced ones are only told of */
     bool open, told;
     combing sight;

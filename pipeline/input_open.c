@@ -70,14 +70,8 @@ static void describe_pictures(input *in)
     in->format->duration = av_rescale_q(in->video->duration, in->video->time_base, AV_TIME_BASE_Q);
 }
 
-/* Its alpha says where nothing has been drawn, which is for browsers to fill, and its colours are
- * mixed from few, in patterns that look like fields. */
-static bool is_gif(const AVStream *video)
-{
-    return video->codecpar->codec_id == AV_CODEC_ID_GIF;
-}
-
-/* Whether frames are made planes, and what the stream will be then. */
+/* Whether frames are made planes, and what the stream will be then. Alpha of a GIF says where
+ * nothing has been drawn, which is for browsers to fill. */
 static bool choose_planes(input *in, picture_chroma chroma, pipeline_error *error)
 {
     AVCodecParameters *video = in->video->codecpar;
@@ -85,7 +79,7 @@ static bool choose_planes(input *in, picture_chroma chroma, pipeline_error *erro
     in->planes = AV_PIX_FMT_NONE;
     if (!pictures && pixels_has_planes(video->format))
         return true;
-    const bool opaque = is_gif(in->video) && video->format == AV_PIX_FMT_BGRA;
+    const bool opaque = video->codec_id == AV_CODEC_ID_GIF && video->format == AV_PIX_FMT_BGRA;
     in->planes = picture_planes_format(opaque ? AV_PIX_FMT_BGR0 : video->format, chroma);
     if (in->planes == AV_PIX_FMT_NONE)
         return !pictures ||
@@ -272,7 +266,8 @@ bool input_open(input *in, const input_settings *s, pipeline_error *error)
     in->fields = (fields){.path = in->path,
                           .notes = s->notes,
                           .time_base = in->video->time_base,
-                          .possible = !is_gif(in->video),
+                          /* Dither of screens looks like them. */
+                          .possible = in->pictures.count || !picture_is_rgb(coded),
                           .wanted = s->deinterlace};
     if (!timeline_open(&in->times, in->format))
         return pipeline_fail(error, "out of memory");

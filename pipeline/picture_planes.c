@@ -1,6 +1,7 @@
 #include "picture_planes.h"
 
 #include <libavutil/pixdesc.h>
+#include <libswscale/swscale.h>
 
 #include "pixels.h"
 #include "snapshot.h"
@@ -19,10 +20,17 @@ static bool is_rgb(const AVPixFmtDescriptor *d)
     return d->flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL);
 }
 
-/* Luma and chroma, but packed, as cameras give them: nothing but places change. */
-static bool is_packed_yuv(const AVPixFmtDescriptor *d)
+bool picture_is_rgb(int format)
 {
-    return !is_rgb(d) && d->nb_components == 3;
+    const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(format);
+    return d && is_rgb(d);
+}
+
+/* Luma and chroma, but packed, as cameras give them: nothing but places change. */
+static bool is_packed_yuv(int format)
+{
+    const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(format);
+    return d && !is_rgb(d) && d->nb_components == 3 && !pixels_has_planes(format);
 }
 
 static enum AVPixelFormat unpacked(const AVPixFmtDescriptor *d)
@@ -37,16 +45,20 @@ static enum AVPixelFormat unpacked(const AVPixFmtDescriptor *d)
 enum AVPixelFormat picture_planes_format(int found, picture_chroma chroma)
 {
     const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(found);
-    if (!d || d->comp[0].depth > 8 || d->flags & AV_PIX_FMT_FLAG_HWACCEL)
+    if (!d || d->comp[0].depth > 8 || d->flags & AV_PIX_FMT_FLAG_BAYER)
         return AV_PIX_FMT_NONE;
     if (pixels_has_planes(found))
         return found;
-    if (is_packed_yuv(d))
+    if (!sws_isSupportedInput(found) || (!is_rgb(d) && d->nb_components > 3))
+        return AV_PIX_FMT_NONE;
+    if (is_packed_yuv(found))
         return unpacked(d);
     const bool colour = is_rgb(d);
     /* A palette may hold alpha; what it holds is seen only later. */
     if (d->flags & AV_PIX_FMT_FLAG_ALPHA && !(d->flags & AV_PIX_FMT_FLAG_PAL))
-        return chroma == PICTURE_420 ? AV_PIX_FMT_YUVA420P : AV_PIX_FMT_YUVA444P;
+        return chroma == PICTURE_420      ? AV_PIX_FMT_YUVA420P
+               : chroma == PICTURE_422_10 ? AV_PIX_FMT_YUVA444P10
+                                          : AV_PIX_FMT_YUVA444P;
     if (!colour)
         return AV_PIX_FMT_GRAY8;
     return chroma == PICTURE_420      ? AV_PIX_FMT_YUV420P
@@ -60,10 +72,17 @@ static bool is_whole(enum AVPixelFormat format)
     return !d->log2_chroma_w && !d->log2_chroma_h;
 }
 
+/* ProRes has ten bits, and takes everything for limited. */
+static enum AVColorRange range_of(enum AVPixelFormat format)
+{
+    const bool deep = av_pix_fmt_desc_get(format)->comp[0].depth > 8;
+    return is_whole(format) && !deep ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
+}
+
 void picture_planes_describe(AVCodecParameters *video, enum AVPixelFormat format)
 {
     const bool colour = av_pix_fmt_desc_get(format)->nb_components >= 3;
-    if (is_packed_yuv(av_pix_fmt_desc_get(video->format)) && video->format != (int)format) {
+    if (is_packed_yuv(video->format)) {
         video->format = format;
         return;
     }
@@ -72,10 +91,12 @@ void picture_planes_describe(AVCodecParameters *video, enum AVPixelFormat format
     if (video->format == format)
         return;
     video->format = format;
-    video->color_range = is_whole(format) ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
+    video->color_range = range_of(format);
     video->color_space = colour ? AVCOL_SPC_BT709 : AVCOL_SPC_UNSPECIFIED;
-    video->color_primaries = AVCOL_PRI_BT709;
-    video->color_trc = AVCOL_TRC_IEC61966_2_1;
+    if (video->color_primaries == AVCOL_PRI_UNSPECIFIED)
+        video->color_primaries = AVCOL_PRI_BT709;
+    if (video->color_trc == AVCOL_TRC_UNSPECIFIED)
+        video->color_trc = AVCOL_TRC_IEC61966_2_1;
     video->chroma_location = is_whole(format) ? AVCHROMA_LOC_UNSPECIFIED : AVCHROMA_LOC_LEFT;
 }
 
@@ -108,33 +129,50 @@ static bool is_to_be_made(int from, enum AVPixelFormat to)
     return colour ? !pixels_has_planes(from) && to != AV_PIX_FMT_GRAY8 : true;
 }
 
+/* Puts the frame in another's place, with its properties but for range and matrix. */
+static bool replace(AVFrame *frame, const snapshot_shape *shape, pipeline_error *error)
+{
+    AVFrame *made = snapshot_make(frame, shape, error);
+    if (!made)
+        return false;
+    const bool copied = av_frame_copy_props(made, frame) >= 0;
+    copy_alpha(made, frame);
+    made->color_range = shape->range;
+    made->colorspace = shape->matrix;
+    av_frame_unref(frame);
+    av_frame_move_ref(frame, made);
+    av_frame_free(&made);
+    return copied || pipeline_fail(error, "out of memory");
+}
+
 bool picture_planes(AVFrame *frame, enum AVPixelFormat format, pipeline_error *error)
 {
+    const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(frame->format);
+    const enum AVColorSpace matrix = frame->colorspace;
     snapshot_shape shape = {.width = frame->width,
                             .height = frame->height,
                             .format = format,
-                            .range = is_whole(format) ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG,
+                            .range = range_of(format),
                             .matrix = AVCOL_SPC_BT709};
-    if (is_to_be_made(frame->format, format) &&
-        is_packed_yuv(av_pix_fmt_desc_get(frame->format))) {
+    if (is_packed_yuv(frame->format)) {
         shape.range = frame->color_range;
-        shape.matrix = frame->colorspace;
-    } else if (frame->color_range == AVCOL_RANGE_UNSPECIFIED) {
-        frame->color_range = AVCOL_RANGE_JPEG;
+        shape.matrix = AVCOL_SPC_UNSPECIFIED;
+        const bool moved = !is_to_be_made(frame->format, format) || replace(frame, &shape, error);
+        frame->colorspace = matrix;
+        return moved;
     }
+    if (frame->color_range == AVCOL_RANGE_UNSPECIFIED)
+        frame->color_range = AVCOL_RANGE_JPEG;
     if (!is_to_be_made(frame->format, format))
         return true;
-    AVFrame *planes = snapshot_make(frame, &shape, error);
-    if (!planes)
-        return false;
-    const bool copied = av_frame_copy_props(planes, frame) >= 0;
-    copy_alpha(planes, frame);
-    planes->color_range = shape.range;
-    planes->colorspace = shape.matrix;
-    av_frame_unref(frame);
-    av_frame_move_ref(frame, planes);
-    av_frame_free(&planes);
-    return copied || pipeline_fail(error, "out of memory");
+    /* Of palettes and of few bits libswscale makes BT.601, whatever it is asked for. */
+    const snapshot_shape rgb = {.width = frame->width,
+                                .height = frame->height,
+                                .format = AV_PIX_FMT_RGB24,
+                                .range = AVCOL_RANGE_JPEG,
+                                .matrix = AVCOL_SPC_RGB};
+    const bool coarse = is_rgb(d) && (d->flags & AV_PIX_FMT_FLAG_PAL || d->comp[0].depth < 5);
+    return (!coarse || replace(frame, &rgb, error)) && replace(frame, &shape, error);
 }
 
 AVFrame *picture_of_planes(const AVFrame *frame, pipeline_error *error)

@@ -15,8 +15,11 @@ typedef enum picture_chroma { PICTURE_444, PICTURE_420, PICTURE_422_10 } picture
 /* Lossless codecs and pictures keep all the chroma there is, others get what players take. */
 picture_chroma picture_chroma_for(enum AVCodecID codec);
 
+/* Whether samples of a pixel format are RGB or a palette's numbers. */
+bool picture_is_rgb(int format);
+
 /* The format of planes for pictures of a pixel format: its own if it has planes, else grey or YUV,
- * with alpha if it has alpha. AV_PIX_FMT_NONE: it has more than 8 bits, or is no format of samples.
+ * with alpha if it has alpha. AV_PIX_FMT_NONE: it has more than 8 bits, or libswscale cannot read it.
  */
 enum AVPixelFormat picture_planes_format(int found, picture_chroma chroma);
 

@@ -65,7 +65,7 @@ bool pixels_check(const char *path, int format, pipeline_error *error)
            pipeline_fail(
                error,
                "%s: expected planes of luma and chroma, or grey, of 8 to %d bits a sample, "
-               "found %s",
+               "or RGB of 8, found %s",
                path, PIXELS_MAX_BITS, pixels_name(format));
 }
 

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include <libavutil/opt.h>
 #include <libavutil/pixdesc.h>
 #include <libswscale/swscale.h>
 
@@ -23,12 +24,41 @@ static enum AVColorSpace matrix_of(const AVFrame *frame)
     return frame->height >= 720 ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M;
 }
 
+/* Halved chroma of RGB lies where players look for it, left; libswscale would put it in the middle.
+ */
+static bool site_chroma(struct SwsContext *sws, const AVFrame *from, const AVFrame *to)
+{
+    const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(to->format);
+    if (!is_rgb(from->format) || !d->log2_chroma_w)
+        return true;
+    return av_opt_set_int(sws, "dst_h_chr_pos", 0, 0) >= 0 &&
+           (!d->log2_chroma_h || av_opt_set_int(sws, "dst_v_chr_pos", 128, 0) >= 0);
+}
+
+static struct SwsContext *open_scaler(const AVFrame *from, const AVFrame *to, int flags)
+{
+    const struct option {
+        const char *name;
+        int value;
+    } options[] = {{"srcw", from->width},        {"srch", from->height},
+                   {"src_format", from->format}, {"dstw", to->width},
+                   {"dsth", to->height},         {"dst_format", to->format},
+                   {"sws_flags", flags}};
+    struct SwsContext *sws = sws_alloc_context();
+    bool good = sws && site_chroma(sws, from, to);
+    for (unsigned i = 0; good && i < sizeof options / sizeof *options; i++)
+        good = av_opt_set_int(sws, options[i].name, options[i].value, 0) >= 0;
+    if (good && sws_init_context(sws, NULL, NULL) >= 0)
+        return sws;
+    sws_freeContext(sws);
+    return NULL;
+}
+
 /* to has size, format, matrix and range. */
 static bool scale(const AVFrame *from, AVFrame *to)
 {
     const int flags = SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT | SWS_FULL_CHR_H_INP;
-    struct SwsContext *sws = sws_getContext(from->width, from->height, from->format, to->width,
-                                            to->height, to->format, flags, NULL, NULL, NULL);
+    struct SwsContext *sws = open_scaler(from, to, flags);
     if (!sws)
         return false;
     sws_setColorspaceDetails(sws, sws_getCoefficients((int)matrix_of(from)),

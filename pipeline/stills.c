@@ -54,7 +54,7 @@ static bool announces_pictures(FILE *file)
             return fread(head, 1, 4, file) == 4 && memcmp(head, "\0\0\0\1", 4) > 0;
         const uint32_t length =
             (uint32_t)head[0] << 24 | (uint32_t)head[1] << 16 | (uint32_t)head[2] << 8 | head[3];
-        if (length > INT32_MAX || fseek(file, (long)length + 4, SEEK_CUR))
+        if (length > INT32_MAX - 4 || fseek(file, (long)length + 4, SEEK_CUR))
             return false;
     }
     return false;

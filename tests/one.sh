@@ -45,4 +45,4 @@ fi
         sed 's/^/    /' "$log" | tail -n 200
     fi
 } > "$log.report"
-cat "$log.report"
+flock tests/one.sh cat "$log.report"

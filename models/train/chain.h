@@ -8,7 +8,7 @@ struct chain {
     int inputs, channels, body, outputs; /* channels: 16 or 32; inputs and outputs: at most 16 */
     int count, height, width;            /* patches; height and width of each, multiples of 24 */
     int squared;                         /* loss of a patch: see patch_loss() */
-    int by_tiles;                        /* of AMX, if has_tiles() */
+    int by_tiles;                        /* of AMX; has_tiles() was asked, and said yes */
     const float *kernels;                /* of each convolution: outputs x inputs x 3 x 3 */
     const float *biases;                 /* of each convolution: outputs */
     const float *grids;                  /* of each convolution: outputs; 1 where not quantised */

@@ -393,7 +393,7 @@ void *zeros(size_t count, size_t size)
     const size_t bytes = (count * size + 63) / 64 * 64;
     void *p = aligned_alloc(64, bytes);
     if (!p) {
-        fprintf(stderr, "chain.c: no memory for %zu bytes\n", bytes);
+        fprintf(stderr, "training: no memory for %zu bytes\n", bytes);
         exit(1);
     }
     return memset(p, 0, bytes);

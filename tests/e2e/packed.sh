@@ -52,10 +52,45 @@ enhance "$tmp/alpha.mov" -o "$tmp/alpha.mkv" -c ffv1 $as_it_is || not_ok "RGBA t
 alpha_of() {
     ffmpeg -v error -i "$1" -vf alphaextract -f framemd5 - | grep -v '^#' | cut -d, -f6
 }
+# shellcheck disable=SC2086
+enhance "$tmp/alpha.mov" -o "$tmp/alpha_out.mov" -c prores $as_it_is || not_ok "RGBA to ProRes" "$(cat "$tmp/log")"
+same "alpha stays in ProRes" "$(probe "$tmp/alpha_out.mov" codec_name)" prores
 same "alpha stays" "$(alpha_of "$tmp/alpha.mkv")" "$(alpha_of "$tmp/alpha.mov")"
 fails "alpha that MP4 would lose is refused" "does not keep the video's alpha" \
     "$mona" enhance "$tmp/alpha.mov" -o "$tmp/alpha.mp4" --quiet
 coded deep.mkv -c:v ffv1 -pix_fmt gbrp10le
+# Few colours, all of them far from grey: what a palette and three bits hold without loss.
+for kind in "pal8 mov" "rgb8 nut"; do
+    format=${kind% *} file=$tmp/few.${kind#* }
+    ffmpeg -v error -y -f lavfi -i color=red:s=64x48:r=10,format=rgb24 -frames:v 1 -vf \
+        "geq=r='255*lt(mod(X,32),16)':g='255*lt(X,32)':b='255*lt(Y,24)'" -c:v rawvideo -pix_fmt rgb24 "$tmp/full.nut"
+    if [ $format = pal8 ]; then
+        ffmpeg -v error -y -i "$tmp/full.nut" -lavfi 'split[a][b];[a]palettegen=max_colors=16:reserve_transparent=0[p];[b][p]paletteuse=dither=none' \
+            -c:v png "$file"
+    else
+        ffmpeg -v error -y -i "$tmp/full.nut" -c:v rawvideo -pix_fmt rgb8 "$file"
+    fi
+    ffmpeg -v error -y -i "$file" -c:v rawvideo -pix_fmt rgb24 "$tmp/want.nut"
+    rm -f "$tmp/few.mkv"
+    # shellcheck disable=SC2086
+    enhance "$file" -o "$tmp/few.mkv" -c ffv1 $as_it_is || not_ok "$format runs" "$(cat "$tmp/log")"
+    at_least "$format: with its colours" "$(close_to "$tmp/few.mkv" "$tmp/want.nut")" 45
+done
+ffmpeg -v error -y -i "$tmp/screen.mkv" -c:v ffv1 -color_primaries bt2020 -color_trc smpte170m "$tmp/named.mkv"
+# shellcheck disable=SC2086
+enhance "$tmp/named.mkv" -o "$tmp/named_out.mkv" -c ffv1 $as_it_is || not_ok "RGB of BT.2020" "$(cat "$tmp/log")"
+same "primaries and transfer stay what the file says" "$(probe "$tmp/named_out.mkv" color_space,color_transfer,color_primaries)" "bt709,smpte170m,bt2020"
+# A ramp of red: where chroma lies shows in its values. Left: as ffmpeg makes it for that place.
+ffmpeg -v error -y -f lavfi -i color=black:s=128x48:r=10,format=rgb24 -frames:v 1 -vf "geq=r='40+X':g=60:b=60" -c:v rawvideo -pix_fmt rgb24 "$tmp/ramp.nut"
+# shellcheck disable=SC2086
+enhance "$tmp/ramp.nut" -o "$tmp/ramp.mkv" -c h264 --crf 0 $as_it_is || not_ok "a ramp" "$(cat "$tmp/log")"
+red_of() {
+    ffmpeg -v error -i "$1" -vf extractplanes=v -f rawvideo - | od -An -v -tu1 -w64 | awk 'NR == 12 { for (i = 9; i <= 56; i++) s += $i; print s }'
+}
+ffmpeg -v error -y -i "$tmp/ramp.nut" -vf "scale=out_color_matrix=bt709:out_h_chr_pos=0:out_v_chr_pos=128:flags=bicubic+accurate_rnd+full_chroma_inp,format=yuv420p" \
+    -c:v ffv1 "$tmp/left.mkv"
+same "chroma lies left, as the file says" "$(probe "$tmp/ramp.mkv" chroma_location) $(awk "BEGIN { d = $(red_of "$tmp/ramp.mkv") - $(red_of "$tmp/left.mkv"); print d * d <= 36 }")" \
+    "left 1"
 fails "RGB of ten bits is refused" "found gbrp10le" "$mona" enhance "$tmp/deep.mkv" -o "$tmp/none.mp4"
 
 # ---- packed luma and chroma: nothing but places change ------------------------------------------------
@@ -73,20 +108,29 @@ unpacks uyvy422 yuv422p
 unpacks nv12 yuv420p
 unpacks nv21 yuv420p
 
+fails "what libswscale cannot read is refused" "found nv16" "$mona" enhance "$tmp/nv12.raw" --raw 96x54:nv16:25 -o "$tmp/none.mkv"
+
 # ---- GIF and animated PNG -----------------------------------------------------------------------------
 ffmpeg -v error -i "$tmp/scene.y4m" -vf "scale=96:54,select='not(mod(n\,4))+eq(mod(n\,7)\,3)'" -vsync vfr "$tmp/moving.gif"
 enhance "$tmp/moving.gif" -o "$tmp/moving.mp4" --stages sr || not_ok "a GIF" "$(cat "$tmp/log")"
 same "a GIF keeps its times" "$(video_times "$tmp/moving.mp4" | awk '{ printf "%.2f ", $1 }')" \
     "$(video_times "$tmp/moving.gif" | awk '{ printf "%.2f ", $1 }')"
-same "is opaque, and its dither is not taken for fields" "$(probe "$tmp/moving.mp4" width,height,pix_fmt) $(grep -c interlaced "$tmp/log")" \
-    "192,108,yuv420p 0"
+same "and is opaque" "$(probe "$tmp/moving.mp4" width,height,pix_fmt)" 192,108,yuv420p
+if [ -n "$clips" ]; then # its dither has combs like those of fields
+    ffmpeg -v error -i "$clips/park_joy_480x270.y4m" -vf scale=96:54 -frames:v 25 "$tmp/combs.gif"
+    ffmpeg -v error -i "$tmp/combs.gif" -c:v ffv1 -pix_fmt bgr0 "$tmp/combs.mkv"
+    for file in combs.gif combs.mkv; do
+        enhance "$tmp/$file" -o "$tmp/combs_$file.mp4" --stages sr
+        same "$file: dither is not taken for fields" "$? $(grep -c interlaced "$tmp/log")" "0 0"
+    done
+fi
 ffmpeg -v error -i "$tmp/scene.y4m" -vf scale=96:54 -f apng -plays 0 "$tmp/moving.png"
 # shellcheck disable=SC2086
 enhance "$tmp/moving.png" -o "$tmp/moving.mkv" -c ffv1 $as_it_is || not_ok "an animated PNG" "$(cat "$tmp/log")"
 same "an animated PNG is a video" "$(frames "$tmp/moving.mkv" | wc -l)" 12
 at_least "with its colours" "$(close_to "$tmp/moving.mkv" "$tmp/moving.png")" 48
 enhance "$tmp/moving.png" -o "$tmp/first.png" --stages sr
-same "one picture of it is its first, and it says so" "$? $(probe "$tmp/first.png" width,height) $(grep -c 'animated; its first picture' "$tmp/log")" "0 192,108 1"
+same "one picture of it is its first, and it says so" "$? $(probe "$tmp/first.png" width,height) $(grep -c 'animated; only its first picture' "$tmp/log")" "0 192,108 1"
 ffmpeg -v error -i "$tmp/moving.png" -frames:v 1 "$tmp/still.png"
 enhance "$tmp/still.png" -o "$tmp/second.png" --stages sr
 same "the same as of a picture that does not move" "$(frames "$tmp/first.png")" "$(frames "$tmp/second.png")"
