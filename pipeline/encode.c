@@ -110,12 +110,11 @@ static bool check_picture(const codec *c, const AVOutputFormat *format, const en
 {
     const char *name = av_get_pix_fmt_name(s->pix_fmt);
     if (!codec_takes(c, format, s->pix_fmt)) {
-        name = name ? name : "this pixel format";
-        return c->id == AV_CODEC_ID_RAWVIDEO
-                   ? pipeline_fail(error, "rawvideo in %s cannot hold %s; -c ffv1 in .mkv would",
-                                   format->name, name)
-                   : pipeline_fail(error, "%s (%s) cannot hold %s; -c ffv1 would", c->name,
-                                   c->encoder, name);
+        const bool raw = c->id == AV_CODEC_ID_RAWVIDEO;
+        return pipeline_fail(error, "%s %s%s%s cannot hold %s; -c ffv1%s would", c->name,
+                             raw ? "in " : "(", raw ? format->name : c->encoder, raw ? "" : ")",
+                             name ? name : "this pixel format",
+                             !raw && codec_fits(codec_find("ffv1"), format) ? "" : " in .mkv");
     }
     /* libav's FFV1 loses samples at the edges of chroma that is a quarter and has no whole number.
      */

@@ -59,6 +59,8 @@ same "alpha stays" "$(alpha_of "$tmp/alpha.mkv")" "$(alpha_of "$tmp/alpha.mov")"
 fails "alpha that MP4 would lose is refused" "does not keep the video's alpha" \
     "$mona" enhance "$tmp/alpha.mov" -o "$tmp/alpha.mp4" --quiet
 coded deep.mkv -c:v ffv1 -pix_fmt gbrp10le
+fails "alpha that nothing in MOV holds is refused with a way that there is" "cannot hold yuva420p; -c ffv1 in .mkv would" \
+    "$mona" enhance "$tmp/alpha.mov" -o "$tmp/none.mov" --quiet
 # Few colours, all of them far from grey: what a palette and three bits hold without loss.
 for kind in "pal8 mov" "rgb8 nut"; do
     format=${kind% *} file=$tmp/few.${kind#* }
