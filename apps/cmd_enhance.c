@@ -165,11 +165,15 @@ static bool parse_device(stage_settings *stage, const char *name)
     return stage->device;
 }
 
+static bool makes_one_picture(const arguments *a)
+{
+    return still_can_write(a->output) && !picture_pattern(a->output) && a->preview < 0;
+}
+
 /* Of an animated PNG too, if the output is to be one. */
 static bool takes_one_picture(const arguments *a)
 {
-    const bool one = still_can_write(a->output) && !picture_pattern(a->output) && a->preview < 0;
-    return still_is_image(a->input) && (one || !still_is_animated(a->input));
+    return still_is_image(a->input) && (makes_one_picture(a) || !still_is_animated(a->input));
 }
 
 /* film: not pictures, of which each was stored on its own. */
@@ -286,8 +290,7 @@ static int enhance(int argc, char **argv)
     if (!piped && !numbered && !check_input(a.input))
         return EXIT_FAILED;
     bool image = !piped && !numbered && takes_one_picture(&a);
-    if (!image && !piped && !numbered && !a.format && a.preview < 0 && still_can_write(a.output) &&
-        !picture_pattern(a.output))
+    if (!image && !piped && !numbered && !a.format && makes_one_picture(&a))
         return cli_fail(EXIT_FAILED,
                         "%s: expected a PNG or JPEG image, as the output is to be one, found neither; "
                         "of a video make numbered pictures (%%04d.png) or a --preview",

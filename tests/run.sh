@@ -42,7 +42,11 @@ tests() {
 
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-# One that ended without a word has failed.
-tests | xargs -r -P "${JOBS:-$(nproc)}" -n 1 sh tests/one.sh | tee "$log"
+# What holds times to bounds has the machine for itself. A test that ended without a word has failed.
+timed=/bench.sh$
+{
+    tests | grep -v "$timed" | xargs -r -P "${JOBS:-$(nproc)}" -n 1 sh tests/one.sh
+    tests | grep "$timed" | xargs -r -n 1 sh tests/one.sh
+} | tee "$log"
 awk -v left="$(tests | wc -l)" '/^(PASS|FAIL) / { passed += $3; failed += $5; left-- }
      END { failed += left; printf "%d passed, %d failed\n", passed, failed; exit failed > 0 || passed == 0 }' "$log"

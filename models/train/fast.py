@@ -28,7 +28,8 @@ LEAST = 0.1  # easier patches than of this L2 do not count for more
 class Chain(ctypes.Structure):
     """`struct chain` of chain.c."""
     _fields_ = [(name, ctypes.c_int) for name in
-                ("inputs", "channels", "body", "outputs", "count", "height", "width", "squared", "by_tiles")] + \
+                ("inputs", "channels", "body", "outputs", "count", "height", "width", "squared",
+                 "by_tiles")] + \
                [(name, ctypes.c_void_p) for name in
                 ("kernels", "biases", "grids", "steps", "input", "target", "units", "weights")] + \
                [(name, ctypes.c_float) for name in ("peak_cost", "least")] + \
@@ -105,7 +106,8 @@ def by_chain(net, low, high, unit, weights, squared, quantised, peak_cost):
     peaks = torch.zeros_like(net.ranges)
     low, high, unit, weights = (np.ascontiguousarray(a, np.float32) for a in (low, high, unit, weights))
     chain = Chain(inputs=low.shape[1], channels=len(biases[0]), body=len(net.body), outputs=high.shape[1],
-                  count=len(low), height=low.shape[2], width=low.shape[3], squared=squared, by_tiles=library().has_tiles(),
+                  count=len(low), height=low.shape[2], width=low.shape[3], squared=squared,
+                  by_tiles=library().has_tiles(),
                   grids=grids.data_ptr(), steps=steps.data_ptr(), input=low.ctypes.data,
                   target=high.ctypes.data, units=unit.ctypes.data, weights=weights.ctypes.data,
                   peak_cost=peak_cost, least=LEAST, peaks=peaks.data_ptr())
