@@ -1,7 +1,8 @@
 # mona: make, make demo, make test, make install PREFIX=..., make clean, make help
 #
 # Variables: CC, BUILD (output folder), PREFIX, SANITIZE=1 (address and undefined-behaviour
-# sanitisers), INPUT (a clip for make demo), V=1 (show commands).
+# sanitisers), TESTS (what of check is run, see tests/run.sh), INPUT (a clip for make demo), V=1 (show
+# commands).
 
 CC ?= gcc
 ifeq ($(origin CC),default)
@@ -64,7 +65,7 @@ help:
 	@echo 'make demo            install what is missing, build, enhance a rendered clip, print figures'
 	@echo 'make demo INPUT=F    the same on a file of yours'
 	@echo 'make test            install what is missing, build, run every test (gcc, clang, sanitisers, aarch64)'
-	@echo 'make check           only the tests of this build (CC=, BUILD=, SANITIZE=1 choose which)'
+	@echo 'make check           only the tests of this build (CC=, BUILD=, SANITIZE=1, TESTS= choose which)'
 	@echo 'make check-aarch64   only the tests of the kernels for ARMv8-A, emulated'
 	@echo 'make fuzz            readers and compiler on what libFuzzer thinks of, FUZZ_SECONDS=60 each'
 	@echo 'make bench-peers     speed and memory beside ONNX Runtime (installs it, takes minutes)'
@@ -253,7 +254,7 @@ fuzz: deps
 	$(Q)BUILD=$(BUILD) SECONDS_EACH=$(FUZZ_SECONDS) sh tests/fuzz/fuzz.sh $(FUZZ)
 
 check: all $(BUILD)/scene $(BUILD)/neutral $(BUILD)/classifiers $(BUILD)/firmware $(BUILD)/unobserved/firmware $(UNIT) $(addprefix $(BUILD)/tests/fuzz_,$(FUZZ)) $(BUILD)/tests/checkops $(BUILD)/tests/published
-	$(Q)BUILD=$(BUILD) CC='$(CC)' SANITIZE='$(SANITIZE)' sh tests/run.sh
+	$(Q)BUILD=$(BUILD) CC='$(CC)' SANITIZE='$(SANITIZE)' sh tests/run.sh $(TESTS)
 
 # The engine and its kernels on ARMv8-A, emulated; on such a machine itself `check` does more.
 check-aarch64: $(BUILD)/firmware

@@ -163,43 +163,31 @@ static void bind_lanes(const mona_bound_op *b, const mona_conv_packing *k, uint8
 
 /* ---- weights --------------------------------------------------------------------------------- */
 
-static void put_weight(uint8_t *to, const mona_bound_op *b, int64_t index)
-{
-    const size_t size = mona_type_size(b->input[0].type);
-    if (index >= 0)
-        memcpy(to, b->data + b->op->conv.weights + (size_t)index * size, size);
-    else
-        memset(to, 0, size);
-}
-
 /* A window of kernel row ky from kernel column kx on, of channel block c1. */
 typedef struct window {
     uint32_t c1, ky, kx, lead; /* lead: elements */
 } window;
 
-/* Where in the file the weight is that element e of the window has for an output, or -1. */
-static int64_t weight_at(const mona_bound_op *b, const mona_conv_layout *l, const window *w,
-                         lane out, uint32_t e)
-{
-    const uint32_t element = e - w->lead, first = out.pixel * b->op->conv.stride_w;
-    const uint32_t column = element / l->c0;
-    if (e < w->lead || column < first || column - first >= l->taps)
-        return -1;
-    return mona_conv_weight_index(b, out.channel, w->c1 * l->c0 + element % l->c0, w->ky,
-                                  w->kx + column - first);
-}
-
+/* Of its fractals, row i has what elements of the window weigh for lane i: 0 but where the kernel lies. */
 static uint8_t *pack_window(uint8_t *to, const mona_bound_op *b, const mona_conv_packing *k,
                             const mona_conv_layout *l, uint32_t part, const window *w)
 {
     const size_t size = mona_type_size(b->input[0].type);
-    for (uint32_t f = 0; f < k->run_fractals; f++)
-        for (uint32_t i = 0; i < k->width * LANES; i++) {
-            const lane out = lane_of(b, k, part, i);
-            for (uint32_t e = 0; e < k->fractal_k; e++, to += size)
-                put_weight(to, b, weight_at(b, l, w, out, f * k->fractal_k + e));
+    const uint8_t *weights = b->data + b->op->conv.weights;
+    const uint32_t lanes = k->width * LANES, elements = k->run_fractals * k->fractal_k;
+    memset(to, 0, size * lanes * elements);
+    for (uint32_t i = 0; i < lanes; i++) {
+        const lane out = lane_of(b, k, part, i);
+        uint32_t e = w->lead + out.pixel * b->op->conv.stride_w * l->c0;
+        for (uint32_t t = 0; t < l->taps * l->c0 && e < elements; t++, e++) {
+            const int64_t from = mona_conv_weight_index(b, out.channel, w->c1 * l->c0 + t % l->c0,
+                                                        w->ky, w->kx + t / l->c0);
+            const size_t at = (e / k->fractal_k * lanes + i) * k->fractal_k + e % k->fractal_k;
+            if (from >= 0)
+                memcpy(to + at * size, weights + (size_t)from * size, size);
         }
-    return to;
+    }
+    return to + size * lanes * elements;
 }
 
 static uint8_t *pack_windows(uint8_t *to, const mona_bound_op *b, const mona_conv_packing *k,

@@ -16,6 +16,7 @@
 #include "engine/aicore/f16.h"
 #include "engine/isas.h"
 #include "ops/helpers.h"
+#include "tests/cases.h"
 
 enum { GUARD = 64, GUARD_BYTE = 0xa5 };
 
@@ -391,7 +392,7 @@ static void check_many(const ac_isa *isa, const char *what, check_function *chec
 {
     char detail[512] = "";
     bool ok = true;
-    for (uint32_t i = 0; i < count && ok; i++)
+    for (uint32_t i = 0; i < CASES(count) && ok; i++)
         ok = check(isa, detail, sizeof detail);
     report(ok, isa->name, what, detail);
 }

@@ -1,7 +1,9 @@
 #!/bin/sh
 # Runs every test of one build: unit tests, checkops, end-to-end scripts. make check calls it.
 #
-#   BUILD=build CC=gcc SANITIZE= sh tests/run.sh [NAME]...     NAME: only tests whose name contains it
+#   BUILD=build CC=gcc SANITIZE= sh tests/run.sh [NAME]...
+#
+# NAME: only tests whose name contains it, or with a minus before, none of those.
 #
 # SCRIPTS: scripts to run in place of tests/e2e/*.sh. JOBS: tests at a time, 1 for each core if not given.
 #
@@ -20,13 +22,17 @@ export ASAN_OPTIONS=${ASAN_OPTIONS:-abort_on_error=0:detect_leaks=1:strict_strin
 export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/tests/leaks.txt:print_suppressions=0}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
 
-only=$*
+names=$*
 wanted() {
-    [ -z "$only" ] && return 0
-    for part in $only; do
-        case $1 in *"$part"*) return 0 ;; esac
+    found=1
+    for name in $names; do
+        case $name in
+            -*) case $1 in *"${name#-}"*) return 1 ;; esac ;;
+            *) [ $found -eq 0 ] || found=2
+               case $1 in *"$name"*) found=0 ;; esac ;;
+        esac
     done
-    return 1
+    [ $found -ne 2 ]
 }
 
 tests() {
@@ -43,7 +49,7 @@ tests() {
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 # What holds times to bounds has the machine for itself. A test that ended without a word has failed.
-timed=/bench.sh$
+timed='/\(bench\|observe\).sh$'
 {
     tests | grep -v "$timed" | xargs -r -P "${JOBS:-$(nproc)}" -n 1 sh tests/one.sh
     tests | grep "$timed" | xargs -r -n 1 sh tests/one.sh

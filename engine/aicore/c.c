@@ -57,21 +57,27 @@ static void c_load3d(ac_core *core, void *dst_l0a, const void *row, const ac_loa
 
 enum { MAX_FRACTAL_K = 32 };
 
-/* One element of A, as a float: exact. */
-static float a_element(ac_mad type, const uint8_t *a, uint32_t i)
+/* Elements of A or, signed where A is not, of B, as floats: exact. */
+static void widen(float *to, ac_mad type, const uint8_t *from, uint32_t count)
 {
-    if (type == AC_MAD_F32F16F16)
-        return ac_f32_from_f16(((const uint16_t *)(const void *)a)[i]);
-    return type == AC_MAD_S32S8S8 ? (float)(int8_t)a[i] : (float)a[i];
+    const uint16_t *halves = (const uint16_t *)(const void *)from;
+    for (uint32_t i = 0; type == AC_MAD_F32F16F16 && i < count; i++)
+        to[i] = ac_f32_from_f16(halves[i]);
+    for (uint32_t i = 0; type == AC_MAD_S32S8S8 && i < count; i++)
+        to[i] = (int8_t)from[i];
+    for (uint32_t i = 0; type == AC_MAD_S32U8S8 && i < count; i++)
+        to[i] = from[i];
 }
 
 /* A B fractal as floats, turned so that its 16 columns lie side by side: one element of A meets 16
  * of B. */
 static void turn(float t[MAX_FRACTAL_K][AC_FRACTAL], ac_mad type, const uint8_t *b, uint32_t k)
 {
-    for (uint32_t n = 0; n < AC_FRACTAL; n++)
-        for (uint32_t i = 0; i < k; i++)
-            t[i][n] = a_element(type == AC_MAD_S32U8S8 ? AC_MAD_S32S8S8 : type, b, n * k + i);
+    float wide[AC_FRACTAL * MAX_FRACTAL_K];
+    widen(wide, type == AC_MAD_S32U8S8 ? AC_MAD_S32S8S8 : type, b, AC_FRACTAL * k);
+    for (uint32_t i = 0; i < k; i++)
+        for (uint32_t n = 0; n < AC_FRACTAL; n++)
+            t[i][n] = wide[n * k + i];
 }
 
 /* One row of a C fractal. Integers too are multiplied as floats, which compilers vectorise better:
@@ -81,15 +87,15 @@ static void multiply_row(void *c, ac_mad type, const uint8_t *a,
                          const float b[MAX_FRACTAL_K][AC_FRACTAL], uint32_t k)
 {
     int32_t *integers = c;
-    float *floats = c, sum[AC_FRACTAL] = {0};
+    float *floats = c, sum[AC_FRACTAL] = {0}, wide[MAX_FRACTAL_K];
     const bool half = type == AC_MAD_F32F16F16;
     if (half)
         memcpy(sum, floats, sizeof sum);
-    for (uint32_t i = 0; i < k; i++) {
-        const float v = a_element(type, a, i);
+    widen(wide, type, a, k);
+    for (uint32_t i = 0; i < k; i += 4) /* more than one, for the sums to stay in registers */
         for (uint32_t n = 0; n < AC_FRACTAL; n++)
-            sum[n] += v * b[i][n];
-    }
+            sum[n] = sum[n] + wide[i] * b[i][n] + wide[i + 1] * b[i + 1][n] +
+                     wide[i + 2] * b[i + 2][n] + wide[i + 3] * b[i + 3][n];
     if (half)
         memcpy(floats, sum, sizeof sum);
     for (uint32_t n = 0; n < AC_FRACTAL && !half; n++)

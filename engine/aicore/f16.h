@@ -22,17 +22,15 @@ static inline float ac_float(uint32_t u)
     return x;
 }
 
-/* Exact. */
+/* Exact. Normal numbers have their exponent rebiased by 127 - 15, infinities and NaNs by twice that.
+ * Subnormal ones, 2^-24 * fraction, are put behind the hidden bit of 2^-14, which is then removed;
+ * from the others 0 is, so that there is no branch and loops of it become vectors. */
 static inline float ac_f32_from_f16(uint16_t h)
 {
     const uint32_t sign = (uint32_t)(h & 0x8000) << 16, exponent = h & 0x7c00u;
-    uint32_t u = (uint32_t)(h & 0x7fff) << 13;
-    if (exponent ==
-        0) /* 2^-24 * fraction: put behind the hidden bit of 2^-14, which is then removed */
-        u = ac_bits(ac_float(u + 0x38800000) - 0x1p-14f);
-    else /* rebias the exponent by 127 - 15; infinities and NaNs need the step twice */
-        u += exponent == 0x7c00 ? 0x70000000u : 0x38000000u;
-    return ac_float(sign | u);
+    const uint32_t rebias = exponent == 0x7c00 ? 0x70000000u : exponent ? 0x38000000u : 0x38800000u;
+    const float hidden = exponent ? 0 : 0x1p-14f;
+    return ac_float(sign | ac_bits(ac_float(((uint32_t)(h & 0x7fff) << 13) + rebias) - hidden));
 }
 
 /* Round to nearest even; from 65504 on, infinities included, saturates to 65504; a NaN becomes 0.

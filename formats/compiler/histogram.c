@@ -35,8 +35,10 @@ static void make_room(histogram *h, double most)
 void histogram_add(histogram *h, const float *values, size_t count)
 {
     float most = 0;
-    for (size_t i = 0; i < count; i++)
-        most = fmaxf(most, fabsf(values[i]));
+    for (size_t i = 0; i < count; i++) {
+        const float size = fabsf(values[i]);
+        most = size > most ? size : most;
+    }
     if (most > 0)
         make_room(h, (double)most);
     const double per_bin = ldexp(1, -h->exponent);

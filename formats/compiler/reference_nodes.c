@@ -51,10 +51,10 @@ static void finish(const graph_node *node, const reference_array *residual, refe
 
 /* ---- convolution -------------------------------------------------------------------------- */
 
-/* A block of output pixels after another: what one position of the filter sees of one input channel
- * is gathered once and added to all outputs. So every sum has its terms in the order of channel,
- * filter row and column, whatever the block. */
-enum { CONV_BLOCK = 256 };
+/* A block of output pixels after another: what some positions of the filter see of their input
+ * channels is gathered once and added to all outputs. So every sum has its terms in the order of
+ * channel, filter row and column, whatever the block. */
+enum { CONV_BLOCK = 256, CONV_TERMS = 24 };
 
 typedef struct pixel_block {
     uint32_t width; /* of the output */
@@ -67,16 +67,36 @@ static void gather(const graph_window *w, uint32_t ky, uint32_t kx, const refere
 {
     const int64_t down = (int64_t)ky * w->dilation[0] - w->pad_begin[0];
     const int64_t along = (int64_t)kx * w->dilation[1] - w->pad_begin[1];
-    uint32_t y = (uint32_t)(b->first / b->width), x = (uint32_t)(b->first % b->width);
-    for (size_t i = 0; i < b->count; i++) {
-        const int64_t iy = (int64_t)y * w->stride[0] + down, ix = (int64_t)x * w->stride[1] + along;
-        const bool inside = iy >= 0 && iy < in->height && ix >= 0 && ix < in->width;
-        seen[i] = inside ? row_of(in, channel, (uint32_t)iy)[ix] : 0;
-        if (++x == b->width) {
-            x = 0;
-            y++;
-        }
+    const int64_t step = w->stride[1];
+    for (size_t i = 0; i < b->count;) {
+        const size_t y = (b->first + i) / b->width, x = (b->first + i) % b->width;
+        const size_t end = i + b->width - x < b->count ? i + b->width - x : b->count;
+        const int64_t iy = (int64_t)y * w->stride[0] + down;
+        const bool inside = iy >= 0 && iy < in->height;
+        const float *row = inside ? row_of(in, channel, (uint32_t)iy) : NULL;
+        const int64_t width = inside ? in->width : 0;
+        int64_t ix = (int64_t)x * step + along;
+        for (; i < end && ix < 0; ix += step)
+            seen[i++] = 0;
+        for (; i < end && ix < width; ix += step)
+            seen[i++] = row[ix];
+        while (i < end)
+            seen[i++] = 0;
     }
+}
+
+/* Adds the terms one after another. */
+static void add_terms(float *restrict sums, const float *restrict weights, uint32_t terms,
+                      const float (*restrict seen)[CONV_BLOCK], size_t count)
+{
+    uint32_t k = 0;
+    for (; k + 4 <= terms; k += 4)
+        for (size_t i = 0; i < count; i++)
+            sums[i] = sums[i] + weights[k] * seen[k][i] + weights[k + 1] * seen[k + 1][i] +
+                      weights[k + 2] * seen[k + 2][i] + weights[k + 3] * seen[k + 3][i];
+    for (; k < terms; k++)
+        for (size_t i = 0; i < count; i++)
+            sums[i] += weights[k] * seen[k][i];
 }
 
 static void conv_block(const graph_conv *conv, const reference_array *in, uint32_t group,
@@ -84,19 +104,19 @@ static void conv_block(const graph_conv *conv, const reference_array *in, uint32
 {
     const uint32_t depth = in->channels / conv->groups, outputs = out->channels / conv->groups;
     const uint32_t columns = conv->window.kernel[1], area = conv->window.kernel[0] * columns;
-    float seen[CONV_BLOCK];
+    const uint32_t terms = depth * area;
+    float seen[CONV_TERMS][CONV_BLOCK];
     for (uint32_t o = group * outputs; o < (group + 1) * outputs; o++)
         for (size_t i = 0; i < b->count; i++)
             row_of(out, o, 0)[b->first + i] = conv->bias[o];
-    for (uint32_t k = 0; k < depth * area; k++) {
-        const uint32_t channel = group * depth + k / area;
-        gather(&conv->window, k % area / columns, k % columns, in, channel, b, seen);
-        for (uint32_t o = group * outputs; o < (group + 1) * outputs; o++) {
-            const float weight = conv->weights[(size_t)o * depth * area + k];
-            float *sums = row_of(out, o, 0) + b->first;
-            for (size_t i = 0; i < b->count; i++)
-                sums[i] += weight * seen[i];
-        }
+    for (uint32_t first = 0; first < terms; first += CONV_TERMS) {
+        const uint32_t count = terms - first < CONV_TERMS ? terms - first : CONV_TERMS;
+        for (uint32_t k = first; k < first + count; k++)
+            gather(&conv->window, k % area / columns, k % columns, in, group * depth + k / area, b,
+                   seen[k - first]);
+        for (uint32_t o = group * outputs; o < (group + 1) * outputs; o++)
+            add_terms(row_of(out, o, 0) + b->first, conv->weights + (size_t)o * terms + first,
+                      count, (const float(*)[CONV_BLOCK])seen, b->count);
     }
 }
 

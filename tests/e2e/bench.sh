@@ -126,19 +126,25 @@ counts = [x['iterations'] for x in a['each']]
 print(a['fairness'] == 1 and counts == [20] * 4 and a['at_once'] == 1 and
     all(0 <= x['wait']['p50_ms'] < x['p50_ms'] for x in a['each']))" "$tmp/s.json"
 if [ -z "$SANITIZE" ]; then
-    # A p99 is made of a few frames; load that comes and goes may hit one stream's more than another's.
+    # A p99 is made of a few frames, which others on the machine may hit. What it does to four streams it does
+    # to one that runs four times; where the p99 of these are within 10 %, those of streams have to be once.
+    run540="$mona bench sr_x2_fast --size 960x540 -n 120 --json"
+    quiet=0
     for attempt in 1 2 3; do
-        $mona bench sr_x2_fast --size 960x540 --streams 4 -n 120 --json > "$tmp/f.json"
-        even=$(python3 -c "import json; a = json.load(open('$tmp/f.json')); print(a['p99_fairness'] >= 0.9, a['others'] > 0.5)")
-        [ "${even% *}" = True ] && break
+        $run540 --streams 4 > "$tmp/f.json"
+        even=$(python3 -c "import json; print(json.load(open('$tmp/f.json'))['p99_fairness'] >= 0.9)")
+        [ "$even" = True ] && break
+        for alone in 1 2 3 4; do
+            $run540 -j 1 | python3 -c "import json, sys; print(json.load(sys.stdin)['p99_ms'])"
+        done | sort -n | awk 'NR == 1 { least = $1 } END { exit least < 0.9 * $1 }' && quiet=$((quiet + 1))
     done
     holds "four streams of 540p make as many frames, of times within 10 % of each other's" "
 p50 = [x['p50_ms'] for x in a['each']]
 print({x['iterations'] for x in a['each']} == {120} and min(p50) >= 0.9 * max(p50))" "$tmp/f.json"
-    if [ "$even" = "False True" ]; then
-        skip "others keep the CPUs busy: p99 of streams differ by more than 10 %"
+    if [ "$even" = False ] && [ $quiet -lt 3 ]; then
+        skip "others on this machine make p99 differ by more than 10 %"
     else
-        same "and so are their p99 (attempt $attempt)" "${even% *}" True
+        same "and so are their p99 (attempt $attempt)" "$even" True
     fi
 fi
 succeeds "one to three streams" sh -c "$run -n 9 --streams 1..3 --json > '$tmp/scan.json'"

@@ -190,7 +190,9 @@ if [ -d $shared/data/train/t91 ]; then
         fails "$(basename "$model") is refused" ":" "$mona" compile "$model" -o "$tmp/x.mona"
     done
     refused=0
-    for model in $shared/data/onnx_cases/*/*/model.onnx; do
+    cases=$(echo $shared/data/onnx_cases/*/*/model.onnx)
+    [ -z "$SANITIZE" ] || cases=$(echo "$cases" | tr ' ' '\n' | awk 'NR % 8 == 0') # verify.sh has all of them
+    for model in $cases; do
         "$mona" compile "$model" -o "$tmp/case.mona" > /dev/null 2> "$tmp/err"
         status=$?
         if [ $status -gt 1 ] || { [ $status -eq 1 ] && [ "$(wc -l < "$tmp/err")" -ne 1 ]; }; then

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "graph_check.h"
+#include "tests/cases.h"
 
 static uint32_t random_channels(graph *g)
 {
@@ -104,7 +105,7 @@ static void random_op(graph *g)
 
 static void random_graphs_as(mona_type type, uint32_t seeds)
 {
-    for (uint32_t seed = 200; seed < 200 + seeds; seed++) {
+    for (uint32_t seed = 200; seed < 200 + CASES(seeds); seed++) {
         graph g;
         const int outputs = 1 + (int)(seed % MAX_STORES);
         begin_as(&g, type, seed, outputs, 1 + seed % 6, 1 + (int)(seed * 7 % 33),

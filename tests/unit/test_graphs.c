@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "graph_check.h"
+#include "tests/cases.h"
 
 /* ---- particular graphs ----------------------------------------------------------------------- */
 
@@ -189,7 +190,7 @@ static void random_op(graph *g)
 static void random_graphs(void **state)
 {
     (void)state;
-    for (uint32_t seed = 100; seed < 180; seed++) {
+    for (uint32_t seed = 100; seed < 100 + CASES(80); seed++) {
         graph g;
         const int outputs = 1 + (int)(seed % MAX_STORES);
         begin(&g, seed, outputs, 1 + seed % 6, 1 + (int)(seed * 7 % 33), 1 + (int)(seed * 13 % 61));

@@ -13,6 +13,7 @@
 #include "models/embedded.h"
 #include "mona.h"
 #include "sr_net.h"
+#include "tests/cases.h"
 
 /* A frame through a model; outputs follow one another. */
 typedef struct frame {
@@ -111,7 +112,7 @@ static void check_shipped(unsigned bits)
         uint32_t width, height;
     } sizes[] = {{64, 36}, {230, 14}, {18, 50}, {2, 2}};
     for (size_t m = 0; m < sizeof names / sizeof *names; m++)
-        for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+        for (size_t k = 0; k < CASES(sizeof sizes / sizeof *sizes); k++) {
             mona_model model = shipped(names[m]), eight = model;
             const size_t room = mona_model_deep_bytes(&eight);
             void *deep = aligned_alloc(64, room);

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "fixture.h"
+#include "tests/cases.h"
 
 typedef struct frame {
     int h, w, scale;
@@ -75,7 +76,7 @@ static void same_bytes_scaled(int channels, int body, int scale, int w, int h)
         if (!level_usable(&n.model, levels[i]))
             continue;
         static const unsigned strips[] = {0, 2, 5, 64}, tiles[] = {0, 16, 40};
-        for (unsigned k = 0; k < 12; k++) {
+        for (unsigned k = 0; k < CASES(12); k++) {
             const mona_config config = {.cpu = levels[i],
                                         .threads = k % 3 + 1,
                                         .strip_rows = strips[k % 4],
