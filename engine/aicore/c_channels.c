@@ -25,7 +25,7 @@ static channel channel_of(const ac_row *row, uint32_t c)
                      row->c0 * size, row->type};
 }
 
-/* count elements, stride bytes apart; finite ones. */
+/* count elements, stride bytes apart. */
 static void gather(float *to, const uint8_t *from, size_t stride, mona_type type, uint32_t count)
 {
     uint8_t packed[PIECE * 2];
@@ -80,14 +80,21 @@ static void put_zeros(const ac_row *row, uint32_t channels, uint32_t pixels)
 
 /* ---- planes --------------------------------------------------------------------------------- */
 
+/* What fp16 makes of it: NaNs become 0, infinities the largest number. */
+static void make_finite(float *v, uint32_t count)
+{
+    const float most = 65504;
+    for (uint32_t i = 0; i < count; i++) {
+        const float number = v[i] == v[i] ? v[i] : 0, low = number > -most ? number : -most;
+        v[i] = low < most ? low : most;
+    }
+}
+
 void ac_c_pack_row(const ac_pack_row *p)
 {
-    const bool scaled = p->output.type != p->source_type;
+    const bool halves = p->source_type == MONA_F16;
+    const bool scaled = halves || p->output.type != p->source_type;
     float v[PIECE];
-    if (p->source_type == MONA_F16) { /* may have NaNs and infinities */
-        ac_reference_pack_row(p);
-        return;
-    }
     for (uint32_t c = 0; c < p->channels; c++) {
         const channel to = channel_of(&p->output, c);
         for (uint32_t x = 0, count; x < p->pixels; x += count) {
@@ -95,6 +102,8 @@ void ac_c_pack_row(const ac_pack_row *p)
             gather(v, p->source[c] + (size_t)x * p->step[c], p->step[c], p->source_type, count);
             for (uint32_t i = 0; i < count && scaled; i++)
                 v[i] *= p->scale[c];
+            if (halves)
+                make_finite(v, count);
             put_channel(&to, x, v, count);
         }
     }

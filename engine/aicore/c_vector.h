@@ -8,15 +8,6 @@
 #include "aicore.h"
 #include "f16.h"
 
-/* The significand, 10 or 11 bits, as an integer, times a power of two. */
-static inline float ac_finite_half(uint16_t h)
-{
-    const uint32_t exponent = h >> 10 & 31, subnormal = exponent == 0;
-    const uint32_t significand = (h & 1023u) + ((1 - subnormal) << 10);
-    const uint32_t sign = (uint32_t)(h & 0x8000) << 16;
-    return (float)(int32_t)significand * ac_float(sign | (exponent + subnormal + 127 - 25) << 23);
-}
-
 /* To round |x| = a to fp16, a power of two is added whose fp32 ulp is a's fp16 ulp, and taken away
  * again. For 2^e <= a < 2^(e + 1), e >= -14, the ulp is 2^(e - 10), that of 2^(e + 13); below 2^-14
  * it is the same as for e = -14. */
@@ -55,7 +46,7 @@ static inline uint16_t ac_wide(const uint8_t *p)
     return value;
 }
 
-/* count elements as they are stored to floats; halves must be finite. */
+/* count elements as they are stored to floats. */
 static inline void ac_to_floats(float *restrict to, const uint8_t *from, mona_type type,
                                 size_t count)
 {
@@ -69,7 +60,7 @@ static inline void ac_to_floats(float *restrict to, const uint8_t *from, mona_ty
             to[i] = s8[i];
     else if (type == MONA_F16)
         for (size_t i = 0; i < count; i++)
-            to[i] = ac_finite_half(ac_wide(from + 2 * i));
+            to[i] = ac_f32_from_f16(ac_wide(from + 2 * i));
     else
         for (size_t i = 0; i < count; i++)
             to[i] = ac_wide(from + 2 * i);
