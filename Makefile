@@ -28,7 +28,7 @@ BASE += -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-p
 LDFLAGS += -fsanitize=address,undefined
 endif
 # The engine and its kernels: freestanding, nothing of libc but the mem* four.
-ENGINE_CFLAGS := $(BASE) -ffreestanding -Iengine
+ENGINE_CFLAGS := $(BASE) -ffreestanding -fstack-usage -Iengine
 HOST_CFLAGS := $(BASE) -D_GNU_SOURCE -I. -Iengine -I$(BUILD)/gen
 PKG = $(shell pkg-config --cflags $(1) 2>/dev/null)
 LIBS = $(shell pkg-config --libs libavformat libavcodec libavutil libavfilter libswscale libprotobuf-c libcjson 2>/dev/null) \
@@ -64,7 +64,7 @@ help:
 	@echo 'make                 build/mona and build/libmona.a'
 	@echo 'make demo            install what is missing, build, enhance a rendered clip, print figures'
 	@echo 'make demo INPUT=F    the same on a file of yours'
-	@echo 'make test            install what is missing, build, run every test (gcc, clang, sanitisers, aarch64)'
+	@echo 'make test            install what is missing, build, test (gcc; in part clang, sanitisers, aarch64)'
 	@echo 'make check           only the tests of this build (CC=, BUILD=, SANITIZE=1, TESTS= choose which)'
 	@echo 'make check-aarch64   only the tests of the kernels for ARMv8-A, emulated'
 	@echo 'make fuzz            readers and compiler on what libFuzzer thinks of, FUZZ_SECONDS=60 each'
@@ -262,12 +262,11 @@ check-aarch64: $(BUILD)/firmware
 	    echo '# skip: no $(CROSS_CC) or no qemu-aarch64-static'; echo '0 passed, 0 failed'; \
 	else \
 	    $(MAKE) --no-print-directory CC=$(CROSS_CC) BUILD=$(BUILD)/aarch64 LDFLAGS=-static SANITIZE= \
-	        CFLAGS=-fstack-usage \
 	        $(BUILD)/aarch64/firmware $(BUILD)/aarch64/tests/checkops && \
 	    BUILD=$(BUILD) SCRIPTS=tests/aarch64.sh sh tests/run.sh aarch64; \
 	fi
 
-# Every test with gcc, with clang and with the sanitisers; the last line adds them up.
+# Tests with gcc, clang, sanitisers and on aarch64; the last line adds them up.
 test: test-deps
 	$(Q)sh tests/all.sh
 

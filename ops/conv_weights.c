@@ -168,7 +168,8 @@ typedef struct window {
     uint32_t c1, ky, kx, lead; /* lead: elements */
 } window;
 
-/* Of its fractals, row i has what elements of the window weigh for lane i: 0 but where the kernel lies. */
+/* Of its fractals, row i has what elements of the window weigh for lane i: 0 but where the kernel
+ * lies. */
 static uint8_t *pack_window(uint8_t *to, const mona_bound_op *b, const mona_conv_packing *k,
                             const mona_conv_layout *l, uint32_t part, const window *w)
 {

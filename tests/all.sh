@@ -29,8 +29,9 @@ check "gcc" check CC=gcc BUILD=build
 check "clang" check CC=clang BUILD=build/clang \
     TESTS="test_ -decisions checkops published firmware.sh library.sh enhance.sh model310.sh"
 check "sanitisers" check CC=gcc BUILD=build/asan SANITIZE=1 \
-    TESTS="-decisions -networks -textures -quality -precision -published -bench.sh -dry_run.sh -demo.sh -longrun.sh \
-        -observe.sh -report.sh -progress.sh -model310.sh -classifiers.sh -compressed.sh -library.sh"
+    TESTS="-decisions -networks -textures -modelled -quality -precision -published -bench.sh -dry_run.sh -demo.sh \
+        -longrun.sh -observe.sh -report.sh -progress.sh -model310.sh -classifiers.sh -compressed.sh -library.sh \
+        -inspect.sh"
 check "aarch64 under qemu" check-aarch64 CC=gcc BUILD=build
 
 echo "$passed passed, $failed failed"

@@ -22,9 +22,9 @@ static inline float ac_float(uint32_t u)
     return x;
 }
 
-/* Exact. Normal numbers have their exponent rebiased by 127 - 15, infinities and NaNs by twice that.
- * Subnormal ones, 2^-24 * fraction, are put behind the hidden bit of 2^-14, which is then removed;
- * from the others 0 is, so that there is no branch and loops of it become vectors. */
+/* Exact. Normal numbers have their exponent rebiased by 127 - 15, infinities and NaNs by twice
+ * that. Subnormal ones, 2^-24 * fraction, are put behind the hidden bit of 2^-14, which is then
+ * removed; from the others 0 is, so that there is no branch and loops of it become vectors. */
 static inline float ac_f32_from_f16(uint16_t h)
 {
     const uint32_t sign = (uint32_t)(h & 0x8000) << 16, exponent = h & 0x7c00u;

@@ -147,7 +147,7 @@ fails "frame too small" "0x0" "$mona" inspect sr_x2_fast --size 0x0
 images=6
 nets=$(echo $shared/prototypes/weights/*.onnx)
 if [ -n "$SANITIZE" ]; then # plain loops under sanitisers take their time
-    images=2
+    images=1
     nets=$shared/prototypes/weights/sr_x2_c16b3.onnx
 fi
 if [ -d $shared/data/train/t91 ]; then

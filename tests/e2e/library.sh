@@ -41,20 +41,12 @@ report "engine/ and ops/ include nothing from above" \
 
 if $CC --version | head -1 | grep -qi gcc && [ -z "$SANITIZE" ]; then
     limit=$(sed -n 's/^enum { STACK_BYTES = \([0-9]*\) \* 1024 };.*/\1/p' engine/plan_query.c)
-    for f in engine/*.c engine/aicore/*.c ops/*.c; do
-        flags=
-        case $f in
-        *avx2.c) flags='-mavx2 -mfma -mf16c' ;;
-        *avxvnni.c) flags='-mavx2 -mfma -mf16c -mavxvnni' ;;
-        *avx512.c) flags='-mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni -mfma -mf16c' ;;
-        *neon*.c) continue ;;
-        esac
-        $CC -std=c11 -O3 -ffreestanding -ffp-contract=off -Iengine $flags -fstack-usage -c -o "$tmp/su.o" "$f" &&
-            cat "$tmp"/su.su >> "$tmp/stack"
-    done
     # A run nests about eight calls; no two of the large frames lie on one path.
     report "the largest frame stays within a quarter of the $limit KiB stack bound" \
-        "$(awk -v most=$((limit * 1024 / 4)) '$2 > most || $3 ~ /^dynamic$/ { print }' "$tmp/stack")"
+        "$(find "$BUILD/engine" "$BUILD/ops" -name '*.su' -exec cat {} + |
+            awk -v most=$((limit * 1024 / 4)) '$2 > most || $3 ~ /^dynamic$/')"
+    report "every object has its frames told" "$(find "$BUILD/engine" "$BUILD/ops" -name '*.o' ! -name posix.o |
+        while read -r o; do [ -f "${o%.o}.su" ] || echo "$o"; done)"
 fi
 
 # The port for bare metal takes the place of posix.o: no threads, the same interface.

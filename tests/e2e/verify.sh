@@ -79,20 +79,20 @@ head -c 30 $own/external_data/weights.bin > "$tmp/external/wEights.bin"
 gives "external data that ends early" 1 "expected 60" verify "$tmp/external"
 
 # ---- damaged models: one line, no crash
-# $1: file; compiles every beginning of it that is a multiple of 1/64
+# $1: file; compiles every beginning of it that is a multiple of 1/32
 cut_everywhere() {
     size=$(wc -c < "$1")
     folder=$(dirname "$1")
     bad=
-    for k in $(seq 0 63); do
-        head -c $((size * k / 64)) "$1" > "$tmp/cut.onnx"
+    for k in $(seq 0 31); do
+        head -c $((size * k / 32)) "$1" > "$tmp/cut.onnx"
         timeout 20 "$mona" compile "$tmp/cut.onnx" -o "$tmp/cut.mona" > "$tmp/log" 2>&1
         status=$?
         if [ $status -gt 1 ] || { [ $status -eq 1 ] && [ "$(wc -l < "$tmp/log")" -ne 1 ]; }; then
-            bad="$bad $k/64 (status $status: $(head -n 3 "$tmp/log"))"
+            bad="$bad $k/32 (status $status: $(head -n 3 "$tmp/log"))"
         fi
     done
-    if [ -z "$bad" ]; then ok "$1 cut at every 1/64"; else not_ok "$1 cut at every 1/64" "$bad"; fi
+    if [ -z "$bad" ]; then ok "$1 cut at every 1/32"; else not_ok "$1 cut at every 1/32" "$bad"; fi
 }
 for model in $own/residual/model.onnx $own/old_forms/model.onnx $own/qdq/model.onnx; do
     cut_everywhere "$model"

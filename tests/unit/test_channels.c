@@ -291,7 +291,7 @@ static void nothing_is_copied(void **state)
 static void networks(void **state)
 {
     (void)state;
-    for (uint32_t seed = 0; seed < 6; seed++) {
+    for (uint32_t seed = 0; seed < CASES(6); seed++) {
         const mona_type type = seed % 2 ? MONA_F16 : MONA_U8;
         const uint32_t channels = seed < 4 ? 32 : 3 * seed;
         graph g;
