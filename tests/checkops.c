@@ -6,6 +6,7 @@
  *   checkops             check
  *   checkops --bench     speed of convolutions and planes, against the CPU's own multiply-add peak
  *   checkops --seed N    other random cases
+ *   checkops --share N   one of N cases
  *   checkops --cpu NAME  only this instruction set; arrays: only the operators on arrays
  */
 #include <stdio.h>
@@ -388,11 +389,13 @@ static bool check_chroma(const ac_isa *isa, char *detail, size_t room)
 
 typedef bool check_function(const ac_isa *isa, char *detail, size_t room);
 
+static uint32_t share = 1;
+
 static void check_many(const ac_isa *isa, const char *what, check_function *check, uint32_t count)
 {
     char detail[512] = "";
     bool ok = true;
-    for (uint32_t i = 0; i < CASES(count) && ok; i++)
+    for (uint32_t i = 0; i < CASES(count) / share && ok; i++)
         ok = check(isa, detail, sizeof detail);
     report(ok, isa->name, what, detail);
 }
@@ -427,10 +430,13 @@ int main(int argc, char **argv)
             bench = true;
         } else if (!strcmp(argv[i], "--seed") && i + 1 < argc) {
             random_state = strtoull(argv[++i], NULL, 10);
+        } else if (!strcmp(argv[i], "--share") && i + 1 < argc && atoi(argv[i + 1]) > 0) {
+            share = (uint32_t)atoi(argv[++i]);
         } else if (!strcmp(argv[i], "--cpu") && i + 1 < argc) {
             only = argv[++i];
         } else {
-            fprintf(stderr, "checkops: unknown option '%s'; use --bench, --seed N, --cpu NAME\n",
+            fprintf(stderr,
+                    "checkops: unknown option '%s'; use --bench, --seed N, --share N, --cpu NAME\n",
                     argv[i]);
             return 2;
         }
