@@ -7,7 +7,7 @@
  * FP16 accumulation is a fused multiply-add by contract. The product of two fp16 values has at most
  * 22 significant bits and an exponent far inside fp32's range, so it is exact in fp32, and a
  * rounded product followed by a rounded sum is the fused result. No fma is needed here. */
-#include "f16.h"
+#include "c_vector.h"
 #include "rows.h"
 
 static void c_copy(ac_core *core, ac_path path, void *dst, const void *src, ac_copy c)
@@ -57,16 +57,10 @@ static void c_load3d(ac_core *core, void *dst_l0a, const void *row, const ac_loa
 
 enum { MAX_FRACTAL_K = 32 };
 
-/* Elements of A or, signed where A is not, of B, as floats: exact. */
-static void widen(float *to, ac_mad type, const uint8_t *from, uint32_t count)
+/* What A is made of; B is signed where A is not. */
+static mona_type a_type(ac_mad type)
 {
-    const uint16_t *halves = (const uint16_t *)(const void *)from;
-    for (uint32_t i = 0; type == AC_MAD_F32F16F16 && i < count; i++)
-        to[i] = ac_f32_from_f16(halves[i]);
-    for (uint32_t i = 0; type == AC_MAD_S32S8S8 && i < count; i++)
-        to[i] = (int8_t)from[i];
-    for (uint32_t i = 0; type == AC_MAD_S32U8S8 && i < count; i++)
-        to[i] = from[i];
+    return type == AC_MAD_F32F16F16 ? MONA_F16 : type == AC_MAD_S32S8S8 ? MONA_S8 : MONA_U8;
 }
 
 /* A B fractal as floats, turned so that its 16 columns lie side by side: one element of A meets 16
@@ -74,7 +68,7 @@ static void widen(float *to, ac_mad type, const uint8_t *from, uint32_t count)
 static void turn(float t[MAX_FRACTAL_K][AC_FRACTAL], ac_mad type, const uint8_t *b, uint32_t k)
 {
     float wide[AC_FRACTAL * MAX_FRACTAL_K];
-    widen(wide, type == AC_MAD_S32U8S8 ? AC_MAD_S32S8S8 : type, b, AC_FRACTAL * k);
+    ac_to_floats(wide, b, type == AC_MAD_F32F16F16 ? MONA_F16 : MONA_S8, AC_FRACTAL * k);
     for (uint32_t i = 0; i < k; i++)
         for (uint32_t n = 0; n < AC_FRACTAL; n++)
             t[i][n] = wide[n * k + i];
@@ -91,7 +85,7 @@ static void multiply_row(void *c, ac_mad type, const uint8_t *a,
     const bool half = type == AC_MAD_F32F16F16;
     if (half)
         memcpy(sum, floats, sizeof sum);
-    widen(wide, type, a, k);
+    ac_to_floats(wide, a, a_type(type), k);
     for (uint32_t i = 0; i < k; i += 4) /* more than one, for the sums to stay in registers */
         for (uint32_t n = 0; n < AC_FRACTAL; n++)
             sum[n] = sum[n] + wide[i] * b[i][n] + wide[i + 1] * b[i + 1][n] +

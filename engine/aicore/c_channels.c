@@ -80,16 +80,6 @@ static void put_zeros(const ac_row *row, uint32_t channels, uint32_t pixels)
 
 /* ---- planes --------------------------------------------------------------------------------- */
 
-/* What fp16 makes of it: NaNs become 0, infinities the largest number. */
-static void make_finite(float *v, uint32_t count)
-{
-    const float most = 65504;
-    for (uint32_t i = 0; i < count; i++) {
-        const float number = v[i] == v[i] ? v[i] : 0, low = number > -most ? number : -most;
-        v[i] = low < most ? low : most;
-    }
-}
-
 void ac_c_pack_row(const ac_pack_row *p)
 {
     const bool halves = p->source_type == MONA_F16;
@@ -102,8 +92,8 @@ void ac_c_pack_row(const ac_pack_row *p)
             gather(v, p->source[c] + (size_t)x * p->step[c], p->step[c], p->source_type, count);
             for (uint32_t i = 0; i < count && scaled; i++)
                 v[i] *= p->scale[c];
-            if (halves)
-                make_finite(v, count);
+            for (uint32_t i = 0; i < count && halves; i++)
+                v[i] = v[i] == v[i] ? v[i] : 0; /* infinities saturate when they are put */
             put_channel(&to, x, v, count);
         }
     }

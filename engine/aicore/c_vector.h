@@ -1,6 +1,6 @@
 /* f16.h's conversions of finite values without branches, every operation unconditional, so that
- * compilers vectorise loops over them; and such loops. Private to the portable
- * row programs. */
+ * compilers vectorise loops over them; and such loops. Private to the portable instructions and row
+ * programs. */
 #ifndef AC_C_VECTOR_H
 #define AC_C_VECTOR_H
 
