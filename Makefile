@@ -259,7 +259,7 @@ check: all $(BUILD)/scene $(BUILD)/neutral $(BUILD)/classifiers $(BUILD)/firmwar
 # The engine and its kernels on ARMv8-A, emulated; on such a machine itself `check` does more.
 check-aarch64: $(BUILD)/firmware
 	$(Q)if ! command -v $(CROSS_CC) > /dev/null || ! command -v qemu-aarch64-static > /dev/null; then \
-	    echo '# skip: no $(CROSS_CC) or no qemu-aarch64-static'; echo '0 passed, 0 failed'; \
+	    echo '# skip: no $(CROSS_CC) or no qemu-aarch64-static'; echo '0 passed, 0 failed, 0 skipped'; \
 	else \
 	    $(MAKE) --no-print-directory CC=$(CROSS_CC) BUILD=$(BUILD)/aarch64 LDFLAGS=-static SANITIZE= \
 	        $(BUILD)/aarch64/firmware $(BUILD)/aarch64/tests/checkops && \

@@ -3,7 +3,7 @@
 #
 #   sh tests/one.sh TEST
 #
-# Prints "PASS NAME N passed, N failed, N s", or FAIL and the test's output, all at once, as other tests run
+# Prints "PASS NAME N passed, N failed, N skipped, N s", or FAIL and the test's output, all at once, as other tests run
 # at the same time.
 set -u
 log=$(mktemp)
@@ -15,30 +15,32 @@ case $name in
 esac
 
 count() {
-    grep -c "$1" "$log"
+    grep -c "$@" "$log"
 }
 
 began=$(date +%s)
 timeout -k 10 "$limit" "$@" > "$log" 2>&1 < /dev/null
 status=$?
 took=$(($(date +%s) - began))
-good=$(count '^ok ')
-bad=$(count '^not ok ')
+# cmocka prints a skipped test as "not ok N # SKIP".
+skipped=$(count -E '^(not )?ok .*# SKIP')
+good=$(($(count '^ok ') - $(count '^ok .*# SKIP')))
+bad=$(($(count '^not ok ') - $(count '^not ok .*# SKIP')))
 planned=$(sed -n 's/^1\.\.\([0-9][0-9]*\).*/\1/p' "$log" | awk '{ n += $1 } END { print n + 0 }')
 why=
 if [ $status -eq 124 ] || [ $status -eq 137 ]; then
     why="took longer than $limit s"
-elif [ $((good + bad)) -eq 0 ]; then
+elif [ $((good + bad + skipped)) -eq 0 ]; then
     why="printed no TAP line (exit status $status)"
-elif [ "$planned" -gt $((good + bad)) ]; then
-    why="announced $planned tests, reported $((good + bad)) (exit status $status)"
+elif [ "$planned" -gt $((good + bad + skipped)) ]; then
+    why="announced $planned tests, reported $((good + bad + skipped)) (exit status $status)"
 elif [ $status -ne 0 ] && [ "$bad" -eq 0 ]; then
     why="exit status $status"
 fi
 [ -z "$why" ] || bad=$((bad + 1))
 {
     [ "$bad" -eq 0 ] && verdict=PASS || verdict=FAIL
-    echo "$verdict $name $good passed, $bad failed, $took s${why:+: $why}"
+    echo "$verdict $name $good passed, $bad failed, $skipped skipped, $took s${why:+: $why}"
     if [ "$bad" -eq 0 ]; then
         grep -i '^# skip' "$log"
     else

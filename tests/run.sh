@@ -10,7 +10,7 @@
 # A test is a program that prints TAP lines. Each `ok` line counts as passed, each `not ok` as failed; a
 # program that fails without a `not ok`, prints no TAP line, prints fewer than it announced, or takes too
 # long counts as one failure more. The output of what failed is shown. The last line is
-# "N passed, N failed".
+# "N passed, N failed, N skipped".
 set -u
 BUILD=${BUILD:-build}
 CC=${CC:-gcc}
@@ -54,5 +54,5 @@ timed='/\(bench\|observe\).sh$'
     tests | grep -v "$timed" | xargs -r -P "${JOBS:-$(nproc)}" -n 1 sh tests/one.sh
     tests | grep "$timed" | xargs -r -n 1 sh tests/one.sh
 } | tee "$log"
-awk -v left="$(tests | wc -l)" '/^(PASS|FAIL) / { passed += $3; failed += $5; left-- }
-     END { failed += left; printf "%d passed, %d failed\n", passed, failed; exit failed > 0 || passed == 0 }' "$log"
+awk -v left="$(tests | wc -l)" '/^(PASS|FAIL) / { passed += $3; failed += $5; skipped += $7; left-- }
+     END { failed += left; printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped; exit failed > 0 || passed == 0 }' "$log"
