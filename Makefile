@@ -28,7 +28,7 @@ BASE += -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-p
 LDFLAGS += -fsanitize=address,undefined
 endif
 # The engine and its kernels: freestanding, nothing of libc but the mem* four.
-ENGINE_CFLAGS := $(BASE) -ffreestanding -fstack-usage -Iengine
+ENGINE_CFLAGS := $(BASE) -ffreestanding -fstack-usage -I. -Iengine
 HOST_CFLAGS := $(BASE) -D_GNU_SOURCE -I. -Iengine -I$(BUILD)/gen
 PKG = $(shell pkg-config --cflags $(1) 2>/dev/null)
 LIBS = $(shell pkg-config --libs libavformat libavcodec libavutil libavfilter libswscale libprotobuf-c libcjson 2>/dev/null) \
@@ -36,16 +36,16 @@ LIBS = $(shell pkg-config --libs libavformat libavcodec libavutil libavfilter li
 
 # ---- sources ----------------------------------------------------------------------------------
 ARCH := $(shell $(CC) -dumpmachine | cut -d- -f1)
-ENGINE_SRC := $(wildcard engine/*.c) $(wildcard engine/aicore/c*.c engine/aicore/model310*.c) engine/port/posix.c $(wildcard ops/*.c)
+ENGINE_SRC := $(wildcard $(addsuffix /*.c,engine/model engine/run engine/plan engine/model310 engine/cpu/c ops ops/*)) engine/port/posix.c
 ifeq ($(ARCH),x86_64)
-ENGINE_SRC += engine/aicore/avx2.c engine/aicore/avxvnni.c engine/aicore/avx512.c
+ENGINE_SRC += $(wildcard engine/cpu/x86/*.c)
 else ifeq ($(ARCH),aarch64)
-ENGINE_SRC += $(wildcard engine/aicore/neon*.c)
+ENGINE_SRC += $(wildcard engine/cpu/arm/*.c)
 endif
 ENGINE_SRC := $(sort $(ENGINE_SRC))
-FORMATS_SRC := $(wildcard formats/*.c formats/reference/*.c formats/compiler/*.c)
-PIPELINE_SRC := $(wildcard pipeline/*.c)
-APP_SRC := $(wildcard apps/*.c)
+FORMATS_SRC := $(wildcard formats/*.c formats/*/*.c formats/*/*/*.c)
+PIPELINE_SRC := $(wildcard pipeline/*.c pipeline/*/*.c)
+APP_SRC := $(filter-out apps/demo/% apps/firmware/%,$(wildcard apps/*/*.c apps/*/*/*.c))
 MODELS := $(sort $(wildcard models/*.mona))
 
 obj = $(patsubst %.c,$(BUILD)/%.o,$(1))
@@ -99,14 +99,14 @@ test-deps:
 	$(if $(filter x86_64,$(ARCH)),-$(call need,$(CROSS_PACKAGES)))
 
 # ---- engine -----------------------------------------------------------------------------------
-$(BUILD)/engine/aicore/avx2.o: ENGINE_CFLAGS += -mavx2 -mfma -mf16c
-$(BUILD)/engine/aicore/avxvnni.o: ENGINE_CFLAGS += -mavx2 -mfma -mf16c -mavxvnni
-$(BUILD)/engine/aicore/avx512.o: ENGINE_CFLAGS += -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni -mfma -mf16c
+$(BUILD)/engine/cpu/x86/avx2.o: ENGINE_CFLAGS += -mavx2 -mfma -mf16c
+$(BUILD)/engine/cpu/x86/avxvnni.o: ENGINE_CFLAGS += -mavx2 -mfma -mf16c -mavxvnni
+$(BUILD)/engine/cpu/x86/avx512.o: ENGINE_CFLAGS += -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni -mfma -mf16c
 ifeq ($(ARCH),aarch64)
 ENGINE_CFLAGS += -mno-outline-atomics# which would call the compiler's run-time library
 endif
-$(BUILD)/engine/aicore/neon_dotprod.o: ENGINE_CFLAGS += -march=armv8.2-a+dotprod
-$(BUILD)/engine/port/posix.o: ENGINE_CFLAGS := $(BASE) -D_GNU_SOURCE -Iengine -pthread
+$(BUILD)/engine/cpu/arm/neon_dotprod.o: ENGINE_CFLAGS += -march=armv8.2-a+dotprod
+$(BUILD)/engine/port/posix.o: ENGINE_CFLAGS := $(BASE) -D_GNU_SOURCE -I. -Iengine -pthread
 
 $(BUILD)/engine/%.o: engine/%.c Makefile
 	@mkdir -p $(@D)
@@ -137,7 +137,7 @@ $(BUILD)/pipeline/%.o: pipeline/%.c Makefile
 	$(Q)$(CC) $(HOST_CFLAGS) $(call PKG,libavformat libavcodec libavutil libavfilter libswscale) $(CFLAGS) -c -o $@ $<
 
 # stb's JPEG writer shifts bits out of an int on purpose.
-$(BUILD)/pipeline/stills.o: HOST_CFLAGS += $(if $(SANITIZE),-fno-sanitize=shift)
+$(BUILD)/pipeline/image/stills.o: HOST_CFLAGS += $(if $(SANITIZE),-fno-sanitize=shift)
 
 # What a result of mona bench says of its build; written anew only when it changes.
 .PHONY: always
@@ -148,16 +148,16 @@ $(BUILD)/gen/build_info.h: always
 	flags=$$(printf '%s' '$(filter-out $(WARN) -MMD -MP -I%,$(ENGINE_CFLAGS) $(CFLAGS))' | sed 's/["\\]/\\&/g'); \
 	printf '#define BUILD_COMMIT "%s"\n#define BUILD_FLAGS "%s"\n' "$$commit" "$$flags" > $@.new; \
 	if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
-$(BUILD)/apps/provenance.o: $(BUILD)/gen/build_info.h
+$(BUILD)/apps/bench/report/provenance.o: $(BUILD)/gen/build_info.h
 
 $(BUILD)/apps/%.o: apps/%.c Makefile
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(HOST_CFLAGS) $(call PKG,libavformat libavcodec libavutil libcjson) $(CFLAGS) -c -o $@ $<
 
-$(BUILD)/apps/report.o: apps/report.html
-$(BUILD)/apps/compile_report.o: apps/compile.html
-$(BUILD)/apps/page.o: apps/page.css
-$(BUILD)/apps/bench_page.o: apps/bench.html
+$(BUILD)/apps/compare/report.o: apps/compare/report.html
+$(BUILD)/apps/compile/compile_report.o: apps/compile/compile.html
+$(BUILD)/apps/plot/page.o: apps/plot/page.css
+$(BUILD)/apps/bench/report/bench_page.o: apps/bench/report/bench.html
 
 # A line for every model the binary contains: all that lie in models.
 $(BUILD)/gen/models.inc: always
@@ -178,7 +178,7 @@ $(BUILD)/firmware: apps/firmware/main.c $(BUILD)/models/embedded.o $(BUILD)/libm
 
 # The library without observers and the same program with it, for observe.sh: what stays must be the same code.
 UNOBSERVED := $(BUILD)/unobserved
-UNOBSERVED_SRC := $(wildcard engine/session*.c)
+UNOBSERVED_SRC := $(wildcard engine/run/session*.c)
 $(UNOBSERVED)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ENGINE_CFLAGS) -DMONA_NO_OBSERVER $(CFLAGS) -c -o $@ $<
@@ -198,20 +198,21 @@ demo: deps
 	$(Q)BUILD=$(BUILD) INPUT='$(INPUT)' sh apps/demo/demo.sh
 
 # ---- tests ------------------------------------------------------------------------------------
-UNIT := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.c))
+UNIT := $(addprefix $(BUILD)/tests/,$(notdir $(basename $(wildcard tests/unit/*/test_*.c))))
+vpath test_%.c $(wildcard tests/unit/*)
 ifneq ($(ARCH),x86_64)
 UNIT := $(filter-out $(BUILD)/tests/test_chain,$(UNIT))# what it tests is written for AVX-512
 endif
 
-$(BUILD)/tests/test_%: tests/unit/test_%.c $(PIPELINE_OBJ) $(FORMATS_OBJ) $(BUILD)/models/embedded.o $(BUILD)/libmona.a Makefile
+$(BUILD)/tests/test_%: test_%.c $(PIPELINE_OBJ) $(FORMATS_OBJ) $(BUILD)/models/embedded.o $(BUILD)/libmona.a Makefile
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(HOST_CFLAGS) $(call PKG,libprotobuf-c libcjson libavformat libavcodec libavutil) $(CFLAGS) $(LDFLAGS) -o $@ $< \
 	    $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(LIBS)
 # Those that test parts of the command.
-$(BUILD)/tests/test_statistics: $(addprefix $(BUILD)/apps/,statistics.o significance.o)
-$(BUILD)/tests/test_telemetry: $(addprefix $(BUILD)/apps/,telemetry.o telemetry_log.o)
-$(BUILD)/tests/test_turnstile: $(BUILD)/apps/turnstile.o
-$(BUILD)/tests/test_verdict $(BUILD)/tests/test_pipeline_marks $(BUILD)/tests/test_decisions: $(filter-out %/mona.o %/embedded.o,$(APP_OBJ))
+$(BUILD)/tests/test_statistics: $(addprefix $(BUILD)/apps/bench/,statistics.o significance.o)
+$(BUILD)/tests/test_telemetry: $(addprefix $(BUILD)/apps/devices/,telemetry.o telemetry_log.o)
+$(BUILD)/tests/test_fair_queue: $(BUILD)/apps/bench/fair_queue.o
+$(BUILD)/tests/test_verdict $(BUILD)/tests/test_pipeline_marks $(BUILD)/tests/test_top1_margin: $(filter-out %/mona.o %/embedded.o,$(APP_OBJ))
 # And what trains the networks.
 TRAIN_OBJ := $(addprefix $(BUILD)/models/train/,chain.o products.o)
 $(BUILD)/tests/test_chain: $(TRAIN_OBJ)
@@ -224,20 +225,20 @@ $(BUILD)/tests/checkops: tests/checkops.c $(BUILD)/libmona.a Makefile
 	$(Q)$(CC) $(HOST_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< $(BUILD)/libmona.a -pthread -lm
 
 # Writes the network that changes nothing, for pictures.sh.
-$(BUILD)/neutral: tests/e2e/neutral.c $(BUILD)/gen/onnx.pb-c.o Makefile
+$(BUILD)/neutral: tests/e2e/media/neutral.c $(BUILD)/gen/onnx.pb-c.o Makefile
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(HOST_CFLAGS) $(call PKG,libprotobuf-c) $(CFLAGS) $(LDFLAGS) -o $@ $< $(BUILD)/gen/onnx.pb-c.o \
 	    $(shell pkg-config --libs libprotobuf-c 2>/dev/null)
 
 # Writes classifiers of published shapes, for classifiers.sh.
-$(BUILD)/classifiers: tests/e2e/classifiers.c tests/unit/classifiers.h tests/unit/quantised_nets.h tests/unit/onnx_builder.h $(BUILD)/gen/onnx.pb-c.o Makefile
+$(BUILD)/classifiers: tests/e2e/models/classifiers.c tests/unit/classifiers.h tests/unit/quantised_nets.h tests/unit/onnx_builder.h $(BUILD)/gen/onnx.pb-c.o Makefile
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(HOST_CFLAGS) $(call PKG,libprotobuf-c) $(CFLAGS) $(LDFLAGS) -o $@ $< $(BUILD)/gen/onnx.pb-c.o \
 	    $(shell pkg-config --libs libprotobuf-c 2>/dev/null) -lm
 
 # Fuzz targets: in every build on the files of their corpus, in make fuzz on what libFuzzer thinks of.
 FUZZ := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
-FUZZ_OBJ := $(FORMATS_OBJ) $(BUILD)/pipeline/bound.o $(BUILD)/pipeline/error.o $(BUILD)/libmona.a
+FUZZ_OBJ := $(FORMATS_OBJ) $(BUILD)/pipeline/stages/session_binding.o $(BUILD)/pipeline/error.o $(BUILD)/libmona.a
 FUZZ_SECONDS ?= 60
 
 $(BUILD)/tests/fuzz_%: tests/fuzz/fuzz_%.c tests/fuzz/replay.c $(FUZZ_OBJ) Makefile

@@ -94,7 +94,7 @@ struct mona_file_header;
 struct mona_file_tensor;
 struct mona_file_op;
 
-/* A view into the caller's bytes (engine/model_format.h describes them). Treat as opaque. */
+/* A view into the caller's bytes (engine/model/model_format.h describes them). Treat as opaque. */
 typedef struct mona_model {
     const struct mona_file_header *header;
     const struct mona_file_tensor *tensors; /* inputs, then outputs, then intermediates */
@@ -341,7 +341,7 @@ mona_status mona_curves_apply(const mona_curves *curves, const mona_device *devi
 
 /* A stream runs its commands in order, in the background where the platform has threads and at once
  * where it has none. Double buffering is three streams (upload, compute, download) over two slots,
- * ordered by events: tests/unit/test_stream.c shows it. */
+ * ordered by events: tests/unit/engine/test_stream.c shows it. */
 typedef struct mona_stream mona_stream;
 
 /* A point of a stream. Zero-initialise before first use; record it on one stream only. */

@@ -1,4 +1,4 @@
-#include "blocks.h"
+#include "formats/blocks.h"
 
 #include <stdint.h>
 #include <stdlib.h>

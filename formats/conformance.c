@@ -1,4 +1,4 @@
-#include "conformance.h"
+#include "formats/conformance.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "file.h"
+#include "formats/file.h"
 
 void conformance_free(conformance_set *set)
 {

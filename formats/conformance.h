@@ -3,7 +3,7 @@
 #ifndef MONA_CONFORMANCE_H
 #define MONA_CONFORMANCE_H
 
-#include "onnx_graph.h"
+#include "formats/onnx/onnx_graph.h"
 
 enum { CONFORMANCE_MAX_TENSORS = 64 };
 

@@ -1,4 +1,4 @@
-#include "element.h"
+#include "formats/element.h"
 
 #include <math.h>
 #include <string.h>

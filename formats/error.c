@@ -1,4 +1,4 @@
-#include "error.h"
+#include "formats/error.h"
 
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-#include "file.h"
+#include "formats/file.h"
 
 #include <errno.h>
 #include <stdio.h>

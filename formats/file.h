@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "error.h"
+#include "formats/error.h"
 
 /* Reads a file of at most limit bytes into memory that starts at a multiple of 64 and is released
  * with free(). Refuses folders and empty files; `what` says in errors what the file should have

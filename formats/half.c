@@ -1,8 +1,8 @@
-#include "half.h"
+#include "formats/half.h"
 
 #include <math.h>
 
-#include "aicore/f16.h"
+#include "engine/cpu/c/f16.h"
 
 uint16_t half_from_double(double value)
 {

@@ -1,9 +1,9 @@
-#include "mona_writer.h"
+#include "formats/mona_writer.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "file.h"
+#include "formats/file.h"
 
 void mona_writer_free(mona_writer *w)
 {

@@ -1,12 +1,12 @@
-/* Writes .mona models (engine/model_format.h): collect tensors, operators, names and data, then lay
+/* Writes .mona models (engine/model/model_format.h): collect tensors, operators, names and data, then lay
  * them out. Zero-initialise a writer; one that ran out of memory says so at the end. */
 #ifndef MONA_WRITER_H
 #define MONA_WRITER_H
 
 #include <stddef.h>
 
-#include "error.h"
-#include "model_format.h"
+#include "formats/error.h"
+#include "engine/model/model_format.h"
 #include "mona.h"
 
 typedef struct mona_writer_section {

@@ -1,11 +1,11 @@
-#include "npy.h"
+#include "formats/npy.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "half.h"
+#include "formats/half.h"
 
 static const struct {
     const char *descr, *name;

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "error.h"
+#include "formats/error.h"
 
 typedef enum npy_type {
     NPY_F4,

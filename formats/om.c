@@ -1,4 +1,4 @@
-#include "om.h"
+#include "formats/om.h"
 
 #include <inttypes.h>
 #include <string.h>

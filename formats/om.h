@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "error.h"
+#include "formats/error.h"
 
 enum { OM_MAX_PARTITIONS = 32 };
 

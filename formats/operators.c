@@ -1,10 +1,10 @@
-#include "operators.h"
+#include "formats/operators.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "compiler/importer.h"
-#include "reference/operators.h"
+#include "formats/compiler/import/importer.h"
+#include "formats/reference/operators.h"
 
 #define BIT(type) (1u << (type))
 

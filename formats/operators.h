@@ -5,7 +5,7 @@
 #ifndef MONA_OPERATORS_H
 #define MONA_OPERATORS_H
 
-#include "reference/call.h"
+#include "formats/reference/call.h"
 
 /* Brings a node into the compiler's graph (compiler/importer.h). */
 struct importer;

@@ -1,4 +1,4 @@
-#include "tensor.h"
+#include "formats/tensor.h"
 
 #include <inttypes.h>
 #include <math.h>

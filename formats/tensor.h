@@ -2,8 +2,8 @@
 #ifndef MONA_FORMAT_TENSOR_H
 #define MONA_FORMAT_TENSOR_H
 
-#include "element.h"
-#include "error.h"
+#include "formats/element.h"
+#include "formats/error.h"
 
 enum { TENSOR_MAX_RANK = 8, TENSOR_MAX_COUNT = 1 << 28 };
 

@@ -1,4 +1,4 @@
-#include "embedded.h"
+#include "models/embedded.h"
 
 #include <string.h>
 

@@ -4,9 +4,9 @@
  * row of sums, s32 for INT8 and fp32 for FP16, and every output is then a sum of kernel_w of them.
  * The order of fp32 additions is therefore: down each column, then over the columns from the left.
  */
-#include "pool.h"
+#include "ops/pool.h"
 
-#include "../engine/aicore/epilogue.h"
+#include "engine/cpu/c/epilogue.h"
 
 enum { MAX_C0 = 32 }; /* of any target */
 

@@ -1,16 +1,16 @@
 /* CONCAT and SLICE: channels of maps put together and cut out.
  *
  * Mostly there is nothing to do: an input that fills whole channel blocks of the output shares its
- * memory (engine/plan_place.c). What is left are copies of a *part*, channels that lie side by side
+ * memory (engine/plan/plan_place.c). What is left are copies of a *part*, channels that lie side by side
  * in both. A part is cut into *pieces* that lie in one channel block of either, and so are lanes
  * side by side of every pixel.
  *
  * On the chip, parts made of whole blocks go by way of UB, which is cut in two so that one half is
  * filled while the other is emptied. Other pieces are the scalar unit's, lane by lane.
  * Flags: MTE1 -> MTE3, MTE3 -> MTE1, each 0 and 1: that half of UB is full, is empty. */
-#include "helpers.h"
+#include "ops/helpers.h"
 
-#include "../engine/libc.h"
+#include "engine/libc.h"
 
 /* ---- shapes --------------------------------------------------------------------------------- */
 

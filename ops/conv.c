@@ -14,9 +14,9 @@
  * A block of 16 outputs only runs over the input channels its groups use: outputs [16n, 16n + 16)
  * belong to groups [16n / per, (16n + 15) / per], per = outputs of a group, and these read the
  * channels [first group * inputs of a group, (last group + 1) * inputs of a group). */
-#include "conv_packing.h"
+#include "ops/ascend/conv_packing.h"
 
-#include "../engine/aicore/f16.h"
+#include "engine/cpu/c/f16.h"
 
 enum { BLOCK = AC_FRACTAL };
 

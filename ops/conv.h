@@ -2,7 +2,7 @@
 #ifndef MONA_OPS_CONV_H
 #define MONA_OPS_CONV_H
 
-#include "helpers.h"
+#include "ops/helpers.h"
 
 /* How K is cut into runs and pieces; conv.c says what these are. */
 typedef struct mona_conv_layout {

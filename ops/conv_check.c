@@ -1,6 +1,6 @@
 /* What makes a CONV record acceptable: every parameter in range, all its data in bounds and finite,
  * and no sum that could leave 32 bits. Nothing after this needs to check again. */
-#include "helpers.h"
+#include "ops/helpers.h"
 
 static bool parameters_ok(const mona_file_op *op, const mona_shape *inputs,
                           const mona_shape *output)

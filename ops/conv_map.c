@@ -6,7 +6,7 @@
  * run of several kernel columns falls into one run for each, so that a pixel is c0 elements in
  * every gathered plane; the packed weights are the same bytes in the same order, since c0 is a
  * whole number of steps. */
-#include "conv.h"
+#include "ops/conv.h"
 
 enum { GATHER_SHARE = 4 }; /* part of the cache that gathered planes may fill */
 

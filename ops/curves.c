@@ -3,8 +3,8 @@
  * A chroma sample's luma is the mean of the 2^(shift_x + shift_y) samples it stands for, wherever
  * among them it is sited: a curve changes little over half a sample. Chroma comes first and goes by
  * pieces of PIECE samples, whose means lie on the stack; so the frame may be changed in place. */
-#include "../engine/device.h"
-#include "../engine/libc.h"
+#include "engine/run/device.h"
+#include "engine/libc.h"
 
 enum { PIECE = 512, MOST_SHIFT = 2 };
 

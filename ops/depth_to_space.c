@@ -1,8 +1,8 @@
 /* DEPTH_TO_SPACE between tensors, ONNX mode CRD: channel c of output pixel (X, Y) is channel
  * c * block^2 + (Y mod block) * block + X mod block of input pixel (X / block, Y / block). */
-#include "helpers.h"
+#include "ops/helpers.h"
 
-#include "../engine/libc.h"
+#include "engine/libc.h"
 
 static mona_status check(const mona_file_op *op, const mona_shape *inputs, const mona_shape *output,
                          const uint8_t *data, uint64_t data_bytes)

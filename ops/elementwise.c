@@ -1,6 +1,6 @@
 /* ADD and MUL: two tensors of one size, element by element, then the epilogue. The second may have
  * a single channel, which is used for all. */
-#include "elementwise.h"
+#include "ops/elementwise.h"
 
 static mona_status check(const mona_file_op *op, const mona_shape *inputs, const mona_shape *output,
                          const uint8_t *data, uint64_t data_bytes)

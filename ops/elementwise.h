@@ -2,7 +2,7 @@
 #ifndef MONA_OPS_ELEMENTWISE_H
 #define MONA_OPS_ELEMENTWISE_H
 
-#include "helpers.h"
+#include "ops/helpers.h"
 
 /* ADD and MUL as an AI Core program, some_rows' arguments; the operator is bound. */
 void mona_elementwise_by_instructions(const mona_row_call *calls, uint32_t count);

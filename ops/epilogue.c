@@ -1,5 +1,5 @@
 /* The epilogue that CONV, ADD and MUL share: its checks, and its parameters ready for kernels. */
-#include "helpers.h"
+#include "ops/helpers.h"
 
 static size_t padded_floats(uint32_t channels)
 {

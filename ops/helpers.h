@@ -2,9 +2,9 @@
 #ifndef MONA_OPS_HELPERS_H
 #define MONA_OPS_HELPERS_H
 
-#include "../engine/aicore/f16.h"
-#include "../engine/arith.h"
-#include "ops.h"
+#include "engine/cpu/c/f16.h"
+#include "engine/arith.h"
+#include "ops/ops.h"
 
 enum { F16_ONE = 0x3c00 };
 

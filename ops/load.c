@@ -1,7 +1,7 @@
 /* LOAD: input planes -> one tensor. Space-to-depth, concatenation of inputs and conversion to the
  * tensor's type happen in one pass: channel (i, c, dy, dx) of pixel (x, y) is the sample of input
  * i, plane c, at column x * block + dx of row y * block + dy. */
-#include "helpers.h"
+#include "ops/helpers.h"
 
 static mona_status check(const mona_file_op *op, const mona_shape *inputs, const mona_shape *output,
                          const uint8_t *data, uint64_t data_bytes)

@@ -2,8 +2,8 @@
  * of the plane, and MTE2 copies it. What does not
  * fill a block of 32 bytes goes by way of UB, where the scalar unit puts it among zeros: those
  * columns are padding or have not been made yet. */
-#include "helpers.h"
-#include "lanes.h"
+#include "ops/helpers.h"
+#include "ops/arrays/lanes.h"
 
 bool mona_load_is_dense(const mona_bound_op *b)
 {

@@ -4,7 +4,7 @@
  * brought to one row of maxima, in long runs over all its columns, and every output is then the
  * maximum of kernel_w pixels of that row: kernel_h + kernel_w comparisons instead of their product,
  * and fewer where windows overlap. */
-#include "pool.h"
+#include "ops/pool.h"
 
 /* An fp16 value as a whole number of the same order; both zeros are 0. */
 static inline int16_t order_of(uint16_t bits)

@@ -1,5 +1,5 @@
 /* The table of all operators, by mona_op_kind. */
-#include "ops.h"
+#include "ops/ops.h"
 
 const mona_op_class *const mona_ops[MONA_OP_COUNT] = {
     [MONA_OP_LOAD] = &mona_op_load,

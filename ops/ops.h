@@ -6,8 +6,8 @@
 #ifndef MONA_OPS_H
 #define MONA_OPS_H
 
-#include "../engine/aicore/aicore.h"
-#include "../engine/model_format.h"
+#include "engine/aicore/aicore.h"
+#include "engine/model/model_format.h"
 
 /* Height and width of a tensor once bound, and its channels and type. */
 typedef struct mona_shape {
@@ -33,7 +33,7 @@ typedef struct mona_bound_op {
     const mona_file_op *store;             /* CONV: the STORE fused into it, or NULL; the type of */
     mona_type store_type;                  /* its planes */
     uint32_t placed;                       /* CONCAT, SLICE: bit i: input i shares memory with the
-                                              output, nothing is copied (engine/plan_place.c) */
+                                              output, nothing is copied (engine/plan/plan_place.c) */
     void *constants;                       /* constants_bytes(), filled by bind() */
 } mona_bound_op;
 

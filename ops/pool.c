@@ -1,6 +1,6 @@
 /* The windows of MAX_POOL and AVERAGE_POOL. Rows of a window that lie outside the map are given as
  * rows of zeros and passed over; columns are clipped to the map, so rings need none around it. */
-#include "pool.h"
+#include "ops/pool.h"
 
 enum { MAX_KERNEL = 255, MAX_STRIDE = 63, MAX_PAD = 255 };
 

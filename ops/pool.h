@@ -2,7 +2,7 @@
 #ifndef MONA_POOL_H
 #define MONA_POOL_H
 
-#include "helpers.h"
+#include "ops/helpers.h"
 
 /* The window of one output along an axis: samples first, first + dilation, ... of the map, `count`
  * of them; and how many the divisor of a mean counts. */

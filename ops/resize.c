@@ -6,7 +6,7 @@
  * coefficient a at distances 1 + f, f, 1 - f, 2 - f taps beyond the image read its nearest sample,
  * so windows are clipped to the image and this operator never sees zero padding. Coordinates and
  * weights are computed in double with + - * / alone: the same on every machine. */
-#include "resize.h"
+#include "ops/resize.h"
 
 static mona_status check(const mona_file_op *op, const mona_shape *inputs, const mona_shape *output,
                          const uint8_t *data, uint64_t data_bytes)

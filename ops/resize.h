@@ -2,7 +2,7 @@
 #ifndef MONA_OPS_RESIZE_H
 #define MONA_OPS_RESIZE_H
 
-#include "helpers.h"
+#include "ops/helpers.h"
 
 /* Taps of each axis: 1, 2 or 4. */
 uint32_t mona_resize_taps(const mona_bound_op *bound);

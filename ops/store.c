@@ -2,7 +2,7 @@
  * the only reader of a convolution runs inside it instead (plan_bind.c, ops/conv.c). Its rows and
  * columns, unlike those of any other operator, are counted at its input: row y writes rows y *
  * block .. y * block + block - 1 of every plane. */
-#include "helpers.h"
+#include "ops/helpers.h"
 
 static mona_status check(const mona_file_op *op, const mona_shape *inputs, const mona_shape *output,
                          const uint8_t *data, uint64_t data_bytes)

@@ -5,7 +5,7 @@
 #ifndef MONA_OPS_VECTORS_H
 #define MONA_OPS_VECTORS_H
 
-#include "../engine/aicore/aicore.h"
+#include "engine/aicore/aicore.h"
 
 enum { HALF_LANES = AC_REPEAT / 2, FLOAT_LANES = AC_REPEAT / 4 };
 

@@ -7,11 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "chain.h"
-#include "encode.h"
-#include "error.h"
-#include "probe.h"
-#include "stage.h"
+#include "pipeline/stages/chain.h"
+#include "pipeline/io/encode.h"
+#include "pipeline/error.h"
+#include "pipeline/stages/probe.h"
+#include "pipeline/stages/stage.h"
 
 /* How far it is, and what it takes. */
 typedef struct enhance_report {

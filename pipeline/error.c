@@ -1,4 +1,4 @@
-#include "error.h"
+#include "pipeline/error.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * One thread decodes, fills frames and queues their work on the stages' streams; the caller's
  * thread waits for finished frames, encodes and writes. Between them go jobs, one per output slot:
  * they are what bounds the frames on their way. */
-#include "enhance.h"
+#include "pipeline/enhance.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -11,15 +11,15 @@
 
 #include <libavutil/imgutils.h>
 
-#include "channel.h"
-#include "complaints.h"
-#include "hdr.h"
-#include "input.h"
-#include "output.h"
-#include "pixels.h"
-#include "quantiser.h"
-#include "space.h"
-#include "work.h"
+#include "pipeline/stages/channel.h"
+#include "pipeline/io/av_log_errors.h"
+#include "pipeline/io/hdr.h"
+#include "pipeline/io/input.h"
+#include "pipeline/io/output.h"
+#include "pipeline/io/pixels.h"
+#include "pipeline/io/quantiser.h"
+#include "pipeline/io/disk_space.h"
+#include "pipeline/io/resume_key.h"
 
 typedef struct job {
     AVFrame *picture; /* the output slot's planes as libav sees them, made once */

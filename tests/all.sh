@@ -37,9 +37,9 @@ check() {
 # what only measures times or the quality of numbers.
 check "gcc" check CC=gcc BUILD=build
 check "clang" check CC=clang BUILD=build/clang \
-    TESTS="test_ -decisions checkops published firmware.sh library.sh enhance.sh model310.sh"
+    TESTS="test_ -top1_margin checkops published firmware.sh library.sh enhance.sh model310.sh"
 check "sanitisers" check CC=gcc BUILD=build/asan SANITIZE=1 \
-    TESTS="-decisions -networks -textures -modelled -quality -precision -published -bench.sh -dry_run.sh -demo.sh \
+    TESTS="-top1_margin -networks -textures -modelled -quality -precision -published -bench.sh -dry_run.sh -demo.sh \
         -longrun.sh -observe.sh -report.sh -progress.sh -model310.sh -classifiers.sh -compressed.sh -library.sh \
         -inspect.sh"
 check "aarch64 under qemu" check-aarch64 CC=gcc BUILD=build

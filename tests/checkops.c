@@ -14,8 +14,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "engine/aicore/f16.h"
-#include "engine/isas.h"
+#include "engine/cpu/c/f16.h"
+#include "engine/run/isas.h"
 #include "ops/helpers.h"
 #include "tests/cases.h"
 
@@ -134,8 +134,8 @@ static bool same(const uint8_t *a, const uint8_t *b, size_t bytes, char *detail,
     return true;
 }
 
-#include "checkops_arrays.h"
-#include "checkops_conv.h"
+#include "tests/checkops_arrays.h"
+#include "tests/checkops_conv.h"
 
 /* ---- pack and unpack ------------------------------------------------------------------------ */
 
@@ -418,7 +418,7 @@ static void check_model(void)
     check_many(&ac_isa_model310, "conv_row", check_conv, 1500);
 }
 
-#include "checkops_bench.h"
+#include "tests/checkops_bench.h"
 
 int main(int argc, char **argv)
 {

@@ -1,10 +1,10 @@
 /* checkops, operators on arrays: what they give must be the same bits for every compiler, level of
  * optimisation and instruction set. The checksums are those of one build; any other must agree.
- * That the numbers are right is shown by tests/unit/test_array_real.c and test_arrays.c. */
+ * That the numbers are right is shown by tests/unit/ops/test_array_real.c and test_arrays.c. */
 #ifndef MONA_CHECKOPS_ARRAYS_H
 #define MONA_CHECKOPS_ARRAYS_H
 
-#include "ops/arrays.h"
+#include "ops/arrays/arrays.h"
 
 enum { ARRAY_COUNT = 1 << 14 };
 

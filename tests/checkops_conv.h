@@ -1,6 +1,6 @@
 /* Random convolutions, run through the operator as a session would. Part of checkops.c. */
 
-#include "../engine/aicore/model310.h"
+#include "engine/model310/model310.h"
 
 typedef struct conv_case {
     mona_file_op op, store_op;

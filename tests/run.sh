@@ -5,7 +5,7 @@
 #
 # NAME: only tests whose name contains it, or with a minus before, none of those.
 #
-# SCRIPTS: scripts to run in place of tests/e2e/*.sh. JOBS: tests at a time, 1 for each core if not given.
+# SCRIPTS: scripts to run in place of tests/e2e/*/*.sh. JOBS: tests at a time, 1 for each core if not given.
 #
 # A test is a program that prints TAP lines. Each `ok` line counts as passed, each `not ok` as failed; a
 # program that fails without a `not ok`, prints no TAP line, prints fewer than it announced, or takes too
@@ -36,7 +36,7 @@ wanted() {
 }
 
 tests() {
-    for test in "$BUILD"/tests/* ${SCRIPTS:-tests/e2e/*.sh}; do
+    for test in "$BUILD"/tests/* ${SCRIPTS:-tests/e2e/*/*.sh}; do
         if [ -f "$test" ] && wanted "$(basename "$test")"; then
             case $test in
                 *.sh) echo "$test" ;;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "model_format.h"
+#include "engine/model/model_format.h"
 #include "mona.h"
 
 static inline void seal(uint8_t *bytes, size_t size)

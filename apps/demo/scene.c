@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "font.h"
+#include "apps/demo/font.h"
 
 enum {
     WIDTH = 1280,

@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "target.h"
+#include "engine/run/target.h"
 
 /* Address spaces of the vendor's compiler; one flat space here. */
 #define __gm__

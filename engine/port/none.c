@@ -1,6 +1,6 @@
 /* Port for bare metal: one thread, so locks have nothing to guard and nothing ever waits. Link it
  * instead of posix.c; streams then run each command as it is enqueued. */
-#include "port.h"
+#include "engine/port/port.h"
 
 uint32_t mona_port_cpu_features(void)
 {

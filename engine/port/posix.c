@@ -1,5 +1,5 @@
 /* Port for Unix-like systems: POSIX threads, cpuid. */
-#include "port.h"
+#include "engine/port/port.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -1,15 +1,15 @@
-#include "compiler.h"
+#include "formats/compiler/compiler.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "../reference/fold.h"
-#include "equalise.h"
-#include "import.h"
-#include "lower.h"
-#include "observation.h"
-#include "passes.h"
-#include "search.h"
+#include "formats/reference/fold.h"
+#include "formats/compiler/quantize/equalise.h"
+#include "formats/compiler/import/import.h"
+#include "formats/compiler/lower/lower.h"
+#include "formats/compiler/quantize/observation.h"
+#include "formats/compiler/passes/passes.h"
+#include "formats/compiler/quantize/search.h"
 
 struct compiler {
     graph g;     /* as imported, with what calibration saw */

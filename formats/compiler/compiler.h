@@ -10,10 +10,10 @@
 #ifndef MONA_COMPILER_H
 #define MONA_COMPILER_H
 
-#include "../onnx_graph.h"
-#include "fusion.h"
-#include "histogram.h"
-#include "reference.h"
+#include "formats/onnx/onnx_graph.h"
+#include "formats/compiler/passes/fusion.h"
+#include "formats/compiler/quantize/histogram.h"
+#include "formats/compiler/reference.h"
 
 typedef struct compiler compiler;
 

@@ -14,10 +14,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../blocks.h"
-#include "../error.h"
-#include "fusion.h"
-#include "model_format.h"
+#include "formats/blocks.h"
+#include "formats/error.h"
+#include "formats/compiler/passes/fusion.h"
+#include "engine/model/model_format.h"
 #include "mona.h"
 
 enum {
@@ -107,7 +107,7 @@ typedef struct graph_table {
 
 enum { GRAPH_TABLES = MONA_ARRAY_DIMS + 1 };
 
-/* The record of an array operator as it is in the file (engine/array_format.h), but for the offsets
+/* The record of an array operator as it is in the file (engine/model/array_format.h), but for the offsets
  * of its tables: PICK: of each side, then of the sources; RESAMPLE: first, index, weight. */
 typedef struct graph_array {
     mona_op_kind kind;

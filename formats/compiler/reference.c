@@ -1,10 +1,10 @@
-#include "reference.h"
+#include "formats/compiler/reference.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "reference_array.h"
-#include "reference_nodes.h"
+#include "formats/compiler/reference_array.h"
+#include "formats/compiler/reference_nodes.h"
 
 void reference_arrays_free(reference_array *arrays, unsigned count)
 {

@@ -8,7 +8,7 @@
 #ifndef MONA_COMPILER_REFERENCE_H
 #define MONA_COMPILER_REFERENCE_H
 
-#include "graph.h"
+#include "formats/compiler/graph.h"
 
 /* channels x height x width numbers. */
 typedef struct reference_array {

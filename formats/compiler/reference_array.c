@@ -1,14 +1,14 @@
 /* The judge runs an operator on arrays in the engine, as a model of its own: those operators
  * compute in fp32 or in whole numbers, which is all that is asked of the judge, and the suite of
  * ONNX judges them by another implementation (reference/). */
-#include "reference_array.h"
+#include "formats/compiler/reference_array.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "../file.h"
-#include "../half.h"
-#include "lowering.h"
+#include "formats/file.h"
+#include "formats/half.h"
+#include "formats/compiler/lower/lowering.h"
 
 /* ---- elements ----------------------------------------------------------------------------- */
 

@@ -2,7 +2,7 @@
 #ifndef MONA_COMPILER_REFERENCE_ARRAY_H
 #define MONA_COMPILER_REFERENCE_ARRAY_H
 
-#include "reference.h"
+#include "formats/compiler/reference.h"
 
 /* Runs one; in: of inputs that are constant, nothing is read. out->data has room. */
 bool reference_array_node(const graph *g, const graph_node *node, const reference_array *const *in,

@@ -1,4 +1,4 @@
-#include "reference_nodes.h"
+#include "formats/compiler/reference_nodes.h"
 
 #include <math.h>
 #include <string.h>

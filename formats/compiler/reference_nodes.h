@@ -2,7 +2,7 @@
 #ifndef MONA_COMPILER_REFERENCE_NODES_H
 #define MONA_COMPILER_REFERENCE_NODES_H
 
-#include "reference.h"
+#include "formats/compiler/reference.h"
 
 /* Elements of an array. */
 size_t reference_count(const reference_array *a);

@@ -1,7 +1,7 @@
 /* MaxPool and AveragePool of the judge, window by window. */
 #include <math.h>
 
-#include "reference_nodes.h"
+#include "formats/compiler/reference_nodes.h"
 
 static double sample(const reference_array *a, uint32_t c, int64_t y, int64_t x)
 {

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "operators.h"
+#include "formats/reference/operators.h"
 
 /* The same elements in another shape. */
 static bool reshaped(op_call *c, uint32_t rank, const int64_t *dims)

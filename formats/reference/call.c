@@ -1,4 +1,4 @@
-#include "call.h"
+#include "formats/reference/call.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

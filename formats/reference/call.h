@@ -8,7 +8,7 @@
 #ifndef MONA_REFERENCE_CALL_H
 #define MONA_REFERENCE_CALL_H
 
-#include "../onnx_graph.h"
+#include "formats/onnx/onnx_graph.h"
 
 enum { OP_SCRATCH = 8 };
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "operators.h"
+#include "formats/reference/operators.h"
 
 typedef struct cast_rule {
     element_overflow overflow;

@@ -2,9 +2,9 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "operators.h"
-#include "requantize.h"
-#include "window.h"
+#include "formats/reference/operators.h"
+#include "formats/reference/requantize.h"
+#include "formats/reference/window.h"
 
 typedef struct convolution {
     op_window w;

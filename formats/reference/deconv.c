@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "operators.h"
-#include "window.h"
+#include "formats/reference/operators.h"
+#include "formats/reference/window.h"
 
 typedef struct deconvolution {
     op_window w;

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "operators.h"
+#include "formats/reference/operators.h"
 
 typedef double real_function(double a, double b);
 /* Of whole numbers; of uint64 where is_unsigned. */

@@ -1,9 +1,9 @@
-#include "execute.h"
+#include "formats/reference/execute.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "../operators.h"
+#include "formats/operators.h"
 
 /* ---- one node ----------------------------------------------------------------------------- */
 

@@ -4,7 +4,7 @@
 #ifndef MONA_REFERENCE_EXECUTE_H
 #define MONA_REFERENCE_EXECUTE_H
 
-#include "../onnx_graph.h"
+#include "formats/onnx/onnx_graph.h"
 
 /* inputs: one for each of g->inputs, of its type; sides that the model leaves open are the
  * tensor's. outputs: one for each of g->outputs, released with tensor_free; on failure empty. */

@@ -1,10 +1,10 @@
-#include "fold.h"
+#include "formats/reference/fold.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "../operators.h"
-#include "execute.h"
+#include "formats/operators.h"
+#include "formats/reference/execute.h"
 
 /* Elements that all folded results may have together: what a file claims must not cost more than
  * the file is worth. */

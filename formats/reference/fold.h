@@ -3,7 +3,7 @@
 #ifndef MONA_REFERENCE_FOLD_H
 #define MONA_REFERENCE_FOLD_H
 
-#include "../onnx_graph.h"
+#include "formats/onnx/onnx_graph.h"
 
 /* Takes out nodes that no output depends on, and those whose results are constant; values get the
  * shapes that the sides of the inputs determine. */

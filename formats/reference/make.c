@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "operators.h"
+#include "formats/reference/operators.h"
 
 static int64_t clamp_axis(int64_t axis, uint32_t rank)
 {

@@ -2,8 +2,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "operators.h"
-#include "requantize.h"
+#include "formats/reference/operators.h"
+#include "formats/reference/requantize.h"
 
 /* [..., rows, depth] x [..., depth, columns]; a list is a matrix of one row, or of one column. */
 typedef struct product {

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "operators.h"
+#include "formats/reference/operators.h"
 
 typedef struct moments {
     double mean, variance;

@@ -2,7 +2,7 @@
 #ifndef MONA_REFERENCE_OPERATORS_H
 #define MONA_REFERENCE_OPERATORS_H
 
-#include "call.h"
+#include "formats/reference/call.h"
 
 /* unary.c */
 op_function op_unary;

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "operators.h"
+#include "formats/reference/operators.h"
 
 /* ---- slices ------------------------------------------------------------------------------- */
 

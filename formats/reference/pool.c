@@ -2,8 +2,8 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "operators.h"
-#include "window.h"
+#include "formats/reference/operators.h"
+#include "formats/reference/window.h"
 
 /* One window of one plane: the range of kernel positions inside along each side. */
 typedef struct pool_window {

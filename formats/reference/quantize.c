@@ -2,9 +2,9 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "operators.h"
-#include "quantize.h"
-#include "requantize.h"
+#include "formats/reference/operators.h"
+#include "formats/reference/quantize.h"
+#include "formats/reference/requantize.h"
 
 bool op_scales_read(op_call *c, op_scales *s)
 {

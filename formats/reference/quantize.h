@@ -2,7 +2,7 @@
 #ifndef MONA_REFERENCE_QUANTIZE_H
 #define MONA_REFERENCE_QUANTIZE_H
 
-#include "call.h"
+#include "formats/reference/call.h"
 
 /* One scale for all, one for each step of an axis, or one for each block along it. */
 typedef struct op_scales {

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "operators.h"
+#include "formats/reference/operators.h"
 
 typedef struct reduction {
     const char *op_type;

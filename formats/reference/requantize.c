@@ -1,4 +1,4 @@
-#include "requantize.h"
+#include "formats/reference/requantize.h"
 
 #include <math.h>
 

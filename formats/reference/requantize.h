@@ -3,7 +3,7 @@
 #ifndef MONA_REFERENCE_REQUANTIZE_H
 #define MONA_REFERENCE_REQUANTIZE_H
 
-#include "call.h"
+#include "formats/reference/call.h"
 
 /* Input i minus its zero point, input `zero` (left out: 0), as floats: whole numbers. One zero
  * point for all, or one for each step of the first axis. NULL: failed. */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "operators.h"
-#include "resize.h"
+#include "formats/reference/operators.h"
+#include "formats/reference/resize.h"
 
 /* ---- attributes and sizes ----------------------------------------------------------------- */
 

@@ -2,7 +2,7 @@
 #ifndef MONA_REFERENCE_RESIZE_H
 #define MONA_REFERENCE_RESIZE_H
 
-#include "call.h"
+#include "formats/reference/call.h"
 
 enum { RESIZE_MOST_TAPS = 1 << 16 };
 

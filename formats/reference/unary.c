@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "operators.h"
+#include "formats/reference/operators.h"
 
 /* p: the operator's attributes in the order of its row. */
 typedef double unary_function(double x, const double *p);

@@ -1,4 +1,4 @@
-#include "window.h"
+#include "formats/reference/window.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef MONA_REFERENCE_WINDOW_H
 #define MONA_REFERENCE_WINDOW_H
 
-#include "call.h"
+#include "formats/reference/call.h"
 
 enum { WINDOW_SIDES = 3, WINDOW_MOST = 1 << 24 /* of any of its numbers */ };
 

@@ -32,7 +32,7 @@ import data
 import export
 import training
 
-NODES, CURVES = 17, 5  # as pipeline/grading.h has them
+NODES, CURVES = 17, 5  # as pipeline/stages/colour_grading.h has them
 THUMB = 64  # side of what the network sees, and of the pictures the loss is taken on
 STORED = 80  # of which a crop is taken
 STORED_OUTPUTS = 96  # of the last convolution: whole blocks, which every device stores best

@@ -7,7 +7,7 @@ kept, of any type.
 
   compressed.py [../../../shared/data]
 
-prints what compression's error is at each quantiser, for pipeline/quantiser.c.
+prints what compression's error is at each quantiser, for pipeline/io/quantiser.c.
 """
 import re
 import subprocess
@@ -113,7 +113,7 @@ def through_x264(frames, quality):
 
 
 def noise_level(luma):
-    """What the pipeline estimates (pipeline/noise.c), and tells a denoiser."""
+    """What the pipeline estimates (pipeline/stages/noise.c), and tells a denoiser."""
     a = luma.astype(np.float64)
     for _ in range(2):  # the mask is 1, -2, 1 in both directions
         a = (a[:-2] - 2 * a[1:-1] + a[2:]).T
@@ -123,7 +123,7 @@ def noise_level(luma):
 
 
 def error_of(quantiser):
-    """What compression is taken to have left of error (pipeline/quantiser.c)."""
+    """What compression is taken to have left of error (pipeline/io/quantiser.c)."""
     return min(0.18 * 2**(quantiser / 6), 0.5 * 2**(quantiser / 10.6))
 
 

@@ -1,5 +1,5 @@
-#include "products.h"
-#include "chain.h"
+#include "models/train/products.h"
+#include "models/train/chain.h"
 
 #include <cpuid.h>
 #include <immintrin.h>

@@ -1,6 +1,6 @@
 /* published [--report]: predicts networks whose speed on a real Ascend 310 is published.
  *
- *   no argument  holds the constants of engine/aicore/model310_time.c against those speeds, as TAP
+ *   no argument  holds the constants of engine/model310/model310_time.c against those speeds, as TAP
  *   --report     fits the constants that no source gives on every second network by name, shows the
  * error on the others, and what each constant moves
  *
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "published/published.h"
+#include "tests/bench/published/published.h"
 
 #define HOST_BYTES_PER_MS 3.1e6 /* PCIe, from the vendor's limits of DVPP: 3.1 GB/s */
 
@@ -344,7 +344,7 @@ static void print_swapped(const schedule *s)
 
 static void report(schedule s)
 {
-    printf("with the constants of engine/aicore/model310_time.c:\n");
+    printf("with the constants of engine/model310/model310_time.c:\n");
     print_networks(&s);
     s = fit(s);
     printf("\nfitted again on the fit half:");

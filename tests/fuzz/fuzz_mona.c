@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fuzz.h"
-#include "model_format.h"
+#include "tests/fuzz/fuzz.h"
+#include "engine/model/model_format.h"
 #include "mona.h"
-#include "pipeline/bound.h"
+#include "pipeline/stages/session_binding.h"
 #include "tests/seal.h"
 
 enum { MAX_ARENA = 1 << 26, MAX_WORK = 1 << 24 };

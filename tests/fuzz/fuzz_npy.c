@@ -1,6 +1,6 @@
 /* NumPy's arrays. */
 #include "formats/npy.h"
-#include "fuzz.h"
+#include "tests/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

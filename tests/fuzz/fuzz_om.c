@@ -1,6 +1,6 @@
 /* The vendor's compiled models. */
 #include "formats/om.h"
-#include "fuzz.h"
+#include "tests/fuzz/fuzz.h"
 
 static void read_text(const char *text, size_t length)
 {

@@ -3,7 +3,7 @@
 
 #include "formats/compiler/compiler.h"
 #include "formats/reference/execute.h"
-#include "fuzz.h"
+#include "tests/fuzz/fuzz.h"
 
 enum { MAX_NODES = 16, MAX_COUNT = 512, MAX_VALUES = 64 };
 

@@ -1,6 +1,6 @@
 /* Files of one ONNX tensor. */
-#include "formats/onnx_reader.h"
-#include "fuzz.h"
+#include "formats/onnx/onnx_reader.h"
+#include "tests/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "formats/file.h"
-#include "fuzz.h"
+#include "tests/fuzz/fuzz.h"
 
 enum { MAX_BYTES = 64 << 20 };
 

@@ -2,7 +2,7 @@
 #ifndef MONA_TESTS_ARRAY_FIXTURE_H
 #define MONA_TESTS_ARRAY_FIXTURE_H
 
-#include "fixture.h"
+#include "tests/unit/fixture.h"
 
 typedef struct array_operand {
     mona_type type;

@@ -13,8 +13,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "onnx_builder.h"
-#include "textures.h"
+#include "tests/unit/onnx_builder.h"
+#include "tests/unit/textures.h"
 
 typedef enum net_activation { NET_LINEAR, NET_RELU, NET_RELU6 } net_activation;
 

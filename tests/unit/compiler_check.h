@@ -16,9 +16,9 @@
 
 #include "formats/compiler/compiler.h"
 #include "formats/half.h"
-#include "model_format.h"
-#include "onnx_builder.h"
-#include "pipeline/bound.h"
+#include "engine/model/model_format.h"
+#include "tests/unit/onnx_builder.h"
+#include "pipeline/stages/session_binding.h"
 
 static uint32_t seed;
 

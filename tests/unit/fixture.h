@@ -2,7 +2,7 @@
 #ifndef MONA_TESTS_FIXTURE_H
 #define MONA_TESTS_FIXTURE_H
 
-#include "sr_net.h"
+#include "tests/unit/sr_net.h"
 
 static inline void *aligned(size_t bytes)
 {

@@ -4,8 +4,8 @@
 #ifndef MONA_TESTS_GRAPH_CHECK_H
 #define MONA_TESTS_GRAPH_CHECK_H
 
-#include "modelled_check.h"
-#include "sr_net.h"
+#include "tests/unit/modelled_check.h"
+#include "tests/unit/sr_net.h"
 
 enum { MAX_MAPS = 32, MAX_STORES = 4, MAX_OUT_CHANNELS = 256, MAX_WEIGHTS = 1 << 17 };
 

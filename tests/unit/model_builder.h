@@ -1,4 +1,4 @@
-/* Builds small .mona files record by record, straight from engine/model_format.h, for tests that want a
+/* Builds small .mona files record by record, straight from engine/model/model_format.h, for tests that want a
  * model no compiler would write. */
 #ifndef MONA_TESTS_MODEL_BUILDER_H
 #define MONA_TESTS_MODEL_BUILDER_H
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model_format.h"
+#include "engine/model/model_format.h"
 #include "mona.h"
 
 typedef struct model_builder {

@@ -2,8 +2,8 @@
 #ifndef MODELLED_CHECK_H
 #define MODELLED_CHECK_H
 
-#include "model_format.h"
-#include "modelled.h"
+#include "engine/model/model_format.h"
+#include "engine/run/modelled.h"
 
 /* Fails with the first finding of the session's last run, if its device is model310. */
 static inline void assert_nothing_found(const mona_session *session)

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "onnx_builder.h"
+#include "tests/unit/onnx_builder.h"
 
 /* A tensor of whole numbers: step * (q - zero). */
 typedef struct qsteps {

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-#include "model_builder.h"
+#include "tests/unit/model_builder.h"
 
 enum { SR_MAX_LAYERS = 14, SR_MAX_CHANNELS = 48 };
 

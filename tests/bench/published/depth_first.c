@@ -2,8 +2,8 @@
 #include <stdlib.h>
 
 #include "formats/file.h"
-#include "modelled.h"
-#include "published.h"
+#include "engine/run/modelled.h"
+#include "tests/bench/published/published.h"
 
 static void add_reports(const mona_session *session, depth_first *sum)
 {

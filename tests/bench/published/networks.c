@@ -8,7 +8,7 @@
  * own, and so are concatenations. */
 #include <string.h>
 
-#include "published.h"
+#include "tests/bench/published/published.h"
 
 static uint32_t round_up16(uint32_t n)
 {

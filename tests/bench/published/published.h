@@ -1,9 +1,9 @@
 /* Networks whose speed on a real Ascend 310 is published, and a prediction of it by the time model
- * of engine/aicore/model310.h. networks.c: their layers; schedule.c: what a layer takes. */
+ * of engine/model310/model310.h. networks.c: their layers; schedule.c: what a layer takes. */
 #ifndef PUBLISHED_H
 #define PUBLISHED_H
 
-#include "aicore/model310.h"
+#include "engine/model310/model310.h"
 
 /* A task of the vendor's compiler: a convolution with what is fused into it, or a pass over memory.
  */

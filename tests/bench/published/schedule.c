@@ -5,7 +5,7 @@
  * store. */
 #include <math.h>
 
-#include "published.h"
+#include "tests/bench/published/published.h"
 
 enum {
     CORES = 2,              /* block_dim of every task of a real file of the vendor's compiler */

@@ -1,0 +1,90 @@
+#include "apps/bench/bench_layers.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "apps/bench/report/bench_result.h"
+#include "apps/bench/report/layer_log.h"
+#include "apps/devices/machine.h"
+#include "apps/cli/options.h"
+#include "apps/bench/statistics.h"
+
+/* Processor time of all threads, which others' work does not lengthen. */
+static uint64_t worked_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* Runs a frame; *ticks it took, *worked: processor time. */
+static bool timed_frame(bench_session *session, const char *name, const mona_op_observer *observer,
+                        double *ticks, double *worked)
+{
+    mona_session_observe_ops(session->bound.session, observer);
+    const uint64_t start = machine_ticks(), work = worked_ns();
+    const bool done = bench_session_run(session, name);
+    *worked = (double)(worked_ns() - work);
+    *ticks = (double)(machine_ticks() - start);
+    return done;
+}
+
+/* Observed and plain frames in turns, first the one and then the other first. *observed_ticks: of
+ * all observed frames together; *cost: by how much more processor time the cheapest tenth of them
+ * takes than that of the plain ones, which is what hardly anything but the observing can make of
+ * it. */
+static bool run_pairs(const layer_log *l, bench_session *session, const char *name, unsigned frames,
+                      double *observed_ticks, double *cost)
+{
+    double *plain = malloc(2 * (size_t)frames * sizeof *plain);
+    if (!plain)
+        return cli_fail(0, "out of memory");
+    double *observed = plain + frames;
+    bool done = true;
+    *observed_ticks = 0;
+    for (unsigned i = 0; i < 2 * frames && done; i++) {
+        const bool watched = (i & 1) == (i >> 1 & 1);
+        double ticks;
+        done = timed_frame(session, name, watched ? &l->observer : NULL, &ticks,
+                           &(watched ? observed : plain)[i / 2]);
+        *observed_ticks += watched ? ticks : 0;
+    }
+    if (done)
+        *cost = statistics_select(observed, frames, 10) / statistics_select(plain, frames, 10) - 1;
+    mona_session_observe_ops(session->bound.session, NULL);
+    free(plain);
+    return done;
+}
+
+bool bench_layers(cJSON *result, bench_session *session, const char *name, const peak *limit,
+                  unsigned frames)
+{
+    layer_log l;
+    double observed = 0, cost = 0;
+    const uint64_t ticks = machine_ticks();
+    const double start = machine_clock_ms();
+    const bool done = layer_log_open(&l, session->bound.plan) &&
+                      run_pairs(&l, session, name, frames, &observed, &cost);
+    if (done) {
+        const double rate = (machine_clock_ms() - start) / (double)(machine_ticks() - ticks);
+        const double frame_ms = observed * rate / frames;
+        cJSON *rows = cJSON_AddArrayToObject(result, "layers");
+        layer_log_add_other(rows, layer_log_add(rows, &l, limit, rate / frames, 1, frame_ms, NULL),
+                            frame_ms, NULL);
+        result_add_number(result, "observing", cost);
+    }
+    layer_log_close(&l);
+    return done;
+}
+
+void bench_layers_print(const cJSON *result)
+{
+    const cJSON *list = cJSON_GetObjectItemCaseSensitive(result, "layers");
+    if (!list)
+        return;
+    layer_log_print(list);
+    if (cJSON_GetObjectItemCaseSensitive(result, "observing"))
+        printf("  observing  %+.2f %% more processor time\n",
+               100 * result_number(result, "observing"));
+}

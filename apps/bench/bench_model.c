@@ -1,0 +1,137 @@
+#include "apps/bench/bench_model.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "apps/bench/bench_layers.h"
+#include "apps/bench/report/bench_result.h"
+#include "engine/model/model_format.h"
+#include "apps/cli/options.h"
+#include "apps/devices/peak.h"
+#include "apps/bench/report/provenance.h"
+#include "apps/bench/recompile.h"
+
+typedef struct run {
+    bench_session session;
+    const char *name;
+} run;
+
+static bool run_frame(void *run_)
+{
+    run *r = run_;
+    return bench_session_run(&r->session, r->name);
+}
+
+/* Most memory this process ever had resident. */
+static size_t resident_bytes(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) ? 0 : (size_t)usage.ru_maxrss * 1024;
+}
+
+static void describe(cJSON *result, const bench_model_job *job, const mona_plan *plan)
+{
+    mona_device_properties device = {.name = "host"};
+    const mona_tensor_info in = mona_plan_input(plan, 0);
+    mona_device_query(job->config->device, &device);
+    cJSON_AddStringToObject(result, "kind", "model");
+    cJSON_AddStringToObject(result, "model", job->name);
+    cJSON_AddNumberToObject(result, "width", in.width);
+    cJSON_AddNumberToObject(result, "height", in.height);
+    cJSON_AddStringToObject(result, "device", device.name);
+    cJSON_AddStringToObject(result, "isa", mona_plan_isa(plan));
+    cJSON_AddNumberToObject(result, "threads", mona_plan_threads(plan));
+}
+
+static void add_work(cJSON *result, const bench_model_job *job, const mona_plan *plan,
+                     const peak *limit)
+{
+    const double macs = (double)mona_plan_macs(plan);
+    const double rate = macs / result_number(result, "p50_ms") * 1e-6;
+    const bool int8 = model_mostly_int8(job->model);
+    const double most = int8 ? limit->int8_gmac_per_s : limit->fp16_gmac_per_s;
+    result_add_number(result, "gmac", macs * 1e-9);
+    result_add_number(result, "gmac_per_s", rate);
+    cJSON_AddStringToObject(result, "precision", int8 ? "int8" : "fp16");
+    result_add_number(result, "peak_gmac_per_s", most);
+    result_add_number(result, "peak_share", most > 0 ? rate / most : 0);
+    if (most > 0 && rate > most)
+        result_warn(result, "faster than the peak, which was measured while others used the CPUs");
+    result_add_number(result, "memory_gb_per_s", 2 * limit->copy_gb_per_s);
+    result_add_number(result, "cache_gb_per_s", 2 * limit->cache_copy_gb_per_s);
+}
+
+/* As many frames as show where the time goes within a few seconds. */
+static bool add_layers(cJSON *result, const bench_model_job *job, run *r, const peak *limit)
+{
+    const double frames = 2000 / result_number(result, "p50_ms");
+    return bench_layers(result, &r->session, job->name, limit,
+                        frames > 200 ? 200
+                        : frames < 2 ? 2
+                                     : (unsigned)frames);
+}
+
+static bool fill(cJSON *result, const bench_model_job *job, run *r, const samples *s)
+{
+    const size_t resident = resident_bytes(); /* before the peak's copies add theirs */
+    describe(result, job, r->session.bound.plan);
+    if (!result_add_samples(result, s, job->percentile))
+        return false;
+    peak limit = {0};
+    if (!peak_measure(mona_plan_threads(r->session.bound.plan), &limit) && job->layers)
+        return cli_fail(0, "the peak cannot be measured: out of threads or memory");
+    add_work(result, job, r->session.bound.plan, &limit);
+    if (job->layers && !add_layers(result, job, r, &limit))
+        return false;
+    cJSON_AddNumberToObject(result, "arena_bytes",
+                            (double)mona_plan_arena_bytes(r->session.bound.plan));
+    cJSON_AddNumberToObject(result, "rss_bytes", (double)resident);
+    result_add_crc(result, "model_crc32", job->model->header->crc32);
+    result_add_crc(result, "input_crc32", bench_planes_input_crc(&r->session.planes));
+    result_add_crc(result, "output_crc32", bench_planes_output_crc(&r->session.planes));
+    cJSON_AddItemToObject(result, "provenance", provenance());
+    return true;
+}
+
+cJSON *bench_model(const bench_model_job *job)
+{
+    run r = {.name = job->name};
+    samples s = {0};
+    cJSON *result = NULL;
+    if (bench_session_open(&r.session, job->name, job->model, job->config) &&
+        samples_take(&s, &job->how, run_frame, &r)) {
+        result = cJSON_CreateObject();
+        if (!fill(result, job, &r, &s)) {
+            cJSON_Delete(result);
+            result = NULL;
+        }
+    }
+    samples_free(&s);
+    bench_session_close(&r.session);
+    return result;
+}
+
+static const char *text(const cJSON *result, const char *key)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(result, key);
+    return cJSON_IsString(item) ? item->valuestring : "";
+}
+
+void bench_model_print(const cJSON *result)
+{
+    const double threads = result_number(result, "threads");
+    printf("%s at %.0fx%.0f, %s, %.0f thread%s\n", text(result, "model"),
+           result_number(result, "width"), result_number(result, "height"), text(result, "isa"),
+           threads, threads > 1 ? "s" : "");
+    result_print_times(result);
+    printf("  work       %.3f GMAC a frame, %.1f GMAC/s, %.1f %% of this machine's %s peak of "
+           "%.0f\n",
+           result_number(result, "gmac"), result_number(result, "gmac_per_s"),
+           100 * result_number(result, "peak_share"), text(result, "precision"),
+           result_number(result, "peak_gmac_per_s"));
+    bench_layers_print(result);
+    printf("  memory     %.0f bytes of arena; process at most %.0f\n",
+           result_number(result, "arena_bytes"), result_number(result, "rss_bytes"));
+    printf("  output     CRC-32 %s\n", text(result, "output_crc32"));
+}

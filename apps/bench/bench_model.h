@@ -1,0 +1,26 @@
+/* mona bench MODEL on the host: one model on one frame after another. */
+#ifndef BENCH_MODEL_H
+#define BENCH_MODEL_H
+
+#include <stdbool.h>
+
+#include <cjson/cJSON.h>
+
+#include "apps/bench/bench_session.h"
+#include "apps/bench/sampling.h"
+
+typedef struct bench_model_job {
+    const char *name;
+    const mona_model *model;
+    const mona_config *config;
+    sampling how;
+    double percentile; /* that will be asked about; 0: none */
+    bool layers;       /* operator by operator, too */
+    const char *onnx;  /* the network the model was compiled from; NULL: not known */
+} bench_model_job;
+
+/* A result (bench_result.h), NULL with a message. */
+cJSON *bench_model(const bench_model_job *job);
+void bench_model_print(const cJSON *result);
+
+#endif

@@ -1,0 +1,181 @@
+#include "apps/bench/bench_options.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apps/cli/commands.h"
+#include "apps/bench/modelled_bench.h"
+#include "apps/cli/quantity.h"
+#include "apps/enhance/stage_list.h"
+
+static bool read_warm_up(const char *text, long *frames)
+{
+    char *end;
+    *frames = -1;
+    if (!text || !strcmp(text, "auto"))
+        return true;
+    *frames = strtol(text, &end, 10);
+    if (end != text && !*end && *frames >= 0 && *frames <= SAMPLING_MAX)
+        return true;
+    cli_fail(0, "--warmup: expected auto or a whole number from 0 to %d, found '%s'", SAMPLING_MAX,
+             text);
+    return false;
+}
+
+/* "4", or "1..4". */
+static bool read_streams(const char *text, stream_range *streams)
+{
+    int end = 0;
+    *streams = (stream_range){0};
+    if (!text)
+        return true;
+    if (sscanf(text, "%3u%n", &streams->first, &end) == 1 && !text[end])
+        streams->last = streams->first;
+    else if (sscanf(text, "%3u..%3u%n", &streams->first, &streams->last, &end) != 2 || text[end])
+        streams->last = 0;
+    return (streams->first && streams->first <= streams->last &&
+            streams->last <= MONA_MAX_THREADS) ||
+           cli_fail(0,
+                    "--streams: expected a number from 1 to %d or a range such as 1..4, found "
+                    "'%s'",
+                    MONA_MAX_THREADS, text);
+}
+
+static bool read_sampling(const bench_arguments *a, const mona_device *device, sampling *how)
+{
+    double ms = 0;
+    *how = (sampling){.iterations = a->iterations, .device = device};
+    if (!read_warm_up(a->warm_up, &how->warm_up) ||
+        (a->duration && !quantity_ms("--duration", a->duration, &ms)))
+        return false;
+    how->seconds = 1e-3 * ms;
+    return true;
+}
+
+static bool read_rules(const bench_arguments *a, verdict_rules *rules)
+{
+    const double percentile = !a->percentile && a->budget ? 99 : a->percentile;
+    *rules = (verdict_rules){.percentile = percentile, .old = a->old};
+    return (!a->budget || quantity_ms("--budget", a->budget, &rules->budget_ms)) &&
+           quantity_share("--max-regression", a->regression, &rules->regression);
+}
+
+static bool read_config(const bench_arguments *a, mona_config *config)
+{
+    unsigned width = 0, height = 0;
+    *config = (mona_config){.device = mona_device_find(a->device),
+                            .cpu = a->cpu,
+                            .threads = (unsigned)a->threads,
+                            .strip_rows = (unsigned)a->strip_rows,
+                            .tile_columns = (unsigned)a->tile_columns};
+    if (!config->device)
+        return cli_fail(0, "no device '%s'; mona devices lists them", a->device);
+    if (a->size && !options_size(a->size, MONA_MAX_SIDE, &width, &height))
+        return false;
+    config->sizes[0] = (mona_size){width, height};
+    if (((a->trace && !a->pipeline) || a->plot) && !modelled_device(config->device))
+        return cli_fail(0, "--trace and --plot want --device model310, or --trace --pipeline");
+    return true;
+}
+
+bool bench_options_read(bench_request *b)
+{
+    const bench_arguments *a = &b->arguments;
+    return read_config(a, &b->config) && read_streams(a->streams, &b->streams) &&
+           read_sampling(a, b->config.device, &b->how) && read_rules(a, &b->rules);
+}
+
+/* ---- the table --------------------------------------------------------------------------------
+ */
+
+#define FIELD(name) offsetof(bench_arguments, name)
+
+static const char running[] = "What runs", whole[] = "The whole pipeline",
+                  times[] = "How long, and what is made of it", modelled[] = "On device model310",
+                  output[] = "Output";
+
+static const option options[] = {
+    {"--size", NULL, OPTION_STRING, FIELD(size), "WxH", running, .help = "size of the first input"},
+    {"--threads", "-j", OPTION_WHOLE, FIELD(threads), "N", running,
+     .help = "threads (default 0: one per core)", .maximum = MONA_MAX_THREADS},
+    {"--streams", NULL, OPTION_STRING, FIELD(streams), "N|A..B", running,
+     .help = "so many streams with one copy of the weights, in turns; or each number from A to B"},
+    OPTION_DEVICE(FIELD(device), running),
+    OPTION_CPU(FIELD(cpu), running),
+    {"--strip-rows", NULL, OPTION_WHOLE, FIELD(strip_rows), "N", running,
+     .help = "rows a step makes (default 0: the planner's choice)", .maximum = MONA_MAX_SIDE},
+    {"--tile-columns", NULL, OPTION_WHOLE, FIELD(tile_columns), "N", running,
+     .help = "columns of a tile (default 0: the planner's choice)", .maximum = MONA_MAX_SIDE},
+    {"--layers", NULL, OPTION_FLAG, FIELD(layers), NULL, running,
+     .help = "where the time goes, operator by operator, beside what the machine can do"},
+    {"--ablate", NULL, OPTION_FLAG, FIELD(ablate), NULL, running,
+     .help = "what each of the engine's ideas is worth, by doing without it"},
+    {"--onnx", NULL, OPTION_FILE, FIELD(onnx), "FILE.onnx", running,
+     .help = "what the model was compiled from, for --ablate (default the file beside it)"},
+    {"--peak", NULL, OPTION_FLAG, FIELD(peak), NULL, running,
+     .help = "measure what this machine can do at most, and stop"},
+    {"--pipeline", NULL, OPTION_FILE, FIELD(pipeline), "CLIP", whole,
+     .help = "time decoding, stages and encoding of a clip, or of synthetic frames of --size"},
+    {"--stages", NULL, OPTION_STRING, FIELD(stages), "LIST", whole,
+     .help = "what is done, in order: sr, denoise, colour, delay:TIME, delay:TIME/TIME@N",
+     .initial = VIDEO_STAGES, .values = "sr denoise colour denoise,sr sr,denoise"},
+    {"--fps", NULL, OPTION_NUMBER, FIELD(fps), "RATE", whole,
+     .help = "of the source, as a camera has it (default as fast as frames are taken)",
+     .maximum = 100000},
+    {"--preset", NULL, OPTION_STRING, FIELD(preset), "NAME", whole, .help = "speed of the encoder",
+     .initial = "ultrafast"},
+    {"--warmup", NULL, OPTION_STRING, FIELD(warm_up), "N", times,
+     .help = "frames before the first that counts, or auto: until times settle", .initial = "auto"},
+    {"--iterations", "-n", OPTION_WHOLE, FIELD(iterations), "N", times,
+     .help = "frames to time (default 300, or as many as ten seconds hold)", .minimum = 1,
+     .maximum = SAMPLING_MAX},
+    {"--duration", NULL, OPTION_STRING, FIELD(duration), "TIME", times,
+     .help = "how long to time frames, such as 30s"},
+    {"--budget", NULL, OPTION_STRING, FIELD(budget), "TIME", times,
+     .help = "PASS or FAIL, also as exit status: what a frame may take, such as 33.3ms"},
+    {"--percentile", NULL, OPTION_NUMBER, FIELD(percentile), "P", times,
+     .help = "of the times, that the budget is for (default 99)", .minimum = 1, .maximum = 100},
+    {"--compare", NULL, OPTION_FILE, FIELD(old), "FILE.json", times,
+     .help = "PASS or FAIL: not slower than an earlier result of --json"},
+    {"--max-regression", NULL, OPTION_STRING, FIELD(regression), "SHARE", times,
+     .help = "by how much it may be slower", .initial = "5%"},
+    {"--trace", NULL, OPTION_FILE, FIELD(trace), "FILE.json", modelled,
+     .help = "what every pipe did, or every step of --pipeline, for Perfetto or chrome://tracing"},
+    {"--plot", NULL, OPTION_FILE, FIELD(plot), "FILE.svg", modelled,
+     .help = "a picture of one strip, pipes over time"},
+    {"--json", NULL, OPTION_FLAG, FIELD(json), NULL, output,
+     .help = "one JSON object: the time of every frame, and where the result comes from"},
+    {"--csv", NULL, OPTION_FLAG, FIELD(csv), NULL, output,
+     .help = "a line of names and one of values"},
+    {"--samples", NULL, OPTION_FILE, FIELD(samples), "FILE.csv", output,
+     .help = "write the time of every frame"},
+    {"--svg", NULL, OPTION_FILE, FIELD(svg), "FOLDER", output,
+     .help = "write the page's charts as pictures: frames.svg, histogram.svg, ..."},
+    {"--html", NULL, OPTION_FILE, FIELD(html), "FILE.html", output,
+     .help = "write a page with charts, complete in itself"},
+};
+
+const command command_bench = {
+    .name = "bench",
+    .summary = "measure how long a frame takes",
+    .run = bench_run,
+    .usage = "MODEL|--pipeline CLIP --size WxH [OPTION]...",
+    .description =
+        "Times a model, a .mona file or the name of one inside mona, on one frame after another; "
+        "or the whole way of a clip's frames from decoder to encoder.",
+    .examples = "mona bench sr_x2_fast --size 1920x1080\n"
+                "mona bench sr_x2_fast --size 960x540 --budget 33.3ms --percentile 99\n"
+                "mona bench sr_x2_fast --size 1920x1080 --json > old.json\n"
+                "mona bench sr_x2_fast --size 1920x1080 --compare old.json --max-regression 5%\n"
+                "mona bench sr_x2_fast --size 1920x1080 --device model310 --plot strip.svg\n"
+                "mona bench sr_x2_fast --size 1920x1080 --layers\n"
+                "mona bench --pipeline clip.mp4 --fps 30  # deadlines missed at a camera's pace\n"
+                "mona bench sr_x2_fast --size 960x540 --streams 1..4\n"
+                "mona bench sr_x2_fast --size 640x360 --layers --html page.html\n"
+                "mona bench --peak  # what this machine can do at most\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .operands_max = 1,
+    .takes_model = true,
+};

@@ -1,0 +1,34 @@
+/* What mona bench is asked for. */
+#ifndef BENCH_OPTIONS_H
+#define BENCH_OPTIONS_H
+
+#include "apps/bench/bench_streams.h"
+#include "mona.h"
+#include "apps/cli/options.h"
+#include "apps/bench/sampling.h"
+#include "apps/bench/report/verdict.h"
+
+typedef struct bench_arguments {
+    const char *model, *size, *cpu, *device, *trace, *plot;
+    const char *pipeline, *stages, *preset, *streams, *onnx;
+    const char *warm_up, *duration, *budget, *old, *regression, *samples, *html, *svg;
+    long threads, iterations, strip_rows, tile_columns;
+    double percentile, fps;
+    bool json, csv, peak, layers, ablate;
+} bench_arguments;
+
+typedef struct bench_request {
+    bench_arguments arguments;
+    mona_config config;
+    stream_range streams;
+    sampling how;
+    verdict_rules rules;
+} bench_request;
+
+/* Fills the rest of the request from its arguments. False, with a message: they make no sense. */
+bool bench_options_read(bench_request *b);
+
+/* The command, whose row of the table of commands is in bench_options.c. */
+int bench_run(int argc, char **argv);
+
+#endif

@@ -1,0 +1,322 @@
+/* The pipeline that is timed is the one of mona enhance, with a probe in it; its result goes to a
+ * folder of its own and is removed. */
+#include "apps/bench/bench_pipeline.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include <libavutil/log.h>
+
+#include "apps/bench/bench_clip.h"
+#include "apps/bench/bench_layers.h"
+#include "apps/bench/report/bench_result.h"
+#include "apps/bench/report/layer_log.h"
+#include "apps/cli/options.h"
+#include "apps/bench/report/pipeline_marks.h"
+#include "apps/bench/report/provenance.h"
+#include "apps/bench/sampling.h"
+#include "apps/enhance/stage_models.h"
+
+/* Models of a stage at most; frames of warm-up; frames a second a run of given length may make;
+ * frames of a clip that is played over and over. */
+enum { MODELS_A_STAGE = 3, WATCHED_MAX = CHAIN_MAX_STAGES * MODELS_A_STAGE };
+enum { WARM_UP = 10, FASTEST_FPS = 2000, FRAMES_OF_A_LOOP = 60 };
+
+/* A stage's model, looked at operator by operator. */
+typedef struct watched_model {
+    layer_log log;
+    unsigned stage, runs;
+} watched_model;
+
+typedef struct run {
+    const bench_pipeline_job *job;
+    pipeline_marks marks;
+    uint64_t start; /* when the source had its first frame */
+    double period_ns;
+    bench_clip clip;
+    watched_model watched[WATCHED_MAX];
+    unsigned watched_count;
+    double ms_per_tick;
+    stage_models models;
+    machine_moment before, after;
+    telemetry_log sensors; /* the encoder's thread reads them */
+} run;
+
+/* ---- the probe --------------------------------------------------------------------------------
+ */
+
+static void sleep_until(uint64_t ns)
+{
+    const struct timespec until = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
+        ;
+}
+
+/* A paced source has frame n after n periods, whether anybody is there to take it or not. */
+static bool arrive(void *context, uint64_t frame)
+{
+    run *r = context;
+    const uint64_t warm_up = r->job->warm_up < 0 ? WARM_UP : (uint64_t)r->job->warm_up;
+    uint64_t at = clock_ns();
+    if (frame >= r->marks.capacity)
+        return false;
+    if (r->job->seconds > 0 && frame > warm_up &&
+        1e-9 * (double)(at - r->marks.arrival[warm_up]) >= r->job->seconds)
+        return false;
+    if (frame == 0)
+        r->start = at;
+    if (r->period_ns > 0) {
+        at = r->start + (uint64_t)((double)frame * r->period_ns);
+        sleep_until(at);
+    }
+    r->marks.arrival[frame] = at;
+    return true;
+}
+
+static void watch(void *context, unsigned stage, const bound_model *model, unsigned runs)
+{
+    run *r = context;
+    if (r->watched_count == WATCHED_MAX)
+        return;
+    watched_model *w = &r->watched[r->watched_count++];
+    w->stage = stage;
+    w->runs = runs;
+    if (layer_log_open(&w->log, model->plan))
+        mona_session_observe_ops(model->session, &w->log.observer);
+}
+
+static void mark(void *context, uint64_t frame, unsigned step, bool end)
+{
+    run *r = context;
+    if (frame >= r->marks.capacity)
+        return;
+    step_mark *m = pipeline_mark(&r->marks, frame, step);
+    *(end ? &m->end : &m->begin) = clock_ns();
+    if (end && step == r->marks.steps - 1)
+        telemetry_log_look(&r->sensors);
+}
+
+/* ---- running ----------------------------------------------------------------------------------
+ */
+
+static void name_steps(run *r)
+{
+    pipeline_marks *m = &r->marks;
+    m->names[PROBE_DECODE] = "decode";
+    m->names[PROBE_UPLOAD] = "upload";
+    for (unsigned i = 0; i < r->job->stages.count; i++)
+        m->names[PROBE_STAGE + i] = stage_kind_name(r->job->stages.kinds[i]);
+    m->names[m->steps - 1] = "encode";
+}
+
+static bool play(run *r, enhance_report *report)
+{
+    const bench_pipeline_job *job = r->job;
+    const bool synthetic = !strcmp(job->clip, "synthetic");
+    const pipeline_probe probe = {arrive, mark, job->layers ? watch : NULL, r};
+    pipeline_error error = {0};
+    enhance_settings settings = {.input = synthetic ? r->clip.input : job->clip,
+                                 .output = r->clip.output,
+                                 .stage = job->stage,
+                                 .frames = r->marks.capacity,
+                                 .encoder = job->encoder,
+                                 .probe = &probe};
+    settings.stage.strength = -1;
+    settings.stage.colour_strength = 1;
+    av_log_set_level(AV_LOG_QUIET);
+    if (!stage_models_open(&r->models, &(model_choice){0}, &job->stages, &settings))
+        return false;
+    const uint64_t ticks = machine_ticks(), start = clock_ns();
+    r->before = machine_now();
+    telemetry_log_open(&r->sensors, job->stage.device);
+    const bool good = enhance_video(&settings, report, &error);
+    telemetry_log_end(&r->sensors);
+    r->after = machine_now();
+    r->ms_per_tick = 1e-6 * (double)(clock_ns() - start) / (double)(machine_ticks() - ticks);
+    return good || cli_fail(0, "%s", error.text);
+}
+
+static void describe(cJSON *result, const run *r, const enhance_report *report)
+{
+    const bench_pipeline_job *job = r->job;
+    mona_device_properties device = {.name = "host", .isa = ""};
+    mona_device_query(job->stage.device, &device);
+    cJSON_AddStringToObject(result, "kind", "pipeline");
+    cJSON_AddStringToObject(result, "clip", job->clip);
+    cJSON_AddStringToObject(result, "stages", job->stage_text);
+    cJSON_AddNumberToObject(result, "width", report->in_width);
+    cJSON_AddNumberToObject(result, "height", report->in_height);
+    cJSON_AddNumberToObject(result, "out_width", report->out_width);
+    cJSON_AddNumberToObject(result, "out_height", report->out_height);
+    cJSON_AddStringToObject(result, "device", device.name);
+    cJSON_AddStringToObject(result, "isa", job->stage.cpu ? job->stage.cpu : device.isa);
+    cJSON_AddNumberToObject(result, "threads",
+                            job->stage.threads ? job->stage.threads : device.cores);
+    result_add_number(result, "source_fps", job->fps);
+    cJSON_AddNumberToObject(result, "engine_bytes", (double)report->engine_bytes);
+    cJSON_AddNumberToObject(result, "frame_bytes", (double)report->frame_bytes);
+}
+
+/* Mean work of a stage on all frames, those of the warm-up included, as its operators have it. */
+static double stage_ms(const run *r, unsigned stage)
+{
+    double sum = 0;
+    for (size_t f = 0; f < r->marks.count; f++)
+        sum += pipeline_work_ms(&r->marks, f, PROBE_STAGE + stage);
+    return sum / (double)r->marks.count;
+}
+
+static bool add_layers(cJSON *result, const run *r)
+{
+    peak limit;
+    const double ms_per_tick = r->ms_per_tick / (double)r->marks.count;
+    if (!peak_measure((unsigned)result_number(result, "threads"), &limit))
+        return cli_fail(0, "the peak cannot be measured: out of threads or memory");
+    result_add_number(result, "peak_gmac_per_s", limit.int8_gmac_per_s);
+    result_add_number(result, "memory_gb_per_s", 2 * limit.copy_gb_per_s);
+    result_add_number(result, "cache_gb_per_s", 2 * limit.cache_copy_gb_per_s);
+    cJSON *rows = cJSON_AddArrayToObject(result, "layers");
+    for (unsigned i = 0; i < r->job->stages.count; i++) {
+        const char *name = r->marks.names[PROBE_STAGE + i];
+        const double whole = stage_ms(r, i);
+        double sum = 0;
+        for (unsigned w = 0; w < r->watched_count; w++)
+            if (r->watched[w].stage == i)
+                sum += layer_log_add(rows, &r->watched[w].log, &limit, ms_per_tick,
+                                     r->watched[w].runs, whole, name);
+        layer_log_add_other(rows, sum, whole, name);
+    }
+    return true;
+}
+
+static cJSON *conclude(run *r, const enhance_report *report)
+{
+    const bench_pipeline_job *job = r->job;
+    pipeline_marks *m = &r->marks;
+    const size_t automatic = report->frames / 4 < WARM_UP ? report->frames / 4 : WARM_UP;
+    m->count = report->frames;
+    m->first = job->warm_up < 0 ? automatic : (size_t)job->warm_up;
+    if (m->first + 2 > m->count) {
+        cli_fail(0, "%s: expected two frames or more after %zu of warm-up, found %zu", job->clip,
+                 m->first, m->count);
+        return NULL;
+    }
+    samples s = {.warm_up = m->first,
+                 .settled = true,
+                 .before = r->before,
+                 .after = r->after,
+                 .sensors = r->sensors};
+    const double period_ms = 1e-6 * r->period_ns;
+    cJSON *result = cJSON_CreateObject();
+    bool done = true;
+    for (size_t f = m->first; f < m->count && done; f++)
+        done = samples_add(&s, pipeline_frame_ms(m, f));
+    describe(result, r, report);
+    done =
+        done && result_add_samples(result, &s, job->percentile) &&
+        pipeline_marks_add(result, m, period_ms, job->budget_ms > 0 ? job->budget_ms : period_ms) &&
+        (!job->layers || add_layers(result, r));
+    cJSON_AddItemToObject(result, "provenance", provenance());
+    samples_free(&s);
+    if (done)
+        return result;
+    cJSON_Delete(result);
+    return NULL;
+}
+
+/* Of which there are marks: as many as asked for, or more than the time allows. */
+static size_t most_frames(const bench_pipeline_job *job)
+{
+    const double rate = job->fps > 0 ? job->fps : FASTEST_FPS;
+    const double warm_up = job->warm_up < 0 ? WARM_UP : (double)job->warm_up;
+    const double most = job->frames ? (double)job->frames : ceil(job->seconds * rate + warm_up + 2);
+    return most < SAMPLING_MAX ? (size_t)most : SAMPLING_MAX;
+}
+
+static bool make_clip(run *r)
+{
+    const long most = (long)r->marks.capacity;
+    const bool loop = !r->job->frames && most > FRAMES_OF_A_LOOP;
+    return bench_clip_open(&r->clip) &&
+           (strcmp(r->job->clip, "synthetic") ||
+            bench_clip_make(&r->clip, r->job->size, loop ? FRAMES_OF_A_LOOP : most, most,
+                            r->job->fps));
+}
+
+cJSON *bench_pipeline(const bench_pipeline_job *job)
+{
+    run r = {.job = job, .period_ns = job->fps > 0 ? 1e9 / job->fps : 0};
+    enhance_report report = {0};
+    cJSON *result = NULL;
+    if (!pipeline_marks_open(&r.marks, most_frames(job), PROBE_STAGE + job->stages.count + 1)) {
+        cli_fail(0, "out of memory");
+    } else {
+        name_steps(&r);
+        if (make_clip(&r) && play(&r, &report))
+            result = conclude(&r, &report);
+    }
+    bench_clip_close(&r.clip);
+    for (unsigned i = 0; i < r.watched_count; i++)
+        layer_log_close(&r.watched[i].log);
+    stage_models_close(&r.models);
+    pipeline_marks_close(&r.marks);
+    return result;
+}
+
+/* ---- for people -------------------------------------------------------------------------------
+ */
+
+static const char *text(const cJSON *o, const char *key)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(o, key);
+    return cJSON_IsString(item) ? item->valuestring : "";
+}
+
+static void print_steps(const cJSON *result)
+{
+    const cJSON *step;
+    printf("  %-10s %9s %9s %9s %9s %9s %9s %6s %6s\n", "step, ms", "work p50", "p99", "max",
+           "wait p50", "p99", "max", "queue", "max");
+    cJSON_ArrayForEach(step, cJSON_GetObjectItemCaseSensitive(result, "steps"))
+    {
+        const cJSON *work = cJSON_GetObjectItemCaseSensitive(step, "work");
+        const cJSON *wait = cJSON_GetObjectItemCaseSensitive(step, "wait");
+        printf("  %-10s %9.3f %9.3f %9.3f %9.3f %9.3f %9.3f %6.2f %6.0f\n", text(step, "name"),
+               result_number(work, "p50_ms"), result_number(work, "p99_ms"),
+               result_number(work, "max_ms"), result_number(wait, "p50_ms"),
+               result_number(wait, "p99_ms"), result_number(wait, "max_ms"),
+               result_number(step, "queue_mean"), result_number(step, "queue_max"));
+    }
+}
+
+void bench_pipeline_print(const cJSON *result)
+{
+    const cJSON *interval = cJSON_GetObjectItemCaseSensitive(result, "interval");
+    const cJSON *deadline = cJSON_GetObjectItemCaseSensitive(result, "deadline");
+    const double fps = result_number(result, "source_fps");
+    char pace[48] = "as fast as it goes";
+    if (fps > 0)
+        snprintf(pace, sizeof pace, "%g frames a second", fps);
+    printf("%s, %.0fx%.0f to %.0fx%.0f, %s, %s\n", text(result, "clip"),
+           result_number(result, "width"), result_number(result, "height"),
+           result_number(result, "out_width"), result_number(result, "out_height"),
+           text(result, "stages"), pace);
+    result_print_times(result);
+    print_steps(result);
+    printf(
+        "  done       %.2f frames a second; from frame to frame p50 %.3f ms, p99 %.3f, max %.3f, "
+        "jitter %.3f\n",
+        result_number(result, "fps"), result_number(interval, "p50_ms"),
+        result_number(interval, "p99_ms"), result_number(interval, "max_ms"),
+        result_number(result, "jitter_ms"));
+    if (deadline)
+        printf("  deadline   %.3f ms: %.0f of %.0f frames missed, at most %.0f in a row\n",
+               result_number(deadline, "deadline_ms"), result_number(deadline, "misses"),
+               result_number(result, "iterations"), result_number(deadline, "longest_run"));
+    bench_layers_print(result);
+    printf("  memory     %.0f bytes for the networks, %.0f of frames\n",
+           result_number(result, "engine_bytes"), result_number(result, "frame_bytes"));
+}

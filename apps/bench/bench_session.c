@@ -1,0 +1,28 @@
+#include "apps/bench/bench_session.h"
+
+#include "apps/cli/options.h"
+
+bool bench_session_open(bench_session *s, const char *name, const mona_model *model,
+                        const mona_config *config)
+{
+    pipeline_error error = {0};
+    if (!bound_open(&s->bound, model, name, config, &error))
+        return cli_fail(0, "%s", error.text);
+    return bench_planes_open(&s->planes, s->bound.plan, model) || cli_fail(0, "out of memory");
+}
+
+bool bench_session_run(bench_session *s, const char *name)
+{
+    const mona_status status =
+        mona_session_run(s->bound.session, s->planes.inputs, s->planes.outputs);
+    if (status)
+        cli_fail(0, "%s: %s", name, mona_status_text(status));
+    return status == MONA_OK;
+}
+
+void bench_session_close(bench_session *s)
+{
+    bound_close(&s->bound);
+    bench_planes_close(&s->planes);
+    *s = (bench_session){0};
+}

@@ -1,0 +1,362 @@
+#include "apps/bench/bench_streams.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "apps/bench/report/bench_result.h"
+#include "engine/model/model_format.h"
+#include "apps/cli/options.h"
+#include "apps/bench/report/provenance.h"
+#include "apps/bench/fair_queue.h"
+
+enum { WARM_UP = 5, SECONDS = 5 };
+
+struct group;
+
+typedef struct stream {
+    struct group *group;
+    bench_session session;
+    samples times, waits;
+    pthread_t thread;
+    bool started, failed;
+} stream;
+
+typedef struct group {
+    const bench_model_job *job;
+    stream *streams;
+    unsigned count;
+    turnstile turns;         /* as many at once as the cores have room for */
+    atomic_uint ready, done; /* streams that have warmed up; that have ended */
+    atomic_bool stop;        /* one has failed */
+    uint64_t start;          /* when the first turn began */
+    size_t resident;         /* bytes the process grew by for all streams but the first */
+} group;
+
+static bool keep_going(const group *g, const stream *s)
+{
+    const sampling *how = &g->job->how;
+    const double seconds = how->seconds > 0 || how->iterations ? how->seconds : SECONDS;
+    return !atomic_load(&g->stop) &&
+           (!how->iterations || s->times.count < (size_t)how->iterations) &&
+           (seconds <= 0 || 1e-9 * (double)(clock_ns() - g->start) < seconds);
+}
+
+/* A frame's time is from when the stream has it until it is done, the wait for its turn included.
+ */
+static bool run_frame(stream *s, uint64_t begin)
+{
+    const uint64_t turn = clock_ns();
+    return bench_session_run(&s->session, s->group->job->name) &&
+           samples_add(&s->times, 1e-6 * (double)(clock_ns() - begin)) &&
+           samples_add(&s->waits, 1e-6 * (double)(turn - begin));
+}
+
+/* A stream asks for its next turn before it leaves this one, so that streams keep their order and
+ * none is ever more than a frame ahead. The last ticket is not used for a frame. */
+static void *run_stream(void *argument)
+{
+    stream *s = argument;
+    group *g = s->group;
+    for (int i = 0; i < WARM_UP && !s->failed; i++)
+        s->failed = !bench_session_run(&s->session, g->job->name);
+    uint64_t ticket = turnstile_draw(&g->turns), begin = 0;
+    atomic_fetch_add(&g->ready, 1);
+    for (bool more = true; more;) {
+        turnstile_enter(&g->turns, ticket);
+        more = !s->failed && keep_going(g, s);
+        if (more) {
+            s->failed = !run_frame(s, begin ? begin : g->start);
+            ticket = turnstile_draw(&g->turns);
+            begin = clock_ns();
+        }
+        if (s->failed)
+            atomic_store(&g->stop, true);
+        turnstile_leave(&g->turns);
+    }
+    atomic_fetch_add(&g->done, 1);
+    return NULL;
+}
+
+static size_t resident_now(void)
+{
+    unsigned long all, resident = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file && fscanf(file, "%lu %lu", &all, &resident) != 2)
+        resident = 0;
+    if (file)
+        fclose(file);
+    return resident * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static unsigned cores_of(const mona_device *device)
+{
+    mona_device_properties properties = {.cores = 1};
+    mona_device_query(device, &properties);
+    return properties.cores;
+}
+
+/* The first stream owns the weights. Each has run a frame before memory is looked at. A turn has
+ * all cores unless told otherwise: whatever disturbs one stream's frame then holds up the others'
+ * as much. Several at once of fewer threads each are no faster together, and less alike. */
+static bool open_streams(group *g)
+{
+    const unsigned cores = cores_of(g->job->config->device);
+    mona_config config = *g->job->config;
+    size_t before = 0;
+    turnstile_open(&g->turns,
+                   config.threads && config.threads < cores ? cores / config.threads : 1);
+    for (unsigned i = 0; i < g->count; i++) {
+        stream *s = &g->streams[i];
+        s->group = g;
+        if (!bench_session_open(&s->session, g->job->name, g->job->model, &config) ||
+            !bench_session_run(&s->session, g->job->name))
+            return false;
+        config.shared = g->streams[0].session.bound.session;
+        before = i ? before : resident_now();
+    }
+    g->resident = resident_now() - before;
+    return true;
+}
+
+static bool run_streams(group *g, samples *all)
+{
+    bool done = true;
+    for (unsigned i = 0; i < g->turns.places; i++) /* nobody begins before all are there */
+        turnstile_enter(&g->turns, turnstile_draw(&g->turns));
+    for (unsigned i = 0; i < g->count && done; i++) {
+        stream *s = &g->streams[i];
+        s->started = done = !pthread_create(&s->thread, NULL, run_stream, s);
+    }
+    if (!done)
+        cli_fail(0, "the system refused a thread");
+    while (done && atomic_load(&g->ready) < g->count)
+        usleep(1000);
+    all->before = machine_now();
+    telemetry_log_open(&all->sensors, g->job->config->device);
+    atomic_store(&g->stop, !done);
+    g->start = clock_ns();
+    for (unsigned i = 0; i < g->turns.places; i++)
+        turnstile_leave(&g->turns);
+    while (done && atomic_load(&g->done) < g->count) {
+        usleep(2000);
+        telemetry_log_look(&all->sensors);
+    }
+    for (unsigned i = 0; i < g->count; i++) {
+        if (g->streams[i].started)
+            pthread_join(g->streams[i].thread, NULL);
+        done = done && !g->streams[i].failed;
+    }
+    telemetry_log_end(&all->sensors);
+    all->after = machine_now();
+    return done;
+}
+
+/* ---- the result -------------------------------------------------------------------------------
+ */
+
+static bool add_stream(cJSON *list, const stream *s, double seconds)
+{
+    cJSON *o = cJSON_CreateObject();
+    cJSON_AddItemToArray(list, o);
+    if (!result_add_statistics(o, s->times.ms, s->times.count) ||
+        !result_add_statistics(cJSON_AddObjectToObject(o, "wait"), s->waits.ms, s->waits.count))
+        return false;
+    result_add_number(o, "fps", (double)s->times.count / seconds);
+    result_add_crc(o, "output_crc32", bench_planes_output_crc(&s->session.planes));
+    return true;
+}
+
+/* The least of a figure of the streams' over the most of it. */
+static double evenness(const cJSON *list, const char *key)
+{
+    double least = INFINITY, most = 0;
+    const cJSON *o;
+    cJSON_ArrayForEach(o, list)
+    {
+        least = fmin(least, result_number(o, key));
+        most = fmax(most, result_number(o, key));
+    }
+    return most > 0 ? least / most : 0;
+}
+
+static bool add_streams(cJSON *result, const group *g, samples *all)
+{
+    cJSON *list = cJSON_AddArrayToObject(result, "each");
+    const double seconds = all->after.wall - all->before.wall;
+    for (unsigned i = 0; i < g->count; i++) {
+        const samples *own = &g->streams[i].times;
+        if (!add_stream(list, &g->streams[i], seconds))
+            return false;
+        for (size_t f = 0; f < own->count; f++)
+            if (!samples_add(all, own->ms[f]))
+                return false;
+    }
+    result_add_number(result, "fairness", evenness(list, "iterations"));
+    result_add_number(result, "p99_fairness", evenness(list, "p99_ms"));
+    result_add_number(result, "fps", (double)all->count / seconds);
+    return all->count || cli_fail(0, "no stream has made a frame in its time");
+}
+
+static void describe(cJSON *result, const group *g)
+{
+    const mona_plan *first = g->streams[0].session.bound.plan;
+    const mona_plan *last = g->streams[g->count - 1].session.bound.plan;
+    const mona_tensor_info in = mona_plan_input(first, 0);
+    mona_device_properties device = {.name = "host"};
+    mona_device_query(g->job->config->device, &device);
+    cJSON_AddStringToObject(result, "kind", "streams");
+    cJSON_AddStringToObject(result, "model", g->job->name);
+    cJSON_AddNumberToObject(result, "width", in.width);
+    cJSON_AddNumberToObject(result, "height", in.height);
+    cJSON_AddStringToObject(result, "device", device.name);
+    cJSON_AddStringToObject(result, "isa", mona_plan_isa(first));
+    cJSON_AddNumberToObject(result, "threads", mona_plan_threads(first));
+    cJSON_AddNumberToObject(result, "streams", g->count);
+    cJSON_AddNumberToObject(result, "at_once", g->turns.places);
+    cJSON_AddNumberToObject(result, "arena_bytes", (double)mona_plan_arena_bytes(first));
+    if (g->count > 1) {
+        cJSON_AddNumberToObject(result, "added_bytes", (double)mona_plan_arena_bytes(last));
+        cJSON_AddNumberToObject(result, "resident_bytes", (double)(g->resident / (g->count - 1)));
+        cJSON_AddNumberToObject(result, "plane_bytes",
+                                (double)bench_planes_bytes(&g->streams[0].session.planes));
+        cJSON_AddNumberToObject(result, "plan_bytes", (double)mona_plan_bytes());
+    }
+    result_add_crc(result, "model_crc32", g->job->model->header->crc32);
+}
+
+static bool fill(cJSON *result, const group *g, samples *all)
+{
+    describe(result, g);
+    if (!add_streams(result, g, all) || !result_add_samples(result, all, g->job->percentile))
+        return false;
+    cJSON_AddItemToObject(result, "provenance", provenance());
+    return true;
+}
+
+/* Those that read the first one's weights are closed before it. */
+static void close_streams(group *g)
+{
+    for (unsigned i = g->count; g->streams && i-- > 0;) {
+        bench_session_close(&g->streams[i].session);
+        samples_free(&g->streams[i].times);
+        samples_free(&g->streams[i].waits);
+    }
+    free(g->streams);
+    if (g->turns.places)
+        turnstile_close(&g->turns);
+}
+
+static cJSON *run_so_many(const bench_model_job *job, unsigned streams)
+{
+    group g = {.job = job, .count = streams, .streams = calloc(streams, sizeof *g.streams)};
+    samples all = {.settled = true, .warm_up = WARM_UP};
+    cJSON *result = NULL;
+    if (!g.streams)
+        cli_fail(0, "out of memory");
+    else if (open_streams(&g) && run_streams(&g, &all)) {
+        result = cJSON_CreateObject();
+        if (!fill(result, &g, &all)) {
+            cJSON_Delete(result);
+            result = NULL;
+        }
+    }
+    samples_free(&all);
+    close_streams(&g);
+    return result;
+}
+
+static cJSON *scan_row(const cJSON *result)
+{
+    static const char *const keys[] = {"streams", "threads", "at_once",  "fps",         "p50_ms",
+                                       "p99_ms",  "max_ms",  "fairness", "p99_fairness"};
+    cJSON *row = cJSON_CreateObject();
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        cJSON_AddNumberToObject(row, keys[i], result_number(result, keys[i]));
+    cJSON_AddNumberToObject(row, "arena_bytes",
+                            result_number(result, "arena_bytes") +
+                                (result_number(result, "streams") - 1) *
+                                    result_number(result, "added_bytes"));
+    return row;
+}
+
+cJSON *bench_streams(const bench_model_job *job, stream_range streams)
+{
+    cJSON *result = NULL, *scan = cJSON_CreateArray();
+    for (unsigned n = streams.first; n <= streams.last; n++) {
+        cJSON_Delete(result);
+        result = run_so_many(job, n);
+        if (!result)
+            break;
+        cJSON_AddItemToArray(scan, scan_row(result));
+    }
+    if (result && streams.last > streams.first)
+        cJSON_AddItemToObject(result, "scan", scan);
+    else
+        cJSON_Delete(scan);
+    return result;
+}
+
+/* ---- for people -------------------------------------------------------------------------------
+ */
+
+static void print_each(const cJSON *result)
+{
+    const cJSON *o;
+    int number = 0;
+    printf("  %-8s %8s %9s %9s %9s %9s %9s %9s %9s\n", "stream", "frames", "a second", "p50, ms",
+           "p90", "p99", "max", "std dev", "wait p50");
+    cJSON_ArrayForEach(o, cJSON_GetObjectItemCaseSensitive(result, "each"))
+        printf("  %-8d %8.0f %9.2f %9.3f %9.3f %9.3f %9.3f %9.3f %9.3f\n", ++number,
+               result_number(o, "iterations"), result_number(o, "fps"), result_number(o, "p50_ms"),
+               result_number(o, "p90_ms"), result_number(o, "p99_ms"), result_number(o, "max_ms"),
+               result_number(o, "stddev_ms"),
+               result_number(cJSON_GetObjectItemCaseSensitive(o, "wait"), "p50_ms"));
+}
+
+static void print_scan(const cJSON *scan)
+{
+    const cJSON *o;
+    if (!scan)
+        return;
+    printf("  %-8s %9s %9s %9s %9s %7s %10s %12s\n", "streams", "a second", "p50, ms", "p99", "max",
+           "even by", "p99 within", "arena bytes");
+    cJSON_ArrayForEach(o, scan) printf(
+        "  %-8.0f %9.2f %9.3f %9.3f %9.3f %6.1f%% %9.1f%% %12.0f\n", result_number(o, "streams"),
+        result_number(o, "fps"), result_number(o, "p50_ms"), result_number(o, "p99_ms"),
+        result_number(o, "max_ms"), 100 * result_number(o, "fairness"),
+        100 * (1 - result_number(o, "p99_fairness")), result_number(o, "arena_bytes"));
+}
+
+static void print_memory(const cJSON *result)
+{
+    printf("  memory     %.0f bytes of arena for the first stream",
+           result_number(result, "arena_bytes"));
+    if (cJSON_GetObjectItemCaseSensitive(result, "added_bytes"))
+        printf(", %.0f for each further one: it reads the first one's weights\n"
+               "             (with its planes, %.0f, and its plan, %.0f: the process grew by %.0f)",
+               result_number(result, "added_bytes"), result_number(result, "plane_bytes"),
+               result_number(result, "plan_bytes"), result_number(result, "resident_bytes"));
+    putchar('\n');
+}
+
+void bench_streams_print(const cJSON *result)
+{
+    const double threads = result_number(result, "threads");
+    printf("%s at %.0fx%.0f, %s, %.0f streams of %.0f thread%s, %.0f at once\n",
+           cJSON_GetObjectItemCaseSensitive(result, "model")->valuestring,
+           result_number(result, "width"), result_number(result, "height"),
+           cJSON_GetObjectItemCaseSensitive(result, "isa")->valuestring,
+           result_number(result, "streams"), threads, threads > 1 ? "s" : "",
+           result_number(result, "at_once"));
+    print_each(result);
+    printf("  together   %.2f frames a second; the slowest stream makes %.1f %% of the fastest's, "
+           "the lowest p99 is %.1f %% of the highest\n",
+           result_number(result, "fps"), 100 * result_number(result, "fairness"),
+           100 * result_number(result, "p99_fairness"));
+    print_memory(result);
+    print_scan(cJSON_GetObjectItemCaseSensitive(result, "scan"));
+}

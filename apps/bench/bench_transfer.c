@@ -1,0 +1,106 @@
+#include "apps/bench/bench_transfer.h"
+
+#include <stdlib.h>
+
+#include "formats/file.h"
+#include "apps/cli/options.h"
+
+static bool open_streams(bench_transfer *t)
+{
+    mona_stream **const streams[] = {&t->upload, &t->compute, &t->download};
+    for (int i = 0; i < 3; i++) {
+        t->memory[i] = file_alloc(mona_stream_bytes());
+        if (!t->memory[i])
+            return cli_fail(0, "out of memory");
+        const mona_status status =
+            mona_stream_open(streams[i], NULL, t->memory[i], mona_stream_bytes());
+        if (status)
+            return cli_fail(0, "a stream cannot start: %s", mona_status_text(status));
+    }
+    return true;
+}
+
+bool bench_transfer_open(bench_transfer *t, bench_session *session, const mona_model *model,
+                         unsigned slots)
+{
+    *t = (bench_transfer){.session = session, .slots = slots};
+    for (unsigned i = 0; i < slots; i++)
+        if (!bench_planes_open(&t->slot[i].planes, session->bound.plan, model))
+            return cli_fail(0, "out of memory");
+    return open_streams(t);
+}
+
+/* Planes lie one after another, each in one piece. */
+static mona_status copy(mona_stream *stream, const mona_buffer *to, const mona_buffer *from,
+                        const mona_tensor_info *info)
+{
+    const ptrdiff_t row = from->row_stride;
+    return mona_stream_copy(stream, to->data, row, from->data, row, (size_t)row,
+                            (size_t)info->height * info->channels);
+}
+
+static mona_status upload(bench_transfer *t, transfer_slot *s)
+{
+    const bench_planes *frames = &t->session->planes;
+    mona_status status = mona_stream_wait(t->upload, &s->computed);
+    for (unsigned i = 0; i < frames->input_count && !status; i++) {
+        const mona_tensor_info info = mona_plan_input(frames->plan, i);
+        status = copy(t->upload, &s->planes.inputs[i], &frames->inputs[i], &info);
+    }
+    return status ? status : mona_stream_record(t->upload, &s->uploaded);
+}
+
+static mona_status compute(bench_transfer *t, transfer_slot *s)
+{
+    mona_status status = mona_stream_wait(t->compute, &s->uploaded);
+    if (!status)
+        status = mona_stream_wait(t->compute, &s->downloaded);
+    if (!status)
+        status = mona_stream_run(t->compute, t->session->bound.session, s->planes.inputs,
+                                 s->planes.outputs);
+    return status ? status : mona_stream_record(t->compute, &s->computed);
+}
+
+static mona_status download(bench_transfer *t, transfer_slot *s)
+{
+    const bench_planes *frames = &t->session->planes;
+    mona_status status = mona_stream_wait(t->download, &s->computed);
+    for (unsigned i = 0; i < frames->output_count && !status; i++) {
+        const mona_tensor_info info = mona_plan_output(frames->plan, i);
+        status = copy(t->download, &frames->outputs[i], &s->planes.outputs[i], &info);
+    }
+    return status ? status : mona_stream_record(t->download, &s->downloaded);
+}
+
+/* With a single slot the next frame's upload also waits until the last one's result is out, so that
+ * nothing overlaps. */
+bool bench_transfer_run(bench_transfer *t, unsigned frames)
+{
+    mona_status status = MONA_OK;
+    for (unsigned n = 0; n < frames && !status; n++) {
+        transfer_slot *s = &t->slot[n % t->slots];
+        if (t->slots == 1)
+            status = mona_stream_wait(t->upload, &s->downloaded);
+        if (!status)
+            status = upload(t, s);
+        if (!status)
+            status = compute(t, s);
+        if (!status)
+            status = download(t, s);
+    }
+    if (!status)
+        status = mona_stream_synchronize(t->download);
+    return !status || cli_fail(0, "computing failed: %s", mona_status_text(status));
+}
+
+void bench_transfer_close(bench_transfer *t)
+{
+    mona_stream_close(t->upload);
+    mona_stream_close(t->compute);
+    mona_stream_close(t->download);
+    for (unsigned i = 0; i < TRANSFER_SLOTS; i++)
+        bench_planes_close(&t->slot[i].planes);
+    for (int i = 0; i < 3; i++)
+        free(t->memory[i]);
+    *t = (bench_transfer){0};
+}

@@ -1,0 +1,30 @@
+/* Frames of a session whose planes are copied in and out, as on a card with memory of its own. */
+#ifndef BENCH_TRANSFER_H
+#define BENCH_TRANSFER_H
+
+#include "apps/bench/bench_session.h"
+
+enum { TRANSFER_SLOTS = 2 };
+
+typedef struct transfer_slot {
+    bench_planes planes;
+    mona_event uploaded, computed, downloaded;
+} transfer_slot;
+
+typedef struct bench_transfer {
+    bench_session *session; /* the caller's frames are its planes */
+    unsigned slots;
+    transfer_slot slot[TRANSFER_SLOTS];
+    void *memory[3];
+    mona_stream *upload, *compute, *download;
+} bench_transfer;
+
+/* slots: 2: one frame is copied in and another out while a third is computed; 1: one thing after
+ * another. False, with a message. Close it in any case, before the session. */
+bool bench_transfer_open(bench_transfer *t, bench_session *session, const mona_model *model,
+                         unsigned slots);
+/* Sends so many frames through and waits for the last. */
+bool bench_transfer_run(bench_transfer *t, unsigned frames);
+void bench_transfer_close(bench_transfer *t);
+
+#endif

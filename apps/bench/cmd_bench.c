@@ -1,0 +1,150 @@
+/* mona bench: how long one frame takes, and what share of the machine's limit that is. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "apps/bench/bench_ablate.h"
+#include "apps/bench/bench_model.h"
+#include "apps/bench/bench_options.h"
+#include "apps/bench/report/bench_page.h"
+#include "apps/bench/bench_pipeline.h"
+#include "apps/bench/report/bench_plots.h"
+#include "apps/bench/report/bench_result.h"
+#include "apps/bench/bench_streams.h"
+#include "apps/cli/commands.h"
+#include "apps/cli/model_source.h"
+#include "apps/bench/modelled_bench.h"
+#include "apps/devices/peak.h"
+#include "apps/bench/report/pipeline_trace.h"
+
+static int report_peak(unsigned threads, bool json)
+{
+    peak p;
+    if (!peak_measure(threads, &p))
+        return cli_fail(EXIT_FAILED, "the peak cannot be measured: out of threads or memory");
+    if (json)
+        printf("{\"threads\":%u,\"int8_gmac_per_s\":%.1f,\"fp16_gmac_per_s\":%.1f,"
+               "\"fp32_gmac_per_s\":%.1f,\"copy_gb_per_s\":%.2f,\"cache_copy_gb_per_s\":%.2f}\n",
+               threads, p.int8_gmac_per_s, p.fp16_gmac_per_s, p.fp32_gmac_per_s, p.copy_gb_per_s,
+               p.cache_copy_gb_per_s);
+    else
+        printf("peak of %u thread%s: int8 %.0f GMAC/s (%s), fp16 and fp32 %.0f GMAC/s (%s), "
+               "copy %.1f GB/s, in cache %.1f GB/s\n",
+               threads, threads > 1 ? "s" : "", p.int8_gmac_per_s, p.int8_instruction,
+               p.fp32_gmac_per_s, p.fp32_instruction, p.copy_gb_per_s, p.cache_copy_gb_per_s);
+    return EXIT_SUCCESS;
+}
+
+/* Judges a result and shows it in the form asked for. */
+static int conclude(const bench_request *b, cJSON *result, void (*print)(const cJSON *))
+{
+    bool pass = true;
+    bool done = verdict_reach(result, &b->rules, &pass);
+    if (done && b->arguments.samples)
+        done = result_save_samples(result, b->arguments.samples);
+    if (done && b->arguments.html)
+        done = bench_page_save(result, b->arguments.html);
+    if (done && b->arguments.svg)
+        done = bench_plots_save(result, b->arguments.svg);
+    if (done && b->arguments.json)
+        done = result_print_json(result);
+    else if (done && b->arguments.csv)
+        result_print_csv(result);
+    else if (done) {
+        print(result);
+        result_print_telemetry(result);
+        result_print_warnings(result);
+        verdict_print(result);
+    }
+    return done && pass ? EXIT_SUCCESS : EXIT_FAILED;
+}
+
+static int run_model(const bench_request *b)
+{
+    const char *name = b->arguments.model;
+    model_source source = {0};
+    int status = EXIT_FAILED;
+    if (!model_source_open(&source, name))
+        return status;
+    const mona_model *model = &source.model.model;
+    if (modelled_device(b->config.device)) {
+        const modelled_options wanted = {b->arguments.json, b->arguments.trace, b->arguments.plot};
+        status = modelled_bench(name, model, &b->config, &wanted) ? EXIT_SUCCESS : EXIT_FAILED;
+    } else {
+        const bench_model_job job = {name,
+                                     model,
+                                     &b->config,
+                                     b->how,
+                                     b->rules.percentile,
+                                     b->arguments.layers,
+                                     b->arguments.onnx};
+        const bool streams = b->streams.last;
+        const bool ablate = b->arguments.ablate;
+        cJSON *result = ablate    ? bench_ablate(&job)
+                        : streams ? bench_streams(&job, b->streams)
+                                  : bench_model(&job);
+        if (result)
+            status = conclude(b, result,
+                              ablate    ? bench_ablate_print
+                              : streams ? bench_streams_print
+                                        : bench_model_print);
+        cJSON_Delete(result);
+    }
+    model_source_close(&source);
+    return status;
+}
+
+static int run_pipeline(const bench_request *b)
+{
+    const bench_arguments *a = &b->arguments;
+    bench_pipeline_job job = {
+        .clip = a->pipeline,
+        .size = a->size ? b->config.sizes[0] : (mona_size){640, 360},
+        .stage_text = a->stages,
+        .stage = {.device = b->config.device,
+                  .cpu = a->cpu,
+                  .threads = (unsigned)a->threads,
+                  .strip_rows = (unsigned)a->strip_rows},
+        .encoder = {.crf = -1, .preset = a->preset},
+        .frames = a->iterations ? a->iterations
+                  : a->duration ? 0
+                                : SAMPLING_ITERATIONS,
+        .seconds = b->how.seconds,
+        .layers = a->layers,
+        .warm_up = b->how.warm_up,
+        .fps = a->fps,
+        .budget_ms = b->rules.budget_ms,
+        .percentile = b->rules.percentile,
+    };
+    if (a->model)
+        return cli_fail(EXIT_USAGE, "--pipeline takes no model, found %s", a->model);
+    if (!stage_list_read(&job.stages, a->stages, true))
+        return EXIT_USAGE;
+    cJSON *result = bench_pipeline(&job);
+    const bool traced = result && (!a->trace || pipeline_trace_save(result, a->trace));
+    const int status = traced ? conclude(b, result, bench_pipeline_print) : EXIT_FAILED;
+    cJSON_Delete(result);
+    return status;
+}
+
+int bench_run(int argc, char **argv)
+{
+    bench_request b = {0};
+    bench_arguments *a = &b.arguments;
+    const char *operands[2];
+    const options_result parsed = options_parse(&command_bench, a, argc, argv, operands);
+    if (parsed != OPTIONS_RUN)
+        return parsed == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
+    a->model = operands[0];
+    if (!bench_options_read(&b))
+        return EXIT_USAGE;
+    if (a->peak) {
+        mona_device_properties properties;
+        mona_device_query(b.config.device, &properties);
+        return report_peak(a->threads ? (unsigned)a->threads : properties.cores, a->json);
+    }
+    if (a->pipeline)
+        return run_pipeline(&b);
+    if (!a->model)
+        return cli_fail(EXIT_USAGE, "usage: mona bench %s", command_bench.usage);
+    return run_model(&b);
+}

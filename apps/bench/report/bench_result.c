@@ -1,0 +1,270 @@
+#include "apps/bench/report/bench_result.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apps/cli/json_output.h"
+#include "apps/cli/options.h"
+#include "apps/cli/save.h"
+#include "apps/bench/significance.h"
+#include "apps/bench/statistics.h"
+
+/* When a run is not to be trusted: others' share of one CPU, a drift, a change of the clock, a
+ * coefficient of variation. */
+#define OTHERS_MAX 0.1
+#define DRIFT_MAX 0.02
+#define CLOCK_MAX 0.03
+#define VARIATION_MAX 0.1
+
+void result_add_number(cJSON *object, const char *key, double value)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.9g", value);
+    cJSON_AddNumberToObject(object, key, strtod(text, NULL));
+}
+
+double result_number(const cJSON *object, const char *key)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
+    return cJSON_IsNumber(item) ? item->valuedouble : 0;
+}
+
+double result_deadline_ms(const cJSON *result)
+{
+    const double ms =
+        result_number(cJSON_GetObjectItemCaseSensitive(result, "deadline"), "deadline_ms");
+    return ms > 0 ? ms
+                  : result_number(cJSON_GetObjectItemCaseSensitive(result, "verdict"), "budget_ms");
+}
+
+void result_add_crc(cJSON *result, const char *key, unsigned crc)
+{
+    char text[16];
+    snprintf(text, sizeof text, "%08x", crc);
+    cJSON_AddStringToObject(result, key, text);
+}
+
+void result_warn(cJSON *result, const char *format, ...)
+{
+    char text[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    cJSON *warnings = cJSON_GetObjectItemCaseSensitive(result, "warnings");
+    if (!warnings)
+        warnings = cJSON_AddArrayToObject(result, "warnings");
+    cJSON_AddItemToArray(warnings, cJSON_CreateString(text));
+}
+
+/* ---- filling ----------------------------------------------------------------------------------
+ */
+
+static void add_statistics(cJSON *object, const statistics *s)
+{
+    cJSON_AddNumberToObject(object, "iterations", (double)s->count);
+    result_add_number(object, "min_ms", s->minimum);
+    result_add_number(object, "mean_ms", s->mean);
+    result_add_number(object, "p50_ms", s->p50);
+    result_add_number(object, "p90_ms", s->p90);
+    result_add_number(object, "p95_ms", s->p95);
+    result_add_number(object, "p99_ms", s->p99);
+    result_add_number(object, "p99.9_ms", s->p999);
+    result_add_number(object, "max_ms", s->maximum);
+    result_add_number(object, "stddev_ms", s->deviation);
+    result_add_number(object, "cv", s->variation);
+}
+
+bool result_add_statistics(cJSON *object, const double *ms, size_t count)
+{
+    double *sorted = statistics_sort(ms, count);
+    if (!sorted)
+        return cli_fail(0, "out of memory"), false;
+    const statistics s = statistics_of(sorted, count);
+    add_statistics(object, &s);
+    free(sorted);
+    return true;
+}
+
+static void add_histogram(cJSON *result, const double *sorted, size_t count)
+{
+    const histogram h = statistics_histogram(sorted, count);
+    cJSON *object = cJSON_AddObjectToObject(result, "histogram");
+    result_add_number(object, "begin_ms", h.begin);
+    result_add_number(object, "width_ms", h.width);
+    cJSON *counts = cJSON_AddArrayToObject(object, "counts");
+    for (unsigned b = 0; b < h.bins; b++)
+        cJSON_AddItemToArray(counts, cJSON_CreateNumber((double)h.counts[b]));
+}
+
+static void warn_of_machine(cJSON *result, const samples *s)
+{
+    const double others = machine_others(&s->before, &s->after);
+    const double clock = s->after.clock_mhz / s->before.clock_mhz - 1;
+    if (others > OTHERS_MAX)
+        result_warn(result, "other programs took %.0f %% of one CPU meanwhile", 100 * others);
+    if (fabs(clock) > CLOCK_MAX)
+        result_warn(result, "the CPU's clock went from %.0f to %.0f MHz", s->before.clock_mhz,
+                    s->after.clock_mhz);
+}
+
+static void warn_of_times(cJSON *result, const samples *s, const statistics *t, double percentile)
+{
+    const double drift = significance_drift(s->ms, s->count);
+    if (!s->settled)
+        result_warn(result, "times had not settled after %zu frames of warm-up", s->warm_up);
+    if (fabs(drift) > DRIFT_MAX)
+        result_warn(result, "frames at the end took %.1f %% %s than at the start",
+                    100 * fabs(drift), drift > 0 ? "longer" : "less");
+    if (t->variation > VARIATION_MAX)
+        result_warn(result, "times vary by %.0f %% of their mean", 100 * t->variation);
+    if (percentile > 0 && percentile < 100 && t->count < statistics_samples_for(percentile))
+        result_warn(result, "the %gth percentile wants %zu frames, there are %zu", percentile,
+                    statistics_samples_for(percentile), t->count);
+}
+
+bool result_add_samples(cJSON *result, const samples *s, double percentile)
+{
+    double *sorted = statistics_sort(s->ms, s->count);
+    if (!sorted)
+        return cli_fail(0, "out of memory"), false;
+    const statistics t = statistics_of(sorted, s->count);
+    add_statistics(result, &t);
+    cJSON_AddNumberToObject(result, "warm_up", (double)s->warm_up);
+    result_add_number(result, "clock_mhz", s->after.clock_mhz);
+    result_add_number(result, "others", machine_others(&s->before, &s->after));
+    add_histogram(result, sorted, s->count);
+    cJSON_AddItemToObject(result, "telemetry", telemetry_log_json(&s->sensors));
+    cJSON *list = cJSON_AddArrayToObject(result, "samples_ms");
+    for (size_t i = 0; i < s->count; i++)
+        cJSON_AddItemToArray(list, cJSON_CreateNumber(s->ms[i]));
+    warn_of_machine(result, s);
+    warn_of_times(result, s, &t, percentile);
+    free(sorted);
+    return true;
+}
+
+/* ---- showing ----------------------------------------------------------------------------------
+ */
+
+void result_print_times(const cJSON *result)
+{
+    static const struct {
+        const char *key, *name;
+        double percent;
+    } columns[] = {
+        {"min_ms", "min", 0},        {"mean_ms", "mean", 0}, {"p50_ms", "p50", 0},
+        {"p90_ms", "p90", 90},       {"p95_ms", "p95", 95},  {"p99_ms", "p99", 99},
+        {"p99.9_ms", "p99.9", 99.9}, {"max_ms", "max", 0},   {"stddev_ms", "std dev", 0}};
+    const size_t count = (size_t)result_number(result, "iterations");
+    for (int row = 0; row < 2; row++) {
+        printf("  %-10s", row ? "" : "time, ms");
+        for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
+            if (columns[c].percent > 0 && count < statistics_samples_for(columns[c].percent))
+                continue;
+            if (row)
+                printf(" %9.3f", result_number(result, columns[c].key));
+            else
+                printf(" %9s", columns[c].name);
+        }
+        if (row)
+            printf(" %7.1f %% %7zu\n", 100 * result_number(result, "cv"), count);
+        else
+            printf(" %9s %7s\n", "CV", "frames");
+    }
+}
+
+void result_print_telemetry(const cJSON *result)
+{
+    fputs("  sensors    ", stdout);
+    telemetry_print(stdout, cJSON_GetObjectItemCaseSensitive(result, "telemetry"));
+}
+
+void result_print_warnings(const cJSON *result)
+{
+    const cJSON *warning;
+    cJSON_ArrayForEach(warning, cJSON_GetObjectItemCaseSensitive(result, "warnings"))
+        printf("  warning    %s\n", warning->valuestring);
+}
+
+bool result_print_json(const cJSON *result)
+{
+    return json_print_line(result) == EXIT_SUCCESS;
+}
+
+/* Quoted where it must be (RFC 4180). */
+static void print_csv_text(const char *text)
+{
+    if (!text[strcspn(text, ",\"\n")]) {
+        fputs(text, stdout);
+        return;
+    }
+    putchar('"');
+    for (; *text; text++) {
+        if (*text == '"')
+            putchar('"');
+        putchar(*text);
+    }
+    putchar('"');
+}
+
+/* The names or the values of an object's entries, and of those of the objects in it, which begin
+ * with its name and a dot; *first: no comma yet. */
+static void print_csv_row(const cJSON *object, bool names, const char *prefix, bool *first)
+{
+    const cJSON *item;
+    cJSON_ArrayForEach(item, object)
+    {
+        char name[96];
+        snprintf(name, sizeof name, "%s%s", prefix, item->string);
+        if (cJSON_IsObject(item)) {
+            strncat(name, ".", sizeof name - strlen(name) - 1);
+            print_csv_row(item, names, name, first);
+        }
+        if (cJSON_IsArray(item) || cJSON_IsObject(item))
+            continue;
+        if (!*first)
+            putchar(',');
+        *first = false;
+        if (names)
+            print_csv_text(name);
+        else if (cJSON_IsString(item))
+            print_csv_text(item->valuestring);
+        else if (cJSON_IsNumber(item))
+            printf("%.10g", item->valuedouble);
+        else
+            fputs(cJSON_IsTrue(item) ? "true" : "false", stdout);
+    }
+}
+
+bool result_print_csv(const cJSON *result)
+{
+    bool first = true;
+    print_csv_row(result, true, "", &first);
+    putchar('\n');
+    first = true;
+    print_csv_row(result, false, "", &first);
+    putchar('\n');
+    return true;
+}
+
+bool result_save_samples(const cJSON *result, const char *path)
+{
+    const cJSON *list = cJSON_GetObjectItemCaseSensitive(result, "samples_ms"), *sample;
+    char *text = NULL;
+    size_t size = 0, frame = 0;
+    FILE *memory = open_memstream(&text, &size);
+    if (memory) {
+        fputs("frame,ms\n", memory);
+        cJSON_ArrayForEach(sample, list)
+            fprintf(memory, "%zu,%.6f\n", frame++, sample->valuedouble);
+    }
+    const bool written = memory && !fclose(memory);
+    const bool done =
+        written ? save_file(path, NULL, text, size) : (cli_fail(0, "out of memory"), false);
+    free(text);
+    return done;
+}

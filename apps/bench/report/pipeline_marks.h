@@ -1,0 +1,58 @@
+/* When every step of every frame began and ended, as a probe saw it, and what follows from it. */
+#ifndef PIPELINE_MARKS_H
+#define PIPELINE_MARKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cjson/cJSON.h>
+
+#include "pipeline/stages/chain.h"
+
+enum { MARK_STEPS_MAX = PROBE_STAGE + CHAIN_MAX_STAGES + 1 };
+
+/* Nanoseconds of one clock. arrival: when the source had the frame; steps are marks[frame *
+ * MARK_STEPS_MAX + step]. */
+typedef struct step_mark {
+    uint64_t begin, end;
+} step_mark;
+
+typedef struct pipeline_marks {
+    uint64_t *arrival; /* [capacity] */
+    step_mark *marks;
+    size_t first, count, capacity; /* frames [first, count) count */
+    unsigned steps;
+    const char *names[MARK_STEPS_MAX];
+} pipeline_marks;
+
+/* False: out of memory. */
+bool pipeline_marks_open(pipeline_marks *m, size_t capacity, unsigned steps);
+void pipeline_marks_close(pipeline_marks *m);
+
+static inline step_mark *pipeline_mark(const pipeline_marks *m, size_t frame, unsigned step)
+{
+    return &m->marks[frame * MARK_STEPS_MAX + step];
+}
+
+/* Time of a frame, of a step's work on it, and of the wait before that, in ms. Over all steps the
+ * two add up to the frame's time. */
+double pipeline_frame_ms(const pipeline_marks *m, size_t frame);
+double pipeline_work_ms(const pipeline_marks *m, size_t frame, unsigned step);
+double pipeline_wait_ms(const pipeline_marks *m, size_t frame, unsigned step);
+
+/* Frames that waited for a step when it began with this one, itself included. */
+unsigned pipeline_queue(const pipeline_marks *m, size_t frame, unsigned step);
+
+/* Frames whose time is above the budget, and how many of them at most followed each other. */
+typedef struct deadline_misses {
+    size_t misses, longest_run;
+} deadline_misses;
+deadline_misses pipeline_misses(const pipeline_marks *m, double budget_ms);
+
+/* The same as JSON: "steps", "interval", "fps", "jitter_ms", "deadline", "timeline". period_ms: of
+ * the source, 0: it waits for nobody; budget_ms 0: no deadline. False, with a message: out of
+ * memory. */
+bool pipeline_marks_add(cJSON *result, const pipeline_marks *m, double period_ms, double budget_ms);
+
+#endif

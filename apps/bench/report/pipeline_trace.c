@@ -1,0 +1,78 @@
+#include "apps/bench/report/pipeline_trace.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "apps/bench/report/bench_result.h"
+#include "apps/cli/options.h"
+#include "apps/cli/save.h"
+
+static const cJSON *get(const cJSON *result, const char *key)
+{
+    return cJSON_GetObjectItemCaseSensitive(result, key);
+}
+
+static double at(const cJSON *row, unsigned index)
+{
+    return 1e3 * cJSON_GetArrayItem(row, (int)index)->valuedouble; /* microseconds */
+}
+
+/* Names are mona's own and need no escapes. */
+static void put_threads(FILE *f, const cJSON *result)
+{
+    const cJSON *step;
+    unsigned thread = 0;
+    cJSON_ArrayForEach(step, get(result, "steps"))
+        fprintf(f,
+                "{\"ph\":\"M\",\"pid\":0,\"tid\":%u,\"name\":\"thread_name\",\"args\":{\"name\":"
+                "\"%s\"}},\n",
+                thread++, get(step, "name")->valuestring);
+}
+
+/* A step of a frame, and the arrow from the step before: `s` starts it, `t` passes it on, `f` ends
+ * it. */
+static void put_step(FILE *f, const cJSON *row, unsigned frame, unsigned step, unsigned steps,
+                     const char *name)
+{
+    const double begin = at(row, 1 + 2 * step), end = at(row, 2 + 2 * step);
+    const char arrow = step == 0 ? 's' : step + 1 == steps ? 'f' : 't';
+    fprintf(f,
+            "{\"ph\":\"X\",\"pid\":0,\"tid\":%u,\"ts\":%.3f,\"dur\":%.3f,\"name\":\"%s "
+            "%u\",\"args\":{\"frame\":%u,\"waited_us\":%.3f}},\n",
+            step, begin, end - begin, name, frame, frame, begin - at(row, 2 * step));
+    fprintf(f,
+            "{\"ph\":\"%c\",\"pid\":0,\"tid\":%u,\"ts\":%.3f,\"id\":%u,\"cat\":\"frame\",\"name\":"
+            "\"frame\",\"bp\":\"e\"},\n",
+            arrow, step, begin + (end - begin) / 2, frame);
+}
+
+static void put_trace(FILE *f, const cJSON *result)
+{
+    const cJSON *row, *steps = get(result, "steps");
+    const unsigned count = (unsigned)cJSON_GetArraySize(steps);
+    unsigned frame = 0;
+    fputs("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n", f);
+    put_threads(f, result);
+    cJSON_ArrayForEach(row, get(result, "timeline"))
+    {
+        for (unsigned s = 0; s < count; s++)
+            put_step(f, row, frame, s, count,
+                     get(cJSON_GetArrayItem(steps, (int)s), "name")->valuestring);
+        frame++;
+    }
+    fputs("{\"ph\":\"M\",\"pid\":0,\"name\":\"process_name\",\"args\":{\"name\":\"mona\"}}]}\n", f);
+}
+
+bool pipeline_trace_save(const cJSON *result, const char *path)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *f = open_memstream(&text, &size);
+    if (f)
+        put_trace(f, result);
+    const bool written = f && !fclose(f);
+    const bool saved =
+        written ? save_file(path, NULL, text, size) : (bool)cli_fail(0, "%s: out of memory", path);
+    free(text);
+    return saved;
+}

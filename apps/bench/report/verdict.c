@@ -1,0 +1,190 @@
+/* A run counts as slower than an earlier one if it is, by more than allowed and with 99 %
+ * confidence, both at the median and among its fastest tenth. Other load makes frames slower now
+ * and then; it hardly touches the fastest of them, while slower code slows all. */
+#include "apps/bench/report/verdict.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apps/bench/report/bench_result.h"
+#include "formats/file.h"
+#include "apps/cli/options.h"
+#include "apps/bench/significance.h"
+#include "apps/bench/statistics.h"
+
+enum { RESULT_BYTES_MAX = 64 << 20, LEAST_SAMPLES = 8 };
+
+typedef struct series {
+    double *ms;
+    size_t count;
+} series;
+
+/* The result's samples; ms NULL, with a message: there are none, or they are no times. */
+static series samples_of(const cJSON *result, const char *path)
+{
+    const cJSON *list = cJSON_GetObjectItemCaseSensitive(result, "samples_ms"), *item;
+    const int count = cJSON_GetArraySize(list);
+    series s = {.ms = count >= LEAST_SAMPLES ? malloc((size_t)count * sizeof *s.ms) : NULL};
+    if (!s.ms) {
+        cli_fail(0, "%s: expected \"samples_ms\" with %d times or more, found %d", path,
+                 LEAST_SAMPLES, count);
+        return s;
+    }
+    cJSON_ArrayForEach(item, list)
+    {
+        if (!cJSON_IsNumber(item) || !isfinite(item->valuedouble) || item->valuedouble <= 0) {
+            cli_fail(0, "%s: expected times above 0 in \"samples_ms\", found another at %zu", path,
+                     s.count);
+            free(s.ms);
+            return (series){0};
+        }
+        s.ms[s.count++] = item->valuedouble;
+    }
+    return s;
+}
+
+static cJSON *read_result(const char *path)
+{
+    format_error error = {0};
+    uint8_t *bytes;
+    size_t size;
+    if (!file_read(path, "a result of mona bench --json", RESULT_BYTES_MAX, &bytes, &size,
+                   &error)) {
+        cli_fail(0, "%s", error.text);
+        return NULL;
+    }
+    cJSON *result = cJSON_ParseWithLength((const char *)bytes, size);
+    free(bytes);
+    if (!cJSON_IsObject(result)) {
+        cli_fail(0, "%s: expected a result of mona bench --json, found no JSON object", path);
+        cJSON_Delete(result);
+        return NULL;
+    }
+    return result;
+}
+
+static const cJSON *find(const cJSON *result, const char *key)
+{
+    const cJSON *own = cJSON_GetObjectItemCaseSensitive(result, key);
+    return own ? own
+               : cJSON_GetObjectItemCaseSensitive(
+                     cJSON_GetObjectItemCaseSensitive(result, "provenance"), key);
+}
+
+static const char *text_of(const cJSON *item, char *buffer, size_t size)
+{
+    if (cJSON_IsNumber(item))
+        snprintf(buffer, size, "%g", item->valuedouble);
+    else
+        snprintf(buffer, size, "%s", cJSON_IsString(item) ? item->valuestring : "none");
+    return buffer;
+}
+
+/* Results of different things are no comparison; of different machines or builds, one with a
+ * warning. */
+static bool comparable(cJSON *now, const cJSON *old, const char *path)
+{
+    static const char *const same[] = {"kind",   "model",  "stages",  "width",
+                                       "height", "device", "threads", "streams"};
+    static const char *const alike[] = {"cpu",      "cores", "isa",         "governor",
+                                        "compiler", "flags", "model_crc32", "input_crc32"};
+    char a[256], b[256];
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+        if (strcmp(text_of(find(old, same[i]), a, sizeof a),
+                   text_of(find(now, same[i]), b, sizeof b))) {
+            cli_fail(0, "%s: expected a result with %s %s, found %s", path, same[i], b, a);
+            return false;
+        }
+    for (size_t i = 0; i < sizeof alike / sizeof *alike; i++)
+        if (strcmp(text_of(find(old, alike[i]), a, sizeof a),
+                   text_of(find(now, alike[i]), b, sizeof b)))
+            result_warn(now, "the earlier result is of another %s: %s, now %s", alike[i], a, b);
+    return true;
+}
+
+static void add_interval(cJSON *object, const char *name, const ratio_interval *r)
+{
+    cJSON *o = cJSON_AddObjectToObject(object, name);
+    result_add_number(o, "ratio", r->ratio);
+    result_add_number(o, "low", r->low);
+    result_add_number(o, "high", r->high);
+}
+
+static bool compare(cJSON *result, cJSON *verdict, const verdict_rules *rules, bool *slower)
+{
+    cJSON *old = read_result(rules->old);
+    series before = {0}, after = {0};
+    ratio_interval middle, fastest;
+    bool done = old && comparable(result, old, rules->old) &&
+                (before = samples_of(old, rules->old)).ms &&
+                (after = samples_of(result, "this run")).ms;
+    if (done && (!significance_ratio(before.ms, before.count, after.ms, after.count, 50, &middle) ||
+                 !significance_ratio(before.ms, before.count, after.ms, after.count, 10, &fastest)))
+        done = cli_fail(0, "out of memory");
+    if (done) {
+        const double allowed = 1 + rules->regression;
+        *slower = middle.low > allowed && fastest.low > allowed;
+        result_add_number(verdict, "max_regression", rules->regression);
+        add_interval(verdict, "p50", &middle);
+        add_interval(verdict, "p10", &fastest);
+        result_add_number(verdict, "p_slower",
+                          significance_exceeds(before.ms, before.count, after.ms, after.count));
+        if (!*slower && middle.ratio > allowed)
+            result_warn(result, "slower than before, but within what chance or other load explain");
+    }
+    free(before.ms), free(after.ms);
+    cJSON_Delete(old);
+    return done;
+}
+
+static bool keeps_budget(const cJSON *result, cJSON *verdict, const verdict_rules *rules,
+                         bool *kept)
+{
+    series s = samples_of(result, "this run");
+    if (!s.ms)
+        return false;
+    const double value = statistics_select(s.ms, s.count, rules->percentile);
+    *kept = value <= rules->budget_ms;
+    result_add_number(verdict, "budget_ms", rules->budget_ms);
+    result_add_number(verdict, "percentile", rules->percentile);
+    result_add_number(verdict, "value_ms", value);
+    free(s.ms);
+    return true;
+}
+
+bool verdict_reach(cJSON *result, const verdict_rules *rules, bool *pass)
+{
+    bool kept = true, slower = false;
+    *pass = true;
+    if (rules->budget_ms <= 0 && !rules->old)
+        return true;
+    cJSON *verdict = cJSON_AddObjectToObject(result, "verdict");
+    if ((rules->budget_ms > 0 && !keeps_budget(result, verdict, rules, &kept)) ||
+        (rules->old && !compare(result, verdict, rules, &slower)))
+        return false;
+    *pass = kept && !slower;
+    cJSON_AddBoolToObject(verdict, "pass", *pass);
+    return true;
+}
+
+void verdict_print(const cJSON *result)
+{
+    const cJSON *v = cJSON_GetObjectItemCaseSensitive(result, "verdict");
+    const cJSON *p50 = cJSON_GetObjectItemCaseSensitive(v, "p50");
+    const cJSON *p10 = cJSON_GetObjectItemCaseSensitive(v, "p10");
+    if (!v)
+        return;
+    if (result_number(v, "budget_ms") > 0)
+        printf("  budget     p%g is %.3f ms, %.3f ms are allowed\n", result_number(v, "percentile"),
+               result_number(v, "value_ms"), result_number(v, "budget_ms"));
+    if (p50)
+        printf("  compared   median %+.1f %% (99 %% sure: %+.1f to %+.1f), fastest tenth %+.1f %% "
+               "(%+.1f to %+.1f); %+.1f %% are allowed\n",
+               100 * result_number(p50, "ratio") - 100, 100 * result_number(p50, "low") - 100,
+               100 * result_number(p50, "high") - 100, 100 * result_number(p10, "ratio") - 100,
+               100 * result_number(p10, "low") - 100, 100 * result_number(p10, "high") - 100,
+               100 * result_number(v, "max_regression"));
+    puts(cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(v, "pass")) ? "PASS" : "FAIL");
+}

@@ -1,0 +1,61 @@
+/* mona help: help on a command, the man page, completions. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apps/cli/commands.h"
+#include "apps/cli/help.h"
+
+typedef struct arguments {
+    bool man;
+    const char *completion;
+} arguments;
+
+static int run(int argc, char **argv)
+{
+    arguments a = {0};
+    const char *operands[2];
+    const options_result result = options_parse(&command_help, &a, argc, argv, operands);
+    if (result != OPTIONS_RUN)
+        return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
+    const command *about = operands[0] ? command_find(operands[0]) : NULL;
+    if (operands[0] && !about)
+        return cli_fail(EXIT_USAGE, "unknown command '%s'; mona help lists the commands",
+                        operands[0]);
+    if (a.man + !!a.completion + !!about > 1)
+        return cli_fail(EXIT_USAGE, "help: expected a command, --man or --completion, found more "
+                                    "than one of them");
+    if (a.man)
+        help_print_man();
+    else if (a.completion && !strcmp(a.completion, "bash"))
+        help_print_bash();
+    else if (a.completion)
+        help_print_zsh();
+    else if (about)
+        help_print(about);
+    else
+        help_print_commands();
+    return EXIT_SUCCESS;
+}
+
+static const option options[] = {
+    {"--man", NULL, OPTION_FLAG, offsetof(arguments, man), NULL, "Other",
+     .help = "print the man page, for man -l"},
+    {"--completion", NULL, OPTION_CHOICE, offsetof(arguments, completion), "bash|zsh", "Other",
+     .help = "print what a shell needs to complete mona's command line"},
+};
+
+const command command_help = {
+    .name = "help",
+    .summary = "help on a command, the man page, completions",
+    .run = run,
+    .usage = "[COMMAND | --man | --completion SHELL]",
+    .description = "Lists the commands, or the options of one. The man page and the completions "
+                   "that make install installs come from here too.",
+    .examples = "mona help enhance\n"
+                "mona help --man > mona.1\n"
+                ". <(mona help --completion bash)  # in this shell, from now on\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .operands_max = 1,
+};

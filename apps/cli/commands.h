@@ -1,0 +1,19 @@
+/* The subcommands of mona: each cmd_*.c defines one, commands.c lists them. Their exit status: 0
+ * everything asked for was done, 1 it was not (one line on stderr says why), 2 the command line
+ * makes no sense. */
+#ifndef MONA_COMMANDS_H
+#define MONA_COMMANDS_H
+
+#include "apps/cli/options.h"
+
+extern const command command_enhance, command_compare, command_compile, command_verify, command_ops,
+    command_inspect, command_run, command_eval, command_bench, command_devices, command_help;
+
+/* In the order in which help lists them. */
+extern const command *const commands[];
+extern const size_t command_count;
+
+/* NULL: there is none of that name. */
+const command *command_find(const char *name);
+
+#endif

@@ -1,0 +1,107 @@
+/* The man page, in the man macros. */
+#include <stdio.h>
+#include <string.h>
+
+#include "apps/cli/commands.h"
+#include "apps/cli/help.h"
+#include "mona.h"
+
+/* Text as it is: a '-' that can be copied, no control lines. */
+static void put(const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        switch (text[i]) {
+        case '-':
+            fputs("\\-", stdout);
+            break;
+        case '\\':
+            fputs("\\e", stdout);
+            break;
+        case '.':
+        case '\'':
+            printf("%s%c", i ? "" : "\\&", text[i]);
+            break;
+        default:
+            putchar(text[i]);
+        }
+}
+
+static void put_all(const char *text)
+{
+    put(text, strlen(text));
+}
+
+static void put_font(char font, const char *text)
+{
+    printf("\\f%c", font);
+    put_all(text);
+    fputs("\\fR", stdout);
+}
+
+static void print_row(const option *row)
+{
+    char text[512];
+    printf(".TP\n");
+    if (row->letter) {
+        put_font('B', row->letter);
+        fputs(", ", stdout);
+    }
+    put_font('B', row->name);
+    if (row->argument) {
+        putchar(' ');
+        put_font('I', row->argument);
+    }
+    putchar('\n');
+    put_all(help_text(row, text, sizeof text));
+    putchar('\n');
+}
+
+static void print_examples(const char *examples)
+{
+    printf(".PP\nExamples:\n.PP\n.nf\n");
+    while (*examples) {
+        const size_t length = strcspn(examples, "\n");
+        fputs("    ", stdout);
+        put(examples, length);
+        putchar('\n');
+        examples += length + (examples[length] != 0);
+    }
+    printf(".fi\n");
+}
+
+static void print_command(const command *line)
+{
+    printf(".SS ");
+    put_font('B', "mona ");
+    put_font('B', line->name);
+    putchar(' ');
+    put_all(line->usage);
+    putchar('\n');
+    put_all(line->description);
+    putchar('\n');
+    for (const option *row = help_next(line, NULL); row; row = help_next(line, row)) {
+        if (help_begins_group(line, row)) {
+            printf(".PP\n");
+            put_all(row->group);
+            printf(":\n");
+        }
+        print_row(row);
+    }
+    if (line->examples)
+        print_examples(line->examples);
+}
+
+void help_print_man(void)
+{
+    printf(".TH MONA 1 \"\" \"mona %s\" \"User Commands\"\n", MONA_VERSION);
+    printf(".SH NAME\nmona \\- make video larger and cleaner with small neural networks\n"
+           ".SH SYNOPSIS\n.B mona\n.I COMMAND\n[\\fIOPTION\\fR]...\n.SH DESCRIPTION\n"
+           "Results go to standard output, messages and progress to standard error.\n"
+           "An option\\(aqs value follows it as the next argument or after a \\(aq=\\(aq; "
+           "\\fB\\-\\-\\fR ends options.\n.SH COMMANDS\n");
+    for (size_t i = 0; i < command_count; i++)
+        print_command(commands[i]);
+    printf(".SH EXIT STATUS\n.TP\n0\nEverything asked for was done.\n.TP\n1\nIt was not; one line "
+           "on standard error says why.\n.TP\n2\nThe command line makes no sense.\n"
+           ".SH SEE ALSO\n.BR ffmpeg (1)\n");
+}

@@ -1,0 +1,40 @@
+#include "apps/cli/temp_folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "apps/cli/options.h"
+
+bool temp_folder_open(temp_folder *t)
+{
+    const char *root = getenv("TMPDIR");
+    const int length =
+        snprintf(t->path, sizeof t->path, "%s/mona-XXXXXX", root && *root ? root : "/tmp");
+    if (length >= (int)sizeof t->path)
+        errno = ENAMETOOLONG;
+    else if (mkdtemp(t->path))
+        return true;
+    cli_fail(EXIT_FAILED, "%s: a temporary folder cannot be made: %s", t->path, strerror(errno));
+    t->path[0] = 0;
+    return false;
+}
+
+void temp_folder_close(temp_folder *t)
+{
+    DIR *folder = t->path[0] ? opendir(t->path) : NULL;
+    const struct dirent *entry;
+    char name[TEMP_FOLDER_PATH + sizeof entry->d_name];
+    while (folder && (entry = readdir(folder))) {
+        snprintf(name, sizeof name, "%s/%s", t->path, entry->d_name);
+        unlink(name);
+    }
+    if (folder)
+        closedir(folder);
+    if (t->path[0])
+        rmdir(t->path);
+    *t = (temp_folder){0};
+}

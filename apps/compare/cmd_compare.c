@@ -1,0 +1,163 @@
+/* mona compare: how much two videos or pictures differ. */
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <libavutil/log.h>
+
+#include "apps/cli/commands.h"
+#include "apps/compare/comparison.h"
+#include "apps/cli/json_output.h"
+#include "mona.h"
+#include "apps/compare/report.h"
+#include "apps/cli/save.h"
+
+typedef struct arguments {
+    const char *a, *b, *plot, *html;
+    double start, min_psnr, min_ssim;
+    long frames;
+    bool scale, json;
+} arguments;
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int number)
+{
+    (void)number;
+    interrupted = 1;
+}
+
+static bool print_json(const comparison_log *log, const arguments *a)
+{
+    cJSON *document = comparison_json(log, a->a, a->b);
+    const int status = json_print(document);
+    cJSON_Delete(document);
+    return status == EXIT_SUCCESS;
+}
+
+static bool write_plot(comparison_log *log, const arguments *a)
+{
+    char *text = NULL;
+    size_t size = 0;
+    chart c;
+    if (!comparison_chart(log, &c))
+        return false;
+    FILE *f = open_memstream(&text, &size);
+    if (!f)
+        return !cli_fail(EXIT_FAILED, "out of memory");
+    chart_write(f, &c);
+    const bool good = !fclose(f) && save_file(a->plot, NULL, text, size);
+    free(text);
+    return good;
+}
+
+static bool write_page(comparison_log *log, const arguments *a)
+{
+    report r = {.a = a->a,
+                .b = a->b,
+                .labels = {"A", "B"},
+                .extreme = "worst",
+                .note = a->scale ? "B against A, which was enlarged to B's size by bicubic "
+                                   "interpolation."
+                                 : "B against A. The PSNR of all frames is that of their mean "
+                                   "squared error; SSIM is of 8x8 windows, 4 samples apart."};
+    report_add_sides(&r, log);
+    report_add(&r, "written by", "mona %s", MONA_VERSION);
+    return report_write(&r, log, a->html);
+}
+
+/* Whether the two are as much alike as was asked for. */
+static bool check_least(const comparison_log *log, const arguments *a)
+{
+    const compare_row *all = &log->result.rows[QUALITY_ALL];
+    const double psnr = quality_psnr(log->result.pix_fmt, all->mse);
+    if (psnr < a->min_psnr)
+        return !cli_fail(EXIT_FAILED, "%s: expected at least %g dB, found %.4f", a->b, a->min_psnr,
+                         psnr);
+    if (a->min_ssim > 0 && all->ssim < a->min_ssim)
+        return !cli_fail(EXIT_FAILED, "%s: expected an SSIM of at least %g, found %.6f", a->b,
+                         a->min_ssim, all->ssim);
+    return true;
+}
+
+static bool tell(comparison_log *log, const arguments *a)
+{
+    if (a->json && !print_json(log, a))
+        return false;
+    if (!a->json)
+        comparison_print(log, a->a, a->b);
+    return (!a->plot || write_plot(log, a)) && (!a->html || write_page(log, a)) &&
+           check_least(log, a);
+}
+
+static int run(int argc, char **argv)
+{
+    arguments a = {0};
+    const char *operands[3];
+    const options_result result = options_parse(&command_compare, &a, argc, argv, operands);
+    if (result != OPTIONS_RUN)
+        return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
+    a.a = operands[0];
+    a.b = operands[1];
+    signal(SIGINT, on_signal);
+    signal(SIGTERM, on_signal);
+    av_log_set_level(AV_LOG_QUIET);
+
+    comparison_log log = {.views_wanted = a.html};
+    const bool good = comparison_run(&log, (compare_settings){.a = a.a,
+                                                              .b = a.b,
+                                                              .start = a.start,
+                                                              .frames = (uint64_t)a.frames,
+                                                              .scale = a.scale,
+                                                              .interrupted = &interrupted}) &&
+                      tell(&log, &a);
+    comparison_close(&log);
+    return good ? EXIT_SUCCESS : EXIT_FAILED;
+}
+
+static const char compared[] = "What is compared", results[] = "Results";
+
+static const option options[] = {
+    {"--start", NULL, OPTION_NUMBER, offsetof(arguments, start), "SECONDS", compared,
+     .help = "leave out the beginning of A", .maximum = 1e9},
+    {"--frames", NULL, OPTION_WHOLE, offsetof(arguments, frames), "N", compared,
+     .help = "compare the first N frames (default all, of which both must have as many)",
+     .minimum = 1, .maximum = 1e15},
+    {"--scale", NULL, OPTION_FLAG, offsetof(arguments, scale), NULL, compared,
+     .help = "convert A to the size and pixel format of B, by bicubic interpolation"},
+    {"--json", NULL, OPTION_FLAG, offsetof(arguments, json), NULL, results,
+     .help = "one JSON object, with every frame; null is the PSNR of what is identical"},
+    {"--plot", NULL, OPTION_FILE, offsetof(arguments, plot), "FILE.svg", results,
+     .help = "draw PSNR and SSIM over the frames"},
+    {"--html", NULL, OPTION_FILE, offsetof(arguments, html), "FILE.html", results,
+     .help = "write a page with a slider between A and B, charts and facts"},
+    {"--min-psnr", NULL, OPTION_NUMBER, offsetof(arguments, min_psnr), "DB", results,
+     .help = "fail when the PSNR of all planes is lower; inf: when anything differs",
+     .maximum = INFINITY},
+    {"--min-ssim", NULL, OPTION_NUMBER, offsetof(arguments, min_ssim), "X", results,
+     .help = "fail when the SSIM of all planes is lower", .maximum = 1},
+};
+
+const command command_compare = {
+    .name = "compare",
+    .summary = "tell how much two videos or pictures differ",
+    .run = run,
+    .usage = "A B [OPTION]...",
+    .description =
+        "Prints PSNR and SSIM of each plane, over all frames and of the worst one. The PSNR of "
+        "many frames is that of their mean squared error; SSIM is of 8x8 windows 4 samples apart, "
+        "as FFmpeg's ssim filter takes it. Flicker is what changes in B from frame to frame where A "
+        "stands still: the mean absolute difference, in steps of 8 bits, over blocks of 8x8 samples "
+        "that change by at most 2 on average in A; beside it A's own. Exits with 1 when the two cannot be compared or differ "
+        "more than allowed.",
+    .examples = "mona compare master.mkv encoded.mp4 --plot quality.svg\n"
+                "mona compare in.mp4 out.mp4 --scale --html report.html  # before and after\n"
+                "mona compare a.mkv b.mkv --min-psnr inf  # fails unless every sample is equal\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .operands_min = 2,
+    .operands_max = 2,
+};

@@ -1,0 +1,129 @@
+#include "apps/compile/arrays.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/file.h"
+#include "apps/cli/options.h"
+#include "apps/cli/save.h"
+
+/* Of an input file. */
+#define NPY_LIMIT ((size_t)4 << 30)
+
+static bool read_shape(input_array *in, const char *path)
+{
+    const unsigned rank = in->array.rank;
+    const uint64_t *shape = in->array.shape;
+    const bool batch = rank == 4 && shape[0] == 1;
+    if (rank < 2 || rank > 4 || (rank == 4 && !batch))
+        return !cli_fail(EXIT_FAILED,
+                         "%s: expected the shape HxW, CxHxW or 1xCxHxW, found %u sides%s", path,
+                         rank, rank == 4 ? " and a batch" : "");
+    const uint64_t channels = rank == 2 ? 1 : shape[rank - 3];
+    const uint64_t height = shape[rank - 2], width = shape[rank - 1];
+    if (!channels || channels > MONA_MAX_CHANNELS || !height || height > MONA_MAX_SIDE || !width ||
+        width > MONA_MAX_SIDE)
+        return !cli_fail(EXIT_FAILED,
+                         "%s: %" PRIu64 " channels of %" PRIu64 "x%" PRIu64 " are not a frame",
+                         path, channels, width, height);
+    in->channels = (uint32_t)channels;
+    in->height = (uint32_t)height;
+    in->width = (uint32_t)width;
+    return true;
+}
+
+/* As many numbers as the sides hold, in whatever shape. */
+static bool take_sides(input_array *in, const char *path, const array_sides *sides)
+{
+    const uint64_t count = (uint64_t)sides->channels * sides->height * sides->width;
+    in->channels = sides->channels;
+    in->height = sides->height;
+    in->width = sides->width;
+    return in->array.count == count ||
+           !cli_fail(EXIT_FAILED, "%s: expected %" PRIu64 " numbers, found %" PRIu64, path, count,
+                     in->array.count);
+}
+
+bool array_read(input_array *in, const char *path, const array_sides *sides)
+{
+    format_error error = {0};
+    size_t size;
+    if (!file_read(path, "a .npy array", NPY_LIMIT, &in->file, &size, &error))
+        return !cli_fail(EXIT_FAILED, "%s", error.text);
+    if (!npy_parse(&in->array, in->file, size, &error))
+        return !cli_fail(EXIT_FAILED, "%s: %s", path, error.text);
+    return sides ? take_sides(in, path, sides) : read_shape(in, path);
+}
+
+/* The .npy type that holds a tensor as it is stored. */
+static npy_type stored_type(mona_type type)
+{
+    static const npy_type stored[MONA_TYPE_COUNT] = {
+        [MONA_U8] = NPY_U1,  [MONA_S8] = NPY_I1,  [MONA_F16] = NPY_F2, [MONA_U16] = NPY_U2,
+        [MONA_F32] = NPY_F4, [MONA_S16] = NPY_I2, [MONA_S32] = NPY_I4, [MONA_U32] = NPY_U4,
+        [MONA_S64] = NPY_I8, [MONA_U64] = NPY_U8,
+    };
+    return stored[type];
+}
+
+bool array_to_planes(planes *p, const input_array *in, const char *path)
+{
+    const npy_type stored = stored_type(p->info.type), found = in->array.type;
+    const bool real = found == NPY_F4 || found == NPY_F8 || found == NPY_F2;
+    if (in->channels != p->info.channels)
+        return !cli_fail(EXIT_FAILED, "%s: input '%s' has %u channels, found %u", path,
+                         p->info.name, p->info.channels, in->channels);
+    if (found == stored) {
+        memcpy(p->buffer.data, in->array.data, p->count * npy_type_size(found));
+        return true;
+    }
+    if (!real && p->info.type != MONA_F16 && p->info.type != MONA_F32)
+        return !cli_fail(EXIT_FAILED, "%s: input '%s' takes %s or floats, found %s", path,
+                         p->info.name, npy_type_name(stored), npy_type_name(found));
+    for (size_t i = 0; i < p->count; i++)
+        planes_set(p, i, npy_value(&in->array, i));
+    return true;
+}
+
+/* ---- arrays out --------------------------------------------------------------------------- */
+
+static bool write_array(const char *path, const npy_array *array)
+{
+    size_t size;
+    uint8_t *bytes = npy_format(array, &size);
+    if (!bytes)
+        return !cli_fail(EXIT_FAILED, "out of memory");
+    const bool ok = save_file(path, NULL, bytes, size);
+    free(bytes);
+    return ok;
+}
+
+bool array_write_floats(const char *path, uint32_t channels, uint32_t height, uint32_t width,
+                        float *data)
+{
+    const npy_array array = {
+        NPY_F4, 4, {1, channels, height, width}, (uint64_t)channels * height * width, data};
+    return write_array(path, &array);
+}
+
+bool array_write_planes(const planes *p, const char *path, bool raw)
+{
+    const mona_tensor_info *t = &p->info;
+    if (raw) {
+        const npy_array array = {stored_type(t->type),
+                                 4,
+                                 {1, t->channels, t->height, t->width},
+                                 p->count,
+                                 p->buffer.data};
+        return write_array(path, &array);
+    }
+    float *data = malloc(p->count * sizeof *data);
+    if (!data)
+        return !cli_fail(EXIT_FAILED, "out of memory");
+    for (size_t i = 0; i < p->count; i++)
+        data[i] = (float)planes_get(p, i);
+    const bool ok = array_write_floats(path, t->channels, t->height, t->width, data);
+    free(data);
+    return ok;
+}

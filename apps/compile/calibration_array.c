@@ -1,0 +1,182 @@
+#include "apps/compile/calibration_array.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/npy.h"
+
+/* A file whose header was read. */
+typedef struct array_file {
+    const char *path;
+    FILE *stream;
+    npy_array array;       /* without its elements */
+    size_t begin;          /* of the elements, in the file */
+    reference_array sides; /* of one input; no data */
+    uint64_t count;        /* of inputs */
+} array_file;
+
+bool calibration_is_array(const char *path)
+{
+    uint8_t start[NPY_MAGIC];
+    FILE *file = fopen(path, "rb");
+    const bool is = file && npy_begins(start, fread(start, 1, sizeof start, file));
+    if (file)
+        fclose(file);
+    return is;
+}
+
+static bool read_header(array_file *f)
+{
+    format_error error = {0};
+    uint8_t *start = malloc(NPY_MAX_HEADER);
+    if (!start)
+        return !cli_fail(EXIT_FAILED, "out of memory");
+    const size_t size = fread(start, 1, NPY_MAX_HEADER, f->stream);
+    const bool ok = npy_parse_header(&f->array, start, size, &f->begin, &error) ||
+                    !cli_fail(EXIT_FAILED, "%s: %s", f->path, error.text);
+    free(start);
+    return ok;
+}
+
+static bool is_whole(const array_file *f)
+{
+    const uint64_t expected = f->begin + f->array.count * npy_type_size(f->array.type);
+    const bool sought = !fseeko(f->stream, 0, SEEK_END);
+    const off_t found = sought ? ftello(f->stream) : -1;
+    return (found >= 0 && (uint64_t)found == expected) ||
+           !cli_fail(EXIT_FAILED, "%s: its shape needs %" PRIu64 " bytes, found %" PRId64, f->path,
+                     expected, (int64_t)found);
+}
+
+static bool unsuitable(const array_file *f, const compiler_tensor *t)
+{
+    char wanted[96], found[NPY_MAX_RANK * 21 + 2] = "";
+    if (t->array)
+        snprintf(wanted, sizeof wanted, "%u numbers", t->channels * t->height * t->width);
+    else if (t->height && t->width)
+        snprintf(wanted, sizeof wanted, "%ux%ux%u", t->channels, t->height, t->width);
+    else
+        snprintf(wanted, sizeof wanted, "%u channels of any size", t->channels);
+    for (unsigned i = 0, n = 0; i < f->array.rank; i++)
+        n += (unsigned)snprintf(found + n, sizeof found - n, "%s%" PRIu64, i ? "x" : "",
+                                f->array.shape[i]);
+    return !cli_fail(EXIT_FAILED,
+                     "%s: input '%s' takes %s, or Nx that for N inputs; found the shape %s",
+                     f->path, t->name, wanted, f->array.rank ? found : "of one number");
+}
+
+/* The sides of one input by the last three sides of the shape, those missing 1. */
+static void take_sides(array_file *f)
+{
+    const npy_array *a = &f->array;
+    uint64_t sides[3] = {1, 1, 1};
+    for (unsigned i = 0; i < 3 && i < a->rank; i++)
+        sides[2 - i] = a->shape[a->rank - 1 - i] <= MONA_MAX_SIDE ? a->shape[a->rank - 1 - i] : 0;
+    f->sides = (reference_array){(uint32_t)sides[0], (uint32_t)sides[1], (uint32_t)sides[2], NULL};
+}
+
+/* How the shape is made of inputs: of maps the last three sides are the input's; of arrays only the
+ * number of elements is known. Several come one after another along the first side. */
+static bool divide(array_file *f, const compiler_tensor *t)
+{
+    const npy_array *a = &f->array;
+    take_sides(f);
+    if (t->array)
+        f->sides = (reference_array){t->channels, t->height, t->width, NULL};
+    const reference_array *s = &f->sides;
+    const bool suits = s->channels == t->channels && s->height && s->width &&
+                       (!t->height || s->height == t->height) &&
+                       (!t->width || s->width == t->width);
+    const uint64_t each = (uint64_t)s->channels * s->height * s->width;
+    if (!suits || !a->count || a->count % each)
+        return unsuitable(f, t);
+    f->count = a->count / each;
+    return f->count == 1 || (a->shape[0] == f->count && (t->array || a->rank == 4)) ||
+           unsuitable(f, t);
+}
+
+static bool open_array(array_file *f, const char *path, const compiler *model)
+{
+    const compiler_tensor t = compiler_input(model, 0);
+    *f = (array_file){.path = path};
+    if (compiler_input_count(model) != 1)
+        return !cli_fail(EXIT_FAILED,
+                         "%s: the model takes %u inputs; .npy files calibrate models of one", path,
+                         compiler_input_count(model));
+    f->stream = fopen(path, "rb");
+    if (!f->stream)
+        return !cli_fail(EXIT_FAILED, "%s: %s", path, strerror(errno));
+    return read_header(f) && divide(f, &t) && is_whole(f);
+}
+
+static void close_array(array_file *f)
+{
+    if (f->stream)
+        fclose(f->stream);
+}
+
+bool calibration_array_count(const char *path, const compiler *model, uint64_t *count, bool *reals)
+{
+    array_file f;
+    const bool ok = open_array(&f, path, model);
+    *count = f.count;
+    *reals = f.array.type != NPY_U1;
+    close_array(&f);
+    return ok;
+}
+
+/* The elements of one input. */
+static bool read_elements(array_file *f, uint64_t place, npy_array *part)
+{
+    const size_t size = npy_type_size(f->array.type);
+    *part = (npy_array){.type = f->array.type, .count = f->array.count / f->count};
+    part->data = malloc(part->count * size);
+    if (!part->data)
+        return !cli_fail(EXIT_FAILED, "out of memory");
+    const off_t at = (off_t)(f->begin + place * part->count * size);
+    return (place < f->count && !fseeko(f->stream, at, SEEK_SET) &&
+            fread(part->data, size, part->count, f->stream) == part->count) ||
+           !cli_fail(EXIT_FAILED, "%s: cannot be read any more", f->path);
+}
+
+static bool to_input(const calibration *c, const npy_array *part, const compiler_tensor *t,
+                     const reference_array *sides, const char *name, reference_array *input)
+{
+    const bool samples = part->type == NPY_U1 && !t->array;
+    const size_t plane = (size_t)sides->height * sides->width;
+    *input = *sides;
+    input->data = malloc(part->count * sizeof *input->data);
+    if (!input->data)
+        return !cli_fail(EXIT_FAILED, "out of memory");
+    for (size_t i = 0; i < part->count; i++) {
+        const double value = npy_value(part, i);
+        const uint32_t channel = t->channels == 3 ? (uint32_t)(i / plane) : 0;
+        input->data[i] = samples ? calibration_fed(&c->feed, channel, value) : (float)value;
+        if (!isfinite(input->data[i]))
+            return !cli_fail(EXIT_FAILED, "%s: expected numbers of float32, found %g", name, value);
+    }
+    return true;
+}
+
+bool calibration_array(const calibration *c, size_t index, const compiler *model,
+                       reference_array *input)
+{
+    const calibration_image *image = &c->images[index];
+    const compiler_tensor t = compiler_input(model, 0);
+    array_file f;
+    npy_array part = {0};
+    *input = (reference_array){0};
+    const bool ok = open_array(&f, image->name, model) && read_elements(&f, image->place, &part) &&
+                    to_input(c, &part, &t, &f.sides, image->name, input);
+    if (!ok) {
+        free(input->data);
+        input->data = NULL;
+    }
+    free(part.data);
+    close_array(&f);
+    return ok;
+}

@@ -1,0 +1,65 @@
+#include "apps/compile/calibration_feed.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "apps/cli/options.h"
+
+/* One number for all three channels, or three with commas between. */
+static bool parse_channels(const char *option, const char *text, double least, float *numbers)
+{
+    int count = 0;
+    bool good = true, more = true;
+    for (const char *at = text; good && more && count < 3; count++) {
+        char *end;
+        const double x = strtod(at, &end);
+        good = end != at && x >= least && x <= 1e6 && (!*end || *end == ',');
+        numbers[count] = (float)x;
+        more = *end;
+        at = end + 1;
+    }
+    if (!good || more || count == 2)
+        return !cli_fail(EXIT_USAGE,
+                         "%s: expected one number or three with commas between, each from %g to "
+                         "1e6, found '%s'",
+                         option, least, text);
+    for (int i = count; i < 3; i++)
+        numbers[i] = numbers[0];
+    return true;
+}
+
+bool calibration_feed_read(calibration_feed *f, const char *mean, const char *deviation,
+                           const char *order)
+{
+    f->bgr = !strcmp(order, "bgr");
+    f->normalised = mean || deviation;
+    for (int i = 0; i < 3; i++) {
+        f->mean[i] = 0;
+        f->deviation[i] = 1;
+    }
+    return (!mean || parse_channels("--mean", mean, -1e6, f->mean)) &&
+           (!deviation || parse_channels("--deviation", deviation, 1e-6, f->deviation));
+}
+
+bool calibration_feed_suits(const calibration_feed *f, const compiler *model, const char *name)
+{
+    bool alike = true;
+    for (int i = 1; i < 3; i++)
+        alike = alike && f->mean[i] == f->mean[0] && f->deviation[i] == f->deviation[0];
+    for (unsigned i = 0; !alike && i < compiler_input_count(model); i++) {
+        const compiler_tensor t = compiler_input(model, i);
+        if (t.channels != 3)
+            return !cli_fail(EXIT_FAILED,
+                             "%s: --mean and --deviation have a number for each of 3 channels, "
+                             "input '%s' has %u",
+                             name, t.name, t.channels);
+    }
+    return true;
+}
+
+float calibration_fed(const calibration_feed *f, uint32_t channel, double sample)
+{
+    if (!f->normalised)
+        return (float)(sample / 255) * f->range;
+    return (float)((sample - (double)f->mean[channel]) / (double)f->deviation[channel]);
+}

@@ -1,0 +1,446 @@
+/* mona compile: ONNX -> .mona, with calibration for INT8 and evidence of what the rounding cost. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apps/compile/accuracy.h"
+#include "apps/compile/calibration.h"
+#include "apps/compile/calibration_feed.h"
+#include "apps/cli/commands.h"
+#include "apps/compile/compile_report.h"
+#include "formats/file.h"
+#include "formats/mona_writer.h"
+#include "apps/compile/onnx_source.h"
+#include "apps/compile/precision.h"
+#include "apps/cli/save.h"
+#include "apps/compile/sanity_check.h"
+
+typedef struct compile_job {
+    precision_request request;
+    precision_result chosen;
+    const char *input, *output, *ranges, *input_type, *output_type, *name, *fusion, *report;
+    const char *mean, *deviation, *order;
+    option_list calibrate, dims, sizes;
+    long images, bits;
+    double range, offset_h, offset_w, tolerance;
+    bool any_size, plain_bias, equalise;
+    unsigned equalised;
+    compiler_options options;
+    calibration_feed feed;
+    calibration samples;
+    compiler *model;
+    uint8_t *bytes;
+    size_t size, calibrated;
+} compile_job;
+
+/* ---- options ------------------------------------------------------------------------------ */
+
+static bool parse_type(const char *option, const char *text, bool *has, mona_type *type)
+{
+    *has = text;
+    for (int t = 0; text && t <= MONA_U16; t++)
+        if (!strcmp(text, mona_type_name((mona_type)t))) {
+            *type = (mona_type)t;
+            return true;
+        }
+    return !text ||
+           !cli_fail(EXIT_USAGE, "%s: expected u8, s8, f16 or u16, found '%s'", option, text);
+}
+
+static bool read_fusion(compile_job *job)
+{
+    enum { MAX_RULES_BYTES = 1 << 20 };
+    format_error error = {0};
+    uint8_t *text;
+    size_t size;
+    if (!job->fusion)
+        return true;
+    if (!file_read(job->fusion, "a file of fusion rules", MAX_RULES_BYTES, &text, &size, &error))
+        return !cli_fail(EXIT_FAILED, "%s", error.text);
+    const bool ok = fusion_read(&job->options.fusion, (const char *)text, size, &error);
+    free(text);
+    return ok || !cli_fail(EXIT_FAILED, "%s: %s", job->fusion, error.text);
+}
+
+static range_rule range_rule_of(const char *name)
+{
+    static const char *const names[] = {[RANGE_MIN_MAX] = "min-max",
+                                        [RANGE_PERCENTILE] = "percentile",
+                                        [RANGE_KL] = "kl",
+                                        [RANGE_MSE] = "mse"};
+    range_rule rule = RANGE_MIN_MAX;
+    while (rule < RANGE_MSE && strcmp(names[rule], name))
+        rule++;
+    return rule;
+}
+
+/* What the network takes are real numbers, of either sign. */
+static void take_reals(compile_job *job)
+{
+    job->options.has_input_type = true;
+    job->options.input_type = MONA_F16;
+}
+
+static bool read_feed(compile_job *job)
+{
+    const compiler_options *o = &job->options;
+    job->feed.range = (float)job->range;
+    if (!calibration_feed_read(&job->feed, job->mean, job->deviation, job->order))
+        return false;
+    if (!job->feed.normalised)
+        return true;
+    if (!job->calibrate.count)
+        return !cli_fail(EXIT_USAGE, "--mean and --deviation say how calibration images are fed: "
+                                     "expected --calibrate");
+    if (o->has_input_type && (o->input_type == MONA_U8 || o->input_type == MONA_U16))
+        return !cli_fail(EXIT_USAGE,
+                         "--input-type %s has no numbers below 0, as --mean and --deviation make "
+                         "them: expected f16 or s8",
+                         job->input_type);
+    if (!o->has_input_type)
+        take_reals(job);
+    return true;
+}
+
+static bool check_options(compile_job *job)
+{
+    compiler_options *o = &job->options;
+    if (!job->output)
+        return !cli_fail(EXIT_USAGE, "expected an output: -o OUT.mona");
+    precision_request *r = &job->request;
+    if (!r->precision)
+        r->precision = job->calibrate.count ? "int8" : "fp16";
+    if (!job->calibrate.count && !strcmp(r->precision, "auto"))
+        return !cli_fail(EXIT_USAGE, "--precision auto is chosen by what calibration images show: "
+                                     "expected --calibrate");
+    if (r->max_drop && strcmp(r->precision, "auto"))
+        return !cli_fail(EXIT_USAGE, "--max-drop goes with --precision auto, and only there");
+    if (job->equalise && job->sizes.count > 1)
+        return !cli_fail(EXIT_USAGE, "--equalise changes the weights of one size alone: expected "
+                                     "one --size");
+    r->name = job->input;
+    o->ranges = range_rule_of(job->ranges);
+    o->correct_bias = !job->plain_bias;
+    o->range = (float)job->range;
+    o->bits = (unsigned)job->bits;
+    o->any_size = job->any_size;
+    o->resize_offset[0] = (float)job->offset_h;
+    o->resize_offset[1] = (float)job->offset_w;
+    o->name = job->name;
+    return parse_type("--input-type", job->input_type, &o->has_input_type, &o->input_type) &&
+           parse_type("--output-type", job->output_type, &o->has_output_type, &o->output_type) &&
+           read_feed(job) && read_fusion(job);
+}
+
+static options_result read_options(compile_job *job, int argc, char **argv)
+{
+    const char *operands[2];
+    const options_result result = options_parse(&command_compile, job, argc, argv, operands);
+    if (result != OPTIONS_RUN)
+        return result;
+    job->input = operands[0];
+    return check_options(job) ? OPTIONS_RUN : OPTIONS_BAD;
+}
+
+/* ---- steps -------------------------------------------------------------------------------- */
+
+static compiler *open_size(const compile_job *job, size_t index)
+{
+    return onnx_source_compiler(job->input, &job->dims,
+                                index < job->sizes.count ? job->sizes.items[index] : NULL,
+                                &job->options.fusion);
+}
+
+static bool open_model(compile_job *job)
+{
+    job->model = open_size(job, 0);
+    return job->model;
+}
+
+static bool calibrate_on(compile_job *job, size_t index)
+{
+    reference_array inputs[MONA_MAX_IO];
+    format_error error = {0};
+    if (!calibration_sample(&job->samples, index, job->model, inputs))
+        return false;
+    const bool ok = compiler_calibrate(job->model, inputs, &error);
+    reference_arrays_free(inputs, compiler_input_count(job->model));
+    return ok || !cli_fail(EXIT_FAILED, "%s: with %s: %s", job->input,
+                           calibration_name(&job->samples, index), error.text);
+}
+
+/* Images follow one another by name, and what is alike is often called alike: so they are taken
+ * from all over the set, in an order that only their number decides. */
+static bool calibrate_all(compile_job *job)
+{
+    enum { SETTLED = 4 }; /* images in a row that move no range */
+    job->calibrated = 0;
+    for (size_t still = 0; job->calibrated < job->samples.count && still < SETTLED;) {
+        if (!calibrate_on(job, calibration_spread(&job->samples, job->calibrated)))
+            return false;
+        job->calibrated++;
+        const double moved =
+            job->tolerance > 0 ? compiler_movement(job->model, job->options.ranges) : 1;
+        still = moved * 100 <= job->tolerance ? still + 1 : 0;
+    }
+    return true;
+}
+
+static bool calibrate(compile_job *job)
+{
+    format_error error = {0};
+    if (!calibration_feed_suits(&job->feed, job->model, job->input) ||
+        !calibration_open(&job->samples, &job->calibrate, (size_t)job->images, &job->feed,
+                          job->model))
+        return false;
+    if (job->samples.reals && !job->options.has_input_type)
+        take_reals(job);
+    if (!calibrate_all(job))
+        return false;
+    if (!job->equalise)
+        return true;
+    if (!compiler_equalise(job->model, &job->options, &job->equalised, &error))
+        return !cli_fail(EXIT_FAILED, "%s: %s", job->input, error.text);
+    return calibrate_all(job);
+}
+
+static bool set_precision(compile_job *job)
+{
+    return precision_set(&job->request, job->model, &job->options, &job->samples, &job->chosen);
+}
+
+static bool emit_one(const compile_job *job, compiler *model, uint8_t **bytes, size_t *size)
+{
+    format_error error = {0};
+    mona_model opened;
+    if (!compiler_emit(model, &job->options, bytes, size, &error))
+        return !cli_fail(EXIT_FAILED, "%s: %s", job->input, error.text);
+    const mona_status status = mona_model_open(&opened, *bytes, *size);
+    if (status)
+        return !cli_fail(EXIT_FAILED, "%s: compiles to something the engine refuses: %s",
+                         job->input, mona_status_text(status));
+    return soundness_check(model, *bytes, *size, job->input, &job->samples);
+}
+
+/* The model at another size, rounded as the first is. */
+static bool emit_like_first(const compile_job *job, size_t index, uint8_t **bytes)
+{
+    size_t size;
+    format_error error = {0};
+    compiler *other = open_size(job, index);
+    if (!other)
+        return false;
+    bool ok = compiler_adopt(other, job->model, &job->options, &error);
+    if (!ok)
+        cli_fail(EXIT_FAILED, "%s at %s: %s", job->input, job->sizes.items[index], error.text);
+    ok = ok && emit_one(job, other, bytes, &size);
+    compiler_close(other);
+    return ok;
+}
+
+static bool join(compile_job *job, uint8_t *const *files, size_t count)
+{
+    format_error error = {0};
+    mona_model opened;
+    job->bytes = NULL; /* it is files[0] */
+    if (!mona_writer_join(files, count, &job->bytes, &job->size, &error))
+        return !cli_fail(EXIT_FAILED, "%s: %s", job->input, error.text);
+    const mona_status status = mona_model_open(&opened, job->bytes, job->size);
+    return !status || !cli_fail(EXIT_FAILED, "%s: its sizes do not fit one file: %s", job->input,
+                                mona_status_text(status));
+}
+
+static bool emit(compile_job *job)
+{
+    uint8_t *files[OPTION_LIST_MAX] = {0};
+    size_t count = 1;
+    if (!emit_one(job, job->model, &job->bytes, &job->size))
+        return false;
+    files[0] = job->bytes;
+    bool ok = true;
+    for (; ok && count < job->sizes.count; count++) {
+        job->options.like = files[count - 1];
+        ok = emit_like_first(job, count, &files[count]);
+    }
+    job->options.like = NULL;
+    if (count == 1)
+        return true;
+    ok = ok && join(job, files, count);
+    for (size_t i = job->bytes == files[0]; i < count; i++)
+        free(files[i]);
+    return ok;
+}
+
+/* ---- what became of it --------------------------------------------------------------------- */
+
+/* Of a quantised model: how many layers have its scales, and what does not. */
+static void print_quantised(const compile_job *job)
+{
+    const fusion_log *log = compiler_log(job->model);
+    unsigned given = 0, exact = 0, near = 0;
+    for (size_t i = 0; i < log->count; i++) {
+        const fusion_event *e = &log->events[i];
+        given += e->outcome != NULL;
+        exact += e->outcome && e->steps == 0;
+        near += e->outcome && e->steps == 1;
+    }
+    if (given)
+        printf("  quantised by the model: %u results in its own steps, %u bit-exact, %u within one "
+               "step, %u within more\n",
+               given, exact, near, given - exact - near);
+    for (size_t i = 0; i < log->count; i++) {
+        const fusion_event *e = &log->events[i];
+        if (e->rule == FUSION_QUANTISED && e->why_not)
+            printf("  %s (%s) is an operator of its own: %s\n", e->node, e->op_type, e->why_not);
+    }
+}
+
+static void print_summary(const compile_job *job)
+{
+    mona_model model;
+    if (mona_model_open(&model, job->bytes, job->size))
+        return;
+    printf("%s: %s, %zu bytes\n", job->output, job->request.precision, job->size);
+    for (unsigned i = 0; i < mona_model_input_count(&model) + mona_model_output_count(&model);
+         i++) {
+        const unsigned inputs = mona_model_input_count(&model);
+        const bool input = i < inputs;
+        const mona_tensor_info t =
+            input ? mona_model_input(&model, i) : mona_model_output(&model, i - inputs);
+        printf("  %s %s: %u x %s, step %.6g\n", input ? "in " : "out", t.name, t.channels,
+               mona_type_name(t.type), (double)t.scale);
+    }
+    if (job->calibrated)
+        printf("  calibrated on %zu of %zu images%s\n", job->calibrated, job->samples.count,
+               job->calibrated < job->samples.count ? ": no range moved any more" : "");
+    if (job->equalise)
+        printf("  equalised between %u pairs of convolutions\n", job->equalised);
+    print_quantised(job);
+    precision_print(&job->request, job->model, &job->chosen);
+    accuracy_print(job->model, job->bytes, job->size, job->output, &job->samples);
+}
+
+/* Last: it emits another model. */
+static bool report(const compile_job *job)
+{
+    const compile_report r = {.onnx = job->input,
+                              .output = job->output,
+                              .precision = job->request.precision,
+                              .options = &job->options,
+                              .bytes = job->bytes,
+                              .size = job->size};
+    return !job->report || compile_report_save(&r, job->model, job->report);
+}
+
+static int run(int argc, char **argv)
+{
+    compile_job job = {0};
+    const options_result result = read_options(&job, argc, argv);
+    if (result != OPTIONS_RUN)
+        return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
+    bool ok = open_model(&job) && calibrate(&job) && set_precision(&job) && emit(&job) &&
+              save_file(job.output, job.input, job.bytes, job.size);
+    if (ok)
+        print_summary(&job);
+    ok = ok && report(&job);
+    calibration_close(&job.samples);
+    compiler_close(job.model);
+    free(job.bytes);
+    return ok ? EXIT_SUCCESS : EXIT_FAILED;
+}
+
+static const char model_group[] = "Model", precision_group[] = "Precision",
+                  calibrating[] = "Calibration", tensors[] = "Tensors";
+
+static const option options[] = {
+    {"--output", "-o", OPTION_FILE, offsetof(compile_job, output), "FILE", model_group,
+     .help = "where the model goes"},
+    {"--name", NULL, OPTION_STRING, offsetof(compile_job, name), "TEXT", model_group,
+     .help = "name inside the model"},
+    {"--precision", NULL, OPTION_CHOICE, offsetof(compile_job, request.precision), "int8|fp16|auto",
+     precision_group,
+     .help = "of weights and activations; auto: the fastest mix within --max-drop (default int8 "
+             "with --calibrate, else fp16)"},
+    {"--max-drop", NULL, OPTION_STRING, offsetof(compile_job, request.max_drop), "LOSS",
+     precision_group,
+     .help = "most that auto may lose: dB of PSNR, or % of decisions that change (default 0.1dB, "
+             "1% for classifiers)"},
+    {"--target", NULL, OPTION_CHOICE, offsetof(compile_job, request.target), "host|ascend310",
+     precision_group, .help = "whose speed auto looks at", .initial = "host"},
+    {"--pin", NULL, OPTION_LIST, offsetof(compile_job, request.pins), "LAYER=fp16|int8",
+     precision_group, .help = "precision of one layer, by its name in the model; repeatable"},
+    {"--any-size", NULL, OPTION_FLAG, offsetof(compile_job, any_size), NULL, model_group,
+     .help = "take frames of any size even if the model names one"},
+    {"--dim", NULL, OPTION_LIST, offsetof(compile_job, dims), "NAME=N", model_group,
+     .help = "size of the sides that the model calls NAME; repeatable"},
+    {"--size", NULL, OPTION_LIST, offsetof(compile_job, sizes), "WxH", model_group,
+     .help = "width and height of images where the model leaves them open; repeated: one file for "
+             "all of them, with the weights once; calibrated at the first"},
+    {"--fusion", NULL, OPTION_FILE, offsetof(compile_job, fusion), "FILE", model_group,
+     .help = "lines NAME:on or NAME:off for rules that mona ops --fusion lists, or for all"},
+    {"--report", NULL, OPTION_FILE, offsetof(compile_job, report), "FILE", model_group,
+     .help = "what each rule did, memory and layers, as JSON or, if FILE ends in .html, a page"},
+    {"--resize-offset-h", NULL, OPTION_NUMBER, offsetof(compile_job, offset_h), "X", model_group,
+     .help = "added to the input row of every Resize", .initial = "0", .minimum = -1, .maximum = 1},
+    {"--resize-offset-w", NULL, OPTION_NUMBER, offsetof(compile_job, offset_w), "X", model_group,
+     .help = "added to the input column of every Resize", .initial = "0", .minimum = -1,
+     .maximum = 1},
+    {"--calibrate", NULL, OPTION_FILES, offsetof(compile_job, calibrate), "PATH", calibrating,
+     .help = "image, clip, .npy array of one input or N of them, or folder of images and arrays, "
+             "that shows the range of every value; repeatable"},
+    {"--mean", NULL, OPTION_STRING, offsetof(compile_job, mean), "M[,M,M]", calibrating,
+     .help = "the network takes (x - mean) / deviation of samples x from 0 to 255: the mean of all "
+             "channels or of each, in the network's order (default 0)"},
+    {"--deviation", NULL, OPTION_STRING, offsetof(compile_job, deviation), "D[,D,D]", calibrating,
+     .help = "what is divided by then (default 1)"},
+    {"--channel-order", NULL, OPTION_CHOICE, offsetof(compile_job, order), "rgb|bgr", calibrating,
+     .help = "of colours in inputs of three channels", .initial = "rgb"},
+    {"--images", NULL, OPTION_WHOLE, offsetof(compile_job, images), "N", calibrating,
+     .help = "use at most N of the calibration images", .initial = "32", .minimum = 1,
+     .maximum = 10000},
+    {"--calibration", NULL, OPTION_CHOICE, offsetof(compile_job, ranges),
+     "min-max|percentile|kl|mse", calibrating,
+     .help = "how far 8 bits reach: all that was seen, all but 1 in 10,000, least divergence, "
+             "least squared error",
+     .initial = "mse"},
+    {"--tolerance", NULL, OPTION_NUMBER, offsetof(compile_job, tolerance), "P", calibrating,
+     .help = "enough images: four in a row move no range by more than P per cent; 0: use all",
+     .initial = "1", .minimum = 0, .maximum = 100},
+    {"--equalise", NULL, OPTION_FLAG, offsetof(compile_job, equalise), NULL, calibrating,
+     .help = "bring channels between convolutions to like ranges first"},
+    {"--plain-bias", NULL, OPTION_FLAG, offsetof(compile_job, plain_bias), NULL, calibrating,
+     .help = "do not correct biases for what rounded weights lose on average"},
+    {"--input-type", NULL, OPTION_STRING, offsetof(compile_job, input_type), "TYPE", tensors,
+     .help = "of input planes: u8, u16, s8 or f16 (default u8; f16 with --mean, --deviation or "
+             "arrays of floats)",
+     .values = "u8 u16 s8 f16"},
+    {"--output-type", NULL, OPTION_STRING, offsetof(compile_job, output_type), "TYPE", tensors,
+     .help = "of output planes (default u8 for images, else what is computed)",
+     .values = "u8 u16 s8 f16"},
+    {"--input-range", NULL, OPTION_NUMBER, offsetof(compile_job, range), "X", tensors,
+     .help = "real value of the largest sample of a plane", .initial = "1", .minimum = 1e-6,
+     .maximum = 1e6},
+    {"--bits", NULL, OPTION_WHOLE, offsetof(compile_job, bits), "N", tensors,
+     .help = "of u16 samples", .initial = "10", .minimum = 9, .maximum = 16},
+};
+
+const command command_compile = {
+    .name = "compile",
+    .summary = "turn an ONNX model into a .mona model",
+    .run = run,
+    .usage = "IN.onnx -o OUT.mona [OPTION]...",
+    .description = "Turns an ONNX model into a .mona model. Batch normalisation, activations, "
+                   "additions and pixel shuffles are merged into the operators before or after "
+                   "them. Layers of a quantised model are INT8 by its own scales.",
+    .examples =
+        "mona compile net.onnx -o net.mona  # FP16\n"
+        "mona compile net.onnx -o net.mona --calibrate photos/  # INT8\n"
+        "mona compile net.onnx -o net.mona --calibrate film.mp4 --precision auto --max-drop 0.1dB\n"
+        "mona compile net.onnx -o net.mona --calibrate photos/ --mean 127 --deviation 128\n"
+        "mona compile net.onnx -o net.mona --size 640x480 --size 320x240\n"
+        "echo all:off > rules.cfg; mona compile net.onnx -o plain.mona --fusion rules.cfg\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .operands_min = 1,
+    .operands_max = 1,
+};

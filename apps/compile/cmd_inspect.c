@@ -1,0 +1,286 @@
+/* mona inspect: what a model is, and what it needs for a frame. Everything is gathered as JSON,
+ * which is printed as it is or as tables. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cjson/cJSON.h>
+
+#include "apps/cli/commands.h"
+#include "apps/compile/describe.h"
+#include "formats/file.h"
+#include "formats/onnx/onnx_reader.h"
+#include "apps/compile/inspect_graph.h"
+#include "apps/compile/inspect_om.h"
+#include "apps/cli/json_output.h"
+#include "apps/cli/model_source.h"
+#include "apps/cli/table.h"
+
+typedef struct inspect_job {
+    const char *model, *size, *device, *cpu, *svg;
+    long threads, strip_rows, tile_columns;
+    bool json;
+    mona_config config;
+} inspect_job;
+
+/* ---- options ------------------------------------------------------------------------------ */
+
+static bool check_options(inspect_job *job)
+{
+    unsigned width = 0, height = 0;
+    if (job->size && !options_size(job->size, MONA_MAX_SIDE, &width, &height))
+        return false;
+    job->config = (mona_config){
+        .device = mona_device_find(job->device),
+        .cpu = job->cpu,
+        .threads = (unsigned)job->threads,
+        .strip_rows = (unsigned)job->strip_rows,
+        .tile_columns = (unsigned)job->tile_columns,
+        .sizes = {{width, height}},
+    };
+    return job->config.device ||
+           !cli_fail(EXIT_FAILED, "no device '%s' answers; mona devices lists them", job->device);
+}
+
+static options_result read_options(inspect_job *job, int argc, char **argv)
+{
+    const char *operands[2];
+    const options_result result = options_parse(&command_inspect, job, argc, argv, operands);
+    if (result != OPTIONS_RUN)
+        return result;
+    job->model = operands[0];
+    return check_options(job) ? OPTIONS_RUN : OPTIONS_BAD;
+}
+
+/* ---- .mona -------------------------------------------------------------------------------- */
+
+static void print_section(const cJSON *document, const char *name, const char *const *keys,
+                          size_t key_count)
+{
+    const cJSON *rows = cJSON_GetObjectItemCaseSensitive(document, name);
+    if (!rows)
+        return;
+    printf("\n%s\n", name);
+    table_print(rows, keys, key_count);
+}
+
+static bool add_plan(const inspect_job *job, const mona_model *model, cJSON *document)
+{
+    void *memory = bound_allocate(mona_plan_bytes());
+    if (!memory)
+        return !cli_fail(EXIT_FAILED, "out of memory");
+    mona_plan *plan;
+    const mona_status status = mona_plan_make(&plan, memory, model, &job->config);
+    if (status)
+        cli_fail(EXIT_FAILED, "%s: cannot be planned for %s: %s", job->model, job->size,
+                 mona_status_text(status));
+    else
+        describe_plan(document, plan);
+    free(memory);
+    return !status;
+}
+
+static void print_plan(const cJSON *document)
+{
+    static const char *const frame_keys[] = {"name", "type", "channels", "size", "step"};
+    static const char *const buffer_keys[] = {"name", "kind", "offset", "bytes", "rows"};
+    const cJSON *plan = cJSON_GetObjectItemCaseSensitive(document, "plan");
+    if (!plan)
+        return;
+    char text[256];
+    printf("\nplan\n");
+    const cJSON *item;
+    cJSON_ArrayForEach(item, plan)
+        printf("  %-12s %s\n", item->string, table_cell(plan, item->string, text, sizeof text));
+    print_section(document, "frames", frame_keys, 5);
+    print_section(document, "buffers", buffer_keys, 5);
+}
+
+static void print_model(const cJSON *document)
+{
+    static const char *const tensor_keys[] = {"name", "type", "channels", "size", "step"};
+    static const char *const op_keys[] = {"op",   "name",       "inputs", "output",
+                                          "step", "parameters", "fused"};
+    char text[5][256];
+    printf("%s: model %s, format version %s, written by %s, %s bytes\n",
+           table_cell(document, "file", text[0], sizeof text[0]),
+           table_cell(document, "model", text[1], sizeof text[1]),
+           table_cell(document, "version", text[2], sizeof text[2]),
+           table_cell(document, "producer", text[3], sizeof text[3]),
+           table_cell(document, "bytes", text[4], sizeof text[4]));
+    print_section(document, "inputs", tensor_keys, 5);
+    print_section(document, "outputs", tensor_keys, 5);
+    print_section(document, "operators", op_keys, 7);
+    print_plan(document);
+}
+
+/* True: there is nothing to draw, or it was drawn. */
+static bool save_drawing(const inspect_job *job, drawing *d)
+{
+    const bool ok = drawing_save(d, job->svg);
+    drawing_free(d);
+    return ok;
+}
+
+static bool draw_mona(const inspect_job *job, const mona_model *model)
+{
+    drawing d;
+    if (!job->svg)
+        return true;
+    inspect_graph_mona(&d, model);
+    return save_drawing(job, &d);
+}
+
+static cJSON *inspect_mona(const inspect_job *job)
+{
+    model_source source;
+    cJSON *document = NULL;
+    if (model_source_open(&source, job->model)) {
+        document = describe_model(job->model, &source.model.model);
+        if ((job->size && !add_plan(job, &source.model.model, document)) ||
+            !draw_mona(job, &source.model.model)) {
+            cJSON_Delete(document);
+            document = NULL;
+        }
+    }
+    model_source_close(&source);
+    return document;
+}
+
+/* ---- .onnx -------------------------------------------------------------------------------- */
+
+static void join(char *const *names, size_t count, char *text, size_t size)
+{
+    text[0] = 0;
+    for (size_t i = 0; i < count; i++)
+        table_append(text, size, onnx_text(names[i])[0] ? names[i] : "-");
+}
+
+static cJSON *describe_onnx(const char *path, const Onnx__ModelProto *model)
+{
+    const Onnx__GraphProto *g = model->graph;
+    cJSON *document = cJSON_CreateObject();
+    char text[256];
+    cJSON_AddStringToObject(document, "file", path);
+    cJSON_AddStringToObject(document, "model", onnx_text(g->name));
+    cJSON_AddStringToObject(document, "producer", onnx_text(model->producer_name));
+    cJSON_AddNumberToObject(document, "version", (double)model->ir_version);
+    cJSON *nodes = cJSON_AddArrayToObject(document, "nodes");
+    for (size_t i = 0; i < g->n_node; i++) {
+        const Onnx__NodeProto *n = g->node[i];
+        cJSON *row = cJSON_CreateObject();
+        cJSON_AddStringToObject(row, "op", onnx_text(n->op_type));
+        cJSON_AddStringToObject(row, "name", onnx_text(n->name));
+        join(n->input, n->n_input, text, sizeof text);
+        cJSON_AddStringToObject(row, "inputs", text);
+        join(n->output, n->n_output, text, sizeof text);
+        cJSON_AddStringToObject(row, "outputs", text);
+        cJSON_AddItemToArray(nodes, row);
+    }
+    return document;
+}
+
+static cJSON *inspect_onnx(const inspect_job *job)
+{
+    format_error error = {0};
+    uint8_t *bytes;
+    size_t size;
+    if (!file_read(job->model, "an ONNX model", ONNX_MAX_BYTES, &bytes, &size, &error)) {
+        cli_fail(EXIT_FAILED, "%s", error.text);
+        return NULL;
+    }
+    Onnx__ModelProto *model = onnx_parse(bytes, size, &error);
+    free(bytes);
+    drawing d;
+    bool drawn = true;
+    if (model && job->svg) {
+        inspect_graph_onnx(&d, model->graph);
+        drawn = save_drawing(job, &d);
+    }
+    cJSON *document = model && drawn ? describe_onnx(job->model, model) : NULL;
+    if (!model)
+        cli_fail(EXIT_FAILED, "%s: %s", job->model, error.text);
+    onnx_release(model);
+    return document;
+}
+
+static void print_onnx(const cJSON *document)
+{
+    static const char *const keys[] = {"op", "name", "inputs", "outputs"};
+    char text[3][256];
+    printf("%s: ONNX model %s, written by %s\n",
+           table_cell(document, "file", text[0], sizeof text[0]),
+           table_cell(document, "model", text[1], sizeof text[1]),
+           table_cell(document, "producer", text[2], sizeof text[2]));
+    print_section(document, "nodes", keys, 4);
+}
+
+/* ------------------------------------------------------------------------------------------- */
+
+static bool ends_in(const char *name, const char *end)
+{
+    const size_t length = strlen(name), wanted = strlen(end);
+    return length >= wanted && !strcmp(name + length - wanted, end);
+}
+
+static int run(int argc, char **argv)
+{
+    inspect_job job = {0};
+    const options_result result = read_options(&job, argc, argv);
+    if (result != OPTIONS_RUN)
+        return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
+    const bool onnx = ends_in(job.model, ".onnx"), om = ends_in(job.model, ".om");
+    if ((onnx || om) && job.size)
+        return cli_fail(EXIT_USAGE, "--size is for .mona models; found %s", job.model);
+    if (om && job.svg)
+        return cli_fail(EXIT_USAGE, "--svg is for .mona and .onnx models; found %s", job.model);
+    cJSON *document = onnx ? inspect_onnx(&job) : om ? inspect_om(job.model) : inspect_mona(&job);
+    if (!document)
+        return EXIT_FAILED;
+    int status = EXIT_SUCCESS;
+    if (job.json)
+        status = json_print(document);
+    else
+        (onnx ? print_onnx : om ? inspect_om_print : print_model)(document);
+    cJSON_Delete(document);
+    return status;
+}
+
+static const char planning[] = "Planning";
+
+static const option options[] = {
+    {"--size", NULL, OPTION_STRING, offsetof(inspect_job, size), "WxH", planning,
+     .help = "plan for frames of this size: memory and work"},
+    {"--threads", NULL, OPTION_WHOLE, offsetof(inspect_job, threads), "N", planning,
+     .help = "plan for N threads (default one per core)", .minimum = 1,
+     .maximum = MONA_MAX_THREADS},
+    OPTION_DEVICE(offsetof(inspect_job, device), planning),
+    OPTION_CPU(offsetof(inspect_job, cpu), planning),
+    {"--strip-rows", NULL, OPTION_WHOLE, offsetof(inspect_job, strip_rows), "N", planning,
+     .help = "output rows of a step (default the planner's choice)", .minimum = 1,
+     .maximum = MONA_MAX_SIDE},
+    {"--tile-columns", NULL, OPTION_WHOLE, offsetof(inspect_job, tile_columns), "N", planning,
+     .help = "output columns of a tile (default the planner's choice)", .minimum = 1,
+     .maximum = MONA_MAX_SIDE},
+    {"--svg", NULL, OPTION_FILE, offsetof(inspect_job, svg), "FILE", "Other",
+     .help = "draw the graph"},
+    {"--json", NULL, OPTION_FLAG, offsetof(inspect_job, json), NULL, "Other", .help = "print JSON"},
+};
+
+const command command_inspect = {
+    .name = "inspect",
+    .summary = "show what a model is and what it needs",
+    .run = run,
+    .usage = "MODEL [OPTION]...",
+    .description =
+        "Shows a .mona model (a file, or one inside this binary), the nodes of an .onnx model, or "
+        "what an .om model of the vendor's compiler holds.",
+    .examples = "mona inspect sr_x2_fast --size 1920x1080  # every byte it will need\n"
+                "mona inspect net.onnx --svg net.svg  # the graph as a picture\n"
+                "mona inspect net.om  # partitions, kernels, and what it tells of its author\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .operands_min = 1,
+    .operands_max = 1,
+    .takes_model = true,
+};

@@ -1,0 +1,116 @@
+/* mona ops: the operators mona knows, from the table that the compiler and the reference use. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cjson/cJSON.h>
+
+#include "apps/cli/commands.h"
+#include "formats/compiler/passes/fusion.h"
+#include "formats/operators.h"
+#include "apps/cli/json_output.h"
+#include "apps/cli/table.h"
+
+typedef struct arguments {
+    bool engine, fusion, json;
+} arguments;
+
+/* "2", "1-3", "1 or more" */
+static void inputs_text(const operator_row *row, char *text, size_t size)
+{
+    if (row->most == OPERATOR_ANY_COUNT)
+        snprintf(text, size, "%u or more", row->least);
+    else if (row->least == row->most)
+        snprintf(text, size, "%u", row->least);
+    else
+        snprintf(text, size, "%u-%u", row->least, row->most);
+}
+
+static cJSON *describe(const operator_row *row)
+{
+    char types[384], inputs[32];
+    cJSON *entry = cJSON_CreateObject();
+    operator_types(row->types, types, sizeof types);
+    inputs_text(row, inputs, sizeof inputs);
+    cJSON_AddStringToObject(entry, "operator", row->name);
+    cJSON_AddNumberToObject(entry, "since", (double)row->since);
+    cJSON_AddStringToObject(entry, "inputs", inputs);
+    cJSON_AddStringToObject(entry, "maps", row->import ? row->maps : "");
+    cJSON_AddStringToObject(entry, "precisions", row->import ? "fp16, int8" : "");
+    cJSON_AddStringToObject(entry, "arrays", row->array ? row->arrays : "");
+    cJSON_AddStringToObject(entry, "types", types);
+    return entry;
+}
+
+static cJSON *operators(bool engine)
+{
+    cJSON *list = cJSON_CreateArray();
+    const operator_row *row;
+    for (size_t i = 0; (row = operator_at(i)); i++)
+        if (row->import || row->array || !engine)
+            cJSON_AddItemToArray(list, describe(row));
+    return list;
+}
+
+static cJSON *fusion_rules(void)
+{
+    cJSON *list = cJSON_CreateArray();
+    for (int r = 0; r < FUSION_RULES; r++) {
+        const fusion_row *row = fusion_rule_row((fusion_rule)r);
+        cJSON *entry = cJSON_CreateObject();
+        cJSON_AddStringToObject(entry, "rule", row->name);
+        cJSON_AddStringToObject(entry, "may be off", row->mandatory ? "no" : "yes");
+        cJSON_AddStringToObject(entry, "pass", row->pass);
+        cJSON_AddStringToObject(entry, "does", row->does);
+        cJSON_AddItemToArray(list, entry);
+    }
+    return list;
+}
+
+static int run(int argc, char **argv)
+{
+    static const char *const keys[] = {"operator",   "since",  "inputs", "maps",
+                                       "precisions", "arrays", "types"};
+    static const char *const rule_keys[] = {"rule", "may be off", "pass", "does"};
+    arguments a = {0};
+    const char *operands[1];
+    const options_result result = options_parse(&command_ops, &a, argc, argv, operands);
+    if (result != OPTIONS_RUN)
+        return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
+    cJSON *list = a.fusion ? fusion_rules() : operators(a.engine);
+    int status = EXIT_SUCCESS;
+    if (a.json)
+        status = json_print(list);
+    else if (a.fusion)
+        table_print(list, rule_keys, sizeof rule_keys / sizeof *rule_keys);
+    else
+        table_print(list, keys, sizeof keys / sizeof *keys);
+    cJSON_Delete(list);
+    return status;
+}
+
+static const char output[] = "Output";
+
+static const option options[] = {
+    {"--engine", NULL, OPTION_FLAG, offsetof(arguments, engine), NULL, output,
+     .help = "only what the engine runs"},
+    {"--fusion", NULL, OPTION_FLAG, offsetof(arguments, fusion), NULL, output,
+     .help = "the rules by which mona compile merges operators, for its --fusion"},
+    {"--json", NULL, OPTION_FLAG, offsetof(arguments, json), NULL, output, .help = "print JSON"},
+};
+
+const command command_ops = {
+    .name = "ops",
+    .summary = "list the operators of ONNX that mona knows",
+    .run = run,
+    .usage = "[OPTION]...",
+    .description =
+        "Lists the operators of ONNX that mona knows, of operator sets 6 to 28: the set that "
+        "brought each, its inputs, the form that the engine runs on maps ([1, channels, height, "
+        "width] of any size, fast) and on arrays (any shape, of fixed size, in fp32 or whole "
+        "numbers), and the types that its first input may have. The form on maps is taken where it "
+        "does. An operator without either is computed when the model is compiled, if its inputs "
+        "are constant, and refused otherwise. Host and model310 run the same forms.",
+    .examples = "mona ops --engine  # what a model may use to run as a whole\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+};

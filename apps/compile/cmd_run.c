@@ -1,0 +1,261 @@
+/* mona run: a model on arrays in .npy files. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apps/compile/arrays.h"
+#include "apps/cli/commands.h"
+#include "formats/compiler/compiler.h"
+#include "apps/cli/model_source.h"
+#include "apps/compile/onnx_source.h"
+
+typedef struct run_job {
+    const char *model, *device, *cpu, *precision;
+    option_list inputs, outputs;
+    long threads, strip_rows, tile_columns;
+    bool raw, reference;
+    mona_config config;
+} run_job;
+
+/* ---- options ------------------------------------------------------------------------------ */
+
+static bool ends_in(const char *text, const char *suffix)
+{
+    const size_t a = strlen(text), b = strlen(suffix);
+    return a >= b && !strcmp(text + a - b, suffix);
+}
+
+static bool check_options(run_job *job)
+{
+    const bool onnx = ends_in(job->model, ".onnx");
+    if (job->precision && strcmp(job->precision, "fp16"))
+        return !cli_fail(EXIT_USAGE,
+                         "--precision: expected fp16, found '%s'; int8 needs "
+                         "calibration: mona compile",
+                         job->precision);
+    if ((job->precision || job->reference) && !onnx)
+        return !cli_fail(EXIT_USAGE, "%s is for .onnx models; found %s",
+                         job->reference ? "--reference" : "--precision", job->model);
+    if (!job->inputs.count || !job->outputs.count)
+        return !cli_fail(EXIT_USAGE, "expected arrays: -i IN.npy and -o OUT.npy");
+    job->config = (mona_config){
+        .cpu = job->cpu,
+        .threads = (unsigned)job->threads,
+        .strip_rows = (unsigned)job->strip_rows,
+        .tile_columns = (unsigned)job->tile_columns,
+        .device = mona_device_find(job->device),
+    };
+    return job->config.device ||
+           !cli_fail(EXIT_FAILED, "no device '%s' answers; mona devices lists them", job->device);
+}
+
+static options_result read_options(run_job *job, int argc, char **argv)
+{
+    const char *operands[2];
+    const options_result result = options_parse(&command_run, job, argc, argv, operands);
+    if (result != OPTIONS_RUN)
+        return result;
+    job->model = operands[0];
+    return check_options(job) ? OPTIONS_RUN : OPTIONS_BAD;
+}
+
+/* sides: of inputs that are arrays; channels 0: a map. */
+static bool read_inputs(const run_job *job, unsigned wanted_in, unsigned wanted_out,
+                        const array_sides *sides, input_array *inputs)
+{
+    if (job->inputs.count != wanted_in || job->outputs.count != wanted_out)
+        return !cli_fail(EXIT_USAGE,
+                         "%s takes %u inputs and gives %u outputs; found %zu -i and %zu -o",
+                         job->model, wanted_in, wanted_out, job->inputs.count, job->outputs.count);
+    for (unsigned i = 0; i < wanted_in; i++)
+        if (!array_read(&inputs[i], job->inputs.items[i], sides[i].channels ? &sides[i] : NULL))
+            return false;
+    return true;
+}
+
+/* ---- the engine --------------------------------------------------------------------------- */
+
+static bool run_planes(const run_job *job, const bound_model *bound, const input_array *inputs,
+                       planes *in, planes *out)
+{
+    mona_buffer in_buffers[MONA_MAX_IO], out_buffers[MONA_MAX_IO];
+    for (unsigned i = 0; i < job->inputs.count; i++) {
+        if (!planes_open(&in[i], mona_plan_input(bound->plan, i)))
+            return !cli_fail(EXIT_FAILED, "out of memory");
+        if (!array_to_planes(&in[i], &inputs[i], job->inputs.items[i]))
+            return false;
+        in_buffers[i] = in[i].buffer;
+    }
+    for (unsigned i = 0; i < job->outputs.count; i++) {
+        if (!planes_open(&out[i], mona_plan_output(bound->plan, i)))
+            return !cli_fail(EXIT_FAILED, "out of memory");
+        out_buffers[i] = out[i].buffer;
+    }
+    const mona_status status = mona_session_run(bound->session, in_buffers, out_buffers);
+    return !status || !cli_fail(EXIT_FAILED, "%s: %s", job->model, mona_status_text(status));
+}
+
+static bool run_bound(const run_job *job, const bound_model *bound, const input_array *inputs)
+{
+    planes in[MONA_MAX_IO] = {0}, out[MONA_MAX_IO] = {0};
+    bool ok = run_planes(job, bound, inputs, in, out);
+    for (unsigned i = 0; ok && i < job->outputs.count; i++)
+        ok = array_write_planes(&out[i], job->outputs.items[i], job->raw);
+    for (unsigned i = 0; i < MONA_MAX_IO; i++) {
+        planes_close(&in[i]);
+        planes_close(&out[i]);
+    }
+    return ok;
+}
+
+static bool run_engine(run_job *job, const mona_model *model, input_array *inputs)
+{
+    array_sides sides[MONA_MAX_IO] = {{0}};
+    for (unsigned i = 0; i < mona_model_input_count(model); i++) {
+        const mona_tensor_info t = mona_model_input(model, i);
+        if (t.array)
+            sides[i] = (array_sides){t.channels, t.height, t.width};
+    }
+    if (!read_inputs(job, mona_model_input_count(model), mona_model_output_count(model), sides,
+                     inputs))
+        return false;
+    for (unsigned i = 0; i < job->inputs.count; i++)
+        job->config.sizes[i] = (mona_size){inputs[i].width, inputs[i].height};
+    bound_model bound = {0};
+    pipeline_error error = {0};
+    const bool opened = bound_open(&bound, model, job->model, &job->config, &error);
+    if (!opened)
+        cli_fail(EXIT_FAILED, "%s", error.text);
+    const bool ok = opened && run_bound(job, &bound, inputs);
+    bound_close(&bound);
+    return ok;
+}
+
+/* ---- ONNX --------------------------------------------------------------------------------- */
+
+static bool run_reference(const run_job *job, const compiler *model, input_array *inputs)
+{
+    reference_array in[MONA_MAX_IO] = {{0}}, out[MONA_MAX_IO] = {{0}};
+    format_error error = {0};
+    array_sides sides[MONA_MAX_IO] = {{0}};
+    for (unsigned i = 0; i < compiler_input_count(model); i++) {
+        const compiler_tensor t = compiler_input(model, i);
+        if (t.array)
+            sides[i] = (array_sides){t.channels, t.height, t.width};
+    }
+    bool ok =
+        read_inputs(job, compiler_input_count(model), compiler_output_count(model), sides, inputs);
+    for (unsigned i = 0; ok && i < job->inputs.count; i++) {
+        const npy_array *a = &inputs[i].array;
+        in[i] = (reference_array){inputs[i].channels, inputs[i].height, inputs[i].width,
+                                  malloc(a->count * sizeof(float))};
+        ok = in[i].data || !cli_fail(EXIT_FAILED, "out of memory");
+        for (uint64_t k = 0; ok && k < a->count; k++)
+            in[i].data[k] = (float)npy_value(a, k);
+    }
+    if (ok && !compiler_reference(model, in, out, &error))
+        ok = !cli_fail(EXIT_FAILED, "%s: %s", job->model, error.text);
+    for (unsigned i = 0; ok && i < job->outputs.count; i++)
+        ok = array_write_floats(job->outputs.items[i], out[i].channels, out[i].height, out[i].width,
+                                out[i].data);
+    reference_arrays_free(in, MONA_MAX_IO);
+    reference_arrays_free(out, MONA_MAX_IO);
+    return ok;
+}
+
+/* Compiled to FP16 with planes of f16, so that nothing is rounded but the arithmetic. */
+static bool run_compiled(run_job *job, compiler *model, input_array *inputs)
+{
+    const compiler_options options = {.has_input_type = true,
+                                      .input_type = MONA_F16,
+                                      .has_output_type = true,
+                                      .output_type = MONA_F16};
+    format_error error = {0};
+    mona_model opened;
+    uint8_t *bytes;
+    size_t size;
+    if (!compiler_emit(model, &options, &bytes, &size, &error))
+        return !cli_fail(EXIT_FAILED, "%s: %s", job->model, error.text);
+    const mona_status status = mona_model_open(&opened, bytes, size);
+    const bool ok = status
+                        ? !cli_fail(EXIT_FAILED, "%s: compiles to something the engine refuses: %s",
+                                    job->model, mona_status_text(status))
+                        : run_engine(job, &opened, inputs);
+    free(bytes);
+    return ok;
+}
+
+static bool run_onnx(run_job *job, input_array *inputs)
+{
+    compiler *model = onnx_source_compiler(job->model, NULL, NULL, NULL);
+    if (!model)
+        return false;
+    const bool ok =
+        job->reference ? run_reference(job, model, inputs) : run_compiled(job, model, inputs);
+    compiler_close(model);
+    return ok;
+}
+
+static bool run_mona(run_job *job, input_array *inputs)
+{
+    model_source source;
+    const bool ok = model_source_open(&source, job->model) &&
+                    run_engine(job, &source.model.model, inputs);
+    model_source_close(&source);
+    return ok;
+}
+
+static int run(int argc, char **argv)
+{
+    run_job job = {0};
+    const options_result result = read_options(&job, argc, argv);
+    if (result != OPTIONS_RUN)
+        return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
+    input_array inputs[MONA_MAX_IO] = {0};
+    const bool ok = ends_in(job.model, ".onnx") ? run_onnx(&job, inputs) : run_mona(&job, inputs);
+    for (unsigned i = 0; i < MONA_MAX_IO; i++)
+        free(inputs[i].file);
+    return ok ? EXIT_SUCCESS : EXIT_FAILED;
+}
+
+static const char arrays[] = "Arrays", model_group[] = "Model", computing[] = "Computing";
+
+static const option options[] = {
+    {"--input", "-i", OPTION_FILES, offsetof(run_job, inputs), "FILE", arrays,
+     .help = ".npy of an input; once for each, in the order of the model"},
+    {"--output", "-o", OPTION_FILES, offsetof(run_job, outputs), "FILE", arrays,
+     .help = ".npy of an output; once for each"},
+    {"--raw", NULL, OPTION_FLAG, offsetof(run_job, raw), NULL, arrays,
+     .help = "write outputs as they are stored, not as float32 real values"},
+    {"--precision", NULL, OPTION_STRING, offsetof(run_job, precision), "fp16", model_group,
+     .help = "of an .onnx model, compiled in memory", .values = "fp16"},
+    {"--reference", NULL, OPTION_FLAG, offsetof(run_job, reference), NULL, model_group,
+     .help = "run an .onnx model in fp32, operators on maps by plain loops instead of the engine"},
+    OPTION_DEVICE(offsetof(run_job, device), computing),
+    OPTION_CPU(offsetof(run_job, cpu), computing),
+    {"--threads", NULL, OPTION_WHOLE, offsetof(run_job, threads), "N", computing,
+     .help = "threads (default one per core)", .minimum = 1, .maximum = MONA_MAX_THREADS},
+    {"--strip-rows", NULL, OPTION_WHOLE, offsetof(run_job, strip_rows), "N", computing,
+     .help = "output rows of a step (default the planner's choice)", .minimum = 1,
+     .maximum = MONA_MAX_SIDE},
+    {"--tile-columns", NULL, OPTION_WHOLE, offsetof(run_job, tile_columns), "N", computing,
+     .help = "output columns of a tile (default the planner's choice)", .minimum = 1,
+     .maximum = MONA_MAX_SIDE},
+};
+
+const command command_run = {
+    .name = "run",
+    .summary = "run a model on arrays in .npy files",
+    .run = run,
+    .usage = "MODEL -i IN.npy -o OUT.npy [OPTION]...",
+    .description = "Runs a .mona or .onnx model, or one inside this binary, on arrays. Arrays of "
+                   "floats are real values and are rounded to the input's steps; arrays of the "
+                   "input's own integer type are taken as they are. Shapes: HxW, CxHxW or 1xCxHxW.",
+    .examples = "mona run sr_x2_fast -i luma.npy -o luma_x2.npy\n"
+                "mona run net.onnx -i x.npy -o y.npy --reference  # in fp32, by plain loops\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .operands_min = 1,
+    .operands_max = 1,
+    .takes_model = true,
+};

@@ -1,0 +1,242 @@
+#include "apps/compile/compile_report.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cjson/cJSON.h>
+
+#include "apps/cli/options.h"
+#include "apps/plot/page.h"
+#include "pipeline/stages/session_binding.h"
+#include "apps/cli/save.h"
+
+__asm__(
+    ".pushsection .rodata\ncompile_page:\n.incbin \"apps/compile/compile.html\"\n.byte 0\n.popsection\n");
+extern const char compile_page[];
+
+/* Of frames where the model leaves them open. */
+enum { OPEN_WIDTH = 640, OPEN_HEIGHT = 360 };
+
+/* ---- rules ---------------------------------------------------------------------------------- */
+
+static cJSON *rules_of(const fusion_log *log, const fusion_switches *switches)
+{
+    cJSON *list = cJSON_CreateArray();
+    for (int r = 0; r < FUSION_RULES; r++) {
+        const fusion_row *row = fusion_rule_row((fusion_rule)r);
+        const fusion_count n = fusion_log_count(log, (fusion_rule)r);
+        cJSON *entry = cJSON_CreateObject();
+        cJSON_AddStringToObject(entry, "rule", row->name);
+        cJSON_AddStringToObject(entry, "does", row->does);
+        cJSON_AddStringToObject(entry, "pass", row->pass);
+        cJSON_AddBoolToObject(entry, "mandatory", row->mandatory);
+        cJSON_AddBoolToObject(entry, "on", !switches->off[r]);
+        cJSON_AddNumberToObject(entry, "matched", (double)n.matched);
+        cJSON_AddNumberToObject(entry, "applied", (double)n.applied);
+        cJSON_AddItemToArray(list, entry);
+    }
+    return list;
+}
+
+static cJSON *kept_of(const fusion_log *log)
+{
+    cJSON *list = cJSON_CreateArray();
+    for (size_t i = 0; i < log->count; i++) {
+        const fusion_event *e = &log->events[i];
+        if (!e->why_not)
+            continue;
+        cJSON *entry = cJSON_CreateObject();
+        cJSON_AddStringToObject(entry, "rule", fusion_rule_row(e->rule)->name);
+        cJSON_AddStringToObject(entry, "operator", e->node);
+        cJSON_AddStringToObject(entry, "type", e->op_type);
+        cJSON_AddStringToObject(entry, "why", e->why_not);
+        cJSON_AddItemToArray(list, entry);
+    }
+    return list;
+}
+
+/* What the layers of a quantised model became. */
+static cJSON *quantised_of(const fusion_log *log)
+{
+    cJSON *list = cJSON_CreateArray();
+    for (size_t i = 0; i < log->count; i++) {
+        const fusion_event *e = &log->events[i];
+        if (!e->outcome)
+            continue;
+        cJSON *entry = cJSON_CreateObject();
+        cJSON_AddStringToObject(entry, "operator", e->node);
+        cJSON_AddStringToObject(entry, "type", e->op_type);
+        cJSON_AddStringToObject(entry, "outcome", e->outcome);
+        cJSON_AddItemToArray(list, entry);
+    }
+    return list;
+}
+
+/* Over the rules that merge what would run; null: there is nothing they are for. */
+static void add_coverage(cJSON *document, const fusion_log *log)
+{
+    fusion_count all = {0, 0};
+    for (int r = FUSION_QUANTISED; r < FUSION_RULES; r++) {
+        const fusion_count n = fusion_log_count(log, (fusion_rule)r);
+        all.matched += n.matched;
+        all.applied += n.applied;
+    }
+    cJSON_AddNumberToObject(document, "fusible", (double)all.matched);
+    cJSON_AddNumberToObject(document, "fused", (double)all.applied);
+    cJSON_AddNumberToObject(document, "coverage",
+                            all.matched ? (double)all.applied / (double)all.matched : NAN);
+}
+
+/* ---- memory --------------------------------------------------------------------------------- */
+
+/* What a model needs for a frame. */
+typedef struct needs {
+    mona_plan_tensors tensors;
+    mona_size size;
+    unsigned calls;
+} needs;
+
+static bool find_needs(needs *n, const uint8_t *bytes, size_t size)
+{
+    mona_model model;
+    mona_plan *plan;
+    mona_op_info info;
+    if (mona_model_open(&model, bytes, size))
+        return false;
+    const mona_tensor_info input = mona_model_input(&model, 0);
+    const bool open = !input.width || !input.height;
+    n->size = open ? (mona_size){OPEN_WIDTH, OPEN_HEIGHT} : (mona_size){input.width, input.height};
+    const mona_config config = {.threads = 1, .sizes = {n->size}};
+    void *memory = bound_allocate(mona_plan_bytes());
+    const bool ok = memory && mona_plan_make(&plan, memory, &model, &config) == MONA_OK;
+    n->calls = 0;
+    if (ok)
+        mona_plan_tensors_of(plan, &n->tensors);
+    for (unsigned o = 0; ok && mona_plan_op_at(plan, o, &info); o++)
+        n->calls += !info.fused;
+    free(memory);
+    return ok;
+}
+
+static void add_memory(cJSON *document, const needs *n, const needs *plain)
+{
+    cJSON *memory = cJSON_AddObjectToObject(document, "memory");
+    const double all = (double)n->tensors.all_bytes;
+    char size[32];
+    snprintf(size, sizeof size, "%ux%u", n->size.width, n->size.height);
+    cJSON_AddStringToObject(memory, "size", size);
+    cJSON_AddNumberToObject(memory, "calls", n->calls);
+    cJSON_AddNumberToObject(memory, "tensors_bytes", all);
+    cJSON_AddNumberToObject(memory, "planned_bytes", (double)n->tensors.planned_bytes);
+    cJSON_AddNumberToObject(memory, "live_bytes", (double)n->tensors.live_bytes);
+    if (all > 0) {
+        cJSON_AddNumberToObject(memory, "reuse", 1 - (double)n->tensors.planned_bytes / all);
+        cJSON_AddNumberToObject(memory, "bound", 1 - (double)n->tensors.live_bytes / all);
+    }
+    if (!plain)
+        return;
+    cJSON *before = cJSON_AddObjectToObject(memory, "plain");
+    cJSON_AddNumberToObject(before, "calls", plain->calls);
+    cJSON_AddNumberToObject(before, "tensors_bytes", (double)plain->tensors.all_bytes);
+}
+
+/* With every rule off that may be; a model that cannot be compiled so, as where a layer would need
+ * calibration, has no such figures. */
+static bool find_plain(needs *n, const compile_report *r, compiler *c)
+{
+    compiler_options options = *r->options;
+    format_error error = {0};
+    uint8_t *bytes;
+    size_t size;
+    fusion_switch_off(&options.fusion);
+    if (!compiler_emit(c, &options, &bytes, &size, &error))
+        return false;
+    const bool ok = find_needs(n, bytes, size);
+    free(bytes);
+    return ok;
+}
+
+/* ---- layers --------------------------------------------------------------------------------- */
+
+static cJSON *layers_of(const compiler *c, const compiler_options *options)
+{
+    cJSON *list = cJSON_CreateArray();
+    for (unsigned i = 0; i < compiler_layer_count(c); i++) {
+        const compiler_layer l = compiler_layer_at(c, i);
+        const struct {
+            const char *name;
+            double value;
+        } measured[] = {{"cosine", l.cosine},       {"sqnr_db", l.sqnr},
+                        {"saturated", l.saturated}, {"drop", l.drop},
+                        {"fp16_cost", l.fp16_cost}, {"int8_cost", l.int8_cost}};
+        cJSON *entry = cJSON_CreateObject();
+        cJSON_AddStringToObject(entry, "layer", l.name);
+        cJSON_AddStringToObject(entry, "precision",
+                                (options->int8 || l.given) && l.int8 ? "int8" : "fp16");
+        cJSON_AddBoolToObject(entry, "pinned", l.pinned);
+        cJSON_AddBoolToObject(entry, "given", l.given);
+        for (size_t k = 0; k < sizeof measured / sizeof *measured; k++)
+            if (isfinite(measured[k].value))
+                cJSON_AddNumberToObject(entry, measured[k].name, measured[k].value);
+        cJSON_AddItemToArray(list, entry);
+    }
+    return list;
+}
+
+/* ---- the report ----------------------------------------------------------------------------- */
+
+static cJSON *describe(const compile_report *r, compiler *c)
+{
+    const fusion_log *log = compiler_log(c);
+    cJSON *document = cJSON_CreateObject();
+    needs compiled, plain;
+    cJSON_AddStringToObject(document, "file", r->output);
+    cJSON_AddStringToObject(document, "onnx", r->onnx);
+    cJSON_AddStringToObject(document, "precision", r->precision);
+    cJSON_AddNumberToObject(document, "bytes", (double)r->size);
+    add_coverage(document, log);
+    cJSON_AddItemToObject(document, "rules", rules_of(log, &r->options->fusion));
+    cJSON_AddItemToObject(document, "kept", kept_of(log));
+    cJSON_AddItemToObject(document, "quantised", quantised_of(log));
+    cJSON_AddItemToObject(document, "layers", layers_of(c, r->options));
+    const bool whole = !log->failed;
+    if (find_needs(&compiled, r->bytes, r->size))
+        add_memory(document, &compiled, find_plain(&plain, r, c) ? &plain : NULL);
+    if (!whole) {
+        cJSON_Delete(document);
+        document = NULL;
+    }
+    return document;
+}
+
+static bool put(FILE *f, const cJSON *document, bool html)
+{
+    if (html) {
+        const char *rest = page_put_until(f, page_put_style(f, compile_page), "<!--DATA-->");
+        return page_put_json(f, document) && fputs(rest, f) >= 0;
+    }
+    char *text = document ? cJSON_Print(document) : NULL;
+    const bool ok = text && fprintf(f, "%s\n", text) > 0;
+    cJSON_free(text);
+    return ok;
+}
+
+bool compile_report_save(const compile_report *r, compiler *c, const char *path)
+{
+    const size_t length = strlen(path);
+    const bool html = length >= 5 && !strcmp(path + length - 5, ".html");
+    char *text = NULL;
+    size_t size = 0;
+    cJSON *document = describe(r, c);
+    FILE *f = open_memstream(&text, &size);
+    bool good = f && put(f, document, html);
+    if (f && (fclose(f) || !good))
+        good = false;
+    if (!good)
+        cli_fail(EXIT_FAILED, "%s: out of memory for the report", path);
+    good = good && save_file(path, r->onnx, text, size);
+    free(text);
+    cJSON_Delete(document);
+    return good;
+}

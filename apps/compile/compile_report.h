@@ -1,0 +1,27 @@
+/* What mona compile did to a model, as JSON or as a page of HTML that loads nothing
+ * (apps/compile/compile.html):
+ *
+ *   file, onnx, precision, bytes
+ *   coverage      share of the operators that rules are for which they took effect on
+ *   rules         each with pass, on, matched, applied
+ *   kept          operators that a rule is for and left: rule, name, type, why
+ *   memory        for frames of `size` on one core, as compiled and with every rule off (`plain`):
+ *                 calls, tensors_bytes; as compiled: planned_bytes, reuse, live_bytes, bound
+ *   layers        precision of each convolution, and what was measured of it */
+#ifndef MONA_COMPILE_REPORT_H
+#define MONA_COMPILE_REPORT_H
+
+#include "formats/compiler/compiler.h"
+
+typedef struct compile_report {
+    const char *onnx, *output, *precision;
+    const compiler_options *options; /* as it was emitted */
+    const uint8_t *bytes;            /* the model */
+    size_t size;
+} compile_report;
+
+/* Writes it to path, as HTML if that ends in .html. c emitted the model last; afterwards it has
+ * emitted another. Prints one line and gives false when it cannot. */
+bool compile_report_save(const compile_report *r, compiler *c, const char *path);
+
+#endif

@@ -1,0 +1,253 @@
+#include "apps/compile/describe.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "formats/half.h"
+#include "apps/cli/table.h"
+
+static cJSON *tensor_rows(const mona_tensor_info *tensors, unsigned count)
+{
+    cJSON *rows = cJSON_CreateArray();
+    for (unsigned i = 0; i < count; i++) {
+        const mona_tensor_info *t = &tensors[i];
+        cJSON *row = cJSON_CreateObject();
+        char size[32] = "any";
+        if (t->height)
+            snprintf(size, sizeof size, "%ux%u", t->width, t->height);
+        cJSON_AddStringToObject(row, "name", t->name);
+        cJSON_AddStringToObject(row, "type", mona_type_name(t->type));
+        cJSON_AddNumberToObject(row, "channels", t->channels);
+        cJSON_AddStringToObject(row, "size", size);
+        cJSON_AddNumberToObject(row, "step", (double)t->scale);
+        cJSON_AddItemToArray(rows, row);
+    }
+    return rows;
+}
+
+static void describe_activation(const mona_file_epilogue *e, mona_activation a, char *text,
+                                size_t size)
+{
+    char clip[64];
+    snprintf(clip, sizeof clip, "clip %g..%g", half_value(e->clip_min), half_value(e->clip_max));
+    if (a == MONA_ACT_RELU)
+        table_append(text, size, "relu");
+    else if (a == MONA_ACT_PRELU)
+        table_append(text, size, "prelu");
+    else if (a == MONA_ACT_CLIP)
+        table_append(text, size, clip);
+}
+
+/* What is fused into the operator. */
+static void describe_epilogue(const mona_model *m, const mona_file_op *op, char *text, size_t size)
+{
+    char residual[128];
+    text[0] = 0;
+    if (op->kind != MONA_OP_CONV && op->kind != MONA_OP_ADD && op->kind != MONA_OP_MUL)
+        return;
+    describe_activation(&op->epilogue, op->epilogue.activation, text, size);
+    if (op->kind == MONA_OP_CONV && op->input_count == 2) {
+        snprintf(residual, sizeof residual, "+ %.60s x %g",
+                 m->strings + m->tensors[op->inputs[1]].name,
+                 half_value(op->epilogue.residual_scale));
+        table_append(text, size, residual);
+    }
+    describe_activation(&op->epilogue, op->epilogue.activation_after_add, text, size);
+}
+
+typedef struct window {
+    uint16_t kernel[2], stride[2], dilation[2], pads[4]; /* pads: top, left, bottom, right */
+} window;
+
+static void describe_window(const window *w, char *text, size_t size)
+{
+    char part[64];
+    snprintf(text, size, "%ux%u", w->kernel[0], w->kernel[1]);
+    snprintf(part, sizeof part, "stride %ux%u", w->stride[0], w->stride[1]);
+    if (w->stride[0] != 1 || w->stride[1] != 1)
+        table_append(text, size, part);
+    snprintf(part, sizeof part, "dilation %ux%u", w->dilation[0], w->dilation[1]);
+    if (w->dilation[0] != 1 || w->dilation[1] != 1)
+        table_append(text, size, part);
+    snprintf(part, sizeof part, "pad %u %u %u %u", w->pads[0], w->pads[1], w->pads[2], w->pads[3]);
+    if (w->pads[0] || w->pads[1] || w->pads[2] || w->pads[3])
+        table_append(text, size, part);
+}
+
+static void describe_conv(const mona_file_conv *c, char *text, size_t size)
+{
+    const window w = {{c->kernel_h, c->kernel_w},
+                      {c->stride_h, c->stride_w},
+                      {c->dilation_h, c->dilation_w},
+                      {c->pad_top, c->pad_left, c->pad_bottom, c->pad_right}};
+    char part[64];
+    describe_window(&w, text, size);
+    snprintf(part, sizeof part, "%u groups", c->groups);
+    if (c->groups != 1)
+        table_append(text, size, part);
+}
+
+static void describe_resize(const mona_file_resize *r, char *text, size_t size)
+{
+    static const char *const modes[] = {"nearest", "linear", "cubic"};
+    static const char *const coordinates[] = {"half_pixel", "align_corners", "asymmetric"};
+    snprintf(text, size, "%s, %s, x %u/%u, y %u/%u, offset %g %g", modes[r->mode],
+             coordinates[r->coordinates], r->scale_w[0], r->scale_w[1], r->scale_h[0],
+             r->scale_h[1], (double)r->offset_w, (double)r->offset_h);
+}
+
+static void describe_pool(const mona_file_pool *p, char *text, size_t size)
+{
+    const window w = {{p->kernel_h, p->kernel_w},
+                      {p->stride_h, p->stride_w},
+                      {p->dilation_h, p->dilation_w},
+                      {p->pad_top, p->pad_left, p->pad_bottom, p->pad_right}};
+    if (p->kernel_h)
+        describe_window(&w, text, size);
+    else
+        snprintf(text, size, "whole map");
+    if (p->ceil_mode)
+        table_append(text, size, "rounded up");
+    if (p->count_include_pad)
+        table_append(text, size, "padding counts");
+}
+
+static void describe_op(const mona_file_op *op, char *text, size_t size)
+{
+    text[0] = 0;
+    char part[64];
+    switch ((mona_op_kind)op->kind) {
+    case MONA_OP_CONV:
+        describe_conv(&op->conv, text, size);
+        break;
+    case MONA_OP_RESIZE:
+        describe_resize(&op->resize, text, size);
+        break;
+    case MONA_OP_MAX_POOL:
+    case MONA_OP_AVERAGE_POOL:
+        describe_pool(&op->pool, text, size);
+        break;
+    case MONA_OP_DEPTH_TO_SPACE:
+        snprintf(text, size, "block %u", op->block);
+        break;
+    case MONA_OP_SLICE:
+        snprintf(text, size, "from channel %u", op->channels.first);
+        break;
+    case MONA_OP_LOAD:
+        for (uint32_t i = 0; i < op->input_count; i++) {
+            snprintf(part, sizeof part, "block %u", op->load.block[i]);
+            table_append(text, size, part);
+        }
+        break;
+    case MONA_OP_STORE:
+        snprintf(text, size, "block %u, from channel %u", op->store.block, op->store.first_channel);
+        break;
+    default:
+        break;
+    }
+}
+
+static const char *const op_names[MONA_OP_COUNT] = {
+    "load",         "store",          "conv",         "add",          "mul",
+    "resize",       "depth_to_space", "max_pool",     "average_pool", "array_map",
+    "array_pick",   "array_reduce",   "array_matmul", "array_window", "array_resample",
+    "array_gather", "concat",         "slice"};
+
+const char *describe_op_name(const mona_file_op *op)
+{
+    return op_names[op->kind];
+}
+
+static cJSON *op_row(const mona_model *m, const mona_file_op *op)
+{
+    cJSON *row = cJSON_CreateObject();
+    char text[256] = "";
+    const mona_file_tensor *out = &m->tensors[op->output];
+    cJSON_AddStringToObject(row, "op", op_names[op->kind]);
+    cJSON_AddStringToObject(row, "name", m->strings + op->name);
+    for (uint32_t i = 0; i < op->input_count; i++)
+        table_append(text, sizeof text,
+                     op->inputs[i] == MONA_NONE ? "constant"
+                                                : m->strings + m->tensors[op->inputs[i]].name);
+    cJSON_AddStringToObject(row, "inputs", text);
+    snprintf(text, sizeof text, "%u x %s", out->channels, mona_type_name(out->type));
+    cJSON_AddStringToObject(row, "output", text);
+    cJSON_AddNumberToObject(row, "step", (double)out->scale);
+    describe_op(op, text, sizeof text);
+    cJSON_AddStringToObject(row, "parameters", text);
+    describe_epilogue(m, op, text, sizeof text);
+    cJSON_AddStringToObject(row, "fused", text);
+    return row;
+}
+
+/* Adds the sizes that a model for several has beside the first. */
+static void add_sizes(cJSON *rows, const mona_model *m)
+{
+    for (mona_model other = *m; mona_model_next(&other, &other);)
+        for (unsigned i = 0; i < mona_model_input_count(m); i++) {
+            const mona_tensor_info t = mona_model_input(&other, i);
+            cJSON *size = cJSON_GetObjectItem(cJSON_GetArrayItem(rows, (int)i), "size");
+            char text[1024], one[32];
+            snprintf(text, sizeof text, "%s", cJSON_GetStringValue(size));
+            snprintf(one, sizeof one, "%ux%u", t.width, t.height);
+            table_append(text, sizeof text, one);
+            cJSON_SetValuestring(size, text);
+        }
+}
+
+cJSON *describe_model(const char *path, const mona_model *m)
+{
+    cJSON *document = cJSON_CreateObject();
+    mona_tensor_info tensors[MONA_MAX_IO];
+    cJSON_AddStringToObject(document, "file", path);
+    cJSON_AddStringToObject(document, "model", m->strings + m->header->name);
+    cJSON_AddStringToObject(document, "producer", m->strings + m->header->producer);
+    cJSON_AddNumberToObject(document, "version", m->header->version);
+    cJSON_AddNumberToObject(document, "bytes", (double)m->header->file_bytes);
+    for (unsigned i = 0; i < mona_model_input_count(m); i++)
+        tensors[i] = mona_model_input(m, i);
+    cJSON *inputs = tensor_rows(tensors, mona_model_input_count(m));
+    add_sizes(inputs, m);
+    cJSON_AddItemToObject(document, "inputs", inputs);
+    for (unsigned i = 0; i < mona_model_output_count(m); i++)
+        tensors[i] = mona_model_output(m, i);
+    cJSON_AddItemToObject(document, "outputs", tensor_rows(tensors, mona_model_output_count(m)));
+    cJSON *ops = cJSON_AddArrayToObject(document, "operators");
+    for (uint32_t i = 0; i < m->header->op_count; i++)
+        cJSON_AddItemToArray(ops, op_row(m, &m->ops[i]));
+    return document;
+}
+
+void describe_plan(cJSON *document, const mona_plan *plan)
+{
+    cJSON *summary = cJSON_AddObjectToObject(document, "plan");
+    mona_tensor_info tensors[2 * MONA_MAX_IO];
+    cJSON_AddNumberToObject(summary, "arena_bytes", (double)mona_plan_arena_bytes(plan));
+    cJSON_AddNumberToObject(summary, "stack_bytes", (double)mona_plan_stack_bytes(plan));
+    cJSON_AddNumberToObject(summary, "threads", mona_plan_threads(plan));
+    cJSON_AddStringToObject(summary, "isa", mona_plan_isa(plan));
+    cJSON_AddNumberToObject(summary, "macs", (double)mona_plan_macs(plan));
+    mona_plan_tensors between;
+    mona_plan_tensors_of(plan, &between);
+    cJSON_AddNumberToObject(summary, "tensors_bytes", (double)between.all_bytes);
+    cJSON_AddNumberToObject(summary, "tensors_live_bytes", (double)between.live_bytes);
+    cJSON_AddNumberToObject(summary, "tensors_planned_bytes", (double)between.planned_bytes);
+    const unsigned inputs =
+        (unsigned)cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(document, "inputs"));
+    const unsigned outputs =
+        (unsigned)cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(document, "outputs"));
+    for (unsigned i = 0; i < inputs + outputs; i++)
+        tensors[i] = i < inputs ? mona_plan_input(plan, i) : mona_plan_output(plan, i - inputs);
+    cJSON_AddItemToObject(document, "frames", tensor_rows(tensors, inputs + outputs));
+    cJSON *buffers = cJSON_AddArrayToObject(document, "buffers");
+    mona_plan_buffer b;
+    for (unsigned i = 0; mona_plan_buffer_at(plan, i, &b); i++) {
+        cJSON *row = cJSON_CreateObject();
+        cJSON_AddStringToObject(row, "name", b.name);
+        cJSON_AddStringToObject(row, "kind", b.kind);
+        cJSON_AddNumberToObject(row, "offset", (double)b.offset);
+        cJSON_AddNumberToObject(row, "bytes", (double)b.bytes);
+        cJSON_AddNumberToObject(row, "rows", b.rows);
+        cJSON_AddItemToArray(buffers, row);
+    }
+}

@@ -1,0 +1,150 @@
+#include "apps/compile/inspect_om.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/file.h"
+#include "formats/om.h"
+#include "apps/cli/options.h"
+#include "apps/cli/table.h"
+
+enum { MOST_BYTES = 1 << 30, MOST_ROWS = 4096, MOST_TEXT = 4096 };
+
+/* Printable, ended and not endless: anybody may have written it. */
+static cJSON *text_of(const char *text, size_t length)
+{
+    char copy[MOST_TEXT];
+    const size_t kept = length < sizeof copy ? length : sizeof copy - 1;
+    for (size_t i = 0; i < kept; i++)
+        copy[i] = text[i] >= ' ' && text[i] < 127 ? text[i] : '?';
+    copy[kept] = 0;
+    return cJSON_CreateString(copy);
+}
+
+static cJSON *partitions_of(const om_file *om)
+{
+    cJSON *list = cJSON_CreateArray();
+    for (uint32_t i = 0; i < om->partition_count; i++) {
+        const om_partition *p = &om->partitions[i];
+        cJSON *row = cJSON_CreateObject();
+        cJSON_AddStringToObject(row, "partition", om_partition_name(p->type));
+        cJSON_AddNumberToObject(row, "type", p->type);
+        cJSON_AddNumberToObject(row, "offset", (double)(p->data - om->bytes));
+        cJSON_AddNumberToObject(row, "bytes", (double)p->size);
+        cJSON_AddItemToArray(list, row);
+    }
+    return list;
+}
+
+static bool is_called(const om_attribute *a, const char *name)
+{
+    return a->name_length == strlen(name) && !memcmp(a->name, name, a->name_length);
+}
+
+static void add_attributes(cJSON *document, const om_file *om)
+{
+    cJSON *list = cJSON_AddArrayToObject(document, "attributes");
+    om_attribute a;
+    size_t at = 0;
+    for (int i = 0; i < MOST_ROWS && om_next_attribute(om, &at, &a); i++) {
+        cJSON *row = cJSON_CreateObject();
+        cJSON_AddItemToObject(row, "attribute", text_of(a.name, a.name_length));
+        cJSON_AddItemToObject(row, "value",
+                              a.text ? text_of(a.text, a.text_length)
+                                     : cJSON_CreateNumber((double)a.number));
+        cJSON_AddItemToArray(list, row);
+        if (a.text && is_called(&a, "soc_version"))
+            cJSON_AddItemToObject(document, "soc_version", text_of(a.text, a.text_length));
+        if (a.text && is_called(&a, "atc_cmdline"))
+            cJSON_AddItemToObject(document, "command_line", text_of(a.text, a.text_length));
+    }
+}
+
+static void add_kernels(cJSON *document, const om_file *om)
+{
+    cJSON *list = cJSON_AddArrayToObject(document, "kernels");
+    om_kernel k;
+    size_t at = 0;
+    for (int i = 0; i < MOST_ROWS && om_next_kernel(om, &at, &k); i++) {
+        char machine[16] = "not ELF";
+        cJSON *row = cJSON_CreateObject();
+        if (k.machine)
+            snprintf(machine, sizeof machine, "0x%04x", k.machine);
+        cJSON_AddItemToObject(row, "kernel", text_of(k.name, k.name_length));
+        cJSON_AddNumberToObject(row, "bytes", (double)k.bytes);
+        cJSON_AddStringToObject(row, "machine", machine);
+        cJSON_AddItemToArray(list, row);
+    }
+}
+
+static cJSON *describe(const char *path, const om_file *om)
+{
+    cJSON *document = cJSON_CreateObject();
+    char version[16];
+    snprintf(version, sizeof version, "0x%08x", om->version);
+    cJSON_AddStringToObject(document, "file", path);
+    cJSON_AddStringToObject(document, "format", "om");
+    cJSON_AddItemToObject(document, "model", text_of(om->name, strlen(om->name)));
+    cJSON_AddStringToObject(document, "version", version);
+    cJSON_AddBoolToObject(document, "encrypted", om->encrypted);
+    cJSON_AddItemToObject(document, "platform", text_of(om->platform, strlen(om->platform)));
+    cJSON_AddNumberToObject(document, "bytes", (double)om->size);
+    cJSON_AddItemToObject(document, "partitions", partitions_of(om));
+    add_attributes(document, om);
+    add_kernels(document, om);
+    return document;
+}
+
+cJSON *inspect_om(const char *path)
+{
+    format_error error = {0};
+    om_file om;
+    uint8_t *bytes;
+    size_t size;
+    cJSON *document = NULL;
+    if (!file_read(path, "an .om model", MOST_BYTES, &bytes, &size, &error)) {
+        cli_fail(EXIT_FAILED, "%s", error.text);
+        return NULL;
+    }
+    if (om_open(&om, bytes, size, &error))
+        document = describe(path, &om);
+    else
+        cli_fail(EXIT_FAILED, "%s: %s", path, error.text);
+    free(bytes);
+    return document;
+}
+
+static void print_list(const cJSON *document, const char *name, const char *const *keys,
+                       size_t count)
+{
+    const cJSON *list = cJSON_GetObjectItemCaseSensitive(document, name);
+    if (!cJSON_GetArraySize(list))
+        return;
+    printf("\n%s\n", name);
+    table_print(list, keys, count);
+}
+
+void inspect_om_print(const cJSON *document)
+{
+    static const char *const partition_keys[] = {"partition", "type", "offset", "bytes"};
+    static const char *const attribute_keys[] = {"attribute", "value"};
+    static const char *const kernel_keys[] = {"kernel", "bytes", "machine"};
+    char text[5][256];
+    const bool encrypted = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(document, "encrypted"));
+    printf("%s: .om model %s, version %s, for %s, %s bytes%s\n",
+           table_cell(document, "file", text[0], sizeof text[0]),
+           table_cell(document, "model", text[1], sizeof text[1]),
+           table_cell(document, "version", text[2], sizeof text[2]),
+           table_cell(document, "soc_version", text[3], sizeof text[3])[0]
+               ? text[3]
+               : "a chip it does not tell",
+           table_cell(document, "bytes", text[4], sizeof text[4]), encrypted ? ", encrypted" : "");
+    print_list(document, "partitions", partition_keys, 4);
+    print_list(document, "attributes", attribute_keys, 2);
+    print_list(document, "kernels", kernel_keys, 3);
+    if (cJSON_GetObjectItemCaseSensitive(document, "command_line"))
+        printf(
+            "\nwarning: the file tells the command line it was compiled with, and so folders and "
+            "names of its author's machine: see atc_cmdline\n");
+}

@@ -1,0 +1,97 @@
+#include "apps/compile/onnx_source.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/file.h"
+
+enum { MAX_PATH = 4096, MAX_NAME = 128 };
+
+/* NAME=N; the name is copied to text. */
+static bool parse_dim(const char *item, char *text, onnx_dim *dim)
+{
+    const char *equals = strrchr(item, '=');
+    const size_t length = equals ? (size_t)(equals - item) : 0;
+    char *end = NULL;
+    const long size = equals ? strtol(equals + 1, &end, 10) : 0;
+    if (!length || length >= MAX_NAME || *end || size < 1 || size > TENSOR_MAX_COUNT)
+        return !cli_fail(EXIT_FAILED, "--dim: expected NAME=N with N from 1, found '%s'", item);
+    memcpy(text, item, length);
+    text[length] = 0;
+    *dim = (onnx_dim){text, size};
+    return true;
+}
+
+/* "." for a name without a folder. */
+static bool folder_of(const char *path, char *folder)
+{
+    const char *slash = strrchr(path, '/');
+    const size_t length = slash ? (size_t)(slash - path) : 0;
+    if (length >= MAX_PATH)
+        return !cli_fail(EXIT_FAILED, "%.60s...: the path is too long", path);
+    snprintf(folder, MAX_PATH, "%.*s", slash ? (int)(length ? length : 1) : 1, slash ? path : ".");
+    return true;
+}
+
+bool onnx_source_read(onnx_graph *model, const char *path, const option_list *dims,
+                      format_error *refusal)
+{
+    char names[OPTION_LIST_MAX][MAX_NAME], folder[MAX_PATH];
+    onnx_dim sizes[OPTION_LIST_MAX];
+    onnx_read_options options = {.folder = folder, .dims = sizes};
+    format_error error = {0};
+    uint8_t *bytes;
+    size_t size;
+    for (size_t i = 0; dims && i < dims->count; i++)
+        if (!parse_dim(dims->items[i], names[i], &sizes[options.dim_count++]))
+            return false;
+    if (!folder_of(path, folder))
+        return false;
+    if (!file_read(path, "an ONNX model", ONNX_MAX_BYTES, &bytes, &size, &error))
+        return !cli_fail(EXIT_FAILED, "%s", error.text);
+    const bool ok = onnx_graph_read(model, bytes, size, &options, &error);
+    free(bytes);
+    if (!ok && refusal)
+        return format_fail(refusal, "%s", error.text);
+    return ok || !cli_fail(EXIT_FAILED, "%s: %s", path, error.text);
+}
+
+/* Height and width of every image among the inputs. */
+static bool set_size(onnx_graph *model, const char *path, const char *text)
+{
+    enum { ROWS = 2, COLUMNS, RANK };
+    unsigned width, height;
+    if (!options_size(text, MONA_MAX_SIDE, &width, &height))
+        return false;
+    for (uint32_t i = 0; i < model->input_count; i++) {
+        const onnx_input *input = &model->inputs[i];
+        if (input->rank != RANK)
+            continue;
+        const int64_t rows = input->dims[ROWS], columns = input->dims[COLUMNS];
+        if ((rows > 0 && rows != height) || (columns > 0 && columns != width))
+            return !cli_fail(EXIT_FAILED,
+                             "%s: input '%s' is %" PRId64 "x%" PRId64
+                             " in the model, --size asks for %ux%u",
+                             path, model->values[input->value].name, columns, rows, width, height);
+        onnx_graph_set_side(model, i, ROWS, height);
+        onnx_graph_set_side(model, i, COLUMNS, width);
+    }
+    return true;
+}
+
+compiler *onnx_source_compiler(const char *path, const option_list *dims, const char *size,
+                               const fusion_switches *fusion)
+{
+    onnx_graph model;
+    format_error error = {0};
+    if (!onnx_source_read(&model, path, dims, NULL))
+        return NULL;
+    const bool sized = !size || set_size(&model, path, size);
+    compiler *c = sized ? compiler_open_graph(&model, fusion, &error) : NULL;
+    onnx_graph_free(&model);
+    if (!c && sized)
+        cli_fail(EXIT_FAILED, "%s: %s", path, error.text);
+    return c;
+}

@@ -1,0 +1,111 @@
+#include "apps/compile/planes.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "formats/half.h"
+
+bool planes_open(planes *p, mona_tensor_info info)
+{
+    const size_t element = mona_type_size(info.type), row = info.width * element;
+    *p = (planes){.info = info, .count = (size_t)info.channels * info.height * info.width};
+    p->buffer =
+        (mona_buffer){calloc(p->count, element), (ptrdiff_t)row, (ptrdiff_t)(row * info.height)};
+    return p->buffer.data;
+}
+
+void planes_close(planes *p)
+{
+    free(p->buffer.data);
+    p->buffer.data = NULL;
+}
+
+double planes_get(const planes *p, size_t i)
+{
+    const double step = (double)p->info.scale;
+    const void *data = p->buffer.data; /* aligned for any type */
+    switch (p->info.type) {
+    case MONA_U8:
+        return step * ((const uint8_t *)data)[i];
+    case MONA_S8:
+        return step * ((const int8_t *)data)[i];
+    case MONA_F16:
+        return half_value(((const uint16_t *)data)[i]);
+    case MONA_U16:
+        return step * ((const uint16_t *)data)[i];
+    case MONA_F32:
+        return (double)((const float *)data)[i];
+    case MONA_S16:
+        return step * ((const int16_t *)data)[i];
+    case MONA_S32:
+        return step * ((const int32_t *)data)[i];
+    case MONA_U32:
+        return step * ((const uint32_t *)data)[i];
+    case MONA_S64:
+        return step * (double)((const int64_t *)data)[i];
+    case MONA_U64:
+        return step * (double)((const uint64_t *)data)[i];
+    case MONA_TYPE_COUNT:
+        break;
+    }
+    return 0;
+}
+
+/* The nearest whole number of steps that the type can hold; a NaN becomes the least. */
+static double whole_steps(const planes *p, double value)
+{
+    static const struct {
+        double low, high;
+    } bounds[MONA_TYPE_COUNT] = {
+        [MONA_U8] = {0, 0xff},
+        [MONA_S8] = {-0x80, 0x7f},
+        [MONA_U16] = {0, 0xffff},
+        [MONA_S16] = {-0x8000, 0x7fff},
+        [MONA_S32] = {-0x1p31, 0x1p31 - 1},
+        [MONA_U32] = {0, 0x1p32 - 1},
+        [MONA_S64] = {-0x1p63, 0x1p63 - 0x1p10}, /* the largest that a double tells apart */
+        [MONA_U64] = {0, 0x1p64 - 0x1p11},
+    };
+    const double low = bounds[p->info.type].low, high = bounds[p->info.type].high;
+    const double steps = nearbyint(value / (double)p->info.scale);
+    return steps > low ? (steps < high ? steps : high) : low;
+}
+
+void planes_set(planes *p, size_t i, double value)
+{
+    void *data = p->buffer.data;
+    switch (p->info.type) {
+    case MONA_U8:
+        ((uint8_t *)data)[i] = (uint8_t)whole_steps(p, value);
+        break;
+    case MONA_S8:
+        ((int8_t *)data)[i] = (int8_t)whole_steps(p, value);
+        break;
+    case MONA_F16:
+        ((uint16_t *)data)[i] = half_from_double(isnan(value) ? 0 : value);
+        break;
+    case MONA_U16:
+        ((uint16_t *)data)[i] = (uint16_t)whole_steps(p, value);
+        break;
+    case MONA_F32:
+        ((float *)data)[i] = (float)value;
+        break;
+    case MONA_S16:
+        ((int16_t *)data)[i] = (int16_t)whole_steps(p, value);
+        break;
+    case MONA_S32:
+        ((int32_t *)data)[i] = (int32_t)whole_steps(p, value);
+        break;
+    case MONA_U32:
+        ((uint32_t *)data)[i] = (uint32_t)whole_steps(p, value);
+        break;
+    case MONA_S64:
+        ((int64_t *)data)[i] = (int64_t)whole_steps(p, value);
+        break;
+    case MONA_U64:
+        ((uint64_t *)data)[i] = (uint64_t)whole_steps(p, value);
+        break;
+    case MONA_TYPE_COUNT:
+        break;
+    }
+}

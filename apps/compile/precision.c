@@ -1,0 +1,184 @@
+#include "apps/compile/precision.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "apps/cli/table.h"
+
+enum {
+    MOST_PICTURES = 8,     /* judged in dB: they are kept in memory */
+    MOST_DECISIONS = 1000, /* judged in per cent */
+    MOST_MEASURED = 4,     /* samples that the evidence of layers is taken on */
+};
+
+/* ---- the command line --------------------------------------------------------------------- */
+
+static bool read_max_drop(const char *text, judge_unit *unit, double *most)
+{
+    char *end;
+    const double value = strtod(text, &end);
+    if (end != text && isfinite(value) && value >= 0) {
+        *most = value;
+        *unit = JUDGE_DECIBEL;
+        if (!strcmp(end, "dB"))
+            return true;
+        *most = value / 100;
+        *unit = JUDGE_TOP1;
+        if (!strcmp(end, "%"))
+            return true;
+    }
+    return !cli_fail(EXIT_USAGE, "--max-drop: expected a loss such as 0.1dB or 1%%, found '%s'",
+                     text);
+}
+
+static bool pin(const precision_request *r, compiler *model, const compiler_options *options)
+{
+    for (size_t i = 0; i < r->pins.count; i++) {
+        const char *text = r->pins.items[i], *sign = strrchr(text, '=');
+        char name[256];
+        format_error error = {0};
+        const bool int8 = sign && !strcmp(sign, "=int8");
+        if (!sign || (!int8 && strcmp(sign, "=fp16")) || sign == text ||
+            (size_t)(sign - text) >= sizeof name)
+            return !cli_fail(EXIT_USAGE, "--pin: expected LAYER=fp16 or LAYER=int8, found '%s'",
+                             text);
+        memcpy(name, text, (size_t)(sign - text));
+        name[sign - text] = 0;
+        if (!compiler_pin(model, options, name, int8, &error))
+            return !cli_fail(EXIT_FAILED, "%s: --pin: %s", r->name, error.text);
+    }
+    return true;
+}
+
+/* ---- auto --------------------------------------------------------------------------------- */
+
+static bool measure_layers(const precision_request *r, compiler *model,
+                           const compiler_options *options, const judge *judge)
+{
+    format_error error = {0};
+    bool ok = true;
+    for (size_t i = 0; ok && i < judge->count && i < MOST_MEASURED; i++)
+        ok = compiler_measure_layers(model, options, judge->samples[i].inputs, &error);
+    return ok || !cli_fail(EXIT_FAILED, "%s: %s", r->name, error.text);
+}
+
+typedef struct watched {
+    judge *judge;
+    unsigned trials;
+    bool terminal;
+} watched;
+
+static bool judge_and_tell(void *context, const uint8_t *bytes, size_t size, bool quick,
+                           compiler_loss *loss, format_error *error)
+{
+    watched *w = context;
+    w->trials++;
+    if (w->terminal)
+        fprintf(stderr, "\r  plan %u is tried\033[K", w->trials);
+    return judge_model(w->judge, bytes, size, quick, loss, error);
+}
+
+static bool search(const precision_request *r, compiler *model, compiler_options *options,
+                   const calibration *images, judge *judge, precision_result *result)
+{
+    format_error error = {0};
+    watched watched = {.judge = judge, .terminal = isatty(STDERR_FILENO)};
+    const compiler_judge ask = {judge_and_tell, &watched};
+    judge_unit wanted = JUDGE_DECIBEL;
+    if (r->max_drop && !read_max_drop(r->max_drop, &wanted, &result->max_drop))
+        return false;
+    const bool decide = r->max_drop && wanted == JUDGE_TOP1;
+    if (!judge_open(judge, images, model, r->name, r->max_drop ? &wanted : NULL,
+                    decide ? MOST_DECISIONS : MOST_PICTURES) ||
+        !measure_layers(r, model, options, judge))
+        return false;
+    if (!r->max_drop)
+        result->max_drop = judge->unit == JUDGE_TOP1 ? 0.01 : 0.1;
+    result->unit = judge->unit;
+    result->judged = judge->count;
+    const bool ok =
+        compiler_choose(model, options, r->target, result->max_drop, &ask, &result->choice, &error);
+    if (watched.terminal)
+        fputs("\r\033[K", stderr);
+    return ok || !cli_fail(EXIT_FAILED, "%s: %s", r->name, error.text);
+}
+
+static bool choose(const precision_request *r, compiler *model, compiler_options *options,
+                   const calibration *images, precision_result *result)
+{
+    judge judge = {0};
+    const bool ok = search(r, model, options, images, &judge, result);
+    judge_close(&judge);
+    return ok;
+}
+
+bool precision_set(const precision_request *r, compiler *model, compiler_options *options,
+                   const calibration *images, precision_result *result)
+{
+    format_error error = {0};
+    *result = (precision_result){0};
+    options->int8 = strcmp(r->precision, "fp16") != 0 || r->pins.count;
+    if (!compiler_set_precision(model, options, strcmp(r->precision, "fp16") != 0, &error))
+        return !cli_fail(EXIT_FAILED, "%s: %s", r->name, error.text);
+    if (!pin(r, model, options))
+        return false;
+    return strcmp(r->precision, "auto") || choose(r, model, options, images, result);
+}
+
+/* ---- the evidence ------------------------------------------------------------------------- */
+
+static void add_figure(cJSON *row, const char *key, double value, const char *format, double unit)
+{
+    char text[32];
+    snprintf(text, sizeof text, format, value * unit);
+    cJSON_AddStringToObject(row, key, isnan(value) ? "" : text);
+}
+
+static void print_layers(const compiler *model, const precision_result *result)
+{
+    static const char *const keys[] = {"layer",     "precision",  "cosine",   "SQNR dB",
+                                       "saturated", "drop alone", "fp16/int8"};
+    const bool decibel = result->unit == JUDGE_DECIBEL;
+    cJSON *rows = cJSON_CreateArray();
+    for (unsigned i = 0; i < compiler_layer_count(model); i++) {
+        const compiler_layer l = compiler_layer_at(model, i);
+        cJSON *row = cJSON_CreateObject();
+        cJSON_AddStringToObject(row, keys[0], l.name);
+        cJSON_AddStringToObject(row, keys[1], l.int8 ? "int8" : "fp16");
+        add_figure(row, keys[2], l.cosine, "%.6f", 1);
+        add_figure(row, keys[3], l.sqnr, "%.1f", 1);
+        add_figure(row, keys[4], l.saturated, "%.4f %%", 100);
+        add_figure(row, keys[5], l.drop, decibel ? "%.4f dB" : "%.2f %%", decibel ? 1 : 100);
+        add_figure(row, keys[6], l.fp16_cost / l.int8_cost, "%.2f", 1);
+        cJSON_AddItemToArray(rows, row);
+    }
+    table_print(rows, keys, sizeof keys / sizeof *keys);
+    cJSON_Delete(rows);
+}
+
+static void print_plan(const char *name, const precision_result *result, compiler_loss loss,
+                       double cost)
+{
+    const bool decibel = result->unit == JUDGE_DECIBEL;
+    printf("  %-5s loses %.*f %s, signal to noise %.1f dB, cost %.2f of fp16's\n", name,
+           decibel ? 4 : 2, loss.drop * (decibel ? 1 : 100), decibel ? "dB" : "%",
+           loss.noise > 0 ? -10 * log10(loss.noise) : INFINITY, cost / result->choice.fp16_cost);
+}
+
+void precision_print(const precision_request *r, const compiler *model,
+                     const precision_result *result)
+{
+    if (strcmp(r->precision, "auto"))
+        return;
+    const compiler_choice *c = &result->choice;
+    const bool decibel = result->unit == JUDGE_DECIBEL;
+    print_layers(model, result);
+    printf("%u plans on %zu samples, at most %g %s, cost on %s:\n", c->trials, result->judged,
+           result->max_drop * (decibel ? 1 : 100), decibel ? "dB" : "%", r->target);
+    print_plan("fp16", result, c->fp16, c->fp16_cost);
+    print_plan("int8", result, c->int8, c->int8_cost);
+    print_plan("auto", result, c->chosen, c->chosen_cost);
+}

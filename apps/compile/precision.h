@@ -1,0 +1,35 @@
+/* The precision of every layer, as the command line asks for it. */
+#ifndef MONA_PRECISION_H
+#define MONA_PRECISION_H
+
+#include "apps/compile/calibration.h"
+#include "formats/compiler/compiler.h"
+#include "apps/compile/accuracy_loss.h"
+#include "apps/cli/options.h"
+
+typedef struct precision_request {
+    const char *precision; /* "int8", "fp16", "auto" */
+    const char *max_drop;  /* "0.1dB", "1%"; NULL: what suits the network */
+    const char *target;    /* "host", "ascend310" */
+    option_list pins;      /* LAYER=fp16 or LAYER=int8 */
+    const char *name;      /* of the network, for messages */
+} precision_request;
+
+/* What was chosen, and what is known of it. */
+typedef struct precision_result {
+    compiler_choice choice; /* auto */
+    judge_unit unit;
+    double max_drop;
+    size_t judged; /* samples */
+} precision_result;
+
+/* Sets the precision of every layer of a calibrated model; options->int8 says afterwards whether
+ * any is INT8. False: one line was printed. */
+bool precision_set(const precision_request *request, compiler *model, compiler_options *options,
+                   const calibration *images, precision_result *result);
+
+/* The evidence, layer by layer, and what the plans cost and lose. */
+void precision_print(const precision_request *request, const compiler *model,
+                     const precision_result *result);
+
+#endif

@@ -1,0 +1,32 @@
+/* A compiled model on one sample of real values after another. */
+#ifndef MONA_SAMPLE_RUN_H
+#define MONA_SAMPLE_RUN_H
+
+#include "formats/compiler/reference.h"
+#include "pipeline/stages/session_binding.h"
+#include "apps/compile/planes.h"
+
+typedef struct sample_run {
+    mona_model model;
+    const char *name; /* for messages */
+    mona_config config;
+    bound_model bound; /* for the sizes in config */
+    planes in[MONA_MAX_IO], out[MONA_MAX_IO];
+} sample_run;
+
+/* bytes start at a multiple of MONA_ALIGNMENT and outlive the run. Whether it succeeds or not,
+ * sample_run_close releases what there is. */
+bool sample_run_open(sample_run *r, const uint8_t *bytes, size_t size, const char *name,
+                     pipeline_error *error);
+void sample_run_close(sample_run *r);
+
+/* Leaves the outputs in r->out. The model is bound anew when sizes change. */
+bool sample_run_next(sample_run *r, const reference_array *inputs, pipeline_error *error);
+
+/* Whether the planes count in steps. */
+bool sample_run_counts(const planes *p);
+
+/* What the planes can hold of a real value: what saturates is no loss of the model's. */
+double sample_run_held(const planes *p, double value);
+
+#endif

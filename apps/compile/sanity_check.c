@@ -1,0 +1,130 @@
+#include "apps/compile/sanity_check.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "pipeline/stages/plane_roles.h"
+#include "apps/compile/sample_run.h"
+
+enum { LEAST_SIDE = 32, MOST_SIDE = 1024 }; /* of noise for inputs of any size */
+
+/* Noise of the range; for maps of half the size and for noise levels as many samples as they take.
+ */
+static bool make_noise(const compiler *model, uint32_t open_side, float range,
+                       reference_array *inputs)
+{
+    uint32_t random = 1;
+    for (unsigned i = 0; i < compiler_input_count(model); i++) {
+        const compiler_tensor t = compiler_input(model, i);
+        const int role = role_of(t.name);
+        const uint32_t side =
+            role == ROLE_U || role == ROLE_V || role == ROLE_NOISE ? open_side / 2 : open_side;
+        reference_array *a = &inputs[i];
+        *a = (reference_array){t.channels, t.height ? t.height : side, t.width ? t.width : side,
+                               NULL};
+        const size_t count = (size_t)a->channels * a->height * a->width;
+        a->data = malloc(count * sizeof *a->data);
+        if (!a->data)
+            return !cli_fail(EXIT_FAILED, "out of memory");
+        for (size_t k = 0; k < count; k++) {
+            random = random * 1664525 + 1013904223;
+            a->data[k] = (float)(random >> 24) / 255 * range;
+        }
+    }
+    return true;
+}
+
+/* At most two numbers in all of a plane, or some that are none: worth a look. */
+static bool is_flat(const planes *p)
+{
+    double first = planes_get(p, 0), second = first;
+    for (size_t i = 0; i < p->count; i++) {
+        const double x = planes_get(p, i);
+        if (isnan(x))
+            return true;
+        if (x == first || x == second)
+            continue;
+        if (second != first)
+            return false;
+        second = x;
+    }
+    return p->count > 2;
+}
+
+/* Errors against the network in fp32 are at least half of all that it has to say, in squares. */
+static bool says_nothing(const planes *p, const reference_array *a)
+{
+    double mean = 0, errors = 0, said = 0;
+    for (size_t i = 0; i < p->count; i++)
+        mean += sample_run_held(p, (double)a->data[i]) / (double)p->count;
+    for (size_t i = 0; i < p->count; i++) {
+        const double e = sample_run_held(p, (double)a->data[i]), x = planes_get(p, i);
+        errors += (x - e) * (x - e);
+        said += (e - mean) * (e - mean);
+    }
+    const double step = sample_run_counts(p) ? (double)p->info.scale : 0;
+    return said > step * step * (double)p->count && !(errors < said / 2);
+}
+
+static bool check_outputs(const compiler *model, const sample_run *run,
+                          const reference_array *inputs)
+{
+    reference_array expected[MONA_MAX_IO] = {0};
+    format_error error = {0};
+    bool flat = false;
+    for (unsigned i = 0; i < compiler_output_count(model); i++)
+        flat = flat || is_flat(&run->out[i]);
+    if (!flat)
+        return true;
+    bool ok = compiler_reference(model, inputs, expected, &error) ||
+              !cli_fail(EXIT_FAILED, "%s: %s", run->name, error.text);
+    for (unsigned i = 0; ok && i < compiler_output_count(model); i++)
+        if (is_flat(&run->out[i]) && says_nothing(&run->out[i], &expected[i]))
+            ok = !cli_fail(
+                EXIT_FAILED,
+                "%s: output '%s' of the compiled model is not what it is in fp32 but flat "
+                "(%g): numbers on the way leave fp16 (65504) or vanish in it; supported "
+                "is INT8 for those layers, as --precision auto chooses it",
+                run->name, compiler_output(model, i).name, planes_get(&run->out[i], 0));
+    reference_arrays_free(expected, MONA_MAX_IO);
+    return ok;
+}
+
+/* Inputs for a run, and the run. A network that takes no map of MOST_SIDE either is not looked at:
+ * *done is false. */
+static bool run_once(const compiler *model, sample_run *run, const calibration *images,
+                     reference_array *inputs, bool *done)
+{
+    pipeline_error error = {0};
+    if (images->count) {
+        *done = calibration_sample(images, 0, model, inputs);
+        return *done &&
+               (sample_run_next(run, inputs, &error) || !cli_fail(EXIT_FAILED, "%s", error.text));
+    }
+    *done = false;
+    for (uint32_t side = LEAST_SIDE; side <= MOST_SIDE && !*done; side *= 2) {
+        reference_arrays_free(inputs, MONA_MAX_IO);
+        if (!make_noise(model, side, images->feed.range, inputs))
+            return false;
+        *done = sample_run_next(run, inputs, &error);
+    }
+    return true;
+}
+
+bool soundness_check(const compiler *model, const uint8_t *bytes, size_t size, const char *name,
+                     const calibration *images)
+{
+    reference_array inputs[MONA_MAX_IO] = {0};
+    pipeline_error error = {0};
+    sample_run run;
+    bool done = false;
+    if (compiler_has_arrays(model))
+        return true;
+    bool ok = sample_run_open(&run, bytes, size, name, &error) ||
+              !cli_fail(EXIT_FAILED, "%s", error.text);
+    ok = ok && run_once(model, &run, images, inputs, &done) &&
+         (!done || check_outputs(model, &run, inputs));
+    sample_run_close(&run);
+    reference_arrays_free(inputs, MONA_MAX_IO);
+    return ok;
+}

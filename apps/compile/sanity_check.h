@@ -1,0 +1,15 @@
+/* Whether a compiled model still says anything. */
+#ifndef MONA_SOUNDNESS_H
+#define MONA_SOUNDNESS_H
+
+#include "apps/compile/calibration.h"
+#include "formats/compiler/compiler.h"
+
+/* Runs the model on one calibration image or, if there are none, on noise, and refuses it when an
+ * output is not a number, or flat (two numbers at most) and far from what the network makes of it
+ * in fp32: its numbers left fp16 on the way. Models of arrays are not looked at. False: one line
+ * was printed. */
+bool soundness_check(const compiler *model, const uint8_t *bytes, size_t size, const char *name,
+                     const calibration *images);
+
+#endif

@@ -1,0 +1,228 @@
+/* mona devices: what mona can compute on, and how it is. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cjson/cJSON.h>
+
+#include "apps/cli/commands.h"
+#include "apps/cli/json_output.h"
+#include "mona.h"
+#include "apps/devices/peak.h"
+#include "apps/devices/telemetry.h"
+
+typedef struct arguments {
+    bool json, peak;
+    double watch;
+    long times;
+} arguments;
+
+enum { MAX_DEVICES = 16, LINES_A_DEVICE = 4 };
+
+typedef struct watched {
+    const mona_device *device;
+    mona_device_properties properties;
+    telemetry now;
+    telemetry_counters counters;
+    peak peaks;
+    bool has_peaks;
+} watched;
+
+typedef struct list {
+    watched devices[MAX_DEVICES];
+    unsigned count;
+} list;
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int number)
+{
+    (void)number;
+    interrupted = 1;
+}
+
+static void open_list(list *l)
+{
+    for (unsigned i = 0; i < mona_device_count() && l->count < MAX_DEVICES; i++) {
+        watched *d = &l->devices[l->count];
+        *d = (watched){.device = mona_device_at(i)};
+        l->count += mona_device_query(d->device, &d->properties) == MONA_OK;
+    }
+}
+
+static void read_list(list *l)
+{
+    for (unsigned i = 0; i < l->count; i++)
+        l->devices[i].now = telemetry_read(l->devices[i].device, &l->devices[i].counters);
+}
+
+static void sleep_for(double seconds)
+{
+    struct timespec time = {(time_t)seconds, (long)(1e9 * (seconds - (double)(time_t)seconds))};
+    nanosleep(&time, NULL); /* a signal ends it */
+}
+
+/* Only this machine's own peaks can be measured on it. */
+static bool measure_peaks(list *l)
+{
+    for (unsigned i = 0; i < l->count; i++) {
+        watched *d = &l->devices[i];
+        d->has_peaks = !strcmp(d->properties.name, "host");
+        if (d->has_peaks && !peak_measure(d->properties.cores, &d->peaks))
+            return cli_fail(0, "the peak cannot be measured: out of threads or memory");
+    }
+    return true;
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------------
+ */
+
+/* null where nothing is known. */
+static void add_figure(cJSON *o, const char *key, double value)
+{
+    if (value < 0)
+        cJSON_AddNullToObject(o, key);
+    else
+        cJSON_AddNumberToObject(o, key, value);
+}
+
+static cJSON *describe(const watched *d)
+{
+    const mona_device_properties *p = &d->properties;
+    cJSON *o = cJSON_CreateObject();
+    cJSON_AddStringToObject(o, "name", p->name);
+    cJSON_AddStringToObject(o, "description", p->description);
+    cJSON_AddStringToObject(o, "isa", p->isa);
+    cJSON_AddNumberToObject(o, "cores", p->cores);
+    cJSON_AddNumberToObject(o, "cache_bytes", (double)p->cache_bytes);
+    cJSON_AddBoolToObject(o, "unified_memory", p->unified_memory);
+    add_figure(o, "memory_bytes", d->now.memory_bytes);
+    add_figure(o, "memory_free_bytes", d->now.memory_free_bytes);
+    add_figure(o, "temperature_c", d->now.temperature_c);
+    add_figure(o, "power_w", d->now.power_w);
+    add_figure(o, "utilisation", d->now.utilisation);
+    add_figure(o, "clock_mhz", d->now.clock_mhz);
+    cJSON_AddStringToObject(o, "health", d->now.health);
+    if (d->has_peaks) {
+        cJSON_AddNumberToObject(o, "int8_gmac_per_s", d->peaks.int8_gmac_per_s);
+        cJSON_AddNumberToObject(o, "fp16_gmac_per_s", d->peaks.fp16_gmac_per_s);
+        cJSON_AddNumberToObject(o, "fp32_gmac_per_s", d->peaks.fp32_gmac_per_s);
+        cJSON_AddNumberToObject(o, "copy_gb_per_s", d->peaks.copy_gb_per_s);
+    }
+    return o;
+}
+
+/* Indented when printed once, a line each time when watched. */
+static bool print_json(const list *l, bool line)
+{
+    cJSON *array = cJSON_CreateArray();
+    for (unsigned i = 0; i < l->count; i++)
+        cJSON_AddItemToArray(array, describe(&l->devices[i]));
+    const int status = line ? json_print_line(array) : json_print(array);
+    cJSON_Delete(array);
+    return status == EXIT_SUCCESS;
+}
+
+/* ---- for people ---------------------------------------------------------------------------------
+ */
+
+static const char *figure(char *buffer, size_t size, double value, double factor, const char *unit)
+{
+    if (value < 0)
+        snprintf(buffer, size, "-");
+    else
+        snprintf(buffer, size, "%.*f %s", value * factor < 10 ? 1 : 0, value * factor, unit);
+    return buffer;
+}
+
+static void print_table(const list *l)
+{
+    char t[6][32];
+    printf("%-10s %-8s %5s %9s %9s %7s %7s %6s %9s %-9s %s\n", "NAME", "ISA", "CORES", "CACHE",
+           "MEMORY", "TEMP", "POWER", "BUSY", "CLOCK", "HEALTH", "DESCRIPTION");
+    for (unsigned i = 0; i < l->count; i++) {
+        const watched *d = &l->devices[i];
+        const telemetry *n = &d->now;
+        const mona_device_properties *p = &d->properties;
+        printf("%-10s %-8s %5u %9s %9s %7s %7s %6s %9s %-9s %s\n", p->name, p->isa, p->cores,
+               figure(t[0], sizeof t[0], (double)p->cache_bytes, 1 / 1024.0, "KiB"),
+               figure(t[1], sizeof t[1], n->memory_bytes, 1 / (1024.0 * 1024 * 1024), "GiB"),
+               figure(t[2], sizeof t[2], n->temperature_c, 1, "C"),
+               figure(t[3], sizeof t[3], n->power_w, 1, "W"),
+               figure(t[4], sizeof t[4], n->utilisation, 100, "%"),
+               figure(t[5], sizeof t[5], n->clock_mhz, 1, "MHz"), n->health, p->description);
+        if (d->has_peaks)
+            printf("%-10s at most int8 %.0f, fp16 %.0f, fp32 %.0f GMAC/s, copies %.1f GB/s\n", "",
+                   d->peaks.int8_gmac_per_s, d->peaks.fp16_gmac_per_s, d->peaks.fp32_gmac_per_s,
+                   d->peaks.copy_gb_per_s);
+    }
+    fflush(stdout);
+}
+
+static bool show(const list *l, const arguments *a, long turn)
+{
+    if (a->json)
+        return print_json(l, a->watch > 0);
+    if (turn && isatty(STDOUT_FILENO))
+        printf("\033[H\033[J"); /* from the top of a cleared screen */
+    print_table(l);
+    return true;
+}
+
+static int run(int argc, char **argv)
+{
+    arguments a = {0};
+    list l = {0};
+    const char *operands[1];
+    options_result result = options_parse(&command_devices, &a, argc, argv, operands);
+    if (result != OPTIONS_RUN)
+        return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
+    if (a.times > 1 && a.watch <= 0)
+        return cli_fail(EXIT_USAGE, "devices: --times wants --watch");
+    open_list(&l);
+    signal(SIGINT, on_signal);
+    signal(SIGTERM, on_signal);
+    if (a.peak && !measure_peaks(&l))
+        return EXIT_FAILED;
+    /* Utilisation and power are differences. */
+    read_list(&l);
+    sleep_for(a.watch > 0 ? a.watch : 0.1);
+    const long turns = a.times ? a.times : a.watch > 0 ? -1 : 1;
+    for (long turn = 0; turn != turns && !interrupted; turn++) {
+        if (turn)
+            sleep_for(a.watch);
+        read_list(&l);
+        if (!show(&l, &a, turn))
+            return EXIT_FAILED;
+    }
+    return EXIT_SUCCESS;
+}
+
+static const option options[] = {
+    {"--watch", "-w", OPTION_NUMBER, offsetof(arguments, watch), "SECONDS", "What is shown",
+     .help = "again and again, so many seconds apart, until interrupted", .minimum = 0.01,
+     .maximum = 86400},
+    {"--times", "-n", OPTION_WHOLE, offsetof(arguments, times), "N", "What is shown",
+     .help = "stop after so many times", .minimum = 1, .maximum = 1e9},
+    {"--peak", NULL, OPTION_FLAG, offsetof(arguments, peak), NULL, "What is shown",
+     .help = "measure what each can do at most in every precision, which takes seconds"},
+    {"--json", NULL, OPTION_FLAG, offsetof(arguments, json), NULL, "Other",
+     .help = "print JSON; when watched, a line each time"},
+};
+
+const command command_devices = {
+    .name = "devices",
+    .summary = "list what mona can compute on",
+    .run = run,
+    .usage = "[--watch SECONDS] [--peak] [--json]",
+    .description = "Lists the devices that answer, with what their sensors say where the system "
+                   "offers them.",
+    .examples = "mona devices\n"
+                "mona devices --watch 1\n"
+                "mona devices --peak --json\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+};

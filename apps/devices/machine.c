@@ -1,0 +1,122 @@
+#include "apps/devices/machine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "mona.h"
+
+/* The first line of a file of the system's, without its end; fallback where there is none. */
+static void read_line(const char *path, const char *fallback, char *line, int size)
+{
+    FILE *file = fopen(path, "r");
+    if (!file || !fgets(line, size, file) || line[0] == '\n')
+        snprintf(line, (size_t)size, "%s", fallback);
+    line[strcspn(line, "\n")] = 0;
+    if (file)
+        fclose(file);
+}
+
+/* x86 says "model name", some ARM kernels "Model" or "Hardware", others nothing but numbers. */
+static void find_cpu_name(char *name, size_t size)
+{
+    static const char *const keys[] = {"model name", "Model", "Hardware", "CPU part"};
+    char line[512];
+    snprintf(name, size, "unknown");
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
+        FILE *file = fopen("/proc/cpuinfo", "r");
+        bool found = false;
+        while (file && !found && fgets(line, sizeof line, file)) {
+            const char *value = strstr(line, ": ");
+            found = value && !strncmp(line, keys[k], strlen(keys[k]));
+            if (found)
+                snprintf(name, size, "%.*s", (int)strcspn(value + 2, "\n"), value + 2);
+        }
+        if (file)
+            fclose(file);
+        if (found)
+            return;
+    }
+}
+
+void machine_describe(machine *m)
+{
+    struct utsname system;
+    mona_device_properties host = {.cores = 1};
+    mona_device_query(mona_device_find("host"), &host);
+    *m = (machine){.cores = host.cores};
+    find_cpu_name(m->cpu, sizeof m->cpu);
+    read_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "unknown", m->governor,
+              sizeof m->governor);
+    if (!uname(&system))
+        snprintf(m->system, sizeof m->system, "%.40s %.60s %.40s", system.sysname, system.release,
+                 system.machine);
+    if (getloadavg(&m->load, 1) != 1)
+        m->load = -1;
+}
+
+/* ---- what else it does ------------------------------------------------------------------------
+ */
+
+static double of_timeval(struct timeval t)
+{
+    return (double)t.tv_sec + 1e-6 * (double)t.tv_usec;
+}
+
+/* The best of a few runs of additions that each wait for the one before: one a cycle on every CPU
+ * mona runs on. The addend comes from memory, so that no CPU adds it while renaming registers. */
+static double measure_clock(void)
+{
+    enum { TIMES = 5, PASSES = 20000, A_PASS = 8 };
+    uint64_t best = UINT64_MAX;
+    for (int i = 0; i < TIMES; i++) {
+        uint64_t sum = (uint64_t)i, addend = 3;
+        __asm__ volatile("" : "+r"(addend));
+        const uint64_t start = clock_ns();
+        for (int p = 0; p < PASSES; p++)
+            for (int k = 0; k < A_PASS; k++) {
+                sum += addend;
+                __asm__ volatile("" : "+r"(sum));
+            }
+        const uint64_t took = clock_ns() - start;
+        best = took < best ? took : best;
+    }
+    return best ? 1e3 * PASSES * A_PASS / (double)best : 0;
+}
+
+/* Ticks of all CPUs but idle and waiting; guests' are in the user's. */
+static double read_busy(void)
+{
+    unsigned long long user, nice, system, idle, waiting, irq, soft_irq, stolen;
+    char line[256];
+    read_line("/proc/stat", "", line, sizeof line);
+    if (sscanf(line, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &user, &nice, &system, &idle,
+               &waiting, &irq, &soft_irq, &stolen) != 8)
+        return -1;
+    return (double)(user + nice + system + irq + soft_irq + stolen) / (double)sysconf(_SC_CLK_TCK);
+}
+
+machine_moment machine_now(void)
+{
+    struct rusage usage;
+    const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    machine_moment now = {.clock_mhz = measure_clock(), .cpus = cpus > 0 ? (unsigned)cpus : 1};
+    getrusage(RUSAGE_SELF, &usage);
+    now.wall = 1e-3 * machine_clock_ms();
+    now.busy = read_busy();
+    now.own = of_timeval(usage.ru_utime) + of_timeval(usage.ru_stime);
+    return now;
+}
+
+double machine_others(const machine_moment *from, const machine_moment *to)
+{
+    const double wall = to->wall - from->wall;
+    if (from->busy < 0 || to->busy < 0 || wall <= 0)
+        return -1;
+    const double others = (to->busy - from->busy) - (to->own - from->own);
+    return others > 0 ? others / wall : 0;
+}

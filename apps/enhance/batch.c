@@ -1,0 +1,329 @@
+#include "apps/enhance/batch.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <glob.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cjson/cJSON.h>
+#include <libavformat/avformat.h>
+
+#include "apps/cli/options.h"
+#include "pipeline/io/mux.h"
+#include "pipeline/image/stills.h"
+#include "apps/cli/save.h"
+
+typedef struct batch {
+    int argc;
+    char **argv;
+    const char *const *operands;
+    const char *folder;
+    bool recursive;
+    char **inputs, **outputs; /* owned */
+    size_t count;
+    cJSON *results;
+} batch;
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int number)
+{
+    (void)number;
+    interrupted = 1;
+}
+
+/* ---- what there is to do -------------------------------------------------------------------- */
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* FOLDER/NAME, with .mkv for its suffix where mona writes no such files. Owned by the caller. */
+static char *name_output(const char *folder, const char *name)
+{
+    pipeline_error unused = {0};
+    size_t length = strlen(name), bytes = strlen(folder) + length + 8;
+    const char *suffix = strrchr(name, '.');
+    bool known = still_can_write(name) || mux_format(name, NULL, &unused);
+    char *path = malloc(bytes);
+    if (path && known)
+        snprintf(path, bytes, "%s/%s", folder, name);
+    else if (path)
+        snprintf(path, bytes, "%s/%.*s.mkv", folder,
+                 (int)(suffix && suffix > name ? (size_t)(suffix - name) : length), name);
+    return path;
+}
+
+/* name: below the results' folder. */
+static bool add_as(batch *b, const char *input, const char *name)
+{
+    char **inputs = realloc(b->inputs, (b->count + 1) * sizeof *inputs);
+    if (inputs)
+        b->inputs = inputs;
+    char **outputs = realloc(b->outputs, (b->count + 1) * sizeof *outputs);
+    if (outputs)
+        b->outputs = outputs;
+    if (!inputs || !outputs)
+        return false;
+    inputs[b->count] = strdup(input);
+    outputs[b->count] = name_output(b->folder, name);
+    return inputs[b->count] && outputs[b->count++];
+}
+
+static bool add(batch *b, const char *input)
+{
+    return add_as(b, input, base_name(input));
+}
+
+/* A name of a video or a picture, by its suffix. */
+static bool looks_like_media(const char *name)
+{
+    const AVOutputFormat *format = av_guess_format(NULL, name, NULL);
+    return format && format->video_codec != AV_CODEC_ID_NONE;
+}
+
+static int is_shown(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+static bool is_results(const batch *b, const struct stat *folder)
+{
+    struct stat results;
+    return !stat(b->folder, &results) && results.st_dev == folder->st_dev &&
+           results.st_ino == folder->st_ino;
+}
+
+static bool add_folder(batch *b, const char *folder, const char *name);
+
+/* What is in a folder: path, which is called name below the operand. */
+static bool add_entry(batch *b, const char *path, const char *name)
+{
+    struct stat status;
+    if (lstat(path, &status))
+        return true;
+    /* A folder that is a link may lead round in circles. */
+    if (S_ISDIR(status.st_mode))
+        return !b->recursive || is_results(b, &status) || add_folder(b, path, name);
+    return stat(path, &status) || !S_ISREG(status.st_mode) || !looks_like_media(name) ||
+           add_as(b, path, name);
+}
+
+static bool add_folder(batch *b, const char *folder, const char *name)
+{
+    struct dirent **entries;
+    int count = scandir(folder, &entries, is_shown, alphasort);
+    bool good = count >= 0;
+    for (int i = 0; i < count; i++) {
+        char path[4096], below[4096];
+        const int length = snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
+        snprintf(below, sizeof below, "%s%s%s", name, *name ? "/" : "", entries[i]->d_name);
+        if (good && length < (int)sizeof path)
+            good = add_entry(b, path, below);
+        free(entries[i]);
+    }
+    if (count >= 0)
+        free(entries);
+    return good;
+}
+
+/* A name that is not there may be a pattern the shell was kept from. */
+static bool add_pattern(batch *b, const char *pattern)
+{
+    glob_t found;
+    bool good = true;
+    if (glob(pattern, 0, NULL, &found))
+        return add(b, pattern);
+    for (size_t i = 0; i < found.gl_pathc && good; i++)
+        good = add(b, found.gl_pathv[i]);
+    globfree(&found);
+    return good;
+}
+
+static bool add_operand(batch *b, const char *operand)
+{
+    struct stat status;
+    if (stat(operand, &status))
+        return add_pattern(b, operand);
+    return S_ISDIR(status.st_mode) ? add_folder(b, operand, "") : add(b, operand);
+}
+
+/* Two inputs must not become one output. */
+static bool check_names(const batch *b)
+{
+    for (size_t i = 0; i < b->count; i++)
+        for (size_t j = 0; j < i; j++)
+            if (!strcmp(b->outputs[i], b->outputs[j])) {
+                cli_fail(0, "%s and %s would both become %s", b->inputs[j], b->inputs[i],
+                         b->outputs[i]);
+                return false;
+            }
+    return true;
+}
+
+/* ---- one file ------------------------------------------------------------------------------- */
+
+/* The folders that output, which is in the results' folder, lies in. */
+static bool make_folders(const batch *b, char *output)
+{
+    for (char *slash = output + strlen(b->folder); (slash = strchr(slash + 1, '/'));) {
+        *slash = 0;
+        const bool made = !mkdir(output, 0777) || errno == EEXIST;
+        *slash = '/';
+        if (!made)
+            return false;
+    }
+    return true;
+}
+
+/* The arguments for file i; what is NULL-terminated is owned by the caller, the strings are not. */
+static char **arguments_for(const batch *b, size_t i)
+{
+    char **to = malloc(((size_t)b->argc + 6) * sizeof *to);
+    int n = 0;
+    if (!to)
+        return NULL;
+    to[n++] = "mona";
+    for (int k = 0; k < b->argc; k++) {
+        const char *const *operand = b->operands;
+        while (*operand && *operand != b->argv[k])
+            operand++;
+        if (!strcmp(b->argv[k], "--out-dir"))
+            k++;
+        else if (!*operand && strncmp(b->argv[k], "--out-dir=", 10) &&
+                 strcmp(b->argv[k], "--recursive") && strcmp(b->argv[k], "--"))
+            to[n++] = b->argv[k];
+    }
+    to[n++] = "-i";
+    to[n++] = b->inputs[i];
+    to[n++] = "-o";
+    to[n++] = b->outputs[i];
+    to[n] = NULL;
+    return to;
+}
+
+/* Passes on what the process says, and keeps its last line. */
+static void pass_on(FILE *from, char *last, size_t size)
+{
+    char line[1024];
+    while (fgets(line, sizeof line, from)) {
+        fputs(line, stderr);
+        line[strcspn(line, "\n")] = 0;
+        snprintf(last, size, "%s", strncmp(line, "mona: ", 6) ? line : line + 6);
+    }
+}
+
+/* Returns the exit status; last: the last line of what was said. */
+static int run_one(const batch *b, size_t i, char *last, size_t size)
+{
+    int ends[2], status;
+    char **arguments = arguments_for(b, i);
+    if (!arguments || !make_folders(b, b->outputs[i]) || pipe(ends)) {
+        free(arguments);
+        snprintf(last, size, "no process could be started");
+        return EXIT_FAILED;
+    }
+    pid_t child = fork();
+    if (child == 0) {
+        dup2(ends[1], STDERR_FILENO);
+        close(ends[0]);
+        close(ends[1]);
+        execv("/proc/self/exe", arguments);
+        _exit(EXIT_FAILED);
+    }
+    free(arguments);
+    close(ends[1]);
+    FILE *from = fdopen(ends[0], "r");
+    if (from)
+        pass_on(from, last, size);
+    if (from)
+        fclose(from);
+    if (child < 0 || waitpid(child, &status, 0) != child)
+        return EXIT_FAILED;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* ---- all of them ---------------------------------------------------------------------------- */
+
+static bool write_manifest(const batch *b)
+{
+    char path[4096];
+    if (snprintf(path, sizeof path, "%s/manifest.json", b->folder) >= (int)sizeof path)
+        return false;
+    char *text = cJSON_Print(b->results);
+    bool good = text && save_file(path, NULL, text, strlen(text));
+    cJSON_free(text);
+    return good;
+}
+
+static bool note_result(batch *b, size_t i, int status, const char *last)
+{
+    cJSON *result = cJSON_CreateObject();
+    cJSON_AddStringToObject(result, "input", b->inputs[i]);
+    cJSON_AddStringToObject(result, "output", b->outputs[i]);
+    cJSON_AddStringToObject(result, "result", status ? "failed" : "done");
+    cJSON_AddNumberToObject(result, "status", status);
+    cJSON_AddStringToObject(result, status ? "error" : "summary", last);
+    cJSON_AddItemToArray(b->results, result);
+    return write_manifest(b);
+}
+
+static int run_all(batch *b)
+{
+    size_t failed = 0;
+    for (size_t i = 0; i < b->count && !interrupted; i++) {
+        char last[1024] = "";
+        int status = run_one(b, i, last, sizeof last);
+        failed += status != 0;
+        if (!note_result(b, i, status, last))
+            return EXIT_FAILED;
+    }
+    if (interrupted)
+        return cli_fail(EXIT_FAILED, "interrupted; %s/manifest.json says what was done", b->folder);
+    if (failed)
+        return cli_fail(EXIT_FAILED, "%zu of %zu files failed; %s/manifest.json says which", failed,
+                        b->count, b->folder);
+    return EXIT_SUCCESS;
+}
+
+static int prepare(batch *b)
+{
+    if (mkdir(b->folder, 0777) && errno != EEXIST)
+        return cli_fail(EXIT_FAILED, "%s: cannot be created: %s", b->folder, strerror(errno));
+    for (const char *const *operand = b->operands; *operand; operand++)
+        if (!add_operand(b, *operand))
+            return cli_fail(EXIT_FAILED, "%s: cannot be read: %s", *operand, strerror(errno));
+    if (!b->count)
+        return cli_fail(EXIT_FAILED, "expected videos or pictures, found none");
+    b->results = cJSON_CreateArray();
+    return b->results && check_names(b) ? EXIT_SUCCESS : EXIT_FAILED;
+}
+
+int batch_run(int argc, char **argv, const char *const *operands, const char *folder,
+              bool recursive)
+{
+    batch b = {
+        .argc = argc, .argv = argv, .operands = operands, .folder = folder, .recursive = recursive};
+    signal(SIGINT, on_signal);
+    signal(SIGTERM, on_signal);
+    int status = prepare(&b);
+    if (!status)
+        status = run_all(&b);
+    for (size_t i = 0; i < b.count; i++) {
+        free(b.inputs[i]);
+        free(b.outputs[i]);
+    }
+    free(b.inputs);
+    free(b.outputs);
+    cJSON_Delete(b.results);
+    return status;
+}

@@ -1,0 +1,249 @@
+#include "apps/enhance/dry_run.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include <cjson/cJSON.h>
+#include <libavutil/pixdesc.h>
+
+#include "apps/cli/json_output.h"
+#include "apps/cli/options.h"
+#include "pipeline/io/container.h"
+#include "pipeline/io/footage.h"
+#include "pipeline/quality/model_run.h"
+#include "pipeline/io/mux.h"
+#include "pipeline/image/picture_list.h"
+#include "pipeline/image/stills.h"
+#include "apps/cli/table.h"
+#include "apps/enhance/test_run.h"
+
+#define MIB (1024.0 * 1024.0)
+
+/* A first trial says how many frames a second one of TRIAL_SECONDS has. */
+enum { FIRST_FRAMES = 4, FEWEST_FRAMES = 8, MOST_FRAMES = 120, TRIAL_SECONDS = 3 };
+
+/* ---- measuring ------------------------------------------------------------------------------ */
+
+/* What the result's name ends in; a stream on standard output has none. */
+static const char *suffix_of(const enhance_settings *s)
+{
+    const char *slash = strrchr(s->output, '/'), *dot = strrchr(s->output, '.');
+    if (!strcmp(s->output, "-"))
+        return s->format ? "" : ".y4m";
+    if (picture_pattern(s->output))
+        return still_takes_metadata(s->output) ? "%d.jpg" : "%d.png";
+    return dot && (!slash || dot > slash) ? dot : "";
+}
+
+static uint64_t at_most(uint64_t frames, const enhance_settings *s)
+{
+    return s->frames && s->frames < frames ? s->frames : frames;
+}
+
+static bool measure(trial *t, const enhance_settings *s, bool image)
+{
+    if (!trial_run(t, s, image, suffix_of(s), at_most(FIRST_FRAMES, s)))
+        return false;
+    const double each = t->seconds / (double)t->report.frames;
+    const double wanted = fmin(fmax(TRIAL_SECONDS / each, FEWEST_FRAMES), MOST_FRAMES);
+    if (image || t->report.frames < FIRST_FRAMES)
+        return true;
+    enhance_settings quiet = *s; /* what there is to say was said */
+    quiet.notes = (pipeline_notes){0};
+    trial_close(t);
+    return trial_run(t, &quiet, image, suffix_of(s), at_most((uint64_t)wanted, s));
+}
+
+/* ---- the plan as JSON -------------------------------------------------------------------------
+ */
+
+/* What becomes of a stream. container NULL: of a picture. */
+static const char *fate_of(const footage *f, const AVStream *stream,
+                           const AVOutputFormat *container)
+{
+    if (stream == f->video)
+        return "enhanced";
+    if (container && container_regenerates(f->format, stream))
+        return "made anew";
+    return container && !container_holds(container, stream) ? "left out" : "copied";
+}
+
+static void add_streams(cJSON *plan, const footage *f, const AVOutputFormat *container)
+{
+    cJSON *streams = cJSON_AddArrayToObject(plan, "streams");
+    for (unsigned i = 0; i < f->format->nb_streams; i++) {
+        const AVStream *stream = f->format->streams[i];
+        const char *kind = av_get_media_type_string(stream->codecpar->codec_type);
+        const AVDictionaryEntry *language = av_dict_get(stream->metadata, "language", NULL, 0);
+        cJSON *row = cJSON_CreateObject();
+        cJSON_AddNumberToObject(row, "stream", i);
+        cJSON_AddStringToObject(row, "kind", kind ? kind : "unknown");
+        cJSON_AddStringToObject(row, "codec", avcodec_get_name(stream->codecpar->codec_id));
+        cJSON_AddStringToObject(row, "language", language ? language->value : "");
+        cJSON_AddStringToObject(row, "what", fate_of(f, stream, container));
+        cJSON_AddItemToArray(streams, row);
+    }
+}
+
+static cJSON *add_input(cJSON *plan, const enhance_settings *s, const footage *f,
+                        const enhance_report *r)
+{
+    const AVRational rate = av_guess_frame_rate(f->format, f->video, NULL);
+    const char *format = av_get_pix_fmt_name(f->video->codecpar->format);
+    cJSON *input = cJSON_AddObjectToObject(plan, "input");
+    cJSON_AddStringToObject(input, "file", s->input);
+    cJSON_AddNumberToObject(input, "width", r->in_width);
+    cJSON_AddNumberToObject(input, "height", r->in_height);
+    cJSON_AddStringToObject(input, "pixel_format", format ? format : "unknown");
+    cJSON_AddStringToObject(input, "codec", avcodec_get_name(f->video->codecpar->codec_id));
+    if (rate.num > 0 && rate.den > 0)
+        cJSON_AddNumberToObject(input, "fps", av_q2d(rate));
+    return input;
+}
+
+/* What a step took of a frame, in ms. */
+static double step_ms(const trial *t, unsigned step)
+{
+    uint64_t spent[STEP_CLOCK_STEPS];
+    step_clock_read(&t->clock, spent);
+    return 1e-6 * (double)spent[step] / (double)t->report.frames;
+}
+
+static void add_stages(cJSON *plan, const enhance_settings *s, const trial *t, bool image)
+{
+    const enhance_report *r = &t->report;
+    const mona_config config = stage_config(&s->stage);
+    pipeline_error unused = {0}; /* the trial knew the scales */
+    cJSON *stages = cJSON_AddArrayToObject(plan, "stages");
+    uint32_t width = r->in_width, height = r->in_height;
+    char size[32];
+    for (unsigned i = 0; i < s->count; i++) {
+        const bool sr = s->kinds[i] == STAGE_SR;
+        const unsigned scale = sr ? model_scale(s->stage.sr[i], &config, &unused) : 1;
+        cJSON *row = cJSON_CreateObject();
+        cJSON_AddStringToObject(row, "stage", stage_kind_name(s->kinds[i]));
+        cJSON_AddStringToObject(row, "model", enhance_network(s, i)->name);
+        if (s->kinds[i] == STAGE_DENOISE && !image)
+            cJSON_AddBoolToObject(row, "steady", s->stage.steady);
+        snprintf(size, sizeof size, "%ux%u", width, height);
+        cJSON_AddStringToObject(row, "from", size);
+        width *= scale;
+        height *= scale;
+        snprintf(size, sizeof size, "%ux%u", width, height);
+        cJSON_AddStringToObject(row, "to", size);
+        if (!image)
+            cJSON_AddNumberToObject(row, "ms", round(100 * step_ms(t, PROBE_STAGE + i)) / 100);
+        cJSON_AddItemToArray(stages, row);
+    }
+}
+
+static void add_measured(cJSON *plan, const trial *t, double expected)
+{
+    const enhance_report *r = &t->report;
+    const double frames = (double)r->frames, rate = frames / t->seconds;
+    struct rusage usage;
+    cJSON *memory = cJSON_AddObjectToObject(plan, "memory");
+    cJSON_AddNumberToObject(memory, "engine_bytes", (double)r->engine_bytes);
+    cJSON_AddNumberToObject(memory, "frame_bytes", (double)r->frame_bytes);
+    if (!getrusage(RUSAGE_SELF, &usage))
+        cJSON_AddNumberToObject(memory, "process_bytes", 1024.0 * (double)usage.ru_maxrss);
+    cJSON *speed = cJSON_AddObjectToObject(plan, "speed");
+    cJSON_AddNumberToObject(speed, "measured_frames", frames);
+    cJSON_AddNumberToObject(speed, "fps", rate);
+    cJSON_AddNumberToObject(speed, "decode_ms", step_ms(t, PROBE_DECODE));
+    cJSON_AddNumberToObject(speed, "encode_ms", step_ms(t, t->clock.steps - 1));
+    if (expected > 0) {
+        cJSON_AddNumberToObject(speed, "expected_frames", round(expected));
+        cJSON_AddNumberToObject(speed, "estimated_seconds", expected / rate);
+    }
+}
+
+static cJSON *plan_of(const enhance_settings *s, const trial *t, const footage *f, bool image)
+{
+    pipeline_error unused = {0}; /* the trial had a container */
+    const enhance_report *r = &t->report;
+    cJSON *plan = cJSON_CreateObject();
+    double expected = f->expected;
+    if (s->frames && (expected <= 0 || expected > (double)s->frames))
+        expected = (double)s->frames;
+    add_input(plan, s, f, r);
+    cJSON *output = cJSON_AddObjectToObject(plan, "output");
+    cJSON_AddStringToObject(output, "file", s->output);
+    cJSON_AddNumberToObject(output, "width", r->out_width);
+    cJSON_AddNumberToObject(output, "height", r->out_height);
+    add_stages(plan, s, t, image);
+    add_measured(plan, t, expected);
+    add_streams(plan, f, image ? NULL : mux_format(s->output, s->format, &unused));
+    return plan;
+}
+
+/* ---- the plan for people ----------------------------------------------------------------------
+ */
+
+static double number(const cJSON *object, const char *key)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
+    return cJSON_IsNumber(item) ? item->valuedouble : 0;
+}
+
+static void print_speed(const cJSON *speed)
+{
+    const double frames = number(speed, "measured_frames");
+    const unsigned long s = (unsigned long)(number(speed, "estimated_seconds") + 0.5);
+    printf("\nspeed\n  %.2f frames a second, decoding (%.1f ms) and encoding (%.1f ms) included\n",
+           number(speed, "fps"), number(speed, "decode_ms"), number(speed, "encode_ms"));
+    printf("  measured on this machine, just now, on %.0f frame%s of this file\n", frames,
+           frames == 1 ? "" : "s");
+    if (number(speed, "expected_frames") > 0)
+        printf("  %.0f frames would take about %lu:%02lu:%02lu\n", number(speed, "expected_frames"),
+               s / 3600, s / 60 % 60, s % 60);
+}
+
+static void print_plan(const cJSON *plan)
+{
+    static const char *const stage_keys[] = {"stage", "model", "from", "to", "ms"};
+    static const char *const stream_keys[] = {"stream", "kind", "codec", "language", "what"};
+    const cJSON *input = cJSON_GetObjectItemCaseSensitive(plan, "input");
+    const cJSON *output = cJSON_GetObjectItemCaseSensitive(plan, "output");
+    const cJSON *memory = cJSON_GetObjectItemCaseSensitive(plan, "memory");
+    char text[4][256];
+    printf("%s: %.0fx%.0f %s, %s\n", table_cell(input, "file", text[0], sizeof text[0]),
+           number(input, "width"), number(input, "height"),
+           table_cell(input, "pixel_format", text[1], sizeof text[1]),
+           table_cell(input, "codec", text[2], sizeof text[2]));
+    printf("%s: %.0fx%.0f, not written\n", table_cell(output, "file", text[3], sizeof text[3]),
+           number(output, "width"), number(output, "height"));
+    printf("\nstages\n");
+    table_print(cJSON_GetObjectItemCaseSensitive(plan, "stages"), stage_keys, 5);
+    printf("\nmemory\n  %.1f MiB: engine %.1f, frames %.1f; the process had %.0f MiB, mostly the "
+           "encoder's\n",
+           (number(memory, "engine_bytes") + number(memory, "frame_bytes")) / MIB,
+           number(memory, "engine_bytes") / MIB, number(memory, "frame_bytes") / MIB,
+           number(memory, "process_bytes") / MIB);
+    print_speed(cJSON_GetObjectItemCaseSensitive(plan, "speed"));
+    printf("\nstreams\n");
+    table_print(cJSON_GetObjectItemCaseSensitive(plan, "streams"), stream_keys, 5);
+}
+
+bool dry_run(const enhance_settings *settings, bool image, bool json)
+{
+    pipeline_error error = {0};
+    footage f;
+    trial t = {0};
+    bool good = footage_open(&f, settings->input, settings->start, &error) ||
+                !cli_fail(EXIT_FAILED, "%s", error.text);
+    good = good && measure(&t, settings, image);
+    cJSON *plan = good ? plan_of(settings, &t, &f, image) : NULL;
+    if (json && good)
+        good = json_print(plan) == EXIT_SUCCESS;
+    else if (plan)
+        print_plan(plan);
+    cJSON_Delete(plan);
+    footage_close(&f);
+    trial_close(&t);
+    return good;
+}

@@ -1,0 +1,51 @@
+#include "apps/enhance/enhance_stats.h"
+
+#include "apps/bench/report/bench_result.h"
+
+static void add_steps(cJSON *stats, const progress *p, const enhance_report *r)
+{
+    uint64_t spent[STEP_CLOCK_STEPS];
+    const double frames = (double)(r->frames - r->resumed), seconds = p->ended - p->began;
+    cJSON *list = cJSON_AddArrayToObject(stats, "steps");
+    step_clock_read(&p->clock, spent);
+    for (unsigned i = 0; i < p->clock.steps; i++) {
+        if (!spent[i]) /* as of pictures */
+            continue;
+        cJSON *o = cJSON_CreateObject();
+        cJSON_AddItemToArray(list, o);
+        cJSON_AddStringToObject(o, "name", p->clock.names[i]);
+        result_add_number(o, "ms", frames > 0 ? 1e-6 * (double)spent[i] / frames : 0);
+        result_add_number(o, "share", seconds > 0 ? 1e-9 * (double)spent[i] / seconds : 0);
+    }
+}
+
+cJSON *enhance_stats(const progress *p, const enhance_report *r)
+{
+    cJSON *stats = cJSON_CreateObject();
+    const size_t before = r->resumed < p->latency_count ? r->resumed : p->latency_count;
+    if (p->latency_count > before)
+        result_add_statistics(cJSON_AddObjectToObject(stats, "latency"), p->latency_ms + before,
+                              p->latency_count - before);
+    add_steps(stats, p, r);
+    cJSON_AddItemToObject(stats, "telemetry", telemetry_log_json(&p->sensors));
+    return stats;
+}
+
+void enhance_stats_print(FILE *f, const progress *p, const enhance_report *r)
+{
+    cJSON *stats = enhance_stats(p, r);
+    const cJSON *latency = cJSON_GetObjectItemCaseSensitive(stats, "latency"), *o;
+    if (latency)
+        fprintf(f,
+                "  latency, ms  p50 %.3f, p90 %.3f, p99 %.3f, max %.3f, standard deviation %.3f\n",
+                result_number(latency, "p50_ms"), result_number(latency, "p90_ms"),
+                result_number(latency, "p99_ms"), result_number(latency, "max_ms"),
+                result_number(latency, "stddev_ms"));
+    cJSON_ArrayForEach(o, cJSON_GetObjectItemCaseSensitive(stats, "steps"))
+        fprintf(f, "  %-12s %9.3f ms a frame, at work %5.1f %% of the time\n",
+                cJSON_GetObjectItemCaseSensitive(o, "name")->valuestring, result_number(o, "ms"),
+                100 * result_number(o, "share"));
+    fputs("  sensors      ", f);
+    telemetry_print(f, cJSON_GetObjectItemCaseSensitive(stats, "telemetry"));
+    cJSON_Delete(stats);
+}

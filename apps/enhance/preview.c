@@ -1,0 +1,132 @@
+#include "apps/enhance/preview.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mona.h"
+#include "apps/cli/options.h"
+#include "pipeline/image/frame_convert.h"
+#include "apps/compare/report.h"
+#include "apps/enhance/stage_models.h"
+#include "apps/cli/save.h"
+#include "apps/enhance/test_run.h"
+#include "pipeline/image/orientation.h"
+
+#define MIB (1024.0 * 1024.0)
+
+/* ---- before and after in one picture --------------------------------------------------------- */
+
+/* The first frame of a file from start on, as it is when size is NULL, else of size's size. turn:
+ * how players turn it. */
+static AVFrame *first_frame(const char *path, double start, const AVFrame *size, upright *turn,
+                            pipeline_error *error)
+{
+    footage f;
+    AVFrame *frame = NULL;
+    if (footage_open(&f, path, start, error)) {
+        const footage_result found = footage_next(&f, error);
+        *turn = upright_of(f.video);
+        if (found == FOOTAGE_FRAME)
+            frame =
+                snapshot_convert(f.frame, size ? size->width : f.frame->width,
+                                 size ? size->height : f.frame->height, AV_PIX_FMT_RGB24, error);
+        else if (found == FOOTAGE_END)
+            pipeline_fail(error, "%s: expected a frame from %g s on, found none", path, start);
+    }
+    footage_close(&f);
+    return frame;
+}
+
+static bool write_halves(const enhance_settings *s, const trial *t)
+{
+    pipeline_error error = {0};
+    upright turn;
+    AVFrame *after = first_frame(t->result, 0, NULL, &turn, &error);
+    AVFrame *before = after ? first_frame(s->input, s->start, after, &turn, &error) : NULL;
+    AVPacket *png = NULL;
+    if (before && upright_turn(before, turn, &error) && upright_turn(after, turn, &error)) {
+        snapshot_halves(before, after);
+        png = snapshot_encode(after, SNAPSHOT_PNG, &error);
+    }
+    if (!png)
+        cli_fail(EXIT_FAILED, "%s", error.text);
+    const bool good = png && save_file(s->output, s->input, png->data, (size_t)png->size);
+    av_packet_free(&png);
+    av_frame_free(&before);
+    av_frame_free(&after);
+    return good;
+}
+
+bool preview_write(const enhance_settings *settings)
+{
+    const size_t length = strlen(settings->output);
+    enhance_settings s = *settings;
+    trial t;
+    if (length < 4 || strcmp(settings->output + length - 4, ".png"))
+        return !cli_fail(EXIT_FAILED, "%s: expected a name in .png for a preview",
+                         settings->output);
+    /* Whatever the output's container, this one holds the picture. */
+    s.format = NULL;
+    s.drop_unsupported = true;
+    s.notes = (pipeline_notes){0};
+    const bool good = trial_run(&t, &s, false, ".mkv", 1) && write_halves(&s, &t);
+    trial_close(&t);
+    return good;
+}
+
+/* ---- the page ------------------------------------------------------------------------------- */
+
+static void add_run(report *r, const enhance_settings *s, const enhance_report *done,
+                    const progress *shown)
+{
+    char networks[NETWORKS_TEXT];
+    stage_models_describe(networks, s);
+    report_add(r, "networks", "%s", networks);
+    if (done->noise >= 0)
+        report_add(r, "noise found", "%.1f steps of 255", (double)done->noise);
+    const double seconds = shown->ended - shown->began;
+    report_add(r, "time", "%.2f s, %.2f frames a second, encoding included", seconds,
+               (double)done->frames / seconds);
+    report_add(r, "first frame after", "%.0f ms", 1e3 * (shown->first - shown->started));
+    report_add(r, "memory", "engine %.1f MiB, frames %.1f MiB", (double)done->engine_bytes / MIB,
+               (double)done->frame_bytes / MIB);
+    uint64_t spent[STEP_CLOCK_STEPS];
+    step_clock_read(&shown->clock, spent);
+    for (unsigned i = 0; i < shown->clock.steps; i++)
+        report_add(r, shown->clock.names[i], "%.1f ms a frame",
+                   1e-6 * (double)spent[i] / (double)done->frames);
+    report_add(r, "damage",
+               "%" PRIu64 " packets lost, %" PRIu64 " frames damaged, %" PRIu64 " moved",
+               done->lost_packets, done->damaged_frames, done->moved_frames);
+}
+
+bool preview_page(const enhance_settings *settings, const enhance_report *done,
+                  const progress *shown, const char *path)
+{
+    comparison_log log = {.views_wanted = true};
+    bool good = comparison_run(&log, (compare_settings){.a = settings->input,
+                                                        .b = settings->output,
+                                                        .start = settings->start,
+                                                        .frames = done->frames,
+                                                        .scale = true,
+                                                        .interrupted = settings->interrupted});
+    if (good) {
+        report r = {.a = settings->input,
+                    .b = settings->output,
+                    .labels = {"before", "after"},
+                    .extreme = "most changed",
+                    .note = "How much was changed: the result against the input, enlarged by "
+                            "bicubic interpolation. Latency is from a frame's decoding until the "
+                            "encoder takes it.",
+                    .latency_ms = shown->latency_ms,
+                    .latency_count = shown->latency_count};
+        report_add_sides(&r, &log);
+        add_run(&r, settings, done, shown);
+        report_add(&r, "written by", "mona %s", MONA_VERSION);
+        good = report_write(&r, &log, path);
+    }
+    comparison_close(&log);
+    return good;
+}

@@ -1,0 +1,416 @@
+#include "apps/enhance/progress.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cjson/cJSON.h>
+
+#include "apps/enhance/enhance_stats.h"
+#include "pipeline/clock.h"
+
+#define MIB (1024.0 * 1024.0)
+
+enum { NARROWEST_BAR = 10, WIDEST_BAR = 40, LINE = 400 };
+
+static double now(void)
+{
+    return 1e-9 * (double)clock_ns();
+}
+
+progress progress_begin(bool quiet, const char *style)
+{
+    progress p = {.quiet = quiet, .started = now()};
+    p.style = isatty(STDERR_FILENO) ? PROGRESS_BAR : PROGRESS_PLAIN;
+    if (!strcmp(style, "bar"))
+        p.style = PROGRESS_BAR;
+    else if (!strcmp(style, "plain"))
+        p.style = PROGRESS_PLAIN;
+    else if (!strcmp(style, "json"))
+        p.style = PROGRESS_JSON;
+    return p;
+}
+
+void progress_watch(progress *p, enhance_settings *settings)
+{
+    step_clock_open(&p->clock, settings->kinds, settings->count);
+    stage_models_describe(p->networks, settings);
+    settings->probe = &p->clock.probe;
+    settings->progress = progress_show;
+    settings->progress_context = p;
+    if (p->stats)
+        telemetry_log_open(&p->sensors, settings->stage.device);
+}
+
+/* Seconds between two lines. */
+static double interval(const progress *p)
+{
+    return p->style == PROGRESS_PLAIN ? 5 : 0.2;
+}
+
+/* ---- figures -------------------------------------------------------------------------------- */
+
+static double frames_per_second(const progress *p, const enhance_report *r)
+{
+    const double seconds = now() - p->began;
+    return seconds > 0 ? (double)(r->frames - r->resumed) / seconds : 0;
+}
+
+/* Negative: not known. */
+static double seconds_left(const progress *p, const enhance_report *r)
+{
+    const double rate = frames_per_second(p, r);
+    return r->expected >= r->frames && r->expected && rate > 0
+               ? (double)(r->expected - r->frames) / rate
+               : -1;
+}
+
+typedef struct step {
+    const char *name;
+    double ms; /* of a frame, in about the last second */
+} step;
+
+/* All but the upload, which is nothing on a CPU. */
+static unsigned list_steps(const progress *p, const enhance_report *r, step steps[STEP_CLOCK_STEPS])
+{
+    uint64_t spent[STEP_CLOCK_STEPS];
+    const double frames = (double)(r->frames - p->last_frames);
+    unsigned count = 0;
+    step_clock_read(&p->clock, spent);
+    for (unsigned i = 0; i < p->clock.steps; i++)
+        if (i != PROBE_UPLOAD)
+            steps[count++] =
+                (step){p->clock.names[i],
+                       frames > 0 ? 1e-6 * (double)(spent[i] - p->last_spent[i]) / frames : 0};
+    return count;
+}
+
+/* ---- JSON lines ----------------------------------------------------------------------------- */
+
+static cJSON *event_of(const char *name)
+{
+    cJSON *o = cJSON_CreateObject();
+    cJSON_AddStringToObject(o, "event", name);
+    return o;
+}
+
+static void put_event(cJSON *event)
+{
+    char *text = cJSON_PrintUnformatted(event);
+    if (text)
+        fprintf(stderr, "%s\n", text);
+    free(text);
+    cJSON_Delete(event);
+}
+
+static void add_counts(cJSON *event, const enhance_report *r)
+{
+    cJSON_AddNumberToObject(event, "lost_packets", (double)r->lost_packets);
+    cJSON_AddNumberToObject(event, "damaged_frames", (double)r->damaged_frames);
+    cJSON_AddNumberToObject(event, "moved_frames", (double)r->moved_frames);
+}
+
+static void put_json(const progress *p, const enhance_report *r)
+{
+    cJSON *event = event_of("progress");
+    step steps[STEP_CLOCK_STEPS];
+    const unsigned count = list_steps(p, r, steps);
+    cJSON_AddNumberToObject(event, "frame", (double)r->frames);
+    if (r->expected)
+        cJSON_AddNumberToObject(event, "expected", (double)r->expected);
+    cJSON_AddNumberToObject(event, "fps", frames_per_second(p, r));
+    if (seconds_left(p, r) >= 0)
+        cJSON_AddNumberToObject(event, "eta_s", seconds_left(p, r));
+    cJSON_AddNumberToObject(event, "latency_ms", 1e-6 * (double)p->clock.latency);
+    cJSON *list = cJSON_AddArrayToObject(event, "steps");
+    for (unsigned i = 0; i < count; i++) {
+        cJSON *o = cJSON_CreateObject();
+        cJSON_AddStringToObject(o, "name", steps[i].name);
+        cJSON_AddNumberToObject(o, "ms", steps[i].ms);
+        cJSON_AddItemToArray(list, o);
+    }
+    add_counts(event, r);
+    put_event(event);
+}
+
+/* ---- text ----------------------------------------------------------------------------------- */
+
+static void show_needs(const progress *p, const enhance_report *r)
+{
+    if (p->style == PROGRESS_JSON) {
+        cJSON *event = event_of("begin");
+        cJSON_AddNumberToObject(event, "in_width", r->in_width);
+        cJSON_AddNumberToObject(event, "in_height", r->in_height);
+        cJSON_AddNumberToObject(event, "out_width", r->out_width);
+        cJSON_AddNumberToObject(event, "out_height", r->out_height);
+        cJSON_AddStringToObject(event, "networks", p->networks);
+        cJSON_AddNumberToObject(event, "expected", (double)r->expected);
+        cJSON_AddNumberToObject(event, "engine_bytes", (double)r->engine_bytes);
+        cJSON_AddNumberToObject(event, "frame_bytes", (double)r->frame_bytes);
+        put_event(event);
+        return;
+    }
+    fprintf(stderr, "mona: %ux%u -> %ux%u by %s; needs %.1f MiB: engine %.1f, frames %.1f\n",
+            r->in_width, r->in_height, r->out_width, r->out_height, p->networks,
+            (double)(r->engine_bytes + r->frame_bytes) / MIB, (double)r->engine_bytes / MIB,
+            (double)r->frame_bytes / MIB);
+}
+
+static void append(char line[LINE], const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void append(char line[LINE], const char *format, ...)
+{
+    const size_t used = strlen(line);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line + used, LINE - used, format, arguments);
+    va_end(arguments);
+}
+
+/* "120/264 frames  22.1 fps  ETA 0:00:07" */
+static void append_place(char line[LINE], const progress *p, const enhance_report *r)
+{
+    const double left = seconds_left(p, r);
+    append(line, "%" PRIu64, r->frames);
+    if (r->expected)
+        append(line, "/%" PRIu64, r->expected);
+    append(line, " frames  %.1f fps", frames_per_second(p, r));
+    if (left >= 0) {
+        const unsigned long s = (unsigned long)(left + 0.5);
+        append(line, "  ETA %lu:%02lu:%02lu", s / 3600, s / 60 % 60, s % 60);
+    }
+}
+
+/* "  decode 1.0  sr 12.2  encode 30.1 ms" */
+static void append_steps(char line[LINE], const progress *p, const enhance_report *r)
+{
+    step steps[STEP_CLOCK_STEPS];
+    const unsigned count = list_steps(p, r, steps);
+    for (unsigned i = 0; i < count; i++)
+        append(line, "  %s %.1f", steps[i].name, steps[i].ms);
+    append(line, " ms");
+}
+
+static void append_damage(char line[LINE], const enhance_report *r)
+{
+    if (r->lost_packets)
+        append(line, "  %" PRIu64 " packets lost", r->lost_packets);
+    if (r->damaged_frames)
+        append(line, "  %" PRIu64 " damaged", r->damaged_frames);
+    if (r->moved_frames)
+        append(line, "  %" PRIu64 " moved", r->moved_frames);
+}
+
+static int terminal_columns(void)
+{
+    struct winsize size;
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) || !size.ws_col ? 80 : size.ws_col;
+}
+
+/* What the terminal has room for, most important first; the bar takes what is left. */
+static void redraw(progress *p, const enhance_report *r)
+{
+    const int columns = terminal_columns() - 1;
+    char place[LINE] = "", steps[LINE] = "";
+    append_place(place, p, r);
+    append_damage(place, r);
+    append_steps(steps, p, r);
+    if ((int)(strlen(place) + strlen(steps)) <= columns)
+        append(place, "%s", steps);
+    int room = r->expected ? columns - (int)strlen(place) - 9 : 0; /* "[] 100%  " */
+    fputc('\r', stderr);
+    if (room >= NARROWEST_BAR) {
+        room = room < WIDEST_BAR ? room : WIDEST_BAR;
+        const double done = r->frames < r->expected ? (double)r->frames / (double)r->expected : 1;
+        const int full = (int)(done * room);
+        fputc('[', stderr);
+        for (int i = 0; i < room; i++)
+            fputc(i < full ? '#' : '.', stderr);
+        fprintf(stderr, "] %3d%%  ", (int)(100 * done));
+    }
+    fprintf(stderr, "%.*s\033[K", columns, place);
+    p->drawn = true;
+}
+
+static void put_line(const progress *p, const enhance_report *r)
+{
+    char line[LINE] = "";
+    append_place(line, p, r);
+    append_steps(line, p, r);
+    append_damage(line, r);
+    fprintf(stderr, "mona: %s\n", line);
+}
+
+/* ---- calls ---------------------------------------------------------------------------------- */
+
+static bool keep_one_latency(progress *p, double ms)
+{
+    if (p->latency_count == p->latency_capacity) {
+        const size_t more = p->latency_capacity ? 2 * p->latency_capacity : 256;
+        double *values = realloc(p->latency_ms, more * sizeof *values);
+        if (!values)
+            return false;
+        p->latency_ms = values;
+        p->latency_capacity = more;
+    }
+    p->latency_ms[p->latency_count++] = ms;
+    return true;
+}
+
+/* Frames of an earlier run have none. */
+static void keep_latency(progress *p, const enhance_report *r)
+{
+    while (p->latency_count < r->resumed)
+        if (!keep_one_latency(p, NAN))
+            return;
+    keep_one_latency(p, 1e-6 * (double)p->clock.latency);
+}
+
+void progress_show(void *context, const enhance_report *report)
+{
+    progress *p = context;
+    const double time = now();
+    if (!p->began) {
+        p->began = p->shown = p->lasted = time;
+        p->last_frames = report->frames;
+        if (!p->quiet)
+            show_needs(p, report);
+        return;
+    }
+    if (!p->first)
+        p->first = time;
+    if (p->keep_latency)
+        keep_latency(p, report);
+    if (p->stats)
+        telemetry_log_look(&p->sensors);
+    if (p->quiet || time - p->shown < interval(p))
+        return;
+    p->shown = time;
+    if (p->style == PROGRESS_JSON)
+        put_json(p, report);
+    else if (p->style == PROGRESS_BAR)
+        redraw(p, report);
+    else
+        put_line(p, report);
+    /* Of a few frames the times jump; a second has enough. */
+    if (time - p->lasted >= 1) {
+        p->lasted = time;
+        p->last_frames = report->frames;
+        step_clock_read(&p->clock, p->last_spent);
+    }
+}
+
+void progress_note(void *context, const char *line)
+{
+    progress *p = context;
+    if (p->quiet)
+        return;
+    if (p->style == PROGRESS_JSON) {
+        cJSON *event = event_of("note");
+        cJSON_AddStringToObject(event, "text", line);
+        put_event(event);
+        return;
+    }
+    fprintf(stderr, "%smona: %s\n", p->drawn ? "\r\033[K" : "", line);
+}
+
+void progress_end(progress *p)
+{
+    p->ended = now();
+    if (p->stats)
+        telemetry_log_end(&p->sensors);
+    if (p->drawn)
+        fputs("\r\033[K", stderr);
+    p->drawn = false;
+}
+
+static void summarise_damage(const enhance_report *r)
+{
+    if (r->lost_packets || r->damaged_frames)
+        fprintf(stderr,
+                "mona: damaged input: %" PRIu64
+                " packets could not be decoded (the frame before stays on screen), %" PRIu64
+                " frames have errors (the decoder concealed them)\n",
+                r->lost_packets, r->damaged_frames);
+    if (r->moved_frames)
+        fprintf(stderr, "mona: %" PRIu64 " frames had timestamps that did not ascend; moved them\n",
+                r->moved_frames);
+    if (r->moved_packets)
+        fprintf(stderr,
+                "mona: %" PRIu64
+                " packets of other streams had timestamps that did not ascend; moved them\n",
+                r->moved_packets);
+    if (r->clock_jumps)
+        fprintf(stderr, "mona: the input's clock jumped %" PRIu64 " times; joined the pieces\n",
+                r->clock_jumps);
+}
+
+/* Most memory this process ever had resident, in MiB. */
+static double resident(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) ? 0 : (double)usage.ru_maxrss / 1024;
+}
+
+static void summarise_json(const progress *p, const char *output, const enhance_report *r)
+{
+    cJSON *event = event_of("end");
+    cJSON_AddStringToObject(event, "output", output);
+    cJSON_AddNumberToObject(event, "frames", (double)r->frames);
+    cJSON_AddNumberToObject(event, "seconds", now() - p->began);
+    cJSON_AddNumberToObject(event, "fps", frames_per_second(p, r));
+    cJSON_AddNumberToObject(event, "first_frame_ms", 1e3 * (p->first - p->started));
+    cJSON_AddNumberToObject(event, "resident_mib", resident());
+    if (r->noise >= 0)
+        cJSON_AddNumberToObject(event, "noise", (double)r->noise);
+    if (r->compression > 0)
+        cJSON_AddNumberToObject(event, "compression", (double)r->compression);
+    add_counts(event, r);
+    if (p->stats)
+        cJSON_AddItemToObject(event, "stats", enhance_stats(p, r));
+    put_event(event);
+}
+
+void progress_summary(progress *p, const char *output, const enhance_report *r)
+{
+    char noise[64] = "";
+    const double seconds = now() - p->began;
+    if (!p->first) /* a picture is done when it is written */
+        p->first = now();
+    if (p->style == PROGRESS_JSON && !p->quiet) {
+        summarise_json(p, output, r);
+        return;
+    }
+    summarise_damage(r);
+    if (p->quiet)
+        return;
+    if (r->metadata_lost)
+        fprintf(stderr, "mona: %s: EXIF and colour profile stay behind; a .jpg would keep them\n",
+                output);
+    if (r->noise >= 0)
+        snprintf(noise, sizeof noise, "; noise %.1f steps", (double)r->noise);
+    if (r->compression > 0)
+        snprintf(noise + strlen(noise), sizeof noise - strlen(noise), ", of compression %.1f",
+                 (double)r->compression);
+    fprintf(stderr,
+            "mona: %s: %" PRIu64
+            " %s %ux%u in %.2f s, %.2f fps, the first after %.0f ms; engine %.1f MiB, frames %.1f "
+            "MiB, whole process %.0f MiB%s\n",
+            output, r->frames, r->frames == 1 ? "frame" : "frames", r->out_width, r->out_height,
+            seconds, frames_per_second(p, r), 1e3 * (p->first - p->started),
+            (double)r->engine_bytes / MIB, (double)r->frame_bytes / MIB, resident(), noise);
+    if (p->stats)
+        enhance_stats_print(stderr, p, r);
+}
+
+void progress_close(progress *p)
+{
+    free(p->latency_ms);
+    p->latency_ms = NULL;
+}

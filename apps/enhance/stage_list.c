@@ -1,0 +1,59 @@
+#include "apps/enhance/stage_list.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apps/cli/options.h"
+#include "apps/cli/quantity.h"
+
+/* TIME or TIME/TIME@N. */
+static bool read_delay(delay_settings *delay, const char *text)
+{
+    char ordinary[32], slow[32], rest;
+    unsigned every;
+    *delay = (delay_settings){0};
+    if (sscanf(text, "%31[^/]/%31[^@]@%u%c", ordinary, slow, &every, &rest) == 3 && every) {
+        delay->every = every;
+        return quantity_ms("--stages", ordinary, &delay->ms) &&
+               quantity_ms("--stages", slow, &delay->slow_ms);
+    }
+    return quantity_ms("--stages", text, &delay->ms);
+}
+
+static bool read_stage(stage_list *list, const char *name, bool delays)
+{
+    stage_kind *kind = &list->kinds[list->count++];
+    if (delays && !strncmp(name, "delay:", 6)) {
+        *kind = STAGE_DELAY;
+        return read_delay(&list->delay, name + 6);
+    }
+    static const stage_kind named[] = {STAGE_SR, STAGE_DENOISE, STAGE_COLOUR};
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++)
+        if (!strcmp(name, stage_kind_name(named[i]))) {
+            *kind = named[i];
+            return true;
+        }
+    return cli_fail(0,
+                    "--stages: expected up to %d of sr, denoise%s and colour with commas between, "
+                    "found '%s'",
+                    CHAIN_MAX_STAGES, delays ? ", delay:TIME" : "", name);
+}
+
+bool stage_list_read(stage_list *list, const char *text, bool delays)
+{
+    *list = (stage_list){0};
+    for (const char *at = text;; at++) {
+        char name[80];
+        const size_t length = strcspn(at, ",");
+        if (list->count == CHAIN_MAX_STAGES)
+            return cli_fail(0, "--stages: expected up to %d stages, found '%s'", CHAIN_MAX_STAGES,
+                            text);
+        snprintf(name, sizeof name, "%.*s", length < sizeof name ? (int)length : 79, at);
+        if (!read_stage(list, name, delays))
+            return false;
+        at += length;
+        if (!*at)
+            return true;
+    }
+}

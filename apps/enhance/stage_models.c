@@ -1,0 +1,165 @@
+#include "apps/enhance/stage_models.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "models/embedded.h"
+#include "apps/cli/options.h"
+#include "pipeline/quality/model_run.h"
+
+static const char *const tiers[] = {"fast", "balanced", "best"};
+
+static int tier_of(const char *name)
+{
+    int tier = sizeof tiers / sizeof *tiers - 1;
+    while (tier > 0 && (!name || strcmp(tiers[tier], name) != 0))
+        tier--;
+    return tier;
+}
+
+/* The network inside mona that comes closest to what is wished: for the content rather than of the
+ * tier, as what is made for clean pictures sharpens compression's damage, the more so the better it
+ * is. *distance: how many others would have been closer. NULL: there is none for the task. */
+static const embedded_model *closest(const char *task, const model_choice *choice,
+                                     unsigned *distance)
+{
+    static const char *const variants[] = {"_video", ""};
+    const embedded_model *found = NULL;
+    char name[64];
+    *distance = 0;
+    for (unsigned v = !choice->video; v < sizeof variants / sizeof *variants && !found; v++)
+        for (int tier = tier_of(choice->tier); tier >= 0 && !found; tier--) {
+            snprintf(name, sizeof name, "%s_%s%s", task, tiers[tier], variants[v]);
+            found = embedded_model_find(name);
+            *distance += !found;
+        }
+    return found;
+}
+
+static bool open_inside(model_source *source, const char *task, const model_choice *choice)
+{
+    unsigned unused;
+    const embedded_model *found = closest(task, choice, &unused);
+    if (source->model.name)
+        return true;
+    if (!found)
+        return cli_fail(0, "this mona has no network for %s inside", task);
+    return model_source_open(source, found->name);
+}
+
+/* ---- scales -----------------------------------------------------------------------------------
+ */
+
+/* How often each scale is gone through to enlarge `scale` times. */
+static void split(unsigned of[NETWORK_MOST_SCALE + 1], unsigned scale, const model_choice *choice)
+{
+    unsigned to_2, to_4;
+    closest("sr_x2", choice, &to_2);
+    const bool at_once = closest("sr_x4", choice, &to_4) && to_4 <= to_2;
+    for (; scale % 3 == 0; scale /= 3)
+        of[3]++;
+    for (; at_once && scale % 4 == 0; scale /= 4)
+        of[4]++;
+    for (; scale % 2 == 0; scale /= 2)
+        of[2]++;
+}
+
+static bool add(enhance_settings *s, stage_kind kind, const named_model *sr)
+{
+    if (s->count == CHAIN_MAX_STAGES)
+        return cli_fail(0, "--stages and --scale: expected up to %d stages, found more",
+                        CHAIN_MAX_STAGES);
+    s->stage.sr[s->count] = sr;
+    s->kinds[s->count++] = kind;
+    return true;
+}
+
+static bool add_inside(stage_models *models, const model_choice *choice, enhance_settings *s)
+{
+    unsigned of[NETWORK_MOST_SCALE + 1] = {0};
+    split(of, choice->scale ? choice->scale : 2, choice);
+    for (unsigned scale = 2; scale <= NETWORK_MOST_SCALE; scale++)
+        for (char task[16]; of[scale]; of[scale]--) {
+            snprintf(task, sizeof task, "sr_x%u", scale);
+            if (!open_inside(&models->sr[scale], task, choice) ||
+                !add(s, STAGE_SR, &models->sr[scale].model))
+                return false;
+        }
+    return true;
+}
+
+/* The file, as often as it takes. */
+static bool add_file(stage_models *models, const model_choice *choice, enhance_settings *s)
+{
+    pipeline_error error = {0};
+    const named_model *file = &models->sr[0].model;
+    if (!choice->scale)
+        return add(s, STAGE_SR, file);
+    const mona_config config = stage_config(&s->stage);
+    const unsigned scale = model_scale(file, &config, &error);
+    unsigned left = choice->scale;
+    if (!scale)
+        return cli_fail(0, "%s", error.text);
+    for (; left % scale == 0; left /= scale)
+        if (!add(s, STAGE_SR, file))
+            return false;
+    return left == 1 || cli_fail(0, "--scale %u: expected what %s makes, which enlarges %u times",
+                                 choice->scale, file->name, scale);
+}
+
+/* Whether what is denoised is film as it was decoded: frames that were enlarged show nothing of
+ * compression that a network for it knows. */
+static bool denoises_film(const model_choice *choice, const stage_list *list)
+{
+    unsigned i = 0;
+    while (i < list->count && list->kinds[i] != STAGE_DENOISE &&
+           (list->kinds[i] != STAGE_SR || choice->scale == 1))
+        i++;
+    return choice->video && i < list->count && list->kinds[i] == STAGE_DENOISE;
+}
+
+/* ---- all of them ------------------------------------------------------------------------------
+ */
+
+bool stage_models_open(stage_models *models, const model_choice *choice, const stage_list *list,
+                       enhance_settings *settings)
+{
+    model_choice denoiser = *choice;
+    denoiser.video = denoises_film(choice, list);
+    settings->stage.compressed = denoiser.video && settings->stage.strength < 0;
+    settings->stage.denoise = &models->denoise.model;
+    settings->stage.colour = &models->colour.model;
+    settings->stage.bicubic = &models->bicubic.model;
+    settings->stage.delay = list->delay;
+    if ((choice->sr && !model_source_open(&models->sr[0], choice->sr)) ||
+        !(choice->denoise ? model_source_open(&models->denoise, choice->denoise)
+                          : open_inside(&models->denoise, "denoise", &denoiser)) ||
+        !model_source_open(&models->colour, choice->colour ? choice->colour : "colour") ||
+        !model_source_open(&models->bicubic, "bicubic_x2"))
+        return false;
+    for (unsigned i = 0; i < list->count; i++)
+        if (!(list->kinds[i] != STAGE_SR ? add(settings, list->kinds[i], NULL)
+              : choice->sr               ? add_file(models, choice, settings)
+                                         : add_inside(models, choice, settings)))
+            return false;
+    return settings->count || cli_fail(0, "--scale 1 leaves nothing to do: --stages has sr alone");
+}
+
+void stage_models_describe(char text[NETWORKS_TEXT], const enhance_settings *settings)
+{
+    text[0] = 0;
+    for (unsigned i = 0; i < settings->count; i++) {
+        const size_t used = strlen(text);
+        snprintf(text + used, NETWORKS_TEXT - used, "%s%s", used ? ", then " : "",
+                 enhance_network(settings, i)->name);
+    }
+}
+
+void stage_models_close(stage_models *models)
+{
+    for (unsigned i = 0; i <= NETWORK_MOST_SCALE; i++)
+        model_source_close(&models->sr[i]);
+    model_source_close(&models->denoise);
+    model_source_close(&models->colour);
+    model_source_close(&models->bicubic);
+}

@@ -1,0 +1,38 @@
+#include "apps/enhance/step_clock.h"
+
+#include "pipeline/clock.h"
+
+_Static_assert((int)STEP_CLOCK_FRAMES > (int)CHAIN_INPUTS + (int)CHAIN_OUTPUTS + 1,
+               "a place for every frame on its way");
+
+static void mark(void *context, uint64_t frame, unsigned step, bool end)
+{
+    step_clock *c = context;
+    const uint64_t now = clock_ns();
+    uint64_t *decoded = &c->decoded[frame % STEP_CLOCK_FRAMES];
+    if (end)
+        atomic_fetch_add_explicit(&c->spent[step], now - c->begun[step], memory_order_relaxed);
+    else
+        c->begun[step] = now;
+    if (step == PROBE_DECODE && end)
+        *decoded = now;
+    else if (step == c->steps - 1 && !end)
+        c->latency = now - *decoded;
+}
+
+void step_clock_open(step_clock *c, const stage_kind *kinds, unsigned count)
+{
+    *c = (step_clock){.steps = PROBE_STAGE + count + 1};
+    c->probe = (pipeline_probe){.mark = mark, .context = c};
+    c->names[PROBE_DECODE] = "decode";
+    c->names[PROBE_UPLOAD] = "upload";
+    for (unsigned i = 0; i < count; i++)
+        c->names[PROBE_STAGE + i] = stage_kind_name(kinds[i]);
+    c->names[c->steps - 1] = "encode";
+}
+
+void step_clock_read(const step_clock *c, uint64_t spent[STEP_CLOCK_STEPS])
+{
+    for (unsigned i = 0; i < STEP_CLOCK_STEPS; i++)
+        spent[i] = atomic_load_explicit(&c->spent[i], memory_order_relaxed);
+}

@@ -1,0 +1,29 @@
+/* What the steps of a run of mona enhance take: a probe that adds up. */
+#ifndef MONA_STEP_CLOCK_H
+#define MONA_STEP_CLOCK_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "pipeline/stages/chain.h"
+
+enum { STEP_CLOCK_STEPS = PROBE_STAGE + CHAIN_MAX_STAGES + 1, STEP_CLOCK_FRAMES = 16 };
+
+typedef struct step_clock {
+    pipeline_probe probe; /* for enhance_settings */
+    unsigned steps;       /* the last is encoding */
+    const char *names[STEP_CLOCK_STEPS];
+    uint64_t begun[STEP_CLOCK_STEPS];              /* each its own thread's */
+    atomic_uint_least64_t spent[STEP_CLOCK_STEPS]; /* nanoseconds on all frames so far */
+    uint64_t decoded[STEP_CLOCK_FRAMES];           /* when, of the frames on their way */
+    uint64_t latency; /* of the last frame: from its decoding until the encoder takes it; read it
+                         in the thread that encodes */
+} step_clock;
+
+/* It must not move while a run looks at it. */
+void step_clock_open(step_clock *c, const stage_kind *kinds, unsigned count);
+
+/* Nanoseconds of all steps so far. */
+void step_clock_read(const step_clock *c, uint64_t spent[STEP_CLOCK_STEPS]);
+
+#endif

@@ -1,0 +1,367 @@
+/* mona eval: how good a model's pictures are, by the protocols of the published tables. Results are
+ * gathered as JSON, which is printed as it is or as tables. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cjson/cJSON.h>
+
+#include "apps/cli/commands.h"
+#include "apps/verify/image_set.h"
+#include "apps/cli/json_output.h"
+#include "apps/cli/model_source.h"
+#include "pipeline/quality/model_run.h"
+#include "pipeline/stages/plane_roles.h"
+#include "apps/cli/table.h"
+
+enum { MAX_SCALE = 4, MAX_SIGMA = 100, MAX_SIGMAS = 16, SSIM_SIDE = 11 };
+
+/* Of what the model made and, beside it, of what is to be beaten: bicubic, or the noisy input. */
+typedef struct figures {
+    double psnr, ssim, base_psnr, base_ssim;
+} figures;
+
+typedef struct eval_job {
+    const char *model, *folder, *protocol, *list, *device, *cpu;
+    option_list sigma_list;
+    unsigned sigmas[MAX_SIGMAS];
+    size_t sigma_count;
+    long threads, scale;
+    bool json, denoise;
+    const named_model *named; /* NULL: bicubic itself */
+    mona_config config;
+    pipeline_error error;
+} eval_job;
+
+/* ---- options ------------------------------------------------------------------------------ */
+
+static bool read_sigmas(eval_job *job)
+{
+    static const unsigned usual[] = {15, 25, 50};
+    job->sigma_count = sizeof usual / sizeof *usual;
+    memcpy(job->sigmas, usual, sizeof usual);
+    if (!job->sigma_list.count)
+        return true;
+    job->sigma_count = job->sigma_list.count;
+    for (size_t i = 0; i < job->sigma_count; i++) {
+        char *end;
+        const long sigma = i < MAX_SIGMAS ? strtol(job->sigma_list.items[i], &end, 10) : -1;
+        if (sigma < 0 || sigma > MAX_SIGMA || end == job->sigma_list.items[i] || *end)
+            return !cli_fail(EXIT_USAGE,
+                             "--sigma: expected whole numbers from 0 to %d, at most %d of them, "
+                             "found '%s'",
+                             MAX_SIGMA, MAX_SIGMAS, job->sigma_list.items[i]);
+        job->sigmas[i] = (unsigned)sigma;
+    }
+    return true;
+}
+
+static bool check_options(eval_job *job)
+{
+    const bool bicubic = !strcmp(job->model, "bicubic");
+    if (!job->folder)
+        return !cli_fail(EXIT_USAGE, "expected a folder of images: --set DIR");
+    if (!job->protocol)
+        return !cli_fail(EXIT_USAGE, "expected --protocol sr or --protocol denoise");
+    job->denoise = !strcmp(job->protocol, "denoise");
+    if ((job->scale != 0) != (bicubic && !job->denoise))
+        return !cli_fail(EXIT_USAGE, "--scale goes with bicubic and --protocol sr, and only there");
+    if (bicubic && job->denoise)
+        return !cli_fail(EXIT_USAGE, "bicubic does not denoise; name a model");
+    job->config = (mona_config){.device = mona_device_find(job->device),
+                                .cpu = job->cpu,
+                                .threads = (unsigned)job->threads};
+    if (!job->config.device)
+        return !cli_fail(EXIT_FAILED, "no device '%s' answers; mona devices lists them",
+                         job->device);
+    return read_sigmas(job);
+}
+
+static options_result read_options(eval_job *job, int argc, char **argv)
+{
+    const char *operands[2];
+    const options_result result = options_parse(&command_eval, job, argc, argv, operands);
+    if (result != OPTIONS_RUN)
+        return result;
+    job->model = operands[0];
+    return check_options(job) ? OPTIONS_RUN : OPTIONS_BAD;
+}
+
+/* ---- one image ---------------------------------------------------------------------------- */
+
+static bool out_of_memory(eval_job *job)
+{
+    return pipeline_fail(&job->error, "out of memory");
+}
+
+static bool compare(eval_job *job, figures *f, const real_plane *original, const real_plane *made,
+                    const real_plane *base, uint32_t border)
+{
+    f->psnr = measure_psnr(made, original, border);
+    f->base_psnr = measure_psnr(base, original, border);
+    return (measure_ssim(made, original, border, &f->ssim) &&
+            measure_ssim(base, original, border, &f->base_ssim)) ||
+           out_of_memory(job);
+}
+
+static void round_to_8_bit(real_plane *p)
+{
+    for (size_t i = 0; i < (size_t)p->width * p->height; i++)
+        p->values[i] = fmin(fmax(nearbyint(p->values[i]), 0), 255);
+}
+
+/* original is a multiple of the scale in both directions. */
+static bool enlarge(eval_job *job, figures *f, const real_plane *original)
+{
+    const uint32_t scale = (uint32_t)job->scale, w = original->width, h = original->height;
+    real_plane low = {0}, made = {0}, base = {0};
+    bool done = (real_plane_open(&low, w / scale, h / scale) && real_plane_open(&made, w, h) &&
+                 real_plane_open(&base, w, h) && measure_resize(&low, original) &&
+                 measure_resize(&base, &low)) ||
+                out_of_memory(job);
+    if (done) {
+        round_to_8_bit(&base);
+        done = !job->named || model_run(&made, &low, job->named, &job->config, 0, &job->error);
+        done = done && compare(job, f, original, job->named ? &made : &base, &base, scale);
+    }
+    real_plane_close(&low);
+    real_plane_close(&made);
+    real_plane_close(&base);
+    return done;
+}
+
+static bool denoise(eval_job *job, figures *f, const real_plane *original, unsigned sigma,
+                    uint64_t *random)
+{
+    real_plane made = {0}, noisy = {0};
+    const size_t count = (size_t)original->width * original->height;
+    bool done = (real_plane_open(&made, original->width, original->height) &&
+                 real_plane_open(&noisy, original->width, original->height)) ||
+                out_of_memory(job);
+    if (done) {
+        memcpy(noisy.values, original->values, count * sizeof *noisy.values);
+        measure_add_noise(&noisy, sigma, random);
+        done = model_run(&made, &noisy, job->named, &job->config, sigma, &job->error) &&
+               compare(job, f, original, &made, &noisy, 0);
+    }
+    real_plane_close(&made);
+    real_plane_close(&noisy);
+    return done;
+}
+
+static bool open_original(eval_job *job, real_plane *original, const char *path)
+{
+    const uint32_t multiple = job->denoise ? 1 : (uint32_t)job->scale;
+    const uint32_t least = SSIM_SIDE + 2 * (job->denoise ? 0 : multiple);
+    still image;
+    if (!still_read(&image, path, 0, &job->error))
+        return false;
+    bool done = true;
+    if (image.channels % 2 == 0)
+        done = pipeline_fail(&job->error, "%s: expected an image without alpha", path);
+    else if (image.width < least + multiple || image.height < least + multiple)
+        done = pipeline_fail(&job->error, "%s: expected at least %u pixels a side, found %ux%u",
+                             path, least + multiple, image.width, image.height);
+    else
+        done = real_plane_open(original, image.width / multiple * multiple,
+                               image.height / multiple * multiple) ||
+               out_of_memory(job);
+    if (done)
+        (job->denoise ? measure_grey : measure_luma)(original, &image);
+    still_free(&image);
+    return done;
+}
+
+/* ---- the set ------------------------------------------------------------------------------ */
+
+static double rounded(double value, double step)
+{
+    return isfinite(value) ? nearbyint(value / step) * step : value;
+}
+
+/* A row of the result; sigma counts for denoisers only. */
+static void add_row(const eval_job *job, cJSON *rows, const char *image, unsigned sigma,
+                    const figures *f)
+{
+    const char *base = job->denoise ? "noisy" : "bicubic";
+    char psnr[32], ssim[32];
+    cJSON *row = cJSON_CreateObject();
+    snprintf(psnr, sizeof psnr, "%s_psnr", base);
+    snprintf(ssim, sizeof ssim, "%s_ssim", base);
+    cJSON_AddStringToObject(row, "image", image);
+    if (job->denoise)
+        cJSON_AddNumberToObject(row, "sigma", sigma);
+    cJSON_AddNumberToObject(row, "psnr", rounded(f->psnr, 0.001));
+    cJSON_AddNumberToObject(row, "ssim", rounded(f->ssim, 0.0001));
+    cJSON_AddNumberToObject(row, psnr, rounded(f->base_psnr, 0.001));
+    cJSON_AddNumberToObject(row, ssim, rounded(f->base_ssim, 0.0001));
+    cJSON_AddItemToArray(rows, row);
+}
+
+static bool measure_image(eval_job *job, figures *f, const char *path, unsigned sigma,
+                          uint64_t *random)
+{
+    real_plane original = {0};
+    const bool done =
+        open_original(job, &original, path) &&
+        (job->denoise ? denoise(job, f, &original, sigma, random) : enlarge(job, f, &original));
+    real_plane_close(&original);
+    return done;
+}
+
+static bool measure_set(eval_job *job, const image_set *set, unsigned sigma, cJSON *rows,
+                        cJSON *means)
+{
+    const bool terminal = isatty(STDERR_FILENO);
+    figures sum = {0};
+    uint64_t random = sigma;
+    for (size_t i = 0; i < set->count; i++) {
+        char path[4096];
+        figures f;
+        if (terminal)
+            fprintf(stderr, "\r  %zu/%zu %s\033[K", i + 1, set->count, set->names[i]);
+        snprintf(path, sizeof path, "%s/%s", set->folder, set->names[i]);
+        const bool done = measure_image(job, &f, path, sigma, &random);
+        if (terminal)
+            fputs("\r\033[K", stderr);
+        if (!done)
+            return !cli_fail(EXIT_FAILED, "%s", job->error.text);
+        add_row(job, rows, set->names[i], sigma, &f);
+        sum.psnr += f.psnr / (double)set->count, sum.ssim += f.ssim / (double)set->count;
+        sum.base_psnr += f.base_psnr / (double)set->count;
+        sum.base_ssim += f.base_ssim / (double)set->count;
+    }
+    add_row(job, means, "mean", sigma, &sum);
+    return true;
+}
+
+static bool measure_all(eval_job *job, cJSON *document)
+{
+    image_set set = {0};
+    cJSON *rows = cJSON_AddArrayToObject(document, "images");
+    cJSON *means = cJSON_AddArrayToObject(document, "means");
+    bool done = image_set_open(&set, job->folder, job->list);
+    for (size_t i = 0; done && i < (job->denoise ? job->sigma_count : 1); i++)
+        done = measure_set(job, &set, job->sigmas[i], rows, means);
+    image_set_close(&set);
+    return done;
+}
+
+/* ---- output ------------------------------------------------------------------------------- */
+
+static void print_tables(const eval_job *job, const cJSON *document)
+{
+    static const char *const sr[] = {"image", "psnr", "ssim", "bicubic_psnr", "bicubic_ssim"};
+    static const char *const denoising[] = {"image", "sigma",      "psnr",
+                                            "ssim",  "noisy_psnr", "noisy_ssim"};
+    const cJSON *images = cJSON_GetObjectItemCaseSensitive(document, "images");
+    const cJSON *means = cJSON_GetObjectItemCaseSensitive(document, "means");
+    printf("%s, %s, %s", job->model, job->protocol, job->folder);
+    if (!job->denoise)
+        printf(", x%ld", job->scale);
+    printf("; PSNR in dB\n");
+    for (int i = 0; i < 2; i++)
+        table_print(i ? means : images, job->denoise ? denoising : sr,
+                    job->denoise ? sizeof denoising / sizeof *denoising : sizeof sr / sizeof *sr);
+}
+
+/* The model fits the protocol; its scale is known then. */
+static bool check_model(eval_job *job)
+{
+    if (!job->named)
+        return true;
+    if (!job->denoise)
+        job->scale = (long)model_scale(job->named, &job->config, &job->error);
+    const bool fits =
+        job->denoise ? roles_check_denoiser(job->named, &job->error) : job->scale != 0;
+    return fits || !cli_fail(EXIT_FAILED, "%s", job->error.text);
+}
+
+static int evaluate(eval_job *job)
+{
+    if (!check_model(job))
+        return EXIT_FAILED;
+    cJSON *document = cJSON_CreateObject();
+    cJSON_AddStringToObject(document, "model", job->model);
+    cJSON_AddStringToObject(document, "protocol", job->protocol);
+    cJSON_AddStringToObject(document, "set", job->folder);
+    if (!job->denoise)
+        cJSON_AddNumberToObject(document, "scale", (double)job->scale);
+    int status = measure_all(job, document) ? EXIT_SUCCESS : EXIT_FAILED;
+    if (status == EXIT_SUCCESS && job->json)
+        status = json_print(document);
+    else if (status == EXIT_SUCCESS)
+        print_tables(job, document);
+    cJSON_Delete(document);
+    return status;
+}
+
+static int run(int argc, char **argv)
+{
+    eval_job job = {0};
+    const options_result result = read_options(&job, argc, argv);
+    if (result != OPTIONS_RUN)
+        return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
+    if (!strcmp(job.model, "bicubic"))
+        return evaluate(&job);
+    model_source source;
+    int status = EXIT_FAILED;
+    if (model_source_open(&source, job.model)) {
+        job.named = &source.model;
+        status = evaluate(&job);
+    }
+    model_source_close(&source);
+    return status;
+}
+
+/* ---- the command -------------------------------------------------------------------------- */
+
+static const char measuring[] = "What to measure", running[] = "Running";
+
+static const option options[] = {
+    {"--set", NULL, OPTION_FILE, offsetof(eval_job, folder), "DIR", measuring,
+     .help = "folder of the original images, PNG and JPEG; of pairs named HR and LR the HR ones"},
+    {"--list", NULL, OPTION_FILE, offsetof(eval_job, list), "FILE", measuring,
+     .help = "only the images named in it, one a line"},
+    {"--protocol", NULL, OPTION_CHOICE, offsetof(eval_job, protocol), "sr|denoise", measuring,
+     .help = "super-resolution or denoising, see above"},
+    {"--scale", NULL, OPTION_WHOLE, offsetof(eval_job, scale), "N", measuring,
+     .help = "of bicubic: 2, 3 or 4", .minimum = 2, .maximum = MAX_SCALE},
+    {"--sigma", NULL, OPTION_LIST, offsetof(eval_job, sigma_list), "N", measuring,
+     .help = "strength of the noise; may be given more than once (default 15, 25 and 50)"},
+    {"--threads", NULL, OPTION_WHOLE, offsetof(eval_job, threads), "N", running,
+     .help = "threads (default one per core)", .minimum = 1, .maximum = MONA_MAX_THREADS},
+    OPTION_DEVICE(offsetof(eval_job, device), running),
+    OPTION_CPU(offsetof(eval_job, cpu), running),
+    {"--json", NULL, OPTION_FLAG, offsetof(eval_job, json), NULL, "Other", .help = "print JSON"},
+};
+
+const command command_eval = {
+    .name = "eval",
+    .summary = "measure how good a model's pictures are",
+    .run = run,
+    .usage = "MODEL --set DIR --protocol sr|denoise [OPTION]...",
+    .description =
+        "Measures a model, a .mona file or one inside this binary, as shipped: PSNR and SSIM of "
+        "each image and on average, and beside them those of bicubic or of the noisy input. "
+        "With --protocol sr an image is cut to a multiple of the scale and turned into BT.601 "
+        "luma, 16 to 235 (grey images stay as they are), rounded to 8 bit. That original is "
+        "reduced as MATLAB's imresize does it, bicubic with antialiasing, rounded to 8 bit and "
+        "enlarged by the model; as many pixels as the scale are left out at each border. MODEL "
+        "may be `bicubic`, with --scale: imresize again, the reduced image unrounded, as in the "
+        "published tables. "
+        "With --protocol denoise an image is turned into grey, 0 to 255 (MATLAB's rgb2gray); "
+        "Gaussian noise of a fixed seed is added, clipped and rounded to 8 bit as cameras deliver "
+        "it; the model is told its strength and gets neutral chroma; no border is left out. "
+        "SSIM has a Gaussian window of 11x11, sigma 1.5, and K 0.01 and 0.03.",
+    .examples = "mona eval sr_x2_fast --set set5 --protocol sr\n"
+                "mona eval bicubic --scale 3 --set set5 --protocol sr --json\n"
+                "mona eval denoise_fast --set bsd100 --list cbsd68.txt --protocol denoise\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .operands_min = 1,
+    .operands_max = 1,
+    .takes_model = true,
+};

@@ -1,0 +1,244 @@
+/* mona verify: test cases in the layout of the ONNX suite, through the reference and the engine. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cjson/cJSON.h>
+
+#include "apps/cli/commands.h"
+#include "formats/reference/execute.h"
+#include "apps/cli/json_output.h"
+#include "apps/compile/onnx_source.h"
+#include "apps/verify/verify_engine.h"
+
+typedef struct arguments {
+    double rtol, atol;
+    bool no_engine, quiet, json;
+    option_list dims;
+    const char *device_name;
+    const mona_device *device; /* beside the host; NULL: none */
+} arguments;
+
+typedef enum verdict { PASSED, FAILED, REFUSED } verdict;
+
+typedef struct case_result {
+    verdict verdict;
+    conformance_difference difference; /* of the reference */
+    format_error reason;               /* where it did not pass */
+    engine_result engine;
+} case_result;
+
+typedef struct summary {
+    unsigned verdicts[3];
+    unsigned engine_passed, engine_failed, engine_constant, engine_frozen;
+} summary;
+
+/* ---- one case ----------------------------------------------------------------------------- */
+
+/* One data set through the reference. */
+static void judge(const arguments *a, const onnx_graph *g, const conformance_set *set,
+                  case_result *r)
+{
+    const conformance_tolerance tolerance = {a->rtol, a->atol};
+    tensor found[CONFORMANCE_MAX_TENSORS];
+    if (set->input_count != g->input_count || set->output_count != g->output_count) {
+        format_fail(&r->reason, "%u inputs and %u outputs in the data set; the model has %u and %u",
+                    set->input_count, set->output_count, g->input_count, g->output_count);
+        r->verdict = FAILED;
+        return;
+    }
+    if (!reference_execute(g, set->inputs, found, &r->reason)) {
+        r->verdict = REFUSED;
+        return;
+    }
+    for (uint32_t i = 0; i < g->output_count; i++) {
+        if (!conformance_compare(&found[i], &set->outputs[i], tolerance, &r->difference,
+                                 &r->reason))
+            r->verdict = FAILED;
+        tensor_free(&found[i]);
+    }
+    if (r->difference.wrong) {
+        format_fail(&r->reason, "%zu of %zu numbers differ", r->difference.wrong,
+                    r->difference.count);
+        r->verdict = FAILED;
+    }
+}
+
+/* False: the folder is no case; one line was printed. */
+static bool run_case(const arguments *a, const char *folder, case_result *r)
+{
+    onnx_graph graph;
+    conformance_set set;
+    unsigned sets = 0;
+    char path[4096];
+    *r = (case_result){.engine.passed = true};
+    if ((size_t)snprintf(path, sizeof path, "%s/model.onnx", folder) >= sizeof path)
+        return !cli_fail(EXIT_FAILED, "%.60s...: the path is too long", folder);
+    if (!onnx_source_read(&graph, path, &a->dims, &r->reason)) {
+        r->verdict = REFUSED;
+        return r->reason.text[0];
+    }
+    for (; r->verdict == PASSED && conformance_read(&set, folder, sets, &r->reason); sets++) {
+        judge(a, &graph, &set, r);
+        if (!a->no_engine && r->verdict == PASSED)
+            verify_engine(folder, &set, a->device, &r->engine);
+        conformance_free(&set);
+    }
+    onnx_graph_free(&graph);
+    if (r->verdict == PASSED && r->reason.text[0])
+        r->verdict = REFUSED;
+    return sets || r->verdict != PASSED ||
+           !cli_fail(EXIT_FAILED, "%s: expected test_data_set_0 with output_0.pb in it", folder);
+}
+
+/* ---- results ------------------------------------------------------------------------------ */
+
+static const char *const verdict_names[] = {"pass", "FAIL", "refused"};
+
+static void print_case(const char *folder, const case_result *r)
+{
+    const engine_result *e = &r->engine;
+    printf("%-8s %s: ", verdict_names[r->verdict], folder);
+    if (r->verdict == REFUSED) {
+        printf("%s\n", r->reason.text);
+        return;
+    }
+    printf("abs %.3g rel %.3g", r->difference.absolute, r->difference.relative);
+    if (r->verdict == FAILED)
+        printf(", %s", r->reason.text);
+    if (e->constant)
+        printf("; engine: constant, nothing left to run");
+    else if (e->compiled && e->passed)
+        printf("; engine abs %.3g of %.3g", e->error, e->bound);
+    else if (e->compiled)
+        printf("; engine FAIL abs %.3g of %.3g %s", e->error, e->bound, e->reason.text);
+    else if (e->reason.text[0])
+        printf("; engine: %s", e->reason.text);
+    printf("\n");
+}
+
+static void add_case(cJSON *list, const char *folder, const case_result *r)
+{
+    static const char *const names[] = {"pass", "fail", "refused"};
+    cJSON *entry = cJSON_CreateObject();
+    cJSON_AddStringToObject(entry, "case", folder);
+    cJSON_AddStringToObject(entry, "reference", names[r->verdict]);
+    cJSON_AddNumberToObject(entry, "absolute", r->difference.absolute);
+    cJSON_AddNumberToObject(entry, "relative", r->difference.relative);
+    cJSON_AddStringToObject(entry, "reason", r->reason.text);
+    const engine_result *e = &r->engine;
+    cJSON_AddStringToObject(entry, "engine",
+                            e->constant    ? "constant"
+                            : !e->compiled ? "refused"
+                                           : names[e->passed ? PASSED : FAILED]);
+    cJSON_AddNumberToObject(entry, "engine_absolute", e->error);
+    cJSON_AddNumberToObject(entry, "engine_bound", e->bound);
+    cJSON_AddStringToObject(entry, "engine_reason", e->reason.text);
+    cJSON_AddItemToArray(list, entry);
+}
+
+static void count(summary *s, const case_result *r)
+{
+    s->verdicts[r->verdict]++;
+    s->engine_passed += r->engine.compiled && r->engine.passed;
+    s->engine_constant += r->engine.compiled && r->engine.passed && r->engine.constant;
+    s->engine_frozen += r->engine.compiled && r->engine.passed && r->engine.frozen;
+    s->engine_failed += r->engine.compiled && !r->engine.passed;
+}
+
+static void print_summary(const arguments *a, const summary *s)
+{
+    const unsigned cases = s->verdicts[PASSED] + s->verdicts[FAILED] + s->verdicts[REFUSED];
+    printf("reference: %u of %u cases pass, %u fail, %u refused\n", s->verdicts[PASSED], cases,
+           s->verdicts[FAILED], s->verdicts[REFUSED]);
+    if (!a->no_engine)
+        printf("engine, fp16: %u of %u cases pass, %u fail, %u do not compile; of those that pass "
+               "%u are constant and %u take some inputs as constants\n",
+               s->engine_passed, cases, s->engine_failed,
+               cases - s->engine_passed - s->engine_failed, s->engine_constant, s->engine_frozen);
+    if (a->device)
+        printf("%s: the host's bytes in all that pass\n", a->device_name);
+}
+
+/* The host runs everything already. */
+static bool find_device(arguments *a)
+{
+    const mona_device *device = mona_device_find(a->device_name);
+    if (!device)
+        return !cli_fail(EXIT_FAILED, "--device: no device '%s'; mona devices lists them",
+                         a->device_name);
+    a->device = device == mona_device_find("host") ? NULL : device;
+    return true;
+}
+
+static int run(int argc, char **argv)
+{
+    arguments a = {0};
+    summary s = {0};
+    const char **folders = calloc((size_t)argc + 1, sizeof *folders);
+    if (!folders)
+        return cli_fail(EXIT_FAILED, "out of memory");
+    const options_result parsed = options_parse(&command_verify, &a, argc, argv, folders);
+    cJSON *list = cJSON_CreateArray();
+    bool ok = parsed == OPTIONS_RUN && find_device(&a);
+    for (size_t i = 0; ok && folders[i]; i++) {
+        case_result r;
+        ok = run_case(&a, folders[i], &r);
+        if (!ok)
+            break;
+        count(&s, &r);
+        if (a.json)
+            add_case(list, folders[i], &r);
+        else if (!a.quiet || r.verdict != PASSED || (r.engine.compiled && !r.engine.passed))
+            print_case(folders[i], &r);
+    }
+    if (ok && a.json)
+        ok = json_print(list) == EXIT_SUCCESS;
+    else if (ok)
+        print_summary(&a, &s);
+    cJSON_Delete(list);
+    free(folders);
+    if (parsed != OPTIONS_RUN)
+        return parsed == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
+    return ok && !s.verdicts[FAILED] && !s.verdicts[REFUSED] && !s.engine_failed ? EXIT_SUCCESS
+                                                                                 : EXIT_FAILED;
+}
+
+/* ---- options ------------------------------------------------------------------------------ */
+
+static const char judging[] = "Judging", output[] = "Output";
+
+static const option options[] = {
+    {"--rtol", NULL, OPTION_NUMBER, offsetof(arguments, rtol), "X", judging,
+     .help = "relative error that the reference may have", .initial = "1e-3", .maximum = 1},
+    {"--atol", NULL, OPTION_NUMBER, offsetof(arguments, atol), "X", judging,
+     .help = "absolute error that it may have besides", .initial = "1e-7", .maximum = 1e6},
+    {"--no-engine", NULL, OPTION_FLAG, offsetof(arguments, no_engine), NULL, judging,
+     .help = "run the reference alone"},
+    {"--device", NULL, OPTION_STRING, offsetof(arguments, device_name), "NAME", judging,
+     .help = "a device that must give the host's bytes, such as model310", .initial = "host"},
+    {"--dim", NULL, OPTION_LIST, offsetof(arguments, dims), "NAME=N", judging,
+     .help = "size of the sides that the model calls NAME; repeatable"},
+    {"--quiet", "-q", OPTION_FLAG, offsetof(arguments, quiet), NULL, output,
+     .help = "print what does not pass, and the summary"},
+    {"--json", NULL, OPTION_FLAG, offsetof(arguments, json), NULL, output, .help = "print JSON"},
+};
+
+const command command_verify = {
+    .name = "verify",
+    .summary = "run test cases of ONNX models",
+    .run = run,
+    .usage = "CASE... [OPTION]...",
+    .description =
+        "Runs test cases in the layout of the ONNX suite: folders with model.onnx and "
+        "test_data_set_0/input_0.pb, output_0.pb and so on. The reference computes in fp32; the "
+        "engine runs what compiles as FP16, within a bound that follows from it. The exit status "
+        "is 0 if the reference passes all and the engine all that compile.",
+    .examples = "mona verify onnx/backend/test/data/node/*  # the whole suite\n"
+                "mona verify super_resolution_10 --rtol 0 --atol 1e-5  # one model, closely\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .operands_min = 1,
+    .operands_max = 100000,
+};

@@ -1,0 +1,237 @@
+#include "apps/verify/verify_engine.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "pipeline/stages/session_binding.h"
+#include "apps/compile/planes.h"
+#include "apps/verify/verify_compile.h"
+
+typedef struct engine_run {
+    const case_model *m;
+    const conformance_set *set;
+    mona_model model;
+    bound_model bound;
+    planes in[MONA_MAX_IO], out[MONA_MAX_IO];
+    engine_result *result;
+} engine_run;
+
+static bool fail(engine_run *r, const char *reason)
+{
+    return format_fail(&r->result->reason, "%s", reason);
+}
+
+/* ---- opening ------------------------------------------------------------------------------ */
+
+static bool open_planes(engine_run *r)
+{
+    bool ok = true;
+    for (unsigned i = 0; ok && i < mona_model_input_count(&r->model); i++)
+        ok = planes_open(&r->in[i], mona_plan_input(r->bound.plan, i));
+    for (unsigned i = 0; ok && i < mona_model_output_count(&r->model); i++)
+        ok = planes_open(&r->out[i], mona_plan_output(r->bound.plan, i));
+    return ok || fail(r, "out of memory");
+}
+
+static bool open_run(engine_run *r, const mona_device *device)
+{
+    mona_config config = {.device = device};
+    pipeline_error error = {0};
+    const mona_status status = mona_model_open(&r->model, r->m->bytes, r->m->size);
+    if (status)
+        return fail(r, mona_status_text(status));
+    if (mona_model_output_count(&r->model) != r->set->output_count)
+        return fail(r, "the model has other outputs than the data set");
+    for (uint32_t i = 0; i < r->m->live_count; i++)
+        config.sizes[i] = r->m->sizes[i];
+    return bound_open(&r->bound, &r->model, "model.onnx", &config, &error) ? open_planes(r)
+                                                                           : fail(r, error.text);
+}
+
+static void close_run(engine_run *r)
+{
+    for (unsigned i = 0; i < MONA_MAX_IO; i++) {
+        planes_close(&r->in[i]);
+        planes_close(&r->out[i]);
+    }
+    bound_close(&r->bound);
+}
+
+/* ---- comparing ---------------------------------------------------------------------------- */
+
+/* What fp16 holds of a number: it saturates. */
+static double held(double value)
+{
+    return fmax(-65504, fmin(value, 65504));
+}
+
+static bool is_whole(const planes *found, const tensor *expected)
+{
+    return found->info.array && !element_is_float(expected->type);
+}
+
+/* Bit for bit: doubles do not tell all whole numbers apart. */
+static bool same_elements(const planes *found, const tensor *expected)
+{
+    return mona_type_size(found->info.type) == element_size(expected->type) &&
+           !memcmp(found->buffer.data, expected->data, tensor_bytes(expected));
+}
+
+static double bound_of(const engine_run *r, const planes *found, const tensor *expected)
+{
+    double peak = 0;
+    if (is_whole(found, expected))
+        return r->m->quantised ? 1 : 0;
+    for (size_t i = 0; i < expected->count; i++)
+        peak = fmax(peak, fabs(held(tensor_number(expected, i))));
+    return (r->m->nodes + 3) * 0x1p-11 * peak;
+}
+
+static void compare(engine_run *r, const planes *found, const tensor *expected, size_t first)
+{
+    engine_result *result = r->result;
+    const double bound = bound_of(r, found, expected);
+    if (is_whole(found, expected) && !r->m->quantised && !same_elements(found, expected))
+        result->passed = false;
+    for (size_t i = 0; i < found->count; i++) {
+        const double number = tensor_number(expected, first + i);
+        const double error = fabs(held(planes_get(found, i)) - held(number));
+        if (isnan(number)) /* which FP16 does not have */
+            continue;
+        if (!(error <= bound))
+            result->passed = false;
+        if (!(error <= result->error))
+            result->error = error;
+    }
+    result->bound = fmax(result->bound, bound);
+}
+
+/* ---- running ------------------------------------------------------------------------------ */
+
+/* Whole numbers as they are: a double does not hold all of them. */
+static void set_input(planes *p, const tensor *t, size_t first)
+{
+    const size_t size = element_size(t->type);
+    if (p->info.array && !element_is_float(t->type) && mona_type_size(p->info.type) == size)
+        memcpy(p->buffer.data, (const uint8_t *)t->data + first * size, p->count * size);
+    else
+        for (size_t k = 0; k < p->count; k++)
+            planes_set(p, k, tensor_number(t, first + k));
+}
+
+static bool run_frame(engine_run *r, size_t frame)
+{
+    mona_buffer in[MONA_MAX_IO], out[MONA_MAX_IO];
+    for (uint32_t i = 0; i < r->m->live_count; i++) {
+        const tensor *t = &r->set->inputs[r->m->live[i]];
+        if (r->in[i].count * r->m->frames != t->count)
+            return fail(r, "the engine's input has another size");
+        set_input(&r->in[i], t, frame * r->in[i].count);
+        in[i] = r->in[i].buffer;
+    }
+    for (uint32_t i = 0; i < r->set->output_count; i++)
+        out[i] = r->out[i].buffer;
+    const mona_status status = mona_session_run(r->bound.session, in, out);
+    return !status || fail(r, mona_status_text(status));
+}
+
+static bool compare_frame(engine_run *r, size_t frame)
+{
+    for (uint32_t i = 0; i < r->set->output_count; i++) {
+        if (r->out[i].count * r->m->frames != r->set->outputs[i].count)
+            return fail(r, "the engine's output has another size");
+        compare(r, &r->out[i], &r->set->outputs[i], frame * r->out[i].count);
+    }
+    return true;
+}
+
+/* The other device has just run the same frame. */
+static bool same_bytes(engine_run *host, const engine_run *other)
+{
+    for (uint32_t i = 0; i < host->set->output_count; i++) {
+        const planes *a = &host->out[i], *b = &other->out[i];
+        if (a->count != b->count ||
+            memcmp(a->buffer.data, b->buffer.data, a->count * mona_type_size(a->info.type)) != 0)
+            return fail(host, "the other device gives other bytes");
+    }
+    return true;
+}
+
+static bool run(const case_model *m, const conformance_set *set, const mona_device *device,
+                engine_result *result)
+{
+    engine_run host = {.m = m, .set = set, .result = result}, other = host;
+    bool ok = open_run(&host, mona_device_find("host")) && (!device || open_run(&other, device));
+    for (size_t i = 0; ok && i < m->frames; i++)
+        ok = run_frame(&host, i) && compare_frame(&host, i) &&
+             (!device || (run_frame(&other, i) && same_bytes(&host, &other)));
+    close_run(&host);
+    close_run(&other);
+    return ok;
+}
+
+static bool engine_takes(case_model *model, format_error *reason)
+{
+    mona_model view;
+    const mona_status status =
+        model->bytes ? mona_model_open(&view, model->bytes, model->size) : MONA_OK;
+    if (!status)
+        return true;
+    case_model_free(model);
+    return format_fail(reason, "the engine refuses the model: %s", mona_status_text(status));
+}
+
+/* Runs the first of these ways that leaves something to run; constant is what only leaves nothing.
+ * False: none compiles, and the reason is the first's. */
+static bool try_ways(const char *folder, const conformance_set *set, const case_way *ways,
+                     size_t count, const mona_device *other, engine_result *result)
+{
+    format_error first = {0};
+    bool compiled = false;
+    for (size_t i = 0; i < count; i++) {
+        case_model model;
+        format_error reason = {0};
+        bool constant;
+        if (!case_compile(&model, folder, set, &ways[i], &constant, &reason) ||
+            !engine_takes(&model, &reason)) {
+            first = first.text[0] ? first : reason;
+            continue;
+        }
+        compiled = true;
+        result->constant = constant;
+        if (constant)
+            continue;
+        result->frozen = ways[i].live != LIVE_ALL;
+        if (!run(&model, set, other, result))
+            result->passed = false;
+        case_model_free(&model);
+        return true;
+    }
+    if (!compiled && !result->reason.text[0])
+        result->reason = first;
+    return compiled;
+}
+
+void verify_engine(const char *folder, const conformance_set *set, const mona_device *other,
+                   engine_result *result)
+{
+    static const case_way as_it_is[] = {
+        {LIVE_ALL, false, false}, {LIVE_REALS, false, false}, {LIVE_FIRST, false, false}};
+    static const case_way on_maps[] = {{LIVE_FIRST, true, true},
+                                       {LIVE_REALS, true, true},
+                                       {LIVE_FIRST, false, true},
+                                       {LIVE_REALS, false, true}};
+    engine_result maps = {.passed = true};
+    result->compiled =
+        try_ways(folder, set, as_it_is, sizeof as_it_is / sizeof *as_it_is, other, result);
+    if (result->constant || !result->passed ||
+        !try_ways(folder, set, on_maps, sizeof on_maps / sizeof *on_maps, other, &maps))
+        return;
+    if (!result->compiled)
+        *result = maps;
+    result->compiled = true;
+    result->passed = result->passed && maps.passed;
+    result->error = fmax(result->error, maps.error);
+    result->bound = fmax(result->bound, maps.bound);
+    result->reason = maps.passed ? result->reason : maps.reason;
+}

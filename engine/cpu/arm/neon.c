@@ -1,0 +1,179 @@
+/* Row programs for plain ARMv8-A.
+ *
+ * INT8: smull multiplies 8 signed bytes, giving 16 bits each, smlal adds 8 more products to them,
+ * and sadalp adds neighbouring pairs of the sums to accumulators of 32 bits: 3 instructions for 16
+ * products, where products of activations widened to 16 bits would take 4 and the widening. Exact,
+ * because weights lie in [-127, 127]: |s * w| <= 128 * 127 = 16256, and two of them are 32512 <
+ * 2^15.
+ *
+ * A register of weights is a step of 4 outputs, 4 elements each. It meets the pixel's 4 elements in
+ * all lanes, two steps at a time, and leaves 2 sums an output, which are added up at the end: 16
+ * outputs take 8 accumulators. A block of 2 pixels leaves half the registers for operands and
+ * products on their way: two steps are 32 multiplications, 16 additions, 8 loads of weights and 4
+ * copies to all lanes. */
+#include "engine/cpu/arm/neon_vector.h"
+#include "engine/cpu/arm/neon.h"
+#include "engine/cpu/arm/neon_lanes.h"
+
+/* Products of the lower and the upper halves; instructions rather than intrinsics for the reason
+ * multiply() gives. */
+INLINE int16x8_t products_low(int8x16_t w, int8x16_t a)
+{
+    int16x8_t p;
+    __asm__("smull %0.8h, %1.8b, %2.8b" : "=w"(p) : "w"(w), "w"(a));
+    return p;
+}
+
+INLINE int16x8_t products_high(int8x16_t w, int8x16_t a)
+{
+    int16x8_t p;
+    __asm__("smull2 %0.8h, %1.16b, %2.16b" : "=w"(p) : "w"(w), "w"(a));
+    return p;
+}
+
+INLINE int16x8_t more_low(int16x8_t p, int8x16_t w, int8x16_t a)
+{
+    __asm__("smlal %0.8h, %1.8b, %2.8b" : "+w"(p) : "w"(w), "w"(a));
+    return p;
+}
+
+INLINE int16x8_t more_high(int16x8_t p, int8x16_t w, int8x16_t a)
+{
+    __asm__("smlal2 %0.8h, %1.16b, %2.16b" : "+w"(p) : "w"(w), "w"(a));
+    return p;
+}
+
+/* acc += sums of pairs of p */
+INLINE int32x4_t add_pairs(int32x4_t acc, int16x8_t p)
+{
+    __asm__("sadalp %0.4s, %1.8h" : "+w"(acc) : "w"(p));
+    return acc;
+}
+
+/* Lane s in every lane. */
+INLINE int8x16_t spread(int32x4_t a, const uint32_t s)
+{
+    switch (s) {
+    case 0:
+        return vreinterpretq_s8_s32(vdupq_laneq_s32(a, 0));
+    case 1:
+        return vreinterpretq_s8_s32(vdupq_laneq_s32(a, 1));
+    case 2:
+        return vreinterpretq_s8_s32(vdupq_laneq_s32(a, 2));
+    default:
+        return vreinterpretq_s8_s32(vdupq_laneq_s32(a, 3));
+    }
+}
+
+/* 1, 2 or 4 steps of the block whose first pixel's activations are at p. */
+INLINE void product_steps(int32x4_t *acc, const uint32_t pixels, const uint32_t quads,
+                          const size_t pixel_bytes, v16 flip, const uint8_t *p, const uint8_t *w,
+                          const uint32_t steps)
+{
+    int32x4_t a[MAX_PIXELS];
+    int8x16_t a0[MAX_PIXELS], a1[MAX_PIXELS];
+    UNROLL
+    for (uint32_t i = 0; i < pixels; i++)
+        a[i] = four_steps(MONA_U8, p + i * pixel_bytes, flip);
+    UNROLL
+    for (uint32_t s = 0; s < steps; s += 2, w += 2 * STEP_BYTES) {
+        UNROLL
+        for (uint32_t i = 0; i < pixels; i++) {
+            a0[i] = spread(a[i], s);
+            a1[i] = spread(a[i], s + 1);
+        }
+        UNROLL
+        for (uint32_t q = 0; q < quads; q++) {
+            const v16 second = s + 1 < steps ? load16(w + STEP_BYTES + (size_t)q * 16) : set16(0);
+            const int8x16_t w0 = vreinterpretq_s8_u8(load16(w + (size_t)q * 16)),
+                            w1 = vreinterpretq_s8_u8(second);
+            int16x8_t low[MAX_PIXELS], high[MAX_PIXELS];
+            UNROLL
+            for (uint32_t i = 0; i < pixels; i++)
+                low[i] = products_low(w0, a0[i]), high[i] = products_high(w0, a0[i]);
+            UNROLL
+            for (uint32_t i = 0; i < pixels; i++)
+                low[i] = more_low(low[i], w1, a1[i]), high[i] = more_high(high[i], w1, a1[i]);
+            UNROLL
+            for (uint32_t i = 0; i < pixels; i++) {
+                int32x4_t *to = &acc[(i * quads + q) * 2];
+                to[0] = add_pairs(to[0], low[i]), to[1] = add_pairs(to[1], high[i]);
+            }
+            KEEP_ORDER();
+        }
+    }
+}
+
+/* See block(). */
+INLINE void block_of_products(const job *j, const uint32_t pixels, const uint32_t quads,
+                              const size_t pixel_bytes, uint32_t x, int32_t *to)
+{
+    const v16 flip = sign_flip(j->conv);
+    const uint8_t *w = j->weights;
+    const int32_t *start = j->start;
+    int32x4_t acc[2 * MAX_ACC];
+    UNROLL
+    for (uint32_t i = 0; i < pixels * quads * 2; i++)
+        acc[i] = vdupq_n_s32(0);
+    for (uint32_t r = 0; r < j->run_count; r++) {
+        const uint8_t *p = j->runs[r] + x * pixel_bytes;
+        const uint32_t steps = ac_run_steps(j->conv, j->first_run + r);
+        for (uint32_t s = 4; s <= steps; s += 4, p += 16, w += 4 * STEP_BYTES) {
+            FORGET(p);
+            product_steps(acc, pixels, quads, pixel_bytes, flip, p, w, 4);
+        }
+        if (steps & 2) {
+            product_steps(acc, pixels, quads, pixel_bytes, flip, p, w, 2);
+            p += 8, w += 2 * STEP_BYTES;
+        }
+        if (steps & 1) {
+            product_steps(acc, pixels, quads, pixel_bytes, flip, p, w, 1);
+            w += STEP_BYTES;
+        }
+    }
+    UNROLL
+    for (uint32_t i = 0; i < pixels * quads; i++) {
+        const int32x4_t sums = vpaddq_s32(acc[i * 2], acc[i * 2 + 1]);
+        vst1q_s32(to + i / quads * AC_FRACTAL + i % quads * QUAD,
+                  vaddq_s32(vld1q_s32(start + i % quads * QUAD), sums));
+    }
+}
+
+INLINE void block(const job *j, const mona_type type, const uint32_t pixels, const uint32_t quads,
+                  const size_t pixel_bytes, uint32_t x, int32_t *to)
+{
+    if (type == MONA_F16)
+        block_by_lanes(j, type, pixels, quads, pixel_bytes, x, to);
+    else
+        block_of_products(j, pixels, quads, pixel_bytes, x, to);
+}
+
+static void conv_tile(const job *j, uint32_t x, uint32_t count, int32_t *acc)
+{
+    if (j->conv->source_type == MONA_F16)
+        tile_by_lanes(j, MONA_F16, x, count, acc);
+    else if (j->quads == 1)
+        tile_in_blocks(j, MONA_U8, 4, 1, x, count, acc);
+    else if (j->quads == 2)
+        tile_in_blocks(j, MONA_U8, 2, 2, x, count, acc);
+    else if (j->quads == 3)
+        tile_in_blocks(j, MONA_U8, 2, 3, x, count, acc);
+    else
+        tile_in_blocks(j, MONA_U8, 2, 4, x, count, acc);
+}
+
+static void conv_row(const ac_conv_row *row)
+{
+    conv_any(row, &ac_isa_neon);
+}
+
+const ac_isa ac_isa_neon = {
+    .name = "neon",
+    .conv_row = conv_row,
+    .pack_row = ac_neon_pack_row,
+    .unpack_row = ac_neon_unpack_row,
+    .resize_row = ac_neon_resize_row,
+    .elementwise_row = ac_neon_elementwise_row,
+    .luma_row = ac_neon_luma_row,
+    .chroma_row = ac_neon_chroma_row,
+};

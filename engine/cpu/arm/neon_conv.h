@@ -1,0 +1,223 @@
+/* Convolution row programs on ARMv8-A: everything around the arithmetic. Included once by each
+ * instruction set, after vector_rows.h; the includer then defines block() and conv_tile().
+ *
+ * Pixels are taken in tiles, and a tile in register blocks. Where a row is no multiple of a tile or
+ * a tile none of a block, the last one is moved back to end at the last pixel: some pixels are
+ * computed twice, to the same values. */
+#ifndef AC_NEON_CONV_H
+#define AC_NEON_CONV_H
+
+#include "engine/cpu/c/scatter.h"
+#include "engine/cpu/c/vector_epilogue.h"
+
+enum {
+    TILE = 40,           /* pixels whose accumulators go through memory to the epilogue at once */
+    SCATTER_PIXELS = 80, /* pixels computed before they are spread: whole tiles */
+    STEP_BYTES = 64,     /* weights of a step: 16 outputs of 4 bytes */
+    QUAD = 4,            /* outputs of a register */
+};
+
+/* One block of 16 outputs on the way. */
+typedef struct job {
+    const ac_conv_row *row;
+    const ac_conv *conv;
+    const clamps *limits;
+    uint32_t n;     /* the block */
+    uint32_t quads; /* its registers of QUAD outputs that exist */
+    const uint8_t *const *runs;
+    uint32_t first_run, run_count;
+    const uint8_t *weights;
+    const void *start; /* 16 accumulators */
+    uint8_t *out;      /* rounded results, 16 channels a pixel */
+    size_t pixel_size; /* bytes of a result */
+} job;
+
+/* ---- the epilogue --------------------------------------------------------------------------- */
+
+/* The epilogues that are clamps. residual: of the pixels, if there is one. */
+INLINE void finish_quickly(const job *j, const mona_type type, const bool add, uint32_t count,
+                           const int32_t *acc, const float *residual, uint8_t *out)
+{
+    const ac_epilogue *e = &j->conv->epilogue;
+    const vf scale = e->scale ? vf_load(e->scale + (size_t)j->n * AC_FRACTAL) : vf_set1(1);
+    const clamp first = j->limits->stage[0], second = j->limits->stage[1];
+    for (uint32_t i = 0; i < count; i++, acc += AC_FRACTAL, out += j->pixel_size) {
+        vf t = vf_clamp(scaled(e, acc, scale), first.low, first.high);
+        if (add) {
+            t = vf_add(vf_round(t), vf_load(residual + (size_t)i * AC_FRACTAL));
+            t = vf_clamp(t, second.low, second.high);
+        }
+        if (type == MONA_F16)
+            vf_to_f16(out, t);
+        else
+            store16(out, vf_to_bytes(vf_round(t)));
+    }
+}
+
+static void finish_slowly(const job *j, uint32_t count, const int32_t *acc, const float *residual,
+                          uint8_t *out)
+{
+    const ac_epilogue *e = &j->conv->epilogue;
+    const size_t channel = (size_t)j->n * AC_FRACTAL;
+    const vf scale = e->scale ? vf_load(e->scale + channel) : vf_set1(1);
+    const vf slope = e->slope ? vf_load(e->slope + channel) : vf_set1(0);
+    const vf output_scale = vf_set1(e->output_scale);
+    for (uint32_t i = 0; i < count; i++, acc += AC_FRACTAL, out += j->pixel_size) {
+        vf t = vf_half(scaled(e, acc, scale));
+        t = activate(t, e->activation, e, slope);
+        if (e->add)
+            t = vf_half(vf_add(t, vf_load(residual + (size_t)i * AC_FRACTAL)));
+        t = activate(t, e->activation_after_add, e, slope);
+        if (e->output_scale != 1)
+            t = vf_half(vf_mul(t, output_scale));
+        vf_to(j->row->output.type, out, t);
+    }
+}
+
+/* acc: [count][16] accumulators of pixels x .. x + count - 1, s32 or fp32. */
+static void finish_tile(const job *j, uint32_t x, uint32_t count, const int32_t *acc, uint8_t *out)
+{
+    float residual[TILE * LANES];
+    const bool half = j->row->output.type == MONA_F16, add = j->limits->add;
+    if (add)
+        prepare_residual(j->row, j->n, x, count, residual);
+    if (!j->limits->possible)
+        finish_slowly(j, count, acc, residual, out);
+    else if (half)
+        finish_quickly(j, MONA_F16, add, count, acc, residual, out);
+    else if (add)
+        finish_quickly(j, MONA_U8, true, count, acc, residual, out);
+    else
+        finish_quickly(j, MONA_U8, false, count, acc, residual, out);
+}
+
+/* ---- jobs ----------------------------------------------------------------------------------- */
+
+/* INT8 is multiplied as signed bytes. U8 sources are offset on loading, s = u - 128, which as bits
+ * is u ^ 0x80, and the accumulators start at bias + 128 * sum of the output's weights: sum(u * w) =
+ * sum(s * w) + 128 * sum(w). Exact, as s32 arithmetic is modulo 2^32 and the true sum fits. */
+INLINE v16 sign_flip(const ac_conv *c)
+{
+    return set16(c->source_type == MONA_U8 ? 0x80 : 0);
+}
+
+static void offset_start(job *j, int32_t start[AC_FRACTAL])
+{
+    int32x4_t sum[AC_FRACTAL / QUAD];
+    const uint8_t *w = j->weights;
+    const int32_t *bias = j->start;
+    for (uint32_t q = 0; q < AC_FRACTAL / QUAD; q++)
+        sum[q] = vdupq_n_s32(0);
+    for (uint32_t s = ac_block_steps(j->conv, j->n); s > 0; s--, w += STEP_BYTES)
+        for (uint32_t q = 0; q < AC_FRACTAL / QUAD; q++) {
+            const int8x16_t four = vreinterpretq_s8_u8(load16(w + (size_t)q * 16));
+            sum[q] = vpadalq_s16(sum[q], vpaddlq_s8(four));
+        }
+    for (uint32_t q = 0; q < AC_FRACTAL / QUAD; q++)
+        vst1q_s32(start + q * QUAD, vaddq_s32(vld1q_s32(bias + q * QUAD), vshlq_n_s32(sum[q], 7)));
+    j->start = start;
+}
+
+/* Block n of outputs, with results to go to out. start: room for where accumulators start. */
+static job job_of(const ac_conv_row *row, const clamps *limits, uint32_t n,
+                  int32_t start[AC_FRACTAL], uint8_t *out)
+{
+    const ac_conv *c = row->conv;
+    job j = {.row = row,
+             .conv = c,
+             .limits = limits,
+             .n = n,
+             .quads = (least(c->channels - n * AC_FRACTAL, AC_FRACTAL) + QUAD - 1) / QUAD,
+             .runs = row->runs + c->first_run[n],
+             .first_run = c->first_run[n],
+             .run_count = c->run_count[n],
+             .weights = c->weights + c->weights_offset[n],
+             .start = (const uint8_t *)c->bias + (size_t)n * AC_FRACTAL * sizeof(int32_t),
+             .out = out,
+             .pixel_size = AC_FRACTAL * mona_type_size(row->output.type)};
+    if (c->source_type == MONA_U8)
+        offset_start(&j, start);
+    return j;
+}
+
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+/* A register block: accumulators of `pixels` pixels from x on, of the job's first `quads` registers
+ * of outputs, to [pixels][16]. pixel_bytes: a constant, or the convolution's. */
+INLINE void block(const job *j, const mona_type type, const uint32_t pixels, const uint32_t quads,
+                  const size_t pixel_bytes, uint32_t x, int32_t *to);
+
+/* A tile in blocks of `pixels`, or of one pixel if it has not so many. */
+INLINE void tile_in_blocks(const job *j, const mona_type type, const uint32_t pixels,
+                           const uint32_t quads, uint32_t x, uint32_t count, int32_t *acc)
+{
+    const uint32_t bytes = j->conv->pixel_bytes, usual = type == MONA_F16 ? 32 : 16;
+    for (uint32_t i = 0; i < count && count < pixels; i++)
+        block(j, type, 1, quads, bytes, x + i, acc + (size_t)i * AC_FRACTAL);
+    for (uint32_t i = 0; i < count && count >= pixels; i += pixels) {
+        const uint32_t k = least(i, count - pixels);
+        if (bytes == usual)
+            block(j, type, pixels, quads, usual, x + k, acc + (size_t)k * AC_FRACTAL);
+        else
+            block(j, type, pixels, quads, bytes, x + k, acc + (size_t)k * AC_FRACTAL);
+    }
+}
+
+/* Accumulators of pixels x .. x + count - 1, count <= TILE, to [count][16]; those of outputs that
+ * do not exist are left alone. */
+static void conv_tile(const job *j, uint32_t x, uint32_t count, int32_t *acc);
+
+/* Computes `pixels` pixels from `origin` on. */
+static void run_pixels(const job *j, uint32_t origin, uint32_t pixels)
+{
+    int32_t acc[TILE * AC_FRACTAL];
+    const uint32_t end = origin + pixels, most = least(pixels, TILE);
+    for (uint32_t i = 0; i < most; i++) /* outputs that do not exist have no more than this */
+        memcpy(acc + (size_t)i * AC_FRACTAL, j->start, AC_FRACTAL * sizeof *acc);
+    for (uint32_t i = origin; i < end; i += most) {
+        const uint32_t x = least(i, end - most);
+        conv_tile(j, x, most, acc);
+        finish_tile(j, x, most, acc, j->out + (size_t)(x - origin) * j->pixel_size);
+    }
+}
+
+static void conv_direct(const ac_conv_row *row, const clamps *limits)
+{
+    int32_t start[AC_FRACTAL];
+    for (uint32_t n = 0; n < row->conv->blocks; n++) {
+        uint8_t *out = row->output.data + n * row->output.block_stride;
+        const job j = job_of(row, limits, n, start, out);
+        run_pixels(&j, 0, row->pixels);
+    }
+}
+
+static void conv_scattered(const ac_conv_row *row, const clamps *limits, const ac_isa *isa)
+{
+    uint8_t results[AC_MAX_GROUP][SCATTER_PIXELS * AC_FRACTAL * 2];
+    int32_t start[AC_MAX_GROUP][AC_FRACTAL];
+    job jobs[AC_MAX_GROUP];
+    const uint32_t group = ac_scatter_group(row);
+    const ac_row tile = {results[0], sizeof results[0], AC_FRACTAL, row->output.type};
+    for (uint32_t n = 0; n < row->conv->blocks; n += group) {
+        const uint32_t count = least(group, row->conv->blocks - n);
+        for (uint32_t i = 0; i < count; i++)
+            jobs[i] = job_of(row, limits, n + i, start[i], results[i]);
+        for (uint32_t x = 0; x < row->pixels; x += SCATTER_PIXELS) {
+            const uint32_t pixels = least(SCATTER_PIXELS, row->pixels - x);
+            for (uint32_t i = 0; i < count; i++)
+                run_pixels(&jobs[i], x, pixels);
+            ac_scatter(isa, row, &tile, n, x, pixels);
+        }
+    }
+}
+
+static void conv_any(const ac_conv_row *row, const ac_isa *isa)
+{
+    const clamps limits = clamps_of(row);
+    if (ac_scatter_needed(row))
+        conv_scattered(row, &limits, isa);
+    else
+        conv_direct(row, &limits);
+}
+
+#endif

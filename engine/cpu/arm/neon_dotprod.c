@@ -1,0 +1,34 @@
+/* Row programs for ARMv8-A with dot products (FEAT_DotProd). */
+#include "engine/cpu/arm/neon_vector.h"
+#include "engine/cpu/arm/neon.h"
+#include "engine/cpu/arm/neon_lanes.h"
+
+INLINE void block(const job *j, const mona_type type, const uint32_t pixels, const uint32_t quads,
+                  const size_t pixel_bytes, uint32_t x, int32_t *to)
+{
+    block_by_lanes(j, type, pixels, quads, pixel_bytes, x, to);
+}
+
+static void conv_tile(const job *j, uint32_t x, uint32_t count, int32_t *acc)
+{
+    if (j->conv->source_type == MONA_F16)
+        tile_by_lanes(j, MONA_F16, x, count, acc);
+    else
+        tile_by_lanes(j, MONA_U8, x, count, acc);
+}
+
+static void conv_row(const ac_conv_row *row)
+{
+    conv_any(row, &ac_isa_dotprod);
+}
+
+const ac_isa ac_isa_dotprod = {
+    .name = "dotprod",
+    .conv_row = conv_row,
+    .pack_row = ac_neon_pack_row,
+    .unpack_row = ac_neon_unpack_row,
+    .resize_row = ac_neon_resize_row,
+    .elementwise_row = ac_neon_elementwise_row,
+    .luma_row = ac_neon_luma_row,
+    .chroma_row = ac_neon_chroma_row,
+};

@@ -1,0 +1,118 @@
+/* Convolution by lanes, where one element of a register can be multiplied with all of another:
+ * fp32, and INT8 with dot products. A lane of sdot is the 4 elements of a step.
+ *
+ * A register of activations holds 4 steps of a pixel, 16 bytes as they lie in memory or 4 fp16
+ * values widened; lane s times the weights of step s of 4 outputs adds to those outputs' register.
+ * A block of 5 pixels x 16 outputs has 20 accumulators, 5 registers of activations and 4 of
+ * weights, of the 32 there are: 4 steps are 80 multiplications, 16 loads of weights and 5 of
+ * activations. Where the outputs are fewer the block has more pixels. */
+#ifndef AC_NEON_LANES_H
+#define AC_NEON_LANES_H
+
+#include "engine/cpu/arm/neon_conv.h"
+
+enum { MAX_PIXELS = 10, MAX_ACC = 20 };
+
+/* Nothing is moved across. Left alone, gcc loads weights long before they are used, and spills. */
+#define KEEP_ORDER() __asm__ volatile("")
+
+/* acc += weights * operand[lane]: fp32, fused, or sums of 4 products of bytes. Instructions rather
+ * than intrinsics, which compilers take apart and put together with other registers. */
+INLINE int32x4_t multiply(const mona_type type, int32x4_t acc, v16 weights, int32x4_t operand,
+                          const int lane)
+{
+    if (type == MONA_F16)
+        __asm__("fmla %0.4s, %1.4s, %2.s[%c3]" : "+w"(acc) : "w"(weights), "w"(operand), "i"(lane));
+#ifdef __ARM_FEATURE_DOTPROD
+    else
+        __asm__("sdot %0.4s, %1.16b, %2.4b[%c3]"
+                : "+w"(acc)
+                : "w"(weights), "w"(operand), "i"(lane));
+#endif
+    return acc;
+}
+
+/* 4 steps of one pixel. For INT8 flip is sign_flip(). */
+INLINE int32x4_t four_steps(const mona_type type, const uint8_t *p, v16 flip)
+{
+    if (type != MONA_F16)
+        return vreinterpretq_s32_u8(veorq_u8(load16(p), flip));
+    return vreinterpretq_s32_f32(vcvt_f32_f16(vreinterpret_f16_u8(vld1_u8(p))));
+}
+
+/* 1 to 4 steps of the block whose first pixel's activations are at p. */
+INLINE void block_steps(int32x4_t *acc, const mona_type type, const uint32_t pixels,
+                        const uint32_t quads, const size_t pixel_bytes, v16 flip, const uint8_t *p,
+                        const uint8_t *w, const uint32_t steps)
+{
+    int32x4_t a[MAX_PIXELS];
+    UNROLL
+    for (uint32_t i = 0; i < pixels; i++)
+        a[i] = four_steps(type, p + i * pixel_bytes, flip);
+    UNROLL
+    for (uint32_t s = 0; s < steps; s++) {
+        UNROLL
+        for (uint32_t q = 0; q < quads; q++) {
+            const v16 weights = load16(w + s * STEP_BYTES + (size_t)q * 16);
+            UNROLL
+            for (uint32_t i = 0; i < pixels; i++) {
+                int32x4_t *to = &acc[i * quads + q];
+                *to = multiply(type, *to, weights, a[i], (int)s);
+            }
+        }
+        KEEP_ORDER();
+    }
+}
+
+/* See block(). */
+INLINE void block_by_lanes(const job *j, const mona_type type, const uint32_t pixels,
+                           const uint32_t quads, const size_t pixel_bytes, uint32_t x, int32_t *to)
+{
+    const uint32_t step = type == MONA_F16 ? 2 : 4; /* bytes */
+    const v16 flip = sign_flip(j->conv);
+    const uint8_t *w = j->weights;
+    int32x4_t acc[MAX_ACC];
+    UNROLL
+    for (uint32_t i = 0; i < pixels * quads; i++)
+        acc[i] = vld1q_s32((const int32_t *)j->start + i % quads * QUAD);
+    for (uint32_t r = 0; r < j->run_count; r++) {
+        const uint8_t *p = j->runs[r] + x * pixel_bytes;
+        const uint32_t steps = ac_run_steps(j->conv, j->first_run + r);
+        for (uint32_t s = 4; s <= steps; s += 4, p += 4 * step, w += 4 * STEP_BYTES) {
+            FORGET(p);
+            block_steps(acc, type, pixels, quads, pixel_bytes, flip, p, w, 4);
+        }
+        if (steps & 2) {
+            block_steps(acc, type, pixels, quads, pixel_bytes, flip, p, w, 2);
+            p += 2 * step, w += 2 * STEP_BYTES;
+        }
+        if (steps & 1) {
+            block_steps(acc, type, pixels, quads, pixel_bytes, flip, p, w, 1);
+            w += STEP_BYTES;
+        }
+    }
+    UNROLL
+    for (uint32_t i = 0; i < pixels * quads; i++)
+        vst1q_s32(to + i / quads * AC_FRACTAL + i % quads * QUAD, acc[i]);
+}
+
+INLINE void tile_by_lanes(const job *j, const mona_type type, uint32_t x, uint32_t count,
+                          int32_t *acc)
+{
+    switch (j->quads) {
+    case 1:
+        tile_in_blocks(j, type, 10, 1, x, count, acc);
+        break;
+    case 2:
+        tile_in_blocks(j, type, 8, 2, x, count, acc);
+        break;
+    case 3:
+        tile_in_blocks(j, type, 5, 3, x, count, acc);
+        break;
+    default:
+        tile_in_blocks(j, type, 5, 4, x, count, acc);
+        break;
+    }
+}
+
+#endif

@@ -1,0 +1,408 @@
+/* The instructions of the AI Core in portable C, executed at once: flags and barriers do nothing.
+ *
+ * Operands live in the layouts of the chip: A fractals are [16 rows][K], B fractals [16
+ * columns][K], both with K contiguous; C fractals are [16 rows][16 columns]; a tile of A is
+ * [m1][k1] fractals, of B [k1][n1] and of C [n1][m1].
+ *
+ * FP16 accumulation is a fused multiply-add by contract. The product of two fp16 values has at most
+ * 22 significant bits and an exponent far inside fp32's range, so it is exact in fp32, and a
+ * rounded product followed by a rounded sum is the fused result. No fma is needed here. */
+#include "engine/cpu/c/c_vector.h"
+#include "engine/cpu/c/rows.h"
+
+static void c_copy(ac_core *core, ac_path path, void *dst, const void *src, ac_copy c)
+{
+    (void)core, (void)path;
+    const size_t burst = (size_t)c.blocks * AC_BLOCK;
+    uint8_t *d = dst;
+    const uint8_t *s = src;
+    for (uint32_t i = 0; i < c.bursts; i++) {
+        memcpy(d, s, burst);
+        d += burst + (size_t)c.dst_gap * AC_BLOCK;
+        s += burst + (size_t)c.src_gap * AC_BLOCK;
+    }
+}
+
+/* A fractal has 16 rows of fractal_k elements: the same number of bytes for either type. */
+static size_t fractal_bytes(const ac_core *core)
+{
+    return (size_t)AC_FRACTAL * core->target->fractal_k_8bit;
+}
+
+static void c_load2d(ac_core *core, void *dst_l0b, const void *src, uint32_t fractals)
+{
+    memcpy(dst_l0b, src, fractals * fractal_bytes(core));
+}
+
+static void c_load3d(ac_core *core, void *dst_l0a, const void *row, const ac_load3d *l)
+{
+    const size_t fractal = fractal_bytes(core);
+    const uint32_t k = (uint32_t)fractal / AC_FRACTAL / l->element; /* elements of a fractal row */
+    const uint32_t column_bytes = (uint32_t)l->c0 * l->element, taps = k / l->c0;
+    for (uint32_t m = 0; m < (uint32_t)l->repeat * AC_FRACTAL; m++) {
+        uint8_t *dst = (uint8_t *)dst_l0a + m / AC_FRACTAL * l->jump * fractal +
+                       m % AC_FRACTAL * (fractal / AC_FRACTAL);
+        const uint32_t first = m * l->stride + l->column;
+        const uint8_t *src = (const uint8_t *)row + (size_t)first * column_bytes;
+        if (l->dilation == 1 && first + taps <= l->columns) {
+            memcpy(dst, src, fractal / AC_FRACTAL);
+            continue;
+        }
+        memset(dst, 0, fractal / AC_FRACTAL);
+        for (uint32_t i = 0; i < taps && first + i * l->dilation < l->columns; i++)
+            memcpy(dst + i * column_bytes, src + (size_t)i * l->dilation * column_bytes,
+                   column_bytes);
+    }
+}
+
+enum { MAX_FRACTAL_K = 32 };
+
+/* What A is made of; B is signed where A is not. */
+static mona_type a_type(ac_mad type)
+{
+    return type == AC_MAD_F32F16F16 ? MONA_F16 : type == AC_MAD_S32S8S8 ? MONA_S8 : MONA_U8;
+}
+
+/* A B fractal as floats, turned so that its 16 columns lie side by side: one element of A meets 16
+ * of B. */
+static void turn(float t[MAX_FRACTAL_K][AC_FRACTAL], ac_mad type, const uint8_t *b, uint32_t k)
+{
+    float wide[AC_FRACTAL * MAX_FRACTAL_K];
+    ac_to_floats(wide, b, type == AC_MAD_F32F16F16 ? MONA_F16 : MONA_S8, AC_FRACTAL * k);
+    for (uint32_t i = 0; i < k; i++)
+        for (uint32_t n = 0; n < AC_FRACTAL; n++)
+            t[i][n] = wide[n * k + i];
+}
+
+/* One row of a C fractal. Integers too are multiplied as floats, which compilers vectorise better:
+ * within a fractal |sum| <= 32 * 255 * 128 < 2^24, so every step is exact; only then the sum joins
+ * the accumulator. Floats continue from the accumulator, in the order of K. */
+static void multiply_row(void *c, ac_mad type, const uint8_t *a,
+                         const float b[MAX_FRACTAL_K][AC_FRACTAL], uint32_t k)
+{
+    int32_t *integers = c;
+    float *floats = c, sum[AC_FRACTAL] = {0}, wide[MAX_FRACTAL_K];
+    const bool half = type == AC_MAD_F32F16F16;
+    if (half)
+        memcpy(sum, floats, sizeof sum);
+    ac_to_floats(wide, a, a_type(type), k);
+    for (uint32_t i = 0; i < k; i += 4) /* more than one, for the sums to stay in registers */
+        for (uint32_t n = 0; n < AC_FRACTAL; n++)
+            sum[n] = sum[n] + wide[i] * b[i][n] + wide[i + 1] * b[i + 1][n] +
+                     wide[i + 2] * b[i + 2][n] + wide[i + 3] * b[i + 3][n];
+    if (half)
+        memcpy(floats, sum, sizeof sum);
+    for (uint32_t n = 0; n < AC_FRACTAL && !half; n++)
+        integers[n] += (int32_t)sum[n];
+}
+
+static void c_mmad(ac_core *core, ac_mad type, void *c, const void *a, const void *b, uint32_t m,
+                   uint32_t k, uint32_t n, bool start_at_zero)
+{
+    const size_t fractal = fractal_bytes(core), row = fractal / AC_FRACTAL;
+    const uint32_t fk = (uint32_t)row / (type == AC_MAD_F32F16F16 ? 2 : 1);
+    const uint32_t m1 = (m + 15) / AC_FRACTAL, k1 = (k + fk - 1) / fk, n1 = (n + 15) / AC_FRACTAL;
+    const size_t c_row = AC_FRACTAL * sizeof(int32_t);
+    float t[MAX_FRACTAL_K][AC_FRACTAL];
+    if (start_at_zero)
+        memset(c, 0, (size_t)n1 * m1 * AC_FRACTAL * c_row);
+    for (uint32_t j = 0; j < n1; j++)
+        for (uint32_t i = 0; i < k1; i++) {
+            turn(t, type, (const uint8_t *)b + (i * n1 + j) * fractal, fk);
+            for (uint32_t r = 0; r < m; r++)
+                multiply_row((uint8_t *)c + ((size_t)j * m1 * AC_FRACTAL + r) * c_row, type,
+                             (const uint8_t *)a + (r / AC_FRACTAL * k1 + i) * fractal +
+                                 r % AC_FRACTAL * row,
+                             (const float(*)[AC_FRACTAL])t, fk);
+        }
+}
+
+static void c_bias_l0c(ac_core *core, void *c, const void *bias, uint32_t m, uint32_t n)
+{
+    (void)core;
+    const uint32_t rows = (m + 15) / AC_FRACTAL * AC_FRACTAL, n1 = (n + 15) / AC_FRACTAL;
+    const size_t vector = AC_FRACTAL * sizeof(int32_t);
+    for (uint32_t j = 0; j < n1; j++)
+        for (uint32_t r = 0; r < rows; r++)
+            memcpy((uint8_t *)c + ((size_t)j * rows + r) * vector,
+                   (const uint8_t *)bias + j * vector, vector);
+}
+
+/* relu as MONA_ACT_RELU: whatever is not above 0, -0 too, becomes +0. */
+static void c_drain(ac_core *core, ac_drain kind, uint16_t *dst_ub, const void *src_l0c, ac_copy c,
+                    const uint16_t *deq16_ub, bool relu)
+{
+    (void)core;
+    enum { FRACTAL = AC_FRACTAL * AC_FRACTAL };
+    const int32_t *s = src_l0c;
+    const float *f = src_l0c;
+    const size_t count = (size_t)c.blocks * FRACTAL;
+    float scale[AC_FRACTAL] = {0};
+    for (uint32_t i = 0; i < AC_FRACTAL && kind == AC_DRAIN_S32_F16_DEQ; i++)
+        scale[i] = ac_f32_from_f16(deq16_ub[i]);
+    for (uint32_t burst = 0; burst < c.bursts; burst++) {
+        for (size_t i = 0; i < count; i++) {
+            const uint16_t t = ac_f16_from_f32(
+                kind == AC_DRAIN_S32_F16_DEQ ? (float)s[i] * scale[i % AC_FRACTAL] : f[i]);
+            dst_ub[i] = relu && t & 0x8000 ? 0 : t;
+        }
+        s += count + (size_t)c.src_gap * FRACTAL;
+        f += count + (size_t)c.src_gap * FRACTAL;
+        dst_ub += count + (size_t)c.dst_gap * AC_FRACTAL;
+    }
+}
+
+/* ---- vectors --------------------------------------------------------------------------------
+ * Element i of repeat r of an operand lies in block i / (elements of a block) of that repeat. */
+
+typedef struct operand {
+    uint8_t *data;
+    uint32_t size; /* of an element, bytes */
+    uint8_t block, repeat;
+} operand;
+
+static operand dst_of(void *data, uint32_t size, const ac_vector *v)
+{
+    return (operand){data, size, v->dst_block, v->dst_repeat};
+}
+
+static operand source_of(const void *data, uint32_t size, uint8_t block, uint8_t repeat)
+{
+    return (operand){(uint8_t *)(uintptr_t)data, size, block, repeat};
+}
+
+static inline uint8_t *element_at(const operand *o, uint32_t r, uint32_t i)
+{
+    const uint32_t per_block = AC_BLOCK / o->size;
+    return o->data + ((size_t)r * o->repeat + (size_t)(i / per_block) * o->block) * AC_BLOCK +
+           (size_t)(i % per_block) * o->size;
+}
+
+static inline uint16_t load_half(const uint8_t *p)
+{
+    uint16_t h;
+    memcpy(&h, p, sizeof h);
+    return h;
+}
+
+static inline float load_value(const uint8_t *p, bool wide)
+{
+    float f;
+    if (!wide)
+        return ac_f32_from_f16(load_half(p));
+    memcpy(&f, p, sizeof f);
+    return f;
+}
+
+static inline void store_value(uint8_t *p, bool wide, float value)
+{
+    const uint16_t h = wide ? 0 : ac_f16_from_f32(value);
+    memcpy(p, wide ? (const void *)&value : &h, wide ? sizeof value : sizeof h);
+}
+
+static float operate(ac_vec2 op, float a, float b)
+{
+    switch (op) {
+    case AC_VADD:
+    case AC_VADD_F32:
+        return a + b;
+    case AC_VSUB:
+        return a - b;
+    case AC_VMUL:
+    case AC_VMUL_F32:
+        return a * b;
+    case AC_VMAX:
+        return a > b ? a : b;
+    case AC_VMIN:
+        return a < b ? a : b;
+    case AC_VAND:
+    case AC_VOR:
+        break;
+    }
+    return 0;
+}
+
+static void operate_bits(ac_vec2 op, uint8_t *to, uint16_t a, uint16_t b)
+{
+    const uint16_t bits = op == AC_VAND ? a & b : a | b;
+    memcpy(to, &bits, sizeof bits);
+}
+
+static void c_dup(ac_core *core, uint16_t *dst, uint16_t value, const ac_vector *v)
+{
+    (void)core;
+    const operand d = dst_of(dst, sizeof value, v);
+    for (uint32_t r = 0; r < v->repeat; r++)
+        for (uint32_t i = 0; i < v->lanes; i++)
+            memcpy(element_at(&d, r, i), &value, sizeof value);
+}
+
+static void c_vec2(ac_core *core, ac_vec2 op, void *dst, const void *a, const void *b,
+                   const ac_vector *v)
+{
+    (void)core;
+    const bool wide = op == AC_VADD_F32 || op == AC_VMUL_F32, bits = op == AC_VAND || op == AC_VOR;
+    const uint32_t size = wide ? 4 : 2;
+    const operand d = dst_of(dst, size, v);
+    const operand x = source_of(a, size, v->a_block, v->a_repeat);
+    const operand y = source_of(b, size, v->b_block, v->b_repeat);
+    for (uint32_t r = 0; r < v->repeat; r++)
+        for (uint32_t i = 0; i < v->lanes; i++) {
+            uint8_t *to = element_at(&d, r, i);
+            const uint8_t *p = element_at(&x, r, i), *q = element_at(&y, r, i);
+            if (bits)
+                operate_bits(op, to, load_half(p), load_half(q));
+            else
+                store_value(to, wide, operate(op, load_value(p, wide), load_value(q, wide)));
+        }
+}
+
+static void c_vecs(ac_core *core, ac_vecs op, void *dst, const void *a, float s, const ac_vector *v)
+{
+    (void)core;
+    const bool wide = op == AC_VADDS_F32 || op == AC_VMULS_F32;
+    const ac_vec2 same = op == AC_VADDS || op == AC_VADDS_F32 ? AC_VADD : AC_VMUL;
+    const float b = wide ? s : ac_f16_round(s);
+    const operand d = dst_of(dst, wide ? 4 : 2, v);
+    const operand x = source_of(a, wide ? 4 : 2, v->a_block, v->a_repeat);
+    for (uint32_t r = 0; r < v->repeat; r++)
+        for (uint32_t i = 0; i < v->lanes; i++)
+            store_value(element_at(&d, r, i), wide,
+                        operate(same, load_value(element_at(&x, r, i), wide), b));
+}
+
+/* Bytes of an element. */
+static uint32_t converted_size(ac_vconv kind, bool result)
+{
+    switch (kind) {
+    case AC_F16_U8:
+    case AC_F16_S8:
+        return result ? 1 : 2;
+    case AC_U8_F16:
+    case AC_S8_F16:
+        return result ? 2 : 1;
+    case AC_F16_F32:
+        return result ? 4 : 2;
+    case AC_F32_F16:
+        return result ? 2 : 4;
+    }
+    return 1;
+}
+
+static void convert(ac_vconv kind, uint8_t *to, const uint8_t *from)
+{
+    switch (kind) {
+    case AC_F16_U8:
+        *to = (uint8_t)ac_saturate_round(load_value(from, false), 0, 255);
+        break;
+    case AC_F16_S8:
+        *to = (uint8_t)ac_saturate_round(load_value(from, false), -128, 127);
+        break;
+    case AC_U8_F16:
+        store_value(to, false, *from);
+        break;
+    case AC_S8_F16:
+        store_value(to, false, (int8_t)*from);
+        break;
+    case AC_F16_F32:
+        store_value(to, true, load_value(from, false));
+        break;
+    case AC_F32_F16:
+        store_value(to, false, load_value(from, true));
+        break;
+    }
+}
+
+static void c_vconv(ac_core *core, ac_vconv kind, void *dst, const void *src, const ac_vector *v)
+{
+    (void)core;
+    const operand d = dst_of(dst, converted_size(kind, true), v);
+    const operand s = source_of(src, converted_size(kind, false), v->a_block, v->a_repeat);
+    for (uint32_t r = 0; r < v->repeat; r++)
+        for (uint32_t i = 0; i < v->lanes; i++)
+            convert(kind, element_at(&d, r, i), element_at(&s, r, i));
+}
+
+static void c_transpose(ac_core *core, uint16_t *const dst[16], const uint16_t *const src[16],
+                        uint8_t repeat, uint8_t dst_repeat, uint8_t src_repeat)
+{
+    (void)core;
+    enum { SIDE = 16, BLOCK_HALVES = AC_BLOCK / 2 };
+    uint16_t t[SIDE][SIDE];
+    for (uint32_t r = 0; r < repeat; r++) {
+        for (uint32_t j = 0; j < SIDE; j++)
+            for (uint32_t i = 0; i < SIDE; i++)
+                t[i][j] = src[j][r * src_repeat * BLOCK_HALVES + i];
+        for (uint32_t i = 0; i < SIDE; i++)
+            memcpy(dst[i] + r * dst_repeat * BLOCK_HALVES, t[i], sizeof t[i]);
+    }
+}
+
+static void c_transpose_b8(ac_core *core, uint8_t *const dst[16], bool dst_high,
+                           const uint8_t *const src[16], bool src_high, uint8_t repeat,
+                           uint8_t dst_repeat, uint8_t src_repeat)
+{
+    (void)core;
+    enum { SIDE = AC_BLOCK / 2 };
+    uint8_t t[SIDE][SIDE];
+    for (size_t r = 0; r < repeat; r++) {
+        for (uint32_t j = 0; j < SIDE; j++)
+            for (uint32_t i = 0; i < SIDE; i++)
+                t[i][j] = src[j][r * src_repeat * AC_BLOCK + src_high * SIDE + i];
+        for (uint32_t i = 0; i < SIDE; i++)
+            memcpy(dst[i] + r * dst_repeat * AC_BLOCK + dst_high * SIDE, t[i], sizeof t[i]);
+    }
+}
+
+static void c_scalar(ac_core *core, const void *read, size_t read_bytes, void *write,
+                     size_t write_bytes, uint32_t steps)
+{
+    (void)core, (void)read, (void)read_bytes, (void)write, (void)write_bytes, (void)steps;
+}
+
+static void c_flag(ac_core *core, ac_pipe src, ac_pipe dst, ac_event event)
+{
+    (void)core, (void)src, (void)dst, (void)event;
+}
+
+static void c_barrier(ac_core *core, ac_pipe pipe)
+{
+    (void)core, (void)pipe;
+}
+
+const ac_isa ac_isa_instructions = {
+    .name = "instructions",
+    .copy = c_copy,
+    .load2d = c_load2d,
+    .load3d = c_load3d,
+    .mmad = c_mmad,
+    .bias_l0c = c_bias_l0c,
+    .drain = c_drain,
+    .dup = c_dup,
+    .vec2 = c_vec2,
+    .vecs = c_vecs,
+    .vconv = c_vconv,
+    .transpose = c_transpose,
+    .transpose_b8 = c_transpose_b8,
+    .scalar = c_scalar,
+    .set_flag = c_flag,
+    .wait_flag = c_flag,
+    .barrier = c_barrier,
+    .pack_row = ac_reference_pack_row,
+    .unpack_row = ac_reference_unpack_row,
+    .resize_row = ac_c_resize_row,
+    .elementwise_row = ac_reference_elementwise_row,
+    .luma_row = ac_c_luma_row,
+    .chroma_row = ac_c_chroma_row,
+};
+
+const ac_isa ac_isa_c = {
+    .name = "c",
+    .conv_row = ac_c_conv_row,
+    .pack_row = ac_c_pack_row,
+    .unpack_row = ac_c_unpack_row,
+    .resize_row = ac_c_resize_row,
+    .elementwise_row = ac_c_elementwise_row,
+    .luma_row = ac_c_luma_row,
+    .chroma_row = ac_c_chroma_row,
+};

@@ -1,0 +1,316 @@
+/* The convolution row program in portable C, in loops that gcc and clang vectorise for any CPU with
+ * vectors: no intrinsics, and exact whatever the vectors are.
+ *
+ * INT8: elements and weights are widened to 16 bits and laid side by side along K, [pixel][K] and
+ * [output][K], so that an accumulator is a dot product of two arrays: multiply-adds of pairs on x86
+ * (pmaddwd) and by halves on Arm (smlal). 2 pixels x 4 outputs share what is loaded. FP16: elements
+ * are widened to fp32; 16 outputs lie side by side in the weights and are the lanes. Products of
+ * two fp16 values are exact in fp32, so that a product and a sum rounded once each are the
+ * contract's fused multiply-add.
+ *
+ * Accumulators of a tile of pixels lie in memory while K is taken in parts that fit the stack; the
+ * epilogue then goes over the tile, one loop for each rounding. */
+#include "engine/cpu/c/c_vector.h"
+#include "engine/cpu/c/rows.h"
+#include "engine/cpu/c/scatter.h"
+
+enum {
+    TILE = 64,    /* pixels, even */
+    PART = 288,   /* elements of K at a time: a multiple of DOT */
+    STAGE = 2048, /* fp16 elements widened at a time */
+    DOT = 8,      /* dot products are as long as a multiple of this */
+};
+
+/* A function's arrays stay out of its caller's frame. */
+#define OWN_FRAME __attribute__((noinline))
+
+/* clang takes 4 lanes of 32 bits at a time where 8 elements of 16 bits make the same. */
+#ifdef __clang__
+#define DOT_LOOP _Pragma("clang loop vectorize_width(8) interleave_count(1)")
+#else
+#define DOT_LOOP
+#endif
+
+/* Pixels of one block of 16 outputs. */
+typedef struct tile {
+    const ac_conv_row *row;
+    const ac_conv *conv;
+    uint32_t n, x, pixels;
+    const uint8_t *const *runs;
+    uint32_t first_run, run_count;
+    const void *bias; /* of the block */
+} tile;
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* The bias of 16 outputs for so many pixels; one more pixel than a tile has, if it is odd. */
+static void fill(void *acc, const void *bias, uint32_t pixels)
+{
+    enum { PIXEL = AC_FRACTAL * 4 };
+    for (uint32_t i = 0; i < pixels && i < TILE; i++)
+        memcpy((uint8_t *)acc + (size_t)i * PIXEL, bias, PIXEL);
+}
+
+/* ---- INT8 ----------------------------------------------------------------------------------- */
+
+/* Weights turned for dot products, [output][length]: of all of K, or of a part. */
+typedef struct turned {
+    _Alignas(64) int16_t weights[AC_FRACTAL * PART];
+    bool all;
+} turned;
+
+/* Where in K: a step of a run. */
+typedef struct place {
+    uint32_t run, step;
+} place;
+
+static void widen_bytes(int16_t *to, const uint8_t *from, uint32_t count, bool is_signed)
+{
+    const int8_t *signed_from = (const int8_t *)from;
+    if (is_signed)
+        for (uint32_t i = 0; i < count; i++)
+            to[i] = signed_from[i];
+    else
+        for (uint32_t i = 0; i < count; i++)
+            to[i] = from[i];
+}
+
+/* So many steps of pixel x from a place on, which moves behind them. */
+static void gather(int16_t *to, const tile *t, place *at, uint32_t steps, uint32_t x)
+{
+    while (steps) {
+        const uint32_t run_steps = ac_run_steps(t->conv, t->first_run + at->run);
+        const uint32_t count = least(steps, run_steps - at->step);
+        widen_bytes(to, t->runs[at->run] + (size_t)x * t->conv->pixel_bytes + (size_t)at->step * 4,
+                    count * 4, t->conv->source_type == MONA_S8);
+        to += (size_t)count * 4;
+        steps -= count;
+        *at = at->step + count < run_steps ? (place){at->run, at->step + count}
+                                           : (place){at->run + 1, 0};
+    }
+}
+
+/* [step][16 outputs][4] to [output][length], zeros at the end. */
+static void turn_weights(int16_t *to, const uint8_t *from, uint32_t outputs, uint32_t steps,
+                         size_t length)
+{
+    const int8_t *w = (const int8_t *)from;
+    memset(to, 0, outputs * length * sizeof *to);
+    for (size_t o = 0; o < outputs; o++)
+        for (size_t s = 0; s < steps; s++)
+            for (size_t e = 0; e < 4; e++)
+                to[o * length + s * 4 + e] = w[(s * AC_FRACTAL + o) * 4 + e];
+}
+
+/* Adds to the accumulators of two pixels, acc[16 outputs] each, their dot products of length n.
+ * outputs: a multiple of 4. */
+static void multiply_pair(int32_t *acc, const int16_t *restrict a, const int16_t *restrict w,
+                          uint32_t outputs, size_t n)
+{
+    int32_t *other = acc + AC_FRACTAL;
+    for (size_t o = 0; o < outputs; o += 4, w += 4 * n) {
+        int32_t a0 = 0, a1 = 0, a2 = 0, a3 = 0, b0 = 0, b1 = 0, b2 = 0, b3 = 0;
+        DOT_LOOP
+        for (size_t k = 0; k < n; k++) {
+            const int16_t first = a[k], second = a[n + k];
+            a0 += first * w[k], b0 += second * w[k];
+            a1 += first * w[n + k], b1 += second * w[n + k];
+            a2 += first * w[2 * n + k], b2 += second * w[2 * n + k];
+            a3 += first * w[3 * n + k], b3 += second * w[3 * n + k];
+        }
+        acc[o] += a0, acc[o + 1] += a1, acc[o + 2] += a2, acc[o + 3] += a3;
+        other[o] += b0, other[o + 1] += b1, other[o + 2] += b2, other[o + 3] += b3;
+    }
+}
+
+/* values: accumulators, [pixel][output]. */
+static OWN_FRAME void int8_tile(const tile *t, turned *w, float *values)
+{
+    _Alignas(64) int32_t acc[TILE * AC_FRACTAL];
+    _Alignas(64) int16_t pair[2 * PART];
+    const uint8_t *weights = t->conv->weights + t->conv->weights_offset[t->n];
+    const uint32_t total = ac_block_steps(t->conv, t->n);
+    /* weights and bias of outputs that do not exist are zero */
+    const uint32_t outputs = least(AC_FRACTAL, (t->conv->channels - t->n * AC_FRACTAL + 3) / 4 * 4);
+    place at = {0, 0}, next = at;
+    fill(acc, t->bias, t->pixels + 1);
+    for (uint32_t first = 0, steps; first < total; first += steps, at = next) {
+        steps = least(PART / 4, total - first);
+        const size_t length = (steps * 4 + DOT - 1) / DOT * DOT;
+        if (!w->all)
+            turn_weights(w->weights, weights + (size_t)first * 64, outputs, steps, length);
+        w->all = steps == total;
+        memset(pair, 0, 2 * length * sizeof *pair);
+        for (uint32_t i = 0; i < t->pixels; i += 2) {
+            for (uint32_t k = 0; k < 2; k++) {
+                next = at;
+                gather(pair + k * length, t, &next, steps, t->x + least(i + k, t->pixels - 1));
+            }
+            multiply_pair(acc + (size_t)i * AC_FRACTAL, pair, w->weights, outputs, length);
+        }
+    }
+    for (uint32_t i = 0; i < t->pixels * AC_FRACTAL; i++)
+        values[i] = (float)acc[i];
+}
+
+/* ---- FP16 ----------------------------------------------------------------------------------- */
+
+/* Adds the products of `steps` steps to the accumulators of a pixel. */
+static void multiply(float *restrict acc, const float *restrict a, const float *restrict w,
+                     uint32_t steps)
+{
+    enum { N = AC_FRACTAL };
+    for (; steps >= 4; steps -= 4, a += 4, w += (size_t)4 * N)
+        for (uint32_t o = 0; o < N; o++)
+            acc[o] =
+                acc[o] + a[0] * w[o] + a[1] * w[N + o] + a[2] * w[2 * N + o] + a[3] * w[3 * N + o];
+    for (; steps; steps--, a++, w += N)
+        for (uint32_t o = 0; o < N; o++)
+            acc[o] += a[0] * w[o];
+}
+
+/* Elements from one pixel to the next. */
+static uint32_t distance_of(const ac_conv *c)
+{
+    return c->c0 * c->stride;
+}
+
+static OWN_FRAME void f16_tile(const tile *t, float *values)
+{
+    _Alignas(64) float stage[STAGE];
+    const ac_conv *c = t->conv;
+    const uint32_t distance = distance_of(c);
+    const float *w = (const float *)(const void *)(c->weights + c->weights_offset[t->n]);
+    fill(values, t->bias, t->pixels);
+    for (uint32_t r = 0; r < t->run_count; r++) {
+        const uint32_t total = ac_run_steps(c, t->first_run + r);
+        const uint8_t *run = t->runs[r] + (size_t)t->x * c->pixel_bytes;
+        for (uint32_t first = 0, steps; first < total; first += steps) {
+            steps = least(PART, total - first);
+            ac_to_floats(stage, run + (size_t)first * 2, MONA_F16,
+                         (size_t)(t->pixels - 1) * distance + steps);
+            for (uint32_t i = 0; i < t->pixels; i++)
+                multiply(values + (size_t)i * AC_FRACTAL, stage + (size_t)i * distance, w, steps);
+            w += (size_t)steps * AC_FRACTAL;
+        }
+    }
+}
+
+/* ---- the epilogue --------------------------------------------------------------------------- */
+
+/* t[pixel][output] = f16(t * scale[output]) */
+static void scale_values(float *t, uint32_t pixels, const float *scale)
+{
+    for (uint32_t i = 0; i < pixels; i++, t += AC_FRACTAL)
+        for (uint32_t o = 0; o < AC_FRACTAL; o++)
+            t[o] = ac_round_finite(t[o] * scale[o]);
+}
+
+static void activate(const tile *t, float *v, uint8_t activation)
+{
+    const ac_epilogue *e = &t->conv->epilogue;
+    if (activation != MONA_ACT_PRELU)
+        ac_activate_all(v, (size_t)t->pixels * AC_FRACTAL, activation, e, NULL);
+    else
+        for (uint32_t i = 0; i < t->pixels; i++, v += AC_FRACTAL)
+            ac_activate_all(v, AC_FRACTAL, activation, e, e->slope + (size_t)t->n * AC_FRACTAL);
+}
+
+/* Adds the scaled residual; channels that a small channel block lacks are zero. */
+static void add_residual(const tile *t, float *v)
+{
+    const ac_row *r = &t->row->residual;
+    const bool broadcast = t->conv->epilogue.broadcast;
+    const float scale = t->conv->epilogue.residual_scale;
+    const size_t element = mona_type_size(r->type), pixel = r->c0 * element;
+    const uint32_t channel = broadcast ? 0 : t->n * AC_FRACTAL;
+    const uint32_t there = broadcast ? 1 : least(r->c0, AC_FRACTAL);
+    const uint8_t *from =
+        r->data + channel / r->c0 * r->block_stride + t->x * pixel + channel % r->c0 * element;
+    for (uint32_t i = 0; i < t->pixels; i++, v += AC_FRACTAL, from += pixel) {
+        float residual[AC_FRACTAL] = {0};
+        ac_to_floats(residual, from, r->type, there);
+        for (uint32_t o = 0; o < AC_FRACTAL; o++)
+            residual[o] = ac_round_finite(residual[o] * scale);
+        for (uint32_t o = there; o < AC_FRACTAL; o++) /* not -0, as a negative scale makes it */
+            residual[o] = broadcast ? residual[0] : 0;
+        for (uint32_t o = 0; o < AC_FRACTAL; o++)
+            v[o] = ac_round_finite(v[o] + residual[o]);
+    }
+}
+
+/* Accumulators as floats to the pixels' results. */
+static void finish(const tile *t, float *v, uint8_t *out)
+{
+    const ac_epilogue *e = &t->conv->epilogue;
+    const uint32_t count = t->pixels * AC_FRACTAL;
+    static const float one[AC_FRACTAL] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+    scale_values(v, t->pixels, e->scale ? e->scale + (size_t)t->n * AC_FRACTAL : one);
+    activate(t, v, e->activation);
+    if (e->add)
+        add_residual(t, v);
+    activate(t, v, e->activation_after_add);
+    for (uint32_t i = 0; i < count && e->output_scale != 1; i++)
+        v[i] = ac_round_finite(v[i] * e->output_scale);
+    ac_from_floats(out, v, t->row->output.type, count, 255);
+}
+
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+/* Pixels whose elements of PART of a run fit the stage; without one, any number. */
+static uint32_t tile_pixels(const ac_conv *c)
+{
+    return c->source_type == MONA_F16 ? least(TILE, (STAGE - PART) / distance_of(c) + 1) : TILE;
+}
+
+/* Pixels [x, x + pixels) of block n, 16 results each, to out. */
+static void conv_block(const ac_conv_row *row, uint32_t n, uint32_t x, uint32_t pixels,
+                       uint8_t *out)
+{
+    _Alignas(64) float values[TILE * AC_FRACTAL];
+    turned w;
+    const ac_conv *c = row->conv;
+    const uint32_t most = tile_pixels(c), end = x + pixels;
+    const size_t pixel = AC_FRACTAL * mona_type_size(row->output.type);
+    tile t = {.row = row, .conv = c, .n = n, .runs = row->runs + c->first_run[n]};
+    t.first_run = c->first_run[n];
+    t.run_count = c->run_count[n];
+    t.bias = (const int32_t *)c->bias + (size_t)n * AC_FRACTAL;
+    w.all = false;
+    for (t.x = x; t.x < end; t.x += t.pixels, out += t.pixels * pixel) {
+        t.pixels = least(most, end - t.x);
+        if (c->source_type == MONA_F16)
+            f16_tile(&t, values);
+        else
+            int8_tile(&t, &w, values);
+        finish(&t, values, out);
+    }
+}
+
+static void conv_scattered(const ac_conv_row *row)
+{
+    enum { PIXELS = 2 * TILE };
+    _Alignas(64) uint8_t results[AC_MAX_GROUP][PIXELS * AC_FRACTAL * 2];
+    const uint32_t group = ac_scatter_group(row);
+    const ac_row source = {results[0], sizeof results[0], AC_FRACTAL, row->output.type};
+    for (uint32_t n = 0; n < row->conv->blocks; n += group)
+        for (uint32_t x = 0; x < row->pixels; x += PIXELS) {
+            const uint32_t pixels = least(PIXELS, row->pixels - x);
+            for (uint32_t i = 0; i < group && n + i < row->conv->blocks; i++)
+                conv_block(row, n + i, x, pixels, results[i]);
+            ac_scatter(&ac_isa_c, row, &source, n, x, pixels);
+        }
+}
+
+void ac_c_conv_row(const ac_conv_row *row)
+{
+    const ac_row *o = &row->output;
+    if (ac_scatter_needed(row))
+        conv_scattered(row);
+    else
+        for (uint32_t n = 0; n < row->conv->blocks; n++)
+            conv_block(row, n, 0, row->pixels, o->data + n * o->block_stride);
+}

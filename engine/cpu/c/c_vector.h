@@ -1,0 +1,117 @@
+/* f16.h's conversions of finite values without branches, every operation unconditional, so that
+ * compilers vectorise loops over them; and such loops. Private to the portable instructions and row
+ * programs. */
+#ifndef AC_C_VECTOR_H
+#define AC_C_VECTOR_H
+
+#include "engine/model/model_format.h"
+#include "engine/aicore/aicore.h"
+#include "engine/cpu/c/f16.h"
+
+/* To round |x| = a to fp16, a power of two is added whose fp32 ulp is a's fp16 ulp, and taken away
+ * again. For 2^e <= a < 2^(e + 1), e >= -14, the ulp is 2^(e - 10), that of 2^(e + 13); below 2^-14
+ * it is the same as for e = -14. */
+typedef struct ac_rounding {
+    float a, power; /* a: not above 65504 */
+} ac_rounding;
+
+static inline ac_rounding ac_rounding_of(float x)
+{
+    const uint32_t magnitude = ac_bits(x) & 0x7fffffff;
+    const uint32_t u = magnitude < 0x477fe000 ? magnitude : 0x477fe000; /* 65504 */
+    const uint32_t least = u > 0x38800000 ? u : 0x38800000;             /* 2^-14 */
+    return (ac_rounding){ac_float(u), ac_float((least & 0x7f800000) + (13u << 23))};
+}
+
+/* ac_f16_round */
+static inline float ac_round_finite(float x)
+{
+    const ac_rounding r = ac_rounding_of(x);
+    return ac_float(ac_bits(r.a + r.power - r.power) | (ac_bits(x) & 0x80000000));
+}
+
+/* ac_f16_from_f32: a in ulps, of which the exponent takes 1024 each time it grows. */
+static inline uint16_t ac_half_of_finite(float x)
+{
+    const ac_rounding r = ac_rounding_of(x);
+    const uint32_t ulps = ac_bits(r.a + r.power) - ac_bits(r.power);
+    const uint32_t exponent = (ac_bits(r.power) >> 23) - (127 - 14 + 13);
+    return (uint16_t)((ac_bits(x) >> 16 & 0x8000) | (ulps + (exponent << 10)));
+}
+
+static inline uint16_t ac_wide(const uint8_t *p)
+{
+    uint16_t value;
+    memcpy(&value, p, sizeof value);
+    return value;
+}
+
+/* count elements as they are stored to floats. */
+static inline void ac_to_floats(float *restrict to, const uint8_t *from, mona_type type,
+                                size_t count)
+{
+    const int8_t *restrict s8 = (const int8_t *)from;
+    const uint8_t *restrict u8 = from;
+    if (type == MONA_U8)
+        for (size_t i = 0; i < count; i++)
+            to[i] = u8[i];
+    else if (type == MONA_S8)
+        for (size_t i = 0; i < count; i++)
+            to[i] = s8[i];
+    else if (type == MONA_F16)
+        for (size_t i = 0; i < count; i++)
+            to[i] = ac_f32_from_f16(ac_wide(from + 2 * i));
+    else
+        for (size_t i = 0; i < count; i++)
+            to[i] = ac_wide(from + 2 * i);
+}
+
+/* ac_saturate_round for |x| < 2^22: 1.5 * 2^23 has an ulp of 1. */
+static inline int32_t ac_saturate_small(float x, int32_t low, int32_t high)
+{
+    const int32_t q = (int32_t)(ac_bits(x + 0x1.8p23f) - ac_bits(0x1.8p23f));
+    const int32_t most = q < high ? q : high;
+    return most > low ? most : low;
+}
+
+/* Values that fp16 or U16 can hold, rounded to the type and saturating; U8 and U16: to maximum. */
+static inline void ac_from_floats(uint8_t *to, const float *restrict from, mona_type type,
+                                  size_t count, uint32_t maximum)
+{
+    uint8_t *restrict bytes = to;
+    const int32_t most = (int32_t)maximum;
+    if (type == MONA_U8)
+        for (size_t i = 0; i < count; i++)
+            bytes[i] = (uint8_t)ac_saturate_small(from[i], 0, most);
+    else if (type == MONA_S8)
+        for (size_t i = 0; i < count; i++)
+            bytes[i] = (uint8_t)ac_saturate_small(from[i], -128, 127);
+    else
+        for (size_t i = 0; i < count; i++) {
+            const uint16_t wide = type == MONA_F16 ? ac_half_of_finite(from[i])
+                                                   : (uint16_t)ac_saturate_small(from[i], 0, most);
+            memcpy(to + 2 * i, &wide, sizeof wide);
+        }
+}
+
+/* slope: of every element, for PRELU. */
+static inline void ac_activate_all(float *restrict t, size_t count, uint8_t activation,
+                                   const ac_epilogue *e, const float *slope)
+{
+    const float low = e->clip_min, high = e->clip_max;
+    if (activation == MONA_ACT_RELU)
+        for (size_t i = 0; i < count; i++)
+            t[i] = t[i] > 0 ? t[i] : 0;
+    else if (activation == MONA_ACT_CLIP)
+        for (size_t i = 0; i < count; i++) {
+            const float v = t[i] > low ? t[i] : low;
+            t[i] = v < high ? v : high;
+        }
+    else if (activation == MONA_ACT_PRELU)
+        for (size_t i = 0; i < count; i++) {
+            const float positive = t[i] > 0 ? t[i] : 0, negative = t[i] < 0 ? t[i] : 0;
+            t[i] = positive + ac_round_finite(negative * slope[i]); /* one of them is zero */
+        }
+}
+
+#endif

@@ -1,0 +1,22 @@
+/* Row programs in portable C. The reference ones are what every other version must equal bit for
+ * bit; ac_c_* are the table of C, and what other instruction sets fall back on for shapes not worth
+ * a special path. Private to engine/aicore. */
+#ifndef AC_ROWS_H
+#define AC_ROWS_H
+
+#include "engine/aicore/aicore.h"
+
+void ac_c_conv_row(const ac_conv_row *row);
+void ac_c_pack_row(const ac_pack_row *p);
+void ac_c_unpack_row(const ac_unpack_row *u);
+void ac_c_elementwise_row(const ac_elementwise_row *e);
+
+void ac_reference_pack_row(const ac_pack_row *p);
+void ac_reference_unpack_row(const ac_unpack_row *u);
+void ac_reference_elementwise_row(const ac_elementwise_row *e);
+void ac_c_resize_row(const ac_resize_row *r);
+
+void ac_c_luma_row(const ac_luma_row *r);
+void ac_c_chroma_row(const ac_chroma_row *r);
+
+#endif

@@ -1,0 +1,61 @@
+/* Two tensor rows, element by element. Included after a vector type, see vector_rows.h. */
+#ifndef AC_VECTOR_ELEMENTWISE_H
+#define AC_VECTOR_ELEMENTWISE_H
+
+#include "engine/cpu/c/vector_rows.h"
+
+/* c0 divides 16 or is 16: a channel block is a flat array whose 16 lanes are always the same
+ * channels. */
+INLINE vf elementwise_lanes(const ac_elementwise_row *e, vf a, vf b, vf slope)
+{
+    const ac_epilogue *ep = &e->epilogue;
+    const vf sa = vf_half(vf_mul(a, vf_set1(e->scale_a)));
+    const vf sb = vf_half(vf_mul(b, vf_set1(e->scale_b)));
+    vf t = vf_half(e->multiply ? vf_mul(sa, sb) : vf_add(sa, sb));
+    t = activate(t, ep->activation, ep, slope);
+    t = activate(t, ep->activation_after_add, ep, slope);
+    return ep->output_scale != 1 ? vf_half(vf_mul(t, vf_set1(ep->output_scale))) : t;
+}
+
+static void elementwise_block(const ac_elementwise_row *e, uint32_t block, const float *mask,
+                              vf slope)
+{
+    const uint8_t *a = e->a.data + block * e->a.block_stride;
+    const uint8_t *b = e->b.data + block * e->b.block_stride;
+    uint8_t *out = e->output.data + block * e->output.block_stride;
+    const size_t sa = mona_type_size(e->a.type), sb = mona_type_size(e->b.type);
+    const size_t so = mona_type_size(e->output.type), count = (size_t)e->pixels * e->output.c0;
+    const vf keep = vf_load(mask);
+    for (size_t i = 0; i < count; i += LANES) {
+        const uint32_t n = count - i < LANES ? (uint32_t)(count - i) : LANES;
+        const vf va =
+            n == LANES ? vf_from(e->a.type, a + i * sa) : vf_from_some(e->a.type, a + i * sa, n);
+        const vf vb =
+            n == LANES ? vf_from(e->b.type, b + i * sb) : vf_from_some(e->b.type, b + i * sb, n);
+        const vf t = vf_and(elementwise_lanes(e, va, vb, slope), keep);
+        if (n == LANES)
+            vf_to(e->output.type, out + i * so, t);
+        else
+            vf_to_some(e->output.type, out + i * so, t, n);
+    }
+}
+
+static void elementwise_row(const ac_elementwise_row *e)
+{
+    const uint32_t c0 = e->output.c0;
+    if (e->broadcast_b || c0 > LANES || e->a.c0 != c0 || e->b.c0 != c0) {
+        ac_c_elementwise_row(e);
+        return;
+    }
+    for (uint32_t block = 0; block * c0 < e->channels; block++) {
+        float mask[LANES], slope[LANES];
+        for (uint32_t i = 0; i < LANES; i++) {
+            const uint32_t c = block * c0 + i % c0;
+            mask[i] = ac_float(c < e->channels ? UINT32_MAX : 0);
+            slope[i] = e->epilogue.slope && c < e->channels ? e->epilogue.slope[c] : 0;
+        }
+        elementwise_block(e, block, mask, vf_load(slope));
+    }
+}
+
+#endif

@@ -1,0 +1,143 @@
+/* What the epilogues of all vector instruction sets share: which of them are clamps, and the scaled
+ * residual. Included after a vector type, see vector_rows.h. */
+#ifndef AC_VECTOR_EPILOGUE_H
+#define AC_VECTOR_EPILOGUE_H
+
+#include "engine/cpu/c/vector_rows.h"
+
+INLINE uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Unless a PReLU or an output scale takes part, everything between the roundings to fp16 is a
+ * clamp: the activation, fp16's saturation, and for bytes the saturation of the result. Limits are
+ * fp16 values, and rounding is monotonic and keeps fp16 values (round half to even keeps the bytes'
+ * limits, integers), so clamps may be merged and moved before a rounding. stage[0] is applied to
+ * the scaled accumulator; with a residual, stage[1] to the sum. */
+typedef struct clamp {
+    float low, high;
+} clamp;
+
+typedef struct clamps {
+    bool possible, add;
+    clamp stage[2];
+    bool tame;  /* INT8: fp16's subnormals do not matter on the way, see avx512_epilogue.h */
+    bool plain; /* tame, sums are small, and what clamps there are saturating the integers does too,
+                   but for stage[0].low of two */
+} clamps;
+
+static void narrow(clamp *c, float low, float high)
+{
+    c->low = c->low > low ? c->low : low;
+    c->low = c->low < high ? c->low : high;
+    c->high = c->high > low ? c->high : low;
+    c->high = c->high < high ? c->high : high;
+}
+
+static bool same_clamp(clamp a, clamp b)
+{
+    return a.low == b.low && a.high == b.high;
+}
+
+/* c: clamps_of() has merged the limits of all else. */
+static void find_tame(clamps *c, const ac_conv_row *row)
+{
+    const ac_epilogue *e = &row->conv->epilogue;
+    const clamp type = row->output.type == MONA_U8 ? (clamp){0, 255} : (clamp){-128, 127};
+    c->tame = c->possible && e->scale && row->output.type != MONA_F16 &&
+              (!c->add || (row->residual.type != MONA_F16 && e->residual_scale >= 0.25f &&
+                           e->residual_scale <= 64));
+    c->plain = c->tame && row->conv->small_sums && same_clamp(c->stage[c->add], type) &&
+               (!c->add || c->stage[0].high == 65504);
+}
+
+static clamps clamps_of(const ac_conv_row *row)
+{
+    const ac_epilogue *e = &row->conv->epilogue;
+    const uint8_t activations[2] = {e->activation, e->activation_after_add};
+    clamps c = {.possible = e->output_scale == 1,
+                .add = e->add,
+                .stage = {{-65504, 65504}, {-65504, 65504}}};
+    for (int i = 0; i < 2; i++) {
+        clamp *stage = &c.stage[e->add ? i : 0];
+        if (activations[i] == MONA_ACT_RELU)
+            narrow(stage, 0, 65504);
+        else if (activations[i] == MONA_ACT_CLIP)
+            narrow(stage, e->clip_min, e->clip_max);
+        /* A clip's limit may be a zero of either sign, which an fp16 result or summand would show.
+         */
+        if (activations[i] == MONA_ACT_PRELU ||
+            (activations[i] == MONA_ACT_CLIP && (e->add || row->output.type == MONA_F16)))
+            c.possible = false;
+    }
+    if (row->output.type == MONA_U8)
+        narrow(&c.stage[e->add], 0, 255);
+    else if (row->output.type == MONA_S8)
+        narrow(&c.stage[e->add], -128, 127);
+    find_tame(&c, row);
+    return c;
+}
+
+/* One channel for all 16: scaled 16 pixels at a time. */
+static void broadcast_residual(const ac_conv_row *row, uint32_t x, uint32_t count, float *to)
+{
+    const ac_row *r = &row->residual;
+    const vf scale = vf_set1(row->conv->epilogue.residual_scale);
+    const uint32_t pixel = r->c0 * (uint32_t)mona_type_size(r->type);
+    _Alignas(64) float values[LANES];
+    for (uint32_t i = 0; i < count; i++) {
+        if (i % LANES == 0) {
+            const uint8_t *from = r->data + (size_t)(x + i) * pixel;
+            for (uint32_t k = 0; k < LANES && r->c0 > 1; k++)
+                values[k] = i + k < count ? ac_element(from + (size_t)k * pixel, r->type) : 0;
+            const vf v = r->c0 > 1 ? vf_load(values) : vf_from(r->type, from);
+            vf_store(values, vf_half(vf_mul(v, scale)));
+        }
+        vf_store(to + (size_t)i * AC_FRACTAL, vf_set1(values[i % LANES]));
+    }
+}
+
+/* The scaled residual of block n, pixels x .. x + count - 1, to [count][16] floats; channels beyond
+ * a smaller channel block are zero. */
+static void prepare_residual(const ac_conv_row *row, uint32_t n, uint32_t x, uint32_t count,
+                             float *to)
+{
+    const ac_row *r = &row->residual;
+    const size_t element = mona_type_size(r->type);
+    const uint32_t first = n * AC_FRACTAL;
+    if (row->conv->epilogue.broadcast) {
+        broadcast_residual(row, x, count, to);
+        return;
+    }
+    const uint8_t *from =
+        r->data + first / r->c0 * r->block_stride + ((size_t)x * r->c0 + first % r->c0) * element;
+    const float scale = row->conv->epilogue.residual_scale;
+    const size_t pixel = r->c0 * element;
+    /* The common cases: bytes as they are, or scaled to nowhere near fp16's limit. */
+    const bool bytes = r->type == MONA_U8 && r->c0 >= AC_FRACTAL;
+    for (uint32_t i = 0; i < count && bytes && scale == 1; i++)
+        vf_store(to + (size_t)i * AC_FRACTAL, vf_u8(load16(from + i * pixel)));
+    if (bytes && scale == 1)
+        return;
+    if (bytes && scale >= -256 && scale <= 256) {
+        for (uint32_t i = 0; i < count; i++)
+            vf_store(to + (size_t)i * AC_FRACTAL,
+                     vf_round(vf_mul(vf_u8(load16(from + i * pixel)), vf_set1(scale))));
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        vf v = vf_half(vf_mul(vf_from(r->type, from + i * pixel), vf_set1(scale)));
+        if (r->c0 < AC_FRACTAL)
+            v = vf_first(v, r->c0); /* last: a negative scale would make -0 of the zeros */
+        vf_store(to + (size_t)i * AC_FRACTAL, v);
+    }
+}
+
+/* 16 accumulators, s32 to be scaled or fp32. */
+INLINE vf scaled(const ac_epilogue *e, const int32_t *acc, vf scale)
+{
+    return e->scale ? vf_mul(vf_from_s32(acc), scale) : vf_load((const float *)(const void *)acc);
+}
+
+#endif

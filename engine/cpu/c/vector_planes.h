@@ -1,0 +1,272 @@
+/* Planes to tensor rows and back. Included after a vector type, see vector_rows.h. */
+#ifndef AC_VECTOR_PLANES_H
+#define AC_VECTOR_PLANES_H
+
+#include "engine/cpu/c/vector_rows.h"
+
+/* ---- pack ----------------------------------------------------------------------------------- */
+
+/* 16 samples, step bytes apart (0, 1 or 2). One sample must follow the 16: with a step of 2, the
+ * byte after the last one is read. */
+INLINE v16 samples16(const uint8_t *p, uint32_t step)
+{
+    if (step == 0)
+        return set16(*p);
+    return step == 1 ? load16(p) : even16(p);
+}
+
+/* 16 samples of 16 bits, step bytes apart, scaled and rounded to bytes. */
+INLINE v16 narrow16(const uint8_t *p, uint32_t step, vf scale)
+{
+    uint16_t gathered[LANES];
+    if (step == 2)
+        return vf_to_u8(vf_mul(vf_u16(p), scale));
+    for (uint32_t i = 0; i < LANES; i++)
+        memcpy(gathered + i, p + (size_t)i * step, sizeof *gathered);
+    return vf_to_u8(vf_mul(vf_u16((const uint8_t *)gathered), scale));
+}
+
+/* Eight channels of 16 samples, s[channel], to 16 pixels of 8 channels, two in each result. */
+INLINE void interleave8(v16 pixels[8], const v16 s[8])
+{
+    v16 pairs[8], quads[8];
+    for (int i = 0; i < 4; i++) {
+        pairs[i] = zip8_low(s[2 * i], s[2 * i + 1]); /* pixels 0..7, channels 2i, 2i+1 */
+        pairs[4 + i] = zip8_high(s[2 * i], s[2 * i + 1]);
+    }
+    for (int i = 0; i < 8; i += 4) {
+        quads[i] = zip16_low(pairs[i], pairs[i + 1]); /* pixels 0..3, channels 0..3 */
+        quads[i + 1] = zip16_high(pairs[i], pairs[i + 1]);
+        quads[i + 2] = zip16_low(pairs[i + 2], pairs[i + 3]); /* channels 4..7 */
+        quads[i + 3] = zip16_high(pairs[i + 2], pairs[i + 3]);
+    }
+    for (int i = 0; i < 8; i += 4) {
+        pixels[i] = zip32_low(quads[i], quads[i + 2]);
+        pixels[i + 1] = zip32_high(quads[i], quads[i + 2]);
+        pixels[i + 2] = zip32_low(quads[i + 1], quads[i + 3]);
+        pixels[i + 3] = zip32_high(quads[i + 1], quads[i + 3]);
+    }
+}
+
+/* The same for four channels: four pixels in each result. */
+INLINE void interleave4(v16 pixels[4], const v16 s[4])
+{
+    for (int i = 0; i < 2; i++) {
+        const v16 first = i ? zip8_high(s[0], s[1]) : zip8_low(s[0], s[1]);
+        const v16 second = i ? zip8_high(s[2], s[3]) : zip8_low(s[2], s[3]);
+        pixels[2 * i] = zip16_low(first, second);
+        pixels[2 * i + 1] = zip16_high(first, second);
+    }
+}
+
+/* The same for sixteen channels: a pixel in each result. */
+INLINE void interleave16(v16 pixels[16], const v16 s[16])
+{
+    v16 low[8], high[8];
+    interleave8(low, s);
+    interleave8(high, s + 8);
+    for (int i = 0; i < 8; i++) {
+        pixels[2 * i] = zip64_low(low[i], high[i]);
+        pixels[2 * i + 1] = zip64_high(low[i], high[i]);
+    }
+}
+
+/* The rest of a row, from pixel x on, in C. */
+static void pack_rest(const ac_pack_row *p, uint32_t x)
+{
+    const uint8_t *source[16];
+    ac_pack_row rest = *p;
+    for (uint32_t c = 0; c < p->channels; c++)
+        source[c] = p->source[c] + (size_t)x * p->step[c];
+    rest.source = source;
+    rest.pixels = p->pixels - x;
+    rest.output.data += (size_t)x * p->output.c0 * mona_type_size(p->output.type);
+    ac_c_pack_row(&rest);
+}
+
+/* 16 samples of channel c from pixel x on, as bytes. */
+INLINE v16 samples_of(const ac_pack_row *p, uint32_t c, uint32_t x)
+{
+    const uint8_t *from = p->source[c] + (size_t)x * p->step[c];
+    return p->source_type == MONA_U16 ? narrow16(from, p->step[c], vf_set1(p->scale[c]))
+                                      : samples16(from, p->step[c]);
+}
+
+/* Samples to up to c0 channels side by side, 4, 8 or 16: of 8 bits as they are or scaled to fp16, of 16
+ * bits scaled to 8. */
+INLINE void pack_few(const ac_pack_row *p, const uint32_t c0)
+{
+    const bool half = p->output.type == MONA_F16;
+    float scales[LANES] = {0};
+    for (uint32_t i = 0; i < LANES && half; i++)
+        scales[i] = i % c0 < p->channels ? p->scale[i % c0] : 0;
+    const vf scale = vf_load(scales);
+    uint32_t x = 0;
+    for (; x + LANES < p->pixels; x += LANES) {
+        v16 samples[16], pixels[16];
+        for (uint32_t c = 0; c < c0; c++)
+            samples[c] = c < p->channels ? samples_of(p, c, x) : set16(0);
+        if (c0 == 4)
+            interleave4(pixels, samples);
+        else if (c0 == 8)
+            interleave8(pixels, samples);
+        else
+            interleave16(pixels, samples);
+        for (uint32_t i = 0; i < c0; i++) {
+            const size_t at = (size_t)x * c0 + i * 16;
+            if (half)
+                vf_to_f16(p->output.data + at * 2, vf_mul(vf_u8(pixels[i]), scale));
+            else
+                store16(p->output.data + at, pixels[i]);
+        }
+    }
+    pack_rest(p, x);
+}
+
+/* One channel alone: a copy or a conversion. */
+static void pack_single(const ac_pack_row *p)
+{
+    const size_t size = mona_type_size(p->output.type), from = mona_type_size(p->source_type);
+    if (p->output.type == p->source_type && p->output.type != MONA_F16) {
+        memcpy(p->output.data, p->source[0], p->pixels);
+        return;
+    }
+    const vf scale = vf_set1(p->scale[0]);
+    for (uint32_t x = 0; x < p->pixels; x += LANES) {
+        const uint8_t *source = p->source[0] + x * from;
+        uint8_t *to = p->output.data + x * size;
+        if (p->pixels - x >= LANES)
+            vf_to(p->output.type, to, vf_clean(vf_mul(vf_from(p->source_type, source), scale)));
+        else
+            vf_to_some(p->output.type, to,
+                       vf_clean(vf_mul(vf_from_some(p->source_type, source, p->pixels - x), scale)),
+                       p->pixels - x);
+    }
+}
+
+static void pack_row(const ac_pack_row *p)
+{
+    const uint32_t c0 = p->output.c0;
+    const bool narrowed = p->source_type == MONA_U16 && p->output.type == MONA_U8;
+    bool simple = p->output.type != MONA_F16 || p->source_type == MONA_U8;
+    for (uint32_t c = 0; c < p->channels && !narrowed; c++)
+        simple = simple && p->step[c] <= 2; /* as samples16 takes them */
+    if (c0 == 1 && p->channels == 1 && p->step[0] == mona_type_size(p->source_type))
+        pack_single(p);
+    else if (c0 == 4 && simple)
+        pack_few(p, 4);
+    else if (c0 == 8 && simple)
+        pack_few(p, 8);
+    else if (c0 == 16 && p->channels <= 16 && simple)
+        pack_few(p, 16);
+    else
+        ac_c_pack_row(p);
+}
+
+/* ---- unpack --------------------------------------------------------------------------------- */
+
+/* A unit, the neighbouring samples a pixel has in one plane row, every stride bytes. */
+INLINE void copy_units(uint8_t *to, const uint8_t *from, size_t stride, size_t unit,
+                       uint32_t pixels)
+{
+    for (uint32_t x = 0; x < pixels; x++)
+        memcpy(to + x * unit, from + x * stride, unit);
+}
+
+INLINE void copy_units_by_stride(uint8_t *to, const uint8_t *from, size_t stride, size_t unit,
+                                 uint32_t pixels)
+{
+    if (stride == unit)
+        memcpy(to, from, pixels * unit);
+    else if (stride == 4)
+        copy_units(to, from, 4, unit, pixels);
+    else if (stride == 8)
+        copy_units(to, from, 8, unit, pixels);
+    else if (stride == 16)
+        copy_units(to, from, 16, unit, pixels);
+    else
+        copy_units(to, from, stride, unit, pixels);
+}
+
+static void unpack_units(uint8_t *to, const uint8_t *from, size_t stride, size_t unit,
+                         uint32_t pixels)
+{
+    switch (unit) {
+    case 1:
+        copy_units_by_stride(to, from, stride, 1, pixels);
+        break;
+    case 2:
+        copy_units_by_stride(to, from, stride, 2, pixels);
+        break;
+    case 4:
+        copy_units_by_stride(to, from, stride, 4, pixels);
+        break;
+    default:
+        copy_units(to, from, stride, unit, pixels);
+        break;
+    }
+}
+
+/* count elements to the planes' type; converted has room for whole vectors. */
+static void convert(const ac_unpack_row *u, const uint8_t *from, size_t count, uint8_t *converted)
+{
+    const mona_type type = u->planes.type;
+    const bool half = u->source.type == MONA_F16 || type == MONA_F16;
+    const size_t source = mona_type_size(u->source.type), size = mona_type_size(type);
+    const vf scale = vf_set1(half ? u->planes.scale : 1), most = vf_set1((float)u->planes.maximum);
+    for (size_t i = 0; i < count; i += LANES) {
+        const uint8_t *p = from + i * source;
+        const uint32_t n = count - i < LANES ? (uint32_t)(count - i) : LANES;
+        const vf v = n < LANES ? vf_from_some(u->source.type, p, n) : vf_from(u->source.type, p);
+        const vf t = half ? vf_half(vf_mul(v, scale)) : v;
+        if (type == MONA_U16)
+            vf_to_u16(converted + i * size, vf_min(t, most));
+        else
+            vf_to(type, converted + i * size, type == MONA_U8 ? vf_min(t, most) : t);
+    }
+}
+
+/* Plane rows made of channel block k, from pixel x on: source holds its pixels, in the planes'
+ * type. */
+static void unpack_block(const ac_unpack_row *u, uint32_t k, uint32_t x, uint32_t pixels,
+                         const uint8_t *source)
+{
+    const uint32_t block = u->planes.block, c0 = u->source.c0;
+    const size_t size = mona_type_size(u->planes.type);
+    const uint32_t begin = k * c0 > u->first ? k * c0 : u->first;
+    const uint32_t last = u->first + u->channels, end = (k + 1) * c0 < last ? (k + 1) * c0 : last;
+    for (uint32_t c = begin; c < end; c += block)
+        unpack_units(u->planes.rows[(c - u->first) / block] + (size_t)x * block * size,
+                     source + c % c0 * size, c0 * size, block * size, pixels);
+}
+
+static void unpack_row(const ac_unpack_row *u)
+{
+    enum { PIXELS = 64, MAX_C0 = 32 };
+    _Alignas(64) uint8_t converted[PIXELS * MAX_C0 * 2];
+    const ac_planes *planes = &u->planes;
+    const uint32_t block = planes->block, c0 = u->source.c0;
+    /* A pixel's samples in a plane row must not straddle two channel blocks. */
+    if (c0 > MAX_C0 || u->first % block || c0 % block) {
+        ac_c_unpack_row(u);
+        return;
+    }
+    const bool same =
+        u->source.type == planes->type &&
+        (planes->type == MONA_S8 || (planes->type == MONA_U8 && planes->maximum >= 255));
+    const size_t pixel = c0 * mona_type_size(u->source.type);
+    for (uint32_t k = u->first / c0; k * c0 < u->first + u->channels; k++) {
+        const uint8_t *from = u->source.data + k * u->source.block_stride;
+        if (same) {
+            unpack_block(u, k, 0, u->pixels, from);
+            continue;
+        }
+        for (uint32_t x = 0; x < u->pixels; x += PIXELS) {
+            const uint32_t n = u->pixels - x < PIXELS ? u->pixels - x : PIXELS;
+            convert(u, from + x * pixel, (size_t)n * c0, converted);
+            unpack_block(u, k, x, n, converted);
+        }
+    }
+}
+
+#endif

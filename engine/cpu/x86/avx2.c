@@ -1,0 +1,76 @@
+/* Row programs for AVX2 with FMA and F16C.
+ *
+ * vpmaddubsw, which would take bytes as they are, saturates: 2 * 255 * 127 does not fit 16 bits.
+ * Ways around that (splitting the elements into 7 bits and 1, or the weights in two; halving into
+ * absolute value and sign) need two multiplications or more for what one vpmaddubsw would do, as
+ * many as vpmaddwd on operands of 16 bits, which is exact. So both are widened, elements once a
+ * tile of pixels and weights once a row, and an operand is 2 elements: half a step. */
+#include "engine/cpu/x86/avx2_vector.h"
+#include "engine/cpu/x86/avx2_words.h"
+#include "engine/cpu/c/vector_curves.h"
+#include "engine/cpu/c/vector_elementwise.h"
+#include "engine/cpu/c/vector_planes.h"
+#include "engine/cpu/c/vector_resize.h"
+#include "engine/cpu/x86/x86_conv.h"
+
+enum { ELEMENT = 2 };
+
+/* Left alone, gcc puts many a sum where the product was and moves it back. */
+INLINE __m256i dot(__m256i acc, __m256i a, __m256i b)
+{
+    const __m256i product = _mm256_madd_epi16(a, b);
+    __asm__("vpaddd %1, %0, %0" : "+x"(acc) : "x"(product));
+    return acc;
+}
+
+/* count bytes to 16 bits; up to 15 more are read and written. */
+static void convert_elements(uint8_t *to, const uint8_t *from, uint32_t count, bool is_signed)
+{
+    for (uint32_t i = 0; i < count; i += 16) {
+        const __m128i bytes = load16(from + i);
+        store_vector(to + (size_t)i * 2,
+                     is_signed ? _mm256_cvtepi8_epi16(bytes) : _mm256_cvtepu8_epi16(bytes));
+    }
+}
+
+/* [step][16 outputs][4] bytes to [step][half][16 outputs][2] of 16 bits. */
+static const uint8_t *convert_weights(uint8_t *to, const uint8_t *from, uint32_t steps)
+{
+    for (uint32_t i = 0; i < steps * 2; i++) { /* 8 outputs */
+        uint8_t *step = to + (size_t)i / 2 * 128 + i % 2 * 32;
+        const __m256 low = _mm256_castsi256_ps(_mm256_cvtepi8_epi16(load16(from + (size_t)i * 32)));
+        const __m256 high =
+            _mm256_castsi256_ps(_mm256_cvtepi8_epi16(load16(from + (size_t)i * 32 + 16)));
+        /* the first, then the second halves of outputs 0 1 4 5, 2 3 6 7 */
+        const __m256i first = _mm256_castps_si256(_mm256_shuffle_ps(low, high, 0x88));
+        const __m256i second = _mm256_castps_si256(_mm256_shuffle_ps(low, high, 0xdd));
+        store_vector(step, _mm256_permute4x64_epi64(first, 0xd8));
+        store_vector(step + 64, _mm256_permute4x64_epi64(second, 0xd8));
+    }
+    return to;
+}
+
+/* None: widening is exact, also of S8. */
+static __m256i converted_excess(const job *j, uint32_t half)
+{
+    (void)j, (void)half;
+    return _mm256_setzero_si256();
+}
+
+#include "engine/cpu/x86/avx2_conv.h"
+
+static void conv_row(const ac_conv_row *row)
+{
+    conv_with(row, &ac_isa_avx2);
+}
+
+const ac_isa ac_isa_avx2 = {
+    .name = "avx2",
+    .conv_row = conv_row,
+    .pack_row = pack_row,
+    .unpack_row = unpack_row,
+    .resize_row = resize_row,
+    .elementwise_row = elementwise_row,
+    .luma_row = luma_row,
+    .chroma_row = chroma_row,
+};

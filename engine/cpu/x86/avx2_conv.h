@@ -1,0 +1,328 @@
+/* Convolutions with 16 registers of 256 bits. Written once for AVX2 and for AVX-VNNI, included by
+ * each after what differs in the INT8 arithmetic:
+ *   ELEMENT             bytes an element takes as an operand, 1 or 2
+ *   dot(acc, a, b)      acc + the products of the 4 / ELEMENT elements in every 32-bit lane, exact
+ *   convert_elements    elements of a source to operands
+ *   convert_weights     weights of so many steps to operands: where they then are
+ *   converted_excess    what the conversion of elements adds to the sums of 8 outputs
+ *
+ * A register block is 6 pixels x 16 outputs: 12 accumulators, the weights of 16 outputs in two
+ * vectors, one operand of a pixel in every lane of another, and one register for what is on its
+ * way. For FP16 it is the same with fp32 multiply-adds.
+ *
+ * Elements that must be converted go through a buffer on the stack, all runs of a tile of pixels at
+ * once where they fit; every element is then converted once, not once for every pixel that reads
+ * it. Where they do not fit, K is taken in parts, accumulators resting in memory in between. */
+#ifndef AC_AVX2_CONV_H
+#define AC_AVX2_CONV_H
+
+#include "engine/cpu/x86/x86_conv.h"
+
+enum {
+    BLOCK = 6,
+    TILE = 24,            /* pixels, a multiple of BLOCK */
+    ELEMENT_BYTES = 6144, /* of converted elements */
+    WEIGHT_STEPS = 88,    /* that a part of K has at most */
+    WHOLE = 32,           /* elements are converted by so many */
+};
+
+#include "engine/cpu/x86/avx2_epilogue.h"
+
+/* ---- INT8 ----------------------------------------------------------------------------------- */
+
+/* A part of K: some runs of the job. */
+typedef struct part {
+    uint32_t run, runs;
+    const uint8_t *weights;  /* operands */
+    const uint8_t *elements; /* operands of pixel `origin` on, run after run; NULL: in the source */
+    uint32_t stride;         /* bytes between runs of elements */
+    uint32_t origin;
+    bool plain; /* the epilogue can be done in registers */
+} part;
+
+static bool converts_elements(const ac_conv *c)
+{
+    return ELEMENT == 2 || c->source_type == MONA_S8;
+}
+
+/* Bytes from a run of converted elements to the next, for so many pixels. A block's first run is as
+ * long as any. */
+static uint32_t run_stride(const ac_conv *c, uint32_t first_run, uint32_t pixels)
+{
+    const uint32_t count = (pixels - 1) * pixel_elements(c) + c->run_elements[first_run];
+    return (count + WHOLE - 1) / WHOLE * WHOLE * ELEMENT;
+}
+
+/* Runs from p->run on that fit; *steps: theirs. */
+static uint32_t runs_that_fit(const job *j, const part *p, uint32_t *steps)
+{
+    uint32_t runs = 0;
+    for (*steps = 0; p->run + runs < j->run_count; runs++) {
+        const uint32_t more = ac_run_steps(j->conv, j->first_run + p->run + runs);
+        if ((runs + 1) * p->stride > ELEMENT_BYTES || *steps + more > WEIGHT_STEPS)
+            break;
+        *steps += more;
+    }
+    return runs;
+}
+
+/* The runs of part p for `pixels` pixels from x on. */
+static void convert_part(part *p, const job *j, uint32_t x, uint32_t pixels, uint8_t *elements)
+{
+    const ac_conv *c = j->conv;
+    const uint32_t distance = pixel_elements(c);
+    p->elements = elements;
+    p->origin = x;
+    for (uint32_t r = 0; r < p->runs; r++)
+        convert_elements(elements + (size_t)r * p->stride,
+                         j->runs[p->run + r] + (size_t)x * distance,
+                         (pixels - 1) * distance + c->run_elements[j->first_run + p->run + r],
+                         c->source_type == MONA_S8);
+}
+
+/* Operands of pixel x in run r of the part. distance: bytes between pixels. */
+INLINE const uint8_t *run_of(const job *j, const part *p, uint32_t r, uint32_t x,
+                             const uint32_t distance)
+{
+    const uint8_t *a = p->elements ? p->elements + (size_t)r * p->stride : j->runs[p->run + r];
+    return a + (size_t)(x - p->origin) * distance;
+}
+
+INLINE void accumulate(__m256i *acc, const job *j, const part *p, const uint32_t pixels,
+                       const uint32_t distance, uint32_t x)
+{
+    const uint8_t *w = p->weights;
+    for (uint32_t r = 0; r < p->runs; r++) {
+        const uint32_t steps =
+            (j->conv->run_elements[j->first_run + p->run + r] + 3u) / 4 * ELEMENT;
+        const uint8_t *a = run_of(j, p, r, x, distance);
+        for (uint32_t s = 0; s < steps; s++, a += 4, w += 64) {
+            FORGET(a);
+            const __m256i b0 = load_vector(w), b1 = load_vector(w + 32);
+            UNROLL
+            for (uint32_t i = 0; i < pixels; i++) {
+                int32_t lane;
+                memcpy(&lane, a + (size_t)i * distance, sizeof lane);
+                const __m256i all = _mm256_set1_epi32(lane);
+                acc[i * 2] = dot(acc[i * 2], all, b0);
+                KEEP_IN_PLACE(acc[i * 2]);
+                acc[i * 2 + 1] = dot(acc[i * 2 + 1], all, b1);
+                KEEP_IN_PLACE(acc[i * 2 + 1]);
+            }
+        }
+    }
+}
+
+INLINE void int8_store(const job *j, const bool plain, const __m256i *acc, const uint32_t pixels,
+                       uint32_t x)
+{
+    _Alignas(64) int32_t tile[BLOCK * AC_FRACTAL];
+    FORGET(j); /* or the epilogue's constants are made beforehand and push out accumulators */
+    if (plain && !j->limits->add) {
+        plain_store(j, false, acc, pixels, x);
+    } else if (plain) {
+        plain_store(j, true, acc, pixels, x);
+    } else {
+        UNROLL
+        for (uint32_t i = 0; i < pixels * 2; i++)
+            store_vector(tile + (size_t)i * 8, acc[i]);
+        finish_block(j, x, pixels, tile);
+    }
+}
+
+/* rest: where the accumulators rest between parts of K. */
+INLINE void int8_block(const job *j, const part *p, const uint32_t pixels, const uint32_t distance,
+                       uint32_t x, int32_t *rest)
+{
+    const int32_t *from = p->run ? rest : j->start[0];
+    const size_t apart = p->run ? AC_FRACTAL : 0;
+    __m256i acc[BLOCK * 2];
+    UNROLL
+    for (uint32_t i = 0; i < pixels * 2; i++)
+        acc[i] = load_vector(from + i / 2 * apart + i % 2 * 8);
+    accumulate(acc, j, p, pixels, distance, x);
+    if (p->run + p->runs == j->run_count) {
+        int8_store(j, p->plain, acc, pixels, x);
+        return;
+    }
+    UNROLL
+    for (uint32_t i = 0; i < pixels * 2; i++)
+        store_vector(rest + (size_t)i * 8, acc[i]);
+}
+
+/* Pixels x .. x + count - 1, count >= pixels. Blocks that overlap have accumulators of their own.
+ */
+INLINE void int8_blocks(const job *j, const part *p, const uint32_t pixels, const uint32_t distance,
+                        uint32_t x, uint32_t count, int32_t *rest)
+{
+    for (uint32_t i = 0; i < count; i += pixels, rest += pixels * AC_FRACTAL)
+        int8_block(j, p, pixels, distance, x + least(i, count - pixels), rest);
+}
+
+static void int8_part(const job *j, const part *p, uint32_t x, uint32_t count, int32_t *rest)
+{
+    const uint32_t distance = pixel_elements(j->conv) * ELEMENT;
+    if (count < BLOCK)
+        int8_blocks(j, p, 1, distance, x, count, rest);
+    else
+        int8_blocks(j, p, BLOCK, distance, x, count, rest);
+}
+
+/* weights: room for them; converted: all are there, which is returned for the next tile. Its frame
+ * stays out of the caller's. */
+static __attribute__((noinline)) bool int8_tile(const job *j, bool plain, uint8_t *weights,
+                                                bool converted, uint32_t x, uint32_t count)
+{
+    /* and a last step's surplus */
+    _Alignas(64) uint8_t elements[ELEMENT_BYTES + WHOLE];
+    _Alignas(64) int32_t rest[TILE * AC_FRACTAL];
+    const uint8_t *w = j->weights[0];
+    part p = {.stride = run_stride(j->conv, j->first_run, count), .plain = plain};
+    for (uint32_t steps; p.run < j->run_count; p.run += p.runs, w += (size_t)steps * 64) {
+        p.runs = runs_that_fit(j, &p, &steps);
+        p.weights = convert_weights(weights, w, converted ? 0 : steps);
+        convert_part(&p, j, x, count, elements);
+        int8_part(j, &p, x, count, rest);
+        converted = p.runs == j->run_count;
+    }
+    return converted;
+}
+
+static void int8_tiles(const job *j, bool plain)
+{
+    _Alignas(64) uint8_t weights[ELEMENT == 1 ? 1 : WEIGHT_STEPS * 64 * ELEMENT];
+    const uint32_t end = j->origin + j->pixels;
+    bool converted = false;
+    for (uint32_t x = j->origin, count; x < end; x += count) {
+        count = least(TILE, end - x);
+        if (count < BLOCK && j->pixels >= BLOCK)
+            x = end - (count = BLOCK);
+        converted = int8_tile(j, plain, weights, converted, x, count);
+    }
+}
+
+/* The accumulators' start, see avx2_epilogue.h for MAGIC. */
+static void int8_start(job *j, bool plain, int32_t start[AC_FRACTAL])
+{
+    for (uint32_t h = 0; h < 2; h++) {
+        const __m256i bias = load_vector((const int32_t *)j->start[0] + (size_t)h * 8);
+        const __m256i first = _mm256_add_epi32(bias, _mm256_set1_epi32(plain ? MAGIC : 0));
+        store_vector(start + (size_t)h * 8, _mm256_sub_epi32(first, converted_excess(j, h)));
+    }
+    j->start[0] = start;
+}
+
+static void int8_run(const job *source)
+{
+    _Alignas(64) int32_t start[AC_FRACTAL];
+    job j = *source;
+    const bool near = !j.conv->epilogue.broadcast && j.row->residual.c0 == AC_FRACTAL;
+    const bool plain = is_plain(&j) && (!j.limits->add || near);
+    const part all = {.runs = j.run_count, .weights = j.weights[0], .plain = plain};
+    int8_start(&j, plain, start);
+    if (converts_elements(j.conv))
+        int8_tiles(&j, plain);
+    else
+        int8_part(&j, &all, j.origin, j.pixels, NULL);
+}
+
+/* ---- FP16 ----------------------------------------------------------------------------------- */
+
+/* count fp16 elements of a run to fp32; up to 15 more are read. */
+INLINE void widen(float *stage, const uint8_t *from, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i += LANES)
+        vf_store(stage + i, vf_f16(from + (size_t)i * 2));
+}
+
+/* One element of K at a time, in the contract's order. distance: elements between pixels. */
+INLINE void f16_block(const job *j, const uint32_t pixels, const uint32_t distance, uint32_t x)
+{
+    _Alignas(64) float stage[STAGE + LANES], tile[BLOCK * AC_FRACTAL];
+    const ac_conv *c = j->conv;
+    const uint32_t chunk = stage_elements(c, pixels);
+    const float *w = (const float *)(const void *)j->weights[0];
+    vf acc[BLOCK];
+    UNROLL
+    for (uint32_t i = 0; i < pixels; i++)
+        acc[i] = vf_load(j->start[0]);
+    for (uint32_t r = 0; r < j->run_count; r++) {
+        const uint32_t run_steps = ac_run_steps(c, j->first_run + r);
+        for (uint32_t first = 0, steps; first < run_steps; first += steps) {
+            steps = least(chunk, run_steps - first);
+            widen(stage, j->runs[r] + ((size_t)x * distance + first) * 2,
+                  (pixels - 1) * distance + steps);
+            const float *a = stage;
+            for (uint32_t s = 0; s < steps; s++, a++, w += LANES) {
+                FORGET(a);
+                const vf b = vf_load(w);
+                UNROLL
+                for (uint32_t i = 0; i < pixels; i++) {
+                    const __m256 all = _mm256_set1_ps(a[(size_t)i * distance]);
+                    acc[i].l = _mm256_fmadd_ps(all, b.l, acc[i].l);
+                    KEEP_IN_PLACE(acc[i].l);
+                    acc[i].h = _mm256_fmadd_ps(all, b.h, acc[i].h);
+                    KEEP_IN_PLACE(acc[i].h);
+                }
+            }
+        }
+    }
+    if (j->limits->possible && j->row->output.type == MONA_F16) {
+        half_store(j, acc, pixels, x);
+        return;
+    }
+    UNROLL
+    for (uint32_t i = 0; i < pixels; i++)
+        vf_store(tile + (size_t)i * AC_FRACTAL, acc[i]);
+    finish_block(j, x, pixels, tile);
+}
+
+INLINE void f16_blocks(const job *j, const uint32_t pixels, const uint32_t distance)
+{
+    for (uint32_t i = 0; i < j->pixels; i += pixels)
+        f16_block(j, pixels, distance, j->origin + least(i, j->pixels - pixels));
+}
+
+static void f16_run(const job *j)
+{
+    const uint32_t distance = pixel_elements(j->conv);
+    if (j->pixels < BLOCK || !stage_fits(j->conv, BLOCK))
+        f16_blocks(j, 1, distance);
+    else
+        f16_blocks(j, BLOCK, distance);
+}
+
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+static void run_blocks(const job *source, uint32_t blocks)
+{
+    job j = *source;
+    for (uint32_t b = 0; b < blocks; b++) {
+        if (j.conv->source_type == MONA_F16)
+            f16_run(&j);
+        else
+            int8_run(&j);
+        next_block(&j);
+    }
+}
+
+/* Whether the longest run, the first, fits the buffers. Only huge filters and strides do not. */
+static bool runs_fit(const ac_conv *c)
+{
+    return c->source_type == MONA_F16 || !converts_elements(c) ||
+           (run_stride(c, 0, TILE) <= ELEMENT_BYTES && ac_run_steps(c, 0) <= WEIGHT_STEPS);
+}
+
+#include "engine/cpu/x86/avx2_narrow.h"
+
+static void conv_with(const ac_conv_row *row, const ac_isa *isa)
+{
+    if (!runs_fit(row->conv))
+        ac_c_conv_row(row);
+    else if (narrow_possible(row))
+        conv_narrow(row, isa);
+    else
+        conv_any(row, isa);
+}
+
+#endif

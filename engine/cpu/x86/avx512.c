@@ -1,0 +1,49 @@
+/* Row programs for AVX-512 with VNNI. */
+#include "engine/cpu/x86/avx512_vector.h"
+#include "engine/cpu/x86/avx512_words.h"
+#include "engine/cpu/c/vector_curves.h"
+#include "engine/cpu/c/vector_elementwise.h"
+#include "engine/cpu/c/vector_planes.h"
+#include "engine/cpu/c/vector_resize.h"
+#include "engine/cpu/x86/x86_conv.h"
+
+#include "engine/cpu/x86/avx512_epilogue.h"
+#include "engine/cpu/x86/avx512_int8.h"
+#include "engine/cpu/x86/avx512_f16.h"
+#include "engine/cpu/x86/avx512_planar.h"
+#include "engine/cpu/x86/avx512_narrow.h"
+
+/* ---- the table ------------------------------------------------------------------------------ */
+
+static void run_blocks(const job *source, uint32_t blocks)
+{
+    _Alignas(64) int32_t start[2][AC_FRACTAL];
+    const bool half = source->conv->source_type == MONA_F16;
+    clamps limits;
+    const job j = half ? *source : int8_job(source, blocks, &limits, start);
+    if (planar_run(&j, blocks))
+        return;
+    if (half)
+        f16_run(&j, blocks);
+    else
+        int8_run(&j, blocks);
+}
+
+static void conv_row(const ac_conv_row *row)
+{
+    if (narrow_possible(row))
+        conv_narrow(row, &ac_isa_avx512);
+    else
+        conv_any(row, &ac_isa_avx512);
+}
+
+const ac_isa ac_isa_avx512 = {
+    .name = "avx512",
+    .conv_row = conv_row,
+    .pack_row = pack_row,
+    .unpack_row = unpack_row,
+    .resize_row = resize_row,
+    .elementwise_row = elementwise_row,
+    .luma_row = luma_row,
+    .chroma_row = chroma_row,
+};

@@ -1,0 +1,66 @@
+/* Row programs for AVX2 with VNNI in 256-bit registers, as on CPUs that have no AVX-512.
+ *
+ * vpdpbusd takes 4 unsigned x 4 signed bytes a lane, so a step is an operand as it lies in memory.
+ * Only S8 sources are converted: they are offset, s + 128 = s ^ 0x80, and the accumulators start
+ * lower by 128 * the sum of the output's weights: exact, as s32 arithmetic is modulo 2^32 and the
+ * true sum fits. */
+#include "engine/cpu/x86/avx2_vector.h"
+#include "engine/cpu/x86/avx2_words.h"
+#include "engine/cpu/c/vector_curves.h"
+#include "engine/cpu/c/vector_elementwise.h"
+#include "engine/cpu/c/vector_planes.h"
+#include "engine/cpu/c/vector_resize.h"
+#include "engine/cpu/x86/x86_conv.h"
+
+enum { ELEMENT = 1 };
+
+INLINE __m256i dot(__m256i acc, __m256i a, __m256i b)
+{
+    return _mm256_dpbusd_avx_epi32(acc, a, b);
+}
+
+/* count bytes with their sign bits flipped; up to 31 more are read and written. */
+static void convert_elements(uint8_t *to, const uint8_t *from, uint32_t count, bool is_signed)
+{
+    const __m256i flip = _mm256_set1_epi8(is_signed ? -128 : 0);
+    for (uint32_t i = 0; i < count; i += 32) {
+        store_vector(to + i, _mm256_xor_si256(load_vector(from + i), flip));
+    }
+}
+
+INLINE const uint8_t *convert_weights(uint8_t *to, const uint8_t *from, uint32_t steps)
+{
+    (void)to, (void)steps;
+    return from;
+}
+
+/* 128 * the sum of their weights. */
+static __m256i converted_excess(const job *j, uint32_t half)
+{
+    const __m256i offset = _mm256_set1_epi8(-128); /* 128, unsigned */
+    const uint8_t *w = j->weights[0] + (size_t)half * 32;
+    __m256i sum = _mm256_setzero_si256();
+    if (j->conv->source_type != MONA_S8)
+        return sum;
+    for (uint32_t i = 0; i < ac_block_steps(j->conv, j->n); i++)
+        sum = dot(sum, offset, load_vector(w + (size_t)i * 64));
+    return sum;
+}
+
+#include "engine/cpu/x86/avx2_conv.h"
+
+static void conv_row(const ac_conv_row *row)
+{
+    conv_with(row, &ac_isa_avxvnni);
+}
+
+const ac_isa ac_isa_avxvnni = {
+    .name = "avxvnni",
+    .conv_row = conv_row,
+    .pack_row = pack_row,
+    .unpack_row = unpack_row,
+    .resize_row = resize_row,
+    .elementwise_row = elementwise_row,
+    .luma_row = luma_row,
+    .chroma_row = chroma_row,
+};

@@ -1,0 +1,77 @@
+/* 16 bytes on x86, `v16`, with the operations vector_rows.h lists. */
+#ifndef AC_X86_H
+#define AC_X86_H
+
+#include <immintrin.h>
+#include <stdint.h>
+
+#include "engine/cpu/c/compiler.h"
+
+/* Makes gcc update accumulator v in place: left alone it renames each one per iteration, which
+ * takes twice the registers, and spills. */
+#define KEEP_IN_PLACE(v) __asm__("" : "+v"(v))
+
+typedef __m128i v16;
+
+INLINE v16 load16(const void *p)
+{
+    return _mm_loadu_si128((const __m128i *)p);
+}
+
+INLINE void store16(void *p, v16 v)
+{
+    _mm_storeu_si128((__m128i *)p, v);
+}
+
+INLINE v16 set16(uint8_t byte)
+{
+    return _mm_set1_epi8((char)byte);
+}
+
+INLINE v16 even16(const uint8_t *p)
+{
+    const v16 low = _mm_set1_epi16(0xff);
+    return _mm_packus_epi16(_mm_and_si128(load16(p), low), _mm_and_si128(load16(p + 16), low));
+}
+
+INLINE v16 zip8_low(v16 a, v16 b)
+{
+    return _mm_unpacklo_epi8(a, b);
+}
+
+INLINE v16 zip8_high(v16 a, v16 b)
+{
+    return _mm_unpackhi_epi8(a, b);
+}
+
+INLINE v16 zip16_low(v16 a, v16 b)
+{
+    return _mm_unpacklo_epi16(a, b);
+}
+
+INLINE v16 zip16_high(v16 a, v16 b)
+{
+    return _mm_unpackhi_epi16(a, b);
+}
+
+INLINE v16 zip32_low(v16 a, v16 b)
+{
+    return _mm_unpacklo_epi32(a, b);
+}
+
+INLINE v16 zip32_high(v16 a, v16 b)
+{
+    return _mm_unpackhi_epi32(a, b);
+}
+
+INLINE v16 zip64_low(v16 a, v16 b)
+{
+    return _mm_unpacklo_epi64(a, b);
+}
+
+INLINE v16 zip64_high(v16 a, v16 b)
+{
+    return _mm_unpackhi_epi64(a, b);
+}
+
+#endif

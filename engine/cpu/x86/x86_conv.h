@@ -1,0 +1,179 @@
+/* Convolution row programs on x86: everything around the arithmetic, which differs between AVX2 and
+ * AVX-512. Included once by each, after its vector type `vf` (16 floats); the
+ * includer then defines run_block().
+ *
+ * Pixels are taken in register blocks. When a row is no multiple of the block, the last block is
+ * moved back to end at the last pixel: some pixels are computed twice, to the same values. */
+#ifndef AC_X86_CONV_H
+#define AC_X86_CONV_H
+
+#include "engine/cpu/c/scatter.h"
+#include "engine/cpu/c/vector_epilogue.h"
+
+enum {
+    STAGE = 2048,        /* elements of a run converted at a time, on the stack */
+    SCATTER_PIXELS = 96, /* pixels computed before they are spread */
+    MAX_PIXELS = 24,     /* of a register block */
+};
+
+/* One block of 16 outputs, or two with the same runs, on the way. */
+typedef struct job {
+    const ac_conv_row *row;
+    const ac_conv *conv;
+    const clamps *limits;
+    uint32_t n; /* first block */
+    const uint8_t *const *runs;
+    uint32_t runs_origin; /* the pixel that runs are the addresses for */
+    uint32_t first_run, run_count;
+    const uint8_t *weights[2];
+    const void *start[2]; /* 16 accumulators each */
+    uint8_t *out[2];      /* rounded results of pixel `origin`, 16 channels a pixel */
+    uint32_t origin, pixels;
+    size_t pixel_size; /* bytes of a result */
+} job;
+
+static job job_of(const ac_conv_row *row, const clamps *limits, uint32_t n)
+{
+    const ac_conv *c = row->conv;
+    job j = {.row = row,
+             .conv = c,
+             .limits = limits,
+             .n = n,
+             .runs = row->runs + c->first_run[n],
+             .first_run = c->first_run[n],
+             .run_count = c->run_count[n],
+             .pixel_size = AC_FRACTAL * mona_type_size(row->output.type)};
+    for (uint32_t b = 0; b < 2 && n + b < c->blocks; b++) {
+        j.weights[b] = c->weights + c->weights_offset[n + b];
+        j.start[b] = (const uint8_t *)c->bias + (size_t)(n + b) * AC_FRACTAL * sizeof(int32_t);
+    }
+    return j;
+}
+
+static uint8_t *result_of(const job *j, uint32_t b, uint32_t x)
+{
+    return j->out[b] + (size_t)(x - j->origin) * j->pixel_size;
+}
+
+/* Elements from one output pixel to the next. */
+static uint32_t pixel_elements(const ac_conv *c)
+{
+    return c->c0 * c->stride;
+}
+
+/* Elements of a run to stage at a time for a register block of so many pixels, a multiple of 4. */
+static uint32_t stage_elements(const ac_conv *c, uint32_t pixels)
+{
+    return (STAGE - (pixels - 1) * pixel_elements(c)) / 4 * 4;
+}
+
+/* Whether every run of block n of outputs is whole taps of 16 channels. */
+static bool whole_taps(const ac_conv *c, uint32_t n)
+{
+    return c->run_elements[c->first_run[n] + c->run_count[n] - 1] % 16 == 0;
+}
+
+static bool stage_fits(const ac_conv *c, uint32_t pixels)
+{
+    return (pixels - 1) * pixel_elements(c) <= STAGE / 2;
+}
+
+/* ---- the epilogue --------------------------------------------------------------------------- */
+
+INLINE vf apply(clamp c, vf v)
+{
+    return vf_min(vf_max(v, vf_set1(c.low)), vf_set1(c.high));
+}
+
+/* acc: [count][16] accumulators of pixels x .. x + count - 1 of the job's block b. residual:
+ * prepared, of the same pixels, if there is one. */
+static void finish_pixels(const job *j, uint32_t b, uint32_t x, uint32_t count, const void *acc,
+                          const float *residual)
+{
+    const ac_epilogue *e = &j->conv->epilogue;
+    const size_t channel = (size_t)(j->n + b) * AC_FRACTAL;
+    const mona_type type = j->row->output.type;
+    const vf scale = e->scale ? vf_load(e->scale + channel) : vf_set1(1);
+    const vf slope = e->slope ? vf_load(e->slope + channel) : vf_set1(0);
+    const vf output_scale = vf_set1(e->output_scale);
+    const clamps *limits = j->limits;
+    uint8_t *out = result_of(j, b, x);
+    for (uint32_t i = 0; i < count && limits->possible; i++, out += j->pixel_size) {
+        const size_t at = (size_t)i * AC_FRACTAL;
+        vf t = apply(limits->stage[0], scaled(e, (const int32_t *)acc + at, scale));
+        if (limits->add)
+            t = apply(limits->stage[1], vf_add(vf_round(t), vf_load(residual + at)));
+        vf_to(type, out, vf_round(t));
+    }
+    if (limits->possible)
+        return;
+    for (uint32_t i = 0; i < count; i++, out += j->pixel_size) {
+        vf t = vf_half(scaled(e, (const int32_t *)acc + (size_t)i * AC_FRACTAL, scale));
+        t = activate(t, e->activation, e, slope);
+        if (e->add)
+            t = vf_half(vf_add(t, vf_load(residual + (size_t)i * AC_FRACTAL)));
+        t = activate(t, e->activation_after_add, e, slope);
+        if (e->output_scale != 1)
+            t = vf_half(vf_mul(t, output_scale));
+        vf_to(type, out, t);
+    }
+}
+
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+/* Computes pixels [j->origin, j->origin + j->pixels) of the job's `blocks` blocks, 1 or 2. */
+static void run_blocks(const job *j, uint32_t blocks);
+
+static void conv_direct(const ac_conv_row *row, const clamps *limits)
+{
+    const ac_conv *c = row->conv;
+    for (uint32_t n = 0, blocks; n < c->blocks; n += blocks) {
+        job j = job_of(row, limits, n);
+        const bool pair = n + 1 < c->blocks && c->first_run[n] == c->first_run[n + 1] &&
+                          c->run_count[n] == c->run_count[n + 1];
+        blocks = pair ? 2 : 1;
+        j.out[0] = row->output.data + n * row->output.block_stride;
+        j.out[1] = j.out[0] + row->output.block_stride;
+        j.pixels = row->pixels;
+        run_blocks(&j, blocks);
+    }
+}
+
+static void conv_scattered(const ac_conv_row *row, const clamps *limits, const ac_isa *isa)
+{
+    _Alignas(64) uint8_t results[AC_MAX_GROUP][SCATTER_PIXELS * AC_FRACTAL * 2];
+    const uint32_t group = ac_scatter_group(row);
+    const ac_row tile = {results[0], sizeof results[0], AC_FRACTAL, row->output.type};
+    for (uint32_t n = 0; n < row->conv->blocks; n += group)
+        for (uint32_t x = 0; x < row->pixels; x += SCATTER_PIXELS) {
+            const uint32_t pixels = least(SCATTER_PIXELS, row->pixels - x);
+            for (uint32_t i = 0; i < group && n + i < row->conv->blocks; i++) {
+                job j = job_of(row, limits, n + i);
+                j.out[0] = results[i];
+                j.origin = x;
+                j.pixels = pixels;
+                run_blocks(&j, 1);
+            }
+            ac_scatter(isa, row, &tile, n, x, pixels);
+        }
+}
+
+static void conv_any(const ac_conv_row *row, const ac_isa *isa)
+{
+    const clamps limits = clamps_of(row);
+    if (ac_scatter_needed(row))
+        conv_scattered(row, &limits, isa);
+    else
+        conv_direct(row, &limits);
+}
+
+/* Goes on to the second block of a pair. */
+static void next_block(job *j)
+{
+    j->n++;
+    j->weights[0] = j->weights[1];
+    j->start[0] = j->start[1];
+    j->out[0] = j->out[1];
+}
+
+#endif

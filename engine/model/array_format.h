@@ -1,0 +1,261 @@
+/* The array operators' records in a .mona file. Included by model_format.h.
+ *
+ * An array is a tensor stored dense in C order, whole, of a size fixed by the file
+ * (mona_file_tensor.array). Its channels x height x width say how many elements it has and how LOAD
+ * and STORE see it; an operator's own record says how it walks them. A record lies in the data
+ * section at mona_file_array.record. Strides and bases count elements.
+ *
+ * Arithmetic. REAL: every operand enters as fp32 (whole numbers rounded to nearest even), + - * /
+ * and square roots are fp32, each rounded once, in the order written here; functions are evaluated
+ * in fp64 by ops/arrays/real.h and rounded once. WHOLE: every operand enters as 64 bits, reals truncated;
+ * results wrap; division, remainder, comparisons, minimum, maximum and right shifts are unsigned
+ * where the first operand is U64, else signed.
+ *
+ * Storing, where the result meets the output's type:
+ *   fp32 -> F32    as it is; every NaN is 0x7fc00000
+ *   fp32 -> F16    round to nearest even, too large is infinity, every NaN is 0x7e00: as IEEE has
+ * it, not f16() of the maps' operators fp32 -> whole  MONA_WRAP: truncated to 64 bits (saturating,
+ * a NaN is 0), then wrapped; MONA_SATURATE: round_half_even, saturated to the type; a NaN is 0 64
+ * bits -> whole   MONA_WRAP: the low bits; MONA_SATURATE: saturated to the type 64 bits -> F32, F16
+ * rounded to nearest even to fp32, then as above
+ */
+#ifndef MONA_ARRAY_FORMAT_H
+#define MONA_ARRAY_FORMAT_H
+
+#include <stdint.h>
+
+enum {
+    MONA_ARRAY_DIMS = 8,
+    MONA_ARRAY_MAX_ELEMENTS = 1 << 30,
+    MONA_ARRAY_MAX_STRIDE = 1 << 30, /* either way */
+};
+
+/* In mona_file_op, of every array operator. */
+typedef struct mona_file_array {
+    uint32_t record;      /* data: mona_array_map, ..., by kind */
+    uint32_t offset[8];   /* operand k where inputs[k] is MONA_NONE: a constant; data, */
+    uint32_t elements[8]; /* so many, */
+    uint8_t type[8];      /* of this mona_type; all three 0 where inputs[k] is a tensor */
+} mona_file_array;
+
+typedef enum mona_arithmetic {
+    MONA_REAL = 0,
+    MONA_WHOLE = 1,
+    MONA_ARITHMETIC_COUNT
+} mona_arithmetic;
+typedef enum mona_conversion {
+    MONA_WRAP = 0,
+    MONA_SATURATE = 1,
+    MONA_CONVERSION_COUNT
+} mona_conversion;
+
+/* Of operands a, b, c and parameters p. R: real, W: whole arithmetic. Truth is 1, false 0. */
+typedef enum mona_array_function {
+    /* one operand */
+    MONA_FN_COPY = 0,          /* RW a */
+    MONA_FN_ABS = 1,           /* RW */
+    MONA_FN_NEG = 2,           /* RW */
+    MONA_FN_SIGN = 3,          /* RW -1, 0 or 1; R: a NaN stays */
+    MONA_FN_NOT = 4,           /* RW a == 0 */
+    MONA_FN_RELU = 5,          /* RW a < 0 ? 0 : a */
+    MONA_FN_BIT_NOT = 6,       /* W */
+    MONA_FN_FLOOR = 7,         /* R */
+    MONA_FN_CEIL = 8,          /* R */
+    MONA_FN_ROUND = 9,         /* R half to even */
+    MONA_FN_TRUNC = 10,        /* R */
+    MONA_FN_SQRT = 11,         /* R correctly rounded */
+    MONA_FN_RECIPROCAL = 12,   /* R 1 / a */
+    MONA_FN_EXP = 13,          /* R */
+    MONA_FN_LOG = 14,          /* R */
+    MONA_FN_SIN = 15,          /* R */
+    MONA_FN_COS = 16,          /* R */
+    MONA_FN_TAN = 17,          /* R */
+    MONA_FN_ASIN = 18,         /* R */
+    MONA_FN_ACOS = 19,         /* R */
+    MONA_FN_ATAN = 20,         /* R */
+    MONA_FN_SINH = 21,         /* R */
+    MONA_FN_COSH = 22,         /* R */
+    MONA_FN_TANH = 23,         /* R */
+    MONA_FN_ASINH = 24,        /* R */
+    MONA_FN_ACOSH = 25,        /* R */
+    MONA_FN_ATANH = 26,        /* R */
+    MONA_FN_ERF = 27,          /* R */
+    MONA_FN_SIGMOID = 28,      /* R 1 / (1 + exp(-a)) */
+    MONA_FN_SOFTPLUS = 29,     /* R log(1 + exp(a)) */
+    MONA_FN_SOFTSIGN = 30,     /* R a / (1 + |a|) */
+    MONA_FN_LEAKY_RELU = 31,   /* R a < 0 ? p0 * a : a */
+    MONA_FN_ELU = 32,          /* R p1 * (a > 0 ? a : p0 * (exp(a * p2) - 1)): ELU, SELU, CELU */
+    MONA_FN_GELU = 33,         /* R a / 2 * (1 + erf(a / sqrt(2))) */
+    MONA_FN_GELU_TANH = 34,    /* R a / 2 * (1 + tanh(sqrt(2 / pi) * (a + 0.044715 a^3))) */
+    MONA_FN_HARD_SIGMOID = 35, /* R max(0, min(1, p0 * a + p1)) */
+    MONA_FN_HARD_SWISH = 36,   /* R a * max(0, min(1, a / 6 + 1 / 2)) */
+    MONA_FN_MISH = 37,         /* R a * tanh(softplus(a)) */
+    MONA_FN_SWISH = 38,        /* R a * sigmoid(p0 * a) */
+    MONA_FN_THRESHOLD = 39,    /* R a > p0 ? a : 0 */
+    MONA_FN_SHRINK = 40,       /* R a < -p0 ? a + p1 : a > p0 ? a - p1 : 0 */
+    MONA_FN_IS_NAN = 41,       /* R */
+    MONA_FN_IS_INF = 42,       /* R p0 != 0: -infinity counts; p1 != 0: +infinity */
+    /* The nearest number with p0 mantissa bits (0..23) and, unless subnormal, an exponent of at
+     * least p1
+     * (-149..127): half to even, away from zero, or towards it. Beyond p2, infinities included, p3
+     * with the sign of a. */
+    MONA_FN_NARROW = 43,      /* R */
+    MONA_FN_NARROW_UP = 44,   /* R */
+    MONA_FN_NARROW_DOWN = 45, /* R */
+    /* two */
+    MONA_FN_ADD = 64,         /* RW */
+    MONA_FN_SUB = 65,         /* RW a - b */
+    MONA_FN_MUL = 66,         /* RW */
+    MONA_FN_DIV = 67,         /* RW; W: truncated, by 0: 0 */
+    MONA_FN_MOD = 68,         /* RW sign of b, as Python's %; W: by 0: 0 */
+    MONA_FN_FMOD = 69,        /* RW sign of a, as C's; W: by 0: 0 */
+    MONA_FN_POW = 70,         /* RW; W: negative exponents as if rounded towards 0 */
+    MONA_FN_MIN = 71,         /* RW; R: a NaN wins; of equal numbers b */
+    MONA_FN_MAX = 72,         /* RW */
+    MONA_FN_EQUAL = 73,       /* RW a == b */
+    MONA_FN_LESS = 74,        /* RW a < b */
+    MONA_FN_LESS_EQUAL = 75,  /* RW a <= b */
+    MONA_FN_AND = 76,         /* RW a != 0 and b != 0 */
+    MONA_FN_OR = 77,          /* RW */
+    MONA_FN_XOR = 78,         /* RW */
+    MONA_FN_PRELU = 79,       /* RW a < 0 ? a * b : a */
+    MONA_FN_BIT_AND = 80,     /* W */
+    MONA_FN_BIT_OR = 81,      /* W */
+    MONA_FN_BIT_XOR = 82,     /* W */
+    MONA_FN_SHIFT_LEFT = 83,  /* W a << b; 64 and more: 0 */
+    MONA_FN_SHIFT_RIGHT = 84, /* W */
+    /* three */
+    MONA_FN_WHERE = 96,       /* RW a != 0 ? b : c */
+    MONA_FN_CLIP = 97,        /* RW min(max(a, b), c), as MIN and MAX */
+    MONA_FN_MUL_ADD = 98,     /* RW a * b, then + c */
+    MONA_FN_QUANTIZE = 99,    /* R round_half_even(a / b) + c */
+    MONA_FN_DEQUANTIZE = 100, /* R (a - c) * b */
+    MONA_FN_COUNT = 101,
+} mona_array_function;
+
+/* ARRAY_MAP: output element i = (i0, i1, ...), in C order, is function(a, b, c) of the elements
+ * base[k] + sum over d of i_d * stride[k][d] of its operands. As many operands as the function has.
+ */
+typedef struct mona_array_map {
+    uint8_t function, arithmetic, conversion; /* mona_array_function, ... */
+    uint8_t dims;                             /* 1..8 */
+    float parameter[4];               /* p; any value where the function has no use for it */
+    uint32_t extent[MONA_ARRAY_DIMS]; /* product: the output's elements */
+    uint32_t base[3];
+    int32_t stride[3][MONA_ARRAY_DIMS];
+} mona_array_map;
+
+/* ARRAY_PICK: output element (i0, i1, ...) is an element of one of the sources, bit for bit, or the
+ * fill. Axis d's index is first looked up: p_d = table[d][i_d], or i_d itself without a table. The
+ * element is base[s] + sum over d of p_d * stride[s][d] of source s, fill where any p_d is
+ * MONA_NONE. s = source_table[i_d] of axis d = source_axis. All types have the same size. */
+typedef struct mona_array_pick {
+    uint32_t dims;         /* 1..8 */
+    uint32_t source_axis;  /* MONA_NONE: source 0 alone */
+    uint32_t source_table; /* data: u8[extent[source_axis]], or MONA_NONE */
+    uint32_t reserved;
+    uint64_t fill;                    /* low bytes */
+    uint32_t extent[MONA_ARRAY_DIMS]; /* product: the output's elements */
+    uint32_t table[MONA_ARRAY_DIMS];  /* data: u32[extent[d]], each below 2^30 or MONA_NONE; or
+                                         MONA_NONE */
+    uint32_t base[8];                 /* by source */
+    int32_t stride[8][MONA_ARRAY_DIMS];
+} mona_array_pick;
+
+typedef enum mona_reduction {
+    MONA_REDUCE_SUM = 0,
+    MONA_REDUCE_MEAN = 1, /* real only, as are those of logarithms and L2 */
+    MONA_REDUCE_MAX = 2,  /* R: a NaN wins */
+    MONA_REDUCE_MIN = 3,
+    MONA_REDUCE_PRODUCT = 4,
+    MONA_REDUCE_SUM_SQUARE = 5,
+    MONA_REDUCE_L1 = 6,
+    MONA_REDUCE_L2 = 7,
+    MONA_REDUCE_LOG_SUM = 8,
+    MONA_REDUCE_LOG_SUM_EXP =
+        9, /* m + log(sum(exp(x - m))), m being the maximum where finite, else 0 */
+    MONA_REDUCE_ARG_MAX =
+        10, /* index in the reduced elements of the first largest; a NaN wins */
+    MONA_REDUCE_ARG_MIN = 11,
+    MONA_REDUCE_ARG_MAX_LAST = 12, /* of the last one */
+    MONA_REDUCE_ARG_MIN_LAST = 13,
+    MONA_REDUCE_COUNT = 14,
+} mona_reduction;
+
+/* ARRAY_REDUCE: one operand. Output element (i0, ..) of the kept dimensions is the reduction over
+ * the others, in C order of these. Real sums and products are of fp64, in that order, one after
+ * another, from +0 or 1; exp and log of them are fp64 too; rounded once at the end. */
+typedef struct mona_array_reduce {
+    uint8_t function, arithmetic; /* mona_reduction; arithmetic */
+    uint8_t kept, reduced;        /* dimensions: kept first; 1..8 together */
+    uint32_t extent[MONA_ARRAY_DIMS];
+    int32_t stride[MONA_ARRAY_DIMS]; /* of the operand, >= 0 */
+} mona_array_reduce;
+
+/* ARRAY_MATMUL: output [batch...][m][n] = sum over k of a[..][m][k] * b[..][k][n], k ascending from
+ * +0; real: each product rounded, then each sum. */
+typedef struct mona_array_matmul {
+    uint8_t arithmetic, batch_dims; /* 0..6 */
+    uint16_t reserved;
+    uint32_t m, n, k;
+    uint32_t extent[6];         /* batch */
+    int32_t batch_stride[2][6]; /* of a and b, >= 0 */
+    int32_t a_m, a_k, b_k, b_n; /* strides, >= 0 */
+} mona_array_matmul;
+
+typedef enum mona_window {
+    MONA_WINDOW_CONV = 0, /* bias or +0, then + weight * sample by channel, then by tap in C order;
+                             samples outside are 0 and take part; products rounded, then sums */
+    MONA_WINDOW_MAX =
+        1, /* of the samples inside; a NaN wins; none: -infinity, whole: the smallest */
+    MONA_WINDOW_MAX_INDEX = 2, /* where the first largest lies, as an index of the whole operand,
+                                  compared by the arithmetic; none: 0 */
+    MONA_WINDOW_SUM = 3,       /* from +0, taps in C order, samples outside are 0 and take part */
+    MONA_WINDOW_AVERAGE = 4,   /* real only: that sum / their number */
+    MONA_WINDOW_COUNT = 5,
+} mona_window;
+
+typedef struct mona_array_axis {
+    uint32_t in, out, kernel, stride, dilation; /* kernel, stride and dilation: 1..2^20 */
+    int32_t pad_before, pad_after; /* within 2^20 of 0; pad_after only tells what AVERAGE counts */
+} mona_array_axis;
+
+/* ARRAY_WINDOW: operands [batch][channels][in...] and, of CONV, weights [outputs][channels /
+ * groups][kernel...] and, if there is a third, bias [outputs]; output [batch][outputs][out...]. Tap
+ * t of output o lies at o * stride - pad_before + t * dilation. */
+typedef struct mona_array_window {
+    uint8_t function, arithmetic;              /* mona_window; arithmetic */
+    uint8_t axes;                              /* 1..3 */
+    uint8_t count_include_pad;                 /* AVERAGE: 1: samples in the padding count */
+    uint32_t batch, channels, outputs, groups; /* without weights: outputs = channels, groups 1 */
+    mona_array_axis axis[3];
+} mona_array_window;
+
+/* ARRAY_RESAMPLE: operand [outer][in][inner], output [outer][out][inner], real. Output position o
+ * is the sum from +0 of weight[e] * operand position index[e] for e in [first[o], first[o + 1]),
+ * products rounded, then sums; without any it is the fill. */
+typedef struct mona_array_resample {
+    uint32_t outer, in, out, inner;
+    uint32_t first;  /* data: u32[out + 1], ascending, from 0 */
+    uint32_t index;  /* data: u32[first[out]], each below in */
+    uint32_t weight; /* data: f32[first[out]] */
+    float fill;
+} mona_array_resample;
+
+/* ARRAY_GATHER: operands [outer][extent][inner] and indices [count], of any whole type; output
+ * [outer][count][inner], of the first's type. A negative index counts from the end; one that is
+ * still outside is the nearest that is not. */
+typedef struct mona_array_gather {
+    uint32_t outer, extent, inner, count;
+} mona_array_gather;
+
+_Static_assert(sizeof(mona_file_array) == 76, "array layout");
+_Static_assert(sizeof(mona_array_map) == 160, "map layout");
+_Static_assert(sizeof(mona_array_pick) == 376, "pick layout");
+_Static_assert(sizeof(mona_array_reduce) == 68, "reduce layout");
+_Static_assert(sizeof(mona_array_matmul) == 104, "matmul layout");
+_Static_assert(sizeof(mona_array_window) == 104, "window layout");
+_Static_assert(sizeof(mona_array_resample) == 32, "resample layout");
+_Static_assert(sizeof(mona_array_gather) == 16, "gather layout");
+
+#endif

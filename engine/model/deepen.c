@@ -1,0 +1,261 @@
+/* A model for planes of 8 bits as one for planes of more.
+ *
+ * Samples of b bits are samples of 8 bits with b - 8 bits behind the point. What the network looks
+ * at stays u8: samples rounded to 8 bits. What it corrects, the picture itself, is held in fp16, in
+ * the same steps of 8 bits: with 11 significant bits fp16 holds every sample of up to 11 bits
+ * exactly, and a correction of nothing leaves it as it is.
+ *
+ * So a tensor of u8 becomes fp16 where it is a picture: what a STORE writes, and, going back from
+ * there, the residual of the CONV, the operand of the ADD or the source of the RESIZE,
+ * DEPTH_TO_SPACE, CONCAT or SLICE that made it, up to the LOAD. Going back ends at feature maps. A
+ * LOAD whose result is both looked at and corrected becomes two. Networks of fp16 only have their
+ * scales changed. */
+#include "engine/cpu/c/f16.h"
+#include "engine/arith.h"
+#include "engine/libc.h"
+#include "engine/model/model.h"
+
+enum { PICTURE = 1, FEATURES = 2 }; /* what readers take a tensor for */
+
+typedef struct deepening {
+    const mona_model *from;
+    mona_file_header *header;
+    mona_file_tensor *tensors;
+    mona_file_op *ops;
+    uint8_t *uses; /* [tensors of from] of u8 tensors between operators */
+    unsigned more; /* bits */
+    mona_status status;
+} deepening;
+
+static uint16_t scaled_f16(uint16_t scale, float by)
+{
+    return ac_f16_from_f32(ac_f32_from_f16(scale) * by);
+}
+
+static float steps(const deepening *d)
+{
+    return (float)(1u << d->more);
+}
+
+/* ---- what is a picture ---------------------------------------------------------------------- */
+
+/* The kind of operator that makes a tensor. */
+static uint32_t maker_of(const deepening *d, uint32_t tensor)
+{
+    for (uint32_t o = 0; o < d->from->header->op_count; o++)
+        if (d->from->ops[o].output == tensor)
+            return d->from->ops[o].kind;
+    return MONA_OP_COUNT;
+}
+
+/* Feature maps, unlike resampled planes, are made by arithmetic. */
+static bool is_plane(const deepening *d, uint32_t tensor)
+{
+    const uint32_t kind = maker_of(d, tensor);
+    return kind == MONA_OP_LOAD || kind == MONA_OP_RESIZE || kind == MONA_OP_DEPTH_TO_SPACE;
+}
+
+/* What an operator takes input i for, given what its result is taken for. */
+static uint8_t use_of(const deepening *d, const mona_file_op *op, uint32_t i, uint8_t result)
+{
+    switch ((mona_op_kind)op->kind) {
+    case MONA_OP_STORE:
+        return PICTURE;
+    case MONA_OP_RESIZE:
+    case MONA_OP_DEPTH_TO_SPACE:
+    case MONA_OP_CONCAT:
+    case MONA_OP_SLICE:
+        return result;
+    case MONA_OP_CONV:
+        return i && result == PICTURE && is_plane(d, op->inputs[i]) ? PICTURE : FEATURES;
+    case MONA_OP_ADD:
+    case MONA_OP_MUL:
+        return result == PICTURE && is_plane(d, op->inputs[i]) ? PICTURE : FEATURES;
+    case MONA_OP_LOAD:
+    case MONA_OP_MAX_POOL:
+    case MONA_OP_AVERAGE_POOL:
+    default: /* arrays are refused */
+        break;
+    }
+    return FEATURES;
+}
+
+/* Readers come after their writer. */
+static void find_uses(deepening *d)
+{
+    const mona_model *m = d->from;
+    for (uint32_t o = m->header->op_count; o-- > 0;) {
+        const mona_file_op *op = &m->ops[o];
+        const bool pools = op->kind == MONA_OP_MAX_POOL || op->kind == MONA_OP_AVERAGE_POOL;
+        const uint8_t result = d->uses[op->output];
+        for (uint32_t i = 0; i < op->input_count; i++)
+            d->uses[op->inputs[i]] |= use_of(d, op, i, result);
+        if (m->tensors[op->output].type == MONA_U8 && op->kind != MONA_OP_LOAD &&
+            ((result & PICTURE && pools) || result == (PICTURE | FEATURES)))
+            d->status = MONA_ERR_UNSUPPORTED;
+    }
+}
+
+/* ---- the new records ------------------------------------------------------------------------ */
+
+static mona_file_tensor *put_tensor(deepening *d)
+{
+    if (d->header->tensor_count >= MONA_MAX_TENSORS) {
+        d->status = MONA_ERR_LIMIT;
+        return d->tensors;
+    }
+    return &d->tensors[d->header->tensor_count++];
+}
+
+static mona_file_op *put_op(deepening *d, const mona_file_op *op)
+{
+    if (d->header->op_count >= MONA_MAX_OPS) {
+        d->status = MONA_ERR_LIMIT;
+        return d->ops;
+    }
+    d->ops[d->header->op_count] = *op;
+    return &d->ops[d->header->op_count++];
+}
+
+static void deepen_tensors(deepening *d)
+{
+    const uint32_t planes = d->from->header->input_count + d->from->header->output_count;
+    memcpy(d->tensors, d->from->tensors, d->from->header->tensor_count * sizeof *d->tensors);
+    for (uint32_t t = 0; t < d->from->header->tensor_count; t++) {
+        mona_file_tensor *tensor = &d->tensors[t];
+        if (tensor->type != MONA_U8)
+            continue;
+        if (t < planes) {
+            tensor->type = MONA_U16;
+            tensor->scale /= steps(d);
+        } else if (d->uses[t] == PICTURE) {
+            tensor->type = MONA_F16;
+            tensor->scale = 1;
+        }
+    }
+}
+
+/* The LOAD of a picture is a second one if its samples are looked at as well. */
+static void deepen_load(deepening *d, const mona_file_op *op)
+{
+    mona_file_op *load = put_op(d, op);
+    for (uint32_t i = 0; i < op->input_count; i++)
+        load->load.scale[i] = scaled_f16(op->load.scale[i], 1 / steps(d));
+    if (d->from->tensors[op->output].type != MONA_U8 || d->uses[op->output] != (PICTURE | FEATURES))
+        return;
+    mona_file_tensor *picture = put_tensor(d);
+    *picture = d->from->tensors[op->output];
+    picture->type = MONA_F16;
+    picture->scale = 1;
+    put_op(d, load)->output = (uint32_t)(picture - d->tensors);
+}
+
+static void deepen_store(deepening *d, const mona_file_op *op)
+{
+    mona_file_store *store = &put_op(d, op)->store;
+    store->scale = scaled_f16(store->scale, steps(d));
+    store->maximum = (store->maximum + 1) * (1u << d->more) - 1;
+}
+
+/* Tensor t as a picture: the second one if there are two. */
+static uint32_t picture_of(const deepening *d, uint32_t t)
+{
+    if (d->from->tensors[t].type != MONA_U8 || d->uses[t] != (PICTURE | FEATURES))
+        return t;
+    for (uint32_t o = 1; o < d->header->op_count; o++)
+        if (d->ops[o - 1].kind == MONA_OP_LOAD && d->ops[o - 1].output == t)
+            return d->ops[o].output;
+    return t;
+}
+
+static void deepen_op(deepening *d, const mona_file_op *op)
+{
+    const mona_file_header *h = d->from->header;
+    const bool from_planes = op->kind == MONA_OP_LOAD, to_planes = op->kind == MONA_OP_STORE;
+    if (from_planes && d->from->tensors[op->inputs[0]].type == MONA_U8) {
+        deepen_load(d, op);
+        return;
+    }
+    if (to_planes && d->from->tensors[op->output].type == MONA_U8) {
+        deepen_store(d, op);
+        return;
+    }
+    mona_file_op *new = put_op(d, op);
+    for (uint32_t i = 0; i < op->input_count && !from_planes; i++)
+        if (op->inputs[i] >= h->input_count && use_of(d, op, i, d->uses[op->output]) == PICTURE)
+            new->inputs[i] = picture_of(d, op->inputs[i]);
+}
+
+/* ---- the call ------------------------------------------------------------------------------- */
+
+static size_t op_room(const mona_model *m)
+{
+    size_t loads = 0;
+    for (uint32_t o = 0; o < m->header->op_count; o++)
+        loads += m->ops[o].kind == MONA_OP_LOAD;
+    return loads;
+}
+
+typedef struct layout {
+    size_t tensors, ops, uses, bytes;
+} layout;
+
+static layout lay_out(const mona_model *m)
+{
+    const size_t more = op_room(m);
+    layout l = {.tensors = align_up(sizeof(mona_file_header))};
+    l.ops = l.tensors + align_up((m->header->tensor_count + more) * sizeof(mona_file_tensor));
+    l.uses = l.ops + align_up((m->header->op_count + more) * sizeof(mona_file_op));
+    l.bytes = l.uses + align_up(m->header->tensor_count);
+    return l;
+}
+
+size_t mona_model_deep_bytes(const mona_model *model)
+{
+    return lay_out(model).bytes;
+}
+
+static bool has_arrays(const mona_model *m)
+{
+    for (uint32_t t = 0; t < m->header->tensor_count; t++)
+        if (m->tensors[t].array)
+            return true;
+    return false;
+}
+
+mona_status mona_model_deepen(mona_model *deep, void *memory, size_t bytes, const mona_model *model,
+                              unsigned bits)
+{
+    if (!deep || !model || !memory || (uintptr_t)memory % MONA_ALIGNMENT || bits < 9 ||
+        bits > MONA_MAX_DEPTH)
+        return MONA_ERR_ARGUMENT;
+    const layout l = lay_out(model);
+    if (bytes < l.bytes)
+        return MONA_ERR_ARENA;
+    if (has_arrays(model) || model->header->next)
+        return MONA_ERR_UNSUPPORTED;
+    uint8_t *base = memory;
+    memset(base, 0, l.bytes);
+    deepening d = {.from = model,
+                   .header = memory,
+                   .tensors = (mona_file_tensor *)(void *)(base + l.tensors),
+                   .ops = (mona_file_op *)(void *)(base + l.ops),
+                   .uses = base + l.uses,
+                   .more = bits - 8};
+    *d.header = *model->header;
+    d.header->op_count = 0;
+    find_uses(&d);
+    deepen_tensors(&d);
+    for (uint32_t o = 0; o < model->header->op_count && !d.status; o++)
+        deepen_op(&d, &model->ops[o]);
+    const mona_model made = {.header = d.header,
+                             .tensors = d.tensors,
+                             .ops = d.ops,
+                             .strings = model->strings,
+                             .data = model->data};
+    if (!d.status && mona_model_check(&made))
+        d.status = MONA_ERR_UNSUPPORTED;
+    if (!d.status)
+        *deep = made;
+    return d.status;
+}

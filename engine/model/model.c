@@ -1,0 +1,373 @@
+/* Opening an offline model: a zero-copy view, after a proof that every record stays in bounds.
+ *
+ * What is proved here once, so that nothing after it needs to check: sections lie inside the file
+ * and do not wrap; names end inside the strings; tensors are written once, before they are read;
+ * every operator's parameters are in range and its data lies inside the data section
+ * (mona_op_class.check). */
+#include <float.h>
+
+#include "engine/libc.h"
+#include "engine/model/model.h"
+#include "engine/name.h"
+#include "ops/ops.h"
+
+const char *mona_status_text(mona_status status)
+{
+    switch (status) {
+    case MONA_OK:
+        return "success";
+    case MONA_ERR_ARGUMENT:
+        return "invalid argument";
+    case MONA_ERR_TRUNCATED:
+        return "model is truncated";
+    case MONA_ERR_MAGIC:
+        return "not a .mona model";
+    case MONA_ERR_VERSION:
+        return "unknown version of the .mona format";
+    case MONA_ERR_CHECKSUM:
+        return "model is damaged (checksum does not match)";
+    case MONA_ERR_MODEL:
+        return "model is malformed";
+    case MONA_ERR_LIMIT:
+        return "a limit of the engine is exceeded";
+    case MONA_ERR_UNSUPPORTED:
+        return "not supported on this device";
+    case MONA_ERR_SHAPE:
+        return "frame size does not fit the model";
+    case MONA_ERR_ARENA:
+        return "arena is too small or misaligned";
+    case MONA_ERR_DEVICE:
+        return "no such device";
+    case MONA_ERR_THREADS:
+        return "the system refused a thread";
+    case MONA_ERR_STATE:
+        return "call out of order";
+    }
+    return "unknown status";
+}
+
+size_t mona_type_size(mona_type type)
+{
+    static const uint8_t sizes[MONA_TYPE_COUNT] = {
+        [MONA_U8] = 1,  [MONA_S8] = 1,  [MONA_F16] = 2, [MONA_U16] = 2, [MONA_F32] = 4,
+        [MONA_S16] = 2, [MONA_S32] = 4, [MONA_U32] = 4, [MONA_S64] = 8, [MONA_U64] = 8,
+    };
+    return (unsigned)type < MONA_TYPE_COUNT ? sizes[type] : 1;
+}
+
+const char *mona_type_name(mona_type type)
+{
+    static const char names[MONA_TYPE_COUNT][4] = {
+        [MONA_U8] = "u8",   [MONA_S8] = "s8",   [MONA_F16] = "f16", [MONA_U16] = "u16",
+        [MONA_F32] = "f32", [MONA_S16] = "s16", [MONA_S32] = "s32", [MONA_U32] = "u32",
+        [MONA_S64] = "s64", [MONA_U64] = "u64",
+    };
+    return (unsigned)type < MONA_TYPE_COUNT ? names[type] : "?";
+}
+
+/* Four bits at a time: 64 bytes of table instead of 1 KiB, and fast enough for what is read once.
+ */
+uint32_t mona_crc32(uint32_t crc, const void *bytes, size_t size)
+{
+    static const uint32_t table[16] = {
+        0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4,
+        0x4db26158, 0x5005713c, 0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,
+        0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c,
+    };
+    const uint8_t *p = bytes;
+    crc = ~crc;
+    for (size_t i = 0; i < size; i++) {
+        crc ^= p[i];
+        crc = crc >> 4 ^ table[crc & 15];
+        crc = crc >> 4 ^ table[crc & 15];
+    }
+    return ~crc;
+}
+
+static uint32_t file_crc(const mona_file_header *header, size_t size)
+{
+    const size_t field = offsetof(mona_file_header, crc32);
+    const uint32_t zero = 0;
+    uint32_t crc = mona_crc32(0, header, field);
+    crc = mona_crc32(crc, &zero, sizeof zero);
+    const size_t rest = field + sizeof zero;
+    return mona_crc32(crc, (const uint8_t *)header + rest, size - rest);
+}
+
+/* A section of count x item bytes at offset, aligned and inside the file. */
+static bool section_ok(uint64_t offset, uint64_t count, uint64_t item, uint64_t file_bytes)
+{
+    if (offset % MONA_FILE_ALIGNMENT || offset < sizeof(mona_file_header) || offset > file_bytes)
+        return false;
+    return count <= (file_bytes - offset) / item;
+}
+
+static mona_status check_header(const mona_file_header *h)
+{
+    const uint64_t size = h->file_bytes;
+    if (h->tensor_count > MONA_MAX_TENSORS || h->op_count > MONA_MAX_OPS ||
+        h->input_count > MONA_MAX_IO || h->output_count > MONA_MAX_IO)
+        return MONA_ERR_LIMIT;
+    const bool sound =
+        h->input_count && h->output_count && h->input_count + h->output_count <= h->tensor_count &&
+        h->op_count &&
+        section_ok(h->tensors_offset, h->tensor_count, sizeof(mona_file_tensor), size) &&
+        section_ok(h->ops_offset, h->op_count, sizeof(mona_file_op), size) &&
+        section_ok(h->strings_offset, h->strings_bytes, 1, size) &&
+        section_ok(h->data_offset, h->data_bytes, 1, size) && h->strings_bytes &&
+        h->name < h->strings_bytes && h->producer < h->strings_bytes;
+    return sound ? MONA_OK : MONA_ERR_MODEL;
+}
+
+static mona_status check_file(const mona_file_header *h, size_t size)
+{
+    const size_t magic = size < sizeof h->magic ? size : sizeof h->magic;
+    if (memcmp(h, MONA_FILE_MAGIC, magic))
+        return MONA_ERR_MAGIC;
+    if (size < sizeof *h)
+        return MONA_ERR_TRUNCATED;
+    if (h->version != MONA_FILE_VERSION)
+        return MONA_ERR_VERSION;
+    if (h->file_bytes > size)
+        return MONA_ERR_TRUNCATED;
+    if (h->file_bytes < size)
+        return MONA_ERR_MODEL;
+    return file_crc(h, size) == h->crc32 ? MONA_OK : MONA_ERR_CHECKSUM;
+}
+
+/* A product of three sides, each below 2^32, against a bound below 2^32. */
+static bool elements_ok(const mona_file_tensor *t)
+{
+    const uint64_t most = MONA_ARRAY_MAX_ELEMENTS, plane = (uint64_t)t->height * t->width;
+    return t->channels && plane && plane <= most && t->channels <= most / plane;
+}
+
+static bool sides_ok(const mona_model *m, uint32_t index)
+{
+    const mona_file_tensor *t = &m->tensors[index];
+    const bool sized = t->height || t->width;
+    return t->channels && t->channels <= MONA_MAX_CHANNELS && t->height <= MONA_MAX_SIDE &&
+           t->width <= MONA_MAX_SIDE &&
+           (!sized || (t->height && t->width && index < m->header->input_count));
+}
+
+static bool tensor_ok(const mona_model *m, uint32_t index)
+{
+    const mona_file_tensor *t = &m->tensors[index];
+    const bool io = index < m->header->input_count + m->header->output_count;
+    const bool real = t->type == MONA_F16 || t->type == MONA_F32;
+    const uint32_t last_type = t->array ? MONA_TYPE_COUNT - 1 : io ? MONA_U16 : MONA_F16;
+    /* scale > 0 is false for a NaN; FLT_MAX bounds infinity. */
+    return t->name < m->header->strings_bytes && t->type <= last_type && t->array <= 1 &&
+           (t->array ? elements_ok(t) : sides_ok(m, index)) && t->scale > 0 &&
+           t->scale <= FLT_MAX && (!real || t->scale == 1);
+}
+
+/* Heights and widths that depend on frame sizes are not known yet. */
+static mona_shape shape_of(const mona_file_tensor *t)
+{
+    const mona_type type = (mona_type)t->type;
+    return t->array ? (mona_shape){t->channels, t->height, t->width, type}
+                    : (mona_shape){t->channels, 0, 0, type};
+}
+
+/* Whether an operator may read the tensor: inputs and arrays are planes, which LOAD reads; outputs
+ * nobody reads. */
+static bool readable(const mona_model *m, const mona_file_op *op, uint32_t tensor,
+                     const uint8_t *written)
+{
+    const uint32_t inputs = m->header->input_count, io = inputs + m->header->output_count;
+    if (tensor >= m->header->tensor_count || !written[tensor] || (tensor >= inputs && tensor < io))
+        return false;
+    const bool array = m->tensors[tensor].array;
+    if (mona_ops[op->kind]->array)
+        return array;
+    return (op->kind == MONA_OP_LOAD) == (array || tensor < inputs);
+}
+
+/* Outputs and arrays are planes, which STORE writes. */
+static bool writable(const mona_model *m, const mona_file_op *op, uint32_t tensor,
+                     const uint8_t *written)
+{
+    const uint32_t inputs = m->header->input_count, io = inputs + m->header->output_count;
+    if (tensor < inputs || tensor >= m->header->tensor_count || written[tensor])
+        return false;
+    const bool array = m->tensors[tensor].array;
+    if (mona_ops[op->kind]->array)
+        return array;
+    return (op->kind == MONA_OP_STORE) == (array || tensor < io);
+}
+
+/* Operand i of an array operator that is a constant in the data. */
+static bool constant_ok(const mona_model *m, const mona_file_op *op, uint32_t i, mona_shape *shape)
+{
+    const mona_file_array *a = &op->array;
+    if (!mona_ops[op->kind]->array || a->type[i] >= MONA_TYPE_COUNT || !a->elements[i] ||
+        a->elements[i] > MONA_ARRAY_MAX_ELEMENTS)
+        return false;
+    *shape = (mona_shape){1, 1, a->elements[i], (mona_type)a->type[i]};
+    return mona_data_ok(a->offset[i], a->elements[i], mona_type_size(shape->type),
+                        m->header->data_bytes);
+}
+
+static mona_status check_op(const mona_model *m, const mona_file_op *op, uint8_t *written)
+{
+    if (op->kind >= MONA_OP_COUNT || !mona_ops[op->kind])
+        return MONA_ERR_UNSUPPORTED;
+    const mona_op_class *class = mona_ops[op->kind];
+    mona_shape inputs[MONA_OP_MAX_INPUTS] = {{0}};
+    if (op->name >= m->header->strings_bytes || op->input_count < class->min_inputs ||
+        op->input_count > class->max_inputs || !writable(m, op, op->output, written))
+        return MONA_ERR_MODEL;
+    for (uint32_t i = 0; i < op->input_count; i++) {
+        const uint32_t t = op->inputs[i];
+        if (t == MONA_NONE ? !constant_ok(m, op, i, &inputs[i]) : !readable(m, op, t, written))
+            return MONA_ERR_MODEL;
+        if (t != MONA_NONE)
+            inputs[i] = shape_of(&m->tensors[t]);
+    }
+    const mona_shape output = shape_of(&m->tensors[op->output]);
+    written[op->output] = 1;
+    return class->check(op, inputs, &output, m->data, m->header->data_bytes);
+}
+
+mona_status mona_model_check(const mona_model *m)
+{
+    uint8_t written[MONA_MAX_TENSORS] = {0};
+    for (uint32_t i = 0; i < m->header->tensor_count; i++) {
+        if (!tensor_ok(m, i))
+            return MONA_ERR_MODEL;
+        written[i] = i < m->header->input_count;
+    }
+    for (uint32_t i = 0; i < m->header->op_count; i++) {
+        const mona_status status = check_op(m, &m->ops[i], written);
+        if (status)
+            return status;
+    }
+    for (uint32_t i = 0; i < m->header->tensor_count; i++)
+        if (!written[i])
+            return MONA_ERR_MODEL;
+    return MONA_OK;
+}
+
+/* The sections that the header at this offset speaks of. */
+static mona_model view_at(const uint8_t *file, uint64_t offset)
+{
+    const mona_file_header *h = (const mona_file_header *)(const void *)(file + offset);
+    return (mona_model){
+        .header = h,
+        .tensors = (const mona_file_tensor *)(const void *)(file + h->tensors_offset),
+        .ops = (const mona_file_op *)(const void *)(file + h->ops_offset),
+        .strings = (const char *)file + h->strings_offset,
+        .data = file + h->data_offset,
+        .file = file,
+    };
+}
+
+/* Everything about the model for one size. */
+static mona_status check_size(const uint8_t *file, uint64_t offset)
+{
+    const mona_file_header *h = (const mona_file_header *)(const void *)(file + offset);
+    const mona_status status = check_header(h);
+    if (status)
+        return status;
+    const mona_model m = view_at(file, offset);
+    if (m.strings[h->strings_bytes - 1] || m.strings[0])
+        return MONA_ERR_MODEL;
+    return mona_model_check(&m);
+}
+
+/* Whether a header may lie where `at` says its next does: further on, so that there is an end. */
+static bool next_ok(const uint8_t *file, uint64_t at)
+{
+    const mona_file_header *first = (const mona_file_header *)(const void *)file;
+    const mona_file_header *h = (const mona_file_header *)(const void *)(file + at);
+    const uint64_t next = h->next;
+    if (next <= at || !section_ok(next, 1, sizeof *h, first->file_bytes))
+        return false;
+    h = (const mona_file_header *)(const void *)(file + next);
+    return !memcmp(h->magic, first->magic, sizeof h->magic) && h->version == first->version &&
+           h->file_bytes == first->file_bytes && !h->crc32;
+}
+
+/* Whether inputs and outputs of the model for another size are the first's but for their sides: who
+ * has looked at the first's has made room for those. */
+static bool same_interface(const mona_model *a, const mona_model *b)
+{
+    if (a->header->input_count != b->header->input_count ||
+        a->header->output_count != b->header->output_count)
+        return false;
+    bool same = true;
+    for (uint32_t i = 0; i < a->header->input_count + a->header->output_count && same; i++) {
+        const mona_file_tensor *t = &a->tensors[i], *u = &b->tensors[i];
+        same = mona_names_equal(a->strings + t->name, b->strings + u->name) && t->type == u->type &&
+               t->scale == u->scale && t->array == u->array &&
+               (t->array || t->channels == u->channels);
+    }
+    return same;
+}
+
+mona_status mona_model_open(mona_model *model, const void *bytes, size_t size)
+{
+    if (!model || !bytes || (uintptr_t)bytes % MONA_ALIGNMENT)
+        return MONA_ERR_ARGUMENT;
+    const mona_file_header *h = bytes;
+    const uint8_t *file = bytes;
+    mona_status status = check_file(h, size);
+    if (!status)
+        status = check_size(file, 0);
+    for (uint64_t at = 0; !status && h->next;) {
+        status = next_ok(file, at) ? check_size(file, h->next) : MONA_ERR_MODEL;
+        if (status)
+            return status;
+        at = h->next;
+        const mona_model first = view_at(file, 0), other = view_at(file, at);
+        status = same_interface(&first, &other) ? MONA_OK : MONA_ERR_MODEL;
+        h = other.header;
+    }
+    if (!status)
+        *model = view_at(file, 0);
+    return status;
+}
+
+bool mona_model_next(const mona_model *model, mona_model *next)
+{
+    const bool more = model->header->next;
+    if (more)
+        *next = view_at(model->file, model->header->next);
+    return more;
+}
+
+unsigned mona_model_input_count(const mona_model *model)
+{
+    return model->header->input_count;
+}
+
+unsigned mona_model_output_count(const mona_model *model)
+{
+    return model->header->output_count;
+}
+
+static mona_tensor_info info_of(const mona_model *m, uint32_t index)
+{
+    const mona_file_tensor *t = &m->tensors[index];
+    return (mona_tensor_info){
+        .name = m->strings + t->name,
+        .type = (mona_type)t->type,
+        .channels = t->channels,
+        .height = t->height,
+        .width = t->width,
+        .scale = t->scale,
+        .array = t->array,
+    };
+}
+
+mona_tensor_info mona_model_input(const mona_model *model, unsigned index)
+{
+    return info_of(model, index);
+}
+
+mona_tensor_info mona_model_output(const mona_model *model, unsigned index)
+{
+    return info_of(model, model->header->input_count + index);
+}

@@ -1,0 +1,11 @@
+/* What opening a model and making one of another share. Private to engine/. */
+#ifndef MONA_MODEL_H
+#define MONA_MODEL_H
+
+#include "engine/model/model_format.h"
+#include "mona.h"
+
+/* Every record is in bounds and agrees with the others, given a sound header and sections. */
+mona_status mona_model_check(const mona_model *model);
+
+#endif

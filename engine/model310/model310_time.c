@@ -1,0 +1,151 @@
+/* The time part of model310.h: what every instruction costs on dav-m100, and where each number
+ * comes from. Everything computed here is modelled; nothing was measured on a chip. The names of
+ * sources: ini    the vendor's platform configuration Ascend310.ini (rates in bytes per cycle of
+ * one core) TIK    cycle formulas of the vendor's kernel language for v100, read there from its
+ * simulator's logs fitted on published networks: on the speeds of nine, batch 1, by
+ * tests/bench/published.c (make bench-published), which shows the error on others
+ */
+#include "engine/model310/model310.h"
+
+/* 51.2 GB/s, the rate of 128 bits of LPDDR4X-3200, at 680 MHz is 75.3 bytes per cycle. */
+const ac_costs ac_costs_310 = {
+    .clock_mhz = 680,
+    .mmad_head = 15,
+    .mmad_odd = 1,
+    .load2d_fractal = 2,
+    .load2d_latency = 10,
+    .load3d_fractal = 1,
+    .load3d_latency = 16,
+    .load3d_issue = 43,
+    .drain_fractal = 4,
+    .drain_latency = 16,
+    .vector_repeat = 1,
+    .vector_latency = 16,
+    .transpose_block = 2,
+    .transpose_latency = 16,
+    .l1_ub_bytes = 128,
+    .ub_l1_bytes = 128,
+    .ub_gm_bytes = 64,
+    .l2_read_bytes = 128,
+    .ddr_read_bytes = 67,
+    .ddr_write_bytes = 64,
+    .ddr_total_bytes = 75.3,
+    .l2_bytes = 8388608,
+    .copy_latency = 358,
+    .local_latency = 16,
+    .copy_burst = 4,
+    .flag = 2,
+    .scalar_step = 2,
+    .issue = 2,
+    .task_launch = 1,
+};
+
+#define ROW(field, unit, known, source)                                                            \
+    {                                                                                              \
+#field, unit, source, offsetof(ac_costs, field), known                                     \
+    }
+const ac_cost_row ac_cost_rows[] = {
+    ROW(clock_mhz, "MHz", true, "ini, cube_freq: the mode of 22 TOPS"),
+    ROW(mmad_head, "cycles", true, "TIK: head and tail of every mmad"),
+    ROW(mmad_odd, "share", true,
+        "TIK: K1 - 2 cycles more when K1 > 1 and M1 or N1 is odd, on the 310 only"),
+    ROW(load2d_fractal, "cycles", true, "ini, l1 -> l0b 256 bytes per cycle; TIK agrees"),
+    ROW(load2d_latency, "cycles", true, "TIK: 10 to 11 per instruction"),
+    ROW(load3d_fractal, "cycles", true,
+        "ini, l1 -> l0a 512 bytes per cycle; TIK, for 16 pixels of one row"),
+    ROW(load3d_latency, "cycles", true, "TIK: 15 to 16 per instruction"),
+    ROW(load3d_issue, "cycles", true, "TIK: about 21 scalar instructions per load3d"),
+    ROW(drain_fractal, "cycles", true,
+        "ini, l0c -> ub 256 bytes per cycle, fp32 fractals of 1 KiB"),
+    ROW(drain_latency, "cycles", false, "chosen: that of load3d"),
+    ROW(vector_repeat, "cycles", true, "ini, vec_calc_size 128: a repeat of 256 bytes per cycle"),
+    ROW(vector_latency, "cycles", false, "chosen: that of load3d"),
+    ROW(transpose_block, "cycles", false,
+        "chosen: 512 bytes at 256 per cycle, a lower bound; halves of blocks as whole ones"),
+    ROW(transpose_latency, "cycles", false, "chosen: that of a vector instruction"),
+    ROW(l1_ub_bytes, "bytes/cycle", true, "ini, l1 -> ub"),
+    ROW(ub_l1_bytes, "bytes/cycle", true, "ini, ub -> l1"),
+    ROW(ub_gm_bytes, "bytes/cycle", true, "ini, ub -> ddr and ub -> l2"),
+    ROW(l2_read_bytes, "bytes/cycle", true, "ini, l2_read_rate"),
+    ROW(ddr_read_bytes, "bytes/cycle", true, "ini, ddr_read_rate, taken as of one core"),
+    ROW(ddr_write_bytes, "bytes/cycle", true, "ini, ddr_write_rate, taken as of one core"),
+    ROW(ddr_total_bytes, "bytes/cycle", false,
+        "51.2 GB/s as quoted for LPDDR4X-3200 of 128 bits; fitted on published networks: no less"),
+    ROW(l2_bytes, "bytes", true, "ini, l2_size"),
+    ROW(copy_latency, "cycles", false,
+        "fitted on published networks; the other half of them gives 10 and a launch of 9 us"),
+    ROW(local_latency, "cycles", false, "chosen: that of load3d"),
+    ROW(copy_burst, "cycles", false, "chosen: a burst of 256 bytes takes no longer than its bytes"),
+    ROW(flag, "cycles", false, "chosen: that of any scalar instruction"),
+    ROW(scalar_step, "cycles", true, "TIK: 43 cycles for about 21 scalar instructions"),
+    ROW(issue, "cycles", false, "chosen: one scalar instruction"),
+    ROW(task_launch, "microseconds", false,
+        "fitted on published networks, at the least allowed; those of short tasks ask for 5 to 9"),
+};
+const size_t ac_cost_row_count = sizeof ac_cost_rows / sizeof *ac_cost_rows;
+
+static double least(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static double most(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+double ac_time_mmad(const ac_costs *costs, uint32_t m1, uint32_t k1, uint32_t n1)
+{
+    bool odd = k1 > 1 && (m1 % 2 || n1 % 2);
+    return costs->mmad_head + (double)m1 * k1 * n1 + (odd ? costs->mmad_odd * (k1 - 2) : 0);
+}
+
+double ac_time_load2d(const ac_costs *costs, uint32_t fractals)
+{
+    return costs->load2d_latency + fractals * costs->load2d_fractal;
+}
+
+double ac_time_load3d(const ac_costs *costs, uint32_t fractals)
+{
+    return costs->load3d_latency + fractals * costs->load3d_fractal;
+}
+
+double ac_time_drain(const ac_costs *costs, uint32_t fractals)
+{
+    return costs->drain_latency + fractals * costs->drain_fractal;
+}
+
+double ac_time_vector(const ac_costs *costs, uint32_t repeats, double spread)
+{
+    return costs->vector_latency + repeats * costs->vector_repeat * most(spread, 1);
+}
+
+double ac_time_transpose(const ac_costs *costs, uint32_t repeats)
+{
+    return costs->transpose_latency + repeats * costs->transpose_block;
+}
+
+/* Bytes per cycle of a path for one of so many cores that copy at once. */
+static double path_rate(const ac_costs *costs, ac_path path, uint32_t cores)
+{
+    double share = costs->ddr_total_bytes / (cores ? cores : 1);
+    switch (path) {
+    case AC_L1_UB:
+        return costs->l1_ub_bytes;
+    case AC_UB_L1:
+        return costs->ub_l1_bytes;
+    case AC_UB_GM:
+        return least(costs->ub_gm_bytes, least(costs->ddr_write_bytes, share));
+    default:
+        return least(costs->ddr_read_bytes, share);
+    }
+}
+
+double ac_time_copy(const ac_costs *costs, ac_path path, ac_copy copy, uint32_t cores)
+{
+    double bytes = (double)copy.bursts * copy.blocks * AC_BLOCK;
+    double moving = bytes / path_rate(costs, path, cores);
+    const bool local = path == AC_L1_UB || path == AC_UB_L1;
+    return (local ? costs->local_latency : costs->copy_latency) +
+           most(moving, copy.bursts * costs->copy_burst);
+}

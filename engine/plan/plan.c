@@ -1,0 +1,240 @@
+/* Binding a model to frame sizes and a target: plan_bind.c, plan_groups.c, plan_maps.c,
+ * plan_rings.c, then every offset of the arena. */
+#include "engine/plan/plan.h"
+
+#include "engine/run/device.h"
+#include "engine/run/modelled.h"
+#include "engine/libc.h"
+#include "engine/port/port.h"
+
+static bool has_convolution(const mona_plan *plan)
+{
+    for (uint32_t o = 0; o < plan->model.header->op_count; o++)
+        if (plan->model.ops[o].kind == MONA_OP_CONV)
+            return true;
+    return false;
+}
+
+/* The chip's pipes run dry where one operator gives way to the next, so a step makes several rows:
+ * as many as programs take at once, or half of that where convolutions' rings have to share L1. */
+static uint32_t modelled_strip_rows(const mona_plan *plan)
+{
+    return has_convolution(plan) ? MONA_ROWS_AT_ONCE / 2 : MONA_ROWS_AT_ONCE;
+}
+
+/* ---- the arena ------------------------------------------------------------------------------ */
+
+/* Rows of the windows of all inputs, for one output row. */
+static size_t window_rows_at(const plan_op *op, int64_t y)
+{
+    const mona_bound_op *b = &op->bound;
+    size_t rows = 1; /* and the output row's own pointer */
+    for (uint32_t i = 0; i < b->op->input_count; i++) {
+        if (op->writer[i] == MONA_NONE)
+            continue;
+        const mona_span s = mona_ops[b->op->kind]->rows(b, i, (mona_span){y, y + 1});
+        rows += (size_t)(s.end - s.begin);
+    }
+    return rows;
+}
+
+/* Row pointers of the largest call. Windows of a RESIZE vary from row to row, so every row is
+ * asked. */
+static size_t window_rows(const mona_plan *plan)
+{
+    size_t most = 1;
+    for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
+        const plan_op *op = &plan->ops[o];
+        const bool varies = op->bound.op->kind == MONA_OP_RESIZE;
+        const int64_t rows = varies ? op->bound.output.height : 1;
+        for (int64_t y = 0; y < rows; y++) {
+            const size_t count = window_rows_at(op, y);
+            most = count > most ? count : most;
+        }
+    }
+    return most;
+}
+
+static size_t place(size_t *end, size_t bytes)
+{
+    const size_t offset = *end;
+    *end += align_up(bytes);
+    return offset;
+}
+
+/* Scratch of one operator on one core. */
+static size_t scratch_bytes(const plan_op *op)
+{
+    const mona_op_class *class = mona_ops[op->bound.op->kind];
+    if (class->array || (op->group.last && op->group.whole_maps))
+        return class->map_scratch_bytes ? class->map_scratch_bytes(&op->bound) : 0;
+    const uint32_t columns = mona_plan_progress_shape(op)->width;
+    return class->scratch_bytes ? class->scratch_bytes(&op->bound, columns) : 0;
+}
+
+static mona_status lay_out(mona_plan *plan)
+{
+    const uint32_t count = plan->model.header->op_count;
+    plan->state_bytes = align_up(mona_session_state_bytes(plan));
+    size_t end = plan->state_bytes, scratch = 0;
+    plan->zero_bytes = AC_ROW_SLACK;
+    for (uint32_t o = 0; o < count; o++) {
+        plan_op *op = &plan->ops[o];
+        op->constants_offset = place(&end, plan->shared ? 0 : op->constants_bytes);
+        const size_t bytes = scratch_bytes(op);
+        scratch = bytes > scratch ? bytes : scratch;
+        if (op->row_bytes + AC_ROW_SLACK > plan->zero_bytes)
+            plan->zero_bytes = op->row_bytes + AC_ROW_SLACK;
+        if (end >= PLAN_MAX_BYTES || scratch >= PLAN_MAX_BYTES)
+            return MONA_ERR_LIMIT;
+    }
+    plan->zero_offset = place(&end, plan->zero_bytes);
+    plan->maps_offset = place(&end, plan->maps_bytes);
+    plan->core_offset = end;
+    size_t core = align_up(plan->rings_bytes + AC_ROW_SLACK);
+    plan->progress_offset = place(&core, count * sizeof(plan_progress));
+    const size_t rows = mona_plan_modelled(plan) ? MONA_ROWS_AT_ONCE : 1;
+    plan->scratch_bytes = align_up(scratch);
+    plan->scratch_offset = place(&core, rows * plan->scratch_bytes);
+    plan->window_bytes = align_up(window_rows(plan) * sizeof(uint8_t *));
+    plan->window_offset = place(&core, rows * plan->window_bytes);
+    plan->buffers_offset = core;
+    const ac_target *t = plan->target;
+    if (!plan->isa->conv_row)
+        place(&core,
+              BUFFER_ALIGNMENT + (size_t)t->l0a_bytes + t->l0b_bytes + t->l0c_bytes + t->ub_bytes);
+    if (mona_plan_modelled(plan)) {
+        plan->modelled_offset = place(&core, count * sizeof(mona_modelled_op));
+        plan->model_offset = place(&core, ac_model_bytes(t));
+    }
+    plan->core_bytes = core;
+    if (core >= PLAN_MAX_BYTES / plan->cores || end >= PLAN_MAX_BYTES)
+        return MONA_ERR_LIMIT;
+    plan->arena_bytes = end + core * plan->cores;
+    return MONA_OK;
+}
+
+/* ---- public --------------------------------------------------------------------------------- */
+
+/* The planner's own scratch follows the plan in the caller's memory. */
+typedef struct plan_memory {
+    mona_plan plan;
+    plan_progress progress[MONA_MAX_OPS];
+} plan_memory;
+
+size_t mona_plan_bytes(void)
+{
+    return align_up(sizeof(plan_memory));
+}
+
+static mona_status choose_target(mona_plan *plan, const mona_config *config)
+{
+    const mona_device *device = config->device ? config->device : mona_device_find("auto");
+    if (!device)
+        return MONA_ERR_DEVICE;
+    plan->target = device->target;
+    plan->isa = device->isa(config->cpu);
+    if (!plan->isa)
+        return MONA_ERR_DEVICE;
+    mona_device_properties properties;
+    const mona_status status = mona_device_query(device, &properties);
+    if (status)
+        return status;
+    if (config->threads > MONA_MAX_THREADS)
+        return MONA_ERR_LIMIT;
+    plan->cores = config->threads ? config->threads : properties.cores;
+    if (plan->cores > MONA_MAX_THREADS)
+        plan->cores = MONA_MAX_THREADS;
+    if (mona_plan_modelled(plan) && plan->cores > properties.cores)
+        plan->cores = properties.cores;
+    if (!mona_port_has_threads() && !mona_plan_modelled(plan))
+        plan->cores = 1;
+    /* Rings get three quarters of a cache, the rest is for weights and the frame passing through.
+     */
+    plan->cache_bytes = config->cache_bytes      ? config->cache_bytes
+                        : properties.cache_bytes ? properties.cache_bytes / 4 * 3
+                                                 : plan->target->l1_bytes;
+    return MONA_OK;
+}
+
+/* On the chip L1 is a wall: it holds all constants, which stay there, a row of zeros, for which a
+ * sixteenth is left, and the rings in the rest. */
+static mona_status leave_room_in_l1(mona_plan *plan, const mona_config *config)
+{
+    size_t constants = 0;
+    for (uint32_t o = 0; o < plan->model.header->op_count; o++)
+        constants += align_up(plan->ops[o].constants_bytes);
+    if (constants >= plan->target->l1_bytes)
+        return MONA_ERR_UNSUPPORTED;
+    const size_t room = (plan->target->l1_bytes - constants) / 16 * 15;
+    const bool asked = config->cache_bytes && config->cache_bytes < room;
+    plan->cache_bytes = asked ? config->cache_bytes : room;
+    return MONA_OK;
+}
+
+/* Nor do maps reach from one group into another: what is stored whole are arrays. */
+static mona_status check_l1(const mona_plan *plan)
+{
+    for (uint32_t o = 0; o < plan->model.header->op_count; o++)
+        if (plan->ops[o].map)
+            return MONA_ERR_UNSUPPORTED;
+    const size_t resident = plan->maps_offset - plan->state_bytes;
+    return plan->rings_bytes + AC_ROW_SLACK + resident <= plan->target->l1_bytes
+               ? MONA_OK
+               : MONA_ERR_UNSUPPORTED;
+}
+
+static bool has_sizes(const mona_model *m, const mona_config *config)
+{
+    for (uint32_t i = 0; i < m->header->input_count; i++) {
+        const mona_file_tensor *t = &m->tensors[i];
+        const mona_size asked = config->sizes[i];
+        if (t->width && asked.width && (t->width != asked.width || t->height != asked.height))
+            return false;
+    }
+    return true;
+}
+
+/* The model for the sizes asked for; where there is none, binding the first one says so. */
+static mona_model choose_size(const mona_model *model, const mona_config *config)
+{
+    mona_model m = *model;
+    while (!has_sizes(&m, config))
+        if (!mona_model_next(&m, &m))
+            return *model;
+    return m;
+}
+
+mona_status mona_plan_make(mona_plan **out, void *memory, const mona_model *model,
+                           const mona_config *config)
+{
+    if (!out || !memory || (uintptr_t)memory % MONA_ALIGNMENT || !model || !model->header ||
+        !config || config->strip_rows > MONA_MAX_SIDE || config->tile_columns > MONA_MAX_SIDE)
+        return MONA_ERR_ARGUMENT;
+    plan_memory *m = memory;
+    mona_plan *plan = &m->plan;
+    memset(plan, 0, sizeof *plan);
+    plan->model = choose_size(model, config);
+    plan->shared = config->shared;
+    mona_status status = choose_target(plan, config);
+    plan->strip_rows = config->strip_rows         ? config->strip_rows
+                       : mona_plan_modelled(plan) ? modelled_strip_rows(plan)
+                                                  : 1;
+    if (!status)
+        status = mona_plan_bind(plan, config);
+    if (!status && plan->shared)
+        status = mona_plan_modelled(plan)                 ? MONA_ERR_UNSUPPORTED
+                 : mona_session_lends(plan->shared, plan) ? MONA_OK
+                                                          : MONA_ERR_ARGUMENT;
+    if (!status && mona_plan_modelled(plan))
+        status = leave_room_in_l1(plan, config);
+    if (!status)
+        status = mona_plan_groups(plan, config, m->progress);
+    if (!status)
+        status = lay_out(plan);
+    if (!status && mona_plan_modelled(plan))
+        status = check_l1(plan);
+    if (!status)
+        *out = plan;
+    return status;
+}

@@ -1,0 +1,157 @@
+/* Planning, third: what lies between groups, maps and arrays, and where. */
+#include "engine/plan/plan.h"
+
+/* ---- shapes --------------------------------------------------------------------------------- */
+
+/* What readers by rows see of a map beyond its tensor. */
+typedef struct margins {
+    int64_t left, right; /* columns */
+    bool rows;           /* rows above or below */
+} margins;
+
+static margins margins_of(const mona_plan *plan, uint32_t o)
+{
+    margins m = {0, 0, false};
+    const mona_shape *s = &plan->ops[o].bound.output;
+    for (uint32_t g = 0; g < plan->model.header->op_count; g = plan->ops[g].group.last) {
+        const plan_group *group = &plan->ops[g].group;
+        for (uint32_t r = group->first; r < group->last && !group->whole_maps; r++) {
+            const mona_bound_op *b = &plan->ops[r].bound;
+            const mona_shape *out = mona_plan_progress_shape(&plan->ops[r]);
+            for (uint32_t i = 0; i < b->op->input_count; i++) {
+                const uint32_t w = plan->ops[r].writer[i];
+                if (w == MONA_NONE || plan->ops[w].home != o)
+                    continue;
+                const mona_op_class *class = mona_ops[b->op->kind];
+                const mona_span x = class->columns(b, i, (mona_span){0, out->width});
+                const mona_span y = class->rows(b, i, (mona_span){0, out->height});
+                m.left = -x.begin > m.left ? -x.begin : m.left;
+                m.right = x.end - s->width > m.right ? x.end - s->width : m.right;
+                m.rows |= y.begin < 0 || y.end > s->height;
+            }
+        }
+    }
+    return m;
+}
+
+/* Rows of a map lie one after another in each channel block, so that a range of rows without
+ * margins is one long row of pixels; unless a reader also sees rows of zeros, which must have the
+ * map's block stride: then blocks lie one after another in each row, as in a ring. */
+static size_t shape_map(mona_plan *plan, uint32_t o)
+{
+    plan_op *op = &plan->ops[o];
+    const mona_shape *s = &op->bound.output;
+    const margins m = margins_of(plan, o);
+    op->map_x_begin = -m.left;
+    op->columns = (uint32_t)(s->width + m.left + m.right);
+    op->depth = s->height;
+    const uint64_t blocks = mona_plan_blocks(op);
+    const uint64_t row = (uint64_t)op->columns * op->bound.output_c0 * mona_type_size(s->type);
+    /* At most 2^24 x 2^15 x 2^10; with every row aligned, no less than either layout takes. */
+    if ((row + MONA_ALIGNMENT) * s->height * blocks >= PLAN_MAX_BYTES - 2 * AC_ROW_SLACK)
+        return PLAN_MAX_BYTES;
+    const size_t rows = m.rows ? 1 : s->height; /* of a block that lie side by side */
+    op->block_stride = align_up((size_t)row * rows);
+    op->row_bytes = m.rows ? (size_t)blocks * op->block_stride : (size_t)row;
+    return align_up((size_t)blocks * op->block_stride * (s->height / rows) + AC_ROW_SLACK);
+}
+
+static size_t array_bytes(const mona_shape *s)
+{
+    return align_up((size_t)mona_shape_elements(s) * mona_type_size(s->type));
+}
+
+/* ---- places --------------------------------------------------------------------------------- */
+
+/* Maps and arrays are placed the largest first, each at the lowest offset where it meets none that
+ * lives while it does: small ones then fill what is left between large ones. Groups run in order,
+ * so a map lives from the group that first writes to it to that of its last reader. */
+
+#define NOT_PLACED SIZE_MAX
+
+/* The operators in whose groups a map lives: [begin, end); without a map: none. */
+typedef struct life {
+    uint32_t begin, end;
+} life;
+
+static const plan_group *group_of(const mona_plan *plan, uint32_t o)
+{
+    const plan_group *g = mona_plan_first_group(plan);
+    while (g->last <= o)
+        g = mona_plan_next_group(plan, g);
+    return g;
+}
+
+/* Of every home, which may be made later than what is in it. */
+static void find_lives(const mona_plan *plan, life *lives)
+{
+    const uint32_t count = plan->model.header->op_count;
+    for (uint32_t o = 0; o < count; o++)
+        lives[o] = (life){0, 0};
+    for (uint32_t o = 0; o < count; o++) {
+        const plan_op *op = &plan->ops[o];
+        life *l = &lives[op->home];
+        if ((op->map || op->array) && !l->end)
+            *l = (life){group_of(plan, o)->first,
+                        group_of(plan, plan->ops[op->home].last_reader)->last};
+    }
+}
+
+/* The lowest offset at or above `offset` where map o does not meet map i. */
+static size_t past(const mona_plan *plan, const life *lives, uint32_t i, uint32_t o, size_t offset)
+{
+    const plan_op *other = &plan->ops[i];
+    const bool together = lives[i].begin < lives[o].end && lives[o].begin < lives[i].end;
+    if (!together || other->ring_offset == NOT_PLACED)
+        return offset;
+    const size_t end = other->ring_offset + other->map_bytes;
+    return other->ring_offset < offset + plan->ops[o].map_bytes && offset < end ? end : offset;
+}
+
+static void place_map(mona_plan *plan, const life *lives, uint32_t o)
+{
+    plan_op *op = &plan->ops[o];
+    size_t offset = 0;
+    for (uint32_t i = 0; i < plan->model.header->op_count && offset < PLAN_MAX_BYTES;) {
+        const size_t moved = past(plan, lives, i, o, offset);
+        i = moved > offset ? 0 : i + 1;
+        offset = moved;
+    }
+    op->ring_offset = offset;
+    const size_t end = offset + op->map_bytes;
+    plan->maps_bytes = end > plan->maps_bytes ? end : plan->maps_bytes;
+}
+
+/* The largest map that has no place yet, or MONA_NONE. */
+static uint32_t next_map(const mona_plan *plan, const life *lives)
+{
+    uint32_t largest = MONA_NONE;
+    for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
+        const plan_op *op = &plan->ops[o];
+        if (lives[o].end && op->ring_offset == NOT_PLACED &&
+            (largest == MONA_NONE || op->map_bytes > plan->ops[largest].map_bytes))
+            largest = o;
+    }
+    return largest;
+}
+
+mona_status mona_plan_maps(mona_plan *plan)
+{
+    life lives[MONA_MAX_OPS];
+    find_lives(plan, lives);
+    for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
+        plan_op *op = &plan->ops[o];
+        if (!lives[o].end)
+            continue;
+        op->ring_offset = NOT_PLACED;
+        op->map_bytes = op->array ? array_bytes(&op->bound.output) : shape_map(plan, o);
+        if (op->map_bytes >= PLAN_MAX_BYTES)
+            return MONA_ERR_LIMIT;
+    }
+    for (uint32_t o; (o = next_map(plan, lives)) != MONA_NONE;) {
+        place_map(plan, lives, o);
+        if (plan->maps_bytes >= PLAN_MAX_BYTES)
+            return MONA_ERR_LIMIT;
+    }
+    return MONA_OK;
+}

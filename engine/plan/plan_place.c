@@ -1,0 +1,281 @@
+/* Planning, once groups are known: which tensors lie in the channel blocks of another.
+ *
+ * An input of a CONCAT that begins and ends with channel blocks of the output need not be copied:
+ * what makes it writes straight into those blocks, of the same ring or map. A SLICE at block bounds
+ * reads out of the blocks of its source. Either then has nothing to do.
+ *
+ * Tensors that share memory form a tree: each is in another, `block` channel blocks from its first,
+ * up to the *home* that is in none. Placing an input joins its whole home with that of the concat.
+ * This is what DenseNets need, where concats begin with each other: the inputs of one are found to
+ * lie, all of them, in the home of an earlier one, which then becomes the first blocks of the
+ * later.
+ *
+ * A home's memory is either
+ *   a ring   if all its tensors are made and read in one group; it is as deep as the rows any of
+ *            them still needs demand, or
+ *   a map    if not. As what a group reads of a map must be there when it begins (plan_groups.c),
+ *            nothing may be read of it in or before the group that makes it. */
+#include "engine/plan/plan.h"
+
+/* ---- where tensors lie ---------------------------------------------------------------------- */
+
+/* Channel blocks [begin, end) of a home. */
+typedef struct blocks {
+    uint32_t home, begin, end;
+} blocks;
+
+static blocks blocks_of(const mona_plan *plan, uint32_t o)
+{
+    blocks b = {.home = o};
+    for (; plan->ops[b.home].home != b.home; b.home = plan->ops[b.home].home)
+        b.begin += plan->ops[b.home].home_block;
+    b.end = b.begin + (plan->ops[o].bound.output_c0 ? mona_plan_blocks(&plan->ops[o]) : 0);
+    return b;
+}
+
+static bool overlap(blocks a, blocks b)
+{
+    return a.home == b.home && a.begin < b.end && b.begin < a.end;
+}
+
+static bool moves_channels(const plan_op *op)
+{
+    return op->bound.op->kind == MONA_OP_CONCAT || op->bound.op->kind == MONA_OP_SLICE;
+}
+
+static uint32_t all_inputs(const plan_op *op)
+{
+    return (1u << op->bound.op->input_count) - 1;
+}
+
+static bool is_placed(const plan_op *op, uint32_t i)
+{
+    return op->bound.placed >> i & 1;
+}
+
+/* ---- what is allowed ------------------------------------------------------------------------ */
+
+static uint32_t group_of(const mona_plan *plan, uint32_t o)
+{
+    while (!plan->ops[o].group.last)
+        o--;
+    return o;
+}
+
+/* Whether operator `writer` writes blocks `read` in the group `group` or later. */
+static bool written_too_late(const mona_plan *plan, uint32_t writer, blocks read, uint32_t group)
+{
+    const plan_op *op = &plan->ops[writer];
+    blocks b = blocks_of(plan, writer);
+    if (!overlap(b, read) || group_of(plan, writer) < group)
+        return false;
+    if (!moves_channels(op))
+        return true;
+    const uint32_t first = b.begin, c0 = op->bound.output_c0;
+    for (uint32_t i = 0; i < op->bound.op->input_count; i++) {
+        const bool slice = op->bound.op->kind == MONA_OP_SLICE;
+        const uint32_t from = slice ? 0 : mona_channels_before(&op->bound, i);
+        const uint32_t count = slice ? op->bound.output.channels : op->bound.input[i].channels;
+        b.begin = first + from / c0;
+        b.end = first + (from + count + c0 - 1) / c0;
+        if (!is_placed(op, i) && overlap(b, read))
+            return true;
+    }
+    return false;
+}
+
+/* Whether what reader `r` reads of the home is there before its group begins. */
+static bool reads_in_time(const mona_plan *plan, uint32_t r, uint32_t home)
+{
+    const plan_op *op = &plan->ops[r];
+    for (uint32_t i = 0; i < op->bound.op->input_count; i++) {
+        if (op->writer[i] == MONA_NONE || (moves_channels(op) && is_placed(op, i)))
+            continue;
+        const blocks read = blocks_of(plan, op->writer[i]);
+        for (uint32_t w = 0; w < r && read.home == home; w++)
+            if (written_too_late(plan, w, read, group_of(plan, r)))
+                return false;
+    }
+    return true;
+}
+
+static bool needs_map(const mona_plan *plan, uint32_t home)
+{
+    const uint32_t group = group_of(plan, home);
+    for (uint32_t o = 0; o < plan->model.header->op_count; o++)
+        if (blocks_of(plan, o).home == home && (plan->ops[o].leaves || group_of(plan, o) != group))
+            return true;
+    return false;
+}
+
+static bool is_allowed(const mona_plan *plan, uint32_t home)
+{
+    bool allowed = true;
+    const bool map = needs_map(plan, home);
+    for (uint32_t r = 0; r < plan->model.header->op_count && map && allowed; r++)
+        allowed = reads_in_time(plan, r, home);
+    return allowed;
+}
+
+/* ---- joining -------------------------------------------------------------------------------- */
+
+/* Whether a tensor of `channels`, from channel `first` of another on, fills blocks of it: to the
+ * end of its last block, or to the other's last channel. */
+static bool fills_blocks(const mona_bound_op *b, uint32_t i, uint32_t first, uint32_t channels,
+                         uint32_t of)
+{
+    const uint32_t c0 = b->output_c0;
+    return b->input_c0[i] == c0 && first % c0 == 0 &&
+           (channels % c0 == 0 || first + channels == of);
+}
+
+/* Puts home `inner` into home `outer`. */
+static void put(mona_plan *plan, uint32_t inner, uint32_t outer, uint32_t block)
+{
+    plan->ops[inner].home = outer;
+    plan->ops[inner].home_block = block;
+}
+
+static void take_out(mona_plan *plan, uint32_t inner)
+{
+    put(plan, inner, inner, 0);
+}
+
+/* Where input i of concat `o` belongs in it. */
+static uint32_t block_in(const plan_op *op, uint32_t i)
+{
+    return mona_channels_before(&op->bound, i) / op->bound.output_c0;
+}
+
+static bool could_place(const plan_op *op, uint32_t i)
+{
+    const mona_bound_op *b = &op->bound;
+    return fills_blocks(b, i, mona_channels_before(b, i), b->input[i].channels, b->output.channels);
+}
+
+/* Whether the home of input i can become blocks of concat `o`, itself a home, from `block` on: the
+ * tensors of it that lie there are what the concat wants there. */
+static bool fits(const mona_plan *plan, uint32_t o, uint32_t home, int64_t block)
+{
+    const plan_op *op = &plan->ops[o];
+    const mona_shape *s = &plan->ops[home].bound.output;
+    const int64_t end = block + mona_plan_blocks(&plan->ops[home]);
+    if (block < 0 || end > mona_plan_blocks(op) ||
+        plan->ops[home].bound.output_c0 != op->bound.output_c0 ||
+        (s->channels % op->bound.output_c0 &&
+         block * op->bound.output_c0 + s->channels != op->bound.output.channels))
+        return false;
+    for (uint32_t i = 0; i < op->bound.op->input_count; i++) {
+        const int64_t at = block_in(op, i);
+        const int64_t channels = mona_channels_before(&op->bound, i) + op->bound.input[i].channels;
+        const int64_t up_to = (channels + op->bound.output_c0 - 1) / op->bound.output_c0;
+        if (at >= end || up_to <= block)
+            continue;
+        const blocks b =
+            could_place(op, i) ? blocks_of(plan, op->writer[i]) : (blocks){.home = MONA_NONE};
+        if (b.home != home || b.begin + block != at)
+            return false;
+    }
+    return true;
+}
+
+/* Tries to place the inputs `which` of concat `o` besides those placed already. Undone if not
+ * allowed. */
+static bool place_inputs(mona_plan *plan, uint32_t o, uint32_t which)
+{
+    plan_op *op = &plan->ops[o];
+    const uint32_t before = op->bound.placed;
+    uint32_t joined[MONA_OP_MAX_INPUTS], count = 0;
+    for (uint32_t i = 0; i < op->bound.op->input_count; i++) {
+        if (!(which >> i & 1) || !could_place(op, i))
+            continue;
+        const blocks b = blocks_of(plan, op->writer[i]);
+        const int64_t block = (int64_t)block_in(op, i) - b.begin;
+        if (b.home != o && fits(plan, o, b.home, block)) {
+            put(plan, b.home, o, (uint32_t)block);
+            joined[count++] = b.home;
+        }
+    }
+    for (uint32_t i = 0; i < op->bound.op->input_count; i++) {
+        const blocks b = blocks_of(plan, op->writer[i]);
+        if (could_place(op, i) && b.home == o && b.begin == block_in(op, i))
+            op->bound.placed |= 1u << i;
+    }
+    if (op->bound.placed == before || is_allowed(plan, o))
+        return true;
+    for (op->bound.placed = before; count; count--)
+        take_out(plan, joined[count - 1]);
+    return false;
+}
+
+static void place_concat(mona_plan *plan, uint32_t o)
+{
+    const uint32_t count = plan->ops[o].bound.op->input_count;
+    if (place_inputs(plan, o, all_inputs(&plan->ops[o])))
+        return;
+    for (uint32_t i = 0; i < count; i++)
+        place_inputs(plan, o, 1u << i);
+}
+
+static void place_slice(mona_plan *plan, uint32_t o)
+{
+    plan_op *op = &plan->ops[o];
+    const mona_bound_op *b = &op->bound;
+    if (!fills_blocks(b, 0, b->op->channels.first, b->output.channels, b->input[0].channels))
+        return;
+    const blocks source = blocks_of(plan, op->writer[0]);
+    put(plan, o, source.home, source.begin + b->op->channels.first / b->output_c0);
+    op->bound.placed = 1;
+    if (!is_allowed(plan, source.home)) {
+        take_out(plan, o);
+        op->bound.placed = 0;
+    }
+}
+
+/* ---- public --------------------------------------------------------------------------------- */
+
+bool mona_plan_is_idle(const mona_plan *plan, uint32_t index)
+{
+    const plan_op *op = &plan->ops[index];
+    if (moves_channels(op))
+        return op->bound.placed == all_inputs(op);
+    return op->bound.op->kind == MONA_OP_STORE && plan->ops[op->writer[0]].store == index;
+}
+
+/* Every operator's home is one that is in no other. */
+static void flatten(mona_plan *plan)
+{
+    for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
+        const blocks b = blocks_of(plan, o);
+        put(plan, o, b.home, b.begin);
+    }
+}
+
+/* Homes live as long as anything in them. */
+static void settle(mona_plan *plan)
+{
+    const uint32_t count = plan->model.header->op_count;
+    for (uint32_t o = 0; o < count; o++) {
+        const plan_op *op = &plan->ops[o];
+        plan_op *home = &plan->ops[op->home];
+        home->map |= op->leaves || group_of(plan, o) != group_of(plan, op->home);
+        home->last_reader =
+            op->last_reader > home->last_reader ? op->last_reader : home->last_reader;
+    }
+    for (uint32_t o = 0; o < count; o++)
+        plan->ops[o].map = plan->ops[plan->ops[o].home].map;
+}
+
+void mona_plan_place(mona_plan *plan)
+{
+    for (uint32_t o = 0; o < plan->model.header->op_count; o++)
+        take_out(plan, o);
+    for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
+        const mona_file_op *file = plan->ops[o].bound.op;
+        if (!moves_channels(&plan->ops[o]) || file->channels.copy || plan->copies)
+            continue;
+        (file->kind == MONA_OP_CONCAT ? place_concat : place_slice)(plan, o);
+        flatten(plan);
+    }
+    settle(plan);
+}

@@ -1,0 +1,165 @@
+/* Planning, fourth: how deep and how wide every ring must be, and into how many tiles a band is
+ * cut. */
+#include "engine/plan/plan.h"
+
+/* Columns of a tile the planner will not go below: narrower ones recompute more than caches save.
+ */
+enum { MIN_TILE_COLUMNS = 128 };
+
+/* Whether operator `o` has a ring of its own. */
+static bool has_ring(const mona_plan *plan, uint32_t o)
+{
+    const plan_op *op = &plan->ops[o];
+    return op->bound.op->kind != MONA_OP_STORE && op->store == MONA_NONE && !op->map &&
+           op->home == o;
+}
+
+/* Moves on to where the next rows are made, and deepens the rings that are too shallow for the rows
+ * in use on the way: from the oldest that any of a ring's tensors still has to the newest. */
+static void advance(mona_plan *plan, const plan_group *g, plan_progress *progress)
+{
+    for (uint32_t o = g->first; o < g->last; o++)
+        progress[o].used_begin = progress[o].used_end = 0;
+    for (uint32_t o = g->first; o < g->last; o++) {
+        plan_progress *p = &progress[o], *home = &progress[plan->ops[o].home];
+        p->next = p->need > p->next ? p->need : p->next;
+        if (plan->ops[o].map || p->oldest >= p->next)
+            continue;
+        const bool first = home->used_begin == home->used_end;
+        home->used_begin = first || p->oldest < home->used_begin ? p->oldest : home->used_begin;
+        home->used_end = first || p->next > home->used_end ? p->next : home->used_end;
+    }
+    for (uint32_t o = g->first; o < g->last; o++) {
+        const uint32_t rows = (uint32_t)(progress[o].used_end - progress[o].used_begin);
+        if (has_ring(plan, o) && rows > plan->ops[o].depth)
+            plan->ops[o].depth = rows;
+    }
+}
+
+/* Runs the schedule without kernels, over every band, and keeps the deepest any ring gets. */
+static void measure_depths(mona_plan *plan, const plan_group *g, plan_progress *progress)
+{
+    for (uint32_t band = 0; band < g->parts; band++) {
+        const int64_t end = mona_schedule_rows(g, band).end;
+        mona_schedule_unit(plan, g, band, 0, progress);
+        for (int64_t position = mona_schedule_start(plan, g, band, progress); position < end;) {
+            position = position + plan->strip_rows < end ? position + plan->strip_rows : end;
+            mona_schedule_strip(plan, g, position, progress);
+            mona_schedule_oldest(plan, g, progress);
+            advance(plan, g, progress);
+        }
+    }
+}
+
+/* Sizes the group's rings for its current number of tiles and returns their bytes; PLAN_MAX_BYTES
+ * or more: too large. Groups run one after another, so the rings of each begin where a core's
+ * region does. */
+static size_t size_rings(mona_plan *plan, const plan_group *g, plan_progress *progress)
+{
+    for (uint32_t o = g->first; o < g->last; o++)
+        if (has_ring(plan, o))
+            plan->ops[o].columns = 0;
+    for (uint32_t tile = 0; tile < g->tiles; tile++) {
+        mona_schedule_unit(plan, g, 0, tile, progress);
+        for (uint32_t o = g->first; o < g->last; o++) {
+            const int64_t columns = progress[o].ring_end - progress[o].ring_begin;
+            if (has_ring(plan, o) && columns > plan->ops[o].columns)
+                plan->ops[o].columns = (uint32_t)columns;
+        }
+    }
+    uint64_t total = 0;
+    for (uint32_t o = g->first; o < g->last; o++) {
+        plan_op *op = &plan->ops[o];
+        if (!has_ring(plan, o))
+            continue;
+        const mona_shape *s = &op->bound.output;
+        /* At most 2^16 columns (a side and its padding) x 2^14 channels x 2 bytes, x 2^15 rows. */
+        const uint64_t block =
+            align_up((size_t)op->columns * op->bound.output_c0 * mona_type_size(s->type));
+        const uint64_t row = mona_plan_blocks(op) * block;
+        if (row >= PLAN_MAX_BYTES || row * op->depth >= PLAN_MAX_BYTES - total)
+            return PLAN_MAX_BYTES;
+        op->block_stride = (size_t)block;
+        op->row_bytes = (size_t)row;
+        op->ring_offset = (size_t)total;
+        total += row * op->depth;
+    }
+    return (size_t)total;
+}
+
+/* Groups' rings lie in the same place. */
+static mona_status keep_largest(mona_plan *plan, size_t bytes)
+{
+    plan->rings_bytes = bytes > plan->rings_bytes ? bytes : plan->rings_bytes;
+    return bytes < PLAN_MAX_BYTES ? MONA_OK : MONA_ERR_LIMIT;
+}
+
+static mona_status choose_tiles(mona_plan *plan, const mona_config *config, plan_group *g,
+                                plan_progress *progress)
+{
+    size_t bytes;
+    uint32_t most = g->grid_width / MIN_TILE_COLUMNS;
+    g->tiles = 1;
+    if (config->tile_columns) {
+        g->tiles = (g->grid_width + config->tile_columns - 1) / config->tile_columns;
+        most = g->tiles;
+    }
+    for (;;) {
+        bytes = size_rings(plan, g, progress);
+        if (bytes <= plan->cache_bytes || g->tiles >= most)
+            break;
+        /* Rings of T tiles take a / T + b, b being margins. If that is over the budget, so it is
+         * for any number of tiles below T * bytes / budget. */
+        const size_t enough = bytes / (plan->cache_bytes / g->tiles + 1);
+        g->tiles = enough <= g->tiles ? g->tiles + 1 : enough < most ? (uint32_t)enough : most;
+    }
+    return keep_largest(plan, bytes);
+}
+
+/* Makes rings as deep as their bands are high. Tiles stay as they are. */
+static mona_status keep_rows(mona_plan *plan, const plan_group *g, plan_progress *progress)
+{
+    for (uint32_t band = 0; band < g->parts; band++) {
+        mona_schedule_unit(plan, g, band, 0, progress);
+        for (uint32_t o = g->first; o < g->last; o++) {
+            progress[o].oldest = progress[o].begin;
+            progress[o].need = progress[o].end;
+        }
+        advance(plan, g, progress);
+    }
+    return keep_largest(plan, size_rings(plan, g, progress));
+}
+
+/* Where the tensors lie that share a ring or map. */
+static void share_homes(mona_plan *plan)
+{
+    for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
+        plan_op *op = &plan->ops[o];
+        const plan_op *home = &plan->ops[op->home];
+        if (home == op)
+            continue;
+        op->map_x_begin = home->map_x_begin;
+        op->depth = home->depth;
+        op->columns = home->columns;
+        op->block_stride = home->block_stride;
+        op->row_bytes = home->row_bytes;
+        op->ring_offset = home->ring_offset + op->home_block * home->block_stride;
+    }
+}
+
+mona_status mona_plan_rings(mona_plan *plan, const mona_config *config, plan_progress *progress)
+{
+    mona_status status = MONA_OK;
+    for (uint32_t o = 0; o < plan->model.header->op_count && !status; o = plan->ops[o].group.last) {
+        plan_group *g = &plan->ops[o].group;
+        g->tiles = 1;
+        if (g->whole_maps)
+            continue;
+        measure_depths(plan, g, progress);
+        status = choose_tiles(plan, config, g, progress);
+        if (!status && config->keep_rows)
+            status = keep_rows(plan, g, progress);
+    }
+    share_homes(plan);
+    return status;
+}

@@ -1,0 +1,225 @@
+/* Which rows an operator makes when: the arithmetic of running a group depth-first.
+ *
+ * A group's results are what its STOREs write and the maps it leaves to later groups; nothing in
+ * the group reads those maps. Let T be the rows of a result wanted up to some position. An operator
+ * that reads rows [a, b) to make rows up to r must have its source made up to b; going backwards
+ * through the operators, each one's need is the largest end of window among its readers. The same
+ * backwards walk over ranges gives the rows and columns a whole unit needs. Windows are monotone
+ * (later rows never need earlier input), so rings only ever move forward, and the rows a ring must
+ * hold are those between the newest one made and the oldest one that some reader has still to read.
+ *
+ * A band does not start at the top, so its first output row needs a whole receptive field at once.
+ * Positions therefore start before the band, as if output rows above it were wanted, and each
+ * operator starts making rows when the band's own first row is reached: the rings fill at the pace
+ * they are emptied later, and stay as small as in the steady state. */
+#include "engine/plan/plan.h"
+
+/* Need of an operator nobody reads. */
+#define NOT_READ INT64_MIN
+/* Needs this far above a tensor say no more than "nothing yet"; strides would multiply them without
+ * end. */
+#define FARTHEST ((int64_t)1 << 20)
+
+/* Rings of the chip begin at a multiple of so many columns, column 0 and the tile's first then lie
+ * at a multiple of 32 bytes: copies reach no other place. RESIZE counts its columns in blocks of 32
+ * besides (ops/ascend/resize_instructions.c). */
+static int64_t ring_columns(const mona_plan *plan, uint32_t o)
+{
+    const plan_op *op = &plan->ops[o];
+    const uint32_t column = op->bound.output_c0 * (uint32_t)mona_type_size(op->bound.output.type);
+    const uint32_t least = op->bound.target->ring_columns;
+    bool resized = op->bound.op->kind == MONA_OP_RESIZE;
+    for (uint32_t r = op->first_reader; r <= op->last_reader; r++)
+        resized |= plan->ops[r].bound.op->kind == MONA_OP_RESIZE && plan->ops[r].writer[0] == o;
+    return resized ? AC_BLOCK : least * column < AC_BLOCK ? AC_BLOCK / column : least;
+}
+
+static bool is_store(const plan_op *op)
+{
+    return op->bound.op->kind == MONA_OP_STORE;
+}
+
+static bool is_result(const plan_op *op)
+{
+    return is_store(op) || op->leaves;
+}
+
+/* The operator of the group that makes input i, or MONA_NONE: it comes from outside. */
+static uint32_t source_of(const plan_group *g, const plan_op *op, uint32_t i)
+{
+    const uint32_t writer = op->writer[i];
+    return writer != MONA_NONE && writer >= g->first ? writer : MONA_NONE;
+}
+
+const mona_shape *mona_plan_progress_shape(const plan_op *op)
+{
+    return is_store(op) ? &op->bound.input[0] : &op->bound.output;
+}
+
+mona_span mona_schedule_rows(const plan_group *g, uint32_t band)
+{
+    return (mona_span){(int64_t)g->grid_height * band / g->parts,
+                       (int64_t)g->grid_height * (band + 1) / g->parts};
+}
+
+/* Column that a tile begins with, or the last ends before. On the chip tiles begin, if they are not
+ * narrow anyway, where whole blocks of 32 bytes of a plane do. */
+static int64_t tile_column(const mona_plan *plan, const plan_group *g, uint32_t tile)
+{
+    const int64_t column = (int64_t)g->grid_width * tile / g->tiles;
+    const bool blocks = mona_plan_modelled(plan) && g->grid_width / g->tiles >= 2 * AC_BLOCK;
+    return blocks && tile < g->tiles ? column / AC_BLOCK * AC_BLOCK : column;
+}
+
+static mona_span grid_columns(const mona_plan *plan, const plan_group *g, uint32_t tile)
+{
+    return (mona_span){tile_column(plan, g, tile), tile_column(plan, g, tile + 1)};
+}
+
+/* Widens p so that it covers what reader `r` of its input i needs. A window that lies in padding
+ * altogether is widened to the nearest row or column of the tensor: every operator a reader depends
+ * on then has rows and columns in every unit, and what is true of one band's rings is true of all.
+ */
+static void cover(const plan_op *r, uint32_t i, const plan_progress *reader, plan_progress *p)
+{
+    const mona_op_class *class = mona_ops[r->bound.op->kind];
+    const mona_span made = mona_plan_columns(r, reader);
+    const mona_span rows = class->rows(&r->bound, i, (mona_span){reader->begin, reader->end});
+    const mona_span columns = class->columns(&r->bound, i, made);
+    const int64_t height = r->bound.input[i].height, width = r->bound.input[i].width;
+    const int64_t begin = clip_to(rows.begin, 0, height - 1);
+    const int64_t end = clip_to(rows.end, begin + 1, height);
+    const int64_t left = columns.begin < width ? columns.begin : width - 1;
+    const int64_t right = columns.end > 1 ? columns.end : 1;
+    const bool first = p->begin >= p->end;
+    p->begin = first || begin < p->begin ? begin : p->begin;
+    p->end = first || end > p->end ? end : p->end;
+    p->x_begin = first || left < p->x_begin ? left : p->x_begin;
+    p->x_end = first || right > p->x_end ? right : p->x_end;
+}
+
+/* Rows of a ring have the columns that any of its tensors needs. */
+static void find_ring_columns(const mona_plan *plan, const plan_group *g, plan_progress *progress)
+{
+    for (uint32_t o = g->first; o < g->last; o++) {
+        const plan_progress *p = &progress[o];
+        plan_progress *home = &progress[plan->ops[o].home];
+        if (plan->ops[o].map || p->begin >= p->end)
+            continue;
+        const bool first = home->ring_begin == home->ring_end;
+        home->ring_begin = first || p->x_begin < home->ring_begin ? p->x_begin : home->ring_begin;
+        home->ring_end = first || p->x_end > home->ring_end ? p->x_end : home->ring_end;
+    }
+    for (uint32_t o = g->first; o < g->last && mona_plan_modelled(plan); o++) {
+        plan_progress *home = &progress[plan->ops[o].home];
+        if (!is_result(&plan->ops[o]) && !plan->ops[o].map)
+            home->ring_begin =
+                floor_div(home->ring_begin, ring_columns(plan, o)) * ring_columns(plan, o);
+    }
+}
+
+void mona_schedule_unit(const mona_plan *plan, const plan_group *g, uint32_t band, uint32_t tile,
+                        plan_progress *progress)
+{
+    const mona_span rows = mona_schedule_rows(g, band), columns = grid_columns(plan, g, tile);
+    for (uint32_t o = g->first; o < g->last; o++)
+        progress[o] = (plan_progress){0};
+    for (uint32_t o = g->last; o-- > g->first;) {
+        const plan_op *op = &plan->ops[o];
+        plan_progress *p = &progress[o];
+        if (is_result(op)) {
+            const mona_shape *s = mona_plan_progress_shape(op);
+            p->begin = floor_div(rows.begin * s->height, g->grid_height);
+            p->end = floor_div(rows.end * s->height, g->grid_height);
+            p->x_begin = floor_div(columns.begin * s->width, g->grid_width);
+            p->x_end = floor_div(columns.end * s->width, g->grid_width);
+        } else if (mona_plan_modelled(plan))
+            p->x_begin = floor_div(p->x_begin, ring_columns(plan, o)) * ring_columns(plan, o);
+        p->next = p->begin;
+        if (p->begin < p->end)
+            for (uint32_t i = 0; i < op->bound.op->input_count; i++)
+                if (source_of(g, op, i) != MONA_NONE)
+                    cover(op, i, p, &progress[op->writer[i]]);
+    }
+    find_ring_columns(plan, g, progress);
+}
+
+void mona_schedule_strip(const mona_plan *plan, const plan_group *g, int64_t position,
+                         plan_progress *progress)
+{
+    for (uint32_t o = g->first; o < g->last; o++)
+        progress[o].need = NOT_READ;
+    for (uint32_t o = g->last; o-- > g->first;) {
+        const plan_op *op = &plan->ops[o];
+        plan_progress *p = &progress[o];
+        if (is_result(op))
+            p->need = floor_div(position * mona_plan_progress_shape(op)->height, g->grid_height);
+        if (p->need == NOT_READ)
+            continue;
+        p->need = clip_to(p->need, -FARTHEST, p->end);
+        for (uint32_t i = 0; i < op->bound.op->input_count; i++) {
+            if (source_of(g, op, i) == MONA_NONE)
+                continue;
+            plan_progress *source = &progress[op->writer[i]];
+            const int64_t end = mona_ops[op->bound.op->kind]
+                                    ->rows(&op->bound, i, (mona_span){p->need - 1, p->need})
+                                    .end;
+            source->need = end > source->need ? end : source->need;
+        }
+    }
+}
+
+/* Whether no operator has anything to do up to `position`. */
+static bool idle_until(const mona_plan *plan, const plan_group *g, int64_t position,
+                       plan_progress *progress)
+{
+    mona_schedule_strip(plan, g, position, progress);
+    for (uint32_t o = g->first; o < g->last; o++)
+        if (progress[o].need > progress[o].begin)
+            return false;
+    return true;
+}
+
+/* The latest start, in whole strips before the band, from which everything begins idle. Needs only
+ * fall with the position, so the number of strips is found by bisection. No more strips than the
+ * band has itself: a receptive field that is taller gains little from a slower start. */
+int64_t mona_schedule_start(const mona_plan *plan, const plan_group *g, uint32_t band,
+                            plan_progress *progress)
+{
+    const mona_span rows = mona_schedule_rows(g, band);
+    const int64_t begin = rows.begin, strip = plan->strip_rows;
+    int64_t fewest = 0, most = (rows.end - rows.begin + strip - 1) / strip;
+    while (fewest < most) {
+        const int64_t middle = (fewest + most) / 2;
+        if (idle_until(plan, g, begin - middle * strip, progress))
+            most = middle;
+        else
+            fewest = middle + 1;
+    }
+    return begin - fewest * strip;
+}
+
+void mona_schedule_oldest(const mona_plan *plan, const plan_group *g, plan_progress *progress)
+{
+    for (uint32_t o = g->first; o < g->last; o++) {
+        const plan_op *op = &plan->ops[o];
+        progress[o].oldest = progress[o].next;
+        if (progress[o].next >= progress[o].end)
+            continue;
+        const mona_span next = {progress[o].next, progress[o].next + 1};
+        for (uint32_t i = 0; i < op->bound.op->input_count; i++) {
+            if (source_of(g, op, i) == MONA_NONE)
+                continue;
+            plan_progress *source = &progress[op->writer[i]];
+            const int64_t begin = mona_ops[op->bound.op->kind]->rows(&op->bound, i, next).begin;
+            const int64_t inside = clip_to(begin, source->begin, source->end);
+            source->oldest = inside < source->oldest ? inside : source->oldest;
+        }
+    }
+}
+
+mona_span mona_plan_columns(const plan_op *op, const plan_progress *progress)
+{
+    const int64_t width = mona_plan_progress_shape(op)->width;
+    return (mona_span){clip_to(progress->x_begin, 0, width), clip_to(progress->x_end, 0, width)};
+}

@@ -1,0 +1,19 @@
+/* A device: one row of the table in device.c. Private to engine/. */
+#ifndef MONA_DEVICE_H
+#define MONA_DEVICE_H
+
+#include "engine/aicore/aicore.h"
+
+struct mona_device {
+    const char *name, *description;
+    const ac_target *target;
+    bool unified_memory;
+    bool (*answers)(void);
+    unsigned (*cores)(void);
+    size_t (*cache_bytes)(void); /* as mona_device_properties has it */
+    /* The instruction table to run kernels with: the best, or the best up to `highest` by name. NULL: no
+     * such table, or this machine cannot run it. */
+    const ac_isa *(*isa)(const char *highest);
+};
+
+#endif

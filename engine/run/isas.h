@@ -1,0 +1,27 @@
+/* The instruction sets of this architecture's CPUs that there is code for. Private to engine/. */
+#ifndef MONA_ISAS_H
+#define MONA_ISAS_H
+
+#include "engine/aicore/aicore.h"
+#include "engine/port/port.h"
+
+/* From worst to best; a CPU runs those whose needs are all among its features. */
+static const struct {
+    const ac_isa *isa;
+    uint32_t needs;
+} mona_isas[] = {
+    {&ac_isa_instructions, 0},
+    {&ac_isa_c, 0},
+#if defined(__x86_64__)
+    {&ac_isa_avx2, MONA_CPU_AVX2},
+    {&ac_isa_avxvnni, MONA_CPU_AVXVNNI},
+    {&ac_isa_avx512, MONA_CPU_AVX512},
+#elif defined(__aarch64__)
+    {&ac_isa_neon, MONA_CPU_NEON},
+    {&ac_isa_dotprod, MONA_CPU_DOTPROD},
+#endif
+};
+
+enum { MONA_ISAS = sizeof mona_isas / sizeof *mona_isas };
+
+#endif

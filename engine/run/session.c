@@ -1,0 +1,471 @@
+/* A session: a plan placed in the caller's arena, and the threads that run it.
+ *
+ * Each core works through its own band of rows, tile by tile, in its own region of the arena. Cores
+ * share constants and the maps between groups: a group begins when every core has ended the one
+ * before, and inside a group no core reads what another writes. So a run needs no lock but those
+ * that start and end it and part its groups. */
+#include "engine/run/session.h"
+
+#include "engine/libc.h"
+
+/* How often a core looks before it sleeps until the others have ended their group: longer than two
+ * cores with equal work are apart, shorter than a time slice. */
+enum { LOOKS = 1 << 14 };
+
+static size_t plan_copy_bytes(const mona_plan *plan)
+{
+    return offsetof(mona_plan, ops) + plan->model.header->op_count * sizeof(plan_op);
+}
+
+static size_t plan_copy_offset(void)
+{
+    return align_up(sizeof(mona_session));
+}
+
+static size_t workers_offset(const mona_plan *plan)
+{
+    return plan_copy_offset() + align_up(plan_copy_bytes(plan));
+}
+
+size_t mona_session_state_bytes(const mona_plan *plan)
+{
+    return workers_offset(plan) + plan->cores * sizeof(worker);
+}
+
+/* ---- one row --------------------------------------------------------------------------------- */
+
+static uint8_t *map_of(const worker *w, const plan_op *op)
+{
+    return w->session->arena + w->session->plan->maps_offset + op->ring_offset;
+}
+
+/* Row of a ring or map. */
+uint8_t *mona_session_row(const worker *w, const plan_op *op, int64_t row)
+{
+    uint8_t *base = op->map ? map_of(w, op) : w->region + op->ring_offset;
+    return base + (size_t)(row % op->depth) * op->row_bytes;
+}
+
+int64_t mona_session_column(const plan_op *op, const plan_progress *progress)
+{
+    return op->map ? op->map_x_begin : progress[op->home].ring_begin;
+}
+
+/* Points input i of a call at the rows of its window, rows outside the tensor being zeros. */
+static size_t point_at_window(const worker *w, const plan_op *op, uint32_t i,
+                              const plan_progress *progress, mona_row_call *call, uint8_t **rows)
+{
+    const mona_plan *plan = w->session->plan;
+    const plan_op *source = &plan->ops[op->writer[i]];
+    const mona_span window =
+        mona_ops[op->bound.op->kind]->rows(&op->bound, i, (mona_span){call->y, call->y + 1});
+    const int64_t height = op->bound.input[i].height;
+    for (int64_t y = window.begin; y < window.end; y++)
+        rows[y - window.begin] = y < 0 || y >= height ? w->session->arena + plan->zero_offset
+                                                      : mona_session_row(w, source, y);
+    call->input[i] = (mona_rows){rows, source->block_stride, mona_session_column(source, progress)};
+    return (size_t)(window.end - window.begin);
+}
+
+/* Planes a LOAD reads, or a STORE (or the convolution it is fused into) writes. */
+static void point_at_planes(const mona_session *s, const plan_op *op, mona_buffer *planes)
+{
+    const mona_plan *plan = s->plan;
+    const mona_file_op *file = op->bound.op;
+    if (file->kind == MONA_OP_LOAD)
+        for (uint32_t i = 0; i < file->input_count; i++)
+            planes[i] = op->array_writer[i] == MONA_NONE ? s->inputs[file->inputs[i]]
+                                                         : mona_session_array(s, op->array_writer[i]);
+    const uint32_t store = file->kind == MONA_OP_STORE ? (uint32_t)(op - plan->ops) : op->store;
+    if (store != MONA_NONE)
+        planes[0] = mona_session_planes(s, store);
+}
+
+/* ---- rows of an operator --------------------------------------------------------------------- */
+
+/* Points call number `slot` at row p->next and at what it reads. */
+static void prepare_row(const worker *w, const plan_op *op, const plan_progress *progress,
+                        const plan_progress *p, mona_row_call *call, uint32_t slot)
+{
+    const mona_plan *plan = w->session->plan;
+    uint8_t **rows =
+        (uint8_t **)(void *)(w->region + plan->window_offset + slot * plan->window_bytes);
+    call->scratch = w->region + plan->scratch_offset + slot * plan->scratch_bytes;
+    call->y = p->next;
+    for (uint32_t i = 0; i < op->bound.op->input_count; i++)
+        if (op->writer[i] != MONA_NONE)
+            rows += point_at_window(w, op, i, progress, call, rows);
+    if (op->depth) {
+        *rows = mona_session_row(w, op, p->next);
+        call->output = (mona_rows){rows, op->block_stride, mona_session_column(op, progress)};
+    }
+}
+
+/* Makes the rows of operator `index` that the strip needs. Not inlined, so that it is the same code
+ * whether anybody observes it or not. */
+__attribute__((noinline)) void mona_session_run_rows(worker *w, uint32_t index,
+                                                     plan_progress *progress)
+{
+    const mona_session *s = w->session;
+    const mona_plan *plan = s->plan;
+    const plan_op *op = &plan->ops[index];
+    plan_progress *p = &progress[index];
+    if (p->next >= p->need || mona_plan_is_idle(plan, index))
+        return;
+    const mona_op_class *class = mona_ops[op->bound.op->kind];
+    const mona_span columns = mona_plan_columns(op, p);
+    mona_buffer planes[MONA_OP_MAX_INPUTS];
+    const mona_bound_op *stores[MONA_OP_MAX_INPUTS];
+    uint32_t store_count = 0;
+    if (mona_plan_modelled(plan) && op->bound.op->kind == MONA_OP_STORE) {
+        store_count = mona_modelled_stores(plan, index, stores);
+        for (uint32_t i = 0; i < store_count; i++)
+            planes[i] = mona_session_planes(s, index + i);
+        if (!store_count) {
+            p->next = p->need;
+            return;
+        }
+    }
+    point_at_planes(s, op, planes);
+    mona_row_call call = {
+        .bound = &op->bound,
+        .core = &w->core,
+        .x_begin = columns.begin,
+        .x_end = columns.end,
+        .planes = planes,
+        .store = op->store != MONA_NONE ? &plan->ops[op->store].bound : NULL,
+        .stores = stores,
+        .store_count = store_count,
+    };
+    const mona_modelled_op before = mona_modelled_begin(w, index);
+    const uint32_t at_once = mona_plan_modelled(plan) && class->some_rows ? MONA_ROWS_AT_ONCE : 1;
+    while (p->next < p->need) {
+        mona_row_call calls[MONA_ROWS_AT_ONCE];
+        uint32_t count = 0;
+        for (; count < at_once && p->next < p->need; p->next++) {
+            calls[count] = call;
+            prepare_row(w, op, progress, p, &calls[count], count);
+            count++;
+        }
+        if (count > 1)
+            class->some_rows(calls, count);
+        else
+            class->row(calls);
+        for (uint32_t i = 0; i < count; i++)
+            mona_modelled_row(w, op, &calls[i]);
+    }
+    mona_modelled_end(w, index, &before);
+}
+
+void mona_session_run_strip(worker *w, const plan_group *g, plan_progress *progress)
+{
+    for (uint32_t o = g->first; o < g->last; o++)
+        mona_session_run_rows(w, o, progress);
+}
+
+/* ---- one group ------------------------------------------------------------------------------- */
+
+/* Clears rows [begin, end) of channel blocks [first, last) of a ring or map. */
+static void clear_rows(const worker *w, const plan_op *op, int64_t begin, int64_t end,
+                       uint32_t first, uint32_t last)
+{
+    const size_t bytes =
+        (size_t)op->columns * op->bound.output_c0 * mona_type_size(op->bound.output.type);
+    for (int64_t y = begin; y < end; y++)
+        for (uint32_t block = first; block < last; block++)
+            memset(mona_session_row(w, op, y) + block * op->block_stride, 0, bytes);
+}
+
+/* What the operator will write of a map in rows that the unit needs. */
+static void clear_map(const worker *w, const plan_op *op, const plan_progress *p)
+{
+    const mona_bound_op *b = &op->bound;
+    if (!b->placed) {
+        clear_rows(w, op, p->begin, p->end, 0, mona_plan_blocks(op));
+        return;
+    }
+    for (uint32_t i = 0; i < b->op->input_count; i++) {
+        const uint32_t first = mona_channels_before(b, i), end = first + b->input[i].channels;
+        if (!(b->placed >> i & 1))
+            clear_rows(w, op, p->begin, p->end, first / b->output_c0,
+                       (end + b->output_c0 - 1) / b->output_c0);
+    }
+}
+
+/* Columns outside the tensor are zero padding, and so are the channels that fill up the last block;
+ * some operators write neither. Where one group is all, a ring belongs to its tensor and begins as
+ * zeros: only padding that moves from tile to tile has to be cleared. A map's memory has held other
+ * maps, and a ring's, where there are several groups, other rings. */
+static void clear_padding(worker *w, const plan_group *g, uint32_t tile,
+                          const plan_progress *progress)
+{
+    const mona_plan *plan = w->session->plan;
+    const bool alone = g->last - g->first == plan->model.header->op_count;
+    for (uint32_t o = g->first; o < g->last; o++) {
+        const plan_op *op = &plan->ops[o];
+        const plan_progress *p = &progress[o];
+        const bool fills =
+            tile == 0 && op->depth && op->bound.output.channels % op->bound.output_c0;
+        const bool pads = p->ring_begin < 0 || p->ring_end > op->bound.output.width;
+        if (op->map && tile == 0)
+            clear_map(w, op, p);
+        else if (!op->map && op->depth && op->home == o &&
+                 (alone ? pads && g->tiles > 1 : pads || fills))
+            clear_rows(w, op, 0, op->depth, 0, mona_plan_blocks(op));
+        if (mona_plan_modelled(plan))
+            mona_modelled_padding(w, o, progress);
+    }
+}
+
+void mona_session_run_unit(worker *w, const plan_group *g, uint32_t tile)
+{
+    const mona_plan *plan = w->session->plan;
+    plan_progress *progress = (plan_progress *)(void *)(w->region + plan->progress_offset);
+    mona_schedule_unit(plan, g, w->index, tile, progress);
+    clear_padding(w, g, tile, progress);
+    const int64_t end = mona_schedule_rows(g, w->index).end;
+    int64_t position = mona_schedule_start(plan, g, w->index, progress);
+    while (position < end) {
+        position = position + plan->strip_rows < end ? position + plan->strip_rows : end;
+        mona_schedule_strip(plan, g, position, progress);
+        session_strip(w, g, progress);
+    }
+}
+
+/* A map from tensor column 0 on. */
+static mona_map view_of(const worker *w, const plan_op *op)
+{
+    const size_t column = op->bound.output_c0 * mona_type_size(op->bound.output.type);
+    return (mona_map){map_of(w, op) + (size_t)-op->map_x_begin * column, op->block_stride,
+                      op->row_bytes};
+}
+
+/* This core's share of a group on whole maps or arrays. */
+void mona_session_run_map(worker *w, const plan_group *g)
+{
+    const mona_plan *plan = w->session->plan;
+    const plan_op *op = &plan->ops[g->first];
+    if (mona_ops[op->bound.op->kind]->array) {
+        mona_session_run_array(w, g);
+        return;
+    }
+    const uint32_t all = g->by_channels ? mona_plan_blocks(op) : op->bound.output.height;
+    const uint32_t begin = (uint32_t)((uint64_t)all * w->index / g->parts);
+    const uint32_t end = (uint32_t)((uint64_t)all * (w->index + 1) / g->parts);
+    mona_map_call call = {
+        .bound = &op->bound,
+        .core = &w->core,
+        .scratch = w->region + plan->scratch_offset,
+        .y_begin = g->by_channels ? 0 : begin,
+        .y_end = g->by_channels ? op->bound.output.height : end,
+        .block_begin = g->by_channels ? begin : 0,
+        .block_end = g->by_channels ? end : mona_plan_blocks(op),
+        .output = view_of(w, op),
+    };
+    for (uint32_t i = 0; i < op->bound.op->input_count; i++)
+        call.input[i] = view_of(w, &plan->ops[op->writer[i]]);
+    if (op->columns > op->bound.output.width)
+        clear_rows(w, op, call.y_begin, call.y_end, call.block_begin, call.block_end);
+    mona_ops[op->bound.op->kind]->map(&call);
+}
+
+/* Says that this core has ended its `ended`th group. Sleepers are woken outside the lock, which
+ * they would only run into. */
+static void arrive(const worker *w, uint32_t ended)
+{
+    mona_session *s = w->session;
+    if (atomic_fetch_add(&s->arrived, 1) + 1 < ended * s->plan->cores)
+        return;
+    mona_port_lock(&s->mutex); /* nobody is between looking and sleeping */
+    mona_port_unlock(&s->mutex);
+    mona_port_broadcast(&s->changed);
+}
+
+/* Waits until every core has ended so many groups. */
+static void wait_for_cores(const worker *w, uint32_t ended)
+{
+    mona_session *s = w->session;
+    const uint32_t target = ended * s->plan->cores;
+    for (uint32_t i = 0; i < LOOKS; i++)
+        if (atomic_load(&s->arrived) >= target)
+            return;
+    mona_port_lock(&s->mutex);
+    while (atomic_load(&s->arrived) < target)
+        mona_port_wait(&s->changed, &s->mutex);
+    mona_port_unlock(&s->mutex);
+}
+
+/* The last wait is the caller's alone: the other cores have nothing to do until the next run. */
+static void run_groups(worker *w)
+{
+    const mona_plan *plan = w->session->plan;
+    uint32_t ended = 0;
+    for (const plan_group *g = mona_plan_first_group(plan); g;) {
+        if (w->index < g->parts && g->whole_maps)
+            session_map(w, g);
+        else if (w->index < g->parts)
+            for (uint32_t tile = 0; tile < g->tiles; tile++)
+                mona_session_run_unit(w, g, tile);
+        g = mona_plan_next_group(plan, g);
+        if (plan->cores == 1)
+            continue;
+        arrive(w, ++ended);
+        if (g || w->index == 0)
+            wait_for_cores(w, ended);
+    }
+}
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+static void *work(void *argument)
+{
+    worker *w = argument;
+    mona_session *s = w->session;
+    uint64_t seen = 0;
+    mona_port_lock(&s->mutex);
+    for (;;) {
+        while (!s->stop && s->generation == seen)
+            mona_port_wait(&s->changed, &s->mutex);
+        if (s->stop)
+            break;
+        seen = s->generation;
+        mona_port_unlock(&s->mutex);
+        run_groups(w);
+        mona_port_lock(&s->mutex);
+    }
+    mona_port_unlock(&s->mutex);
+    return NULL;
+}
+
+static void place_worker(mona_session *s, uint32_t index)
+{
+    const mona_plan *plan = s->plan;
+    const ac_target *t = plan->target;
+    uint8_t *region = s->arena + plan->core_offset + index * plan->core_bytes;
+    uint8_t *buffers = region + plan->buffers_offset;
+    worker *w = &s->workers[index];
+    *w = (worker){.session = s, .region = region, .index = index};
+    w->core = (ac_core){.target = t, .isa = plan->isa};
+    if (!plan->isa->conv_row) {
+        buffers += -(uintptr_t)buffers % BUFFER_ALIGNMENT;
+        w->core.l0a = buffers;
+        w->core.l0b = w->core.l0a + t->l0a_bytes;
+        w->core.l0c = w->core.l0b + t->l0b_bytes;
+        w->core.ub = w->core.l0c + t->l0c_bytes;
+    }
+    /* Padding and the slack that row programs may read stay finite. */
+    memset(region, 0, plan->core_bytes);
+    if (mona_plan_modelled(plan))
+        mona_modelled_place(w);
+}
+
+bool mona_session_lends(const mona_session *session, const mona_plan *plan)
+{
+    const mona_plan *own = session->plan;
+    const mona_file_header *h = plan->model.header;
+    if (own->model.header != h || own->isa != plan->isa || own->target != plan->target)
+        return false;
+    for (uint32_t t = 0; t < h->tensor_count; t++)
+        if (own->shapes[t].height != plan->shapes[t].height ||
+            own->shapes[t].width != plan->shapes[t].width)
+            return false;
+    return true;
+}
+
+static void bind_constants(mona_session *s)
+{
+    mona_plan *plan = s->plan;
+    for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
+        plan_op *op = &plan->ops[o];
+        const mona_op_class *class = mona_ops[op->bound.op->kind];
+        if (plan->shared) {
+            op->bound.constants = plan->shared->plan->ops[o].bound.constants;
+            continue;
+        }
+        op->bound.constants = s->arena + op->constants_offset;
+        if (class->bind)
+            class->bind(&op->bound);
+    }
+}
+
+mona_status mona_session_open(mona_session **session, const mona_plan *plan, void *arena,
+                              size_t bytes)
+{
+    if (!session || !plan || !arena)
+        return MONA_ERR_ARGUMENT;
+    if (bytes < plan->arena_bytes || (uintptr_t)arena % MONA_ALIGNMENT)
+        return MONA_ERR_ARENA;
+    mona_session *s = arena;
+    memset(s, 0, sizeof *s);
+    s->arena = arena;
+    session_unobserved(s);
+    s->plan = (mona_plan *)(void *)(s->arena + plan_copy_offset());
+    s->workers = (worker *)(void *)(s->arena + workers_offset(plan));
+    memcpy(s->plan, plan, plan_copy_bytes(plan));
+    memset(s->arena + plan->zero_offset, 0, plan->zero_bytes);
+    memset(s->arena + plan->maps_offset, 0, plan->maps_bytes);
+    bind_constants(s);
+    mona_port_mutex_init(&s->mutex);
+    mona_port_condition_init(&s->changed);
+    for (uint32_t i = 0; i < plan->cores; i++)
+        place_worker(s, i);
+    for (uint32_t i = 1; i < plan->cores && !mona_plan_modelled(plan); i++) {
+        worker *w = &s->workers[i];
+        w->started = mona_port_thread_start(&w->thread, work, w);
+        if (!w->started) {
+            mona_session_close(s);
+            return MONA_ERR_THREADS;
+        }
+    }
+    *session = s;
+    return MONA_OK;
+}
+
+mona_status mona_session_run(mona_session *s, const mona_buffer *inputs, const mona_buffer *outputs)
+{
+    if (!s || !inputs || !outputs)
+        return MONA_ERR_ARGUMENT;
+    const mona_file_header *h = s->plan->model.header;
+    for (uint32_t i = 0; i < h->input_count; i++)
+        if (!mona_session_takes(s->plan, i, &inputs[i]))
+            return MONA_ERR_ARGUMENT;
+    for (uint32_t i = 0; i < h->output_count; i++)
+        if (!mona_session_takes(s->plan, h->input_count + i, &outputs[i]))
+            return MONA_ERR_ARGUMENT;
+    if (mona_plan_modelled(s->plan)) {
+        s->inputs = inputs;
+        s->outputs = outputs;
+        mona_modelled_run(s);
+        return MONA_OK;
+    }
+    mona_port_lock(&s->mutex);
+    s->inputs = inputs;
+    s->outputs = outputs;
+    atomic_store(&s->arrived, 0);
+    s->generation++;
+    mona_port_unlock(&s->mutex);
+    mona_port_broadcast(&s->changed); /* unlocked, for the workers not to run into the lock */
+    run_groups(&s->workers[0]);
+    return MONA_OK;
+}
+
+void mona_session_io_count(const mona_session *s, unsigned *inputs, unsigned *outputs)
+{
+    *inputs = mona_model_input_count(&s->plan->model);
+    *outputs = mona_model_output_count(&s->plan->model);
+}
+
+void mona_session_close(mona_session *s)
+{
+    if (!s)
+        return;
+    mona_port_lock(&s->mutex);
+    s->stop = true;
+    mona_port_broadcast(&s->changed);
+    mona_port_unlock(&s->mutex);
+    for (uint32_t i = 1; i < s->plan->cores; i++)
+        if (s->workers[i].started)
+            mona_port_thread_join(&s->workers[i].thread);
+    mona_port_condition_destroy(&s->changed);
+    mona_port_mutex_destroy(&s->mutex);
+}

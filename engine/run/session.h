@@ -1,0 +1,101 @@
+/* What session.c and session_modelled.c share. Private to engine/. */
+#ifndef MONA_SESSION_H
+#define MONA_SESSION_H
+
+#include <stdatomic.h>
+
+#include "engine/run/modelled.h"
+#include "engine/plan/plan.h"
+#include "engine/port/port.h"
+
+typedef struct worker {
+    mona_session *session;
+    ac_core core;
+    uint8_t *region;
+    mona_port_thread thread;
+    uint32_t index;
+    bool started;
+    ac_model_report modelled; /* of the last run */
+} worker;
+
+struct mona_session {
+    mona_plan *plan;
+    uint8_t *arena;
+    worker *workers; /* [plan->cores]; 0 is the thread that calls mona_session_run */
+    mona_port_mutex mutex;
+    mona_port_condition changed;
+    uint64_t generation; /* runs started */
+    atomic_uint arrived; /* ends of groups reached in this run, over all cores */
+    bool stop;
+    const mona_buffer *inputs, *outputs;
+#ifndef MONA_NO_OBSERVER /* last, so that nothing else lies elsewhere without them */
+    /* One of two functions each: below, or in session_observe.c. */
+    void (*run_strip)(worker *w, const plan_group *g, plan_progress *progress);
+    void (*run_map)(worker *w, const plan_group *g);
+    mona_op_observer observer; /* done NULL: none */
+#endif
+};
+
+/* Row of a ring or map, and the column it begins with. */
+uint8_t *mona_session_row(const worker *w, const plan_op *op, int64_t row);
+int64_t mona_session_column(const plan_op *op, const plan_progress *progress);
+/* Makes the rows that the strip needs of operator `index`, or of every operator of a group. */
+void mona_session_run_rows(worker *w, uint32_t index, plan_progress *progress);
+void mona_session_run_strip(worker *w, const plan_group *g, plan_progress *progress);
+/* This core's share of a group on whole maps. */
+void mona_session_run_map(worker *w, const plan_group *g);
+/* The same two by whichever function is in place. A build without observers has no choice. */
+static inline void session_strip(worker *w, const plan_group *g, plan_progress *progress)
+{
+#ifdef MONA_NO_OBSERVER
+    mona_session_run_strip(w, g, progress);
+#else
+    w->session->run_strip(w, g, progress);
+#endif
+}
+
+static inline void session_map(worker *w, const plan_group *g)
+{
+#ifdef MONA_NO_OBSERVER
+    mona_session_run_map(w, g);
+#else
+    w->session->run_map(w, g);
+#endif
+}
+
+static inline void session_unobserved(mona_session *s)
+{
+#ifdef MONA_NO_OBSERVER
+    (void)s;
+#else
+    s->run_strip = mona_session_run_strip;
+    s->run_map = mona_session_run_map;
+    s->observer = (mona_op_observer){0};
+#endif
+}
+
+/* One band by one tile of a group. */
+void mona_session_run_unit(worker *w, const plan_group *g, uint32_t tile);
+
+/* session_arrays.c. The array that operator `writer` has made, as planes; the planes that a STORE or an
+ * operator on arrays writes, which are an output's or an array's. */
+mona_buffer mona_session_array(const mona_session *s, uint32_t writer);
+mona_buffer mona_session_planes(const mona_session *s, uint32_t writer);
+/* This core's share of an operator on arrays. */
+void mona_session_run_array(worker *w, const plan_group *g);
+/* Whether a buffer may be one of the model's inputs or outputs. */
+bool mona_session_takes(const mona_plan *plan, uint32_t tensor, const mona_buffer *b);
+
+/* session_modelled.c; begin, end and row do nothing for other plans. */
+mona_modelled_op mona_modelled_begin(worker *w, uint32_t index);
+void mona_modelled_end(worker *w, uint32_t index, const mona_modelled_op *before);
+/* The STOREs of one tensor, from operator `index` on, that run together on the chip, and their
+ * number; 0: an earlier one takes it along. */
+uint32_t mona_modelled_stores(const mona_plan *plan, uint32_t index,
+                              const mona_bound_op *stores[MONA_OP_MAX_INPUTS]);
+void mona_modelled_row(worker *w, const plan_op *op, const mona_row_call *call);
+void mona_modelled_padding(worker *w, uint32_t index, const plan_progress *progress);
+void mona_modelled_place(worker *w);
+void mona_modelled_run(mona_session *s);
+
+#endif

@@ -1,0 +1,268 @@
+/* A session on model310: its cores run one after another in the caller's thread, and what the model
+ * must be told that no instruction says. */
+#include "engine/run/session.h"
+
+#include "engine/libc.h"
+
+static mona_modelled_op modelled_so_far(const worker *w)
+{
+    const ac_model_report *r = ac_model_so_far(&w->core);
+    mona_modelled_op sum = {.cycles = r->cycles, .cube_useful = r->cube_useful};
+    memcpy(sum.busy, r->busy, sizeof sum.busy);
+    return sum;
+}
+
+static mona_modelled_op *modelled_ops(const worker *w)
+{
+    return (mona_modelled_op *)(void *)(w->region + w->session->plan->modelled_offset);
+}
+
+static bool has_program(const plan_op *op)
+{
+    const mona_bound_op *b = &op->bound;
+    switch ((mona_op_kind)b->op->kind) {
+    case MONA_OP_CONV:
+    case MONA_OP_CONCAT:
+    case MONA_OP_SLICE:
+        return true;
+    case MONA_OP_LOAD:
+        return mona_load_is_dense(b) || mona_load_has_program(b);
+    case MONA_OP_STORE:
+        return mona_store_has_program(b);
+    case MONA_OP_RESIZE:
+        return mona_resize_has_program(b);
+    case MONA_OP_ADD:
+    case MONA_OP_MUL:
+        return mona_elementwise_has_program(b);
+    default:
+        return false;
+    }
+}
+
+static bool is_program_of(const plan_op *op, mona_op_kind kind)
+{
+    return op->bound.op->kind == kind && has_program(op);
+}
+
+/* An operator reads rows that another has just written, so the pipes are emptied before it and
+ * after it. But LOAD begins while STOREs' rows are still on their way out: it reads no rows, and
+ * they keep out of each other's way in UB. */
+mona_modelled_op mona_modelled_begin(worker *w, uint32_t index)
+{
+    const mona_plan *plan = w->session->plan;
+    if (!mona_plan_modelled(plan))
+        return (mona_modelled_op){0};
+    ac_model_kernel(&w->core, plan->model.strings + plan->ops[index].bound.op->name);
+    const mona_modelled_op before = modelled_so_far(w);
+    if (!is_program_of(&plan->ops[index], MONA_OP_LOAD))
+        w->core.isa->barrier(&w->core, AC_PIPE_ALL);
+    return before;
+}
+
+void mona_modelled_end(worker *w, uint32_t index, const mona_modelled_op *before)
+{
+    const mona_plan *plan = w->session->plan;
+    if (!mona_plan_modelled(plan))
+        return;
+    if (!is_program_of(&plan->ops[index], MONA_OP_STORE))
+        w->core.isa->barrier(&w->core, AC_PIPE_ALL);
+    const mona_modelled_op after = modelled_so_far(w);
+    mona_modelled_op *sum = &modelled_ops(w)[index];
+    sum->cycles += after.cycles - before->cycles;
+    sum->cube_useful += after.cube_useful - before->cube_useful;
+    for (int i = 0; i < AC_PIPE_ALL; i++)
+        sum->busy[i] += after.busy[i] - before->busy[i];
+}
+
+static bool stores_same(const plan_op *a, const plan_op *b)
+{
+    return a->bound.op->kind == MONA_OP_STORE && a->writer[0] == b->writer[0];
+}
+
+uint32_t mona_modelled_stores(const mona_plan *plan, uint32_t index,
+                              const mona_bound_op *stores[MONA_OP_MAX_INPUTS])
+{
+    const plan_op *op = &plan->ops[index];
+    uint32_t first = index, count = 0;
+    while (first && stores_same(&plan->ops[first - 1], op))
+        first--;
+    for (;; first += count) {
+        for (count = 0; count < MONA_OP_MAX_INPUTS; count++) {
+            const uint32_t o = first + count;
+            if (o == plan->model.header->op_count || !stores_same(&plan->ops[o], op))
+                break;
+            stores[count] = &plan->ops[o].bound;
+        }
+        count = mona_store_together(stores, count);
+        if (first + count > index)
+            return first == index ? count : 0;
+    }
+}
+
+/* A row that the scalar unit made: what it wrote of its ring, block by block. */
+void mona_modelled_row(worker *w, const plan_op *op, const mona_row_call *call)
+{
+    const ac_isa *isa = w->core.isa;
+    if (!mona_plan_modelled(w->session->plan) || has_program(op))
+        return;
+    const mona_shape *s = mona_plan_progress_shape(op);
+    const size_t pixels = (size_t)(call->x_end - call->x_begin);
+    const uint32_t steps = (uint32_t)(pixels * s->channels * AC_SCALAR_STEPS);
+    if (!op->depth) {
+        isa->scalar(&w->core, NULL, 0, NULL, 0, steps);
+        return;
+    }
+    const size_t column = op->bound.output_c0 * mona_type_size(op->bound.output.type);
+    const uint32_t blocks = mona_plan_blocks(op);
+    uint8_t *to = call->output.rows[0] + (size_t)(call->x_begin - call->output.x_begin) * column;
+    for (uint32_t n = 0; n < blocks; n++)
+        isa->scalar(&w->core, NULL, 0, to + n * op->block_stride, pixels * column, steps / blocks);
+}
+
+/* Adds n steps of `step` bytes to a range that begins at *least and has *size bytes. */
+static void extend(const uint8_t **least, size_t *size, uint32_t n, ptrdiff_t step)
+{
+    const ptrdiff_t all = (ptrdiff_t)n * step;
+    *least += all < 0 ? all : 0;
+    *size += (size_t)(all < 0 ? -all : all);
+}
+
+/* The planes of one input or output: what lies between their first byte and their last. */
+static void name_planes(worker *w, const mona_buffer *b, const mona_shape *s, bool writable)
+{
+    const uint8_t *least = b->data;
+    size_t size = (size_t)s->width * mona_type_size(s->type);
+    extend(&least, &size, s->height - 1, b->row_stride);
+    extend(&least, &size, s->channels - 1, s->channels > 1 ? b->channel_stride : 0);
+    ac_model_gm(&w->core, least, size, writable);
+}
+
+/* Constants of all operators and a row of zeros lie side by side, and in L1 on the chip. */
+static size_t resident_bytes(const mona_plan *plan)
+{
+    return plan->maps_offset - plan->state_bytes;
+}
+
+/* Starts a core's program: its frame's planes, its launch, and the constants' way to L1. */
+static void launch_modelled(worker *w)
+{
+    const mona_session *s = w->session;
+    const mona_plan *plan = s->plan;
+    const mona_file_header *h = plan->model.header;
+    ac_model_reset(&w->core);
+    ac_model_gm_clear(&w->core);
+    for (uint32_t i = 0; i < h->input_count; i++)
+        name_planes(w, &s->inputs[i], &plan->shapes[i], false);
+    for (uint32_t i = 0; i < h->output_count; i++)
+        name_planes(w, &s->outputs[i], &plan->shapes[h->input_count + i], true);
+    if (plan->maps_bytes)
+        ac_model_gm(&w->core, s->arena + plan->maps_offset, plan->maps_bytes, true);
+    memset(modelled_ops(w), 0, h->op_count * sizeof(mona_modelled_op));
+    ac_model_launch(&w->core, resident_bytes(plan));
+}
+
+/* An operator on arrays is no AI Core program: arrays lie in global memory, and the chip's AI CPUs
+ * work on them. What that takes is an estimate, of this line alone: four elements at once, as their
+ * vectors hold, each read, worked on, stored and counted as slowly as the scalar unit does. */
+static void run_array(worker *w, const plan_group *g)
+{
+    const mona_bound_op *b = &w->session->plan->ops[g->first].bound;
+    const mona_modelled_op before = mona_modelled_begin(w, g->first);
+    const uint64_t steps = mona_array_work(b) / g->parts * AC_SCALAR_STEPS / 4 + 1;
+    session_map(w, g);
+    for (uint64_t done = 0; done < steps; done += UINT32_MAX)
+        w->core.isa->scalar(&w->core, NULL, 0, NULL, 0,
+                            steps - done < UINT32_MAX ? (uint32_t)(steps - done) : UINT32_MAX);
+    mona_modelled_end(w, g->first, &before);
+}
+
+static void run_group(worker *w, const plan_group *g)
+{
+    if (w->index >= g->parts)
+        return;
+    if (g->whole_maps)
+        run_array(w, g);
+    else
+        for (uint32_t tile = 0; tile < g->tiles; tile++)
+            mona_session_run_unit(w, g, tile);
+}
+
+/* A group begins when all cores have ended the one before. */
+static void wait_for_slowest(mona_session *s)
+{
+    double slowest = 0;
+    for (uint32_t i = 0; i < s->plan->cores; i++) {
+        const double cycles = ac_model_so_far(&s->workers[i].core)->cycles;
+        slowest = cycles > slowest ? cycles : slowest;
+    }
+    for (uint32_t i = 0; i < s->plan->cores; i++)
+        ac_model_wait(&s->workers[i].core, slowest);
+}
+
+/* The cores one after another, each with its share of the memory's bandwidth: predictions must not
+ * depend on how threads happen to run. */
+void mona_modelled_run(mona_session *s)
+{
+    const plan_group *first = mona_plan_first_group(s->plan);
+    for (const plan_group *g = first; g;) {
+        for (uint32_t i = 0; i < s->plan->cores; i++) {
+            if (g == first)
+                launch_modelled(&s->workers[i]);
+            run_group(&s->workers[i], g);
+        }
+        g = mona_plan_next_group(s->plan, g);
+        if (g)
+            wait_for_slowest(s);
+    }
+    for (uint32_t i = 0; i < s->plan->cores; i++)
+        ac_model_finish(&s->workers[i].core, &s->workers[i].modelled);
+}
+
+void mona_modelled_place(worker *w)
+{
+    const mona_plan *plan = w->session->plan;
+    const ac_model_config config = {.core = w->index, .cores = plan->cores};
+    ac_model_init(&w->core, w->region + plan->model_offset, &config, w->region,
+                  plan->rings_bytes + AC_ROW_SLACK);
+    ac_model_resident(&w->core, w->session->arena + plan->state_bytes, resident_bytes(plan));
+}
+
+const ac_model_report *mona_session_modelled(const mona_session *s, unsigned core)
+{
+    return mona_plan_modelled(s->plan) && core < s->plan->cores ? &s->workers[core].modelled : NULL;
+}
+
+const mona_modelled_op *mona_session_modelled_op(const mona_session *s, unsigned core, unsigned op)
+{
+    const bool known = mona_plan_modelled(s->plan) && core < s->plan->cores &&
+                       op < s->plan->model.header->op_count;
+    return known ? &modelled_ops(&s->workers[core])[op] : NULL;
+}
+
+void mona_session_observe(mona_session *s, void (*observe)(void *, const ac_model_event *),
+                          void *observer)
+{
+    for (uint32_t i = 0; i < s->plan->cores && mona_plan_modelled(s->plan); i++)
+        ac_model_observe(&s->workers[i].core, observe, observer);
+}
+
+/* The columns of a ring that padding fills hold zeros from the start of the unit on; so does what
+ * its rows are longer than the tile, which copies of whole blocks may read. */
+void mona_modelled_padding(worker *w, uint32_t index, const plan_progress *progress)
+{
+    const plan_op *op = &w->session->plan->ops[index];
+    const plan_progress *p = &progress[index];
+    const int64_t first = mona_session_column(op, progress);
+    if (p->begin >= p->end)
+        return;
+    const size_t column = op->bound.output_c0 * mona_type_size(op->bound.output.type);
+    const mona_span inside = mona_plan_columns(op, p);
+    const size_t left = (size_t)(inside.begin - first) * column;
+    const size_t end = (size_t)(inside.end - first) * column;
+    for (uint32_t y = 0; y < op->depth; y++)
+        for (uint32_t n = 0; n < mona_plan_blocks(op); n++) {
+            uint8_t *row = mona_session_row(w, op, y) + n * op->block_stride;
+            ac_model_written(&w->core, row, left);
+            ac_model_written(&w->core, row + end, op->block_stride - end);
+        }
+}

@@ -1,0 +1,283 @@
+#include "formats/compiler/import/array.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "formats/half.h"
+
+array array_fail(const array_maker *m, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    format_fail_node(m->im->error, m->node->name, m->node->op_type, format, arguments);
+    va_end(arguments);
+    return array_none;
+}
+
+/* ---- types and shapes --------------------------------------------------------------------- */
+
+/* Narrow floats are kept as the numbers they are, whole numbers of 2 and 4 bits in bytes. */
+mona_type array_type_of(element_type type)
+{
+    static const struct {
+        element_type type;
+        mona_type kept;
+    } wholes[] = {
+        {ELEMENT_BOOL, MONA_U8},    {ELEMENT_UINT2, MONA_U8},   {ELEMENT_UINT4, MONA_U8},
+        {ELEMENT_UINT8, MONA_U8},   {ELEMENT_INT2, MONA_S8},    {ELEMENT_INT4, MONA_S8},
+        {ELEMENT_INT8, MONA_S8},    {ELEMENT_UINT16, MONA_U16}, {ELEMENT_INT16, MONA_S16},
+        {ELEMENT_UINT32, MONA_U32}, {ELEMENT_INT32, MONA_S32},  {ELEMENT_UINT64, MONA_U64},
+        {ELEMENT_INT64, MONA_S64},
+    };
+    if (type == ELEMENT_FLOAT16)
+        return MONA_F16;
+    if (element_is_float(type))
+        return MONA_F32;
+    for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++)
+        if (wholes[i].type == type)
+            return wholes[i].kept;
+    return MONA_TYPE_COUNT;
+}
+
+bool array_is_real(mona_type type)
+{
+    return type == MONA_F16 || type == MONA_F32;
+}
+
+static void set_strides(array *a)
+{
+    int64_t step = 1;
+    for (uint32_t i = a->rank; i-- > 0; step *= a->dims[i])
+        a->strides[i] = step;
+}
+
+size_t array_elements(uint32_t rank, const int64_t *dims)
+{
+    size_t count = 1;
+    for (uint32_t i = 0; i < rank; i++)
+        count *= (size_t)dims[i];
+    return count;
+}
+
+array array_of_value(const graph *g, uint32_t value, uint32_t rank, const int64_t *dims)
+{
+    array a = {.value = value, .type = g->values[value].type, .rank = rank};
+    for (uint32_t i = 0; i < rank; i++)
+        a.dims[i] = dims[i];
+    set_strides(&a);
+    return a;
+}
+
+/* ---- inputs and outputs ------------------------------------------------------------------- */
+
+const tensor *array_in_tensor(const array_maker *m, uint32_t i)
+{
+    if (!import_has(m->node, i)) {
+        array_fail(m, "leaves out input %u", i);
+        return NULL;
+    }
+    const onnx_value *v = &m->im->model->values[m->node->inputs[i]];
+    if (!v->shaped && !v->tensor.data)
+        array_fail(m,
+                   "needs the size of '%.60s', which is open; give the model one (--size WxH, "
+                   "--dim NAME=N)",
+                   v->name);
+    return v->shaped || v->tensor.data ? &v->tensor : NULL;
+}
+
+array array_in(const array_maker *m, uint32_t i)
+{
+    const tensor *t = array_in_tensor(m, i);
+    const uint32_t value = t ? array_value(m->im, m->node, m->node->inputs[i]) : UINT32_MAX;
+    if (value == UINT32_MAX)
+        return array_none;
+    if (m->im->g->values[value].count != t->count)
+        return array_fail(m, "reads '%.60s', which has %zu elements; expected %zu",
+                          m->im->g->values[value].name, m->im->g->values[value].count, t->count);
+    return array_of_value(m->im->g, value, t->rank, t->dims);
+}
+
+static bool inputs_sized(const array_maker *m)
+{
+    bool sized = true;
+    for (uint32_t i = 0; i < m->node->input_count; i++)
+        sized =
+            sized && (!import_has(m->node, i) || m->im->model->values[m->node->inputs[i]].shaped ||
+                      m->im->model->values[m->node->inputs[i]].tensor.data);
+    return sized;
+}
+
+const tensor *array_result(const array_maker *m, uint32_t i)
+{
+    const onnx_value *v = i < m->node->output_count && m->node->outputs[i] != ONNX_NONE
+                              ? &m->im->model->values[m->node->outputs[i]]
+                              : NULL;
+    if (!v)
+        array_fail(m, "has no output %u", i);
+    else if (!v->shaped && inputs_sized(m))
+        array_fail(m, "makes a tensor whose size depends on a computed input; expected a constant");
+    else if (!v->shaped)
+        array_fail(
+            m, "makes a tensor whose size is open; give the model one (--size WxH, --dim NAME=N)");
+    return v && v->shaped ? &v->tensor : NULL;
+}
+
+mona_type array_result_type(const array_maker *m, uint32_t i)
+{
+    const tensor *t = array_result(m, i);
+    return t ? array_type_of(t->type) : MONA_F32;
+}
+
+bool array_open_call(const array_maker *m, array_call *c)
+{
+    const uint32_t most = sizeof c->in / sizeof *c->in, count = m->node->input_count;
+    *c = (array_call){.call = {.node = m->node,
+                               .in_count = count < most ? count : most,
+                               .out_count = m->node->output_count,
+                               .opset = m->im->model->opset,
+                               .shapes_only = true,
+                               .error = m->im->error}};
+    c->call.in = c->in;
+    for (uint32_t i = 0; i < c->call.in_count; i++) {
+        c->in[i] = import_has(m->node, i) ? array_in_tensor(m, i) : NULL;
+        if (import_has(m->node, i) && !c->in[i])
+            return false;
+    }
+    return true;
+}
+
+bool array_wants(const array_maker *m, uint32_t i)
+{
+    return i < m->node->output_count && m->node->outputs[i] != ONNX_NONE;
+}
+
+bool array_bind(const array_maker *m, uint32_t i, array a)
+{
+    const tensor *t = array_result(m, i);
+    a = array_dense(m, a);
+    if (!t || !array_ok(a))
+        return false;
+    if (t->count != array_elements(a.rank, a.dims))
+        return array_ok(array_fail(m, "makes %zu elements; expected %zu",
+                                   array_elements(a.rank, a.dims), t->count));
+    m->im->bindings[m->node->outputs[i]] =
+        (import_binding){.value = UINT32_MAX, .view = VIEW_OTHER, .array = a.value};
+    return true;
+}
+
+/* ---- constants and views ------------------------------------------------------------------ */
+
+array array_number(const array_maker *m, mona_type type, double number)
+{
+    graph *g = m->im->g;
+    void *elements = graph_alloc(g, 1, sizeof(int64_t));
+    const uint32_t value = elements ? graph_add_array(g, "", type, 1) : UINT32_MAX;
+    if (value == UINT32_MAX)
+        return array_fail(m, "needs more memory than there is");
+    const float real = (float)number;
+    const uint16_t half = half_from_double(number);
+    const int64_t whole = array_is_real(type) ? 0 : (int64_t)number; /* its low bytes come first */
+    const void *from = type == MONA_F32   ? (const void *)&real
+                       : type == MONA_F16 ? (const void *)&half
+                                          : (const void *)&whole;
+    memcpy(elements, from, mona_type_size(type));
+    g->values[value].elements = elements;
+    return array_of_value(g, value, 0, NULL);
+}
+
+array array_view(const array_maker *m, array a, uint32_t rank, const int64_t *dims)
+{
+    a = array_dense(m, a);
+    if (!array_ok(a))
+        return a;
+    if (array_elements(rank, dims) != array_elements(a.rank, a.dims))
+        return array_fail(m, "sees %zu elements as %zu", array_elements(a.rank, a.dims),
+                          array_elements(rank, dims));
+    return array_of_value(m->im->g, a.value, rank, dims);
+}
+
+array array_permute(array a, const uint32_t *order)
+{
+    const array from = a;
+    for (uint32_t i = 0; array_ok(a) && i < a.rank; i++) {
+        a.dims[i] = from.dims[order[i]];
+        a.strides[i] = from.strides[order[i]];
+    }
+    return a;
+}
+
+array array_place(const array_maker *m, array a, uint32_t rank, uint32_t first)
+{
+    const array from = a;
+    if (!array_ok(a))
+        return a;
+    if (rank > TENSOR_MAX_RANK || first + from.rank > rank)
+        return array_fail(m, "places %u sides among %u", from.rank, rank);
+    a.rank = rank;
+    for (uint32_t i = 0; i < rank; i++) {
+        const bool own = i >= first && i - first < from.rank;
+        a.dims[i] = own ? from.dims[i - first] : 1;
+        a.strides[i] = own ? from.strides[i - first] : 0;
+    }
+    return a;
+}
+
+array array_dense(const array_maker *m, array a)
+{
+    array plain = a;
+    if (!array_ok(a))
+        return a;
+    set_strides(&plain);
+    bool same = array_elements(a.rank, a.dims) == m->im->g->values[a.value].count;
+    for (uint32_t i = 0; i < a.rank; i++)
+        same = same && (a.dims[i] == 1 || a.strides[i] == plain.strides[i]);
+    return same ? plain : array_unary(m, a.type, MONA_FN_COPY, a);
+}
+
+array array_copy(const array_maker *m, mona_type type, uint32_t value)
+{
+    const int64_t count = (int64_t)m->im->g->values[value].count;
+    return array_unary(m, type, MONA_FN_COPY, array_of_value(m->im->g, value, 1, &count));
+}
+
+/* ---- operators ---------------------------------------------------------------------------- */
+
+graph_node *array_add_node(importer *im, const onnx_node *node, graph_kind kind, uint32_t output)
+{
+    const char *name = graph_strdup(im->g, node->name);
+    const char *op_type = graph_strdup(im->g, node->op_type);
+    graph_node *made = output != UINT32_MAX && name && op_type ? graph_add_node(im->g) : NULL;
+    if (!made) {
+        import_fail(im, node, "is one too many: at most %d nodes are supported", GRAPH_MAX_NODES);
+        return NULL;
+    }
+    made->kind = kind;
+    made->name = name;
+    made->op_type = op_type;
+    made->output = output;
+    return made;
+}
+
+array array_add(const array_maker *m, mona_type type, uint32_t rank, const int64_t *dims,
+                const graph_array *record, const array *operands, uint32_t count)
+{
+    graph *g = m->im->g;
+    const size_t elements = array_elements(rank, dims);
+    for (uint32_t i = 0; i < count; i++)
+        if (!array_ok(operands[i]))
+            return array_none;
+    if (!elements || elements > TENSOR_MAX_COUNT)
+        return array_fail(m, "makes a tensor of %zu elements; supported are 1 to %d", elements,
+                          TENSOR_MAX_COUNT);
+    graph_array *kept = graph_alloc(g, 1, sizeof *kept);
+    const uint32_t value = kept ? graph_add_array(g, m->node->name, type, elements) : UINT32_MAX;
+    graph_node *node = array_add_node(m->im, m->node, GRAPH_ARRAY, value);
+    if (!node)
+        return array_none;
+    *kept = *record;
+    node->array = kept;
+    node->input_count = count;
+    for (uint32_t i = 0; i < count; i++)
+        node->inputs[i] = operands[i].value;
+    return array_of_value(g, value, rank, dims);
+}

@@ -1,0 +1,173 @@
+/* A value of the model as an array, and as a map. */
+#include "formats/compiler/import/array.h"
+
+#include <string.h>
+
+#include "formats/operators.h"
+
+/* ---- constants ------------------------------------------------------------------------------ */
+
+/* Whole numbers are kept as a tensor has them, one after another in bytes of their own. */
+static void *keep_elements(importer *im, const tensor *t, mona_type type)
+{
+    void *bytes = graph_alloc(im->g, t->count, mona_type_size(type));
+    const bool same =
+        t->type == ELEMENT_FLOAT32 || !element_is_float(t->type) || t->type == ELEMENT_FLOAT16;
+    if (bytes && same)
+        memcpy(bytes, t->data, t->count * mona_type_size(type));
+    for (size_t i = 0; bytes && !same && i < t->count; i++)
+        ((float *)bytes)[i] = (float)tensor_number(t, i);
+    return bytes;
+}
+
+static uint32_t add_constant(importer *im, const onnx_node *node, const char *name, const tensor *t)
+{
+    const mona_type type = array_type_of(t->type);
+    if (!t->count || type == MONA_TYPE_COUNT) {
+        import_fail(im, node, "reads '%.60s', which is empty or of type %s", name,
+                    element_name(t->type));
+        return UINT32_MAX;
+    }
+    const void *elements = keep_elements(im, t, type);
+    const uint32_t value = elements ? graph_add_array(im->g, name, type, t->count) : UINT32_MAX;
+    if (value == UINT32_MAX)
+        import_fail(im, node, "needs more memory than there is");
+    else
+        im->g->values[value].elements = elements;
+    return value;
+}
+
+/* ---- maps and arrays ------------------------------------------------------------------------ */
+
+/* Sides as those of a map. */
+static void set_sides(graph_value *to, const graph_value *from)
+{
+    to->channels = from->channels;
+    to->height = from->height;
+    to->width = from->width;
+}
+
+static uint32_t from_map(importer *im, const onnx_node *node, uint32_t map)
+{
+    const graph_value v = im->g->values[map];
+    const size_t count = (size_t)v.channels * v.height * v.width;
+    if (!count) {
+        import_fail(im, node,
+                    "works on an array made of '%.60s', whose size is open; give the model one "
+                    "(--size WxH, --dim NAME=N)",
+                    v.name);
+        return UINT32_MAX;
+    }
+    const uint32_t value = graph_add_array(im->g, v.name, MONA_F16, count);
+    graph_node *made = array_add_node(im, node, GRAPH_TO_ARRAY, value);
+    if (!made)
+        return UINT32_MAX;
+    made->input_count = 1;
+    made->inputs[0] = map;
+    set_sides(&im->g->values[value], &v);
+    return value;
+}
+
+/* The whole numbers that a map stands for. */
+static uint32_t count_steps(importer *im, const onnx_node *node, const import_binding *b)
+{
+    static const array_function quantize = {
+        .code = MONA_FN_QUANTIZE, .arithmetic = MONA_REAL, .conversion = MONA_SATURATE};
+    const array_maker m = {im, node};
+    const array operands[3] = {array_of_map(&m, b->value),
+                               array_number(&m, MONA_F32, (double)b->steps.scale),
+                               array_number(&m, MONA_F32, b->steps.zero)};
+    return array_ok(operands[0])
+               ? array_map(&m, array_type_of(b->steps.type), &quantize, 3, operands).value
+               : UINT32_MAX;
+}
+
+/* What was taken for a part of depth-to-space, and is none, is made anew. */
+static bool import_part_as_array(importer *im, uint32_t onnx_value)
+{
+    for (uint32_t i = 0; i < im->model->node_count; i++) {
+        const onnx_node *part = &im->model->nodes[i];
+        if (part->output_count == 1 && part->outputs[0] == onnx_value)
+            return operator_find(part->op_type)->array(im, part);
+    }
+    return true;
+}
+
+uint32_t array_value(importer *im, const onnx_node *node, uint32_t onnx_value)
+{
+    import_binding *b = &im->bindings[onnx_value];
+    const tensor *t = &im->model->values[onnx_value].tensor;
+    if (b->array != UINT32_MAX)
+        return b->array;
+    if (b->value != UINT32_MAX && !t->data && !im->g->values[b->value].channels &&
+        !import_part_as_array(im, onnx_value))
+        return UINT32_MAX;
+    if (b->array != UINT32_MAX)
+        return b->array;
+    if (t->data)
+        b->array = add_constant(im, node, im->model->values[onnx_value].name, t);
+    else if (b->value != UINT32_MAX)
+        b->array = b->steps.scale > 0 ? count_steps(im, node, b) : from_map(im, node, b->value);
+    else
+        import_fail(im, node, "reads '%.60s', which is not computed",
+                    im->model->values[onnx_value].name);
+    return b->array;
+}
+
+/* The map as which a tensor of this shape can be seen. */
+static import_view map_view(const tensor *t, int64_t sides[3])
+{
+    static const import_view views[] = {VIEW_FLAT, VIEW_LINE, VIEW_MAP};
+    if (t->rank < 2 || t->rank > 4 || t->dims[0] != 1 || !t->count)
+        return VIEW_OTHER;
+    sides[0] = t->dims[1];
+    sides[1] = t->rank == 4 ? t->dims[2] : 1;
+    sides[2] = t->rank > 2 ? t->dims[t->rank - 1] : 1;
+    return sides[0] <= MONA_MAX_CHANNELS && sides[1] <= MONA_MAX_SIDE && sides[2] <= MONA_MAX_SIDE
+               ? views[t->rank - 2]
+               : VIEW_OTHER;
+}
+
+bool array_become_map(const array_maker *m, array a, uint32_t map)
+{
+    graph_node *made = array_ok(a) ? array_add_node(m->im, m->node, GRAPH_TO_MAP, map) : NULL;
+    if (!made)
+        return false;
+    set_sides(&m->im->g->values[a.value], &m->im->g->values[map]);
+    made->input_count = 1;
+    made->inputs[0] = a.value;
+    return true;
+}
+
+/* By way of a copy, which is of F16 and has the sides of the map. */
+bool array_to_map(importer *im, const onnx_node *node, uint32_t value)
+{
+    import_binding *b = &im->bindings[value];
+    const tensor *t = &im->model->values[value].tensor;
+    int64_t sides[3];
+    const import_view view = im->model->values[value].shaped ? map_view(t, sides) : VIEW_OTHER;
+    const array_maker m = {im, node};
+    if (b->array == UINT32_MAX || view == VIEW_OTHER || !element_is_float(t->type))
+        return false;
+    const array copy = array_copy(&m, MONA_F16, b->array);
+    const uint32_t made = graph_add_value(im->g, im->model->values[value].name);
+    if (made == UINT32_MAX)
+        return import_fail(im, node, "needs more memory than there is");
+    graph_value *map = &im->g->values[made];
+    map->channels = (uint32_t)sides[0];
+    map->height = (uint32_t)sides[1];
+    map->width = (uint32_t)sides[2];
+    if (!array_become_map(&m, copy, made))
+        return false;
+    b->value = made;
+    b->view = view;
+    return true;
+}
+
+array array_of_map(const array_maker *m, uint32_t map)
+{
+    const uint32_t value = from_map(m->im, m->node, map);
+    const graph_value *v = &m->im->g->values[map];
+    const int64_t dims[3] = {v->channels, v->height, v->width};
+    return value == UINT32_MAX ? array_none : array_of_value(m->im->g, value, 3, dims);
+}

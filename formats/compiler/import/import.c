@@ -1,0 +1,397 @@
+#include "formats/compiler/import/array.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- constants and inputs ----------------------------------------------------------------- */
+
+static bool bind_constant(importer *im, uint32_t value)
+{
+    const onnx_value *from = &im->model->values[value];
+    const tensor *t = &from->tensor;
+    float *data = graph_alloc(im->g, t->count ? t->count : 1, sizeof *data);
+    const uint32_t made = graph_add_value(im->g, from->name);
+    if (!data || made == UINT32_MAX)
+        return format_fail(im->error, "out of memory");
+    for (size_t i = 0; i < t->count; i++)
+        data[i] = (float)tensor_number(t, i);
+    graph_value *v = &im->g->values[made];
+    v->data = data;
+    v->count = t->count;
+    v->rank = t->rank;
+    for (uint32_t i = 0; i < v->rank; i++)
+        v->dims[i] = (uint64_t)t->dims[i];
+    im->bindings[value].value = made;
+    return true;
+}
+
+/* Those that a node reads. */
+static bool bind_constants(importer *im)
+{
+    for (uint32_t i = 0; i < im->model->node_count; i++) {
+        const onnx_node *node = &im->model->nodes[i];
+        for (uint32_t k = 0; k < node->input_count; k++) {
+            const uint32_t value = node->inputs[k];
+            if (value != ONNX_NONE && im->model->values[value].tensor.data &&
+                im->bindings[value].value == UINT32_MAX && !bind_constant(im, value))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* The size a side fixes; 0: any, which exporters also write as 0. */
+static int64_t fixed_side(const onnx_input *input, uint32_t i)
+{
+    return input->dims[i] < 0 ? 0 : input->dims[i];
+}
+
+/* Floats of one frame are a map of these sides (channels, rows, columns; 0: any), seen so. */
+static bool is_map(const onnx_input *input, int64_t sides[3], import_view *view)
+{
+    static const import_view views[] = {VIEW_FLAT, VIEW_LINE, VIEW_MAP};
+    tensor shape;
+    const bool fixed = onnx_input_shape(input, &shape) && shape.count;
+    if (!element_is_float(input->type) || input->rank < 2 || input->rank > 4 ||
+        fixed_side(input, 0) > 1 || !fixed_side(input, 1) || (input->rank < 4 && !fixed))
+        return false;
+    *view = views[input->rank - 2];
+    sides[0] = fixed_side(input, 1);
+    sides[1] = input->rank == 4 ? fixed_side(input, 2) : 1;
+    sides[2] = input->rank > 2 ? fixed_side(input, input->rank - 1) : 1;
+    return sides[0] <= MONA_MAX_CHANNELS && sides[1] <= MONA_MAX_SIDE && sides[2] <= MONA_MAX_SIDE;
+}
+
+static bool check_array(importer *im, const onnx_input *input, const char *name, tensor *shape)
+{
+    char text[128];
+    if (!onnx_input_shape(input, shape))
+        return format_fail(
+            im->error,
+            "input '%s' is no [1, channels, height, width] of floats with a fixed "
+            "number of channels, so all of its sides must be known; --size and --dim give "
+            "open ones a size",
+            name);
+    tensor_text(shape, text, sizeof text);
+    return (shape->count && array_type_of(shape->type) != MONA_TYPE_COUNT) ||
+           format_fail(im->error, "input '%s' is %s, which is empty or of a type the engine lacks",
+                       name, text);
+}
+
+static bool bind_input(importer *im, const onnx_input *input)
+{
+    graph *g = im->g;
+    const char *name = im->model->values[input->value].name;
+    int64_t sides[3] = {0};
+    tensor shape = {0};
+    import_view view = VIEW_OTHER;
+    const bool map = is_map(input, sides, &view);
+    if (!map && !check_array(im, input, name, &shape))
+        return false;
+    if (g->input_count == MONA_MAX_IO)
+        return format_fail(im->error, "more than %d inputs", MONA_MAX_IO);
+    const uint32_t value = map ? graph_add_value(g, name)
+                               : graph_add_array(g, name, array_type_of(shape.type), shape.count);
+    if (value == UINT32_MAX)
+        return format_fail(im->error, "out of memory");
+    graph_value *v = &g->values[value];
+    if (map) {
+        v->channels = (uint32_t)sides[0];
+        v->height = sides[1] && sides[2] ? (uint32_t)sides[1] : 0;
+        v->width = sides[1] && sides[2] ? (uint32_t)sides[2] : 0;
+    }
+    g->inputs[g->input_count++] = value;
+    im->bindings[input->value] = (import_binding){
+        .value = map ? value : UINT32_MAX, .view = view, .array = map ? UINT32_MAX : value};
+    return true;
+}
+
+/* ---- nodes and outputs -------------------------------------------------------------------- */
+
+/* What became no node is another name of its input. */
+static bool log_view(importer *im, const onnx_node *node)
+{
+    const graph_node view = {.name = graph_strdup(im->g, node->name),
+                             .op_type = graph_strdup(im->g, node->op_type)};
+    if (!view.name || !view.op_type)
+        return format_fail(im->error, "out of memory");
+    graph_log(im->g, FUSION_VIEWS, &view, NULL);
+    return true;
+}
+
+/* Whether a node is better done on maps: its computed inputs are such, or it costs so much more
+ * than a pass over them that bringing them into that form pays. */
+static bool prefers_map(const importer *im, const onnx_node *node, const operator_row *row)
+{
+    bool maps = true, computed = false, steps = false;
+    for (uint32_t i = 0; i < node->input_count; i++) {
+        if (!import_has(node, i) || im->model->values[node->inputs[i]].tensor.data)
+            continue;
+        maps = maps && import_bound(im, node, i) != UINT32_MAX;
+        steps = steps || import_steps_of(im, node, i).scale > 0;
+        computed = true;
+    }
+    return row->import && computed && (!steps || import_takes_steps(row)) &&
+           (maps || row->whole_tensors);
+}
+
+bool import_takes_steps(const operator_row *row)
+{
+    static operator_import *const takers[] = {
+        import_dequantize, import_qlinear_conv, import_qlinear_matmul,
+        import_max_pool,   import_identity,     import_reshape,
+        import_flatten,    import_squeeze,      import_unsqueeze};
+    for (size_t i = 0; row && i < sizeof takers / sizeof *takers; i++)
+        if (row->import == takers[i])
+            return true;
+    return false;
+}
+
+/* Why an operator of a quantised model did not become the format of a map. reason: with the node's
+ * name before it; "": maps were not tried. */
+static bool log_array(importer *im, const onnx_node *node, const operator_row *row,
+                      const char *reason)
+{
+    static operator_import *const quantised[] = {
+        import_array_quantize,       import_array_dequantize,   import_array_qlinear_conv,
+        import_array_qlinear_matmul, import_array_conv_integer, import_array_matmul_integer};
+    bool is_quantised = false;
+    for (size_t i = 0; i < sizeof quantised / sizeof *quantised; i++)
+        is_quantised = is_quantised || row->array == quantised[i];
+    if (!is_quantised)
+        return true;
+    const char *rest = strstr(reason, ") ");
+    if (im->g->fusion.off[FUSION_QUANTISED])
+        reason = FUSION_IS_OFF;
+    else
+        reason = rest ? rest + 2 : row->import ? "reads what is no map" : "has no form on maps";
+    const graph_node gone = {.name = graph_strdup(im->g, node->name),
+                             .op_type = graph_strdup(im->g, node->op_type)};
+    const char *why = graph_strdup(im->g, reason);
+    if (!gone.name || !gone.op_type || !why)
+        return format_fail(im->error, "out of memory");
+    graph_log(im->g, FUSION_QUANTISED, &gone, why);
+    return true;
+}
+
+/* Importing one node. */
+typedef struct attempt {
+    uint32_t nodes, values, events; /* before */
+} attempt;
+
+static attempt begin(const importer *im)
+{
+    return (attempt){im->g->node_count, im->g->value_count, im->g->log.count};
+}
+
+static void forget(import_binding *b, uint32_t values)
+{
+    b->value = b->value < values ? b->value : UINT32_MAX;
+    b->array = b->array < values ? b->array : UINT32_MAX;
+}
+
+/* What an importer that failed has added, and the bindings to it, are gone. */
+static void take_back(importer *im, const onnx_node *node, const attempt *a)
+{
+    im->g->node_count = a->nodes;
+    im->g->value_count = a->values;
+    im->g->log.count = a->events;
+    for (uint32_t i = 0; i < node->input_count; i++)
+        if (import_has(node, i))
+            forget(&im->bindings[node->inputs[i]], a->values);
+    for (uint32_t i = 0; i < node->output_count; i++)
+        if (node->outputs[i] != ONNX_NONE)
+            forget(&im->bindings[node->outputs[i]], a->values);
+}
+
+/* Where sizes are known, the reference has found those of the results, and so that the attributes
+ * and inputs fit. */
+static bool is_sized(const array_maker *m)
+{
+    for (uint32_t i = 0; i < m->node->output_count; i++)
+        if (array_wants(m, i) && !array_result(m, i))
+            return false;
+    return true;
+}
+
+/* On arrays. Where sizes are open, why it cannot be done on maps tells as much. */
+static bool add_array(importer *im, const onnx_node *node, const operator_row *row,
+                      const format_error *reason)
+{
+    *im->error = (format_error){0};
+    im->g->has_arrays = true;
+    if (is_sized(&(array_maker){im, node}) && row->array(im, node))
+        return true;
+    const format_error second = *im->error;
+    const char *rest = strstr(second.text, ") "); /* after the node's name, said already */
+    if (!reason->text[0] || !rest)
+        return false;
+    *im->error = (format_error){0};
+    return format_fail(im->error, "%s; as an array it %s", reason->text, rest + 2);
+}
+
+static bool add_node(importer *im, const onnx_node *node)
+{
+    const operator_row *row = operator_find(node->op_type);
+    const attempt a = begin(im);
+    if (!row)
+        return import_fail(im, node,
+                           "is not supported by the engine; mona ops --engine lists what is");
+    if (!row->import && !row->array)
+        return import_fail(im, node,
+                           "is computed from constants and sizes alone; give open sizes a number "
+                           "(--size WxH, --dim NAME=N)");
+    const bool map = prefers_map(im, node, row) || !row->array;
+    bool ok = map && row->import(im, node);
+    if (!ok && row->array) {
+        const format_error reason = *im->error;
+        take_back(im, node, &a);
+        ok = add_array(im, node, row, &reason) && log_array(im, node, row, reason.text);
+    }
+    return ok && (im->g->node_count > a.nodes || log_view(im, node));
+}
+
+/* An input, or an output of another name, is passed on by a node of its own, and so is an array
+ * that is read as well, or several outputs: those are written only, and each by itself. again: the
+ * value is another output too. */
+static bool add_output(importer *im, uint32_t value, const char *name, bool again)
+{
+    graph *g = im->g;
+    const onnx_node copy = {.name = name, .op_type = "Identity"};
+    const graph_value v = g->values[value];
+    if (v.is_array && (again || v.elements || graph_is_input(g, value) || graph_uses(g, value))) {
+        value = array_copy(&(array_maker){im, &copy}, v.type, value).value;
+        if (value == UINT32_MAX)
+            return false;
+    } else if (!v.is_array && (graph_is_input(g, value) || graph_is_output(g, value))) {
+        if (!import_inner_affine(im, &copy, value, 1, 0, &value))
+            return false;
+    }
+    /* What only passes a value on leaves it the name it had before. */
+    g->values[value].name = graph_strdup(g, name);
+    g->outputs[g->output_count++] = value;
+    return g->values[value].name ? true : format_fail(im->error, "out of memory");
+}
+
+/* Another output is the same array, under this name or another. */
+static bool is_twice(const importer *im, uint32_t output)
+{
+    const uint32_t *outputs = im->model->outputs;
+    for (uint32_t i = 0; i < im->model->output_count; i++)
+        if (i != output && im->bindings[outputs[i]].array == im->bindings[outputs[output]].array)
+            return true;
+    return false;
+}
+
+/* An array that is an output has the last sides of its shape as rows and columns. */
+static void shape_output(graph *g, uint32_t value, const tensor *t)
+{
+    graph_value *v = &g->values[value];
+    const uint32_t p = graph_producer(g, value);
+    if (p == UINT32_MAX || g->nodes[p].kind != GRAPH_ARRAY || t->count != v->count)
+        return;
+    v->width = t->rank ? (uint32_t)t->dims[t->rank - 1] : 1;
+    v->height = t->rank > 1 ? (uint32_t)t->dims[t->rank - 2] : 1;
+    v->channels = (uint32_t)(v->count / v->width / v->height);
+}
+
+/* The array where it is one, since it needs no conversion; constants are arrays. */
+static bool add_outputs(importer *im)
+{
+    const onnx_graph *o = im->model;
+    if (o->output_count > MONA_MAX_IO)
+        return format_fail(im->error, "the model has %u outputs; expected 1 to %d", o->output_count,
+                           MONA_MAX_IO);
+    for (uint32_t i = 0; i < o->output_count; i++) {
+        const onnx_value *v = &o->values[o->outputs[i]];
+        const import_binding *b = &im->bindings[o->outputs[i]];
+        uint32_t value = v->tensor.data || b->steps.scale > 0 ? UINT32_MAX : b->value;
+        if (value == UINT32_MAX || !im->g->values[value].channels)
+            value =
+                array_value(im, &(onnx_node){.name = v->name, .op_type = "output"}, o->outputs[i]);
+        if (value == UINT32_MAX)
+            return false;
+        if (!add_output(im, value, v->name, is_twice(im, i)))
+            return false;
+        shape_output(im->g, im->g->outputs[i], &v->tensor);
+    }
+    return true;
+}
+
+/* Nodes nothing depends on: parts of what importers recognised as a whole. */
+static void remove_unused(graph *g)
+{
+    for (uint32_t i = g->node_count; i-- > 0;) {
+        const graph_node *node = &g->nodes[i];
+        const bool part = node->kind == GRAPH_RESHAPE || node->kind == GRAPH_TRANSPOSE;
+        if (graph_uses(g, node->output))
+            continue;
+        graph_log(g, part ? FUSION_SHUFFLES : FUSION_DEAD_CODE, node, NULL);
+        graph_remove_node(g, i);
+    }
+}
+
+/* Maps first, then the arrays made of them, then the maps made of those, and so on: operators on
+ * maps are made row by row together as long as no array comes between them. */
+static bool order_forms(importer *im)
+{
+    graph *g = im->g;
+    uint32_t *turns = calloc(g->value_count + 1, sizeof *turns), most = 0, count = 0;
+    graph_node *ordered = malloc((g->node_count + 1) * sizeof *ordered);
+    for (uint32_t i = 0; turns && ordered && i < g->node_count; i++) {
+        const graph_node *node = &g->nodes[i];
+        uint32_t turn = 0; /* even: maps; odd: arrays */
+        for (uint32_t k = 0; k < node->input_count; k++)
+            turn = turns[node->inputs[k]] > turn ? turns[node->inputs[k]] : turn;
+        turn += (node->kind == GRAPH_ARRAY) != turn % 2;
+        turns[node->output] = turn;
+        most = turn > most ? turn : most;
+    }
+    for (uint32_t turn = 0; turns && ordered && turn <= most; turn++)
+        for (uint32_t i = 0; i < g->node_count; i++)
+            if (turns[g->nodes[i].output] == turn)
+                ordered[count++] = g->nodes[i];
+    const bool ok = turns && ordered ? true : format_fail(im->error, "out of memory");
+    if (ok)
+        memcpy(g->nodes, ordered, count * sizeof *ordered);
+    free(turns);
+    free(ordered);
+    return ok;
+}
+
+static bool import_all(importer *im)
+{
+    const onnx_graph *o = im->model;
+    im->g->name = graph_strdup(im->g, o->name);
+    im->bindings = malloc((o->value_count + 1) * sizeof *im->bindings);
+    if (!im->g->name || !im->bindings)
+        return format_fail(im->error, "out of memory");
+    for (uint32_t i = 0; i < o->value_count; i++)
+        im->bindings[i] =
+            (import_binding){.value = UINT32_MAX, .view = VIEW_MAP, .array = UINT32_MAX};
+    if (!o->input_count)
+        return format_fail(im->error, "the model has no inputs");
+    if (!bind_constants(im))
+        return false;
+    for (uint32_t i = 0; i < o->input_count; i++)
+        if (!bind_input(im, &o->inputs[i]))
+            return false;
+    for (uint32_t i = 0; i < o->node_count; i++)
+        if (!add_node(im, &o->nodes[i]))
+            return false;
+    if (!add_outputs(im))
+        return false;
+    remove_unused(im->g);
+    return order_forms(im);
+}
+
+bool graph_import(graph *g, const onnx_graph *model, format_error *error)
+{
+    importer im = {.g = g, .model = model, .error = error};
+    const bool ok = import_all(&im);
+    free(im.bindings);
+    if (!ok)
+        graph_free(g);
+    return ok;
+}

@@ -1,0 +1,204 @@
+/* Reductions, and the operators that are made of them: softmax and normalisations. */
+#include "formats/compiler/import/array.h"
+
+#include <string.h>
+
+/* ---- reductions --------------------------------------------------------------------------- */
+
+static const struct reduce_row {
+    const char *op_type;
+    mona_reduction function;
+} reduce_rows[] = {
+    {"ReduceL1", MONA_REDUCE_L1},          {"ReduceL2", MONA_REDUCE_L2},
+    {"ReduceLogSum", MONA_REDUCE_LOG_SUM}, {"ReduceLogSumExp", MONA_REDUCE_LOG_SUM_EXP},
+    {"ReduceMax", MONA_REDUCE_MAX},        {"ReduceMean", MONA_REDUCE_MEAN},
+    {"ReduceMin", MONA_REDUCE_MIN},        {"ReduceProd", MONA_REDUCE_PRODUCT},
+    {"ReduceSum", MONA_REDUCE_SUM},        {"ReduceSumSquare", MONA_REDUCE_SUM_SQUARE},
+};
+
+/* All sides of a tensor. */
+static uint32_t all_sides(uint32_t rank)
+{
+    return (1u << rank) - 1;
+}
+
+bool import_array_reduce(importer *im, const onnx_node *node)
+{
+    const array_maker m = {im, node};
+    const struct reduce_row *row = reduce_rows;
+    array_call c;
+    uint32_t mask;
+    while (strcmp(row->op_type, node->op_type)) /* operators.c names none that is not there */
+        row++;
+    const array x = array_in(&m, 0);
+    if (!array_ok(x) || !array_open_call(&m, &c))
+        return false;
+    if (!op_axes(&c.call, 1, x.rank, &mask))
+        return im->error->text[0] ? false
+                                  : import_fail(im, node, "has computed axes; expected constants");
+    if (!mask && !onnx_whole(node, "noop_with_empty_axes", 0))
+        mask = all_sides(x.rank);
+    return array_bind(&m, 0, array_reduce(&m, array_result_type(&m, 0), row->function, x, mask));
+}
+
+bool import_array_arg(importer *im, const onnx_node *node)
+{
+    const array_maker m = {im, node};
+    const bool largest = !strcmp(node->op_type, "ArgMax");
+    const bool last = onnx_whole(node, "select_last_index", 0);
+    const int64_t axis = onnx_whole(node, "axis", 0);
+    const array x = array_in(&m, 0);
+    const mona_reduction f = largest ? last ? MONA_REDUCE_ARG_MAX_LAST : MONA_REDUCE_ARG_MAX
+                             : last  ? MONA_REDUCE_ARG_MIN_LAST
+                                     : MONA_REDUCE_ARG_MIN;
+    return array_ok(x) &&
+           array_bind(&m, 0,
+                      array_reduce(&m, MONA_S64, f, x, 1u << (axis < 0 ? axis + x.rank : axis)));
+}
+
+bool import_array_global_pool(importer *im, const onnx_node *node)
+{
+    const array_maker m = {im, node};
+    const bool largest = !strcmp(node->op_type, "GlobalMaxPool");
+    const array x = array_in(&m, 0);
+    return array_bind(&m, 0,
+                      array_reduce(&m, array_result_type(&m, 0),
+                                   largest ? MONA_REDUCE_MAX : MONA_REDUCE_MEAN, x,
+                                   all_sides(x.rank) & ~3u));
+}
+
+/* ---- softmax ------------------------------------------------------------------------------ */
+
+/* e^(x - max) / their sum, or, in logarithms, x - max - ln(sum). */
+bool import_array_softmax(importer *im, const onnx_node *node)
+{
+    const array_maker m = {im, node};
+    const mona_type type = array_result_type(&m, 0);
+    const int64_t axis = onnx_whole(node, "axis", -1);
+    const array x = array_in(&m, 0);
+    if (!array_ok(x))
+        return false;
+    const uint32_t at = (uint32_t)(axis < 0 ? axis + x.rank : axis);
+    const bool flatten = onnx_whole(node, "flatten", 0); /* see onnx_upgrade.c */
+    const uint32_t mask = flatten ? all_sides(x.rank) & ~all_sides(at) : 1u << at;
+    const array most = array_reduce(&m, MONA_F32, MONA_REDUCE_MAX, x, mask);
+    const array d = array_binary(&m, MONA_F32, MONA_FN_SUB, x, most);
+    const array e = array_unary(&m, MONA_F32, MONA_FN_EXP, d);
+    const array sum = array_reduce(&m, MONA_F32, MONA_REDUCE_SUM, e, mask);
+    if (!strcmp(node->op_type, "Softmax"))
+        return array_bind(&m, 0, array_binary(&m, type, MONA_FN_DIV, e, sum));
+    return array_bind(
+        &m, 0, array_binary(&m, type, MONA_FN_SUB, d, array_unary(&m, MONA_F32, MONA_FN_LOG, sum)));
+}
+
+/* ---- normalisations ----------------------------------------------------------------------- */
+
+typedef struct moments {
+    array mean, centred, variance;
+} moments;
+
+static moments find_moments(const array_maker *m, array x, uint32_t mask)
+{
+    moments r;
+    r.mean = array_reduce(m, MONA_F32, MONA_REDUCE_MEAN, x, mask);
+    r.centred = array_binary(m, MONA_F32, MONA_FN_SUB, x, r.mean);
+    r.variance = array_reduce(m, MONA_F32, MONA_REDUCE_MEAN,
+                              array_binary(m, MONA_F32, MONA_FN_MUL, r.centred, r.centred), mask);
+    return r;
+}
+
+/* sqrt(variance + epsilon) */
+static array deviation(const array_maker *m, array variance)
+{
+    const array epsilon = array_number(m, MONA_F32, (double)onnx_real(m->node, "epsilon", 1e-5f));
+    return array_unary(m, MONA_F32, MONA_FN_SQRT,
+                       array_binary(m, MONA_F32, MONA_FN_ADD, variance, epsilon));
+}
+
+/* centred / deviation * scale + bias; bias may be NULL. */
+static array scale_and_shift(const array_maker *m, mona_type type, array centred, array by,
+                             array scale, const array *bias)
+{
+    const array normal = array_binary(m, MONA_F32, MONA_FN_DIV, centred, by);
+    const array scaled = array_binary(m, bias ? MONA_F32 : type, MONA_FN_MUL, normal, scale);
+    return bias ? array_binary(m, type, MONA_FN_ADD, scaled, *bias) : scaled;
+}
+
+/* Of groups of channels of a frame; an instance is a group of one channel. */
+bool import_array_group_norm(importer *im, const onnx_node *node)
+{
+    const array_maker m = {im, node};
+    const array x = array_in(&m, 0);
+    array scale = array_in(&m, 1), bias = array_in(&m, 2);
+    if (!array_ok(x) || !array_ok(scale) || !array_ok(bias))
+        return false;
+    const int64_t groups = strcmp(node->op_type, "InstanceNormalization")
+                               ? onnx_whole(node, "num_groups", 1)
+                               : x.dims[1];
+    int64_t rest = 1;
+    for (uint32_t i = 2; i < x.rank; i++)
+        rest *= x.dims[i];
+    const int64_t sides[4] = {x.dims[0], groups, x.dims[1] / groups, rest};
+    const bool each = scale.dims[0] != groups || groups == x.dims[1]; /* a number a channel */
+    const int64_t numbers[4] = {1, groups, each ? sides[2] : 1, 1};
+    scale = array_view(&m, scale, 4, numbers);
+    bias = array_view(&m, bias, 4, numbers);
+    const moments r = find_moments(&m, array_view(&m, x, 4, sides), 0xc);
+    return array_bind(&m, 0,
+                      scale_and_shift(&m, array_result_type(&m, 0), r.centred,
+                                      deviation(&m, r.variance), scale, &bias));
+}
+
+bool import_array_layer_norm(importer *im, const onnx_node *node)
+{
+    const array_maker m = {im, node};
+    const int64_t axis = onnx_whole(node, "axis", -1);
+    const array x = array_in(&m, 0), scale = array_in(&m, 1);
+    const bool shifts = import_has(node, 2);
+    const array bias = shifts ? array_in(&m, 2) : array_none;
+    if (!array_ok(x) || !array_ok(scale) || (shifts && !array_ok(bias)))
+        return false;
+    const uint32_t at = (uint32_t)(axis < 0 ? axis + x.rank : axis);
+    const moments r = find_moments(&m, x, all_sides(x.rank) & ~all_sides(at));
+    const array by = deviation(&m, r.variance);
+    if ((array_wants(&m, 1) && !array_bind(&m, 1, r.mean)) ||
+        (array_wants(&m, 2) &&
+         !array_bind(&m, 2, array_unary(&m, MONA_F32, MONA_FN_RECIPROCAL, by))))
+        return false;
+    return array_bind(
+        &m, 0,
+        scale_and_shift(&m, array_result_type(&m, 0), r.centred, by, scale, shifts ? &bias : NULL));
+}
+
+/* before * momentum + now * (1 - momentum) */
+static bool bind_running(const array_maker *m, uint32_t i, array before, array now)
+{
+    const double momentum = (double)onnx_real(m->node, "momentum", 0.9f);
+    const array kept =
+        array_binary(m, MONA_F32, MONA_FN_MUL, before, array_number(m, MONA_F32, momentum));
+    const array moved =
+        array_binary(m, MONA_F32, MONA_FN_MUL, now, array_number(m, MONA_F32, 1 - momentum));
+    return !array_wants(m, i) ||
+           array_bind(m, i, array_binary(m, array_result_type(m, i), MONA_FN_ADD, kept, moved));
+}
+
+/* Outside of training statistics are given, within it they are those of the batch. */
+bool import_array_batch_norm(importer *im, const onnx_node *node)
+{
+    const array_maker m = {im, node};
+    const array x = array_in(&m, 0);
+    array given[4]; /* scale, bias, mean, variance: one a channel */
+    for (uint32_t i = 0; i < 4; i++)
+        given[i] = array_place(&m, array_in(&m, i + 1), x.rank, 1);
+    if (!onnx_whole(node, "training_mode", 0)) {
+        const array centred = array_binary(&m, MONA_F32, MONA_FN_SUB, x, given[2]);
+        return array_bind(&m, 0,
+                          scale_and_shift(&m, array_result_type(&m, 0), centred,
+                                          deviation(&m, given[3]), given[0], &given[1]));
+    }
+    const moments r = find_moments(&m, x, all_sides(x.rank) & ~2u);
+    return array_bind(&m, 0,
+                      scale_and_shift(&m, array_result_type(&m, 0), r.centred,
+                                      deviation(&m, r.variance), given[0], &given[1])) &&
+           bind_running(&m, 1, given[2], r.mean) && bind_running(&m, 2, given[3], r.variance);
+}

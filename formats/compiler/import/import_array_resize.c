@@ -1,0 +1,70 @@
+/* Resize of arrays, side by side; the reference finds the weights. */
+#include "formats/compiler/import/array.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/reference/resize.h"
+
+enum { MAX_ENTRIES = 1 << 24 }; /* of a table */
+
+/* Adds the taps of output i that count; *count entries are there. */
+static void add_taps(const op_resize_axis *s, int64_t i, int64_t *places, double *weights,
+                     uint32_t *index, float *weight, uint32_t *count)
+{
+    if (!op_resize_taps(s, i, places, weights))
+        return; /* the fill's */
+    for (size_t k = 0; k < s->taps; k++)
+        if ((float)weights[k] != 0) {
+            index[*count] = (uint32_t)places[k];
+            weight[(*count)++] = (float)weights[k];
+        }
+}
+
+static array resize_side(const array_maker *m, const op_resizing *r, array x, uint32_t axis)
+{
+    tensor shape = {.rank = x.rank};
+    memcpy(shape.dims, x.dims, sizeof shape.dims);
+    const op_resize_axis s = op_resize_side(r, &shape, axis);
+    if (s.taps > RESIZE_MOST_TAPS || s.taps * (uint64_t)s.out > MAX_ENTRIES)
+        return array_fail(m, "takes %zu samples for each of %lld", s.taps, (long long)s.out);
+    const size_t entries = s.taps * (size_t)s.out;
+    uint32_t *first = graph_alloc(m->im->g, (size_t)s.out + 1, sizeof *first);
+    uint32_t *index = graph_alloc(m->im->g, entries + 1, sizeof *index), count = 0;
+    float *weight = graph_alloc(m->im->g, entries + 1, sizeof *weight);
+    int64_t *places = calloc(s.taps + 1, sizeof *places);
+    double *weights = calloc(s.taps + 1, sizeof *weights);
+    const bool ok = first && index && weight && places && weights;
+    for (int64_t i = 0; ok && i < s.out; i++) {
+        add_taps(&s, i, places, weights, index, weight, &count);
+        first[i + 1] = count;
+    }
+    free(places);
+    free(weights);
+    const array_taps taps = {(uint32_t)s.out, first, index, weight, (float)r->extrapolation};
+    return ok ? array_resample(m, MONA_F32, x, axis, &taps)
+              : array_fail(m, "needs more memory than there is");
+}
+
+bool import_array_resize(importer *im, const onnx_node *node)
+{
+    const array_maker m = {im, node};
+    const mona_type type = array_result_type(&m, 0);
+    array x = array_in(&m, 0);
+    array_call c;
+    op_resizing r;
+    if (!array_ok(x) || !array_open_call(&m, &c))
+        return false;
+    if (!op_resize_read(&c.call, &r))
+        return !im->error->text[0] && import_fail(im, node, "has computed scales or sizes");
+    if (!r.linear && !r.cubic && !r.crop)
+        return import_array_move(im, node);
+    for (uint32_t axis = 0; axis < x.rank; axis++)
+        if (!op_resize_keeps(&r, c.in[0], axis))
+            x = resize_side(&m, &r, x, axis);
+    const array_function rounded = {
+        .code = MONA_FN_COPY, .arithmetic = MONA_REAL, .conversion = MONA_SATURATE};
+    return array_bind(&m, 0,
+                      array_is_real(type) ? array_cast(&m, type, x)
+                                          : array_map(&m, type, &rounded, 1, &x));
+}

@@ -1,0 +1,216 @@
+/* Convolutions and pools of arrays over one to three sides, also with computed weights. */
+#include "formats/compiler/import/array.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/reference/window.h"
+
+/* The sides of the window, whose last `sides` count; the outputs of pools are their channels. */
+static bool fill_window(const array_maker *m, const op_window *w, mona_array_window *out)
+{
+    out->axes = (uint8_t)w->sides;
+    for (uint32_t i = 0; i < w->sides; i++) {
+        const uint32_t k = WINDOW_SIDES - w->sides + i;
+        const int64_t most = 1 << 20;
+        if (w->kernel[k] > most || w->stride[k] > most || w->dilation[k] > most ||
+            w->begin[k] > most || w->begin[k] < -most || w->end[k] > most || w->end[k] < -most)
+            return array_ok(array_fail(m, "has a window with a number above %d", (int)most));
+        out->axis[i] = (mona_array_axis){
+            .in = (uint32_t)w->in[k],
+            .out = (uint32_t)w->out[k],
+            .kernel = (uint32_t)w->kernel[k],
+            .stride = (uint32_t)w->stride[k],
+            .dilation = (uint32_t)w->dilation[k],
+            .pad_before = (int32_t)w->begin[k],
+            .pad_after = (int32_t)w->end[k],
+        };
+    }
+    return true;
+}
+
+/* ---- convolutions ------------------------------------------------------------------------- */
+
+/* x by weights w and perhaps a bias, by the attributes of the node. */
+static array convolve(const array_maker *m, mona_type type, array x, array w, const array *bias)
+{
+    array_call c;
+    op_window window;
+    tensor shape = {.rank = x.rank};
+    const array operands[3] = {x, w, bias ? *bias : array_none};
+    const int64_t groups = onnx_whole(m->node, "group", 1);
+    if (!array_ok(x) || !array_ok(w) || (bias && !array_ok(*bias)) || !array_open_call(m, &c))
+        return array_none;
+    memcpy(shape.dims, x.dims, sizeof shape.dims);
+    if (!op_window_read(&c.call, &shape, w.dims + 2, false, &window))
+        return array_none;
+    const bool real = array_is_real(x.type) || array_is_real(w.type);
+    mona_array_window record = {
+        .function = MONA_WINDOW_CONV,
+        .arithmetic = real ? MONA_REAL : MONA_WHOLE,
+        .batch = (uint32_t)x.dims[0],
+        .channels = (uint32_t)x.dims[1],
+        .outputs = (uint32_t)w.dims[0],
+        .groups = (uint32_t)groups,
+    };
+    return fill_window(m, &window, &record) ? array_window(m, type, &record, operands, bias ? 3 : 2)
+                                            : array_none;
+}
+
+bool import_array_conv(importer *im, const onnx_node *node)
+{
+    const array_maker m = {im, node};
+    const array x = array_in(&m, 0), w = array_in(&m, 1);
+    const array bias = import_has(node, 2) ? array_in(&m, 2) : array_none;
+    return array_bind(
+        &m, 0, convolve(&m, array_result_type(&m, 0), x, w, import_has(node, 2) ? &bias : NULL));
+}
+
+bool import_array_conv_integer(importer *im, const onnx_node *node)
+{
+    const array_maker m = {im, node};
+    return array_bind(
+        &m, 0, convolve(&m, MONA_S32, array_centred(&m, 0, 2), array_centred(&m, 1, 3), NULL));
+}
+
+bool import_array_qlinear_conv(importer *im, const onnx_node *node)
+{
+    const array_maker m = {im, node};
+    const array bias = import_has(node, 8) ? array_in(&m, 8) : array_none;
+    const array sum = convolve(&m, MONA_S64, array_centred(&m, 0, 2), array_centred(&m, 3, 5),
+                               import_has(node, 8) ? &bias : NULL);
+    return array_bind(&m, 0, array_requantize(&m, sum, 1));
+}
+
+/* ---- transposed convolutions -------------------------------------------------------------- */
+
+/* Elements of x, with stride - 1 zeros between each two along the sides from the third on. */
+static array spread(const array_maker *m, array x, const uint32_t *stride)
+{
+    int64_t dims[TENSOR_MAX_RANK];
+    size_t count = 1;
+    memcpy(dims, x.dims, sizeof dims);
+    for (uint32_t i = 2; i < x.rank; i++)
+        dims[i] = (x.dims[i] - 1) * stride[i - 2] + 1;
+    for (uint32_t i = 0; i < x.rank; i++)
+        count = count <= TENSOR_MAX_COUNT ? count * (size_t)dims[i] : count;
+    uint32_t *places = count <= TENSOR_MAX_COUNT ? malloc(count * sizeof *places) : NULL;
+    if (!places)
+        return array_fail(m, "spreads its input over %zu elements, too many", count);
+    for (size_t i = 0; i < count; i++) {
+        size_t rest = i, place = 1, step = 1;
+        for (uint32_t k = x.rank; k-- > 0; step *= (size_t)x.dims[k]) {
+            const size_t at = rest % (size_t)dims[k], by = k < 2 ? 1 : stride[k - 2];
+            place = at % by ? 0 : place ? place + at / by * step : 0;
+            rest /= (size_t)dims[k];
+        }
+        places[i] = (uint32_t)place;
+    }
+    const array out = array_pick(m, x, x.rank, dims, places, 0);
+    free(places);
+    return out;
+}
+
+/* [inputs][each][kernel...] -> [groups * each][inputs / groups][kernel...], turned round. */
+static array turn(const array_maker *m, array w, int64_t groups)
+{
+    int64_t dims[TENSOR_MAX_RANK] = {groups * w.dims[1], w.dims[0] / groups};
+    int64_t area = 1;
+    for (uint32_t i = 2; i < w.rank; i++)
+        area *= dims[i] = w.dims[i];
+    const int64_t grouped[4] = {groups, dims[1], w.dims[1], area};
+    const uint32_t order[4] = {0, 2, 1, 3};
+    const array swapped = array_dense(m, array_permute(array_view(m, w, 4, grouped), order));
+    if (!array_ok(swapped))
+        return array_none;
+    uint32_t *places = malloc((size_t)(area * dims[0] * dims[1]) * sizeof *places);
+    if (!places)
+        return array_fail(m, "needs more memory than there is");
+    for (int64_t i = 0; i < area * dims[0] * dims[1]; i++)
+        places[i] = (uint32_t)(i - i % area + (area - 1 - i % area) + 1);
+    const int64_t flat[2] = {dims[0] * dims[1], area};
+    const array turned = array_pick(m, swapped, 2, flat, places, 0);
+    free(places);
+    return array_view(m, turned, w.rank, dims);
+}
+
+/* A convolution, without strides, of the input with zeros between its elements by the filter turned
+ * round; of the filter's extent, padding leaves what the transposed one does not take away. */
+bool import_array_conv_transpose(importer *im, const onnx_node *node)
+{
+    const array_maker m = {im, node};
+    const array x = array_in(&m, 0), w = array_in(&m, 1);
+    const array bias = import_has(node, 2) ? array_in(&m, 2) : array_none;
+    const int64_t groups = onnx_whole(node, "group", 1);
+    array_call c;
+    op_window window;
+    mona_array_window record = {.function = MONA_WINDOW_CONV, .arithmetic = MONA_REAL};
+    uint32_t strides[WINDOW_SIDES];
+    if (!array_ok(x) || !array_ok(w) || (import_has(node, 2) && !array_ok(bias)) ||
+        !array_open_call(&m, &c) || !op_window_read_transposed(&c.call, &window) ||
+        !fill_window(&m, &window, &record))
+        return false;
+    for (uint32_t i = 0; i < record.axes; i++) {
+        mona_array_axis *a = &record.axis[i];
+        strides[i] = a->stride;
+        a->pad_before = (int32_t)((a->kernel - 1) * a->dilation) - a->pad_before;
+        a->in = (a->in - 1) * a->stride + 1;
+        a->stride = 1;
+        a->pad_after = 0; /* AVERAGE alone has a use for it */
+    }
+    record.batch = (uint32_t)x.dims[0];
+    record.channels = (uint32_t)x.dims[1];
+    record.outputs = (uint32_t)(w.dims[1] * groups);
+    record.groups = (uint32_t)groups;
+    const array operands[3] = {spread(&m, x, strides), turn(&m, w, groups), bias};
+    return array_bind(
+        &m, 0,
+        array_window(&m, array_result_type(&m, 0), &record, operands, import_has(node, 2) ? 3 : 2));
+}
+
+/* ---- pools -------------------------------------------------------------------------------- */
+
+/* storage_order 1 counts places column by column: the index is brought into that order. */
+static array column_order(const array_maker *m, array index, const op_window *w)
+{
+    const array rows = array_number(m, MONA_S64, (double)w->in[1]);
+    const array columns = array_number(m, MONA_S64, (double)w->in[2]);
+    const array plane = array_number(m, MONA_S64, (double)(w->in[1] * w->in[2]));
+    const array in_map = array_binary(m, MONA_S64, MONA_FN_FMOD, index, plane);
+    const array maps = array_binary(m, MONA_S64, MONA_FN_SUB, index, in_map);
+    const array column = array_binary(m, MONA_S64, MONA_FN_FMOD, in_map, columns);
+    const array row = array_binary(m, MONA_S64, MONA_FN_DIV, in_map, columns);
+    const array at = array_binary(m, MONA_S64, MONA_FN_ADD,
+                                  array_binary(m, MONA_S64, MONA_FN_MUL, column, rows), row);
+    return array_binary(m, MONA_S64, MONA_FN_ADD, maps, at);
+}
+
+bool import_array_pool(importer *im, const onnx_node *node)
+{
+    const array_maker m = {im, node};
+    const bool largest = !strcmp(node->op_type, "MaxPool");
+    const array x = array_in(&m, 0);
+    array_call c;
+    op_window window;
+    if (!array_ok(x) || !array_open_call(&m, &c) ||
+        !op_window_read(&c.call, c.in[0], NULL, onnx_whole(node, "ceil_mode", 0), &window))
+        return false;
+    mona_array_window record = {
+        .function = largest ? MONA_WINDOW_MAX : MONA_WINDOW_AVERAGE,
+        .arithmetic = array_is_real(x.type) ? MONA_REAL : MONA_WHOLE,
+        .count_include_pad = !largest && onnx_whole(node, "count_include_pad", 0),
+        .batch = (uint32_t)x.dims[0],
+        .channels = (uint32_t)x.dims[1],
+        .outputs = (uint32_t)x.dims[1],
+        .groups = 1,
+    };
+    if (!fill_window(&m, &window, &record) ||
+        !array_bind(&m, 0, array_window(&m, array_result_type(&m, 0), &record, &x, 1)))
+        return false;
+    if (!largest || !array_wants(&m, 1))
+        return true;
+    record.function = MONA_WINDOW_MAX_INDEX;
+    const array index = array_window(&m, MONA_S64, &record, &x, 1);
+    return array_bind(
+        &m, 1, onnx_whole(node, "storage_order", 0) ? column_order(&m, index, &window) : index);
+}

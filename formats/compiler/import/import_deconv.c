@@ -1,0 +1,209 @@
+/* ConvTranspose as a convolution. Without strides: with the filter turned round, and padding that
+ * leaves of its extent what the transposed one does not take away:
+ *
+ *   y[i] = sum over k of x[i + begin - k d] w[k] = sum over k' of x[i - p + k' d] w[K - 1 - k']
+ *
+ * with k' = K - 1 - k and p = (K - 1) d - begin.
+ *
+ * With a stride s, and a dilation of 1, output s q + r takes those taps k for which s divides r +
+ * begin - k: of sample q + (r + begin - k) / s. So each of the s x s places r of a block is an
+ * output channel of one convolution, whose filter covers the samples of all of them, from q + low
+ * to q + high, and depth-to-space puts the places together. */
+#include "formats/compiler/import/importer.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+/* [inputs][outputs / groups][rows][columns] -> [outputs][inputs / groups][rows][columns], turned.
+ */
+static float *turn_weights(importer *im, const graph_value *w, uint32_t groups)
+{
+    const size_t inputs = w->dims[0], each = w->dims[1], area = w->dims[2] * w->dims[3];
+    const size_t depth = inputs / groups;
+    float *turned = graph_alloc(im->g, w->count, sizeof *turned);
+    for (size_t i = 0; turned && i < inputs; i++)
+        for (size_t o = 0; o < each; o++)
+            for (size_t k = 0; k < area; k++) {
+                const size_t output = i / depth * each + o;
+                turned[(output * depth + i % depth) * area + (area - 1 - k)] =
+                    w->data[(i * each + o) * area + k];
+            }
+    return turned;
+}
+
+static bool read_weights(importer *im, const onnx_node *node, uint32_t channels, graph_conv *conv,
+                         uint32_t *outputs)
+{
+    const graph_value *w = import_constant(im, node, 1), *b = import_constant(im, node, 2);
+    const int64_t groups = onnx_whole(node, "group", 1);
+    if (!w || (import_has(node, 2) && !b))
+        return import_fail(im, node, "has computed weights; expected constants");
+    if (w->rank != 4 || !w->count || w->dims[0] != channels || groups < 1 || channels % groups ||
+        w->dims[1] * (uint64_t)groups > MONA_MAX_CHANNELS || w->dims[2] > IMPORT_MAX_KERNEL ||
+        w->dims[3] > IMPORT_MAX_KERNEL)
+        return import_fail(im, node,
+                           "has weights of %u sides for %" PRId64 " groups of %u channels; "
+                           "expected [inputs, outputs, rows, columns]",
+                           w->rank, groups, channels);
+    *outputs = (uint32_t)w->dims[1] * (uint32_t)groups;
+    if (b && b->count != *outputs)
+        return import_fail(im, node, "has %zu biases for %u outputs", b->count, *outputs);
+    for (size_t i = 0; i < w->count; i++)
+        if (!isfinite(w->data[i]) || (b && i < b->count && !isfinite(b->data[i])))
+            return import_fail(im, node, "has a weight that is infinite or not a number");
+    conv->groups = (uint32_t)groups;
+    conv->window.kernel[0] = (uint32_t)w->dims[2];
+    conv->window.kernel[1] = (uint32_t)w->dims[3];
+    conv->bias = b ? b->data : graph_alloc(im->g, *outputs, sizeof(float));
+    conv->weights = turn_weights(im, w, conv->groups);
+    return conv->bias && conv->weights ? true : format_fail(im->error, "out of memory");
+}
+
+static bool turn_pads(importer *im, const onnx_node *node, graph_window *w)
+{
+    uint32_t more[2];
+    if (!import_pair(im, node, "output_padding", 0, 0, 0, more))
+        return false;
+    for (int i = 0; i < 2; i++) {
+        const int64_t most = graph_window_extent(w, i) - 1;
+        if (w->pad_begin[i] > most || w->pad_end[i] > most)
+            return import_fail(im, node, "has pads of %u and %u; supported are up to %" PRId64,
+                               w->pad_begin[i], w->pad_end[i], most);
+        w->pad_begin[i] = (uint32_t)most - w->pad_begin[i];
+        w->pad_end[i] = (uint32_t)most - w->pad_end[i];
+    }
+    return true;
+}
+
+/* ---- with a stride ------------------------------------------------------------------------ */
+
+/* Along one side: the samples around q that the outputs s q + r take. */
+typedef struct strided {
+    int64_t stride, begin, kernel;
+    int64_t low, high;
+} strided;
+
+static int64_t floor_div(int64_t a, int64_t b)
+{
+    return a / b - (a % b && (a < 0) != (b < 0));
+}
+
+/* Filter tap that output r takes of sample q + at, or -1. */
+static int64_t tap_of(const strided *v, int64_t r, int64_t at)
+{
+    const int64_t k = r + v->begin - at * v->stride;
+    return k >= 0 && k < v->kernel ? k : -1;
+}
+
+static bool read_strided(importer *im, const onnx_node *node, const graph_window *w, strided v[2],
+                         graph_window *conv)
+{
+    uint32_t more[2];
+    if (!import_pair(im, node, "output_padding", 0, 0, IMPORT_MAX_KERNEL, more))
+        return false;
+    for (int i = 0; i < 2; i++) {
+        const int64_t s = w->stride[i], kernel = w->kernel[i], begin = w->pad_begin[i];
+        v[i] = (strided){s, begin, kernel, floor_div(begin - kernel, s) + 1,
+                         floor_div(s - 1 + begin, s)};
+        const int64_t extent = v[i].high - v[i].low + 1;
+        /* s in + grown outputs, of in + grown / s places of the filter. */
+        const int64_t grown = more[i] + kernel - begin - w->pad_end[i] - s;
+        const int64_t before = -v[i].low, after = floor_div(grown, s) - before + extent - 1;
+        if (w->stride[0] != w->stride[1] || s > 4 || w->dilation[i] != 1 || grown % s ||
+            before < 0 || after < 0)
+            return import_fail(im, node,
+                               "has strides %ux%u, pads %u and %u and output_padding %u; "
+                               "supported are strides of 1, and of 2 to 4 that divide the size "
+                               "of the result",
+                               w->stride[0], w->stride[1], w->pad_begin[i], w->pad_end[i], more[i]);
+        conv->kernel[i] = (uint32_t)extent;
+        conv->stride[i] = conv->dilation[i] = 1;
+        conv->pad_begin[i] = (uint32_t)before;
+        conv->pad_end[i] = (uint32_t)after;
+    }
+    return true;
+}
+
+/* conv: weights turned, one output for each; the result has s x s outputs in place of each. */
+static bool spread_weights(importer *im, const strided v[2], uint32_t channels, uint32_t outputs,
+                           const graph_window *window, graph_conv *conv)
+{
+    const int64_t s = v[0].stride, rows = window->kernel[0], columns = window->kernel[1];
+    const size_t depth = channels / conv->groups, area = (size_t)(v[0].kernel * v[1].kernel);
+    const size_t places = (size_t)(s * s), to_area = (size_t)(rows * columns);
+    float *weights = graph_alloc(im->g, outputs * places * depth * to_area, sizeof *weights);
+    float *bias = graph_alloc(im->g, outputs * places, sizeof *bias);
+    if (!weights || !bias)
+        return format_fail(im->error, "out of memory");
+    float *to = weights;
+    for (size_t o = 0; o < outputs * places; o++) {
+        const int64_t ry = (int64_t)(o % places) / s, rx = (int64_t)(o % places) % s;
+        bias[o] = conv->bias[o / places];
+        for (size_t c = 0; c < depth; c++) {
+            const float *from = conv->weights + (o / places * depth + c) * area;
+            for (int64_t y = 0; y < rows; y++)
+                for (int64_t x = 0; x < columns; x++, to++) {
+                    const int64_t ky = tap_of(&v[0], ry, v[0].low + y);
+                    const int64_t kx = tap_of(&v[1], rx, v[1].low + x);
+                    if (ky >= 0 && kx >= 0) /* turned round */
+                        *to = from[(int64_t)area - 1 - (ky * v[1].kernel + kx)];
+                }
+        }
+    }
+    conv->weights = weights;
+    conv->bias = bias;
+    conv->window = *window;
+    return true;
+}
+
+static bool add_strided(importer *im, const onnx_node *node, uint32_t x, graph_conv *conv,
+                        uint32_t outputs)
+{
+    strided v[2];
+    graph_window window = {.kernel = {1, 1}};
+    uint32_t size[2];
+    const uint32_t channels = im->g->values[x].channels, s = conv->window.stride[0];
+    if (!read_strided(im, node, &conv->window, v, &window))
+        return false;
+    if ((uint64_t)outputs * s * s > MONA_MAX_CHANNELS)
+        return import_fail(im, node, "makes %u channels by strides of %u, too many", outputs, s);
+    if (!spread_weights(im, v, channels, outputs, &window, conv) ||
+        !import_window_size(im, node, &window, &im->g->values[x], false, size))
+        return false;
+    graph_node *made = import_inner_like(im, node, GRAPH_CONV, x);
+    if (!made)
+        return false;
+    made->conv = *conv;
+    const uint32_t inner = made->output;
+    im->g->values[inner].channels = outputs * s * s;
+    im->g->values[inner].height = size[0];
+    im->g->values[inner].width = size[1];
+    graph_node *depth =
+        import_node(im, node, 0, GRAPH_DEPTH_TO_SPACE, outputs, size[0] * s, size[1] * s);
+    if (!depth)
+        return false;
+    depth->input_count = 1;
+    depth->inputs[0] = inner;
+    depth->depth.block = s;
+    return true;
+}
+
+bool import_conv_transpose(importer *im, const onnx_node *node)
+{
+    uint32_t x, outputs = 0;
+    if (!import_tensor(im, node, 0, &x))
+        return false;
+    const graph_value source = im->g->values[x];
+    graph_conv conv = {0};
+    if (onnx_find_attribute(node, "output_shape") ||
+        !import_text_is(node, "auto_pad", "NOTSET", "NOTSET"))
+        return import_fail(im, node, "asks for output_shape or auto_pad; supported are pads");
+    if (!read_weights(im, node, source.channels, &conv, &outputs) ||
+        !import_window(im, node, &source, &conv.window))
+        return false;
+    if (conv.window.stride[0] != 1 || conv.window.stride[1] != 1)
+        return add_strided(im, node, x, &conv, outputs);
+    if (!turn_pads(im, node, &conv.window))
+        return false;
+    return import_add_conv(im, node, &conv, x, outputs);
+}

@@ -1,0 +1,166 @@
+/* Depth-to-space and space-to-depth, also where exporters write them in parts. */
+#include "formats/compiler/import/importer.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static bool add_depth(importer *im, const onnx_node *node, graph_kind kind, uint32_t x,
+                      int64_t block, bool depth_first)
+{
+    const graph_value v = im->g->values[x];
+    const bool up = kind == GRAPH_DEPTH_TO_SPACE;
+    if (block < 1 || block > 64)
+        return import_fail(im, node, "has a block of %" PRId64 "; supported are 1 to 4", block);
+    const uint32_t b = (uint32_t)block, area = b * b;
+    if (up ? v.channels % area : v.height % b || v.width % b)
+        return import_fail(im, node, "cannot rearrange %u channels of %ux%u by blocks of %u",
+                           v.channels, v.width, v.height, b);
+    graph_node *made =
+        up ? import_node(im, node, 0, kind, v.channels / area, v.height * b, v.width * b)
+           : import_node(im, node, 0, kind, v.channels * area, v.height / b, v.width / b);
+    if (!made)
+        return false;
+    /* With one channel the two orders are the same. */
+    const uint32_t planes = up ? v.channels / area : v.channels;
+    made->input_count = 1;
+    made->inputs[0] = x;
+    made->depth.block = b;
+    made->depth.depth_first = depth_first && planes > 1;
+    return true;
+}
+
+bool import_depth_to_space(importer *im, const onnx_node *node)
+{
+    uint32_t x;
+    return import_tensor(im, node, 0, &x) &&
+           add_depth(im, node, GRAPH_DEPTH_TO_SPACE, x, onnx_whole(node, "blocksize", 0),
+                     import_text_is(node, "mode", "DCR", "DCR"));
+}
+
+bool import_space_to_depth(importer *im, const onnx_node *node)
+{
+    uint32_t x;
+    return import_tensor(im, node, 0, &x) &&
+           add_depth(im, node, GRAPH_SPACE_TO_DEPTH, x, onnx_whole(node, "blocksize", 0), true);
+}
+
+/* ---- Reshape, Transpose, Reshape ---------------------------------------------------------- */
+
+/* Exporters without DepthToSpace write it as [1, C b b, H, W] -> [1, C, b, b, H, W] -> permutation
+ * 0 1 4 2 5 3 -> [1, C, H b, W b], or, depth first, [1, b, b, C, H, W] and 0 3 4 1 5 2. The inverse
+ * is [1, C, H, W] -> [1, C, H / b, b, W / b, b] -> 0 1 3 5 2 4 (or 0 3 5 1 2 4) -> [1, C b b, H /
+ * b, W / b]. The parts become nodes of unknown shape, and the last Reshape recognises the whole. */
+typedef struct shuffle {
+    bool up, depth_first;
+    int permutation[6];
+    int channels, rows, columns, block_y, block_x; /* sides of the six-sided shape */
+} shuffle;
+
+static const shuffle shuffles[] = {
+    {true, false, {0, 1, 4, 2, 5, 3}, 1, 4, 5, 2, 3},
+    {true, true, {0, 3, 4, 1, 5, 2}, 3, 4, 5, 1, 2},
+    {false, false, {0, 1, 3, 5, 2, 4}, 1, 2, 4, 3, 5},
+    {false, true, {0, 3, 5, 1, 2, 4}, 1, 2, 4, 3, 5},
+};
+
+static bool side_fits(int64_t written, uint32_t actual)
+{
+    return written == -1 || written == 0 || !actual || written == actual;
+}
+
+/* The shuffle that these shape and permutation are for an input like v; block: its size. */
+static const shuffle *find_shuffle(const graph_node *reshape, const graph_node *transpose,
+                                   const graph_value *v, int64_t *block)
+{
+    const int64_t *shape = reshape->shape.numbers;
+    if (reshape->shape.rank != 6 || transpose->shape.rank != 6)
+        return NULL;
+    for (size_t i = 0; i < sizeof shuffles / sizeof *shuffles; i++) {
+        const shuffle *s = &shuffles[i];
+        bool match = true;
+        for (int k = 0; k < 6; k++)
+            match = match && transpose->shape.numbers[k] == s->permutation[k];
+        *block = shape[s->block_y];
+        if (!match || *block < 1 || *block > 64 || shape[s->block_x] != *block)
+            continue;
+        const uint32_t b = (uint32_t)*block, area = s->up ? b * b : 1, cut = s->up ? 1 : b;
+        if (side_fits(shape[0], 1) && v->channels % area == 0 &&
+            side_fits(shape[s->channels], v->channels / area) &&
+            side_fits(shape[s->rows], v->height / cut) &&
+            side_fits(shape[s->columns], v->width / cut))
+            return s;
+    }
+    return NULL;
+}
+
+/* Input 0 of the node if a node of this kind makes it. */
+static const graph_node *made_by(importer *im, const onnx_node *node, graph_kind kind)
+{
+    const uint32_t p = graph_producer(im->g, import_bound(im, node, 0));
+    return p != UINT32_MAX && im->g->nodes[p].kind == kind ? &im->g->nodes[p] : NULL;
+}
+
+static bool recognise_shuffle(importer *im, const onnx_node *node, const graph_node *transpose,
+                              const int64_t *shape, uint32_t rank)
+{
+    const uint32_t p = graph_producer(im->g, transpose->inputs[0]);
+    const graph_node *reshape = p == UINT32_MAX ? NULL : &im->g->nodes[p];
+    int64_t block = 0;
+    const uint32_t x = reshape ? reshape->inputs[0] : 0;
+    const graph_value *v = &im->g->values[x];
+    const shuffle *s = reshape && reshape->kind == GRAPH_RESHAPE
+                           ? find_shuffle(reshape, transpose, v, &block)
+                           : NULL;
+    const uint32_t b = (uint32_t)block;
+    if (!s || rank != 4 ||
+        !side_fits(shape[1], s->up ? v->channels / (b * b) : v->channels * b * b) ||
+        !side_fits(shape[2], s->up ? v->height * b : v->height / b) ||
+        !side_fits(shape[3], s->up ? v->width * b : v->width / b))
+        return import_fail(im, node,
+                           "ends a Reshape - Transpose - Reshape that is neither "
+                           "depth-to-space nor space-to-depth");
+    return add_depth(im, node, s->up ? GRAPH_DEPTH_TO_SPACE : GRAPH_SPACE_TO_DEPTH, x, block,
+                     s->depth_first);
+}
+
+static bool add_part(importer *im, const onnx_node *node, graph_kind kind, uint32_t x,
+                     const int64_t *numbers, uint32_t rank)
+{
+    graph_node *made = import_node(im, node, 0, kind, 0, 0, 0);
+    if (!made)
+        return false;
+    made->input_count = 1;
+    made->inputs[0] = x;
+    made->shape.rank = rank;
+    memcpy(made->shape.numbers, numbers, rank * sizeof *numbers);
+    return true;
+}
+
+bool import_reshape(importer *im, const onnx_node *node)
+{
+    int64_t shape[GRAPH_MAX_RANK];
+    uint32_t rank, x;
+    if (!import_has(node, 0) || !import_numbers(im, node, "shape", 1, shape, GRAPH_MAX_RANK, &rank))
+        return import_fail(im, node, "has no input");
+    const graph_node *transpose = made_by(im, node, GRAPH_TRANSPOSE);
+    if (transpose)
+        return recognise_shuffle(im, node, transpose, shape, rank);
+    if (rank != 6)
+        return import_reshape_view(im, node, shape, rank);
+    return import_tensor(im, node, 0, &x) && add_part(im, node, GRAPH_RESHAPE, x, shape, rank);
+}
+
+bool import_transpose(importer *im, const onnx_node *node)
+{
+    int64_t permutation[GRAPH_MAX_RANK];
+    uint32_t rank;
+    if (!import_has(node, 0) ||
+        !import_numbers(im, node, "perm", SIZE_MAX, permutation, GRAPH_MAX_RANK, &rank))
+        return import_fail(im, node, "has no input");
+    const graph_node *reshape = made_by(im, node, GRAPH_RESHAPE);
+    if (!reshape)
+        return import_fail(im, node,
+                           "is supported only after a Reshape, as a part of "
+                           "depth-to-space or space-to-depth");
+    return add_part(im, node, GRAPH_TRANSPOSE, reshape->output, permutation, rank);
+}

@@ -1,0 +1,79 @@
+/* Pad by a constant: a 1x1 convolution of every channel by itself that pads with zeros, between an
+ * offset and its opposite. The pass that fuses takes it into the convolution after it. */
+#include "formats/compiler/import/importer.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+enum { MAX_PAD = 255 };
+
+static bool add_pad(importer *im, const onnx_node *node, uint32_t x, const int64_t *pads,
+                    uint32_t *made)
+{
+    const graph_value v = im->g->values[x];
+    float *weights = graph_alloc(im->g, v.channels, sizeof *weights);
+    float *bias = graph_alloc(im->g, v.channels, sizeof *bias);
+    graph_node *pad = weights && bias ? import_inner_like(im, node, GRAPH_CONV, x) : NULL;
+    if (!pad)
+        return format_fail(im->error, "out of memory");
+    for (uint32_t c = 0; c < v.channels; c++)
+        weights[c] = 1;
+    graph_become_channel_conv(pad, v.channels, weights, bias);
+    for (int i = 0; i < 2; i++) {
+        pad->conv.window.pad_begin[i] = (uint32_t)pads[i];
+        pad->conv.window.pad_end[i] = (uint32_t)pads[i + 2];
+    }
+    *made = pad->output;
+    graph_value *out = &im->g->values[*made];
+    out->height += v.height ? (uint32_t)(pads[0] + pads[2]) : 0;
+    out->width += v.width ? (uint32_t)(pads[1] + pads[3]) : 0;
+    return out->height <= MONA_MAX_SIDE && out->width <= MONA_MAX_SIDE
+               ? true
+               : import_fail(im, node, "makes a map of %ux%u", out->width, out->height);
+}
+
+/* Pads of rows and columns: before, then after. */
+static bool read_pads(importer *im, const onnx_node *node, int64_t *pads)
+{
+    int64_t numbers[8], axes[4] = {0, 1, 2, 3};
+    uint32_t count, sides;
+    if (!import_numbers(im, node, "pads", 1, numbers, 8, &count) ||
+        !import_numbers(im, node, "axes", 3, axes, 4, &sides))
+        return false;
+    sides = import_has(node, 3) ? sides : 4;
+    if (count != 2 * sides)
+        return import_fail(im, node, "has %u pads for %u sides", count, sides);
+    for (uint32_t i = 0; i < count; i++) {
+        const int64_t axis = axes[i % sides] < 0 ? axes[i % sides] + 4 : axes[i % sides];
+        const bool spatial = axis == 2 || axis == 3;
+        if (numbers[i] < 0 || numbers[i] > MAX_PAD || (numbers[i] && !spatial))
+            return import_fail(im, node,
+                               "pads axis %" PRId64 " by %" PRId64 "; supported are 0 to %d of "
+                               "height and width (axes 2 and 3)",
+                               axis, numbers[i], MAX_PAD);
+        if (spatial)
+            pads[(axis - 2) + (i < sides ? 0 : 2)] = numbers[i];
+    }
+    return true;
+}
+
+bool import_pad(importer *im, const onnx_node *node)
+{
+    const graph_value *constant = import_constant(im, node, 2);
+    const float value = constant && constant->count ? constant->data[0] : 0;
+    int64_t pads[4] = {0};
+    uint32_t x, made = 0;
+    if (!import_text_is(node, "mode", "constant", "constant"))
+        return import_fail(im, node, "pads by mode '%.30s'; supported is constant",
+                           onnx_string(node, "mode", ""));
+    if (!import_tensor(im, node, 0, &x) || !read_pads(im, node, pads))
+        return false;
+    if ((import_has(node, 2) && !constant) || !isfinite(value))
+        return import_fail(im, node, "pads by a number that is computed, or not finite");
+    if (value != 0 && !import_inner_affine(im, node, x, 1, -value, &x))
+        return false;
+    if (!add_pad(im, node, x, pads, &made) ||
+        (value != 0 && !import_inner_affine(im, node, made, 1, value, &made)))
+        return false;
+    return import_bind(im, node, 0, made);
+}

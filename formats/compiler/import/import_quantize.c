@@ -1,0 +1,220 @@
+/* Quantised operators on maps. A map holds what whole numbers stand for, and its binding says in
+ * which steps (import_steps); where QuantizeLinear stood the graph has a QUANTIZE, which becomes
+ * the format in which a layer stores its result (absorb.c).
+ *
+ * The engine's 8 bits have no zero points. With u = zero point of u8, or zero point + 128 of s8:
+ *
+ *   u = 0     x = s q, q in 0..255: U8
+ *   others    x + s (u - 128) = s q, q in -128..127: S8 of the sum. Where u is not 128, the sum
+ * before it and the difference after it are multiply-adds, which go into convolutions where those
+ * do not pad (fold.c)
+ */
+#include "formats/compiler/import/importer.h"
+
+#include <math.h>
+
+enum { SIGNED_ZERO = 128 };
+
+/* Input i as one constant number. */
+static bool one_number(importer *im, const onnx_node *node, size_t i, const char *what,
+                       double *number)
+{
+    const tensor *t = import_has(node, i) ? &im->model->values[node->inputs[i]].tensor : NULL;
+    if (t && t->data && t->count == 1) {
+        *number = tensor_number(t, 0);
+        return true;
+    }
+    return import_fail(im, node, "has a %s that is not one constant number", what);
+}
+
+/* From scale and zero point, inputs i and i + 1; type: where there is no zero point. */
+static bool read_steps(importer *im, const onnx_node *node, size_t i, element_type type,
+                       import_steps *steps)
+{
+    double scale = 0, zero = 0;
+    if (!one_number(im, node, i, "scale", &scale) ||
+        (import_has(node, i + 1) && !one_number(im, node, i + 1, "zero point", &zero)))
+        return false;
+    if (import_has(node, i + 1))
+        type = im->model->values[node->inputs[i + 1]].tensor.type;
+    if (type != ELEMENT_UINT8 && type != ELEMENT_INT8)
+        return import_fail(im, node, "counts in %s; supported on maps are uint8 and int8",
+                           element_name(type));
+    *steps = (import_steps){(float)scale, (int)zero, type};
+    return (scale >= 1e-20 && scale <= 1e20) || import_fail(im, node, "has a scale of %g", scale);
+}
+
+/* Input i is a map in the steps that inputs i + 1 and i + 2 say. */
+static bool counts_so(importer *im, const onnx_node *node, size_t i)
+{
+    const import_steps found = import_steps_of(im, node, i);
+    import_steps said;
+    if (!(found.scale > 0))
+        return import_fail(im, node, "reads numbers that no QuantizeLinear on maps makes");
+    if (!read_steps(im, node, i + 1, found.type, &said))
+        return false;
+    return (found.scale == said.scale && found.zero == said.zero && found.type == said.type) ||
+           import_fail(im, node, "takes steps of %g from %d for steps of %g from %d",
+                       (double)found.scale, found.zero, (double)said.scale, said.zero);
+}
+
+/* Value x in these steps, as output 0. */
+static bool add_quantize(importer *im, const onnx_node *node, uint32_t x, import_steps steps)
+{
+    const int zero = steps.zero + (steps.type == ELEMENT_INT8 ? SIGNED_ZERO : 0);
+    const float shift = zero ? (float)(zero - SIGNED_ZERO) * steps.scale : 0;
+    if (shift != 0 && !import_inner_affine(im, node, x, 1, shift, &x))
+        return false;
+    graph_node *made = import_inner_like(im, node, GRAPH_QUANTIZE, x);
+    if (!made)
+        return false;
+    made->quantize = (value_format){zero ? MONA_S8 : MONA_U8, steps.scale};
+    x = made->output;
+    if (shift != 0) {
+        if (!import_inner_affine(im, node, x, 1, -shift, &x))
+            return false;
+        im->g->values[x].given = (value_format){MONA_F16, 1};
+    }
+    if (!import_bind(im, node, 0, x))
+        return false;
+    im->bindings[node->outputs[0]].steps = steps;
+    return true;
+}
+
+/* A quantised array serves those that read it so: nobody else is served by a map. */
+static bool only_maps_read(const importer *im, uint32_t value)
+{
+    for (uint32_t i = 0; i < im->model->output_count; i++)
+        if (im->model->outputs[i] == value)
+            return false;
+    for (uint32_t i = 0; i < im->model->node_count; i++) {
+        const onnx_node *reader = &im->model->nodes[i];
+        for (uint32_t k = 0; k < reader->input_count; k++)
+            if (reader->inputs[k] == value && !import_takes_steps(operator_find(reader->op_type)))
+                return false;
+    }
+    return true;
+}
+
+static bool is_off(importer *im, const onnx_node *node)
+{
+    return im->g->fusion.off[FUSION_QUANTISED] &&
+           !import_fail(im, node, "is not for maps: " FUSION_IS_OFF);
+}
+
+bool import_quantize(importer *im, const onnx_node *node)
+{
+    uint32_t x;
+    import_steps steps;
+    const int64_t type = onnx_whole(node, "output_dtype", 0);
+    if (is_off(im, node) || !import_elements(im, node, 0, &x) ||
+        !read_steps(im, node, 1, type ? (element_type)type : ELEMENT_UINT8, &steps))
+        return false;
+    return only_maps_read(im, node->outputs[0])
+               ? add_quantize(im, node, x, steps)
+               : import_fail(im, node,
+                             "makes whole numbers that others than DequantizeLinear read");
+}
+
+bool import_dequantize(importer *im, const onnx_node *node)
+{
+    uint32_t x;
+    if (is_off(im, node) || !import_elements(im, node, 0, &x) || !counts_so(im, node, 0) ||
+        !import_bind(im, node, 0, x))
+        return false;
+    im->bindings[node->outputs[0]].steps = (import_steps){0};
+    return true;
+}
+
+/* ---- weights ------------------------------------------------------------------------------ */
+
+float *import_weight_steps(importer *im, const onnx_node *node, size_t i, int64_t axis,
+                           uint32_t outputs)
+{
+    const onnx_value *v = &im->model->values[node->inputs[i]];
+    if (!v->dequantised || v->dequantised_count < 2 || im->g->fusion.off[FUSION_QUANTISED])
+        return NULL;
+    const tensor *scale = &im->model->values[v->dequantised[1]].tensor;
+    const int64_t along = v->dequantised_axis < 0 ? v->dequantised_axis + (int64_t)v->tensor.rank
+                                                  : v->dequantised_axis;
+    if (!scale->data || (scale->count != 1 && (scale->count != outputs || along != axis)))
+        return NULL;
+    float *steps = graph_alloc(im->g, outputs, sizeof *steps);
+    for (uint32_t o = 0; steps && o < outputs; o++) {
+        steps[o] = (float)tensor_number(scale, scale->count == 1 ? 0 : o);
+        if (!(steps[o] > 0) || !isfinite(steps[o]))
+            return NULL;
+    }
+    return steps;
+}
+
+/* Scales and zero points, inputs i and i + 1, of weights that so far are whole numbers: they become
+ * what they stand for, and so do biases, which count in steps of the input times theirs. */
+static bool dequantise(importer *im, const onnx_node *node, size_t i, float in_step, size_t filter,
+                       uint32_t outputs, graph_conv *conv)
+{
+    const graph_value *scale = import_constant(im, node, i),
+                      *zero = import_constant(im, node, i + 1);
+    float *weights = graph_alloc(im->g, filter * outputs, sizeof *weights);
+    float *bias = graph_alloc(im->g, outputs, sizeof *bias);
+    conv->steps = graph_alloc(im->g, outputs, sizeof *conv->steps);
+    if (!scale || (scale->count != 1 && scale->count != outputs) || !zero ||
+        (zero->count != 1 && zero->count != outputs))
+        return import_fail(im, node,
+                           "has weights without a constant scale and zero point for all "
+                           "or each of %u outputs",
+                           outputs);
+    if (!weights || !bias || !conv->steps)
+        return format_fail(im->error, "out of memory");
+    for (uint32_t o = 0; o < outputs; o++) {
+        const float step = scale->data[scale->count == 1 ? 0 : o];
+        const float centre = zero->data[zero->count == 1 ? 0 : o];
+        if (!(step > 0) || !isfinite(step))
+            return import_fail(im, node, "has weights with a scale of %g", (double)step);
+        for (size_t k = o * filter; k < (o + 1) * filter; k++)
+            weights[k] = (conv->weights[k] - centre) * step;
+        bias[o] = (float)((double)conv->bias[o] * (double)in_step * (double)step);
+        conv->steps[o] = step;
+    }
+    conv->weights = weights;
+    conv->bias = bias;
+    return true;
+}
+
+/* ---- QLinear operators -------------------------------------------------------------------- */
+
+/* Output 0 is what the convolution of x makes, in the steps of inputs 6 and 7. */
+static bool add_qlinear(importer *im, const onnx_node *node, uint32_t x, size_t filter,
+                        uint32_t outputs, graph_conv *conv)
+{
+    import_steps steps;
+    const element_type type = import_steps_of(im, node, 0).type;
+    return dequantise(im, node, 4, import_steps_of(im, node, 0).scale, filter, outputs, conv) &&
+           read_steps(im, node, 6, type, &steps) && import_add_conv(im, node, conv, x, outputs) &&
+           add_quantize(im, node, im->bindings[node->outputs[0]].value, steps);
+}
+
+bool import_qlinear_conv(importer *im, const onnx_node *node)
+{
+    uint32_t x, outputs = 0;
+    graph_conv conv = {0};
+    if (is_off(im, node) || !import_channels(im, node, 0, &x) || !counts_so(im, node, 0) ||
+        !import_read_conv(im, node, x, 3, 8, &conv, &outputs))
+        return false;
+    const graph_value *w = import_constant(im, node, 3);
+    return add_qlinear(im, node, x, w->count / outputs, outputs, &conv);
+}
+
+bool import_qlinear_matmul(importer *im, const onnx_node *node)
+{
+    uint32_t x, outputs = 0;
+    graph_conv conv = {.groups = 1};
+    if (is_off(im, node) || !import_flat(im, node, 0, &x) || !counts_so(im, node, 0) ||
+        !import_whole_window(im, node, x, &conv.window))
+        return false;
+    const graph_value *v = &im->g->values[x];
+    const size_t inputs = (size_t)v->channels * v->height * v->width;
+    conv.weights = import_matrix(im, node, 3, false, 1, inputs, &outputs);
+    conv.bias = conv.weights ? graph_alloc(im->g, outputs, sizeof *conv.bias) : NULL;
+    return conv.bias && add_qlinear(im, node, x, inputs, outputs, &conv);
+}

@@ -1,0 +1,112 @@
+/* Operators that change the shape alone: the same numbers in the same order, in another view. */
+#include "formats/compiler/import/importer.h"
+
+#include <inttypes.h>
+
+/* Output 0 is input 0 in another view. */
+static bool bind_view(importer *im, const onnx_node *node, uint32_t x, import_view view)
+{
+    if (!import_bind(im, node, 0, x))
+        return false;
+    import_set_view(im, node, view);
+    return true;
+}
+
+/* The shape that folding found for output 0, or NULL. */
+static const tensor *known_shape(const importer *im, const onnx_node *node)
+{
+    const onnx_value *v = &im->model->values[node->outputs[0]];
+    return v->shaped ? &v->tensor : NULL;
+}
+
+/* Binds output 0 by its shape; *done: the shape is known. */
+static bool bind_shape(importer *im, const onnx_node *node, uint32_t *x, bool *done)
+{
+    const tensor *shape = known_shape(im, node);
+    *done = shape;
+    return import_elements(im, node, 0, x) &&
+           (!shape || bind_view(im, node, *x, import_find_view(&im->g->values[*x], shape)));
+}
+
+bool import_flatten(importer *im, const onnx_node *node)
+{
+    uint32_t x;
+    bool done;
+    const int64_t axis = onnx_whole(node, "axis", 1);
+    if (!bind_shape(im, node, &x, &done) || done)
+        return done;
+    /* With one frame a batch, what lies before axis 1 or axis 0 is 1 in either case. */
+    const int64_t sides = import_view_of(im, node, 0) == VIEW_FLAT ? 2 : 4;
+    const int64_t from = axis < 0 ? axis + sides : axis;
+    if (from != 0 && from != 1)
+        return import_fail(im, node, "keeps more sides than the batch (axis %" PRId64 ")", axis);
+    return bind_view(im, node, x, VIEW_FLAT);
+}
+
+bool import_reshape_view(importer *im, const onnx_node *node, const int64_t *shape, uint32_t rank)
+{
+    uint32_t x;
+    bool done;
+    if (!bind_shape(im, node, &x, &done) || done)
+        return done;
+    const graph_value *v = &im->g->values[x];
+    const uint64_t all = (uint64_t)v->channels * v->height * v->width; /* 0: not known */
+    if (rank != 2)
+        return import_fail(im, node,
+                           "makes %u sides of a map of any size; supported are 2, or 6 "
+                           "as a part of depth-to-space",
+                           rank);
+    /* 0 copies a side: the batch's, or the second one. */
+    const uint64_t second = import_view_of(im, node, 0) == VIEW_FLAT ? all : v->channels;
+    const bool batch = shape[0] == 1 || shape[0] == 0 || (shape[0] == -1 && shape[1] != -1);
+    const bool rest =
+        shape[1] == -1 || (shape[1] == 0 ? second == all : !all || (uint64_t)shape[1] == all);
+    if (!batch || !rest)
+        return import_fail(im, node,
+                           "makes [%" PRId64 ", %" PRId64 "] of %u channels of %ux%u; supported "
+                           "with two sides is [1, n]",
+                           shape[0], shape[1], v->channels, v->width, v->height);
+    return bind_view(im, node, x, VIEW_FLAT);
+}
+
+bool import_squeeze(importer *im, const onnx_node *node)
+{
+    int64_t axes[4];
+    uint32_t x, count;
+    bool done;
+    if (!bind_shape(im, node, &x, &done) || done)
+        return done;
+    if (!import_tensor(im, node, 0, &x) || !import_numbers(im, node, "axes", 1, axes, 4, &count))
+        return false;
+    const graph_value *v = &im->g->values[x];
+    if (!import_spatial_axes(axes, count) || v->height != 1 || v->width != 1)
+        return import_fail(im, node,
+                           "is supported for height and width (axes 2 and 3) of a 1x1 map alone");
+    return bind_view(im, node, x, VIEW_FLAT);
+}
+
+bool import_unsqueeze(importer *im, const onnx_node *node)
+{
+    uint32_t x;
+    bool done;
+    if (!bind_shape(im, node, &x, &done) || done)
+        return done;
+    return import_fail(im, node, "adds a side to what has no fixed size; give the model one");
+}
+
+/* From one float type to another: numbers stay what they are, but for rounding. */
+bool import_cast(importer *im, const onnx_node *node)
+{
+    const int64_t to = onnx_whole(node, "to", 0);
+    uint32_t x;
+    if (!import_elements(im, node, 0, &x))
+        return false;
+    const onnx_value *from = &im->model->values[node->inputs[0]];
+    const bool wide = to == ELEMENT_FLOAT32 || to == ELEMENT_FLOAT16 || to == ELEMENT_DOUBLE;
+    if (!wide || !from->shaped || !element_is_float(from->tensor.type))
+        return import_fail(im, node,
+                           "makes %s; supported are casts between float16, float32 and "
+                           "double",
+                           element_name(to));
+    return import_bind(im, node, 0, x);
+}

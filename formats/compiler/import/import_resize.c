@@ -1,0 +1,225 @@
+/* Resize and its forerunner Upsample. */
+#include "formats/compiler/import/importer.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+enum { MAX_RATIO = 65536 };
+
+/* The fraction with the smallest denominator that a float stands for: scales such as 1.5 or 0.6667
+ * are written as decimals of a ratio. */
+static bool to_ratio(double scale, uint32_t ratio[2])
+{
+    for (uint32_t d = 1; d <= 1024 && scale > 0; d++) {
+        const double n = nearbyint(scale * d);
+        if (n >= 1 && n <= MAX_RATIO && fabs(n / d - scale) <= 1e-7 * scale) {
+            ratio[0] = (uint32_t)n;
+            ratio[1] = d;
+            return true;
+        }
+    }
+    return false;
+}
+
+static uint32_t common_divisor(uint32_t a, uint32_t b)
+{
+    return b ? common_divisor(b, a % b) : a;
+}
+
+/* Four numbers, one a side, from constant input i, which may have them for the axes named alone. */
+static bool read_sides(importer *im, const onnx_node *node, size_t i, const double *otherwise,
+                       double *sides, bool *given)
+{
+    const graph_value *v = import_constant(im, node, i);
+    const onnx_attribute *axes = onnx_find_attribute(node, "axes");
+    const size_t count = axes && axes->wholes ? axes->count : 4;
+    *given = v && v->count;
+    if (import_has(node, i) && !v)
+        return import_fail(im, node, "has computed scales or sizes; expected constants");
+    if (*given && (v->count != count || count > 4))
+        return import_fail(im, node, "needs four constant scales or sizes");
+    for (size_t k = 0; k < 4; k++)
+        sides[k] = otherwise[k];
+    for (size_t k = 0; *given && k < count; k++) {
+        const int64_t axis = axes && axes->wholes ? axes->wholes[k] : (int64_t)k;
+        if (axis < -4 || axis > 3)
+            return import_fail(im, node, "names axis %" PRId64 " of four", axis);
+        sides[axis < 0 ? axis + 4 : axis] = (double)v->data[k];
+    }
+    return true;
+}
+
+/* Where the aspect ratio is kept, sizes are those that the smaller or the larger scale makes. */
+static void keep_aspect(const onnx_node *node, const double *in, double *sizes)
+{
+    const bool smaller = import_text_is(node, "keep_aspect_ratio_policy", "not_larger", "");
+    if (!smaller && !import_text_is(node, "keep_aspect_ratio_policy", "not_smaller", ""))
+        return;
+    const double rows = sizes[2] / in[2], columns = sizes[3] / in[3];
+    const double scale = smaller ? fmin(rows, columns) : fmax(rows, columns);
+    for (int i = 2; i < 4; i++)
+        sizes[i] = floor(scale * in[i] + 0.5);
+}
+
+static bool set_ratio(importer *im, const onnx_node *node, bool scaled, uint32_t in, double number,
+                      uint32_t ratio[2])
+{
+    if (!scaled && !in)
+        return import_fail(im, node,
+                           "resizes to fixed sizes what has no fixed size; give it scales "
+                           "instead");
+    if (!scaled && number >= 1 && number <= MONA_MAX_SIDE) {
+        const uint32_t out = (uint32_t)number, divisor = common_divisor(out, in);
+        ratio[0] = out / divisor;
+        ratio[1] = in / divisor;
+        return true;
+    }
+    return (scaled && to_ratio(number, ratio)) ||
+           import_fail(im, node, "resizes by %g, which is no ratio of whole numbers up to 1024",
+                       number);
+}
+
+/* Ratios of rows and columns from the constant scales, or sizes. */
+static bool read_ratios(importer *im, const onnx_node *node, const graph_value *source,
+                        graph_resize *resize)
+{
+    const double same[4] = {1, 1, 1, 1};
+    const double in[4] = {1, source->channels, source->height, source->width};
+    double scales[4], sizes[4];
+    bool scaled, sized;
+    if (!read_sides(im, node, 2, same, scales, &scaled) ||
+        !read_sides(im, node, 3, in, sizes, &sized))
+        return false;
+    if (!scaled && !sized)
+        return import_fail(im, node, "needs four constant scales or sizes");
+    const double *numbers = scaled ? scales : sizes;
+    if (numbers[0] != 1 || numbers[1] != (scaled ? 1 : in[1]))
+        return import_fail(im, node, "resizes batch or channels; supported are height and width");
+    if (!scaled)
+        keep_aspect(node, in, sizes);
+    return set_ratio(im, node, scaled, source->height, numbers[2], resize->ratio[0]) &&
+           set_ratio(im, node, scaled, source->width, numbers[3], resize->ratio[1]);
+}
+
+static bool read_mode(importer *im, const onnx_node *node, graph_resize *resize)
+{
+    if (import_text_is(node, "mode", "nearest", "nearest"))
+        resize->mode = MONA_RESIZE_NEAREST;
+    else if (import_text_is(node, "mode", "linear", "nearest"))
+        resize->mode = MONA_RESIZE_LINEAR;
+    else if (import_text_is(node, "mode", "cubic", "nearest"))
+        resize->mode = MONA_RESIZE_CUBIC;
+    else
+        return import_fail(im, node, "has a mode other than nearest, linear and cubic");
+    resize->cubic_a = onnx_real(node, "cubic_coeff_a", -0.75f);
+    if (!(fabsf(resize->cubic_a) <= 4))
+        return import_fail(im, node, "has a cubic_coeff_a outside -4 to 4");
+    if (onnx_whole(node, "antialias", 0) || onnx_whole(node, "exclude_outside", 0))
+        return import_fail(im, node,
+                           "asks for antialias or exclude_outside, which are not supported");
+    return true;
+}
+
+static bool read_nearest(importer *im, const onnx_node *node, graph_resize *resize)
+{
+    static const struct {
+        const char *name;
+        graph_nearest rule;
+    } rules[] = {{"round_prefer_floor", GRAPH_ROUND_HALF_DOWN},
+                 {"round_prefer_ceil", GRAPH_ROUND_HALF_UP},
+                 {"floor", GRAPH_FLOOR},
+                 {"ceil", GRAPH_CEIL}};
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (import_text_is(node, "nearest_mode", rules[i].name, rules[0].name)) {
+            resize->nearest = rules[i].rule;
+            return true;
+        }
+    return import_fail(im, node, "has an unknown nearest_mode");
+}
+
+static bool read_coordinates(importer *im, const onnx_node *node, graph_resize *resize)
+{
+    static const struct {
+        const char *name;
+        mona_resize_coordinates rule;
+    } rules[] = {{"half_pixel", MONA_RESIZE_HALF_PIXEL},
+                 {"pytorch_half_pixel", MONA_RESIZE_HALF_PIXEL},
+                 {"align_corners", MONA_RESIZE_ALIGN_CORNERS},
+                 {"asymmetric", MONA_RESIZE_ASYMMETRIC}};
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (import_text_is(node, "coordinate_transformation_mode", rules[i].name, rules[0].name)) {
+            resize->coordinates = rules[i].rule;
+            return true;
+        }
+    return import_fail(im, node,
+                       "has a coordinate_transformation_mode other than half_pixel, "
+                       "pytorch_half_pixel, align_corners and asymmetric");
+}
+
+/* align_corners stretches by the size times the scale as it is, 3.2 columns; the engine takes the
+ * columns that the result has. */
+static bool corners_fit(importer *im, const onnx_node *node, const graph_value *source,
+                        const graph_resize *resize)
+{
+    const uint32_t in[2] = {source->height, source->width};
+    for (int i = 0; i < 2; i++)
+        if (resize->coordinates == MONA_RESIZE_ALIGN_CORNERS &&
+            (uint64_t)in[i] * resize->ratio[i][0] % resize->ratio[i][1])
+            return import_fail(im, node,
+                               "aligns the corners of %u x %u / %u samples, which is no whole "
+                               "number; supported are those that are",
+                               in[i], resize->ratio[i][0], resize->ratio[i][1]);
+    return true;
+}
+
+/* pytorch_half_pixel differs where the result has one row or column, which then lies at 0 and not
+ * at 0.5 / scale - 0.5. */
+static void move_single(const onnx_node *node, const graph_value *source, graph_resize *resize)
+{
+    const uint32_t in[2] = {source->height, source->width};
+    if (!import_text_is(node, "coordinate_transformation_mode", "pytorch_half_pixel", ""))
+        return;
+    for (int i = 0; i < 2; i++) {
+        const uint32_t *ratio = resize->ratio[i];
+        if (in[i] && (uint64_t)in[i] * ratio[0] / ratio[1] == 1)
+            resize->offset[i] = 0.5f - 0.5f * (float)ratio[1] / (float)ratio[0];
+    }
+}
+
+static bool add_resize(importer *im, const onnx_node *node, uint32_t x, const graph_resize *resize)
+{
+    const graph_value v = im->g->values[x];
+    const uint64_t height = (uint64_t)v.height * resize->ratio[0][0] / resize->ratio[0][1];
+    const uint64_t width = (uint64_t)v.width * resize->ratio[1][0] / resize->ratio[1][1];
+    const uint32_t most = MONA_MAX_SIDE + 1; /* refused below whatever the excess */
+    graph_node *made =
+        import_node(im, node, 0, GRAPH_RESIZE, v.channels, height < most ? (uint32_t)height : most,
+                    width < most ? (uint32_t)width : most);
+    if (!made)
+        return false;
+    made->input_count = 1;
+    made->inputs[0] = x;
+    made->resize = *resize;
+    return true;
+}
+
+/* Inputs: X, roi, scales, sizes. */
+bool import_resize(importer *im, const onnx_node *node)
+{
+    graph_resize resize = {0};
+    uint32_t x;
+    if (!import_tensor(im, node, 0, &x) || !read_mode(im, node, &resize) ||
+        !read_ratios(im, node, &im->g->values[x], &resize) ||
+        !read_coordinates(im, node, &resize) || !read_nearest(im, node, &resize) ||
+        !corners_fit(im, node, &im->g->values[x], &resize))
+        return false;
+    move_single(node, &im->g->values[x], &resize);
+    const float none[2] = {0, 0};
+    double offset[2];
+    if (!graph_resize_offsets(&resize, none, offset))
+        return import_fail(im, node,
+                           "is moved by %g and %g; supported are -1 to 1, and align_corners with "
+                           "round_prefer_floor alone",
+                           offset[0], offset[1]);
+    return add_resize(im, node, x, &resize);
+}

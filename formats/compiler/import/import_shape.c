@@ -1,0 +1,143 @@
+/* Operators that pass values on: concatenation and slices of channels. */
+#include "formats/compiler/import/importer.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+bool import_identity(importer *im, const onnx_node *node)
+{
+    const uint32_t value = import_bound(im, node, 0);
+    if (value == UINT32_MAX)
+        return import_fail(im, node, "has no input");
+    return import_bind(im, node, 0, value);
+}
+
+/* ---- channels ----------------------------------------------------------------------------- */
+
+static bool channel_axis(const importer *im, const onnx_node *node, int64_t axis)
+{
+    return axis == 1 || axis == (import_view_of(im, node, 0) == VIEW_LINE ? -2 : -3);
+}
+
+/* The sides of what input i is put into so far, and its channels. */
+static bool join(importer *im, const onnx_node *node, size_t i, graph_value *all, uint32_t *value)
+{
+    if (!import_channels(im, node, i, value))
+        return false;
+    const graph_value *v = &im->g->values[*value];
+    if ((all->height && v->height && all->height != v->height) ||
+        (all->width && v->width && all->width != v->width))
+        return import_fail(im, node, "joins tensors of %ux%u and %ux%u", all->width, all->height,
+                           v->width, v->height);
+    all->height = v->height ? v->height : all->height;
+    all->width = v->width ? v->width : all->width;
+    all->channels += v->channels;
+    return true;
+}
+
+/* Of more inputs than a node has, the first so many are a concat of their own, and so on: what
+ * begins with the same inputs then begins with the same nodes. */
+bool import_concat(importer *im, const onnx_node *node)
+{
+    if (!channel_axis(im, node, onnx_whole(node, "axis", 1)) || !node->input_count)
+        return import_fail(
+            im, node, "joins tensors along axis %" PRId64 "; supported are the channels (axis 1)",
+            onnx_whole(node, "axis", 1));
+    uint32_t inputs[GRAPH_MAX_INPUTS], count = 0;
+    graph_value all = {0};
+    for (size_t i = 0; i < node->input_count; i++) {
+        if (count == GRAPH_MAX_INPUTS) {
+            graph_node *part = import_inner_like(im, node, GRAPH_CONCAT, inputs[0]);
+            if (!part)
+                return false;
+            part->input_count = count;
+            memcpy(part->inputs, inputs, sizeof inputs);
+            graph_value *v = &im->g->values[part->output];
+            v->channels = all.channels;
+            v->height = all.height;
+            v->width = all.width;
+            inputs[0] = part->output;
+            count = 1;
+        }
+        if (!join(im, node, i, &all, &inputs[count++]))
+            return false;
+    }
+    graph_node *made = import_node(im, node, 0, GRAPH_CONCAT, all.channels, all.height, all.width);
+    if (!made)
+        return false;
+    made->input_count = count;
+    memcpy(made->inputs, inputs, count * sizeof *inputs);
+    return true;
+}
+
+static bool add_slice(importer *im, const onnx_node *node, size_t output, uint32_t x,
+                      uint32_t first, uint32_t count)
+{
+    const graph_value v = im->g->values[x];
+    graph_node *made = import_node(im, node, output, GRAPH_SLICE, count, v.height, v.width);
+    if (!made)
+        return false;
+    made->input_count = 1;
+    made->inputs[0] = x;
+    made->slice.first = first;
+    made->slice.count = count;
+    return true;
+}
+
+/* A bound of a slice as ONNX counts: negative from the end, then brought into [0, side]. */
+static int64_t bound(int64_t at, int64_t side)
+{
+    at = at < 0 ? at + side : at;
+    return at < 0 ? 0 : at > side ? side : at;
+}
+
+bool import_slice(importer *im, const onnx_node *node)
+{
+    int64_t start, end, axis = 0, step = 1;
+    uint32_t starts, ends, axes, steps, x;
+    if (!import_channels(im, node, 0, &x) ||
+        !import_numbers(im, node, "starts", 1, &start, 1, &starts) ||
+        !import_numbers(im, node, "ends", 2, &end, 1, &ends) ||
+        !import_numbers(im, node, "axes", 3, &axis, 1, &axes) ||
+        !import_numbers(im, node, "steps", 4, &step, 1, &steps))
+        return false;
+    if (!starts || !ends || !channel_axis(im, node, axis) || step != 1)
+        return import_fail(im, node,
+                           "cuts axis %" PRId64 " in steps of %" PRId64 "; supported are "
+                           "channels (axis 1) in steps of 1",
+                           axis, step);
+    const int64_t channels = im->g->values[x].channels;
+    const int64_t first = bound(start, channels), last = bound(end, channels);
+    if (first >= last)
+        return import_fail(im, node, "keeps no channel of %" PRId64, channels);
+    return add_slice(im, node, 0, x, (uint32_t)first, (uint32_t)(last - first));
+}
+
+bool import_split(importer *im, const onnx_node *node)
+{
+    uint32_t x, count;
+    int64_t sizes[64];
+    if (!import_channels(im, node, 0, &x) ||
+        !import_numbers(im, node, "split", 1, sizes, 64, &count))
+        return false;
+    const uint32_t channels = im->g->values[x].channels;
+    const size_t outputs = node->output_count;
+    if (!channel_axis(im, node, onnx_whole(node, "axis", 0)) || !outputs || outputs > 64 ||
+        (count && count != outputs))
+        return import_fail(im, node,
+                           "cuts axis %" PRId64 " into %zu; supported are channels (axis "
+                           "1) into at most 64",
+                           onnx_whole(node, "axis", 0), outputs);
+    /* Equal parts, of which the last may be smaller. */
+    const uint32_t part = (uint32_t)((channels + outputs - 1) / outputs);
+    uint32_t first = 0;
+    for (size_t i = 0; i < outputs; i++) {
+        const int64_t left = channels - first, size = count ? sizes[i] : part < left ? part : left;
+        if (size < 1 || size > left)
+            return import_fail(im, node, "cuts %u channels into parts that do not fit", channels);
+        if (!add_slice(im, node, i, x, first, (uint32_t)size))
+            return false;
+        first += (uint32_t)size;
+    }
+    return first == channels ? true : import_fail(im, node, "leaves channels over");
+}

@@ -1,0 +1,162 @@
+/* Functions of one or two tensors that are made of multiply-adds, clips and sums. */
+#include "formats/compiler/import/importer.h"
+
+#include <math.h>
+
+/* Output 0 is x * scale + shift. */
+static bool add_affine(importer *im, const onnx_node *node, uint32_t x, float scale, float shift)
+{
+    uint32_t made = 0;
+    return import_inner_affine(im, node, x, scale, shift, &made) && import_bind(im, node, 0, made);
+}
+
+bool import_inner_affine(importer *im, const onnx_node *node, uint32_t x, float scale, float shift,
+                         uint32_t *made)
+{
+    const uint32_t channels = im->g->values[x].channels;
+    float *scales = graph_alloc(im->g, channels, sizeof *scales);
+    float *shifts = graph_alloc(im->g, channels, sizeof *shifts);
+    graph_node *affine = scales && shifts ? import_inner_like(im, node, GRAPH_AFFINE, x) : NULL;
+    if (!affine)
+        return format_fail(im->error, "out of memory");
+    for (uint32_t c = 0; c < channels; c++) {
+        scales[c] = scale;
+        shifts[c] = shift;
+    }
+    affine->affine.scale = scales;
+    affine->affine.shift = shifts;
+    *made = affine->output;
+    return true;
+}
+
+static bool inner_activation(importer *im, const onnx_node *node, uint32_t x,
+                             graph_activation activation, uint32_t *made)
+{
+    graph_node *n = import_inner_like(im, node, GRAPH_ACTIVATION, x);
+    if (!n)
+        return false;
+    n->activation = activation;
+    *made = n->output;
+    return true;
+}
+
+/* Of two values of one shape. */
+static bool inner_binary(importer *im, const onnx_node *node, graph_kind kind, uint32_t a,
+                         uint32_t b, uint32_t *made)
+{
+    graph_node *n = import_inner_like(im, node, kind, a);
+    if (!n)
+        return false;
+    n->input_count = 2;
+    n->inputs[1] = b;
+    *made = n->output;
+    return true;
+}
+
+bool import_neg(importer *im, const onnx_node *node)
+{
+    uint32_t x;
+    return import_elements(im, node, 0, &x) && add_affine(im, node, x, -1, 0);
+}
+
+/* |x| = x where x > 0, else -1 * x. */
+bool import_abs(importer *im, const onnx_node *node)
+{
+    uint32_t x, made = 0;
+    if (!import_elements(im, node, 0, &x))
+        return false;
+    const uint32_t channels = im->g->values[x].channels;
+    float *slopes = graph_alloc(im->g, channels, sizeof *slopes);
+    if (!slopes)
+        return format_fail(im->error, "out of memory");
+    for (uint32_t c = 0; c < channels; c++)
+        slopes[c] = -1;
+    const graph_activation abs = {.kind = MONA_ACT_PRELU, .slopes = slopes};
+    return inner_activation(im, node, x, abs, &made) && import_bind(im, node, 0, made);
+}
+
+/* clip(alpha x + beta, 0, 1) */
+static bool hard_sigmoid(importer *im, const onnx_node *node, uint32_t x, float alpha, float beta,
+                         uint32_t *made)
+{
+    const graph_activation clip = {.kind = MONA_ACT_CLIP, .low = 0, .high = 1};
+    uint32_t line = 0;
+    if (!isfinite(alpha) || !isfinite(beta))
+        return import_fail(im, node, "has an alpha or beta that is infinite or not a number");
+    return import_inner_affine(im, node, x, alpha, beta, &line) &&
+           inner_activation(im, node, line, clip, made);
+}
+
+bool import_hard_sigmoid(importer *im, const onnx_node *node)
+{
+    uint32_t x, made = 0;
+    return import_elements(im, node, 0, &x) &&
+           hard_sigmoid(im, node, x, onnx_real(node, "alpha", 0.2f), onnx_real(node, "beta", 0.5f),
+                        &made) &&
+           import_bind(im, node, 0, made);
+}
+
+bool import_hard_swish(importer *im, const onnx_node *node)
+{
+    uint32_t x, gate = 0, made = 0;
+    return import_elements(im, node, 0, &x) && hard_sigmoid(im, node, x, 1.0f / 6, 0.5f, &gate) &&
+           inner_binary(im, node, GRAPH_MUL, x, gate, &made) && import_bind(im, node, 0, made);
+}
+
+/* ---- the larger and the smaller ----------------------------------------------------------- */
+
+static bool same_shape(const graph_value *a, const graph_value *b)
+{
+    return a->channels == b->channels && a->height == b->height && a->width == b->width;
+}
+
+/* max(a, b) = b + relu(a - b); min(a, b) = a - relu(a - b). */
+static bool of_two(importer *im, const onnx_node *node, bool largest, uint32_t a, uint32_t b)
+{
+    const graph_activation relu = {.kind = MONA_ACT_RELU};
+    uint32_t minus = 0, difference = 0, part = 0, sum = 0;
+    if (!same_shape(&im->g->values[a], &im->g->values[b]))
+        return import_fail(im, node, "joins tensors of two shapes; supported is one");
+    if (!import_inner_affine(im, node, b, -1, 0, &minus) ||
+        !inner_binary(im, node, GRAPH_ADD, a, minus, &difference) ||
+        !inner_activation(im, node, difference, relu, &part))
+        return false;
+    if (!largest && !import_inner_affine(im, node, part, -1, 0, &part))
+        return false;
+    return inner_binary(im, node, GRAPH_ADD, part, largest ? b : a, &sum) &&
+           import_bind(im, node, 0, sum);
+}
+
+static bool import_extreme(importer *im, const onnx_node *node, bool largest)
+{
+    const float most = 65504; /* what fp16 holds */
+    const graph_value *second = import_constant(im, node, 1);
+    const bool first = import_constant(im, node, 0);
+    uint32_t a, b, made = 0;
+    if (node->input_count != 2)
+        return import_fail(im, node, "has %u operands; supported are two", node->input_count);
+    if (!first && !second)
+        return import_elements(im, node, 0, &a) && import_elements(im, node, 1, &b) &&
+               of_two(im, node, largest, a, b);
+    second = first ? import_constant(im, node, 0) : second;
+    if (second->count != 1 || !(fabsf(second->data[0]) <= most))
+        return import_fail(im, node,
+                           "has a constant operand of %zu elements; supported is one "
+                           "finite number",
+                           second->count);
+    const float bound = second->data[0];
+    const graph_activation clip = {
+        .kind = MONA_ACT_CLIP, .low = largest ? bound : -most, .high = largest ? most : bound};
+    return import_elements(im, node, first, &a) && inner_activation(im, node, a, clip, &made) &&
+           import_bind(im, node, 0, made);
+}
+
+bool import_max(importer *im, const onnx_node *node)
+{
+    return import_extreme(im, node, true);
+}
+
+bool import_min(importer *im, const onnx_node *node)
+{
+    return import_extreme(im, node, false);
+}

@@ -1,0 +1,272 @@
+#include "formats/compiler/import/array.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool import_fail(importer *im, const onnx_node *node, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    format_fail_node(im->error, node->name, node->op_type, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+/* ---- bindings ----------------------------------------------------------------------------- */
+
+static const import_binding *binding_of(const importer *im, const onnx_node *node, size_t i)
+{
+    return import_has(node, i) ? &im->bindings[node->inputs[i]] : NULL;
+}
+
+uint32_t import_bound(const importer *im, const onnx_node *node, size_t i)
+{
+    const import_binding *found = binding_of(im, node, i);
+    return found ? found->value : UINT32_MAX;
+}
+
+void import_set_view(importer *im, const onnx_node *node, import_view view)
+{
+    im->bindings[node->outputs[0]].view = view;
+}
+
+import_view import_view_of(const importer *im, const onnx_node *node, size_t i)
+{
+    const import_binding *found = binding_of(im, node, i);
+    return found ? found->view : VIEW_MAP;
+}
+
+import_steps import_steps_of(const importer *im, const onnx_node *node, size_t i)
+{
+    const import_binding *found = binding_of(im, node, i);
+    return found ? found->steps : (import_steps){0};
+}
+
+/* Its first computed input; SIZE_MAX: none. */
+static size_t first_computed(const importer *im, const onnx_node *node)
+{
+    for (size_t i = 0; i < node->input_count; i++) {
+        const uint32_t value = import_bound(im, node, i);
+        if (value != UINT32_MAX && !im->g->values[value].data)
+            return i;
+    }
+    return SIZE_MAX;
+}
+
+/* Of its first computed input. */
+static import_view node_view(const importer *im, const onnx_node *node)
+{
+    return import_view_of(im, node, first_computed(im, node));
+}
+
+import_view import_find_view(const graph_value *value, const tensor *shape)
+{
+    const int64_t c = value->channels, h = value->height, w = value->width, *dims = shape->dims;
+    if (!shape->rank || dims[0] != 1)
+        return VIEW_OTHER;
+    if (shape->rank == 4 && dims[1] == c && dims[2] == h && dims[3] == w)
+        return VIEW_MAP;
+    if (shape->rank == 3 && dims[1] == c && h == 1 && dims[2] == w)
+        return VIEW_LINE;
+    return shape->rank == 2 ? VIEW_FLAT : VIEW_OTHER;
+}
+
+bool import_bind(importer *im, const onnx_node *node, size_t i, uint32_t value)
+{
+    if (i >= node->output_count || node->outputs[i] == ONNX_NONE)
+        return import_fail(im, node, "has no output %zu", i);
+    im->bindings[node->outputs[i]] =
+        (import_binding){value, node_view(im, node), UINT32_MAX,
+                         import_steps_of(im, node, first_computed(im, node))};
+    return true;
+}
+
+/* ---- attributes --------------------------------------------------------------------------- */
+
+bool import_text_is(const onnx_node *node, const char *name, const char *value,
+                    const char *otherwise)
+{
+    return !strcmp(onnx_string(node, name, otherwise), value);
+}
+
+/* ---- inputs ------------------------------------------------------------------------------- */
+
+bool import_has(const onnx_node *node, size_t i)
+{
+    return i < node->input_count && node->inputs[i] != ONNX_NONE;
+}
+
+/* Its name, for messages. */
+static const char *input_name(const importer *im, const onnx_node *node, size_t i)
+{
+    return im->model->values[node->inputs[i]].name;
+}
+
+const graph_value *import_constant(const importer *im, const onnx_node *node, size_t i)
+{
+    const uint32_t value = import_bound(im, node, i);
+    return value != UINT32_MAX && im->g->values[value].data ? &im->g->values[value] : NULL;
+}
+
+bool import_elements(importer *im, const onnx_node *node, size_t i, uint32_t *value)
+{
+    if (import_has(node, i) && im->bindings[node->inputs[i]].value == UINT32_MAX)
+        array_to_map(im, node, node->inputs[i]);
+    *value = import_bound(im, node, i);
+    if (*value == UINT32_MAX)
+        return import_has(node, i)
+                   ? import_fail(im, node, "reads the array '%.60s', which is no map",
+                                 input_name(im, node, i))
+                   : import_fail(im, node, "has no input %zu", i);
+    const graph_value *v = &im->g->values[*value];
+    if (v->data)
+        return import_fail(im, node, "works on the constant '%.60s'; expected a computed tensor",
+                           input_name(im, node, i));
+    if (!v->channels)
+        return import_fail(im, node,
+                           "reads '%.60s', whose shape is not [1, channels, height, "
+                           "width]; Reshape and Transpose are supported only as the "
+                           "parts of depth-to-space or space-to-depth, and Reshape to "
+                           "[1, n]",
+                           input_name(im, node, i));
+    return true;
+}
+
+static const char *const view_names[] = {"a map", "[1, channels, width]", "flattened to [1, n]",
+                                         "not [1, channels, ...]"};
+
+bool import_tensor(importer *im, const onnx_node *node, size_t i, uint32_t *value)
+{
+    if (!import_elements(im, node, i, value))
+        return false;
+    return import_view_of(im, node, i) == VIEW_MAP ||
+           import_fail(im, node,
+                       "reads '%.60s', which is %s; expected [1, channels, height, width]",
+                       input_name(im, node, i), view_names[import_view_of(im, node, i)]);
+}
+
+bool import_channels(importer *im, const onnx_node *node, size_t i, uint32_t *value)
+{
+    return import_view_of(im, node, i) == VIEW_LINE ? import_elements(im, node, i, value)
+                                                    : import_tensor(im, node, i, value);
+}
+
+bool import_flat(importer *im, const onnx_node *node, size_t i, uint32_t *value)
+{
+    if (!import_elements(im, node, i, value))
+        return false;
+    return import_view_of(im, node, i) == VIEW_FLAT ||
+           import_fail(im, node,
+                       "reads '%.60s', a tensor of four sides; expected one flattened to "
+                       "[1, n]",
+                       input_name(im, node, i));
+}
+
+bool import_numbers(importer *im, const onnx_node *node, const char *name, size_t i,
+                    int64_t *numbers, uint32_t most, uint32_t *count)
+{
+    *count = 0;
+    const onnx_attribute *a = onnx_find_attribute(node, name);
+    const tensor *t = import_has(node, i) ? &im->model->values[node->inputs[i]].tensor : NULL;
+    if (t && !t->data)
+        return import_fail(im, node, "takes its %s from a computed value; expected a constant",
+                           name);
+    const size_t found = t ? t->count : a && a->wholes ? a->count : 0;
+    if (found > most)
+        return import_fail(im, node, "has %zu numbers in %s; expected at most %u", found, name,
+                           most);
+    for (size_t k = 0; k < found; k++)
+        numbers[k] = t ? tensor_whole(t, k) : a->wholes[k];
+    *count = (uint32_t)found;
+    return true;
+}
+
+float *import_per_channel(importer *im, const onnx_node *node, const graph_value *constant,
+                          uint32_t channels)
+{
+    static const uint32_t sides_of[] = {3, 2, 1, 0}; /* from the channels' on; 0: none are */
+    const graph_value v = *constant;                 /* values move when one is added */
+    const uint32_t sides = sides_of[node_view(im, node)];
+    const bool shaped =
+        sides && v.rank >= sides && v.count == channels && v.dims[v.rank - sides] == channels;
+    float *numbers = shaped || v.count == 1 ? graph_alloc(im->g, channels, sizeof *numbers) : NULL;
+    if (!shaped && v.count != 1)
+        import_fail(im, node,
+                    "has a constant operand of %zu elements; expected one, or %u as "
+                    "[%u%s]",
+                    v.count, channels, channels, sides > 1 ? ", 1, 1" : "");
+    else if (!numbers)
+        format_fail(im->error, "out of memory");
+    for (uint32_t c = 0; numbers && c < channels; c++) {
+        numbers[c] = v.data[v.count == 1 ? 0 : c];
+        if (!isfinite(numbers[c])) {
+            import_fail(im, node, "has an operand that is infinite or not a number");
+            return NULL;
+        }
+    }
+    return numbers;
+}
+
+/* ---- results ------------------------------------------------------------------------------ */
+
+/* A node that makes a value of this shape. */
+static graph_node *make_node(importer *im, const onnx_node *node, const char *value_name,
+                             graph_kind kind, uint32_t channels, uint32_t height, uint32_t width)
+{
+    if (channels > MONA_MAX_CHANNELS || height > MONA_MAX_SIDE || width > MONA_MAX_SIDE) {
+        import_fail(im, node, "makes %u channels of %ux%u; at most %d of %dx%d are supported",
+                    channels, width, height, MONA_MAX_CHANNELS, MONA_MAX_SIDE, MONA_MAX_SIDE);
+        return NULL;
+    }
+    const uint32_t value = graph_add_value(im->g, value_name);
+    const char *name = graph_strdup(im->g, node->name);
+    const char *op_type = graph_strdup(im->g, node->op_type);
+    graph_node *made = value != UINT32_MAX && name && op_type ? graph_add_node(im->g) : NULL;
+    if (!made) {
+        import_fail(im, node, "is one too many: at most %d nodes are supported", GRAPH_MAX_NODES);
+        return NULL;
+    }
+    im->g->values[value].channels = channels;
+    im->g->values[value].height = height;
+    im->g->values[value].width = width;
+    made->kind = kind;
+    made->name = name;
+    made->op_type = op_type;
+    made->output = value;
+    return made;
+}
+
+graph_node *import_node(importer *im, const onnx_node *node, size_t i, graph_kind kind,
+                        uint32_t channels, uint32_t height, uint32_t width)
+{
+    if (i >= node->output_count || node->outputs[i] == ONNX_NONE) {
+        import_fail(im, node, "has no output %zu", i);
+        return NULL;
+    }
+    const char *name = im->model->values[node->outputs[i]].name;
+    graph_node *made = make_node(im, node, name, kind, channels, height, width);
+    return made && import_bind(im, node, i, made->output) ? made : NULL;
+}
+
+graph_node *import_inner_like(importer *im, const onnx_node *node, graph_kind kind, uint32_t like)
+{
+    const graph_value v = im->g->values[like];
+    graph_node *made = make_node(im, node, node->name, kind, v.channels, v.height, v.width);
+    if (made) {
+        made->input_count = 1;
+        made->inputs[0] = like;
+    }
+    return made;
+}
+
+graph_node *import_node_like(importer *im, const onnx_node *node, graph_kind kind, uint32_t like)
+{
+    const graph_value v = im->g->values[like];
+    graph_node *made = import_node(im, node, 0, kind, v.channels, v.height, v.width);
+    if (made) {
+        made->input_count = 1;
+        made->inputs[0] = like;
+    }
+    return made;
+}

@@ -1,0 +1,154 @@
+/* What the importers of single operators share. Private to import*.c. */
+#ifndef MONA_COMPILER_IMPORTER_H
+#define MONA_COMPILER_IMPORTER_H
+
+#include "formats/operators.h"
+#include "formats/compiler/import/import.h"
+
+enum { IMPORT_MAX_KERNEL = 255 };
+
+/* How ONNX sees a value of the graph, which is channels x height x width. The numbers and their
+ * order are the same in every view; what works element by element keeps the view. */
+typedef enum import_view {
+    VIEW_MAP,   /* [1, channels, height, width] */
+    VIEW_LINE,  /* [1, channels, width], with a height of 1 */
+    VIEW_FLAT,  /* [1, channels * height * width] */
+    VIEW_OTHER, /* any other shape */
+} import_view;
+
+/* What whole numbers of 8 bits stand for: scale * (q - zero). */
+typedef struct import_steps {
+    float scale; /* 0: the numbers stand for themselves */
+    int zero;
+    element_type type;
+} import_steps;
+
+/* What an ONNX value is in the graph: a map or a constant of floats, an array, or both once it was
+ * needed in both forms. */
+typedef struct import_binding {
+    uint32_t value; /* UINT32_MAX: not there yet, or no map */
+    import_view view;
+    uint32_t array;     /* UINT32_MAX: no array yet */
+    import_steps steps; /* of a map: ONNX has whole numbers where the map has what they stand for */
+} import_binding;
+
+typedef struct importer {
+    graph *g;
+    const onnx_graph *model;
+    import_binding *bindings; /* one for each value of the model */
+    format_error *error;
+} importer;
+
+/* "node NAME (OP) " + text. Always false. */
+bool import_fail(importer *im, const onnx_node *node, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* ---- bindings ---- */
+/* Output 0 of the node, bound before, is seen so. */
+void import_set_view(importer *im, const onnx_node *node, import_view view);
+import_view import_view_of(const importer *im, const onnx_node *node, size_t i);
+/* The view in which a tensor of this shape is the value. */
+import_view import_find_view(const graph_value *value, const tensor *shape);
+/* The value that input i is bound to; UINT32_MAX: it is left out. */
+uint32_t import_bound(const importer *im, const onnx_node *node, size_t i);
+
+/* What input i counts in; scale 0: it is no map of whole numbers. */
+import_steps import_steps_of(const importer *im, const onnx_node *node, size_t i);
+/* Whether a node takes maps of whole numbers for what they stand for. */
+bool import_takes_steps(const operator_row *row);
+
+/* ---- attributes ---- */
+/* True if the text attribute has this value, or is absent and `otherwise` equals it. */
+bool import_text_is(const onnx_node *node, const char *name, const char *value,
+                    const char *otherwise);
+
+/* ---- inputs ---- */
+/* Input i is given (not left out). */
+bool import_has(const onnx_node *node, size_t i);
+/* Value of input i if it is a constant, else NULL. The pointer is good until a value is added. */
+const graph_value *import_constant(const importer *im, const onnx_node *node, size_t i);
+/* Input i must be computed, and a map. */
+bool import_tensor(importer *im, const onnx_node *node, size_t i, uint32_t *value);
+/* The same, or a line. */
+bool import_channels(importer *im, const onnx_node *node, size_t i, uint32_t *value);
+/* The same in any view. */
+bool import_elements(importer *im, const onnx_node *node, size_t i, uint32_t *value);
+/* Input i must be flat. */
+bool import_flat(importer *im, const onnx_node *node, size_t i, uint32_t *value);
+/* A list of whole numbers: attribute `name`, or, when input i is given, that constant. Fails when
+ * there are more than most, or when input i is not constant; *count 0: neither is there. */
+bool import_numbers(importer *im, const onnx_node *node, const char *name, size_t i,
+                    int64_t *numbers, uint32_t most, uint32_t *count);
+/* One number a channel from a constant: of one element, or of shape [channels, 1, 1] or
+ * [1, channels, 1, 1], or, next to lines or flat operands, with one or two sides fewer at the end.
+ * Memory of the graph; NULL: failed. */
+float *import_per_channel(importer *im, const onnx_node *node, const graph_value *constant,
+                          uint32_t channels);
+
+/* ---- windows (import_window.c) ---- */
+/* Two numbers of an attribute, rows then columns, each in [least, most]. */
+bool import_pair(importer *im, const onnx_node *node, const char *name, uint32_t otherwise,
+                 int64_t least, int64_t most, uint32_t *out);
+/* Strides, dilations and pads of a window whose kernel is known. */
+bool import_window(importer *im, const onnx_node *node, const graph_value *source, graph_window *w);
+/* Rows and columns of what it makes of the source; 0: not known. */
+bool import_window_size(importer *im, const onnx_node *node, const graph_window *w,
+                        const graph_value *source, bool round_up, uint32_t size[2]);
+
+/* ---- results ---- */
+/* Binds output i to a value, in the view of the node's first computed input. */
+bool import_bind(importer *im, const onnx_node *node, size_t i, uint32_t value);
+/* A node that makes output i, a value of this shape. NULL: failed. The pointer is good until
+ * another node is added. */
+graph_node *import_node(importer *im, const onnx_node *node, size_t i, graph_kind kind,
+                        uint32_t channels, uint32_t height, uint32_t width);
+/* The same with the shape of computed value `like`, which becomes input 0. */
+graph_node *import_node_like(importer *im, const onnx_node *node, graph_kind kind, uint32_t like);
+/* The same with a value of its own, which is not an output of the ONNX node. */
+graph_node *import_inner_like(importer *im, const onnx_node *node, graph_kind kind, uint32_t like);
+/* Weights, bias and window of a convolution of a map; the weights are input w, the biases input b.
+ */
+bool import_read_conv(importer *im, const onnx_node *node, uint32_t x, size_t w, size_t b,
+                      graph_conv *conv, uint32_t *outputs);
+/* The matrix that input i is as [outputs][inputs]; NULL: failed. Memory of the graph. */
+float *import_matrix(importer *im, const onnx_node *node, size_t i, bool transposed, float alpha,
+                     uint64_t inputs, uint32_t *outputs);
+/* The same for a fixed flat map of so many elements, as a convolution with a filter of its size. */
+bool import_whole_window(importer *im, const onnx_node *node, uint32_t x, graph_window *w);
+/* What the weights that input i is are multiples of, along this axis; NULL: they are no quantised
+ * constants with a scale for each output, or failed. Memory of the graph. */
+float *import_weight_steps(importer *im, const onnx_node *node, size_t i, int64_t axis,
+                           uint32_t outputs);
+/* Adds a convolution of value x, whose window, weights and bias are set, as the node's output. */
+bool import_add_conv(importer *im, const onnx_node *node, const graph_conv *conv, uint32_t x,
+                     uint32_t outputs);
+
+/* ---- operators (import_*.c) ---- */
+operator_import import_conv, import_batch_norm, import_relu, import_leaky_relu, import_prelu,
+    import_clip, import_add, import_sub, import_mul, import_div, import_concat, import_slice,
+    import_split, import_space_to_depth, import_depth_to_space, import_resize, import_reshape,
+    import_transpose, import_identity, import_max_pool, import_average_pool, import_global_max_pool,
+    import_global_average_pool, import_reduce_mean, import_flatten, import_squeeze,
+    import_unsqueeze, import_gemm, import_mat_mul, import_cast, import_neg, import_abs,
+    import_hard_sigmoid, import_hard_swish, import_max, import_min, import_pad,
+    import_conv_transpose, import_quantize, import_dequantize, import_qlinear_conv,
+    import_qlinear_matmul;
+/* import_array*.c */
+operator_import import_array_unary, import_array_binary, import_array_variadic, import_array_prelu,
+    import_array_where, import_array_clip, import_array_cast, import_array_move,
+    import_array_reshape, import_array_reduce, import_array_arg, import_array_global_pool,
+    import_array_softmax, import_array_batch_norm, import_array_group_norm, import_array_layer_norm,
+    import_array_matmul, import_array_gemm, import_array_matmul_integer,
+    import_array_qlinear_matmul, import_array_conv, import_array_conv_transpose,
+    import_array_conv_integer, import_array_qlinear_conv, import_array_pool, import_array_resize,
+    import_array_quantize, import_array_dequantize, import_array_dynamic_quantize;
+
+/* Whether these are height and width, and nothing else, of four sides. */
+bool import_spatial_axes(const int64_t *axes, uint32_t count);
+/* Reshape to the shape that folding found, or to two sides: [1, all]. */
+bool import_reshape_view(importer *im, const onnx_node *node, const int64_t *shape, uint32_t rank);
+/* A new value x * scale + shift of the node, one number a channel, or one for all where `one`. */
+bool import_inner_affine(importer *im, const onnx_node *node, uint32_t x, float scale, float shift,
+                         uint32_t *made);
+
+#endif

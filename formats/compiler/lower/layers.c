@@ -1,0 +1,136 @@
+#include "formats/compiler/lower/layers.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool layers_find(layers *l, graph *g, format_error *error)
+{
+    l->count = 0;
+    l->items = graph_alloc(g, g->node_count ? g->node_count : 1, sizeof *l->items);
+    if (!l->items)
+        return format_fail(error, "out of memory");
+    for (uint32_t i = 0; i < g->node_count; i++) {
+        if (g->nodes[i].kind != GRAPH_CONV)
+            continue;
+        const uint32_t source = quantize_root(g, g->nodes[i].inputs[0]);
+        const value_format given = g->values[source].given;
+        l->items[l->count++] = (layer){
+            .about = {.name = g->nodes[i].name,
+                      .source = g->values[source].name,
+                      .int8 = !(given.scale > 0 && given.type == MONA_F16),
+                      .given = given.scale > 0,
+                      .cosine = NAN,
+                      .sqnr = NAN,
+                      .saturated = NAN,
+                      .drop = NAN,
+                      .fp16_cost = NAN,
+                      .int8_cost = NAN},
+            .node = i,
+            .source = source,
+        };
+    }
+    return true;
+}
+
+void layers_set_source(layers *l, graph *g, unsigned i, bool int8)
+{
+    g->values[l->items[i].source].half = !int8;
+    for (unsigned k = 0; k < l->count; k++)
+        if (l->items[k].source == l->items[i].source)
+            l->items[k].about.int8 = int8;
+}
+
+void layers_set(layers *l, graph *g, bool int8)
+{
+    for (uint32_t i = 0; i < g->value_count; i++)
+        if (!(g->values[i].given.scale > 0))
+            g->values[i].half = !int8;
+    for (unsigned i = 0; i < l->count; i++) {
+        const compiler_layer *a = &l->items[i].about;
+        if (!a->given)
+            layers_set_source(l, g, i, a->pinned ? a->int8 : int8);
+    }
+}
+
+/* ---- pins --------------------------------------------------------------------------------- */
+
+/* Levenshtein's distance of the first LONGEST characters. */
+static size_t distance(const char *a, const char *b)
+{
+    enum { LONGEST = 63 };
+    size_t row[LONGEST + 1];
+    const size_t n = strnlen(a, LONGEST), m = strnlen(b, LONGEST);
+    for (size_t k = 0; k <= m; k++)
+        row[k] = k;
+    for (size_t i = 1; i <= n; i++) {
+        size_t corner = row[0];
+        row[0] = i;
+        for (size_t k = 1; k <= m; k++) {
+            const size_t changed = corner + (a[i - 1] != b[k - 1]);
+            const size_t shorter = (row[k] < row[k - 1] ? row[k] : row[k - 1]) + 1;
+            corner = row[k];
+            row[k] = changed < shorter ? changed : shorter;
+        }
+    }
+    return row[m];
+}
+
+static bool no_such_layer(const layers *l, const char *name, format_error *error)
+{
+    enum { NEAR = 3 };
+    const char *near[NEAR] = {0};
+    for (int n = 0; n < NEAR; n++)
+        for (unsigned i = 0; i < l->count; i++) {
+            const char *found = l->items[i].about.name;
+            bool taken = false;
+            for (int k = 0; k < n; k++)
+                taken = taken || (near[k] && !strcmp(near[k], found));
+            if (!taken && (!near[n] || distance(name, found) < distance(name, near[n])))
+                near[n] = found;
+        }
+    return format_fail(error, "no layer is called '%.80s'; near it are%s%.80s%s%.80s%s%.80s", name,
+                       near[0] ? " " : " none", near[0] ? near[0] : "", near[1] ? ", " : "",
+                       near[1] ? near[1] : "", near[2] ? ", " : "", near[2] ? near[2] : "");
+}
+
+bool layers_pin(layers *l, graph *g, const char *name, bool int8, format_error *error)
+{
+    unsigned i = 0;
+    while (i < l->count && strcmp(l->items[i].about.name, name))
+        i++;
+    if (i == l->count)
+        return no_such_layer(l, name, error);
+    if (int8 && !l->items[i].about.int8 && l->items[i].about.given)
+        return format_fail(error,
+                           "layer '%.80s' cannot be int8: the model quantises what it reads in a "
+                           "way that 8 bits without a zero point do not hold",
+                           name);
+    for (unsigned k = 0; k < l->count; k++) {
+        const layer *other = &l->items[k];
+        if (other->source == l->items[i].source && other->about.pinned && other->about.int8 != int8)
+            return format_fail(error,
+                               "layer '%.80s' cannot be %s: layer '%.80s' is not, and both read "
+                               "'%.80s'",
+                               name, int8 ? "int8" : "fp16", other->about.name,
+                               other->about.source);
+    }
+    layers_set_source(l, g, i, int8);
+    for (unsigned k = 0; k < l->count; k++)
+        if (l->items[k].source == l->items[i].source)
+            l->items[k].about.pinned = true;
+    return true;
+}
+
+/* ---- cost --------------------------------------------------------------------------------- */
+
+void layers_cost(layers *l, const graph *g, const cost_target *target)
+{
+    for (unsigned i = 0; i < l->count; i++) {
+        const graph_node *node = &g->nodes[l->items[i].node];
+        const observation *seen = g->values[node->output].seen;
+        const uint64_t pixels = seen ? (uint64_t)seen->rows * seen->columns : 1;
+        l->items[i].about.fp16_cost = cost_conv(target, g, node, pixels, false);
+        l->items[i].about.int8_cost = cost_conv(target, g, node, pixels, true);
+    }
+}

@@ -1,0 +1,395 @@
+#include "formats/compiler/lower/lower.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/half.h"
+#include "formats/compiler/quantize/exactness.h"
+#include "formats/compiler/lower/lowering.h"
+
+/* ---- planes in ---------------------------------------------------------------------------- */
+
+static void log_load(lowering *l, const graph_node *node)
+{
+    fusion_log_add(l->log, &(fusion_event){FUSION_LOAD, node->name, node->op_type, NULL, NULL, 0});
+}
+
+/* An input, or space-to-depth of one, as a part of a LOAD. */
+static bool load_part(lowering *l, const graph_node *node, uint32_t value, bool half,
+                      mona_file_op *op)
+{
+    const uint32_t p = graph_producer(l->g, value);
+    const graph_node *depth = p == UINT32_MAX ? NULL : &l->g->nodes[p];
+    uint32_t block = 1;
+    if (depth && depth->kind == GRAPH_SPACE_TO_DEPTH) {
+        if (depth->depth.depth_first || depth->depth.block > MAX_BLOCK)
+            return graph_fail(depth, l->error,
+                              "rearranges several channels depth first or by "
+                              "blocks of %u; supported are one channel and 1 to "
+                              "%d",
+                              depth->depth.block, MAX_BLOCK);
+        block = depth->depth.block;
+        value = depth->inputs[0];
+        log_load(l, depth);
+    }
+    if (!graph_is_input(l->g, value))
+        return graph_fail(node, l->error,
+                          "works on computed tensors; Concat and SpaceToDepth are "
+                          "supported on the inputs of the model");
+    for (uint32_t i = 0; i < l->g->input_count; i++)
+        if (l->g->inputs[i] == value)
+            op->inputs[op->input_count] = i;
+    const value_format planes = quantize_input(l->g, l->options, value);
+    op->load.block[op->input_count] = (uint8_t)block;
+    op->load.scale[op->input_count++] = half ? half_from_double((double)planes.scale) : HALF_ONE;
+    return true;
+}
+
+/* node: the CONCAT or SPACE_TO_DEPTH that packs the planes, or NULL for a plain input. */
+static bool lower_load(lowering *l, const graph_node *node, uint32_t value)
+{
+    mona_file_op op = lower_begin(l, MONA_OP_LOAD, node ? node->name : l->g->values[value].name);
+    const bool half = format_is_half(l->formats[value]);
+    if (node && node->kind == GRAPH_CONCAT) {
+        log_load(l, node);
+        for (uint32_t i = 0; i < node->input_count; i++)
+            if (!load_part(l, node, node->inputs[i], half, &op))
+                return false;
+    } else if (!load_part(l, node, value, half, &op)) {
+        return false;
+    }
+    lower_end(l, &op, value);
+    return true;
+}
+
+/* ---- planes out --------------------------------------------------------------------------- */
+
+/* What a STORE takes of a tensor. Walking back from the output, depth-to-space may be met once;
+ * slices before it count its planes, slices after it channels. */
+typedef struct stored {
+    uint32_t value, first, block;
+} stored;
+
+/* Why a node on the way does not become part of the STORE; NULL: it does. Slices have to, and
+ * whatever comes after them. */
+static const char *not_stored(const graph *g, const graph_node *node, const stored *s)
+{
+    const uint32_t p = graph_producer(g, node->inputs[0]);
+    if (node->kind == GRAPH_SLICE)
+        return NULL;
+    if (s->block != 1 || node->depth.block > MAX_BLOCK)
+        return "the blocks are more than a store rearranges";
+    const bool sliced = p != UINT32_MAX && g->nodes[p].kind == GRAPH_SLICE;
+    return g->fusion.off[FUSION_DEPTH_STORE] && !sliced && node->depth.block > 1 ? FUSION_IS_OFF
+                                                                                 : NULL;
+}
+
+/* log: notes what was met; may be NULL. */
+static stored find_stored(const graph *g, uint32_t output, fusion_log *log)
+{
+    stored s = {output, 0, 1};
+    for (;;) {
+        const uint32_t p = graph_producer(g, s.value);
+        const graph_node *node = p == UINT32_MAX ? NULL : &g->nodes[p];
+        if (!node || (node->kind != GRAPH_SLICE && node->kind != GRAPH_DEPTH_TO_SPACE))
+            return s;
+        const bool slice = node->kind == GRAPH_SLICE;
+        const fusion_rule rule = slice ? FUSION_SLICE_STORE : FUSION_DEPTH_STORE;
+        const char *why_not = not_stored(g, node, &s);
+        if (log)
+            fusion_log_add(log, &(fusion_event){rule, node->name, node->op_type, why_not, NULL, 0});
+        if (why_not)
+            return s;
+        s.block *= slice ? 1 : node->depth.block;
+        s.first = slice ? s.first + node->slice.first : s.first * s.block * s.block;
+        s.value = node->inputs[0];
+    }
+}
+
+/* Of a value, to the planes of an output or to an array, which is `tensor`. */
+static void lower_store(lowering *l, uint32_t value, value_format planes, uint32_t tensor)
+{
+    const stored s = find_stored(l->g, value, l->log);
+    mona_file_op op = lower_begin(l, MONA_OP_STORE, l->g->values[value].name);
+    const bool converts = format_is_half(l->formats[s.value]) && planes.type != MONA_F16;
+    op.input_count = 1;
+    op.inputs[0] = l->tensors[s.value];
+    op.output = tensor;
+    op.store = (mona_file_store){
+        .first_channel = s.first,
+        .block = s.block,
+        .scale = converts ? half_from_double(1 / (double)planes.scale) : HALF_ONE,
+        .maximum = planes.type == MONA_U8 || planes.type == MONA_U16
+                       ? quantize_maximum(l->options, planes.type)
+                       : 0,
+    };
+    mona_writer_op(&l->w, &op);
+}
+
+/* ---- arrays ------------------------------------------------------------------------------- */
+
+/* The tensor of an array that a node makes: an output of the model, or a new one. */
+static uint32_t array_tensor(lowering *l, uint32_t value)
+{
+    for (uint32_t i = 0; i < l->g->output_count; i++)
+        if (l->g->outputs[i] == value)
+            return l->g->input_count + i;
+    return l->tensors[value] = lower_array_tensor(&l->w, l->g, value);
+}
+
+static void lower_to_map(lowering *l, const graph_node *node)
+{
+    mona_file_op op = lower_begin(l, MONA_OP_LOAD, node->name);
+    op.input_count = 1;
+    op.inputs[0] = l->tensors[node->inputs[0]];
+    op.load.block[0] = 1;
+    op.load.scale[0] = HALF_ONE;
+    lower_end(l, &op, node->output);
+}
+
+static bool lower_form(lowering *l, const graph_node *node)
+{
+    if (node->kind == GRAPH_TO_MAP)
+        lower_to_map(l, node);
+    else if (node->kind == GRAPH_TO_ARRAY)
+        lower_store(l, node->inputs[0], (value_format){MONA_F16, 1}, array_tensor(l, node->output));
+    else
+        lower_array(&l->w, l->g, node, l->tensors, array_tensor(l, node->output));
+    return true;
+}
+
+/* ---- resampling and rearrangement --------------------------------------------------------- */
+
+static bool lower_resize(lowering *l, const graph_node *node)
+{
+    const graph_resize *r = &node->resize;
+    mona_file_op op = lower_begin(l, MONA_OP_RESIZE, node->name);
+    op.input_count = 1;
+    op.inputs[0] = l->tensors[node->inputs[0]];
+    op.resize = (mona_file_resize){
+        .mode = (uint8_t)r->mode,
+        .coordinates = (uint8_t)r->coordinates,
+        .scale_h = {r->ratio[0][0], r->ratio[0][1]},
+        .scale_w = {r->ratio[1][0], r->ratio[1][1]},
+        .cubic_a = r->cubic_a,
+    };
+    double offset[2];
+    if (!graph_resize_offsets(r, l->options->resize_offset, offset))
+        return graph_fail(node, l->error,
+                          "is moved by %g and %g; supported are -1 to 1, and align_corners with "
+                          "round_prefer_floor alone",
+                          offset[0], offset[1]);
+    op.resize.offset_h = (float)offset[0];
+    op.resize.offset_w = (float)offset[1];
+    lower_end(l, &op, node->output);
+    return true;
+}
+
+static bool lower_depth(lowering *l, const graph_node *node)
+{
+    mona_file_op op = lower_begin(l, MONA_OP_DEPTH_TO_SPACE, node->name);
+    if (node->depth.block < 2 || node->depth.block > MAX_BLOCK)
+        return graph_fail(node, l->error, "has a block of %u; supported are 2 to %d",
+                          node->depth.block, MAX_BLOCK);
+    op.input_count = 1;
+    op.inputs[0] = l->tensors[node->inputs[0]];
+    op.block = node->depth.block;
+    lower_end(l, &op, node->output);
+    return true;
+}
+
+/* A MaxPool keeps its input's steps; a mean is brought to its own. */
+static void lower_pool(lowering *l, const graph_node *node)
+{
+    const bool largest = node->kind == GRAPH_MAX_POOL;
+    const graph_pool *p = &node->pool;
+    const graph_window *w = &p->window;
+    const double in = (double)l->formats[node->inputs[0]].scale;
+    mona_file_op op = lower_begin(l, largest ? MONA_OP_MAX_POOL : MONA_OP_AVERAGE_POOL, node->name);
+    op.input_count = 1;
+    op.inputs[0] = l->tensors[node->inputs[0]];
+    op.pool = (mona_file_pool){.stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1};
+    if (!p->whole)
+        op.pool = (mona_file_pool){
+            .kernel_h = (uint16_t)w->kernel[0],
+            .kernel_w = (uint16_t)w->kernel[1],
+            .stride_h = (uint16_t)w->stride[0],
+            .stride_w = (uint16_t)w->stride[1],
+            .dilation_h = (uint16_t)w->dilation[0],
+            .dilation_w = (uint16_t)w->dilation[1],
+            .pad_top = (uint16_t)w->pad_begin[0],
+            .pad_left = (uint16_t)w->pad_begin[1],
+            .pad_bottom = (uint16_t)w->pad_end[0],
+            .pad_right = (uint16_t)w->pad_end[1],
+            .ceil_mode = p->round_up,
+            .count_include_pad = p->include_pad,
+        };
+    op.pool.scale = largest ? 1 : (float)(in / (double)l->formats[node->output].scale);
+    lower_end(l, &op, node->output);
+}
+
+/* ---- the graph ---------------------------------------------------------------------------- */
+
+void lower_mark_needed(const graph *g, bool *needed)
+{
+    for (uint32_t i = 0; i < g->output_count; i++)
+        needed[find_stored(g, g->outputs[i], NULL).value] = true;
+    for (uint32_t i = g->node_count; i-- > 0;) {
+        const graph_node *node = &g->nodes[i];
+        const bool packs = graph_packs(g, node);
+        if (node->kind == GRAPH_TO_ARRAY && needed[node->output]) {
+            needed[find_stored(g, node->inputs[0], NULL).value] = true;
+            continue;
+        }
+        for (uint32_t k = 0; k < node->input_count && needed[node->output] && !packs; k++)
+            needed[node->inputs[k]] = true;
+    }
+}
+
+static bool lower_node(lowering *l, const graph_node *node)
+{
+    switch (node->kind) {
+    case GRAPH_CONV:
+        return lower_conv(l, node);
+    case GRAPH_ADD:
+    case GRAPH_MUL:
+        return lower_elementwise(l, node);
+    case GRAPH_CONCAT:
+    case GRAPH_SPACE_TO_DEPTH:
+    case GRAPH_SLICE:
+        if (graph_packs(l->g, node))
+            return lower_load(l, node, node->output);
+        lower_channels(l, node);
+        return true;
+    case GRAPH_DEPTH_TO_SPACE:
+        return lower_depth(l, node);
+    case GRAPH_RESIZE:
+        return lower_resize(l, node);
+    case GRAPH_MAX_POOL:
+    case GRAPH_AVERAGE_POOL:
+        lower_pool(l, node);
+        return true;
+    case GRAPH_ARRAY:
+    case GRAPH_TO_ARRAY:
+    case GRAPH_TO_MAP:
+        return lower_form(l, node);
+    case GRAPH_AFFINE:
+    case GRAPH_QUANTIZE:
+    case GRAPH_ACTIVATION:
+    case GRAPH_RESHAPE:
+    case GRAPH_TRANSPOSE:
+        break; /* the passes leave none */
+    }
+    return graph_fail(node, l->error, "is left over");
+}
+
+static void add_plane_tensor(lowering *l, uint32_t value, value_format format, bool sized)
+{
+    const graph_value *v = &l->g->values[value];
+    if (v->is_array) {
+        l->tensors[value] = lower_array_tensor(&l->w, l->g, value);
+        return;
+    }
+    const mona_file_tensor t = {
+        .name = mona_writer_string(&l->w, v->name),
+        .type = (uint8_t)format.type,
+        .channels = v->channels,
+        .height = sized ? v->height : 0,
+        .width = sized ? v->width : 0,
+        .scale = format.scale,
+    };
+    mona_writer_tensor(&l->w, &t);
+}
+
+/* ---- what quantised models became --------------------------------------------------------- */
+
+/* The node does nothing but round, which is noted already. */
+static bool only_rounds(const graph_node *node)
+{
+    return node->kind == GRAPH_CONV && node->input_count == 1 && node->conv.steps &&
+           node->conv.steps == node->conv.weights && !node->activation.kind;
+}
+
+static bool log_given(lowering *l, graph *g, const char *name, const char *op_type,
+                      const char *outcome, unsigned steps)
+{
+    const char *kept = graph_strdup(g, outcome);
+    if (!kept)
+        return format_fail(l->error, "out of memory");
+    fusion_log_add(l->log, &(fusion_event){FUSION_QUANTISED, name, op_type, NULL, kept, steps});
+    return true;
+}
+
+/* Of inputs, and of what computes values in the model's own steps. */
+static bool log_quantised(lowering *l, graph *g, const bool *needed)
+{
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < g->input_count; i++)
+        if (graph_given(g, g->inputs[i]))
+            ok = log_given(l, g, g->values[g->inputs[i]].name, "input", EXACTNESS_EXACT, 0);
+    for (uint32_t i = 0; ok && i < g->node_count; i++) {
+        const graph_node *node = &g->nodes[i];
+        char text[160];
+        if (!needed[node->output] || !graph_given(g, node->output) || only_rounds(node))
+            continue;
+        const unsigned steps = exactness_text(g, node, l->formats, text, sizeof text);
+        ok = log_given(l, g, node->name, node->op_type, text, steps);
+    }
+    return ok;
+}
+
+static bool lower_all(lowering *l, bool *needed, value_format *planes)
+{
+    const graph *g = l->g;
+    for (uint32_t i = 0; i < g->input_count; i++)
+        add_plane_tensor(l, g->inputs[i], quantize_input(g, l->options, g->inputs[i]),
+                         !l->options->any_size);
+    for (uint32_t i = 0; i < g->output_count; i++) {
+        if (!g->values[g->outputs[i]].is_array &&
+            !quantize_output(g, l->options, l->formats, i, &planes[i], l->error))
+            return false;
+        add_plane_tensor(l, g->outputs[i], planes[i], false);
+    }
+    lower_mark_needed(g, needed);
+    for (uint32_t i = 0; i < g->input_count; i++)
+        if (needed[g->inputs[i]] && !g->values[g->inputs[i]].is_array &&
+            !lower_load(l, NULL, g->inputs[i]))
+            return false;
+    for (uint32_t i = 0; i < g->node_count; i++)
+        if (needed[g->nodes[i].output] && !lower_node(l, &g->nodes[i]))
+            return false;
+    for (uint32_t i = 0; i < g->output_count; i++)
+        if (!g->values[g->outputs[i]].is_array)
+            lower_store(l, g->outputs[i], planes[i], g->input_count + i);
+    return true;
+}
+
+bool lower_graph(graph *g, const compiler_options *options, uint8_t **bytes, size_t *size,
+                 format_error *error)
+{
+    if (g->node_count > MONA_MAX_OPS)
+        return format_fail(error, "the model needs %u operators; at most %d fit", g->node_count,
+                           MONA_MAX_OPS);
+    value_format planes[MONA_MAX_IO];
+    value_format *formats = calloc(g->value_count, sizeof *formats);
+    uint32_t *tensors = calloc(g->value_count, sizeof *tensors);
+    bool *needed = calloc(g->value_count, sizeof *needed);
+    lowering l = {.g = g,
+                  .options = options,
+                  .formats = formats,
+                  .tensors = tensors,
+                  .log = &g->log,
+                  .error = error};
+    bool ok = formats && tensors && needed ? true : format_fail(error, "out of memory");
+    if (options->like)
+        mona_writer_start_from(&l.w, options->like);
+    ok = ok && quantize_values(g, options, formats, error) && lower_all(&l, needed, planes) &&
+         log_quantised(&l, g, needed) &&
+         mona_writer_finish(&l.w, options->name ? options->name : g->name, g->input_count,
+                            g->output_count, bytes, size, error);
+    mona_writer_free(&l.w);
+    free(formats);
+    free(tensors);
+    free(needed);
+    return ok;
+}

@@ -1,0 +1,47 @@
+/* Channels of computed maps put together and cut out. */
+#include "formats/compiler/lower/lowering.h"
+
+/* Of the host, and of FP16 on the 310. Those of 8 bits have 32 there. */
+enum { BLOCK = 16 };
+
+/* Whether channels first .. first + count - 1 of `all` are whole blocks. */
+static bool are_blocks(uint32_t first, uint32_t count, uint32_t all)
+{
+    return first % BLOCK == 0 && (count % BLOCK == 0 || first + count == all);
+}
+
+/* Why channels have to be copied; NULL: the engine has them in place, or most of them if several
+ * nodes want the same in different places. */
+static const char *why_copied(const graph *g, const graph_node *node)
+{
+    static const char *const inside = "channels begin or end inside a block of 16";
+    const graph_value *out = &g->values[node->output];
+    if (g->fusion.off[FUSION_PLACE])
+        return FUSION_IS_OFF;
+    if (node->kind == GRAPH_SLICE)
+        return are_blocks(node->slice.first, node->slice.count, g->values[node->inputs[0]].channels)
+                   ? NULL
+                   : inside;
+    for (uint32_t i = 0, first = 0; i < node->input_count; i++) {
+        const uint32_t count = g->values[node->inputs[i]].channels;
+        if (!are_blocks(first, count, out->channels))
+            return inside;
+        first += count;
+    }
+    return NULL;
+}
+
+void lower_channels(lowering *l, const graph_node *node)
+{
+    const bool slice = node->kind == GRAPH_SLICE;
+    const char *copied = why_copied(l->g, node);
+    mona_file_op op = lower_begin(l, slice ? MONA_OP_SLICE : MONA_OP_CONCAT, node->name);
+    op.input_count = node->input_count;
+    for (uint32_t i = 0; i < node->input_count; i++)
+        op.inputs[i] = l->tensors[node->inputs[i]];
+    op.channels.first = slice ? node->slice.first : 0;
+    op.channels.copy = l->g->fusion.off[FUSION_PLACE];
+    fusion_log_add(l->log,
+                   &(fusion_event){FUSION_PLACE, node->name, node->op_type, copied, NULL, 0});
+    lower_end(l, &op, node->output);
+}

@@ -1,0 +1,152 @@
+/* Convolutions and their epilogues in the numbers of model_format.h; weights.h says how weights of
+ * 8 bits are made. */
+#include "formats/compiler/lower/lowering.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/half.h"
+#include "formats/compiler/quantize/weights.h"
+
+mona_file_op lower_begin(lowering *l, mona_op_kind kind, const char *name)
+{
+    mona_file_op op;
+    memset(&op, 0, sizeof op);
+    op.kind = kind;
+    op.name = mona_writer_string(&l->w, name);
+    op.epilogue = (mona_file_epilogue){
+        .residual_scale = HALF_ONE,
+        .output_scale = HALF_ONE,
+        .slopes = MONA_NONE,
+    };
+    return op;
+}
+
+void lower_end(lowering *l, mona_file_op *op, uint32_t value)
+{
+    const graph_value *v = &l->g->values[value];
+    const mona_file_tensor t = {
+        .name = mona_writer_string(&l->w, v->name),
+        .type = (uint8_t)l->formats[value].type,
+        .channels = v->channels,
+        .scale = l->formats[value].scale,
+    };
+    l->tensors[value] = mona_writer_tensor(&l->w, &t);
+    op->output = l->tensors[value];
+    mona_writer_op(&l->w, op);
+}
+
+/* count fp16 values in the data section. */
+static uint32_t add_halves(lowering *l, const float *values, size_t count)
+{
+    uint16_t *bits = malloc(count * sizeof *bits);
+    if (!bits) {
+        l->w.failed = true;
+        return MONA_NONE;
+    }
+    for (size_t i = 0; i < count; i++)
+        bits[i] = half_from_double((double)values[i]);
+    const uint32_t offset = mona_writer_data(&l->w, bits, count * sizeof *bits);
+    free(bits);
+    return offset;
+}
+
+/* unit: real value of 1 in the epilogue's fp16 numbers. */
+static void lower_epilogue(lowering *l, const graph_node *node, double unit, double residual_step,
+                           double output_scale, mona_file_epilogue *e)
+{
+    const graph_activation *clip =
+        node->activation.kind == MONA_ACT_CLIP ? &node->activation : &node->after_add;
+    e->activation = (uint8_t)node->activation.kind;
+    e->activation_after_add = (uint8_t)node->after_add.kind;
+    if (clip->kind == MONA_ACT_CLIP) {
+        e->clip_min = half_from_double((double)clip->low / unit);
+        e->clip_max = half_from_double((double)clip->high / unit);
+    }
+    if (node->activation.kind == MONA_ACT_PRELU)
+        e->slopes = add_halves(l, node->activation.slopes, l->g->values[node->output].channels);
+    e->residual_scale = half_from_double(residual_step / unit);
+    e->output_scale = half_from_double(output_scale);
+}
+
+/* ---- weights ------------------------------------------------------------------------------ */
+
+static bool add_int8_weights(lowering *l, const graph_node *node, double unit, mona_file_conv *conv)
+{
+    int8_weights q;
+    if (!weights_quantize(l->g, node, (double)l->formats[node->inputs[0]].scale, unit,
+                          l->options->correct_bias, &q, l->error))
+        return false;
+    conv->weights = mona_writer_data(&l->w, q.weights, q.outputs * q.filter);
+    conv->bias = mona_writer_data(&l->w, q.bias, q.outputs * sizeof *q.bias);
+    conv->scales = mona_writer_data(&l->w, q.scales, q.outputs * sizeof *q.scales);
+    weights_free(&q);
+    return true;
+}
+
+static bool add_half_weights(lowering *l, const graph_node *node, mona_file_conv *conv)
+{
+    const uint32_t outputs = l->g->values[node->output].channels;
+    const size_t filter = weights_filter(l->g, node);
+    const double largest = weights_largest(node->conv.weights, outputs * filter);
+    if (largest > 65504)
+        return graph_fail(node, l->error, "has weights up to %g, too large for fp16", largest);
+    conv->weights = add_halves(l, node->conv.weights, outputs * filter);
+    conv->bias = mona_writer_data(&l->w, node->conv.bias, outputs * sizeof(float));
+    conv->scales = MONA_NONE;
+    return true;
+}
+
+/* ---- operators ---------------------------------------------------------------------------- */
+
+bool lower_conv(lowering *l, const graph_node *node)
+{
+    const graph_conv *c = &node->conv;
+    const graph_window *w = &c->window;
+    const value_format in = l->formats[node->inputs[0]], out = l->formats[node->output];
+    const bool half = format_is_half(in);
+    mona_file_op op = lower_begin(l, MONA_OP_CONV, node->name);
+    op.input_count = node->input_count;
+    for (uint32_t i = 0; i < node->input_count; i++)
+        op.inputs[i] = l->tensors[node->inputs[i]];
+    op.conv = (mona_file_conv){
+        .kernel_h = (uint16_t)w->kernel[0],
+        .kernel_w = (uint16_t)w->kernel[1],
+        .stride_h = (uint16_t)w->stride[0],
+        .stride_w = (uint16_t)w->stride[1],
+        .dilation_h = (uint16_t)w->dilation[0],
+        .dilation_w = (uint16_t)w->dilation[1],
+        .pad_top = (uint16_t)w->pad_begin[0],
+        .pad_left = (uint16_t)w->pad_begin[1],
+        .pad_bottom = (uint16_t)w->pad_end[0],
+        .pad_right = (uint16_t)w->pad_end[1],
+        .groups = c->groups,
+    };
+    const double unit = quantize_unit(l->g, node, l->formats);
+    if (!(half ? add_half_weights(l, node, &op.conv) : add_int8_weights(l, node, unit, &op.conv)))
+        return false;
+    const double residual =
+        node->input_count == 2 ? (double)l->formats[node->inputs[1]].scale : unit;
+    lower_epilogue(l, node, unit, residual, unit / (double)out.scale, &op.epilogue);
+    lower_end(l, &op, node->output);
+    return true;
+}
+
+/* A sum is taken in output steps. A product is taken in real values, which keeps both factors in
+ * the range of fp16, and brought to output steps at the end. */
+bool lower_elementwise(lowering *l, const graph_node *node)
+{
+    const bool add = node->kind == GRAPH_ADD;
+    const double out = (double)l->formats[node->output].scale, unit = add ? out : 1;
+    mona_file_op op = lower_begin(l, add ? MONA_OP_ADD : MONA_OP_MUL, node->name);
+    op.input_count = 2;
+    for (uint32_t i = 0; i < 2; i++) {
+        op.inputs[i] = l->tensors[node->inputs[i]];
+        op.elementwise.scale[i] =
+            half_from_double((double)l->formats[node->inputs[i]].scale / unit);
+    }
+    lower_epilogue(l, node, unit, unit, add ? 1 : 1 / out, &op.epilogue);
+    lower_end(l, &op, node->output);
+    return true;
+}

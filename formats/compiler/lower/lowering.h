@@ -1,0 +1,38 @@
+/* Lowering of single nodes. Private to lower*.c. */
+#ifndef MONA_COMPILER_LOWERING_H
+#define MONA_COMPILER_LOWERING_H
+
+#include "formats/mona_writer.h"
+#include "formats/compiler/quantize/quantize.h"
+
+enum { HALF_ONE = 0x3c00, MAX_BLOCK = GRAPH_MAX_BLOCK };
+
+typedef struct lowering {
+    const graph *g;
+    const compiler_options *options;
+    const value_format *formats; /* of each value */
+    uint32_t *tensors;           /* of each value, once made: its tensor in the file */
+    mona_writer w;
+    fusion_log *log; /* the graph's */
+    format_error *error;
+} lowering;
+
+/* An operator with a neutral epilogue, to fill; then its output tensor, of this value, and itself
+ * are added. */
+mona_file_op lower_begin(lowering *l, mona_op_kind kind, const char *name);
+void lower_end(lowering *l, mona_file_op *op, uint32_t value);
+
+/* An array as a tensor of the file; its index. */
+uint32_t lower_array_tensor(mona_writer *w, const graph *g, uint32_t value);
+/* An operator on arrays. tensors: of each value; output: of its result. */
+void lower_array(mona_writer *w, const graph *g, const graph_node *node, const uint32_t *tensors,
+                 uint32_t output);
+
+/* CONCAT and SLICE of computed channels. */
+void lower_channels(lowering *l, const graph_node *node);
+
+/* CONV with its epilogue; ADD and MUL. */
+bool lower_conv(lowering *l, const graph_node *node);
+bool lower_elementwise(lowering *l, const graph_node *node);
+
+#endif

@@ -1,0 +1,281 @@
+/* Quantised models: from QUANTIZE nodes to the formats of values.
+ *
+ * Rounding to steps and taking a maximum, or moving numbers, can be done in either order. So a
+ * QUANTIZE goes up through what only moves numbers, to what computes them, and is then how that
+ * stores its result. What the epilogue does before is done in fp16 as ever. */
+#include "formats/compiler/passes/passes.h"
+
+#include "formats/compiler/quantize/quantize.h"
+#include "formats/compiler/quantize/weights.h"
+
+static bool same_format(value_format a, value_format b)
+{
+    return a.type == b.type && a.scale == b.scale;
+}
+
+static bool no_memory(format_error *error)
+{
+    return format_fail(error, "out of memory");
+}
+
+/* The node passes its input on, in whole steps of it where it is of 8 bits. */
+static bool become_copy(graph *g, graph_node *node)
+{
+    const bool ok = graph_become_copy(g, node);
+    node->conv.steps = ok ? node->conv.weights : NULL;
+    return ok;
+}
+
+/* ---- upwards ------------------------------------------------------------------------------ */
+
+static bool moves(const graph *g, const graph_node *node)
+{
+    return node->kind == GRAPH_MAX_POOL || node->kind == GRAPH_DEPTH_TO_SPACE ||
+           (node->kind == GRAPH_CONCAT && !graph_packs(g, node));
+}
+
+/* A node like `from` of value x before node i; what it makes has x's name and size. UINT32_MAX: no
+ * memory. */
+static uint32_t insert_before(graph *g, uint32_t i, graph_node from, uint32_t x)
+{
+    const graph_value like = g->values[x];
+    const uint32_t made = graph_add_value(g, like.name);
+    graph_node *node = made == UINT32_MAX ? NULL : graph_insert_node(g, i);
+    if (!node)
+        return UINT32_MAX;
+    *node = from;
+    node->inputs[0] = x;
+    node->output = made;
+    graph_value *v = &g->values[made];
+    v->channels = like.channels;
+    v->height = like.height;
+    v->width = like.width;
+    return made;
+}
+
+/* What node p, before QUANTIZE i, moves is quantised instead of what it makes. */
+static bool lift(graph *g, uint32_t i, uint32_t p)
+{
+    const graph_node quantize = g->nodes[i];
+    g->nodes[p].output = quantize.output;
+    graph_remove_node(g, i);
+    for (uint32_t k = 0; k < g->nodes[p].input_count; k++, p++) {
+        const uint32_t made = insert_before(g, p, quantize, g->nodes[p].inputs[k]);
+        if (made == UINT32_MAX)
+            return false;
+        g->nodes[p + 1].inputs[k] = made;
+    }
+    return true;
+}
+
+static bool lift_all(graph *g)
+{
+    for (uint32_t i = g->node_count; i-- > 0;) {
+        const uint32_t p =
+            g->nodes[i].kind == GRAPH_QUANTIZE ? graph_private_producer(g, i, 0) : UINT32_MAX;
+        if (p == UINT32_MAX || !moves(g, &g->nodes[p]))
+            continue;
+        const uint32_t count = g->nodes[p].input_count;
+        if (count == 1 && graph_private_producer(g, p, 0) == UINT32_MAX)
+            continue; /* others need what it moves as it is */
+        if (!lift(g, i, p))
+            return false;
+        i += count; /* those before it are looked at again */
+    }
+    return true;
+}
+
+/* ---- into formats ------------------------------------------------------------------------- */
+
+static bool computes(const graph_node *node)
+{
+    return node->kind == GRAPH_CONV || node->kind == GRAPH_ADD || node->kind == GRAPH_MUL ||
+           node->kind == GRAPH_AVERAGE_POOL;
+}
+
+/* What made the value stores it so; it is node i's result now. */
+static void store_so(graph *g, uint32_t i, uint32_t p)
+{
+    const graph_node quantize = g->nodes[i];
+    g->nodes[p].output = quantize.output;
+    g->values[quantize.output].given = quantize.quantize;
+    graph_remove_node(g, i);
+}
+
+/* Planes of the input are of this format. */
+static bool load_so(graph *g, const compiler_options *o, uint32_t i)
+{
+    const graph_node quantize = g->nodes[i];
+    const uint32_t x = quantize.inputs[0];
+    if (!graph_is_input(g, x) || graph_only_reader(g, x) != i ||
+        graph_is_output(g, quantize.output) ||
+        (o->has_input_type && o->input_type != quantize.quantize.type))
+        return false;
+    g->values[x].given = quantize.quantize;
+    graph_read_instead(g, quantize.output, x);
+    graph_remove_node(g, i);
+    return true;
+}
+
+/* The value is in these steps already. */
+static bool is_done(graph *g, uint32_t i)
+{
+    const graph_node quantize = g->nodes[i];
+    const uint32_t root = quantize_root(g, quantize.inputs[0]);
+    if (!same_format(g->values[root].given, quantize.quantize) ||
+        graph_is_output(g, quantize.output))
+        return false;
+    graph_read_instead(g, quantize.output, quantize.inputs[0]);
+    graph_remove_node(g, i);
+    return true;
+}
+
+/* NULL: QUANTIZE i is gone; else why not. */
+static const char *absorb(graph *g, const compiler_options *o, uint32_t i)
+{
+    const uint32_t p = graph_private_producer(g, i, 0);
+    if (g->fusion.off[FUSION_QUANTISED])
+        return FUSION_IS_OFF;
+    if (load_so(g, o, i) || is_done(g, i))
+        return NULL;
+    if (p == UINT32_MAX || !computes(&g->nodes[p]))
+        return "nothing that it alone reads computes its input";
+    if (g->values[g->nodes[p].output].given.scale > 0)
+        return "its input has a format already";
+    store_so(g, i, p);
+    return NULL;
+}
+
+bool pass_absorb_quantize(graph *g, const compiler_options *o, format_error *error)
+{
+    if (!g->fusion.off[FUSION_QUANTISED] && !lift_all(g))
+        return no_memory(error);
+    for (uint32_t i = 0; i < g->node_count;) {
+        const graph_node node = g->nodes[i];
+        if (node.kind != GRAPH_QUANTIZE) {
+            i++;
+            continue;
+        }
+        const char *why_not = absorb(g, o, i);
+        if (!why_not)
+            continue; /* lowering tells of what it became */
+        graph_log(g, FUSION_QUANTISED, &node, why_not);
+        g->values[node.output].given = node.quantize;
+        if (!become_copy(g, &g->nodes[i++]))
+            return no_memory(error);
+    }
+    return true;
+}
+
+/* ---- copies in F16 ------------------------------------------------------------------------ */
+
+static bool is_given(const graph *g, uint32_t value)
+{
+    return graph_given(g, quantize_root(g, value));
+}
+
+/* A copy of value x in F16, made before node i. UINT32_MAX: no memory. */
+static uint32_t copy_before(graph *g, uint32_t i, uint32_t x, const char *name)
+{
+    const graph_node copy = {.name = name, .op_type = "DequantizeLinear", .input_count = 1};
+    const uint32_t made = insert_before(g, i, copy, x);
+    if (made == UINT32_MAX)
+        return UINT32_MAX;
+    g->values[made].given = (value_format){MONA_F16, 1};
+    return become_copy(g, &g->nodes[i]) ? made : UINT32_MAX;
+}
+
+/* Weights that 8 bits hold: those that the model has so, and those of one number a channel, whose
+ * step is free. One of -128 is held as -127, which takes up to a largest input off its sum:
+ * together they may take half a step of the result. */
+static bool fits_8_bits(const graph *g, const graph_node *node)
+{
+    const size_t filter = weights_filter(g, node);
+    const value_format in = g->values[quantize_root(g, node->inputs[0])].given;
+    const value_format out = g->values[quantize_root(g, node->output)].given;
+    if (filter == 1)
+        return true;
+    for (uint32_t o = 0; o < g->values[node->output].channels && node->conv.steps; o++) {
+        const double step = (double)node->conv.steps[o];
+        const size_t clamped = weights_clamped(g, node, o);
+        const double lost = (double)clamped * 255 * (double)in.scale * step;
+        if (weights_largest(node->conv.weights + o * filter, filter) > (WEIGHT_MAX + 1.5) * step ||
+            (clamped && !(lost <= (double)out.scale / 2)))
+            return false;
+    }
+    return node->conv.steps && filter <= WEIGHTS_MOST;
+}
+
+/* What is put together has one format; that of the model if all parts have it. */
+static bool parts_differ(const graph *g, const graph_node *concat)
+{
+    const value_format first = g->values[quantize_root(g, concat->inputs[0])].given;
+    for (uint32_t k = 0; k < concat->input_count; k++)
+        if (!is_given(g, concat->inputs[k]) ||
+            !same_format(first, g->values[quantize_root(g, concat->inputs[k])].given))
+            return true;
+    return false;
+}
+
+/* Whether node reads its input k, which the model gives 8 bits, in F16. */
+static bool needs_half(const graph *g, const graph_node *node, uint32_t k)
+{
+    if (!is_given(g, node->inputs[k]))
+        return false;
+    return node->kind == GRAPH_TO_ARRAY ||
+           (node->kind == GRAPH_CONCAT && !graph_packs(g, node) && parts_differ(g, node)) ||
+           (node->kind == GRAPH_CONV && k == 0 && !fits_8_bits(g, node));
+}
+
+static bool widen_inputs(graph *g, uint32_t *i)
+{
+    bool half[GRAPH_MAX_INPUTS];
+    for (uint32_t k = 0; k < g->nodes[*i].input_count; k++)
+        half[k] = needs_half(g, &g->nodes[*i], k);
+    for (uint32_t k = 0; k < g->nodes[*i].input_count; k++) {
+        if (!half[k])
+            continue;
+        const uint32_t made = copy_before(g, *i, g->nodes[*i].inputs[k], g->nodes[*i].name);
+        if (made == UINT32_MAX)
+            return false;
+        g->nodes[++*i].inputs[k] = made;
+    }
+    return true;
+}
+
+/* An output that is stored in another type than the model computes it in; what moves numbers on the
+ * way moves those of the copy. */
+static bool widen_output(graph *g, const compiler_options *o, uint32_t output)
+{
+    uint32_t value = g->outputs[output], before = UINT32_MAX;
+    if (g->values[value].is_array || !is_given(g, value) || !o->has_output_type ||
+        o->output_type == g->values[quantize_root(g, value)].given.type)
+        return true;
+    for (uint32_t p; (p = graph_producer(g, value)) != UINT32_MAX && graph_uses(g, value) == 1;) {
+        const graph_kind kind = g->nodes[p].kind;
+        if (kind != GRAPH_DEPTH_TO_SPACE && kind != GRAPH_SLICE && kind != GRAPH_MAX_POOL)
+            break;
+        before = p;
+        value = g->nodes[p].inputs[0];
+    }
+    const uint32_t at = before == UINT32_MAX ? g->node_count : before;
+    const uint32_t made = copy_before(g, at, value, g->values[value].name);
+    if (made == UINT32_MAX)
+        return false;
+    if (before == UINT32_MAX)
+        g->outputs[output] = made;
+    else
+        g->nodes[before + 1].inputs[0] = made;
+    return true;
+}
+
+bool pass_widen(graph *g, const compiler_options *o, format_error *error)
+{
+    for (uint32_t i = 0; i < g->node_count; i++)
+        if (!widen_inputs(g, &i))
+            return no_memory(error);
+    for (uint32_t i = 0; i < g->output_count; i++)
+        if (!widen_output(g, o, i))
+            return no_memory(error);
+    return true;
+}

@@ -1,0 +1,111 @@
+/* Common sub-expressions. Exporters write the same operator several times, and importing operators
+ * as several nodes makes more of them. */
+#include "formats/compiler/passes/passes.h"
+
+#include <string.h>
+
+static bool same_numbers(const float *a, const float *b, size_t count)
+{
+    return a == b || (a && b && !memcmp(a, b, count * sizeof *a));
+}
+
+static bool same_activation(const graph_activation *a, const graph_activation *b, uint32_t channels)
+{
+    return a->kind == b->kind && a->low == b->low && a->high == b->high &&
+           same_numbers(a->slopes, b->slopes, channels);
+}
+
+static bool same_conv(const graph *g, const graph_node *a, const graph_node *b)
+{
+    const graph_window *w = &a->conv.window;
+    const uint32_t outputs = g->values[a->output].channels;
+    const size_t count = (size_t)outputs * g->values[a->inputs[0]].channels / a->conv.groups *
+                         w->kernel[0] * w->kernel[1];
+    return a->conv.groups == b->conv.groups && !memcmp(w, &b->conv.window, sizeof *w) &&
+           outputs == g->values[b->output].channels &&
+           same_numbers(a->conv.bias, b->conv.bias, outputs) &&
+           same_numbers(a->conv.steps, b->conv.steps, outputs) &&
+           same_numbers(a->conv.weights, b->conv.weights, count);
+}
+
+static bool same_pool(const graph_pool *a, const graph_pool *b)
+{
+    return a->whole == b->whole && a->round_up == b->round_up && a->include_pad == b->include_pad &&
+           !memcmp(&a->window, &b->window, sizeof a->window);
+}
+
+/* Of two nodes of one kind that read the same values. What is not known to be the same is not. */
+static bool same_parameters(const graph *g, const graph_node *a, const graph_node *b)
+{
+    const uint32_t channels = g->values[a->output].channels;
+    switch (a->kind) {
+    case GRAPH_CONV:
+        return same_conv(g, a, b);
+    case GRAPH_AFFINE:
+        return same_numbers(a->affine.scale, b->affine.scale, channels) &&
+               same_numbers(a->affine.shift, b->affine.shift, channels);
+    case GRAPH_QUANTIZE:
+        return a->quantize.type == b->quantize.type && a->quantize.scale == b->quantize.scale;
+    case GRAPH_ACTIVATION:
+    case GRAPH_ADD:
+    case GRAPH_MUL:
+    case GRAPH_CONCAT:
+        return true;
+    case GRAPH_SLICE:
+        return a->slice.first == b->slice.first && a->slice.count == b->slice.count;
+    case GRAPH_SPACE_TO_DEPTH:
+    case GRAPH_DEPTH_TO_SPACE:
+        return a->depth.block == b->depth.block && a->depth.depth_first == b->depth.depth_first;
+    case GRAPH_RESIZE:
+        return !memcmp(&a->resize, &b->resize, sizeof a->resize);
+    case GRAPH_MAX_POOL:
+    case GRAPH_AVERAGE_POOL:
+        return same_pool(&a->pool, &b->pool);
+    default:
+        return false;
+    }
+}
+
+static bool same_node(const graph *g, const graph_node *a, const graph_node *b)
+{
+    const uint32_t channels = g->values[a->output].channels;
+    return a->kind == b->kind && a->input_count == b->input_count &&
+           !memcmp(a->inputs, b->inputs, a->input_count * sizeof *a->inputs) &&
+           channels == g->values[b->output].channels &&
+           same_activation(&a->activation, &b->activation, channels) &&
+           same_activation(&a->after_add, &b->after_add, channels) && same_parameters(g, a, b);
+}
+
+/* NULL: node i is not needed any more. */
+static const char *merge(graph *g, uint32_t i, uint32_t first)
+{
+    const uint32_t value = g->nodes[i].output;
+    if (g->fusion.off[FUSION_COMMON])
+        return FUSION_IS_OFF;
+    if (graph_is_output(g, value))
+        return "its result is an output of the model";
+    graph_read_instead(g, value, g->nodes[first].output);
+    return NULL;
+}
+
+static uint32_t first_like(const graph *g, uint32_t i)
+{
+    for (uint32_t k = 0; k < i; k++)
+        if (same_node(g, &g->nodes[k], &g->nodes[i]))
+            return k;
+    return UINT32_MAX;
+}
+
+void pass_merge_common(graph *g)
+{
+    for (uint32_t i = 0; i < g->node_count;) {
+        const uint32_t first = first_like(g, i);
+        const char *why_not = first == UINT32_MAX ? NULL : merge(g, i, first);
+        if (first != UINT32_MAX)
+            graph_log(g, FUSION_COMMON, &g->nodes[i], why_not);
+        if (first != UINT32_MAX && !why_not)
+            graph_remove_node(g, i);
+        else
+            i++;
+    }
+}

@@ -1,0 +1,264 @@
+#include "formats/compiler/passes/passes.h"
+
+#include <math.h>
+#include <string.h>
+
+static uint32_t channels_of(const graph *g, uint32_t value)
+{
+    return g->values[value].channels;
+}
+
+static size_t filter_size(const graph *g, const graph_node *conv)
+{
+    return (size_t)channels_of(g, conv->inputs[0]) / conv->conv.groups *
+           conv->conv.window.kernel[0] * conv->conv.window.kernel[1];
+}
+
+static bool plain_conv(const graph_node *node)
+{
+    return node->kind == GRAPH_CONV && node->input_count == 1 && !node->activation.kind &&
+           !node->after_add.kind;
+}
+
+/* Weights and biases may be shared by several nodes of the model: changes go to a copy. */
+static bool own_weights(graph *g, graph_node *node, format_error *error)
+{
+    const uint32_t outputs = channels_of(g, node->output);
+    const size_t count = outputs * filter_size(g, node);
+    float *weights = graph_alloc(g, count, sizeof *weights);
+    float *bias = graph_alloc(g, outputs, sizeof *bias);
+    if (!weights || !bias)
+        return format_fail(error, "out of memory");
+    memcpy(weights, node->conv.weights, count * sizeof *weights);
+    memcpy(bias, node->conv.bias, outputs * sizeof *bias);
+    node->conv.weights = weights;
+    node->conv.bias = bias;
+    if (node->conv.steps) {
+        float *steps = graph_alloc(g, outputs, sizeof *steps);
+        if (!steps)
+            return format_fail(error, "out of memory");
+        memcpy(steps, node->conv.steps, outputs * sizeof *steps);
+        node->conv.steps = steps;
+    }
+    return true;
+}
+
+/* ---- padding ------------------------------------------------------------------------------ */
+
+enum { MAX_PAD = 255 };
+
+/* A 1x1 convolution of every channel by itself that does nothing but pad. */
+static bool only_pads(const graph *g, const graph_node *node)
+{
+    const graph_conv *conv = &node->conv;
+    const uint32_t channels = channels_of(g, node->output);
+    bool only = plain_conv(node) && conv->groups == channels && conv->window.kernel[0] == 1 &&
+                conv->window.kernel[1] == 1 && conv->window.stride[0] == 1 &&
+                conv->window.stride[1] == 1 && filter_size(g, node) == 1;
+    for (uint32_t c = 0; only && c < channels; c++)
+        only = conv->weights[c] == 1 && conv->bias[c] == 0;
+    return only;
+}
+
+static bool add_pads(graph_window *w, const graph_window *pads)
+{
+    const graph_window before = *w;
+    for (int i = 0; i < 2; i++) {
+        w->pad_begin[i] += pads->pad_begin[i];
+        w->pad_end[i] += pads->pad_end[i];
+        if (w->pad_begin[i] > MAX_PAD || w->pad_end[i] > MAX_PAD) {
+            *w = before;
+            return false;
+        }
+    }
+    return true;
+}
+
+/* NULL: pad node i went into its reader; else why not. */
+static const char *fold_pad(graph *g, uint32_t i)
+{
+    const graph_node *pad = &g->nodes[i];
+    const uint32_t r = graph_only_reader(g, pad->output);
+    if (g->fusion.off[FUSION_PAD])
+        return FUSION_IS_OFF;
+    if (r == UINT32_MAX || g->nodes[r].kind != GRAPH_CONV || g->nodes[r].inputs[0] != pad->output)
+        return "no convolution alone reads it";
+    if (!add_pads(&g->nodes[r].conv.window, &pad->conv.window))
+        return "the padding together is more than the engine has";
+    g->nodes[r].inputs[0] = pad->inputs[0];
+    return NULL;
+}
+
+void pass_fold_pads(graph *g)
+{
+    for (uint32_t i = g->node_count; i-- > 0;) {
+        if (!only_pads(g, &g->nodes[i]))
+            continue;
+        const char *why_not = fold_pad(g, i);
+        graph_log(g, FUSION_PAD, &g->nodes[i], why_not);
+        if (!why_not)
+            graph_remove_node(g, i);
+    }
+}
+
+/* ---- multiply-adds ------------------------------------------------------------------------ */
+
+/* These give NULL when the multiply-add went where it should, else why not. */
+
+/* scale * (w x + b) + shift = (scale w) x + (scale b + shift) */
+static const char *fold_into_producer(graph *g, uint32_t i, format_error *error)
+{
+    const uint32_t p = graph_private_producer(g, i, 0);
+    if (g->fusion.off[FUSION_AFFINE])
+        return FUSION_IS_OFF;
+    if (p == UINT32_MAX || !plain_conv(&g->nodes[p]))
+        return "no convolution that it alone reads makes its input";
+    graph_node *conv = &g->nodes[p];
+    const graph_node *affine = &g->nodes[i];
+    if (!own_weights(g, conv, error))
+        return error->text;
+    const size_t filter = filter_size(g, conv);
+    for (uint32_t o = 0; o < channels_of(g, conv->output); o++) {
+        const float scale = affine->affine.scale[o];
+        for (size_t k = 0; k < filter; k++)
+            conv->conv.weights[o * filter + k] *= scale;
+        if (conv->conv.steps)
+            conv->conv.steps[o] *= fabsf(scale);
+        conv->conv.bias[o] = conv->conv.bias[o] * scale + affine->affine.shift[o];
+    }
+    conv->output = affine->output;
+    return NULL;
+}
+
+static bool shifts(const graph_node *affine, uint32_t channels)
+{
+    for (uint32_t c = 0; c < channels; c++)
+        if (affine->affine.shift[c] != 0)
+            return true;
+    return false;
+}
+
+static bool scales(const graph_node *affine, uint32_t channels)
+{
+    for (uint32_t c = 0; c < channels; c++)
+        if (affine->affine.scale[c] != 1)
+            return true;
+    return false;
+}
+
+static void scale_inputs(graph_conv *conv, const graph_node *affine, uint32_t depth,
+                         uint32_t outputs)
+{
+    const size_t area = (size_t)conv->window.kernel[0] * conv->window.kernel[1];
+    for (uint32_t o = 0; o < outputs; o++)
+        for (uint32_t c = 0; c < depth; c++) {
+            const uint32_t channel = o / (outputs / conv->groups) * depth + c;
+            float *plane = conv->weights + (o * (size_t)depth + c) * area;
+            for (size_t k = 0; k < area; k++) {
+                conv->bias[o] += plane[k] * affine->affine.shift[channel];
+                plane[k] *= affine->affine.scale[channel];
+            }
+        }
+}
+
+/* w (scale x + shift) + b = (w scale) x + (b + sum of w shift). Padding is zero before the scaling
+ * and after it, but would be `shift` had the shift been moved: then there must be no padding. */
+static const char *fold_into_reader(graph *g, uint32_t i, format_error *error)
+{
+    const graph_node *affine = &g->nodes[i];
+    const uint32_t r = graph_only_reader(g, affine->output);
+    if (g->fusion.off[FUSION_AFFINE])
+        return FUSION_IS_OFF;
+    if (r == UINT32_MAX || g->nodes[r].kind != GRAPH_CONV ||
+        g->nodes[r].inputs[0] != affine->output)
+        return "no convolution makes its input or alone reads its output";
+    graph_node *node = &g->nodes[r];
+    const graph_window *w = &node->conv.window;
+    const uint32_t inputs = channels_of(g, node->inputs[0]);
+    if (shifts(affine, inputs) &&
+        (w->pad_begin[0] || w->pad_begin[1] || w->pad_end[0] || w->pad_end[1]))
+        return "the convolution after it pads, and the padding is not shifted";
+    if (!own_weights(g, node, error))
+        return error->text;
+    if (scales(affine, inputs))
+        node->conv.steps = NULL;
+    scale_inputs(&node->conv, affine, inputs / node->conv.groups, channels_of(g, node->output));
+    node->inputs[0] = affine->inputs[0];
+    return NULL;
+}
+
+bool pass_fold_affine(graph *g, format_error *error)
+{
+    /* Forwards, so that a chain after a convolution is taken up link by link; then backwards, so
+     * that a chain before one is. */
+    for (uint32_t i = 0; i < g->node_count && !error->text[0];) {
+        if (g->nodes[i].kind != GRAPH_AFFINE || fold_into_producer(g, i, error)) {
+            i++;
+            continue;
+        }
+        graph_log(g, FUSION_AFFINE, &g->nodes[i], NULL);
+        graph_remove_node(g, i);
+    }
+    for (uint32_t i = g->node_count; i-- > 0 && !error->text[0];) {
+        if (g->nodes[i].kind != GRAPH_AFFINE)
+            continue;
+        const char *why_not = fold_into_reader(g, i, error);
+        graph_log(g, FUSION_AFFINE, &g->nodes[i], why_not);
+        if (!why_not)
+            graph_remove_node(g, i);
+    }
+    for (uint32_t i = 0; i < g->node_count; i++) {
+        graph_node *node = &g->nodes[i];
+        if (node->kind != GRAPH_AFFINE)
+            continue;
+        graph_become_channel_conv(node, channels_of(g, node->output), node->affine.scale,
+                                  node->affine.shift);
+    }
+    return !error->text[0];
+}
+
+/* ---- depth-first order -------------------------------------------------------------------- */
+
+/* Output o of the convolution before moves to (c, place) from (place, c). */
+static bool reorder(graph *g, uint32_t i, format_error *error)
+{
+    graph_node *depth = &g->nodes[i];
+    const uint32_t p = graph_private_producer(g, i, 0);
+    graph_node *node = p == UINT32_MAX ? NULL : &g->nodes[p];
+    const bool sized = g->values[depth->output].height;
+    if (!node || !plain_conv(node) || node->conv.groups != 1)
+        return sized || graph_fail(depth, error,
+                                   "is depth first (mode DCR) and does not follow a "
+                                   "convolution; supported there is mode CRD");
+    const graph_conv old = node->conv;
+    if (!own_weights(g, node, error))
+        return false;
+    const uint32_t area = depth->depth.block * depth->depth.block;
+    const uint32_t planes = channels_of(g, depth->output);
+    const size_t filter = filter_size(g, node);
+    for (uint32_t c = 0; c < planes; c++)
+        for (uint32_t place = 0; place < area; place++) {
+            const uint32_t from = place * planes + c, to = c * area + place;
+            memcpy(node->conv.weights + to * filter, old.weights + from * filter,
+                   filter * sizeof(float));
+            node->conv.bias[to] = old.bias[from];
+            if (old.steps)
+                node->conv.steps[to] = old.steps[from];
+        }
+    depth->depth.depth_first = false;
+    return true;
+}
+
+bool pass_reorder_depth(graph *g, format_error *error)
+{
+    for (uint32_t i = 0; i < g->node_count; i++) {
+        const graph_node *node = &g->nodes[i];
+        if (node->kind != GRAPH_DEPTH_TO_SPACE || !node->depth.depth_first)
+            continue;
+        if (!reorder(g, i, error))
+            return false;
+        graph_log(g, FUSION_DEPTH_ORDER, node,
+                  node->depth.depth_first ? "it does not follow a convolution" : NULL);
+    }
+    return true;
+}

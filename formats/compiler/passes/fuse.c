@@ -1,0 +1,129 @@
+#include "formats/compiler/passes/passes.h"
+
+static bool has_epilogue(const graph_node *node)
+{
+    return node->kind == GRAPH_CONV || node->kind == GRAPH_ADD || node->kind == GRAPH_MUL;
+}
+
+/* An epilogue has one pair of bounds for both of its activations. */
+static bool bounds_fit(const graph_activation *a, const graph_activation *b)
+{
+    return a->kind != MONA_ACT_CLIP || b->kind != MONA_ACT_CLIP ||
+           (a->low == b->low && a->high == b->high);
+}
+
+/* Node p takes the place of node i, which comes later, so that everything it reads is there. */
+static void replace(graph *g, uint32_t i, graph_node merged, uint32_t p)
+{
+    merged.output = g->nodes[i].output;
+    g->nodes[i] = merged;
+    graph_remove_node(g, p);
+}
+
+/* These give NULL when node i was merged, else why not. */
+
+static const char *fuse_activation(graph *g, uint32_t i)
+{
+    const uint32_t p = graph_private_producer(g, i, 0);
+    if (g->fusion.off[FUSION_ACTIVATION])
+        return FUSION_IS_OFF;
+    if (p == UINT32_MAX || !has_epilogue(&g->nodes[p]))
+        return "no convolution, sum or product that it alone reads makes its input";
+    graph_node merged = g->nodes[p];
+    const graph_activation *activation = &g->nodes[i].activation;
+    const bool residual = merged.kind == GRAPH_CONV && merged.input_count == 2;
+    if (!residual && !merged.activation.kind)
+        merged.activation = *activation;
+    else if (!merged.after_add.kind && activation->kind != MONA_ACT_PRELU &&
+             bounds_fit(&merged.activation, activation))
+        merged.after_add = *activation;
+    else
+        return "the operator before it has no room for one more";
+    replace(g, i, merged, p);
+    return NULL;
+}
+
+/* A residual may have more channels than are added: a slice from channel 0 needs no copy. */
+static uint32_t residual_source(const graph *g, uint32_t value, uint32_t channels)
+{
+    const uint32_t p = graph_producer(g, value);
+    const bool view = p != UINT32_MAX && g->nodes[p].kind == GRAPH_SLICE &&
+                      !g->nodes[p].slice.first && g->nodes[p].slice.count == channels;
+    return view ? g->nodes[p].inputs[0] : value;
+}
+
+/* The operand of sum i that a convolution makes for it alone: the later of the two if both are; 2:
+ * neither. */
+static uint32_t summed_conv(const graph *g, uint32_t i)
+{
+    const graph_node *add = &g->nodes[i];
+    uint32_t best = UINT32_MAX, operand = 2;
+    for (uint32_t k = 0; k < 2; k++) {
+        const uint32_t p = graph_private_producer(g, i, k);
+        if (p == UINT32_MAX || g->nodes[p].kind != GRAPH_CONV || g->nodes[p].input_count != 1 ||
+            g->nodes[p].after_add.kind ||
+            g->values[add->inputs[k]].channels != g->values[add->output].channels)
+            continue;
+        if (best == UINT32_MAX || p > best) {
+            best = p;
+            operand = k;
+        }
+    }
+    return operand;
+}
+
+/* Sets *rule to that of the sum's form. */
+static const char *fuse_add(graph *g, uint32_t i, fusion_rule *rule)
+{
+    const graph_node *add = &g->nodes[i];
+    const uint32_t operand = summed_conv(g, i);
+    *rule = FUSION_ADD;
+    if (operand == 2)
+        return "no convolution makes an operand for it alone";
+    const uint32_t p = graph_producer(g, add->inputs[operand]), other = add->inputs[1 - operand];
+    const uint32_t source = residual_source(g, other, g->values[add->output].channels);
+    *rule = source == other ? FUSION_ADD : FUSION_ADD_SLICE;
+    if (g->fusion.off[*rule])
+        return FUSION_IS_OFF;
+    if (!bounds_fit(&g->nodes[p].activation, &add->activation) ||
+        add->activation.kind == MONA_ACT_PRELU)
+        return "the convolution has no room for its activation";
+    graph_node merged = g->nodes[p];
+    merged.input_count = 2;
+    merged.inputs[1] = source;
+    merged.after_add = add->activation;
+    replace(g, i, merged, p);
+    return NULL;
+}
+
+/* Whether node i was merged into one before it; notes what came of it. */
+static bool fuse_node(graph *g, uint32_t i)
+{
+    const graph_node node = g->nodes[i];
+    fusion_rule rule = FUSION_ACTIVATION;
+    if (node.kind != GRAPH_ACTIVATION && node.kind != GRAPH_ADD)
+        return false;
+    const char *why_not =
+        node.kind == GRAPH_ACTIVATION ? fuse_activation(g, i) : fuse_add(g, i, &rule);
+    graph_log(g, rule, &node, why_not);
+    return !why_not;
+}
+
+static void remove_unused_slices(graph *g)
+{
+    for (uint32_t i = g->node_count; i-- > 0;)
+        if (g->nodes[i].kind == GRAPH_SLICE && !graph_uses(g, g->nodes[i].output))
+            graph_remove_node(g, i);
+}
+
+bool pass_fuse(graph *g, format_error *error)
+{
+    /* A fused node moves to index i - 1 and is looked at by what follows it. */
+    for (uint32_t i = 0; i < g->node_count;)
+        i += fuse_node(g, i) ? 0 : 1;
+    remove_unused_slices(g);
+    for (uint32_t i = 0; i < g->node_count; i++)
+        if (g->nodes[i].kind == GRAPH_ACTIVATION && !graph_become_copy(g, &g->nodes[i]))
+            return format_fail(error, "out of memory");
+    return true;
+}

@@ -1,0 +1,79 @@
+/* What the compiler merges, moves and takes out, as one table of rules; which of them are on; and
+ * what each of them did. */
+#ifndef MONA_COMPILER_FUSION_H
+#define MONA_COMPILER_FUSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "formats/error.h"
+
+typedef enum fusion_rule {
+    FUSION_CONSTANTS,
+    FUSION_DEAD_CODE,
+    FUSION_VIEWS,
+    FUSION_SHUFFLES,
+    FUSION_QUANTISED,
+    FUSION_COMMON,
+    FUSION_PAD,
+    FUSION_AFFINE,
+    FUSION_DEPTH_ORDER,
+    FUSION_ACTIVATION,
+    FUSION_ADD,
+    FUSION_ADD_SLICE,
+    FUSION_LOAD,
+    FUSION_PLACE,
+    FUSION_DEPTH_STORE,
+    FUSION_SLICE_STORE,
+    FUSION_RULES
+} fusion_rule;
+
+typedef struct fusion_row {
+    const char *name, *pass; /* pass: the file that does it */
+    const char *does;
+    bool mandatory; /* the engine has no operator for what would be left */
+} fusion_row;
+
+const fusion_row *fusion_rule_row(fusion_rule rule);
+
+/* Zero-initialised: every rule is on. */
+typedef struct fusion_switches {
+    bool off[FUSION_RULES];
+} fusion_switches;
+
+/* All that are not mandatory. */
+void fusion_switch_off(fusion_switches *switches);
+/* Reads lines NAME:on or NAME:off, in order; `all` stands for every rule that is not mandatory; #
+ * begins a comment. */
+bool fusion_read(fusion_switches *switches, const char *text, size_t size, format_error *error);
+
+/* Why a rule that is off did nothing. */
+#define FUSION_IS_OFF "the rule is off"
+
+/* What a rule found: an operator that it is for. */
+typedef struct fusion_event {
+    fusion_rule rule;
+    const char *node, *op_type; /* of ONNX; the graph's memory */
+    const char *why_not;        /* NULL: it took effect */
+    const char *outcome;        /* how near to the model's definition; NULL: the same */
+    unsigned steps;             /* of the result, that it may be off by as the outcome says */
+} fusion_event;
+
+typedef struct fusion_log {
+    fusion_event *events;
+    size_t count, room;
+    bool failed; /* out of memory: some are missing */
+} fusion_log;
+
+void fusion_log_add(fusion_log *log, const fusion_event *event);
+bool fusion_log_copy(fusion_log *to, const fusion_log *from);
+void fusion_log_free(fusion_log *log);
+
+/* How often a rule found an operator and took effect. */
+typedef struct fusion_count {
+    size_t matched, applied;
+} fusion_count;
+
+fusion_count fusion_log_count(const fusion_log *log, fusion_rule rule);
+
+#endif

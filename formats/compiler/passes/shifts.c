@@ -1,0 +1,110 @@
+/* Constants that are added around a sum, as the zero points of quantised models are:
+ *
+ *   (a + p) + (b + q) + r = (a + (p + q + r)) + b
+ *
+ * What is left is one multiply-add, which goes into the convolution that makes a, or becomes a 1x1
+ * convolution that takes the sum in. */
+#include "formats/compiler/passes/passes.h"
+
+static bool only_shifts(const graph *g, uint32_t i)
+{
+    const graph_node *node = i == UINT32_MAX ? NULL : &g->nodes[i];
+    bool only = node && node->kind == GRAPH_AFFINE;
+    for (uint32_t c = 0; only && c < g->values[node->output].channels; c++)
+        only = node->affine.scale[c] == 1;
+    return only;
+}
+
+/* Node i goes, its shift is added to those of the sum; one channel is for all. */
+static void take_shift(graph *g, uint32_t i, float *shift, uint32_t channels)
+{
+    const graph_node *node = &g->nodes[i];
+    const bool one = g->values[node->output].channels == 1;
+    for (uint32_t c = 0; c < channels; c++)
+        shift[c] += node->affine.shift[one ? 0 : c];
+    graph_log(g, FUSION_AFFINE, node, NULL);
+    graph_remove_node(g, i);
+}
+
+/* The operand of sum i that gets the shift: the first of all channels, but one that a convolution
+ * makes before others. */
+static uint32_t shifted_operand(const graph *g, uint32_t i)
+{
+    const graph_node *sum = &g->nodes[i];
+    uint32_t best = 2;
+    for (uint32_t k = 0; k < 2; k++) {
+        const uint32_t p = graph_private_producer(g, i, k);
+        const bool conv = p != UINT32_MAX && g->nodes[p].kind == GRAPH_CONV;
+        if (g->values[sum->inputs[k]].channels == g->values[sum->output].channels &&
+            (best == 2 || conv))
+            best = k;
+    }
+    return best;
+}
+
+/* Before sum i, of its operand k. */
+static bool add_shift(graph *g, uint32_t i, uint32_t k, float *scale, float *shift)
+{
+    const graph_node sum = g->nodes[i];
+    const graph_value like = g->values[sum.inputs[k]];
+    const uint32_t made = graph_add_value(g, like.name);
+    graph_node *node = made == UINT32_MAX ? NULL : graph_insert_node(g, i);
+    if (!node)
+        return false;
+    *node = (graph_node){.kind = GRAPH_AFFINE,
+                         .name = sum.name,
+                         .op_type = sum.op_type,
+                         .input_count = 1,
+                         .inputs = {sum.inputs[k]},
+                         .output = made};
+    node->affine.scale = scale;
+    node->affine.shift = shift;
+    g->nodes[i + 1].inputs[k] = made;
+    graph_value *v = &g->values[made];
+    v->channels = like.channels;
+    v->height = like.height;
+    v->width = like.width;
+    v->given = (value_format){MONA_F16, 1}; /* 8 bits of its own would round once more */
+    return true;
+}
+
+/* Sum *i, which may move. */
+static bool gather(graph *g, uint32_t *i)
+{
+    const uint32_t channels = g->values[g->nodes[*i].output].channels;
+    const uint32_t after = graph_only_reader(g, g->nodes[*i].output);
+    const bool later = only_shifts(g, after);
+    const bool both = only_shifts(g, graph_private_producer(g, *i, 0)) &&
+                      only_shifts(g, graph_private_producer(g, *i, 1));
+    if (!later && !both)
+        return true;
+    float *scale = graph_alloc(g, channels, sizeof *scale);
+    float *shift = graph_alloc(g, channels, sizeof *shift);
+    if (!scale || !shift)
+        return false;
+    for (uint32_t c = 0; c < channels; c++)
+        scale[c] = 1;
+    if (later) {
+        g->nodes[*i].output = g->nodes[after].output;
+        take_shift(g, after, shift, channels);
+    }
+    for (uint32_t k = 0; k < 2; k++) {
+        const uint32_t p = graph_private_producer(g, *i, k);
+        if (!only_shifts(g, p))
+            continue;
+        g->nodes[*i].inputs[k] = g->nodes[p].inputs[0];
+        take_shift(g, p, shift, channels);
+        --*i;
+    }
+    const bool ok = add_shift(g, *i, shifted_operand(g, *i), scale, shift);
+    ++*i;
+    return ok;
+}
+
+bool pass_gather_shifts(graph *g, format_error *error)
+{
+    for (uint32_t i = 0; i < g->node_count && !g->fusion.off[FUSION_AFFINE]; i++)
+        if (g->nodes[i].kind == GRAPH_ADD && !gather(g, &i))
+            return format_fail(error, "out of memory");
+    return true;
+}

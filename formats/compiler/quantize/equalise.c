@@ -1,0 +1,95 @@
+#include "formats/compiler/quantize/equalise.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "formats/compiler/quantize/observation.h"
+#include "formats/compiler/quantize/weights.h"
+
+#define MOST_BY 64.0 /* a channel is scaled; beyond, it is next to nothing anyway */
+
+static bool scales_through(const graph_node *node)
+{
+    return node->activation.kind != MONA_ACT_CLIP && node->after_add.kind != MONA_ACT_CLIP;
+}
+
+/* The CONV that alone reads what node i makes, if both may be equalised; UINT32_MAX: none. */
+static uint32_t partner(const graph *g, uint32_t i)
+{
+    const graph_node *a = &g->nodes[i];
+    const uint32_t reader = graph_only_reader(g, a->output);
+    if (a->kind != GRAPH_CONV || a->input_count != 1 || !scales_through(a) ||
+        !g->values[a->output].seen || reader == UINT32_MAX)
+        return UINT32_MAX;
+    const graph_node *b = &g->nodes[reader];
+    const bool reads = b->kind == GRAPH_CONV && b->inputs[0] == a->output &&
+                       (b->input_count == 1 || b->inputs[1] != a->output);
+    const bool quantised = a->conv.steps || b->conv.steps || g->values[a->output].given.scale > 0;
+    return reads && !quantised ? reader : UINT32_MAX;
+}
+
+/* First of the weights of output o that read channel c, `area` of them; NULL: none do. */
+static float *weights_of(const graph *g, const graph_node *b, uint32_t o, uint32_t c)
+{
+    const size_t filter = weights_filter(g, b);
+    const size_t area = (size_t)b->conv.window.kernel[0] * b->conv.window.kernel[1];
+    const uint32_t depth = g->values[b->inputs[0]].channels / b->conv.groups;
+    const uint32_t first = o / (g->values[b->output].channels / b->conv.groups) * depth;
+    const bool reads = c >= first && c < first + depth;
+    return reads ? b->conv.weights + o * filter + (c - first) * area : NULL;
+}
+
+/* Weights and bias of its own: those of a graph may be shared. */
+static bool own(graph *g, graph_node *node)
+{
+    const uint32_t outputs = g->values[node->output].channels;
+    const size_t count = outputs * weights_filter(g, node);
+    float *weights = graph_alloc(g, count, sizeof *weights);
+    float *bias = graph_alloc(g, outputs, sizeof *bias);
+    if (!weights || !bias)
+        return false;
+    memcpy(weights, node->conv.weights, count * sizeof *weights);
+    memcpy(bias, node->conv.bias, outputs * sizeof *bias);
+    node->conv.weights = weights;
+    node->conv.bias = bias;
+    return true;
+}
+
+static void equalise(graph *g, graph_node *a, graph_node *b, uint32_t c)
+{
+    const size_t area = (size_t)b->conv.window.kernel[0] * b->conv.window.kernel[1];
+    const size_t filter = weights_filter(g, a);
+    const double range = (double)g->values[a->output].seen->largest[c];
+    double largest = 0;
+    for (uint32_t o = 0; o < g->values[b->output].channels; o++) {
+        const float *w = weights_of(g, b, o, c);
+        largest = w ? fmax(largest, weights_largest(w, area)) : largest;
+    }
+    if (!(range > 0 && largest > 0))
+        return;
+    const float s = (float)fmax(1 / MOST_BY, fmin(sqrt(range / largest), MOST_BY));
+    for (size_t i = 0; i < filter; i++)
+        a->conv.weights[c * filter + i] /= s;
+    a->conv.bias[c] /= s;
+    for (uint32_t o = 0; o < g->values[b->output].channels; o++) {
+        float *w = weights_of(g, b, o, c);
+        for (size_t i = 0; w && i < area; i++)
+            w[i] *= s;
+    }
+}
+
+int equalise_graph(graph *g)
+{
+    int found = 0;
+    for (uint32_t i = 0; i < g->node_count; i++) {
+        const uint32_t k = partner(g, i);
+        if (k == UINT32_MAX)
+            continue;
+        if (!own(g, &g->nodes[i]) || !own(g, &g->nodes[k]))
+            return -1;
+        for (uint32_t c = 0; c < g->values[g->nodes[i].output].channels; c++)
+            equalise(g, &g->nodes[i], &g->nodes[k], c);
+        found++;
+    }
+    return found;
+}

@@ -1,0 +1,105 @@
+/* ONNX takes scales as fp32 and rounds once; the engine's numbers before the last rounding are fp16
+ * (model_format.h). With L the largest count of steps, which bounds what is stored,
+ *
+ *   scale16            off by L |f16(r) / r - 1|, r = input step * weight step / output step
+ *   t as fp16          off by L 2^-12, and so is each of a sum's operands and the sum
+ *   a residual         off by L |f16(r) / r - 1|, r = its step / output step
+ *   weights of -128    held as -127: off by an input's largest count times r each
+ *   a whole bias       not at all; with a zero point in it, by half of r
+ *
+ * None of it is off where r is a power of two that leaves fewer than the 11 bits of fp16: L r^-1
+ * <= 2^11. */
+#include "formats/compiler/quantize/exactness.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "formats/half.h"
+#include "formats/compiler/quantize/weights.h"
+
+#define HALF_ROUNDING 0x1p-12 /* largest relative error of rounding to fp16 */
+
+static double largest_count(value_format f)
+{
+    return f.type == MONA_U8 ? 255 : 128;
+}
+
+static double scale_error(double ratio)
+{
+    return fabs(half_value(half_from_double(ratio)) / ratio - 1);
+}
+
+/* Of the outputs of a CONV of 8 bits. */
+typedef struct scale_errors {
+    double scale, bias, clamped; /* largest: relative; in output steps */
+    bool rounded_anew;           /* weights of an output could not keep their steps */
+    bool exact;
+} scale_errors;
+
+static scale_errors errors_of(const graph *g, const graph_node *node, const value_format *formats)
+{
+    const value_format in = formats[node->inputs[0]], out = formats[node->output];
+    scale_errors e = {.exact = true};
+    for (uint32_t o = 0; o < g->values[node->output].channels; o++) {
+        const double sum_step =
+            node->conv.steps ? (double)in.scale * (double)node->conv.steps[o] : 0;
+        const double ratio = sum_step / (double)out.scale;
+        if (!weights_keep_steps(g, node, o, (double)in.scale, (double)out.scale)) {
+            e.rounded_anew = true;
+            continue;
+        }
+        int exponent;
+        const double bias = (double)node->conv.bias[o] / sum_step;
+        e.scale = fmax(e.scale, scale_error(ratio));
+        e.clamped =
+            fmax(e.clamped, (double)weights_clamped(g, node, o) * largest_count(in) * ratio);
+        e.bias = fmax(e.bias, fabs(bias - nearbyint(bias)) * ratio);
+        e.exact = e.exact && frexp(ratio, &exponent) == 0.5 && largest_count(out) / ratio <= 2048;
+    }
+    return e;
+}
+
+static unsigned say(double off, const char *why, char *text, size_t size)
+{
+    const unsigned steps = (unsigned)fmin(fmax(ceil(off), 1), UINT_MAX);
+    if (steps == 1)
+        snprintf(text, size, "within one step: %s, off by up to %.2f before rounding", why, off);
+    else
+        snprintf(text, size, "within %u steps: %s", steps, why);
+    return steps;
+}
+
+static unsigned conv_text(const graph *g, const graph_node *node, const value_format *formats,
+                          char *text, size_t size)
+{
+    const value_format out = formats[node->output];
+    const scale_errors e = errors_of(g, node, formats);
+    const double most = largest_count(out);
+    const bool residual = node->input_count == 2;
+    const double other =
+        residual ? scale_error((double)formats[node->inputs[1]].scale / (double)out.scale) : 0;
+    const bool plain = !residual && node->activation.kind != MONA_ACT_PRELU && e.bias < 1e-4;
+    if (e.exact && plain && !e.rounded_anew && !(e.clamped > 0)) {
+        snprintf(text, size, EXACTNESS_EXACT);
+        return 0;
+    }
+    return say(most * (e.scale + other + (residual ? 3 : 1) * HALF_ROUNDING) + e.bias + e.clamped +
+                   (e.rounded_anew ? 127 * (double)weights_filter(g, node) * 0x1p-14 : 0),
+               e.rounded_anew  ? "some weights are too small for scales of fp16"
+               : e.clamped > 0 ? "weights of -128 are -127"
+                               : "scales are fp16",
+               text, size);
+}
+
+unsigned exactness_text(const graph *g, const graph_node *node, const value_format *formats,
+                        char *text, size_t size)
+{
+    const value_format out = formats[node->output];
+    if (node->kind != GRAPH_CONV)
+        return say(largest_count(out) * 4 * HALF_ROUNDING, "the sum is fp16", text, size);
+    if (!format_is_half(formats[node->inputs[0]]))
+        return conv_text(g, node, formats, text, size);
+    snprintf(text, size, "within one step: it reads numbers of fp16");
+    return 1;
+}

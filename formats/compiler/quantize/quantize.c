@@ -1,0 +1,411 @@
+#include "formats/compiler/quantize/quantize.h"
+
+#include <math.h>
+
+#include "formats/half.h"
+#include "formats/compiler/quantize/observation.h"
+#include "formats/compiler/quantize/weights.h"
+
+bool format_is_half(value_format f)
+{
+    return f.type == MONA_F16;
+}
+
+static double range_of(const compiler_options *o)
+{
+    return o->range > 0 ? (double)o->range : 1;
+}
+
+uint32_t quantize_maximum(const compiler_options *o, mona_type type)
+{
+    switch (type) {
+    case MONA_U8:
+        return 255;
+    case MONA_S8:
+        return 127;
+    case MONA_U16:
+        return (1u << (o->bits ? o->bits : 10)) - 1;
+    default:
+        break;
+    }
+    return 0;
+}
+
+/* Planes of this type whose largest sample stands for the range. */
+static value_format plane_format(const compiler_options *o, mona_type type)
+{
+    const uint32_t maximum = quantize_maximum(o, type);
+    return (value_format){type, maximum ? (float)(range_of(o) / maximum) : 1};
+}
+
+value_format quantize_input(const graph *g, const compiler_options *o, uint32_t value)
+{
+    const value_format given = g->values[value].given;
+    if (given.scale > 0)
+        return given;
+    return plane_format(o, o->has_input_type ? o->input_type : MONA_U8);
+}
+
+/* ---- where values come from --------------------------------------------------------------- */
+
+/* Index of the node that a value is rearranged from, or UINT32_MAX. */
+static uint32_t rearranged_by(const graph *g, uint32_t value)
+{
+    const uint32_t p = graph_producer(g, value);
+    if (p == UINT32_MAX)
+        return p;
+    const graph_kind kind = g->nodes[p].kind;
+    return kind == GRAPH_RESIZE || kind == GRAPH_DEPTH_TO_SPACE || kind == GRAPH_SLICE ||
+                   kind == GRAPH_MAX_POOL
+               ? p
+               : UINT32_MAX;
+}
+
+/* What a value is rearranged from in the end. */
+static uint32_t source_of(const graph *g, uint32_t value)
+{
+    for (uint32_t p; (p = rearranged_by(g, value)) != UINT32_MAX;)
+        value = g->nodes[p].inputs[0];
+    return value;
+}
+
+uint32_t quantize_root(const graph *g, uint32_t value)
+{
+    value = source_of(g, value);
+    while (g->values[value].joined != value)
+        value = source_of(g, g->values[value].joined);
+    return value;
+}
+
+/* True for input planes, loaded as they are or packed. */
+static bool is_loaded(const graph *g, uint32_t root)
+{
+    const uint32_t p = graph_producer(g, root);
+    return p == UINT32_MAX || graph_packs(g, &g->nodes[p]);
+}
+
+/* ---- what shares a format ----------------------------------------------------------------- */
+
+/* Whether a root is made before another: planes are there from the start. */
+static bool is_before(const graph *g, uint32_t a, uint32_t b)
+{
+    if (is_loaded(g, a) != is_loaded(g, b))
+        return is_loaded(g, a);
+    const uint32_t p = graph_producer(g, a), q = graph_producer(g, b);
+    return p == UINT32_MAX || (q != UINT32_MAX && p < q);
+}
+
+void quantize_join(graph *g)
+{
+    for (uint32_t i = 0; i < g->node_count; i++) {
+        const graph_node *node = &g->nodes[i];
+        for (uint32_t k = 0;
+             k < node->input_count && node->kind == GRAPH_CONCAT && !graph_packs(g, node); k++) {
+            const uint32_t a = quantize_root(g, node->output),
+                           b = quantize_root(g, node->inputs[k]);
+            const bool before = is_before(g, a, b);
+            if (a != b)
+                g->values[before ? b : a].joined = before ? a : b;
+        }
+    }
+}
+
+/* Whether planes share their format with what is computed, by a concat of both: no steps of planes
+ * suit it. */
+static bool is_mixed(const graph *g, uint32_t root)
+{
+    for (uint32_t i = 0; i < g->node_count; i++) {
+        const uint32_t made = g->nodes[i].output;
+        if (g->nodes[i].kind != GRAPH_CONCAT && source_of(g, made) == made && !is_loaded(g, made) &&
+            quantize_root(g, made) == root)
+            return true;
+    }
+    return false;
+}
+
+/* Lowest and highest number; low > high: none seen. */
+typedef struct range {
+    float low, high;
+} range;
+
+/* The range seen of everything that shares the format of this root: cubic resampling overshoots. */
+static range seen_range(const graph *g, uint32_t root)
+{
+    range r = {1, -1};
+    for (uint32_t i = 0; i < g->value_count; i++) {
+        const graph_value *v = &g->values[i];
+        if (v->data || v->low > v->high || quantize_root(g, i) != root)
+            continue;
+        const bool first = r.low > r.high;
+        r.low = first || v->low < r.low ? v->low : r.low;
+        r.high = first || v->high > r.high ? v->high : r.high;
+    }
+    return r;
+}
+
+/* True when input planes are passed on, or added to what is computed. */
+static bool follows_planes(const graph *g, uint32_t root)
+{
+    if (is_loaded(g, root))
+        return true;
+    const graph_node *node = &g->nodes[graph_producer(g, root)];
+    const uint32_t first = node->kind == GRAPH_ADD ? 0 : 1; /* of the operands that are added */
+    for (uint32_t i = first; i < node->input_count && node->kind != GRAPH_MUL; i++)
+        if (is_loaded(g, quantize_root(g, node->inputs[i])))
+            return true;
+    return false;
+}
+
+/* Whether a value is rearranged or resampled from another, as pixels are in the end; a maximum
+ * alone says nothing of that. */
+static bool makes_pixels(const graph *g, uint32_t value)
+{
+    for (uint32_t p; (p = rearranged_by(g, value)) != UINT32_MAX; value = g->nodes[p].inputs[0])
+        if (g->nodes[p].kind != GRAPH_MAX_POOL)
+            return true;
+    return false;
+}
+
+/* The outputs of an image network are planes like its inputs. Those that follow input planes are,
+ * unless calibration saw values far outside; others are when what it saw lies about in the range of
+ * planes or, without calibration, when pixels are made by rearrangement or resampling. */
+static bool is_image(const graph *g, const compiler_options *o, uint32_t output)
+{
+    const uint32_t root = quantize_root(g, output);
+    const double most = range_of(o);
+    const range r = seen_range(g, root);
+    const double low = (double)r.low / most, high = (double)r.high / most;
+    const bool unseen = r.low > r.high;
+    if (follows_planes(g, root))
+        return unseen || (low >= -1 && high <= 2);
+    return unseen ? makes_pixels(g, output) : low >= -0.1 && high <= 1.25 && high >= 0.25;
+}
+
+/* ---- formats ------------------------------------------------------------------------------ */
+
+/* The output that a root ends in, or UINT32_MAX. */
+static uint32_t output_of(const graph *g, uint32_t root)
+{
+    for (uint32_t i = 0; i < g->output_count; i++)
+        if (quantize_root(g, g->outputs[i]) == root)
+            return g->outputs[i];
+    return UINT32_MAX;
+}
+
+/* Whether an array is made of a value, or a value of an array: that takes FP16. */
+static bool meets_array(const graph *g, uint32_t root)
+{
+    for (uint32_t i = 0; i < g->node_count; i++) {
+        const graph_node *node = &g->nodes[i];
+        const uint32_t map = node->kind == GRAPH_TO_ARRAY ? node->inputs[0] : node->output;
+        if ((node->kind == GRAPH_TO_ARRAY || node->kind == GRAPH_TO_MAP) &&
+            quantize_root(g, map) == root)
+            return true;
+    }
+    return false;
+}
+
+/* Of a tensor that planes are loaded into. */
+static value_format loaded_format(const graph *g, const compiler_options *o, uint32_t value)
+{
+    const uint32_t root = quantize_root(g, value);
+    const value_format planes = quantize_input(g, o, root);
+    const bool direct = planes.type == MONA_U8 || planes.type == MONA_S8;
+    return (o->int8 || graph_given(g, root)) && direct && !g->values[root].half &&
+                   !meets_array(g, root) && !(is_loaded(g, root) && is_mixed(g, root))
+               ? planes
+               : (value_format){MONA_F16, 1};
+}
+
+/* The magnitude that 8 bits should reach of everything that shares the format of this root. */
+static double reach(const graph *g, const compiler_options *o, uint32_t root, unsigned levels,
+                    double most)
+{
+    histogram all = {0};
+    if (o->ranges == RANGE_MIN_MAX)
+        return most;
+    for (uint32_t i = 0; i < g->value_count; i++)
+        if (g->values[i].seen && quantize_root(g, i) == root)
+            histogram_merge(&all, &g->values[i].seen->magnitudes);
+    return histogram_threshold(&all, o->ranges, levels, most);
+}
+
+static bool format_by_range(const graph *g, const compiler_options *o, uint32_t root,
+                            bool is_signed, value_format *format, format_error *error)
+{
+    const range r = seen_range(g, root);
+    if (r.low > r.high)
+        return format_fail(error,
+                           "INT8 needs the range of value '%s': calibrate with images "
+                           "(--calibrate)",
+                           g->values[root].name);
+    const double high = (double)r.high, low = -(double)r.low;
+    const double most = high > low ? high : low;
+    if (r.low >= 0 && !is_signed)
+        *format = (value_format){MONA_U8, (float)(reach(g, o, root, 255, most) / 255)};
+    else
+        *format = (value_format){MONA_S8, (float)(reach(g, o, root, 127, most) / 127)};
+    if (!(format->scale >= 1e-20f)) /* always zero, as far as was seen */
+        format->scale = 1.0f / 255;
+    return true;
+}
+
+/* Widens the step of a result so little that the factor of its residual, residual step / step, is a
+ * number of fp16: then rounding the factor costs nothing. */
+static void match_residual(const graph_node *node, const value_format *formats,
+                           value_format *format)
+{
+    if (node->kind != GRAPH_CONV || node->input_count < 2)
+        return;
+    const double residual = (double)formats[node->inputs[1]].scale;
+    const double factor = residual / (double)format->scale;
+    uint16_t bits = half_from_double(factor);
+    if (format_is_half(formats[node->inputs[1]]) || factor > 1024 || factor < 0x1p-10)
+        return;
+    if (half_value(bits) > factor)
+        bits--;
+    format->scale = (float)(residual / half_value(bits));
+}
+
+/* The same for FP16 sums: the factor is 1 / step. A step below what fp16 can bring to whole numbers
+ * is widened; such values are next to nothing for FP16 too. */
+static void match_sum(const graph_node *node, const value_format *formats, value_format *format)
+{
+    if (node->kind != GRAPH_CONV || !format_is_half(formats[node->inputs[0]]))
+        return;
+    const double factor = fmin(1 / (double)format->scale, 0x1p15);
+    uint16_t bits = half_from_double(factor);
+    if (half_value(bits) > factor)
+        bits--;
+    format->scale = (float)(1 / half_value(bits));
+}
+
+bool quantize_is_planes(const graph *g, const compiler_options *o, uint32_t root)
+{
+    const uint32_t output = output_of(g, root);
+    return output != UINT32_MAX &&
+           (o->has_output_type ? o->output_type == MONA_U8 : is_image(g, o, output));
+}
+
+static bool computed_format(const graph *g, const compiler_options *o, const graph_node *node,
+                            value_format *formats, format_error *error)
+{
+    value_format *format = &formats[node->output];
+    *format = (value_format){MONA_F16, 1};
+    if (g->values[node->output].given.scale > 0) {
+        if (graph_given(g, node->output))
+            *format = g->values[node->output].given;
+        return true;
+    }
+    const uint32_t output = output_of(g, node->output);
+    const bool wants_half = output != UINT32_MAX && o->has_output_type &&
+                            (o->output_type == MONA_F16 || o->output_type == MONA_U16);
+    if (!o->int8 || wants_half || g->values[node->output].half || meets_array(g, node->output))
+        return true;
+    if (quantize_is_planes(g, o, node->output)) {
+        *format = plane_format(o, MONA_U8);
+        return true;
+    }
+    const bool is_signed = output != UINT32_MAX && o->has_output_type;
+    if (!format_by_range(g, o, node->output, is_signed, format, error))
+        return false;
+    match_residual(node, formats, format);
+    match_sum(node, formats, format);
+    return true;
+}
+
+bool quantize_fits_half(const graph *g, uint32_t root)
+{
+    const range r = seen_range(g, root);
+    return r.low > r.high || (r.low >= -65504 && r.high <= 65504);
+}
+
+/* Sums of INT8 count in steps of what they make; all others are real values in fp16. */
+static bool check_half(const graph *g, const graph_node *node, const value_format *formats,
+                       format_error *error)
+{
+    const bool sums = node->kind == GRAPH_CONV || node->kind == GRAPH_MUL;
+    const bool half =
+        format_is_half(formats[node->output]) || (sums && format_is_half(formats[node->inputs[0]]));
+    const uint32_t root = quantize_root(g, node->output);
+    if (!half || root != node->output || quantize_fits_half(g, root))
+        return true;
+    const range r = seen_range(g, root);
+    return graph_fail(node, error,
+                      "makes numbers from %g to %g, which fp16 does not hold (65504); supported is "
+                      "INT8 before and after it",
+                      (double)r.low, (double)r.high);
+}
+
+bool quantize_values(const graph *g, const compiler_options *o, value_format *formats,
+                     format_error *error)
+{
+    for (uint32_t i = 0; i < g->value_count; i++)
+        formats[i] = loaded_format(g, o, i);
+    for (uint32_t i = 0; i < g->node_count; i++) {
+        const graph_node *node = &g->nodes[i];
+        const uint32_t root = quantize_root(g, node->output);
+        if (node->kind == GRAPH_ARRAY || node->kind == GRAPH_TO_ARRAY || node->kind == GRAPH_TO_MAP)
+            formats[node->output] = (value_format){MONA_F16, 1}; /* arrays know their own type */
+        else if (root != node->output)
+            formats[node->output] = formats[root];
+        else if (!is_loaded(g, root) && !computed_format(g, o, node, formats, error))
+            return false;
+        if (!check_half(g, node, formats, error))
+            return false;
+    }
+    return true;
+}
+
+/* That 8 bits can make. */
+static double largest_sum(const graph *g, const graph_node *node, value_format in)
+{
+    const size_t filter = weights_filter(g, node);
+    double largest = 0;
+    for (uint32_t o = 0; o < g->values[node->output].channels; o++) {
+        double sum = fabs((double)node->conv.bias[o]);
+        for (size_t i = o * filter; i < (o + 1) * filter; i++)
+            sum += fabs((double)node->conv.weights[i]) * 255 * (double)in.scale;
+        largest = fmax(largest, sum);
+    }
+    return largest;
+}
+
+/* Sums of INT8 that are stored as F16 count in a power of two, which is exact, so small that the
+ * largest of them come near the end of fp16: the factors of channels with small weights then stay
+ * clear of the other end (weights.h). Sums may be four times what an activation leaves of them. */
+double quantize_unit(const graph *g, const graph_node *node, const value_format *formats)
+{
+    const value_format out = formats[node->output];
+    if (format_is_half(formats[node->inputs[0]]))
+        return 1;
+    if (!format_is_half(out))
+        return (double)out.scale;
+    const range r = seen_range(g, quantize_root(g, node->output));
+    const bool seen = r.low <= r.high;
+    double most = seen ? fmax(fabs((double)r.low), fabs((double)r.high))
+                       : largest_sum(g, node, formats[node->inputs[0]]);
+    if (node->input_count == 2) /* whose step is a number of fp16 too, in these units */
+        most = fmax(most, (double)formats[node->inputs[1]].scale);
+    int exponent = 0;
+    frexp(most <= 0 ? 0.5 : most / 16384, &exponent);
+    return ldexp(1, exponent < -14 ? -14 : exponent > 2 ? 2 : exponent);
+}
+
+bool quantize_output(const graph *g, const compiler_options *o, const value_format *formats,
+                     uint32_t i, value_format *format, format_error *error)
+{
+    const uint32_t output = g->outputs[i];
+    *format = formats[output];
+    if (format_is_half(*format)) {
+        const mona_type chosen = is_image(g, o, output) ? MONA_U8 : MONA_F16;
+        *format = plane_format(o, o->has_output_type ? o->output_type : chosen);
+    }
+    const bool stored = format_is_half(formats[output]) ? format->type != MONA_S8
+                                                        : format->type == formats[output].type;
+    if (!stored || (o->has_output_type && format->type != o->output_type))
+        return format_fail(error, "output '%s' cannot be stored as %s: it is computed as %s",
+                           g->values[output].name, mona_type_name(o->output_type),
+                           mona_type_name(formats[output].type));
+    return true;
+}

@@ -1,0 +1,126 @@
+#include "formats/onnx/onnx_graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void free_attributes(onnx_node *node)
+{
+    for (uint32_t k = 0; k < node->attribute_count; k++)
+        if (node->attributes[k].tensor)
+            free(node->attributes[k].tensor->data);
+}
+
+void onnx_graph_free(onnx_graph *g)
+{
+    for (uint32_t i = 0; i < g->value_count; i++)
+        tensor_free(&g->values[i].tensor);
+    for (uint32_t i = 0; i < g->node_count; i++)
+        free_attributes(&g->nodes[i]);
+    free(g->nodes);
+    free(g->values);
+    free(g->inputs);
+    free(g->outputs);
+    blocks_free(&g->memory);
+    *g = (onnx_graph){0};
+}
+
+void onnx_graph_keep(onnx_graph *g, const bool *keep)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < g->node_count; i++)
+        if (keep[i])
+            g->nodes[kept++] = g->nodes[i];
+        else
+            free_attributes(&g->nodes[i]);
+    g->node_count = kept;
+}
+
+uint32_t onnx_graph_arguments(const onnx_graph *g)
+{
+    uint32_t most = 1;
+    for (uint32_t i = 0; i < g->node_count; i++) {
+        const onnx_node *n = &g->nodes[i];
+        most = n->input_count > most ? n->input_count : most;
+        most = n->output_count > most ? n->output_count : most;
+    }
+    return most;
+}
+
+uint32_t onnx_graph_add_value(onnx_graph *g, const char *name)
+{
+    if (g->value_count == g->value_room) {
+        const uint32_t room = g->value_room ? g->value_room * 2 : 256;
+        onnx_value *values =
+            room <= ONNX_MAX_VALUES ? realloc(g->values, room * sizeof *values) : NULL;
+        if (!values)
+            return ONNX_NONE;
+        g->values = values;
+        g->value_room = room;
+    }
+    g->values[g->value_count] = (onnx_value){.name = name};
+    return g->value_count++;
+}
+
+void onnx_value_set(onnx_graph *g, uint32_t value, tensor *t)
+{
+    onnx_value *v = &g->values[value];
+    tensor_free(&v->tensor);
+    v->tensor = *t;
+    v->shaped = true;
+    *t = (tensor){0};
+}
+
+void onnx_graph_freeze(onnx_graph *g, uint32_t input, tensor *t)
+{
+    onnx_value_set(g, g->inputs[input].value, t);
+    g->input_count--;
+    memmove(&g->inputs[input], &g->inputs[input + 1], (g->input_count - input) * sizeof *g->inputs);
+}
+
+bool onnx_input_shape(const onnx_input *input, tensor *t)
+{
+    return tensor_shape(t, input->type, input->rank, input->dims);
+}
+
+void onnx_graph_set_side(onnx_graph *g, uint32_t input, uint32_t side, int64_t size)
+{
+    onnx_input *in = &g->inputs[input];
+    onnx_value *v = &g->values[in->value];
+    in->dims[side] = size;
+    v->shaped = onnx_input_shape(in, &v->tensor);
+}
+
+const onnx_attribute *onnx_find_attribute(const onnx_node *node, const char *name)
+{
+    for (uint32_t i = 0; i < node->attribute_count; i++)
+        if (!strcmp(node->attributes[i].name, name))
+            return &node->attributes[i];
+    return NULL;
+}
+
+int64_t onnx_whole(const onnx_node *node, const char *name, int64_t otherwise)
+{
+    const onnx_attribute *a = onnx_find_attribute(node, name);
+    return a && a->wholes && a->count ? a->wholes[0] : otherwise;
+}
+
+float onnx_real(const onnx_node *node, const char *name, float otherwise)
+{
+    const onnx_attribute *a = onnx_find_attribute(node, name);
+    return a && a->reals && a->count ? a->reals[0] : otherwise;
+}
+
+const char *onnx_string(const onnx_node *node, const char *name, const char *otherwise)
+{
+    const onnx_attribute *a = onnx_find_attribute(node, name);
+    return a && a->text ? a->text : otherwise;
+}
+
+bool onnx_node_fail(const onnx_node *node, format_error *error, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    format_fail_node(error, node->name, node->op_type, format, arguments);
+    va_end(arguments);
+    return false;
+}

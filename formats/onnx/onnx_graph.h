@@ -1,0 +1,134 @@
+/* An ONNX model in memory: values, and the nodes that make them in execution order.
+ *
+ * Reading resolves names to values, decodes constants (initialisers and Constant nodes) to tensors,
+ * and brings nodes written for older operator sets into today's form (onnx_upgrade.c), so that each
+ * operator is known in one form alone.
+ *
+ * All memory belongs to the graph and lives until onnx_graph_free. */
+#ifndef MONA_ONNX_GRAPH_H
+#define MONA_ONNX_GRAPH_H
+
+#include "formats/blocks.h"
+#include "formats/onnx/onnx_reader.h"
+
+enum {
+    ONNX_OPSET_MIN = 6,
+    ONNX_OPSET_MAX = 28,
+    ONNX_MAX_NODES = 32768,
+    ONNX_MAX_VALUES = 1 << 18,
+    ONNX_MAX_ARGUMENTS = 4096, /* inputs or outputs of a node */
+};
+
+#define ONNX_NONE UINT32_MAX /* an input or output that is left out */
+
+typedef enum onnx_kind {
+    ONNX_WHOLES, /* one or several */
+    ONNX_REALS,
+    ONNX_TEXT,
+    ONNX_TENSOR,
+    ONNX_OTHER, /* of a kind that no supported operator has */
+} onnx_kind;
+
+typedef struct onnx_attribute {
+    const char *name;
+    onnx_kind kind;
+    size_t count;          /* of numbers */
+    const int64_t *wholes; /* each NULL unless the kind is this */
+    const float *reals;
+    const char *text;
+    const tensor *tensor;
+} onnx_attribute;
+
+typedef struct onnx_node {
+    const char *name; /* or that of its first output where it has none */
+    const char *op_type;
+    onnx_attribute *attributes;
+    uint32_t attribute_count;
+    uint32_t *inputs, *outputs; /* values or ONNX_NONE */
+    uint32_t input_count, output_count;
+} onnx_node;
+
+typedef struct onnx_value {
+    const char *name;
+    /* Constants have data. Others have a shape where `shaped` says so; data is NULL. */
+    tensor tensor;
+    bool shaped;
+    /* Of a constant that DequantizeLinear made: inputs of that node, and its axis. Else NULL. */
+    const uint32_t *dequantised;
+    uint32_t dequantised_count;
+    int64_t dequantised_axis;
+} onnx_value;
+
+/* What the model says of an input; sides: -1 where it leaves them open. */
+typedef struct onnx_input {
+    uint32_t value;
+    element_type type;
+    uint32_t rank;
+    int64_t dims[TENSOR_MAX_RANK];
+    const char *dim_names[TENSOR_MAX_RANK]; /* of open sides; "" where it has none */
+} onnx_input;
+
+typedef struct onnx_graph {
+    const char *name;
+    int64_t opset;
+    onnx_node *nodes;
+    uint32_t node_count;
+    onnx_value *values;
+    uint32_t value_count, value_room;
+    onnx_input *inputs; /* without those that are constants */
+    uint32_t input_count;
+    uint32_t *outputs; /* values */
+    uint32_t output_count;
+    blocks memory;
+} onnx_graph;
+
+/* A size for open sides of this name. */
+typedef struct onnx_dim {
+    const char *name;
+    int64_t size;
+} onnx_dim;
+
+typedef struct onnx_read_options {
+    const char *folder; /* of the model, for external data; NULL: none is read */
+    const onnx_dim *dims;
+    size_t dim_count;
+} onnx_read_options;
+
+/* Fills *g; options may be NULL. On failure *g is empty. */
+bool onnx_graph_read(onnx_graph *g, const void *bytes, size_t size,
+                     const onnx_read_options *options, format_error *error);
+void onnx_graph_free(onnx_graph *g);
+
+/* Gives an input its contents: it becomes a constant, and t's data the graph's. */
+void onnx_graph_freeze(onnx_graph *g, uint32_t input, tensor *t);
+/* Gives a side of an input this size. */
+void onnx_graph_set_side(onnx_graph *g, uint32_t input, uint32_t side, int64_t size);
+/* All sides known: the shape of the value it is. False: some are open. */
+bool onnx_input_shape(const onnx_input *input, tensor *t);
+
+/* Takes out the nodes i with !keep[i]. */
+void onnx_graph_keep(onnx_graph *g, const bool *keep);
+/* The largest number of inputs or outputs that a node has; at least 1. */
+uint32_t onnx_graph_arguments(const onnx_graph *g);
+
+/* A new value without a name that others could use; ONNX_NONE: out of memory or too many. */
+uint32_t onnx_graph_add_value(onnx_graph *g, const char *name);
+/* Makes t's data the graph's. */
+void onnx_value_set(onnx_graph *g, uint32_t value, tensor *t);
+
+const onnx_attribute *onnx_find_attribute(const onnx_node *node, const char *name);
+int64_t onnx_whole(const onnx_node *node, const char *name, int64_t otherwise);
+float onnx_real(const onnx_node *node, const char *name, float otherwise);
+const char *onnx_string(const onnx_node *node, const char *name, const char *otherwise);
+
+/* "node 'NAME' (OP) " + the text, as an error. Always false. */
+bool onnx_node_fail(const onnx_node *node, format_error *error, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* ---- private to onnx_graph*.c and onnx_upgrade.c ---- */
+
+enum { ONNX_MORE_ATTRIBUTES = 2, ONNX_MORE_INPUTS = 4 }; /* that upgrading may add */
+/* Brings a node of an older operator set into today's form. */
+bool onnx_upgrade(onnx_graph *g, onnx_node *node, format_error *error);
+
+#endif

@@ -1,0 +1,330 @@
+/* Protocol-buffer messages -> onnx_graph. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/onnx/onnx_graph.h"
+#include "formats/onnx/onnx_names.h"
+
+typedef struct graph_reader {
+    onnx_graph *g;
+    const onnx_read_options *options;
+    onnx_names names;
+    format_error *error;
+} graph_reader;
+
+static bool out_of_memory(graph_reader *r)
+{
+    return format_fail(r->error, "out of memory");
+}
+
+/* ---- values ------------------------------------------------------------------------------- */
+
+static bool add_value(graph_reader *r, const char *name, uint32_t *value)
+{
+    if (onnx_names_find(&r->names, name) != ONNX_NONE)
+        return format_fail(r->error, "value '%s' is made twice", name);
+    const char *copy = blocks_strdup(&r->g->memory, name);
+    *value = copy ? onnx_graph_add_value(r->g, copy) : ONNX_NONE;
+    return *value != ONNX_NONE && onnx_names_add(&r->names, copy, *value) ? true : out_of_memory(r);
+}
+
+static bool add_constant(graph_reader *r, const Onnx__TensorProto *proto, const char *name)
+{
+    uint32_t value;
+    tensor t;
+    if (!add_value(r, name, &value))
+        return false;
+    const bool ok = onnx_tensor_read(proto, r->options->folder, &t, r->error);
+    if (ok)
+        onnx_value_set(r->g, value, &t);
+    return ok;
+}
+
+/* The size of a side: fixed, or given by the caller for this name; -1: open, which exporters also
+ * write as 0 or a negative number. */
+static int64_t side_of(const graph_reader *r, const Onnx__TensorShapeProto__Dimension *d)
+{
+    if (d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE)
+        return d->dim_value < 1 ? -1 : d->dim_value;
+    const char *name = d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM
+                           ? onnx_text(d->dim_param)
+                           : "";
+    for (size_t i = 0; i < r->options->dim_count; i++)
+        if (*name && !strcmp(name, r->options->dims[i].name))
+            return r->options->dims[i].size;
+    return -1;
+}
+
+static bool read_sides(graph_reader *r, const Onnx__TensorShapeProto *shape, onnx_input *input)
+{
+    input->rank = (uint32_t)shape->n_dim;
+    for (uint32_t i = 0; i < input->rank; i++) {
+        const Onnx__TensorShapeProto__Dimension *d = shape->dim[i];
+        input->dims[i] = side_of(r, d);
+        const bool named = d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM;
+        input->dim_names[i] = blocks_strdup(&r->g->memory, named ? onnx_text(d->dim_param) : "");
+        if (!input->dim_names[i])
+            return out_of_memory(r);
+    }
+    return true;
+}
+
+static bool add_input(graph_reader *r, const Onnx__ValueInfoProto *info)
+{
+    const char *name = onnx_text(info->name);
+    const Onnx__TypeProto *type = info->type;
+    if (!type || type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE || !type->tensor_type)
+        return format_fail(r->error,
+                           "input '%s' is no tensor, but a sequence, a map or optional; "
+                           "tensors are supported",
+                           name);
+    const Onnx__TypeProto__Tensor *t = type->tensor_type;
+    onnx_input input = {.type = (element_type)t->elem_type};
+    if (!element_size(t->elem_type))
+        return format_fail(r->error, "input '%s' holds %s, which is not supported", name,
+                           element_name(t->elem_type));
+    if (!t->shape || t->shape->n_dim > TENSOR_MAX_RANK)
+        return format_fail(r->error, "input '%s' has no shape, or one of more than %d sides", name,
+                           TENSOR_MAX_RANK);
+    if (!read_sides(r, t->shape, &input) || !add_value(r, name, &input.value))
+        return false;
+    onnx_value *v = &r->g->values[input.value];
+    v->shaped = onnx_input_shape(&input, &v->tensor);
+    r->g->inputs[r->g->input_count++] = input;
+    return true;
+}
+
+/* Old models list their constants among the inputs as well. */
+static bool add_inputs(graph_reader *r, const Onnx__GraphProto *o)
+{
+    r->g->inputs = calloc(o->n_input + 1, sizeof *r->g->inputs);
+    if (!r->g->inputs)
+        return out_of_memory(r);
+    if (o->n_sparse_initializer)
+        return format_fail(r->error, "the model has sparse constants, which are not read");
+    for (size_t i = 0; i < o->n_initializer; i++)
+        if (!add_constant(r, o->initializer[i], onnx_text(o->initializer[i]->name)))
+            return false;
+    for (size_t i = 0; i < o->n_input; i++)
+        if (onnx_names_find(&r->names, onnx_text(o->input[i]->name)) == ONNX_NONE &&
+            !add_input(r, o->input[i]))
+            return false;
+    return true;
+}
+
+/* ---- attributes --------------------------------------------------------------------------- */
+
+static const void *copy(graph_reader *r, const void *from, size_t count, size_t size)
+{
+    void *to = blocks_alloc(&r->g->memory, count ? count : 1, size);
+    return to && count ? memcpy(to, from, count * size) : to;
+}
+
+static onnx_kind kind_of(const Onnx__AttributeProto *a)
+{
+    if (a->t)
+        return ONNX_TENSOR;
+    if (a->g || a->n_graphs || a->n_strings || a->sparse_tensor || a->n_tensors)
+        return ONNX_OTHER;
+    if (a->has_s)
+        return ONNX_TEXT;
+    if (a->has_f || a->n_floats)
+        return ONNX_REALS;
+    if (a->has_i || a->n_ints || !a->has_type)
+        return ONNX_WHOLES;
+    switch (a->type) { /* an empty list */
+    case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOATS:
+        return ONNX_REALS;
+    case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING:
+        return ONNX_TEXT;
+    case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS:
+        return ONNX_WHOLES;
+    default:
+        return ONNX_OTHER;
+    }
+}
+
+static const tensor *copy_tensor(graph_reader *r, const Onnx__TensorProto *proto)
+{
+    tensor *t = blocks_alloc(&r->g->memory, 1, sizeof *t);
+    if (!t)
+        out_of_memory(r);
+    return t && onnx_tensor_read(proto, r->options->folder, t, r->error) ? t : NULL;
+}
+
+static const char *copy_text(graph_reader *r, const Onnx__AttributeProto *a)
+{
+    char *text = blocks_alloc(&r->g->memory, a->s.len + 1, 1);
+    return text && a->s.len ? memcpy(text, a->s.data, a->s.len) : text;
+}
+
+static bool read_attribute(graph_reader *r, const Onnx__AttributeProto *a, onnx_attribute *to)
+{
+    to->name = blocks_strdup(&r->g->memory, onnx_text(a->name));
+    to->kind = kind_of(a);
+    const void *made = to->name;
+    if (to->kind == ONNX_WHOLES) {
+        const bool one = a->has_i && !a->n_ints;
+        to->count = one ? 1 : a->n_ints;
+        made = to->wholes = copy(r, one ? &a->i : a->ints, to->count, sizeof *to->wholes);
+    } else if (to->kind == ONNX_REALS) {
+        const bool one = a->has_f && !a->n_floats;
+        to->count = one ? 1 : a->n_floats;
+        made = to->reals = copy(r, one ? &a->f : a->floats, to->count, sizeof *to->reals);
+    } else if (to->kind == ONNX_TEXT) {
+        made = to->text = copy_text(r, a);
+    } else if (to->kind == ONNX_TENSOR) {
+        made = to->tensor = copy_tensor(r, a->t);
+    }
+    return made && to->name ? true : out_of_memory(r);
+}
+
+/* ---- nodes -------------------------------------------------------------------------------- */
+
+/* A Constant node's output is the tensor, or the list of numbers that it has. */
+static bool add_constant_node(graph_reader *r, onnx_node *node)
+{
+    const onnx_attribute *a = node->attribute_count == 1 ? node->attributes : NULL;
+    tensor t = {0};
+    if (!a || node->output_count != 1 || a->kind == ONNX_TEXT || a->kind == ONNX_OTHER)
+        return onnx_node_fail(node, r->error, "has a value that is neither a tensor nor numbers");
+    if (a->kind == ONNX_TENSOR) {
+        t = *a->tensor;
+    } else {
+        const int64_t side = (int64_t)a->count;
+        const bool list = !strcmp(a->name, "value_ints") || !strcmp(a->name, "value_floats");
+        if (!tensor_make(&t, a->wholes ? ELEMENT_INT64 : ELEMENT_FLOAT32, list, &side))
+            return out_of_memory(r);
+        memcpy(t.data, a->wholes ? (const void *)a->wholes : a->reals, tensor_bytes(&t));
+    }
+    node->attribute_count = 0; /* the data has moved */
+    onnx_value_set(r->g, node->outputs[0], &t);
+    return true;
+}
+
+static bool read_names(graph_reader *r, const Onnx__NodeProto *n, onnx_node *node)
+{
+    if (n->n_input > ONNX_MAX_ARGUMENTS || n->n_output > ONNX_MAX_ARGUMENTS)
+        return onnx_node_fail(node, r->error, "has %zu inputs and %zu outputs; at most %d are read",
+                              n->n_input, n->n_output, ONNX_MAX_ARGUMENTS);
+    node->inputs = blocks_alloc(&r->g->memory, n->n_input + ONNX_MORE_INPUTS, sizeof *node->inputs);
+    node->outputs = blocks_alloc(&r->g->memory, n->n_output + 1, sizeof *node->outputs);
+    if (!node->inputs || !node->outputs)
+        return out_of_memory(r);
+    for (; node->input_count < n->n_input; node->input_count++) {
+        const char *name = onnx_text(n->input[node->input_count]);
+        const uint32_t value = *name ? onnx_names_find(&r->names, name) : ONNX_NONE;
+        if (*name && value == ONNX_NONE)
+            return onnx_node_fail(node, r->error, "reads '%.60s', which nothing before it makes",
+                                  name);
+        node->inputs[node->input_count] = value;
+    }
+    for (; node->output_count < n->n_output; node->output_count++) {
+        const char *name = onnx_text(n->output[node->output_count]);
+        node->outputs[node->output_count] = ONNX_NONE;
+        if (*name && !add_value(r, name, &node->outputs[node->output_count]))
+            return false;
+    }
+    return true;
+}
+
+/* The node goes into the graph as soon as it owns something. */
+static bool add_node(graph_reader *r, const Onnx__NodeProto *n)
+{
+    onnx_graph *g = r->g;
+    const char *domain = onnx_text(n->domain), *name = onnx_text(n->name);
+    onnx_node *node = &g->nodes[g->node_count];
+    node->name =
+        blocks_strdup(&g->memory, name[0] || !n->n_output ? name : onnx_text(n->output[0]));
+    node->op_type = blocks_strdup(&g->memory, onnx_text(n->op_type));
+    node->attributes =
+        blocks_alloc(&g->memory, n->n_attribute + ONNX_MORE_ATTRIBUTES, sizeof *node->attributes);
+    if (!node->name || !node->op_type || !node->attributes)
+        return out_of_memory(r);
+    if (domain[0] && strcmp(domain, "ai.onnx"))
+        return onnx_node_fail(
+            node, r->error, "is of the operator set '%.60s'; only ONNX's own is supported", domain);
+    g->node_count++;
+    for (; node->attribute_count < n->n_attribute; node->attribute_count++)
+        if (!read_attribute(r, n->attribute[node->attribute_count],
+                            &node->attributes[node->attribute_count]))
+            return false;
+    if (!read_names(r, n, node))
+        return false;
+    if (strcmp(node->op_type, "Constant"))
+        return onnx_upgrade(g, node, r->error);
+    if (!add_constant_node(r, node))
+        return false;
+    *node = (onnx_node){0};
+    g->node_count--;
+    return true;
+}
+
+/* ---- the model ---------------------------------------------------------------------------- */
+
+static bool read_opset(graph_reader *r, const Onnx__ModelProto *model)
+{
+    for (size_t i = 0; i < model->n_opset_import; i++) {
+        const Onnx__OperatorSetIdProto *o = model->opset_import[i];
+        if (!onnx_text(o->domain)[0] || !strcmp(o->domain, "ai.onnx"))
+            r->g->opset = o->version;
+    }
+    if (r->g->opset >= ONNX_OPSET_MIN && r->g->opset <= ONNX_OPSET_MAX)
+        return true;
+    return format_fail(r->error,
+                       "the model names no ONNX operator set from %d to %d (found %" PRId64 ")",
+                       ONNX_OPSET_MIN, ONNX_OPSET_MAX, r->g->opset);
+}
+
+static bool add_outputs(graph_reader *r, const Onnx__GraphProto *o)
+{
+    onnx_graph *g = r->g;
+    g->outputs = calloc(o->n_output + 1, sizeof *g->outputs);
+    if (!g->outputs)
+        return out_of_memory(r);
+    for (size_t i = 0; i < o->n_output; i++) {
+        const char *name = onnx_text(o->output[i]->name);
+        const uint32_t value = onnx_names_find(&r->names, name);
+        if (value == ONNX_NONE)
+            return format_fail(r->error, "output '%s' is made by no node", name);
+        g->outputs[g->output_count++] = value;
+    }
+    return g->output_count ? true : format_fail(r->error, "the model has no outputs");
+}
+
+static bool read_model(graph_reader *r, const Onnx__ModelProto *model)
+{
+    const Onnx__GraphProto *o = model->graph;
+    onnx_graph *g = r->g;
+    if (!read_opset(r, model))
+        return false;
+    if (o->n_node > ONNX_MAX_NODES)
+        return format_fail(r->error, "the model has %zu nodes; at most %d are read", o->n_node,
+                           ONNX_MAX_NODES);
+    g->name = blocks_strdup(&g->memory, onnx_text(o->name));
+    g->nodes = calloc(o->n_node + 1, sizeof *g->nodes);
+    if (!g->name || !g->nodes)
+        return out_of_memory(r);
+    if (!add_inputs(r, o))
+        return false;
+    for (size_t i = 0; i < o->n_node; i++)
+        if (!add_node(r, o->node[i]))
+            return false;
+    return add_outputs(r, o);
+}
+
+bool onnx_graph_read(onnx_graph *g, const void *bytes, size_t size,
+                     const onnx_read_options *options, format_error *error)
+{
+    static const onnx_read_options none = {0};
+    *g = (onnx_graph){0};
+    graph_reader r = {.g = g, .options = options ? options : &none, .error = error};
+    Onnx__ModelProto *model = onnx_parse(bytes, size, error);
+    const bool ok = model && read_model(&r, model);
+    onnx_release(model);
+    onnx_names_free(&r.names);
+    if (!ok)
+        onnx_graph_free(g);
+    return ok;
+}

@@ -1,0 +1,180 @@
+/* Old forms of operators in the words of the new ones. What was an attribute has become an input
+ * for most; the rest is said where it is done. */
+#include <string.h>
+
+#include "formats/onnx/onnx_graph.h"
+
+typedef struct upgrade {
+    onnx_graph *g;
+    onnx_node *node;
+    format_error *error;
+} upgrade;
+
+static bool out_of_memory(const upgrade *u)
+{
+    return onnx_node_fail(u->node, u->error, "is one too many: out of memory");
+}
+
+/* Input i becomes this constant; those before it that are not there are left out. */
+static bool set_input(const upgrade *u, uint32_t i, tensor *t)
+{
+    onnx_node *node = u->node;
+    const uint32_t value = onnx_graph_add_value(u->g, "");
+    if (value == ONNX_NONE) {
+        tensor_free(t);
+        return out_of_memory(u);
+    }
+    onnx_value_set(u->g, value, t);
+    while (node->input_count <= i)
+        node->inputs[node->input_count++] = ONNX_NONE;
+    node->inputs[i] = value;
+    return true;
+}
+
+/* An attribute of numbers as input i: a list, or the one number that it is. */
+static bool attribute_to_input(const upgrade *u, const char *name, uint32_t i, bool list)
+{
+    const onnx_attribute *a = onnx_find_attribute(u->node, name);
+    tensor t;
+    if (!a || (!a->wholes && !a->reals) || u->node->input_count > i)
+        return true;
+    const int64_t side = (int64_t)a->count;
+    if (!list && !a->count)
+        return true;
+    if (!tensor_make(&t, a->wholes ? ELEMENT_INT64 : ELEMENT_FLOAT32, list, &side))
+        return out_of_memory(u);
+    memcpy(t.data, a->wholes ? (const void *)a->wholes : a->reals, tensor_bytes(&t));
+    return set_input(u, i, &t);
+}
+
+/* Takes the place of an attribute of this name. */
+static void set_text(const upgrade *u, const char *name, const char *text)
+{
+    onnx_node *node = u->node;
+    for (uint32_t i = 0; i < node->attribute_count; i++)
+        if (!strcmp(node->attributes[i].name, name)) {
+            node->attributes[i].kind = ONNX_TEXT;
+            node->attributes[i].text = text;
+            return;
+        }
+    node->attributes[node->attribute_count++] =
+        (onnx_attribute){.name = name, .kind = ONNX_TEXT, .text = text};
+}
+
+static void set_whole(const upgrade *u, const char *name, const int64_t *number)
+{
+    u->node->attributes[u->node->attribute_count++] =
+        (onnx_attribute){.name = name, .kind = ONNX_WHOLES, .count = 1, .wholes = number};
+}
+
+/* ---- operators ---------------------------------------------------------------------------- */
+
+static const int64_t one = 1;
+
+static bool upgrade_clip(const upgrade *u)
+{
+    return attribute_to_input(u, "min", 1, false) && attribute_to_input(u, "max", 2, false);
+}
+
+static bool upgrade_pad(const upgrade *u)
+{
+    return attribute_to_input(u, "pads", 1, true) && attribute_to_input(u, "value", 2, false);
+}
+
+static bool upgrade_slice(const upgrade *u)
+{
+    return attribute_to_input(u, "starts", 1, true) && attribute_to_input(u, "ends", 2, true) &&
+           attribute_to_input(u, "axes", 3, true);
+}
+
+static bool upgrade_axes(const upgrade *u)
+{
+    return attribute_to_input(u, "axes", 1, true);
+}
+
+static bool upgrade_split(const upgrade *u)
+{
+    return attribute_to_input(u, "split", 1, true);
+}
+
+/* Up to operator set 10: inputs X and scales, coordinates asymmetric and rounded down. */
+static bool upgrade_resize(const upgrade *u)
+{
+    onnx_node *node = u->node;
+    if (node->input_count == 2) {
+        node->inputs[2] = node->inputs[1];
+        node->inputs[1] = ONNX_NONE;
+        node->input_count = 3;
+    }
+    if (!strcmp(onnx_string(node, "mode", "nearest"), "bilinear"))
+        set_text(u, "mode", "linear");
+    set_text(u, "coordinate_transformation_mode", "asymmetric");
+    set_text(u, "nearest_mode", "floor");
+    node->op_type = "Resize";
+    return attribute_to_input(u, "scales", 2, true);
+}
+
+/* Up to operator set 12 all sides from the axis on, which is 1 by default, are one. */
+static bool upgrade_softmax(const upgrade *u)
+{
+    if (!onnx_find_attribute(u->node, "axis"))
+        set_whole(u, "axis", &one);
+    set_whole(u, "flatten", &one);
+    return true;
+}
+
+/* In operator set 6 a list of slopes is one a channel. */
+static bool upgrade_prelu(const upgrade *u)
+{
+    set_whole(u, "broadcast", &one);
+    set_whole(u, "axis", &one);
+    return true;
+}
+
+/* Up to operator set 8 statistics could be taken for each element. */
+static bool upgrade_batch_norm(const upgrade *u)
+{
+    if (!onnx_whole(u->node, "spatial", 1))
+        return onnx_node_fail(u->node, u->error,
+                              "asks for spatial 0; supported is 1, statistics of channels");
+    if (u->g->opset < 7 && !onnx_whole(u->node, "is_test", 0) && u->node->output_count > 1)
+        set_whole(u, "training_mode", &one);
+    return true;
+}
+
+bool onnx_upgrade(onnx_graph *g, onnx_node *node, format_error *error)
+{
+    static const struct {
+        const char *op_type;
+        int64_t before; /* the operator set that brought today's form */
+        bool (*function)(const upgrade *);
+    } rules[] = {
+        {"BatchNormalization", 9, upgrade_batch_norm},
+        {"Clip", 11, upgrade_clip},
+        {"LogSoftmax", 13, upgrade_softmax},
+        {"PRelu", 7, upgrade_prelu},
+        {"Pad", 11, upgrade_pad},
+        {"ReduceL1", 18, upgrade_axes},
+        {"ReduceL2", 18, upgrade_axes},
+        {"ReduceLogSum", 18, upgrade_axes},
+        {"ReduceLogSumExp", 18, upgrade_axes},
+        {"ReduceMax", 18, upgrade_axes},
+        {"ReduceMean", 18, upgrade_axes},
+        {"ReduceMin", 18, upgrade_axes},
+        {"ReduceProd", 18, upgrade_axes},
+        {"ReduceSum", 13, upgrade_axes},
+        {"ReduceSumSquare", 18, upgrade_axes},
+        {"Resize", 11, upgrade_resize},
+        {"Slice", 10, upgrade_slice},
+        {"Softmax", 13, upgrade_softmax},
+        {"Split", 13, upgrade_split},
+        {"Squeeze", 13, upgrade_axes},
+        {"Unsqueeze", 13, upgrade_axes},
+        {"Upsample", ONNX_OPSET_MAX + 1, upgrade_resize},
+    };
+    const upgrade u = {g, node, error};
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (!strcmp(rules[i].op_type, node->op_type) && g->opset < rules[i].before)
+            return rules[i].function(&u);
+    return true;
+}

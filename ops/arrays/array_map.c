@@ -1,0 +1,125 @@
+/* ARRAY_MAP: a function of the elements of up to three arrays, block by block: operands are turned
+ * into numbers, which are worked on and stored. Dimensions that are walked as one by all operands
+ * are joined first, so that rows are as long as they can be. */
+#include "ops/arrays/arrays.h"
+
+enum { MAP_OPERANDS = 3 };
+
+/* A record's dimensions, joined. */
+typedef struct map_layout {
+    uint32_t dims;
+    uint32_t extent[MONA_ARRAY_DIMS];
+    int32_t stride[MAP_OPERANDS][MONA_ARRAY_DIMS];
+} map_layout;
+
+static bool joins(const map_layout *l, const mona_array_map *m, uint32_t d, uint32_t operands)
+{
+    for (uint32_t k = 0; k < operands; k++)
+        if (l->stride[k][l->dims - 1] != (int64_t)m->stride[k][d] * m->extent[d])
+            return false;
+    return true;
+}
+
+static map_layout layout_of(const mona_array_map *m, uint32_t operands)
+{
+    map_layout l = {0};
+    for (uint32_t d = 0; d < m->dims; d++) {
+        if (m->extent[d] == 1)
+            continue;
+        const bool joined = l.dims && joins(&l, m, d, operands);
+        const uint32_t to = joined ? l.dims - 1 : l.dims++;
+        l.extent[to] = joined ? l.extent[to] * m->extent[d] : m->extent[d];
+        for (uint32_t k = 0; k < operands; k++)
+            l.stride[k][to] = m->stride[k][d];
+    }
+    return l;
+}
+
+static bool is_narrowing(uint32_t function)
+{
+    return function == MONA_FN_NARROW || function == MONA_FN_NARROW_UP ||
+           function == MONA_FN_NARROW_DOWN;
+}
+
+static bool is_whole_within(float x, float low, float high)
+{
+    return x >= low && x <= high && (float)(int32_t)x == x;
+}
+
+static mona_status check(const mona_file_op *op, const mona_shape *inputs, const mona_shape *output,
+                         const uint8_t *data, uint64_t data_bytes)
+{
+    if (!record_ok(op, sizeof(mona_array_map), data_bytes))
+        return MONA_ERR_MODEL;
+    const mona_array_map *m = (const void *)(data + op->array.record);
+    if (m->arithmetic >= MONA_ARITHMETIC_COUNT || m->conversion >= MONA_CONVERSION_COUNT)
+        return MONA_ERR_MODEL;
+    const bool known = m->arithmetic == MONA_REAL ? mona_array_has_real(m->function)
+                                                  : mona_array_has_whole(m->function);
+    if (!known || !m->dims || m->dims > MONA_ARRAY_DIMS ||
+        op->input_count != function_arity(m->function) ||
+        mona_array_product(m->extent, m->dims) != mona_shape_elements(output))
+        return MONA_ERR_MODEL;
+    if (is_narrowing(m->function) &&
+        (!is_whole_within(m->parameter[0], 0, 23) || !is_whole_within(m->parameter[1], -149, 127)))
+        return MONA_ERR_MODEL;
+    for (uint32_t k = 0; k < op->input_count; k++)
+        if (!mona_array_inside(m->extent, m->stride[k], m->dims, m->base[k],
+                               mona_shape_elements(&inputs[k])))
+            return MONA_ERR_MODEL;
+    return MONA_OK;
+}
+
+/* Elements from `first` on; the walks stand there. */
+static void real_block(const mona_array_call *call, const mona_array_map *m, array_walk *walks,
+                       uint64_t first, uint32_t count)
+{
+    float room[MAP_OPERANDS][ARRAY_BLOCK], y[ARRAY_BLOCK];
+    const float *x[MAP_OPERANDS] = {0};
+    for (uint32_t k = 0; k < call->bound->op->input_count; k++)
+        x[k] = mona_array_view(room[k], source_of(call, k), &walks[k], count);
+    mona_array_apply_real(m->function, m->parameter, y, x, count);
+    mona_array_put_reals(call->output, call->bound->output.type, (mona_conversion)m->conversion,
+                         first, y, count);
+}
+
+static void whole_block(const mona_array_call *call, const mona_array_map *m, array_walk *walks,
+                        uint64_t first, uint32_t count)
+{
+    int64_t room[MAP_OPERANDS][ARRAY_BLOCK], y[ARRAY_BLOCK];
+    const int64_t *x[MAP_OPERANDS] = {0};
+    const bool is_unsigned = call->bound->input[0].type == MONA_U64;
+    for (uint32_t k = 0; k < call->bound->op->input_count; k++) {
+        mona_array_wholes(room[k], source_of(call, k), &walks[k], count);
+        x[k] = room[k];
+    }
+    mona_array_apply_whole(m->function, is_unsigned, y, x, count);
+    mona_array_put_wholes(call->output, call->bound->output.type, (mona_conversion)m->conversion,
+                          is_unsigned, first, y, count);
+}
+
+static void array(const mona_array_call *call)
+{
+    const mona_array_map *m = array_record(call->bound);
+    const uint32_t operands = call->bound->op->input_count;
+    const map_layout l = layout_of(m, operands);
+    array_walk walks[MAP_OPERANDS];
+    for (uint32_t k = 0; k < operands; k++)
+        walks[k] = walk_from(l.dims, l.extent, l.stride[k], m->base[k], call->begin);
+    uint32_t count;
+    for (uint64_t i = call->begin; i < call->end; i += count) {
+        count = call->end - i < ARRAY_BLOCK ? (uint32_t)(call->end - i) : ARRAY_BLOCK;
+        if (m->arithmetic == MONA_REAL)
+            real_block(call, m, walks, i, count);
+        else
+            whole_block(call, m, walks, i, count);
+    }
+}
+
+const mona_op_class mona_op_array_map = {
+    .name = "array_map",
+    .min_inputs = 1,
+    .max_inputs = MAP_OPERANDS,
+    .check = check,
+    .array = array,
+};

@@ -1,0 +1,117 @@
+#include "ops/arrays/array_panels.h"
+
+/* Sums that are kept in registers while the inner index runs. */
+enum { STRIP_ROWS = 4, STRIP_COLUMNS = 8 };
+
+typedef struct panels_real {
+    float a[PANEL_ROWS][PANEL_DEPTH], b[PANEL_DEPTH][PANEL_COLUMNS];
+    float sums[PANEL_ROWS][PANEL_COLUMNS];
+} panels_real;
+
+typedef struct panels_whole {
+    uint64_t a[PANEL_ROWS][PANEL_DEPTH], b[PANEL_DEPTH][PANEL_COLUMNS];
+    uint64_t sums[PANEL_ROWS][PANEL_COLUMNS];
+} panels_whole;
+
+size_t mona_panel_scratch_bytes(void)
+{
+    return sizeof(panels_whole);
+}
+
+static uint32_t tiles_of(uint32_t count, uint32_t tile)
+{
+    return (count + tile - 1) / tile;
+}
+
+uint64_t mona_panel_tiles(uint32_t rows, uint32_t columns)
+{
+    return (uint64_t)tiles_of(rows, PANEL_ROWS) * tiles_of(columns, PANEL_COLUMNS);
+}
+
+void mona_panel_locate(panel_tile *t, uint64_t index, uint32_t rows, uint32_t columns)
+{
+    const uint32_t across = tiles_of(columns, PANEL_COLUMNS);
+    t->row = (uint32_t)(index / across) * PANEL_ROWS;
+    t->column = (uint32_t)(index % across) * PANEL_COLUMNS;
+    t->rows = rows - t->row < PANEL_ROWS ? rows - t->row : PANEL_ROWS;
+    t->columns = columns - t->column < PANEL_COLUMNS ? columns - t->column : PANEL_COLUMNS;
+}
+
+/* ---- real ---------------------------------------------------------------------------------- */
+
+/* Rows and columns that are not there hold what was there before; their sums go nowhere. */
+static void multiply_real(panels_real *p, uint32_t rows, uint32_t columns, uint32_t depth)
+{
+    for (uint32_t r = 0; r < rows; r += STRIP_ROWS)
+        for (uint32_t c = 0; c < columns; c += STRIP_COLUMNS) {
+            float sums[STRIP_ROWS][STRIP_COLUMNS];
+            for (uint32_t i = 0; i < STRIP_ROWS; i++)
+                memcpy(sums[i], &p->sums[r + i][c], sizeof sums[i]);
+            for (uint32_t k = 0; k < depth; k++)
+                for (uint32_t i = 0; i < STRIP_ROWS; i++)
+                    for (uint32_t j = 0; j < STRIP_COLUMNS; j++)
+                        sums[i][j] += p->a[r + i][k] * p->b[k][c + j];
+            for (uint32_t i = 0; i < STRIP_ROWS; i++)
+                memcpy(&p->sums[r + i][c], sums[i], sizeof sums[i]);
+        }
+}
+
+static void run_real(const panel_reader *reader, const panel_tile *t, panels_real *p)
+{
+    for (uint32_t r = 0; r < t->rows; r++) {
+        const float start = reader->start ? reader->start(t, t->row + r).real : 0;
+        for (uint32_t c = 0; c < PANEL_COLUMNS; c++)
+            p->sums[r][c] = start;
+    }
+    for (uint32_t k = 0, depth; k < t->depth; k += depth) {
+        depth = t->depth - k < PANEL_DEPTH ? t->depth - k : PANEL_DEPTH;
+        for (uint32_t r = 0; r < t->rows; r++)
+            reader->row_of_a(t, t->row + r, k, depth, p->a[r]);
+        for (uint32_t i = 0; i < depth; i++)
+            reader->row_of_b(t, k + i, p->b[i]);
+        multiply_real(p, t->rows, t->columns, depth);
+    }
+    for (uint32_t r = 0; r < t->rows; r++)
+        mona_array_put_reals(t->call->output, t->call->bound->output.type, MONA_WRAP,
+                             reader->place(t, t->row + r), p->sums[r], t->columns);
+}
+
+/* ---- whole --------------------------------------------------------------------------------- */
+
+static void multiply_whole(panels_whole *p, uint32_t rows, uint32_t columns, uint32_t depth)
+{
+    for (uint32_t r = 0; r < rows; r++)
+        for (uint32_t k = 0; k < depth; k++)
+            for (uint32_t c = 0; c < columns; c++)
+                p->sums[r][c] += p->a[r][k] * p->b[k][c];
+}
+
+static void run_whole(const panel_reader *reader, const panel_tile *t, panels_whole *p)
+{
+    for (uint32_t r = 0; r < t->rows; r++) {
+        const int64_t start = reader->start ? reader->start(t, t->row + r).whole : 0;
+        for (uint32_t c = 0; c < t->columns; c++)
+            p->sums[r][c] = (uint64_t)start;
+    }
+    for (uint32_t k = 0, depth; k < t->depth; k += depth) {
+        depth = t->depth - k < PANEL_DEPTH ? t->depth - k : PANEL_DEPTH;
+        for (uint32_t r = 0; r < t->rows; r++)
+            reader->row_of_a(t, t->row + r, k, depth, p->a[r]);
+        for (uint32_t i = 0; i < depth; i++)
+            reader->row_of_b(t, k + i, p->b[i]);
+        multiply_whole(p, t->rows, t->columns, depth);
+    }
+    for (uint32_t r = 0; r < t->rows; r++)
+        mona_array_put_wholes(t->call->output, t->call->bound->output.type, MONA_WRAP,
+                              t->call->bound->input[0].type == MONA_U64,
+                              reader->place(t, t->row + r), (const int64_t *)p->sums[r],
+                              t->columns);
+}
+
+void mona_panel_run(const panel_reader *reader, const panel_tile *t, uint8_t *scratch)
+{
+    if (t->arithmetic == MONA_REAL)
+        run_real(reader, t, (panels_real *)(void *)scratch);
+    else
+        run_whole(reader, t, (panels_whole *)(void *)scratch);
+}

@@ -1,0 +1,29 @@
+/* Windows over 1 to 3 axes: what convolutions and pools on arrays share. Private to ops/. */
+#ifndef MONA_OPS_ARRAY_WINDOW_H
+#define MONA_OPS_ARRAY_WINDOW_H
+
+#include "ops/arrays/arrays.h"
+
+/* Positions of all axes together, in C order. */
+uint32_t mona_window_inputs(const mona_array_window *w);
+uint32_t mona_window_outputs(const mona_array_window *w);
+uint32_t mona_window_taps(const mona_array_window *w);
+
+/* Indices along the axes, of position `i` of extents that `side` tells. */
+typedef enum window_side { WINDOW_OUT, WINDOW_TAP } window_side;
+void mona_window_indices(const mona_array_window *w, window_side side, uint32_t i,
+                         uint32_t index[3]);
+
+/* Where tap `tap` of outputs [first, first + count) lies in the plane that begins at element
+ * `plane` of operand 0: their samples, those outside being `outside`; float or int64_t by the
+ * window's arithmetic. */
+void mona_window_samples(const mona_array_call *call, uint64_t plane, uint32_t tap, uint32_t first,
+                         uint32_t count, array_number outside, void *to);
+
+/* CONV's and the pools' part of the operator. */
+void mona_window_conv(const mona_array_call *call);
+uint64_t mona_window_conv_items(const mona_bound_op *b);
+void mona_window_pool(const mona_array_call *call);
+uint64_t mona_window_pool_items(const mona_bound_op *b);
+
+#endif

@@ -1,0 +1,158 @@
+/* What the operators on arrays share: walking over elements, and turning them into numbers and
+ * back. Private to ops/. Numbers and their conversions: engine/model/array_format.h. */
+#ifndef MONA_OPS_ARRAYS_H
+#define MONA_OPS_ARRAYS_H
+
+#include "ops/helpers.h"
+
+#include "engine/libc.h"
+
+/* Elements that are worked on in one go: they and what is made of them stay in a first-level cache.
+ */
+enum { ARRAY_BLOCK = 256 };
+
+static inline const void *array_record(const mona_bound_op *b)
+{
+    return b->data + b->op->array.record;
+}
+
+/* ---- walks ---------------------------------------------------------------------------------- */
+
+/* Elements of an array in the order of some dimensions. */
+typedef struct array_walk {
+    uint32_t dims;
+    const uint32_t *extent; /* [dims] */
+    const int32_t *stride;
+    uint32_t index[MONA_ARRAY_DIMS];
+    int64_t at; /* the element */
+} array_walk;
+
+/* At number `first` of them; no dimensions: the one element at base. */
+static inline array_walk walk_from(uint32_t dims, const uint32_t *extent, const int32_t *stride,
+                                   int64_t base, uint64_t first)
+{
+    array_walk w = {.dims = dims, .extent = extent, .stride = stride, .at = base};
+    for (uint32_t d = dims; d-- > 0; first /= extent[d]) {
+        w.index[d] = (uint32_t)(first % extent[d]);
+        w.at += (int64_t)w.index[d] * stride[d];
+    }
+    return w;
+}
+
+/* How many elements from here on, at most so many, lie in one row of the last dimension. */
+static inline uint32_t walk_run(const array_walk *w, uint32_t most)
+{
+    if (!w->dims)
+        return 1;
+    const uint32_t left = w->extent[w->dims - 1] - w->index[w->dims - 1];
+    return left < most ? left : most;
+}
+
+/* Passes a run, or its first elements; after the last element comes the first. */
+static inline void walk_pass(array_walk *w, uint32_t count)
+{
+    uint32_t d = w->dims;
+    if (!d)
+        return;
+    w->index[d - 1] += count;
+    w->at += (int64_t)count * w->stride[d - 1];
+    while (w->index[d - 1] == w->extent[d - 1]) {
+        w->at -= (int64_t)w->extent[d - 1] * w->stride[d - 1];
+        w->index[d - 1] = 0;
+        if (--d == 0)
+            return;
+        w->index[d - 1]++;
+        w->at += w->stride[d - 1];
+    }
+}
+
+/* What arithmetic works with: fp32 or 64 bits. */
+typedef union array_number {
+    float real;
+    int64_t whole;
+} array_number;
+
+/* An operand's element of number 0 on, and what it is made of. */
+typedef struct array_source {
+    const uint8_t *data;
+    mona_type type;
+} array_source;
+
+static inline array_source source_of(const mona_array_call *call, uint32_t i)
+{
+    return (array_source){call->input[i], call->bound->input[i].type};
+}
+
+/* count elements as numbers, from element `at` on, so far apart. */
+void mona_array_read_reals(float *to, array_source from, int64_t at, int32_t stride,
+                           uint32_t count);
+void mona_array_read_wholes(int64_t *to, array_source from, int64_t at, int32_t stride,
+                            uint32_t count);
+/* Either: float or int64_t in `to`, as the arithmetic wants them. */
+void mona_array_read(mona_arithmetic arithmetic, void *to, array_source from, int64_t at,
+                     int32_t stride, uint32_t count);
+/* The next count elements of a walk as numbers. */
+void mona_array_reals(float *to, array_source from, array_walk *walk, uint32_t count);
+void mona_array_wholes(int64_t *to, array_source from, array_walk *walk, uint32_t count);
+/* The same without copying where they lie side by side in memory as they are: `room` or a place in
+ * the array. */
+const float *mona_array_view(float *room, array_source from, array_walk *walk, uint32_t count);
+
+/* Stores count numbers from element `first` on. */
+void mona_array_put_reals(uint8_t *data, mona_type type, mona_conversion conversion, uint64_t first,
+                          const float *from, uint32_t count);
+void mona_array_put_wholes(uint8_t *data, mona_type type, mona_conversion conversion,
+                           bool from_unsigned, uint64_t first, const int64_t *from, uint32_t count);
+
+/* A number truncated to 64 bits, saturating; a NaN is 0. */
+static inline int64_t whole_of(float x)
+{
+    if (!(x > -0x1p63f))
+        return x != x ? 0 : INT64_MIN;
+    return x < 0x1p63f ? (int64_t)x : INT64_MAX;
+}
+
+/* round_half_even: below 2^23 a sum with it loses what lies behind the point. */
+static inline float round_even(float x)
+{
+    const uint32_t sign = ac_bits(x) & 0x80000000, a = ac_bits(x) ^ sign;
+    const float rounded = ac_float(a) + 0x1p23f - 0x1p23f;
+    return ac_float(sign | (a < 0x4b000000 ? ac_bits(rounded) : a));
+}
+
+/* ---- MAP's functions ----------------------------------------------------------------------- */
+
+static inline uint32_t function_arity(uint32_t function)
+{
+    return function >= MONA_FN_WHERE ? 3 : function >= MONA_FN_ADD ? 2 : 1;
+}
+
+bool mona_array_has_real(uint32_t function);
+bool mona_array_has_whole(uint32_t function);
+/* y[i] = function(x[0][i], x[1][i], x[2][i]) for count elements, with parameters p. */
+void mona_array_apply_real(uint32_t function, const float p[4], float *y, const float *const x[3],
+                           uint32_t count);
+void mona_array_apply_whole(uint32_t function, bool is_unsigned, int64_t *y,
+                            const int64_t *const x[3], uint32_t count);
+
+/* Of these, what is evaluated in fp64: functions of one number, and POW, MOD and FMOD. */
+void mona_array_apply_real64(uint32_t function, const float *p, float *y, const float *a,
+                             uint32_t count);
+float mona_array_real64(uint32_t function, float a, float b);
+
+/* ---- checks -------------------------------------------------------------------------------- */
+
+/* A record of so many bytes lies in the data section. */
+static inline bool record_ok(const mona_file_op *op, uint64_t size, uint64_t data_bytes)
+{
+    return mona_data_ok(op->array.record, 1, size, data_bytes);
+}
+
+/* The product of extents, none of them 0; 0: there is one, or the product exceeds what arrays hold.
+ */
+uint64_t mona_array_product(const uint32_t *extent, uint32_t dims);
+/* Whether base + sums of i_d * stride[d] stay within [0, elements). */
+bool mona_array_inside(const uint32_t *extent, const int32_t *stride, uint32_t dims, uint64_t base,
+                       uint64_t elements);
+
+#endif

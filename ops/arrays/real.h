@@ -1,0 +1,80 @@
+/* Elementary functions in fp64, made of + - * / and operations on whole numbers alone: no
+ * mathematics library, and the same bits on every machine that rounds IEEE binary64 to nearest
+ * even. Arguments are fp32 numbers or what arithmetic on a few of them gives (no fp64 subnormals);
+ * errors are some 10^-13 of the result, so that rounding to fp32 is right but for ties that are
+ * nearer than that. Infinities and NaNs go where IEEE 754 has them go. */
+#ifndef MONA_OPS_REAL_H
+#define MONA_OPS_REAL_H
+
+#include "engine/libc.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+static inline uint64_t real_bits(double x)
+{
+    uint64_t u;
+    memcpy(&u, &x, sizeof u);
+    return u;
+}
+
+static inline double real_of_bits(uint64_t u)
+{
+    double x;
+    memcpy(&x, &u, sizeof x);
+    return x;
+}
+
+static inline double real_abs(double x)
+{
+    return real_of_bits(real_bits(x) & INT64_MAX);
+}
+
+/* The magnitude of x with the sign of s. */
+static inline double real_signed(double x, double s)
+{
+    const uint64_t sign = (uint64_t)1 << 63;
+    return real_of_bits((real_bits(x) & ~sign) | (real_bits(s) & sign));
+}
+
+/* 2^k, -1022 <= k <= 1023. */
+static inline double real_power_of_2(int64_t k)
+{
+    return real_of_bits((uint64_t)(k + 1023) << 52);
+}
+
+/* Rounds half to even; |x| < 2^51. */
+static inline double real_round(double x)
+{
+    return real_signed(real_abs(x) + 0x1p52 - 0x1p52, x);
+}
+
+double mona_real_sqrt(double x);
+double mona_real_exp(double x);   /* 0 below -700, infinite above 700 */
+double mona_real_expm1(double x); /* exp(x) - 1, as if |x| were 700 where it is more */
+double mona_real_log(double x);
+double mona_real_log1p(double x); /* log(1 + x) */
+double mona_real_pow(double x, double y);
+double mona_real_sinh(double x);
+double mona_real_cosh(double x);
+double mona_real_tanh(double x);
+double mona_real_asinh(double x);
+double mona_real_acosh(double x);
+double mona_real_atanh(double x);
+double mona_real_erf(double x);
+double mona_real_sin(double x); /* of an fp32 number, as are the next two */
+double mona_real_cos(double x);
+double mona_real_tan(double x);
+double mona_real_asin(double x);
+double mona_real_acos(double x);
+double mona_real_atan(double x);
+double mona_real_sigmoid(double x);
+double mona_real_softplus(double x);
+double mona_real_mish(double x);
+double mona_real_gelu(double x);
+double mona_real_gelu_tanh(double x);
+
+/* x - n * y, n being x / y truncated: exact. */
+double mona_real_fmod(double x, double y);
+
+#endif

@@ -1,0 +1,267 @@
+/* The vector unit's part of conv_instructions.c: constants, drain and epilogue. conv_residual.c
+ * adds residuals that the cube does not bring, conv_store.c rounds the results and takes them out
+ * of UB.
+ *
+ * Drain writes whole fractals, so rows of A beyond the last pixel are worked on as well; they are
+ * zeros times weights, finite, and nothing stores them. Between the pieces of t there may be room
+ * (conv_store.c); it is cleared once, so that one vector instruction can run over all of t. Vectors
+ * that depend on each other have a barrier of V between them. */
+#include "ops/ascend/conv_instructions.h"
+
+/* ---- UB ------------------------------------------------------------------------------------- */
+
+static bool has_residual_lanes(const program *p)
+{
+    return p->conv->epilogue.add && p->k->residual_by_cube;
+}
+
+static void place_constants(program *p, uint8_t **at)
+{
+    const size_t lanes = (size_t)batch_parts(p->k) * p->k->width * LANES;
+    buffers *ub = &p->ub;
+    ub->bias = take(at, p->k->bias_by_vector ? lanes * sizeof(uint32_t) : 0);
+    ub->scale = take_halves(at, p->conv->epilogue.scale ? lanes * sizeof(uint16_t) : 0);
+    ub->slope = take_halves(at, p->conv->epilogue.slope ? lanes * sizeof(uint16_t) : 0);
+    ub->mask = take_halves(at, p->k->masked ? lanes * sizeof(uint16_t) : 0);
+    ub->zero = take_halves(at, VECTOR);
+    ub->low = take_halves(at, VECTOR);
+    ub->high = take_halves(at, VECTOR);
+    ub->residual_scale = take_halves(at, VECTOR);
+}
+
+void mona_conv_shape_tile(const program *p, tile *t)
+{
+    t->rows = divide_up(t->pixels, p->k->pixels);
+    t->m1 = divide_up(t->rows, AC_FRACTAL);
+    t->piece_rows = divide_up(t->m1, p->cuts) * AC_FRACTAL;
+    /* An odd number of blocks: pieces that are read side by side begin in different banks. */
+    t->pitch = t->piece_rows + (p->k->width > 1 && p->k->way != MONA_CONV_PLANES);
+}
+
+size_t mona_conv_place_buffers(program *p, const tile *t)
+{
+    const size_t bytes = tile_elements(p, t) * sizeof(uint16_t);
+    const bool prelu = p->conv->epilogue.activation == MONA_ACT_PRELU;
+    uint8_t *at = p->core->ub;
+    place_constants(p, &at);
+    p->ub.t = take_halves(&at, bytes);
+    p->ub.negative = take_halves(&at, prelu ? bytes : 0);
+    if (has_residual_lanes(p))
+        p->ub.residual = take_halves(&at, bytes);
+    else
+        mona_conv_place_residual(p, &at, t);
+    mona_conv_place_results(p, &at, t);
+    return (size_t)(at - p->core->ub);
+}
+
+/* ---- constants ------------------------------------------------------------------------------- */
+
+static void fill_blocks(const program *p, const tile *t)
+{
+    const ac_epilogue *e = &p->conv->epilogue;
+    dup_all(p->core, p->ub.zero, 0, LANES, side_by_side);
+    dup_all(p->core, p->ub.low, ac_f16_from_f32(e->clip_min), LANES, side_by_side);
+    dup_all(p->core, p->ub.high, ac_f16_from_f32(e->clip_max), LANES, side_by_side);
+    dup_all(p->core, p->ub.residual_scale, ac_f16_from_f32(e->residual_scale), LANES, side_by_side);
+    if (t->pitch == t->piece_rows && t->m1 % p->cuts == 0)
+        return;
+    dup_all(p->core, p->ub.t, 0, tile_elements(p, t), side_by_side);
+    if (has_residual_lanes(p))
+        dup_all(p->core, p->ub.residual, 0, tile_elements(p, t), side_by_side);
+}
+
+static void load_lanes(const program *p, void *to, const void *from, uint32_t size, uint32_t parts)
+{
+    copy_blocks(p, AC_L1_UB, to, from, parts * p->k->width * LANES * size / AC_BLOCK);
+}
+
+/* Constants change once in a batch, so the pipes are simply emptied first. */
+void mona_conv_load_constants(program *p, const tile *t)
+{
+    const uint32_t parts = batch_parts(p->k), batch = batch_of(p, t), first = batch * parts;
+    const uint32_t count = at_most(p->k->parts - first, parts);
+    const size_t lane = (size_t)first * p->k->width * LANES;
+    if (p->batch == batch)
+        return;
+    p->isa->barrier(p->core, AC_PIPE_ALL);
+    if (p->batch == MONA_NONE)
+        fill_blocks(p, t);
+    p->batch = batch;
+    if (p->k->bias_by_vector)
+        load_lanes(p, p->ub.bias, p->k->bias + lane, sizeof(uint32_t), count);
+    if (p->conv->epilogue.scale)
+        load_lanes(p, p->ub.scale, p->k->scale + lane, sizeof(uint16_t), count);
+    if (p->conv->epilogue.slope)
+        load_lanes(p, p->ub.slope, p->k->slope + lane, sizeof(uint16_t), count);
+    if (p->k->masked)
+        load_lanes(p, p->ub.mask, p->k->mask + lane, sizeof(uint16_t), count);
+    sync(p, AC_PIPE_MTE1, AC_PIPE_V, 2);
+    p->isa->barrier(p->core, AC_PIPE_V);
+}
+
+/* ---- drain ----------------------------------------------------------------------------------- */
+
+/* L0C -> a buffer like t. lanes: the scales of lane blocks, all the same if `stride` is 0. */
+typedef struct drained {
+    uint16_t *to;
+    const uint16_t *scale;
+    uint32_t stride;
+    ac_drain kind;
+    bool residual, relu;
+} drained;
+
+static void drain(const program *p, const drained *d, uint16_t *to, const uint8_t *from,
+                  const uint16_t *scale, ac_copy c)
+{
+    if (c.bursts)
+        p->isa->drain(p->core, d->kind, to, from, c, scale, d->relu);
+}
+
+/* All lane blocks at once. */
+static void drain_part(const program *p, const tile *t, uint32_t part, const drained *d)
+{
+    drain(p, d, piece_at(p, t, d->to, part, 0, 0), l0c_of(p, t, part, d->residual), d->scale,
+          (ac_copy){.bursts = (uint16_t)p->k->width,
+                    .blocks = (uint16_t)t->m1,
+                    .dst_gap = (uint16_t)(t->pitch - t->m1 * AC_FRACTAL)});
+}
+
+/* Lane block j, cut into pieces, the last of which may be shorter. */
+static void drain_lanes(const program *p, const tile *t, uint32_t part, uint32_t j,
+                        const drained *d)
+{
+    const uint32_t piece = t->piece_rows / AC_FRACTAL, whole = t->m1 / piece;
+    const uint8_t *from = l0c_of(p, t, part, d->residual) + (size_t)j * t->m1 * C_FRACTAL_BYTES;
+    const uint16_t *scale = d->scale + j * d->stride;
+    drain(p, d, piece_at(p, t, d->to, part, 0, j), from, scale,
+          (ac_copy){.bursts = (uint16_t)whole,
+                    .blocks = (uint16_t)piece,
+                    .dst_gap = (uint16_t)(p->k->width * t->pitch - t->piece_rows)});
+    drain(p, d, piece_at(p, t, d->to, part, whole, j),
+          from + (size_t)whole * piece * C_FRACTAL_BYTES, scale,
+          (ac_copy){.bursts = t->m1 % piece ? 1 : 0, .blocks = (uint16_t)(t->m1 % piece)});
+}
+
+static void drain_pieces(const program *p, const tile *t, uint32_t part, const drained *d)
+{
+    if (p->cuts == 1 && !d->stride) {
+        drain_part(p, t, part, d);
+        return;
+    }
+    for (uint32_t j = 0; j < p->k->width; j++)
+        drain_lanes(p, t, part, j, d);
+}
+
+/* The tile's half of L0C is free then. */
+static void drain_tile(const program *p, const tile *t)
+{
+    const ac_epilogue *e = &p->conv->epilogue;
+    for (uint32_t part = t->first; part < t->end; part++) {
+        drain_pieces(p, t, part,
+                     &(drained){.to = p->ub.t,
+                                .scale = e->scale ? p->ub.scale + lanes_at(p, part, 0) : NULL,
+                                .stride = e->scale && !p->k->one_pattern ? LANES : 0,
+                                .kind = e->scale ? AC_DRAIN_S32_F16_DEQ : AC_DRAIN_F32_F16,
+                                .relu = e->activation == MONA_ACT_RELU});
+        if (has_residual_lanes(p))
+            drain_pieces(p, t, part,
+                         &(drained){.to = p->ub.residual,
+                                    .scale = p->ub.residual_scale,
+                                    .kind = AC_DRAIN_S32_F16_DEQ,
+                                    .residual = true});
+    }
+    if (!p->k->bias_by_vector)
+        p->isa->set_flag(p->core, AC_PIPE_V, AC_PIPE_M, (ac_event)t->slot);
+    p->isa->barrier(p->core, AC_PIPE_V);
+}
+
+/* ---- epilogue -------------------------------------------------------------------------------- */
+
+/* ub.t op a block of 16 values, to `to`. */
+static void with_block(const program *p, const tile *t, ac_vec2 op, uint16_t *to,
+                       const uint16_t *block)
+{
+    vec2_all(p->core, op, to, p->ub.t, block, tile_elements(p, t), b_again);
+    p->isa->barrier(p->core, AC_PIPE_V);
+}
+
+/* buffer, which is like t, op the constants of each lane. */
+static void with_lanes(const program *p, const tile *t, ac_vec2 op, uint16_t *buffer,
+                       const uint16_t *lanes)
+{
+    for (uint32_t part = t->first; part < t->end; part++)
+        for (uint32_t i = 0; i < (p->k->one_pattern ? 1 : p->k->width * p->cuts); i++) {
+            uint16_t *at = piece_at(p, t, buffer, part, 0, i);
+            vec2_all(p->core, op, at, at, lanes + lanes_at(p, part, i % p->k->width),
+                     p->k->one_pattern ? part_elements(p, t) : t->pitch * LANES, b_again);
+        }
+    p->isa->barrier(p->core, AC_PIPE_V);
+}
+
+static void prelu(const program *p, const tile *t)
+{
+    uint16_t *negative = p->ub.negative;
+    with_block(p, t, AC_VMIN, negative, p->ub.zero);
+    with_lanes(p, t, AC_VMUL, negative, p->ub.slope);
+    with_block(p, t, AC_VMAX, p->ub.t, p->ub.zero);
+    vec2_all(p->core, AC_VADD, p->ub.t, p->ub.t, negative, tile_elements(p, t), side_by_side);
+    p->isa->barrier(p->core, AC_PIPE_V);
+}
+
+static void activate(const program *p, uint8_t activation, const tile *t)
+{
+    switch ((mona_activation)activation) {
+    case MONA_ACT_RELU:
+        with_block(p, t, AC_VMAX, p->ub.t, p->ub.zero);
+        break;
+    case MONA_ACT_PRELU:
+        prelu(p, t);
+        break;
+    case MONA_ACT_CLIP:
+        with_block(p, t, AC_VMAX, p->ub.t, p->ub.low);
+        with_block(p, t, AC_VMIN, p->ub.t, p->ub.high);
+        break;
+    case MONA_ACT_NONE:
+    case MONA_ACT_COUNT:
+        break;
+    }
+}
+
+/* RELU before a conversion that saturates at 0 anyway. */
+static bool rounding_activates(const program *p)
+{
+    const ac_epilogue *e = &p->conv->epilogue;
+    return e->activation_after_add == MONA_ACT_RELU && p->row->output.type == MONA_U8 &&
+           e->output_scale >= 0;
+}
+
+static void add_residual(const program *p, const tile *t)
+{
+    if (!has_residual_lanes(p)) {
+        mona_conv_add_residual(p, t);
+        return;
+    }
+    vec2_all(p->core, AC_VADD, p->ub.t, p->ub.t, p->ub.residual, tile_elements(p, t), side_by_side);
+    p->isa->barrier(p->core, AC_PIPE_V);
+}
+
+/* drain has RELU built in. */
+void mona_conv_finish(const program *p, const tile *t)
+{
+    const ac_epilogue *e = &p->conv->epilogue;
+    p->isa->wait_flag(p->core, AC_PIPE_M, AC_PIPE_V, (ac_event)t->slot);
+    drain_tile(p, t);
+    if (e->activation != MONA_ACT_RELU)
+        activate(p, e->activation, t);
+    if (e->add)
+        add_residual(p, t);
+    if (!rounding_activates(p))
+        activate(p, e->activation_after_add, t);
+    if (scales_first(p) && e->output_scale != 1) {
+        muls_all(p->core, p->ub.t, p->ub.t, e->output_scale, tile_elements(p, t), side_by_side);
+        p->isa->barrier(p->core, AC_PIPE_V);
+    }
+    if (p->k->masked)
+        with_lanes(p, t, AC_VAND, p->ub.t, p->ub.mask);
+    mona_conv_store(p, t);
+}

@@ -1,0 +1,366 @@
+/* Output rows of a convolution as an AI Core program: tiles and the cube. conv_packing.h says what
+ * rows of A and columns of B are; conv_finish.c has the vector work.
+ *
+ * A tile is 16 * m1 rows of A of one group of parts. m1 is as large as half of L0A, half of L0C and
+ * UB allow: a load3d takes the scalar unit longer to issue than MTE1 needs for 32 fractals, so it
+ * should move many. The tiles of an output row are of equal size, but for rounding. K, counted in
+ * fractals, is cut into chunks that fill half of L0A, so that MTE1 fills one half while the cube
+ * works on the other; every chunk meets the weights of all parts of the group that read the same
+ * runs. The weights of a group stay in L0B for all of its tiles if they fit; else they come in
+ * chunks as well. L0C has two halves, and a tile's vector work is issued after the next tile's cube
+ * work, so that V and M overlap.
+ *
+ * L0A: [half][m1][chunk fractals]. L0B: [part][fractals][width], or [half][part][chunk
+ * fractals][width]. L0C: [half][sums, residuals][part][width][m1].
+ * Flags, event h or slot for half h of what they guard:
+ *   MTE1 -> M  h: operands are loaded           M -> MTE1 h: they were used; 2: all of L0B was
+ *   V -> M  slot: L0C was drained, or the bias is there        M -> V slot: the sums are
+ *   MTE1 -> V slot: a residual is in UB, 2: constants are      V -> MTE1 slot: it was used
+ *   V -> MTE3 0: a result is in UB              MTE3 -> V slot: it was stored
+ *   V -> S, S -> V 0: the scalar unit's turn
+ * A flag that guards a buffer's reuse is set once beforehand and awaited once at the end, so that
+ * every set has its wait. */
+#include "ops/ascend/conv_instructions.h"
+
+enum { MAX_JUMP = 127, MAX_COLUMNS = 32767 /* of the row a load3d reads */ };
+
+/* ---- sizes ---------------------------------------------------------------------------------- */
+
+static uint32_t fractal_bytes(void)
+{
+    return AC_FRACTAL * AC_BLOCK;
+}
+
+/* Fractals of K of a part. */
+static uint32_t most_k(const program *p)
+{
+    uint32_t most = 0;
+    for (uint32_t part = 0; part < p->k->parts; part++) {
+        const uint32_t all = mona_conv_all_k(p->k, part);
+        most = all > most ? all : most;
+    }
+    return most;
+}
+
+/* So few that load3d can count their columns; rounding an address down adds at most 32. */
+static uint32_t fractals_in_columns(const program *p)
+{
+    const uint32_t step = p->k->step > p->k->residual_step ? p->k->step : p->k->residual_step;
+    const uint32_t taken = p->k->run_fractals * (AC_BLOCK / p->k->column) + AC_BLOCK;
+    const uint32_t rows = taken < MAX_COLUMNS ? (MAX_COLUMNS - taken) / step : 0;
+    return rows < AC_FRACTAL ? 1 : rows / AC_FRACTAL;
+}
+
+static tile tile_of(const program *p, uint32_t m1)
+{
+    tile t = {.end = at_most(p->k->group, p->k->parts), .pixels = m1 * AC_FRACTAL * p->k->pixels};
+    mona_conv_shape_tile(p, &t);
+    return t;
+}
+
+static void choose_tile(program *p)
+{
+    const ac_target *target = p->core->target;
+    const uint32_t l0a = target->l0a_bytes / HALVES / fractal_bytes();
+    const uint32_t l0b = target->l0b_bytes / fractal_bytes(), most = most_k(p);
+    const uint32_t fractals = divide_up(p->row->pixels, p->k->pixels * AC_FRACTAL);
+    const uint32_t width = p->k->group * p->k->width;
+    p->m1 = at_most(p->k->most, fractals_in_columns(p));
+    tile t = tile_of(p, p->m1);
+    while (p->m1 > 1 && mona_conv_place_buffers(p, &t) > target->ub_bytes)
+        t = tile_of(p, --p->m1);
+    const uint32_t whole = divide_up(divide_up(fractals, divide_up(fractals, p->m1)), p->cuts);
+    p->m1 = at_most(whole * p->cuts, p->m1); /* whole cuts need fewer drains */
+    t = tile_of(p, p->m1);
+    mona_conv_place_buffers(p, &t);
+    p->weights_stay = width * most <= l0b;
+    p->chunk = at_most(at_most(l0a / p->m1, most), at_most(MAX_JUMP, AC_MAX_MKN / AC_BLOCK));
+    if (!p->weights_stay)
+        p->chunk = at_most(p->chunk, l0b / HALVES / width);
+}
+
+/* ---- operands ------------------------------------------------------------------------------- */
+
+/* What a load3d reads: rows of A of 32 bytes, `step` columns apart, from byte `skip` on. */
+typedef struct operand {
+    const uint8_t *at;
+    uint32_t bytes; /* from `at` on; those beyond are zero */
+    uint32_t element, column, step, skip;
+} operand;
+
+/* The row's address is rounded down to a block of 32 bytes, which makes some more columns precede
+ * the first. On the host `at` may lie anywhere, and instructions read from there. */
+static void load_a_fractal(const program *p, const tile *t, const operand *s, uint8_t *l0a,
+                           uint32_t jump)
+{
+    const uint32_t beyond = (uint32_t)((uintptr_t)s->at % AC_BLOCK);
+    const bool exact = !p->k->aligned && beyond % s->column;
+    const uint32_t before = exact ? 0 : beyond / s->column;
+    const uint32_t lead = exact ? 0 : beyond % s->column;
+    const ac_load3d l = {
+        .column = (uint16_t)(s->skip / s->column + before),
+        .columns = (uint16_t)(divide_up(lead + s->bytes, s->column) + before),
+        .stride = (uint8_t)s->step,
+        .dilation = 1, /* a window's columns are neighbours */
+        .c0 = (uint8_t)(s->column / s->element),
+        .element = (uint8_t)s->element,
+        .repeat = (uint8_t)t->m1,
+        .jump = (uint8_t)jump,
+    };
+    p->isa->load3d(p->core, l0a, exact ? s->at : s->at - beyond, &l);
+}
+
+/* Fractal i of the windows of a part. */
+static operand window_source(const program *p, const tile *t, uint32_t part, uint32_t i)
+{
+    const ac_conv *c = p->conv;
+    const uint32_t run = p->k->first_run[part] + i / p->k->run_fractals;
+    return (operand){
+        .at = p->row->runs[run] + (size_t)t->x * c->pixel_bytes,
+        .bytes = ((t->pixels - 1) * c->stride + c->taps) * c->c0 * p->element,
+        .element = p->element,
+        .column = p->k->column,
+        .step = p->k->step,
+        .skip = i % p->k->run_fractals * AC_BLOCK,
+    };
+}
+
+static operand bias_source(const program *p, const tile *t)
+{
+    return (operand){.at = p->k->ones,
+                     .bytes = t->m1 * AC_FRACTAL * 8 + AC_BLOCK,
+                     .element = 1,
+                     .column = 8,
+                     .step = 1};
+}
+
+static operand residual_source(const program *p, const tile *t, uint32_t part, uint32_t i)
+{
+    const ac_row *r = &p->row->residual;
+    const uint32_t block = mona_conv_residual_block(p->k, p->conv->epilogue.broadcast, r->c0, part);
+    return (operand){.at = r->data + block * r->block_stride + (size_t)t->x * r->c0,
+                     .bytes = t->pixels * r->c0,
+                     .element = 1,
+                     .column = p->k->residual_column,
+                     .step = p->k->residual_step,
+                     .skip = i * AC_BLOCK};
+}
+
+/* Fractal i of all K of a part. */
+static operand operand_of(const program *p, const tile *t, uint32_t part, uint32_t i)
+{
+    const uint32_t window = mona_conv_window_k(p->k, part), sum = mona_conv_sum_k(p->k, part);
+    return i < window ? window_source(p, t, part, i)
+           : i < sum  ? bias_source(p, t)
+                      : residual_source(p, t, part, i - sum);
+}
+
+/* Bytes of so many fractals of K of a part's weights. */
+static size_t weights_bytes(const program *p, uint32_t fractals)
+{
+    return (size_t)fractals * p->k->width * fractal_bytes();
+}
+
+static const uint8_t *weights_of(const program *p, uint32_t part)
+{
+    return p->k->weights + p->k->weights_offset[part];
+}
+
+/* All weights of the tile's group, once the cube has done with the last group's. */
+static void load_group_weights(program *p, const tile *t)
+{
+    const size_t part_bytes = weights_bytes(p, most_k(p));
+    if (!p->weights_stay || p->l0b_first == t->first)
+        return;
+    p->l0b_first = t->first;
+    sync(p, AC_PIPE_M, AC_PIPE_MTE1, 2);
+    for (uint32_t part = t->first; part < t->end; part++)
+        p->isa->load2d(p->core, p->core->l0b + (part - t->first) * part_bytes, weights_of(p, part),
+                       mona_conv_all_k(p->k, part) * p->k->width);
+}
+
+/* Where in L0B the weights of a part from K fractal `first` on are, after loading them if need be.
+ */
+static const uint8_t *chunk_weights(const program *p, const tile *t, uint32_t part, uint32_t first,
+                                    uint32_t count)
+{
+    if (p->weights_stay)
+        return p->core->l0b + (part - t->first) * weights_bytes(p, most_k(p)) +
+               weights_bytes(p, first);
+    uint8_t *b = p->core->l0b + p->half * (p->core->target->l0b_bytes / HALVES) +
+                 (part - t->first) * weights_bytes(p, p->chunk);
+    p->isa->load2d(p->core, b, weights_of(p, part) + weights_bytes(p, first), count * p->k->width);
+    return b;
+}
+
+/* ---- cube ----------------------------------------------------------------------------------- */
+
+static ac_mad mad_type(mona_type source)
+{
+    return source == MONA_F16  ? AC_MAD_F32F16F16
+           : source == MONA_S8 ? AC_MAD_S32S8S8
+                               : AC_MAD_S32U8S8;
+}
+
+/* Fractals [first, end) of K, in chunks, for parts [part, last), which read the same. */
+typedef struct product {
+    uint32_t part, last, first, end;
+    bool residual, from_zero;
+} product;
+
+static void multiply_chunk(program *p, const tile *t, const product *m, uint32_t first,
+                           uint32_t count)
+{
+    const uint32_t h = p->half;
+    const uint8_t *b[AC_MAX_GROUP];
+    const mona_type source = m->residual ? p->row->residual.type : p->conv->source_type;
+    const uint32_t fractal_k = AC_BLOCK / (uint32_t)mona_type_size(source);
+    uint8_t *a = p->core->l0a + h * (p->core->target->l0a_bytes / HALVES);
+    p->isa->wait_flag(p->core, AC_PIPE_M, AC_PIPE_MTE1, (ac_event)h);
+    for (uint32_t i = 0; i < count; i++) {
+        const operand s = operand_of(p, t, m->part, first + i);
+        load_a_fractal(p, t, &s, a + i * fractal_bytes(), count);
+    }
+    for (uint32_t part = m->part; part < m->last; part++)
+        b[part - m->part] = chunk_weights(p, t, part, first, count);
+    sync(p, AC_PIPE_MTE1, AC_PIPE_M, h);
+    for (uint32_t part = m->part; part < m->last; part++)
+        p->isa->mmad(p->core, mad_type(source), l0c_of(p, t, part, m->residual), a,
+                     b[part - m->part], t->rows, count * fractal_k, p->k->width * LANES,
+                     m->from_zero && first == m->first);
+    p->isa->set_flag(p->core, AC_PIPE_M, AC_PIPE_MTE1, (ac_event)h);
+    p->half ^= 1;
+}
+
+static void multiply(program *p, const tile *t, const product *m)
+{
+    for (uint32_t first = m->first; first < m->end; first += p->chunk)
+        multiply_chunk(p, t, m, first, at_most(p->chunk, m->end - first));
+}
+
+static void multiply_parts(program *p, const tile *t, uint32_t part, uint32_t last)
+{
+    const uint32_t sum = mona_conv_sum_k(p->k, part);
+    multiply(p, t, &(product){part, last, 0, sum, false, !p->k->bias_by_vector});
+    for (; part < last && p->k->residual_by_cube; part++)
+        multiply(p, t, &(product){part, part + 1, sum, mona_conv_all_k(p->k, part), true, true});
+}
+
+static bool same_runs(const mona_conv_packing *k, uint32_t part, uint32_t other)
+{
+    return k->first_run[part] == k->first_run[other] && k->run_count[part] == k->run_count[other];
+}
+
+/* Frees the tile's half of L0C: with the bias, or it was drained. */
+static void begin_sums(const program *p, const tile *t)
+{
+    if (p->k->bias_by_vector) {
+        for (uint32_t part = t->first; part < t->end; part++)
+            p->isa->bias_l0c(p->core, l0c_of(p, t, part, false),
+                             p->ub.bias + lanes_at(p, part, 0) * sizeof(uint32_t), t->rows,
+                             p->k->width * LANES);
+        p->isa->set_flag(p->core, AC_PIPE_V, AC_PIPE_M, (ac_event)t->slot);
+    }
+    p->isa->wait_flag(p->core, AC_PIPE_V, AC_PIPE_M, (ac_event)t->slot);
+}
+
+/* All of K, into the tile's half of L0C. */
+static void start(program *p, const tile *t)
+{
+    mona_conv_load_constants(p, t);
+    mona_conv_load_residual(p, t);
+    begin_sums(p, t);
+    load_group_weights(p, t);
+    for (uint32_t part = t->first, last; part < t->end; part = last) {
+        for (last = part + 1; last < t->end && same_runs(p->k, part, last);)
+            last++;
+        multiply_parts(p, t, part, last);
+    }
+    p->isa->set_flag(p->core, AC_PIPE_M, AC_PIPE_V, (ac_event)t->slot);
+}
+
+/* ---- the row -------------------------------------------------------------------------------- */
+
+/* Flags that say "free" before anything has used what they guard; and their last waits. */
+static void guard_flags(const program *p, void (*flag)(ac_core *, ac_pipe, ac_pipe, ac_event))
+{
+    for (uint32_t h = 0; h < HALVES; h++) {
+        flag(p->core, AC_PIPE_M, AC_PIPE_MTE1, (ac_event)h);
+        if (adds_by_vector(p))
+            flag(p->core, AC_PIPE_V, AC_PIPE_MTE1, (ac_event)h);
+        if (!p->k->bias_by_vector)
+            flag(p->core, AC_PIPE_V, AC_PIPE_M, (ac_event)h);
+        flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, (ac_event)h);
+    }
+}
+
+static void size_tile(const program *p, tile *t)
+{
+    t->pixels = at_most(p->m1 * AC_FRACTAL * p->k->pixels, p->rows->pixels - t->x);
+    mona_conv_shape_tile(p, t);
+}
+
+/* The tile after t: all pixels of all rows of a group before the next group, whose weights then are
+ * not loaded again for every row; false: t was the last. */
+static bool next_tile(const program *p, tile *t)
+{
+    t->slot ^= 1;
+    t->x += t->pixels;
+    if (t->x == p->rows->pixels) {
+        t->x = 0;
+        t->y++;
+    }
+    if (t->y == p->row_count) {
+        t->y = 0;
+        t->first = t->end;
+        t->end = at_most(t->first + p->k->group, p->k->parts);
+    }
+    if (t->first == p->k->parts)
+        return false;
+    size_tile(p, t);
+    return true;
+}
+
+/* What start() and mona_conv_finish() work on. */
+static const program *at_row_of(program *p, const tile *t)
+{
+    p->row = &p->rows[t->y];
+    return p;
+}
+
+void ac_conv_rows_by_instructions(ac_core *core, const ac_conv_row *rows, uint32_t count)
+{
+    const ac_conv *c = rows->conv;
+    const mona_conv_packing *k = c->packing;
+    program p = {.core = core,
+                 .isa = core->isa,
+                 .rows = rows,
+                 .row_count = count,
+                 .row = rows,
+                 .conv = c,
+                 .k = k,
+                 .element = (uint32_t)mona_type_size(c->source_type),
+                 .batch = MONA_NONE,
+                 .l0b_first = MONA_NONE};
+    p.cuts = mona_conv_cuts(&p);
+    choose_tile(&p);
+    guard_flags(&p, p.isa->set_flag);
+    tile current = {.end = at_most(k->group, k->parts)};
+    size_tile(&p, &current);
+    tile next = current;
+    start(&p, &current);
+    for (bool more = true; more; current = next) {
+        more = next_tile(&p, &next);
+        /* Constants of the next batch must not come before this tile has used its own. */
+        const bool finish_first = !more || batch_of(&p, &next) != batch_of(&p, &current);
+        if (finish_first)
+            mona_conv_finish(at_row_of(&p, &current), &current);
+        if (more) {
+            at_row_of(&p, &next);
+            start(&p, &next);
+        }
+        if (!finish_first)
+            mona_conv_finish(at_row_of(&p, &current), &current);
+    }
+    guard_flags(&p, p.isa->wait_flag);
+}

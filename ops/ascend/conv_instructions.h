@@ -1,0 +1,178 @@
+/* What conv_instructions.c, conv_finish.c, conv_residual.c and conv_store.c share: the program of a
+ * few output rows of a convolution. Private to ops/. */
+#ifndef MONA_OPS_CONV_INSTRUCTIONS_H
+#define MONA_OPS_CONV_INSTRUCTIONS_H
+
+#include "ops/ascend/conv_packing.h"
+#include "ops/vectors.h"
+
+#include "engine/cpu/c/scatter.h"
+
+enum {
+    HALVES = 2,
+    C_FRACTAL_BYTES = AC_FRACTAL * AC_FRACTAL * 4,
+    LANES = AC_FRACTAL,
+    VECTOR = LANES * 2, /* bytes: 16 fp16 values, one block */
+    MAX_BATCH = 24,     /* lane blocks whose constants are in UB at once */
+};
+
+/* UB. Constants of a batch of parts, [part][width][16], and single blocks of values; then tiles. */
+typedef struct buffers {
+    uint8_t *bias;                                /* 32 bits each */
+    uint16_t *scale, *slope;                      /* fp16 */
+    uint16_t *mask;                               /* all bits where there is a channel */
+    uint16_t *zero, *low, *high, *residual_scale; /* 16 each: 0, the bounds of CLIP, .. */
+    uint16_t *t, *negative;                       /* fp16, see tile */
+    uint16_t *residual;      /* like t, if it comes by the cube; else [16 channels][pixel][16] */
+    uint8_t *raw[HALVES];    /* such a residual as stored, a piece for each of its channel blocks */
+    uint8_t *result[HALVES]; /* rounded */
+} buffers;
+
+/* Parts [first, end): one group. In UB, t holds each part as pieces: the rows of a lane block, cut
+ * into `cuts` pieces, each piece_rows blocks of 16 values long and `pitch` blocks after the last;
+ * piece (cut, lane block) is the (cut * width + lane block)th. */
+typedef struct tile {
+    uint32_t first, end, y, x, pixels; /* y: of the program's rows */
+    uint32_t slot;                     /* half of L0C, of raw and of result */
+    uint32_t rows, m1;                 /* of A, and their fractals */
+    uint32_t piece_rows, pitch;
+} tile;
+
+typedef struct program {
+    ac_core *core;
+    const ac_isa *isa;
+    const ac_conv_row *rows; /* alike but for where they lie */
+    uint32_t row_count;
+    const ac_conv_row *row; /* the one being worked on */
+    const ac_conv *conv;
+    const mona_conv_packing *k;
+    uint32_t element;   /* bytes, of the source */
+    uint32_t chunk, m1; /* of a full tile */
+    uint32_t cuts;
+    bool weights_stay; /* L0B holds all weights of a group */
+    buffers ub;
+    uint32_t batch;     /* the one whose constants UB holds; MONA_NONE: none */
+    uint32_t l0b_first; /* the group whose weights L0B holds, if they stay */
+    uint32_t half;      /* of L0A, next */
+} program;
+
+static inline uint32_t at_most(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline uint32_t divide_up(uint32_t a, uint32_t b)
+{
+    return (a + b - 1) / b;
+}
+
+static inline void sync(const program *p, ac_pipe from, ac_pipe to, uint32_t event)
+{
+    p->isa->set_flag(p->core, from, to, (ac_event)event);
+    p->isa->wait_flag(p->core, from, to, (ac_event)event);
+}
+
+/* Lane block 0 of a part of the tile in its half of L0C: the sums, then the residuals. */
+static inline uint8_t *l0c_of(const program *p, const tile *t, uint32_t part, bool residual)
+{
+    const size_t parts = residual * p->k->group + part - t->first;
+    return p->core->l0c + (size_t)t->slot * (p->core->target->l0c_bytes / HALVES) +
+           parts * p->k->width * p->m1 * C_FRACTAL_BYTES;
+}
+
+/* Parts whose constants are in UB at once, whole groups; and which of these batches the tile needs.
+ */
+static inline uint32_t batch_parts(const mona_conv_packing *k)
+{
+    const uint32_t groups = MAX_BATCH / (k->width * k->group);
+    return at_most((groups ? groups : 1) * k->group, divide_up(k->parts, k->group) * k->group);
+}
+
+static inline uint32_t batch_of(const program *p, const tile *t)
+{
+    return t->first / batch_parts(p->k);
+}
+
+/* Of lane block j of a part, constants [batch][width][16]. */
+static inline size_t lanes_at(const program *p, uint32_t part, uint32_t j)
+{
+    return ((size_t)(part % batch_parts(p->k)) * p->k->width + j) * LANES;
+}
+
+/* Elements of t that a part takes, between its pieces too. */
+static inline uint32_t part_elements(const program *p, const tile *t)
+{
+    return p->k->width * p->cuts * t->pitch * LANES;
+}
+
+/* A place in t, or in a buffer like it. */
+static inline uint16_t *piece_at(const program *p, const tile *t, uint16_t *base, uint32_t part,
+                                 uint32_t cut, uint32_t j)
+{
+    return base + (part - t->first) * part_elements(p, t) +
+           (size_t)(cut * p->k->width + j) * t->pitch * LANES;
+}
+
+/* All of t, or of a buffer like it. */
+static inline uint32_t tile_elements(const program *p, const tile *t)
+{
+    return (t->end - t->first) * part_elements(p, t);
+}
+
+/* Takes so many bytes of UB from *at on, in whole blocks. */
+static inline uint8_t *take(uint8_t **at, size_t bytes)
+{
+    uint8_t *taken = *at;
+    *at += (bytes + AC_BLOCK - 1) / AC_BLOCK * AC_BLOCK;
+    return taken;
+}
+
+static inline uint16_t *take_halves(uint8_t **at, size_t bytes)
+{
+    return (uint16_t *)(void *)take(at, bytes);
+}
+
+static inline void copy_blocks(const program *p, ac_path path, void *to, const void *from,
+                               uint32_t blocks)
+{
+    p->isa->copy(p->core, path, to, from, (ac_copy){.bursts = 1, .blocks = (uint16_t)blocks});
+}
+
+/* conv_finish.c. */
+
+/* The tile's place in its buffers, from first, end and pixels. */
+void mona_conv_shape_tile(const program *p, tile *t);
+/* Lays out UB for tiles like t; the bytes it takes. */
+size_t mona_conv_place_buffers(program *p, const tile *t);
+/* Brings the constants of the tile's parts to UB, unless they are there. */
+void mona_conv_load_constants(program *p, const tile *t);
+/* Drains the tile's half of L0C and finishes its pixels. */
+void mona_conv_finish(const program *p, const tile *t);
+
+/* conv_residual.c, of a residual that does not come by the cube. place: its part of UB. load:
+ * starts to bring the tile's there. add: adds it to ub.t. */
+void mona_conv_place_residual(program *p, uint8_t **at, const tile *t);
+void mona_conv_load_residual(const program *p, const tile *t);
+void mona_conv_add_residual(const program *p, const tile *t);
+
+/* Whether the output's scale is applied before the results are rounded: a fp16 result is scaled on
+ * its way, unless lanes must be zeros in the end, and not -0, or planes have a scale of their own.
+ */
+static inline bool scales_first(const program *p)
+{
+    return p->row->output.type != MONA_F16 || p->k->masked || p->k->way == MONA_CONV_PLANES;
+}
+
+/* conv_store.c. cuts: of a lane block's rows in ub.t. place: its part of UB. store: rounds ub.t and
+ * takes it out. */
+uint32_t mona_conv_cuts(const program *p);
+void mona_conv_place_results(program *p, uint8_t **at, const tile *t);
+void mona_conv_store(const program *p, const tile *t);
+
+/* Whether the vector unit adds the residual. */
+static inline bool adds_by_vector(const program *p)
+{
+    return p->conv->epilogue.add && !p->k->residual_by_cube;
+}
+
+#endif

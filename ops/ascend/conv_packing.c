@@ -1,0 +1,248 @@
+/* Packing of convolutions for the cube; conv_packing.h says what it is.
+ *
+ * Why several pixels share a row of A: K comes in fractals of 32 bytes, N in 16 columns. Under a
+ * row of a 3 x 3 filter the windows of one pixel of 16 channels of 8 bits are 48 bytes, those of
+ * two pixels 64: two fractals either way, and half of A's bytes are no zeros that fill a column
+ * of 32. More columns an instruction make its head count less; more pixels than needed waste
+ * weights on zeros. So the cheapest number is chosen, counting for every fractal of rows: (fractals
+ * of K) x (width + head / rows) / pixels. Which numbers are possible follows from what load3d can
+ * step over, and from the results: lanes must fill whole blocks of 16, and the vector unit knows
+ * parts of 1, 2, 8 and 16 lane blocks.
+ *
+ * Rows of A begin at columns of 8 bytes (the small-channel mode) or of 32. On the chip a row of a
+ * ring begins at a block of 32 bytes and a tile at a multiple of ring_columns, so a window begins a
+ * known number of bytes, its lead, after a column; the weights of these bytes are zero. */
+#include "ops/ascend/conv_packing.h"
+
+#include "engine/cpu/c/f16.h"
+
+enum {
+    LANES = AC_FRACTAL,
+    FRACTAL_BYTES = AC_FRACTAL * AC_BLOCK,
+    C_FRACTAL_BYTES = AC_FRACTAL * AC_FRACTAL * 4,
+    SMALL_COLUMN = 8,
+    MAX_STEP = 63,
+    MAX_WIDTH = 16,
+    REPEAT_BLOCKS = 8,
+    MAX_MOST = 64,
+    ROW_HEAD = 15, /* cycles of an mmad beside its fractals, */
+    ROW_MOST = 64, /* which it shares among so many fractals of A */
+};
+
+/* ---- what is bound --------------------------------------------------------------------------- */
+
+static bool adds(const mona_bound_op *b)
+{
+    return b->op->input_count > 1;
+}
+
+static uint32_t source_pixel(const mona_bound_op *b)
+{
+    return b->input_c0[0] * (uint32_t)mona_type_size(b->input[0].type);
+}
+
+static bool is_byte(mona_type type)
+{
+    return mona_type_size(type) == 1;
+}
+
+/* Planes that the vector unit can round results to: of their type, or of 8 bits or fp16 from fp16,
+ * without a smaller maximum. */
+static bool planes_fit(const mona_bound_op *b)
+{
+    if (!b->store || b->store->store.block == 3)
+        return false;
+    const mona_type to = b->store_type;
+    const bool one_block =
+        !adds(b) || mona_conv_broadcasts(b) || b->output.channels <= b->input_c0[1];
+    const bool full = to != MONA_U8 || b->store->store.maximum >= UINT8_MAX;
+    return one_block && full && to != MONA_U16 &&
+           (to == b->output.type || b->output.type == MONA_F16);
+}
+
+/* ---- geometry -------------------------------------------------------------------------------- */
+
+/* Columns with which load3d can go `bytes` from row to row, the first row being known to begin, but
+ * for its lead, ring_columns pixels of so many bytes after a column; false: there are none. */
+static bool find_step(const mona_bound_op *b, uint32_t pixel, uint32_t bytes, uint32_t *column,
+                      uint32_t *step)
+{
+    const uint32_t known = b->target->ring_columns;
+    const uint32_t options[] = {SMALL_COLUMN, AC_BLOCK, known == 1 ? pixel : 0};
+    for (uint32_t i = 0; i < sizeof options / sizeof *options; i++) {
+        *column = options[i];
+        if (!*column || bytes % *column || bytes / *column > MAX_STEP ||
+            (known > 1 && known * pixel % *column))
+            continue;
+        *step = bytes / *column;
+        return true;
+    }
+    return false;
+}
+
+uint32_t mona_conv_lead(const mona_bound_op *b, const mona_conv_packing *k, uint32_t kx)
+{
+    const int64_t first = (int64_t)kx * b->op->conv.dilation_w - b->op->conv.pad_left;
+    const int64_t byte = first * source_pixel(b);
+    return k->aligned ? (uint32_t)(byte - floor_div(byte, k->column) * k->column) : 0;
+}
+
+static uint32_t run_fractals(const mona_bound_op *b, const mona_conv_packing *k,
+                             const mona_conv_layout *l)
+{
+    const uint32_t window = ((k->pixels - 1) * b->op->conv.stride_w + l->taps) * source_pixel(b);
+    uint32_t most = 0;
+    for (uint32_t kx = 0; kx < l->kernel_w; kx += l->taps) {
+        const uint32_t lead = mona_conv_lead(b, k, kx);
+        most = lead > most ? lead : most;
+    }
+    return (most + window + AC_BLOCK - 1) / AC_BLOCK;
+}
+
+static bool find_residual(const mona_bound_op *b, mona_conv_packing *k)
+{
+    const uint32_t bytes = k->pixels * b->input_c0[1];
+    k->residual_fractals = (bytes + AC_BLOCK - 1) / AC_BLOCK;
+    return is_byte(b->input[1].type) &&
+           find_step(b, b->input_c0[1], bytes, &k->residual_column, &k->residual_step);
+}
+
+/* Parts of 16 channels that the scalar unit spreads together: ac_scatter_group. */
+static uint32_t scatter_group(const mona_bound_op *b)
+{
+    if (b->store)
+        return b->store->store.block == 3 ? 3 : 1;
+    return b->output_c0 > LANES ? b->output_c0 / LANES : 1;
+}
+
+/* Whether lanes without a channel, whose sums are zero, end as +0. */
+static bool zeros_stay(const mona_bound_op *b, bool residual_by_cube)
+{
+    const mona_file_epilogue *e = &b->op->epilogue;
+    const bool clips = e->activation == MONA_ACT_CLIP || e->activation_after_add == MONA_ACT_CLIP;
+    const bool inside = ac_f32_from_f16(e->clip_min) < 0 && ac_f32_from_f16(e->clip_max) > 0;
+    const bool minus = !is_byte(b->output.type) && ac_f32_from_f16(e->output_scale) < 0;
+    return (!clips || inside) && !minus && (!adds(b) || residual_by_cube);
+}
+
+/* Parts and their lane blocks; false: this many pixels do not fill them. */
+static bool find_parts(const mona_bound_op *b, mona_conv_packing *k)
+{
+    const uint32_t channels = b->output.channels;
+    k->group = 1;
+    if (k->way == MONA_CONV_PLANES) {
+        const uint32_t block = b->store->store.block, rows = channels / block;
+        for (k->width = rows < REPEAT_BLOCKS ? rows : REPEAT_BLOCKS; rows % k->width;)
+            k->width--;
+        k->c0 = channels;
+        k->parts = rows / k->width;
+        k->one_pattern = k->width == 1;
+        return k->pixels * block == LANES;
+    }
+    k->c0 = k->way == MONA_CONV_ROW ? b->output_c0 : LANES;
+    k->width = k->pixels * k->c0 / LANES;
+    k->parts = (channels + k->c0 - 1) / k->c0;
+    k->one_pattern = k->c0 <= LANES;
+    if (k->way == MONA_CONV_SCATTER)
+        k->group = scatter_group(b);
+    k->masked = k->way == MONA_CONV_ROW && k->c0 != LANES && channels % k->c0 &&
+                !zeros_stay(b, k->residual_by_cube);
+    /* A residual that the vector unit adds lies in blocks of 16 channels. */
+    const bool lanes = !adds(b) || k->residual_by_cube || k->c0 % LANES == 0;
+    return k->pixels * k->c0 % LANES == 0 && lanes &&
+           (k->width == 1 || k->width == 2 || k->width == REPEAT_BLOCKS ||
+            (k->width == MAX_WIDTH && k->c0 > LANES));
+}
+
+/* Fractals of rows that half of L0A and half of L0C have room for, and no more than the vector
+ * unit's strides reach over (a lane block of a part of 8 or 16 is at most 255 blocks long) or than
+ * is useful: several mmads of K make a tile anyway, and what follows the last tile overlaps
+ * nothing. */
+static uint32_t most_fractals(const mona_bound_op *b, const mona_conv_packing *k)
+{
+    const uint32_t sums = k->group * k->width * (k->residual_by_cube ? 2 : 1);
+    const uint32_t l0a = b->target->l0a_bytes / 2 / FRACTAL_BYTES;
+    const uint32_t l0c = b->target->l0c_bytes / 2 / C_FRACTAL_BYTES / sums;
+    const uint32_t useful = k->width == 1              ? MAX_MOST
+                            : k->width < REPEAT_BLOCKS ? MAX_MOST / 2
+                                                       : UINT8_MAX / AC_FRACTAL;
+    const uint32_t most = l0a < l0c ? l0a : l0c;
+    return most < useful ? most : useful;
+}
+
+static uint32_t most_k(const mona_bound_op *b, const mona_conv_packing *k,
+                       const mona_conv_layout *l)
+{
+    uint32_t most = 0;
+    for (uint32_t part = 0; part < k->parts; part++) {
+        const mona_span used = mona_conv_used_blocks(b, l, part * k->c0, k->c0);
+        const uint32_t runs =
+            (uint32_t)(used.end - used.begin) * l->kernel_h * l->kernel_w / l->taps;
+        most = runs > most ? runs : most;
+        if (k->way == MONA_CONV_PLANES)
+            break;
+    }
+    return most * k->run_fractals + k->bias_by_cube + k->residual_fractals;
+}
+
+/* Cycles for 16 rows of A, for 16 pixels; larger than any other if L0B cannot hold the weights. */
+static uint64_t cost_of(const mona_bound_op *b, const mona_conv_packing *k, uint32_t fractals)
+{
+    const uint64_t tile = (uint64_t)fractals * (k->width * ROW_MOST + ROW_HEAD);
+    const bool fits =
+        (uint64_t)k->group * k->width * fractals <= b->target->l0b_bytes / FRACTAL_BYTES;
+    return tile * k->parts * LANES / k->pixels + (fits ? 0 : (uint64_t)1 << 60);
+}
+
+static bool fill(const mona_bound_op *b, const mona_conv_layout *l, mona_conv_packing *k)
+{
+    const uint32_t pixel = source_pixel(b);
+    const bool half = b->input[0].type == MONA_F16, bias = b->op->conv.bias != MONA_NONE;
+    k->fractal_k = half ? b->target->fractal_k_f16 : b->target->fractal_k_8bit;
+    k->aligned = b->target->ring_columns > 1;
+    if (!find_step(b, pixel, k->pixels * b->op->conv.stride_w * pixel, &k->column, &k->step) ||
+        (k->residual_by_cube && !find_residual(b, k)) || !find_parts(b, k))
+        return false;
+    k->run_fractals = run_fractals(b, k, l);
+    k->bias_by_cube = bias && !half && mona_conv_bias_fits(b);
+    k->bias_by_vector = bias && !k->bias_by_cube;
+    k->most = most_fractals(b, k);
+    return k->most > 0 && k->group * k->width <= b->target->l0b_bytes / 2 / FRACTAL_BYTES;
+}
+
+/* The cheapest number of pixels for this way; false: there is none. */
+static bool cheapest(const mona_bound_op *b, const mona_conv_layout *l, mona_conv_packing base,
+                     mona_conv_packing *best)
+{
+    uint64_t least = UINT64_MAX;
+    for (uint32_t pixels = 1; pixels <= LANES; pixels *= 2) {
+        mona_conv_packing k = base;
+        k.pixels = pixels;
+        if (!fill(b, l, &k))
+            continue;
+        const uint64_t cost = cost_of(b, &k, most_k(b, &k, l));
+        if (cost < least)
+            *best = k;
+        least = cost < least ? cost : least;
+    }
+    return least < UINT64_MAX;
+}
+
+/* The scalar unit can spread results of any form, and residuals. */
+mona_conv_packing mona_conv_choose_packing(const mona_bound_op *b, const mona_conv_layout *l)
+{
+    const bool bytes = adds(b) && is_byte(b->input[1].type);
+    mona_conv_packing k = {0};
+    for (int by_cube = bytes; by_cube >= 0; by_cube--) {
+        const mona_conv_packing base = {.residual_by_cube = by_cube};
+        mona_conv_packing row = base, planes = base, scatter = base;
+        planes.way = MONA_CONV_PLANES;
+        scatter.way = MONA_CONV_SCATTER;
+        if (b->store ? planes_fit(b) && (by_cube || !adds(b)) && cheapest(b, l, planes, &k)
+                     : cheapest(b, l, row, &k))
+            break;
+        if (cheapest(b, l, scatter, &k))
+            break;
+    }
+    return k;
+}

@@ -1,0 +1,264 @@
+/* The ways of a tile's results out of UB.
+ *
+ * Results are rounded so that they lie as they do at their place, and leave in blocks of 32 bytes;
+ * what is left of a row is copied by the scalar unit, since no byte beyond may be written.
+ *
+ * 8 bits: a block of 32 bytes is 32 lanes, two blocks of fp16. A part of one lane block, or of
+ * plane rows, is in order already. With two lane blocks these come from two drains, and a vector
+ * instruction, whose blocks are all the same stride apart, could take no more than one of each. So
+ * the rows are cut in four: the 8 blocks of a repeat are rows r, n + r, 2 n + r and 3 n + r of
+ * either lane block, its 4 results as many columns of the output, n apart. With 8 or 16 lane blocks
+ * the 8 blocks of a repeat are those of a row, and its results lie side by side.
+ *
+ * fp16: a block of t is a block of the output, every width-th. */
+#include "ops/ascend/conv_instructions.h"
+
+enum { CUTS = 4, REPEAT_BLOCKS = 8, MAX_GAP = UINT16_MAX };
+
+static bool is_wide(const program *p)
+{
+    return p->row->output.type == MONA_F16;
+}
+
+/* ---- UB ------------------------------------------------------------------------------------- */
+
+uint32_t mona_conv_cuts(const program *p)
+{
+    return p->k->width == 2 && p->k->way != MONA_CONV_PLANES && !is_wide(p) ? CUTS : 1;
+}
+
+/* Blocks of the result from one cut to the next: odd, to lie in different banks. The scalar unit
+ * wants all rows in one piece. */
+static uint32_t cut_blocks(const program *p, const tile *t)
+{
+    return t->piece_rows + (p->k->way == MONA_CONV_ROW);
+}
+
+/* Of a result in UB. */
+static mona_type stored_type(const program *p)
+{
+    return p->k->way == MONA_CONV_PLANES ? p->row->planes->type : p->row->output.type;
+}
+
+static size_t result_bytes(const program *p, const tile *t)
+{
+    const size_t values = (size_t)t->m1 * AC_FRACTAL * p->k->width * LANES;
+    return p->cuts > 1 ? (size_t)p->cuts * cut_blocks(p, t) * AC_BLOCK
+                       : values * mona_type_size(stored_type(p));
+}
+
+static uint8_t *result_of(const program *p, const tile *t, uint32_t part)
+{
+    return p->ub.result[t->slot] + (part - t->first) * result_bytes(p, t);
+}
+
+/* ac_scatter's row programs may look beyond a row's end. */
+void mona_conv_place_results(program *p, uint8_t **at, const tile *t)
+{
+    for (uint32_t h = 0; h < HALVES; h++)
+        p->ub.result[h] = take(at, (t->end - t->first) * result_bytes(p, t) + AC_ROW_SLACK);
+}
+
+/* ---- rounding ------------------------------------------------------------------------------- */
+
+/* Repeats of 8 blocks a pitch apart, one block further on each. */
+static void round_pieces(const program *p, const tile *t, uint32_t part, ac_vconv kind)
+{
+    const bool cut = p->cuts > 1;
+    const ac_vector v = {
+        .repeat = (uint8_t)t->piece_rows,
+        .lanes = HALF_LANES,
+        .dst_block = (uint8_t)(cut ? cut_blocks(p, t) : 1),
+        .a_block = (uint8_t)t->pitch,
+        .dst_repeat = (uint8_t)(p->k->width / 2),
+        .a_repeat = 1,
+    };
+    for (uint32_t i = 0; i < p->k->width * p->cuts; i += REPEAT_BLOCKS)
+        p->isa->vconv(p->core, kind, result_of(p, t, part) + (size_t)i / 2 * AC_BLOCK,
+                      piece_at(p, t, p->ub.t, part, 0, i), &v);
+}
+
+static void scale_lanes(const program *p, const tile *t, uint32_t part)
+{
+    const uint32_t width = p->k->width;
+    const float scale = scales_first(p) ? 1 : p->conv->epilogue.output_scale;
+    const ac_vector strides = {.dst_block = (uint8_t)width,
+                               .a_block = 1,
+                               .dst_repeat = (uint8_t)(8 * width),
+                               .a_repeat = 8};
+    for (uint32_t j = 0; j < width; j++)
+        muls_all(p->core, (uint16_t *)(void *)result_of(p, t, part) + j * LANES,
+                 piece_at(p, t, p->ub.t, part, 0, j), scale, t->m1 * AC_FRACTAL * LANES, strides);
+}
+
+/* All pieces of a part, side by side as they are. */
+static void round_whole(const program *p, const tile *t, uint32_t part, ac_vconv kind)
+{
+    vconv_all(p->core, kind, result_of(p, t, part), piece_at(p, t, p->ub.t, part, 0, 0),
+              part_elements(p, t));
+}
+
+/* Plane rows; those from or of fp16 have a scale. */
+static void round_planes(const program *p, const tile *t, uint32_t part, ac_vconv kind)
+{
+    uint16_t *from = piece_at(p, t, p->ub.t, part, 0, 0);
+    const bool wide = stored_type(p) == MONA_F16;
+    const float scale = p->row->planes->scale;
+    if (wide || (is_wide(p) && scale != 1))
+        muls_all(p->core, wide ? (void *)result_of(p, t, part) : from, from, scale,
+                 part_elements(p, t), side_by_side);
+    p->isa->barrier(p->core, AC_PIPE_V);
+    if (!wide)
+        round_whole(p, t, part, kind);
+}
+
+static void round_part(const program *p, const tile *t, uint32_t part)
+{
+    const ac_vconv kind = stored_type(p) == MONA_U8 ? AC_F16_U8 : AC_F16_S8;
+    if (p->k->way == MONA_CONV_PLANES)
+        round_planes(p, t, part, kind);
+    else if (is_wide(p))
+        scale_lanes(p, t, part);
+    else if (p->k->width == 1)
+        round_whole(p, t, part, kind);
+    else
+        round_pieces(p, t, part, kind);
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+/* Where block i of a part's results lies. */
+static uint8_t *result_block(const program *p, const tile *t, uint32_t i)
+{
+    const uint32_t cut = p->cuts > 1 ? i / t->piece_rows : 0;
+    return p->ub.result[t->slot] +
+           (size_t)(i + cut * (cut_blocks(p, t) - t->piece_rows)) * AC_BLOCK;
+}
+
+/* Whole blocks of a row: those of whole cuts, then the others. */
+static void copy_result(const program *p, const tile *t, uint8_t *to, uint32_t blocks)
+{
+    const uint32_t cuts = p->cuts > 1 ? blocks / t->piece_rows : 0, done = cuts * t->piece_rows;
+    if (cuts)
+        p->isa->copy(p->core, AC_UB_L1, to, result_block(p, t, 0),
+                     (ac_copy){.bursts = (uint16_t)cuts,
+                               .blocks = (uint16_t)t->piece_rows,
+                               .src_gap = (uint16_t)(cut_blocks(p, t) - t->piece_rows)});
+    if (blocks > done)
+        copy_blocks(p, AC_UB_L1, to + (size_t)done * AC_BLOCK, result_block(p, t, done),
+                    blocks - done);
+}
+
+static void store_row(const program *p, const tile *t)
+{
+    const ac_row *o = &p->row->output;
+    const uint32_t column = o->c0 * (uint32_t)mona_type_size(o->type);
+    const uint32_t bytes = t->pixels * column, blocks = bytes / AC_BLOCK, rest = bytes % AC_BLOCK;
+    uint8_t *to = o->data + t->first * o->block_stride + (size_t)t->x * column;
+    copy_result(p, t, to, blocks);
+    if (!rest)
+        return;
+    sync(p, AC_PIPE_V, AC_PIPE_S, 0);
+    scalar_copy(p->core, to + bytes - rest, result_block(p, t, blocks), rest);
+    sync(p, AC_PIPE_S, AC_PIPE_V, 0);
+}
+
+/* ---- planes ---------------------------------------------------------------------------------- */
+
+static uint8_t *plane_row(const program *p, const tile *t, uint32_t j)
+{
+    const ac_planes *planes = p->row->planes;
+    return planes->rows[t->first * p->k->width + j] +
+           (size_t)t->x * planes->block * mona_type_size(planes->type);
+}
+
+/* Blocks of 32 bytes from the end of a row of planes to the next one's start, if that is the same
+ * number for all and they can go in one copy; else UINT32_MAX. */
+static uint32_t planes_gap(const program *p, const tile *t, uint32_t bytes)
+{
+    const ptrdiff_t step = p->k->width > 1 ? plane_row(p, t, 1) - plane_row(p, t, 0) : 0;
+    const ptrdiff_t gap = step - (ptrdiff_t)bytes;
+    for (uint32_t j = 1; j < p->k->width; j++)
+        if (plane_row(p, t, j) - plane_row(p, t, j - 1) != step)
+            return UINT32_MAX;
+    const bool fits = gap >= 0 && gap % AC_BLOCK == 0 && gap / AC_BLOCK <= MAX_GAP;
+    return p->k->width > 1 && fits ? (uint32_t)(gap / AC_BLOCK) : UINT32_MAX;
+}
+
+static void store_planes(const program *p, const tile *t)
+{
+    const uint32_t size = (uint32_t)mona_type_size(stored_type(p));
+    const uint32_t bytes = t->pixels * p->row->planes->block * size, rest = bytes % AC_BLOCK;
+    const uint32_t blocks = bytes / AC_BLOCK, gap = planes_gap(p, t, bytes - rest);
+    const uint32_t lane_blocks = t->m1 * AC_FRACTAL * LANES * size / AC_BLOCK;
+    const bool together = gap != UINT32_MAX;
+    uint8_t *result = p->ub.result[t->slot];
+    if (blocks && together)
+        p->isa->copy(p->core, AC_UB_GM, plane_row(p, t, 0), result,
+                     (ac_copy){.bursts = (uint16_t)p->k->width,
+                               .blocks = (uint16_t)blocks,
+                               .src_gap = (uint16_t)(lane_blocks - blocks),
+                               .dst_gap = (uint16_t)gap});
+    if (rest)
+        sync(p, AC_PIPE_V, AC_PIPE_S, 0);
+    for (uint32_t j = 0; j < p->k->width; j++) {
+        const uint8_t *from = result + (size_t)j * lane_blocks * AC_BLOCK;
+        if (blocks && !together)
+            copy_blocks(p, AC_UB_GM, plane_row(p, t, j), from, blocks);
+        if (rest)
+            scalar_copy(p->core, plane_row(p, t, j) + bytes - rest, from + bytes - rest, rest);
+    }
+    if (rest)
+        sync(p, AC_PIPE_S, AC_PIPE_V, 0);
+}
+
+/* ---- scatter --------------------------------------------------------------------------------- */
+
+/* Says what ac_scatter writes. */
+static void announce_scatter(const program *p, const tile *t, uint32_t channels)
+{
+    const ac_planes *planes = p->row->planes;
+    const ac_row *o = &p->row->output;
+    const size_t size = mona_type_size(planes ? planes->type : o->type);
+    if (!planes) {
+        const size_t column = o->c0 * size;
+        p->isa->scalar(p->core, NULL, 0,
+                       o->data + t->first * LANES / o->c0 * o->block_stride + t->x * column,
+                       t->pixels * column, AC_SCALAR_STEPS * t->pixels * o->c0);
+        return;
+    }
+    for (uint32_t i = 0; i < channels / planes->block; i++)
+        p->isa->scalar(
+            p->core, NULL, 0,
+            planes->rows[t->first * LANES / planes->block + i] + t->x * planes->block * size,
+            t->pixels * planes->block * size, AC_SCALAR_STEPS * t->pixels * planes->block);
+}
+
+static void scatter(const program *p, const tile *t)
+{
+    const size_t part_bytes = result_bytes(p, t);
+    const ac_row source = {p->ub.result[t->slot], part_bytes, LANES, p->row->output.type};
+    const uint32_t channels = at_most(t->end * LANES, p->conv->channels) - t->first * LANES;
+    sync(p, AC_PIPE_V, AC_PIPE_S, 0);
+    for (uint32_t part = t->first; part < t->end; part++)
+        p->isa->scalar(p->core, result_of(p, t, part),
+                       t->pixels * LANES * mona_type_size(source.type), NULL, 0, 0);
+    announce_scatter(p, t, channels);
+    ac_scatter(p->isa, p->row, &source, t->first, t->x, t->pixels);
+    sync(p, AC_PIPE_S, AC_PIPE_V, 0);
+}
+
+void mona_conv_store(const program *p, const tile *t)
+{
+    p->isa->wait_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, (ac_event)t->slot);
+    for (uint32_t part = t->first; part < t->end; part++)
+        round_part(p, t, part);
+    sync(p, AC_PIPE_V, AC_PIPE_MTE3, 0);
+    if (p->k->way == MONA_CONV_ROW)
+        store_row(p, t);
+    else if (p->k->way == MONA_CONV_PLANES)
+        store_planes(p, t);
+    else
+        scatter(p, t);
+    p->isa->set_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, (ac_event)t->slot);
+}

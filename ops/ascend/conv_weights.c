@@ -1,0 +1,281 @@
+/* Constants of a packing: what lanes and B fractals hold; conv_packing.h says what they are.
+ *
+ * The bias of 8-bit sources is one more fractal of K: its A is 1, B, B, ... (B: 255 for u8, 127 for
+ * s8, eight bytes again and again, which load3d reads with a step of one column), its weights are
+ * r, q1, q2, ... with bias = r + B * (q1 + q2 + ...). Sums are exact in s32. Where |bias| is beyond
+ * that (over 900,000 for u8), and for fp16, whose sums begin with it, the vector unit spreads it.
+ *
+ * A residual of 8 bits times ones, drained with the residual's scale, is f16(r * scale), the same
+ * as widened and multiplied: the product of 8 and 11 bits is exact in fp32 and rounded once. */
+#include "ops/ascend/conv_packing.h"
+
+#include "engine/cpu/c/f16.h"
+
+enum {
+    LANES = AC_FRACTAL,
+    FRACTAL_BYTES = AC_FRACTAL * AC_BLOCK,
+    BIAS_PERIOD = 8,
+};
+
+/* ---- the bias -------------------------------------------------------------------------------- */
+
+static int32_t bias_of(const mona_bound_op *b, uint32_t channel)
+{
+    int32_t bias = 0;
+    if (b->op->conv.bias != MONA_NONE && channel < b->output.channels)
+        memcpy(&bias, b->data + b->op->conv.bias + channel * sizeof bias, sizeof bias);
+    return bias;
+}
+
+/* B of the bias' row, and how many times a row holds it. */
+static int32_t bias_unit(const mona_bound_op *b)
+{
+    return b->input[0].type == MONA_U8 ? UINT8_MAX : INT8_MAX;
+}
+
+enum { BIAS_UNITS = AC_BLOCK - AC_BLOCK / BIAS_PERIOD };
+
+/* q of bias = r + B * q with |r| <= B / 2. */
+static int32_t bias_quotient(int32_t bias, int32_t unit)
+{
+    return (int32_t)floor_div((int64_t)bias + unit / 2, unit);
+}
+
+bool mona_conv_bias_fits(const mona_bound_op *b)
+{
+    const int32_t most = BIAS_UNITS * INT8_MAX;
+    for (uint32_t o = 0; o < b->output.channels; o++) {
+        const int32_t q = bias_quotient(bias_of(b, o), bias_unit(b));
+        if (q > most || q < -most)
+            return false;
+    }
+    return true;
+}
+
+/* Weight i of the bias' row of K. */
+static int8_t bias_weight(int32_t bias, int32_t unit, uint32_t i)
+{
+    const int32_t q = bias_quotient(bias, unit);
+    if (i == 0)
+        return (int8_t)(bias - q * unit);
+    if (i % BIAS_PERIOD == 0)
+        return 0;
+    const int32_t place = (int32_t)(i - 1 - i / BIAS_PERIOD); /* among the units */
+    const int32_t rest = q % BIAS_UNITS, sign = q < 0 ? -1 : 1;
+    return (int8_t)(q / BIAS_UNITS + (place < rest * sign ? sign : 0));
+}
+
+/* ---- constants ------------------------------------------------------------------------------- */
+
+/* In this order: the packing, the three tables of parts, bias, scales, slopes, masks, what the bias
+ * is multiplied by, weights. */
+typedef struct packing_layout {
+    size_t tables, bias, scale, slope, mask, ones, weights, bytes;
+} packing_layout;
+
+/* Row m of A reads 32 bytes from byte 8 m on. */
+static size_t ones_bytes(const mona_conv_packing *k)
+{
+    return k->bias_by_cube ? (size_t)k->most * AC_FRACTAL * BIAS_PERIOD + AC_BLOCK : 0;
+}
+
+static mona_span used_by(const mona_bound_op *b, const mona_conv_packing *k,
+                         const mona_conv_layout *l, uint32_t part)
+{
+    return k->way == MONA_CONV_PLANES ? mona_conv_used_blocks(b, l, 0, b->output.channels)
+                                      : mona_conv_used_blocks(b, l, part * k->c0, k->c0);
+}
+
+static uint32_t runs_of(const mona_conv_layout *l)
+{
+    return l->kernel_h * l->kernel_w / l->taps; /* of a channel block */
+}
+
+static packing_layout layout_of(const mona_bound_op *b, const mona_conv_packing *k,
+                                const mona_conv_layout *l)
+{
+    const size_t lanes = (size_t)k->parts * k->width * LANES;
+    packing_layout p = {.tables = align_up(sizeof *k)};
+    p.bias = p.tables + align_up(3 * k->parts * sizeof(uint32_t));
+    p.scale = p.bias + align_up(k->bias_by_vector ? lanes * sizeof(uint32_t) : 0);
+    p.slope = p.scale + align_up(b->input[0].type == MONA_F16 ? 0 : lanes * sizeof(uint16_t));
+    const bool slopes = b->op->epilogue.activation == MONA_ACT_PRELU;
+    p.mask = p.slope + align_up(slopes ? lanes * sizeof(uint16_t) : 0);
+    p.ones = p.mask + align_up(k->masked ? lanes * sizeof(uint16_t) : 0);
+    p.weights = p.ones + align_up(ones_bytes(k));
+    p.bytes = p.weights;
+    for (uint32_t part = 0; part < k->parts; part++) {
+        const mona_span used = used_by(b, k, l, part);
+        const size_t fractals = (size_t)(used.end - used.begin) * runs_of(l) * k->run_fractals +
+                                k->bias_by_cube + k->residual_fractals;
+        p.bytes += fractals * k->width * FRACTAL_BYTES;
+    }
+    return p;
+}
+
+size_t mona_conv_packing_bytes(const mona_bound_op *b)
+{
+    const mona_conv_layout l = mona_conv_layout_of(b);
+    const mona_conv_packing k = mona_conv_choose_packing(b, &l);
+    return layout_of(b, &k, &l).bytes;
+}
+
+/* ---- lanes ----------------------------------------------------------------------------------- */
+
+/* The output a column of B stands for; channels beyond the last do not exist. */
+typedef struct lane {
+    uint32_t pixel, channel;
+} lane;
+
+static lane lane_of(const mona_bound_op *b, const mona_conv_packing *k, uint32_t part, uint32_t i)
+{
+    if (k->way != MONA_CONV_PLANES)
+        return (lane){i / k->c0, part * k->c0 + i % k->c0};
+    const uint32_t block = b->store->store.block, row = part * k->width + i / LANES;
+    const uint32_t channel = row / block * block * block + row % block * block;
+    return (lane){i % LANES / block, channel + i % LANES % block};
+}
+
+static void bind_lanes(const mona_bound_op *b, const mona_conv_packing *k, uint8_t *base,
+                       const packing_layout *p, const ac_epilogue *e)
+{
+    uint32_t *bias = (uint32_t *)(void *)(base + p->bias);
+    uint16_t *scale = (uint16_t *)(void *)(base + p->scale);
+    uint16_t *slope = (uint16_t *)(void *)(base + p->slope);
+    uint16_t *mask = (uint16_t *)(void *)(base + p->mask);
+    const uint32_t lanes = k->width * LANES;
+    for (uint32_t i = 0; i < k->parts * lanes; i++) {
+        const uint32_t channel = lane_of(b, k, i / lanes, i % lanes).channel;
+        const bool real = channel < b->output.channels;
+        if (k->bias_by_vector) {
+            bias[i] = (uint32_t)bias_of(b, channel);
+            if (b->input[0].type == MONA_F16)
+                bias[i] = ac_bits(ac_float(bias[i]) + 0.0f); /* -0 becomes +0 */
+        }
+        if (e->scale)
+            scale[i] = real ? ac_f16_from_f32(e->scale[channel]) : 0;
+        if (e->slope)
+            slope[i] = real ? ac_f16_from_f32(e->slope[channel]) : 0;
+        if (k->masked)
+            mask[i] = real ? UINT16_MAX : 0;
+    }
+}
+
+/* ---- weights --------------------------------------------------------------------------------- */
+
+/* A window of kernel row ky from kernel column kx on, of channel block c1. */
+typedef struct window {
+    uint32_t c1, ky, kx, lead; /* lead: elements */
+} window;
+
+/* Of its fractals, row i has what elements of the window weigh for lane i: 0 but where the kernel
+ * lies. */
+static uint8_t *pack_window(uint8_t *to, const mona_bound_op *b, const mona_conv_packing *k,
+                            const mona_conv_layout *l, uint32_t part, const window *w)
+{
+    const size_t size = mona_type_size(b->input[0].type);
+    const uint8_t *weights = b->data + b->op->conv.weights;
+    const uint32_t lanes = k->width * LANES, elements = k->run_fractals * k->fractal_k;
+    memset(to, 0, size * lanes * elements);
+    for (uint32_t i = 0; i < lanes; i++) {
+        const lane out = lane_of(b, k, part, i);
+        uint32_t e = w->lead + out.pixel * b->op->conv.stride_w * l->c0;
+        for (uint32_t t = 0; t < l->taps * l->c0 && e < elements; t++, e++) {
+            const int64_t from = mona_conv_weight_index(b, out.channel, w->c1 * l->c0 + t % l->c0,
+                                                        w->ky, w->kx + t / l->c0);
+            const size_t at = (e / k->fractal_k * lanes + i) * k->fractal_k + e % k->fractal_k;
+            if (from >= 0)
+                memcpy(to + at * size, weights + (size_t)from * size, size);
+        }
+    }
+    return to + size * lanes * elements;
+}
+
+static uint8_t *pack_windows(uint8_t *to, const mona_bound_op *b, const mona_conv_packing *k,
+                             const mona_conv_layout *l, uint32_t part)
+{
+    const mona_span used = used_by(b, k, l, part);
+    const uint32_t size = (uint32_t)mona_type_size(b->input[0].type);
+    window w;
+    for (w.c1 = (uint32_t)used.begin; w.c1 < used.end; w.c1++)
+        for (w.ky = 0; w.ky < l->kernel_h; w.ky++)
+            for (w.kx = 0; w.kx < l->kernel_w; w.kx += l->taps) {
+                w.lead = mona_conv_lead(b, k, w.kx) / size;
+                to = pack_window(to, b, k, l, part, &w);
+            }
+    return to;
+}
+
+static uint8_t *pack_bias(uint8_t *to, const mona_bound_op *b, const mona_conv_packing *k,
+                          uint32_t part)
+{
+    for (uint32_t i = 0; i < k->width * LANES; i++) {
+        const int32_t bias = bias_of(b, lane_of(b, k, part, i).channel);
+        for (uint32_t e = 0; e < k->fractal_k; e++)
+            *to++ = (uint8_t)bias_weight(bias, bias_unit(b), e);
+    }
+    return to;
+}
+
+/* Ones where a residual's channel meets its output, or, in a block of 16 channels, which row
+ * programs work on as a whole, the lane of an output there could be. */
+static uint8_t *pack_residual(uint8_t *to, const mona_bound_op *b, const mona_conv_packing *k,
+                              uint32_t part)
+{
+    const uint32_t c0 = b->input_c0[1];
+    const bool broadcast = mona_conv_broadcasts(b);
+    const uint32_t first = mona_conv_residual_block(k, broadcast, c0, part) * c0;
+    for (uint32_t f = 0; f < k->residual_fractals; f++)
+        for (uint32_t i = 0; i < k->width * LANES; i++) {
+            const lane out = lane_of(b, k, part, i);
+            const uint32_t channel = (broadcast ? 0 : out.channel) - first;
+            const bool zero = k->c0 != LANES && out.channel >= b->output.channels;
+            const uint32_t at = channel < c0 && !zero ? out.pixel * c0 + channel : UINT32_MAX;
+            for (uint32_t e = 0; e < AC_BLOCK; e++)
+                *to++ = at == f * AC_BLOCK + e;
+        }
+    return to;
+}
+
+/* ---- bind ------------------------------------------------------------------------------------ */
+
+static void bind_ones(const mona_bound_op *b, const mona_conv_packing *k, uint8_t *to)
+{
+    for (size_t i = 0; i < ones_bytes(k); i++)
+        to[i] = (uint8_t)(i % BIAS_PERIOD ? bias_unit(b) : 1);
+}
+
+const mona_conv_packing *mona_conv_packing_bind(const mona_bound_op *b, void *at,
+                                                const ac_epilogue *e)
+{
+    const mona_conv_layout l = mona_conv_layout_of(b);
+    mona_conv_packing *k = at;
+    *k = mona_conv_choose_packing(b, &l);
+    const packing_layout p = layout_of(b, k, &l);
+    uint8_t *base = at, *to = base + p.weights;
+    uint32_t *first_run = (uint32_t *)(void *)(base + p.tables);
+    uint32_t *run_count = first_run + k->parts, *offset = run_count + k->parts;
+    for (uint32_t part = 0; part < k->parts; part++) {
+        const mona_span used = used_by(b, k, &l, part);
+        first_run[part] = (uint32_t)used.begin * runs_of(&l);
+        run_count[part] = (uint32_t)(used.end - used.begin) * runs_of(&l);
+        offset[part] = (uint32_t)(to - (base + p.weights));
+        to = pack_windows(to, b, k, &l, part);
+        if (k->bias_by_cube)
+            to = pack_bias(to, b, k, part);
+        if (k->residual_by_cube)
+            to = pack_residual(to, b, k, part);
+    }
+    k->first_run = first_run;
+    k->run_count = run_count;
+    k->weights_offset = offset;
+    k->weights = base + p.weights;
+    k->ones = base + p.ones;
+    k->bias = (const uint32_t *)(const void *)(base + p.bias);
+    k->scale = (const uint16_t *)(const void *)(base + p.scale);
+    k->slope = (const uint16_t *)(const void *)(base + p.slope);
+    k->mask = (const uint16_t *)(const void *)(base + p.mask);
+    bind_lanes(b, k, base, &p, e);
+    bind_ones(b, k, base + p.ones);
+    return k;
+}

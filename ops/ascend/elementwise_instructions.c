@@ -1,0 +1,180 @@
+/* ADD and MUL as an AI Core program, where both operands and the result have the same channel
+ * block: their rows then agree element by element, whatever their types. Broadcasts, slopes and the
+ * rest are left to the scalar unit.
+ *
+ * A piece is part of a row of one channel block, as much as UB holds. Elements that are no
+ * channel's are zeros in both operands, and come out as zeros: so a result of fp16 has whole
+ * channel blocks, its zeros having a sign, and CLIP must leave 0 be.
+ *
+ * UB: blocks of 16 values, zero and the bounds of CLIP; both operands as stored, then as fp16;
+ * the result.
+ * Flags: MTE1 -> V, V -> MTE1 0: operands are there, are free     V -> MTE3, MTE3 -> V 0: the
+ * result is made, has left     V -> S, S -> V 0: the scalar unit's turn */
+#include "ops/elementwise.h"
+#include "ops/vectors.h"
+
+enum { BYTES_OF_ELEMENT = 10 /* of UB: two stored, two fp16, one result, at most 2 each */ };
+
+typedef struct program {
+    const mona_bound_op *bound;
+    const ac_epilogue *epilogue;
+    ac_core *core;
+    const ac_isa *isa;
+    uint32_t room; /* elements of a piece */
+    uint16_t *zero, *low, *high, *t[2];
+    uint8_t *stored[2], *result;
+} program;
+
+static bool keeps_zero(const ac_epilogue *e)
+{
+    const bool clips = e->activation == MONA_ACT_CLIP || e->activation_after_add == MONA_ACT_CLIP;
+    return !clips || (e->clip_min <= 0 && e->clip_max >= 0);
+}
+
+bool mona_elementwise_has_program(const mona_bound_op *b)
+{
+    const ac_epilogue *e = b->constants;
+    const uint32_t c0 = b->output_c0;
+    const bool whole = b->output.channels % c0 == 0;
+    return mona_rows_are_blocks(b) && b->input_c0[0] == c0 && b->input_c0[1] == c0 &&
+           b->input[1].channels == b->output.channels && e->activation != MONA_ACT_PRELU &&
+           (whole || (b->output.type != MONA_F16 && keeps_zero(e)));
+}
+
+static void sync(const program *p, ac_pipe from, ac_pipe to)
+{
+    p->isa->set_flag(p->core, from, to, AC_EVENT0);
+    p->isa->wait_flag(p->core, from, to, AC_EVENT0);
+}
+
+/* Operand i of so many elements as fp16, scaled. */
+static const uint16_t *widen(const program *p, uint32_t i, uint32_t count)
+{
+    const mona_type type = p->bound->input[i].type;
+    const float scale = ac_f32_from_f16(p->bound->op->elementwise.scale[i]);
+    const uint16_t *from = (const uint16_t *)(const void *)p->stored[i];
+    if (type != MONA_F16) {
+        vconv_all(p->core, type == MONA_U8 ? AC_U8_F16 : AC_S8_F16, p->t[i], p->stored[i], count);
+        p->isa->barrier(p->core, AC_PIPE_V);
+        from = p->t[i];
+    }
+    if (scale == 1)
+        return from;
+    muls_all(p->core, p->t[i], from, scale, count, side_by_side);
+    return p->t[i];
+}
+
+static void with_block(const program *p, ac_vec2 op, const uint16_t *block, uint32_t count)
+{
+    vec2_all(p->core, op, p->t[0], p->t[0], block, count, b_again);
+    p->isa->barrier(p->core, AC_PIPE_V);
+}
+
+static void activate(const program *p, uint8_t activation, uint32_t count)
+{
+    if (activation == MONA_ACT_RELU)
+        with_block(p, AC_VMAX, p->zero, count);
+    if (activation == MONA_ACT_CLIP) {
+        with_block(p, AC_VMAX, p->low, count);
+        with_block(p, AC_VMIN, p->high, count);
+    }
+}
+
+static void combine(const program *p, uint32_t count)
+{
+    const ac_epilogue *e = p->epilogue;
+    const mona_type type = p->bound->output.type;
+    const uint16_t *a = widen(p, 0, count), *b = widen(p, 1, count);
+    p->isa->barrier(p->core, AC_PIPE_V);
+    vec2_all(p->core, p->bound->op->kind == MONA_OP_MUL ? AC_VMUL : AC_VADD, p->t[0], a, b, count,
+             side_by_side);
+    p->isa->barrier(p->core, AC_PIPE_V);
+    activate(p, e->activation, count);
+    activate(p, e->activation_after_add, count);
+    if (type == MONA_F16) {
+        muls_all(p->core, p->result, p->t[0], e->output_scale, count, side_by_side);
+        return;
+    }
+    if (e->output_scale != 1)
+        muls_all(p->core, p->t[0], p->t[0], e->output_scale, count, side_by_side);
+    p->isa->barrier(p->core, AC_PIPE_V);
+    vconv_all(p->core, type == MONA_U8 ? AC_F16_U8 : AC_F16_S8, p->result, p->t[0], count);
+}
+
+/* `bytes` of an operand or more, up to the end of a block. */
+static void bring(const program *p, uint8_t *to, const uint8_t *from, size_t bytes)
+{
+    p->isa->copy(p->core, AC_L1_UB, to, from,
+                 (ac_copy){.bursts = 1, .blocks = (uint16_t)((bytes + AC_BLOCK - 1) / AC_BLOCK)});
+}
+
+/* Whole blocks by MTE3, the rest by the scalar unit: what follows may be padding. */
+static void store(const program *p, uint8_t *to, uint32_t bytes)
+{
+    const uint32_t rest = bytes % AC_BLOCK, whole = bytes - rest;
+    sync(p, AC_PIPE_V, AC_PIPE_MTE3);
+    if (whole)
+        p->isa->copy(p->core, AC_UB_L1, to, p->result,
+                     (ac_copy){.bursts = 1, .blocks = (uint16_t)(whole / AC_BLOCK)});
+    if (rest) {
+        sync(p, AC_PIPE_V, AC_PIPE_S);
+        scalar_copy(p->core, to + whole, p->result + whole, rest);
+        sync(p, AC_PIPE_S, AC_PIPE_V);
+    }
+}
+
+/* Elements [first, first + count) of a row of one channel block. */
+static void combine_piece(const program *p, const mona_row_call *call, uint32_t block,
+                          uint32_t first, uint32_t count)
+{
+    p->isa->wait_flag(p->core, AC_PIPE_V, AC_PIPE_MTE1, AC_EVENT0);
+    for (uint32_t i = 0; i < 2; i++) {
+        const ac_row row = input_row(call, i);
+        const size_t size = mona_type_size(row.type);
+        bring(p, p->stored[i], row.data + block * row.block_stride + first * size, count * size);
+    }
+    sync(p, AC_PIPE_MTE1, AC_PIPE_V);
+    p->isa->wait_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
+    combine(p, count);
+    p->isa->set_flag(p->core, AC_PIPE_V, AC_PIPE_MTE1, AC_EVENT0);
+    const ac_row out = output_row(call);
+    const uint32_t size = (uint32_t)mona_type_size(out.type);
+    store(p, out.data + block * out.block_stride + first * size, count * size);
+    p->isa->set_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
+}
+
+static void lay_out(program *p)
+{
+    enum { CONSTANTS = 3 };
+    uint16_t *at = (uint16_t *)(void *)p->core->ub;
+    const size_t bytes = p->bound->target->ub_bytes - CONSTANTS * AC_BLOCK;
+    p->zero = at, p->low = at + AC_FRACTAL, p->high = at + 2 * AC_FRACTAL;
+    p->room = (uint32_t)(bytes / BYTES_OF_ELEMENT / AC_REPEAT * AC_REPEAT);
+    p->t[0] = at + CONSTANTS * AC_FRACTAL;
+    p->t[1] = p->t[0] + p->room;
+    p->stored[0] = (uint8_t *)(p->t[1] + p->room);
+    p->stored[1] = p->stored[0] + 2 * (size_t)p->room;
+    p->result = p->stored[1] + 2 * (size_t)p->room;
+    dup_all(p->core, p->zero, 0, AC_FRACTAL, side_by_side);
+    dup_all(p->core, p->low, ac_f16_from_f32(p->epilogue->clip_min), AC_FRACTAL, side_by_side);
+    dup_all(p->core, p->high, ac_f16_from_f32(p->epilogue->clip_max), AC_FRACTAL, side_by_side);
+    p->isa->barrier(p->core, AC_PIPE_V);
+}
+
+void mona_elementwise_by_instructions(const mona_row_call *calls, uint32_t count)
+{
+    const mona_bound_op *b = calls->bound;
+    const uint32_t c0 = b->output_c0, blocks = (b->output.channels + c0 - 1) / c0;
+    const uint32_t elements = (uint32_t)(calls->x_end - calls->x_begin) * c0;
+    program p = {.bound = b, .epilogue = b->constants, .core = calls->core, .isa = b->isa};
+    lay_out(&p);
+    p.isa->set_flag(p.core, AC_PIPE_V, AC_PIPE_MTE1, AC_EVENT0);
+    p.isa->set_flag(p.core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
+    for (uint32_t row = 0; row < count; row++)
+        for (uint32_t n = 0; n < blocks; n++)
+            for (uint32_t first = 0; first < elements; first += p.room)
+                combine_piece(&p, &calls[row], n, first,
+                              elements - first < p.room ? elements - first : p.room);
+    p.isa->wait_flag(p.core, AC_PIPE_V, AC_PIPE_MTE1, AC_EVENT0);
+    p.isa->wait_flag(p.core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
+}

@@ -1,0 +1,301 @@
+/* LOAD as an AI Core program: planes -> UB -> lanes -> channel blocks -> L1 (lanes.h).
+ *
+ * A stream is what one row of pixels takes from one plane: a row of it, or with block 2 or 4 one of
+ * as many; its samples are `block` channels. A piece is some rows, or some groups of pixels of one
+ * row, as much as UB holds. All its rows lie one after another, each beginning at a multiple of 32
+ * pixels, so that one copy can bring a stream of all rows and a transpose can work on all of them.
+ * A stream is turned while the next LOOKAHEAD are on their way.
+ *
+ * Samples of 8 bits stay what they are in a tensor of 8 bits; for one of fp16 they are widened and
+ * scaled first.
+ *
+ * No byte beyond a row of a plane may be read, and copies are of whole blocks of 32 bytes. So what
+ * a call wants is first widened to a multiple of 32 pixels: to the right, where the plane goes on,
+ * or to the left. Where neither is possible the scalar unit brings the rest.
+ *
+ * UB: samples of all streams, one stream widened, lanes, channel blocks. Parts of them that are no
+ * row's are turned as well; they hold zeros first and finite values later. The last block of 32
+ * bytes of an output row may have up to three pixels more than the row, which must be zeros: those
+ * columns are padding or have not been made yet. Their samples are, since the scalar unit, which
+ * brings what does not fill a block, fills the block with zeros.
+ *
+ * The last strip's STOREs may still be on their way out of the upper half of UB. Nothing is written
+ * there before make_blocks has waited for MTE3.
+ *
+ * Flags: MTE2 -> V and S -> V, event i % 4: stream i is there      V -> MTE2 0: samples are free
+ * V -> MTE3 0: blocks are made        MTE3 -> V 0: they are stored */
+#include "ops/helpers.h"
+#include "ops/arrays/lanes.h"
+
+#include "engine/libc.h"
+
+enum {
+    LOOKAHEAD = 3, /* streams */
+    WHOLE = 32,    /* pixels: whole blocks of samples of any size */
+};
+
+typedef struct program {
+    const mona_bound_op *bound;
+    ac_core *core;
+    const ac_isa *isa;
+    uint32_t in_size, out_size; /* bytes of an element */
+    uint32_t groups;            /* UB has room for */
+    mona_lanes lanes;
+    uint8_t *samples, *wide, *blocks;
+    size_t block_bytes; /* of a channel block in UB */
+} program;
+
+/* The samples of row `dy` of block, plane `plane` of an input. */
+typedef struct stream {
+    uint32_t index, input, plane, dy, block;
+    uint32_t channel; /* the first; also how many samples a pixel has in streams before */
+} stream;
+
+/* ---- sizes ---------------------------------------------------------------------------------- */
+
+static uint32_t channel_blocks(const mona_bound_op *b)
+{
+    return (b->output.channels + b->output_c0 - 1) / b->output_c0;
+}
+
+static uint32_t most_block(const mona_bound_op *b)
+{
+    uint32_t most = 1;
+    for (uint32_t i = 0; i < b->op->input_count; i++)
+        most = b->op->load.block[i] > most ? b->op->load.block[i] : most;
+    return most;
+}
+
+static size_t samples_bytes(const mona_bound_op *b)
+{
+    return mona_lanes_group_pixels((uint32_t)mona_type_size(b->output.type)) *
+           mona_type_size(b->input[0].type) * b->output.channels;
+}
+
+static size_t wide_bytes(const mona_bound_op *b)
+{
+    const size_t in = mona_type_size(b->input[0].type), out = mona_type_size(b->output.type);
+    return in == out ? 0 : (size_t)LANES_GROUP_BYTES * most_block(b);
+}
+
+/* Groups that UB has room for: samples, wide and lanes in its lower half, then channel blocks. */
+static uint32_t most_groups(const mona_bound_op *b)
+{
+    const size_t made = (size_t)b->output_c0 * channel_blocks(b) * LANES_GROUP_BYTES;
+    const size_t before =
+        samples_bytes(b) + wide_bytes(b) + LANES_GROUP_BYTES * ((size_t)b->output.channels + 1);
+    const size_t of_half = b->target->ub_bytes / 2 / before;
+    const size_t of_all = b->target->ub_bytes / (before + made);
+    return (uint32_t)(of_half < of_all ? of_half : of_all);
+}
+
+bool mona_load_has_program(const mona_bound_op *b)
+{
+    const bool narrow = mona_type_size(b->output.type) == 1;
+    bool possible = mona_rows_are_blocks(b) && b->input[0].type != MONA_U16 && most_groups(b) > 0;
+    for (uint32_t i = 0; i < b->op->input_count; i++)
+        possible = possible && (b->op->load.block[i] != 3 || !narrow);
+    return possible;
+}
+
+static void lay_out(program *p)
+{
+    const mona_bound_op *b = p->bound;
+    p->samples = p->core->ub;
+    p->wide = p->samples + p->groups * samples_bytes(b);
+    p->lanes.channels = p->wide + p->groups * wide_bytes(b);
+    p->lanes.spare = p->lanes.channels + (size_t)p->groups * LANES_GROUP_BYTES * b->output.channels;
+    p->blocks = p->lanes.spare + (size_t)p->groups * LANES_GROUP_BYTES;
+    p->block_bytes = (size_t)p->groups * LANES_GROUP_BYTES * b->output_c0;
+}
+
+/* ---- streams -------------------------------------------------------------------------------- */
+
+static stream first_stream(const mona_bound_op *b)
+{
+    return (stream){.block = b->op->load.block[0]};
+}
+
+/* false: *s was the last. */
+static bool next_stream(const mona_bound_op *b, stream *s)
+{
+    s->index++;
+    s->channel += s->block;
+    if (++s->dy == s->block) {
+        s->dy = 0;
+        s->plane++;
+    }
+    if (s->plane == b->input[s->input].channels) {
+        s->plane = 0;
+        s->input++;
+    }
+    if (s->input == b->op->input_count)
+        return false;
+    s->block = b->op->load.block[s->input];
+    return true;
+}
+
+/* Of the groups that the piece fills. */
+static uint8_t *samples_of(const program *p, const stream *s)
+{
+    const size_t pixels =
+        (size_t)p->lanes.groups * mona_lanes_group_pixels(p->out_size) * p->in_size;
+    return p->samples + s->channel * pixels;
+}
+
+static const uint8_t *plane_row(const program *p, const mona_piece *k, const stream *s,
+                                uint32_t row)
+{
+    const mona_row_call *call = &k->calls[row];
+    const mona_buffer *plane = &call->planes[s->input];
+    const ptrdiff_t y = (ptrdiff_t)call->y * s->block + s->dy;
+    const ptrdiff_t x = (ptrdiff_t)k->x * s->block;
+    return (const uint8_t *)plane->data + (ptrdiff_t)s->plane * plane->channel_stride +
+           y * plane->row_stride + x * (ptrdiff_t)p->in_size;
+}
+
+static void bring(const program *p, const mona_piece *k, const stream *s)
+{
+    const uint32_t bytes = k->count * s->block * p->in_size, rest = bytes % AC_BLOCK;
+    const ac_event event = (ac_event)(s->index % (LOOKAHEAD + 1));
+    const size_t pitch = (size_t)k->pitch * s->block * p->in_size;
+    uint8_t *samples = samples_of(p, s);
+    if (bytes > rest)
+        mona_copy_rows(p->core, AC_GM_UB, (mona_steps){samples, (ptrdiff_t)pitch},
+                       (mona_steps){(uint8_t *)(uintptr_t)plane_row(p, k, s, 0),
+                                    (ptrdiff_t)s->block * k->calls->planes[s->input].row_stride},
+                       k->rows, bytes - rest);
+    p->isa->set_flag(p->core, AC_PIPE_MTE2, AC_PIPE_V, event);
+    for (uint32_t row = 0; rest && row < k->rows; row++) {
+        uint8_t *to = samples + row * pitch;
+        scalar_copy(p->core, to + bytes - rest, plane_row(p, k, s, row) + bytes - rest, rest);
+        p->isa->scalar(p->core, NULL, 0, to + bytes, AC_BLOCK - rest,
+                       AC_SCALAR_STEPS * (AC_BLOCK - rest));
+        memset(to + bytes, 0, AC_BLOCK - rest);
+    }
+    if (rest)
+        p->isa->set_flag(p->core, AC_PIPE_S, AC_PIPE_V, event);
+}
+
+/* Samples as fp16, scaled. */
+static const uint8_t *widen(const program *p, const stream *s)
+{
+    const mona_type type = p->bound->input[0].type;
+    const float scale = ac_f32_from_f16(p->bound->op->load.scale[s->input]);
+    const uint32_t count = p->lanes.groups * mona_lanes_group_pixels(p->out_size) * s->block;
+    uint8_t *samples = samples_of(p, s), *wide = type == MONA_F16 ? samples : p->wide;
+    if (type != MONA_F16)
+        vconv_all(p->core, type == MONA_U8 ? AC_U8_F16 : AC_S8_F16, wide, samples, count);
+    p->isa->barrier(p->core, AC_PIPE_V);
+    if (type == MONA_F16 || scale != 1)
+        muls_all(p->core, wide, wide, scale, count, side_by_side);
+    p->isa->barrier(p->core, AC_PIPE_V);
+    return wide;
+}
+
+static void turn(const program *p, const mona_piece *k, const stream *s)
+{
+    const ac_event event = (ac_event)(s->index % (LOOKAHEAD + 1));
+    p->isa->wait_flag(p->core, AC_PIPE_MTE2, AC_PIPE_V, event);
+    if (k->count * s->block * p->in_size % AC_BLOCK)
+        p->isa->wait_flag(p->core, AC_PIPE_S, AC_PIPE_V, event);
+    const uint8_t *samples = samples_of(p, s);
+    if (p->bound->output.type == MONA_F16)
+        samples = widen(p, s);
+    mona_lanes_from_samples(&p->lanes, s->channel, s->block, samples);
+}
+
+static void turn_streams(const program *p, const mona_piece *k)
+{
+    stream coming = first_stream(p->bound), there = coming;
+    p->isa->wait_flag(p->core, AC_PIPE_V, AC_PIPE_MTE2, AC_EVENT0);
+    p->isa->set_flag(p->core, AC_PIPE_V, AC_PIPE_S, AC_EVENT0);
+    p->isa->wait_flag(p->core, AC_PIPE_V, AC_PIPE_S, AC_EVENT0);
+    for (bool more = true; more || there.index < coming.index;) {
+        if (more) {
+            bring(p, k, &coming);
+            more = next_stream(p->bound, &coming);
+        }
+        if (more && coming.index - there.index <= LOOKAHEAD)
+            continue;
+        turn(p, k, &there);
+        next_stream(p->bound, &there);
+    }
+    p->isa->set_flag(p->core, AC_PIPE_V, AC_PIPE_MTE2, AC_EVENT0);
+    p->isa->barrier(p->core, AC_PIPE_V);
+}
+
+/* ---- out ------------------------------------------------------------------------------------ */
+
+static void make_blocks(const program *p)
+{
+    const mona_bound_op *b = p->bound;
+    p->isa->wait_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
+    for (uint32_t n = 0; n < channel_blocks(b); n++)
+        mona_lanes_to_block(&p->lanes, (int32_t)(n * b->output_c0), b->output.channels,
+                            b->output_c0, p->blocks + n * p->block_bytes);
+    p->isa->set_flag(p->core, AC_PIPE_V, AC_PIPE_MTE3, AC_EVENT0);
+}
+
+/* Those columns of the piece that the call wants. */
+static void store_blocks(const program *p, const mona_piece *k)
+{
+    const size_t column = (size_t)p->bound->output_c0 * p->out_size;
+    const int64_t begin = k->x > k->calls->x_begin ? k->x : k->calls->x_begin;
+    const int64_t end = k->x + k->count < k->calls->x_end ? k->x + k->count : k->calls->x_end;
+    const size_t bytes = (size_t)(end - begin) * column;
+    const ac_copy c = {.bursts = 1, .blocks = (uint16_t)((bytes + AC_BLOCK - 1) / AC_BLOCK)};
+    p->isa->wait_flag(p->core, AC_PIPE_V, AC_PIPE_MTE3, AC_EVENT0);
+    for (uint32_t row = 0; row < k->rows; row++) {
+        const ac_row out = output_row(&k->calls[row]);
+        uint8_t *to = out.data + (size_t)(begin - k->calls->x_begin) * column;
+        const uint8_t *from = p->blocks + (row * k->pitch + (size_t)(begin - k->x)) * column;
+        for (uint32_t n = 0; n < channel_blocks(p->bound); n++)
+            p->isa->copy(p->core, AC_UB_L1, to + n * out.block_stride, from + n * p->block_bytes,
+                         c);
+    }
+    p->isa->set_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
+}
+
+static void load_piece(void *program_, const mona_piece *k)
+{
+    program *p = program_;
+    p->lanes.groups = k->groups;
+    turn_streams(p, k);
+    make_blocks(p);
+    store_blocks(p, k);
+}
+
+/* The columns to bring for those of a call: see above. */
+static mona_span widened(const mona_bound_op *b, const mona_row_call *call)
+{
+    mona_span s = {call->x_begin, call->x_end};
+    const uint32_t rest = (uint32_t)(s.end - s.begin) % WHOLE, more = rest ? WHOLE - rest : 0;
+    const bool in_step = more * b->output_c0 * mona_type_size(b->output.type) % AC_BLOCK == 0;
+    if (s.end + more <= b->output.width)
+        s.end += more;
+    else if (s.begin >= more && in_step)
+        s.begin -= more;
+    return s;
+}
+
+void mona_load_by_instructions(const mona_row_call *calls, uint32_t count)
+{
+    const mona_bound_op *b = calls->bound;
+    ac_core *core = calls->core;
+    program p = {.bound = b, .core = core, .isa = core->isa};
+    p.in_size = (uint32_t)mona_type_size(b->input[0].type);
+    p.out_size = (uint32_t)mona_type_size(b->output.type);
+    p.lanes = (mona_lanes){.core = core, .element = p.out_size};
+    const mona_span columns = widened(b, calls);
+    p.groups = mona_lanes_groups(columns, count, p.out_size, most_groups(b));
+    lay_out(&p);
+    if (mona_lanes_have_gaps(columns, count, p.out_size, p.groups))
+        dup_all(core, p.samples, 0, (uint32_t)(p.groups * samples_bytes(b) / 2), side_by_side);
+    dup_all(core, p.lanes.spare, 0, p.groups * LANES_GROUP_BYTES / 2, side_by_side);
+    p.isa->set_flag(core, AC_PIPE_V, AC_PIPE_MTE2, AC_EVENT0);
+    p.isa->set_flag(core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
+    mona_lanes_pieces(calls, count, columns, p.out_size, p.groups, load_piece, &p);
+    p.isa->wait_flag(core, AC_PIPE_V, AC_PIPE_MTE2, AC_EVENT0);
+    p.isa->wait_flag(core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
+}

@@ -1,0 +1,354 @@
+/* RESIZE as an AI Core program, where the scale across is n / d and the weights repeat every n
+ * output columns, as they do for 2, 4, 1/2 and the like. Others are left to the scalar unit.
+ *
+ * One channel at a time, and in it one piece: the calls' rows, some periods of n output columns.
+ * The piece's columns are cut into Q segments of `periods` periods, Q being the largest power of 2
+ * with Q R <= 16 for R rows; lane q R + y is segment q of row y. Every column is then a block of 16
+ * lanes; a shift by a column is one of addresses.
+ *
+ *   L1 -> UB -> planes (lanes.h): the rows that any of the R wants, as fp16; the scalar unit
+ * repeats the samples at the image's edges for every tap down: 16 rows, one for each lane, are
+ * turned into columns and widened to fp32; a vector of 16 weights, one for each lane, multiplies
+ * them; products are added up for every phase p < n: the columns first(p) + tap + d k, k = 0, 1,
+ * .., each times one weight, are added up; that is output column n k + p results are rounded: fp32
+ * to integers by adding and subtracting 1.5 * 2^23 (a sum of products is far below 2^22), which
+ * fp16 then holds as far as 8 bits reach; or once to fp16 turned back into rows, then into channel
+ * blocks (lanes.h) -> L1
+ *
+ * These are the roundings of ac_resize_row, in its order. Input column 0 of a segment is its first
+ * period's; HALO columns on either side are turned with it. Parts of UB that are no row's are
+ * worked on as well, so they are zeros first.
+ *
+ * Flags: V -> MTE1, MTE1 -> V 0: the input may come, is there     V -> S, S -> V 0: the scalar
+ * unit's turn V -> MTE3, MTE3 -> V 0: a piece is made, has left */
+#include "ops/ascend/resize_program.h"
+
+#include "engine/libc.h"
+
+static uint32_t common(uint32_t a, uint32_t b)
+{
+    return b ? common(b, a % b) : a;
+}
+
+/* ---- what has a program --------------------------------------------------------------------- */
+
+static bool repeats(const mona_bound_op *b, uint32_t n, uint32_t d)
+{
+    const int32_t *first = mona_resize_first(b);
+    const float *weights = mona_resize_weights(b);
+    const size_t taps = mona_resize_taps(b);
+    for (uint32_t x = n; x < b->output.width; x++)
+        if (first[x] != first[x - n] + (int32_t)d ||
+            memcmp(weights + x * taps, weights + (x - n) * taps, taps * sizeof *weights))
+            return false;
+    return true;
+}
+
+static program program_of(const mona_row_call *calls, const mona_bound_op *b, uint32_t rows)
+{
+    const uint32_t *scale = b->op->resize.scale_w, divisor = common(scale[0], scale[1]);
+    program p = {.calls = calls,
+                 .bound = b,
+                 .isa = b->isa,
+                 .rows = rows,
+                 .taps = mona_resize_taps(b),
+                 .n = scale[0] / divisor,
+                 .d = scale[1] / divisor,
+                 .segments = LANES};
+    while (p.segments * rows > LANES)
+        p.segments /= 2;
+    return p;
+}
+
+static void find_reach(program *p)
+{
+    const int32_t *first = mona_resize_first(p->bound);
+    p->lowest = 0;
+    p->highest = 0;
+    for (uint32_t x = 0; x < p->n; x++) {
+        const int32_t after = first[x] + (int32_t)p->taps - (int32_t)p->d;
+        p->lowest = first[x] < p->lowest ? first[x] : p->lowest;
+        p->highest = after > p->highest ? after : p->highest;
+    }
+}
+
+/* ---- UB ------------------------------------------------------------------------------------- */
+
+static size_t up_to(size_t value, size_t multiple)
+{
+    return (value + multiple - 1) / multiple * multiple;
+}
+
+/* Addresses, since those of no UB are taken too, to know how far they go. */
+static uint8_t *take(uintptr_t *at, size_t bytes)
+{
+    const uintptr_t taken = *at;
+    *at += up_to(bytes, AC_BLOCK);
+    return (uint8_t *)taken;
+}
+
+static uint16_t *take_halves(uintptr_t *at, size_t count)
+{
+    return (uint16_t *)(void *)take(at, count * sizeof(uint16_t));
+}
+
+static float *take_floats(uintptr_t *at, size_t count)
+{
+    return (float *)(void *)take(at, count * sizeof(float));
+}
+
+static size_t most_of(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* For p->periods; the bytes it takes. Places are shared by what is needed one after the other. */
+static size_t lay_out(program *p, uint8_t *ub)
+{
+    const mona_bound_op *b = p->bound;
+    const uint32_t group = mona_lanes_group_pixels(element(p)), channels = b->output.channels;
+    const uint32_t in_channels = channels < b->input_c0[0] ? channels : b->input_c0[0];
+    const uint32_t out_channels = channels < b->output_c0 ? channels : b->output_c0;
+    uintptr_t at = (uintptr_t)ub;
+    p->in_pitch = up_to((size_t)p->segments * p->periods * p->d + 2 * BEFORE, ALIGNED);
+    p->out_pitch = up_to((size_t)p->segments * p->periods * p->n, ALIGNED);
+    p->in_lanes.groups = (uint32_t)(up_to(p->in_rows * p->in_pitch, group) / group);
+    p->out_lanes.groups = (uint32_t)(up_to(p->rows * p->out_pitch, group) / group);
+    const size_t in_pixels = (size_t)p->in_lanes.groups * group;
+    const size_t out_pixels = (size_t)p->out_lanes.groups * group;
+    const size_t most = most_of(in_pixels, out_pixels), made = (size_t)p->periods * p->n;
+    const size_t lanes_in = (size_t)p->in_lanes.groups * LANES_GROUP_BYTES;
+    const size_t lanes_out = (size_t)p->out_lanes.groups * LANES_GROUP_BYTES;
+    p->in = take(&at, in_pixels * b->input_c0[0] * element(p));
+    p->in_lanes.channels = take(&at, lanes_in * in_channels);
+    p->in_lanes.spare = take(&at, lanes_in);
+    p->samples = take(&at, most * element(p));
+    p->wide = take_halves(&at, most);
+    p->columns = p->made = take_halves(&at, most_of(columns_of(p), made) * LANES);
+    p->lane_weights = take_floats(&at, 4 * LANES);
+    p->weights = take_floats(&at, 4 * (size_t)FLOAT_LANES);
+    p->tap = p->product = take_floats(&at, columns_of(p) * LANES);
+    p->across = take_floats(&at, (size_t)p->periods * LANES);
+    p->unused = take_halves(&at, made);
+    p->out_lanes.channels = take(&at, lanes_out * out_channels);
+    p->out_lanes.spare = take(&at, lanes_out);
+    const size_t blocks = out_pixels * b->output_c0 * element(p);
+    p->blocks = take(&at, most_of(blocks, columns_of(p) * LANES * sizeof *p->down));
+    p->down = (float *)(void *)p->blocks;
+    return at - (uintptr_t)ub;
+}
+
+bool mona_resize_has_program(const mona_bound_op *b)
+{
+    if (!mona_rows_are_blocks(b))
+        return false;
+    program p = program_of(NULL, b, 1);
+    if (p.n > MAX_RATIO || p.d > MAX_RATIO || b->output.width < p.n || !repeats(b, p.n, p.d))
+        return false;
+    find_reach(&p);
+    p.in_rows = p.taps;
+    p.periods = HALO;
+    return p.lowest >= -HALO && p.highest <= HALO && lay_out(&p, NULL) <= b->target->ub_bytes;
+}
+
+/* ---- input rows as fp16 --------------------------------------------------------------------- */
+
+/* NULL: no call wants that row. */
+static uint8_t *input_row_at(const program *p, int64_t y)
+{
+    for (uint32_t i = 0; i < p->rows; i++) {
+        const mona_row_call *call = &p->calls[i];
+        const mona_span window = mona_resize_rows(p->bound, (mona_span){call->y, call->y + 1});
+        if (y >= window.begin && y < window.end)
+            return call->input[0].rows[y - window.begin];
+    }
+    return NULL;
+}
+
+static mona_span output_columns(const program *p)
+{
+    const int64_t begin = p->period * p->n, end = begin + p->segments * p->periods * p->n;
+    const mona_row_call *call = p->calls;
+    return (mona_span){begin > call->x_begin ? begin : call->x_begin,
+                       end < call->x_end ? end : call->x_end};
+}
+
+/* Place in a row of UB of an input column. */
+static size_t place_of(const program *p, int64_t column)
+{
+    return (size_t)(column - p->period * p->d + BEFORE);
+}
+
+/* Channel block `block` of the input rows. */
+static void bring(const program *p, uint32_t block)
+{
+    const uint32_t c0 = p->bound->input_c0[0];
+    const size_t column = (size_t)c0 * element(p);
+    const mona_rows *in = &p->calls->input[0];
+    const mona_span wanted = mona_resize_columns(p->bound, output_columns(p));
+    const int64_t begin = wanted.begin / ALIGNED * ALIGNED;
+    const size_t bytes = (size_t)(wanted.end - begin) * column;
+    const ac_copy c = {.bursts = 1, .blocks = (uint16_t)(up_to(bytes, AC_BLOCK) / AC_BLOCK)};
+    dup_all(p->core, p->in, 0, p->in_lanes.groups * (LANES_GROUP_BYTES / 2) * c0, side_by_side);
+    sync(p, AC_PIPE_V, AC_PIPE_MTE1);
+    for (uint32_t row = 0; row < p->in_rows; row++) {
+        const uint8_t *from = input_row_at(p, p->first_row + row);
+        if (from)
+            p->isa->copy(
+                p->core, AC_L1_UB, p->in + (row * p->in_pitch + place_of(p, begin)) * column,
+                from + block * in->block_stride + (size_t)(begin - in->x_begin) * column, c);
+    }
+    sync(p, AC_PIPE_MTE1, AC_PIPE_V);
+    mona_lanes_from_block(&p->in_lanes, 0, p->bound->output.channels - block * c0, c0, p->in);
+    p->isa->barrier(p->core, AC_PIPE_V);
+}
+
+/* `count` samples from `to` on become `from`. */
+static void repeat_sample(const program *p, uint8_t *to, const uint8_t *from, int64_t count)
+{
+    if (count <= 0)
+        return;
+    const size_t size = element(p), bytes = (size_t)count * size;
+    p->isa->scalar(p->core, from, size, to, bytes, AC_SCALAR_STEPS * (uint32_t)bytes);
+    for (int64_t i = 0; i < count; i++)
+        memcpy(to + (size_t)i * size, from, size);
+}
+
+/* Taps beyond the image read its nearest sample. */
+static void repeat_edges(const program *p)
+{
+    const int32_t *first = mona_resize_first(p->bound);
+    const mona_span out = output_columns(p), in = mona_resize_columns(p->bound, out);
+    const int64_t before = in.begin - first[out.begin];
+    const int64_t after = first[out.end - 1] + p->taps - in.end;
+    if (before <= 0 && after <= 0)
+        return;
+    sync(p, AC_PIPE_V, AC_PIPE_S);
+    for (uint32_t row = 0; row < p->in_rows; row++) {
+        uint8_t *begin = p->samples + (row * p->in_pitch + place_of(p, in.begin)) * element(p);
+        uint8_t *end = p->samples + (row * p->in_pitch + place_of(p, in.end)) * element(p);
+        repeat_sample(p, begin - before * (int64_t)element(p), begin, before);
+        repeat_sample(p, end, end - element(p), after);
+    }
+    sync(p, AC_PIPE_S, AC_PIPE_V);
+}
+
+/* Channel c of the block. */
+static const uint16_t *widen(const program *p, uint32_t c)
+{
+    const mona_type type = p->bound->output.type;
+    mona_lanes_to_samples(&p->in_lanes, c, 1, p->samples);
+    p->isa->barrier(p->core, AC_PIPE_V);
+    repeat_edges(p);
+    if (type == MONA_F16)
+        return (const uint16_t *)(const void *)p->samples;
+    vconv_all(p->core, type == MONA_U8 ? AC_U8_F16 : AC_S8_F16, p->wide, p->samples,
+              p->in_lanes.groups * mona_lanes_group_pixels(element(p)));
+    p->isa->barrier(p->core, AC_PIPE_V);
+    return p->wide;
+}
+
+/* ---- out ------------------------------------------------------------------------------------ */
+
+/* Channel c of the output block, from p->wide. */
+static void narrow(const program *p, uint32_t c)
+{
+    const mona_type type = p->bound->output.type;
+    const uint8_t *samples = (const uint8_t *)p->wide;
+    if (type != MONA_F16) {
+        vconv_all(p->core, type == MONA_U8 ? AC_F16_U8 : AC_F16_S8, p->samples, p->wide,
+                  p->out_lanes.groups * mona_lanes_group_pixels(element(p)));
+        samples = p->samples;
+    }
+    p->isa->barrier(p->core, AC_PIPE_V);
+    mona_lanes_from_samples(&p->out_lanes, c, 1, samples);
+    p->isa->barrier(p->core, AC_PIPE_V);
+}
+
+/* Whole blocks of 32 bytes by MTE3, the rest by the scalar unit: what follows may be padding. */
+static void store_block(const program *p, uint32_t block)
+{
+    const uint32_t c0 = p->bound->output_c0;
+    const size_t column = (size_t)c0 * element(p);
+    const mona_span out = output_columns(p);
+    const uint32_t bytes = (uint32_t)((size_t)(out.end - out.begin) * column);
+    const uint32_t rest = bytes % AC_BLOCK, whole = bytes - rest;
+    mona_lanes_to_block(&p->out_lanes, 0, p->bound->output.channels - block * c0, c0, p->blocks);
+    sync(p, AC_PIPE_V, AC_PIPE_MTE3);
+    if (rest)
+        sync(p, AC_PIPE_V, AC_PIPE_S);
+    for (uint32_t row = 0; row < p->rows; row++) {
+        const ac_row o = output_row(&p->calls[row]);
+        const size_t skip = (size_t)(out.begin - p->period * p->n);
+        const uint8_t *from = p->blocks + (row * p->out_pitch + skip) * column;
+        uint8_t *to =
+            o.data + block * o.block_stride + (size_t)(out.begin - p->calls->x_begin) * column;
+        if (whole)
+            p->isa->copy(p->core, AC_UB_L1, to, from,
+                         (ac_copy){.bursts = 1, .blocks = (uint16_t)(whole / AC_BLOCK)});
+        if (rest)
+            scalar_copy(p->core, to + whole, from + whole, rest);
+    }
+    sync(p, AC_PIPE_MTE3, AC_PIPE_V);
+    if (rest)
+        sync(p, AC_PIPE_S, AC_PIPE_V);
+}
+
+static void resize_piece(const program *p)
+{
+    const uint32_t channels = p->bound->output.channels, c0 = p->bound->output_c0;
+    for (uint32_t block = 0; block * c0 < channels; block++) {
+        bring(p, block);
+        for (uint32_t c = 0; c < c0 && block * c0 + c < channels; c++) {
+            mona_resize_down(p, widen(p, c));
+            mona_resize_across(p);
+            narrow(p, c);
+        }
+        store_block(p, block);
+    }
+}
+
+/* Periods of a segment: those of the call, if UB has room, else half, a quarter, ... of them. */
+static bool choose_periods(program *p, int64_t all)
+{
+    uint32_t parts = 1;
+    do {
+        const size_t segments = (size_t)p->segments * parts;
+        p->periods = (uint32_t)up_to(((size_t)all + segments - 1) / segments, HALO);
+        parts *= 2;
+    } while (lay_out(p, p->core->ub) > p->bound->target->ub_bytes && p->periods > HALO);
+    return lay_out(p, p->core->ub) <= p->bound->target->ub_bytes;
+}
+
+static bool resize_rows(const mona_row_call *calls, uint32_t count)
+{
+    const mona_bound_op *b = calls->bound;
+    program p = program_of(calls, b, count);
+    const mona_span window = mona_resize_rows(b, (mona_span){calls->y, calls->y + count});
+    p.core = calls->core;
+    p.first_row = window.begin;
+    p.in_rows = (uint32_t)(window.end - window.begin);
+    p.period = calls->x_begin / ((int64_t)ALIGNED * p.n) * ALIGNED;
+    const int64_t end = (calls->x_end + p.n - 1) / p.n;
+    find_reach(&p);
+    if (!choose_periods(&p, end - p.period))
+        return false;
+    p.in_lanes.core = p.out_lanes.core = p.core;
+    p.in_lanes.element = p.out_lanes.element = element(&p);
+    lay_out(&p, p.core->ub);
+    mona_resize_bring_weights(&p);
+    dup_all(p.core, p.wide, 0, (uint32_t)(p.columns - p.wide), side_by_side);
+    dup_all(p.core, p.out_lanes.spare, 0, p.out_lanes.groups * (LANES_GROUP_BYTES / 2),
+            side_by_side);
+    for (; p.period < end; p.period += (int64_t)p.segments * p.periods)
+        resize_piece(&p);
+    return true;
+}
+
+void mona_resize_by_instructions(const mona_row_call *calls, uint32_t count)
+{
+    if (resize_rows(calls, count))
+        return;
+    mona_resize_by_instructions(calls, count / 2);
+    mona_resize_by_instructions(calls + count / 2, count - count / 2);
+}

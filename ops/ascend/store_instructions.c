@@ -1,0 +1,331 @@
+/* STORE as an AI Core program, the reverse of LOAD's: L1 -> UB -> lanes -> planes (lanes.h).
+ *
+ * STOREs of one tensor run together, so that it is brought to UB and turned once. A stream is a row
+ * of a plane, or with block 2 or 4 one of as many that a row of pixels gives; it is on its way out
+ * while the next is made. Whole blocks of 32 bytes leave by MTE3, one copy for all rows where their
+ * planes' rows are whole blocks apart; what does not fill a block at either end is left to the
+ * scalar unit, since no byte beyond a row may be written.
+ *
+ * Rows are brought from the block of 32 bytes in which their first pixel lies. UB: channel blocks,
+ * lanes, samples of all streams, one stream as fp16 where it has to be scaled or clipped, a block
+ * of the largest sample. Parts that are no row's are turned as well, so they are zeros first.
+ *
+ * The next strip's LOAD begins while samples are still on their way (mona_modelled_begin). They are
+ * in the upper half of UB, where LOAD writes nothing before MTE3 has done.
+ *
+ * Flags: MTE1 -> V 0: blocks are there       V -> MTE1 0: they are free
+ * V -> MTE3, V -> S 0: a stream is made      MTE3 -> V, S -> V 0: all have left */
+#include "ops/helpers.h"
+#include "ops/arrays/lanes.h"
+
+typedef struct program {
+    const mona_row_call *call; /* the first: of which planes, stores and columns are those of all */
+    const mona_bound_op *bound;
+    ac_core *core;
+    const ac_isa *isa;
+    uint32_t in_size, out_size;   /* bytes of an element */
+    uint32_t first, channels;     /* channels of the tensor that any of the stores takes */
+    uint32_t first_block, blocks; /* and their channel blocks */
+    uint32_t skip;                /* pixels before a row's first in its block of 32 bytes */
+    uint32_t groups;              /* UB has room for */
+    mona_lanes lanes;
+    uint8_t *in, *samples, *wide;
+    uint16_t *maximum;
+    size_t block_bytes; /* of a channel block in UB */
+} program;
+
+/* Rows `dy` of a block of plane `plane` of a STORE. */
+typedef struct stream {
+    uint32_t store, plane, dy;
+    uint32_t samples; /* how many a pixel has in streams before */
+} stream;
+
+/* ---- sizes ---------------------------------------------------------------------------------- */
+
+static const mona_bound_op *store_of(const mona_row_call *call, uint32_t i)
+{
+    return call->store_count ? call->stores[i] : call->bound;
+}
+
+static uint32_t store_count(const mona_row_call *call)
+{
+    return call->store_count ? call->store_count : 1;
+}
+
+static uint32_t channels_of(const mona_bound_op *b)
+{
+    return b->output.channels * b->op->store.block * b->op->store.block;
+}
+
+/* fp16 values are not the samples that leave. */
+static bool changes(const mona_bound_op *b)
+{
+    return b->output.type != b->input[0].type ||
+           (b->output.type == MONA_U8 && b->op->store.maximum < UINT8_MAX);
+}
+
+static uint32_t most_block(const mona_row_call *call)
+{
+    uint32_t most = 1;
+    for (uint32_t i = 0; i < store_count(call); i++) {
+        const uint32_t block = store_of(call, i)->op->store.block;
+        most = block > most ? block : most;
+    }
+    return most;
+}
+
+static void find_channels(program *p)
+{
+    const uint32_t c0 = p->bound->input_c0[0];
+    uint32_t begin = UINT32_MAX, end = 0;
+    for (uint32_t i = 0; i < store_count(p->call); i++) {
+        const mona_bound_op *b = store_of(p->call, i);
+        const uint32_t first = b->op->store.first_channel, last = first + channels_of(b);
+        begin = first < begin ? first : begin;
+        end = last > end ? last : end;
+    }
+    p->first = begin;
+    p->channels = end - begin;
+    p->first_block = begin / c0;
+    p->blocks = (end + c0 - 1) / c0 - p->first_block;
+}
+
+static size_t samples_bytes(const program *p)
+{
+    size_t channels = 0;
+    for (uint32_t i = 0; i < store_count(p->call); i++)
+        channels += channels_of(store_of(p->call, i));
+    return channels * mona_lanes_group_pixels(p->in_size) * p->out_size;
+}
+
+static size_t wide_bytes(const program *p)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < store_count(p->call); i++)
+        any |= changes(store_of(p->call, i));
+    return any ? mona_lanes_group_pixels(p->in_size) * 2 * (size_t)most_block(p->call) : 0;
+}
+
+/* Of UB that a group takes: channel blocks, lanes, samples, wide. */
+static size_t bytes_of_group(const program *p)
+{
+    const size_t brought = (size_t)p->bound->input_c0[0] * p->blocks;
+    return LANES_GROUP_BYTES * (brought + p->channels + 1) + samples_bytes(p) + wide_bytes(p);
+}
+
+static program program_of(const mona_row_call *call)
+{
+    const mona_bound_op *b = call->bound;
+    program p = {.call = call, .bound = b, .core = call->core, .isa = b->isa};
+    p.in_size = (uint32_t)mona_type_size(b->input[0].type);
+    p.out_size = (uint32_t)mona_type_size(b->output.type);
+    find_channels(&p);
+    const size_t groups = (b->target->ub_bytes - 2 * AC_BLOCK) / bytes_of_group(&p);
+    const size_t of_samples = b->target->ub_bytes / 2 / samples_bytes(&p);
+    p.groups = (uint32_t)(groups < of_samples ? groups : of_samples);
+    return p;
+}
+
+bool mona_store_has_program(const mona_bound_op *b)
+{
+    const mona_row_call alone = {.bound = b};
+    return mona_rows_are_blocks(b) && b->output.type != MONA_U16 &&
+           (b->op->store.block != 3 || mona_type_size(b->input[0].type) == 2) &&
+           program_of(&alone).groups > 0;
+}
+
+uint32_t mona_store_together(const mona_bound_op *const *stores, uint32_t count)
+{
+    uint32_t together = 0;
+    while (together < count && mona_store_has_program(stores[together]) &&
+           stores[together]->output.type == stores[0]->output.type) {
+        const mona_row_call all = {
+            .bound = stores[0], .stores = stores, .store_count = together + 1};
+        if (!program_of(&all).groups)
+            break;
+        together++;
+    }
+    return together ? together : 1;
+}
+
+/* For the groups there are to be. */
+static void lay_out(program *p)
+{
+    const size_t group = (size_t)p->groups * LANES_GROUP_BYTES;
+    p->maximum = (uint16_t *)(void *)p->core->ub;
+    p->in = p->core->ub + AC_BLOCK;
+    p->block_bytes = group * p->bound->input_c0[0];
+    p->lanes = (mona_lanes){.core = p->core, .element = p->in_size};
+    p->lanes.channels = p->in + p->blocks * p->block_bytes;
+    p->lanes.spare = p->lanes.channels + p->channels * group;
+    p->wide = p->lanes.spare + group;
+    const size_t samples = p->groups * samples_bytes(p);
+    p->samples = p->core->ub + (p->bound->target->ub_bytes - samples) / AC_BLOCK * AC_BLOCK;
+}
+
+/* ---- in ------------------------------------------------------------------------------------- */
+
+static void bring(const program *p, const mona_piece *k)
+{
+    const size_t column = (size_t)p->bound->input_c0[0] * p->in_size;
+    const size_t bytes = k->count * column;
+    const ac_copy c = {.bursts = 1, .blocks = (uint16_t)((bytes + AC_BLOCK - 1) / AC_BLOCK)};
+    p->isa->wait_flag(p->core, AC_PIPE_V, AC_PIPE_MTE1, AC_EVENT0);
+    for (uint32_t row = 0; row < k->rows; row++) {
+        const ac_row in = input_row(&k->calls[row], 0);
+        const uint8_t *from = in.data + (ptrdiff_t)(k->x - k->calls->x_begin) * (ptrdiff_t)column;
+        for (uint32_t n = 0; n < p->blocks; n++)
+            p->isa->copy(p->core, AC_L1_UB, p->in + n * p->block_bytes + row * k->pitch * column,
+                         from + (p->first_block + n) * in.block_stride, c);
+    }
+    p->isa->set_flag(p->core, AC_PIPE_MTE1, AC_PIPE_V, AC_EVENT0);
+}
+
+static void turn_blocks(const program *p)
+{
+    const uint32_t c0 = p->bound->input_c0[0];
+    p->isa->wait_flag(p->core, AC_PIPE_MTE1, AC_PIPE_V, AC_EVENT0);
+    for (uint32_t n = 0; n < p->blocks; n++)
+        mona_lanes_from_block(&p->lanes, (int32_t)((p->first_block + n) * c0) - (int32_t)p->first,
+                              p->channels, c0, p->in + n * p->block_bytes);
+    p->isa->barrier(p->core, AC_PIPE_V);
+    p->isa->set_flag(p->core, AC_PIPE_V, AC_PIPE_MTE1, AC_EVENT0);
+}
+
+/* ---- out ------------------------------------------------------------------------------------ */
+
+/* false: *s was the last. */
+static bool next_stream(const program *p, stream *s)
+{
+    const mona_bound_op *b = store_of(p->call, s->store);
+    s->samples += b->op->store.block;
+    if (++s->dy == b->op->store.block) {
+        s->dy = 0;
+        s->plane++;
+    }
+    if (s->plane == b->output.channels) {
+        s->plane = 0;
+        s->store++;
+    }
+    return s->store < store_count(p->call);
+}
+
+static uint8_t *samples_of(const program *p, const stream *s)
+{
+    const size_t pixels = (size_t)p->lanes.groups * mona_lanes_group_pixels(p->in_size);
+    return p->samples + s->samples * pixels * p->out_size;
+}
+
+/* `count` fp16 values of ub.wide, or bytes to be clipped, as samples of a STORE. */
+static void round_samples(const program *p, const mona_bound_op *b, uint8_t *samples,
+                          uint32_t count)
+{
+    const mona_file_store *s = &b->op->store;
+    if (p->in_size == 1)
+        vconv_all(p->core, AC_U8_F16, p->wide, samples, count);
+    p->isa->barrier(p->core, AC_PIPE_V);
+    if (p->in_size == 2 && s->scale != F16_ONE)
+        muls_all(p->core, p->wide, p->wide, ac_f32_from_f16(s->scale), count, side_by_side);
+    p->isa->barrier(p->core, AC_PIPE_V);
+    if (s->maximum < UINT8_MAX) {
+        dup_all(p->core, p->maximum, ac_f16_from_f32((float)s->maximum), AC_FRACTAL, side_by_side);
+        p->isa->barrier(p->core, AC_PIPE_V);
+        vec2_all(p->core, AC_VMIN, p->wide, p->wide, p->maximum, count, b_again);
+        p->isa->barrier(p->core, AC_PIPE_V);
+    }
+    vconv_all(p->core, AC_F16_U8, samples, p->wide, count);
+}
+
+static void make_samples(const program *p, const stream *s)
+{
+    const mona_bound_op *b = store_of(p->call, s->store);
+    const uint32_t block = b->op->store.block;
+    const uint32_t channel =
+        b->op->store.first_channel - p->first + (s->plane * block + s->dy) * block;
+    const uint32_t count = p->lanes.groups * mona_lanes_group_pixels(p->in_size) * block;
+    uint8_t *samples = samples_of(p, s);
+    const bool widened = changes(b) && p->in_size == 2;
+    mona_lanes_to_samples(&p->lanes, channel, block, widened ? p->wide : samples);
+    p->isa->barrier(p->core, AC_PIPE_V);
+    if (changes(b))
+        round_samples(p, b, samples, count);
+    else if (p->in_size == 2 && b->op->store.scale != F16_ONE)
+        muls_all(p->core, samples, samples, ac_f32_from_f16(b->op->store.scale), count,
+                 side_by_side);
+}
+
+/* One row of a stream: bytes [begin, end) of its samples by the scalar unit. */
+static void store_rest(const program *p, uint8_t *to, const uint8_t *from, uint32_t begin,
+                       uint32_t end)
+{
+    if (begin < end)
+        scalar_copy(p->core, to + begin, from + begin, end - begin);
+}
+
+static void store_stream(const program *p, const mona_piece *k, const stream *s)
+{
+    const mona_bound_op *b = store_of(p->call, s->store);
+    const mona_buffer *plane = &p->call->planes[s->store];
+    const uint32_t block = b->op->store.block, pixel = block * p->out_size;
+    const int64_t before = p->call->x_begin - k->x;
+    const uint32_t begin = before > 0 ? (uint32_t)before * pixel : 0, end = k->count * pixel;
+    uint32_t first = (begin + AC_BLOCK - 1) / AC_BLOCK * AC_BLOCK;
+    first = first < end ? first : end;
+    const uint32_t last = first + (end - first) / AC_BLOCK * AC_BLOCK;
+    const uint8_t *from = samples_of(p, s);
+    uint8_t *to = (uint8_t *)plane->data + (ptrdiff_t)s->plane * plane->channel_stride +
+                  ((ptrdiff_t)k->calls->y * block + s->dy) * plane->row_stride +
+                  (ptrdiff_t)k->x * (ptrdiff_t)pixel;
+    const size_t pitch = (size_t)k->pitch * pixel;
+    p->isa->set_flag(p->core, AC_PIPE_V, AC_PIPE_MTE3, AC_EVENT0);
+    p->isa->wait_flag(p->core, AC_PIPE_V, AC_PIPE_MTE3, AC_EVENT0);
+    if (first < last)
+        mona_copy_rows(p->core, AC_UB_GM, (mona_steps){to + first, block * plane->row_stride},
+                       (mona_steps){(uint8_t *)(uintptr_t)from + first, (ptrdiff_t)pitch}, k->rows,
+                       last - first);
+    if (begin == first && last == end)
+        return;
+    p->isa->set_flag(p->core, AC_PIPE_V, AC_PIPE_S, AC_EVENT0);
+    p->isa->wait_flag(p->core, AC_PIPE_V, AC_PIPE_S, AC_EVENT0);
+    for (uint32_t row = 0; row < k->rows; row++) {
+        uint8_t *to_row = to + (ptrdiff_t)row * (ptrdiff_t)block * plane->row_stride;
+        store_rest(p, to_row, from + row * pitch, begin, first);
+        store_rest(p, to_row, from + row * pitch, last, end);
+    }
+}
+
+static void store_piece(void *program_, const mona_piece *k)
+{
+    program *p = program_;
+    p->lanes.groups = k->groups;
+    bring(p, k);
+    turn_blocks(p);
+    p->isa->wait_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
+    p->isa->wait_flag(p->core, AC_PIPE_S, AC_PIPE_V, AC_EVENT0);
+    stream s = {0};
+    do {
+        make_samples(p, &s);
+        store_stream(p, k, &s);
+    } while (next_stream(p, &s));
+    if (!k->last) {
+        p->isa->set_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
+        p->isa->set_flag(p->core, AC_PIPE_S, AC_PIPE_V, AC_EVENT0);
+    }
+}
+
+void mona_store_by_instructions(const mona_row_call *calls, uint32_t count)
+{
+    const mona_bound_op *b = calls->bound;
+    program p = program_of(calls);
+    const size_t column = b->input_c0[0] * mona_type_size(b->input[0].type);
+    const uint32_t skip = (uint32_t)((uintptr_t)input_row(calls, 0).data % AC_BLOCK / column);
+    const mona_span columns = {calls->x_begin - skip, calls->x_end};
+    p.groups = mona_lanes_groups(columns, count, p.in_size, p.groups);
+    lay_out(&p);
+    dup_all(p.core, p.in, 0, (uint32_t)(p.blocks * p.block_bytes / 2), side_by_side);
+    p.isa->set_flag(p.core, AC_PIPE_V, AC_PIPE_MTE1, AC_EVENT0);
+    p.isa->set_flag(p.core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
+    p.isa->set_flag(p.core, AC_PIPE_S, AC_PIPE_V, AC_EVENT0);
+    mona_lanes_pieces(calls, count, columns, p.in_size, p.groups, store_piece, &p);
+    p.isa->wait_flag(p.core, AC_PIPE_V, AC_PIPE_MTE1, AC_EVENT0);
+}

@@ -1,0 +1,59 @@
+#include "pipeline/fields/fields.h"
+
+bool fields_put(fields *f, AVFrame *frame, pipeline_error *error)
+{
+    if (!f->open && frame && !combing_open(&f->sight, frame, f->possible, error))
+        return false;
+    f->open = f->open || frame;
+    return combing_put(&f->sight, frame, error);
+}
+
+static void tell(fields *f, bool found)
+{
+    if (!f->told)
+        pipeline_note(f->notes, "%s: %s; %s", f->path,
+                      found ? "looks interlaced, though it is not marked so" : "interlaced",
+                      f->wanted ? "each frame is made whole (--deinterlace off: not)"
+                                : "enhanced as it is, the fields stay apart");
+    f->told = true;
+}
+
+/* Whether the frame has to go through the deinterlacer, which is opened for it. */
+static bool is_wanted(fields *f, const AVFrame *frame, bool found, bool *wanted,
+                      pipeline_error *error)
+{
+    if (frame->interlaced_frame)
+        tell(f, found);
+    *wanted = f->whole.graph || (frame->interlaced_frame && f->wanted);
+    return !*wanted || f->whole.graph ||
+           deinterlace_open(&f->whole, f->path, frame, f->time_base, error);
+}
+
+int fields_get(fields *f, AVFrame *frame, pipeline_error *error)
+{
+    av_frame_unref(frame);
+    for (;;) {
+        bool found, wanted = true;
+        int code = f->whole.graph ? deinterlace_get(&f->whole, frame) : AVERROR(EAGAIN);
+        if (code < 0 && code != AVERROR(EAGAIN) && code != AVERROR_EOF)
+            pipeline_fail_av(error, code, "%s: deinterlacing failed", f->path);
+        if (code != AVERROR(EAGAIN))
+            return code;
+        code = combing_get(&f->sight, frame, &found);
+        if (code == AVERROR(EAGAIN) || (code == AVERROR_EOF && !f->whole.graph))
+            return code;
+        if (code >= 0 && !is_wanted(f, frame, found, &wanted, error))
+            return AVERROR_EXTERNAL;
+        if (!wanted)
+            return code;
+        if (!deinterlace_put(&f->whole, code >= 0 ? frame : NULL, error))
+            return AVERROR_EXTERNAL;
+    }
+}
+
+void fields_close(fields *f)
+{
+    deinterlace_close(&f->whole);
+    combing_close(&f->sight);
+    f->open = false;
+}

@@ -1,0 +1,219 @@
+#include "pipeline/fields/interlace_detect.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <libavfilter/buffersink.h>
+#include <libavfilter/buffersrc.h>
+#include <libavutil/pixdesc.h>
+
+#include "pipeline/stages/sample.h"
+
+/* A sample is told from another from STEP steps of 8 bits on; every ROW_STEP-th row is looked at,
+ * in turns an even and an odd one. */
+enum { LARGEST_WIDTH = 2048, LARGEST_HEIGHT = 1088, STEP = 10, ROW_STEP = 5 };
+/* Of 17 frames at least FEWEST, and one of SHARE that idet is sure of, have fields in one order,
+ * and one of TEETH moving samples is combed: films that were made into fields have two frames of
+ * five such; plain frames stay below one of 70, interlaced ones are from one of 50 to one of 2.
+ * Once some were found, less is enough where little moves. */
+enum { FEWEST = 3, SHARE = 4, TEETH = 64, TEETH_LATER = 256 };
+
+static int depth_of(const AVFrame *frame)
+{
+    return av_pix_fmt_desc_get(frame->format)->comp[0].depth;
+}
+
+static enum AVPixelFormat luma_format(const AVFrame *frame)
+{
+    return depth_of(frame) > 8 ? AV_PIX_FMT_GRAY16 : AV_PIX_FMT_GRAY8;
+}
+
+/* Luma alone shows fields, and idet takes it whatever the chroma. */
+static int open_idet(combing *c, const AVFrame *like)
+{
+    char shape[128];
+    AVFilterContext *idet = NULL;
+    c->graph = avfilter_graph_alloc();
+    if (!c->graph)
+        return AVERROR(ENOMEM);
+    snprintf(shape, sizeof shape, "video_size=%dx%d:pix_fmt=%d:time_base=1/25", like->width,
+             like->height, luma_format(like));
+    int code = avfilter_graph_create_filter(&c->source, avfilter_get_by_name("buffer"), "in", shape,
+                                            NULL, c->graph);
+    if (code >= 0)
+        code = avfilter_graph_create_filter(&idet, avfilter_get_by_name("idet"), "idet", NULL, NULL,
+                                            c->graph);
+    if (code >= 0)
+        code = avfilter_graph_create_filter(&c->sink, avfilter_get_by_name("buffersink"), "out",
+                                            NULL, NULL, c->graph);
+    if (code >= 0)
+        code = avfilter_link(c->source, 0, idet, 0);
+    if (code >= 0)
+        code = avfilter_link(idet, 0, c->sink, 0);
+    return code >= 0 ? avfilter_graph_config(c->graph, NULL) : code;
+}
+
+bool combing_open(combing *c, const AVFrame *like, bool possible, pipeline_error *error)
+{
+    *c = (combing){.seen = av_frame_alloc(), .luma = av_frame_alloc(), .before = av_frame_alloc()};
+    bool complete = c->seen && c->luma && c->before;
+    for (unsigned i = 0; i < COMBING_WAITING; i++)
+        complete = (c->waiting[i] = av_frame_alloc()) && complete;
+    if (!complete)
+        return pipeline_fail(error, "out of memory");
+    if (!possible || like->width > LARGEST_WIDTH || like->height > LARGEST_HEIGHT)
+        return true;
+    const int code = open_idet(c, like);
+    return code >= 0 ||
+           pipeline_fail_av(error, code, "libavfilter cannot look for fields in these frames");
+}
+
+/* ---- looking -------------------------------------------------------------------------------- */
+
+/* Both fields are smooth by themselves, and apart from each other. */
+static inline bool is_tooth(int two_up, int up, int at, int down, int two_down, int step)
+{
+    const int above = at - up, below = at - down;
+    const int least = abs(above) < abs(below) ? abs(above) : abs(below);
+    return (least > step) & ((above > 0) == (below > 0)) & (2 * abs(at - two_up) < least) &
+           (2 * abs(at - two_down) < least) & (2 * abs(up - down) < least);
+}
+
+static void look(combing_sight *sight, const AVFrame *frame, const AVFrame *before)
+{
+    const bool wide = depth_of(frame) > 8;
+    const int step = STEP << (depth_of(frame) - 8);
+    const ptrdiff_t stride = frame->linesize[0];
+    for (int y = 2; y < frame->height - 2; y += ROW_STEP) {
+        const uint8_t *row = frame->data[0] + y * stride;
+        const uint8_t *old = before->data[0] + y * (ptrdiff_t)before->linesize[0];
+        uint32_t moving = 0, combed = 0;
+        for (int x = 0; x < frame->width; x++) {
+            const int at = plane_sample(row, x, wide);
+            const bool moves = abs(at - plane_sample(old, x, wide)) > step;
+            moving += moves;
+            combed += moves & is_tooth(plane_sample(row - 2 * stride, x, wide),
+                                       plane_sample(row - stride, x, wide), at,
+                                       plane_sample(row + stride, x, wide),
+                                       plane_sample(row + 2 * stride, x, wide), step);
+        }
+        sight->moving += moving;
+        sight->combed += combed;
+    }
+}
+
+static int8_t order_of(const AVFrame *seen)
+{
+    const AVDictionaryEntry *found =
+        av_dict_get(seen->metadata, "lavfi.idet.single.current_frame", NULL, 0);
+    const char *text = found ? found->value : "";
+    return !strcmp(text, "tff")           ? 1
+           : !strcmp(text, "bff")         ? -1
+           : !strcmp(text, "progressive") ? 0
+                                          : 2;
+}
+
+/* Takes what idet has judged by now. */
+static int hear(combing *c)
+{
+    int code = 0;
+    while (c->graph && (code = av_buffersink_get_frame(c->sink, c->seen)) >= 0) {
+        c->sights[c->judged++ % COMBING_SIGHTS].order = order_of(c->seen);
+        av_frame_unref(c->seen);
+    }
+    return code == AVERROR(EAGAIN) || code == AVERROR_EOF ? 0 : code;
+}
+
+/* The frame's luma as a picture of its own. False: out of memory. */
+static bool refer_to_luma(AVFrame *luma, const AVFrame *frame)
+{
+    luma->buf[0] = av_buffer_ref(av_frame_get_plane_buffer((AVFrame *)frame, 0));
+    luma->format = luma_format(frame);
+    luma->width = frame->width;
+    luma->height = frame->height;
+    luma->data[0] = frame->data[0];
+    luma->linesize[0] = frame->linesize[0];
+    luma->pts = frame->pts;
+    return luma->buf[0];
+}
+
+/* Looks at the frame, and lets idet do so. */
+static int see(combing *c, const AVFrame *frame)
+{
+    combing_sight *sight = &c->sights[c->put % COMBING_SIGHTS];
+    *sight = (combing_sight){.order = 2};
+    if (c->before->data[0])
+        look(sight, frame, c->before);
+    av_frame_unref(c->before);
+    int code = refer_to_luma(c->luma, frame) ? av_frame_ref(c->before, frame) : AVERROR(ENOMEM);
+    if (code >= 0)
+        code = av_buffersrc_add_frame(c->source, c->luma);
+    av_frame_unref(c->luma);
+    return code;
+}
+
+bool combing_put(combing *c, AVFrame *frame, pipeline_error *error)
+{
+    int code = 0;
+    if (c->graph && !c->ended)
+        code = frame ? see(c, frame) : av_buffersrc_add_frame(c->source, NULL);
+    c->ended = c->ended || !frame;
+    if (frame)
+        av_frame_move_ref(c->waiting[c->put++ % COMBING_WAITING], frame);
+    if (code >= 0)
+        code = hear(c);
+    return code >= 0 || pipeline_fail_av(error, code, "looking for fields failed");
+}
+
+/* ---- judging -------------------------------------------------------------------------------- */
+
+/* The order of the fields around the next frame: 1, -1, or 0: there are none. */
+static int fields_around(const combing *c)
+{
+    const uint64_t first = c->taken < COMBING_REACH ? 0 : c->taken - COMBING_REACH;
+    uint64_t top = 0, bottom = 0, whole = 0, moving = 0, combed = 0;
+    for (uint64_t n = first; n < c->judged && n <= c->taken + COMBING_REACH; n++) {
+        const combing_sight *s = &c->sights[n % COMBING_SIGHTS];
+        top += s->order == 1;
+        bottom += s->order == -1;
+        whole += s->order == 0;
+        moving += s->moving;
+        combed += s->combed;
+    }
+    const uint64_t most = FFMAX(top, bottom), sure = top + bottom + whole;
+    if (most < FEWEST || SHARE * most < sure || SHARE * FFMIN(top, bottom) > most ||
+        (c->found ? TEETH_LATER : TEETH) * combed < moving)
+        return 0;
+    return top > bottom ? 1 : -1;
+}
+
+int combing_get(combing *c, AVFrame *frame, bool *found)
+{
+    *found = false;
+    if (c->graph && !c->ended && c->judged < c->taken + COMBING_REACH + 1)
+        return AVERROR(EAGAIN);
+    if (c->taken == c->put)
+        return c->ended ? AVERROR_EOF : AVERROR(EAGAIN);
+    const int order = c->graph ? fields_around(c) : 0;
+    const bool whole = c->sights[c->taken % COMBING_SIGHTS].order == 0;
+    av_frame_move_ref(frame, c->waiting[c->taken++ % COMBING_WAITING]);
+    c->found = c->found || order;
+    if (order && !whole && !frame->interlaced_frame) {
+        *found = true;
+        frame->interlaced_frame = 1;
+        frame->top_field_first = order > 0;
+    }
+    return 0;
+}
+
+void combing_close(combing *c)
+{
+    for (unsigned i = 0; i < COMBING_WAITING; i++)
+        av_frame_free(&c->waiting[i]);
+    avfilter_graph_free(&c->graph);
+    av_frame_free(&c->seen);
+    av_frame_free(&c->luma);
+    av_frame_free(&c->before);
+    *c = (combing){0};
+}

@@ -1,0 +1,155 @@
+#include "pipeline/image/frame_convert.h"
+
+#include <string.h>
+
+#include <libavutil/opt.h>
+#include <libavutil/pixdesc.h>
+#include <libswscale/swscale.h>
+
+static bool is_rgb(int format)
+{
+    return av_pix_fmt_desc_get(format)->flags & AV_PIX_FMT_FLAG_RGB;
+}
+
+static bool is_full(int format, enum AVColorRange range)
+{
+    return is_rgb(format) || range == AVCOL_RANGE_JPEG || format == AV_PIX_FMT_YUVJ420P ||
+           format == AV_PIX_FMT_YUVJ422P || format == AV_PIX_FMT_YUVJ444P;
+}
+
+static enum AVColorSpace matrix_of(const AVFrame *frame)
+{
+    if (frame->colorspace != AVCOL_SPC_UNSPECIFIED && frame->colorspace != AVCOL_SPC_RGB)
+        return frame->colorspace;
+    return frame->height >= 720 ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M;
+}
+
+/* Halved chroma of RGB lies where players look for it, left; libswscale would put it in the middle.
+ */
+static bool site_chroma(struct SwsContext *sws, const AVFrame *from, const AVFrame *to)
+{
+    const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(to->format);
+    if (!is_rgb(from->format) || !d->log2_chroma_w)
+        return true;
+    return av_opt_set_int(sws, "dst_h_chr_pos", 0, 0) >= 0 &&
+           (!d->log2_chroma_h || av_opt_set_int(sws, "dst_v_chr_pos", 128, 0) >= 0);
+}
+
+static struct SwsContext *open_scaler(const AVFrame *from, const AVFrame *to, int flags)
+{
+    const struct option {
+        const char *name;
+        int value;
+    } options[] = {{"srcw", from->width},        {"srch", from->height},
+                   {"src_format", from->format}, {"dstw", to->width},
+                   {"dsth", to->height},         {"dst_format", to->format},
+                   {"sws_flags", flags}};
+    struct SwsContext *sws = sws_alloc_context();
+    bool good = sws && site_chroma(sws, from, to);
+    for (unsigned i = 0; good && i < sizeof options / sizeof *options; i++)
+        good = av_opt_set_int(sws, options[i].name, options[i].value, 0) >= 0;
+    if (good && sws_init_context(sws, NULL, NULL) >= 0)
+        return sws;
+    sws_freeContext(sws);
+    return NULL;
+}
+
+/* to has size, format, matrix and range. */
+static bool scale(const AVFrame *from, AVFrame *to)
+{
+    const int flags = SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT | SWS_FULL_CHR_H_INP;
+    struct SwsContext *sws = open_scaler(from, to, flags);
+    if (!sws)
+        return false;
+    sws_setColorspaceDetails(sws, sws_getCoefficients((int)matrix_of(from)),
+                             is_full(from->format, from->color_range),
+                             sws_getCoefficients((int)(to->colorspace == AVCOL_SPC_UNSPECIFIED
+                                                           ? matrix_of(from)
+                                                           : to->colorspace)),
+                             is_full(to->format, to->color_range), 0, 1 << 16, 1 << 16);
+    const int rows = sws_scale(sws, (const uint8_t *const *)from->data, from->linesize, 0,
+                               from->height, to->data, to->linesize);
+    sws_freeContext(sws);
+    return rows == to->height;
+}
+
+AVFrame *snapshot_make(const AVFrame *from, const snapshot_shape *shape, pipeline_error *error)
+{
+    AVFrame *to = av_frame_alloc();
+    if (!to)
+        return pipeline_fail(error, "out of memory"), NULL;
+    to->width = shape->width;
+    to->height = shape->height;
+    to->format = shape->format;
+    to->color_range = shape->range;
+    to->colorspace = shape->matrix;
+    if (av_frame_get_buffer(to, 0) >= 0 && scale(from, to))
+        return to;
+    av_frame_free(&to);
+    pipeline_fail(error, "a frame of %dx%d %s cannot be made one of %dx%d %s", from->width,
+                  from->height, av_get_pix_fmt_name(from->format), shape->width, shape->height,
+                  av_get_pix_fmt_name(shape->format));
+    return NULL;
+}
+
+AVFrame *snapshot_convert(const AVFrame *from, int width, int height, enum AVPixelFormat format,
+                          pipeline_error *error)
+{
+    const bool full = is_full(format, AVCOL_RANGE_UNSPECIFIED);
+    /* JPEG knows one matrix only; between other formats of YUV nothing but the size changes. */
+    const snapshot_shape shape = {.width = width,
+                                  .height = height,
+                                  .format = format,
+                                  .range = full ? AVCOL_RANGE_JPEG : from->color_range,
+                                  .matrix = format == AV_PIX_FMT_YUVJ444P ? AVCOL_SPC_SMPTE170M
+                                                                          : matrix_of(from)};
+    return snapshot_make(from, &shape, error);
+}
+
+static AVPacket *encode(const AVFrame *frame, enum AVCodecID id)
+{
+    const AVCodec *codec = avcodec_find_encoder(id);
+    AVCodecContext *encoder = codec ? avcodec_alloc_context3(codec) : NULL;
+    AVPacket *packet = av_packet_alloc();
+    bool good = encoder && packet;
+    if (good) {
+        encoder->width = frame->width;
+        encoder->height = frame->height;
+        encoder->pix_fmt = frame->format;
+        encoder->color_range = AVCOL_RANGE_JPEG;
+        encoder->time_base = (AVRational){1, 25};
+        encoder->flags |= AV_CODEC_FLAG_QSCALE;
+        encoder->global_quality = 2 * FF_QP2LAMBDA;
+        good = avcodec_open2(encoder, codec, NULL) >= 0 &&
+               avcodec_send_frame(encoder, frame) >= 0 && avcodec_send_frame(encoder, NULL) >= 0 &&
+               avcodec_receive_packet(encoder, packet) >= 0;
+    }
+    avcodec_free_context(&encoder);
+    if (!good)
+        av_packet_free(&packet);
+    return packet;
+}
+
+AVPacket *snapshot_encode(const AVFrame *rgb, snapshot_kind kind, pipeline_error *error)
+{
+    AVFrame *yuv = NULL;
+    AVPacket *packet = NULL;
+    if (kind == SNAPSHOT_PNG)
+        packet = encode(rgb, AV_CODEC_ID_PNG);
+    else if ((yuv = snapshot_convert(rgb, rgb->width, rgb->height, AV_PIX_FMT_YUVJ444P, error)))
+        packet = encode(yuv, AV_CODEC_ID_MJPEG);
+    av_frame_free(&yuv);
+    if (!packet)
+        pipeline_fail(error, "a picture of %dx%d cannot be encoded", rgb->width, rgb->height);
+    return packet;
+}
+
+void snapshot_halves(const AVFrame *before, AVFrame *after)
+{
+    const int half = after->width / 2, line = after->width >= 64 ? 2 : 0;
+    for (int y = 0; y < after->height; y++) {
+        uint8_t *row = after->data[0] + (ptrdiff_t)y * after->linesize[0];
+        memcpy(row, before->data[0] + (ptrdiff_t)y * before->linesize[0], (size_t)(3 * half));
+        memset(row + 3 * (half - line / 2), 255, (size_t)(3 * line));
+    }
+}

@@ -1,0 +1,170 @@
+/* Still images: RGB -> luma and chroma -> stages -> RGB.
+ *
+ * Chroma stays at full resolution (4:4:4) unless the denoiser takes part, which works on 4:2:0:
+ * then chroma is halved on the way in and, at the end, enlarged by the same bicubic interpolation
+ * that super-resolution uses for it. */
+#include "pipeline/enhance.h"
+
+#include <stdlib.h>
+
+#include "pipeline/image/colour.h"
+#include "pipeline/image/stills.h"
+
+static bool uses_denoise(const enhance_settings *settings)
+{
+    for (unsigned i = 0; i < settings->count; i++)
+        if (settings->kinds[i] == STAGE_DENOISE)
+            return true;
+    return false;
+}
+
+/* What the stages work on. Alpha is stored in plane 3, so a frame with alpha has four. */
+static frame_format working_format(const enhance_settings *settings, const still *image)
+{
+    const bool alpha = image->channels % 2 == 0, colour = image->channels >= 3;
+    const bool denoise = uses_denoise(settings);
+    return (frame_format){.width = image->width,
+                          .height = image->height,
+                          .planes = alpha               ? 4
+                                    : colour || denoise ? 3
+                                                        : 1,
+                          .shift_x = denoise,
+                          .shift_y = denoise,
+                          .bits = 8};
+}
+
+/* Runs the stages on the image; the result is in c's output slot. */
+static bool run_stages(chain *c, const still *image, pipeline_error *error)
+{
+    frame *in;
+    mona_event *done;
+    mona_status status = chain_input(c, &in);
+    if (!status) {
+        colour_split(in, image);
+        status = chain_enqueue(c, 0, &done);
+    }
+    if (!status)
+        status = mona_event_synchronize(done);
+    return !status || pipeline_fail(error, "computing failed: %s", mona_status_text(status));
+}
+
+/* A 4:4:4 frame of what a 4:2:0 frame shows. *memory is the caller's to free. */
+static bool widen_chroma(frame *to, uint8_t **memory, const frame *from,
+                         const stage_settings *settings, pipeline_error *error)
+{
+    frame_format format = from->format;
+    bound_model bicubic = {0};
+    mona_config config = {.device = settings->device,
+                          .cpu = settings->cpu,
+                          .threads = settings->threads,
+                          .strip_rows = settings->strip_rows,
+                          .sizes = {frame_plane_size(&from->format, 1)}};
+    /* Whole 2x2 blocks, so that a doubled chroma plane fits. */
+    format.width = frame_plane_size(&from->format, 0).width;
+    format.height = frame_plane_size(&from->format, 0).height;
+    format.shift_x = format.shift_y = 0;
+    format.multiple = 1;
+    *memory = bound_allocate(frame_bytes(&format));
+    if (!*memory)
+        return pipeline_fail(error, "out of memory");
+    frame_place(to, &format, *memory);
+
+    const named_model *model = settings->bicubic;
+    bool good = bound_open(&bicubic, &model->model, model->name, &config, error);
+    for (unsigned p = 0; p < format.planes && good; p++) {
+        mona_buffer source = frame_buffer(from, p), target = frame_buffer(to, p);
+        if (p == 1 || p == 2) {
+            mona_status status = mona_session_run(bicubic.session, &source, &target);
+            good =
+                !status || pipeline_fail(error, "computing failed: %s", mona_status_text(status));
+        } else {
+            frame_fill_plane(to, p, from->data[p], from->stride[p]);
+        }
+    }
+    bound_close(&bicubic);
+    return good;
+}
+
+/* Writes a result that has the channels and the metadata of the image it was made from. */
+static bool write_result(const enhance_settings *settings, const frame *result, const still *source,
+                         mona_size size, pipeline_error *error)
+{
+    still image = {.width = size.width,
+                   .height = size.height,
+                   .channels = source->channels,
+                   .metadata = source->metadata,
+                   .metadata_bytes = source->metadata_bytes};
+    image.pixels = malloc((size_t)size.width * size.height * source->channels);
+    if (!image.pixels)
+        return pipeline_fail(error, "out of memory");
+    colour_join(&image, result);
+    bool good = still_write(&image, settings->output, error);
+    image.metadata = NULL;
+    still_free(&image);
+    return good;
+}
+
+static bool finish(const enhance_settings *settings, chain *c, const still *image,
+                   pipeline_error *error)
+{
+    const frame *result = &c->edges[c->count][0];
+    const mona_size size = {result->format.width, result->format.height};
+    frame wide;
+    uint8_t *memory = NULL;
+    bool good = true;
+
+    if (image->channels >= 3 && result->format.shift_x) {
+        good = widen_chroma(&wide, &memory, result, &settings->stage, error);
+        result = &wide;
+    }
+    good = good && write_result(settings, result, image, size, error);
+    free(memory);
+    return good;
+}
+
+static bool enhance_image(const enhance_settings *settings, enhance_report *report,
+                          const still *image, pipeline_error *error)
+{
+    chain stages;
+    stage_settings stage = settings->stage;
+    stage.full_range = true;
+    bool good = chain_open(&stages, settings->kinds, settings->count, &stage,
+                           working_format(settings, image), false, error);
+    if (good) {
+        frame_format out = chain_format(&stages);
+        *report = (enhance_report){.in_width = image->width,
+                                   .in_height = image->height,
+                                   .out_width = out.width,
+                                   .out_height = out.height,
+                                   .engine_bytes = chain_engine_bytes(&stages),
+                                   .frame_bytes = stages.memory_bytes,
+                                   .expected = 1,
+                                   .noise = -1};
+        if (settings->progress)
+            settings->progress(settings->progress_context, report);
+        good = run_stages(&stages, image, error) && finish(settings, &stages, image, error);
+        report->frames = good;
+        report->metadata_lost = image->metadata && !still_takes_metadata(settings->output);
+        report->noise = chain_noise(&stages);
+    }
+    chain_close(&stages);
+    return good;
+}
+
+bool enhance_still(const enhance_settings *settings, enhance_report *report, pipeline_error *error)
+{
+    still image;
+    bool good = false;
+    if (settings->start > 0)
+        return pipeline_fail(error, "%s: --start is for videos, found an image", settings->input);
+    if (!still_can_write(settings->output))
+        return pipeline_fail(error, "%s: expected a name in .png, .jpg or .jpeg for an image",
+                             settings->output);
+    if (still_is_animated(settings->input))
+        pipeline_note(&settings->notes, "%s: animated; only its first picture is taken, as the output is one",
+                      settings->input);
+    if (still_read(&image, settings->input, 0, error))
+        good = enhance_image(settings, report, &image, error);
+    still_free(&image);
+    return good;
+}

@@ -1,0 +1,192 @@
+#include "pipeline/image/picture_planes.h"
+
+#include <libavutil/pixdesc.h>
+#include <libswscale/swscale.h>
+
+#include "pipeline/io/pixels.h"
+#include "pipeline/image/frame_convert.h"
+
+picture_chroma picture_chroma_for(enum AVCodecID codec)
+{
+    if (codec == AV_CODEC_ID_PRORES)
+        return PICTURE_422_10;
+    return codec == AV_CODEC_ID_FFV1 || codec == AV_CODEC_ID_RAWVIDEO || codec == AV_CODEC_ID_PNG
+               ? PICTURE_444
+               : PICTURE_420;
+}
+
+static bool is_rgb(const AVPixFmtDescriptor *d)
+{
+    return d->flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL);
+}
+
+bool picture_is_rgb(int format)
+{
+    const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(format);
+    return d && is_rgb(d);
+}
+
+/* Luma and chroma, but packed, as cameras give them: nothing but places change. */
+static bool is_packed_yuv(int format)
+{
+    const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(format);
+    return d && !is_rgb(d) && d->nb_components == 3 && !pixels_has_planes(format);
+}
+
+static enum AVPixelFormat unpacked(const AVPixFmtDescriptor *d)
+{
+    if (d->log2_chroma_h)
+        return d->log2_chroma_w == 1 ? AV_PIX_FMT_YUV420P : AV_PIX_FMT_NONE;
+    return d->log2_chroma_w == 0   ? AV_PIX_FMT_YUV444P
+           : d->log2_chroma_w == 1 ? AV_PIX_FMT_YUV422P
+                                   : AV_PIX_FMT_YUV411P;
+}
+
+enum AVPixelFormat picture_planes_format(int found, picture_chroma chroma)
+{
+    const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(found);
+    if (!d || d->comp[0].depth > 8 || d->flags & AV_PIX_FMT_FLAG_BAYER)
+        return AV_PIX_FMT_NONE;
+    if (pixels_has_planes(found))
+        return found;
+    if (!sws_isSupportedInput(found) || (!is_rgb(d) && d->nb_components > 3))
+        return AV_PIX_FMT_NONE;
+    if (is_packed_yuv(found))
+        return unpacked(d);
+    const bool colour = is_rgb(d);
+    /* A palette may hold alpha; what it holds is seen only later. */
+    if (d->flags & AV_PIX_FMT_FLAG_ALPHA && !(d->flags & AV_PIX_FMT_FLAG_PAL))
+        return chroma == PICTURE_420      ? AV_PIX_FMT_YUVA420P
+               : chroma == PICTURE_422_10 ? AV_PIX_FMT_YUVA444P10
+                                          : AV_PIX_FMT_YUVA444P;
+    if (!colour)
+        return AV_PIX_FMT_GRAY8;
+    return chroma == PICTURE_420      ? AV_PIX_FMT_YUV420P
+           : chroma == PICTURE_422_10 ? AV_PIX_FMT_YUV422P10
+                                      : AV_PIX_FMT_YUV444P;
+}
+
+static bool is_whole(enum AVPixelFormat format)
+{
+    const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(format);
+    return !d->log2_chroma_w && !d->log2_chroma_h;
+}
+
+/* ProRes has ten bits, and takes everything for limited. */
+static enum AVColorRange range_of(enum AVPixelFormat format)
+{
+    const bool deep = av_pix_fmt_desc_get(format)->comp[0].depth > 8;
+    return is_whole(format) && !deep ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
+}
+
+void picture_planes_describe(AVCodecParameters *video, enum AVPixelFormat format)
+{
+    const bool colour = av_pix_fmt_desc_get(format)->nb_components >= 3;
+    if (is_packed_yuv(video->format)) {
+        video->format = format;
+        return;
+    }
+    if (video->color_range == AVCOL_RANGE_UNSPECIFIED)
+        video->color_range = AVCOL_RANGE_JPEG;
+    if (video->format == format)
+        return;
+    video->format = format;
+    video->color_range = range_of(format);
+    video->color_space = colour ? AVCOL_SPC_BT709 : AVCOL_SPC_UNSPECIFIED;
+    if (video->color_primaries == AVCOL_PRI_UNSPECIFIED)
+        video->color_primaries = AVCOL_PRI_BT709;
+    if (video->color_trc == AVCOL_TRC_UNSPECIFIED)
+        video->color_trc = AVCOL_TRC_IEC61966_2_1;
+    video->chroma_location = is_whole(format) ? AVCHROMA_LOC_UNSPECIFIED : AVCHROMA_LOC_LEFT;
+}
+
+/* libswscale rounds alpha now and then; it is not to be touched. Of 8 bits. */
+static void copy_alpha(AVFrame *to, const AVFrame *from)
+{
+    const AVPixFmtDescriptor *t = av_pix_fmt_desc_get(to->format);
+    const AVPixFmtDescriptor *f = av_pix_fmt_desc_get(from->format);
+    const AVComponentDescriptor *a = &t->comp[t->nb_components - 1];
+    const AVComponentDescriptor *b = &f->comp[f->nb_components - 1];
+    const uint64_t alpha = AV_PIX_FMT_FLAG_ALPHA;
+    if (!(t->flags & f->flags & alpha) || f->flags & AV_PIX_FMT_FLAG_PAL || a->depth != 8 ||
+        b->depth != 8)
+        return;
+    for (int y = 0; y < from->height; y++) {
+        uint8_t *row = to->data[a->plane] + y * (ptrdiff_t)to->linesize[a->plane] + a->offset;
+        const uint8_t *old =
+            from->data[b->plane] + y * (ptrdiff_t)from->linesize[b->plane] + b->offset;
+        for (int x = 0; x < from->width; x++)
+            row[x * a->step] = old[x * b->step];
+    }
+}
+
+/* Grey may become a colour, but not the other way round; other planes stay what they are. */
+static bool is_to_be_made(int from, enum AVPixelFormat to)
+{
+    const bool colour = av_pix_fmt_desc_get(from)->nb_components >= 3 || from == AV_PIX_FMT_PAL8;
+    if (pixels_plain(from) == pixels_plain(to) || av_pix_fmt_desc_get(from)->comp[0].depth > 8)
+        return false;
+    return colour ? !pixels_has_planes(from) && to != AV_PIX_FMT_GRAY8 : true;
+}
+
+/* Puts the frame in another's place, with its properties but for range and matrix. */
+static bool replace(AVFrame *frame, const snapshot_shape *shape, pipeline_error *error)
+{
+    AVFrame *made = snapshot_make(frame, shape, error);
+    if (!made)
+        return false;
+    const bool copied = av_frame_copy_props(made, frame) >= 0;
+    copy_alpha(made, frame);
+    made->color_range = shape->range;
+    made->colorspace = shape->matrix;
+    av_frame_unref(frame);
+    av_frame_move_ref(frame, made);
+    av_frame_free(&made);
+    return copied || pipeline_fail(error, "out of memory");
+}
+
+bool picture_planes(AVFrame *frame, enum AVPixelFormat format, pipeline_error *error)
+{
+    const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(frame->format);
+    const enum AVColorSpace matrix = frame->colorspace;
+    snapshot_shape shape = {.width = frame->width,
+                            .height = frame->height,
+                            .format = format,
+                            .range = range_of(format),
+                            .matrix = AVCOL_SPC_BT709};
+    if (is_packed_yuv(frame->format)) {
+        shape.range = frame->color_range;
+        shape.matrix = AVCOL_SPC_UNSPECIFIED;
+        const bool moved = !is_to_be_made(frame->format, format) || replace(frame, &shape, error);
+        frame->colorspace = matrix;
+        return moved;
+    }
+    if (frame->color_range == AVCOL_RANGE_UNSPECIFIED)
+        frame->color_range = AVCOL_RANGE_JPEG;
+    if (!is_to_be_made(frame->format, format))
+        return true;
+    /* Of palettes and of few bits libswscale makes BT.601, whatever it is asked for. */
+    const snapshot_shape rgb = {.width = frame->width,
+                                .height = frame->height,
+                                .format = AV_PIX_FMT_RGB24,
+                                .range = AVCOL_RANGE_JPEG,
+                                .matrix = AVCOL_SPC_RGB};
+    const bool coarse = is_rgb(d) && (d->flags & AV_PIX_FMT_FLAG_PAL || d->comp[0].depth < 5);
+    return (!coarse || replace(frame, &rgb, error)) && replace(frame, &shape, error);
+}
+
+AVFrame *picture_of_planes(const AVFrame *frame, pipeline_error *error)
+{
+    const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(frame->format);
+    const bool deep = d->comp[0].depth > 8, alpha = d->flags & AV_PIX_FMT_FLAG_ALPHA;
+    const bool full = frame->color_range == AVCOL_RANGE_JPEG;
+    enum AVPixelFormat format = deep ? AV_PIX_FMT_RGB48BE : AV_PIX_FMT_RGB24;
+    if (alpha)
+        format = deep ? AV_PIX_FMT_RGBA64BE : AV_PIX_FMT_RGBA;
+    else if (d->nb_components == 1 && full && !deep)
+        format = AV_PIX_FMT_GRAY8;
+    AVFrame *picture = snapshot_convert(frame, frame->width, frame->height, format, error);
+    if (picture)
+        copy_alpha(picture, frame);
+    return picture;
+}

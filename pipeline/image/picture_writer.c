@@ -1,0 +1,56 @@
+#include "pipeline/image/picture_writer.h"
+
+#include <string.h>
+
+#include <libavutil/pixdesc.h>
+
+#include "pipeline/io/outfile.h"
+#include "pipeline/image/picture_list.h"
+#include "pipeline/image/picture_planes.h"
+#include "pipeline/image/frame_convert.h"
+#include "pipeline/image/stills.h"
+
+const AVOutputFormat *picture_writer_format(void)
+{
+    return av_guess_format("image2", NULL, NULL);
+}
+
+bool picture_writer_is(const AVOutputFormat *format)
+{
+    return !strcmp(format->name, "image2");
+}
+
+/* JPEG and PNG are told apart by who takes a JPEG's metadata. */
+static bool is_jpeg(const char *pattern)
+{
+    return still_takes_metadata(pattern);
+}
+
+bool picture_writer_check(const char *pattern, int pix_fmt, pipeline_error *error)
+{
+    const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(pix_fmt);
+    if (!is_jpeg(pattern) || (d->comp[0].depth == 8 && !(d->flags & AV_PIX_FMT_FLAG_ALPHA)))
+        return true;
+    return pipeline_fail(error,
+                         "%s: JPEG holds 8 bits without alpha, the video is %s; .png would do",
+                         pattern, d->name);
+}
+
+bool picture_writer_put(picture_writer *w, const AVFrame *frame, pipeline_error *error)
+{
+    char name[4096], input[4096];
+    const uint32_t number = w->by_time ? w->first + (uint32_t)frame->pts : w->next++;
+    if (!picture_name(name, sizeof name, w->pattern, number))
+        return pipeline_fail(error, "%s: the name is too long", w->pattern);
+    const bool guarded = w->input && picture_name(input, sizeof input, w->input, number);
+    AVFrame *picture = picture_of_planes(frame, error);
+    AVPacket *packet =
+        picture
+            ? snapshot_encode(picture, is_jpeg(w->pattern) ? SNAPSHOT_JPEG : SNAPSHOT_PNG, error)
+            : NULL;
+    const bool good = packet && outfile_save(name, guarded ? input : NULL, packet->data,
+                                             (size_t)packet->size, error);
+    av_packet_free(&packet);
+    av_frame_free(&picture);
+    return good;
+}

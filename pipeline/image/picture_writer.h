@@ -1,0 +1,30 @@
+/* Frames as numbered pictures: "frames/%04d.png". Each gets its name when it is complete, and those
+ * that have it stay, whatever comes of the run. */
+#ifndef MONA_PICTURE_WRITER_H
+#define MONA_PICTURE_WRITER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <libavformat/avformat.h>
+
+#include "pipeline/error.h"
+
+typedef struct picture_writer {
+    const char *pattern; /* NULL: not open */
+    const char *input;   /* that must not be overwritten; NULL: it is no pattern */
+    uint32_t next, first;
+    bool by_time; /* numbers follow the frames' pts */
+} picture_writer;
+
+/* The output format that stands for numbered pictures. */
+const AVOutputFormat *picture_writer_format(void);
+
+bool picture_writer_is(const AVOutputFormat *format);
+
+/* Refuses what pictures of such a name cannot hold of frames in pix_fmt. */
+bool picture_writer_check(const char *pattern, int pix_fmt, pipeline_error *error);
+
+bool picture_writer_put(picture_writer *w, const AVFrame *frame, pipeline_error *error);
+
+#endif

@@ -1,0 +1,52 @@
+#include "pipeline/io/av_log_errors.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <libavutil/log.h>
+
+static atomic_ullong count;
+static char first[256];
+
+static int category_of(void *object)
+{
+    const AVClass *class = object ? *(const AVClass *const *)object : NULL;
+    if (!class)
+        return AV_CLASS_CATEGORY_NA;
+    return class->get_category ? (int)class->get_category(object) : (int)class->category;
+}
+
+static void hear(void *object, int level, const char *format, va_list arguments)
+{
+    va_list copy;
+    va_copy(copy, arguments);
+    av_log_default_callback(object, level, format, copy); /* which prints what av_log's level lets */
+    va_end(copy);
+    if (level > AV_LOG_ERROR)
+        return;
+    int category = category_of(object);
+    if (category != AV_CLASS_CATEGORY_DEMUXER && category != AV_CLASS_CATEGORY_DECODER)
+        return;
+    if (atomic_fetch_add(&count, 1) == 0) {
+        vsnprintf(first, sizeof first, format, arguments);
+        first[strcspn(first, "\n")] = 0;
+    }
+}
+
+void complaints_listen(void)
+{
+    atomic_store(&count, 0);
+    first[0] = 0;
+    av_log_set_callback(hear);
+}
+
+uint64_t complaints_count(void)
+{
+    return atomic_load(&count);
+}
+
+void complaints_first(char *text, size_t size)
+{
+    snprintf(text, size, "%s", first);
+}

@@ -1,0 +1,96 @@
+#include "pipeline/io/codec.h"
+
+#include <string.h>
+
+#include <libavutil/pixdesc.h>
+
+#include "pipeline/image/picture_writer.h"
+
+static const char x26x_presets[] =
+    "ultrafast,superfast,veryfast,faster,fast,medium,slow,slower,veryslow,placebo";
+
+/* Defaults: near transparent at a speed between the networks' and a tenth of it. Lossless ones are
+ * written so that every frame stands alone and damage shows. */
+static const codec codecs[] = {
+    {"h264", "libx264", AV_CODEC_ID_H264, "crf", 18, 51, "preset", "medium", x26x_presets, 0, NULL,
+     true, false, false},
+    {"hevc", "libx265", AV_CODEC_ID_HEVC, "crf", 20, 51, "preset", "medium", x26x_presets, 0,
+     "x265-params=log-level=none", true, false, false},
+    {"av1", "libsvtav1", AV_CODEC_ID_AV1, "crf", 28, 63, "preset", "8", NULL, 13, NULL, true, false,
+     true},
+    {"vp9", "libvpx-vp9", AV_CODEC_ID_VP9, "crf", 24, 63, "cpu-used", "3", NULL, 8,
+     "deadline=good:row-mt=1", false, false, false},
+    {"ffv1", "ffv1", AV_CODEC_ID_FFV1, NULL, 0, 0, NULL, NULL, NULL, 0, "level=3:slicecrc=1:g=1",
+     false, true, false},
+    {"prores", "prores_ks", AV_CODEC_ID_PRORES, NULL, 0, 0, NULL, NULL, NULL, 0, "vendor=apl0",
+     false, false, false},
+    {"rawvideo", "rawvideo", AV_CODEC_ID_RAWVIDEO, NULL, 0, 0, NULL, NULL, NULL, 0, NULL, false,
+     false, false},
+    /* Numbered pictures: picture_writer.h makes those. */
+    {"png", "png", AV_CODEC_ID_PNG, NULL, 0, 0, NULL, NULL, NULL, 0, NULL, false, false, false},
+};
+
+enum { CODEC_COUNT = sizeof codecs / sizeof *codecs };
+
+const codec *codec_find(const char *name)
+{
+    for (int i = 0; i < CODEC_COUNT; i++)
+        if (!strcmp(codecs[i].name, name))
+            return &codecs[i];
+    return NULL;
+}
+
+bool codec_fits(const codec *c, const AVOutputFormat *format)
+{
+    if (c->id == AV_CODEC_ID_PNG || picture_writer_is(format))
+        return c->id == AV_CODEC_ID_PNG && picture_writer_is(format);
+    /* y4m takes frames as they are. */
+    if (format->video_codec == AV_CODEC_ID_WRAPPED_AVFRAME)
+        return c->id == AV_CODEC_ID_RAWVIDEO;
+    /* The transport stream's writer does not say. */
+    if (!strcmp(format->name, "mpegts"))
+        return c->id == AV_CODEC_ID_H264 || c->id == AV_CODEC_ID_HEVC;
+    /* QuickTime's writer does, but refuses these. */
+    if (!strcmp(format->name, "mov") && (c->id == AV_CODEC_ID_VP9 || c->id == AV_CODEC_ID_AV1))
+        return false;
+    return avformat_query_codec(format, c->id, FF_COMPLIANCE_EXPERIMENTAL) == 1;
+}
+
+/* Bare samples are told by a tag; libav writes some that its readers do not know, and QuickTime's
+ * grey is another. */
+static bool has_raw_tag(const AVOutputFormat *format, enum AVPixelFormat pix_fmt)
+{
+    const bool mov = !strcmp(format->name, "mov");
+    const struct AVCodecTag *const known[] = {avformat_get_riff_video_tags(), NULL};
+    const unsigned tag = avcodec_pix_fmt_to_codec_tag(pix_fmt);
+    if (mov && av_pix_fmt_desc_get(pix_fmt)->nb_components < 3)
+        return false;
+    if (mov || !strcmp(format->name, "avi"))
+        return tag && av_codec_get_id(known, tag) == AV_CODEC_ID_RAWVIDEO;
+    return tag || !strcmp(format->name, "rawvideo");
+}
+
+bool codec_takes(const codec *c, const AVOutputFormat *format, enum AVPixelFormat pix_fmt)
+{
+    if (c->id == AV_CODEC_ID_RAWVIDEO && format->video_codec != AV_CODEC_ID_WRAPPED_AVFRAME &&
+        !has_raw_tag(format, pix_fmt))
+        return false;
+    const AVCodec *libav = avcodec_find_encoder_by_name(c->encoder);
+    const enum AVPixelFormat *known = libav ? libav->pix_fmts : NULL;
+    while (known && *known != AV_PIX_FMT_NONE && *known != pix_fmt)
+        known++;
+    return !known || *known == pix_fmt;
+}
+
+const codec *codec_for(const AVOutputFormat *format, enum AVPixelFormat pix_fmt)
+{
+    const codec *first = NULL;
+    for (int i = 0; i < CODEC_COUNT; i++) {
+        if (!codec_fits(&codecs[i], format))
+            continue;
+        if (pix_fmt == AV_PIX_FMT_NONE || codec_takes(&codecs[i], format, pix_fmt))
+            return &codecs[i];
+        first = first ? first : &codecs[i];
+    }
+    return first;
+}

@@ -1,0 +1,240 @@
+#include "pipeline/io/container.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include <libavcodec/avcodec.h>
+#include <libavutil/display.h>
+
+static const struct {
+    const char *format, *suffix;
+} alternatives[] = {
+    {"matroska", ".mkv"}, {"mp4", ".mp4"}, {"mov", ".mov"}, {"mpegts", ".ts"}, {"nut", ".nut"}};
+
+/* What the MPEG transport stream has a stream type for; its writer takes anything and marks the
+ * rest as private data, which nothing can read back. */
+static const enum AVCodecID transport_codecs[] = {
+    AV_CODEC_ID_H264,         AV_CODEC_ID_HEVC,      AV_CODEC_ID_MPEG1VIDEO,
+    AV_CODEC_ID_MPEG2VIDEO,   AV_CODEC_ID_MPEG4,     AV_CODEC_ID_MP2,
+    AV_CODEC_ID_MP3,          AV_CODEC_ID_AAC,       AV_CODEC_ID_AAC_LATM,
+    AV_CODEC_ID_AC3,          AV_CODEC_ID_EAC3,      AV_CODEC_ID_DTS,
+    AV_CODEC_ID_TRUEHD,       AV_CODEC_ID_OPUS,      AV_CODEC_ID_DVB_SUBTITLE,
+    AV_CODEC_ID_DVB_TELETEXT, AV_CODEC_ID_SMPTE_KLV, AV_CODEC_ID_TIMED_ID3,
+    AV_CODEC_ID_BIN_DATA};
+
+static bool is(const AVOutputFormat *format, const char *const *names)
+{
+    for (; *names; names++)
+        if (!strcmp(format->name, *names))
+            return true;
+    return false;
+}
+
+static bool is_matroska(const AVOutputFormat *format)
+{
+    return is(format, (const char *const[]){"matroska", NULL});
+}
+
+bool container_regenerates(const AVFormatContext *input, const AVStream *stream)
+{
+    const AVCodecParameters *codec = stream->codecpar;
+    bool text = codec->codec_type == AVMEDIA_TYPE_DATA &&
+                codec->codec_tag == MKTAG('t', 'e', 'x', 't') && input->nb_chapters;
+    return codec->codec_tag == MKTAG('t', 'm', 'c', 'd') || text;
+}
+
+bool container_is_cover(const AVStream *stream)
+{
+    return stream->disposition & AV_DISPOSITION_ATTACHED_PIC;
+}
+
+bool container_attaches_covers(const AVOutputFormat *format)
+{
+    return is_matroska(format);
+}
+
+static bool holds_cover(const AVOutputFormat *format, enum AVCodecID codec)
+{
+    if (is_matroska(format))
+        return true;
+    return is(format, (const char *const[]){"mp4", "ipod", NULL}) &&
+           (codec == AV_CODEC_ID_PNG || codec == AV_CODEC_ID_MJPEG || codec == AV_CODEC_ID_BMP);
+}
+
+static bool holds_in_transport(enum AVCodecID codec)
+{
+    for (size_t i = 0; i < sizeof transport_codecs / sizeof *transport_codecs; i++)
+        if (transport_codecs[i] == codec)
+            return true;
+    return false;
+}
+
+static bool holds_codec(const AVOutputFormat *format, const AVStream *stream)
+{
+    const AVCodecParameters *codec = stream->codecpar;
+    if (container_is_cover(stream))
+        return holds_cover(format, codec->codec_id);
+    if (codec->codec_type == AVMEDIA_TYPE_ATTACHMENT)
+        return is_matroska(format);
+    if (codec->codec_type == AVMEDIA_TYPE_DATA && is_matroska(format))
+        return false;
+    if (is(format, (const char *const[]){"mpegts", NULL}))
+        return holds_in_transport(codec->codec_id);
+    return avformat_query_codec(format, codec->codec_id, FF_COMPLIANCE_EXPERIMENTAL) == 1;
+}
+
+/* Only the relatives of QuickTime write how a video is to be turned. */
+static bool holds_rotation(const AVOutputFormat *format, const AVStream *stream)
+{
+    const uint8_t *matrix = av_stream_get_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, NULL);
+    static const char *const names[] = {"mov", "mp4", "ipod", "3gp", "3g2", "f4v", "ismv", NULL};
+    int32_t upright[9];
+    av_display_rotation_set(upright, 0);
+    return !matrix || !memcmp(matrix, upright, sizeof upright) || is(format, names);
+}
+
+bool container_holds(const AVOutputFormat *format, const AVStream *stream)
+{
+    static const char *const single[] = {"yuv4mpegpipe", "image2", "rawvideo", "h264", "hevc",
+                                         "obu",          "ivf",    "framemd5", "md5",  NULL};
+    return !is(format, single) && holds_codec(format, stream) && holds_rotation(format, stream);
+}
+
+/* Whether stream i has something that would be lost. */
+static bool misfits(const AVOutputFormat *format, const AVFormatContext *input, unsigned i,
+                    const AVStream *video)
+{
+    const AVStream *stream = input->streams[i];
+    if (stream == video)
+        return !holds_rotation(format, stream);
+    return !container_regenerates(input, stream) && !container_holds(format, stream);
+}
+
+static bool holds_all(const AVOutputFormat *format, const AVFormatContext *input,
+                      const AVStream *video)
+{
+    for (unsigned i = 0; i < input->nb_streams; i++)
+        if (misfits(format, input, i, video))
+            return false;
+    return true;
+}
+
+static bool holds_chapters(const AVOutputFormat *format, const AVFormatContext *input)
+{
+    static const char *const names[] = {"matroska", "webm", "mov", "mp4", "ipod", "3gp",
+                                        "3g2",      "f4v",  "nut", "ogg", "asf",  NULL};
+    return !input->nb_chapters || is(format, names);
+}
+
+static const char *find_alternative(const AVFormatContext *input, const AVStream *video)
+{
+    for (size_t i = 0; i < sizeof alternatives / sizeof *alternatives; i++) {
+        const AVOutputFormat *other = av_guess_format(alternatives[i].format, NULL, NULL);
+        if (other && holds_all(other, input, video) && holds_chapters(other, input))
+            return alternatives[i].suffix;
+    }
+    return NULL;
+}
+
+/* "stream 3 (subtitle, subrip)" */
+static void describe(char *text, size_t size, const AVStream *stream, const AVStream *video)
+{
+    const AVCodecParameters *codec = stream->codecpar;
+    const char *type = av_get_media_type_string(codec->codec_type);
+    bool fits = stream == video;
+    snprintf(text, size, "%sstream %d (%s, %s)", fits ? "the rotation of " : "", stream->index,
+             container_is_cover(stream) ? "cover picture"
+             : type                     ? type
+                                        : "unknown",
+             avcodec_get_name(codec->codec_id));
+}
+
+/* One thing that is lost, in words: a note with drop, else the error. */
+static bool lose(const char *what, const AVOutputFormat *format, const char *path,
+                 const AVFormatContext *input, const AVStream *video, bool drop,
+                 const pipeline_notes *notes, pipeline_error *error)
+{
+    if (drop) {
+        pipeline_note(notes, "%s: %s cannot hold %s; it is left out", path, format->name, what);
+        return true;
+    }
+    const char *suffix = find_alternative(input, video);
+    return pipeline_fail(
+        error, "%s: %s cannot hold %s; %s%s%s, --drop-unsupported would leave it out", path,
+        format->name, what, suffix ? "a name in " : "no container of mona's holds all streams",
+        suffix ? suffix : "", suffix ? " would hold everything" : "");
+}
+
+bool container_check(const AVOutputFormat *format, const char *path, const AVFormatContext *input,
+                     const AVStream *video, bool drop, const pipeline_notes *notes,
+                     pipeline_error *error)
+{
+    for (unsigned i = 0; i < input->nb_streams; i++) {
+        char what[128];
+        if (!misfits(format, input, i, video))
+            continue;
+        describe(what, sizeof what, input->streams[i], video);
+        if (!lose(what, format, path, input, video, drop, notes, error))
+            return false;
+    }
+    return holds_chapters(format, input) ||
+           lose("the chapters", format, path, input, video, drop, notes, error);
+}
+
+/* ---- what is held, but not exactly ---------------------------------------------------------- */
+
+/* Where a stream begins, in seconds; -1: it does not say, or does not count. */
+static double start_of(const AVStream *stream)
+{
+    const enum AVMediaType type = stream->codecpar->codec_type;
+    const bool counts = type == AVMEDIA_TYPE_AUDIO || type == AVMEDIA_TYPE_VIDEO;
+    return counts && !container_is_cover(stream) && stream->start_time != AV_NOPTS_VALUE
+               ? FFMAX(0, (double)stream->start_time * av_q2d(stream->time_base))
+               : -1;
+}
+
+/* AVI counts frames, and so everything begins at once; ears and eyes forgive a little. */
+bool container_check_starts(const AVOutputFormat *format, const char *path,
+                            const AVFormatContext *input, bool drop, const pipeline_notes *notes,
+                            pipeline_error *error)
+{
+    const double forgiven = 0.04;
+    double first = -1;
+    if (strcmp(format->name, "avi"))
+        return true;
+    for (unsigned i = 0; i < input->nb_streams; i++) {
+        const double start = start_of(input->streams[i]);
+        if (start >= 0 && (first < 0 || start < first))
+            first = start;
+    }
+    for (unsigned i = 0; i < input->nb_streams; i++) {
+        const double late = start_of(input->streams[i]) - first;
+        if (late <= forgiven)
+            continue;
+        if (!drop)
+            return pipeline_fail(error,
+                                 "%s: avi cannot hold that stream %u begins %.3f s after the "
+                                 "others; a name in .mkv would, --drop-unsupported goes on",
+                                 path, i, late);
+        pipeline_note(notes, "%s: avi cannot hold that stream %u begins %.3f s after the others",
+                      path, i, late);
+    }
+    return true;
+}
+
+/* Matroska holds the size a video is shown at, in whole pixels. H.264 and others say themselves
+ * what their pixels are like, VP9 and AV1 do not. */
+void container_tell_aspect(const AVOutputFormat *format, const char *path,
+                           const AVCodecParameters *video, const pipeline_notes *notes)
+{
+    const AVRational aspect = video->sample_aspect_ratio;
+    const bool coded = video->codec_id != AV_CODEC_ID_VP9 && video->codec_id != AV_CODEC_ID_AV1;
+    if (!is(format, (const char *const[]){"matroska", "webm", NULL}) || coded || aspect.num <= 0 ||
+        aspect.den <= 0)
+        return;
+    const int64_t shown = av_rescale(video->width, aspect.num, aspect.den);
+    if (shown * aspect.den != (int64_t)video->width * aspect.num)
+        pipeline_note(notes,
+                      "%s: %s holds whole pixels: an aspect of %d:%d becomes %" PRId64 " / %d",
+                      path, format->name, aspect.num, aspect.den, shown, video->width);
+}

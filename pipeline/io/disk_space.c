@@ -1,0 +1,28 @@
+#include "pipeline/io/disk_space.h"
+
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+
+#define MIB (1024.0 * 1024.0)
+
+bool space_check(const char *path, uint64_t bytes, bool exact, const pipeline_notes *notes,
+                 pipeline_error *error)
+{
+    struct statvfs disk;
+    char *copy = strdup(path);
+    bool known = copy && !statvfs(dirname(copy), &disk);
+    free(copy);
+    if (!known || !bytes)
+        return true;
+    const double room = (double)disk.f_bavail * (double)disk.f_frsize;
+    if (room >= (double)bytes)
+        return true;
+    if (exact)
+        return pipeline_fail(error, "%s: expected %.1f MiB free on the disk, found %.1f", path,
+                             (double)bytes / MIB, room / MIB);
+    pipeline_note(notes, "%s: the disk has %.1f MiB free, and the part of the input alone has %.1f",
+                  path, room / MIB, (double)bytes / MIB);
+    return true;
+}

@@ -1,0 +1,58 @@
+#include "pipeline/io/edit_list.h"
+
+#include <string.h>
+
+#include "pipeline/io/container.h"
+
+bool edits_known(const AVOutputFormat *format)
+{
+    static const char *const names[] = {"mov", "mp4", "ipod", "3gp", "3g2", "f4v", "ismv"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(format->name, names[i]))
+            return true;
+    return false;
+}
+
+/* Of a sound packet before 0 one is kept: the last, which ends at 0 or after. */
+static bool is_cut(int64_t time, int64_t duration)
+{
+    return duration > 0 && time + 2 * duration <= 0;
+}
+
+bool edits_cut(const AVPacket *packet, const AVStream *stream)
+{
+    return stream->codecpar->codec_type == AVMEDIA_TYPE_AUDIO &&
+           (packet->flags & AV_PKT_FLAG_DISCARD) && packet->pts != AV_NOPTS_VALUE &&
+           is_cut(packet->pts, packet->duration);
+}
+
+/* Where the first packet lies that is not cut away, in the stream's time base; 0 at most. */
+static int64_t first_time(AVStream *stream)
+{
+    const int count = avformat_index_get_entries_count(stream);
+    for (int i = 0; i + 1 < count; i++) {
+        int64_t time = avformat_index_get_entry(stream, i)->timestamp;
+        int64_t next = avformat_index_get_entry(stream, i + 1)->timestamp;
+        if (time >= 0)
+            break;
+        if (!is_cut(time, next - time))
+            return time;
+    }
+    return 0;
+}
+
+int64_t edits_lead(const AVFormatContext *input, const AVStream *video,
+                   const AVOutputFormat *format)
+{
+    int64_t first = 0;
+    for (unsigned i = 0; i < input->nb_streams; i++) {
+        AVStream *stream = input->streams[i];
+        if (stream == video || stream->codecpar->codec_type != AVMEDIA_TYPE_AUDIO ||
+            !container_holds(format, stream))
+            continue;
+        int64_t time =
+            av_rescale_q_rnd(first_time(stream), stream->time_base, AV_TIME_BASE_Q, AV_ROUND_DOWN);
+        first = FFMIN(first, time);
+    }
+    return (-first + 999) / 1000 * 1000;
+}

@@ -1,0 +1,293 @@
+#include "pipeline/io/encode.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <libavutil/dict.h>
+#include <libavutil/pixdesc.h>
+
+#include "pipeline/io/hdr.h"
+#include "pipeline/io/pixels.h"
+
+/* ---- options ------------------------------------------------------------------------------ */
+
+/* name is one of names, which have commas between. */
+static bool is_listed(const char *name, const char *names)
+{
+    size_t length = strlen(name);
+    for (; *names; names += strcspn(names, ","), names += *names == ',')
+        if (strcspn(names, ",") == length && !memcmp(names, name, length))
+            return true;
+    return false;
+}
+
+static bool check_preset(const codec *c, const char *preset, pipeline_error *error)
+{
+    char *end;
+    if (!c->preset)
+        return pipeline_fail(error, "--preset: %s has none", c->name);
+    if (c->preset_names)
+        return is_listed(preset, c->preset_names) ||
+               pipeline_fail(error, "--preset: %s expects one of %s, found '%s'", c->name,
+                             c->preset_names, preset);
+    long number = strtol(preset, &end, 10);
+    return (end != preset && !*end && number >= 0 && number <= c->preset_max) ||
+           pipeline_fail(error, "--preset: %s expects a whole number from 0 to %d, found '%s'",
+                         c->name, c->preset_max, preset);
+}
+
+static bool add_quality(AVDictionary **options, const codec *c, const encoder_choice *choice,
+                        pipeline_error *error)
+{
+    char text[32];
+    if (choice->crf >= 0 && !c->quality)
+        return pipeline_fail(error, "--crf: %s has none", c->name);
+    if (choice->crf >= 0 && choice->match_bitrate)
+        return pipeline_fail(error, "--crf and --match-bitrate: expected only one of them");
+    if (choice->crf > c->quality_max)
+        return pipeline_fail(error, "--crf: %s expects a number from 0 to %g, found %g", c->name,
+                             c->quality_max, choice->crf);
+    if (!c->quality || choice->match_bitrate)
+        return true;
+    snprintf(text, sizeof text, "%g", choice->crf >= 0 ? choice->crf : c->quality_default);
+    av_dict_set(options, c->quality, text, 0);
+    return true;
+}
+
+/* Adds "key=value" to the options. What is a list itself ("x264-params") adds to the list. */
+static bool add_option(AVDictionary **options, const char *text, pipeline_error *error)
+{
+    char key[64];
+    const char *equals = strchr(text, '=');
+    if (!equals || equals == text || (size_t)(equals - text) >= sizeof key)
+        return pipeline_fail(error, "-e: expected KEY=VALUE, found '%s'", text);
+    snprintf(key, sizeof key, "%.*s", (int)(equals - text), text);
+    size_t length = strlen(key);
+    bool list =
+        length > 7 && !strcmp(key + length - 7, "-params") && av_dict_get(*options, key, NULL, 0);
+    if (list)
+        av_dict_set(options, key, ":", AV_DICT_APPEND);
+    av_dict_set(options, key, equals + 1, list ? AV_DICT_APPEND : 0);
+    return true;
+}
+
+/* Everything the encoder is told by name, the user's own words last. */
+static bool collect_options(AVDictionary **options, const codec *c, const encoder_choice *choice,
+                            const AVStream *video, pipeline_error *error)
+{
+    char display[512];
+    hdr_option(display, sizeof display, video, c);
+    if (c->options && av_dict_parse_string(options, c->options, "=", ":", 0) < 0)
+        return pipeline_fail(error, "out of memory");
+    if (choice->preset && !check_preset(c, choice->preset, error))
+        return false;
+    if (c->preset)
+        av_dict_set(options, c->preset, choice->preset ? choice->preset : c->preset_default, 0);
+    if (!add_quality(options, c, choice, error) ||
+        (*display && !add_option(options, display, error)))
+        return false;
+    for (size_t i = 0; i < choice->option_count; i++)
+        if (!add_option(options, choice->options[i], error))
+            return false;
+    return true;
+}
+
+/* ---- opening ------------------------------------------------------------------------------ */
+
+static void copy_colour(AVCodecContext *to, const AVCodecParameters *from)
+{
+    to->color_range =
+        from->format != pixels_plain(from->format) ? AVCOL_RANGE_JPEG : from->color_range;
+    to->color_primaries = from->color_primaries;
+    to->color_trc = from->color_trc;
+    to->colorspace = from->color_space;
+    to->chroma_sample_location = from->chroma_location;
+}
+
+static bool check_picture(const codec *c, const AVOutputFormat *format, const encoder_settings *s,
+                          pipeline_error *error)
+{
+    const char *name = av_get_pix_fmt_name(s->pix_fmt);
+    if (!codec_takes(c, format, s->pix_fmt)) {
+        const bool raw = c->id == AV_CODEC_ID_RAWVIDEO;
+        return pipeline_fail(error, "%s %s%s%s cannot hold %s; -c ffv1%s would", c->name,
+                             raw ? "in " : "(", raw ? format->name : c->encoder, raw ? "" : ")",
+                             name ? name : "this pixel format",
+                             !raw && codec_fits(codec_find("ffv1"), format) ? "" : " in .mkv");
+    }
+    /* libav's FFV1 loses samples at the edges of chroma that is a quarter and has no whole number.
+     */
+    const frame_format frame = pixels_frame_format(s->pix_fmt, s->width, s->height);
+    const uint32_t across = 1u << frame.shift_x, down = 1u << frame.shift_y;
+    const bool whole = c->even || (c->id == AV_CODEC_ID_FFV1 && (across > 2 || down > 2));
+    if (whole && (frame.width % across || frame.height % down))
+        return pipeline_fail(
+            error,
+            "%s in %s holds multiples of %ux%u only, the result is %ux%u; enlarging "
+            "by an even scale helps, and -c %s holds any size",
+            c->name, name, across, down, frame.width, frame.height, c->even ? "ffv1" : "rawvideo");
+    return true;
+}
+
+static void describe(AVCodecContext *codec, const encoder_settings *settings,
+                     const AVFormatContext *input, const AVStream *video,
+                     const AVOutputFormat *format)
+{
+    codec->width = settings->width;
+    codec->height = settings->height;
+    codec->pix_fmt = settings->pix_fmt;
+    codec->time_base = video->time_base;
+    codec->framerate = settings->rate;
+    codec->sample_aspect_ratio =
+        av_guess_sample_aspect_ratio((AVFormatContext *)input, (AVStream *)video, NULL);
+    copy_colour(codec, video->codecpar);
+    if (format->flags & AVFMT_GLOBALHEADER)
+        codec->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
+    /* AVI counts frames and knows no other order than that of the packets. */
+    if (!strcmp(format->name, "avi"))
+        codec->max_b_frames = 0;
+    if (settings->choice.match_bitrate)
+        codec->bit_rate = settings->bit_rate;
+    /* libav's own encoders would hold on to frames if they worked on several at once. */
+    codec->thread_count = (int)settings->choice.threads;
+    if (codec->codec->capabilities & (AV_CODEC_CAP_FRAME_THREADS | AV_CODEC_CAP_SLICE_THREADS))
+        codec->thread_type = FF_THREAD_SLICE;
+}
+
+/* Opens with options, of which none may be left over. */
+static bool start(encoder *e, const codec *c, AVDictionary **options, pipeline_error *error)
+{
+    int code = avcodec_open2(e->codec, e->codec->codec, options);
+    const AVDictionaryEntry *left = av_dict_get(*options, "", NULL, AV_DICT_IGNORE_SUFFIX);
+    if (code >= 0 && left)
+        return pipeline_fail(error, "-e %s=%s: %s knows no such option", left->key, left->value,
+                             c->encoder);
+    return code >= 0 || pipeline_fail_av(error, code, "%s refuses %dx%d %s and these options",
+                                         c->encoder, e->codec->width, e->codec->height,
+                                         av_get_pix_fmt_name(e->codec->pix_fmt));
+}
+
+bool encoder_open(encoder *e, const encoder_settings *settings, const AVFormatContext *input,
+                  const AVStream *video, const AVOutputFormat *format, pipeline_error *error)
+{
+    const codec *c = settings->choice.codec;
+    /* y4m is written from frames, not from their bytes. */
+    const char *name =
+        format->video_codec == AV_CODEC_ID_WRAPPED_AVFRAME ? "wrapped_avframe" : c->encoder;
+    const AVCodec *libav = avcodec_find_encoder_by_name(name);
+    *e = (encoder){.name = c->encoder, .packet = av_packet_alloc(), .waits = c->waits};
+    if (c->keeps)
+        e->copy = av_frame_alloc();
+    if (!libav)
+        return pipeline_fail(error, "this libavcodec has no %s encoder", name);
+    if (settings->choice.match_bitrate && (!settings->bit_rate || !c->quality))
+        return pipeline_fail(error, "--match-bitrate: %s",
+                             c->quality ? "the bit rate of the input's video is unknown"
+                                        : "the codec has no bit rate to set");
+    e->codec = avcodec_alloc_context3(libav);
+    if (!e->codec || !e->packet || (c->keeps && !e->copy))
+        return pipeline_fail(error, "out of memory");
+    if (!check_picture(c, format, settings, error))
+        return false;
+    describe(e->codec, settings, input, video, format);
+
+    AVDictionary *options = NULL;
+    bool good = collect_options(&options, c, &settings->choice, video, error) &&
+                start(e, c, &options, error);
+    av_dict_free(&options);
+    return good;
+}
+
+static void remember_duration(encoder *e, const AVFrame *frame)
+{
+    unsigned slot = e->frames++ % ENCODER_DURATIONS;
+    e->durations[slot].pts = frame->pts;
+    e->durations[slot].duration = frame->pkt_duration;
+}
+
+static int64_t recall_duration(const encoder *e, int64_t pts)
+{
+    for (uint64_t i = e->frames, oldest = i > ENCODER_DURATIONS ? i - ENCODER_DURATIONS : 0;
+         i > oldest; i--)
+        if (e->durations[(i - 1) % ENCODER_DURATIONS].pts == pts)
+            return e->durations[(i - 1) % ENCODER_DURATIONS].duration;
+    return 0;
+}
+
+/* Sends the frame, or a copy of it that the encoder may keep. */
+static int send(encoder *e, const AVFrame *frame)
+{
+    if (!frame || !e->copy)
+        return avcodec_send_frame(e->codec, frame);
+    int code = 0;
+    if (e->copy->buf[0]) {
+        code = av_frame_make_writable(e->copy);
+    } else {
+        e->copy->format = frame->format;
+        e->copy->width = frame->width;
+        e->copy->height = frame->height;
+        code = av_frame_get_buffer(e->copy, 0);
+    }
+    while (e->copy->nb_side_data)
+        av_frame_remove_side_data(e->copy, e->copy->side_data[0]->type);
+    if (code >= 0)
+        code = av_frame_copy(e->copy, frame);
+    if (code >= 0)
+        code = av_frame_copy_props(e->copy, frame);
+    return code >= 0 ? avcodec_send_frame(e->codec, e->copy) : code;
+}
+
+bool encoder_put(encoder *e, const AVFrame *frame, const packet_sink *sink, pipeline_error *error)
+{
+    if (frame)
+        remember_duration(e, frame);
+    int code = send(e, frame);
+    if (code < 0)
+        return pipeline_fail_av(error, code, "%s failed at frame %llu", e->name,
+                                (unsigned long long)e->frames);
+    while ((code = avcodec_receive_packet(e->codec, e->packet)) >= 0) {
+        e->packets++;
+        e->packet->duration = recall_duration(e, e->packet->pts);
+        if (!sink->take(sink->context, e->packet, e->codec->time_base, error))
+            return false;
+    }
+    if (code != AVERROR(EAGAIN) && code != AVERROR_EOF)
+        return pipeline_fail_av(error, code, "%s failed at frame %llu", e->name,
+                                (unsigned long long)e->frames);
+    /* Every encoder of the table has copied the picture by now. */
+    if (frame && av_buffer_get_ref_count(frame->buf[0]) != 1)
+        return pipeline_fail(error, "the encoder keeps frame %llu, which mona does not provide for",
+                             (unsigned long long)e->frames);
+    if (!frame && e->packets != e->frames)
+        return pipeline_fail(error, "%s was given %llu frames and wrote %llu", e->name,
+                             (unsigned long long)e->frames, (unsigned long long)e->packets);
+    return true;
+}
+
+/* A frame of anything; false: out of memory. */
+static bool send_something(AVCodecContext *codec)
+{
+    AVFrame *frame = av_frame_alloc();
+    bool good = frame != NULL;
+    if (good) {
+        frame->format = codec->pix_fmt;
+        frame->width = codec->width;
+        frame->height = codec->height;
+        frame->pts = 0;
+        good = av_frame_get_buffer(frame, 0) >= 0 && avcodec_send_frame(codec, frame) >= 0;
+    }
+    av_frame_free(&frame);
+    return good;
+}
+
+void encoder_close(encoder *e)
+{
+    /* Leaking it is better than never returning. */
+    if (e->waits && !e->frames && e->codec && avcodec_is_open(e->codec) &&
+        !send_something(e->codec))
+        e->codec = NULL;
+    avcodec_free_context(&e->codec);
+    av_packet_free(&e->packet);
+    av_frame_free(&e->copy);
+}

@@ -1,0 +1,66 @@
+/* The encoder of the output video: one of libav's, told apart by a codec's row in the table. */
+#ifndef MONA_ENCODE_H
+#define MONA_ENCODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <libavcodec/avcodec.h>
+#include <libavformat/avformat.h>
+
+#include "pipeline/io/codec.h"
+#include "pipeline/error.h"
+
+enum { ENCODER_DURATIONS = 1024 }; /* more frames than any encoder ever holds back */
+
+typedef struct encoder {
+    AVCodecContext *codec;
+    const char *name; /* of libav's encoder, for messages */
+    AVPacket *packet; /* reused */
+    AVFrame *copy;    /* what an encoder that keeps frames gets; NULL: it does not */
+    struct {
+        int64_t pts, duration;
+    } durations[ENCODER_DURATIONS]; /* of the latest frames, which come out in another order */
+    uint64_t frames, packets;
+    bool waits; /* as in codec */
+} encoder;
+
+/* What the user asked for. */
+typedef struct encoder_choice {
+    const codec *codec;         /* NULL: the first the container holds */
+    double crf;                 /* negative: the codec's default */
+    const char *preset;         /* NULL: the codec's default */
+    const char *const *options; /* "key=value", for libav */
+    size_t option_count;
+    unsigned threads;   /* 0: the encoder's own choice */
+    bool match_bitrate; /* as many bits a second as the input's video has */
+} encoder_choice;
+
+typedef struct encoder_settings {
+    encoder_choice choice;
+    int width, height;
+    enum AVPixelFormat pix_fmt;
+    AVRational rate;  /* for rate control */
+    int64_t bit_rate; /* of the input's video; 0: unknown */
+} encoder_settings;
+
+/* video: the input stream that is replaced; time base, shape of a sample and colour are its.
+ * format: of the container. Whether it succeeds or not, encoder_close releases what there is. */
+bool encoder_open(encoder *e, const encoder_settings *settings, const AVFormatContext *input,
+                  const AVStream *video, const AVOutputFormat *format, pipeline_error *error);
+
+/* Takes a packet of the encoder, timestamps in time_base. False stops the encoder. */
+typedef struct packet_sink {
+    bool (*take)(void *context, AVPacket *packet, AVRational time_base, pipeline_error *error);
+    void *context;
+} packet_sink;
+
+/* Encodes a frame and passes on what comes out; NULL drains the encoder. The frame's pts and
+ * pkt_duration count in the input stream's time base. The frame's planes are free again when this
+ * returns. */
+bool encoder_put(encoder *e, const AVFrame *frame, const packet_sink *sink, pipeline_error *error);
+
+void encoder_close(encoder *e);
+
+#endif

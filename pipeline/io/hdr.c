@@ -1,0 +1,196 @@
+#include "pipeline/io/hdr.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <libavutil/mastering_display_metadata.h>
+#include <libavutil/pixdesc.h>
+
+#include "pipeline/image/picture_writer.h"
+
+/* ---- carrying ------------------------------------------------------------------------------- */
+
+static bool describe(AVStream *video, enum AVPacketSideDataType type, const AVFrame *first,
+                     enum AVFrameSideDataType of)
+{
+    const AVFrameSideData *side = av_frame_get_side_data(first, of);
+    if (!side || av_stream_get_side_data(video, type, NULL))
+        return true;
+    uint8_t *data = av_stream_new_side_data(video, type, side->size);
+    if (data)
+        memcpy(data, side->data, side->size);
+    return data;
+}
+
+bool hdr_describe(AVStream *video, const AVFrame *first)
+{
+    return describe(video, AV_PKT_DATA_MASTERING_DISPLAY_METADATA, first,
+                    AV_FRAME_DATA_MASTERING_DISPLAY_METADATA) &&
+           describe(video, AV_PKT_DATA_CONTENT_LIGHT_LEVEL, first,
+                    AV_FRAME_DATA_CONTENT_LIGHT_LEVEL);
+}
+
+/* How an encoder is told; chromaticities in steps of 1 / chromaticity, luminances of 1 / luminance.
+ */
+typedef struct dialect {
+    enum AVCodecID id;
+    const char *key, *mastering, *light;
+    double chromaticity, luminance;
+    int digits; /* behind the point */
+} dialect;
+
+static const dialect dialects[] = {
+    {AV_CODEC_ID_H264, "x264-params", "mastering-display", "cll", 50000, 10000, 0},
+    {AV_CODEC_ID_HEVC, "x265-params", "master-display", "max-cll", 50000, 10000, 0},
+    {AV_CODEC_ID_AV1, "svtav1-params", "mastering-display", "content-light", 1, 1, 5},
+};
+
+static const dialect *dialect_of(const codec *c)
+{
+    for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++)
+        if (dialects[i].id == c->id)
+            return &dialects[i];
+    return NULL;
+}
+
+static void add_pair(char *text, size_t room, const dialect *d, const char *name, AVRational a,
+                     AVRational b, double steps)
+{
+    const size_t used = strlen(text);
+    snprintf(text + used, room - used, "%s(%.*f,%.*f)", name, d->digits, av_q2d(a) * steps,
+             d->digits, av_q2d(b) * steps);
+}
+
+static void add_mastering(char *text, size_t room, const dialect *d,
+                          const AVMasteringDisplayMetadata *m)
+{
+    const double c = d->chromaticity;
+    if (!m->has_primaries || !m->has_luminance)
+        return;
+    snprintf(text, room, "%s=", d->mastering);
+    add_pair(text, room, d, "G", m->display_primaries[1][0], m->display_primaries[1][1], c);
+    add_pair(text, room, d, "B", m->display_primaries[2][0], m->display_primaries[2][1], c);
+    add_pair(text, room, d, "R", m->display_primaries[0][0], m->display_primaries[0][1], c);
+    add_pair(text, room, d, "WP", m->white_point[0], m->white_point[1], c);
+    add_pair(text, room, d, "L", m->max_luminance, m->min_luminance, d->luminance);
+}
+
+void hdr_option(char *option, size_t room, const AVStream *video, const codec *c)
+{
+    const dialect *d = dialect_of(c);
+    const void *mastering =
+        av_stream_get_side_data(video, AV_PKT_DATA_MASTERING_DISPLAY_METADATA, NULL);
+    const AVContentLightMetadata *light =
+        (const void *)av_stream_get_side_data(video, AV_PKT_DATA_CONTENT_LIGHT_LEVEL, NULL);
+    char display[256] = "", level[64] = "";
+    *option = 0;
+    if (d && mastering)
+        add_mastering(display, sizeof display, d, mastering);
+    if (d && light)
+        snprintf(level, sizeof level, "%s=%u,%u", d->light, light->MaxCLL, light->MaxFALL);
+    if (*display || *level)
+        snprintf(option, room, "%s=%s%s%s", d->key, display, *display && *level ? ":" : "", level);
+}
+
+/* ---- checking ------------------------------------------------------------------------------- */
+
+static bool is_one_of(const AVOutputFormat *format, const char *const *names)
+{
+    for (; *names; names++)
+        if (!strcmp(format->name, *names))
+            return true;
+    return false;
+}
+
+static bool has_colour(const AVCodecParameters *p)
+{
+    return p->color_primaries != AVCOL_PRI_UNSPECIFIED || p->color_trc != AVCOL_TRC_UNSPECIFIED ||
+           p->color_space != AVCOL_SPC_UNSPECIFIED;
+}
+
+static bool has_display(const AVStream *video)
+{
+    return av_stream_get_side_data(video, AV_PKT_DATA_MASTERING_DISPLAY_METADATA, NULL) ||
+           av_stream_get_side_data(video, AV_PKT_DATA_CONTENT_LIGHT_LEVEL, NULL);
+}
+
+/* Pictures are taken for sRGB. */
+static bool is_beyond_srgb(const AVStream *video)
+{
+    const AVCodecParameters *p = video->codecpar;
+    return p->color_trc == AVCOL_TRC_SMPTE2084 || p->color_trc == AVCOL_TRC_ARIB_STD_B67 ||
+           p->color_primaries == AVCOL_PRI_BT2020 || has_display(video);
+}
+
+static bool is_dynamic(const AVStream *video, const AVFrame *first)
+{
+    return av_stream_get_side_data(video, AV_PKT_DATA_DOVI_CONF, NULL) ||
+           av_frame_get_side_data(first, AV_FRAME_DATA_DOVI_RPU_BUFFER) ||
+           av_frame_get_side_data(first, AV_FRAME_DATA_DYNAMIC_HDR_PLUS);
+}
+
+/* What would be lost, in words; NULL: nothing. Containers and codecs as measured with libav 59. */
+static const char *lost_property(const AVOutputFormat *format, const codec *c,
+                                 const AVStream *video, const AVFrame *first)
+{
+    static const char *const describing[] = {"matroska", "webm", "mp4", "mov", "ipod", NULL};
+    static const char *const siting[] = {"matroska", "webm", NULL};
+    static const char *const beside[] = {"matroska", "webm", NULL}; /* alpha beside the frame */
+    const AVCodecParameters *p = video->codecpar;
+    const bool h26x = c->id == AV_CODEC_ID_H264 || c->id == AV_CODEC_ID_HEVC;
+    const bool says = h26x || c->id == AV_CODEC_ID_AV1 || is_one_of(format, describing);
+    const enum AVChromaLocation at = p->chroma_location;
+    /* Left is what players take for granted, and the middle what y4m files say of anything. */
+    const bool usual =
+        at == AVCHROMA_LOC_UNSPECIFIED || at == AVCHROMA_LOC_LEFT || at == AVCHROMA_LOC_CENTER;
+    const bool sited = h26x || (c->id == AV_CODEC_ID_AV1 && at == AVCHROMA_LOC_TOPLEFT) ||
+                       is_one_of(format, siting);
+    if (c->id == AV_CODEC_ID_VP9 && !is_one_of(format, beside) &&
+        av_pix_fmt_desc_get(p->format)->flags & AV_PIX_FMT_FLAG_ALPHA)
+        return "alpha";
+    if (is_dynamic(video, first))
+        return "HDR metadata of every frame (HDR10+ or Dolby Vision)";
+    if (picture_writer_is(format))
+        return is_beyond_srgb(video) ? "colours, which are HDR or BT.2020" : NULL;
+    if (!says && has_colour(p))
+        return "matrix, primaries and transfer of its colours";
+    if (!says && has_display(video))
+        return "mastering display and light level";
+    if (!usual && !sited)
+        return "place of its chroma samples";
+    return NULL;
+}
+
+/* A configuration without what it configures would mislead a player. */
+static void drop_dynamic(AVStream *video)
+{
+    for (int i = 0; i < video->nb_side_data; i++)
+        if (video->side_data[i].type == AV_PKT_DATA_DOVI_CONF) {
+            av_freep(&video->side_data[i].data);
+            video->side_data[i] = video->side_data[--video->nb_side_data];
+            return;
+        }
+}
+
+bool hdr_check(const AVOutputFormat *format, const codec *c, AVStream *video, const AVFrame *first,
+               bool drop, const pipeline_notes *notes, pipeline_error *error)
+{
+    static const char *const bare[] = {"yuv4mpegpipe", "rawvideo", NULL};
+    const char *lost = lost_property(format, c, video, first);
+    const char *remedy = is_dynamic(video, first) ? "" : "; .mkv would";
+    if (!lost)
+        return true;
+    if (is_one_of(format, bare)) {
+        pipeline_note(notes, "%s is bare frames: whoever reads them must know the video's %s",
+                      format->name, lost);
+        return true;
+    }
+    if (!drop)
+        return pipeline_fail(error,
+                             "%s as %s does not keep the video's %s%s (--drop-unsupported goes on "
+                             "without)",
+                             c->name, format->name, lost, remedy);
+    pipeline_note(notes, "left out: the video's %s", lost);
+    drop_dynamic(video);
+    return true;
+}

@@ -1,0 +1,385 @@
+#include "pipeline/io/input.h"
+
+#include "pipeline/io/av_log_errors.h"
+#include "pipeline/io/container.h"
+#include "pipeline/io/pixels.h"
+
+/* start in a stream's own time base; 0 when nothing is left out. */
+static int64_t start_in(const input *in, AVRational time_base)
+{
+    return in->start == AV_NOPTS_VALUE ? 0 : av_rescale_q(in->start, AV_TIME_BASE_Q, time_base);
+}
+
+frame_format input_format(const input *in)
+{
+    const AVCodecParameters *video = in->video->codecpar;
+    return pixels_frame_format(video->format, video->width, video->height);
+}
+
+AVRational input_frame_rate(const input *in)
+{
+    AVRational rate = av_guess_frame_rate(in->format, in->video, NULL);
+    return rate.num > 0 && rate.den > 0 ? rate : (AVRational){25, 1};
+}
+
+int64_t input_bit_rate(const input *in)
+{
+    int64_t rate = in->format->bit_rate;
+    if (in->video->codecpar->bit_rate > 0)
+        return in->video->codecpar->bit_rate;
+    for (unsigned i = 0; i < in->format->nb_streams; i++)
+        rate -= FFMAX(in->format->streams[i]->codecpar->bit_rate, 0);
+    return FFMAX(rate, 0);
+}
+
+uint64_t input_frame_estimate(const input *in)
+{
+    double seconds = 0, skipped = 0;
+    if (in->start != AV_NOPTS_VALUE)
+        skipped = (double)(in->start - FFMAX(in->format->start_time, 0)) / AV_TIME_BASE;
+    if (in->video->nb_frames > 0 && skipped <= 0)
+        return (uint64_t)in->video->nb_frames;
+    if (in->video->duration > 0)
+        seconds = (double)in->video->duration * av_q2d(in->video->time_base);
+    else if (in->format->duration > 0 && !(in->format->iformat->flags & AVFMT_NOTIMESTAMPS))
+        seconds = (double)in->format->duration / AV_TIME_BASE;
+    seconds -= skipped;
+    return seconds > 0 ? (uint64_t)(seconds * av_q2d(input_frame_rate(in)) + 0.5) : 0;
+}
+
+/* Passes one packet of another stream on, shifted to begin at start. */
+static bool copy_packet(input *in, pipeline_error *error)
+{
+    AVPacket *packet = in->packet;
+    AVStream *stream = in->format->streams[packet->stream_index];
+    int64_t time = packet->pts != AV_NOPTS_VALUE ? packet->pts : packet->dts;
+    int64_t start = start_in(in, stream->time_base);
+    if (!container_is_cover(stream)) {
+        if (in->start != AV_NOPTS_VALUE && time != AV_NOPTS_VALUE && time < start)
+            return true;
+        if (packet->pts != AV_NOPTS_VALUE)
+            packet->pts -= start;
+        if (packet->dts != AV_NOPTS_VALUE)
+            packet->dts -= start;
+    }
+    return in->holding ? held_take(&in->held, packet, error)
+                       : in->copy(in->copy_context, packet, error);
+}
+
+/* A packet of another stream begins before end, in the video's time base; shifted as copies are. */
+typedef struct packet_end {
+    const input *in;
+    int64_t end;
+} packet_end;
+
+static bool is_before(void *context, const AVPacket *packet)
+{
+    const packet_end *e = context;
+    const AVStream *stream = e->in->format->streams[packet->stream_index];
+    return packet->dts == AV_NOPTS_VALUE ||
+           av_compare_ts(packet->dts, stream->time_base, e->end, e->in->video->time_base) < 0;
+}
+
+/* Passes on what was held and begins before end. */
+static bool release(input *in, int64_t end, pipeline_error *error)
+{
+    packet_end before = {in, end};
+    const held_sink sink = {is_before, in->copy, &before, in->copy_context};
+    return held_release(&in->held, &sink, error);
+}
+
+/* ---- packets ------------------------------------------------------------------------------ */
+
+enum { MOST_READ_ERRORS = 64 }; /* one after another; then the file has ended */
+
+/* Counts what is lost; false when that is the end. */
+static bool lose_packet(input *in, int code, pipeline_error *error)
+{
+    in->lost_packets++;
+    return !in->stop_on_error ||
+           pipeline_fail_av(error, code, "%s: damaged near %.2f s (--on-error skip goes on)",
+                            in->path, (double)in->reached / AV_TIME_BASE);
+}
+
+/* At the end: a file that announces more than it holds was cut. */
+static bool check_length(input *in, pipeline_error *error)
+{
+    const AVFormatContext *format = in->format;
+    if (format->duration <= 0 || format->duration_estimation_method != AVFMT_DURATION_FROM_STREAM ||
+        format->iformat->flags & AVFMT_NOTIMESTAMPS || !in->reached)
+        return true;
+    int64_t announced = format->duration + FFMAX(format->start_time, 0);
+    double missing = (double)(announced - in->reached) / AV_TIME_BASE;
+    if (missing < 1)
+        return true;
+    if (in->stop_on_error)
+        return pipeline_fail(error, "%s: expected %.2f s as the file announces, found %.2f",
+                             in->path, (double)announced / AV_TIME_BASE,
+                             (double)in->reached / AV_TIME_BASE);
+    pipeline_note(in->notes,
+                  "%s: cut short: of %.2f s that the file announces the last %.2f are not there",
+                  in->path, (double)announced / AV_TIME_BASE, missing);
+    return true;
+}
+
+static void remember_reached(input *in)
+{
+    const AVPacket *packet = in->packet;
+    AVRational time_base = in->format->streams[packet->stream_index]->time_base;
+    int64_t time = packet->pts != AV_NOPTS_VALUE ? packet->pts : packet->dts;
+    if (time != AV_NOPTS_VALUE)
+        in->reached = FFMAX(in->reached, av_rescale_q(time + FFMAX(packet->duration, 0), time_base,
+                                                      AV_TIME_BASE_Q));
+}
+
+/* Reads the next packet; what is damaged is left out and counted, what the system refuses to read
+ * is a failure. */
+static input_result read_packet(input *in, pipeline_error *error)
+{
+    for (int errors = 0;; errors++) {
+        int code = in->pictures.count ? picture_list_read(&in->pictures, in->packet)
+                                      : av_read_frame(in->format, in->packet);
+        if (code >= 0) {
+            remember_reached(in);
+            timeline_place(&in->times, in->format, in->packet);
+            return INPUT_FRAME;
+        }
+        const AVIOContext *file = in->format->pb;
+        if (file && file->error < 0 && file->error != AVERROR_EOF)
+            code = file->error;
+        if (code == AVERROR(EIO) || code == AVERROR(ENOMEM) || (file && code == file->error)) {
+            pipeline_fail_av(error, code, "%s: reading failed", in->path);
+            return INPUT_FAILED;
+        }
+        if (code == AVERROR_EOF || errors == MOST_READ_ERRORS)
+            return check_length(in, error) ? INPUT_END : INPUT_FAILED;
+        if (!lose_packet(in, code, error))
+            return INPUT_FAILED;
+    }
+}
+
+/* Reads one packet and sends it where it belongs. */
+static bool feed(input *in, pipeline_error *error)
+{
+    input_result result = read_packet(in, error);
+    if (result == INPUT_END) {
+        in->draining = true;
+        avcodec_send_packet(in->decoder, NULL);
+    }
+    if (result != INPUT_FRAME)
+        return result == INPUT_END;
+
+    bool passed = true;
+    if (in->packet->stream_index != in->video->index) {
+        passed = copy_packet(in, error);
+    } else {
+        int code = avcodec_send_packet(in->decoder, in->packet);
+        if (code == AVERROR(ENOMEM))
+            passed = pipeline_fail(error, "%s: out of memory while decoding", in->path);
+        else if (code < 0)
+            passed = lose_packet(in, code, error);
+    }
+    av_packet_unref(in->packet);
+    if (passed && in->stop_on_error && complaints_count()) {
+        char text[256];
+        complaints_first(text, sizeof text);
+        passed = pipeline_fail(error, "%s: damaged near %.2f s: %s (--on-error skip goes on)",
+                               in->path, (double)in->reached / AV_TIME_BASE, text);
+    }
+    return passed;
+}
+
+/* ---- frames ------------------------------------------------------------------------------- */
+
+/* Gives the frame its final timestamp: its own; or, where there is none, the end of the one before.
+ * False: it lies before start. */
+static bool place_frame(input *in)
+{
+    AVFrame *frame = in->frame;
+    int64_t start = start_in(in, in->video->time_base);
+    int64_t pts = frame->best_effort_timestamp;
+    if (frame->pkt_duration <= 0)
+        frame->pkt_duration =
+            FFMAX(1, av_rescale_q(1, av_inv_q(input_frame_rate(in)), in->video->time_base));
+    if (pts == AV_NOPTS_VALUE)
+        pts = in->next_pts + start;
+    pts -= start;
+    if (in->start != AV_NOPTS_VALUE && pts < 0) {
+        in->next_pts = pts + frame->pkt_duration;
+        return false;
+    }
+    if (pts <= in->last_pts) {
+        pts = in->last_pts + 1;
+        in->moved_frames++;
+    }
+    frame->pts = in->last_pts = pts;
+    in->next_pts = pts + frame->pkt_duration;
+    return true;
+}
+
+/* The first frame is what the video is, whatever was found in the stream before. */
+static bool check_frame(const input *in, pipeline_error *error)
+{
+    const AVFrame *frame = in->frame;
+    AVCodecParameters *video = in->video->codecpar;
+    if (in->last_pts == INT64_MIN &&
+        (frame->width != video->width || frame->height != video->height ||
+         pixels_plain(frame->format) != pixels_plain(video->format))) {
+        video->width = frame->width;
+        video->height = frame->height;
+        video->format = frame->format;
+        return input_check_video(in, error);
+    }
+    if (frame->width == video->width && frame->height == video->height &&
+        pixels_plain(frame->format) == pixels_plain(video->format))
+        return true;
+    return pipeline_fail(error,
+                         "%s: expected every frame to be %dx%d %s as the first, found one of %dx%d "
+                         "%s",
+                         in->path, video->width, video->height, pixels_name(video->format),
+                         frame->width, frame->height, pixels_name(frame->format));
+}
+
+static bool count_damage(input *in, pipeline_error *error)
+{
+    if (!in->frame->decode_error_flags && !(in->frame->flags & AV_FRAME_FLAG_CORRUPT))
+        return true;
+    in->damaged_frames++;
+    return !in->stop_on_error ||
+           pipeline_fail(error, "%s: a damaged frame near %.2f s (--on-error skip goes on)",
+                         in->path, (double)in->reached / AV_TIME_BASE);
+}
+
+/* The next frame that belongs to the result, as it was coded. */
+static input_result decode_next(input *in, pipeline_error *error)
+{
+    for (;;) {
+        int code = avcodec_receive_frame(in->decoder, in->frame);
+        if (code == AVERROR(EAGAIN)) {
+            if (!feed(in, error))
+                return INPUT_FAILED;
+            continue;
+        }
+        if (code == AVERROR_EOF)
+            return INPUT_END;
+        if (code < 0) {
+            if (in->draining && code != AVERROR_INVALIDDATA) {
+                pipeline_fail_av(error, code, "%s: decoding failed", in->path);
+                return INPUT_FAILED;
+            }
+            if (!lose_packet(in, code, error))
+                return INPUT_FAILED;
+            continue;
+        }
+        if (in->planes != AV_PIX_FMT_NONE && !picture_planes(in->frame, in->planes, error))
+            return INPUT_FAILED;
+        if (!check_frame(in, error) || !count_damage(in, error))
+            return INPUT_FAILED;
+        if (place_frame(in))
+            return INPUT_FRAME;
+    }
+}
+
+static input_result next_frame(input *in, pipeline_error *error)
+{
+    for (;;) {
+        const int code = fields_get(&in->fields, in->frame, error);
+        if (code >= 0)
+            return INPUT_FRAME;
+        if (code != AVERROR(EAGAIN))
+            return code == AVERROR_EOF ? INPUT_END : INPUT_FAILED;
+        const input_result result = decode_next(in, error);
+        if (result == INPUT_FAILED ||
+            !fields_put(&in->fields, result == INPUT_END ? NULL : in->frame, error))
+            return INPUT_FAILED;
+    }
+}
+
+input_result input_first(input *in, pipeline_error *error)
+{
+    in->holding = in->ahead = true;
+    return in->first = next_frame(in, error);
+}
+
+input_result input_next(input *in, pipeline_error *error)
+{
+    const input_result result = in->ahead ? in->first : next_frame(in, error);
+    in->ahead = false;
+    in->holding = in->ends_early;
+    const int64_t end =
+        in->holding && result == INPUT_FRAME ? in->frame->pts + in->frame->pkt_duration : INT64_MAX;
+    return release(in, end, error) ? result : INPUT_FAILED;
+}
+
+/* Whether a stream will still have packets before end: subtitles and data come when they like and
+ * are not waited for. */
+static bool all_audio_past(const input *in, const int64_t *last, int64_t end)
+{
+    for (unsigned i = 0; i < in->format->nb_streams && i < 64; i++) {
+        const AVStream *stream = in->format->streams[i];
+        if (stream->codecpar->codec_type == AVMEDIA_TYPE_AUDIO &&
+            av_compare_ts(last[i], stream->time_base, end, in->video->time_base) < 0)
+            return false;
+    }
+    return true;
+}
+
+bool input_copy_until(input *in, int64_t end, pipeline_error *error)
+{
+    int64_t last[64] = {0}; /* latest timestamp of each stream, shifted as the copies are */
+
+    in->holding = false;
+    if (!release(in, end, error))
+        return false;
+    while (!in->draining && !all_audio_past(in, last, end)) {
+        input_result result = read_packet(in, error);
+        if (result != INPUT_FRAME)
+            return result == INPUT_END;
+        unsigned index = (unsigned)in->packet->stream_index;
+        AVRational time_base = in->format->streams[index]->time_base;
+        int64_t dts = in->packet->dts;
+        if (index < 64 && dts != AV_NOPTS_VALUE)
+            last[index] = dts - start_in(in, time_base);
+        bool passed = true;
+        if (index != (unsigned)in->video->index &&
+            (dts == AV_NOPTS_VALUE || av_compare_ts(dts - start_in(in, time_base), time_base, end,
+                                                    in->video->time_base) < 0))
+            passed = copy_packet(in, error);
+        av_packet_unref(in->packet);
+        if (!passed)
+            return false;
+    }
+    return true;
+}
+
+bool input_copy_rest(input *in, int64_t end, input_pace pace, void *pace_context,
+                     pipeline_error *error)
+{
+    const int64_t start = start_in(in, in->video->time_base);
+    for (;;) {
+        input_result result = read_packet(in, error);
+        if (result != INPUT_FRAME)
+            return result == INPUT_END;
+        const int64_t time = in->packet->dts;
+        bool video = in->packet->stream_index == in->video->index;
+        bool passed = !video ? copy_packet(in, error)
+                             : time == AV_NOPTS_VALUE || pace(pace_context, time - start, error);
+        av_packet_unref(in->packet);
+        if (!passed)
+            return false;
+        if (video && time != AV_NOPTS_VALUE && time - start >= end)
+            return input_copy_until(in, end, error);
+    }
+}
+
+void input_close(input *in)
+{
+    fields_close(&in->fields);
+    timeline_close(&in->times);
+    picture_list_close(&in->pictures);
+    held_free(&in->held);
+    avcodec_free_context(&in->decoder);
+    avformat_close_input(&in->format);
+    av_packet_free(&in->packet);
+    av_frame_free(&in->frame);
+}

@@ -1,0 +1,279 @@
+/* Opening an input: its container, its video stream and the decoder. */
+#include "pipeline/io/input.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <libavutil/parseutils.h>
+#include <libavutil/pixdesc.h>
+
+#include "pipeline/io/av_log_errors.h"
+#include "pipeline/io/container.h"
+#include "pipeline/io/pixels.h"
+
+/* What libav would report as "Invalid data" or open as something odd is said plainly here. */
+static bool check_file(const char *path, pipeline_error *error)
+{
+    struct stat status;
+    if (picture_pattern(path))
+        return true;
+    if (stat(path, &status))
+        return pipeline_fail(error, "%s: cannot be read: %s", path, strerror(errno));
+    if (S_ISDIR(status.st_mode))
+        return pipeline_fail(error, "%s: expected a video or an image, found a directory", path);
+    if (S_ISFIFO(status.st_mode))
+        return pipeline_fail(error, "%s: expected a file, found a pipe", path);
+    if (S_ISREG(status.st_mode) && !status.st_size)
+        return pipeline_fail(error, "%s: expected a video or an image, found an empty file", path);
+    return true;
+}
+
+/* "1280x720:yuv420p:25" as options of libav's raw video reader. */
+static bool describe_raw(const char *raw, AVDictionary **options, pipeline_error *error)
+{
+    char size[32], format[32], rate[32], rest;
+    if (sscanf(raw, "%31[0-9x]:%31[^:]:%31[0-9./]%c", size, format, rate, &rest) != 3 ||
+        av_get_pix_fmt(format) == AV_PIX_FMT_NONE)
+        return pipeline_fail(
+            error,
+            "--raw: expected WIDTHxHEIGHT:PIXEL_FORMAT:RATE as in 1280x720:yuv420p:25, found '%s'",
+            raw);
+    av_dict_set(options, "video_size", size, 0);
+    av_dict_set(options, "pixel_format", format, 0);
+    av_dict_set(options, "framerate", rate, 0);
+    return true;
+}
+
+/* Numbered pictures: libav looks at the first, mona reads them. */
+static bool open_pictures(input *in, const input_settings *s, AVDictionary **options,
+                          pipeline_error *error)
+{
+    AVRational rate;
+    const char *text = s->rate ? s->rate : "25";
+    if (av_parse_video_rate(&rate, text) < 0)
+        return pipeline_fail(error, "--fps: expected a rate such as 25 or 24000/1001, found '%s'",
+                             text);
+    if (!picture_list_open(&in->pictures, s->path, s->notes, error))
+        return false;
+    av_dict_set(options, "framerate", text, 0);
+    picture_list_options(&in->pictures, options);
+    return true;
+}
+
+static void describe_pictures(input *in)
+{
+    in->video->nb_frames = (int64_t)in->pictures.count;
+    in->video->duration = picture_list_length(&in->pictures);
+    in->format->duration = av_rescale_q(in->video->duration, in->video->time_base, AV_TIME_BASE_Q);
+}
+
+/* Whether frames are made planes, and what the stream will be then. Alpha of a GIF says where
+ * nothing has been drawn, which is for browsers to fill. */
+static bool choose_planes(input *in, picture_chroma chroma, pipeline_error *error)
+{
+    AVCodecParameters *video = in->video->codecpar;
+    const bool pictures = in->pictures.count;
+    in->planes = AV_PIX_FMT_NONE;
+    if (!pictures && pixels_has_planes(video->format))
+        return true;
+    const bool opaque = video->codec_id == AV_CODEC_ID_GIF && video->format == AV_PIX_FMT_BGRA;
+    in->planes = picture_planes_format(opaque ? AV_PIX_FMT_BGR0 : video->format, chroma);
+    if (in->planes == AV_PIX_FMT_NONE)
+        return !pictures ||
+               pipeline_fail(error, "%s: expected pictures of 8 bits a sample, found %s", in->path,
+                             pixels_name(video->format));
+    if ((int)in->planes != video->format)
+        pipeline_note(in->notes, "%s: %s in %s, enhanced as %s", in->path,
+                      pictures ? "pictures" : "a video", pixels_name(video->format),
+                      pixels_name(in->planes));
+    picture_planes_describe(video, in->planes);
+    return true;
+}
+
+static const AVInputFormat *wanted_format(const input *in, const input_settings *s)
+{
+    const char *name = s->raw ? "rawvideo" : in->pictures.count ? "image2" : NULL;
+    return name ? av_find_input_format(name) : NULL;
+}
+
+/* Where to read from: a file behind standard input can be searched, as libav's pipes cannot. */
+static const char *stdin_url(void)
+{
+    struct stat status;
+    const bool whole = !fstat(STDIN_FILENO, &status) && S_ISREG(status.st_mode) &&
+                       !lseek(STDIN_FILENO, 0, SEEK_CUR);
+    return whole ? "file:/dev/stdin" : "pipe:0";
+}
+
+static bool open_container(input *in, const input_settings *s, pipeline_error *error)
+{
+    char url[4096];
+    AVDictionary *options = NULL;
+    bool piped = !strcmp(s->path, "-");
+    if (snprintf(url, sizeof url, piped ? "%s" : "file:%s", piped ? stdin_url() : s->path) >=
+        (int)sizeof url)
+        return pipeline_fail(error, "%s: the name is too long", in->path);
+    const bool numbered = picture_pattern(s->path);
+    if (s->rate && !numbered)
+        return pipeline_fail(
+            error, "--fps: expected numbered pictures such as in/%%04d.png, found %s", in->path);
+    if ((s->raw && !describe_raw(s->raw, &options, error)) ||
+        (numbered && !open_pictures(in, s, &options, error))) {
+        av_dict_free(&options);
+        return false;
+    }
+    /* A playlist must not reach anything but files. */
+    av_dict_set(&options, "protocol_whitelist", !strncmp(url, "pipe", 4) ? "pipe" : "file", 0);
+    int code = avformat_open_input(&in->format, url, wanted_format(in, s), &options);
+    av_dict_free(&options);
+    if (code == AVERROR_INVALIDDATA)
+        return pipeline_fail(
+            error, "%s: expected a video or an image, found data of no known format", in->path);
+    if (code < 0)
+        return pipeline_fail_av(error, code, "%s: cannot be opened", in->path);
+    /* libav renders plain text as a terminal would and calls that a video. */
+    if (!strcmp(in->format->iformat->name, "tty"))
+        return pipeline_fail(error, "%s: expected a video or an image, found text", in->path);
+    code = avformat_find_stream_info(in->format, NULL);
+    if (in->format->pb && in->format->pb->error < 0 && in->format->pb->error != AVERROR_EOF)
+        code = in->format->pb->error;
+    return code >= 0 || pipeline_fail_av(error, code, "%s: cannot be read", in->path);
+}
+
+/* The first that is a video, not a picture of the file. */
+static bool find_video(input *in, pipeline_error *error)
+{
+    for (unsigned i = 0; i < in->format->nb_streams; i++) {
+        AVStream *stream = in->format->streams[i];
+        if (stream->codecpar->codec_type != AVMEDIA_TYPE_VIDEO || container_is_cover(stream))
+            continue;
+        if (!in->video)
+            in->video = stream;
+        else
+            pipeline_note(in->notes, "%s: stream %u is a video too; it is copied as it is",
+                          in->path, i);
+    }
+    return in->video ||
+           pipeline_fail(error, "%s: expected a video stream, found none among %u streams",
+                         in->path, in->format->nb_streams);
+}
+
+bool input_check_video(const input *in, pipeline_error *error)
+{
+    const AVCodecParameters *video = in->video->codecpar;
+    const bool known = video->width > 0 && video->height > 0;
+    /* QuickTime's containers say it in an index, which may be the last thing of the file. */
+    const AVIOContext *file = in->format->pb;
+    if ((!known || video->format == AV_PIX_FMT_NONE) && strstr(in->format->iformat->name, "mov") &&
+        file && !file->seekable)
+        return pipeline_fail(error,
+                             "%s: expected a file, found a pipe: what the video is stands behind "
+                             "its frames",
+                             in->path);
+    if (!known)
+        return pipeline_fail(error, "%s: the video's size is unknown", in->path);
+    if (!pixels_check(in->path, video->format, error))
+        return false;
+    if (video->width > MONA_MAX_SIDE || video->height > MONA_MAX_SIDE)
+        return pipeline_fail(error, "%s: expected at most %d pixels a side, found %dx%d", in->path,
+                             MONA_MAX_SIDE, video->width, video->height);
+    return true;
+}
+
+/* libav's own decoders of VP8 and VP9 leave out the alpha that Matroska keeps beside them. */
+static const AVCodec *find_decoder(const AVStream *video)
+{
+    const enum AVCodecID id = video->codecpar->codec_id;
+    const AVDictionaryEntry *alpha = av_dict_get(video->metadata, "alpha_mode", NULL, 0);
+    const AVCodec *whole = NULL;
+    if (alpha && !strcmp(alpha->value, "1"))
+        whole = avcodec_find_decoder_by_name(id == AV_CODEC_ID_VP8   ? "libvpx"
+                                             : id == AV_CODEC_ID_VP9 ? "libvpx-vp9"
+                                                                     : "");
+    return whole ? whole : avcodec_find_decoder(id);
+}
+
+/* Has the decoder tell of each frame's quantiser (quantiser.h). Libavcodec looks it up when it
+ * gives a frame out, and of these codecs with a thread a frame that may be while another thread is
+ * still decoding it: then threads share each frame, as far as it was coded in parts. */
+static void ask_quantisers(AVCodecContext *decoder)
+{
+    decoder->export_side_data |= AV_CODEC_EXPORT_DATA_VIDEO_ENC_PARAMS;
+    if (decoder->codec_id == AV_CODEC_ID_H264 || decoder->codec_id == AV_CODEC_ID_MPEG4)
+        decoder->thread_type = FF_THREAD_SLICE;
+}
+
+/* coded: the pixel format of what is decoded. */
+static bool open_decoder(input *in, const input_settings *s, int coded, pipeline_error *error)
+{
+    const AVCodecParameters *video = in->video->codecpar;
+    const AVCodec *codec = find_decoder(in->video);
+    if (!codec)
+        return pipeline_fail(error, "%s: no decoder for %s", in->path,
+                             avcodec_get_name(video->codec_id));
+    in->decoder = avcodec_alloc_context3(codec);
+    if (!in->decoder)
+        return pipeline_fail(error, "out of memory");
+    int code = avcodec_parameters_to_context(in->decoder, video);
+    in->decoder->pix_fmt = coded;
+    in->decoder->pkt_timebase = in->video->time_base;
+    in->decoder->thread_count = (int)s->threads;
+    if (s->quantisers)
+        ask_quantisers(in->decoder);
+    if (code >= 0)
+        code = avcodec_open2(in->decoder, codec, NULL);
+    return code >= 0 ||
+           pipeline_fail_av(error, code, "%s: the %s decoder cannot start", in->path, codec->name);
+}
+
+/* Moves to the last key frame before start. A file that cannot be searched is read from its
+ * beginning; frames before start are dropped either way. */
+static void seek(input *in, double start)
+{
+    int64_t origin = in->format->start_time == AV_NOPTS_VALUE ? 0 : in->format->start_time;
+    in->start = origin + (int64_t)(start * AV_TIME_BASE);
+    if (in->format->iformat->flags & AVFMT_NOTIMESTAMPS)
+        in->next_pts = -av_rescale_q(in->start, AV_TIME_BASE_Q, in->video->time_base);
+    else
+        avformat_seek_file(in->format, -1, INT64_MIN, in->start, in->start, 0);
+}
+
+bool input_open(input *in, const input_settings *s, pipeline_error *error)
+{
+    bool piped = !strcmp(s->path, "-");
+    *in = (input){.path = piped ? "standard input" : s->path,
+                  .notes = s->notes,
+                  .ends_early = s->ends_early,
+                  .stop_on_error = s->stop_on_error,
+                  .start = AV_NOPTS_VALUE,
+                  .last_pts = INT64_MIN};
+    in->packet = av_packet_alloc();
+    in->frame = av_frame_alloc();
+    if (!in->packet || !in->frame)
+        return pipeline_fail(error, "out of memory");
+    if ((!piped && !check_file(s->path, error)) || !open_container(in, s, error) ||
+        !find_video(in, error))
+        return false;
+    const int coded = in->video->codecpar->format;
+    if (in->pictures.count)
+        describe_pictures(in);
+    if (!choose_planes(in, s->chroma, error) || !input_check_video(in, error) ||
+        !open_decoder(in, s, coded, error))
+        return false;
+    in->fields = (fields){.path = in->path,
+                          .notes = s->notes,
+                          .time_base = in->video->time_base,
+                          /* Dither of screens looks like them. */
+                          .possible = in->pictures.count || !picture_is_rgb(coded),
+                          .wanted = s->deinterlace};
+    if (!timeline_open(&in->times, in->format))
+        return pipeline_fail(error, "out of memory");
+    if (s->start > 0)
+        seek(in, s->start);
+    /* What was said while the file was tried is no damage. */
+    complaints_listen();
+    return true;
+}

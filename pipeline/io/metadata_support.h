@@ -1,0 +1,21 @@
+/* Metadata: the names and marks that containers have no room for.
+ *
+ * QuickTime's containers hold names in two ways: a fixed set that every player knows, or any, which
+ * then have no room for a cover. */
+#ifndef MONA_TAGS_H
+#define MONA_TAGS_H
+
+#include <stdbool.h>
+
+#include <libavformat/avformat.h>
+
+#include "pipeline/error.h"
+
+/* The file's own tags need the second way, and there is no cover. */
+bool tags_any_name(const AVFormatContext *output);
+
+/* Tells of tags and dispositions of output, about to be written as name, that will be lost: the
+ * first of the file and of each stream. */
+void tags_tell_lost(const AVFormatContext *output, const char *name, const pipeline_notes *notes);
+
+#endif

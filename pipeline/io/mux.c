@@ -1,0 +1,356 @@
+#include "pipeline/io/mux.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <libavutil/avstring.h>
+
+#include "pipeline/io/codec.h"
+#include "pipeline/io/container.h"
+#include "pipeline/io/edit_list.h"
+#include "pipeline/image/picture_list.h"
+#include "pipeline/image/picture_writer.h"
+#include "pipeline/io/metadata_support.h"
+
+static bool is_stdout(const char *path)
+{
+    return !strcmp(path, "-");
+}
+
+const AVOutputFormat *mux_format(const char *path, const char *name, pipeline_error *error)
+{
+    if (!name && picture_pattern(path))
+        return picture_writer_format();
+    const char *wanted = name ? name : is_stdout(path) ? "yuv4mpegpipe" : NULL;
+    if (wanted && !strcmp(wanted, "y4m"))
+        wanted = "yuv4mpegpipe";
+    /* The suffix of a muxer's files serves as its name too: mkv, ts. */
+    char file[64];
+    const AVOutputFormat *format = av_guess_format(wanted, wanted ? NULL : path, NULL);
+    if (!format && wanted && snprintf(file, sizeof file, "x.%s", wanted) < (int)sizeof file)
+        format = av_guess_format(NULL, file, NULL);
+    if (format && !(format->flags & AVFMT_NOFILE) && codec_for(format, AV_PIX_FMT_NONE))
+        return format;
+    if (name)
+        pipeline_fail(
+            error, "-f: expected a video container such as mp4, matroska or y4m, found '%s'", name);
+    else
+        pipeline_fail(error,
+                      "%s: expected a video name such as .mp4, .mkv or .mov for the output, or -f",
+                      path);
+    return NULL;
+}
+
+/* Everything but what describes how the old video was compressed. */
+static bool copy_side_data(AVStream *to, const AVStream *from, bool encoded_anew)
+{
+    for (int i = 0; i < from->nb_side_data; i++) {
+        const AVPacketSideData *side = &from->side_data[i];
+        if (encoded_anew && side->type == AV_PKT_DATA_CPB_PROPERTIES)
+            continue;
+        uint8_t *data = av_stream_new_side_data(to, side->type, side->size);
+        if (!data)
+            return false;
+        memcpy(data, side->data, side->size);
+    }
+    return true;
+}
+
+/* Statistics that Matroska writers leave about a track no longer hold for the new one. */
+static void drop_old_statistics(AVDictionary **metadata)
+{
+    static const char *const names[] = {"encoder", "BPS", "BPS-eng", "NUMBER_OF_BYTES",
+                                        "NUMBER_OF_BYTES-eng"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        av_dict_set(metadata, names[i], NULL, 0);
+}
+
+static bool describe_video(AVStream *to, const AVStream *from, const AVCodecContext *encoder)
+{
+    if (avcodec_parameters_from_context(to->codecpar, encoder) < 0)
+        return false;
+    to->time_base = encoder->time_base;
+    to->avg_frame_rate = from->avg_frame_rate;
+    to->r_frame_rate = from->r_frame_rate;
+    to->sample_aspect_ratio = encoder->sample_aspect_ratio;
+    drop_old_statistics(&to->metadata);
+    return true;
+}
+
+static bool describe_copy(AVStream *to, const AVStream *from, const AVOutputFormat *format)
+{
+    unsigned tag = from->codecpar->codec_tag, unused;
+    if (avcodec_parameters_copy(to->codecpar, from->codecpar) < 0)
+        return false;
+    /* A tag of one container means nothing, or something else, in another. */
+    bool keep = !format->codec_tag ||
+                av_codec_get_id(format->codec_tag, tag) == from->codecpar->codec_id ||
+                !av_codec_get_tag2(format->codec_tag, from->codecpar->codec_id, &unused);
+    to->codecpar->codec_tag = keep ? tag : 0;
+    to->time_base = from->time_base;
+    to->avg_frame_rate = from->avg_frame_rate;
+    to->r_frame_rate = from->r_frame_rate;
+    to->sample_aspect_ratio = from->sample_aspect_ratio;
+    return true;
+}
+
+/* Matroska's way: the picture is an attached file, which is part of the header. */
+static bool describe_attached_cover(AVStream *to, const AVStream *from)
+{
+    static const char *const suffixes[][2] = {{"png", "png"}, {"mjpeg", "jpg"}};
+    const AVPacket *picture = &from->attached_pic;
+    const char *suffix = avcodec_get_name(from->codecpar->codec_id);
+    char name[64];
+    to->codecpar->codec_type = AVMEDIA_TYPE_ATTACHMENT;
+    to->codecpar->codec_id = from->codecpar->codec_id;
+    to->disposition = 0;
+    to->codecpar->extradata = av_mallocz((size_t)picture->size + AV_INPUT_BUFFER_PADDING_SIZE);
+    if (!to->codecpar->extradata)
+        return false;
+    memcpy(to->codecpar->extradata, picture->data, (size_t)picture->size);
+    to->codecpar->extradata_size = picture->size;
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
+        if (!strcmp(suffixes[i][0], suffix))
+            suffix = suffixes[i][1];
+    snprintf(name, sizeof name, "cover.%s", suffix);
+    return av_dict_set(&to->metadata, "filename", name, AV_DICT_DONT_OVERWRITE) >= 0;
+}
+
+static bool add_stream(mux *m, const AVStream *from, const AVStream *video,
+                       const AVCodecContext *encoder)
+{
+    AVStream *to = avformat_new_stream(m->format, NULL);
+    if (!to)
+        return false;
+    to->id = from->id;
+    to->disposition = from->disposition;
+    if (av_dict_copy(&to->metadata, from->metadata, 0) < 0)
+        return false;
+    if (container_is_cover(from) && container_attaches_covers(m->format->oformat))
+        return describe_attached_cover(to, from);
+    m->stream_of[from->index] = to->index;
+    if (!copy_side_data(to, from, from == video))
+        return false;
+    if (from != video)
+        return describe_copy(to, from, m->format->oformat);
+    m->video = to;
+    return describe_video(to, from, encoder);
+}
+
+static bool add_streams(mux *m, const AVFormatContext *input, const AVStream *video,
+                        const AVCodecContext *encoder)
+{
+    const AVOutputFormat *format = m->format->oformat;
+    m->input_streams = input->nb_streams;
+    m->stream_of = calloc(input->nb_streams, sizeof *m->stream_of);
+    m->time_base_of = calloc(input->nb_streams, sizeof *m->time_base_of);
+    m->last_dts = calloc(input->nb_streams, sizeof *m->last_dts);
+    if (!m->stream_of || !m->time_base_of || !m->last_dts)
+        return false;
+    for (unsigned i = 0; i < input->nb_streams; i++) {
+        const AVStream *from = input->streams[i];
+        m->stream_of[i] = -1;
+        m->last_dts[i] = AV_NOPTS_VALUE;
+        m->time_base_of[i] = from->time_base;
+        bool copied = !container_regenerates(input, from) && container_holds(format, from);
+        if ((from == video || copied) && !add_stream(m, from, video, encoder))
+            return false;
+    }
+    return av_dict_copy(&m->format->metadata, input->metadata, 0) >= 0;
+}
+
+static bool add_chapters(AVFormatContext *to, const AVFormatContext *from, int64_t shift)
+{
+    for (unsigned i = 0; i < from->nb_chapters; i++) {
+        const AVChapter *old = from->chapters[i];
+        int64_t moved = av_rescale_q(shift, AV_TIME_BASE_Q, old->time_base);
+        if (old->end <= moved && shift)
+            continue;
+        AVChapter *chapter = av_mallocz(sizeof *chapter);
+        if (!chapter)
+            return false;
+        *chapter = (AVChapter){.id = old->id,
+                               .time_base = old->time_base,
+                               .start = FFMAX(old->start - moved, FFMIN(old->start, 0)),
+                               .end = old->end - moved};
+        av_dict_copy(&chapter->metadata, old->metadata, 0);
+        int count = (int)to->nb_chapters;
+        av_dynarray_add(&to->chapters, &count, chapter);
+        if (!to->chapters)
+            return false;
+        to->nb_chapters = (unsigned)count;
+    }
+    return true;
+}
+
+/* QuickTime writes where each stream starts in ticks of one clock: one that all streams share, if
+ * that is not too fine. 0: the writer's own, of milliseconds. */
+static int64_t common_clock(const AVFormatContext *format)
+{
+    int64_t clock = 1000;
+    for (unsigned i = 0; i < format->nb_streams && clock <= 100000000; i++) {
+        int64_t ticks = format->streams[i]->time_base.den;
+        clock = clock / av_gcd(clock, ticks) * ticks;
+    }
+    return clock <= 100000000 ? clock : 0;
+}
+
+static bool write_header(mux *m, pipeline_error *error)
+{
+    static const char *const searched[] = {"mp4", "mov", "ipod", "3gp", "3g2", "psp", "f4v"};
+    for (size_t i = 0; !m->file.part && i < sizeof searched / sizeof *searched; i++)
+        if (!strcmp(m->format->oformat->name, searched[i]))
+            return pipeline_fail(error,
+                                 "%s: %s is written here and there and needs a file; -f matroska "
+                                 "or -f nut would do",
+                                 m->name, searched[i]);
+    char *url = m->file.part ? av_asprintf("file:%s", m->file.part) : av_strdup("pipe:1");
+    int code = url ? avio_open(&m->format->pb, url, AVIO_FLAG_WRITE) : AVERROR(ENOMEM);
+    av_free(url);
+    AVDictionary *options = NULL;
+    int64_t clock = common_clock(m->format);
+    if (edits_known(m->format->oformat) && clock)
+        av_dict_set_int(&options, "movie_timescale", clock, 0);
+    if (tags_any_name(m->format))
+        av_dict_set(&options, "movflags", "+use_metadata_tags", 0);
+    if (code >= 0)
+        code = avformat_write_header(m->format, &options);
+    av_dict_free(&options);
+    if (code < 0 && m->format->pb && m->format->pb->error < 0)
+        code = m->format->pb->error;
+    return code >= 0 || pipeline_fail_av(error, code, "%s: cannot be written as %s", m->name,
+                                         m->format->oformat->name);
+}
+
+static void move_later(mux *m, int64_t lead, const mux_settings *s)
+{
+    m->format->output_ts_offset = lead;
+    if (lead)
+        pipeline_note(
+            s->notes,
+            "%s: sound begins before 0, where %s holds nothing; everything is %g s later, "
+            "in step",
+            m->name, s->format->name, (double)lead / AV_TIME_BASE);
+}
+
+bool mux_open(mux *m, const mux_settings *s, const AVFormatContext *input, const AVStream *video,
+              const AVCodecContext *encoder, pipeline_error *error)
+{
+    *m = (mux){.input = input,
+               .notes = s->notes,
+               .video_dts = AV_NOPTS_VALUE,
+               .name = is_stdout(s->path) ? "standard output" : s->path};
+    pthread_mutex_init(&m->lock, NULL);
+    if (!container_check(s->format, m->name, input, video, s->drop, s->notes, error) ||
+        (!s->shift &&
+         !container_check_starts(s->format, m->name, input, s->drop, s->notes, error)) ||
+        (!is_stdout(s->path) && !outfile_open(&m->file, s->path, s->part, s->input_path, error)))
+        return false;
+    avformat_alloc_output_context2(&m->format, s->format, NULL, NULL);
+    if (!m->format || !add_streams(m, input, video, encoder))
+        return pipeline_fail(error, "out of memory");
+    if (!edits_known(s->format) && !s->shift && !(s->format->flags & AVFMT_TS_NEGATIVE))
+        move_later(m, edits_lead(input, video, s->format), s);
+    if (!add_chapters(m->format, input, s->shift - m->format->output_ts_offset))
+        return pipeline_fail(error, "out of memory");
+    tags_tell_lost(m->format, m->name, s->notes);
+    container_tell_aspect(s->format, m->name, m->video->codecpar, s->notes);
+    /* What the input holds in a way that is new to its container may stay in it. */
+    m->format->strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL;
+    return write_header(m, error);
+}
+
+/* Writes a packet whose timestamps are the output stream's. libav takes over what it refers to. */
+static bool write_packet(mux *m, AVPacket *packet, pipeline_error *error)
+{
+    packet->pos = -1;
+    pthread_mutex_lock(&m->lock);
+    int code = av_interleaved_write_frame(m->format, packet);
+    if (code >= 0 && m->format->pb->error < 0)
+        code = m->format->pb->error;
+    pthread_mutex_unlock(&m->lock);
+    return code >= 0 || pipeline_fail_av(error, code, "%s: cannot be written", m->name);
+}
+
+/* Containers take only packets in order of decoding. One that comes too late for that is moved to
+ * the first place there is. */
+static void make_ascend(mux *m, AVPacket *packet)
+{
+    int64_t *last = &m->last_dts[packet->stream_index];
+    const int64_t step = m->format->oformat->flags & AVFMT_TS_NONSTRICT ? 0 : 1;
+    if (packet->dts == AV_NOPTS_VALUE)
+        packet->dts = packet->pts;
+    if (packet->dts == AV_NOPTS_VALUE)
+        return;
+    if (*last != AV_NOPTS_VALUE && packet->dts < *last + step) {
+        packet->dts = *last + step;
+        if (packet->pts != AV_NOPTS_VALUE)
+            packet->pts = FFMAX(packet->pts, packet->dts);
+        m->moved++;
+    }
+    *last = packet->dts;
+}
+
+bool mux_copy(mux *m, AVPacket *packet, pipeline_error *error)
+{
+    unsigned from = (unsigned)packet->stream_index;
+    if (from >= m->input_streams || m->stream_of[from] < 0)
+        return true;
+    if (m->format->output_ts_offset && edits_cut(packet, m->input->streams[from]))
+        return true;
+    packet->stream_index = m->stream_of[from];
+    av_packet_rescale_ts(packet, m->time_base_of[from],
+                         m->format->streams[packet->stream_index]->time_base);
+    make_ascend(m, packet);
+    return write_packet(m, packet, error);
+}
+
+bool mux_write(mux *m, AVPacket *packet, AVRational time_base, pipeline_error *error)
+{
+    packet->stream_index = m->video->index;
+    av_packet_rescale_ts(packet, time_base, m->video->time_base);
+    if (m->video_dts != AV_NOPTS_VALUE && packet->dts <= m->video_dts) {
+        if (!(m->format->oformat->flags & AVFMT_TS_NONSTRICT))
+            return pipeline_fail(error,
+                                 "%s: %s counts in steps of %d/%d s, too coarse for frames so "
+                                 "close together; .mov would do",
+                                 m->name, m->format->oformat->name, m->video->time_base.num,
+                                 m->video->time_base.den);
+        m->merged++;
+    }
+    m->video_dts = packet->dts;
+    return write_packet(m, packet, error);
+}
+
+bool mux_finish(mux *m, pipeline_error *error)
+{
+    if (m->merged)
+        pipeline_note(m->notes,
+                      "%s: %s counts in steps of %d/%d s: %llu frames get the time of the one "
+                      "before; .mov would keep them apart",
+                      m->name, m->format->oformat->name, m->video->time_base.num,
+                      m->video->time_base.den, (unsigned long long)m->merged);
+    int code = av_write_trailer(m->format);
+    if (code >= 0 && m->format->pb->error < 0)
+        code = m->format->pb->error;
+    int closed = avio_closep(&m->format->pb);
+    if (code >= 0)
+        code = closed;
+    if (code < 0)
+        return pipeline_fail_av(error, code, "%s: cannot be written", m->name);
+    return !m->file.part || outfile_commit(&m->file, error);
+}
+
+void mux_close(mux *m)
+{
+    if (m->format) {
+        avio_closep(&m->format->pb);
+        avformat_free_context(m->format);
+    }
+    outfile_discard(&m->file);
+    free(m->stream_of);
+    free(m->time_base_of);
+    free(m->last_dts);
+    pthread_mutex_destroy(&m->lock);
+    *m = (mux){0};
+}

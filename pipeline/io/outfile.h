@@ -1,0 +1,34 @@
+/* Output files that appear under their name only when they are complete.
+ *
+ * The bytes go to NAME.<process>.part in the same folder. outfile_commit makes them durable and
+ * renames; outfile_discard removes them. Until the rename an existing NAME stays as it was. */
+#ifndef MONA_OUTFILE_H
+#define MONA_OUTFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "pipeline/error.h"
+
+typedef struct outfile {
+    const char *name; /* as given; must outlive the outfile */
+    char *part;       /* where to write until it is committed; NULL: nothing to remove */
+} outfile;
+
+/* Creates the empty temporary file, called part on the same file system (NULL: see above). Refuses
+ * a folder, a device or a pipe under the name, and a name that is the same file as input (NULL:
+ * there is none). */
+bool outfile_open(outfile *file, const char *name, const char *part, const char *input,
+                  pipeline_error *error);
+
+/* Call after everything is written and closed. On failure the temporary file is gone too. */
+bool outfile_commit(outfile *file, pipeline_error *error);
+
+/* All of it at once: a file of these bytes under the name. */
+bool outfile_save(const char *name, const char *input, const void *bytes, size_t size,
+                  pipeline_error *error);
+
+/* Removes the temporary file, if there is one. */
+void outfile_discard(outfile *file);
+
+#endif

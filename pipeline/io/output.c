@@ -1,0 +1,247 @@
+#include "pipeline/io/output.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pipeline/io/container.h"
+
+/* ---- packets of the encoder ----------------------------------------------------------------- */
+
+static bool to_container(void *context, AVPacket *packet, AVRational time_base,
+                         pipeline_error *error)
+{
+    output *o = context;
+    return mux_write(&o->container, packet, time_base, error);
+}
+
+static bool to_segment(void *context, AVPacket *packet, AVRational time_base, pipeline_error *error)
+{
+    output *o = context;
+    (void)time_base;
+    return segments_write(&o->parts, packet, error);
+}
+
+static bool encode(output *o, const AVFrame *frame, pipeline_error *error)
+{
+    const packet_sink sink = {o->settings->segmented ? to_segment : to_container, o};
+    return encoder_put(&o->codec, frame, &sink, error);
+}
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+static bool open_encoder(output *o, pipeline_error *error)
+{
+    const output_settings *s = o->settings;
+    return encoder_open(&o->codec, &s->encoder, o->in->format, o->in->video, s->container.format,
+                        error);
+}
+
+/* Some seconds of work, whatever the size: 64 frames of 2560x1440. */
+static uint64_t segment_length(const output_settings *settings)
+{
+    const encoder_settings *s = &settings->encoder;
+    if (settings->segment_frames)
+        return settings->segment_frames;
+    const uint64_t frames = 64 * 2560 * 1440 / ((uint64_t)s->width * (uint64_t)s->height);
+    return frames < 16 ? 16 : frames > 256 ? 256 : frames;
+}
+
+static bool open_segments(output *o, pipeline_error *error)
+{
+    const mux_settings *m = &o->settings->container;
+    if (!strcmp(m->path, "-") || m->format->video_codec == AV_CODEC_ID_WRAPPED_AVFRAME ||
+        !strcmp(o->settings->input.path, "-"))
+        return pipeline_fail(error,
+                             "--resume: expected files for input and output, and a container other "
+                             "than y4m");
+    return segments_open(&o->parts, m->path, o->settings->work, error);
+}
+
+/* Numbers go on from the input's, or from 1. */
+static bool open_pictures(output *o, pipeline_error *error)
+{
+    const output_settings *s = o->settings;
+    const mux_settings *m = &s->container;
+    const encoder_choice *choice = &s->encoder.choice;
+    const picture_list *list = &o->in->pictures;
+    if (s->segmented || choice->crf >= 0 || choice->preset || choice->option_count ||
+        choice->match_bitrate)
+        return pipeline_fail(error, "%s: pictures have no encoder's options, and no --resume",
+                             m->path);
+    if (!container_check(m->format, m->path, o->in->format, o->in->video, m->drop, m->notes,
+                         error) ||
+        !picture_writer_check(m->path, s->encoder.pix_fmt, error))
+        return false;
+    o->pictures = (picture_writer){.pattern = m->path, .next = 1, .by_time = list->count};
+    if (list->count) {
+        o->pictures.input = m->input_path;
+        o->pictures.first = list->numbers[0] + (uint32_t)av_rescale_q(m->shift, AV_TIME_BASE_Q,
+                                                                      o->in->video->time_base);
+    }
+    return true;
+}
+
+bool output_open(output *o, const output_settings *settings, const input *in, pipeline_error *error)
+{
+    mux_settings container = settings->container;
+    *o = (output){.settings = settings, .in = in, .length = segment_length(settings)};
+    if (picture_writer_is(container.format))
+        return open_pictures(o, error);
+    if (!open_encoder(o, error) || (settings->segmented && !open_segments(o, error)))
+        return false;
+    char *part = settings->segmented ? segments_path(&o->parts, "output.part") : NULL;
+    container.part = part;
+    bool good = mux_open(&o->container, &container, in->format, in->video, o->codec.codec, error);
+    free(part);
+    return good;
+}
+
+uint64_t output_done(const output *o)
+{
+    return o->parts.frames;
+}
+
+/* ---- frames --------------------------------------------------------------------------------- */
+
+static bool seal(output *o, const chain_memory *after, pipeline_error *error)
+{
+    if (!encode(o, NULL, error) || !segments_seal(&o->parts, o->filled, o->end, after, error))
+        return false;
+    o->filled = 0;
+    encoder_close(&o->codec);
+    return true;
+}
+
+/* What holds no times shows frames at an even rate. */
+static bool is_timeless(const output *o)
+{
+    const char *name = o->settings->container.format->name;
+    return !strcmp(name, "yuv4mpegpipe") || !strcmp(name, "rawvideo") ||
+           (o->pictures.pattern && !o->pictures.by_time);
+}
+
+static void measure_pace(output *o, const AVFrame *frame)
+{
+    const AVRational tick = o->in->video->time_base, rate = o->settings->encoder.rate;
+    if (!o->frames)
+        o->first = frame->pts;
+    const int64_t even = av_rescale_q((int64_t)o->frames++, av_inv_q(rate), tick);
+    const int64_t off = frame->pts - o->first - even,
+                  half = av_rescale_q(1, av_inv_q(rate), tick) / 2;
+    o->uneven += FFABS(off) > FFMAX(half, 1);
+}
+
+static void tell_pace(const output *o)
+{
+    const mux_settings *m = &o->settings->container;
+    if (o->uneven && is_timeless(o))
+        pipeline_note(m->notes,
+                      "%s: holds no times: %llu of %llu frames are not where an even %.4g frames a "
+                      "second show them; .mkv would keep them",
+                      m->path, (unsigned long long)o->uneven, (unsigned long long)o->frames,
+                      av_q2d(o->settings->encoder.rate));
+}
+
+bool output_put(output *o, const AVFrame *frame, const chain_memory *after, pipeline_error *error)
+{
+    measure_pace(o, frame);
+    if (o->pictures.pattern)
+        return picture_writer_put(&o->pictures, frame, error);
+    if (!o->codec.codec && !open_encoder(o, error))
+        return false;
+    if (!encode(o, frame, error))
+        return false;
+    o->filled++;
+    o->end = frame->pts + frame->pkt_duration;
+    return !o->settings->segmented || o->filled < o->length || seal(o, after, error);
+}
+
+bool output_at_rest(const output *o)
+{
+    return o->settings->segmented && !o->filled;
+}
+
+bool output_copy(output *o, AVPacket *packet, pipeline_error *error)
+{
+    return o->settings->segmented || o->pictures.pattern || mux_copy(&o->container, packet, error);
+}
+
+/* ---- putting segments together -------------------------------------------------------------- */
+
+typedef struct assembly {
+    output *o;
+    AVPacket *packet; /* the next of the segments; size 0: to be read */
+    int64_t last_dts; /* written */
+    bool ended;
+} assembly;
+
+/* The encoder that began a segment anew may have begun a little before the one before ended. */
+static bool write_next(assembly *a, pipeline_error *error)
+{
+    AVPacket *packet = a->packet;
+    if (a->last_dts != AV_NOPTS_VALUE && packet->dts <= a->last_dts)
+        packet->dts = a->last_dts + 1;
+    a->last_dts = packet->dts;
+    return mux_write(&a->o->container, packet, a->o->in->video->time_base, error);
+}
+
+/* Writes the packets of the segments that are due at time. */
+static bool write_due(void *context, int64_t time, pipeline_error *error)
+{
+    assembly *a = context;
+    while (!a->ended) {
+        int found = a->packet->size ? 1 : segments_read(&a->o->parts, a->packet, error);
+        if (found < 0)
+            return false;
+        a->ended = !found;
+        if (a->ended || a->packet->dts > time)
+            return true;
+        if (!write_next(a, error))
+            return false;
+    }
+    return true;
+}
+
+static bool copy_from(void *context, AVPacket *packet, pipeline_error *error)
+{
+    assembly *a = context;
+    return mux_copy(&a->o->container, packet, error);
+}
+
+static bool assemble(output *o, pipeline_error *error)
+{
+    input again;
+    assembly a = {.o = o, .packet = av_packet_alloc(), .last_dts = AV_NOPTS_VALUE};
+    input_settings settings = o->settings->input;
+    settings.notes = &(const pipeline_notes){0};
+    settings.stop_on_error = false; /* it has passed once */
+    bool good = input_open(&again, &settings, error);
+    again.copy = copy_from;
+    again.copy_context = &a;
+    good = good && a.packet && input_copy_rest(&again, o->parts.end, write_due, &a, error) &&
+           write_due(&a, INT64_MAX, error);
+    av_packet_free(&a.packet);
+    input_close(&again);
+    return good || pipeline_fail(error, "out of memory");
+}
+
+bool output_finish(output *o, const chain_memory *after, pipeline_error *error)
+{
+    tell_pace(o);
+    if (o->pictures.pattern)
+        return true;
+    if (!o->settings->segmented)
+        return encode(o, NULL, error) && mux_finish(&o->container, error);
+    if ((o->filled && !seal(o, after, error)) || !assemble(o, error) ||
+        !mux_finish(&o->container, error))
+        return false;
+    segments_remove(&o->parts);
+    return true;
+}
+
+void output_close(output *o)
+{
+    encoder_close(&o->codec);
+    mux_close(&o->container);
+    segments_close(&o->parts);
+}

@@ -1,0 +1,56 @@
+#include "pipeline/io/packet_queue.h"
+
+#include <stdlib.h>
+
+/* Room for one packet more, and a packet to refer to its data. */
+static bool make_room(held_packets *held)
+{
+    if (held->count < held->made)
+        return true;
+    if (held->made == held->room) {
+        const size_t room = held->room ? 2 * held->room : 64;
+        AVPacket **items = realloc(held->items, room * sizeof *items);
+        if (!items)
+            return false;
+        held->items = items;
+        held->room = room;
+    }
+    AVPacket *packet = av_packet_alloc();
+    if (packet)
+        held->items[held->made++] = packet;
+    return packet;
+}
+
+bool held_take(held_packets *held, const AVPacket *packet, pipeline_error *error)
+{
+    if (!make_room(held) || av_packet_ref(held->items[held->count], packet) < 0)
+        return pipeline_fail(error, "out of memory");
+    held->count++;
+    return true;
+}
+
+bool held_release(held_packets *held, const held_sink *sink, pipeline_error *error)
+{
+    bool good = true;
+    size_t kept = 0;
+    for (size_t i = 0; i < held->count; i++) {
+        AVPacket *packet = held->items[i];
+        if (good && sink->due(sink->due_context, packet)) {
+            good = sink->copy(sink->copy_context, packet, error);
+            av_packet_unref(packet);
+        } else {
+            held->items[i] = held->items[kept]; /* itself, or one that was released */
+            held->items[kept++] = packet;
+        }
+    }
+    held->count = kept;
+    return good;
+}
+
+void held_free(held_packets *held)
+{
+    for (size_t i = 0; i < held->made; i++)
+        av_packet_free(&held->items[i]);
+    free(held->items);
+    *held = (held_packets){0};
+}

@@ -1,0 +1,44 @@
+#include "pipeline/io/resume_key.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "engine/model/model_format.h"
+
+/* FNV-1a of a string and its end, going on from hash. */
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+    do
+        hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
+    while (*text++);
+    return hash;
+}
+
+void work_describe(char text[WORK_TEXT], const enhance_settings *s, const encoder_settings *e)
+{
+    const encoder_choice *c = &e->choice;
+    char stages[CHAIN_MAX_STAGES + 1] = "", models[9 * CHAIN_MAX_STAGES + 1] = "";
+    uint64_t options = hash_text(0xcbf29ce484222325u, c->preset ? c->preset : "");
+    struct stat file = {0};
+    stat(s->input, &file);
+    for (unsigned i = 0; i < s->count; i++)
+        stages[i] = (char)('0' + s->kinds[i]);
+    for (unsigned i = 0; i < s->count; i++)
+        if (s->kinds[i] == STAGE_SR)
+            snprintf(models + strlen(models), 10, "%08x ", s->stage.sr[i]->model.header->crc32);
+    for (size_t i = 0; i < c->option_count; i++)
+        options = hash_text(options, c->options[i]);
+    snprintf(text, WORK_TEXT,
+             "input %lld %lld.%09ld segment %llu start %a frames %llu deinterlace %d stages %s "
+             "models %s%08x %08x "
+             "strength %a compressed %d steady %d colour %a codec %s %dx%d crf %a bitrate %d "
+             "options %016llx",
+             (long long)file.st_size, (long long)file.st_mtim.tv_sec, file.st_mtim.tv_nsec,
+             (unsigned long long)s->segment_frames, s->start, (unsigned long long)s->frames,
+             s->deinterlace, stages, models, s->stage.denoise->model.header->crc32,
+             s->stage.colour->model.header->crc32, s->stage.strength, s->stage.compressed,
+             s->stage.steady, s->stage.colour_strength, c->codec->name, e->width, e->height, c->crf,
+             c->match_bitrate, (unsigned long long)options);
+}

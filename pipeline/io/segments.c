@@ -1,0 +1,330 @@
+#include "pipeline/io/segments.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char journal_name[] = "journal";
+static const char heading[] = "mona resume 3 ";
+
+/* What stands before the bytes of a packet, and after them those of its alpha, if it has one. */
+typedef struct record {
+    int64_t pts, dts, duration;
+    int32_t flags, size, alpha_size, zero;
+} record;
+
+enum { LINE = 8192 }; /* of the journal */
+
+static const enum AVPacketSideDataType alpha_type = AV_PKT_DATA_MATROSKA_BLOCKADDITIONAL;
+
+/* ---- names ---------------------------------------------------------------------------------- */
+
+char *segments_path(const segments *s, const char *name)
+{
+    size_t bytes = strlen(s->folder) + strlen(name) + 2;
+    char *path = malloc(bytes);
+    if (path)
+        snprintf(path, bytes, "%s/%s", s->folder, name);
+    return path;
+}
+
+static char *segment_path(const segments *s, unsigned number)
+{
+    char name[32];
+    snprintf(name, sizeof name, "%06u", number);
+    return segments_path(s, name);
+}
+
+static bool fail_at(const segments *s, const char *what, pipeline_error *error)
+{
+    return pipeline_fail(error, "%s: cannot be %s: %s", s->folder, what, strerror(errno));
+}
+
+/* ---- the journal ---------------------------------------------------------------------------- */
+
+/* Bytes as pairs of hexadecimal digits. */
+static bool parse_bytes(const char *text, void *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        unsigned value;
+        if (sscanf(text + 2 * i, "%2x", &value) != 1)
+            return false;
+        ((uint8_t *)bytes)[i] = (uint8_t)value;
+    }
+    return true;
+}
+
+/* What stages remember of colours: " -", nothing, or the bytes. */
+static bool parse_grading(const char *text, chain_memory *memory)
+{
+    for (int i = 0; i < CHAIN_MAX_STAGES; i++) {
+        memory->grading[i] = (grading_state){0};
+        if (*text++ != ' ')
+            return false;
+        const size_t length = strcspn(text, " \n");
+        if (length == 2 * sizeof memory->grading[i]) {
+            if (!parse_bytes(text, &memory->grading[i], sizeof memory->grading[i]))
+                return false;
+        } else if (length != 1 || *text != '-') {
+            return false;
+        }
+        text += length;
+    }
+    return true;
+}
+
+static int print_grading(char *text, const grading_state *state)
+{
+    if (!state->frames)
+        return sprintf(text, " -");
+    int length = sprintf(text, " ");
+    for (size_t i = 0; i < sizeof *state; i++)
+        length += sprintf(text + length, "%02x", ((const uint8_t *)state)[i]);
+    return length;
+}
+
+static bool parse_memory(const char *text, chain_memory *memory)
+{
+    for (int i = 0; i < CHAIN_MAX_STAGES; i++)
+        for (int p = 0; p < DENOISE_PLANES; p++) {
+            char *end;
+            memory->sigma[i][p] = strtof(text, &end);
+            if (end == text)
+                return false;
+            text = end;
+        }
+    return parse_grading(text, memory);
+}
+
+/* Whether the file of the next segment is there and whole. */
+static bool has_segment(const segments *s, uint64_t bytes)
+{
+    struct stat status;
+    char *path = segment_path(s, s->count);
+    bool whole = path && !stat(path, &status) && (uint64_t)status.st_size == bytes;
+    free(path);
+    return whole;
+}
+
+/* Takes in one line; false: it is not of a whole segment, and nothing after it counts. */
+static bool take_line(segments *s, const char *line)
+{
+    uint64_t frames, bytes;
+    int64_t end;
+    int read = 0;
+    chain_memory memory;
+    if (sscanf(line, "segment %" SCNu64 " %" SCNu64 " %" SCNd64 " noise%n", &frames, &bytes, &end,
+               &read) != 3 ||
+        !read || !strchr(line, '\n') || !parse_memory(line + read, &memory) ||
+        !has_segment(s, bytes))
+        return false;
+    s->count++;
+    s->frames += frames;
+    s->end = end;
+    s->memory = memory;
+    return true;
+}
+
+/* Reads what there is. *good: where the part that counts ends. */
+static bool read_journal(segments *s, const char *work, long *good, pipeline_error *error)
+{
+    char line[LINE];
+    *good = 0;
+    if (!fgets(line, sizeof line, s->journal) || !strchr(line, '\n'))
+        return true; /* new, or ended before its first line was whole */
+    line[strcspn(line, "\n")] = 0;
+    if (strncmp(line, heading, sizeof heading - 1) || strcmp(line + sizeof heading - 1, work))
+        return pipeline_fail(error,
+                             "%s: expected work on the same input with the same options, found "
+                             "other; repeat those or remove the folder",
+                             s->folder);
+    *good = ftell(s->journal);
+    while (fgets(line, sizeof line, s->journal) && take_line(s, line))
+        *good = ftell(s->journal);
+    return true;
+}
+
+static bool append(segments *s, const char *line, pipeline_error *error)
+{
+    return (fputs(line, s->journal) >= 0 && !fflush(s->journal) && !fsync(fileno(s->journal))) ||
+           fail_at(s, "written", error);
+}
+
+static bool open_journal(segments *s, const char *work, pipeline_error *error)
+{
+    long good;
+    char *path = segments_path(s, journal_name);
+    if (!path)
+        return pipeline_fail(error, "out of memory");
+    s->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    free(path);
+    if (s->lock < 0)
+        return fail_at(s, "written", error);
+    if (flock(s->lock, LOCK_EX | LOCK_NB))
+        return pipeline_fail(error, "%s: another mona is at work on it", s->folder);
+    s->journal = fdopen(s->lock, "r+");
+    if (!s->journal)
+        return fail_at(s, "read", error);
+    if (!read_journal(s, work, &good, error))
+        return false;
+    if (fseek(s->journal, good, SEEK_SET) || ftruncate(s->lock, good))
+        return fail_at(s, "written", error);
+    if (good)
+        return true;
+    return append(s, heading, error) && append(s, work, error) && append(s, "\n", error);
+}
+
+bool segments_open(segments *s, const char *name, const char *work, pipeline_error *error)
+{
+    size_t bytes = strlen(name) + sizeof ".resume";
+    *s = (segments){.folder = malloc(bytes), .lock = -1, .end = 0};
+    if (!s->folder)
+        return pipeline_fail(error, "out of memory");
+    snprintf(s->folder, bytes, "%s.resume", name);
+    if (mkdir(s->folder, 0777) && errno != EEXIST)
+        return fail_at(s, "created", error);
+    return open_journal(s, work, error);
+}
+
+/* ---- writing -------------------------------------------------------------------------------- */
+
+static bool begin(segments *s, pipeline_error *error)
+{
+    char *path = segment_path(s, s->count);
+    if (!path)
+        return pipeline_fail(error, "out of memory");
+    s->file = fopen(path, "wb");
+    free(path);
+    return s->file || fail_at(s, "written", error);
+}
+
+bool segments_write(segments *s, const AVPacket *packet, pipeline_error *error)
+{
+    size_t alpha_size = 0;
+    const uint8_t *alpha = av_packet_get_side_data(packet, alpha_type, &alpha_size);
+    const record r = {packet->pts,
+                      packet->dts,
+                      packet->duration,
+                      packet->flags,
+                      packet->size,
+                      (int32_t)alpha_size,
+                      0};
+    if (!s->file && !begin(s, error))
+        return false;
+    return (fwrite(&r, sizeof r, 1, s->file) == 1 &&
+            fwrite(packet->data, 1, (size_t)packet->size, s->file) == (size_t)packet->size &&
+            (!alpha || fwrite(alpha, 1, alpha_size, s->file) == alpha_size)) ||
+           fail_at(s, "written", error);
+}
+
+bool segments_seal(segments *s, uint64_t frames, int64_t end, const chain_memory *memory,
+                   pipeline_error *error)
+{
+    char line[LINE];
+    _Static_assert(LINE > 512 + CHAIN_MAX_STAGES * 2 * (sizeof(grading_state) + 1), "room for all");
+    FILE *file = s->file;
+    s->file = NULL;
+    long bytes = ftell(file);
+    bool durable = bytes >= 0 && !fflush(file) && !fsync(fileno(file));
+    if (fclose(file) || !durable)
+        return fail_at(s, "written", error);
+    int length = snprintf(line, sizeof line, "segment %" PRIu64 " %ld %" PRId64 " noise", frames,
+                          bytes, end);
+    for (int i = 0; i < CHAIN_MAX_STAGES; i++)
+        for (int p = 0; p < DENOISE_PLANES; p++)
+            length += snprintf(line + length, sizeof line - (size_t)length, " %a",
+                               (double)memory->sigma[i][p]);
+    for (int i = 0; i < CHAIN_MAX_STAGES; i++)
+        length += print_grading(line + length, &memory->grading[i]);
+    snprintf(line + length, sizeof line - (size_t)length, "\n");
+    if (!append(s, line, error))
+        return false;
+    s->count++;
+    s->frames += frames;
+    s->end = end;
+    s->memory = *memory;
+    return true;
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+static bool open_next(segments *s, pipeline_error *error)
+{
+    char *path = segment_path(s, s->reading);
+    if (!path)
+        return pipeline_fail(error, "out of memory");
+    s->file = fopen(path, "rb");
+    free(path);
+    return s->file || fail_at(s, "read", error);
+}
+
+static bool take_packet(segments *s, const record *r, AVPacket *packet, pipeline_error *error)
+{
+    if (r->size <= 0 || r->size > INT_MAX / 2 || av_new_packet(packet, r->size) < 0)
+        return pipeline_fail(error, "%s: expected a packet in segment %u, found none", s->folder,
+                             s->reading);
+    packet->pts = r->pts;
+    packet->dts = r->dts;
+    packet->duration = r->duration;
+    packet->flags = r->flags;
+    uint8_t *alpha = NULL;
+    if (r->alpha_size > 0 && r->alpha_size < INT_MAX / 2)
+        alpha = av_packet_new_side_data(packet, alpha_type, (size_t)r->alpha_size);
+    return (fread(packet->data, 1, (size_t)r->size, s->file) == (size_t)r->size &&
+            (!r->alpha_size || (alpha && fread(alpha, 1, (size_t)r->alpha_size, s->file) ==
+                                             (size_t)r->alpha_size))) ||
+           pipeline_fail(error, "%s: segment %u ends within a packet", s->folder, s->reading);
+}
+
+int segments_read(segments *s, AVPacket *packet, pipeline_error *error)
+{
+    record r;
+    for (;;) {
+        if (!s->file && s->reading == s->count)
+            return 0;
+        if (!s->file && !open_next(s, error))
+            return -1;
+        if (fread(&r, sizeof r, 1, s->file) == 1)
+            return take_packet(s, &r, packet, error) ? 1 : -1;
+        if (ferror(s->file))
+            return fail_at(s, "read", error) ? 1 : -1;
+        fclose(s->file);
+        s->file = NULL;
+        s->reading++;
+    }
+}
+
+/* ---- the end -------------------------------------------------------------------------------- */
+
+void segments_remove(segments *s)
+{
+    for (unsigned i = 0; i <= s->count; i++) {
+        char *path = segment_path(s, i);
+        if (path)
+            unlink(path);
+        free(path);
+    }
+    char *path = segments_path(s, journal_name);
+    if (path)
+        unlink(path);
+    free(path);
+    rmdir(s->folder);
+}
+
+void segments_close(segments *s)
+{
+    if (s->file)
+        fclose(s->file);
+    if (s->journal)
+        fclose(s->journal);
+    else if (s->lock > 0)
+        close(s->lock);
+    free(s->folder);
+    *s = (segments){0};
+}

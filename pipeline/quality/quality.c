@@ -1,0 +1,146 @@
+#include "pipeline/quality/quality.h"
+
+#include <math.h>
+#include <stdint.h>
+
+#include <libavutil/pixdesc.h>
+
+#include "pipeline/quality/plane_pair.h"
+
+enum { BLOCK = 4 }; /* windows are two by two blocks of 4x4 samples */
+
+/* Sums over blocks and windows. */
+typedef struct sums {
+    uint64_t a, b, squares, products;
+} sums;
+
+bool quality_takes(int pix_fmt)
+{
+    const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(pix_fmt);
+    const uint64_t other = AV_PIX_FMT_FLAG_BE | AV_PIX_FMT_FLAG_PAL | AV_PIX_FMT_FLAG_BITSTREAM |
+                           AV_PIX_FMT_FLAG_HWACCEL | AV_PIX_FMT_FLAG_FLOAT;
+    if (!d || d->flags & other || d->nb_components == 2)
+        return false;
+    for (int c = 0; c < d->nb_components; c++) {
+        const AVComponentDescriptor *part = &d->comp[c];
+        if (part->depth != d->comp[0].depth || part->shift || part->offset ||
+            part->step != (part->depth > 8 ? 2 : 1))
+            return false;
+    }
+    return true;
+}
+
+const char *quality_plane_name(int pix_fmt, unsigned plane)
+{
+    static const char *const yuv[] = {"y", "u", "v", "a"}, *const rgb[] = {"r", "g", "b", "a"};
+    const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(pix_fmt);
+    if (plane == QUALITY_ALL)
+        return "all";
+    if (d->nb_components == 1)
+        return "grey";
+    return (d->flags & AV_PIX_FMT_FLAG_RGB ? rgb : yuv)[plane];
+}
+
+static double peak_of(int pix_fmt)
+{
+    return (double)((1 << av_pix_fmt_desc_get(pix_fmt)->comp[0].depth) - 1);
+}
+
+double quality_psnr(int pix_fmt, double mse)
+{
+    const double peak = peak_of(pix_fmt);
+    return mse > 0 ? 10 * log10(peak * peak / mse) : INFINITY;
+}
+
+/* 32768 squares of 16 bits stay below 2^47. */
+static inline uint64_t row_error(const uint8_t *a, const uint8_t *b, uint32_t width, bool wide)
+{
+    uint64_t sum = 0;
+    for (uint32_t x = 0; x < width; x++) {
+        const int64_t difference = plane_sample(a, x, wide) - plane_sample(b, x, wide);
+        sum += (uint64_t)(difference * difference);
+    }
+    return sum;
+}
+
+static double mse_of(const plane_pair *p)
+{
+    double sum = 0;
+    for (uint32_t y = 0; y < p->height; y++) {
+        const uint8_t *a = p->a + y * p->a_stride, *b = p->b + y * p->b_stride;
+        sum +=
+            (double)(p->wide ? row_error(a, b, p->width, true) : row_error(a, b, p->width, false));
+    }
+    return sum / ((double)p->width * p->height);
+}
+
+static inline sums block_sums(const plane_pair *p, uint32_t bx, uint32_t by, bool wide)
+{
+    sums s = {0};
+    for (uint32_t y = by * BLOCK; y < (by + 1) * BLOCK; y++)
+        for (uint32_t x = bx * BLOCK; x < (bx + 1) * BLOCK; x++) {
+            const uint64_t a = (uint64_t)plane_sample(p->a + y * p->a_stride, x, wide);
+            const uint64_t b = (uint64_t)plane_sample(p->b + y * p->b_stride, x, wide);
+            s.a += a;
+            s.b += b;
+            s.squares += a * a + b * b;
+            s.products += a * b;
+        }
+    return s;
+}
+
+static sums add(sums s, sums t)
+{
+    return (sums){s.a + t.a, s.b + t.b, s.squares + t.squares, s.products + t.products};
+}
+
+/* With sums in place of means, 64 * 64 * ma mb = a b and 64 * 63 * cov = 64 * products - a b: each
+ * factor of the formula is multiplied by as much above as below. */
+static double window_ssim(sums s, double peak)
+{
+    const double c1 = 0.01 * 0.01 * peak * peak * 64;
+    const double c2 = 0.03 * 0.03 * peak * peak * 64 * 63;
+    const double a = (double)s.a, b = (double)s.b;
+    const double variances = 64 * (double)s.squares - a * a - b * b;
+    const double covariance = 64 * (double)s.products - a * b;
+    return (2 * a * b + c1) * (2 * covariance + c2) / ((a * a + b * b + c1) * (variances + c2));
+}
+
+static double ssim_of(const plane_pair *p, double peak)
+{
+    const uint32_t across = p->width / BLOCK, down = p->height / BLOCK;
+    double sum = 0;
+    if (across < 2 || down < 2)
+        return NAN;
+    for (uint32_t y = 0; y + 1 < down; y++) {
+        sums left = {0};
+        for (uint32_t x = 0; x < across; x++) {
+            const sums column =
+                p->wide ? add(block_sums(p, x, y, true), block_sums(p, x, y + 1, true))
+                        : add(block_sums(p, x, y, false), block_sums(p, x, y + 1, false));
+            if (x)
+                sum += window_ssim(add(left, column), peak);
+            left = column;
+        }
+    }
+    return sum / ((double)(across - 1) * (down - 1));
+}
+
+quality quality_measure(const AVFrame *a, const AVFrame *b)
+{
+    quality q = {.planes = av_pix_fmt_desc_get(a->format)->nb_components};
+    const double peak = peak_of(a->format);
+    double all = 0;
+    for (unsigned p = 0; p < q.planes; p++) {
+        const plane_pair pair = plane_pair_of(a, b, p);
+        const double samples = (double)pair.width * pair.height;
+        q.mse[p] = mse_of(&pair);
+        q.ssim[p] = ssim_of(&pair, peak);
+        q.mse[QUALITY_ALL] += samples * q.mse[p];
+        q.ssim[QUALITY_ALL] += samples * q.ssim[p];
+        all += samples;
+    }
+    q.mse[QUALITY_ALL] /= all;
+    q.ssim[QUALITY_ALL] /= all;
+    return q;
+}

@@ -1,0 +1,215 @@
+#include "pipeline/stages/chain.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert((int)CHAIN_INPUTS <= (int)STAGE_SLOTS, "an event per slot");
+_Static_assert((int)CHAIN_BETWEEN <= (int)STAGE_SLOTS, "an event per slot");
+_Static_assert((int)CHAIN_OUTPUTS <= (int)STAGE_SLOTS, "an event per slot");
+
+static const frame_format *edge_format(const chain *c, unsigned edge)
+{
+    return edge ? &c->stages[edge - 1].out : &c->stages[0].in;
+}
+
+static bool allocate_frames(chain *c, bool overlap, pipeline_error *error)
+{
+    for (unsigned e = 0; e <= c->count; e++) {
+        unsigned slots = e == 0 ? CHAIN_INPUTS : e == c->count ? CHAIN_OUTPUTS : CHAIN_BETWEEN;
+        c->slots[e] = overlap ? slots : 1;
+        c->memory_bytes += c->slots[e] * frame_bytes(edge_format(c, e));
+    }
+    c->memory = bound_allocate(c->memory_bytes);
+    if (!c->memory)
+        return pipeline_fail(error, "the frames need %zu bytes of memory, more than there are",
+                             c->memory_bytes);
+
+    uint8_t *next = c->memory;
+    for (unsigned e = 0; e <= c->count; e++)
+        for (unsigned slot = 0; slot < c->slots[e]; slot++) {
+            frame_place(&c->edges[e][slot], edge_format(c, e), next);
+            next += frame_bytes(edge_format(c, e));
+        }
+    return true;
+}
+
+/* What the first frame's stored sizes must be multiples of; later ones' grow with them. */
+static uint32_t stored_multiple(const stage_kind *kinds, unsigned count, const frame_format *in)
+{
+    uint32_t multiple = 1u << (in->shift_x > in->shift_y ? in->shift_x : in->shift_y);
+    for (unsigned i = 0; i < count; i++)
+        if (kinds[i] == STAGE_DENOISE)
+            multiple = denoise_multiple(in);
+    return multiple;
+}
+
+bool chain_open(chain *c, const stage_kind *kinds, unsigned count, const stage_settings *settings,
+                frame_format in, bool overlap, pipeline_error *error)
+{
+    unsigned enlarged = 1;
+    *c = (chain){0};
+    in.multiple = stored_multiple(kinds, count, &in);
+    for (unsigned i = 0; i < count; i++) {
+        c->count = i + 1;
+        if (!stage_open(&c->stages[i], kinds[i], i, settings, in, enlarged, error))
+            return false;
+        in = c->stages[i].out;
+        enlarged *= c->stages[i].scale;
+    }
+    return allocate_frames(c, overlap, error);
+}
+
+void chain_watch(chain *c, const pipeline_probe *probe)
+{
+    c->probe = probe;
+    for (unsigned i = 0; i < c->count && probe && probe->bound; i++)
+        stage_tell_models(&c->stages[i], i, probe);
+}
+
+frame_format chain_format(const chain *c)
+{
+    return c->stages[c->count - 1].out;
+}
+
+mona_status chain_input(chain *c, frame **in)
+{
+    uint64_t n = c->entered;
+    *in = &c->edges[0][n % c->slots[0]];
+    if (n < c->slots[0])
+        return MONA_OK;
+    return mona_event_synchronize(&c->stages[0].done[(n - c->slots[0]) % STAGE_SLOTS]);
+}
+
+/* These two run on the stage's stream, before and after its work. */
+static void begin_turn(void *argument)
+{
+    const chain_turn *t = argument;
+    probe_mark(t->chain->probe, t->frame, PROBE_STAGE + t->stage, false);
+}
+
+static void end_turn(void *argument)
+{
+    const chain_turn *t = argument;
+    probe_mark(t->chain->probe, t->frame, PROBE_STAGE + t->stage, true);
+}
+
+/* What stage i makes of the frame before frame n; NULL: there is none. */
+static const frame *made_before(const chain *c, unsigned i, uint64_t n)
+{
+    const unsigned slots = c->slots[i + 1];
+    const bool first = c->fresh ? n % c->fresh == 0 : n == 0;
+    return first || slots < 2 ? NULL : &c->edges[i + 1][(n - 1) % slots];
+}
+
+static mona_status enqueue_work(chain *c, unsigned i, uint64_t n, float error, const frame *in,
+                                const frame *out)
+{
+    stage *s = &c->stages[i];
+    chain_turn *turn = &c->turns[i][n % STAGE_SLOTS];
+    *turn = (chain_turn){c, i, n};
+    mona_status status = mona_stream_call(s->stream, begin_turn, turn);
+    if (!status)
+        status =
+            stage_enqueue(s, in, out, made_before(c, i, n), error, (unsigned)(n % STAGE_SLOTS));
+    if (!status)
+        status = mona_stream_call(s->stream, end_turn, turn);
+    return status;
+}
+
+/* Stage i on frame n: reads when stage i - 1 has written it, writes when stage i + 1 has read the
+ * frame that lay there before. */
+static mona_status enqueue_stage(chain *c, unsigned i, uint64_t n, float error)
+{
+    const frame *in = &c->edges[i][n % c->slots[i]];
+    const frame *out = &c->edges[i + 1][n % c->slots[i + 1]];
+    stage *s = &c->stages[i];
+    mona_status status = MONA_OK;
+
+    if (i > 0)
+        status = mona_stream_wait(s->stream, &c->stages[i - 1].done[n % STAGE_SLOTS]);
+    if (!status && i + 1 < c->count && n >= c->slots[i + 1])
+        status = mona_stream_wait(s->stream,
+                                  &c->stages[i + 1].done[(n - c->slots[i + 1]) % STAGE_SLOTS]);
+    if (!status)
+        status = enqueue_work(c, i, n, error, in, out);
+    if (!status)
+        status = mona_stream_record(s->stream, &s->done[n % STAGE_SLOTS]);
+    return status;
+}
+
+mona_status chain_enqueue(chain *c, float error, mona_event **done)
+{
+    uint64_t n = c->entered;
+    for (unsigned i = 0; i < c->count; i++) {
+        mona_status status = enqueue_stage(c, i, n, error);
+        if (status)
+            return status;
+    }
+    c->entered++;
+    *done = &c->stages[c->count - 1].done[n % STAGE_SLOTS];
+    return MONA_OK;
+}
+
+void chain_close(chain *c)
+{
+    /* Streams wait for each other's events, so all come to rest before the first is closed. */
+    for (unsigned i = 0; i < c->count; i++)
+        if (c->stages[i].stream)
+            mona_stream_synchronize(c->stages[i].stream);
+    for (unsigned i = 0; i < c->count; i++)
+        stage_close(&c->stages[i]);
+    free(c->memory);
+    *c = (chain){0};
+}
+
+size_t chain_engine_bytes(const chain *c)
+{
+    size_t bytes = 0;
+    for (unsigned i = 0; i < c->count; i++)
+        bytes += stage_bytes(&c->stages[i]);
+    return bytes;
+}
+
+/* The first stage that estimates noise, or NULL. */
+static const denoiser *first_estimate(const chain *c)
+{
+    for (unsigned i = 0; i < c->count; i++)
+        if (c->stages[i].kind == STAGE_DENOISE && c->stages[i].denoiser.strength < 0)
+            return &c->stages[i].denoiser;
+    return NULL;
+}
+
+float chain_noise(const chain *c)
+{
+    const denoiser *d = first_estimate(c);
+    return d ? d->sigma[0] : -1;
+}
+
+float chain_compression(const chain *c)
+{
+    const denoiser *d = first_estimate(c);
+    return d && c->entered ? d->jobs[(c->entered - 1) % STAGE_SLOTS][0].error : 0;
+}
+
+void chain_remember(const chain *c, uint64_t n, chain_memory *memory)
+{
+    for (unsigned i = 0; i < CHAIN_MAX_STAGES; i++) {
+        for (unsigned p = 0; p < DENOISE_PLANES; p++)
+            memory->sigma[i][p] = i < c->count && c->stages[i].kind == STAGE_DENOISE
+                                      ? c->stages[i].denoiser.jobs[n % STAGE_SLOTS][p].sigma
+                                      : -1;
+        memory->grading[i] = i < c->count && c->stages[i].kind == STAGE_COLOUR
+                                 ? c->stages[i].grader.jobs[n % STAGE_SLOTS].after
+                                 : (grading_state){0};
+    }
+}
+
+void chain_recall(chain *c, const chain_memory *memory)
+{
+    for (unsigned i = 0; i < c->count; i++) {
+        if (c->stages[i].kind == STAGE_DENOISE)
+            memcpy(c->stages[i].denoiser.sigma, memory->sigma[i], sizeof memory->sigma[i]);
+        if (c->stages[i].kind == STAGE_COLOUR)
+            c->stages[i].grader.state = memory->grading[i];
+    }
+}

@@ -1,0 +1,125 @@
+#include "pipeline/stages/colour_grading.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pipeline/stages/plane_roles.h"
+
+enum { ANSWERS = GRADING_CURVES * GRADING_NODES };
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+/* Inputs y, u and v, in any order. */
+static bool check_inputs(const named_model *model, pipeline_error *error)
+{
+    unsigned found = 0;
+    for (unsigned i = 0; i < mona_model_input_count(&model->model); i++) {
+        const mona_tensor_info in = mona_model_input(&model->model, i);
+        const int role = role_of(in.name);
+        if (in.type == MONA_U8 && in.channels == 1 && role >= ROLE_LUMA && role <= ROLE_V)
+            found += 1u << 4 * role;
+    }
+    return (found == 0x111 && mona_model_input_count(&model->model) == 3) ||
+           pipeline_fail(error, "%s: expected a model of y, u and v as planes of u8, found others",
+                         model->name);
+}
+
+static bool check_output(const grader *g, const named_model *model, pipeline_error *error)
+{
+    const mona_tensor_info out = mona_plan_output(g->bound.plan, 0);
+    return (mona_model_output_count(&model->model) == 1 && out.type == MONA_F16 &&
+            out.channels == ANSWERS && out.width == 1 && out.height == 1) ||
+           pipeline_fail(error, "%s: expected one output of %d x f16, found %u, %ux%u x %u x %s",
+                         model->name, ANSWERS, mona_model_output_count(&model->model), out.width,
+                         out.height, out.channels, mona_type_name(out.type));
+}
+
+bool grading_open(grader *g, const stage_settings *settings, frame_format format,
+                  pipeline_error *error)
+{
+    const named_model *model = settings->colour;
+    mona_config config = stage_config(settings);
+    config.threads = 1; /* a thumbnail is too little to share */
+    for (unsigned i = 0; i < 3; i++)
+        config.sizes[i] = (mona_size){THUMBNAIL_SIDE, THUMBNAIL_SIDE};
+    *g = (grader){.model = model,
+                  .format = format,
+                  .full_range = settings->full_range,
+                  .strength = settings->colour_strength,
+                  .device = settings->device,
+                  .cpu = settings->cpu};
+    if (!check_inputs(model, error) ||
+        !bound_open(&g->bound, &model->model, model->name, &config, error) ||
+        !check_output(g, model, error))
+        return false;
+    g->seen = bound_allocate(sizeof *g->seen);
+    g->answer = bound_allocate(ANSWERS * sizeof *g->answer);
+    return (g->seen && g->answer) || pipeline_fail(error, "out of memory");
+}
+
+/* ---- running -------------------------------------------------------------------------------- */
+
+/* These two run on the stream, before and after the network. */
+static void look(void *argument)
+{
+    const grading_job *job = argument;
+    thumbnail_make(job->grader->seen, job->in, job->grader->full_range);
+}
+
+static void apply(void *argument)
+{
+    grading_job *job = argument;
+    grader *g = job->grader;
+    const unsigned planes = g->format.planes < 3 ? 1 : 3;
+    mona_buffer from[3], to[3];
+    grading_curves answered;
+    mona_curves curves;
+    grading_read(&answered, g->answer);
+    grading_follow(&g->state, g->seen, &answered);
+    job->after = g->state;
+    grading_settle(&curves, &g->state.curves, g->strength, g->format.bits, g->full_range);
+    for (unsigned p = 0; p < planes; p++) {
+        from[p] = frame_buffer(job->in, p);
+        to[p] = frame_buffer(job->out, p);
+    }
+    /* Everything was checked when the stage was opened. */
+    mona_curves_apply(&curves, g->device, g->cpu, from, to, planes, frame_plane_size(&g->format, 0),
+                      planes == 3 ? g->format.shift_x : 0, planes == 3 ? g->format.shift_y : 0);
+}
+
+mona_status grading_enqueue(grader *g, mona_stream *stream, const frame *in, const frame *out,
+                            unsigned slot)
+{
+    grading_job *job = &g->jobs[slot];
+    mona_buffer inputs[3];
+    const mona_buffer output = {g->answer, sizeof *g->answer, sizeof *g->answer};
+    job->grader = g;
+    job->in = in;
+    job->out = out;
+    for (unsigned i = 0; i < 3; i++) {
+        const int role = role_of(mona_model_input(&g->model->model, i).name);
+        inputs[i] = (mona_buffer){.data = g->seen->planes[role], .row_stride = THUMBNAIL_SIDE};
+    }
+    mona_status status = mona_stream_call(stream, look, job);
+    status = status ? status : mona_stream_run(stream, g->bound.session, inputs, &output);
+    status = status ? status : mona_stream_call(stream, apply, job);
+    if (!status && in->format.planes == 4)
+        status = frame_copy_plane(stream, in, out, 3);
+    return status;
+}
+
+/* ---- the rest ------------------------------------------------------------------------------- */
+
+void grading_close(grader *g)
+{
+    bound_close(&g->bound);
+    free(g->seen);
+    free(g->answer);
+    *g = (grader){0};
+}
+
+size_t grading_bytes(const grader *g)
+{
+    return bound_bytes(&g->bound) + (g->seen ? sizeof *g->seen : 0) +
+           (g->answer ? ANSWERS * sizeof *g->answer : 0);
+}

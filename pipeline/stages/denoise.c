@@ -1,0 +1,295 @@
+#include "pipeline/stages/denoise.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pipeline/stages/plane_roles.h"
+
+/* The estimate follows a change of the noise within about a second of video, and does not flicker.
+ */
+#define SMOOTHING 0.1f
+
+/* Errors of compression below this, of QP 24 of H.264, are left: there clips lost up to 0.1 dB, and
+ * at CRF 24 all gain. Networks told a quarter more than the error gain 0.03 to 0.1 dB more at CRF
+ * 32 (models/train/clips.py). */
+#define LEAST_ERROR 2.5f
+#define ERROR_TOLD 1.25f
+
+/* Where compression's error is cleaned, frames are steadied as if there was noise of so many steps,
+ * for 0.01 to 0.1 dB: flicker is then below the input's, else up to twice as much. */
+#define ERROR_STEADIED 3.0f
+
+/* Compression's error in chroma beside that in luma; of 4:2:0 by x264 between QP 20 and 50 it is
+ * 0.6 to 0.3. */
+#define CHROMA_ERROR 0.5f
+
+/* The network halves a plane, and the planes of a frame are chroma too where they go one by one. */
+uint32_t denoise_multiple(const frame_format *format)
+{
+    if (frame_is_420(format))
+        return 2;
+    return 2u << (format->shift_x > format->shift_y ? format->shift_x : format->shift_y);
+}
+
+/* Planes that the network is run on one by one; 1: on the whole frame, or there is only luma. */
+static unsigned runs(const denoiser *d)
+{
+    return d->frame.planes >= 3 && !frame_is_420(&d->frame) ? 3 : 1;
+}
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+static bool check_outputs(const denoise_pass *pass, const named_model *model, pipeline_error *error)
+{
+    for (unsigned i = 0; i < mona_model_output_count(&model->model); i++) {
+        mona_tensor_info out = mona_plan_output(pass->bound.plan, i);
+        mona_size want = role_size(role_of(out.name), &pass->format);
+        if (out.width != want.width || out.height != want.height)
+            return pipeline_fail(error, "%s: expected '%s' of %ux%u, found %ux%u", model->name,
+                                 out.name, want.width, want.height, out.width, out.height);
+    }
+    return true;
+}
+
+/* The grey chroma of a plane that is luma to the network. */
+static bool make_grey(denoise_pass *pass, pipeline_error *error)
+{
+    const mona_size size = frame_plane_size(&pass->format, 1);
+    const frame_format unused = {.width = size.width,
+                                 .height = size.height,
+                                 .planes = 2,
+                                 .bits = pass->format.bits,
+                                 .multiple = 1};
+    const size_t row = (size_t)size.width * frame_sample_bytes(&unused);
+    pass->memory = bound_allocate(frame_bytes(&unused) + row);
+    if (!pass->memory)
+        return pipeline_fail(error, "out of memory");
+    frame_place(&pass->unused, &unused, pass->memory);
+    pass->grey = pass->memory + frame_bytes(&unused);
+    frame_set_samples(pass->grey, &unused, 1u << (unused.bits - 1), size.width);
+    return true;
+}
+
+static bool make_steady(denoise_pass *pass, pipeline_error *error)
+{
+    pass->steady = bound_allocate(sizeof *pass->steady);
+    if (!pass->steady)
+        return pipeline_fail(error, "out of memory");
+    pass->steady->blocks =
+        bound_allocate(stillness_blocks(&pass->format) * sizeof *pass->steady->blocks);
+    return pass->steady->blocks || pipeline_fail(error, "out of memory");
+}
+
+/* Binds the network to 4:2:0 frames with luma of this size. */
+static bool open_pass(denoise_pass *pass, const denoiser *d, const stage_settings *settings,
+                      mona_size luma, bool grey, pipeline_error *error)
+{
+    const named_model *model = d->model;
+    mona_config config = stage_config(settings);
+    pass->format = (frame_format){.width = luma.width,
+                                  .height = luma.height,
+                                  .planes = 3,
+                                  .shift_x = 1,
+                                  .shift_y = 1,
+                                  .bits = d->frame.bits,
+                                  .multiple = 2};
+    roles_bind(&model->model, &pass->format, &config);
+    return bound_open_deep(&pass->bound, &model->model, model->name, d->frame.bits, &config,
+                           error) &&
+           check_outputs(pass, model, error) && (!grey || make_grey(pass, error)) &&
+           (!settings->steady || make_steady(pass, error));
+}
+
+static size_t noise_row_bytes(const denoiser *d)
+{
+    return role_size(ROLE_NOISE, &d->luma.format).width * frame_sample_bytes(&d->frame);
+}
+
+static bool make_jobs(denoiser *d, pipeline_error *error)
+{
+    const size_t row = noise_row_bytes(d);
+    d->rows = bound_allocate(row * STAGE_SLOTS * DENOISE_PLANES);
+    d->work = bound_allocate(sizeof *d->work);
+    if (!d->rows || !d->work)
+        return pipeline_fail(error, "out of memory");
+    for (unsigned slot = 0; slot < STAGE_SLOTS; slot++)
+        for (unsigned p = 0; p < DENOISE_PLANES; p++)
+            d->jobs[slot][p] = (noise_job){.denoiser = d,
+                                           .plane = p,
+                                           .sigma = -1,
+                                           .row = d->rows + (slot * DENOISE_PLANES + p) * row};
+    return true;
+}
+
+bool denoise_open(denoiser *d, const stage_settings *settings, frame_format format,
+                  unsigned enlarged, pipeline_error *error)
+{
+    const bool whole = frame_is_420(&format);
+    *d = (denoiser){.model = settings->denoise,
+                    .frame = format,
+                    .strength = settings->strength,
+                    .compressed = settings->compressed && enlarged == 1,
+                    .spacing = enlarged,
+                    .sigma = {-1, -1, -1}};
+    return roles_check_denoiser(d->model, error) &&
+           open_pass(&d->luma, d, settings, frame_plane_size(&format, 0), !whole, error) &&
+           (runs(d) == 1 ||
+            open_pass(&d->chroma, d, settings, frame_plane_size(&format, 1), true, error)) &&
+           make_jobs(d, error);
+}
+
+/* ---- running -------------------------------------------------------------------------------- */
+
+/* A frame, or a plane of it among grey chroma, as the network sees it. */
+static frame seen_by(const denoise_pass *pass, const frame *f, unsigned plane)
+{
+    if (!pass->grey)
+        return *f;
+    return (frame){.format = pass->format,
+                   .data = {f->data[plane], pass->grey, pass->grey},
+                   .stride = {f->stride[plane]}};
+}
+
+static float measure_noise(noise_job *job)
+{
+    denoiser *d = job->denoiser;
+    const mona_size size = frame_plane_size(&job->in->format, job->plane);
+    if (d->strength >= 0)
+        return (float)(d->strength * DENOISE_MAX_SIGMA);
+    float now = noise_sigma(d->work, job->in->data[job->plane], job->in->stride[job->plane],
+                            size.width, size.height, d->frame.bits, d->spacing);
+    float *smooth = &d->sigma[job->plane];
+    *smooth = *smooth < 0 ? now : *smooth + SMOOTHING * (now - *smooth);
+    job->sigma = *smooth;
+    return *smooth;
+}
+
+/* In steps of the samples. */
+static unsigned level_of(const denoiser *d, float noise)
+{
+    return (unsigned)lrintf(fminf(noise, (float)DENOISE_MAX_SIGMA) *
+                            (float)(1u << (d->frame.bits - 8)));
+}
+
+/* What the network is told, in steps of the samples. */
+static unsigned level_told(const noise_job *job)
+{
+    return level_of(job->denoiser, fmaxf(job->noise, ERROR_TOLD * job->error));
+}
+
+/* These two run on the stream, just before the network and after it. */
+static void prepare(void *argument)
+{
+    noise_job *job = argument;
+    const denoiser *d = job->denoiser;
+    job->noise = measure_noise(job);
+    frame_set_samples(job->row, &d->frame, level_told(job),
+                      noise_row_bytes(d) / frame_sample_bytes(&d->frame));
+}
+
+/* Gives back the samples as they came. */
+static void leave(const noise_job *job, unsigned planes)
+{
+    for (unsigned p = job->plane; p < job->plane + planes; p++) {
+        const mona_size size = frame_plane_size(&job->in->format, p);
+        for (uint32_t y = 0; y < size.height; y++)
+            memcpy(job->out->data[p] + (ptrdiff_t)y * job->out->stride[p],
+                   job->in->data[p] + (ptrdiff_t)y * job->in->stride[p],
+                   size.width * frame_sample_bytes(&job->in->format));
+    }
+}
+
+/* Where nothing was found nothing is changed, though the network would, a little. */
+static void finish(void *argument)
+{
+    const noise_job *job = argument;
+    const denoise_pass *pass = job->pass;
+    const unsigned planes = pass->grey ? 1 : 3;
+    if (job->denoiser->strength < 0 && !level_told(job))
+        leave(job, planes);
+    if (!pass->steady || !job->previous)
+        return;
+    const frame now = seen_by(pass, job->in, job->plane);
+    const frame made = seen_by(pass, job->out, job->plane);
+    const frame previous = seen_by(pass, job->previous, job->plane);
+    const float noise = fmaxf(job->noise, job->error > 0 ? ERROR_STEADIED : 0);
+    steady(&made, &now, &previous, planes, level_of(job->denoiser, noise), job->denoiser->spacing,
+           pass->steady);
+}
+
+static mona_status run_pass(denoiser *d, mona_stream *stream, noise_job *job)
+{
+    const mona_model *model = &d->model->model;
+    const denoise_pass *pass = job->pass;
+    const frame in = seen_by(pass, job->in, job->plane);
+    mona_buffer inputs[MONA_MAX_IO], outputs[MONA_MAX_IO];
+    for (unsigned i = 0; i < mona_model_input_count(model); i++) {
+        const int role = role_of(mona_model_input(model, i).name);
+        inputs[i] = role == ROLE_NOISE ? (mona_buffer){.data = job->row}
+                                       : frame_buffer(&in, (unsigned)role);
+    }
+    for (unsigned i = 0; i < mona_model_output_count(model); i++) {
+        const unsigned role = (unsigned)role_of(mona_model_output(model, i).name);
+        outputs[i] = role != ROLE_LUMA && pass->grey ? frame_buffer(&pass->unused, role - 1)
+                                                     : frame_buffer(job->out, job->plane + role);
+    }
+    mona_status status = mona_stream_call(stream, prepare, job);
+    if (!status)
+        status = mona_stream_run(stream, pass->bound.session, inputs, outputs);
+    if (!status)
+        status = mona_stream_call(stream, finish, job);
+    return status;
+}
+
+mona_status denoise_enqueue(denoiser *d, mona_stream *stream, const frame *in, const frame *out,
+                            const frame *previous, float error, unsigned slot)
+{
+    mona_status status = MONA_OK;
+    for (unsigned p = 0; p < runs(d) && !status; p++) {
+        noise_job *job = &d->jobs[slot][p];
+        job->pass = p ? &d->chroma : &d->luma;
+        job->in = in;
+        job->out = out;
+        job->previous = previous;
+        job->error = d->compressed && error >= LEAST_ERROR ? error * (p ? CHROMA_ERROR : 1) : 0;
+        status = run_pass(d, stream, job);
+    }
+    if (!status && in->format.planes == 4)
+        status = frame_copy_plane(stream, in, out, 3);
+    return status;
+}
+
+/* ---- the rest ------------------------------------------------------------------------------- */
+
+static void close_pass(denoise_pass *pass)
+{
+    bound_close(&pass->bound);
+    free(pass->memory);
+    if (pass->steady)
+        free(pass->steady->blocks);
+    free(pass->steady);
+}
+
+void denoise_close(denoiser *d)
+{
+    close_pass(&d->luma);
+    close_pass(&d->chroma);
+    free(d->rows);
+    free(d->work);
+    *d = (denoiser){0};
+}
+
+static size_t pass_bytes(const denoise_pass *pass)
+{
+    size_t bytes = bound_bytes(&pass->bound);
+    if (pass->steady)
+        bytes +=
+            sizeof *pass->steady + stillness_blocks(&pass->format) * sizeof *pass->steady->blocks;
+    return bytes;
+}
+
+size_t denoise_bytes(const denoiser *d)
+{
+    return pass_bytes(&d->luma) + pass_bytes(&d->chroma);
+}

@@ -1,0 +1,84 @@
+#include "pipeline/stages/session_binding.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void *bound_allocate(size_t bytes)
+{
+    if (bytes > SIZE_MAX - MONA_ALIGNMENT)
+        return NULL;
+    size_t whole = (bytes + MONA_ALIGNMENT - 1) / MONA_ALIGNMENT * MONA_ALIGNMENT;
+    void *memory = aligned_alloc(MONA_ALIGNMENT, whole ? whole : MONA_ALIGNMENT);
+    if (memory)
+        memset(memory, 0, whole);
+    return memory;
+}
+
+static bool deepen(bound_model *bound, mona_model *deep, const mona_model *model, const char *name,
+                   unsigned bits, pipeline_error *error)
+{
+    const size_t bytes = mona_model_deep_bytes(model);
+    bound->deep = bound_allocate(bytes);
+    if (!bound->deep)
+        return pipeline_fail(error, "out of memory");
+    const mona_status status = mona_model_deepen(deep, bound->deep, bytes, model, bits);
+    return !status || pipeline_fail(error, "model %s cannot be used with %u bits a sample: %s",
+                                    name, bits, mona_status_text(status));
+}
+
+bool bound_plan(bound_model *bound, const mona_model *model, const char *name, unsigned bits,
+                const mona_config *config, pipeline_error *error)
+{
+    mona_model deep;
+    *bound = (bound_model){.plan_memory = bound_allocate(mona_plan_bytes())};
+    if (!bound->plan_memory)
+        return pipeline_fail(error, "out of memory");
+    if (bits > 8 && !deepen(bound, &deep, model, name, bits, error))
+        return false;
+    model = bits > 8 ? &deep : model;
+
+    mona_status status = mona_plan_make(&bound->plan, bound->plan_memory, model, config);
+    if (status == MONA_ERR_DEVICE && config->cpu)
+        return pipeline_fail(error,
+                             "--cpu: expected an instruction set that the device has and "
+                             "mona has code for, found '%s'",
+                             config->cpu);
+    return !status ||
+           pipeline_fail(error, "model %s cannot be used at %ux%u: %s", name,
+                         config->sizes[0].width, config->sizes[0].height, mona_status_text(status));
+}
+
+bool bound_open(bound_model *bound, const mona_model *model, const char *name,
+                const mona_config *config, pipeline_error *error)
+{
+    return bound_open_deep(bound, model, name, 8, config, error);
+}
+
+bool bound_open_deep(bound_model *bound, const mona_model *model, const char *name, unsigned bits,
+                     const mona_config *config, pipeline_error *error)
+{
+    if (!bound_plan(bound, model, name, bits, config, error))
+        return false;
+    const size_t bytes = mona_plan_arena_bytes(bound->plan);
+    bound->arena = bound_allocate(bytes);
+    if (!bound->arena)
+        return pipeline_fail(error, "model %s needs %zu bytes of memory, more than there are", name,
+                             bytes);
+    const mona_status status = mona_session_open(&bound->session, bound->plan, bound->arena, bytes);
+    return !status ||
+           pipeline_fail(error, "model %s cannot start: %s", name, mona_status_text(status));
+}
+
+void bound_close(bound_model *bound)
+{
+    mona_session_close(bound->session);
+    free(bound->arena);
+    free(bound->plan_memory);
+    free(bound->deep);
+    *bound = (bound_model){0};
+}
+
+size_t bound_bytes(const bound_model *bound)
+{
+    return bound->arena ? mona_plan_bytes() + mona_plan_arena_bytes(bound->plan) : 0;
+}

@@ -1,0 +1,141 @@
+#include "pipeline/stages/stage.h"
+
+#include <stdlib.h>
+
+#include "pipeline/quality/model_run.h"
+#include "pipeline/stages/plane_roles.h"
+
+enum { LUMA_ONLY = 1 << ROLE_LUMA };
+
+const char *stage_kind_name(stage_kind kind)
+{
+    static const char *const names[] = {[STAGE_SR] = "sr",
+                                        [STAGE_DENOISE] = "denoise",
+                                        [STAGE_DELAY] = "delay",
+                                        [STAGE_COLOUR] = "colour"};
+    return names[kind];
+}
+
+/* Binds a model of one plane to a plane's size, and sees that it enlarges it as the stage does. */
+static bool open_plane(bound_model *bound, const named_model *model, const stage *s,
+                       const stage_settings *settings, unsigned plane, pipeline_error *error)
+{
+    const mona_size size = frame_plane_size(&s->in, plane);
+    mona_config config = stage_config(settings);
+    config.sizes[0] = size;
+    if (!roles_check(model, LUMA_ONLY, LUMA_ONLY, error) ||
+        !bound_open_deep(bound, &model->model, model->name, s->in.bits, &config, error))
+        return false;
+    mona_tensor_info out = mona_plan_output(bound->plan, 0);
+    if (out.width != s->scale * size.width || out.height != s->scale * size.height)
+        return pipeline_fail(error,
+                             "%s: expected a model that enlarges %u times, found one that makes "
+                             "%ux%u of %ux%u",
+                             model->name, s->scale, out.width, out.height, size.width, size.height);
+    return true;
+}
+
+/* Chroma and alpha, by interpolation. *memory: of the model. */
+static bool open_interpolated(bound_model *bound, void **memory, const stage *s,
+                              const stage_settings *settings, unsigned plane, pipeline_error *error)
+{
+    const bool chroma = plane == 1;
+    named_model sited = {.name = settings->bicubic->name};
+    return siting_model(&sited.model, memory, &settings->bicubic->model, s->scale, settings->siting,
+                        chroma ? s->in.shift_x : 0, chroma ? s->in.shift_y : 0, error) &&
+           open_plane(bound, &sited, s, settings, plane, error);
+}
+
+static bool open_sr(stage *s, const named_model *model, const stage_settings *settings,
+                    pipeline_error *error)
+{
+    const mona_config config = stage_config(settings);
+    s->scale = model_scale(model, &config, error);
+    if (!s->scale)
+        return false;
+    s->out.width *= s->scale;
+    s->out.height *= s->scale;
+    s->out.multiple *= s->scale;
+    if (s->out.width > MONA_MAX_SIDE || s->out.height > MONA_MAX_SIDE)
+        return pipeline_fail(error, "expected a result of at most %d pixels a side, found %ux%u",
+                             MONA_MAX_SIDE, s->out.width, s->out.height);
+    return open_plane(&s->luma, model, s, settings, 0, error) &&
+           (s->in.planes < 3 ||
+            open_interpolated(&s->chroma, &s->sited[0], s, settings, 1, error)) &&
+           (s->in.planes < 4 || open_interpolated(&s->alpha, &s->sited[1], s, settings, 3, error));
+}
+
+bool stage_open(stage *s, stage_kind kind, unsigned number, const stage_settings *settings,
+                frame_format in, unsigned enlarged, pipeline_error *error)
+{
+    *s = (stage){.kind = kind, .in = in, .out = in, .scale = 1};
+    s->stream_memory = bound_allocate(mona_stream_bytes());
+    if (!s->stream_memory)
+        return pipeline_fail(error, "out of memory");
+    mona_status status =
+        mona_stream_open(&s->stream, settings->device, s->stream_memory, mona_stream_bytes());
+    if (status)
+        return pipeline_fail(error, "a stream cannot start: %s", mona_status_text(status));
+    s->delay = (delay){.settings = settings->delay};
+    return kind == STAGE_SR        ? open_sr(s, settings->sr[number], settings, error)
+           : kind == STAGE_DENOISE ? denoise_open(&s->denoiser, settings, in, enlarged, error)
+           : kind == STAGE_COLOUR  ? grading_open(&s->grader, settings, in, error)
+                                   : true;
+}
+
+void stage_tell_models(const stage *s, unsigned number, const pipeline_probe *probe)
+{
+    const struct {
+        const bound_model *model;
+        unsigned runs;
+    } models[] = {{&s->luma, 1},
+                  {&s->chroma, 2},
+                  {&s->alpha, 1},
+                  {&s->denoiser.luma.bound, 1},
+                  {&s->denoiser.chroma.bound, 2},
+                  {&s->grader.bound, 1}};
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++)
+        if (models[i].model->session)
+            probe->bound(probe->context, number, models[i].model, models[i].runs);
+}
+
+static mona_status enqueue_sr(stage *s, const frame *in, const frame *out)
+{
+    bound_model *const models[FRAME_MAX_PLANES] = {&s->luma, &s->chroma, &s->chroma, &s->alpha};
+    mona_status status = MONA_OK;
+    for (unsigned p = 0; p < in->format.planes && !status; p++) {
+        mona_buffer source = frame_buffer(in, p), target = frame_buffer(out, p);
+        status = mona_stream_run(s->stream, models[p]->session, &source, &target);
+    }
+    return status;
+}
+
+mona_status stage_enqueue(stage *s, const frame *in, const frame *out, const frame *previous,
+                          float error, unsigned slot)
+{
+    return s->kind == STAGE_SR ? enqueue_sr(s, in, out)
+           : s->kind == STAGE_DENOISE
+               ? denoise_enqueue(&s->denoiser, s->stream, in, out, previous, error, slot)
+           : s->kind == STAGE_COLOUR ? grading_enqueue(&s->grader, s->stream, in, out, slot)
+                                     : delay_enqueue(&s->delay, s->stream, in, out);
+}
+
+void stage_close(stage *s)
+{
+    mona_stream_close(s->stream);
+    bound_close(&s->luma);
+    bound_close(&s->chroma);
+    bound_close(&s->alpha);
+    denoise_close(&s->denoiser);
+    grading_close(&s->grader);
+    free(s->sited[0]);
+    free(s->sited[1]);
+    free(s->stream_memory);
+    *s = (stage){0};
+}
+
+size_t stage_bytes(const stage *s)
+{
+    return bound_bytes(&s->luma) + bound_bytes(&s->chroma) + bound_bytes(&s->alpha) +
+           denoise_bytes(&s->denoiser) + grading_bytes(&s->grader) + mona_stream_bytes();
+}

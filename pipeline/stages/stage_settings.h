@@ -1,0 +1,47 @@
+/* What all stages are told. */
+#ifndef MONA_STAGE_SETTINGS_H
+#define MONA_STAGE_SETTINGS_H
+
+#include <stdbool.h>
+
+#include "pipeline/stages/delay.h"
+#include "mona.h"
+#include "pipeline/stages/chroma_location.h"
+
+typedef struct named_model {
+    const char *name; /* for messages: a file, or the name of an embedded model */
+    mona_model model;
+} named_model;
+
+enum { CHAIN_MAX_STAGES = 4 };
+
+typedef struct stage_settings {
+    /* Of each stage that enlarges: tensors luma -> luma_*, as much larger across as down. */
+    const named_model *sr[CHAIN_MAX_STAGES];
+    const named_model *denoise; /* tensors y, u, v, noise -> y_*, u_*, v_* */
+    const named_model *colour;  /* y, u, v: thumbnails -> curves (grading.h) */
+    const named_model *bicubic; /* plane -> plane_*, twice the size; siting_model changes it */
+    const mona_device *device;  /* NULL: auto */
+    const char *cpu;            /* NULL: the best */
+    unsigned threads;           /* of each session; 0: one per core */
+    unsigned strip_rows;        /* 0: the planner's choice */
+    bool steady;                /* denoised frames are steadied (steady.h) */
+    double strength;            /* of denoising, 0..1; negative: estimated */
+    bool compressed; /* strength is estimated, and what compression left of error counts as noise */
+    double colour_strength; /* 0..1 */
+    bool full_range;        /* of samples; else studio range */
+    chroma_siting siting;   /* of subsampled chroma */
+    delay_settings delay;
+} stage_settings;
+
+static inline mona_config stage_config(const stage_settings *settings)
+{
+    return (mona_config){.device = settings->device,
+                         .cpu = settings->cpu,
+                         .threads = settings->threads,
+                         .strip_rows = settings->strip_rows};
+}
+
+enum { STAGE_SLOTS = 4 }; /* frames that may be on their way through a stage */
+
+#endif

@@ -1,0 +1,66 @@
+#include "pipeline/stages/temporal.h"
+
+#include "pipeline/stages/sample.h"
+
+/* The steps for all |d|, rounded to the nearest; returns L. One step of 8 bits is `one`.
+ * In whole numbers: g d (L^2 - d^2) / L^2 with g = 4 (sigma - one) / (5 sigma). */
+static unsigned make_steps(int16_t *step, unsigned sigma, unsigned one)
+{
+    unsigned limit = sigma + 4 * one;
+    limit = limit < STEADY_MOST ? limit : STEADY_MOST;
+    const uint64_t square = (uint64_t)limit * limit, whole = 5 * (uint64_t)sigma * square;
+    for (uint64_t d = 0; d < limit; d++)
+        step[d] = (int16_t)((8 * (sigma - one) * d * (square - d * d) + whole) / (2 * whole));
+    return limit;
+}
+
+/* Columns [from, to) of a row. */
+static inline void steady_row(uint8_t *made, const uint8_t *previous, uint32_t from, uint32_t to,
+                              const int16_t *step, int limit, const bool wide)
+{
+    for (uint32_t x = from; x < to; x++) {
+        const int s = plane_sample(made, x, wide), d = plane_sample(previous, x, wide) - s;
+        if (d > 0 && d < limit)
+            put_plane_sample(made, x, s + step[d], wide);
+        else if (d < 0 && -d < limit)
+            put_plane_sample(made, x, s - step[-d], wide);
+    }
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Block (x, y), whose side in this plane is `side`. */
+static void steady_block(const frame *made, const frame *previous, unsigned plane, uint32_t x,
+                         uint32_t y, uint32_t side, const int16_t *step, int limit)
+{
+    const mona_size size = frame_plane_size(&made->format, plane);
+    const uint32_t from = x * side, to = least(from + side, size.width);
+    for (uint32_t row = y * side; row < least((y + 1) * side, size.height); row++) {
+        uint8_t *m = made->data[plane] + (ptrdiff_t)row * made->stride[plane];
+        const uint8_t *p = previous->data[plane] + (ptrdiff_t)row * previous->stride[plane];
+        if (made->format.bits > 8)
+            steady_row(m, p, from, to, step, limit, true);
+        else
+            steady_row(m, p, from, to, step, limit, false);
+    }
+}
+
+void steady(const frame *made, const frame *now, const frame *previous, unsigned planes,
+            unsigned sigma, unsigned enlarged, steady_work *work)
+{
+    const unsigned one = 1u << (made->format.bits - 8);
+    if (sigma <= one)
+        return;
+    const mona_size count = stillness_measure(work->blocks, now, previous);
+    const uint64_t still = stillness_limit(&now->format, sigma, enlarged);
+    const int limit = (int)make_steps(work->step, sigma, one);
+    for (uint32_t y = 0; y < count.height; y++)
+        for (uint32_t x = 0; x < count.width; x++)
+            if (stillness_of(work->blocks, count, x, y, still))
+                for (unsigned p = 0; p < planes; p++)
+                    steady_block(made, previous, p, x, y, STILLNESS_BLOCK >> (p > 0), work->step,
+                                 limit);
+}

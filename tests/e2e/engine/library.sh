@@ -1,0 +1,54 @@
+#!/bin/sh
+# libmona.a as firmware sees it: what it asks of a C library, what it exports, what it includes, how much
+# stack it uses.
+. tests/tap.inc
+CC=${CC:-gcc}
+
+# $1: name, $2: what is wrong, empty if nothing
+report() {
+    if [ -z "$2" ]; then
+        ok "$1"
+    else
+        not_ok "$1" "$2"
+    fi
+}
+
+(cd "$tmp" && ar x "$OLDPWD/$BUILD/libmona.a")
+if [ -n "$SANITIZE" ]; then
+    skip "sanitised objects call their runtime; symbols are checked in the plain builds"
+else
+    ld -r -o "$tmp/engine" $(ls "$tmp"/*.o | grep -v '/posix\.o$')
+    report "engine and kernels call nothing of libc but mem*, and the port" \
+        "$(nm -u "$tmp/engine" | awk '{ print $2 }' | grep -vE '^(memcpy|memmove|memset|memcmp|mona_port_[a-z_]*|_GLOBAL_OFFSET_TABLE_)$')"
+    report "everything exported starts with mona_ or ac_" \
+        "$(nm -g --defined-only "$BUILD/libmona.a" | awk 'NF == 3 { print $3 }' | grep -vE '^(mona|ac)_')"
+    # One body of each function that makes rows serves observed and other sessions.
+    same "an observed session makes its rows by the same code" \
+        "$(nm "$tmp/session_observe.o" | awk '$2 != "U" && /run_(rows|map)$/ || $1 == "U" { print $NF }' |
+            grep run_ | sort | tr '\n' ' ')" \
+        "mona_session_run_map mona_session_run_rows mona_session_run_strip "
+    same "kernels know nothing of it" "$(nm "$tmp"/conv*.o "$tmp"/load.o "$tmp"/store.o | grep -c observe)" 0
+    report "no writable data" \
+        "$(size -A "$tmp/engine" | awk '$1 ~ /^\.(data|bss)$/ && $2 > 0')"
+fi
+
+allowed='stdint|stddef|stdbool|stdalign|stdatomic|limits|float|immintrin|arm_neon'
+report "engine/ and ops/ include only their own headers and freestanding ones" \
+    "$(grep -nE '^#include <' $(find engine ops -name '*.[ch]' ! -path 'engine/port/posix.c') |
+        grep -vE "<($allowed)\.h>")"
+report "engine/ and ops/ include nothing from above" \
+    "$(grep -nE '#include "(\.\./)*(formats|pipeline|apps|tests)/' -r engine ops)"
+
+if $CC --version | head -1 | grep -qi gcc && [ -z "$SANITIZE" ]; then
+    limit=$(sed -n 's/^enum { STACK_BYTES = \([0-9]*\) \* 1024 };.*/\1/p' engine/plan/plan_query.c)
+    # A run nests about eight calls; no two of the large frames lie on one path.
+    report "the largest frame stays within a quarter of the $limit KiB stack bound" \
+        "$(find "$BUILD/engine" "$BUILD/ops" -name '*.su' -exec cat {} + |
+            awk -v most=$((limit * 1024 / 4)) '$2 > most || $3 ~ /^dynamic$/')"
+    report "every object has its frames told" "$(find "$BUILD/engine" "$BUILD/ops" -name '*.o' ! -name posix.o |
+        while read -r o; do [ -f "${o%.o}.su" ] || echo "$o"; done)"
+fi
+
+# The port for bare metal takes the place of posix.o: no threads, the same interface.
+$CC -std=c11 -O2 -ffreestanding -Wall -Wextra -Wpedantic -Werror -I. -Iengine -c -o "$tmp/none.o" engine/port/none.c
+report "the bare-metal port builds freestanding and calls nothing" "$(nm -u "$tmp/none.o" | awk '{ print $2 }')"

@@ -1,0 +1,75 @@
+#!/bin/sh
+# Faults of the system and of the codecs, injected into the real binary: one clear line, the right exit
+# status, nothing under the output's name, and what was there before is still there.
+. tests/tap.inc
+
+if [ -n "$SANITIZE" ] || ! printf '#include <features.h>\n__GLIBC__' | ${CC:-cc} -E - 2> /dev/null | tail -n 1 | grep -q '[0-9]'; then
+    skip "faults are injected with a preloaded library, which needs glibc and a build without sanitisers"
+    ok "no faults in this build"
+    exit 0
+fi
+# shellcheck disable=SC2046
+${CC:-cc} -O1 -fPIC -shared -o "$tmp/faults.so" tests/e2e/media/faults.c $(pkg-config --cflags --libs libavcodec libavutil) -ldl || exit 1
+"$scene" 40 "$tmp/scene.y4m"
+ffmpeg -v error -i "$tmp/scene.y4m" -f lavfi -i sine=440:duration=1.6 -vf scale=640:360 -c:v libx264 -crf 4 -g 10 -pix_fmt yuv420p \
+    -c:a aac "$tmp/in.mp4"
+EIO=5 ENOSPC=28 ENOMEM=12 EACCES=13
+
+# $1: fault, $2: part of the file's name, rest: options
+enhance() {
+    fault=$1 part=$2
+    shift 2
+    MONA_FAULT=$fault MONA_FAULT_FILE=$part LD_PRELOAD=$tmp/faults.so "$mona" enhance "$tmp/in.mp4" --stages sr \
+        --quiet "$@" > "$tmp/stdout" 2> "$tmp/log" < /dev/null
+}
+
+# $1: fault, $2: part of the file's name, $3: what the line must say, rest: options
+fails() {
+    name="$1 $2" pattern=$3
+    for before in absent precious; do
+        rm -f "$tmp"/out.mp4*
+        [ $before = absent ] || echo precious > "$tmp/out.mp4"
+        enhance "$1" "$2" -o "$tmp/out.mp4" ${4:+"$4" "$5"}
+        found="$? $(wc -l < "$tmp/log") $(grep -c "^mona: .*$pattern" "$tmp/log") $(cat "$tmp/out.mp4" 2> /dev/null || echo absent) $(find "$tmp" -name 'out.mp4*' | wc -l)"
+        files=0
+        [ $before = absent ] || files=1
+        if [ "$found" = "1 1 1 $before $files" ]; then
+            ok "$name, the output $before before"
+        else
+            not_ok "$name, the output $before before" "expected 1 1 1 $before $files
+found $found
+$(head -n 5 "$tmp/log")"
+        fi
+    done
+}
+
+enhance none none -o "$tmp/out.mp4"
+same "without a fault it works" "$? $(cat "$tmp/log")" "0 "
+for n in 1 2 3 5 8; do
+    fails write:$n:$ENOSPC out.mp4 'out.mp4: cannot be written.*: No space left on device'
+    fails write:$n:$EIO out.mp4 'out.mp4: cannot be written.*: Input/output error'
+done
+for n in 1 2 3 8; do
+    fails read:$n:$EIO in.mp4 'in.mp4: .*: Input/output error'
+done
+fails fsync:1:$EIO - 'out.mp4: cannot be written: Input/output error'
+fails rename:1:$EACCES - 'out.mp4: cannot be written: Permission denied'
+fails encoder:1:$ENOMEM - 'libx264 refuses 1280x720 yuv420p and these options: Cannot allocate memory'
+enhance space:1:0 - -o "$tmp/raw.mkv" -c rawvideo
+same "a disk too small for raw frames is refused before they are made" \
+    "$? $(grep -c 'raw.mkv: expected [0-9.]* MiB free on the disk, found' "$tmp/log") $(find "$tmp" -name 'raw.mkv*')" "1 1 "
+rm -f "$tmp/out.mp4"
+MONA_FAULT=space:1:0 LD_PRELOAD=$tmp/faults.so "$mona" enhance "$tmp/in.mp4" -o "$tmp/out.mp4" --stages sr --preset ultrafast \
+    2> "$tmp/log" < /dev/null
+same "a disk that looks too small for a codec is told, and tried" "$? $(grep -c 'the disk has 0.0 MiB free' "$tmp/log")" "0 1"
+for n in 1 7 40 41; do
+    fails encode:$n:$EIO - 'libx264 failed at frame [0-9]*: Input/output error'
+done
+for n in 1 7 40; do
+    fails decode:$n:$EIO - 'in.mp4: damaged' --on-error stop
+    rm -f "$tmp/out.mp4"
+    enhance decode:$n:$EIO - -o "$tmp/out.mp4"
+    same "decode:$n, --on-error skip: the other 39 frames, their times, and a line about it" \
+        "$? $(grep -c '1 packets could not be decoded' "$tmp/log") $(video_times "$tmp/out.mp4" | md5sum)" \
+        "0 1 $(video_times "$tmp/in.mp4" | sed "${n}d" | md5sum)"
+done

@@ -1,0 +1,262 @@
+/* The offline compiler: the fp32 judge against a sum written here, and the passes. Compiled models
+ * run on the engine and are compared with the judge. */
+#include "tests/unit/compiler_check.h"
+
+/* ---- the judge ---------------------------------------------------------------------------- */
+
+/* One output of a convolution, straight from the definition. */
+static double conv_at(const reference_array *x, const float *w, double bias, int outputs,
+                      int groups, int stride, int dilation, int pad, int o, int y, int column)
+{
+    const int depth = (int)x->channels / groups, first = o / (outputs / groups) * depth;
+    double sum = bias;
+    for (int c = 0; c < depth; c++)
+        for (int ky = 0; ky < 3; ky++)
+            for (int kx = 0; kx < 3; kx++) {
+                const int iy = y * stride + ky * dilation - pad;
+                const int ix = column * stride + kx * dilation - pad;
+                if (iy >= 0 && iy < (int)x->height && ix >= 0 && ix < (int)x->width)
+                    sum +=
+                        (double)w[((o * depth + c) * 3 + ky) * 3 + kx] *
+                        (double)x->data[((first + c) * (int)x->height + iy) * (int)x->width + ix];
+            }
+    return sum;
+}
+
+static void the_judge_convolves(void **state)
+{
+    (void)state;
+    static const struct {
+        int inputs, outputs, groups, stride, dilation, pad;
+    } cases[] = {{1, 4, 1, 1, 1, 1}, {3, 2, 1, 2, 1, 1}, {4, 8, 4, 1, 2, 2}, {6, 6, 2, 3, 2, 0}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        char dims[64], number[64];
+        onnx_builder *b = ob_new(13);
+        const int depth = cases[k].inputs / cases[k].groups;
+        float weights[9 * 8 * 8], bias[8];
+        for (int i = 0; i < 9 * depth * cases[k].outputs; i++)
+            weights[i] = noise();
+        for (int i = 0; i < cases[k].outputs; i++)
+            bias[i] = noise();
+        ob_input(b, "x", cases[k].inputs, 0, 0);
+        snprintf(dims, sizeof dims, "%d %d 3 3", cases[k].outputs, depth);
+        ob_constant(b, "w", dims, weights);
+        snprintf(dims, sizeof dims, "%d", cases[k].outputs);
+        ob_constant(b, "b", dims, bias);
+        Onnx__NodeProto *n = ob_node(b, "Conv", "x w b", "y");
+        ob_int(b, n, "group", cases[k].groups);
+        snprintf(number, sizeof number, "%d %d", cases[k].stride, cases[k].stride);
+        ob_ints(b, n, "strides", number);
+        snprintf(number, sizeof number, "%d %d", cases[k].dilation, cases[k].dilation);
+        ob_ints(b, n, "dilations", number);
+        snprintf(number, sizeof number, "%d %d %d %d", cases[k].pad, cases[k].pad, cases[k].pad,
+                 cases[k].pad);
+        ob_ints(b, n, "pads", number);
+        ob_output(b, "y");
+        compiler *c = open_good(b);
+        reference_array in, out;
+        make_inputs(c, 13, 17, &in);
+        run_reference(c, &in, &out);
+        for (uint32_t o = 0; o < out.channels; o++)
+            for (uint32_t y = 0; y < out.height; y++)
+                for (uint32_t x = 0; x < out.width; x++)
+                    assert_true(fabs(conv_at(&in, weights, (double)bias[o], cases[k].outputs,
+                                             cases[k].groups, cases[k].stride, cases[k].dilation,
+                                             cases[k].pad, (int)o, (int)y, (int)x) -
+                                     (double)out.data[(o * out.height + y) * out.width + x]) <
+                                1e-5);
+        assert_true(difference(c, &half_planes, 13, 17) < 0.02);
+        free(in.data);
+        free(out.data);
+        compiler_close(c);
+    }
+}
+
+/* ---- passes ------------------------------------------------------------------------------- */
+
+static void everything_is_fused(void **state)
+{
+    (void)state;
+    compiler *c = open_good(residual_net());
+    assert_int_equal(operators_of(c, &half_planes), 5);
+    assert_true(difference(c, &half_planes, 19, 23) < 0.01);
+    compiler_close(c);
+}
+
+static void activations_and_sums_keep_their_order(void **state)
+{
+    (void)state;
+    /* Relu before the sum, Clip after it; LeakyRelu of a value that others read; x + x; 1 channel.
+     */
+    onnx_builder *b = ob_new(13);
+    const float bounds[2] = {-0.25f, 0.75f};
+    ob_input(b, "x", 1, 0, 0);
+    ob_constant(b, "low", "", &bounds[0]);
+    ob_constant(b, "high", "", &bounds[1]);
+    add_conv(b, "x", "a", 1, 6);
+    ob_node(b, "Relu", "a", "ar");
+    add_conv(b, "ar", "c", 6, 6);
+    ob_node(b, "Relu", "c", "cr");
+    ob_node(b, "Add", "ar cr", "s");
+    ob_node(b, "Clip", "s low high", "sc");
+    ob_float(b, ob_node(b, "LeakyRelu", "sc", "l"), "alpha", 0.3f);
+    ob_node(b, "Add", "l l", "d");
+    ob_node(b, "Mul", "d x", "m");
+    ob_node(b, "Add", "cr m", "n");
+    ob_node(b, "Relu", "n", "y");
+    ob_output(b, "y");
+    ob_output(b, "sc");
+    compiler *c = open_good(b);
+    assert_true(difference(c, &half_planes, 20, 21) < 0.01);
+    const compiler_options options = {
+        .int8 = true, .has_output_type = true, .output_type = MONA_S8};
+    assert_true(difference(c, &options, 20, 21) < 0.06);
+    compiler_close(c);
+}
+
+static void affine_folds_both_ways(void **state)
+{
+    (void)state;
+    onnx_builder *b = ob_new(13);
+    const float mean[3] = {0.4f, 0.5f, 0.6f}, deviation[3] = {0.2f, 0.25f, 0.5f}, two = 2;
+    ob_input(b, "x", 3, 0, 0);
+    ob_constant(b, "mean", "1 3 1 1", mean);
+    ob_constant(b, "std", "3 1 1", deviation);
+    ob_constant(b, "two", "", &two);
+    ob_node(b, "Sub", "x mean", "x0");
+    ob_node(b, "Div", "x0 std", "x1");
+    Onnx__NodeProto *n = add_conv(b, "x1", "a", 3, 4); /* padding: the shift must stay before it */
+    (void)n;
+    ob_node(b, "Sub", "two a", "a1");
+    ob_node(b, "Mul", "a1 two", "y");
+    ob_output(b, "y");
+    compiler *c = open_good(b);
+    assert_int_equal(operators_of(c, &half_planes), 4);
+    assert_true(difference(c, &half_planes, 9, 9) < 0.05);
+    compiler_close(c);
+}
+
+/* ---- rearrangement ------------------------------------------------------------------------ */
+
+static void depth_to_space_in_every_form(void **state)
+{
+    (void)state;
+    static const char *const permutations[2] = {"0 1 4 2 5 3", "0 3 4 1 5 2"};
+    static const char *const shapes[2] = {"1 3 2 2 6 7", "-1 2 2 3 6 7"};
+    for (int depth_first = 0; depth_first < 2; depth_first++) {
+        uint8_t *models[2];
+        size_t sizes[2];
+        reference_array in = {0}, out[2];
+        for (int form = 0; form < 2; form++) {
+            onnx_builder *b = ob_new(13);
+            seed = 5; /* the same weights in both forms */
+            ob_input(b, "x", 2, 6, 7);
+            add_conv(b, "x", "a", 2, 12);
+            if (form) {
+                ob_numbers(b, "s1", shapes[depth_first]);
+                ob_numbers(b, "s2", "1 3 12 14");
+                ob_node(b, "Reshape", "a s1", "r");
+                ob_ints(b, ob_node(b, "Transpose", "r", "t"), "perm", permutations[depth_first]);
+                ob_node(b, "Reshape", "t s2", "y");
+            } else {
+                Onnx__NodeProto *n = ob_node(b, "DepthToSpace", "a", "y");
+                ob_int(b, n, "blocksize", 2);
+                ob_string(b, n, "mode", depth_first ? "DCR" : "CRD");
+            }
+            ob_output(b, "y");
+            compiler *c = open_good(b);
+            if (!form)
+                make_inputs(c, 6, 7, &in);
+            assert_true(difference(c, &half_planes, 6, 7) < 0.01);
+            assert_int_equal(operators_of(c, &half_planes), 3);
+            emit(c, &half_planes, &models[form], &sizes[form]);
+            run_engine(models[form], sizes[form], &in, &out[form]);
+            compiler_close(c);
+        }
+        assert_true(largest_difference(&out[0], &out[1]) == 0);
+        for (int form = 0; form < 2; form++)
+            free(models[form]);
+        free(in.data);
+        free_arrays(out, 2);
+    }
+}
+
+static void planes_are_packed_and_taken_apart(void **state)
+{
+    (void)state;
+    compiler *c = open_good(packed_net());
+    reference_array inputs[3], expected[2], found[2];
+    uint8_t *bytes;
+    size_t size;
+    make_packed(inputs);
+    run_reference(c, inputs, expected);
+    emit(c, &half_planes, &bytes, &size);
+    mona_model model;
+    assert_int_equal(mona_model_open(&model, bytes, size), MONA_OK);
+    assert_int_equal(model.header->op_count, 4); /* LOAD, CONV, two STOREs */
+    run_engine(bytes, size, inputs, found);
+    for (int i = 0; i < 2; i++)
+        assert_true(largest_difference(&expected[i], &found[i]) < 0.01);
+    free(bytes);
+    free_arrays(found, 2);
+    format_error error = {0};
+    assert_true(compiler_calibrate(c, inputs, &error));
+    emit(c, &(compiler_options){.int8 = true}, &bytes, &size);
+    run_engine(bytes, size, inputs, found);
+    for (int i = 0; i < 2; i++)
+        for (size_t k = 0; k < (size_t)expected[i].height * expected[i].width; k++) {
+            const float e = fmaxf(0, fminf(expected[i].data[k], 1)); /* images: 0 to 255 steps */
+            assert_true(fabsf(e - found[i].data[k]) < 3.0f / 255);
+        }
+    free(bytes);
+    free_arrays(inputs, 3);
+    free_arrays(expected, 2);
+    free_arrays(found, 2);
+    compiler_close(c);
+}
+
+/* x padded and then convolved, or convolved with all of the padding. */
+static uint8_t *padded_net(bool apart, size_t *size)
+{
+    onnx_builder *b = ob_new(13);
+    seed = 9;
+    ob_input(b, "x", 3, 0, 0);
+    if (apart) {
+        ob_numbers(b, "pads", "0 0 2 0 0 0 1 3");
+        ob_node(b, "Pad", "x pads", "p");
+    }
+    Onnx__NodeProto *n = add_conv(b, apart ? "p" : "x", "y", 3, 4);
+    n->n_attribute = 0;
+    ob_ints(b, n, "pads", apart ? "1 1 1 1" : "3 1 2 4");
+    ob_output(b, "y");
+    compiler *c = open_good(b);
+    uint8_t *bytes;
+    emit(c, &half_planes, &bytes, size);
+    compiler_close(c);
+    return bytes;
+}
+
+static void pads_go_into_the_convolution(void **state)
+{
+    (void)state;
+    size_t size, same;
+    uint8_t *apart = padded_net(true, &size), *together = padded_net(false, &same);
+    assert_int_equal(size, same);
+    assert_memory_equal(apart, together, size);
+    free(apart);
+    free(together);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_judge_convolves),
+        cmocka_unit_test(pads_go_into_the_convolution),
+        cmocka_unit_test(everything_is_fused),
+        cmocka_unit_test(activations_and_sums_keep_their_order),
+        cmocka_unit_test(affine_folds_both_ways),
+        cmocka_unit_test(depth_to_space_in_every_form),
+        cmocka_unit_test(planes_are_packed_and_taken_apart),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,330 @@
+/* Quantised models become INT8 layers by their own scales: every kind of layer against the
+ * reference executor, which follows ONNX's definitions, and whole networks. */
+#include "tests/unit/compiler_check.h"
+#include "formats/reference/execute.h"
+#include "tests/unit/modelled_check.h"
+#include "tests/unit/quantised_nets.h"
+
+enum { SIDE = 20 };
+
+/* Samples of a type in, halves out. */
+static compiler_options to_half_from(mona_type input)
+{
+    return (compiler_options){.has_input_type = true,
+                              .input_type = input,
+                              .has_output_type = true,
+                              .output_type = MONA_F16};
+}
+
+/* What ONNX's own operators make of it, one after another. */
+static tensor judge(const onnx_builder *b, const reference_array *x)
+{
+    size_t size;
+    uint8_t *bytes = ob_pack(b, &size);
+    onnx_graph g;
+    format_error error = {0};
+    tensor in, out;
+    const int64_t dims[4] = {1, x->channels, x->height, x->width};
+    assert_true(onnx_graph_read(&g, bytes, size, NULL, &error));
+    assert_true(tensor_make(&in, ELEMENT_FLOAT32, 4, dims));
+    memcpy(in.data, x->data, tensor_bytes(&in));
+    if (!reference_execute(&g, &in, &out, &error))
+        fail_msg("%s", error.text);
+    tensor_free(&in);
+    onnx_graph_free(&g);
+    free(bytes);
+    return out;
+}
+
+/* How far the engine is from it. */
+typedef struct outcome {
+    double most;    /* in steps; reals of fp16 are off by up to an eighth */
+    double changed; /* share of the numbers that are in another step */
+    unsigned int8, convs;
+} outcome;
+
+/* Noise in [-1, 1). */
+static reference_array noisy(uint32_t side)
+{
+    reference_array x = image(3, side, side);
+    for (size_t i = 0; i < (size_t)3 * side * side; i++)
+        x.data[i] = noise();
+    return x;
+}
+
+static void count_layers(const uint8_t *bytes, size_t size, outcome *o)
+{
+    mona_model model;
+    assert_int_equal(mona_model_open(&model, bytes, size), MONA_OK);
+    for (uint32_t i = 0; i < model.header->op_count; i++) {
+        const mona_file_op *op = &model.ops[i];
+        o->convs += op->kind == MONA_OP_CONV;
+        o->int8 += op->kind == MONA_OP_CONV && model.tensors[op->inputs[0]].type != MONA_F16;
+    }
+}
+
+/* The last of the outcomes that the compiler tells, and why an operator is by itself. */
+static char told[160], why_not[160];
+static unsigned told_steps;
+
+static void take_log(const compiler *c)
+{
+    const fusion_log *log = compiler_log(c);
+    told[0] = why_not[0] = 0;
+    for (size_t i = 0; i < log->count; i++) {
+        const fusion_event *e = &log->events[i];
+        if (e->outcome) {
+            snprintf(told, sizeof told, "%s", e->outcome);
+            told_steps = e->steps;
+        }
+        if (e->rule == FUSION_QUANTISED && e->why_not)
+            snprintf(why_not, sizeof why_not, "%s: %s", e->op_type, e->why_not);
+    }
+}
+
+/* Rules of the options are off from the beginning. */
+static compiler *open_with(onnx_builder *b, const compiler_options *options)
+{
+    size_t size;
+    uint8_t *bytes = ob_pack(b, &size);
+    onnx_graph g;
+    format_error error = {0};
+    assert_true(onnx_graph_read(&g, bytes, size, NULL, &error));
+    compiler *c = compiler_open_graph(&g, &options->fusion, &error);
+    if (!c)
+        fail_msg("%s", error.text);
+    onnx_graph_free(&g);
+    free(bytes);
+    ob_free(b);
+    return c;
+}
+
+static outcome run(onnx_builder *b, const compiler_options *options, float step)
+{
+    seed = 11;
+    outcome o = {0};
+    const reference_array x = noisy(SIDE);
+    tensor expected = judge(b, &x);
+    compiler *c = open_with(b, options);
+    reference_array found[1], modelled[1];
+    uint8_t *bytes;
+    size_t size;
+    emit(c, options, &bytes, &size);
+    count_layers(bytes, size, &o);
+    take_log(c);
+    run_engine(bytes, size, &x, found);
+    const mona_config model310 = {.threads = 1, .device = mona_device_find("model310")};
+    run_engine_as(bytes, size, &model310, &x, modelled);
+    const size_t count = (size_t)found->channels * found->height * found->width;
+    assert_int_equal(count, expected.count);
+    assert_memory_equal(found->data, modelled->data, count * sizeof(float));
+    size_t changed = 0;
+    for (size_t i = 0; i < count; i++) {
+        const double far =
+            fabs((double)found->data[i] - tensor_number(&expected, i)) / (double)step;
+        o.most = fmax(o.most, far);
+        changed += far > 0.5;
+    }
+    o.changed = (double)changed / (double)count;
+    free(bytes);
+    free(x.data);
+    free_arrays(found, 1);
+    free_arrays(modelled, 1);
+    tensor_free(&expected);
+    compiler_close(c);
+    return o;
+}
+
+/* ---- single layers ------------------------------------------------------------------------ */
+
+typedef struct layer_case {
+    const char *name;
+    qsteps in, out;
+    int channels, side, groups; /* of the convolution */
+    int lowest;                 /* the first weight of every output; 0: random */
+    bool relu, sum, pool, average, dense, per_tensor;
+    unsigned int8; /* convolutions that read 8 bits */
+} layer_case;
+
+static onnx_builder *layer_net(const layer_case *l)
+{
+    qmap x;
+    qnet n = qnet_begin(&x, SIDE);
+    n.dense = l->dense;
+    n.per_tensor = l->per_tensor;
+    n.lowest = l->lowest;
+    x = qnet_quantise(&n, x, l->in);
+    const qmap skip = x;
+    if (l->side)
+        x = qnet_conv(&n, x, l->channels, l->side, l->groups, l->out);
+    if (l->sum)
+        x = qnet_add(&n, x, skip);
+    if (l->relu)
+        x = qnet_one(&n, "Relu", x);
+    if (l->pool)
+        x = qnet_max_pool(&n, x);
+    if (l->average)
+        x = qnet_one(&n, "GlobalAveragePool", x);
+    x = l->dense ? qnet_dequantise(&n, x) : qnet_quantise(&n, x, l->out);
+    return qnet_end(&n, x);
+}
+
+/* Of the same numbers a layer makes the model's, or one step beside them where fp16 scales round to
+ * the other side: never more, and seldom. */
+static void every_layer_is_within_one_step(void **state)
+{
+    (void)state;
+    const layer_case cases[] = {
+        {"s8 to u8", qnet_image, qnet_u8, 24, 3, 1, .relu = true, .int8 = 2},
+        {"s8 to s8", qnet_image, qnet_s8, 24, 3, 1, .int8 = 2},
+        {"one scale", qnet_image, qnet_s8, 24, 3, 1, .per_tensor = true, .int8 = 2},
+        {"a channel each", qnet_image, qnet_s8, 6, 3, 3, .int8 = 2},
+        {"a sum", qnet_image, qnet_s8, 3, 3, 1, .sum = true, .int8 = 2},
+        {"a sum and Relu", qnet_image, qnet_u8, 3, 3, 1, .sum = true, .relu = true, .int8 = 2},
+        {"a sum to a zero point", qnet_image, qnet_odd, 3, 3, 1, .sum = true, .int8 = 2},
+        {"a sum from and to one",
+         {2 / 255.f, 120, false},
+         qnet_odd,
+         3,
+         3,
+         1,
+         .sum = true,
+         .int8 = 2},
+        {"u8 around 128", {1 / 127.f, 128, false}, qnet_s8, 24, 3, 1, .int8 = 2},
+        {"to a zero point", qnet_image, qnet_odd, 24, 3, 1, .int8 = 2},
+        {"from a zero point, unpadded", {2 / 255.f, 120, false}, qnet_s8, 24, 1, 1, .int8 = 2},
+        {"from a zero point, padded", {2 / 255.f, 120, false}, qnet_s8, 24, 3, 1, .int8 = 2},
+        {"weights of -128", qnet_image, qnet_s8, 24, 3, 1, .lowest = -128, .int8 = 2},
+        {"-128 and a fine result",
+         qnet_image,
+         {0.2f / 127, 0, true},
+         3,
+         1,
+         1,
+         .lowest = -128,
+         .int8 = 2},
+        {"pooled", qnet_image, qnet_s8, 24, 3, 1, .pool = true, .int8 = 2},
+        {"mean", qnet_image, {1 / 127.f, 0, true}, .average = true, .int8 = 1},
+        {"QLinearConv", qnet_image, qnet_u8, 24, 3, 1, .dense = true, .int8 = 2},
+        {"QLinearConv to s8 from -128",
+         qnet_image,
+         {3 / 255.f, -128, true},
+         24,
+         3,
+         1,
+         .dense = true,
+         .int8 = 2},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const layer_case *l = &cases[i];
+        const compiler_options options =
+            to_half_from(l->in.zero == 0 || l->in.zero == 128 ? MONA_S8 : MONA_F16);
+        const outcome o = run(layer_net(l), &options, l->out.step);
+        print_message("%-28s %u of %u INT8, %.2f %% changed, at most %.3f steps\n", l->name, o.int8,
+                      o.convs, 100 * o.changed, o.most);
+        assert_true(o.most < 1.125);
+        assert_true(o.changed < 0.05);
+        assert_int_equal(o.int8, l->int8);
+        assert_memory_equal(told, "within one step: ", 17);
+        assert_int_equal(told_steps, 1);
+    }
+}
+
+/* Steps that are powers of two leave fp16 nothing to round. */
+static void coarse_steps_are_exact(void **state)
+{
+    (void)state;
+    const compiler_options options = to_half_from(MONA_S8);
+    qmap x;
+    qnet n = qnet_begin(&x, SIDE);
+    n.coarse = true;
+    x = qnet_quantise(&n, x, (qsteps){0x1p-6f, 0, true});
+    x = qnet_one(&n, "Relu", qnet_conv(&n, x, 24, 3, 1, qnet_s8));
+    x = qnet_quantise(&n, x, (qsteps){0x1p-6f, 0, false});
+    const outcome o = run(qnet_end(&n, x), &options, 0x1p-6f);
+    assert_string_equal(told, "bit-exact");
+    assert_int_equal(told_steps, 0);
+    assert_true(o.most == 0);
+    assert_int_equal(o.int8, 2);
+}
+
+/* Of weights whose sign a multiplication turned, -128 is 128, which 8 bits hold no better. */
+static void turned_weights_are_as_near_as_told(void **state)
+{
+    (void)state;
+    const compiler_options options = to_half_from(MONA_S8);
+    qmap x;
+    qnet n = qnet_begin(&x, SIDE);
+    n.coarse = true;
+    n.lowest = -128;
+    x = qnet_quantise(&n, x, (qsteps){0x1p-6f, 0, true});
+    x = qnet_one(&n, "Neg", qnet_conv(&n, x, 24, 3, 1, qnet_s8));
+    x = qnet_quantise(&n, x, (qsteps){0x1p-3f, 0, true});
+    const outcome o = run(qnet_end(&n, x), &options, 0x1p-3f);
+    print_message("%s; at most %.3f steps, %.2f %% changed\n", told, o.most, 100 * o.changed);
+    assert_true(o.most < told_steps + 0.125);
+}
+
+/* What cannot be a format of maps is done on arrays, as ONNX defines it, and the compiler says why.
+ */
+static void some_stay_on_arrays(void **state)
+{
+    (void)state;
+    compiler_options options = half_planes;
+    const float steps[3] = {0.01f, 0.02f, 0.03f};
+    const int32_t zeros[3] = {0};
+    qmap x;
+    qnet n = qnet_begin(&x, SIDE);
+    ob_constant(n.b, "steps", "3", steps);
+    ob_wholes(n.b, "zeros", ONNX__TENSOR_PROTO__DATA_TYPE__INT8, "3", zeros);
+    ob_node(n.b, "QuantizeLinear", "x steps zeros", "q");
+    ob_node(n.b, "DequantizeLinear", "q steps zeros", "d");
+    snprintf(x.name, sizeof x.name, "d");
+    x.in = (qsteps){0.01f, 0, true};
+    outcome o = run(qnet_end(&n, qnet_conv(&n, x, 8, 3, 1, qnet_s8)), &options, 0.01f);
+    assert_int_equal(o.int8, 0);
+    assert_true(o.most < 1);
+    assert_string_equal(why_not, "DequantizeLinear: reads what is no map");
+    options.fusion.off[FUSION_QUANTISED] = true;
+    const layer_case dense = {"", qnet_image, qnet_u8, 24, 3, 1, .dense = true};
+    o = run(layer_net(&dense), &options, qnet_u8.step);
+    assert_int_equal(o.int8, 0);
+    assert_true(o.most < 1.125); /* planes of fp16 may begin a step beside */
+    assert_string_equal(why_not, "DequantizeLinear: " FUSION_IS_OFF);
+}
+
+/* ---- networks ----------------------------------------------------------------------------- */
+
+static void networks_are_int8(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        mona_type input;
+        float step;
+        unsigned convs, int8;
+    } nets[] = {{"symmetric", MONA_S8, 3 / 127.f, 6, 6},
+                {"asymmetric", MONA_F16, 5 / 255.f, 10, 8},
+                {"qlinear", MONA_S8, 3 / 127.f, 4, 4}};
+    for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
+        const compiler_options options = to_half_from(nets[i].input);
+        const outcome o = run(quantised_net(nets[i].name, SIDE), &options, nets[i].step);
+        print_message("%-12s %u of %u INT8, %.2f %% changed, at most %.3f steps\n", nets[i].name,
+                      o.int8, o.convs, 100 * o.changed, o.most);
+        assert_int_equal(o.convs, nets[i].convs);
+        assert_int_equal(o.int8, nets[i].int8);
+        assert_true(o.most < 2.125);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_layer_is_within_one_step),
+        cmocka_unit_test(coarse_steps_are_exact),
+        cmocka_unit_test(turned_weights_are_as_near_as_told),
+        cmocka_unit_test(some_stay_on_arrays),
+        cmocka_unit_test(networks_are_int8),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

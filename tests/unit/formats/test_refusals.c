@@ -1,0 +1,280 @@
+/* Models that cannot be compiled are refused by name, and damaged ones, ONNX or .mona, do no harm.
+ */
+#include "tests/unit/compiler_check.h"
+#include "tests/seal.h"
+
+/* ---- damage ------------------------------------------------------------------------------- */
+
+/* Opens, plans and, if the model allows it, runs whatever these bytes are. True: it ran. */
+static bool survive(const uint8_t *bytes, size_t size)
+{
+    mona_model model;
+    bool ran = false;
+    if (mona_model_open(&model, bytes, size))
+        return ran;
+    mona_config config = {.threads = 1};
+    for (unsigned i = 0; i < mona_model_input_count(&model); i++)
+        config.sizes[i] = (mona_size){8, 8};
+    void *memory = bound_allocate(mona_plan_bytes());
+    mona_plan *plan;
+    if (!mona_plan_make(&plan, memory, &model, &config) && mona_plan_arena_bytes(plan) < 1 << 26) {
+        const size_t arena_bytes = mona_plan_arena_bytes(plan);
+        void *arena = bound_allocate(arena_bytes);
+        mona_session *session;
+        mona_buffer in[MONA_MAX_IO], out[MONA_MAX_IO];
+        const unsigned inputs = mona_model_input_count(&model);
+        const unsigned outputs = mona_model_output_count(&model);
+        for (unsigned i = 0; i < inputs + outputs; i++) {
+            const mona_tensor_info t =
+                i < inputs ? mona_plan_input(plan, i) : mona_plan_output(plan, i - inputs);
+            *(i < inputs ? &in[i] : &out[i - inputs]) = make_buffer(&t);
+        }
+        assert_int_equal(mona_session_open(&session, plan, arena, arena_bytes), MONA_OK);
+        assert_int_equal(mona_session_run(session, in, out), MONA_OK);
+        ran = true;
+        mona_session_close(session);
+        for (unsigned i = 0; i < inputs + outputs; i++)
+            free(i < inputs ? in[i].data : out[i - inputs].data);
+        free(arena);
+    }
+    free(memory);
+    return ran;
+}
+
+/* Every byte of a compiled model in turn: refused by the checksum, and harmless with the checksum
+ * made right again. */
+static void every_changed_byte_is_survived(void **state)
+{
+    (void)state;
+    compiler *c = open_good(small_net());
+    reference_array in;
+    uint8_t *bytes;
+    size_t size;
+    format_error error = {0};
+    make_inputs(c, 8, 8, &in);
+    assert_true(compiler_calibrate(c, &in, &error));
+    emit(c, &(compiler_options){.int8 = true}, &bytes, &size);
+    assert_true(survive(bytes, size));
+    uint8_t *copy = bound_allocate(size);
+    size_t ran = 0;
+    for (size_t i = 0; i < size; i++)
+        for (int k = 0; k < 2; k++) {
+            mona_model model;
+            memcpy(copy, bytes, size);
+            copy[i] ^= k ? 0xff : 1;
+            assert_true(mona_model_open(&model, copy, size) < 0);
+            seal(copy, size);
+            ran += survive(copy, size);
+        }
+    assert_true(ran > 100 && ran < 2 * size);
+    free(copy);
+    free(bytes);
+    free(in.data);
+    compiler_close(c);
+}
+
+/* ---- refusals ----------------------------------------------------------------------------- */
+
+static void refused(onnx_builder *b, const char *expected)
+{
+    format_error error = {0};
+    compiler *c = open_builder(b, &error);
+    uint8_t *bytes = NULL;
+    size_t size;
+    const bool ok = c && compiler_emit(c, &half_planes, &bytes, &size, &error);
+    compiler_close(c);
+    free(bytes);
+    if (ok)
+        fail_msg("accepted, expected: %s", expected);
+    if (!strstr(error.text, expected))
+        fail_msg("'%s' does not say '%s'", error.text, expected);
+}
+
+/* A model of one node from x (4 channels, any size) to y. */
+static onnx_builder *one_node(const char *op_type, const char *inputs, Onnx__NodeProto **node)
+{
+    onnx_builder *b = ob_new(13);
+    ob_input(b, "x", 4, 0, 0);
+    *node = ob_node(b, op_type, inputs, "y");
+    ob_output(b, "y");
+    return b;
+}
+
+static void unsupported_models_are_refused_by_name(void **state)
+{
+    (void)state;
+    Onnx__NodeProto *n;
+    const float ones[36] = {1}, infinite[36] = {INFINITY};
+    refused(one_node("Softmax", "x", &n),
+            "node 'y' (Softmax) makes a tensor whose size is open; give the model one");
+    refused(one_node("Unique", "x", &n),
+            "node 'y' (Unique) is not supported by the engine; mona ops --engine lists");
+    refused(one_node("Relu", "z", &n), "reads 'z', which nothing before it makes");
+    refused(one_node("Conv", "x x", &n), "has computed weights");
+    onnx_builder *b = one_node("Conv", "x w", &n);
+    ob_constant(b, "w", "1 3 3 3", ones);
+    refused(b, "its input has 4 channels");
+    b = one_node("Conv", "x w", &n);
+    ob_constant(b, "w", "1 4 3 3", infinite);
+    refused(b, "infinite or not a number");
+    b = one_node("Conv", "x w", &n);
+    ob_constant(b, "w", "1 4 3", ones);
+    refused(b, "has weights with 3 sides");
+    b = one_node("Conv", "x w", &n);
+    ob_constant(b, "w", "1 4 3 3", ones);
+    ob_ints(b, n, "strides", "64 1");
+    refused(b, "has strides 64; supported are 1 to 63");
+    b = one_node("Conv", "x w", &n);
+    ob_constant(b, "w", "1 4 3 3", ones);
+    ob_ints(b, n, "pads", "-1 0 0 0");
+    refused(b, "pads by -1");
+    b = one_node("DepthToSpace", "x", &n);
+    ob_int(b, n, "blocksize", 3);
+    refused(b, "cannot rearrange 4 channels");
+    b = one_node("Concat", "x x", &n);
+    ob_int(b, n, "axis", 2);
+    refused(b, "along axis 2");
+    refused(one_node("Transpose", "x", &n), "only after a Reshape");
+    b = one_node("Relu", "x", &n);
+    n->domain = ob_text(b, "com.example");
+    refused(b, "operator set 'com.example'");
+    b = one_node("Relu", "x", &n);
+    b->graph.n_input = 0;
+    refused(b, "reads 'x', which nothing before it makes");
+    b = one_node("Relu", "x", &n);
+    b->graph.n_output = 0;
+    refused(b, "no outputs");
+    b = one_node("Relu", "x", &n);
+    b->model.n_opset_import = 0;
+    refused(b, "no ONNX operator set");
+    b = one_node("Relu", "x", &n);
+    ob_node(b, "Relu", "x", "y");
+    refused(b, "'y' is made twice");
+    b = one_node("Relu", "x", &n);
+    b->inputs[0]->type->tensor_type->shape->n_dim = 3;
+    refused(b, "input 'x' is no [1, channels, height, width] of floats");
+    b = one_node("SpaceToDepth", "x", &n);
+    ob_int(b, n, "blocksize", 2);
+    refused(b, "rearranges several channels depth first");
+    b = one_node("BatchNormalization", "x s s s", &n);
+    ob_constant(b, "s", "4", ones);
+    refused(b, "needs constants of 4 elements");
+    b = one_node("Clip", "x high low", &n);
+    ob_constant(b, "high", "", &(float){1});
+    ob_constant(b, "low", "", &(float){0});
+    refused(b, "the lower is above the upper");
+}
+
+static void unsupported_pools_and_products_are_refused_by_name(void **state)
+{
+    (void)state;
+    Onnx__NodeProto *n;
+    const float ones[64] = {1};
+    refused(one_node("MaxPool", "x", &n), "has no kernel_shape");
+    onnx_builder *b = one_node("MaxPool", "x", &n);
+    ob_ints(b, n, "kernel_shape", "2 2 2");
+    refused(b, "has 3 numbers in kernel_shape; expected 2");
+    b = one_node("AveragePool", "x", &n);
+    ob_ints(b, n, "kernel_shape", "2 2");
+    ob_ints(b, n, "pads", "0 2 0 0");
+    refused(b, "pads by 2, which leaves nothing");
+    b = one_node("AveragePool", "x", &n);
+    ob_ints(b, n, "kernel_shape", "256 2");
+    refused(b, "has kernel_shape 256; supported are 1 to 255");
+    b = one_node("MaxPool", "x", &n);
+    n->output[n->n_output++] = ob_text(b, "places");
+    ob_ints(b, n, "kernel_shape", "2 2");
+    refused(b, "the places of the maxima");
+    b = one_node("ReduceMean", "x", &n);
+    ob_ints(b, n, "axes", "1");
+    refused(b, "height and width");
+    refused(one_node("ReduceMean", "x", &n), "height and width");
+    b = one_node("Flatten", "x", &n);
+    ob_int(b, n, "axis", 2);
+    refused(b, "keeps more sides than the batch (axis 2)");
+    refused(one_node("Squeeze", "x", &n), "of a 1x1 map alone");
+    b = one_node("Gemm", "x w", &n);
+    ob_constant(b, "w", "4 4", ones);
+    refused(b, "a tensor of four sides");
+    b = one_node("Reshape", "x shape", &n);
+    ob_numbers(b, "shape", "4 -1");
+    refused(b, "supported with two sides is [1, n]");
+    static const char *const products[][3] = {
+        /* inputs, dims of w, expected */
+        {"f w", "5 2", "multiplies 4 numbers with a matrix of 5x2"},
+        {"f w", "4 1 1", "a constant matrix of two sides"},
+        {"f f", "4 4", "a constant matrix of two sides"},
+        {"f w b", "4 2", "a bias that is not a constant of 1 or 2 elements"},
+    };
+    for (size_t i = 0; i < sizeof products / sizeof *products; i++) {
+        b = one_node("GlobalMaxPool", "x", &n);
+        b->graph.n_node--;
+        ob_node(b, "GlobalMaxPool", "x", "p");
+        ob_node(b, "Flatten", "p", "f");
+        ob_constant(b, "w", products[i][1], ones);
+        ob_constant(b, "b", "3", ones);
+        ob_node(b, "Gemm", products[i][0], "y");
+        refused(b, products[i][2]);
+    }
+    b = one_node("Conv", "f w", &n);
+    b->graph.n_node--;
+    ob_node(b, "Flatten", "x", "f");
+    ob_constant(b, "w", "4 4 1 1", ones);
+    ob_node(b, "Conv", "f w", "y");
+    refused(b, "which is flattened to [1, n]");
+    b = one_node("MatMul", "f w", &n);
+    b->graph.n_node--;
+    ob_node(b, "Flatten", "x", "f");
+    ob_constant(b, "w", "4 4", ones);
+    ob_node(b, "MatMul", "f w", "y");
+    refused(b, "a flattened map of 0x0 (0: any)");
+    b = one_node("Add", "f x", &n);
+    b->graph.n_node--;
+    ob_node(b, "Flatten", "x", "f");
+    ob_node(b, "Add", "f x", "y");
+    refused(b, "joins a flattened tensor and one of four sides");
+}
+
+static void fuzzed_models_never_crash_the_compiler(void **state)
+{
+    (void)state;
+    onnx_builder *b = packed_net();
+    size_t size;
+    uint8_t *bytes = ob_pack(b, &size);
+    ob_free(b);
+    seed = 1;
+    for (unsigned round = 0; round < 3000; round++) {
+        uint8_t *copy = malloc(size);
+        memcpy(copy, bytes, size);
+        for (unsigned k = 0; k < 1 + round % 3; k++) {
+            noise();
+            const uint32_t at = seed >> 8;
+            noise();
+            copy[at % size] = (uint8_t)(seed >> 24);
+        }
+        format_error error = {0};
+        compiler *c = compiler_open(copy, size, NULL, &error);
+        uint8_t *model_bytes = NULL;
+        size_t model_size;
+        mona_model model;
+        if (c && compiler_emit(c, &half_planes, &model_bytes, &model_size, &error))
+            (void)mona_model_open(&model, model_bytes, model_size);
+        else
+            assert_true(error.text[0]);
+        free(model_bytes);
+        compiler_close(c);
+        free(copy);
+    }
+    free(bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_changed_byte_is_survived),
+        cmocka_unit_test(unsupported_models_are_refused_by_name),
+        cmocka_unit_test(unsupported_pools_and_products_are_refused_by_name),
+        cmocka_unit_test(fuzzed_models_never_crash_the_compiler),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,219 @@
+/* Graphs no net looks like: windows that lie in padding altogether, strides that compound,
+ * one-channel maps with several kinds of readers, and random graphs with several outputs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/graph_check.h"
+#include "tests/cases.h"
+
+/* ---- particular graphs ----------------------------------------------------------------------- */
+
+static void dilated_reader_of_a_resized_channel(void **state)
+{
+    (void)state;
+    graph g;
+    begin(&g, 1, 1, 1, 9, 35);
+    add_resize(
+        &g, &g.maps[0],
+        (mona_file_resize){.mode = MONA_RESIZE_LINEAR, .scale_h = {1, 1}, .scale_w = {1, 1}});
+    mona_file_conv dilated = plain;
+    dilated.kernel_w = 3, dilated.dilation_w = 2, dilated.pad_left = dilated.pad_right = 2;
+    add_conv(&g, &g.maps[1], 1, dilated, NULL);
+    add_store(&g, 0, &g.maps[2]);
+    check(&g);
+}
+
+/* The first band's windows lie above the map altogether. */
+static void bands_inside_padding(void **state)
+{
+    (void)state;
+    graph g;
+    begin(&g, 2, 1, 1, 24, 700);
+    mona_file_conv strided = plain, padded = plain;
+    strided.stride_w = 2;
+    padded.pad_top = 30;
+    add_conv(&g, &g.maps[0], 1, strided, NULL);
+    add_conv(&g, &g.maps[1], 1, padded, NULL);
+    add_store(&g, 0, &g.maps[2]);
+    check(&g);
+}
+
+static void maps_nobody_sees(void **state)
+{
+    (void)state;
+    graph g;
+    begin(&g, 3, 1, 2, 1, 3000);
+    mona_file_conv far = plain;
+    far.stride_h = 60, far.pad_top = 255;
+    add_conv(&g, &g.maps[0], 3, plain, NULL);
+    add_conv(&g, &g.maps[1], 2, far, NULL);
+    add_store(&g, 0, &g.maps[2]);
+    check(&g);
+}
+
+static void columns_inside_padding(void **state)
+{
+    (void)state;
+    graph g;
+    begin(&g, 4, 1, 3, 7, 9);
+    mona_file_conv left = plain, wide = plain;
+    left.stride_w = 3, left.pad_left = 40, left.pad_right = 50;
+    wide.stride_w = 2, wide.pad_left = 33;
+    add_conv(&g, &g.maps[0], 5, wide, NULL);
+    add_conv(&g, &g.maps[1], 2, left, NULL);
+    add_store(&g, 0, &g.maps[2]);
+    check(&g);
+}
+
+static void strides_that_compound(void **state)
+{
+    (void)state;
+    graph g;
+    begin(&g, 5, 1, 1, 16, 16);
+    mona_file_conv far = plain;
+    far.stride_h = 63, far.pad_top = far.pad_bottom = 254;
+    for (int i = 0; i < 14; i++)
+        add_conv(&g, &g.maps[g.map_count - 1], 1, far, NULL);
+    add_store(&g, 0, &g.maps[g.map_count - 1]);
+    check(&g);
+}
+
+/* A sample beyond its type's range would be another number for every instruction set. */
+static void largest_samples_must_fit_their_type(void **state)
+{
+    (void)state;
+    for (uint32_t maximum = 0; maximum <= 256; maximum += 128) {
+        graph g;
+        begin(&g, 7, 1, 1, 2, 2);
+        add_store(&g, 0, &g.maps[0]);
+        g.b->ops[1].store.maximum = maximum;
+        size_t size;
+        uint8_t *bytes = builder_finish(g.b, &size);
+        mona_model model;
+        assert_int_equal(mona_model_open(&model, bytes, size),
+                         maximum == 128 ? MONA_OK : MONA_ERR_MODEL);
+        free(bytes);
+    }
+}
+
+/* Gathering what a filter of 35 x 35 sees would take more memory than all rows of the picture. */
+static void large_filters_stay_in_rows(void **state)
+{
+    (void)state;
+    graph g;
+    begin(&g, 6, 1, 4, 8, 256);
+    mona_file_conv large = plain;
+    large.kernel_h = large.kernel_w = 35;
+    large.pad_top = large.pad_bottom = large.pad_left = large.pad_right = 17;
+    assert_true(add_conv(&g, &g.maps[0], 16, large, NULL));
+    add_store(&g, 0, &g.maps[1]);
+    size_t size;
+    uint8_t *bytes = builder_finish(g.b, &size);
+    void *memory = aligned_alloc(64, mona_plan_bytes());
+    mona_model model;
+    mona_plan *plan;
+    assert_int_equal(mona_model_open(&model, bytes, size), MONA_OK);
+    const mona_config config = {.threads = 1, .cache_bytes = 1, .sizes = {{256, 8}}};
+    assert_int_equal(mona_plan_make(&plan, memory, &model, &config), MONA_OK);
+    assert_true(mona_plan_arena_bytes(plan) < 1u << 20);
+    free(memory), free(bytes);
+}
+
+static void random_conv(graph *g, const map *from)
+{
+    mona_file_conv c = plain;
+    c.kernel_h = (uint16_t)(1 + below(g, 4)), c.kernel_w = (uint16_t)(1 + below(g, 4));
+    c.stride_h = (uint16_t)(1 + below(g, 4) / 3), c.stride_w = (uint16_t)(1 + below(g, 4) / 3);
+    c.dilation_h = (uint16_t)(1 + below(g, 4) / 3), c.dilation_w = (uint16_t)(1 + below(g, 4) / 3);
+    const uint32_t most = below(g, 4) ? 3 : 20;
+    c.pad_top = (uint16_t)below(g, most), c.pad_bottom = (uint16_t)below(g, most);
+    c.pad_left = (uint16_t)below(g, most), c.pad_right = (uint16_t)below(g, most);
+    const map *residual = &g->maps[below(g, (uint32_t)g->map_count)];
+    add_conv(g, from, 1 + below(g, below(g, 3) ? 16 : 40), c, below(g, 2) ? residual : NULL);
+}
+
+static void random_pool(graph *g, const map *from)
+{
+    mona_file_pool p = {.stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1, .scale = 1};
+    const bool whole = below(g, 4) == 0;
+    int h = 1, w = 1;
+    if (!whole) {
+        p.kernel_h = (uint16_t)(1 + below(g, 4)), p.kernel_w = (uint16_t)(1 + below(g, 4));
+        p.stride_h = (uint16_t)(1 + below(g, 3)), p.stride_w = (uint16_t)(1 + below(g, 3));
+        p.dilation_h = (uint16_t)(1 + below(g, 4) / 3);
+        p.pad_top = (uint16_t)below(g, 4), p.pad_bottom = (uint16_t)below(g, 4);
+        p.pad_left = (uint16_t)below(g, 20), p.pad_right = (uint16_t)below(g, 4);
+        p.count_include_pad = (uint8_t)below(g, 2);
+        h = out_side(from->h, p.kernel_h, p.stride_h, p.dilation_h, p.pad_top, p.pad_bottom);
+        w = out_side(from->w, p.kernel_w, p.stride_w, p.dilation_w, p.pad_left, p.pad_right);
+    }
+    if (h < 1 || w < 1)
+        return;
+    mona_file_op *op;
+    const uint32_t tensor = from->tensor;
+    add_map(g, below(g, 2) ? MONA_OP_MAX_POOL : MONA_OP_AVERAGE_POOL, from->channels, h, w, 1,
+            &tensor, &op);
+    op->pool = p;
+}
+
+static void random_op(graph *g)
+{
+    const map *from =
+        &g->maps[below(g, 2) ? (uint32_t)g->map_count - 1 : below(g, (uint32_t)g->map_count)];
+    mona_file_op *op;
+    const uint32_t pair[2] = {from->tensor, from->tensor}, kind = below(g, 10);
+    if (kind == 0) {
+        add_resize(g, from,
+                   (mona_file_resize){.mode = (uint8_t)below(g, 3),
+                                      .coordinates = (uint8_t)below(g, 3),
+                                      .scale_h = {1 + below(g, 3), 1 + below(g, 3)},
+                                      .scale_w = {1 + below(g, 3), 1 + below(g, 3)},
+                                      .cubic_a = -0.75f});
+    } else if (kind == 1) {
+        add_map(g, below(g, 2) ? MONA_OP_ADD : MONA_OP_MUL, from->channels, from->h, from->w, 2,
+                pair, &op);
+        op->elementwise.scale[0] = 0x3800, op->elementwise.scale[1] = 0x2c00;
+    } else if (kind == 2 && from->channels % 4 == 0 && from->h * from->w < 3000) {
+        const uint32_t channels = from->channels / 4;
+        add_map(g, MONA_OP_DEPTH_TO_SPACE, channels, 2 * from->h, 2 * from->w, 1, pair, &op);
+        op->block = 2;
+    } else if (kind == 3 || kind == 4) {
+        random_pool(g, from);
+    } else {
+        random_conv(g, from);
+    }
+}
+
+static void random_graphs(void **state)
+{
+    (void)state;
+    for (uint32_t seed = 100; seed < 100 + CASES(80); seed++) {
+        graph g;
+        const int outputs = 1 + (int)(seed % MAX_STORES);
+        begin(&g, seed, outputs, 1 + seed % 6, 1 + (int)(seed * 7 % 33), 1 + (int)(seed * 13 % 61));
+        for (int i = 0; i < 9; i++)
+            random_op(&g);
+        for (int i = 0; i < outputs; i++)
+            add_store(&g, i,
+                      &g.maps[i ? below(&g, (uint32_t)g.map_count) : (uint32_t)g.map_count - 1]);
+        check(&g);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(dilated_reader_of_a_resized_channel),
+        cmocka_unit_test(bands_inside_padding),
+        cmocka_unit_test(maps_nobody_sees),
+        cmocka_unit_test(columns_inside_padding),
+        cmocka_unit_test(strides_that_compound),
+        cmocka_unit_test(largest_samples_must_fit_their_type),
+        cmocka_unit_test(large_filters_stay_in_rows),
+        cmocka_unit_test(random_graphs),
+    };
+    return cmocka_run_group_tests_name("graphs", tests, NULL, NULL);
+}

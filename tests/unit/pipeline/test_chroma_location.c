@@ -1,0 +1,85 @@
+/* Enlarged chroma stays where it sat: a ramp over the picture is the same ramp afterwards. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "models/embedded.h"
+#include "pipeline/stages/session_binding.h"
+#include "pipeline/stages/chroma_location.h"
+
+enum { SIDE = 14, SLOPE = 16, MOST = 4 };
+
+static mona_model bicubic(void)
+{
+    const embedded_model *e = embedded_model_find("bicubic_x2");
+    mona_model model;
+    assert_non_null(e);
+    assert_int_equal(mona_model_open(&model, e->begin, (size_t)(e->end - e->begin)), MONA_OK);
+    return model;
+}
+
+/* The luma position of chroma sample i. */
+static double luma_position(int i, chroma_site site, int n)
+{
+    const double within = site == SITE_FIRST ? 0 : site == SITE_LAST ? n - 1 : (n - 1) / 2.0;
+    return n * i + within;
+}
+
+/* A picture that grows by SLOPE every n luma samples, and a little more for being an integer. */
+static double ramp(double luma, int n)
+{
+    return SLOPE * luma / n + 4;
+}
+
+static void check(bool across, chroma_site site, unsigned shift, int scale)
+{
+    pipeline_error error = {{0}};
+    mona_model sited, original = bicubic();
+    void *memory;
+    bound_model bound;
+    const int n = 1 << shift;
+    const chroma_siting siting = {across ? site : SITE_MIDDLE, across ? SITE_MIDDLE : site};
+    assert_true(siting_model(&sited, &memory, &original, (unsigned)scale, siting,
+                             across ? shift : 0, across ? 0 : shift, &error));
+    const mona_config config = {.threads = 1, .sizes = {{SIDE, SIDE}}};
+    assert_true(bound_open(&bound, &sited, "sited", &config, &error));
+
+    uint8_t in[SIDE * SIDE], out[MOST * MOST * SIDE * SIDE];
+    for (int y = 0; y < SIDE; y++)
+        for (int x = 0; x < SIDE; x++)
+            in[y * SIDE + x] = (uint8_t)ramp(luma_position(across ? x : y, site, n), n);
+    const mona_buffer from = {in, SIDE, 0}, to = {out, scale * SIDE, 0};
+    assert_int_equal(mona_session_run(bound.session, &from, &to), MONA_OK);
+    for (int y = 3 * scale; y < scale * (SIDE - 3); y++)
+        for (int x = 3 * scale; x < scale * (SIDE - 3); x++) {
+            /* What luma position X of the enlarged frame shows of the old one. */
+            const double shown = (luma_position(across ? x : y, site, n) + 0.5) / scale - 0.5;
+            const double off = out[y * scale * SIDE + x] - ramp(shown, n);
+            if (off > 0.5 || off < -0.5)
+                fail_msg("%s, site %d, 1 of %d, x%d: row %d column %d is off by %g",
+                         across ? "across" : "down", (int)site, n, scale, y, x, off);
+        }
+    bound_close(&bound);
+    free(memory);
+}
+
+static void chroma_stays_where_it_sat(void **state)
+{
+    (void)state;
+    for (int scale = 2; scale <= MOST; scale++)
+        for (unsigned shift = 0; shift <= 2; shift++)
+            for (int site = SITE_FIRST; site <= SITE_LAST; site++) {
+                check(true, (chroma_site)site, shift, scale);
+                check(false, (chroma_site)site, shift, scale);
+            }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(chroma_stays_where_it_sat)};
+    return cmocka_run_group_tests_name("siting", tests, NULL, NULL);
+}

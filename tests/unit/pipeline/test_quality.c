@@ -1,0 +1,145 @@
+/* The pictures: what the embedded models do to standard test sets, as INT8, through the engine. The
+ * figures are the floor a release must keep; `mona` prints no lower ones on any CPU, since its
+ * bytes are the same. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <math.h>
+
+#include <cmocka.h>
+
+#include "models/embedded.h"
+#include "pipeline/quality/model_run.h"
+
+#define DATA "../shared/data/test/"
+
+static bool data_there(void)
+{
+    FILE *f = fopen(DATA "cbsd68.txt", "r");
+    if (f)
+        fclose(f);
+    else
+        print_message("# skip: test images are not there (%s)\n", DATA);
+    return f != NULL;
+}
+
+/* A whole image as luma or grey (measure_luma, measure_grey). */
+static real_plane read_plane(const char *path, void (*convert)(real_plane *, const still *))
+{
+    still image = {0};
+    real_plane p;
+    pipeline_error error = {""};
+    if (!still_read(&image, path, 0, &error))
+        fail_msg("%s", error.text);
+    assert_true(real_plane_open(&p, image.width, image.height));
+    convert(&p, &image);
+    still_free(&image);
+    return p;
+}
+
+/* An embedded model's luma of size w x h for that of p. */
+static real_plane run(const char *name, const real_plane *p, uint32_t w, uint32_t h, unsigned sigma)
+{
+    const embedded_model *e = embedded_model_find(name);
+    named_model model = {.name = name};
+    real_plane made;
+    pipeline_error error = {""};
+    assert_non_null(e);
+    assert_int_equal(mona_model_open(&model.model, e->begin, (size_t)(e->end - e->begin)), MONA_OK);
+    assert_true(real_plane_open(&made, w, h));
+    if (!model_run(&made, p, &model, &(mona_config){0}, sigma, &error))
+        fail_msg("%s", error.text);
+    return made;
+}
+
+static double mean_psnr_x2(const char *set, int images)
+{
+    double sum = 0;
+    for (int i = 1; i <= images; i++) {
+        char path[256];
+        snprintf(path, sizeof path, DATA "%s/x2/img_%03d_SRF_2_LR.png", set, i);
+        real_plane low = read_plane(path, measure_luma);
+        snprintf(path, sizeof path, DATA "%s/x2/img_%03d_SRF_2_HR.png", set, i);
+        real_plane original = read_plane(path, measure_luma);
+        real_plane made = run("sr_x2_fast", &low, original.width, original.height, 0);
+        sum += measure_psnr(&made, &original, 2);
+        real_plane_close(&low);
+        real_plane_close(&original);
+        real_plane_close(&made);
+    }
+    return sum / images;
+}
+
+static void super_resolution_x2(void **state)
+{
+    (void)state;
+    if (!data_there())
+        return;
+    const double set5 = mean_psnr_x2("set5", 5), set14 = mean_psnr_x2("set14", 14);
+    print_message("# sr_x2_fast as INT8: Set5 %.3f dB, Set14 %.3f dB\n", set5, set14);
+    assert_true(set5 >= 36.9);
+    assert_true(set14 >= 32.6);
+}
+
+/* ---- noise ----------------------------------------------------------------------------------- */
+
+/* Mean gain in dB over the images of BSD68, and what is reached. */
+static double mean_gain(unsigned sigma, double *reached)
+{
+    FILE *list = fopen(DATA "cbsd68.txt", "r");
+    assert_non_null(list);
+    char name[128];
+    double gain = 0, sum = 0;
+    int images = 0;
+    uint64_t random = sigma;
+    while (fscanf(list, "%127s", name) == 1) {
+        char path[256];
+        snprintf(path, sizeof path, DATA "bsd100/%s", name);
+        real_plane clean = read_plane(path, measure_grey), noisy = read_plane(path, measure_grey);
+        measure_add_noise(&noisy, sigma, &random);
+        real_plane made = run("denoise_fast", &noisy, clean.width, clean.height, sigma);
+        const double after = measure_psnr(&made, &clean, 0);
+        gain += after - measure_psnr(&noisy, &clean, 0);
+        sum += after;
+        images++;
+        real_plane_close(&clean);
+        real_plane_close(&noisy);
+        real_plane_close(&made);
+    }
+    fclose(list);
+    assert_int_equal(images, 68);
+    *reached = sum / images;
+    return gain / images;
+}
+
+static void denoising(void **state)
+{
+    (void)state;
+    if (!data_there())
+        return;
+    static const struct {
+        unsigned sigma;
+        double floor;
+    } rows[] = {{15, 30.65}, {25, 28.12}, {50, 24.9}};
+    for (int i = 0; i < 3; i++) {
+        double reached;
+        const double gain = mean_gain(rows[i].sigma, &reached);
+        print_message(
+            "# denoise_fast as INT8, BSD68 grey, sigma %u: %.3f dB, %.2f dB better than its "
+            "input\n",
+            rows[i].sigma, reached, gain);
+        assert_true(reached >= rows[i].floor);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(super_resolution_x2),
+        cmocka_unit_test(denoising),
+    };
+    return cmocka_run_group_tests_name("quality", tests, NULL, NULL);
+}

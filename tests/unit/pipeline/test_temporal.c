@@ -1,0 +1,236 @@
+/* What stands still is kept of the frame before, and nothing else: by the formula of stillness.h.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "pipeline/stages/session_binding.h"
+#include "pipeline/stages/temporal.h"
+
+enum { WIDTH = 150, HEIGHT = 98, SIGMA = 20 };
+
+typedef struct pictures {
+    frame now, previous, made;
+    uint8_t *memory[3];
+    steady_work work;
+    uint32_t random;
+} pictures;
+
+static void place(frame *f, uint8_t **memory, const frame_format *format)
+{
+    *memory = bound_allocate(frame_bytes(format));
+    assert_non_null(*memory);
+    frame_place(f, format, *memory);
+}
+
+static pictures open_pictures(unsigned bits)
+{
+    const frame_format format = {.width = WIDTH,
+                                 .height = HEIGHT,
+                                 .planes = 3,
+                                 .shift_x = 1,
+                                 .shift_y = 1,
+                                 .bits = bits,
+                                 .multiple = 2};
+    pictures p = {.random = 1};
+    place(&p.now, &p.memory[0], &format);
+    place(&p.previous, &p.memory[1], &format);
+    place(&p.made, &p.memory[2], &format);
+    p.work.blocks = malloc(stillness_blocks(&format) * sizeof *p.work.blocks);
+    assert_non_null(p.work.blocks);
+    return p;
+}
+
+static void close_pictures(pictures *p)
+{
+    for (int i = 0; i < 3; i++)
+        free(p->memory[i]);
+    free(p->work.blocks);
+}
+
+static uint32_t next_random(pictures *p)
+{
+    return (p->random = p->random * 1664525 + 1013904223) >> 8;
+}
+
+/* About normal, of this standard deviation: twelve uniform numbers have a variance of 1. */
+static int noise(pictures *p, int sigma)
+{
+    int64_t sum = 0;
+    for (int i = 0; i < 12; i++)
+        sum += next_random(p) & 0xffff;
+    return (int)((sum - 6 * 0xffff) * sigma / 0xffff);
+}
+
+static void set(const frame *f, unsigned plane, uint32_t x, uint32_t y, int value)
+{
+    frame_set_samples(f->data[plane] + (ptrdiff_t)y * f->stride[plane] +
+                          x * frame_sample_bytes(&f->format),
+                      &f->format, (unsigned)value, 1);
+}
+
+/* All planes of the same values; chroma of those at the same columns and rows. */
+static void fill(pictures *p, const frame *f, int (*value)(uint32_t x, uint32_t y), int sigma)
+{
+    const int step = 1 << (f->format.bits - 8);
+    for (unsigned plane = 0; plane < 3; plane++) {
+        const mona_size size = frame_plane_size(&f->format, plane);
+        for (uint32_t y = 0; y < size.height; y++)
+            for (uint32_t x = 0; x < size.width; x++)
+                set(f, plane, x, y, step * value(x, y) + noise(p, step * sigma));
+    }
+}
+
+/* Every sample of the frame before is BEFORE, of what is made MADE. */
+enum { MADE = 100, BEFORE = 104 };
+
+/* What becomes of MADE: steady.h, rounded to the nearest. */
+static int steadied(unsigned bits)
+{
+    const double step = 1 << (bits - 8), d = (BEFORE - MADE) * step, limit = (SIGMA + 4) * step;
+    const double g = 0.8 * (1 - 1.0 / SIGMA);
+    return (int)(MADE * step + g * d * (1 - d * d / (limit * limit)) + 0.5);
+}
+
+static int sample(const frame *f, unsigned plane, uint32_t x, uint32_t y)
+{
+    const uint8_t *row = f->data[plane] + (ptrdiff_t)y * f->stride[plane];
+    return f->format.bits > 8 ? row[2 * x] | row[2 * x + 1] << 8 : row[x];
+}
+
+/* Columns [from, to) of a plane of what was made have all become `value`. */
+static void check_columns(const pictures *p, unsigned plane, uint32_t from, uint32_t to, int value)
+{
+    for (uint32_t y = 0; y < frame_plane_size(&p->made.format, plane).height; y++)
+        for (uint32_t x = from; x < to; x++)
+            assert_int_equal(sample(&p->made, plane, x, y), value);
+}
+
+static int before_at(uint32_t x, uint32_t y)
+{
+    (void)x, (void)y;
+    return BEFORE;
+}
+
+static int made_at(uint32_t x, uint32_t y)
+{
+    (void)x, (void)y;
+    return MADE;
+}
+
+/* Luma now has the noise; the planes that are steadied are flat, to be compared exactly. */
+static void run(pictures *p, int (*now)(uint32_t x, uint32_t y), unsigned planes)
+{
+    fill(p, &p->now, now, SIGMA);
+    fill(p, &p->previous, before_at, 0);
+    fill(p, &p->made, made_at, 0);
+    steady(&p->made, &p->now, &p->previous, planes, (unsigned)SIGMA << (p->now.format.bits - 8), 1,
+           &p->work);
+}
+
+static void steady_in_noise(void **state)
+{
+    (void)state;
+    for (unsigned bits = 8; bits <= 10; bits += 2) {
+        pictures p = open_pictures(bits);
+        const int value = steadied(bits), untouched = MADE << (bits - 8);
+        assert_true(value > untouched);
+        run(&p, before_at, 3);
+        for (unsigned plane = 0; plane < 3; plane++)
+            check_columns(&p, plane, 0, plane ? WIDTH / 2 : WIDTH, value);
+        run(&p, before_at, 1);
+        check_columns(&p, 0, 0, WIDTH, value);
+        check_columns(&p, 2, 0, WIDTH / 2, untouched);
+        close_pictures(&p);
+    }
+}
+
+/* On the right are squares of 8x8 samples that were not there before. */
+static int squares_on_the_right(uint32_t x, uint32_t y)
+{
+    return x < 80 ? BEFORE : (x / 8 + y / 8) % 2 ? BEFORE + 25 : BEFORE - 25;
+}
+
+/* The 5x5 blocks around one look 16 samples to either side. */
+static void not_where_it_moves(void **state)
+{
+    (void)state;
+    for (unsigned bits = 8; bits <= 10; bits += 2) {
+        pictures p = open_pictures(bits);
+        run(&p, squares_on_the_right, 3);
+        check_columns(&p, 0, 0, 64, steadied(bits));
+        check_columns(&p, 0, 80, WIDTH, MADE << (bits - 8));
+        check_columns(&p, 1, 0, 32, steadied(bits));
+        check_columns(&p, 2, 40, WIDTH / 2, MADE << (bits - 8));
+        close_pictures(&p);
+    }
+}
+
+static int far_in_one_sample(uint32_t x, uint32_t y)
+{
+    return x == 40 && y == 40 ? MADE + SIGMA + 4 : BEFORE;
+}
+
+/* A sample that differs by L or more is left as it was made, among others that are not. */
+static void not_what_differs_by_much(void **state)
+{
+    (void)state;
+    pictures p = open_pictures(8);
+    fill(&p, &p.now, before_at, SIGMA);
+    fill(&p, &p.previous, far_in_one_sample, 0);
+    fill(&p, &p.made, made_at, 0);
+    steady(&p.made, &p.now, &p.previous, 3, SIGMA, 1, &p.work);
+    assert_int_equal(sample(&p.made, 0, 40, 40), MADE);
+    assert_int_equal(sample(&p.made, 0, 41, 40), steadied(8));
+    close_pictures(&p);
+}
+
+static void clean_frames_stay(void **state)
+{
+    (void)state;
+    pictures p = open_pictures(8);
+    fill(&p, &p.now, before_at, 0);
+    fill(&p, &p.previous, before_at, 0);
+    fill(&p, &p.made, made_at, 0);
+    steady(&p.made, &p.now, &p.previous, 3, 0, 1, &p.work);
+    check_columns(&p, 0, 0, WIDTH, MADE);
+    close_pictures(&p);
+}
+
+/* Without noise light may change by 2 steps; noise that was enlarged twice has 4 times the sums. */
+static void limits_are_those_of_the_formula(void **state)
+{
+    (void)state;
+    pictures p = open_pictures(8);
+    fill(&p, &p.now, made_at, 0);
+    fill(&p, &p.previous, before_at, 0);
+    const mona_size count = stillness_measure(p.work.blocks, &p.now, &p.previous);
+    const frame_format *format = &p.now.format;
+    assert_int_equal(count.width * count.height, stillness_blocks(format));
+    assert_int_equal(stillness_limit(format, 0, 1), 1024);
+    assert_int_equal(stillness_limit(format, 10, 1), 4000 + 1024);
+    assert_int_equal(stillness_limit(format, 10, 2), 16000 + 1024);
+    assert_int_equal(stillness_limit(format, 10, 8), 64000 + 1024);
+    /* All sums are 16 * 4. */
+    assert_true(stillness_of(p.work.blocks, count, 3, 3, 64 * 64));
+    assert_false(stillness_of(p.work.blocks, count, 3, 3, 64 * 64 - 1));
+    assert_true(stillness_of(p.work.blocks, count, count.width - 1, count.height - 1, 64 * 64));
+    close_pictures(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(steady_in_noise),
+        cmocka_unit_test(not_where_it_moves),
+        cmocka_unit_test(not_what_differs_by_much),
+        cmocka_unit_test(clean_frames_stay),
+        cmocka_unit_test(limits_are_those_of_the_formula),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
