@@ -60,14 +60,14 @@ const char *mona_status_text(mona_status status);
 /* ---- limits ------------------------------------------------------------------------------- */
 
 enum {
-    MONA_MAX_IO = 8,          /* input tensors, and output tensors, of a model */
+    MONA_MAX_IO = 8, /* input tensors, and output tensors, of a model */
     MONA_MAX_TENSORS = 1024,
     MONA_MAX_OPS = 1024,
     MONA_MAX_CHANNELS = 16384,
-    MONA_MAX_SIDE = 32768,    /* rows or columns of any tensor that is no array */
+    MONA_MAX_SIDE = 32768, /* rows or columns of any tensor that is no array */
     MONA_MAX_THREADS = 64,
-    MONA_MAX_DEPTH = 10,      /* bits of a sample that mona_model_deepen can provide for */
-    MONA_ALIGNMENT = 64,      /* of a model in memory, of an arena and of stream memory */
+    MONA_MAX_DEPTH = 10, /* bits of a sample that mona_model_deepen can provide for */
+    MONA_ALIGNMENT = 64, /* of a model in memory, of an arena and of stream memory */
 };
 
 /* ---- model -------------------------------------------------------------------------------- */
@@ -179,10 +179,10 @@ typedef struct mona_config {
     /* Rows a step produces and columns of a tile, of the smallest output before its depth-to-space: a x2
        model's output grows by twice as many. 0: the planner's choice. */
     unsigned strip_rows, tile_columns;
-    size_t cache_bytes;        /* host: what one thread may hope to keep in its cache: its rings, which
+    size_t cache_bytes; /* host: what one thread may hope to keep in its cache: its rings, which
                                   tile_columns overrides, and half as much again of weights; 0: most of
                                   the device's cache_bytes */
-    bool keep_rows;            /* no ring uses a row's memory again within a tile: for measuring what that
+    bool keep_rows;     /* no ring uses a row's memory again within a tile: for measuring what that
                                   is worth */
     /* Whose packed weights the session reads in place of a copy of its own: a session of the same
      * model, sizes, device and instruction set, which must be closed after it. NULL: nobody's.
@@ -193,10 +193,10 @@ typedef struct mona_config {
 
 /* One region of the arena, for people who want to see where the bytes go. */
 typedef struct mona_plan_buffer {
-    const char *name;   /* of the tensor or table */
-    const char *kind;   /* "weights", "maps", "ring", "rings", "core", "state" */
+    const char *name; /* of the tensor or table */
+    const char *kind; /* "weights", "maps", "ring", "rings", "core", "state" */
     size_t offset, bytes;
-    uint32_t rows;      /* rings: rows held */
+    uint32_t rows; /* rings: rows held */
 } mona_plan_buffer;
 
 typedef struct mona_plan mona_plan;
@@ -217,7 +217,8 @@ unsigned mona_plan_threads(const mona_plan *plan);
 /* The model for the size that was planned; good as long as the plan. */
 const mona_model *mona_plan_model(const mona_plan *plan);
 const char *mona_plan_isa(const mona_plan *plan);
-uint64_t mona_plan_macs(const mona_plan *plan); /* multiply-adds of one frame, without recomputation */
+uint64_t
+mona_plan_macs(const mona_plan *plan); /* multiply-adds of one frame, without recomputation */
 /* Shapes with every size bound. */
 mona_tensor_info mona_plan_input(const mona_plan *plan, unsigned index);
 mona_tensor_info mona_plan_output(const mona_plan *plan, unsigned index);
@@ -245,9 +246,10 @@ mona_status mona_session_open(mona_session **session, const mona_plan *plan, voi
 /* The planes of one input or output tensor. Any alignment, any stride, also negative. Outputs must
  * not overlap inputs or each other. */
 typedef struct mona_buffer {
-    void *data;               /* channel 0, row 0, column 0 */
-    ptrdiff_t row_stride;     /* bytes from one row to the next */
-    ptrdiff_t channel_stride; /* bytes from one channel's plane to the next; unused with one channel */
+    void *data;           /* channel 0, row 0, column 0 */
+    ptrdiff_t row_stride; /* bytes from one row to the next */
+    ptrdiff_t
+        channel_stride; /* bytes from one channel's plane to the next; unused with one channel */
 } mona_buffer;
 
 /* Runs one frame and returns when the outputs are written. inputs and outputs are in model order.
@@ -263,15 +265,15 @@ void mona_session_io_count(const mona_session *session, unsigned *inputs, unsign
 /* What an operator of a plan is, and what a frame asks of it. Bytes count every input, output and
  * constant once, channels padded as they are stored. */
 typedef struct mona_op_info {
-    const char *name;         /* the model's, "" if it gives none */
-    const char *kind;         /* "conv", "load", ... */
-    mona_type input, output;  /* types of its first input and its output */
-    bool fused;               /* runs as part of the operator before it, which counts its bytes */
-    uint64_t macs;            /* multiply-adds, without recomputation */
-    uint64_t plane_bytes;     /* of frames and of maps between groups: from and to memory */
-    uint64_t ring_bytes;      /* of rows that stay in a core's cache */
-    uint64_t constant_bytes;  /* of packed weights and tables */
-    uint32_t rows, columns;   /* of its output, in a strip and in a tile */
+    const char *name;        /* the model's, "" if it gives none */
+    const char *kind;        /* "conv", "load", ... */
+    mona_type input, output; /* types of its first input and its output */
+    bool fused;              /* runs as part of the operator before it, which counts its bytes */
+    uint64_t macs;           /* multiply-adds, without recomputation */
+    uint64_t plane_bytes;    /* of frames and of maps between groups: from and to memory */
+    uint64_t ring_bytes;     /* of rows that stay in a core's cache */
+    uint64_t constant_bytes; /* of packed weights and tables */
+    uint32_t rows, columns;  /* of its output, in a strip and in a tile */
 } mona_op_info;
 
 /* Operators 0, 1, ... in the order they run; false past the last. */
@@ -288,7 +290,8 @@ typedef struct mona_op_event {
 /* Both functions are called by the threads that compute, by several at once; done must not call the
  * session. */
 typedef struct mona_op_observer {
-    uint64_t (*now)(void *context); /* the engine has no clock of its own; any unit, never falling */
+    uint64_t (*now)(
+        void *context); /* the engine has no clock of its own; any unit, never falling */
     void (*done)(void *context, const mona_op_event *event);
     void *context;
 } mona_op_observer;

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 typedef struct embedded_model {
-    const char *name;          /* file name without folder and .mona */
+    const char *name;           /* file name without folder and .mona */
     const uint8_t *begin, *end; /* begin is aligned to MONA_ALIGNMENT */
 } embedded_model;
 

@@ -146,9 +146,9 @@ uint64_t mona_array_work(const mona_bound_op *bound);
 /* One per operator, in the file of its name (add and mul: elementwise.c). */
 extern const mona_op_class mona_op_load, mona_op_store, mona_op_conv, mona_op_add, mona_op_mul,
     mona_op_resize, mona_op_depth_to_space, mona_op_max_pool, mona_op_average_pool,
-    mona_op_array_map, mona_op_array_pick,
-    mona_op_array_reduce, mona_op_array_matmul, mona_op_array_window, mona_op_array_resample,
-    mona_op_array_gather, mona_op_concat, mona_op_slice;
+    mona_op_array_map, mona_op_array_pick, mona_op_array_reduce, mona_op_array_matmul,
+    mona_op_array_window, mona_op_array_resample, mona_op_array_gather, mona_op_concat,
+    mona_op_slice;
 extern const mona_op_class *const mona_ops[MONA_OP_COUNT]; /* by mona_op_kind */
 
 /* LOAD as an AI Core program where a tensor's row is a plane's, some_rows' arguments. */

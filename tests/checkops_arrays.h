@@ -47,7 +47,7 @@ static uint32_t crc_of_function(uint32_t f, float *const x[4])
 
 /* An operator on reals of its own making, with a record of so many bytes. */
 static uint32_t crc_of_operator(const mona_op_class *class, const void *record, uint32_t elements,
-                               float *const x[4])
+                                float *const x[4])
 {
     mona_file_op op = {.input_count = class->max_inputs > 1 ? 2 : 1};
     mona_bound_op b = {.op = &op, .data = record, .output = {1, 1, elements, MONA_F32}};

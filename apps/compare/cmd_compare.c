@@ -149,9 +149,12 @@ const command command_compare = {
     .description =
         "Prints PSNR and SSIM of each plane, over all frames and of the worst one. The PSNR of "
         "many frames is that of their mean squared error; SSIM is of 8x8 windows 4 samples apart, "
-        "as FFmpeg's ssim filter takes it. Flicker is what changes in B from frame to frame where A "
-        "stands still: the mean absolute difference, in steps of 8 bits, over blocks of 8x8 samples "
-        "that change by at most 2 on average in A; beside it A's own. Exits with 1 when the two cannot be compared or differ "
+        "as FFmpeg's ssim filter takes it. Flicker is what changes in B from frame to frame where "
+        "A "
+        "stands still: the mean absolute difference, in steps of 8 bits, over blocks of 8x8 "
+        "samples "
+        "that change by at most 2 on average in A; beside it A's own. Exits with 1 when the two "
+        "cannot be compared or differ "
         "more than allowed.",
     .examples = "mona compare master.mkv encoded.mp4 --plot quality.svg\n"
                 "mona compare in.mp4 out.mp4 --scale --html report.html  # before and after\n"

@@ -14,7 +14,8 @@
 #include "apps/plot/page.h"
 #include "apps/cli/save.h"
 
-__asm__(".pushsection .rodata\nreport_page:\n.incbin \"apps/compare/report.html\"\n.byte 0\n.popsection\n");
+__asm__(".pushsection .rodata\nreport_page:\n.incbin \"apps/compare/report.html\"\n.byte "
+        "0\n.popsection\n");
 extern const char report_page[];
 
 #define MIB (1024.0 * 1024.0)

@@ -199,8 +199,8 @@ static bool run_onnx(run_job *job, input_array *inputs)
 static bool run_mona(run_job *job, input_array *inputs)
 {
     model_source source;
-    const bool ok = model_source_open(&source, job->model) &&
-                    run_engine(job, &source.model.model, inputs);
+    const bool ok =
+        model_source_open(&source, job->model) && run_engine(job, &source.model.model, inputs);
     model_source_close(&source);
     return ok;
 }

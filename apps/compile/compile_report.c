@@ -11,8 +11,8 @@
 #include "pipeline/stages/session_binding.h"
 #include "apps/cli/save.h"
 
-__asm__(
-    ".pushsection .rodata\ncompile_page:\n.incbin \"apps/compile/compile.html\"\n.byte 0\n.popsection\n");
+__asm__(".pushsection .rodata\ncompile_page:\n.incbin \"apps/compile/compile.html\"\n.byte "
+        "0\n.popsection\n");
 extern const char compile_page[];
 
 /* Of frames where the model leaves them open. */

@@ -30,7 +30,7 @@ typedef struct kernel {
  * what is timed does not depend on how a compiler allocates registers. */
 #define ON_TWELVE(op, r)                                                                           \
     op(r, "2") op(r, "3") op(r, "4") op(r, "5") op(r, "6") op(r, "7") op(r, "8") op(r, "9")        \
-    op(r, "10") op(r, "11") op(r, "12") op(r, "13")
+        op(r, "10") op(r, "11") op(r, "12") op(r, "13")
 #define CLEAR(r, n) "vxorps %%" r n ", %%" r n ", %%" r n "\n\t"
 #define DPBUSD(r, n) "vpdpbusd %%" r "0, %%" r "1, %%" r n "\n\t"
 #define DPBUSD_VEX(r, n) "%{vex%} " DPBUSD(r, n)
@@ -40,12 +40,13 @@ typedef struct kernel {
 #define KERNEL(name, op, r)                                                                        \
     static void name(long passes)                                                                  \
     {                                                                                              \
-        __asm__ volatile(CLEAR("ymm", "0") CLEAR("ymm", "1") ON_TWELVE(CLEAR, "ymm")               \
-                         "1:\n\t" ON_TWELVE(op, r) "dec %0\n\tjnz 1b\n\tvzeroupper"                \
-                         : "+r"(passes)                                                            \
-                         :                                                                         \
-                         : "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7",   \
-                           "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm15");           \
+        __asm__ volatile(                                                                          \
+            CLEAR("ymm", "0") CLEAR("ymm", "1")                                                    \
+                ON_TWELVE(CLEAR, "ymm") "1:\n\t" ON_TWELVE(op, r) "dec %0\n\tjnz 1b\n\tvzeroupper" \
+            : "+r"(passes)                                                                         \
+            :                                                                                      \
+            : "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8",        \
+              "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm15");                                \
     }
 
 KERNEL(vnni512, DPBUSD, "zmm")
@@ -175,8 +176,7 @@ static double time_tasks(task *tasks, unsigned threads)
     pthread_t ids[MAX_THREADS];
     const double start = seconds();
     unsigned started = 1;
-    while (started < threads &&
-           !pthread_create(&ids[started], NULL, perform, &tasks[started]))
+    while (started < threads && !pthread_create(&ids[started], NULL, perform, &tasks[started]))
         started++;
     perform(&tasks[0]);
     for (unsigned i = 1; i < started; i++)

@@ -7,10 +7,11 @@
 
 typedef struct peak {
     const char *int8_instruction, *fp32_instruction; /* what the loops are made of */
-    double int8_gmac_per_s; /* u8 x s8 -> s32 */
-    double fp16_gmac_per_s; /* as mona computes FP16 layers on a CPU: fp32 multiply-adds on widened fp16 */
+    double int8_gmac_per_s;                          /* u8 x s8 -> s32 */
+    double
+        fp16_gmac_per_s; /* as mona computes FP16 layers on a CPU: fp32 multiply-adds on widened fp16 */
     double fp32_gmac_per_s;
-    double copy_gb_per_s;   /* bytes read and as many written, from memory to memory */
+    double copy_gb_per_s;       /* bytes read and as many written, from memory to memory */
     double cache_copy_gb_per_s; /* the same within a core's own cache */
 } peak;
 

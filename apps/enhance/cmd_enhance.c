@@ -291,10 +291,11 @@ static int enhance(int argc, char **argv)
         return EXIT_FAILED;
     bool image = !piped && !numbered && takes_one_picture(&a);
     if (!image && !piped && !numbered && !a.format && makes_one_picture(&a))
-        return cli_fail(EXIT_FAILED,
-                        "%s: expected a PNG or JPEG image, as the output is to be one, found neither; "
-                        "of a video make numbered pictures (%%04d.png) or a --preview",
-                        a.input);
+        return cli_fail(
+            EXIT_FAILED,
+            "%s: expected a PNG or JPEG image, as the output is to be one, found neither; "
+            "of a video make numbered pictures (%%04d.png) or a --preview",
+            a.input);
     if (a.preview >= 0 && image)
         return cli_fail(EXIT_FAILED, "%s: --preview is for videos, found an image", a.input);
     if (a.html && (numbered || picture_pattern(a.output)))
@@ -351,9 +352,8 @@ static const option options[] = {
     {"--frames", NULL, OPTION_WHOLE, offsetof(arguments, frames), "N", files,
      .help = "stop after N frames (default all)", .minimum = 1, .maximum = 1e15},
     {"--stages", NULL, OPTION_STRING, offsetof(arguments, stages), "LIST", work,
-     .help =
-         "what to do, in order: sr, denoise, colour (default " VIDEO_STAGES
-         "; images sr, or denoise at --scale 1)",
+     .help = "what to do, in order: sr, denoise, colour (default " VIDEO_STAGES
+             "; images sr, or denoise at --scale 1)",
      .values = "sr denoise colour denoise,sr sr,denoise sr,sr denoise,sr,colour"},
     {"--scale", "-s", OPTION_CHOICE, offsetof(arguments, scale), "1|2|3|4|6|8|9|12", work,
      .help = "how many times larger sr makes it (default 2), in one step or several: 4 is 2 x 2 "
@@ -370,9 +370,10 @@ static const option options[] = {
     {"--denoise", NULL, OPTION_FILE, offsetof(arguments, denoise), "MODEL", work,
      .help = "another denoising .mona, or one inside mona by its name"},
     {"--strength", NULL, OPTION_STRING, offsetof(arguments, strength), "S", work,
-     .help = "of denoising: auto, or 0 to 1, where 1 stands for noise of 50 steps; auto: of the noise "
-             "that is found, or for --content video of what the decoder's quantiser tells that "
-             "compression left, if that is more",
+     .help =
+         "of denoising: auto, or 0 to 1, where 1 stands for noise of 50 steps; auto: of the noise "
+         "that is found, or for --content video of what the decoder's quantiser tells that "
+         "compression left, if that is more",
      .initial = "auto", .values = "auto"},
     {"--colour", NULL, OPTION_STRING, offsetof(arguments, colour), "S", work,
      .help = "how much of what the colour network advises on tone and colour is done, 0 (none) to "

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-__asm__(".pushsection .rodata\npage_style:\n.incbin \"apps/plot/page.css\"\n.byte 0\n.popsection\n");
+__asm__(
+    ".pushsection .rodata\npage_style:\n.incbin \"apps/plot/page.css\"\n.byte 0\n.popsection\n");
 extern const char page_style[];
 
 const char *page_put_until(FILE *f, const char *page, const char *mark)

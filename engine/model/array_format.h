@@ -174,8 +174,7 @@ typedef enum mona_reduction {
     MONA_REDUCE_LOG_SUM = 8,
     MONA_REDUCE_LOG_SUM_EXP =
         9, /* m + log(sum(exp(x - m))), m being the maximum where finite, else 0 */
-    MONA_REDUCE_ARG_MAX =
-        10, /* index in the reduced elements of the first largest; a NaN wins */
+    MONA_REDUCE_ARG_MAX = 10, /* index in the reduced elements of the first largest; a NaN wins */
     MONA_REDUCE_ARG_MIN = 11,
     MONA_REDUCE_ARG_MAX_LAST = 12, /* of the last one */
     MONA_REDUCE_ARG_MIN_LAST = 13,

@@ -63,9 +63,9 @@ typedef struct mona_file_header {
     uint64_t tensors_offset, ops_offset;
     uint64_t strings_offset, strings_bytes;
     uint64_t data_offset, data_bytes;
-    uint32_t name;      /* string: what the model is */
-    uint32_t producer;  /* string: what wrote the file */
-    uint64_t next;      /* offset of the header for other sizes, past this one; 0: there is none */
+    uint32_t name;     /* string: what the model is */
+    uint32_t producer; /* string: what wrote the file */
+    uint64_t next;     /* offset of the header for other sizes, past this one; 0: there is none */
     uint32_t reserved[6]; /* zero */
 } mona_file_header;
 
@@ -82,16 +82,17 @@ typedef struct mona_file_tensor {
 } mona_file_tensor;
 
 typedef enum mona_op_kind {
-    MONA_OP_LOAD = 0,     /* input planes -> one tensor: space-to-depth, concatenation, conversion */
-    MONA_OP_STORE = 1,    /* channels of a tensor -> output planes: depth-to-space, conversion. An array is
+    MONA_OP_LOAD = 0, /* input planes -> one tensor: space-to-depth, concatenation, conversion */
+    MONA_OP_STORE =
+        1, /* channels of a tensor -> output planes: depth-to-space, conversion. An array is
                              planes to both, whether input, output or neither */
-    MONA_OP_CONV = 2,     /* convolution with its epilogue */
-    MONA_OP_ADD = 3,      /* a + b, then the epilogue */
-    MONA_OP_MUL = 4,      /* a * b, then the epilogue */
-    MONA_OP_RESIZE = 5,   /* nearest, linear or cubic resampling of every channel */
-    MONA_OP_DEPTH_TO_SPACE = 6, /* between intermediates; ONNX mode CRD */
-    MONA_OP_MAX_POOL = 7,     /* the largest sample of a window */
-    MONA_OP_AVERAGE_POOL = 8, /* the mean of a window's samples */
+    MONA_OP_CONV = 2,            /* convolution with its epilogue */
+    MONA_OP_ADD = 3,             /* a + b, then the epilogue */
+    MONA_OP_MUL = 4,             /* a * b, then the epilogue */
+    MONA_OP_RESIZE = 5,          /* nearest, linear or cubic resampling of every channel */
+    MONA_OP_DEPTH_TO_SPACE = 6,  /* between intermediates; ONNX mode CRD */
+    MONA_OP_MAX_POOL = 7,        /* the largest sample of a window */
+    MONA_OP_AVERAGE_POOL = 8,    /* the mean of a window's samples */
     MONA_OP_ARRAY_MAP = 9,       /* between arrays (array_format.h): a function of each element, */
     MONA_OP_ARRAY_PICK = 10,     /* elements in another order, */
     MONA_OP_ARRAY_REDUCE = 11,   /* sums and such over dimensions, */
@@ -113,7 +114,11 @@ typedef enum mona_activation {
     MONA_ACT_COUNT = 4,
 } mona_activation;
 
-typedef enum mona_resize_mode { MONA_RESIZE_NEAREST, MONA_RESIZE_LINEAR, MONA_RESIZE_CUBIC } mona_resize_mode;
+typedef enum mona_resize_mode {
+    MONA_RESIZE_NEAREST,
+    MONA_RESIZE_LINEAR,
+    MONA_RESIZE_CUBIC
+} mona_resize_mode;
 
 /* Where output pixel i lies in the input, for n_in -> n_out and scale = n_out / n_in. */
 typedef enum mona_resize_coordinates {
@@ -129,23 +134,25 @@ typedef struct mona_file_epilogue {
     uint16_t residual_scale;                  /* f16, finite */
     uint16_t output_scale;                    /* f16, finite; 1.0 = 0x3c00 */
     uint16_t reserved;
-    uint32_t slopes;                          /* data: f16[channels] for PRELU, else MONA_NONE */
+    uint32_t slopes; /* data: f16[channels] for PRELU, else MONA_NONE */
 } mona_file_epilogue;
 
 typedef struct mona_file_conv {
-    uint16_t kernel_h, kernel_w;     /* 1..255 */
-    uint16_t stride_h, stride_w;     /* 1..63 */
-    uint16_t dilation_h, dilation_w; /* 1..255 */
+    uint16_t kernel_h, kernel_w;                       /* 1..255 */
+    uint16_t stride_h, stride_w;                       /* 1..63 */
+    uint16_t dilation_h, dilation_w;                   /* 1..255 */
     uint16_t pad_top, pad_left, pad_bottom, pad_right; /* 0..255, zeros */
     uint32_t groups;
-    uint32_t weights; /* data: [out][in / groups][kernel_h][kernel_w], s8 in [-127, 127] when the input
+    uint32_t
+        weights;   /* data: [out][in / groups][kernel_h][kernel_w], s8 in [-127, 127] when the input
                          is U8 or S8, f16 (finite) when it is F16 */
-    uint32_t bias;    /* data: s32[out] (INT8) or f32[out] (FP16, finite), or MONA_NONE */
-    uint32_t scales;  /* data: f16[out], finite and >= 0 (INT8), or MONA_NONE (FP16) */
+    uint32_t bias; /* data: s32[out] (INT8) or f32[out] (FP16, finite), or MONA_NONE */
+    uint32_t scales; /* data: f16[out], finite and >= 0 (INT8), or MONA_NONE (FP16) */
 } mona_file_conv;
 
 typedef struct mona_file_load {
-    uint8_t block[MONA_OP_MAX_INPUTS]; /* of each input: 1, 2, 3 or 4; channel (c, dy, dx) of block x
+    uint8_t
+        block[MONA_OP_MAX_INPUTS]; /* of each input: 1, 2, 3 or 4; channel (c, dy, dx) of block x
                                           block is c * block^2 + dy * block + dx */
     uint16_t scale[MONA_OP_MAX_INPUTS]; /* f16: F16 results are f16(q * scale); U8 results of U16
                                            planes are saturate(round_half_even(q * scale)), scale in
@@ -158,7 +165,7 @@ typedef struct mona_file_store {
     uint32_t block;         /* 1, 2, 3 or 4: depth-to-space, the inverse of load */
     uint16_t scale;         /* f16: F16 -> U8, U16: saturate(round(f16(t * scale))) */
     uint16_t reserved;
-    uint32_t maximum;       /* U8, U16: largest sample value, e.g. 255 or 1023 */
+    uint32_t maximum; /* U8, U16: largest sample value, e.g. 255 or 1023 */
 } mona_file_store;
 
 typedef struct mona_file_resize {
@@ -167,17 +174,17 @@ typedef struct mona_file_resize {
     uint16_t reserved;
     uint32_t scale_h[2], scale_w[2]; /* output = input * [0] / [1], rounded down; each 1..65536 */
     float cubic_a;                   /* cubic: coefficient, -0.75..-0.5 by convention; finite */
-    float offset_h, offset_w;        /* added to the input coordinate, e.g. for chroma that does not sit
+    float offset_h, offset_w; /* added to the input coordinate, e.g. for chroma that does not sit
                                         in the middle of its luma samples; -1..1 */
 } mona_file_resize;
 
 typedef struct mona_file_pool {
-    uint16_t kernel_h, kernel_w;     /* 1..255; 0 x 0: the whole map, whatever its size, in which case
+    uint16_t kernel_h, kernel_w; /* 1..255; 0 x 0: the whole map, whatever its size, in which case
                                         strides and dilations are 1 and pads 0 */
-    uint16_t stride_h, stride_w;     /* 1..63 */
-    uint16_t dilation_h, dilation_w; /* 1..255 */
+    uint16_t stride_h, stride_w; /* 1..63 */
+    uint16_t dilation_h, dilation_w;                   /* 1..255 */
     uint16_t pad_top, pad_left, pad_bottom, pad_right; /* 0..255 */
-    uint8_t ceil_mode;         /* 1: sizes are rounded up; a window that would begin past the map and its
+    uint8_t ceil_mode; /* 1: sizes are rounded up; a window that would begin past the map and its
                                   leading padding is left out */
     uint8_t count_include_pad; /* AVERAGE_POOL: 1: n counts the padding under the window as well */
     uint16_t reserved;
@@ -204,9 +211,9 @@ typedef struct mona_file_op {
         mona_file_store store;
         mona_file_resize resize;
         mona_file_pool pool;
-        mona_file_array array; /* ARRAY_* */
+        mona_file_array array;       /* ARRAY_* */
         mona_file_channels channels; /* CONCAT, SLICE */
-        uint32_t block; /* DEPTH_TO_SPACE: 2, 3 or 4 */
+        uint32_t block;              /* DEPTH_TO_SPACE: 2, 3 or 4 */
         struct {
             uint16_t scale[2]; /* ADD, MUL: f16; each operand enters as f16(q * scale[i]) */
         } elementwise;

@@ -63,7 +63,7 @@ struct mona_plan {
     const mona_session *shared; /* whose constants this plan's session reads; NULL: its own */
     uint32_t cores;             /* threads on the host */
     uint32_t strip_rows;
-    bool copies; /* CONCATs and SLICEs all copy */
+    bool copies;                    /* CONCATs and SLICEs all copy */
     size_t cache_bytes;             /* a core may hope to keep */
     size_t state_bytes;             /* session, this plan, worker threads */
     size_t zero_offset, zero_bytes; /* a row of zeros, for rows outside a tensor */

@@ -10,8 +10,8 @@
 
 /* Instruction sets of this CPU that the kernels have code for, usable under this system. */
 enum {
-    MONA_CPU_AVX2 = 1 << 0,   /* with FMA and F16C */
-    MONA_CPU_AVX512 = 1 << 1, /* F, BW, DQ, VL and VNNI, and everything of MONA_CPU_AVX2 */
+    MONA_CPU_AVX2 = 1 << 0,    /* with FMA and F16C */
+    MONA_CPU_AVX512 = 1 << 1,  /* F, BW, DQ, VL and VNNI, and everything of MONA_CPU_AVX2 */
     MONA_CPU_AVXVNNI = 1 << 3, /* and everything of MONA_CPU_AVX2 */
     MONA_CPU_NEON = 1 << 2,
     MONA_CPU_DOTPROD = 1 << 4, /* FEAT_DotProd, and everything of MONA_CPU_NEON */

@@ -74,8 +74,9 @@ static void point_at_planes(const mona_session *s, const plan_op *op, mona_buffe
     const mona_file_op *file = op->bound.op;
     if (file->kind == MONA_OP_LOAD)
         for (uint32_t i = 0; i < file->input_count; i++)
-            planes[i] = op->array_writer[i] == MONA_NONE ? s->inputs[file->inputs[i]]
-                                                         : mona_session_array(s, op->array_writer[i]);
+            planes[i] = op->array_writer[i] == MONA_NONE
+                            ? s->inputs[file->inputs[i]]
+                            : mona_session_array(s, op->array_writer[i]);
     const uint32_t store = file->kind == MONA_OP_STORE ? (uint32_t)(op - plan->ops) : op->store;
     if (store != MONA_NONE)
         planes[0] = mona_session_planes(s, store);

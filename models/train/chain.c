@@ -64,13 +64,14 @@ struct work {
     int *peak_lines;   /* of each map: the line that holds its largest value */
     struct map gradient[3]; /* with respect to a convolution's sums, times its grid; [2]: tail's */
     struct map skipped;     /* with respect to the sum of the last and the first map */
-    float *sums;   /* one row */
-    float *errors; /* of all outputs: [output][height][width] */
+    float *sums;            /* one row */
+    float *errors;          /* of all outputs: [output][height][width] */
 };
 
 static struct map new_map(const struct work *w, int lanes)
 {
-    return (struct map){zeros((size_t)(pixels_of(&w->products) + SPARE) * lanes, sizeof(bf16)), lanes};
+    return (struct map){zeros((size_t)(pixels_of(&w->products) + SPARE) * lanes, sizeof(bf16)),
+                        lanes};
 }
 
 /* The first pixel inside. */

@@ -192,8 +192,8 @@ static void row_by_tiles(const bf16 *in, int width, int lanes, const bf16 *kerne
         _tile_zero(2);
         _tile_zero(3);
         for (int i = 0; i < steps; i++) {
-            const bf16 *at = in + (wide ? i / 3 : i / 2) * line +
-                             (long)(x + (wide ? i % 3 : i % 2 * 2)) * lanes;
+            const bf16 *at =
+                in + (wide ? i / 3 : i / 2) * line + (long)(x + (wide ? i % 3 : i % 2 * 2)) * lanes;
             const bf16 *codes = kernel + (long)i * DEPTH * out;
             _tile_loadd(4, at, 2 * lanes);
             _tile_loadd(5, at + ROW_PIXELS * lanes, 2 * lanes);
@@ -244,9 +244,9 @@ static long plane_of(const struct products *p)
 static void to_planes(const struct products *p, struct map m, bf16 *planes)
 {
     const long plane = plane_of(p);
-    const __m512i pixel = _mm512_mullo_epi32(
-        _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0),
-        _mm512_set1_epi32(m.lanes / 2));
+    const __m512i pixel =
+        _mm512_mullo_epi32(_mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0),
+                           _mm512_set1_epi32(m.lanes / 2));
     for (int x = 0; x < pixels_of(p); x += 16)
         for (int c = 0; c < m.lanes; c += 2) {
             __m512i two = _mm512_i32gather_epi32(pixel, m.data + (long)x * m.lanes + c, 4);

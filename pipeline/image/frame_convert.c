@@ -40,9 +40,8 @@ static struct SwsContext *open_scaler(const AVFrame *from, const AVFrame *to, in
     const struct option {
         const char *name;
         int value;
-    } options[] = {{"srcw", from->width},        {"srch", from->height},
-                   {"src_format", from->format}, {"dstw", to->width},
-                   {"dsth", to->height},         {"dst_format", to->format},
+    } options[] = {{"srcw", from->width}, {"srch", from->height}, {"src_format", from->format},
+                   {"dstw", to->width},   {"dsth", to->height},   {"dst_format", to->format},
                    {"sws_flags", flags}};
     struct SwsContext *sws = sws_alloc_context();
     bool good = sws && site_chroma(sws, from, to);
@@ -61,12 +60,11 @@ static bool scale(const AVFrame *from, AVFrame *to)
     struct SwsContext *sws = open_scaler(from, to, flags);
     if (!sws)
         return false;
-    sws_setColorspaceDetails(sws, sws_getCoefficients((int)matrix_of(from)),
-                             is_full(from->format, from->color_range),
-                             sws_getCoefficients((int)(to->colorspace == AVCOL_SPC_UNSPECIFIED
-                                                           ? matrix_of(from)
-                                                           : to->colorspace)),
-                             is_full(to->format, to->color_range), 0, 1 << 16, 1 << 16);
+    sws_setColorspaceDetails(
+        sws, sws_getCoefficients((int)matrix_of(from)), is_full(from->format, from->color_range),
+        sws_getCoefficients(
+            (int)(to->colorspace == AVCOL_SPC_UNSPECIFIED ? matrix_of(from) : to->colorspace)),
+        is_full(to->format, to->color_range), 0, 1 << 16, 1 << 16);
     const int rows = sws_scale(sws, (const uint8_t *const *)from->data, from->linesize, 0,
                                from->height, to->data, to->linesize);
     sws_freeContext(sws);

@@ -161,7 +161,8 @@ bool enhance_still(const enhance_settings *settings, enhance_report *report, pip
         return pipeline_fail(error, "%s: expected a name in .png, .jpg or .jpeg for an image",
                              settings->output);
     if (still_is_animated(settings->input))
-        pipeline_note(&settings->notes, "%s: animated; only its first picture is taken, as the output is one",
+        pipeline_note(&settings->notes,
+                      "%s: animated; only its first picture is taken, as the output is one",
                       settings->input);
     if (still_read(&image, settings->input, 0, error))
         good = enhance_image(settings, report, &image, error);

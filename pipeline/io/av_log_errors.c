@@ -21,7 +21,8 @@ static void hear(void *object, int level, const char *format, va_list arguments)
 {
     va_list copy;
     va_copy(copy, arguments);
-    av_log_default_callback(object, level, format, copy); /* which prints what av_log's level lets */
+    av_log_default_callback(object, level, format,
+                            copy); /* which prints what av_log's level lets */
     va_end(copy);
     if (level > AV_LOG_ERROR)
         return;

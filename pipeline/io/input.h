@@ -39,9 +39,9 @@ typedef struct input {
     bool ahead;         /* input_first has been called, input_next not yet */
     input_result first; /* what it found */
     timeline times;
-    picture_list pictures; /* what is read in place of format's packets; count 0: none */
+    picture_list pictures;     /* what is read in place of format's packets; count 0: none */
     enum AVPixelFormat planes; /* what frames are made when decoded; AV_PIX_FMT_NONE: they stay */
-    fields fields;         /* what the frames pass on their way from the decoder */
+    fields fields;             /* what the frames pass on their way from the decoder */
     bool stop_on_error;
     int64_t start;    /* AV_TIME_BASE units, in the file's own time; AV_NOPTS_VALUE: all */
     int64_t next_pts; /* where a frame without a timestamp belongs */

@@ -41,8 +41,10 @@ static inline uint32_t builder_tensor(model_builder *b, const char *name, mona_t
                                       uint32_t channels, float scale)
 {
     assert(b->tensor_count < 64);
-    b->tensors[b->tensor_count] = (mona_file_tensor){
-        .name = builder_string(b, name), .type = (uint8_t)type, .channels = channels, .scale = scale};
+    b->tensors[b->tensor_count] = (mona_file_tensor){.name = builder_string(b, name),
+                                                     .type = (uint8_t)type,
+                                                     .channels = channels,
+                                                     .scale = scale};
     return b->tensor_count++;
 }
 
@@ -80,8 +82,8 @@ static inline mona_file_op *builder_op(model_builder *b, mona_op_kind kind, uint
     for (uint32_t i = 0; i < MONA_OP_MAX_INPUTS; i++)
         op->inputs[i] = i < input_count ? inputs[i] : MONA_NONE;
     op->output = output;
-    op->epilogue = (mona_file_epilogue){
-        .residual_scale = 0x3c00, .output_scale = 0x3c00, .slopes = MONA_NONE};
+    op->epilogue =
+        (mona_file_epilogue){.residual_scale = 0x3c00, .output_scale = 0x3c00, .slopes = MONA_NONE};
     return op;
 }
 

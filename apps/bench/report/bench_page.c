@@ -7,7 +7,8 @@
 #include "apps/plot/page.h"
 #include "apps/cli/save.h"
 
-__asm__(".pushsection .rodata\nbench_page:\n.incbin \"apps/bench/report/bench.html\"\n.byte 0\n.popsection\n");
+__asm__(".pushsection .rodata\nbench_page:\n.incbin \"apps/bench/report/bench.html\"\n.byte "
+        "0\n.popsection\n");
 extern const char bench_page[];
 
 static bool put_page(FILE *f, const cJSON *result)

@@ -40,7 +40,8 @@ static int outputs_of(const net *n, int conv)
 
 /* Quantised: kernels are whole numbers of steps, as training hands them over. State: whether it goes by tiles.
  * Skipped where the processor cannot. */
-static net *make(void **state, int inputs, int channels, int body, int outputs, int squared, int quantised)
+static net *make(void **state, int inputs, int channels, int body, int outputs, int squared,
+                 int quantised)
 {
     const int by_tiles = **(const int **)state;
     if (!__builtin_cpu_supports("avx512bf16") || (by_tiles && !has_tiles()))
@@ -48,9 +49,10 @@ static net *make(void **state, int inputs, int channels, int body, int outputs, 
     net *n = calloc(1, sizeof *n);
     assert_non_null(n);
     n->random = 7;
-    n->chain = (struct chain){inputs, channels, body, outputs, PATCHES, SIDE, SIDE, squared, by_tiles,
-                              n->kernels, n->biases, n->grids, n->steps, n->input, n->target,
-                              n->units, n->weights, 0, 0.1f, n->d_kernels, n->d_biases, n->peaks};
+    n->chain = (struct chain){inputs,   channels,     body,        outputs,    PATCHES,    SIDE,
+                              SIDE,     squared,      by_tiles,    n->kernels, n->biases,  n->grids,
+                              n->steps, n->input,     n->target,   n->units,   n->weights, 0,
+                              0.1f,     n->d_kernels, n->d_biases, n->peaks};
     float *kernel = n->kernels, *bias = n->biases, *grid = n->grids;
     for (int i = 0; i < body + 2; i++)
         for (int o = 0; o < outputs_of(n, i); o++) {
@@ -76,7 +78,8 @@ static net *make(void **state, int inputs, int channels, int body, int outputs, 
 }
 
 /* One convolution by its definition; pixels outside are 0. */
-static void convolve(const double *in, int inputs, const float *kernel, const float *bias, int outputs, double *out)
+static void convolve(const double *in, int inputs, const float *kernel, const float *bias,
+                     int outputs, double *out)
 {
     for (int o = 0; o < outputs; o++)
         for (int y = 0; y < SIDE; y++)
@@ -86,7 +89,8 @@ static void convolve(const double *in, int inputs, const float *kernel, const fl
                     for (int tap = 0; tap < 9; tap++) {
                         const int v = y + tap / 3 - 1, h = x + tap % 3 - 1;
                         if (v >= 0 && v < SIDE && h >= 0 && h < SIDE)
-                            sum += in[c * PLANE + v * SIDE + h] * kernel[(o * inputs + c) * 9 + tap];
+                            sum +=
+                                in[c * PLANE + v * SIDE + h] * kernel[(o * inputs + c) * 9 + tap];
                     }
                 out[o * PLANE + y * SIDE + x] = sum;
             }
@@ -96,7 +100,8 @@ static double patch_loss(const net *n, int patch, double *peak)
 {
     static double first[MOST_CHANNELS * PLANE], a[MOST_CHANNELS * PLANE], b[MOST_CHANNELS * PLANE];
     const struct chain *c = &n->chain;
-    const float *input = n->input + patch * c->inputs * PLANE, *target = n->target + patch * c->outputs * PLANE;
+    const float *input = n->input + patch * c->inputs * PLANE,
+                *target = n->target + patch * c->outputs * PLANE;
     const float *kernel = n->kernels, *bias = n->biases;
     for (int i = 0; i < c->inputs * PLANE; i++)
         a[i] = input[i] / 255.0;
@@ -117,7 +122,8 @@ static double patch_loss(const net *n, int patch, double *peak)
     for (int o = 0; o < c->outputs; o++)
         for (int i = 0; i < PLANE; i++) {
             const int k = o * PLANE + i;
-            const double e = (b[k] + (input[c->inputs == 1 ? i : k] - target[k]) / 255.0) * n->units[patch];
+            const double e =
+                (b[k] + (input[c->inputs == 1 ? i : k] - target[k]) / 255.0) * n->units[patch];
             mean += n->weights[o] * (c->squared ? e * e : fabs(e)) / (c->outputs * PLANE);
         }
     return c->squared ? log(mean + 0.1) : mean;
@@ -148,7 +154,8 @@ static double slope(net *n, float *weight)
 
 /* Sampled in every convolution, the gradient points where the loss rises. bfloat16 has 8 bits: of random weights
  * it is a hundredth off. */
-static void check_gradient(void **state, int inputs, int channels, int body, int outputs, int squared)
+static void check_gradient(void **state, int inputs, int channels, int body, int outputs,
+                           int squared)
 {
     net *n = make(state, inputs, channels, body, outputs, squared, 0);
     double peak[8];
@@ -226,7 +233,8 @@ static void one_of_many_pays(void **state)
     for (int i = 0; i < PATCHES * PLANE; i++)
         n->input[i] = 128;
     learn(&n->chain);
-    float paid = 0; /* by the last convolution of the body, which sees the cost of its own map alone */
+    float paid =
+        0; /* by the last convolution of the body, which sees the cost of its own map alone */
     for (int o = 0; o < 16; o++)
         paid += n->d_biases[2 * 16 + o];
     assert_true(fabsf(paid - 1) < 1e-3f);
