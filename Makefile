@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # mona: make, make demo, make test, make install PREFIX=..., make clean, make help
 #
 # Variables: CC, BUILD (output folder), PREFIX, SANITIZE=1 (address and undefined-behaviour

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Integer arithmetic that planning and operators share. Private to engine/ and ops/. */
 #ifndef MONA_ARITH_H
 #define MONA_ARITH_H

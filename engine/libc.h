@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The four functions the engine asks of a C library; a freestanding compiler expects them too. As built-ins,
  * so that small copies of known size become plain loads and stores even under -ffreestanding. */
 #ifndef MONA_LIBC_H

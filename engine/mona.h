@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* mona: a static, allocation-free CNN inference engine for the Ascend 310 and for any CPU.
  *
  * The whole public interface of libmona.a. In order of use:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Names of devices, instruction sets and tensors. */
 #ifndef MONA_NAME_H
 #define MONA_NAME_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Memory that is released together: what a graph is made of. Zero-initialise. */
 #ifndef MONA_FORMAT_BLOCKS_H
 #define MONA_FORMAT_BLOCKS_H

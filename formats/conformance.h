@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Test cases in the layout of the ONNX suite: a folder with model.onnx and test_data_set_*, each
  * with input_*.pb and output_*.pb. */
 #ifndef MONA_CONFORMANCE_H

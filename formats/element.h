@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The element types of ONNX tensors, numbered as in TensorProto.DataType, and how a number becomes
  * one of them.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* How functions of formats/ say what went wrong: one line, written where it happened, printed by
  * the command. */
 #ifndef MONA_FORMAT_ERROR_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Whole files in memory. */
 #ifndef MONA_FORMAT_FILE_H
 #define MONA_FORMAT_FILE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* IEEE binary16 as bits. */
 #ifndef MONA_FORMAT_HALF_H
 #define MONA_FORMAT_HALF_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "formats/mona_writer.h"
 
 #include <stdlib.h>

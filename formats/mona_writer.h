@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Writes .mona models (engine/model/model_format.h): collect tensors, operators, names and data, then lay
  * them out. Zero-initialise a writer; one that ran out of memory says so at the end. */
 #ifndef MONA_WRITER_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* NumPy's .npy arrays: versions 1 to 3 of the format, little-endian, C order.
  *
  * A file is the magic "\x93NUMPY", two version bytes, the length of the header (2 bytes, or 4 from

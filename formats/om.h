@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The container that the vendor's compiler writes for the Ascend 310 (.om): what it holds, by name.
  *
  *   header, 256 bytes   magic "IMOD" at 0, headsize 256 at 4, version at 8, length of what follows

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Every operator mona knows: what it takes, how the reference computes it, and what of it the
  * engine runs: on maps, which is fast and takes frames of any size, or on arrays. Without either
  * form it is computed when the model is compiled, if its inputs are constant, and refused

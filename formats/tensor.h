@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Arrays of any element type and up to eight sides. */
 #ifndef MONA_FORMAT_TENSOR_H
 #define MONA_FORMAT_TENSOR_H

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Write bicubic_x2.onnx: cubic doubling of one plane, for chroma.
 
   bicubic_x2.py bicubic_x2.onnx

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Compiles the shipped networks to the .mona files that the binary contains. Run from the root of the
 # repository after an .onnx file has come or changed, then make again:
 #

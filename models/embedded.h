@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The models inside the binary, so that mona is one file. */
 #ifndef MONA_MODELS_EMBEDDED_H
 #define MONA_MODELS_EMBEDDED_H

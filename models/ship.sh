@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Ships a trained network: exports, compiles, embeds and measures it, and writes its card. Run from the
 # root of the repository:
 #

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* AVERAGE_POOL: the mean of every window (model_format.h words the arithmetic).
  *
  * The sum of a window is the sum of its columns' sums. The window's rows are first added up to one

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* CONCAT and SLICE: channels of maps put together and cut out.
  *
  * Mostly there is nothing to do: an input that fills whole channel blocks of the output shares its

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* CONV: convolution with its epilogue (bias, activation, residual), INT8 and FP16, optionally
  * writing its STORE's planes itself.
  *

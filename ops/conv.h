@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What conv.c and conv_map.c share. Private to ops/. */
 #ifndef MONA_OPS_CONV_H
 #define MONA_OPS_CONV_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What makes a CONV record acceptable: every parameter in range, all its data in bounds and finite,
  * and no sum that could leave 32 bits. Nothing after this needs to check again. */
 #include "ops/helpers.h"

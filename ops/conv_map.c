@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* CONV on whole maps: many rows at once, for layers with more weights than pixels in a row.
  *
  * The pixels of a few output rows are one long row to the row program. A run's bytes for all of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Curves over the luma of a frame: groups of luma rows with the chroma rows that share them.
  *
  * A chroma sample's luma is the mean of the 2^(shift_x + shift_y) samples it stands for, wherever

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* DEPTH_TO_SPACE between tensors, ONNX mode CRD: channel c of output pixel (X, Y) is channel
  * c * block^2 + (Y mod block) * block + X mod block of input pixel (X / block, Y / block). */
 #include "ops/helpers.h"

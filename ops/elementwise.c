@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* ADD and MUL: two tensors of one size, element by element, then the epilogue. The second may have
  * a single channel, which is used for all. */
 #include "ops/elementwise.h"

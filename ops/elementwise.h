@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What elementwise.c and elementwise_instructions.c share. Private to ops/. */
 #ifndef MONA_OPS_ELEMENTWISE_H
 #define MONA_OPS_ELEMENTWISE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The epilogue that CONV, ADD and MUL share: its checks, and its parameters ready for kernels. */
 #include "ops/helpers.h"
 

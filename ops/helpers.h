@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Small pieces several operators share. Private to ops/. */
 #ifndef MONA_OPS_HELPERS_H
 #define MONA_OPS_HELPERS_H

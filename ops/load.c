@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* LOAD: input planes -> one tensor. Space-to-depth, concatenation of inputs and conversion to the
  * tensor's type happen in one pass: channel (i, c, dy, dx) of pixel (x, y) is the sample of input
  * i, plane c, at column x * block + dx of row y * block + dy. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* LOAD of one plane into a tensor of one channel of the same 8 bits: a row of the tensor is the row
  * of the plane, and MTE2 copies it. What does not
  * fill a block of 32 bytes goes by way of UB, where the scalar unit puts it among zeros: those

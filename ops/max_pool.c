@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* MAX_POOL: the largest sample of every window, in the numbers it is stored in.
  *
  * The maximum of a window is the maximum of its columns' maxima, so the window's rows are first

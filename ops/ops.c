@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The table of all operators, by mona_op_kind. */
 #include "ops/ops.h"
 

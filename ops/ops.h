@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The operators: what the loader, the planner and a session need to know of each.
  *
  * An operator makes one output row at a time from a window of rows of each input. That is all the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The windows of MAX_POOL and AVERAGE_POOL. Rows of a window that lie outside the map are given as
  * rows of zeros and passed over; columns are clipped to the map, so rings need none around it. */
 #include "ops/pool.h"

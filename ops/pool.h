@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What MAX_POOL and AVERAGE_POOL share: their windows. Private to ops/. */
 #ifndef MONA_POOL_H
 #define MONA_POOL_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* RESIZE: separable resampling, nearest, linear or cubic, of every channel.
  *
  * Output sample i lies at input coordinate u (model_format.h names the three rules). With n taps

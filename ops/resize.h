@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What resize.c and resize_instructions.c share. Private to ops/. */
 #ifndef MONA_OPS_RESIZE_H
 #define MONA_OPS_RESIZE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* STORE: channels of a tensor -> output planes, with depth-to-space and conversion. A STORE that is
  * the only reader of a convolution runs inside it instead (plan_bind.c, ops/conv.c). Its rows and
  * columns, unlike those of any other operator, are counted at its input: row y writes rows y *

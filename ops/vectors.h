@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Vector instructions over any count of elements: whole repeats, at most 255 an instruction, then
  * one repeat with fewer lanes. Private to ops/.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Time that only goes on. */
 #ifndef MONA_CLOCK_H
 #define MONA_CLOCK_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The main job: a file in, an enhanced one out. */
 #ifndef MONA_ENHANCE_H
 #define MONA_ENHANCE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* How pipeline functions say what went wrong: one line, written where it happened, printed by the
  * command; and what is worth telling though nothing failed. */
 #ifndef MONA_PIPELINE_ERROR_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Video: decode -> stages -> encode.
  *
  * One thread decodes, fills frames and queues their work on the stages' streams; the caller's

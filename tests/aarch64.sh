@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # The kernels of ARMv8-A on emulated CPUs: one that has no dot products, one that has everything.
 # make check-aarch64 calls it, with programs of both architectures built.
 . tests/tap.inc

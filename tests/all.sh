@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # The tests with gcc, with clang and with the address and undefined-behaviour sanitisers, and the engine's own on
 # an emulated aarch64. The last line adds up:
 # "N passed, N failed, N skipped".

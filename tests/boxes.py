@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """The faces that two results of a detector (Ultra-Light-Fast-Generic-Face-Detector) show, and whether they are the
 same: as many, each within IoU 0.95 of its like.
 

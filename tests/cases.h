@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* How many random cases a test has: under sanitisers, which make them ten times slower, an eighth. */
 #ifndef MONA_TESTS_CASES_H
 #define MONA_TESTS_CASES_H

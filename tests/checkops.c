@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* checkops: every row program of every instruction set this CPU has, against the reference
  * (convolutions: the instruction program), bit for bit, on random and adversarial shapes
  * and values. Outputs are surrounded by guard bytes, which take part in the comparison. TAP on

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* checkops, operators on arrays: what they give must be the same bits for every compiler, level of
  * optimisation and instruction set. The checksums are those of one build; any other must agree.
  * That the numbers are right is shown by tests/unit/ops/test_array_real.c and test_arrays.c. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* checkops --bench: convolutions, as a share of what the CPU's multiply-add registers can do at
  * most, and the rows that load, store and resize planes. Part of checkops.c. */
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Random convolutions, run through the operator as a session would. Part of checkops.c. */
 
 #include "engine/model310/model310.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes .om files by the documented layout, for tests of the reader: python3 tests/make_om.py FOLDER"""
 import os
 import struct

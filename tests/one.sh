@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Runs one test, TEST, for run.sh, which sets the environment and says what a test is:
 #
 #   sh tests/one.sh TEST

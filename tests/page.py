@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A page of mona's in headless Chromium, through ChromeDriver's WebDriver protocol: drags the slider, reads the
 chart, looks at every picture, takes a screenshot.
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Runs every test of one build: unit tests, checkops, end-to-end scripts. make check calls it.
 #
 #   BUILD=build CC=gcc SANITIZE= sh tests/run.sh [NAME]...

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Makes the checksum of a changed .mona model right again. */
 #ifndef MONA_TESTS_SEAL_H
 #define MONA_TESTS_SEAL_H

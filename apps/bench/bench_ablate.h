@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* mona bench --ablate: what each of the engine's ideas is worth, by doing without it. */
 #ifndef BENCH_ABLATE_H
 #define BENCH_ABLATE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Frames that a synthetic clip is made of are decoded, too: from a YUV4MPEG file, which costs
  * little more than a copy, and to play it again from a list that libav's concat demuxer reads. */
 #include "apps/bench/bench_clip.h"

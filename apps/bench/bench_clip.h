@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A folder for what a benchmark of the pipeline reads and writes, and synthetic clips in it. */
 #ifndef BENCH_CLIP_H
 #define BENCH_CLIP_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Where a frame's time goes, operator by operator, and how near each comes to what the machine can
  * do. */
 #ifndef BENCH_LAYERS_H

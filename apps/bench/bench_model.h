@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* mona bench MODEL on the host: one model on one frame after another. */
 #ifndef BENCH_MODEL_H
 #define BENCH_MODEL_H

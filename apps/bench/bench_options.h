@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What mona bench is asked for. */
 #ifndef BENCH_OPTIONS_H
 #define BENCH_OPTIONS_H

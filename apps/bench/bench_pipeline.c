@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The pipeline that is timed is the one of mona enhance, with a probe in it; its result goes to a
  * folder of its own and is removed. */
 #include "apps/bench/bench_pipeline.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* mona bench --pipeline: the whole way of a frame, from the decoder through every stage to the
  * encoder. */
 #ifndef BENCH_PIPELINE_H

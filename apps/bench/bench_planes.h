@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The planes a plan reads and writes, filled with the same noise on every machine. */
 #ifndef BENCH_PLANES_H
 #define BENCH_PLANES_H

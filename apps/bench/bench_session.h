@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A session on planes of noise, for benchmarks. */
 #ifndef BENCH_SESSION_H
 #define BENCH_SESSION_H

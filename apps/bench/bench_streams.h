@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* mona bench --streams: several sessions of one model at once, each in a thread of its own, with
  * one copy of the weights between them. */
 #ifndef BENCH_STREAMS_H

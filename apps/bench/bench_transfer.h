@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Frames of a session whose planes are copied in and out, as on a card with memory of its own. */
 #ifndef BENCH_TRANSFER_H
 #define BENCH_TRANSFER_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* mona bench: how long one frame takes, and what share of the machine's limit that is. */
 #include <stdio.h>
 #include <stdlib.h>

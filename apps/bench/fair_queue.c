@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "apps/bench/fair_queue.h"
 
 void turnstile_open(turnstile *t, unsigned places)

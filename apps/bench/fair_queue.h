@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Turns in the order they were asked for: who waits longest goes next, whatever the system's
  * scheduler thinks. Left to that, streams that share a machine under load drift apart. */
 #ifndef TURNSTILE_H

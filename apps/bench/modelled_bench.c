@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Benchmarks on the model of the Ascend 310. Every figure is modelled; tall frames are sampled
  * (modelled.h). */
 #include "apps/bench/modelled_bench.h"

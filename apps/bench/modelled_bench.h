@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* mona bench --device model310: a frame's modelled time, where it goes, and what the checks found.
  */
 #ifndef MODELLED_BENCH_H

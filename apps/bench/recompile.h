@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The network of a model compiled once more from its ONNX file, another way, for comparison. Only
  * its speed means anything: what INT8 is calibrated on is noise. */
 #ifndef RECOMPILE_H

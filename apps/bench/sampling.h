@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Taking times: frames that warm up, then frames that count. */
 #ifndef SAMPLING_H
 #define SAMPLING_H

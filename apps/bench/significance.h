@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Whether one run of times is slower than another, or than itself before: tests that noise does not
  * fool easily. Pure functions; the same samples always give the same answer. */
 #ifndef SIGNIFICANCE_H

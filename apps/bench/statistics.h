@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Statistics of samples: what a run of times (or anything else) looks like. Pure functions. */
 #ifndef STATISTICS_H
 #define STATISTICS_H

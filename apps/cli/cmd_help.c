@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* mona help: help on a command, the man page, completions. */
 #include <stdio.h>
 #include <stdlib.h>

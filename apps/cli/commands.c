@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "apps/cli/commands.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The subcommands of mona: each cmd_*.c defines one, commands.c lists them. Their exit status: 0
  * everything asked for was done, 1 it was not (one line on stderr says why), 2 the command line
  * makes no sense. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What is written from the tables of options: --help, the man page, completions. All on stdout. */
 #ifndef MONA_HELP_H
 #define MONA_HELP_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Completions. What follows an option is a file, one of some words, or what nobody can guess. */
 #include <stdio.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The man page, in the man macros. */
 #include <stdio.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* JSON on stdout. */
 #ifndef MONA_JSON_OUTPUT_H
 #define MONA_JSON_OUTPUT_H

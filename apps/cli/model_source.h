@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Models a command works with: files, or those inside the binary. */
 #ifndef MONA_MODEL_SOURCE_H
 #define MONA_MODEL_SOURCE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The mona command: finds the subcommand and hands over. */
 #include <fcntl.h>
 #include <signal.h>

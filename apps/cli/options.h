@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Command lines: one table of options for each command. The parser, --help, the man page and the
  * completions for bash and zsh are all made from it.
  *

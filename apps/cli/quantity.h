@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Numbers with units on the command line. */
 #ifndef QUANTITY_H
 #define QUANTITY_H

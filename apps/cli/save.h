@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Whole files written at once. */
 #ifndef MONA_SAVE_H
 #define MONA_SAVE_H

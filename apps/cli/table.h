@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Arrays of JSON objects as tables for people. */
 #ifndef MONA_TABLE_H
 #define MONA_TABLE_H

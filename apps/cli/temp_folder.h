@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A folder for files that nobody keeps. */
 #ifndef MONA_TEMP_FOLDER_H
 #define MONA_TEMP_FOLDER_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* mona compare: how much two videos or pictures differ. */
 #include <errno.h>
 #include <math.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What mona compare finds out, kept frame by frame for tables, charts and pages. */
 #ifndef MONA_COMPARISON_H
 #define MONA_COMPARISON_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A page about two videos: a slider between before and after, charts over the frames, facts. It is
  * one file that loads nothing. apps/compare/report.html is the page; this fills it. */
 #ifndef MONA_REPORT_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What rounding cost a compiled model. */
 #ifndef MONA_ACCURACY_H
 #define MONA_ACCURACY_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What compiled models lose against their network in fp32, on samples made of calibration images.
  *
  * In dB: what PSNR drops by. Where the network enlarges or denoises, samples are made from pictures

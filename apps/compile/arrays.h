@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* .npy files as inputs and outputs of models. Each function prints one line and gives false when it
  * fails. */
 #ifndef MONA_ARRAYS_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Calibration: still images, frames of clips and arrays, as inputs of a model.
  *
  * Every image becomes planes by the names of the inputs (pipeline/stages/plane_roles.h): luma of BT.601 in

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* .npy files as inputs of a model, for calibration. Each function that fails has printed one line,
  * but for calibration_is_array. */
 #ifndef MONA_CALIBRATION_ARRAY_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* How pictures are fed to a network: what becomes of their samples. */
 #ifndef MONA_CALIBRATION_FEED_H
 #define MONA_CALIBRATION_FEED_H

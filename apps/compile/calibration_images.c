@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Which images and frames a calibration has. */
 #include <dirent.h>
 #include <errno.h>

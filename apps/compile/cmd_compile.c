@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* mona compile: ONNX -> .mona, with calibration for INT8 and evidence of what the rounding cost. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* mona inspect: what a model is, and what it needs for a frame. Everything is gathered as JSON,
  * which is printed as it is or as tables. */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* mona ops: the operators mona knows, from the table that the compiler and the reference use. */
 #include <stdio.h>
 #include <stdlib.h>

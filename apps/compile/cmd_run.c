@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* mona run: a model on arrays in .npy files. */
 #include <stdio.h>
 #include <stdlib.h>

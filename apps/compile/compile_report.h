@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What mona compile did to a model, as JSON or as a page of HTML that loads nothing
  * (apps/compile/compile.html):
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Models and plans as JSON, for mona inspect. */
 #ifndef MONA_DESCRIBE_H
 #define MONA_DESCRIBE_H

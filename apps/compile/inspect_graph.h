@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The graphs of models, for mona inspect --svg. */
 #ifndef MONA_INSPECT_GRAPH_H
 #define MONA_INSPECT_GRAPH_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The vendor's compiled models (formats/om.h), for mona inspect. */
 #ifndef MONA_INSPECT_OM_H
 #define MONA_INSPECT_OM_H

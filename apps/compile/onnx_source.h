@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* ONNX files that a command works with, with what the command line says of their open sides. */
 #ifndef MONA_ONNX_SOURCE_H
 #define MONA_ONNX_SOURCE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Planes of a bound tensor in memory, read and written as real values. */
 #ifndef MONA_PLANES_H
 #define MONA_PLANES_H

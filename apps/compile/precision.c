@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "apps/compile/precision.h"
 
 #include <math.h>

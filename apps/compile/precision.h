@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The precision of every layer, as the command line asks for it. */
 #ifndef MONA_PRECISION_H
 #define MONA_PRECISION_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A compiled model on one sample of real values after another. */
 #ifndef MONA_SAMPLE_RUN_H
 #define MONA_SAMPLE_RUN_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Whether a compiled model still says anything. */
 #ifndef MONA_SOUNDNESS_H
 #define MONA_SOUNDNESS_H

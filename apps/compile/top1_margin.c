@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* To count the decisions that change takes a great many inputs, since few do. But that a decision
  * changes takes two things which can be seen on any input, how narrow it is and how large errors
  * are. So every decision is tried with the errors of others as well, of those for the same class:

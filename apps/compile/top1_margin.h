@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* How many decisions of a network, the class of the highest score, its rounding will change. */
 #ifndef MONA_DECISIONS_H
 #define MONA_DECISIONS_H

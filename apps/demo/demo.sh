@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # The demo. make demo calls it after building.
 #
 #   BUILD=build INPUT= OUT=demo FRAMES=48 sh apps/demo/demo.sh

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A font of 5x7 cells, for the demo. */
 #ifndef MONA_DEMO_FONT_H
 #define MONA_DEMO_FONT_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* scene: renders the demo's film, so that no clip needs to be shipped.
  *
  *   scene [FRAMES] [FILE]      1280x720, 25 frames a second, YUV4MPEG2 4:2:0, to FILE or stdout

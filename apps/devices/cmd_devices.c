@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* mona devices: what mona can compute on, and how it is. */
 #include <signal.h>
 #include <stdio.h>

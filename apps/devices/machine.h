@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The machine a benchmark runs on, and what else it did meanwhile. */
 #ifndef MACHINE_H
 #define MACHINE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Peaks of the CPU. A loop of independent accumulators, enough to hide the latency of the instruction
  * (4 to 5 cycles at two a cycle: 10; there are 12), touches no memory, so nothing but the instruction's own
  * throughput limits it. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What this CPU can do at most, measured with loops that live in registers: the limits figures are shares
  * of. */
 #ifndef MONA_APPS_PEAK_H

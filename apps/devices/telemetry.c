@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Linux has temperatures in thermal zones (millidegrees) or under hwmon, energy in powercap (RAPL,
  * microjoules that wrap around), time of CPUs in /proc/stat and throttling with every CPU. Machines
  * that are themselves emulated have few of them. */

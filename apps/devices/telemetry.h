@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What sensors say about a device, where the system offers them. */
 #ifndef TELEMETRY_H
 #define TELEMETRY_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "apps/devices/telemetry_log.h"
 
 #include <math.h>

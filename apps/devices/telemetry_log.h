@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What sensors say in the course of a run. */
 #ifndef TELEMETRY_LOG_H
 #define TELEMETRY_LOG_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* mona enhance on many files: one process after another, each with the same options. */
 #ifndef MONA_BATCH_H
 #define MONA_BATCH_H

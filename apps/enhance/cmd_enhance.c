@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* mona enhance: a video or a picture in, a larger and cleaner one out. */
 #include <errno.h>
 #include <fcntl.h>

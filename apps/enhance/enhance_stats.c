@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "apps/enhance/enhance_stats.h"
 
 #include "apps/bench/report/bench_result.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* mona enhance --stats: what a run took, as figures. */
 #ifndef ENHANCE_STATS_H
 #define ENHANCE_STATS_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What mona enhance would do or has done, to look at. */
 #ifndef MONA_PREVIEW_H
 #define MONA_PREVIEW_H

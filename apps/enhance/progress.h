@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What mona enhance says on stderr while it works: a bar on a terminal, a line every few seconds
  * elsewhere, or JSON lines. */
 #ifndef MONA_PROGRESS_H

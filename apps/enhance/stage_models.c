@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "apps/enhance/stage_models.h"
 
 #include <stdio.h>

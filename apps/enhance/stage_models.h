@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The networks of a pipeline: those inside mona, or files in their place. */
 #ifndef MONA_STAGE_MODELS_H
 #define MONA_STAGE_MODELS_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "apps/enhance/step_clock.h"
 
 #include "pipeline/clock.h"

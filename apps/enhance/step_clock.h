@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What the steps of a run of mona enhance take: a probe that adds up. */
 #ifndef MONA_STEP_CLOCK_H
 #define MONA_STEP_CLOCK_H

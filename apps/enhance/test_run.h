@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A short real run of mona enhance whose result goes to a temporary folder: what a preview shows
  * and a plan measures is what the whole run would do. */
 #ifndef MONA_TRIAL_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* How firmware uses mona: libmona.a, one model in read-only memory, and memory it set aside at
  * build time. Nothing here allocates; the C library is used only to print and to save the pictures,
  * where a board would have its serial port and its display.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Line charts over frames, as SVG. */
 #ifndef MONA_CHART_H
 #define MONA_CHART_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The layout (Sugiyama's): the rank of a node is one more than the highest it reads; an edge over
  * several ranks gets a bend in each between, which the edges of one source share; bends and nodes
  * of a rank are ordered by the mean place of what they are joined to, in sweeps down and up, and

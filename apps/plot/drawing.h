@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Graphs of operators as SVG: layers from top to bottom, each operator below what it reads. */
 #ifndef MONA_DRAWING_H
 #define MONA_DRAWING_H

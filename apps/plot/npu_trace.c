@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Timelines of model310 as files. */
 #include "apps/plot/npu_trace.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What the pipes of model310 did when: recorded from a session, written as a trace or drawn. All
  * modelled. */
 #ifndef TIMELINE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Pages of HTML that carry their own data. */
 #ifndef MONA_PAGE_H
 #define MONA_PAGE_H

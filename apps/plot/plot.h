@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Drawing plots as SVG. Colours are in the elements, for files that stand alone; classes are for a
  * page's style: text is soft, or "ink"; "axis", "mark", "bar", "late". */
 #ifndef PLOT_H

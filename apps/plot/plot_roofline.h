@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The roofline of a result's operators, logarithmic both ways. */
 #ifndef PLOT_ROOFLINE_H
 #define PLOT_ROOFLINE_H

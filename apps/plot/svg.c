@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "apps/plot/svg.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Bits of SVG that pictures share. */
 #ifndef MONA_SVG_H
 #define MONA_SVG_H

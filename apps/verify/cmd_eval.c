@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* mona eval: how good a model's pictures are, by the protocols of the published tables. Results are
  * gathered as JSON, which is printed as it is or as tables. */
 #include <math.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* mona verify: test cases in the layout of the ONNX suite, through the reference and the engine. */
 #include <math.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "apps/verify/image_set.h"
 
 #include <dirent.h>

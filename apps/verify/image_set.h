@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The images of a folder, for mona eval. */
 #ifndef MONA_IMAGE_SET_H
 #define MONA_IMAGE_SET_H

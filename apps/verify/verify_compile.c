@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "apps/verify/verify_compile.h"
 
 #include <stdio.h>

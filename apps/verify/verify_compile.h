@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A test case as a model for the engine. */
 #ifndef MONA_VERIFY_COMPILE_H
 #define MONA_VERIFY_COMPILE_H

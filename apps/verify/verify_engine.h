@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A test case through the engine. */
 #ifndef MONA_VERIFY_ENGINE_H
 #define MONA_VERIFY_ENGINE_H

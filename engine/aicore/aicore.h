@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The AI Core in C: the instructions of dav-m100 that kernels are written with.
  *
  * A kernel is a C function on an ac_core. It moves tiles GM -> L1 -> L0A / L0B, multiplies them

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The array operators' records in a .mona file. Included by model_format.h.
  *
  * An array is a tensor stored dense in C order, whole, of a size fixed by the file

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A model for planes of 8 bits as one for planes of more.
  *
  * Samples of b bits are samples of 8 bits with b - 8 bits behind the point. What the network looks

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Opening an offline model: a zero-copy view, after a proof that every record stays in bounds.
  *
  * What is proved here once, so that nothing after it needs to check: sections lie inside the file

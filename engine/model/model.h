@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What opening a model and making one of another share. Private to engine/. */
 #ifndef MONA_MODEL_H
 #define MONA_MODEL_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The .mona offline model: what a file contains, byte for byte.
  *
  * Little-endian, no pointers, natural alignment, every section at a multiple of 64 bytes:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The 310's model: time, and the table whose every instruction is checked, timed and then executed
  * by ac_isa_instructions. Without a model on the core it is only executed. A core's state is in
  * model310_core.c.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The Ascend 310 without the chip: a model of its AI Core that checks every instruction and
  * predicts how long it takes. Results are those of ac_isa_instructions. Everything this file tells
  * is modelled, nothing was measured on a chip.

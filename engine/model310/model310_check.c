@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Legality of operands and the race detector. Limits: the programming interfaces of dav-m100
  * (TIK and the instructions' register fields).
  *

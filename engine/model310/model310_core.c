@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A core of the 310's model: its names, its memory, what may be touched, and its report. */
 #include "engine/model310/model310_private.h"
 

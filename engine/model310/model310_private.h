@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What model310_core.c (state), model310.c (instructions, time) and model310_check.c (operands,
  * shadow memory) share.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The time part of model310.h: what every instruction costs on dav-m100, and where each number
  * comes from. Everything computed here is modelled; nothing was measured on a chip. The names of
  * sources: ini    the vendor's platform configuration Ascend310.ini (rates in bytes per cycle of

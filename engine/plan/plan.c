@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Binding a model to frame sizes and a target: plan_bind.c, plan_groups.c, plan_maps.c,
  * plan_rings.c, then every offset of the arena. */
 #include "engine/plan/plan.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The plan: a model bound to frame sizes and a target. Private to engine/.
  *
  * Operators run in groups, one group after another. Within a group they run depth-first, in units,

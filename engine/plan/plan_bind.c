@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Planning, first: every tensor gets its size, every operator its sources and its fusions. */
 #include "engine/plan/plan.h"
 

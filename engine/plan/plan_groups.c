@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Planning, second: which operators run depth-first together, and which on whole maps.
  *
  * Depth-first, an operator's weights are read again for every row. While all weights of a model

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Planning, third: what lies between groups, maps and arrays, and where. */
 #include "engine/plan/plan.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Planning, once groups are known: which tensors lie in the channel blocks of another.
  *
  * An input of a CONCAT that begins and ends with channel blocks of the output need not be copied:

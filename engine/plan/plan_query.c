@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What a plan tells: sizes, shapes, and where every byte of an arena goes. */
 #include "engine/plan/plan.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Planning, fourth: how deep and how wide every ring must be, and into how many tiles a band is
  * cut. */
 #include "engine/plan/plan.h"

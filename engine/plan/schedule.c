@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Which rows an operator makes when: the arithmetic of running a group depth-first.
  *
  * A group's results are what its STOREs write and the maps it leaves to later groups; nothing in

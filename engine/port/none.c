@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Port for bare metal: one thread, so locks have nothing to guard and nothing ever waits. Link it
  * instead of posix.c; streams then run each command as it is enqueued. */
 #include "engine/port/port.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Port for Unix-like systems: POSIX threads, cpuid. */
 #include "engine/port/port.h"
 

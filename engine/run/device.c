@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The devices. `auto` takes the first that answers, so chips stand before the host. */
 #include "engine/run/device.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A device: one row of the table in device.c. Private to engine/. */
 #ifndef MONA_DEVICE_H
 #define MONA_DEVICE_H

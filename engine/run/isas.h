@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The instruction sets of this architecture's CPUs that there is code for. Private to engine/. */
 #ifndef MONA_ISAS_H
 #define MONA_ISAS_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What a session on model310 tells beside its results. Every figure is modelled. */
 #ifndef MONA_MODELLED_H
 #define MONA_MODELLED_H

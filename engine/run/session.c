@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A session: a plan placed in the caller's arena, and the threads that run it.
  *
  * Each core works through its own band of rows, tile by tile, in its own region of the arena. Cores

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What session.c and session_modelled.c share. Private to engine/. */
 #ifndef MONA_SESSION_H
 #define MONA_SESSION_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A session's arrays: where they lie, how they are planes, and the operators that work on them. */
 #include "engine/run/session.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A session on model310: its cores run one after another in the caller's thread, and what the model
  * must be told that no instruction says. */
 #include "engine/run/session.h"

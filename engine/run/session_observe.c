@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A session that is observed. It calls the functions that make rows for every session, and looks at
  * the caller's clock between them; a session that is not observed never comes here, and a program
  * that observes none is linked without this file. */

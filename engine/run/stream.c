@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Streams and events.
  *
  * A stream is a ring of commands and one thread that takes them in order. Two counters say

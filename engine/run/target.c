@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Target descriptors. Figures of the 310: its platform configuration (DESIGN.md 4). */
 #include "engine/run/target.h"
 

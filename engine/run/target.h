@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Target descriptors: what a kernel may know of the machine it runs on. Kernels read every size
  * from here, so the same source fits the 310's buffers and a CPU's caches. */
 #ifndef MONA_TARGET_H

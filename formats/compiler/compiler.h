@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The offline compiler: ONNX in, .mona out.
  *
  *   compiler_open        import; what cannot be compiled is refused by node

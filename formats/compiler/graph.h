@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The compiler's network: values and the nodes that make them, in execution order.
  *
  * import.c builds it from ONNX, the passes (fold.c, fuse.c) bring it to what the engine

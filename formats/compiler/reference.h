@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The judge: runs a graph in fp32, operators on maps with plain loops that share nothing with the
  * engine, those on arrays in the engine (reference_array.c). It serves calibration and accuracy
  * evidence and works at any stage of the compiler, before and after fusion.

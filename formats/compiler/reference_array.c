@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The judge runs an operator on arrays in the engine, as a model of its own: those operators
  * compute in fp32 or in whole numbers, which is all that is asked of the judge, and the suite of
  * ONNX judges them by another implementation (reference/). */

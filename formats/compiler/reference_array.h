@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Operators on arrays in the judge. */
 #ifndef MONA_COMPILER_REFERENCE_ARRAY_H
 #define MONA_COMPILER_REFERENCE_ARRAY_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What each kind of node computes, in fp32. Private to the judge. */
 #ifndef MONA_COMPILER_REFERENCE_NODES_H
 #define MONA_COMPILER_REFERENCE_NODES_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* MaxPool and AveragePool of the judge, window by window. */
 #include <math.h>
 

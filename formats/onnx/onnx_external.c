@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Files beside a model, named by the model: anybody may have written that name, so nothing outside
  * the model's folder is opened, by whatever path or link. */
 #include <errno.h>

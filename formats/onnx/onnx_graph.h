@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* An ONNX model in memory: values, and the nodes that make them in execution order.
  *
  * Reading resolves names to values, decodes constants (initialisers and Constant nodes) to tensors,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Protocol-buffer messages -> onnx_graph. */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Names of values while a model is read: a hash table. */
 #ifndef MONA_ONNX_NAMES_H
 #define MONA_ONNX_NAMES_H

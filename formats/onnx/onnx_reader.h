@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* ONNX files: protocol-buffer messages, and their tensors. */
 #ifndef MONA_ONNX_READER_H
 #define MONA_ONNX_READER_H

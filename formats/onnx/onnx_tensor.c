@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* TensorProto -> tensor. */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Old forms of operators in the words of the new ones. What was an attribute has become an input
  * for most; the rest is said where it is done. */
 #include <string.h>

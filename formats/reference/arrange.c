@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Operators that keep every element and change its place, or only the shape. */
 #include <inttypes.h>
 #include <string.h>

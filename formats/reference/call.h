@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What the operators of the reference executor share: how one is called, and what it asks of its
  * inputs and gives as outputs.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* From one element type to another. */
 #include <inttypes.h>
 #include <math.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Convolutions: fp32, and of whole numbers, which doubles hold exactly. */
 #include <inttypes.h>
 #include <math.h>

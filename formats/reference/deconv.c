@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* ConvTranspose: every sample adds its filter, times itself, to the result.
  *
  *   out = stride (in - 1) + output_padding + extent - pads, along each side. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Functions of several numbers, element by element, with broadcasting. */
 #include <math.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The reference executor: runs an ONNX graph node by node, in the types that its tensors have, with
  * plain loops that share nothing with the engine. Numbers of every float type are computed as
  * doubles and rounded once to the type of the result. It is the judge of everything else. */

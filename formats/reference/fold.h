@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Constant and shape propagation: what does not depend on the contents of inputs is computed before
  * the model is compiled. */
 #ifndef MONA_REFERENCE_FOLD_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Operators that make tensors of shapes and numbers. */
 #include <math.h>
 #include <string.h>

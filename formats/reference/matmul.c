@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Matrix products. */
 #include <inttypes.h>
 #include <string.h>

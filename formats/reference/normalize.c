@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Normalisations: (x - mean) / sqrt(variance + epsilon) * scale + bias. */
 #include <inttypes.h>
 #include <math.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The operators of the reference executor, one function each or one for several alike. */
 #ifndef MONA_REFERENCE_OPERATORS_H
 #define MONA_REFERENCE_OPERATORS_H

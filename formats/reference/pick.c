@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Operators that take some elements: slices, splits, pads, indices. */
 #include <inttypes.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Between numbers and quantised tensors: q = saturate(round(x / scale) + zero point). */
 #include <inttypes.h>
 #include <math.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The scales and zero points of quantised tensors. */
 #ifndef MONA_REFERENCE_QUANTIZE_H
 #define MONA_REFERENCE_QUANTIZE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Sums, means and extremes along axes; softmax. */
 #include <math.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "formats/reference/requantize.h"
 
 #include <math.h>

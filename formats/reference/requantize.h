@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What the operators on quantised tensors share: QLinearConv, QLinearMatMul and the ...Integer
  * ones. */
 #ifndef MONA_REFERENCE_REQUANTIZE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Resize, axis by axis: each output sample is a weighted sum of some input samples of its line. */
 #include <inttypes.h>
 #include <math.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What a Resize asks for, and the weights of each output sample along one side. */
 #ifndef MONA_REFERENCE_RESIZE_H
 #define MONA_REFERENCE_RESIZE_H

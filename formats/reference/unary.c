@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Functions of one number. */
 #include <math.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Sliding windows of convolutions and pools, over one to three sides; fewer are led by sides of 1.
  */
 #ifndef MONA_REFERENCE_WINDOW_H

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Write the card of a shipped network, with every figure measured now.
 
   card.py sr_x3_fast ../../build/train/x3_fast

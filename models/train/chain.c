@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Loss and gradient of a chain of 3x3 convolutions (`Net` of nets.py), on a core with AVX-512 BF16
  * or AMX: three to four times as fast as torch, which carries every narrow layer through memory.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Loss and gradient of a chain of 3x3 convolutions, for fast.py. */
 #ifndef MONA_TRAIN_CHAIN_H
 #define MONA_TRAIN_CHAIN_H

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """What a network gives back of what compression took from film, beside FFmpeg's denoisers.
 
   clips.py ../../build/mona ../../../shared/data/clips [--scale 2] [--crf 32] [--frames 24]

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Train mona's colour network on one core: from a thumbnail, the curves that make its picture good.
 
   colour.py --steps 2800

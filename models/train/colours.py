@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """What mona's colour stage gives back of pictures that lost their colours, beside FFmpeg's filters.
 
   colours.py ../../build/mona ../../../shared/data/test/bsd100 [--pictures ../curves] [--clip FILE]...

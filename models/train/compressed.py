@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Training pairs for video: pictures that x264 has compressed, and their originals.
 
 A window moves, turns and grows a little over each training image. Every frame of it is reduced as

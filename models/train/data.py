@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Images for training and for measuring, and the damage the nets learn to undo.
 
 Planes are float in code values, 0..255; stored sets are uint8. Only `train_images` feeds training;

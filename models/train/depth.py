@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """What 10 bits are worth, and what it costs that the network sees 8 of them.
 
   depth.py ../../build/mona ../../../shared/data/test

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """PSNR of a net on the usual test sets, in float and by the engine's INT8 rule.
 
   evaluate.py sr_x2_fast ../sr_x2_fast.onnx

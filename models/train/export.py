@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Write a trained net as plain ONNX: Conv, Relu, Add, Concat, Slice, SpaceToDepth, DepthToSpace.
 
   export.py sr_x2_fast weights.npz ../sr_x2_fast.onnx

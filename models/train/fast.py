@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """The loss of a net and its gradient: by torch, or by chain.c on processors that have AVX-512 BF16.
 
   fast.py [NAME]    compares it with torch: loss, time, gradients; float and quantised

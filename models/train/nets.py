@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The networks, for training: float, with simulated quantisation, and the exact INT8 rule.
 
 Both nets have one shape: a head convolution to C channels, `body` convolutions C -> C, the head's

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Pictures for a card: where a network gains most on what it is to beat, and where least.
 
   pictures.py ../../build/mona sr_x2_balanced ../../../shared/data/test/set14/x2 ../curves

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "models/train/products.h"
 #include "models/train/chain.h"
 

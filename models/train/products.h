@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Sums of products over a patch's maps, for chain.c: by vdpbf16ps of AVX-512 BF16 or, where the
  * processor has it, by the tiles of AMX, which multiply eight times as fast on the same core. */
 #ifndef MONA_TRAIN_PRODUCTS_H

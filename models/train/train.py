@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Train one of mona's nets on one core.
 
   train.py sr_x2_fast --init start.npz --steps 60000 --rate 3e-4 --quant-from 0.5

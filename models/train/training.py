@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What trainings have in common: a run that can be stopped and goes on, and the picture of its curve."""
 import copy
 import os

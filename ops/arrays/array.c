@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What all operators on arrays share: how much work they are, bounds, and elements as numbers. */
 #include "ops/arrays/arrays.h"
 

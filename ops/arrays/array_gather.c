@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* ARRAY_GATHER: elements by computed indices. Items are positions of [outer][count], each `inner`
  * elements. */
 #include "ops/arrays/arrays.h"

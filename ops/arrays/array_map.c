@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* ARRAY_MAP: a function of the elements of up to three arrays, block by block: operands are turned
  * into numbers, which are worked on and stored. Dimensions that are walked as one by all operands
  * are joined first, so that rows are as long as they can be. */

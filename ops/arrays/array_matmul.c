@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* ARRAY_MATMUL: one matrix of the batch after another, each in tiles (array_panels.h). */
 #include "ops/arrays/array_panels.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ops/arrays/array_panels.h"
 
 /* Sums that are kept in registers while the inner index runs. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Products of matrices in panels, of fp32 or of 64-bit numbers, for ARRAY_MATMUL and ARRAY_WINDOW.
  *
  * A result is tiled into PANEL_ROWS x PANEL_COLUMNS sums, each tile an item of its own. The inner

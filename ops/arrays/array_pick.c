@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* ARRAY_PICK: elements in another order, row by row of the output's last axis. Within a row only
  * that axis's position changes, and where it also chooses the source, stretches of one source are
  * rows of their own. */

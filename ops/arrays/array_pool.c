@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* ARRAY_WINDOW's pools: blocks of outputs of one plane, tap by tap. Items are blocks. */
 #include "ops/arrays/array_window.h"
 

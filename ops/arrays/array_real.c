@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* ARRAY_MAP's functions of fp32 numbers. What is a few operations of fp32 is inlined into a loop of
  * its own, which compilers vectorise; array_real64.c has the others. */
 #include "ops/arrays/arrays.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* ARRAY_MAP's functions of fp32 numbers that are evaluated in fp64 and rounded once. */
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/real.h"

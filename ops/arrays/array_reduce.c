@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* ARRAY_REDUCE. Every output's numbers are taken one after another, so it does not matter which
  * outputs are worked on together: where the elements of one output lie closer together than those
  * of neighbours, output by output; else a block of outputs at once, whose loops are vector code. */

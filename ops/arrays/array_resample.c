@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* ARRAY_RESAMPLE: weighted sums along one axis. Items are output positions [outer][out]; the
  * `inner` elements of one are worked on in blocks. With inner 1 a block is one number; its
  * neighbours along the axis have other weights. */

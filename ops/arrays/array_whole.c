@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* ARRAY_MAP's functions of whole numbers: 64 bits, wrapping. Sums and products are the same bits
  * with a sign and without; what differs is told by is_unsigned. */
 #include "ops/arrays/arrays.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* ARRAY_WINDOW: checks, and the samples that one tap of the window sees, side by side. */
 #include "ops/arrays/array_window.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What the operators on arrays share: walking over elements, and turning them into numbers and
  * back. Private to ops/. Numbers and their conversions: engine/model/array_format.h. */
 #ifndef MONA_OPS_ARRAYS_H

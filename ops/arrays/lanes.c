@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* See lanes.h. Both ways use the same blocks, swapped: a transpose is its own inverse.
  *
  * Samples. A lane has S pixels of `block` samples, `block` blocks of 32 bytes, each one or two

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Planes and channel blocks turned into each other in UB, by transposes alone. Private to ops/.
  *
  * Between the two lie lanes. Let S be the elements of a block of 32 bytes: 32 of 8 bits, 16 of 16.

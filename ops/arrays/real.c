@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Roots, exponentials, logarithms and what is made of them. */
 #include "ops/arrays/real.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Elementary functions in fp64, made of + - * / and operations on whole numbers alone: no
  * mathematics library, and the same bits on every machine that rounds IEEE binary64 to nearest
  * even. Arguments are fp32 numbers or what arithmetic on a few of them gives (no fp64 subnormals);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Trigonometric functions and their inverses. */
 #include "ops/arrays/real.h"
 

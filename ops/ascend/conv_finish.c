@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The vector unit's part of conv_instructions.c: constants, drain and epilogue. conv_residual.c
  * adds residuals that the cube does not bring, conv_store.c rounds the results and takes them out
  * of UB.

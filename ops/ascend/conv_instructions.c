@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Output rows of a convolution as an AI Core program: tiles and the cube. conv_packing.h says what
  * rows of A and columns of B are; conv_finish.c has the vector work.
  *

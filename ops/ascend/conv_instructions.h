@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What conv_instructions.c, conv_finish.c, conv_residual.c and conv_store.c share: the program of a
  * few output rows of a convolution. Private to ops/. */
 #ifndef MONA_OPS_CONV_INSTRUCTIONS_H

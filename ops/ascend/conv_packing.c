@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Packing of convolutions for the cube; conv_packing.h says what it is.
  *
  * Why several pixels share a row of A: K comes in fractals of 32 bytes, N in 16 columns. Under a

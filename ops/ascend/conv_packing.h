@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* How the instruction program of a convolution uses the cube: what a row of A and a column of B
  * stand for, and the constants packed for that. conv_packing.c makes it when constants are placed;
  * conv_instructions.c and its companions follow it. Private to ops/.

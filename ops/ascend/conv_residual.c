@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A residual that the cube does not bring (fp16, or of a form load3d cannot read): to UB, then
  * fp16, scaled, as [16 channels][pixel][16], and added to t.
  *

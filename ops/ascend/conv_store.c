@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The ways of a tile's results out of UB.
  *
  * Results are rounded so that they lie as they do at their place, and leave in blocks of 32 bytes;

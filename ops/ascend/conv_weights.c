@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Constants of a packing: what lanes and B fractals hold; conv_packing.h says what they are.
  *
  * The bias of 8-bit sources is one more fractal of K: its A is 1, B, B, ... (B: 255 for u8, 127 for

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* ADD and MUL as an AI Core program, where both operands and the result have the same channel
  * block: their rows then agree element by element, whatever their types. Broadcasts, slopes and the
  * rest are left to the scalar unit.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* LOAD as an AI Core program: planes -> UB -> lanes -> channel blocks -> L1 (lanes.h).
  *
  * A stream is what one row of pixels takes from one plane: a row of it, or with block 2 or 4 one of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* RESIZE as an AI Core program, where the scale across is n / d and the weights repeat every n
  * output columns, as they do for 2, 4, 1/2 and the like. Others are left to the scalar unit.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What resize_instructions.c and resize_sums.c share: the program of some output rows of a RESIZE.
  * Private to ops/. */
 #ifndef MONA_OPS_RESIZE_PROGRAM_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The sums of products of resize_instructions.c, down and across. */
 #include "ops/ascend/resize_program.h"
 

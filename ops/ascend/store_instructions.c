@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* STORE as an AI Core program, the reverse of LOAD's: L1 -> UB -> lanes -> planes (lanes.h).
  *
  * STOREs of one tensor run together, so that it is brought to UB and turned once. A stream is a row

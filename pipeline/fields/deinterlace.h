@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Interlaced frames made whole by libavfilter's bwdif: one frame out for each in, at its time. */
 #ifndef MONA_DEINTERLACE_H
 #define MONA_DEINTERLACE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "pipeline/fields/fields.h"
 
 bool fields_put(fields *f, AVFrame *frame, pipeline_error *error)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Interlaced frames, marked or not, on their way from the decoder: found, told of, and made whole.
  */
 #ifndef MONA_FIELDS_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "pipeline/fields/interlace_detect.h"
 
 #include <stdio.h>

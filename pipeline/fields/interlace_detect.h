@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Interlaced frames that nobody marked as such, found by what they look like.
  *
  * A frame of two moments has comb teeth where something moves: its rows differ from both neighbours

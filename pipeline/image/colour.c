@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* BT.601 full range, in 16-bit fixed point:
  *
  *   Y  =  0.299 R + 0.587 G + 0.114 B        R = Y + 1.402 Cr

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* RGB pixels <-> luma and chroma planes, for still images. */
 #ifndef MONA_COLOUR_H
 #define MONA_COLOUR_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Frames as pictures for people: in RGB, at the size wanted, as PNG or JPEG. */
 #ifndef MONA_SNAPSHOT_H
 #define MONA_SNAPSHOT_H

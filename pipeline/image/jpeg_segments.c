@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "pipeline/image/jpeg_segments.h"
 
 #include <stdbool.h>

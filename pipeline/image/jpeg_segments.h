@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The segments of a JPEG: those before the picture that say what it shows, which way up (EXIF) and
  * in which colours; and whether its tables can be. */
 #ifndef MONA_JPEG_SEGMENTS_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Pictures turned the way players show a file, by the display matrix that QuickTime's containers
  * hold: quarter turns and mirrors. */
 #ifndef MONA_UPRIGHT_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Still images: RGB -> luma and chroma -> stages -> RGB.
  *
  * Chroma stays at full resolution (4:4:4) unless the denoiser takes part, which works on 4:2:0:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Numbered pictures as one video: "frames/%04d.png". */
 #ifndef MONA_PICTURE_LIST_H
 #define MONA_PICTURE_LIST_H

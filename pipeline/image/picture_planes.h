@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Pictures in RGB, and frames whose samples stand packed beside each other, as the planes mona works
  * on; and frames as pictures again. */
 #ifndef MONA_PICTURE_PLANES_H

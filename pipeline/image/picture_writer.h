@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Frames as numbered pictures: "frames/%04d.png". Each gets its name when it is complete, and those
  * that have it stay, whatever comes of the run. */
 #ifndef MONA_PICTURE_WRITER_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Still images: PNG and JPEG files and their 8-bit pixels. */
 #ifndef MONA_STILLS_H
 #define MONA_STILLS_H

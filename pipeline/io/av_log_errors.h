@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What libav's demuxers and decoders complain of while they go on: damage that no return value
  * shows. libav has one log for the whole process, and so this counts for the whole process. */
 #ifndef MONA_COMPLAINTS_H

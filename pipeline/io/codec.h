@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The video codecs mona writes, and what its own options mean to each of them. */
 #ifndef MONA_CODEC_H
 #define MONA_CODEC_H

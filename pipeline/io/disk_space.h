@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Whether the disk has room for an output. */
 #ifndef MONA_SPACE_H
 #define MONA_SPACE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Edit lists, for containers that have none.
  *
  * QuickTime's files hold packets from before the moment a presentation starts, at 0: a decoder

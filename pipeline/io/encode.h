@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The encoder of the output video: one of libav's, told apart by a codec's row in the table. */
 #ifndef MONA_ENCODE_H
 #define MONA_ENCODE_H

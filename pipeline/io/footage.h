@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The frames of a file as libav decodes them, to look at or to compare: of its first video that is
  * no cover, or of a picture. Nothing is done to them; input.h is what the enhancer reads with, and
  * is judged with this. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "pipeline/io/hdr.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What a picture says about its colours, beyond its samples: whether the output keeps it. */
 #ifndef MONA_HDR_H
 #define MONA_HDR_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "pipeline/io/input.h"
 
 #include "pipeline/io/av_log_errors.h"

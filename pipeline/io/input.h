@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A media file as mona reads it: frames of one video stream, packets of all others, in file order.
  */
 #ifndef MONA_INPUT_H

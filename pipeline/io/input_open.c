@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Opening an input: its container, its video stream and the decoder. */
 #include "pipeline/io/input.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Metadata: the names and marks that containers have no room for.
  *
  * QuickTime's containers hold names in two ways: a fixed set that every player knows, or any, which

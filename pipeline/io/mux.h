@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The output container: one enhanced video stream, everything else as it was. */
 #ifndef MONA_MUX_H
 #define MONA_MUX_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Output files that appear under their name only when they are complete.
  *
  * The bytes go to NAME.<process>.part in the same folder. outfile_commit makes them durable and

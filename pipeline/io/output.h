@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Where finished frames go: the encoder, the container, and in a run that can be resumed the
  * segments between them.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Packets kept back until their container is open, or it is known that they belong to the result.
  */
 #ifndef MONA_HELD_H

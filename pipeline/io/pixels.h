@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* libav's pixel formats and chroma locations in mona's terms. */
 #ifndef MONA_PIXELS_H
 #define MONA_PIXELS_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The quantiser's step s, in what a coefficient of an orthonormal transform is at 8 bits a sample:
  *
  *     H.264             0.625 * 2^(QP / 6), QP less 6 for each bit beyond 8

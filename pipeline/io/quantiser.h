@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What compression left of error in a frame, as its decoder tells of the quantiser. */
 #ifndef MONA_QUANTISER_H
 #define MONA_QUANTISER_H

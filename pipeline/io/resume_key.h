@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What a run does, said so that a run that goes on can tell whether it is the same. */
 #ifndef MONA_WORK_H
 #define MONA_WORK_H

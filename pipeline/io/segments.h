@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Encoded video kept on disk in pieces, so that a run that was ended can go on.
  *
  * Beside the output lies a folder NAME.resume with one file for each segment and a journal, which

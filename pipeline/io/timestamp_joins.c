@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "pipeline/io/timestamp_joins.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* One timeline out of clocks that jump, as broadcasts' do where recordings were joined.
  *
  * In containers whose clock may jump (libav's AVFMT_TS_DISCONT) a packet that lies more than ten

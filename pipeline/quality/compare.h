@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Two videos or pictures, frame by frame. */
 #ifndef MONA_COMPARE_H
 #define MONA_COMPARE_H

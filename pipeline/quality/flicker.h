@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* How restless a video is where its reference stands still.
  *
  * Planes are looked at in blocks of 8x8 samples; what is left over at their right and lower edges

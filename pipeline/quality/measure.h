@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Measuring pictures as the published tables do: planes of real values in 8-bit steps, MATLAB's
  * rgb2ycbcr, rgb2gray and imresize, PSNR, SSIM, and noise that is the same on every machine. */
 #ifndef MONA_MEASURE_H

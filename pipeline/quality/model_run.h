@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* One picture's luma through a model, as mona enhance would run it. */
 #ifndef MONA_MODEL_RUN_H
 #define MONA_MODEL_RUN_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The same plane of two frames of one size and format, side by side. */
 #ifndef MONA_PLANE_PAIR_H
 #define MONA_PLANE_PAIR_H

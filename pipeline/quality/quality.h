@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* How much two frames differ, plane by plane.
  *
  * PSNR is 10 log10(peak^2 / MSE) with the peak 2^bits - 1, over all samples of a plane.

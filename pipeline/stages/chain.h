@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Stages one after another, with the frames between them.
  *
  * Frame n enters in slot n % CHAIN_INPUTS of the first edge, crosses the edges between stages in

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A bounded queue of pointers between two threads. Its size is fixed when it is opened; nothing is
  * allocated afterwards. */
 #ifndef MONA_CHANNEL_H

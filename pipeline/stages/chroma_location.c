@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Chroma sample j of a group of n luma samples lies at luma position n j + p, where p is 0, (n - 1)
  * / 2 or n - 1. It must lie there in a frame s times as large too. Luma position X of that shows
  * what was at (X + 1/2) / s - 1/2. Output chroma sample i, at X = n i + p, therefore shows chroma

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Where chroma sits between luma samples, and bicubic interpolation that keeps it there. */
 #ifndef MONA_SITING_H
 #define MONA_SITING_H

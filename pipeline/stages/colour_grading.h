@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Colour enhancement: curves over luma that a network reads off each frame's thumbnail.
  *
  * The network answers with what is added to the curves that change nothing: GRADING_NODES values

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* From a network's answers to curves of samples.
  *
  * Shots. A cut is told by luma in GRADING_GRID x GRADING_GRID cells. Take cells of two pictures

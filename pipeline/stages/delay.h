@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A stage that takes as long as it is told and changes nothing: what measures pipelines is measured
  * with it. */
 #ifndef MONA_DELAY_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Denoising of frames by a network for 4:2:0, which is told how strong the noise is: as strong as
  * it is found to be, or what compression left of error if that is more.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Frames in memory: up to four planes, and pools of them made before the first frame arrives. */
 #ifndef MONA_FRAME_H
 #define MONA_FRAME_H

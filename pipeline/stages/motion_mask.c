@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "pipeline/stages/motion_mask.h"
 
 #include "pipeline/stages/sample.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What stands still since the frame before.
  *
  * Of the differences between the luma of a frame and that of what was made of the one before, the

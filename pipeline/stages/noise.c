@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Immerkaer's noise estimate, on the flattest blocks.
  *
  * The mask

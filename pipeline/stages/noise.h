@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* How noisy a plane is. */
 #ifndef MONA_NOISE_H
 #define MONA_NOISE_H

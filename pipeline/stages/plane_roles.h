@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Which plane of a frame a tensor of a model stands for: by its name, up to the first '_'. */
 #ifndef MONA_ROLES_H
 #define MONA_ROLES_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A look at a pipeline at work: who does what to which frame, and when. */
 #ifndef MONA_PROBE_H
 #define MONA_PROBE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Samples of planes, of 8 bits or, where `wide`, of 16. Inlined for either, so that loops over a
  * row become vector code. */
 #ifndef MONA_SAMPLE_H

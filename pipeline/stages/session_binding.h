@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A model bound to frame sizes, with its memory: plan, arena and session in one. */
 #ifndef MONA_BOUND_H
 #define MONA_BOUND_H

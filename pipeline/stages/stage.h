@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Stages: what is done to a frame, in the background, one stream each.
  *
  * A super-resolution stage enlarges a frame: luma by a network, chroma and alpha by bicubic

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What all stages are told. */
 #ifndef MONA_STAGE_SETTINGS_H
 #define MONA_STAGE_SETTINGS_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Steadies what a denoiser makes frame by frame.
  *
  * What is left of noise, or comes back with every key frame, is another in each frame, and is seen

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What a frame looks like from afar: a small picture by exact averages of areas. */
 #ifndef MONA_THUMBNAIL_H
 #define MONA_THUMBNAIL_H

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes a net of ResNet-50's shape as ONNX with random weights, to time engines side by side.
 
   make_resnet.py OUT.onnx [--qdq QDQ.onnx]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Times mona and ONNX Runtime side by side, in turns, on the same nets, and prints one table.
 
   peers.py BUILD [--rounds 5] [--threads 2] [--nets NAME,...]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* published [--report]: predicts networks whose speed on a real Ascend 310 is published.
  *
  *   no argument  holds the constants of engine/model310/model310_time.c against those speeds, as TAP

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Times the models inside mona and prints the table of README.md.
 
   table.py BUILD [--iterations 100] [--threads N]

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes the test cases in this folder, in the layout of the ONNX suite; what is expected is computed by numpy,
 straight from the definitions. The cases are in the repository; run this after changing one:
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The loader of .mona models: as the file is and with its checksum made right, since otherwise no
  * change would come past that. What loads is planned and run. */
 #include <stdlib.h>

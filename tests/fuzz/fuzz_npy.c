@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* NumPy's arrays. */
 #include "formats/npy.h"
 #include "tests/fuzz/fuzz.h"

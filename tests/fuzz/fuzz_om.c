@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The vendor's compiled models. */
 #include "formats/om.h"
 #include "tests/fuzz/fuzz.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The ONNX reader, folding, the compiler, and the reference where the model is small. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Files of one ONNX tensor. */
 #include "formats/onnx/onnx_reader.h"
 #include "tests/fuzz/fuzz.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Runs a fuzz target on every file of the folders given, or of its corpus, as TAP. */
 #include <dirent.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes the seeds in corpus/onnx: one small model for each operator, with its attributes.
 
     /usr/bin/python3 tests/fuzz/seeds.py

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes overflow.onnx, a net whose numbers leave fp16 on the way and come back: make_overflow.py overflow.onnx
 
 1x1 convolutions by 10^4 twice and, after a ReLU, by 10^-4 twice: in fp32 the picture that came in; in FP16, which ends

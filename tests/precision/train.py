@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Trains the classifier model.onnx, whose decisions mean something: python3 train.py model.onnx
 
 Ten classes of 32 x 32 x 3 images: gratings of five directions and two frequencies, of random phase, colours and

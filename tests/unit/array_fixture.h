@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Models of one operator on arrays, run in every way there is. Include after cmocka.h. */
 #ifndef MONA_TESTS_ARRAY_FIXTURE_H
 #define MONA_TESTS_ARRAY_FIXTURE_H

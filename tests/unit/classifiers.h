@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* ResNet-18, ResNet-50 and MobileNetV2 as training frameworks export them: every convolution, batch
  * normalisation, activation and sum is a node of its own.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What the compiler's tests share: small networks, runs on the engine and on the judge, and their
  * difference. */
 #ifndef MONA_TESTS_COMPILER_CHECK_H

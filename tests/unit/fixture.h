@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Models and sessions that tests open over and over. Include after cmocka.h. */
 #ifndef MONA_TESTS_FIXTURE_H
 #define MONA_TESTS_FIXTURE_H

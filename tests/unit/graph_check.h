@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Graphs of random numbers, operator by operator, and a dozen ways to run them. Whatever the bands,
  * strips, tiles and instruction set, the bytes are those of the C instructions run on whole maps in
  * one strip; and those of copies, where channels could lie in place. Included after cmocka.h. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Builds small .mona files record by record, straight from engine/model/model_format.h, for tests that want a
  * model no compiler would write. */
 #ifndef MONA_TESTS_MODEL_BUILDER_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* For tests that run sessions on model310. Included after cmocka.h. */
 #ifndef MODELLED_CHECK_H
 #define MODELLED_CHECK_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Builds small ONNX models in memory, for tests of the reader and the compiler. */
 #ifndef MONA_TESTS_ONNX_BUILDER_H
 #define MONA_TESTS_ONNX_BUILDER_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Quantised networks as exporters write them, with random weights: operators between
  * DequantizeLinear and QuantizeLinear, or QLinear operators. */
 #ifndef MONA_TESTS_QUANTISED_NETS_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A reference that shares nothing with the engine: values are doubles, fp16 rounding is done on
  * doubles, and tensors are C x H x W. Also the way from such a tensor to the engine's rows and
  * back. */

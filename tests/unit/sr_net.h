@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A small super-resolution net with random weights, and a reference that computes it a whole map at a time
  * with loops that share nothing with the engine: what depth-first, tiled, threaded runs must equal.
  *

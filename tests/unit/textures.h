@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Pictures that are told apart by their texture: gratings of five directions and two widths, each
  * with a phase, colours and a contrast of its own, under noise. */
 #ifndef MONA_TESTS_TEXTURES_H

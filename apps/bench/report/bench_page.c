@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "apps/bench/report/bench_page.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A result of mona bench as a page for people: bench.html with the result in it. */
 #ifndef BENCH_PAGE_H
 #define BENCH_PAGE_H

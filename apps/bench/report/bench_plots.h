@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Pictures of a result of mona bench, as SVG: the same in files of their own and in its page. */
 #ifndef BENCH_PLOTS_H
 #define BENCH_PLOTS_H

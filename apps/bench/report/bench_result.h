@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Results of benchmarks: one JSON object each, which the tables, CSV and pages for people are made
  * from, so that all of them tell the same. */
 #ifndef BENCH_RESULT_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The roofline (Williams, Waterman and Patterson 2009) with two slopes. An operator takes no less
  * than each of
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What every operator of a session took: an observer that adds up, and its figures beside what the
  * machine can do. */
 #ifndef LAYER_LOG_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "apps/bench/report/pipeline_marks.h"
 
 #include <math.h>

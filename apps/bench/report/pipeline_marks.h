@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* When every step of every frame began and ended, as a probe saw it, and what follows from it. */
 #ifndef PIPELINE_MARKS_H
 #define PIPELINE_MARKS_H

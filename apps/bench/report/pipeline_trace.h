@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The timeline of a pipeline (bench_pipeline.h) in Chrome's trace format, which Perfetto and
  * chrome://tracing open: a thread for every step, an arrow along every frame. */
 #ifndef PIPELINE_TRACE_H

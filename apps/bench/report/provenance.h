@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Where a result comes from: what two results must share to be compared. */
 #ifndef PROVENANCE_H
 #define PROVENANCE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A run counts as slower than an earlier one if it is, by more than allowed and with 99 %
  * confidence, both at the median and among its fastest tenth. Other load makes frames slower now
  * and then; it hardly touches the fastest of them, while slower code slows all. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Verdicts on a result: does it keep a budget, is it slower than an earlier one. */
 #ifndef VERDICT_H
 #define VERDICT_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Row programs for plain ARMv8-A.
  *
  * INT8: smull multiplies 8 signed bytes, giving 16 bits each, smlal adds 8 more products to them,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Convolution row programs on ARMv8-A: everything around the arithmetic. Included once by each
  * instruction set, after vector_rows.h; the includer then defines block() and conv_tile().
  *

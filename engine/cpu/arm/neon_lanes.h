@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Convolution by lanes, where one element of a register can be multiplied with all of another:
  * fp32, and INT8 with dot products. A lane of sdot is the 4 elements of a step.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Row programs for ARMv8-A other than convolution. Nothing in them gains from later extensions. */
 #include "engine/cpu/arm/neon_vector.h"
 #include "engine/cpu/arm/neon_words.h"

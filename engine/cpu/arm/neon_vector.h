@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* 16 bytes, `v16`, and 16 floats, `vf`, on ARMv8-A's Advanced SIMD, with the operations
  * vector_rows.h lists. Conversions between fp32 and fp16 round to nearest even and keep subnormals,
  * as FPCR has it unless a program asks for something else. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The vector type of 8 words on ARMv8-A, with the operations vector_curves.h lists. */
 #ifndef AC_NEON_WORDS_H
 #define AC_NEON_WORDS_H

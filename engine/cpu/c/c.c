@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The instructions of the AI Core in portable C, executed at once: flags and barriers do nothing.
  *
  * Operands live in the layouts of the chip: A fractals are [16 rows][K], B fractals [16

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Row programs in portable C that take one channel of a piece of a row at a time: elements are
  * gathered as floats, worked on in loops that compilers vectorise, and put where they belong. The
  * same results as in c_rows.c, which is the reference. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The convolution row program in portable C, in loops that gcc and clang vectorise for any CPU with
  * vectors: no intrinsics, and exact whatever the vectors are.
  *

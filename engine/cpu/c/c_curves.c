@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Curves over luma, one sample at a time: what every other version must equal. */
 #include "engine/libc.h"
 #include "engine/cpu/c/rows.h"

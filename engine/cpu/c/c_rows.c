@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Row programs one element at a time, exactly as aicore.h words them: the reference. */
 #include "engine/cpu/c/epilogue.h"
 #include "engine/cpu/c/rows.h"

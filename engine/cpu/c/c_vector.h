@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* f16.h's conversions of finite values without branches, every operation unconditional, so that
  * compilers vectorise loops over them; and such loops. Private to the portable instructions and row
  * programs. */

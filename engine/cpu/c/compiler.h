@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What vectorised files need of a compiler. Register blocks are arrays indexed by constants after
  * full unrolling; always_inline and UNROLL keep every accumulator in a register. */
 #ifndef AC_COMPILER_H

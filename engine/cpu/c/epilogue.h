@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The scalar epilogue, for the C row programs. */
 #ifndef AC_EPILOGUE_H
 #define AC_EPILOGUE_H

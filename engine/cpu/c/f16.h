@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* fp16 <-> fp32 in integer arithmetic, and the rounding rules of DESIGN.md 3. Exact on any machine
  * whose float is IEEE binary32 rounding to nearest even; no call of a compiler's run-time library.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Row programs in portable C. The reference ones are what every other version must equal bit for
  * bit; ac_c_* are the table of C, and what other instruction sets fall back on for shapes not worth
  * a special path. Private to engine/aicore. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Where a convolution's results go when they are not simply blocks of 16 channels in a row: a
  * source of rounded results, [block][pixel][16 channels], is spread over planes or over channel
  * blocks of another size. Shared by the instruction program and by row programs. */

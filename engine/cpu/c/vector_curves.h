@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Curves over luma, in c_curves.c's arithmetic. Included after a type `vw` of WORDS signed words,
  * with
  *   vw_set vw_load vw_store          words; load from and store to memory

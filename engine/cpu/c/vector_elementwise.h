@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Two tensor rows, element by element. Included after a vector type, see vector_rows.h. */
 #ifndef AC_VECTOR_ELEMENTWISE_H
 #define AC_VECTOR_ELEMENTWISE_H

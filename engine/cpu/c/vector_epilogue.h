@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What the epilogues of all vector instruction sets share: which of them are clamps, and the scaled
  * residual. Included after a vector type, see vector_rows.h. */
 #ifndef AC_VECTOR_EPILOGUE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Planes to tensor rows and back. Included after a vector type, see vector_rows.h. */
 #ifndef AC_VECTOR_PLANES_H
 #define AC_VECTOR_PLANES_H

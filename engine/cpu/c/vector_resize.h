@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Resampling of a tensor row. Included after a vector type, see vector_rows.h. */
 #ifndef AC_VECTOR_RESIZE_H
 #define AC_VECTOR_RESIZE_H

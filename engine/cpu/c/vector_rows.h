@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Row programs other than convolution, written once for every instruction set with vectors.
  * Included by each after its type `v16` (16 bytes) with load16 store16 set16(byte) even16(p) bytes
  * 0, 2, ... 30 from p on; 32 are read zip8_low(a, b), zip16_low, zip32_low, zip64_low: elements of 8

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Row programs for AVX2 with FMA and F16C.
  *
  * vpmaddubsw, which would take bytes as they are, saturates: 2 * 255 * 127 does not fit 16 bits.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Convolutions with 16 registers of 256 bits. Written once for AVX2 and for AVX-VNNI, included by
  * each after what differs in the INT8 arithmetic:
  *   ELEMENT             bytes an element takes as an operand, 1 or 2

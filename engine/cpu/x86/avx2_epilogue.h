@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The epilogue of convolutions in registers. Part of avx2_conv.h.
  *
  * Tame epilogues (x86_conv.h) are computed as in avx512_epilogue.h, which derives why that is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* INT8 convolutions with at most 6 outputs, the last layer of every shipped network. Part of
  * avx2_conv.h.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The vector type of 16 floats on AVX2, two registers, with the operations vector_rows.h lists. */
 #ifndef AC_AVX2_VECTOR_H
 #define AC_AVX2_VECTOR_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The vector type of 16 words on AVX2, with the operations vector_curves.h lists. */
 #ifndef AC_AVX2_WORDS_H
 #define AC_AVX2_WORDS_H

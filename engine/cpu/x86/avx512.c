@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Row programs for AVX-512 with VNNI. */
 #include "engine/cpu/x86/avx512_vector.h"
 #include "engine/cpu/x86/avx512_words.h"

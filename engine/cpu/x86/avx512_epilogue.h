@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The epilogue of INT8 convolutions in registers. Part of avx512.c.
  *
  * A plain epilogue, see x86_conv.h, takes fewer operations than its definition:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* FP16 convolutions: fp32 multiply-adds, one element of K at a time, in the contract's order. Part
  * of avx512.c.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* INT8 convolutions. Part of avx512.c.
  *
  * A register block is 24 pixels x 16 outputs, or 14 x 32. A step loads 4 neighbouring bytes of a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Convolutions with at most 6 outputs, the last layer of every shipped network. Part of avx512.c.
  *
  * With 16 outputs side by side most lanes would compute nothing. Here a vector is 4 pixels x 16

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Convolutions whose last 16 outputs are few, as 28 are 16 and 12. Part of avx512.c.
  *
  * With outputs side by side the lanes of those that do not exist would multiply zeros. Here a

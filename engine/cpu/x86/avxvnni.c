@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Row programs for AVX2 with VNNI in 256-bit registers, as on CPUs that have no AVX-512.
  *
  * vpdpbusd takes 4 unsigned x 4 signed bytes a lane, so a step is an operand as it lies in memory.

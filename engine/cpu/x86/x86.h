@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* 16 bytes on x86, `v16`, with the operations vector_rows.h lists. */
 #ifndef AC_X86_H
 #define AC_X86_H

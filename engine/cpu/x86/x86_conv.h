@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Convolution row programs on x86: everything around the arithmetic, which differs between AVX2 and
  * AVX-512. Included once by each, after its vector type `vf` (16 floats); the
  * includer then defines run_block().

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Arrays while an operator of ONNX is brought onto the engine's array operators: what the importers
  * of import_array*.c are written with. Private to import*.c.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A value of the model as an array, and as a map. */
 #include "formats/compiler/import/array.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The records of the array operators. */
 #include "formats/compiler/import/array.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Elements in other places: the record of ARRAY_PICK, from where each element comes from. */
 #include "formats/compiler/import/array.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* ONNX -> graph. */
 #ifndef MONA_COMPILER_IMPORT_H
 #define MONA_COMPILER_IMPORT_H

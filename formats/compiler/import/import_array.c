@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Functions of one, two or three arrays, element by element. */
 #include "formats/compiler/import/array.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Matrix products of arrays: of reals, of whole numbers, and quantised ones. */
 #include "formats/compiler/import/array.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Operators that move elements: the reference moves their numbers in place of them and so tells
  * where each comes from. */
 #include "formats/compiler/import/array.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Between numbers and quantised arrays. */
 #include "formats/compiler/import/array.h"
 

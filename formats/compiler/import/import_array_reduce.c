@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Reductions, and the operators that are made of them: softmax and normalisations. */
 #include "formats/compiler/import/array.h"
 

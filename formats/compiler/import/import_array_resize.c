@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Resize of arrays, side by side; the reference finds the weights. */
 #include "formats/compiler/import/array.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Convolutions and pools of arrays over one to three sides, also with computed weights. */
 #include "formats/compiler/import/array.h"
 

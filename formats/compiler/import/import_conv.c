@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Convolution and what follows it channel by channel: batch normalisation and activations. */
 #include "formats/compiler/import/importer.h"
 

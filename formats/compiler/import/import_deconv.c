@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* ConvTranspose as a convolution. Without strides: with the filter turned round, and padding that
  * leaves of its extent what the transposed one does not take away:
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Matrix products of flattened maps with constants, which are convolutions whose filter covers
  * the whole map: one output pixel, and weights in the order of the flattened map. */
 #include "formats/compiler/import/importer.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Depth-to-space and space-to-depth, also where exporters write them in parts. */
 #include "formats/compiler/import/importer.h"
 

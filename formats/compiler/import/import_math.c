@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Sums and products: of two computed tensors, or of one and a constant a channel. */
 #include "formats/compiler/import/importer.h"
 

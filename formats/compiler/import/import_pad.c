@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Pad by a constant: a 1x1 convolution of every channel by itself that pads with zeros, between an
  * offset and its opposite. The pass that fuses takes it into the convolution after it. */
 #include "formats/compiler/import/importer.h"

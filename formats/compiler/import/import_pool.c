@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Maximum and mean over windows, or over whole maps. */
 #include "formats/compiler/import/importer.h"
 

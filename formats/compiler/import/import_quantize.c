@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Quantised operators on maps. A map holds what whole numbers stand for, and its binding says in
  * which steps (import_steps); where QuantizeLinear stood the graph has a QUANTIZE, which becomes
  * the format in which a layer stores its result (absorb.c).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Operators that change the shape alone: the same numbers in the same order, in another view. */
 #include "formats/compiler/import/importer.h"
 

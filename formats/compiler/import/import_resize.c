@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Resize and its forerunner Upsample. */
 #include "formats/compiler/import/importer.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Operators that pass values on: concatenation and slices of channels. */
 #include "formats/compiler/import/importer.h"
 

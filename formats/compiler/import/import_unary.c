@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Functions of one or two tensors that are made of multiply-adds, clips and sums. */
 #include "formats/compiler/import/importer.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Sliding windows: the attributes that convolutions and pools have in common. */
 #include "formats/compiler/import/importer.h"
 

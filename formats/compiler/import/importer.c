@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "formats/compiler/import/array.h"
 
 #include <math.h>

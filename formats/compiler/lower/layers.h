@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The layers that have a precision: convolutions of the fused graph, in execution order. */
 #ifndef MONA_COMPILER_LAYERS_H
 #define MONA_COMPILER_LAYERS_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A fused graph -> a .mona model; what loads and stores took in is added to its log. */
 #ifndef MONA_COMPILER_LOWER_H
 #define MONA_COMPILER_LOWER_H

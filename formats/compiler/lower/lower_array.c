@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Operators on arrays: their records, tables and constants. */
 #include "formats/compiler/lower/lowering.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Channels of computed maps put together and cut out. */
 #include "formats/compiler/lower/lowering.h"
 

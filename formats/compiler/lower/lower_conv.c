@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Convolutions and their epilogues in the numbers of model_format.h; weights.h says how weights of
  * 8 bits are made. */
 #include "formats/compiler/lower/lowering.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Lowering of single nodes. Private to lower*.c. */
 #ifndef MONA_COMPILER_LOWERING_H
 #define MONA_COMPILER_LOWERING_H

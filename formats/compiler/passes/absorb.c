@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Quantised models: from QUANTIZE nodes to the formats of values.
  *
  * Rounding to steps and taking a maximum, or moving numbers, can be done in either order. So a

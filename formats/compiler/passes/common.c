@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Common sub-expressions. Exporters write the same operator several times, and importing operators
  * as several nodes makes more of them. */
 #include "formats/compiler/passes/passes.h"

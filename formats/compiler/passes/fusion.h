@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What the compiler merges, moves and takes out, as one table of rules; which of them are on; and
  * what each of them did. */
 #ifndef MONA_COMPILER_FUSION_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The passes between import and lowering. Each leaves a graph that computes the same function (but
  * for rounding), so reference_run can compare before and after; what it did and why not more is in
  * the graph's log. Rules that are off (graph.fusion) leave each operator one of its own. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Constants that are added around a sum, as the zero points of quantised models are:
  *
  *   (a + p) + (b + q) + r = (a + (p + q + r)) + b

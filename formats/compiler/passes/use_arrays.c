@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Rearrangement of pixels between computed maps that no operator on maps does. */
 #include "formats/compiler/passes/passes.h"
 

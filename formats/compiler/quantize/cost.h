@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What a convolution costs on a target, to choose its precision by: a model of the arithmetic
  * alone, since whole networks run depth-first and hardly wait for memory (DESIGN 1).
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Cross-layer equalisation (Nagel et al. 2019, with the ranges of Xiao et al. 2022). */
 #ifndef MONA_COMPILER_EQUALISE_H
 #define MONA_COMPILER_EQUALISE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What 8 bits do to each layer by itself: its source and its weights are rounded as lowering rounds
  * them, its sums and its residual are left in fp32. */
 #include <math.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* ONNX takes scales as fp32 and rounds once; the engine's numbers before the last rounding are fp16
  * (model_format.h). With L the largest count of steps, which bounds what is stored,
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* How near to a quantised model's own definition its layers are. */
 #ifndef MONA_COMPILER_EXACTNESS_H
 #define MONA_COMPILER_EXACTNESS_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "formats/compiler/quantize/histogram.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* How often magnitudes occur in a value, and which of them 8 bits should reach up to.
  *
  * Bins are a power of two wide and double as larger magnitudes come, neighbours being added: the

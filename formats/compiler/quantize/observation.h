@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What calibration saw of a value, in memory that does not grow with the samples. */
 #ifndef MONA_COMPILER_OBSERVATION_H
 #define MONA_COMPILER_OBSERVATION_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* How every value is stored: type, and the real value of one step. */
 #ifndef MONA_COMPILER_QUANTIZE_H
 #define MONA_COMPILER_QUANTIZE_H

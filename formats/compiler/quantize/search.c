@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The fastest plan within a budget.
  *
  * What is chosen is the format of every value that convolutions read: 8 bits or F16. The judge is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The choice between FP16 and INT8, layer by layer. */
 #ifndef MONA_COMPILER_SEARCH_H
 #define MONA_COMPILER_SEARCH_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Weights of 8 bits.
  *
  * With steps a of the input, w[o] of the weights of output o and s of the epilogue's numbers t,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A model file on the device model310. */
 #include <stdlib.h>
 

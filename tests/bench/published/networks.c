@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The layers of the networks, from their papers and reference implementations, and their published
  * speeds: images per second of one chip, from the READMEs of the vendor's public model zoo
  * (ACL_PyTorch). A card has four chips.

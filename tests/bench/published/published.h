@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Networks whose speed on a real Ascend 310 is published, and a prediction of it by the time model
  * of engine/model310/model310.h. networks.c: their layers; schedule.c: what a layer takes. */
 #ifndef PUBLISHED_H

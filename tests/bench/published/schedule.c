@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What a layer takes when the vendor's compiler runs it: one task on two cores, each loading tiles
  * GM -> L1
  * -> L0, multiplying, draining and storing, double-buffered. A tile loop takes the sum of its

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # mona compare: its figures are those of FFmpeg's psnr and ssim filters, on every kind of frame; what
 # cannot be compared is said in one line.
 . tests/tap.inc

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # What cannot work is refused: one clear line on stderr, the right exit status, and nothing under the
 # output's name that was not there before.
 . tests/tap.inc

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # One table of options serves the parser, --help, the man page and the completions: what one of them
 # has, all have. Bash and zsh really complete.
 . tests/tap.inc

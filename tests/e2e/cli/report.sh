@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # The pages that mona compare and mona enhance write, looked at in headless Chromium.
 . tests/tap.inc
 

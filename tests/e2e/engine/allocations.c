@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Preloaded into mona: counts the calls of malloc, free and their relatives that come from the mona
  * binary itself, not from the libraries it uses. At the end the number is written to the file that
  * MONA_ALLOCATIONS names. */

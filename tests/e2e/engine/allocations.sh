@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # In steady state mona's own code allocates and frees nothing: a run of 40 frames makes exactly as many
 # calls as one of 20.
 . tests/tap.inc

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # mona bench: its figures against other computations of them, where they come from, its verdicts. Nothing here
 # depends on how fast the machine is, or how quiet.
 . tests/tap.inc

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # mona devices: the list, watched and as JSON. What sensors there are depends on the machine.
 . tests/tap.inc
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # The firmware example: works from static memory, allocates nothing, and gives the same picture as the
 # command.
 . tests/tap.inc

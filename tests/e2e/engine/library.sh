@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # libmona.a as firmware sees it: what it asks of a C library, what it exports, what it includes, how much
 # stack it uses.
 . tests/tap.inc

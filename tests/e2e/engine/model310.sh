@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # mona bench --device model310: what a person sees of the modelled chip.
 . tests/tap.inc
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # What observing operators costs: nothing where nobody does, hardly anything where somebody does.
 . tests/tap.inc
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Everything that is not the enhanced video: other streams, timestamps, colour, shape, chapters; and odd
 # sizes, parts of a clip, damage.
 . tests/tap.inc

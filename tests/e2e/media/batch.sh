@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Many files at once: folders, patterns, pictures of a sequence; a manifest, and a status that tells of failures.
 . tests/tap.inc
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # A table over every real clip: what went in and what came out. Each row is all the same, or a refusal that
 # says why.
 . tests/tap.inc

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # The colour stage: neutral at 0, the same bytes however it is computed, steady within a shot.
 . tests/tap.inc
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # What people complain of most about other tools of this kind, one test for each. Other scripts go further into
 # every one of them; here is the shortest proof.
 . tests/tap.inc

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # What compression took from film is given back as far as the decoder's quantiser tells how much it was; what it hardly
 # touched is left alone, and so is everything where nothing is told.
 . tests/tap.inc

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # From container to container: every stream with its packets and times, cover pictures, attachments, chapters,
 # tags; what the new container cannot hold is refused by name.
 . tests/tap.inc

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # The demo runs, and what it promises holds.
 . tests/tap.inc
 

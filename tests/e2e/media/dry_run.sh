@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # mona enhance --dry-run: the plan is the one the run would follow, and nothing is written.
 . tests/tap.inc
 mkdir "$tmp/scratch"

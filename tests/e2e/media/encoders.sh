@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Every codec by -c, options handed through to the encoders, and frames through pipes.
 . tests/tap.inc
 

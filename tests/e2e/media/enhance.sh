@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # The main job: what goes in comes out, larger and better, and nothing is lost on the way.
 . tests/tap.inc
 

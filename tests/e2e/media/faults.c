@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Preloaded into mona: makes the n-th call of a function fail. MONA_FAULT=CALL:N:ERRNO, CALL one of
  *
  *   read, write      on a file whose name contains MONA_FAULT_FILE, by libav's file protocol

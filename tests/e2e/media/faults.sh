@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Faults of the system and of the codecs, injected into the real binary: one clear line, the right exit
 # status, nothing under the output's name, and what was there before is still there.
 . tests/tap.inc

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Runs that take long: killed and gone on with, interrupted, and as flat in memory at the end as at the start.
 . tests/tap.inc
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Writes a network in ONNX that looks at its input and corrects nothing: what the pipeline does to
  * a frame besides. Its features are real, its last weights are zeros. With a scale it enlarges by
  * repeating pixels, without it is a denoiser.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Videos that do not come as planes: RGB of screen recorders, GIF, animated PNG, what cameras pack.
 . tests/tap.inc
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Pixel formats: every sampling and depth is enhanced as it is and comes out as it went in.
 . tests/tap.inc
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # mona enhance --preview: one frame, before beside after.
 . tests/tap.inc
 mkdir "$tmp/scratch"

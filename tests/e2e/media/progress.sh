@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # What mona enhance says while it works: a bar on a terminal, plain lines elsewhere, JSON lines.
 . tests/tap.inc
 

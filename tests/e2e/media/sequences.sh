@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Numbered pictures in and out: rate, first number, gaps, depth, alpha, and what pictures cannot hold.
 . tests/tap.inc
 

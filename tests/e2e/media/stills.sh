@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Pictures: PNG and JPEG, colour, grey and alpha.
 . tests/tap.inc
 

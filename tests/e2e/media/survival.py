@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What of a file survived: one row for an input and what mona made of it.
 
 survival.py IN OUT [LATER]      LATER: seconds that everything may be later, in step, because the container

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # What is denoised is steadied by the frame before: where that stands still, and nowhere else; it then flickers less.
 . tests/tap.inc
 

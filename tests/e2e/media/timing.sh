@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Frames and their times: variable rates, reordering, clocks that jump, timestamps that are missing, double or
 # out of order, interlaced frames, damage.
 . tests/tap.inc

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Writes a classifier of a published shape, or a small quantised network, in ONNX, with random
  * weights.
  *

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Networks of published shapes and the shipped ones through mona compile: everything fusible is fused, memory is reused,
 # the report and its page say so.
 . tests/tap.inc

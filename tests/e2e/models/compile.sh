@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # mona compile, inspect and run: the shipped models, prototype networks, accuracy against fp32, and errors.
 . tests/tap.inc
 shared=../shared

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # mona eval: figures by the protocols of the published tables.
 . tests/tap.inc
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # mona inspect: the vendor's .om models, by files written after the documented layout; graphs as SVG.
 . tests/tap.inc
 

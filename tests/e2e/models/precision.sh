@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # mona compile --precision auto, --pin and calibration: what is refused, what is repeatable, and what the nets lose.
 . tests/tap.inc
 shared=../shared

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Quantised ONNX models through mona compile and mona run: INT8 layers by the model's own scales, on the host and on
 # model310, against the same operators on arrays.
 . tests/tap.inc

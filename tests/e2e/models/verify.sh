@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # mona verify on test cases: the project's own, and those of the ONNX suite where ../shared has them. What a
 # damaged or hostile model does to it is here too.
 . tests/tap.inc

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Turns come in the order of tickets, and no more at once than there are places. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What follows from the marks of a pipeline, on timelines written down by hand. */
 #include <math.h>
 #include <setjmp.h>

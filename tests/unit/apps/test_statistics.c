@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Statistics and tests of significance, against their definitions worked out another way. */
 #include <math.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Sensors read from a made-up machine: what is there is found, what is not is unknown. */
 #include <math.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* How many decisions a plan changes, and what --precision auto makes of classifiers of published
  * shapes by it, on pictures that it has not seen.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Verdicts on recorded runs: a planted slow-down is found, the same distribution twice is not
  * called slower, whatever else the machine did meanwhile. */
 #include <math.h>

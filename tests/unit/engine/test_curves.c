@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Curves over luma: against the formula in double precision, and frames against their samples. */
 #include <math.h>
 #include <setjmp.h>

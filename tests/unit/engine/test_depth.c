@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Models for 8 bits on planes of more: the same bytes however they are computed, no sample changed
  * by a network that corrects nothing, and refusals. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Every kernel, on every instruction set this CPU has, against a plain loop over whole tensors that
  * shares nothing with the engine: values are doubles, fp16 rounding is done on doubles, and layouts
  * are C x H x W. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Opening models: whatever the bytes, either a proof of bounds or a status. Built with the
  * sanitisers this also shows that nothing past the file is read. */
 #include <setjmp.h>

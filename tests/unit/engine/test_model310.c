@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The model of the 310: a legal program passes, gives its result and takes the time worked out by
  * hand; every planted fault is found, once, at its instruction. */
 #include <setjmp.h>

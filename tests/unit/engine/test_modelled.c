@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The shipped models on model310: the host's bytes, nothing for the checks to find, and a time that
  * a short piece of the frame predicts. */
 #include <setjmp.h>

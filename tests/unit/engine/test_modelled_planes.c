@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* LOAD, STORE, RESIZE, ADD and MUL on model310 give the host's bytes and nothing for the checks to
  * find, for any mix of planes, blocks and types, odd sizes, unaligned planes and strides. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Observing operators: every row of every operator is told of, in order, by the caller's clock, and
  * neither results nor later runs notice. */
 #include <setjmp.h>

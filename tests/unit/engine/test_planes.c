@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Networks on 4:2:0 planes: space-to-depth and concatenation on the way in, several outputs, INT8
  * and FP16, samples of 8 bits and more, planes that end at a page nobody may touch. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Whole networks through the engine: every instruction set, thread count, strip height and tile
  * width must give the bytes of a plain map-at-a-time reference; and the arena is exactly what the
  * plan says. */

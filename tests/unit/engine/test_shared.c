@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Sessions that share packed weights: the same results, weights in memory once. */
 #include <setjmp.h>
 #include <stdarg.h>

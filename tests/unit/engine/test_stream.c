@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Streams: order, events between streams, failures that travel, and double buffering as DESIGN.md 5
  * has it: upload of frame n + 1 and download of frame n - 1 while frame n computes. */
 #include <setjmp.h>

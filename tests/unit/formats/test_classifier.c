@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Pools, flattening and matrix products in the compiler: every form ONNX has of them gives the same
  * function by the judge and by the engine; small nets of the kinds classifiers are made of. */
 #include "tests/unit/compiler_check.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The offline compiler: the fp32 judge against a sum written here, and the passes. Compiled models
  * run on the engine and are compared with the judge. */
 #include "tests/unit/compiler_check.h"

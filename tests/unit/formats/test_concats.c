@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Concat, Split and Slice of computed channels from ONNX to the engine: within the bound of their
  * precision of the fp32 reference, the same bytes whether in place or copied, on the host and on
  * model310. */

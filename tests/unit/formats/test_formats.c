@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The reader of ONNX files, .npy arrays, fp16, whole files, and the writer of .mona models. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The fusion rules: files that switch them, what is left of them, and that a network without them
  * computes the same. */
 #include "tests/unit/compiler_check.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Operators of ONNX on arrays, as the compiler's judge runs them: what calibration and evidence of
  * networks with arrays rest on. The cases are those of tests/conformance, whose results numpy has
  * computed. */

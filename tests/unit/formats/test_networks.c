@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Classifiers of published shapes, as frameworks export them: everything is fused, they run, and
  * their plans reuse memory. */
 #include "tests/unit/classifiers.h"

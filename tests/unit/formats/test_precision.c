@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* How calibration finds ranges, and FP16 beside INT8 in one model. */
 #include "tests/unit/compiler_check.h"
 

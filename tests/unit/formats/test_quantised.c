@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Quantised models become INT8 layers by their own scales: every kind of layer against the
  * reference executor, which follows ONNX's definitions, and whole networks. */
 #include "tests/unit/compiler_check.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The numbers of compiled models: what must stay exact, INT8 weights, resampling. */
 #include "tests/unit/compiler_check.h"
 

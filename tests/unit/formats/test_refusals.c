@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Models that cannot be compiled are refused by name, and damaged ones, ONNX or .mona, do no harm.
  */
 #include "tests/unit/compiler_check.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A classifier whose decisions mean something (tests/precision/train.py): what calibration and auto
  * make of it, on images that neither has seen. */
 #include "tests/unit/compiler_check.h"

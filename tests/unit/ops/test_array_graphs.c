@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Many operators on arrays in one model, with maps between them: lifetimes, groups, threads. Models
  * are drawn at random; what they must give is computed here, step by step, in whole numbers. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The functions of ARRAY_MAP in real arithmetic: over numbers of every size and all special ones,
  * against the mathematics library of this machine in fp64, in units of the last place. */
 #include <math.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Records of operators on arrays with every field set to what no compiler would write: refused when
  * the model is opened, or harmless. Built with the sanitisers this shows that no element outside an
  * array is touched. */

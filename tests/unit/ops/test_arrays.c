@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The operators on arrays against loops written here from array_format.h's words: any rank, strides
  * and types, by one to four threads and on model310 (array_run). Real functions: test_array_real.c.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* CONCAT and SLICE: whether channels lie in place or are copied, and whatever the bands, strips,
  * tiles and instruction set, the bytes are those of copies between whole maps. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Graphs no net looks like: windows that lie in padding altogether, strides that compound,
  * one-channel maps with several kinds of readers, and random graphs with several outputs. */
 #include <setjmp.h>

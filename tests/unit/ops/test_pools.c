@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* MAX_POOL and AVERAGE_POOL on the engine against loops written here from model_format.h's words:
  * every type, windows of all forms, ragged channels, and any bands, strips, tiles and instruction
  * set. */

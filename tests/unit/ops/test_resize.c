@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* RESIZE against a map-at-a-time reference written from the definition: every mode, coordinate rule
  * and several ratios, under tiles, strips and threads. */
 #include <setjmp.h>

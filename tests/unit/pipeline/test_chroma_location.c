@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Enlarged chroma stays where it sat: a ramp over the picture is the same ramp afterwards. */
 #include <setjmp.h>
 #include <stdarg.h>

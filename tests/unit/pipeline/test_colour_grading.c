@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What lies around the colour network: thumbnails, curves from answers, shots. */
 #include <math.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The measures that published tables are made with. */
 #include <math.h>
 #include <setjmp.h>

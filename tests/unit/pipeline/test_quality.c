@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The pictures: what the embedded models do to standard test sets, as INT8, through the engine. The
  * figures are the floor a release must keep; `mona` prints no lower ones on any CPU, since its
  * bytes are the same. */

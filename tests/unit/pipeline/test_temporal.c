@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What stands still is kept of the frame before, and nothing else: by the formula of stillness.h.
  */
 #include <setjmp.h>

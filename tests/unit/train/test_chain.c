@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What trains the networks: loss and gradient of models/train/chain.c are those of the plain formulas.
  */
 #include <math.h>
