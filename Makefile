@@ -15,10 +15,11 @@ Q := $(if $(V),,@)
 
 PACKAGES := pkg-config protobuf-c-compiler libprotobuf-c-dev libonnx-dev libstb-dev libcjson-dev \
             libavformat-dev libavcodec-dev libavutil-dev libavfilter-dev libswscale-dev
-TEST_PACKAGES := libcmocka-dev ffmpeg clang python3
-# What people look at is tested with what they look with; skipped without.
+TEST_PACKAGES := libcmocka-dev ffmpeg python3
+# make test-full, besides: what people look at is tested with what they look with; skipped without.
+FULL_PACKAGES := $(TEST_PACKAGES) clang
 LOOK_PACKAGES := man-db zsh chromium chromium-driver
-# For the tests of the other architecture, which are skipped without them.
+# For the tests of other CPUs, which are skipped without them.
 CROSS_PACKAGES := gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static
 CROSS_CC := aarch64-linux-gnu-gcc
 
@@ -55,7 +56,7 @@ FORMATS_OBJ := $(call obj,$(FORMATS_SRC)) $(BUILD)/gen/onnx.pb-c.o
 PIPELINE_OBJ := $(call obj,$(PIPELINE_SRC))
 APP_OBJ := $(call obj,$(APP_SRC)) $(BUILD)/models/embedded.o
 
-.PHONY: all demo test check fuzz check-aarch64 bench-peers bench-published deps test-deps install uninstall clean help
+.PHONY: all demo test test-full check fuzz check-aarch64 check-cpus bench-peers bench-published deps test-deps test-full-deps install uninstall clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -65,8 +66,9 @@ help:
 	@echo 'make                 build/mona and build/libmona.a'
 	@echo 'make demo            install what is missing, build, enhance a rendered clip, print figures'
 	@echo 'make demo INPUT=F    the same on a file of yours'
-	@echo 'make test            install what is missing, build, test (gcc; in part clang, sanitisers, aarch64)'
-	@echo 'make check           only the tests of this build (CC=, BUILD=, SANITIZE=1, TESTS= choose which)'
+	@echo 'make test            install what is missing, build, test what takes minutes'
+	@echo 'make test-full       test everything: also clang, sanitisers, browsers, other CPUs, long runs'
+	@echo 'make check           only the tests of this build (CC=, BUILD=, SANITIZE=1, TIER=short, TESTS= choose which)'
 	@echo 'make check-aarch64   only the tests of the kernels for ARMv8-A, emulated'
 	@echo 'make fuzz            readers and compiler on what libFuzzer thinks of, FUZZ_SECONDS=60 each'
 	@echo 'make bench-peers     speed and memory beside ONNX Runtime (installs it, takes minutes)'
@@ -96,6 +98,9 @@ deps:
 
 test-deps:
 	$(call need,$(PACKAGES) $(TEST_PACKAGES))
+
+test-full-deps:
+	$(call need,$(PACKAGES) $(FULL_PACKAGES))
 	-$(call need,$(LOOK_PACKAGES))
 	$(if $(filter x86_64,$(ARCH)),-$(call need,$(CROSS_PACKAGES)))
 
@@ -255,21 +260,32 @@ fuzz: deps
 	    $(addprefix $(BUILD)/fuzz/libfuzzer/,$(FUZZ))
 	$(Q)BUILD=$(BUILD) SECONDS_EACH=$(FUZZ_SECONDS) sh tests/fuzz/fuzz.sh $(FUZZ)
 
+# TIER: short or full (tests/tiers).
 check: all $(BUILD)/scene $(BUILD)/neutral $(BUILD)/classifiers $(BUILD)/firmware $(BUILD)/unobserved/firmware $(UNIT) $(addprefix $(BUILD)/tests/fuzz_,$(FUZZ)) $(BUILD)/tests/checkops $(BUILD)/tests/published
-	$(Q)BUILD=$(BUILD) CC='$(CC)' SANITIZE='$(SANITIZE)' sh tests/run.sh $(TESTS)
+	$(Q)BUILD=$(BUILD) CC='$(CC)' SANITIZE='$(SANITIZE)' TIER='$(TIER)' UNIT_TESTS='$(notdir $(UNIT))' sh tests/run.sh $(TESTS)
 
 # The engine and its kernels on ARMv8-A, emulated; on such a machine itself `check` does more.
 check-aarch64: $(BUILD)/firmware
 	$(Q)if ! command -v $(CROSS_CC) > /dev/null || ! command -v qemu-aarch64-static > /dev/null; then \
-	    echo '# skip: no $(CROSS_CC) or no qemu-aarch64-static'; echo '0 passed, 0 failed, 0 skipped'; \
+	    echo '# skip: no $(CROSS_CC) or no qemu-aarch64-static'; echo '0 passed, 0 failed, 1 skipped'; \
 	else \
 	    $(MAKE) --no-print-directory CC=$(CROSS_CC) BUILD=$(BUILD)/aarch64 LDFLAGS=-static SANITIZE= \
 	        $(BUILD)/aarch64/firmware $(BUILD)/aarch64/tests/checkops && \
 	    BUILD=$(BUILD) SCRIPTS=tests/aarch64.sh sh tests/run.sh aarch64; \
 	fi
 
-# Tests with gcc, clang, sanitisers and on aarch64; the last line adds them up.
+# The plain build on CPUs that lack instructions which this one has.
+check-cpus: all $(BUILD)/scene $(UNIT) $(BUILD)/tests/checkops
+	$(Q)if [ '$(ARCH)' != x86_64 ] || ! command -v qemu-x86_64-static > /dev/null; then \
+	    echo '# skip: no x86-64 or no qemu-x86_64-static'; echo '0 passed, 0 failed, 1 skipped'; \
+	else BUILD=$(BUILD) SCRIPTS=tests/cpus.sh sh tests/run.sh cpus.sh; fi
+
+# What must hold after every change, in minutes: the short tier, one build.
 test: test-deps
+	$(Q)$(MAKE) --no-print-directory -j"$$(nproc)" check TIER=short
+
+# Everything: the full tier, with clang and sanitisers, browsers, other CPUs. The last line adds them up.
+test-full: test-full-deps
 	$(Q)sh tests/all.sh
 
 # Side by side with ONNX Runtime, which npm installs into the build folder.

@@ -7,7 +7,7 @@
  *   checkops             check
  *   checkops --bench     speed of convolutions and planes, against the CPU's own multiply-add peak
  *   checkops --seed N    other random cases
- *   checkops --share N   one of N cases
+ *   checkops --share N   one of N cases; else MONA_TEST_SHARE says so (tests/cases.h)
  *   checkops --cpu NAME  only this instruction set; arrays: only the operators on arrays
  */
 #include <stdio.h>

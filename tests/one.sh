@@ -4,8 +4,8 @@
 #
 #   sh tests/one.sh TEST
 #
-# Prints "PASS NAME N passed, N failed, N skipped, N s", or FAIL and the test's output, all at once, as other tests run
-# at the same time.
+# Prints "PASS NAME N passed, N failed, N skipped, N s, N cpu", or FAIL and the test's output, all at once, as other
+# tests run at the same time.
 set -u
 log=$(mktemp)
 trap 'rm -f "$log" "$log.report"' EXIT
@@ -23,16 +23,22 @@ began=$(date +%s)
 timeout -k 10 "$limit" "$@" > "$log" 2>&1 < /dev/null
 status=$?
 took=$(($(date +%s) - began))
+# The second line of times: user and system time of what ended.
+times > "$log.report"
+cpu=$(awk 'NR == 2 { for (i = 1; i <= 2; i++) { split($i, t, /[ms]/); n += 60 * t[1] + t[2] } printf "%.1f", n }' "$log.report")
 # cmocka prints a skipped test as "not ok N # SKIP".
 skipped=$(count -E '^(not )?ok .*# SKIP')
 good=$(($(count '^ok ') - $(count '^ok .*# SKIP')))
 bad=$(($(count '^not ok ') - $(count '^not ok .*# SKIP')))
+# Unit tests announce each of their groups.
 planned=$(sed -n 's/^1\.\.\([0-9][0-9]*\).*/\1/p' "$log" | awk '{ n += $1 } END { print n + 0 }')
 why=
 if [ $status -eq 124 ] || [ $status -eq 137 ]; then
     why="took longer than $limit s"
 elif [ $((good + bad + skipped)) -eq 0 ]; then
     why="printed no TAP line (exit status $status)"
+elif [ "$planned" -eq 0 ]; then
+    why="announced no plan: it did not reach its end (exit status $status)"
 elif [ "$planned" -gt $((good + bad + skipped)) ]; then
     why="announced $planned tests, reported $((good + bad + skipped)) (exit status $status)"
 elif [ $status -ne 0 ] && [ "$bad" -eq 0 ]; then
@@ -41,9 +47,9 @@ fi
 [ -z "$why" ] || bad=$((bad + 1))
 {
     [ "$bad" -eq 0 ] && verdict=PASS || verdict=FAIL
-    echo "$verdict $name $good passed, $bad failed, $skipped skipped, $took s${why:+: $why}"
+    echo "$verdict $name $good passed, $bad failed, $skipped skipped, $took s, $cpu cpu${why:+: $why}"
     if [ "$bad" -eq 0 ]; then
-        grep -i '^# skip' "$log"
+        grep -i '# skip' "$log"
     else
         sed 's/^/    /' "$log" | tail -n 200
     fi

@@ -1,22 +1,34 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Runs every test of one build: unit tests, checkops, end-to-end scripts. make check calls it.
+# Runs the tests of one build: unit tests, checkops, end-to-end scripts. make check calls it.
 #
-#   BUILD=build CC=gcc SANITIZE= sh tests/run.sh [NAME]...
+#   BUILD=build CC=gcc SANITIZE= TIER=short sh tests/run.sh [NAME]...
 #
-# NAME: only tests whose name contains it, or with a minus before, none of those.
+# NAME: only tests whose name contains it, or with a minus before, none of those. With a name that is
+# wanted, tests/tiers does not count.
 #
-# SCRIPTS: scripts to run in place of tests/e2e/*/*.sh. JOBS: tests at a time, 1 for each core if not given.
+# TIER: short or full (if not given); tests/tiers says which test is in which.
+# UNIT_TESTS: names of unit tests, in place of all that lie in BUILD/tests.
+# SCRIPTS: scripts to run in place of tests/e2e/*/*.sh.
+# JOBS: tests at a time, 1 for each core if not given.
 #
 # A test is a program that prints TAP lines. Each `ok` line counts as passed, each `not ok` as failed; a
 # program that fails without a `not ok`, prints no TAP line, prints fewer than it announced, or takes too
-# long counts as one failure more. The output of what failed is shown. The last line is
-# "N passed, N failed, N skipped".
+# long counts as one failure more. The output of what failed is shown. What took longest in the last run
+# begins first. BUILD/tests/times.tsv has a line for each test: name, seconds, seconds of processors,
+# passed, failed, skipped. The last line printed is "N passed, N failed, N skipped".
 set -u
 BUILD=${BUILD:-build}
 CC=${CC:-gcc}
 SANITIZE=${SANITIZE:-}
-export BUILD CC SANITIZE
+TIER=${TIER:-full}
+# Of random cases, sizes and cuts, one in so many: see tests/cases.h.
+if [ -z "${MONA_TEST_SHARE:-}" ]; then
+    MONA_TEST_SHARE=1
+    [ "$TIER" = full ] || MONA_TEST_SHARE=5
+    [ -z "$SANITIZE" ] || MONA_TEST_SHARE=8
+fi
+export BUILD CC SANITIZE TIER MONA_TEST_SHARE
 export CMOCKA_MESSAGE_OUTPUT=TAP
 export ASAN_OPTIONS=${ASAN_OPTIONS:-abort_on_error=0:detect_leaks=1:strict_string_checks=1}
 # x265 does not free a table of its own when it is closed.
@@ -33,27 +45,48 @@ wanted() {
                case $1 in *"$name"*) found=0 ;; esac ;;
         esac
     done
-    [ $found -ne 2 ]
+    [ $found -eq 0 ] || { [ $found -eq 1 ] && in_tier "$1"; }
+}
+
+in_tier() {
+    case $(awk -v name="$1" '$1 == name { print $2 }' tests/tiers) in
+        full*) [ "$TIER" = full ] || return 1 ;;
+    esac
+    [ -z "$SANITIZE" ] || ! grep -q "^$1  *[a-z]*,plain" tests/tiers
+}
+
+programs() {
+    if [ -z "${UNIT_TESTS:-}" ]; then
+        find "$BUILD/tests" -maxdepth 1 -type f -perm -u+x
+    else
+        for name in $UNIT_TESTS; do echo "$BUILD/tests/$(basename "$name")"; done
+        find "$BUILD/tests" -maxdepth 1 -type f -perm -u+x ! -name 'test_*'
+    fi
 }
 
 tests() {
-    for test in "$BUILD"/tests/* ${SCRIPTS:-tests/e2e/*/*.sh}; do
-        if [ -f "$test" ] && wanted "$(basename "$test")"; then
-            case $test in
-                *.sh) echo "$test" ;;
-                *) [ ! -x "$test" ] || echo "$test" ;;
-            esac
-        fi
+    { [ -n "${SCRIPTS:-}" ] || programs; ls ${SCRIPTS:-tests/e2e/*/*.sh}; } | while read -r test; do
+        ! wanted "$(basename "$test")" || echo "$test"
     done
 }
 
+table=$BUILD/tests/times.tsv
+touch "$table"
+list=$(mktemp)
 log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+trap 'rm -f "$list" "$log"' EXIT
+# Longest first; what never ran may be long.
+tests | awk -v table="$table" 'BEGIN { while ((getline < table) > 0) took[$1] = $3 }
+    { n = split($0, part, "/"); print (part[n] in took ? took[part[n]] : 1e6), $0 }' | sort -rn | cut -d ' ' -f 2 > "$list"
 # What holds times to bounds has the machine for itself. A test that ended without a word has failed.
-timed='/\(bench\|observe\).sh$'
+timed='/\(bench\|observe\)\.sh$'
 {
-    tests | grep -v "$timed" | xargs -r -P "${JOBS:-$(nproc)}" -n 1 sh tests/one.sh
-    tests | grep "$timed" | xargs -r -n 1 sh tests/one.sh
+    grep -v "$timed" "$list" | xargs -r -P "${JOBS:-$(nproc)}" -n 1 sh tests/one.sh
+    grep "$timed" "$list" | xargs -r -n 1 sh tests/one.sh
 } | tee "$log"
-awk -v left="$(tests | wc -l)" '/^(PASS|FAIL) / { passed += $3; failed += $5; skipped += $7; left-- }
-     END { failed += left; printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped; exit failed > 0 || passed == 0 }' "$log"
+awk -v OFS='\t' 'NR == FNR { if ($1 == "PASS" || $1 == "FAIL") row[$2] = $2 OFS $9 OFS $11 OFS $3 OFS $5 OFS $7; next }
+     !($1 in row) { row[$1] = $0 } END { for (name in row) print row[name] }' "$log" "$table" |
+    sort -t "$(printf '\t')" -k 3 -rn > "$table.new" && mv "$table.new" "$table"
+awk -v left="$(wc -l < "$list")" '/^(PASS|FAIL) / { passed += $3; failed += $5; skipped += $7; cpu += $11; left-- }
+     END { failed += left; printf "# %d s of processors\n%d passed, %d failed, %d skipped\n", cpu, passed, failed, skipped
+           exit failed > 0 || passed == 0 }' "$log"

@@ -162,4 +162,3 @@ for line in lines:  # three frames: from the left edge to the right
     points = line.get('d')[1:].split('L')
     assert len(points) == 3 and points[0].startswith('56.0 ') and points[2].startswith('984.0 '), points
 PYTHON
-echo '1..'$tests

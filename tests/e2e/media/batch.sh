@@ -34,7 +34,7 @@ same "a pattern, a broken file and a missing one: status 1" "$? $(tail -n 1 "$tm
 same "the manifest says which" "$(manifest '[(x["output"].split("/")[-1], x["result"]) for x in m]' "$tmp/some")" \
     "[('a.mp4', 'done'), ('b.mkv', 'done'), ('broken.mp4', 'failed'), ('none.mp4', 'failed')]"
 same "and why" "$(manifest '"broken.mp4" in m[2]["error"] and "No such file" in m[3]["error"]' "$tmp/some")" True
-same "what failed left nothing" "$(find "$tmp/some" -name 'broken*' -o -name 'none*' -o -name '*.part')" ""
+nothing "what failed left nothing" "$(find "$tmp/some" -name 'broken*' -o -name 'none*' -o -name '*.part')"
 
 enhance "$tmp/pictures" --out-dir "$tmp/larger"
 same "pictures of a sequence keep their names" "$? $(cd "$tmp/larger" && find . -name '*.png' | sort | tr '\n' ' ')" \

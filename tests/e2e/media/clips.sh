@@ -6,7 +6,6 @@
 
 if [ -z "$clips" ] || [ -n "$SANITIZE" ]; then
     skip "the real clips are not here, or this build is too slow for them"
-    ok "no table in this build"
     exit 0
 fi
 python="python3 tests/e2e/media/survival.py"

@@ -26,7 +26,7 @@ for format in yuv420p yuv422p yuv444p yuv420p10le gray yuvj420p yuva420p; do
     done
     ffmpeg -v error -y -i "$tmp/in.mkv" -f rawvideo "$tmp/in.raw"
     same "$format: nothing changes at 0" "$(sum "$tmp/0.raw")" "$(sum "$tmp/in.raw")"
-    same "$format: something does at 1" "$(cmp -s "$tmp/1.raw" "$tmp/in.raw" && echo nothing)" ""
+    nothing "$format: something does at 1" "$(cmp -s "$tmp/1.raw" "$tmp/in.raw" && echo nothing)"
 done
 
 colour "$tmp/one.y4m"
@@ -36,7 +36,7 @@ for options in "-j 1" "-j 3" "-t 1" "-t 7" "--cpu c" "--cpu instructions" "--dev
     same "the same bytes with $options" "$(sum "$tmp/other.y4m")" "$(sum "$tmp/one.y4m")"
 done
 colour "$tmp/half.y4m" --colour 0.5
-same "half strength is something else" "$(cmp -s "$tmp/half.y4m" "$tmp/one.y4m" && echo the same)" ""
+nothing "half strength is something else" "$(cmp -s "$tmp/half.y4m" "$tmp/one.y4m" && echo the same)"
 
 # Colour comes last where only its strength is given.
 "$mona" enhance "$tmp/dull.mkv" -o "$tmp/a.y4m" --colour 0.5 --frames 3 --quiet
@@ -75,4 +75,4 @@ fails "stages without it" "--colour: expected colour among --stages" "$mona" enh
 fails "one stage too many" "expected up to 4 stages" "$mona" enhance "$in" -o "$tmp/no.mkv" --scale 8 --colour 1
 fails "another network" "expected a model of y, u and v" "$mona" enhance "$in" -o "$tmp/no.mkv" --stages colour --colour-model models/sr_x2_fast.mona
 fails "another network of planes" "expected" "$mona" enhance "$in" -o "$tmp/no.mkv" --stages colour --colour-model models/denoise_fast.mona
-same "and there is no output" "$([ -e "$tmp/no.mkv" ] && echo one)" ""
+nothing "and there is no output" "$([ -e "$tmp/no.mkv" ] && echo one)"

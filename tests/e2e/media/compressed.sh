@@ -103,4 +103,3 @@ compress hevc.mkv -c:v libx265 -crf 32 -x265-params log-level=none
 same "HEVC tells nothing" "$(told hevc.mkv)" none
 same "what was coded so is not said of what comes out" \
     "$(ffprobe -v error -show_frames "$tmp/told.mkv" | grep -c -i 'encoding param')" 0
-echo '1..'$tests

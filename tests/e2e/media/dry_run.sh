@@ -29,8 +29,8 @@ assert [(s['kind'], s['codec'], s['language'], s['what']) for s in plan['streams
 print('the same')
 PYTHON
 )" "the same"
-same "the output is not there" "$(ls "$tmp/out.mkv" 2> /dev/null)" ""
-same "no temporary folder is left" "$(ls "$tmp/scratch")" ""
+nothing "the output is not there" "$(ls "$tmp/out.mkv" 2> /dev/null)"
+nothing "no temporary folder is left" "$(ls "$tmp/scratch")"
 "$mona" enhance "$tmp/clip.mp4" -o "$tmp/out.mp4" --stages sr,sr --dry-run > "$tmp/text"
 same "it is readable" "$(grep -cE '^  sr +sr_x2_fast_video +320x180 +640x360|measured on this machine|^  20 frames would take about|copied' "$tmp/text")" 4
 printf '1\n00:00:00,000 --> 00:00:01,000\nhello\n' > "$tmp/a.srt"
@@ -42,7 +42,7 @@ ffmpeg -v error -i "$tmp/scene.y4m" -frames:v 1 -vf scale=40:30 "$tmp/a.png"
 same "pictures have plans too" "$("$mona" enhance "$tmp/a.png" -o "$tmp/b.png" --dry-run | grep -cE '40x30 +80x60|1 frame of this')" 2
 "$mona" enhance - -o "$tmp/out.mp4" --dry-run < /dev/null 2> "$tmp/log"
 same "standard input has none" "$? $(grep -c 'want files' "$tmp/log")" "2 1"
-same "nothing was left behind" "$(ls "$tmp/scratch" "$tmp/b.png" "$tmp/out.mp4" 2> /dev/null | grep -v :)" ""
+nothing "nothing was left behind" "$(ls "$tmp/scratch" "$tmp/b.png" "$tmp/out.mp4" 2> /dev/null | grep -v :)"
 
 # ---- the letters that users of other upscalers know -------------------------------------------------
 plan() {

@@ -6,7 +6,6 @@
 
 if [ -n "$SANITIZE" ] || ! printf '#include <features.h>\n__GLIBC__' | ${CC:-cc} -E - 2> /dev/null | tail -n 1 | grep -q '[0-9]'; then
     skip "faults are injected with a preloaded library, which needs glibc and a build without sanitisers"
-    ok "no faults in this build"
     exit 0
 fi
 # shellcheck disable=SC2046

@@ -207,7 +207,7 @@ refused() {
     fi
 }
 refused "what cannot say which colours they are" "does not keep the video's matrix" "$tmp/hdr.mkv" -o "$tmp/lost.avi" -c ffv1
-same "and nothing is left" "$(ls "$tmp"/lost* 2> /dev/null)" ""
+nothing "and nothing is left" "$(ls "$tmp"/lost* 2> /dev/null)"
 succeeds "--drop-unsupported goes on without" "$mona" enhance "$tmp/hdr.mkv" -o "$tmp/lost.avi" -c ffv1 --drop-unsupported
 for place in left center topleft top bottomleft bottom; do
     ffmpeg -v error -y -i "$tmp/small.mkv" -frames:v 1 -vf scale=160:90 -pix_fmt yuv420p -c:v libx264 \
@@ -252,4 +252,4 @@ refused "another size" "expected every frame to be 160x90 yuv420p as the first, 
     "$tmp/size.264" -o "$tmp/changed.mp4"
 refused "another format" "expected every frame to be 160x90 yuv420p as the first, found one of 160x90 yuv422p" \
     "$tmp/format.264" -o "$tmp/changed.mp4"
-same "and no result is left" "$(ls "$tmp"/changed* 2> /dev/null)" ""
+nothing "and no result is left" "$(ls "$tmp"/changed* 2> /dev/null)"

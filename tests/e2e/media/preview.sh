@@ -31,7 +31,7 @@ echo "# left half $left dB, right half $right dB, left half against the result $
 least "its left half is the frame before, enlarged" "$left" 40
 least "its right half is the frame of the whole run" "$right" 45
 same "which the left half is not" "$(echo "$other" | awk '{ print ($1 < 40) }')" 1
-same "no temporary folder is left" "$(ls "$tmp/scratch")" ""
+nothing "no temporary folder is left" "$(ls "$tmp/scratch")"
 
 # Phones turn a film by a word beside it, and so must whoever shows it. ffmpeg does.
 for rotate in 90 180 270; do

@@ -14,7 +14,7 @@ job() {
 
 # ---- JSON lines -----------------------------------------------------------------------------------
 job --progress json > "$tmp/out" 2> "$tmp/lines"
-same "nothing goes to standard output" "$(cat "$tmp/out")" ""
+nothing "nothing goes to standard output" "$(cat "$tmp/out")"
 same "JSON lines from begin to end" "$(python3 - "$tmp/lines" "$frames" <<'PYTHON'
 import json, sys
 events = [json.loads(line) for line in open(sys.argv[1])]
@@ -39,7 +39,7 @@ print('good')
 PYTHON
 )" good
 job --progress json --quiet 2> "$tmp/lines"
-same "--quiet is quiet" "$(cat "$tmp/lines")" ""
+nothing "--quiet is quiet" "$(cat "$tmp/lines")"
 "$mona" enhance "$tmp/clip.mp4" -o "$tmp/out.mkv" --progress json --cpu mmx 2> "$tmp/lines"
 same "errors stay one line" "$? $(grep -c '^mona: --cpu' "$tmp/lines")" "1 1"
 
@@ -98,7 +98,7 @@ PYTHON
 }
 on_terminal 130 > "$tmp/lines"
 same "a terminal gets a bar with everything" "$(grep -cE "^\[[#.]+\] +[0-9]+%  [0-9]+/$frames frames  [0-9.]+ fps  ETA 0:[0-9:]+  decode [0-9.]+  denoise [0-9.]+  sr [0-9.]+  encode [0-9.]+ ms" "$tmp/lines" | awk '{ print ($1 >= 2) }')" 1
-same "no wider than it" "$(sed 's/.\[K//g' "$tmp/lines" | grep '^\[' | awk 'length > 129')" ""
+nothing "no wider than it" "$(sed 's/.\[K//g' "$tmp/lines" | grep '^\[' | awk 'length > 129')"
 on_terminal 60 > "$tmp/lines"
-same "a narrow one gets what fits" "$(grep '^\[' "$tmp/lines" | sed 's/.\[K//g' | awk 'length > 59 || !/fps  ETA/')" ""
+nothing "a narrow one gets what fits" "$(grep '^\[' "$tmp/lines" | sed 's/.\[K//g' | awk 'length > 59 || !/fps  ETA/')"
 same "and something" "$(grep -c '^\[.*ETA' "$tmp/lines" | awk '{ print ($1 >= 2) }')" 1

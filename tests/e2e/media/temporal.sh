@@ -87,4 +87,3 @@ else
     fails "what was begun steadied does not go on otherwise" "expected work on the same input with the same options" \
         "$mona" enhance "$tmp/one.mkv" -o "$tmp/other.mkv" -c ffv1 --stages denoise --resume --segment 2 --temporal off --quiet
 fi
-echo '1..'$tests

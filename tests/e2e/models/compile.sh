@@ -205,4 +205,3 @@ if [ -d $shared/data/train/t91 ]; then
 else
     skip "no $shared/data: accuracy on real images is not measured"
 fi
-echo "1..$tests"

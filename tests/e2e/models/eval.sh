@@ -85,4 +85,3 @@ if [ -z "$SANITIZE" ] && [ -d "$sets/set5" ]; then
 else
     skip "published figures: $sets is not there, or sanitisers are on"
 fi
-echo "1..$tests"

@@ -144,4 +144,3 @@ if [ -d $t91 ] && [ -z "$SANITIZE" ]; then
         at_least "$set: auto loses at most 0.05 dB" "$auto" "$(awk "BEGIN { print $half - 0.05 }")"
     done
 fi
-echo "1..$tests"

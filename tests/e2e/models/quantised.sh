@@ -64,4 +64,3 @@ same "a layer can be pinned to FP16" \
     "$("$mona" compile "$tmp/symmetric.onnx" -o "$tmp/pinned.mona" --pin Conv_14=fp16 > /dev/null && operators "$tmp/pinned.mona" '^  conv +Conv_6 .* x f16 ')" 1
 fails "but not to INT8 where a zero point stands against it" "Conv_6" \
     "$mona" compile "$tmp/asymmetric.onnx" -o "$tmp/pinned.mona" --input-type f16 --pin Conv_6=int8
-echo "1..$tests"
