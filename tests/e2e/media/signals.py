@@ -85,7 +85,7 @@ def run(name, arguments, signals, ready, keep=(), said="interrupted", **streams)
     if status not in [128 + n for n in signals]:
         # Between the result's name and the end of the process there is nothing left to stop.
         if status != 0 or not os.path.exists(os.path.join(here, "out.mkv")):
-            wrong.append(f"expected status {128 + signals[0]}, found {status}")
+            wrong.append(f"expected status {128 + signals[0]}, found {status}: {text!r}")
     elif said not in text and streams["stderr"] is log:
         wrong.append(f"expected a line with '{said}', found {text!r}")
     if took > 1:
@@ -122,7 +122,7 @@ os.mkfifo(fifo)
 run("an input that nobody has opened yet", ["enhance", fifo, "-o", out, *quick], [signal.SIGINT], after(0.3))
 fill(writing)
 for number in (signal.SIGINT, signal.SIGTERM):
-    run(f"a stalled output, {number.name}", ["enhance", clip, "-o", "-", *quick], [number], after(0.5),
+    run(f"a stalled output, {number.name}", ["enhance", clip, "-o", "-", "--quiet"], [number], after(0.5),
         stdout=writing)
 run("nobody reads what it says", ["enhance", clip, "-o", out], [signal.SIGTERM], after(0.5), stderr=writing)
 run("a result of compare that nobody reads", ["compare", clip, clip, "--json"], [signal.SIGTERM], after(0.5),
