@@ -3,7 +3,6 @@
 #ifndef MONA_ENHANCE_H
 #define MONA_ENHANCE_H
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -45,7 +44,6 @@ typedef struct enhance_settings {
     bool drop_unsupported;   /* leave out what the container cannot hold, rather than fail */
     encoder_choice encoder;
     pipeline_notes notes;
-    volatile sig_atomic_t *interrupted; /* signals so far: stop and fail; NULL: never */
     /* Called in the caller's thread before the first frame and after each; NULL: not. */
     void (*progress)(void *context, const enhance_report *report);
     void *progress_context;

@@ -117,10 +117,6 @@ static void *decode_all(void *argument)
     while (!atomic_load(&v->stop) && (!limit || frames < limit)) {
         if (!decode(v, frames) || (frames >= done && !submit(v)))
             break;
-        if (frames < done && v->settings->interrupted && *v->settings->interrupted) {
-            pipeline_fail(&v->decode_error, "%s: interrupted", v->settings->output);
-            break;
-        }
         frames++;
     }
     if (limit && frames == limit)
@@ -148,25 +144,8 @@ static bool encode(video *v, const job *j, pipeline_error *error)
     return true;
 }
 
-/* The first signal ends a run that can go on with the segment, and any other run at once; so does
- * the second. */
-static bool may_go_on(const video *v, pipeline_error *error)
-{
-    const enhance_settings *s = v->settings;
-    const int signals = s->interrupted ? *s->interrupted : 0;
-    if (!signals || (signals == 1 && s->resume && !output_at_rest(&v->out)))
-        return true;
-    if (!s->resume)
-        return pipeline_fail(error, "%s: interrupted, nothing was written", s->output);
-    return pipeline_fail(error,
-                         "%s: interrupted after %llu frames; the same command goes on from there",
-                         s->output, (unsigned long long)output_done(&v->out));
-}
-
 static bool finish_job(video *v, job *j, pipeline_error *error)
 {
-    if (!may_go_on(v, error))
-        return false;
     mona_status status = mona_event_synchronize(j->done);
     if (status)
         return pipeline_fail(error, "computing failed: %s", mona_status_text(status));

@@ -10,6 +10,7 @@
 #include "apps/cli/commands.h"
 #include "apps/cli/help.h"
 #include "mona.h"
+#include "pipeline/io/stop.h"
 
 /* A result that did not reach its file or pipe is a failure too. */
 static int finish(int status)
@@ -36,6 +37,8 @@ int main(int argc, char **argv)
     signal(SIGXFSZ, SIG_IGN);
     /* And a reader that has gone is one too. */
     signal(SIGPIPE, SIG_IGN);
+    if (!stop_begin())
+        return cli_fail(EXIT_FAILED, "the system refused a thread");
 
     if (argc < 2)
         return cli_fail(EXIT_USAGE, "expected a command; mona --help lists them");

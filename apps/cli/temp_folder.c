@@ -9,6 +9,18 @@
 #include <unistd.h>
 
 #include "apps/cli/options.h"
+#include "pipeline/io/stop.h"
+
+/* One that is made is known to be removed when the process is told to end. */
+static bool make_folder(char *path)
+{
+    stop_hold();
+    const bool made = mkdtemp(path);
+    if (made)
+        stop_removes(path, NULL);
+    stop_release();
+    return made;
+}
 
 bool temp_folder_open(temp_folder *t)
 {
@@ -17,7 +29,7 @@ bool temp_folder_open(temp_folder *t)
         snprintf(t->path, sizeof t->path, "%s/mona-XXXXXX", root && *root ? root : "/tmp");
     if (length >= (int)sizeof t->path)
         errno = ENAMETOOLONG;
-    else if (mkdtemp(t->path))
+    else if (make_folder(t->path))
         return true;
     cli_fail(EXIT_FAILED, "%s: a temporary folder cannot be made: %s", t->path, strerror(errno));
     t->path[0] = 0;
@@ -35,7 +47,9 @@ void temp_folder_close(temp_folder *t)
     }
     if (folder)
         closedir(folder);
-    if (t->path[0])
+    if (t->path[0]) {
         rmdir(t->path);
+        stop_keeps(t->path);
+    }
     *t = (temp_folder){0};
 }

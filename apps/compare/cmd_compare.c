@@ -2,7 +2,6 @@
 /* mona compare: how much two videos or pictures differ. */
 #include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,14 +21,6 @@ typedef struct arguments {
     long frames;
     bool scale, json;
 } arguments;
-
-static volatile sig_atomic_t interrupted;
-
-static void on_signal(int number)
-{
-    (void)number;
-    interrupted = 1;
-}
 
 static bool print_json(const comparison_log *log, const arguments *a)
 {
@@ -103,8 +94,6 @@ static int run(int argc, char **argv)
         return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
     a.a = operands[0];
     a.b = operands[1];
-    signal(SIGINT, on_signal);
-    signal(SIGTERM, on_signal);
     av_log_set_level(AV_LOG_QUIET);
 
     comparison_log log = {.views_wanted = a.html};
@@ -112,8 +101,7 @@ static int run(int argc, char **argv)
                                                               .b = a.b,
                                                               .start = a.start,
                                                               .frames = (uint64_t)a.frames,
-                                                              .scale = a.scale,
-                                                              .interrupted = &interrupted}) &&
+                                                              .scale = a.scale}) &&
                       tell(&log, &a);
     comparison_close(&log);
     return good ? EXIT_SUCCESS : EXIT_FAILED;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /* mona devices: what mona can compute on, and how it is. */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,14 +35,6 @@ typedef struct list {
     watched devices[MAX_DEVICES];
     unsigned count;
 } list;
-
-static volatile sig_atomic_t interrupted;
-
-static void on_signal(int number)
-{
-    (void)number;
-    interrupted = 1;
-}
 
 static void open_list(list *l)
 {
@@ -184,15 +175,13 @@ static int run(int argc, char **argv)
     if (a.times > 1 && a.watch <= 0)
         return cli_fail(EXIT_USAGE, "devices: --times wants --watch");
     open_list(&l);
-    signal(SIGINT, on_signal);
-    signal(SIGTERM, on_signal);
     if (a.peak && !measure_peaks(&l))
         return EXIT_FAILED;
     /* Utilisation and power are differences. */
     read_list(&l);
     sleep_for(a.watch > 0 ? a.watch : 0.1);
     const long turns = a.times ? a.times : a.watch > 0 ? -1 : 1;
-    for (long turn = 0; turn != turns && !interrupted; turn++) {
+    for (long turn = 0; turn != turns; turn++) {
         if (turn)
             sleep_for(a.watch);
         read_list(&l);

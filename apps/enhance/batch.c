@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <glob.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +17,7 @@
 
 #include "apps/cli/options.h"
 #include "pipeline/io/mux.h"
+#include "pipeline/io/stop.h"
 #include "pipeline/image/stills.h"
 #include "apps/cli/save.h"
 
@@ -31,14 +31,6 @@ typedef struct batch {
     size_t count;
     cJSON *results;
 } batch;
-
-static volatile sig_atomic_t interrupted;
-
-static void on_signal(int number)
-{
-    (void)number;
-    interrupted = 1;
-}
 
 /* ---- what there is to do -------------------------------------------------------------------- */
 
@@ -223,6 +215,17 @@ static void pass_on(FILE *from, char *last, size_t size)
     }
 }
 
+/* A process that signals are passed on to; none is started after one has come. */
+static pid_t start(void)
+{
+    stop_hold();
+    const pid_t child = stop_signal() ? -1 : fork();
+    if (child > 0)
+        stop_passes_to(child);
+    stop_release();
+    return child;
+}
+
 /* Returns the exit status; last: the last line of what was said. */
 static int run_one(const batch *b, size_t i, char *last, size_t size)
 {
@@ -233,7 +236,7 @@ static int run_one(const batch *b, size_t i, char *last, size_t size)
         snprintf(last, size, "no process could be started");
         return EXIT_FAILED;
     }
-    pid_t child = fork();
+    const pid_t child = start();
     if (child == 0) {
         dup2(ends[1], STDERR_FILENO);
         close(ends[0]);
@@ -248,6 +251,9 @@ static int run_one(const batch *b, size_t i, char *last, size_t size)
         pass_on(from, last, size);
     if (from)
         fclose(from);
+    stop_hold();
+    stop_passes_to(0);
+    stop_release();
     if (child < 0 || waitpid(child, &status, 0) != child)
         return EXIT_FAILED;
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -281,15 +287,16 @@ static bool note_result(batch *b, size_t i, int status, const char *last)
 static int run_all(batch *b)
 {
     size_t failed = 0;
-    for (size_t i = 0; i < b->count && !interrupted; i++) {
+    for (size_t i = 0; i < b->count && !stop_signal(); i++) {
         char last[1024] = "";
         int status = run_one(b, i, last, sizeof last);
         failed += status != 0;
         if (!note_result(b, i, status, last))
             return EXIT_FAILED;
     }
-    if (interrupted)
-        return cli_fail(EXIT_FAILED, "interrupted; %s/manifest.json says what was done", b->folder);
+    if (stop_signal())
+        return cli_fail(128 + stop_signal(), "interrupted; %s/manifest.json says what was done",
+                        b->folder);
     if (failed)
         return cli_fail(EXIT_FAILED, "%zu of %zu files failed; %s/manifest.json says which", failed,
                         b->count, b->folder);
@@ -314,8 +321,6 @@ int batch_run(int argc, char **argv, const char *const *operands, const char *fo
 {
     batch b = {
         .argc = argc, .argv = argv, .operands = operands, .folder = folder, .recursive = recursive};
-    signal(SIGINT, on_signal);
-    signal(SIGTERM, on_signal);
     int status = prepare(&b);
     if (!status)
         status = run_all(&b);

@@ -2,7 +2,6 @@
 /* mona enhance: a video or a picture in, a larger and cleaner one out. */
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,14 +40,6 @@ typedef struct arguments {
     long segment_frames;
     bool match_bitrate, drop_unsupported, quiet, stats;
 } arguments;
-
-static volatile sig_atomic_t interrupted;
-
-static void on_signal(int number)
-{
-    (void)number;
-    interrupted = interrupted < 2 ? interrupted + 1 : 2;
-}
 
 static options_result check_batch(const arguments *a)
 {
@@ -223,9 +214,6 @@ static int run(const arguments *a, enhance_settings *settings, progress *shown, 
     enhance_report report = {0};
 
     progress_watch(shown, settings);
-    settings->interrupted = &interrupted;
-    signal(SIGINT, on_signal);
-    signal(SIGTERM, on_signal);
     av_log_set_level(a->verbose ? AV_LOG_WARNING : AV_LOG_QUIET);
     setenv("SVT_LOG", "-1", 0); /* the AV1 encoder's own way of being told to be quiet */
 

@@ -111,8 +111,7 @@ bool preview_page(const enhance_settings *settings, const enhance_report *done,
                                                         .b = settings->output,
                                                         .start = settings->start,
                                                         .frames = done->frames,
-                                                        .scale = true,
-                                                        .interrupted = settings->interrupted});
+                                                        .scale = true});
     if (good) {
         report r = {.a = settings->input,
                     .b = settings->output,

@@ -117,13 +117,21 @@ static bool feed(footage *f, pipeline_error *error)
     }
 }
 
+/* Without a packet in between: a decoder has one for each of its threads at most. */
+enum { MOST_DECODER_ERRORS = 1024 };
+
 footage_result footage_next(footage *f, pipeline_error *error)
 {
-    for (;;) {
+    for (int errors = 0;; errors++) {
         const int code = avcodec_receive_frame(f->decoder, f->frame);
         if (code == AVERROR_EOF)
             return FOOTAGE_END;
+        if (code < 0 && errors == MOST_DECODER_ERRORS) {
+            pipeline_fail_av(error, code, "%s: decoding failed", f->path);
+            return FOOTAGE_FAILED;
+        }
         if (code == AVERROR(EAGAIN)) {
+            errors = 0;
             if (!feed(f, error))
                 return FOOTAGE_FAILED;
         } else if (code >= 0) {

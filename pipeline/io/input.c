@@ -251,12 +251,16 @@ static bool count_damage(input *in, pipeline_error *error)
                          in->path, (double)in->reached / AV_TIME_BASE);
 }
 
+/* Without a packet in between: a decoder has one for each of its threads at most. */
+enum { MOST_DECODER_ERRORS = 1024 };
+
 /* The next frame that belongs to the result, as it was coded. */
 static input_result decode_next(input *in, pipeline_error *error)
 {
-    for (;;) {
+    for (int errors = 0;; errors++) {
         int code = avcodec_receive_frame(in->decoder, in->frame);
         if (code == AVERROR(EAGAIN)) {
+            errors = 0;
             if (!feed(in, error))
                 return INPUT_FAILED;
             continue;
@@ -264,7 +268,7 @@ static input_result decode_next(input *in, pipeline_error *error)
         if (code == AVERROR_EOF)
             return INPUT_END;
         if (code < 0) {
-            if (in->draining && code != AVERROR_INVALIDDATA) {
+            if ((in->draining && code != AVERROR_INVALIDDATA) || errors == MOST_DECODER_ERRORS) {
                 pipeline_fail_av(error, code, "%s: decoding failed", in->path);
                 return INPUT_FAILED;
             }

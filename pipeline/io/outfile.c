@@ -7,8 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "pipeline/io/stop.h"
 
 static bool may_replace(const char *name, const char *input, pipeline_error *error)
 {
@@ -28,30 +31,95 @@ static bool may_replace(const char *name, const char *input, pipeline_error *err
     return true;
 }
 
+/* Whether the file under the name is the one that is open, and this process has it for itself. */
+static bool is_ours(int fd, const char *part)
+{
+    struct stat opened, named;
+    return !flock(fd, LOCK_EX | LOCK_NB) && !fstat(fd, &opened) && !stat(part, &named) &&
+           opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+}
+
+/* Removes what a run that is dead left under the name; false: another run is at work on it. */
+static bool clear_part(const char *part)
+{
+    const int fd = open(part, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        return errno == ENOENT;
+    const bool dead = is_ours(fd, part) && !unlink(part);
+    close(fd);
+    return dead;
+}
+
+/* Between the file's creation and its lock another run may take it for a dead one's; then it is
+ * created anew. A file system without locks gives no such trouble, and no cleaning either. */
+static int create_part(const char *part)
+{
+    int fd = -1;
+    errno = EEXIST;
+    for (int tries = 0; tries < 100 && clear_part(part); tries++) {
+        fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd < 0 && errno != EEXIST)
+            return -1;
+        errno = 0;
+        if (fd >= 0 && (is_ours(fd, part) || errno == ENOLCK || errno == EOPNOTSUPP))
+            return fd;
+        if (fd >= 0)
+            close(fd);
+        errno = EEXIST;
+    }
+    return -1;
+}
+
+enum { MOST_RUNS = 16 }; /* on one output at a time */
+
+static void number_part(char *part, size_t bytes, const char *name, int n)
+{
+    snprintf(part, bytes, n > 1 ? "%s.mona%d.part" : "%s.mona.part", name, n);
+}
+
+/* The first free one of NAME.mona.part, NAME.mona2.part ..., after those of dead runs are gone. */
+static int create_numbered(char *part, size_t bytes, const char *name)
+{
+    int fd = -1;
+    for (int n = MOST_RUNS; n > 1; n--) {
+        number_part(part, bytes, name, n);
+        clear_part(part);
+    }
+    errno = EEXIST;
+    for (int n = 1; n <= MOST_RUNS && fd < 0 && errno == EEXIST; n++) {
+        number_part(part, bytes, name, n);
+        fd = create_part(part);
+    }
+    return fd;
+}
+
 bool outfile_open(outfile *file, const char *name, const char *wanted, const char *input,
                   pipeline_error *error)
 {
-    *file = (outfile){.name = name};
+    *file = (outfile){.name = name, .lock = -1};
     if (!may_replace(name, input, error))
         return false;
 
     size_t bytes = (wanted ? strlen(wanted) : strlen(name)) + 32;
-    char *part = malloc(bytes);
-    if (!part)
+    file->part = malloc(bytes);
+    if (!file->part)
         return pipeline_fail(error, "out of memory");
+    stop_hold();
     if (wanted)
-        snprintf(part, bytes, "%s", wanted);
-    else
-        snprintf(part, bytes, "%s.%ld.part", name, (long)getpid());
-    int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd < 0) {
-        pipeline_fail(error, "%s: cannot be created: %s", name, strerror(errno));
-        free(part);
-        return false;
+        snprintf(file->part, bytes, "%s", wanted);
+    file->lock = wanted ? create_part(file->part) : create_numbered(file->part, bytes, name);
+    const int reason = errno;
+    const bool noted = file->lock >= 0 && stop_removes(file->part, name);
+    stop_release();
+    if (noted)
+        return true;
+    if (file->lock < 0) {
+        free(file->part);
+        file->part = NULL;
+        return pipeline_fail(error, "%s: cannot be created: %s", name, strerror(reason));
     }
-    close(fd);
-    file->part = part;
-    return true;
+    outfile_discard(file);
+    return pipeline_fail(error, "out of memory");
 }
 
 static int sync_path(const char *path, int flags)
@@ -76,25 +144,39 @@ static void sync_folder(const char *name)
     free(copy);
 }
 
+static void forget_part(outfile *file)
+{
+    stop_keeps(file->part);
+    close(file->lock);
+    free(file->part);
+    file->part = NULL;
+}
+
 bool outfile_commit(outfile *file, pipeline_error *error)
 {
-    if (sync_path(file->part, O_WRONLY) || rename(file->part, file->name)) {
+    bool good = !sync_path(file->part, O_WRONLY);
+    if (good) {
+        stop_hold();
+        good = !rename(file->part, file->name);
+        if (good)
+            forget_part(file);
+        stop_release();
+    }
+    if (!good) {
         pipeline_fail(error, "%s: cannot be written: %s", file->name, strerror(errno));
         outfile_discard(file);
         return false;
     }
-    free(file->part);
-    file->part = NULL;
     sync_folder(file->name);
     return true;
 }
 
 void outfile_discard(outfile *file)
 {
-    if (file->part)
-        unlink(file->part);
-    free(file->part);
-    file->part = NULL;
+    if (!file->part)
+        return;
+    unlink(file->part);
+    forget_part(file);
 }
 
 static bool write_all(const outfile *file, const void *bytes, size_t size)

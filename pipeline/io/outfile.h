@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Output files that appear under their name only when they are complete.
  *
- * The bytes go to NAME.<process>.part in the same folder. outfile_commit makes them durable and
- * renames; outfile_discard removes them. Until the rename an existing NAME stays as it was. */
+ * The bytes go to NAME.mona.part in the same folder, which is locked: a run that finds it unlocked
+ * knows that its run is dead and removes it, one that finds it locked takes NAME.mona2.part.
+ * outfile_commit makes the bytes durable and renames; outfile_discard removes them, and so does a
+ * signal (stop.h). Until the rename an existing NAME stays as it was. */
 #ifndef MONA_OUTFILE_H
 #define MONA_OUTFILE_H
 
@@ -14,6 +16,7 @@
 typedef struct outfile {
     const char *name; /* as given; must outlive the outfile */
     char *part;       /* where to write until it is committed; NULL: nothing to remove */
+    int lock;         /* of the part */
 } outfile;
 
 /* Creates the empty temporary file, called part on the same file system (NULL: see above). Refuses

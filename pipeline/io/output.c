@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/io/output.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "pipeline/io/container.h"
+#include "pipeline/io/stop.h"
 
 /* ---- packets of the encoder ----------------------------------------------------------------- */
 
@@ -47,6 +49,16 @@ static uint64_t segment_length(const output_settings *settings)
     return frames < 16 ? 16 : frames > 256 ? 256 : frames;
 }
 
+/* What a run that is told to end says. */
+static void tell_resume(const output *o)
+{
+    char line[1024];
+    snprintf(line, sizeof line,
+             "%s: interrupted after %llu frames; the same command goes on from there",
+             o->settings->container.path, (unsigned long long)o->parts.frames);
+    stop_says(line);
+}
+
 static bool open_segments(output *o, pipeline_error *error)
 {
     const mux_settings *m = &o->settings->container;
@@ -55,7 +67,10 @@ static bool open_segments(output *o, pipeline_error *error)
         return pipeline_fail(error,
                              "--resume: expected files for input and output, and a container other "
                              "than y4m");
-    return segments_open(&o->parts, m->path, o->settings->work, error);
+    if (!segments_open(&o->parts, m->path, o->settings->work, error))
+        return false;
+    tell_resume(o);
+    return true;
 }
 
 /* Numbers go on from the input's, or from 1. */
@@ -110,6 +125,7 @@ static bool seal(output *o, const chain_memory *after, pipeline_error *error)
         return false;
     o->filled = 0;
     encoder_close(&o->codec);
+    tell_resume(o);
     return true;
 }
 
@@ -155,11 +171,6 @@ bool output_put(output *o, const AVFrame *frame, const chain_memory *after, pipe
     o->filled++;
     o->end = frame->pts + frame->pkt_duration;
     return !o->settings->segmented || o->filled < o->length || seal(o, after, error);
-}
-
-bool output_at_rest(const output *o)
-{
-    return o->settings->segmented && !o->filled;
 }
 
 bool output_copy(output *o, AVPacket *packet, pipeline_error *error)
@@ -236,6 +247,7 @@ bool output_finish(output *o, const chain_memory *after, pipeline_error *error)
     if ((o->filled && !seal(o, after, error)) || !assemble(o, error) ||
         !mux_finish(&o->container, error))
         return false;
+    stop_says(NULL);
     segments_remove(&o->parts);
     return true;
 }

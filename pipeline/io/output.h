@@ -50,9 +50,6 @@ uint64_t output_done(const output *o);
 /* The next frame; after: the chain's memory, needed where segments are. */
 bool output_put(output *o, const AVFrame *frame, const chain_memory *after, pipeline_error *error);
 
-/* No frame since the last segment was sealed: a good place to stop. */
-bool output_at_rest(const output *o);
-
 /* A packet of another stream. Any thread. */
 bool output_copy(output *o, AVPacket *packet, pipeline_error *error);
 

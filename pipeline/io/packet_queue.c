@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+enum { HELD_BYTES = 256 << 20, PACKET_COST = 256 }; /* what a packet takes besides its data */
+
 /* Room for one packet more, and a packet to refer to its data. */
 static bool make_room(held_packets *held)
 {
@@ -24,6 +26,12 @@ static bool make_room(held_packets *held)
 
 bool held_take(held_packets *held, const AVPacket *packet, pipeline_error *error)
 {
+    held->bytes += (size_t)packet->size + PACKET_COST;
+    if (held->bytes > HELD_BYTES)
+        return pipeline_fail(error,
+                             "expected a frame of the video within %d MiB of other streams, found "
+                             "none; the file is not interleaved, or the video is damaged",
+                             HELD_BYTES >> 20);
     if (!make_room(held) || av_packet_ref(held->items[held->count], packet) < 0)
         return pipeline_fail(error, "out of memory");
     held->count++;
@@ -37,6 +45,7 @@ bool held_release(held_packets *held, const held_sink *sink, pipeline_error *err
     for (size_t i = 0; i < held->count; i++) {
         AVPacket *packet = held->items[i];
         if (good && sink->due(sink->due_context, packet)) {
+            held->bytes -= (size_t)packet->size + PACKET_COST;
             good = sink->copy(sink->copy_context, packet, error);
             av_packet_unref(packet);
         } else {

@@ -13,6 +13,7 @@
 
 typedef struct held_packets {
     AVPacket **items;
+    size_t bytes;      /* of them all */
     size_t count;      /* held; items from here on are kept to be used again */
     size_t made, room; /* items there are, and room for */
 } held_packets;

@@ -174,9 +174,6 @@ static bool take_all(comparison *c, pipeline_error *error)
 {
     const compare_settings *s = c->settings;
     while (!s->frames || c->result->frames < s->frames) {
-        if (s->interrupted && *s->interrupted)
-            return pipeline_fail(error, "%s: interrupted after %llu frames", s->b,
-                                 (unsigned long long)c->result->frames);
         const footage_result a = footage_next(&c->a, error), b = footage_next(&c->b, error);
         if (a == FOOTAGE_FAILED || b == FOOTAGE_FAILED)
             return false;

@@ -22,10 +22,9 @@ typedef struct compare_pair {
 
 typedef struct compare_settings {
     const char *a, *b;
-    double start;                       /* seconds left out at the beginning of a */
-    uint64_t frames;                    /* at most; 0: all */
-    bool scale;                         /* where size or format of a is not b's, convert it */
-    volatile sig_atomic_t *interrupted; /* set: stop and fail; NULL: never */
+    double start;    /* seconds left out at the beginning of a */
+    uint64_t frames; /* at most; 0: all */
+    bool scale;      /* where size or format of a is not b's, convert it */
     /* Called for each pair; false stops, error says why. NULL: not. */
     bool (*pair)(void *context, const compare_pair *pair, pipeline_error *error);
     void *context;

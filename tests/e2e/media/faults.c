@@ -30,13 +30,15 @@ static atomic_long calls;
 /* Whether this call of name is the one to fail; sets errno. */
 static bool fails(const char *name)
 {
+    const bool endless = getenv("MONA_FAULT_ENDLESS"); /* and every call after it */
     char wanted[32];
     long n;
     int reason;
     const char *fault = getenv("MONA_FAULT");
     if (!fault || sscanf(fault, "%31[^:]:%ld:%d", wanted, &n, &reason) != 3 || strcmp(wanted, name))
         return false;
-    if (atomic_fetch_add(&calls, 1) + 1 != n)
+    const long call = atomic_fetch_add(&calls, 1) + 1;
+    if (endless ? call < n : call != n)
         return false;
     errno = reason;
     return true;
@@ -120,6 +122,8 @@ int statvfs(const char *path, struct statvfs *disk)
 int avcodec_receive_frame(AVCodecContext *codec, AVFrame *frame)
 {
     int (*next)(AVCodecContext *, AVFrame *) = dlsym(RTLD_NEXT, "avcodec_receive_frame");
+    if (getenv("MONA_FAULT_ENDLESS") && fails("decode"))
+        return AVERROR(errno);
     int code = next(codec, frame);
     if (code < 0 || !fails("decode"))
         return code;

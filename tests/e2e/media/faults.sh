@@ -73,3 +73,11 @@ for n in 1 7 40; do
         "$? $(grep -c '1 packets could not be decoded' "$tmp/log") $(video_times "$tmp/out.mp4" | md5sum)" \
         "0 1 $(video_times "$tmp/in.mp4" | sed "${n}d" | md5sum)"
 done
+# A decoder that fails for ever: the run ends, and says so.
+endless() {
+    MONA_FAULT=decode:1:$EIO MONA_FAULT_ENDLESS=1 LD_PRELOAD=$tmp/faults.so timeout 20 "$mona" "$@" > "$tmp/stdout" 2> "$tmp/log" < /dev/null
+    same "a decoder whose errors do not end, mona $1 ${5:-}" "$? $(grep -c '^mona: .*in.mp4: decoding failed: Input/output error' "$tmp/log")" "1 1"
+}
+endless enhance "$tmp/in.mp4" -o "$tmp/out.mp4"
+endless enhance "$tmp/in.mp4" -o "$tmp/out.png" --preview 0
+endless compare "$tmp/in.mp4" "$tmp/in.mp4"

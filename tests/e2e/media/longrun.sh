@@ -78,8 +78,8 @@ if [ -e "$tmp/int.mp4" ]; then
     skip "the run ended before the signal came"
 else
     done=$(sed -n 's/.*interrupted after \([0-9]*\) frames; the same command goes on.*/\1/p' "$tmp/log")
-    same "a signal ends the run with a whole segment, status 1 and one line" \
-        "$status $(wc -l < "$tmp/log") $((${done:-1} % 12)) $([ "${done:-0}" -ge 12 ] && echo some)" "1 1 0 some"
+    same "a signal ends the run, tells of whole segments, status 143 and one line" \
+        "$status $(wc -l < "$tmp/log") $((${done:-1} % 12)) $([ "${done:-0}" -ge 12 ] && echo some)" "143 1 0 some"
     # A last line that was not written to its end, and a segment whose end is missing.
     printf 'segment 12 99' >> "$tmp/int.mp4.resume/journal"
     resume -o "$tmp/int.mp4" || not_ok "going on after a signal" "$(cat "$tmp/log")"
@@ -100,7 +100,7 @@ same "a second mona on the same work is refused" "$? $(grep -c 'another mona is 
 kill -INT $job 2> /dev/null
 kill -TERM $job 2> /dev/null
 wait $job
-same "two signals end it at once and leave nothing under the name" "$? $([ -e "$tmp/two.mp4" ] && echo file)" "1 "
+same "two signals end it at once and leave nothing under the name" "$? $([ -e "$tmp/two.mp4" ] && echo file)" "130 "
 resume -o "$tmp/two.mp4" --crf 30
 same "other options are not mixed in" "$? $(grep -c 'expected work on the same input with the same options' "$tmp/log")" "1 1"
 if [ -s "$tmp/two.mp4.resume/000000" ] && grep -q '^segment' "$tmp/two.mp4.resume/journal"; then
