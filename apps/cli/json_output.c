@@ -3,25 +3,67 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "apps/cli/options.h"
 
-static int print_text(char *text)
+/* The bytes of the character of UTF-8 that text begins with; 0: it begins with none. */
+static size_t character(const unsigned char *text)
 {
+    const unsigned char c = text[0];
+    const size_t length = c < 0x80                 ? 1
+                          : c >= 0xc2 && c <= 0xdf ? 2
+                          : c >= 0xe0 && c <= 0xef ? 3
+                          : c >= 0xf0 && c <= 0xf4 ? 4
+                                                   : 0;
+    for (size_t i = 1; i < length; i++)
+        if ((text[i] & 0xc0) != 0x80)
+            return 0;
+    const bool overlong = (c == 0xe0 && text[1] < 0xa0) || (c == 0xf0 && text[1] < 0x90);
+    const bool surrogate = c == 0xed && text[1] >= 0xa0, beyond = c == 0xf4 && text[1] >= 0x90;
+    return overlong || surrogate || beyond ? 0 : length;
+}
+
+char *json_text(const cJSON *document, bool indented)
+{
+    enum { ESCAPE = sizeof "\\udcff" - 1 };
+    char *raw = !document  ? NULL
+                : indented ? cJSON_Print(document)
+                           : cJSON_PrintUnformatted(document);
+    char *text = raw ? malloc(ESCAPE * strlen(raw) + 1) : NULL, *to = text;
+    for (const char *from = raw; text && *from;) {
+        const size_t length = character((const unsigned char *)from);
+        if (length) {
+            memcpy(to, from, length);
+            to += length;
+            from += length;
+        } else {
+            to += sprintf(to, "\\udc%02x", (unsigned char)*from++);
+        }
+    }
+    if (text)
+        *to = 0;
+    cJSON_free(raw);
+    return text;
+}
+
+static int print(const cJSON *document, bool indented)
+{
+    char *text = json_text(document, indented);
     if (!text)
         return cli_fail(EXIT_FAILED, "out of memory");
     puts(text);
     fflush(stdout);
-    cJSON_free(text);
+    free(text);
     return EXIT_SUCCESS;
 }
 
 int json_print(const cJSON *document)
 {
-    return print_text(document ? cJSON_Print(document) : NULL);
+    return print(document, true);
 }
 
 int json_print_line(const cJSON *document)
 {
-    return print_text(document ? cJSON_PrintUnformatted(document) : NULL);
+    return print(document, false);
 }

@@ -1,12 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-/* JSON on stdout. */
+/* JSON as text.
+ *
+ * File names are bytes, which need not be UTF-8; JSON must be. A byte NN that is not part of a
+ * character of UTF-8 is written as \udcNN, half of a surrogate pair that stands for no character: a
+ * reader can tell what the name was. Python's os.fsencode makes the bytes again. */
 #ifndef MONA_JSON_OUTPUT_H
 #define MONA_JSON_OUTPUT_H
 
+#include <stdbool.h>
+
 #include <cjson/cJSON.h>
 
-/* Prints a document, which may be NULL where its making ran out of memory: indented, or as one
- * line. Return the exit status; EXIT_FAILED after one line on stderr. */
+/* The text of a document, which may be NULL: indented, or one line. The caller frees it. NULL: out of
+ * memory. */
+char *json_text(const cJSON *document, bool indented);
+
+/* Prints a document, which may be NULL where its making ran out of memory, on stdout: indented, or as
+ * one line. Return the exit status; EXIT_FAILED after one line on stderr. */
 int json_print(const cJSON *document);
 int json_print_line(const cJSON *document);
 

@@ -7,6 +7,7 @@
 
 #include <cjson/cJSON.h>
 
+#include "apps/cli/json_output.h"
 #include "apps/cli/options.h"
 #include "apps/plot/page.h"
 #include "pipeline/stages/session_binding.h"
@@ -217,9 +218,9 @@ static bool put(FILE *f, const cJSON *document, bool html)
         const char *rest = page_put_until(f, page_put_style(f, compile_page), "<!--DATA-->");
         return page_put_json(f, document) && fputs(rest, f) >= 0;
     }
-    char *text = document ? cJSON_Print(document) : NULL;
+    char *text = json_text(document, true);
     const bool ok = text && fprintf(f, "%s\n", text) > 0;
-    cJSON_free(text);
+    free(text);
     return ok;
 }
 

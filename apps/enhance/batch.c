@@ -15,6 +15,7 @@
 #include <cjson/cJSON.h>
 #include <libavformat/avformat.h>
 
+#include "apps/cli/json_output.h"
 #include "apps/cli/options.h"
 #include "pipeline/io/mux.h"
 #include "pipeline/io/stop.h"
@@ -266,9 +267,9 @@ static bool write_manifest(const batch *b)
     char path[4096];
     if (snprintf(path, sizeof path, "%s/manifest.json", b->folder) >= (int)sizeof path)
         return false;
-    char *text = cJSON_Print(b->results);
+    char *text = json_text(b->results, true);
     bool good = text && save_file(path, NULL, text, strlen(text));
-    cJSON_free(text);
+    free(text);
     return good;
 }
 

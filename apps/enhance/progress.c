@@ -13,6 +13,7 @@
 
 #include <cjson/cJSON.h>
 
+#include "apps/cli/json_output.h"
 #include "apps/enhance/enhance_stats.h"
 #include "pipeline/clock.h"
 
@@ -103,7 +104,7 @@ static cJSON *event_of(const char *name)
 
 static void put_event(cJSON *event)
 {
-    char *text = cJSON_PrintUnformatted(event);
+    char *text = json_text(event, false);
     if (text)
         fprintf(stderr, "%s\n", text);
     free(text);

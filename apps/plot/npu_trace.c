@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "apps/cli/json_output.h"
 #include "apps/plot/svg.h"
 
 /* Room grows from the first to the last by doubling. */
@@ -44,9 +45,9 @@ void timeline_free(timeline *t)
 
 static bool print_json(FILE *f, cJSON *object, const char *after)
 {
-    char *text = object ? cJSON_PrintUnformatted(object) : NULL;
+    char *text = json_text(object, false);
     const bool done = text && fprintf(f, "%s%s", text, after) > 0;
-    cJSON_free(text);
+    free(text);
     cJSON_Delete(object);
     return done;
 }

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "apps/cli/json_output.h"
+
 __asm__(
     ".pushsection .rodata\npage_style:\n.incbin \"apps/plot/page.css\"\n.byte 0\n.popsection\n");
 extern const char page_style[];
@@ -24,7 +26,7 @@ const char *page_put_style(FILE *f, const char *page)
 
 bool page_put_json(FILE *f, const cJSON *document)
 {
-    char *text = document ? cJSON_PrintUnformatted(document) : NULL;
+    char *text = json_text(document, false);
     for (const char *at = text; at && *at;) {
         const size_t length = strcspn(at, "<");
         fwrite(at, 1, length, f);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,8 @@ static bool may_replace(const char *name, const char *input, pipeline_error *err
 {
     struct stat out, in;
     if (stat(name, &out))
-        return true;
+        return errno == ENOENT ||
+               pipeline_fail(error, "%s: cannot be created: %s", name, strerror(errno));
     if (S_ISDIR(out.st_mode))
         return pipeline_fail(error, "%s: expected a file name for the output, found a directory",
                              name);
@@ -29,6 +31,35 @@ static bool may_replace(const char *name, const char *input, pipeline_error *err
     if (input && !stat(input, &in) && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
         return pipeline_fail(error, "%s: the output is the input; expected another name", name);
     return true;
+}
+
+/* What a link in the folder of path says. */
+static char *join(const char *path, const char *link)
+{
+    const char *slash = *link == '/' ? NULL : strrchr(path, '/');
+    const size_t folder = slash ? (size_t)(slash + 1 - path) : 0;
+    char *joined = malloc(folder + strlen(link) + 1);
+    if (joined) {
+        memcpy(joined, path, folder);
+        strcpy(joined + folder, link);
+    }
+    return joined;
+}
+
+char *outfile_target(const char *name)
+{
+    enum { LINKS = 40 }; /* as many as Linux follows */
+    char *path = strdup(name), link[PATH_MAX];
+    for (int i = 0; path && i < LINKS; i++) {
+        const ssize_t length = readlink(path, link, sizeof link - 1);
+        if (length < 0)
+            break;
+        link[length] = 0;
+        char *next = join(path, link);
+        free(path);
+        path = next;
+    }
+    return path;
 }
 
 /* Whether the file under the name is the one that is open, and this process has it for itself. */
@@ -72,9 +103,20 @@ static int create_part(const char *part)
 
 enum { MOST_RUNS = 16 }; /* on one output at a time */
 
+/* NAME.mona.part, NAME.mona2.part ..., with as much of the last name, in whole characters, as a file
+ * name has room for. */
 static void number_part(char *part, size_t bytes, const char *name, int n)
 {
-    snprintf(part, bytes, n > 1 ? "%s.mona%d.part" : "%s.mona.part", name, n);
+    const char *slash = strrchr(name, '/');
+    const size_t folder = slash ? (size_t)(slash + 1 - name) : 0;
+    char tail[32];
+    const size_t room =
+        NAME_MAX - (size_t)snprintf(tail, sizeof tail, n > 1 ? ".mona%d.part" : ".mona.part", n);
+    size_t keep = strlen(name);
+    if (keep - folder > room)
+        for (keep = folder + room; keep > folder && (name[keep] & 0xc0) == 0x80;)
+            keep--;
+    snprintf(part, bytes, "%.*s%s", (int)keep, name, tail);
 }
 
 /* The first free one of NAME.mona.part, NAME.mona2.part ..., after those of dead runs are gone. */
@@ -100,14 +142,18 @@ bool outfile_open(outfile *file, const char *name, const char *wanted, const cha
     if (!may_replace(name, input, error))
         return false;
 
-    size_t bytes = (wanted ? strlen(wanted) : strlen(name)) + 32;
-    file->part = malloc(bytes);
-    if (!file->part)
+    file->target = outfile_target(name);
+    const size_t bytes = file->target ? strlen(wanted ? wanted : file->target) + 32 : 0;
+    file->part = file->target ? malloc(bytes) : NULL;
+    if (!file->part) {
+        outfile_discard(file);
         return pipeline_fail(error, "out of memory");
+    }
     stop_hold();
     if (wanted)
         snprintf(file->part, bytes, "%s", wanted);
-    file->lock = wanted ? create_part(file->part) : create_numbered(file->part, bytes, name);
+    file->lock =
+        wanted ? create_part(file->part) : create_numbered(file->part, bytes, file->target);
     const int reason = errno;
     const bool noted = file->lock >= 0 && stop_removes(file->part, name);
     stop_release();
@@ -116,6 +162,7 @@ bool outfile_open(outfile *file, const char *name, const char *wanted, const cha
     if (file->lock < 0) {
         free(file->part);
         file->part = NULL;
+        outfile_discard(file);
         return pipeline_fail(error, "%s: cannot be created: %s", name, strerror(reason));
     }
     outfile_discard(file);
@@ -157,7 +204,7 @@ bool outfile_commit(outfile *file, pipeline_error *error)
     bool good = !sync_path(file->part, O_WRONLY);
     if (good) {
         stop_hold();
-        good = !rename(file->part, file->name);
+        good = !rename(file->part, file->target);
         if (good)
             forget_part(file);
         stop_release();
@@ -167,16 +214,20 @@ bool outfile_commit(outfile *file, pipeline_error *error)
         outfile_discard(file);
         return false;
     }
-    sync_folder(file->name);
+    sync_folder(file->target);
+    free(file->target);
+    file->target = NULL;
     return true;
 }
 
 void outfile_discard(outfile *file)
 {
-    if (!file->part)
-        return;
-    unlink(file->part);
-    forget_part(file);
+    if (file->part) {
+        unlink(file->part);
+        forget_part(file);
+    }
+    free(file->target);
+    file->target = NULL;
 }
 
 static bool write_all(const outfile *file, const void *bytes, size_t size)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "pipeline/io/container.h"
+#include "pipeline/io/outfile.h"
 #include "pipeline/io/stop.h"
 
 /* ---- packets of the encoder ----------------------------------------------------------------- */
@@ -67,10 +68,14 @@ static bool open_segments(output *o, pipeline_error *error)
         return pipeline_fail(error,
                              "--resume: expected files for input and output, and a container other "
                              "than y4m");
-    if (!segments_open(&o->parts, m->path, o->settings->work, error))
-        return false;
-    tell_resume(o);
-    return true;
+    /* Beside the file that is renamed in the end, wherever a link to it lies. */
+    char *target = outfile_target(m->path);
+    const bool opened = target ? segments_open(&o->parts, target, o->settings->work, error)
+                               : pipeline_fail(error, "out of memory");
+    free(target);
+    if (opened)
+        tell_resume(o);
+    return opened;
 }
 
 /* Numbers go on from the input's, or from 1. */

@@ -6,7 +6,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include <libavutil/avutil.h>
+
 #include "engine/model/model_format.h"
+#include "mona.h"
 
 /* FNV-1a of a string and its end, going on from hash. */
 static uint64_t hash_text(uint64_t hash, const char *text)
@@ -32,11 +35,13 @@ void work_describe(char text[WORK_TEXT], const enhance_settings *s, const encode
     for (size_t i = 0; i < c->option_count; i++)
         options = hash_text(options, c->options[i]);
     snprintf(text, WORK_TEXT,
+             "mona " MONA_VERSION " libav %s encoder %s "
              "input %lld %lld.%09ld segment %llu start %a frames %llu deinterlace %d stages %s "
              "models %s%08x %08x "
              "strength %a compressed %d steady %d colour %a codec %s %dx%d crf %a bitrate %d "
              "options %016llx",
-             (long long)file.st_size, (long long)file.st_mtim.tv_sec, file.st_mtim.tv_nsec,
+             av_version_info(), c->codec->encoder, (long long)file.st_size,
+             (long long)file.st_mtim.tv_sec, file.st_mtim.tv_nsec,
              (unsigned long long)s->segment_frames, s->start, (unsigned long long)s->frames,
              s->deinterlace, stages, models, s->stage.denoise->model.header->crc32,
              s->stage.colour->model.header->crc32, s->stage.strength, s->stage.compressed,

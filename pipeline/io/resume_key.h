@@ -8,7 +8,7 @@
 #include "pipeline/io/encode.h"
 #include "pipeline/enhance.h"
 
-enum { WORK_TEXT = 512 };
+enum { WORK_TEXT = 1024 };
 
 /* Writes one line about everything that the encoded frames depend on. */
 void work_describe(char text[WORK_TEXT], const enhance_settings *s, const encoder_settings *e);
