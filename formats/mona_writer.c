@@ -50,9 +50,12 @@ uint32_t mona_writer_string(mona_writer *w, const char *text)
     if (!text[0] || w->failed)
         return 0;
     const size_t size = strlen(text) + 1;
-    for (size_t at = 1; at + size <= w->strings.size; at++)
-        if (!memcmp(w->strings.bytes + at, text, size) && !w->strings.bytes[at - 1])
+    const char *strings = (const char *)w->strings.bytes;
+    for (size_t at = 1, each; at < w->strings.size; at += each) {
+        each = strlen(strings + at) + 1;
+        if (each == size && !memcmp(strings + at, text, size))
             return (uint32_t)at;
+    }
     const size_t offset = w->strings.size;
     append(w, &w->strings, text, size);
     return (uint32_t)offset;

@@ -11,9 +11,11 @@ bool tensor_shape(tensor *t, element_type type, uint32_t rank, const int64_t *di
 {
     tensor made = {.type = type, .rank = rank, .count = 1};
     bool ok = rank <= TENSOR_MAX_RANK && element_size(type);
+    uint64_t product = 1; /* of all sides but those of 0, behind which others must not hide */
     for (uint32_t i = 0; ok && i < rank; i++) {
         const int64_t side = dims[i];
-        ok = side >= 0 && (!side || made.count <= (uint64_t)TENSOR_MAX_COUNT / (uint64_t)side);
+        ok = side >= 0 && (!side || product <= (uint64_t)TENSOR_MAX_COUNT / (uint64_t)side);
+        product *= ok && side ? (uint64_t)side : 1;
         made.dims[i] = side;
         made.count *= ok ? (size_t)side : 1;
     }

@@ -17,7 +17,8 @@ typedef struct tensor {
 } tensor;
 
 /* Sets type, shape and count; data stays NULL. False: the type is not supported, a side is
- * negative, or there are more than TENSOR_MAX_COUNT elements. dims may be those of *t. */
+ * negative, or the sides that are not 0 have a product above TENSOR_MAX_COUNT: so no product of
+ * some sides of a tensor exceeds that, whether it is empty or not. dims may be those of *t. */
 bool tensor_shape(tensor *t, element_type type, uint32_t rank, const int64_t *dims);
 /* The same with zeroed data, released with tensor_free. */
 bool tensor_make(tensor *t, element_type type, uint32_t rank, const int64_t *dims);

@@ -57,9 +57,11 @@ static size_t shape_map(mona_plan *plan, uint32_t o)
     return align_up((size_t)blocks * op->block_stride * (s->height / rows) + AC_ROW_SLACK);
 }
 
+/* At most 2^30 elements of 8 bytes, which 32 bits do not hold. */
 static size_t array_bytes(const mona_shape *s)
 {
-    return align_up((size_t)mona_shape_elements(s) * mona_type_size(s->type));
+    const uint64_t bytes = mona_shape_elements(s) * mona_type_size(s->type);
+    return bytes < PLAN_MAX_BYTES - MONA_ALIGNMENT ? align_up((size_t)bytes) : PLAN_MAX_BYTES;
 }
 
 /* ---- places --------------------------------------------------------------------------------- */

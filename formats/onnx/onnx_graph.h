@@ -47,6 +47,10 @@ typedef struct onnx_node {
     uint32_t attribute_count;
     uint32_t *inputs, *outputs; /* values or ONNX_NONE */
     uint32_t input_count, output_count;
+    /* Old forms that no attribute of today's says; only onnx_upgrade.c sets them, no file can. */
+    bool flattens;          /* Softmax: all sides from the axis on are one */
+    bool broadcasts;        /* the second operand's sides are those of the first from here on, */
+    int64_t broadcast_axis; /* or its last ones where this is negative */
 } onnx_node;
 
 typedef struct onnx_value {

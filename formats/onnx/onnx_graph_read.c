@@ -188,7 +188,9 @@ static bool add_constant_node(graph_reader *r, onnx_node *node)
 {
     const onnx_attribute *a = node->attribute_count == 1 ? node->attributes : NULL;
     tensor t = {0};
-    if (!a || node->output_count != 1 || a->kind == ONNX_TEXT || a->kind == ONNX_OTHER)
+    if (node->output_count != 1 || node->outputs[0] == ONNX_NONE)
+        return onnx_node_fail(node, r->error, "has no output, or more than one");
+    if (!a || a->kind == ONNX_TEXT || a->kind == ONNX_OTHER)
         return onnx_node_fail(node, r->error, "has a value that is neither a tensor nor numbers");
     if (a->kind == ONNX_TENSOR) {
         t = *a->tensor;

@@ -120,15 +120,23 @@ static bool upgrade_softmax(const upgrade *u)
 {
     if (!onnx_find_attribute(u->node, "axis"))
         set_whole(u, "axis", &one);
-    set_whole(u, "flatten", &one);
+    u->node->flattens = true;
     return true;
 }
 
 /* In operator set 6 a list of slopes is one a channel. */
 static bool upgrade_prelu(const upgrade *u)
 {
-    set_whole(u, "broadcast", &one);
-    set_whole(u, "axis", &one);
+    u->node->broadcasts = true;
+    u->node->broadcast_axis = 1;
+    return true;
+}
+
+/* In operator set 6 the second operand could be placed from an axis of the first on. */
+static bool upgrade_broadcast(const upgrade *u)
+{
+    u->node->broadcasts = onnx_whole(u->node, "broadcast", 0);
+    u->node->broadcast_axis = onnx_whole(u->node, "axis", -1);
     return true;
 }
 
@@ -150,11 +158,20 @@ bool onnx_upgrade(onnx_graph *g, onnx_node *node, format_error *error)
         int64_t before; /* the operator set that brought today's form */
         bool (*function)(const upgrade *);
     } rules[] = {
+        {"Add", 7, upgrade_broadcast},
+        {"And", 7, upgrade_broadcast},
         {"BatchNormalization", 9, upgrade_batch_norm},
         {"Clip", 11, upgrade_clip},
+        {"Div", 7, upgrade_broadcast},
+        {"Equal", 7, upgrade_broadcast},
+        {"Greater", 7, upgrade_broadcast},
+        {"Less", 7, upgrade_broadcast},
         {"LogSoftmax", 13, upgrade_softmax},
+        {"Mul", 7, upgrade_broadcast},
+        {"Or", 7, upgrade_broadcast},
         {"PRelu", 7, upgrade_prelu},
         {"Pad", 11, upgrade_pad},
+        {"Pow", 7, upgrade_broadcast},
         {"ReduceL1", 18, upgrade_axes},
         {"ReduceL2", 18, upgrade_axes},
         {"ReduceLogSum", 18, upgrade_axes},
@@ -170,8 +187,10 @@ bool onnx_upgrade(onnx_graph *g, onnx_node *node, format_error *error)
         {"Softmax", 13, upgrade_softmax},
         {"Split", 13, upgrade_split},
         {"Squeeze", 13, upgrade_axes},
+        {"Sub", 7, upgrade_broadcast},
         {"Unsqueeze", 13, upgrade_axes},
         {"Upsample", ONNX_OPSET_MAX + 1, upgrade_resize},
+        {"Xor", 7, upgrade_broadcast},
     };
     const upgrade u = {g, node, error};
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)

@@ -63,6 +63,8 @@ bool op_wholes(op_call *c, uint32_t i, int64_t *numbers, uint32_t most, uint32_t
         return false;
     if (!t)
         return true;
+    if (element_is_float(t->type))
+        return op_fail(c, "has input %u of %s; expected whole numbers", i, element_name(t->type));
     if (t->rank > 1 || t->count > most)
         return op_fail(c, "has input %u with %zu numbers; expected a list of at most %u", i,
                        t->count, most);

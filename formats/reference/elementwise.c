@@ -135,8 +135,8 @@ static struct binary_row find_row(const op_call *c)
 static tensor place_second(const op_call *c, const tensor *a, const tensor *b)
 {
     tensor placed = *b;
-    const int64_t axis = onnx_whole(c->node, "axis", -1);
-    if (!onnx_whole(c->node, "broadcast", 0) || axis < 0 || b->count == 1)
+    const int64_t axis = c->node->broadcast_axis;
+    if (!c->node->broadcasts || axis < 0 || axis > a->rank || b->count == 1)
         return placed;
     while (placed.rank < a->rank && axis + placed.rank < a->rank)
         placed.dims[placed.rank++] = 1;

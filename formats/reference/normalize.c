@@ -110,7 +110,7 @@ static bool normalize_groups(op_call *c, const tensor_sides *s, size_t groups)
     const size_t each = s->along / groups, run = each * s->after;
     if (!op_result_like(c, 0, x))
         return false;
-    if (op_only_shapes(c))
+    if (op_only_shapes(c) || !x->count)
         return true;
     for (size_t g = 0; g < s->before * groups; g++) {
         const moments m = find_moments(x, g * run, 1, run, run);
@@ -140,7 +140,7 @@ bool op_group_norm(op_call *c)
     tensor_sides s = {0};
     if (!read_maps(c, &s))
         return false;
-    if (groups < 1 || s.along % (size_t)groups)
+    if (groups < 1 || groups > TENSOR_MAX_COUNT || s.along % (size_t)groups)
         return op_fail(c, "cuts %zu channels into %" PRId64 " groups", s.along, groups);
     const size_t numbers = c->opset < 21 ? (size_t)groups : s.along;
     return one_each(c, 1, numbers) && one_each(c, 2, numbers) &&

@@ -215,6 +215,9 @@ bool op_gather(op_call *c)
     uint32_t axis, rank = 0;
     if (!op_axis(c, onnx_whole(c->node, "axis", 0), x->rank, &axis))
         return false;
+    if (indices->type != ELEMENT_INT32 && indices->type != ELEMENT_INT64)
+        return op_fail(c, "has indices of %s; expected int32 or int64",
+                       element_name(indices->type));
     for (uint32_t i = 0; i < x->rank; i++) {
         if (i != axis)
             dims[rank++] = x->dims[i];

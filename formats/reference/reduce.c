@@ -186,7 +186,7 @@ static bool softmax(op_call *c, bool in_logs)
     if (op_only_shapes(c))
         return true;
     tensor_sides s = tensor_split(x, axis);
-    if (onnx_whole(c->node, "flatten", 0)) { /* see onnx_upgrade.c */
+    if (c->node->flattens) { /* see onnx_upgrade.c */
         s.along *= s.after;
         s.after = 1;
     }

@@ -103,8 +103,9 @@ static bool read_sizes(op_call *c, op_resizing *r)
     for (uint32_t i = 0; i < count; i++) {
         const double scale = sizes ? 1 : tensor_number(scales, i), side = (double)x->dims[axes[i]];
         if (!(scale > 0) || scale * side > TENSOR_MAX_COUNT ||
-            (sizes && (tensor_whole(sizes, i) < 0 || !x->dims[axes[i]])))
-            return op_fail(c, "resizes a side of %" PRId64 " by %g, or to a negative size",
+            (sizes && (tensor_whole(sizes, i) < 0 || tensor_whole(sizes, i) > TENSOR_MAX_COUNT ||
+                       !x->dims[axes[i]])))
+            return op_fail(c, "resizes a side of %" PRId64 " by %g, or to an impossible size",
                            x->dims[axes[i]], scale);
         r->scale[axes[i]] = scale;
         r->out[axes[i]] = (int64_t)floor(scale * side);

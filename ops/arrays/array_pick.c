@@ -56,22 +56,25 @@ static mona_span positions_of(const mona_array_pick *p, const uint8_t *data, uin
 }
 
 /* Whether no element outside source s is read. Positions and strides are at most 2^30, so eight
- * products cannot overflow. */
+ * products cannot overflow: also where an axis has none, since rows are placed before that is seen. */
 static bool source_ok(const mona_array_pick *p, const uint8_t *data, uint32_t s, uint64_t elements)
 {
     int64_t least = p->base[s], most = least;
+    bool read = true;
     for (uint32_t d = 0; d < p->dims; d++) {
         const mona_span at = positions_of(p, data, d, s);
         const int64_t stride = p->stride[s][d];
-        if (at.begin >= at.end)
-            return true;
-        if (at.end > MONA_ARRAY_MAX_ELEMENTS || stride > MONA_ARRAY_MAX_STRIDE ||
-            stride < -MONA_ARRAY_MAX_STRIDE)
+        if (stride > MONA_ARRAY_MAX_STRIDE || stride < -MONA_ARRAY_MAX_STRIDE ||
+            at.end > MONA_ARRAY_MAX_ELEMENTS)
             return false;
+        if (at.begin >= at.end) {
+            read = false;
+            continue;
+        }
         least += (stride < 0 ? at.end - 1 : at.begin) * stride;
         most += (stride < 0 ? at.begin : at.end - 1) * stride;
     }
-    return least >= 0 && most < (int64_t)elements;
+    return !read || (least >= 0 && most < (int64_t)elements);
 }
 
 static mona_status check(const mona_file_op *op, const mona_shape *inputs, const mona_shape *output,

@@ -109,13 +109,14 @@ static struct binary_row find_binary(const onnx_node *node)
 /* Up to operator set 6 the second operand could be placed from an axis of the first on. */
 static array place_second(const array_maker *m, array first, array second)
 {
-    const int64_t axis = onnx_whole(m->node, "axis", -1);
-    if (!onnx_whole(m->node, "broadcast", 0) || axis < 0 || !array_ok(first) || !array_ok(second) ||
+    const int64_t axis = m->node->broadcast_axis;
+    if (!m->node->broadcasts || axis < 0 || !array_ok(first) || !array_ok(second) ||
         m->im->g->values[second.value].count == 1)
         return second;
-    return axis + second.rank > first.rank ? array_fail(m, "places %u sides from axis %d of %u on",
-                                                        second.rank, (int)axis, first.rank)
-                                           : array_place(m, second, first.rank, (uint32_t)axis);
+    return axis > first.rank || axis + second.rank > first.rank
+               ? array_fail(m, "places %u sides from axis %d of %u on", second.rank, (int)axis,
+                            first.rank)
+               : array_place(m, second, first.rank, (uint32_t)axis);
 }
 
 /* Operands of reals are compared as such though the result is whole. */

@@ -80,7 +80,7 @@ bool import_array_softmax(importer *im, const onnx_node *node)
     if (!array_ok(x))
         return false;
     const uint32_t at = (uint32_t)(axis < 0 ? axis + x.rank : axis);
-    const bool flatten = onnx_whole(node, "flatten", 0); /* see onnx_upgrade.c */
+    const bool flatten = node->flattens; /* see onnx_upgrade.c */
     const uint32_t mask = flatten ? all_sides(x.rank) & ~all_sides(at) : 1u << at;
     const array most = array_reduce(&m, MONA_F32, MONA_REDUCE_MAX, x, mask);
     const array d = array_binary(&m, MONA_F32, MONA_FN_SUB, x, most);

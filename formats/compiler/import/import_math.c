@@ -27,7 +27,7 @@ static bool add_affine(importer *im, const onnx_node *node, uint32_t x, float *s
 static bool old_broadcast(const importer *im, const onnx_node *node)
 {
     const graph_value *second = import_constant(im, node, 1);
-    return onnx_whole(node, "broadcast", 0) && !(second && second->count == 1);
+    return node->broadcasts && !(second && second->count == 1);
 }
 
 /* Splits the operands into a computed one and, if the other is constant, its numbers a channel.

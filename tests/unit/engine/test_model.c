@@ -322,6 +322,38 @@ static void what_other_sizes_take_and_give_is_the_same(void **state)
     }
 }
 
+/* An axis of which nothing is read leaves strides of the next unread, not unused. */
+static void strides_behind_an_empty_axis_are_checked(void **state)
+{
+    (void)state;
+    const uint32_t none[2] = {MONA_NONE, MONA_NONE};
+    model_builder *b = builder_new();
+    const uint32_t in = builder_input(b, "x", MONA_U8, 1, 1);
+    const uint32_t out = builder_output(b, "y", MONA_U8, 1, 1);
+    b->tensors[in].array = b->tensors[out].array = 1;
+    b->tensors[in].height = b->tensors[out].height = 2;
+    b->tensors[in].width = b->tensors[out].width = 4;
+    mona_array_pick pick = {.dims = 2, .source_axis = MONA_NONE, .source_table = MONA_NONE};
+    pick.extent[0] = 2, pick.extent[1] = 4;
+    for (int d = 0; d < MONA_ARRAY_DIMS; d++)
+        pick.table[d] = MONA_NONE;
+    pick.table[0] = builder_data(b, none, sizeof none);
+    pick.stride[0][0] = 4, pick.stride[0][1] = INT32_MIN;
+    const uint32_t record = builder_data(b, &pick, sizeof pick);
+    mona_file_op *op = builder_op(b, MONA_OP_ARRAY_PICK, out, 1, &in);
+    memset(&op->array, 0, sizeof op->array);
+    op->array.record = record;
+    size_t size;
+    uint8_t *bytes = builder_finish(b, &size);
+    mona_model model;
+    assert_int_equal(mona_model_open(&model, bytes, size), MONA_ERR_MODEL);
+    ((mona_array_pick *)(bytes + ((mona_file_header *)bytes)->data_offset + record))->stride[0][1] =
+        1;
+    builder_seal(bytes);
+    assert_int_equal(mona_model_open(&model, bytes, size), MONA_OK);
+    free(bytes);
+}
+
 static void misaligned_bytes_are_refused(void **state)
 {
     (void)state;
@@ -375,6 +407,7 @@ int main(void)
         cmocka_unit_test(a_size_the_file_has_not_is_refused),
         cmocka_unit_test(sealed_changes_of_other_sizes_are_survived),
         cmocka_unit_test(what_other_sizes_take_and_give_is_the_same),
+        cmocka_unit_test(strides_behind_an_empty_axis_are_checked),
         cmocka_unit_test(misaligned_bytes_are_refused),
         cmocka_unit_test(other_files_are_named_as_such),
         cmocka_unit_test(every_status_has_a_text),

@@ -532,6 +532,23 @@ static void strings_are_shared(void **state)
     mona_writer_free(&w);
 }
 
+/* Long and nearly equal: looking for one in the other at every place would take minutes. */
+static void long_names_take_no_longer(void **state)
+{
+    (void)state;
+    enum { LENGTH = 1 << 20 };
+    mona_writer w = {0};
+    char *name = malloc(LENGTH + 1);
+    memset(name, 'a', LENGTH);
+    name[LENGTH] = 0;
+    assert_int_equal(mona_writer_string(&w, name), 1);
+    name[LENGTH / 2] = 'b';
+    assert_int_equal(mona_writer_string(&w, name), LENGTH + 2);
+    assert_int_equal(mona_writer_string(&w, name), LENGTH + 2);
+    free(name);
+    mona_writer_free(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -553,6 +570,7 @@ int main(void)
         cmocka_unit_test(text_is_no_model),
         cmocka_unit_test(written_models_open),
         cmocka_unit_test(strings_are_shared),
+        cmocka_unit_test(long_names_take_no_longer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

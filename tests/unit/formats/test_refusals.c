@@ -269,12 +269,102 @@ static void fuzzed_models_never_crash_the_compiler(void **state)
     free(bytes);
 }
 
+/* ---- hostile models ----------------------------------------------------------------------- */
+
+/* A node on the constants x, float32 [0, 4], and more that the caller has set. */
+static onnx_builder *on_empty(const char *op_type, const char *inputs, const char *dims,
+                              Onnx__NodeProto **node)
+{
+    const float none[1] = {0};
+    onnx_builder *b = ob_new(21);
+    Onnx__TensorProto *x = ob_constant(b, "x", "", none);
+    x->n_float_data = 0;
+    for (char *p = ob_text(b, dims), *end; *p; p = end)
+        x->dims[x->n_dims++] = strtoll(p, &end, 10);
+    *node = ob_node(b, op_type, inputs, "y");
+    ob_output(b, "y");
+    return b;
+}
+
+static void a_side_of_0_hides_no_impossible_one(void **state)
+{
+    (void)state;
+    static const char *const ops[] = {"Softmax", "Flatten", "MaxPool", "Concat"};
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
+        Onnx__NodeProto *n;
+        refused(on_empty(ops[i], "x", "0 4611686018427387904", &n), "has an impossible side");
+    }
+    tensor t;
+    assert_true(tensor_shape(&t, ELEMENT_FLOAT32, 2, (const int64_t[]){0, 4}));
+    assert_false(tensor_shape(&t, ELEMENT_FLOAT32, 3, (const int64_t[]){0, 1 << 20, 1 << 20}));
+}
+
+static void impossible_groups_are_refused(void **state)
+{
+    (void)state;
+    const float none[1] = {0};
+    Onnx__NodeProto *n;
+    onnx_builder *b = on_empty("GroupNormalization", "x s s", "1 0 4", &n);
+    ob_constant(b, "s", "0", none);
+    ob_int(b, n, "num_groups", (int64_t)1 << 62);
+    refused(b, "cuts 0 channels into");
+}
+
+static void a_constant_without_a_name_is_refused(void **state)
+{
+    (void)state;
+    Onnx__NodeProto *n;
+    onnx_builder *b = one_node("Constant", "", &n);
+    n->output[0] = ob_text(b, "");
+    ob_float(b, n, "value_float", 1);
+    refused(b, "has no output");
+}
+
+static void indices_of_floats_are_refused(void **state)
+{
+    (void)state;
+    const float data[4] = {0, 1, 2, 3};
+    Onnx__NodeProto *n;
+    onnx_builder *b = one_node("Gather", "w x", &n);
+    ob_constant(b, "w", "4", data);
+    for (size_t i = 2; i < 4; i++) {
+        b->inputs[0]->type->tensor_type->shape->dim[i]->value_case =
+            ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE;
+        b->inputs[0]->type->tensor_type->shape->dim[i]->dim_value = 2;
+    }
+    refused(b, "has indices of float32");
+}
+
+/* What only old operator sets could ask for, and what mona calls it, is nothing a model can set. */
+static void no_attribute_brings_an_old_form_back(void **state)
+{
+    (void)state;
+    Onnx__NodeProto *n;
+    onnx_graph g;
+    format_error error = {0};
+    size_t size;
+    onnx_builder *b = one_node("Softmax", "x", &n);
+    ob_int(b, n, "flatten", 1);
+    ob_int(b, n, "broadcast", 1);
+    uint8_t *bytes = ob_pack(b, &size);
+    assert_true(onnx_graph_read(&g, bytes, size, NULL, &error));
+    assert_false(g.nodes[0].flattens || g.nodes[0].broadcasts);
+    onnx_graph_free(&g);
+    free(bytes);
+    ob_free(b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_changed_byte_is_survived),
         cmocka_unit_test(unsupported_models_are_refused_by_name),
         cmocka_unit_test(unsupported_pools_and_products_are_refused_by_name),
+        cmocka_unit_test(a_side_of_0_hides_no_impossible_one),
+        cmocka_unit_test(impossible_groups_are_refused),
+        cmocka_unit_test(a_constant_without_a_name_is_refused),
+        cmocka_unit_test(indices_of_floats_are_refused),
+        cmocka_unit_test(no_attribute_brings_an_old_form_back),
         cmocka_unit_test(fuzzed_models_never_crash_the_compiler),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
