@@ -75,6 +75,7 @@ help:
 	@echo 'make bench-table     times of the models inside, as a table for README.md'
 	@echo 'make bench-published modelled against published speeds of networks on the 310'
 	@echo 'make install         into PREFIX ($(PREFIX)); DESTDIR is honoured'
+	@echo 'make format-check    fail on files that clang-format 14 would change'
 	@echo 'make clean           remove build and demo output'
 
 # ---- what must be installed -------------------------------------------------------------------
@@ -311,6 +312,14 @@ $(BUILD)/tests/published: $(PUBLISHED_SRC) tests/bench/published/published.h $(B
 
 bench-published: $(BUILD)/tests/published
 	$(Q)$(BUILD)/tests/published --report
+
+# Versions of clang-format differ in what they make of one line or another: Debian 12's judges.
+.PHONY: format-check
+FORMAT ?= $(firstword $(shell command -v clang-format-14 clang-format))
+format-check:
+	$(Q)$(or $(FORMAT),clang-format) --version | grep -q 'version 14\.' || \
+	    { echo 'make format-check needs clang-format 14 (FORMAT=clang-format-14)'; exit 2; }
+	$(Q)git ls-files -z '*.c' '*.h' | xargs -0 $(FORMAT) --dry-run -Werror
 
 # ---- the rest ---------------------------------------------------------------------------------
 # What the option tables are written out as, and where each kind of file is looked for.

@@ -206,9 +206,11 @@ typedef struct mona_plan mona_plan;
  * MONA_ALIGNMENT. */
 size_t mona_plan_bytes(void);
 
-/* Plans model for the sizes in config; of a model for several sizes, the first that has them. memory: mona_plan_bytes() bytes; *plan points into it and
- * refers to model, which must stay. MONA_ERR_SHAPE: the sizes do not fit; MONA_ERR_DEVICE: no such
- * device or instruction set. */
+/* Plans the model for the sizes in config; of a model for several sizes, the first that has them.
+ * memory is the caller's: mona_plan_bytes() bytes. *plan points into it and refers to the model,
+ * which must stay.
+ *   MONA_ERR_SHAPE   the sizes do not fit the model
+ *   MONA_ERR_DEVICE  there is no such device or instruction set */
 mona_status mona_plan_make(mona_plan **plan, void *memory, const mona_model *model,
                            const mona_config *config);
 
@@ -218,8 +220,8 @@ unsigned mona_plan_threads(const mona_plan *plan);
 /* The model for the size that was planned; good as long as the plan. */
 const mona_model *mona_plan_model(const mona_plan *plan);
 const char *mona_plan_isa(const mona_plan *plan);
-uint64_t
-mona_plan_macs(const mona_plan *plan); /* multiply-adds of one frame, without recomputation */
+/* Multiply-adds of one frame, without recomputation. */
+uint64_t mona_plan_macs(const mona_plan *plan);
 /* Shapes with every size bound. */
 mona_tensor_info mona_plan_input(const mona_plan *plan, unsigned index);
 mona_tensor_info mona_plan_output(const mona_plan *plan, unsigned index);

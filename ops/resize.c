@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /* RESIZE: separable resampling, nearest, linear or cubic, of every channel.
  *
- * Output sample i lies at input coordinate u (model_format.h names the three rules). With n taps
- * from nearest  ceil(u - 1/2), weight 1            (halves go down) linear   floor(u), weights 1 -
- * f, f         f = u - floor(u) cubic    floor(u) - 1, the four weights of the Keys kernel with
- * coefficient a at distances 1 + f, f, 1 - f, 2 - f taps beyond the image read its nearest sample,
- * so windows are clipped to the image and this operator never sees zero padding. Coordinates and
+ * Output sample i lies at input coordinate u (model_format.h names the three rules), and with
+ * f = u - floor(u) its taps begin at
+ *
+ *   nearest  ceil(u - 1/2), with weight 1; halves go down
+ *   linear   floor(u), with weights 1 - f and f
+ *   cubic    floor(u) - 1, with the four weights of the Keys kernel of coefficient a at the
+ *            distances 1 + f, f, 1 - f and 2 - f
+ *
+ * Taps beyond the image read its nearest sample, so windows are clipped to the image and this
+ * operator never sees zero padding. Coordinates and
  * weights are computed in double with + - * / alone: the same on every machine. */
 #include "ops/resize.h"
 

@@ -2,6 +2,7 @@
 #include "apps/compile/arrays.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,6 +69,17 @@ static npy_type stored_type(mona_type type)
     return stored[type];
 }
 
+/* Says on stderr that values were clipped: the outputs are those of other inputs then. */
+static void tell_clipped(const planes *p, const char *path, size_t clipped)
+{
+    const mona_tensor_info *t = &p->info;
+    fprintf(
+        stderr,
+        "warning: %s: %.3g %% of the values lie outside %g to %g, the range of input '%s', and "
+        "were clipped; compile the model with --input-type f16, or with --mean and --deviation\n",
+        path, 100.0 * (double)clipped / (double)p->count, planes_low(t), planes_high(t), t->name);
+}
+
 bool array_to_planes(planes *p, const input_array *in, const char *path)
 {
     const npy_type stored = stored_type(p->info.type), found = in->array.type;
@@ -82,8 +94,14 @@ bool array_to_planes(planes *p, const input_array *in, const char *path)
     if (!real && p->info.type != MONA_F16 && p->info.type != MONA_F32)
         return !cli_fail(EXIT_FAILED, "%s: input '%s' takes %s or floats, found %s", path,
                          p->info.name, npy_type_name(stored), npy_type_name(found));
-    for (size_t i = 0; i < p->count; i++)
-        planes_set(p, i, npy_value(&in->array, i));
+    size_t clipped = 0;
+    for (size_t i = 0; i < p->count; i++) {
+        const double value = npy_value(&in->array, i);
+        clipped += !planes_hold(p, value);
+        planes_set(p, i, value);
+    }
+    if (clipped)
+        tell_clipped(p, path, clipped);
     return true;
 }
 

@@ -21,8 +21,8 @@ typedef struct input_array {
  * may have any shape, and is given the sides of that input. sides: NULL, or such an input's. */
 bool array_read(input_array *in, const char *path, const array_sides *sides);
 
-/* Floats are real values; integers of the planes' own type are taken as they are. path is for
- * messages. */
+/* Floats are real values; integers of the planes' own type are taken as they are. Values that the
+ * planes do not hold are clipped, and a line on stderr says how many. path is for messages. */
 bool array_to_planes(planes *p, const input_array *in, const char *path);
 
 /* Real values as float32, or, raw, what is stored. */

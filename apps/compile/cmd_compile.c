@@ -12,6 +12,7 @@
 #include "formats/file.h"
 #include "formats/mona_writer.h"
 #include "apps/compile/onnx_source.h"
+#include "apps/compile/planes.h"
 #include "apps/compile/precision.h"
 #include "apps/cli/save.h"
 #include "apps/compile/sanity_check.h"
@@ -296,20 +297,59 @@ static void print_quantised(const compile_job *job)
     }
 }
 
+/* Planes of this type and range are the compiler's choice: nobody asked for them. */
+static bool is_assumed(const compile_job *job, const mona_tensor_info *t, bool input)
+{
+    const compiler_options *o = &job->options;
+    return t->type == MONA_U8 && !(input ? o->has_input_type : o->has_output_type) &&
+           t->scale == (float)(job->range / 255);
+}
+
+/* Values of an output that its planes do not hold are lost, which calibration may have seen. */
+static void print_clipping(const compile_job *job, const mona_tensor_info *t, unsigned output)
+{
+    const compiler_tensor about = compiler_output(job->model, output);
+    const double half = (double)t->scale / 2, low = planes_low(t), high = planes_high(t);
+    if ((double)about.low >= low - half && (double)about.high <= high + half)
+        return;
+    printf("      values outside %g to %g are clipped", low, high);
+    if (about.low <= about.high)
+        printf("; calibration saw %g to %g", (double)about.low, (double)about.high);
+    printf("; --output-type f16 keeps them\n");
+}
+
+static void print_tensor(const compile_job *job, const mona_tensor_info *t, bool input,
+                         unsigned index)
+{
+    const bool assumed = !t->array && is_assumed(job, t, input);
+    printf("  %s %s: %u x %s, step %.6g", input ? "in " : "out", t->name, t->channels,
+           mona_type_name(t->type), (double)t->scale);
+    if (assumed)
+        printf(", for values %g to %g (assumed)", planes_low(t), planes_high(t));
+    printf("\n");
+    if (assumed && input)
+        printf("      if the network takes other values: --input-type f16, --input-range, or "
+               "--mean and --deviation\n");
+    else if (assumed)
+        print_clipping(job, t, index);
+}
+
 static void print_summary(const compile_job *job)
 {
     mona_model model;
     if (mona_model_open(&model, job->bytes, job->size))
         return;
-    printf("%s: %s, %zu bytes\n", job->output, job->request.precision, job->size);
-    for (unsigned i = 0; i < mona_model_input_count(&model) + mona_model_output_count(&model);
-         i++) {
-        const unsigned inputs = mona_model_input_count(&model);
-        const bool input = i < inputs;
-        const mona_tensor_info t =
-            input ? mona_model_input(&model, i) : mona_model_output(&model, i - inputs);
-        printf("  %s %s: %u x %s, step %.6g\n", input ? "in " : "out", t.name, t.channels,
-               mona_type_name(t.type), (double)t.scale);
+    const bool mixed = !strcmp(job->request.precision, "int8") && precision_exceptions(job->model);
+    printf("%s: %s, %zu bytes\n", job->output, mixed ? "int8 and fp16" : job->request.precision,
+           job->size);
+    precision_print_exceptions(&job->request, job->model);
+    for (unsigned i = 0; i < mona_model_input_count(&model); i++) {
+        const mona_tensor_info t = mona_model_input(&model, i);
+        print_tensor(job, &t, true, i);
+    }
+    for (unsigned i = 0; i < mona_model_output_count(&model); i++) {
+        const mona_tensor_info t = mona_model_output(&model, i);
+        print_tensor(job, &t, false, i);
     }
     if (job->calibrated)
         printf("  calibrated on %zu of %zu images%s\n", job->calibrated, job->samples.count,

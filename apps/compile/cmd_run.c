@@ -249,9 +249,11 @@ const command command_run = {
     .summary = "run a model on arrays in .npy files",
     .run = run,
     .usage = "MODEL -i IN.npy -o OUT.npy [OPTION]...",
-    .description = "Runs a .mona or .onnx model, or one inside this binary, on arrays. Arrays of "
-                   "floats are real values and are rounded to the input's steps; arrays of the "
-                   "input's own integer type are taken as they are. Shapes: HxW, CxHxW or 1xCxHxW.",
+    .description =
+        "Runs a .mona or .onnx model, or one inside this binary, on arrays. Arrays of "
+        "floats are real values and are rounded to the input's steps; a warning says how "
+        "many lie outside its range and are clipped. Arrays of the input's own integer "
+        "type are taken as they are. Shapes: HxW, CxHxW or 1xCxHxW.",
     .examples = "mona run sr_x2_fast -i luma.npy -o luma_x2.npy\n"
                 "mona run net.onnx -i x.npy -o y.npy --reference  # in fp32, by plain loops\n",
     .options = options,

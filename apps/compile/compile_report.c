@@ -9,6 +9,7 @@
 
 #include "apps/cli/json_output.h"
 #include "apps/cli/options.h"
+#include "apps/compile/precision.h"
 #include "apps/plot/page.h"
 #include "pipeline/stages/session_binding.h"
 #include "apps/cli/save.h"
@@ -161,7 +162,7 @@ static bool find_plain(needs *n, const compile_report *r, compiler *c)
 
 /* ---- layers --------------------------------------------------------------------------------- */
 
-static cJSON *layers_of(const compiler *c, const compiler_options *options)
+static cJSON *layers_of(const compiler *c)
 {
     cJSON *list = cJSON_CreateArray();
     for (unsigned i = 0; i < compiler_layer_count(c); i++) {
@@ -174,8 +175,7 @@ static cJSON *layers_of(const compiler *c, const compiler_options *options)
                         {"fp16_cost", l.fp16_cost}, {"int8_cost", l.int8_cost}};
         cJSON *entry = cJSON_CreateObject();
         cJSON_AddStringToObject(entry, "layer", l.name);
-        cJSON_AddStringToObject(entry, "precision",
-                                (options->int8 || l.given) && l.int8 ? "int8" : "fp16");
+        cJSON_AddStringToObject(entry, "precision", l.made_int8 ? "int8" : "fp16");
         cJSON_AddBoolToObject(entry, "pinned", l.pinned);
         cJSON_AddBoolToObject(entry, "given", l.given);
         for (size_t k = 0; k < sizeof measured / sizeof *measured; k++)
@@ -195,13 +195,14 @@ static cJSON *describe(const compile_report *r, compiler *c)
     needs compiled, plain;
     cJSON_AddStringToObject(document, "file", r->output);
     cJSON_AddStringToObject(document, "onnx", r->onnx);
-    cJSON_AddStringToObject(document, "precision", r->precision);
+    const bool mixed = !strcmp(r->precision, "int8") && precision_exceptions(c);
+    cJSON_AddStringToObject(document, "precision", mixed ? "mixed" : r->precision);
     cJSON_AddNumberToObject(document, "bytes", (double)r->size);
     add_coverage(document, log);
     cJSON_AddItemToObject(document, "rules", rules_of(log, &r->options->fusion));
     cJSON_AddItemToObject(document, "kept", kept_of(log));
     cJSON_AddItemToObject(document, "quantised", quantised_of(log));
-    cJSON_AddItemToObject(document, "layers", layers_of(c, r->options));
+    cJSON_AddItemToObject(document, "layers", layers_of(c));
     const bool whole = !log->failed;
     if (find_needs(&compiled, r->bytes, r->size))
         add_memory(document, &compiled, find_plain(&plain, r, c) ? &plain : NULL);

@@ -2,7 +2,8 @@
 /* What mona compile did to a model, as JSON or as a page of HTML that loads nothing
  * (apps/compile/compile.html):
  *
- *   file, onnx, precision, bytes
+ *   file, onnx, bytes
+ *   precision     as asked for, or "mixed": INT8 was asked for and some layers are FP16
  *   coverage      share of the operators that rules are for which they took effect on
  *   rules         each with pass, on, matched, applied
  *   kept          operators that a rule is for and left: rule, name, type, why

@@ -52,21 +52,41 @@ double planes_get(const planes *p, size_t i)
     return 0;
 }
 
+/* The lowest and the highest number of steps of each type. */
+static const struct {
+    double low, high;
+} bounds[MONA_TYPE_COUNT] = {
+    [MONA_U8] = {0, 0xff},
+    [MONA_S8] = {-0x80, 0x7f},
+    [MONA_U16] = {0, 0xffff},
+    [MONA_S16] = {-0x8000, 0x7fff},
+    [MONA_S32] = {-0x1p31, 0x1p31 - 1},
+    [MONA_U32] = {0, 0x1p32 - 1},
+    [MONA_S64] = {-0x1p63, 0x1p63 - 0x1p10}, /* the largest that a double tells apart */
+    [MONA_U64] = {0, 0x1p64 - 0x1p11},
+};
+
+double planes_low(const mona_tensor_info *info)
+{
+    return bounds[info->type].low * (double)info->scale;
+}
+
+double planes_high(const mona_tensor_info *info)
+{
+    return bounds[info->type].high * (double)info->scale;
+}
+
+bool planes_hold(const planes *p, double value)
+{
+    const double half = 0.5 * (double)p->info.scale;
+    if (p->info.type == MONA_F16 || p->info.type == MONA_F32)
+        return true;
+    return value >= planes_low(&p->info) - half && value <= planes_high(&p->info) + half;
+}
+
 /* The nearest whole number of steps that the type can hold; a NaN becomes the least. */
 static double whole_steps(const planes *p, double value)
 {
-    static const struct {
-        double low, high;
-    } bounds[MONA_TYPE_COUNT] = {
-        [MONA_U8] = {0, 0xff},
-        [MONA_S8] = {-0x80, 0x7f},
-        [MONA_U16] = {0, 0xffff},
-        [MONA_S16] = {-0x8000, 0x7fff},
-        [MONA_S32] = {-0x1p31, 0x1p31 - 1},
-        [MONA_U32] = {0, 0x1p32 - 1},
-        [MONA_S64] = {-0x1p63, 0x1p63 - 0x1p10}, /* the largest that a double tells apart */
-        [MONA_U64] = {0, 0x1p64 - 0x1p11},
-    };
     const double low = bounds[p->info.type].low, high = bounds[p->info.type].high;
     const double steps = nearbyint(value / (double)p->info.scale);
     return steps > low ? (steps < high ? steps : high) : low;

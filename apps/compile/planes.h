@@ -23,4 +23,11 @@ void planes_close(planes *p);
 double planes_get(const planes *p, size_t i);
 void planes_set(planes *p, size_t i, double value);
 
+/* Whether the planes hold this value within half a step of the last one; a NaN is never held. */
+bool planes_hold(const planes *p, double value);
+
+/* The lowest and the highest value that planes of this type hold: steps x scale. Not for F16 and F32. */
+double planes_low(const mona_tensor_info *info);
+double planes_high(const mona_tensor_info *info);
+
 #endif

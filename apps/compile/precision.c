@@ -129,6 +129,33 @@ bool precision_set(const precision_request *r, compiler *model, compiler_options
     return strcmp(r->precision, "auto") || choose(r, model, options, images, result);
 }
 
+/* ---- layers that stay FP16 ------------------------------------------------------------------ */
+
+unsigned precision_exceptions(const compiler *model)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < compiler_layer_count(model); i++)
+        count += !compiler_layer_at(model, i).made_int8;
+    return count;
+}
+
+void precision_print_exceptions(const precision_request *r, const compiler *model)
+{
+    enum { MOST_NAMED = 16 };
+    const unsigned count = precision_exceptions(model);
+    unsigned named = 0;
+    if (strcmp(r->precision, "int8") || !count)
+        return;
+    printf("  %u of %u layers are fp16:", count, compiler_layer_count(model));
+    for (unsigned i = 0; i < compiler_layer_count(model) && named < MOST_NAMED; i++) {
+        const compiler_layer l = compiler_layer_at(model, i);
+        if (!l.made_int8)
+            printf("%s %s%s", named++ ? "," : "", l.name, l.pinned ? " (pinned)" : "");
+    }
+    printf(count > named ? ", ...\n" : "\n");
+    puts("      only layers between maps can be int8; a layer that reads an array cannot");
+}
+
 /* ---- the evidence ------------------------------------------------------------------------- */
 
 static void add_figure(cJSON *row, const char *key, double value, const char *format, double unit)
@@ -148,7 +175,7 @@ static void print_layers(const compiler *model, const precision_result *result)
         const compiler_layer l = compiler_layer_at(model, i);
         cJSON *row = cJSON_CreateObject();
         cJSON_AddStringToObject(row, keys[0], l.name);
-        cJSON_AddStringToObject(row, keys[1], l.int8 ? "int8" : "fp16");
+        cJSON_AddStringToObject(row, keys[1], l.made_int8 ? "int8" : "fp16");
         add_figure(row, keys[2], l.cosine, "%.6f", 1);
         add_figure(row, keys[3], l.sqnr, "%.1f", 1);
         add_figure(row, keys[4], l.saturated, "%.4f %%", 100);

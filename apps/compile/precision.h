@@ -29,6 +29,11 @@ typedef struct precision_result {
 bool precision_set(const precision_request *request, compiler *model, compiler_options *options,
                    const calibration *images, precision_result *result);
 
+/* How many layers of the emitted model are FP16; and a line that names them, if any is although INT8
+ * was asked for. */
+unsigned precision_exceptions(const compiler *model);
+void precision_print_exceptions(const precision_request *request, const compiler *model);
+
 /* The evidence, layer by layer, and what the plans cost and lose. */
 void precision_print(const precision_request *request, const compiler *model,
                      const precision_result *result);

@@ -8,9 +8,8 @@
  *
  * Every implementation is one table, ac_isa. `ac_isa_instructions` has every instruction and is the
  * reference; portable C and every CPU's instruction set have *row programs*: whole-row fusions
- * (load3d
- * + mmad + drain + vector work of one output row) that give the same bits as the instructions they
- * replace. ops/ asks for the row program first and issues instructions where there is none.
+ * (load3d, mmad, drain and vector work of one output row) that give the same bits as the
+ * instructions they replace. ops/ asks for the row program first and issues instructions where there is none.
  * checkops compares the two.
  *
  * fp16 values are uint16_t bit patterns in memory. All fp16 results are round-to-nearest-even and

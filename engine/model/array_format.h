@@ -14,11 +14,13 @@
  *
  * Storing, where the result meets the output's type:
  *   fp32 -> F32    as it is; every NaN is 0x7fc00000
- *   fp32 -> F16    round to nearest even, too large is infinity, every NaN is 0x7e00: as IEEE has
- * it, not f16() of the maps' operators fp32 -> whole  MONA_WRAP: truncated to 64 bits (saturating,
- * a NaN is 0), then wrapped; MONA_SATURATE: round_half_even, saturated to the type; a NaN is 0 64
- * bits -> whole   MONA_WRAP: the low bits; MONA_SATURATE: saturated to the type 64 bits -> F32, F16
- * rounded to nearest even to fp32, then as above
+ *   fp32 -> F16    rounded to nearest even; too large is infinity, every NaN is 0x7e00: as IEEE
+ *                  has it, unlike f16() of the operators on maps
+ *   fp32 -> whole  MONA_WRAP: truncated to 64 bits (saturating, a NaN is 0), then wrapped
+ *                  MONA_SATURATE: round_half_even, saturated to the type; a NaN is 0
+ *   64 bits -> whole     MONA_WRAP: the low bits
+ *                        MONA_SATURATE: saturated to the type
+ *   64 bits -> F32, F16  rounded to nearest even to fp32, then as above
  */
 #ifndef MONA_ARRAY_FORMAT_H
 #define MONA_ARRAY_FORMAT_H
@@ -97,8 +99,7 @@ typedef enum mona_array_function {
     MONA_FN_IS_NAN = 41,       /* R */
     MONA_FN_IS_INF = 42,       /* R p0 != 0: -infinity counts; p1 != 0: +infinity */
     /* The nearest number with p0 mantissa bits (0..23) and, unless subnormal, an exponent of at
-     * least p1
-     * (-149..127): half to even, away from zero, or towards it. Beyond p2, infinities included, p3
+     * least p1 (-149..127): half to even, away from zero, or towards it. Beyond p2, infinities included, p3
      * with the sign of a. */
     MONA_FN_NARROW = 43,      /* R */
     MONA_FN_NARROW_UP = 44,   /* R */

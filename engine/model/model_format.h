@@ -84,9 +84,9 @@ typedef struct mona_file_tensor {
 
 typedef enum mona_op_kind {
     MONA_OP_LOAD = 0, /* input planes -> one tensor: space-to-depth, concatenation, conversion */
-    MONA_OP_STORE =
-        1, /* channels of a tensor -> output planes: depth-to-space, conversion. An array is
-                             planes to both, whether input, output or neither */
+    /* Channels of a tensor -> output planes: depth-to-space, conversion. An array counts as planes
+     * for LOAD and STORE, whether it is an input, an output or neither. */
+    MONA_OP_STORE = 1,
     MONA_OP_CONV = 2,            /* convolution with its epilogue */
     MONA_OP_ADD = 3,             /* a + b, then the epilogue */
     MONA_OP_MUL = 4,             /* a * b, then the epilogue */

@@ -7,8 +7,9 @@
  *   legality   operands within the limits of dav-m100, aligned, inside one buffer each
  *   races      accesses of different pipes to the same bytes must be ordered by flags or barriers
  *              (happens-before over vector clocks, independent of the modelled time); bytes read
- * must have been written time       its pipe is in order; it starts when the pipe is free and the
- * flags it waits for are set
+ *              must have been written
+ *   time       its pipe is in order; it starts when the pipe is free and the flags it waits for
+ *              are set
  *
  * Memory is the caller's: ac_model_bytes(). The model allocates nothing.
  */

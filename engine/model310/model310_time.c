@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The time part of model310.h: what every instruction costs on dav-m100, and where each number
  * comes from. Everything computed here is modelled; nothing was measured on a chip. The names of
- * sources: ini    the vendor's platform configuration Ascend310.ini (rates in bytes per cycle of
- * one core) TIK    cycle formulas of the vendor's kernel language for v100, read there from its
- * simulator's logs fitted on published networks: on the speeds of nine, batch 1, by
- * tests/bench/published.c (make bench-published), which shows the error on others
+ * sources:
+ *
+ *   ini     the vendor's platform configuration Ascend310.ini (rates in bytes per cycle of one core)
+ *   TIK     cycle formulas of the vendor's kernel language for v100, read there from its
+ *           simulator's logs
+ *   fitted on published networks
+ *           on the speeds of nine, batch 1, by tests/bench/published.c (make bench-published),
+ *           which shows the error on others
  */
 #include "engine/model310/model310.h"
 

@@ -110,7 +110,8 @@ unsigned compiler_output_count(const compiler *c)
 static compiler_tensor describe(const compiler *c, uint32_t value)
 {
     const graph_value *v = &c->g.values[value];
-    return (compiler_tensor){v->name, v->channels, v->height, v->width, v->is_array};
+    return (compiler_tensor){v->name,     v->channels, v->height, v->width,
+                             v->is_array, v->low,      v->high};
 }
 
 compiler_tensor compiler_input(const compiler *c, unsigned index)
@@ -300,7 +301,8 @@ bool compiler_emit(compiler *c, const compiler_options *options, uint8_t **bytes
     if (!prepare(c, options, error))
         return false;
     c->fused.log.count = c->pass_events;
-    return lower_graph(&c->fused, options, bytes, size, error);
+    return layers_note_made(&c->layers, &c->fused, options, error) &&
+           lower_graph(&c->fused, options, bytes, size, error);
 }
 
 const fusion_log *compiler_log(const compiler *c)

@@ -39,6 +39,7 @@ typedef struct compiler_tensor {
     const char *name;
     uint32_t channels, height, width; /* 0: any */
     bool array;                       /* of any shape with so many elements */
+    float low, high;                  /* what calibration saw of it; low > high: nothing */
 } compiler_tensor;
 
 /* Whether it has operators on arrays, which know of batches and need fixed sizes. */
@@ -78,7 +79,8 @@ bool compiler_adopt(compiler *c, const compiler *other, const compiler_options *
 typedef struct compiler_layer {
     const char *name;   /* ONNX's */
     const char *source; /* the value that decides */
-    bool int8;          /* as compiler_emit makes it where options.int8 is set; else FP16 */
+    bool int8;          /* asked for; what meets an array or is too large for it stays FP16 */
+    bool made_int8;     /* what the last compiler_emit made of it */
     bool pinned;        /* by compiler_pin */
     bool given;         /* by the model, which is quantised: so whatever is chosen for others */
     /* Of its output, if its source and its weights alone are of 8 bits, against fp32. NAN where

@@ -9,8 +9,10 @@
  *
  * UB: blocks of 16 values, zero and the bounds of CLIP; both operands as stored, then as fp16;
  * the result.
- * Flags: MTE1 -> V, V -> MTE1 0: operands are there, are free     V -> MTE3, MTE3 -> V 0: the
- * result is made, has left     V -> S, S -> V 0: the scalar unit's turn */
+ * Flags:
+ *   MTE1 -> V, V -> MTE1 0  operands are there, are free
+ *   V -> MTE3, MTE3 -> V 0  the result is made, has left
+ *   V -> S, S -> V 0        the scalar unit's turn */
 #include "ops/elementwise.h"
 #include "ops/vectors.h"
 

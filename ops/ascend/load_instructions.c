@@ -23,8 +23,11 @@
  * The last strip's STOREs may still be on their way out of the upper half of UB. Nothing is written
  * there before make_blocks has waited for MTE3.
  *
- * Flags: MTE2 -> V and S -> V, event i % 4: stream i is there      V -> MTE2 0: samples are free
- * V -> MTE3 0: blocks are made        MTE3 -> V 0: they are stored */
+ * Flags:
+ *   MTE2 -> V and S -> V, event i % 4  stream i is there
+ *   V -> MTE2 0                        samples are free
+ *   V -> MTE3 0                        blocks are made
+ *   MTE3 -> V 0                        they are stored */
 #include "ops/helpers.h"
 #include "ops/arrays/lanes.h"
 

@@ -8,20 +8,23 @@
  * lanes; a shift by a column is one of addresses.
  *
  *   L1 -> UB -> planes (lanes.h): the rows that any of the R wants, as fp16; the scalar unit
- * repeats the samples at the image's edges for every tap down: 16 rows, one for each lane, are
- * turned into columns and widened to fp32; a vector of 16 weights, one for each lane, multiplies
- * them; products are added up for every phase p < n: the columns first(p) + tap + d k, k = 0, 1,
- * .., each times one weight, are added up; that is output column n k + p results are rounded: fp32
- * to integers by adding and subtracting 1.5 * 2^23 (a sum of products is far below 2^22), which
- * fp16 then holds as far as 8 bits reach; or once to fp16 turned back into rows, then into channel
- * blocks (lanes.h) -> L1
+ *     repeats the samples at the image's edges
+ *   for every tap down: 16 rows, one for each lane, are turned into columns and widened to fp32; a
+ *     vector of 16 weights, one for each lane, multiplies them; products are added up
+ *   for every phase p < n: the columns first(p) + tap + d k, k = 0, 1, .., each times one weight,
+ *     are added up; that is output column n k + p
+ *   results are rounded: fp32 to integers by adding and subtracting 1.5 * 2^23 (a sum of products
+ *     is far below 2^22), which fp16 then holds as far as 8 bits reach; or once to fp16
+ *   turned back into rows, then into channel blocks (lanes.h) -> L1
  *
  * These are the roundings of ac_resize_row, in its order. Input column 0 of a segment is its first
  * period's; HALO columns on either side are turned with it. Parts of UB that are no row's are
  * worked on as well, so they are zeros first.
  *
- * Flags: V -> MTE1, MTE1 -> V 0: the input may come, is there     V -> S, S -> V 0: the scalar
- * unit's turn V -> MTE3, MTE3 -> V 0: a piece is made, has left */
+ * Flags:
+ *   V -> MTE1, MTE1 -> V 0  the input may come, is there
+ *   V -> S, S -> V 0        the scalar unit's turn
+ *   V -> MTE3, MTE3 -> V 0  a piece is made, has left */
 #include "ops/ascend/resize_program.h"
 
 #include "engine/libc.h"

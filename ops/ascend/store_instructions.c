@@ -14,8 +14,11 @@
  * The next strip's LOAD begins while samples are still on their way (mona_modelled_begin). They are
  * in the upper half of UB, where LOAD writes nothing before MTE3 has done.
  *
- * Flags: MTE1 -> V 0: blocks are there       V -> MTE1 0: they are free
- * V -> MTE3, V -> S 0: a stream is made      MTE3 -> V, S -> V 0: all have left */
+ * Flags:
+ *   MTE1 -> V 0             blocks are there
+ *   V -> MTE1 0             they are free
+ *   V -> MTE3, V -> S 0     a stream is made
+ *   MTE3 -> V, S -> V 0     all have left */
 #include "ops/helpers.h"
 #include "ops/arrays/lanes.h"
 

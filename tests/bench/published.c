@@ -3,7 +3,7 @@
  *
  *   no argument  holds the constants of engine/model310/model310_time.c against those speeds, as TAP
  *   --report     fits the constants that no source gives on every second network by name, shows the
- * error on the others, and what each constant moves
+ *                error on the others, and what each constant moves
  *
  * Only the four constants are fitted, on one half. How schedule.c is built was settled while errors
  * of both halves were in sight, so the test half is no blind test of it; the larger batches were

@@ -51,9 +51,15 @@ static bool read_operands(importer *im, const onnx_node *node, uint32_t *x, floa
     return *constant_index == 2 || *numbers;
 }
 
+/* An open side, 0, may turn out to be any number, but one row or column for all is a broadcast. */
 static bool same_side(uint32_t a, uint32_t b)
 {
-    return !a || !b || a == b;
+    return a == b || (!a && b != 1) || (!b && a != 1);
+}
+
+static bool is_open(const graph_value *v)
+{
+    return !v->height || !v->width;
 }
 
 /* A node of two computed tensors; the one with a single channel goes second. */
@@ -67,6 +73,12 @@ static bool add_binary(importer *im, const onnx_node *node, graph_kind kind, uin
     if (import_view_of(im, node, 0) != import_view_of(im, node, 1))
         return import_fail(im, node, "joins a flattened tensor and one of four sides");
     const graph_value *va = &im->g->values[a], *vb = &im->g->values[b];
+    const bool one = (va->height == 1 && va->width == 1) || (vb->height == 1 && vb->width == 1);
+    if (one && (is_open(va) || is_open(vb)))
+        return import_fail(im, node,
+                           "joins %u channels of an open size and %u of 1x1, which needs a size: "
+                           "--size WxH or --dim NAME=N",
+                           va->channels, vb->channels);
     if ((vb->channels != va->channels && vb->channels != 1) || !same_side(va->height, vb->height) ||
         !same_side(va->width, vb->width))
         return import_fail(im, node,

@@ -7,8 +7,8 @@
  *
  *   u = 0     x = s q, q in 0..255: U8
  *   others    x + s (u - 128) = s q, q in -128..127: S8 of the sum. Where u is not 128, the sum
- * before it and the difference after it are multiply-adds, which go into convolutions where those
- * do not pad (fold.c)
+ *             before it and the difference after it are multiply-adds, which go into convolutions
+ *             where those do not pad (fold.c)
  */
 #include "formats/compiler/import/importer.h"
 

@@ -54,6 +54,20 @@ void layers_set(layers *l, graph *g, bool int8)
     }
 }
 
+bool layers_note_made(layers *l, const graph *g, const compiler_options *options,
+                      format_error *error)
+{
+    value_format *formats = calloc(g->value_count + 1, sizeof *formats);
+    if (!formats)
+        return format_fail(error, "out of memory");
+    const bool ok = quantize_values(g, options, formats, error);
+    for (unsigned i = 0; ok && i < l->count; i++)
+        l->items[i].about.made_int8 =
+            !format_is_half(formats[g->nodes[l->items[i].node].inputs[0]]);
+    free(formats);
+    return ok;
+}
+
 /* ---- pins --------------------------------------------------------------------------------- */
 
 /* Levenshtein's distance of the first LONGEST characters. */

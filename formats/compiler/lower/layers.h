@@ -32,6 +32,10 @@ bool layers_pin(layers *l, graph *g, const char *name, bool int8, format_error *
 /* All layers that are not pinned, and the values that no layer reads. */
 void layers_set(layers *l, graph *g, bool int8);
 
+/* Notes which layers compiler_emit makes INT8 with these options. */
+bool layers_note_made(layers *l, const graph *g, const compiler_options *options,
+                      format_error *error);
+
 /* Those that read the value of layer i. */
 void layers_set_source(layers *l, graph *g, unsigned i, bool int8);
 

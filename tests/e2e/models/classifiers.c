@@ -1,18 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Writes a classifier of a published shape, or a small quantised network, in ONNX, with random
- * weights.
+/* Writes a classifier of a published shape, or a small network, in ONNX, with random weights.
  *
- *   classifiers resnet18|resnet50|mobilenet_v2|symmetric|asymmetric|qlinear SIDE OUT.onnx */
+ *   classifiers resnet18|resnet50|mobilenet_v2|symmetric|asymmetric|qlinear|squeeze|wide SIDE OUT.onnx
+ *
+ * squeeze: squeeze-and-excitation between two convolutions, its input x of 2 channels. SIDE 0: of any size.
+ * wide: y = 1.1 x of one channel, which leaves the range of planes by a little. */
 #include <stdio.h>
+#include <string.h>
 
 #include "tests/unit/classifiers.h"
 #include "tests/unit/quantised_nets.h"
+
+static void add_conv(onnx_builder *b, const char *inputs, const char *output, const char *dims,
+                     int count, float weight)
+{
+    float weights[64];
+    char weights_name[32], both[64];
+    for (int i = 0; i < count; i++)
+        weights[i] = i % 3 ? -weight / 2 : weight;
+    snprintf(weights_name, sizeof weights_name, "w_%s", output);
+    snprintf(both, sizeof both, "%s %s", inputs, weights_name);
+    ob_constant(b, weights_name, dims, weights);
+    ob_node(b, "Conv", both, output);
+}
+
+static onnx_builder *squeeze(int side)
+{
+    onnx_builder *b = ob_new(13);
+    ob_input(b, "x", 2, side, side);
+    add_conv(b, "x", "stem", "4 2 1 1", 8, 1);
+    ob_node(b, "GlobalAveragePool", "stem", "mean");
+    add_conv(b, "mean", "gate", "4 4 1 1", 16, 0.5f);
+    ob_node(b, "Sigmoid", "gate", "open");
+    ob_node(b, "Mul", "stem open", "scaled");
+    add_conv(b, "scaled", "last", "3 4 1 1", 12, 1);
+    ob_output(b, "last");
+    return b;
+}
+
+static onnx_builder *wide(int side)
+{
+    onnx_builder *b = ob_new(13);
+    ob_input(b, "x", 1, side, side);
+    add_conv(b, "x", "y", "1 1 1 1", 1, 1.1f);
+    ob_output(b, "y");
+    return b;
+}
+
+static onnx_builder *small_net(const char *name, int side)
+{
+    return !strcmp(name, "squeeze") ? squeeze(side)
+           : !strcmp(name, "wide")  ? wide(side)
+                                    : quantised_net(name, side);
+}
 
 int main(int argc, char **argv)
 {
     size_t size;
     const int side = argc == 4 ? atoi(argv[2]) : 0;
-    onnx_builder *b = argc == 4 ? quantised_net(argv[1], side) : NULL;
+    onnx_builder *b = argc == 4 ? small_net(argv[1], side) : NULL;
     if (argc == 4 && !b)
         b = classifier(argv[1], side, 1000);
     if (!b)

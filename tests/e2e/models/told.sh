@@ -1,0 +1,69 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# What mona compile and mona run say of what they assumed, clipped, or did not do as asked.
+. tests/tap.inc
+nets=$BUILD/classifiers
+
+# A .npy file of float32. $1: file, $2: shape, $3: an expression of i, the index of the element.
+floats() {
+    python3 - "$1" "$2" "$3" << 'END'
+import math, struct, sys
+path, shape, rule = sys.argv[1:]
+shape = tuple(int(n) for n in shape.split(","))
+header = repr({"descr": "<f4", "fortran_order": False, "shape": shape}).encode()
+header += b" " * ((-11 - len(header)) % 64) + b"\n"
+data = [eval(rule, {"i": i}) for i in range(math.prod(shape))]
+with open(path, "wb") as file:
+    file.write(b"\x93NUMPY\x01\0" + struct.pack("<H", len(header)) + header + struct.pack(f"<{len(data)}f", *data))
+END
+}
+
+# ---- floats that the planes of an input do not hold
+"$nets" wide 16 "$tmp/wide.onnx"
+"$mona" compile "$tmp/wide.onnx" -o "$tmp/wide.mona" --output-type f16 > "$tmp/said"
+succeeds "compile says which values it assumed for the input" grep -q "in  x: 1 x u8.* for values 0 to 1 (assumed)" "$tmp/said"
+succeeds "and which options change that" grep -q -- "--input-type f16.*--mean and --deviation" "$tmp/said"
+"$mona" compile "$tmp/wide.onnx" -o "$tmp/u8.mona" --input-type u8 --output-type f16 > "$tmp/said"
+same "what was asked for is not called assumed" "$(grep -c assumed "$tmp/said")" 0
+floats "$tmp/normal.npy" 1,16,16 "-1 if i % 4 == 0 else 0.5"
+floats "$tmp/inside.npy" 1,16,16 "(i % 256) / 255"
+"$mona" run "$tmp/wide.mona" -i "$tmp/normal.npy" -o "$tmp/y.npy" 2> "$tmp/err"
+same "run says how many values were clipped" "$(cat "$tmp/err")" "warning: $tmp/normal.npy: 25 % of the values lie outside \
+0 to 1, the range of input 'x', and were clipped; compile the model with --input-type f16, or with --mean and --deviation"
+"$mona" run "$tmp/wide.mona" -i "$tmp/inside.npy" -o "$tmp/y.npy" 2> "$tmp/err"
+same "and nothing where all of them fit" "$? $(cat "$tmp/err")" "0 "
+"$mona" run "$tmp/wide.onnx" -i "$tmp/normal.npy" -o "$tmp/y.npy" 2> "$tmp/err"
+same "or where the input takes floats" "$? $(cat "$tmp/err")" "0 "
+
+# ---- outputs that are clipped to the range of planes
+"$mona" compile "$tmp/wide.onnx" -o "$tmp/x.mona" --input-type u8 --calibrate "$tmp/inside.npy" > "$tmp/said"
+succeeds "the output is taken for an image" grep -q "out y: 1 x u8" "$tmp/said"
+succeeds "compile says that its values are clipped" grep -q \
+    "values outside 0 to 1 are clipped; calibration saw 0 to 1.1; --output-type f16 keeps them" "$tmp/said"
+floats "$tmp/low.npy" 1,16,16 "(i % 256) / 300"
+"$mona" compile "$tmp/wide.onnx" -o "$tmp/x.mona" --input-type u8 --calibrate "$tmp/low.npy" > "$tmp/said"
+same "but not where none was" "$(grep -c 'out y: 1 x u8' "$tmp/said") $(grep -c clipped "$tmp/said")" "1 0"
+
+# ---- layers that stay FP16
+"$nets" squeeze 16 "$tmp/squeeze.onnx"
+floats "$tmp/two.npy" 2,16,16 "(i % 256) / 255"
+succeeds "compile squeeze-and-excitation to INT8" "$mona" compile "$tmp/squeeze.onnx" -o "$tmp/x.mona" --precision int8 \
+    --input-type u8 --calibrate "$tmp/two.npy" --report "$tmp/report.json"
+cp "$tmp/log" "$tmp/said"
+succeeds "the headline does not say INT8 alone" grep -q "x.mona: int8 and fp16," "$tmp/said"
+made=$(python3 - "$tmp/report.json" << 'END'
+import json, sys
+report = json.load(open(sys.argv[1]))
+print(report["precision"], ",".join(sorted(l["layer"] for l in report["layers"] if l["precision"] == "fp16")))
+END
+)
+same "nor does the report" "${made%% *}" mixed
+named=$(sed -n 's/^  [0-9]* of [0-9]* layers are fp16: //p' "$tmp/said" | tr -d ' ' | tr , '\n' | sort | paste -sd, -)
+same "both name the same layers" "$named" "${made#* }"
+at_least "of which there is one" "${#named}" 1
+"$nets" squeeze 0 "$tmp/open.onnx"
+fails "with open sizes it is refused, and the option named" "--size WxH" "$mona" compile "$tmp/open.onnx" -o "$tmp/x.mona"
+succeeds "with a size it is compiled" "$mona" compile "$tmp/open.onnx" -o "$tmp/sized.mona" --size 20x12
+floats "$tmp/sized.npy" 2,12,20 "(i % 256) / 255"
+succeeds "and runs" "$mona" run "$tmp/sized.mona" -i "$tmp/sized.npy" -o "$tmp/y.npy"
+echo "1..$tests"
