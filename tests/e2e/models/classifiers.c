@@ -31,7 +31,7 @@ static onnx_builder *squeeze(int side)
     add_conv(b, "x", "stem", "4 2 1 1", 8, 1);
     ob_node(b, "GlobalAveragePool", "stem", "mean");
     add_conv(b, "mean", "gate", "4 4 1 1", 16, 0.5f);
-    ob_node(b, "Sigmoid", "gate", "open");
+    ob_node(b, "Relu", "gate", "open"); /* on maps of any size, as Sigmoid is not */
     ob_node(b, "Mul", "stem open", "scaled");
     add_conv(b, "scaled", "last", "3 4 1 1", 12, 1);
     ob_output(b, "last");
