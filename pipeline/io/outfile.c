@@ -70,14 +70,17 @@ static bool is_ours(int fd, const char *part)
            opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
-/* Removes what a run that is dead left under the name; false: another run is at work on it. */
+/* Removes what a run that is dead left under the name; false, with EEXIST: the name is taken, by
+ * another run or by what is no part of mona's. */
 static bool clear_part(const char *part)
 {
     const int fd = open(part, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (fd < 0)
-        return errno == ENOENT;
-    const bool dead = is_ours(fd, part) && !unlink(part);
-    close(fd);
+    if (fd < 0 && errno == ENOENT)
+        return true;
+    const bool dead = fd >= 0 && is_ours(fd, part) && !unlink(part);
+    if (fd >= 0)
+        close(fd);
+    errno = EEXIST;
     return dead;
 }
 
@@ -86,7 +89,6 @@ static bool clear_part(const char *part)
 static int create_part(const char *part)
 {
     int fd = -1;
-    errno = EEXIST;
     for (int tries = 0; tries < 100 && clear_part(part); tries++) {
         fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (fd < 0 && errno != EEXIST)
