@@ -13,6 +13,7 @@
 #include <libavutil/imgutils.h>
 
 #include "pipeline/stages/channel.h"
+#include "pipeline/io/av_compat.h"
 #include "pipeline/io/av_log_errors.h"
 #include "pipeline/io/hdr.h"
 #include "pipeline/io/input.h"
@@ -61,7 +62,7 @@ static bool copy_properties(AVFrame *to, const AVFrame *from)
         return false;
     av_frame_remove_side_data(to, AV_FRAME_DATA_VIDEO_ENC_PARAMS); /* how the input was coded */
     to->pict_type = AV_PICTURE_TYPE_NONE;
-    to->key_frame = 0;
+    avframe_clear_key(to);
     to->crop_top = to->crop_bottom = to->crop_left = to->crop_right = 0;
     return true;
 }
@@ -120,7 +121,8 @@ static void *decode_all(void *argument)
         frames++;
     }
     if (limit && frames == limit)
-        input_copy_until(&v->in, v->in.frame->pts + v->in.frame->pkt_duration, &v->decode_error);
+        input_copy_until(&v->in, v->in.frame->pts + avframe_duration(v->in.frame),
+                         &v->decode_error);
     channel_close(&v->busy);
     return NULL;
 }

@@ -7,6 +7,8 @@
 #include <libavfilter/buffersrc.h>
 #include <libavutil/pixdesc.h>
 
+#include "pipeline/io/av_compat.h"
+
 bool deinterlace_open(deinterlacer *d, const char *path, const AVFrame *like, AVRational time_base,
                       pipeline_error *error)
 {
@@ -54,7 +56,7 @@ int deinterlace_get(deinterlacer *d, AVFrame *frame)
         return code;
     /* The filter counts in half ticks. */
     frame->pts = av_rescale_q(frame->pts, av_buffersink_get_time_base(d->sink), d->time_base);
-    frame->interlaced_frame = 0;
+    avframe_set_interlaced(frame, false, false);
     return code;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/fields/fields.h"
 
+#include "pipeline/io/av_compat.h"
+
 bool fields_put(fields *f, AVFrame *frame, pipeline_error *error)
 {
     if (!f->open && frame && !combing_open(&f->sight, frame, f->possible, error))
@@ -23,9 +25,9 @@ static void tell(fields *f, bool found)
 static bool is_wanted(fields *f, const AVFrame *frame, bool found, bool *wanted,
                       pipeline_error *error)
 {
-    if (frame->interlaced_frame)
+    if (avframe_is_interlaced(frame))
         tell(f, found);
-    *wanted = f->whole.graph || (frame->interlaced_frame && f->wanted);
+    *wanted = f->whole.graph || (avframe_is_interlaced(frame) && f->wanted);
     return !*wanted || f->whole.graph ||
            deinterlace_open(&f->whole, f->path, frame, f->time_base, error);
 }

@@ -9,6 +9,7 @@
 #include <libavfilter/buffersrc.h>
 #include <libavutil/pixdesc.h>
 
+#include "pipeline/io/av_compat.h"
 #include "pipeline/stages/sample.h"
 
 /* A sample is told from another from STEP steps of 8 bits on; every ROW_STEP-th row is looked at,
@@ -200,10 +201,9 @@ int combing_get(combing *c, AVFrame *frame, bool *found)
     const bool whole = c->sights[c->taken % COMBING_SIGHTS].order == 0;
     av_frame_move_ref(frame, c->waiting[c->taken++ % COMBING_WAITING]);
     c->found = c->found || order;
-    if (order && !whole && !frame->interlaced_frame) {
+    if (order && !whole && !avframe_is_interlaced(frame)) {
         *found = true;
-        frame->interlaced_frame = 1;
-        frame->top_field_first = order > 0;
+        avframe_set_interlaced(frame, true, order > 0);
     }
     return 0;
 }

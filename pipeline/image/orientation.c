@@ -3,11 +3,12 @@
 
 #include <string.h>
 
+#include "pipeline/io/av_compat.h"
+
 upright upright_of(const AVStream *stream)
 {
     size_t size = 0;
-    const int32_t *matrix =
-        (const int32_t *)av_stream_get_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, &size);
+    const int32_t *matrix = avstream_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, &size);
     if (!matrix || size < 9 * sizeof *matrix)
         return (upright){0};
     /* 16.16 fixed point; [3 i + j]: what x (i = 0) and y (i = 1) add to the place across (j = 0)

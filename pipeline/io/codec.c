@@ -5,6 +5,7 @@
 
 #include <libavutil/pixdesc.h>
 
+#include "pipeline/io/av_compat.h"
 #include "pipeline/image/picture_writer.h"
 
 static const char x26x_presets[] =
@@ -77,7 +78,7 @@ bool codec_takes(const codec *c, const AVOutputFormat *format, enum AVPixelForma
         !has_raw_tag(format, pix_fmt))
         return false;
     const AVCodec *libav = avcodec_find_encoder_by_name(c->encoder);
-    const enum AVPixelFormat *known = libav ? libav->pix_fmts : NULL;
+    const enum AVPixelFormat *known = libav ? avcodec_formats(libav) : NULL;
     while (known && *known != AV_PIX_FMT_NONE && *known != pix_fmt)
         known++;
     return !known || *known == pix_fmt;

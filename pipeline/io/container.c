@@ -7,6 +7,8 @@
 #include <libavcodec/avcodec.h>
 #include <libavutil/display.h>
 
+#include "pipeline/io/av_compat.h"
+
 static const struct {
     const char *format, *suffix;
 } alternatives[] = {
@@ -87,7 +89,7 @@ static bool holds_codec(const AVOutputFormat *format, const AVStream *stream)
 /* Only the relatives of QuickTime write how a video is to be turned. */
 static bool holds_rotation(const AVOutputFormat *format, const AVStream *stream)
 {
-    const uint8_t *matrix = av_stream_get_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, NULL);
+    const uint8_t *matrix = avstream_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, NULL);
     static const char *const names[] = {"mov", "mp4", "ipod", "3gp", "3g2", "f4v", "ismv", NULL};
     int32_t upright[9];
     av_display_rotation_set(upright, 0);

@@ -8,6 +8,7 @@
 #include <libavutil/dict.h>
 #include <libavutil/pixdesc.h>
 
+#include "pipeline/io/av_compat.h"
 #include "pipeline/io/hdr.h"
 #include "pipeline/io/pixels.h"
 
@@ -204,7 +205,7 @@ static void remember_duration(encoder *e, const AVFrame *frame)
 {
     unsigned slot = e->frames++ % ENCODER_DURATIONS;
     e->durations[slot].pts = frame->pts;
-    e->durations[slot].duration = frame->pkt_duration;
+    e->durations[slot].duration = avframe_duration(frame);
 }
 
 static int64_t recall_duration(const encoder *e, int64_t pts)

@@ -58,7 +58,7 @@ typedef struct packet_sink {
 } packet_sink;
 
 /* Encodes a frame and passes on what comes out; NULL drains the encoder. The frame's pts and
- * pkt_duration count in the input stream's time base. The frame's planes are free again when this
+ * duration count in the input stream's time base. The frame's planes are free again when this
  * returns. */
 bool encoder_put(encoder *e, const AVFrame *frame, const packet_sink *sink, pipeline_error *error);
 

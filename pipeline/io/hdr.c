@@ -7,6 +7,7 @@
 #include <libavutil/mastering_display_metadata.h>
 #include <libavutil/pixdesc.h>
 
+#include "pipeline/io/av_compat.h"
 #include "pipeline/image/picture_writer.h"
 
 /* ---- carrying ------------------------------------------------------------------------------- */
@@ -15,9 +16,9 @@ static bool describe(AVStream *video, enum AVPacketSideDataType type, const AVFr
                      enum AVFrameSideDataType of)
 {
     const AVFrameSideData *side = av_frame_get_side_data(first, of);
-    if (!side || av_stream_get_side_data(video, type, NULL))
+    if (!side || avstream_side_data(video, type, NULL))
         return true;
-    uint8_t *data = av_stream_new_side_data(video, type, side->size);
+    uint8_t *data = avstream_new_side_data(video, type, side->size);
     if (data)
         memcpy(data, side->data, side->size);
     return data;
@@ -79,10 +80,9 @@ static void add_mastering(char *text, size_t room, const dialect *d,
 void hdr_option(char *option, size_t room, const AVStream *video, const codec *c)
 {
     const dialect *d = dialect_of(c);
-    const void *mastering =
-        av_stream_get_side_data(video, AV_PKT_DATA_MASTERING_DISPLAY_METADATA, NULL);
+    const void *mastering = avstream_side_data(video, AV_PKT_DATA_MASTERING_DISPLAY_METADATA, NULL);
     const AVContentLightMetadata *light =
-        (const void *)av_stream_get_side_data(video, AV_PKT_DATA_CONTENT_LIGHT_LEVEL, NULL);
+        avstream_side_data(video, AV_PKT_DATA_CONTENT_LIGHT_LEVEL, NULL);
     char display[256] = "", level[64] = "";
     *option = 0;
     if (d && mastering)
@@ -111,8 +111,8 @@ static bool has_colour(const AVCodecParameters *p)
 
 static bool has_display(const AVStream *video)
 {
-    return av_stream_get_side_data(video, AV_PKT_DATA_MASTERING_DISPLAY_METADATA, NULL) ||
-           av_stream_get_side_data(video, AV_PKT_DATA_CONTENT_LIGHT_LEVEL, NULL);
+    return avstream_side_data(video, AV_PKT_DATA_MASTERING_DISPLAY_METADATA, NULL) ||
+           avstream_side_data(video, AV_PKT_DATA_CONTENT_LIGHT_LEVEL, NULL);
 }
 
 /* Pictures are taken for sRGB. */
@@ -125,7 +125,7 @@ static bool is_beyond_srgb(const AVStream *video)
 
 static bool is_dynamic(const AVStream *video, const AVFrame *first)
 {
-    return av_stream_get_side_data(video, AV_PKT_DATA_DOVI_CONF, NULL) ||
+    return avstream_side_data(video, AV_PKT_DATA_DOVI_CONF, NULL) ||
            av_frame_get_side_data(first, AV_FRAME_DATA_DOVI_RPU_BUFFER) ||
            av_frame_get_side_data(first, AV_FRAME_DATA_DYNAMIC_HDR_PLUS);
 }
@@ -162,17 +162,6 @@ static const char *lost_property(const AVOutputFormat *format, const codec *c,
     return NULL;
 }
 
-/* A configuration without what it configures would mislead a player. */
-static void drop_dynamic(AVStream *video)
-{
-    for (int i = 0; i < video->nb_side_data; i++)
-        if (video->side_data[i].type == AV_PKT_DATA_DOVI_CONF) {
-            av_freep(&video->side_data[i].data);
-            video->side_data[i] = video->side_data[--video->nb_side_data];
-            return;
-        }
-}
-
 bool hdr_check(const AVOutputFormat *format, const codec *c, AVStream *video, const AVFrame *first,
                bool drop, const pipeline_notes *notes, pipeline_error *error)
 {
@@ -192,6 +181,7 @@ bool hdr_check(const AVOutputFormat *format, const codec *c, AVStream *video, co
                              "without)",
                              c->name, format->name, lost, remedy);
     pipeline_note(notes, "left out: the video's %s", lost);
-    drop_dynamic(video);
+    /* A configuration without what it configures would mislead a player. */
+    avstream_remove_side_data(video, AV_PKT_DATA_DOVI_CONF);
     return true;
 }

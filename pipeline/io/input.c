@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/io/input.h"
 
+#include "pipeline/io/av_compat.h"
 #include "pipeline/io/av_log_errors.h"
 #include "pipeline/io/container.h"
 #include "pipeline/io/pixels.h"
@@ -199,14 +200,14 @@ static bool place_frame(input *in)
     AVFrame *frame = in->frame;
     int64_t start = start_in(in, in->video->time_base);
     int64_t pts = frame->best_effort_timestamp;
-    if (frame->pkt_duration <= 0)
-        frame->pkt_duration =
-            FFMAX(1, av_rescale_q(1, av_inv_q(input_frame_rate(in)), in->video->time_base));
+    if (avframe_duration(frame) <= 0)
+        avframe_set_duration(
+            frame, FFMAX(1, av_rescale_q(1, av_inv_q(input_frame_rate(in)), in->video->time_base)));
     if (pts == AV_NOPTS_VALUE)
         pts = in->next_pts + start;
     pts -= start;
     if (in->start != AV_NOPTS_VALUE && pts < 0) {
-        in->next_pts = pts + frame->pkt_duration;
+        in->next_pts = pts + avframe_duration(frame);
         return false;
     }
     if (pts <= in->last_pts) {
@@ -214,7 +215,7 @@ static bool place_frame(input *in)
         in->moved_frames++;
     }
     frame->pts = in->last_pts = pts;
-    in->next_pts = pts + frame->pkt_duration;
+    in->next_pts = pts + avframe_duration(frame);
     return true;
 }
 
@@ -311,8 +312,9 @@ input_result input_next(input *in, pipeline_error *error)
     const input_result result = in->ahead ? in->first : next_frame(in, error);
     in->ahead = false;
     in->holding = in->ends_early;
-    const int64_t end =
-        in->holding && result == INPUT_FRAME ? in->frame->pts + in->frame->pkt_duration : INT64_MAX;
+    const int64_t end = in->holding && result == INPUT_FRAME
+                            ? in->frame->pts + avframe_duration(in->frame)
+                            : INT64_MAX;
     return release(in, end, error) ? result : INPUT_FAILED;
 }
 

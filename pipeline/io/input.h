@@ -94,7 +94,7 @@ uint64_t input_frame_estimate(const input *in);
 input_result input_first(input *in, pipeline_error *error);
 
 /* Decodes the next frame into in->frame: pts (ascending, in the video's time base, from 0 at start)
- * and pkt_duration are set. Passes packets of other streams to copy on the way. */
+ * and duration are set. Passes packets of other streams to copy on the way. */
 input_result input_next(input *in, pipeline_error *error);
 
 /* After the last frame wanted: passes on the other streams' packets up to end (in the video's time

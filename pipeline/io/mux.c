@@ -6,6 +6,7 @@
 
 #include <libavutil/avstring.h>
 
+#include "pipeline/io/av_compat.h"
 #include "pipeline/io/codec.h"
 #include "pipeline/io/container.h"
 #include "pipeline/io/edit_list.h"
@@ -45,11 +46,11 @@ const AVOutputFormat *mux_format(const char *path, const char *name, pipeline_er
 /* Everything but what describes how the old video was compressed. */
 static bool copy_side_data(AVStream *to, const AVStream *from, bool encoded_anew)
 {
-    for (int i = 0; i < from->nb_side_data; i++) {
-        const AVPacketSideData *side = &from->side_data[i];
+    for (int i = 0; i < avstream_side_data_count(from); i++) {
+        const AVPacketSideData *side = avstream_side_data_at(from, i);
         if (encoded_anew && side->type == AV_PKT_DATA_CPB_PROPERTIES)
             continue;
-        uint8_t *data = av_stream_new_side_data(to, side->type, side->size);
+        uint8_t *data = avstream_new_side_data(to, side->type, side->size);
         if (!data)
             return false;
         memcpy(data, side->data, side->size);
@@ -130,12 +131,12 @@ static bool add_stream(mux *m, const AVStream *from, const AVStream *video,
     if (container_is_cover(from) && container_attaches_covers(m->format->oformat))
         return describe_attached_cover(to, from);
     m->stream_of[from->index] = to->index;
-    if (!copy_side_data(to, from, from == video))
-        return false;
-    if (from != video)
-        return describe_copy(to, from, m->format->oformat);
-    m->video = to;
-    return describe_video(to, from, encoder);
+    if (from == video)
+        m->video = to;
+    /* Side data may be part of the parameters, which describing replaces. */
+    return (from == video ? describe_video(to, from, encoder)
+                          : describe_copy(to, from, m->format->oformat)) &&
+           copy_side_data(to, from, from == video);
 }
 
 static bool add_streams(mux *m, const AVFormatContext *input, const AVStream *video,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pipeline/io/av_compat.h"
 #include "pipeline/io/container.h"
 #include "pipeline/io/outfile.h"
 #include "pipeline/io/stop.h"
@@ -174,7 +175,7 @@ bool output_put(output *o, const AVFrame *frame, const chain_memory *after, pipe
     if (!encode(o, frame, error))
         return false;
     o->filled++;
-    o->end = frame->pts + frame->pkt_duration;
+    o->end = frame->pts + avframe_duration(frame);
     return !o->settings->segmented || o->filled < o->length || seal(o, after, error);
 }
 
