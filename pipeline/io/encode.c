@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <libavcodec/bsf.h>
 #include <libavutil/dict.h>
+#include <libavutil/opt.h>
 #include <libavutil/pixdesc.h>
 
 #include "pipeline/io/av_compat.h"
@@ -170,6 +172,30 @@ static bool start(encoder *e, const codec *c, AVDictionary **options, pipeline_e
                                          av_get_pix_fmt_name(e->codec->pix_fmt));
 }
 
+/* x264 leaves "limited range" out of a header that has no other colour to tell, and players then
+ * guess; mp4 holds it nowhere else. */
+static bool tell_limited_range(AVCodecContext *c, pipeline_error *error)
+{
+    const AVBitStreamFilter *filter = av_bsf_get_by_name("h264_metadata");
+    AVBSFContext *header = NULL;
+    if (c->codec_id != AV_CODEC_ID_H264 || c->color_range != AVCOL_RANGE_MPEG || !c->extradata ||
+        !filter)
+        return true;
+    int code = av_bsf_alloc(filter, &header);
+    if (code >= 0)
+        code = avcodec_parameters_from_context(header->par_in, c);
+    if (code >= 0)
+        code = av_opt_set_int(header->priv_data, "video_full_range_flag", 0, 0);
+    if (code >= 0)
+        code = av_bsf_init(header);
+    if (code >= 0) {
+        FFSWAP(uint8_t *, c->extradata, header->par_out->extradata);
+        FFSWAP(int, c->extradata_size, header->par_out->extradata_size);
+    }
+    av_bsf_free(&header);
+    return code >= 0 || pipeline_fail_av(error, code, "the colour range cannot be written");
+}
+
 bool encoder_open(encoder *e, const encoder_settings *settings, const AVFormatContext *input,
                   const AVStream *video, const AVOutputFormat *format, pipeline_error *error)
 {
@@ -196,7 +222,7 @@ bool encoder_open(encoder *e, const encoder_settings *settings, const AVFormatCo
 
     AVDictionary *options = NULL;
     bool good = collect_options(&options, c, &settings->choice, video, error) &&
-                start(e, c, &options, error);
+                start(e, c, &options, error) && tell_limited_range(e->codec, error);
     av_dict_free(&options);
     return good;
 }

@@ -138,7 +138,7 @@ footage_result footage_next(footage *f, pipeline_error *error)
             const int64_t pts = f->frame->best_effort_timestamp;
             if (pts != AV_NOPTS_VALUE)
                 f->time = (double)pts * av_q2d(f->video->time_base) - origin(f);
-            if (pts == AV_NOPTS_VALUE || f->time > f->start - 1e-6)
+            if (f->start <= 0 || pts == AV_NOPTS_VALUE || f->time > f->start - 1e-6)
                 return FOOTAGE_FRAME;
         }
     }

@@ -67,7 +67,8 @@ static void drop_old_statistics(AVDictionary **metadata)
         av_dict_set(metadata, names[i], NULL, 0);
 }
 
-static bool describe_video(AVStream *to, const AVStream *from, const AVCodecContext *encoder)
+static bool describe_video(AVStream *to, const AVStream *from, const AVCodecContext *encoder,
+                           const AVOutputFormat *format)
 {
     if (avcodec_parameters_from_context(to->codecpar, encoder) < 0)
         return false;
@@ -75,6 +76,12 @@ static bool describe_video(AVStream *to, const AVStream *from, const AVCodecCont
     to->avg_frame_rate = from->avg_frame_rate;
     to->r_frame_rate = from->r_frame_rate;
     to->sample_aspect_ratio = encoder->sample_aspect_ratio;
+    /* libav writes the time base into y4m's header where the frame rate belongs. */
+    if (encoder->codec_id == AV_CODEC_ID_WRAPPED_AVFRAME)
+        to->time_base = av_inv_q(encoder->framerate);
+    /* Parameter sets lie in the header, which hvc1 promises; Apple's players refuse hev1. */
+    if (encoder->codec_id == AV_CODEC_ID_HEVC && edits_known(format))
+        to->codecpar->codec_tag = MKTAG('h', 'v', 'c', '1');
     drop_old_statistics(&to->metadata);
     return true;
 }
@@ -134,7 +141,7 @@ static bool add_stream(mux *m, const AVStream *from, const AVStream *video,
     if (from == video)
         m->video = to;
     /* Side data may be part of the parameters, which describing replaces. */
-    return (from == video ? describe_video(to, from, encoder)
+    return (from == video ? describe_video(to, from, encoder, m->format->oformat)
                           : describe_copy(to, from, m->format->oformat)) &&
            copy_side_data(to, from, from == video);
 }
@@ -208,13 +215,17 @@ static bool write_header(mux *m, pipeline_error *error)
                                  m->name, searched[i]);
     char *url = m->file.part ? av_asprintf("file:%s", m->file.part) : av_strdup("pipe:1");
     int code = url ? avio_open(&m->format->pb, url, AVIO_FLAG_WRITE) : AVERROR(ENOMEM);
-    av_free(url);
+    m->format->url = url; /* QuickTime's writer reads the file once more */
     AVDictionary *options = NULL;
     int64_t clock = common_clock(m->format);
     if (edits_known(m->format->oformat) && clock)
         av_dict_set_int(&options, "movie_timescale", clock, 0);
     if (tags_any_name(m->format))
         av_dict_set(&options, "movflags", "+use_metadata_tags", 0);
+    /* The index comes first, so that a player need not have the end of a file to begin. Making room
+     * for it reads and writes the whole file a second time. */
+    if (edits_known(m->format->oformat))
+        av_dict_set(&options, "movflags", "+faststart", AV_DICT_APPEND);
     if (code >= 0)
         code = avformat_write_header(m->format, &options);
     av_dict_free(&options);
@@ -311,6 +322,9 @@ bool mux_write(mux *m, AVPacket *packet, AVRational time_base, pipeline_error *e
 {
     packet->stream_index = m->video->index;
     av_packet_rescale_ts(packet, time_base, m->video->time_base);
+    /* A stream without times counts its frames. */
+    if (m->video->codecpar->codec_id == AV_CODEC_ID_WRAPPED_AVFRAME)
+        packet->pts = packet->dts = m->video_dts == AV_NOPTS_VALUE ? 0 : m->video_dts + 1;
     if (m->video_dts != AV_NOPTS_VALUE && packet->dts <= m->video_dts) {
         if (!(m->format->oformat->flags & AVFMT_TS_NONSTRICT))
             return pipeline_fail(error,

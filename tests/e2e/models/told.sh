@@ -66,4 +66,3 @@ fails "with open sizes it is refused, and the option named" "--size WxH" "$mona"
 succeeds "with a size it is compiled" "$mona" compile "$tmp/open.onnx" -o "$tmp/sized.mona" --size 20x12
 floats "$tmp/sized.npy" 2,12,20 "(i % 256) / 255"
 succeeds "and runs" "$mona" run "$tmp/sized.mona" -i "$tmp/sized.npy" -o "$tmp/y.npy"
-echo "1..$tests"

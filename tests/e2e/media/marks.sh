@@ -1,0 +1,58 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# What players read before the first frame: y4m's frame rate, the colour range, HEVC's tag, an index that comes
+# first. And a preview of a clip with sound.
+. tests/tap.inc
+
+"$scene" 12 "$tmp/scene.y4m"
+# $1: output, rest: options
+clip() {
+    out=$1
+    shift
+    ffmpeg -v error -y -r 25 -i "$tmp/scene.y4m" -f lavfi -i sine=300:duration=0.48 -vf scale=96:54 -c:v libx264 \
+        -preset ultrafast -pix_fmt yuv420p -c:a aac -shortest "$@" "$out"
+}
+clip "$tmp/clip.mp4"
+clip "$tmp/tv.mkv" -color_range tv
+clip "$tmp/pc.mkv" -color_range pc
+
+# ---- y4m ----------------------------------------------------------------------------------------
+rate_of() {
+    head -n 1 "$1" | tr ' ' '\n' | grep '^F'
+}
+"$mona" enhance "$tmp/clip.mp4" -o - --drop-unsupported --stages sr --quiet > "$tmp/pipe.y4m"
+same "y4m on a pipe has the frame rate" "$(rate_of "$tmp/pipe.y4m")" F25:1
+"$mona" enhance "$tmp/clip.mp4" -o "$tmp/file.y4m" --drop-unsupported --stages sr --quiet
+same "and in a file" "$(rate_of "$tmp/file.y4m")" F25:1
+same "and every frame" "$(video_times "$tmp/file.y4m" | wc -l)" 12
+ffmpeg -v error -i "$tmp/clip.mp4" -vf "select=not(eq(mod(n\\,4)\\,1))" -an -vsync vfr -c:v libx264 "$tmp/vfr.mp4"
+"$mona" enhance "$tmp/vfr.mp4" -o "$tmp/vfr.y4m" --stages sr 2> "$tmp/log"
+same "frames that are not evenly spaced are told" "$? $(grep -c 'holds no times' "$tmp/log")" "0 1"
+
+# ---- mp4 and mov --------------------------------------------------------------------------------
+# $1: what, $2: file
+shown() {
+    ffprobe -v error -select_streams v:0 -show_entries stream="$1" -of csv=p=0 "$2"
+}
+for codec in h264 hevc; do
+    for range in tv pc; do
+        "$mona" enhance "$tmp/$range.mkv" -o "$tmp/$range.$codec.mp4" -c $codec --preset ultrafast --stages sr --quiet
+        same "$codec in mp4 keeps the range $range" "$(shown color_range "$tmp/$range.$codec.mp4")" $range
+    done
+done
+same "its frames are those of a file without a range" "$("$mona" enhance "$tmp/clip.mp4" -o "$tmp/plain.mp4" --preset ultrafast \
+    --stages sr --quiet; frames_md5 "$tmp/plain.mp4" | md5sum)" "$(frames_md5 "$tmp/tv.h264.mp4" | md5sum)"
+"$mona" enhance "$tmp/clip.mp4" -o "$tmp/hevc.mov" -c hevc --preset ultrafast --stages sr --quiet
+same "HEVC in mp4 is hvc1" "$(shown codec_tag_string "$tmp/tv.hevc.mp4")" hvc1
+same "and in mov" "$(shown codec_tag_string "$tmp/hevc.mov")" hvc1
+for file in tv.h264.mp4 hevc.mov; do
+    same "$file: the index comes before the frames" "$(grep -aob 'moov\|mdat' "$tmp/$file" | head -n 1 | cut -d: -f2)" moov
+    same "$file: every frame can be read" "$(video_times "$tmp/$file" | wc -l)" 12
+done
+
+# ---- a preview of a clip with sound -------------------------------------------------------------
+for file in clip.mp4 tv.mkv; do
+    for time in 0 0.1 0.3; do
+        succeeds "$file: a preview at $time s" "$mona" enhance "$tmp/$file" -o "$tmp/$file.$time.png" --preview $time
+    done
+done
