@@ -61,15 +61,14 @@ static inline ac_row input_row(const mona_row_call *call, uint32_t i)
 /* The epilogue of an operator with so many output channels. check: parameters and data in range (a
  * residual takes part only where the operator has one). bind: fills *e, its arrays in
  * mona_epilogue_bytes() of constants; scales: fp16 bits, one a channel, or NULL. */
-bool mona_epilogue_check(const mona_file_epilogue *file, uint32_t channels, const uint8_t *data,
-                         uint64_t data_bytes);
+bool mona_epilogue_check(const mona_file_epilogue *file, uint32_t channels, mona_data *data);
 size_t mona_epilogue_bytes(uint32_t channels);
 void mona_epilogue_bind(ac_epilogue *e, const mona_file_epilogue *file, uint32_t channels,
                         const uint8_t *data, const uint16_t *scales, void *constants);
 
 /* CONV's check, see mona_op_class. */
 mona_status mona_conv_check(const mona_file_op *op, const mona_shape *inputs,
-                            const mona_shape *output, const uint8_t *data, uint64_t data_bytes);
+                            const mona_shape *output, mona_data *data);
 
 /* Planes that STORE `bound` writes for row y (counted at its input) from column x_begin on. rows: room
  * for output channels x block pointers. */
