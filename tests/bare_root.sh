@@ -8,14 +8,14 @@
 # Without a COMMAND: make demo, then make test, with the minutes of each. A COMMAND that fails ends the script with
 # its exit status.
 #
-# ROOTS: where the pristine roots are kept (build/roots); each run works on a copy, which it removes unless KEEP=1.
+# ROOTS: where the pristine roots are kept (build-roots); each run works on a copy, which it removes unless KEEP=1.
 # MIRROR: a Debian mirror in place of debootstrap's own choice.
 # SHARED: a folder that is seen there as /shared, as ../shared of the checkout.
 set -eu
 suite=${1:?a suite is needed, such as bookworm or trixie}
 shift
 [ $# -gt 0 ] || set -- "make demo" "make test"
-ROOTS=${ROOTS:-build/roots}
+ROOTS=${ROOTS:-build-roots}
 [ "$(id -u)" = 0 ] || { echo "bare_root.sh: only root can make and enter another Debian" >&2; exit 1; }
 command -v debootstrap > /dev/null || { echo "bare_root.sh needs debootstrap; apt-get install debootstrap" >&2; exit 1; }
 
