@@ -8,14 +8,14 @@
 # Without a COMMAND: make demo, then make test, with the minutes of each. A COMMAND that fails ends the script with
 # its exit status.
 #
-# ROOTS: where the pristine roots are kept (build/roots); each run works on a copy, which it removes unless KEEP=1.
+# ROOTS: where the pristine roots are kept (build-roots); each run works on a copy, which it removes unless KEEP=1.
 # MIRROR: a Debian mirror in place of debootstrap's own choice.
 # SHARED: a folder that is seen there as /shared, as ../shared of the checkout.
 set -eu
 suite=${1:?a suite is needed, such as bookworm or trixie}
 shift
 [ $# -gt 0 ] || set -- "make demo" "make test"
-ROOTS=${ROOTS:-build/roots}
+ROOTS=${ROOTS:-build-roots}
 [ "$(id -u)" = 0 ] || { echo "bare_root.sh: only root can make and enter another Debian" >&2; exit 1; }
 command -v debootstrap > /dev/null || { echo "bare_root.sh needs debootstrap; apt-get install debootstrap" >&2; exit 1; }
 
@@ -28,7 +28,8 @@ if [ ! -e "$pristine/.done" ]; then
 fi
 
 root=$(mktemp -d "$ROOTS/$suite.XXXXXX")
-trap '[ -n "${KEEP:-}" ] || rm -rf --one-file-system "$root"' EXIT
+enter=$(mktemp)
+trap 'rm -f "$enter"; [ -n "${KEEP:-}" ] || rm -rf --one-file-system "$root"' EXIT
 trap 'exit 1' INT TERM HUP
 cp -a "$pristine/." "$root"
 cp /etc/resolv.conf "$root/etc/resolv.conf"
@@ -38,7 +39,7 @@ chown -R 0:0 "$root/mona"
 mkdir "$root/shared"
 
 # What is mounted here goes away with the last process.
-cat > "$root/run" << 'END'
+cat > "$enter" << 'END'
 set -eu
 cd "$1"
 mount -t proc proc proc
@@ -52,7 +53,7 @@ for command in "$@"; do
     start=$(date +%s)
     status=0
     env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 TERM="${TERM:-dumb}" DEBIAN_FRONTEND=noninteractive \
-        unshare --mount --pid --fork sh "$root/run" "$root" "${SHARED:-}" "$command" || status=$?
+        unshare --mount --pid --fork sh "$enter" "$root" "${SHARED:-}" "$command" || status=$?
     end=$(date +%s)
     echo "== $suite: $command: exit $status, $(((end - start) / 60)) min $(((end - start) % 60)) s"
     [ $status -eq 0 ] || exit $status
