@@ -39,8 +39,8 @@ static bool broadcast(const array_maker *m, uint32_t count, const array *operand
             const uint32_t missing = *rank - operands[k].rank;
             const int64_t side = i < missing ? 1 : operands[k].dims[i - missing];
             if (side != 1 && dims[i] != 1 && side != dims[i])
-                return array_ok(array_fail(m, "joins sides of %lld and %lld", (long long)dims[i],
-                                           (long long)side));
+                return array_ok(array_fail(m, "combines dimensions of %lld and %lld",
+                                           (long long)dims[i], (long long)side));
             dims[i] = side == 1 ? dims[i] : side;
         }
     }
@@ -223,7 +223,7 @@ array array_gather(const array_maker *m, array x, uint32_t axis, array indices)
     if (!array_ok(operands[0]) || !array_ok(operands[1]))
         return array_none;
     if (x.rank + indices.rank - 1 > TENSOR_MAX_RANK)
-        return array_fail(m, "makes more than %d sides", TENSOR_MAX_RANK);
+        return array_fail(m, "makes more than %d dimensions", TENSOR_MAX_RANK);
     const graph_array record = {
         .kind = MONA_OP_ARRAY_GATHER,
         .gather = {.outer = (uint32_t)array_elements(axis, x.dims),
