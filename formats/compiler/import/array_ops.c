@@ -152,7 +152,7 @@ array array_matmul(const array_maker *m, mona_type type, array a, array b)
     array outer[2] = {a, b};
     outer[0].rank = outer[1].rank = before;
     if (a.dims[last] != b.dims[before])
-        return array_fail(m, "multiplies matrices that do not fit");
+        return array_fail(m, "multiplies matrices whose dimensions do not match");
     if (!broadcast(m, 2, outer, &rank, dims))
         return array_none;
     for (uint32_t i = 0; i < before; i++) {

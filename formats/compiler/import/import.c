@@ -71,8 +71,8 @@ static bool check_array(importer *im, const onnx_input *input, const char *name,
         return format_fail(
             im->error,
             "input '%s' is not [1, channels, height, width] of floats with a fixed "
-            "number of channels, so all of its dimensions must be known; --size and --dim give "
-            "open ones a size",
+            "number of channels, so all of its dimensions must be known; set open ones with "
+            "--size or --dim",
             name);
     tensor_text(shape, text, sizeof text);
     return (shape->count && array_type_of(shape->type) != MONA_TYPE_COUNT) ||

@@ -176,10 +176,11 @@ static bool lower_resize(lowering *l, const graph_node *node)
     };
     double offset[2];
     if (!graph_resize_offsets(r, l->options->resize_offset, offset))
-        return graph_fail(node, l->error,
-                          "is moved by %g and %g; supported: -1 to 1, and align_corners with "
-                          "round_prefer_floor alone",
-                          offset[0], offset[1]);
+        return graph_fail(
+            node, l->error,
+            "samples at an offset of %g and %g; supported: -1 to 1, and align_corners with "
+            "round_prefer_floor alone",
+            offset[0], offset[1]);
     op.resize.offset_h = (float)offset[0];
     op.resize.offset_w = (float)offset[1];
     lower_end(l, &op, node->output);
