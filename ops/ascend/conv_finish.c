@@ -133,7 +133,7 @@ static void drain_lanes(const program *p, const tile *t, uint32_t part, uint32_t
 {
     const uint32_t piece = t->piece_rows / AC_FRACTAL, whole = t->m1 / piece;
     const uint8_t *from = l0c_of(p, t, part, d->residual) + (size_t)j * t->m1 * C_FRACTAL_BYTES;
-    const uint16_t *scale = d->scale + j * d->stride;
+    const uint16_t *scale = d->scale ? d->scale + j * d->stride : NULL;
     drain(p, d, piece_at(p, t, d->to, part, 0, j), from, scale,
           (ac_copy){.bursts = (uint16_t)whole,
                     .blocks = (uint16_t)piece,
