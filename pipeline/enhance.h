@@ -21,8 +21,9 @@ typedef struct enhance_report {
     uint64_t resumed;                 /* of the frames, those earlier runs had finished */
     float noise; /* found in the last frame, standard deviation in 8-bit steps; negative: not looked
                     for */
-    float compression;  /* error of the last frame's that was taken for noise; 0: none */
-    bool metadata_lost; /* of a picture; when done */
+    float compression;          /* error of the last frame's that was taken for noise; 0: none */
+    char encoder[ENCODER_TEXT]; /* libav's encoder and its options; "": none, as for pictures */
+    bool metadata_lost;         /* of a picture; when done */
     uint64_t lost_packets, damaged_frames, moved_frames; /* of the input so far */
     uint64_t clock_jumps, moved_packets; /* joined; other streams' that did not ascend; when done */
 } enhance_report;

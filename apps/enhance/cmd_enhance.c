@@ -18,27 +18,24 @@
 #include "pipeline/image/stills.h"
 #include "apps/enhance/preview.h"
 #include "apps/enhance/progress.h"
-#include "apps/enhance/stage_list.h"
-#include "apps/enhance/stage_models.h"
+#include "apps/enhance/enhance_options.h"
 
 enum { MOST_INPUTS = 1024 };
 
 typedef struct arguments {
     const char *input, *output, *out_dir;
     const char *operands[MOST_INPUTS + 1];
-    const char *stages, *sr, *denoise, *strength, *colour, *colour_model, *device, *cpu, *preset,
-        *codec, *format, *raw;
-    const char *progress, *html, *scale, *rate, *tier, *content, *temporal;
-    const char *deinterlace, *on_error;
+    enhance_options shared;
+    const char *device, *cpu, *format, *raw;
+    const char *progress, *html, *rate, *on_error;
     double preview;
     bool dry_run, json, verbose;
-    option_list encoder;
     const char *threads;
     long strip_rows, frames;
-    double start, crf;
+    double start;
     bool resume, recursive;
     long segment_frames;
-    bool match_bitrate, drop_unsupported, quiet, stats;
+    bool drop_unsupported, quiet, stats;
 } arguments;
 
 static options_result check_batch(const arguments *a)
@@ -85,50 +82,6 @@ static options_result parse(arguments *a, int argc, char **argv)
     return result;
 }
 
-/* What is done unless told. */
-static const char *usual_stages(const char *scale, bool image)
-{
-    const bool keep = scale && !strcmp(scale, "1");
-    return keep ? "denoise" : image ? "sr" : VIDEO_STAGES;
-}
-
-static bool parse_strength(double *strength, const char *text)
-{
-    char *end;
-    if (!strcmp(text, "auto")) {
-        *strength = -1;
-        return true;
-    }
-    *strength = strtod(text, &end);
-    if (end != text && !*end && *strength >= 0 && *strength <= 1)
-        return true;
-    cli_fail(0, "--strength: expected auto or a number from 0 to 1, found '%s'", text);
-    return false;
-}
-
-static bool has_colour(const stage_list *list)
-{
-    for (unsigned i = 0; i < list->count; i++)
-        if (list->kinds[i] == STAGE_COLOUR)
-            return true;
-    return false;
-}
-
-/* Colours are enhanced by --stages, fully unless --colour says how much, or by --colour last. */
-static bool parse_colour(double *strength, stage_list *list, const arguments *a)
-{
-    char *end;
-    *strength = a->colour ? strtod(a->colour, &end) : 1;
-    if (a->colour && (end == a->colour || *end || !(*strength >= 0 && *strength <= 1)))
-        return cli_fail(0, "--colour: expected a number from 0 to 1, found '%s'", a->colour);
-    if (!a->colour || has_colour(list))
-        return true;
-    if (a->stages)
-        return cli_fail(0, "--colour: expected colour among --stages, found '%s'", a->stages);
-    list->kinds[list->count++] = STAGE_COLOUR; /* the usual ones are fewer than there may be */
-    return true;
-}
-
 /* "2", of the networks alone, or "1:2:2". */
 static bool parse_threads(enhance_settings *s, const char *text)
 {
@@ -166,17 +119,6 @@ static bool makes_one_picture(const arguments *a)
 static bool takes_one_picture(const arguments *a)
 {
     return still_is_image(a->input) && (makes_one_picture(a) || !still_is_animated(a->input));
-}
-
-/* film: not pictures, of which each was stored on its own. */
-static model_choice choose_models(const arguments *a, bool film)
-{
-    return (model_choice){.sr = a->sr,
-                          .denoise = a->denoise,
-                          .colour = a->colour_model,
-                          .tier = a->tier,
-                          .scale = a->scale ? (unsigned)strtoul(a->scale, NULL, 10) : 0,
-                          .video = a->content ? !strcmp(a->content, "video") : film};
 }
 
 /* A file that cannot be read is told apart from one that is no image. */
@@ -234,9 +176,8 @@ static int run(const arguments *a, enhance_settings *settings, progress *shown, 
 
 static int enhance(int argc, char **argv)
 {
-    arguments a = {.crf = -1, .preview = -1};
+    arguments a = {.shared.crf = -1, .preview = -1};
     stage_models models = {0};
-    stage_list stages;
     options_result result = parse(&a, argc, argv);
     if (result != OPTIONS_RUN)
         return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
@@ -257,21 +198,13 @@ static int enhance(int argc, char **argv)
         .raw = a.raw,
         .rate = a.rate,
         .format = a.format,
-        .deinterlace = !strcmp(a.deinterlace, "auto"),
         .stop_on_error = !strcmp(a.on_error, "stop"),
         .drop_unsupported = a.drop_unsupported,
         .resume = a.resume,
         .segment_frames = (uint64_t)a.segment_frames,
-        .encoder = {.codec = a.codec ? codec_find(a.codec) : NULL,
-                    .crf = a.crf,
-                    .preset = a.preset,
-                    .options = a.encoder.items,
-                    .option_count = a.encoder.count,
-                    .match_bitrate = a.match_bitrate},
         .notes = {progress_note, &shown},
     };
-    if (!parse_strength(&settings.stage.strength, a.strength) ||
-        (a.threads && !parse_threads(&settings, a.threads)) ||
+    if ((a.threads && !parse_threads(&settings, a.threads)) ||
         !parse_device(&settings.stage, a.device))
         return EXIT_USAGE;
     bool piped = !strcmp(a.input, "-");
@@ -292,14 +225,9 @@ static int enhance(int argc, char **argv)
     if (((a.preview >= 0 || a.dry_run) && piped) || (a.html && (piped || !strcmp(a.output, "-"))))
         return cli_fail(EXIT_USAGE,
                         "--preview, --dry-run and --html want files to look at, found -");
-    if (!stage_list_read(&stages, a.stages ? a.stages : usual_stages(a.scale, image), false) ||
-        !parse_colour(&settings.stage.colour_strength, &stages, &a))
-        return EXIT_USAGE;
 
-    int status = EXIT_FAILED;
-    settings.stage.steady = !strcmp(a.temporal, "on");
-    const model_choice choice = choose_models(&a, !image && !numbered);
-    if (stage_models_open(&models, &choice, &stages, &settings))
+    int status = enhance_options_apply(&a.shared, image, false, &models, &settings);
+    if (!status)
         status = run(&a, &settings, &shown, image);
     stage_models_close(&models);
     progress_close(&shown);
@@ -340,55 +268,8 @@ static const option options[] = {
      .help = "leave out the beginning", .maximum = 1e9},
     {"--frames", NULL, OPTION_WHOLE, offsetof(arguments, frames), "N", files,
      .help = "stop after N frames (default all)", .minimum = 1, .maximum = 1e15},
-    {"--stages", NULL, OPTION_STRING, offsetof(arguments, stages), "LIST", work,
-     .help = "what to do, in order: sr, denoise, colour (default " VIDEO_STAGES
-             "; images sr, or denoise at --scale 1)",
-     .values = "sr denoise colour denoise,sr sr,denoise sr,sr denoise,sr,colour"},
-    {"--scale", "-s", OPTION_CHOICE, offsetof(arguments, scale), "1|2|3|4|6|8|9|12", work,
-     .help = "how many times larger sr makes it (default 2), in one step or several: 4 is 2 x 2 "
-             "where the tier has no network for 4, 6 is 2 x 3; --dry-run tells"},
-    {"--tier", NULL, OPTION_CHOICE, offsetof(arguments, tier), NETWORK_TIERS, work,
-     .help = "networks inside mona, from quick to good, each with several times the arithmetic of "
-             "the one before; what a tier lacks is taken from the next lower",
-     .initial = "fast"},
-    {"--content", NULL, OPTION_CHOICE, offsetof(arguments, content), "clean|video", work,
-     .help = "clean, or compressed as video is, whose damage networks made for it do not sharpen "
-             "(default video for videos, clean for images)"},
-    {"--sr", NULL, OPTION_FILE, offsetof(arguments, sr), "MODEL", work,
-     .help = "another super-resolution .mona, or one inside mona by its name"},
-    {"--denoise", NULL, OPTION_FILE, offsetof(arguments, denoise), "MODEL", work,
-     .help = "another denoising .mona, or one inside mona by its name"},
-    {"--strength", NULL, OPTION_STRING, offsetof(arguments, strength), "S", work,
-     .help =
-         "of denoising: auto, or 0 to 1, where 1 stands for noise of 50 steps; auto: of the noise "
-         "that is found, or for --content video of what the decoder's quantiser tells that "
-         "compression left, if that is more",
-     .initial = "auto", .values = "auto"},
-    {"--colour", NULL, OPTION_STRING, offsetof(arguments, colour), "S", work,
-     .help = "how much of what the colour network advises on tone and colour is done, 0 (none) to "
-             "1; alone: add that stage as the last (default: no such stage)"},
-    {"--colour-model", NULL, OPTION_FILE, offsetof(arguments, colour_model), "MODEL", work,
-     .help = "another colour .mona"},
-    {"--temporal", NULL, OPTION_CHOICE, offsetof(arguments, temporal), "on|off", work,
-     .help =
-         "steady what is denoised by the frame before, where that stands still, so that it does "
-         "not flicker; off: each frame on its own, as pictures are",
-     .initial = "on"},
-    {"--deinterlace", NULL, OPTION_CHOICE, offsetof(arguments, deinterlace), "auto|off", work,
-     .help = "make interlaced frames whole, marked as such or not", .initial = "auto"},
-    {"--codec", "-c", OPTION_CHOICE, offsetof(arguments, codec),
-     "h264|hevc|av1|vp9|ffv1|prores|rawvideo", encoding,
-     .help = "codec of the result (default the first of these that the container holds, and that "
-             "holds the video's pixel format)"},
-    {"--crf", NULL, OPTION_NUMBER, offsetof(arguments, crf), "N", encoding,
-     .help = "quality, lower is better (default h264 18, hevc 20, av1 28, vp9 24)", .maximum = 63},
-    {"--match-bitrate", NULL, OPTION_FLAG, offsetof(arguments, match_bitrate), NULL, encoding,
-     .help = "as many bits a second as the input, in place of a quality"},
-    {"--preset", NULL, OPTION_STRING, offsetof(arguments, preset), "NAME", encoding,
-     .help = "speed of the encoder (default h264, hevc medium; av1 8 of 0-13; vp9 3 of 0-8)",
-     .values = "ultrafast superfast veryfast faster fast medium slow slower veryslow placebo"},
-    {"--encoder-option", "-e", OPTION_LIST, offsetof(arguments, encoder), "KEY=VALUE", encoding,
-     .help = "an option of libav's encoder; may be given again"},
+    ENHANCE_WORK_OPTIONS(offsetof(arguments, shared), work),
+    ENHANCE_ENCODER_OPTIONS(offsetof(arguments, shared), encoding),
     {"--threads", "-j", OPTION_STRING, offsetof(arguments, threads), "LOAD:PROC:SAVE", computing,
      .help = "threads of the decoder, of each network and of the encoder, 0 to leave it to them; "
              "a single number is of each network (default 0:0:0, one per core)"},

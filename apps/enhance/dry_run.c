@@ -20,6 +20,7 @@
 #include "pipeline/image/picture_list.h"
 #include "pipeline/image/stills.h"
 #include "apps/cli/table.h"
+#include "apps/enhance/enhance_options.h"
 #include "apps/enhance/test_run.h"
 
 #define MIB (1024.0 * 1024.0)
@@ -176,6 +177,7 @@ static cJSON *plan_of(const enhance_settings *s, const trial *t, const footage *
     cJSON_AddStringToObject(output, "file", s->output);
     cJSON_AddNumberToObject(output, "width", r->out_width);
     cJSON_AddNumberToObject(output, "height", r->out_height);
+    enhance_describe(plan, s, r);
     add_stages(plan, s, t, image);
     add_measured(plan, t, expected);
     add_streams(plan, f, image ? NULL : mux_format(s->output, s->format, &unused));
@@ -218,6 +220,8 @@ static void print_plan(const cJSON *plan)
            table_cell(input, "codec", text[2], sizeof text[2]));
     printf("%s: %.0fx%.0f, not written\n", table_cell(output, "file", text[3], sizeof text[3]),
            number(output, "width"), number(output, "height"));
+    if (cJSON_HasObjectItem(plan, "encoder"))
+        printf("encoder: %s\n", table_cell(plan, "encoder", text[0], sizeof text[0]));
     printf("\nstages\n");
     table_print(cJSON_GetObjectItemCaseSensitive(plan, "stages"), stage_keys, 5);
     printf("\nmemory\n  %.1f MiB: engine %.1f, frames %.1f; the process had %.0f MiB, mostly the "
