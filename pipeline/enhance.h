@@ -22,7 +22,6 @@ typedef struct enhance_report {
     float noise; /* found in the last frame, standard deviation in 8-bit steps; negative: not looked
                     for */
     float compression;  /* error of the last frame's that was taken for noise; 0: none */
-    bool metadata_lost; /* of a picture; when done */
     uint64_t lost_packets, damaged_frames, moved_frames; /* of the input so far */
     uint64_t clock_jumps, moved_packets; /* joined; other streams' that did not ascend; when done */
 } enhance_report;
@@ -61,7 +60,7 @@ static inline const named_model *enhance_network(const enhance_settings *s, unsi
 /* Video to video. The output appears under its name only when it is complete. */
 bool enhance_video(const enhance_settings *settings, enhance_report *report, pipeline_error *error);
 
-/* PNG or JPEG to PNG or JPEG. */
+/* A picture (picture_kind.h) to PNG or JPEG. */
 bool enhance_still(const enhance_settings *settings, enhance_report *report, pipeline_error *error);
 
 #endif

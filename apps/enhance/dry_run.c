@@ -36,7 +36,7 @@ static const char *suffix_of(const enhance_settings *s)
     if (!strcmp(s->output, "-"))
         return s->format ? "" : ".y4m";
     if (picture_pattern(s->output))
-        return still_takes_metadata(s->output) ? "%d.jpg" : "%d.png";
+        return still_is_jpeg(s->output) ? "%d.jpg" : "%d.png";
     return dot && (!slash || dot > slash) ? dot : "";
 }
 
