@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "pipeline/image/stills.h"
 #include "pipeline/stages/chain.h"
 #include "pipeline/io/encode.h"
 #include "pipeline/error.h"
@@ -62,5 +63,9 @@ bool enhance_video(const enhance_settings *settings, enhance_report *report, pip
 
 /* A picture (picture_kind.h) to PNG or JPEG. */
 bool enhance_still(const enhance_settings *settings, enhance_report *report, pipeline_error *error);
+
+/* What that would report of sizes and memory, and what it would refuse, by still_read_head alone. */
+bool enhance_still_plan(const enhance_settings *settings, enhance_report *report, still *head,
+                        pipeline_error *error);
 
 #endif

@@ -28,7 +28,7 @@ typedef struct batch {
     const char *const *operands;
     const char *folder;
     bool recursive;
-    size_t unreadable; /* files and folders, of which a line has been said */
+    size_t unreadable;        /* files and folders, of which a line has been said */
     char **inputs, **outputs; /* owned */
     size_t count;
     cJSON *results;

@@ -98,8 +98,7 @@ static bool read_segment(picture_metadata *m, const jpeg_segment *s)
 static bool read_jpeg(picture_metadata *m, const uint8_t *file, size_t size)
 {
     jpeg_segment segment;
-    for (size_t at = 0;
-         jpeg_segment_next(&segment, file, size, &at) && segment.code != JPEG_SOS;)
+    for (size_t at = 0; jpeg_segment_next(&segment, file, size, &at) && segment.code != JPEG_SOS;)
         if (!read_segment(m, &segment))
             return false;
     return true;
@@ -354,8 +353,8 @@ void metadata_fit(picture_metadata *m, picture_kind kind, unsigned channels, con
     const char *colours = channels < 3 ? "GRAY" : "RGB ";
     const size_t most = kind == PICTURE_JPEG ? SEGMENT_BYTES : INT32_MAX / 2;
     if (m->profile.data && (!is_for(&m->profile, colours) || m->profile.size > PROFILE_BYTES)) {
-        pipeline_note(notes, "%s: the input's colour profile is left out, as it is not for %s", path,
-                      channels < 3 ? "grey" : "RGB");
+        pipeline_note(notes, "%s: the input's colour profile is left out, as it is not for %s",
+                      path, channels < 3 ? "grey" : "RGB");
         drop(&m->profile);
     }
     if (m->exif.size > most - sizeof exif_head) {

@@ -35,8 +35,8 @@ upright upright_of_photo(const AVFrame *frame)
 
 upright upright_of_exif(unsigned orientation)
 {
-    static const upright turns[] = {{1, 0, 0, 1},  {-1, 0, 0, 1},  {-1, 0, 0, -1}, {1, 0, 0, -1},
-                                    {0, 1, 1, 0},  {0, 1, -1, 0},  {0, -1, -1, 0}, {0, -1, 1, 0}};
+    static const upright turns[] = {{1, 0, 0, 1}, {-1, 0, 0, 1}, {-1, 0, 0, -1}, {1, 0, 0, -1},
+                                    {0, 1, 1, 0}, {0, 1, -1, 0}, {0, -1, -1, 0}, {0, -1, 1, 0}};
     return orientation >= 1 && orientation <= 8 ? turns[orientation - 1] : (upright){0};
 }
 

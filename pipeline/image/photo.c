@@ -122,24 +122,32 @@ static bool finish(const enhance_settings *settings, chain *c, const still *imag
     return good;
 }
 
+static bool open_stages(chain *stages, const enhance_settings *settings, enhance_report *report,
+                        const still *image, pipeline_error *error)
+{
+    stage_settings stage = settings->stage;
+    stage.full_range = true;
+    if (!chain_open(stages, settings->kinds, settings->count, &stage,
+                    working_format(settings, image), false, error))
+        return false;
+    frame_format out = chain_format(stages);
+    *report = (enhance_report){.in_width = image->width,
+                               .in_height = image->height,
+                               .out_width = out.width,
+                               .out_height = out.height,
+                               .engine_bytes = chain_engine_bytes(stages),
+                               .frame_bytes = stages->memory_bytes,
+                               .expected = 1,
+                               .noise = -1};
+    return true;
+}
+
 static bool enhance_image(const enhance_settings *settings, enhance_report *report,
                           const still *image, pipeline_error *error)
 {
     chain stages;
-    stage_settings stage = settings->stage;
-    stage.full_range = true;
-    bool good = chain_open(&stages, settings->kinds, settings->count, &stage,
-                           working_format(settings, image), false, error);
+    bool good = open_stages(&stages, settings, report, image, error);
     if (good) {
-        frame_format out = chain_format(&stages);
-        *report = (enhance_report){.in_width = image->width,
-                                   .in_height = image->height,
-                                   .out_width = out.width,
-                                   .out_height = out.height,
-                                   .engine_bytes = chain_engine_bytes(&stages),
-                                   .frame_bytes = stages.memory_bytes,
-                                   .expected = 1,
-                                   .noise = -1};
         if (settings->progress)
             settings->progress(settings->progress_context, report);
         good = run_stages(&stages, image, error) && finish(settings, &stages, image, error);
@@ -178,9 +186,8 @@ static bool prepare(still *image, const enhance_settings *settings, pipeline_err
     return kind == PICTURE_JPEG || image->metadata.kind == kind || still_turn_upright(image, error);
 }
 
-bool enhance_still(const enhance_settings *settings, enhance_report *report, pipeline_error *error)
+static bool check_settings(const enhance_settings *settings, pipeline_error *error)
 {
-    still image;
     if (settings->start > 0)
         return pipeline_fail(error, "%s: --start is for videos, found an image", settings->input);
     if (!still_can_write(settings->output))
@@ -190,11 +197,30 @@ bool enhance_still(const enhance_settings *settings, enhance_report *report, pip
         pipeline_note(&settings->notes,
                       "%s: animated; only its first picture is taken, as the output is one",
                       settings->input);
-    if (still_read_size(&image, settings->input) && !check_result(settings, &image, error))
+    return true;
+}
+
+bool enhance_still_plan(const enhance_settings *settings, enhance_report *report, still *head,
+                        pipeline_error *error)
+{
+    chain stages = {0};
+    const bool good = check_settings(settings, error) && check_result(settings, head, error) &&
+                      prepare(head, settings, error) &&
+                      open_stages(&stages, settings, report, head, error);
+    chain_close(&stages);
+    return good;
+}
+
+bool enhance_still(const enhance_settings *settings, enhance_report *report, pipeline_error *error)
+{
+    still image;
+    if (!check_settings(settings, error))
         return false;
-    const bool good = still_read(&image, settings->input, 0, &settings->notes, error) &&
-                      check_result(settings, &image, error) && prepare(&image, settings, error) &&
-                      enhance_image(settings, report, &image, error);
+    bool good = !still_read_head(&image, settings->input) || check_result(settings, &image, error);
+    still_free(&image);
+    good = good && still_read(&image, settings->input, 0, &settings->notes, error) &&
+           check_result(settings, &image, error) && prepare(&image, settings, error) &&
+           enhance_image(settings, report, &image, error);
     still_free(&image);
     return good;
 }

@@ -205,8 +205,8 @@ static bool convert(decoding *d, unsigned channels, pipeline_error *error)
         f->color_range = AVCOL_RANGE_JPEG;
     if (channels != 3)
         d->picture = picture_of_planes(f, error);
-    if (channels == 3 || (d->picture && d->picture->format == AV_PIX_FMT_RGBA &&
-                          has_opaque_alpha(d->picture))) {
+    if (channels == 3 ||
+        (d->picture && d->picture->format == AV_PIX_FMT_RGBA && has_opaque_alpha(d->picture))) {
         av_frame_free(&d->picture);
         d->picture = snapshot_convert(f, f->width, f->height, AV_PIX_FMT_RGB24, error);
     }
@@ -237,10 +237,10 @@ bool picture_decode(still *image, const char *path, const uint8_t *file, size_t 
 {
     decoding d = {.path = path, .fill = kind == PICTURE_JPEG ? 128 : 0x5a};
     complaints_listen();
-    const bool good = (fill_packet(&d, file, size, kind) || pipeline_fail(error, "out of memory")) &&
-                      decode(&d, kind, error) && check(&d, error) &&
-                      tell_damage(&d, kind, notes, error) && convert(&d, channels, error) &&
-                      copy_pixels(image, d.picture, error);
+    const bool good =
+        (fill_packet(&d, file, size, kind) || pipeline_fail(error, "out of memory")) &&
+        decode(&d, kind, error) && check(&d, error) && tell_damage(&d, kind, notes, error) &&
+        convert(&d, channels, error) && copy_pixels(image, d.picture, error);
     decoding_close(&d);
     return good;
 }

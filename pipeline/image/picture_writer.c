@@ -40,9 +40,9 @@ bool picture_writer_put(picture_writer *w, const AVFrame *frame, pipeline_error 
     const bool guarded = w->input && picture_name(input, sizeof input, w->input, number);
     AVFrame *picture = picture_of_planes(frame, error);
     AVPacket *packet =
-        picture
-            ? snapshot_encode(picture, still_is_jpeg(w->pattern) ? SNAPSHOT_JPEG : SNAPSHOT_PNG, error)
-            : NULL;
+        picture ? snapshot_encode(picture, still_is_jpeg(w->pattern) ? SNAPSHOT_JPEG : SNAPSHOT_PNG,
+                                  error)
+                : NULL;
     const bool good = packet && outfile_save(name, guarded ? input : NULL, packet->data,
                                              (size_t)packet->size, error);
     av_packet_free(&packet);

@@ -113,8 +113,7 @@ static bool load(still *image, const char *path, const uint8_t *file, size_t siz
     if (width > MONA_MAX_SIDE || height > MONA_MAX_SIDE)
         return pipeline_fail(error, "%s: expected at most %d pixels a side, found %dx%d", path,
                              MONA_MAX_SIDE, width, height);
-    image->pixels =
-        stbi_load_from_memory(file, (int)size, &width, &height, &found, (int)channels);
+    image->pixels = stbi_load_from_memory(file, (int)size, &width, &height, &found, (int)channels);
     image->width = (uint32_t)width;
     image->height = (uint32_t)height;
     image->channels = channels ? channels : (unsigned)found;
@@ -128,9 +127,8 @@ static bool read_bytes(still *image, const char *path, const uint8_t *file, size
         return pipeline_fail(error, "out of memory");
     const picture_kind kind = image->metadata.kind;
     if (kind == PICTURE_NONE)
-        return pipeline_fail(error,
-                             "%s: expected a PNG, JPEG, WebP, BMP or TIFF image, found none of them",
-                             path);
+        return pipeline_fail(
+            error, "%s: expected a PNG, JPEG, WebP, BMP or TIFF image, found none of them", path);
     if (kind == PICTURE_PNG || kind == PICTURE_JPEG) {
         if (load(image, path, file, size, channels, error))
             return true;
@@ -151,15 +149,22 @@ bool still_read(still *image, const char *path, unsigned channels, const pipelin
     return good;
 }
 
-bool still_read_size(still *image, const char *path)
+bool still_read_head(still *image, const char *path)
 {
     int width, height, channels;
+    size_t size = 0;
+    pipeline_error unused = {0};
     *image = (still){0};
-    if (!stbi_info(path, &width, &height, &channels))
-        return false;
-    *image = (still){.width = (uint32_t)width, .height = (uint32_t)height,
-                     .channels = (unsigned)channels};
-    return true;
+    uint8_t *file = read_file(path, &size, &unused);
+    const bool good = file && stbi_info_from_memory(file, (int)size, &width, &height, &channels) &&
+                      metadata_read(&image->metadata, file, size);
+    free(file);
+    if (good) {
+        image->width = (uint32_t)width;
+        image->height = (uint32_t)height;
+        image->channels = (unsigned)channels;
+    }
+    return good;
 }
 
 bool still_turn_upright(still *image, pipeline_error *error)
@@ -171,14 +176,16 @@ bool still_turn_upright(still *image, pipeline_error *error)
     metadata_set_upright(&image->metadata);
     if (!upright_changes(turn))
         return true;
-    uint8_t *pixels = malloc((size_t)width * height * image->channels);
-    if (!pixels)
-        return pipeline_fail(error, "out of memory");
-    upright_copy((upright_pixels){pixels, channels * (swaps ? height : width)},
-                 (upright_pixels){image->pixels, channels * width}, (int)width, (int)height,
-                 image->channels, turn);
-    stbi_image_free(image->pixels);
-    image->pixels = pixels;
+    if (image->pixels) {
+        uint8_t *pixels = malloc((size_t)width * height * image->channels);
+        if (!pixels)
+            return pipeline_fail(error, "out of memory");
+        upright_copy((upright_pixels){pixels, channels * (swaps ? height : width)},
+                     (upright_pixels){image->pixels, channels * width}, (int)width, (int)height,
+                     image->channels, turn);
+        stbi_image_free(image->pixels);
+        image->pixels = pixels;
+    }
     image->width = swaps ? height : width;
     image->height = swaps ? width : height;
     return true;

@@ -12,8 +12,8 @@
 
 typedef struct still {
     uint32_t width, height;
-    unsigned channels; /* 1 grey, 2 grey and alpha, 3 RGB, 4 RGBA */
-    uint8_t *pixels;   /* interleaved, rows without gaps; released by still_free */
+    unsigned channels;         /* 1 grey, 2 grey and alpha, 3 RGB, 4 RGBA */
+    uint8_t *pixels;           /* interleaved, rows without gaps; released by still_free */
     picture_metadata metadata; /* released by still_free */
 } still;
 
@@ -30,16 +30,16 @@ bool still_is_animated(const char *path);
 bool still_read(still *image, const char *path, unsigned channels, const pipeline_notes *notes,
                 pipeline_error *error);
 
-/* Width, height and channels alone, which stand at the file's beginning. False: that they do not,
- * or the file cannot be read. */
-bool still_read_size(still *image, const char *path);
+/* Everything of a PNG or JPEG but its pixels, which stay NULL. False: the file cannot be read, or is
+ * none. */
+bool still_read_head(still *image, const char *path);
 
 /* True when the name ends in a suffix still_write knows: .png, .jpg, .jpeg. */
 bool still_can_write(const char *path);
 
 bool still_is_jpeg(const char *path);
 
-/* Turns the pixels as EXIF says, which then says that they are upright. */
+/* Turns the pixels, if there are any, as EXIF says, which then says that they are upright. */
 bool still_turn_upright(still *image, pipeline_error *error);
 
 /* Whether still_write can write such a picture under such a name. */
