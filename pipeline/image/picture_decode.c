@@ -115,6 +115,7 @@ static bool decode(decoding *d, picture_kind kind, pipeline_error *error)
     if (!d->decoder || !d->frame)
         return pipeline_fail(error, "out of memory");
     d->decoder->thread_count = 1;
+    d->decoder->thread_type = FF_THREAD_SLICE;
     d->decoder->opaque = d;
     d->decoder->get_buffer2 = get_filled_buffer;
     int code = avcodec_open2(d->decoder, codec, NULL);
