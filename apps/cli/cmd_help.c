@@ -21,8 +21,7 @@ static int run(int argc, char **argv)
         return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
     const command *about = operands[0] ? command_find(operands[0]) : NULL;
     if (operands[0] && !about)
-        return cli_fail(EXIT_USAGE, "unknown command '%s'; mona help lists the commands",
-                        operands[0]);
+        return EXIT_USAGE;
     if (a.man + !!a.completion + !!about > 1)
         return cli_fail(EXIT_USAGE, "help: expected a command, --man or --completion, found more "
                                     "than one of them");

@@ -130,5 +130,6 @@ void help_print_commands(void)
     printf("usage: mona COMMAND [--help] ...\n\n");
     for (size_t i = 0; i < command_count; i++)
         printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
-    printf("\nmona COMMAND --help says more; mona --version prints %s.\n", MONA_VERSION);
+    printf("\nmona COMMAND --help says more; mona --version prints %s and libav's versions.\n",
+           MONA_VERSION);
 }

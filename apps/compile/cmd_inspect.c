@@ -32,15 +32,14 @@ static bool check_options(inspect_job *job)
     if (job->size && !options_size(job->size, MONA_MAX_SIDE, &width, &height))
         return false;
     job->config = (mona_config){
-        .device = mona_device_find(job->device),
+        .device = options_device(job->device),
         .cpu = job->cpu,
         .threads = (unsigned)job->threads,
         .strip_rows = (unsigned)job->strip_rows,
         .tile_columns = (unsigned)job->tile_columns,
         .sizes = {{width, height}},
     };
-    return job->config.device ||
-           !cli_fail(EXIT_FAILED, "no device '%s' answers; mona devices lists them", job->device);
+    return job->config.device;
 }
 
 static options_result read_options(inspect_job *job, int argc, char **argv)
@@ -252,9 +251,9 @@ static const char planning[] = "Planning";
 static const option options[] = {
     {"--size", NULL, OPTION_STRING, offsetof(inspect_job, size), "WxH", planning,
      .help = "plan for frames of this size: memory and work"},
-    {"--threads", NULL, OPTION_WHOLE, offsetof(inspect_job, threads), "N", planning,
-     .help = "plan for N threads (default one per core)", .minimum = 1,
-     .maximum = MONA_MAX_THREADS},
+    {"--threads", "-j", OPTION_WHOLE, offsetof(inspect_job, threads), "N", planning,
+     .help = "plan for N threads (default one per core)", .minimum = 1, .maximum = MONA_MAX_THREADS,
+     .alias = "--jobs"},
     OPTION_DEVICE(offsetof(inspect_job, device), planning),
     OPTION_CPU(offsetof(inspect_job, cpu), planning),
     {"--strip-rows", NULL, OPTION_WHOLE, offsetof(inspect_job, strip_rows), "N", planning,

@@ -44,10 +44,9 @@ static bool check_options(run_job *job)
         .threads = (unsigned)job->threads,
         .strip_rows = (unsigned)job->strip_rows,
         .tile_columns = (unsigned)job->tile_columns,
-        .device = mona_device_find(job->device),
+        .device = options_device(job->device),
     };
-    return job->config.device ||
-           !cli_fail(EXIT_FAILED, "no device '%s' answers; mona devices lists them", job->device);
+    return job->config.device;
 }
 
 static options_result read_options(run_job *job, int argc, char **argv)
@@ -234,8 +233,9 @@ static const option options[] = {
      .help = "run an .onnx model in fp32, operators on maps by plain loops instead of the engine"},
     OPTION_DEVICE(offsetof(run_job, device), computing),
     OPTION_CPU(offsetof(run_job, cpu), computing),
-    {"--threads", NULL, OPTION_WHOLE, offsetof(run_job, threads), "N", computing,
-     .help = "threads (default one per core)", .minimum = 1, .maximum = MONA_MAX_THREADS},
+    {"--threads", "-j", OPTION_WHOLE, offsetof(run_job, threads), "N", computing,
+     .help = "threads (default one per core)", .minimum = 1, .maximum = MONA_MAX_THREADS,
+     .alias = "--jobs"},
     {"--strip-rows", NULL, OPTION_WHOLE, offsetof(run_job, strip_rows), "N", computing,
      .help = "output rows of a step (default the planner's choice)", .minimum = 1,
      .maximum = MONA_MAX_SIDE},

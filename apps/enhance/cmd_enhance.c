@@ -12,6 +12,7 @@
 
 #include "apps/enhance/batch.h"
 #include "apps/cli/commands.h"
+#include "apps/cli/suggest.h"
 #include "apps/enhance/dry_run.h"
 #include "pipeline/enhance.h"
 #include "pipeline/image/picture_list.h"
@@ -22,6 +23,8 @@
 #include "apps/enhance/stage_models.h"
 
 enum { MOST_INPUTS = 1024 };
+
+#define CODECS "h264, hevc, av1, vp9, ffv1, prores, rawvideo"
 
 typedef struct arguments {
     const char *input, *output, *out_dir;
@@ -149,12 +152,22 @@ static bool parse_threads(enhance_settings *s, const char *text)
     return true;
 }
 
-static bool parse_device(stage_settings *stage, const char *name)
+static bool parse_codec(const codec **chosen, const char *name, const pipeline_notes *notes)
 {
-    stage->device = mona_device_find(name);
-    if (!stage->device)
-        cli_fail(0, "--device: expected one that mona devices lists, found '%s'", name);
-    return stage->device;
+    char text[SUGGEST_TEXT];
+    suggestion s = suggest_for(name, strlen(name));
+    *chosen = codec_find(name);
+    if (*chosen && !strncmp(name, "lib", 3) && strcmp(name, (*chosen)->encoder) != 0)
+        pipeline_note(notes, "-c %s: mona writes %s with %s", name, (*chosen)->name,
+                      (*chosen)->encoder);
+    for (size_t i = 0; codec_at(i); i++) {
+        suggest_name(&s, codec_at(i)->name);
+        suggest_name(&s, codec_at(i)->encoder);
+    }
+    return *chosen || cli_fail(0,
+                               "--codec: expected one of " CODECS " or an encoder of libav for "
+                               "one of these, found '%s'%s",
+                               name, suggest_text(&s, text, sizeof text));
 }
 
 static bool makes_one_picture(const arguments *a)
@@ -262,8 +275,7 @@ static int enhance(int argc, char **argv)
         .drop_unsupported = a.drop_unsupported,
         .resume = a.resume,
         .segment_frames = (uint64_t)a.segment_frames,
-        .encoder = {.codec = a.codec ? codec_find(a.codec) : NULL,
-                    .crf = a.crf,
+        .encoder = {.crf = a.crf,
                     .preset = a.preset,
                     .options = a.encoder.items,
                     .option_count = a.encoder.count,
@@ -271,8 +283,9 @@ static int enhance(int argc, char **argv)
         .notes = {progress_note, &shown},
     };
     if (!parse_strength(&settings.stage.strength, a.strength) ||
+        (a.codec && !parse_codec(&settings.encoder.codec, a.codec, &settings.notes)) ||
         (a.threads && !parse_threads(&settings, a.threads)) ||
-        !parse_device(&settings.stage, a.device))
+        !(settings.stage.device = options_device(a.device)))
         return EXIT_USAGE;
     bool piped = !strcmp(a.input, "-");
     const bool numbered = picture_pattern(a.input);
@@ -376,10 +389,10 @@ static const option options[] = {
      .initial = "on"},
     {"--deinterlace", NULL, OPTION_CHOICE, offsetof(arguments, deinterlace), "auto|off", work,
      .help = "make interlaced frames whole, marked as such or not", .initial = "auto"},
-    {"--codec", "-c", OPTION_CHOICE, offsetof(arguments, codec),
-     "h264|hevc|av1|vp9|ffv1|prores|rawvideo", encoding,
-     .help = "codec of the result (default the first of these that the container holds, and that "
-             "holds the video's pixel format)"},
+    {"--codec", "-c", OPTION_STRING, offsetof(arguments, codec), "CODEC", encoding,
+     .help = "codec of the result: " CODECS ", or libav's name of its encoder, such as libx264 "
+             "(default: the first of these that the container and the pixel format allow)",
+     .values = "h264 hevc av1 vp9 ffv1 prores rawvideo"},
     {"--crf", NULL, OPTION_NUMBER, offsetof(arguments, crf), "N", encoding,
      .help = "quality, lower is better (default h264 18, hevc 20, av1 28, vp9 24)", .maximum = 63},
     {"--match-bitrate", NULL, OPTION_FLAG, offsetof(arguments, match_bitrate), NULL, encoding,
@@ -391,7 +404,8 @@ static const option options[] = {
      .help = "an option of libav's encoder; may be given again"},
     {"--threads", "-j", OPTION_STRING, offsetof(arguments, threads), "LOAD:PROC:SAVE", computing,
      .help = "threads of the decoder, of each network and of the encoder, 0 to leave it to them; "
-             "a single number is of each network (default 0:0:0, one per core)"},
+             "a single number is of each network (default 0:0:0, one per core)",
+     .alias = "--jobs"},
     OPTION_DEVICE(offsetof(arguments, device), computing),
     OPTION_CPU(offsetof(arguments, cpu), computing),
     {"--strip-rows", "-t", OPTION_WHOLE, offsetof(arguments, strip_rows), "N", computing,

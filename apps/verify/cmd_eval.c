@@ -71,13 +71,9 @@ static bool check_options(eval_job *job)
         return !cli_fail(EXIT_USAGE, "--scale goes with bicubic and --protocol sr, and only there");
     if (bicubic && job->denoise)
         return !cli_fail(EXIT_USAGE, "bicubic does not denoise; name a model");
-    job->config = (mona_config){.device = mona_device_find(job->device),
-                                .cpu = job->cpu,
-                                .threads = (unsigned)job->threads};
-    if (!job->config.device)
-        return !cli_fail(EXIT_FAILED, "no device '%s' answers; mona devices lists them",
-                         job->device);
-    return read_sigmas(job);
+    job->config = (mona_config){
+        .device = options_device(job->device), .cpu = job->cpu, .threads = (unsigned)job->threads};
+    return job->config.device && read_sigmas(job);
 }
 
 static options_result read_options(eval_job *job, int argc, char **argv)
@@ -332,8 +328,9 @@ static const option options[] = {
      .help = "of bicubic: 2, 3 or 4", .minimum = 2, .maximum = MAX_SCALE},
     {"--sigma", NULL, OPTION_LIST, offsetof(eval_job, sigma_list), "N", measuring,
      .help = "strength of the noise; may be given more than once (default 15, 25 and 50)"},
-    {"--threads", NULL, OPTION_WHOLE, offsetof(eval_job, threads), "N", running,
-     .help = "threads (default one per core)", .minimum = 1, .maximum = MONA_MAX_THREADS},
+    {"--threads", "-j", OPTION_WHOLE, offsetof(eval_job, threads), "N", running,
+     .help = "threads (default one per core)", .minimum = 1, .maximum = MONA_MAX_THREADS,
+     .alias = "--jobs"},
     OPTION_DEVICE(offsetof(eval_job, device), running),
     OPTION_CPU(offsetof(eval_job, cpu), running),
     {"--json", NULL, OPTION_FLAG, offsetof(eval_job, json), NULL, "Other", .help = "print JSON"},

@@ -165,12 +165,9 @@ static void print_summary(const arguments *a, const summary *s)
 /* The host runs everything already. */
 static bool find_device(arguments *a)
 {
-    const mona_device *device = mona_device_find(a->device_name);
-    if (!device)
-        return !cli_fail(EXIT_FAILED, "--device: no device '%s'; mona devices lists them",
-                         a->device_name);
+    const mona_device *device = options_device(a->device_name);
     a->device = device == mona_device_find("host") ? NULL : device;
-    return true;
+    return device;
 }
 
 static int run(int argc, char **argv)
