@@ -86,6 +86,31 @@ typedef enum options_result { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_BAD } options_r
             .values = "instructions c avx2 avxvnni avx512 neon dotprod"                            \
     }
 
+/* A part of a clip as in ffmpeg; from..to is start <= time < end. */
+#define OPTIONS_CUT(type, group, of)                                                               \
+    {"--start",                                                                                    \
+     "-ss",                                                                                        \
+     OPTION_TIME,                                                                                  \
+     offsetof(type, start),                                                                        \
+     "TIME",                                                                                       \
+     group,                                                                                        \
+     .help = "leave out what is before this time" of ", as 12.5, 1:30 or 01:02:03.250"},           \
+        {"--duration",                                                                             \
+         "-t",                                                                                     \
+         OPTION_TIME,                                                                              \
+         offsetof(type, duration),                                                                 \
+         "TIME",                                                                                   \
+         group,                                                                                    \
+         .help = "stop so long after the start"},                                                  \
+    {                                                                                              \
+        "--end", "-to", OPTION_TIME, offsetof(type, end), "TIME", group,                           \
+            .help = "stop at this time" of                                                         \
+    }
+
+/* Makes *end of what --duration and --end gave, negative where they were not; 0: there is no end.
+ * False: one line was printed. */
+bool options_cut(double start, double duration, double *end);
+
 /* Reads the WIDTHxHEIGHT given to --size, each 1..limit. False: one line was printed. */
 bool options_size(const char *text, unsigned limit, unsigned *width, unsigned *height);
 

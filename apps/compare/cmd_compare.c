@@ -17,7 +17,7 @@
 
 typedef struct arguments {
     const char *a, *b, *plot, *html;
-    double start, min_psnr, min_ssim;
+    double start, duration, end, min_psnr, min_ssim;
     long frames;
     bool scale, json;
 } arguments;
@@ -87,11 +87,13 @@ static bool tell(comparison_log *log, const arguments *a)
 
 static int run(int argc, char **argv)
 {
-    arguments a = {0};
+    arguments a = {.duration = -1, .end = -1};
     const char *operands[3];
     const options_result result = options_parse(&command_compare, &a, argc, argv, operands);
     if (result != OPTIONS_RUN)
         return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
+    if (!options_cut(a.start, a.duration, &a.end))
+        return EXIT_USAGE;
     a.a = operands[0];
     a.b = operands[1];
     av_log_set_level(AV_LOG_QUIET);
@@ -100,6 +102,7 @@ static int run(int argc, char **argv)
     const bool good = comparison_run(&log, (compare_settings){.a = a.a,
                                                               .b = a.b,
                                                               .start = a.start,
+                                                              .end = a.end,
                                                               .frames = (uint64_t)a.frames,
                                                               .scale = a.scale}) &&
                       tell(&log, &a);
@@ -110,8 +113,7 @@ static int run(int argc, char **argv)
 static const char compared[] = "What is compared", results[] = "Results";
 
 static const option options[] = {
-    {"--start", NULL, OPTION_NUMBER, offsetof(arguments, start), "SECONDS", compared,
-     .help = "leave out the beginning of A", .maximum = 1e9},
+    OPTIONS_CUT(arguments, compared, " of A"),
     {"--frames", NULL, OPTION_WHOLE, offsetof(arguments, frames), "N", compared,
      .help = "compare the first N frames (default all, of which both must have as many)",
      .minimum = 1, .maximum = 1e15},

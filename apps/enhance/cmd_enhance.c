@@ -38,7 +38,7 @@ typedef struct arguments {
     option_list encoder;
     const char *threads;
     long strip_rows, frames;
-    double start, crf;
+    double start, duration, end, crf;
     bool resume, recursive;
     long segment_frames;
     bool match_bitrate, drop_unsupported, quiet, stats;
@@ -58,11 +58,24 @@ static options_result check_batch(const arguments *a)
     return OPTIONS_RUN;
 }
 
+/* Its time is the input's, as those of the part are. */
+static bool check_preview(const arguments *a)
+{
+    if (a->preview < 0 || (a->preview >= a->start && (!a->end || a->preview < a->end)))
+        return true;
+    return cli_fail(0,
+                    "--preview: expected a time of the part that --start, --end and --duration "
+                    "leave, found %g s",
+                    a->preview);
+}
+
 static options_result parse(arguments *a, int argc, char **argv)
 {
     options_result result = options_parse(&command_enhance, a, argc, argv, a->operands);
     if (result != OPTIONS_RUN)
         return result;
+    if (!options_cut(a->start, a->duration, &a->end) || !check_preview(a))
+        return OPTIONS_BAD;
     if (a->out_dir)
         return check_batch(a);
     if (a->recursive) {
@@ -247,7 +260,7 @@ static int run(const arguments *a, enhance_settings *settings, progress *shown, 
 
 static int enhance(int argc, char **argv)
 {
-    arguments a = {.crf = -1, .preview = -1};
+    arguments a = {.crf = -1, .preview = -1, .duration = -1, .end = -1};
     stage_models models = {0};
     stage_list stages;
     options_result result = parse(&a, argc, argv);
@@ -266,6 +279,7 @@ static int enhance(int argc, char **argv)
         .output = a.output,
         .stage = {.cpu = a.cpu, .strip_rows = (unsigned)a.strip_rows},
         .start = a.preview >= 0 ? a.preview : a.start,
+        .end = a.preview >= 0 ? 0 : a.end,
         .frames = (uint64_t)a.frames,
         .raw = a.raw,
         .rate = a.rate,
@@ -349,8 +363,7 @@ static const option options[] = {
      .maximum = 1e6},
     {"--drop-unsupported", NULL, OPTION_FLAG, offsetof(arguments, drop_unsupported), NULL, files,
      .help = "leave out what the container cannot hold, rather than fail"},
-    {"--start", NULL, OPTION_NUMBER, offsetof(arguments, start), "SECONDS", files,
-     .help = "leave out the beginning", .maximum = 1e9},
+    OPTIONS_CUT(arguments, files, ""),
     {"--frames", NULL, OPTION_WHOLE, offsetof(arguments, frames), "N", files,
      .help = "stop after N frames (default all)", .minimum = 1, .maximum = 1e15},
     {"--stages", NULL, OPTION_STRING, offsetof(arguments, stages), "LIST", work,
@@ -408,13 +421,12 @@ static const option options[] = {
      .alias = "--jobs"},
     OPTION_DEVICE(offsetof(arguments, device), computing),
     OPTION_CPU(offsetof(arguments, cpu), computing),
-    {"--strip-rows", "-t", OPTION_WHOLE, offsetof(arguments, strip_rows), "N", computing,
+    {"--strip-rows", NULL, OPTION_WHOLE, offsetof(arguments, strip_rows), "N", computing,
      .help = "rows a step of the planner produces (default the planner's choice)", .minimum = 1,
      .maximum = MONA_MAX_SIDE},
-    {"--preview", NULL, OPTION_NUMBER, offsetof(arguments, preview), "SECONDS", looking,
+    {"--preview", NULL, OPTION_TIME, offsetof(arguments, preview), "TIME", looking,
      .help = "enhance the frame at that time alone, and write its left half as it was beside its "
-             "right half as it becomes to OUT, a .png",
-     .maximum = 1e9},
+             "right half as it becomes to OUT, a .png"},
     {"--stats", NULL, OPTION_FLAG, offsetof(arguments, stats), NULL, looking,
      .help = "end with figures: latency, steps, sensors; in JSON with --progress json"},
     {"--html", NULL, OPTION_FILE, offsetof(arguments, html), "FILE.html", looking,
@@ -444,7 +456,7 @@ const command command_enhance = {
         "mona enhance in.mp4 -o out.mp4                   # denoised, then twice the size\n"
         "mona enhance in.mp4 -o out.mp4 -s 3 --tier best  # three times, as good as can be\n"
         "mona enhance in.mkv -o out.mkv --stages denoise  # only denoised\n"
-        "mona enhance in.mov -o out.mov --crf 16 --preset slow --start 60 --frames 500\n"
+        "mona enhance in.mov -o out.mov --crf 16 --preset slow -ss 1:00 -t 20\n"
         "ffmpeg -i in.avi -f yuv4mpegpipe - | mona enhance - -o - | mpv -\n"
         "mona enhance in.mp4 -o out.mp4 --dry-run         # how long will it take?\n"
         "mona enhance in.mp4 -o look.png --preview 12.5   # before and after, one picture\n"

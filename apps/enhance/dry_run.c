@@ -235,7 +235,7 @@ bool dry_run(const enhance_settings *settings, bool image, bool json)
     pipeline_error error = {0};
     footage f;
     trial t = {0};
-    bool good = footage_open(&f, settings->input, settings->start, &error) ||
+    bool good = footage_open(&f, settings->input, settings->start, settings->end, &error) ||
                 !cli_fail(EXIT_FAILED, "%s", error.text);
     good = good && measure(&t, settings, image);
     cJSON *plan = good ? plan_of(settings, &t, &f, image) : NULL;

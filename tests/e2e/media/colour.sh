@@ -30,7 +30,7 @@ for format in yuv420p yuv422p yuv444p yuv420p10le gray yuvj420p yuva420p; do
 done
 
 colour "$tmp/one.y4m"
-for options in "-j 1" "-j 3" "-t 1" "-t 7" "--cpu c" "--cpu instructions" "--device model310" "--colour 1"; do
+for options in "-j 1" "-j 3" "--strip-rows 1" "--strip-rows 7" "--cpu c" "--cpu instructions" "--device model310" "--colour 1"; do
     # shellcheck disable=SC2086
     colour "$tmp/other.y4m" $options
     same "the same bytes with $options" "$(sum "$tmp/other.y4m")" "$(sum "$tmp/one.y4m")"
