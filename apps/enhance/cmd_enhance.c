@@ -14,6 +14,7 @@
 #include "apps/cli/commands.h"
 #include "apps/cli/suggest.h"
 #include "apps/enhance/dry_run.h"
+#include "apps/enhance/overwrite.h"
 #include "pipeline/enhance.h"
 #include "pipeline/image/picture_list.h"
 #include "pipeline/image/stills.h"
@@ -39,10 +40,15 @@ typedef struct arguments {
     const char *threads;
     long strip_rows, frames;
     double start, duration, end, crf;
-    bool resume, recursive;
+    bool resume, recursive, yes, no;
     long segment_frames;
     bool match_bitrate, drop_unsupported, quiet, stats;
 } arguments;
+
+static overwrite overwriting(const arguments *a)
+{
+    return a->yes ? OVERWRITE_YES : a->no ? OVERWRITE_NO : OVERWRITE_ASK;
+}
 
 static options_result check_batch(const arguments *a)
 {
@@ -74,6 +80,10 @@ static options_result parse(arguments *a, int argc, char **argv)
     options_result result = options_parse(&command_enhance, a, argc, argv, a->operands);
     if (result != OPTIONS_RUN)
         return result;
+    if (a->yes && a->no) {
+        cli_fail(0, "enhance: expected -y or -n, found both");
+        return OPTIONS_BAD;
+    }
     if (!options_cut(a->start, a->duration, &a->end) || !check_preview(a))
         return OPTIONS_BAD;
     if (a->out_dir)
@@ -245,6 +255,8 @@ static int run(const arguments *a, enhance_settings *settings, progress *shown, 
 
     if (a->dry_run)
         return dry_run(settings, image, a->json) ? EXIT_SUCCESS : EXIT_FAILED;
+    if (!overwrite_allowed(overwriting(a), a->output, a->input, a->resume))
+        return EXIT_FAILED;
     if (a->preview >= 0)
         return preview_write(settings) ? EXIT_SUCCESS : EXIT_FAILED;
     bool good =
@@ -267,7 +279,13 @@ static int enhance(int argc, char **argv)
     if (result != OPTIONS_RUN)
         return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
     if (a.out_dir)
-        return batch_run(argc, argv, a.operands, a.out_dir, a.recursive);
+        return batch_run(&(batch_request){.argc = argc,
+                                          .argv = argv,
+                                          .operands = a.operands,
+                                          .folder = a.out_dir,
+                                          .recursive = a.recursive,
+                                          .quiet = a.quiet,
+                                          .answer = overwriting(&a)});
     if (!take_pipe(&a.input))
         return EXIT_FAILED;
 
@@ -342,6 +360,10 @@ static const option options[] = {
              "pictures"},
     {"--output", "-o", OPTION_FILE, offsetof(arguments, output), "FILE", files,
      .help = "where the result goes; - is standard output, out/%04d.png numbered pictures"},
+    {"--overwrite", "-y", OPTION_FLAG, offsetof(arguments, yes), NULL, files,
+     .help = "overwrite OUT if it exists (default: ask on a terminal, else refuse)"},
+    {"--no-overwrite", "-n", OPTION_FLAG, offsetof(arguments, no), NULL, files,
+     .help = "never overwrite OUT, and do not ask"},
     {"--out-dir", NULL, OPTION_FILE, offsetof(arguments, out_dir), "FOLDER", files,
      .help =
          "enhance many files, folders or 'patterns*' into it; manifest.json says how each went"},

@@ -77,7 +77,7 @@ refused "an output that grows too large" 1 "cannot be written.*File too large" "
     limited "$mona" enhance "$clip" -o "$out" --quiet --crf 0
 echo precious > "$tmp/kept.mp4"
 refused "the same over an older file" 1 "cannot be written" "" \
-    limited "$mona" enhance "$clip" -o "$tmp/kept.mp4" --quiet --crf 0
+    limited "$mona" enhance "$clip" -o "$tmp/kept.mp4" -y --quiet --crf 0
 same "which keeps its bytes" "$(cat "$tmp/kept.mp4")" precious
 mkdir "$tmp/disk"
 if mount -t tmpfs -o size=16k tmpfs "$tmp/disk" 2> /dev/null; then

@@ -105,6 +105,60 @@ nothing "make uninstall removes everything" "$(find "$tmp/root" -type f)"
 # ---- parsing ------------------------------------------------------------------------------------
 "$scene" 2 "$tmp/scene.y4m"
 succeeds "-i names the input" "$mona" enhance -i "$tmp/scene.y4m" -o "$tmp/out.mkv" --preset=ultrafast
+# ---- an output that exists ----------------------------------------------------------------------
+ffmpeg -v error -f lavfi -i testsrc=s=64x48:r=25:d=0.08 -c:v ffv1 "$tmp/small.mkv"
+over() {
+    "$mona" enhance "$tmp/small.mkv" -o "$tmp/over.mkv" --preset ultrafast --frames 1 --quiet "$@"
+}
+echo precious > "$tmp/over.mkv"
+fails "without a terminal an output that exists is refused" "over.mkv: exists; -y would overwrite it" over
+fails "-n keeps it" "over.mkv: exists, and -n keeps it" over -n
+fails "-y and -n" "expected -y or -n, found both" over -y -n
+same "these leave it as it was" "$(cat "$tmp/over.mkv")" precious
+same "--dry-run writes nothing, and so asks nothing" "$(over --dry-run > /dev/null; echo $?)" 0
+over -y
+same "-y overwrites it" "$(video_times "$tmp/over.mkv")" 0.000000
+# $1: what is answered on a terminal. Prints the exit status, how often it was asked, and what became of the file.
+answer() {
+    echo precious > "$tmp/over.mkv"
+    python3 - "$1" "$mona" enhance "$tmp/small.mkv" -o "$tmp/over.mkv" --preset ultrafast --frames 1 --quiet <<'PYTHON'
+import os, pty, sys
+child, terminal = pty.fork()
+if not child:
+    os.execv(sys.argv[2], sys.argv[2:])
+os.write(terminal, (sys.argv[1] + "\n").encode())
+said = b""
+try:
+    while True:
+        said += os.read(terminal, 4096)
+except OSError:
+    pass
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), said.count(b"over.mkv' exists. Overwrite? [y/N] "), end=" ")
+PYTHON
+    if [ "$(cat "$tmp/over.mkv")" = precious ]; then echo kept; else echo overwritten; fi
+}
+same "on a terminal: y overwrites it" "$(answer y)" "0 1 overwritten"
+same "on a terminal: n keeps it" "$(answer n)" "1 1 kept"
+same "on a terminal: so does an empty line" "$(answer "")" "1 1 kept"
+mkdir "$tmp/work" "$tmp/pictures"
+cp "$tmp/small.mkv" "$tmp/work/a.mkv"
+"$mona" enhance "$tmp/work" --out-dir "$tmp/results" --preset ultrafast --quiet
+result_of() {
+    echo "$? $(sed -n 's/.*"result":[^"]*"\(.*\)".*/\1/p' "$tmp/results/manifest.json")"
+}
+"$mona" enhance "$tmp/work" --out-dir "$tmp/results" --preset ultrafast 2> "$tmp/log"
+same "--out-dir keeps what is not older than its input" "$(result_of) $(grep -c '1 of 1 results were there already' "$tmp/log")" "0 kept 1"
+touch "$tmp/work/a.mkv"
+"$mona" enhance "$tmp/work" --out-dir "$tmp/results" --preset ultrafast --quiet 2> "$tmp/log"
+same "--out-dir refuses what is older" "$(result_of) $(grep -c -- '-y would overwrite it' "$tmp/log")" "1 failed 1"
+"$mona" enhance "$tmp/work" --out-dir "$tmp/results" --preset ultrafast --quiet -n
+same "--out-dir -n keeps it" "$(result_of)" "0 kept"
+"$mona" enhance "$tmp/work" --out-dir "$tmp/results" --preset ultrafast --quiet -y
+same "--out-dir -y makes it anew" "$(result_of)" "0 done"
+echo precious > "$tmp/pictures/0007.png"
+fails "numbered pictures that are there" "%04d.png: exists" "$mona" enhance "$tmp/small.mkv" -o "$tmp/pictures/%04d.png" --quiet
+
+# ---- misspelt, joined, other names --------------------------------------------------------------
 said=$("$mona" --version)
 same "--version names mona and five libraries of FFmpeg" "$(echo "$said" | grep -cE '^(mona|lib(avformat|avcodec|avutil|avfilter|swscale)) [0-9]+\.[0-9]+\.[0-9]+') of $(echo "$said" | wc -l)" \
     "6 of 6"
