@@ -76,13 +76,13 @@ typedef enum options_result { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_BAD } options_r
 #define OPTION_DEVICE(field, group)                                                                \
     {                                                                                              \
         "--device", NULL, OPTION_STRING, field, "NAME", group,                                     \
-            .help = "what to compute on; mona devices lists them", .initial = "auto"               \
+            .help = "device to compute on; mona devices lists them", .initial = "auto"             \
     }
 #define OPTION_CPU(field, group)                                                                   \
     {                                                                                              \
         "--cpu", NULL, OPTION_STRING, field, "ISA", group,                                         \
-            .help =                                                                                \
-                "highest instruction set: instructions, c; avx2, avxvnni, avx512; neon, dotprod",  \
+            .help = "highest instruction set to use: instructions, c; avx2, avxvnni, avx512; "     \
+                    "neon, dotprod",                                                               \
             .values = "instructions c avx2 avxvnni avx512 neon dotprod"                            \
     }
 
@@ -94,14 +94,14 @@ typedef enum options_result { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_BAD } options_r
      offsetof(type, start),                                                                        \
      "TIME",                                                                                       \
      group,                                                                                        \
-     .help = "leave out what is before this time" of ", as 12.5, 1:30 or 01:02:03.250"},           \
+     .help = "start at this time" of ", such as 12.5, 1:30 or 01:02:03.250"},                      \
         {"--duration",                                                                             \
          "-t",                                                                                     \
          OPTION_TIME,                                                                              \
          offsetof(type, duration),                                                                 \
          "TIME",                                                                                   \
          group,                                                                                    \
-         .help = "stop so long after the start"},                                                  \
+         .help = "stop this long after the start"},                                                \
     {                                                                                              \
         "--end", "-to", OPTION_TIME, offsetof(type, end), "TIME", group,                           \
             .help = "stop at this time" of                                                         \

@@ -351,120 +351,127 @@ static int enhance(int argc, char **argv)
     return status;
 }
 
-static const char files[] = "Input and output", work[] = "What is done", encoding[] = "Encoding",
-                  computing[] = "Computing", looking[] = "Looking at it";
+static const char files[] = "Input and output", work[] = "Enhancement", encoding[] = "Encoding",
+                  computing[] = "Computation", looking[] = "Preview and reports";
 
 static const option options[] = {
     {"--input", "-i", OPTION_FILE, offsetof(arguments, input), "FILE", files,
-     .help = "what to enhance; IN alone means the same; - is standard input, in/%04d.png numbered "
-             "pictures"},
+     .help = "video or picture to enhance, the same as IN; - is standard input, in/%04d.png "
+             "numbered pictures"},
     {"--output", "-o", OPTION_FILE, offsetof(arguments, output), "FILE", files,
-     .help = "where the result goes; - is standard output, out/%04d.png numbered pictures"},
+     .help = "file for the result; - is standard output, out/%04d.png numbered pictures"},
     {"--overwrite", "-y", OPTION_FLAG, offsetof(arguments, yes), NULL, files,
-     .help = "overwrite OUT if it exists (default: ask on a terminal, else refuse)"},
-    {"--no-overwrite", "-n", OPTION_FLAG, offsetof(arguments, no), NULL, files,
-     .help = "never overwrite OUT, and do not ask"},
-    {"--out-dir", NULL, OPTION_FILE, offsetof(arguments, out_dir), "FOLDER", files,
      .help =
-         "enhance many files, folders or 'patterns*' into it; manifest.json says how each went"},
+         "overwrite OUT if it exists; without -y, mona asks on a terminal and refuses elsewhere"},
+    {"--no-overwrite", "-n", OPTION_FLAG, offsetof(arguments, no), NULL, files,
+     .help = "never overwrite OUT, and never ask"},
+    {"--out-dir", NULL, OPTION_FILE, offsetof(arguments, out_dir), "FOLDER", files,
+     .help = "enhance many files, folders or 'patterns*' into FOLDER; manifest.json there says how "
+             "each file went"},
     {"--recursive", NULL, OPTION_FLAG, offsetof(arguments, recursive), NULL, files,
-     .help = "with --out-dir: folders in folders too, which keep their names there"},
+     .help = "with --out-dir: go into subfolders too, and keep their names in FOLDER"},
     {"--format", "-f", OPTION_STRING, offsetof(arguments, format), "NAME", files,
-     .help = "container of the output (default by its name; y4m on standard output)",
+     .help =
+         "container of the result (default: the one OUT's name stands for; y4m on standard output)",
      .values = "mp4 mov matroska webm avi mpegts nut y4m rawvideo"},
     {"--raw", NULL, OPTION_STRING, offsetof(arguments, raw), "WxH:FORMAT:RATE", files,
-     .help = "the input is frames without a header, e.g. 1280x720:yuv420p:25"},
+     .help = "read frames without a header, for example 1280x720:yuv420p:25"},
     {"--fps", "-r", OPTION_STRING, offsetof(arguments, rate), "RATE", files,
-     .help = "of numbered pictures in/%04d.png (default 25)", .values = "24 24000/1001 25 30 60"},
+     .help = "frame rate of numbered pictures (default 25)", .values = "24 24000/1001 25 30 60"},
     {"--on-error", NULL, OPTION_CHOICE, offsetof(arguments, on_error), "skip|stop", files,
-     .help = "at damage in the input: go on and count, or fail", .initial = "skip"},
+     .help = "where the input is damaged: skip and count the damage, or stop", .initial = "skip"},
     {"--resume", NULL, OPTION_FLAG, offsetof(arguments, resume), NULL, files,
-     .help = "keep finished segments in OUT.resume, and go on from those that are there"},
+     .help = "save finished segments in OUT.resume; after an interruption, the same command "
+             "continues from them"},
     {"--segment", NULL, OPTION_WHOLE, offsetof(arguments, segment_frames), "N", files,
-     .help = "frames in a segment of --resume (default some seconds' worth)", .minimum = 1,
+     .help = "frames in each segment of --resume (default: a few seconds' worth)", .minimum = 1,
      .maximum = 1e6},
     {"--drop-unsupported", NULL, OPTION_FLAG, offsetof(arguments, drop_unsupported), NULL, files,
-     .help = "leave out what the container cannot hold, rather than fail"},
-    OPTIONS_CUT(arguments, files, ""),
+     .help = "leave out what the container cannot hold, instead of stopping"},
+    OPTIONS_CUT(arguments, files, " of the input"),
     {"--frames", NULL, OPTION_WHOLE, offsetof(arguments, frames), "N", files,
-     .help = "stop after N frames (default all)", .minimum = 1, .maximum = 1e15},
+     .help = "stop after N frames", .minimum = 1, .maximum = 1e15},
     {"--stages", NULL, OPTION_STRING, offsetof(arguments, stages), "LIST", work,
-     .help = "what to do, in order: sr, denoise, colour (default " VIDEO_STAGES
-             "; images sr, or denoise at --scale 1)",
+     .help = "what to do, in this order: sr, denoise, colour (default " VIDEO_STAGES
+             "; for pictures sr, or denoise with --scale 1)",
      .values = "sr denoise colour denoise,sr sr,denoise sr,sr denoise,sr,colour"},
     {"--scale", "-s", OPTION_CHOICE, offsetof(arguments, scale), "1|2|3|4|6|8|9|12", work,
-     .help = "how many times larger sr makes it (default 2), in one step or several: 4 is 2 x 2 "
-             "where the tier has no network for 4, 6 is 2 x 3; --dry-run tells"},
+     .help = "enlarge this many times (default 2), in one step or in several: 6 is 2 x 3, and 4 is "
+             "2 x 2 in tiers without a network for 4; --dry-run shows the steps"},
     {"--tier", NULL, OPTION_CHOICE, offsetof(arguments, tier), NETWORK_TIERS, work,
-     .help = "networks inside mona, from quick to good, each with several times the arithmetic of "
-             "the one before; what a tier lacks is taken from the next lower",
+     .help =
+         "built-in networks to use, from the fastest to the best; each tier does several times the "
+         "work of the one before; where it has no network, that of the next lower tier is used",
      .initial = "fast"},
     {"--content", NULL, OPTION_CHOICE, offsetof(arguments, content), "clean|video", work,
-     .help = "clean, or compressed as video is, whose damage networks made for it do not sharpen "
-             "(default video for videos, clean for images)"},
+     .help = "what the input is: clean, or video that was compressed, which needs networks that do "
+             "not sharpen the damage (default: video for videos, clean for pictures)"},
     {"--sr", NULL, OPTION_FILE, offsetof(arguments, sr), "MODEL", work,
-     .help = "another super-resolution .mona, or one inside mona by its name"},
+     .help = "another network for super-resolution: a .mona file, or the name of a built-in one"},
     {"--denoise", NULL, OPTION_FILE, offsetof(arguments, denoise), "MODEL", work,
-     .help = "another denoising .mona, or one inside mona by its name"},
+     .help = "another network for denoising: a .mona file, or the name of a built-in one"},
     {"--strength", NULL, OPTION_STRING, offsetof(arguments, strength), "S", work,
-     .help =
-         "of denoising: auto, or 0 to 1, where 1 stands for noise of 50 steps; auto: of the noise "
-         "that is found, or for --content video of what the decoder's quantiser tells that "
-         "compression left, if that is more",
+     .help = "how strongly to denoise: from 0 to 1, where 1 suits noise with a standard deviation "
+             "of 50 steps of 255; or auto, which measures the noise and, with --content video, the "
+             "damage done by compression",
      .initial = "auto", .values = "auto"},
     {"--colour", NULL, OPTION_STRING, offsetof(arguments, colour), "S", work,
-     .help = "how much of what the colour network advises on tone and colour is done, 0 (none) to "
-             "1; alone: add that stage as the last (default: no such stage)"},
+     .help = "how much of the colour network's changes to apply, from 0 (none) to 1; without "
+             "--stages this adds the colour stage at the end (default: no colour stage)"},
     {"--colour-model", NULL, OPTION_FILE, offsetof(arguments, colour_model), "MODEL", work,
-     .help = "another colour .mona"},
+     .help = "another network for colour: a .mona file"},
     {"--temporal", NULL, OPTION_CHOICE, offsetof(arguments, temporal), "on|off", work,
-     .help =
-         "steady what is denoised by the frame before, where that stands still, so that it does "
-         "not flicker; off: each frame on its own, as pictures are",
+     .help = "on: blend the still parts of denoised video with the frame before, so that they do "
+             "not flicker; off: treat each frame on its own",
      .initial = "on"},
     {"--deinterlace", NULL, OPTION_CHOICE, offsetof(arguments, deinterlace), "auto|off", work,
-     .help = "make interlaced frames whole, marked as such or not", .initial = "auto"},
+     .help = "auto: deinterlace interlaced frames, even those not marked as interlaced",
+     .initial = "auto"},
     {"--codec", "-c", OPTION_STRING, offsetof(arguments, codec), "CODEC", encoding,
-     .help = "codec of the result: " CODECS ", or libav's name of its encoder, such as libx264 "
-             "(default: the first of these that the container and the pixel format allow)",
+     .help = "codec of the result: " CODECS
+             "; or the name of one of FFmpeg's encoders for these, such as libx264 (default: the "
+             "first one that suits the container and the pixel format)",
      .values = "h264 hevc av1 vp9 ffv1 prores rawvideo"},
     {"--crf", NULL, OPTION_NUMBER, offsetof(arguments, crf), "N", encoding,
      .help = "quality, lower is better (default h264 18, hevc 20, av1 28, vp9 24)", .maximum = 63},
     {"--match-bitrate", NULL, OPTION_FLAG, offsetof(arguments, match_bitrate), NULL, encoding,
-     .help = "as many bits a second as the input, in place of a quality"},
+     .help = "aim at the input's bit rate instead of a quality"},
     {"--preset", NULL, OPTION_STRING, offsetof(arguments, preset), "NAME", encoding,
-     .help = "speed of the encoder (default h264, hevc medium; av1 8 of 0-13; vp9 3 of 0-8)",
+     .help = "speed of the encoder (default: medium for h264 and hevc; 8 for av1, from 0 to 13; 3 "
+             "for vp9, from 0 to 8)",
      .values = "ultrafast superfast veryfast faster fast medium slow slower veryslow placebo"},
     {"--encoder-option", "-e", OPTION_LIST, offsetof(arguments, encoder), "KEY=VALUE", encoding,
-     .help = "an option of libav's encoder; may be given again"},
+     .help = "an option of FFmpeg's encoder; can be given more than once"},
     {"--threads", "-j", OPTION_STRING, offsetof(arguments, threads), "LOAD:PROC:SAVE", computing,
-     .help = "threads of the decoder, of each network and of the encoder, 0 to leave it to them; "
-             "a single number is of each network (default 0:0:0, one per core)",
+     .help = "threads of the decoder, of each network and of the encoder, where 0 lets each of "
+             "them choose; a single number is for the networks (default 0:0:0, one per core)",
      .alias = "--jobs"},
     OPTION_DEVICE(offsetof(arguments, device), computing),
     OPTION_CPU(offsetof(arguments, cpu), computing),
     {"--strip-rows", NULL, OPTION_WHOLE, offsetof(arguments, strip_rows), "N", computing,
-     .help = "rows a step of the planner produces (default the planner's choice)", .minimum = 1,
+     .help = "rows to compute at a time (default: the planner chooses)", .minimum = 1,
      .maximum = MONA_MAX_SIDE},
     {"--preview", NULL, OPTION_TIME, offsetof(arguments, preview), "TIME", looking,
-     .help = "enhance the frame at that time alone, and write its left half as it was beside its "
-             "right half as it becomes to OUT, a .png"},
+     .help = "enhance only the frame at this time of the input; OUT, a .png, shows its left half "
+             "before and its right half after"},
     {"--stats", NULL, OPTION_FLAG, offsetof(arguments, stats), NULL, looking,
-     .help = "end with figures: latency, steps, sensors; in JSON with --progress json"},
+     .help = "print figures at the end: latency, the time of each step, sensors; as JSON with "
+             "--progress json"},
     {"--html", NULL, OPTION_FILE, offsetof(arguments, html), "FILE.html", looking,
-     .help = "when done, write a page with a slider between before and after, charts and facts"},
+     .help =
+         "write a page about the run, with a slider between before and after, charts and figures"},
     {"--dry-run", NULL, OPTION_FLAG, offsetof(arguments, dry_run), NULL, looking,
-     .help = "print the plan: stages, sizes, memory, streams, and the speed of a few seconds' real "
-             "run; nothing is written"},
+     .help = "print the plan (stages, sizes, memory, streams) and the speed, which is measured on "
+             "a few seconds of the input; write nothing"},
     {"--json", NULL, OPTION_FLAG, offsetof(arguments, json), NULL, looking,
-     .help = "with --dry-run: one JSON object"},
+     .help = "with --dry-run: print JSON"},
     {"--progress", NULL, OPTION_CHOICE, offsetof(arguments, progress), PROGRESS_STYLES, "Other",
-     .help = "on stderr: a bar for terminals, plain lines every 5 s, or JSON lines",
+     .help = "on standard error: a bar for terminals, a plain line every 5 s, or JSON lines",
      .initial = "auto"},
     {"--verbose", "-v", OPTION_FLAG, offsetof(arguments, verbose), NULL, "Other",
-     .help = "let libav's decoders, encoders and containers say what they warn of"},
+     .help = "print the warnings of FFmpeg's decoders, encoders and containers too"},
     {"--quiet", NULL, OPTION_FLAG, offsetof(arguments, quiet), NULL, "Other",
-     .help = "print nothing but errors"},
+     .help = "print only errors"},
 };
 
 const command command_enhance = {
@@ -472,16 +479,16 @@ const command command_enhance = {
     .summary = "make a video or a picture larger and cleaner",
     .run = enhance,
     .usage = "IN -o OUT [OPTION]..., or IN... --out-dir FOLDER",
-    .description = "Enlarges and denoises a video (or a PNG or JPEG); sound, subtitles, timestamps "
-                   "and colour stay as they are.",
+    .description = "Enlarges and denoises a video, or a PNG or JPEG picture. Sound, subtitles, "
+                   "timestamps and colours stay as they are.",
     .examples =
         "mona enhance in.mp4 -o out.mp4                   # denoised, then twice the size\n"
-        "mona enhance in.mp4 -o out.mp4 -s 3 --tier best  # three times, as good as can be\n"
-        "mona enhance in.mkv -o out.mkv --stages denoise  # only denoised\n"
+        "mona enhance in.mp4 -o out.mp4 -s 3 --tier best  # three times, by the best networks\n"
+        "mona enhance in.mkv -o out.mkv --stages denoise  # denoised only\n"
         "mona enhance in.mov -o out.mov --crf 16 --preset slow -ss 1:00 -t 20\n"
         "ffmpeg -i in.avi -f yuv4mpegpipe - | mona enhance - -o - | mpv -\n"
         "mona enhance in.mp4 -o out.mp4 --dry-run         # how long will it take?\n"
-        "mona enhance in.mp4 -o look.png --preview 12.5   # before and after, one picture\n"
+        "mona enhance in.mp4 -o look.png --preview 12.5   # before and after in one picture\n"
         "mona enhance photo.jpg -o photo_x2.png           # pictures too\n"
         "mona enhance in/%04d.png -o out.mp4 -r 24        # numbered pictures\n",
     .options = options,
