@@ -270,12 +270,12 @@ static bool write_manifest(const batch *b)
     return good;
 }
 
-/* Whether the result that is there stays. */
+/* Whether the result that is there stays. One that is the input itself is no result. */
 static bool is_kept(const batch *b, size_t i)
 {
     struct stat in, out;
     if (b->asked->answer == OVERWRITE_YES || stat(b->outputs[i], &out) || !S_ISREG(out.st_mode) ||
-        stat(b->inputs[i], &in))
+        stat(b->inputs[i], &in) || (in.st_dev == out.st_dev && in.st_ino == out.st_ino))
         return false;
     return b->asked->answer == OVERWRITE_NO || in.st_mtim.tv_sec < out.st_mtim.tv_sec ||
            (in.st_mtim.tv_sec == out.st_mtim.tv_sec && in.st_mtim.tv_nsec <= out.st_mtim.tv_nsec);

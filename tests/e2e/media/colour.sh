@@ -20,7 +20,7 @@ sum() {
 for format in yuv420p yuv422p yuv444p yuv420p10le gray yuvj420p yuva420p; do
     ffmpeg -v error -y -i "$tmp/dull.mkv" -frames:v 3 -vf "crop=149:99" -pix_fmt $format -c:v ffv1 "$tmp/in.mkv"
     for strength in 0 1; do
-        succeeds "$format, odd size, strength $strength" "$mona" enhance "$tmp/in.mkv" -o "$tmp/out.mkv" -c ffv1 \
+        succeeds "$format, odd size, strength $strength" "$mona" enhance -y "$tmp/in.mkv" -o "$tmp/out.mkv" -c ffv1 \
             --stages colour --colour $strength
         ffmpeg -v error -y -i "$tmp/out.mkv" -f rawvideo "$tmp/$strength.raw"
     done

@@ -55,7 +55,7 @@ same "-s 4 of a picture takes one network" "$(plan "$tmp/a.png" -o "$tmp/b.png" 
 same "-i, -o, -t and -v" "$("$mona" enhance -i "$tmp/a.png" -o "$tmp/b.png" -t 1 -v --quiet; echo $?)" 0
 # $1: -j. Threads the process had at most; decoder, stages, pool and encoder add theirs.
 threads_of() {
-    "$mona" enhance "$tmp/clip.mp4" -o "$tmp/threads.mp4" --quiet --cpu c -s 4 -j "$1" &
+    "$mona" enhance -y "$tmp/clip.mp4" -o "$tmp/threads.mp4" --quiet --cpu c -s 4 -j "$1" &
     job=$!
     most=0
     while [ -d /proc/$job/task ]; do

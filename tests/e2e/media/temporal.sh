@@ -19,7 +19,7 @@ ffmpeg -v error -y -f concat -i "$tmp/list" -c copy "$tmp/cut.mkv"
 frames() {
     input=$1
     shift
-    "$mona" enhance "$input" -o "$tmp/out.mkv" -c ffv1 --stages denoise --strength 0.4 --quiet "$@" < /dev/null &&
+    "$mona" enhance -y "$input" -o "$tmp/out.mkv" -c ffv1 --stages denoise --strength 0.4 --quiet "$@" < /dev/null &&
         frames_md5 "$tmp/out.mkv"
 }
 
