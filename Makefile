@@ -391,4 +391,4 @@ dist:
 clean:
 	rm -rf $(BUILD) demo
 
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+-include $(shell find $(addprefix $(BUILD)/,apps engine formats gen models ops pipeline tests unobserved) -name '*.d' 2>/dev/null)
