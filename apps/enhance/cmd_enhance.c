@@ -424,7 +424,7 @@ const command command_enhance = {
     .summary = "make a video or a picture larger and cleaner",
     .run = enhance,
     .usage = "IN -o OUT [OPTION]..., or IN... --out-dir FOLDER",
-    .description = "Enlarges and denoises a video (or a PNG or JPEG); sound, subtitles, timestamps "
+    .description = "Enlarges and denoises a video (or a picture); sound, subtitles, timestamps "
                    "and colour stay as they are.",
     .examples =
         "mona enhance in.mp4 -o out.mp4                   # denoised, then twice the size\n"

@@ -107,6 +107,7 @@ raw() {
     ffmpeg -nostdin -v error -y -i "$1" -pix_fmt rgb24 -f rawvideo "$tmp/raw"
 }
 while read -r orientation wide high colours; do
+    case $orientation in [367]) ;; *) full || continue ;; esac
     stills turned "$tmp/four.jpg" "$orientation" "$tmp/turned.jpg"
     "$mona" enhance "$tmp/turned.jpg" -o "$tmp/upright.png" --quiet && raw "$tmp/upright.png"
     same "orientation $orientation of a JPEG: the PNG is upright" "$(stills corners "$tmp/raw" "$wide" "$high")" "$colours"
@@ -121,6 +122,7 @@ done <<'TABLE'
 7 64 96 white green blue red
 8 64 96 green white red blue
 TABLE
+stills turned "$tmp/four.jpg" 8 "$tmp/turned.jpg"
 "$mona" enhance "$tmp/turned.jpg" -o "$tmp/kept.jpg" --quiet
 same "a JPEG keeps its orientation" "$(stills marks "$tmp/kept.jpg")" "exif 8"
 same "and its plan knows that a PNG is turned" \
@@ -138,7 +140,7 @@ done
 kept() {
     "$mona" enhance "$tmp/$1" -o "$tmp/kept_$1.${2##*.}" > /dev/null 2> "$tmp/log"
     same "$1 to $2: its marks" "$? $(grep -c 'left out' "$tmp/log") $(stills marks "$tmp/kept_$1.${2##*.}")" "0 0 $3"
-    succeeds "$1 to $2: it can be decoded" ffmpeg -v error -xerror -i "$tmp/kept_$1.${2##*.}" -f null -
+    full && succeeds "$1 to $2: it can be decoded" ffmpeg -v error -xerror -i "$tmp/kept_$1.${2##*.}" -f null -
 }
 kept marked.jpg out.jpg "exif 6, xmp 6, profile RGB, other a comment"
 kept marked.jpg out.png "exif 1, xmp 1, profile RGB"
@@ -182,7 +184,7 @@ fails "a TIFF of 16 bits is refused" "deep.tiff: expected 8 bits a sample, found
 # Noise, which no codec makes much shorter, so that half of the bytes is half of the rows.
 ffmpeg -v error -f lavfi -i color=0x808080:s=96x80,format=rgb24,noise=alls=60:all_seed=5 -frames:v 1 "$tmp/noise.png"
 ffmpeg -v error -i "$tmp/noise.png" -pix_fmt yuvj444p -q:v 2 "$tmp/noise.jpg"
-for format in rgba gray pal8; do
+for format in rgba pal8; do
     ffmpeg -v error -i "$tmp/noise.png" -pix_fmt $format "$tmp/$format.noise.png"
 done
 # $1: input, $2: fill as raw RGB in hexadecimal, two digits
@@ -201,7 +203,7 @@ cut_short() {
 }
 cut_short noise.png ' 0[01] 0[01] 0[01]'
 cut_short noise.jpg ' 80 80 80'
-for format in rgba gray pal8; do
+for format in rgba pal8; do
     cut_short $format.noise.png ' 0[01] 0[01] 0[01]'
 done
 for kind in png jpg; do
@@ -221,10 +223,11 @@ fails "calibration takes none that is cut off" "cut.png: cannot be decoded: the 
 
 # ---- large ---------------------------------------------------------------------------------------------
 # Heads of pictures, and nothing behind them: whoever wants more than the head finds no picture.
+stills head "$tmp/plan.png" 4096 4096 2
 stills head "$tmp/large.png" 8192 8192 2
 stills head "$tmp/large4.png" 8192 8192 6
-succeeds "the plan of a large picture takes its head" timeout 60 "$mona" enhance "$tmp/large.png" -o "$tmp/none.png" --dry-run
-same "and says what it is measured on" "$(grep -cE 'sr .*8192x8192 +16384x16384|on noise of 512x512|^  1 frame would take' "$tmp/log")" 3
+succeeds "the plan of a large picture takes its head" timeout 20 "$mona" enhance "$tmp/plan.png" -o "$tmp/none.png" --dry-run
+same "and says what it is measured on" "$(grep -cE 'sr .*4096x4096 +8192x8192|on noise of 512x512|^  1 frame would take' "$tmp/log")" 3
 for dry in --quiet --dry-run; do
     fails "a PNG of 4 GiB is refused before the work, $dry" "none.png: expected at most 32768 pixels a side and 1280 MiB of samples for an image, found 32768x32768 and 4096 MiB" \
         timeout 20 "$mona" enhance "$tmp/large4.png" -o "$tmp/none.png" -s 4 $dry
