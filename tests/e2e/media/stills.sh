@@ -96,7 +96,7 @@ done
 
 # ---- which way up -------------------------------------------------------------------------------------
 stills() {
-    python3 tests/e2e/media/stills.py "$@"
+    python3 -IS tests/e2e/media/stills.py "$@"
 }
 # Red and green over blue and white, and what a viewer shows of it for each orientation.
 ffmpeg -v error -f lavfi -i color=red:s=24x16 -f lavfi -i color=0x00ff00:s=24x16 -f lavfi -i color=blue:s=24x16 \
