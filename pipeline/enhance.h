@@ -22,7 +22,8 @@ typedef struct enhance_report {
     uint64_t resumed;                 /* of the frames, those earlier runs had finished */
     float noise; /* found in the last frame, standard deviation in 8-bit steps; negative: not looked
                     for */
-    float compression;  /* error of the last frame's that was taken for noise; 0: none */
+    float compression;          /* error of the last frame's that was taken for noise; 0: none */
+    char encoder[ENCODER_TEXT]; /* libav's encoder and its options; "": none, as for pictures */
     uint64_t lost_packets, damaged_frames, moved_frames; /* of the input so far */
     uint64_t clock_jumps, moved_packets; /* joined; other streams' that did not ascend; when done */
 } enhance_report;
@@ -35,6 +36,7 @@ typedef struct enhance_settings {
     stage_settings stage;
     unsigned decode_threads; /* 0: the decoder's own choice */
     double start;            /* seconds left out at the beginning */
+    double end;              /* seconds after which everything is left out; 0: there is none */
     uint64_t frames;         /* at most; 0: all */
     const char *format;      /* container of the output; NULL: by its name */
     bool resume; /* work in segments kept on disk, and go on from those that are there */

@@ -20,6 +20,7 @@
 #include "pipeline/image/picture_list.h"
 #include "pipeline/image/stills.h"
 #include "apps/cli/table.h"
+#include "apps/enhance/enhance_options.h"
 #include "apps/enhance/test_run.h"
 
 #define MIB (1024.0 * 1024.0)
@@ -227,6 +228,7 @@ static cJSON *plan_of(const enhance_settings *s, const trial *t, const footage *
     cJSON_AddStringToObject(output, "file", s->output);
     cJSON_AddNumberToObject(output, "width", r->out_width);
     cJSON_AddNumberToObject(output, "height", r->out_height);
+    enhance_describe(plan, s, r);
     add_stages(plan, s, t, image);
     add_measured(plan, t, expected);
     if (sampled)
@@ -277,6 +279,8 @@ static void print_plan(const cJSON *plan)
            table_cell(input, "codec", text[2], sizeof text[2]));
     printf("%s: %.0fx%.0f, not written\n", table_cell(output, "file", text[3], sizeof text[3]),
            number(output, "width"), number(output, "height"));
+    if (cJSON_HasObjectItem(plan, "encoder"))
+        printf("encoder: %s\n", table_cell(plan, "encoder", text[0], sizeof text[0]));
     printf("\nstages\n");
     table_print(cJSON_GetObjectItemCaseSensitive(plan, "stages"), stage_keys, 5);
     printf("\nmemory\n  %.1f MiB: engine %.1f, frames %.1f; the process had %.0f MiB, mostly the "
@@ -296,7 +300,7 @@ bool dry_run(const enhance_settings *settings, bool image, bool json)
     trial t = {0};
     still head = {0};
     const bool sampled = image && still_read_head(&head, settings->input) && is_large(&head);
-    bool good = footage_open(&f, settings->input, settings->start, &error) ||
+    bool good = footage_open(&f, settings->input, settings->start, settings->end, &error) ||
                 !cli_fail(EXIT_FAILED, "%s", error.text);
     good = good && (sampled ? measure_sample(&t, settings, &head) : measure(&t, settings, image));
     cJSON *plan = good ? plan_of(settings, &t, &f, image, sampled) : NULL;

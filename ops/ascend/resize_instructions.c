@@ -1,32 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-/* RESIZE as an AI Core program, where the scale across is n / d and the weights repeat every n
- * output columns, as they do for 2, 4, 1/2 and the like. Others are left to the scalar unit.
+/* RESIZE as an AI Core program, for scales across of n / d whose weights repeat every n output
+ * columns, such as 2, 4 and 1/2. The scalar unit does the others.
  *
- * One channel at a time, and in it one piece: the calls' rows, some periods of n output columns.
- * The piece's columns are cut into Q segments of `periods` periods, Q being the largest power of 2
- * with Q R <= 16 for R rows; lane q R + y is segment q of row y. Every column is then a block of 16
- * lanes; a shift by a column is one of addresses.
+ * The program works on one channel at a time, and in it on one piece: R output rows, one for each
+ * call, by some periods of n output columns. The columns of a piece are cut into Q segments of
+ * `periods` periods, where Q is the largest power of 2 with Q R <= 16. Lane q R + y is segment q of
+ * row y. So every column is a block of 16 lanes, and a shift by a column is a shift of addresses.
  *
- *   L1 -> UB -> planes (lanes.h): the rows that any of the R wants, as fp16; the scalar unit
- *     repeats the samples at the image's edges
- *   for every tap down: 16 rows, one for each lane, are turned into columns and widened to fp32; a
- *     vector of 16 weights, one for each lane, multiplies them; products are added up
- *   for every phase p < n: the columns first(p) + tap + d k, k = 0, 1, .., each times one weight,
- *     are added up; that is output column n k + p
- *   results are rounded: fp32 to integers by adding and subtracting 1.5 * 2^23 (a sum of products
- *     is far below 2^22), which fp16 then holds as far as 8 bits reach; or once to fp16
- *   turned back into rows, then into channel blocks (lanes.h) -> L1
+ * Steps:
+ *   1. Input rows that any call needs are copied from L1 to UB and turned into planes (lanes.h) of
+ *      fp16. The scalar unit repeats the samples at the edges of the image.
+ *   2. Down. For every tap, 16 rows, one for each lane, are turned into columns and widened to fp32.
+ *      A vector of 16 weights, one for each lane, multiplies them, and products are added up.
+ *   3. Across. For every phase p < n, columns first(p) + tap + d k with k = 0, 1, ... are multiplied
+ *      by one weight for each tap and added up. The sum is output column n k + p.
+ *   4. Results are rounded. To integers: adding and subtracting 1.5 * 2^23 rounds fp32 (a sum of
+ *      products is far below 2^22), and fp16 holds integers of 8 bits. To fp16: one conversion.
+ *   5. Columns are turned back into rows, then into channel blocks (lanes.h), and copied to L1.
+ * The order of the roundings is that of ac_resize_row.
  *
- * These are the roundings of ac_resize_row, in its order. Input column 0 of a segment is its first
- * period's; HALO columns on either side are turned with it. Parts of UB that are no row's are
- * worked on as well, so they are zeros first.
+ * Input column 0 of a segment is the first of its first period; HALO columns on either side are
+ * turned with it. Parts of UB that belong to no row are processed as well, so they hold zeros first.
  *
- * Flags:
- *   V -> MTE1, MTE1 -> V 0  the input may come, is there
- *   V -> S, S -> V 0        the scalar unit's turn
- *   V -> MTE3, MTE3 -> V 0  a piece is made, has left */
+ * Flags, event 0:
+ *   V -> MTE1    the input may be copied
+ *   MTE1 -> V    the input is in UB
+ *   V -> S       the scalar unit takes its turn
+ *   S -> V       its turn has ended
+ *   V -> MTE3    a piece is complete
+ *   MTE3 -> V    the piece has been stored */
 #include "ops/ascend/resize_program.h"
 
+#include "engine/arith.h"
 #include "engine/libc.h"
 
 static uint32_t common(uint32_t a, uint32_t b)
@@ -78,16 +83,11 @@ static void find_reach(program *p)
 
 /* ---- UB ------------------------------------------------------------------------------------- */
 
-static size_t up_to(size_t value, size_t multiple)
-{
-    return (value + multiple - 1) / multiple * multiple;
-}
-
-/* Addresses, since those of no UB are taken too, to know how far they go. */
+/* Takes addresses rather than pointers: lay_out() is also called without a UB, for the bytes alone. */
 static uint8_t *take(uintptr_t *at, size_t bytes)
 {
     const uintptr_t taken = *at;
-    *at += up_to(bytes, AC_BLOCK);
+    *at += round_up(bytes, AC_BLOCK);
     return (uint8_t *)taken;
 }
 
@@ -101,12 +101,8 @@ static float *take_floats(uintptr_t *at, size_t count)
     return (float *)(void *)take(at, count * sizeof(float));
 }
 
-static size_t most_of(size_t a, size_t b)
-{
-    return a > b ? a : b;
-}
-
-/* For p->periods; the bytes it takes. Places are shared by what is needed one after the other. */
+/* Lays out UB for p->periods. Returns the bytes that takes. Things that are never needed at the same
+ * time share their places. */
 static size_t lay_out(program *p, uint8_t *ub)
 {
     const mona_bound_op *b = p->bound;
@@ -114,13 +110,13 @@ static size_t lay_out(program *p, uint8_t *ub)
     const uint32_t in_channels = channels < b->input_c0[0] ? channels : b->input_c0[0];
     const uint32_t out_channels = channels < b->output_c0 ? channels : b->output_c0;
     uintptr_t at = (uintptr_t)ub;
-    p->in_pitch = up_to((size_t)p->segments * p->periods * p->d + 2 * BEFORE, ALIGNED);
-    p->out_pitch = up_to((size_t)p->segments * p->periods * p->n, ALIGNED);
-    p->in_lanes.groups = (uint32_t)(up_to(p->in_rows * p->in_pitch, group) / group);
-    p->out_lanes.groups = (uint32_t)(up_to(p->rows * p->out_pitch, group) / group);
+    p->in_pitch = round_up((size_t)p->segments * p->periods * p->d + 2 * BEFORE, ALIGNED);
+    p->out_pitch = round_up((size_t)p->segments * p->periods * p->n, ALIGNED);
+    p->in_lanes.groups = (uint32_t)(round_up(p->in_rows * p->in_pitch, group) / group);
+    p->out_lanes.groups = (uint32_t)(round_up(p->rows * p->out_pitch, group) / group);
     const size_t in_pixels = (size_t)p->in_lanes.groups * group;
     const size_t out_pixels = (size_t)p->out_lanes.groups * group;
-    const size_t most = most_of(in_pixels, out_pixels), made = (size_t)p->periods * p->n;
+    const size_t most = max_size(in_pixels, out_pixels), made = (size_t)p->periods * p->n;
     const size_t lanes_in = (size_t)p->in_lanes.groups * LANES_GROUP_BYTES;
     const size_t lanes_out = (size_t)p->out_lanes.groups * LANES_GROUP_BYTES;
     p->in = take(&at, in_pixels * b->input_c0[0] * element(p));
@@ -128,7 +124,7 @@ static size_t lay_out(program *p, uint8_t *ub)
     p->in_lanes.spare = take(&at, lanes_in);
     p->samples = take(&at, most * element(p));
     p->wide = take_halves(&at, most);
-    p->columns = p->made = take_halves(&at, most_of(columns_of(p), made) * LANES);
+    p->columns = p->made = take_halves(&at, max_size(columns_of(p), made) * LANES);
     p->lane_weights = take_floats(&at, 4 * LANES);
     p->weights = take_floats(&at, 4 * (size_t)FLOAT_LANES);
     p->tap = p->product = take_floats(&at, columns_of(p) * LANES);
@@ -137,7 +133,7 @@ static size_t lay_out(program *p, uint8_t *ub)
     p->out_lanes.channels = take(&at, lanes_out * out_channels);
     p->out_lanes.spare = take(&at, lanes_out);
     const size_t blocks = out_pixels * b->output_c0 * element(p);
-    p->blocks = take(&at, most_of(blocks, columns_of(p) * LANES * sizeof *p->down));
+    p->blocks = take(&at, max_size(blocks, columns_of(p) * LANES * sizeof *p->down));
     p->down = (float *)(void *)p->blocks;
     return at - (uintptr_t)ub;
 }
@@ -157,7 +153,7 @@ bool mona_resize_has_program(const mona_bound_op *b)
 
 /* ---- input rows as fp16 --------------------------------------------------------------------- */
 
-/* NULL: no call wants that row. */
+/* NULL: no call needs that row. */
 static uint8_t *input_row_at(const program *p, int64_t y)
 {
     for (uint32_t i = 0; i < p->rows; i++) {
@@ -177,13 +173,13 @@ static mona_span output_columns(const program *p)
                        end < call->x_end ? end : call->x_end};
 }
 
-/* Place in a row of UB of an input column. */
+/* Where an input column lies in a row of UB. */
 static size_t place_of(const program *p, int64_t column)
 {
     return (size_t)(column - p->period * p->d + BEFORE);
 }
 
-/* Channel block `block` of the input rows. */
+/* Copies channel block `block` of the input rows to UB. */
 static void bring(const program *p, uint32_t block)
 {
     const uint32_t c0 = p->bound->input_c0[0];
@@ -192,7 +188,7 @@ static void bring(const program *p, uint32_t block)
     const mona_span wanted = mona_resize_columns(p->bound, output_columns(p));
     const int64_t begin = wanted.begin / ALIGNED * ALIGNED;
     const size_t bytes = (size_t)(wanted.end - begin) * column;
-    const ac_copy c = {.bursts = 1, .blocks = (uint16_t)(up_to(bytes, AC_BLOCK) / AC_BLOCK)};
+    const ac_copy c = {.bursts = 1, .blocks = (uint16_t)(round_up(bytes, AC_BLOCK) / AC_BLOCK)};
     dup_all(p->core, p->in, 0, p->in_lanes.groups * (LANES_GROUP_BYTES / 2) * c0, side_by_side);
     sync(p, AC_PIPE_V, AC_PIPE_MTE1);
     for (uint32_t row = 0; row < p->in_rows; row++) {
@@ -207,7 +203,7 @@ static void bring(const program *p, uint32_t block)
     p->isa->barrier(p->core, AC_PIPE_V);
 }
 
-/* `count` samples from `to` on become `from`. */
+/* Sets `count` samples from `to` on to that at `from`. */
 static void repeat_sample(const program *p, uint8_t *to, const uint8_t *from, int64_t count)
 {
     if (count <= 0)
@@ -218,7 +214,7 @@ static void repeat_sample(const program *p, uint8_t *to, const uint8_t *from, in
         memcpy(to + (size_t)i * size, from, size);
 }
 
-/* Taps beyond the image read its nearest sample. */
+/* Repeats the samples at the image's edges, which taps beyond it read. */
 static void repeat_edges(const program *p)
 {
     const int32_t *first = mona_resize_first(p->bound);
@@ -237,7 +233,7 @@ static void repeat_edges(const program *p)
     sync(p, AC_PIPE_S, AC_PIPE_V);
 }
 
-/* Channel c of the block. */
+/* Resizes channel c of the block. */
 static const uint16_t *widen(const program *p, uint32_t c)
 {
     const mona_type type = p->bound->output.type;
@@ -318,7 +314,7 @@ static bool choose_periods(program *p, int64_t all)
     uint32_t parts = 1;
     do {
         const size_t segments = (size_t)p->segments * parts;
-        p->periods = (uint32_t)up_to(((size_t)all + segments - 1) / segments, HALO);
+        p->periods = (uint32_t)round_up(((size_t)all + segments - 1) / segments, HALO);
         parts *= 2;
     } while (lay_out(p, p->core->ub) > p->bound->target->ub_bytes && p->periods > HALO);
     return lay_out(p, p->core->ub) <= p->bound->target->ub_bytes;
