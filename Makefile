@@ -1,19 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-# mona: make, make demo, make test, make install PREFIX=..., make clean, make help
+# mona: make, make demo, make test, make install, make dist, make clean, make help
 #
-# Variables: CC, BUILD (output folder), PREFIX, SANITIZE=1 (address and undefined-behaviour
-# sanitisers), TESTS (what of check is run, see tests/run.sh), INPUT (a clip for make demo), V=1 (show
-# commands).
+# Variables, each may be given on the command line or in the environment:
+#   CC AR CPPFLAGS CFLAGS LDFLAGS   the compiler and flags that come after the project's own
+#   PKG_CONFIG ONNX_PROTO           for a build for another system: its pkg-config and its onnx.proto
+#   HELP_MONA                       in such a build, a mona that runs here, which writes the manual page and completions
+#   BUILD                           the output folder (build)
+#   PREFIX LIBDIR DESTDIR           where make install puts files (/usr/local, PREFIX/lib, nothing before them)
+#   WERROR=1                        warnings are errors
+#   SANITIZE=1                      the address and undefined-behaviour sanitisers
+#   TESTS TIER                      what of make check is run, see tests/run.sh
+#   INPUT                           a clip for make demo
+#   V=1                             show commands
 
-CC ?= gcc
 ifeq ($(origin CC),default)
 CC := gcc
 endif
+PKG_CONFIG ?= pkg-config
+ONNX_PROTO ?= /usr/include/onnx/onnx.proto
 BUILD ?= build
 PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
 Q := $(if $(V),,@)
 
-PACKAGES := pkg-config protobuf-c-compiler libprotobuf-c-dev libonnx-dev libstb-dev libcjson-dev \
+PACKAGES := libc6-dev pkg-config protobuf-c-compiler libprotobuf-c-dev libonnx-dev libstb-dev libcjson-dev \
             libavformat-dev libavcodec-dev libavutil-dev libavfilter-dev libswscale-dev
 TEST_PACKAGES := libcmocka-dev ffmpeg python3
 # make test-full, besides: what people look at is tested with what they look with; skipped without.
@@ -23,18 +33,26 @@ LOOK_PACKAGES := man-db zsh chromium chromium-driver
 CROSS_PACKAGES := gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static
 CROSS_CC := aarch64-linux-gnu-gcc
 
-WARN := -Wall -Wextra -Wpedantic -Werror
-BASE := -std=c11 -O3 -g $(WARN) -ffp-contract=off -MMD -MP
+# The version has one place, mona.h; the library's name changes with its first number.
+VERSION := $(shell sed -n 's/^\#define MONA_VERSION "\(.*\)"/\1/p' engine/mona.h)
+SONAME := libmona.so.$(firstword $(subst ., ,$(VERSION)))
+
+WARN := -Wall -Wextra -Wpedantic $(if $(WERROR),-Werror)
+# Neither the folder of the build nor its time is in the result: two builds of one commit are the same bytes.
+OPTIMISE = -O3
+BASE = -std=c11 $(OPTIMISE) -g $(WARN) -ffp-contract=off -ffile-prefix-map=$(CURDIR)=. -MMD -MP
 ifdef SANITIZE
 BASE += -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 LDFLAGS += -fsanitize=address,undefined
 endif
-# The engine and its kernels: freestanding, nothing of libc but the mem* four.
-ENGINE_CFLAGS := $(BASE) -ffreestanding -fstack-usage -I. -Iengine
-HOST_CFLAGS := $(BASE) -D_GNU_SOURCE -I. -Iengine -I$(BUILD)/gen
-PKG = $(shell pkg-config --cflags $(1) 2>/dev/null)
-LIBS = $(shell pkg-config --libs libavformat libavcodec libavutil libavfilter libswscale libprotobuf-c libcjson 2>/dev/null) \
-       -pthread -lm
+# The engine and its kernels: freestanding, nothing of libc but the mem* four. The same objects make libmona.a
+# and libmona.so, which shows only what mona.h declares.
+ENGINE_CFLAGS = $(BASE) -fPIC -fvisibility=hidden -ffreestanding -fstack-usage -I. -Iengine
+LIBRARIES := libavformat libavcodec libavutil libavfilter libswscale libprotobuf-c libcjson
+PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(LIBRARIES) 2>/dev/null)
+LIBS := $(shell $(PKG_CONFIG) --libs $(LIBRARIES) 2>/dev/null) -pthread -lm
+HOST_CFLAGS = $(BASE) -D_GNU_SOURCE -I. -Iengine -I$(BUILD)/gen $(PKG_CFLAGS)
+COMPILE_HOST = $(CC) $(HOST_CFLAGS) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
 
 # ---- sources ----------------------------------------------------------------------------------
 ARCH := $(shell $(CC) -dumpmachine | cut -d- -f1)
@@ -56,7 +74,7 @@ FORMATS_OBJ := $(call obj,$(FORMATS_SRC)) $(BUILD)/gen/onnx.pb-c.o
 PIPELINE_OBJ := $(call obj,$(PIPELINE_SRC))
 APP_OBJ := $(call obj,$(APP_SRC)) $(BUILD)/models/embedded.o
 
-.PHONY: all demo test test-full check fuzz check-aarch64 check-cpus bench-peers bench-published deps test-deps test-full-deps install uninstall clean help
+.PHONY: all demo test test-full check fuzz check-aarch64 check-cpus bench-peers bench-published deps test-deps test-full-deps install uninstall dist clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -74,9 +92,10 @@ help:
 	@echo 'make bench-peers     speed and memory beside ONNX Runtime (installs it, takes minutes)'
 	@echo 'make bench-table     times of the models inside, as a table for README.md'
 	@echo 'make bench-published modelled against published speeds of networks on the 310'
-	@echo 'make install         into PREFIX ($(PREFIX)); DESTDIR is honoured'
+	@echo 'make install         into PREFIX ($(PREFIX)), libraries into LIBDIR; DESTDIR is honoured'
+	@echo 'make dist            $(BUILD)/mona-$(VERSION).tar.gz, the sources of the last commit'
 	@echo 'make format-check    fail on files that clang-format 14 would change'
-	@echo 'make clean           remove build and demo output'
+	@echo 'make clean           remove $(BUILD) and the demo output'
 
 # ---- what must be installed -------------------------------------------------------------------
 # $(call need,PACKAGES): installs those missing, or says how and stops.
@@ -113,53 +132,65 @@ ifeq ($(ARCH),aarch64)
 ENGINE_CFLAGS += -mno-outline-atomics# which would call the compiler's run-time library
 endif
 $(BUILD)/engine/cpu/arm/neon_dotprod.o: ENGINE_CFLAGS += -march=armv8.2-a+dotprod
-$(BUILD)/engine/port/posix.o: ENGINE_CFLAGS := $(BASE) -D_GNU_SOURCE -I. -Iengine -pthread
+$(BUILD)/engine/port/posix.o: ENGINE_CFLAGS = $(BASE) -fPIC -fvisibility=hidden -D_GNU_SOURCE -I. -Iengine -pthread
 
 $(BUILD)/engine/%.o: engine/%.c Makefile
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(ENGINE_CFLAGS) $(CFLAGS) -c -o $@ $<
+	$(Q)$(CC) $(ENGINE_CFLAGS) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
 
 $(BUILD)/ops/%.o: ops/%.c Makefile
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(ENGINE_CFLAGS) $(CFLAGS) -c -o $@ $<
+	$(Q)$(CC) $(ENGINE_CFLAGS) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
 
 $(BUILD)/libmona.a: $(ENGINE_OBJ)
-	$(Q)rm -f $@ && ar rcs $@ $^
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(BUILD)/libmona.so: $(ENGINE_OBJ)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) $(if $(SANITIZE),,-Wl,-z,defs) -o $@ $^ -pthread
 
 # ---- formats, pipeline, command ---------------------------------------------------------------
-$(BUILD)/gen/onnx.pb-c.c: /usr/include/onnx/onnx.proto
+$(BUILD)/gen/onnx.pb-c.c: $(ONNX_PROTO)
 	@mkdir -p $(@D)
 	$(Q)protoc-c --proto_path=$(<D) --c_out=$(@D) $<
 $(BUILD)/gen/onnx.pb-c.h: $(BUILD)/gen/onnx.pb-c.c
+$(BUILD)/gen/onnx.pb-c.o: WARN :=
 $(BUILD)/gen/onnx.pb-c.o: $(BUILD)/gen/onnx.pb-c.c
-	$(Q)$(CC) $(filter-out $(WARN),$(HOST_CFLAGS)) $(CFLAGS) -c -o $@ $<
+	$(Q)$(COMPILE_HOST)
+
+# What never runs per pixel is compiled quickly.
+$(call obj,$(filter $(addsuffix /%,apps/cli apps/bench apps/devices apps/enhance apps/plot formats/onnx \
+    $(addprefix formats/compiler/,import lower passes)),$(FORMATS_SRC) $(APP_SRC))): OPTIMISE = -O1
 
 $(call obj,$(FORMATS_SRC) $(APP_SRC)): $(BUILD)/gen/onnx.pb-c.h
 $(BUILD)/formats/%.o: formats/%.c Makefile
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(HOST_CFLAGS) $(call PKG,libprotobuf-c libcjson) $(CFLAGS) -c -o $@ $<
-
+	$(Q)$(COMPILE_HOST)
 $(BUILD)/pipeline/%.o: pipeline/%.c Makefile
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(HOST_CFLAGS) $(call PKG,libavformat libavcodec libavutil libavfilter libswscale) $(CFLAGS) -c -o $@ $<
+	$(Q)$(COMPILE_HOST)
+$(BUILD)/apps/%.o: apps/%.c Makefile
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE_HOST)
+$(BUILD)/tests/%.o: tests/%.c Makefile
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE_HOST)
 
 # stb's JPEG writer shifts bits out of an int on purpose.
-$(BUILD)/pipeline/image/stills.o: HOST_CFLAGS += $(if $(SANITIZE),-fno-sanitize=shift)
+$(BUILD)/pipeline/image/stills.o: BASE += $(if $(SANITIZE),-fno-sanitize=shift)
 
-# What a result of mona bench says of its build; written anew only when it changes.
+# What a result of mona bench says of its build; written anew only when it changes. The commit is that of this
+# checkout, not of a repository around it; in a tarball git wrote it into .commit.
 .PHONY: always
 $(BUILD)/gen/build_info.h: always
 	@mkdir -p $(@D)
-	@commit=$$(git rev-parse --short=12 HEAD 2>/dev/null || echo unknown); \
-	[ "$$commit" = unknown ] || git diff --quiet HEAD 2>/dev/null || commit=$$commit-dirty; \
-	flags=$$(printf '%s' '$(filter-out $(WARN) -MMD -MP -I%,$(ENGINE_CFLAGS) $(CFLAGS))' | sed 's/["\\]/\\&/g'); \
+	@commit=unknown; \
+	if [ "$$(git rev-parse --show-toplevel 2>/dev/null)" = "$$(pwd -P)" ]; then \
+	    commit=$$(git rev-parse --short=12 HEAD); git diff --quiet HEAD 2>/dev/null || commit=$$commit-dirty; \
+	elif grep -qE '^[0-9a-f]{40}' .commit 2>/dev/null; then commit=$$(cut -c -12 .commit); fi; \
+	flags=$$(printf '%s' '$(filter-out $(WARN) -MMD -MP -I% -ffile-prefix-map=%,$(ENGINE_CFLAGS) $(CPPFLAGS) $(CFLAGS))' | sed 's/["\\]/\\&/g'); \
 	printf '#define BUILD_COMMIT "%s"\n#define BUILD_FLAGS "%s"\n' "$$commit" "$$flags" > $@.new; \
 	if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 $(BUILD)/apps/bench/report/provenance.o: $(BUILD)/gen/build_info.h
-
-$(BUILD)/apps/%.o: apps/%.c Makefile
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(HOST_CFLAGS) $(call PKG,libavformat libavcodec libavutil libcjson) $(CFLAGS) -c -o $@ $<
 
 $(BUILD)/apps/compare/report.o: apps/compare/report.html
 $(BUILD)/apps/compile/compile_report.o: apps/compile/compile.html
@@ -173,31 +204,29 @@ $(BUILD)/gen/models.inc: always
 	if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 $(BUILD)/models/embedded.o: models/embedded.c $(MODELS) $(BUILD)/gen/models.inc Makefile
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(HOST_CFLAGS) $(CFLAGS) -c -o $@ $<
+	$(Q)$(COMPILE_HOST)
 
 $(BUILD)/mona: $(APP_OBJ) $(PIPELINE_OBJ) $(FORMATS_OBJ) $(BUILD)/libmona.a
-	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 # ---- an example of a program that links the library alone ----------------------------------------
-$(BUILD)/firmware: apps/firmware/main.c $(BUILD)/models/embedded.o $(BUILD)/libmona.a Makefile
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(HOST_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< $(BUILD)/models/embedded.o $(BUILD)/libmona.a -pthread
+$(BUILD)/firmware: $(addprefix $(BUILD)/,apps/firmware/main.o models/embedded.o libmona.a)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -pthread
 
 # The library without observers and the same program with it, for observe.sh: what stays must be the same code.
 UNOBSERVED := $(BUILD)/unobserved
 UNOBSERVED_SRC := $(wildcard engine/run/session*.c)
 $(UNOBSERVED)/%.o: %.c Makefile
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(ENGINE_CFLAGS) -DMONA_NO_OBSERVER $(CFLAGS) -c -o $@ $<
+	$(Q)$(CC) $(ENGINE_CFLAGS) -DMONA_NO_OBSERVER $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
 $(UNOBSERVED)/libmona.a: $(filter-out $(call obj,$(UNOBSERVED_SRC)),$(ENGINE_OBJ)) $(UNOBSERVED_SRC:%.c=$(UNOBSERVED)/%.o)
-	$(Q)rm -f $@ && ar rcs $@ $^
-$(UNOBSERVED)/firmware: apps/firmware/main.c $(BUILD)/models/embedded.o $(UNOBSERVED)/libmona.a Makefile
-	$(Q)$(CC) $(HOST_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< $(BUILD)/models/embedded.o $(UNOBSERVED)/libmona.a -pthread
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+$(UNOBSERVED)/firmware: $(addprefix $(BUILD)/,apps/firmware/main.o models/embedded.o) $(UNOBSERVED)/libmona.a
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -pthread
 
 # ---- demo -------------------------------------------------------------------------------------
-$(BUILD)/scene: apps/demo/scene.c Makefile
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(HOST_CFLAGS) $(CFLAGS) -o $@ $< -lm
+$(BUILD)/scene: $(BUILD)/apps/demo/scene.o
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm
 
 demo: deps
 	$(call need,ffmpeg)
@@ -205,16 +234,16 @@ demo: deps
 	$(Q)BUILD=$(BUILD) INPUT='$(INPUT)' sh apps/demo/demo.sh
 
 # ---- tests ------------------------------------------------------------------------------------
-UNIT := $(addprefix $(BUILD)/tests/,$(notdir $(basename $(wildcard tests/unit/*/test_*.c))))
-vpath test_%.c $(wildcard tests/unit/*)
+UNIT_SRC := $(wildcard tests/unit/*/test_*.c)
 ifneq ($(ARCH),x86_64)
-UNIT := $(filter-out $(BUILD)/tests/test_chain,$(UNIT))# what it tests is written for AVX-512
+UNIT_SRC := $(filter-out %/test_chain.c,$(UNIT_SRC))# what it tests is written for AVX-512
 endif
+UNIT := $(addprefix $(BUILD)/tests/,$(notdir $(basename $(UNIT_SRC))))
 
-$(BUILD)/tests/test_%: test_%.c $(PIPELINE_OBJ) $(FORMATS_OBJ) $(BUILD)/models/embedded.o $(BUILD)/libmona.a Makefile
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(HOST_CFLAGS) $(call PKG,libprotobuf-c libcjson libavformat libavcodec libavutil) $(CFLAGS) $(LDFLAGS) -o $@ $< \
-	    $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(LIBS)
+$(call obj,$(wildcard tests/unit/*/*.c tests/fuzz/*.c tests/e2e/*/*.c)): $(BUILD)/gen/onnx.pb-c.h
+$(foreach test,$(UNIT_SRC),$(eval $(BUILD)/tests/$(notdir $(basename $(test))): $(call obj,$(test))))
+$(UNIT): $(PIPELINE_OBJ) $(FORMATS_OBJ) $(BUILD)/models/embedded.o $(BUILD)/libmona.a
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(LIBS)
 # Those that test parts of the command.
 $(BUILD)/tests/test_statistics: $(addprefix $(BUILD)/apps/bench/,statistics.o significance.o)
 $(BUILD)/tests/test_telemetry: $(addprefix $(BUILD)/apps/devices/,telemetry.o telemetry_log.o)
@@ -223,37 +252,30 @@ $(BUILD)/tests/test_verdict $(BUILD)/tests/test_pipeline_marks $(BUILD)/tests/te
 # And what trains the networks.
 TRAIN_OBJ := $(addprefix $(BUILD)/models/train/,chain.o products.o)
 $(BUILD)/tests/test_chain: $(TRAIN_OBJ)
+$(TRAIN_OBJ): BASE += -mavx512f -mavx512bw -mavx512vl -mavx512bf16 -mamx-tile -mamx-bf16
 $(TRAIN_OBJ): $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(HOST_CFLAGS) -mavx512f -mavx512bw -mavx512vl -mavx512bf16 -mamx-tile -mamx-bf16 $(CFLAGS) -c -o $@ $<
+	$(Q)$(COMPILE_HOST)
 
-$(BUILD)/tests/checkops: tests/checkops.c $(BUILD)/libmona.a Makefile
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(HOST_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< $(BUILD)/libmona.a -pthread -lm
+$(BUILD)/tests/checkops: $(BUILD)/tests/checkops.o $(BUILD)/libmona.a
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -pthread -lm
 
-# Writes the network that changes nothing, for pictures.sh.
-$(BUILD)/neutral: tests/e2e/media/neutral.c $(BUILD)/gen/onnx.pb-c.o Makefile
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(HOST_CFLAGS) $(call PKG,libprotobuf-c) $(CFLAGS) $(LDFLAGS) -o $@ $< $(BUILD)/gen/onnx.pb-c.o \
-	    $(shell pkg-config --libs libprotobuf-c 2>/dev/null)
-
-# Writes classifiers of published shapes, for classifiers.sh.
-$(BUILD)/classifiers: tests/e2e/models/classifiers.c tests/unit/classifiers.h tests/unit/quantised_nets.h tests/unit/onnx_builder.h $(BUILD)/gen/onnx.pb-c.o Makefile
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(HOST_CFLAGS) $(call PKG,libprotobuf-c) $(CFLAGS) $(LDFLAGS) -o $@ $< $(BUILD)/gen/onnx.pb-c.o \
-	    $(shell pkg-config --libs libprotobuf-c 2>/dev/null) -lm
+# The network that changes nothing, for pictures.sh; classifiers of published shapes, for classifiers.sh.
+$(BUILD)/neutral: $(BUILD)/tests/e2e/media/neutral.o $(BUILD)/gen/onnx.pb-c.o
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+$(BUILD)/classifiers: $(BUILD)/tests/e2e/models/classifiers.o $(BUILD)/gen/onnx.pb-c.o
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 # Fuzz targets: in every build on the files of their corpus, in make fuzz on what libFuzzer thinks of.
 FUZZ := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_OBJ := $(FORMATS_OBJ) $(BUILD)/pipeline/stages/session_binding.o $(BUILD)/pipeline/error.o $(BUILD)/libmona.a
 FUZZ_SECONDS ?= 60
 
-$(BUILD)/tests/fuzz_%: tests/fuzz/fuzz_%.c tests/fuzz/replay.c $(FUZZ_OBJ) Makefile
+$(BUILD)/tests/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/replay.o $(FUZZ_OBJ)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+$(BUILD)/libfuzzer/%: $(BUILD)/tests/fuzz/fuzz_%.o $(FUZZ_OBJ)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(HOST_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.c,$^) $(FUZZ_OBJ) $(LIBS)
-$(BUILD)/libfuzzer/%: tests/fuzz/fuzz_%.c $(FUZZ_OBJ) Makefile
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(HOST_CFLAGS) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer -o $@ $< $(FUZZ_OBJ) $(LIBS)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(LIBS)
 
 fuzz: deps
 	$(call need,clang)
@@ -262,8 +284,9 @@ fuzz: deps
 	$(Q)BUILD=$(BUILD) SECONDS_EACH=$(FUZZ_SECONDS) sh tests/fuzz/fuzz.sh $(FUZZ)
 
 # TIER: short or full (tests/tiers).
-check: all $(BUILD)/scene $(BUILD)/neutral $(BUILD)/classifiers $(BUILD)/firmware $(BUILD)/unobserved/firmware $(UNIT) $(addprefix $(BUILD)/tests/fuzz_,$(FUZZ)) $(BUILD)/tests/checkops $(BUILD)/tests/published
-	$(Q)BUILD=$(BUILD) CC='$(CC)' SANITIZE='$(SANITIZE)' TIER='$(TIER)' UNIT_TESTS='$(notdir $(UNIT))' sh tests/run.sh $(TESTS)
+PROGRAMS := $(UNIT) $(addprefix $(BUILD)/tests/fuzz_,$(FUZZ)) $(BUILD)/tests/checkops $(BUILD)/tests/published
+check: all $(addprefix $(BUILD)/,scene neutral classifiers firmware unobserved/firmware) $(PROGRAMS)
+	$(Q)BUILD=$(BUILD) CC='$(CC)' SANITIZE='$(SANITIZE)' TIER='$(TIER)' PROGRAMS='$(PROGRAMS)' sh tests/run.sh $(TESTS)
 
 # The engine and its kernels on ARMv8-A, emulated; on such a machine itself `check` does more.
 check-aarch64: $(BUILD)/firmware
@@ -305,10 +328,8 @@ bench-table: all
 	@/usr/bin/python3 tests/bench/table.py $(BUILD)
 
 # Published speeds of networks on the 310 beside the time model's.
-PUBLISHED_SRC := tests/bench/published.c $(wildcard tests/bench/published/*.c)
-$(BUILD)/tests/published: $(PUBLISHED_SRC) tests/bench/published/published.h $(BUILD)/formats/file.o $(BUILD)/formats/error.o $(BUILD)/libmona.a Makefile
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(filter-out -MMD -MP,$(HOST_CFLAGS)) $(CFLAGS) $(LDFLAGS) -o $@ $(PUBLISHED_SRC) $(BUILD)/formats/file.o $(BUILD)/formats/error.o $(BUILD)/libmona.a -pthread -lm
+$(BUILD)/tests/published: $(call obj,tests/bench/published.c $(wildcard tests/bench/published/*.c)) $(addprefix $(BUILD)/,formats/file.o formats/error.o libmona.a)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -pthread -lm
 
 bench-published: $(BUILD)/tests/published
 	$(Q)$(BUILD)/tests/published --report
@@ -326,22 +347,48 @@ format-check:
 MAN := share/man/man1/mona.1
 BASH_COMPLETION := share/bash-completion/completions/mona
 ZSH_COMPLETION := share/zsh/site-functions/_mona
+# A build for another machine cannot run its own mona: with HELP_MONA another one writes these three, without it
+# they are left out.
+HELP_MONA ?= $(if $(filter $(ARCH),$(shell uname -m)),$(BUILD)/mona)
+HELP := $(if $(HELP_MONA),$(addprefix $(BUILD)/gen/,mona.1 mona.bash _mona))
 
-install: all
+$(BUILD)/gen/mona.1: HELP_OF := --man
+$(BUILD)/gen/mona.bash: HELP_OF := --completion bash
+$(BUILD)/gen/_mona: HELP_OF := --completion zsh
+$(HELP): $(BUILD)/mona
+	$(Q)$(if $(findstring /,$(HELP_MONA)),$(abspath $(HELP_MONA)),$(HELP_MONA)) help $(HELP_OF) > $@
+$(BUILD)/gen/mona.pc: engine/mona.h Makefile always
+	@mkdir -p $(@D)
+	@printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$(LIBDIR)' 'includedir=$${prefix}/include' '' 'Name: mona' \
+	    'Description: Inference engine for the Ascend 310 and for CPUs' 'Version: $(VERSION)' \
+	    'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lmona' 'Libs.private: -pthread' > $@
+
+install: all $(HELP) $(BUILD)/libmona.so $(BUILD)/gen/mona.pc
 	install -D -m 755 $(BUILD)/mona $(DESTDIR)$(PREFIX)/bin/mona
-	$(BUILD)/mona help --man > $(BUILD)/gen/mona.1
-	$(BUILD)/mona help --completion bash > $(BUILD)/gen/mona.bash
-	$(BUILD)/mona help --completion zsh > $(BUILD)/gen/_mona
+	install -D -m 644 engine/mona.h $(DESTDIR)$(PREFIX)/include/mona.h
+	install -D -m 644 $(BUILD)/libmona.a $(DESTDIR)$(LIBDIR)/libmona.a
+	install -D -m 644 $(BUILD)/libmona.so $(DESTDIR)$(LIBDIR)/libmona.so.$(VERSION)
+	ln -sf libmona.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$(SONAME)
+	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libmona.so
+	install -D -m 644 $(BUILD)/gen/mona.pc $(DESTDIR)$(LIBDIR)/pkgconfig/mona.pc
+ifneq ($(HELP),)
 	install -D -m 644 $(BUILD)/gen/mona.1 $(DESTDIR)$(PREFIX)/$(MAN)
 	install -D -m 644 $(BUILD)/gen/mona.bash $(DESTDIR)$(PREFIX)/$(BASH_COMPLETION)
 	install -D -m 644 $(BUILD)/gen/_mona $(DESTDIR)$(PREFIX)/$(ZSH_COMPLETION)
-	install -D -m 644 $(BUILD)/libmona.a $(DESTDIR)$(PREFIX)/lib/libmona.a
-	install -D -m 644 engine/mona.h $(DESTDIR)$(PREFIX)/include/mona.h
+else
+	@echo 'Without a manual page and completions: this machine cannot run the mona that was built; give HELP_MONA.'
+endif
 
 uninstall:
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/mona lib/libmona.a include/mona.h $(MAN) $(BASH_COMPLETION) $(ZSH_COMPLETION))
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/mona include/mona.h $(MAN) $(BASH_COMPLETION) $(ZSH_COMPLETION)) \
+	    $(addprefix $(DESTDIR)$(LIBDIR)/,libmona.a libmona.so libmona.so.$(VERSION) $(SONAME) pkgconfig/mona.pc)
+
+dist:
+	@mkdir -p $(BUILD)
+	$(Q)git archive --format=tar --prefix=mona-$(VERSION)/ HEAD | gzip -n9 > $(BUILD)/mona-$(VERSION).tar.gz
+	@echo '$(BUILD)/mona-$(VERSION).tar.gz'
 
 clean:
-	rm -rf build build-* demo
+	rm -rf $(BUILD) demo
 
--include $(ENGINE_OBJ:.o=.d) $(UNOBSERVED_SRC:%.c=$(BUILD)/unobserved/%.d) $(FORMATS_OBJ:.o=.d) $(PIPELINE_OBJ:.o=.d) $(APP_OBJ:.o=.d) $(TRAIN_OBJ:.o=.d)
+-include $(shell find $(addprefix $(BUILD)/,apps engine formats gen models ops pipeline tests unobserved) -name '*.d' 2>/dev/null)

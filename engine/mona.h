@@ -34,6 +34,10 @@
 extern "C" {
 #endif
 
+#ifdef __GNUC__
+#pragma GCC visibility push(default) /* all that libmona.so shows */
+#endif
+
 #define MONA_VERSION "0.1.0"
 
 /* ---- status ------------------------------------------------------------------------------- */
@@ -384,6 +388,10 @@ mona_status mona_stream_synchronize(mona_stream *stream);
  * synchronize every stream that does before the first of them is closed, and zero events that outlive
  * their stream. */
 void mona_stream_close(mona_stream *stream);
+
+#ifdef __GNUC__
+#pragma GCC visibility pop
+#endif
 
 #ifdef __cplusplus
 }

@@ -11,6 +11,7 @@
  * Flags: MTE1 -> MTE3, MTE3 -> MTE1, each 0 and 1: that half of UB is full, is empty. */
 #include "ops/helpers.h"
 
+#include "engine/arith.h"
 #include "engine/libc.h"
 
 /* ---- shapes --------------------------------------------------------------------------------- */
@@ -70,11 +71,6 @@ static part part_of(const mona_bound_op *b, uint32_t i)
                   slice ? b->output.channels : b->input[i].channels};
 }
 
-static uint32_t least(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
 static void copy_lanes(uint8_t *to, size_t to_pixel, const uint8_t *from, size_t from_pixel,
                        size_t bytes, size_t pixels)
 {
@@ -91,7 +87,7 @@ static void copy_pieces(const mona_row_call *call, const part *p)
     const size_t element = mona_type_size(out.type), pixels = (size_t)(call->x_end - call->x_begin);
     for (uint32_t done = 0, count; done < p->count; done += count) {
         const uint32_t from = p->from + done, to = p->to + done;
-        count = least(least(in.c0 - from % in.c0, out.c0 - to % out.c0), p->count - done);
+        count = min_u32(min_u32(in.c0 - from % in.c0, out.c0 - to % out.c0), p->count - done);
         const uint8_t *source = in.data + from / in.c0 * in.block_stride;
         uint8_t *result = out.data + to / out.c0 * out.block_stride;
         if (mona_rows_are_blocks(call->bound))
@@ -157,7 +153,7 @@ static void copy_blocks(program *p, const mona_row_call *call, const part *t)
             const size_t at = (size_t)x * AC_BLOCK;
             by_way_of_ub(p, to + n * out.block_stride + at, out.block_stride,
                          from + n * in.block_stride + at, in.block_stride,
-                         least(at_once, blocks - n), least(p->half, row - x));
+                         min_u32(at_once, blocks - n), min_u32(p->half, row - x));
         }
 }
 

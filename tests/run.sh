@@ -8,7 +8,7 @@
 # wanted, tests/tiers does not count.
 #
 # TIER: short or full (if not given); tests/tiers says which test is in which.
-# UNIT_TESTS: names of unit tests, in place of all that lie in BUILD/tests.
+# PROGRAMS: test programs, in place of all that lie in BUILD/tests.
 # SCRIPTS: scripts to run in place of tests/e2e/*/*.sh.
 # JOBS: tests at a time, 1 for each core if not given.
 #
@@ -55,13 +55,9 @@ in_tier() {
     [ -z "$SANITIZE" ] || ! grep -q "^$1  *[a-z]*,plain" tests/tiers
 }
 
+# Those that were given, and not what an earlier build left behind.
 programs() {
-    if [ -z "${UNIT_TESTS:-}" ]; then
-        find "$BUILD/tests" -maxdepth 1 -type f -perm -u+x
-    else
-        for name in $UNIT_TESTS; do echo "$BUILD/tests/$(basename "$name")"; done
-        find "$BUILD/tests" -maxdepth 1 -type f -perm -u+x ! -name 'test_*'
-    fi
+    for program in ${PROGRAMS:-$(find "$BUILD/tests" -maxdepth 1 -type f -perm -u+x)}; do echo "$program"; done
 }
 
 tests() {

@@ -7,15 +7,11 @@
  * takes them in order. */
 #include "engine/model310/model310_private.h"
 
+#include "engine/arith.h"
 #include "engine/libc.h"
 #include "engine/cpu/c/rows.h"
 
 /* ---- time ----------------------------------------------------------------------------------- */
-
-static double later(double a, double b)
-{
-    return a > b ? a : b;
-}
 
 /* An instruction reaches the model: its index, and its pipe's place in the order of things. */
 static void begin(ac_model *m, uint32_t opcode, ac_pipe pipe)
@@ -31,17 +27,17 @@ static void issue(ac_model *m, double cycles)
 {
     m->idle_from[AC_PIPE_S] += cycles;
     m->report.busy[AC_PIPE_S] += cycles;
-    m->report.cycles = later(m->report.cycles, m->idle_from[AC_PIPE_S]);
+    m->report.cycles = max_f64(m->report.cycles, m->idle_from[AC_PIPE_S]);
 }
 
 /* The instruction at hand occupies its pipe, not before `ready`; returns when it ends. */
 static double occupy(ac_model *m, double ready, double cycles, uint64_t flag_from)
 {
-    const double issued = later(m->idle_from[AC_PIPE_S], ready);
-    const double start = later(issued, m->idle_from[m->pipe]), end = start + cycles;
+    const double issued = max_f64(m->idle_from[AC_PIPE_S], ready);
+    const double start = max_f64(issued, m->idle_from[m->pipe]), end = start + cycles;
     m->idle_from[m->pipe] = end;
     m->report.busy[m->pipe] += cycles;
-    m->report.cycles = later(m->report.cycles, end);
+    m->report.cycles = max_f64(m->report.cycles, end);
     if (m->config.observe)
         m->config.observe(m->config.observer, &(ac_model_event){m->config.core, m->pipe, m->kernel,
                                                                 ac_opcode_names[m->opcode], start,
@@ -63,7 +59,7 @@ static void join_all(ac_model *m)
 {
     double idle = 0;
     for (int p = 0; p < AC_PIPES; p++)
-        idle = later(idle, m->idle_from[p]);
+        idle = max_f64(idle, m->idle_from[p]);
     for (int p = 0; p < AC_PIPES; p++) {
         m->idle_from[p] = idle;
         for (int q = 0; q < AC_PIPES; q++)
@@ -74,8 +70,8 @@ static void join_all(ac_model *m)
 void ac_model_wait(ac_core *core, double cycles)
 {
     ac_model *m = core->model;
-    m->idle_from[AC_PIPE_S] = later(m->idle_from[AC_PIPE_S], cycles);
-    m->report.cycles = later(m->report.cycles, cycles);
+    m->idle_from[AC_PIPE_S] = max_f64(m->idle_from[AC_PIPE_S], cycles);
+    m->report.cycles = max_f64(m->report.cycles, cycles);
     join_all(m);
 }
 
@@ -212,7 +208,7 @@ static bool model_vector(ac_model *m, uint32_t opcode, const ac_stream *streams,
     ac_check_vector(m, streams, sources, v);
     double spread = 1;
     for (uint32_t i = 0; i <= sources; i++)
-        spread = later(spread, spread_of(&streams[i], v->lanes));
+        spread = max_f64(spread, spread_of(&streams[i], v->lanes));
     return spend(m, ac_time_vector(m->config.costs, v->repeat, spread));
 }
 

@@ -12,6 +12,7 @@
  */
 #include "engine/model310/model310.h"
 
+#include "engine/arith.h"
 /* 51.2 GB/s, the rate of 128 bits of LPDDR4X-3200, at 680 MHz is 75.3 bytes per cycle. */
 const ac_costs ac_costs_310 = {
     .clock_mhz = 680,
@@ -89,16 +90,6 @@ const ac_cost_row ac_cost_rows[] = {
 };
 const size_t ac_cost_row_count = sizeof ac_cost_rows / sizeof *ac_cost_rows;
 
-static double least(double a, double b)
-{
-    return a < b ? a : b;
-}
-
-static double most(double a, double b)
-{
-    return a > b ? a : b;
-}
-
 double ac_time_mmad(const ac_costs *costs, uint32_t m1, uint32_t k1, uint32_t n1)
 {
     bool odd = k1 > 1 && (m1 % 2 || n1 % 2);
@@ -122,7 +113,7 @@ double ac_time_drain(const ac_costs *costs, uint32_t fractals)
 
 double ac_time_vector(const ac_costs *costs, uint32_t repeats, double spread)
 {
-    return costs->vector_latency + repeats * costs->vector_repeat * most(spread, 1);
+    return costs->vector_latency + repeats * costs->vector_repeat * max_f64(spread, 1);
 }
 
 double ac_time_transpose(const ac_costs *costs, uint32_t repeats)
@@ -140,9 +131,9 @@ static double path_rate(const ac_costs *costs, ac_path path, uint32_t cores)
     case AC_UB_L1:
         return costs->ub_l1_bytes;
     case AC_UB_GM:
-        return least(costs->ub_gm_bytes, least(costs->ddr_write_bytes, share));
+        return min_f64(costs->ub_gm_bytes, min_f64(costs->ddr_write_bytes, share));
     default:
-        return least(costs->ddr_read_bytes, share);
+        return min_f64(costs->ddr_read_bytes, share);
     }
 }
 
@@ -152,5 +143,5 @@ double ac_time_copy(const ac_costs *costs, ac_path path, ac_copy copy, uint32_t 
     double moving = bytes / path_rate(costs, path, cores);
     const bool local = path == AC_L1_UB || path == AC_UB_L1;
     return (local ? costs->local_latency : costs->copy_latency) +
-           most(moving, copy.bursts * costs->copy_burst);
+           max_f64(moving, copy.bursts * costs->copy_burst);
 }

@@ -107,12 +107,6 @@ typedef struct window_run {
     int32_t stride;
 } window_run;
 
-/* ceil(a / b), b > 0. */
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-    return -floor_div(-a, b);
-}
-
 /* The run of a tap that begins with output `index`, of at most `most` outputs. */
 static window_run run_at(const mona_array_window *w, const uint32_t tap[3], const uint32_t index[3],
                          uint32_t most)

@@ -32,9 +32,9 @@ static void place_constants(program *p, uint8_t **at)
 
 void mona_conv_shape_tile(const program *p, tile *t)
 {
-    t->rows = divide_up(t->pixels, p->k->pixels);
-    t->m1 = divide_up(t->rows, AC_FRACTAL);
-    t->piece_rows = divide_up(t->m1, p->cuts) * AC_FRACTAL;
+    t->rows = ceil_div_u32(t->pixels, p->k->pixels);
+    t->m1 = ceil_div_u32(t->rows, AC_FRACTAL);
+    t->piece_rows = ceil_div_u32(t->m1, p->cuts) * AC_FRACTAL;
     /* An odd number of blocks: pieces that are read side by side begin in different banks. */
     t->pitch = t->piece_rows + (p->k->width > 1 && p->k->way != MONA_CONV_PLANES);
 }
@@ -80,7 +80,7 @@ static void load_lanes(const program *p, void *to, const void *from, uint32_t si
 void mona_conv_load_constants(program *p, const tile *t)
 {
     const uint32_t parts = batch_parts(p->k), batch = batch_of(p, t), first = batch * parts;
-    const uint32_t count = at_most(p->k->parts - first, parts);
+    const uint32_t count = min_u32(p->k->parts - first, parts);
     const size_t lane = (size_t)first * p->k->width * LANES;
     if (p->batch == batch)
         return;

@@ -54,7 +54,7 @@ static uint32_t fractals_in_columns(const program *p)
 
 static tile tile_of(const program *p, uint32_t m1)
 {
-    tile t = {.end = at_most(p->k->group, p->k->parts), .pixels = m1 * AC_FRACTAL * p->k->pixels};
+    tile t = {.end = min_u32(p->k->group, p->k->parts), .pixels = m1 * AC_FRACTAL * p->k->pixels};
     mona_conv_shape_tile(p, &t);
     return t;
 }
@@ -64,20 +64,21 @@ static void choose_tile(program *p)
     const ac_target *target = p->core->target;
     const uint32_t l0a = target->l0a_bytes / HALVES / fractal_bytes();
     const uint32_t l0b = target->l0b_bytes / fractal_bytes(), most = most_k(p);
-    const uint32_t fractals = divide_up(p->row->pixels, p->k->pixels * AC_FRACTAL);
+    const uint32_t fractals = ceil_div_u32(p->row->pixels, p->k->pixels * AC_FRACTAL);
     const uint32_t width = p->k->group * p->k->width;
-    p->m1 = at_most(p->k->most, fractals_in_columns(p));
+    p->m1 = min_u32(p->k->most, fractals_in_columns(p));
     tile t = tile_of(p, p->m1);
     while (p->m1 > 1 && mona_conv_place_buffers(p, &t) > target->ub_bytes)
         t = tile_of(p, --p->m1);
-    const uint32_t whole = divide_up(divide_up(fractals, divide_up(fractals, p->m1)), p->cuts);
-    p->m1 = at_most(whole * p->cuts, p->m1); /* whole cuts need fewer drains */
+    const uint32_t whole =
+        ceil_div_u32(ceil_div_u32(fractals, ceil_div_u32(fractals, p->m1)), p->cuts);
+    p->m1 = min_u32(whole * p->cuts, p->m1); /* whole cuts need fewer drains */
     t = tile_of(p, p->m1);
     mona_conv_place_buffers(p, &t);
     p->weights_stay = width * most <= l0b;
-    p->chunk = at_most(at_most(l0a / p->m1, most), at_most(MAX_JUMP, AC_MAX_MKN / AC_BLOCK));
+    p->chunk = min_u32(min_u32(l0a / p->m1, most), min_u32(MAX_JUMP, AC_MAX_MKN / AC_BLOCK));
     if (!p->weights_stay)
-        p->chunk = at_most(p->chunk, l0b / HALVES / width);
+        p->chunk = min_u32(p->chunk, l0b / HALVES / width);
 }
 
 /* ---- operands ------------------------------------------------------------------------------- */
@@ -100,7 +101,7 @@ static void load_a_fractal(const program *p, const tile *t, const operand *s, ui
     const uint32_t lead = exact ? 0 : beyond % s->column;
     const ac_load3d l = {
         .column = (uint16_t)(s->skip / s->column + before),
-        .columns = (uint16_t)(divide_up(lead + s->bytes, s->column) + before),
+        .columns = (uint16_t)(ceil_div_u32(lead + s->bytes, s->column) + before),
         .stride = (uint8_t)s->step,
         .dilation = 1, /* a window's columns are neighbours */
         .c0 = (uint8_t)(s->column / s->element),
@@ -236,7 +237,7 @@ static void multiply_chunk(program *p, const tile *t, const product *m, uint32_t
 static void multiply(program *p, const tile *t, const product *m)
 {
     for (uint32_t first = m->first; first < m->end; first += p->chunk)
-        multiply_chunk(p, t, m, first, at_most(p->chunk, m->end - first));
+        multiply_chunk(p, t, m, first, min_u32(p->chunk, m->end - first));
 }
 
 static void multiply_parts(program *p, const tile *t, uint32_t part, uint32_t last)
@@ -297,7 +298,7 @@ static void guard_flags(const program *p, void (*flag)(ac_core *, ac_pipe, ac_pi
 
 static void size_tile(const program *p, tile *t)
 {
-    t->pixels = at_most(p->m1 * AC_FRACTAL * p->k->pixels, p->rows->pixels - t->x);
+    t->pixels = min_u32(p->m1 * AC_FRACTAL * p->k->pixels, p->rows->pixels - t->x);
     mona_conv_shape_tile(p, t);
 }
 
@@ -314,7 +315,7 @@ static bool next_tile(const program *p, tile *t)
     if (t->y == p->row_count) {
         t->y = 0;
         t->first = t->end;
-        t->end = at_most(t->first + p->k->group, p->k->parts);
+        t->end = min_u32(t->first + p->k->group, p->k->parts);
     }
     if (t->first == p->k->parts)
         return false;
@@ -346,7 +347,7 @@ void ac_conv_rows_by_instructions(ac_core *core, const ac_conv_row *rows, uint32
     p.cuts = mona_conv_cuts(&p);
     choose_tile(&p);
     guard_flags(&p, p.isa->set_flag);
-    tile current = {.end = at_most(k->group, k->parts)};
+    tile current = {.end = min_u32(k->group, k->parts)};
     size_tile(&p, &current);
     tile next = current;
     start(&p, &current);

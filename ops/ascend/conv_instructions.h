@@ -7,6 +7,7 @@
 #include "ops/ascend/conv_packing.h"
 #include "ops/vectors.h"
 
+#include "engine/arith.h"
 #include "engine/cpu/c/scatter.h"
 
 enum {
@@ -57,16 +58,6 @@ typedef struct program {
     uint32_t half;      /* of L0A, next */
 } program;
 
-static inline uint32_t at_most(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
-static inline uint32_t divide_up(uint32_t a, uint32_t b)
-{
-    return (a + b - 1) / b;
-}
-
 static inline void sync(const program *p, ac_pipe from, ac_pipe to, uint32_t event)
 {
     p->isa->set_flag(p->core, from, to, (ac_event)event);
@@ -86,7 +77,7 @@ static inline uint8_t *l0c_of(const program *p, const tile *t, uint32_t part, bo
 static inline uint32_t batch_parts(const mona_conv_packing *k)
 {
     const uint32_t groups = MAX_BATCH / (k->width * k->group);
-    return at_most((groups ? groups : 1) * k->group, divide_up(k->parts, k->group) * k->group);
+    return min_u32((groups ? groups : 1) * k->group, ceil_div_u32(k->parts, k->group) * k->group);
 }
 
 static inline uint32_t batch_of(const program *p, const tile *t)

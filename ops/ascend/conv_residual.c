@@ -104,7 +104,7 @@ static void spread(const program *p, const tile *t, uint32_t n)
     uint32_t step[LANES];
     float scale[LANES];
     const uint32_t first = one ? 0 : n * LANES % r->c0;
-    const uint32_t channels = one ? LANES : at_most(r->c0 - first, LANES);
+    const uint32_t channels = one ? LANES : min_u32(r->c0 - first, LANES);
     for (uint32_t i = 0; i < channels; i++) {
         source[i] = raw + (one ? 0 : first + i) * element;
         step[i] = (uint32_t)(r->c0 * element);
@@ -146,11 +146,11 @@ static void add_lanes(const program *p, const tile *t, uint32_t part, uint32_t j
                                .dst_repeat = 8,
                                .a_repeat = 8,
                                .b_repeat = (uint8_t)(8 * pixels)};
-    const uint32_t rows = t->pixels > pixel ? divide_up(t->pixels - pixel, pixels) : 0;
+    const uint32_t rows = t->pixels > pixel ? ceil_div_u32(t->pixels - pixel, pixels) : 0;
     for (uint32_t cut = 0, done = 0; done < rows; cut++, done += t->piece_rows) {
         uint16_t *at = piece_at(p, t, p->ub.t, part, cut, j);
         vec2_all(p->core, AC_VADD, at, at, from + (size_t)done * pixels * LANES,
-                 at_most(rows - done, t->piece_rows) * LANES, strides);
+                 min_u32(rows - done, t->piece_rows) * LANES, strides);
     }
 }
 

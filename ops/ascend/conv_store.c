@@ -239,7 +239,7 @@ static void scatter(const program *p, const tile *t)
 {
     const size_t part_bytes = result_bytes(p, t);
     const ac_row source = {p->ub.result[t->slot], part_bytes, LANES, p->row->output.type};
-    const uint32_t channels = at_most(t->end * LANES, p->conv->channels) - t->first * LANES;
+    const uint32_t channels = min_u32(t->end * LANES, p->conv->channels) - t->first * LANES;
     sync(p, AC_PIPE_V, AC_PIPE_S, 0);
     for (uint32_t part = t->first; part < t->end; part++)
         p->isa->scalar(p->core, result_of(p, t, part),

@@ -27,6 +27,7 @@
  *   V -> MTE3, MTE3 -> V 0  a piece is made, has left */
 #include "ops/ascend/resize_program.h"
 
+#include "engine/arith.h"
 #include "engine/libc.h"
 
 static uint32_t common(uint32_t a, uint32_t b)
@@ -78,16 +79,11 @@ static void find_reach(program *p)
 
 /* ---- UB ------------------------------------------------------------------------------------- */
 
-static size_t up_to(size_t value, size_t multiple)
-{
-    return (value + multiple - 1) / multiple * multiple;
-}
-
 /* Addresses, since those of no UB are taken too, to know how far they go. */
 static uint8_t *take(uintptr_t *at, size_t bytes)
 {
     const uintptr_t taken = *at;
-    *at += up_to(bytes, AC_BLOCK);
+    *at += round_up(bytes, AC_BLOCK);
     return (uint8_t *)taken;
 }
 
@@ -101,11 +97,6 @@ static float *take_floats(uintptr_t *at, size_t count)
     return (float *)(void *)take(at, count * sizeof(float));
 }
 
-static size_t most_of(size_t a, size_t b)
-{
-    return a > b ? a : b;
-}
-
 /* For p->periods; the bytes it takes. Places are shared by what is needed one after the other. */
 static size_t lay_out(program *p, uint8_t *ub)
 {
@@ -114,13 +105,13 @@ static size_t lay_out(program *p, uint8_t *ub)
     const uint32_t in_channels = channels < b->input_c0[0] ? channels : b->input_c0[0];
     const uint32_t out_channels = channels < b->output_c0 ? channels : b->output_c0;
     uintptr_t at = (uintptr_t)ub;
-    p->in_pitch = up_to((size_t)p->segments * p->periods * p->d + 2 * BEFORE, ALIGNED);
-    p->out_pitch = up_to((size_t)p->segments * p->periods * p->n, ALIGNED);
-    p->in_lanes.groups = (uint32_t)(up_to(p->in_rows * p->in_pitch, group) / group);
-    p->out_lanes.groups = (uint32_t)(up_to(p->rows * p->out_pitch, group) / group);
+    p->in_pitch = round_up((size_t)p->segments * p->periods * p->d + 2 * BEFORE, ALIGNED);
+    p->out_pitch = round_up((size_t)p->segments * p->periods * p->n, ALIGNED);
+    p->in_lanes.groups = (uint32_t)(round_up(p->in_rows * p->in_pitch, group) / group);
+    p->out_lanes.groups = (uint32_t)(round_up(p->rows * p->out_pitch, group) / group);
     const size_t in_pixels = (size_t)p->in_lanes.groups * group;
     const size_t out_pixels = (size_t)p->out_lanes.groups * group;
-    const size_t most = most_of(in_pixels, out_pixels), made = (size_t)p->periods * p->n;
+    const size_t most = max_size(in_pixels, out_pixels), made = (size_t)p->periods * p->n;
     const size_t lanes_in = (size_t)p->in_lanes.groups * LANES_GROUP_BYTES;
     const size_t lanes_out = (size_t)p->out_lanes.groups * LANES_GROUP_BYTES;
     p->in = take(&at, in_pixels * b->input_c0[0] * element(p));
@@ -128,7 +119,7 @@ static size_t lay_out(program *p, uint8_t *ub)
     p->in_lanes.spare = take(&at, lanes_in);
     p->samples = take(&at, most * element(p));
     p->wide = take_halves(&at, most);
-    p->columns = p->made = take_halves(&at, most_of(columns_of(p), made) * LANES);
+    p->columns = p->made = take_halves(&at, max_size(columns_of(p), made) * LANES);
     p->lane_weights = take_floats(&at, 4 * LANES);
     p->weights = take_floats(&at, 4 * (size_t)FLOAT_LANES);
     p->tap = p->product = take_floats(&at, columns_of(p) * LANES);
@@ -137,7 +128,7 @@ static size_t lay_out(program *p, uint8_t *ub)
     p->out_lanes.channels = take(&at, lanes_out * out_channels);
     p->out_lanes.spare = take(&at, lanes_out);
     const size_t blocks = out_pixels * b->output_c0 * element(p);
-    p->blocks = take(&at, most_of(blocks, columns_of(p) * LANES * sizeof *p->down));
+    p->blocks = take(&at, max_size(blocks, columns_of(p) * LANES * sizeof *p->down));
     p->down = (float *)(void *)p->blocks;
     return at - (uintptr_t)ub;
 }
@@ -192,7 +183,7 @@ static void bring(const program *p, uint32_t block)
     const mona_span wanted = mona_resize_columns(p->bound, output_columns(p));
     const int64_t begin = wanted.begin / ALIGNED * ALIGNED;
     const size_t bytes = (size_t)(wanted.end - begin) * column;
-    const ac_copy c = {.bursts = 1, .blocks = (uint16_t)(up_to(bytes, AC_BLOCK) / AC_BLOCK)};
+    const ac_copy c = {.bursts = 1, .blocks = (uint16_t)(round_up(bytes, AC_BLOCK) / AC_BLOCK)};
     dup_all(p->core, p->in, 0, p->in_lanes.groups * (LANES_GROUP_BYTES / 2) * c0, side_by_side);
     sync(p, AC_PIPE_V, AC_PIPE_MTE1);
     for (uint32_t row = 0; row < p->in_rows; row++) {
@@ -318,7 +309,7 @@ static bool choose_periods(program *p, int64_t all)
     uint32_t parts = 1;
     do {
         const size_t segments = (size_t)p->segments * parts;
-        p->periods = (uint32_t)up_to(((size_t)all + segments - 1) / segments, HALO);
+        p->periods = (uint32_t)round_up(((size_t)all + segments - 1) / segments, HALO);
         parts *= 2;
     } while (lay_out(p, p->core->ub) > p->bound->target->ub_bytes && p->periods > HALO);
     return lay_out(p, p->core->ub) <= p->bound->target->ub_bytes;

@@ -2,15 +2,11 @@
 /* Row programs in portable C that take one channel of a piece of a row at a time: elements are
  * gathered as floats, worked on in loops that compilers vectorise, and put where they belong. The
  * same results as in c_rows.c, which is the reference. */
+#include "engine/arith.h"
 #include "engine/cpu/c/c_vector.h"
 #include "engine/cpu/c/rows.h"
 
 enum { PIECE = 64 }; /* pixels */
-
-static uint32_t least(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
 
 /* A channel of a tensor row: elements that lie so many bytes apart. */
 typedef struct channel {
@@ -75,7 +71,7 @@ static void put_zeros(const ac_row *row, uint32_t channels, uint32_t pixels)
     for (uint32_t c = channels; c % row->c0; c++) {
         const channel to = channel_of(row, c);
         for (uint32_t x = 0; x < pixels; x += PIECE)
-            put_channel(&to, x, zeros, least(PIECE, pixels - x));
+            put_channel(&to, x, zeros, min_u32(PIECE, pixels - x));
     }
 }
 
@@ -89,7 +85,7 @@ void ac_c_pack_row(const ac_pack_row *p)
     for (uint32_t c = 0; c < p->channels; c++) {
         const channel to = channel_of(&p->output, c);
         for (uint32_t x = 0, count; x < p->pixels; x += count) {
-            count = least(PIECE, p->pixels - x);
+            count = min_u32(PIECE, p->pixels - x);
             gather(v, p->source[c] + (size_t)x * p->step[c], p->step[c], p->source_type, count);
             for (uint32_t i = 0; i < count && scaled; i++)
                 v[i] *= p->scale[c];
@@ -112,7 +108,7 @@ void ac_c_unpack_row(const ac_unpack_row *u)
         const channel from = channel_of(&u->source, u->first + c);
         uint8_t *to = planes->rows[c / block] + c % block * size;
         for (uint32_t x = 0, count; x < u->pixels; x += count) {
-            count = least(PIECE, u->pixels - x);
+            count = min_u32(PIECE, u->pixels - x);
             gather_channel(v, &from, x, count);
             if (half)
                 round_scaled(v, count, planes->scale);
@@ -150,7 +146,7 @@ void ac_c_elementwise_row(const ac_elementwise_row *e)
         const channel from_b = channel_of(&e->b, e->broadcast_b ? 0 : c);
         const channel to = channel_of(&e->output, c);
         for (uint32_t x = 0, count; x < e->pixels; x += count) {
-            count = least(PIECE, e->pixels - x);
+            count = min_u32(PIECE, e->pixels - x);
             gather_channel(a, &from_a, x, count);
             gather_channel(b, &from_b, x, count);
             combine(e, a, b, count, c);

@@ -11,6 +11,7 @@
  *
  * Accumulators of a tile of pixels lie in memory while K is taken in parts that fit the stack; the
  * epilogue then goes over the tile, one loop for each rounding. */
+#include "engine/arith.h"
 #include "engine/cpu/c/c_vector.h"
 #include "engine/cpu/c/rows.h"
 #include "engine/cpu/c/scatter.h"
@@ -41,11 +42,6 @@ typedef struct tile {
     uint32_t first_run, run_count;
     const void *bias; /* of the block */
 } tile;
-
-static uint32_t least(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
 
 /* The bias of 16 outputs for so many pixels; one more pixel than a tile has, if it is odd. */
 static void fill(void *acc, const void *bias, uint32_t pixels)
@@ -84,7 +80,7 @@ static void gather(int16_t *to, const tile *t, place *at, uint32_t steps, uint32
 {
     while (steps) {
         const uint32_t run_steps = ac_run_steps(t->conv, t->first_run + at->run);
-        const uint32_t count = least(steps, run_steps - at->step);
+        const uint32_t count = min_u32(steps, run_steps - at->step);
         widen_bytes(to, t->runs[at->run] + (size_t)x * t->conv->pixel_bytes + (size_t)at->step * 4,
                     count * 4, t->conv->source_type == MONA_S8);
         to += (size_t)count * 4;
@@ -135,11 +131,12 @@ static OWN_FRAME void int8_tile(const tile *t, turned *w, float *values)
     const uint8_t *weights = t->conv->weights + t->conv->weights_offset[t->n];
     const uint32_t total = ac_block_steps(t->conv, t->n);
     /* weights and bias of outputs that do not exist are zero */
-    const uint32_t outputs = least(AC_FRACTAL, (t->conv->channels - t->n * AC_FRACTAL + 3) / 4 * 4);
+    const uint32_t outputs =
+        min_u32(AC_FRACTAL, (t->conv->channels - t->n * AC_FRACTAL + 3) / 4 * 4);
     place at = {0, 0}, next = at;
     fill(acc, t->bias, t->pixels + 1);
     for (uint32_t first = 0, steps; first < total; first += steps, at = next) {
-        steps = least(PART / 4, total - first);
+        steps = min_u32(PART / 4, total - first);
         const size_t length = (steps * 4 + DOT - 1) / DOT * DOT;
         if (!w->all)
             turn_weights(w->weights, weights + (size_t)first * 64, outputs, steps, length);
@@ -148,7 +145,7 @@ static OWN_FRAME void int8_tile(const tile *t, turned *w, float *values)
         for (uint32_t i = 0; i < t->pixels; i += 2) {
             for (uint32_t k = 0; k < 2; k++) {
                 next = at;
-                gather(pair + k * length, t, &next, steps, t->x + least(i + k, t->pixels - 1));
+                gather(pair + k * length, t, &next, steps, t->x + min_u32(i + k, t->pixels - 1));
             }
             multiply_pair(acc + (size_t)i * AC_FRACTAL, pair, w->weights, outputs, length);
         }
@@ -190,7 +187,7 @@ static OWN_FRAME void f16_tile(const tile *t, float *values)
         const uint32_t total = ac_run_steps(c, t->first_run + r);
         const uint8_t *run = t->runs[r] + (size_t)t->x * c->pixel_bytes;
         for (uint32_t first = 0, steps; first < total; first += steps) {
-            steps = least(PART, total - first);
+            steps = min_u32(PART, total - first);
             ac_to_floats(stage, run + (size_t)first * 2, MONA_F16,
                          (size_t)(t->pixels - 1) * distance + steps);
             for (uint32_t i = 0; i < t->pixels; i++)
@@ -228,7 +225,7 @@ static void add_residual(const tile *t, float *v)
     const float scale = t->conv->epilogue.residual_scale;
     const size_t element = mona_type_size(r->type), pixel = r->c0 * element;
     const uint32_t channel = broadcast ? 0 : t->n * AC_FRACTAL;
-    const uint32_t there = broadcast ? 1 : least(r->c0, AC_FRACTAL);
+    const uint32_t there = broadcast ? 1 : min_u32(r->c0, AC_FRACTAL);
     const uint8_t *from =
         r->data + channel / r->c0 * r->block_stride + t->x * pixel + channel % r->c0 * element;
     for (uint32_t i = 0; i < t->pixels; i++, v += AC_FRACTAL, from += pixel) {
@@ -264,7 +261,7 @@ static void finish(const tile *t, float *v, uint8_t *out)
 /* Pixels whose elements of PART of a run fit the stage; without one, any number. */
 static uint32_t tile_pixels(const ac_conv *c)
 {
-    return c->source_type == MONA_F16 ? least(TILE, (STAGE - PART) / distance_of(c) + 1) : TILE;
+    return c->source_type == MONA_F16 ? min_u32(TILE, (STAGE - PART) / distance_of(c) + 1) : TILE;
 }
 
 /* Pixels [x, x + pixels) of block n, 16 results each, to out. */
@@ -282,7 +279,7 @@ static void conv_block(const ac_conv_row *row, uint32_t n, uint32_t x, uint32_t 
     t.bias = (const int32_t *)c->bias + (size_t)n * AC_FRACTAL;
     w.all = false;
     for (t.x = x; t.x < end; t.x += t.pixels, out += t.pixels * pixel) {
-        t.pixels = least(most, end - t.x);
+        t.pixels = min_u32(most, end - t.x);
         if (c->source_type == MONA_F16)
             f16_tile(&t, values);
         else
@@ -299,7 +296,7 @@ static void conv_scattered(const ac_conv_row *row)
     const ac_row source = {results[0], sizeof results[0], AC_FRACTAL, row->output.type};
     for (uint32_t n = 0; n < row->conv->blocks; n += group)
         for (uint32_t x = 0; x < row->pixels; x += PIXELS) {
-            const uint32_t pixels = least(PIXELS, row->pixels - x);
+            const uint32_t pixels = min_u32(PIXELS, row->pixels - x);
             for (uint32_t i = 0; i < group && n + i < row->conv->blocks; i++)
                 conv_block(row, n + i, x, pixels, results[i]);
             ac_scatter(&ac_isa_c, row, &source, n, x, pixels);

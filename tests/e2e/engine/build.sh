@@ -1,0 +1,105 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# What the Makefile promises those who build and package: their tools and flags are used, what changed is built
+# again, a tarball knows its commit, builds repeat to the byte, and what is installed can be linked.
+. tests/tap.inc
+unset MAKEFLAGS MFLAGS
+make="make --no-print-directory SANITIZE=$SANITIZE"
+
+# What make would run for $1 (a target, or variables and targets).
+commands() {
+    # shellcheck disable=SC2086
+    $make -n V=1 "$@" 2>&1
+}
+
+# ---- tools and flags of the caller --------------------------------------------------------------
+commands BUILD="$tmp/b" CC=my-cc AR=my-ar CPPFLAGS=-DMINE CFLAGS=-Og LDFLAGS=-Wl,-mine "$tmp/b/firmware" > "$tmp/plan"
+at_least "compilers get CC, CPPFLAGS and CFLAGS" "$(grep -cE '^my-cc .* -DMINE -Og -c -o ' "$tmp/plan")" 50
+nothing "every one" "$(grep -e ' -c -o ' "$tmp/plan" | grep -vE '^my-cc .* -DMINE -Og -c -o ')"
+same "the archive is made by AR" "$(grep -c '^.*my-ar rcs' "$tmp/plan")" 1
+same "the linker gets LDFLAGS" "$(grep -cE '^my-cc -Og -Wl,-mine -o [^ ]*/firmware ' "$tmp/plan")" 1
+printf '#!/bin/sh\necho -DFROM_MY_PKG_CONFIG\n' > "$tmp/my-pkg-config"
+chmod +x "$tmp/my-pkg-config"
+at_least "PKG_CONFIG is asked" "$(commands BUILD="$tmp/b" PKG_CONFIG="$tmp/my-pkg-config" "$tmp/b/pipeline/error.o" |
+    grep -c FROM_MY_PKG_CONFIG)" 1
+printf 'syntax = "proto2";\n' > "$tmp/onnx.proto"
+at_least "ONNX_PROTO is read" "$(commands BUILD="$tmp/b" ONNX_PROTO="$tmp/onnx.proto" "$tmp/b/gen/onnx.pb-c.c" |
+    grep -c "proto_path=$tmp .*$tmp/onnx.proto")" 1
+at_least "WERROR=1 makes warnings errors" "$(commands BUILD="$tmp/b" WERROR=1 "$tmp/b/pipeline/error.o" | grep -c -e -Werror)" 1
+same "and without it they are none" "$(commands BUILD="$tmp/b" WERROR= "$tmp/b/pipeline/error.o" | grep -c -e -Werror)" 0
+
+# ---- what changed is built again ----------------------------------------------------------------
+# $1: name, $2: a file that is taken as changed, $3: what is then compiled, $4: the target
+rebuilds() {
+    at_least "$1" "$(commands BUILD="$BUILD" -W "$2" "$4" | grep -c -e "-c -o $3 ")" 1
+}
+rebuilds "a test after its header" tests/unit/fixture.h "$BUILD/tests/unit/engine/test_session.o" "$BUILD/tests/test_session"
+rebuilds "the firmware after mona.h" engine/mona.h "$BUILD/apps/firmware/main.o" "$BUILD/firmware"
+rebuilds "the models inside after one of them" "$(ls models/*.mona | head -n 1)" "$BUILD/models/embedded.o" "$BUILD/mona"
+rebuilds "a fuzz target after its header" tests/fuzz/fuzz.h "$BUILD/tests/fuzz/fuzz_npy.o" "$BUILD/tests/fuzz_npy"
+mkdir -p "$tmp/b/tests"
+printf '#!/bin/sh\necho ok 1\necho 1..1\n' > "$tmp/b/tests/test_that_was_deleted"
+cp "$tmp/b/tests/test_that_was_deleted" "$tmp/b/tests/test_that_stayed"
+chmod +x "$tmp"/b/tests/*
+printf '#!/bin/sh\n' > "$tmp/no.sh"
+same "a test whose source was deleted does not run" \
+    "$(BUILD="$tmp/b" PROGRAMS="$tmp/b/tests/test_that_stayed" SCRIPTS="$tmp/b/tests/test_that_stayed" sh tests/run.sh |
+        grep -c deleted)" 0
+: > "$tmp/b/kept"
+$make -s clean BUILD="$tmp/b" > /dev/null
+same "make clean removes BUILD, and no other" "$([ -e "$tmp/b" ] || echo gone) $([ -d "$BUILD" ] && echo here)" "gone here"
+
+# ---- the tarball, and where its commit comes from -----------------------------------------------
+commit=$(git rev-parse HEAD 2> /dev/null)
+if [ -z "$commit" ] || [ "$(git rev-parse --show-toplevel)" != "$(pwd -P)" ]; then
+    skip "no git checkout to make a tarball of"
+else
+    version=$(sed -n 's/^#define MONA_VERSION "\(.*\)"/\1/p' engine/mona.h)
+    succeeds "make dist" $make -s dist BUILD="$tmp/b"
+    # Inside of another repository, which has another commit.
+    mkdir "$tmp/outer" "$tmp/other" &&
+        (cd "$tmp/outer" && git init -q . && git -c user.name=n -c user.email=e commit -q --allow-empty -m other &&
+            tar -xf "$tmp/b/mona-$version.tar.gz") && tar -xf "$tmp/b/mona-$version.tar.gz" -C "$tmp/other"
+    one=$tmp/outer/mona-$version
+    other=$tmp/other/mona-$version
+    some="build/gen/build_info.h $(printf 'build/%s ' $(ls engine/model/*.c engine/run/session.c apps/bench/report/provenance.c | sed 's/c$/o/'))"
+    ! full || some="build/mona build/libmona.so $some"
+    # shellcheck disable=SC2086
+    succeeds "a tarball builds inside of another repository" $make -s -C "$one" BUILD=build $some
+    # shellcheck disable=SC2086
+    succeeds "and anywhere else" $make -s -C "$other" BUILD=build $some
+    same "it knows its commit" "$(sed -n 's/.*BUILD_COMMIT "\(.*\)"/\1/p' "$one/build/gen/build_info.h")" \
+        "$(echo "$commit" | cut -c -12)"
+    nothing "two builds of one commit are the same bytes" \
+        "$(for file in $some; do cmp "$one/$file" "$other/$file" 2>&1; done)"
+    rm "$one/.commit"
+    $make -s -C "$one" BUILD=build build/gen/build_info.h
+    same "without its note it knows none, and not the outer one" \
+        "$(sed -n 's/.*BUILD_COMMIT "\(.*\)"/\1/p' "$one/build/gen/build_info.h")" unknown
+fi
+
+# ---- what is installed --------------------------------------------------------------------------
+printf '#!/bin/sh\n[ "$1" != -dumpmachine ] || echo elsewhere-linux-gnu\n' > "$tmp/cross-cc"
+chmod +x "$tmp/cross-cc"
+same "an install for another machine does not run what was built for it" \
+    "$(commands install BUILD="$tmp/b" CC="$tmp/cross-cc" | grep -c 'mona help')" 0
+same "but the mona that is named" \
+    "$(commands install BUILD="$tmp/b" CC="$tmp/cross-cc" HELP_MONA=mona-of-here | grep -c '^mona-of-here help')" 3
+if [ -n "$SANITIZE" ]; then
+    skip "sanitised libraries are not installed"
+else
+    succeeds "make install" $make -s install BUILD="$BUILD" PREFIX=/usr LIBDIR=/usr/lib/here DESTDIR="$tmp/root"
+    same "libraries go to LIBDIR" "$(cd "$tmp/root/usr/lib/here" && echo *)" \
+        "$(echo libmona.a libmona.so libmona.so.0 "libmona.so.$version" pkgconfig)"
+    nothing "libmona.so shows what mona.h declares and nothing else" \
+        "$(nm -D --defined-only "$BUILD/libmona.so" | awk '{ print $3 }' | while read -r name; do
+            grep -q "\\<$name(" engine/mona.h || echo "$name"; done)"
+    printf '#include <mona.h>\n#include <stdio.h>\nint main(void) { return puts(mona_status_text(MONA_OK)) < 0; }\n' > "$tmp/p.c"
+    succeeds "a program compiled with pkg-config --cflags --libs mona" sh -c "
+        export PKG_CONFIG_PATH=$tmp/root/usr/lib/here/pkgconfig PKG_CONFIG_SYSROOT_DIR=$tmp/root
+        ${CC:-cc} -o $tmp/p $tmp/p.c \$(pkg-config --cflags --libs mona) -Wl,-rpath,$tmp/root/usr/lib/here"
+    at_least "runs with the shared library" "$("$tmp/p" | grep -c .)" 1
+    at_least "by its soname" "$(readelf -d "$tmp/p" | grep -c 'libmona\.so\.0\]')" 1
+    $make -s uninstall PREFIX=/usr LIBDIR=/usr/lib/here DESTDIR="$tmp/root" > /dev/null
+    nothing "make uninstall takes all of it away" "$(find "$tmp/root" ! -type d)"
+fi
