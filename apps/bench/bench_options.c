@@ -8,7 +8,6 @@
 #include "apps/cli/commands.h"
 #include "apps/bench/modelled_bench.h"
 #include "apps/cli/quantity.h"
-#include "apps/enhance/stage_list.h"
 
 static bool read_warm_up(const char *text, long *frames)
 {
@@ -65,13 +64,13 @@ static bool read_rules(const bench_arguments *a, verdict_rules *rules)
 static bool read_config(const bench_arguments *a, mona_config *config)
 {
     unsigned width = 0, height = 0;
-    *config = (mona_config){.device = mona_device_find(a->device),
+    *config = (mona_config){.device = options_device(a->device),
                             .cpu = a->cpu,
                             .threads = (unsigned)a->threads,
                             .strip_rows = (unsigned)a->strip_rows,
                             .tile_columns = (unsigned)a->tile_columns};
     if (!config->device)
-        return cli_fail(0, "no device '%s'; mona devices lists them", a->device);
+        return false;
     if (a->size && !options_size(a->size, MONA_MAX_SIDE, &width, &height))
         return false;
     config->sizes[0] = (mona_size){width, height};
@@ -99,7 +98,7 @@ static const char running[] = "What runs", whole[] = "The whole pipeline",
 static const option options[] = {
     {"--size", NULL, OPTION_STRING, FIELD(size), "WxH", running, .help = "size of the first input"},
     {"--threads", "-j", OPTION_WHOLE, FIELD(threads), "N", running,
-     .help = "threads (default 0: one per core)", .maximum = MONA_MAX_THREADS},
+     .help = "threads (default 0: one per core)", .maximum = MONA_MAX_THREADS, .alias = "--jobs"},
     {"--streams", NULL, OPTION_STRING, FIELD(streams), "N|A..B", running,
      .help = "so many streams with one copy of the weights, in turns; or each number from A to B"},
     OPTION_DEVICE(FIELD(device), running),
@@ -118,14 +117,11 @@ static const option options[] = {
      .help = "measure what this machine can do at most, and stop"},
     {"--pipeline", NULL, OPTION_FILE, FIELD(pipeline), "CLIP", whole,
      .help = "time decoding, stages and encoding of a clip, or of synthetic frames of --size"},
-    {"--stages", NULL, OPTION_STRING, FIELD(stages), "LIST", whole,
-     .help = "what is done, in order: sr, denoise, colour, delay:TIME, delay:TIME/TIME@N",
-     .initial = VIDEO_STAGES, .values = "sr denoise colour denoise,sr sr,denoise"},
     {"--fps", NULL, OPTION_NUMBER, FIELD(fps), "RATE", whole,
      .help = "of the source, as a camera has it (default as fast as frames are taken)",
      .maximum = 100000},
-    {"--preset", NULL, OPTION_STRING, FIELD(preset), "NAME", whole, .help = "speed of the encoder",
-     .initial = "ultrafast"},
+    ENHANCE_WORK_OPTIONS(FIELD(enhance), whole),
+    ENHANCE_ENCODER_OPTIONS(FIELD(enhance), whole),
     {"--warmup", NULL, OPTION_STRING, FIELD(warm_up), "N", times,
      .help = "frames before the first that counts, or auto: until times settle", .initial = "auto"},
     {"--iterations", "-n", OPTION_WHOLE, FIELD(iterations), "N", times,
@@ -164,7 +160,9 @@ const command command_bench = {
     .usage = "MODEL|--pipeline CLIP --size WxH [OPTION]...",
     .description =
         "Times a model, a .mona file or the name of one inside mona, on one frame after another; "
-        "or the whole way of a clip's frames from decoder to encoder.",
+        "or the whole way of a clip's frames from decoder to encoder, as mona enhance of the same "
+        "options takes it. --stages may also have delay:TIME, which only waits, or "
+        "delay:TIME/TIME@N, which waits longer at every Nth frame.",
     .examples = "mona bench sr_x2_fast --size 1920x1080\n"
                 "mona bench sr_x2_fast --size 960x540 --budget 33.3ms --percentile 99\n"
                 "mona bench sr_x2_fast --size 1920x1080 --json > old.json\n"
@@ -172,6 +170,7 @@ const command command_bench = {
                 "mona bench sr_x2_fast --size 1920x1080 --device model310 --plot strip.svg\n"
                 "mona bench sr_x2_fast --size 1920x1080 --layers\n"
                 "mona bench --pipeline clip.mp4 --fps 30  # deadlines missed at a camera's pace\n"
+                "mona bench --pipeline clip.mp4 --tier best -s 4  # enhance of these options\n"
                 "mona bench sr_x2_fast --size 960x540 --streams 1..4\n"
                 "mona bench sr_x2_fast --size 640x360 --layers --html page.html\n"
                 "mona bench --peak  # what this machine can do at most\n",

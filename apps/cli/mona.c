@@ -7,9 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <libavutil/log.h>
+
 #include "apps/cli/commands.h"
 #include "apps/cli/help.h"
 #include "mona.h"
+#include "pipeline/io/av_library.h"
 #include "pipeline/io/stop.h"
 
 /* A result that did not reach its file or pipe is a failure too. */
@@ -30,6 +33,16 @@ static void occupy_closed_streams(void)
             exit(EXIT_FAILED);
 }
 
+static void print_versions(void)
+{
+    printf("mona %s\n", MONA_VERSION);
+    for (unsigned i = 0; i < AV_LIBRARY_COUNT; i++) {
+        const av_library library = av_library_at(i);
+        printf("%s %u.%u.%u\n", library.name, library.version >> 16, library.version >> 8 & 0xff,
+               library.version & 0xff);
+    }
+}
+
 int main(int argc, char **argv)
 {
     occupy_closed_streams();
@@ -37,6 +50,8 @@ int main(int argc, char **argv)
     signal(SIGXFSZ, SIG_IGN);
     /* And a reader that has gone is one too. */
     signal(SIGPIPE, SIG_IGN);
+    /* What libav finds is said in mona's own lines. */
+    av_log_set_level(AV_LOG_QUIET);
     if (!stop_begin())
         return cli_fail(EXIT_FAILED, "the system refused a thread");
 
@@ -47,12 +62,9 @@ int main(int argc, char **argv)
         return finish(EXIT_SUCCESS);
     }
     if (!strcmp(argv[1], "--version")) {
-        printf("mona %s\n", MONA_VERSION);
+        print_versions();
         return finish(EXIT_SUCCESS);
     }
     const command *wanted = command_find(argv[1]);
-    if (wanted)
-        return finish(wanted->run(argc - 1, argv + 1));
-    return cli_fail(EXIT_USAGE, "unknown %s '%s'; mona --help lists the commands",
-                    argv[1][0] == '-' ? "option" : "command", argv[1]);
+    return wanted ? finish(wanted->run(argc - 1, argv + 1)) : EXIT_USAGE;
 }

@@ -26,7 +26,7 @@ static AVFrame *first_frame(const char *path, double start, const AVFrame *size,
 {
     footage f;
     AVFrame *frame = NULL;
-    if (footage_open(&f, path, start, error)) {
+    if (footage_open(&f, path, start, 0, error)) {
         const footage_result found = footage_next(&f, error);
         *turn = upright_of(f.video);
         if (found == FOOTAGE_FRAME)
@@ -85,6 +85,7 @@ static void add_run(report *r, const enhance_settings *s, const enhance_report *
     char networks[NETWORKS_TEXT];
     stage_models_describe(networks, s);
     report_add(r, "networks", "%s", networks);
+    report_add(r, "encoder", "%s", done->encoder);
     if (done->noise >= 0)
         report_add(r, "noise found", "%.1f steps of 255", (double)done->noise);
     const double seconds = shown->ended - shown->began;

@@ -3,17 +3,21 @@
 #include "pipeline/io/input.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <libavutil/imgutils.h>
 #include <libavutil/parseutils.h>
 #include <libavutil/pixdesc.h>
 
 #include "pipeline/io/av_log_errors.h"
 #include "pipeline/io/container.h"
 #include "pipeline/io/pixels.h"
+#include "pipeline/io/seek.h"
 
 /* What libav would report as "Invalid data" or open as something odd is said plainly here. */
 static bool check_file(const char *path, pipeline_error *error)
@@ -109,6 +113,28 @@ static const char *stdin_url(void)
     return whole ? "file:/dev/stdin" : "pipe:0";
 }
 
+/* libav counts a frame's bytes in int, 8 for every pixel. Its reader of Y4M adds 6 to the code of
+ * that error. */
+enum { LARGE_Y4M = AVERROR(EINVAL) + 6 };
+
+static bool fail_large(const char *path, pipeline_error *error)
+{
+    return pipeline_fail(error,
+                         "%s: expected frames of at most %d million pixels, which libav can count, "
+                         "found larger ones",
+                         path, INT_MAX / 8 / 1000000);
+}
+
+bool input_fail_open(const char *path, int code, pipeline_error *error)
+{
+    if (code == AVERROR_INVALIDDATA)
+        return pipeline_fail(
+            error, "%s: expected a video or an image, found data of no known format", path);
+    if (code == LARGE_Y4M)
+        return fail_large(path, error);
+    return pipeline_fail_av(error, code, "%s: cannot be opened", path);
+}
+
 static bool open_container(input *in, const input_settings *s, pipeline_error *error)
 {
     char url[4096];
@@ -130,11 +156,8 @@ static bool open_container(input *in, const input_settings *s, pipeline_error *e
     av_dict_set(&options, "protocol_whitelist", !strncmp(url, "pipe", 4) ? "pipe" : "file", 0);
     int code = avformat_open_input(&in->format, url, wanted_format(in, s), &options);
     av_dict_free(&options);
-    if (code == AVERROR_INVALIDDATA)
-        return pipeline_fail(
-            error, "%s: expected a video or an image, found data of no known format", in->path);
     if (code < 0)
-        return pipeline_fail_av(error, code, "%s: cannot be opened", in->path);
+        return input_fail_open(in->path, code, error);
     /* libav renders plain text as a terminal would and calls that a video. */
     if (!strcmp(in->format->iformat->name, "tty"))
         return pipeline_fail(error, "%s: expected a video or an image, found text", in->path);
@@ -181,7 +204,8 @@ bool input_check_video(const input *in, pipeline_error *error)
     if (video->width > MONA_MAX_SIDE || video->height > MONA_MAX_SIDE)
         return pipeline_fail(error, "%s: expected at most %d pixels a side, found %dx%d", in->path,
                              MONA_MAX_SIDE, video->width, video->height);
-    return true;
+    return av_image_check_size((unsigned)video->width, (unsigned)video->height, 0, NULL) >= 0 ||
+           fail_large(in->path, error);
 }
 
 /* libav's own decoders of VP8 and VP9 leave out the alpha that Matroska keeps beside them. */
@@ -230,16 +254,21 @@ static bool open_decoder(input *in, const input_settings *s, int coded, pipeline
            pipeline_fail_av(error, code, "%s: the %s decoder cannot start", in->path, codec->name);
 }
 
-/* Moves to the last key frame before start. A file that cannot be searched is read from its
- * beginning; frames before start are dropped either way. */
-static void seek(input *in, double start)
+/* A file that cannot be searched is read from its
+ * beginning; frames before start are dropped either way. Of a part the times begin at 0, wherever
+ * those of the file do. */
+static void cut(input *in, double start, double end)
 {
-    int64_t origin = in->format->start_time == AV_NOPTS_VALUE ? 0 : in->format->start_time;
-    in->start = origin + (int64_t)(start * AV_TIME_BASE);
+    const int64_t origin = FFMAX(in->format->start_time, 0); /* unknown is less than 0 */
+    if (end > 0)
+        in->end = origin + llround(end * AV_TIME_BASE);
+    if (start <= 0 && (end <= 0 || !origin))
+        return;
+    in->start = origin + llround(start * AV_TIME_BASE);
     if (in->format->iformat->flags & AVFMT_NOTIMESTAMPS)
         in->next_pts = -av_rescale_q(in->start, AV_TIME_BASE_Q, in->video->time_base);
-    else
-        avformat_seek_file(in->format, -1, INT64_MIN, in->start, in->start, 0);
+    else if (start > 0)
+        seek_before(in->format, in->video, in->start);
 }
 
 bool input_open(input *in, const input_settings *s, pipeline_error *error)
@@ -250,6 +279,7 @@ bool input_open(input *in, const input_settings *s, pipeline_error *error)
                   .ends_early = s->ends_early,
                   .stop_on_error = s->stop_on_error,
                   .start = AV_NOPTS_VALUE,
+                  .end = INT64_MAX,
                   .last_pts = INT64_MIN};
     in->packet = av_packet_alloc();
     in->frame = av_frame_alloc();
@@ -272,8 +302,7 @@ bool input_open(input *in, const input_settings *s, pipeline_error *error)
                           .wanted = s->deinterlace};
     if (!timeline_open(&in->times, in->format))
         return pipeline_fail(error, "out of memory");
-    if (s->start > 0)
-        seek(in, s->start);
+    cut(in, s->start, s->end);
     /* What was said while the file was tried is no damage. */
     complaints_listen();
     return true;

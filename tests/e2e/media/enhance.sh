@@ -10,7 +10,7 @@ few=3 # frames, where a few will do
 film 12 "$tmp/scene.y4m"
 ffmpeg -v error -i "$tmp/scene.y4m" -f lavfi -i sine=440:duration=20 -vf scale=160:90:flags=bicubic \
     -c:v libx264 -preset veryfast -crf 20 -pix_fmt yuv420p -c:a aac -shortest "$tmp/main.mp4"
-succeeds "a clip with sound is enhanced" "$mona" enhance "$tmp/main.mp4" -o "$tmp/main_out.mp4" --preset ultrafast
+succeeds "a clip with sound is enhanced" "$mona" enhance -y "$tmp/main.mp4" -o "$tmp/main_out.mp4" --preset ultrafast
 video_times "$tmp/main.mp4" > "$tmp/times_in"
 video_times "$tmp/main_out.mp4" > "$tmp/times_out"
 same "as many frames come out" "$(wc -l < "$tmp/times_out")" 12
@@ -37,7 +37,7 @@ variant() {
     name=$1
     shift
     rm -f "$tmp/variant.y4m"
-    "$mona" enhance "$small" -o "$tmp/variant.y4m" --quiet "$@" 2> "$tmp/log" || not_ok "$name runs" "$(cat "$tmp/log")"
+    "$mona" enhance -y "$small" -o "$tmp/variant.y4m" --quiet "$@" 2> "$tmp/log" || not_ok "$name runs" "$(cat "$tmp/log")"
     found=$(cksum < "$tmp/variant.y4m")
     if [ -z "$reference" ]; then
         reference=$found
@@ -77,7 +77,7 @@ bicubic=$(psnr_y "$tmp/bicubic.mkv" "$tmp/whole.mkv")
 enhanced() {
     from=$1
     shift
-    "$mona" enhance "$from" -o "$tmp/enlarged.mkv" -c ffv1 --quiet "$@"
+    "$mona" enhance -y "$from" -o "$tmp/enlarged.mkv" -c ffv1 --quiet "$@"
     psnr_y "$tmp/enlarged.mkv" "$tmp/whole.mkv"
 }
 enlarged() {
@@ -111,8 +111,8 @@ least "noise is removed before it is enlarged" "$first" "$(echo "$last" | awk '{
 # ---- a clean picture stays as it is, a noisy one gets cleaner -----------------------------------
 film 4 "$tmp/clean.y4m"
 ffmpeg -v error -i "$tmp/clean.y4m" -vf noise=alls=16:allf=t:all_seed=3 -c:v ffv1 "$tmp/noisy.mkv"
-"$mona" enhance "$tmp/clean.y4m" -o "$tmp/clean.mkv" --stages denoise --crf 0 --quiet
-"$mona" enhance "$tmp/noisy.mkv" -o "$tmp/cleaned.mkv" --stages denoise --crf 0 --quiet
+"$mona" enhance -y "$tmp/clean.y4m" -o "$tmp/clean.mkv" --stages denoise --crf 0 --quiet
+"$mona" enhance -y "$tmp/noisy.mkv" -o "$tmp/cleaned.mkv" --stages denoise --crf 0 --quiet
 kept=$(psnr_y "$tmp/clean.mkv" "$tmp/clean.y4m")
 before=$(psnr_y "$tmp/noisy.mkv" "$tmp/clean.y4m")
 after=$(psnr_y "$tmp/cleaned.mkv" "$tmp/clean.y4m")

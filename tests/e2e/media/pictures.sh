@@ -35,13 +35,13 @@ ffmpeg -v error -i "$tmp/yuv444p.mkv" -vf scale=161:91:$accurate -c:v ffv1 -pix_
 # ---- every sampling ---------------------------------------------------------------------------
 for format in $(tiers "yuv420p yuv444p" "yuv420p yuv422p yuv444p"); do
     ffmpeg -v error -y -i "$tmp/yuv444p.mkv" -c:v ffv1 -pix_fmt $format "$tmp/in.mkv"
-    succeeds "$format is enhanced" "$mona" enhance "$tmp/in.mkv" -o "$tmp/$format.out.mkv" --stages sr -c ffv1
+    succeeds "$format is enhanced" "$mona" enhance -y "$tmp/in.mkv" -o "$tmp/$format.out.mkv" --stages sr -c ffv1
     same "$format stays, at twice the size" "$(probe "$tmp/$format.out.mkv" width,height,pix_fmt)" "644,364,$format"
     same "luma of $format is that of 4:2:0" "$(plane_md5 "$tmp/$format.out.mkv" y)" "$(plane_md5 "$tmp/yuv420p.out.mkv" y)"
 done
 if full; then
     ffmpeg -v error -y -i "$tmp/small.mkv" -vf "scale=322:182:$accurate" -c:v ffv1 -pix_fmt yuv444p "$tmp/bicubic.mkv"
-    succeeds "odd 4:4:4 is enhanced" "$mona" enhance "$tmp/small.mkv" -o "$tmp/doubled.mkv" --stages sr -c ffv1
+    succeeds "odd 4:4:4 is enhanced" "$mona" enhance -y "$tmp/small.mkv" -o "$tmp/doubled.mkv" --stages sr -c ffv1
     bicubic=$(psnr_planes "$tmp/bicubic.mkv" "$tmp/yuv444p.mkv")
     found=$(psnr_planes "$tmp/doubled.mkv" "$tmp/yuv444p.mkv")
     echo "# 4:4:4: mona $found dB, bicubic $bicubic dB"
@@ -52,7 +52,7 @@ fi
 for format in $(tiers yuv444p "yuv422p yuv444p"); do
     ffmpeg -v error -y -i "$tmp/yuv444p.mkv" -c:v ffv1 -pix_fmt $format "$tmp/clean.mkv"
     ffmpeg -v error -y -i "$tmp/clean.mkv" -vf noise=alls=16:allf=t:all_seed=3 -c:v ffv1 "$tmp/noisy.mkv"
-    "$mona" enhance "$tmp/noisy.mkv" -o "$tmp/cleaned.mkv" --stages denoise -c ffv1 --quiet
+    "$mona" enhance -y "$tmp/noisy.mkv" -o "$tmp/cleaned.mkv" --stages denoise -c ffv1 --quiet
     before=$(psnr_planes "$tmp/noisy.mkv" "$tmp/clean.mkv")
     after=$(psnr_planes "$tmp/cleaned.mkv" "$tmp/clean.mkv")
     echo "# noisy $format: $before dB, cleaned $after dB"
@@ -66,7 +66,7 @@ done
 ffmpeg -v error -y -i "$tmp/small.mkv" -frames:v 2 -vf "format=yuva444p,geq=lum='lum(X,Y)':cb='cb(X,Y)':cr='cr(X,Y)':a=200" \
     -c:v ffv1 "$tmp/in.mkv"
 for stages in $(tiers denoise,sr "denoise,sr colour,sr"); do
-    succeeds "odd 4:4:4 with alpha, $stages" "$mona" enhance "$tmp/in.mkv" -o "$tmp/out.mkv" --stages $stages -c ffv1
+    succeeds "odd 4:4:4 with alpha, $stages" "$mona" enhance -y "$tmp/in.mkv" -o "$tmp/out.mkv" --stages $stages -c ffv1
     ffmpeg -v error -y -i "$tmp/out.mkv" -vf extractplanes=a -f rawvideo "$tmp/alpha"
     same "$stages: alpha that is even stays so" "$(tr -d '\310' < "$tmp/alpha" | wc -c)" 0
 done
@@ -80,7 +80,7 @@ for scale in $(tiers 3 "3 4"); do
     "$mona" compile "$tmp/x$scale.onnx" -o "$tmp/x$scale.mona" --calibrate "$tmp/small.png" > /dev/null
     for format in $(tiers yuv422p10le "yuv420p yuva444p yuv422p10le"); do
         ffmpeg -v error -y -i "$tmp/small.mkv" -frames:v 2 -vf "format=$format,crop=67:45:0:0:exact=1" -c:v ffv1 "$tmp/in.mkv"
-        succeeds "$format, x$scale" "$mona" enhance "$tmp/in.mkv" -o "$tmp/out.mkv" --stages sr --sr "$tmp/x$scale.mona" -c ffv1
+        succeeds "$format, x$scale" "$mona" enhance -y "$tmp/in.mkv" -o "$tmp/out.mkv" --stages sr --sr "$tmp/x$scale.mona" -c ffv1
         same "$format, x$scale: its size" "$(probe "$tmp/out.mkv" width,height,pix_fmt)" "$((67 * scale)),$((45 * scale)),$format"
         for side in in out; do
             ffmpeg -v error -y -i "$tmp/$side.mkv" -vf extractplanes=y -f rawvideo "$tmp/$side.luma"
@@ -103,7 +103,7 @@ PYTHON
             at_least "$format, x$scale: plane $plane" "$(plane "$found" $plane)" 38
         done
     done
-    ! full || "$mona" enhance "$tmp/in.mkv" -o "$tmp/modelled.mkv" --stages sr --sr "$tmp/x$scale.mona" -c ffv1 --device model310 --quiet
+    ! full || "$mona" enhance -y "$tmp/in.mkv" -o "$tmp/modelled.mkv" --stages sr --sr "$tmp/x$scale.mona" -c ffv1 --device model310 --quiet
     ! full || same "x$scale on model310: the host's samples" "$(ffmpeg -v error -i "$tmp/modelled.mkv" -f md5 -)" "$(ffmpeg -v error -i "$tmp/out.mkv" -f md5 -)"
 done
 
@@ -125,7 +125,7 @@ neutral() {
     ffmpeg -v error -y -i "$tmp/yuv444p.mkv" -vf "noise=alls=100:allf=t:all_seed=3,format=$1,crop=$size:exact=1" \
         -c:v ffv1 -color_range "$2" "$tmp/in.mkv"
     rm -f "$tmp/out.mkv"
-    "$mona" enhance "$tmp/in.mkv" -o "$tmp/out.mkv" --denoise "$tmp/neutral.mona" --temporal off --stages denoise,denoise -c ffv1 \
+    "$mona" enhance -y "$tmp/in.mkv" -o "$tmp/out.mkv" --denoise "$tmp/neutral.mona" --temporal off --stages denoise,denoise -c ffv1 \
         --quiet 2> "$tmp/log" || not_ok "$1 runs" "$(cat "$tmp/log")"
     same "$1, $2 range: every frame is bit-identical" "$(alike "$tmp/out.mkv" "$tmp/in.mkv")" 3
     same "$1, $2 range: and says what it is" "$(probe "$tmp/out.mkv" width,height,pix_fmt,color_range)" "${size%:*},${size#*:},$1,$2"
@@ -140,13 +140,13 @@ for format in $(tiers yuv420p "yuv420p yuv444p yuv420p10le yuv444p10le"); do
 done
 
 ffmpeg -v error -y -i "$tmp/yuv444p.mkv" -vf "format=yuv410p,crop=67:45:exact=1" -c:v rawvideo "$tmp/in.nut"
-if "$mona" enhance "$tmp/in.nut" -o "$tmp/out.mkv" --denoise "$tmp/neutral.mona" --temporal off --stages denoise -c ffv1 2> "$tmp/log"; then
+if "$mona" enhance -y "$tmp/in.nut" -o "$tmp/out.mkv" --denoise "$tmp/neutral.mona" --temporal off --stages denoise -c ffv1 2> "$tmp/log"; then
     not_ok "odd 4:1:0 in FFV1, which would lose samples, is refused" "exit status 0"
 else
     same "odd 4:1:0 in FFV1, which would lose samples, is refused" "$(grep -c 'multiples of 4x4 only' "$tmp/log")" 1
 fi
 if full; then
-    succeeds "as raw video it is not" "$mona" enhance "$tmp/in.nut" -o "$tmp/out.nut" --denoise "$tmp/neutral.mona" \
+    succeeds "as raw video it is not" "$mona" enhance -y "$tmp/in.nut" -o "$tmp/out.nut" --denoise "$tmp/neutral.mona" \
         --stages denoise -c rawvideo
     same "and every frame is bit-identical" "$(alike "$tmp/out.nut" "$tmp/in.nut")" 3
 fi
@@ -157,7 +157,7 @@ ffmpeg -v error -y -i "$tmp/small.mkv" -vf scale=160:90 -c:v ffv1 -pix_fmt yuv42
 ffmpeg -v error -y -i "$tmp/eight.mkv" -c:v ffv1 -pix_fmt yuv420p10le "$tmp/ten.mkv"
 for stages in $(tiers sr,denoise "sr denoise sr,denoise"); do
     for depth in eight ten; do
-        succeeds "$depth, $stages" "$mona" enhance "$tmp/$depth.mkv" -o "$tmp/$depth.out.mkv" --stages $stages -c ffv1
+        succeeds "$depth, $stages" "$mona" enhance -y "$tmp/$depth.mkv" -o "$tmp/$depth.out.mkv" --stages $stages -c ffv1
     done
     same "10 bits stay 10 bits, $stages" "$(probe "$tmp/ten.out.mkv" pix_fmt)" yuv420p10le
     found=$(psnr_planes "$tmp/ten.out.mkv" "$tmp/eight.out.mkv") # the filter widens the second
@@ -170,8 +170,8 @@ if full; then
     ffmpeg -v error -y -i "$tmp/eight.mkv" -c:v ffv1 -pix_fmt yuv420p10le "$tmp/ten.mkv"
     ffmpeg -v error -y -i "$tmp/yuv444p.mkv" -vf noise=alls=16:allf=t:all_seed=3 -c:v ffv1 -pix_fmt yuv420p10le "$tmp/noisy.mkv"
     ffmpeg -v error -y -i "$tmp/noisy.mkv" -c:v ffv1 -pix_fmt yuv420p "$tmp/noisy8.mkv"
-    "$mona" enhance "$tmp/noisy.mkv" -o "$tmp/cleaned.mkv" --stages denoise -c ffv1 --quiet
-    "$mona" enhance "$tmp/noisy8.mkv" -o "$tmp/cleaned8.mkv" --stages denoise -c ffv1 --quiet
+    "$mona" enhance -y "$tmp/noisy.mkv" -o "$tmp/cleaned.mkv" --stages denoise -c ffv1 --quiet
+    "$mona" enhance -y "$tmp/noisy8.mkv" -o "$tmp/cleaned8.mkv" --stages denoise -c ffv1 --quiet
     before=$(psnr_planes "$tmp/noisy.mkv" "$tmp/ten.mkv")
     after=$(psnr_planes "$tmp/cleaned.mkv" "$tmp/ten.mkv")
     eight=$(psnr_planes "$tmp/cleaned8.mkv" "$tmp/eight.mkv")
@@ -183,11 +183,11 @@ if full; then
 fi
 if full && [ -n "$clips" ]; then
     for clip in hevc_10bit h264_10bit; do
-        succeeds "$clip, as H.264" "$mona" enhance "$clips/$clip.mp4" -o "$tmp/$clip.mp4" --frames 5 --preset ultrafast
+        succeeds "$clip, as H.264" "$mona" enhance -y "$clips/$clip.mp4" -o "$tmp/$clip.mp4" --frames 5 --preset ultrafast
         same "$clip stays 10 bits" "$(probe "$tmp/$clip.mp4" codec_name,width,height,pix_fmt)" h264,400,400,yuv420p10le
     done
     clip=yuv422p
-    succeeds "$clip, as H.264" "$mona" enhance "$clips/$clip.mp4" -o "$tmp/$clip.mp4" --frames 3 --preset ultrafast
+    succeeds "$clip, as H.264" "$mona" enhance -y "$clips/$clip.mp4" -o "$tmp/$clip.mp4" --frames 3 --preset ultrafast
     same "$clip stays" "$(probe "$tmp/$clip.mp4" codec_name,width,height,pix_fmt)" h264,1280,720,yuv422p
 fi
 
@@ -205,7 +205,7 @@ wanted=$(display "$tmp/hdr.mkv" frame)
 same "the HDR clip says what its display is" "$(echo "$wanted" | tr ' ' '\n' | grep -c =)" 12
 for way in $(tiers "h264:mp4 hevc:mkv" "h264:mp4 h264:mkv hevc:mp4 hevc:mkv av1:mkv vp9:webm ffv1:mkv"); do
     out=$tmp/hdr_out.${way#*:}
-    succeeds "HDR10 as $way" "$mona" enhance "$tmp/hdr.mkv" -o "$out" -c "${way%:*}" --stages sr
+    succeeds "HDR10 as $way" "$mona" enhance -y "$tmp/hdr.mkv" -o "$out" -c "${way%:*}" --stages sr
     same "colours are kept, $way" "$(probe "$out" $colours | tr -d '\n' | sed 's/,$//')" "$(probe "$tmp/hdr.mkv" $colours)"
     same "display and light level are kept, $way" "$(display "$out" stream)" "$wanted"
     case $way in
@@ -217,7 +217,7 @@ refused() {
     name=$1
     line=$2
     shift 2
-    if "$mona" enhance "$@" --quiet 2> "$tmp/log"; then
+    if "$mona" enhance -y "$@" --quiet 2> "$tmp/log"; then
         not_ok "$name is refused" "exit status 0"
     else
         same "$name is refused" "$(grep -c "^mona: .*$line" "$tmp/log") of $(wc -l < "$tmp/log")" "1 of 1"
@@ -225,31 +225,31 @@ refused() {
 }
 refused "what cannot say which colours they are" "does not keep the video's matrix" "$tmp/hdr.mkv" -o "$tmp/lost.avi" -c ffv1
 nothing "and nothing is left" "$(ls "$tmp"/lost* 2> /dev/null)"
-succeeds "--drop-unsupported goes on without" "$mona" enhance "$tmp/hdr.mkv" -o "$tmp/lost.avi" -c ffv1 --drop-unsupported
+succeeds "--drop-unsupported goes on without" "$mona" enhance -y "$tmp/hdr.mkv" -o "$tmp/lost.avi" -c ffv1 --drop-unsupported
 for place in $(tiers topleft "left center topleft top bottomleft bottom"); do
     ffmpeg -v error -y -i "$tmp/small.mkv" -frames:v 1 -vf scale=160:90 -pix_fmt yuv420p -c:v libx264 \
         -chroma_sample_location $place "$tmp/place.mkv"
-    "$mona" enhance "$tmp/place.mkv" -o "$tmp/place_out.mp4" --quiet 2> "$tmp/log"
+    "$mona" enhance -y "$tmp/place.mkv" -o "$tmp/place_out.mp4" --quiet 2> "$tmp/log"
     same "chroma that lies $place stays there" "$(probe "$tmp/place_out.mp4" chroma_location)" $place
 done
 for colour in $(tiers bt470bg:gamma28:bt470bg "bt709:bt709:bt709 bt470bg:gamma28:bt470bg smpte170m:smpte170m:smpte170m bt2020:arib-std-b67:bt2020nc"); do
     rest=${colour#*:}
     ffmpeg -v error -y -i "$tmp/small.mkv" -frames:v 1 -vf scale=160:90 -pix_fmt yuv422p -c:v libx264 -color_range pc \
         -color_primaries "${colour%%:*}" -color_trc "${rest%:*}" -colorspace "${rest#*:}" "$tmp/colour.mp4"
-    "$mona" enhance "$tmp/colour.mp4" -o "$tmp/colour_out.mov" --quiet 2> "$tmp/log"
+    "$mona" enhance -y "$tmp/colour.mp4" -o "$tmp/colour_out.mov" --quiet 2> "$tmp/log"
     same "$colour is kept" "$(probe "$tmp/colour_out.mov" $colours)" "$(probe "$tmp/colour.mp4" $colours)"
 done
 
 # ---- sizes ---------------------------------------------------------------------------------------
 for size in $(tiers "17:19 2:2" "16:16 17:19 2:2"); do
     ffmpeg -v error -y -i "$tmp/yuv444p.mkv" -frames:v 2 -vf "format=yuv420p,crop=$size:exact=1" -c:v ffv1 "$tmp/in.mkv"
-    succeeds "$size is enhanced" "$mona" enhance "$tmp/in.mkv" -o "$tmp/tiny.mkv" -c ffv1
+    succeeds "$size is enhanced" "$mona" enhance -y "$tmp/in.mkv" -o "$tmp/tiny.mkv" -c ffv1
     same "$size is doubled" "$(probe "$tmp/tiny.mkv" width,height)" "$((2 * ${size%:*})),$((2 * ${size#*:}))"
 done
 if full; then
     ffmpeg -v error -y -f lavfi -i "color=gray:s=8192x4320:d=0.04,format=yuv420p,noise=alls=100:all_seed=1,format=yuv420p10le" -frames:v 1 \
         -c:v rawvideo "$tmp/large.nut"
-    succeeds "8192x4320 runs" "$mona" enhance "$tmp/large.nut" -o "$tmp/large_out.nut" --denoise "$tmp/neutral.mona" \
+    succeeds "8192x4320 runs" "$mona" enhance -y "$tmp/large.nut" -o "$tmp/large_out.nut" --denoise "$tmp/neutral.mona" \
         --stages denoise -c rawvideo
     same "8192x4320: every frame is bit-identical" "$(alike "$tmp/large_out.nut" "$tmp/large.nut")" 1
     rm -f "$tmp"/large*

@@ -7,7 +7,7 @@ frames=40
 film "$frames" "$tmp/scene.y4m" 320x180
 ffmpeg -v error -i "$tmp/scene.y4m" -vf scale=96:54 -c:v libx264 -preset ultrafast "$tmp/clip.mp4"
 job() {
-    "$mona" enhance "$tmp/clip.mp4" -o "$tmp/out.mkv" --preset ultrafast "$@"
+    "$mona" enhance -y "$tmp/clip.mp4" -o "$tmp/out.mkv" --preset ultrafast "$@"
 }
 # Reads what comes in such a time that there is something to say.
 cat > "$tmp/slowly.py" <<'PYTHON'
@@ -17,7 +17,7 @@ while os.read(0, 32768):
 PYTHON
 
 # ---- JSON lines, and figures at the end -------------------------------------------------------------
-"$mona" enhance "$tmp/clip.mp4" -o - --progress json --stats 2> "$tmp/lines" | python3 "$tmp/slowly.py"
+"$mona" enhance -y "$tmp/clip.mp4" -o - --progress json --stats 2> "$tmp/lines" | python3 "$tmp/slowly.py"
 same "JSON lines from begin to end" "$(python3 - "$tmp/lines" "$frames" <<'PYTHON'
 import json, sys
 events = [json.loads(line) for line in open(sys.argv[1])]
@@ -58,7 +58,7 @@ nothing "nothing goes to standard output" "$(cat "$tmp/out")"
 same "the output is named" "$(tail -n 1 "$tmp/lines" | grep -c '"event":"end".*out.mkv"')" 1
 job --progress json --quiet 2> "$tmp/lines"
 nothing "--quiet is quiet" "$(cat "$tmp/lines")"
-"$mona" enhance "$tmp/clip.mp4" -o "$tmp/out.mkv" --progress json --cpu mmx 2> "$tmp/lines"
+"$mona" enhance -y "$tmp/clip.mp4" -o "$tmp/out.mkv" --progress json --cpu mmx 2> "$tmp/lines"
 same "errors stay one line" "$? $(grep -c '^mona: --cpu' "$tmp/lines")" "1 1"
 job --stats 2> "$tmp/lines"
 same "elsewhere --stats is a table" "$(grep -cE '^  (latency, ms +p50|decode +[0-9.]+ ms|sr +[0-9.]+ ms|denoise +[0-9.]+ ms|encode +[0-9.]+ ms|sensors +busy)' "$tmp/lines")" 6
@@ -66,7 +66,7 @@ same "elsewhere --stats is a table" "$(grep -cE '^  (latency, ms +p50|decode +[0
 # ---- damage is told while it happens ----------------------------------------------------------------
 cp "$tmp/clip.mp4" "$tmp/bad.mp4"
 dd if=/dev/zero of="$tmp/bad.mp4" bs=1 seek=$(($(wc -c < "$tmp/bad.mp4") / 2)) count=3000 conv=notrunc 2> "$tmp/log"
-"$mona" enhance "$tmp/bad.mp4" -o "$tmp/damaged.mkv" --progress json --stages sr --preset ultrafast 2> "$tmp/lines"
+"$mona" enhance -y "$tmp/bad.mp4" -o "$tmp/damaged.mkv" --progress json --stages sr --preset ultrafast 2> "$tmp/lines"
 same "damage is counted" "$(python3 - "$tmp/lines" <<'PYTHON'
 import json, sys
 events = [json.loads(line) for line in open(sys.argv[1])]
@@ -82,7 +82,7 @@ same "and every line is mona's" "$(grep -vc '^mona: ' "$tmp/lines")" 0
 same "and there are no figures that nobody asked for" "$(grep -c sensors "$tmp/lines")" 0
 # $1: columns. What a terminal of that width is sent, a redraw a line; the result is read slowly.
 on_terminal() {
-    python3 - "$1" "$tmp/slowly.py" "$mona" enhance "$tmp/clip.mp4" -o - <<'PYTHON'
+    python3 - "$1" "$tmp/slowly.py" "$mona" enhance -y "$tmp/clip.mp4" -o - <<'PYTHON'
 import fcntl, os, pty, struct, subprocess, sys, termios
 terminal, slave = pty.openpty()
 fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack('HHHH', 24, int(sys.argv[1]), 0, 0))
