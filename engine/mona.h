@@ -6,7 +6,7 @@
  *   mona_model_open      check an offline model (.mona) in memory; nothing is copied
  *   mona_plan_make       model x frame size x target -> every tile and offset, and the exact bytes
  *   mona_session_open    place a session in an arena the caller owns
- *   mona_session_run     one frame, synchronously
+ *   mona_session_run     one frame, synchronously; mona_session_run_changed: what is new in it
  *   mona_stream_*        the same asynchronously: in-order queues of copies and runs, and events
  *   mona_session_close   stop the session's worker threads; the arena is the caller's again
  *
@@ -266,6 +266,31 @@ typedef struct mona_buffer {
 mona_status mona_session_run(mona_session *session, const mona_buffer *inputs,
                              const mona_buffer *outputs);
 
+/* Samples [x, x + width) of rows [y, y + height) of an input, in all of its channels. */
+typedef struct mona_rect {
+    uint32_t input;
+    uint32_t x, y, width, height;
+} mona_rect;
+
+/* What has changed since an earlier run of the same model at the same sizes. */
+typedef struct mona_change {
+    const mona_buffer *previous; /* the outputs of that run. A buffer that is the output's own keeps
+                                    its bytes where nothing changes, others are copied from; they
+                                    must not overlap an output in any other way */
+    const mona_rect *rects;      /* which hold all samples of the inputs that are not what they were
+                                    then; in any order, they may overlap */
+    size_t count;
+} mona_change;
+
+/* Like mona_session_run, with the same outputs, but makes only those parts of them anew that the
+ * rectangles have an influence on. It takes a time in proportion to these, or hardly longer than
+ * mona_session_run when they are nearly all. Models whose weights do not stay in the cache, models on
+ * arrays, and frames not as high as what a sample depends on, are always made anew, and so is
+ * everything on model310. change NULL: everything has changed.
+ * MONA_ERR_ARGUMENT: also when a rectangle is not inside its input. */
+mona_status mona_session_run_changed(mona_session *session, const mona_buffer *inputs,
+                                     const mona_buffer *outputs, const mona_change *change);
+
 /* How many buffers a run of this session reads and writes. */
 void mona_session_io_count(const mona_session *session, unsigned *inputs, unsigned *outputs);
 
@@ -375,6 +400,11 @@ mona_status mona_stream_copy(mona_stream *stream, void *dst, ptrdiff_t dst_strid
                              ptrdiff_t src_stride, size_t row_bytes, size_t rows);
 mona_status mona_stream_run(mona_stream *stream, mona_session *session, const mona_buffer *inputs,
                             const mona_buffer *outputs);
+/* change, and what it points to, is looked at when the command runs: a function called before it may
+ * fill it in. */
+mona_status mona_stream_run_changed(mona_stream *stream, mona_session *session,
+                                    const mona_buffer *inputs, const mona_buffer *outputs,
+                                    const mona_change *change);
 mona_status mona_stream_call(mona_stream *stream, void (*function)(void *), void *argument);
 /* Marks this point of the stream; an event can be recorded again, on the same stream. */
 mona_status mona_stream_record(mona_stream *stream, mona_event *event);

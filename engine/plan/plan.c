@@ -233,6 +233,8 @@ mona_status mona_plan_make(mona_plan **out, void *memory, const mona_model *mode
         status = mona_plan_groups(plan, config, m->progress);
     if (!status)
         status = lay_out(plan);
+    if (!status)
+        mona_plan_reach(plan, m->progress);
     if (!status && mona_plan_modelled(plan))
         status = check_l1(plan);
     if (!status)

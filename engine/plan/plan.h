@@ -16,6 +16,15 @@
 #include "ops/ops.h"
 #include "engine/arith.h"
 
+/* A grid's rows and columns are looked at in cells of this size, counted from its corner, when only
+ * what has changed is made (engine/run/session_changed.c). */
+enum { PLAN_CELL_ROWS = 16, PLAN_CELL_COLUMNS = 32 };
+
+/* How far what a cell depends on reaches beyond the cell itself, in rows and columns of an input. */
+typedef struct plan_reach {
+    int64_t above, below, left, right;
+} plan_reach;
+
 /* Operators [first, last). */
 typedef struct plan_group {
     uint32_t first, last;
@@ -79,6 +88,8 @@ struct mona_plan {
     size_t modelled_offset; /* and, modelled, what each operator took, and the core's model */
     size_t model_offset;
     size_t arena_bytes;
+    bool parts; /* any rectangle of a tile can be made alone */
+    plan_reach reach[MONA_MAX_IO];
 
     mona_shape shapes[MONA_MAX_TENSORS];
     plan_op ops[MONA_MAX_OPS]; /* last: a session copies only those in use */
@@ -114,14 +125,17 @@ static inline const plan_group *mona_plan_next_group(const mona_plan *plan, cons
     return g->last < plan->model.header->op_count ? &plan->ops[g->last].group : NULL;
 }
 
-/* Sets begin, end, next, x_begin and x_end of the group's operators for unit (band, tile). */
-void mona_schedule_unit(const mona_plan *plan, const plan_group *g, uint32_t band, uint32_t tile,
-                        plan_progress *progress);
-/* Grid rows of a band: positions run from mona_schedule_start (below rows.begin: rows that only
- * warm up the rings) to rows.end in steps of plan->strip_rows. */
+/* Grid rows of a band, and grid columns of a tile. */
 mona_span mona_schedule_rows(const plan_group *g, uint32_t band);
+mona_span mona_schedule_columns(const mona_plan *plan, const plan_group *g, uint32_t tile);
+/* Sets begin, end, next, x_begin and x_end of the group's operators for a unit: these grid rows of a
+ * band by these columns of a tile, as a rule all of them. */
+void mona_schedule_unit(const mona_plan *plan, const plan_group *g, mona_span rows,
+                        mona_span columns, plan_progress *progress);
+/* A unit's positions run from here (below its first row: rows that only warm up the rings) to its
+ * last row in steps of plan->strip_rows. `begin`, its first row, is whole strips from its band's. */
 int64_t mona_schedule_start(const mona_plan *plan, const plan_group *g, uint32_t band,
-                            plan_progress *progress);
+                            int64_t begin, plan_progress *progress);
 /* Sets need of the group's operators so that results are complete up to grid row `position`. */
 void mona_schedule_strip(const mona_plan *plan, const plan_group *g, int64_t position,
                          plan_progress *progress);
@@ -149,6 +163,9 @@ mona_status mona_plan_groups(mona_plan *plan, const mona_config *config, plan_pr
 void mona_plan_place(mona_plan *plan);
 mona_status mona_plan_maps(mona_plan *plan);
 mona_status mona_plan_rings(mona_plan *plan, const mona_config *config, plan_progress *progress);
+
+/* plan->parts and plan->reach. */
+void mona_plan_reach(mona_plan *plan, plan_progress *progress);
 
 /* Of the L0 buffers: the largest any of them asks for. */
 enum { BUFFER_ALIGNMENT = 1024 };

@@ -41,9 +41,11 @@ static void advance(mona_plan *plan, const plan_group *g, plan_progress *progres
 static void measure_depths(mona_plan *plan, const plan_group *g, plan_progress *progress)
 {
     for (uint32_t band = 0; band < g->parts; band++) {
-        const int64_t end = mona_schedule_rows(g, band).end;
-        mona_schedule_unit(plan, g, band, 0, progress);
-        for (int64_t position = mona_schedule_start(plan, g, band, progress); position < end;) {
+        const mona_span rows = mona_schedule_rows(g, band);
+        const int64_t end = rows.end;
+        mona_schedule_unit(plan, g, rows, mona_schedule_columns(plan, g, 0), progress);
+        for (int64_t position = mona_schedule_start(plan, g, band, rows.begin, progress);
+             position < end;) {
             position = position + plan->strip_rows < end ? position + plan->strip_rows : end;
             mona_schedule_strip(plan, g, position, progress);
             mona_schedule_oldest(plan, g, progress);
@@ -61,7 +63,8 @@ static size_t size_rings(mona_plan *plan, const plan_group *g, plan_progress *pr
         if (has_ring(plan, o))
             plan->ops[o].columns = 0;
     for (uint32_t tile = 0; tile < g->tiles; tile++) {
-        mona_schedule_unit(plan, g, 0, tile, progress);
+        mona_schedule_unit(plan, g, mona_schedule_rows(g, 0), mona_schedule_columns(plan, g, tile),
+                           progress);
         for (uint32_t o = g->first; o < g->last; o++) {
             const int64_t columns = progress[o].ring_end - progress[o].ring_begin;
             if (has_ring(plan, o) && columns > plan->ops[o].columns)
@@ -121,7 +124,8 @@ static mona_status choose_tiles(mona_plan *plan, const mona_config *config, plan
 static mona_status keep_rows(mona_plan *plan, const plan_group *g, plan_progress *progress)
 {
     for (uint32_t band = 0; band < g->parts; band++) {
-        mona_schedule_unit(plan, g, band, 0, progress);
+        mona_schedule_unit(plan, g, mona_schedule_rows(g, band), mona_schedule_columns(plan, g, 0),
+                           progress);
         for (uint32_t o = g->first; o < g->last; o++) {
             progress[o].oldest = progress[o].begin;
             progress[o].need = progress[o].end;

@@ -72,7 +72,7 @@ static int64_t tile_column(const mona_plan *plan, const plan_group *g, uint32_t 
     return blocks && tile < g->tiles ? column / AC_BLOCK * AC_BLOCK : column;
 }
 
-static mona_span grid_columns(const mona_plan *plan, const plan_group *g, uint32_t tile)
+mona_span mona_schedule_columns(const mona_plan *plan, const plan_group *g, uint32_t tile)
 {
     return (mona_span){tile_column(plan, g, tile), tile_column(plan, g, tile + 1)};
 }
@@ -119,10 +119,9 @@ static void find_ring_columns(const mona_plan *plan, const plan_group *g, plan_p
     }
 }
 
-void mona_schedule_unit(const mona_plan *plan, const plan_group *g, uint32_t band, uint32_t tile,
-                        plan_progress *progress)
+void mona_schedule_unit(const mona_plan *plan, const plan_group *g, mona_span rows,
+                        mona_span columns, plan_progress *progress)
 {
-    const mona_span rows = mona_schedule_rows(g, band), columns = grid_columns(plan, g, tile);
     for (uint32_t o = g->first; o < g->last; o++)
         progress[o] = (plan_progress){0};
     for (uint32_t o = g->last; o-- > g->first;) {
@@ -181,15 +180,16 @@ static bool idle_until(const mona_plan *plan, const plan_group *g, int64_t posit
     return true;
 }
 
-/* The latest start, in whole strips before the band, from which everything begins idle. Needs only
- * fall with the position, so the number of strips is found by bisection. No more strips than the
- * band has itself: a receptive field that is taller gains little from a slower start. */
+/* The latest start, in whole strips before the unit, from which everything begins idle. Needs only
+ * fall with the position, so the number of strips is found by bisection. No more strips before the
+ * band than it has itself: a receptive field that is taller gains little from a slower start. */
 int64_t mona_schedule_start(const mona_plan *plan, const plan_group *g, uint32_t band,
-                            plan_progress *progress)
+                            int64_t begin, plan_progress *progress)
 {
     const mona_span rows = mona_schedule_rows(g, band);
-    const int64_t begin = rows.begin, strip = plan->strip_rows;
-    int64_t fewest = 0, most = (rows.end - rows.begin + strip - 1) / strip;
+    const int64_t strip = plan->strip_rows;
+    int64_t fewest = 0;
+    int64_t most = (rows.end - rows.begin + strip - 1) / strip + (begin - rows.begin) / strip;
     while (fewest < most) {
         const int64_t middle = (fewest + most) / 2;
         if (idle_until(plan, g, begin - middle * strip, progress))

@@ -194,11 +194,23 @@ static void clear_map(const worker *w, const plan_op *op, const plan_progress *p
     }
 }
 
+/* Clears columns [begin, end) of a ring that begins with column `first`. */
+static void clear_columns(const worker *w, const plan_op *op, int64_t first, int64_t begin,
+                          int64_t end)
+{
+    const size_t column = op->bound.output_c0 * mona_type_size(op->bound.output.type);
+    for (uint32_t y = 0; y < op->depth && begin < end; y++)
+        for (uint32_t block = 0; block < mona_plan_blocks(op); block++)
+            memset(mona_session_row(w, op, y) + block * op->block_stride +
+                       (size_t)(begin - first) * column,
+                   0, (size_t)(end - begin) * column);
+}
+
 /* Columns outside the tensor are zero padding, and so are the channels that fill up the last block;
  * some operators write neither. Where one group is all, a ring belongs to its tensor and begins as
- * zeros: only padding that moves from tile to tile has to be cleared. A map's memory has held other
- * maps, and a ring's, where there are several groups, other rings. */
-static void clear_padding(worker *w, const plan_group *g, uint32_t tile,
+ * zeros: only padding, which moves from unit to unit, has to be cleared. A map's memory has held
+ * other maps, and a ring's, where there are several groups, other rings. */
+static void clear_padding(worker *w, const plan_group *g, bool first_tile,
                           const plan_progress *progress)
 {
     const mona_plan *plan = w->session->plan;
@@ -207,31 +219,44 @@ static void clear_padding(worker *w, const plan_group *g, uint32_t tile,
         const plan_op *op = &plan->ops[o];
         const plan_progress *p = &progress[o];
         const bool fills =
-            tile == 0 && op->depth && op->bound.output.channels % op->bound.output_c0;
-        const bool pads = p->ring_begin < 0 || p->ring_end > op->bound.output.width;
-        if (op->map && tile == 0)
+            first_tile && op->depth && op->bound.output.channels % op->bound.output_c0;
+        const int64_t width = op->bound.output.width;
+        const bool pads = p->ring_begin < 0 || p->ring_end > width;
+        const bool has_ring = !op->map && op->depth && op->home == o;
+        if (op->map && first_tile)
             clear_map(w, op, p);
-        else if (!op->map && op->depth && op->home == o &&
-                 (alone ? pads && g->tiles > 1 : pads || fills))
+        else if (has_ring && !alone && (pads || fills))
             clear_rows(w, op, 0, op->depth, 0, mona_plan_blocks(op));
+        else if (has_ring && alone) {
+            clear_columns(w, op, p->ring_begin, p->ring_begin, 0);
+            clear_columns(w, op, p->ring_begin, width, p->ring_end);
+        }
         if (mona_plan_modelled(plan))
             mona_modelled_padding(w, o, progress);
     }
 }
 
-void mona_session_run_unit(worker *w, const plan_group *g, uint32_t tile)
+void mona_session_run_unit(worker *w, const plan_group *g, uint32_t band, mona_span rows,
+                           mona_span columns)
 {
     const mona_plan *plan = w->session->plan;
     plan_progress *progress = (plan_progress *)(void *)(w->region + plan->progress_offset);
-    mona_schedule_unit(plan, g, w->index, tile, progress);
-    clear_padding(w, g, tile, progress);
-    const int64_t end = mona_schedule_rows(g, w->index).end;
-    int64_t position = mona_schedule_start(plan, g, w->index, progress);
-    while (position < end) {
-        position = position + plan->strip_rows < end ? position + plan->strip_rows : end;
+    mona_schedule_unit(plan, g, rows, columns, progress);
+    clear_padding(w, g, columns.begin == 0, progress);
+    int64_t position = mona_schedule_start(plan, g, band, rows.begin, progress);
+    while (position < rows.end) {
+        position = position + plan->strip_rows < rows.end ? position + plan->strip_rows : rows.end;
         mona_schedule_strip(plan, g, position, progress);
         session_strip(w, g, progress);
     }
+}
+
+void mona_session_run_band(worker *w, const plan_group *g)
+{
+    const mona_span rows = mona_schedule_rows(g, w->index);
+    for (uint32_t tile = 0; tile < g->tiles; tile++)
+        mona_session_run_unit(w, g, w->index, rows,
+                              mona_schedule_columns(w->session->plan, g, tile));
 }
 
 /* A map from tensor column 0 on. */
@@ -306,8 +331,7 @@ static void run_groups(worker *w)
         if (w->index < g->parts && g->whole_maps)
             session_map(w, g);
         else if (w->index < g->parts)
-            for (uint32_t tile = 0; tile < g->tiles; tile++)
-                mona_session_run_unit(w, g, tile);
+            w->session->run_band(w, g);
         g = mona_plan_next_group(plan, g);
         if (plan->cores == 1)
             continue;
@@ -401,6 +425,7 @@ mona_status mona_session_open(mona_session **session, const mona_plan *plan, voi
     memset(s, 0, sizeof *s);
     s->arena = arena;
     session_unobserved(s);
+    s->run_band = mona_session_run_band;
     s->plan = (mona_plan *)(void *)(s->arena + plan_copy_offset());
     s->workers = (worker *)(void *)(s->arena + workers_offset(plan));
     memcpy(s->plan, plan, plan_copy_bytes(plan));

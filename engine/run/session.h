@@ -29,6 +29,10 @@ struct mona_session {
     atomic_uint arrived; /* ends of groups reached in this run, over all cores */
     bool stop;
     const mona_buffer *inputs, *outputs;
+    const mona_change *change; /* of a run by mona_session_run_changed */
+    /* This core's share of a group that runs in strips: mona_session_run_band, or what such a run
+     * has in its place. */
+    void (*run_band)(worker *w, const plan_group *g);
 #ifndef MONA_NO_OBSERVER /* last, so that nothing else lies elsewhere without them */
     /* One of two functions each: below, or in session_observe.c. */
     void (*run_strip)(worker *w, const plan_group *g, plan_progress *progress);
@@ -75,8 +79,11 @@ static inline void session_unobserved(mona_session *s)
 #endif
 }
 
-/* One band by one tile of a group. */
-void mona_session_run_unit(worker *w, const plan_group *g, uint32_t tile);
+/* Rows of a band by columns of a tile. */
+void mona_session_run_unit(worker *w, const plan_group *g, uint32_t band, mona_span rows,
+                           mona_span columns);
+/* The core's own band of a group, tile by tile. */
+void mona_session_run_band(worker *w, const plan_group *g);
 
 /* session_arrays.c. The array that operator `writer` has made, as planes; the planes that a STORE or an
  * operator on arrays writes, which are an output's or an array's. */

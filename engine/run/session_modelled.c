@@ -184,8 +184,7 @@ static void run_group(worker *w, const plan_group *g)
     if (g->whole_maps)
         run_array(w, g);
     else
-        for (uint32_t tile = 0; tile < g->tiles; tile++)
-            mona_session_run_unit(w, g, tile);
+        mona_session_run_band(w, g);
 }
 
 /* A group begins when all cores have ended the one before. */

@@ -34,6 +34,7 @@ typedef struct command {
         struct {
             mona_session *session;
             mona_buffer inputs[MONA_MAX_IO], outputs[MONA_MAX_IO];
+            const mona_change *change;
         } run;
         struct {
             void (*function)(void *);
@@ -82,7 +83,8 @@ static mona_status execute(const command *c)
                    c->copy.src + (ptrdiff_t)y * c->copy.src_stride, c->copy.row_bytes);
         return MONA_OK;
     case COMMAND_RUN:
-        return mona_session_run(c->run.session, c->run.inputs, c->run.outputs);
+        return mona_session_run_changed(c->run.session, c->run.inputs, c->run.outputs,
+                                        c->run.change);
     case COMMAND_CALL:
         c->call.function(c->call.argument);
         return MONA_OK;
@@ -181,9 +183,16 @@ mona_status mona_stream_copy(mona_stream *s, void *dst, ptrdiff_t dst_stride, co
 mona_status mona_stream_run(mona_stream *s, mona_session *session, const mona_buffer *inputs,
                             const mona_buffer *outputs)
 {
+    return mona_stream_run_changed(s, session, inputs, outputs, NULL);
+}
+
+mona_status mona_stream_run_changed(mona_stream *s, mona_session *session,
+                                    const mona_buffer *inputs, const mona_buffer *outputs,
+                                    const mona_change *change)
+{
     if (!s || !session || !inputs || !outputs)
         return MONA_ERR_ARGUMENT;
-    command c = {.kind = COMMAND_RUN, .run = {.session = session}};
+    command c = {.kind = COMMAND_RUN, .run = {.session = session, .change = change}};
     unsigned input_count, output_count;
     mona_session_io_count(session, &input_count, &output_count);
     memcpy(c.run.inputs, inputs, input_count * sizeof *inputs);
