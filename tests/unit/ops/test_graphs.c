@@ -188,20 +188,31 @@ static void random_op(graph *g)
     }
 }
 
+static void random_graph(uint32_t seed, int operators, int h, int w)
+{
+    graph g;
+    const int outputs = 1 + (int)(seed % MAX_STORES);
+    begin(&g, seed, outputs, 1 + seed % 6, h, w);
+    for (int i = 0; i < operators; i++)
+        random_op(&g);
+    for (int i = 0; i < outputs; i++)
+        add_store(&g, i, &g.maps[i ? below(&g, (uint32_t)g.map_count) : (uint32_t)g.map_count - 1]);
+    check(&g);
+}
+
 static void random_graphs(void **state)
 {
     (void)state;
-    for (uint32_t seed = 100; seed < 100 + CASES(80); seed++) {
-        graph g;
-        const int outputs = 1 + (int)(seed % MAX_STORES);
-        begin(&g, seed, outputs, 1 + seed % 6, 1 + (int)(seed * 7 % 33), 1 + (int)(seed * 13 % 61));
-        for (int i = 0; i < 9; i++)
-            random_op(&g);
-        for (int i = 0; i < outputs; i++)
-            add_store(&g, i,
-                      &g.maps[i ? below(&g, (uint32_t)g.map_count) : (uint32_t)g.map_count - 1]);
-        check(&g);
-    }
+    for (uint32_t seed = 100; seed < 100 + CASES(80); seed++)
+        random_graph(seed, 9, 1 + (int)(seed * 7 % 33), 1 + (int)(seed * 13 % 61));
+}
+
+/* Higher than what a result depends on, so that parts of them can be made alone. */
+static void random_graphs_of_tall_pictures(void **state)
+{
+    (void)state;
+    for (uint32_t seed = 100; seed < 100 + CASES(12); seed++)
+        random_graph(seed, 3, 90 + (int)(seed * 7 % 64), 40 + (int)(seed * 13 % 61));
 }
 
 int main(void)
@@ -215,6 +226,7 @@ int main(void)
         cmocka_unit_test(largest_samples_must_fit_their_type),
         cmocka_unit_test(large_filters_stay_in_rows),
         cmocka_unit_test(random_graphs),
+        cmocka_unit_test(random_graphs_of_tall_pictures),
     };
     return cmocka_run_group_tests_name("graphs", tests, NULL, NULL);
 }
