@@ -170,10 +170,9 @@ typedef struct mona_file_load {
 } mona_file_load;
 
 typedef struct mona_file_store {
-    uint32_t
-        first_channel; /* of the input tensor; from it on block^2 * output channels are taken */
-    uint32_t block;    /* 1, 2, 3 or 4: depth-to-space, the inverse of LOAD's */
-    uint16_t scale;    /* f16; U8 and U16 from F16 are saturate(round(f16(t * scale))) */
+    uint32_t first_channel; /* of the input tensor; block^2 * output channels follow */
+    uint32_t block;         /* 1, 2, 3 or 4: depth-to-space, the inverse of LOAD's */
+    uint16_t scale;         /* f16; U8 and U16 from F16 are saturate(round(f16(t * scale))) */
     uint16_t reserved;
     uint32_t maximum; /* U8, U16: largest sample value, e.g. 255 or 1023 */
 } mona_file_store;
