@@ -60,19 +60,17 @@ static inline ac_row input_row(const mona_row_call *call, uint32_t i)
 }
 
 /* The epilogue of an operator with so many output channels.
- *   check  parameters and data are in range; those of the residual, too, even if there is none
+ *   check  parameters and data are in range; of the residual only where the operator has one
  *   bytes  memory for the arrays of the bound epilogue
- *   bind   fills *e, with arrays in `constants`. scales: fp16 bits, one for each channel, or
- *   NULL */
-bool mona_epilogue_check(const mona_file_epilogue *file, uint32_t channels, const uint8_t *data,
-                         uint64_t data_bytes);
+ *   bind   fills *e; its arrays go to `constants`. scales: [channels], fp16 bits, or NULL */
+bool mona_epilogue_check(const mona_file_epilogue *file, uint32_t channels, mona_data *data);
 size_t mona_epilogue_bytes(uint32_t channels);
 void mona_epilogue_bind(ac_epilogue *e, const mona_file_epilogue *file, uint32_t channels,
                         const uint8_t *data, const uint16_t *scales, void *constants);
 
 /* CONV's check, see mona_op_class. */
 mona_status mona_conv_check(const mona_file_op *op, const mona_shape *inputs,
-                            const mona_shape *output, const uint8_t *data, uint64_t data_bytes);
+                            const mona_shape *output, mona_data *data);
 
 /* The planes that STORE `bound` writes for row y of its input, from column x_begin on. rows: room
  * for as many pointers as the planes have channels, times the block. */

@@ -16,6 +16,23 @@ typedef struct mona_shape {
     mona_type type;
 } mona_shape;
 
+/* The data section while records are checked. Many records may refer to the same bytes, so what they
+ * refer to is counted: the time to look at all of it has a bound (engine/model/model.c). */
+typedef struct mona_data {
+    const uint8_t *bytes;
+    uint64_t size;
+    int64_t left; /* bytes that records may still refer to; negative: they refer to too many */
+} mona_data;
+
+/* A record refers to count items of `item` bytes at `offset`: aligned and inside the section. */
+static inline bool mona_data_ok(mona_data *data, uint32_t offset, uint64_t count, uint64_t item)
+{
+    if (offset % MONA_FILE_ALIGNMENT || offset > data->size || count > (data->size - offset) / item)
+        return false;
+    data->left -= (int64_t)(count * item);
+    return data->left >= 0;
+}
+
 /* Rows or columns [begin, end) of a tensor. Not clipped to the tensor: what lies outside is zero
  * padding. */
 typedef struct mona_span {
@@ -100,9 +117,9 @@ typedef struct mona_op_class {
     const char *name;
     uint32_t min_inputs, max_inputs;
     /* The record alone: parameters in range, data in bounds given the tensors' channels and types.
-     * data_bytes: of the data section. Heights and widths of the shapes are not yet known. */
+     * Heights and widths of the shapes are not yet known. */
     mona_status (*check)(const mona_file_op *op, const mona_shape *inputs, const mona_shape *output,
-                         const uint8_t *data, uint64_t data_bytes);
+                         mona_data *data);
     /* Output height and width; MONA_ERR_SHAPE if the inputs do not fit. */
     mona_status (*infer)(const mona_file_op *op, const mona_shape *inputs, mona_shape *output);
     /* The rows of input i that output rows `out` need, and the same for columns. */
@@ -129,13 +146,6 @@ typedef struct mona_op_class {
     /* Multiply-adds for one whole frame. */
     uint64_t (*macs)(const mona_bound_op *bound);
 } mona_op_class;
-
-/* count items of `item` bytes at `offset` of the data section, aligned. */
-static inline bool mona_data_ok(uint32_t offset, uint64_t count, uint64_t item, uint64_t data_bytes)
-{
-    return offset % MONA_FILE_ALIGNMENT == 0 && offset <= data_bytes &&
-           count <= (data_bytes - offset) / item;
-}
 
 static inline uint64_t mona_shape_elements(const mona_shape *s)
 {

@@ -32,7 +32,7 @@ static inline size_t pool_elements(const mona_row_call *call, const pool_window 
 
 /* Functions of mona_op_class for both pools. */
 mona_status mona_pool_check(const mona_file_op *op, const mona_shape *inputs,
-                            const mona_shape *output, const uint8_t *data, uint64_t data_bytes);
+                            const mona_shape *output, mona_data *data);
 mona_status mona_pool_infer(const mona_file_op *op, const mona_shape *inputs, mona_shape *output);
 mona_span mona_pool_row_span(const mona_bound_op *b, uint32_t i, mona_span out);
 mona_span mona_pool_column_span(const mona_bound_op *b, uint32_t i, mona_span out);

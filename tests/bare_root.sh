@@ -28,7 +28,8 @@ if [ ! -e "$pristine/.done" ]; then
 fi
 
 root=$(mktemp -d "$ROOTS/$suite.XXXXXX")
-trap '[ -n "${KEEP:-}" ] || rm -rf --one-file-system "$root"' EXIT
+enter=$(mktemp)
+trap 'rm -f "$enter"; [ -n "${KEEP:-}" ] || rm -rf --one-file-system "$root"' EXIT
 trap 'exit 1' INT TERM HUP
 cp -a "$pristine/." "$root"
 cp /etc/resolv.conf "$root/etc/resolv.conf"
@@ -38,7 +39,7 @@ chown -R 0:0 "$root/mona"
 mkdir "$root/shared"
 
 # What is mounted here goes away with the last process.
-cat > "$root/run" << 'END'
+cat > "$enter" << 'END'
 set -eu
 cd "$1"
 mount -t proc proc proc
@@ -52,7 +53,7 @@ for command in "$@"; do
     start=$(date +%s)
     status=0
     env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 TERM="${TERM:-dumb}" DEBIAN_FRONTEND=noninteractive \
-        unshare --mount --pid --fork sh "$root/run" "$root" "${SHARED:-}" "$command" || status=$?
+        unshare --mount --pid --fork sh "$enter" "$root" "${SHARED:-}" "$command" || status=$?
     end=$(date +%s)
     echo "== $suite: $command: exit $status, $(((end - start) / 60)) min $(((end - start) % 60)) s"
     [ $status -eq 0 ] || exit $status

@@ -215,8 +215,8 @@ static int enhance(int argc, char **argv)
     if (!image && !piped && !numbered && !a.format && makes_one_picture(&a))
         return cli_fail(
             EXIT_FAILED,
-            "%s: expected a PNG or JPEG image, as the output is to be one, found neither; "
-            "of a video make numbered pictures (%%04d.png) or a --preview",
+            "%s: expected a picture (PNG, JPEG, WebP, BMP or TIFF), as the output is to be one, "
+            "found none; of a video make numbered pictures (%%04d.png) or a --preview",
             a.input);
     if (a.preview >= 0 && image)
         return cli_fail(EXIT_FAILED, "%s: --preview is for videos, found an image", a.input);

@@ -395,9 +395,6 @@ void progress_summary(progress *p, const char *output, const enhance_report *r)
     summarise_damage(r);
     if (p->quiet)
         return;
-    if (r->metadata_lost)
-        fprintf(stderr, "mona: %s: EXIF and colour profile stay behind; a .jpg would keep them\n",
-                output);
     if (r->noise >= 0)
         snprintf(noise, sizeof noise, "; noise %.1f steps", (double)r->noise);
     if (r->compression > 0)
