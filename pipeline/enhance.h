@@ -36,6 +36,7 @@ typedef struct enhance_settings {
     stage_settings stage;
     unsigned decode_threads; /* 0: the decoder's own choice */
     double start;            /* seconds left out at the beginning */
+    double end;              /* seconds after which everything is left out; 0: there is none */
     uint64_t frames;         /* at most; 0: all */
     const char *format;      /* container of the output; NULL: by its name */
     bool resume; /* work in segments kept on disk, and go on from those that are there */

@@ -253,6 +253,7 @@ static bool open_output(video *v, const AVOutputFormat *format, const input_sett
                               .format = format,
                               .input_path = s->input,
                               .shift = v->in.start == AV_NOPTS_VALUE ? 0 : v->in.start,
+                              .end = v->in.end,
                               .drop = s->drop_unsupported,
                               .notes = &s->notes};
     for (unsigned i = 0; i < CHAIN_OUTPUTS; i++)
@@ -315,6 +316,7 @@ static bool open_all(video *v, pipeline_error *error)
                             .raw = s->raw,
                             .rate = s->rate,
                             .start = s->start,
+                            .end = s->end,
                             .threads = s->decode_threads,
                             .quantisers = s->stage.compressed,
                             .deinterlace = s->deinterlace,
@@ -378,6 +380,9 @@ static bool run(video *v, pipeline_error *error)
     v->report->moved_packets = v->out.container.moved;
     v->report->noise = chain_noise(&v->stages);
     v->report->compression = chain_compression(&v->stages);
+    if (!v->report->frames && s->end > 0)
+        return pipeline_fail(error, "%s: expected frames from %g s to %g s, found none", s->input,
+                             s->start, s->end);
     if (!v->report->frames && s->start > 0)
         return pipeline_fail(error, "%s: expected frames from %g s on, found none", s->input,
                              s->start);

@@ -64,13 +64,13 @@ static bool read_rules(const bench_arguments *a, verdict_rules *rules)
 static bool read_config(const bench_arguments *a, mona_config *config)
 {
     unsigned width = 0, height = 0;
-    *config = (mona_config){.device = mona_device_find(a->device),
+    *config = (mona_config){.device = options_device(a->device),
                             .cpu = a->cpu,
                             .threads = (unsigned)a->threads,
                             .strip_rows = (unsigned)a->strip_rows,
                             .tile_columns = (unsigned)a->tile_columns};
     if (!config->device)
-        return cli_fail(0, "no device '%s'; mona devices lists them", a->device);
+        return false;
     if (a->size && !options_size(a->size, MONA_MAX_SIDE, &width, &height))
         return false;
     config->sizes[0] = (mona_size){width, height};
@@ -98,7 +98,7 @@ static const char running[] = "What runs", whole[] = "The whole pipeline",
 static const option options[] = {
     {"--size", NULL, OPTION_STRING, FIELD(size), "WxH", running, .help = "size of the first input"},
     {"--threads", "-j", OPTION_WHOLE, FIELD(threads), "N", running,
-     .help = "threads (default 0: one per core)", .maximum = MONA_MAX_THREADS},
+     .help = "threads (default 0: one per core)", .maximum = MONA_MAX_THREADS, .alias = "--jobs"},
     {"--streams", NULL, OPTION_STRING, FIELD(streams), "N|A..B", running,
      .help = "so many streams with one copy of the weights, in turns; or each number from A to B"},
     OPTION_DEVICE(FIELD(device), running),

@@ -21,8 +21,7 @@ static int run(int argc, char **argv)
         return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
     const command *about = operands[0] ? command_find(operands[0]) : NULL;
     if (operands[0] && !about)
-        return cli_fail(EXIT_USAGE, "unknown command '%s'; mona help lists the commands",
-                        operands[0]);
+        return EXIT_USAGE;
     if (a.man + !!a.completion + !!about > 1)
         return cli_fail(EXIT_USAGE, "help: expected a command, --man or --completion, found more "
                                     "than one of them");
@@ -43,19 +42,19 @@ static const option options[] = {
     {"--man", NULL, OPTION_FLAG, offsetof(arguments, man), NULL, "Other",
      .help = "print the man page, for man -l"},
     {"--completion", NULL, OPTION_CHOICE, offsetof(arguments, completion), "bash|zsh", "Other",
-     .help = "print what a shell needs to complete mona's command line"},
+     .help = "print the completion script for a shell"},
 };
 
 const command command_help = {
     .name = "help",
-    .summary = "help on a command, the man page, completions",
+    .summary = "print help on a command, the man page or completions",
     .run = run,
     .usage = "[COMMAND | --man | --completion SHELL]",
-    .description = "Lists the commands, or the options of one. The man page and the completions "
-                   "that make install installs come from here too.",
+    .description = "Lists the commands, or the options of one. It also prints the man page and the "
+                   "completions that make install puts in place.",
     .examples = "mona help enhance\n"
                 "mona help --man > mona.1\n"
-                ". <(mona help --completion bash)  # in this shell, from now on\n",
+                ". <(mona help --completion bash)  # completion in this shell\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .operands_max = 1,

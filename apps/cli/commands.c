@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "apps/cli/suggest.h"
+
 const command *const commands[] = {
     &command_enhance, &command_compare, &command_compile, &command_verify,
     &command_ops,     &command_inspect, &command_run,     &command_eval,
@@ -15,5 +17,12 @@ const command *command_find(const char *name)
     for (size_t i = 0; i < command_count; i++)
         if (!strcmp(commands[i]->name, name))
             return commands[i];
+    char text[SUGGEST_TEXT];
+    suggestion s = suggest_for(name, strlen(name));
+    for (size_t i = 0; i < command_count; i++)
+        suggest_name(&s, commands[i]->name);
+    suggest_names(&s, "--help --version", " ");
+    cli_fail(0, "unknown %s '%s'%s (mona help lists the commands)",
+             name[0] == '-' ? "option" : "command", name, suggest_text(&s, text, sizeof text));
     return NULL;
 }

@@ -14,7 +14,7 @@ extern const command command_enhance, command_compare, command_compile, command_
 extern const command *const commands[];
 extern const size_t command_count;
 
-/* NULL: there is none of that name. */
+/* NULL: there is none of that name; one line was printed. */
 const command *command_find(const char *name);
 
 #endif

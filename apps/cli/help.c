@@ -13,7 +13,7 @@ enum { LEFT_COLUMN = 28, LINE = 80 };
  */
 
 static const option help_row = {
-    "--help", "-h", OPTION_FLAG, 0, NULL, "Other", .help = "print this text"};
+    "--help", "-h", OPTION_FLAG, 0, NULL, "Other", .help = "print this help"};
 
 static const option *row_at(const command *line, size_t i)
 {
@@ -127,8 +127,10 @@ void help_print(const command *line)
 
 void help_print_commands(void)
 {
-    printf("usage: mona COMMAND [--help] ...\n\n");
+    printf("usage: mona COMMAND [OPTION]...\n\n");
     for (size_t i = 0; i < command_count; i++)
         printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
-    printf("\nmona COMMAND --help says more; mona --version prints %s.\n", MONA_VERSION);
+    printf("\nmona COMMAND --help describes a command; mona --version prints the versions\n"
+           "of mona (%s) and of FFmpeg's libraries.\n",
+           MONA_VERSION);
 }

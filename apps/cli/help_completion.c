@@ -141,7 +141,7 @@ static void zsh_row(const option *row)
 
 static void zsh_command(const command *line)
 {
-    printf("        %s)\n            _arguments -s", line->name);
+    printf("        %s)\n            _arguments", line->name);
     for (const option *row = help_next(line, NULL); row; row = help_next(line, row))
         zsh_row(row);
     if (line->takes_model) {

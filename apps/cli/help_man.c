@@ -95,14 +95,18 @@ static void print_command(const command *line)
 void help_print_man(void)
 {
     printf(".TH MONA 1 \"\" \"mona %s\" \"User Commands\"\n", MONA_VERSION);
-    printf(".SH NAME\nmona \\- make video larger and cleaner with small neural networks\n"
+    printf(".SH NAME\nmona \\- make videos and pictures larger and cleaner with small neural "
+           "networks\n"
            ".SH SYNOPSIS\n.B mona\n.I COMMAND\n[\\fIOPTION\\fR]...\n.SH DESCRIPTION\n"
            "Results go to standard output, messages and progress to standard error.\n"
-           "An option\\(aqs value follows it as the next argument or after a \\(aq=\\(aq; "
-           "\\fB\\-\\-\\fR ends options.\n.SH COMMANDS\n");
+           "The value of an option is the next argument, follows a \\(aq=\\(aq "
+           "(\\fB\\-\\-frames=5\\fR) or, if it is a number, the letter (\\fB\\-j2\\fR). "
+           "\\fB\\-\\-\\fR ends the options.\n.SH COMMANDS\n");
     for (size_t i = 0; i < command_count; i++)
         print_command(commands[i]);
-    printf(".SH EXIT STATUS\n.TP\n0\nEverything asked for was done.\n.TP\n1\nIt was not; one line "
-           "on standard error says why.\n.TP\n2\nThe command line makes no sense.\n"
+    printf(".SH EXIT STATUS\n.TP\n0\nEverything asked for was done.\n.TP\n1\nSomething failed; one "
+           "line on standard error says what.\n.TP\n2\nThe command line is "
+           "wrong.\n.TP\n128 + N\nSignal N stopped it, for "
+           "example 130 after Ctrl\\-C.\n"
            ".SH SEE ALSO\n.BR ffmpeg (1)\n");
 }

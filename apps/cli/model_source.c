@@ -2,10 +2,13 @@
 #include "apps/cli/model_source.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "formats/file.h"
 #include "models/embedded.h"
 #include "apps/cli/options.h"
+#include "apps/cli/suggest.h"
 
 /* Far more than any network for frames; keeps a wrong file name from filling the memory. */
 enum { MODEL_LIMIT = 1 << 30 };
@@ -19,6 +22,22 @@ static bool open_bytes(model_source *source, const uint8_t *bytes, size_t size)
     return status == MONA_OK;
 }
 
+/* A name without folder and suffix is of a network inside mona, unless there is such a file. */
+static bool is_misspelt(const char *name)
+{
+    return !strpbrk(name, "/.") && access(name, F_OK);
+}
+
+static void tell_unknown(const char *name)
+{
+    char text[SUGGEST_TEXT];
+    suggestion s = suggest_for(name, strlen(name));
+    for (size_t i = 0; i < embedded_model_count; i++)
+        suggest_name(&s, embedded_models[i].name);
+    cli_fail(0, "%s: expected a .mona file or a network inside mona, found neither%s", name,
+             suggest_text(&s, text, sizeof text));
+}
+
 bool model_source_open(model_source *source, const char *name)
 {
     const embedded_model *embedded = embedded_model_find(name);
@@ -27,6 +46,10 @@ bool model_source_open(model_source *source, const char *name)
     *source = (model_source){.model.name = name};
     if (embedded)
         return open_bytes(source, embedded->begin, (size_t)(embedded->end - embedded->begin));
+    if (is_misspelt(name)) {
+        tell_unknown(name);
+        return false;
+    }
     if (!file_read(name, "a .mona model", MODEL_LIMIT, &source->bytes, &size, &error))
         return cli_fail(0, "%s", error.text);
     return open_bytes(source, source->bytes, size);

@@ -12,6 +12,7 @@
 #include "apps/cli/commands.h"
 #include "apps/cli/help.h"
 #include "mona.h"
+#include "pipeline/io/av_library.h"
 #include "pipeline/io/stop.h"
 
 /* A result that did not reach its file or pipe is a failure too. */
@@ -30,6 +31,16 @@ static void occupy_closed_streams(void)
         if (fcntl(fd, F_GETFD) < 0 &&
             open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
             exit(EXIT_FAILED);
+}
+
+static void print_versions(void)
+{
+    printf("mona %s\n", MONA_VERSION);
+    for (unsigned i = 0; i < AV_LIBRARY_COUNT; i++) {
+        const av_library library = av_library_at(i);
+        printf("%s %u.%u.%u\n", library.name, library.version >> 16, library.version >> 8 & 0xff,
+               library.version & 0xff);
+    }
 }
 
 int main(int argc, char **argv)
@@ -51,12 +62,9 @@ int main(int argc, char **argv)
         return finish(EXIT_SUCCESS);
     }
     if (!strcmp(argv[1], "--version")) {
-        printf("mona %s\n", MONA_VERSION);
+        print_versions();
         return finish(EXIT_SUCCESS);
     }
     const command *wanted = command_find(argv[1]);
-    if (wanted)
-        return finish(wanted->run(argc - 1, argv + 1));
-    return cli_fail(EXIT_USAGE, "unknown %s '%s'; mona --help lists the commands",
-                    argv[1][0] == '-' ? "option" : "command", argv[1]);
+    return wanted ? finish(wanted->run(argc - 1, argv + 1)) : EXIT_USAGE;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/cli/options.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,6 +9,7 @@
 #include <string.h>
 
 #include "apps/cli/help.h"
+#include "apps/cli/suggest.h"
 
 int cli_fail(int status, const char *format, ...)
 {
@@ -20,17 +22,48 @@ int cli_fail(int status, const char *format, ...)
     return status;
 }
 
-/* The option that argument names, up to a '=' in it. */
-static const option *find_option(const command *line, const char *argument)
+static bool is_named(const char *name, const char *argument, size_t length)
 {
-    size_t length = strcspn(argument, "=");
+    return name && strlen(name) == length && !memcmp(name, argument, length);
+}
+
+/* "-j2": a letter and its value, which begins with a digit. So "-crf" is a misspelt "--crf", and not
+ * "-c" with a value of "rf". */
+static bool is_joined(const option *o, const char *argument)
+{
+    return o->letter && o->kind != OPTION_FLAG && strlen(o->letter) == 2 &&
+           !strncmp(o->letter, argument, 2) && isdigit((unsigned char)argument[2]);
+}
+
+/* The option that argument names. *value: what argument holds besides the name; NULL: nothing. */
+static const option *find_option(const command *line, const char *argument, const char **value)
+{
+    const size_t length = strcspn(argument, "=");
     for (size_t i = 0; i < line->option_count; i++) {
         const option *o = &line->options[i];
-        if ((strlen(o->name) == length && !memcmp(o->name, argument, length)) ||
+        *value = argument[length] ? argument + length + 1 : NULL;
+        if (is_named(o->name, argument, length) || is_named(o->alias, argument, length) ||
             (o->letter && !strcmp(o->letter, argument)))
+            return o;
+        *value = argument + 2;
+        if (is_joined(o, argument))
             return o;
     }
     return NULL;
+}
+
+/* ":" ends the name too: ffmpeg's -c:v. */
+static void tell_unknown(const command *line, const char *argument)
+{
+    char text[SUGGEST_TEXT];
+    suggestion s = suggest_for(argument, strcspn(argument, "=:"));
+    for (size_t i = 0; i < line->option_count; i++) {
+        suggest_name(&s, line->options[i].name);
+        if (line->options[i].letter)
+            suggest_name(&s, line->options[i].letter);
+    }
+    cli_fail(0, "unknown option '%s'%s (mona %s --help lists the options)", argument,
+             suggest_text(&s, text, sizeof text), line->name);
 }
 
 static bool bad_value(const option *o, const char *text)
@@ -62,6 +95,34 @@ static bool parse_number(const option *o, double *to, const char *text)
     return true;
 }
 
+/* Hours, minutes and seconds with ':' between, the first ones left out where they are 0. */
+static bool parse_time(const option *o, double *to, const char *text)
+{
+    double seconds = 0;
+    const char *at = text;
+    bool good = true;
+    for (int colons = 0; good; colons++, at++) {
+        const size_t digits = strspn(at, "0123456789");
+        const bool last = at[digits] != ':';
+        char *end;
+        const double field = strtod(at, &end);
+        /* strtod would also take a sign, blanks, 1e3, 0x10, inf and nan. */
+        good = digits && strspn(at, ".0123456789") == (size_t)(end - at) && field < 1e9 &&
+               (!colons || field < 60) && (last ? !*end : end == at + digits && colons < 2);
+        seconds = 60 * seconds + field;
+        at = end;
+        if (last)
+            break;
+    }
+    if (!good) {
+        cli_fail(0, "%s: expected a time such as 12.5, 1:30 or 01:02:03.250, found '%s'", o->name,
+                 text);
+        return false;
+    }
+    *to = seconds;
+    return true;
+}
+
 static bool parse_choice(const option *o, const char **to, const char *text)
 {
     const size_t length = strlen(text);
@@ -72,7 +133,11 @@ static bool parse_choice(const option *o, const char **to, const char *text)
             return true;
         }
     }
-    cli_fail(0, "%s: expected %s, found '%s'", o->name, o->argument, text);
+    char hint[SUGGEST_TEXT];
+    suggestion s = suggest_for(text, length);
+    suggest_names(&s, o->argument, "|");
+    cli_fail(0, "%s: expected %s, found '%s'%s", o->name, o->argument, text,
+             suggest_text(&s, hint, sizeof hint));
     return false;
 }
 
@@ -99,6 +164,8 @@ static bool set_value(const option *o, void *values, const char *text)
         return parse_whole(o, field, text);
     case OPTION_NUMBER:
         return parse_number(o, field, text);
+    case OPTION_TIME:
+        return parse_time(o, field, text);
     case OPTION_LIST:
     case OPTION_FILES:
         return add_to_list(o, field, text);
@@ -123,21 +190,21 @@ static bool set_defaults(const command *line, void *values)
 /* Takes the option at argv[i]; returns how many arguments that was, 0 after printing an error. */
 static int take_option(const command *line, void *values, int argc, char **argv, int i)
 {
-    const option *o = find_option(line, argv[i]);
-    const char *equals = strchr(argv[i], '=');
+    const char *value;
+    const option *o = find_option(line, argv[i], &value);
     if (!o) {
-        cli_fail(0, "unknown option '%s' (see mona %s --help)", argv[i], argv[0]);
+        tell_unknown(line, argv[i]);
         return 0;
     }
     if (o->kind == OPTION_FLAG) {
-        if (equals) {
-            cli_fail(0, "%s takes no value, found '%s'", o->name, equals + 1);
+        if (value) {
+            cli_fail(0, "%s takes no value, found '%s'", o->name, value);
             return 0;
         }
         return set_value(o, values, NULL) ? 1 : 0;
     }
-    if (equals)
-        return set_value(o, values, equals + 1) ? 1 : 0;
+    if (value)
+        return set_value(o, values, value) ? 1 : 0;
     if (i + 1 >= argc) {
         cli_fail(0, "%s: expected %s after it, found the end of the line", o->name, o->argument);
         return 0;
@@ -185,6 +252,19 @@ options_result options_parse(const command *line, void *values, int argc, char *
     return OPTIONS_RUN;
 }
 
+bool options_cut(double start, double duration, double *end)
+{
+    if (duration >= 0 && *end >= 0)
+        return cli_fail(0, "expected --duration or --end, found both");
+    if (duration == 0)
+        return cli_fail(0, "--duration: expected more than 0 s");
+    if (*end >= 0 && *end <= start)
+        return cli_fail(0, "--end: expected a time after --start, which is %g s, found %g s", start,
+                        *end);
+    *end = duration > 0 ? start + duration : *end < 0 ? 0 : *end;
+    return true;
+}
+
 bool options_size(const char *text, unsigned limit, unsigned *width, unsigned *height)
 {
     char rest;
@@ -193,4 +273,19 @@ bool options_size(const char *text, unsigned limit, unsigned *width, unsigned *h
         return true;
     cli_fail(0, "--size: expected WIDTHxHEIGHT of at most %u each, found '%s'", limit, text);
     return false;
+}
+
+const mona_device *options_device(const char *name)
+{
+    const mona_device *found = mona_device_find(name);
+    char text[SUGGEST_TEXT];
+    suggestion s = suggest_for(name, strlen(name));
+    mona_device_properties properties;
+    for (unsigned i = 0; i < mona_device_count(); i++)
+        if (!mona_device_query(mona_device_at(i), &properties))
+            suggest_name(&s, properties.name);
+    if (!found)
+        cli_fail(0, "--device: there is no device '%s'%s (mona devices lists them)", name,
+                 suggest_text(&s, text, sizeof text));
+    return found;
 }

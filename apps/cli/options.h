@@ -16,6 +16,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "mona.h"
+
 enum { EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
 /* Prints "mona: ..." and a newline on stderr; returns status. */
@@ -29,6 +31,7 @@ typedef enum option_kind {
     OPTION_CHOICE, /* the same, one of those in `argument`, which has them with '|' between */
     OPTION_WHOLE,  /* long: minimum..maximum */
     OPTION_NUMBER, /* double: minimum..maximum */
+    OPTION_TIME,   /* double, seconds: 12.5, 1:30 or 01:02:03.250 */
     OPTION_LIST,   /* option_list: each use adds one */
     OPTION_FILES,  /* the same, paths */
 } option_kind;
@@ -41,7 +44,7 @@ typedef struct option_list {
 
 typedef struct option {
     const char *name;   /* "--output" */
-    const char *letter; /* "-o" or NULL */
+    const char *letter; /* "-o", or "-ss" as in ffmpeg, or NULL */
     option_kind kind;
     size_t field;            /* its offset in the values */
     const char *argument;    /* what the value is called, e.g. "FILE"; NULL for flags */
@@ -50,6 +53,7 @@ typedef struct option {
     const char *initial;     /* the default as one would write it; NULL: the field is left alone */
     double minimum, maximum; /* WHOLE, NUMBER */
     const char *values;      /* STRING: what completion offers, with spaces between; or NULL */
+    const char *alias;       /* another name, which no list shows; or NULL */
 } option;
 
 /* A command: its options, and what is said about it. */
@@ -72,22 +76,50 @@ typedef enum options_result { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_BAD } options_r
 #define OPTION_DEVICE(field, group)                                                                \
     {                                                                                              \
         "--device", NULL, OPTION_STRING, field, "NAME", group,                                     \
-            .help = "what to compute on; mona devices lists them", .initial = "auto"               \
+            .help = "device to compute on; mona devices lists them", .initial = "auto"             \
     }
 #define OPTION_CPU(field, group)                                                                   \
     {                                                                                              \
         "--cpu", NULL, OPTION_STRING, field, "ISA", group,                                         \
-            .help =                                                                                \
-                "highest instruction set: instructions, c; avx2, avxvnni, avx512; neon, dotprod",  \
+            .help = "highest instruction set to use: instructions, c; avx2, avxvnni, avx512; "     \
+                    "neon, dotprod",                                                               \
             .values = "instructions c avx2 avxvnni avx512 neon dotprod"                            \
     }
+
+/* A part of a clip as in ffmpeg; from..to is start <= time < end. */
+#define OPTIONS_CUT(type, group, of)                                                               \
+    {"--start",                                                                                    \
+     "-ss",                                                                                        \
+     OPTION_TIME,                                                                                  \
+     offsetof(type, start),                                                                        \
+     "TIME",                                                                                       \
+     group,                                                                                        \
+     .help = "start at this time" of ", such as 12.5, 1:30 or 01:02:03.250"},                      \
+        {"--duration",                                                                             \
+         "-t",                                                                                     \
+         OPTION_TIME,                                                                              \
+         offsetof(type, duration),                                                                 \
+         "TIME",                                                                                   \
+         group,                                                                                    \
+         .help = "stop this long after the start"},                                                \
+    {                                                                                              \
+        "--end", "-to", OPTION_TIME, offsetof(type, end), "TIME", group,                           \
+            .help = "stop at this time" of                                                         \
+    }
+
+/* Makes *end of what --duration and --end gave, negative where they were not; 0: there is no end.
+ * False: one line was printed. */
+bool options_cut(double start, double duration, double *end);
 
 /* Reads the WIDTHxHEIGHT given to --size, each 1..limit. False: one line was printed. */
 bool options_size(const char *text, unsigned limit, unsigned *width, unsigned *height);
 
+/* The device given to --device. NULL: one line was printed. */
+const mona_device *options_device(const char *name);
+
 /* Sets values, which is zeroed or holds what the command wants in fields without default, from the
- * defaults and then the arguments: `--name value`, `--name=value`, `-o value`, and `--` before
- * operands. operands has room for operands_max + 1 and ends with NULL. --help is always there: it
+ * defaults and then the arguments: `--name value`, `--name=value`, `-o value`, `-j2`, and `--`
+ * before operands. operands has room for operands_max + 1 and ends with NULL. --help is always there: it
  * prints on stdout and gives OPTIONS_HELP (exit with 0). OPTIONS_BAD: one line was printed (exit
  * with EXIT_USAGE). */
 options_result options_parse(const command *line, void *values, int argc, char **argv,

@@ -17,7 +17,7 @@
 
 typedef struct arguments {
     const char *a, *b, *plot, *html;
-    double start, min_psnr, min_ssim;
+    double start, duration, end, min_psnr, min_ssim;
     long frames;
     bool scale, json;
 } arguments;
@@ -87,11 +87,13 @@ static bool tell(comparison_log *log, const arguments *a)
 
 static int run(int argc, char **argv)
 {
-    arguments a = {0};
+    arguments a = {.duration = -1, .end = -1};
     const char *operands[3];
     const options_result result = options_parse(&command_compare, &a, argc, argv, operands);
     if (result != OPTIONS_RUN)
         return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
+    if (!options_cut(a.start, a.duration, &a.end))
+        return EXIT_USAGE;
     a.a = operands[0];
     a.b = operands[1];
     av_log_set_level(AV_LOG_QUIET);
@@ -100,6 +102,7 @@ static int run(int argc, char **argv)
     const bool good = comparison_run(&log, (compare_settings){.a = a.a,
                                                               .b = a.b,
                                                               .start = a.start,
+                                                              .end = a.end,
                                                               .frames = (uint64_t)a.frames,
                                                               .scale = a.scale}) &&
                       tell(&log, &a);
@@ -110,41 +113,37 @@ static int run(int argc, char **argv)
 static const char compared[] = "What is compared", results[] = "Results";
 
 static const option options[] = {
-    {"--start", NULL, OPTION_NUMBER, offsetof(arguments, start), "SECONDS", compared,
-     .help = "leave out the beginning of A", .maximum = 1e9},
+    OPTIONS_CUT(arguments, compared, " of A"),
     {"--frames", NULL, OPTION_WHOLE, offsetof(arguments, frames), "N", compared,
-     .help = "compare the first N frames (default all, of which both must have as many)",
+     .help = "compare only the first N frames (default: all, and both must have the same number)",
      .minimum = 1, .maximum = 1e15},
     {"--scale", NULL, OPTION_FLAG, offsetof(arguments, scale), NULL, compared,
-     .help = "convert A to the size and pixel format of B, by bicubic interpolation"},
+     .help = "convert A to B's size and pixel format, by bicubic interpolation"},
     {"--json", NULL, OPTION_FLAG, offsetof(arguments, json), NULL, results,
-     .help = "one JSON object, with every frame; null is the PSNR of what is identical"},
+     .help = "print JSON, with every frame; the PSNR of identical planes is null"},
     {"--plot", NULL, OPTION_FILE, offsetof(arguments, plot), "FILE.svg", results,
-     .help = "draw PSNR and SSIM over the frames"},
+     .help = "write a chart of the PSNR and SSIM of each frame"},
     {"--html", NULL, OPTION_FILE, offsetof(arguments, html), "FILE.html", results,
-     .help = "write a page with a slider between A and B, charts and facts"},
+     .help = "write a page with a slider between A and B, charts and figures"},
     {"--min-psnr", NULL, OPTION_NUMBER, offsetof(arguments, min_psnr), "DB", results,
-     .help = "fail when the PSNR of all planes is lower; inf: when anything differs",
+     .help = "fail if the PSNR of all planes is lower; inf: if anything differs",
      .maximum = INFINITY},
     {"--min-ssim", NULL, OPTION_NUMBER, offsetof(arguments, min_ssim), "X", results,
-     .help = "fail when the SSIM of all planes is lower", .maximum = 1},
+     .help = "fail if the SSIM of all planes is lower", .maximum = 1},
 };
 
 const command command_compare = {
     .name = "compare",
-    .summary = "tell how much two videos or pictures differ",
+    .summary = "measure how much two videos or pictures differ",
     .run = run,
     .usage = "A B [OPTION]...",
     .description =
-        "Prints PSNR and SSIM of each plane, over all frames and of the worst one. The PSNR of "
-        "many frames is that of their mean squared error; SSIM is of 8x8 windows 4 samples apart, "
-        "as FFmpeg's ssim filter takes it. Flicker is what changes in B from frame to frame where "
-        "A "
-        "stands still: the mean absolute difference, in steps of 8 bits, over blocks of 8x8 "
-        "samples "
-        "that change by at most 2 on average in A; beside it A's own. Exits with 1 when the two "
-        "cannot be compared or differ "
-        "more than allowed.",
+        "Prints the PSNR and SSIM of each plane, over all frames and of the worst frame. The PSNR "
+        "of many frames is that of their mean squared error; SSIM uses 8x8 windows, 4 samples "
+        "apart, like FFmpeg's ssim filter. Flicker is how much B changes from frame to frame where "
+        "A stands still: the mean absolute difference, in 8-bit steps, over the blocks of 8x8 "
+        "samples that change by 2 or less on average in A; A's own flicker is printed beside it. "
+        "The exit status is 1 if the two cannot be compared or differ more than allowed.",
     .examples = "mona compare master.mkv encoded.mp4 --plot quality.svg\n"
                 "mona compare in.mp4 out.mp4 --scale --html report.html  # before and after\n"
                 "mona compare a.mkv b.mkv --min-psnr inf  # fails unless every sample is equal\n",

@@ -107,7 +107,7 @@ static bool add_clip(calibration *c, const char *path)
 {
     footage clip = {0};
     pipeline_error error = {0};
-    if (!footage_open(&clip, path, 0, &error)) {
+    if (!footage_open(&clip, path, 0, 0, &error)) {
         footage_close(&clip);
         return !cli_fail(EXIT_FAILED,
                          "%s: expected a PNG or JPEG image, a .npy array, a folder of them or a "

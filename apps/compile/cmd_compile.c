@@ -395,84 +395,89 @@ static const char model_group[] = "Model", precision_group[] = "Precision",
 
 static const option options[] = {
     {"--output", "-o", OPTION_FILE, offsetof(compile_job, output), "FILE", model_group,
-     .help = "where the model goes"},
+     .help = "file for the model"},
     {"--name", NULL, OPTION_STRING, offsetof(compile_job, name), "TEXT", model_group,
-     .help = "name inside the model"},
+     .help = "name to store in the model"},
     {"--precision", NULL, OPTION_CHOICE, offsetof(compile_job, request.precision), "int8|fp16|auto",
      precision_group,
-     .help = "of weights and activations; auto: the fastest mix within --max-drop (default int8 "
-             "with --calibrate, else fp16)"},
+     .help = "precision of weights and activations; auto finds the fastest mix that loses no more "
+             "than --max-drop (default: int8 with --calibrate, else fp16)"},
     {"--max-drop", NULL, OPTION_STRING, offsetof(compile_job, request.max_drop), "LOSS",
      precision_group,
-     .help = "most that auto may lose: dB of PSNR, or % of decisions that change (default 0.1dB, "
-             "1% for classifiers)"},
+     .help = "how much auto may lose: dB of PSNR, or % of decisions that change (default 0.1dB, "
+             "for classifiers 1%)"},
     {"--target", NULL, OPTION_CHOICE, offsetof(compile_job, request.target), "host|ascend310",
-     precision_group, .help = "whose speed auto looks at", .initial = "host"},
+     precision_group, .help = "device whose speed auto looks at", .initial = "host"},
     {"--pin", NULL, OPTION_LIST, offsetof(compile_job, request.pins), "LAYER=fp16|int8",
-     precision_group, .help = "precision of one layer, by its name in the model; repeatable"},
+     precision_group,
+     .help = "precision of one layer, by its name in the model; can be given more than once"},
     {"--any-size", NULL, OPTION_FLAG, offsetof(compile_job, any_size), NULL, model_group,
-     .help = "take frames of any size even if the model names one"},
+     .help = "take frames of any size, even if the model names one size"},
     {"--dim", NULL, OPTION_LIST, offsetof(compile_job, dims), "NAME=N", model_group,
-     .help = "size of the sides that the model calls NAME; repeatable"},
+     .help = "size of the dimensions that the model calls NAME; can be given more than once"},
     {"--size", NULL, OPTION_LIST, offsetof(compile_job, sizes), "WxH", model_group,
-     .help = "width and height of images where the model leaves them open; repeated: one file for "
-             "all of them, with the weights once; calibrated at the first"},
+     .help =
+         "width and height of images where the model leaves them open; given more than once, one "
+         "file serves all the sizes and holds the weights once (calibration uses the first)"},
     {"--fusion", NULL, OPTION_FILE, offsetof(compile_job, fusion), "FILE", model_group,
-     .help = "lines NAME:on or NAME:off for rules that mona ops --fusion lists, or for all"},
+     .help = "file with lines NAME:on or NAME:off for the rules that mona ops --fusion lists; the "
+             "name all stands for every rule"},
     {"--report", NULL, OPTION_FILE, offsetof(compile_job, report), "FILE", model_group,
-     .help = "what each rule did, memory and layers, as JSON or, if FILE ends in .html, a page"},
+     .help = "write what each rule did, the memory and the layers: a page if FILE ends in .html, "
+             "else JSON"},
     {"--resize-offset-h", NULL, OPTION_NUMBER, offsetof(compile_job, offset_h), "X", model_group,
-     .help = "added to the input row of every Resize", .initial = "0", .minimum = -1, .maximum = 1},
+     .help = "add X to the input row of every Resize", .initial = "0", .minimum = -1, .maximum = 1},
     {"--resize-offset-w", NULL, OPTION_NUMBER, offsetof(compile_job, offset_w), "X", model_group,
-     .help = "added to the input column of every Resize", .initial = "0", .minimum = -1,
+     .help = "add X to the input column of every Resize", .initial = "0", .minimum = -1,
      .maximum = 1},
     {"--calibrate", NULL, OPTION_FILES, offsetof(compile_job, calibrate), "PATH", calibrating,
-     .help = "image, clip, .npy array of one input or N of them, or folder of images and arrays, "
-             "that shows the range of every value; repeatable"},
+     .help = "image, clip, .npy array (of one input or of N), or folder of images and arrays, from "
+             "which the range of every value is measured; can be given more than once"},
     {"--mean", NULL, OPTION_STRING, offsetof(compile_job, mean), "M[,M,M]", calibrating,
-     .help = "the network takes (x - mean) / deviation of samples x from 0 to 255: the mean of all "
-             "channels or of each, in the network's order (default 0)"},
+     .help = "the network takes (x - mean) / deviation of samples x from 0 to 255; one mean for "
+             "all channels, or one for each in the network's order (default 0)"},
     {"--deviation", NULL, OPTION_STRING, offsetof(compile_job, deviation), "D[,D,D]", calibrating,
-     .help = "what is divided by then (default 1)"},
+     .help = "the deviation in that formula (default 1)"},
     {"--channel-order", NULL, OPTION_CHOICE, offsetof(compile_job, order), "rgb|bgr", calibrating,
-     .help = "of colours in inputs of three channels", .initial = "rgb"},
+     .help = "order of the colours in inputs with three channels", .initial = "rgb"},
     {"--images", NULL, OPTION_WHOLE, offsetof(compile_job, images), "N", calibrating,
      .help = "use at most N of the calibration images", .initial = "32", .minimum = 1,
      .maximum = 10000},
     {"--calibration", NULL, OPTION_CHOICE, offsetof(compile_job, ranges),
      "min-max|percentile|kl|mse", calibrating,
-     .help = "how far 8 bits reach: all that was seen, all but 1 in 10,000, least divergence, "
-             "least squared error",
+     .help = "how far the 8-bit range reaches: to everything seen, to all but 1 value in 10,000, "
+             "or to the least divergence or squared error",
      .initial = "mse"},
     {"--tolerance", NULL, OPTION_NUMBER, offsetof(compile_job, tolerance), "P", calibrating,
-     .help = "enough images: four in a row move no range by more than P per cent; 0: use all",
+     .help = "stop calibrating when four images in a row move no range by more than P per cent; 0 "
+             "uses all images",
      .initial = "1", .minimum = 0, .maximum = 100},
     {"--equalise", NULL, OPTION_FLAG, offsetof(compile_job, equalise), NULL, calibrating,
-     .help = "bring channels between convolutions to like ranges first"},
+     .help = "first bring the channels between two convolutions to similar ranges"},
     {"--plain-bias", NULL, OPTION_FLAG, offsetof(compile_job, plain_bias), NULL, calibrating,
-     .help = "do not correct biases for what rounded weights lose on average"},
+     .help = "do not correct the biases for the average error of rounded weights"},
     {"--input-type", NULL, OPTION_STRING, offsetof(compile_job, input_type), "TYPE", tensors,
-     .help = "of input planes: u8, u16, s8 or f16 (default u8; f16 with --mean, --deviation or "
-             "arrays of floats)",
+     .help = "type of input planes: u8, u16, s8 or f16 (default u8; f16 with --mean, --deviation "
+             "or float arrays)",
      .values = "u8 u16 s8 f16"},
     {"--output-type", NULL, OPTION_STRING, offsetof(compile_job, output_type), "TYPE", tensors,
-     .help = "of output planes (default u8 for images, else what is computed)",
+     .help = "type of output planes (default: u8 for images, else the type that is computed)",
      .values = "u8 u16 s8 f16"},
     {"--input-range", NULL, OPTION_NUMBER, offsetof(compile_job, range), "X", tensors,
      .help = "real value of the largest sample of a plane", .initial = "1", .minimum = 1e-6,
      .maximum = 1e6},
     {"--bits", NULL, OPTION_WHOLE, offsetof(compile_job, bits), "N", tensors,
-     .help = "of u16 samples", .initial = "10", .minimum = 9, .maximum = 16},
+     .help = "bits of u16 samples", .initial = "10", .minimum = 9, .maximum = 16},
 };
 
 const command command_compile = {
     .name = "compile",
-    .summary = "turn an ONNX model into a .mona model",
+    .summary = "compile an ONNX model into a .mona model",
     .run = run,
     .usage = "IN.onnx -o OUT.mona [OPTION]...",
-    .description = "Turns an ONNX model into a .mona model. Batch normalisation, activations, "
-                   "additions and pixel shuffles are merged into the operators before or after "
-                   "them. Layers of a quantised model are INT8 by its own scales.",
+    .description = "Compiles an ONNX model into a .mona model. Batch normalisation, activations, "
+                   "additions and pixel shuffles are merged into the operators next to them. The "
+                   "layers of a quantised model become INT8, with the model's own scales.",
     .examples =
         "mona compile net.onnx -o net.mona  # FP16\n"
         "mona compile net.onnx -o net.mona --calibrate photos/  # INT8\n"

@@ -32,15 +32,14 @@ static bool check_options(inspect_job *job)
     if (job->size && !options_size(job->size, MONA_MAX_SIDE, &width, &height))
         return false;
     job->config = (mona_config){
-        .device = mona_device_find(job->device),
+        .device = options_device(job->device),
         .cpu = job->cpu,
         .threads = (unsigned)job->threads,
         .strip_rows = (unsigned)job->strip_rows,
         .tile_columns = (unsigned)job->tile_columns,
         .sizes = {{width, height}},
     };
-    return job->config.device ||
-           !cli_fail(EXIT_FAILED, "no device '%s' answers; mona devices lists them", job->device);
+    return job->config.device;
 }
 
 static options_result read_options(inspect_job *job, int argc, char **argv)
@@ -251,34 +250,33 @@ static const char planning[] = "Planning";
 
 static const option options[] = {
     {"--size", NULL, OPTION_STRING, offsetof(inspect_job, size), "WxH", planning,
-     .help = "plan for frames of this size: memory and work"},
-    {"--threads", NULL, OPTION_WHOLE, offsetof(inspect_job, threads), "N", planning,
-     .help = "plan for N threads (default one per core)", .minimum = 1,
-     .maximum = MONA_MAX_THREADS},
+     .help = "plan for frames of this size, and print memory and work"},
+    {"--threads", "-j", OPTION_WHOLE, offsetof(inspect_job, threads), "N", planning,
+     .help = "plan for N threads (default: one per core)", .minimum = 1,
+     .maximum = MONA_MAX_THREADS, .alias = "--jobs"},
     OPTION_DEVICE(offsetof(inspect_job, device), planning),
     OPTION_CPU(offsetof(inspect_job, cpu), planning),
     {"--strip-rows", NULL, OPTION_WHOLE, offsetof(inspect_job, strip_rows), "N", planning,
-     .help = "output rows of a step (default the planner's choice)", .minimum = 1,
+     .help = "output rows to compute at a time (default: the planner chooses)", .minimum = 1,
      .maximum = MONA_MAX_SIDE},
     {"--tile-columns", NULL, OPTION_WHOLE, offsetof(inspect_job, tile_columns), "N", planning,
-     .help = "output columns of a tile (default the planner's choice)", .minimum = 1,
+     .help = "output columns of a tile (default: the planner chooses)", .minimum = 1,
      .maximum = MONA_MAX_SIDE},
     {"--svg", NULL, OPTION_FILE, offsetof(inspect_job, svg), "FILE", "Other",
-     .help = "draw the graph"},
+     .help = "write a drawing of the graph"},
     {"--json", NULL, OPTION_FLAG, offsetof(inspect_job, json), NULL, "Other", .help = "print JSON"},
 };
 
 const command command_inspect = {
     .name = "inspect",
-    .summary = "show what a model is and what it needs",
+    .summary = "describe a model and what it needs",
     .run = run,
     .usage = "MODEL [OPTION]...",
-    .description =
-        "Shows a .mona model (a file, or one inside this binary), the nodes of an .onnx model, or "
-        "what an .om model of the vendor's compiler holds.",
+    .description = "Describes a .mona model (a file or a built-in one), the nodes of an .onnx "
+                   "model, or the contents of an .om model from the vendor's compiler.",
     .examples = "mona inspect sr_x2_fast --size 1920x1080  # every byte it will need\n"
                 "mona inspect net.onnx --svg net.svg  # the graph as a picture\n"
-                "mona inspect net.om  # partitions, kernels, and what it tells of its author\n",
+                "mona inspect net.om  # partitions, kernels, and the command that made it\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .operands_min = 1,

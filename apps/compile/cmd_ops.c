@@ -93,24 +93,24 @@ static const char output[] = "Output";
 
 static const option options[] = {
     {"--engine", NULL, OPTION_FLAG, offsetof(arguments, engine), NULL, output,
-     .help = "only what the engine runs"},
+     .help = "list only what the engine runs"},
     {"--fusion", NULL, OPTION_FLAG, offsetof(arguments, fusion), NULL, output,
-     .help = "the rules by which mona compile merges operators, for its --fusion"},
+     .help = "list the rules by which mona compile merges operators"},
     {"--json", NULL, OPTION_FLAG, offsetof(arguments, json), NULL, output, .help = "print JSON"},
 };
 
 const command command_ops = {
     .name = "ops",
-    .summary = "list the operators of ONNX that mona knows",
+    .summary = "list the ONNX operators that mona knows",
     .run = run,
     .usage = "[OPTION]...",
     .description =
-        "Lists the operators of ONNX that mona knows, of operator sets 6 to 28: the set that "
-        "brought each, its inputs, the form that the engine runs on maps ([1, channels, height, "
-        "width] of any size, fast) and on arrays (any shape, of fixed size, in fp32 or whole "
-        "numbers), and the types that its first input may have. The form on maps is taken where it "
-        "does. An operator without either is computed when the model is compiled, if its inputs "
-        "are constant, and refused otherwise. Host and model310 run the same forms.",
+        "Lists the ONNX operators that mona knows, from operator sets 6 to 28: the set that "
+        "introduced each one, its inputs, the form in which the engine runs it on maps ([1, "
+        "channels, height, width], any size; fast) and on arrays (any shape of fixed size, in fp32 "
+        "or integers), and the types that its first input can have. mona uses the form on maps "
+        "wherever it can. An operator without either form is computed at compile time if its "
+        "inputs are constant, and is refused otherwise. The host and model310 run the same forms.",
     .examples = "mona ops --engine  # what a model may use to run as a whole\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,

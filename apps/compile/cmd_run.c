@@ -44,10 +44,9 @@ static bool check_options(run_job *job)
         .threads = (unsigned)job->threads,
         .strip_rows = (unsigned)job->strip_rows,
         .tile_columns = (unsigned)job->tile_columns,
-        .device = mona_device_find(job->device),
+        .device = options_device(job->device),
     };
-    return job->config.device ||
-           !cli_fail(EXIT_FAILED, "no device '%s' answers; mona devices lists them", job->device);
+    return job->config.device;
 }
 
 static options_result read_options(run_job *job, int argc, char **argv)
@@ -223,24 +222,25 @@ static const char arrays[] = "Arrays", model_group[] = "Model", computing[] = "C
 
 static const option options[] = {
     {"--input", "-i", OPTION_FILES, offsetof(run_job, inputs), "FILE", arrays,
-     .help = ".npy of an input; once for each, in the order of the model"},
+     .help = ".npy file for an input; given once for each input, in the model's order"},
     {"--output", "-o", OPTION_FILES, offsetof(run_job, outputs), "FILE", arrays,
-     .help = ".npy of an output; once for each"},
+     .help = ".npy file for an output; given once for each output"},
     {"--raw", NULL, OPTION_FLAG, offsetof(run_job, raw), NULL, arrays,
-     .help = "write outputs as they are stored, not as float32 real values"},
+     .help = "write outputs as they are stored, instead of as real values in float32"},
     {"--precision", NULL, OPTION_STRING, offsetof(run_job, precision), "fp16", model_group,
-     .help = "of an .onnx model, compiled in memory", .values = "fp16"},
+     .help = "precision to compile an .onnx model for, in memory", .values = "fp16"},
     {"--reference", NULL, OPTION_FLAG, offsetof(run_job, reference), NULL, model_group,
-     .help = "run an .onnx model in fp32, operators on maps by plain loops instead of the engine"},
+     .help = "run an .onnx model in fp32, with plain loops instead of the engine"},
     OPTION_DEVICE(offsetof(run_job, device), computing),
     OPTION_CPU(offsetof(run_job, cpu), computing),
-    {"--threads", NULL, OPTION_WHOLE, offsetof(run_job, threads), "N", computing,
-     .help = "threads (default one per core)", .minimum = 1, .maximum = MONA_MAX_THREADS},
+    {"--threads", "-j", OPTION_WHOLE, offsetof(run_job, threads), "N", computing,
+     .help = "threads (default: one per core)", .minimum = 1, .maximum = MONA_MAX_THREADS,
+     .alias = "--jobs"},
     {"--strip-rows", NULL, OPTION_WHOLE, offsetof(run_job, strip_rows), "N", computing,
-     .help = "output rows of a step (default the planner's choice)", .minimum = 1,
+     .help = "output rows to compute at a time (default: the planner chooses)", .minimum = 1,
      .maximum = MONA_MAX_SIDE},
     {"--tile-columns", NULL, OPTION_WHOLE, offsetof(run_job, tile_columns), "N", computing,
-     .help = "output columns of a tile (default the planner's choice)", .minimum = 1,
+     .help = "output columns of a tile (default: the planner chooses)", .minimum = 1,
      .maximum = MONA_MAX_SIDE},
 };
 
@@ -249,13 +249,12 @@ const command command_run = {
     .summary = "run a model on arrays in .npy files",
     .run = run,
     .usage = "MODEL -i IN.npy -o OUT.npy [OPTION]...",
-    .description =
-        "Runs a .mona or .onnx model, or one inside this binary, on arrays. Arrays of "
-        "floats are real values and are rounded to the input's steps; a warning says how "
-        "many lie outside its range and are clipped. Arrays of the input's own integer "
-        "type are taken as they are. Shapes: HxW, CxHxW or 1xCxHxW.",
+    .description = "Runs a .mona or .onnx model, or a built-in one, on arrays. Float arrays hold "
+                   "real values and are rounded to the input's steps; a warning says how many "
+                   "values lie outside the input's range and are clipped. Arrays of the input's "
+                   "own integer type are taken as they are. Shapes are HxW, CxHxW or 1xCxHxW.",
     .examples = "mona run sr_x2_fast -i luma.npy -o luma_x2.npy\n"
-                "mona run net.onnx -i x.npy -o y.npy --reference  # in fp32, by plain loops\n",
+                "mona run net.onnx -i x.npy -o y.npy --reference  # in fp32, with plain loops\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .operands_min = 1,

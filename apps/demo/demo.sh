@@ -26,7 +26,7 @@ figure() {
 }
 
 enhance() {
-    if ! "$mona" enhance "$@" 2> "$OUT/mona.log"; then
+    if ! "$mona" enhance -y "$@" 2> "$OUT/mona.log"; then
         cat "$OUT/mona.log" >&2
         exit 1
     fi

@@ -192,24 +192,24 @@ static int run(int argc, char **argv)
 }
 
 static const option options[] = {
-    {"--watch", "-w", OPTION_NUMBER, offsetof(arguments, watch), "SECONDS", "What is shown",
-     .help = "again and again, so many seconds apart, until interrupted", .minimum = 0.01,
+    {"--watch", "-w", OPTION_NUMBER, offsetof(arguments, watch), "SECONDS", "Output",
+     .help = "print the list again every SECONDS, until interrupted", .minimum = 0.01,
      .maximum = 86400},
-    {"--times", "-n", OPTION_WHOLE, offsetof(arguments, times), "N", "What is shown",
-     .help = "stop after so many times", .minimum = 1, .maximum = 1e9},
-    {"--peak", NULL, OPTION_FLAG, offsetof(arguments, peak), NULL, "What is shown",
-     .help = "measure what each can do at most in every precision, which takes seconds"},
+    {"--times", "-n", OPTION_WHOLE, offsetof(arguments, times), "N", "Output",
+     .help = "with --watch: stop after N times", .minimum = 1, .maximum = 1e9},
+    {"--peak", NULL, OPTION_FLAG, offsetof(arguments, peak), NULL, "Output",
+     .help = "measure the peak speed of each device in every precision, which takes some seconds"},
     {"--json", NULL, OPTION_FLAG, offsetof(arguments, json), NULL, "Other",
-     .help = "print JSON; when watched, a line each time"},
+     .help = "print JSON; with --watch, one line each time"},
 };
 
 const command command_devices = {
     .name = "devices",
-    .summary = "list what mona can compute on",
+    .summary = "list the devices that mona can compute on",
     .run = run,
     .usage = "[--watch SECONDS] [--peak] [--json]",
-    .description = "Lists the devices that answer, with what their sensors say where the system "
-                   "offers them.",
+    .description = "Lists the devices that answer, with the readings of their sensors where the "
+                   "system offers them.",
     .examples = "mona devices\n"
                 "mona devices --watch 1\n"
                 "mona devices --peak --json\n",

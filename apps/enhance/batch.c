@@ -23,11 +23,8 @@
 #include "apps/cli/save.h"
 
 typedef struct batch {
-    int argc;
-    char **argv;
-    const char *const *operands;
+    const batch_request *asked;
     const char *folder;
-    bool recursive;
     size_t unreadable;        /* files and folders, of which a line has been said */
     char **inputs, **outputs; /* owned */
     size_t count;
@@ -121,7 +118,7 @@ static bool add_entry(batch *b, const char *path, const char *name)
         return pass_over(b, path, errno);
     /* A folder that is a link may lead round in circles. */
     if (S_ISDIR(status.st_mode))
-        return !b->recursive || is_results(b, &status) || add_folder(b, path, name);
+        return !b->asked->recursive || is_results(b, &status) || add_folder(b, path, name);
     return stat(path, &status) || !S_ISREG(status.st_mode) || !looks_like_media(name) ||
            add_as(b, path, name);
 }
@@ -199,20 +196,20 @@ static bool make_folders(const batch *b, char *output)
 /* The arguments for file i; what is NULL-terminated is owned by the caller, the strings are not. */
 static char **arguments_for(const batch *b, size_t i)
 {
-    char **to = malloc(((size_t)b->argc + 6) * sizeof *to);
+    char **to = malloc(((size_t)b->asked->argc + 6) * sizeof *to);
     int n = 0;
     if (!to)
         return NULL;
     to[n++] = "mona";
-    for (int k = 0; k < b->argc; k++) {
-        const char *const *operand = b->operands;
-        while (*operand && *operand != b->argv[k])
+    for (int k = 0; k < b->asked->argc; k++) {
+        const char *const *operand = b->asked->operands;
+        while (*operand && *operand != b->asked->argv[k])
             operand++;
-        if (!strcmp(b->argv[k], "--out-dir"))
+        if (!strcmp(b->asked->argv[k], "--out-dir"))
             k++;
-        else if (!*operand && strncmp(b->argv[k], "--out-dir=", 10) &&
-                 strcmp(b->argv[k], "--recursive") && strcmp(b->argv[k], "--"))
-            to[n++] = b->argv[k];
+        else if (!*operand && strncmp(b->asked->argv[k], "--out-dir=", 10) &&
+                 strcmp(b->asked->argv[k], "--recursive") && strcmp(b->asked->argv[k], "--"))
+            to[n++] = b->asked->argv[k];
     }
     to[n++] = "-i";
     to[n++] = b->inputs[i];
@@ -290,12 +287,24 @@ static bool write_manifest(const batch *b)
     return good;
 }
 
-static bool note_result(batch *b, size_t i, int status, const char *last)
+/* Whether the result that is there stays. One that is the input itself is no result. */
+static bool is_kept(const batch *b, size_t i)
+{
+    struct stat in, out;
+    if (b->asked->answer == OVERWRITE_YES || stat(b->outputs[i], &out) || !S_ISREG(out.st_mode) ||
+        stat(b->inputs[i], &in) || (in.st_dev == out.st_dev && in.st_ino == out.st_ino))
+        return false;
+    return b->asked->answer == OVERWRITE_NO || in.st_mtim.tv_sec < out.st_mtim.tv_sec ||
+           (in.st_mtim.tv_sec == out.st_mtim.tv_sec && in.st_mtim.tv_nsec <= out.st_mtim.tv_nsec);
+}
+
+/* word: done, kept or failed. */
+static bool note_result(batch *b, size_t i, const char *word, int status, const char *last)
 {
     cJSON *result = cJSON_CreateObject();
     cJSON_AddStringToObject(result, "input", b->inputs[i]);
     cJSON_AddStringToObject(result, "output", b->outputs[i]);
-    cJSON_AddStringToObject(result, "result", status ? "failed" : "done");
+    cJSON_AddStringToObject(result, "result", word);
     cJSON_AddNumberToObject(result, "status", status);
     cJSON_AddStringToObject(result, status ? "error" : "summary", last);
     cJSON_AddItemToArray(b->results, result);
@@ -304,14 +313,23 @@ static bool note_result(batch *b, size_t i, int status, const char *last)
 
 static int run_all(batch *b)
 {
-    size_t failed = 0;
+    size_t failed = 0, kept = 0;
     for (size_t i = 0; i < b->count && !stop_signal(); i++) {
         char last[1024] = "";
-        int status = run_one(b, i, last, sizeof last);
+        if (is_kept(b, i)) {
+            kept++;
+            if (!note_result(b, i, "kept", 0, "was there already"))
+                return EXIT_FAILED;
+            continue;
+        }
+        const int status = run_one(b, i, last, sizeof last);
         failed += status != 0;
-        if (!note_result(b, i, status, last))
+        if (!note_result(b, i, status ? "failed" : "done", status, last))
             return EXIT_FAILED;
     }
+    if (kept && !b->asked->quiet)
+        cli_fail(0, "%zu of %zu results were there already and are kept; -y would make them anew",
+                 kept, b->count);
     if (stop_signal())
         return cli_fail(128 + stop_signal(), "interrupted; %s/manifest.json says what was done",
                         b->folder);
@@ -327,7 +345,7 @@ static int prepare(batch *b)
 {
     if (mkdir(b->folder, 0777) && errno != EEXIST)
         return cli_fail(EXIT_FAILED, "%s: cannot be created: %s", b->folder, strerror(errno));
-    for (const char *const *operand = b->operands; *operand; operand++)
+    for (const char *const *operand = b->asked->operands; *operand; operand++)
         if (!add_operand(b, *operand))
             return cli_fail(EXIT_FAILED, "%s: cannot be read: %s", *operand, strerror(errno));
     if (!b->count && b->unreadable)
@@ -338,11 +356,9 @@ static int prepare(batch *b)
     return b->results && check_names(b) ? EXIT_SUCCESS : EXIT_FAILED;
 }
 
-int batch_run(int argc, char **argv, const char *const *operands, const char *folder,
-              bool recursive)
+int batch_run(const batch_request *request)
 {
-    batch b = {
-        .argc = argc, .argv = argv, .operands = operands, .folder = folder, .recursive = recursive};
+    batch b = {.asked = request, .folder = request->folder};
     int status = prepare(&b);
     if (!status)
         status = run_all(&b);

@@ -5,12 +5,23 @@
 
 #include <stdbool.h>
 
+#include "apps/enhance/overwrite.h"
+
+typedef struct batch_request {
+    int argc;
+    char **argv; /* the command's line */
+    const char *const *operands;
+    const char *folder;
+    bool recursive, quiet;
+    overwrite answer;
+} batch_request;
+
 /* Enhances what operands (ending with NULL) stand for: files, the videos and pictures in folders
- * (recursive: and in theirs, which the results' folder then gets too), and patterns. argv is the
- * command's line; each file gets it without those operands and without
- * --out-dir. Results go into folder, with manifest.json, which says of every file how it went.
- * Returns the exit status: 0 only if every file was done. */
-int batch_run(int argc, char **argv, const char *const *operands, const char *folder,
-              bool recursive);
+ * (recursive: and in theirs, which the results' folder then gets too), and patterns. Each file gets
+ * argv without those operands and without --out-dir. Results go into folder, with manifest.json,
+ * which says of every file how it went. A result that is there and not older than its input is kept,
+ * unless the answer is yes; if it is no, older ones are kept too. Returns the exit status: 0 only if
+ * every file was done or kept. */
+int batch_run(const batch_request *request);
 
 #endif

@@ -13,6 +13,7 @@
 #include "apps/enhance/batch.h"
 #include "apps/cli/commands.h"
 #include "apps/enhance/dry_run.h"
+#include "apps/enhance/overwrite.h"
 #include "pipeline/enhance.h"
 #include "pipeline/image/picture_list.h"
 #include "pipeline/image/stills.h"
@@ -32,11 +33,16 @@ typedef struct arguments {
     bool dry_run, json, verbose;
     const char *threads;
     long strip_rows, frames;
-    double start;
-    bool resume, recursive;
+    double start, duration, end;
+    bool resume, recursive, yes, no;
     long segment_frames;
     bool drop_unsupported, quiet, stats;
 } arguments;
+
+static overwrite overwriting(const arguments *a)
+{
+    return a->yes ? OVERWRITE_YES : a->no ? OVERWRITE_NO : OVERWRITE_ASK;
+}
 
 static options_result check_batch(const arguments *a)
 {
@@ -52,11 +58,28 @@ static options_result check_batch(const arguments *a)
     return OPTIONS_RUN;
 }
 
+/* Its time is the input's, as those of the part are. */
+static bool check_preview(const arguments *a)
+{
+    if (a->preview < 0 || (a->preview >= a->start && (!a->end || a->preview < a->end)))
+        return true;
+    return cli_fail(0,
+                    "--preview: expected a time of the part that --start, --end and --duration "
+                    "leave, found %g s",
+                    a->preview);
+}
+
 static options_result parse(arguments *a, int argc, char **argv)
 {
     options_result result = options_parse(&command_enhance, a, argc, argv, a->operands);
     if (result != OPTIONS_RUN)
         return result;
+    if (a->yes && a->no) {
+        cli_fail(0, "enhance: expected -y or -n, found both");
+        return OPTIONS_BAD;
+    }
+    if (!options_cut(a->start, a->duration, &a->end) || !check_preview(a))
+        return OPTIONS_BAD;
     if (a->out_dir)
         return check_batch(a);
     if (a->recursive) {
@@ -100,14 +123,6 @@ static bool parse_threads(enhance_settings *s, const char *text)
     s->stage.threads = proc;
     s->encoder.threads = save;
     return true;
-}
-
-static bool parse_device(stage_settings *stage, const char *name)
-{
-    stage->device = mona_device_find(name);
-    if (!stage->device)
-        cli_fail(0, "--device: expected one that mona devices lists, found '%s'", name);
-    return stage->device;
 }
 
 static bool makes_one_picture(const arguments *a)
@@ -161,6 +176,8 @@ static int run(const arguments *a, enhance_settings *settings, progress *shown, 
 
     if (a->dry_run)
         return dry_run(settings, image, a->json) ? EXIT_SUCCESS : EXIT_FAILED;
+    if (!overwrite_allowed(overwriting(a), a->output, a->input, a->resume))
+        return EXIT_FAILED;
     if (a->preview >= 0)
         return preview_write(settings) ? EXIT_SUCCESS : EXIT_FAILED;
     bool good =
@@ -176,13 +193,19 @@ static int run(const arguments *a, enhance_settings *settings, progress *shown, 
 
 static int enhance(int argc, char **argv)
 {
-    arguments a = {.shared.crf = -1, .preview = -1};
+    arguments a = {.shared.crf = -1, .preview = -1, .duration = -1, .end = -1};
     stage_models models = {0};
     options_result result = parse(&a, argc, argv);
     if (result != OPTIONS_RUN)
         return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
     if (a.out_dir)
-        return batch_run(argc, argv, a.operands, a.out_dir, a.recursive);
+        return batch_run(&(batch_request){.argc = argc,
+                                          .argv = argv,
+                                          .operands = a.operands,
+                                          .folder = a.out_dir,
+                                          .recursive = a.recursive,
+                                          .quiet = a.quiet,
+                                          .answer = overwriting(&a)});
     if (!take_pipe(&a.input))
         return EXIT_FAILED;
 
@@ -194,6 +217,7 @@ static int enhance(int argc, char **argv)
         .output = a.output,
         .stage = {.cpu = a.cpu, .strip_rows = (unsigned)a.strip_rows},
         .start = a.preview >= 0 ? a.preview : a.start,
+        .end = a.preview >= 0 ? 0 : a.end,
         .frames = (uint64_t)a.frames,
         .raw = a.raw,
         .rate = a.rate,
@@ -205,7 +229,7 @@ static int enhance(int argc, char **argv)
         .notes = {progress_note, &shown},
     };
     if ((a.threads && !parse_threads(&settings, a.threads)) ||
-        !parse_device(&settings.stage, a.device))
+        !(settings.stage.device = options_device(a.device)))
         return EXIT_USAGE;
     bool piped = !strcmp(a.input, "-");
     const bool numbered = picture_pattern(a.input);
@@ -234,70 +258,78 @@ static int enhance(int argc, char **argv)
     return status;
 }
 
-static const char files[] = "Input and output", work[] = "What is done", encoding[] = "Encoding",
-                  computing[] = "Computing", looking[] = "Looking at it";
+static const char files[] = "Input and output", work[] = "Enhancement", encoding[] = "Encoding",
+                  computing[] = "Computation", looking[] = "Preview and reports";
 
 static const option options[] = {
     {"--input", "-i", OPTION_FILE, offsetof(arguments, input), "FILE", files,
-     .help = "what to enhance; IN alone means the same; - is standard input, in/%04d.png numbered "
-             "pictures"},
+     .help = "video or picture to enhance, the same as IN; - is standard input, in/%04d.png "
+             "numbered pictures"},
     {"--output", "-o", OPTION_FILE, offsetof(arguments, output), "FILE", files,
-     .help = "where the result goes; - is standard output, out/%04d.png numbered pictures"},
-    {"--out-dir", NULL, OPTION_FILE, offsetof(arguments, out_dir), "FOLDER", files,
+     .help = "file for the result; - is standard output, out/%04d.png numbered pictures"},
+    {"--overwrite", "-y", OPTION_FLAG, offsetof(arguments, yes), NULL, files,
      .help =
-         "enhance many files, folders or 'patterns*' into it; manifest.json says how each went"},
+         "overwrite OUT if it exists; without -y, mona asks on a terminal and refuses elsewhere"},
+    {"--no-overwrite", "-n", OPTION_FLAG, offsetof(arguments, no), NULL, files,
+     .help = "never overwrite OUT, and never ask"},
+    {"--out-dir", NULL, OPTION_FILE, offsetof(arguments, out_dir), "FOLDER", files,
+     .help = "enhance many files, folders or 'patterns*' into FOLDER; manifest.json there says how "
+             "each file went"},
     {"--recursive", NULL, OPTION_FLAG, offsetof(arguments, recursive), NULL, files,
-     .help = "with --out-dir: folders in folders too, which keep their names there"},
+     .help = "with --out-dir: go into subfolders too, and keep their names in FOLDER"},
     {"--format", "-f", OPTION_STRING, offsetof(arguments, format), "NAME", files,
-     .help = "container of the output (default by its name; y4m on standard output)",
+     .help =
+         "container of the result (default: the one OUT's name stands for; y4m on standard output)",
      .values = "mp4 mov matroska webm avi mpegts nut y4m rawvideo"},
     {"--raw", NULL, OPTION_STRING, offsetof(arguments, raw), "WxH:FORMAT:RATE", files,
-     .help = "the input is frames without a header, e.g. 1280x720:yuv420p:25"},
+     .help = "read frames without a header, for example 1280x720:yuv420p:25"},
     {"--fps", "-r", OPTION_STRING, offsetof(arguments, rate), "RATE", files,
-     .help = "of numbered pictures in/%04d.png (default 25)", .values = "24 24000/1001 25 30 60"},
+     .help = "frame rate of numbered pictures (default 25)", .values = "24 24000/1001 25 30 60"},
     {"--on-error", NULL, OPTION_CHOICE, offsetof(arguments, on_error), "skip|stop", files,
-     .help = "at damage in the input: go on and count, or fail", .initial = "skip"},
+     .help = "where the input is damaged: skip and count the damage, or stop", .initial = "skip"},
     {"--resume", NULL, OPTION_FLAG, offsetof(arguments, resume), NULL, files,
-     .help = "keep finished segments in OUT.resume, and go on from those that are there"},
+     .help = "save finished segments in OUT.resume; after an interruption, the same command "
+             "continues from them"},
     {"--segment", NULL, OPTION_WHOLE, offsetof(arguments, segment_frames), "N", files,
-     .help = "frames in a segment of --resume (default some seconds' worth)", .minimum = 1,
+     .help = "frames in each segment of --resume (default: a few seconds' worth)", .minimum = 1,
      .maximum = 1e6},
     {"--drop-unsupported", NULL, OPTION_FLAG, offsetof(arguments, drop_unsupported), NULL, files,
-     .help = "leave out what the container cannot hold, rather than fail"},
-    {"--start", NULL, OPTION_NUMBER, offsetof(arguments, start), "SECONDS", files,
-     .help = "leave out the beginning", .maximum = 1e9},
+     .help = "leave out what the container cannot hold, instead of stopping"},
+    OPTIONS_CUT(arguments, files, " of the input"),
     {"--frames", NULL, OPTION_WHOLE, offsetof(arguments, frames), "N", files,
-     .help = "stop after N frames (default all)", .minimum = 1, .maximum = 1e15},
+     .help = "stop after N frames", .minimum = 1, .maximum = 1e15},
     ENHANCE_WORK_OPTIONS(offsetof(arguments, shared), work),
     ENHANCE_ENCODER_OPTIONS(offsetof(arguments, shared), encoding),
     {"--threads", "-j", OPTION_STRING, offsetof(arguments, threads), "LOAD:PROC:SAVE", computing,
-     .help = "threads of the decoder, of each network and of the encoder, 0 to leave it to them; "
-             "a single number is of each network (default 0:0:0, one per core)"},
+     .help = "threads of the decoder, of each network and of the encoder, where 0 lets each of "
+             "them choose; a single number is for the networks (default 0:0:0, one per core)",
+     .alias = "--jobs"},
     OPTION_DEVICE(offsetof(arguments, device), computing),
     OPTION_CPU(offsetof(arguments, cpu), computing),
-    {"--strip-rows", "-t", OPTION_WHOLE, offsetof(arguments, strip_rows), "N", computing,
-     .help = "rows a step of the planner produces (default the planner's choice)", .minimum = 1,
+    {"--strip-rows", NULL, OPTION_WHOLE, offsetof(arguments, strip_rows), "N", computing,
+     .help = "rows to compute at a time (default: the planner chooses)", .minimum = 1,
      .maximum = MONA_MAX_SIDE},
-    {"--preview", NULL, OPTION_NUMBER, offsetof(arguments, preview), "SECONDS", looking,
-     .help = "enhance the frame at that time alone, and write its left half as it was beside its "
-             "right half as it becomes to OUT, a .png",
-     .maximum = 1e9},
+    {"--preview", NULL, OPTION_TIME, offsetof(arguments, preview), "TIME", looking,
+     .help = "enhance only the frame at this time of the input; OUT, a .png, shows its left half "
+             "before and its right half after"},
     {"--stats", NULL, OPTION_FLAG, offsetof(arguments, stats), NULL, looking,
-     .help = "end with figures: latency, steps, sensors; in JSON with --progress json"},
+     .help = "print figures at the end: latency, the time of each step, sensors; as JSON with "
+             "--progress json"},
     {"--html", NULL, OPTION_FILE, offsetof(arguments, html), "FILE.html", looking,
-     .help = "when done, write a page with a slider between before and after, charts and facts"},
+     .help =
+         "write a page about the run, with a slider between before and after, charts and figures"},
     {"--dry-run", NULL, OPTION_FLAG, offsetof(arguments, dry_run), NULL, looking,
-     .help = "print the plan: stages, sizes, memory, streams, and the speed of a few seconds' real "
-             "run; nothing is written"},
+     .help = "print the plan (stages, sizes, memory, streams) and the speed, which is measured on "
+             "a few seconds of the input; write nothing"},
     {"--json", NULL, OPTION_FLAG, offsetof(arguments, json), NULL, looking,
-     .help = "with --dry-run: one JSON object"},
+     .help = "with --dry-run: print JSON"},
     {"--progress", NULL, OPTION_CHOICE, offsetof(arguments, progress), PROGRESS_STYLES, "Other",
-     .help = "on stderr: a bar for terminals, plain lines every 5 s, or JSON lines",
+     .help = "on standard error: a bar for terminals, a plain line every 5 s, or JSON lines",
      .initial = "auto"},
     {"--verbose", "-v", OPTION_FLAG, offsetof(arguments, verbose), NULL, "Other",
-     .help = "let libav's decoders, encoders and containers say what they warn of"},
+     .help = "print the warnings of FFmpeg's decoders, encoders and containers too"},
     {"--quiet", NULL, OPTION_FLAG, offsetof(arguments, quiet), NULL, "Other",
-     .help = "print nothing but errors"},
+     .help = "print only errors"},
 };
 
 const command command_enhance = {
@@ -305,16 +337,16 @@ const command command_enhance = {
     .summary = "make a video or a picture larger and cleaner",
     .run = enhance,
     .usage = "IN -o OUT [OPTION]..., or IN... --out-dir FOLDER",
-    .description = "Enlarges and denoises a video (or a PNG or JPEG); sound, subtitles, timestamps "
-                   "and colour stay as they are.",
+    .description = "Enlarges and denoises a video, or a PNG or JPEG picture. Sound, subtitles, "
+                   "timestamps and colours stay as they are.",
     .examples =
         "mona enhance in.mp4 -o out.mp4                   # denoised, then twice the size\n"
-        "mona enhance in.mp4 -o out.mp4 -s 3 --tier best  # three times, as good as can be\n"
-        "mona enhance in.mkv -o out.mkv --stages denoise  # only denoised\n"
-        "mona enhance in.mov -o out.mov --crf 16 --preset slow --start 60 --frames 500\n"
+        "mona enhance in.mp4 -o out.mp4 -s 3 --tier best  # three times, by the best networks\n"
+        "mona enhance in.mkv -o out.mkv --stages denoise  # denoised only\n"
+        "mona enhance in.mov -o out.mov --crf 16 --preset slow -ss 1:00 -t 20\n"
         "ffmpeg -i in.avi -f yuv4mpegpipe - | mona enhance - -o - | mpv -\n"
         "mona enhance in.mp4 -o out.mp4 --dry-run         # how long will it take?\n"
-        "mona enhance in.mp4 -o look.png --preview 12.5   # before and after, one picture\n"
+        "mona enhance in.mp4 -o look.png --preview 12.5   # before and after in one picture\n"
         "mona enhance photo.jpg -o photo_x2.png           # pictures too\n"
         "mona enhance in/%04d.png -o out.mp4 -r 24        # numbered pictures\n",
     .options = options,

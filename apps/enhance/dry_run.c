@@ -300,7 +300,7 @@ bool dry_run(const enhance_settings *settings, bool image, bool json)
     trial t = {0};
     still head = {0};
     const bool sampled = image && still_read_head(&head, settings->input) && is_large(&head);
-    bool good = footage_open(&f, settings->input, settings->start, &error) ||
+    bool good = footage_open(&f, settings->input, settings->start, settings->end, &error) ||
                 !cli_fail(EXIT_FAILED, "%s", error.text);
     good = good && (sampled ? measure_sample(&t, settings, &head) : measure(&t, settings, image));
     cJSON *plan = good ? plan_of(settings, &t, &f, image, sampled) : NULL;

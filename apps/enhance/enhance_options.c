@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "apps/cli/suggest.h"
 #include "pipeline/image/picture_list.h"
 
 /* What is done unless told. */
@@ -24,6 +25,24 @@ static bool parse_strength(double *strength, const char *text)
     if (end != text && !*end && *strength >= 0 && *strength <= 1)
         return true;
     return cli_fail(0, "--strength: expected auto or a number from 0 to 1, found '%s'", text);
+}
+
+static bool parse_codec(const codec **chosen, const char *name, const pipeline_notes *notes)
+{
+    char text[SUGGEST_TEXT];
+    suggestion s = suggest_for(name, strlen(name));
+    *chosen = codec_find(name);
+    if (*chosen && !strncmp(name, "lib", 3) && strcmp(name, (*chosen)->encoder) != 0)
+        pipeline_note(notes, "-c %s: mona writes %s with %s", name, (*chosen)->name,
+                      (*chosen)->encoder);
+    for (size_t i = 0; codec_at(i); i++) {
+        suggest_name(&s, codec_at(i)->name);
+        suggest_name(&s, codec_at(i)->encoder);
+    }
+    return *chosen || cli_fail(0,
+                               "--codec: expected one of " CODECS " or an encoder of libav for "
+                               "one of these, found '%s'%s",
+                               name, suggest_text(&s, text, sizeof text));
 }
 
 static bool has_colour(const stage_list *list)
@@ -69,11 +88,11 @@ int enhance_options_apply(const enhance_options *o, bool image, bool delays, sta
     stage_list list;
     if (!parse_strength(&settings->stage.strength, o->strength) ||
         !stage_list_read(&list, stages, delays) ||
-        !parse_colour(&settings->stage.colour_strength, &list, o))
+        !parse_colour(&settings->stage.colour_strength, &list, o) ||
+        (o->codec && !parse_codec(&settings->encoder.codec, o->codec, &settings->notes)))
         return EXIT_USAGE;
     settings->stage.steady = !strcmp(o->temporal, "on");
     settings->deinterlace = !strcmp(o->deinterlace, "auto");
-    settings->encoder.codec = o->codec ? codec_find(o->codec) : NULL;
     settings->encoder.crf = o->crf;
     settings->encoder.preset = o->preset;
     settings->encoder.options = o->encoder.items;

@@ -26,7 +26,7 @@ static AVFrame *first_frame(const char *path, double start, const AVFrame *size,
 {
     footage f;
     AVFrame *frame = NULL;
-    if (footage_open(&f, path, start, error)) {
+    if (footage_open(&f, path, start, 0, error)) {
         const footage_result found = footage_next(&f, error);
         *turn = upright_of(f.video);
         if (found == FOOTAGE_FRAME)

@@ -71,13 +71,9 @@ static bool check_options(eval_job *job)
         return !cli_fail(EXIT_USAGE, "--scale goes with bicubic and --protocol sr, and only there");
     if (bicubic && job->denoise)
         return !cli_fail(EXIT_USAGE, "bicubic does not denoise; name a model");
-    job->config = (mona_config){.device = mona_device_find(job->device),
-                                .cpu = job->cpu,
-                                .threads = (unsigned)job->threads};
-    if (!job->config.device)
-        return !cli_fail(EXIT_FAILED, "no device '%s' answers; mona devices lists them",
-                         job->device);
-    return read_sigmas(job);
+    job->config = (mona_config){
+        .device = options_device(job->device), .cpu = job->cpu, .threads = (unsigned)job->threads};
+    return job->config.device && read_sigmas(job);
 }
 
 static options_result read_options(eval_job *job, int argc, char **argv)
@@ -319,21 +315,23 @@ static int run(int argc, char **argv)
 
 /* ---- the command -------------------------------------------------------------------------- */
 
-static const char measuring[] = "What to measure", running[] = "Running";
+static const char measuring[] = "Measurement", running[] = "Running";
 
 static const option options[] = {
     {"--set", NULL, OPTION_FILE, offsetof(eval_job, folder), "DIR", measuring,
-     .help = "folder of the original images, PNG and JPEG; of pairs named HR and LR the HR ones"},
+     .help = "folder of the original images, PNG and JPEG; of pairs named HR and LR, only the HR "
+             "images are used"},
     {"--list", NULL, OPTION_FILE, offsetof(eval_job, list), "FILE", measuring,
-     .help = "only the images named in it, one a line"},
+     .help = "file with the names of the images to use, one on each line"},
     {"--protocol", NULL, OPTION_CHOICE, offsetof(eval_job, protocol), "sr|denoise", measuring,
-     .help = "super-resolution or denoising, see above"},
+     .help = "super-resolution or denoising, as described above"},
     {"--scale", NULL, OPTION_WHOLE, offsetof(eval_job, scale), "N", measuring,
-     .help = "of bicubic: 2, 3 or 4", .minimum = 2, .maximum = MAX_SCALE},
+     .help = "scale of bicubic: 2, 3 or 4", .minimum = 2, .maximum = MAX_SCALE},
     {"--sigma", NULL, OPTION_LIST, offsetof(eval_job, sigma_list), "N", measuring,
-     .help = "strength of the noise; may be given more than once (default 15, 25 and 50)"},
-    {"--threads", NULL, OPTION_WHOLE, offsetof(eval_job, threads), "N", running,
-     .help = "threads (default one per core)", .minimum = 1, .maximum = MONA_MAX_THREADS},
+     .help = "strength of the noise; can be given more than once (default 15, 25 and 50)"},
+    {"--threads", "-j", OPTION_WHOLE, offsetof(eval_job, threads), "N", running,
+     .help = "threads (default: one per core)", .minimum = 1, .maximum = MONA_MAX_THREADS,
+     .alias = "--jobs"},
     OPTION_DEVICE(offsetof(eval_job, device), running),
     OPTION_CPU(offsetof(eval_job, cpu), running),
     {"--json", NULL, OPTION_FLAG, offsetof(eval_job, json), NULL, "Other", .help = "print JSON"},
@@ -341,22 +339,22 @@ static const option options[] = {
 
 const command command_eval = {
     .name = "eval",
-    .summary = "measure how good a model's pictures are",
+    .summary = "measure the quality of a model's pictures",
     .run = run,
     .usage = "MODEL --set DIR --protocol sr|denoise [OPTION]...",
     .description =
-        "Measures a model, a .mona file or one inside this binary, as shipped: PSNR and SSIM of "
-        "each image and on average, and beside them those of bicubic or of the noisy input. "
-        "With --protocol sr an image is cut to a multiple of the scale and turned into BT.601 "
-        "luma, 16 to 235 (grey images stay as they are), rounded to 8 bit. That original is "
-        "reduced as MATLAB's imresize does it, bicubic with antialiasing, rounded to 8 bit and "
-        "enlarged by the model; as many pixels as the scale are left out at each border. MODEL "
-        "may be `bicubic`, with --scale: imresize again, the reduced image unrounded, as in the "
-        "published tables. "
-        "With --protocol denoise an image is turned into grey, 0 to 255 (MATLAB's rgb2gray); "
-        "Gaussian noise of a fixed seed is added, clipped and rounded to 8 bit as cameras deliver "
-        "it; the model is told its strength and gets neutral chroma; no border is left out. "
-        "SSIM has a Gaussian window of 11x11, sigma 1.5, and K 0.01 and 0.03.",
+        "Measures a model as shipped, a .mona file or a built-in one: PSNR and SSIM of each image "
+        "and on average, next to those of bicubic interpolation or of the noisy input. With "
+        "--protocol sr, each image is cut to a multiple of the scale, converted to BT.601 luma "
+        "from 16 to 235 (grey images stay as they are) and rounded to 8 bits. This original is "
+        "reduced as MATLAB's imresize does it (bicubic, with antialiasing), rounded to 8 bits and "
+        "enlarged by the model; a border as wide as the scale is not measured. MODEL can be "
+        "bicubic, with --scale: then imresize also enlarges, and the reduced image is not rounded, "
+        "as in the published tables. With --protocol denoise, each image is converted to grey from "
+        "0 to 255 (MATLAB's rgb2gray); Gaussian noise with a fixed seed is added, clipped and "
+        "rounded to 8 bits, as cameras deliver it; the model is told its strength and gets neutral "
+        "chroma; no border is left out. SSIM uses a Gaussian window of 11x11 with sigma 1.5, and K "
+        "of 0.01 and 0.03.",
     .examples = "mona eval sr_x2_fast --set set5 --protocol sr\n"
                 "mona eval bicubic --scale 3 --set set5 --protocol sr --json\n"
                 "mona eval denoise_fast --set bsd100 --list cbsd68.txt --protocol denoise\n",

@@ -165,12 +165,9 @@ static void print_summary(const arguments *a, const summary *s)
 /* The host runs everything already. */
 static bool find_device(arguments *a)
 {
-    const mona_device *device = mona_device_find(a->device_name);
-    if (!device)
-        return !cli_fail(EXIT_FAILED, "--device: no device '%s'; mona devices lists them",
-                         a->device_name);
+    const mona_device *device = options_device(a->device_name);
     a->device = device == mona_device_find("host") ? NULL : device;
-    return true;
+    return device;
 }
 
 static int run(int argc, char **argv)
@@ -212,17 +209,18 @@ static const char judging[] = "Judging", output[] = "Output";
 
 static const option options[] = {
     {"--rtol", NULL, OPTION_NUMBER, offsetof(arguments, rtol), "X", judging,
-     .help = "relative error that the reference may have", .initial = "1e-3", .maximum = 1},
+     .help = "relative error allowed to the reference", .initial = "1e-3", .maximum = 1},
     {"--atol", NULL, OPTION_NUMBER, offsetof(arguments, atol), "X", judging,
-     .help = "absolute error that it may have besides", .initial = "1e-7", .maximum = 1e6},
+     .help = "absolute error allowed on top of that", .initial = "1e-7", .maximum = 1e6},
     {"--no-engine", NULL, OPTION_FLAG, offsetof(arguments, no_engine), NULL, judging,
-     .help = "run the reference alone"},
+     .help = "run only the reference"},
     {"--device", NULL, OPTION_STRING, offsetof(arguments, device_name), "NAME", judging,
-     .help = "a device that must give the host's bytes, such as model310", .initial = "host"},
+     .help = "device whose results must be the host's byte for byte, such as model310",
+     .initial = "host"},
     {"--dim", NULL, OPTION_LIST, offsetof(arguments, dims), "NAME=N", judging,
-     .help = "size of the sides that the model calls NAME; repeatable"},
+     .help = "size of the dimensions that the model calls NAME; can be given more than once"},
     {"--quiet", "-q", OPTION_FLAG, offsetof(arguments, quiet), NULL, output,
-     .help = "print what does not pass, and the summary"},
+     .help = "print only what does not pass, and the summary"},
     {"--json", NULL, OPTION_FLAG, offsetof(arguments, json), NULL, output, .help = "print JSON"},
 };
 
@@ -231,11 +229,11 @@ const command command_verify = {
     .summary = "run test cases of ONNX models",
     .run = run,
     .usage = "CASE... [OPTION]...",
-    .description =
-        "Runs test cases in the layout of the ONNX suite: folders with model.onnx and "
-        "test_data_set_0/input_0.pb, output_0.pb and so on. The reference computes in fp32; the "
-        "engine runs what compiles as FP16, within a bound that follows from it. The exit status "
-        "is 0 if the reference passes all and the engine all that compile.",
+    .description = "Runs test cases laid out as in the ONNX test suite: folders with model.onnx "
+                   "and test_data_set_0/input_0.pb, output_0.pb and so on. The reference computes "
+                   "in fp32. The engine runs the models that compile as FP16, and its results must "
+                   "stay within a bound derived from FP16. The exit status is 0 if the reference "
+                   "passes every case, and the engine every case that compiles.",
     .examples = "mona verify onnx/backend/test/data/node/*  # the whole suite\n"
                 "mona verify super_resolution_10 --rtol 0 --atol 1e-5  # one model, closely\n",
     .options = options,

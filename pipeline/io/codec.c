@@ -34,10 +34,24 @@ static const codec codecs[] = {
 
 enum { CODEC_COUNT = sizeof codecs / sizeof *codecs };
 
+/* Other names, some of encoders that mona does not use: codec.encoder writes the same. */
+static const struct {
+    const char *name, *codec;
+} others[] = {
+    {"h265", "hevc"}, {"libaom-av1", "av1"}, {"librav1e", "av1"}, {"prores_aw", "prores"}};
+
+const codec *codec_at(size_t i)
+{
+    return i < CODEC_COUNT ? &codecs[i] : NULL;
+}
+
 const codec *codec_find(const char *name)
 {
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (!strcmp(others[i].name, name))
+            name = others[i].codec;
     for (int i = 0; i < CODEC_COUNT; i++)
-        if (!strcmp(codecs[i].name, name))
+        if (!strcmp(codecs[i].name, name) || !strcmp(codecs[i].encoder, name))
             return &codecs[i];
     return NULL;
 }

@@ -26,8 +26,11 @@ typedef struct codec {
     bool waits;          /* draining or closing it never returns before it has had a frame */
 } codec;
 
-/* NULL: there is none of that name. */
+/* By its name or the name of an encoder of libav for it. NULL: there is none. */
 const codec *codec_find(const char *name);
+
+/* Those there are, in the order in which codec_for looks at them; NULL: i is past the last. */
+const codec *codec_at(size_t i);
 
 /* The codec for a container when -c does not say: the first one it holds that holds the pixel
  * format, else (or with AV_PIX_FMT_NONE) the first one it holds; NULL: it holds none. */

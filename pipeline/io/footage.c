@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/io/footage.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "pipeline/image/frame_convert.h"
 #include "pipeline/image/orientation.h"
+#include "pipeline/io/frame_estimate.h"
 #include "pipeline/io/input.h"
+#include "pipeline/io/seek.h"
 
 static bool find_pictures(footage *f, AVDictionary **options, pipeline_error *error)
 {
@@ -64,25 +67,31 @@ static bool open_decoder(footage *f, pipeline_error *error)
            pipeline_fail_av(error, code, "%s: the %s decoder cannot start", f->path, codec->name);
 }
 
-static double origin(const footage *f)
+/* A time in seconds from the file's beginning, in the file's own time. */
+static int64_t own_time(const footage *f, double time)
 {
-    const int64_t start = f->format->start_time;
-    return start == AV_NOPTS_VALUE ? 0 : (double)start / AV_TIME_BASE;
+    return FFMAX(f->format->start_time, 0) + llround(time * AV_TIME_BASE);
+}
+
+/* The same in ticks of the video. */
+static int64_t own_ticks(const footage *f, double time)
+{
+    return av_rescale_q(own_time(f, time), AV_TIME_BASE_Q, f->video->time_base);
 }
 
 static double estimate(const footage *f)
 {
     const AVRational rate = av_guess_frame_rate(f->format, f->video, NULL);
     const double seconds = (double)f->format->duration / AV_TIME_BASE;
-    if (f->video->nb_frames > 0 && f->start <= 0)
+    if (f->video->nb_frames > 0 && f->start <= 0 && f->end <= 0)
         return (double)f->video->nb_frames;
-    return rate.num > 0 && rate.den > 0 && seconds > f->start ? (seconds - f->start) * av_q2d(rate)
-                                                              : 0;
+    return rate.num > 0 && rate.den > 0 ? frame_estimate(seconds, f->start, f->end, av_q2d(rate))
+                                        : 0;
 }
 
-bool footage_open(footage *f, const char *path, double start, pipeline_error *error)
+bool footage_open(footage *f, const char *path, double start, double end, pipeline_error *error)
 {
-    *f = (footage){.path = path, .start = start};
+    *f = (footage){.path = path, .start = start, .end = end};
     f->packet = av_packet_alloc();
     f->frame = av_frame_alloc();
     if (!f->packet || !f->frame)
@@ -90,10 +99,8 @@ bool footage_open(footage *f, const char *path, double start, pipeline_error *er
     if (!open_file(f, error) || !find_video(f, error) || !open_decoder(f, error))
         return false;
     /* To the key frame before; a file that cannot be searched is read from its beginning. */
-    if (start > 0) {
-        const int64_t time = (int64_t)((origin(f) + start) * AV_TIME_BASE);
-        avformat_seek_file(f->format, -1, INT64_MIN, time, time, 0);
-    }
+    if (start > 0)
+        seek_before(f->format, f->video, own_time(f, start));
     f->expected = estimate(f);
     return true;
 }
@@ -155,10 +162,14 @@ footage_result footage_next(footage *f, pipeline_error *error)
                 return FOOTAGE_FAILED;
         } else if (code >= 0) {
             const int64_t pts = f->frame->best_effort_timestamp;
-            if (pts != AV_NOPTS_VALUE)
-                f->time = (double)pts * av_q2d(f->video->time_base) - origin(f);
-            if (f->start <= 0 || pts == AV_NOPTS_VALUE || f->time > f->start - 1e-6)
-                return turn_photo(f, error) ? FOOTAGE_FRAME : FOOTAGE_FAILED;
+            if (pts != AV_NOPTS_VALUE) {
+                f->time = (double)(pts - own_ticks(f, 0)) * av_q2d(f->video->time_base);
+                if (f->end > 0 && pts >= own_ticks(f, f->end))
+                    return FOOTAGE_END;
+                if (f->start > 0 && pts < own_ticks(f, f->start))
+                    continue;
+            }
+            return turn_photo(f, error) ? FOOTAGE_FRAME : FOOTAGE_FAILED;
         }
     }
 }

@@ -24,12 +24,13 @@ typedef struct footage {
     AVFrame *frame;  /* the frame footage_next found; reused */
     double time;     /* its place in seconds from the file's beginning */
     double start;    /* frames before it are left out */
+    double end;      /* as are those from here on; 0: there is no end */
     double expected; /* frames to come, as far as the file says; 0: it does not */
 } footage;
 
-/* Opens a file. start: seconds to leave out at the beginning. Whether it succeeds or not,
+/* Opens a file. Only frames of start <= time < end, in seconds, are wanted; end 0: all from start. Whether it succeeds or not,
  * footage_close releases what there is. */
-bool footage_open(footage *f, const char *path, double start, pipeline_error *error);
+bool footage_open(footage *f, const char *path, double start, double end, pipeline_error *error);
 
 typedef enum footage_result { FOOTAGE_FRAME, FOOTAGE_END, FOOTAGE_FAILED } footage_result;
 

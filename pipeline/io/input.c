@@ -4,12 +4,21 @@
 #include "pipeline/io/av_compat.h"
 #include "pipeline/io/av_log_errors.h"
 #include "pipeline/io/container.h"
+#include "pipeline/io/frame_estimate.h"
 #include "pipeline/io/pixels.h"
 
 /* start in a stream's own time base; 0 when nothing is left out. */
 static int64_t start_in(const input *in, AVRational time_base)
 {
     return in->start == AV_NOPTS_VALUE ? 0 : av_rescale_q(in->start, AV_TIME_BASE_Q, time_base);
+}
+
+/* Where the part that is wanted ends, shifted as copies and frames are; INT64_MAX: nowhere. */
+static int64_t end_in(const input *in, AVRational time_base)
+{
+    return in->end == INT64_MAX
+               ? INT64_MAX
+               : av_rescale_q(in->end, AV_TIME_BASE_Q, time_base) - start_in(in, time_base);
 }
 
 frame_format input_format(const input *in)
@@ -36,34 +45,53 @@ int64_t input_bit_rate(const input *in)
 
 uint64_t input_frame_estimate(const input *in)
 {
-    double seconds = 0, skipped = 0;
+    const int64_t origin = FFMAX(in->format->start_time, 0);
+    double seconds = 0, skipped = 0, end = 0;
     if (in->start != AV_NOPTS_VALUE)
-        skipped = (double)(in->start - FFMAX(in->format->start_time, 0)) / AV_TIME_BASE;
-    if (in->video->nb_frames > 0 && skipped <= 0)
+        skipped = (double)(in->start - origin) / AV_TIME_BASE;
+    if (in->end != INT64_MAX)
+        end = (double)(in->end - origin) / AV_TIME_BASE;
+    if (in->video->nb_frames > 0 && skipped <= 0 && end <= 0)
         return (uint64_t)in->video->nb_frames;
     if (in->video->duration > 0)
         seconds = (double)in->video->duration * av_q2d(in->video->time_base);
     else if (in->format->duration > 0 && !(in->format->iformat->flags & AVFMT_NOTIMESTAMPS))
         seconds = (double)in->format->duration / AV_TIME_BASE;
-    seconds -= skipped;
-    return seconds > 0 ? (uint64_t)(seconds * av_q2d(input_frame_rate(in)) + 0.5) : 0;
+    return (uint64_t)frame_estimate(seconds, skipped, end, av_q2d(input_frame_rate(in)));
 }
 
-/* Passes one packet of another stream on, shifted to begin at start. */
+/* Shifts a packet to begin at start. A subtitle is shown as long as it lies within the part that is
+ * wanted. False: all of the packet lies without. */
+static bool cut_packet(const input *in, AVPacket *packet, const AVStream *stream)
+{
+    const int64_t start = start_in(in, stream->time_base), end = end_in(in, stream->time_base);
+    const bool subtitle = stream->codecpar->codec_type == AVMEDIA_TYPE_SUBTITLE;
+    if (packet->pts != AV_NOPTS_VALUE)
+        packet->pts -= start;
+    if (packet->dts != AV_NOPTS_VALUE)
+        packet->dts -= start;
+    const int64_t time = packet->pts != AV_NOPTS_VALUE ? packet->pts : packet->dts;
+    if (time == AV_NOPTS_VALUE)
+        return true;
+    const int64_t early = in->start != AV_NOPTS_VALUE ? FFMAX(0, -time) : 0;
+    if (time >= end || (early && (!subtitle || packet->duration <= early)))
+        return false;
+    if (early) {
+        packet->pts = packet->dts = 0;
+        packet->duration -= early;
+    }
+    if (subtitle && packet->duration > end - (time + early))
+        packet->duration = end - (time + early);
+    return true;
+}
+
+/* Passes one packet of another stream on. */
 static bool copy_packet(input *in, pipeline_error *error)
 {
     AVPacket *packet = in->packet;
-    AVStream *stream = in->format->streams[packet->stream_index];
-    int64_t time = packet->pts != AV_NOPTS_VALUE ? packet->pts : packet->dts;
-    int64_t start = start_in(in, stream->time_base);
-    if (!container_is_cover(stream)) {
-        if (in->start != AV_NOPTS_VALUE && time != AV_NOPTS_VALUE && time < start)
-            return true;
-        if (packet->pts != AV_NOPTS_VALUE)
-            packet->pts -= start;
-        if (packet->dts != AV_NOPTS_VALUE)
-            packet->dts -= start;
-    }
+    const AVStream *stream = in->format->streams[packet->stream_index];
+    if (!container_is_cover(stream) && !cut_packet(in, packet, stream))
+        return true;
     return in->holding ? held_take(&in->held, packet, error)
                        : in->copy(in->copy_context, packet, error);
 }
@@ -281,8 +309,12 @@ static input_result decode_next(input *in, pipeline_error *error)
             return INPUT_FAILED;
         if (!check_frame(in, error) || !count_damage(in, error))
             return INPUT_FAILED;
-        if (place_frame(in))
+        if (!place_frame(in))
+            continue;
+        if (in->frame->pts < end_in(in, in->video->time_base))
             return INPUT_FRAME;
+        av_frame_unref(in->frame);
+        return INPUT_END;
     }
 }
 
@@ -315,7 +347,11 @@ input_result input_next(input *in, pipeline_error *error)
     const int64_t end = in->holding && result == INPUT_FRAME
                             ? in->frame->pts + avframe_duration(in->frame)
                             : INT64_MAX;
-    return release(in, end, error) ? result : INPUT_FAILED;
+    if (!release(in, end, error) ||
+        (result == INPUT_END && in->end != INT64_MAX &&
+         !input_copy_until(in, end_in(in, in->video->time_base), error)))
+        return INPUT_FAILED;
+    return result;
 }
 
 /* Whether a stream will still have packets before end: subtitles and data come when they like and
@@ -363,6 +399,7 @@ bool input_copy_rest(input *in, int64_t end, input_pace pace, void *pace_context
                      pipeline_error *error)
 {
     const int64_t start = start_in(in, in->video->time_base);
+    end = FFMIN(end, end_in(in, in->video->time_base));
     for (;;) {
         input_result result = read_packet(in, error);
         if (result != INPUT_FRAME)

@@ -45,6 +45,7 @@ typedef struct input {
     fields fields;             /* what the frames pass on their way from the decoder */
     bool stop_on_error;
     int64_t start;    /* AV_TIME_BASE units, in the file's own time; AV_NOPTS_VALUE: all */
+    int64_t end;      /* the same; INT64_MAX: there is none */
     int64_t next_pts; /* where a frame without a timestamp belongs */
     int64_t last_pts; /* of the latest frame */
     int64_t reached;  /* where the packets read so far end, AV_TIME_BASE units */
@@ -60,6 +61,7 @@ typedef struct input_settings {
     const char *rate; /* of numbered pictures, as libav reads one; NULL: 25 */
     picture_chroma chroma; /* what RGB becomes */
     double start;          /* seconds to leave out; 0: none */
+    double end;            /* seconds after which everything is left out; 0: there is none */
     unsigned threads;      /* of the decoder; 0: its own choice */
     bool quantisers;       /* frames tell of theirs (quantiser.h) */
     bool deinterlace;      /* make interlaced frames whole */

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,6 +17,7 @@
 #include "pipeline/io/av_log_errors.h"
 #include "pipeline/io/container.h"
 #include "pipeline/io/pixels.h"
+#include "pipeline/io/seek.h"
 
 /* What libav would report as "Invalid data" or open as something odd is said plainly here. */
 static bool check_file(const char *path, pipeline_error *error)
@@ -252,16 +254,21 @@ static bool open_decoder(input *in, const input_settings *s, int coded, pipeline
            pipeline_fail_av(error, code, "%s: the %s decoder cannot start", in->path, codec->name);
 }
 
-/* Moves to the last key frame before start. A file that cannot be searched is read from its
- * beginning; frames before start are dropped either way. */
-static void seek(input *in, double start)
+/* A file that cannot be searched is read from its
+ * beginning; frames before start are dropped either way. Of a part the times begin at 0, wherever
+ * those of the file do. */
+static void cut(input *in, double start, double end)
 {
-    int64_t origin = in->format->start_time == AV_NOPTS_VALUE ? 0 : in->format->start_time;
-    in->start = origin + (int64_t)(start * AV_TIME_BASE);
+    const int64_t origin = FFMAX(in->format->start_time, 0); /* unknown is less than 0 */
+    if (end > 0)
+        in->end = origin + llround(end * AV_TIME_BASE);
+    if (start <= 0 && (end <= 0 || !origin))
+        return;
+    in->start = origin + llround(start * AV_TIME_BASE);
     if (in->format->iformat->flags & AVFMT_NOTIMESTAMPS)
         in->next_pts = -av_rescale_q(in->start, AV_TIME_BASE_Q, in->video->time_base);
-    else
-        avformat_seek_file(in->format, -1, INT64_MIN, in->start, in->start, 0);
+    else if (start > 0)
+        seek_before(in->format, in->video, in->start);
 }
 
 bool input_open(input *in, const input_settings *s, pipeline_error *error)
@@ -272,6 +279,7 @@ bool input_open(input *in, const input_settings *s, pipeline_error *error)
                   .ends_early = s->ends_early,
                   .stop_on_error = s->stop_on_error,
                   .start = AV_NOPTS_VALUE,
+                  .end = INT64_MAX,
                   .last_pts = INT64_MIN};
     in->packet = av_packet_alloc();
     in->frame = av_frame_alloc();
@@ -294,8 +302,7 @@ bool input_open(input *in, const input_settings *s, pipeline_error *error)
                           .wanted = s->deinterlace};
     if (!timeline_open(&in->times, in->format))
         return pipeline_fail(error, "out of memory");
-    if (s->start > 0)
-        seek(in, s->start);
+    cut(in, s->start, s->end);
     /* What was said while the file was tried is no damage. */
     complaints_listen();
     return true;

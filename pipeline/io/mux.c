@@ -168,12 +168,15 @@ static bool add_streams(mux *m, const AVFormatContext *input, const AVStream *vi
     return av_dict_copy(&m->format->metadata, input->metadata, 0) >= 0;
 }
 
-static bool add_chapters(AVFormatContext *to, const AVFormatContext *from, int64_t shift)
+static bool add_chapters(AVFormatContext *to, const AVFormatContext *from, int64_t shift,
+                         int64_t end)
 {
     for (unsigned i = 0; i < from->nb_chapters; i++) {
         const AVChapter *old = from->chapters[i];
         int64_t moved = av_rescale_q(shift, AV_TIME_BASE_Q, old->time_base);
-        if (old->end <= moved && shift)
+        int64_t cut =
+            end == INT64_MAX ? INT64_MAX : av_rescale_q(end, AV_TIME_BASE_Q, old->time_base);
+        if ((old->end <= moved && shift) || old->start >= cut)
             continue;
         AVChapter *chapter = av_mallocz(sizeof *chapter);
         if (!chapter)
@@ -181,7 +184,7 @@ static bool add_chapters(AVFormatContext *to, const AVFormatContext *from, int64
         *chapter = (AVChapter){.id = old->id,
                                .time_base = old->time_base,
                                .start = FFMAX(old->start - moved, FFMIN(old->start, 0)),
-                               .end = old->end - moved};
+                               .end = FFMIN(old->end, cut) - moved};
         av_dict_copy(&chapter->metadata, old->metadata, 0);
         int count = (int)to->nb_chapters;
         av_dynarray_add(&to->chapters, &count, chapter);
@@ -264,7 +267,7 @@ bool mux_open(mux *m, const mux_settings *s, const AVFormatContext *input, const
         return pipeline_fail(error, "out of memory");
     if (!edits_known(s->format) && !s->shift && !(s->format->flags & AVFMT_TS_NEGATIVE))
         move_later(m, edits_lead(input, video, s->format), s);
-    if (!add_chapters(m->format, input, s->shift - m->format->output_ts_offset))
+    if (!add_chapters(m->format, input, s->shift - m->format->output_ts_offset, s->end))
         return pipeline_fail(error, "out of memory");
     tags_tell_lost(m->format, m->name, s->notes);
     container_tell_aspect(s->format, m->name, m->video->codecpar, s->notes);

@@ -231,12 +231,14 @@ static bool assemble(output *o, pipeline_error *error)
     input again;
     assembly a = {.o = o, .packet = av_packet_alloc(), .last_dts = AV_NOPTS_VALUE};
     input_settings settings = o->settings->input;
+    /* Frames that were counted end what is wanted; a time that does is the input's to keep to. */
+    const int64_t end = settings.ends_early ? o->parts.end : INT64_MAX;
     settings.notes = &(const pipeline_notes){0};
     settings.stop_on_error = false; /* it has passed once */
     bool good = input_open(&again, &settings, error);
     again.copy = copy_from;
     again.copy_context = &a;
-    good = good && a.packet && input_copy_rest(&again, o->parts.end, write_due, &a, error) &&
+    good = good && a.packet && input_copy_rest(&again, end, write_due, &a, error) &&
            write_due(&a, INT64_MAX, error);
     av_packet_free(&a.packet);
     input_close(&again);

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "pipeline/io/outfile.h"
+
 static const char journal_name[] = "journal";
 static const char heading[] = "mona resume 3 ";
 
@@ -193,6 +195,15 @@ bool segments_open(segments *s, const char *name, const char *work, pipeline_err
     if (mkdir(s->folder, 0777) && errno != EEXIST)
         return fail_at(s, "created", error);
     return open_journal(s, work, error);
+}
+
+bool segments_exist(const char *name)
+{
+    char path[PATH_MAX];
+    char *target = outfile_target(name);
+    const int length = snprintf(path, sizeof path, "%s.resume", target ? target : "");
+    free(target);
+    return length < (int)sizeof path && !access(path, F_OK);
 }
 
 /* ---- writing -------------------------------------------------------------------------------- */

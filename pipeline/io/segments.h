@@ -33,6 +33,9 @@ typedef struct segments {
  * line. Whether it succeeds or not, segments_close releases what there is. */
 bool segments_open(segments *s, const char *name, const char *work, pipeline_error *error);
 
+/* Whether a run on the result called name has left work behind. */
+bool segments_exist(const char *name);
+
 /* A file name in the folder; the caller frees it. NULL: out of memory. */
 char *segments_path(const segments *s, const char *name);
 

@@ -191,8 +191,8 @@ bool compare_files(const compare_settings *settings, compare_result *result, pip
 {
     comparison c = {.settings = settings, .result = result};
     *result = (compare_result){0};
-    const bool good = footage_open(&c.a, settings->a, settings->start, error) &&
-                      footage_open(&c.b, settings->b, 0, error) && take_all(&c, error);
+    const bool good = footage_open(&c.a, settings->a, settings->start, settings->end, error) &&
+                      footage_open(&c.b, settings->b, 0, 0, error) && take_all(&c, error);
     finish_rows(result);
     av_frame_free(&c.a_before);
     av_frame_free(&c.b_before);

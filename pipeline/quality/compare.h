@@ -23,6 +23,7 @@ typedef struct compare_pair {
 typedef struct compare_settings {
     const char *a, *b;
     double start;    /* seconds left out at the beginning of a */
+    double end;      /* seconds after which a is left out; 0: there is no end */
     uint64_t frames; /* at most; 0: all */
     bool scale;      /* where size or format of a is not b's, convert it */
     /* Called for each pair; false stops, error says why. NULL: not. */

@@ -77,7 +77,7 @@ refused "an output that grows too large" 1 "cannot be written.*File too large" "
     limited "$mona" enhance "$clip" -o "$out" --quiet --crf 0
 echo precious > "$tmp/kept.mp4"
 refused "the same over an older file" 1 "cannot be written" "" \
-    limited "$mona" enhance "$clip" -o "$tmp/kept.mp4" --quiet --crf 0
+    limited "$mona" enhance "$clip" -o "$tmp/kept.mp4" -y --quiet --crf 0
 same "which keeps its bytes" "$(cat "$tmp/kept.mp4")" precious
 mkdir "$tmp/disk"
 if mount -t tmpfs -o size=16k tmpfs "$tmp/disk" 2> /dev/null; then
@@ -106,7 +106,7 @@ refused "--threads x" 2 "--threads: expected" "$out" "$mona" enhance "$clip" -o 
 refused "--stages magic" 2 "--stages: expected" "$out" "$mona" enhance "$clip" -o "$out" --stages magic
 refused "--stages with a comma at the end" 2 "--stages: expected" "$out" "$mona" enhance "$clip" -o "$out" --stages sr,
 refused "--strength 2" 2 "--strength: expected" "$out" "$mona" enhance "$clip" -o "$out" --strength 2
-refused "--device nowhere" 2 "--device: expected" "$out" "$mona" enhance "$clip" -o "$out" --device nowhere
+refused "--device nowhere" 2 "--device: there is no device .nowhere." "$out" "$mona" enhance "$clip" -o "$out" --device nowhere
 refused "--cpu mmx" 1 "--cpu: expected .* found .mmx" "$out" "$mona" enhance "$clip" -o "$out" --cpu mmx
 refused "--preset instantly" 1 "--preset: h264 expects" "$out" "$mona" enhance "$clip" -o "$out" --preset instantly
 refused "an option at the end without its value" 2 "expected N after it" "$out" "$mona" enhance "$clip" -o "$out" --crf

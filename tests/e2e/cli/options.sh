@@ -32,7 +32,7 @@ zsh_of() {
 }
 for command in $commands; do
     "$mona" $command --help > "$tmp/help"
-    options=$(grep -oE '^  (   |-[a-zA-Z],) --[a-z0-9-]+' "$tmp/help" | grep -oE -- '-[-a-zA-Z0-9]+')
+    options=$(grep -oE '^  (   |-[a-z]{1,2},) --[a-z0-9-]+' "$tmp/help" | grep -oE -- '-[-a-zA-Z0-9]+')
     man_of "$command" > "$tmp/man"
     zsh_of "$command" > "$tmp/zsh"
     complete_bash "mona $command -" > "$tmp/bash"
@@ -105,6 +105,92 @@ nothing "make uninstall removes everything" "$(find "$tmp/root" -type f)"
 # ---- parsing ------------------------------------------------------------------------------------
 "$scene" 2 "$tmp/scene.y4m"
 succeeds "-i names the input" "$mona" enhance -i "$tmp/scene.y4m" -o "$tmp/out.mkv" --preset=ultrafast
+# ---- an output that exists ----------------------------------------------------------------------
+ffmpeg -v error -f lavfi -i testsrc=s=64x48:r=25:d=0.08 -c:v ffv1 "$tmp/small.mkv"
+over() {
+    "$mona" enhance "$tmp/small.mkv" -o "$tmp/over.mkv" --preset ultrafast --frames 1 --quiet "$@"
+}
+echo precious > "$tmp/over.mkv"
+fails "without a terminal an output that exists is refused" "over.mkv: exists; -y would overwrite it" over
+fails "-n keeps it" "over.mkv: exists, and -n keeps it" over -n
+fails "-y and -n" "expected -y or -n, found both" over -y -n
+same "these leave it as it was" "$(cat "$tmp/over.mkv")" precious
+same "--dry-run writes nothing, and so asks nothing" "$(over --dry-run > /dev/null; echo $?)" 0
+over -y
+same "-y overwrites it" "$(video_times "$tmp/over.mkv")" 0.000000
+# $1: what is answered on a terminal. Prints the exit status, how often it was asked, and what became of the file.
+answer() {
+    echo precious > "$tmp/over.mkv"
+    python3 - "$1" "$mona" enhance "$tmp/small.mkv" -o "$tmp/over.mkv" --preset ultrafast --frames 1 --quiet <<'PYTHON'
+import os, pty, sys
+child, terminal = pty.fork()
+if not child:
+    os.execv(sys.argv[2], sys.argv[2:])
+os.write(terminal, (sys.argv[1] + "\n").encode())
+said = b""
+try:
+    while True:
+        said += os.read(terminal, 4096)
+except OSError:
+    pass
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), said.count(b"over.mkv' exists. Overwrite? [y/N] "), end=" ")
+PYTHON
+    if [ "$(cat "$tmp/over.mkv")" = precious ]; then echo kept; else echo overwritten; fi
+}
+same "on a terminal: y overwrites it" "$(answer y)" "0 1 overwritten"
+same "on a terminal: n keeps it" "$(answer n)" "1 1 kept"
+same "on a terminal: so does an empty line" "$(answer "")" "1 1 kept"
+mkdir "$tmp/work" "$tmp/pictures"
+cp "$tmp/small.mkv" "$tmp/work/a.mkv"
+"$mona" enhance "$tmp/work" --out-dir "$tmp/results" --preset ultrafast --quiet
+result_of() {
+    echo "$? $(sed -n 's/.*"result":[^"]*"\(.*\)".*/\1/p' "$tmp/results/manifest.json")"
+}
+"$mona" enhance "$tmp/work" --out-dir "$tmp/results" --preset ultrafast 2> "$tmp/log"
+same "--out-dir keeps what is not older than its input" "$(result_of) $(grep -c '1 of 1 results were there already' "$tmp/log")" "0 kept 1"
+touch "$tmp/work/a.mkv"
+"$mona" enhance "$tmp/work" --out-dir "$tmp/results" --preset ultrafast --quiet 2> "$tmp/log"
+same "--out-dir refuses what is older" "$(result_of) $(grep -c -- '-y would overwrite it' "$tmp/log")" "1 failed 1"
+"$mona" enhance "$tmp/work" --out-dir "$tmp/results" --preset ultrafast --quiet -n
+same "--out-dir -n keeps it" "$(result_of)" "0 kept"
+"$mona" enhance "$tmp/work" --out-dir "$tmp/results" --preset ultrafast --quiet -y
+same "--out-dir -y makes it anew" "$(result_of)" "0 done"
+echo precious > "$tmp/pictures/0007.png"
+fails "numbered pictures that are there" "%04d.png: exists" "$mona" enhance "$tmp/small.mkv" -o "$tmp/pictures/%04d.png" --quiet
+
+# ---- misspelt, joined, other names --------------------------------------------------------------
+said=$("$mona" --version)
+same "--version names mona and five libraries of FFmpeg" "$(echo "$said" | grep -cE '^(mona|lib(avformat|avcodec|avutil|avfilter|swscale)) [0-9]+\.[0-9]+\.[0-9]+') of $(echo "$said" | wc -l)" \
+    "6 of 6"
+# What a number of threads is written as; one line, of a refusal, says which it was.
+for jobs in "-j2" "-j 2" "-j2:2:2" "--jobs=2" "--jobs 2" "--threads=2"; do
+    # shellcheck disable=SC2086
+    "$mona" enhance "$tmp/none.mkv" -o "$tmp/no.mkv" $jobs 2> "$tmp/log"
+    same "$jobs is taken" "$? $(grep -c 'none.mkv: cannot be read' "$tmp/log")" "1 1"
+done
+fails "-j99 is read as a number" "found '99'" "$mona" enhance a.mkv -o b.mkv -j99
+fails "a word is not joined to a letter" "did you mean '--crf'" "$mona" enhance a.mkv -o b.mkv -crf 18
+# $1: the command line, $2: what is meant
+meant() {
+    # shellcheck disable=SC2086
+    fails "mona $1: did you mean $2" "; did you mean '$2'?" "$mona" $1
+}
+meant enhacne enhance
+meant "help enhanec" enhance
+meant --versoin --version
+meant "enhance a.mkv -o b.mkv --teir best" --tier
+meant "enhance a.mkv -o b.mkv --codex=hevc" --codec
+meant "enhance a.mkv -o b.mkv -c:v hevc" -c
+meant "enhance a.mkv -o b.mkv --tier bets" best
+meant "enhance a.mkv -o b.mkv -c libx246" libx264
+meant "inspect sr_x2_fsat" sr_x2_fast
+meant "run sr_x2_fast -i a.npy -o b.npy --device hots" host
+"$mona" enhance a.mkv -o b.mkv --xyz > /dev/null 2> "$tmp/log"
+nothing "nothing is suggested for what nothing is like" "$(grep 'did you mean' "$tmp/log")"
+for codec in h264 libx264 libx265 libsvtav1 libaom-av1 libvpx-vp9 ffv1 prores_ks h265; do
+    "$mona" enhance "$tmp/none.mkv" -o "$tmp/no.mkv" -c $codec 2> "$tmp/log"
+    same "-c $codec is a codec" "$(tail -n 1 "$tmp/log" | grep -c 'none.mkv: cannot be read')" 1
+done
 for line in "enhance a.mp4 -i b.mp4 -o c.mp4:expected one input" "help --completion fish:expected bash|zsh, found 'fish'" \
     "help nothing:unknown command" "compile a.onnx -o b --precision int4:expected int8|fp16|auto, found 'int4'"; do
     "$mona" ${line%%:*} > "$tmp/log" 2>&1

@@ -16,7 +16,7 @@ ffmpeg -v error -i "$tmp/scene.y4m" -f lavfi -i sine=440:duration=3.2 -vf scale=
 
 # $1: frames, $2: stages; prints the calls.
 calls() {
-    MONA_ALLOCATIONS=$tmp/calls LD_PRELOAD=$tmp/count.so "$mona" enhance "$tmp/long.mkv" -o "$tmp/out.mkv" \
+    MONA_ALLOCATIONS=$tmp/calls LD_PRELOAD=$tmp/count.so "$mona" enhance "$tmp/long.mkv" -y -o "$tmp/out.mkv" \
         --frames "$1" --stages "$2" --preset ultrafast 2> "$tmp/log" || cat "$tmp/log"
     cat "$tmp/calls"
 }

@@ -5,7 +5,7 @@
 . tests/tap.inc
 
 enhance() {
-    "$mona" enhance "$@" --preset ultrafast --stages sr --quiet 2> "$tmp/log"
+    "$mona" enhance -y "$@" --preset ultrafast --stages sr --quiet 2> "$tmp/log"
 }
 
 # $1: file, $2: entries, $3: stream specifier

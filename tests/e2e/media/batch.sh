@@ -51,7 +51,7 @@ ln -s .. "$tmp/tree/one/round"
 enhance "$tmp/tree" --out-dir "$tmp/flat" --stages sr --preset ultrafast
 same "a folder's folders are left alone" "$? $(cd "$tmp/flat" && find . -type f | sort | tr '\n' ' ')" "0 ./manifest.json ./top.mp4 "
 for time in first second; do
-    enhance "$tmp/tree" --out-dir "$tmp/tree/done" --recursive --stages sr --preset ultrafast
+    enhance "$tmp/tree" --out-dir "$tmp/tree/done" --recursive -y --stages sr --preset ultrafast
     same "--recursive: every folder's, the $time time" "$? $(cd "$tmp/tree/done" && find . -type f | sort | tr '\n' ' ')" \
         "0 ./manifest.json ./one/a.mp4 ./one/two/a.mkv ./top.mp4 "
 done

@@ -13,7 +13,7 @@ python="python3 tests/e2e/media/survival.py"
 # $1: clip, $2: output, $3: model. One row of the table.
 row() {
     name="$(basename "$1") -> .${2##*.}"
-    "$mona" enhance "$1" -o "$2" --stages sr --sr $3 --preset ultrafast 2> "$tmp/log" < /dev/null
+    "$mona" enhance -y "$1" -o "$2" --stages sr --sr $3 --preset ultrafast 2> "$tmp/log" < /dev/null
     status=$?
     later=$(sed -n 's/.*everything is \([0-9.]*\) s later.*/\1/p' "$tmp/log")
     if [ $status -eq 0 ]; then

@@ -20,7 +20,7 @@ sum() {
 for format in yuv420p yuv422p yuv444p yuv420p10le gray yuvj420p yuva420p; do
     ffmpeg -v error -y -i "$tmp/dull.mkv" -frames:v 3 -vf "crop=149:99" -pix_fmt $format -c:v ffv1 "$tmp/in.mkv"
     for strength in 0 1; do
-        succeeds "$format, odd size, strength $strength" "$mona" enhance "$tmp/in.mkv" -o "$tmp/out.mkv" -c ffv1 \
+        succeeds "$format, odd size, strength $strength" "$mona" enhance -y "$tmp/in.mkv" -o "$tmp/out.mkv" -c ffv1 \
             --stages colour --colour $strength
         ffmpeg -v error -y -i "$tmp/out.mkv" -f rawvideo "$tmp/$strength.raw"
     done
@@ -30,7 +30,7 @@ for format in yuv420p yuv422p yuv444p yuv420p10le gray yuvj420p yuva420p; do
 done
 
 colour "$tmp/one.y4m"
-for options in "-j 1" "-j 3" "-t 1" "-t 7" "--cpu c" "--cpu instructions" "--device model310" "--colour 1"; do
+for options in "-j 1" "-j 3" "--strip-rows 1" "--strip-rows 7" "--cpu c" "--cpu instructions" "--device model310" "--colour 1"; do
     # shellcheck disable=SC2086
     colour "$tmp/other.y4m" $options
     same "the same bytes with $options" "$(sum "$tmp/other.y4m")" "$(sum "$tmp/one.y4m")"

@@ -5,7 +5,7 @@
 . tests/tap.inc
 
 enhance() {
-    "$mona" enhance "$@" --stages sr --preset ultrafast --quiet 2> "$tmp/log" < /dev/null
+    "$mona" enhance -y "$@" --stages sr --preset ultrafast --quiet 2> "$tmp/log" < /dev/null
 }
 make() {
     ffmpeg -v error -y "$@" || echo "# could not make a test file"
@@ -37,7 +37,7 @@ same "2 variable frame rate flattened" "$(video_times "$tmp/out.mp4")" "$(video_
 
 frames=
 for codec in h264 hevc vp9 ffv1; do
-    "$mona" enhance "$tmp/av.mp4" -o "$tmp/out.mkv" --stages sr -c $codec --quiet 2> "$tmp/log"
+    "$mona" enhance -y "$tmp/av.mp4" -o "$tmp/out.mkv" --stages sr -c $codec --quiet 2> "$tmp/log"
     frames="$frames$(video_times "$tmp/out.mkv" | wc -l) "
 done
 same "3 last frames missing" "$frames" "25 25 25 25 "
@@ -66,7 +66,7 @@ rounded_means() {
 for flat in "0 0.5" "255 0.5" "16 auto" "235 auto"; do
     level=${flat% *}
     make -f lavfi -i color=black:s=96x54 -vf "geq=lum=$level:cb=128:cr=128" -frames:v 2 -c:v ffv1 -pix_fmt yuvj420p "$tmp/flat.mkv"
-    "$mona" enhance "$tmp/flat.mkv" -o "$tmp/o_flat.mkv" -c ffv1 --strength "${flat#* }" --quiet 2> "$tmp/log"
+    "$mona" enhance -y "$tmp/flat.mkv" -o "$tmp/o_flat.mkv" -c ffv1 --strength "${flat#* }" --quiet 2> "$tmp/log"
     same "6 black frames: luma $level stays, strength ${flat#* }" "$(rounded_means "$tmp/o_flat.mkv")" "$(rounded_means "$tmp/flat.mkv")"
 done
 
@@ -77,14 +77,14 @@ same "7 failure in silence, exit status 0" "$? $(wc -l < "$tmp/log") $([ -e "$tm
 
 make -stream_loop 9 -i "$tmp/scene.y4m" -vf scale=320:180 -c:v libx264 -preset ultrafast -pix_fmt yuv420p "$tmp/long.mp4"
 peak() {
-    "$mona" enhance "$tmp/long.mp4" -o "$tmp/out.mkv" --preset ultrafast --frames "$1" 2>&1 < /dev/null |
+    "$mona" enhance -y "$tmp/long.mp4" -o "$tmp/out.mkv" --preset ultrafast --frames "$1" 2>&1 < /dev/null |
         sed -n 's/.*whole process \([0-9]*\) MiB.*/\1/p'
 }
 few=$(peak 50)
 many=$(peak 250)
 [ -n "$SANITIZE" ] || same "8 memory blows up" "$([ "${many:-9999}" -le $((few + 8)) ] && [ "$many" -lt 300 ] && echo no)" no
 
-"$mona" enhance "$tmp/av.mp4" -o "$tmp/out.mp4" --crf 4 --quiet
+"$mona" enhance -y "$tmp/av.mp4" -o "$tmp/out.mp4" --crf 4 --quiet
 colour=stream=color_range,color_space,color_transfer,color_primaries
 same "9 colours shift: what they stand for" "$(probe "$tmp/out.mp4" $colour)" "$(probe "$tmp/av.mp4" $colour)"
 same "9 colours shift: what they are" "$(echo "$(means "$tmp/out.mp4") $(means "$tmp/av.mp4")" |
@@ -92,7 +92,7 @@ same "9 colours shift: what they are" "$(echo "$(means "$tmp/out.mp4") $(means "
 
 make -i "$tmp/av.mp4" -an -c:v ffv1 -pix_fmt yuv420p10le "$tmp/deep.mkv"
 rm -f "$tmp/out.mkv"
-if "$mona" enhance "$tmp/deep.mkv" -o "$tmp/out.mkv" --stages sr --quiet 2> "$tmp/log"; then
+if "$mona" enhance -y "$tmp/deep.mkv" -o "$tmp/out.mkv" --stages sr --quiet 2> "$tmp/log"; then
     same "10 ten bits lost" "$(probe "$tmp/out.mkv" stream=pix_fmt)" yuv420p10le
 else
     same "10 ten bits lost: refused" "$(wc -l < "$tmp/log") $([ -e "$tmp/out.mkv" ] && echo file)" "1 "

@@ -27,7 +27,7 @@ ffmpeg -v error -y -i "$tmp/coarse.mkv" -c:v ffv1 "$tmp/untold.mkv"
 clean() {
     input=$1
     shift
-    "$mona" enhance "$tmp/$input" -o "$tmp/out.mkv" -c ffv1 --stages denoise --quiet "$@" < /dev/null
+    "$mona" enhance -y "$tmp/$input" -o "$tmp/out.mkv" -c ffv1 --stages denoise --quiet "$@" < /dev/null
 }
 frames() { # as clean: MD5 of every frame
     clean "$@" && frames_md5 "$tmp/out.mkv"
@@ -42,7 +42,7 @@ gained() {
 told() {
     input=$1
     shift
-    "$mona" enhance "$tmp/$input" -o "$tmp/told.mkv" -c ffv1 --stages denoise --progress json "$@" 2>&1 < /dev/null |
+    "$mona" enhance -y "$tmp/$input" -o "$tmp/told.mkv" -c ffv1 --stages denoise --progress json "$@" 2>&1 < /dev/null |
         sed -n 's/.*"end".*"compression":\([0-9.]*\).*/\1/p' | grep . || echo none
 }
 about() { # $1: name, $2: found, $3: wanted, which it may be a third from
@@ -75,7 +75,7 @@ same "colours may come before" "$(told coarse.mkv --stages colour,denoise)" "$(t
 
 # ---- by every way a frame goes --------------------------------------------------------------------
 frames coarse.mkv --temporal off > "$tmp/wanted"
-for options in "-j 1" "-j 2 -t 4" "--threads 1:1:1" "--threads 4:2:1" "--cpu c" "--resume --segment 5"; do
+for options in "-j 1" "-j 2 --strip-rows 4" "--threads 1:1:1" "--threads 4:2:1" "--cpu c" "--resume --segment 5"; do
     # shellcheck disable=SC2086
     same "the same bytes with $options" "$(frames coarse.mkv --temporal off $options)" "$(cat "$tmp/wanted")"
 done

@@ -79,10 +79,10 @@ done
 # $1: input file, $2: suffix, $3: what the line must name
 refused() {
     rm -f "$tmp"/out.*
-    "$mona" enhance "$in/$1" -o "$tmp/out.$2" --stages sr --quiet 2> "$tmp/log" < /dev/null
+    "$mona" enhance -y "$in/$1" -o "$tmp/out.$2" --stages sr --quiet 2> "$tmp/log" < /dev/null
     same "$1 to .$2 is refused and names it" \
         "$? $(grep -c "$3" "$tmp/log") $(wc -l < "$tmp/log") $(find "$tmp" -maxdepth 1 -name 'out.*')" "1 1 1 "
-    "$mona" enhance "$in/$1" -o "$tmp/out.$2" --stages sr --drop-unsupported 2> "$tmp/log" < /dev/null
+    "$mona" enhance -y "$in/$1" -o "$tmp/out.$2" --stages sr --drop-unsupported 2> "$tmp/log" < /dev/null
     same "$1 to .$2 with --drop-unsupported says what is left out" \
         "$? $(grep -c 'cannot hold .*; it is left out' "$tmp/log")" "0 ${4:-1}"
 }
@@ -95,10 +95,10 @@ refused av.mp4 y4m 'yuv4mpegpipe cannot hold stream 1 (audio, aac); a name in .m
 
 refused chapters.mp4 ts 'mpegts cannot hold the chapters; a name in .mkv would hold everything'
 rm -f "$tmp"/out.*
-"$mona" enhance "$in/sound_late.mp4" -o "$tmp/out.avi" --stages sr --quiet 2> "$tmp/log" < /dev/null
+"$mona" enhance -y "$in/sound_late.mp4" -o "$tmp/out.avi" --stages sr --quiet 2> "$tmp/log" < /dev/null
 same "sound that begins later in AVI, where it would begin at once, is refused" \
     "$? $(grep -c 'avi cannot hold that stream 1 begins 0.6.. s after the others; a name in .mkv would' "$tmp/log") $(find "$tmp" -maxdepth 1 -name 'out.*')" "1 1 "
-"$mona" enhance "$in/sound_late.mp4" -o "$tmp/out.avi" --stages sr --drop-unsupported 2> "$tmp/log" < /dev/null
+"$mona" enhance -y "$in/sound_late.mp4" -o "$tmp/out.avi" --stages sr --drop-unsupported 2> "$tmp/log" < /dev/null
 same "or goes on, and says so" "$? $(grep -c 'avi cannot hold that stream 1 begins' "$tmp/log")" "0 1"
 
 # ---- what is lost beside the streams is told ------------------------------------------------------
@@ -107,7 +107,7 @@ make -i "$in/av.mp4" -i "$in/av.mp4" -map 0 -map 1:a -c copy -metadata title=T -
 # $1: suffix, $2: what must be told, one pattern a line
 told() {
     rm -f "$tmp"/out.*
-    "$mona" enhance "$in/marked.mkv" -o "$tmp/out.$1" --stages sr --preset ultrafast --drop-unsupported 2> "$tmp/log" < /dev/null
+    "$mona" enhance -y "$in/marked.mkv" -o "$tmp/out.$1" --stages sr --preset ultrafast --drop-unsupported 2> "$tmp/log" < /dev/null
     same "marked.mkv to .$1: succeeds" $? 0
     echo "$2" | while read -r line; do
         grep -qi "$line" "$tmp/log" || echo "not told: $line"
@@ -125,7 +125,7 @@ avi cannot hold that stream 2 is marked as 'comment'; .mkv would"
 make -i "$in/av.mp4" -an -vf setsar=297/224 -c:v libx264 "$in/aspect.mp4"
 for way in vp9:webm:1 vp9:mkv:1 h264:mkv:0 vp9:mp4:0; do
     out=${way#*:}
-    "$mona" enhance "$in/aspect.mp4" -o "$tmp/aspect.${out%:*}" -c "${way%%:*}" --stages sr 2> "$tmp/log" < /dev/null
+    "$mona" enhance -y "$in/aspect.mp4" -o "$tmp/aspect.${out%:*}" -c "${way%%:*}" --stages sr 2> "$tmp/log" < /dev/null
     same "a pixel aspect that is rounded is told, ${way%:*}" "$? $(grep -c 'holds whole pixels: an aspect of 61:46 becomes 255 / 192' "$tmp/log")" "0 ${way##*:}"
 done
 make -i "$in/av.mp4" -an -vf "select='not(mod(n\,5))+eq(mod(n\,7)\,3)'" -vsync vfr -c:v libx264 "$in/vfr.mp4"

@@ -52,10 +52,10 @@ print(*[s["stage"] for s in p["stages"]], p["output"]["width"])'
 same "-s 4 doubles twice" "$(plan "$tmp/clip.mp4" -o "$tmp/out.mp4" -s 4)" "denoise sr sr 640"
 same "-s 1 only denoises" "$(plan "$tmp/clip.mp4" -o "$tmp/out.mp4" -s 1)" "denoise 160"
 same "-s 4 of a picture takes one network" "$(plan "$tmp/a.png" -o "$tmp/b.png" -s 4)" "sr 160"
-same "-i, -o, -t and -v" "$("$mona" enhance -i "$tmp/a.png" -o "$tmp/b.png" -t 16 -v --quiet; echo $?)" 0
+same "-i, -o, -t and -v" "$("$mona" enhance -i "$tmp/a.png" -o "$tmp/b.png" -t 1 -v --quiet; echo $?)" 0
 # $1: -j. Threads the process had at most; decoder, stages, pool and encoder add theirs.
 threads_of() {
-    "$mona" enhance "$tmp/clip.mp4" -o "$tmp/threads.mp4" --quiet --cpu c -s 4 -j "$1" &
+    "$mona" enhance -y "$tmp/clip.mp4" -o "$tmp/threads.mp4" --quiet --cpu c -s 4 -j "$1" &
     job=$!
     most=0
     while [ -d /proc/$job/task ]; do

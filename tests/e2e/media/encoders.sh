@@ -4,7 +4,7 @@
 . tests/tap.inc
 
 enhance() {
-    "$mona" enhance "$@" --stages sr --quiet 2> "$tmp/log" < /dev/null
+    "$mona" enhance -y "$@" --stages sr --quiet 2> "$tmp/log" < /dev/null
 }
 
 # What of the video stream must not change, on one line.

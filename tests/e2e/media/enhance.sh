@@ -56,7 +56,7 @@ variant() {
     name=$1
     shift
     rm -f "$tmp/variant.mkv"
-    "$mona" enhance "$small" -o "$tmp/variant.mkv" --quiet --preset ultrafast "$@" 2> "$tmp/log" ||
+    "$mona" enhance -y "$small" -o "$tmp/variant.mkv" --quiet --preset ultrafast "$@" 2> "$tmp/log" ||
         not_ok "$name runs" "$(cat "$tmp/log")"
     found=$(frames_md5 "$tmp/variant.mkv" | md5sum)
     if [ -z "$reference" ]; then
@@ -95,7 +95,7 @@ bicubic=$(psnr_y "$tmp/bicubic.mkv" "$tmp/whole.mkv")
 enhanced() {
     from=$1
     shift
-    "$mona" enhance "$from" -o "$tmp/enlarged.mkv" -c ffv1 --quiet "$@"
+    "$mona" enhance -y "$from" -o "$tmp/enlarged.mkv" -c ffv1 --quiet "$@"
     psnr_y "$tmp/enlarged.mkv" "$tmp/whole.mkv"
 }
 enlarged() {
@@ -130,8 +130,8 @@ least "noise is removed before it is enlarged" "$first" "$(echo "$last" | awk '{
 if [ -z "$SANITIZE" ]; then
     "$scene" 4 "$tmp/clean.y4m"
     ffmpeg -v error -i "$tmp/clean.y4m" -vf noise=alls=16:allf=t:all_seed=3 -c:v ffv1 "$tmp/noisy.mkv"
-    "$mona" enhance "$tmp/clean.y4m" -o "$tmp/clean.mkv" --stages denoise --crf 0 --quiet
-    "$mona" enhance "$tmp/noisy.mkv" -o "$tmp/cleaned.mkv" --stages denoise --crf 0 --quiet
+    "$mona" enhance -y "$tmp/clean.y4m" -o "$tmp/clean.mkv" --stages denoise --crf 0 --quiet
+    "$mona" enhance -y "$tmp/noisy.mkv" -o "$tmp/cleaned.mkv" --stages denoise --crf 0 --quiet
     kept=$(psnr_y "$tmp/clean.mkv" "$tmp/clean.y4m")
     before=$(psnr_y "$tmp/noisy.mkv" "$tmp/clean.y4m")
     after=$(psnr_y "$tmp/cleaned.mkv" "$tmp/clean.y4m")

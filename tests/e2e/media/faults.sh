@@ -19,7 +19,7 @@ EIO=5 ENOSPC=28 ENOMEM=12 EACCES=13
 enhance() {
     fault=$1 part=$2
     shift 2
-    MONA_FAULT=$fault MONA_FAULT_FILE=$part LD_PRELOAD=$tmp/faults.so "$mona" enhance "$tmp/in.mp4" --stages sr \
+    MONA_FAULT=$fault MONA_FAULT_FILE=$part LD_PRELOAD=$tmp/faults.so "$mona" enhance -y "$tmp/in.mp4" --stages sr \
         --quiet "$@" > "$tmp/stdout" 2> "$tmp/log" < /dev/null
 }
 
@@ -59,7 +59,7 @@ enhance space:1:0 - -o "$tmp/raw.mkv" -c rawvideo
 same "a disk too small for raw frames is refused before they are made" \
     "$? $(grep -c 'raw.mkv: expected [0-9.]* MiB free on the disk, found' "$tmp/log") $(find "$tmp" -name 'raw.mkv*')" "1 1 "
 rm -f "$tmp/out.mp4"
-MONA_FAULT=space:1:0 LD_PRELOAD=$tmp/faults.so "$mona" enhance "$tmp/in.mp4" -o "$tmp/out.mp4" --stages sr --preset ultrafast \
+MONA_FAULT=space:1:0 LD_PRELOAD=$tmp/faults.so "$mona" enhance -y "$tmp/in.mp4" -o "$tmp/out.mp4" --stages sr --preset ultrafast \
     2> "$tmp/log" < /dev/null
 same "a disk that looks too small for a codec is told, and tried" "$? $(grep -c 'the disk has 0.0 MiB free' "$tmp/log")" "0 1"
 for n in 1 7 40 41; do

@@ -7,7 +7,7 @@
 ffmpeg -v error -i "$tmp/scene.y4m" -vf scale=48:28 -frames:v 1 "$tmp/in.png"
 ffmpeg -v error -i "$tmp/scene.y4m" -vf scale=48:28 -c:v ffv1 "$tmp/in.mkv"
 enhance() {
-    "$mona" enhance "$@" --stages sr --quiet 2> "$tmp/log"
+    "$mona" enhance -y "$@" --stages sr --quiet 2> "$tmp/log"
 }
 
 # ---- long names -------------------------------------------------------------------------------

@@ -42,7 +42,7 @@ done
 for format in yuv422p yuv444p; do
     ffmpeg -v error -y -i "$tmp/yuv444p.mkv" -c:v ffv1 -pix_fmt $format "$tmp/clean.mkv"
     ffmpeg -v error -y -i "$tmp/clean.mkv" -vf noise=alls=16:allf=t:all_seed=3 -c:v ffv1 "$tmp/noisy.mkv"
-    "$mona" enhance "$tmp/noisy.mkv" -o "$tmp/cleaned.mkv" --stages denoise -c ffv1 --quiet
+    "$mona" enhance -y "$tmp/noisy.mkv" -o "$tmp/cleaned.mkv" --stages denoise -c ffv1 --quiet
     for plane in y u v; do
         before=$(psnr_plane $plane "$tmp/noisy.mkv" "$tmp/clean.mkv")
         after=$(psnr_plane $plane "$tmp/cleaned.mkv" "$tmp/clean.mkv")
@@ -57,7 +57,7 @@ done
 ffmpeg -v error -y -i "$tmp/small.mkv" -frames:v 3 -vf "format=yuva444p,geq=lum='lum(X,Y)':cb='cb(X,Y)':cr='cr(X,Y)':a=200" \
     -c:v ffv1 "$tmp/in.mkv"
 for stages in denoise,sr colour,sr; do
-    succeeds "odd 4:4:4 with alpha, $stages" "$mona" enhance "$tmp/in.mkv" -o "$tmp/out.mkv" --stages $stages -c ffv1
+    succeeds "odd 4:4:4 with alpha, $stages" "$mona" enhance -y "$tmp/in.mkv" -o "$tmp/out.mkv" --stages $stages -c ffv1
     ffmpeg -v error -y -i "$tmp/out.mkv" -vf extractplanes=a -f rawvideo "$tmp/alpha"
     same "$stages: alpha that is even stays so" "$(tr -d '\310' < "$tmp/alpha" | wc -c)" 0
 done
@@ -71,7 +71,7 @@ for scale in 3 4; do
     "$mona" compile "$tmp/x$scale.onnx" -o "$tmp/x$scale.mona" --calibrate "$tmp/small.png" > /dev/null
     for format in yuv420p yuva444p yuv422p10le; do
         ffmpeg -v error -y -i "$tmp/small.mkv" -frames:v 2 -vf "format=$format,crop=67:45:0:0:exact=1" -c:v ffv1 "$tmp/in.mkv"
-        succeeds "$format, x$scale" "$mona" enhance "$tmp/in.mkv" -o "$tmp/out.mkv" --stages sr --sr "$tmp/x$scale.mona" -c ffv1
+        succeeds "$format, x$scale" "$mona" enhance -y "$tmp/in.mkv" -o "$tmp/out.mkv" --stages sr --sr "$tmp/x$scale.mona" -c ffv1
         same "$format, x$scale: its size" "$(probe "$tmp/out.mkv" width,height,pix_fmt)" "$((67 * scale)),$((45 * scale)),$format"
         for side in in out; do
             ffmpeg -v error -y -i "$tmp/$side.mkv" -vf extractplanes=y -f rawvideo "$tmp/$side.luma"
@@ -94,7 +94,7 @@ PYTHON
             same "$format, x$scale: plane $plane" "$(echo "$found" | awk '{ print ($1 >= 38 ? "yes" : "no") }')" yes
         done
     done
-    "$mona" enhance "$tmp/in.mkv" -o "$tmp/modelled.mkv" --stages sr --sr "$tmp/x$scale.mona" -c ffv1 --device model310 --quiet
+    "$mona" enhance -y "$tmp/in.mkv" -o "$tmp/modelled.mkv" --stages sr --sr "$tmp/x$scale.mona" -c ffv1 --device model310 --quiet
     same "x$scale on model310: the host's samples" "$(ffmpeg -v error -i "$tmp/modelled.mkv" -f md5 -)" "$(ffmpeg -v error -i "$tmp/out.mkv" -f md5 -)"
 done
 
@@ -114,7 +114,7 @@ neutral() {
     ffmpeg -v error -y -i "$tmp/yuv444p.mkv" -vf "noise=alls=100:allf=t:all_seed=3,format=$1,crop=$size:exact=1" \
         -c:v ffv1 -color_range "$2" "$tmp/in.mkv"
     rm -f "$tmp/out.mkv"
-    "$mona" enhance "$tmp/in.mkv" -o "$tmp/out.mkv" --denoise "$tmp/neutral.mona" --temporal off --stages denoise,denoise -c ffv1 \
+    "$mona" enhance -y "$tmp/in.mkv" -o "$tmp/out.mkv" --denoise "$tmp/neutral.mona" --temporal off --stages denoise,denoise -c ffv1 \
         --quiet 2> "$tmp/log" || not_ok "$1 runs" "$(cat "$tmp/log")"
     same "$1, $2 range: every frame is bit-identical" "$(frames "$tmp/out.mkv")" "$(frames "$tmp/in.mkv")"
     same "$1, $2 range: and says what it is" "$(probe "$tmp/out.mkv" width,height,pix_fmt,color_range)" "${size%:*},${size#*:},$1,$2"
@@ -128,7 +128,7 @@ for format in yuv420p yuv444p yuv420p10le yuv444p10le; do
 done
 
 ffmpeg -v error -y -i "$tmp/yuv444p.mkv" -vf "format=yuv410p,crop=67:45:exact=1" -c:v rawvideo "$tmp/in.nut"
-if "$mona" enhance "$tmp/in.nut" -o "$tmp/out.mkv" --denoise "$tmp/neutral.mona" --temporal off --stages denoise -c ffv1 2> "$tmp/log"; then
+if "$mona" enhance -y "$tmp/in.nut" -o "$tmp/out.mkv" --denoise "$tmp/neutral.mona" --temporal off --stages denoise -c ffv1 2> "$tmp/log"; then
     not_ok "odd 4:1:0 in FFV1, which would lose samples, is refused" "exit status 0"
 else
     same "odd 4:1:0 in FFV1, which would lose samples, is refused" "$(grep -c 'multiples of 4x4 only' "$tmp/log")" 1
@@ -154,7 +154,7 @@ for stages in sr denoise sr,denoise; do
 done
 # The same noise in 8 bits is as hard to take away.
 ffmpeg -v error -y -i "$tmp/noisy.mkv" -c:v ffv1 -pix_fmt yuv420p "$tmp/noisy8.mkv"
-"$mona" enhance "$tmp/noisy.mkv" -o "$tmp/cleaned.mkv" --stages denoise -c ffv1 --quiet
+"$mona" enhance -y "$tmp/noisy.mkv" -o "$tmp/cleaned.mkv" --stages denoise -c ffv1 --quiet
 "$mona" enhance "$tmp/noisy8.mkv" -o "$tmp/cleaned8.mkv" --stages denoise -c ffv1 --quiet
 for plane in y u v; do
     before=$(psnr_plane $plane "$tmp/noisy.mkv" "$tmp/ten.mkv")
@@ -188,7 +188,7 @@ wanted=$(display "$tmp/hdr.mkv" frame)
 same "the HDR clip says what its display is" "$(echo "$wanted" | tr ' ' '\n' | grep -c =)" 12
 for way in h264:mp4 h264:mkv hevc:mp4 hevc:mkv av1:mkv vp9:webm ffv1:mkv; do
     out=$tmp/hdr_out.${way#*:}
-    succeeds "HDR10 as $way" "$mona" enhance "$tmp/hdr.mkv" -o "$out" -c "${way%:*}" --stages sr
+    succeeds "HDR10 as $way" "$mona" enhance -y "$tmp/hdr.mkv" -o "$out" -c "${way%:*}" --stages sr
     same "colours are kept, $way" "$(probe "$out" $colours | tr -d '\n' | sed 's/,$//')" "$(probe "$tmp/hdr.mkv" $colours)"
     same "display and light level are kept, $way" "$(display "$out" stream)" "$wanted"
     case $way in
@@ -212,21 +212,21 @@ succeeds "--drop-unsupported goes on without" "$mona" enhance "$tmp/hdr.mkv" -o 
 for place in left center topleft top bottomleft bottom; do
     ffmpeg -v error -y -i "$tmp/small.mkv" -frames:v 1 -vf scale=160:90 -pix_fmt yuv420p -c:v libx264 \
         -chroma_sample_location $place "$tmp/place.mkv"
-    "$mona" enhance "$tmp/place.mkv" -o "$tmp/place_out.mp4" --quiet 2> "$tmp/log"
+    "$mona" enhance -y "$tmp/place.mkv" -o "$tmp/place_out.mp4" --quiet 2> "$tmp/log"
     same "chroma that lies $place stays there" "$(probe "$tmp/place_out.mp4" chroma_location)" $place
 done
 for colour in bt709:bt709:bt709 bt470bg:gamma28:bt470bg smpte170m:smpte170m:smpte170m bt2020:arib-std-b67:bt2020nc; do
     rest=${colour#*:}
     ffmpeg -v error -y -i "$tmp/small.mkv" -frames:v 1 -vf scale=160:90 -pix_fmt yuv422p -c:v libx264 -color_range pc \
         -color_primaries "${colour%%:*}" -color_trc "${rest%:*}" -colorspace "${rest#*:}" "$tmp/colour.mp4"
-    "$mona" enhance "$tmp/colour.mp4" -o "$tmp/colour_out.mov" --quiet 2> "$tmp/log"
+    "$mona" enhance -y "$tmp/colour.mp4" -o "$tmp/colour_out.mov" --quiet 2> "$tmp/log"
     same "$colour is kept" "$(probe "$tmp/colour_out.mov" $colours)" "$(probe "$tmp/colour.mp4" $colours)"
 done
 
 # ---- sizes ---------------------------------------------------------------------------------------
 for size in 16:16 17:19 2:2; do
     ffmpeg -v error -y -i "$tmp/yuv444p.mkv" -frames:v 2 -vf "format=yuv420p,crop=$size:exact=1" -c:v ffv1 "$tmp/in.mkv"
-    succeeds "$size is enhanced" "$mona" enhance "$tmp/in.mkv" -o "$tmp/tiny.mkv" -c ffv1
+    succeeds "$size is enhanced" "$mona" enhance -y "$tmp/in.mkv" -o "$tmp/tiny.mkv" -c ffv1
     same "$size is doubled" "$(probe "$tmp/tiny.mkv" width,height)" "$((2 * ${size%:*})),$((2 * ${size#*:}))"
 done
 if [ -z "$SANITIZE" ]; then

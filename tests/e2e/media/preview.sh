@@ -10,7 +10,7 @@ ffmpeg -v error -i "$tmp/scene.y4m" -vf scale=322:182 -c:v libx264 -crf 20 -pix_
 rate=$(ffprobe -v error -select_streams v:0 -show_entries stream=r_frame_rate -of csv=p=0 "$tmp/clip.mp4")
 time=$(echo "$rate" | awk -F/ '{ print 5 * $2 / $1 }')
 
-succeeds "a preview is written" "$mona" enhance "$tmp/clip.mp4" -o "$tmp/look.png" --preview "$time" --stages sr -c ffv1
+succeeds "a preview is written" "$mona" enhance -y "$tmp/clip.mp4" -o "$tmp/look.png" --preview "$time" --stages sr -c ffv1
 same "of the result's size" "$(ffprobe -v error -show_entries stream=width,height,pix_fmt -of csv=p=0 "$tmp/look.png")" 644,364,rgb24
 # RGB PSNR of a part of two pictures. $1, $2: pictures, $3: crop
 part() {
@@ -36,7 +36,7 @@ nothing "no temporary folder is left" "$(ls "$tmp/scratch")"
 # Phones turn a film by a word beside it, and so must whoever shows it. ffmpeg does.
 for rotate in 90 180 270; do
     ffmpeg -v error -y -i "$tmp/clip.mp4" -c copy -metadata:s:v rotate=$rotate "$tmp/turned.mp4"
-    "$mona" enhance "$tmp/turned.mp4" -o "$tmp/turned.png" --preview "$time" --stages sr 2> "$tmp/log" || not_ok "turned" "$(cat "$tmp/log")"
+    "$mona" enhance -y "$tmp/turned.mp4" -o "$tmp/turned.png" --preview "$time" --stages sr 2> "$tmp/log" || not_ok "turned" "$(cat "$tmp/log")"
     case $rotate in 180) size=644:364 half=320:364:0:0 ;; *) size=364:644 half=180:644:0:0 ;; esac
     same "turned by $rotate: as players show it" "$(ffprobe -v error -show_entries stream=width,height -of csv=p=0 "$tmp/turned.png" | tr , :)" $size
     ffmpeg -v error -y -i "$tmp/turned.mp4" -vf "select=eq(n\\,5),scale=$size:$accurate,format=rgb24" -frames:v 1 "$tmp/upright.png"
@@ -48,7 +48,7 @@ refused() {
     name=$1 status=$2 pattern=$3
     shift 3
     rm -f "$tmp/no.png"
-    "$mona" enhance "$@" > /dev/null 2> "$tmp/log" < /dev/null
+    "$mona" enhance -y "$@" > /dev/null 2> "$tmp/log" < /dev/null
     same "$name" "$? $(wc -l < "$tmp/log") $(grep -c -- "^mona: .*$pattern" "$tmp/log") $(ls "$tmp/scratch" "$tmp/no.png" 2> /dev/null | grep -c 'no.png\|mona-')" "$status 1 1 0"
 }
 refused "a time after the end" 1 "expected frames from 100 s" "$tmp/clip.mp4" -o "$tmp/no.png" --preview 100

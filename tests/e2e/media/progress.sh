@@ -9,7 +9,7 @@ frames=${frames:-30}
 ffmpeg -v error -i "$tmp/scene.y4m" -vf scale=320:180 -c:v libx264 -preset ultrafast "$tmp/clip.mp4"
 # Slow enough that there is something to say.
 job() {
-    "$mona" enhance "$tmp/clip.mp4" -o "$tmp/out.mkv" --preset ultrafast --cpu c "$@"
+    "$mona" enhance -y "$tmp/clip.mp4" -o "$tmp/out.mkv" --preset ultrafast --cpu c "$@"
 }
 
 # ---- JSON lines -----------------------------------------------------------------------------------
@@ -40,7 +40,7 @@ PYTHON
 )" good
 job --progress json --quiet 2> "$tmp/lines"
 nothing "--quiet is quiet" "$(cat "$tmp/lines")"
-"$mona" enhance "$tmp/clip.mp4" -o "$tmp/out.mkv" --progress json --cpu mmx 2> "$tmp/lines"
+"$mona" enhance -y "$tmp/clip.mp4" -o "$tmp/out.mkv" --progress json --cpu mmx 2> "$tmp/lines"
 same "errors stay one line" "$? $(grep -c '^mona: --cpu' "$tmp/lines")" "1 1"
 
 # ---- figures at the end -------------------------------------------------------------------------------
@@ -80,7 +80,7 @@ same "elsewhere than on a terminal there is no control character" "$(tr -d '\n' 
 same "and every line is mona's" "$(grep -vc '^mona: ' "$tmp/lines")" 0
 # $1: columns. What a terminal of that width is sent, a redraw a line.
 on_terminal() {
-    python3 - "$1" "$mona" enhance "$tmp/clip.mp4" -o "$tmp/out.mkv" --preset ultrafast --cpu c <<'PYTHON'
+    python3 - "$1" "$mona" enhance -y "$tmp/clip.mp4" -o "$tmp/out.mkv" --preset ultrafast --cpu c <<'PYTHON'
 import fcntl, os, pty, struct, sys, termios
 pid, fd = pty.fork()
 if not pid:

@@ -5,7 +5,7 @@
 
 mkdir "$tmp/in" "$tmp/out"
 enhance() {
-    "$mona" enhance "$@" > "$tmp/stdout" 2> "$tmp/log" < /dev/null
+    "$mona" enhance -y "$@" > "$tmp/stdout" 2> "$tmp/log" < /dev/null
 }
 probe() {
     ffprobe -v error -select_streams v:0 -show_entries stream="$2" -of csv=p=0 "$1"

@@ -74,7 +74,7 @@ same "stays grey" "$(probe "$tmp/grey_out.png")" "png,$size,gray"
 for format in rgba ya8; do
     ffmpeg -v error -i "$tmp/half.png" -vf "format=rgba,geq=r='r(X,Y)':g='g(X,Y)':b='b(X,Y)':a='mod(X,256)'" \
         -pix_fmt $format "$tmp/$format.png"
-    succeeds "$format" "$mona" enhance "$tmp/$format.png" -o "$tmp/alpha_out.png" --stages sr
+    succeeds "$format" "$mona" enhance -y "$tmp/$format.png" -o "$tmp/alpha_out.png" --stages sr
     same "keeps its alpha" "$(probe "$tmp/alpha_out.png")" "png,$size,$format"
     ffmpeg -v error -y -i "$tmp/$format.png" -vf alphaextract,crop=16:ih:40:0 -pix_fmt gray -f rawvideo "$tmp/a"
     ffmpeg -v error -y -i "$tmp/alpha_out.png" -vf alphaextract,crop=32:ih:80:0 -pix_fmt gray -f rawvideo "$tmp/b"
@@ -84,7 +84,7 @@ done
 # A picture of one colour keeps it; networks that pad with zeros may touch the very border.
 ffmpeg -v error -f lavfi -i color=0xc08040:s=51x37,format=rgb24 -frames:v 1 "$tmp/flat.png"
 for stages in sr denoise,sr denoise; do
-    succeeds "odd size, $stages" "$mona" enhance "$tmp/flat.png" -o "$tmp/flat_out.png" --stages $stages
+    succeeds "odd size, $stages" "$mona" enhance -y "$tmp/flat.png" -o "$tmp/flat_out.png" --stages $stages
     ffmpeg -v error -y -i "$tmp/flat_out.png" -pix_fmt rgb24 -f rawvideo "$tmp/raw"
     same "every pixel is there, $stages" "$(wc -c < "$tmp/raw")" \
         "$(case $stages in denoise) echo $((51 * 37 * 3)) ;; *) echo $((102 * 74 * 3)) ;; esac)"

@@ -19,7 +19,7 @@ ffmpeg -v error -y -f concat -i "$tmp/list" -c copy "$tmp/cut.mkv"
 frames() {
     input=$1
     shift
-    "$mona" enhance "$input" -o "$tmp/out.mkv" -c ffv1 --stages denoise --strength 0.4 --quiet "$@" < /dev/null &&
+    "$mona" enhance -y "$input" -o "$tmp/out.mkv" -c ffv1 --stages denoise --strength 0.4 --quiet "$@" < /dev/null &&
         frames_md5 "$tmp/out.mkv"
 }
 
@@ -40,13 +40,13 @@ same "a second stage is steadied by its own last frame" \
     "$("$mona" enhance "$tmp/one.mkv" -o "$tmp/once.mkv" -c ffv1 --stages denoise --strength 0.4 --quiet && frames "$tmp/once.mkv")"
 
 # ---- the same bytes -------------------------------------------------------------------------------
-for options in "-j 1" "-j 2 -t 4" "--cpu c" "--device model310"; do
+for options in "-j 1" "-j 2 --strip-rows 4" "--cpu c" "--device model310"; do
     # shellcheck disable=SC2086
     same "the same bytes with $options" "$(frames "$tmp/one.mkv" $options)" "$(cat "$tmp/wanted")"
 done
 for format in yuv444p gray yuv420p10le; do
     ffmpeg -v error -y -i "$tmp/one.mkv" -frames:v 3 -vf "crop=150:98,format=$format" -c:v ffv1 "$tmp/format.mkv"
-    same "$format: the same bytes with another strip and one thread" "$(frames "$tmp/format.mkv" -j 1 -t 4)" "$(frames "$tmp/format.mkv")"
+    same "$format: the same bytes with another strip and one thread" "$(frames "$tmp/format.mkv" -j 1 --strip-rows 4)" "$(frames "$tmp/format.mkv")"
 done
 
 # ---- flicker --------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@
 . tests/tap.inc
 
 enhance() {
-    "$mona" enhance "$@" --stages sr --preset ultrafast < /dev/null 2> "$tmp/log"
+    "$mona" enhance -y "$@" --stages sr --preset ultrafast < /dev/null 2> "$tmp/log"
 }
 make() {
     ffmpeg -v error -y "$@" || echo "# could not make a test file"
@@ -95,7 +95,7 @@ ffmpeg -v error -i "$tmp/scene.y4m" -frames:v 1 "$tmp/scene.png"
 "$BUILD/neutral" "$tmp/neutral.onnx"
 "$mona" compile "$tmp/neutral.onnx" -o "$tmp/neutral.mona" --calibrate "$tmp/scene.png" > "$tmp/log" 2>&1 || not_ok "compile" "$(cat "$tmp/log")"
 as_they_are() {
-    "$mona" enhance "$@" --stages denoise --temporal off --denoise "$tmp/neutral.mona" -c ffv1 2> "$tmp/log" < /dev/null
+    "$mona" enhance -y "$@" --stages denoise --temporal off --denoise "$tmp/neutral.mona" -c ffv1 2> "$tmp/log" < /dev/null
 }
 # The same of single frames, whatever the ones before looked like.
 fields_in() {

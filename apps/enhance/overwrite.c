@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/enhance/overwrite.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "apps/cli/options.h"
+#include "pipeline/image/picture_list.h"
+#include "pipeline/io/segments.h"
+
+/* Any of the numbered pictures of a pattern. */
+static bool has_pictures(const char *pattern)
+{
+    picture_list list;
+    const bool found =
+        picture_list_open(&list, pattern, &(const pipeline_notes){0}, &(pipeline_error){0});
+    picture_list_close(&list);
+    return found;
+}
+
+/* An output that is the input, a folder or a device is refused elsewhere, and with a better reason. */
+static bool would_be_lost(const char *output, const char *input)
+{
+    struct stat out, in;
+    if (picture_pattern(output))
+        return strcmp(output, input) != 0 && has_pictures(output);
+    return !stat(output, &out) && S_ISREG(out.st_mode) &&
+           (stat(input, &in) || in.st_dev != out.st_dev || in.st_ino != out.st_ino);
+}
+
+static bool ask(const char *output)
+{
+    char line[64];
+    fprintf(stderr, "File '%s' exists. Overwrite? [y/N] ", output);
+    return (fgets(line, sizeof line, stdin) && (*line == 'y' || *line == 'Y')) ||
+           cli_fail(0, "%s: not overwritten", output);
+}
+
+bool overwrite_allowed(overwrite answer, const char *output, const char *input, bool resume)
+{
+    if (answer == OVERWRITE_YES || !strcmp(output, "-") || !would_be_lost(output, input))
+        return true;
+    if (answer == OVERWRITE_NO)
+        return cli_fail(0, "%s: exists, and -n keeps it", output);
+    if (resume && segments_exist(output))
+        return true;
+    if (strcmp(input, "-") != 0 && isatty(STDIN_FILENO) && isatty(STDERR_FILENO))
+        return ask(output);
+    return cli_fail(0, "%s: exists; -y would overwrite it", output);
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The libraries of FFmpeg that this process runs with. */
+#ifndef MONA_AV_LIBRARY_H
+#define MONA_AV_LIBRARY_H
+
+enum { AV_LIBRARY_COUNT = 5 };
+
+typedef struct av_library {
+    const char *name;
+    unsigned version; /* major << 16 | minor << 8 | micro */
+} av_library;
+
+/* i: below AV_LIBRARY_COUNT. */
+av_library av_library_at(unsigned i);
+
+#endif

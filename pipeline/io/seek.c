@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/io/seek.h"
+
+#include <stdbool.h>
+
+enum { MOST_PACKETS = 4096 }; /* read to find a key frame */
+
+static bool seek(AVFormatContext *format, int64_t time)
+{
+    return avformat_seek_file(format, -1, INT64_MIN, time, time, 0) >= 0;
+}
+
+/* Reads on to the next key frame of the video: whether it lies at time or before. */
+static bool key_comes_before(AVFormatContext *format, const AVStream *video, int64_t time)
+{
+    AVPacket *packet = av_packet_alloc();
+    bool key = false;
+    int64_t found = AV_NOPTS_VALUE;
+    for (int i = 0; packet && i < MOST_PACKETS && !key && av_read_frame(format, packet) >= 0; i++) {
+        key = packet->stream_index == video->index && packet->flags & AV_PKT_FLAG_KEY;
+        found = packet->pts != AV_NOPTS_VALUE ? packet->pts : packet->dts;
+        av_packet_unref(packet);
+    }
+    av_packet_free(&packet);
+    return key && (found == AV_NOPTS_VALUE ||
+                   av_compare_ts(found, video->time_base, time, AV_TIME_BASE_Q) <= 0);
+}
+
+/* Where a container has no index, as in a transport stream, libav finds a place by decoding time, of
+ * any frame: then the search begins further ahead. */
+void seek_before(AVFormatContext *format, const AVStream *video, int64_t time)
+{
+    const int64_t first = FFMAX(format->start_time, 0);
+    if (!format->pb || !(format->pb->seekable & AVIO_SEEKABLE_NORMAL) || !seek(format, time))
+        return;
+    int64_t ahead = 0, place = time;
+    while (!key_comes_before(format, video, time) && place > first) {
+        ahead = ahead ? 4 * ahead : AV_TIME_BASE;
+        place = FFMAX(first, time - ahead);
+        seek(format, place);
+    }
+    seek(format, place);
+}

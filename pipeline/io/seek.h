@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Going to a place in a file from which all frames after a time can be decoded. */
+#ifndef MONA_SEEK_H
+#define MONA_SEEK_H
+
+#include <libavformat/avformat.h>
+
+/* The next packet of video is a key frame's, at time (AV_TIME_BASE units, the file's own) or before.
+ * A file that cannot be searched stays where it is. */
+void seek_before(AVFormatContext *format, const AVStream *video, int64_t time);
+
+#endif
