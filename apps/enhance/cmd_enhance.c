@@ -133,7 +133,8 @@ static bool makes_one_picture(const arguments *a)
 /* Of an animated PNG too, if the output is to be one. */
 static bool takes_one_picture(const arguments *a)
 {
-    return still_is_image(a->input) && (makes_one_picture(a) || !still_is_animated(a->input));
+    return strcmp(a->input, "-") && !picture_pattern(a->input) && still_is_image(a->input) &&
+           (makes_one_picture(a) || !still_is_animated(a->input));
 }
 
 /* A file that cannot be read is told apart from one that is no image. */
@@ -163,6 +164,29 @@ static bool take_pipe(const char **path)
     close(fd);
     *path = "-";
     return true;
+}
+
+/* Whether input and output go together; image: one picture. Returns the exit status. */
+static int check_files(const arguments *a, bool image)
+{
+    const bool piped = !strcmp(a->input, "-"), numbered = picture_pattern(a->input);
+    if (!piped && !numbered && !check_input(a->input))
+        return EXIT_FAILED;
+    if (!image && !piped && !numbered && !a->format && makes_one_picture(a))
+        return cli_fail(
+            EXIT_FAILED,
+            "%s: expected a picture (PNG, JPEG, WebP, BMP or TIFF), as the output is to be one, "
+            "found none; of a video make numbered pictures (%%04d.png) or a --preview",
+            a->input);
+    if (a->preview >= 0 && image)
+        return cli_fail(EXIT_FAILED, "%s: --preview is for videos, found an image", a->input);
+    if (a->html && (numbered || picture_pattern(a->output)))
+        return cli_fail(EXIT_USAGE, "--html compares videos, found numbered pictures");
+    if (((a->preview >= 0 || a->dry_run) && piped) ||
+        (a->html && (piped || !strcmp(a->output, "-"))))
+        return cli_fail(EXIT_USAGE,
+                        "--preview, --dry-run and --html want files to look at, found -");
+    return EXIT_SUCCESS;
 }
 
 static int run(const arguments *a, enhance_settings *settings, progress *shown, bool image)
@@ -231,26 +255,10 @@ static int enhance(int argc, char **argv)
     if ((a.threads && !parse_threads(&settings, a.threads)) ||
         !(settings.stage.device = options_device(a.device)))
         return EXIT_USAGE;
-    bool piped = !strcmp(a.input, "-");
-    const bool numbered = picture_pattern(a.input);
-    if (!piped && !numbered && !check_input(a.input))
-        return EXIT_FAILED;
-    bool image = !piped && !numbered && takes_one_picture(&a);
-    if (!image && !piped && !numbered && !a.format && makes_one_picture(&a))
-        return cli_fail(
-            EXIT_FAILED,
-            "%s: expected a picture (PNG, JPEG, WebP, BMP or TIFF), as the output is to be one, "
-            "found none; of a video make numbered pictures (%%04d.png) or a --preview",
-            a.input);
-    if (a.preview >= 0 && image)
-        return cli_fail(EXIT_FAILED, "%s: --preview is for videos, found an image", a.input);
-    if (a.html && (numbered || picture_pattern(a.output)))
-        return cli_fail(EXIT_USAGE, "--html compares videos, found numbered pictures");
-    if (((a.preview >= 0 || a.dry_run) && piped) || (a.html && (piped || !strcmp(a.output, "-"))))
-        return cli_fail(EXIT_USAGE,
-                        "--preview, --dry-run and --html want files to look at, found -");
-
+    const bool image = takes_one_picture(&a);
     int status = enhance_options_apply(&a.shared, image, false, &models, &settings);
+    if (!status)
+        status = check_files(&a, image);
     if (!status)
         status = run(&a, &settings, &shown, image);
     stage_models_close(&models);
