@@ -345,7 +345,7 @@ const command command_enhance = {
     .summary = "make a video or a picture larger and cleaner",
     .run = enhance,
     .usage = "IN -o OUT [OPTION]..., or IN... --out-dir FOLDER",
-    .description = "Enlarges and denoises a video, or a PNG or JPEG picture. Sound, subtitles, "
+    .description = "Enlarges and denoises a video or a picture. Sound, subtitles, "
                    "timestamps and colours stay as they are.",
     .examples =
         "mona enhance in.mp4 -o out.mp4                   # denoised, then twice the size\n"
