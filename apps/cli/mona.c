@@ -49,7 +49,7 @@ int main(int argc, char **argv)
     /* And a reader that has gone is one too. */
     signal(SIGPIPE, SIG_IGN);
     if (!stop_begin())
-        return cli_fail(EXIT_FAILED, "the system refused a thread");
+        return cli_fail(EXIT_FAILED, "a thread cannot be started");
 
     if (argc < 2)
         return cli_fail(EXIT_USAGE, "expected a command; mona --help lists them");

@@ -52,4 +52,4 @@ succeeds "a page of a run that goes on" "$mona" enhance "$tmp/b.mp4" -o "$tmp/ki
     --quiet --resume --segment 2 --html "$tmp/killed.html"
 look_at "a run that goes on" "$tmp/killed.html"
 "$mona" enhance "$tmp/b.mp4" -o - --html "$tmp/no.html" > /dev/null 2> "$tmp/log"
-same "a page of a pipe is refused" "$? $(grep -c 'want files' "$tmp/log")" "2 1"
+same "a page of a pipe is refused" "$? $(grep -c 'need files' "$tmp/log")" "2 1"
