@@ -30,7 +30,7 @@ TEST_PACKAGES := libcmocka-dev ffmpeg python3
 FULL_PACKAGES := $(TEST_PACKAGES) clang
 LOOK_PACKAGES := man-db zsh chromium chromium-driver
 # For the tests of other CPUs, which are skipped without them.
-CROSS_PACKAGES := gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static
+CROSS_PACKAGES := gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static libc6-dev-i386 lib32gcc-$(shell gcc -dumpversion 2>/dev/null | cut -d. -f1)-dev
 CROSS_CC := aarch64-linux-gnu-gcc
 
 # The version has one place, mona.h; the library's name changes with its first number.

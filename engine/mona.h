@@ -50,7 +50,7 @@ typedef enum mona_status {
     MONA_ERR_VERSION = -4,     /* a .mona file of a version this engine does not read */
     MONA_ERR_CHECKSUM = -5,    /* the model's bytes do not match its CRC */
     MONA_ERR_MODEL = -6,       /* a record of the model is out of bounds or contradicts another */
-    MONA_ERR_LIMIT = -7,       /* a fixed limit of this header is exceeded */
+    MONA_ERR_LIMIT = -7,       /* a fixed limit is exceeded */
     MONA_ERR_UNSUPPORTED = -8, /* valid, but not on this target */
     MONA_ERR_SHAPE = -9,       /* frame sizes do not fit the model */
     MONA_ERR_ARENA = -10,      /* arena too small or misaligned */
@@ -110,7 +110,9 @@ typedef struct mona_model {
 } mona_model;
 
 /* Checks bytes[0, size) and fills *model. The bytes must start at a multiple of MONA_ALIGNMENT, stay
- * unchanged and outlive the model and everything made from it. */
+ * unchanged and outlive the model and everything made from it.
+ * Opening takes a time in proportion to size: records that share tables and weights may together refer
+ * to 256 times the file's bytes and 64 MiB more, beyond which the model is refused (MONA_ERR_LIMIT). */
 mona_status mona_model_open(mona_model *model, const void *bytes, size_t size);
 
 /* What a model takes and gives. Channel planes are H x W, one after another. An array is a tensor of any

@@ -108,6 +108,7 @@ static bool parse_shape(npy_array *array, const char *header, format_error *erro
     const char *p = entry(header, "'shape'");
     if (!p || *p++ != '(')
         return format_fail(error, "the .npy header has no shape");
+    uint64_t product = 1; /* of all sides but those of 0, behind which others must not hide */
     array->rank = 0;
     array->count = 1;
     for (p += strspn(p, " "); *p != ')'; p += strspn(p, " ")) {
@@ -116,8 +117,9 @@ static bool parse_shape(npy_array *array, const char *header, format_error *erro
             return format_fail(error, "the .npy shape is damaged or has more than %d sides",
                                NPY_MAX_RANK);
         const uint64_t side = strtoull(p, &end, 10);
-        if (side > SIZE_MAX / 16 || (side && array->count > SIZE_MAX / 16 / side))
+        if (side && product > SIZE_MAX / 16 / side)
             return format_fail(error, "the .npy shape is too large");
+        product *= side ? side : 1;
         array->shape[array->rank++] = side;
         array->count *= side;
         p = end + strspn(end, " ");

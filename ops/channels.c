@@ -17,9 +17,9 @@
 /* ---- shapes --------------------------------------------------------------------------------- */
 
 static mona_status check_concat(const mona_file_op *op, const mona_shape *inputs,
-                                const mona_shape *output, const uint8_t *data, uint64_t data_bytes)
+                                const mona_shape *output, mona_data *data)
 {
-    (void)data, (void)data_bytes;
+    (void)data;
     uint64_t channels = 0;
     bool sound = !op->channels.first && op->channels.copy <= 1;
     for (uint32_t i = 0; i < op->input_count; i++) {
@@ -30,9 +30,9 @@ static mona_status check_concat(const mona_file_op *op, const mona_shape *inputs
 }
 
 static mona_status check_slice(const mona_file_op *op, const mona_shape *inputs,
-                               const mona_shape *output, const uint8_t *data, uint64_t data_bytes)
+                               const mona_shape *output, mona_data *data)
 {
-    (void)data, (void)data_bytes;
+    (void)data;
     const bool sound = op->channels.copy <= 1 && inputs[0].type == output->type &&
                        (uint64_t)op->channels.first + output->channels <= inputs[0].channels;
     return sound ? MONA_OK : MONA_ERR_MODEL;

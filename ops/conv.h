@@ -7,28 +7,29 @@
 
 /* How K is cut into runs and pieces; conv.c says what these are. */
 typedef struct mona_conv_layout {
-    uint32_t c0, c1; /* channels of a block of the source, and its blocks */
+    uint32_t c0, c1; /* channels of a channel block of the source, and its number of blocks */
     uint32_t kernel_h, kernel_w;
-    uint32_t taps, last_taps; /* kernel columns in a run; in one of the last channel block */
+    /* `last_`: in the last channel block of the source */
+    uint32_t taps, last_taps; /* kernel columns in a run */
     uint32_t run_elements, last_run_elements;
-    /* Row programs only. */
+    /* For row programs only. */
     uint32_t piece;   /* elements of a step */
     uint32_t element; /* bytes of a packed weight */
 } mona_conv_layout;
 
 mona_conv_layout mona_conv_layout_of(const mona_bound_op *b);
 
-/* Channel blocks [begin, end) of the source that outputs [first, first + count) read; those beyond
- * the last output do not exist. */
+/* Channel blocks [begin, end) of the source that outputs [first, first + count) read. Outputs beyond
+ * the last one are ignored. */
 mona_span mona_conv_used_blocks(const mona_bound_op *b, const mona_conv_layout *k, uint32_t first,
                                 uint32_t count);
 
-/* Where in the file the weight of (output, channel, kernel row, kernel column) is, counted in
- * weights, or -1: it is zero. */
+/* The index in the file of the weight for output o, this channel of the source and this kernel row
+ * and column; -1: it is zero. */
 int64_t mona_conv_weight_index(const mona_bound_op *b, uint32_t o, uint32_t channel, uint32_t ky,
                                uint32_t kx);
 
-/* mona_op_class.map_possible, map_scratch_bytes and map. */
+/* Functions of mona_op_class for whole maps. */
 bool mona_conv_map_possible(const mona_bound_op *b);
 size_t mona_conv_map_scratch_bytes(const mona_bound_op *b);
 void mona_conv_map(const mona_map_call *call);

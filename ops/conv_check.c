@@ -81,20 +81,20 @@ static bool packed_size_ok(const mona_file_conv *c, const mona_shape *source, ui
 }
 
 mona_status mona_conv_check(const mona_file_op *op, const mona_shape *inputs,
-                            const mona_shape *output, const uint8_t *data, uint64_t data_bytes)
+                            const mona_shape *output, mona_data *data)
 {
     const mona_file_conv *c = &op->conv;
     if (!parameters_ok(op, inputs, output) ||
-        !mona_epilogue_check(&op->epilogue, output->channels, data, data_bytes))
+        !mona_epilogue_check(&op->epilogue, output->channels, data))
         return MONA_ERR_MODEL;
     const bool half = inputs[0].type == MONA_F16;
     const uint64_t weights = filter_elements(c, inputs) * output->channels; /* < 2^45 */
-    if (!mona_data_ok(c->weights, weights, half ? 2 : 1, data_bytes) ||
-        (c->bias != MONA_NONE && !mona_data_ok(c->bias, output->channels, 4, data_bytes)))
+    if (!mona_data_ok(data, c->weights, weights, half ? 2 : 1) ||
+        (c->bias != MONA_NONE && !mona_data_ok(data, c->bias, output->channels, 4)))
         return MONA_ERR_MODEL;
-    if (half ? c->scales != MONA_NONE : !mona_data_ok(c->scales, output->channels, 2, data_bytes))
+    if (half ? c->scales != MONA_NONE : !mona_data_ok(data, c->scales, output->channels, 2))
         return MONA_ERR_MODEL;
-    if (!(half ? f16_ok : int8_ok)(c, inputs, output->channels, data))
+    if (!(half ? f16_ok : int8_ok)(c, inputs, output->channels, data->bytes))
         return MONA_ERR_MODEL;
     return packed_size_ok(c, inputs, output->channels) ? MONA_OK : MONA_ERR_LIMIT;
 }

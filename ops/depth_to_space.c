@@ -6,9 +6,9 @@
 #include "engine/libc.h"
 
 static mona_status check(const mona_file_op *op, const mona_shape *inputs, const mona_shape *output,
-                         const uint8_t *data, uint64_t data_bytes)
+                         mona_data *data)
 {
-    (void)data, (void)data_bytes;
+    (void)data;
     const bool sound = op->block >= 2 && op->block <= 4 && inputs[0].type == output->type &&
                        (uint64_t)output->channels * op->block * op->block == inputs[0].channels;
     return sound ? MONA_OK : MONA_ERR_MODEL;

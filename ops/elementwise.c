@@ -4,13 +4,13 @@
 #include "ops/elementwise.h"
 
 static mona_status check(const mona_file_op *op, const mona_shape *inputs, const mona_shape *output,
-                         const uint8_t *data, uint64_t data_bytes)
+                         mona_data *data)
 {
     const bool channels = inputs[0].channels == output->channels &&
                           (inputs[1].channels == output->channels || inputs[1].channels == 1);
     return channels && f16_finite(op->elementwise.scale[0]) &&
                    f16_finite(op->elementwise.scale[1]) &&
-                   mona_epilogue_check(&op->epilogue, output->channels, data, data_bytes)
+                   mona_epilogue_check(&op->epilogue, output->channels, data)
                ? MONA_OK
                : MONA_ERR_MODEL;
 }

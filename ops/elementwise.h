@@ -5,7 +5,7 @@
 
 #include "ops/helpers.h"
 
-/* ADD and MUL as an AI Core program, some_rows' arguments; the operator is bound. */
+/* ADD and MUL as an AI Core program, with the arguments of mona_op_class.some_rows. */
 void mona_elementwise_by_instructions(const mona_row_call *calls, uint32_t count);
 
 #endif

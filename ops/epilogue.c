@@ -16,8 +16,7 @@ static bool f16_array_finite(const uint8_t *data, uint32_t offset, uint32_t coun
     return true;
 }
 
-bool mona_epilogue_check(const mona_file_epilogue *e, uint32_t channels, const uint8_t *data,
-                         uint64_t data_bytes)
+bool mona_epilogue_check(const mona_file_epilogue *e, uint32_t channels, mona_data *data)
 {
     const bool clips = e->activation == MONA_ACT_CLIP || e->activation_after_add == MONA_ACT_CLIP;
     if (e->activation >= MONA_ACT_COUNT || e->activation_after_add >= MONA_ACT_COUNT ||
@@ -29,8 +28,8 @@ bool mona_epilogue_check(const mona_file_epilogue *e, uint32_t channels, const u
         return false;
     if (e->activation != MONA_ACT_PRELU)
         return e->slopes == MONA_NONE;
-    return mona_data_ok(e->slopes, channels, sizeof(uint16_t), data_bytes) &&
-           f16_array_finite(data, e->slopes, channels);
+    return mona_data_ok(data, e->slopes, channels, sizeof(uint16_t)) &&
+           f16_array_finite(data->bytes, e->slopes, channels);
 }
 
 size_t mona_epilogue_bytes(uint32_t channels)

@@ -9,37 +9,38 @@
 
 enum { F16_ONE = 0x3c00 };
 
-/* Channels beyond the last one of a partly filled block are zero in every tensor that is read by steps of
- * several elements; operators that write element by element keep the ring's initial zeros there. */
+/* In a partly filled channel block, channels beyond the last one are zero in every tensor that is read
+ * several elements at a time. Operators that write element by element leave the zeros that a ring
+ * holds from the beginning. */
 
 static inline bool f16_finite(uint16_t bits)
 {
     return (bits & 0x7c00) != 0x7c00;
 }
 
-/* Rows of the chip's rings, and those that LOAD and STORE work on, begin at blocks of 32 bytes, and
- * may be read and written to the end of the block that their last pixel lies in (schedule.c). Not
- * so on the host, whatever instructions it runs. */
+/* Whether rows begin at blocks of 32 bytes and may be read and written to the end of the block that
+ * holds their last pixel (schedule.c). That is so on the chip, for rows of rings and those of LOAD
+ * and STORE, and never on the host, whatever instructions it runs. */
 static inline bool mona_rows_are_blocks(const mona_bound_op *b)
 {
     return b->isa->copy && b->target == &ac_target_ascend310;
 }
 
-/* Bytes that the scalar unit copies, where no copy of whole blocks may reach. */
+/* Copies bytes by the scalar unit, where a copy of whole blocks would reach too far. */
 static inline void scalar_copy(ac_core *core, void *to, const void *from, uint32_t bytes)
 {
     core->isa->scalar(core, from, bytes, to, bytes, AC_SCALAR_STEPS * bytes);
     memcpy(to, from, bytes);
 }
 
-/* Window of an operator that reads exactly the pixel it writes. */
+/* mona_op_class.rows and columns of an operator that reads exactly the pixel it writes. */
 static inline mona_span same_span(const mona_bound_op *bound, uint32_t i, mona_span out)
 {
     (void)bound, (void)i;
     return out;
 }
 
-/* The row a call writes, from its first pixel. */
+/* The row that a call writes, from its first pixel on. */
 static inline ac_row output_row(const mona_row_call *call)
 {
     const mona_bound_op *b = call->bound;
@@ -48,7 +49,7 @@ static inline ac_row output_row(const mona_row_call *call)
                     call->output.block_stride, b->output_c0, b->output.type};
 }
 
-/* The first row of input i's window, from the call's first pixel. */
+/* The first row of the window of input i, from the call's first pixel on. */
 static inline ac_row input_row(const mona_row_call *call, uint32_t i)
 {
     const mona_bound_op *b = call->bound;
@@ -58,21 +59,21 @@ static inline ac_row input_row(const mona_row_call *call, uint32_t i)
                     call->input[i].block_stride, b->input_c0[i], b->input[i].type};
 }
 
-/* The epilogue of an operator with so many output channels. check: parameters and data in range (a
- * residual takes part only where the operator has one). bind: fills *e, its arrays in
- * mona_epilogue_bytes() of constants; scales: fp16 bits, one a channel, or NULL. */
-bool mona_epilogue_check(const mona_file_epilogue *file, uint32_t channels, const uint8_t *data,
-                         uint64_t data_bytes);
+/* The epilogue of an operator with so many output channels.
+ *   check  parameters and data are in range; of the residual only where the operator has one
+ *   bytes  memory for the arrays of the bound epilogue
+ *   bind   fills *e; its arrays go to `constants`. scales: fp16 bits, one for each channel, or NULL */
+bool mona_epilogue_check(const mona_file_epilogue *file, uint32_t channels, mona_data *data);
 size_t mona_epilogue_bytes(uint32_t channels);
 void mona_epilogue_bind(ac_epilogue *e, const mona_file_epilogue *file, uint32_t channels,
                         const uint8_t *data, const uint16_t *scales, void *constants);
 
 /* CONV's check, see mona_op_class. */
 mona_status mona_conv_check(const mona_file_op *op, const mona_shape *inputs,
-                            const mona_shape *output, const uint8_t *data, uint64_t data_bytes);
+                            const mona_shape *output, mona_data *data);
 
-/* Planes that STORE `bound` writes for row y (counted at its input) from column x_begin on. rows: room
- * for output channels x block pointers. */
+/* The planes that STORE `bound` writes for row y of its input, from column x_begin on. rows: room for
+ * as many pointers as the planes have channels, times the block. */
 ac_planes mona_store_planes(const mona_bound_op *bound, const mona_buffer *planes, int64_t y,
                             int64_t x_begin, uint8_t **rows);
 

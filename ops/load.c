@@ -5,9 +5,9 @@
 #include "ops/helpers.h"
 
 static mona_status check(const mona_file_op *op, const mona_shape *inputs, const mona_shape *output,
-                         const uint8_t *data, uint64_t data_bytes)
+                         mona_data *data)
 {
-    (void)data, (void)data_bytes;
+    (void)data;
     uint64_t channels = 0;
     for (uint32_t i = 0; i < op->input_count; i++) {
         const uint32_t block = op->load.block[i];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The operators: what the loader, the planner and a session need to know of each.
+/* The operators: what the loader, the planner and a session need to know about each.
  *
- * An operator makes one output row at a time from a window of rows of each input. That is all the
- * planner needs to run a whole network depth-first. Adding an operator is one file in ops/ and one
- * row in mona_ops. */
+ * An operator computes one output row at a time from a window of rows of each input. That is all
+ * the planner needs to run a whole network depth-first. A new operator takes one file in ops/ and
+ * one row in mona_ops. */
 #ifndef MONA_OPS_H
 #define MONA_OPS_H
 
@@ -16,7 +16,25 @@ typedef struct mona_shape {
     mona_type type;
 } mona_shape;
 
-/* Rows (or columns) [begin, end) of an input, unclipped: zero padding lies outside the tensor. */
+/* The data section while records are checked. Many records may refer to the same bytes, so what they
+ * refer to is counted: the time to look at all of it has a bound (engine/model/model.c). */
+typedef struct mona_data {
+    const uint8_t *bytes;
+    uint64_t size;
+    int64_t left; /* bytes that records may still refer to; negative: they refer to too many */
+} mona_data;
+
+/* A record refers to count items of `item` bytes at `offset`: aligned and inside the section. */
+static inline bool mona_data_ok(mona_data *data, uint32_t offset, uint64_t count, uint64_t item)
+{
+    if (offset % MONA_FILE_ALIGNMENT || offset > data->size || count > (data->size - offset) / item)
+        return false;
+    data->left -= (int64_t)(count * item);
+    return data->left >= 0;
+}
+
+/* Rows or columns [begin, end) of a tensor. Not clipped to the tensor: what lies outside is zero
+ * padding. */
 typedef struct mona_span {
     int64_t begin, end;
 } mona_span;
@@ -29,18 +47,18 @@ typedef struct mona_bound_op {
     const ac_isa *isa;
     mona_shape input[MONA_OP_MAX_INPUTS];
     mona_shape output;
-    uint32_t input_c0[MONA_OP_MAX_INPUTS]; /* of the tensors in L1; 0: input planes */
-    uint32_t output_c0;                    /* 0: output planes */
-    const mona_file_op *store;             /* CONV: the STORE fused into it, or NULL; the type of */
-    mona_type store_type;                  /* its planes */
-    uint32_t placed;                       /* CONCAT, SLICE: bit i: input i shares memory with the
-                                              output, nothing is copied (engine/plan/plan_place.c) */
-    void *constants;                       /* constants_bytes(), filled by bind() */
+    uint32_t input_c0[MONA_OP_MAX_INPUTS]; /* channel block of each input in L1; 0: it is planes */
+    uint32_t output_c0;                    /* channel block of the output in L1; 0: it is planes */
+    const mona_file_op *store;             /* CONV: the STORE fused into it, or NULL */
+    mona_type store_type;                  /* element type of that STORE's planes */
+    uint32_t placed;                       /* CONCAT, SLICE: bit i is set when input i shares memory
+                                              with the output, so that nothing is copied
+                                              (engine/plan/plan_place.c) */
+    void *constants;                       /* of constants_bytes(), filled by bind() */
 } mona_bound_op;
 
-/* Rows of a tensor as a kernel sees them: row y of the window is rows[y]. Column 0 of every pointer
- * is tensor column x_begin, which may be negative: columns outside the tensor are there and hold
- * zeros. */
+/* Rows of a tensor as a kernel sees them. rows[i] is row i of the window and points at tensor column
+ * x_begin. x_begin may be negative: columns outside the tensor exist in memory and hold zeros. */
 typedef struct mona_rows {
     uint8_t *const *rows;
     size_t block_stride; /* bytes between channel blocks */
@@ -53,25 +71,26 @@ typedef struct mona_row_call {
     ac_core *core;
     uint8_t *scratch; /* scratch_bytes() of this thread, 64-byte aligned */
     int64_t y, x_begin, x_end;
-    mona_rows
-        input[MONA_OP_MAX_INPUTS]; /* rows[0] is the first row of window(y); planes: of the image */
-    mona_rows output;              /* rows[0] is row y; unused when stored to planes */
-    const mona_buffer *planes;     /* LOAD: of each input; STORE and a CONV with `store`: output */
+    /* rows[0] is the first row of the window for y; of planes, row 0 of the image */
+    mona_rows input[MONA_OP_MAX_INPUTS];
+    mona_rows output;          /* rows[0] is row y; unused when the result goes to planes */
+    const mona_buffer *planes; /* LOAD: one for each input; STORE, CONV with `store`: output */
     const struct mona_bound_op *store; /* CONV: the STORE fused into it, or NULL */
-    /* STORE: itself and those that run with it, planes being of each; 0: it is alone */
+    /* STORE: the STOREs that run in this call, itself first, with one entry of `planes` for each;
+     * store_count 0: it runs alone */
     const mona_bound_op *const *stores;
     uint32_t store_count;
 } mona_row_call;
 
-/* A tensor stored whole: row y of channel block n begins at data + n * block_stride + y *
- * row_stride with tensor column 0. */
+/* A tensor stored whole. Column 0 of row y of channel block n lies at
+ * data + n * block_stride + y * row_stride. */
 typedef struct mona_map {
     uint8_t *data;
     size_t block_stride, row_stride; /* bytes */
 } mona_map;
 
-/* One call of a kernel that works on whole maps: output rows [y_begin, y_end) of channel blocks
- * [block_begin, block_end). */
+/* One call of a kernel on whole maps: output rows [y_begin, y_end) of channel blocks [block_begin,
+ * block_end). */
 typedef struct mona_map_call {
     const mona_bound_op *bound;
     ac_core *core;
@@ -80,7 +99,7 @@ typedef struct mona_map_call {
     mona_map input[MONA_OP_MAX_INPUTS], output;
 } mona_map_call;
 
-/* One call of an operator on arrays: its share, items [begin, end). */
+/* One call of an operator on arrays, which computes items [begin, end) of its output. */
 typedef struct mona_array_call {
     const mona_bound_op *bound;
     uint8_t *scratch; /* map_scratch_bytes() of this thread, 64-byte aligned */
@@ -89,62 +108,55 @@ typedef struct mona_array_call {
     uint64_t begin, end;
 } mona_array_call;
 
-/* Rows that an AI Core program works on in one go, so that one row's vector work overlaps the next
- * one's cube work. */
+/* Rows that one AI Core program works on, so that the vector work of a row overlaps the cube work of
+ * the next. */
 enum { MONA_ROWS_AT_ONCE = 8 };
 
 typedef struct mona_op_class {
     const char *name;
     uint32_t min_inputs, max_inputs;
     /* The record alone: parameters in range, data in bounds given the tensors' channels and types.
-     * data_bytes: of the data section. Heights and widths of the shapes are not yet known. */
+     * Heights and widths of the shapes are not yet known. */
     mona_status (*check)(const mona_file_op *op, const mona_shape *inputs, const mona_shape *output,
-                         const uint8_t *data, uint64_t data_bytes);
+                         mona_data *data);
     /* Output height and width; MONA_ERR_SHAPE if the inputs do not fit. */
     mona_status (*infer)(const mona_file_op *op, const mona_shape *inputs, mona_shape *output);
-    /* The rows of input i needed for output rows [out.begin, out.end); columns: the same along x.
-     */
+    /* The rows of input i that output rows `out` need, and the same for columns. */
     mona_span (*rows)(const mona_bound_op *bound, uint32_t i, mona_span out);
     mona_span (*columns)(const mona_bound_op *bound, uint32_t i, mona_span out);
-    /* Bind-time constants (packed weights, tables), and scratch for row() of one thread. */
+    /* Constants made at bind time: packed weights, tables. bind() fills bound->constants. */
     size_t (*constants_bytes)(const mona_bound_op *bound);
     void (*bind)(const mona_bound_op *bound);
+    /* Scratch memory that row() of one thread needs for rows of so many columns. */
     size_t (*scratch_bytes)(const mona_bound_op *bound, uint32_t columns);
     void (*row)(const mona_row_call *call);
-    /* Several rows at once, at most MONA_ROWS_AT_ONCE; NULL: one by one. Calls differ in y, which
-     * is one more from call to call, scratch and rows. */
+    /* Up to MONA_ROWS_AT_ONCE rows at once; NULL: rows are computed one by one. The calls are alike
+     * but for scratch, rows and y, which grows by one from call to call. */
     void (*some_rows)(const mona_row_call *calls, uint32_t count);
-    /* The same on whole maps; NULL, or not possible: only rows. */
+    /* The same on whole maps. NULL, or map_possible() false: only row by row. */
     bool (*map_possible)(const mona_bound_op *bound);
     size_t (*map_scratch_bytes)(const mona_bound_op *bound);
     void (*map)(const mona_map_call *call);
-    /* On arrays, instead of everything from rows() to map() but map_scratch_bytes(); NULL: not on
-     * arrays. items: into how many parts that do not depend on each other the work falls; NULL: the
-     * output's elements. check() knows heights and widths, since they are fixed. */
+    /* Operators on arrays have this and map_scratch_bytes() instead of everything from rows() to
+     * map(); others have NULL here. Sizes of arrays are fixed, so check() knows them. */
     void (*array)(const mona_array_call *call);
+    /* The number of independent parts of the work; NULL: one for each element of the output. */
     uint64_t (*items)(const mona_bound_op *bound);
-    /* Multiply-adds of one whole frame. */
+    /* Multiply-adds for one whole frame. */
     uint64_t (*macs)(const mona_bound_op *bound);
 } mona_op_class;
-
-/* count items of `item` bytes at `offset` of the data section, aligned. */
-static inline bool mona_data_ok(uint32_t offset, uint64_t count, uint64_t item, uint64_t data_bytes)
-{
-    return offset % MONA_FILE_ALIGNMENT == 0 && offset <= data_bytes &&
-           count <= (data_bytes - offset) / item;
-}
 
 static inline uint64_t mona_shape_elements(const mona_shape *s)
 {
     return (uint64_t)s->channels * s->height * s->width;
 }
 
-/* An operator on arrays: the parts its work falls into, and how much it is, counted in elements
- * read and written and in multiply-adds. */
+/* Of an operator on arrays: the number of independent parts of its work, and the amount of work:
+ * elements read, elements written and multiply-adds together. */
 uint64_t mona_array_items(const mona_bound_op *bound);
 uint64_t mona_array_work(const mona_bound_op *bound);
 
-/* One per operator, in the file of its name (add and mul: elementwise.c). */
+/* One for each operator, in the file of its name (ADD and MUL: elementwise.c). */
 extern const mona_op_class mona_op_load, mona_op_store, mona_op_conv, mona_op_add, mona_op_mul,
     mona_op_resize, mona_op_depth_to_space, mona_op_max_pool, mona_op_average_pool,
     mona_op_array_map, mona_op_array_pick, mona_op_array_reduce, mona_op_array_matmul,
@@ -152,28 +164,29 @@ extern const mona_op_class mona_op_load, mona_op_store, mona_op_conv, mona_op_ad
     mona_op_slice;
 extern const mona_op_class *const mona_ops[MONA_OP_COUNT]; /* by mona_op_kind */
 
-/* LOAD as an AI Core program where a tensor's row is a plane's, some_rows' arguments. */
+/* LOAD as AI Core programs, with the arguments of some_rows(). `dense` is for tensors whose rows are
+ * rows of one plane, the other for those that mona_load_has_program() accepts. */
 bool mona_load_is_dense(const mona_bound_op *bound);
 void mona_load_dense(const mona_row_call *calls, uint32_t count);
-/* LOAD as an AI Core program, for the forms that have one. */
 bool mona_load_has_program(const mona_bound_op *bound);
 void mona_load_by_instructions(const mona_row_call *calls, uint32_t count);
 
-/* STORE likewise. together: how many of these STOREs of one tensor, at least the first, one call
- * may make (mona_row_call.stores). */
+/* STORE as an AI Core program. mona_store_together: how many of these STOREs of one tensor, counted
+ * from the first, one call may run (mona_row_call.stores); at least 1. */
 bool mona_store_has_program(const mona_bound_op *bound);
 uint32_t mona_store_together(const mona_bound_op *const *stores, uint32_t count);
 void mona_store_by_instructions(const mona_row_call *calls, uint32_t count);
 
-/* First channel of the output of CONCAT that input i makes; of the input that SLICE begins with. */
+/* CONCAT: the first channel of the output that comes from input i. SLICE: the first channel of the
+ * input that it keeps. */
 uint32_t mona_channels_before(const mona_bound_op *bound, uint32_t i);
 
-/* RESIZE, and ADD and MUL, likewise, once bound. */
+/* Whether RESIZE, or ADD and MUL, have an AI Core program for this bound operator. */
 bool mona_resize_has_program(const mona_bound_op *bound);
 bool mona_elementwise_has_program(const mona_bound_op *bound);
 
-/* Runs rows of one fused convolution, alike but for where they lie, by instructions on the core's
- * buffers: what row programs must equal bit for bit. The weights are packed as fractals. */
+/* Computes rows of one fused convolution by instructions on the core's buffers. The rows differ only
+ * in where they lie; the weights are packed as fractals. Row programs must give the same bits. */
 void ac_conv_rows_by_instructions(ac_core *core, const ac_conv_row *rows, uint32_t count);
 
 #endif

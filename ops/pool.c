@@ -47,9 +47,9 @@ static bool in_range(uint32_t value, uint32_t least, uint32_t most)
 }
 
 mona_status mona_pool_check(const mona_file_op *op, const mona_shape *inputs,
-                            const mona_shape *output, const uint8_t *data, uint64_t data_bytes)
+                            const mona_shape *output, mona_data *data)
 {
-    (void)data, (void)data_bytes;
+    (void)data;
     const mona_file_pool *p = &op->pool;
     const uint32_t least = whole(p) ? 0 : 1, kernel = whole(p) ? 0 : MAX_KERNEL;
     const uint32_t dilation = whole(p) ? 1 : MAX_KERNEL, stride = whole(p) ? 1 : MAX_STRIDE;

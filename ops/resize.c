@@ -15,9 +15,9 @@
 #include "ops/resize.h"
 
 static mona_status check(const mona_file_op *op, const mona_shape *inputs, const mona_shape *output,
-                         const uint8_t *data, uint64_t data_bytes)
+                         mona_data *data)
 {
-    (void)data, (void)data_bytes;
+    (void)data;
     const mona_file_resize *r = &op->resize;
     const bool scales = r->scale_h[0] && r->scale_h[0] <= 65536 && r->scale_h[1] &&
                         r->scale_h[1] <= 65536 && r->scale_w[0] && r->scale_w[0] <= 65536 &&

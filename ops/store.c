@@ -6,9 +6,9 @@
 #include "ops/helpers.h"
 
 static mona_status check(const mona_file_op *op, const mona_shape *inputs, const mona_shape *output,
-                         const uint8_t *data, uint64_t data_bytes)
+                         mona_data *data)
 {
-    (void)data, (void)data_bytes;
+    (void)data;
     const mona_file_store *s = &op->store;
     if (s->block < 1 || s->block > 4 || !f16_finite(s->scale) || output->type > MONA_U16)
         return MONA_ERR_MODEL;

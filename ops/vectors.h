@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Vector instructions over any count of elements: whole repeats, at most 255 an instruction, then
+/* Vector instructions over any number of elements: whole repeats, at most 255 in an instruction, then
  * one repeat with fewer lanes. Private to ops/.
  *
- * An ac_vector given to these functions has the strides alone; 8 blocks are a repeat of fp16. */
+ * An ac_vector passed to these functions only sets strides. A repeat of fp16 is 8 blocks. */
 #ifndef MONA_OPS_VECTORS_H
 #define MONA_OPS_VECTORS_H
 
@@ -10,8 +10,11 @@
 
 enum { HALF_LANES = AC_REPEAT / 2, FLOAT_LANES = AC_REPEAT / 4 };
 
-/* Operands of fp16 side by side; with a block of 16 values for b, used again and again; with every
- * second block of b, or of dst. */
+/* Strides for fp16.
+ *   side_by_side       all operands lie side by side
+ *   b_again            b is one block of 16 values, used again and again
+ *   b_every_second     b takes every second block
+ *   dst_every_second   dst takes every second block */
 static const ac_vector side_by_side = {
     .dst_block = 1, .a_block = 1, .b_block = 1, .dst_repeat = 8, .a_repeat = 8, .b_repeat = 8};
 static const ac_vector b_again = {.dst_block = 1, .a_block = 1, .dst_repeat = 8, .a_repeat = 8};
@@ -22,7 +25,7 @@ static const ac_vector dst_every_second = {
 
 typedef struct vectors {
     ac_vector v;                /* of the next instruction */
-    uint32_t lanes, left, done; /* of a repeat; elements yet to do; repeats done */
+    uint32_t lanes, left, done; /* lanes of a repeat; elements still to do; repeats done */
 } vectors;
 
 static inline vectors vectors_of(ac_vector strides, uint32_t lanes, uint32_t count)
@@ -71,7 +74,7 @@ static inline void muls_all(ac_core *core, void *dst, const void *a, float s, ui
                         vectors_at(&w, a, w.v.a_repeat), s, &w.v);
 }
 
-/* The narrower type has 4 blocks a repeat. */
+/* Converts side by side. A repeat of the narrower type is 4 blocks. */
 static inline void vconv_all(ac_core *core, ac_vconv kind, void *dst, const void *src,
                              uint32_t count)
 {

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "pipeline/image/stills.h"
 #include "pipeline/stages/chain.h"
 #include "pipeline/io/encode.h"
 #include "pipeline/error.h"
@@ -21,8 +22,8 @@ typedef struct enhance_report {
     uint64_t resumed;                 /* of the frames, those earlier runs had finished */
     float noise; /* found in the last frame, standard deviation in 8-bit steps; negative: not looked
                     for */
-    float compression;  /* error of the last frame's that was taken for noise; 0: none */
-    bool metadata_lost; /* of a picture; when done */
+    float compression;          /* error of the last frame's that was taken for noise; 0: none */
+    char encoder[ENCODER_TEXT]; /* libav's encoder and its options; "": none, as for pictures */
     uint64_t lost_packets, damaged_frames, moved_frames; /* of the input so far */
     uint64_t clock_jumps, moved_packets; /* joined; other streams' that did not ascend; when done */
 } enhance_report;
@@ -62,7 +63,11 @@ static inline const named_model *enhance_network(const enhance_settings *s, unsi
 /* Video to video. The output appears under its name only when it is complete. */
 bool enhance_video(const enhance_settings *settings, enhance_report *report, pipeline_error *error);
 
-/* PNG or JPEG to PNG or JPEG. */
+/* A picture (picture_kind.h) to PNG or JPEG. */
 bool enhance_still(const enhance_settings *settings, enhance_report *report, pipeline_error *error);
+
+/* What that would report of sizes and memory, and what it would refuse, by still_read_head alone. */
+bool enhance_still_plan(const enhance_settings *settings, enhance_report *report, still *head,
+                        pipeline_error *error);
 
 #endif

@@ -304,6 +304,7 @@ static void begin_report(video *v)
                                   .frame_bytes = v->stages.memory_bytes,
                                   .expected = expected,
                                   .noise = -1};
+    memcpy(v->report->encoder, v->out.codec.text, ENCODER_TEXT);
 }
 
 static bool open_all(video *v, pipeline_error *error)

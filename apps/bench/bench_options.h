@@ -6,13 +6,15 @@
 #include "apps/bench/bench_streams.h"
 #include "mona.h"
 #include "apps/cli/options.h"
+#include "apps/enhance/enhance_options.h"
 #include "apps/bench/sampling.h"
 #include "apps/bench/report/verdict.h"
 
 typedef struct bench_arguments {
     const char *model, *size, *cpu, *device, *trace, *plot;
-    const char *pipeline, *stages, *preset, *streams, *onnx;
+    const char *pipeline, *streams, *onnx;
     const char *warm_up, *duration, *budget, *old, *regression, *samples, *html, *svg;
+    enhance_options enhance;
     long threads, iterations, strip_rows, tile_columns;
     double percentile, fps;
     bool json, csv, peak, layers, ablate;

@@ -19,7 +19,7 @@
 #include "apps/bench/report/pipeline_marks.h"
 #include "apps/bench/report/provenance.h"
 #include "apps/bench/sampling.h"
-#include "apps/enhance/stage_models.h"
+#include "apps/enhance/enhance_options.h"
 
 /* Models of a stage at most; frames of warm-up; frames a second a run of given length may make;
  * frames of a clip that is played over and over. */
@@ -41,7 +41,6 @@ typedef struct run {
     watched_model watched[WATCHED_MAX];
     unsigned watched_count;
     double ms_per_tick;
-    stage_models models;
     machine_moment before, after;
     telemetry_log sensors; /* the encoder's thread reads them */
 } run;
@@ -100,6 +99,11 @@ static void mark(void *context, uint64_t frame, unsigned step, bool end)
         telemetry_log_look(&r->sensors);
 }
 
+static bool synthetic(const bench_pipeline_job *job)
+{
+    return !strcmp(job->enhance->input, "synthetic");
+}
+
 /* ---- running ----------------------------------------------------------------------------------
  */
 
@@ -108,31 +112,26 @@ static void name_steps(run *r)
     pipeline_marks *m = &r->marks;
     m->names[PROBE_DECODE] = "decode";
     m->names[PROBE_UPLOAD] = "upload";
-    for (unsigned i = 0; i < r->job->stages.count; i++)
-        m->names[PROBE_STAGE + i] = stage_kind_name(r->job->stages.kinds[i]);
+    for (unsigned i = 0; i < r->job->enhance->count; i++)
+        m->names[PROBE_STAGE + i] = stage_kind_name(r->job->enhance->kinds[i]);
     m->names[m->steps - 1] = "encode";
 }
 
 static bool play(run *r, enhance_report *report)
 {
     const bench_pipeline_job *job = r->job;
-    const bool synthetic = !strcmp(job->clip, "synthetic");
     const pipeline_probe probe = {arrive, mark, job->layers ? watch : NULL, r};
     pipeline_error error = {0};
-    enhance_settings settings = {.input = synthetic ? r->clip.input : job->clip,
-                                 .output = r->clip.output,
-                                 .stage = job->stage,
-                                 .frames = r->marks.capacity,
-                                 .encoder = job->encoder,
-                                 .probe = &probe};
-    settings.stage.strength = -1;
-    settings.stage.colour_strength = 1;
+    enhance_settings settings = *job->enhance;
+    if (synthetic(job))
+        settings.input = r->clip.input;
+    settings.output = r->clip.output;
+    settings.frames = r->marks.capacity;
+    settings.probe = &probe;
     av_log_set_level(AV_LOG_QUIET);
-    if (!stage_models_open(&r->models, &(model_choice){0}, &job->stages, &settings))
-        return false;
     const uint64_t ticks = machine_ticks(), start = clock_ns();
     r->before = machine_now();
-    telemetry_log_open(&r->sensors, job->stage.device);
+    telemetry_log_open(&r->sensors, settings.stage.device);
     const bool good = enhance_video(&settings, report, &error);
     telemetry_log_end(&r->sensors);
     r->after = machine_now();
@@ -144,18 +143,18 @@ static void describe(cJSON *result, const run *r, const enhance_report *report)
 {
     const bench_pipeline_job *job = r->job;
     mona_device_properties device = {.name = "host", .isa = ""};
-    mona_device_query(job->stage.device, &device);
+    const enhance_settings *s = job->enhance;
+    mona_device_query(s->stage.device, &device);
     cJSON_AddStringToObject(result, "kind", "pipeline");
-    cJSON_AddStringToObject(result, "clip", job->clip);
-    cJSON_AddStringToObject(result, "stages", job->stage_text);
+    cJSON_AddStringToObject(result, "clip", s->input);
+    enhance_describe(result, s, report);
     cJSON_AddNumberToObject(result, "width", report->in_width);
     cJSON_AddNumberToObject(result, "height", report->in_height);
     cJSON_AddNumberToObject(result, "out_width", report->out_width);
     cJSON_AddNumberToObject(result, "out_height", report->out_height);
     cJSON_AddStringToObject(result, "device", device.name);
-    cJSON_AddStringToObject(result, "isa", job->stage.cpu ? job->stage.cpu : device.isa);
-    cJSON_AddNumberToObject(result, "threads",
-                            job->stage.threads ? job->stage.threads : device.cores);
+    cJSON_AddStringToObject(result, "isa", s->stage.cpu ? s->stage.cpu : device.isa);
+    cJSON_AddNumberToObject(result, "threads", s->stage.threads ? s->stage.threads : device.cores);
     result_add_number(result, "source_fps", job->fps);
     cJSON_AddNumberToObject(result, "engine_bytes", (double)report->engine_bytes);
     cJSON_AddNumberToObject(result, "frame_bytes", (double)report->frame_bytes);
@@ -180,7 +179,7 @@ static bool add_layers(cJSON *result, const run *r)
     result_add_number(result, "memory_gb_per_s", 2 * limit.copy_gb_per_s);
     result_add_number(result, "cache_gb_per_s", 2 * limit.cache_copy_gb_per_s);
     cJSON *rows = cJSON_AddArrayToObject(result, "layers");
-    for (unsigned i = 0; i < r->job->stages.count; i++) {
+    for (unsigned i = 0; i < r->job->enhance->count; i++) {
         const char *name = r->marks.names[PROBE_STAGE + i];
         const double whole = stage_ms(r, i);
         double sum = 0;
@@ -201,8 +200,8 @@ static cJSON *conclude(run *r, const enhance_report *report)
     m->count = report->frames;
     m->first = job->warm_up < 0 ? automatic : (size_t)job->warm_up;
     if (m->first + 2 > m->count) {
-        cli_fail(0, "%s: expected two frames or more after %zu of warm-up, found %zu", job->clip,
-                 m->first, m->count);
+        cli_fail(0, "%s: expected two frames or more after %zu of warm-up, found %zu",
+                 job->enhance->input, m->first, m->count);
         return NULL;
     }
     samples s = {.warm_up = m->first,
@@ -242,7 +241,7 @@ static bool make_clip(run *r)
     const long most = (long)r->marks.capacity;
     const bool loop = !r->job->frames && most > FRAMES_OF_A_LOOP;
     return bench_clip_open(&r->clip) &&
-           (strcmp(r->job->clip, "synthetic") ||
+           (!synthetic(r->job) ||
             bench_clip_make(&r->clip, r->job->size, loop ? FRAMES_OF_A_LOOP : most, most,
                             r->job->fps));
 }
@@ -252,7 +251,7 @@ cJSON *bench_pipeline(const bench_pipeline_job *job)
     run r = {.job = job, .period_ns = job->fps > 0 ? 1e9 / job->fps : 0};
     enhance_report report = {0};
     cJSON *result = NULL;
-    if (!pipeline_marks_open(&r.marks, most_frames(job), PROBE_STAGE + job->stages.count + 1)) {
+    if (!pipeline_marks_open(&r.marks, most_frames(job), PROBE_STAGE + job->enhance->count + 1)) {
         cli_fail(0, "out of memory");
     } else {
         name_steps(&r);
@@ -262,7 +261,6 @@ cJSON *bench_pipeline(const bench_pipeline_job *job)
     bench_clip_close(&r.clip);
     for (unsigned i = 0; i < r.watched_count; i++)
         layer_log_close(&r.watched[i].log);
-    stage_models_close(&r.models);
     pipeline_marks_close(&r.marks);
     return result;
 }
@@ -301,10 +299,11 @@ void bench_pipeline_print(const cJSON *result)
     char pace[48] = "as fast as it goes";
     if (fps > 0)
         snprintf(pace, sizeof pace, "%g frames a second", fps);
-    printf("%s, %.0fx%.0f to %.0fx%.0f, %s, %s\n", text(result, "clip"),
+    printf("%s, %.0fx%.0f to %.0fx%.0f by %s, %s\n", text(result, "clip"),
            result_number(result, "width"), result_number(result, "height"),
            result_number(result, "out_width"), result_number(result, "out_height"),
-           text(result, "stages"), pace);
+           text(result, "networks"), pace);
+    printf("  encoder    %s\n", text(result, "encoder"));
     result_print_times(result);
     print_steps(result);
     printf(

@@ -9,15 +9,12 @@
 #include <cjson/cJSON.h>
 
 #include "pipeline/enhance.h"
-#include "apps/enhance/stage_list.h"
 
 typedef struct bench_pipeline_job {
-    const char *clip; /* a file, or "synthetic": frames of noise and gradients, made up first */
+    /* As mona enhance has it. input: a file, or "synthetic": frames of noise and gradients, made up
+     * first. No output, frames or probe: these are the benchmark's. */
+    const enhance_settings *enhance;
     mona_size size;   /* of synthetic frames */
-    const char *stage_text;
-    stage_list stages;
-    stage_settings stage; /* device, cpu, threads, strip_rows */
-    encoder_choice encoder;
     long frames;      /* at most; 0: as many as the time allows */
     long warm_up;     /* negative: a quarter of the frames, at most ten */
     double seconds;   /* after the warm-up; 0: any time */
@@ -28,7 +25,7 @@ typedef struct bench_pipeline_job {
 } bench_pipeline_job;
 
 /* A result (bench_result.h) whose samples are the times from a frame's arrival to the moment the
- * encoder has taken it. Beside what all results have:
+ * encoder has taken it. Beside what all results have, and what enhance_describe tells:
  *   "steps"     work, wait before it, and queue of decoding, uploading, every stage and encoding:
  *               for each frame works and waits add up to its time
  *   "interval"  statistics of the time between frames done, "fps", "jitter_ms"

@@ -97,15 +97,14 @@ static int run_model(const bench_request *b)
 static int run_pipeline(const bench_request *b)
 {
     const bench_arguments *a = &b->arguments;
-    bench_pipeline_job job = {
-        .clip = a->pipeline,
+    enhance_settings settings = {.input = a->pipeline,
+                                 .stage = {.device = b->config.device,
+                                           .cpu = a->cpu,
+                                           .threads = (unsigned)a->threads,
+                                           .strip_rows = (unsigned)a->strip_rows}};
+    const bench_pipeline_job job = {
+        .enhance = &settings,
         .size = a->size ? b->config.sizes[0] : (mona_size){640, 360},
-        .stage_text = a->stages,
-        .stage = {.device = b->config.device,
-                  .cpu = a->cpu,
-                  .threads = (unsigned)a->threads,
-                  .strip_rows = (unsigned)a->strip_rows},
-        .encoder = {.crf = -1, .preset = a->preset},
         .frames = a->iterations ? a->iterations
                   : a->duration ? 0
                                 : SAMPLING_ITERATIONS,
@@ -118,18 +117,21 @@ static int run_pipeline(const bench_request *b)
     };
     if (a->model)
         return cli_fail(EXIT_USAGE, "--pipeline takes no model, found %s", a->model);
-    if (!stage_list_read(&job.stages, a->stages, true))
-        return EXIT_USAGE;
-    cJSON *result = bench_pipeline(&job);
-    const bool traced = result && (!a->trace || pipeline_trace_save(result, a->trace));
-    const int status = traced ? conclude(b, result, bench_pipeline_print) : EXIT_FAILED;
-    cJSON_Delete(result);
+    stage_models models = {0};
+    int status = enhance_options_apply(&a->enhance, false, true, &models, &settings);
+    if (!status) {
+        cJSON *result = bench_pipeline(&job);
+        const bool traced = result && (!a->trace || pipeline_trace_save(result, a->trace));
+        status = traced ? conclude(b, result, bench_pipeline_print) : EXIT_FAILED;
+        cJSON_Delete(result);
+    }
+    stage_models_close(&models);
     return status;
 }
 
 int bench_run(int argc, char **argv)
 {
-    bench_request b = {0};
+    bench_request b = {.arguments.enhance.crf = -1};
     bench_arguments *a = &b.arguments;
     const char *operands[2];
     const options_result parsed = options_parse(&command_bench, a, argc, argv, operands);

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <libavutil/log.h>
+
 #include "apps/cli/commands.h"
 #include "apps/cli/help.h"
 #include "mona.h"
@@ -48,6 +50,8 @@ int main(int argc, char **argv)
     signal(SIGXFSZ, SIG_IGN);
     /* And a reader that has gone is one too. */
     signal(SIGPIPE, SIG_IGN);
+    /* What libav finds is said in mona's own lines. */
+    av_log_set_level(AV_LOG_QUIET);
     if (!stop_begin())
         return cli_fail(EXIT_FAILED, "a thread cannot be started");
 

@@ -111,7 +111,7 @@ static bool open_picture(const calibration *c, size_t index, const compiler *mod
     const calibration_image *image = &c->images[index];
     if (image->kind == CALIBRATION_FRAME)
         p->image = image->frame;
-    else if (!still_read(&p->image, image->name, 3, &error))
+    else if (!still_read(&p->image, image->name, 3, NULL, &error))
         return !cli_fail(EXIT_FAILED, "%s", error.text);
     if (has_role(model, ROLE_NOISE))
         p->noise = (uint32_t)(next_random(&p->random) % (MAX_NOISE + 1));

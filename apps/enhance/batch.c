@@ -25,6 +25,7 @@
 typedef struct batch {
     const batch_request *asked;
     const char *folder;
+    size_t unreadable;        /* files and folders, of which a line has been said */
     char **inputs, **outputs; /* owned */
     size_t count;
     cJSON *results;
@@ -38,19 +39,22 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* FOLDER/NAME, with .mkv for its suffix where mona writes no such files. Owned by the caller. */
-static char *name_output(const char *folder, const char *name)
+/* FOLDER/NAME, with .png or .mkv for its suffix where mona writes no such files. Owned by the caller.
+ */
+static char *name_output(const char *folder, const char *input, const char *name)
 {
     pipeline_error unused = {0};
     size_t length = strlen(name), bytes = strlen(folder) + length + 8;
     const char *suffix = strrchr(name, '.');
-    bool known = still_can_write(name) || mux_format(name, NULL, &unused);
+    const bool image = still_is_image(input) && !still_is_animated(input);
+    const bool known = still_can_write(name) || (!image && mux_format(name, NULL, &unused));
     char *path = malloc(bytes);
     if (path && known)
         snprintf(path, bytes, "%s/%s", folder, name);
     else if (path)
-        snprintf(path, bytes, "%s/%.*s.mkv", folder,
-                 (int)(suffix && suffix > name ? (size_t)(suffix - name) : length), name);
+        snprintf(path, bytes, "%s/%.*s%s", folder,
+                 (int)(suffix && suffix > name ? (size_t)(suffix - name) : length), name,
+                 image ? ".png" : ".mkv");
     return path;
 }
 
@@ -66,7 +70,7 @@ static bool add_as(batch *b, const char *input, const char *name)
     if (!inputs || !outputs)
         return false;
     inputs[b->count] = strdup(input);
-    outputs[b->count] = name_output(b->folder, name);
+    outputs[b->count] = name_output(b->folder, input, name);
     return inputs[b->count] && outputs[b->count++];
 }
 
@@ -94,6 +98,16 @@ static bool is_results(const batch *b, const struct stat *folder)
            results.st_ino == folder->st_ino;
 }
 
+/* The others are done all the same. What has gone since it was found was not asked for. */
+static bool pass_over(batch *b, const char *path, int reason)
+{
+    if (reason != ENOENT) {
+        cli_fail(0, "%s: cannot be read: %s", path, strerror(reason));
+        b->unreadable++;
+    }
+    return true;
+}
+
 static bool add_folder(batch *b, const char *folder, const char *name);
 
 /* What is in a folder: path, which is called name below the operand. */
@@ -101,7 +115,7 @@ static bool add_entry(batch *b, const char *path, const char *name)
 {
     struct stat status;
     if (lstat(path, &status))
-        return true;
+        return pass_over(b, path, errno);
     /* A folder that is a link may lead round in circles. */
     if (S_ISDIR(status.st_mode))
         return !b->asked->recursive || is_results(b, &status) || add_folder(b, path, name);
@@ -112,18 +126,21 @@ static bool add_entry(batch *b, const char *path, const char *name)
 static bool add_folder(batch *b, const char *folder, const char *name)
 {
     struct dirent **entries;
-    int count = scandir(folder, &entries, is_shown, alphasort);
-    bool good = count >= 0;
+    const int count = scandir(folder, &entries, is_shown, alphasort);
+    bool good = true;
+    if (count < 0)
+        return pass_over(b, folder, errno);
     for (int i = 0; i < count; i++) {
         char path[4096], below[4096];
         const int length = snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
         snprintf(below, sizeof below, "%s%s%s", name, *name ? "/" : "", entries[i]->d_name);
-        if (good && length < (int)sizeof path)
+        if (length >= (int)sizeof path)
+            pass_over(b, folder, ENAMETOOLONG);
+        else if (good)
             good = add_entry(b, path, below);
         free(entries[i]);
     }
-    if (count >= 0)
-        free(entries);
+    free(entries);
     return good;
 }
 
@@ -316,6 +333,8 @@ static int run_all(batch *b)
     if (stop_signal())
         return cli_fail(128 + stop_signal(), "interrupted; %s/manifest.json says what was done",
                         b->folder);
+    if (!failed && b->unreadable)
+        return EXIT_FAILED;
     if (failed)
         return cli_fail(EXIT_FAILED, "%zu of %zu files failed; %s/manifest.json says which", failed,
                         b->count, b->folder);
@@ -329,6 +348,8 @@ static int prepare(batch *b)
     for (const char *const *operand = b->asked->operands; *operand; operand++)
         if (!add_operand(b, *operand))
             return cli_fail(EXIT_FAILED, "%s: cannot be read: %s", *operand, strerror(errno));
+    if (!b->count && b->unreadable)
+        return EXIT_FAILED;
     if (!b->count)
         return cli_fail(EXIT_FAILED, "expected videos or pictures, found none");
     b->results = cJSON_CreateArray();

@@ -12,7 +12,6 @@
 
 #include "apps/enhance/batch.h"
 #include "apps/cli/commands.h"
-#include "apps/cli/suggest.h"
 #include "apps/enhance/dry_run.h"
 #include "apps/enhance/overwrite.h"
 #include "pipeline/enhance.h"
@@ -20,29 +19,24 @@
 #include "pipeline/image/stills.h"
 #include "apps/enhance/preview.h"
 #include "apps/enhance/progress.h"
-#include "apps/enhance/stage_list.h"
-#include "apps/enhance/stage_models.h"
+#include "apps/enhance/enhance_options.h"
 
 enum { MOST_INPUTS = 1024 };
-
-#define CODECS "h264, hevc, av1, vp9, ffv1, prores, rawvideo"
 
 typedef struct arguments {
     const char *input, *output, *out_dir;
     const char *operands[MOST_INPUTS + 1];
-    const char *stages, *sr, *denoise, *strength, *colour, *colour_model, *device, *cpu, *preset,
-        *codec, *format, *raw;
-    const char *progress, *html, *scale, *rate, *tier, *content, *temporal;
-    const char *deinterlace, *on_error;
+    enhance_options shared;
+    const char *device, *cpu, *format, *raw;
+    const char *progress, *html, *rate, *on_error;
     double preview;
     bool dry_run, json, verbose;
-    option_list encoder;
     const char *threads;
     long strip_rows, frames;
-    double start, duration, end, crf;
+    double start, duration, end;
     bool resume, recursive, yes, no;
     long segment_frames;
-    bool match_bitrate, drop_unsupported, quiet, stats;
+    bool drop_unsupported, quiet, stats;
 } arguments;
 
 static overwrite overwriting(const arguments *a)
@@ -111,50 +105,6 @@ static options_result parse(arguments *a, int argc, char **argv)
     return result;
 }
 
-/* What is done unless told. */
-static const char *usual_stages(const char *scale, bool image)
-{
-    const bool keep = scale && !strcmp(scale, "1");
-    return keep ? "denoise" : image ? "sr" : VIDEO_STAGES;
-}
-
-static bool parse_strength(double *strength, const char *text)
-{
-    char *end;
-    if (!strcmp(text, "auto")) {
-        *strength = -1;
-        return true;
-    }
-    *strength = strtod(text, &end);
-    if (end != text && !*end && *strength >= 0 && *strength <= 1)
-        return true;
-    cli_fail(0, "--strength: expected auto or a number from 0 to 1, found '%s'", text);
-    return false;
-}
-
-static bool has_colour(const stage_list *list)
-{
-    for (unsigned i = 0; i < list->count; i++)
-        if (list->kinds[i] == STAGE_COLOUR)
-            return true;
-    return false;
-}
-
-/* Colours are enhanced by --stages, fully unless --colour says how much, or by --colour last. */
-static bool parse_colour(double *strength, stage_list *list, const arguments *a)
-{
-    char *end;
-    *strength = a->colour ? strtod(a->colour, &end) : 1;
-    if (a->colour && (end == a->colour || *end || !(*strength >= 0 && *strength <= 1)))
-        return cli_fail(0, "--colour: expected a number from 0 to 1, found '%s'", a->colour);
-    if (!a->colour || has_colour(list))
-        return true;
-    if (a->stages)
-        return cli_fail(0, "--colour: expected colour among --stages, found '%s'", a->stages);
-    list->kinds[list->count++] = STAGE_COLOUR; /* the usual ones are fewer than there may be */
-    return true;
-}
-
 /* "2", of the networks alone, or "1:2:2". */
 static bool parse_threads(enhance_settings *s, const char *text)
 {
@@ -175,24 +125,6 @@ static bool parse_threads(enhance_settings *s, const char *text)
     return true;
 }
 
-static bool parse_codec(const codec **chosen, const char *name, const pipeline_notes *notes)
-{
-    char text[SUGGEST_TEXT];
-    suggestion s = suggest_for(name, strlen(name));
-    *chosen = codec_find(name);
-    if (*chosen && !strncmp(name, "lib", 3) && strcmp(name, (*chosen)->encoder) != 0)
-        pipeline_note(notes, "-c %s: mona writes %s with %s", name, (*chosen)->name,
-                      (*chosen)->encoder);
-    for (size_t i = 0; codec_at(i); i++) {
-        suggest_name(&s, codec_at(i)->name);
-        suggest_name(&s, codec_at(i)->encoder);
-    }
-    return *chosen || cli_fail(0,
-                               "--codec: expected " CODECS
-                               " or one of FFmpeg's encoders for these, found '%s'%s",
-                               name, suggest_text(&s, text, sizeof text));
-}
-
 static bool makes_one_picture(const arguments *a)
 {
     return still_can_write(a->output) && !picture_pattern(a->output) && a->preview < 0;
@@ -202,17 +134,6 @@ static bool makes_one_picture(const arguments *a)
 static bool takes_one_picture(const arguments *a)
 {
     return still_is_image(a->input) && (makes_one_picture(a) || !still_is_animated(a->input));
-}
-
-/* film: not pictures, of which each was stored on its own. */
-static model_choice choose_models(const arguments *a, bool film)
-{
-    return (model_choice){.sr = a->sr,
-                          .denoise = a->denoise,
-                          .colour = a->colour_model,
-                          .tier = a->tier,
-                          .scale = a->scale ? (unsigned)strtoul(a->scale, NULL, 10) : 0,
-                          .video = a->content ? !strcmp(a->content, "video") : film};
 }
 
 /* A file that cannot be read is told apart from one that is no image. */
@@ -272,9 +193,8 @@ static int run(const arguments *a, enhance_settings *settings, progress *shown, 
 
 static int enhance(int argc, char **argv)
 {
-    arguments a = {.crf = -1, .preview = -1, .duration = -1, .end = -1};
+    arguments a = {.shared.crf = -1, .preview = -1, .duration = -1, .end = -1};
     stage_models models = {0};
-    stage_list stages;
     options_result result = parse(&a, argc, argv);
     if (result != OPTIONS_RUN)
         return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
@@ -302,21 +222,13 @@ static int enhance(int argc, char **argv)
         .raw = a.raw,
         .rate = a.rate,
         .format = a.format,
-        .deinterlace = !strcmp(a.deinterlace, "auto"),
         .stop_on_error = !strcmp(a.on_error, "stop"),
         .drop_unsupported = a.drop_unsupported,
         .resume = a.resume,
         .segment_frames = (uint64_t)a.segment_frames,
-        .encoder = {.crf = a.crf,
-                    .preset = a.preset,
-                    .options = a.encoder.items,
-                    .option_count = a.encoder.count,
-                    .match_bitrate = a.match_bitrate},
         .notes = {progress_note, &shown},
     };
-    if (!parse_strength(&settings.stage.strength, a.strength) ||
-        (a.codec && !parse_codec(&settings.encoder.codec, a.codec, &settings.notes)) ||
-        (a.threads && !parse_threads(&settings, a.threads)) ||
+    if ((a.threads && !parse_threads(&settings, a.threads)) ||
         !(settings.stage.device = options_device(a.device)))
         return EXIT_USAGE;
     bool piped = !strcmp(a.input, "-");
@@ -326,8 +238,9 @@ static int enhance(int argc, char **argv)
     bool image = !piped && !numbered && takes_one_picture(&a);
     if (!image && !piped && !numbered && !a.format && makes_one_picture(&a))
         return cli_fail(EXIT_FAILED,
-                        "%s: expected a PNG or JPEG picture, because the output is one; a video "
-                        "can become numbered pictures (%%04d.png) or a --preview",
+                        "%s: expected a picture (PNG, JPEG, WebP, BMP or TIFF), because the output "
+                        "is one, found "
+                        "none; a video can become numbered pictures (%%04d.png) or a --preview",
                         a.input);
     if (a.preview >= 0 && image)
         return cli_fail(EXIT_FAILED, "%s: --preview works only on videos, found a picture",
@@ -336,14 +249,9 @@ static int enhance(int argc, char **argv)
         return cli_fail(EXIT_USAGE, "--html works only on videos, found numbered pictures");
     if (((a.preview >= 0 || a.dry_run) && piped) || (a.html && (piped || !strcmp(a.output, "-"))))
         return cli_fail(EXIT_USAGE, "--preview, --dry-run and --html need files, found -");
-    if (!stage_list_read(&stages, a.stages ? a.stages : usual_stages(a.scale, image), false) ||
-        !parse_colour(&settings.stage.colour_strength, &stages, &a))
-        return EXIT_USAGE;
 
-    int status = EXIT_FAILED;
-    settings.stage.steady = !strcmp(a.temporal, "on");
-    const model_choice choice = choose_models(&a, !image && !numbered);
-    if (stage_models_open(&models, &choice, &stages, &settings))
+    int status = enhance_options_apply(&a.shared, image, false, &models, &settings);
+    if (!status)
         status = run(&a, &settings, &shown, image);
     stage_models_close(&models);
     progress_close(&shown);
@@ -390,57 +298,8 @@ static const option options[] = {
     OPTIONS_CUT(arguments, files, " of the input"),
     {"--frames", NULL, OPTION_WHOLE, offsetof(arguments, frames), "N", files,
      .help = "stop after N frames", .minimum = 1, .maximum = 1e15},
-    {"--stages", NULL, OPTION_STRING, offsetof(arguments, stages), "LIST", work,
-     .help = "what to do, in this order: sr, denoise, colour (default " VIDEO_STAGES
-             "; for pictures sr, or denoise with --scale 1)",
-     .values = "sr denoise colour denoise,sr sr,denoise sr,sr denoise,sr,colour"},
-    {"--scale", "-s", OPTION_CHOICE, offsetof(arguments, scale), "1|2|3|4|6|8|9|12", work,
-     .help = "enlarge this many times (default 2), in one step or in several: 6 is 2 x 3, and 4 is "
-             "2 x 2 in tiers without a network for 4; --dry-run shows the steps"},
-    {"--tier", NULL, OPTION_CHOICE, offsetof(arguments, tier), NETWORK_TIERS, work,
-     .help =
-         "built-in networks to use, from the fastest to the best; each tier does several times the "
-         "work of the one before; where it has no network, that of the next lower tier is used",
-     .initial = "fast"},
-    {"--content", NULL, OPTION_CHOICE, offsetof(arguments, content), "clean|video", work,
-     .help = "what the input is: clean, or video that was compressed, which needs networks that do "
-             "not sharpen the damage (default: video for videos, clean for pictures)"},
-    {"--sr", NULL, OPTION_FILE, offsetof(arguments, sr), "MODEL", work,
-     .help = "another network for super-resolution: a .mona file, or the name of a built-in one"},
-    {"--denoise", NULL, OPTION_FILE, offsetof(arguments, denoise), "MODEL", work,
-     .help = "another network for denoising: a .mona file, or the name of a built-in one"},
-    {"--strength", NULL, OPTION_STRING, offsetof(arguments, strength), "S", work,
-     .help = "how strongly to denoise: from 0 to 1, where 1 suits noise with a standard deviation "
-             "of 50 steps of 255; or auto, which measures the noise and, with --content video, the "
-             "damage done by compression",
-     .initial = "auto", .values = "auto"},
-    {"--colour", NULL, OPTION_STRING, offsetof(arguments, colour), "S", work,
-     .help = "how much of the colour network's changes to apply, from 0 (none) to 1; without "
-             "--stages this adds the colour stage at the end (default: no colour stage)"},
-    {"--colour-model", NULL, OPTION_FILE, offsetof(arguments, colour_model), "MODEL", work,
-     .help = "another network for colour: a .mona file"},
-    {"--temporal", NULL, OPTION_CHOICE, offsetof(arguments, temporal), "on|off", work,
-     .help = "on: blend the still parts of denoised video with the frame before, so that they do "
-             "not flicker; off: treat each frame on its own",
-     .initial = "on"},
-    {"--deinterlace", NULL, OPTION_CHOICE, offsetof(arguments, deinterlace), "auto|off", work,
-     .help = "auto: deinterlace interlaced frames, even those not marked as interlaced",
-     .initial = "auto"},
-    {"--codec", "-c", OPTION_STRING, offsetof(arguments, codec), "CODEC", encoding,
-     .help = "codec of the result: " CODECS
-             "; or the name of one of FFmpeg's encoders for these, such as libx264 (default: the "
-             "first one that suits the container and the pixel format)",
-     .values = "h264 hevc av1 vp9 ffv1 prores rawvideo"},
-    {"--crf", NULL, OPTION_NUMBER, offsetof(arguments, crf), "N", encoding,
-     .help = "quality, lower is better (default h264 18, hevc 20, av1 28, vp9 24)", .maximum = 63},
-    {"--match-bitrate", NULL, OPTION_FLAG, offsetof(arguments, match_bitrate), NULL, encoding,
-     .help = "aim at the input's bit rate instead of a quality"},
-    {"--preset", NULL, OPTION_STRING, offsetof(arguments, preset), "NAME", encoding,
-     .help = "speed of the encoder (default: medium for h264 and hevc; 8 for av1, from 0 to 13; 3 "
-             "for vp9, from 0 to 8)",
-     .values = "ultrafast superfast veryfast faster fast medium slow slower veryslow placebo"},
-    {"--encoder-option", "-e", OPTION_LIST, offsetof(arguments, encoder), "KEY=VALUE", encoding,
-     .help = "an option of FFmpeg's encoder; can be given more than once"},
+    ENHANCE_WORK_OPTIONS(offsetof(arguments, shared), work),
+    ENHANCE_ENCODER_OPTIONS(offsetof(arguments, shared), encoding),
     {"--threads", "-j", OPTION_STRING, offsetof(arguments, threads), "LOAD:PROC:SAVE", computing,
      .help = "threads of the decoder, of each network and of the encoder, where 0 lets each of "
              "them choose; a single number is for the networks (default 0:0:0, one per core)",

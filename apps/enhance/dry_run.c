@@ -20,6 +20,7 @@
 #include "pipeline/image/picture_list.h"
 #include "pipeline/image/stills.h"
 #include "apps/cli/table.h"
+#include "apps/enhance/enhance_options.h"
 #include "apps/enhance/test_run.h"
 
 #define MIB (1024.0 * 1024.0)
@@ -36,13 +37,63 @@ static const char *suffix_of(const enhance_settings *s)
     if (!strcmp(s->output, "-"))
         return s->format ? "" : ".y4m";
     if (picture_pattern(s->output))
-        return still_takes_metadata(s->output) ? "%d.jpg" : "%d.png";
+        return still_is_jpeg(s->output) ? "%d.jpg" : "%d.png";
     return dot && (!slash || dot > slash) ? dot : "";
 }
 
 static uint64_t at_most(uint64_t frames, const enhance_settings *s)
 {
     return s->frames && s->frames < frames ? s->frames : frames;
+}
+
+/* A picture that takes no second is tried as it is; of others SAMPLE_SIDE x SAMPLE_SIDE pixels of
+ * a gradient with noise, which no stage passes over and which compresses as badly as photographs. */
+enum { SAMPLE_SIDE = 512 };
+
+static bool is_large(const still *image)
+{
+    return (uint64_t)image->width * image->height > (uint64_t)SAMPLE_SIDE * SAMPLE_SIDE;
+}
+
+static bool write_sample(const char *path, unsigned channels)
+{
+    pipeline_error error = {0};
+    still noise = {.width = SAMPLE_SIDE, .height = SAMPLE_SIDE, .channels = channels};
+    const size_t bytes = (size_t)SAMPLE_SIDE * SAMPLE_SIDE * channels;
+    uint32_t random = 1;
+    noise.pixels = malloc(bytes);
+    for (size_t i = 0; noise.pixels && i < bytes; i++)
+        noise.pixels[i] =
+            (uint8_t)(i / (bytes / 240) + ((random = random * 1664525 + 1013904223) >> 28));
+    const bool good =
+        noise.pixels ? still_write(&noise, path, &error) : pipeline_fail(&error, "out of memory");
+    still_free(&noise);
+    return good || !cli_fail(EXIT_FAILED, "%s", error.text);
+}
+
+/* Sizes and memory are those of the whole picture, of which the sample is a part. */
+static bool measure_sample(trial *t, const enhance_settings *s, still *head)
+{
+    pipeline_error error = {0};
+    enhance_report whole;
+    temp_folder folder = {0};
+    char path[TEMP_FOLDER_PATH];
+    enhance_settings sample = *s;
+    sample.input = path;
+    if (!enhance_still_plan(s, &whole, head, &error))
+        return !cli_fail(EXIT_FAILED, "%s", error.text);
+    if (!temp_folder_open(&folder))
+        return false;
+    snprintf(path, sizeof path, "%s/sample.png", folder.path);
+    const bool good =
+        write_sample(path, head->channels) && trial_run(t, &sample, true, suffix_of(s), 1);
+    temp_folder_close(&folder);
+    if (good) {
+        t->seconds *= (double)head->width * head->height / ((double)SAMPLE_SIDE * SAMPLE_SIDE);
+        whole.frames = 1;
+        t->report = whole;
+    }
+    return good;
 }
 
 static bool measure(trial *t, const enhance_settings *s, bool image)
@@ -163,12 +214,13 @@ static void add_measured(cJSON *plan, const trial *t, double expected)
     }
 }
 
-static cJSON *plan_of(const enhance_settings *s, const trial *t, const footage *f, bool image)
+static cJSON *plan_of(const enhance_settings *s, const trial *t, const footage *f, bool image,
+                      bool sampled)
 {
     pipeline_error unused = {0}; /* the trial had a container */
     const enhance_report *r = &t->report;
     cJSON *plan = cJSON_CreateObject();
-    double expected = f->expected;
+    double expected = image ? 1 : f->expected;
     if (s->frames && (expected <= 0 || expected > (double)s->frames))
         expected = (double)s->frames;
     add_input(plan, s, f, r);
@@ -176,8 +228,12 @@ static cJSON *plan_of(const enhance_settings *s, const trial *t, const footage *
     cJSON_AddStringToObject(output, "file", s->output);
     cJSON_AddNumberToObject(output, "width", r->out_width);
     cJSON_AddNumberToObject(output, "height", r->out_height);
+    enhance_describe(plan, s, r);
     add_stages(plan, s, t, image);
     add_measured(plan, t, expected);
+    if (sampled)
+        cJSON_AddNumberToObject(cJSON_GetObjectItemCaseSensitive(plan, "speed"), "sample_side",
+                                SAMPLE_SIDE);
     add_streams(plan, f, image ? NULL : mux_format(s->output, s->format, &unused));
     return plan;
 }
@@ -197,11 +253,16 @@ static void print_speed(const cJSON *speed)
     const unsigned long s = (unsigned long)(number(speed, "estimated_seconds") + 0.5);
     printf("\nspeed\n  %.2f frames a second, decoding (%.1f ms) and encoding (%.1f ms) included\n",
            number(speed, "fps"), number(speed, "decode_ms"), number(speed, "encode_ms"));
-    printf("  measured on this machine, just now, on %.0f frame%s of this file\n", frames,
-           frames == 1 ? "" : "s");
-    if (number(speed, "expected_frames") > 0)
-        printf("  %.0f frames would take about %lu:%02lu:%02lu\n", number(speed, "expected_frames"),
-               s / 3600, s / 60 % 60, s % 60);
+    const double side = number(speed, "sample_side");
+    if (side > 0)
+        printf("  measured on this machine, just now, on noise of %.0fx%.0f pixels\n", side, side);
+    else
+        printf("  measured on this machine, just now, on %.0f frame%s of this file\n", frames,
+               frames == 1 ? "" : "s");
+    const double expected = number(speed, "expected_frames");
+    if (expected > 0)
+        printf("  %.0f frame%s would take about %lu:%02lu:%02lu\n", expected,
+               expected == 1 ? "" : "s", s / 3600, s / 60 % 60, s % 60);
 }
 
 static void print_plan(const cJSON *plan)
@@ -218,6 +279,8 @@ static void print_plan(const cJSON *plan)
            table_cell(input, "codec", text[2], sizeof text[2]));
     printf("%s: %.0fx%.0f, not written\n", table_cell(output, "file", text[3], sizeof text[3]),
            number(output, "width"), number(output, "height"));
+    if (cJSON_HasObjectItem(plan, "encoder"))
+        printf("encoder: %s\n", table_cell(plan, "encoder", text[0], sizeof text[0]));
     printf("\nstages\n");
     table_print(cJSON_GetObjectItemCaseSensitive(plan, "stages"), stage_keys, 5);
     printf("\nmemory\n  %.1f MiB: engine %.1f, frames %.1f; the process had %.0f MiB, mostly the "
@@ -235,10 +298,12 @@ bool dry_run(const enhance_settings *settings, bool image, bool json)
     pipeline_error error = {0};
     footage f;
     trial t = {0};
+    still head = {0};
+    const bool sampled = image && still_read_head(&head, settings->input) && is_large(&head);
     bool good = footage_open(&f, settings->input, settings->start, settings->end, &error) ||
                 !cli_fail(EXIT_FAILED, "%s", error.text);
-    good = good && measure(&t, settings, image);
-    cJSON *plan = good ? plan_of(settings, &t, &f, image) : NULL;
+    good = good && (sampled ? measure_sample(&t, settings, &head) : measure(&t, settings, image));
+    cJSON *plan = good ? plan_of(settings, &t, &f, image, sampled) : NULL;
     if (json && good)
         good = json_print(plan) == EXIT_SUCCESS;
     else if (plan)
@@ -246,5 +311,6 @@ bool dry_run(const enhance_settings *settings, bool image, bool json)
     cJSON_Delete(plan);
     footage_close(&f);
     trial_close(&t);
+    still_free(&head);
     return good;
 }

@@ -85,6 +85,7 @@ static void add_run(report *r, const enhance_settings *s, const enhance_report *
     char networks[NETWORKS_TEXT];
     stage_models_describe(networks, s);
     report_add(r, "networks", "%s", networks);
+    report_add(r, "encoder", "%s", done->encoder);
     if (done->noise >= 0)
         report_add(r, "noise found", "%.1f steps of 255", (double)done->noise);
     const double seconds = shown->ended - shown->began;

@@ -14,6 +14,7 @@
 #include <cjson/cJSON.h>
 
 #include "apps/cli/json_output.h"
+#include "apps/enhance/enhance_options.h"
 #include "apps/enhance/enhance_stats.h"
 #include "pipeline/clock.h"
 
@@ -42,7 +43,7 @@ progress progress_begin(bool quiet, const char *style)
 void progress_watch(progress *p, enhance_settings *settings)
 {
     step_clock_open(&p->clock, settings->kinds, settings->count);
-    stage_models_describe(p->networks, settings);
+    p->settings = settings;
     settings->probe = &p->clock.probe;
     settings->progress = progress_show;
     settings->progress_context = p;
@@ -151,15 +152,17 @@ static void show_needs(const progress *p, const enhance_report *r)
         cJSON_AddNumberToObject(event, "in_height", r->in_height);
         cJSON_AddNumberToObject(event, "out_width", r->out_width);
         cJSON_AddNumberToObject(event, "out_height", r->out_height);
-        cJSON_AddStringToObject(event, "networks", p->networks);
+        enhance_describe(event, p->settings, r);
         cJSON_AddNumberToObject(event, "expected", (double)r->expected);
         cJSON_AddNumberToObject(event, "engine_bytes", (double)r->engine_bytes);
         cJSON_AddNumberToObject(event, "frame_bytes", (double)r->frame_bytes);
         put_event(event);
         return;
     }
+    char networks[NETWORKS_TEXT];
+    stage_models_describe(networks, p->settings);
     fprintf(stderr, "mona: %ux%u -> %ux%u by %s; needs %.1f MiB: engine %.1f, frames %.1f\n",
-            r->in_width, r->in_height, r->out_width, r->out_height, p->networks,
+            r->in_width, r->in_height, r->out_width, r->out_height, networks,
             (double)(r->engine_bytes + r->frame_bytes) / MIB, (double)r->engine_bytes / MIB,
             (double)r->frame_bytes / MIB);
 }
@@ -392,9 +395,6 @@ void progress_summary(progress *p, const char *output, const enhance_report *r)
     summarise_damage(r);
     if (p->quiet)
         return;
-    if (r->metadata_lost)
-        fprintf(stderr, "mona: %s: EXIF and colour profile stay behind; a .jpg would keep them\n",
-                output);
     if (r->noise >= 0)
         snprintf(noise, sizeof noise, "; noise %.1f steps", (double)r->noise);
     if (r->compression > 0)

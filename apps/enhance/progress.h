@@ -9,7 +9,6 @@
 #include <stdint.h>
 
 #include "pipeline/enhance.h"
-#include "apps/enhance/stage_models.h"
 #include "apps/enhance/step_clock.h"
 #include "apps/devices/telemetry_log.h"
 
@@ -17,7 +16,7 @@ typedef enum progress_style { PROGRESS_BAR, PROGRESS_PLAIN, PROGRESS_JSON } prog
 
 typedef struct progress {
     bool quiet; /* say nothing */
-    char networks[NETWORKS_TEXT];
+    const enhance_settings *settings;
     progress_style style;
     /* Seconds of the monotonic clock; 0: not yet. */
     double started, began, first, shown; /* the command, the video, its first frame's end, a line */
@@ -39,7 +38,7 @@ typedef struct progress {
 /* At the command's start. style: one of PROGRESS_STYLES. */
 progress progress_begin(bool quiet, const char *style);
 
-/* Has settings, whose stages are known, report to p, which must not move any more. */
+/* Has settings, whose stages are known, report to p. Neither may move before progress_close. */
 void progress_watch(progress *p, enhance_settings *settings);
 
 /* An enhance_settings.progress callback; context is a progress. */

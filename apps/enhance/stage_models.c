@@ -153,8 +153,9 @@ void stage_models_describe(char text[NETWORKS_TEXT], const enhance_settings *set
     text[0] = 0;
     for (unsigned i = 0; i < settings->count; i++) {
         const size_t used = strlen(text);
+        const stage_kind kind = settings->kinds[i];
         snprintf(text + used, NETWORKS_TEXT - used, "%s%s", used ? ", then " : "",
-                 enhance_network(settings, i)->name);
+                 kind == STAGE_DELAY ? stage_kind_name(kind) : enhance_network(settings, i)->name);
     }
 }
 

@@ -154,7 +154,7 @@ static bool open_original(eval_job *job, real_plane *original, const char *path)
     const uint32_t multiple = job->denoise ? 1 : (uint32_t)job->scale;
     const uint32_t least = SSIM_SIDE + 2 * (job->denoise ? 0 : multiple);
     still image;
-    if (!still_read(&image, path, 0, &job->error))
+    if (!still_read(&image, path, 0, NULL, &job->error))
         return false;
     bool done = true;
     if (image.channels % 2 == 0)

@@ -254,7 +254,8 @@ mona_status mona_model_deepen(mona_model *deep, void *memory, size_t bytes, cons
                              .ops = d.ops,
                              .strings = model->strings,
                              .data = model->data};
-    if (!d.status && mona_model_check(&made))
+    int64_t references = INT64_MAX; /* few: the model that was opened has them too */
+    if (!d.status && mona_model_check(&made, &references))
         d.status = MONA_ERR_UNSUPPORTED;
     if (!d.status)
         *deep = made;

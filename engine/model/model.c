@@ -200,18 +200,18 @@ static bool writable(const mona_model *m, const mona_file_op *op, uint32_t tenso
 }
 
 /* Operand i of an array operator that is a constant in the data. */
-static bool constant_ok(const mona_model *m, const mona_file_op *op, uint32_t i, mona_shape *shape)
+static bool constant_ok(const mona_file_op *op, uint32_t i, mona_data *data, mona_shape *shape)
 {
     const mona_file_array *a = &op->array;
     if (!mona_ops[op->kind]->array || a->type[i] >= MONA_TYPE_COUNT || !a->elements[i] ||
         a->elements[i] > MONA_ARRAY_MAX_ELEMENTS)
         return false;
     *shape = (mona_shape){1, 1, a->elements[i], (mona_type)a->type[i]};
-    return mona_data_ok(a->offset[i], a->elements[i], mona_type_size(shape->type),
-                        m->header->data_bytes);
+    return mona_data_ok(data, a->offset[i], a->elements[i], mona_type_size(shape->type));
 }
 
-static mona_status check_op(const mona_model *m, const mona_file_op *op, uint8_t *written)
+static mona_status check_op(const mona_model *m, const mona_file_op *op, mona_data *data,
+                            uint8_t *written)
 {
     if (op->kind >= MONA_OP_COUNT || !mona_ops[op->kind])
         return MONA_ERR_UNSUPPORTED;
@@ -222,29 +222,31 @@ static mona_status check_op(const mona_model *m, const mona_file_op *op, uint8_t
         return MONA_ERR_MODEL;
     for (uint32_t i = 0; i < op->input_count; i++) {
         const uint32_t t = op->inputs[i];
-        if (t == MONA_NONE ? !constant_ok(m, op, i, &inputs[i]) : !readable(m, op, t, written))
+        if (t == MONA_NONE ? !constant_ok(op, i, data, &inputs[i]) : !readable(m, op, t, written))
             return MONA_ERR_MODEL;
         if (t != MONA_NONE)
             inputs[i] = shape_of(&m->tensors[t]);
     }
     const mona_shape output = shape_of(&m->tensors[op->output]);
     written[op->output] = 1;
-    return class->check(op, inputs, &output, m->data, m->header->data_bytes);
+    return class->check(op, inputs, &output, data);
 }
 
-mona_status mona_model_check(const mona_model *m)
+mona_status mona_model_check(const mona_model *m, int64_t *references)
 {
     uint8_t written[MONA_MAX_TENSORS] = {0};
+    mona_data data = {m->data, m->header->data_bytes, *references};
     for (uint32_t i = 0; i < m->header->tensor_count; i++) {
         if (!tensor_ok(m, i))
             return MONA_ERR_MODEL;
         written[i] = i < m->header->input_count;
     }
     for (uint32_t i = 0; i < m->header->op_count; i++) {
-        const mona_status status = check_op(m, &m->ops[i], written);
+        const mona_status status = check_op(m, &m->ops[i], &data, written);
         if (status)
-            return status;
+            return data.left < 0 ? MONA_ERR_LIMIT : status;
     }
+    *references = data.left;
     for (uint32_t i = 0; i < m->header->tensor_count; i++)
         if (!written[i])
             return MONA_ERR_MODEL;
@@ -265,17 +267,32 @@ static mona_model view_at(const uint8_t *file, uint64_t offset)
     };
 }
 
+/* Sizes may share records, records data: so that opening takes a time in proportion to the file, all of
+ * them together may refer to so many times its bytes, and a small file to more. */
+enum { REFERENCES_PER_BYTE = 256, REFERENCES_BASE = 64 << 20 };
+
+/* Bytes of a size's records, and of the names that are compared with the first size's. */
+static int64_t record_bytes(const mona_file_header *h)
+{
+    return (int64_t)(h->tensor_count * sizeof(mona_file_tensor) +
+                     h->op_count * sizeof(mona_file_op) +
+                     (h->input_count + h->output_count) * h->strings_bytes);
+}
+
 /* Everything about the model for one size. */
-static mona_status check_size(const uint8_t *file, uint64_t offset)
+static mona_status check_size(const uint8_t *file, uint64_t offset, int64_t *references)
 {
     const mona_file_header *h = (const mona_file_header *)(const void *)(file + offset);
     const mona_status status = check_header(h);
     if (status)
         return status;
+    *references -= record_bytes(h);
+    if (*references < 0)
+        return MONA_ERR_LIMIT;
     const mona_model m = view_at(file, offset);
     if (m.strings[h->strings_bytes - 1] || m.strings[0])
         return MONA_ERR_MODEL;
-    return mona_model_check(&m);
+    return mona_model_check(&m, references);
 }
 
 /* Whether a header may lie where `at` says its next does: further on, so that there is an end. */
@@ -314,11 +331,12 @@ mona_status mona_model_open(mona_model *model, const void *bytes, size_t size)
         return MONA_ERR_ARGUMENT;
     const mona_file_header *h = bytes;
     const uint8_t *file = bytes;
+    int64_t references = (int64_t)size * REFERENCES_PER_BYTE + REFERENCES_BASE;
     mona_status status = check_file(h, size);
     if (!status)
-        status = check_size(file, 0);
+        status = check_size(file, 0, &references);
     for (uint64_t at = 0; !status && h->next;) {
-        status = next_ok(file, at) ? check_size(file, h->next) : MONA_ERR_MODEL;
+        status = next_ok(file, at) ? check_size(file, h->next, &references) : MONA_ERR_MODEL;
         if (status)
             return status;
         at = h->next;

@@ -6,7 +6,8 @@
 #include "engine/model/model_format.h"
 #include "mona.h"
 
-/* Every record is in bounds and agrees with the others, given a sound header and sections. */
-mona_status mona_model_check(const mona_model *model);
+/* Every record is in bounds and agrees with the others, given a sound header and sections.
+ * *references: bytes that records may refer to, less those they do. */
+mona_status mona_model_check(const mona_model *model, int64_t *references);
 
 #endif

@@ -18,6 +18,7 @@ enum {
     ONNX_MAX_NODES = 32768,
     ONNX_MAX_VALUES = 1 << 18,
     ONNX_MAX_ARGUMENTS = 4096, /* inputs or outputs of a node */
+    ONNX_MAX_NAME = 1024,      /* characters */
 };
 
 #define ONNX_NONE UINT32_MAX /* an input or output that is left out */

@@ -19,15 +19,32 @@ static bool out_of_memory(graph_reader *r)
     return format_fail(r->error, "out of memory");
 }
 
+/* NULL: out of memory, or the name is too long. */
+static const char *copy_name(graph_reader *r, const char *name)
+{
+    const size_t length = strlen(name);
+    const char *copy = length <= ONNX_MAX_NAME ? blocks_strdup(&r->g->memory, name) : NULL;
+    if (length > ONNX_MAX_NAME)
+        format_fail(r->error, "'%.40s...' has %zu characters; names may have %d", name, length,
+                    ONNX_MAX_NAME);
+    else if (!copy)
+        out_of_memory(r);
+    return copy;
+}
+
 /* ---- values ------------------------------------------------------------------------------- */
 
 static bool add_value(graph_reader *r, const char *name, uint32_t *value)
 {
     if (onnx_names_find(&r->names, name) != ONNX_NONE)
         return format_fail(r->error, "value '%s' is made twice", name);
-    const char *copy = blocks_strdup(&r->g->memory, name);
-    *value = copy ? onnx_graph_add_value(r->g, copy) : ONNX_NONE;
-    return *value != ONNX_NONE && onnx_names_add(&r->names, copy, *value) ? true : out_of_memory(r);
+    const char *copy = copy_name(r, name);
+    if (!copy)
+        return false;
+    *value = onnx_graph_add_value(r->g, copy);
+    if (*value == ONNX_NONE)
+        return out_of_memory(r);
+    return onnx_names_add(&r->names, copy, *value, r->error);
 }
 
 static bool add_constant(graph_reader *r, const Onnx__TensorProto *proto, const char *name)
@@ -57,16 +74,21 @@ static int64_t side_of(const graph_reader *r, const Onnx__TensorShapeProto__Dime
     return -1;
 }
 
-static bool read_sides(graph_reader *r, const Onnx__TensorShapeProto *shape, onnx_input *input)
+static bool read_sides(graph_reader *r, const Onnx__TensorShapeProto *shape, const char *name,
+                       onnx_input *input)
 {
     input->rank = (uint32_t)shape->n_dim;
     for (uint32_t i = 0; i < input->rank; i++) {
         const Onnx__TensorShapeProto__Dimension *d = shape->dim[i];
         input->dims[i] = side_of(r, d);
         const bool named = d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM;
-        input->dim_names[i] = blocks_strdup(&r->g->memory, named ? onnx_text(d->dim_param) : "");
+        input->dim_names[i] = copy_name(r, named ? onnx_text(d->dim_param) : "");
         if (!input->dim_names[i])
-            return out_of_memory(r);
+            return false;
+        if (input->dims[i] > TENSOR_MAX_COUNT)
+            return format_fail(r->error,
+                               "input '%s' has a side of %" PRId64 "; at most %d are read", name,
+                               input->dims[i], TENSOR_MAX_COUNT);
     }
     return true;
 }
@@ -88,7 +110,7 @@ static bool add_input(graph_reader *r, const Onnx__ValueInfoProto *info)
     if (!t->shape || t->shape->n_dim > TENSOR_MAX_RANK)
         return format_fail(r->error, "input '%s' has no shape, or one of more than %d sides", name,
                            TENSOR_MAX_RANK);
-    if (!read_sides(r, t->shape, &input) || !add_value(r, name, &input.value))
+    if (!read_sides(r, t->shape, name, &input) || !add_value(r, name, &input.value))
         return false;
     onnx_value *v = &r->g->values[input.value];
     v->shaped = onnx_input_shape(&input, &v->tensor);
@@ -162,7 +184,7 @@ static const char *copy_text(graph_reader *r, const Onnx__AttributeProto *a)
 
 static bool read_attribute(graph_reader *r, const Onnx__AttributeProto *a, onnx_attribute *to)
 {
-    to->name = blocks_strdup(&r->g->memory, onnx_text(a->name));
+    to->name = copy_name(r, onnx_text(a->name));
     to->kind = kind_of(a);
     const void *made = to->name;
     if (to->kind == ONNX_WHOLES) {
@@ -238,12 +260,13 @@ static bool add_node(graph_reader *r, const Onnx__NodeProto *n)
     onnx_graph *g = r->g;
     const char *domain = onnx_text(n->domain), *name = onnx_text(n->name);
     onnx_node *node = &g->nodes[g->node_count];
-    node->name =
-        blocks_strdup(&g->memory, name[0] || !n->n_output ? name : onnx_text(n->output[0]));
-    node->op_type = blocks_strdup(&g->memory, onnx_text(n->op_type));
+    node->name = copy_name(r, name[0] || !n->n_output ? name : onnx_text(n->output[0]));
+    node->op_type = copy_name(r, onnx_text(n->op_type));
     node->attributes =
         blocks_alloc(&g->memory, n->n_attribute + ONNX_MORE_ATTRIBUTES, sizeof *node->attributes);
-    if (!node->name || !node->op_type || !node->attributes)
+    if (!node->name || !node->op_type)
+        return false;
+    if (!node->attributes)
         return out_of_memory(r);
     if (domain[0] && strcmp(domain, "ai.onnx"))
         return onnx_node_fail(
@@ -296,6 +319,25 @@ static bool add_outputs(graph_reader *r, const Onnx__GraphProto *o)
     return g->output_count ? true : format_fail(r->error, "the model has no outputs");
 }
 
+/* Anybody may have written that one large file, or one of holes, holds hundreds of tensors: what they take
+ * together is looked at before any is read. */
+static bool external_ok(graph_reader *r, const Onnx__GraphProto *o)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < o->n_initializer; i++)
+        bytes += onnx_tensor_external_bytes(o->initializer[i]);
+    for (size_t i = 0; i < o->n_node; i++)
+        for (size_t k = 0; k < o->node[i]->n_attribute; k++)
+            if (o->node[i]->attribute[k]->t)
+                bytes += onnx_tensor_external_bytes(o->node[i]->attribute[k]->t);
+    if (bytes <= ONNX_MAX_EXTERNAL_BYTES)
+        return true;
+    return format_fail(r->error,
+                       "the model has %" PRIu64 " bytes of tensors in other files; at most %" PRIu64
+                       " are read",
+                       bytes, ONNX_MAX_EXTERNAL_BYTES);
+}
+
 static bool read_model(graph_reader *r, const Onnx__ModelProto *model)
 {
     const Onnx__GraphProto *o = model->graph;
@@ -305,9 +347,11 @@ static bool read_model(graph_reader *r, const Onnx__ModelProto *model)
     if (o->n_node > ONNX_MAX_NODES)
         return format_fail(r->error, "the model has %zu nodes; at most %d are read", o->n_node,
                            ONNX_MAX_NODES);
-    g->name = blocks_strdup(&g->memory, onnx_text(o->name));
+    g->name = copy_name(r, onnx_text(o->name));
+    if (!g->name || !external_ok(r, o))
+        return false;
     g->nodes = calloc(o->n_node + 1, sizeof *g->nodes);
-    if (!g->name || !g->nodes)
+    if (!g->nodes)
         return out_of_memory(r);
     if (!add_inputs(r, o))
         return false;

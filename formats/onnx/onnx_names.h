@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Names of values while a model is read: a hash table. */
+/* Names of values while a model is read: a hash table, in which finding one takes a bounded time whatever
+ * the names are. */
 #ifndef MONA_ONNX_NAMES_H
 #define MONA_ONNX_NAMES_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "formats/error.h"
 
 typedef struct onnx_names {
     struct onnx_name *slots;
@@ -13,8 +16,9 @@ typedef struct onnx_names {
 
 /* The value of this name; UINT32_MAX: none. */
 uint32_t onnx_names_find(const onnx_names *names, const char *name);
-/* name must be new and must outlive the table. False: out of memory. */
-bool onnx_names_add(onnx_names *names, const char *name, uint32_t value);
+/* name must be new and must outlive the table. False: out of memory, or names that were made to fall
+ * into one place. */
+bool onnx_names_add(onnx_names *names, const char *name, uint32_t value, format_error *error);
 void onnx_names_free(onnx_names *names);
 
 #endif

@@ -9,7 +9,8 @@
 #include "onnx.pb-c.h"
 #include "formats/tensor.h"
 
-enum { ONNX_MAX_BYTES = 256 << 20 }; /* of a file */
+enum { ONNX_MAX_BYTES = 256 << 20 };                /* of a file */
+#define ONNX_MAX_EXTERNAL_BYTES ((uint64_t)2 << 30) /* of a model's tensors in other files */
 
 /* NULL: not an ONNX model. Released with onnx_release. Memory stays in proportion to size and
  * nesting is bounded, whatever the bytes are. */
@@ -22,6 +23,9 @@ void onnx_release_tensor(Onnx__TensorProto *tensor);
 
 /* Never NULL: "" where the file says nothing. */
 const char *onnx_text(const char *text);
+
+/* Memory that a tensor whose elements are in another file will take; 0: they are in this one. */
+uint64_t onnx_tensor_external_bytes(const Onnx__TensorProto *proto);
 
 /* The tensor's shape and elements, whether raw, typed, or in a file of the folder where the model
  * is (NULL: none is read). *t is released with tensor_free. Errors name the tensor. */

@@ -36,6 +36,15 @@ static bool read_shape(const Onnx__TensorProto *t, tensor *out, format_error *er
     return format_fail(error, "tensor '%s' has an impossible side, %" PRId64, name, side);
 }
 
+uint64_t onnx_tensor_external_bytes(const Onnx__TensorProto *t)
+{
+    tensor shape;
+    const bool sound =
+        t->n_dims <= TENSOR_MAX_RANK &&
+        tensor_shape(&shape, (element_type)t->data_type, (uint32_t)t->n_dims, t->dims);
+    return sound && is_external(t) ? tensor_bytes(&shape) : 0;
+}
+
 static uint64_t packed_bytes(const tensor *t)
 {
     return ((uint64_t)t->count * element_bits(t->type) + 7) / 8;

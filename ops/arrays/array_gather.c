@@ -9,11 +9,11 @@ static bool is_whole(mona_type type)
 }
 
 static mona_status check(const mona_file_op *op, const mona_shape *inputs, const mona_shape *output,
-                         const uint8_t *data, uint64_t data_bytes)
+                         mona_data *data)
 {
-    if (!record_ok(op, sizeof(mona_array_gather), data_bytes))
+    if (!record_ok(op, sizeof(mona_array_gather), data))
         return MONA_ERR_MODEL;
-    const mona_array_gather *g = (const void *)(data + op->array.record);
+    const mona_array_gather *g = (const void *)(data->bytes + op->array.record);
     const uint32_t from[] = {g->outer, g->extent, g->inner}, to[] = {g->outer, g->count, g->inner};
     const bool sound = mona_array_product(from, 3) == mona_shape_elements(&inputs[0]) &&
                        mona_array_product(to, 3) == mona_shape_elements(output) &&

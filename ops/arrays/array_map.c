@@ -48,11 +48,11 @@ static bool is_whole_within(float x, float low, float high)
 }
 
 static mona_status check(const mona_file_op *op, const mona_shape *inputs, const mona_shape *output,
-                         const uint8_t *data, uint64_t data_bytes)
+                         mona_data *data)
 {
-    if (!record_ok(op, sizeof(mona_array_map), data_bytes))
+    if (!record_ok(op, sizeof(mona_array_map), data))
         return MONA_ERR_MODEL;
-    const mona_array_map *m = (const void *)(data + op->array.record);
+    const mona_array_map *m = (const void *)(data->bytes + op->array.record);
     if (m->arithmetic >= MONA_ARITHMETIC_COUNT || m->conversion >= MONA_CONVERSION_COUNT)
         return MONA_ERR_MODEL;
     const bool known = m->arithmetic == MONA_REAL ? mona_array_has_real(m->function)

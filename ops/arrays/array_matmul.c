@@ -19,11 +19,11 @@ static bool operand_ok(const mona_array_matmul *m, uint32_t i, uint64_t elements
 }
 
 static mona_status check(const mona_file_op *op, const mona_shape *inputs, const mona_shape *output,
-                         const uint8_t *data, uint64_t data_bytes)
+                         mona_data *data)
 {
-    if (!record_ok(op, sizeof(mona_array_matmul), data_bytes))
+    if (!record_ok(op, sizeof(mona_array_matmul), data))
         return MONA_ERR_MODEL;
-    const mona_array_matmul *m = (const void *)(data + op->array.record);
+    const mona_array_matmul *m = (const void *)(data->bytes + op->array.record);
     if (m->arithmetic >= MONA_ARITHMETIC_COUNT || m->batch_dims > MATMUL_DIMS)
         return MONA_ERR_MODEL;
     const uint32_t sides[] = {(uint32_t)mona_array_product(m->extent, m->batch_dims), m->m, m->n};

@@ -18,18 +18,17 @@ static const uint8_t *sources_of(const mona_array_pick *p, const uint8_t *data)
     return p->source_axis == MONA_NONE ? NULL : data + p->source_table;
 }
 
-static bool tables_ok(const mona_array_pick *p, const uint8_t *data, uint64_t data_bytes,
-                      uint32_t sources)
+static bool tables_ok(const mona_array_pick *p, mona_data *data, uint32_t sources)
 {
     for (uint32_t d = 0; d < p->dims; d++)
-        if (p->table[d] != MONA_NONE && !mona_data_ok(p->table[d], p->extent[d], 4, data_bytes))
+        if (p->table[d] != MONA_NONE && !mona_data_ok(data, p->table[d], p->extent[d], 4))
             return false;
     if (p->source_axis == MONA_NONE)
         return p->source_table == MONA_NONE;
     if (p->source_axis >= p->dims ||
-        !mona_data_ok(p->source_table, p->extent[p->source_axis], 1, data_bytes))
+        !mona_data_ok(data, p->source_table, p->extent[p->source_axis], 1))
         return false;
-    const uint8_t *source = sources_of(p, data);
+    const uint8_t *source = sources_of(p, data->bytes);
     for (uint32_t i = 0; i < p->extent[p->source_axis]; i++)
         if (source[i] >= sources)
             return false;
@@ -55,14 +54,24 @@ static mona_span positions_of(const mona_array_pick *p, const uint8_t *data, uin
     return span;
 }
 
+/* The positions read on each axis: of source s, or of all where the axis does not choose one. */
+static void find_positions(const mona_array_pick *p, const uint8_t *data, uint32_t s,
+                           mona_span *positions)
+{
+    for (uint32_t d = 0; d < p->dims; d++)
+        if (!s || d == p->source_axis)
+            positions[d] = positions_of(p, data, d, s);
+}
+
 /* Whether no element outside source s is read. Positions and strides are at most 2^30, so eight
  * products cannot overflow: also where an axis has none, since rows are placed before that is seen. */
-static bool source_ok(const mona_array_pick *p, const uint8_t *data, uint32_t s, uint64_t elements)
+static bool source_ok(const mona_array_pick *p, const mona_span *positions, uint32_t s,
+                      uint64_t elements)
 {
     int64_t least = p->base[s], most = least;
     bool read = true;
     for (uint32_t d = 0; d < p->dims; d++) {
-        const mona_span at = positions_of(p, data, d, s);
+        const mona_span at = positions[d];
         const int64_t stride = p->stride[s][d];
         if (stride > MONA_ARRAY_MAX_STRIDE || stride < -MONA_ARRAY_MAX_STRIDE ||
             at.end > MONA_ARRAY_MAX_ELEMENTS)
@@ -78,19 +87,22 @@ static bool source_ok(const mona_array_pick *p, const uint8_t *data, uint32_t s,
 }
 
 static mona_status check(const mona_file_op *op, const mona_shape *inputs, const mona_shape *output,
-                         const uint8_t *data, uint64_t data_bytes)
+                         mona_data *data)
 {
-    if (!record_ok(op, sizeof(mona_array_pick), data_bytes))
+    if (!record_ok(op, sizeof(mona_array_pick), data))
         return MONA_ERR_MODEL;
-    const mona_array_pick *p = (const void *)(data + op->array.record);
+    const mona_array_pick *p = (const void *)(data->bytes + op->array.record);
     if (!p->dims || p->dims > MONA_ARRAY_DIMS ||
         mona_array_product(p->extent, p->dims) != mona_shape_elements(output) ||
-        !tables_ok(p, data, data_bytes, op->input_count))
+        !tables_ok(p, data, op->input_count))
         return MONA_ERR_MODEL;
-    for (uint32_t s = 0; s < op->input_count; s++)
+    mona_span positions[MONA_ARRAY_DIMS];
+    for (uint32_t s = 0; s < op->input_count; s++) {
+        find_positions(p, data->bytes, s, positions);
         if (mona_type_size(inputs[s].type) != mona_type_size(output->type) ||
-            !source_ok(p, data, s, mona_shape_elements(&inputs[s])))
+            !source_ok(p, positions, s, mona_shape_elements(&inputs[s])))
             return MONA_ERR_MODEL;
+    }
     return MONA_OK;
 }
 

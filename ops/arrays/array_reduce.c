@@ -17,11 +17,11 @@ static bool has_whole(uint32_t function)
 }
 
 static mona_status check(const mona_file_op *op, const mona_shape *inputs, const mona_shape *output,
-                         const uint8_t *data, uint64_t data_bytes)
+                         mona_data *data)
 {
-    if (!record_ok(op, sizeof(mona_array_reduce), data_bytes))
+    if (!record_ok(op, sizeof(mona_array_reduce), data))
         return MONA_ERR_MODEL;
-    const mona_array_reduce *r = (const void *)(data + op->array.record);
+    const mona_array_reduce *r = (const void *)(data->bytes + op->array.record);
     const uint32_t dims = (uint32_t)r->kept + r->reduced;
     if (r->function >= MONA_REDUCE_COUNT || r->arithmetic >= MONA_ARITHMETIC_COUNT ||
         (r->arithmetic == MONA_WHOLE && !has_whole(r->function)) || !dims ||

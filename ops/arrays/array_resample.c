@@ -5,24 +5,24 @@
 #include "ops/arrays/arrays.h"
 
 static mona_status check(const mona_file_op *op, const mona_shape *inputs, const mona_shape *output,
-                         const uint8_t *data, uint64_t data_bytes)
+                         mona_data *data)
 {
-    if (!record_ok(op, sizeof(mona_array_resample), data_bytes))
+    if (!record_ok(op, sizeof(mona_array_resample), data))
         return MONA_ERR_MODEL;
-    const mona_array_resample *r = (const void *)(data + op->array.record);
+    const mona_array_resample *r = (const void *)(data->bytes + op->array.record);
     const uint32_t from[] = {r->outer, r->in, r->inner}, to[] = {r->outer, r->out, r->inner};
     if (mona_array_product(from, 3) != mona_shape_elements(&inputs[0]) ||
         mona_array_product(to, 3) != mona_shape_elements(output) ||
-        !mona_data_ok(r->first, (uint64_t)r->out + 1, 4, data_bytes))
+        !mona_data_ok(data, r->first, (uint64_t)r->out + 1, 4))
         return MONA_ERR_MODEL;
-    const uint32_t *first = (const void *)(data + r->first);
+    const uint32_t *first = (const void *)(data->bytes + r->first);
     for (uint32_t o = 0; o < r->out; o++)
         if (first[o] > first[o + 1])
             return MONA_ERR_MODEL;
-    if (first[0] || !mona_data_ok(r->index, first[r->out], 4, data_bytes) ||
-        !mona_data_ok(r->weight, first[r->out], 4, data_bytes))
+    if (first[0] || !mona_data_ok(data, r->index, first[r->out], 4) ||
+        !mona_data_ok(data, r->weight, first[r->out], 4))
         return MONA_ERR_MODEL;
-    const uint32_t *index = (const void *)(data + r->index);
+    const uint32_t *index = (const void *)(data->bytes + r->index);
     for (uint32_t e = 0; e < first[r->out]; e++)
         if (index[e] >= r->in)
             return MONA_ERR_MODEL;

@@ -40,11 +40,11 @@ static bool channels_ok(const mona_file_op *op, const mona_array_window *w,
 }
 
 static mona_status check(const mona_file_op *op, const mona_shape *inputs, const mona_shape *output,
-                         const uint8_t *data, uint64_t data_bytes)
+                         mona_data *data)
 {
-    if (!record_ok(op, sizeof(mona_array_window), data_bytes))
+    if (!record_ok(op, sizeof(mona_array_window), data))
         return MONA_ERR_MODEL;
-    const mona_array_window *w = (const void *)(data + op->array.record);
+    const mona_array_window *w = (const void *)(data->bytes + op->array.record);
     if (w->function >= MONA_WINDOW_COUNT || w->arithmetic >= MONA_ARITHMETIC_COUNT || !w->axes ||
         w->axes > 3 || w->count_include_pad > 1 ||
         (w->function == MONA_WINDOW_AVERAGE && w->arithmetic != MONA_REAL))

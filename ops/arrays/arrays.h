@@ -144,9 +144,9 @@ float mona_array_real64(uint32_t function, float a, float b);
 /* ---- checks -------------------------------------------------------------------------------- */
 
 /* A record of so many bytes lies in the data section. */
-static inline bool record_ok(const mona_file_op *op, uint64_t size, uint64_t data_bytes)
+static inline bool record_ok(const mona_file_op *op, uint64_t size, mona_data *data)
 {
-    return mona_data_ok(op->array.record, 1, size, data_bytes);
+    return mona_data_ok(data, op->array.record, 1, size);
 }
 
 /* The product of extents, none of them 0; 0: there is one, or the product exceeds what arrays hold.

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The vector unit's part of conv_instructions.c: constants, drain and epilogue. conv_residual.c
- * adds residuals that the cube does not bring, conv_store.c rounds the results and takes them out
- * of UB.
+ * adds residuals that the cube does not add; conv_store.c rounds the results and stores them.
  *
- * Drain writes whole fractals, so rows of A beyond the last pixel are worked on as well; they are
- * zeros times weights, finite, and nothing stores them. Between the pieces of t there may be room
- * (conv_store.c); it is cleared once, so that one vector instruction can run over all of t. Vectors
- * that depend on each other have a barrier of V between them. */
+ * A drain writes whole fractals, so rows of A beyond the last pixel are processed as well. They are
+ * zeros times weights, hence finite, and nothing stores them. There may be room between the pieces
+ * of t (conv_store.c). It is cleared once, so that one vector instruction can run over all of t.
+ * Between vector instructions that depend on each other there is a barrier of V. */
 #include "ops/ascend/conv_instructions.h"
 
 /* ---- UB ------------------------------------------------------------------------------------- */
@@ -35,7 +34,7 @@ void mona_conv_shape_tile(const program *p, tile *t)
     t->rows = ceil_div_u32(t->pixels, p->k->pixels);
     t->m1 = ceil_div_u32(t->rows, AC_FRACTAL);
     t->piece_rows = ceil_div_u32(t->m1, p->cuts) * AC_FRACTAL;
-    /* An odd number of blocks: pieces that are read side by side begin in different banks. */
+    /* An odd number of blocks, so that pieces that are read together begin in different banks. */
     t->pitch = t->piece_rows + (p->k->width > 1 && p->k->way != MONA_CONV_PLANES);
 }
 
@@ -76,7 +75,7 @@ static void load_lanes(const program *p, void *to, const void *from, uint32_t si
     copy_blocks(p, AC_L1_UB, to, from, parts * p->k->width * LANES * size / AC_BLOCK);
 }
 
-/* Constants change once in a batch, so the pipes are simply emptied first. */
+/* Constants change only once a batch, so this simply waits for the pipes to be empty. */
 void mona_conv_load_constants(program *p, const tile *t)
 {
     const uint32_t parts = batch_parts(p->k), batch = batch_of(p, t), first = batch * parts;
@@ -102,7 +101,8 @@ void mona_conv_load_constants(program *p, const tile *t)
 
 /* ---- drain ----------------------------------------------------------------------------------- */
 
-/* L0C -> a buffer like t. lanes: the scales of lane blocks, all the same if `stride` is 0. */
+/* L0C -> a buffer laid out like t. lanes: the scales of lane blocks, `stride` apart; stride 0: all
+ * lane blocks have the same. */
 typedef struct drained {
     uint16_t *to;
     const uint16_t *scale;
@@ -133,7 +133,7 @@ static void drain_lanes(const program *p, const tile *t, uint32_t part, uint32_t
 {
     const uint32_t piece = t->piece_rows / AC_FRACTAL, whole = t->m1 / piece;
     const uint8_t *from = l0c_of(p, t, part, d->residual) + (size_t)j * t->m1 * C_FRACTAL_BYTES;
-    const uint16_t *scale = d->scale + j * d->stride;
+    const uint16_t *scale = d->scale ? d->scale + j * d->stride : NULL;
     drain(p, d, piece_at(p, t, d->to, part, 0, j), from, scale,
           (ac_copy){.bursts = (uint16_t)whole,
                     .blocks = (uint16_t)piece,
@@ -153,7 +153,7 @@ static void drain_pieces(const program *p, const tile *t, uint32_t part, const d
         drain_lanes(p, t, part, j, d);
 }
 
-/* The tile's half of L0C is free then. */
+/* Drains the tile's sums and residuals to UB. Its half of L0C is free then. */
 static void drain_tile(const program *p, const tile *t)
 {
     const ac_epilogue *e = &p->conv->epilogue;
@@ -178,7 +178,7 @@ static void drain_tile(const program *p, const tile *t)
 
 /* ---- epilogue -------------------------------------------------------------------------------- */
 
-/* ub.t op a block of 16 values, to `to`. */
+/* to = ub.t op a block of 16 values that is used again and again. */
 static void with_block(const program *p, const tile *t, ac_vec2 op, uint16_t *to,
                        const uint16_t *block)
 {
@@ -186,7 +186,7 @@ static void with_block(const program *p, const tile *t, ac_vec2 op, uint16_t *to
     p->isa->barrier(p->core, AC_PIPE_V);
 }
 
-/* buffer, which is like t, op the constants of each lane. */
+/* buffer = buffer op the constants of each lane. The buffer is laid out like t. */
 static void with_lanes(const program *p, const tile *t, ac_vec2 op, uint16_t *buffer,
                        const uint16_t *lanes)
 {
@@ -228,7 +228,8 @@ static void activate(const program *p, uint8_t activation, const tile *t)
     }
 }
 
-/* RELU before a conversion that saturates at 0 anyway. */
+/* Whether the second activation is a RELU that the conversion to the result's type does anyway, as it
+ * saturates at 0. */
 static bool rounding_activates(const program *p)
 {
     const ac_epilogue *e = &p->conv->epilogue;
@@ -246,7 +247,7 @@ static void add_residual(const program *p, const tile *t)
     p->isa->barrier(p->core, AC_PIPE_V);
 }
 
-/* drain has RELU built in. */
+/* A first activation of RELU is part of the drain. */
 void mona_conv_finish(const program *p, const tile *t)
 {
     const ac_epilogue *e = &p->conv->epilogue;

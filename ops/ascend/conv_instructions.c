@@ -2,25 +2,35 @@
 /* Output rows of a convolution as an AI Core program: tiles and the cube. conv_packing.h says what
  * rows of A and columns of B are; conv_finish.c has the vector work.
  *
- * A tile is 16 * m1 rows of A of one group of parts. m1 is as large as half of L0A, half of L0C and
- * UB allow: a load3d takes the scalar unit longer to issue than MTE1 needs for 32 fractals, so it
- * should move many. The tiles of an output row are of equal size, but for rounding. K, counted in
- * fractals, is cut into chunks that fill half of L0A, so that MTE1 fills one half while the cube
- * works on the other; every chunk meets the weights of all parts of the group that read the same
- * runs. The weights of a group stay in L0B for all of its tiles if they fit; else they come in
- * chunks as well. L0C has two halves, and a tile's vector work is issued after the next tile's cube
- * work, so that V and M overlap.
+ * A tile is 16 * m1 rows of A for one group of parts. m1 is as large as half of L0A, half of L0C and
+ * UB allow: issuing a load3d takes the scalar unit longer than MTE1 needs to move 32 fractals, so
+ * each load3d should move many. All tiles of an output row have the same size, but for rounding.
  *
- * L0A: [half][m1][chunk fractals]. L0B: [part][fractals][width], or [half][part][chunk
- * fractals][width]. L0C: [half][sums, residuals][part][width][m1].
- * Flags, event h or slot for half h of what they guard:
- *   MTE1 -> M  h: operands are loaded           M -> MTE1 h: they were used; 2: all of L0B was
- *   V -> M  slot: L0C was drained, or the bias is there        M -> V slot: the sums are
- *   MTE1 -> V slot: a residual is in UB, 2: constants are      V -> MTE1 slot: it was used
- *   V -> MTE3 0: a result is in UB              MTE3 -> V slot: it was stored
- *   V -> S, S -> V 0: the scalar unit's turn
- * A flag that guards a buffer's reuse is set once beforehand and awaited once at the end, so that
- * every set has its wait. */
+ * K is counted in fractals and cut into chunks that fill half of L0A, so that MTE1 fills one half
+ * while the cube works on the other. Every chunk is multiplied by the weights of all parts of the
+ * group that read the same runs. If the weights of a group fit into L0B, they stay there for all of
+ * its tiles; otherwise they are loaded chunk by chunk, too. L0C has two halves, and a tile's vector
+ * work is issued after the next tile's cube work, so that V and M overlap.
+ *
+ * Layout of the buffers:
+ *   L0A  [half][m1][chunk fractals]
+ *   L0B  [part][fractals][width] if weights stay, else [half][part][chunk fractals][width]
+ *   L0C  [half][sums, residuals][part][width][m1]
+ *
+ * Flags; event h is the half of L0A, `slot` that of L0C:
+ *   MTE1 -> M, h         operands have been loaded
+ *   M -> MTE1, h         operands have been used
+ *   M -> MTE1, 2         all weights in L0B have been used
+ *   V -> M, slot         L0C has been drained, or holds the bias
+ *   M -> V, slot         the sums are complete
+ *   MTE1 -> V, slot      a residual is in UB
+ *   V -> MTE1, slot      the residual has been used
+ *   MTE1 -> V, 2         the constants are in UB
+ *   V -> MTE3, 0         a result is in UB
+ *   MTE3 -> V, slot      the result has been stored
+ *   V -> S, S -> V, 0    the scalar unit takes its turn
+ * A flag that guards the reuse of a buffer is set once beforehand and awaited once at the end, so
+ * that every set has its wait. */
 #include "ops/ascend/conv_instructions.h"
 
 enum { MAX_JUMP = 127, MAX_COLUMNS = 32767 /* of the row a load3d reads */ };
@@ -32,7 +42,7 @@ static uint32_t fractal_bytes(void)
     return AC_FRACTAL * AC_BLOCK;
 }
 
-/* Fractals of K of a part. */
+/* The most fractals of K that any part has. */
 static uint32_t most_k(const program *p)
 {
     uint32_t most = 0;
@@ -43,7 +53,8 @@ static uint32_t most_k(const program *p)
     return most;
 }
 
-/* So few that load3d can count their columns; rounding an address down adds at most 32. */
+/* The most fractals of rows whose columns load3d can count. Rounding an address down adds up to 32
+ * columns. */
 static uint32_t fractals_in_columns(const program *p)
 {
     const uint32_t step = p->k->step > p->k->residual_step ? p->k->step : p->k->residual_step;
@@ -83,15 +94,15 @@ static void choose_tile(program *p)
 
 /* ---- operands ------------------------------------------------------------------------------- */
 
-/* What a load3d reads: rows of A of 32 bytes, `step` columns apart, from byte `skip` on. */
+/* What a load3d reads: rows of A, 32 bytes each, `step` columns apart, from byte `skip` on. */
 typedef struct operand {
     const uint8_t *at;
-    uint32_t bytes; /* from `at` on; those beyond are zero */
+    uint32_t bytes; /* that exist from `at` on; what lies beyond reads as zero */
     uint32_t element, column, step, skip;
 } operand;
 
-/* The row's address is rounded down to a block of 32 bytes, which makes some more columns precede
- * the first. On the host `at` may lie anywhere, and instructions read from there. */
+/* The address of the row is rounded down to a block of 32 bytes, so some more columns precede the
+ * first one. On the host `at` may lie anywhere, and the instruction reads from there. */
 static void load_a_fractal(const program *p, const tile *t, const operand *s, uint8_t *l0a,
                            uint32_t jump)
 {
@@ -103,7 +114,7 @@ static void load_a_fractal(const program *p, const tile *t, const operand *s, ui
         .column = (uint16_t)(s->skip / s->column + before),
         .columns = (uint16_t)(ceil_div_u32(lead + s->bytes, s->column) + before),
         .stride = (uint8_t)s->step,
-        .dilation = 1, /* a window's columns are neighbours */
+        .dilation = 1, /* the columns of a run lie side by side */
         .c0 = (uint8_t)(s->column / s->element),
         .element = (uint8_t)s->element,
         .repeat = (uint8_t)t->m1,
@@ -112,7 +123,7 @@ static void load_a_fractal(const program *p, const tile *t, const operand *s, ui
     p->isa->load3d(p->core, l0a, exact ? s->at : s->at - beyond, &l);
 }
 
-/* Fractal i of the windows of a part. */
+/* Fractal i of a part's windows. */
 static operand window_source(const program *p, const tile *t, uint32_t part, uint32_t i)
 {
     const ac_conv *c = p->conv;
@@ -148,7 +159,7 @@ static operand residual_source(const program *p, const tile *t, uint32_t part, u
                      .skip = i * AC_BLOCK};
 }
 
-/* Fractal i of all K of a part. */
+/* Fractal i of a part's K: windows, then the bias, then the residual. */
 static operand operand_of(const program *p, const tile *t, uint32_t part, uint32_t i)
 {
     const uint32_t window = mona_conv_window_k(p->k, part), sum = mona_conv_sum_k(p->k, part);
@@ -157,7 +168,7 @@ static operand operand_of(const program *p, const tile *t, uint32_t part, uint32
                       : residual_source(p, t, part, i - sum);
 }
 
-/* Bytes of so many fractals of K of a part's weights. */
+/* Bytes of a part's weights for so many fractals of K. */
 static size_t weights_bytes(const program *p, uint32_t fractals)
 {
     return (size_t)fractals * p->k->width * fractal_bytes();
@@ -168,7 +179,7 @@ static const uint8_t *weights_of(const program *p, uint32_t part)
     return p->k->weights + p->k->weights_offset[part];
 }
 
-/* All weights of the tile's group, once the cube has done with the last group's. */
+/* Loads all weights of the tile's group, once the cube has used those of the last group. */
 static void load_group_weights(program *p, const tile *t)
 {
     const size_t part_bytes = weights_bytes(p, most_k(p));
@@ -181,8 +192,7 @@ static void load_group_weights(program *p, const tile *t)
                        mona_conv_all_k(p->k, part) * p->k->width);
 }
 
-/* Where in L0B the weights of a part from K fractal `first` on are, after loading them if need be.
- */
+/* The place in L0B of a part's weights from fractal `first` of K on. Loads them if need be. */
 static const uint8_t *chunk_weights(const program *p, const tile *t, uint32_t part, uint32_t first,
                                     uint32_t count)
 {
@@ -204,7 +214,7 @@ static ac_mad mad_type(mona_type source)
                                : AC_MAD_S32U8S8;
 }
 
-/* Fractals [first, end) of K, in chunks, for parts [part, last), which read the same. */
+/* Fractals [first, end) of K for parts [part, last), which all read the same runs. */
 typedef struct product {
     uint32_t part, last, first, end;
     bool residual, from_zero;
@@ -253,7 +263,7 @@ static bool same_runs(const mona_conv_packing *k, uint32_t part, uint32_t other)
     return k->first_run[part] == k->first_run[other] && k->run_count[part] == k->run_count[other];
 }
 
-/* Frees the tile's half of L0C: with the bias, or it was drained. */
+/* Makes the tile's half of L0C ready for sums: filled with the bias, or drained. */
 static void begin_sums(const program *p, const tile *t)
 {
     if (p->k->bias_by_vector) {
@@ -266,7 +276,7 @@ static void begin_sums(const program *p, const tile *t)
     p->isa->wait_flag(p->core, AC_PIPE_V, AC_PIPE_M, (ac_event)t->slot);
 }
 
-/* All of K, into the tile's half of L0C. */
+/* Multiplies all of K into the tile's half of L0C. */
 static void start(program *p, const tile *t)
 {
     mona_conv_load_constants(p, t);
@@ -283,7 +293,7 @@ static void start(program *p, const tile *t)
 
 /* ---- the row -------------------------------------------------------------------------------- */
 
-/* Flags that say "free" before anything has used what they guard; and their last waits. */
+/* Sets every flag that guards the reuse of a buffer, or waits for it at the end. */
 static void guard_flags(const program *p, void (*flag)(ac_core *, ac_pipe, ac_pipe, ac_event))
 {
     for (uint32_t h = 0; h < HALVES; h++) {
@@ -302,8 +312,8 @@ static void size_tile(const program *p, tile *t)
     mona_conv_shape_tile(p, t);
 }
 
-/* The tile after t: all pixels of all rows of a group before the next group, whose weights then are
- * not loaded again for every row; false: t was the last. */
+/* Makes t the next tile; false: it was the last one. All pixels of all rows of a group come before
+ * the next group, so that weights are not loaded again for every row. */
 static bool next_tile(const program *p, tile *t)
 {
     t->slot ^= 1;
@@ -323,7 +333,7 @@ static bool next_tile(const program *p, tile *t)
     return true;
 }
 
-/* What start() and mona_conv_finish() work on. */
+/* The program, with the tile's row as the one that start() and mona_conv_finish() work on. */
 static const program *at_row_of(program *p, const tile *t)
 {
     p->row = &p->rows[t->y];
@@ -353,7 +363,7 @@ void ac_conv_rows_by_instructions(ac_core *core, const ac_conv_row *rows, uint32
     start(&p, &current);
     for (bool more = true; more; current = next) {
         more = next_tile(&p, &next);
-        /* Constants of the next batch must not come before this tile has used its own. */
+        /* Constants of the next batch must not be loaded before this tile has used its own. */
         const bool finish_first = !more || batch_of(&p, &next) != batch_of(&p, &current);
         if (finish_first)
             mona_conv_finish(at_row_of(&p, &current), &current);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What conv_instructions.c, conv_finish.c, conv_residual.c and conv_store.c share: the program of a
- * few output rows of a convolution. Private to ops/. */
+/* The AI Core program that computes a few output rows of a convolution: what conv_instructions.c,
+ * conv_finish.c, conv_residual.c and conv_store.c share. Private to ops/. */
 #ifndef MONA_OPS_CONV_INSTRUCTIONS_H
 #define MONA_OPS_CONV_INSTRUCTIONS_H
 
@@ -15,47 +15,53 @@ enum {
     C_FRACTAL_BYTES = AC_FRACTAL * AC_FRACTAL * 4,
     LANES = AC_FRACTAL,
     VECTOR = LANES * 2, /* bytes: 16 fp16 values, one block */
-    MAX_BATCH = 24,     /* lane blocks whose constants are in UB at once */
+    MAX_BATCH = 24,     /* lane blocks whose constants UB holds at once */
 };
 
-/* UB. Constants of a batch of parts, [part][width][16], and single blocks of values; then tiles. */
+/* The layout of UB. */
 typedef struct buffers {
-    uint8_t *bias;                                /* 32 bits each */
-    uint16_t *scale, *slope;                      /* fp16 */
-    uint16_t *mask;                               /* all bits where there is a channel */
-    uint16_t *zero, *low, *high, *residual_scale; /* 16 each: 0, the bounds of CLIP, .. */
-    uint16_t *t, *negative;                       /* fp16, see tile */
-    uint16_t *residual;      /* like t, if it comes by the cube; else [16 channels][pixel][16] */
-    uint8_t *raw[HALVES];    /* such a residual as stored, a piece for each of its channel blocks */
-    uint8_t *result[HALVES]; /* rounded */
+    /* Constants of a batch of parts, [part][width][16]. */
+    uint8_t *bias;           /* 32 bits each */
+    uint16_t *scale, *slope; /* fp16 */
+    uint16_t *mask;          /* all bits set where there is a channel, else 0 */
+    /* Blocks of 16 equal values in fp16: 0, the bounds of CLIP, the scale of the residual. */
+    uint16_t *zero, *low, *high, *residual_scale;
+    /* Of a tile. */
+    uint16_t *t, *negative;  /* fp16, laid out as `tile` says */
+    uint16_t *residual;      /* like t if the cube adds it, else [16 channels][pixel][16] */
+    uint8_t *raw[HALVES];    /* a residual as stored, where the cube does not add it: one piece for
+                                each of its channel blocks */
+    uint8_t *result[HALVES]; /* rounded results */
 } buffers;
 
-/* Parts [first, end): one group. In UB, t holds each part as pieces: the rows of a lane block, cut
- * into `cuts` pieces, each piece_rows blocks of 16 values long and `pitch` blocks after the last;
- * piece (cut, lane block) is the (cut * width + lane block)th. */
+/* Pixels of one row for parts [first, end), which are one group.
+ *
+ * In UB, t holds each part as pieces: the rows of every lane block are cut into `cuts` pieces of
+ * piece_rows blocks of 16 values each. Pieces begin `pitch` blocks apart, and piece number
+ * cut * width + lane block holds that cut of that lane block. */
 typedef struct tile {
-    uint32_t first, end, y, x, pixels; /* y: of the program's rows */
-    uint32_t slot;                     /* half of L0C, of raw and of result */
-    uint32_t rows, m1;                 /* of A, and their fractals */
+    uint32_t first, end, y, x, pixels; /* y counts the program's rows */
+    uint32_t slot;                     /* half of L0C, of raw and of result that it uses */
+    uint32_t rows, m1;                 /* rows of A, and fractals of them */
     uint32_t piece_rows, pitch;
 } tile;
 
 typedef struct program {
     ac_core *core;
     const ac_isa *isa;
-    const ac_conv_row *rows; /* alike but for where they lie */
+    const ac_conv_row *rows; /* [row_count]; they differ only in where they lie */
     uint32_t row_count;
     const ac_conv_row *row; /* the one being worked on */
     const ac_conv *conv;
     const mona_conv_packing *k;
-    uint32_t element;   /* bytes, of the source */
-    uint32_t chunk, m1; /* of a full tile */
-    uint32_t cuts;
-    bool weights_stay; /* L0B holds all weights of a group */
+    uint32_t element;   /* bytes of an element of the source */
+    uint32_t chunk, m1; /* fractals of K in a chunk; fractals of rows of A in a full tile */
+    uint32_t cuts;      /* pieces that a lane block's rows are cut into in ub.t */
+    bool weights_stay;  /* L0B holds all weights of a group */
     buffers ub;
-    uint32_t batch;     /* the one whose constants UB holds; MONA_NONE: none */
-    uint32_t l0b_first; /* the group whose weights L0B holds, if they stay */
-    uint32_t half;      /* of L0A, next */
+    uint32_t batch;     /* the batch whose constants UB holds; MONA_NONE: none */
+    uint32_t l0b_first; /* first part of the group whose weights L0B holds; MONA_NONE: none */
+    uint32_t half;      /* the half of L0A that is filled next */
 } program;
 
 static inline void sync(const program *p, ac_pipe from, ac_pipe to, uint32_t event)
@@ -64,7 +70,7 @@ static inline void sync(const program *p, ac_pipe from, ac_pipe to, uint32_t eve
     p->isa->wait_flag(p->core, from, to, (ac_event)event);
 }
 
-/* Lane block 0 of a part of the tile in its half of L0C: the sums, then the residuals. */
+/* Lane block 0 of a part in the tile's half of L0C: its sums, or its residuals. */
 static inline uint8_t *l0c_of(const program *p, const tile *t, uint32_t part, bool residual)
 {
     const size_t parts = residual * p->k->group + part - t->first;
@@ -72,32 +78,32 @@ static inline uint8_t *l0c_of(const program *p, const tile *t, uint32_t part, bo
            parts * p->k->width * p->m1 * C_FRACTAL_BYTES;
 }
 
-/* Parts whose constants are in UB at once, whole groups; and which of these batches the tile needs.
- */
+/* Parts whose constants are in UB at once: a batch, which is made of whole groups. */
 static inline uint32_t batch_parts(const mona_conv_packing *k)
 {
     const uint32_t groups = MAX_BATCH / (k->width * k->group);
     return min_u32((groups ? groups : 1) * k->group, ceil_div_u32(k->parts, k->group) * k->group);
 }
 
+/* The batch that holds the tile's constants. */
 static inline uint32_t batch_of(const program *p, const tile *t)
 {
     return t->first / batch_parts(p->k);
 }
 
-/* Of lane block j of a part, constants [batch][width][16]. */
+/* Index of the constants of lane block j of a part, in arrays [parts of a batch][width][16]. */
 static inline size_t lanes_at(const program *p, uint32_t part, uint32_t j)
 {
     return ((size_t)(part % batch_parts(p->k)) * p->k->width + j) * LANES;
 }
 
-/* Elements of t that a part takes, between its pieces too. */
+/* Elements of t that a part takes, the room between its pieces included. */
 static inline uint32_t part_elements(const program *p, const tile *t)
 {
     return p->k->width * p->cuts * t->pitch * LANES;
 }
 
-/* A place in t, or in a buffer like it. */
+/* Where a piece begins in t, or in a buffer laid out like it. */
 static inline uint16_t *piece_at(const program *p, const tile *t, uint16_t *base, uint32_t part,
                                  uint32_t cut, uint32_t j)
 {
@@ -105,13 +111,13 @@ static inline uint16_t *piece_at(const program *p, const tile *t, uint16_t *base
            (size_t)(cut * p->k->width + j) * t->pitch * LANES;
 }
 
-/* All of t, or of a buffer like it. */
+/* Elements of t, or of a buffer laid out like it. */
 static inline uint32_t tile_elements(const program *p, const tile *t)
 {
     return (t->end - t->first) * part_elements(p, t);
 }
 
-/* Takes so many bytes of UB from *at on, in whole blocks. */
+/* Takes so many bytes of UB, rounded up to whole blocks, and moves *at past them. */
 static inline uint8_t *take(uint8_t **at, size_t bytes)
 {
     uint8_t *taken = *at;
@@ -132,31 +138,35 @@ static inline void copy_blocks(const program *p, ac_path path, void *to, const v
 
 /* conv_finish.c. */
 
-/* The tile's place in its buffers, from first, end and pixels. */
+/* Sets rows, m1, piece_rows and pitch of the tile from its first, end and pixels. */
 void mona_conv_shape_tile(const program *p, tile *t);
-/* Lays out UB for tiles like t; the bytes it takes. */
+/* Lays out UB for tiles like t. Returns the bytes that takes. */
 size_t mona_conv_place_buffers(program *p, const tile *t);
-/* Brings the constants of the tile's parts to UB, unless they are there. */
+/* Loads the constants of the tile's parts into UB, unless they are there already. */
 void mona_conv_load_constants(program *p, const tile *t);
-/* Drains the tile's half of L0C and finishes its pixels. */
+/* Drains the tile's half of L0C, applies the epilogue and stores the results. */
 void mona_conv_finish(const program *p, const tile *t);
 
-/* conv_residual.c, of a residual that does not come by the cube. place: its part of UB. load:
- * starts to bring the tile's there. add: adds it to ub.t. */
+/* conv_residual.c: a residual that the cube does not add.
+ *   place  lays out its part of UB, from *at on
+ *   load   starts to load that of the tile
+ *   add    adds it to ub.t */
 void mona_conv_place_residual(program *p, uint8_t **at, const tile *t);
 void mona_conv_load_residual(const program *p, const tile *t);
 void mona_conv_add_residual(const program *p, const tile *t);
 
-/* Whether the output's scale is applied before the results are rounded: a fp16 result is scaled on
- * its way, unless lanes must be zeros in the end, and not -0, or planes have a scale of their own.
- */
+/* Whether the output's scale is applied to t before the results are rounded. Results in fp16 are
+ * scaled while they are rounded, unless some lanes must end as +0 (masked) or planes have a scale of
+ * their own. */
 static inline bool scales_first(const program *p)
 {
     return p->row->output.type != MONA_F16 || p->k->masked || p->k->way == MONA_CONV_PLANES;
 }
 
-/* conv_store.c. cuts: of a lane block's rows in ub.t. place: its part of UB. store: rounds ub.t and
- * takes it out. */
+/* conv_store.c.
+ *   cuts   pieces that a lane block's rows are cut into in ub.t
+ *   place  lays out the results' part of UB, from *at on
+ *   store  rounds ub.t and stores it */
 uint32_t mona_conv_cuts(const program *p);
 void mona_conv_place_results(program *p, uint8_t **at, const tile *t);
 void mona_conv_store(const program *p, const tile *t);

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Packing of convolutions for the cube; conv_packing.h says what it is.
  *
- * Why several pixels share a row of A: K comes in fractals of 32 bytes, N in 16 columns. Under a
- * row of a 3 x 3 filter the windows of one pixel of 16 channels of 8 bits are 48 bytes, those of
- * two pixels 64: two fractals either way, and half of A's bytes are no zeros that fill a column
- * of 32. More columns an instruction make its head count less; more pixels than needed waste
- * weights on zeros. So the cheapest number is chosen, counting for every fractal of rows: (fractals
- * of K) x (width + head / rows) / pixels. Which numbers are possible follows from what load3d can
- * step over, and from the results: lanes must fill whole blocks of 16, and the vector unit knows
- * parts of 1, 2, 8 and 16 lane blocks.
+ * Why several pixels share a row of A: K comes in fractals of 32 bytes. Take a 3 x 3 filter on 16
+ * channels of 8 bits. One row of the filter touches 48 bytes for one pixel and 64 bytes for two
+ * neighbouring pixels. Either takes two fractals, so the second pixel costs no bytes of A. More
+ * columns of B in an instruction also spread its fixed cost (head); but the more pixels share a row,
+ * the more weights are zero. So the cheapest number of pixels is chosen. The cost of 16 rows of A is
+ *   (fractals of K) x (width + head / rows) / pixels.
+ * Which numbers are possible follows from the steps load3d can take and from the results: lanes must
+ * fill whole blocks of 16, and the vector unit handles parts of 1, 2, 8 and 16 lane blocks.
  *
  * Rows of A begin at columns of 8 bytes (the small-channel mode) or of 32. On the chip a row of a
- * ring begins at a block of 32 bytes and a tile at a multiple of ring_columns, so a window begins a
- * known number of bytes, its lead, after a column; the weights of these bytes are zero. */
+ * ring begins at a block of 32 bytes and a tile at a multiple of ring_columns. So the distance from
+ * the column before a window to the window is known. It is called the lead, and the weights of its
+ * bytes are zero. */
 #include "ops/ascend/conv_packing.h"
 
 #include "engine/cpu/c/f16.h"
@@ -26,8 +27,8 @@ enum {
     MAX_WIDTH = 16,
     REPEAT_BLOCKS = 8,
     MAX_MOST = 64,
-    ROW_HEAD = 15, /* cycles of an mmad beside its fractals, */
-    ROW_MOST = 64, /* which it shares among so many fractals of A */
+    ROW_HEAD = 15, /* cycles that an mmad takes beside those of its fractals */
+    ROW_MOST = 64, /* fractals of A that share them, at most */
 };
 
 /* ---- what is bound --------------------------------------------------------------------------- */
@@ -47,8 +48,8 @@ static bool is_byte(mona_type type)
     return mona_type_size(type) == 1;
 }
 
-/* Planes that the vector unit can round results to: of their type, or of 8 bits or fp16 from fp16,
- * without a smaller maximum. */
+/* Whether the vector unit can round results to the STORE's planes. They must have the results' type,
+ * or hold 8 bits or fp16 where the results are fp16, and no maximum below their type's. */
 static bool planes_fit(const mona_bound_op *b)
 {
     if (!b->store || b->store->store.block == 3)
@@ -63,8 +64,9 @@ static bool planes_fit(const mona_bound_op *b)
 
 /* ---- geometry -------------------------------------------------------------------------------- */
 
-/* Columns with which load3d can go `bytes` from row to row, the first row being known to begin, but
- * for its lead, ring_columns pixels of so many bytes after a column; false: there are none. */
+/* Finds columns with which load3d can step `bytes` from one row of A to the next, given that the
+ * first row begins, but for its lead, a multiple of ring_columns pixels after a column. False: there
+ * are none. */
 static bool find_step(const mona_bound_op *b, uint32_t pixel, uint32_t bytes, uint32_t *column,
                       uint32_t *step)
 {
@@ -108,7 +110,7 @@ static bool find_residual(const mona_bound_op *b, mona_conv_packing *k)
            find_step(b, b->input_c0[1], bytes, &k->residual_column, &k->residual_step);
 }
 
-/* Parts of 16 channels that the scalar unit spreads together: ac_scatter_group. */
+/* Parts of 16 channels that the scalar unit must spread together, see ac_scatter_group. */
 static uint32_t scatter_group(const mona_bound_op *b)
 {
     if (b->store)
@@ -116,7 +118,7 @@ static uint32_t scatter_group(const mona_bound_op *b)
     return b->output_c0 > LANES ? b->output_c0 / LANES : 1;
 }
 
-/* Whether lanes without a channel, whose sums are zero, end as +0. */
+/* Whether lanes without a channel come out as +0. Their sums are zero. */
 static bool zeros_stay(const mona_bound_op *b, bool residual_by_cube)
 {
     const mona_file_epilogue *e = &b->op->epilogue;
@@ -126,7 +128,7 @@ static bool zeros_stay(const mona_bound_op *b, bool residual_by_cube)
     return (!clips || inside) && !minus && (!adds(b) || residual_by_cube);
 }
 
-/* Parts and their lane blocks; false: this many pixels do not fill them. */
+/* Sets the parts and their lane blocks; false: so many pixels do not fill them. */
 static bool find_parts(const mona_bound_op *b, mona_conv_packing *k)
 {
     const uint32_t channels = b->output.channels;
@@ -148,17 +150,18 @@ static bool find_parts(const mona_bound_op *b, mona_conv_packing *k)
         k->group = scatter_group(b);
     k->masked = k->way == MONA_CONV_ROW && k->c0 != LANES && channels % k->c0 &&
                 !zeros_stay(b, k->residual_by_cube);
-    /* A residual that the vector unit adds lies in blocks of 16 channels. */
+    /* The vector unit can only add a residual in blocks of 16 channels. */
     const bool lanes = !adds(b) || k->residual_by_cube || k->c0 % LANES == 0;
     return k->pixels * k->c0 % LANES == 0 && lanes &&
            (k->width == 1 || k->width == 2 || k->width == REPEAT_BLOCKS ||
             (k->width == MAX_WIDTH && k->c0 > LANES));
 }
 
-/* Fractals of rows that half of L0A and half of L0C have room for, and no more than the vector
- * unit's strides reach over (a lane block of a part of 8 or 16 is at most 255 blocks long) or than
- * is useful: several mmads of K make a tile anyway, and what follows the last tile overlaps
- * nothing. */
+/* The most fractals of rows in a tile. Limits are:
+ *   half of L0A and half of L0C;
+ *   the strides of the vector unit: in parts of 8 or 16 lane blocks, one is at most 255 blocks long;
+ *   MAX_MOST, as more is of no use: a tile takes several mmads anyway, and nothing overlaps the
+ *     vector work of the last tile. */
 static uint32_t most_fractals(const mona_bound_op *b, const mona_conv_packing *k)
 {
     const uint32_t sums = k->group * k->width * (k->residual_by_cube ? 2 : 1);
@@ -186,7 +189,8 @@ static uint32_t most_k(const mona_bound_op *b, const mona_conv_packing *k,
     return most * k->run_fractals + k->bias_by_cube + k->residual_fractals;
 }
 
-/* Cycles for 16 rows of A, for 16 pixels; larger than any other if L0B cannot hold the weights. */
+/* Cycles for 16 rows of A divided by their pixels. Larger than any other cost if L0B cannot hold the
+ * weights. */
 static uint64_t cost_of(const mona_bound_op *b, const mona_conv_packing *k, uint32_t fractals)
 {
     const uint64_t tile = (uint64_t)fractals * (k->width * ROW_MOST + ROW_HEAD);
@@ -211,7 +215,7 @@ static bool fill(const mona_bound_op *b, const mona_conv_layout *l, mona_conv_pa
     return k->most > 0 && k->group * k->width <= b->target->l0b_bytes / 2 / FRACTAL_BYTES;
 }
 
-/* The cheapest number of pixels for this way; false: there is none. */
+/* Finds the cheapest number of pixels for this way of storing; false: none is possible. */
 static bool cheapest(const mona_bound_op *b, const mona_conv_layout *l, mona_conv_packing base,
                      mona_conv_packing *best)
 {
@@ -229,7 +233,8 @@ static bool cheapest(const mona_bound_op *b, const mona_conv_layout *l, mona_con
     return least < UINT64_MAX;
 }
 
-/* The scalar unit can spread results of any form, and residuals. */
+/* Results go straight to their place where a packing allows it, and the cube adds the residual. Else
+ * the scalar unit spreads results and residuals, which works for any form of them. */
 mona_conv_packing mona_conv_choose_packing(const mona_bound_op *b, const mona_conv_layout *l)
 {
     const bool bytes = adds(b) && is_byte(b->input[1].type);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A residual that the cube does not bring (fp16, or of a form load3d cannot read): to UB, then
- * fp16, scaled, as [16 channels][pixel][16], and added to t.
+/* A residual that the cube does not add, because it is fp16 or has a form that load3d cannot read.
+ * It is copied to UB, brought to fp16 and scaled as [16 channels][pixel][16], and added to t.
  *
- * It comes in whole blocks of 32 bytes. One of fp16 with blocks of 16 channels is there as it lies
- * but for its scale; others are spread by the scalar unit. */
+ * Copies are of whole blocks of 32 bytes. A residual of fp16 in blocks of 16 channels then only has
+ * to be scaled; any other is spread by the scalar unit. */
 #include "ops/ascend/conv_instructions.h"
 
-/* Blocks of 16 channels of the results that a part, a group has. */
+/* Blocks of 16 channels that a part of the results has. */
 static uint32_t channel_blocks(const program *p)
 {
     return p->k->c0 / LANES;
@@ -26,14 +26,14 @@ static uint32_t residual_block(const program *p, uint32_t n)
 
 /* ---- UB ------------------------------------------------------------------------------------- */
 
-/* A piece of residual holds one of its channel blocks: at most 32 bytes a pixel, and a block more
- * at either end, where rounding to blocks may lead. */
+/* Bytes of a piece, which holds one channel block of the residual: at most 32 bytes for each pixel,
+ * and one more block at either end, as both ends are rounded to blocks. */
 static size_t piece_bytes(const program *p)
 {
     return (size_t)p->m1 * AC_FRACTAL * p->k->pixels * VECTOR + 2 * AC_BLOCK;
 }
 
-/* Bytes of 16 channels of a tile. */
+/* Bytes that 16 channels of a tile take in fp16. */
 static size_t lanes_bytes(const program *p)
 {
     return (size_t)p->m1 * AC_FRACTAL * p->k->pixels * VECTOR;
@@ -56,7 +56,7 @@ static const uint8_t *residual_at(const program *p, const tile *t, uint32_t n)
            (size_t)t->x * r->c0 * mona_type_size(r->type);
 }
 
-/* Where in UB the piece begins that holds 16 channels, and where these pixels do. */
+/* Where in UB the piece with these 16 channels begins, and where the tile's first pixel lies. */
 static uint8_t *piece_of(const program *p, const tile *t, uint32_t n)
 {
     const uint32_t first = residual_block(p, t->first * channel_blocks(p));
@@ -94,7 +94,7 @@ static uint16_t *lanes_of(const program *p, const tile *t, uint32_t n)
     return p->ub.residual + block * lanes_bytes(p) / sizeof(uint16_t);
 }
 
-/* 16 channels, by the scalar unit. */
+/* Spreads 16 channels by the scalar unit. */
 static void spread(const program *p, const tile *t, uint32_t n)
 {
     const ac_row *r = &p->row->residual;
@@ -134,7 +134,7 @@ static void scale(const program *p, const tile *t, uint32_t n)
 
 /* ---- to t ------------------------------------------------------------------------------------ */
 
-/* Lane block j of a part is 16 channels of every pixels-th pixel. */
+/* Lane block j of a part holds 16 channels of every `pixels`-th pixel. */
 static void add_lanes(const program *p, const tile *t, uint32_t part, uint32_t j)
 {
     const uint32_t blocks = channel_blocks(p), pixels = p->k->pixels, pixel = j / blocks;

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The ways of a tile's results out of UB.
+/* How a tile's results are rounded and leave UB.
  *
- * Results are rounded so that they lie as they do at their place, and leave in blocks of 32 bytes;
- * what is left of a row is copied by the scalar unit, since no byte beyond may be written.
+ * Rounding puts the results into the order they have at their place. They leave in blocks of 32
+ * bytes; the scalar unit copies what is left of a row, since no byte beyond it may be written.
  *
- * 8 bits: a block of 32 bytes is 32 lanes, two blocks of fp16. A part of one lane block, or of
- * plane rows, is in order already. With two lane blocks these come from two drains, and a vector
- * instruction, whose blocks are all the same stride apart, could take no more than one of each. So
- * the rows are cut in four: the 8 blocks of a repeat are rows r, n + r, 2 n + r and 3 n + r of
- * either lane block, its 4 results as many columns of the output, n apart. With 8 or 16 lane blocks
- * the 8 blocks of a repeat are those of a row, and its results lie side by side.
+ * Results of 8 bits. A block of 32 bytes holds 32 lanes, which are two blocks of fp16. How these are
+ * found depends on the lane blocks of a part:
+ *   one, or rows of planes  They are in order already.
+ *   two       They come from two drains. The blocks of a vector instruction are all the same stride
+ *             apart, so it could take no more than one block of each. So the n rows of each lane
+ *             block are cut in four: the 8 blocks of a repeat are rows r, n + r, 2 n + r and 3 n + r
+ *             of either lane block, and its 4 results are columns of the output, n apart.
+ *   8 or 16   The 8 blocks of a repeat are those of one row, and its results lie side by side.
  *
- * fp16: a block of t is a block of the output, every width-th. */
+ * Results of fp16. A block of t is a block of the output. Those of a lane block lie `width` blocks
+ * apart there. */
 #include "ops/ascend/conv_instructions.h"
 
 enum { CUTS = 4, REPEAT_BLOCKS = 8, MAX_GAP = UINT16_MAX };
@@ -28,14 +31,14 @@ uint32_t mona_conv_cuts(const program *p)
     return p->k->width == 2 && p->k->way != MONA_CONV_PLANES && !is_wide(p) ? CUTS : 1;
 }
 
-/* Blocks of the result from one cut to the next: odd, to lie in different banks. The scalar unit
- * wants all rows in one piece. */
+/* Blocks of the result from one cut to the next. An odd number, so that cuts begin in different banks;
+ * but the scalar unit wants all rows in one piece. */
 static uint32_t cut_blocks(const program *p, const tile *t)
 {
     return t->piece_rows + (p->k->way == MONA_CONV_ROW);
 }
 
-/* Of a result in UB. */
+/* The type that results have in UB. */
 static mona_type stored_type(const program *p)
 {
     return p->k->way == MONA_CONV_PLANES ? p->row->planes->type : p->row->output.type;
@@ -53,7 +56,7 @@ static uint8_t *result_of(const program *p, const tile *t, uint32_t part)
     return p->ub.result[t->slot] + (part - t->first) * result_bytes(p, t);
 }
 
-/* ac_scatter's row programs may look beyond a row's end. */
+/* The row programs of ac_scatter may read beyond the end of a row. */
 void mona_conv_place_results(program *p, uint8_t **at, const tile *t)
 {
     for (uint32_t h = 0; h < HALVES; h++)
@@ -62,7 +65,7 @@ void mona_conv_place_results(program *p, uint8_t **at, const tile *t)
 
 /* ---- rounding ------------------------------------------------------------------------------- */
 
-/* Repeats of 8 blocks a pitch apart, one block further on each. */
+/* A repeat takes 8 blocks that lie `pitch` apart; the next repeat begins one block further on. */
 static void round_pieces(const program *p, const tile *t, uint32_t part, ac_vconv kind)
 {
     const bool cut = p->cuts > 1;
@@ -92,14 +95,14 @@ static void scale_lanes(const program *p, const tile *t, uint32_t part)
                  piece_at(p, t, p->ub.t, part, 0, j), scale, t->m1 * AC_FRACTAL * LANES, strides);
 }
 
-/* All pieces of a part, side by side as they are. */
+/* Rounds all pieces of a part, in the order they have in t. */
 static void round_whole(const program *p, const tile *t, uint32_t part, ac_vconv kind)
 {
     vconv_all(p->core, kind, result_of(p, t, part), piece_at(p, t, p->ub.t, part, 0, 0),
               part_elements(p, t));
 }
 
-/* Plane rows; those from or of fp16 have a scale. */
+/* Rounds rows of planes. They have a scale if the results or the planes are fp16. */
 static void round_planes(const program *p, const tile *t, uint32_t part, ac_vconv kind)
 {
     uint16_t *from = piece_at(p, t, p->ub.t, part, 0, 0);
@@ -136,7 +139,7 @@ static uint8_t *result_block(const program *p, const tile *t, uint32_t i)
            (size_t)(i + cut * (cut_blocks(p, t) - t->piece_rows)) * AC_BLOCK;
 }
 
-/* Whole blocks of a row: those of whole cuts, then the others. */
+/* Copies the whole blocks of a row: those of whole cuts, then the others. */
 static void copy_result(const program *p, const tile *t, uint8_t *to, uint32_t blocks)
 {
     const uint32_t cuts = p->cuts > 1 ? blocks / t->piece_rows : 0, done = cuts * t->piece_rows;
@@ -173,8 +176,8 @@ static uint8_t *plane_row(const program *p, const tile *t, uint32_t j)
            (size_t)t->x * planes->block * mona_type_size(planes->type);
 }
 
-/* Blocks of 32 bytes from the end of a row of planes to the next one's start, if that is the same
- * number for all and they can go in one copy; else UINT32_MAX. */
+/* Blocks of 32 bytes from the end of one row of planes to the start of the next. UINT32_MAX: that
+ * differs from row to row, or one copy cannot take them all. */
 static uint32_t planes_gap(const program *p, const tile *t, uint32_t bytes)
 {
     const ptrdiff_t step = p->k->width > 1 ? plane_row(p, t, 1) - plane_row(p, t, 0) : 0;
@@ -215,7 +218,7 @@ static void store_planes(const program *p, const tile *t)
 
 /* ---- scatter --------------------------------------------------------------------------------- */
 
-/* Says what ac_scatter writes. */
+/* Tells the model of the chip what ac_scatter writes. */
 static void announce_scatter(const program *p, const tile *t, uint32_t channels)
 {
     const ac_planes *planes = p->row->planes;

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Constants of a packing: what lanes and B fractals hold; conv_packing.h says what they are.
+/* The constants of a packing: what lanes and fractals of B hold. conv_packing.h says what these are.
  *
- * The bias of 8-bit sources is one more fractal of K: its A is 1, B, B, ... (B: 255 for u8, 127 for
- * s8, eight bytes again and again, which load3d reads with a step of one column), its weights are
- * r, q1, q2, ... with bias = r + B * (q1 + q2 + ...). Sums are exact in s32. Where |bias| is beyond
- * that (over 900,000 for u8), and for fp16, whose sums begin with it, the vector unit spreads it.
+ * Bias. For sources of 8 bits it is one more fractal of K. Its row of A is 1, B, B, ... with B = 255
+ * for u8 and 127 for s8: eight bytes again and again, which load3d reads with a step of one column.
+ * Its weights are r, q1, q2, ... such that bias = r + B * (q1 + q2 + ...); sums are exact in s32.
+ * The vector unit writes the bias to L0C instead where |bias| is too large for that (over 900,000
+ * for u8), and for fp16, whose sums begin with the bias.
  *
- * A residual of 8 bits times ones, drained with the residual's scale, is f16(r * scale), the same
- * as widened and multiplied: the product of 8 and 11 bits is exact in fp32 and rounded once. */
+ * Residual. One of 8 bits is multiplied by ones and drained with its scale, which gives
+ * f16(r * scale): the product of 8 and 11 bits is exact in fp32 and is rounded once. So the result
+ * is the same as that of widening and multiplying. */
 #include "ops/ascend/conv_packing.h"
 
 #include "engine/cpu/c/f16.h"
@@ -28,7 +30,7 @@ static int32_t bias_of(const mona_bound_op *b, uint32_t channel)
     return bias;
 }
 
-/* B of the bias' row, and how many times a row holds it. */
+/* B in the row of A for the bias, and how many times the row holds it. */
 static int32_t bias_unit(const mona_bound_op *b)
 {
     return b->input[0].type == MONA_U8 ? UINT8_MAX : INT8_MAX;
@@ -36,7 +38,7 @@ static int32_t bias_unit(const mona_bound_op *b)
 
 enum { BIAS_UNITS = AC_BLOCK - AC_BLOCK / BIAS_PERIOD };
 
-/* q of bias = r + B * q with |r| <= B / 2. */
+/* The sum q of bias = r + B * q with |r| <= B / 2. */
 static int32_t bias_quotient(int32_t bias, int32_t unit)
 {
     return (int32_t)floor_div((int64_t)bias + unit / 2, unit);
@@ -53,7 +55,7 @@ bool mona_conv_bias_fits(const mona_bound_op *b)
     return true;
 }
 
-/* Weight i of the bias' row of K. */
+/* Weight i of the fractal of K for the bias. */
 static int8_t bias_weight(int32_t bias, int32_t unit, uint32_t i)
 {
     const int32_t q = bias_quotient(bias, unit);
@@ -68,13 +70,17 @@ static int8_t bias_weight(int32_t bias, int32_t unit, uint32_t i)
 
 /* ---- constants ------------------------------------------------------------------------------- */
 
-/* In this order: the packing, the three tables of parts, bias, scales, slopes, masks, what the bias
- * is multiplied by, weights. */
+/* Offsets of what lies in the memory, in this order:
+ *   the packing
+ *   first_run, run_count, weights_offset
+ *   bias, scale, slope, mask
+ *   ones
+ *   weights */
 typedef struct packing_layout {
     size_t tables, bias, scale, slope, mask, ones, weights, bytes;
 } packing_layout;
 
-/* Row m of A reads 32 bytes from byte 8 m on. */
+/* Bytes of `ones`: row m of A reads 32 of them from byte 8 m on. */
 static size_t ones_bytes(const mona_conv_packing *k)
 {
     return k->bias_by_cube ? (size_t)k->most * AC_FRACTAL * BIAS_PERIOD + AC_BLOCK : 0;
@@ -123,7 +129,7 @@ size_t mona_conv_packing_bytes(const mona_bound_op *b)
 
 /* ---- lanes ----------------------------------------------------------------------------------- */
 
-/* The output a column of B stands for; channels beyond the last do not exist. */
+/* The output that a column of B stands for. Channels beyond the last do not exist. */
 typedef struct lane {
     uint32_t pixel, channel;
 } lane;
@@ -164,13 +170,13 @@ static void bind_lanes(const mona_bound_op *b, const mona_conv_packing *k, uint8
 
 /* ---- weights --------------------------------------------------------------------------------- */
 
-/* A window of kernel row ky from kernel column kx on, of channel block c1. */
+/* The window of one run: channel block c1, kernel row ky, from kernel column kx on. */
 typedef struct window {
     uint32_t c1, ky, kx, lead; /* lead: elements */
 } window;
 
-/* Of its fractals, row i has what elements of the window weigh for lane i: 0 but where the kernel
- * lies. */
+/* Row i of a window's fractals holds the weights of its elements for lane i: 0 where the kernel of
+ * that lane's pixel does not lie. */
 static uint8_t *pack_window(uint8_t *to, const mona_bound_op *b, const mona_conv_packing *k,
                             const mona_conv_layout *l, uint32_t part, const window *w)
 {
@@ -218,8 +224,8 @@ static uint8_t *pack_bias(uint8_t *to, const mona_bound_op *b, const mona_conv_p
     return to;
 }
 
-/* Ones where a residual's channel meets its output, or, in a block of 16 channels, which row
- * programs work on as a whole, the lane of an output there could be. */
+/* Writes a one where a channel of the residual meets its output. In a block of 16 channels, lanes
+ * without an output get one as well, since row programs work on whole blocks. */
 static uint8_t *pack_residual(uint8_t *to, const mona_bound_op *b, const mona_conv_packing *k,
                               uint32_t part)
 {

@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-/* ADD and MUL as an AI Core program, where both operands and the result have the same channel
- * block: their rows then agree element by element, whatever their types. Broadcasts, slopes and the
- * rest are left to the scalar unit.
+/* ADD and MUL as an AI Core program, for operands and a result that all have the same channel block:
+ * their rows then agree element by element, whatever their types. The scalar unit does the rest:
+ * broadcasts, slopes and other channel blocks.
  *
- * A piece is part of a row of one channel block, as much as UB holds. Elements that are no
- * channel's are zeros in both operands, and come out as zeros: so a result of fp16 has whole
- * channel blocks, its zeros having a sign, and CLIP must leave 0 be.
+ * A piece is a part of a row of one channel block, as long as UB can hold. Elements beyond the last
+ * channel are zeros in both operands and must come out as +0. So CLIP must not change 0, and a result
+ * of fp16, where a zero has a sign, must have whole channel blocks only.
  *
- * UB: blocks of 16 values, zero and the bounds of CLIP; both operands as stored, then as fp16;
- * the result.
- * Flags:
- *   MTE1 -> V, V -> MTE1 0  operands are there, are free
- *   V -> MTE3, MTE3 -> V 0  the result is made, has left
- *   V -> S, S -> V 0        the scalar unit's turn */
+ * UB holds, in this order:
+ *   blocks of 16 equal values: zero and the bounds of CLIP
+ *   both operands as stored
+ *   both operands as fp16
+ *   the result
+ *
+ * Flags, event 0:
+ *   MTE1 -> V    the operands are in UB
+ *   V -> MTE1    the operands have been used
+ *   V -> MTE3    the result is complete
+ *   MTE3 -> V    the result has been stored
+ *   V -> S       the scalar unit takes its turn
+ *   S -> V       its turn has ended */
 #include "ops/elementwise.h"
 #include "ops/vectors.h"
 
@@ -50,7 +57,7 @@ static void sync(const program *p, ac_pipe from, ac_pipe to)
     p->isa->wait_flag(p->core, from, to, AC_EVENT0);
 }
 
-/* Operand i of so many elements as fp16, scaled. */
+/* Converts so many elements of operand i to fp16 and scales them. */
 static const uint16_t *widen(const program *p, uint32_t i, uint32_t count)
 {
     const mona_type type = p->bound->input[i].type;
@@ -104,14 +111,14 @@ static void combine(const program *p, uint32_t count)
     vconv_all(p->core, type == MONA_U8 ? AC_F16_U8 : AC_F16_S8, p->result, p->t[0], count);
 }
 
-/* `bytes` of an operand or more, up to the end of a block. */
+/* Copies `bytes` of an operand to UB, rounded up to the end of a block. */
 static void bring(const program *p, uint8_t *to, const uint8_t *from, size_t bytes)
 {
     p->isa->copy(p->core, AC_L1_UB, to, from,
                  (ac_copy){.bursts = 1, .blocks = (uint16_t)((bytes + AC_BLOCK - 1) / AC_BLOCK)});
 }
 
-/* Whole blocks by MTE3, the rest by the scalar unit: what follows may be padding. */
+/* Stores whole blocks by MTE3 and the rest by the scalar unit, as padding may follow. */
 static void store(const program *p, uint8_t *to, uint32_t bytes)
 {
     const uint32_t rest = bytes % AC_BLOCK, whole = bytes - rest;
@@ -126,7 +133,7 @@ static void store(const program *p, uint8_t *to, uint32_t bytes)
     }
 }
 
-/* Elements [first, first + count) of a row of one channel block. */
+/* Computes elements [first, first + count) of a row of one channel block. */
 static void combine_piece(const program *p, const mona_row_call *call, uint32_t block,
                           uint32_t first, uint32_t count)
 {

@@ -1,33 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 /* LOAD as an AI Core program: planes -> UB -> lanes -> channel blocks -> L1 (lanes.h).
  *
- * A stream is what one row of pixels takes from one plane: a row of it, or with block 2 or 4 one of
- * as many; its samples are `block` channels. A piece is some rows, or some groups of pixels of one
- * row, as much as UB holds. All its rows lie one after another, each beginning at a multiple of 32
- * pixels, so that one copy can bring a stream of all rows and a transpose can work on all of them.
- * A stream is turned while the next LOOKAHEAD are on their way.
+ * A *stream* is what one row of pixels takes from one plane: one row of the plane, or with block 2 or
+ * 4 one of the 2 or 4 rows. Its samples are `block` channels of the tensor.
  *
- * Samples of 8 bits stay what they are in a tensor of 8 bits; for one of fp16 they are widened and
- * scaled first.
+ * A *piece* is a number of rows, or a number of groups of pixels of one row, as much as UB can hold.
+ * Its rows lie one after another, each beginning at a multiple of 32 pixels. So one copy can bring a
+ * stream of all rows, and one transpose can work on all of them. While a stream is turned, the next
+ * LOOKAHEAD streams are being copied.
  *
- * No byte beyond a row of a plane may be read, and copies are of whole blocks of 32 bytes. So what
- * a call wants is first widened to a multiple of 32 pixels: to the right, where the plane goes on,
- * or to the left. Where neither is possible the scalar unit brings the rest.
+ * Samples of 8 bits stay as they are for a tensor of 8 bits; for one of fp16 they are first widened
+ * and scaled.
  *
- * UB: samples of all streams, one stream widened, lanes, channel blocks. Parts of them that are no
- * row's are turned as well; they hold zeros first and finite values later. The last block of 32
- * bytes of an output row may have up to three pixels more than the row, which must be zeros: those
- * columns are padding or have not been made yet. Their samples are, since the scalar unit, which
- * brings what does not fill a block, fills the block with zeros.
+ * Copies are of whole blocks of 32 bytes, but no byte beyond a row of a plane may be read. So the
+ * columns of a call are first extended to a multiple of 32 pixels: to the right if the plane goes on
+ * there, else to the left. Where neither is possible, the scalar unit copies the rest.
  *
- * The last strip's STOREs may still be on their way out of the upper half of UB. Nothing is written
- * there before make_blocks has waited for MTE3.
+ * UB holds the samples of all streams, one widened stream, lanes, and channel blocks. Parts of it
+ * that belong to no row are turned as well; they hold zeros first and finite values later.
+ *
+ * The last block of 32 bytes of an output row may have up to three pixels beyond the row. They must
+ * be zeros, as these columns are padding or will be computed later. They are: the scalar unit copies
+ * what does not fill a block, and fills the rest of the block with zeros.
+ *
+ * STOREs of the last strip may still be leaving the upper half of UB. Nothing is written there
+ * before make_blocks() has waited for MTE3.
  *
  * Flags:
- *   MTE2 -> V and S -> V, event i % 4  stream i is there
- *   V -> MTE2 0                        samples are free
- *   V -> MTE3 0                        blocks are made
- *   MTE3 -> V 0                        they are stored */
+ *   MTE2 -> V, i % 4    stream i is in UB, copied by MTE2
+ *   S -> V, i % 4       stream i is in UB, completed by the scalar unit
+ *   V -> MTE2, 0        samples have been used
+ *   V -> MTE3, 0        channel blocks are complete
+ *   MTE3 -> V, 0        channel blocks have been stored */
 #include "ops/helpers.h"
 #include "ops/arrays/lanes.h"
 
@@ -49,10 +53,10 @@ typedef struct program {
     size_t block_bytes; /* of a channel block in UB */
 } program;
 
-/* The samples of row `dy` of block, plane `plane` of an input. */
+/* A stream: row `dy` of the block, plane `plane` of an input. */
 typedef struct stream {
     uint32_t index, input, plane, dy, block;
-    uint32_t channel; /* the first; also how many samples a pixel has in streams before */
+    uint32_t channel; /* its first; also the samples of a pixel in all streams before it */
 } stream;
 
 /* ---- sizes ---------------------------------------------------------------------------------- */
@@ -82,7 +86,8 @@ static size_t wide_bytes(const mona_bound_op *b)
     return in == out ? 0 : (size_t)LANES_GROUP_BYTES * most_block(b);
 }
 
-/* Groups that UB has room for: samples, wide and lanes in its lower half, then channel blocks. */
+/* Groups that UB has room for. Samples, wide and lanes must fit into its lower half; channel blocks
+ * follow them. */
 static uint32_t most_groups(const mona_bound_op *b)
 {
     const size_t made = (size_t)b->output_c0 * channel_blocks(b) * LANES_GROUP_BYTES;
@@ -120,7 +125,7 @@ static stream first_stream(const mona_bound_op *b)
     return (stream){.block = b->op->load.block[0]};
 }
 
-/* false: *s was the last. */
+/* False: *s was the last stream. */
 static bool next_stream(const mona_bound_op *b, stream *s)
 {
     s->index++;
@@ -139,7 +144,7 @@ static bool next_stream(const mona_bound_op *b, stream *s)
     return true;
 }
 
-/* Of the groups that the piece fills. */
+/* Where a stream's samples lie in UB: one after another, for the groups that the piece fills. */
 static uint8_t *samples_of(const program *p, const stream *s)
 {
     const size_t pixels =
@@ -181,7 +186,7 @@ static void bring(const program *p, const mona_piece *k, const stream *s)
         p->isa->set_flag(p->core, AC_PIPE_S, AC_PIPE_V, event);
 }
 
-/* Samples as fp16, scaled. */
+/* Converts samples to fp16 and scales them. */
 static const uint8_t *widen(const program *p, const stream *s)
 {
     const mona_type type = p->bound->input[0].type;
@@ -241,7 +246,7 @@ static void make_blocks(const program *p)
     p->isa->set_flag(p->core, AC_PIPE_V, AC_PIPE_MTE3, AC_EVENT0);
 }
 
-/* Those columns of the piece that the call wants. */
+/* Stores the columns of the piece that the call wants. */
 static void store_blocks(const program *p, const mona_piece *k)
 {
     const size_t column = (size_t)p->bound->output_c0 * p->out_size;
@@ -270,7 +275,7 @@ static void load_piece(void *program_, const mona_piece *k)
     store_blocks(p, k);
 }
 
-/* The columns to bring for those of a call: see above. */
+/* The columns to copy for those that a call wants, extended as explained at the top. */
 static mona_span widened(const mona_bound_op *b, const mona_row_call *call)
 {
     mona_span s = {call->x_begin, call->x_end};

@@ -1,30 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-/* RESIZE as an AI Core program, where the scale across is n / d and the weights repeat every n
- * output columns, as they do for 2, 4, 1/2 and the like. Others are left to the scalar unit.
+/* RESIZE as an AI Core program, for scales across of n / d whose weights repeat every n output
+ * columns, such as 2, 4 and 1/2. The scalar unit does the others.
  *
- * One channel at a time, and in it one piece: the calls' rows, some periods of n output columns.
- * The piece's columns are cut into Q segments of `periods` periods, Q being the largest power of 2
- * with Q R <= 16 for R rows; lane q R + y is segment q of row y. Every column is then a block of 16
- * lanes; a shift by a column is one of addresses.
+ * The program works on one channel at a time, and in it on one piece: R output rows, one for each
+ * call, by some periods of n output columns. The columns of a piece are cut into Q segments of
+ * `periods` periods, where Q is the largest power of 2 with Q R <= 16. Lane q R + y is segment q of
+ * row y. So every column is a block of 16 lanes, and a shift by a column is a shift of addresses.
  *
- *   L1 -> UB -> planes (lanes.h): the rows that any of the R wants, as fp16; the scalar unit
- *     repeats the samples at the image's edges
- *   for every tap down: 16 rows, one for each lane, are turned into columns and widened to fp32; a
- *     vector of 16 weights, one for each lane, multiplies them; products are added up
- *   for every phase p < n: the columns first(p) + tap + d k, k = 0, 1, .., each times one weight,
- *     are added up; that is output column n k + p
- *   results are rounded: fp32 to integers by adding and subtracting 1.5 * 2^23 (a sum of products
- *     is far below 2^22), which fp16 then holds as far as 8 bits reach; or once to fp16
- *   turned back into rows, then into channel blocks (lanes.h) -> L1
+ * Steps:
+ *   1. Input rows that any call needs are copied from L1 to UB and turned into planes (lanes.h) of
+ *      fp16. The scalar unit repeats the samples at the edges of the image.
+ *   2. Down. For every tap, 16 rows, one for each lane, are turned into columns and widened to fp32.
+ *      A vector of 16 weights, one for each lane, multiplies them, and products are added up.
+ *   3. Across. For every phase p < n, columns first(p) + tap + d k with k = 0, 1, ... are multiplied
+ *      by one weight for each tap and added up. The sum is output column n k + p.
+ *   4. Results are rounded. To integers: adding and subtracting 1.5 * 2^23 rounds fp32 (a sum of
+ *      products is far below 2^22), and fp16 holds integers of 8 bits. To fp16: one conversion.
+ *   5. Columns are turned back into rows, then into channel blocks (lanes.h), and copied to L1.
+ * The order of the roundings is that of ac_resize_row.
  *
- * These are the roundings of ac_resize_row, in its order. Input column 0 of a segment is its first
- * period's; HALO columns on either side are turned with it. Parts of UB that are no row's are
- * worked on as well, so they are zeros first.
+ * Input column 0 of a segment is the first of its first period; HALO columns on either side are
+ * turned with it. Parts of UB that belong to no row are processed as well, so they hold zeros first.
  *
- * Flags:
- *   V -> MTE1, MTE1 -> V 0  the input may come, is there
- *   V -> S, S -> V 0        the scalar unit's turn
- *   V -> MTE3, MTE3 -> V 0  a piece is made, has left */
+ * Flags, event 0:
+ *   V -> MTE1    the input may be copied
+ *   MTE1 -> V    the input is in UB
+ *   V -> S       the scalar unit takes its turn
+ *   S -> V       its turn has ended
+ *   V -> MTE3    a piece is complete
+ *   MTE3 -> V    the piece has been stored */
 #include "ops/ascend/resize_program.h"
 
 #include "engine/arith.h"
@@ -79,7 +83,7 @@ static void find_reach(program *p)
 
 /* ---- UB ------------------------------------------------------------------------------------- */
 
-/* Addresses, since those of no UB are taken too, to know how far they go. */
+/* Takes addresses rather than pointers: lay_out() is also called without a UB, for the bytes alone. */
 static uint8_t *take(uintptr_t *at, size_t bytes)
 {
     const uintptr_t taken = *at;
@@ -97,7 +101,8 @@ static float *take_floats(uintptr_t *at, size_t count)
     return (float *)(void *)take(at, count * sizeof(float));
 }
 
-/* For p->periods; the bytes it takes. Places are shared by what is needed one after the other. */
+/* Lays out UB for p->periods. Returns the bytes that takes. Things that are never needed at the same
+ * time share their places. */
 static size_t lay_out(program *p, uint8_t *ub)
 {
     const mona_bound_op *b = p->bound;
@@ -148,7 +153,7 @@ bool mona_resize_has_program(const mona_bound_op *b)
 
 /* ---- input rows as fp16 --------------------------------------------------------------------- */
 
-/* NULL: no call wants that row. */
+/* NULL: no call needs that row. */
 static uint8_t *input_row_at(const program *p, int64_t y)
 {
     for (uint32_t i = 0; i < p->rows; i++) {
@@ -168,13 +173,13 @@ static mona_span output_columns(const program *p)
                        end < call->x_end ? end : call->x_end};
 }
 
-/* Place in a row of UB of an input column. */
+/* Where an input column lies in a row of UB. */
 static size_t place_of(const program *p, int64_t column)
 {
     return (size_t)(column - p->period * p->d + BEFORE);
 }
 
-/* Channel block `block` of the input rows. */
+/* Copies channel block `block` of the input rows to UB. */
 static void bring(const program *p, uint32_t block)
 {
     const uint32_t c0 = p->bound->input_c0[0];
@@ -198,7 +203,7 @@ static void bring(const program *p, uint32_t block)
     p->isa->barrier(p->core, AC_PIPE_V);
 }
 
-/* `count` samples from `to` on become `from`. */
+/* Sets `count` samples from `to` on to that at `from`. */
 static void repeat_sample(const program *p, uint8_t *to, const uint8_t *from, int64_t count)
 {
     if (count <= 0)
@@ -209,7 +214,7 @@ static void repeat_sample(const program *p, uint8_t *to, const uint8_t *from, in
         memcpy(to + (size_t)i * size, from, size);
 }
 
-/* Taps beyond the image read its nearest sample. */
+/* Repeats the samples at the image's edges, which taps beyond it read. */
 static void repeat_edges(const program *p)
 {
     const int32_t *first = mona_resize_first(p->bound);
@@ -228,7 +233,7 @@ static void repeat_edges(const program *p)
     sync(p, AC_PIPE_S, AC_PIPE_V);
 }
 
-/* Channel c of the block. */
+/* Resizes channel c of the block. */
 static const uint16_t *widen(const program *p, uint32_t c)
 {
     const mona_type type = p->bound->output.type;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What resize_instructions.c and resize_sums.c share: the program of some output rows of a RESIZE.
- * Private to ops/. */
+/* The AI Core program that computes some output rows of a RESIZE: what resize_instructions.c, which
+ * explains it, and resize_sums.c share. Private to ops/. */
 #ifndef MONA_OPS_RESIZE_PROGRAM_H
 #define MONA_OPS_RESIZE_PROGRAM_H
 
@@ -8,10 +8,10 @@
 #include "ops/resize.h"
 
 enum {
-    HALO = 16,    /* columns: a block of fp16 */
-    BEFORE = 32,  /* columns in UB before a row's column 0 */
-    ALIGNED = 32, /* pieces and rows begin at multiples of so many columns, or periods */
-    MAX_RATIO = 15,
+    HALO = 16,      /* columns on either side of a segment: a block of fp16 */
+    BEFORE = 32,    /* columns in UB before column 0 of a row */
+    ALIGNED = 32,   /* pieces begin at multiples of so many periods, rows of so many columns */
+    MAX_RATIO = 15, /* of n and of d */
 };
 
 typedef struct program {
@@ -19,13 +19,13 @@ typedef struct program {
     const mona_bound_op *bound;
     ac_core *core;
     const ac_isa *isa;
-    uint32_t rows, taps, n, d;
-    uint32_t segments, periods; /* Q, and of each */
-    int64_t first_row;          /* of the input rows that any call wants, */
-    uint32_t in_rows;           /* and how many they are */
-    int64_t period;             /* the piece's first */
-    int32_t lowest, highest;    /* columns that are read before a segment, and after it */
-    size_t in_pitch, out_pitch; /* pixels from row to row */
+    uint32_t rows, taps, n, d;  /* R output rows; the scale across is n / d */
+    uint32_t segments, periods; /* Q segments of a piece, and periods of each */
+    int64_t first_row;          /* first of the input rows that the calls want */
+    uint32_t in_rows;           /* number of these input rows */
+    int64_t period;             /* first period of the piece */
+    int32_t lowest, highest;    /* columns read before a segment, and after it */
+    size_t in_pitch, out_pitch; /* pixels from row to row in UB */
     mona_lanes in_lanes, out_lanes;
     uint8_t *in, *samples, *blocks;
     uint16_t *wide, *columns, *made, *unused;
@@ -48,7 +48,7 @@ static inline void sync(const program *p, ac_pipe from, ac_pipe to)
     p->isa->wait_flag(p->core, from, to, AC_EVENT0);
 }
 
-/* Lanes that are no segment's repeat the last. */
+/* Row and segment of a lane. Lanes that no segment needs repeat the last one. */
 static inline uint32_t row_of_lane(const program *p, uint32_t lane)
 {
     return lane % p->rows;
@@ -59,8 +59,10 @@ static inline uint32_t segment_of_lane(const program *p, uint32_t lane)
     return lane / p->rows < p->segments ? lane / p->rows : p->segments - 1;
 }
 
-/* resize_sums.c. weights: for every lane of each tap down, four times over. down: columns lowest ..
- * of every lane, from rows of fp16, to p->down. across: from there to rows of p->wide. */
+/* resize_sums.c.
+ *   bring_weights  writes the weight of every lane for each tap down, four times over
+ *   down           sums over taps down: from rows of fp16 to columns in p->down, `lowest` first
+ *   across         sums over taps across: from p->down to rows of p->wide */
 void mona_resize_bring_weights(const program *p);
 void mona_resize_down(const program *p, const uint16_t *rows);
 void mona_resize_across(const program *p);

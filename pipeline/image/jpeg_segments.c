@@ -1,111 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/image/jpeg_segments.h"
 
-#include <stdbool.h>
-#include <stdlib.h>
+enum { DHT = 0xc4, RST0 = 0xd0, RST7 = 0xd7, SOI = 0xd8 };
 
-enum { DHT = 0xc4, RST0 = 0xd0, RST7 = 0xd7, SOI = 0xd8, SOS = 0xda, APP1 = 0xe1, APP2 = 0xe2 };
-
-static bool begins(FILE *file)
+/* The place of the next marker's 0xff. In the coded picture 0xff comes before 0 and before restarts
+ * only. */
+static size_t skip_coded(const uint8_t *file, size_t size, size_t at)
 {
-    rewind(file);
-    return fgetc(file) == 0xff && fgetc(file) == SOI;
+    for (; at + 1 < size; at++)
+        if (file[at] == 0xff && file[at + 1] && file[at + 1] != 0xff &&
+            (file[at + 1] < RST0 || file[at + 1] > RST7))
+            return at;
+    return size;
 }
 
-/* Reads a marker, which is 0xff, more of them as padding, and a code; then a length that counts
- * itself. The file stays behind it. */
-static bool next_segment(FILE *file, int *code, unsigned *length)
+bool jpeg_segment_next(jpeg_segment *segment, const uint8_t *file, size_t size, size_t *at)
 {
-    *code = fgetc(file) == 0xff ? 0xff : EOF;
-    while (*code == 0xff)
-        *code = fgetc(file);
-    const int high = fgetc(file), low = fgetc(file);
-    if (*code == EOF || low == EOF)
+    size_t i = *at ? *at : 2;
+    if (size < 2 || file[0] != 0xff || file[1] != SOI || i >= size || file[i] != 0xff)
         return false;
-    *length = (unsigned)(high * 256 + low);
-    return *length >= 2;
-}
-
-/* Appends a segment of length bytes after its marker; the length itself has been read. */
-static bool append(uint8_t **all, size_t *bytes, int marker, unsigned length, FILE *file)
-{
-    uint8_t *grown = realloc(*all, *bytes + 2 + length);
-    if (!grown)
+    while (i < size && file[i] == 0xff)
+        i++;
+    if (size - i < 3)
         return false;
-    *all = grown;
-    uint8_t *segment = grown + *bytes;
-    segment[0] = 0xff;
-    segment[1] = (uint8_t)marker;
-    segment[2] = (uint8_t)(length >> 8);
-    segment[3] = (uint8_t)length;
-    if (fread(segment + 4, 1, length - 2, file) != length - 2)
+    const size_t length = (size_t)file[i + 1] << 8 | file[i + 2]; /* counts itself */
+    if (length < 2 || length > size - i - 1)
         return false;
-    *bytes += 2 + length;
+    *segment = (jpeg_segment){file[i], file + i + 3, length - 2};
+    *at = i + 1 + length;
+    if (segment->code == JPEG_SOS)
+        *at = skip_coded(file, size, *at);
     return true;
-}
-
-uint8_t *jpeg_segments_read(FILE *file, size_t *bytes)
-{
-    uint8_t *all = NULL;
-    int code;
-    unsigned length;
-    *bytes = 0;
-    if (!begins(file))
-        return NULL;
-    while (next_segment(file, &code, &length) && code != SOS)
-        if (code != APP1 && code != APP2) {
-            if (fseek(file, (long)length - 2, SEEK_CUR))
-                break;
-        } else if (!append(&all, bytes, code, length, file)) {
-            break;
-        }
-    return all;
 }
 
 /* Tables of a segment: a byte of class and number, how many codes there are of 1 to 16 bits, and a
  * byte for each. */
-static bool tables_fit(FILE *file, long left)
+static bool tables_fit(const jpeg_segment *segment)
 {
     enum { LENGTHS = 16, SYMBOLS = 256 };
-    while (left > 0) {
-        uint8_t head[1 + LENGTHS];
+    for (size_t at = 0; at + 1 + LENGTHS <= segment->size;) {
         unsigned codes = 0;
-        if (fread(head, 1, sizeof head, file) != sizeof head)
-            return true;
-        for (int i = 1; i <= LENGTHS; i++)
-            codes += head[i];
+        for (size_t i = 1; i <= LENGTHS; i++)
+            codes += segment->data[at + i];
         if (codes > SYMBOLS)
             return false;
-        left -= (long)(sizeof head + codes);
-        fseek(file, (long)codes, SEEK_CUR);
+        at += 1 + LENGTHS + codes;
     }
     return true;
 }
 
-/* Goes to the next marker; in the coded picture 0xff comes before 0 and before restarts only. */
-static void skip_coded(FILE *file)
+bool jpeg_tables_fit(const uint8_t *file, size_t size)
 {
-    for (int last = 0, byte; (byte = fgetc(file)) != EOF; last = byte)
-        if (last == 0xff && byte && byte != 0xff && (byte < RST0 || byte > RST7)) {
-            fseek(file, -2, SEEK_CUR);
-            return;
-        }
-}
-
-bool jpeg_tables_fit(FILE *file)
-{
-    int code;
-    unsigned length;
-    bool fit = true;
-    if (!begins(file))
-        return true;
-    while (fit && next_segment(file, &code, &length)) {
-        if (code == DHT)
-            fit = tables_fit(file, (long)length - 2);
-        else if (fseek(file, (long)length - 2, SEEK_CUR))
-            break;
-        if (code == SOS)
-            skip_coded(file);
-    }
-    return fit;
+    jpeg_segment segment;
+    for (size_t at = 0; jpeg_segment_next(&segment, file, size, &at);)
+        if (segment.code == DHT && !tables_fit(&segment))
+            return false;
+    return true;
 }

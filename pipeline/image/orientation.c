@@ -5,10 +5,9 @@
 
 #include "pipeline/io/av_compat.h"
 
-upright upright_of(const AVStream *stream)
+/* A display matrix of size bytes, or NULL. */
+static upright upright_of_matrix(const int32_t *matrix, size_t size)
 {
-    size_t size = 0;
-    const int32_t *matrix = avstream_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, &size);
     if (!matrix || size < 9 * sizeof *matrix)
         return (upright){0};
     /* 16.16 fixed point; [3 i + j]: what x (i = 0) and y (i = 1) add to the place across (j = 0)
@@ -20,15 +19,58 @@ upright upright_of(const AVStream *stream)
     return straight || sideways ? turn : (upright){0};
 }
 
+upright upright_of(const AVStream *stream)
+{
+    size_t size = 0;
+    const uint8_t *matrix = avstream_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, &size);
+    return upright_of_matrix((const int32_t *)(const void *)matrix, size);
+}
+
+upright upright_of_photo(const AVFrame *frame)
+{
+    const AVFrameSideData *matrix = av_frame_get_side_data(frame, AV_FRAME_DATA_DISPLAYMATRIX);
+    return upright_of_matrix(matrix ? (const int32_t *)(const void *)matrix->data : NULL,
+                             matrix ? matrix->size : 0);
+}
+
+upright upright_of_exif(unsigned orientation)
+{
+    static const upright turns[] = {{1, 0, 0, 1}, {-1, 0, 0, 1}, {-1, 0, 0, -1}, {1, 0, 0, -1},
+                                    {0, 1, 1, 0}, {0, 1, -1, 0}, {0, -1, -1, 0}, {0, -1, 1, 0}};
+    return orientation >= 1 && orientation <= 8 ? turns[orientation - 1] : (upright){0};
+}
+
 bool upright_swaps(upright turn)
 {
     return turn.xy;
 }
 
+bool upright_changes(upright turn)
+{
+    return (turn.xx || turn.xy) && (turn.xx != 1 || turn.yy != 1);
+}
+
+void upright_copy(upright_pixels to, upright_pixels from, int width, int height, size_t pixel,
+                  upright turn)
+{
+    const int across = upright_swaps(turn) ? height : width;
+    const int rows = upright_swaps(turn) ? width : height;
+    /* Where the sample at (0, 0) goes, so that none leaves the picture. */
+    const int right = turn.xx < 0 || turn.yx < 0 ? across - 1 : 0;
+    const int down = turn.xy < 0 || turn.yy < 0 ? rows - 1 : 0;
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < width; x++) {
+            const ptrdiff_t column = right + turn.xx * x + turn.yx * y;
+            const ptrdiff_t row = down + turn.xy * x + turn.yy * y;
+            memcpy(to.data + row * to.stride + (ptrdiff_t)pixel * column,
+                   from.data + y * from.stride + (ptrdiff_t)pixel * x, pixel);
+        }
+}
+
 bool upright_turn(AVFrame *rgb, upright turn, pipeline_error *error)
 {
     enum { PIXEL = 3 };
-    if ((!turn.xx && !turn.xy) || (turn.xx == 1 && turn.yy == 1))
+    if (!upright_changes(turn))
         return true;
     AVFrame *to = av_frame_alloc();
     const int width = rgb->width, height = rgb->height;
@@ -41,16 +83,8 @@ bool upright_turn(AVFrame *rgb, upright turn, pipeline_error *error)
         av_frame_free(&to);
         return pipeline_fail(error, "out of memory");
     }
-    /* Where the sample at (0, 0) goes, so that none leaves the picture. */
-    const int right = turn.xx < 0 || turn.yx < 0 ? to->width - 1 : 0;
-    const int down = turn.xy < 0 || turn.yy < 0 ? to->height - 1 : 0;
-    for (int y = 0; y < height; y++)
-        for (int x = 0; x < width; x++) {
-            const ptrdiff_t column = right + turn.xx * x + turn.yx * y;
-            const ptrdiff_t row = down + turn.xy * x + turn.yy * y;
-            memcpy(to->data[0] + row * to->linesize[0] + PIXEL * column,
-                   rgb->data[0] + y * (ptrdiff_t)rgb->linesize[0] + (ptrdiff_t)PIXEL * x, PIXEL);
-        }
+    upright_copy((upright_pixels){to->data[0], to->linesize[0]},
+                 (upright_pixels){rgb->data[0], rgb->linesize[0]}, width, height, PIXEL, turn);
     av_frame_unref(rgb);
     av_frame_move_ref(rgb, to);
     av_frame_free(&to);

@@ -10,6 +10,7 @@
 
 #include "pipeline/image/colour.h"
 #include "pipeline/image/stills.h"
+#include "pipeline/quality/model_run.h"
 
 static bool uses_denoise(const enhance_settings *settings)
 {
@@ -93,15 +94,13 @@ static bool write_result(const enhance_settings *settings, const frame *result, 
     still image = {.width = size.width,
                    .height = size.height,
                    .channels = source->channels,
-                   .metadata = source->metadata,
-                   .metadata_bytes = source->metadata_bytes};
+                   .metadata = source->metadata};
     image.pixels = malloc((size_t)size.width * size.height * source->channels);
     if (!image.pixels)
         return pipeline_fail(error, "out of memory");
     colour_join(&image, result);
     bool good = still_write(&image, settings->output, error);
-    image.metadata = NULL;
-    still_free(&image);
+    free(image.pixels); /* the metadata is source's */
     return good;
 }
 
@@ -123,31 +122,94 @@ static bool finish(const enhance_settings *settings, chain *c, const still *imag
     return good;
 }
 
+static bool open_stages(chain *stages, const enhance_settings *settings, enhance_report *report,
+                        const still *image, pipeline_error *error)
+{
+    stage_settings stage = settings->stage;
+    stage.full_range = true;
+    if (!chain_open(stages, settings->kinds, settings->count, &stage,
+                    working_format(settings, image), false, error))
+        return false;
+    frame_format out = chain_format(stages);
+    *report = (enhance_report){.in_width = image->width,
+                               .in_height = image->height,
+                               .out_width = out.width,
+                               .out_height = out.height,
+                               .engine_bytes = chain_engine_bytes(stages),
+                               .frame_bytes = stages->memory_bytes,
+                               .expected = 1,
+                               .noise = -1};
+    return true;
+}
+
 static bool enhance_image(const enhance_settings *settings, enhance_report *report,
                           const still *image, pipeline_error *error)
 {
     chain stages;
-    stage_settings stage = settings->stage;
-    stage.full_range = true;
-    bool good = chain_open(&stages, settings->kinds, settings->count, &stage,
-                           working_format(settings, image), false, error);
+    bool good = open_stages(&stages, settings, report, image, error);
     if (good) {
-        frame_format out = chain_format(&stages);
-        *report = (enhance_report){.in_width = image->width,
-                                   .in_height = image->height,
-                                   .out_width = out.width,
-                                   .out_height = out.height,
-                                   .engine_bytes = chain_engine_bytes(&stages),
-                                   .frame_bytes = stages.memory_bytes,
-                                   .expected = 1,
-                                   .noise = -1};
         if (settings->progress)
             settings->progress(settings->progress_context, report);
         good = run_stages(&stages, image, error) && finish(settings, &stages, image, error);
         report->frames = good;
-        report->metadata_lost = image->metadata && !still_takes_metadata(settings->output);
         report->noise = chain_noise(&stages);
     }
+    chain_close(&stages);
+    return good;
+}
+
+/* How many times larger the stages make a picture; 0: an error. */
+static unsigned scale_of(const enhance_settings *settings, pipeline_error *error)
+{
+    const mona_config config = stage_config(&settings->stage);
+    unsigned scale = 1;
+    for (unsigned i = 0; i < settings->count; i++)
+        if (settings->kinds[i] == STAGE_SR)
+            scale *= model_scale(settings->stage.sr[i], &config, error);
+    return scale;
+}
+
+/* What cannot be written is refused before the work. */
+static bool check_result(const enhance_settings *settings, const still *image,
+                         pipeline_error *error)
+{
+    const unsigned scale = scale_of(settings, error);
+    return scale && still_check(settings->output, scale * image->width, scale * image->height,
+                                image->channels, error);
+}
+
+/* Viewers turn a JPEG as its EXIF says; few do so with a PNG. */
+static bool prepare(still *image, const enhance_settings *settings, pipeline_error *error)
+{
+    const picture_kind kind = still_is_jpeg(settings->output) ? PICTURE_JPEG : PICTURE_PNG;
+    metadata_fit(&image->metadata, kind, image->channels, settings->output, &settings->notes);
+    return kind == PICTURE_JPEG || image->metadata.kind == kind || still_turn_upright(image, error);
+}
+
+static bool check_settings(const enhance_settings *settings, pipeline_error *error)
+{
+    if (settings->start > 0)
+        return pipeline_fail(error, "%s: --start works only on videos, found a picture",
+                             settings->input);
+    if (!still_can_write(settings->output))
+        return pipeline_fail(error,
+                             "%s: expected a name that ends in .png, .jpg or .jpeg for a picture",
+                             settings->output);
+    if (still_is_animated(settings->input))
+        pipeline_note(
+            &settings->notes,
+            "%s: animated; only its first picture is used, because the output is a single one",
+            settings->input);
+    return true;
+}
+
+bool enhance_still_plan(const enhance_settings *settings, enhance_report *report, still *head,
+                        pipeline_error *error)
+{
+    chain stages = {0};
+    const bool good = check_settings(settings, error) && check_result(settings, head, error) &&
+                      prepare(head, settings, error) &&
+                      open_stages(&stages, settings, report, head, error);
     chain_close(&stages);
     return good;
 }
@@ -155,18 +217,13 @@ static bool enhance_image(const enhance_settings *settings, enhance_report *repo
 bool enhance_still(const enhance_settings *settings, enhance_report *report, pipeline_error *error)
 {
     still image;
-    bool good = false;
-    if (settings->start > 0)
-        return pipeline_fail(error, "%s: --start is for videos, found an image", settings->input);
-    if (!still_can_write(settings->output))
-        return pipeline_fail(error, "%s: expected a name in .png, .jpg or .jpeg for an image",
-                             settings->output);
-    if (still_is_animated(settings->input))
-        pipeline_note(&settings->notes,
-                      "%s: animated; only its first picture is taken, as the output is one",
-                      settings->input);
-    if (still_read(&image, settings->input, 0, error))
-        good = enhance_image(settings, report, &image, error);
+    if (!check_settings(settings, error))
+        return false;
+    bool good = !still_read_head(&image, settings->input) || check_result(settings, &image, error);
+    still_free(&image);
+    good = good && still_read(&image, settings->input, 0, &settings->notes, error) &&
+           check_result(settings, &image, error) && prepare(&image, settings, error) &&
+           enhance_image(settings, report, &image, error);
     still_free(&image);
     return good;
 }

@@ -21,19 +21,12 @@ bool picture_writer_is(const AVOutputFormat *format)
     return !strcmp(format->name, "image2");
 }
 
-/* JPEG and PNG are told apart by who takes a JPEG's metadata. */
-static bool is_jpeg(const char *pattern)
-{
-    return still_takes_metadata(pattern);
-}
-
 bool picture_writer_check(const char *pattern, int pix_fmt, pipeline_error *error)
 {
     const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(pix_fmt);
-    if (!is_jpeg(pattern) || (d->comp[0].depth == 8 && !(d->flags & AV_PIX_FMT_FLAG_ALPHA)))
+    if (!still_is_jpeg(pattern) || (d->comp[0].depth == 8 && !(d->flags & AV_PIX_FMT_FLAG_ALPHA)))
         return true;
-    return pipeline_fail(error,
-                         "%s: JPEG holds 8 bits without alpha, the video is %s; .png would do",
+    return pipeline_fail(error, "%s: JPEG holds 8 bits without alpha, the video is %s; use .png",
                          pattern, d->name);
 }
 
@@ -46,9 +39,9 @@ bool picture_writer_put(picture_writer *w, const AVFrame *frame, pipeline_error 
     const bool guarded = w->input && picture_name(input, sizeof input, w->input, number);
     AVFrame *picture = picture_of_planes(frame, error);
     AVPacket *packet =
-        picture
-            ? snapshot_encode(picture, is_jpeg(w->pattern) ? SNAPSHOT_JPEG : SNAPSHOT_PNG, error)
-            : NULL;
+        picture ? snapshot_encode(picture, still_is_jpeg(w->pattern) ? SNAPSHOT_JPEG : SNAPSHOT_PNG,
+                                  error)
+                : NULL;
     const bool good = packet && outfile_save(name, guarded ? input : NULL, packet->data,
                                              (size_t)packet->size, error);
     av_packet_free(&packet);

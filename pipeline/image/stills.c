@@ -2,10 +2,13 @@
 #include "pipeline/image/stills.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 #define STBI_ONLY_PNG
 #define STBI_ONLY_JPEG
@@ -15,12 +18,12 @@
 #include <stb/stb_image_write.h>
 
 #include "pipeline/image/jpeg_segments.h"
+#include "pipeline/image/orientation.h"
+#include "pipeline/image/picture_decode.h"
 #include "mona.h"
 #include "pipeline/io/outfile.h"
 
 enum { JPEG_QUALITY = 95 };
-
-static const uint8_t png[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
 
 static bool has_suffix(const char *path, const char *suffix)
 {
@@ -30,17 +33,15 @@ static bool has_suffix(const char *path, const char *suffix)
 
 bool still_is_image(const char *path)
 {
-    static const uint8_t jpeg[3] = {0xff, 0xd8, 0xff};
-    uint8_t head[8] = {0};
+    uint8_t head[PICTURE_HEAD];
     if (has_suffix(path, ".mjpeg") || has_suffix(path, ".mjpg"))
         return false;
     FILE *file = fopen(path, "rb");
     if (!file)
         return false;
-    size_t got = fread(head, 1, sizeof head, file);
+    const size_t got = fread(head, 1, sizeof head, file);
     fclose(file);
-    return (got == sizeof head && !memcmp(head, png, sizeof png)) ||
-           (got >= sizeof jpeg && !memcmp(head, jpeg, sizeof jpeg));
+    return picture_kind_of(head, got) != PICTURE_NONE;
 }
 
 /* A chunk is its length, big-endian, its type, as many bytes and a checksum of four. acTL, how many
@@ -48,7 +49,8 @@ bool still_is_image(const char *path)
 static bool announces_pictures(FILE *file)
 {
     uint8_t head[8];
-    if (fread(head, 1, sizeof head, file) < sizeof head || memcmp(head, png, sizeof png))
+    if (fread(head, 1, sizeof head, file) < sizeof head ||
+        picture_kind_of(head, sizeof head) != PICTURE_PNG)
         return false;
     while (fread(head, 1, sizeof head, file) == sizeof head && memcmp(head + 4, "IDAT", 4)) {
         if (!memcmp(head + 4, "acTL", 4))
@@ -70,56 +72,169 @@ bool still_is_animated(const char *path)
     return animated;
 }
 
-static bool read_open_file(still *image, const char *path, FILE *file, unsigned channels,
-                           pipeline_error *error)
+/* ---- reading -------------------------------------------------------------------------------- */
+
+/* A file of at most INT_MAX bytes, which is what decoders count in. The caller frees it. */
+static uint8_t *read_file(const char *path, size_t *size, pipeline_error *error)
+{
+    struct stat status;
+    FILE *file = fopen(path, "rb");
+    uint8_t *bytes = NULL;
+    if (!file || fstat(fileno(file), &status))
+        pipeline_fail(error, "%s: cannot be read: %s", path, strerror(errno));
+    else if (status.st_size > INT_MAX / 2)
+        pipeline_fail(error, "%s: expected a picture of less than 1 GiB, found %lld bytes", path,
+                      (long long)status.st_size);
+    else if (!(bytes = malloc((size_t)status.st_size + 1)))
+        pipeline_fail(error, "out of memory");
+    else
+        *size = fread(bytes, 1, (size_t)status.st_size, file);
+    if (bytes && ferror(file)) {
+        pipeline_fail(error, "%s: cannot be read: %s", path, strerror(errno));
+        free(bytes);
+        bytes = NULL;
+    }
+    if (file)
+        fclose(file);
+    return bytes;
+}
+
+/* What stb_image reads, or must not be let near. False without an error: libav may know better. */
+static bool load(still *image, const char *path, const uint8_t *file, size_t size,
+                 unsigned channels, pipeline_error *error)
 {
     int width, height, found;
-    if (!jpeg_tables_fit(file))
+    if (!jpeg_tables_fit(file, size))
         return pipeline_fail(error, "%s: cannot be decoded: bad Huffman table", path);
-    rewind(file);
-    if (stbi_is_16_bit_from_file(file))
+    if (stbi_is_16_bit_from_memory(file, (int)size))
         return pipeline_fail(error, "%s: expected 8 bits a sample, found 16", path);
-    if (!stbi_info_from_file(file, &width, &height, &found))
-        return pipeline_fail(error, "%s: expected a PNG or JPEG image, found neither", path);
+    if (!stbi_info_from_memory(file, (int)size, &width, &height, &found))
+        return false;
     if (width > MONA_MAX_SIDE || height > MONA_MAX_SIDE)
         return pipeline_fail(error, "%s: expected at most %d pixels a side, found %dx%d", path,
                              MONA_MAX_SIDE, width, height);
-    image->metadata = jpeg_segments_read(file, &image->metadata_bytes);
-    rewind(file);
-    image->pixels = stbi_load_from_file(file, &width, &height, &found, (int)channels);
-    if (!image->pixels)
-        return pipeline_fail(error, "%s: cannot be decoded: %s", path, stbi_failure_reason());
+    image->pixels = stbi_load_from_memory(file, (int)size, &width, &height, &found, (int)channels);
     image->width = (uint32_t)width;
     image->height = (uint32_t)height;
     image->channels = channels ? channels : (unsigned)found;
+    return image->pixels;
+}
+
+static bool read_bytes(still *image, const char *path, const uint8_t *file, size_t size,
+                       unsigned channels, const pipeline_notes *notes, pipeline_error *error)
+{
+    if (!metadata_read(&image->metadata, file, size))
+        return pipeline_fail(error, "out of memory");
+    const picture_kind kind = image->metadata.kind;
+    if (kind == PICTURE_NONE)
+        return pipeline_fail(
+            error, "%s: expected a PNG, JPEG, WebP, BMP or TIFF image, found none of them", path);
+    if (kind == PICTURE_PNG || kind == PICTURE_JPEG) {
+        if (load(image, path, file, size, channels, error))
+            return true;
+        if (error->text[0])
+            return false;
+    }
+    return picture_decode(image, path, file, size, kind, channels, notes, error);
+}
+
+bool still_read(still *image, const char *path, unsigned channels, const pipeline_notes *notes,
+                pipeline_error *error)
+{
+    size_t size = 0;
+    *image = (still){0};
+    uint8_t *file = read_file(path, &size, error);
+    const bool good = file && read_bytes(image, path, file, size, channels, notes, error);
+    free(file);
+    return good;
+}
+
+bool still_read_head(still *image, const char *path)
+{
+    int width, height, channels;
+    size_t size = 0;
+    pipeline_error unused = {0};
+    *image = (still){0};
+    uint8_t *file = read_file(path, &size, &unused);
+    const bool good = file && stbi_info_from_memory(file, (int)size, &width, &height, &channels) &&
+                      metadata_read(&image->metadata, file, size);
+    free(file);
+    if (good) {
+        image->width = (uint32_t)width;
+        image->height = (uint32_t)height;
+        image->channels = (unsigned)channels;
+    }
+    return good;
+}
+
+bool still_turn_upright(still *image, pipeline_error *error)
+{
+    const upright turn = upright_of_exif(metadata_orientation(&image->metadata));
+    const bool swaps = upright_swaps(turn);
+    const uint32_t width = image->width, height = image->height;
+    const ptrdiff_t channels = image->channels;
+    metadata_set_upright(&image->metadata);
+    if (!upright_changes(turn))
+        return true;
+    if (image->pixels) {
+        uint8_t *pixels = malloc((size_t)width * height * image->channels);
+        if (!pixels)
+            return pipeline_fail(error, "out of memory");
+        upright_copy((upright_pixels){pixels, channels * (swaps ? height : width)},
+                     (upright_pixels){image->pixels, channels * width}, (int)width, (int)height,
+                     image->channels, turn);
+        stbi_image_free(image->pixels);
+        image->pixels = pixels;
+    }
+    image->width = swaps ? height : width;
+    image->height = swaps ? width : height;
     return true;
 }
 
-bool still_read(still *image, const char *path, unsigned channels, pipeline_error *error)
-{
-    *image = (still){0};
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return pipeline_fail(error, "%s: cannot be read: %s", path, strerror(errno));
-    bool read = read_open_file(image, path, file, channels, error);
-    fclose(file);
-    return read;
-}
+/* ---- writing -------------------------------------------------------------------------------- */
 
-bool still_takes_metadata(const char *path)
+bool still_is_jpeg(const char *path)
 {
     return has_suffix(path, ".jpg") || has_suffix(path, ".jpeg");
 }
 
 bool still_can_write(const char *path)
 {
-    return has_suffix(path, ".png") || still_takes_metadata(path);
+    return has_suffix(path, ".png") || still_is_jpeg(path);
+}
+
+/* stb_image_write counts in int. Of a JPEG's samples; of what a PNG's, with a byte before each row, are
+ * compressed to: noise grows by an eighth, into a buffer that doubles until its next size, 3 * 2^30,
+ * would overflow. */
+static uint64_t most_bytes(bool jpeg)
+{
+    return jpeg ? INT_MAX : 5u << 28;
+}
+
+bool still_check(const char *path, uint32_t width, uint32_t height, unsigned channels,
+                 pipeline_error *error)
+{
+    const bool jpeg = still_is_jpeg(path);
+    const uint64_t bytes = ((uint64_t)width * channels + 1) * height;
+    if (!still_can_write(path))
+        return pipeline_fail(
+            error, "%s: expected a name that ends in .png, .jpg or .jpeg for a picture", path);
+    if (jpeg && channels % 2 == 0)
+        return pipeline_fail(error, "%s: JPEG cannot hold the picture's alpha; use .png", path);
+    if (width > MONA_MAX_SIDE || height > MONA_MAX_SIDE || bytes > most_bytes(jpeg))
+        return pipeline_fail(error,
+                             "%s: expected at most %d pixels a side and %" PRIu64
+                             " MiB of samples for a picture, found %ux%u and %" PRIu64
+                             " MiB; a smaller --scale would fit",
+                             path, MONA_MAX_SIDE, most_bytes(jpeg) >> 20, width, height,
+                             bytes >> 20);
+    return true;
 }
 
 typedef struct writer {
     FILE *file;
-    size_t written;
-    const still *image; /* NULL: no metadata to put in */
+    size_t written, place; /* of the metadata */
+    metadata_bytes metadata;
 } writer;
 
 /* stb hands over pieces of any size; the metadata goes in when its place is reached. */
@@ -128,11 +243,12 @@ static void write_bytes(void *context, void *data, int size)
     writer *w = context;
     const uint8_t *bytes = data;
     size_t before = 0, count = (size_t)size;
-    if (w->image && w->written + count >= JPEG_SEGMENTS_OFFSET) {
-        before = JPEG_SEGMENTS_OFFSET - w->written;
+    if (w->written <= w->place && w->written + count >= w->place) {
+        before = w->place - w->written;
         fwrite(bytes, 1, before, w->file);
-        fwrite(w->image->metadata, 1, w->image->metadata_bytes, w->file);
-        w->image = NULL;
+        if (w->metadata.data)
+            fwrite(w->metadata.data, 1, w->metadata.size, w->file);
+        w->place = 0;
     }
     fwrite(bytes + before, 1, count - before, w->file);
     w->written += count;
@@ -140,13 +256,17 @@ static void write_bytes(void *context, void *data, int size)
 
 static bool encode(const still *image, FILE *file, bool jpeg)
 {
+    enum { BEHIND_JFIF = 20, BEHIND_IHDR = 33 };
     int width = (int)image->width, height = (int)image->height, channels = (int)image->channels;
-    writer w = {.file = file, .image = jpeg && image->metadata ? image : NULL};
-    if (jpeg)
-        return stbi_write_jpg_to_func(write_bytes, &w, width, height, channels, image->pixels,
-                                      JPEG_QUALITY);
-    return stbi_write_png_to_func(write_bytes, &w, width, height, channels, image->pixels,
-                                  width * channels);
+    writer w = {.file = file, .place = jpeg ? BEHIND_JFIF : BEHIND_IHDR};
+    if (!metadata_write(&w.metadata, &image->metadata, jpeg ? PICTURE_JPEG : PICTURE_PNG))
+        return false;
+    const int good = jpeg ? stbi_write_jpg_to_func(write_bytes, &w, width, height, channels,
+                                                   image->pixels, JPEG_QUALITY)
+                          : stbi_write_png_to_func(write_bytes, &w, width, height, channels,
+                                                   image->pixels, width * channels);
+    free(w.metadata.data);
+    return good;
 }
 
 static bool write_part(const still *image, const outfile *out, bool jpeg, pipeline_error *error)
@@ -165,16 +285,11 @@ static bool write_part(const still *image, const outfile *out, bool jpeg, pipeli
 
 bool still_write(const still *image, const char *path, pipeline_error *error)
 {
-    bool jpeg = still_takes_metadata(path);
     outfile out;
-    if (!still_can_write(path))
-        return pipeline_fail(error, "%s: expected a name in .png, .jpg or .jpeg for an image",
-                             path);
-    if (jpeg && image->channels % 2 == 0)
-        return pipeline_fail(error, "%s: JPEG cannot hold the image's alpha; expected .png", path);
-    if (!outfile_open(&out, path, NULL, NULL, error))
+    if (!still_check(path, image->width, image->height, image->channels, error) ||
+        !outfile_open(&out, path, NULL, NULL, error))
         return false;
-    if (write_part(image, &out, jpeg, error))
+    if (write_part(image, &out, still_is_jpeg(path), error))
         return outfile_commit(&out, error);
     outfile_discard(&out);
     return false;
@@ -183,7 +298,6 @@ bool still_write(const still *image, const char *path, pipeline_error *error)
 void still_free(still *image)
 {
     stbi_image_free(image->pixels);
-    free(image->metadata);
+    metadata_free(&image->metadata);
     image->pixels = NULL;
-    image->metadata = NULL;
 }

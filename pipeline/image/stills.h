@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Still images: PNG and JPEG files and their 8-bit pixels. */
+/* Still images: files of pictures and their 8-bit pixels. */
 #ifndef MONA_STILLS_H
 #define MONA_STILLS_H
 
@@ -8,36 +8,46 @@
 #include <stdint.h>
 
 #include "pipeline/error.h"
+#include "pipeline/image/metadata.h"
 
 typedef struct still {
     uint32_t width, height;
-    unsigned channels; /* 1 grey, 2 grey and alpha, 3 RGB, 4 RGBA */
-    uint8_t *pixels;   /* interleaved, rows without gaps; released by still_free */
-    uint8_t *metadata; /* APP1 and APP2 segments of a JPEG (EXIF, XMP, colour profile), as they are
-                          in the file; NULL: none; released by still_free */
-    size_t metadata_bytes;
+    unsigned channels;         /* 1 grey, 2 grey and alpha, 3 RGB, 4 RGBA */
+    uint8_t *pixels;           /* interleaved, rows without gaps; released by still_free */
+    picture_metadata metadata; /* released by still_free */
 } still;
 
-/* True when the file begins like a PNG or a JPEG, and its name is not that of Motion JPEG, frames one
- * after another of which the first is a picture like others. */
+/* True when the file begins like a picture that still_read reads, and its name is not that of Motion
+ * JPEG, frames one after another of which the first is a picture like others. */
 bool still_is_image(const char *path);
 
 /* True of a PNG that has pictures after the first. */
 bool still_is_animated(const char *path);
 
-/* Reads a PNG or JPEG. channels: how many to convert to, 0 for as many as the file has. Files of 16
- * bits a sample are refused. */
-bool still_read(still *image, const char *path, unsigned channels, pipeline_error *error);
+/* Reads a picture (picture_kind.h). channels: 3 to convert to RGB, 0 for as many as the file has.
+ * Files of 16 bits a sample are refused; those that are cut off or damaged too, unless there are
+ * notes to say so to (picture_decode.h). */
+bool still_read(still *image, const char *path, unsigned channels, const pipeline_notes *notes,
+                pipeline_error *error);
+
+/* Everything of a PNG or JPEG but its pixels, which stay NULL. False: the file cannot be read, or is
+ * none. */
+bool still_read_head(still *image, const char *path);
 
 /* True when the name ends in a suffix still_write knows: .png, .jpg, .jpeg. */
 bool still_can_write(const char *path);
 
-/* True when it also takes metadata along: .jpg, .jpeg. */
-bool still_takes_metadata(const char *path);
+bool still_is_jpeg(const char *path);
 
-/* Writes by the suffix of path; the file appears under its name only when it is complete. JPEG
- * (quality 95, chroma at full resolution) cannot hold alpha and refuses it;
- * it takes the metadata along, PNG does not. */
+/* Turns the pixels, if there are any, as EXIF says, which then says that they are upright. */
+bool still_turn_upright(still *image, pipeline_error *error);
+
+/* Whether still_write can write such a picture under such a name. */
+bool still_check(const char *path, uint32_t width, uint32_t height, unsigned channels,
+                 pipeline_error *error);
+
+/* Writes by the suffix of path, with the metadata; the file appears under its name only when it is
+ * complete. JPEG (quality 95, chroma at full resolution) cannot hold alpha and refuses it. */
 bool still_write(const still *image, const char *path, pipeline_error *error);
 
 void still_free(still *image);

@@ -159,6 +159,15 @@ static void describe(AVCodecContext *codec, const encoder_settings *settings,
         codec->thread_type = FF_THREAD_SLICE;
 }
 
+/* Its name and options, as many as there is room for. */
+static void tell(char text[ENCODER_TEXT], const char *name, const AVDictionary *options)
+{
+    const AVDictionaryEntry *o = NULL;
+    int used = snprintf(text, ENCODER_TEXT, "%s", name);
+    while ((o = av_dict_get(options, "", o, AV_DICT_IGNORE_SUFFIX)) && used < ENCODER_TEXT)
+        used += snprintf(text + used, (size_t)(ENCODER_TEXT - used), " %s=%s", o->key, o->value);
+}
+
 /* Opens with options, of which none may be left over. */
 static bool start(encoder *e, const codec *c, AVDictionary **options, pipeline_error *error)
 {
@@ -222,8 +231,9 @@ bool encoder_open(encoder *e, const encoder_settings *settings, const AVFormatCo
     describe(e->codec, settings, input, video, format);
 
     AVDictionary *options = NULL;
-    bool good = collect_options(&options, c, &settings->choice, video, error) &&
-                start(e, c, &options, error) && tell_limited_range(e->codec, error);
+    bool good = collect_options(&options, c, &settings->choice, video, error);
+    tell(e->text, name, options);
+    good = good && start(e, c, &options, error) && tell_limited_range(e->codec, error);
     av_dict_free(&options);
     return good;
 }

@@ -14,12 +14,14 @@
 #include "pipeline/error.h"
 
 enum { ENCODER_DURATIONS = 1024 }; /* more frames than any encoder ever holds back */
+enum { ENCODER_TEXT = 256 };
 
 typedef struct encoder {
     AVCodecContext *codec;
-    const char *name; /* of libav's encoder, for messages */
-    AVPacket *packet; /* reused */
-    AVFrame *copy;    /* what an encoder that keeps frames gets; NULL: it does not */
+    const char *name;        /* of libav's encoder, for messages */
+    char text[ENCODER_TEXT]; /* name and options: "libx264 preset=medium crf=18" */
+    AVPacket *packet;        /* reused */
+    AVFrame *copy;           /* what an encoder that keeps frames gets; NULL: it does not */
     struct {
         int64_t pts, duration;
     } durations[ENCODER_DURATIONS]; /* of the latest frames, which come out in another order */

@@ -4,7 +4,10 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "pipeline/image/frame_convert.h"
+#include "pipeline/image/orientation.h"
 #include "pipeline/io/frame_estimate.h"
+#include "pipeline/io/input.h"
 #include "pipeline/io/seek.h"
 
 static bool find_pictures(footage *f, AVDictionary **options, pipeline_error *error)
@@ -29,13 +32,9 @@ static bool open_file(footage *f, pipeline_error *error)
     int code = avformat_open_input(&f->format, url,
                                    numbered ? av_find_input_format("image2") : NULL, &options);
     av_dict_free(&options);
-    if (code == AVERROR_INVALIDDATA)
-        return pipeline_fail(error,
-                             "%s: expected a video or an image, found data of no known "
-                             "format",
-                             f->path);
-    if (code >= 0)
-        code = avformat_find_stream_info(f->format, NULL);
+    if (code < 0)
+        return input_fail_open(f->path, code, error);
+    code = avformat_find_stream_info(f->format, NULL);
     return code >= 0 || pipeline_fail_av(error, code, "%s: cannot be read", f->path);
 }
 
@@ -125,6 +124,25 @@ static bool feed(footage *f, pipeline_error *error)
     }
 }
 
+/* A photograph lies as the camera was held, which its EXIF says. Videos are turned by who shows them.
+ */
+static bool turn_photo(footage *f, pipeline_error *error)
+{
+    const upright turn = upright_of_photo(f->frame);
+    if (f->decoder->codec_id != AV_CODEC_ID_MJPEG || !upright_changes(turn) ||
+        upright_changes(upright_of(f->video)))
+        return true;
+    AVFrame *rgb =
+        snapshot_convert(f->frame, f->frame->width, f->frame->height, AV_PIX_FMT_RGB24, error);
+    const bool good = rgb && upright_turn(rgb, turn, error);
+    if (good) {
+        av_frame_unref(f->frame);
+        av_frame_move_ref(f->frame, rgb);
+    }
+    av_frame_free(&rgb);
+    return good;
+}
+
 /* Without a packet in between: a decoder has one for each of its threads at most. */
 enum { MOST_DECODER_ERRORS = 1024 };
 
@@ -144,13 +162,14 @@ footage_result footage_next(footage *f, pipeline_error *error)
                 return FOOTAGE_FAILED;
         } else if (code >= 0) {
             const int64_t pts = f->frame->best_effort_timestamp;
-            if (pts == AV_NOPTS_VALUE)
-                return FOOTAGE_FRAME;
-            f->time = (double)(pts - own_ticks(f, 0)) * av_q2d(f->video->time_base);
-            if (f->end > 0 && pts >= own_ticks(f, f->end))
-                return FOOTAGE_END;
-            if (f->start <= 0 || pts >= own_ticks(f, f->start))
-                return FOOTAGE_FRAME;
+            if (pts != AV_NOPTS_VALUE) {
+                f->time = (double)(pts - own_ticks(f, 0)) * av_q2d(f->video->time_base);
+                if (f->end > 0 && pts >= own_ticks(f, f->end))
+                    return FOOTAGE_END;
+                if (f->start > 0 && pts < own_ticks(f, f->start))
+                    continue;
+            }
+            return turn_photo(f, error) ? FOOTAGE_FRAME : FOOTAGE_FAILED;
         }
     }
 }

@@ -76,6 +76,9 @@ typedef struct input_settings {
  * succeeds or not, input_close releases what there is. */
 bool input_open(input *in, const input_settings *settings, pipeline_error *error);
 
+/* Says why libav could not open a file. */
+bool input_fail_open(const char *path, int code, pipeline_error *error);
+
 /* The stream has a size and a pixel format that mona takes. */
 bool input_check_video(const input *in, pipeline_error *error);
 

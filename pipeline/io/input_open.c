@@ -3,12 +3,14 @@
 #include "pipeline/io/input.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <libavutil/imgutils.h>
 #include <libavutil/parseutils.h>
 #include <libavutil/pixdesc.h>
 
@@ -111,6 +113,28 @@ static const char *stdin_url(void)
     return whole ? "file:/dev/stdin" : "pipe:0";
 }
 
+/* libav counts a frame's bytes in int, 8 for every pixel. Its reader of Y4M adds 6 to the code of
+ * that error. */
+enum { LARGE_Y4M = AVERROR(EINVAL) + 6 };
+
+static bool fail_large(const char *path, pipeline_error *error)
+{
+    return pipeline_fail(error,
+                         "%s: expected frames of at most %d million pixels, which libav can count, "
+                         "found larger ones",
+                         path, INT_MAX / 8 / 1000000);
+}
+
+bool input_fail_open(const char *path, int code, pipeline_error *error)
+{
+    if (code == AVERROR_INVALIDDATA)
+        return pipeline_fail(
+            error, "%s: expected a video or an image, found data of no known format", path);
+    if (code == LARGE_Y4M)
+        return fail_large(path, error);
+    return pipeline_fail_av(error, code, "%s: cannot be opened", path);
+}
+
 static bool open_container(input *in, const input_settings *s, pipeline_error *error)
 {
     char url[4096];
@@ -132,11 +156,8 @@ static bool open_container(input *in, const input_settings *s, pipeline_error *e
     av_dict_set(&options, "protocol_whitelist", !strncmp(url, "pipe", 4) ? "pipe" : "file", 0);
     int code = avformat_open_input(&in->format, url, wanted_format(in, s), &options);
     av_dict_free(&options);
-    if (code == AVERROR_INVALIDDATA)
-        return pipeline_fail(
-            error, "%s: expected a video or an image, found data of no known format", in->path);
     if (code < 0)
-        return pipeline_fail_av(error, code, "%s: cannot be opened", in->path);
+        return input_fail_open(in->path, code, error);
     /* libav renders plain text as a terminal would and calls that a video. */
     if (!strcmp(in->format->iformat->name, "tty"))
         return pipeline_fail(error, "%s: expected a video or an image, found text", in->path);
@@ -183,7 +204,8 @@ bool input_check_video(const input *in, pipeline_error *error)
     if (video->width > MONA_MAX_SIDE || video->height > MONA_MAX_SIDE)
         return pipeline_fail(error, "%s: expected at most %d pixels a side, found %dx%d", in->path,
                              MONA_MAX_SIDE, video->width, video->height);
-    return true;
+    return av_image_check_size((unsigned)video->width, (unsigned)video->height, 0, NULL) >= 0 ||
+           fail_large(in->path, error);
 }
 
 /* libav's own decoders of VP8 and VP9 leave out the alpha that Matroska keeps beside them. */

@@ -36,12 +36,12 @@ void work_describe(char text[WORK_TEXT], const enhance_settings *s, const encode
         options = hash_text(options, c->options[i]);
     snprintf(
         text, WORK_TEXT,
-        "mona " MONA_VERSION " libav %s encoder %s "
+        "mona " MONA_VERSION " libav %s libavcodec %u encoder %s "
         "input %lld %lld.%09ld segment %llu start %a end %a frames %llu deinterlace %d stages %s "
         "models %s%08x %08x "
         "strength %a compressed %d steady %d colour %a codec %s %dx%d crf %a bitrate %d "
         "options %016llx",
-        av_version_info(), c->codec->encoder, (long long)file.st_size,
+        av_version_info(), avcodec_version(), c->codec->encoder, (long long)file.st_size,
         (long long)file.st_mtim.tv_sec, file.st_mtim.tv_nsec, (unsigned long long)s->segment_frames,
         s->start, s->end, (unsigned long long)s->frames, s->deinterlace, stages, models,
         s->stage.denoise->model.header->crc32, s->stage.colour->model.header->crc32,

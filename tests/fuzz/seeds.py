@@ -83,3 +83,49 @@ seed("QLinearConv", "QLinearConv", ["s", "z", "q", "s", "z", "s", "z"], kind=U,
 seed("ConvInteger", "ConvInteger", ["q"], kind=U, numbers={"q": np.ones((2, 2, 3, 3), np.uint8)})
 seed("ConstantOfShape", "ConstantOfShape", kind=I, sides=(2,), value=helper.make_tensor("v", F, [1], [2.0]))
 seed("Range", "Range", ["a", "b"], kind=I, sides=(), numbers={"a": np.int64(9), "b": np.int64(2)})
+for op in ("Celu", "Erf", "Gelu", "HardSwish", "Sign", "Swish", "ThresholdedRelu"):
+    seed(op, op, opset=24 if op == "Swish" else 20)
+for op in ("And", "Or", "Xor"):
+    seed(op, op, ["o"], kind=TensorProto.BOOL, numbers={"o": np.ones(6, bool)})
+for op in ("Equal", "Less", "GreaterOrEqual", "Mod", "Sum", "Mean"):
+    seed(op, op, ["c"], **({"fmod": 1} if op == "Mod" else {}))
+seed("Add6", "Add", ["v"], opset=6, axis=1, broadcast=1)
+seed("Conv3d", "Conv", ["w3"], sides=(1, 2, 3, 6, 6), numbers={"w3": np.ones((4, 1, 1, 3, 3), np.float32)}, group=2, kernel_shape=[1, 3, 3])
+seed("MaxPool1d", "MaxPool", sides=(1, 2, 9), kernel_shape=[3], dilations=[2], ceil_mode=1)
+seed("GroupNormalization", "GroupNormalization", ["v", "v"], opset=21, num_groups=2)
+seed("MatMulInteger", "MatMulInteger", ["q", "z"], kind=U, sides=(2, 12), numbers={"q": np.ones((12, 5), np.uint8), "z": np.uint8(3)})
+seed("QLinearMatMul", "QLinearMatMul", ["s", "z", "q", "s", "z", "s", "z"], kind=U, sides=(2, 12),
+     numbers={"z": np.uint8(3), "q": np.ones((12, 5), np.uint8)})
+seed("DynamicQuantizeLinear", "DynamicQuantizeLinear", outputs=3)
+seed("ReduceSum", "ReduceSum", ["r"], numbers={"r": ints(-1)}, noop_with_empty_axes=1)
+seed("ReduceLogSumExp", "ReduceLogSumExp", opset=13, axes=[1, 2], keepdims=0)
+seed("ArgMin", "ArgMin", axis=-1, select_last_index=1)
+seed("Dropout", "Dropout", outputs=2)
+seed("CastLike", "CastLike", ["l"], numbers={"l": np.int8(0)}, opset=19, saturate=0)
+seed("Size", "Size")
+seed("QuantizeBlocks", "QuantizeLinear", ["b"], opset=21, axis=3, block_size=3, numbers={"b": np.ones((1, 2, 6, 2), np.float32)})
+seed("PadAxes", "Pad", ["p", "", "a"], numbers={"p": ints(2, -1), "a": ints(-1)}, mode="wrap")
+
+# What once crashed, hung or was let through: numbers that a side of 0 hides, a constant without a name, and
+# indices that are not whole.
+HUGE = 1 << 62
+
+
+def empty(name, *sides):
+    return helper.make_tensor(name, F, sides, b"", raw=True)
+
+
+def found(name, nodes, constants):
+    graph = helper.make_graph(nodes, "g", [], [helper.make_tensor_value_info("y", F, None)], constants)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], producer_name="")
+    with open(os.path.join(HERE, name), "wb") as file:
+        file.write(model.SerializeToString())
+
+
+found("found_softmax_behind_0", [helper.make_node("Softmax", ["x"], ["y"])], [empty("x", 0, HUGE)])
+found("found_flatten_behind_0", [helper.make_node("Flatten", ["x"], ["y"])], [empty("x", 0, HUGE, HUGE)])
+found("found_groups_of_none", [helper.make_node("GroupNormalization", ["x", "s", "s"], ["y"], num_groups=HUGE)],
+      [empty("x", 1, 0, 4), empty("s", 0)])
+found("found_unnamed_constant", [helper.make_node("Constant", [], [""], value_float=1.0)], [])
+found("found_float_indices", [helper.make_node("Gather", ["x", "i"], ["y"])],
+      [numpy_helper.from_array(ONES["w"], "x"), numpy_helper.from_array(ONES["v"], "i")])

@@ -126,7 +126,7 @@ typedef struct rows_memory {
 
 static inline void put(uint8_t *p, mona_type type, double v)
 {
-    const uint16_t bits = type == MONA_F16 ? bits_of_half(v) : (uint16_t)v;
+    const uint16_t bits = type == MONA_F16 ? bits_of_half(v) : (uint16_t)(int)v;
     if (type == MONA_F16 || type == MONA_U16)
         memcpy(p, &bits, 2);
     else

@@ -87,9 +87,9 @@ static const char *text_of(const cJSON *item, char *buffer, size_t size)
  * warning. */
 static bool comparable(cJSON *now, const cJSON *old, const char *path)
 {
-    static const char *const same[] = {"kind",   "model",  "stages",  "width",
-                                       "height", "device", "threads", "streams"};
-    static const char *const alike[] = {"cpu",      "cores", "isa",         "governor",
+    static const char *const same[] = {"kind",   "model",  "networks", "width",
+                                       "height", "device", "threads",  "streams"};
+    static const char *const alike[] = {"cpu",      "cores", "isa",         "governor",   "encoder",
                                         "compiler", "flags", "model_crc32", "input_crc32"};
     char a[256], b[256];
     for (size_t i = 0; i < sizeof same / sizeof *same; i++)

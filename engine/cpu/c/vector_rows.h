@@ -1,19 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Row programs other than convolution, written once for every instruction set with vectors.
- * Included by each after its type `v16` (16 bytes) with load16 store16 set16(byte) even16(p) bytes
- * 0, 2, ... 30 from p on; 32 are read zip8_low(a, b), zip16_low, zip32_low, zip64_low: elements of 8
- * to 64 bits of the lower halves in turn; zip8_high ... zip64_high: of the upper halves; and
- * its type `vf` (16 floats) with vf_set1 vf_load vf_store vf_add vf_mul vf_and vf_from_s32
- *   vf_max(a, b)  a > b ? a : b           vf_min(a, b)  a < b ? a : b
- *   vf_round      rounded to fp16; for values that fp16 can hold
- *   vf_half       the same, saturating; no NaN may come in
- *   vf_clean      NaN becomes 0
- *   vf_first(v, n)  lanes n.. become zero
- *   vf_u8 vf_s8                 16 stored elements, a v16, to floats
- *   vf_u16 vf_f16               the same from memory
- *   vf_to_u8 vf_to_s8           rounded half to even, saturated; a v16
- *   vf_to_u16 vf_to_f16         rounded, saturated; store 16
- * Shapes that no shipped network or plane format leads to are left to the C versions. */
+ *
+ * Each instruction set defines two vector types and their functions, then includes this file.
+ *
+ * `v16`, 16 bytes:
+ *   load16(p)             16 bytes from p on
+ *   store16(p, v)
+ *   set16(byte)           the same byte 16 times
+ *   even16(p)             bytes 0, 2, ... 30 from p on; may read 32 bytes
+ *   zip8_low(a, b)        the elements of 8 bits of the lower halves of a and b, alternating
+ *   zip16_low, zip32_low, zip64_low      the same for elements of 16, 32 and 64 bits
+ *   zip8_high ... zip64_high             the same for the upper halves
+ *
+ * `vf`, 16 floats:
+ *   vf_set1(x), vf_load(p), vf_store(p, v), vf_add(a, b), vf_mul(a, b), vf_and(a, b)
+ *   vf_max(a, b)          a > b ? a : b
+ *   vf_min(a, b)          a < b ? a : b
+ *   vf_round(v)           rounded to fp16; v must lie in fp16's range
+ *   vf_half(v)            the same, saturating; v holds no NaN
+ *   vf_clean(v)           each NaN replaced by 0
+ *   vf_first(v, n)        lanes from n on replaced by 0
+ *   vf_from_s32(p)        from 16 s32 at p
+ *   vf_u8(v), vf_s8(v)    from the 16 elements of a v16
+ *   vf_u16(p), vf_f16(p)  from 16 elements at p
+ *   vf_to_u8(v), vf_to_s8(v)             rounded half to even and saturated, as a v16
+ *   vf_to_u16(p, v), vf_to_f16(p, v)     the same, stored at p
+ *
+ * Shapes that no model inside mona and no plane format leads to are left to the C versions. */
 #ifndef AC_VECTOR_ROWS_H
 #define AC_VECTOR_ROWS_H
 
@@ -32,7 +45,7 @@ INLINE vf vf_from(mona_type type, const uint8_t *p)
     case MONA_U16:
         return vf_u16(p);
     case MONA_F16:
-    default: /* of arrays alone */
+    default: /* types that only arrays have */
         break;
     }
     return vf_f16(p);
@@ -48,7 +61,7 @@ INLINE void vf_to(mona_type type, uint8_t *p, vf v)
         vf_to_f16(p, v);
 }
 
-/* The same for the first count elements; nothing beyond them is touched. */
+/* The same for the first count elements; nothing beyond them is read or written. */
 INLINE vf vf_from_some(mona_type type, const uint8_t *p, uint32_t count)
 {
     uint8_t bytes[2 * LANES] = {0};
@@ -69,7 +82,7 @@ INLINE vf activate(vf t, uint8_t activation, const ac_epilogue *e, vf slope)
     switch ((mona_activation)activation) {
     case MONA_ACT_RELU:
         return vf_max(t, zero);
-    case MONA_ACT_PRELU: /* one of the two is zero, so their sum needs no rounding */
+    case MONA_ACT_PRELU: /* one summand is zero, so the sum needs no rounding */
         return vf_add(vf_max(t, zero), vf_half(vf_mul(vf_min(t, zero), slope)));
     case MONA_ACT_CLIP:
         return vf_min(vf_max(t, vf_set1(e->clip_min)), vf_set1(e->clip_max));

@@ -44,9 +44,8 @@ INLINE __m512i four_to_bytes(const __m512i q[4], bool is_signed)
     return _mm512_permutexvar_epi32(order, packed(q, is_signed));
 }
 
-/* A residual of bytes, 16 channels a pixel, scaled: S8 is read as U8, s + 128, and (s + 128) *
- * scale
- * - 128 * scale rounded once. */
+/* A residual of bytes, 16 channels a pixel, and its scale. An S8 value s is read as the U8 value
+ * s + 128; (s + 128) * scale - 128 * scale is then rounded once. */
 typedef struct bytes_residual {
     const uint8_t *data; /* of the first pixel */
     __m128i flip;
@@ -86,7 +85,7 @@ INLINE void plain_store(const job *j, const bool add, const __m512i *acc, const 
     const vf scale = vf_load(j->conv->epilogue.scale + (size_t)n * AC_FRACTAL);
     const vf offset = _mm512_mul_ps(scale, vf_set1(-0x1.8p23f));
     const vf low = vf_set1(j->limits->stage[0].low);
-    const bytes_residual residual = residual_at(j->row, n, x);
+    const bytes_residual residual = add ? residual_at(j->row, n, x) : (bytes_residual){0};
     const bool is_signed = j->row->output.type == MONA_S8;
     uint8_t *out = result_of(j, b, x);
     __m512i q[MAX_PIXELS];

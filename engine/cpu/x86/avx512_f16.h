@@ -16,10 +16,12 @@ INLINE void widen(float *stage, const uint8_t *from, uint32_t count)
 INLINE void f16_steps(vf *acc, const uint32_t pixels, const uint32_t blocks,
                       const uint32_t distance, const float *p, uint32_t steps, const float *w[2])
 {
-    for (uint32_t s = 0; s < steps; s++, p++, w[0] += LANES, w[1] += LANES) {
+    for (uint32_t s = 0; s < steps; s++, p++, w[0] += LANES) {
         FORGET(p);
         const vf b0 = _mm512_load_ps(w[0]);
         const vf b1 = blocks == 2 ? _mm512_load_ps(w[1]) : b0;
+        if (blocks == 2) /* w[1] of a single block is NULL */
+            w[1] += LANES;
         UNROLL
         for (uint32_t i = 0; i < pixels; i++) {
             const vf a = vf_set1(p[(size_t)i * distance]);

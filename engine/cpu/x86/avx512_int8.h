@@ -35,9 +35,11 @@ INLINE void int8_steps(__m512i *acc, const uint32_t pixels, const uint32_t block
     UNROLL
     for (uint32_t g = 0; g * 4 < pixels; g++)
         fours[g] = p + (size_t)g * 4 * distance;
-    for (uint32_t s = 0; s < steps; s++, w[0] += 64, w[1] += 64) {
+    for (uint32_t s = 0; s < steps; s++, w[0] += 64) {
         const __m512i b0 = _mm512_load_si512(w[0]);
         const __m512i b1 = blocks == 2 ? _mm512_load_si512(w[1]) : b0;
+        if (blocks == 2) /* w[1] of a single block is NULL */
+            w[1] += 64;
         UNROLL
         for (uint32_t g = 0; g * 4 < pixels; g++)
             FORGET(fours[g]);

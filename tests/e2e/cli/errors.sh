@@ -137,11 +137,11 @@ ffmpeg -v error -i "$tmp/scene.y4m" -frames:v 1 -vf scale=40:30 "$tmp/a.png"
 ffmpeg -v error -i "$tmp/a.png" -pix_fmt rgba "$tmp/rgba.png"
 ffmpeg -v error -i "$tmp/a.png" -pix_fmt rgb48be "$tmp/deep.png"
 head -c 500 "$tmp/a.png" > "$tmp/cut.png"
-refused "a picture as a video" 1 "expected a name in .png" "$out" "$mona" enhance "$tmp/a.png" -o "$out"
-refused "a video as a picture" 1 "clip.*expected a PNG or JPEG" "$tmp/out.png" "$mona" enhance "$clip" -o "$tmp/out.png"
+refused "a picture as a video" 1 "expected a name that ends in .png" "$out" "$mona" enhance "$tmp/a.png" -o "$out"
+refused "a video as a picture" 1 "clip.*expected a picture (PNG" "$tmp/out.png" "$mona" enhance "$clip" -o "$tmp/out.png"
 refused "a picture that ends early" 1 "cut.png" "$tmp/out.png" "$mona" enhance "$tmp/cut.png" -o "$tmp/out.png"
 refused "16 bits a sample" 1 "expected 8 bits" "$tmp/out.png" "$mona" enhance "$tmp/deep.png" -o "$tmp/out.png"
-refused "alpha in a JPEG" 1 "cannot hold the image's alpha" "$tmp/out.jpg" \
+refused "alpha in a JPEG" 1 "cannot hold the picture's alpha" "$tmp/out.jpg" \
     "$mona" enhance "$tmp/rgba.png" -o "$tmp/out.jpg" --quiet
 refused "a picture on a full disk" 1 "cannot be written" "$tmp/out.png" \
     limited "$mona" enhance "$tmp/a.png" -o "$tmp/out.png" --stages sr,sr --quiet

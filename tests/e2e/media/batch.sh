@@ -67,3 +67,38 @@ enhance "$tmp/in/a.mp4" --out-dir "$tmp/in" --stages sr
 same "an input is never replaced" "$? $(manifest '"the output is the input" in m[0]["error"]' "$tmp/in")" "1 True"
 enhance "$tmp/in" -o "$tmp/x.mp4" --out-dir "$tmp/out"
 same "--out-dir and -o are refused together" "$? $(grep -c -- '--out-dir takes' "$tmp/log")" "2 1"
+
+# Photographs in other formats than mona writes become pictures, not videos of one frame.
+mkdir "$tmp/photos"
+for kind in webp bmp tiff; do
+    ffmpeg -v error -i "$tmp/scene.y4m" -frames:v 1 -vf scale=48:28 "$tmp/photos/$kind.$kind"
+done
+cp "$tmp/photos/webp.webp" "$tmp/photos/Beach.WEBP"
+enhance "$tmp/photos" --out-dir "$tmp/albums"
+same "WebP, BMP and TIFF become PNG" "$? $(cd "$tmp/albums" && find . -name '*.*' -type f | sort | tr '\n' ' ')" \
+    "0 ./Beach.png ./bmp.png ./manifest.json ./tiff.png ./webp.png "
+same "and are larger" "$(ffprobe -v error -show_entries stream=codec_name,width,height -of csv=p=0 "$tmp/albums/webp.png")" png,96,56
+
+# A folder that cannot be read is named, and the others are done. Root reads everything, so it is nobody who tries.
+mkdir -p "$tmp/mixed/closed" "$tmp/mixed/locked" "$tmp/nobodys"
+cp "$tmp/in/a.mp4" "$tmp/mixed/a.mp4"
+cp "$tmp/in/a.mp4" "$tmp/mixed/locked/b.mp4"
+chmod 0755 "$tmp"
+chmod 0777 "$tmp/nobodys"
+chmod 0 "$tmp/mixed/closed"
+chmod 0444 "$tmp/mixed/locked"
+cp "$mona" "$tmp/mona"
+as_nobody=
+[ "$(id -u)" -ne 0 ] || as_nobody="setpriv --reuid=65534 --regid=65534 --clear-groups"
+if [ -z "$as_nobody" ] || $as_nobody true 2> /dev/null; then
+    $as_nobody "$tmp/mona" enhance "$tmp/mixed" --recursive --out-dir "$tmp/nobodys/out" --stages sr --preset ultrafast --quiet \
+        > "$tmp/stdout" 2> "$tmp/log" < /dev/null
+    same "a folder that cannot be read: status 1 and one line for each" \
+        "$? $(wc -l < "$tmp/log") $(grep -c 'mixed/closed: cannot be read: Permission denied' "$tmp/log") $(grep -c 'locked/b.mp4: cannot be read: Permission denied' "$tmp/log")" "1 2 1 1"
+    same "and the others are done" "$(cd "$tmp/nobodys/out" && find . -type f | sort | tr '\n' ' ')" "./a.mp4 ./manifest.json "
+    $as_nobody "$tmp/mona" enhance "$tmp/mixed/closed" --out-dir "$tmp/nobodys/none" > "$tmp/stdout" 2> "$tmp/log" < /dev/null
+    same "nothing but such a folder: one line" "$? $(wc -l < "$tmp/log") $(grep -c 'mixed/closed: cannot be read' "$tmp/log")" "1 1 1"
+else
+    skip "nobody else can be had here"
+fi
+chmod 0755 "$tmp/mixed/closed" "$tmp/mixed/locked"

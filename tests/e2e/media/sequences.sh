@@ -80,7 +80,7 @@ rm "$tmp/in/105.png"
 ffmpeg -v error -i "$tmp/in/098.png" -vf scale=48:28 "$tmp/in/110.png"
 refused "a picture of another size" 1 "expected every frame to be 96x54 yuv420p" "$tmp/in/%03d.png" -o "$tmp/size.mp4"
 rm "$tmp/in/110.png"
-refused "a pattern without pictures" 1 "expected pictures with such names, found none" "$tmp/in/none%d.png" -o "$tmp/none.mp4"
+refused "a pattern without pictures" 1 "expected pictures with names like this, found none" "$tmp/in/none%d.png" -o "$tmp/none.mp4"
 refused "a folder that is not there" 1 "No such file" "$tmp/none/%d.png" -o "$tmp/none.mp4"
 refused "pictures over themselves" 1 "the output is the input" "$tmp/in/%03d.png" -o "$tmp/in/%03d.png"
 refused "--fps for a video" 1 "expected numbered pictures" "$tmp/video.mp4" -o "$tmp/none.mp4" --fps 30

@@ -267,7 +267,8 @@ static void run_conv(conv *k, const ac_isa *isa)
         .output_c0 = out.c0,
     };
     mona_shape inferred = b.output;
-    assert_int_equal(mona_op_conv.check(&k->op, b.input, &b.output, k->data, k->used), MONA_OK);
+    mona_data data = {k->data, k->used, INT64_MAX};
+    assert_int_equal(mona_op_conv.check(&k->op, b.input, &b.output, &data), MONA_OK);
     assert_int_equal(mona_op_conv.infer(&k->op, b.input, &inferred), MONA_OK);
     assert_memory_equal(&inferred, &b.output, sizeof inferred);
     b.constants = aligned_alloc(64, (mona_op_conv.constants_bytes(&b) + 63) / 64 * 64);
@@ -340,15 +341,15 @@ static void test_conv_refuses(void **unused)
                  .bias = MONA_NONE,
                  .scales = 64},
     };
+    mona_data section = {data, sizeof data, INT64_MAX};
     mona_file_op op;
 #define REFUSED(change)                                                                            \
     do {                                                                                           \
         op = good;                                                                                 \
         change;                                                                                    \
-        assert_int_equal(mona_op_conv.check(&op, &input, &output, data, sizeof data),              \
-                         MONA_ERR_MODEL);                                                          \
+        assert_int_equal(mona_op_conv.check(&op, &input, &output, &section), MONA_ERR_MODEL);      \
     } while (0)
-    assert_int_equal(mona_op_conv.check(&good, &input, &output, data, sizeof data), MONA_OK);
+    assert_int_equal(mona_op_conv.check(&good, &input, &output, &section), MONA_OK);
     REFUSED(op.conv.kernel_h = 0);
     REFUSED(op.conv.kernel_w = 256);
     REFUSED(op.conv.stride_w = 64);
@@ -379,7 +380,7 @@ static void test_conv_refuses(void **unused)
     data[0] = 0;
     op = good;
     op.conv.bias = 128;
-    assert_int_equal(mona_op_conv.check(&op, &input, &output, data, sizeof data), MONA_OK);
+    assert_int_equal(mona_op_conv.check(&op, &input, &output, &section), MONA_OK);
 #undef REFUSED
 }
 

@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -354,6 +355,114 @@ static void strides_behind_an_empty_axis_are_checked(void **state)
     free(bytes);
 }
 
+/* ---- work ------------------------------------------------------------------------------------ */
+
+/* So many ARRAY_PICKs in a row, of one record and one table of this many positions. */
+static uint8_t *chain_of_picks(uint32_t picks, uint32_t positions, size_t *size)
+{
+    model_builder *b = builder_new();
+    mona_array_pick pick = {.dims = 1, .source_axis = MONA_NONE, .source_table = MONA_NONE};
+    uint32_t *table = calloc(positions, sizeof *table);
+    for (uint32_t i = 0; i < positions; i++)
+        table[i] = positions - 1 - i;
+    memset(pick.table, 0xff, sizeof pick.table);
+    pick.extent[0] = positions;
+    pick.stride[0][0] = 1;
+    pick.table[0] = builder_data(b, table, positions * sizeof *table);
+    const uint32_t record = builder_data(b, &pick, sizeof pick);
+    uint32_t from = builder_input(b, "x", MONA_U8, 1, 1);
+    const uint32_t last = builder_output(b, "y", MONA_U8, 1, 1);
+    for (uint32_t i = 0; i < picks; i++) {
+        const uint32_t to = i + 1 < picks ? builder_tensor(b, "t", MONA_U8, 1, 1) : last;
+        mona_file_op *op = builder_op(b, MONA_OP_ARRAY_PICK, to, 1, &from);
+        op->array = (mona_file_array){.record = record};
+        from = to;
+    }
+    for (uint32_t t = 0; t < b->tensor_count; t++) {
+        b->tensors[t].array = b->tensors[t].height = 1;
+        b->tensors[t].width = positions;
+    }
+    free(table);
+    return builder_finish(b, size);
+}
+
+/* The file with so many headers more, all of the same sections. */
+static uint8_t *with_headers(uint8_t *bytes, uint32_t count, size_t *size)
+{
+    const size_t header = sizeof(mona_file_header), first = (*size + 63) / 64 * 64;
+    uint8_t *file = aligned_alloc(64, first + count * header);
+    memset(file, 0, first + count * header);
+    memcpy(file, bytes, *size);
+    *size = first + count * header;
+    ((mona_file_header *)file)->file_bytes = *size;
+    for (uint32_t i = 0; i < count; i++) {
+        mona_file_header *h = (mona_file_header *)(file + first + i * header);
+        memcpy(h, file, header);
+        h->crc32 = 0;
+        h->next = i + 1 < count ? first + (i + 1) * header : 0;
+    }
+    if (count)
+        ((mona_file_header *)file)->next = first;
+    builder_seal(file);
+    free(bytes);
+    return file;
+}
+
+static double seconds_to_open(const uint8_t *bytes, size_t size, mona_status expected)
+{
+    mona_model model;
+    const clock_t begin = clock();
+    assert_int_equal(mona_model_open(&model, bytes, size), expected);
+    return (double)(clock() - begin) / CLOCKS_PER_SEC;
+}
+
+static void records_that_share_a_table_open_in_time(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t picks, positions, headers;
+        mona_status status;
+    } files[] = {
+        {1000, 100000, 0, MONA_ERR_LIMIT},    /* one table for all operators, */
+        {1000, 100000, 3000, MONA_ERR_LIMIT}, /* and for all sizes */
+        {1000, 10, 6000, MONA_ERR_LIMIT},     /* operators alone */
+        {1, 200000, 3000, MONA_ERR_LIMIT},    /* headers */
+        {100, 1000, 60, MONA_OK},             /* what a compiler may write */
+        {1, 1000, 500, MONA_OK},
+    };
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        size_t size;
+        uint8_t *bytes = with_headers(chain_of_picks(files[i].picks, files[i].positions, &size),
+                                      files[i].headers, &size);
+        assert_true(seconds_to_open(bytes, size, files[i].status) < 2);
+        free(bytes);
+    }
+}
+
+/* A name of a megabyte, compared with that of every other size. */
+static void long_names_of_many_sizes_open_in_time(void **state)
+{
+    (void)state;
+    enum { LENGTH = 1 << 20, HEADERS = 3000 };
+    size_t size;
+    uint8_t *small = with_headers(chain_of_picks(1, 10, &size), 0, &size);
+    uint8_t *bytes = aligned_alloc(64, size + LENGTH);
+    mona_file_header *h = (mona_file_header *)bytes;
+    memset(bytes, 'a', size + LENGTH);
+    memcpy(bytes, small, size);
+    bytes[size] = bytes[size + LENGTH - 1] = 0;
+    h->strings_offset = size;
+    h->strings_bytes = LENGTH;
+    h->file_bytes = size += LENGTH;
+    h->name = h->producer = 0;
+    for (uint32_t t = 0; t < h->tensor_count; t++)
+        ((mona_file_tensor *)(bytes + h->tensors_offset))[t].name = 1;
+    ((mona_file_op *)(bytes + h->ops_offset))->name = 1;
+    bytes = with_headers(bytes, HEADERS, &size);
+    assert_true(seconds_to_open(bytes, size, MONA_ERR_LIMIT) < 2);
+    free(bytes), free(small);
+}
+
 static void misaligned_bytes_are_refused(void **state)
 {
     (void)state;
@@ -408,6 +517,8 @@ int main(void)
         cmocka_unit_test(sealed_changes_of_other_sizes_are_survived),
         cmocka_unit_test(what_other_sizes_take_and_give_is_the_same),
         cmocka_unit_test(strides_behind_an_empty_axis_are_checked),
+        cmocka_unit_test(records_that_share_a_table_open_in_time),
+        cmocka_unit_test(long_names_of_many_sizes_open_in_time),
         cmocka_unit_test(misaligned_bytes_are_refused),
         cmocka_unit_test(other_files_are_named_as_such),
         cmocka_unit_test(every_status_has_a_text),

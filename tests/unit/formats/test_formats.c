@@ -178,6 +178,8 @@ static void npy_headers_are_checked(void **state)
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (-1,), }", "shape"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296), }",
          "too large"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (0, 4294967296, 4294967296), }",
+         "too large"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1,1), }", "more than"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (1", "shape"},
         {"{'descr': '<f4', 'fortran_order': False, }", "no shape"},

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/enhance/enhance_options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "apps/cli/suggest.h"
+#include "pipeline/image/picture_list.h"
+
+/* What is done unless told. */
+static const char *usual_stages(const char *scale, bool image)
+{
+    const bool keep = scale && !strcmp(scale, "1");
+    return keep ? "denoise" : image ? "sr" : VIDEO_STAGES;
+}
+
+static bool parse_strength(double *strength, const char *text)
+{
+    char *end;
+    if (!strcmp(text, "auto")) {
+        *strength = -1;
+        return true;
+    }
+    *strength = strtod(text, &end);
+    if (end != text && !*end && *strength >= 0 && *strength <= 1)
+        return true;
+    return cli_fail(0, "--strength: expected auto or a number from 0 to 1, found '%s'", text);
+}
+
+static bool parse_codec(const codec **chosen, const char *name, const pipeline_notes *notes)
+{
+    char text[SUGGEST_TEXT];
+    suggestion s = suggest_for(name, strlen(name));
+    *chosen = codec_find(name);
+    if (*chosen && !strncmp(name, "lib", 3) && strcmp(name, (*chosen)->encoder) != 0)
+        pipeline_note(notes, "-c %s: mona writes %s with %s", name, (*chosen)->name,
+                      (*chosen)->encoder);
+    for (size_t i = 0; codec_at(i); i++) {
+        suggest_name(&s, codec_at(i)->name);
+        suggest_name(&s, codec_at(i)->encoder);
+    }
+    return *chosen || cli_fail(0,
+                               "--codec: expected " CODECS
+                               " or one of FFmpeg's encoders for these, found '%s'%s",
+                               name, suggest_text(&s, text, sizeof text));
+}
+
+static bool has_colour(const stage_list *list)
+{
+    for (unsigned i = 0; i < list->count; i++)
+        if (list->kinds[i] == STAGE_COLOUR)
+            return true;
+    return false;
+}
+
+/* Colours are enhanced by --stages, fully unless --colour says how much, or by --colour last. */
+static bool parse_colour(double *strength, stage_list *list, const enhance_options *o)
+{
+    char *end;
+    *strength = o->colour ? strtod(o->colour, &end) : 1;
+    if (o->colour && (end == o->colour || *end || !(*strength >= 0 && *strength <= 1)))
+        return cli_fail(0, "--colour: expected a number from 0 to 1, found '%s'", o->colour);
+    if (!o->colour || has_colour(list))
+        return true;
+    if (o->stages)
+        return cli_fail(0, "--colour: expected colour among --stages, found '%s'", o->stages);
+    list->kinds[list->count++] = STAGE_COLOUR; /* the usual ones are fewer than there may be */
+    return true;
+}
+
+/* film: not pictures, of which each was stored on its own. */
+static model_choice choose_models(const enhance_options *o, bool film)
+{
+    return (model_choice){.sr = o->sr,
+                          .denoise = o->denoise,
+                          .colour = o->colour_model,
+                          .tier = o->tier,
+                          .scale = o->scale ? (unsigned)strtoul(o->scale, NULL, 10) : 0,
+                          .video = o->content ? !strcmp(o->content, "video") : film};
+}
+
+int enhance_options_apply(const enhance_options *o, bool image, bool delays, stage_models *models,
+                          enhance_settings *settings)
+{
+    const bool film = !image && !picture_pattern(settings->input);
+    const char *stages = o->stages ? o->stages : usual_stages(o->scale, image);
+    const model_choice choice = choose_models(o, film);
+    stage_list list;
+    if (!parse_strength(&settings->stage.strength, o->strength) ||
+        !stage_list_read(&list, stages, delays) ||
+        !parse_colour(&settings->stage.colour_strength, &list, o) ||
+        (o->codec && !parse_codec(&settings->encoder.codec, o->codec, &settings->notes)))
+        return EXIT_USAGE;
+    settings->stage.steady = !strcmp(o->temporal, "on");
+    settings->deinterlace = !strcmp(o->deinterlace, "auto");
+    settings->encoder.crf = o->crf;
+    settings->encoder.preset = o->preset;
+    settings->encoder.options = o->encoder.items;
+    settings->encoder.option_count = o->encoder.count;
+    settings->encoder.match_bitrate = o->match_bitrate;
+    return stage_models_open(models, &choice, &list, settings) ? EXIT_SUCCESS : EXIT_FAILED;
+}
+
+void enhance_describe(cJSON *to, const enhance_settings *s, const enhance_report *report)
+{
+    char networks[NETWORKS_TEXT];
+    stage_models_describe(networks, s);
+    cJSON_AddStringToObject(to, "networks", networks);
+    if (s->stage.strength < 0)
+        cJSON_AddStringToObject(to, "strength", "auto");
+    else
+        cJSON_AddNumberToObject(to, "strength", s->stage.strength);
+    cJSON_AddBoolToObject(to, "temporal", s->stage.steady);
+    cJSON_AddBoolToObject(to, "deinterlace", s->deinterlace);
+    if (*report->encoder)
+        cJSON_AddStringToObject(to, "encoder", report->encoder);
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The options that say what is done to frames and how the result is encoded. mona enhance and
+ * mona bench --pipeline share them, and the settings that are made from them. */
+#ifndef ENHANCE_OPTIONS_H
+#define ENHANCE_OPTIONS_H
+
+#include <stdbool.h>
+
+#include <cjson/cJSON.h>
+
+#include "apps/cli/options.h"
+#include "apps/enhance/stage_list.h"
+#include "apps/enhance/stage_models.h"
+#include "pipeline/enhance.h"
+
+/* As given on the command line; NULL: not given. */
+typedef struct enhance_options {
+    const char *stages, *scale, *tier, *content, *sr, *denoise, *strength, *colour, *colour_model;
+    const char *temporal, *deinterlace;
+    const char *codec, *preset;
+    double crf; /* negative: not given; set before the options are parsed */
+    bool match_bitrate;
+    option_list encoder;
+} enhance_options;
+
+#define CODECS "h264, hevc, av1, vp9, ffv1, prores, rawvideo"
+
+/* Their rows in a command's table. at: offset of an enhance_options in the command's values. */
+#define SHARED_FIELD(at, name) ((at) + offsetof(enhance_options, name))
+
+/* clang-format off */
+#define ENHANCE_WORK_OPTIONS(at, group)                                                           \
+    {"--stages", NULL, OPTION_STRING, SHARED_FIELD(at, stages), "LIST", group,                    \
+     .help = "what to do, in this order: sr, denoise, colour (default " VIDEO_STAGES              \
+             "; for pictures sr, or denoise with --scale 1)",                                     \
+     .values = "sr denoise colour denoise,sr sr,denoise sr,sr denoise,sr,colour"},                \
+    {"--scale", "-s", OPTION_CHOICE, SHARED_FIELD(at, scale), "1|2|3|4|6|8|9|12", group,          \
+     .help = "enlarge this many times (default 2), in one step or in several: 6 is 2 x 3, and 4 is "\
+             "2 x 2 in tiers without a network for 4; --dry-run shows the steps"},                \
+    {"--tier", NULL, OPTION_CHOICE, SHARED_FIELD(at, tier), NETWORK_TIERS, group,                 \
+     .help =                                                                                      \
+         "built-in networks to use, from the fastest to the best; each tier does several times the "\
+         "work of the one before; where it has no network, that of the next lower tier is used",  \
+     .initial = "fast"},                                                                          \
+    {"--content", NULL, OPTION_CHOICE, SHARED_FIELD(at, content), "clean|video", group,           \
+     .help = "what the input is: clean, or video that was compressed, which needs networks that do "\
+             "not sharpen the damage (default: video for videos, clean for pictures)"},           \
+    {"--sr", NULL, OPTION_FILE, SHARED_FIELD(at, sr), "MODEL", group,                             \
+     .help = "another network for super-resolution: a .mona file, or the name of a built-in one"},\
+    {"--denoise", NULL, OPTION_FILE, SHARED_FIELD(at, denoise), "MODEL", group,                   \
+     .help = "another network for denoising: a .mona file, or the name of a built-in one"},       \
+    {"--strength", NULL, OPTION_STRING, SHARED_FIELD(at, strength), "S", group,                   \
+     .help = "how strongly to denoise: from 0 to 1, where 1 suits noise with a standard deviation "\
+             "of 50 steps of 255; or auto, which measures the noise and, with --content video, the "\
+             "damage done by compression",                                                        \
+     .initial = "auto", .values = "auto"},                                                        \
+    {"--colour", NULL, OPTION_STRING, SHARED_FIELD(at, colour), "S", group,                       \
+     .help = "how much of the colour network's changes to apply, from 0 (none) to 1; without "    \
+             "--stages this adds the colour stage at the end (default: no colour stage)"},        \
+    {"--colour-model", NULL, OPTION_FILE, SHARED_FIELD(at, colour_model), "MODEL", group,         \
+     .help = "another network for colour: a .mona file"},                                         \
+    {"--temporal", NULL, OPTION_CHOICE, SHARED_FIELD(at, temporal), "on|off", group,              \
+     .help = "on: blend the still parts of denoised video with the frame before, so that they do "\
+             "not flicker; off: treat each frame on its own",                                     \
+     .initial = "on"},                                                                            \
+    {"--deinterlace", NULL, OPTION_CHOICE, SHARED_FIELD(at, deinterlace), "auto|off", group,      \
+     .help = "auto: deinterlace interlaced frames, even those not marked as interlaced",          \
+     .initial = "auto"}
+
+#define ENHANCE_ENCODER_OPTIONS(at, group)                                                        \
+    {"--codec", "-c", OPTION_STRING, SHARED_FIELD(at, codec), "CODEC", group,                     \
+     .help = "codec of the result: " CODECS                                                       \
+             "; or the name of one of FFmpeg's encoders for these, such as libx264 (default: the "\
+             "first one that suits the container and the pixel format)",                          \
+     .values = "h264 hevc av1 vp9 ffv1 prores rawvideo"},                                         \
+    {"--crf", NULL, OPTION_NUMBER, SHARED_FIELD(at, crf), "N", group,                             \
+     .help = "quality, lower is better (default h264 18, hevc 20, av1 28, vp9 24)", .maximum = 63},\
+    {"--match-bitrate", NULL, OPTION_FLAG, SHARED_FIELD(at, match_bitrate), NULL, group,          \
+     .help = "aim at the input's bit rate instead of a quality"},                                 \
+    {"--preset", NULL, OPTION_STRING, SHARED_FIELD(at, preset), "NAME", group,                    \
+     .help = "speed of the encoder (default: medium for h264 and hevc; 8 for av1, from 0 to 13; 3 "\
+             "for vp9, from 0 to 8)",                                                             \
+     .values = "ultrafast superfast veryfast faster fast medium slow slower veryslow placebo"},   \
+    {"--encoder-option", "-e", OPTION_LIST, SHARED_FIELD(at, encoder), "KEY=VALUE", group,        \
+     .help = "an option of FFmpeg's encoder; can be given more than once"}
+/* clang-format on */
+
+/* Makes the stages, networks and encoder of settings from the options and opens the networks.
+ * settings: input, and device, cpu and strip_rows of its stages, are set already. image: one
+ * picture, not frames of a video. delays: as in stage_list_read. settings points into options and
+ * models, which must outlive it; stage_models_close closes the models whatever comes back:
+ * EXIT_SUCCESS, or after one line on stderr EXIT_USAGE (options that make no sense) or EXIT_FAILED
+ * (there are no such networks). */
+int enhance_options_apply(const enhance_options *options, bool image, bool delays,
+                          stage_models *models, enhance_settings *settings);
+
+/* What was made of them, as the members "networks", "strength", "temporal", "deinterlace" and, of a
+ * video, "encoder". report: of a run that has begun. */
+void enhance_describe(cJSON *to, const enhance_settings *settings, const enhance_report *report);
+
+#endif

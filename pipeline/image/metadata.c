@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/image/metadata.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <stb/stb_image.h>
+
+#include "engine/model/model_format.h"
+#include "pipeline/image/jpeg_segments.h"
+
+/* stb_image_write's, which its header does not declare. The result is malloc's. */
+unsigned char *stbi_zlib_compress(unsigned char *data, int size, int *compressed, int quality);
+
+/* With their ends. */
+static const char exif_head[] = "Exif\0", xmp_head[] = "http://ns.adobe.com/xap/1.0/",
+                  profile_head[] = "ICC_PROFILE", xmp_key[] = "XML:com.adobe.xmp";
+
+/* A JPEG's segment holds its own length in 16 bits; a profile is cut into up to 255 of them, which
+ * say which they are of how many. */
+enum {
+    SEGMENT_BYTES = 65533,
+    PROFILE_PIECE = SEGMENT_BYTES - sizeof profile_head - 2,
+    PROFILE_BYTES = 255 * PROFILE_PIECE
+};
+
+static bool append(metadata_bytes *to, const void *data, size_t size)
+{
+    uint8_t *grown = size ? realloc(to->data, to->size + size) : to->data;
+    if (!size)
+        return true;
+    if (!grown)
+        return false;
+    memcpy(grown + to->size, data, size);
+    to->data = grown;
+    to->size += size;
+    return true;
+}
+
+/* The first there is counts. */
+static bool take(metadata_bytes *to, const uint8_t *data, size_t size)
+{
+    return to->data || append(to, data, size);
+}
+
+static void drop(metadata_bytes *bytes)
+{
+    free(bytes->data);
+    *bytes = (metadata_bytes){0};
+}
+
+void metadata_free(picture_metadata *m)
+{
+    drop(&m->exif);
+    drop(&m->xmp);
+    drop(&m->profile);
+    drop(&m->rest);
+}
+
+static uint32_t big32(const uint8_t *p)
+{
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+static uint32_t little32(const uint8_t *p)
+{
+    return (uint32_t)p[3] << 24 | (uint32_t)p[2] << 16 | (uint32_t)p[1] << 8 | p[0];
+}
+
+/* ---- JPEG ----------------------------------------------------------------------------------- */
+
+static bool begins(const jpeg_segment *s, int code, const char *head, size_t length)
+{
+    return s->code == code && s->size >= length && !memcmp(s->data, head, length);
+}
+
+/* Pictures behind this one (MPF) stay behind. */
+static bool is_rest(const jpeg_segment *s)
+{
+    return s->code == JPEG_COM || s->code == JPEG_APP0 + 13 || s->code == JPEG_APP0 + 1 ||
+           (s->code == JPEG_APP0 + 2 && !begins(s, JPEG_APP0 + 2, "MPF", 4));
+}
+
+static bool read_segment(picture_metadata *m, const jpeg_segment *s)
+{
+    if (begins(s, JPEG_APP0 + 1, exif_head, sizeof exif_head))
+        return take(&m->exif, s->data + sizeof exif_head, s->size - sizeof exif_head);
+    if (begins(s, JPEG_APP0 + 1, xmp_head, sizeof xmp_head))
+        return take(&m->xmp, s->data + sizeof xmp_head, s->size - sizeof xmp_head);
+    if (begins(s, JPEG_APP0 + 2, profile_head, sizeof profile_head)) {
+        const size_t head = sizeof profile_head + 2;
+        return s->size < head || append(&m->profile, s->data + head, s->size - head);
+    }
+    return !is_rest(s) || append(&m->rest, s->data - 4, s->size + 4);
+}
+
+static bool read_jpeg(picture_metadata *m, const uint8_t *file, size_t size)
+{
+    jpeg_segment segment;
+    for (size_t at = 0; jpeg_segment_next(&segment, file, size, &at) && segment.code != JPEG_SOS;)
+        if (!read_segment(m, &segment))
+            return false;
+    return true;
+}
+
+static bool write_segment(metadata_bytes *to, int code, const char *head, size_t head_size,
+                          const uint8_t *data, size_t size)
+{
+    const size_t length = 2 + head_size + size;
+    const uint8_t marker[] = {0xff, (uint8_t)code, (uint8_t)(length >> 8), (uint8_t)length};
+    return append(to, marker, sizeof marker) && append(to, head, head_size) &&
+           append(to, data, size);
+}
+
+static bool write_jpeg(metadata_bytes *to, const picture_metadata *m)
+{
+    const size_t pieces = (m->profile.size + PROFILE_PIECE - 1) / PROFILE_PIECE;
+    bool good = true;
+    if (m->exif.data)
+        good = write_segment(to, JPEG_APP0 + 1, exif_head, sizeof exif_head, m->exif.data,
+                             m->exif.size);
+    if (m->xmp.data)
+        good = good && write_segment(to, JPEG_APP0 + 1, xmp_head, sizeof xmp_head, m->xmp.data,
+                                     m->xmp.size);
+    for (size_t i = 0; i < pieces && good; i++) {
+        const size_t at = i * PROFILE_PIECE, left = m->profile.size - at;
+        char head[sizeof profile_head + 2];
+        memcpy(head, profile_head, sizeof profile_head);
+        head[sizeof profile_head] = (char)(i + 1);
+        head[sizeof profile_head + 1] = (char)pieces;
+        good = write_segment(to, JPEG_APP0 + 2, head, sizeof head, m->profile.data + at,
+                             left < PROFILE_PIECE ? left : PROFILE_PIECE);
+    }
+    return good && (m->kind != PICTURE_JPEG || append(to, m->rest.data, m->rest.size));
+}
+
+/* ---- PNG: chunks of a length, a type, as many bytes, and a checksum of type and bytes --------- */
+
+enum { CHUNK_COST = 12 };
+
+/* Behind the name and a byte for the method, deflated. One that is damaged is none. */
+static bool inflate_profile(metadata_bytes *to, const uint8_t *data, size_t size)
+{
+    const uint8_t *end = memchr(data, 0, size);
+    const size_t head = end ? (size_t)(end - data) + 2 : size;
+    char *profile = head < size && !to->data ? malloc(PROFILE_BYTES) : NULL;
+    if (head >= size || to->data)
+        return true;
+    if (!profile)
+        return false;
+    const int found = stbi_zlib_decode_buffer(profile, PROFILE_BYTES, (const char *)data + head,
+                                              (int)(size - head));
+    const bool good = found <= 0 || append(to, profile, (size_t)found);
+    free(profile);
+    return good;
+}
+
+/* International text: its key, whether and how it is deflated, language, translated key, text. */
+static bool is_xmp(const uint8_t *data, size_t size)
+{
+    return size > sizeof xmp_key && !memcmp(data, xmp_key, sizeof xmp_key) && !data[sizeof xmp_key];
+}
+
+static bool read_xmp(metadata_bytes *to, const uint8_t *data, size_t size)
+{
+    size_t at = sizeof xmp_key + 2;
+    for (int i = 0; i < 2 && at < size; i++) {
+        const uint8_t *end = memchr(data + at, 0, size - at);
+        at = end ? (size_t)(end - data) + 1 : size;
+    }
+    return at >= size || take(to, data + at, size - at);
+}
+
+static bool read_chunk(picture_metadata *m, const uint8_t *chunk, size_t size)
+{
+    static const char rest[][5] = {"sRGB", "gAMA", "cHRM", "cICP", "pHYs", "tEXt", "zTXt", "iTXt"};
+    const uint8_t *type = chunk + 4, *data = chunk + 8;
+    if (!memcmp(type, "eXIf", 4))
+        return take(&m->exif, data, size);
+    if (!memcmp(type, "iCCP", 4))
+        return inflate_profile(&m->profile, data, size);
+    if (!memcmp(type, "iTXt", 4) && is_xmp(data, size))
+        return read_xmp(&m->xmp, data, size);
+    for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
+        if (!memcmp(type, rest[i], 4))
+            return append(&m->rest, chunk, size + CHUNK_COST);
+    return true;
+}
+
+static bool read_png(picture_metadata *m, const uint8_t *file, size_t size)
+{
+    for (size_t at = 8; size - at >= CHUNK_COST;) {
+        const size_t length = big32(file + at);
+        if (length > size - at - CHUNK_COST)
+            return true;
+        if (!read_chunk(m, file + at, length))
+            return false;
+        at += length + CHUNK_COST;
+    }
+    return true;
+}
+
+static bool append32(metadata_bytes *to, uint32_t value)
+{
+    const uint8_t bytes[] = {(uint8_t)(value >> 24), (uint8_t)(value >> 16), (uint8_t)(value >> 8),
+                             (uint8_t)value};
+    return append(to, bytes, sizeof bytes);
+}
+
+static bool write_chunk(metadata_bytes *to, const char *type, const char *head, size_t head_size,
+                        const uint8_t *data, size_t size)
+{
+    if (!append32(to, (uint32_t)(head_size + size)))
+        return false;
+    const size_t begin = to->size;
+    return append(to, type, 4) && append(to, head, head_size) && append(to, data, size) &&
+           append32(to, mona_crc32(0, to->data + begin, to->size - begin));
+}
+
+static bool write_profile(metadata_bytes *to, const metadata_bytes *profile)
+{
+    static const char head[] = "ICC profile\0"; /* the method is 0 */
+    int size;
+    uint8_t *data = stbi_zlib_compress(profile->data, (int)profile->size, &size, 8);
+    const bool good = data && write_chunk(to, "iCCP", head, sizeof head, data, (size_t)size);
+    free(data);
+    return good;
+}
+
+static bool write_png(metadata_bytes *to, const picture_metadata *m)
+{
+    static const char head[] = "XML:com.adobe.xmp\0\0\0\0"; /* not deflated, no language */
+    bool good = !m->profile.data || write_profile(to, &m->profile);
+    if (m->exif.data)
+        good = good && write_chunk(to, "eXIf", NULL, 0, m->exif.data, m->exif.size);
+    if (m->xmp.data)
+        good = good && write_chunk(to, "iTXt", head, sizeof head, m->xmp.data, m->xmp.size);
+    return good && (m->kind != PICTURE_PNG || append(to, m->rest.data, m->rest.size));
+}
+
+/* ---- WebP: chunks of a type, a length, as many bytes, and one more if they are odd ------------- */
+
+static bool read_webp(picture_metadata *m, const uint8_t *file, size_t size)
+{
+    for (size_t at = 12; at <= size && size - at >= 8;) {
+        const uint8_t *type = file + at, *data = type + 8;
+        const size_t length = little32(type + 4);
+        metadata_bytes *to = !memcmp(type, "EXIF", 4)   ? &m->exif
+                             : !memcmp(type, "XMP ", 4) ? &m->xmp
+                             : !memcmp(type, "ICCP", 4) ? &m->profile
+                                                        : NULL;
+        if (length > size - at - 8)
+            return true;
+        if (to && !take(to, data, length))
+            return false;
+        at += 8 + length + length % 2;
+    }
+    return true;
+}
+
+bool metadata_read(picture_metadata *m, const uint8_t *file, size_t size)
+{
+    *m = (picture_metadata){.kind = picture_kind_of(file, size)};
+    return m->kind == PICTURE_JPEG   ? read_jpeg(m, file, size)
+           : m->kind == PICTURE_PNG  ? read_png(m, file, size)
+           : m->kind == PICTURE_WEBP ? read_webp(m, file, size)
+                                     : true;
+}
+
+bool metadata_write(metadata_bytes *to, const picture_metadata *m, picture_kind kind)
+{
+    *to = (metadata_bytes){0};
+    if (kind == PICTURE_JPEG ? write_jpeg(to, m) : write_png(to, m))
+        return true;
+    drop(to);
+    return false;
+}
+
+/* ---- orientation ---------------------------------------------------------------------------- */
+
+static unsigned tiff16(const uint8_t *p, bool big)
+{
+    return big ? (unsigned)p[0] << 8 | p[1] : (unsigned)p[1] << 8 | p[0];
+}
+
+/* Where EXIF, whose numbers are big- or little-endian, holds the orientation: a TIFF's head says
+ * where its first list of entries is; those have a tag, a type, a count and a value. */
+static uint8_t *find_orientation(const metadata_bytes *exif, bool *big)
+{
+    enum { HEAD = 8, ENTRY = 12, TAG = 0x112, SHORT = 3 };
+    if (exif->size < HEAD)
+        return NULL;
+    *big = exif->data[0] == 'M';
+    const size_t list = *big ? big32(exif->data + 4) : little32(exif->data + 4);
+    if (list > exif->size - 2)
+        return NULL;
+    const size_t count = tiff16(exif->data + list, *big);
+    for (size_t i = 0; i < count && (i + 1) * ENTRY <= exif->size - 2 - list; i++) {
+        uint8_t *entry = exif->data + list + 2 + i * ENTRY;
+        if (tiff16(entry, *big) == TAG && tiff16(entry + 2, *big) == SHORT)
+            return entry + HEAD;
+    }
+    return NULL;
+}
+
+unsigned metadata_orientation(const picture_metadata *m)
+{
+    bool big;
+    const uint8_t *at = find_orientation(&m->exif, &big);
+    const unsigned found = at ? tiff16(at, big) : 1;
+    return found >= 1 && found <= 8 ? found : 1;
+}
+
+/* XMP has it as an attribute, tiff:Orientation="6", or as an element, <tiff:Orientation>6<. */
+static void set_upright_in_xmp(metadata_bytes *xmp)
+{
+    static const char name[] = "tiff:Orientation";
+    const size_t length = sizeof name - 1;
+    for (size_t i = 0; xmp->size > length + 2 && i < xmp->size - length - 2; i++) {
+        uint8_t *behind = xmp->data + i + length;
+        if (memcmp(xmp->data + i, name, length))
+            continue;
+        behind += behind[0] == '=';
+        if (behind[1] >= '1' && behind[1] <= '8')
+            behind[1] = '1';
+    }
+}
+
+void metadata_set_upright(picture_metadata *m)
+{
+    bool big;
+    uint8_t *at = find_orientation(&m->exif, &big);
+    if (at) {
+        at[0] = !big;
+        at[1] = big;
+    }
+    set_upright_in_xmp(&m->xmp);
+}
+
+/* ---- what fits ------------------------------------------------------------------------------ */
+
+/* A profile's head names the colours it is for. */
+static bool is_for(const metadata_bytes *profile, const char *colours)
+{
+    enum { COLOURS = 16 };
+    return profile->size >= COLOURS + 4 && !memcmp(profile->data + COLOURS, colours, 4);
+}
+
+void metadata_fit(picture_metadata *m, picture_kind kind, unsigned channels, const char *path,
+                  const pipeline_notes *notes)
+{
+    const char *colours = channels < 3 ? "GRAY" : "RGB ";
+    const size_t most = kind == PICTURE_JPEG ? SEGMENT_BYTES : INT32_MAX / 2;
+    if (m->profile.data && (!is_for(&m->profile, colours) || m->profile.size > PROFILE_BYTES)) {
+        pipeline_note(notes, "%s: the input's colour profile is left out, because it is not for %s",
+                      path, channels < 3 ? "grey" : "RGB");
+        drop(&m->profile);
+    }
+    if (m->exif.size > most - sizeof exif_head) {
+        pipeline_note(notes, "%s: JPEG cannot hold the input's %zu bytes of EXIF; .png would", path,
+                      m->exif.size);
+        drop(&m->exif);
+    }
+    if (m->xmp.size > most - sizeof xmp_head) {
+        pipeline_note(notes, "%s: JPEG cannot hold the input's %zu bytes of XMP; .png would", path,
+                      m->xmp.size);
+        drop(&m->xmp);
+    }
+}

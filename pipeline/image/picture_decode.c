@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/image/picture_decode.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <libavcodec/avcodec.h>
+#include <libavutil/imgutils.h>
+#include <libavutil/pixdesc.h>
+
+#include "mona.h"
+#include "pipeline/image/frame_convert.h"
+#include "pipeline/image/jpeg_segments.h"
+#include "pipeline/image/picture_planes.h"
+#include "pipeline/io/av_log_errors.h"
+
+typedef struct decoding {
+    const char *path;
+    AVPacket *packet;
+    AVCodecContext *decoder;
+    AVFrame *frame, *picture; /* as it is coded; as RGB or grey */
+    uint8_t fill;             /* what samples are that are not decoded */
+    bool cut_off;
+} decoding;
+
+static void decoding_close(decoding *d)
+{
+    av_frame_free(&d->picture);
+    av_frame_free(&d->frame);
+    av_packet_free(&d->packet);
+    avcodec_free_context(&d->decoder);
+}
+
+/* ---- the file's bytes ----------------------------------------------------------------------- */
+
+static const uint8_t png_end[12] = {0, 0, 0, 0, 'I', 'E', 'N', 'D', 0xae, 0x42, 0x60, 0x82};
+
+/* libav wants whole chunks: one that is cut off gets the length of what there is of it, a checksum,
+ * which nobody looks at, and the end of a PNG behind it. Returns the size then. */
+static size_t mend_png(uint8_t *file, size_t size, bool *cut_off)
+{
+    size_t at = 8;
+    *cut_off = true;
+    while (size - at >= sizeof png_end) {
+        const size_t left = size - at - sizeof png_end;
+        const size_t length =
+            (size_t)file[at] << 24 | (size_t)file[at + 1] << 16 | file[at + 2] << 8 | file[at + 3];
+        *cut_off = memcmp(file + at + 4, "IEND", 4) != 0;
+        if (!*cut_off)
+            return size;
+        if (length > left) {
+            for (int i = 0; i < 4; i++)
+                file[at + (size_t)i] = (uint8_t)(left >> (24 - 8 * i));
+            at = size;
+            break;
+        }
+        at += length + sizeof png_end;
+    }
+    memcpy(file + at, png_end, sizeof png_end);
+    return at + sizeof png_end;
+}
+
+/* Behind its segments and what is coded a JPEG has an end of image, two bytes. */
+static bool is_cut_off_jpeg(const uint8_t *file, size_t size)
+{
+    jpeg_segment segment;
+    size_t at = 0;
+    while (jpeg_segment_next(&segment, file, size, &at))
+        ;
+    return at >= size || size - at < 2 || file[at] != 0xff || file[at + 1] != 0xd9;
+}
+
+static bool fill_packet(decoding *d, const uint8_t *file, size_t size, picture_kind kind)
+{
+    d->packet = av_packet_alloc();
+    if (!d->packet || av_new_packet(d->packet, (int)(size + sizeof png_end)) < 0)
+        return false;
+    memcpy(d->packet->data, file, size);
+    if (kind == PICTURE_JPEG)
+        d->cut_off = is_cut_off_jpeg(file, size);
+    else if (kind == PICTURE_PNG)
+        size = mend_png(d->packet->data, size, &d->cut_off);
+    av_shrink_packet(d->packet, (int)size);
+    return true;
+}
+
+/* ---- decoding ------------------------------------------------------------------------------- */
+
+static int get_filled_buffer(AVCodecContext *decoder, AVFrame *frame, int flags)
+{
+    const decoding *d = decoder->opaque;
+    const int code = avcodec_default_get_buffer2(decoder, frame, flags);
+    for (int i = 0; code >= 0 && i < AV_NUM_DATA_POINTERS && frame->buf[i]; i++)
+        memset(frame->buf[i]->data, d->fill, frame->buf[i]->size);
+    return code;
+}
+
+static enum AVCodecID codec_of(picture_kind kind)
+{
+    return kind == PICTURE_PNG    ? AV_CODEC_ID_PNG
+           : kind == PICTURE_JPEG ? AV_CODEC_ID_MJPEG
+           : kind == PICTURE_WEBP ? AV_CODEC_ID_WEBP
+           : kind == PICTURE_BMP  ? AV_CODEC_ID_BMP
+                                  : AV_CODEC_ID_TIFF;
+}
+
+static bool decode(decoding *d, picture_kind kind, pipeline_error *error)
+{
+    const AVCodec *codec = avcodec_find_decoder(codec_of(kind));
+    d->decoder = codec ? avcodec_alloc_context3(codec) : NULL;
+    d->frame = av_frame_alloc();
+    if (!codec)
+        return pipeline_fail(error, "%s: libav has no decoder for %s", d->path,
+                             avcodec_get_name(codec_of(kind)));
+    if (!d->decoder || !d->frame)
+        return pipeline_fail(error, "out of memory");
+    d->decoder->thread_count = 1;
+    d->decoder->thread_type = FF_THREAD_SLICE;
+    d->decoder->opaque = d;
+    d->decoder->get_buffer2 = get_filled_buffer;
+    int code = avcodec_open2(d->decoder, codec, NULL);
+    if (code >= 0)
+        code = avcodec_send_packet(d->decoder, d->packet);
+    if (code >= 0)
+        code = avcodec_send_packet(d->decoder, NULL);
+    if (code >= 0)
+        code = avcodec_receive_frame(d->decoder, d->frame);
+    if (code == AVERROR_EOF)
+        code = AVERROR_INVALIDDATA;
+    return code >= 0 || pipeline_fail_av(error, code, "%s: cannot be decoded", d->path);
+}
+
+static bool check(const decoding *d, pipeline_error *error)
+{
+    const AVFrame *f = d->frame;
+    const AVPixFmtDescriptor *format = av_pix_fmt_desc_get(f->format);
+    if (f->width > MONA_MAX_SIDE || f->height > MONA_MAX_SIDE)
+        return pipeline_fail(error, "%s: expected at most %d pixels a side, found %dx%d", d->path,
+                             MONA_MAX_SIDE, f->width, f->height);
+    if (!format || format->comp[0].depth > 8 || format->flags & AV_PIX_FMT_FLAG_BAYER)
+        return pipeline_fail(error, "%s: expected 8 bits a sample, found %s", d->path,
+                             format ? format->name : "an unknown format");
+    return true;
+}
+
+/* ---- damage --------------------------------------------------------------------------------- */
+
+static bool is_filled(const uint8_t *row, size_t size, uint8_t fill)
+{
+    for (size_t i = 0; i < size; i++)
+        if (row[i] != fill)
+            return false;
+    return true;
+}
+
+/* How many rows at the end are still as the buffer was filled. */
+static int missing_rows(const decoding *d)
+{
+    const AVFrame *f = d->frame;
+    const int bytes = av_image_get_linesize(f->format, f->width, 0);
+    int rows = 0;
+    while (rows < f->height &&
+           is_filled(f->data[0] + (f->height - 1 - rows) * (ptrdiff_t)f->linesize[0],
+                     (size_t)FFMAX(bytes, 0), d->fill))
+        rows++;
+    return rows;
+}
+
+static bool tell_damage(const decoding *d, picture_kind kind, const pipeline_notes *notes,
+                        pipeline_error *error)
+{
+    const char *what = d->cut_off ? "the file is cut off" : "the file is damaged";
+    const int rows = d->frame->height, missing = missing_rows(d);
+    if (!d->cut_off && !complaints_count())
+        return true;
+    if (!notes || missing == rows)
+        return pipeline_fail(error, "%s: cannot be decoded: %s", d->path, what);
+    for (int y = rows - missing; kind == PICTURE_PNG && y < rows; y++)
+        memset(d->frame->data[0] + y * (ptrdiff_t)d->frame->linesize[0], 0,
+               (size_t)FFMAX(av_image_get_linesize(d->frame->format, d->frame->width, 0), 0));
+    if (missing)
+        pipeline_note(notes, "%s: %s: of %d rows, the last %d are missing and stay empty", d->path,
+                      what, rows, missing);
+    else
+        pipeline_note(notes, "%s: %s: all %d rows are there, but may lack detail", d->path, what,
+                      rows);
+    return true;
+}
+
+/* ---- the pixels ----------------------------------------------------------------------------- */
+
+static bool has_opaque_alpha(const AVFrame *rgba)
+{
+    for (int y = 0; y < rgba->height; y++)
+        for (int x = 0; x < rgba->width; x++)
+            if (rgba->data[0][y * (ptrdiff_t)rgba->linesize[0] + 4 * x + 3] != 255)
+                return false;
+    return true;
+}
+
+/* Grey, RGB or RGBA. */
+static bool convert(decoding *d, unsigned channels, pipeline_error *error)
+{
+    AVFrame *f = d->frame;
+    if (f->color_range == AVCOL_RANGE_UNSPECIFIED)
+        f->color_range = AVCOL_RANGE_JPEG;
+    if (channels != 3)
+        d->picture = picture_of_planes(f, error);
+    if (channels == 3 ||
+        (d->picture && d->picture->format == AV_PIX_FMT_RGBA && has_opaque_alpha(d->picture))) {
+        av_frame_free(&d->picture);
+        d->picture = snapshot_convert(f, f->width, f->height, AV_PIX_FMT_RGB24, error);
+    }
+    return d->picture;
+}
+
+static bool copy_pixels(still *image, const AVFrame *picture, pipeline_error *error)
+{
+    const unsigned channels = picture->format == AV_PIX_FMT_GRAY8   ? 1
+                              : picture->format == AV_PIX_FMT_RGB24 ? 3
+                                                                    : 4;
+    const size_t row = (size_t)picture->width * channels;
+    image->pixels = malloc(row * (size_t)picture->height);
+    if (!image->pixels)
+        return pipeline_fail(error, "out of memory");
+    for (int y = 0; y < picture->height; y++)
+        memcpy(image->pixels + (size_t)y * row,
+               picture->data[0] + y * (ptrdiff_t)picture->linesize[0], row);
+    image->width = (uint32_t)picture->width;
+    image->height = (uint32_t)picture->height;
+    image->channels = channels;
+    return true;
+}
+
+bool picture_decode(still *image, const char *path, const uint8_t *file, size_t size,
+                    picture_kind kind, unsigned channels, const pipeline_notes *notes,
+                    pipeline_error *error)
+{
+    decoding d = {.path = path, .fill = kind == PICTURE_JPEG ? 128 : 0x5a};
+    complaints_listen();
+    const bool good =
+        (fill_packet(&d, file, size, kind) || pipeline_fail(error, "out of memory")) &&
+        decode(&d, kind, error) && check(&d, error) && tell_damage(&d, kind, notes, error) &&
+        convert(&d, channels, error) && copy_pixels(image, d.picture, error);
+    decoding_close(&d);
+    return good;
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Still pictures by libav: kinds that stb_image does not read, and files that are cut off or damaged. */
+#ifndef MONA_PICTURE_DECODE_H
+#define MONA_PICTURE_DECODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pipeline/error.h"
+#include "pipeline/image/picture_kind.h"
+#include "pipeline/image/stills.h"
+
+/* Decodes a file in memory into image's pixels, width, height and channels; alpha that is opaque
+ * everywhere is left out. channels: 3, or 0 for as many as there are. What a damaged file does not
+ * show is grey in a JPEG, else transparent or black, and a note says how much of the picture that is;
+ * without notes to say it to, such a file is refused. */
+bool picture_decode(still *image, const char *path, const uint8_t *file, size_t size,
+                    picture_kind kind, unsigned channels, const pipeline_notes *notes,
+                    pipeline_error *error);
+
+#endif

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/image/picture_kind.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+/* Extended WebP has a byte of flags behind the head of its first chunk. */
+static bool is_moving_webp(const uint8_t *file, size_t size)
+{
+    enum { FLAGS = 20, ANIMATION = 0x02 };
+    return size > FLAGS && !memcmp(file + 12, "VP8X", 4) && file[FLAGS] & ANIMATION;
+}
+
+picture_kind picture_kind_of(const uint8_t *file, size_t size)
+{
+    static const struct {
+        picture_kind kind;
+        size_t length;
+        const char *begin;
+    } kinds[] = {{PICTURE_PNG, 8, "\x89PNG\r\n\x1a\n"},
+                 {PICTURE_JPEG, 3, "\xff\xd8\xff"},
+                 {PICTURE_TIFF, 4, "II*\0"},
+                 {PICTURE_TIFF, 4, "MM\0*"}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (size >= kinds[i].length && !memcmp(file, kinds[i].begin, kinds[i].length))
+            return kinds[i].kind;
+    if (size >= 16 && !memcmp(file, "RIFF", 4) && !memcmp(file + 8, "WEBP", 4))
+        return is_moving_webp(file, size) ? PICTURE_NONE : PICTURE_WEBP;
+    /* Two letters, the file's size, and four zeros. */
+    if (size >= 10 && !memcmp(file, "BM", 2) && !memcmp(file + 6, "\0\0\0\0", 4))
+        return PICTURE_BMP;
+    return PICTURE_NONE;
+}

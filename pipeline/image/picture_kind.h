@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The kinds of files that hold a still picture, told apart by how they begin. */
+#ifndef MONA_PICTURE_KIND_H
+#define MONA_PICTURE_KIND_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum picture_kind {
+    PICTURE_NONE, /* of what is none, or moves */
+    PICTURE_PNG,
+    PICTURE_JPEG,
+    PICTURE_WEBP,
+    PICTURE_BMP,
+    PICTURE_TIFF,
+} picture_kind;
+
+enum { PICTURE_HEAD = 32 }; /* bytes that suffice to tell */
+
+picture_kind picture_kind_of(const uint8_t *file, size_t size);
+
+#endif
