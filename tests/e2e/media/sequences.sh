@@ -71,7 +71,7 @@ same "alpha stays" "$(ffmpeg -v error -i "$tmp/out/alpha2.png" -vf alphaextract 
 # ---- gaps and other trouble ---------------------------------------------------------------------
 rm "$tmp/in/101.png" "$tmp/in/102.png"
 enhance "$tmp/in/%03d.png" -o "$tmp/gap.mp4" --fps 10 --stages sr || not_ok "with a gap" "$(cat "$tmp/log")"
-same "a gap is said" "$(grep -c 'of 12 pictures 2 are missing, the first .*/in/101.png' "$tmp/log")" 1
+same "a gap is said" "$(grep -c 'of 12 pictures, 2 are missing, the first of them .*/in/101.png' "$tmp/log")" 1
 same "what follows it keeps its time" "$(video_times "$tmp/gap.mp4" | awk '{ printf "%.1f ", $1 }')" "0.0 0.1 0.2 0.5 0.6 0.7 0.8 0.9 1.0 1.1 "
 head -c 500 "$tmp/in/105.png" > "$tmp/cut" && cp "$tmp/cut" "$tmp/in/105.png"
 enhance "$tmp/in/%03d.png" -o "$tmp/cut.mp4" --stages sr

@@ -108,7 +108,7 @@ raw() {
 }
 while read -r orientation wide high colours; do
     stills turned "$tmp/four.jpg" "$orientation" "$tmp/turned.jpg"
-    "$mona" enhance "$tmp/turned.jpg" -o "$tmp/upright.png" --quiet && raw "$tmp/upright.png"
+    "$mona" enhance -y "$tmp/turned.jpg" -o "$tmp/upright.png" --quiet && raw "$tmp/upright.png"
     same "orientation $orientation of a JPEG: the PNG is upright" "$(stills corners "$tmp/raw" "$wide" "$high")" "$colours"
     same "orientation $orientation of a JPEG: and says so" "$(stills marks "$tmp/upright.png")" "exif 1"
 done <<'TABLE'
@@ -136,7 +136,7 @@ for kind in jpg png webp; do
 done
 # $1: input, $2: output, $3: what the output says
 kept() {
-    "$mona" enhance "$tmp/$1" -o "$tmp/kept_$1.${2##*.}" > /dev/null 2> "$tmp/log"
+    "$mona" enhance -y "$tmp/$1" -o "$tmp/kept_$1.${2##*.}" > /dev/null 2> "$tmp/log"
     same "$1 to $2: its marks" "$? $(grep -c 'left out' "$tmp/log") $(stills marks "$tmp/kept_$1.${2##*.}")" "0 0 $3"
     succeeds "$1 to $2: it can be decoded" ffmpeg -v error -xerror -i "$tmp/kept_$1.${2##*.}" -f null -
 }
@@ -155,9 +155,9 @@ stills cmyk "$tmp/cmyk.jpg"
 stills marked "$tmp/four.jpg" "$tmp/wrong.jpg" CMYK
 for input in cmyk wrong; do
     for to in jpg png; do
-        "$mona" enhance "$tmp/$input.jpg" -o "$tmp/$input.out.$to" > /dev/null 2> "$tmp/log"
+        "$mona" enhance -y "$tmp/$input.jpg" -o "$tmp/$input.out.$to" > /dev/null 2> "$tmp/log"
         same "$input.jpg to $to: a CMYK profile does not get to RGB, and that is said" \
-            "$? $(grep -c 'colour profile is left out, as it is not for RGB' "$tmp/log") $(stills marks "$tmp/$input.out.$to" | grep -c profile)" "0 1 0"
+            "$? $(grep -c 'colour profile is left out, because it is not for RGB' "$tmp/log") $(stills marks "$tmp/$input.out.$to" | grep -c profile)" "0 1 0"
     done
 done
 raw "$tmp/cmyk.out.png"
@@ -169,11 +169,11 @@ same "CMYK is shown in its colours" "$(od -An -tu1 -j 1584 -N 3 "$tmp/raw" | awk
 for kind in webp bmp tiff; do
     ffmpeg -v error -y -i "$tmp/four.png" -lossless 1 "$tmp/other.$kind" 2> /dev/null ||
         ffmpeg -v error -y -i "$tmp/four.png" "$tmp/other.$kind"
-    succeeds "$kind to PNG" "$mona" enhance "$tmp/other.$kind" -o "$tmp/other.out.png"
+    succeeds "$kind to PNG" "$mona" enhance -y "$tmp/other.$kind" -o "$tmp/other.out.png"
     same "$kind: the same picture as of a PNG" "$(frames_md5 "$tmp/other.out.png")" "$(frames_md5 "$tmp/four.out.png")"
 done
 ffmpeg -v error -y -i "$tmp/rgba.png" -lossless 1 "$tmp/rgba.webp"
-succeeds "WebP with alpha" "$mona" enhance "$tmp/rgba.webp" -o "$tmp/other.out.png"
+succeeds "WebP with alpha" "$mona" enhance -y "$tmp/rgba.webp" -o "$tmp/other.out.png"
 same "keeps it" "$(probe "$tmp/other.out.png")" "png,$size,rgba"
 ffmpeg -v error -y -i "$tmp/four.png" -pix_fmt rgb48le "$tmp/deep.tiff"
 fails "a TIFF of 16 bits is refused" "deep.tiff: expected 8 bits a sample, found rgb48le" "$mona" enhance "$tmp/deep.tiff" -o "$tmp/none.png"
@@ -189,10 +189,10 @@ done
 cut_short() {
     name=${1%.*} kind=${1##*.}
     head -c $(($(wc -c < "$tmp/$1") / 2)) "$tmp/$1" > "$tmp/cut.$kind"
-    "$mona" enhance "$tmp/$1" -o "$tmp/whole.out.png" --stages sr --quiet
-    "$mona" enhance "$tmp/cut.$kind" -o "$tmp/cut.out.png" --stages sr > /dev/null 2> "$tmp/log"
+    "$mona" enhance -y "$tmp/$1" -o "$tmp/whole.out.png" --stages sr --quiet
+    "$mona" enhance -y "$tmp/cut.$kind" -o "$tmp/cut.out.png" --stages sr > /dev/null 2> "$tmp/log"
     same "half of $name.$kind: it is shown, and one line says so" \
-        "$? $(grep -c "cut.$kind: the file is cut off: of 80 rows the last [34][0-9] are missing" "$tmp/log")" "0 1"
+        "$? $(grep -c "cut.$kind: the file is cut off: of 80 rows, the last [34][0-9] are missing" "$tmp/log")" "0 1"
     raw "$tmp/whole.out.png" && mv "$tmp/raw" "$tmp/whole.raw"
     raw "$tmp/cut.out.png"
     [ "$kind" = jpg ] || at_least "half of $name.$kind: the rows that are there" "$(stills rows "$tmp/whole.raw" "$tmp/raw" 192)" 50
@@ -208,7 +208,7 @@ for kind in png jpg; do
     tail=12
     [ $kind = png ] || tail=2
     head -c -$tail "$tmp/noise.$kind" > "$tmp/cut.$kind"
-    "$mona" enhance "$tmp/cut.$kind" -o "$tmp/cut.out.png" > /dev/null 2> "$tmp/log"
+    "$mona" enhance -y "$tmp/cut.$kind" -o "$tmp/cut.out.png" > /dev/null 2> "$tmp/log"
     same "nothing but the end of a $kind is missing: every row is there, and one line says so" \
         "$? $(grep -c "cut.$kind: the file is cut off: all 80 rows are there" "$tmp/log")" "0 1"
     head -c 100 "$tmp/noise.$kind" > "$tmp/cut.$kind"
