@@ -112,7 +112,7 @@ told() {
     echo "$2" | while read -r line; do
         grep -qi "$line" "$tmp/log" || echo "not told: $line"
     done > "$tmp/missing"
-    same "marked.mkv to .$1: what is lost is told, and nothing else" "$(cat "$tmp/missing") $(grep -c 'cannot hold' "$tmp/log")" " $(echo "$2" | grep -c .)"
+    same "marked.mkv to .$1: what is lost is told, and nothing else" "$(cat "$tmp/missing") $(grep -c 'cannot hold\|cannot store' "$tmp/log")" " $(echo "$2" | grep -c .)"
 }
 told mkv ""
 told mp4 "mp4 cannot hold the tag 'title' of stream 2; .mkv would"

@@ -85,7 +85,7 @@ same "interlaced: it is said" "$(grep -c ': interlaced; it is deinterlaced' "$tm
 same "interlaced: nothing stays combed" "$([ "$(combed "$tmp/whole.mkv")" -le 5 ] && echo yes)" yes
 same "interlaced: as many frames at the same times" "$(video_times "$tmp/whole.mkv")" "$(video_times "$tmp/fields.mkv")"
 "$mona" enhance "$tmp/fields.mkv" -o "$tmp/left.mkv" --stages denoise --strength 0 -c ffv1 --deinterlace off 2> "$tmp/log"
-same "--deinterlace off: it is said" "$(grep -c 'interlaced; enhanced as it is' "$tmp/log")" 1
+same "--deinterlace off: it is said" "$(grep -c 'interlaced; it is enhanced without deinterlacing' "$tmp/log")" 1
 same "--deinterlace off: it stays combed" "$([ "$(combed "$tmp/left.mkv")" -ge 20 ] && echo yes)" yes
 enhance "$tmp/fields.mkv" -o "$tmp/few.mkv" --frames 7
 same "interlaced: --frames 7 gives 7" "$(count "$tmp/few.mkv")" 7
