@@ -237,11 +237,11 @@ static int enhance(int argc, char **argv)
         return EXIT_FAILED;
     bool image = !piped && !numbered && takes_one_picture(&a);
     if (!image && !piped && !numbered && !a.format && makes_one_picture(&a))
-        return cli_fail(EXIT_FAILED,
-                        "%s: expected a picture (PNG, JPEG, WebP, BMP or TIFF), because the output "
-                        "is one, found "
-                        "none; a video can become numbered pictures (%%04d.png) or a --preview",
-                        a.input);
+        return cli_fail(
+            EXIT_FAILED,
+            "%s: expected a picture (PNG, JPEG, WebP, BMP or TIFF), because the output is one, "
+            "found none; a video can become numbered pictures (%%04d.png) or a --preview",
+            a.input);
     if (a.preview >= 0 && image)
         return cli_fail(EXIT_FAILED, "%s: --preview works only on videos, found a picture",
                         a.input);
@@ -337,7 +337,7 @@ const command command_enhance = {
     .summary = "make a video or a picture larger and cleaner",
     .run = enhance,
     .usage = "IN -o OUT [OPTION]..., or IN... --out-dir FOLDER",
-    .description = "Enlarges and denoises a video, or a PNG or JPEG picture. Sound, subtitles, "
+    .description = "Enlarges and denoises a video or a picture. Sound, subtitles, "
                    "timestamps and colours stay as they are.",
     .examples =
         "mona enhance in.mp4 -o out.mp4                   # denoised, then twice the size\n"

@@ -236,7 +236,7 @@ bool picture_decode(still *image, const char *path, const uint8_t *file, size_t 
                     picture_kind kind, unsigned channels, const pipeline_notes *notes,
                     pipeline_error *error)
 {
-    decoding d = {.path = path, .fill = kind == PICTURE_JPEG ? 128 : 0x5a};
+    decoding d = {.path = path, .fill = kind == PICTURE_PNG ? 0x5a : 128};
     complaints_listen();
     const bool good =
         (fill_packet(&d, file, size, kind) || pipeline_fail(error, "out of memory")) &&

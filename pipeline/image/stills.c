@@ -34,7 +34,10 @@ static bool has_suffix(const char *path, const char *suffix)
 bool still_is_image(const char *path)
 {
     uint8_t head[PICTURE_HEAD];
+    struct stat status;
     if (has_suffix(path, ".mjpeg") || has_suffix(path, ".mjpg"))
+        return false;
+    if (stat(path, &status) || !S_ISREG(status.st_mode)) /* what is taken from a pipe is gone */
         return false;
     FILE *file = fopen(path, "rb");
     if (!file)

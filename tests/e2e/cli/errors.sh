@@ -136,10 +136,10 @@ refused "super-resolution for a denoiser" 1 "expected a model for y, u, v" "$out
 ffmpeg -v error -i "$tmp/scene.y4m" -frames:v 1 -vf scale=40:30 "$tmp/a.png"
 ffmpeg -v error -i "$tmp/a.png" -pix_fmt rgba "$tmp/rgba.png"
 ffmpeg -v error -i "$tmp/a.png" -pix_fmt rgb48be "$tmp/deep.png"
-head -c 500 "$tmp/a.png" > "$tmp/cut.png"
+head -c 60 "$tmp/a.png" > "$tmp/cut.png"
 refused "a picture as a video" 1 "expected a name that ends in .png" "$out" "$mona" enhance "$tmp/a.png" -o "$out"
 refused "a video as a picture" 1 "clip.*expected a picture (PNG" "$tmp/out.png" "$mona" enhance "$clip" -o "$tmp/out.png"
-refused "a picture that ends early" 1 "cut.png" "$tmp/out.png" "$mona" enhance "$tmp/cut.png" -o "$tmp/out.png"
+refused "a picture that ends before its first row" 1 "cut.png" "$tmp/out.png" "$mona" enhance "$tmp/cut.png" -o "$tmp/out.png"
 refused "16 bits a sample" 1 "expected 8 bits" "$tmp/out.png" "$mona" enhance "$tmp/deep.png" -o "$tmp/out.png"
 refused "alpha in a JPEG" 1 "cannot hold the picture's alpha" "$tmp/out.jpg" \
     "$mona" enhance "$tmp/rgba.png" -o "$tmp/out.jpg" --quiet

@@ -182,7 +182,8 @@ meant "enhance a.mkv -o b.mkv --teir best" --tier
 meant "enhance a.mkv -o b.mkv --codex=hevc" --codec
 meant "enhance a.mkv -o b.mkv -c:v hevc" -c
 meant "enhance a.mkv -o b.mkv --tier bets" best
-meant "enhance a.mkv -o b.mkv -c libx246" libx264
+: > "$tmp/a.mkv"
+meant "enhance $tmp/a.mkv -o b.mkv -c libx246" libx264
 meant "inspect sr_x2_fsat" sr_x2_fast
 meant "run sr_x2_fast -i a.npy -o b.npy --device hots" host
 "$mona" enhance a.mkv -o b.mkv --xyz > /dev/null 2> "$tmp/log"

@@ -3,46 +3,27 @@
 # The main job: what goes in comes out, larger and better, and nothing is lost on the way.
 . tests/tap.inc
 
-few=${SANITIZE:+3} # frames, where a few will do
-few=${few:-8}
-
-# Without real clips, one rendered here takes their place: $1 result, $2 width x height, $3 frames.
-render() {
-    "$scene" "$3" "$tmp/scene.y4m"
-    ffmpeg -v error -y -i "$tmp/scene.y4m" -f lavfi -i sine=440:duration=20 -vf "scale=$2:flags=bicubic" \
-        -c:v libx264 -preset veryfast -crf 20 -pix_fmt yuv420p -c:a aac -shortest "$1"
-}
+few=3 # frames, where a few will do
+! full || few=8
 
 # ---- the whole job ----------------------------------------------------------------------------
-if [ -n "$clips" ]; then
-    main=$clips/bunny_720p_audio.mp4
-else
-    skip "the real clips are not here: a rendered one stands in for them"
-    main=$tmp/main.mp4
-    render "$main" 640x360 24
-fi
-limit=${SANITIZE:+--frames 3}
-succeeds "a clip with sound is enhanced" "$mona" enhance "$main" -o "$tmp/main_out.mp4" --preset ultrafast $limit
-video_times "$main" | sed "${SANITIZE:+3q}" > "$tmp/times_in"
+film 12 "$tmp/scene.y4m"
+ffmpeg -v error -i "$tmp/scene.y4m" -f lavfi -i sine=440:duration=20 -vf scale=160:90:flags=bicubic \
+    -c:v libx264 -preset veryfast -crf 20 -pix_fmt yuv420p -c:a aac -shortest "$tmp/main.mp4"
+succeeds "a clip with sound is enhanced" "$mona" enhance -y "$tmp/main.mp4" -o "$tmp/main_out.mp4" --preset ultrafast
+video_times "$tmp/main.mp4" > "$tmp/times_in"
 video_times "$tmp/main_out.mp4" > "$tmp/times_out"
-same "as many frames come out" "$(wc -l < "$tmp/times_out")" "$(wc -l < "$tmp/times_in")"
+same "as many frames come out" "$(wc -l < "$tmp/times_out")" 12
 succeeds "every timestamp of the video is the input's" cmp "$tmp/times_in" "$tmp/times_out"
-if [ -n "$clips" ] && [ -z "$SANITIZE" ]; then
-    same "132 frames of 2560x1440" "$(ffprobe -v error -count_frames -select_streams v:0 \
-        -show_entries stream=width,height,nb_read_frames -of csv=p=0 "$tmp/main_out.mp4")" 2560,1440,132
-fi
-if [ -z "$SANITIZE" ]; then
-    same "sound packets are bit-identical" "$(packets_md5 "$tmp/main_out.mp4" a)" "$(packets_md5 "$main" a)"
-fi
+same "sound packets are bit-identical" "$(packets_md5 "$tmp/main_out.mp4" a)" "$(packets_md5 "$tmp/main.mp4" a)"
 nothing "no temporary file is left" "$(find "$tmp" -name '*.part')"
 
 # ---- the same bytes however it is computed ----------------------------------------------------
 small=$tmp/small.mkv
-if [ -n "$clips" ]; then
+if full && [ -n "$clips" ]; then
     ffmpeg -v error -i "$clips/bedroom_540p.mp4" -frames:v $few -vf scale=318:182 -c:v ffv1 -pix_fmt yuv420p "$small"
 else
-    render "$tmp/s.mp4" 318x182 $few
-    ffmpeg -v error -i "$tmp/s.mp4" -an -c:v ffv1 -pix_fmt yuv420p "$small"
+    ffmpeg -v error -i "$tmp/scene.y4m" -frames:v $few -vf scale=94:62 -c:v ffv1 -pix_fmt yuv420p "$small"
 fi
 reference=
 isas="instructions c"
@@ -55,13 +36,12 @@ grep -qw asimddp /proc/cpuinfo && isas="$isas dotprod"
 variant() {
     name=$1
     shift
-    rm -f "$tmp/variant.mkv"
-    "$mona" enhance -y "$small" -o "$tmp/variant.mkv" --quiet --preset ultrafast "$@" 2> "$tmp/log" ||
-        not_ok "$name runs" "$(cat "$tmp/log")"
-    found=$(frames_md5 "$tmp/variant.mkv" | md5sum)
+    rm -f "$tmp/variant.y4m"
+    "$mona" enhance -y "$small" -o "$tmp/variant.y4m" --quiet "$@" 2> "$tmp/log" || not_ok "$name runs" "$(cat "$tmp/log")"
+    found=$(cksum < "$tmp/variant.y4m")
     if [ -z "$reference" ]; then
         reference=$found
-        same "$name gives $few frames" "$(frames_md5 "$tmp/variant.mkv" | wc -l)" "$few"
+        same "$name gives $few frames" "$(frames_md5 "$tmp/variant.y4m" | wc -l)" "$few"
     else
         same "$name gives the same frames" "$found" "$reference"
     fi
@@ -69,21 +49,23 @@ variant() {
 for isa in $isas; do
     variant "--cpu $isa" --cpu "$isa"
 done
-variant "--threads 1" --threads 1
-variant "--threads 2" --threads 2
+variant "one thread, a row at a time" --threads 1 --strip-rows 1
 variant "--threads 3 --cpu c" --threads 3 --cpu c
-for rows in 1 2 16 32768; do
+variant "--strip-rows 32768" --strip-rows 32768
+# What is left are figures of quality; those of the short tier are floor.sh's.
+full || exit 0
+variant "--threads 2" --threads 2
+for rows in 2 16; do
     variant "--strip-rows $rows" --strip-rows $rows
 done
 
 # ---- better than bicubic ----------------------------------------------------------------------
-count=${SANITIZE:+2}
-count=${count:-30}
+count=15
 if [ -n "$clips" ]; then
     ffmpeg -v error -i "$clips/bedroom_540p.mp4" -frames:v "$count" -c:v ffv1 -pix_fmt yuv420p "$tmp/whole.mkv"
     wanted=1.0
 else
-    "$scene" "$count" "$tmp/s.y4m"
+    film "$count" "$tmp/s.y4m"
     ffmpeg -v error -i "$tmp/s.y4m" -c:v ffv1 -pix_fmt yuv420p "$tmp/whole.mkv"
     wanted=0.5
 fi
@@ -127,16 +109,14 @@ echo "# of film with noise: $first dB, denoised last $last dB"
 least "noise is removed before it is enlarged" "$first" "$(echo "$last" | awk '{ print $1 + 1 }')"
 
 # ---- a clean picture stays as it is, a noisy one gets cleaner -----------------------------------
-if [ -z "$SANITIZE" ]; then
-    "$scene" 4 "$tmp/clean.y4m"
-    ffmpeg -v error -i "$tmp/clean.y4m" -vf noise=alls=16:allf=t:all_seed=3 -c:v ffv1 "$tmp/noisy.mkv"
-    "$mona" enhance -y "$tmp/clean.y4m" -o "$tmp/clean.mkv" --stages denoise --crf 0 --quiet
-    "$mona" enhance -y "$tmp/noisy.mkv" -o "$tmp/cleaned.mkv" --stages denoise --crf 0 --quiet
-    kept=$(psnr_y "$tmp/clean.mkv" "$tmp/clean.y4m")
-    before=$(psnr_y "$tmp/noisy.mkv" "$tmp/clean.y4m")
-    after=$(psnr_y "$tmp/cleaned.mkv" "$tmp/clean.y4m")
-    echo "# clean through the denoiser $kept dB; noisy $before dB, cleaned $after dB"
-    same "a clean picture keeps at least 38 dB" "$(echo "$kept" | awk '{ print ($1 == "inf" || $1 >= 38 ? "yes" : $1) }')" yes
-    same "a noisy one gains at least 1.5 dB" \
-        "$(echo "$after $before" | awk '{ print ($1 >= $2 + 1.5 ? "yes" : $1 " after " $2) }')" yes
-fi
+film 4 "$tmp/clean.y4m"
+ffmpeg -v error -i "$tmp/clean.y4m" -vf noise=alls=16:allf=t:all_seed=3 -c:v ffv1 "$tmp/noisy.mkv"
+"$mona" enhance -y "$tmp/clean.y4m" -o "$tmp/clean.mkv" --stages denoise --crf 0 --quiet
+"$mona" enhance -y "$tmp/noisy.mkv" -o "$tmp/cleaned.mkv" --stages denoise --crf 0 --quiet
+kept=$(psnr_y "$tmp/clean.mkv" "$tmp/clean.y4m")
+before=$(psnr_y "$tmp/noisy.mkv" "$tmp/clean.y4m")
+after=$(psnr_y "$tmp/cleaned.mkv" "$tmp/clean.y4m")
+echo "# clean through the denoiser $kept dB; noisy $before dB, cleaned $after dB"
+same "a clean picture keeps at least 38 dB" "$(echo "$kept" | awk '{ print ($1 == "inf" || $1 >= 38 ? "yes" : $1) }')" yes
+same "a noisy one gains at least 1.5 dB" \
+    "$(echo "$after $before" | awk '{ print ($1 >= $2 + 1.5 ? "yes" : $1 " after " $2) }')" yes

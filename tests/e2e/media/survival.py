@@ -32,14 +32,16 @@ def is_cover(stream):
 class File:
     def __init__(self, path):
         self.path = path
-        found = probe(path, "-show_streams", "-show_format", "-show_chapters", "-show_packets",
+        found = probe(path, "-show_streams", "-show_format", "-show_chapters", "-show_packets", "-show_frames",
                       "-show_data_hash", "md5")
         self.format, self.chapters = found.get("format", {}), found.get("chapters", [])
         # Tracks with the names of chapters, and time codes, are made anew by the writer.
         self.streams = [s for s in found.get("streams", [])
                         if s.get("codec_tag_string") not in ("tmcd",)
                         and not (s.get("codec_tag_string") == "text" and s["codec_type"] == "data")]
-        self.packets = found.get("packets", [])
+        read = found.get("packets_and_frames", [])
+        self.packets = [r for r in read if r["type"] == "packet"]
+        self.frames = [r for r in read if r["type"] == "frame"]
         self.video = next((s for s in self.streams
                            if s["codec_type"] == "video" and not is_cover(s)), None)
 
@@ -53,9 +55,8 @@ class File:
         return [p for p in self.packets if p["stream_index"] == stream["index"]]
 
     def frame_times(self):
-        frames = probe(self.path, "-select_streams", str(self.video["index"]), "-show_frames",
-                       "-show_entries", "frame=best_effort_timestamp_time,pts_time").get("frames", [])
-        return [f.get("best_effort_timestamp_time", f.get("pts_time")) for f in frames]
+        return [f.get("best_effort_timestamp_time", f.get("pts_time")) for f in self.frames
+                if f["stream_index"] == self.video["index"]]
 
 
 def number(text):
