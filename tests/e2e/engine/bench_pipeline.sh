@@ -12,7 +12,7 @@ ffmpeg -v error -i "$tmp/scene.y4m" -vf scale=64:48 -c:v libx264 -pix_fmt yuv420
 agree() {
     input=$1
     shift
-    "$mona" enhance "$input" -o "$tmp/out.mkv" -y --progress json "$@" 2> "$tmp/lines"
+    "$mona" enhance -y "$input" -o "$tmp/out.mkv" --progress json "$@" 2> "$tmp/lines"
     "$mona" bench --pipeline "$input" -n 6 --warmup 0 --json "$@" > "$tmp/bench" 2> "$tmp/log"
     same "bench and enhance agree: ${input##*/} $*" "$(python3 - "$tmp/lines" "$tmp/bench" 2>&1 <<'PYTHON'
 import json, sys

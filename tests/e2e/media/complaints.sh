@@ -109,7 +109,7 @@ make -i "$tmp/av.mp4" -i "$tmp/subs.srt" -i "$tmp/meta" -map 0 -map 1 -map_chapt
 enhance "$tmp/full.mkv" -o "$tmp/out.mkv"
 same "12 subtitles, fonts, chapters lost" "$(survives "$tmp/full.mkv" "$tmp/out.mkv")" 0
 enhance "$tmp/full.mkv" -o "$tmp/full.mp4"
-same "12 a container that does not fit" "$? $(grep -c 'a name in .mkv would hold everything' "$tmp/log") $([ -e "$tmp/full.mp4" ] && echo file)" "1 1 "
+same "12 a container that does not fit" "$? $(grep -c 'use .mkv, which holds everything' "$tmp/log") $([ -e "$tmp/full.mp4" ] && echo file)" "1 1 "
 
 enhance "$tmp/av.mp4" -o "$tmp/out.mkv" -e g=4 -e bf=0
 same "13 no control of the encoder" "$(probe "$tmp/out.mkv" packet=flags | cut -c1 | tr -d '\n')" "K___K___K___K___K___K___K"
