@@ -20,7 +20,7 @@
 
 /* A grid's rows and columns are looked at in cells of this size, counted from its corner, when only
  * what has changed is made (engine/run/session_changed.c). */
-enum { PLAN_CELL_ROWS = 16, PLAN_CELL_COLUMNS = 32 };
+enum { PLAN_CELL_ROWS = 8, PLAN_CELL_COLUMNS = 32 };
 
 /* How far what a cell depends on reaches beyond the cell itself, in rows and columns of an input. */
 typedef struct plan_reach {

@@ -17,7 +17,7 @@
 enum {
     WORDS = MONA_MAX_SIDE / PLAN_CELL_COLUMNS / 64,
     /* Columns of a row that could be made in the time that it takes to begin one. */
-    BEGIN_COLUMNS = 32,
+    BEGIN_COLUMNS = 64,
     /* Cells that are copied in the time that one is made. */
     COPIES = 32,
 };
@@ -228,21 +228,34 @@ static sweep sweep_of(worker *w, const plan_group *g)
     return s;
 }
 
-/* Every core finds the same work, of which `index` / parts is its own. */
+/* All work of a run, as work_of() counts it, which is the same for every core; 0: there is little to
+ * gain. */
+static int64_t all_work(const sweep *s)
+{
+    const int64_t limit = (int64_t)s->g->grid_height * s->g->grid_width / 8 * 7;
+    int64_t all = 0, cost = 0;
+    part units = {0}, p;
+    for (int64_t row = 0; row < s->g->grid_height && cost < limit; row = p.rows.end) {
+        p = part_at(s, row);
+        all += work_of(s, &p);
+        if (join(s, &units, &p))
+            continue;
+        cost += cost_of(s, &units);
+        units = p;
+    }
+    return cost + cost_of(s, &units) < limit ? all : 0;
+}
+
 static void run_changed(worker *w, const plan_group *g)
 {
     const sweep s = sweep_of(w, g);
-    int64_t all = 0, cost = 0, before = 0;
-    part p, own = {0};
-    for (int64_t row = 0; row < g->grid_height; row = p.rows.end) {
-        p = part_at(&s, row);
-        all += work_of(&s, &p);
-        cost += (p.rows.end - p.rows.begin) * count_changed(&s, &p) * PLAN_CELL_COLUMNS;
-    }
-    if (cost >= (int64_t)g->grid_height * g->grid_width / 8 * 7) {
+    const int64_t all = all_work(&s);
+    if (!all) {
         mona_session_run_band(w, g);
         return;
     }
+    part p, own = {0};
+    int64_t before = 0;
     for (int64_t row = 0; row < g->grid_height; row = p.rows.end) {
         p = part_at(&s, row);
         const bool is_own = before * g->parts / all == w->index;

@@ -72,13 +72,20 @@ frame_format chain_format(const chain *c)
     return c->stages[c->count - 1].out;
 }
 
+/* The last frame for which the frame that lies in frame n's slot of an edge is read: the one after
+ * it, which is compared with it. */
+static uint64_t last_reader(const chain *c, unsigned edge, uint64_t n)
+{
+    return n - c->slots[edge] + 1;
+}
+
 mona_status chain_input(chain *c, frame **in)
 {
     uint64_t n = c->entered;
     *in = &c->edges[0][n % c->slots[0]];
     if (n < c->slots[0])
         return MONA_OK;
-    return mona_event_synchronize(&c->stages[0].done[(n - c->slots[0]) % STAGE_SLOTS]);
+    return mona_event_synchronize(&c->stages[0].done[last_reader(c, 0, n) % STAGE_SLOTS]);
 }
 
 /* These two run on the stage's stream, before and after its work. */
@@ -94,12 +101,12 @@ static void end_turn(void *argument)
     probe_mark(t->chain->probe, t->frame, PROBE_STAGE + t->stage, true);
 }
 
-/* What stage i makes of the frame before frame n; NULL: there is none. */
-static const frame *made_before(const chain *c, unsigned i, uint64_t n)
+/* The frame before frame n on an edge; NULL: there is none. */
+static const frame *frame_before(const chain *c, unsigned edge, uint64_t n)
 {
-    const unsigned slots = c->slots[i + 1];
+    const unsigned slots = c->slots[edge];
     const bool first = c->fresh ? n % c->fresh == 0 : n == 0;
-    return first || slots < 2 ? NULL : &c->edges[i + 1][(n - 1) % slots];
+    return first || slots < 2 ? NULL : &c->edges[edge][(n - 1) % slots];
 }
 
 static mona_status enqueue_work(chain *c, unsigned i, uint64_t n, float error, const frame *in,
@@ -110,15 +117,15 @@ static mona_status enqueue_work(chain *c, unsigned i, uint64_t n, float error, c
     *turn = (chain_turn){c, i, n};
     mona_status status = mona_stream_call(s->stream, begin_turn, turn);
     if (!status)
-        status =
-            stage_enqueue(s, in, out, made_before(c, i, n), error, (unsigned)(n % STAGE_SLOTS));
+        status = stage_enqueue(s, in, out, frame_before(c, i, n), frame_before(c, i + 1, n), error,
+                               (unsigned)(n % STAGE_SLOTS));
     if (!status)
         status = mona_stream_call(s->stream, end_turn, turn);
     return status;
 }
 
-/* Stage i on frame n: reads when stage i - 1 has written it, writes when stage i + 1 has read the
- * frame that lay there before. */
+/* Stage i on frame n: reads when stage i - 1 has written it, writes when stage i + 1 needs the frame
+ * that lay there before no more. */
 static mona_status enqueue_stage(chain *c, unsigned i, uint64_t n, float error)
 {
     const frame *in = &c->edges[i][n % c->slots[i]];
@@ -130,7 +137,7 @@ static mona_status enqueue_stage(chain *c, unsigned i, uint64_t n, float error)
         status = mona_stream_wait(s->stream, &c->stages[i - 1].done[n % STAGE_SLOTS]);
     if (!status && i + 1 < c->count && n >= c->slots[i + 1])
         status = mona_stream_wait(s->stream,
-                                  &c->stages[i + 1].done[(n - c->slots[i + 1]) % STAGE_SLOTS]);
+                                  &c->stages[i + 1].done[last_reader(c, i + 1, n) % STAGE_SLOTS]);
     if (!status)
         status = enqueue_work(c, i, n, error, in, out);
     if (!status)

@@ -2,13 +2,13 @@
 /* Stages one after another, with the frames between them.
  *
  * Frame n enters in slot n % CHAIN_INPUTS of the first edge, crosses the edges between stages in
- * two alternating slots each, and leaves in slot n % CHAIN_OUTPUTS of the last edge. While stage 1
- * works on frame n, stage 0 works on n + 1 and the caller fills n + 2 and encodes n - 1. A slot is
+ * slot n % CHAIN_BETWEEN of each, and leaves in slot n % CHAIN_OUTPUTS of the last edge. While stage
+ * 1 works on frame n, stage 0 works on n + 1 and the caller fills n + 2 and encodes n - 1. A slot is
  * written again when whoever reads it is done, which events between the stages' streams see to. All
  * of it is allocated when the chain is opened.
  *
- * What a stage made of frame n - 1 lies in the slot before while it works on frame n, and only that
- * stage writes there: so it can be read from where it is. */
+ * While a stage works on frame n, frame n - 1 still lies in the slot before, for it to compare, and
+ * so does what it made of it, where only that stage writes. */
 #ifndef MONA_CHAIN_H
 #define MONA_CHAIN_H
 
@@ -21,7 +21,7 @@
 #include "pipeline/stages/probe.h"
 #include "pipeline/stages/stage.h"
 
-enum { CHAIN_INPUTS = 3, CHAIN_BETWEEN = 2, CHAIN_OUTPUTS = 3 };
+enum { CHAIN_INPUTS = 4, CHAIN_BETWEEN = 3, CHAIN_OUTPUTS = 3 };
 
 /* A frame's turn at a stage, which is measured. */
 typedef struct chain_turn {

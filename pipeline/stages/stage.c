@@ -60,6 +60,9 @@ static bool open_sr(stage *s, const named_model *model, const stage_settings *se
     if (s->out.width > MONA_MAX_SIDE || s->out.height > MONA_MAX_SIDE)
         return pipeline_fail(error, "expected a result of at most %d pixels a side, found %ux%u",
                              MONA_MAX_SIDE, s->out.width, s->out.height);
+    s->rects = bound_allocate(changes_most(frame_plane_size(&s->in, 0)) * sizeof *s->rects);
+    if (!s->rects)
+        return pipeline_fail(error, "out of memory");
     return open_plane(&s->luma, model, s, settings, 0, error) &&
            (s->in.planes < 3 ||
             open_interpolated(&s->chroma, &s->sited[0], s, settings, 1, error)) &&
@@ -100,21 +103,33 @@ void stage_tell_models(const stage *s, unsigned number, const pipeline_probe *pr
             probe->bound(probe->context, number, models[i].model, models[i].runs);
 }
 
-static mona_status enqueue_sr(stage *s, const frame *in, const frame *out)
+static mona_status enqueue_sr(stage *s, const frame *in, const frame *out, const frame *before,
+                              const frame *previous, unsigned slot)
 {
     bound_model *const models[FRAME_MAX_PLANES] = {&s->luma, &s->chroma, &s->chroma, &s->alpha};
     mona_status status = MONA_OK;
     for (unsigned p = 0; p < in->format.planes && !status; p++) {
-        mona_buffer source = frame_buffer(in, p), target = frame_buffer(out, p);
-        status = mona_stream_run(s->stream, models[p]->session, &source, &target);
+        const mona_buffer source = frame_buffer(in, p), target = frame_buffer(out, p);
+        plane_change *c = &s->changes[slot][p];
+        if (previous) {
+            *c = (plane_change){.in = *in,
+                                .before = *before,
+                                .plane = p,
+                                .previous = frame_buffer(previous, p),
+                                .rects = s->rects};
+            status = mona_stream_call(s->stream, changes_find, c);
+        }
+        if (!status)
+            status = mona_stream_run_changed(s->stream, models[p]->session, &source, &target,
+                                             previous ? &c->change : NULL);
     }
     return status;
 }
 
-mona_status stage_enqueue(stage *s, const frame *in, const frame *out, const frame *previous,
-                          float error, unsigned slot)
+mona_status stage_enqueue(stage *s, const frame *in, const frame *out, const frame *before,
+                          const frame *previous, float error, unsigned slot)
 {
-    return s->kind == STAGE_SR ? enqueue_sr(s, in, out)
+    return s->kind == STAGE_SR ? enqueue_sr(s, in, out, before, previous, slot)
            : s->kind == STAGE_DENOISE
                ? denoise_enqueue(&s->denoiser, s->stream, in, out, previous, error, slot)
            : s->kind == STAGE_COLOUR ? grading_enqueue(&s->grader, s->stream, in, out, slot)
@@ -131,6 +146,7 @@ void stage_close(stage *s)
     grading_close(&s->grader);
     free(s->sited[0]);
     free(s->sited[1]);
+    free(s->rects);
     free(s->stream_memory);
     *s = (stage){0};
 }

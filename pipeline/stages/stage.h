@@ -2,7 +2,7 @@
 /* Stages: what is done to a frame, in the background, one stream each.
  *
  * A super-resolution stage enlarges a frame: luma by a network, chroma and alpha by bicubic
- * interpolation. A denoising stage cleans luma and chroma (denoise.h). A colour stage corrects them
+ * interpolation, and only what is not as it was in the frame before. A denoising stage cleans luma and chroma (denoise.h). A colour stage corrects them
  * by curves (grading.h). A delay passes time (delay.h). */
 #ifndef MONA_STAGE_H
 #define MONA_STAGE_H
@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "pipeline/stages/session_binding.h"
+#include "pipeline/stages/changes.h"
 #include "pipeline/stages/delay.h"
 #include "pipeline/stages/denoise.h"
 #include "pipeline/error.h"
@@ -34,6 +35,8 @@ typedef struct stage {
     mona_event done[STAGE_SLOTS];    /* recorded by the caller */
     bound_model luma, chroma, alpha; /* SR */
     void *sited[2];                  /* the models chroma and alpha are bound to */
+    plane_change changes[STAGE_SLOTS][FRAME_MAX_PLANES]; /* SR */
+    mona_rect *rects;                                    /* of the plane that is worked on */
     denoiser denoiser;
     grader grader;
     delay delay;
@@ -48,11 +51,11 @@ bool stage_open(stage *s, stage_kind kind, unsigned number, const stage_settings
 /* Tells a probe, which wants to know, of every model the stage has bound. number: of the stage. */
 void stage_tell_models(const stage *s, unsigned number, const pipeline_probe *probe);
 
-/* Queues the work of one frame. in, out and previous stay until it is done; a slot is used again
- * only then. previous: what was made of the frame before; NULL: there is none. error: RMS of what
- * compression left in the frame that entered the chain, in steps of 8 bits. */
-mona_status stage_enqueue(stage *s, const frame *in, const frame *out, const frame *previous,
-                          float error, unsigned slot);
+/* Queues the work of one frame. All frames stay until it is done; a slot is used again only then.
+ * before: the frame before; previous: what was made of it; both NULL: there is none. error: RMS of
+ * what compression left in the frame that entered the chain, in steps of 8 bits. */
+mona_status stage_enqueue(stage *s, const frame *in, const frame *out, const frame *before,
+                          const frame *previous, float error, unsigned slot);
 
 /* Finishes what is queued. A zeroed stage is allowed. */
 void stage_close(stage *s);
