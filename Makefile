@@ -268,7 +268,7 @@ $(BUILD)/classifiers: $(BUILD)/tests/e2e/models/classifiers.o $(BUILD)/gen/onnx.
 
 # Fuzz targets: in every build on the files of their corpus, in make fuzz on what libFuzzer thinks of.
 FUZZ := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
-FUZZ_OBJ := $(FORMATS_OBJ) $(BUILD)/pipeline/stages/session_binding.o $(BUILD)/pipeline/error.o $(BUILD)/libmona.a
+FUZZ_OBJ := $(FORMATS_OBJ) $(PIPELINE_OBJ) $(BUILD)/libmona.a
 FUZZ_SECONDS ?= 60
 
 $(BUILD)/tests/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/replay.o $(FUZZ_OBJ)

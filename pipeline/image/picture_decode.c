@@ -179,7 +179,7 @@ static bool tell_damage(const decoding *d, picture_kind kind, const pipeline_not
         memset(d->frame->data[0] + y * (ptrdiff_t)d->frame->linesize[0], 0,
                (size_t)FFMAX(av_image_get_linesize(d->frame->format, d->frame->width, 0), 0));
     if (missing)
-        pipeline_note(notes, "%s: %s: of %d rows the last %d are missing and stay empty", d->path,
+        pipeline_note(notes, "%s: %s: of %d rows, the last %d are missing and stay empty", d->path,
                       what, rows, missing);
     else
         pipeline_note(notes, "%s: %s: all %d rows are there, but may lack detail", d->path, what,
@@ -236,7 +236,7 @@ bool picture_decode(still *image, const char *path, const uint8_t *file, size_t 
                     picture_kind kind, unsigned channels, const pipeline_notes *notes,
                     pipeline_error *error)
 {
-    decoding d = {.path = path, .fill = kind == PICTURE_JPEG ? 128 : 0x5a};
+    decoding d = {.path = path, .fill = kind == PICTURE_PNG ? 0x5a : 128};
     complaints_listen();
     const bool good =
         (fill_packet(&d, file, size, kind) || pipeline_fail(error, "out of memory")) &&

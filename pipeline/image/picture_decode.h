@@ -12,9 +12,9 @@
 #include "pipeline/image/stills.h"
 
 /* Decodes a file in memory into image's pixels, width, height and channels; alpha that is opaque
- * everywhere is left out. channels: 3, or 0 for as many as there are. What a damaged file does not
- * show is grey in a JPEG, else transparent or black, and a note says how much of the picture that is;
- * without notes to say it to, such a file is refused. */
+ * everywhere is left out. channels: 3, or 0 for as many as there are. Rows that a damaged file lacks
+ * are grey, in a PNG transparent or black, and a note says how many they are; without notes to say it
+ * to, such a file is refused. */
 bool picture_decode(still *image, const char *path, const uint8_t *file, size_t size,
                     picture_kind kind, unsigned channels, const pipeline_notes *notes,
                     pipeline_error *error);

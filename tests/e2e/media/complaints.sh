@@ -122,7 +122,7 @@ make -i "$tmp/av.mp4" -i "$tmp/subs.srt" -i "$tmp/meta" -map 0 -map 1 -map_chapt
 enhance "$tmp/full.mkv" -o "$tmp/out.mkv"
 same "12 subtitles, fonts, chapters lost" "$(survives "$tmp/full.mkv" "$tmp/out.mkv")" 0
 enhance "$tmp/full.mkv" -o "$tmp/full.mp4"
-same "12 a container that does not fit" "$? $(grep -c 'a name in .mkv would hold everything' "$tmp/log") $([ -e "$tmp/full.mp4" ] && echo file)" "1 1 "
+same "12 a container that does not fit" "$? $(grep -c 'use .mkv, which holds everything' "$tmp/log") $([ -e "$tmp/full.mp4" ] && echo file)" "1 1 "
 
 make -i "$tmp/scene.y4m" -frames:v 3 -vf scale=151:99 -c:v ffv1 -pix_fmt yuv420p "$tmp/odd.mkv"
 enhance "$tmp/odd.mkv" -o "$tmp/out.mkv"

@@ -81,13 +81,13 @@ combed() {
 same "the test file is combed" "$([ "$(combed "$tmp/fields.mkv")" -ge 20 ] && echo yes)" yes
 # Without enlarging, so that rows stay rows.
 "$mona" enhance "$tmp/fields.mkv" -o "$tmp/whole.mkv" --stages denoise --strength 0 -c ffv1 2> "$tmp/log"
-same "interlaced: it is said" "$(grep -c ': interlaced; each frame is made whole' "$tmp/log")" 1
+same "interlaced: it is said" "$(grep -c ': interlaced; it is deinterlaced' "$tmp/log")" 1
 # idet needs a few frames before it trusts what it sees.
 same "interlaced: nothing stays combed" "$([ "$(combed "$tmp/whole.mkv")" -le 5 ] && echo yes)" yes
 same "interlaced: as many frames at the same times" "$(video_times "$tmp/whole.mkv")" "$(video_times "$tmp/fields.mkv")"
 if full; then
     "$mona" enhance "$tmp/fields.mkv" -o "$tmp/left.mkv" --stages denoise --strength 0 -c ffv1 --deinterlace off 2> "$tmp/log"
-    same "--deinterlace off: it is said" "$(grep -c 'interlaced; enhanced as it is' "$tmp/log")" 1
+    same "--deinterlace off: it is said" "$(grep -c 'interlaced; it is enhanced without deinterlacing' "$tmp/log")" 1
     same "--deinterlace off: it stays combed" "$([ "$(combed "$tmp/left.mkv")" -ge 20 ] && echo yes)" yes
     enhance "$tmp/fields.mkv" -o "$tmp/few.mkv" --frames 7
     same "interlaced: --frames 7 gives 7" "$(count "$tmp/few.mkv")" 7
@@ -113,12 +113,12 @@ for format in $(! full || echo yuv422p10le) yuv420p; do
         "$([ "$(fields_in "$tmp/hidden.mkv")" -ge 18 ] && echo combed) $(ffprobe -v error -show_entries frame=interlaced_frame \
             -of csv=p=0 "$tmp/hidden.mkv" | tr -d ',' | grep . | sort -u)" "combed 0"
     as_they_are "$tmp/hidden.mkv" -o "$tmp/whole.mkv" || not_ok "hidden fields, $format" "$(cat "$tmp/log")"
-    same "fields that nobody marked, $format: it is said" "$(grep -c 'looks interlaced, though it is not marked so; each frame is made whole' "$tmp/log")" 1
+    same "fields that nobody marked, $format: it is said" "$(grep -c 'looks interlaced, although it is not marked as such; it is deinterlaced' "$tmp/log")" 1
     same "fields that nobody marked, $format: nothing stays combed" "$([ "$(fields_in "$tmp/whole.mkv")" -le 6 ] && echo yes)" yes
     same "fields that nobody marked, $format: as many frames at the same times" "$(video_times "$tmp/whole.mkv")" "$(video_times "$tmp/hidden.mkv")"
     as_they_are "$tmp/hidden.mkv" -o "$tmp/left.mkv" --deinterlace off
     same "fields that nobody marked, $format: off leaves every frame as it is, and says so" \
-        "$(grep -c 'looks interlaced.*enhanced as it is' "$tmp/log") $(frames_md5 "$tmp/left.mkv" | md5sum)" "1 $(frames_md5 "$tmp/hidden.mkv" | md5sum)"
+        "$(grep -c 'looks interlaced.*enhanced without deinterlacing' "$tmp/log") $(frames_md5 "$tmp/left.mkv" | md5sum)" "1 $(frames_md5 "$tmp/hidden.mkv" | md5sum)"
 done
 as_they_are "$tmp/hidden.mkv" -o "$tmp/few.mkv" --frames 3
 same "fields that nobody marked: --frames 3 sees them too" "$(count "$tmp/few.mkv") $(grep -c 'looks interlaced' "$tmp/log")" "3 1"
@@ -154,7 +154,7 @@ enhance "$tmp/hole.mkv" -o "$tmp/out.mkv" || not_ok "a hole in the file" "$(cat 
 same "a hole in the file: every frame that can be decoded is there" "$(count "$tmp/out.mkv")" "$(count "$tmp/hole.mkv")"
 same "a hole in the file: what follows it keeps its time" "$(video_times "$tmp/out.mkv" | tail -n 1)" \
     "$(video_times "$tmp/good.mkv" | tail -n 1)"
-same "a hole in the file: it is said what was done" "$(grep -c 'hole.mkv: libav found [0-9]* faults' "$tmp/log")" 1
+same "a hole in the file: it is said what was done" "$(grep -c 'hole.mkv: FFmpeg found [0-9]* faults' "$tmp/log")" 1
 rm -f "$tmp/out.mkv"
 enhance "$tmp/hole.mkv" -o "$tmp/out.mkv" --on-error stop
 same "--on-error stop ends there with status 1 and no file" \

@@ -131,7 +131,7 @@ fails "unknown precision" "int4" "$mona" compile $sr -o "$tmp/x.mona" --precisio
 fails "calibration missing" "No such file" "$mona" compile $sr -o "$tmp/x.mona" --calibrate "$tmp/no"
 fails "calibration no image" "PNG or JPEG" "$mona" compile $sr -o "$tmp/x.mona" --calibrate Makefile
 mkdir "$tmp/bare"
-fails "calibration folder empty" "no PNG or JPEG" "$mona" compile $sr -o "$tmp/x.mona" --calibrate "$tmp/bare"
+fails "calibration folder empty" "expected PNG or JPEG images" "$mona" compile $sr -o "$tmp/x.mona" --calibrate "$tmp/bare"
 same "nothing is left of failed compilations" "$(ls "$tmp" | grep -c '^x')" 0
 cp models/sr_x2_fast.mona "$tmp/kept.mona"
 (ulimit -f 4; fails "file size limit" "cannot be written" "$mona" compile $sr -o "$tmp/kept.mona") > "$tmp/limited"

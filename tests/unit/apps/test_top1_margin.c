@@ -117,7 +117,7 @@ static void draw_calibration(calibration *c, size_t count, uint32_t *random)
     *c = (calibration){.images = calloc(count, sizeof *c->images), .count = count, .room = count};
     c->feed.range = 1;
     for (size_t i = 0; i < count; i++) {
-        still frame = {SIDE, SIDE, 3, malloc(PIXELS), NULL, 0};
+        still frame = {.width = SIDE, .height = SIDE, .channels = 3, .pixels = malloc(PIXELS)};
         texture_draw(picture, SIDE, (unsigned)i % TEXTURES, random);
         for (int k = 0; k < PIXELS; k++)
             frame.pixels[k] =

@@ -79,7 +79,8 @@ static void colours_become_luma_and_grey(void **state)
 {
     (void)state;
     uint8_t pixels[] = {255, 255, 255, 0, 0, 0, 255, 0, 0, 9, 9, 9};
-    const still colour = {2, 2, 3, pixels, NULL, 0}, grey = {2, 2, 1, pixels, NULL, 0};
+    const still colour = {.width = 2, .height = 2, .channels = 3, .pixels = pixels};
+    const still grey = {.width = 2, .height = 2, .channels = 1, .pixels = pixels};
     real_plane p = open_plane(2, 2), column = open_plane(1, 2);
     measure_luma(&p, &colour);
     assert_float_equal(p.values[0], 235, 0);

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What pictures say besides their pixels, read and written. */
+#include <stdlib.h>
+
+#include "pipeline/image/jpeg_segments.h"
+#include "pipeline/image/metadata.h"
+#include "tests/fuzz/fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const picture_kind kinds[] = {PICTURE_PNG, PICTURE_JPEG};
+    const pipeline_notes quiet = {0};
+    picture_metadata m;
+    volatile bool fit = jpeg_tables_fit(data, size);
+    (void)fit;
+    if (metadata_read(&m, data, size) && metadata_orientation(&m) > 1)
+        metadata_set_upright(&m);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        metadata_bytes written;
+        metadata_fit(&m, kinds[i], 3, "a picture", &quiet);
+        if (metadata_write(&written, &m, kinds[i]))
+            free(written.data);
+    }
+    metadata_free(&m);
+    return 0;
+}
