@@ -25,8 +25,7 @@ TIER=${TIER:-full}
 # Of random cases, sizes and cuts, one in so many: see tests/cases.h.
 if [ -z "${MONA_TEST_SHARE:-}" ]; then
     MONA_TEST_SHARE=1
-    [ "$TIER" = full ] || MONA_TEST_SHARE=5
-    [ -z "$SANITIZE" ] || MONA_TEST_SHARE=8
+    [ "$TIER" = full ] && [ -z "$SANITIZE" ] || MONA_TEST_SHARE=12
 fi
 export BUILD CC SANITIZE TIER MONA_TEST_SHARE
 export CMOCKA_MESSAGE_OUTPUT=TAP
