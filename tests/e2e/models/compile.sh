@@ -79,7 +79,7 @@ fails "input missing" "No such file" "$mona" run sr_x2_fast -i "$tmp/none.npy" -
 fails "input no array" "not a .npy file" "$mona" run sr_x2_fast -i Makefile -o "$tmp/x.npy"
 fails "input cut off" ".npy" "$mona" run sr_x2_fast -i "$(head -c 500 "$tmp/in.npy" > "$tmp/cut.npy"; echo "$tmp/cut.npy")" \
     -o "$tmp/x.npy"
-fails "no such model" "found neither" "$mona" run nothing -i "$tmp/in.npy" -o "$tmp/x.npy"
+fails "no such model" "nothing: expected a .mona file or a built-in network" "$mona" run nothing -i "$tmp/in.npy" -o "$tmp/x.npy"
 fails "no such instruction set" "instruction set" "$mona" run sr_x2_fast -i "$tmp/in.npy" -o "$tmp/x.npy" --cpu vax
 fails "no such device" "no device 'abacus'" "$mona" run sr_x2_fast -i "$tmp/in.npy" -o "$tmp/x.npy" --device abacus
 fails "output folder missing" "$tmp/no/x.npy" "$mona" run sr_x2_fast -i "$tmp/in.npy" -o "$tmp/no/x.npy"
