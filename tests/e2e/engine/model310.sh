@@ -11,7 +11,7 @@ field() {
     sed -n "s/.*\"$2\":\([0-9.]*\).*/\1/p" "$1"
 }
 
-# models.sh has every model.
+# test_models has every model.
 succeeds "a model runs on model310" sh -c "'$mona' bench sr_x2_fast --device model310 --size 96x54 --json > '$tmp/modelled'"
 same "the checks find nothing" "$(field "$tmp/modelled" findings)" 0
 grep -q '"modelled_ms"' "$tmp/modelled"

@@ -33,7 +33,7 @@ done
 
 colour "$tmp/one.y4m"
 for options in "-j 3" "--strip-rows 1" "--cpu c" "--colour 1" "-j 1" "--strip-rows 7" "--cpu instructions" "--device model310"; do
-    [ "$options" != "-j 1" ] || full || break # the rest in the full tier; models.sh has instruction sets and device
+    [ "$options" != "-j 1" ] || full || break # the rest in the full tier; test_models has instruction sets and devices
     # shellcheck disable=SC2086
     colour "$tmp/other.y4m" $options
     same "the same bytes with $options" "$(sum "$tmp/other.y4m")" "$(sum "$tmp/one.y4m")"
