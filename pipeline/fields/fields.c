@@ -19,6 +19,8 @@ static void tell(fields *f, bool found)
                       f->wanted ? "each frame is made whole (--deinterlace off: not)"
                                 : "enhanced as it is, the fields stay apart");
     f->told = true;
+    if (!f->wanted)
+        combing_stop(&f->sight);
 }
 
 /* Whether the frame has to go through the deinterlacer, which is opened for it. */
