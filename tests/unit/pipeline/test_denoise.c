@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The denoiser's network runs where there is noise, and clean planes come out as they went in. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -169,11 +170,39 @@ static void a_strength_is_obeyed(void **unused)
     close_fixture(&f);
 }
 
+/* Twelve uniform numbers have a variance of 1. */
+static void large_planes_are_sampled(void **unused)
+{
+    (void)unused;
+    enum { COLUMNS = 1280, ROWS = 720 };
+    uint8_t *plane = malloc(COLUMNS * ROWS);
+    noise_work *work = malloc(sizeof *work);
+    uint32_t random = 1;
+    assert_true(plane && work);
+    for (int sigma = 2; sigma <= 18; sigma += 8) {
+        for (uint32_t i = 0; i < COLUMNS * ROWS; i++) {
+            int64_t sum = -6 * 0xffff;
+            for (int k = 0; k < 12; k++)
+                sum += (random = random * 1664525 + 1013904223) >> 16;
+            plane[i] = (uint8_t)(128.5 + (double)sum * sigma / 0xffff);
+        }
+        const float found = noise_sigma(work, plane, COLUMNS, COLUMNS, ROWS, 8, 1);
+        uint32_t looked_at = 0;
+        for (int i = 0; i < NOISE_BINS; i++)
+            looked_at += work->all[i];
+        assert_in_range(looked_at, 500, 2048);
+        assert_true(fabsf(found - (float)sigma) < 0.05f * (float)sigma);
+    }
+    free(plane);
+    free(work);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(clean_frames_need_no_network),
         cmocka_unit_test(clean_planes_need_no_network),
+        cmocka_unit_test(large_planes_are_sampled),
         cmocka_unit_test(a_strength_is_obeyed),
     };
     return cmocka_run_group_tests_name("denoise", tests, NULL, NULL);
