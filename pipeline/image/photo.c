@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Still images: RGB -> luma and chroma -> stages -> RGB.
+/* Still images: RGB -> luma and chroma of studio range -> stages -> RGB.
  *
  * Chroma stays at full resolution (4:4:4) unless the denoiser takes part, which works on 4:2:0:
  * then chroma is halved on the way in and, at the end, enlarged by the same bicubic interpolation
@@ -11,6 +11,7 @@
 #include "pipeline/image/colour.h"
 #include "pipeline/image/stills.h"
 #include "pipeline/quality/model_run.h"
+#include "pipeline/stages/range.h"
 
 static bool uses_denoise(const enhance_settings *settings)
 {
@@ -25,14 +26,15 @@ static frame_format working_format(const enhance_settings *settings, const still
 {
     const bool alpha = image->channels % 2 == 0, colour = image->channels >= 3;
     const bool denoise = uses_denoise(settings);
-    return (frame_format){.width = image->width,
-                          .height = image->height,
-                          .planes = alpha               ? 4
-                                    : colour || denoise ? 3
-                                                        : 1,
-                          .shift_x = denoise,
-                          .shift_y = denoise,
-                          .bits = 8};
+    const frame_format format = {.width = image->width,
+                                 .height = image->height,
+                                 .planes = alpha               ? 4
+                                           : colour || denoise ? 3
+                                                               : 1,
+                                 .shift_x = denoise,
+                                 .shift_y = denoise,
+                                 .bits = 8};
+    return range_format(format, settings->kinds, settings->count, &settings->stage);
 }
 
 /* Runs the stages on the image; the result is in c's output slot. */
@@ -72,7 +74,7 @@ static bool widen_chroma(frame *to, uint8_t **memory, const frame *from,
     frame_place(to, &format, *memory);
 
     const named_model *model = settings->bicubic;
-    bool good = bound_open(&bicubic, &model->model, model->name, &config, error);
+    bool good = bound_open_deep(&bicubic, &model->model, model->name, format.bits, &config, error);
     for (unsigned p = 0; p < format.planes && good; p++) {
         mona_buffer source = frame_buffer(from, p), target = frame_buffer(to, p);
         if (p == 1 || p == 2) {
@@ -126,7 +128,7 @@ static bool open_stages(chain *stages, const enhance_settings *settings, enhance
                         const still *image, pipeline_error *error)
 {
     stage_settings stage = settings->stage;
-    stage.full_range = true;
+    stage.strength *= range_step(true);
     if (!chain_open(stages, settings->kinds, settings->count, &stage,
                     working_format(settings, image), false, error))
         return false;
@@ -152,7 +154,7 @@ static bool enhance_image(const enhance_settings *settings, enhance_report *repo
             settings->progress(settings->progress_context, report);
         good = run_stages(&stages, image, error) && finish(settings, &stages, image, error);
         report->frames = good;
-        report->noise = chain_noise(&stages);
+        report->noise = chain_noise(&stages) / range_step(true);
     }
     chain_close(&stages);
     return good;

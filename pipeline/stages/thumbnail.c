@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Cell i of 64 along a side of n samples covers samples i n / 64 up to (i + 1) n / 64, rounded
  * down; where n is below 64 cells share samples. A cell of the largest frame has 512 x 512 samples
- * of 10 bits, whose sum fits 32 bits. */
+ * of 11 bits, whose sum fits 32 bits. */
 #include "pipeline/stages/thumbnail.h"
 
 #include <string.h>
@@ -65,12 +65,11 @@ static void widen(thumbnail *t)
                                 : widened(t->planes[p][i], 16, 219, 0);
 }
 
-void thumbnail_make(thumbnail *t, const frame *f, bool full_range)
+void thumbnail_make(thumbnail *t, const frame *f)
 {
     memset(t->planes, NEUTRAL, sizeof t->planes);
     for (unsigned p = 0; p < (f->format.planes < 3 ? 1 : 3); p++)
         for (uint32_t i = 0; i < SIDE; i++)
             average_row(t->planes[p] + (size_t)i * SIDE, f, p, i);
-    if (!full_range)
-        widen(t);
+    widen(t);
 }
