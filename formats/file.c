@@ -35,7 +35,8 @@ static bool read_stream(FILE *file, size_t known, const char *path, size_t limit
         memory = larger;
         room *= 2;
         if (used > limit)
-            return format_fail(error, "%s: larger than the %zu bytes that are read", path, limit);
+            return format_fail(error, "%s: larger than %zu bytes, the most that is read", path,
+                               limit);
     }
     if (!memory)
         return format_fail(error, "%s: out of memory", path);

@@ -98,7 +98,7 @@ static bool parse_type(npy_array *array, const char *header, format_error *error
             return true;
         }
     return format_fail(error,
-                       "element type %.8s is not read; expected '<f4', '<f2', '<f8', '|u1', "
+                       "element type %.8s is not supported; expected '<f4', '<f2', '<f8', '|u1', "
                        "'|i1', '<i2', '<u2', '<i4', '<u4', '<i8' or '<u8'",
                        descr ? descr : "(none)");
 }
@@ -114,7 +114,7 @@ static bool parse_shape(npy_array *array, const char *header, format_error *erro
     for (p += strspn(p, " "); *p != ')'; p += strspn(p, " ")) {
         char *end;
         if (*p < '0' || *p > '9' || array->rank == NPY_MAX_RANK)
-            return format_fail(error, "the .npy shape is damaged or has more than %d sides",
+            return format_fail(error, "the .npy shape is damaged or has more than %d dimensions",
                                NPY_MAX_RANK);
         const uint64_t side = strtoull(p, &end, 10);
         if (side && product > SIZE_MAX / 16 / side)

@@ -158,7 +158,8 @@ static bool to_input(const calibration *c, const npy_array *part, const compiler
         const uint32_t channel = t->channels == 3 ? (uint32_t)(i / plane) : 0;
         input->data[i] = samples ? calibration_fed(&c->feed, channel, value) : (float)value;
         if (!isfinite(input->data[i]))
-            return !cli_fail(EXIT_FAILED, "%s: expected numbers of float32, found %g", name, value);
+            return !cli_fail(EXIT_FAILED, "%s: expected numbers that float32 can hold, found %g",
+                             name, value);
     }
     return true;
 }

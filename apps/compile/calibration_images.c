@@ -187,7 +187,8 @@ bool calibration_open(calibration *c, const option_list *paths, size_t most,
         if (!add_path(c, paths->items[i], model, 0))
             return false;
         if (c->count == before)
-            return !cli_fail(EXIT_FAILED, "%s: no PNG or JPEG images, .npy arrays or frames there",
+            return !cli_fail(EXIT_FAILED,
+                             "%s: expected PNG or JPEG images, .npy arrays or frames, found none",
                              paths->items[i]);
     }
     if (c->count)

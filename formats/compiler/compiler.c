@@ -290,7 +290,7 @@ bool compiler_choose(compiler *c, const compiler_options *options, const char *t
     compiler_options mixed = *options;
     mixed.int8 = true;
     if (!costs)
-        return format_fail(error, "no target is called '%s'; there are host and ascend310", target);
+        return format_fail(error, "no target is called '%s'; expected host or ascend310", target);
     return prepare(c, options, error) &&
            search_precision(&c->fused, &c->layers, &mixed, costs, max_drop, judge, choice, error);
 }

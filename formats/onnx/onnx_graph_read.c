@@ -37,7 +37,7 @@ static const char *copy_name(graph_reader *r, const char *name)
 static bool add_value(graph_reader *r, const char *name, uint32_t *value)
 {
     if (onnx_names_find(&r->names, name) != ONNX_NONE)
-        return format_fail(r->error, "value '%s' is made twice", name);
+        return format_fail(r->error, "value '%s' is defined twice", name);
     const char *copy = copy_name(r, name);
     if (!copy)
         return false;
@@ -86,9 +86,9 @@ static bool read_sides(graph_reader *r, const Onnx__TensorShapeProto *shape, con
         if (!input->dim_names[i])
             return false;
         if (input->dims[i] > TENSOR_MAX_COUNT)
-            return format_fail(r->error,
-                               "input '%s' has a side of %" PRId64 "; at most %d are read", name,
-                               input->dims[i], TENSOR_MAX_COUNT);
+            return format_fail(
+                r->error, "input '%s' has a dimension of %" PRId64 "; at most %d are supported",
+                name, input->dims[i], TENSOR_MAX_COUNT);
     }
     return true;
 }
@@ -99,8 +99,8 @@ static bool add_input(graph_reader *r, const Onnx__ValueInfoProto *info)
     const Onnx__TypeProto *type = info->type;
     if (!type || type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE || !type->tensor_type)
         return format_fail(r->error,
-                           "input '%s' is no tensor, but a sequence, a map or optional; "
-                           "tensors are supported",
+                           "input '%s' is a sequence, a map or an optional; "
+                           "only tensors are supported",
                            name);
     const Onnx__TypeProto__Tensor *t = type->tensor_type;
     onnx_input input = {.type = (element_type)t->elem_type};
@@ -108,8 +108,8 @@ static bool add_input(graph_reader *r, const Onnx__ValueInfoProto *info)
         return format_fail(r->error, "input '%s' holds %s, which is not supported", name,
                            element_name(t->elem_type));
     if (!t->shape || t->shape->n_dim > TENSOR_MAX_RANK)
-        return format_fail(r->error, "input '%s' has no shape, or one of more than %d sides", name,
-                           TENSOR_MAX_RANK);
+        return format_fail(r->error, "input '%s' has no shape, or one of more than %d dimensions",
+                           name, TENSOR_MAX_RANK);
     if (!read_sides(r, t->shape, name, &input) || !add_value(r, name, &input.value))
         return false;
     onnx_value *v = &r->g->values[input.value];
@@ -125,7 +125,7 @@ static bool add_inputs(graph_reader *r, const Onnx__GraphProto *o)
     if (!r->g->inputs)
         return out_of_memory(r);
     if (o->n_sparse_initializer)
-        return format_fail(r->error, "the model has sparse constants, which are not read");
+        return format_fail(r->error, "the model has sparse constants, which are not supported");
     for (size_t i = 0; i < o->n_initializer; i++)
         if (!add_constant(r, o->initializer[i], onnx_text(o->initializer[i]->name)))
             return false;
@@ -231,7 +231,8 @@ static bool add_constant_node(graph_reader *r, onnx_node *node)
 static bool read_names(graph_reader *r, const Onnx__NodeProto *n, onnx_node *node)
 {
     if (n->n_input > ONNX_MAX_ARGUMENTS || n->n_output > ONNX_MAX_ARGUMENTS)
-        return onnx_node_fail(node, r->error, "has %zu inputs and %zu outputs; at most %d are read",
+        return onnx_node_fail(node, r->error,
+                              "has %zu inputs and %zu outputs; at most %d are supported",
                               n->n_input, n->n_output, ONNX_MAX_ARGUMENTS);
     node->inputs = blocks_alloc(&r->g->memory, n->n_input + ONNX_MORE_INPUTS, sizeof *node->inputs);
     node->outputs = blocks_alloc(&r->g->memory, n->n_output + 1, sizeof *node->outputs);
@@ -313,7 +314,7 @@ static bool add_outputs(graph_reader *r, const Onnx__GraphProto *o)
         const char *name = onnx_text(o->output[i]->name);
         const uint32_t value = onnx_names_find(&r->names, name);
         if (value == ONNX_NONE)
-            return format_fail(r->error, "output '%s' is made by no node", name);
+            return format_fail(r->error, "output '%s' is not made by any node", name);
         g->outputs[g->output_count++] = value;
     }
     return g->output_count ? true : format_fail(r->error, "the model has no outputs");
@@ -334,7 +335,7 @@ static bool external_ok(graph_reader *r, const Onnx__GraphProto *o)
         return true;
     return format_fail(r->error,
                        "the model has %" PRIu64 " bytes of tensors in other files; at most %" PRIu64
-                       " are read",
+                       " are supported",
                        bytes, ONNX_MAX_EXTERNAL_BYTES);
 }
 
@@ -345,7 +346,7 @@ static bool read_model(graph_reader *r, const Onnx__ModelProto *model)
     if (!read_opset(r, model))
         return false;
     if (o->n_node > ONNX_MAX_NODES)
-        return format_fail(r->error, "the model has %zu nodes; at most %d are read", o->n_node,
+        return format_fail(r->error, "the model has %zu nodes; at most %d are supported", o->n_node,
                            ONNX_MAX_NODES);
     g->name = copy_name(r, onnx_text(o->name));
     if (!g->name || !external_ok(r, o))

@@ -72,7 +72,8 @@ static void budget_free(void *budget, void *memory)
 Onnx__ModelProto *onnx_parse(const void *bytes, size_t size, format_error *error)
 {
     if (size > ONNX_MAX_BYTES) {
-        format_fail(error, "%zu bytes; an ONNX model may have %d", size, ONNX_MAX_BYTES);
+        format_fail(error, "the file has %zu bytes; an ONNX model may have at most %d", size,
+                    ONNX_MAX_BYTES);
         return NULL;
     }
     Onnx__ModelProto *model = NULL;

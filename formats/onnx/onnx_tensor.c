@@ -23,17 +23,17 @@ static bool read_shape(const Onnx__TensorProto *t, tensor *out, format_error *er
 {
     const char *name = onnx_text(t->name);
     if (t->n_dims > TENSOR_MAX_RANK)
-        return format_fail(error, "tensor '%s' has %zu sides; at most %d are read", name, t->n_dims,
-                           TENSOR_MAX_RANK);
+        return format_fail(error, "tensor '%s' has %zu dimensions; at most %d are supported", name,
+                           t->n_dims, TENSOR_MAX_RANK);
     if (!element_size(t->data_type))
-        return format_fail(error, "tensor '%s' holds %s, which is not read", name,
+        return format_fail(error, "tensor '%s' holds %s, which is not supported", name,
                            element_name(t->data_type));
     if (tensor_shape(out, (element_type)t->data_type, (uint32_t)t->n_dims, t->dims))
         return true;
     int64_t side = 0;
     for (size_t i = 0; i < t->n_dims; i++)
         side = side < 0 || (side > t->dims[i] && t->dims[i] >= 0) ? side : t->dims[i];
-    return format_fail(error, "tensor '%s' has an impossible side, %" PRId64, name, side);
+    return format_fail(error, "tensor '%s' has an impossible dimension, %" PRId64, name, side);
 }
 
 uint64_t onnx_tensor_external_bytes(const Onnx__TensorProto *t)
@@ -122,8 +122,8 @@ static bool gather_external(const Onnx__TensorProto *t, const tensor *shape, con
             location = value;
         else if ((!strcmp(key, "offset") && !read_number(value, &offset)) ||
                  (!strcmp(key, "length") && !read_number(value, &length)))
-            return format_fail(error, "tensor '%s' has the %s '%.40s' in another file", name, key,
-                               value);
+            return format_fail(error, "tensor '%s' has '%.40s' for the %s in another file", name,
+                               key, value);
     }
     if (length != packed_bytes(shape))
         return format_fail(error,

@@ -13,7 +13,7 @@ typedef struct upgrade {
 
 static bool out_of_memory(const upgrade *u)
 {
-    return onnx_node_fail(u->node, u->error, "is one too many: out of memory");
+    return onnx_node_fail(u->node, u->error, "needs more memory than there is");
 }
 
 /* Input i becomes this constant; those before it that are not there are left out. */
@@ -145,7 +145,7 @@ static bool upgrade_batch_norm(const upgrade *u)
 {
     if (!onnx_whole(u->node, "spatial", 1))
         return onnx_node_fail(u->node, u->error,
-                              "asks for spatial 0; supported is 1, statistics of channels");
+                              "has spatial 0; only 1 (statistics for each channel) is supported");
     if (u->g->opset < 7 && !onnx_whole(u->node, "is_test", 0) && u->node->output_count > 1)
         set_whole(u, "training_mode", &one);
     return true;

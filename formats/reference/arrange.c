@@ -15,7 +15,7 @@ static bool reshaped(op_call *c, uint32_t rank, const int64_t *dims)
         shape = (tensor){.type = x->type, .rank = rank};
         memcpy(shape.dims, dims, rank * sizeof *dims);
         tensor_text(&shape, text, sizeof text);
-        return op_fail(c, "makes %s of %zu elements", text, x->count);
+        return op_fail(c, "reshapes %zu elements to %s", x->count, text);
     }
     if (!op_result(c, 0, x->type, rank, dims))
         return false;
@@ -58,7 +58,7 @@ bool op_reshape(op_call *c)
         if (dims[i] == -1 && open < 0)
             open = i;
         else if (dims[i] < 0 || (dims[i] && product > TENSOR_MAX_COUNT / dims[i]))
-            return op_fail(c, "asks for a side of %" PRId64, dims[i]);
+            return op_fail(c, "asks for a dimension of %" PRId64, dims[i]);
         else
             product *= dims[i];
     }
@@ -73,7 +73,7 @@ bool op_flatten(op_call *c)
     int64_t axis = onnx_whole(c->node, "axis", 1), dims[2] = {1, 1};
     axis = axis < 0 ? axis + x->rank : axis;
     if (axis < 0 || axis > x->rank)
-        return op_fail(c, "asks for axis %" PRId64 " of %u sides", axis, x->rank);
+        return op_fail(c, "asks for axis %" PRId64 " of %u dimensions", axis, x->rank);
     for (uint32_t i = 0; i < x->rank; i++)
         dims[i >= axis] *= x->dims[i];
     return reshaped(c, 2, dims);
@@ -89,7 +89,7 @@ bool op_squeeze(op_call *c)
     for (uint32_t i = 0; i < x->rank; i++) {
         const bool named = mask >> i & 1;
         if (named && x->dims[i] != 1)
-            return op_fail(c, "takes out axis %u, whose side is %" PRId64, i, x->dims[i]);
+            return op_fail(c, "removes axis %u, whose size is %" PRId64, i, x->dims[i]);
         if (!named && (mask || x->dims[i] != 1))
             dims[rank++] = x->dims[i];
     }
@@ -102,7 +102,7 @@ bool op_unsqueeze(op_call *c)
     int64_t dims[TENSOR_MAX_RANK];
     uint32_t mask, from = 0;
     if (!axes || axes->count + x->rank > TENSOR_MAX_RANK)
-        return op_fail(c, "makes more than %d sides, or has no axes", TENSOR_MAX_RANK);
+        return op_fail(c, "makes more than %d dimensions, or has no axes", TENSOR_MAX_RANK);
     const uint32_t rank = x->rank + (uint32_t)axes->count;
     if (!op_axes(c, 1, rank, &mask))
         return false;
@@ -182,7 +182,7 @@ bool op_tile(op_call *c)
     if (!op_wholes(c, 1, repeats, TENSOR_MAX_RANK, &count))
         return false;
     if (count != x->rank)
-        return op_fail(c, "has %u repeats for %u sides", count, x->rank);
+        return op_fail(c, "has %u repeats for %u dimensions", count, x->rank);
     for (uint32_t i = 0; i < count; i++) {
         if (repeats[i] < 0 || repeats[i] > TENSOR_MAX_COUNT)
             return op_fail(c, "repeats %" PRId64 " times", repeats[i]);
@@ -218,7 +218,8 @@ bool op_concat(op_call *c)
                 (k != axis && t->dims[k] != first->dims[k]))
                 t = NULL;
         if (!t)
-            return op_fail(c, "joins tensors whose types or other sides differ (input %u)", i);
+            return op_fail(
+                c, "concatenates tensors whose types or other dimensions differ (input %u)", i);
         shape.dims[axis] += t->dims[axis];
     }
     if (!op_result_like(c, 0, &shape))
@@ -246,7 +247,7 @@ static bool move_depth(op_call *c, bool to_wide, bool depth_first)
     const tensor *x = op_in(c, 0);
     const int64_t b = onnx_whole(c->node, "blocksize", 0);
     if (x->rank != 4 || b < 1 || b > 1 << 14)
-        return op_fail(c, "has %u sides and blocks of %" PRId64 "; expected 4 and 1 or more",
+        return op_fail(c, "has %u dimensions and blocks of %" PRId64 "; expected 4 and 1 or more",
                        x->rank, b);
     if (to_wide ? x->dims[1] % (b * b) : x->dims[2] % b || x->dims[3] % b)
         return op_fail(c,

@@ -64,7 +64,7 @@ bool op_wholes(op_call *c, uint32_t i, int64_t *numbers, uint32_t most, uint32_t
     if (!t)
         return true;
     if (element_is_float(t->type))
-        return op_fail(c, "has input %u of %s; expected whole numbers", i, element_name(t->type));
+        return op_fail(c, "has input %u of %s; expected integers", i, element_name(t->type));
     if (t->rank > 1 || t->count > most)
         return op_fail(c, "has input %u with %zu numbers; expected a list of at most %u", i,
                        t->count, most);
@@ -78,7 +78,7 @@ bool op_axis(op_call *c, int64_t axis, uint32_t rank, uint32_t *out)
 {
     const int64_t from = axis < 0 ? axis + rank : axis;
     if (from < 0 || from >= rank)
-        return op_fail(c, "asks for axis %" PRId64 " of %u sides", axis, rank);
+        return op_fail(c, "asks for axis %" PRId64 " of %u dimensions", axis, rank);
     *out = (uint32_t)from;
     return true;
 }
@@ -112,7 +112,7 @@ bool op_result(op_call *c, uint32_t i, element_type type, uint32_t rank, const i
         return i ? true : op_fail(c, "has no output");
     if (!tensor_shape(t, type, rank, dims))
         return op_fail(c, "makes a tensor that is too large (at most 2^28 elements) or has a "
-                          "negative side");
+                          "negative dimension");
     return c->shapes_only || tensor_make(t, type, rank, dims) ? true : op_out_of_memory(c);
 }
 
@@ -139,7 +139,7 @@ bool op_broadcast(op_call *c, const tensor *a, const tensor *b, uint32_t *rank, 
             char first[128], second[128];
             tensor_text(a, first, sizeof first);
             tensor_text(b, second, sizeof second);
-            return op_fail(c, "joins %s and %s, whose sides do not fit", first, second);
+            return op_fail(c, "combines %s and %s, whose dimensions do not match", first, second);
         }
         sides[i] = x == 1 ? y : x;
     }

@@ -42,7 +42,8 @@ static bool read_deconvolution(op_call *c, deconvolution *v)
     const tensor *x = op_in(c, 0), *w = op_in(c, 1);
     v->groups = onnx_whole(c->node, "group", 1);
     if (x->rank < 3 || w->rank != x->rank)
-        return op_fail(c, "has an input of %u sides and weights of %u; expected the same, 3 to 5",
+        return op_fail(c,
+                       "has an input of %u dimensions and weights of %u; expected the same, 3 to 5",
                        x->rank, w->rank);
     v->batch = x->dims[0];
     v->inputs = x->dims[1];

@@ -165,7 +165,7 @@ static void combine(const struct binary_row *row, const tensor *a, const tensor 
 
 static bool same_type(op_call *c, const tensor *a, const tensor *b)
 {
-    return a->type == b->type || op_fail(c, "joins %s and %s; expected one type",
+    return a->type == b->type || op_fail(c, "combines %s and %s; expected one type",
                                          element_name(a->type), element_name(b->type));
 }
 
@@ -285,7 +285,8 @@ bool op_where(op_call *c)
     const tensor *condition = op_in(c, 0), *x = op_in(c, 1), *y = op_in(c, 2);
     tensor shape = *condition;
     if (condition->type != ELEMENT_BOOL)
-        return op_fail(c, "chooses by %s; expected bool", element_name(condition->type));
+        return op_fail(c, "has a condition of type %s; expected bool",
+                       element_name(condition->type));
     if (!same_type(c, x, y) || !op_broadcast(c, &shape, x, &shape.rank, shape.dims) ||
         !op_broadcast(c, &shape, y, &shape.rank, shape.dims) ||
         !op_result(c, 0, x->type, shape.rank, shape.dims))

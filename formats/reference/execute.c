@@ -23,7 +23,7 @@ static bool check_call(const operator_row *row, op_call *c)
             return op_fail(c, "leaves out input %u", i);
     operator_types(row->types, types, sizeof types);
     if (!(row->types >> c->in[0]->type & 1))
-        return op_fail(c, "works on %s; supported are %s", element_name(c->in[0]->type), types);
+        return op_fail(c, "works on %s; supported: %s", element_name(c->in[0]->type), types);
     return true;
 }
 
@@ -82,7 +82,8 @@ static bool run_node(execution *e, const onnx_node *node)
     for (uint32_t i = 0; i < node->input_count; i++)
         e->in[i] = find(e, node->inputs[i]);
     if (reference_node_run(e->g, node, e->in, false, e->out, e->error) != REFERENCE_DONE)
-        return format_fail(e->error, "node '%.80s' (%.40s) needs data that is not there",
+        return format_fail(e->error,
+                           "node '%.80s' (%.40s) needs the data of an input that has none",
                            node->name, node->op_type);
     for (uint32_t i = 0; i < node->output_count; i++) {
         const uint32_t value = node->outputs[i];

@@ -60,7 +60,7 @@ bool op_range(op_call *c)
     const double step = tensor_number(delta, 0), first = tensor_number(start, 0);
     const double steps = ceil((tensor_number(limit, 0) - first) / step);
     if (!(steps <= TENSOR_MAX_COUNT))
-        return op_fail(c, "counts %g steps", steps);
+        return op_fail(c, "makes %g numbers", steps);
     const int64_t count = steps > 0 ? (int64_t)steps : 0;
     if (!op_result(c, 0, start->type, 1, &count))
         return false;

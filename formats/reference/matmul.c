@@ -33,8 +33,8 @@ static bool read_product(op_call *c, const tensor *a, const tensor *b, product *
     p->depth = p->a.dims[p->a.rank - 1];
     p->columns = p->b.dims[p->b.rank - 1];
     if (p->b.dims[p->b.rank - 2] != p->depth)
-        return op_fail(c, "multiplies %" PRId64 " columns with %" PRId64 " rows", p->depth,
-                       p->b.dims[p->b.rank - 2]);
+        return op_fail(c, "multiplies a matrix of %" PRId64 " columns by one of %" PRId64 " rows",
+                       p->depth, p->b.dims[p->b.rank - 2]);
     tensor frames_a = p->a, frames_b = p->b;
     frames_a.rank -= 2;
     frames_b.rank -= 2;
@@ -108,7 +108,7 @@ bool op_matmul_integer(op_call *c)
         return false;
     const tensor *zero = op_in(c, 3);
     if (zero && zero->count != 1)
-        return op_fail(c, "has %zu zero points for its second operand; supported is one",
+        return op_fail(c, "has %zu zero points for its second operand; supported: one",
                        zero->count);
     if (op_only_shapes(c))
         return true;
@@ -138,7 +138,7 @@ bool op_qlinear_matmul(op_call *c)
         !requantize_read(c, (size_t)p.columns, &rule) || !make_result(c, &p, op_in(c, 7)->type))
         return false;
     if (zero && zero->count != 1)
-        return op_fail(c, "has %zu zero points for its second operand; supported is one",
+        return op_fail(c, "has %zu zero points for its second operand; supported: one",
                        zero->count);
     if (op_only_shapes(c))
         return true;
@@ -157,12 +157,12 @@ bool op_gemm(op_call *c)
     const double alpha = (double)onnx_real(c->node, "alpha", 1);
     const double beta = (double)onnx_real(c->node, "beta", 1);
     if (a->rank != 2 || b->rank != 2)
-        return op_fail(c, "multiplies tensors of %u and %u sides; expected matrices", a->rank,
+        return op_fail(c, "multiplies tensors of %u and %u dimensions; expected matrices", a->rank,
                        b->rank);
     const int64_t dims[2] = {a->dims[ta], b->dims[!tb]}, depth = a->dims[!ta];
     if (depth != b->dims[tb])
-        return op_fail(c, "multiplies %" PRId64 " columns with %" PRId64 " rows", depth,
-                       b->dims[tb]);
+        return op_fail(c, "multiplies a matrix of %" PRId64 " columns by one of %" PRId64 " rows",
+                       depth, b->dims[tb]);
     tensor shape = {.rank = 2, .dims = {dims[0], dims[1]}};
     uint32_t rank = 2;
     int64_t sides[TENSOR_MAX_RANK] = {dims[0], dims[1]};

@@ -36,7 +36,7 @@ static bool read_maps(op_call *c, tensor_sides *s)
 {
     const tensor *x = op_in(c, 0);
     if (x->rank < 2)
-        return op_fail(c, "works on a tensor of %u sides; expected 2 or more", x->rank);
+        return op_fail(c, "works on a tensor of %u dimensions; expected 2 or more", x->rank);
     *s = tensor_split(x, 1);
     return true;
 }
@@ -58,11 +58,11 @@ static bool batch_results(op_call *c)
         return false;
     if (!training)
         return c->out_count == 1 || op_fail(c,
-                                            "has %u outputs outside of training; supported is "
+                                            "has %u outputs outside of training; supported: "
                                             "one",
                                             c->out_count);
     return c->out_count <= 3 ? op_result_like(c, 1, mean) && op_result_like(c, 2, variance)
-                             : op_fail(c, "has %u outputs; supported are 3", c->out_count);
+                             : op_fail(c, "has %u outputs; supported: 3", c->out_count);
 }
 
 bool op_batch_norm(op_call *c)
@@ -141,7 +141,7 @@ bool op_group_norm(op_call *c)
     if (!read_maps(c, &s))
         return false;
     if (groups < 1 || groups > TENSOR_MAX_COUNT || s.along % (size_t)groups)
-        return op_fail(c, "cuts %zu channels into %" PRId64 " groups", s.along, groups);
+        return op_fail(c, "divides %zu channels into %" PRId64 " groups", s.along, groups);
     const size_t numbers = c->opset < 21 ? (size_t)groups : s.along;
     return one_each(c, 1, numbers) && one_each(c, 2, numbers) &&
            normalize_groups(c, &s, (size_t)groups);

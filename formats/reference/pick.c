@@ -106,14 +106,14 @@ bool op_split(op_call *c)
         const int64_t left = side - first, equal = part < left ? part : left;
         const int64_t size = list ? tensor_whole(list, i) : equal;
         if (size < 0 || size > left)
-            return op_fail(c, "cuts a side of %" PRId64 " into parts that do not fit", side);
+            return op_fail(c, "splits a dimension of %" PRId64 " into parts that do not fit", side);
         s.first[axis] = first;
         s.count[axis] = size;
         if (!take(c, i, &s))
             return false;
         first += size;
     }
-    return first == side || op_fail(c, "leaves a part over");
+    return first == side || op_fail(c, "does not split all of its input");
 }
 
 /* ---- pads --------------------------------------------------------------------------------- */
@@ -129,8 +129,7 @@ static bool read_mode(op_call *c, pad_mode *mode)
             *mode = (pad_mode)i;
             return true;
         }
-    return op_fail(c, "asks for mode '%.30s'; supported are constant, edge, reflect and wrap",
-                   name);
+    return op_fail(c, "asks for mode '%.30s'; supported: constant, edge, reflect and wrap", name);
 }
 
 /* The sample that stands at this place of a side; -1: none, the constant does. */
@@ -158,7 +157,7 @@ static bool read_pads(op_call *c, int64_t *begin, int64_t *end)
         return false;
     const uint32_t sides = op_in(c, 3) ? named : x->rank;
     if (count != 2 * sides)
-        return op_fail(c, "has %u pads for %u sides", count, sides);
+        return op_fail(c, "has %u pads for %u dimensions", count, sides);
     for (uint32_t i = 0; i < sides; i++) {
         uint32_t axis;
         const int64_t most = TENSOR_MAX_COUNT, before = pads[i], after = pads[i + sides];

@@ -150,7 +150,7 @@ static bool global_pool(op_call *c, bool largest)
     const tensor *x = op_in(c, 0);
     int64_t dims[TENSOR_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
     if (x->rank < 3)
-        return op_fail(c, "works on a tensor of %u sides; expected 3 or more", x->rank);
+        return op_fail(c, "works on a tensor of %u dimensions; expected 3 or more", x->rank);
     dims[0] = x->dims[0];
     dims[1] = x->dims[1];
     if (!op_result(c, 0, x->type, x->rank, dims))

@@ -19,7 +19,7 @@ static bool read_words(op_call *c, op_resizing *r)
     r->cubic = !strcmp(mode, "cubic");
     r->linear = !strcmp(mode, "linear");
     if (!r->cubic && !r->linear && strcmp(mode, "nearest"))
-        return op_fail(c, "asks for mode '%.30s'; supported are nearest, linear and cubic", mode);
+        return op_fail(c, "asks for mode '%.30s'; supported: nearest, linear and cubic", mode);
     r->coordinates = onnx_string(c->node, "coordinate_transformation_mode", coordinates[0]);
     bool known = false;
     for (size_t i = 0; i < sizeof coordinates / sizeof *coordinates; i++)
@@ -105,7 +105,7 @@ static bool read_sizes(op_call *c, op_resizing *r)
         if (!(scale > 0) || scale * side > TENSOR_MAX_COUNT ||
             (sizes && (tensor_whole(sizes, i) < 0 || tensor_whole(sizes, i) > TENSOR_MAX_COUNT ||
                        !x->dims[axes[i]])))
-            return op_fail(c, "resizes a side of %" PRId64 " by %g, or to an impossible size",
+            return op_fail(c, "resizes a dimension of %" PRId64 " by %g, or to an impossible size",
                            x->dims[axes[i]], scale);
         r->scale[axes[i]] = scale;
         r->out[axes[i]] = (int64_t)floor(scale * side);

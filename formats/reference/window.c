@@ -16,7 +16,7 @@ bool op_window_list(op_call *c, const char *name, uint32_t sides, int64_t fill, 
         return op_fail(c, "has %zu numbers in %s; expected %u", a->count, name, sides);
     for (uint32_t i = 0; i < sides; i++) {
         if (a->wholes[i] < least || a->wholes[i] > WINDOW_MOST)
-            return op_fail(c, "has %s %" PRId64 "; supported are %" PRId64 " to %d", name,
+            return op_fail(c, "has %s %" PRId64 "; supported: %" PRId64 " to %d", name,
                            a->wholes[i], least, WINDOW_MOST);
         out[WINDOW_SIDES - sides + i] = a->wholes[i];
     }
@@ -38,8 +38,7 @@ static bool read_pads(op_call *c, op_window *w)
         return op_fail(c, "has %zu numbers in pads; expected %u", a->count, 2 * w->sides);
     for (uint32_t i = 0; i < 2 * w->sides; i++) {
         if (a->wholes[i] < 0 || a->wholes[i] > WINDOW_MOST)
-            return op_fail(c, "pads by %" PRId64 "; supported are 0 to %d", a->wholes[i],
-                           WINDOW_MOST);
+            return op_fail(c, "pads by %" PRId64 "; supported: 0 to %d", a->wholes[i], WINDOW_MOST);
         const uint32_t side = WINDOW_SIDES - w->sides + i % w->sides;
         *(i < w->sides ? &w->begin[side] : &w->end[side]) = a->wholes[i];
     }
@@ -76,7 +75,7 @@ static bool find_outputs(op_call *c, op_window *w, bool round_up)
 bool op_window_read(op_call *c, const tensor *x, const int64_t *kernel, bool round_up, op_window *w)
 {
     if (x->rank < 3 || x->rank > 2 + WINDOW_SIDES)
-        return op_fail(c, "works on a tensor of %u sides; supported are 3 to %d", x->rank,
+        return op_fail(c, "works on a tensor of %u dimensions; supported: 3 to %d", x->rank,
                        2 + WINDOW_SIDES);
     *w = (op_window){.sides = x->rank - 2};
     if (!op_window_list(c, "strides", w->sides, 1, 1, w->stride) ||

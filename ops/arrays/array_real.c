@@ -139,8 +139,7 @@ INLINE void each(float *y, const float *a, const float *p, uint32_t count,
         y[i] = f(a[i], p);
 }
 
-/* ---- of one number: all
- * ---------------------------------------------------------------------------- */
+/* ---- of one number: all ---------------------------------------------------------------------- */
 
 static void apply_one(uint32_t function, const float *p, float *y, const float *a, uint32_t count)
 {
@@ -208,8 +207,7 @@ static void apply_one(uint32_t function, const float *p, float *y, const float *
     }
 }
 
-/* ---- of two and three
- * ---------------------------------------------------------------------------- */
+/* ---- of two and three ------------------------------------------------------------------------ */
 
 INLINE float smaller(float a, float b)
 {
@@ -328,8 +326,7 @@ static void apply_three(uint32_t function, float *y, const float *const x[3], ui
         each_three(MONA_FN_WHERE, y, x, count);
 }
 
-/* ---- all
- * ------------------------------------------------------------------------------------------ */
+/* ---- all ------------------------------------------------------------------------------------- */
 
 bool mona_array_has_real(uint32_t f)
 {

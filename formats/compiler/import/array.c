@@ -192,7 +192,7 @@ array array_view(const array_maker *m, array a, uint32_t rank, const int64_t *di
     if (!array_ok(a))
         return a;
     if (array_elements(rank, dims) != array_elements(a.rank, a.dims))
-        return array_fail(m, "sees %zu elements as %zu", array_elements(a.rank, a.dims),
+        return array_fail(m, "reshapes %zu elements to %zu", array_elements(a.rank, a.dims),
                           array_elements(rank, dims));
     return array_of_value(m->im->g, a.value, rank, dims);
 }
@@ -213,7 +213,7 @@ array array_place(const array_maker *m, array a, uint32_t rank, uint32_t first)
     if (!array_ok(a))
         return a;
     if (rank > TENSOR_MAX_RANK || first + from.rank > rank)
-        return array_fail(m, "places %u sides among %u", from.rank, rank);
+        return array_fail(m, "places %u dimensions among %u", from.rank, rank);
     a.rank = rank;
     for (uint32_t i = 0; i < rank; i++) {
         const bool own = i >= first && i - first < from.rank;
@@ -268,7 +268,7 @@ array array_add(const array_maker *m, mona_type type, uint32_t rank, const int64
         if (!array_ok(operands[i]))
             return array_none;
     if (!elements || elements > TENSOR_MAX_COUNT)
-        return array_fail(m, "makes a tensor of %zu elements; supported are 1 to %d", elements,
+        return array_fail(m, "makes a tensor of %zu elements; supported: 1 to %d", elements,
                           TENSOR_MAX_COUNT);
     graph_array *kept = graph_alloc(g, 1, sizeof *kept);
     const uint32_t value = kept ? graph_add_array(g, m->node->name, type, elements) : UINT32_MAX;

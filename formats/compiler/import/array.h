@@ -142,8 +142,7 @@ array array_requantize(const array_maker *m, array sum, uint32_t axis);
 /* A node of the graph that makes this value, still without inputs; NULL: failed. */
 graph_node *array_add_node(importer *im, const onnx_node *node, graph_kind kind, uint32_t output);
 
-/* ---- forms of a value (array_forms.c)
- * --------------------------------------------------------------------- */
+/* ---- forms of a value (array_forms.c) ------------------------------------------------------- */
 /* The array that a value of the model is: computed, made of a map, or constant. UINT32_MAX: failed.
  */
 uint32_t array_value(importer *im, const onnx_node *node, uint32_t onnx_value);

@@ -39,8 +39,8 @@ static bool broadcast(const array_maker *m, uint32_t count, const array *operand
             const uint32_t missing = *rank - operands[k].rank;
             const int64_t side = i < missing ? 1 : operands[k].dims[i - missing];
             if (side != 1 && dims[i] != 1 && side != dims[i])
-                return array_ok(array_fail(m, "joins sides of %lld and %lld", (long long)dims[i],
-                                           (long long)side));
+                return array_ok(array_fail(m, "combines dimensions of %lld and %lld",
+                                           (long long)dims[i], (long long)side));
             dims[i] = side == 1 ? dims[i] : side;
         }
     }
@@ -152,7 +152,7 @@ array array_matmul(const array_maker *m, mona_type type, array a, array b)
     array outer[2] = {a, b};
     outer[0].rank = outer[1].rank = before;
     if (a.dims[last] != b.dims[before])
-        return array_fail(m, "multiplies matrices that do not fit");
+        return array_fail(m, "multiplies matrices whose dimensions do not match");
     if (!broadcast(m, 2, outer, &rank, dims))
         return array_none;
     for (uint32_t i = 0; i < before; i++) {
@@ -223,7 +223,7 @@ array array_gather(const array_maker *m, array x, uint32_t axis, array indices)
     if (!array_ok(operands[0]) || !array_ok(operands[1]))
         return array_none;
     if (x.rank + indices.rank - 1 > TENSOR_MAX_RANK)
-        return array_fail(m, "makes more than %d sides", TENSOR_MAX_RANK);
+        return array_fail(m, "makes more than %d dimensions", TENSOR_MAX_RANK);
     const graph_array record = {
         .kind = MONA_OP_ARRAY_GATHER,
         .gather = {.outer = (uint32_t)array_elements(axis, x.dims),

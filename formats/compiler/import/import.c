@@ -70,14 +70,16 @@ static bool check_array(importer *im, const onnx_input *input, const char *name,
     if (!onnx_input_shape(input, shape))
         return format_fail(
             im->error,
-            "input '%s' is no [1, channels, height, width] of floats with a fixed "
-            "number of channels, so all of its sides must be known; --size and --dim give "
-            "open ones a size",
+            "input '%s' is not [1, channels, height, width] of floats with a fixed "
+            "number of channels, so all of its dimensions must be known; set open ones with "
+            "--size or --dim",
             name);
     tensor_text(shape, text, sizeof text);
     return (shape->count && array_type_of(shape->type) != MONA_TYPE_COUNT) ||
-           format_fail(im->error, "input '%s' is %s, which is empty or of a type the engine lacks",
-                       name, text);
+           format_fail(
+               im->error,
+               "input '%s' is %s, which is empty or of a type that the engine does not have", name,
+               text);
 }
 
 static bool bind_input(importer *im, const onnx_input *input)
@@ -166,7 +168,7 @@ static bool log_array(importer *im, const onnx_node *node, const operator_row *r
     if (im->g->fusion.off[FUSION_QUANTISED])
         reason = FUSION_IS_OFF;
     else
-        reason = rest ? rest + 2 : row->import ? "reads what is no map" : "has no form on maps";
+        reason = rest ? rest + 2 : row->import ? "reads what is not a map" : "has no form on maps";
     const graph_node gone = {.name = graph_strdup(im->g, node->name),
                              .op_type = graph_strdup(im->g, node->op_type)};
     const char *why = graph_strdup(im->g, reason);

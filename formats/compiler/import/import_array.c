@@ -114,7 +114,7 @@ static array place_second(const array_maker *m, array first, array second)
         m->im->g->values[second.value].count == 1)
         return second;
     return axis > first.rank || axis + second.rank > first.rank
-               ? array_fail(m, "places %u sides from axis %d of %u on", second.rank, (int)axis,
+               ? array_fail(m, "places %u dimensions from axis %d of %u on", second.rank, (int)axis,
                             first.rank)
                : array_place(m, second, first.rank, (uint32_t)axis);
 }
@@ -225,7 +225,7 @@ array array_to_element(const array_maker *m, element_type to, bool saturate, arr
 {
     const mona_type type = array_type_of(to);
     if (type == MONA_TYPE_COUNT)
-        return array_fail(m, "makes %s, which the engine lacks", element_name(to));
+        return array_fail(m, "makes %s, which the engine does not have", element_name(to));
     if (to == ELEMENT_BOOL)
         return array_unary(m, MONA_U8, MONA_FN_NOT, array_unary(m, MONA_U8, MONA_FN_NOT, x));
     if (element_bits(to) < 8 && !element_is_float(to))

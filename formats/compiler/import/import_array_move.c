@@ -40,7 +40,7 @@ static bool read_fill(const array_maker *m, array x, uint64_t *fill)
         return true;
     const tensor *t = array_in_tensor(m, 2);
     if (!t || !t->data || !t->count)
-        return array_ok(array_fail(m, "pads by a number that is computed or not there"));
+        return array_ok(array_fail(m, "has a pad value that is computed or missing"));
     const array number = array_is_real(x.type) ? array_number(m, x.type, tensor_number(t, 0))
                                                : array_number(m, x.type, 0);
     const int64_t whole = array_is_real(x.type) ? 0 : tensor_whole(t, 0);

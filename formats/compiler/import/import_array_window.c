@@ -97,7 +97,7 @@ static array spread(const array_maker *m, array x, const uint32_t *stride)
         count = count <= TENSOR_MAX_COUNT ? count * (size_t)dims[i] : count;
     uint32_t *places = count <= TENSOR_MAX_COUNT ? malloc(count * sizeof *places) : NULL;
     if (!places)
-        return array_fail(m, "spreads its input over %zu elements, too many", count);
+        return array_fail(m, "spreads its input over too many elements, %zu", count);
     for (size_t i = 0; i < count; i++) {
         size_t rest = i, place = 1, step = 1;
         for (uint32_t k = x.rank; k-- > 0; step *= (size_t)x.dims[k]) {

@@ -17,7 +17,7 @@ static bool read_weights(importer *im, const onnx_node *node, size_t wi, size_t 
     const uint32_t sides = import_view_of(im, node, 0) == VIEW_LINE ? 1 : 2;
     if (w->rank != 2 + sides || !w->count)
         return import_fail(im, node,
-                           "has weights with %u sides; expected [outputs, inputs, %scolumns]",
+                           "has weights with %u dimensions; expected [outputs, inputs, %scolumns]",
                            w->rank, sides == 2 ? "rows, " : "");
     if (groups < 1 || groups > channels || w->dims[1] * (uint64_t)groups != channels ||
         w->dims[0] % (uint64_t)groups || w->dims[0] > MONA_MAX_CHANNELS)

@@ -43,7 +43,7 @@ static bool read_weights(importer *im, const onnx_node *node, uint32_t channels,
         w->dims[1] * (uint64_t)groups > MONA_MAX_CHANNELS || w->dims[2] > IMPORT_MAX_KERNEL ||
         w->dims[3] > IMPORT_MAX_KERNEL)
         return import_fail(im, node,
-                           "has weights of %u sides for %" PRId64 " groups of %u channels; "
+                           "has weights of %u dimensions for %" PRId64 " groups of %u channels; "
                            "expected [inputs, outputs, rows, columns]",
                            w->rank, groups, channels);
     *outputs = (uint32_t)w->dims[1] * (uint32_t)groups;
@@ -68,7 +68,7 @@ static bool turn_pads(importer *im, const onnx_node *node, graph_window *w)
     for (int i = 0; i < 2; i++) {
         const int64_t most = graph_window_extent(w, i) - 1;
         if (w->pad_begin[i] > most || w->pad_end[i] > most)
-            return import_fail(im, node, "has pads of %u and %u; supported are up to %" PRId64,
+            return import_fail(im, node, "has pads of %u and %u; supported: up to %" PRId64,
                                w->pad_begin[i], w->pad_end[i], most);
         w->pad_begin[i] = (uint32_t)most - w->pad_begin[i];
         w->pad_end[i] = (uint32_t)most - w->pad_end[i];
@@ -114,7 +114,7 @@ static bool read_strided(importer *im, const onnx_node *node, const graph_window
             before < 0 || after < 0)
             return import_fail(im, node,
                                "has strides %ux%u, pads %u and %u and output_padding %u; "
-                               "supported are strides of 1, and of 2 to 4 that divide the size "
+                               "supported: strides of 1, and of 2 to 4 that divide the size "
                                "of the result",
                                w->stride[0], w->stride[1], w->pad_begin[i], w->pad_end[i], more[i]);
         conv->kernel[i] = (uint32_t)extent;
@@ -167,7 +167,7 @@ static bool add_strided(importer *im, const onnx_node *node, uint32_t x, graph_c
     if (!read_strided(im, node, &conv->window, v, &window))
         return false;
     if ((uint64_t)outputs * s * s > MONA_MAX_CHANNELS)
-        return import_fail(im, node, "makes %u channels by strides of %u, too many", outputs, s);
+        return import_fail(im, node, "makes too many channels, %u, by strides of %u", outputs, s);
     if (!spread_weights(im, v, channels, outputs, &window, conv) ||
         !import_window_size(im, node, &window, &im->g->values[x], false, size))
         return false;
@@ -198,7 +198,7 @@ bool import_conv_transpose(importer *im, const onnx_node *node)
     graph_conv conv = {0};
     if (onnx_find_attribute(node, "output_shape") ||
         !import_text_is(node, "auto_pad", "NOTSET", "NOTSET"))
-        return import_fail(im, node, "asks for output_shape or auto_pad; supported are pads");
+        return import_fail(im, node, "asks for output_shape or auto_pad; supported: pads");
     if (!read_weights(im, node, source.channels, &conv, &outputs) ||
         !import_window(im, node, &source, &conv.window))
         return false;

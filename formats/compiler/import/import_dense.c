@@ -20,14 +20,13 @@ float *import_matrix(importer *im, const onnx_node *node, size_t i, bool transpo
 {
     const graph_value *m = import_constant(im, node, i);
     if (!m || m->rank != 2) {
-        import_fail(im, node, "has not a constant matrix of two sides as its second operand");
+        import_fail(im, node, "needs a constant matrix of two dimensions as its second operand");
         return NULL;
     }
     const uint64_t rows = m->dims[transposed ? 1 : 0], columns = m->dims[transposed ? 0 : 1];
     if (rows != inputs || !columns || columns > MONA_MAX_CHANNELS) {
-        import_fail(im, node,
-                    "multiplies %" PRIu64 " numbers with a matrix of %" PRIu64 "x%" PRIu64, inputs,
-                    rows, columns);
+        import_fail(im, node, "multiplies %" PRIu64 " numbers by a matrix of %" PRIu64 "x%" PRIu64,
+                    inputs, rows, columns);
         return NULL;
     }
     const float *from = m->data;
@@ -79,7 +78,7 @@ bool import_whole_window(importer *im, const onnx_node *node, uint32_t x, graph_
     return (source->height && source->height <= IMPORT_MAX_KERNEL &&
             source->width <= IMPORT_MAX_KERNEL) ||
            import_fail(im, node,
-                       "multiplies a flattened map of %ux%u (0: any); supported are fixed "
+                       "multiplies a flattened map of %ux%u (0: any size); supported: fixed "
                        "sizes up to %dx%d",
                        source->width, source->height, IMPORT_MAX_KERNEL, IMPORT_MAX_KERNEL);
 }

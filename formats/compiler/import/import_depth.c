@@ -11,7 +11,7 @@ static bool add_depth(importer *im, const onnx_node *node, graph_kind kind, uint
     const graph_value v = im->g->values[x];
     const bool up = kind == GRAPH_DEPTH_TO_SPACE;
     if (block < 1 || block > 64)
-        return import_fail(im, node, "has a block of %" PRId64 "; supported are 1 to 4", block);
+        return import_fail(im, node, "has a block of %" PRId64 "; supported: 1 to 4", block);
     const uint32_t b = (uint32_t)block, area = b * b;
     if (up ? v.channels % area : v.height % b || v.width % b)
         return import_fail(im, node, "cannot rearrange %u channels of %ux%u by blocks of %u",

@@ -71,18 +71,19 @@ static bool add_binary(importer *im, const onnx_node *node, graph_kind kind, uin
         b = swap;
     }
     if (import_view_of(im, node, 0) != import_view_of(im, node, 1))
-        return import_fail(im, node, "joins a flattened tensor and one of four sides");
+        return import_fail(im, node, "combines a flattened tensor and one of four dimensions");
     const graph_value *va = &im->g->values[a], *vb = &im->g->values[b];
     const bool one = (va->height == 1 && va->width == 1) || (vb->height == 1 && vb->width == 1);
     if (one && (is_open(va) || is_open(vb)))
-        return import_fail(im, node,
-                           "joins %u channels of an open size and %u of 1x1, which needs a size: "
-                           "--size WxH or --dim NAME=N",
-                           va->channels, vb->channels);
+        return import_fail(
+            im, node,
+            "combines %u channels of an open size and %u of 1x1, which needs a size: "
+            "--size WxH or --dim NAME=N",
+            va->channels, vb->channels);
     if ((vb->channels != va->channels && vb->channels != 1) || !same_side(va->height, vb->height) ||
         !same_side(va->width, vb->width))
         return import_fail(im, node,
-                           "joins %u channels of %ux%u and %u of %ux%u; expected the same "
+                           "combines %u channels of %ux%u and %u of %ux%u; expected the same "
                            "shape, or one channel for all",
                            va->channels, va->width, va->height, vb->channels, vb->width,
                            vb->height);
@@ -145,7 +146,7 @@ bool import_div(importer *im, const onnx_node *node)
     if (!read_operands(im, node, &x, &numbers, &constant))
         return false;
     if (constant != 1)
-        return import_fail(im, node, "divides by a computed tensor; supported is a constant");
+        return import_fail(im, node, "divides by a computed tensor; supported: a constant");
     for (uint32_t c = 0; c < im->g->values[x].channels; c++) {
         numbers[c] = 1 / numbers[c];
         if (!isfinite(numbers[c]))

@@ -43,13 +43,13 @@ static bool read_pads(importer *im, const onnx_node *node, int64_t *pads)
         return false;
     sides = import_has(node, 3) ? sides : 4;
     if (count != 2 * sides)
-        return import_fail(im, node, "has %u pads for %u sides", count, sides);
+        return import_fail(im, node, "has %u pads for %u dimensions", count, sides);
     for (uint32_t i = 0; i < count; i++) {
         const int64_t axis = axes[i % sides] < 0 ? axes[i % sides] + 4 : axes[i % sides];
         const bool spatial = axis == 2 || axis == 3;
         if (numbers[i] < 0 || numbers[i] > MAX_PAD || (numbers[i] && !spatial))
             return import_fail(im, node,
-                               "pads axis %" PRId64 " by %" PRId64 "; supported are 0 to %d of "
+                               "pads axis %" PRId64 " by %" PRId64 "; supported: 0 to %d of "
                                "height and width (axes 2 and 3)",
                                axis, numbers[i], MAX_PAD);
         if (spatial)
@@ -65,12 +65,12 @@ bool import_pad(importer *im, const onnx_node *node)
     int64_t pads[4] = {0};
     uint32_t x, made = 0;
     if (!import_text_is(node, "mode", "constant", "constant"))
-        return import_fail(im, node, "pads by mode '%.30s'; supported is constant",
+        return import_fail(im, node, "pads by mode '%.30s'; supported: constant",
                            onnx_string(node, "mode", ""));
     if (!import_tensor(im, node, 0, &x) || !read_pads(im, node, pads))
         return false;
     if ((import_has(node, 2) && !constant) || !isfinite(value))
-        return import_fail(im, node, "pads by a number that is computed, or not finite");
+        return import_fail(im, node, "has a pad value that is computed or not finite");
     if (value != 0 && !import_inner_affine(im, node, x, 1, -value, &x))
         return false;
     if (!add_pad(im, node, x, pads, &made) ||

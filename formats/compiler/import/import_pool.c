@@ -53,7 +53,7 @@ bool import_max_pool(importer *im, const onnx_node *node)
 {
     if (node->output_count > 1 && node->outputs[1] != ONNX_NONE)
         return import_fail(im, node,
-                           "also gives the places of the maxima; supported are the maxima");
+                           "has indices of the maxima as a second output, which is not supported");
     return import_windows(im, node, GRAPH_MAX_POOL);
 }
 

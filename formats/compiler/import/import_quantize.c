@@ -39,7 +39,7 @@ static bool read_steps(importer *im, const onnx_node *node, size_t i, element_ty
     if (import_has(node, i + 1))
         type = im->model->values[node->inputs[i + 1]].tensor.type;
     if (type != ELEMENT_UINT8 && type != ELEMENT_INT8)
-        return import_fail(im, node, "counts in %s; supported on maps are uint8 and int8",
+        return import_fail(im, node, "quantises to %s; on maps, uint8 and int8 are supported",
                            element_name(type));
     *steps = (import_steps){(float)scale, (int)zero, type};
     return (scale >= 1e-20 && scale <= 1e20) || import_fail(im, node, "has a scale of %g", scale);
@@ -55,7 +55,9 @@ static bool counts_so(importer *im, const onnx_node *node, size_t i)
     if (!read_steps(im, node, i + 1, found.type, &said))
         return false;
     return (found.scale == said.scale && found.zero == said.zero && found.type == said.type) ||
-           import_fail(im, node, "takes steps of %g from %d for steps of %g from %d",
+           import_fail(im, node,
+                       "reads numbers of scale %g and zero point %d as if they had scale %g and "
+                       "zero point %d",
                        (double)found.scale, found.zero, (double)said.scale, said.zero);
 }
 
@@ -114,7 +116,7 @@ bool import_quantize(importer *im, const onnx_node *node)
     return only_maps_read(im, node->outputs[0])
                ? add_quantize(im, node, x, steps)
                : import_fail(im, node,
-                             "makes whole numbers that others than DequantizeLinear read");
+                             "makes integers that are read by a node other than DequantizeLinear");
 }
 
 bool import_dequantize(importer *im, const onnx_node *node)

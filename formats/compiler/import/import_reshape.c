@@ -40,7 +40,8 @@ bool import_flatten(importer *im, const onnx_node *node)
     const int64_t sides = import_view_of(im, node, 0) == VIEW_FLAT ? 2 : 4;
     const int64_t from = axis < 0 ? axis + sides : axis;
     if (from != 0 && from != 1)
-        return import_fail(im, node, "keeps more sides than the batch (axis %" PRId64 ")", axis);
+        return import_fail(im, node, "keeps more dimensions than the batch (axis %" PRId64 ")",
+                           axis);
     return bind_view(im, node, x, VIEW_FLAT);
 }
 
@@ -54,7 +55,7 @@ bool import_reshape_view(importer *im, const onnx_node *node, const int64_t *sha
     const uint64_t all = (uint64_t)v->channels * v->height * v->width; /* 0: not known */
     if (rank != 2)
         return import_fail(im, node,
-                           "makes %u sides of a map of any size; supported are 2, or 6 "
+                           "makes %u dimensions of a map of any size; supported: 2, or 6 "
                            "as a part of depth-to-space",
                            rank);
     /* 0 copies a side: the batch's, or the second one. */
@@ -64,8 +65,8 @@ bool import_reshape_view(importer *im, const onnx_node *node, const int64_t *sha
         shape[1] == -1 || (shape[1] == 0 ? second == all : !all || (uint64_t)shape[1] == all);
     if (!batch || !rest)
         return import_fail(im, node,
-                           "makes [%" PRId64 ", %" PRId64 "] of %u channels of %ux%u; supported "
-                           "with two sides is [1, n]",
+                           "makes [%" PRId64 ", %" PRId64 "] of %u channels of %ux%u; with "
+                           "two dimensions, only [1, n] is supported",
                            shape[0], shape[1], v->channels, v->width, v->height);
     return bind_view(im, node, x, VIEW_FLAT);
 }
@@ -92,7 +93,9 @@ bool import_unsqueeze(importer *im, const onnx_node *node)
     bool done;
     if (!bind_shape(im, node, &x, &done) || done)
         return done;
-    return import_fail(im, node, "adds a side to what has no fixed size; give the model one");
+    return import_fail(im, node,
+                       "adds a dimension to a tensor of open size; give the model a size (--size "
+                       "WxH, --dim NAME=N)");
 }
 
 /* From one float type to another: numbers stay what they are, but for rounding. */
@@ -106,7 +109,7 @@ bool import_cast(importer *im, const onnx_node *node)
     const bool wide = to == ELEMENT_FLOAT32 || to == ELEMENT_FLOAT16 || to == ELEMENT_DOUBLE;
     if (!wide || !from->shaped || !element_is_float(from->tensor.type))
         return import_fail(im, node,
-                           "makes %s; supported are casts between float16, float32 and "
+                           "makes %s; supported: casts between float16, float32 and "
                            "double",
                            element_name(to));
     return import_bind(im, node, 0, x);

@@ -67,8 +67,7 @@ static bool set_ratio(importer *im, const onnx_node *node, bool scaled, uint32_t
 {
     if (!scaled && !in)
         return import_fail(im, node,
-                           "resizes to fixed sizes what has no fixed size; give it scales "
-                           "instead");
+                           "resizes a tensor of open size to fixed sizes; give it scales instead");
     if (!scaled && number >= 1 && number <= MONA_MAX_SIDE) {
         const uint32_t out = (uint32_t)number, divisor = common_divisor(out, in);
         ratio[0] = out / divisor;
@@ -76,7 +75,7 @@ static bool set_ratio(importer *im, const onnx_node *node, bool scaled, uint32_t
         return true;
     }
     return (scaled && to_ratio(number, ratio)) ||
-           import_fail(im, node, "resizes by %g, which is no ratio of whole numbers up to 1024",
+           import_fail(im, node, "resizes by %g, which is not a ratio of integers up to 1024",
                        number);
 }
 
@@ -95,7 +94,7 @@ static bool read_ratios(importer *im, const onnx_node *node, const graph_value *
         return import_fail(im, node, "needs four constant scales or sizes");
     const double *numbers = scaled ? scales : sizes;
     if (numbers[0] != 1 || numbers[1] != (scaled ? 1 : in[1]))
-        return import_fail(im, node, "resizes batch or channels; supported are height and width");
+        return import_fail(im, node, "resizes batch or channels; supported: height and width");
     if (!scaled)
         keep_aspect(node, in, sizes);
     return set_ratio(im, node, scaled, source->height, numbers[2], resize->ratio[0]) &&
@@ -167,8 +166,8 @@ static bool corners_fit(importer *im, const onnx_node *node, const graph_value *
         if (resize->coordinates == MONA_RESIZE_ALIGN_CORNERS &&
             (uint64_t)in[i] * resize->ratio[i][0] % resize->ratio[i][1])
             return import_fail(im, node,
-                               "aligns the corners of %u x %u / %u samples, which is no whole "
-                               "number; supported are those that are",
+                               "makes %u x %u / %u samples with align_corners; only whole "
+                               "numbers of samples are supported",
                                in[i], resize->ratio[i][0], resize->ratio[i][1]);
     return true;
 }
@@ -218,9 +217,10 @@ bool import_resize(importer *im, const onnx_node *node)
     const float none[2] = {0, 0};
     double offset[2];
     if (!graph_resize_offsets(&resize, none, offset))
-        return import_fail(im, node,
-                           "is moved by %g and %g; supported are -1 to 1, and align_corners with "
-                           "round_prefer_floor alone",
-                           offset[0], offset[1]);
+        return import_fail(
+            im, node,
+            "samples at an offset of %g and %g; supported: -1 to 1, and align_corners with "
+            "round_prefer_floor alone",
+            offset[0], offset[1]);
     return add_resize(im, node, x, &resize);
 }

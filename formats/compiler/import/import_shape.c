@@ -28,8 +28,8 @@ static bool join(importer *im, const onnx_node *node, size_t i, graph_value *all
     const graph_value *v = &im->g->values[*value];
     if ((all->height && v->height && all->height != v->height) ||
         (all->width && v->width && all->width != v->width))
-        return import_fail(im, node, "joins tensors of %ux%u and %ux%u", all->width, all->height,
-                           v->width, v->height);
+        return import_fail(im, node, "concatenates tensors of %ux%u and %ux%u", all->width,
+                           all->height, v->width, v->height);
     all->height = v->height ? v->height : all->height;
     all->width = v->width ? v->width : all->width;
     all->channels += v->channels;
@@ -41,9 +41,10 @@ static bool join(importer *im, const onnx_node *node, size_t i, graph_value *all
 bool import_concat(importer *im, const onnx_node *node)
 {
     if (!channel_axis(im, node, onnx_whole(node, "axis", 1)) || !node->input_count)
-        return import_fail(
-            im, node, "joins tensors along axis %" PRId64 "; supported are the channels (axis 1)",
-            onnx_whole(node, "axis", 1));
+        return import_fail(im, node,
+                           "concatenates tensors along axis %" PRId64
+                           "; supported: the channels (axis 1)",
+                           onnx_whole(node, "axis", 1));
     uint32_t inputs[GRAPH_MAX_INPUTS], count = 0;
     graph_value all = {0};
     for (size_t i = 0; i < node->input_count; i++) {
@@ -104,7 +105,7 @@ bool import_slice(importer *im, const onnx_node *node)
         return false;
     if (!starts || !ends || !channel_axis(im, node, axis) || step != 1)
         return import_fail(im, node,
-                           "cuts axis %" PRId64 " in steps of %" PRId64 "; supported are "
+                           "slices axis %" PRId64 " in steps of %" PRId64 "; supported: "
                            "channels (axis 1) in steps of 1",
                            axis, step);
     const int64_t channels = im->g->values[x].channels;
@@ -126,7 +127,7 @@ bool import_split(importer *im, const onnx_node *node)
     if (!channel_axis(im, node, onnx_whole(node, "axis", 0)) || !outputs || outputs > 64 ||
         (count && count != outputs))
         return import_fail(im, node,
-                           "cuts axis %" PRId64 " into %zu; supported are channels (axis "
+                           "splits axis %" PRId64 " into %zu parts; supported: channels (axis "
                            "1) into at most 64",
                            onnx_whole(node, "axis", 0), outputs);
     /* Equal parts, of which the last may be smaller. */
@@ -135,10 +136,10 @@ bool import_split(importer *im, const onnx_node *node)
     for (size_t i = 0; i < outputs; i++) {
         const int64_t left = channels - first, size = count ? sizes[i] : part < left ? part : left;
         if (size < 1 || size > left)
-            return import_fail(im, node, "cuts %u channels into parts that do not fit", channels);
+            return import_fail(im, node, "splits %u channels into parts that do not fit", channels);
         if (!add_slice(im, node, i, x, first, (uint32_t)size))
             return false;
         first += (uint32_t)size;
     }
-    return first == channels ? true : import_fail(im, node, "leaves channels over");
+    return first == channels ? true : import_fail(im, node, "does not split all channels");
 }

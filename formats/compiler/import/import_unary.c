@@ -117,7 +117,7 @@ static bool of_two(importer *im, const onnx_node *node, bool largest, uint32_t a
     const graph_activation relu = {.kind = MONA_ACT_RELU};
     uint32_t minus = 0, difference = 0, part = 0, sum = 0;
     if (!same_shape(&im->g->values[a], &im->g->values[b]))
-        return import_fail(im, node, "joins tensors of two shapes; supported is one");
+        return import_fail(im, node, "combines tensors of two shapes; expected one");
     if (!import_inner_affine(im, node, b, -1, 0, &minus) ||
         !inner_binary(im, node, GRAPH_ADD, a, minus, &difference) ||
         !inner_activation(im, node, difference, relu, &part))
@@ -135,14 +135,14 @@ static bool import_extreme(importer *im, const onnx_node *node, bool largest)
     const bool first = import_constant(im, node, 0);
     uint32_t a, b, made = 0;
     if (node->input_count != 2)
-        return import_fail(im, node, "has %u operands; supported are two", node->input_count);
+        return import_fail(im, node, "has %u operands; supported: two", node->input_count);
     if (!first && !second)
         return import_elements(im, node, 0, &a) && import_elements(im, node, 1, &b) &&
                of_two(im, node, largest, a, b);
     second = first ? import_constant(im, node, 0) : second;
     if (second->count != 1 || !(fabsf(second->data[0]) <= most))
         return import_fail(im, node,
-                           "has a constant operand of %zu elements; supported is one "
+                           "has a constant operand of %zu elements; supported: one "
                            "finite number",
                            second->count);
     const float bound = second->data[0];

@@ -24,9 +24,8 @@ bool import_pair(importer *im, const onnx_node *node, const char *name, uint32_t
                            count, name);
     for (int i = 0; i < 2; i++) {
         if (count && (numbers[i] < least || numbers[i] > most))
-            return import_fail(im, node,
-                               "has %s %" PRId64 "; supported are %" PRId64 " to %" PRId64, name,
-                               numbers[i], least, most);
+            return import_fail(im, node, "has %s %" PRId64 "; supported: %" PRId64 " to %" PRId64,
+                               name, numbers[i], least, most);
         out[i] = count ? (uint32_t)numbers[i] : otherwise;
     }
     return true;
@@ -64,7 +63,7 @@ static bool read_pads(importer *im, const onnx_node *node, const uint32_t *size,
     }
     for (int i = 0; i < 4; i++)
         if (pads[i] < 0 || pads[i] > MAX_PAD)
-            return import_fail(im, node, "pads by %" PRId64 "; supported are 0 to %d", pads[i],
+            return import_fail(im, node, "pads by %" PRId64 "; supported: 0 to %d", pads[i],
                                MAX_PAD);
     for (int i = 0; i < 2; i++) {
         w->pad_begin[i] = (uint32_t)pads[i];

@@ -117,7 +117,7 @@ bool import_elements(importer *im, const onnx_node *node, size_t i, uint32_t *va
     *value = import_bound(im, node, i);
     if (*value == UINT32_MAX)
         return import_has(node, i)
-                   ? import_fail(im, node, "reads the array '%.60s', which is no map",
+                   ? import_fail(im, node, "reads the array '%.60s', which is not a map",
                                  input_name(im, node, i))
                    : import_fail(im, node, "has no input %zu", i);
     const graph_value *v = &im->g->values[*value];
@@ -159,7 +159,7 @@ bool import_flat(importer *im, const onnx_node *node, size_t i, uint32_t *value)
         return false;
     return import_view_of(im, node, i) == VIEW_FLAT ||
            import_fail(im, node,
-                       "reads '%.60s', a tensor of four sides; expected one flattened to "
+                       "reads '%.60s', a tensor of four dimensions; expected one flattened to "
                        "[1, n]",
                        input_name(im, node, i));
 }

@@ -26,7 +26,7 @@ static bool load_part(lowering *l, const graph_node *node, uint32_t value, bool 
         if (depth->depth.depth_first || depth->depth.block > MAX_BLOCK)
             return graph_fail(depth, l->error,
                               "rearranges several channels depth first or by "
-                              "blocks of %u; supported are one channel and 1 to "
+                              "blocks of %u; supported: one channel and 1 to "
                               "%d",
                               depth->depth.block, MAX_BLOCK);
         block = depth->depth.block;
@@ -176,10 +176,11 @@ static bool lower_resize(lowering *l, const graph_node *node)
     };
     double offset[2];
     if (!graph_resize_offsets(r, l->options->resize_offset, offset))
-        return graph_fail(node, l->error,
-                          "is moved by %g and %g; supported are -1 to 1, and align_corners with "
-                          "round_prefer_floor alone",
-                          offset[0], offset[1]);
+        return graph_fail(
+            node, l->error,
+            "samples at an offset of %g and %g; supported: -1 to 1, and align_corners with "
+            "round_prefer_floor alone",
+            offset[0], offset[1]);
     op.resize.offset_h = (float)offset[0];
     op.resize.offset_w = (float)offset[1];
     lower_end(l, &op, node->output);
@@ -190,7 +191,7 @@ static bool lower_depth(lowering *l, const graph_node *node)
 {
     mona_file_op op = lower_begin(l, MONA_OP_DEPTH_TO_SPACE, node->name);
     if (node->depth.block < 2 || node->depth.block > MAX_BLOCK)
-        return graph_fail(node, l->error, "has a block of %u; supported are 2 to %d",
+        return graph_fail(node, l->error, "has a block of %u; supported: 2 to %d",
                           node->depth.block, MAX_BLOCK);
     op.input_count = 1;
     op.inputs[0] = l->tensors[node->inputs[0]];

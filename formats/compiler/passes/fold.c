@@ -230,7 +230,7 @@ static bool reorder(graph *g, uint32_t i, format_error *error)
     if (!node || !plain_conv(node) || node->conv.groups != 1)
         return sized || graph_fail(depth, error,
                                    "is depth first (mode DCR) and does not follow a "
-                                   "convolution; supported there is mode CRD");
+                                   "convolution; only mode CRD is supported there");
     const graph_conv old = node->conv;
     if (!own_weights(g, node, error))
         return false;

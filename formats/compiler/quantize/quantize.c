@@ -333,7 +333,7 @@ static bool check_half(const graph *g, const graph_node *node, const value_forma
         return true;
     const range r = seen_range(g, root);
     return graph_fail(node, error,
-                      "makes numbers from %g to %g, which fp16 does not hold (65504); supported is "
+                      "makes numbers from %g to %g, which fp16 does not hold (65504); supported: "
                       "INT8 before and after it",
                       (double)r.low, (double)r.high);
 }

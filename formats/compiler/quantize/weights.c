@@ -146,7 +146,8 @@ bool weights_quantize(const graph *g, const graph_node *node, double in_step, do
     const uint32_t outputs = g->values[node->output].channels;
     const size_t filter = weights_filter(g, node);
     if (filter > WEIGHTS_MOST)
-        return graph_fail(node, error, "sums %zu products an output, too many for INT8", filter);
+        return graph_fail(node, error, "sums %zu products for each output, too many for INT8",
+                          filter);
     *q = (int8_weights){outputs, filter, malloc(outputs * filter),
                         malloc(outputs * sizeof(int32_t)), malloc(outputs * sizeof(uint16_t))};
     bool ok = (q->weights && q->bias && q->scales) || format_fail(error, "out of memory");

@@ -315,7 +315,7 @@ static void impossible_tensors_are_refused(void **state)
     t.dims = dims;
     t.n_dims = 9;
     assert_false(read_floats(&t, out, 1, &error));
-    assert_non_null(strstr(error.text, "9 sides"));
+    assert_non_null(strstr(error.text, "9 dimensions"));
     t.n_dims = 2;
     dims[0] = -1;
     error.text[0] = 0;

@@ -214,7 +214,7 @@ static void other_files_have_a_total_limit(void **state)
     const clock_t begin = clock();
     assert_string_equal(refusal_of(external_model(500, 1024), folder), "");
     expect(refusal_of(external_model(500, 1 << 26), folder),
-           "134217728000 bytes of tensors in other files; at most 2147483648 are read");
+           "134217728000 bytes of tensors in other files; at most 2147483648 are supported");
     expect(refusal_of(external_model(3, 1 << 28), folder), "3221225472 bytes");
     assert_true(seconds_since(begin) < 1);
     unlink(path);
@@ -232,7 +232,7 @@ static void sides_of_inputs_are_bounded(void **state)
         ob_input(b, "x", sides[i], 0, 0); /* its product is not known before the open sides are */
         ob_node(b, "Relu", "x", "y");
         ob_output(b, "y");
-        expect(refusal_of(b, NULL), "input 'x' has a side of");
+        expect(refusal_of(b, NULL), "input 'x' has a dimension of");
     }
 }
 

@@ -120,11 +120,11 @@ static void unsupported_models_are_refused_by_name(void **state)
     refused(b, "infinite or not a number");
     b = one_node("Conv", "x w", &n);
     ob_constant(b, "w", "1 4 3", ones);
-    refused(b, "has weights with 3 sides");
+    refused(b, "has weights with 3 dimensions");
     b = one_node("Conv", "x w", &n);
     ob_constant(b, "w", "1 4 3 3", ones);
     ob_ints(b, n, "strides", "64 1");
-    refused(b, "has strides 64; supported are 1 to 63");
+    refused(b, "has strides 64; supported: 1 to 63");
     b = one_node("Conv", "x w", &n);
     ob_constant(b, "w", "1 4 3 3", ones);
     ob_ints(b, n, "pads", "-1 0 0 0");
@@ -150,10 +150,10 @@ static void unsupported_models_are_refused_by_name(void **state)
     refused(b, "no ONNX operator set");
     b = one_node("Relu", "x", &n);
     ob_node(b, "Relu", "x", "y");
-    refused(b, "'y' is made twice");
+    refused(b, "'y' is defined twice");
     b = one_node("Relu", "x", &n);
     b->inputs[0]->type->tensor_type->shape->n_dim = 3;
-    refused(b, "input 'x' is no [1, channels, height, width] of floats");
+    refused(b, "input 'x' is not [1, channels, height, width] of floats");
     b = one_node("SpaceToDepth", "x", &n);
     ob_int(b, n, "blocksize", 2);
     refused(b, "rearranges several channels depth first");
@@ -181,30 +181,30 @@ static void unsupported_pools_and_products_are_refused_by_name(void **state)
     refused(b, "pads by 2, which leaves nothing");
     b = one_node("AveragePool", "x", &n);
     ob_ints(b, n, "kernel_shape", "256 2");
-    refused(b, "has kernel_shape 256; supported are 1 to 255");
+    refused(b, "has kernel_shape 256; supported: 1 to 255");
     b = one_node("MaxPool", "x", &n);
     n->output[n->n_output++] = ob_text(b, "places");
     ob_ints(b, n, "kernel_shape", "2 2");
-    refused(b, "the places of the maxima");
+    refused(b, "indices of the maxima");
     b = one_node("ReduceMean", "x", &n);
     ob_ints(b, n, "axes", "1");
     refused(b, "height and width");
     refused(one_node("ReduceMean", "x", &n), "height and width");
     b = one_node("Flatten", "x", &n);
     ob_int(b, n, "axis", 2);
-    refused(b, "keeps more sides than the batch (axis 2)");
+    refused(b, "keeps more dimensions than the batch (axis 2)");
     refused(one_node("Squeeze", "x", &n), "of a 1x1 map alone");
     b = one_node("Gemm", "x w", &n);
     ob_constant(b, "w", "4 4", ones);
-    refused(b, "a tensor of four sides");
+    refused(b, "a tensor of four dimensions");
     b = one_node("Reshape", "x shape", &n);
     ob_numbers(b, "shape", "4 -1");
-    refused(b, "supported with two sides is [1, n]");
+    refused(b, "only [1, n] is supported");
     static const char *const products[][3] = {
         /* inputs, dims of w, expected */
-        {"f w", "5 2", "multiplies 4 numbers with a matrix of 5x2"},
-        {"f w", "4 1 1", "a constant matrix of two sides"},
-        {"f f", "4 4", "a constant matrix of two sides"},
+        {"f w", "5 2", "multiplies 4 numbers by a matrix of 5x2"},
+        {"f w", "4 1 1", "a constant matrix of two dimensions"},
+        {"f f", "4 4", "a constant matrix of two dimensions"},
         {"f w b", "4 2", "a bias that is not a constant of 1 or 2 elements"},
     };
     for (size_t i = 0; i < sizeof products / sizeof *products; i++) {
@@ -228,12 +228,12 @@ static void unsupported_pools_and_products_are_refused_by_name(void **state)
     ob_node(b, "Flatten", "x", "f");
     ob_constant(b, "w", "4 4", ones);
     ob_node(b, "MatMul", "f w", "y");
-    refused(b, "a flattened map of 0x0 (0: any)");
+    refused(b, "a flattened map of 0x0 (0: any size)");
     b = one_node("Add", "f x", &n);
     b->graph.n_node--;
     ob_node(b, "Flatten", "x", "f");
     ob_node(b, "Add", "f x", "y");
-    refused(b, "joins a flattened tensor and one of four sides");
+    refused(b, "combines a flattened tensor and one of four dimensions");
 }
 
 static void fuzzed_models_never_crash_the_compiler(void **state)
@@ -292,7 +292,7 @@ static void a_side_of_0_hides_no_impossible_one(void **state)
     static const char *const ops[] = {"Softmax", "Flatten", "MaxPool", "Concat"};
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
         Onnx__NodeProto *n;
-        refused(on_empty(ops[i], "x", "0 4611686018427387904", &n), "has an impossible side");
+        refused(on_empty(ops[i], "x", "0 4611686018427387904", &n), "has an impossible dimension");
     }
     tensor t;
     assert_true(tensor_shape(&t, ELEMENT_FLOAT32, 2, (const int64_t[]){0, 4}));
@@ -307,7 +307,7 @@ static void impossible_groups_are_refused(void **state)
     onnx_builder *b = on_empty("GroupNormalization", "x s s", "1 0 4", &n);
     ob_constant(b, "s", "0", none);
     ob_int(b, n, "num_groups", (int64_t)1 << 62);
-    refused(b, "cuts 0 channels into");
+    refused(b, "divides 0 channels into");
 }
 
 static void a_constant_without_a_name_is_refused(void **state)

@@ -303,8 +303,7 @@ static void narrow_floats_are_the_nearest(void **state)
     free(x), free(y);
 }
 
-/* ---- storing
- * -------------------------------------------------------------------------------------- */
+/* ---- storing --------------------------------------------------------------------------------- */
 
 static void reals_become_whole_numbers(void **state)
 {
