@@ -361,7 +361,7 @@ static bool open_all(video *v, pipeline_error *error)
     stage.strength *= range_step(v->full_range);
     frame_format frames = input_format(&v->in);
     if (v->full_range)
-        frames = range_format(frames, s->kinds, s->count, &stage);
+        frames.bits = RANGE_BITS;
     v->in.copy = copy_other;
     v->in.copy_context = v;
     if (!chain_open(&v->stages, s->kinds, s->count, &stage, frames, true, error) ||

@@ -26,15 +26,14 @@ static frame_format working_format(const enhance_settings *settings, const still
 {
     const bool alpha = image->channels % 2 == 0, colour = image->channels >= 3;
     const bool denoise = uses_denoise(settings);
-    const frame_format format = {.width = image->width,
-                                 .height = image->height,
-                                 .planes = alpha               ? 4
-                                           : colour || denoise ? 3
-                                                               : 1,
-                                 .shift_x = denoise,
-                                 .shift_y = denoise,
-                                 .bits = 8};
-    return range_format(format, settings->kinds, settings->count, &settings->stage);
+    return (frame_format){.width = image->width,
+                          .height = image->height,
+                          .planes = alpha               ? 4
+                                    : colour || denoise ? 3
+                                                        : 1,
+                          .shift_x = denoise,
+                          .shift_y = denoise,
+                          .bits = RANGE_BITS};
 }
 
 /* Runs the stages on the image; the result is in c's output slot. */

@@ -2,7 +2,6 @@
 #include "pipeline/stages/range.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "pipeline/stages/sample.h"
 
@@ -66,25 +65,4 @@ void range_leave(uint8_t *to, ptrdiff_t stride, const frame *from, unsigned plan
     translate((samples){to, stride, bits},
               (samples){from->data[plane], from->stride[plane], from->format.bits},
               frame_shown_size(&from->format, plane), table);
-}
-
-static bool can_go_deep(const mona_model *model)
-{
-    const size_t bytes = mona_model_deep_bytes(model);
-    void *memory = bound_allocate(bytes);
-    mona_model deep;
-    const bool can = memory && !mona_model_deepen(&deep, memory, bytes, model, MONA_MAX_DEPTH);
-    free(memory);
-    return can;
-}
-
-frame_format range_format(frame_format full, const stage_kind *kinds, unsigned count,
-                          const stage_settings *settings)
-{
-    bool deep = true;
-    for (unsigned i = 0; i < count; i++)
-        deep = deep && (kinds[i] != STAGE_SR || can_go_deep(&settings->sr[i]->model)) &&
-               (kinds[i] != STAGE_DENOISE || can_go_deep(&settings->denoise->model));
-    full.bits = deep ? MONA_MAX_DEPTH : full.bits;
-    return full;
 }

@@ -3,24 +3,20 @@
  *
  * The networks were trained on studio range, where luma of 8 bits goes from 16 to 235 and chroma
  * from 16 to 240, so that is what every stage works on. Full range is brought into it with
- * MONA_MAX_DEPTH bits: full range of up to 10 bits has fewer values than studio range of 11, and a
- * sample that no stage changes comes back as it was. Alpha has no range. */
+ * RANGE_BITS: full range of up to 10 bits has fewer values than studio range of 11, and a sample
+ * that no stage changes comes back as it was. Alpha has no range. */
 #ifndef MONA_RANGE_H
 #define MONA_RANGE_H
 
 #include "pipeline/stages/frame.h"
-#include "pipeline/stages/stage.h"
+
+enum { RANGE_BITS = MONA_MAX_DEPTH };
 
 /* What a step of the samples outside is in steps of the stages'. */
 static inline float range_step(bool full_range)
 {
     return full_range ? 219.0f / 255 : 1;
 }
-
-/* What frames of full range are to the stages. They keep their bits where a network cannot take
- * more: it still sees the right range, but samples are rounded on the way. */
-frame_format range_format(frame_format full, const stage_kind *kinds, unsigned count,
-                          const stage_settings *settings);
 
 /* Fills a plane from samples of full range, of so many bits, as frame_fill_plane does. Strides are
  * in bytes. */
