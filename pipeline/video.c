@@ -13,7 +13,6 @@
 #include <libavutil/imgutils.h>
 
 #include "pipeline/stages/channel.h"
-#include "pipeline/stages/range.h"
 #include "pipeline/io/av_compat.h"
 #include "pipeline/io/av_log_errors.h"
 #include "pipeline/io/hdr.h"
@@ -25,7 +24,7 @@
 #include "pipeline/io/resume_key.h"
 
 typedef struct job {
-    AVFrame *picture; /* what libav sees of the output slot, made once: its planes or full range */
+    AVFrame *picture; /* the output slot's planes as libav sees them, made once */
     uint64_t number;  /* of the frame, as the chain counts */
     mona_event *done;
     uint64_t lost_packets, damaged_frames, moved_frames; /* of the input until then */
@@ -38,7 +37,6 @@ typedef struct video {
     chain stages;
     output out;
     output_settings out_settings;
-    bool full_range;      /* of the samples that are read and written; the stages' are not */
     chain_memory memory;  /* after the last frame that was encoded */
     char work[WORK_TEXT]; /* what has to be the same in a run that goes on */
     job jobs[CHAIN_OUTPUTS];
@@ -69,16 +67,6 @@ static bool copy_properties(AVFrame *to, const AVFrame *from)
     return true;
 }
 
-static void fill(const video *v, frame *slot)
-{
-    const AVFrame *decoded = v->in.frame;
-    for (unsigned p = 0; p < slot->format.planes; p++)
-        if (v->full_range)
-            range_enter(slot, p, decoded->data[p], decoded->linesize[p], input_format(&v->in).bits);
-        else
-            frame_fill_plane(slot, p, decoded->data[p], decoded->linesize[p]);
-}
-
 static bool submit(video *v)
 {
     const AVFrame *decoded = v->in.frame;
@@ -87,7 +75,8 @@ static bool submit(video *v)
     if (status)
         return pipeline_fail(&v->decode_error, "computing failed: %s", mona_status_text(status));
     probe_mark(v->settings->probe, v->stages.entered, PROBE_UPLOAD, false);
-    fill(v, slot);
+    for (unsigned p = 0; p < slot->format.planes; p++)
+        frame_fill_plane(slot, p, decoded->data[p], decoded->linesize[p]);
     probe_mark(v->settings->probe, v->stages.entered, PROBE_UPLOAD, true);
 
     /* Jobs come back in the order of their frames, so this one is the next output slot's. */
@@ -100,8 +89,7 @@ static bool submit(video *v)
     j->damaged_frames = v->in.damaged_frames;
     j->moved_frames = v->in.moved_frames;
     j->number = v->stages.entered;
-    const float error = quantiser_error(decoded) * range_step(v->full_range);
-    status = chain_enqueue(&v->stages, error, &j->done);
+    status = chain_enqueue(&v->stages, quantiser_error(decoded), &j->done);
     if (status)
         return pipeline_fail(&v->decode_error, "computing failed: %s", mona_status_text(status));
     return channel_push(&v->busy, j);
@@ -147,20 +135,10 @@ static void tell(video *v)
         v->settings->progress(v->settings->progress_context, v->report);
 }
 
-/* Of full range, the picture is not where the chain has left the samples. */
-static void take_full_range(video *v, const job *j)
-{
-    const frame *made = &v->stages.edges[v->stages.count][j - v->jobs];
-    for (unsigned p = 0; p < made->format.planes && v->full_range; p++)
-        range_leave(j->picture->data[p], j->picture->linesize[p], made, p,
-                    input_format(&v->in).bits);
-}
-
 static bool encode(video *v, const job *j, pipeline_error *error)
 {
     const unsigned step = PROBE_STAGE + v->stages.count;
     probe_mark(v->settings->probe, v->report->frames, step, false);
-    take_full_range(v, j);
     chain_remember(&v->stages, j->number, &v->memory);
     if (!output_put(&v->out, j->picture, &v->memory, error))
         return false;
@@ -215,12 +193,10 @@ static bool wrap_output(video *v, unsigned slot)
     v->jobs[slot].picture = picture;
     if (!picture)
         return false;
+    picture->buf[0] = av_buffer_create(f->data[0], frame_bytes(&f->format), keep, NULL, 0);
     picture->format = pixels_plain(v->in.video->codecpar->format);
     picture->width = (int)f->format.width;
     picture->height = (int)f->format.height;
-    if (v->full_range)
-        return av_frame_get_buffer(picture, 0) >= 0;
-    picture->buf[0] = av_buffer_create(f->data[0], frame_bytes(&f->format), keep, NULL, 0);
     for (unsigned p = 0; p < f->format.planes; p++) {
         picture->data[p] = f->data[p];
         picture->linesize[p] = (int)f->stride[p];
@@ -357,14 +333,10 @@ static bool open_all(video *v, pipeline_error *error)
         return false;
     if (!hdr_describe(v->in.video, v->in.frame))
         return pipeline_fail(error, "out of memory");
-    v->full_range = pixels_full_range(v->in.frame);
-    stage.strength *= range_step(v->full_range);
-    frame_format frames = input_format(&v->in);
-    if (v->full_range)
-        frames.bits = RANGE_BITS;
+    stage.full_range = pixels_full_range(v->in.frame);
     v->in.copy = copy_other;
     v->in.copy_context = v;
-    if (!chain_open(&v->stages, s->kinds, s->count, &stage, frames, true, error) ||
+    if (!chain_open(&v->stages, s->kinds, s->count, &stage, input_format(&v->in), true, error) ||
         !open_output(v, format, &input, error))
         return false;
     chain_watch(&v->stages, s->probe);
@@ -406,8 +378,8 @@ static bool run(video *v, pipeline_error *error)
     }
     v->report->clock_jumps = v->in.times.jumps;
     v->report->moved_packets = v->out.container.moved;
-    v->report->noise = chain_noise(&v->stages) / range_step(v->full_range);
-    v->report->compression = chain_compression(&v->stages) / range_step(v->full_range);
+    v->report->noise = chain_noise(&v->stages);
+    v->report->compression = chain_compression(&v->stages);
     if (!v->report->frames && s->end > 0)
         return pipeline_fail(error, "%s: expected frames from %g s to %g s, found none", s->input,
                              s->start, s->end);

@@ -1,24 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-/* BT.601, between R, G and B of 8 bits and studio range of b bits. In steps of 8 bits
+/* BT.601 full range; planes have b bits, b - 8 of them behind the point of what 8 bits would be:
  *
- *     Y  =  16 + 219 / 255 W           W = 0.299 R + 0.587 G + 0.114 B
- *     Cb = 128 + 224 / 255 (B - W) / 1.772
- *     Cr = 128 + 224 / 255 (R - W) / 1.402
+ *     Y  =  0.299 R + 0.587 G + 0.114 B        R = Y + 1.402 Cr
+ *     Cb = (B - Y) / 1.772 + 128               G = Y - 0.344136 Cb - 0.714136 Cr
+ *     Cr = (R - Y) / 1.402 + 128               B = Y + 1.772 Cb          (Cb, Cr less 128)
  *
- *     R = W + 1.402 V                  W = 255 / 219 (Y - 16)
- *     G = W - 0.344136 U - 0.714136 V  U = 255 / 224 (Cb - 128)
- *     B = W + 1.772 U                  V = 255 / 224 (Cr - 128)
- *
- * Each result is rounded to nearest. The rounding of planes, by half of 2^(8 - b), moves W by 0.58
- * of that, U and V by 0.57, and a colour by 1.59 at most: of 10 bits and more, by less than half a
- * step, so that a colour comes back as it was. Of 8 bits it differs by up to 2 steps. */
+ * Each result is rounded to nearest. Planes are off by half of 2^(8 - b) then, and a colour by
+ * 1 + 1.772 times that at most: of 10 bits and more, by less than half a step, so that it comes back
+ * as it was. */
 #include "pipeline/image/colour.h"
 
 #include "pipeline/stages/sample.h"
 
-/* Bits behind the point. On the way back 2^11 steps times 2.02 are to fit 31 bits, with luma's 2^11
- * times 1.16 besides. */
-enum { THERE = 20, BACK = 18 };
+/* Bits behind the point of a coefficient: 2^11 (1 + 1.772 / 2) 2^18 is below 2^31. */
+enum { POINT = 18 };
 
 static uint8_t clip(int value)
 {
@@ -27,14 +22,12 @@ static uint8_t clip(int value)
 
 static void put(const frame *to, unsigned plane, uint32_t x, uint32_t y, int value)
 {
-    put_plane_sample(to->data[plane] + (ptrdiff_t)y * to->stride[plane], x, value,
-                     to->format.bits > 8);
+    put_plane_sample(to->data[plane] + (ptrdiff_t)y * to->stride[plane], x, value, true);
 }
 
 static int get(const frame *from, unsigned plane, uint32_t x, uint32_t y)
 {
-    return plane_sample(from->data[plane] + (ptrdiff_t)y * from->stride[plane], x,
-                        from->format.bits > 8);
+    return plane_sample(from->data[plane] + (ptrdiff_t)y * from->stride[plane], x, true);
 }
 
 static int rounded(int value, unsigned shift)
@@ -51,7 +44,7 @@ static const uint8_t *pixel(const still *image, uint32_t x, uint32_t y)
 
 static int luma(int r, int g, int b)
 {
-    return (16 << THERE) + 269262 * r + 528618 * g + 102662 * b;
+    return 78381 * r + 153879 * g + 29884 * b;
 }
 
 static void split_chroma(frame *to, const still *from)
@@ -59,8 +52,8 @@ static void split_chroma(frame *to, const still *from)
     const frame_format *f = &to->format;
     const mona_size size = frame_plane_size(f, 1);
     const uint32_t block = 1u << f->shift_x;
-    const unsigned shift = THERE - (f->bits - 8) + 2 * f->shift_x;
-    const int grey = 128 << (THERE + 2 * f->shift_x);
+    const unsigned shift = POINT - (f->bits - 8) + 2 * f->shift_x;
+    const int grey = 128 << (POINT + 2 * f->shift_x);
     for (uint32_t y = 0; y < size.height; y++)
         for (uint32_t x = 0; x < size.width; x++) {
             int r = 0, g = 0, b = 0;
@@ -68,8 +61,8 @@ static void split_chroma(frame *to, const still *from)
                 const uint8_t *p = pixel(from, x * block + i % block, y * block + i / block);
                 r += p[0], g += p[1], b += p[2];
             }
-            put(to, 1, x, y, rounded(grey - 155423 * r - 305128 * g + 460551 * b, shift));
-            put(to, 2, x, y, rounded(grey + 460551 * r - 385654 * g - 74897 * b, shift));
+            put(to, 1, x, y, rounded(grey - 44233 * r - 86839 * g + 131072 * b, shift));
+            put(to, 2, x, y, rounded(grey + 131072 * r - 109756 * g - 21316 * b, shift));
         }
 }
 
@@ -89,7 +82,7 @@ void colour_split(frame *to, const still *from)
         for (uint32_t x = 0; x < size.width; x++) {
             const uint8_t *p = pixel(from, x, y);
             const int level = luma(p[0], p[colours / 2], p[colours - 1]);
-            put(to, 0, x, y, rounded(level, THERE - more));
+            put(to, 0, x, y, rounded(level, POINT - more));
             if (to->format.planes == 4)
                 put(to, 3, x, y, (from->channels > colours ? p[colours] : 255) << more);
         }
@@ -106,17 +99,17 @@ void colour_split(frame *to, const still *from)
 void colour_join(still *to, const frame *from)
 {
     const unsigned colours = to->channels < 3 ? 1 : 3, more = from->format.bits - 8;
-    const unsigned shift = BACK + more;
+    const unsigned shift = POINT + more;
     for (uint32_t y = 0; y < to->height; y++)
         for (uint32_t x = 0; x < to->width; x++) {
             uint8_t *p = to->pixels + ((size_t)y * to->width + x) * to->channels;
-            const int level = 305236 * (get(from, 0, x, y) - (16 << more));
+            const int level = get(from, 0, x, y) * (1 << POINT);
             if (colours == 3) {
                 const int cb = get(from, 1, x, y) - (128 << more);
                 const int cr = get(from, 2, x, y) - (128 << more);
-                p[0] = clip(rounded(level + 418389 * cr, shift));
-                p[1] = clip(rounded(level - 102698 * cb - 213115 * cr, shift));
-                p[2] = clip(rounded(level + 528805 * cb, shift));
+                p[0] = clip(rounded(level + 367526 * cr, shift));
+                p[1] = clip(rounded(level - 90213 * cb - 187207 * cr, shift));
+                p[2] = clip(rounded(level + 464519 * cb, shift));
             } else {
                 p[0] = clip(rounded(level, shift));
             }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Still images: RGB -> luma and chroma of studio range -> stages -> RGB.
+/* Still images: RGB -> luma and chroma -> stages -> RGB.
  *
  * Chroma stays at full resolution (4:4:4) unless the denoiser takes part, which works on 4:2:0:
  * then chroma is halved on the way in and, at the end, enlarged by the same bicubic interpolation
@@ -21,7 +21,8 @@ static bool uses_denoise(const enhance_settings *settings)
     return false;
 }
 
-/* What the stages work on. Alpha is stored in plane 3, so a frame with alpha has four. */
+/* What the stages work on: more bits than the image has, so that only the result is rounded to 8.
+ * Alpha is stored in plane 3, so a frame with alpha has four. */
 static frame_format working_format(const enhance_settings *settings, const still *image)
 {
     const bool alpha = image->channels % 2 == 0, colour = image->channels >= 3;
@@ -127,7 +128,7 @@ static bool open_stages(chain *stages, const enhance_settings *settings, enhance
                         const still *image, pipeline_error *error)
 {
     stage_settings stage = settings->stage;
-    stage.strength *= range_step(true);
+    stage.full_range = true;
     if (!chain_open(stages, settings->kinds, settings->count, &stage,
                     working_format(settings, image), false, error))
         return false;
@@ -153,7 +154,7 @@ static bool enhance_image(const enhance_settings *settings, enhance_report *repo
             settings->progress(settings->progress_context, report);
         good = run_stages(&stages, image, error) && finish(settings, &stages, image, error);
         report->frames = good;
-        report->noise = chain_noise(&stages) / range_step(true);
+        report->noise = chain_noise(&stages);
     }
     chain_close(&stages);
     return good;

@@ -45,6 +45,7 @@ bool grading_open(grader *g, const stage_settings *settings, frame_format format
         config.sizes[i] = (mona_size){THUMBNAIL_SIDE, THUMBNAIL_SIDE};
     *g = (grader){.model = model,
                   .format = format,
+                  .full_range = settings->full_range,
                   .strength = settings->colour_strength,
                   .device = settings->device,
                   .cpu = settings->cpu};
@@ -63,7 +64,7 @@ bool grading_open(grader *g, const stage_settings *settings, frame_format format
 static void look(void *argument)
 {
     const grading_job *job = argument;
-    thumbnail_make(job->grader->seen, job->in);
+    thumbnail_make(job->grader->seen, job->in, job->grader->full_range);
 }
 
 static void apply(void *argument)
@@ -77,7 +78,7 @@ static void apply(void *argument)
     grading_read(&answered, g->answer);
     grading_follow(&g->state, g->seen, &answered);
     job->after = g->state;
-    grading_settle(&curves, &g->state.curves, g->strength, g->format.bits);
+    grading_settle(&curves, &g->state.curves, g->strength, g->format.bits, g->full_range);
     for (unsigned p = 0; p < planes; p++) {
         from[p] = frame_buffer(job->in, p);
         to[p] = frame_buffer(job->out, p);

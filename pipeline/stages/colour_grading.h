@@ -51,6 +51,7 @@ typedef struct grading_job {
 typedef struct grader {
     const named_model *model;
     frame_format format;
+    bool full_range;
     double strength;
     const mona_device *device;
     const char *cpu;
@@ -83,6 +84,7 @@ void grading_read(grading_curves *curves, const uint16_t *answer);
 void grading_follow(grading_state *state, const thumbnail *seen, const grading_curves *answered);
 
 /* The curves for samples of so many bits. strength 0: those that change nothing. */
-void grading_settle(mona_curves *to, const grading_curves *from, double strength, unsigned bits);
+void grading_settle(mona_curves *to, const grading_curves *from, double strength, unsigned bits,
+                    bool full_range);
 
 #endif

@@ -12,9 +12,9 @@
  * changes by more than that part of what two answers ever differ by; 0.05 is 63 % of the way within
  * 20 frames.
  *
- * Ranges. Answers are for full range: node k is where 8 bits are 16 k. Samples are of studio range,
- * where 16 k stands for (16 k - 16) 255 / 219 of full range, which lies between nodes, or beyond
- * them, where luma goes on by its own slope of 1 and the rest stays. */
+ * Ranges. Answers are for full range: node k is where 8 bits are 16 k. Of studio range 16 k stands
+ * for (16 k - 16) 255 / 219 of full range, which lies between nodes, or beyond them, where luma
+ * goes on by its own slope of 1 and the rest stays. */
 #include "pipeline/stages/colour_grading.h"
 
 #include <math.h>
@@ -27,9 +27,6 @@
 #define LEAST_CUT 8.0 /* steps */
 #define MOST_GAIN 3.99f
 #define NODE_STEPS 16.0 /* of 8 bits, from node to node */
-#define LUMA_ZERO 16.0
-#define LUMA_RANGE 219.0
-#define CHROMA_RANGE 224.0
 
 enum { CELLS = GRADING_GRID * GRADING_GRID, CELL_SIDE = THUMBNAIL_SIDE / GRADING_GRID };
 
@@ -132,18 +129,13 @@ static void make_segments(mona_curve *to, const double *nodes, double low, doubl
     }
 }
 
-/* Where luma of 8 bits lies among the nodes of answers. */
-static double node_of(double luma)
+static void settle_luma(mona_curve *to, const float *from, double strength, bool full_range)
 {
-    return (luma - LUMA_ZERO) * 255 / LUMA_RANGE / NODE_STEPS;
-}
-
-static void settle_luma(mona_curve *to, const float *from, double strength)
-{
+    const double zero = full_range ? 0 : 16, range = full_range ? 255 : 219;
     double nodes[GRADING_NODES];
     for (unsigned k = 0; k < GRADING_NODES; k++) {
-        const double before = NODE_STEPS * k, y = node_of(before);
-        const double after = LUMA_ZERO + LUMA_RANGE * value_at(from, y, NODE_STEPS / 255);
+        const double before = NODE_STEPS * k, y = (before - zero) * 255 / range / NODE_STEPS;
+        const double after = zero + range * value_at(from, y, NODE_STEPS / 255);
         nodes[k] = 128 * (before + strength * (after - before));
     }
     make_segments(to, nodes, 0, INT16_MAX);
@@ -151,24 +143,26 @@ static void settle_luma(mona_curve *to, const float *from, double strength)
 
 /* A gain, or an offset, which is neutral at neutral and has so many steps. */
 static void settle_chroma(mona_curve *to, const float *from, double neutral, double steps,
-                          double least, double most, double strength)
+                          double least, double most, double strength, bool full_range)
 {
+    const double zero = full_range ? 0 : 16, range = full_range ? 255 : 219;
     double nodes[GRADING_NODES];
     for (unsigned k = 0; k < GRADING_NODES; k++) {
-        const double after = value_at(from, node_of(NODE_STEPS * k), 0);
+        const double after = value_at(from, (NODE_STEPS * k - zero) * 255 / range / NODE_STEPS, 0);
         nodes[k] = steps * (neutral + strength * (after - neutral));
     }
     make_segments(to, nodes, least, most);
 }
 
-void grading_settle(mona_curves *to, const grading_curves *from, double strength, unsigned bits)
+void grading_settle(mona_curves *to, const grading_curves *from, double strength, unsigned bits,
+                    bool full_range)
 {
     *to = (mona_curves){.bits = bits};
-    settle_luma(&to->luma, from->values[GRADING_LUMA], strength);
+    settle_luma(&to->luma, from->values[GRADING_LUMA], strength, full_range);
     for (unsigned c = 0; c < 2; c++) {
         settle_chroma(&to->gain[c], from->values[GRADING_GAINS + c], 1, 8192, 0, INT16_MAX,
-                      strength);
-        settle_chroma(&to->offset[c], from->values[GRADING_OFFSETS + c], 0, 32 * CHROMA_RANGE,
-                      -8191, 8191, strength);
+                      strength, full_range);
+        settle_chroma(&to->offset[c], from->values[GRADING_OFFSETS + c], 0,
+                      32 * (full_range ? 255 : 224), -8191, 8191, strength, full_range);
     }
 }

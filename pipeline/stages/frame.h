@@ -52,10 +52,8 @@ size_t frame_bytes(const frame_format *format);
 /* Lays a frame out in memory[0, frame_bytes), aligned to MONA_ALIGNMENT. */
 void frame_place(frame *f, const frame_format *format, uint8_t *memory);
 
-/* Repeats the last column and row of what is shown into the padding. */
-void frame_pad_plane(frame *f, unsigned plane);
-
-/* Copies a plane as shown and pads it. Strides in bytes. */
+/* Copies a plane as shown and repeats its last column and row into the padding. Strides in bytes.
+ */
 void frame_fill_plane(frame *f, unsigned plane, const uint8_t *source, ptrdiff_t source_stride);
 
 /* Sets count samples of a row. */

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Samples of full range on their way to the stages and back.
+/* Luma of full range as that of studio range, for networks that know no other.
  *
- * The networks were trained on studio range, where luma of 8 bits goes from 16 to 235 and chroma
- * from 16 to 240, so that is what every stage works on. Full range is brought into it with
- * RANGE_BITS: full range of up to 10 bits has fewer values than studio range of 11, and a sample
- * that no stage changes comes back as it was. Alpha has no range. */
+ * With v in steps of 8 bits it is 16 + 219 / 255 v, in RANGE_BITS: what fp16 holds exactly, and so
+ * fine that full range of 10 bits comes back as it was. */
 #ifndef MONA_RANGE_H
 #define MONA_RANGE_H
 
@@ -12,17 +10,9 @@
 
 enum { RANGE_BITS = MONA_MAX_DEPTH };
 
-/* What a step of the samples outside is in steps of the stages'. */
-static inline float range_step(bool full_range)
-{
-    return full_range ? 219.0f / 255 : 1;
-}
-
-/* Fills a plane from samples of full range, of so many bits, as frame_fill_plane does. Strides are
- * in bytes. */
-void range_enter(frame *to, unsigned plane, const uint8_t *source, ptrdiff_t stride, unsigned bits);
-
-/* The reverse, of what is shown. */
-void range_leave(uint8_t *to, ptrdiff_t stride, const frame *from, unsigned plane, unsigned bits);
+/* Plane 0 of one frame as that of another, whose planes have the same stored size; each has its own
+ * bits. */
+void range_to_studio(const frame *to, const frame *from);
+void range_to_full(const frame *to, const frame *from);
 
 #endif

@@ -30,6 +30,7 @@ typedef struct stage_settings {
     double strength;            /* of denoising, 0..1; negative: estimated */
     bool compressed; /* strength is estimated, and what compression left of error counts as noise */
     double colour_strength; /* 0..1 */
+    bool full_range;        /* of samples; else studio range */
     chroma_siting siting;   /* of subsampled chroma */
     delay_settings delay;
 } stage_settings;

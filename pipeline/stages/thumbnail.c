@@ -65,11 +65,12 @@ static void widen(thumbnail *t)
                                 : widened(t->planes[p][i], 16, 219, 0);
 }
 
-void thumbnail_make(thumbnail *t, const frame *f)
+void thumbnail_make(thumbnail *t, const frame *f, bool full_range)
 {
     memset(t->planes, NEUTRAL, sizeof t->planes);
     for (unsigned p = 0; p < (f->format.planes < 3 ? 1 : 3); p++)
         for (uint32_t i = 0; i < SIDE; i++)
             average_row(t->planes[p] + (size_t)i * SIDE, f, p, i);
-    widen(t);
+    if (!full_range)
+        widen(t);
 }

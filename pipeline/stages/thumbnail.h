@@ -14,8 +14,8 @@ typedef struct thumbnail {
     uint8_t planes[3][THUMBNAIL_SIDE * THUMBNAIL_SIDE];
 } thumbnail;
 
-/* Of the frame as shown, of studio range. Each sample is the mean, rounded, of the area it
+/* Of the frame as shown, of full or studio range. Each sample is the mean, rounded, of the area it
  * stands for, at least one sample; grey frames get neutral chroma. */
-void thumbnail_make(thumbnail *t, const frame *f);
+void thumbnail_make(thumbnail *t, const frame *f, bool full_range);
 
 #endif

@@ -51,13 +51,6 @@ static held random_frame(uint32_t width, uint32_t height, unsigned shift, unsign
     return h;
 }
 
-/* A sample of studio range, 8 bits, in full range; not rounded. */
-static double widened(double sample, unsigned plane)
-{
-    const double v = plane ? 128 + (sample - 128) * 255 / 224 : (sample - 16) * 255 / 219;
-    return fmin(fmax(v, 0), 255);
-}
-
 static double expected_cell(const frame *f, unsigned plane, uint32_t i, uint32_t j)
 {
     const mona_size size = frame_shown_size(&f->format, plane);
@@ -72,7 +65,7 @@ static double expected_cell(const frame *f, unsigned plane, uint32_t i, uint32_t
     return floor(sum / count + 0.5);
 }
 
-static void thumbnails_are_means_in_full_range(void **unused)
+static void thumbnails_are_means(void **unused)
 {
     (void)unused;
     static const uint32_t sizes[][2] = {{1, 1}, {37, 53}, {64, 64}, {131, 67}, {320, 181}};
@@ -81,17 +74,34 @@ static void thumbnails_are_means_in_full_range(void **unused)
         for (unsigned shift = 0; shift < 2; shift++) {
             held h = random_frame(sizes[s][0], sizes[s][1], shift, 8);
             held wide = random_frame(sizes[s][0], sizes[s][1], shift, 10);
-            thumbnail_make(&t, &h.frame);
-            thumbnail_make(&deep, &wide.frame);
+            thumbnail_make(&t, &h.frame, true);
+            thumbnail_make(&deep, &wide.frame, true);
             for (unsigned p = 0; p < 3; p++)
-                for (uint32_t i = 0; i < SIDE * SIDE; i++) {
-                    const double mean = expected_cell(&h.frame, p, i / SIDE, i % SIDE);
-                    assert_true(fabs(t.planes[p][i] - widened(mean, p)) <= 0.5);
-                }
+                for (uint32_t i = 0; i < SIDE * SIDE; i++)
+                    assert_int_equal(t.planes[p][i],
+                                     (int)expected_cell(&h.frame, p, i / SIDE, i % SIDE));
             assert_memory_equal(&t, &deep, sizeof t);
             free(h.memory);
             free(wide.memory);
         }
+}
+
+static void studio_range_is_widened(void **unused)
+{
+    (void)unused;
+    static thumbnail t;
+    held h = random_frame(256, 64, 0, 8);
+    for (unsigned p = 0; p < 3; p++)
+        for (uint32_t i = 0; i < 256 * 64; i++)
+            h.frame.data[p][(ptrdiff_t)(i / 256) * h.frame.stride[p] + i % 256] =
+                (uint8_t)(i / 256 * 4 + i % 256 / 4 / 16);
+    thumbnail_make(&t, &h.frame, false);
+    for (uint32_t i = 0; i < SIDE * SIDE; i++) {
+        const double v = i / SIDE * 4 + i % SIDE / 16;
+        assert_true(fabs(t.planes[0][i] - fmin(fmax((v - 16) * 255 / 219, 0), 255)) <= 0.5);
+        assert_true(fabs(t.planes[1][i] - fmin(fmax(128 + (v - 128) * 255 / 224, 0), 255)) <= 0.5);
+    }
+    free(h.memory);
 }
 
 static void random_answer(uint16_t *answer)
@@ -120,14 +130,14 @@ static void no_strength_changes_nothing(void **unused)
     grading_curves curves;
     mona_curves settled;
     for (unsigned round = 0; round < 200; round++) {
-        const unsigned bits = 8 + round % (MONA_MAX_DEPTH - 7);
+        const unsigned bits = 8 + round % 3;
         held in = random_frame(75, 40, round % 2, bits),
              out = random_frame(75, 40, round % 2, bits);
         memset(out.memory, 0, frame_bytes(&out.frame.format));
         state = round;
         random_answer(answer);
         grading_read(&curves, answer);
-        grading_settle(&settled, &curves, 0, bits);
+        grading_settle(&settled, &curves, 0, bits, round % 4 < 2);
         apply(&settled, &in, &out);
         for (unsigned p = 0; p < 3; p++) {
             const mona_size size = frame_plane_size(&in.frame.format, p);
@@ -152,7 +162,7 @@ static void answers_become_curves_that_hold(void **unused)
         grading_read(&curves, answer);
         for (unsigned k = 1; k < GRADING_NODES; k++)
             assert_true(curves.values[GRADING_LUMA][k] >= curves.values[GRADING_LUMA][k - 1]);
-        grading_settle(&settled, &curves, 1, 8);
+        grading_settle(&settled, &curves, 1, 8, round % 2);
         for (unsigned k = 0; k < MONA_CURVE_SEGMENTS; k++) {
             assert_true(settled.luma.rise[k] >= 0 && settled.luma.start[k] >= 0);
             for (unsigned c = 0; c < 2; c++) {
@@ -170,31 +180,33 @@ static void ten_bits_agree_with_eight(void **unused)
     uint16_t answer[ANSWERS];
     for (unsigned i = 0; i < ANSWERS; i++)
         answer[i] = (uint16_t)(next() % 0x3000 | next() % 2 << 15); /* up to 1/8 */
-    held in = random_frame(96, 64, 1, 8), deep_in = random_frame(96, 64, 1, 10);
-    held out = random_frame(96, 64, 1, 8), deep_out = random_frame(96, 64, 1, 10);
-    grading_curves curves;
-    mona_curves settled, deep;
-    unsigned changed = 0;
-    grading_read(&curves, answer);
-    grading_settle(&settled, &curves, 1, 8);
-    grading_settle(&deep, &curves, 1, 10);
-    apply(&settled, &in, &out);
-    apply(&deep, &deep_in, &deep_out);
-    for (unsigned p = 0; p < 3; p++) {
-        const mona_size size = frame_plane_size(&in.frame.format, p);
-        for (uint32_t i = 0; i < size.width * size.height; i++) {
-            const uint32_t y = i / size.width, x = i % size.width;
-            const uint8_t *a = out.frame.data[p] + (ptrdiff_t)y * out.frame.stride[p] + x;
-            uint16_t b;
-            memcpy(&b, deep_out.frame.data[p] + (ptrdiff_t)y * deep_out.frame.stride[p] + 2 * x,
-                   sizeof b);
-            /* chroma's luma is a mean that 10 bits round later: a slope of it more */
-            assert_true(abs(b - 4 * *a) <= (p ? 8 : 3));
-            changed += *a != in.frame.data[p][(ptrdiff_t)y * in.frame.stride[p] + x];
+    for (unsigned full = 0; full < 2; full++) {
+        held in = random_frame(96, 64, 1, 8), deep_in = random_frame(96, 64, 1, 10);
+        held out = random_frame(96, 64, 1, 8), deep_out = random_frame(96, 64, 1, 10);
+        grading_curves curves;
+        mona_curves settled, deep;
+        unsigned changed = 0;
+        grading_read(&curves, answer);
+        grading_settle(&settled, &curves, 1, 8, full);
+        grading_settle(&deep, &curves, 1, 10, full);
+        apply(&settled, &in, &out);
+        apply(&deep, &deep_in, &deep_out);
+        for (unsigned p = 0; p < 3; p++) {
+            const mona_size size = frame_plane_size(&in.frame.format, p);
+            for (uint32_t i = 0; i < size.width * size.height; i++) {
+                const uint32_t y = i / size.width, x = i % size.width;
+                const uint8_t *a = out.frame.data[p] + (ptrdiff_t)y * out.frame.stride[p] + x;
+                uint16_t b;
+                memcpy(&b, deep_out.frame.data[p] + (ptrdiff_t)y * deep_out.frame.stride[p] + 2 * x,
+                       sizeof b);
+                /* chroma's luma is a mean that 10 bits round later: a slope of it more */
+                assert_true(abs(b - 4 * *a) <= (p ? 8 : 3));
+                changed += *a != in.frame.data[p][(ptrdiff_t)y * in.frame.stride[p] + x];
+            }
         }
+        assert_true(changed > 1000);
+        free(in.memory), free(deep_in.memory), free(out.memory), free(deep_out.memory);
     }
-    assert_true(changed > 1000);
-    free(in.memory), free(deep_in.memory), free(out.memory), free(deep_out.memory);
 }
 
 static void constant_curves(grading_curves *c, float value)
@@ -236,7 +248,8 @@ static void shots_are_followed_and_cuts_begin_anew(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(thumbnails_are_means_in_full_range),
+        cmocka_unit_test(thumbnails_are_means),
+        cmocka_unit_test(studio_range_is_widened),
         cmocka_unit_test(no_strength_changes_nothing),
         cmocka_unit_test(answers_become_curves_that_hold),
         cmocka_unit_test(ten_bits_agree_with_eight),
