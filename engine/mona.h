@@ -71,7 +71,7 @@ enum {
     MONA_MAX_CHANNELS = 16384,
     MONA_MAX_SIDE = 32768, /* rows or columns of any tensor that is no array */
     MONA_MAX_THREADS = 64,
-    MONA_MAX_DEPTH = 10, /* bits of a sample that mona_model_deepen can provide for */
+    MONA_MAX_DEPTH = 11, /* bits of a sample that mona_model_deepen can provide for */
     MONA_ALIGNMENT = 64, /* of a model in memory, of an arena and of stream memory */
 };
 
