@@ -5,6 +5,7 @@
 
 #include "pipeline/quality/model_run.h"
 #include "pipeline/stages/plane_roles.h"
+#include "pipeline/stages/range.h"
 
 enum { LUMA_ONLY = 1 << ROLE_LUMA };
 
@@ -19,13 +20,14 @@ const char *stage_kind_name(stage_kind kind)
 
 /* Binds a model of one plane to a plane's size, and sees that it enlarges it as the stage does. */
 static bool open_plane(bound_model *bound, const named_model *model, const stage *s,
-                       const stage_settings *settings, unsigned plane, pipeline_error *error)
+                       const stage_settings *settings, unsigned plane, unsigned bits,
+                       pipeline_error *error)
 {
     const mona_size size = frame_plane_size(&s->in, plane);
     mona_config config = stage_config(settings);
     config.sizes[0] = size;
     if (!roles_check(model, LUMA_ONLY, LUMA_ONLY, error) ||
-        !bound_open_deep(bound, &model->model, model->name, s->in.bits, &config, error))
+        !bound_open_deep(bound, &model->model, model->name, bits, &config, error))
         return false;
     mona_tensor_info out = mona_plan_output(bound->plan, 0);
     if (out.width != s->scale * size.width || out.height != s->scale * size.height)
@@ -44,7 +46,20 @@ static bool open_interpolated(bound_model *bound, void **memory, const stage *s,
     named_model sited = {.name = settings->bicubic->name};
     return siting_model(&sited.model, memory, &settings->bicubic->model, s->scale, settings->siting,
                         chroma ? s->in.shift_x : 0, chroma ? s->in.shift_y : 0, error) &&
-           open_plane(bound, &sited, s, settings, plane, error);
+           open_plane(bound, &sited, s, settings, plane, s->in.bits, error);
+}
+
+static bool make_studio(stage *s, pipeline_error *error)
+{
+    frame_format in = s->in, out = s->out;
+    in.planes = out.planes = 1;
+    in.bits = out.bits = RANGE_BITS;
+    s->studio_memory = bound_allocate(frame_bytes(&in) + frame_bytes(&out));
+    if (!s->studio_memory)
+        return pipeline_fail(error, "out of memory");
+    frame_place(&s->studio[0], &in, s->studio_memory);
+    frame_place(&s->studio[1], &out, s->studio_memory + frame_bytes(&in));
+    return true;
 }
 
 static bool open_sr(stage *s, const named_model *model, const stage_settings *settings,
@@ -63,7 +78,9 @@ static bool open_sr(stage *s, const named_model *model, const stage_settings *se
     s->rects = bound_allocate(changes_most(frame_plane_size(&s->in, 0)) * sizeof *s->rects);
     if (!s->rects)
         return pipeline_fail(error, "out of memory");
-    return open_plane(&s->luma, model, s, settings, 0, error) &&
+    const unsigned bits = settings->full_range ? RANGE_BITS : s->in.bits;
+    return open_plane(&s->luma, model, s, settings, 0, bits, error) &&
+           (!settings->full_range || make_studio(s, error)) &&
            (s->in.planes < 3 ||
             open_interpolated(&s->chroma, &s->sited[0], s, settings, 1, error)) &&
            (s->in.planes < 4 || open_interpolated(&s->alpha, &s->sited[1], s, settings, 3, error));
@@ -103,33 +120,78 @@ void stage_tell_models(const stage *s, unsigned number, const pipeline_probe *pr
             probe->bound(probe->context, number, models[i].model, models[i].runs);
 }
 
-static mona_status enqueue_sr(stage *s, const frame *in, const frame *out, const frame *before,
-                              const frame *previous, unsigned slot)
+/* These two run on the stream, before and after the network. */
+static void enter_studio(void *argument)
 {
-    bound_model *const models[FRAME_MAX_PLANES] = {&s->luma, &s->chroma, &s->chroma, &s->alpha};
-    mona_status status = MONA_OK;
-    for (unsigned p = 0; p < in->format.planes && !status; p++) {
-        const mona_buffer source = frame_buffer(in, p), target = frame_buffer(out, p);
-        plane_change *c = &s->changes[slot][p];
-        if (previous) {
-            *c = (plane_change){.in = *in,
-                                .before = *before,
-                                .plane = p,
-                                .previous = frame_buffer(previous, p),
-                                .rects = s->rects};
-            status = mona_stream_call(s->stream, changes_find, c);
-        }
-        if (!status)
-            status = mona_stream_run_changed(s->stream, models[p]->session, &source, &target,
-                                             previous ? &c->change : NULL);
-    }
+    const conversion *c = argument;
+    range_to_studio(c->to, c->from);
+}
+
+static void leave_studio(void *argument)
+{
+    const conversion *c = argument;
+    range_to_full(c->to, c->from);
+}
+
+/* What stage_enqueue() is given. */
+typedef struct enlargement {
+    const frame *in, *out, *before, *previous;
+    unsigned slot;
+} enlargement;
+
+/* Has a model make `to` of `from`. made: what it made of the frame before, which may be `to`. */
+static mona_status enqueue_model(stage *s, const bound_model *model, const enlargement *e,
+                                 unsigned plane, const frame *from, const frame *to,
+                                 const frame *made)
+{
+    const mona_buffer source = frame_buffer(from, plane), target = frame_buffer(to, plane);
+    plane_change *c = &s->changes[e->slot][plane];
+    if (!e->before)
+        return mona_stream_run(s->stream, model->session, &source, &target);
+    *c = (plane_change){.in = *e->in,
+                        .before = *e->before,
+                        .plane = plane,
+                        .previous = frame_buffer(made, plane),
+                        .rects = s->rects};
+    mona_status status = mona_stream_call(s->stream, changes_find, c);
+    return status
+               ? status
+               : mona_stream_run_changed(s->stream, model->session, &source, &target, &c->change);
+}
+
+static mona_status enqueue_plane(stage *s, const bound_model *model, const enlargement *e,
+                                 unsigned plane)
+{
+    return enqueue_model(s, model, e, plane, e->in, e->out, e->previous);
+}
+
+/* Samples that do not differ do not in studio range either. */
+static mona_status enqueue_luma(stage *s, const enlargement *e)
+{
+    conversion *c = s->conversions[e->slot];
+    if (!s->studio_memory)
+        return enqueue_plane(s, &s->luma, e, 0);
+    c[0] = (conversion){.to = &s->studio[0], .from = e->in};
+    c[1] = (conversion){.to = e->out, .from = &s->studio[1]};
+    mona_status status = mona_stream_call(s->stream, enter_studio, &c[0]);
+    status = status ? status
+                    : enqueue_model(s, &s->luma, e, 0, &s->studio[0], &s->studio[1], &s->studio[1]);
+    return status ? status : mona_stream_call(s->stream, leave_studio, &c[1]);
+}
+
+static mona_status enqueue_sr(stage *s, const enlargement *e)
+{
+    mona_status status = enqueue_luma(s, e);
+    for (unsigned p = 1; p < e->in->format.planes && !status; p++)
+        status = enqueue_plane(s, p == 3 ? &s->alpha : &s->chroma, e, p);
     return status;
 }
 
 mona_status stage_enqueue(stage *s, const frame *in, const frame *out, const frame *before,
                           const frame *previous, float error, unsigned slot)
 {
-    return s->kind == STAGE_SR ? enqueue_sr(s, in, out, before, previous, slot)
+    const enlargement e = {in, out, before, previous, slot};
+    return s->kind == STAGE_SR ? enqueue_sr(s, &e)
            : s->kind == STAGE_DENOISE
                ? denoise_enqueue(&s->denoiser, s->stream, in, out, previous, error, slot)
            : s->kind == STAGE_COLOUR ? grading_enqueue(&s->grader, s->stream, in, out, slot)
@@ -147,6 +209,7 @@ void stage_close(stage *s)
     free(s->sited[0]);
     free(s->sited[1]);
     free(s->rects);
+    free(s->studio_memory);
     free(s->stream_memory);
     *s = (stage){0};
 }
@@ -154,5 +217,6 @@ void stage_close(stage *s)
 size_t stage_bytes(const stage *s)
 {
     return bound_bytes(&s->luma) + bound_bytes(&s->chroma) + bound_bytes(&s->alpha) +
-           denoise_bytes(&s->denoiser) + grading_bytes(&s->grader) + mona_stream_bytes();
+           denoise_bytes(&s->denoiser) + grading_bytes(&s->grader) + mona_stream_bytes() +
+           frame_bytes(&s->studio[0].format) + frame_bytes(&s->studio[1].format);
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Stages: what is done to a frame, in the background, one stream each.
  *
- * A super-resolution stage enlarges a frame: luma by a network, chroma and alpha by bicubic
- * interpolation, and only what is not as it was in the frame before. A denoising stage cleans luma and chroma (denoise.h). A colour stage corrects them
+ * A super-resolution stage enlarges a frame: luma by a network, which sees studio range (range.h),
+ * chroma and alpha by bicubic interpolation; of a video, only what differs from the frame before
+ * (changes.h). A denoising stage cleans luma and chroma (denoise.h). A colour stage corrects them
  * by curves (grading.h). A delay passes time (delay.h). */
 #ifndef MONA_STAGE_H
 #define MONA_STAGE_H
@@ -26,6 +27,11 @@ typedef enum stage_kind { STAGE_SR, STAGE_DENOISE, STAGE_DELAY, STAGE_COLOUR } s
 /* "sr", "denoise", "delay", "colour". */
 const char *stage_kind_name(stage_kind kind);
 
+/* Luma on its way into studio range, or out of it. */
+typedef struct conversion {
+    const frame *to, *from;
+} conversion;
+
 typedef struct stage {
     stage_kind kind;
     frame_format in, out;
@@ -37,6 +43,9 @@ typedef struct stage {
     void *sited[2];                  /* the models chroma and alpha are bound to */
     plane_change changes[STAGE_SLOTS][FRAME_MAX_PLANES]; /* SR */
     mona_rect *rects;                                    /* of the plane that is worked on */
+    uint8_t *studio_memory; /* of studio; NULL: frames have studio range themselves */
+    frame studio[2];        /* luma as the network reads and writes it */
+    conversion conversions[STAGE_SLOTS][2];
     denoiser denoiser;
     grader grader;
     delay delay;
