@@ -38,6 +38,7 @@ typedef struct combing {
     AVFrame *waiting[COMBING_WAITING];    /* frame n at n % COMBING_WAITING, from taken to put */
     combing_sight sights[COMBING_SIGHTS]; /* of frame n at n % COMBING_SIGHTS */
     uint64_t put, judged, taken;          /* frames so far; judged: by idet */
+    uint32_t calm;                        /* frames that moved, since the last one with teeth */
     bool ended, found;                    /* found: fields, in any frame so far */
 } combing;
 
@@ -52,6 +53,9 @@ bool combing_put(combing *c, AVFrame *frame, pipeline_error *error);
 /* The next frame, marked as interlaced if it looks so: >= 0; AVERROR(EAGAIN): put one more;
  * AVERROR_EOF: that was all. found: that it was marked here. */
 int combing_get(combing *c, AVFrame *frame, bool *found);
+
+/* Looks at no further frame. */
+void combing_stop(combing *c);
 
 void combing_close(combing *c);
 

@@ -21,8 +21,8 @@
 enum { STEADY_MOST = 1024 }; /* L at most, in steps of the samples */
 
 typedef struct steady_work {
-    int16_t step[STEADY_MOST]; /* for |d| */
-    stillness_block *blocks;   /* stillness_blocks of the frame's format */
+    int16_t step[2 * STEADY_MOST + 1]; /* for d + STEADY_MOST */
+    stillness_block *blocks;           /* stillness_blocks of the frame's format */
 } steady_work;
 
 /* Steadies `made` of `now`; `previous` is what was made of the frame before. All are 4:2:0 of one
