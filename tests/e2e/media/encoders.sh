@@ -14,7 +14,7 @@ kept() {
         -of csv=p=0 "$1"
 }
 
-"$scene" 12 "$tmp/scene.y4m"
+film 12 "$tmp/scene.y4m" 320x180
 colour="-color_range tv -colorspace bt709 -color_primaries bt709 -color_trc bt709"
 # shellcheck disable=SC2086
 ffmpeg -v error -i "$tmp/scene.y4m" -vf scale=160:90,setsar=3/2 -c:v libx264 -bf 2 -pix_fmt yuv420p $colour "$tmp/in.mp4"
