@@ -210,20 +210,20 @@ void element_store_float(element_type type, void *data, double value, element_ov
 double element_number(element_type type, const void *data)
 {
     float single;
-    double real;
+    double wide;
     uint16_t code = 0;
     if (type == ELEMENT_FLOAT32) {
         memcpy(&single, data, sizeof single);
         return (double)single;
     }
     if (type == ELEMENT_DOUBLE) {
-        memcpy(&real, data, sizeof real);
-        return real;
+        memcpy(&wide, data, sizeof wide);
+        return wide;
     }
     if (type == ELEMENT_UINT64)
-        return (double)(uint64_t)element_whole(type, data);
+        return (double)(uint64_t)element_int(type, data);
     if (!element_is_float(type))
-        return (double)element_whole(type, data);
+        return (double)element_int(type, data);
     if (element_size(type) == 2)
         memcpy(&code, data, 2);
     else
@@ -241,14 +241,14 @@ static int64_t sign_extend(uint64_t value, unsigned bits)
     return (int64_t)(((value & mask) ^ half) - half);
 }
 
-int64_t element_whole(element_type type, const void *data)
+int64_t element_int(element_type type, const void *data)
 {
     uint64_t value = 0; /* the machine is little-endian, as the files are */
     memcpy(&value, data, rows[type].size);
     return rows[type].kind == SIGNED ? sign_extend(value, rows[type].bits) : (int64_t)value;
 }
 
-void element_store_whole(element_type type, void *data, int64_t value)
+void element_store_int(element_type type, void *data, int64_t value)
 {
     uint64_t bits = (uint64_t)value;
     if (type == ELEMENT_BOOL)

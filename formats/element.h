@@ -69,12 +69,12 @@ element_format element_format_of(element_type type);
 
 /* A number as an element of a float type, rounded to nearest, halves to even; data: the element. */
 void element_store_float(element_type type, void *data, double value, element_overflow overflow);
-/* The number that an element is. Whole numbers beyond 2^53 are rounded. */
+/* The number that an element is. Integers beyond 2^53 are rounded. */
 double element_number(element_type type, const void *data);
 
-/* Whole numbers of the integer types and BOOL. UINT64 is given as the same bits. Storing keeps the
+/* Integers of the integer types and BOOL. UINT64 is given as the same bits. Storing keeps the
  * low bits, as two's complement does. */
-int64_t element_whole(element_type type, const void *data);
-void element_store_whole(element_type type, void *data, int64_t value);
+int64_t element_int(element_type type, const void *data);
+void element_store_int(element_type type, void *data, int64_t value);
 
 #endif

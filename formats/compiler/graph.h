@@ -109,7 +109,7 @@ typedef struct graph_table {
 enum { GRAPH_TABLES = MONA_ARRAY_DIMS + 1 };
 
 /* The record of an array operator as it is in the file (engine/model/array_format.h), but for the offsets
- * of its tables: PICK: of each side, then of the sources; RESAMPLE: first, index, weight. */
+ * of its tables: PICK: of each axis, then of the sources; RESAMPLE: first, index, weight. */
 typedef struct graph_array {
     mona_op_kind kind;
     union {
@@ -164,11 +164,12 @@ typedef struct graph_value {
     float *data;   /* of a constant, else NULL */
     uint32_t rank; /* of a constant */
     uint64_t dims[GRAPH_MAX_RANK];
-    size_t count;           /* elements of a constant, or of an array */
-    bool is_array;          /* an array, computed or constant */
-    mona_type type;         /* of an array */
-    const void *elements;   /* of an array that is constant, else NULL */
-    uint32_t channels;      /* of a computed value; an array's sides have its count as product */
+    size_t count;         /* elements of a constant, or of an array */
+    bool is_array;        /* an array, computed or constant */
+    mona_type type;       /* of an array */
+    const void *elements; /* of an array that is constant, else NULL */
+    uint32_t
+        channels; /* of a computed value; of an array, the product of its dimensions is its count */
     uint32_t height, width; /* of a computed value; 0: any */
     uint32_t joined;        /* a value made before it whose format it has, or itself (quantize.h) */
     float low, high;        /* range seen in calibration; low > high: none */

@@ -105,7 +105,7 @@ static bool copy_tensor(tensor *to, const tensor *from, format_error *error)
     return true;
 }
 
-/* Sides that the model fixes must be those of the input. */
+/* Dimensions that the model fixes must be those of the input. */
 static bool set_input(execution *e, uint32_t i, const tensor *from)
 {
     const onnx_input *input = &e->g->inputs[i];

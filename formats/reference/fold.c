@@ -85,7 +85,7 @@ static void note_dequantised(onnx_graph *g, const onnx_node *node)
     onnx_value *v = &g->values[node->outputs[0]];
     v->dequantised = node->inputs;
     v->dequantised_count = node->input_count;
-    v->dequantised_axis = onnx_whole(node, "axis", 1);
+    v->dequantised_axis = onnx_int(node, "axis", 1);
 }
 
 /* *folded: the node's results are constants now. */

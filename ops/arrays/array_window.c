@@ -47,7 +47,7 @@ static mona_status check(const mona_file_op *op, const mona_shape *inputs, const
     const mona_array_window *w = (const void *)(data->bytes + op->array.record);
     if (w->function >= MONA_WINDOW_COUNT || w->arithmetic >= MONA_ARITHMETIC_COUNT || !w->axes ||
         w->axes > 3 || w->count_include_pad > 1 ||
-        (w->function == MONA_WINDOW_AVERAGE && w->arithmetic != MONA_REAL))
+        (w->function == MONA_WINDOW_AVERAGE && w->arithmetic != MONA_FLOAT))
         return MONA_ERR_MODEL;
     for (uint32_t i = 0; i < w->axes; i++)
         if (!axis_ok(&w->axis[i]))
@@ -140,10 +140,10 @@ static const mona_array_window *window_of(const mona_array_call *call)
 static void fill(mona_arithmetic arithmetic, void *to, uint32_t begin, uint32_t end,
                  array_number value)
 {
-    for (uint32_t i = begin; i < end && arithmetic == MONA_REAL; i++)
-        ((float *)to)[i] = value.real;
-    for (uint32_t i = begin; i < end && arithmetic != MONA_REAL; i++)
-        ((int64_t *)to)[i] = value.whole;
+    for (uint32_t i = begin; i < end && arithmetic == MONA_FLOAT; i++)
+        ((float *)to)[i] = value.as_float;
+    for (uint32_t i = begin; i < end && arithmetic != MONA_FLOAT; i++)
+        ((int64_t *)to)[i] = value.as_int;
 }
 
 void mona_window_samples(const mona_array_call *call, uint64_t plane, uint32_t tap, uint32_t first,
@@ -151,7 +151,7 @@ void mona_window_samples(const mona_array_call *call, uint64_t plane, uint32_t t
 {
     const mona_array_window *w = window_of(call);
     const mona_arithmetic arithmetic = (mona_arithmetic)w->arithmetic;
-    const size_t size = arithmetic == MONA_REAL ? sizeof(float) : sizeof(int64_t);
+    const size_t size = arithmetic == MONA_FLOAT ? sizeof(float) : sizeof(int64_t);
     uint32_t taps[3], index[3];
     window_run r;
     mona_window_indices(w, WINDOW_TAP, tap, taps);
@@ -190,15 +190,15 @@ static void row_of_samples(const panel_tile *t, uint32_t k, void *to)
     /* matrix = one of the batch * groups + group */
     const uint64_t channel = t->matrix * (w->channels / w->groups) + k / taps;
     const uint64_t plane = channel * mona_window_inputs(w);
-    mona_window_samples(t->call, plane, k % taps, t->column, t->columns, (array_number){.whole = 0},
-                        to);
+    mona_window_samples(t->call, plane, k % taps, t->column, t->columns,
+                        (array_number){.as_int = 0}, to);
 }
 
 static array_number bias(const panel_tile *t, uint32_t row)
 {
     const mona_array_window *w = window_of(t->call);
     const int64_t at = (int64_t)(t->matrix % w->groups * group_outputs(w) + row);
-    array_number start = {.whole = 0};
+    array_number start = {.as_int = 0};
     if (t->call->bound->op->input_count == 3)
         mona_array_read(t->arithmetic, &start, source_of(t->call, 2), at, 1, 1);
     return start;

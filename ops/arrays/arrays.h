@@ -69,8 +69,8 @@ static inline void walk_pass(array_walk *w, uint32_t count)
 
 /* What arithmetic works with: fp32 or 64 bits. */
 typedef union array_number {
-    float real;
-    int64_t whole;
+    float as_float;
+    int64_t as_int;
 } array_number;
 
 /* An operand's element of number 0 on, and what it is made of. */
@@ -85,28 +85,28 @@ static inline array_source source_of(const mona_array_call *call, uint32_t i)
 }
 
 /* count elements as numbers, from element `at` on, so far apart. */
-void mona_array_read_reals(float *to, array_source from, int64_t at, int32_t stride,
-                           uint32_t count);
-void mona_array_read_wholes(int64_t *to, array_source from, int64_t at, int32_t stride,
+void mona_array_read_floats(float *to, array_source from, int64_t at, int32_t stride,
                             uint32_t count);
+void mona_array_read_ints(int64_t *to, array_source from, int64_t at, int32_t stride,
+                          uint32_t count);
 /* Either: float or int64_t in `to`, as the arithmetic wants them. */
 void mona_array_read(mona_arithmetic arithmetic, void *to, array_source from, int64_t at,
                      int32_t stride, uint32_t count);
 /* The next count elements of a walk as numbers. */
-void mona_array_reals(float *to, array_source from, array_walk *walk, uint32_t count);
-void mona_array_wholes(int64_t *to, array_source from, array_walk *walk, uint32_t count);
+void mona_array_floats(float *to, array_source from, array_walk *walk, uint32_t count);
+void mona_array_ints(int64_t *to, array_source from, array_walk *walk, uint32_t count);
 /* The same without copying where they lie side by side in memory as they are: `room` or a place in
  * the array. */
 const float *mona_array_view(float *room, array_source from, array_walk *walk, uint32_t count);
 
 /* Stores count numbers from element `first` on. */
-void mona_array_put_reals(uint8_t *data, mona_type type, mona_conversion conversion, uint64_t first,
-                          const float *from, uint32_t count);
-void mona_array_put_wholes(uint8_t *data, mona_type type, mona_conversion conversion,
-                           bool from_unsigned, uint64_t first, const int64_t *from, uint32_t count);
+void mona_array_put_floats(uint8_t *data, mona_type type, mona_conversion conversion,
+                           uint64_t first, const float *from, uint32_t count);
+void mona_array_put_ints(uint8_t *data, mona_type type, mona_conversion conversion,
+                         bool from_unsigned, uint64_t first, const int64_t *from, uint32_t count);
 
 /* A number truncated to 64 bits, saturating; a NaN is 0. */
-static inline int64_t whole_of(float x)
+static inline int64_t int_of(float x)
 {
     if (!(x > -0x1p63f))
         return x != x ? 0 : INT64_MIN;
@@ -128,18 +128,18 @@ static inline uint32_t function_arity(uint32_t function)
     return function >= MONA_FN_WHERE ? 3 : function >= MONA_FN_ADD ? 2 : 1;
 }
 
-bool mona_array_has_real(uint32_t function);
-bool mona_array_has_whole(uint32_t function);
+bool mona_array_has_float(uint32_t function);
+bool mona_array_has_int(uint32_t function);
 /* y[i] = function(x[0][i], x[1][i], x[2][i]) for count elements, with parameters p. */
-void mona_array_apply_real(uint32_t function, const float p[4], float *y, const float *const x[3],
-                           uint32_t count);
-void mona_array_apply_whole(uint32_t function, bool is_unsigned, int64_t *y,
-                            const int64_t *const x[3], uint32_t count);
+void mona_array_apply_float(uint32_t function, const float p[4], float *y, const float *const x[3],
+                            uint32_t count);
+void mona_array_apply_int(uint32_t function, bool is_unsigned, int64_t *y,
+                          const int64_t *const x[3], uint32_t count);
 
 /* Of these, what is evaluated in fp64: functions of one number, and POW, MOD and FMOD. */
-void mona_array_apply_real64(uint32_t function, const float *p, float *y, const float *a,
-                             uint32_t count);
-float mona_array_real64(uint32_t function, float a, float b);
+void mona_array_apply_float64(uint32_t function, const float *p, float *y, const float *a,
+                              uint32_t count);
+float mona_array_float64(uint32_t function, float a, float b);
 
 /* ---- checks -------------------------------------------------------------------------------- */
 

@@ -56,7 +56,7 @@ static inline void qnet_steps(qnet *n, qsteps s, char *inputs)
     ob_constant(n->b, name, "", &s.step);
     strcat(strcat(inputs, " "), name);
     snprintf(name, sizeof name, "z_%d", n->made++);
-    ob_wholes(n->b, name, type, "", &s.zero);
+    ob_int_tensor(n->b, name, type, "", &s.zero);
     strcat(strcat(inputs, " "), name);
 }
 
@@ -115,15 +115,15 @@ static inline qweights qnet_weights(qnet *n, int outputs, int depth, int side, f
     snprintf(w.bias_scale, sizeof w.bias_scale, "bs_%d", n->made);
     snprintf(w.bias_zero, sizeof w.bias_zero, "bz_%d", n->made++);
     snprintf(dims, sizeof dims, side ? "%d %d %d %d" : "%d %d", outputs, depth, side, side);
-    ob_wholes(b, w.weights, ONNX__TENSOR_PROTO__DATA_TYPE__INT8, dims, q);
+    ob_int_tensor(b, w.weights, ONNX__TENSOR_PROTO__DATA_TYPE__INT8, dims, q);
     snprintf(dims, sizeof dims, "%d", scales);
     ob_constant(b, w.scale, n->per_tensor ? "" : dims, scale);
-    ob_wholes(b, w.zero, ONNX__TENSOR_PROTO__DATA_TYPE__INT8, n->per_tensor ? "" : dims, zeros);
+    ob_int_tensor(b, w.zero, ONNX__TENSOR_PROTO__DATA_TYPE__INT8, n->per_tensor ? "" : dims, zeros);
     ob_constant(b, w.bias_scale, n->per_tensor ? "" : dims, product);
-    ob_wholes(b, w.bias_zero, ONNX__TENSOR_PROTO__DATA_TYPE__INT32, n->per_tensor ? "" : dims,
-              zeros);
+    ob_int_tensor(b, w.bias_zero, ONNX__TENSOR_PROTO__DATA_TYPE__INT32, n->per_tensor ? "" : dims,
+                  zeros);
     snprintf(dims, sizeof dims, "%d", outputs);
-    ob_wholes(b, w.bias, ONNX__TENSOR_PROTO__DATA_TYPE__INT32, dims, bias);
+    ob_int_tensor(b, w.bias, ONNX__TENSOR_PROTO__DATA_TYPE__INT32, dims, bias);
     return w;
 }
 

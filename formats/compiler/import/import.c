@@ -42,26 +42,26 @@ static bool bind_constants(importer *im)
     return true;
 }
 
-/* The size a side fixes; 0: any, which exporters also write as 0. */
-static int64_t fixed_side(const onnx_input *input, uint32_t i)
+/* The size a dimension fixes; 0: any, which exporters also write as 0. */
+static int64_t fixed_dim(const onnx_input *input, uint32_t i)
 {
     return input->dims[i] < 0 ? 0 : input->dims[i];
 }
 
-/* Floats of one frame are a map of these sides (channels, rows, columns; 0: any), seen so. */
-static bool is_map(const onnx_input *input, int64_t sides[3], import_view *view)
+/* Floats of one frame are a map of these dimensions (channels, rows, columns; 0: any), seen so. */
+static bool is_map(const onnx_input *input, int64_t dims[3], import_view *view)
 {
     static const import_view views[] = {VIEW_FLAT, VIEW_LINE, VIEW_MAP};
     tensor shape;
     const bool fixed = onnx_input_shape(input, &shape) && shape.count;
     if (!element_is_float(input->type) || input->rank < 2 || input->rank > 4 ||
-        fixed_side(input, 0) > 1 || !fixed_side(input, 1) || (input->rank < 4 && !fixed))
+        fixed_dim(input, 0) > 1 || !fixed_dim(input, 1) || (input->rank < 4 && !fixed))
         return false;
     *view = views[input->rank - 2];
-    sides[0] = fixed_side(input, 1);
-    sides[1] = input->rank == 4 ? fixed_side(input, 2) : 1;
-    sides[2] = input->rank > 2 ? fixed_side(input, input->rank - 1) : 1;
-    return sides[0] <= MONA_MAX_CHANNELS && sides[1] <= MONA_MAX_SIDE && sides[2] <= MONA_MAX_SIDE;
+    dims[0] = fixed_dim(input, 1);
+    dims[1] = input->rank == 4 ? fixed_dim(input, 2) : 1;
+    dims[2] = input->rank > 2 ? fixed_dim(input, input->rank - 1) : 1;
+    return dims[0] <= MONA_MAX_CHANNELS && dims[1] <= MONA_MAX_SIDE && dims[2] <= MONA_MAX_SIDE;
 }
 
 static bool check_array(importer *im, const onnx_input *input, const char *name, tensor *shape)
@@ -86,10 +86,10 @@ static bool bind_input(importer *im, const onnx_input *input)
 {
     graph *g = im->g;
     const char *name = im->model->values[input->value].name;
-    int64_t sides[3] = {0};
+    int64_t dims[3] = {0};
     tensor shape = {0};
     import_view view = VIEW_OTHER;
-    const bool map = is_map(input, sides, &view);
+    const bool map = is_map(input, dims, &view);
     if (!map && !check_array(im, input, name, &shape))
         return false;
     if (g->input_count == MONA_MAX_IO)
@@ -100,9 +100,9 @@ static bool bind_input(importer *im, const onnx_input *input)
         return format_fail(im->error, "out of memory");
     graph_value *v = &g->values[value];
     if (map) {
-        v->channels = (uint32_t)sides[0];
-        v->height = sides[1] && sides[2] ? (uint32_t)sides[1] : 0;
-        v->width = sides[1] && sides[2] ? (uint32_t)sides[2] : 0;
+        v->channels = (uint32_t)dims[0];
+        v->height = dims[1] && dims[2] ? (uint32_t)dims[1] : 0;
+        v->width = dims[1] && dims[2] ? (uint32_t)dims[2] : 0;
     }
     g->inputs[g->input_count++] = value;
     im->bindings[input->value] = (import_binding){
@@ -287,7 +287,7 @@ static bool is_twice(const importer *im, uint32_t output)
     return false;
 }
 
-/* An array that is an output has the last sides of its shape as rows and columns. */
+/* An array that is an output has the last dimensions of its shape as rows and columns. */
 static void shape_output(graph *g, uint32_t value, const tensor *t)
 {
     graph_value *v = &g->values[value];

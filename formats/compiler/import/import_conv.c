@@ -13,12 +13,12 @@ static bool read_weights(importer *im, const onnx_node *node, size_t wi, size_t 
     const graph_value *b = import_constant(im, node, bi);
     if (!w || (import_has(node, bi) && !b))
         return import_fail(im, node, "has computed weights; expected constants");
-    const int64_t groups = onnx_whole(node, "group", 1);
-    const uint32_t sides = import_view_of(im, node, 0) == VIEW_LINE ? 1 : 2;
-    if (w->rank != 2 + sides || !w->count)
+    const int64_t groups = onnx_int(node, "group", 1);
+    const uint32_t spatial_dims = import_view_of(im, node, 0) == VIEW_LINE ? 1 : 2;
+    if (w->rank != 2 + spatial_dims || !w->count)
         return import_fail(im, node,
                            "has weights with %u dimensions; expected [outputs, inputs, %scolumns]",
-                           w->rank, sides == 2 ? "rows, " : "");
+                           w->rank, spatial_dims == 2 ? "rows, " : "");
     if (groups < 1 || groups > channels || w->dims[1] * (uint64_t)groups != channels ||
         w->dims[0] % (uint64_t)groups || w->dims[0] > MONA_MAX_CHANNELS)
         return import_fail(im, node,
@@ -36,7 +36,7 @@ static bool read_weights(importer *im, const onnx_node *node, size_t wi, size_t 
     conv->weights = w->data;
     conv->bias = b ? b->data : graph_alloc(im->g, *outputs, sizeof(float));
     for (uint32_t i = 0; i < 2; i++) {
-        const uint64_t size = i + sides < 2 ? 1 : w->dims[i + sides];
+        const uint64_t size = i + spatial_dims < 2 ? 1 : w->dims[i + spatial_dims];
         conv->window.kernel[i] = size <= IMPORT_MAX_KERNEL ? (uint32_t)size : 0;
     }
     if (!conv->window.kernel[0] || !conv->window.kernel[1])
@@ -102,14 +102,14 @@ bool import_batch_norm(importer *im, const onnx_node *node)
                                channels);
         parts[i] = v->data;
     }
-    if (onnx_whole(node, "training_mode", 0))
+    if (onnx_int(node, "training_mode", 0))
         return import_fail(im, node, "is in training mode; export the model for inference");
     float *scale = graph_alloc(im->g, channels, sizeof *scale);
     float *shift = graph_alloc(im->g, channels, sizeof *shift);
     graph_node *made = scale && shift ? import_node_like(im, node, GRAPH_AFFINE, x) : NULL;
     if (!made)
         return format_fail(im->error, "out of memory");
-    const double epsilon = onnx_real(node, "epsilon", 1e-5f);
+    const double epsilon = onnx_float(node, "epsilon", 1e-5f);
     for (uint32_t c = 0; c < channels; c++) {
         const double factor = parts[0][c] / sqrt(parts[3][c] + epsilon);
         scale[c] = (float)factor;
@@ -144,7 +144,7 @@ bool import_leaky_relu(importer *im, const onnx_node *node)
     if (!import_elements(im, node, 0, &x))
         return false;
     const uint32_t channels = im->g->values[x].channels;
-    const float alpha = onnx_real(node, "alpha", 0.01f);
+    const float alpha = onnx_float(node, "alpha", 0.01f);
     float *slopes = graph_alloc(im->g, channels, sizeof *slopes);
     if (!slopes || !isfinite(alpha))
         return import_fail(im, node, "has a slope that is infinite or not a number");

@@ -36,7 +36,7 @@ static bool read_weights(importer *im, const onnx_node *node, uint32_t channels,
                          uint32_t *outputs)
 {
     const graph_value *w = import_constant(im, node, 1), *b = import_constant(im, node, 2);
-    const int64_t groups = onnx_whole(node, "group", 1);
+    const int64_t groups = onnx_int(node, "group", 1);
     if (!w || (import_has(node, 2) && !b))
         return import_fail(im, node, "has computed weights; expected constants");
     if (w->rank != 4 || !w->count || w->dims[0] != channels || groups < 1 || channels % groups ||
@@ -78,7 +78,7 @@ static bool turn_pads(importer *im, const onnx_node *node, graph_window *w)
 
 /* ---- with a stride ------------------------------------------------------------------------ */
 
-/* Along one side: the samples around q that the outputs s q + r take. */
+/* Along one axis: the samples around q that the outputs s q + r take. */
 typedef struct strided {
     int64_t stride, begin, kernel;
     int64_t low, high;

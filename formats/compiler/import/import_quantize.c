@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Quantised operators on maps. A map holds what whole numbers stand for, and its binding says in
+/* Quantised operators on maps. A map holds what integers stand for, and its binding says in
  * which steps (import_steps); where QuantizeLinear stood the graph has a QUANTIZE, which becomes
  * the format in which a layer stores its result (absorb.c).
  *
@@ -109,7 +109,7 @@ bool import_quantize(importer *im, const onnx_node *node)
 {
     uint32_t x;
     import_steps steps;
-    const int64_t type = onnx_whole(node, "output_dtype", 0);
+    const int64_t type = onnx_int(node, "output_dtype", 0);
     if (is_off(im, node) || !import_elements(im, node, 0, &x) ||
         !read_steps(im, node, 1, type ? (element_type)type : ELEMENT_UINT8, &steps))
         return false;
@@ -151,7 +151,7 @@ float *import_weight_steps(importer *im, const onnx_node *node, size_t i, int64_
     return steps;
 }
 
-/* Scales and zero points, inputs i and i + 1, of weights that so far are whole numbers: they become
+/* Scales and zero points, inputs i and i + 1, of weights that so far are integers: they become
  * what they stand for, and so do biases, which count in steps of the input times theirs. */
 static bool dequantise(importer *im, const onnx_node *node, size_t i, float in_step, size_t filter,
                        uint32_t outputs, graph_conv *conv)

@@ -92,8 +92,8 @@ bool import_hard_sigmoid(importer *im, const onnx_node *node)
 {
     uint32_t x, made = 0;
     return import_elements(im, node, 0, &x) &&
-           hard_sigmoid(im, node, x, onnx_real(node, "alpha", 0.2f), onnx_real(node, "beta", 0.5f),
-                        &made) &&
+           hard_sigmoid(im, node, x, onnx_float(node, "alpha", 0.2f),
+                        onnx_float(node, "beta", 0.5f), &made) &&
            import_bind(im, node, 0, made);
 }
 

@@ -153,7 +153,7 @@ static double least_divergence(const histogram *h, unsigned levels, double most)
 
 /* The same by squares. In half bins, the middle of bin i lies at 2 i + 1 and an edge at 2 kept, so
  * that what lies above an edge is sum n (2 i + 1)^2 - 4 kept sum n (2 i + 1) + 4 kept^2 sum n, in
- * whole numbers below 2^60 for 2^33 samples. */
+ * integers below 2^60 for 2^33 samples. */
 static double least_squares(const histogram *h, unsigned levels, double most)
 {
     const double width = ldexp(1, h->exponent);

@@ -268,7 +268,7 @@ static void match_residual(const graph_node *node, const value_format *formats,
     format->scale = (float)(residual / half_value(bits));
 }
 
-/* The same for FP16 sums: the factor is 1 / step. A step below what fp16 can bring to whole numbers
+/* The same for FP16 sums: the factor is 1 / step. A step below what fp16 can bring to integers
  * is widened; such values are next to nothing for FP16 too. */
 static void match_sum(const graph_node *node, const value_format *formats, value_format *format)
 {

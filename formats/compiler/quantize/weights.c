@@ -36,7 +36,7 @@ double weights_largest(const float *w, size_t count)
 
 /* Rounds one plane of a filter, w / step, so that its sum is kept to half a step as well: where the
  * input is flat, as a noise level or a smooth surface is, only the sum counts, and roundings that
- * agree by chance would shift the result. The weights nearest to the next whole number give way. */
+ * agree by chance would shift the result. The weights nearest to the next integer give way. */
 static void round_plane(const float *w, double step, size_t area, int8_t *q)
 {
     double left = 0; /* sum of w / step - q */

@@ -277,7 +277,7 @@ static void some_stay_on_arrays(void **state)
     qmap x;
     qnet n = qnet_begin(&x, SIDE);
     ob_constant(n.b, "steps", "3", steps);
-    ob_wholes(n.b, "zeros", ONNX__TENSOR_PROTO__DATA_TYPE__INT8, "3", zeros);
+    ob_int_tensor(n.b, "zeros", ONNX__TENSOR_PROTO__DATA_TYPE__INT8, "3", zeros);
     ob_node(n.b, "QuantizeLinear", "x steps zeros", "q");
     ob_node(n.b, "DequantizeLinear", "q steps zeros", "d");
     snprintf(x.name, sizeof x.name, "d");
