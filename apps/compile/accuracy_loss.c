@@ -100,8 +100,8 @@ typedef struct sums {
 /* What the network in fp32 would write to these planes. */
 static double written(const planes *p, double value)
 {
-    const double step = (double)p->info.scale, held = sample_run_held(p, value);
-    return sample_run_counts(p) ? nearbyint(held / step) * step : held;
+    const double scale = (double)p->info.scale, held = sample_run_held(p, value);
+    return sample_run_is_int(p) ? nearbyint(held / scale) * scale : held;
 }
 
 static void add_errors(sums *s, const planes *found, const judged_sample *sample, unsigned output)

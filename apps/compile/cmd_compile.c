@@ -279,17 +279,17 @@ static bool emit(compile_job *job)
 static void print_quantised(const compile_job *job)
 {
     const fusion_log *log = compiler_log(job->model);
-    unsigned given = 0, exact = 0, near = 0;
+    unsigned prequantised = 0, exact = 0, near = 0;
     for (size_t i = 0; i < log->count; i++) {
         const fusion_event *e = &log->events[i];
-        given += e->outcome != NULL;
+        prequantised += e->outcome != NULL;
         exact += e->outcome && e->steps == 0;
         near += e->outcome && e->steps == 1;
     }
-    if (given)
+    if (prequantised)
         printf("  quantised by the model: %u results in its own steps, %u bit-exact, %u within one "
                "step, %u within more\n",
-               given, exact, near, given - exact - near);
+               prequantised, exact, near, prequantised - exact - near);
     for (size_t i = 0; i < log->count; i++) {
         const fusion_event *e = &log->events[i];
         if (e->rule == FUSION_QUANTISED && e->why_not)
@@ -322,7 +322,7 @@ static void print_tensor(const compile_job *job, const mona_tensor_info *t, bool
                          unsigned index)
 {
     const bool assumed = !t->array && is_assumed(job, t, input);
-    printf("  %s %s: %u x %s, step %.6g", input ? "in " : "out", t->name, t->channels,
+    printf("  %s %s: %u x %s, scale %.6g", input ? "in " : "out", t->name, t->channels,
            mona_type_name(t->type), (double)t->scale);
     if (assumed)
         printf(", for values %g to %g (assumed)", planes_low(t), planes_high(t));

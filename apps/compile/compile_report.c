@@ -177,7 +177,7 @@ static cJSON *layers_of(const compiler *c)
         cJSON_AddStringToObject(entry, "layer", l.name);
         cJSON_AddStringToObject(entry, "precision", l.made_int8 ? "int8" : "fp16");
         cJSON_AddBoolToObject(entry, "pinned", l.pinned);
-        cJSON_AddBoolToObject(entry, "given", l.given);
+        cJSON_AddBoolToObject(entry, "given", l.prequantised);
         for (size_t k = 0; k < sizeof measured / sizeof *measured; k++)
             if (isfinite(measured[k].value))
                 cJSON_AddNumberToObject(entry, measured[k].name, measured[k].value);

@@ -70,7 +70,7 @@ bool sample_run_next(sample_run *r, const reference_array *inputs, pipeline_erro
            pipeline_fail(error, "model %s did not run: %s", r->name, mona_status_text(status));
 }
 
-bool sample_run_counts(const planes *p)
+bool sample_run_is_int(const planes *p)
 {
     return p->info.type == MONA_U8 || p->info.type == MONA_S8 || p->info.type == MONA_U16;
 }
@@ -81,8 +81,8 @@ double sample_run_held(const planes *p, double value)
         double low, high;
     } bounds[MONA_TYPE_COUNT] = {
         [MONA_U8] = {0, 255}, [MONA_S8] = {-128, 127}, [MONA_U16] = {0, 65535}};
-    if (!sample_run_counts(p))
+    if (!sample_run_is_int(p))
         return value;
-    const double step = (double)p->info.scale;
-    return fmax(bounds[p->info.type].low * step, fmin(value, bounds[p->info.type].high * step));
+    const double scale = (double)p->info.scale;
+    return fmax(bounds[p->info.type].low * scale, fmin(value, bounds[p->info.type].high * scale));
 }

@@ -63,8 +63,8 @@ static bool says_nothing(const planes *p, const reference_array *a)
         errors += (x - e) * (x - e);
         said += (e - mean) * (e - mean);
     }
-    const double step = sample_run_counts(p) ? (double)p->info.scale : 0;
-    return said > step * step * (double)p->count && !(errors < said / 2);
+    const double scale = sample_run_is_int(p) ? (double)p->info.scale : 0;
+    return said > scale * scale * (double)p->count && !(errors < said / 2);
 }
 
 static bool check_outputs(const compiler *model, const sample_run *run,

@@ -189,7 +189,7 @@ typedef struct mona_file_pool {
                                   leading padding is left out */
     uint8_t count_include_pad; /* AVERAGE_POOL: 1: n counts the padding under the window as well */
     uint16_t reserved;
-    float scale; /* AVERAGE_POOL: from steps of the input to steps of the output; 2^-30..2^30 */
+    float scale; /* AVERAGE_POOL: the input's scale / the output's; 2^-30..2^30 */
 } mona_file_pool;
 
 typedef struct mona_file_channels {

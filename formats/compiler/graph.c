@@ -141,10 +141,10 @@ bool graph_is_output(const graph *g, uint32_t value)
     return contains(g->outputs, g->output_count, value);
 }
 
-bool graph_given(const graph *g, uint32_t value)
+bool graph_is_prequantised(const graph *g, uint32_t value)
 {
     const graph_value *v = &g->values[value];
-    return v->given.scale > 0 && v->given.type != MONA_F16 && !v->half;
+    return v->prequantised.scale > 0 && v->prequantised.type != MONA_F16 && !v->half;
 }
 
 bool graph_is_loaded(const graph *g, uint32_t value)

@@ -70,16 +70,16 @@ static uint32_t from_map(importer *im, const onnx_node *node, uint32_t map)
 }
 
 /* The integers that a map stands for. */
-static uint32_t count_steps(importer *im, const onnx_node *node, const import_binding *b)
+static uint32_t quantise_map(importer *im, const onnx_node *node, const import_binding *b)
 {
     static const array_function quantize = {
         .code = MONA_FN_QUANTIZE, .arithmetic = MONA_FLOAT, .conversion = MONA_SATURATE};
     const array_maker m = {im, node};
     const array operands[3] = {array_of_map(&m, b->value),
-                               array_number(&m, MONA_F32, (double)b->steps.scale),
-                               array_number(&m, MONA_F32, b->steps.zero)};
+                               array_number(&m, MONA_F32, (double)b->quantisation.scale),
+                               array_number(&m, MONA_F32, b->quantisation.zero)};
     return array_ok(operands[0])
-               ? array_map(&m, array_type_of(b->steps.type), &quantize, 3, operands).value
+               ? array_map(&m, array_type_of(b->quantisation.type), &quantize, 3, operands).value
                : UINT32_MAX;
 }
 
@@ -108,7 +108,8 @@ uint32_t array_value(importer *im, const onnx_node *node, uint32_t onnx_value)
     if (t->data)
         b->array = add_constant(im, node, im->model->values[onnx_value].name, t);
     else if (b->value != UINT32_MAX)
-        b->array = b->steps.scale > 0 ? count_steps(im, node, b) : from_map(im, node, b->value);
+        b->array =
+            b->quantisation.scale > 0 ? quantise_map(im, node, b) : from_map(im, node, b->value);
     else
         import_fail(im, node, "reads '%.60s', which is not computed",
                     im->model->values[onnx_value].name);

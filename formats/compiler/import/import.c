@@ -127,19 +127,19 @@ static bool log_view(importer *im, const onnx_node *node)
  * than a pass over them that bringing them into that form pays. */
 static bool prefers_map(const importer *im, const onnx_node *node, const operator_row *row)
 {
-    bool maps = true, computed = false, steps = false;
+    bool maps = true, computed = false, quantised = false;
     for (uint32_t i = 0; i < node->input_count; i++) {
         if (!import_has(node, i) || im->model->values[node->inputs[i]].tensor.data)
             continue;
         maps = maps && import_bound(im, node, i) != UINT32_MAX;
-        steps = steps || import_steps_of(im, node, i).scale > 0;
+        quantised = quantised || import_quantisation_of(im, node, i).scale > 0;
         computed = true;
     }
-    return row->import && computed && (!steps || import_takes_steps(row)) &&
+    return row->import && computed && (!quantised || import_takes_quantised(row)) &&
            (maps || row->whole_tensors);
 }
 
-bool import_takes_steps(const operator_row *row)
+bool import_takes_quantised(const operator_row *row)
 {
     static operator_import *const takers[] = {
         import_dequantize, import_qlinear_conv, import_qlinear_matmul,
@@ -309,7 +309,7 @@ static bool add_outputs(importer *im)
     for (uint32_t i = 0; i < o->output_count; i++) {
         const onnx_value *v = &o->values[o->outputs[i]];
         const import_binding *b = &im->bindings[o->outputs[i]];
-        uint32_t value = v->tensor.data || b->steps.scale > 0 ? UINT32_MAX : b->value;
+        uint32_t value = v->tensor.data || b->quantisation.scale > 0 ? UINT32_MAX : b->value;
         if (value == UINT32_MAX || !im->g->values[value].channels)
             value =
                 array_value(im, &(onnx_node){.name = v->name, .op_type = "output"}, o->outputs[i]);

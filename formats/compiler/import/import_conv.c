@@ -81,7 +81,7 @@ bool import_conv(importer *im, const onnx_node *node)
     graph_conv conv = {0};
     if (!import_channels(im, node, 0, &x) || !import_read_conv(im, node, x, 1, 2, &conv, &outputs))
         return false;
-    conv.steps = import_weight_steps(im, node, 1, 0, outputs);
+    conv.weight_scales = import_weight_scales(im, node, 1, 0, outputs);
     return import_add_conv(im, node, &conv, x, outputs);
 }
 

@@ -95,7 +95,7 @@ static bool add_product(importer *im, const onnx_node *node, bool transposed, fl
     if (!conv.bias)
         return false;
     if (alpha == 1)
-        conv.steps = import_weight_steps(im, node, 1, transposed ? 0 : 1, outputs);
+        conv.weight_scales = import_weight_scales(im, node, 1, transposed ? 0 : 1, outputs);
     return import_add_conv(im, node, &conv, x, outputs);
 }
 

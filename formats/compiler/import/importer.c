@@ -38,10 +38,10 @@ import_view import_view_of(const importer *im, const onnx_node *node, size_t i)
     return found ? found->view : VIEW_MAP;
 }
 
-import_steps import_steps_of(const importer *im, const onnx_node *node, size_t i)
+import_quantisation import_quantisation_of(const importer *im, const onnx_node *node, size_t i)
 {
     const import_binding *found = binding_of(im, node, i);
-    return found ? found->steps : (import_steps){0};
+    return found ? found->quantisation : (import_quantisation){0};
 }
 
 /* Its first computed input; SIZE_MAX: none. */
@@ -79,7 +79,7 @@ bool import_bind(importer *im, const onnx_node *node, size_t i, uint32_t value)
         return import_fail(im, node, "has no output %zu", i);
     im->bindings[node->outputs[i]] =
         (import_binding){value, node_view(im, node), UINT32_MAX,
-                         import_steps_of(im, node, first_computed(im, node))};
+                         import_quantisation_of(im, node, first_computed(im, node))};
     return true;
 }
 

@@ -18,19 +18,20 @@ typedef enum import_view {
 } import_view;
 
 /* What integers of 8 bits stand for: scale * (q - zero). */
-typedef struct import_steps {
+typedef struct import_quantisation {
     float scale; /* 0: the numbers stand for themselves */
     int zero;
     element_type type;
-} import_steps;
+} import_quantisation;
 
 /* What an ONNX value is in the graph: a map or a constant of floats, an array, or both once it was
  * needed in both forms. */
 typedef struct import_binding {
     uint32_t value; /* UINT32_MAX: not there yet, or no map */
     import_view view;
-    uint32_t array;     /* UINT32_MAX: no array yet */
-    import_steps steps; /* of a map: ONNX has integers where the map has what they stand for */
+    uint32_t array; /* UINT32_MAX: no array yet */
+    /* Of a map: ONNX has integers where the map has what they stand for. */
+    import_quantisation quantisation;
 } import_binding;
 
 typedef struct importer {
@@ -53,10 +54,10 @@ import_view import_find_view(const graph_value *value, const tensor *shape);
 /* The value that input i is bound to; UINT32_MAX: it is left out. */
 uint32_t import_bound(const importer *im, const onnx_node *node, size_t i);
 
-/* What input i counts in; scale 0: it is no map of integers. */
-import_steps import_steps_of(const importer *im, const onnx_node *node, size_t i);
+/* What the integers of input i stand for; scale 0: it is no map of integers. */
+import_quantisation import_quantisation_of(const importer *im, const onnx_node *node, size_t i);
 /* Whether a node takes maps of integers for what they stand for. */
-bool import_takes_steps(const operator_row *row);
+bool import_takes_quantised(const operator_row *row);
 
 /* ---- attributes ---- */
 /* True if the text attribute has this value, or is absent and `otherwise` equals it. */
@@ -116,10 +117,10 @@ float *import_matrix(importer *im, const onnx_node *node, size_t i, bool transpo
                      uint64_t inputs, uint32_t *outputs);
 /* The same for a fixed flat map of so many elements, as a convolution with a filter of its size. */
 bool import_whole_window(importer *im, const onnx_node *node, uint32_t x, graph_window *w);
-/* What the weights that input i is are multiples of, along this axis; NULL: they are no quantised
- * constants with a scale for each output, or failed. Memory of the graph. */
-float *import_weight_steps(importer *im, const onnx_node *node, size_t i, int64_t axis,
-                           uint32_t outputs);
+/* The scales of the weights that input i is, along this axis; NULL: they are no quantised constants
+ * with a scale for each output, or failed. Memory of the graph. */
+float *import_weight_scales(importer *im, const onnx_node *node, size_t i, int64_t axis,
+                            uint32_t outputs);
 /* Adds a convolution of value x, whose window, weights and bias are set, as the node's output. */
 bool import_add_conv(importer *im, const onnx_node *node, const graph_conv *conv, uint32_t x,
                      uint32_t outputs);

@@ -25,7 +25,8 @@ static uint32_t partner(const graph *g, uint32_t i)
     const graph_node *b = &g->nodes[reader];
     const bool reads = b->kind == GRAPH_CONV && b->inputs[0] == a->output &&
                        (b->input_count == 1 || b->inputs[1] != a->output);
-    const bool quantised = a->conv.steps || b->conv.steps || g->values[a->output].given.scale > 0;
+    const bool quantised = a->conv.weight_scales || b->conv.weight_scales ||
+                           g->values[a->output].prequantised.scale > 0;
     return reads && !quantised ? reader : UINT32_MAX;
 }
 

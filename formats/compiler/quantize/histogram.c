@@ -97,14 +97,14 @@ static double percentile(const histogram *h)
 /* Sum of squared errors when the last step stands for t. */
 static double squared_error(const histogram *h, double t, unsigned levels)
 {
-    const double width = ldexp(1, h->exponent), step = t / levels;
+    const double width = ldexp(1, h->exponent), scale = t / levels;
     double inside = 0, outside = 0;
     for (uint32_t i = 0; i < HISTOGRAM_BINS; i++) {
         const double n = (double)h->counts[i], d = (i + 0.5) * width - t;
         inside += d > 0 ? 0 : n;
         outside += d > 0 ? n * d * d : 0;
     }
-    return inside * step * step / 12 + outside;
+    return inside * scale * scale / 12 + outside;
 }
 
 /* Divergence of the distribution in the first `kept` bins, what lies above counted to the last of
@@ -169,8 +169,8 @@ static double least_squares(const histogram *h, unsigned levels, double most)
             second += middle * middle * h->counts[i];
         }
         const double outside = (double)(second - 4 * kept * first + 4ull * kept * kept * n);
-        const double step = kept * width / levels;
-        const double inside = (double)(h->total - h->zeros - n) * step * step / 12;
+        const double scale = kept * width / levels;
+        const double inside = (double)(h->total - h->zeros - n) * scale * scale / 12;
         if (kept < used && inside + outside * width * width / 4 < least) {
             least = inside + outside * width * width / 4;
             best = kept * width;

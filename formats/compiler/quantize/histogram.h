@@ -17,7 +17,7 @@ typedef enum range_rule {
     RANGE_MIN_MAX,    /* everything that was seen */
     RANGE_PERCENTILE, /* all but 1 in 10^4 */
     RANGE_KL,  /* least Kullback-Leibler divergence of what 8 bits make of it (Migacz 2017) */
-    RANGE_MSE, /* least squared error: of rounding, step^2 / 12, and of saturation */
+    RANGE_MSE, /* least squared error: of rounding, scale^2 / 12, and of saturation */
 } range_rule;
 
 typedef struct histogram {

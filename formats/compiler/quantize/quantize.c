@@ -41,9 +41,9 @@ static value_format plane_format(const compiler_options *o, mona_type type)
 
 value_format quantize_input(const graph *g, const compiler_options *o, uint32_t value)
 {
-    const value_format given = g->values[value].given;
-    if (given.scale > 0)
-        return given;
+    const value_format prequantised = g->values[value].prequantised;
+    if (prequantised.scale > 0)
+        return prequantised;
     return plane_format(o, o->has_input_type ? o->input_type : MONA_U8);
 }
 
@@ -111,8 +111,8 @@ void quantize_join(graph *g)
     }
 }
 
-/* Whether planes share their format with what is computed, by a concat of both: no steps of planes
- * suit it. */
+/* Whether planes share their format with what is computed, by a concat of both: no scale of planes
+ * suits it. */
 static bool is_mixed(const graph *g, uint32_t root)
 {
     for (uint32_t i = 0; i < g->node_count; i++) {
@@ -212,7 +212,7 @@ static value_format loaded_format(const graph *g, const compiler_options *o, uin
     const uint32_t root = quantize_root(g, value);
     const value_format planes = quantize_input(g, o, root);
     const bool direct = planes.type == MONA_U8 || planes.type == MONA_S8;
-    return (o->int8 || graph_given(g, root)) && direct && !g->values[root].half &&
+    return (o->int8 || graph_is_prequantised(g, root)) && direct && !g->values[root].half &&
                    !meets_array(g, root) && !(is_loaded(g, root) && is_mixed(g, root))
                ? planes
                : (value_format){MONA_F16, 1};
@@ -251,8 +251,8 @@ static bool format_by_range(const graph *g, const compiler_options *o, uint32_t 
     return true;
 }
 
-/* Widens the step of a result so little that the factor of its residual, residual step / step, is a
- * number of fp16: then rounding the factor costs nothing. */
+/* Widens the scale of a result so little that the factor of its residual, residual scale / scale,
+ * is a number of fp16: then rounding the factor costs nothing. */
 static void match_residual(const graph_node *node, const value_format *formats,
                            value_format *format)
 {
@@ -268,7 +268,7 @@ static void match_residual(const graph_node *node, const value_format *formats,
     format->scale = (float)(residual / half_value(bits));
 }
 
-/* The same for FP16 sums: the factor is 1 / step. A step below what fp16 can bring to integers
+/* The same for FP16 sums: the factor is 1 / scale. A scale below what fp16 can bring to integers
  * is widened; such values are next to nothing for FP16 too. */
 static void match_sum(const graph_node *node, const value_format *formats, value_format *format)
 {
@@ -293,9 +293,9 @@ static bool computed_format(const graph *g, const compiler_options *o, const gra
 {
     value_format *format = &formats[node->output];
     *format = (value_format){MONA_F16, 1};
-    if (g->values[node->output].given.scale > 0) {
-        if (graph_given(g, node->output))
-            *format = g->values[node->output].given;
+    if (g->values[node->output].prequantised.scale > 0) {
+        if (graph_is_prequantised(g, node->output))
+            *format = g->values[node->output].prequantised;
         return true;
     }
     const uint32_t output = output_of(g, node->output);
@@ -321,7 +321,7 @@ bool quantize_fits_half(const graph *g, uint32_t root)
     return r.low > r.high || (r.low >= -65504 && r.high <= 65504);
 }
 
-/* Sums of INT8 count in steps of what they make; all others are real values in fp16. */
+/* Sums of INT8 have the scale of what they make; all others are real values in fp16. */
 static bool check_half(const graph *g, const graph_node *node, const value_format *formats,
                        format_error *error)
 {
@@ -386,7 +386,7 @@ double quantize_unit(const graph *g, const graph_node *node, const value_format 
     const bool seen = r.low <= r.high;
     double most = seen ? fmax(fabs((double)r.low), fabs((double)r.high))
                        : largest_sum(g, node, formats[node->inputs[0]]);
-    if (node->input_count == 2) /* whose step is a number of fp16 too, in these units */
+    if (node->input_count == 2) /* whose scale is a number of fp16 too, in these units */
         most = fmax(most, (double)formats[node->inputs[1]].scale);
     int exponent = 0;
     frexp(most <= 0 ? 0.5 : most / 16384, &exponent);

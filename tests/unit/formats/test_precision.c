@@ -79,11 +79,11 @@ static void least_squares_are_found(void **state)
     histogram_add(&h, values, COUNT);
     const double found = histogram_threshold(&h, RANGE_MSE, LEVELS, most);
     for (int k = 1; k <= 101; k++) {
-        const double t = k == 101 ? found : most * k / 100, step = t / LEVELS;
+        const double t = k == 101 ? found : most * k / 100, scale = t / LEVELS;
         double sum = 0;
         for (int i = 0; i < COUNT; i++) {
             const double x = (double)values[i];
-            const double q = fmax(-LEVELS, fmin(nearbyint(x / step), LEVELS)) * step;
+            const double q = fmax(-LEVELS, fmin(nearbyint(x / scale), LEVELS)) * scale;
             sum += (x - q) * (x - q);
         }
         best = sum < least ? t : best;
