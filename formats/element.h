@@ -60,10 +60,10 @@ uint64_t element_highest(element_type type);
 typedef enum element_overflow { ELEMENT_SATURATES, ELEMENT_OVERFLOWS } element_overflow;
 
 /* What a float type of 16 bits or fewer holds: numbers of so many mantissa bits with exponents from
- * `least` on (below that they are subnormal) up to `most`, and beyond that infinity or NaN. */
+ * `min_exponent` on (below that they are subnormal) up to `max`, and beyond that infinity or NaN. */
 typedef struct element_format {
-    int mantissa_bits, least;
-    double most, beyond;
+    int mantissa_bits, min_exponent;
+    double max, beyond;
 } element_format;
 element_format element_format_of(element_type type);
 

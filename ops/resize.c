@@ -127,8 +127,8 @@ static mona_span span(const axis *a, mona_span out)
     const int64_t first = taps(a, out.begin, NULL);
     const int64_t end = taps(a, out.end - 1, NULL) + tap_count(a->r);
     /* Samples before the image are only ever asked for to pace a warm-up; they need nothing. */
-    const int64_t least = out.end > 0 ? 1 : 0;
-    return (mona_span){clip_to(first, 0, (int64_t)a->in - 1), clip_to(end, least, a->in)};
+    const int64_t min = out.end > 0 ? 1 : 0;
+    return (mona_span){clip_to(first, 0, (int64_t)a->in - 1), clip_to(end, min, a->in)};
 }
 
 mona_span mona_resize_rows(const mona_bound_op *b, mona_span out)

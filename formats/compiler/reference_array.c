@@ -15,9 +15,9 @@
 
 static void store_int(mona_type type, double number, void *to)
 {
-    const double most = 0x1p63;
-    const int64_t integer = number >= most     ? INT64_MAX
-                            : number <= -most  ? INT64_MIN
+    const double max = 0x1p63;
+    const int64_t integer = number >= max      ? INT64_MAX
+                            : number <= -max   ? INT64_MIN
                             : number == number ? (int64_t)number
                                                : 0;
     memcpy(to, &integer, mona_type_size(type));

@@ -38,13 +38,13 @@ void onnx_graph_keep(onnx_graph *g, const bool *keep)
 
 uint32_t onnx_graph_arguments(const onnx_graph *g)
 {
-    uint32_t most = 1;
+    uint32_t max = 1;
     for (uint32_t i = 0; i < g->node_count; i++) {
         const onnx_node *n = &g->nodes[i];
-        most = n->input_count > most ? n->input_count : most;
-        most = n->output_count > most ? n->output_count : most;
+        max = n->input_count > max ? n->input_count : max;
+        max = n->output_count > max ? n->output_count : max;
     }
-    return most;
+    return max;
 }
 
 uint32_t onnx_graph_add_value(onnx_graph *g, const char *name)

@@ -55,7 +55,7 @@ const float *op_floats(op_call *c, uint32_t i)
     return data;
 }
 
-bool op_ints(op_call *c, uint32_t i, int64_t *numbers, uint32_t most, uint32_t *count)
+bool op_ints(op_call *c, uint32_t i, int64_t *numbers, uint32_t max, uint32_t *count)
 {
     const tensor *t = op_in(c, i);
     *count = 0;
@@ -65,9 +65,9 @@ bool op_ints(op_call *c, uint32_t i, int64_t *numbers, uint32_t most, uint32_t *
         return true;
     if (element_is_float(t->type))
         return op_fail(c, "has input %u of %s; expected integers", i, element_name(t->type));
-    if (t->rank > 1 || t->count > most)
+    if (t->rank > 1 || t->count > max)
         return op_fail(c, "has input %u with %zu numbers; expected a list of at most %u", i,
-                       t->count, most);
+                       t->count, max);
     *count = (uint32_t)t->count;
     for (uint32_t k = 0; k < *count; k++)
         numbers[k] = tensor_int(t, k);
@@ -131,10 +131,10 @@ static int64_t dim_of(const tensor *t, uint32_t rank, uint32_t i)
 
 bool op_broadcast(op_call *c, const tensor *a, const tensor *b, uint32_t *rank, int64_t *dims)
 {
-    const uint32_t most = a->rank > b->rank ? a->rank : b->rank;
+    const uint32_t max = a->rank > b->rank ? a->rank : b->rank;
     int64_t joined[TENSOR_MAX_RANK];
-    for (uint32_t i = 0; i < most; i++) {
-        const int64_t x = dim_of(a, most, i), y = dim_of(b, most, i);
+    for (uint32_t i = 0; i < max; i++) {
+        const int64_t x = dim_of(a, max, i), y = dim_of(b, max, i);
         if (x != y && x != 1 && y != 1) {
             char first[128], second[128];
             tensor_text(a, first, sizeof first);
@@ -143,8 +143,8 @@ bool op_broadcast(op_call *c, const tensor *a, const tensor *b, uint32_t *rank, 
         }
         joined[i] = x == 1 ? y : x;
     }
-    *rank = most;
-    memcpy(dims, joined, most * sizeof *dims);
+    *rank = max;
+    memcpy(dims, joined, max * sizeof *dims);
     return true;
 }
 

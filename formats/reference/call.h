@@ -41,8 +41,8 @@ const tensor *op_in(const op_call *c, uint32_t i);
 bool op_known(op_call *c, uint32_t i);
 /* Input i as floats, converted if need be, until the call ends; NULL: failed. */
 const float *op_floats(op_call *c, uint32_t i);
-/* The list of integers that input i is; *count 0: left out. At most `most`. */
-bool op_ints(op_call *c, uint32_t i, int64_t *numbers, uint32_t most, uint32_t *count);
+/* The list of integers that input i is; *count 0: left out. At most `max`. */
+bool op_ints(op_call *c, uint32_t i, int64_t *numbers, uint32_t max, uint32_t *count);
 /* Zeroed memory until the call ends; NULL: failed. */
 void *op_scratch(op_call *c, size_t count, size_t size);
 

@@ -136,9 +136,9 @@ static bool fold_all(folding *f)
 bool onnx_graph_fold(onnx_graph *g, format_error *error)
 {
     folding f = {.g = g, .left = MAX_FOLDED, .error = error};
-    const uint32_t most = onnx_graph_arguments(g);
-    f.in = calloc(most, sizeof *f.in);
-    f.out = calloc(most, sizeof *f.out);
+    const uint32_t max = onnx_graph_arguments(g);
+    f.in = calloc(max, sizeof *f.in);
+    f.out = calloc(max, sizeof *f.out);
     const bool ok = f.in && f.out && remove_unused(g) ? fold_all(&f) && remove_unused(g)
                                                       : format_fail(error, "out of memory");
     free(f.in);

@@ -20,9 +20,9 @@ static int64_t clamp(int64_t v, int64_t low, int64_t high)
 /* Bounds count from the end where they are negative, and are then brought into range. */
 static void cut_dim(cut *s, uint32_t axis, int64_t dim, int64_t start, int64_t end, int64_t step)
 {
-    const int64_t least = step < 0 ? -1 : 0, most = step < 0 ? dim - 1 : dim;
-    start = clamp(start < 0 ? start + dim : start, step < 0 ? -1 : 0, most);
-    end = clamp(end < 0 ? end + dim : end, least, step < 0 ? dim - 1 : dim);
+    const int64_t min = step < 0 ? -1 : 0, max = step < 0 ? dim - 1 : dim;
+    start = clamp(start < 0 ? start + dim : start, step < 0 ? -1 : 0, max);
+    end = clamp(end < 0 ? end + dim : end, min, step < 0 ? dim - 1 : dim);
     const int64_t distance = step < 0 ? start - end : end - start;
     const int64_t stride = step < 0 ? -step : step;
     s->first[axis] = start;
@@ -160,10 +160,10 @@ static bool read_pads(op_call *c, int64_t *begin, int64_t *end)
         return op_fail(c, "has %u pads for %u dimensions", count, axis_count);
     for (uint32_t i = 0; i < axis_count; i++) {
         uint32_t axis;
-        const int64_t most = TENSOR_MAX_COUNT, before = pads[i], after = pads[i + axis_count];
+        const int64_t max = TENSOR_MAX_COUNT, before = pads[i], after = pads[i + axis_count];
         if (!op_axis(c, op_in(c, 3) ? axes[i] : i, x->rank, &axis))
             return false;
-        if (before < -most || before > most || after < -most || after > most)
+        if (before < -max || before > max || after < -max || after > max)
             return op_fail(c, "pads by %" PRId64 " and %" PRId64, before, after);
         begin[axis] = before;
         end[axis] = after;

@@ -159,13 +159,13 @@ static bool global_pool(op_call *c, bool largest)
         return true;
     const size_t plane = x->count / c->out->count;
     for (size_t i = 0; i < c->out->count; i++) {
-        double sum = 0, most = -INFINITY;
+        double sum = 0, max = -INFINITY;
         for (size_t k = 0; k < plane; k++) {
             const double v = tensor_number(x, i * plane + k);
             sum += v;
-            most = fmax(most, v);
+            max = fmax(max, v);
         }
-        tensor_set_number(c->out, i, largest ? most : sum / (double)plane);
+        tensor_set_number(c->out, i, largest ? max : sum / (double)plane);
     }
     return true;
 }

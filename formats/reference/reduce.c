@@ -40,8 +40,8 @@ static double highest(double sum, double x)
 /* ln(e^sum + e^x) without overflow. */
 static double add_exponents(double sum, double x)
 {
-    const double most = fmax(sum, x), least = fmin(sum, x);
-    return isinf(least) && least < 0 ? most : most + log1p(exp(least - most));
+    const double max = fmax(sum, x), min = fmin(sum, x);
+    return isinf(min) && min < 0 ? max : max + log1p(exp(min - max));
 }
 
 static double plain(double sum, double count)
@@ -150,10 +150,10 @@ bool op_arg(op_call *c)
         size_t best = 0;
         for (size_t k = 1; k < s.along; k++) {
             const double v = tensor_number(x, first + k * s.after);
-            const double most = tensor_number(x, first + best * s.after);
-            if (largest ? v > most : v < most)
+            const double max = tensor_number(x, first + best * s.after);
+            if (largest ? v > max : v < max)
                 best = k;
-            else if (last && v == most)
+            else if (last && v == max)
                 best = k;
         }
         tensor_set_int(c->out, i, (int64_t)best);
@@ -166,13 +166,13 @@ bool op_arg(op_call *c)
 static void softmax_line(const tensor *x, tensor *out, size_t first, size_t count, size_t step,
                          bool in_logs)
 {
-    double most = -INFINITY, sum = 0;
+    double max = -INFINITY, sum = 0;
     for (size_t k = 0; k < count; k++)
-        most = fmax(most, tensor_number(x, first + k * step));
+        max = fmax(max, tensor_number(x, first + k * step));
     for (size_t k = 0; k < count; k++)
-        sum += exp(tensor_number(x, first + k * step) - most);
+        sum += exp(tensor_number(x, first + k * step) - max);
     for (size_t k = 0; k < count; k++) {
-        const double v = tensor_number(x, first + k * step) - most;
+        const double v = tensor_number(x, first + k * step) - max;
         tensor_set_number(out, first + k * step, in_logs ? v - log(sum) : exp(v) / sum);
     }
 }

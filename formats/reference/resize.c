@@ -201,9 +201,9 @@ op_resize_axis op_resize_along(const op_resizing *r, const tensor *x, uint32_t a
         r, r->scale[axis], r->from[axis], r->to[axis], x->dims[axis], r->out[axis], 0, 2};
     const double narrow = r->antialias ? fmin(s.scale, 1) : 1;
     if (r->cubic)
-        s.first = (int64_t)floor(fmax(-2 / narrow, -RESIZE_MOST_TAPS)) + 1;
+        s.first = (int64_t)floor(fmax(-2 / narrow, -RESIZE_MAX_TAPS)) + 1;
     else if (r->linear)
-        s.first = (int64_t)floor(fmax(-1 / narrow, -RESIZE_MOST_TAPS)) + 1;
+        s.first = (int64_t)floor(fmax(-1 / narrow, -RESIZE_MAX_TAPS)) + 1;
     s.taps = (size_t)(2 - 2 * s.first);
     return s;
 }
@@ -249,7 +249,7 @@ static bool resize_all(op_call *c, const op_resizing *r)
         const op_resize_axis s = op_resize_along(r, &shape, axis);
         const tensor_dims dims = tensor_split(&shape, axis);
         shape.dims[axis] = r->out[axis];
-        ok = s.taps <= RESIZE_MOST_TAPS && tensor_shape(&shape, x->type, x->rank, shape.dims);
+        ok = s.taps <= RESIZE_MAX_TAPS && tensor_shape(&shape, x->type, x->rank, shape.dims);
         double *to = ok ? malloc((shape.count + 1) * sizeof *to) : NULL;
         outside[axis] = calloc((size_t)r->out[axis] + 1, sizeof(bool));
         ok = to && outside[axis] &&

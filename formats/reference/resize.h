@@ -5,7 +5,7 @@
 
 #include "formats/reference/call.h"
 
-enum { RESIZE_MOST_TAPS = 1 << 16 };
+enum { RESIZE_MAX_TAPS = 1 << 16 };
 
 typedef struct op_resizing {
     bool cubic, linear; /* else nearest */
@@ -26,7 +26,7 @@ typedef struct op_resize_axis {
     double scale, from, to;
     int64_t in, out;
     int64_t first; /* tap, counted from the sample left of the coordinate */
-    size_t taps;   /* may be above RESIZE_MOST_TAPS, which is refused */
+    size_t taps;   /* may be above RESIZE_MAX_TAPS, which is refused */
 } op_resize_axis;
 op_resize_axis op_resize_along(const op_resizing *r, const tensor *x, uint32_t axis);
 

@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-bool op_window_list(op_call *c, const char *name, uint32_t spatial_dims, int64_t fill,
-                    int64_t least, int64_t *out)
+bool op_window_list(op_call *c, const char *name, uint32_t spatial_dims, int64_t fill, int64_t min,
+                    int64_t *out)
 {
     const onnx_attribute *a = onnx_find_attribute(c->node, name);
     for (uint32_t i = 0; i < WINDOW_DIMS; i++)
@@ -15,9 +15,9 @@ bool op_window_list(op_call *c, const char *name, uint32_t spatial_dims, int64_t
     if (a->count != spatial_dims)
         return op_fail(c, "has %zu numbers in %s; expected %u", a->count, name, spatial_dims);
     for (uint32_t i = 0; i < spatial_dims; i++) {
-        if (a->ints[i] < least || a->ints[i] > WINDOW_MOST)
+        if (a->ints[i] < min || a->ints[i] > WINDOW_MAX)
             return op_fail(c, "has %s %" PRId64 "; supported: %" PRId64 " to %d", name, a->ints[i],
-                           least, WINDOW_MOST);
+                           min, WINDOW_MAX);
         out[WINDOW_DIMS - spatial_dims + i] = a->ints[i];
     }
     return true;
@@ -37,8 +37,8 @@ static bool read_pads(op_call *c, op_window *w)
     if (a->count != 2 * w->spatial_dims)
         return op_fail(c, "has %zu numbers in pads; expected %u", a->count, 2 * w->spatial_dims);
     for (uint32_t i = 0; i < 2 * w->spatial_dims; i++) {
-        if (a->ints[i] < 0 || a->ints[i] > WINDOW_MOST)
-            return op_fail(c, "pads by %" PRId64 "; supported: 0 to %d", a->ints[i], WINDOW_MOST);
+        if (a->ints[i] < 0 || a->ints[i] > WINDOW_MAX)
+            return op_fail(c, "pads by %" PRId64 "; supported: 0 to %d", a->ints[i], WINDOW_MAX);
         const uint32_t axis = WINDOW_DIMS - w->spatial_dims + i % w->spatial_dims;
         *(i < w->spatial_dims ? &w->begin[axis] : &w->end[axis]) = a->ints[i];
     }

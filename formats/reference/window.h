@@ -5,7 +5,7 @@
 
 #include "formats/reference/call.h"
 
-enum { WINDOW_DIMS = 3, WINDOW_MOST = 1 << 24 /* of any of its numbers */ };
+enum { WINDOW_DIMS = 3, WINDOW_MAX = 1 << 24 /* of any of its numbers */ };
 
 typedef struct op_window {
     uint32_t spatial_dims; /* of the tensor; the last so many of the arrays count */
@@ -14,9 +14,9 @@ typedef struct op_window {
     int64_t begin[WINDOW_DIMS], end[WINDOW_DIMS]; /* padding */
 } op_window;
 
-/* The list of an attribute with one number an axis, in [least, WINDOW_MOST]; fill: without it. */
-bool op_window_list(op_call *c, const char *name, uint32_t spatial_dims, int64_t fill,
-                    int64_t least, int64_t *out);
+/* The list of an attribute with one number an axis, in [min, WINDOW_MAX]; fill: without it. */
+bool op_window_list(op_call *c, const char *name, uint32_t spatial_dims, int64_t fill, int64_t min,
+                    int64_t *out);
 
 /* Reads strides, dilations, pads and auto_pad, and finds the outputs. x is [batch, channels,
  * dims...]; kernel: one number an axis, or NULL: that of kernel_shape. round_up: as ceil_mode. */

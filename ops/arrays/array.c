@@ -36,15 +36,15 @@ uint64_t mona_array_product(const uint32_t *extent, uint32_t dims)
 bool mona_array_inside(const uint32_t *extent, const int32_t *stride, uint32_t dims, uint64_t base,
                        uint64_t elements)
 {
-    int64_t least = (int64_t)base, most = least;
+    int64_t min = (int64_t)base, max = min;
     for (uint32_t d = 0; d < dims; d++) {
         if (stride[d] > MONA_ARRAY_MAX_STRIDE || stride[d] < -MONA_ARRAY_MAX_STRIDE || !extent[d] ||
             extent[d] > MONA_ARRAY_MAX_ELEMENTS)
             return false;
         const int64_t reach = (int64_t)(extent[d] - 1) * stride[d];
-        *(reach < 0 ? &least : &most) += reach;
+        *(reach < 0 ? &min : &max) += reach;
     }
-    return least >= 0 && most < (int64_t)elements;
+    return min >= 0 && max < (int64_t)elements;
 }
 
 /* ---- elements as numbers ------------------------------------------------------------------------

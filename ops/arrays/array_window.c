@@ -6,14 +6,13 @@
 
 /* ---- check --------------------------------------------------------------------------------- */
 
-enum { WINDOW_MOST = 1 << 20 }; /* kernel, stride, dilation, padding */
+enum { WINDOW_MAX = 1 << 20 }; /* kernel, stride, dilation, padding */
 
 static bool axis_ok(const mona_array_axis *a)
 {
-    return a->kernel && a->kernel <= WINDOW_MOST && a->stride && a->stride <= WINDOW_MOST &&
-           a->dilation && a->dilation <= WINDOW_MOST && a->pad_before >= -WINDOW_MOST &&
-           a->pad_before <= WINDOW_MOST && a->pad_after >= -WINDOW_MOST &&
-           a->pad_after <= WINDOW_MOST;
+    return a->kernel && a->kernel <= WINDOW_MAX && a->stride && a->stride <= WINDOW_MAX &&
+           a->dilation && a->dilation <= WINDOW_MAX && a->pad_before >= -WINDOW_MAX &&
+           a->pad_before <= WINDOW_MAX && a->pad_after >= -WINDOW_MAX && a->pad_after <= WINDOW_MAX;
 }
 
 /* batch x channels x a side of each axis; 0: too many. */
@@ -107,14 +106,14 @@ typedef struct window_run {
     int32_t stride;
 } window_run;
 
-/* The run of a tap that begins with output `index`, of at most `most` outputs. */
+/* The run of a tap that begins with output `index`, of at most `max` outputs. */
 static window_run run_at(const mona_array_window *w, const uint32_t tap[3], const uint32_t index[3],
-                         uint32_t most)
+                         uint32_t max)
 {
     const uint32_t last = w->axes - 1;
     const mona_array_axis *x = &w->axis[last];
     window_run r = {.count = x->out - index[last], .stride = (int32_t)x->stride};
-    r.count = r.count < most ? r.count : most;
+    r.count = r.count < max ? r.count : max;
     int64_t at = 0;
     for (uint32_t d = 0; d < last; d++) {
         const mona_array_axis *a = &w->axis[d];

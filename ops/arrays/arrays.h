@@ -41,12 +41,12 @@ static inline array_walk walk_from(uint32_t dims, const uint32_t *extent, const 
 }
 
 /* How many elements from here on, at most so many, lie in one row of the last dimension. */
-static inline uint32_t walk_run(const array_walk *w, uint32_t most)
+static inline uint32_t walk_run(const array_walk *w, uint32_t max)
 {
     if (!w->dims)
         return 1;
     const uint32_t left = w->extent[w->dims - 1] - w->index[w->dims - 1];
-    return left < most ? left : most;
+    return left < max ? left : max;
 }
 
 /* Passes a run, or its first elements; after the last element comes the first. */

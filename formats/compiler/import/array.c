@@ -131,9 +131,9 @@ mona_type array_result_type(const array_maker *m, uint32_t i)
 
 bool array_open_call(const array_maker *m, array_call *c)
 {
-    const uint32_t most = sizeof c->in / sizeof *c->in, count = m->node->input_count;
+    const uint32_t max = sizeof c->in / sizeof *c->in, count = m->node->input_count;
     *c = (array_call){.call = {.node = m->node,
-                               .in_count = count < most ? count : most,
+                               .in_count = count < max ? count : max,
                                .out_count = m->node->output_count,
                                .opset = m->im->model->opset,
                                .shapes_only = true,

@@ -27,16 +27,16 @@ static bool read_axis(const array_maker *m, const int64_t *dims, uint32_t rank, 
                       const uint32_t *places, size_t pivot, graph_array *record, int64_t *base)
 {
     const size_t dim = (size_t)dims[axis];
-    uint32_t *numbers = graph_alloc(m->im->g, dim, sizeof *numbers), least = UINT32_MAX;
+    uint32_t *numbers = graph_alloc(m->im->g, dim, sizeof *numbers), min = UINT32_MAX;
     if (!numbers)
         return array_ok(array_fail(m, "needs more memory than there is"));
     for (size_t i = 0; i < dim; i++) {
         numbers[i] = places[along(dims, rank, axis, pivot, (int64_t)i)];
-        least = numbers[i] && numbers[i] < least ? numbers[i] : least;
+        min = numbers[i] && numbers[i] < min ? numbers[i] : min;
     }
     bool regular = true;
     for (size_t i = 0; i < dim; i++) {
-        numbers[i] = numbers[i] ? numbers[i] - least : MONA_NONE;
+        numbers[i] = numbers[i] ? numbers[i] - min : MONA_NONE;
         regular = regular && numbers[i] == i * (uint64_t)numbers[dim > 1];
     }
     record->pick.extent[axis] = (uint32_t)dim;
@@ -45,7 +45,7 @@ static bool read_axis(const array_maker *m, const int64_t *dims, uint32_t rank, 
     if (!regular)
         record->tables[axis] = (graph_table){numbers, dim * sizeof *numbers};
     if (places[pivot])
-        *base += (int64_t)least - places[pivot];
+        *base += (int64_t)min - places[pivot];
     return true;
 }
 

@@ -340,7 +340,7 @@ static void remove_unused(graph *g)
 static bool order_forms(importer *im)
 {
     graph *g = im->g;
-    uint32_t *turns = calloc(g->value_count + 1, sizeof *turns), most = 0, count = 0;
+    uint32_t *turns = calloc(g->value_count + 1, sizeof *turns), max = 0, count = 0;
     graph_node *ordered = malloc((g->node_count + 1) * sizeof *ordered);
     for (uint32_t i = 0; turns && ordered && i < g->node_count; i++) {
         const graph_node *node = &g->nodes[i];
@@ -349,9 +349,9 @@ static bool order_forms(importer *im)
             turn = turns[node->inputs[k]] > turn ? turns[node->inputs[k]] : turn;
         turn += (node->kind == GRAPH_ARRAY) != turn % 2;
         turns[node->output] = turn;
-        most = turn > most ? turn : most;
+        max = turn > max ? turn : max;
     }
-    for (uint32_t turn = 0; turns && ordered && turn <= most; turn++)
+    for (uint32_t turn = 0; turns && ordered && turn <= max; turn++)
         for (uint32_t i = 0; i < g->node_count; i++)
             if (turns[g->nodes[i].output] == turn)
                 ordered[count++] = g->nodes[i];

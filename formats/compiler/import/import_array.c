@@ -197,8 +197,8 @@ array array_narrow(const array_maker *m, element_type to, bool saturate, array x
         .code = !power || !strcmp(mode, "nearest") ? MONA_FN_NARROW
                 : strcmp(mode, "down")             ? MONA_FN_NARROW_UP
                                                    : MONA_FN_NARROW_DOWN,
-        .parameter = {(float)f.mantissa_bits, (float)f.least, (float)f.most,
-                      (float)(saturate ? f.most : f.beyond)},
+        .parameter = {(float)f.mantissa_bits, (float)f.min_exponent, (float)f.max,
+                      (float)(saturate ? f.max : f.beyond)},
     };
     if (to == ELEMENT_FLOAT4E2M1) { /* which has no NaN */
         const array same = array_binary(m, MONA_U8, MONA_FN_EQUAL, x, x);

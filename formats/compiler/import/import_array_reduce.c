@@ -82,8 +82,8 @@ bool import_array_softmax(importer *im, const onnx_node *node)
     const uint32_t at = (uint32_t)(axis < 0 ? axis + x.rank : axis);
     const bool flatten = node->flattens; /* see onnx_upgrade.c */
     const uint32_t mask = flatten ? all_axes(x.rank) & ~all_axes(at) : 1u << at;
-    const array most = array_reduce(&m, MONA_F32, MONA_REDUCE_MAX, x, mask);
-    const array d = array_binary(&m, MONA_F32, MONA_FN_SUB, x, most);
+    const array max = array_reduce(&m, MONA_F32, MONA_REDUCE_MAX, x, mask);
+    const array d = array_binary(&m, MONA_F32, MONA_FN_SUB, x, max);
     const array e = array_unary(&m, MONA_F32, MONA_FN_EXP, d);
     const array sum = array_reduce(&m, MONA_F32, MONA_REDUCE_SUM, e, mask);
     if (!strcmp(node->op_type, "Softmax"))

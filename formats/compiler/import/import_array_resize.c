@@ -27,7 +27,7 @@ static array resize_axis(const array_maker *m, const op_resizing *r, array x, ui
     tensor shape = {.rank = x.rank};
     memcpy(shape.dims, x.dims, sizeof shape.dims);
     const op_resize_axis s = op_resize_along(r, &shape, axis);
-    if (s.taps > RESIZE_MOST_TAPS || s.taps * (uint64_t)s.out > MAX_ENTRIES)
+    if (s.taps > RESIZE_MAX_TAPS || s.taps * (uint64_t)s.out > MAX_ENTRIES)
         return array_fail(m, "takes %zu samples for each of %lld", s.taps, (long long)s.out);
     const size_t entries = s.taps * (size_t)s.out;
     uint32_t *first = graph_alloc(m->im->g, (size_t)s.out + 1, sizeof *first);

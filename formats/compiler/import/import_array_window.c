@@ -14,10 +14,10 @@ static bool fill_window(const array_maker *m, const op_window *w, mona_array_win
     out->axes = (uint8_t)w->spatial_dims;
     for (uint32_t i = 0; i < w->spatial_dims; i++) {
         const uint32_t k = WINDOW_DIMS - w->spatial_dims + i;
-        const int64_t most = 1 << 20;
-        if (w->kernel[k] > most || w->stride[k] > most || w->dilation[k] > most ||
-            w->begin[k] > most || w->begin[k] < -most || w->end[k] > most || w->end[k] < -most)
-            return array_ok(array_fail(m, "has a window with a number above %d", (int)most));
+        const int64_t max = 1 << 20;
+        if (w->kernel[k] > max || w->stride[k] > max || w->dilation[k] > max || w->begin[k] > max ||
+            w->begin[k] < -max || w->end[k] > max || w->end[k] < -max)
+            return array_ok(array_fail(m, "has a window with a number above %d", (int)max));
         out->axis[i] = (mona_array_axis){
             .in = (uint32_t)w->in[k],
             .out = (uint32_t)w->out[k],

@@ -168,8 +168,8 @@ bool import_prelu(importer *im, const onnx_node *node)
 
 bool import_clip(importer *im, const onnx_node *node)
 {
-    const float most = 65504; /* what fp16 holds: the same as no bound */
-    float bounds[2] = {-most, most};
+    const float max = 65504; /* what fp16 holds: the same as no bound */
+    float bounds[2] = {-max, max};
     for (size_t i = 0; i < 2; i++) {
         const graph_value *v = import_constant(im, node, i + 1);
         if (import_has(node, i + 1) && (!v || v->count != 1))
@@ -177,7 +177,7 @@ bool import_clip(importer *im, const onnx_node *node)
         bounds[i] = v ? v->data[0] : bounds[i];
         if (isnan(bounds[i]))
             return import_fail(im, node, "has a bound that is not a number");
-        bounds[i] = fmaxf(-most, fminf(bounds[i], most));
+        bounds[i] = fmaxf(-max, fminf(bounds[i], max));
     }
     if (bounds[0] > bounds[1])
         return import_fail(im, node, "has bounds %g to %g; the lower is above the upper",

@@ -66,12 +66,12 @@ static bool turn_pads(importer *im, const onnx_node *node, graph_window *w)
     if (!import_pair(im, node, "output_padding", 0, 0, 0, more))
         return false;
     for (int i = 0; i < 2; i++) {
-        const int64_t most = graph_window_extent(w, i) - 1;
-        if (w->pad_begin[i] > most || w->pad_end[i] > most)
+        const int64_t max = graph_window_extent(w, i) - 1;
+        if (w->pad_begin[i] > max || w->pad_end[i] > max)
             return import_fail(im, node, "has pads of %u and %u; supported: up to %" PRId64,
-                               w->pad_begin[i], w->pad_end[i], most);
-        w->pad_begin[i] = (uint32_t)most - w->pad_begin[i];
-        w->pad_end[i] = (uint32_t)most - w->pad_end[i];
+                               w->pad_begin[i], w->pad_end[i], max);
+        w->pad_begin[i] = (uint32_t)max - w->pad_begin[i];
+        w->pad_end[i] = (uint32_t)max - w->pad_end[i];
     }
     return true;
 }

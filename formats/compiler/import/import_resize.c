@@ -191,10 +191,10 @@ static bool add_resize(importer *im, const onnx_node *node, uint32_t x, const gr
     const graph_value v = im->g->values[x];
     const uint64_t height = (uint64_t)v.height * resize->ratio[0][0] / resize->ratio[0][1];
     const uint64_t width = (uint64_t)v.width * resize->ratio[1][0] / resize->ratio[1][1];
-    const uint32_t most = MONA_MAX_SIDE + 1; /* refused below whatever the excess */
+    const uint32_t max = MONA_MAX_SIDE + 1; /* refused below whatever the excess */
     graph_node *made =
-        import_node(im, node, 0, GRAPH_RESIZE, v.channels, height < most ? (uint32_t)height : most,
-                    width < most ? (uint32_t)width : most);
+        import_node(im, node, 0, GRAPH_RESIZE, v.channels, height < max ? (uint32_t)height : max,
+                    width < max ? (uint32_t)width : max);
     if (!made)
         return false;
     made->input_count = 1;

@@ -165,7 +165,7 @@ bool import_flat(importer *im, const onnx_node *node, size_t i, uint32_t *value)
 }
 
 bool import_numbers(importer *im, const onnx_node *node, const char *name, size_t i,
-                    int64_t *numbers, uint32_t most, uint32_t *count)
+                    int64_t *numbers, uint32_t max, uint32_t *count)
 {
     *count = 0;
     const onnx_attribute *a = onnx_find_attribute(node, name);
@@ -174,9 +174,9 @@ bool import_numbers(importer *im, const onnx_node *node, const char *name, size_
         return import_fail(im, node, "takes its %s from a computed value; expected a constant",
                            name);
     const size_t found = t ? t->count : a && a->ints ? a->count : 0;
-    if (found > most)
+    if (found > max)
         return import_fail(im, node, "has %zu numbers in %s; expected at most %u", found, name,
-                           most);
+                           max);
     for (size_t k = 0; k < found; k++)
         numbers[k] = t ? tensor_int(t, k) : a->ints[k];
     *count = (uint32_t)found;

@@ -78,9 +78,9 @@ bool import_elements(importer *im, const onnx_node *node, size_t i, uint32_t *va
 /* Input i must be flat. */
 bool import_flat(importer *im, const onnx_node *node, size_t i, uint32_t *value);
 /* A list of integers: attribute `name`, or, when input i is given, that constant. Fails when
- * there are more than most, or when input i is not constant; *count 0: neither is there. */
+ * there are more than max, or when input i is not constant; *count 0: neither is there. */
 bool import_numbers(importer *im, const onnx_node *node, const char *name, size_t i,
-                    int64_t *numbers, uint32_t most, uint32_t *count);
+                    int64_t *numbers, uint32_t max, uint32_t *count);
 /* One number a channel from a constant: of one element, or of shape [channels, 1, 1] or
  * [1, channels, 1, 1], or, next to lines or flat operands, with one or two fewer at the end.
  * Memory of the graph; NULL: failed. */
@@ -88,9 +88,9 @@ float *import_per_channel(importer *im, const onnx_node *node, const graph_value
                           uint32_t channels);
 
 /* ---- windows (import_window.c) ---- */
-/* Two numbers of an attribute, rows then columns, each in [least, most]. */
+/* Two numbers of an attribute, rows then columns, each in [min, max]. */
 bool import_pair(importer *im, const onnx_node *node, const char *name, uint32_t otherwise,
-                 int64_t least, int64_t most, uint32_t *out);
+                 int64_t min, int64_t max, uint32_t *out);
 /* Strides, dilations and pads of a window whose kernel is known. */
 bool import_window(importer *im, const onnx_node *node, const graph_value *source, graph_window *w);
 /* Rows and columns of what it makes of the source; 0: not known. */

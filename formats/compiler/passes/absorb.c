@@ -204,7 +204,7 @@ static bool fits_8_bits(const graph *g, const graph_node *node)
             (clamped && !(lost <= (double)out.scale / 2)))
             return false;
     }
-    return node->conv.weight_scales && filter <= WEIGHTS_MOST;
+    return node->conv.weight_scales && filter <= WEIGHTS_MAX;
 }
 
 /* What is put together has one format; that of the model if all parts have it. */

@@ -76,7 +76,7 @@ static unsigned conv_text(const graph *g, const graph_node *node, const value_fo
 {
     const value_format out = formats[node->output];
     const scale_errors e = errors_of(g, node, formats);
-    const double most = largest_count(out);
+    const double max = largest_count(out);
     const bool residual = node->input_count == 2;
     const double other =
         residual ? scale_error((double)formats[node->inputs[1]].scale / (double)out.scale) : 0;
@@ -85,7 +85,7 @@ static unsigned conv_text(const graph *g, const graph_node *node, const value_fo
         snprintf(text, size, EXACTNESS_EXACT);
         return 0;
     }
-    return say(most * (e.scale + other + (residual ? 3 : 1) * HALF_ROUNDING) + e.bias + e.clamped +
+    return say(max * (e.scale + other + (residual ? 3 : 1) * HALF_ROUNDING) + e.bias + e.clamped +
                    (e.rounded_anew ? 127 * (double)weights_filter(g, node) * 0x1p-14 : 0),
                e.rounded_anew  ? "some weights are too small for scales of fp16"
                : e.clamped > 0 ? "weights of -128 are -127"

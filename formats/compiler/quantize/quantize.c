@@ -173,9 +173,9 @@ static bool makes_pixels(const graph *g, uint32_t value)
 static bool is_image(const graph *g, const compiler_options *o, uint32_t output)
 {
     const uint32_t root = quantize_root(g, output);
-    const double most = range_of(o);
+    const double max = range_of(o);
     const range r = seen_range(g, root);
-    const double low = (double)r.low / most, high = (double)r.high / most;
+    const double low = (double)r.low / max, high = (double)r.high / max;
     const bool unseen = r.low > r.high;
     if (follows_planes(g, root))
         return unseen || (low >= -1 && high <= 2);
@@ -220,15 +220,15 @@ static value_format loaded_format(const graph *g, const compiler_options *o, uin
 
 /* The magnitude that 8 bits should reach of everything that shares the format of this root. */
 static double reach(const graph *g, const compiler_options *o, uint32_t root, unsigned levels,
-                    double most)
+                    double max)
 {
     histogram all = {0};
     if (o->ranges == RANGE_MIN_MAX)
-        return most;
+        return max;
     for (uint32_t i = 0; i < g->value_count; i++)
         if (g->values[i].seen && quantize_root(g, i) == root)
             histogram_merge(&all, &g->values[i].seen->magnitudes);
-    return histogram_threshold(&all, o->ranges, levels, most);
+    return histogram_threshold(&all, o->ranges, levels, max);
 }
 
 static bool format_by_range(const graph *g, const compiler_options *o, uint32_t root,
@@ -241,11 +241,11 @@ static bool format_by_range(const graph *g, const compiler_options *o, uint32_t 
                            "(--calibrate)",
                            g->values[root].name);
     const double high = (double)r.high, low = -(double)r.low;
-    const double most = high > low ? high : low;
+    const double max = high > low ? high : low;
     if (r.low >= 0 && !is_signed)
-        *format = (value_format){MONA_U8, (float)(reach(g, o, root, 255, most) / 255)};
+        *format = (value_format){MONA_U8, (float)(reach(g, o, root, 255, max) / 255)};
     else
-        *format = (value_format){MONA_S8, (float)(reach(g, o, root, 127, most) / 127)};
+        *format = (value_format){MONA_S8, (float)(reach(g, o, root, 127, max) / 127)};
     if (!(format->scale >= 1e-20f)) /* always zero, as far as was seen */
         format->scale = 1.0f / 255;
     return true;
@@ -384,12 +384,12 @@ double quantize_unit(const graph *g, const graph_node *node, const value_format 
         return (double)out.scale;
     const range r = seen_range(g, quantize_root(g, node->output));
     const bool seen = r.low <= r.high;
-    double most = seen ? fmax(fabs((double)r.low), fabs((double)r.high))
-                       : largest_sum(g, node, formats[node->inputs[0]]);
+    double max = seen ? fmax(fabs((double)r.low), fabs((double)r.high))
+                      : largest_sum(g, node, formats[node->inputs[0]]);
     if (node->input_count == 2) /* whose scale is a number of fp16 too, in these units */
-        most = fmax(most, (double)formats[node->inputs[1]].scale);
+        max = fmax(max, (double)formats[node->inputs[1]].scale);
     int exponent = 0;
-    frexp(most <= 0 ? 0.5 : most / 16384, &exponent);
+    frexp(max <= 0 ? 0.5 : max / 16384, &exponent);
     return ldexp(1, exponent < -14 ? -14 : exponent > 2 ? 2 : exponent);
 }
 

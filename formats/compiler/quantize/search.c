@@ -14,7 +14,7 @@
 #include "formats/compiler/lower/lower.h"
 #include "formats/compiler/quantize/search.h"
 
-enum { MOST_GIVEN_BACK = 24 };
+enum { MAX_GIVEN_BACK = 24 };
 
 typedef struct unit {
     unsigned layer; /* any of those that read it */
@@ -188,7 +188,7 @@ static bool give_back(search *s)
 {
     unsigned tried = 0;
     /* Units are in the order of worth; those at the end of what is FP16 were the least to blame. */
-    for (unsigned u = s->count; u-- > 0 && tried < MOST_GIVEN_BACK;) {
+    for (unsigned u = s->count; u-- > 0 && tried < MAX_GIVEN_BACK;) {
         compiler_loss loss;
         if (s->l->items[s->units[u].layer].about.int8)
             continue;

@@ -48,11 +48,11 @@ static void round_plane(const float *w, double scale, size_t area, int8_t *q)
     for (size_t moves = 0; moves < area && fabs(left) > 0.5; moves++) {
         const int direction = left > 0 ? 1 : -1;
         size_t best = area;
-        double most = 0;
+        double max = 0;
         for (size_t i = 0; i < area; i++) {
             const double gain = ((double)w[i] / scale - q[i]) * direction;
-            if (gain > most && q[i] * direction < WEIGHT_MAX) {
-                most = gain;
+            if (gain > max && q[i] * direction < WEIGHT_MAX) {
+                max = gain;
                 best = i;
             }
         }
@@ -145,7 +145,7 @@ bool weights_quantize(const graph *g, const graph_node *node, double in_scale, d
 {
     const uint32_t outputs = g->values[node->output].channels;
     const size_t filter = weights_filter(g, node);
-    if (filter > WEIGHTS_MOST)
+    if (filter > WEIGHTS_MAX)
         return graph_fail(node, error, "sums %zu products for each output, too many for INT8",
                           filter);
     *q = (int8_weights){outputs, filter, malloc(outputs * filter),

@@ -23,7 +23,7 @@ enum {
     WEIGHT_MAX = 127,
     BIAS_MAX = 1 << 30,
     /* of one output: |sum| + |bias| stays below 2^31 */
-    WEIGHTS_MOST = (INT32_MAX - BIAS_MAX) / (WEIGHT_MAX * 255),
+    WEIGHTS_MAX = (INT32_MAX - BIAS_MAX) / (WEIGHT_MAX * 255),
 };
 
 typedef struct int8_weights {
