@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The four functions the engine asks of a C library; a freestanding compiler expects them too. As built-ins,
- * so that small copies of known size become plain loads and stores even under -ffreestanding. */
+/* The four functions that the engine needs of a C library, and that a freestanding compiler expects
+ * as well. They are called as built-ins, so that small copies of known size become plain loads and
+ * stores even under -ffreestanding. */
 #ifndef MONA_LIBC_H
 #define MONA_LIBC_H
 

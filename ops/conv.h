@@ -19,8 +19,8 @@ typedef struct mona_conv_layout {
 
 mona_conv_layout mona_conv_layout_of(const mona_bound_op *b);
 
-/* Channel blocks [begin, end) of the source that outputs [first, first + count) read. Outputs beyond
- * the last one are ignored. */
+/* Channel blocks [begin, end) of the source that outputs [first, first + count) read. Outputs
+ * beyond the last one are ignored. */
 mona_span mona_conv_used_blocks(const mona_bound_op *b, const mona_conv_layout *k, uint32_t first,
                                 uint32_t count);
 

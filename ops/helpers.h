@@ -9,9 +9,9 @@
 
 enum { F16_ONE = 0x3c00 };
 
-/* In a partly filled channel block, channels beyond the last one are zero in every tensor that is read
- * several elements at a time. Operators that write element by element leave the zeros that a ring
- * holds from the beginning. */
+/* In a partly filled channel block, channels beyond the last one are zero in every tensor that is
+ * read several elements at a time. Operators that write element by element leave the zeros that a
+ * ring holds from the beginning. */
 
 static inline bool f16_finite(uint16_t bits)
 {
@@ -62,7 +62,7 @@ static inline ac_row input_row(const mona_row_call *call, uint32_t i)
 /* The epilogue of an operator with so many output channels.
  *   check  parameters and data are in range; of the residual only where the operator has one
  *   bytes  memory for the arrays of the bound epilogue
- *   bind   fills *e; its arrays go to `constants`. scales: fp16 bits, one for each channel, or NULL */
+ *   bind   fills *e; its arrays go to `constants`. scales: [channels], fp16 bits, or NULL */
 bool mona_epilogue_check(const mona_file_epilogue *file, uint32_t channels, mona_data *data);
 size_t mona_epilogue_bytes(uint32_t channels);
 void mona_epilogue_bind(ac_epilogue *e, const mona_file_epilogue *file, uint32_t channels,
@@ -72,8 +72,8 @@ void mona_epilogue_bind(ac_epilogue *e, const mona_file_epilogue *file, uint32_t
 mona_status mona_conv_check(const mona_file_op *op, const mona_shape *inputs,
                             const mona_shape *output, mona_data *data);
 
-/* The planes that STORE `bound` writes for row y of its input, from column x_begin on. rows: room for
- * as many pointers as the planes have channels, times the block. */
+/* The planes that STORE `bound` writes for row y of its input, from column x_begin on. rows: room
+ * for as many pointers as the planes have channels, times the block. */
 ac_planes mona_store_planes(const mona_bound_op *bound, const mona_buffer *planes, int64_t y,
                             int64_t x_begin, uint8_t **rows);
 

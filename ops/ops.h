@@ -57,8 +57,9 @@ typedef struct mona_bound_op {
     void *constants;                       /* of constants_bytes(), filled by bind() */
 } mona_bound_op;
 
-/* Rows of a tensor as a kernel sees them. rows[i] is row i of the window and points at tensor column
- * x_begin. x_begin may be negative: columns outside the tensor exist in memory and hold zeros. */
+/* Rows of a tensor as a kernel sees them. rows[i] is row i of the window and points at tensor
+ * column x_begin. x_begin may be negative: columns outside the tensor exist in memory and hold
+ * zeros. */
 typedef struct mona_rows {
     uint8_t *const *rows;
     size_t block_stride; /* bytes between channel blocks */
@@ -108,8 +109,8 @@ typedef struct mona_array_call {
     uint64_t begin, end;
 } mona_array_call;
 
-/* Rows that one AI Core program works on, so that the vector work of a row overlaps the cube work of
- * the next. */
+/* Rows that one AI Core program works on, so that the vector work of a row overlaps the cube work
+ * of the next. */
 enum { MONA_ROWS_AT_ONCE = 8 };
 
 typedef struct mona_op_class {
@@ -164,8 +165,8 @@ extern const mona_op_class mona_op_load, mona_op_store, mona_op_conv, mona_op_ad
     mona_op_slice;
 extern const mona_op_class *const mona_ops[MONA_OP_COUNT]; /* by mona_op_kind */
 
-/* LOAD as AI Core programs, with the arguments of some_rows(). `dense` is for tensors whose rows are
- * rows of one plane, the other for those that mona_load_has_program() accepts. */
+/* LOAD as AI Core programs, with the arguments of some_rows(). `dense` is for tensors whose rows
+ * are rows of one plane, the other for those that mona_load_has_program() accepts. */
 bool mona_load_is_dense(const mona_bound_op *bound);
 void mona_load_dense(const mona_row_call *calls, uint32_t count);
 bool mona_load_has_program(const mona_bound_op *bound);
@@ -185,8 +186,9 @@ uint32_t mona_channels_before(const mona_bound_op *bound, uint32_t i);
 bool mona_resize_has_program(const mona_bound_op *bound);
 bool mona_elementwise_has_program(const mona_bound_op *bound);
 
-/* Computes rows of one fused convolution by instructions on the core's buffers. The rows differ only
- * in where they lie; the weights are packed as fractals. Row programs must give the same bits. */
+/* Computes rows of one fused convolution by instructions on the core's buffers. The rows differ
+ * only in where they lie; the weights are packed as fractals. Row programs must give the same
+ * bits. */
 void ac_conv_rows_by_instructions(ac_core *core, const ac_conv_row *rows, uint32_t count);
 
 #endif

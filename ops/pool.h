@@ -5,8 +5,8 @@
 
 #include "ops/helpers.h"
 
-/* The window of one output along an axis: `count` samples of the map, at first, first + dilation and
- * so on. divisor: the number of samples that a mean divides by. */
+/* The window of one output along an axis: `count` samples of the map, at first, first + dilation
+ * and so on. divisor: the number of samples that a mean divides by. */
 typedef struct pool_span {
     int32_t first, count, divisor;
 } pool_span;
@@ -20,7 +20,8 @@ typedef struct pool_window {
 } pool_window;
 
 pool_window mona_pool_window(const mona_row_call *call);
-/* Row k of the window, 0 <= k < w->rows.count, of a channel block, from column w->columns.begin on. */
+/* Row k of the window, 0 <= k < w->rows.count, of a channel block, from column w->columns.begin
+ * on. */
 const uint8_t *mona_pool_row(const mona_row_call *call, const pool_window *w, int64_t k,
                              uint32_t block);
 /* Elements that the call reads of one row of a channel block. */

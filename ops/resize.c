@@ -23,9 +23,9 @@ static mona_status check(const mona_file_op *op, const mona_shape *inputs, const
                         r->scale_h[1] <= 65536 && r->scale_w[0] && r->scale_w[0] <= 65536 &&
                         r->scale_w[1] && r->scale_w[1] <= 65536;
     /* Comparisons are false for a NaN. */
-    const bool reals = r->cubic_a >= -4 && r->cubic_a <= 4 && r->offset_h >= -1 &&
+    const bool bounded = r->cubic_a >= -4 && r->cubic_a <= 4 && r->offset_h >= -1 &&
                        r->offset_h <= 1 && r->offset_w >= -1 && r->offset_w <= 1;
-    return scales && reals && r->mode <= MONA_RESIZE_CUBIC &&
+    return scales && bounded && r->mode <= MONA_RESIZE_CUBIC &&
                    r->coordinates <= MONA_RESIZE_ASYMMETRIC && inputs[0].type == output->type &&
                    inputs[0].channels == output->channels
                ? MONA_OK

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Vector instructions over any number of elements: whole repeats, at most 255 in an instruction, then
- * one repeat with fewer lanes. Private to ops/.
+/* Vector instructions over any number of elements: whole repeats, at most 255 in an instruction,
+ * then one repeat with fewer lanes. Private to ops/.
  *
  * An ac_vector passed to these functions only sets strides. A repeat of fp16 is 8 blocks. */
 #ifndef MONA_OPS_VECTORS_H

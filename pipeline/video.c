@@ -233,8 +233,8 @@ static const codec *choose_codec(const video *v, const AVOutputFormat *format,
 {
     const codec *chosen = codec_for(format, pix_fmt);
     if (chosen != codec_for(format, AV_PIX_FMT_NONE))
-        pipeline_note(&v->settings->notes, "%s: -c %s, which holds %s", v->settings->output,
-                      chosen->name, pixels_name(pix_fmt));
+        pipeline_note(&v->settings->notes, "%s: encoded as %s (-c), which can hold %s",
+                      v->settings->output, chosen->name, pixels_name(pix_fmt));
     return chosen;
 }
 
@@ -288,7 +288,7 @@ static void go_on(video *v)
     v->memory = v->out.parts.memory;
     chain_recall(&v->stages, &v->memory);
     v->report->frames = v->report->resumed = done;
-    pipeline_note(&v->settings->notes, "%s: goes on after %llu frames", v->settings->output,
+    pipeline_note(&v->settings->notes, "%s: continues after %llu frames", v->settings->output,
                   (unsigned long long)done);
 }
 
@@ -354,7 +354,7 @@ static bool run_threads(video *v, pipeline_error *error)
         channel_push(&v->idle, &v->jobs[i]);
     tell(v);
     if (pthread_create(&decoder, NULL, decode_all, v))
-        return pipeline_fail(error, "the system refused a thread");
+        return pipeline_fail(error, "a thread cannot be started");
     bool good = encode_all(v, error);
     pthread_join(decoder, NULL);
     if (v->decode_error.text[0])
@@ -373,7 +373,7 @@ static bool run(video *v, pipeline_error *error)
     if (complaints_count()) {
         char text[256];
         complaints_first(text, sizeof text);
-        pipeline_note(&s->notes, "%s: libav found %llu faults in the input, the first: %s",
+        pipeline_note(&s->notes, "%s: FFmpeg found %llu faults in the input, the first: %s",
                       v->in.path, (unsigned long long)complaints_count(), text);
     }
     v->report->clock_jumps = v->in.times.jumps;
@@ -384,7 +384,7 @@ static bool run(video *v, pipeline_error *error)
         return pipeline_fail(error, "%s: expected frames from %g s to %g s, found none", s->input,
                              s->start, s->end);
     if (!v->report->frames && s->start > 0)
-        return pipeline_fail(error, "%s: expected frames from %g s on, found none", s->input,
+        return pipeline_fail(error, "%s: expected frames at %g s or later, found none", s->input,
                              s->start);
     if (!v->report->frames)
         return pipeline_fail(error, "%s: expected a video with frames, found none", s->input);

@@ -46,7 +46,7 @@ static uint32_t crc_of_function(uint32_t f, float *const x[4])
     return crc;
 }
 
-/* An operator on reals of its own making, with a record of so many bytes. */
+/* An operator on floats of its own making, with a record of so many bytes. */
 static uint32_t crc_of_operator(const mona_op_class *class, const void *record, uint32_t elements,
                                 float *const x[4])
 {

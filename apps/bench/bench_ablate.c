@@ -171,7 +171,7 @@ static bool same_output(const ablation *a)
     for (unsigned i = 1; i < a->count; i++)
         if (!a->variants[i].bytes &&
             bench_planes_output_crc(&a->variants[i].session.planes) != expected)
-            return cli_fail(0, "%s: without %s the output is another; it must not be", a->job->name,
+            return cli_fail(0, "%s: without %s the output differs, which it must not", a->job->name,
                             a->variants[i].name);
     return true;
 }

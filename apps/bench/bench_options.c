@@ -75,7 +75,7 @@ static bool read_config(const bench_arguments *a, mona_config *config)
         return false;
     config->sizes[0] = (mona_size){width, height};
     if (((a->trace && !a->pipeline) || a->plot) && !modelled_device(config->device))
-        return cli_fail(0, "--trace and --plot want --device model310, or --trace --pipeline");
+        return cli_fail(0, "--trace and --plot need --device model310 (or --trace, --pipeline)");
     return true;
 }
 
@@ -91,8 +91,8 @@ bool bench_options_read(bench_request *b)
 
 #define FIELD(name) offsetof(bench_arguments, name)
 
-static const char running[] = "What runs", whole[] = "The whole pipeline",
-                  times[] = "How long, and what is made of it", modelled[] = "On device model310",
+static const char running[] = "What to run", whole[] = "The whole pipeline",
+                  times[] = "Timing and verdict", modelled[] = "On device model310",
                   output[] = "Output";
 
 static const option options[] = {
@@ -100,57 +100,66 @@ static const option options[] = {
     {"--threads", "-j", OPTION_WHOLE, FIELD(threads), "N", running,
      .help = "threads (default 0: one per core)", .maximum = MONA_MAX_THREADS, .alias = "--jobs"},
     {"--streams", NULL, OPTION_STRING, FIELD(streams), "N|A..B", running,
-     .help = "so many streams with one copy of the weights, in turns; or each number from A to B"},
+     .help = "run N streams in turns with one copy of the weights; or each number of streams from "
+             "A to B"},
     OPTION_DEVICE(FIELD(device), running),
     OPTION_CPU(FIELD(cpu), running),
     {"--strip-rows", NULL, OPTION_WHOLE, FIELD(strip_rows), "N", running,
-     .help = "rows a step makes (default 0: the planner's choice)", .maximum = MONA_MAX_SIDE},
+     .help = "rows to compute at a time (default 0: the planner chooses)",
+     .maximum = MONA_MAX_SIDE},
     {"--tile-columns", NULL, OPTION_WHOLE, FIELD(tile_columns), "N", running,
-     .help = "columns of a tile (default 0: the planner's choice)", .maximum = MONA_MAX_SIDE},
+     .help = "columns of a tile (default 0: the planner chooses)", .maximum = MONA_MAX_SIDE},
     {"--layers", NULL, OPTION_FLAG, FIELD(layers), NULL, running,
-     .help = "where the time goes, operator by operator, beside what the machine can do"},
+     .help = "show where the time goes, operator by operator, next to what the machine can do"},
     {"--ablate", NULL, OPTION_FLAG, FIELD(ablate), NULL, running,
-     .help = "what each of the engine's ideas is worth, by doing without it"},
+     .help = "measure what each of the engine's optimisations is worth, by leaving it out"},
     {"--onnx", NULL, OPTION_FILE, FIELD(onnx), "FILE.onnx", running,
-     .help = "what the model was compiled from, for --ablate (default the file beside it)"},
+     .help = "the ONNX file that the model was compiled from, for --ablate (default: the one "
+             "beside it)"},
     {"--peak", NULL, OPTION_FLAG, FIELD(peak), NULL, running,
-     .help = "measure what this machine can do at most, and stop"},
+     .help = "measure the peak speed of this machine, and stop"},
     {"--pipeline", NULL, OPTION_FILE, FIELD(pipeline), "CLIP", whole,
-     .help = "time decoding, stages and encoding of a clip, or of synthetic frames of --size"},
+     .help = "time the decoding, the stages and the encoding of a clip, or of synthetic frames of "
+             "--size"},
     {"--fps", NULL, OPTION_NUMBER, FIELD(fps), "RATE", whole,
-     .help = "of the source, as a camera has it (default as fast as frames are taken)",
+     .help = "frame rate of the source, as a camera has it (default: as fast as frames are taken)",
      .maximum = 100000},
     ENHANCE_WORK_OPTIONS(FIELD(enhance), whole),
     ENHANCE_ENCODER_OPTIONS(FIELD(enhance), whole),
     {"--warmup", NULL, OPTION_STRING, FIELD(warm_up), "N", times,
-     .help = "frames before the first that counts, or auto: until times settle", .initial = "auto"},
+     .help = "frames before the first one that counts; auto waits until the times settle",
+     .initial = "auto"},
     {"--iterations", "-n", OPTION_WHOLE, FIELD(iterations), "N", times,
-     .help = "frames to time (default 300, or as many as ten seconds hold)", .minimum = 1,
+     .help = "frames to time (default 300, or as many as fit into ten seconds)", .minimum = 1,
      .maximum = SAMPLING_MAX},
     {"--duration", NULL, OPTION_STRING, FIELD(duration), "TIME", times,
      .help = "how long to time frames, such as 30s"},
     {"--budget", NULL, OPTION_STRING, FIELD(budget), "TIME", times,
-     .help = "PASS or FAIL, also as exit status: what a frame may take, such as 33.3ms"},
+     .help = "time that a frame may take, such as 33.3ms; prints PASS or FAIL and sets the exit "
+             "status"},
     {"--percentile", NULL, OPTION_NUMBER, FIELD(percentile), "P", times,
-     .help = "of the times, that the budget is for (default 99)", .minimum = 1, .maximum = 100},
+     .help = "percentile of the times that must be within the budget (default 99)", .minimum = 1,
+     .maximum = 100},
     {"--compare", NULL, OPTION_FILE, FIELD(old), "FILE.json", times,
-     .help = "PASS or FAIL: not slower than an earlier result of --json"},
+     .help = "earlier result of --json; prints PASS, or FAIL if this one is slower, and sets the "
+             "exit status"},
     {"--max-regression", NULL, OPTION_STRING, FIELD(regression), "SHARE", times,
-     .help = "by how much it may be slower", .initial = "5%"},
+     .help = "how much slower it may be", .initial = "5%"},
     {"--trace", NULL, OPTION_FILE, FIELD(trace), "FILE.json", modelled,
-     .help = "what every pipe did, or every step of --pipeline, for Perfetto or chrome://tracing"},
+     .help = "write what every pipe did, or every step of --pipeline, for Perfetto or "
+             "chrome://tracing"},
     {"--plot", NULL, OPTION_FILE, FIELD(plot), "FILE.svg", modelled,
-     .help = "a picture of one strip, pipes over time"},
+     .help = "write a picture of one strip: pipes over time"},
     {"--json", NULL, OPTION_FLAG, FIELD(json), NULL, output,
-     .help = "one JSON object: the time of every frame, and where the result comes from"},
+     .help = "print JSON: the time of every frame, and how and where it was measured"},
     {"--csv", NULL, OPTION_FLAG, FIELD(csv), NULL, output,
-     .help = "a line of names and one of values"},
+     .help = "print a line of names and a line of values"},
     {"--samples", NULL, OPTION_FILE, FIELD(samples), "FILE.csv", output,
      .help = "write the time of every frame"},
     {"--svg", NULL, OPTION_FILE, FIELD(svg), "FOLDER", output,
      .help = "write the page's charts as pictures: frames.svg, histogram.svg, ..."},
     {"--html", NULL, OPTION_FILE, FIELD(html), "FILE.html", output,
-     .help = "write a page with charts, complete in itself"},
+     .help = "write a page with charts, complete in one file"},
 };
 
 const command command_bench = {
@@ -158,22 +167,22 @@ const command command_bench = {
     .summary = "measure how long a frame takes",
     .run = bench_run,
     .usage = "MODEL|--pipeline CLIP --size WxH [OPTION]...",
-    .description =
-        "Times a model, a .mona file or the name of one inside mona, on one frame after another; "
-        "or the whole way of a clip's frames from decoder to encoder, as mona enhance of the same "
-        "options takes it. --stages may also have delay:TIME, which only waits, or "
-        "delay:TIME/TIME@N, which waits longer at every Nth frame.",
-    .examples = "mona bench sr_x2_fast --size 1920x1080\n"
-                "mona bench sr_x2_fast --size 960x540 --budget 33.3ms --percentile 99\n"
-                "mona bench sr_x2_fast --size 1920x1080 --json > old.json\n"
-                "mona bench sr_x2_fast --size 1920x1080 --compare old.json --max-regression 5%\n"
-                "mona bench sr_x2_fast --size 1920x1080 --device model310 --plot strip.svg\n"
-                "mona bench sr_x2_fast --size 1920x1080 --layers\n"
-                "mona bench --pipeline clip.mp4 --fps 30  # deadlines missed at a camera's pace\n"
-                "mona bench --pipeline clip.mp4 --tier best -s 4  # enhance of these options\n"
-                "mona bench sr_x2_fast --size 960x540 --streams 1..4\n"
-                "mona bench sr_x2_fast --size 640x360 --layers --html page.html\n"
-                "mona bench --peak  # what this machine can do at most\n",
+    .description = "Times a model (a .mona file or a built-in one) on one frame after another, or "
+                   "the whole pipeline of a clip from decoder to encoder, as mona enhance runs it "
+                   "with the same options. There --stages can also contain delay:TIME, which only "
+                   "waits, and delay:TIME/TIME@N, which waits longer at every Nth frame.",
+    .examples =
+        "mona bench sr_x2_fast --size 1920x1080\n"
+        "mona bench sr_x2_fast --size 960x540 --budget 33.3ms --percentile 99\n"
+        "mona bench sr_x2_fast --size 1920x1080 --json > old.json\n"
+        "mona bench sr_x2_fast --size 1920x1080 --compare old.json --max-regression 5%\n"
+        "mona bench sr_x2_fast --size 1920x1080 --device model310 --plot strip.svg\n"
+        "mona bench sr_x2_fast --size 1920x1080 --layers\n"
+        "mona bench --pipeline clip.mp4 --fps 30  # deadlines missed at a camera's pace\n"
+        "mona bench --pipeline clip.mp4 --tier best -s 4  # what enhance does with these options\n"
+        "mona bench sr_x2_fast --size 960x540 --streams 1..4\n"
+        "mona bench sr_x2_fast --size 640x360 --layers --html page.html\n"
+        "mona bench --peak  # what this machine can do at most\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .operands_max = 1,

@@ -133,7 +133,7 @@ static bool run_streams(group *g, samples *all)
         s->started = done = !pthread_create(&s->thread, NULL, run_stream, s);
     }
     if (!done)
-        cli_fail(0, "the system refused a thread");
+        cli_fail(0, "a thread cannot be started");
     while (done && atomic_load(&g->ready) < g->count)
         usleep(1000);
     all->before = machine_now();
@@ -199,7 +199,7 @@ static bool add_streams(cJSON *result, const group *g, samples *all)
     result_add_number(result, "fairness", evenness(list, "iterations"));
     result_add_number(result, "p99_fairness", evenness(list, "p99_ms"));
     result_add_number(result, "fps", (double)all->count / seconds);
-    return all->count || cli_fail(0, "no stream has made a frame in its time");
+    return all->count || cli_fail(0, "no stream finished a frame in the given time");
 }
 
 static void describe(cJSON *result, const group *g)

@@ -100,7 +100,7 @@ static bool take_options(recompiler *r, format_error *why)
 {
     const mona_tensor_info in = mona_model_input(r->model, 0), out = mona_model_output(r->model, 0);
     if (in.type == MONA_U16 || out.type == MONA_U16)
-        return format_fail(why, "its planes are of more than 8 bits");
+        return format_fail(why, "its planes have more than 8 bits");
     r->options = (compiler_options){.has_input_type = true,
                                     .has_output_type = true,
                                     .input_type = in.type,

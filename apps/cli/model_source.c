@@ -34,7 +34,7 @@ static void tell_unknown(const char *name)
     suggestion s = suggest_for(name, strlen(name));
     for (size_t i = 0; i < embedded_model_count; i++)
         suggest_name(&s, embedded_models[i].name);
-    cli_fail(0, "%s: expected a .mona file or a network inside mona, found neither%s", name,
+    cli_fail(0, "%s: expected a .mona file or a built-in network, found neither%s", name,
              suggest_text(&s, text, sizeof text));
 }
 

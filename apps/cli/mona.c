@@ -53,7 +53,7 @@ int main(int argc, char **argv)
     /* What libav finds is said in mona's own lines. */
     av_log_set_level(AV_LOG_QUIET);
     if (!stop_begin())
-        return cli_fail(EXIT_FAILED, "the system refused a thread");
+        return cli_fail(EXIT_FAILED, "a thread cannot be started");
 
     if (argc < 2)
         return cli_fail(EXIT_USAGE, "expected a command; mona --help lists them");

@@ -206,7 +206,7 @@ static int take_option(const command *line, void *values, int argc, char **argv,
     if (value)
         return set_value(o, values, value) ? 1 : 0;
     if (i + 1 >= argc) {
-        cli_fail(0, "%s: expected %s after it, found the end of the line", o->name, o->argument);
+        cli_fail(0, "%s: expected a value (%s) after it, found none", o->name, o->argument);
         return 0;
     }
     return set_value(o, values, argv[i + 1]) ? 2 : 0;

@@ -33,6 +33,6 @@ bool quantity_share(const char *option, const char *text, double *share)
         *share = value / 100;
         return true;
     }
-    cli_fail(0, "%s: expected per cent such as 5%%, found '%s'", option, text);
+    cli_fail(0, "%s: expected a percentage such as 5%%, found '%s'", option, text);
     return false;
 }

@@ -31,7 +31,7 @@ bool temp_folder_open(temp_folder *t)
         errno = ENAMETOOLONG;
     else if (make_folder(t->path))
         return true;
-    cli_fail(EXIT_FAILED, "%s: a temporary folder cannot be made: %s", t->path, strerror(errno));
+    cli_fail(EXIT_FAILED, "%s: cannot create a temporary folder: %s", t->path, strerror(errno));
     t->path[0] = 0;
     return false;
 }

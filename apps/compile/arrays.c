@@ -20,8 +20,8 @@ static bool read_shape(input_array *in, const char *path)
     const bool batch = rank == 4 && shape[0] == 1;
     if (rank < 2 || rank > 4 || (rank == 4 && !batch))
         return !cli_fail(EXIT_FAILED,
-                         "%s: expected the shape HxW, CxHxW or 1xCxHxW, found %u sides%s", path,
-                         rank, rank == 4 ? " and a batch" : "");
+                         "%s: expected the shape HxW, CxHxW or 1xCxHxW, found %u dimensions%s",
+                         path, rank, rank == 4 ? " and a batch" : "");
     const uint64_t channels = rank == 2 ? 1 : shape[rank - 3];
     const uint64_t height = shape[rank - 2], width = shape[rank - 1];
     if (!channels || channels > MONA_MAX_CHANNELS || !height || height > MONA_MAX_SIDE || !width ||

@@ -174,8 +174,7 @@ static bool fill_inputs(picture *p, const compiler *model, reference_array *inpu
     for (unsigned i = 0; ok && i < count; i++) {
         const compiler_tensor t = compiler_input(model, i);
         if (t.array)
-            ok = !cli_fail(EXIT_FAILED,
-                           "input '%s' is an array, which no image can be: expected .npy files",
+            ok = !cli_fail(EXIT_FAILED, "input '%s' is an array, not an image: expected .npy files",
                            t.name);
         inputs[i] = sized(&t, p, 1);
         const bool whole = t.channels == 3 && t.height && t.width;

@@ -39,7 +39,7 @@ typedef struct calibration {
     calibration_image *images; /* by name */
     size_t count, room;
     calibration_feed feed;
-    bool reals; /* there are arrays of other numbers than samples */
+    bool floats; /* there are arrays of other numbers than samples */
 } calibration;
 
 /* Collects the PNG, JPEG and .npy files of the paths, folders with all below them, and of clips at

@@ -120,12 +120,12 @@ static void close_array(array_file *f)
         fclose(f->stream);
 }
 
-bool calibration_array_count(const char *path, const compiler *model, uint64_t *count, bool *reals)
+bool calibration_array_count(const char *path, const compiler *model, uint64_t *count, bool *floats)
 {
     array_file f;
     const bool ok = open_array(&f, path, model);
     *count = f.count;
-    *reals = f.array.type != NPY_U1;
+    *floats = f.array.type != NPY_U1;
     close_array(&f);
     return ok;
 }
@@ -158,7 +158,8 @@ static bool to_input(const calibration *c, const npy_array *part, const compiler
         const uint32_t channel = t->channels == 3 ? (uint32_t)(i / plane) : 0;
         input->data[i] = samples ? calibration_fed(&c->feed, channel, value) : (float)value;
         if (!isfinite(input->data[i]))
-            return !cli_fail(EXIT_FAILED, "%s: expected numbers of float32, found %g", name, value);
+            return !cli_fail(EXIT_FAILED, "%s: expected numbers that float32 can hold, found %g",
+                             name, value);
     }
     return true;
 }

@@ -126,12 +126,12 @@ static bool add_clip(calibration *c, const char *path)
 static bool add_arrays(calibration *c, const char *path, const compiler *model)
 {
     uint64_t count;
-    bool reals, ok = calibration_array_count(path, model, &count, &reals);
+    bool floats, ok = calibration_array_count(path, model, &count, &floats);
     for (uint64_t i = 0; ok && i < count; i++)
         ok = add_image(c, (calibration_image){.kind = CALIBRATION_ARRAY,
                                               .name = (char *)(uintptr_t)path,
                                               .place = i});
-    c->reals = c->reals || (ok && reals);
+    c->floats = c->floats || (ok && floats);
     return ok;
 }
 
@@ -187,7 +187,8 @@ bool calibration_open(calibration *c, const option_list *paths, size_t most,
         if (!add_path(c, paths->items[i], model, 0))
             return false;
         if (c->count == before)
-            return !cli_fail(EXIT_FAILED, "%s: no PNG or JPEG images, .npy arrays or frames there",
+            return !cli_fail(EXIT_FAILED,
+                             "%s: expected PNG or JPEG images, .npy arrays or frames, found none",
                              paths->items[i]);
     }
     if (c->count)

@@ -77,7 +77,7 @@ static range_rule range_rule_of(const char *name)
 }
 
 /* What the network takes are real numbers, of either sign. */
-static void take_reals(compile_job *job)
+static void take_floats(compile_job *job)
 {
     job->options.has_input_type = true;
     job->options.input_type = MONA_F16;
@@ -92,15 +92,15 @@ static bool read_feed(compile_job *job)
     if (!job->feed.normalised)
         return true;
     if (!job->calibrate.count)
-        return !cli_fail(EXIT_USAGE, "--mean and --deviation say how calibration images are fed: "
-                                     "expected --calibrate");
+        return !cli_fail(
+            EXIT_USAGE, "--mean and --deviation apply to calibration images: expected --calibrate");
     if (o->has_input_type && (o->input_type == MONA_U8 || o->input_type == MONA_U16))
         return !cli_fail(EXIT_USAGE,
-                         "--input-type %s has no numbers below 0, as --mean and --deviation make "
-                         "them: expected f16 or s8",
+                         "--input-type %s cannot hold numbers below 0, which --mean and "
+                         "--deviation produce: expected f16 or s8",
                          job->input_type);
     if (!o->has_input_type)
-        take_reals(job);
+        take_floats(job);
     return true;
 }
 
@@ -113,13 +113,12 @@ static bool check_options(compile_job *job)
     if (!r->precision)
         r->precision = job->calibrate.count ? "int8" : "fp16";
     if (!job->calibrate.count && !strcmp(r->precision, "auto"))
-        return !cli_fail(EXIT_USAGE, "--precision auto is chosen by what calibration images show: "
-                                     "expected --calibrate");
+        return !cli_fail(EXIT_USAGE,
+                         "--precision auto needs calibration images: expected --calibrate");
     if (r->max_drop && strcmp(r->precision, "auto"))
-        return !cli_fail(EXIT_USAGE, "--max-drop goes with --precision auto, and only there");
+        return !cli_fail(EXIT_USAGE, "--max-drop works only with --precision auto");
     if (job->equalise && job->sizes.count > 1)
-        return !cli_fail(EXIT_USAGE, "--equalise changes the weights of one size alone: expected "
-                                     "one --size");
+        return !cli_fail(EXIT_USAGE, "--equalise works for one size only: expected one --size");
     r->name = job->input;
     o->ranges = range_rule_of(job->ranges);
     o->correct_bias = !job->plain_bias;
@@ -195,8 +194,8 @@ static bool calibrate(compile_job *job)
         !calibration_open(&job->samples, &job->calibrate, (size_t)job->images, &job->feed,
                           job->model))
         return false;
-    if (job->samples.reals && !job->options.has_input_type)
-        take_reals(job);
+    if (job->samples.floats && !job->options.has_input_type)
+        take_floats(job);
     if (!calibrate_all(job))
         return false;
     if (!job->equalise)
@@ -219,8 +218,8 @@ static bool emit_one(const compile_job *job, compiler *model, uint8_t **bytes, s
         return !cli_fail(EXIT_FAILED, "%s: %s", job->input, error.text);
     const mona_status status = mona_model_open(&opened, *bytes, *size);
     if (status)
-        return !cli_fail(EXIT_FAILED, "%s: compiles to something the engine refuses: %s",
-                         job->input, mona_status_text(status));
+        return !cli_fail(EXIT_FAILED, "%s: the engine refuses the compiled model: %s", job->input,
+                         mona_status_text(status));
     return soundness_check(model, *bytes, *size, job->input, &job->samples);
 }
 
@@ -248,8 +247,8 @@ static bool join(compile_job *job, uint8_t *const *files, size_t count)
     if (!mona_writer_join(files, count, &job->bytes, &job->size, &error))
         return !cli_fail(EXIT_FAILED, "%s: %s", job->input, error.text);
     const mona_status status = mona_model_open(&opened, job->bytes, job->size);
-    return !status || !cli_fail(EXIT_FAILED, "%s: its sizes do not fit one file: %s", job->input,
-                                mona_status_text(status));
+    return !status || !cli_fail(EXIT_FAILED, "%s: the sizes do not fit into one file: %s",
+                                job->input, mona_status_text(status));
 }
 
 static bool emit(compile_job *job)
@@ -353,7 +352,7 @@ static void print_summary(const compile_job *job)
     }
     if (job->calibrated)
         printf("  calibrated on %zu of %zu images%s\n", job->calibrated, job->samples.count,
-               job->calibrated < job->samples.count ? ": no range moved any more" : "");
+               job->calibrated < job->samples.count ? ": no range changed any more" : "");
     if (job->equalise)
         printf("  equalised between %u pairs of convolutions\n", job->equalised);
     print_quantised(job);

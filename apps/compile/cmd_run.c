@@ -177,10 +177,9 @@ static bool run_compiled(run_job *job, compiler *model, input_array *inputs)
     if (!compiler_emit(model, &options, &bytes, &size, &error))
         return !cli_fail(EXIT_FAILED, "%s: %s", job->model, error.text);
     const mona_status status = mona_model_open(&opened, bytes, size);
-    const bool ok = status
-                        ? !cli_fail(EXIT_FAILED, "%s: compiles to something the engine refuses: %s",
-                                    job->model, mona_status_text(status))
-                        : run_engine(job, &opened, inputs);
+    const bool ok = status ? !cli_fail(EXIT_FAILED, "%s: the engine refuses the compiled model: %s",
+                                       job->model, mona_status_text(status))
+                           : run_engine(job, &opened, inputs);
     free(bytes);
     return ok;
 }

@@ -78,7 +78,7 @@ static bool judge_and_tell(void *context, const uint8_t *bytes, size_t size, boo
     watched *w = context;
     w->trials++;
     if (w->terminal)
-        fprintf(stderr, "\r  plan %u is tried\033[K", w->trials);
+        fprintf(stderr, "\r  trying plan %u\033[K", w->trials);
     return judge_model(w->judge, bytes, size, quick, loss, error);
 }
 

@@ -81,12 +81,11 @@ static bool check_outputs(const compiler *model, const sample_run *run,
               !cli_fail(EXIT_FAILED, "%s: %s", run->name, error.text);
     for (unsigned i = 0; ok && i < compiler_output_count(model); i++)
         if (is_flat(&run->out[i]) && says_nothing(&run->out[i], &expected[i]))
-            ok = !cli_fail(
-                EXIT_FAILED,
-                "%s: output '%s' of the compiled model is not what it is in fp32 but flat "
-                "(%g): numbers on the way leave fp16 (65504) or vanish in it; supported "
-                "is INT8 for those layers, as --precision auto chooses it",
-                run->name, compiler_output(model, i).name, planes_get(&run->out[i], 0));
+            ok = !cli_fail(EXIT_FAILED,
+                           "%s: output '%s' of the compiled model is flat (%g), unlike in fp32: "
+                           "values on the way overflow fp16 (65504) or vanish in it; --precision "
+                           "auto can make those layers INT8",
+                           run->name, compiler_output(model, i).name, planes_get(&run->out[i], 0));
     reference_arrays_free(expected, MONA_MAX_IO);
     return ok;
 }

@@ -173,7 +173,7 @@ static int run(int argc, char **argv)
     if (result != OPTIONS_RUN)
         return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
     if (a.times > 1 && a.watch <= 0)
-        return cli_fail(EXIT_USAGE, "devices: --times wants --watch");
+        return cli_fail(EXIT_USAGE, "--times works only with --watch");
     open_list(&l);
     if (a.peak && !measure_peaks(&l))
         return EXIT_FAILED;

@@ -171,7 +171,7 @@ static bool check_names(const batch *b)
     for (size_t i = 0; i < b->count; i++)
         for (size_t j = 0; j < i; j++)
             if (!strcmp(b->outputs[i], b->outputs[j])) {
-                cli_fail(0, "%s and %s would both become %s", b->inputs[j], b->inputs[i],
+                cli_fail(0, "%s and %s would both be written to %s", b->inputs[j], b->inputs[i],
                          b->outputs[i]);
                 return false;
             }
@@ -318,7 +318,7 @@ static int run_all(batch *b)
         char last[1024] = "";
         if (is_kept(b, i)) {
             kept++;
-            if (!note_result(b, i, "kept", 0, "was there already"))
+            if (!note_result(b, i, "kept", 0, "exists already"))
                 return EXIT_FAILED;
             continue;
         }
@@ -328,8 +328,8 @@ static int run_all(batch *b)
             return EXIT_FAILED;
     }
     if (kept && !b->asked->quiet)
-        cli_fail(0, "%zu of %zu results were there already and are kept; -y would make them anew",
-                 kept, b->count);
+        cli_fail(0, "%zu of %zu results exist already and were kept; -y would replace them", kept,
+                 b->count);
     if (stop_signal())
         return cli_fail(128 + stop_signal(), "interrupted; %s/manifest.json says what was done",
                         b->folder);

@@ -47,12 +47,12 @@ static overwrite overwriting(const arguments *a)
 static options_result check_batch(const arguments *a)
 {
     if (a->output || a->input || a->html || a->preview >= 0 || a->dry_run) {
-        cli_fail(0, "enhance: --out-dir takes files, folders and patterns, without -i, -o, --html, "
-                    "--preview and --dry-run");
+        cli_fail(0, "--out-dir takes files, folders and patterns as arguments, and no -i, -o, "
+                    "--html, --preview or --dry-run");
         return OPTIONS_BAD;
     }
     if (!a->operands[0]) {
-        cli_fail(0, "enhance: expected inputs for --out-dir");
+        cli_fail(0, "--out-dir: expected files, folders or patterns, found none");
         return OPTIONS_BAD;
     }
     return OPTIONS_RUN;
@@ -64,8 +64,8 @@ static bool check_preview(const arguments *a)
     if (a->preview < 0 || (a->preview >= a->start && (!a->end || a->preview < a->end)))
         return true;
     return cli_fail(0,
-                    "--preview: expected a time of the part that --start, --end and --duration "
-                    "leave, found %g s",
+                    "--preview: expected a time within the part that --start, --end and --duration "
+                    "select, found %g s",
                     a->preview);
 }
 
@@ -75,7 +75,7 @@ static options_result parse(arguments *a, int argc, char **argv)
     if (result != OPTIONS_RUN)
         return result;
     if (a->yes && a->no) {
-        cli_fail(0, "enhance: expected -y or -n, found both");
+        cli_fail(0, "expected -y or -n, found both");
         return OPTIONS_BAD;
     }
     if (!options_cut(a->start, a->duration, &a->end) || !check_preview(a))
@@ -83,23 +83,23 @@ static options_result parse(arguments *a, int argc, char **argv)
     if (a->out_dir)
         return check_batch(a);
     if (a->recursive) {
-        cli_fail(0, "enhance: --recursive is for folders and --out-dir");
+        cli_fail(0, "--recursive works only with --out-dir");
         return OPTIONS_BAD;
     }
     const char *const *operands = a->operands;
     if (operands[0] && (a->input || operands[1])) {
-        cli_fail(0, "enhance: expected one input or --out-dir, found %s and %s%s", operands[0],
+        cli_fail(0, "expected one input or --out-dir, found %s and %s%s", operands[0],
                  a->input ? "-i " : "", a->input ? a->input : operands[1]);
         return OPTIONS_BAD;
     }
     if (operands[0])
         a->input = operands[0];
     if (!a->input) {
-        cli_fail(0, "enhance: expected an input; usage: mona enhance %s", command_enhance.usage);
+        cli_fail(0, "expected an input; usage: mona enhance %s", command_enhance.usage);
         return OPTIONS_BAD;
     }
     if (!a->output) {
-        cli_fail(0, "enhance: expected -o OUT");
+        cli_fail(0, "expected an output: -o OUT");
         return OPTIONS_BAD;
     }
     return result;
@@ -114,7 +114,7 @@ static bool parse_threads(enhance_settings *s, const char *text)
     if ((!single && sscanf(text, "%3u:%3u:%3u%c", &load, &proc, &save, &rest) != 3) ||
         load > MONA_MAX_THREADS || proc > MONA_MAX_THREADS || save > MONA_MAX_THREADS) {
         cli_fail(0,
-                 "--threads: expected a number from 1 to %d, or three from 0 as in 1:2:2, found "
+                 "--threads: expected a number from 1 to %d, or three from 0 such as 1:2:2, found "
                  "'%s'",
                  MONA_MAX_THREADS, text);
         return false;
@@ -133,7 +133,8 @@ static bool makes_one_picture(const arguments *a)
 /* Of an animated PNG too, if the output is to be one. */
 static bool takes_one_picture(const arguments *a)
 {
-    return still_is_image(a->input) && (makes_one_picture(a) || !still_is_animated(a->input));
+    return strcmp(a->input, "-") && !picture_pattern(a->input) && still_is_image(a->input) &&
+           (makes_one_picture(a) || !still_is_animated(a->input));
 }
 
 /* A file that cannot be read is told apart from one that is no image. */
@@ -163,6 +164,29 @@ static bool take_pipe(const char **path)
     close(fd);
     *path = "-";
     return true;
+}
+
+/* Whether input and output go together; image: one picture. Returns the exit status. */
+static int check_files(const arguments *a, bool image)
+{
+    const bool piped = !strcmp(a->input, "-"), numbered = picture_pattern(a->input);
+    if (!piped && !numbered && !check_input(a->input))
+        return EXIT_FAILED;
+    if (!image && !piped && !numbered && !a->format && makes_one_picture(a))
+        return cli_fail(
+            EXIT_FAILED,
+            "%s: expected a picture (PNG, JPEG, WebP, BMP or TIFF), because the output is one, "
+            "found none; a video can become numbered pictures (%%04d.png) or a --preview",
+            a->input);
+    if (a->preview >= 0 && image)
+        return cli_fail(EXIT_FAILED, "%s: --preview works only on videos, found a picture",
+                        a->input);
+    if (a->html && (numbered || picture_pattern(a->output)))
+        return cli_fail(EXIT_USAGE, "--html works only on videos, found numbered pictures");
+    if (((a->preview >= 0 || a->dry_run) && piped) ||
+        (a->html && (piped || !strcmp(a->output, "-"))))
+        return cli_fail(EXIT_USAGE, "--preview, --dry-run and --html need files, found -");
+    return EXIT_SUCCESS;
 }
 
 static int run(const arguments *a, enhance_settings *settings, progress *shown, bool image)
@@ -231,26 +255,10 @@ static int enhance(int argc, char **argv)
     if ((a.threads && !parse_threads(&settings, a.threads)) ||
         !(settings.stage.device = options_device(a.device)))
         return EXIT_USAGE;
-    bool piped = !strcmp(a.input, "-");
-    const bool numbered = picture_pattern(a.input);
-    if (!piped && !numbered && !check_input(a.input))
-        return EXIT_FAILED;
-    bool image = !piped && !numbered && takes_one_picture(&a);
-    if (!image && !piped && !numbered && !a.format && makes_one_picture(&a))
-        return cli_fail(
-            EXIT_FAILED,
-            "%s: expected a picture (PNG, JPEG, WebP, BMP or TIFF), as the output is to be one, "
-            "found none; of a video make numbered pictures (%%04d.png) or a --preview",
-            a.input);
-    if (a.preview >= 0 && image)
-        return cli_fail(EXIT_FAILED, "%s: --preview is for videos, found an image", a.input);
-    if (a.html && (numbered || picture_pattern(a.output)))
-        return cli_fail(EXIT_USAGE, "--html compares videos, found numbered pictures");
-    if (((a.preview >= 0 || a.dry_run) && piped) || (a.html && (piped || !strcmp(a.output, "-"))))
-        return cli_fail(EXIT_USAGE,
-                        "--preview, --dry-run and --html want files to look at, found -");
-
+    const bool image = takes_one_picture(&a);
     int status = enhance_options_apply(&a.shared, image, false, &models, &settings);
+    if (!status)
+        status = check_files(&a, image);
     if (!status)
         status = run(&a, &settings, &shown, image);
     stage_models_close(&models);

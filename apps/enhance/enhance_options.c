@@ -40,8 +40,8 @@ static bool parse_codec(const codec **chosen, const char *name, const pipeline_n
         suggest_name(&s, codec_at(i)->encoder);
     }
     return *chosen || cli_fail(0,
-                               "--codec: expected one of " CODECS " or an encoder of libav for "
-                               "one of these, found '%s'%s",
+                               "--codec: expected " CODECS
+                               " or one of FFmpeg's encoders for these, found '%s'%s",
                                name, suggest_text(&s, text, sizeof text));
 }
 

@@ -36,7 +36,7 @@ typedef struct enhance_options {
      .values = "sr denoise colour denoise,sr sr,denoise sr,sr denoise,sr,colour"},                \
     {"--scale", "-s", OPTION_CHOICE, SHARED_FIELD(at, scale), "1|2|3|4|6|8|9|12", group,          \
      .help = "enlarge this many times (default 2), in one step or in several: 6 is 2 x 3, and 4 is "\
-             "2 x 2 in tiers without a network for 4; --dry-run shows the steps"},                \
+             "2 x 2 in tiers without a network for 4; enhance --dry-run shows the steps"},        \
     {"--tier", NULL, OPTION_CHOICE, SHARED_FIELD(at, tier), NETWORK_TIERS, group,                 \
      .help =                                                                                      \
          "built-in networks to use, from the fastest to the best; each tier does several times the "\

@@ -44,10 +44,10 @@ bool overwrite_allowed(overwrite answer, const char *output, const char *input, 
     if (answer == OVERWRITE_YES || !strcmp(output, "-") || !would_be_lost(output, input))
         return true;
     if (answer == OVERWRITE_NO)
-        return cli_fail(0, "%s: exists, and -n keeps it", output);
+        return cli_fail(0, "%s: exists already, and -n keeps it", output);
     if (resume && segments_exist(output))
         return true;
     if (strcmp(input, "-") != 0 && isatty(STDIN_FILENO) && isatty(STDERR_FILENO))
         return ask(output);
-    return cli_fail(0, "%s: exists; -y would overwrite it", output);
+    return cli_fail(0, "%s: exists already; -y would overwrite it", output);
 }

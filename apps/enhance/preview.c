@@ -34,7 +34,7 @@ static AVFrame *first_frame(const char *path, double start, const AVFrame *size,
                 snapshot_convert(f.frame, size ? size->width : f.frame->width,
                                  size ? size->height : f.frame->height, AV_PIX_FMT_RGB24, error);
         else if (found == FOOTAGE_END)
-            pipeline_fail(error, "%s: expected a frame from %g s on, found none", path, start);
+            pipeline_fail(error, "%s: expected a frame at %g s or later, found none", path, start);
     }
     footage_close(&f);
     return frame;
@@ -66,7 +66,7 @@ bool preview_write(const enhance_settings *settings)
     enhance_settings s = *settings;
     trial t;
     if (length < 4 || strcmp(settings->output + length - 4, ".png"))
-        return !cli_fail(EXIT_FAILED, "%s: expected a name in .png for a preview",
+        return !cli_fail(EXIT_FAILED, "%s: expected a name that ends in .png for a preview",
                          settings->output);
     /* Whatever the output's container, this one holds the picture. */
     s.format = NULL;

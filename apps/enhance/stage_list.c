@@ -7,6 +7,7 @@
 
 #include "apps/cli/options.h"
 #include "apps/cli/quantity.h"
+#include "apps/cli/suggest.h"
 
 /* TIME or TIME/TIME@N. */
 static bool read_delay(delay_settings *delay, const char *text)
@@ -35,10 +36,12 @@ static bool read_stage(stage_list *list, const char *name, bool delays)
             *kind = named[i];
             return true;
         }
+    char text[SUGGEST_TEXT];
+    suggestion close = suggest_for(name, strlen(name));
+    suggest_names(&close, "sr denoise colour", " ");
     return cli_fail(0,
-                    "--stages: expected up to %d of sr, denoise%s and colour with commas between, "
-                    "found '%s'",
-                    CHAIN_MAX_STAGES, delays ? ", delay:TIME" : "", name);
+                    "--stages: expected sr, denoise%s or colour, with commas between, found '%s'%s",
+                    delays ? ", delay:TIME" : "", name, suggest_text(&close, text, sizeof text));
 }
 
 bool stage_list_read(stage_list *list, const char *text, bool delays)

@@ -44,7 +44,7 @@ static bool open_inside(model_source *source, const char *task, const model_choi
     if (source->model.name)
         return true;
     if (!found)
-        return cli_fail(0, "this mona has no network for %s inside", task);
+        return cli_fail(0, "mona was built without a network for %s", task);
     return model_source_open(source, found->name);
 }
 
@@ -104,8 +104,9 @@ static bool add_file(stage_models *models, const model_choice *choice, enhance_s
     for (; left % scale == 0; left /= scale)
         if (!add(s, STAGE_SR, file))
             return false;
-    return left == 1 || cli_fail(0, "--scale %u: expected what %s makes, which enlarges %u times",
-                                 choice->scale, file->name, scale);
+    return left == 1 ||
+           cli_fail(0, "--scale %u: expected a power of %u, because %s enlarges %u times",
+                    choice->scale, scale, file->name, scale);
 }
 
 /* Whether what is denoised is film as it was decoded: frames that were enlarged show nothing of
@@ -143,7 +144,8 @@ bool stage_models_open(stage_models *models, const model_choice *choice, const s
               : choice->sr               ? add_file(models, choice, settings)
                                          : add_inside(models, choice, settings)))
             return false;
-    return settings->count || cli_fail(0, "--scale 1 leaves nothing to do: --stages has sr alone");
+    return settings->count ||
+           cli_fail(0, "--scale 1 leaves nothing to do, because --stages is only sr");
 }
 
 void stage_models_describe(char text[NETWORKS_TEXT], const enhance_settings *settings)

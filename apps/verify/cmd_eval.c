@@ -68,7 +68,8 @@ static bool check_options(eval_job *job)
         return !cli_fail(EXIT_USAGE, "expected --protocol sr or --protocol denoise");
     job->denoise = !strcmp(job->protocol, "denoise");
     if ((job->scale != 0) != (bicubic && !job->denoise))
-        return !cli_fail(EXIT_USAGE, "--scale goes with bicubic and --protocol sr, and only there");
+        return !cli_fail(EXIT_USAGE,
+                         "bicubic with --protocol sr needs --scale, and nothing else takes it");
     if (bicubic && job->denoise)
         return !cli_fail(EXIT_USAGE, "bicubic does not denoise; name a model");
     job->config = (mona_config){

@@ -54,7 +54,7 @@ static bool freeze_inputs(compilation *c)
 {
     uint32_t input = 0;
     if (c->set->input_count != c->graph.input_count)
-        return format_fail(c->reason, "the data set has not the inputs of the model");
+        return format_fail(c->reason, "the data set does not have the model's inputs");
     for (uint32_t i = 0; i < c->set->input_count; i++)
         if (is_live(c, &c->set->inputs[i])) {
             c->model->live[c->model->live_count++] = i;

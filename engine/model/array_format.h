@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The array operators' records in a .mona file. Included by model_format.h.
  *
- * An array is a tensor stored dense in C order, whole, of a size fixed by the file
+ * An array is a tensor that is stored whole, densely and in C order; its size is fixed by the file
  * (mona_file_tensor.array). Its channels x height x width say how many elements it has and how LOAD
- * and STORE see it; an operator's own record says how it walks them. A record lies in the data
- * section at mona_file_array.record. Strides and bases count elements.
+ * and STORE see it. How an operator walks over them stands in its own record, which lies in the
+ * data section at mona_file_array.record. Strides and bases count elements.
  *
- * Arithmetic. FLOAT: every operand enters as fp32 (integers rounded to nearest even), + - * /
- * and square roots are fp32, each rounded once, in the order written here; functions are evaluated
- * in fp64 by ops/arrays/real.h and rounded once. INT: every operand enters as 64 bits, floats
- * truncated; results wrap; division, remainder, comparisons, minimum, maximum and right shifts are unsigned
- * where the first operand is U64, else signed.
+ * Arithmetic:
+ *   FLOAT  Every operand is converted to fp32 (integers are rounded to nearest even). + - * /
+ *          and square roots are fp32 operations, each rounded once, in the order written here.
+ *          Other functions are evaluated in fp64 by ops/arrays/real.h and rounded once.
+ *   INT    Every operand is converted to 64 bits (floats are truncated). Results wrap. Division,
+ *          remainder, comparisons, minimum, maximum and right shifts are unsigned if the first
+ *          operand is U64, else signed.
  *
  * Storing, where the result meets the output's type:
  *   fp32 -> F32    as it is; every NaN is 0x7fc00000
@@ -35,10 +37,11 @@ enum {
 
 /* In mona_file_op, of every array operator. */
 typedef struct mona_file_array {
-    uint32_t record;      /* data: mona_array_map, ..., by kind */
-    uint32_t offset[8];   /* operand k where inputs[k] is MONA_NONE: a constant; data, */
-    uint32_t elements[8]; /* so many, */
-    uint8_t type[8];      /* of this mona_type; all three 0 where inputs[k] is a tensor */
+    uint32_t record; /* data: the record of the operator's kind, such as mona_array_map */
+    /* Operand k is a constant where inputs[k] is MONA_NONE; else these are 0. */
+    uint32_t offset[8];   /* data: the constant's elements */
+    uint32_t elements[8]; /* their number */
+    uint8_t type[8];      /* their mona_type */
 } mona_file_array;
 
 typedef enum mona_arithmetic {
@@ -52,7 +55,8 @@ typedef enum mona_conversion {
     MONA_CONVERSION_COUNT
 } mona_conversion;
 
-/* Of operands a, b, c and parameters p. F: float, I: integer arithmetic. Truth is 1, false 0. */
+/* Functions of operands a, b, c and parameters p. F: for floats, I: for integers.
+ * True is 1, false is 0. */
 typedef enum mona_array_function {
     /* one operand */
     MONA_FN_COPY = 0,          /* FI a */
@@ -98,12 +102,11 @@ typedef enum mona_array_function {
     MONA_FN_SHRINK = 40,       /* F a < -p0 ? a + p1 : a > p0 ? a - p1 : 0 */
     MONA_FN_IS_NAN = 41,       /* F */
     MONA_FN_IS_INF = 42,       /* F p0 != 0: -infinity counts; p1 != 0: +infinity */
-    /* The nearest number with p0 mantissa bits (0..23) and, unless subnormal, an exponent of at
-     * least p1 (-149..127): half to even, away from zero, or towards it. Beyond p2, infinities included, p3
-     * with the sign of a. */
-    MONA_FN_NARROW = 43,      /* F */
-    MONA_FN_NARROW_UP = 44,   /* F */
-    MONA_FN_NARROW_DOWN = 45, /* F */
+    /* a rounded to a number with p0 mantissa bits (0..23) and, unless subnormal, an exponent of at
+     * least p1 (-149..127). If that is beyond +-p2, or a is infinite: p3 with the sign of a. */
+    MONA_FN_NARROW = 43,      /* F to the nearest, half to even */
+    MONA_FN_NARROW_UP = 44,   /* F away from zero */
+    MONA_FN_NARROW_DOWN = 45, /* F towards zero */
     /* two */
     MONA_FN_ADD = 64,         /* FI */
     MONA_FN_SUB = 65,         /* FI a - b */
@@ -135,38 +138,39 @@ typedef enum mona_array_function {
     MONA_FN_COUNT = 101,
 } mona_array_function;
 
-/* ARRAY_MAP: output element i = (i0, i1, ...), in C order, is function(a, b, c) of the elements
- * base[k] + sum over d of i_d * stride[k][d] of its operands. As many operands as the function has.
- */
+/* ARRAY_MAP: output element (i0, i1, ...), in C order, is function(a, b, c). Its operands, as many
+ * as the function has, are elements base[k] + sum over d of i_d * stride[k][d] of operand k. */
 typedef struct mona_array_map {
     uint8_t function, arithmetic, conversion; /* mona_array_function, ... */
     uint8_t dims;                             /* 1..8 */
-    float parameter[4];               /* p; any value where the function has no use for it */
-    uint32_t extent[MONA_ARRAY_DIMS]; /* product: the output's elements */
+    float parameter[4];                       /* p; ignored where the function does not use it */
+    uint32_t extent[MONA_ARRAY_DIMS];         /* product: the output's elements */
     uint32_t base[3];
     int32_t stride[3][MONA_ARRAY_DIMS];
 } mona_array_map;
 
 /* ARRAY_PICK: output element (i0, i1, ...) is an element of one of the sources, bit for bit, or the
- * fill. Axis d's index is first looked up: p_d = table[d][i_d], or i_d itself without a table. The
- * element is base[s] + sum over d of p_d * stride[s][d] of source s, fill where any p_d is
- * MONA_NONE. s = source_table[i_d] of axis d = source_axis. All types have the same size. */
+ * fill.
+ *   p_d = table[d][i_d], or i_d where axis d has no table
+ *   s = source_table[i_d] for d = source_axis, or 0 without such an axis
+ * It is element base[s] + sum over d of p_d * stride[s][d] of source s, or the fill if any p_d is
+ * MONA_NONE. All types have the same size. */
 typedef struct mona_array_pick {
     uint32_t dims;         /* 1..8 */
     uint32_t source_axis;  /* MONA_NONE: source 0 alone */
     uint32_t source_table; /* data: u8[extent[source_axis]], or MONA_NONE */
     uint32_t reserved;
-    uint64_t fill;                    /* low bytes */
+    uint64_t fill;                    /* its bits, in the low bytes */
     uint32_t extent[MONA_ARRAY_DIMS]; /* product: the output's elements */
     uint32_t table[MONA_ARRAY_DIMS];  /* data: u32[extent[d]], each below 2^30 or MONA_NONE; or
                                          MONA_NONE */
-    uint32_t base[8];                 /* by source */
+    uint32_t base[8];                 /* of each source */
     int32_t stride[8][MONA_ARRAY_DIMS];
 } mona_array_pick;
 
 typedef enum mona_reduction {
     MONA_REDUCE_SUM = 0,
-    MONA_REDUCE_MEAN = 1, /* FLOAT only, as are those of logarithms and L2 */
+    MONA_REDUCE_MEAN = 1, /* FLOAT only, as are L2, LOG_SUM and LOG_SUM_EXP */
     MONA_REDUCE_MAX = 2,  /* F: a NaN wins */
     MONA_REDUCE_MIN = 3,
     MONA_REDUCE_PRODUCT = 4,
@@ -174,27 +178,28 @@ typedef enum mona_reduction {
     MONA_REDUCE_L1 = 6,
     MONA_REDUCE_L2 = 7,
     MONA_REDUCE_LOG_SUM = 8,
-    MONA_REDUCE_LOG_SUM_EXP =
-        9, /* m + log(sum(exp(x - m))), m being the maximum where finite, else 0 */
-    MONA_REDUCE_ARG_MAX = 10, /* index in the reduced elements of the first largest; a NaN wins */
+    /* m + log(sum(exp(x - m))), where m is the maximum if that is finite, else 0 */
+    MONA_REDUCE_LOG_SUM_EXP = 9,
+    MONA_REDUCE_ARG_MAX = 10, /* index of the first largest reduced element; a NaN wins */
     MONA_REDUCE_ARG_MIN = 11,
-    MONA_REDUCE_ARG_MAX_LAST = 12, /* of the last one */
+    MONA_REDUCE_ARG_MAX_LAST = 12, /* index of the last largest */
     MONA_REDUCE_ARG_MIN_LAST = 13,
     MONA_REDUCE_COUNT = 14,
 } mona_reduction;
 
-/* ARRAY_REDUCE: one operand. Output element (i0, ..) of the kept dimensions is the reduction over
- * the others, in C order of these. FLOAT: sums and products are of fp64, in that order, one after
- * another, from +0 or 1; exp and log of them are fp64 too; rounded once at the end. */
+/* ARRAY_REDUCE: one operand. Output element (i0, ...) of the kept dimensions is the reduction over
+ * the other dimensions, in their C order. FLOAT sums and products are formed in fp64, one element
+ * after another, beginning with +0 or 1. Their exp and log are in fp64 as well, and the result is
+ * rounded once at the end. */
 typedef struct mona_array_reduce {
     uint8_t function, arithmetic; /* mona_reduction; arithmetic */
-    uint8_t kept, reduced;        /* dimensions: kept first; 1..8 together */
+    uint8_t kept, reduced; /* numbers of dimensions, 1..8 together; the kept ones are first */
     uint32_t extent[MONA_ARRAY_DIMS];
     int32_t stride[MONA_ARRAY_DIMS]; /* of the operand, >= 0 */
 } mona_array_reduce;
 
-/* ARRAY_MATMUL: output [batch...][m][n] = sum over k of a[..][m][k] * b[..][k][n], k ascending from
- * +0; FLOAT: each product rounded, then each sum. */
+/* ARRAY_MATMUL: output [batch...][m][n] = sum over k of a[...][m][k] * b[...][k][n], beginning with
+ * +0, k ascending. In FLOAT arithmetic each product is rounded, then each sum. */
 typedef struct mona_array_matmul {
     uint8_t arithmetic, batch_dims; /* 0..6 */
     uint16_t reserved;
@@ -205,36 +210,40 @@ typedef struct mona_array_matmul {
 } mona_array_matmul;
 
 typedef enum mona_window {
-    MONA_WINDOW_CONV = 0, /* bias or +0, then + weight * sample by channel, then by tap in C order;
-                             samples outside are 0 and take part; products rounded, then sums */
-    MONA_WINDOW_MAX =
-        1, /* of the samples inside; a NaN wins; none: -infinity, of INT the smallest */
-    MONA_WINDOW_MAX_INDEX = 2, /* where the first largest lies, as an index of the whole operand,
-                                  compared by the arithmetic; none: 0 */
-    MONA_WINDOW_SUM = 3,       /* from +0, taps in C order, samples outside are 0 and take part */
-    MONA_WINDOW_AVERAGE = 4,   /* FLOAT only: that sum / their number */
+    /* The bias or +0, then + weight * sample, channel by channel, and within a channel tap by tap
+     * in C order. Samples outside count as 0. Each product is rounded, then each sum. */
+    MONA_WINDOW_CONV = 0,
+    /* The largest sample inside; a NaN wins. Without any: -infinity, or the smallest integer. */
+    MONA_WINDOW_MAX = 1,
+    /* The index, in the whole operand, of the first largest sample, compared in the operator's
+     * arithmetic; without any: 0. */
+    MONA_WINDOW_MAX_INDEX = 2,
+    MONA_WINDOW_SUM = 3,     /* from +0, taps in C order; samples outside count as 0 */
+    MONA_WINDOW_AVERAGE = 4, /* FLOAT only: that sum / the number of samples */
     MONA_WINDOW_COUNT = 5,
 } mona_window;
 
 typedef struct mona_array_axis {
     uint32_t in, out, kernel, stride, dilation; /* kernel, stride and dilation: 1..2^20 */
-    int32_t pad_before, pad_after; /* within 2^20 of 0; pad_after only tells what AVERAGE counts */
+    int32_t pad_before, pad_after; /* -2^20..2^20; pad_after only matters for what AVERAGE counts */
 } mona_array_axis;
 
-/* ARRAY_WINDOW: operands [batch][channels][in...] and, of CONV, weights [outputs][channels /
- * groups][kernel...] and, if there is a third, bias [outputs]; output [batch][outputs][out...]. Tap
- * t of output o lies at o * stride - pad_before + t * dilation. */
+/* ARRAY_WINDOW. Tap t of output o lies at o * stride - pad_before + t * dilation. Operands:
+ *   [batch][channels][in...]
+ *   CONV: weights [outputs][channels / groups][kernel...]
+ *   CONV, optional: bias [outputs]
+ * Output: [batch][outputs][out...] */
 typedef struct mona_array_window {
     uint8_t function, arithmetic;              /* mona_window; arithmetic */
     uint8_t axes;                              /* 1..3 */
-    uint8_t count_include_pad;                 /* AVERAGE: 1: samples in the padding count */
+    uint8_t count_include_pad;                 /* 1: AVERAGE counts samples in the padding, too */
     uint32_t batch, channels, outputs, groups; /* without weights: outputs = channels, groups 1 */
     mona_array_axis axis[3];
 } mona_array_window;
 
-/* ARRAY_RESAMPLE: operand [outer][in][inner], output [outer][out][inner], FLOAT. Output position o
- * is the sum from +0 of weight[e] * operand position index[e] for e in [first[o], first[o + 1]),
- * products rounded, then sums; without any it is the fill. */
+/* ARRAY_RESAMPLE, FLOAT: operand [outer][in][inner], output [outer][out][inner]. Output position o
+ * is the sum, beginning with +0, of weight[e] * operand position index[e] for e in [first[o],
+ * first[o + 1]). Each product is rounded, then each sum. Where there is no e, it is the fill. */
 typedef struct mona_array_resample {
     uint32_t outer, in, out, inner;
     uint32_t first;  /* data: u32[out + 1], ascending, from 0 */
@@ -243,9 +252,9 @@ typedef struct mona_array_resample {
     float fill;
 } mona_array_resample;
 
-/* ARRAY_GATHER: operands [outer][extent][inner] and indices [count], of any integer type; output
- * [outer][count][inner], of the first's type. A negative index counts from the end; one that is
- * still outside is the nearest that is not. */
+/* ARRAY_GATHER: operands [outer][extent][inner] and indices [count] of any integer type; output
+ * [outer][count][inner] of the first operand's type. A negative index counts from the end; one that
+ * is still outside becomes the nearest index inside. */
 typedef struct mona_array_gather {
     uint32_t outer, extent, inner, count;
 } mona_array_gather;

@@ -5,37 +5,39 @@
  *
  *   header            128 bytes
  *   tensors           tensor_count x 32 bytes: inputs, then outputs, then intermediates
- *   ops               op_count x 192 bytes, in execution order: every tensor is written once, before
- *                     it is read
+ *   ops               op_count x 192 bytes, in execution order: every tensor is written once,
+ *                     before it is read
  *   strings           NUL-terminated names; a name is an offset into this section; offset 0 is ""
  *   data              weights and tables; every offset in an op is relative to this section and a
  *                     multiple of 64
  *
- * A model whose operators need fixed sizes may be there for several: `next` is where another header
- * lies, with tensors, ops and strings of its own and the same data. Its inputs and outputs agree with
- * the first's in number, names, types, scales and channels of planes; its magic, version and
- * file_bytes are the first's. Offsets count from the beginning of the file.
+ * A file may hold a model for several sizes, where its operators need fixed sizes: `next` is the
+ * offset of another header, which has tensors, ops and strings of its own and shares the data. Its
+ * inputs and outputs have the same number, names, types, scales and channels of planes as the first
+ * header's; its magic, version and file_bytes are the same. Offsets count from the beginning of the
+ * file.
  *
- * crc32 is the CRC-32 of zlib over the whole file with the field itself taken as zero; 0 in headers
- * after the first.
- * Weights are stored as a training framework does, OIHW, so that the file serves every target; a
- * session packs them into its target's layout.
- * Shapes of intermediates follow from the inputs and are not stored.
+ * crc32 is zlib's CRC-32 of the whole file with this field taken as zero. It is 0 in headers after
+ * the first.
  *
- * Numbers (see DESIGN.md 3). A convolution ends in an epilogue that works on fp16 values t:
+ * Weights are stored in the order OIHW, as training frameworks store them, so that the file serves
+ * every target; a session packs them for its target. Shapes of intermediates follow from the inputs
+ * and are not stored.
+ *
+ * Numbers. A convolution ends in an epilogue that works on fp16 values t:
  *   INT8:  t = f16(f32(acc) * scale16[o])           acc: exact s32, bias included
  *   FP16:  t = f16(acc)                             acc: fp32, started at the bias
  *   t = activation(t); t = f16(t + f16(residual * residual_scale)); t = activation_after_add(t)
  *   t = f16(t * output_scale)                       skipped when output_scale is 1
  *   U8, S8: saturate(round_half_even(t)); F16: t
- * A pool works on the samples of its window that lie in the map; without any the result is 0. Rows are
- * taken from the top and columns from the left.
- *   MAX_POOL: m = vmax(m, x), vmax(a, b) = a > b ? a : b, first down each column of the window, then over
- *     the columns' results (the order only tells +0 and -0 of FP16 apart)
- *   AVERAGE_POOL: sum, exact in s32 for INT8; for FP16 in fp32 from +0, first down each column of the
- *     window, then over the columns' sums; then t = f16(f32(sum) * (scale / f32(n))), n being the number
- *     of samples, and stored as above
- * Every f16() is round-to-nearest-even and saturates to +-65504.
+ * A pool works on the samples of its window that lie in the map; if there are none, the result is
+ * 0. It works down each column of the window, from the top, then over the columns' results, from
+ * the left.
+ *   MAX_POOL: m = vmax(m, x) with vmax(a, b) = a > b ? a : b. The order only matters for +0 and -0
+ *     of FP16.
+ *   AVERAGE_POOL: the sum is exact in s32 for INT8, and in fp32 beginning with +0 for FP16. Then
+ *     t = f16(f32(sum) * (scale / f32(n))), where n is the number of samples, is stored as above.
+ * Every f16() rounds to nearest even and saturates to +-65504.
  */
 #ifndef MONA_MODEL_FORMAT_H
 #define MONA_MODEL_FORMAT_H
@@ -72,38 +74,43 @@ typedef struct mona_file_header {
 
 typedef struct mona_file_tensor {
     uint32_t name;
-    uint8_t type;  /* mona_type; U16 of inputs, outputs and arrays, those after it of arrays only */
+    uint8_t type;  /* mona_type; U16 only for inputs, outputs and arrays, the types after it only
+                      for arrays */
     uint8_t array; /* 1: an array (array_format.h), else 0 */
     uint8_t reserved[2];
     uint32_t channels;
-    uint32_t height, width; /* arrays: fixed size, of any sides whose product is within
-                               MONA_ARRAY_MAX_ELEMENTS; inputs: that, or 0 x 0 for any; others: 0 */
+    uint32_t height, width; /* arrays: fixed; channels * height * width may be up to
+                               MONA_ARRAY_MAX_ELEMENTS. Inputs: a fixed size, or 0 x 0 for any size.
+                               Others: 0 */
     float scale;            /* real value = scale * stored value; > 0, finite; 1 for F16 and F32 */
     uint32_t reserved2[2];
 } mona_file_tensor;
 
 typedef enum mona_op_kind {
-    MONA_OP_LOAD = 0, /* input planes -> one tensor: space-to-depth, concatenation, conversion */
-    /* Channels of a tensor -> output planes: depth-to-space, conversion. An array counts as planes
-     * for LOAD and STORE, whether it is an input, an output or neither. */
+    /* LOAD: input planes -> one tensor, with space-to-depth, concatenation and conversion. STORE:
+     * channels of a tensor -> output planes, with depth-to-space and conversion. For both an array
+     * counts as planes, whether it is an input, an output or neither. */
+    MONA_OP_LOAD = 0,
     MONA_OP_STORE = 1,
-    MONA_OP_CONV = 2,            /* convolution with its epilogue */
-    MONA_OP_ADD = 3,             /* a + b, then the epilogue */
-    MONA_OP_MUL = 4,             /* a * b, then the epilogue */
-    MONA_OP_RESIZE = 5,          /* nearest, linear or cubic resampling of every channel */
-    MONA_OP_DEPTH_TO_SPACE = 6,  /* between intermediates; ONNX mode CRD */
-    MONA_OP_MAX_POOL = 7,        /* the largest sample of a window */
-    MONA_OP_AVERAGE_POOL = 8,    /* the mean of a window's samples */
-    MONA_OP_ARRAY_MAP = 9,       /* between arrays (array_format.h): a function of each element, */
-    MONA_OP_ARRAY_PICK = 10,     /* elements in another order, */
-    MONA_OP_ARRAY_REDUCE = 11,   /* sums and such over dimensions, */
-    MONA_OP_ARRAY_MATMUL = 12,   /* products of matrices, */
-    MONA_OP_ARRAY_WINDOW = 13,   /* convolutions and pools over 1 to 3 axes, */
-    MONA_OP_ARRAY_RESAMPLE = 14, /* weighted sums along an axis, */
+    MONA_OP_CONV = 2,           /* convolution with its epilogue */
+    MONA_OP_ADD = 3,            /* a + b, then the epilogue */
+    MONA_OP_MUL = 4,            /* a * b, then the epilogue */
+    MONA_OP_RESIZE = 5,         /* nearest, linear or cubic resampling of every channel */
+    MONA_OP_DEPTH_TO_SPACE = 6, /* between intermediates; ONNX mode CRD */
+    MONA_OP_MAX_POOL = 7,       /* the largest sample of a window */
+    MONA_OP_AVERAGE_POOL = 8,   /* the mean of a window's samples */
+    /* Between arrays (array_format.h). */
+    MONA_OP_ARRAY_MAP = 9,       /* a function of each element */
+    MONA_OP_ARRAY_PICK = 10,     /* elements in another order */
+    MONA_OP_ARRAY_REDUCE = 11,   /* sums and other reductions over dimensions */
+    MONA_OP_ARRAY_MATMUL = 12,   /* products of matrices */
+    MONA_OP_ARRAY_WINDOW = 13,   /* convolutions and pools over 1 to 3 axes */
+    MONA_OP_ARRAY_RESAMPLE = 14, /* weighted sums along an axis */
     MONA_OP_ARRAY_GATHER = 15,   /* elements by computed indices */
-    MONA_OP_CONCAT = 16,         /* channels of several tensors, one after another; all are of the
-                                    output's type and scale */
-    MONA_OP_SLICE = 17,          /* channels of a tensor that lie side by side */
+    /* Between intermediates. */
+    MONA_OP_CONCAT = 16, /* channels of several tensors, one after another; all have the output's
+                            type and scale */
+    MONA_OP_SLICE = 17,  /* channels of a tensor that lie side by side */
     MONA_OP_COUNT = 18,
 } mona_op_kind;
 
@@ -121,17 +128,17 @@ typedef enum mona_resize_mode {
     MONA_RESIZE_CUBIC
 } mona_resize_mode;
 
-/* Where output pixel i lies in the input, for n_in -> n_out and scale = n_out / n_in. */
+/* Where output pixel i lies in the input, for n_in -> n_out pixels and scale = n_out / n_in. */
 typedef enum mona_resize_coordinates {
     MONA_RESIZE_HALF_PIXEL,    /* (i + 0.5) / scale - 0.5 */
     MONA_RESIZE_ALIGN_CORNERS, /* i * (n_in - 1) / (n_out - 1) */
     MONA_RESIZE_ASYMMETRIC,    /* i / scale */
 } mona_resize_coordinates;
 
-/* Common to everything that ends in an epilogue. f16 values are stored as their bits. */
+/* What every operator with an epilogue has. f16 values are stored as their bits. */
 typedef struct mona_file_epilogue {
     uint8_t activation, activation_after_add; /* mona_activation; PRELU only as the first */
-    uint16_t clip_min, clip_max;              /* f16, clip_min <= clip_max: of whichever is CLIP */
+    uint16_t clip_min, clip_max;              /* f16, clip_min <= clip_max: bounds of every CLIP */
     uint16_t residual_scale;                  /* f16, finite */
     uint16_t output_scale;                    /* f16, finite; 1.0 = 0x3c00 */
     uint16_t reserved;
@@ -144,27 +151,28 @@ typedef struct mona_file_conv {
     uint16_t dilation_h, dilation_w;                   /* 1..255 */
     uint16_t pad_top, pad_left, pad_bottom, pad_right; /* 0..255, zeros */
     uint32_t groups;
-    uint32_t
-        weights;   /* data: [out][in / groups][kernel_h][kernel_w], s8 in [-127, 127] when the input
-                         is U8 or S8, f16 (finite) when it is F16 */
-    uint32_t bias; /* data: s32[out] (INT8) or f32[out] (FP16, finite), or MONA_NONE */
-    uint32_t scales; /* data: f16[out], finite and >= 0 (INT8), or MONA_NONE (FP16) */
+    /* data: [out][in / groups][kernel_h][kernel_w]; s8 in [-127, 127] for inputs of U8 or S8
+     * (INT8), finite f16 for inputs of F16 (FP16) */
+    uint32_t weights;
+    uint32_t bias;   /* data: INT8: s32[out], FP16: finite f32[out]; or MONA_NONE */
+    uint32_t scales; /* data: INT8: f16[out], finite and >= 0; FP16: MONA_NONE */
 } mona_file_conv;
 
 typedef struct mona_file_load {
-    uint8_t
-        block[MONA_OP_MAX_INPUTS]; /* of each input: 1, 2, 3 or 4; channel (c, dy, dx) of block x
-                                          block is c * block^2 + dy * block + dx */
-    uint16_t scale[MONA_OP_MAX_INPUTS]; /* f16: F16 results are f16(q * scale); U8 results of U16
-                                           planes are saturate(round_half_even(q * scale)), scale in
-                                           0..1; other quantised results take the samples as they are
-                                           and scale is 1 */
+    /* Of each input: 1, 2, 3 or 4. Sample (dy, dx) of a block of block x block samples of plane c
+     * becomes channel c * block^2 + dy * block + dx. */
+    uint8_t block[MONA_OP_MAX_INPUTS];
+    /* Of each input: f16. Results are, for samples q:
+     *   F16            f16(q * scale)
+     *   U8 from U16    saturate(round_half_even(q * scale)), with scale in 0..1
+     *   others         q, and scale is 1 */
+    uint16_t scale[MONA_OP_MAX_INPUTS];
 } mona_file_load;
 
 typedef struct mona_file_store {
-    uint32_t first_channel; /* of the input tensor; block^2 * output channels of them are taken */
-    uint32_t block;         /* 1, 2, 3 or 4: depth-to-space, the inverse of load */
-    uint16_t scale;         /* f16: F16 -> U8, U16: saturate(round(f16(t * scale))) */
+    uint32_t first_channel; /* of the input tensor; block^2 * output channels follow */
+    uint32_t block;         /* 1, 2, 3 or 4: depth-to-space, the inverse of LOAD's */
+    uint16_t scale;         /* f16; U8 and U16 from F16 are saturate(round(f16(t * scale))) */
     uint16_t reserved;
     uint32_t maximum; /* U8, U16: largest sample value, e.g. 255 or 1023 */
 } mona_file_store;
@@ -175,21 +183,22 @@ typedef struct mona_file_resize {
     uint16_t reserved;
     uint32_t scale_h[2], scale_w[2]; /* output = input * [0] / [1], rounded down; each 1..65536 */
     float cubic_a;                   /* cubic: coefficient, -0.75..-0.5 by convention; finite */
-    float offset_h, offset_w; /* added to the input coordinate, e.g. for chroma that does not sit
-                                        in the middle of its luma samples; -1..1 */
+    float offset_h, offset_w; /* -1..1, added to the input coordinate, e.g. for chroma that does not
+                                 lie in the middle of its luma samples */
 } mona_file_resize;
 
 typedef struct mona_file_pool {
-    uint16_t kernel_h, kernel_w; /* 1..255; 0 x 0: the whole map, whatever its size, in which case
-                                        strides and dilations are 1 and pads 0 */
+    uint16_t kernel_h, kernel_w; /* 1..255; or 0 x 0: the whole map, whatever its size, with strides
+                                    and dilations of 1 and pads of 0 */
     uint16_t stride_h, stride_w; /* 1..63 */
     uint16_t dilation_h, dilation_w;                   /* 1..255 */
     uint16_t pad_top, pad_left, pad_bottom, pad_right; /* 0..255 */
-    uint8_t ceil_mode; /* 1: sizes are rounded up; a window that would begin past the map and its
-                                  leading padding is left out */
-    uint8_t count_include_pad; /* AVERAGE_POOL: 1: n counts the padding under the window as well */
+    /* 1: sizes are rounded up, but a window that would begin past the map and its leading padding
+     * is left out */
+    uint8_t ceil_mode;
+    uint8_t count_include_pad; /* AVERAGE_POOL: 1: n counts the padding under the window, too */
     uint16_t reserved;
-    float scale; /* AVERAGE_POOL: the input's scale / the output's; 2^-30..2^30 */
+    float scale; /* AVERAGE_POOL: scale of the input / scale of the output; 2^-30..2^30 */
 } mona_file_pool;
 
 typedef struct mona_file_channels {
@@ -201,11 +210,12 @@ typedef struct mona_file_op {
     uint32_t kind; /* mona_op_kind */
     uint32_t name;
     uint32_t input_count;
-    uint32_t inputs[MONA_OP_MAX_INPUTS]; /* tensors; CONV: source, then the residual if any: of one
-                                            channel, added to all, or of which the first are taken;
-                                            ARRAY_*: MONA_NONE is a constant of the record */
-    uint32_t output;                     /* tensor */
-    mona_file_epilogue epilogue;         /* CONV, ADD, MUL */
+    /* Tensors. CONV: the source, then a residual if there is one. A residual of one channel is
+     * added to every output; of others the first channels are added, one to each output.
+     * ARRAY_*: MONA_NONE stands for a constant. */
+    uint32_t inputs[MONA_OP_MAX_INPUTS];
+    uint32_t output;             /* tensor */
+    mona_file_epilogue epilogue; /* CONV, ADD, MUL */
     union {
         mona_file_conv conv;
         mona_file_load load;

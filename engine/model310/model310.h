@@ -34,17 +34,17 @@ typedef struct ac_costs {
     double drain_fractal, drain_latency;
     double vector_repeat, vector_latency;
     double transpose_block, transpose_latency;
-    double l1_ub_bytes, ub_l1_bytes, ub_gm_bytes, l2_read_bytes; /* per cycle */
-    double ddr_read_bytes, ddr_write_bytes;                      /* per cycle, of one core alone */
-    double ddr_total_bytes; /* per cycle, of all cores together */
-    double l2_bytes;        /* size */
-    double copy_latency;    /* of a copy from or to global memory, */
-    double local_latency;   /* and between L1 and UB */
-    double copy_burst;      /* a copy of so many bursts takes no less than this for each */
-    double flag;            /* of set_flag and wait_flag on their pipe */
+    double l1_ub_bytes, ub_l1_bytes, ub_gm_bytes, l2_read_bytes; /* a cycle */
+    double ddr_read_bytes, ddr_write_bytes;                      /* a cycle, for one core alone */
+    double ddr_total_bytes; /* a cycle, for all cores together */
+    double l2_bytes;        /* size of the L2 */
+    double copy_latency;    /* of a copy from or to global memory */
+    double local_latency;   /* of a copy between L1 and UB */
+    double copy_burst;      /* the least that each burst of a copy takes */
+    double flag;            /* of set_flag and wait_flag, on their pipe */
     double scalar_step;     /* of a step of the scalar unit's program */
     double issue;           /* of any instruction, on the scalar unit, which issues them all */
-    double task_launch;     /* microseconds, from the end of a task to the start of the next */
+    double task_launch;     /* microseconds from the end of a task to the start of the next */
 } ac_costs;
 
 typedef struct ac_cost_row {
@@ -57,26 +57,26 @@ extern const ac_costs ac_costs_310;
 extern const ac_cost_row ac_cost_rows[];
 extern const size_t ac_cost_row_count;
 
-/* Durations on the pipe, in cycles. They depend on operands alone; cores: how many share the DDR.
- */
+/* How long an instruction takes on its pipe, in cycles. This depends on its operands alone. */
 double ac_time_mmad(const ac_costs *, uint32_t m1, uint32_t k1, uint32_t n1);
 double ac_time_load2d(const ac_costs *, uint32_t fractals);
 double ac_time_load3d(const ac_costs *, uint32_t fractals);
 double ac_time_drain(const ac_costs *, uint32_t fractals);
-/* spread: cycles a repeat takes through conflicts of UB banks, at least 1 */
+/* spread: cycles that a repeat takes because of conflicts of UB banks, at least 1. */
 double ac_time_vector(const ac_costs *, uint32_t repeats, double spread);
 double ac_time_transpose(const ac_costs *, uint32_t repeats);
+/* cores: how many cores share the DDR. */
 double ac_time_copy(const ac_costs *, ac_path, ac_copy, uint32_t cores);
 
 /* ---- findings ------------------------------------------------------------------------------- */
 
 typedef enum ac_finding_kind {
-    AC_ILLEGAL_OPERAND, /* beyond a limit or misaligned */
-    AC_OUT_OF_BUFFER,   /* or in the wrong buffer, or across two */
+    AC_ILLEGAL_OPERAND, /* an operand is beyond a limit or misaligned */
+    AC_OUT_OF_BUFFER,   /* it lies outside the buffers, in the wrong one, or across two */
     AC_OVERLAP,         /* dst and a source of one instruction overlap but are not the same */
     AC_FLAG,            /* set twice, waited for without a set, left set, or no such event */
-    AC_RACE,
-    AC_UNWRITTEN, /* bytes read that nothing has written */
+    AC_RACE,            /* two pipes access the same bytes, and nothing puts that in order */
+    AC_UNWRITTEN,       /* bytes are read that nothing has written */
     AC_FINDING_KINDS,
 } ac_finding_kind;
 
@@ -84,21 +84,21 @@ typedef struct ac_finding {
     ac_finding_kind kind;
     const char *kernel, *instruction, *operand; /* names that outlive the model */
     uint64_t index;                             /* of the instruction in its core's program */
-    int64_t found, limit; /* a value and the limit it broke; bytes and such, 0 where none */
-    const char *other;    /* race: the earlier instruction, */
-    uint64_t other_index; /* and its index */
+    int64_t found, limit;                       /* a value and the limit it broke, or 0 */
+    const char *other;                          /* race: the earlier instruction */
+    uint64_t other_index;                       /* race: its index */
 } ac_finding;
 
 /* ---- a core --------------------------------------------------------------------------------- */
 
-/* One executed instruction, for who draws it. Times in cycles since the model was reset. */
+/* One executed instruction, for an observer. Times are in cycles since the model was reset. */
 typedef struct ac_model_event {
     uint32_t core;
     ac_pipe pipe;
     const char *kernel, *instruction;
     double start, end;
     uint64_t index;
-    uint64_t flag_from; /* wait_flag: index of the set_flag it met; 0: none */
+    uint64_t flag_from; /* wait_flag: index of the set_flag it waited for; 0: none */
 } ac_model_event;
 
 typedef struct ac_model_config {
@@ -121,38 +121,40 @@ typedef struct ac_model_report {
     ac_finding findings[AC_MODEL_FINDINGS];
 } ac_model_report;
 
-/* Memory of a core's model; any target whose buffers the ac_core has. */
+/* Bytes of memory for the model of a core with this target. */
 size_t ac_model_bytes(const ac_target *target);
-/* Makes core->model in memory (64-byte aligned) and resets it. l1: the bytes that stand for the
- * core's L1, [l1, l1 + l1_bytes) with l1_bytes at most the target's; the other buffers are the
- * ac_core's. */
+/* Makes core->model in the given memory, 64-byte aligned, and resets it. l1: bytes that stand for
+ * the core's L1, l1_bytes at most the target's. The other buffers are those of the ac_core. The
+ * memory and l1 must outlive the model. */
 void ac_model_init(ac_core *core, void *memory, const ac_model_config *config, uint8_t *l1,
                    size_t l1_bytes);
-/* More bytes that lie in L1 on the chip (constants, brought there at launch): readable, already
- * written. One range more of resident or global memory than the model can hold is a finding. */
+/* More bytes that lie in L1 on the chip: constants, which the launch copies there. They count as
+ * written and may be read. More ranges of resident or global memory than the model can hold are a
+ * finding. */
 void ac_model_resident(ac_core *core, const void *bytes, size_t size);
-/* Bytes of L1 or UB that hold something before the program begins. */
+/* Bytes of L1 or UB that hold values before the program begins. */
 void ac_model_written(ac_core *core, const void *bytes, size_t size);
-/* Global memory that may be touched; everything else outside the buffers is out of buffer. */
+/* Global memory that may be accessed. An access elsewhere outside the buffers is
+ * AC_OUT_OF_BUFFER. */
 void ac_model_gm(ac_core *core, const void *bytes, size_t size, bool writable);
-/* Sends the events of later instructions there; NULL: nowhere. */
+/* Calls observe for every later instruction; NULL: no longer. */
 void ac_model_observe(ac_core *core, void (*observe)(void *observer, const ac_model_event *event),
                       void *observer);
 /* Forgets the global memory named so far. */
 void ac_model_gm_clear(ac_core *core);
-/* Begins a task, after a reset: its launch, then the copy of so many bytes of constants to L1, at
- * most AC_MODEL_RESIDENT. */
+/* Begins a task, after a reset: its launch, then the copy of its constants to L1, at most
+ * AC_MODEL_RESIDENT bytes. */
 void ac_model_launch(ac_core *core, size_t resident_bytes);
-/* What comes next begins after everything before has ended, and not before so many cycles since the reset:
- * a wait for other cores. */
+/* Waits for other cores: what follows begins after all that was issued before has ended, and not
+ * before so many cycles since the reset. */
 void ac_model_wait(ac_core *core, double cycles);
 /* Name of the kernel that the instructions from here on belong to; it must outlive the model. */
 void ac_model_kernel(ac_core *core, const char *name);
 /* Ends the program: flags still set are findings. Fills *report. */
 void ac_model_finish(ac_core *core, ac_model_report *report);
-/* Time, flags, findings and what was written start anew. */
+/* Forgets time, flags, findings and what was written. */
 void ac_model_reset(ac_core *core);
-/* What has been reported so far; cycles since the reset. */
+/* The report so far, since the reset. */
 const ac_model_report *ac_model_so_far(const ac_core *core);
 
 const char *ac_pipe_name(ac_pipe pipe);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What model310_core.c (state), model310.c (instructions, time) and model310_check.c (operands,
- * shadow memory) share.
+/* What the files of the model share: model310_core.c (state), model310.c (instructions and time)
+ * and model310_check.c (operands and shadow memory).
  *
- * Order is kept in vector clocks whose ticks are instruction indices: clock[p][q] is the last
- * instruction of pipe q that everything pipe p does from now on comes after. */
+ * Order is kept in vector clocks whose ticks are indices of instructions. clock[p][q] is the last
+ * instruction of pipe q that is certain to end before anything that pipe p does from now on. */
 #ifndef AC_MODEL310_PRIVATE_H
 #define AC_MODEL310_PRIVATE_H
 
@@ -11,7 +11,7 @@
 
 enum { AC_PIPES = AC_PIPE_ALL, AC_EVENTS = 4, AC_MODEL_RANGES = 64 };
 
-/* Where an operand may lie; resident bytes lie in L1 on the chip. */
+/* Where an operand may lie. Resident bytes are constants, which lie in L1 on the chip. */
 typedef enum ac_space {
     AC_L1,
     AC_L0A,
@@ -47,7 +47,7 @@ typedef enum ac_opcode {
 
 extern const char *const ac_opcode_names[AC_OPCODES];
 
-/* What happened to 32 bytes of a buffer. Index 0: nothing, or before the program. */
+/* The last accesses to 32 bytes of a buffer. Index 0: none, or before the program. */
 typedef struct ac_shadow {
     uint32_t written; /* bit i: byte i */
     uint32_t write_index, read_index[AC_PIPES];
@@ -77,8 +77,8 @@ struct ac_model {
     ac_model_config config;
     ac_ranges spaces[AC_SPACES];
     ac_shadow *shadow[AC_BUFFERS];
-    size_t shadow_bytes; /* of all, which lie side by side */
-    /* Of itself a pipe knows everything: clock[p][p] is UINT32_MAX. */
+    size_t shadow_bytes; /* of all buffers, side by side */
+    /* clock[p][p] is UINT32_MAX, as a pipe runs in order. */
     uint32_t clock[AC_PIPES][AC_PIPES];
     double idle_from[AC_PIPES];
     ac_flag_state flags[AC_PIPES][AC_PIPES][AC_EVENTS];
@@ -87,8 +87,8 @@ struct ac_model {
     ac_opcode opcode;
     ac_pipe pipe;
     uint32_t index;
-    bool faulty;   /* not fit to be executed or timed */
-    bool reported; /* one finding of an instruction is enough */
+    bool faulty;   /* it cannot be executed or timed */
+    bool reported; /* it has a finding; one is enough */
     ac_model_report report;
 };
 
@@ -100,7 +100,7 @@ typedef struct ac_stream {
     uint32_t block, repeat;
 } ac_stream;
 
-/* The 16 blocks of one side of a transpose: of 8 bits, half of each. */
+/* The 16 blocks of one side of a transpose; with 8 bits, half of each block. */
 typedef struct ac_turned {
     const void *at[AC_FRACTAL];
     uint32_t repeat; /* blocks */
@@ -115,10 +115,10 @@ static inline size_t ac_model_blocks(size_t bytes)
 void ac_find(ac_model *, ac_finding_kind, const char *operand, int64_t found, int64_t limit);
 void ac_find_pair(ac_model *, ac_finding_kind, const char *operand, int64_t found, ac_opcode other,
                   uint32_t other_index);
-/* 32-byte blocks of an operand that hold its first `lanes` elements. */
+/* The number of 32-byte blocks of an operand that hold its first `lanes` elements. */
 uint32_t ac_stream_blocks(const ac_stream *, uint32_t lanes);
 
-/* Legality, races and what was written, of the instruction at hand. */
+/* Check the instruction at hand for legality and races, and note what it writes. */
 void ac_check_copy(ac_model *, ac_path, const void *dst, const void *src, ac_copy);
 void ac_check_load2d(ac_model *, const void *dst, const void *src, uint32_t fractals);
 void ac_check_load3d(ac_model *, const void *dst, const void *row, const ac_load3d *);
@@ -127,7 +127,7 @@ void ac_check_mmad(ac_model *, const ac_target *, ac_mad, const void *const cab[
 void ac_check_bias(ac_model *, const void *c, const void *bias, uint32_t m, uint32_t n);
 void ac_check_drain(ac_model *, ac_drain, const void *dst, const void *src, ac_copy,
                     const void *deq16);
-/* streams: dst, then `sources` more */
+/* streams: dst, then so many sources. */
 void ac_check_vector(ac_model *, const ac_stream *streams, uint32_t sources, const ac_vector *);
 void ac_check_transpose(ac_model *, const ac_turned *dst, const ac_turned *src, uint32_t repeat);
 void ac_check_scalar(ac_model *, const void *read, size_t read_bytes, const void *write,

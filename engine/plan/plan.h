@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The plan: a model bound to frame sizes and a target. Private to engine/.
  *
- * Operators run in groups, one group after another. Within a group they run depth-first, in units,
- * one after another on each core. A unit is a rectangle of the group's results: a band of rows (one
- * band a core) by a tile of columns. Inside a unit every operator makes its rows in order, each
- * only as far as the next strip of results needs it, and keeps them in a ring just deep enough for
- * its slowest reader. engine/plan/schedule.c derives which rows those are. What a later group reads is
- * kept whole, in a map that all cores share. A convolution whose weights outweigh its rows is a
- * group of its own and works on whole maps. engine/plan/plan_groups.c says when; most networks that make
- * pictures are a single group without maps. An operator on arrays is a group of its own as well;
- * arrays lie among the maps, and to LOAD and STORE they are planes. */
+ * Operators run in groups, one group after another. Within a group each core runs units one after
+ * another, and inside a unit the operators run depth-first. A unit is a rectangle of the group's
+ * results: a band of rows, one for each core, by a tile of columns. Every operator computes its
+ * rows in order, only as far as the next strip of results needs them, and keeps them in a ring just
+ * deep enough for its slowest reader. engine/plan/schedule.c derives which rows those are.
+ *
+ * What a later group reads is kept whole, in a map that all cores share. A convolution whose
+ * weights outweigh its rows is a group of its own and works on whole maps;
+ * engine/plan/plan_groups.c decides that. Most networks that make pictures are a single group
+ * without maps. An operator on arrays is a group of its own as well. Arrays lie among the maps; to
+ * LOAD and STORE they are planes. */
 #ifndef MONA_PLAN_H
 #define MONA_PLAN_H
 
@@ -20,40 +22,41 @@
 typedef struct plan_group {
     uint32_t first, last;
     uint32_t parts;   /* cores that take part: bands of rows, or shares of the channel blocks */
-    bool whole_maps;  /* one operator, by mona_op_class.map or .array */
-    bool by_channels; /* whole_maps: parts are shares of the channel blocks */
+    bool whole_maps;  /* it is one operator, run by mona_op_class.map or .array */
+    bool by_channels; /* with whole_maps: parts are shares of the channel blocks */
     uint32_t tiles;   /* column tiles of a band */
-    /* The reference grid, the smallest result: positions in it are scaled to each result's rows and
-     * columns. Bands, strips and tiles are counted in it. */
+    /* The reference grid has the size of the smallest result. Bands, strips and tiles are counted
+     * in it, and its positions are scaled to the rows and columns of each result. */
     uint32_t grid_height, grid_width;
 } plan_group;
 
-/* A bound operator, and where its output lives: a ring in each core's region, or, if it is read by
- * a later group, a map. It may share that of another operator, its *home*, some of whose channel
- * blocks are its own (engine/plan/plan_place.c). */
+/* A bound operator, and where its output lies: in a ring in each core's region, or in a map if a
+ * later group reads it. It may lie in the ring or map of another operator, its *home*, where it has
+ * some of the channel blocks (engine/plan/plan_place.c). */
 typedef struct plan_op {
     mona_bound_op bound;
-    plan_group group;                    /* that begins with this operator */
-    uint32_t writer[MONA_OP_MAX_INPUTS]; /* operator that makes each input; MONA_NONE: planes or
-                                            arrays */
-    uint32_t array_writer[MONA_OP_MAX_INPUTS]; /* that makes each input which is an array, or
-                                                  MONA_NONE */
-    uint32_t first_reader, last_reader; /* operators that read its output, last: or anything that
-                                           shares its memory; its own index: none */
-    uint32_t store;                     /* STORE fused into this CONV, or MONA_NONE */
-    bool leaves;                        /* a later group reads its output, which is no array */
-    uint32_t home;           /* operator whose ring or map its output lies in; as a rule itself */
-    uint32_t home_block;     /* channel block there that is its first */
-    bool map;                /* its home's: a map */
-    bool array;              /* its output is an array, and none of the model's outputs */
-    int64_t map_x_begin;     /* column a map's rows begin with; 0 or less */
-    uint32_t depth;          /* rows the ring or map holds; 0: neither */
-    uint32_t columns;        /* columns of such a row, over all tiles */
-    size_t block_stride;     /* bytes between channel blocks */
-    size_t row_bytes;        /* from one row to the next */
-    size_t ring_offset;      /* in a core's region; of a map or an array: in the maps' */
-    size_t map_bytes;        /* of a map or an array */
-    size_t constants_offset; /* in the arena; unused where they are shared */
+    plan_group group; /* the group that begins with this operator */
+    /* The operator that computes each input; MONA_NONE: the input is planes or an array */
+    uint32_t writer[MONA_OP_MAX_INPUTS];
+    /* The operator that computes each input that is an array; MONA_NONE: the input is none, or
+     * given */
+    uint32_t array_writer[MONA_OP_MAX_INPUTS];
+    uint32_t first_reader; /* first operator that reads its output; its own index: nobody does */
+    uint32_t last_reader;  /* last one that reads its output or anything that shares its memory */
+    uint32_t store;        /* STORE fused into this CONV, or MONA_NONE */
+    bool leaves;           /* a later group reads its output, and that is no array */
+    uint32_t home;         /* operator whose ring or map its output lies in; usually itself */
+    uint32_t home_block;   /* first of its channel blocks there */
+    bool map;              /* its home is a map */
+    bool array;            /* its output is an array, and not an output of the model */
+    int64_t map_x_begin;   /* first column of a map's rows; 0 or less */
+    uint32_t depth;        /* rows that the ring or map holds; 0: there is neither */
+    uint32_t columns;      /* columns of such a row, over all tiles */
+    size_t block_stride;   /* bytes between channel blocks */
+    size_t row_bytes;      /* bytes between rows */
+    size_t ring_offset;    /* in a core's region; of a map or an array, in the region of the maps */
+    size_t map_bytes;      /* of a map or an array */
+    size_t constants_offset; /* in the arena; unused where constants are shared */
     size_t constants_bytes;
 } plan_op;
 
@@ -61,49 +64,49 @@ struct mona_plan {
     mona_model model;
     const ac_target *target;
     const ac_isa *isa;
-    const mona_session *shared; /* whose constants this plan's session reads; NULL: its own */
-    uint32_t cores;             /* threads on the host */
+    const mona_session *shared; /* session whose constants are used; NULL: this plan's own */
+    uint32_t cores;             /* threads, on the host */
     uint32_t strip_rows;
-    bool copies;                    /* CONCATs and SLICEs all copy */
-    size_t cache_bytes;             /* a core may hope to keep */
+    bool copies;                    /* every CONCAT and SLICE copies */
+    size_t cache_bytes;             /* cache that a core may hope to have */
     size_t state_bytes;             /* session, this plan, worker threads */
     size_t zero_offset, zero_bytes; /* a row of zeros, for rows outside a tensor */
     size_t maps_offset, maps_bytes; /* shared by all cores */
     size_t core_offset, core_bytes; /* core i's region is at core_offset + i * core_bytes */
-    size_t rings_bytes;             /* of a core's region, which holds in this order: rings, */
-    size_t progress_offset;         /* schedule state, */
-    size_t scratch_offset, scratch_bytes; /* kernels' scratch, */
-    size_t window_offset,
-        window_bytes;       /* row pointers of a call's windows (modelled: of several calls), */
-    size_t buffers_offset;  /* the core's L0 and UB, where the target runs instructions, */
-    size_t modelled_offset; /* and, modelled, what each operator took, and the core's model */
-    size_t model_offset;
+    /* A core's region holds, in this order: */
+    size_t rings_bytes;                   /* rings */
+    size_t progress_offset;               /* state of the schedule */
+    size_t scratch_offset, scratch_bytes; /* scratch of the kernels */
+    size_t window_offset, window_bytes;   /* row pointers for a call; on model310, for several */
+    size_t buffers_offset;                /* L0 and UB, if the target runs instructions */
+    size_t modelled_offset;               /* model310: what each operator took */
+    size_t model_offset;                  /* model310: the core's model */
     size_t arena_bytes;
 
     mona_shape shapes[MONA_MAX_TENSORS];
     plan_op ops[MONA_MAX_OPS]; /* last: a session copies only those in use */
 };
 
-/* Schedule state of one operator inside a unit. Rows and columns are those of its output; a STORE
- * counts in rows and columns of its input. */
+/* State of one operator inside a unit. Rows and columns are those of its output, for a STORE those
+ * of its input. */
 typedef struct plan_progress {
-    int64_t begin, end;     /* rows the unit needs */
-    int64_t next;           /* rows before this one are made */
-    int64_t need;           /* rows before this one are wanted by the current strip */
+    int64_t begin, end;     /* rows that the unit needs */
+    int64_t next;           /* rows before this one have been computed */
+    int64_t need;           /* rows before this one are needed by the current strip */
     int64_t oldest;         /* rows before this one will not be read again */
-    int64_t x_begin, x_end; /* columns the unit needs; beyond the tensor: zero padding */
-    /* Of a home: columns of the unit that its ring has; while planning, rows that are in use. */
+    int64_t x_begin, x_end; /* columns that the unit needs; outside the tensor: zero padding */
+    /* Of a home: the unit's columns in its ring, and, while planning, the rows in use. */
     int64_t ring_begin, ring_end;
     int64_t used_begin, used_end;
 } plan_progress;
 
-/* model310: every core runs in the caller's thread. */
+/* Whether the device is model310, where every core runs in the caller's thread. */
 static inline bool mona_plan_modelled(const mona_plan *plan)
 {
     return plan->isa == &ac_isa_model310;
 }
 
-/* The group after g, or NULL. mona_plan_first_group: every model has one. */
+/* The first group, which every model has; the group after g, or NULL. */
 static inline const plan_group *mona_plan_first_group(const mona_plan *plan)
 {
     return &plan->ops[0].group;
@@ -117,49 +120,50 @@ static inline const plan_group *mona_plan_next_group(const mona_plan *plan, cons
 /* Sets begin, end, next, x_begin and x_end of the group's operators for unit (band, tile). */
 void mona_schedule_unit(const mona_plan *plan, const plan_group *g, uint32_t band, uint32_t tile,
                         plan_progress *progress);
-/* Grid rows of a band: positions run from mona_schedule_start (below rows.begin: rows that only
- * warm up the rings) to rows.end in steps of plan->strip_rows. */
+/* Grid rows of a band. Positions run from mona_schedule_start() to rows.end in steps of
+ * plan->strip_rows. Where the start is below rows.begin, the first rows only fill the rings. */
 mona_span mona_schedule_rows(const plan_group *g, uint32_t band);
 int64_t mona_schedule_start(const mona_plan *plan, const plan_group *g, uint32_t band,
                             plan_progress *progress);
 /* Sets need of the group's operators so that results are complete up to grid row `position`. */
 void mona_schedule_strip(const mona_plan *plan, const plan_group *g, int64_t position,
                          plan_progress *progress);
-/* Sets oldest of the group's operators: the first row of its output that some reader has still to
+/* Sets oldest of the group's operators: the first row of its output that a reader will still
  * read. */
 void mona_schedule_oldest(const mona_plan *plan, const plan_group *g, plan_progress *progress);
 
-/* Columns of the unit that an operator computes: those inside its tensor. */
+/* The columns of the unit that an operator computes, which are those inside its tensor. */
 mona_span mona_plan_columns(const plan_op *op, const plan_progress *progress);
-/* Shape in whose rows and columns the operator's progress counts. */
+/* The shape whose rows and columns the operator's progress counts. */
 const mona_shape *mona_plan_progress_shape(const plan_op *op);
 /* Channel blocks of an operator's output. */
 uint32_t mona_plan_blocks(const plan_op *op);
-/* Whether an operator has nothing to do: a STORE that its convolution does as well, a CONCAT or
- * SLICE whose channels all lie in place. */
+/* Whether an operator has nothing to do: a STORE that is fused into its convolution, or a CONCAT or
+ * SLICE all of whose channels lie in place. */
 bool mona_plan_is_idle(const mona_plan *plan, uint32_t index);
 
-/* The steps of mona_plan_make. progress: room for every operator. */
+/* The steps of mona_plan_make(). progress: room for every operator. */
 mona_status mona_plan_bind(mona_plan *plan, const mona_config *config);
-/* Who reads what; and a convolution whose only reader stores all of its channels writes the planes
- * itself, unless it is parted from it. */
+/* Finds who reads what, and fuses a STORE into the convolution before it if it is the only reader
+ * and takes all channels. */
 void mona_plan_readers(mona_plan *plan);
-/* The next three are parts of it. */
+/* Also parts a fused STORE from its convolution where it runs in a later group. The functions after
+ * it are steps of it. */
 mona_status mona_plan_groups(mona_plan *plan, const mona_config *config, plan_progress *progress);
 void mona_plan_place(mona_plan *plan);
 mona_status mona_plan_maps(mona_plan *plan);
 mona_status mona_plan_rings(mona_plan *plan, const mona_config *config, plan_progress *progress);
 
-/* Of the L0 buffers: the largest any of them asks for. */
+/* Alignment of the L0 buffers and UB: the largest that any of them needs. */
 enum { BUFFER_ALIGNMENT = 1024 };
 
 /* No region or arena may reach this, so that sums of them cannot wrap. */
 #define PLAN_MAX_BYTES (SIZE_MAX / 16)
 
-/* Whether a session's constants are those that the plan's would be. */
+/* Whether a session's constants are the same as those of this plan would be. */
 bool mona_session_lends(const mona_session *session, const mona_plan *plan);
 
-/* Bytes of the part of an arena that session.c lays out itself. */
+/* Bytes of the part of the arena that session.c lays out itself. */
 size_t mona_session_state_bytes(const mona_plan *plan);
 
 #endif

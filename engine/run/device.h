@@ -12,8 +12,8 @@ struct mona_device {
     bool (*answers)(void);
     unsigned (*cores)(void);
     size_t (*cache_bytes)(void); /* as mona_device_properties has it */
-    /* The instruction table to run kernels with: the best, or the best up to `highest` by name. NULL: no
-     * such table, or this machine cannot run it. */
+    /* The best instruction table to run kernels with, or the best up to the one named `highest`.
+     * NULL: there is no such table, or this machine cannot run it. */
     const ac_isa *(*isa)(const char *highest);
 };
 

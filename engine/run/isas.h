@@ -6,7 +6,7 @@
 #include "engine/aicore/aicore.h"
 #include "engine/port/port.h"
 
-/* From worst to best; a CPU runs those whose needs are all among its features. */
+/* From worst to best. A CPU can run those whose needs are all among its features. */
 static const struct {
     const ac_isa *isa;
     uint32_t needs;

@@ -22,30 +22,30 @@ typedef struct worker {
 struct mona_session {
     mona_plan *plan;
     uint8_t *arena;
-    worker *workers; /* [plan->cores]; 0 is the thread that calls mona_session_run */
+    worker *workers; /* [plan->cores]; [0] is the thread that calls mona_session_run */
     mona_port_mutex mutex;
     mona_port_condition changed;
     uint64_t generation; /* runs started */
-    atomic_uint arrived; /* ends of groups reached in this run, over all cores */
+    atomic_uint arrived; /* ends of groups that cores have reached in this run, all together */
     bool stop;
     const mona_buffer *inputs, *outputs;
-#ifndef MONA_NO_OBSERVER /* last, so that nothing else lies elsewhere without them */
-    /* One of two functions each: below, or in session_observe.c. */
+#ifndef MONA_NO_OBSERVER /* last, so that all else lies at the same offsets without them */
+    /* Either the functions below, or those in session_observe.c. */
     void (*run_strip)(worker *w, const plan_group *g, plan_progress *progress);
     void (*run_map)(worker *w, const plan_group *g);
     mona_op_observer observer; /* done NULL: none */
 #endif
 };
 
-/* Row of a ring or map, and the column it begins with. */
+/* Where a row of a ring or map lies, and the column it begins with. */
 uint8_t *mona_session_row(const worker *w, const plan_op *op, int64_t row);
 int64_t mona_session_column(const plan_op *op, const plan_progress *progress);
-/* Makes the rows that the strip needs of operator `index`, or of every operator of a group. */
+/* Computes the rows that the strip needs of operator `index`, or of every operator of a group. */
 void mona_session_run_rows(worker *w, uint32_t index, plan_progress *progress);
 void mona_session_run_strip(worker *w, const plan_group *g, plan_progress *progress);
 /* This core's share of a group on whole maps. */
 void mona_session_run_map(worker *w, const plan_group *g);
-/* The same two by whichever function is in place. A build without observers has no choice. */
+/* These two call run_strip or run_map; without observers there is only one function for each. */
 static inline void session_strip(worker *w, const plan_group *g, plan_progress *progress)
 {
 #ifdef MONA_NO_OBSERVER
@@ -78,8 +78,8 @@ static inline void session_unobserved(mona_session *s)
 /* One band by one tile of a group. */
 void mona_session_run_unit(worker *w, const plan_group *g, uint32_t tile);
 
-/* session_arrays.c. The array that operator `writer` has made, as planes; the planes that a STORE or an
- * operator on arrays writes, which are an output's or an array's. */
+/* session_arrays.c. The array that operator `writer` has computed, as planes. The planes that a
+ * STORE or an operator on arrays writes, which are those of an output or an array. */
 mona_buffer mona_session_array(const mona_session *s, uint32_t writer);
 mona_buffer mona_session_planes(const mona_session *s, uint32_t writer);
 /* This core's share of an operator on arrays. */
@@ -87,11 +87,11 @@ void mona_session_run_array(worker *w, const plan_group *g);
 /* Whether a buffer may be one of the model's inputs or outputs. */
 bool mona_session_takes(const mona_plan *plan, uint32_t tensor, const mona_buffer *b);
 
-/* session_modelled.c; begin, end and row do nothing for other plans. */
+/* session_modelled.c. Begin, end and row do nothing on other devices than model310. */
 mona_modelled_op mona_modelled_begin(worker *w, uint32_t index);
 void mona_modelled_end(worker *w, uint32_t index, const mona_modelled_op *before);
-/* The STOREs of one tensor, from operator `index` on, that run together on the chip, and their
- * number; 0: an earlier one takes it along. */
+/* Finds the STOREs of one tensor, from operator `index` on, that run together on the chip, and
+ * returns their number; 0: this one runs together with an earlier one. */
 uint32_t mona_modelled_stores(const mona_plan *plan, uint32_t index,
                               const mona_bound_op *stores[MONA_OP_MAX_INPUTS]);
 void mona_modelled_row(worker *w, const plan_op *op, const mona_row_call *call);

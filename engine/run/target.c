@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Target descriptors. Figures of the 310: its platform configuration (DESIGN.md 4). */
+/* Target descriptors. Figures of the 310 are those of its platform configuration. */
 #include "engine/run/target.h"
 
 /* The L0 sizes only matter to the C implementation, which runs instructions on buffers in the

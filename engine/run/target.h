@@ -9,26 +9,25 @@
 typedef struct ac_target {
     const char *name;
     uint32_t cores;
-    /* Buffers of one core, bytes. l1_bytes is a wish on the host (stay in the CPU's cache) and a
-     * wall on the chip. */
+    /* Bytes of a core's buffers. l1_bytes is a limit on the chip; on the host it is an aim, so that
+     * a core's data stay in the CPU's cache. */
     uint32_t l1_bytes, l0a_bytes, l0b_bytes, l0c_bytes, ub_bytes;
-    /* K extent of one cube fractal, in elements: 32 bytes for either type, as on the 310. */
+    /* Elements of K in a fractal of the cube. That is 32 bytes for either type, as on the 310. */
     uint32_t fractal_k_8bit, fractal_k_f16;
-    /* Channel block C0 of NC1HWC0, in elements. A tensor with few channels uses the smallest of the
-     * small ones (0-terminated, ascending) that holds them all: the small-channel mode of load3d.
-     */
+    /* Channel block C0 of NC1HWC0, in elements. A tensor with few channels uses the smallest
+     * small_c0 that holds them all, as in the small-channel mode of load3d. These ascend and end
+     * with a 0. */
     uint32_t c0_8bit, c0_f16;
     uint8_t small_c0_8bit[4], small_c0_f16[4];
-    /* Rows in L1 begin at a multiple of so many columns of the tensor, and at 32 bytes; 1:
-     * anywhere.
-     */
+    /* Rows in L1 begin at 32 bytes and at a multiple of so many columns of the tensor. 1: they
+     * begin anywhere. */
     uint32_t ring_columns;
 } ac_target;
 
 extern const ac_target ac_target_host;
 extern const ac_target ac_target_ascend310;
 
-/* C0 of a tensor with this many channels. */
+/* C0 of a tensor with so many channels. */
 uint32_t ac_target_c0(const ac_target *target, mona_type type, uint32_t channels);
 
 #endif

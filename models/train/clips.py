@@ -90,7 +90,7 @@ class Case:
 
     def mona(self, mona, folder, words):
         made = os.path.join(folder, "made.mkv")
-        run((mona, "enhance", self.damaged, "-o", made, "-c", "ffv1", "--quiet") + words)
+        run((mona, "enhance", self.damaged, "-o", made, "-y", "-c", "ffv1", "--quiet") + words)
         command = (mona, "enhance", self.damaged, "-o", "-", "-f", "rawvideo", "--quiet") + words
         return *self.compare(made, "null"), self.milliseconds(command)
 

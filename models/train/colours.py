@@ -72,7 +72,7 @@ def filtered(text):
 
 
 def by_mona(mona, strength):
-    return lambda before, after: run(mona, "enhance", before, "--out-dir", after, "--stages", "colour",
+    return lambda before, after: run(mona, "enhance", before, "--out-dir", after, "-y", "--stages", "colour",
                                      "--colour", strength, "--quiet")
 
 
@@ -124,7 +124,7 @@ def steadiness(mona, clip, work):
     small, made = os.path.join(work, "clip.mkv"), os.path.join(work, "made.mkv")
     run("ffmpeg", "-nostdin", "-y", "-v", "error", "-i", clip, "-map", "0:v:0", "-frames:v", 60, "-fps_mode",
         "passthrough", "-pix_fmt", "yuv420p", "-c:v", "ffv1", small)
-    run(mona, "enhance", small, "-o", made, "-c", "ffv1", "--stages", "colour", "--quiet")
+    run(mona, "enhance", small, "-o", made, "-y", "-c", "ffv1", "--stages", "colour", "--quiet")
     before, after = raw_frames(small, work, "before"), raw_frames(made, work, "after")
     change = np.array([[q.mean() - p.mean() for p, q in zip(a, b)] for a, b in zip(before, after)])
     moves = np.abs(np.diff(change, axis=0)).max(0)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the operators on arrays share: walking over elements, and turning them into numbers and
- * back. Private to ops/. Numbers and their conversions: engine/model/array_format.h. */
+/* What the operators on arrays share: walks over elements, and conversion of elements to numbers
+ * and back, as engine/model/array_format.h defines it. Private to ops/. */
 #ifndef MONA_OPS_ARRAYS_H
 #define MONA_OPS_ARRAYS_H
 
@@ -8,8 +8,8 @@
 
 #include "engine/libc.h"
 
-/* Elements that are worked on in one go: they and what is made of them stay in a first-level cache.
- */
+/* Elements that are processed at a time, so few that they and their results stay in a first-level
+ * cache. */
 enum { ARRAY_BLOCK = 256 };
 
 static inline const void *array_record(const mona_bound_op *b)
@@ -19,16 +19,17 @@ static inline const void *array_record(const mona_bound_op *b)
 
 /* ---- walks ---------------------------------------------------------------------------------- */
 
-/* Elements of an array in the order of some dimensions. */
+/* A walk over elements of an array, in the C order of some dimensions. */
 typedef struct array_walk {
     uint32_t dims;
     const uint32_t *extent; /* [dims] */
-    const int32_t *stride;
+    const int32_t *stride;  /* [dims], elements */
     uint32_t index[MONA_ARRAY_DIMS];
-    int64_t at; /* the element */
+    int64_t at; /* the current element */
 } array_walk;
 
-/* At number `first` of them; no dimensions: the one element at base. */
+/* A walk that begins at its element number `first`. Without dimensions it has the one element at
+ * base. */
 static inline array_walk walk_from(uint32_t dims, const uint32_t *extent, const int32_t *stride,
                                    int64_t base, uint64_t first)
 {
@@ -40,7 +41,7 @@ static inline array_walk walk_from(uint32_t dims, const uint32_t *extent, const 
     return w;
 }
 
-/* How many elements from here on, at most so many, lie in one row of the last dimension. */
+/* How many elements from here on lie in one row of the last dimension; at most `max`. */
 static inline uint32_t walk_run(const array_walk *w, uint32_t max)
 {
     if (!w->dims)
@@ -49,7 +50,7 @@ static inline uint32_t walk_run(const array_walk *w, uint32_t max)
     return left < max ? left : max;
 }
 
-/* Passes a run, or its first elements; after the last element comes the first. */
+/* Moves on by count elements, which all lie in one run. After the last element comes the first. */
 static inline void walk_pass(array_walk *w, uint32_t count)
 {
     uint32_t d = w->dims;
@@ -67,13 +68,13 @@ static inline void walk_pass(array_walk *w, uint32_t count)
     }
 }
 
-/* What arithmetic works with: fp32 or 64 bits. */
+/* A number of FLOAT or of INT arithmetic. */
 typedef union array_number {
     float as_float;
     int64_t as_int;
 } array_number;
 
-/* An operand's element of number 0 on, and what it is made of. */
+/* An operand: its elements from number 0 on, and their type. */
 typedef struct array_source {
     const uint8_t *data;
     mona_type type;
@@ -84,28 +85,28 @@ static inline array_source source_of(const mona_array_call *call, uint32_t i)
     return (array_source){call->input[i], call->bound->input[i].type};
 }
 
-/* count elements as numbers, from element `at` on, so far apart. */
+/* Read count elements as numbers, from element `at` on, `stride` elements apart. */
 void mona_array_read_floats(float *to, array_source from, int64_t at, int32_t stride,
                             uint32_t count);
 void mona_array_read_ints(int64_t *to, array_source from, int64_t at, int32_t stride,
                           uint32_t count);
-/* Either: float or int64_t in `to`, as the arithmetic wants them. */
+/* The same for either arithmetic: `to` has float or int64_t. */
 void mona_array_read(mona_arithmetic arithmetic, void *to, array_source from, int64_t at,
                      int32_t stride, uint32_t count);
-/* The next count elements of a walk as numbers. */
+/* Read the next count elements of a walk as numbers. */
 void mona_array_floats(float *to, array_source from, array_walk *walk, uint32_t count);
 void mona_array_ints(int64_t *to, array_source from, array_walk *walk, uint32_t count);
-/* The same without copying where they lie side by side in memory as they are: `room` or a place in
- * the array. */
+/* The same, but returns the place in the array if the elements are floats that lie side by side
+ * there, and else `room`, after copying them there. */
 const float *mona_array_view(float *room, array_source from, array_walk *walk, uint32_t count);
 
-/* Stores count numbers from element `first` on. */
+/* Store count numbers from element `first` on. from_unsigned: the numbers are U64. */
 void mona_array_put_floats(uint8_t *data, mona_type type, mona_conversion conversion,
                            uint64_t first, const float *from, uint32_t count);
 void mona_array_put_ints(uint8_t *data, mona_type type, mona_conversion conversion,
                          bool from_unsigned, uint64_t first, const int64_t *from, uint32_t count);
 
-/* A number truncated to 64 bits, saturating; a NaN is 0. */
+/* x truncated to 64 bits, saturating; a NaN becomes 0. */
 static inline int64_t int_of(float x)
 {
     if (!(x > -0x1p63f))
@@ -113,7 +114,7 @@ static inline int64_t int_of(float x)
     return x < 0x1p63f ? (int64_t)x : INT64_MAX;
 }
 
-/* round_half_even: below 2^23 a sum with it loses what lies behind the point. */
+/* round_half_even. Below 2^23, adding 2^23 and subtracting it again rounds to an integer. */
 static inline float round_even(float x)
 {
     const uint32_t sign = ac_bits(x) & 0x80000000, a = ac_bits(x) ^ sign;
@@ -136,23 +137,23 @@ void mona_array_apply_float(uint32_t function, const float p[4], float *y, const
 void mona_array_apply_int(uint32_t function, bool is_unsigned, int64_t *y,
                           const int64_t *const x[3], uint32_t count);
 
-/* Of these, what is evaluated in fp64: functions of one number, and POW, MOD and FMOD. */
+/* Those that are evaluated in fp64: most functions of one number, and POW, MOD and FMOD. */
 void mona_array_apply_float64(uint32_t function, const float *p, float *y, const float *a,
                               uint32_t count);
 float mona_array_float64(uint32_t function, float a, float b);
 
 /* ---- checks -------------------------------------------------------------------------------- */
 
-/* A record of so many bytes lies in the data section. */
+/* Whether the operator's record, of so many bytes, lies in the data section. */
 static inline bool record_ok(const mona_file_op *op, uint64_t size, mona_data *data)
 {
     return mona_data_ok(data, op->array.record, 1, size);
 }
 
-/* The product of extents, none of them 0; 0: there is one, or the product exceeds what arrays hold.
- */
+/* The product of the extents. 0: one of them is 0, or the product is more than an array may
+ * hold. */
 uint64_t mona_array_product(const uint32_t *extent, uint32_t dims);
-/* Whether base + sums of i_d * stride[d] stay within [0, elements). */
+/* Whether base + sum over d of i_d * stride[d] lies within [0, elements) for all indices. */
 bool mona_array_inside(const uint32_t *extent, const int32_t *stride, uint32_t dims, uint64_t base,
                        uint64_t elements);
 

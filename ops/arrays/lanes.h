@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Turns planes into channel blocks and back in UB, by transposes alone. Private to ops/.
  *
- * Between the two are lanes. Let S be the number of elements in a block of 32 bytes: 32 of 8 bits, or
- * 16 of 16 bits. A group is 16 S pixels; lane j, 0 <= j < 16, holds pixels S j to S j + S - 1 of it.
- * A channel of a group is S rows of 16 elements, 512 bytes: row i holds pixel i of every lane.
+ * Between the two are lanes. Let S be the number of elements in a block of 32 bytes: 32 of 8 bits,
+ * or 16 of 16 bits. A group is 16 S pixels; lane j, 0 <= j < 16, holds pixels S j to S j + S - 1 of
+ * it. A channel of a group is S rows of 16 elements, 512 bytes: row i holds pixel i of every lane.
  * A row of 16 bits is a block. Of 8 bits, row i is half of block i % 16, the lower half if i < 16,
  * else the upper, since an instruction works on halves of one kind. */
 #ifndef MONA_OPS_LANES_H
@@ -68,8 +68,8 @@ typedef struct mona_steps {
     ptrdiff_t step;
 } mona_steps;
 
-/* Copies `bytes` of each row, a multiple of a block: all rows by one instruction if both sides allow
- * it. */
+/* Copies `bytes` of each row, a multiple of a block: all rows by one instruction if both sides
+ * allow it. */
 void mona_copy_rows(ac_core *core, ac_path path, mona_steps to, mona_steps from, uint32_t rows,
                     uint32_t bytes);
 

@@ -228,8 +228,8 @@ static void activate(const program *p, uint8_t activation, const tile *t)
     }
 }
 
-/* Whether the second activation is a RELU that the conversion to the result's type does anyway, as it
- * saturates at 0. */
+/* Whether the second activation is a RELU that the conversion to the result's type does anyway, as
+ * it saturates at 0. */
 static bool rounding_activates(const program *p)
 {
     const ac_epilogue *e = &p->conv->epilogue;

@@ -2,9 +2,9 @@
 /* Output rows of a convolution as an AI Core program: tiles and the cube. conv_packing.h says what
  * rows of A and columns of B are; conv_finish.c has the vector work.
  *
- * A tile is 16 * m1 rows of A for one group of parts. m1 is as large as half of L0A, half of L0C and
- * UB allow: issuing a load3d takes the scalar unit longer than MTE1 needs to move 32 fractals, so
- * each load3d should move many. All tiles of an output row have the same size, but for rounding.
+ * A tile is 16 * m1 rows of A for one group of parts. m1 is as large as half of L0A, half of L0C
+ * and UB allow: issuing a load3d takes the scalar unit longer than MTE1 needs to move 32 fractals,
+ * so each load3d should move many. All tiles of an output row have the same size, but for rounding.
  *
  * K is counted in fractals and cut into chunks that fill half of L0A, so that MTE1 fills one half
  * while the cube works on the other. Every chunk is multiplied by the weights of all parts of the

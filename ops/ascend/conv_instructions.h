@@ -156,8 +156,8 @@ void mona_conv_load_residual(const program *p, const tile *t);
 void mona_conv_add_residual(const program *p, const tile *t);
 
 /* Whether the output's scale is applied to t before the results are rounded. Results in fp16 are
- * scaled while they are rounded, unless some lanes must end as +0 (masked) or planes have a scale of
- * their own. */
+ * scaled while they are rounded, unless some lanes must end as +0 (masked) or planes have a scale
+ * of their own. */
 static inline bool scales_first(const program *p)
 {
     return p->row->output.type != MONA_F16 || p->k->masked || p->k->way == MONA_CONV_PLANES;

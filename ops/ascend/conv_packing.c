@@ -4,11 +4,11 @@
  * Why several pixels share a row of A: K comes in fractals of 32 bytes. Take a 3 x 3 filter on 16
  * channels of 8 bits. One row of the filter touches 48 bytes for one pixel and 64 bytes for two
  * neighbouring pixels. Either takes two fractals, so the second pixel costs no bytes of A. More
- * columns of B in an instruction also spread its fixed cost (head); but the more pixels share a row,
- * the more weights are zero. So the cheapest number of pixels is chosen. The cost of 16 rows of A is
- *   (fractals of K) x (width + head / rows) / pixels.
- * Which numbers are possible follows from the steps load3d can take and from the results: lanes must
- * fill whole blocks of 16, and the vector unit handles parts of 1, 2, 8 and 16 lane blocks.
+ * columns of B in an instruction also spread its fixed cost (head); but the more pixels share a
+ * row, the more weights are zero. So the cheapest number of pixels is chosen. The cost of 16 rows
+ *   of A is (fractals of K) x (width + head / rows) / pixels.
+ * Which numbers are possible follows from the steps load3d can take and from the results: lanes
+ * must fill whole blocks of 16, and the vector unit handles parts of 1, 2, 8 and 16 lane blocks.
  *
  * Rows of A begin at columns of 8 bytes (the small-channel mode) or of 32. On the chip a row of a
  * ring begins at a block of 32 bytes and a tile at a multiple of ring_columns. So the distance from
@@ -48,8 +48,8 @@ static bool is_byte(mona_type type)
     return mona_type_size(type) == 1;
 }
 
-/* Whether the vector unit can round results to the STORE's planes. They must have the results' type,
- * or hold 8 bits or fp16 where the results are fp16, and no maximum below their type's. */
+/* Whether the vector unit can round results to the STORE's planes. They must have the results'
+ * type, or hold 8 bits or fp16 where the results are fp16, and no maximum below their type's. */
 static bool planes_fit(const mona_bound_op *b)
 {
     if (!b->store || b->store->store.block == 3)
@@ -65,8 +65,8 @@ static bool planes_fit(const mona_bound_op *b)
 /* ---- geometry -------------------------------------------------------------------------------- */
 
 /* Finds columns with which load3d can step `bytes` from one row of A to the next, given that the
- * first row begins, but for its lead, a multiple of ring_columns pixels after a column. False: there
- * are none. */
+ * first row begins, but for its lead, a multiple of ring_columns pixels after a column. False:
+ * there are none. */
 static bool find_step(const mona_bound_op *b, uint32_t pixel, uint32_t bytes, uint32_t *column,
                       uint32_t *step)
 {
@@ -159,7 +159,7 @@ static bool find_parts(const mona_bound_op *b, mona_conv_packing *k)
 
 /* The most fractals of rows in a tile. Limits are:
  *   half of L0A and half of L0C;
- *   the strides of the vector unit: in parts of 8 or 16 lane blocks, one is at most 255 blocks long;
+ *   the strides of the vector unit: in parts of 8 or 16 lane blocks, one has at most 255 blocks;
  *   MAX_FRACTALS, as more is of no use: a tile takes several mmads anyway, and nothing overlaps the
  *     vector work of the last tile. */
 static uint32_t find_max_fractals(const mona_bound_op *b, const mona_conv_packing *k)
@@ -188,8 +188,8 @@ static uint32_t max_k(const mona_bound_op *b, const mona_conv_packing *k, const 
     return max_runs * k->run_fractals + k->bias_by_cube + k->residual_fractals;
 }
 
-/* Cycles for 16 rows of A divided by their pixels. Larger than any other cost if L0B cannot hold the
- * weights. */
+/* Cycles for 16 rows of A divided by their pixels. Larger than any other cost if L0B cannot hold
+ * the weights. */
 static uint64_t cost_of(const mona_bound_op *b, const mona_conv_packing *k, uint32_t fractals)
 {
     const uint64_t tile = (uint64_t)fractals * (k->width * ROW_FRACTALS + ROW_HEAD);
@@ -232,8 +232,8 @@ static bool cheapest(const mona_bound_op *b, const mona_conv_layout *l, mona_con
     return min_cost < UINT64_MAX;
 }
 
-/* Results go straight to their place where a packing allows it, and the cube adds the residual. Else
- * the scalar unit spreads results and residuals, which works for any form of them. */
+/* Results go straight to their place where a packing allows it, and the cube adds the residual.
+ * Else the scalar unit spreads results and residuals, which works for any form of them. */
 mona_conv_packing mona_conv_choose_packing(const mona_bound_op *b, const mona_conv_layout *l)
 {
     const bool bytes = adds(b) && is_byte(b->input[1].type);

@@ -8,8 +8,8 @@
  * fractals of 32 bytes. The columns of B are the outputs of all these pixels, with zero weights
  * where a pixel's window does not reach.
  *
- * Columns of B are in the order in which results are stored. 16 of them, a *lane block*, lie side by
- * side in the result. `width` lane blocks that are stored together are a *part*. */
+ * Columns of B are in the order in which results are stored. 16 of them, a *lane block*, lie side
+ * by side in the result. `width` lane blocks that are stored together are a *part*. */
 #ifndef MONA_OPS_CONV_PACKING_H
 #define MONA_OPS_CONV_PACKING_H
 
@@ -59,7 +59,8 @@ static inline bool mona_conv_broadcasts(const mona_bound_op *b)
     return b->input[1].channels == 1 && b->output.channels > 1;
 }
 
-/* Fractals of K of a part: of its runs; with the bias (sum_k); with the residual as well (all_k). */
+/* Fractals of K of a part: of its runs; with the bias (sum_k); with the residual as well
+ * (all_k). */
 static inline uint32_t mona_conv_window_k(const mona_conv_packing *k, uint32_t part)
 {
     return k->run_count[part] * k->run_fractals;
@@ -84,7 +85,8 @@ static inline uint32_t mona_conv_residual_block(const mona_conv_packing *k, bool
 
 /* The cheapest packing, without its constants. */
 mona_conv_packing mona_conv_choose_packing(const mona_bound_op *b, const mona_conv_layout *l);
-/* Bytes from the beginning of a column to the window of kernel column kx; their weights are zero. */
+/* Bytes from the beginning of a column to the window of kernel column kx; their weights are
+ * zero. */
 uint32_t mona_conv_lead(const mona_bound_op *b, const mona_conv_packing *k, uint32_t kx);
 
 /* Whether the cube can add every bias (conv_weights.c). */

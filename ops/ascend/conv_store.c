@@ -4,13 +4,13 @@
  * Rounding puts the results into the order they have at their place. They leave in blocks of 32
  * bytes; the scalar unit copies what is left of a row, since no byte beyond it may be written.
  *
- * Results of 8 bits. A block of 32 bytes holds 32 lanes, which are two blocks of fp16. How these are
- * found depends on the lane blocks of a part:
- *   one, or rows of planes  They are in order already.
+ * Results of 8 bits. A block of 32 bytes holds 32 lanes, which are two blocks of fp16. How these
+ * are found depends on the lane blocks of a part:
+ *   one       They are in order already, and so are rows of planes.
  *   two       They come from two drains. The blocks of a vector instruction are all the same stride
  *             apart, so it could take no more than one block of each. So the n rows of each lane
- *             block are cut in four: the 8 blocks of a repeat are rows r, n + r, 2 n + r and 3 n + r
- *             of either lane block, and its 4 results are columns of the output, n apart.
+ *             block are cut in four: the 8 blocks of a repeat are rows r, n + r, 2 n + r and 3 n +
+ *             r of either lane block, and its 4 results are columns of the output, n apart.
  *   8 or 16   The 8 blocks of a repeat are those of one row, and its results lie side by side.
  *
  * Results of fp16. A block of t is a block of the output. Those of a lane block lie `width` blocks
@@ -31,8 +31,8 @@ uint32_t mona_conv_cuts(const program *p)
     return p->k->width == 2 && p->k->way != MONA_CONV_PLANES && !is_wide(p) ? CUTS : 1;
 }
 
-/* Blocks of the result from one cut to the next. An odd number, so that cuts begin in different banks;
- * but the scalar unit wants all rows in one piece. */
+/* Blocks of the result from one cut to the next. An odd number, so that cuts begin in different
+ * banks; but the scalar unit wants all rows in one piece. */
 static uint32_t cut_blocks(const program *p, const tile *t)
 {
     return t->piece_rows + (p->k->way == MONA_CONV_ROW);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* ADD and MUL as an AI Core program, for operands and a result that all have the same channel block:
- * their rows then agree element by element, whatever their types. The scalar unit does the rest:
+/* ADD and MUL as an AI Core program, where the operands and the result have the same channel block.
+ * Their rows then agree element by element, whatever their types. The scalar unit does the rest:
  * broadcasts, slopes and other channel blocks.
  *
  * A piece is a part of a row of one channel block, as long as UB can hold. Elements beyond the last
- * channel are zeros in both operands and must come out as +0. So CLIP must not change 0, and a result
- * of fp16, where a zero has a sign, must have whole channel blocks only.
+ * channel are zeros in both operands and must come out as +0. So CLIP must not change 0, and a
+ * result of fp16, where a zero has a sign, must have whole channel blocks only.
  *
  * UB holds, in this order:
  *   blocks of 16 equal values: zero and the bounds of CLIP

@@ -10,17 +10,18 @@
  * Steps:
  *   1. Input rows that any call needs are copied from L1 to UB and turned into planes (lanes.h) of
  *      fp16. The scalar unit repeats the samples at the edges of the image.
- *   2. Down. For every tap, 16 rows, one for each lane, are turned into columns and widened to fp32.
- *      A vector of 16 weights, one for each lane, multiplies them, and products are added up.
- *   3. Across. For every phase p < n, columns first(p) + tap + d k with k = 0, 1, ... are multiplied
- *      by one weight for each tap and added up. The sum is output column n k + p.
+ *   2. Down. For every tap, 16 rows, one for each lane, are turned into columns and widened to
+ *      fp32. A vector of 16 weights, one for each lane, multiplies them, and products are added up.
+ *   3. Across. For every phase p < n, columns first(p) + tap + d k with k = 0, 1, ... are
+ *      multiplied by one weight for each tap and added up. The sum is output column n k + p.
  *   4. Results are rounded. To integers: adding and subtracting 1.5 * 2^23 rounds fp32 (a sum of
  *      products is far below 2^22), and fp16 holds integers of 8 bits. To fp16: one conversion.
  *   5. Columns are turned back into rows, then into channel blocks (lanes.h), and copied to L1.
  * The order of the roundings is that of ac_resize_row.
  *
  * Input column 0 of a segment is the first of its first period; HALO columns on either side are
- * turned with it. Parts of UB that belong to no row are processed as well, so they hold zeros first.
+ * turned with it. Parts of UB that belong to no row are processed as well; they hold zeros
+ * at first.
  *
  * Flags, event 0:
  *   V -> MTE1    the input may be copied
@@ -83,7 +84,8 @@ static void find_reach(program *p)
 
 /* ---- UB ------------------------------------------------------------------------------------- */
 
-/* Takes addresses rather than pointers: lay_out() is also called without a UB, for the bytes alone. */
+/* Takes addresses rather than pointers: lay_out() is also called without a UB, for the bytes
+ * alone. */
 static uint8_t *take(uintptr_t *at, size_t bytes)
 {
     const uintptr_t taken = *at;
@@ -101,8 +103,8 @@ static float *take_floats(uintptr_t *at, size_t count)
     return (float *)(void *)take(at, count * sizeof(float));
 }
 
-/* Lays out UB for p->periods. Returns the bytes that takes. Things that are never needed at the same
- * time share their places. */
+/* Lays out UB for p->periods. Returns the bytes that takes. Things that are never needed at the
+ * same time share their places. */
 static size_t lay_out(program *p, uint8_t *ub)
 {
     const mona_bound_op *b = p->bound;

@@ -38,9 +38,10 @@ bool deinterlace_open(deinterlacer *d, const char *path, const AVFrame *like, AV
     if (code >= 0)
         code = avfilter_graph_config(d->graph, NULL);
     return code >= 0 ||
-           pipeline_fail_av(error, code,
-                            "%s: libavfilter cannot deinterlace %s (--deinterlace off leaves it)",
-                            path, av_get_pix_fmt_name(like->format));
+           pipeline_fail_av(
+               error, code,
+               "%s: libavfilter cannot deinterlace %s (--deinterlace off leaves it as it is)", path,
+               av_get_pix_fmt_name(like->format));
 }
 
 bool deinterlace_put(deinterlacer *d, AVFrame *frame, pipeline_error *error)

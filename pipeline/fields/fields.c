@@ -15,9 +15,9 @@ static void tell(fields *f, bool found)
 {
     if (!f->told)
         pipeline_note(f->notes, "%s: %s; %s", f->path,
-                      found ? "looks interlaced, though it is not marked so" : "interlaced",
-                      f->wanted ? "each frame is made whole (--deinterlace off: not)"
-                                : "enhanced as it is, the fields stay apart");
+                      found ? "looks interlaced, although it is not marked as such" : "interlaced",
+                      f->wanted ? "it is deinterlaced (--deinterlace off leaves it as it is)"
+                                : "it is enhanced without deinterlacing");
     f->told = true;
 }
 

@@ -68,7 +68,7 @@ bool combing_open(combing *c, const AVFrame *like, bool possible, pipeline_error
         return true;
     const int code = open_idet(c, like);
     return code >= 0 ||
-           pipeline_fail_av(error, code, "libavfilter cannot look for fields in these frames");
+           pipeline_fail_av(error, code, "libavfilter cannot check these frames for interlacing");
 }
 
 /* ---- looking -------------------------------------------------------------------------------- */
@@ -165,7 +165,7 @@ bool combing_put(combing *c, AVFrame *frame, pipeline_error *error)
         av_frame_move_ref(c->waiting[c->put++ % COMBING_WAITING], frame);
     if (code >= 0)
         code = hear(c);
-    return code >= 0 || pipeline_fail_av(error, code, "looking for fields failed");
+    return code >= 0 || pipeline_fail_av(error, code, "the check for interlacing failed");
 }
 
 /* ---- judging -------------------------------------------------------------------------------- */

@@ -85,7 +85,7 @@ AVFrame *snapshot_make(const AVFrame *from, const snapshot_shape *shape, pipelin
     if (av_frame_get_buffer(to, 0) >= 0 && scale(from, to))
         return to;
     av_frame_free(&to);
-    pipeline_fail(error, "a frame of %dx%d %s cannot be made one of %dx%d %s", from->width,
+    pipeline_fail(error, "a frame of %dx%d %s cannot be converted to %dx%d %s", from->width,
                   from->height, av_get_pix_fmt_name(from->format), shape->width, shape->height,
                   av_get_pix_fmt_name(shape->format));
     return NULL;

@@ -353,7 +353,7 @@ void metadata_fit(picture_metadata *m, picture_kind kind, unsigned channels, con
     const char *colours = channels < 3 ? "GRAY" : "RGB ";
     const size_t most = kind == PICTURE_JPEG ? SEGMENT_BYTES : INT32_MAX / 2;
     if (m->profile.data && (!is_for(&m->profile, colours) || m->profile.size > PROFILE_BYTES)) {
-        pipeline_note(notes, "%s: the input's colour profile is left out, as it is not for %s",
+        pipeline_note(notes, "%s: the input's colour profile is left out, because it is not for %s",
                       path, channels < 3 ? "grey" : "RGB");
         drop(&m->profile);
     }

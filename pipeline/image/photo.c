@@ -189,14 +189,17 @@ static bool prepare(still *image, const enhance_settings *settings, pipeline_err
 static bool check_settings(const enhance_settings *settings, pipeline_error *error)
 {
     if (settings->start > 0)
-        return pipeline_fail(error, "%s: --start is for videos, found an image", settings->input);
+        return pipeline_fail(error, "%s: --start works only on videos, found a picture",
+                             settings->input);
     if (!still_can_write(settings->output))
-        return pipeline_fail(error, "%s: expected a name in .png, .jpg or .jpeg for an image",
+        return pipeline_fail(error,
+                             "%s: expected a name that ends in .png, .jpg or .jpeg for a picture",
                              settings->output);
     if (still_is_animated(settings->input))
-        pipeline_note(&settings->notes,
-                      "%s: animated; only its first picture is taken, as the output is one",
-                      settings->input);
+        pipeline_note(
+            &settings->notes,
+            "%s: animated; only its first picture is used, because the output is a single one",
+            settings->input);
     return true;
 }
 

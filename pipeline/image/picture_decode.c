@@ -179,7 +179,7 @@ static bool tell_damage(const decoding *d, picture_kind kind, const pipeline_not
         memset(d->frame->data[0] + y * (ptrdiff_t)d->frame->linesize[0], 0,
                (size_t)FFMAX(av_image_get_linesize(d->frame->format, d->frame->width, 0), 0));
     if (missing)
-        pipeline_note(notes, "%s: %s: of %d rows the last %d are missing and stay empty", d->path,
+        pipeline_note(notes, "%s: %s: of %d rows, the last %d are missing and stay empty", d->path,
                       what, rows, missing);
     else
         pipeline_note(notes, "%s: %s: all %d rows are there, but may lack detail", d->path, what,

@@ -107,8 +107,8 @@ static void tell_gaps(const picture_list *list, const pipeline_notes *notes)
         i++;
     if (picture_name(name, sizeof name, list->pattern, list->numbers[i - 1] + 1))
         pipeline_note(notes,
-                      "%s: of %llu pictures %llu are missing, the first %s; the one before each is "
-                      "shown for longer",
+                      "%s: of %llu pictures, %llu are missing, the first of them %s; the one "
+                      "before each gap is shown for longer",
                       list->pattern, (unsigned long long)picture_list_length(list),
                       (unsigned long long)missing, name);
 }
@@ -131,7 +131,8 @@ bool picture_list_open(picture_list *list, const char *pattern, const pipeline_n
     if (!found)
         return pipeline_fail(error, "out of memory");
     if (!list->count)
-        return pipeline_fail(error, "%s: expected pictures with such names, found none", pattern);
+        return pipeline_fail(error, "%s: expected pictures with names like this, found none",
+                             pattern);
     tell_gaps(list, notes);
     return true;
 }

@@ -26,8 +26,7 @@ bool picture_writer_check(const char *pattern, int pix_fmt, pipeline_error *erro
     const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(pix_fmt);
     if (!still_is_jpeg(pattern) || (d->comp[0].depth == 8 && !(d->flags & AV_PIX_FMT_FLAG_ALPHA)))
         return true;
-    return pipeline_fail(error,
-                         "%s: JPEG holds 8 bits without alpha, the video is %s; .png would do",
+    return pipeline_fail(error, "%s: JPEG holds 8 bits without alpha, the video is %s; use .png",
                          pattern, d->name);
 }
 

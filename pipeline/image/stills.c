@@ -220,14 +220,14 @@ bool still_check(const char *path, uint32_t width, uint32_t height, unsigned cha
     const bool jpeg = still_is_jpeg(path);
     const uint64_t bytes = ((uint64_t)width * channels + 1) * height;
     if (!still_can_write(path))
-        return pipeline_fail(error, "%s: expected a name in .png, .jpg or .jpeg for an image",
-                             path);
+        return pipeline_fail(
+            error, "%s: expected a name that ends in .png, .jpg or .jpeg for a picture", path);
     if (jpeg && channels % 2 == 0)
-        return pipeline_fail(error, "%s: JPEG cannot hold the image's alpha; expected .png", path);
+        return pipeline_fail(error, "%s: JPEG cannot hold the picture's alpha; use .png", path);
     if (width > MONA_MAX_SIDE || height > MONA_MAX_SIDE || bytes > most_bytes(jpeg))
         return pipeline_fail(error,
                              "%s: expected at most %d pixels a side and %" PRIu64
-                             " MiB of samples for an image, found %ux%u and %" PRIu64
+                             " MiB of samples for a picture, found %ux%u and %" PRIu64
                              " MiB; a smaller --scale would fit",
                              path, MONA_MAX_SIDE, most_bytes(jpeg) >> 20, width, height,
                              bytes >> 20);

@@ -162,10 +162,10 @@ static bool lose(const char *what, const AVOutputFormat *format, const char *pat
         return true;
     }
     const char *suffix = find_alternative(input, video);
-    return pipeline_fail(
-        error, "%s: %s cannot hold %s; %s%s%s, --drop-unsupported would leave it out", path,
-        format->name, what, suffix ? "a name in " : "no container of mona's holds all streams",
-        suffix ? suffix : "", suffix ? " would hold everything" : "");
+    return pipeline_fail(error, "%s: %s cannot hold %s; %s%s%s --drop-unsupported to leave it out",
+                         path, format->name, what,
+                         suffix ? "use " : "no container that mona writes holds everything; use",
+                         suffix ? suffix : "", suffix ? ", which holds everything, or" : "");
 }
 
 bool container_check(const AVOutputFormat *format, const char *path, const AVFormatContext *input,
@@ -216,10 +216,10 @@ bool container_check_starts(const AVOutputFormat *format, const char *path,
             continue;
         if (!drop)
             return pipeline_fail(error,
-                                 "%s: avi cannot hold that stream %u begins %.3f s after the "
-                                 "others; a name in .mkv would, --drop-unsupported goes on",
+                                 "%s: avi cannot store that stream %u begins %.3f s after the "
+                                 "others; use .mkv, which can, or --drop-unsupported to go on",
                                  path, i, late);
-        pipeline_note(notes, "%s: avi cannot hold that stream %u begins %.3f s after the others",
+        pipeline_note(notes, "%s: avi cannot store that stream %u begins %.3f s after the others",
                       path, i, late);
     }
     return true;
@@ -238,6 +238,7 @@ void container_tell_aspect(const AVOutputFormat *format, const char *path,
     const int64_t shown = av_rescale(video->width, aspect.num, aspect.den);
     if (shown * aspect.den != (int64_t)video->width * aspect.num)
         pipeline_note(notes,
-                      "%s: %s holds whole pixels: an aspect of %d:%d becomes %" PRId64 " / %d",
+                      "%s: %s stores sizes in whole pixels: the aspect ratio %d:%d becomes %" PRId64
+                      " / %d",
                       path, format->name, aspect.num, aspect.den, shown, video->width);
 }

@@ -23,7 +23,7 @@ bool space_check(const char *path, uint64_t bytes, bool exact, const pipeline_no
     if (exact)
         return pipeline_fail(error, "%s: expected %.1f MiB free on the disk, found %.1f", path,
                              (double)bytes / MIB, room / MIB);
-    pipeline_note(notes, "%s: the disk has %.1f MiB free, and the part of the input alone has %.1f",
-                  path, room / MIB, (double)bytes / MIB);
+    pipeline_note(notes, "%s: the disk has %.1f MiB free, but the input alone takes %.1f MiB", path,
+                  room / MIB, (double)bytes / MIB);
     return true;
 }

@@ -30,7 +30,7 @@ static bool check_preset(const codec *c, const char *preset, pipeline_error *err
 {
     char *end;
     if (!c->preset)
-        return pipeline_fail(error, "--preset: %s has none", c->name);
+        return pipeline_fail(error, "--preset: %s has no presets", c->name);
     if (c->preset_names)
         return is_listed(preset, c->preset_names) ||
                pipeline_fail(error, "--preset: %s expects one of %s, found '%s'", c->name,
@@ -46,7 +46,7 @@ static bool add_quality(AVDictionary **options, const codec *c, const encoder_ch
 {
     char text[32];
     if (choice->crf >= 0 && !c->quality)
-        return pipeline_fail(error, "--crf: %s has none", c->name);
+        return pipeline_fail(error, "--crf: %s has no quality setting", c->name);
     if (choice->crf >= 0 && choice->match_bitrate)
         return pipeline_fail(error, "--crf and --match-bitrate: expected only one of them");
     if (choice->crf > c->quality_max)
@@ -126,11 +126,11 @@ static bool check_picture(const codec *c, const AVOutputFormat *format, const en
     const uint32_t across = 1u << frame.shift_x, down = 1u << frame.shift_y;
     const bool whole = c->even || (c->id == AV_CODEC_ID_FFV1 && (across > 2 || down > 2));
     if (whole && (frame.width % across || frame.height % down))
-        return pipeline_fail(
-            error,
-            "%s in %s holds multiples of %ux%u only, the result is %ux%u; enlarging "
-            "by an even scale helps, and -c %s holds any size",
-            c->name, name, across, down, frame.width, frame.height, c->even ? "ffv1" : "rawvideo");
+        return pipeline_fail(error,
+                             "%s in %s needs a size in multiples of %ux%u, and the result has "
+                             "%ux%u; use an even --scale, or -c %s, which takes any size",
+                             c->name, name, across, down, frame.width, frame.height,
+                             c->even ? "ffv1" : "rawvideo");
     return true;
 }
 
@@ -174,11 +174,12 @@ static bool start(encoder *e, const codec *c, AVDictionary **options, pipeline_e
     int code = avcodec_open2(e->codec, e->codec->codec, options);
     const AVDictionaryEntry *left = av_dict_get(*options, "", NULL, AV_DICT_IGNORE_SUFFIX);
     if (code >= 0 && left)
-        return pipeline_fail(error, "-e %s=%s: %s knows no such option", left->key, left->value,
+        return pipeline_fail(error, "-e %s=%s: %s has no such option", left->key, left->value,
                              c->encoder);
-    return code >= 0 || pipeline_fail_av(error, code, "%s refuses %dx%d %s and these options",
-                                         c->encoder, e->codec->width, e->codec->height,
-                                         av_get_pix_fmt_name(e->codec->pix_fmt));
+    return code >= 0 ||
+           pipeline_fail_av(error, code, "%s does not accept %dx%d %s with these options",
+                            c->encoder, e->codec->width, e->codec->height,
+                            av_get_pix_fmt_name(e->codec->pix_fmt));
 }
 
 /* x264 leaves "limited range" out of a header that has no other colour to tell, and players then
@@ -295,7 +296,8 @@ bool encoder_put(encoder *e, const AVFrame *frame, const packet_sink *sink, pipe
                                 (unsigned long long)e->frames);
     /* Every encoder of the table has copied the picture by now. */
     if (frame && av_buffer_get_ref_count(frame->buf[0]) != 1)
-        return pipeline_fail(error, "the encoder keeps frame %llu, which mona does not provide for",
+        return pipeline_fail(error,
+                             "the encoder holds on to frame %llu, which mona does not support",
                              (unsigned long long)e->frames);
     if (!frame && e->packets != e->frames)
         return pipeline_fail(error, "%s was given %llu frames and wrote %llu", e->name,

@@ -171,15 +171,15 @@ bool hdr_check(const AVOutputFormat *format, const codec *c, AVStream *video, co
     if (!lost)
         return true;
     if (is_one_of(format, bare)) {
-        pipeline_note(notes, "%s is bare frames: whoever reads them must know the video's %s",
+        pipeline_note(notes, "%s stores only samples: whoever reads them must know the video's %s",
                       format->name, lost);
         return true;
     }
     if (!drop)
-        return pipeline_fail(error,
-                             "%s as %s does not keep the video's %s%s (--drop-unsupported goes on "
-                             "without)",
-                             c->name, format->name, lost, remedy);
+        return pipeline_fail(
+            error,
+            "%s as %s does not keep the video's %s%s (--drop-unsupported goes on without that)",
+            c->name, format->name, lost, remedy);
     pipeline_note(notes, "left out: the video's %s", lost);
     /* A configuration without what it configures would mislead a player. */
     avstream_remove_side_data(video, AV_PKT_DATA_DOVI_CONF);

@@ -143,12 +143,13 @@ static bool check_length(input *in, pipeline_error *error)
     if (missing < 1)
         return true;
     if (in->stop_on_error)
-        return pipeline_fail(error, "%s: expected %.2f s as the file announces, found %.2f",
+        return pipeline_fail(error, "%s: expected %.2f s, as the file announces, found %.2f s",
                              in->path, (double)announced / AV_TIME_BASE,
                              (double)in->reached / AV_TIME_BASE);
-    pipeline_note(in->notes,
-                  "%s: cut short: of %.2f s that the file announces the last %.2f are not there",
-                  in->path, (double)announced / AV_TIME_BASE, missing);
+    pipeline_note(
+        in->notes,
+        "%s: cut short: of the %.2f s that the file announces, the last %.2f s are missing",
+        in->path, (double)announced / AV_TIME_BASE, missing);
     return true;
 }
 
@@ -263,11 +264,12 @@ static bool check_frame(const input *in, pipeline_error *error)
     if (frame->width == video->width && frame->height == video->height &&
         pixels_plain(frame->format) == pixels_plain(video->format))
         return true;
-    return pipeline_fail(error,
-                         "%s: expected every frame to be %dx%d %s as the first, found one of %dx%d "
-                         "%s",
-                         in->path, video->width, video->height, pixels_name(video->format),
-                         frame->width, frame->height, pixels_name(frame->format));
+    return pipeline_fail(
+        error,
+        "%s: expected every frame to be %dx%d %s like the first, found one of %dx%d "
+        "%s",
+        in->path, video->width, video->height, pixels_name(video->format), frame->width,
+        frame->height, pixels_name(frame->format));
 }
 
 static bool count_damage(input *in, pipeline_error *error)

@@ -177,7 +177,7 @@ static bool find_video(input *in, pipeline_error *error)
         if (!in->video)
             in->video = stream;
         else
-            pipeline_note(in->notes, "%s: stream %u is a video too; it is copied as it is",
+            pipeline_note(in->notes, "%s: stream %u is also a video; it is copied unchanged",
                           in->path, i);
     }
     return in->video ||
@@ -193,10 +193,10 @@ bool input_check_video(const input *in, pipeline_error *error)
     const AVIOContext *file = in->format->pb;
     if ((!known || video->format == AV_PIX_FMT_NONE) && strstr(in->format->iformat->name, "mov") &&
         file && !file->seekable)
-        return pipeline_fail(error,
-                             "%s: expected a file, found a pipe: what the video is stands behind "
-                             "its frames",
-                             in->path);
+        return pipeline_fail(
+            error,
+            "%s: expected a file, found a pipe: this format describes the video after its frames",
+            in->path);
     if (!known)
         return pipeline_fail(error, "%s: the video's size is unknown", in->path);
     if (!pixels_check(in->path, video->format, error))

@@ -116,7 +116,7 @@ static void tell_stream(const AVFormatContext *output, unsigned i, const holding
         pipeline_note(notes, "%s: %s cannot hold the tag '%s' of stream %u; .mkv would", name,
                       format, lost, i);
     if (marks)
-        pipeline_note(notes, "%s: %s cannot hold that stream %u is marked as '%s'%s", name, format,
+        pipeline_note(notes, "%s: %s cannot store that stream %u is marked as '%s'%s", name, format,
                       i, av_disposition_to_string(marks & -marks),
                       marks & MARKS_MATROSKA ? "; .mkv would" : "");
 }

@@ -213,8 +213,8 @@ static bool write_header(mux *m, pipeline_error *error)
     for (size_t i = 0; !m->file.part && i < sizeof searched / sizeof *searched; i++)
         if (!strcmp(m->format->oformat->name, searched[i]))
             return pipeline_fail(error,
-                                 "%s: %s is written here and there and needs a file; -f matroska "
-                                 "or -f nut would do",
+                                 "%s: %s cannot be written to a pipe, because its index is filled "
+                                 "in later; use -f matroska or -f nut",
                                  m->name, searched[i]);
     char *url = m->file.part ? av_asprintf("file:%s", m->file.part) : av_strdup("pipe:1");
     int code = url ? avio_open(&m->format->pb, url, AVIO_FLAG_WRITE) : AVERROR(ENOMEM);
@@ -242,11 +242,10 @@ static void move_later(mux *m, int64_t lead, const mux_settings *s)
 {
     m->format->output_ts_offset = lead;
     if (lead)
-        pipeline_note(
-            s->notes,
-            "%s: sound begins before 0, where %s holds nothing; everything is %g s later, "
-            "in step",
-            m->name, s->format->name, (double)lead / AV_TIME_BASE);
+        pipeline_note(s->notes,
+                      "%s: sound begins before 0, which %s cannot store; everything is %g s "
+                      "later, in sync",
+                      m->name, s->format->name, (double)lead / AV_TIME_BASE);
 }
 
 bool mux_open(mux *m, const mux_settings *s, const AVFormatContext *input, const AVStream *video,
@@ -332,7 +331,7 @@ bool mux_write(mux *m, AVPacket *packet, AVRational time_base, pipeline_error *e
         if (!(m->format->oformat->flags & AVFMT_TS_NONSTRICT))
             return pipeline_fail(error,
                                  "%s: %s counts in steps of %d/%d s, too coarse for frames so "
-                                 "close together; .mov would do",
+                                 "close together; use .mov",
                                  m->name, m->format->oformat->name, m->video->time_base.num,
                                  m->video->time_base.den);
         m->merged++;

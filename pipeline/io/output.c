@@ -88,7 +88,7 @@ static bool open_pictures(output *o, pipeline_error *error)
     const picture_list *list = &o->in->pictures;
     if (s->segmented || choice->crf >= 0 || choice->preset || choice->option_count ||
         choice->match_bitrate)
-        return pipeline_fail(error, "%s: pictures have no encoder's options, and no --resume",
+        return pipeline_fail(error, "%s: numbered pictures take no encoder options and no --resume",
                              m->path);
     if (!container_check(m->format, m->path, o->in->format, o->in->video, m->drop, m->notes,
                          error) ||
@@ -159,8 +159,8 @@ static void tell_pace(const output *o)
     const mux_settings *m = &o->settings->container;
     if (o->uneven && is_timeless(o))
         pipeline_note(m->notes,
-                      "%s: holds no times: %llu of %llu frames are not where an even %.4g frames a "
-                      "second show them; .mkv would keep them",
+                      "%s: stores no timestamps: %llu of %llu frames do not fit a steady %.4g "
+                      "frames a second; .mkv would keep their times",
                       m->path, (unsigned long long)o->uneven, (unsigned long long)o->frames,
                       av_q2d(o->settings->encoder.rate));
 }

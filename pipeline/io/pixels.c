@@ -62,12 +62,10 @@ bool pixels_has_planes(int format)
 
 bool pixels_check(const char *path, int format, pipeline_error *error)
 {
-    return pixels_has_planes(format) ||
-           pipeline_fail(
-               error,
-               "%s: expected planes of luma and chroma, or grey, of 8 to %d bits a sample, "
-               "or RGB of 8, found %s",
-               path, PIXELS_MAX_BITS, pixels_name(format));
+    return pixels_has_planes(format) || pipeline_fail(error,
+                                                      "%s: expected planar YUV or grey with 8 to "
+                                                      "%d bits a sample, or RGB with 8, found %s",
+                                                      path, PIXELS_MAX_BITS, pixels_name(format));
 }
 
 frame_format pixels_frame_format(int format, int width, int height)

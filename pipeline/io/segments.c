@@ -146,7 +146,7 @@ static bool read_journal(segments *s, const char *work, long *good, pipeline_err
         return pipeline_fail(
             error,
             "%s: expected work on the same input with the same options and the same "
-            "versions of mona and libav, found other; repeat those or remove the "
+            "versions of mona and libav, found different work; use the same again or remove the "
             "folder",
             s->folder);
     *good = ftell(s->journal);
@@ -172,7 +172,7 @@ static bool open_journal(segments *s, const char *work, pipeline_error *error)
     if (s->lock < 0)
         return fail_at(s, "written", error);
     if (flock(s->lock, LOCK_EX | LOCK_NB))
-        return pipeline_fail(error, "%s: another mona is at work on it", s->folder);
+        return pipeline_fail(error, "%s: another mona is working on it", s->folder);
     s->journal = fdopen(s->lock, "r+");
     if (!s->journal)
         return fail_at(s, "read", error);

@@ -164,10 +164,10 @@ static bool count_differs(const comparison *c, bool a_ended, pipeline_error *err
     const footage *longer = a_ended ? &c->b : &c->a, *shorter = a_ended ? &c->a : &c->b;
     if (!c->result->frames)
         return pipeline_fail(error, "%s: expected frames, found none", shorter->path);
-    return pipeline_fail(error,
-                         "%s: expected as many frames as %s has, found %llu and no more; --frames "
-                         "N compares the first N",
-                         shorter->path, longer->path, (unsigned long long)c->result->frames);
+    return pipeline_fail(
+        error,
+        "%s: expected as many frames as %s has, found only %llu; --frames N compares the first N",
+        shorter->path, longer->path, (unsigned long long)c->result->frames);
 }
 
 static bool take_all(comparison *c, pipeline_error *error)

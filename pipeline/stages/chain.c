@@ -22,7 +22,7 @@ static bool allocate_frames(chain *c, bool overlap, pipeline_error *error)
     }
     c->memory = bound_allocate(c->memory_bytes);
     if (!c->memory)
-        return pipeline_fail(error, "the frames need %zu bytes of memory, more than there are",
+        return pipeline_fail(error, "the frames need %zu bytes of memory, more than there is",
                              c->memory_bytes);
 
     uint8_t *next = c->memory;

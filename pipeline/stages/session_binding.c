@@ -63,7 +63,7 @@ bool bound_open_deep(bound_model *bound, const mona_model *model, const char *na
     const size_t bytes = mona_plan_arena_bytes(bound->plan);
     bound->arena = bound_allocate(bytes);
     if (!bound->arena)
-        return pipeline_fail(error, "model %s needs %zu bytes of memory, more than there are", name,
+        return pipeline_fail(error, "model %s needs %zu bytes of memory, more than there is", name,
                              bytes);
     const mona_status status = mona_session_open(&bound->session, bound->plan, bound->arena, bytes);
     return !status ||

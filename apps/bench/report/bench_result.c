@@ -123,7 +123,7 @@ static void warn_of_times(cJSON *result, const samples *s, const statistics *t, 
     if (t->variation > VARIATION_MAX)
         result_warn(result, "times vary by %.0f %% of their mean", 100 * t->variation);
     if (percentile > 0 && percentile < 100 && t->count < statistics_samples_for(percentile))
-        result_warn(result, "the %gth percentile wants %zu frames, there are %zu", percentile,
+        result_warn(result, "the %gth percentile needs %zu frames, found %zu", percentile,
                     statistics_samples_for(percentile), t->count);
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* f16.h's conversions of finite values without branches, every operation unconditional, so that
- * compilers vectorise loops over them; and such loops. Private to the portable instructions and row
- * programs. */
+/* The conversions of f16.h for finite values, without branches, so that compilers vectorise loops
+ * over them; and such loops. Private to the portable instructions and row programs. */
 #ifndef AC_C_VECTOR_H
 #define AC_C_VECTOR_H
 
@@ -9,11 +8,11 @@
 #include "engine/aicore/aicore.h"
 #include "engine/cpu/c/f16.h"
 
-/* To round |x| = a to fp16, a power of two is added whose fp32 ulp is a's fp16 ulp, and taken away
- * again. For 2^e <= a < 2^(e + 1), e >= -14, the ulp is 2^(e - 10), that of 2^(e + 13); below 2^-14
- * it is the same as for e = -14. */
+/* To round a = |x| to fp16, a power of two is added and subtracted again, whose ulp in fp32 is that
+ * of a in fp16. For 2^e <= a < 2^(e + 1) with e >= -14 the ulp is 2^(e - 10), which is that of
+ * 2^(e + 13). Below 2^-14 it is the same as for e = -14. */
 typedef struct ac_rounding {
-    float a, power; /* a: not above 65504 */
+    float a, power; /* a: at most 65504 */
 } ac_rounding;
 
 static inline ac_rounding ac_rounding_of(float x)
@@ -24,14 +23,14 @@ static inline ac_rounding ac_rounding_of(float x)
     return (ac_rounding){ac_float(u), ac_float((normal & 0x7f800000) + (13u << 23))};
 }
 
-/* ac_f16_round */
+/* ac_f16_round for finite x. */
 static inline float ac_round_finite(float x)
 {
     const ac_rounding r = ac_rounding_of(x);
     return ac_float(ac_bits(r.a + r.power - r.power) | (ac_bits(x) & 0x80000000));
 }
 
-/* ac_f16_from_f32: a in ulps, of which the exponent takes 1024 each time it grows. */
+/* ac_f16_from_f32 for finite x: a counted in ulps. Each step of the exponent is worth 1024. */
 static inline uint16_t ac_half_of_finite(float x)
 {
     const ac_rounding r = ac_rounding_of(x);
@@ -47,7 +46,7 @@ static inline uint16_t ac_wide(const uint8_t *p)
     return value;
 }
 
-/* count elements as they are stored to floats. */
+/* Converts count stored elements to floats. */
 static inline void ac_to_floats(float *restrict to, const uint8_t *from, mona_type type,
                                 size_t count)
 {
@@ -67,7 +66,7 @@ static inline void ac_to_floats(float *restrict to, const uint8_t *from, mona_ty
             to[i] = ac_wide(from + 2 * i);
 }
 
-/* ac_saturate_round for |x| < 2^22: 1.5 * 2^23 has an ulp of 1. */
+/* ac_saturate_round for |x| < 2^22. It adds 1.5 * 2^23, whose ulp is 1. */
 static inline int32_t ac_saturate_small(float x, int32_t low, int32_t high)
 {
     const int32_t q = (int32_t)(ac_bits(x + 0x1.8p23f) - ac_bits(0x1.8p23f));
@@ -75,7 +74,8 @@ static inline int32_t ac_saturate_small(float x, int32_t low, int32_t high)
     return capped > low ? capped : low;
 }
 
-/* Values that fp16 or U16 can hold, rounded to the type and saturating; U8 and U16: to maximum. */
+/* Rounds values in the range of fp16 or U16 to the type, saturating; U8 and U16 saturate at
+ * maximum. */
 static inline void ac_from_floats(uint8_t *to, const float *restrict from, mona_type type,
                                   size_t count, uint32_t maximum)
 {
@@ -95,7 +95,7 @@ static inline void ac_from_floats(uint8_t *to, const float *restrict from, mona_
         }
 }
 
-/* slope: of every element, for PRELU. */
+/* Applies the activation. slope: one for each element, for PRELU. */
 static inline void ac_activate_all(float *restrict t, size_t count, uint8_t activation,
                                    const ac_epilogue *e, const float *slope)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* fp16 <-> fp32 in integer arithmetic, and the rounding rules of DESIGN.md 3. Exact on any machine
- * whose float is IEEE binary32 rounding to nearest even; no call of a compiler's run-time library.
- */
+/* fp16 <-> fp32 in integer arithmetic, and the rounding rules of model_format.h. Gives the same
+ * bits on every machine whose float is IEEE binary32, rounding to nearest even, and needs no
+ * functions of a compiler's run-time library. */
 #ifndef AC_F16_H
 #define AC_F16_H
 
@@ -23,9 +23,10 @@ static inline float ac_float(uint32_t u)
     return x;
 }
 
-/* Exact. Normal numbers have their exponent rebiased by 127 - 15, infinities and NaNs by twice
- * that. Subnormal ones, 2^-24 * fraction, are put behind the hidden bit of 2^-14, which is then
- * removed; from the others 0 is, so that there is no branch and loops of it become vectors. */
+/* Exact. The exponent of normal numbers is rebiased by 127 - 15, that of infinities and NaNs by
+ * twice as much. The fraction of a subnormal number, 2^-24 * fraction, is put behind the hidden bit
+ * of 2^-14, and 2^-14 is subtracted; 0 is subtracted from the others, so that there is no branch
+ * and loops become vector code. */
 static inline float ac_f32_from_f16(uint16_t h)
 {
     const uint32_t sign = (uint32_t)(h & 0x8000) << 16, exponent = h & 0x7c00u;
@@ -34,8 +35,7 @@ static inline float ac_f32_from_f16(uint16_t h)
     return ac_float(sign | ac_bits(ac_float(((uint32_t)(h & 0x7fff) << 13) + rebias) - hidden));
 }
 
-/* Round to nearest even; from 65504 on, infinities included, saturates to 65504; a NaN becomes 0.
- */
+/* Rounds to nearest even. Saturates from +-65504 on, infinities included; a NaN becomes 0. */
 static inline uint16_t ac_f16_from_f32(float x)
 {
     uint32_t u = ac_bits(x);
@@ -53,8 +53,8 @@ static inline float ac_f16_round(float x)
     return ac_f32_from_f16(ac_f16_from_f32(x));
 }
 
-/* round_half_even(x) saturated to [low, high], within +-2^22; a NaN becomes low. The sum with 1.5 *
- * 2^23 has an ulp of 1, so the addition rounds. */
+/* round_half_even(x), saturated to [low, high], which lies within +-2^22; a NaN becomes low. A sum
+ * with 1.5 * 2^23 has an ulp of 1, so the addition rounds. */
 static inline int32_t ac_saturate_round(float x, float low, float high)
 {
     x = x > low ? x : low;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Where a convolution's results go when they are not simply blocks of 16 channels in a row: a
- * source of rounded results, [block][pixel][16 channels], is spread over planes or over channel
- * blocks of another size. Shared by the instruction program and by row programs. */
+/* Results of a convolution that do not simply go to channel blocks of 16 in a row: rounded results,
+ * [block][pixel][16 channels], are spread over planes or over channel blocks of another size.
+ * Shared by the instruction program and by row programs. */
 #ifndef AC_SCATTER_H
 #define AC_SCATTER_H
 
@@ -9,9 +9,9 @@
 
 enum { AC_MAX_GROUP = 3 };
 
-/* Blocks of 16 outputs that must be spread together: as many as make whole plane rows (channel c
- * goes to plane row c / block, and 16 is no multiple of 3) or a whole channel block (of 32 on the
- * 310). */
+/* Blocks of 16 outputs that must be spread together: as many as make up whole rows of planes
+ * (channel c goes to row c / block, and 16 is no multiple of 3) or a whole channel block (of 32 on
+ * the 310). */
 static inline uint32_t ac_scatter_group(const ac_conv_row *row)
 {
     if (row->planes)
@@ -63,8 +63,8 @@ static inline void ac_scatter_columns(const ac_isa *isa, const ac_conv_row *row,
     isa->pack_row(&p);
 }
 
-/* Spreads blocks [n, n + group) of pixels [x, x + pixels). tile: of the output's type; c0 16, or
- * smaller if it holds all channels. */
+/* Spreads blocks [n, n + group) of pixels [x, x + pixels). tile: the results, in the output's type;
+ * its c0 is 16, or smaller if that holds all channels. */
 static inline void ac_scatter(const ac_isa *isa, const ac_conv_row *row, const ac_row *tile,
                               uint32_t n, uint32_t x, uint32_t pixels)
 {

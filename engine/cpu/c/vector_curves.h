@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Curves over luma, in c_curves.c's arithmetic. Included after a type `vw` of WORDS signed words,
- * with
- *   vw_set vw_load vw_store          words; load from and store to memory
- *   vw_load_bytes vw_store_bytes     bytes, unsigned, widened and narrowed; values fit them
- *   vw_add vw_and vw_min vw_max
- *   vw_add_saturated
- *   vw_scaled(a, b)                  a * b / 2^15, halves up; not both -2^15
- *   vw_left vw_right vw_right_signed by a count of bits
- *   vw_table, vw_table_of(16 words), vw_look(table, v)  v: 0 to 15 */
+/* Curves over luma, with the arithmetic of c_curves.c. Included after a type `vw` of WORDS signed
+ * words and its functions:
+ *   vw_set(word), vw_load(p), vw_store(p, v)
+ *   vw_load_bytes(p), vw_store_bytes(p, v)            unsigned bytes; values must fit a byte
+ *   vw_add, vw_and, vw_min, vw_max, vw_add_saturated  of two vectors
+ *   vw_scaled(a, b)               a * b / 2^15, halves rounded up; a and b are not both -2^15
+ *   vw_left, vw_right, vw_right_signed                shift by a number of bits
+ *   vw_table_of(words)            makes a `vw_table` of 16 words
+ *   vw_look(table, v)             the words at indices v, 0 to 15 */
 #ifndef AC_VECTOR_CURVES_H
 #define AC_VECTOR_CURVES_H
 
@@ -47,7 +47,7 @@ INLINE void store_samples(uint8_t *p, vw v, uint32_t bits)
         vw_store(p, v);
 }
 
-/* Rounded up, a value may saturate, which is beyond the largest sample all the same. */
+/* A value that saturates when rounded up is beyond the largest sample anyway. */
 INLINE vw luma_after(vw y, const curve_tables *c, uint32_t bits)
 {
     const vw value = curve_value(c, vw_right(y, bits - 4), luma_rest(y, bits));

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the epilogues of all vector instruction sets share: which of them are clamps, and the scaled
- * residual. Included after a vector type, see vector_rows.h. */
+/* What the epilogues of all vector instruction sets share: which of them are clamps only, and the
+ * scaled residual. Included after a vector type, see vector_rows.h. */
 #ifndef AC_VECTOR_EPILOGUE_H
 #define AC_VECTOR_EPILOGUE_H
 
 #include "engine/arith.h"
 #include "engine/cpu/c/vector_rows.h"
 
-/* Unless a PReLU or an output scale takes part, everything between the roundings to fp16 is a
- * clamp: the activation, fp16's saturation, and for bytes the saturation of the result. Limits are
- * fp16 values, and rounding is monotonic and keeps fp16 values (round half to even keeps the bytes'
- * limits, integers), so clamps may be merged and moved before a rounding. stage[0] is applied to
- * the scaled accumulator; with a residual, stage[1] to the sum. */
+/* Without a PReLU and an output scale, everything between the roundings to fp16 is a clamp: the
+ * activation, the saturation of fp16, and for bytes the saturation of the result. Limits are fp16
+ * values. Rounding to fp16 is monotonic and leaves fp16 values as they are, and rounding to
+ * integers leaves the limits of bytes as they are. So clamps may be merged, and moved before a
+ * rounding. stage[0] applies to the scaled accumulator; with a residual, stage[1] applies to the
+ * sum. */
 typedef struct clamp {
     float low, high;
 } clamp;
@@ -19,9 +20,9 @@ typedef struct clamp {
 typedef struct clamps {
     bool possible, add;
     clamp stage[2];
-    bool tame;  /* INT8: fp16's subnormals do not matter on the way, see avx512_epilogue.h */
-    bool plain; /* tame, sums are small, and what clamps there are saturating the integers does too,
-                   but for stage[0].low of two */
+    bool tame;  /* INT8: subnormals of fp16 make no difference, see avx512_epilogue.h */
+    bool plain; /* tame, with small sums, and saturating the integers does the same as the clamps,
+                   but for stage[0].low where there are two stages */
 } clamps;
 
 static void narrow(clamp *c, float low, float high)
@@ -37,7 +38,7 @@ static bool same_clamp(clamp a, clamp b)
     return a.low == b.low && a.high == b.high;
 }
 
-/* c: clamps_of() has merged the limits of all else. */
+/* Sets tame and plain; clamps_of() has set the rest. */
 static void find_tame(clamps *c, const ac_conv_row *row)
 {
     const ac_epilogue *e = &row->conv->epilogue;
@@ -62,8 +63,8 @@ static clamps clamps_of(const ac_conv_row *row)
             narrow(stage, 0, 65504);
         else if (activations[i] == MONA_ACT_CLIP)
             narrow(stage, e->clip_min, e->clip_max);
-        /* A clip's limit may be a zero of either sign, which an fp16 result or summand would show.
-         */
+        /* A limit of CLIP may be a zero of either sign, which would show in an fp16 result or
+         * summand. */
         if (activations[i] == MONA_ACT_PRELU ||
             (activations[i] == MONA_ACT_CLIP && (e->add || row->output.type == MONA_F16)))
             c.possible = false;
@@ -76,7 +77,7 @@ static clamps clamps_of(const ac_conv_row *row)
     return c;
 }
 
-/* One channel for all 16: scaled 16 pixels at a time. */
+/* A residual of one channel, which all 16 get. It is scaled 16 pixels at a time. */
 static void broadcast_residual(const ac_conv_row *row, uint32_t x, uint32_t count, float *to)
 {
     const ac_row *r = &row->residual;
@@ -95,8 +96,8 @@ static void broadcast_residual(const ac_conv_row *row, uint32_t x, uint32_t coun
     }
 }
 
-/* The scaled residual of block n, pixels x .. x + count - 1, to [count][16] floats; channels beyond
- * a smaller channel block are zero. */
+/* Writes the scaled residual of block n and pixels x to x + count - 1 as [count][16] floats. In a
+ * smaller channel block, channels beyond it become zero. */
 static void prepare_residual(const ac_conv_row *row, uint32_t n, uint32_t x, uint32_t count,
                              float *to)
 {
@@ -111,7 +112,7 @@ static void prepare_residual(const ac_conv_row *row, uint32_t n, uint32_t x, uin
         r->data + first / r->c0 * r->block_stride + ((size_t)x * r->c0 + first % r->c0) * element;
     const float scale = row->conv->epilogue.residual_scale;
     const size_t pixel = r->c0 * element;
-    /* The common cases: bytes as they are, or scaled to nowhere near fp16's limit. */
+    /* The common cases: bytes that are not scaled, or not nearly up to fp16's limit. */
     const bool bytes = r->type == MONA_U8 && r->c0 >= AC_FRACTAL;
     for (uint32_t i = 0; i < count && bytes && scale == 1; i++)
         vf_store(to + (size_t)i * AC_FRACTAL, vf_u8(load16(from + i * pixel)));
@@ -131,7 +132,7 @@ static void prepare_residual(const ac_conv_row *row, uint32_t n, uint32_t x, uin
     }
 }
 
-/* 16 accumulators, s32 to be scaled or fp32. */
+/* 16 accumulators as floats: s32, which are scaled, or fp32. */
 INLINE vf scaled(const ac_epilogue *e, const int32_t *acc, vf scale)
 {
     return e->scale ? vf_mul(vf_from_s32(acc), scale) : vf_load((const float *)(const void *)acc);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The epilogue of convolutions in registers. Part of avx2_conv.h.
  *
- * Tame epilogues (x86_conv.h) are computed as in avx512_epilogue.h, which derives why that is
- * exact: small sums start at MAGIC and are scaled by one multiply-add, fp16 rounding is to 11 bits,
- * and packing saturates. */
+ * Tame epilogues (vector_epilogue.h) are computed as in avx512_epilogue.h, which derives why that
+ * is exact. Small sums start at MAGIC and are scaled by one multiply-add; rounding to fp16 is
+ * rounding to 11 bits; and packing saturates. */
 
 enum { MAGIC = 0x4b400000 };
 

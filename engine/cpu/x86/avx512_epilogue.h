@@ -1,43 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The epilogue of INT8 convolutions in registers. Part of avx512.c.
  *
- * A plain epilogue, see x86_conv.h, takes fewer operations than its definition:
+ * A plain epilogue (vector_epilogue.h) needs fewer operations than its definition has.
  *
- * Scaling. Accumulators start at bias + MAGIC, the bits of 1.5 * 2^23: as |sum| < 2^22, the bits of
- * an accumulator are those of the float 1.5 * 2^23 + sum, whose ulp is 1. One multiply-add gives
- * (1.5 * 2^23 + sum) * scale - 1.5 * 2^23 * scale, rounded once, so f32(sum * scale); the constant
- * is exact, 2 bits times scale's 11.
+ * Scaling. Accumulators start at bias + MAGIC, where MAGIC is the bits of 1.5 * 2^23. As |sum| <
+ * 2^22, the bits of an accumulator are those of the float 1.5 * 2^23 + sum, whose ulp is 1. One
+ * multiply-add gives (1.5 * 2^23 + sum) * scale - 1.5 * 2^23 * scale, rounded once, which is
+ * f32(sum * scale). The constant is exact: 2 bits times the 11 of scale.
  *
- * Rounding to fp16. With t in [2^e, 2^(e+1)) fp16's ulp is g = 2^(e-10), 2^13 ulps of t. Then 8192
- * t is n g, n an integer, and c = t - 8192 t, rounded, is a multiple of g next to -8191 t, which
- * lies in [2^(e+12), 2^(e+14)). From 2^(e+13) on floats are g apart, so c + 8192 t is a multiple of
- * g next to t, and exact. If t is halfway between two, n is even (2^12 times an odd number), so
- * that rounding c to even is rounding that sum to even. Below, t < 2^e (1 + 1 / 8191) and floats
- * around 8191 t lie g / 2 apart, but t is nearer than g / 4 to 2^e, the nearest multiple of g / 2
- * too. fp16's subnormals alone are not rounded so: |t| < 2^-14, where t keeps too many bits. As a
- * result such a t becomes the integer 0 anyhow. As the summand of a residual r it makes no
- * difference to fp16(t + r) if r is 0 (again the result is 0) or |r| >= 1/4, where half an ulp is
- * no less than 2^-14; being tame sees to that.
+ * Rounding to fp16. For t in [2^e, 2^(e+1)) the ulp of fp16 is g = 2^(e-10), 2^13 ulps of t. So
+ * 8192 t = n g with an integer n. Let c = t - 8192 t, rounded; 8191 t lies in [2^(e+12),
+ * 2^(e+14)).
+ *   |c| >= 2^(e+13): floats are g apart, so c is the multiple of g next to -8191 t, and c + 8192 t
+ *     the multiple of g next to t; this sum is exact. If t is halfway between two multiples, n is
+ *     even (2^12 times an odd number), so rounding c to even rounds the sum to even.
+ *   |c| < 2^(e+13): then t < 2^e (1 + 1 / 8191). Floats around 8191 t lie g / 2 apart, but t is
+ *     nearer than g / 4 to 2^e, which is also the nearest multiple of g / 2.
+ * Only subnormals of fp16, |t| < 2^-14, are not rounded this way: t keeps too many bits. As a
+ * result such a t becomes the integer 0 all the same. Added to a residual r, it makes no difference
+ * to fp16(t + r) if r is 0, where the result is 0 again, or if |r| >= 1/4, where half an ulp is at
+ * least 2^-14. Tame epilogues have no other r.
  *
- * Saturation. |t| < 2^15, so packing saturates like any clamp that ends at the type's limits. */
+ * Saturation. |t| < 2^15, so packing saturates as any clamp does that ends at the type's limits. */
 
 enum { MAGIC = 0x4b400000 };
 
-/* To fp16's 11 bits. */
+/* Rounds to the 11 bits of fp16. */
 INLINE vf round_11_bits(vf t)
 {
     const vf power = vf_set1(8192);
     return _mm512_fmadd_ps(t, power, _mm512_fnmadd_ps(t, power, t));
 }
 
-/* Four pixels to bytes, dword (lane, pixel): packing goes by 128-bit lanes. */
+/* Packs four pixels to bytes. Packing works within lanes of 128 bits, so the order of the results
+ * is dword (lane, pixel). */
 INLINE __m512i packed(const __m512i q[4], bool is_signed)
 {
     const __m512i a = _mm512_packs_epi32(q[0], q[1]), b = _mm512_packs_epi32(q[2], q[3]);
     return is_signed ? _mm512_packs_epi16(a, b) : _mm512_packus_epi16(a, b);
 }
 
-/* The same, pixel after pixel. */
+/* The same, with one pixel after another. */
 INLINE __m512i four_to_bytes(const __m512i q[4], bool is_signed)
 {
     const __m512i order = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
@@ -47,12 +50,12 @@ INLINE __m512i four_to_bytes(const __m512i q[4], bool is_signed)
 /* A residual of bytes, 16 channels a pixel, and its scale. An S8 value s is read as the U8 value
  * s + 128; (s + 128) * scale - 128 * scale is then rounded once. */
 typedef struct bytes_residual {
-    const uint8_t *data; /* of the first pixel */
+    const uint8_t *data; /* at the first pixel */
     __m128i flip;
     vf scale, offset;
 } bytes_residual;
 
-/* Whether block pixels' residuals are such. */
+/* Whether the residual has 16 channels a pixel. */
 static bool residual_in_bytes(const ac_conv_row *row)
 {
     return !row->conv->epilogue.broadcast && row->residual.c0 == AC_FRACTAL;
@@ -76,8 +79,8 @@ INLINE vf residual_of(const bytes_residual *r, uint32_t i)
     return round_11_bits(_mm512_fmadd_ps(vf_u8(bytes), r->scale, r->offset));
 }
 
-/* Block b of acc, pixels x blocks accumulators of pixels x .., in a plain epilogue. pixels: 1, or
- * at least 4. */
+/* Stores block b of acc by a plain epilogue. acc: [pixels][blocks] accumulators, of pixels from x
+ * on. pixels: 1, or at least 4. */
 INLINE void plain_store(const job *j, const bool add, const __m512i *acc, const uint32_t pixels,
                         const uint32_t blocks, const uint32_t b, uint32_t x)
 {
@@ -109,7 +112,8 @@ INLINE void plain_store(const job *j, const bool add, const __m512i *acc, const 
     }
 }
 
-/* Four pixels in a tame epilogue that is not plain. acc, residual: of the first one. */
+/* Finishes four pixels by a tame epilogue that is not plain. acc, residual: those of the first
+ * pixel. */
 INLINE __m512i tame_four(const clamps *c, vf scale, const int32_t *acc, const float *residual,
                          bool is_signed)
 {
@@ -124,8 +128,8 @@ INLINE __m512i tame_four(const clamps *c, vf scale, const int32_t *acc, const fl
     return four_to_bytes(q, is_signed);
 }
 
-/* By way of memory, for all epilogues that are not plain. tile: [pixels][16] accumulators of block
- * b; pixels: 1, or at least 4. */
+/* Stores by way of memory, for all epilogues that are not plain. tile: [pixels][16] accumulators of
+ * block b. pixels: 1, or at least 4. */
 static __attribute__((noinline)) void finish_block(const job *j, uint32_t b, uint32_t x,
                                                    uint32_t pixels, const void *tile)
 {

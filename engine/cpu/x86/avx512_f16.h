@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-/* FP16 convolutions: fp32 multiply-adds, one element of K at a time, in the contract's order. Part
- * of avx512.c.
+/* FP16 convolutions: fp32 multiply-adds, one element of K at a time, in the order that ac_conv
+ * defines. Part of avx512.c.
  *
- * A register block is 24 pixels x 16 outputs, or 14 x 32. Sources are converted to fp32 on the way
- * to a buffer on the stack, a run or a part of it at a time. */
+ * A register block is 24 pixels x 16 outputs, or 14 x 32. Sources are converted to fp32 in a buffer
+ * on the stack, a run or a part of a run at a time. */
 
-/* count fp16 elements of a run to fp32; up to 15 more are read. */
+/* Converts count fp16 elements of a run to fp32. Up to 15 more are read. */
 INLINE void widen(float *stage, const uint8_t *from, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i += LANES)
         _mm512_store_ps(stage + i, vf_f16(from + (size_t)i * 2));
 }
 
-/* distance: elements between pixels. */
+/* Multiplies `steps` elements of all pixels, those of the first pixel at p. distance: elements
+ * between pixels. */
 INLINE void f16_steps(vf *acc, const uint32_t pixels, const uint32_t blocks,
                       const uint32_t distance, const float *p, uint32_t steps, const float *w[2])
 {
@@ -35,7 +36,7 @@ INLINE void f16_steps(vf *acc, const uint32_t pixels, const uint32_t blocks,
     }
 }
 
-/* Block b: clamped halves straight away, all else by way of memory. */
+/* Stores block b: fp16 results that are only clamped at once, all others by way of memory. */
 INLINE void f16_store(const job *j, const vf *acc, const uint32_t pixels, const uint32_t blocks,
                       const uint32_t b, uint32_t x)
 {

@@ -11,9 +11,9 @@
 
 enum {
     MAX_SUMS = 28,      /* accumulators of a register block */
-    FLIPPED_RUNS = 160, /* of a tile, at most */
+    FLIPPED_RUNS = 160, /* most runs of a tile */
     FLIPPED_BYTES = 12288,
-    FLIPPED_PIXELS = 14, /* a smaller tile is not worth it */
+    FLIPPED_PIXELS = 14, /* fewest pixels that a tile is worth it for */
 };
 
 /* 4 bytes in every lane. */
@@ -24,8 +24,9 @@ INLINE __m512i quad_at(const uint8_t *p)
     return _mm512_set1_epi32(quad);
 }
 
-/* Multiplies `steps` steps of all pixels, the first of them at p. distance: bytes between pixels,
- * a constant or not. Pixels are addressed by fours, as x86 can add 0 to 3 distances. */
+/* Multiplies `steps` steps of all pixels, those of the first pixel at p. distance: bytes between
+ * pixels, which may be a constant. Pixels are addressed in fours, as x86 can add 0 to 3
+ * distances. */
 INLINE void int8_steps(__m512i *acc, const uint32_t pixels, const uint32_t blocks, const bool flip,
                        const uint32_t distance, const uint8_t *p, uint32_t steps,
                        const uint8_t *w[2])
@@ -91,8 +92,8 @@ INLINE void int8_block(const job *j, const uint32_t pixels, const uint32_t block
     int8_store(j, acc, pixels, blocks, x);
 }
 
-/* The row in blocks of `many` pixels, then of `few`; what is left is done by a last block of `few`,
- * moved back to end at the last pixel. j->pixels >= few. */
+/* Computes the row in blocks of `many` pixels, then of `few`. The last block of `few` is moved back
+ * to end at the last pixel. j->pixels >= few. */
 INLINE void int8_pixels(const job *j, const uint32_t many, const uint32_t few,
                         const uint32_t blocks, const bool flip, const uint32_t distance)
 {
@@ -136,7 +137,7 @@ static void int8_unflipped(const job *j, uint32_t blocks)
 
 /* ---- S8 ------------------------------------------------------------------------------------- */
 
-/* Too many runs, or too far apart, for a tile. */
+/* For runs that are too many, or too far apart, for a tile. */
 static void int8_flipped_in_registers(const job *source, uint32_t blocks)
 {
     job j = *source;
@@ -149,7 +150,8 @@ static void int8_flipped_in_registers(const job *source, uint32_t blocks)
     }
 }
 
-/* Pixels of a tile whose runs fit the buffer. The first run of a block has the most elements. */
+/* The most pixels of a tile whose runs fit the buffer. No run of a block is longer than its
+ * first. */
 static uint32_t flipped_pixels(const job *j)
 {
     const uint32_t elements = j->conv->run_elements[j->first_run];
@@ -159,7 +161,7 @@ static uint32_t flipped_pixels(const job *j)
     return min_u32((room - elements) / j->conv->pixel_bytes + 1, j->pixels);
 }
 
-/* count bytes with their sign bits flipped; up to 63 more are read and written. */
+/* Copies count bytes with their sign bits flipped. Up to 63 more are read and written. */
 static void flip_signs(uint8_t *to, const uint8_t *from, uint32_t count)
 {
     const __m512i sign = _mm512_set1_epi8(-128);
@@ -194,7 +196,7 @@ static __attribute__((noinline)) void int8_flipped(const job *j, uint32_t blocks
     }
 }
 
-/* The accumulators' start: see the top, and avx512_epilogue.h for MAGIC. */
+/* What the accumulators start at: see the top, and avx512_epilogue.h for MAGIC. */
 static void int8_start(job *j, uint32_t b, int32_t start[AC_FRACTAL])
 {
     __m512i sum = _mm512_set1_epi32(j->limits->plain ? -MAGIC : 0);

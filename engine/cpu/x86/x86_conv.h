@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Convolution row programs on x86: everything around the arithmetic, which differs between AVX2 and
- * AVX-512. Included once by each, after its vector type `vf` (16 floats); the
- * includer then defines run_block().
+ * AVX-512. Each includes this file once, after its vector type `vf`, and then defines run_blocks().
  *
- * Pixels are taken in register blocks. When a row is no multiple of the block, the last block is
- * moved back to end at the last pixel: some pixels are computed twice, to the same values. */
+ * Pixels are computed in register blocks. If a row is not a multiple of the block, the last block
+ * is moved back to end at the last pixel. Some pixels are then computed twice, with the same
+ * result. */
 #ifndef AC_X86_CONV_H
 #define AC_X86_CONV_H
 
@@ -12,23 +12,23 @@
 #include "engine/cpu/c/vector_epilogue.h"
 
 enum {
-    STAGE = 2048,        /* elements of a run converted at a time, on the stack */
-    SCATTER_PIXELS = 96, /* pixels computed before they are spread */
-    MAX_PIXELS = 24,     /* of a register block */
+    STAGE = 2048,        /* elements of a run that are converted at a time, on the stack */
+    SCATTER_PIXELS = 96, /* pixels that are computed before they are spread */
+    MAX_PIXELS = 24,     /* pixels of a register block */
 };
 
-/* One block of 16 outputs, or two with the same runs, on the way. */
+/* One block of 16 outputs, or two with the same runs, while they are computed. */
 typedef struct job {
     const ac_conv_row *row;
     const ac_conv *conv;
     const clamps *limits;
-    uint32_t n; /* first block */
+    uint32_t n; /* the first block */
     const uint8_t *const *runs;
-    uint32_t runs_origin; /* the pixel that runs are the addresses for */
+    uint32_t runs_origin; /* the pixel whose runs begin at the addresses in `runs` */
     uint32_t first_run, run_count;
     const uint8_t *weights[2];
     const void *start[2]; /* 16 accumulators each */
-    uint8_t *out[2];      /* rounded results of pixel `origin`, 16 channels a pixel */
+    uint8_t *out[2];      /* where rounded results of pixel `origin` go, 16 channels a pixel */
     uint32_t origin, pixels;
     size_t pixel_size; /* bytes of a result */
 } job;
@@ -62,13 +62,14 @@ static uint32_t pixel_elements(const ac_conv *c)
     return c->c0 * c->stride;
 }
 
-/* Elements of a run to stage at a time for a register block of so many pixels, a multiple of 4. */
+/* Elements of a run to convert at a time for a register block of so many pixels; a multiple of
+ * 4. */
 static uint32_t stage_elements(const ac_conv *c, uint32_t pixels)
 {
     return (STAGE - (pixels - 1) * pixel_elements(c)) / 4 * 4;
 }
 
-/* Whether every run of block n of outputs is whole taps of 16 channels. */
+/* Whether all runs of block n consist of whole taps of 16 channels. */
 static bool whole_taps(const ac_conv *c, uint32_t n)
 {
     return c->run_elements[c->first_run[n] + c->run_count[n] - 1] % 16 == 0;
@@ -86,8 +87,8 @@ INLINE vf apply(clamp c, vf v)
     return vf_min(vf_max(v, vf_set1(c.low)), vf_set1(c.high));
 }
 
-/* acc: [count][16] accumulators of pixels x .. x + count - 1 of the job's block b. residual:
- * prepared, of the same pixels, if there is one. */
+/* Applies the epilogue to pixels x to x + count - 1 of the job's block b. acc: [count][16]
+ * accumulators. residual: that of the same pixels, prepared, if there is one. */
 static void finish_pixels(const job *j, uint32_t b, uint32_t x, uint32_t count, const void *acc,
                           const float *residual)
 {
@@ -122,8 +123,9 @@ static void finish_pixels(const job *j, uint32_t b, uint32_t x, uint32_t count, 
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
-/* Computes pixels [j->origin, j->origin + j->pixels) of the job's `blocks` blocks, 1 or 2. */
-static void run_blocks(const job *j, uint32_t blocks);
+/* Computes pixels [j->origin, j->origin + j->pixels) of the job's `blocks` blocks, 1 or 2. Its frame
+ * stays out of its callers', one of which is large too. */
+static __attribute__((noinline)) void run_blocks(const job *j, uint32_t blocks);
 
 static void conv_direct(const ac_conv_row *row, const clamps *limits)
 {
@@ -168,7 +170,7 @@ static void conv_any(const ac_conv_row *row, const ac_isa *isa)
         conv_direct(row, &limits);
 }
 
-/* Goes on to the second block of a pair. */
+/* Makes the second block of a pair the first. */
 static void next_block(job *j)
 {
     j->n++;

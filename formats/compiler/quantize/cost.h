@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What a convolution costs on a target, to choose its precision by: a model of the arithmetic
- * alone, since whole networks run depth-first and hardly wait for memory (DESIGN 1).
+ * alone, since whole networks run depth-first and hardly wait for memory.
  *
  * A step multiplies so many pixels by 16 outputs over so many inputs; K, the inputs of an output,
  * is kernel area x channels, channels padded to the target's blocks. The epilogue passes over its

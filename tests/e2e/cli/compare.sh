@@ -112,8 +112,8 @@ ffmpeg -v error -i "$tmp/scene.y4m" -vf scale=64:36 -c:v ffv1 "$tmp/small.mkv" -
 refused "different sizes" "expected frames of 320x180 as in .*, found 64x36" "$tmp/scene.y4m" "$tmp/small.mkv"
 refused "different formats" "expected pixel format yuv420p as in .*, found yuv422p" "$tmp/small.mkv" "$tmp/422.mkv"
 refused "different ranges" "expected samples of limited range as in .*, found full" "$tmp/small.mkv" "$tmp/full.mkv"
-refused "fewer frames" "five.mkv: expected as many frames as .*small.mkv has, found 5" "$tmp/small.mkv" "$tmp/five.mkv"
-refused "more frames" "five.mkv: expected as many frames as .*small.mkv has, found 5" "$tmp/five.mkv" "$tmp/small.mkv"
+refused "fewer frames" "five.mkv: expected as many frames as .*small.mkv has, found only 5" "$tmp/small.mkv" "$tmp/five.mkv"
+refused "more frames" "five.mkv: expected as many frames as .*small.mkv has, found only 5" "$tmp/five.mkv" "$tmp/small.mkv"
 succeeds "as many as asked for" "$mona" compare "$tmp/five.mkv" "$tmp/small.mkv" --frames 5 --min-psnr inf
 refused "a missing file" "none.mkv.*No such file" "$tmp/small.mkv" "$tmp/none.mkv"
 refused "what is no video" "expected a video" "$tmp/log" "$tmp/small.mkv"

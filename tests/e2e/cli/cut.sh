@@ -91,7 +91,7 @@ same "progress does" "$("$mona" enhance "$tmp/in.mkv" -o "$tmp/e.mkv" --stages s
     python3 -c 'import json, sys; e = [json.loads(l) for l in sys.stdin]; print(e[0]["expected"], e[-1]["frames"])')" "12 12"
 succeeds "compare takes the part of A" "$mona" compare "$tmp/whole.mkv" "$tmp/a.mkv" -ss 1 -t 2 --min-psnr inf
 succeeds "--preview of a time of the part" "$mona" enhance "$tmp/in.mkv" -o "$tmp/look.png" --stages sr --preview 0:01.5 -ss 1 -to 3
-fails "--preview of another time" "--preview: expected a time of the part" "$mona" enhance "$tmp/in.mkv" -o "$tmp/no.png" --preview 3 -ss 1 -to 3
+fails "--preview of another time" "--preview: expected a time within the part" "$mona" enhance "$tmp/in.mkv" -o "$tmp/no.png" --preview 3 -ss 1 -to 3
 
 # ---- what makes no sense ------------------------------------------------------------------------
 for wrong in x 1:60 1:2:3:4 -1 1e3 0x10 inf 1: :1 1.2:3 1.2.3 ""; do

@@ -54,7 +54,7 @@ refused "random bytes" 1 "noise.bin" "$out" "$mona" enhance "$tmp/noise.bin" -o 
 refused "a file that ends in its first box" 1 "cut.mp4" "$out" "$mona" enhance "$tmp/cut.mp4" -o "$out"
 refused "sound alone" 1 "expected a video stream" "$out" "$mona" enhance "$tmp/sound.wav" -o "$out"
 refused "12 bit 4:2:2" 1 "found yuv422p12le" "$out" "$mona" enhance "$tmp/deep.mkv" -o "$out"
-refused "no frame after the start" 1 "expected frames from 100 s" "$out" \
+refused "no frame after the start" 1 "expected frames at 100 s or later" "$out" \
     "$mona" enhance "$clip" -o "$out" --start 100 --quiet
 
 # ---- outputs ----------------------------------------------------------------------------------
@@ -97,7 +97,7 @@ refused "no command" 2 "expected a command" "" "$mona"
 refused "an unknown command" 2 "unknown command 'enhanse'" "" "$mona" enhanse
 refused "an unknown option before a command" 2 "unknown option '--bogus'" "" "$mona" --bogus
 refused "an unknown option" 2 "unknown option '--bogus'" "$out" "$mona" enhance "$clip" -o "$out" --bogus
-refused "no output" 2 "expected -o" "" "$mona" enhance "$clip"
+refused "no output" 2 "expected an output: -o" "" "$mona" enhance "$clip"
 refused "no input" 2 "usage: mona enhance" "$out" "$mona" enhance -o "$out"
 refused "two inputs" 2 "expected one input or --out-dir" "$out" "$mona" enhance "$clip" "$clip" -o "$out"
 refused "--frames 0" 2 "--frames: expected a whole number from 1" "$out" "$mona" enhance "$clip" -o "$out" --frames 0
@@ -109,7 +109,7 @@ refused "--strength 2" 2 "--strength: expected" "$out" "$mona" enhance "$clip" -
 refused "--device nowhere" 2 "--device: there is no device .nowhere." "$out" "$mona" enhance "$clip" -o "$out" --device nowhere
 refused "--cpu mmx" 1 "--cpu: expected .* found .mmx" "$out" "$mona" enhance "$clip" -o "$out" --cpu mmx
 refused "--preset instantly" 1 "--preset: h264 expects" "$out" "$mona" enhance "$clip" -o "$out" --preset instantly
-refused "an option at the end without its value" 2 "expected N after it" "$out" "$mona" enhance "$clip" -o "$out" --crf
+refused "an option at the end without its value" 2 "expected a value (N) after it" "$out" "$mona" enhance "$clip" -o "$out" --crf
 refused "devices with an operand" 2 "unexpected" "" "$mona" devices x
 for command in enhance compare compile inspect run bench devices help; do
     succeeds "$command --help" "$mona" $command --help
@@ -137,11 +137,11 @@ ffmpeg -v error -i "$tmp/scene.y4m" -frames:v 1 -vf scale=40:30 "$tmp/a.png"
 ffmpeg -v error -i "$tmp/a.png" -pix_fmt rgba "$tmp/rgba.png"
 ffmpeg -v error -i "$tmp/a.png" -pix_fmt rgb48be "$tmp/deep.png"
 head -c 60 "$tmp/a.png" > "$tmp/cut.png"
-refused "a picture as a video" 1 "expected a name in .png" "$out" "$mona" enhance "$tmp/a.png" -o "$out"
+refused "a picture as a video" 1 "expected a name that ends in .png" "$out" "$mona" enhance "$tmp/a.png" -o "$out"
 refused "a video as a picture" 1 "clip.*expected a picture (PNG" "$tmp/out.png" "$mona" enhance "$clip" -o "$tmp/out.png"
 refused "a picture that ends before its first row" 1 "cut.png" "$tmp/out.png" "$mona" enhance "$tmp/cut.png" -o "$tmp/out.png"
 refused "16 bits a sample" 1 "expected 8 bits" "$tmp/out.png" "$mona" enhance "$tmp/deep.png" -o "$tmp/out.png"
-refused "alpha in a JPEG" 1 "cannot hold the image's alpha" "$tmp/out.jpg" \
+refused "alpha in a JPEG" 1 "cannot hold the picture's alpha" "$tmp/out.jpg" \
     "$mona" enhance "$tmp/rgba.png" -o "$tmp/out.jpg" --quiet
 refused "a picture on a full disk" 1 "cannot be written" "$tmp/out.png" \
     limited "$mona" enhance "$tmp/a.png" -o "$tmp/out.png" --stages sr,sr --quiet

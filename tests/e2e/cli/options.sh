@@ -111,8 +111,8 @@ over() {
     "$mona" enhance "$tmp/small.mkv" -o "$tmp/over.mkv" --preset ultrafast --frames 1 --quiet "$@"
 }
 echo precious > "$tmp/over.mkv"
-fails "without a terminal an output that exists is refused" "over.mkv: exists; -y would overwrite it" over
-fails "-n keeps it" "over.mkv: exists, and -n keeps it" over -n
+fails "without a terminal an output that exists is refused" "over.mkv: exists already; -y would overwrite it" over
+fails "-n keeps it" "over.mkv: exists already, and -n keeps it" over -n
 fails "-y and -n" "expected -y or -n, found both" over -y -n
 same "these leave it as it was" "$(cat "$tmp/over.mkv")" precious
 same "--dry-run writes nothing, and so asks nothing" "$(over --dry-run > /dev/null; echo $?)" 0
@@ -147,7 +147,7 @@ result_of() {
     echo "$? $(sed -n 's/.*"result":[^"]*"\(.*\)".*/\1/p' "$tmp/results/manifest.json")"
 }
 "$mona" enhance "$tmp/work" --out-dir "$tmp/results" --preset ultrafast 2> "$tmp/log"
-same "--out-dir keeps what is not older than its input" "$(result_of) $(grep -c '1 of 1 results were there already' "$tmp/log")" "0 kept 1"
+same "--out-dir keeps what is not older than its input" "$(result_of) $(grep -c '1 of 1 results exist already' "$tmp/log")" "0 kept 1"
 touch "$tmp/work/a.mkv"
 "$mona" enhance "$tmp/work" --out-dir "$tmp/results" --preset ultrafast --quiet 2> "$tmp/log"
 same "--out-dir refuses what is older" "$(result_of) $(grep -c -- '-y would overwrite it' "$tmp/log")" "1 failed 1"
@@ -156,7 +156,7 @@ same "--out-dir -n keeps it" "$(result_of)" "0 kept"
 "$mona" enhance "$tmp/work" --out-dir "$tmp/results" --preset ultrafast --quiet -y
 same "--out-dir -y makes it anew" "$(result_of)" "0 done"
 echo precious > "$tmp/pictures/0007.png"
-fails "numbered pictures that are there" "%04d.png: exists" "$mona" enhance "$tmp/small.mkv" -o "$tmp/pictures/%04d.png" --quiet
+fails "numbered pictures that are there" "%04d.png: exists already" "$mona" enhance "$tmp/small.mkv" -o "$tmp/pictures/%04d.png" --quiet
 
 # ---- misspelt, joined, other names --------------------------------------------------------------
 said=$("$mona" --version)

@@ -48,8 +48,8 @@ while [ $waited -lt 300 ] && [ ! -e "$tmp/killed.mp4.resume/000001" ] && kill -0
 done
 kill -9 $job 2> /dev/null
 wait $job 2> /dev/null
-succeeds "a page of a run that goes on" "$mona" enhance "$tmp/b.mp4" -o "$tmp/killed.mp4" --preset ultrafast --cpu c \
+succeeds "a page of a run that goes on" "$mona" enhance -y "$tmp/b.mp4" -o "$tmp/killed.mp4" --preset ultrafast --cpu c \
     --quiet --resume --segment 2 --html "$tmp/killed.html"
 look_at "a run that goes on" "$tmp/killed.html"
 "$mona" enhance "$tmp/b.mp4" -o - --html "$tmp/no.html" > /dev/null 2> "$tmp/log"
-same "a page of a pipe is refused" "$? $(grep -c 'want files' "$tmp/log")" "2 1"
+same "a page of a pipe is refused" "$? $(grep -c 'need files' "$tmp/log")" "2 1"

@@ -68,7 +68,7 @@ print(len(names) == len(values) == len(set(names)), row['model'], row['iteration
 same "the table leaves out percentiles it has too few frames for" \
     "$($run -n 30 | grep 'time, ms' | tr -s ' ')" " time, ms min mean p50 p90 max std dev CV frames"
 same "and warns when one is asked for" \
-    "$($run -n 30 --percentile 99 --budget 100s | grep -c '99th percentile wants 299 frames, there are 30')" 1
+    "$($run -n 30 --percentile 99 --budget 100s | grep -c '99th percentile needs 299 frames, found 30')" 1
 
 holds "sensors were read meanwhile" "
 t = a['telemetry']

@@ -12,7 +12,7 @@ ffmpeg -v error -i "$tmp/scene.y4m" -vf scale=64:48 -c:v libx264 -pix_fmt yuv420
 agree() {
     input=$1
     shift
-    "$mona" enhance "$input" -o "$tmp/out.mkv" --progress json "$@" 2> "$tmp/lines"
+    "$mona" enhance -y "$input" -o "$tmp/out.mkv" --progress json "$@" 2> "$tmp/lines"
     "$mona" bench --pipeline "$input" -n 6 --warmup 0 --json "$@" > "$tmp/bench" 2> "$tmp/log"
     same "bench and enhance agree: ${input##*/} $*" "$(python3 - "$tmp/lines" "$tmp/bench" 2>&1 <<'PYTHON'
 import json, sys
@@ -39,6 +39,6 @@ rows() {
     "$mona" "$1" --help | sed -n "/$2/,/^$/p" | grep -E '^ +(-., )?--(stages|scale|tier|content|sr|denoise|temporal|codec|crf|preset)'
 }
 same "they have the same options" "$(rows bench 'The whole pipeline')" \
-    "$(rows enhance 'What is done'; rows enhance Encoding)"
+    "$(rows enhance Enhancement; rows enhance Encoding)"
 fails "an option that bench refuses as enhance does" "--scale 1 leaves nothing to do" \
     "$mona" bench --pipeline "$tmp/clip.mp4" -s 1 --stages sr

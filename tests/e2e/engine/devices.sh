@@ -26,4 +26,4 @@ print(all(host[k] > 0 for k in ('int8_gmac_per_s', 'fp16_gmac_per_s', 'fp32_gmac
 timeout -s INT 2 "$mona" devices --watch 0.1 > "$tmp/watched"
 same "an interrupt ends it properly" "$(tail -n 1 "$tmp/watched" | awk '{ print $1 }')" "model310"
 "$mona" devices --times 3 > "$tmp/log" 2>&1
-same "--times alone is refused" "$? $(grep -c 'wants --watch' "$tmp/log")" "2 1"
+same "--times alone is refused" "$? $(grep -c 'works only with --watch' "$tmp/log")" "2 1"

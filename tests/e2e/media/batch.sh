@@ -58,11 +58,11 @@ done
 same "--recursive: all in the manifest" "$(manifest '[(x["output"].split("/done/")[1], x["result"]) for x in m]' "$tmp/tree/done")" \
     "[('one/a.mp4', 'done'), ('one/two/a.mkv', 'done'), ('top.mp4', 'done')]"
 enhance "$tmp/in/a.mp4" -o "$tmp/x.mp4" --recursive
-same "--recursive without --out-dir is refused" "$? $(grep -c -- '--recursive is for' "$tmp/log")" "2 1"
+same "--recursive without --out-dir is refused" "$? $(grep -c -- '--recursive works only' "$tmp/log")" "2 1"
 
 cp "$tmp/in/a.mp4" "$tmp/bad/a.mp4"
 enhance "$tmp/in" "$tmp/bad" --out-dir "$tmp/two"
-same "two inputs that would become one output are refused" "$? $(grep -c 'would both become' "$tmp/log") $(find "$tmp/two" -type f)" "1 1 "
+same "two inputs that would become one output are refused" "$? $(grep -c 'would both be written to' "$tmp/log") $(find "$tmp/two" -type f)" "1 1 "
 enhance "$tmp/in/a.mp4" --out-dir "$tmp/in" --stages sr
 same "an input is never replaced" "$? $(manifest '"the output is the input" in m[0]["error"]' "$tmp/in")" "1 True"
 enhance "$tmp/in" -o "$tmp/x.mp4" --out-dir "$tmp/out"

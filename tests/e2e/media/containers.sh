@@ -72,27 +72,27 @@ done
 # $1: input file, $2: suffix, $3: what the line must name
 refused() {
     rm -f "$tmp"/out.*
-    "$mona" enhance -y "$in/$1" -o "$tmp/out.$2" --stages sr --quiet 2> "$tmp/log" < /dev/null
+    "$mona" enhance "$in/$1" -o "$tmp/out.$2" --stages sr --quiet 2> "$tmp/log" < /dev/null
     same "$1 to .$2 is refused and names it" \
         "$? $(grep -c "$3" "$tmp/log") $(wc -l < "$tmp/log") $(find "$tmp" -maxdepth 1 -name 'out.*')" "1 1 1 "
-    "$mona" enhance -y "$in/$1" -o "$tmp/out.$2" --stages sr --drop-unsupported 2> "$tmp/log" < /dev/null
+    "$mona" enhance "$in/$1" -o "$tmp/out.$2" --stages sr --drop-unsupported 2> "$tmp/log" < /dev/null
     same "$1 to .$2 with --drop-unsupported says what is left out" \
         "$? $(grep -c 'cannot hold .*; it is left out' "$tmp/log")" "0 ${4:-1}"
 }
-! full || refused subtitles.mkv mp4 'mp4 cannot hold stream 2 (subtitle, subrip); a name in .mkv would hold everything'
+! full || refused subtitles.mkv mp4 'mp4 cannot hold stream 2 (subtitle, subrip); use .mkv, which holds everything'
 ! full || refused attached.mkv mp4 'cannot hold stream 2 (subtitle, subrip)' 2
-refused attached.mkv ts 'mpegts cannot hold stream 2 (subtitle, subrip); a name in .mkv' 3
-refused cover.mp4 mov 'mov cannot hold stream 2 (cover picture, mjpeg); a name in .mkv'
-refused rotated.mp4 mkv 'matroska cannot hold the rotation of stream 0 (video, h264); a name in .mp4'
-refused av.mp4 y4m 'yuv4mpegpipe cannot hold stream 1 (audio, aac); a name in .mkv'
+refused attached.mkv ts 'mpegts cannot hold stream 2 (subtitle, subrip); use .mkv' 3
+refused cover.mp4 mov 'mov cannot hold stream 2 (cover picture, mjpeg); use .mkv'
+refused rotated.mp4 mkv 'matroska cannot hold the rotation of stream 0 (video, h264); use .mp4'
+refused av.mp4 y4m 'yuv4mpegpipe cannot hold stream 1 (audio, aac); use .mkv'
 
-refused chapters.mp4 ts 'mpegts cannot hold the chapters; a name in .mkv would hold everything'
+refused chapters.mp4 ts 'mpegts cannot hold the chapters; use .mkv, which holds everything'
 rm -f "$tmp"/out.*
-"$mona" enhance -y "$in/sound_late.mp4" -o "$tmp/out.avi" --stages sr --quiet 2> "$tmp/log" < /dev/null
+"$mona" enhance "$in/sound_late.mp4" -o "$tmp/out.avi" --stages sr --quiet 2> "$tmp/log" < /dev/null
 same "sound that begins later in AVI, where it would begin at once, is refused" \
-    "$? $(grep -c 'avi cannot hold that stream 1 begins 0.6.. s after the others; a name in .mkv would' "$tmp/log") $(find "$tmp" -maxdepth 1 -name 'out.*')" "1 1 "
-"$mona" enhance -y "$in/sound_late.mp4" -o "$tmp/out.avi" --stages sr --drop-unsupported 2> "$tmp/log" < /dev/null
-same "or goes on, and says so" "$? $(grep -c 'avi cannot hold that stream 1 begins' "$tmp/log")" "0 1"
+    "$? $(grep -c 'avi cannot store that stream 1 begins 0.6.. s after the others; use .mkv' "$tmp/log") $(find "$tmp" -maxdepth 1 -name 'out.*')" "1 1 "
+"$mona" enhance "$in/sound_late.mp4" -o "$tmp/out.avi" --stages sr --drop-unsupported 2> "$tmp/log" < /dev/null
+same "or goes on, and says so" "$? $(grep -c 'avi cannot store that stream 1 begins' "$tmp/log")" "0 1"
 
 # ---- what is lost beside the streams is told ------------------------------------------------------
 make -i "$in/av.mp4" -i "$in/av.mp4" -map 0 -map 1:a -c copy -metadata title=T -metadata custom=C -metadata:s:a:0 language=fra \
@@ -100,21 +100,21 @@ make -i "$in/av.mp4" -i "$in/av.mp4" -map 0 -map 1:a -c copy -metadata title=T -
 # $1: suffix, $2: what must be told, one pattern a line
 told() {
     rm -f "$tmp"/out.*
-    "$mona" enhance -y "$in/marked.mkv" -o "$tmp/out.$1" --stages sr --preset ultrafast --drop-unsupported 2> "$tmp/log" < /dev/null
+    "$mona" enhance "$in/marked.mkv" -o "$tmp/out.$1" --stages sr --preset ultrafast --drop-unsupported 2> "$tmp/log" < /dev/null
     same "marked.mkv to .$1: succeeds" $? 0
     echo "$2" | while read -r line; do
         grep -qi "$line" "$tmp/log" || echo "not told: $line"
     done > "$tmp/missing"
-    same "marked.mkv to .$1: what is lost is told, and nothing else" "$(cat "$tmp/missing") $(grep -c 'cannot hold' "$tmp/log")" " $(echo "$2" | grep -c .)"
+    same "marked.mkv to .$1: what is lost is told, and nothing else" "$(cat "$tmp/missing") $(grep -c 'cannot hold\|cannot store' "$tmp/log")" " $(echo "$2" | grep -c .)"
 }
 ! full || told mkv ""
 ! full || told mp4 "mp4 cannot hold the tag 'title' of stream 2; .mkv would"
 told ts "mpegts cannot hold the tag 'title'; .mkv would
 mpegts cannot hold the tag 'title' of stream 2; .mkv would
-mpegts cannot hold that stream 2 is marked as 'comment'; .mkv would"
+mpegts cannot store that stream 2 is marked as 'comment'; .mkv would"
 told avi "avi cannot hold the tag 'custom'; .mkv would
 avi cannot hold the tag 'language' of stream 1; .mkv would
-avi cannot hold that stream 2 is marked as 'comment'; .mkv would"
+avi cannot store that stream 2 is marked as 'comment'; .mkv would"
 make -i "$in/av.mp4" -an -vf setsar=297/224 -c:v libx264 "$in/aspect.mp4" \
     -an -vf "select='not(mod(n\,5))+eq(mod(n\,7)\,3)'" -vsync vfr -c:v libx264 "$in/vfr.mp4"
 ways="vp9:webm:1"
@@ -122,14 +122,14 @@ ways="vp9:webm:1"
 for way in $ways; do
     out=${way#*:}
     "$mona" enhance -y "$in/aspect.mp4" -o "$tmp/aspect.${out%:*}" -c "${way%%:*}" --stages sr 2> "$tmp/log" < /dev/null
-    same "a pixel aspect that is rounded is told, ${way%:*}" "$? $(grep -c 'holds whole pixels: an aspect of 61:46 becomes 255 / 192' "$tmp/log")" "0 ${way##*:}"
+    same "a pixel aspect that is rounded is told, ${way%:*}" "$? $(grep -c 'stores sizes in whole pixels: the aspect ratio 61:46 becomes 255 / 192' "$tmp/log")" "0 ${way##*:}"
 done
 "$mona" enhance "$in/vfr.mp4" -o - --stages sr 2> "$tmp/log" < /dev/null > "$tmp/vfr.y4m"
-same "times that y4m does not hold are told" "$? $(grep -c 'holds no times: [0-9]* of [0-9]* frames' "$tmp/log")" "0 1"
+same "times that y4m does not hold are told" "$? $(grep -c 'stores no timestamps: [0-9]* of [0-9]* frames' "$tmp/log")" "0 1"
 "$mona" enhance "$in/av.mp4" -o "$tmp/even.y4m" --stages sr --drop-unsupported 2> "$tmp/log" < /dev/null
-same "even times are not, nor sound that is left out anyway" "$? $(grep -c 'holds no times\|sound begins' "$tmp/log")" "0 0"
+same "even times are not, nor sound that is left out anyway" "$? $(grep -c 'stores no timestamps\|sound begins' "$tmp/log")" "0 0"
 
 "$mona" enhance "$in/two_videos.mp4" -o "$tmp/two.mp4" --stages sr 2> "$tmp/log" < /dev/null
 same "of several videos the first is enhanced, and what happens to the other is said" \
-    "$(grep -c 'stream 2 is a video too; it is copied as it is' "$tmp/log") $(ffprobe -v error -select_streams v \
+    "$(grep -c 'stream 2 is also a video; it is copied unchanged' "$tmp/log") $(ffprobe -v error -select_streams v \
         -show_entries stream=width -of csv=p=0 "$tmp/two.mp4" | tr '\n' ' ')" "1 192 96 "

@@ -41,7 +41,7 @@ same "or says what is left out" "$("$mona" enhance "$tmp/subs.mkv" -o "$tmp/out.
 ffmpeg -v error -i "$tmp/scene.y4m" -frames:v 1 -vf scale=40:30 "$tmp/a.png"
 same "pictures have plans too" "$("$mona" enhance "$tmp/a.png" -o "$tmp/b.png" --dry-run | grep -cE '40x30 +80x60|1 frame of this')" 2
 "$mona" enhance - -o "$tmp/out.mp4" --dry-run < /dev/null 2> "$tmp/log"
-same "standard input has none" "$? $(grep -c 'want files' "$tmp/log")" "2 1"
+same "standard input has none" "$? $(grep -c 'need files' "$tmp/log")" "2 1"
 nothing "nothing was left behind" "$(ls "$tmp/scratch" "$tmp/b.png" "$tmp/out.mp4" 2> /dev/null | grep -v :)"
 
 # ---- the letters that users of other upscalers know -------------------------------------------------
@@ -117,6 +117,6 @@ refused() {
     "$mona" enhance "$tmp/a.png" -o "$tmp/b.png" --dry-run "$@" > /dev/null 2> "$tmp/log"
     same "$name is refused" "$([ $? -ne 0 ] && grep -c -- "^mona: .*$line" "$tmp/log") of $(wc -l < "$tmp/log")" "1 of 1"
 }
-refused "six times by one for three" "which enlarges 3 times" --sr "$tmp/x3.mona" -s 6
+refused "six times by one for three" "x3.mona enlarges 3 times" --sr "$tmp/x3.mona" -s 6
 refused "more stages than there may be" "up to 4 stages" -s 8 --stages sr,sr,sr
 refused "a list that does nothing" "leaves nothing to do" -s 1 --stages sr

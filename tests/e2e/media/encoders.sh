@@ -179,11 +179,11 @@ refused() {
         same "$name is refused" "$(grep -c -- "$pattern" "$tmp/log") $(wc -l < "$tmp/log") $(find "$tmp" -name 'refused*')" "1 1 "
     fi
 }
-refused "an option the encoder does not know" "-e nonsense=1: libx264 knows no such option" -e nonsense=1
-refused "a value it does not know" "libx264 refuses" -e aq-mode=nonsense
+refused "an option the encoder does not know" "-e nonsense=1: libx264 has no such option" -e nonsense=1
+refused "a value it does not know" "libx264 does not accept" -e aq-mode=nonsense
 refused "an option without a value" "-e: expected KEY=VALUE" -e nonsense
 refused "an unknown codec" "--codec: expected" -c divx
-refused "a quality for a lossless codec" "--crf: ffv1 has none" -c ffv1 --crf 10
+refused "a quality for a lossless codec" "--crf: ffv1 has no quality setting" -c ffv1 --crf 10
 refused "a quality out of a codec's range" "from 0 to 51, found 60" --crf 60
 refused "a preset of another codec" "--preset: vp9 expects a whole number from 0 to 8" -c vp9 --preset slow
 refused "quality and bit rate at once" "expected only one" --crf 20 --match-bitrate

@@ -54,7 +54,7 @@ for n in 1 2 3 8; do
 done
 fails fsync:1:$EIO - 'out.mp4: cannot be written: Input/output error'
 fails rename:1:$EACCES - 'out.mp4: cannot be written: Permission denied'
-fails encoder:1:$ENOMEM - 'libx264 refuses 1280x720 yuv420p and these options: Cannot allocate memory'
+fails encoder:1:$ENOMEM - 'libx264 does not accept 1280x720 yuv420p with these options: Cannot allocate memory'
 enhance space:1:0 - -o "$tmp/raw.mkv" -c rawvideo
 same "a disk too small for raw frames is refused before they are made" \
     "$? $(grep -c 'raw.mkv: expected [0-9.]* MiB free on the disk, found' "$tmp/log") $(find "$tmp" -name 'raw.mkv*')" "1 1 "

@@ -83,7 +83,7 @@ else
     # A last line that was not written to its end, and a segment whose end is missing.
     printf 'segment 12 99' >> "$tmp/int.mp4.resume/journal"
     resume -o "$tmp/int.mp4" || not_ok "going on after a signal" "$(cat "$tmp/log")"
-    same "it goes on after those frames" "$(grep -c "goes on after $done frames" "$tmp/log")" 1
+    same "it goes on after those frames" "$(grep -c "continues after $done frames" "$tmp/log")" 1
     contents "$tmp/int.mp4" > "$tmp/found"
     succeeds "a journal with half a line at its end: the output is the same" cmp "$tmp/wanted" "$tmp/found"
 fi
@@ -96,7 +96,7 @@ while [ $waited -lt 200 ] && [ ! -e "$tmp/two.mp4.resume/000000" ]; do
     waited=$((waited + 1))
 done
 "$mona" enhance "$tmp/in.mp4" -o "$tmp/two.mp4" $options --quiet < /dev/null 2> "$tmp/second"
-same "a second mona on the same work is refused" "$? $(grep -c 'another mona is at work' "$tmp/second")" "1 1"
+same "a second mona on the same work is refused" "$? $(grep -c 'another mona is working on it' "$tmp/second")" "1 1"
 kill -INT $job 2> /dev/null
 kill -TERM $job 2> /dev/null
 wait $job

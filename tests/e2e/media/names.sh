@@ -75,7 +75,7 @@ for other in 's/mona [0-9]/mona 9/' 's/libav [^ ]*/libav 9/' 's/libavcodec [0-9]
     sed "$other" "$tmp/journal" > "$journal"
     resume
     same "work of another version is not gone on with: $other" \
-        "$? $(grep -c 'the same versions of mona and libav, found other' "$tmp/log")" "1 1"
+        "$? $(grep -c 'the same versions of mona and libav, found different work' "$tmp/log")" "1 1"
 done
 cp "$tmp/journal" "$journal"
 resume

@@ -143,7 +143,7 @@ ffmpeg -v error -y -i "$tmp/yuv444p.mkv" -vf "format=yuv410p,crop=67:45:exact=1"
 if "$mona" enhance -y "$tmp/in.nut" -o "$tmp/out.mkv" --denoise "$tmp/neutral.mona" --temporal off --stages denoise -c ffv1 2> "$tmp/log"; then
     not_ok "odd 4:1:0 in FFV1, which would lose samples, is refused" "exit status 0"
 else
-    same "odd 4:1:0 in FFV1, which would lose samples, is refused" "$(grep -c 'multiples of 4x4 only' "$tmp/log")" 1
+    same "odd 4:1:0 in FFV1, which would lose samples, is refused" "$(grep -c 'in multiples of 4x4' "$tmp/log")" 1
 fi
 if full; then
     succeeds "as raw video it is not" "$mona" enhance -y "$tmp/in.nut" -o "$tmp/out.nut" --denoise "$tmp/neutral.mona" \
@@ -265,8 +265,8 @@ part 176:144 yuv420p "$tmp/2.264"
 part 160:90 yuv422p "$tmp/3.264"
 cat "$tmp/1.264" "$tmp/2.264" > "$tmp/size.264"
 cat "$tmp/1.264" "$tmp/3.264" > "$tmp/format.264"
-refused "another size" "expected every frame to be 160x90 yuv420p as the first, found one of 176x144" \
+refused "another size" "expected every frame to be 160x90 yuv420p like the first, found one of 176x144" \
     "$tmp/size.264" -o "$tmp/changed.mp4"
-refused "another format" "expected every frame to be 160x90 yuv420p as the first, found one of 160x90 yuv422p" \
+refused "another format" "expected every frame to be 160x90 yuv420p like the first, found one of 160x90 yuv422p" \
     "$tmp/format.264" -o "$tmp/changed.mp4"
 nothing "and no result is left" "$(ls "$tmp"/changed* 2> /dev/null)"

@@ -51,9 +51,9 @@ refused() {
     "$mona" enhance -y "$@" > /dev/null 2> "$tmp/log" < /dev/null
     same "$name" "$? $(wc -l < "$tmp/log") $(grep -c -- "^mona: .*$pattern" "$tmp/log") $(ls "$tmp/scratch" "$tmp/no.png" 2> /dev/null | grep -c 'no.png\|mona-')" "$status 1 1 0"
 }
-refused "a time after the end" 1 "expected frames from 100 s" "$tmp/clip.mp4" -o "$tmp/no.png" --preview 100
-refused "a picture" 1 "is for videos" "$tmp/look.png" -o "$tmp/no.png" --preview 0
-refused "another name than .png" 1 "expected a name in .png" "$tmp/clip.mp4" -o "$tmp/no.mp4" --preview 0
-refused "standard input" 2 "want files" - -o "$tmp/no.png" --preview 0
+refused "a time after the end" 1 "expected frames at 100 s or later" "$tmp/clip.mp4" -o "$tmp/no.png" --preview 100
+refused "a picture" 1 "works only on videos" "$tmp/look.png" -o "$tmp/no.png" --preview 0
+refused "another name than .png" 1 "expected a name that ends in .png" "$tmp/clip.mp4" -o "$tmp/no.mp4" --preview 0
+refused "standard input" 2 "need files" - -o "$tmp/no.png" --preview 0
 refused "a folder that is not there" 1 "No such file" "$tmp/clip.mp4" -o "$tmp/none/no.png" --preview 0
 TMPDIR=$tmp/none refused "no room for a trial" 1 "temporary folder" "$tmp/clip.mp4" -o "$tmp/no.png" --preview 0

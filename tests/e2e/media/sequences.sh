@@ -71,7 +71,7 @@ same "alpha stays" "$(ffmpeg -v error -i "$tmp/out/alpha2.png" -vf alphaextract 
 # ---- gaps and other trouble ---------------------------------------------------------------------
 rm "$tmp/in/101.png" "$tmp/in/102.png"
 enhance "$tmp/in/%03d.png" -o "$tmp/gap.mp4" --fps 10 --stages sr || not_ok "with a gap" "$(cat "$tmp/log")"
-same "a gap is said" "$(grep -c 'of 12 pictures 2 are missing, the first .*/in/101.png' "$tmp/log")" 1
+same "a gap is said" "$(grep -c 'of 12 pictures, 2 are missing, the first of them .*/in/101.png' "$tmp/log")" 1
 same "what follows it keeps its time" "$(video_times "$tmp/gap.mp4" | awk '{ printf "%.1f ", $1 }')" "0.0 0.1 0.2 0.5 0.6 0.7 0.8 0.9 1.0 1.1 "
 head -c 500 "$tmp/in/105.png" > "$tmp/cut" && cp "$tmp/cut" "$tmp/in/105.png"
 enhance "$tmp/in/%03d.png" -o "$tmp/cut.mp4" --stages sr
@@ -80,12 +80,12 @@ rm "$tmp/in/105.png"
 ffmpeg -v error -i "$tmp/in/098.png" -vf scale=48:28 "$tmp/in/110.png"
 refused "a picture of another size" 1 "expected every frame to be 96x54 yuv420p" "$tmp/in/%03d.png" -o "$tmp/size.mp4"
 rm "$tmp/in/110.png"
-refused "a pattern without pictures" 1 "expected pictures with such names, found none" "$tmp/in/none%d.png" -o "$tmp/none.mp4"
+refused "a pattern without pictures" 1 "expected pictures with names like this, found none" "$tmp/in/none%d.png" -o "$tmp/none.mp4"
 refused "a folder that is not there" 1 "No such file" "$tmp/none/%d.png" -o "$tmp/none.mp4"
 refused "pictures over themselves" 1 "the output is the input" "$tmp/in/%03d.png" -o "$tmp/in/%03d.png"
 refused "--fps for a video" 1 "expected numbered pictures" "$tmp/video.mp4" -o "$tmp/none.mp4" --fps 30
 refused "a rate that is none" 1 "expected a rate such as" "$tmp/in/%03d.png" -o "$tmp/none.mp4" --fps fast
-refused "an encoder's option for pictures" 1 "pictures have no encoder" "$tmp/video.mp4" -o "$tmp/out/x%d.png" --crf 3
+refused "an encoder's option for pictures" 1 "numbered pictures take no encoder" "$tmp/video.mp4" -o "$tmp/out/x%d.png" --crf 3
 refused "ten bits as JPEG" 1 "JPEG holds 8 bits" "$tmp/deep.mkv" -o "$tmp/out/x%d.jpg"
 ffmpeg -v error -i "$tmp/video.mp4" -f lavfi -i sine=300:duration=0.4 -c:v copy -c:a aac "$tmp/sound.mp4"
 refused "a video with sound to pictures" 1 "image2 cannot hold stream 1 (audio" "$tmp/sound.mp4" -o "$tmp/out/x%d.png"

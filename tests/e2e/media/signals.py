@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tells mona to end, wherever it is: signals.py MONA FOLDER MOMENTS. Prints TAP lines.
+"""Tells mona to end, wherever it is: signals.py MONA FOLDER MOMENTS SECONDS. Prints TAP lines.
 
-FOLDER has in.mp4. A run must end within a second, with 128 + the signal's number, and leave nothing."""
+FOLDER has in.mp4. MOMENTS of the signals are random, within SECONDS. A run must end within a second, with 128 + the signal's number, and leave nothing."""
 import os
 import random
 import re
@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 
-mona, folder, moments = sys.argv[1], sys.argv[2], int(sys.argv[3])
+mona, folder, moments, most = sys.argv[1], sys.argv[2], int(sys.argv[3]), float(sys.argv[4])
 here = os.path.join(folder, "here")
 seed = int(os.environ.get("SEED", time.time()))
 print(f"# SEED={seed}", flush=True)
@@ -90,7 +90,7 @@ def run(name, arguments, signals, ready, keep=(), said="interrupted", **streams)
         wrong.append(f"expected a line with '{said}', found {text!r}")
     if took > 1:
         wrong.append(f"expected an end within 1 s, found {took:.2f} s")
-    whole = ["out.mkv"] if status == 0 or "nothing was written" not in text else []
+    whole = ["out.mkv", "out.png"] if status == 0 or "nothing was written" not in text else []
     left = left_behind([*keep, *(f"here/{w}" for w in whole)])
     if left:
         wrong.append(f"expected nothing left behind, found {left}")
@@ -145,5 +145,5 @@ run("a batch", ["enhance", clip, "--out-dir", os.path.join(here, "all"), *quick]
 
 for i in range(moments):
     number = random.choice([signal.SIGINT, signal.SIGTERM])
-    seconds = random.random() * 2.5
+    seconds = random.random() * most
     run(f"{number.name} after {seconds:.3f} s", ["enhance", clip, "-o", out, *quick], [number], after(seconds))

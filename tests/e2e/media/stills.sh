@@ -159,7 +159,7 @@ for input in cmyk wrong; do
     for to in jpg png; do
         "$mona" enhance -y "$tmp/$input.jpg" -o "$tmp/$input.out.$to" > /dev/null 2> "$tmp/log"
         same "$input.jpg to $to: a CMYK profile does not get to RGB, and that is said" \
-            "$? $(grep -c 'colour profile is left out, as it is not for RGB' "$tmp/log") $(stills marks "$tmp/$input.out.$to" | grep -c profile)" "0 1 0"
+            "$? $(grep -c 'colour profile is left out, because it is not for RGB' "$tmp/log") $(stills marks "$tmp/$input.out.$to" | grep -c profile)" "0 1 0"
     done
 done
 raw "$tmp/cmyk.out.png"
@@ -194,7 +194,7 @@ cut_short() {
     "$mona" enhance -y "$tmp/$1" -o "$tmp/whole.out.png" --stages sr --quiet
     "$mona" enhance -y "$tmp/cut.$kind" -o "$tmp/cut.out.png" --stages sr > /dev/null 2> "$tmp/log"
     same "half of $name.$kind: it is shown, and one line says so" \
-        "$? $(grep -c "cut.$kind: the file is cut off: of 80 rows the last [34][0-9] are missing" "$tmp/log")" "0 1"
+        "$? $(grep -c "cut.$kind: the file is cut off: of 80 rows, the last [34][0-9] are missing" "$tmp/log")" "0 1"
     raw "$tmp/whole.out.png" && mv "$tmp/raw" "$tmp/whole.raw"
     raw "$tmp/cut.out.png"
     [ "$kind" = jpg ] || at_least "half of $name.$kind: the rows that are there" "$(stills rows "$tmp/whole.raw" "$tmp/raw" 192)" 50
@@ -229,7 +229,7 @@ stills head "$tmp/large4.png" 8192 8192 6
 succeeds "the plan of a large picture takes its head" timeout 20 "$mona" enhance -y "$tmp/plan.png" -o "$tmp/none.png" --dry-run
 same "and says what it is measured on" "$(grep -cE 'sr .*4096x4096 +8192x8192|on noise of 512x512|^  1 frame would take' "$tmp/log")" 3
 for dry in --quiet --dry-run; do
-    fails "a PNG of 4 GiB is refused before the work, $dry" "none.png: expected at most 32768 pixels a side and 1280 MiB of samples for an image, found 32768x32768 and 4096 MiB" \
+    fails "a PNG of 4 GiB is refused before the work, $dry" "none.png: expected at most 32768 pixels a side and 1280 MiB of samples for a picture, found 32768x32768 and 4096 MiB" \
         timeout 20 "$mona" enhance -y "$tmp/large4.png" -o "$tmp/none.png" -s 4 $dry
 done
 fails "a JPEG of 3 GiB too" "found 32768x32768 and 3072 MiB" timeout 20 "$mona" enhance -y "$tmp/large.png" -o "$tmp/none.jpg" -s 4

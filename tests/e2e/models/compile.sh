@@ -79,7 +79,7 @@ fails "input missing" "No such file" "$mona" run sr_x2_fast -i "$tmp/none.npy" -
 fails "input no array" "not a .npy file" "$mona" run sr_x2_fast -i Makefile -o "$tmp/x.npy"
 fails "input cut off" ".npy" "$mona" run sr_x2_fast -i "$(head -c 500 "$tmp/in.npy" > "$tmp/cut.npy"; echo "$tmp/cut.npy")" \
     -o "$tmp/x.npy"
-fails "no such model" "No such file" "$mona" run nothing -i "$tmp/in.npy" -o "$tmp/x.npy"
+fails "no such model" "nothing: expected a .mona file or a built-in network" "$mona" run nothing -i "$tmp/in.npy" -o "$tmp/x.npy"
 fails "no such instruction set" "instruction set" "$mona" run sr_x2_fast -i "$tmp/in.npy" -o "$tmp/x.npy" --cpu vax
 fails "no such device" "no device 'abacus'" "$mona" run sr_x2_fast -i "$tmp/in.npy" -o "$tmp/x.npy" --device abacus
 fails "output folder missing" "$tmp/no/x.npy" "$mona" run sr_x2_fast -i "$tmp/in.npy" -o "$tmp/no/x.npy"
@@ -131,7 +131,7 @@ fails "unknown precision" "int4" "$mona" compile $sr -o "$tmp/x.mona" --precisio
 fails "calibration missing" "No such file" "$mona" compile $sr -o "$tmp/x.mona" --calibrate "$tmp/no"
 fails "calibration no image" "PNG or JPEG" "$mona" compile $sr -o "$tmp/x.mona" --calibrate Makefile
 mkdir "$tmp/bare"
-fails "calibration folder empty" "no PNG or JPEG" "$mona" compile $sr -o "$tmp/x.mona" --calibrate "$tmp/bare"
+fails "calibration folder empty" "expected PNG or JPEG images" "$mona" compile $sr -o "$tmp/x.mona" --calibrate "$tmp/bare"
 same "nothing is left of failed compilations" "$(ls "$tmp" | grep -c '^x')" 0
 cp models/sr_x2_fast.mona "$tmp/kept.mona"
 (ulimit -f 4; fails "file size limit" "cannot be written" "$mona" compile $sr -o "$tmp/kept.mona") > "$tmp/limited"
