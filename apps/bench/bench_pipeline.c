@@ -76,7 +76,7 @@ static bool arrive(void *context, uint64_t frame)
     return true;
 }
 
-static void watch(void *context, unsigned stage, const bound_model *model, unsigned runs)
+static void watch(void *context, unsigned stage, const session_binding *model, unsigned runs)
 {
     run *r = context;
     if (r->watched_count == WATCHED_MAX)

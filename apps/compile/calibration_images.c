@@ -56,7 +56,7 @@ static void free_image(calibration_image *image)
 /* The frame's upper left corner in RGB, as far as calibration looks. */
 static bool copy_frame(const AVFrame *frame, still *copy, pipeline_error *error)
 {
-    AVFrame *rgb = snapshot_convert(frame, frame->width, frame->height, AV_PIX_FMT_RGB24, error);
+    AVFrame *rgb = frame_convert(frame, frame->width, frame->height, AV_PIX_FMT_RGB24, error);
     if (!rgb)
         return false;
     const uint32_t side = 2 * CALIBRATION_SIDE;

@@ -220,7 +220,7 @@ static bool emit_one(const compile_job *job, compiler *model, uint8_t **bytes, s
     if (status)
         return !cli_fail(EXIT_FAILED, "%s: the engine refuses the compiled model: %s", job->input,
                          mona_status_text(status));
-    return soundness_check(model, *bytes, *size, job->input, &job->samples);
+    return sanity_check(model, *bytes, *size, job->input, &job->samples);
 }
 
 /* The model at another size, rounded as the first is. */

@@ -18,7 +18,7 @@ static void unbind(sample_run *r)
         planes_close(&r->in[i]);
         planes_close(&r->out[i]);
     }
-    bound_close(&r->bound);
+    session_binding_close(&r->bound);
 }
 
 void sample_run_close(sample_run *r)
@@ -28,7 +28,7 @@ void sample_run_close(sample_run *r)
 
 static bool bind(sample_run *r, pipeline_error *error)
 {
-    bool ok = bound_open(&r->bound, &r->model, r->name, &r->config, error);
+    bool ok = session_binding_open(&r->bound, &r->model, r->name, &r->config, error);
     for (unsigned i = 0; ok && i < mona_model_input_count(&r->model); i++)
         ok = planes_open(&r->in[i], mona_plan_input(r->bound.plan, i)) ||
              pipeline_fail(error, "out of memory");

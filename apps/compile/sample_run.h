@@ -11,7 +11,7 @@ typedef struct sample_run {
     mona_model model;
     const char *name; /* for messages */
     mona_config config;
-    bound_model bound; /* for the sizes in config */
+    session_binding bound; /* for the sizes in config */
     planes in[MONA_MAX_IO], out[MONA_MAX_IO];
 } sample_run;
 

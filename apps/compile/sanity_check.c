@@ -17,9 +17,10 @@ static bool make_noise(const compiler *model, uint32_t open_side, float range,
     uint32_t random = 1;
     for (unsigned i = 0; i < compiler_input_count(model); i++) {
         const compiler_tensor t = compiler_input(model, i);
-        const int role = role_of(t.name);
+        const int role = plane_role_of(t.name);
         const uint32_t side =
-            role == ROLE_U || role == ROLE_V || role == ROLE_NOISE ? open_side / 2 : open_side;
+            role == PLANE_ROLE_U || role == PLANE_ROLE_V || role == PLANE_ROLE_NOISE ? open_side / 2
+                                                                                     : open_side;
         reference_array *a = &inputs[i];
         *a = (reference_array){t.channels, t.height ? t.height : side, t.width ? t.width : side,
                                NULL};
@@ -111,8 +112,8 @@ static bool run_once(const compiler *model, sample_run *run, const calibration *
     return true;
 }
 
-bool soundness_check(const compiler *model, const uint8_t *bytes, size_t size, const char *name,
-                     const calibration *images)
+bool sanity_check(const compiler *model, const uint8_t *bytes, size_t size, const char *name,
+                  const calibration *images)
 {
     reference_array inputs[MONA_MAX_IO] = {0};
     pipeline_error error = {0};

@@ -70,8 +70,8 @@ static void try_decision(shares *s, const float *scores, const float *errors, si
     }
 }
 
-bool decisions_changed(const float *scores, const float *errors, size_t count, size_t classes,
-                       double *share)
+bool top1_margin_changes(const float *scores, const float *errors, size_t count, size_t classes,
+                         double *share)
 {
     const double n = (double)count;
     shares s = {0};

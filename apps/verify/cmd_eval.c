@@ -273,7 +273,7 @@ static bool check_model(eval_job *job)
     if (!job->denoise)
         job->scale = (long)model_scale(job->named, &job->config, &job->error);
     const bool fits =
-        job->denoise ? roles_check_denoiser(job->named, &job->error) : job->scale != 0;
+        job->denoise ? plane_roles_check_denoiser(job->named, &job->error) : job->scale != 0;
     return fits || !cli_fail(EXIT_FAILED, "%s", job->error.text);
 }
 

@@ -172,20 +172,20 @@ bool still_read_head(still *image, const char *path)
 
 bool still_turn_upright(still *image, pipeline_error *error)
 {
-    const upright turn = upright_of_exif(metadata_orientation(&image->metadata));
-    const bool swaps = upright_swaps(turn);
+    const orientation turn = orientation_of_exif(metadata_orientation(&image->metadata));
+    const bool swaps = orientation_swaps(turn);
     const uint32_t width = image->width, height = image->height;
     const ptrdiff_t channels = image->channels;
     metadata_set_upright(&image->metadata);
-    if (!upright_changes(turn))
+    if (!orientation_changes(turn))
         return true;
     if (image->pixels) {
         uint8_t *pixels = malloc((size_t)width * height * image->channels);
         if (!pixels)
             return pipeline_fail(error, "out of memory");
-        upright_copy((upright_pixels){pixels, channels * (swaps ? height : width)},
-                     (upright_pixels){image->pixels, channels * width}, (int)width, (int)height,
-                     image->channels, turn);
+        orientation_copy((orientation_pixels){pixels, channels * (swaps ? height : width)},
+                         (orientation_pixels){image->pixels, channels * width}, (int)width,
+                         (int)height, image->channels, turn);
         stbi_image_free(image->pixels);
         image->pixels = pixels;
     }

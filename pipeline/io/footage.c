@@ -128,13 +128,13 @@ static bool feed(footage *f, pipeline_error *error)
  */
 static bool turn_photo(footage *f, pipeline_error *error)
 {
-    const upright turn = upright_of_photo(f->frame);
-    if (f->decoder->codec_id != AV_CODEC_ID_MJPEG || !upright_changes(turn) ||
-        upright_changes(upright_of(f->video)))
+    const orientation turn = orientation_of_photo(f->frame);
+    if (f->decoder->codec_id != AV_CODEC_ID_MJPEG || !orientation_changes(turn) ||
+        orientation_changes(orientation_of(f->video)))
         return true;
     AVFrame *rgb =
-        snapshot_convert(f->frame, f->frame->width, f->frame->height, AV_PIX_FMT_RGB24, error);
-    const bool good = rgb && upright_turn(rgb, turn, error);
+        frame_convert(f->frame, f->frame->width, f->frame->height, AV_PIX_FMT_RGB24, error);
+    const bool good = rgb && orientation_turn(rgb, turn, error);
     if (good) {
         av_frame_unref(f->frame);
         av_frame_move_ref(f->frame, rgb);

@@ -92,7 +92,7 @@ static bool copy_packet(input *in, pipeline_error *error)
     const AVStream *stream = in->format->streams[packet->stream_index];
     if (!container_is_cover(stream) && !cut_packet(in, packet, stream))
         return true;
-    return in->holding ? held_take(&in->held, packet, error)
+    return in->holding ? packet_queue_put(&in->held, packet, error)
                        : in->copy(in->copy_context, packet, error);
 }
 
@@ -114,8 +114,8 @@ static bool is_before(void *context, const AVPacket *packet)
 static bool release(input *in, int64_t end, pipeline_error *error)
 {
     packet_end before = {in, end};
-    const held_sink sink = {is_before, in->copy, &before, in->copy_context};
-    return held_release(&in->held, &sink, error);
+    const packet_queue_sink sink = {is_before, in->copy, &before, in->copy_context};
+    return packet_queue_release(&in->held, &sink, error);
 }
 
 /* ---- packets ------------------------------------------------------------------------------ */
@@ -172,7 +172,7 @@ static input_result read_packet(input *in, pipeline_error *error)
                                       : av_read_frame(in->format, in->packet);
         if (code >= 0) {
             remember_reached(in);
-            timeline_place(&in->times, in->format, in->packet);
+            timestamp_joins_place(&in->times, in->format, in->packet);
             return INPUT_FRAME;
         }
         const AVIOContext *file = in->format->pb;
@@ -211,9 +211,9 @@ static bool feed(input *in, pipeline_error *error)
             passed = lose_packet(in, code, error);
     }
     av_packet_unref(in->packet);
-    if (passed && in->stop_on_error && complaints_count()) {
+    if (passed && in->stop_on_error && av_log_errors_count()) {
         char text[256];
-        complaints_first(text, sizeof text);
+        av_log_errors_first(text, sizeof text);
         passed = pipeline_fail(error, "%s: damaged near %.2f s: %s (--on-error skip goes on)",
                                in->path, (double)in->reached / AV_TIME_BASE, text);
     }
@@ -421,9 +421,9 @@ bool input_copy_rest(input *in, int64_t end, input_pace pace, void *pace_context
 void input_close(input *in)
 {
     fields_close(&in->fields);
-    timeline_close(&in->times);
+    timestamp_joins_close(&in->times);
     picture_list_close(&in->pictures);
-    held_free(&in->held);
+    packet_queue_free(&in->held);
     avcodec_free_context(&in->decoder);
     avformat_close_input(&in->format);
     av_packet_free(&in->packet);

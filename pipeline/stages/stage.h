@@ -3,7 +3,7 @@
  *
  * A super-resolution stage enlarges a frame: luma by a network, chroma and alpha by bicubic
  * interpolation. A denoising stage cleans luma and chroma (denoise.h). A colour stage corrects them
- * by curves (grading.h). A delay passes time (delay.h). */
+ * by curves (colour_grading.h). A delay passes time (delay.h). */
 #ifndef MONA_STAGE_H
 #define MONA_STAGE_H
 
@@ -31,11 +31,11 @@ typedef struct stage {
     unsigned scale; /* how many times out is larger */
     void *stream_memory;
     mona_stream *stream;
-    mona_event done[STAGE_SLOTS];    /* recorded by the caller */
-    bound_model luma, chroma, alpha; /* SR */
-    void *sited[2];                  /* the models chroma and alpha are bound to */
+    mona_event done[STAGE_SLOTS];        /* recorded by the caller */
+    session_binding luma, chroma, alpha; /* SR */
+    void *sited[2];                      /* the models chroma and alpha are bound to */
     denoiser denoiser;
-    grader grader;
+    colour_grading grading;
     delay delay;
 } stage;
 
