@@ -24,7 +24,7 @@ static mona_status check(const mona_file_op *op, const mona_shape *inputs, const
                         r->scale_w[1] && r->scale_w[1] <= 65536;
     /* Comparisons are false for a NaN. */
     const bool bounded = r->cubic_a >= -4 && r->cubic_a <= 4 && r->offset_h >= -1 &&
-                       r->offset_h <= 1 && r->offset_w >= -1 && r->offset_w <= 1;
+                         r->offset_h <= 1 && r->offset_w >= -1 && r->offset_w <= 1;
     return scales && bounded && r->mode <= MONA_RESIZE_CUBIC &&
                    r->coordinates <= MONA_RESIZE_ASYMMETRIC && inputs[0].type == output->type &&
                    inputs[0].channels == output->channels
