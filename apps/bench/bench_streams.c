@@ -174,14 +174,14 @@ static bool add_stream(cJSON *list, const stream *s, double seconds)
 /* The least of a figure of the streams' over the most of it. */
 static double evenness(const cJSON *list, const char *key)
 {
-    double least = INFINITY, most = 0;
+    double min = INFINITY, max = 0;
     const cJSON *o;
     cJSON_ArrayForEach(o, list)
     {
-        least = fmin(least, result_number(o, key));
-        most = fmax(most, result_number(o, key));
+        min = fmin(min, result_number(o, key));
+        max = fmax(max, result_number(o, key));
     }
-    return most > 0 ? least / most : 0;
+    return max > 0 ? min / max : 0;
 }
 
 static bool add_streams(cJSON *result, const group *g, samples *all)

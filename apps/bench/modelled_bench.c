@@ -103,10 +103,10 @@ static void extrapolate(sample *s, const sample *longer, uint32_t rows)
 
 static ac_pipe busiest(const mona_modelled_op *op)
 {
-    ac_pipe most = AC_PIPE_S;
+    ac_pipe longest = AC_PIPE_S;
     for (int p = 1; p < AC_PIPE_ALL; p++)
-        most = op->busy[p] > op->busy[most] ? (ac_pipe)p : most;
-    return most;
+        longest = op->busy[p] > op->busy[longest] ? (ac_pipe)p : longest;
+    return longest;
 }
 
 static double milliseconds(double cycles)
@@ -157,14 +157,14 @@ static void print_text(const char *name, const sample *s, bool sampled)
         const mona_modelled_op *op = &s->ops[o];
         if (op->cycles <= 0)
             continue;
-        const ac_pipe most = busiest(op);
+        const ac_pipe longest = busiest(op);
         const double percent = 100 / op->cycles;
         printf("  %-16s %9.4f  %4.0f%% %4.0f%% %4.0f%% %4.0f%% %4.0f%%  %s\n",
                model->strings + model->ops[o].name, milliseconds(op->cycles),
                op->busy[AC_PIPE_M] * percent, op->busy[AC_PIPE_MTE1] * percent,
                op->busy[AC_PIPE_V] * percent, op->busy[AC_PIPE_MTE3] * percent,
                op->busy[AC_PIPE_S] * percent,
-               is_estimate(&model->ops[o]) ? "AI CPUs, an estimate" : ac_pipe_name(most));
+               is_estimate(&model->ops[o]) ? "AI CPUs, an estimate" : ac_pipe_name(longest));
     }
     printf("  checks      %llu instructions run, %llu findings\n",
            (unsigned long long)s->instructions, (unsigned long long)s->findings);

@@ -50,12 +50,12 @@ static bool make_sample(const calibration *images, size_t index, const compiler 
 }
 
 bool accuracy_loss_open(accuracy_loss *j, const calibration *images, const compiler *model,
-                        const char *name, const accuracy_loss_unit *unit, size_t most)
+                        const char *name, const accuracy_loss_unit *unit, size_t max)
 {
     *j = (accuracy_loss){.name = name,
                          .inputs = compiler_input_count(model),
                          .outputs = compiler_output_count(model)};
-    const size_t count = images->count < most ? images->count : most;
+    const size_t count = images->count < max ? images->count : max;
     j->samples = calloc(count ? count : 1, sizeof *j->samples);
     if (!j->samples)
         return !cli_fail(EXIT_FAILED, "out of memory");

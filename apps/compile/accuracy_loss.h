@@ -36,10 +36,10 @@ typedef struct accuracy_loss {
 /* The unit that suits a network: per cent if all it makes are numbers of a 1x1 map. */
 accuracy_loss_unit accuracy_loss_unit_for(const compiler *model, const reference_array *outputs);
 
-/* Makes at most `most` samples and runs the network on them. unit: NULL: what suits. False: one
+/* Makes at most `max` samples and runs the network on them. unit: NULL: what suits. False: one
  * line was printed. Whether it succeeds or not, accuracy_loss_close releases what there is. */
 bool accuracy_loss_open(accuracy_loss *j, const calibration *images, const compiler *model,
-                        const char *name, const accuracy_loss_unit *unit, size_t most);
+                        const char *name, const accuracy_loss_unit *unit, size_t max);
 void accuracy_loss_close(accuracy_loss *j);
 
 /* compiler_judge.judge; context is the judge. */

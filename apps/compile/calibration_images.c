@@ -178,7 +178,7 @@ static int by_name(const void *a, const void *b)
     return order ? order : (x->place > y->place) - (x->place < y->place);
 }
 
-bool calibration_open(calibration *c, const option_list *paths, size_t most,
+bool calibration_open(calibration *c, const option_list *paths, size_t max,
                       const calibration_feed *feed, const compiler *model)
 {
     *c = (calibration){.feed = *feed};
@@ -193,15 +193,15 @@ bool calibration_open(calibration *c, const option_list *paths, size_t most,
     }
     if (c->count)
         qsort(c->images, c->count, sizeof *c->images, by_name);
-    if (c->count > most) {
+    if (c->count > max) {
         for (size_t i = 0; i < c->count; i++) {
-            const size_t keep = i * most / c->count; /* group of i; its first file stays */
-            if (i && keep == (i - 1) * most / c->count)
+            const size_t keep = i * max / c->count; /* group of i; its first file stays */
+            if (i && keep == (i - 1) * max / c->count)
                 free_image(&c->images[i]);
             else
                 c->images[keep] = c->images[i];
         }
-        c->count = most;
+        c->count = max;
     }
     return true;
 }

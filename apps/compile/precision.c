@@ -10,23 +10,23 @@
 #include "apps/cli/table.h"
 
 enum {
-    MOST_PICTURES = 8,     /* judged in dB: they are kept in memory */
-    MOST_DECISIONS = 1000, /* judged in per cent */
-    MOST_MEASURED = 4,     /* samples that the evidence of layers is taken on */
+    MAX_PICTURES = 8,     /* judged in dB: they are kept in memory */
+    MAX_DECISIONS = 1000, /* judged in per cent */
+    MAX_MEASURED = 4,     /* samples that the evidence of layers is taken on */
 };
 
 /* ---- the command line --------------------------------------------------------------------- */
 
-static bool read_max_drop(const char *text, accuracy_loss_unit *unit, double *most)
+static bool read_max_drop(const char *text, accuracy_loss_unit *unit, double *max)
 {
     char *end;
     const double value = strtod(text, &end);
     if (end != text && isfinite(value) && value >= 0) {
-        *most = value;
+        *max = value;
         *unit = ACCURACY_LOSS_DECIBEL;
         if (!strcmp(end, "dB"))
             return true;
-        *most = value / 100;
+        *max = value / 100;
         *unit = ACCURACY_LOSS_TOP1;
         if (!strcmp(end, "%"))
             return true;
@@ -61,7 +61,7 @@ static bool measure_layers(const precision_request *r, compiler *model,
 {
     format_error error = {0};
     bool ok = true;
-    for (size_t i = 0; ok && i < accuracy->count && i < MOST_MEASURED; i++)
+    for (size_t i = 0; ok && i < accuracy->count && i < MAX_MEASURED; i++)
         ok = compiler_measure_layers(model, options, accuracy->samples[i].inputs, &error);
     return ok || !cli_fail(EXIT_FAILED, "%s: %s", r->name, error.text);
 }
@@ -93,7 +93,7 @@ static bool search(const precision_request *r, compiler *model, compiler_options
         return false;
     const bool decide = r->max_drop && wanted == ACCURACY_LOSS_TOP1;
     if (!accuracy_loss_open(accuracy, images, model, r->name, r->max_drop ? &wanted : NULL,
-                            decide ? MOST_DECISIONS : MOST_PICTURES) ||
+                            decide ? MAX_DECISIONS : MAX_PICTURES) ||
         !measure_layers(r, model, options, accuracy))
         return false;
     if (!r->max_drop)
@@ -141,13 +141,13 @@ unsigned precision_exceptions(const compiler *model)
 
 void precision_print_exceptions(const precision_request *r, const compiler *model)
 {
-    enum { MOST_NAMED = 16 };
+    enum { MAX_NAMED = 16 };
     const unsigned count = precision_exceptions(model);
     unsigned named = 0;
     if (strcmp(r->precision, "int8") || !count)
         return;
     printf("  %u of %u layers are fp16:", count, compiler_layer_count(model));
-    for (unsigned i = 0; i < compiler_layer_count(model) && named < MOST_NAMED; i++) {
+    for (unsigned i = 0; i < compiler_layer_count(model) && named < MAX_NAMED; i++) {
         const compiler_layer l = compiler_layer_at(model, i);
         if (!l.made_int8)
             printf("%s %s%s", named++ ? "," : "", l.name, l.pinned ? " (pinned)" : "");

@@ -7,7 +7,7 @@
 #include "pipeline/stages/plane_roles.h"
 #include "apps/compile/sample_run.h"
 
-enum { LEAST_SIDE = 32, MOST_SIDE = 1024 }; /* of noise for inputs of any size */
+enum { MIN_SIDE = 32, MAX_SIDE = 1024 }; /* of noise for inputs of any size */
 
 /* Noise of the range; for maps of half the size and for noise levels as many samples as they take.
  */
@@ -91,7 +91,7 @@ static bool check_outputs(const compiler *model, const sample_run *run,
     return ok;
 }
 
-/* Inputs for a run, and the run. A network that takes no map of MOST_SIDE either is not looked at:
+/* Inputs for a run, and the run. A network that takes no map of MAX_SIDE either is not looked at:
  * *done is false. */
 static bool run_once(const compiler *model, sample_run *run, const calibration *images,
                      reference_array *inputs, bool *done)
@@ -103,7 +103,7 @@ static bool run_once(const compiler *model, sample_run *run, const calibration *
                (sample_run_next(run, inputs, &error) || !cli_fail(EXIT_FAILED, "%s", error.text));
     }
     *done = false;
-    for (uint32_t side = LEAST_SIDE; side <= MOST_SIDE && !*done; side *= 2) {
+    for (uint32_t side = MIN_SIDE; side <= MAX_SIDE && !*done; side *= 2) {
         reference_arrays_free(inputs, MONA_MAX_IO);
         if (!make_noise(model, side, images->feed.range, inputs))
             return false;

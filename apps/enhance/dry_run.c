@@ -26,7 +26,7 @@
 #define MIB (1024.0 * 1024.0)
 
 /* A first trial says how many frames a second one of TEST_RUN_SECONDS has. */
-enum { FIRST_FRAMES = 4, FEWEST_FRAMES = 8, MOST_FRAMES = 120, TEST_RUN_SECONDS = 3 };
+enum { FIRST_FRAMES = 4, MIN_FRAMES = 8, MAX_FRAMES = 120, TEST_RUN_SECONDS = 3 };
 
 /* ---- measuring ------------------------------------------------------------------------------ */
 
@@ -41,7 +41,7 @@ static const char *suffix_of(const enhance_settings *s)
     return dot && (!slash || dot > slash) ? dot : "";
 }
 
-static uint64_t at_most(uint64_t frames, const enhance_settings *s)
+static uint64_t limit_frames(uint64_t frames, const enhance_settings *s)
 {
     return s->frames && s->frames < frames ? s->frames : frames;
 }
@@ -98,16 +98,16 @@ static bool measure_sample(test_run *t, const enhance_settings *s, still *head)
 
 static bool measure(test_run *t, const enhance_settings *s, bool image)
 {
-    if (!test_run_make(t, s, image, suffix_of(s), at_most(FIRST_FRAMES, s)))
+    if (!test_run_make(t, s, image, suffix_of(s), limit_frames(FIRST_FRAMES, s)))
         return false;
     const double each = t->seconds / (double)t->report.frames;
-    const double wanted = fmin(fmax(TEST_RUN_SECONDS / each, FEWEST_FRAMES), MOST_FRAMES);
+    const double wanted = fmin(fmax(TEST_RUN_SECONDS / each, MIN_FRAMES), MAX_FRAMES);
     if (image || t->report.frames < FIRST_FRAMES)
         return true;
     enhance_settings quiet = *s; /* what there is to say was said */
     quiet.notes = (pipeline_notes){0};
     test_run_close(t);
-    return test_run_make(t, &quiet, image, suffix_of(s), at_most((uint64_t)wanted, s));
+    return test_run_make(t, &quiet, image, suffix_of(s), limit_frames((uint64_t)wanted, s));
 }
 
 /* ---- the plan as JSON -------------------------------------------------------------------------

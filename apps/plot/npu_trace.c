@@ -11,7 +11,7 @@
 #include "apps/plot/svg.h"
 
 /* Room grows from the first to the last by doubling. */
-enum { FIRST_EVENTS = 1 << 12, MOST_EVENTS = 1 << 19 };
+enum { FIRST_EVENTS = 1 << 12, MAX_EVENTS = 1 << 19 };
 
 static bool is_flag(const ac_model_event *e)
 {
@@ -24,7 +24,7 @@ void npu_trace_record(void *trace, const ac_model_event *event)
     if (t->count == t->capacity) {
         const size_t more = t->capacity ? 2 * t->capacity : FIRST_EVENTS;
         ac_model_event *events =
-            more <= MOST_EVENTS ? realloc(t->events, more * sizeof *events) : NULL;
+            more <= MAX_EVENTS ? realloc(t->events, more * sizeof *events) : NULL;
         if (!events) {
             t->full = true;
             return;

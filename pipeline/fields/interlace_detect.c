@@ -79,9 +79,9 @@ bool interlace_detect_open(interlace_detect *c, const AVFrame *like, bool possib
 static inline bool is_tooth(int two_up, int up, int at, int down, int two_down, int step)
 {
     const int above = at - up, below = at - down;
-    const int least = abs(above) < abs(below) ? abs(above) : abs(below);
-    return (least > step) & ((above > 0) == (below > 0)) & (2 * abs(at - two_up) < least) &
-           (2 * abs(at - two_down) < least) & (2 * abs(up - down) < least);
+    const int min = abs(above) < abs(below) ? abs(above) : abs(below);
+    return (min > step) & ((above > 0) == (below > 0)) & (2 * abs(at - two_up) < min) &
+           (2 * abs(at - two_down) < min) & (2 * abs(up - down) < min);
 }
 
 static void look(interlace_detect_sight *sight, const AVFrame *frame, const AVFrame *before)
@@ -186,8 +186,8 @@ static int fields_around(const interlace_detect *c)
         moving += s->moving;
         combed += s->combed;
     }
-    const uint64_t most = FFMAX(top, bottom), sure = top + bottom + whole;
-    if (most < FEWEST || SHARE * most < sure || SHARE * FFMIN(top, bottom) > most ||
+    const uint64_t max = FFMAX(top, bottom), sure = top + bottom + whole;
+    if (max < FEWEST || SHARE * max < sure || SHARE * FFMIN(top, bottom) > max ||
         (c->found ? TEETH_LATER : TEETH) * combed < moving)
         return 0;
     return top > bottom ? 1 : -1;

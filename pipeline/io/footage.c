@@ -144,7 +144,7 @@ static bool turn_photo(footage *f, pipeline_error *error)
 }
 
 /* Without a packet in between: a decoder has one for each of its threads at most. */
-enum { MOST_DECODER_ERRORS = 1024 };
+enum { MAX_DECODER_ERRORS = 1024 };
 
 footage_result footage_next(footage *f, pipeline_error *error)
 {
@@ -152,7 +152,7 @@ footage_result footage_next(footage *f, pipeline_error *error)
         const int code = avcodec_receive_frame(f->decoder, f->frame);
         if (code == AVERROR_EOF)
             return FOOTAGE_END;
-        if (code < 0 && errors == MOST_DECODER_ERRORS) {
+        if (code < 0 && errors == MAX_DECODER_ERRORS) {
             pipeline_fail_av(error, code, "%s: decoding failed", f->path);
             return FOOTAGE_FAILED;
         }

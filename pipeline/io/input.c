@@ -120,7 +120,7 @@ static bool release(input *in, int64_t end, pipeline_error *error)
 
 /* ---- packets ------------------------------------------------------------------------------ */
 
-enum { MOST_READ_ERRORS = 64 }; /* one after another; then the file has ended */
+enum { MAX_READ_ERRORS = 64 }; /* one after another; then the file has ended */
 
 /* Counts what is lost; false when that is the end. */
 static bool lose_packet(input *in, int code, pipeline_error *error)
@@ -182,7 +182,7 @@ static input_result read_packet(input *in, pipeline_error *error)
             pipeline_fail_av(error, code, "%s: reading failed", in->path);
             return INPUT_FAILED;
         }
-        if (code == AVERROR_EOF || errors == MOST_READ_ERRORS)
+        if (code == AVERROR_EOF || errors == MAX_READ_ERRORS)
             return check_length(in, error) ? INPUT_END : INPUT_FAILED;
         if (!lose_packet(in, code, error))
             return INPUT_FAILED;
@@ -283,7 +283,7 @@ static bool count_damage(input *in, pipeline_error *error)
 }
 
 /* Without a packet in between: a decoder has one for each of its threads at most. */
-enum { MOST_DECODER_ERRORS = 1024 };
+enum { MAX_DECODER_ERRORS = 1024 };
 
 /* The next frame that belongs to the result, as it was coded. */
 static input_result decode_next(input *in, pipeline_error *error)
@@ -299,7 +299,7 @@ static input_result decode_next(input *in, pipeline_error *error)
         if (code == AVERROR_EOF)
             return INPUT_END;
         if (code < 0) {
-            if ((in->draining && code != AVERROR_INVALIDDATA) || errors == MOST_DECODER_ERRORS) {
+            if ((in->draining && code != AVERROR_INVALIDDATA) || errors == MAX_DECODER_ERRORS) {
                 pipeline_fail_av(error, code, "%s: decoding failed", in->path);
                 return INPUT_FAILED;
             }

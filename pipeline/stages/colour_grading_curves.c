@@ -24,8 +24,8 @@
 
 #define FOLLOWING 0.05f
 #define CUT 0.707
-#define LEAST_CUT 8.0 /* steps */
-#define MOST_GAIN 3.99f
+#define MIN_CUT 8.0 /* steps */
+#define MAX_GAIN 3.99f
 #define NODE_STEPS 16.0 /* of 8 bits, from node to node */
 
 enum {
@@ -50,7 +50,7 @@ void colour_grading_read(colour_grading_curves *curves, const uint16_t *answer)
             const unsigned gains = COLOUR_GRADING_GAINS + c, offsets = COLOUR_GRADING_OFFSETS + c;
             const float gain = 1 + ac_f32_from_f16(answer[gains * COLOUR_GRADING_NODES + k]);
             const float offset = ac_f32_from_f16(answer[offsets * COLOUR_GRADING_NODES + k]);
-            curves->values[gains][k] = within(gain, 0, MOST_GAIN);
+            curves->values[gains][k] = within(gain, 0, MAX_GAIN);
             curves->values[offsets][k] = within(offset, -1, 1);
         }
     }
@@ -85,7 +85,7 @@ static bool is_cut(const uint8_t *before, const uint8_t *now)
     double distance = 0;
     for (unsigned i = 0; i < CELLS; i++)
         distance += fabs((double)now[i] - before[i]);
-    return distance / CELLS > fmax(LEAST_CUT, CUT * (deviation(before) + deviation(now)) / 2);
+    return distance / CELLS > fmax(MIN_CUT, CUT * (deviation(before) + deviation(now)) / 2);
 }
 
 void colour_grading_follow(colour_grading_state *state, const thumbnail *seen,
@@ -147,7 +147,7 @@ static void settle_luma(mona_curve *to, const float *from, double strength, bool
 
 /* A gain, or an offset, which is neutral at neutral and has so many steps. */
 static void settle_chroma(mona_curve *to, const float *from, double neutral, double steps,
-                          double least, double most, double strength, bool full_range)
+                          double min, double max, double strength, bool full_range)
 {
     const double zero = full_range ? 0 : 16, range = full_range ? 255 : 219;
     double nodes[COLOUR_GRADING_NODES];
@@ -155,7 +155,7 @@ static void settle_chroma(mona_curve *to, const float *from, double neutral, dou
         const double after = value_at(from, (NODE_STEPS * k - zero) * 255 / range / NODE_STEPS, 0);
         nodes[k] = steps * (neutral + strength * (after - neutral));
     }
-    make_segments(to, nodes, least, most);
+    make_segments(to, nodes, min, max);
 }
 
 void colour_grading_settle(mona_curves *to, const colour_grading_curves *from, double strength,

@@ -14,7 +14,7 @@
 /* Errors of compression below this, of QP 24 of H.264, are left: there clips lost up to 0.1 dB, and
  * at CRF 24 all gain. Networks told a quarter more than the error gain 0.03 to 0.1 dB more at CRF
  * 32 (models/train/clips.py). */
-#define LEAST_ERROR 2.5f
+#define MIN_ERROR 2.5f
 #define ERROR_TOLD 1.25f
 
 /* Where compression's error is cleaned, frames are steadied as if there was noise of so many steps,
@@ -254,7 +254,7 @@ mona_status denoise_enqueue(denoiser *d, mona_stream *stream, const frame *in, c
         job->in = in;
         job->out = out;
         job->previous = previous;
-        job->error = d->compressed && error >= LEAST_ERROR ? error * (p ? CHROMA_ERROR : 1) : 0;
+        job->error = d->compressed && error >= MIN_ERROR ? error * (p ? CHROMA_ERROR : 1) : 0;
         status = run_pass(d, stream, job);
     }
     if (!status && in->format.planes == 4)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/stages/temporal.h"
 
+#include "engine/arith.h"
+
 #include "pipeline/stages/sample.h"
 
 /* The steps for all |d|, rounded to the nearest; returns L. One step of 8 bits is `one`.
@@ -28,18 +30,13 @@ static inline void filter_row(uint8_t *made, const uint8_t *previous, uint32_t f
     }
 }
 
-static uint32_t least(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Block (x, y), whose side in this plane is `side`. */
 static void filter_block(const frame *made, const frame *previous, unsigned plane, uint32_t x,
                          uint32_t y, uint32_t side, const int16_t *step, int limit)
 {
     const mona_size size = frame_plane_size(&made->format, plane);
-    const uint32_t from = x * side, to = least(from + side, size.width);
-    for (uint32_t row = y * side; row < least((y + 1) * side, size.height); row++) {
+    const uint32_t from = x * side, to = min_u32(from + side, size.width);
+    for (uint32_t row = y * side; row < min_u32((y + 1) * side, size.height); row++) {
         uint8_t *m = made->data[plane] + (ptrdiff_t)row * made->stride[plane];
         const uint8_t *p = previous->data[plane] + (ptrdiff_t)row * previous->stride[plane];
         if (made->format.bits > 8)
