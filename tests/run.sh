@@ -25,8 +25,7 @@ TIER=${TIER:-full}
 # Of random cases, sizes and cuts, one in so many: see tests/cases.h.
 if [ -z "${MONA_TEST_SHARE:-}" ]; then
     MONA_TEST_SHARE=1
-    [ "$TIER" = full ] || MONA_TEST_SHARE=5
-    [ -z "$SANITIZE" ] || MONA_TEST_SHARE=8
+    [ "$TIER" = full ] && [ -z "$SANITIZE" ] || MONA_TEST_SHARE=12
 fi
 export BUILD CC SANITIZE TIER MONA_TEST_SHARE
 export CMOCKA_MESSAGE_OUTPUT=TAP
@@ -34,6 +33,13 @@ export ASAN_OPTIONS=${ASAN_OPTIONS:-abort_on_error=0:detect_leaks=1:strict_strin
 # x265 does not free a table of its own when it is closed.
 export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/tests/leaks.txt:print_suppressions=0}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
+
+# The system's python3: what a manager of versions puts before it takes many times as long to start.
+if [ -x /usr/bin/python3 ]; then
+    mkdir -p "$BUILD/tests/bin"
+    ln -sf /usr/bin/python3 "$BUILD/tests/bin/python3"
+    PATH=$(cd "$BUILD/tests/bin" && pwd):$PATH
+fi
 
 names=$*
 wanted() {

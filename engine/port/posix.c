@@ -26,7 +26,7 @@ static uint64_t enabled_state(void)
     return (uint64_t)high << 32 | low;
 }
 
-uint32_t mona_port_cpu_features(void)
+static uint32_t ask_cpu(void)
 {
     enum { STATE_AVX = 0x06, STATE_AVX512 = 0xe6, LEAF_7_1_AVXVNNI = 1 << 4 };
     unsigned a, b, c, d;
@@ -46,6 +46,16 @@ uint32_t mona_port_cpu_features(void)
     if (features && __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a & LEAF_7_1_AVXVNNI))
         features |= MONA_CPU_AVXVNNI;
     return features;
+}
+
+/* Asked once: in a virtual machine each cpuid costs tens of microseconds. */
+uint32_t mona_port_cpu_features(void)
+{
+    enum { ASKED = 1 << 30 };
+    static _Atomic uint32_t known;
+    if (!known)
+        known = ask_cpu() | ASKED;
+    return known & ~(uint32_t)ASKED;
 }
 #elif defined(__aarch64__)
 uint32_t mona_port_cpu_features(void)

@@ -296,13 +296,13 @@ static void networks(void **state)
         const mona_type type = seed % 2 ? MONA_F16 : MONA_U8;
         const uint32_t channels = seed < 4 ? 32 : 3 * seed;
         graph g;
-        begin_as(&g, type, seed, 1, 3, 24, 36);
+        begin_as(&g, type, seed, 1, 3, 16, 24);
         dense_block(&g, channels > 32 ? 32 : channels);
         check(&g);
-        begin_as(&g, type, seed, 1, 3, 24, 36);
+        begin_as(&g, type, seed, 1, 3, 16, 24);
         small_u_net(&g, channels);
         check(&g);
-        begin_as(&g, type, seed, 1, 3, 24, 36);
+        begin_as(&g, type, seed, 1, 3, 16, 24);
         split_block(&g, channels);
         check(&g);
     }
