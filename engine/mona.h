@@ -71,7 +71,7 @@ enum {
     MONA_MAX_CHANNELS = 16384,
     MONA_MAX_SIDE = 32768, /* rows or columns of any tensor that is no array */
     MONA_MAX_THREADS = 64,
-    MONA_MAX_DEPTH = 10, /* bits of a sample that mona_model_deepen can provide for */
+    MONA_MAX_DEPTH = 11, /* bits of a sample that mona_model_deepen can provide for */
     MONA_ALIGNMENT = 64, /* of a model in memory, of an arena and of stream memory */
 };
 
@@ -375,6 +375,9 @@ mona_status mona_stream_copy(mona_stream *stream, void *dst, ptrdiff_t dst_strid
                              ptrdiff_t src_stride, size_t row_bytes, size_t rows);
 mona_status mona_stream_run(mona_stream *stream, mona_session *session, const mona_buffer *inputs,
                             const mona_buffer *outputs);
+/* The same, unless *wanted is false by the time the stream comes to it. */
+mona_status mona_stream_run_if(mona_stream *stream, const bool *wanted, mona_session *session,
+                               const mona_buffer *inputs, const mona_buffer *outputs);
 mona_status mona_stream_call(mona_stream *stream, void (*function)(void *), void *argument);
 /* Marks this point of the stream; an event can be recorded again, on the same stream. */
 mona_status mona_stream_record(mona_stream *stream, mona_event *event);

@@ -42,7 +42,7 @@ static void add_bytes(uint16_t *sums, const uint8_t *row, uint32_t count, unsign
             sums[x / 4] = (uint16_t)(sums[x / 4] + row[x]);
 }
 
-/* 16 samples of 10 bits fit a word. */
+/* 16 samples of 11 bits fit a word. */
 static void add_words(uint16_t *sums, const uint8_t *row, uint32_t count, unsigned shift,
                       unsigned bits)
 {

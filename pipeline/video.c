@@ -255,6 +255,7 @@ static bool open_output(video *v, const AVOutputFormat *format, const input_sett
                               .shift = v->in.start == AV_NOPTS_VALUE ? 0 : v->in.start,
                               .end = v->in.end,
                               .drop = s->drop_unsupported,
+                              .flush = s->encoder.low_latency,
                               .notes = &s->notes};
     for (unsigned i = 0; i < CHAIN_OUTPUTS; i++)
         if (!wrap_output(v, i))
@@ -319,6 +320,7 @@ static bool open_all(video *v, pipeline_error *error)
                             .end = s->end,
                             .threads = s->decode_threads,
                             .quantisers = s->stage.compressed,
+                            .low_latency = s->encoder.low_latency,
                             .deinterlace = s->deinterlace,
                             .ends_early = s->frames,
                             .stop_on_error = s->stop_on_error,

@@ -98,6 +98,7 @@ int enhance_options_apply(const enhance_options *o, bool image, bool delays, sta
     settings->encoder.options = o->encoder.items;
     settings->encoder.option_count = o->encoder.count;
     settings->encoder.match_bitrate = o->match_bitrate;
+    settings->encoder.low_latency = o->low_latency;
     return stage_models_open(models, &choice, &list, settings) ? EXIT_SUCCESS : EXIT_FAILED;
 }
 

@@ -19,7 +19,7 @@ typedef struct enhance_options {
     const char *temporal, *deinterlace;
     const char *codec, *preset;
     double crf; /* negative: not given; set before the options are parsed */
-    bool match_bitrate;
+    bool match_bitrate, low_latency;
     option_list encoder;
 } enhance_options;
 
@@ -81,6 +81,9 @@ typedef struct enhance_options {
      .help = "speed of the encoder (default: medium for h264 and hevc; 8 for av1, from 0 to 13; 3 "\
              "for vp9, from 0 to 8)",                                                             \
      .values = "ultrafast superfast veryfast faster fast medium slow slower veryslow placebo"},   \
+    {"--low-latency", NULL, OPTION_FLAG, SHARED_FIELD(at, low_latency), NULL, group,              \
+     .help = "give each frame out before the next comes in, for live video: no B-frames, no look-"\
+             "ahead, no search for interlaced frames that are not marked"},                       \
     {"--encoder-option", "-e", OPTION_LIST, SHARED_FIELD(at, encoder), "KEY=VALUE", group,        \
      .help = "an option of FFmpeg's encoder; can be given more than once"}
 /* clang-format on */

@@ -32,6 +32,7 @@ typedef struct command {
             size_t row_bytes, rows;
         } copy;
         struct {
+            const bool *wanted; /* NULL: always */
             mona_session *session;
             mona_buffer inputs[MONA_MAX_IO], outputs[MONA_MAX_IO];
         } run;
@@ -82,6 +83,8 @@ static mona_status execute(const command *c)
                    c->copy.src + (ptrdiff_t)y * c->copy.src_stride, c->copy.row_bytes);
         return MONA_OK;
     case COMMAND_RUN:
+        if (c->run.wanted && !*c->run.wanted)
+            return MONA_OK;
         return mona_session_run(c->run.session, c->run.inputs, c->run.outputs);
     case COMMAND_CALL:
         c->call.function(c->call.argument);
@@ -178,17 +181,29 @@ mona_status mona_stream_copy(mona_stream *s, void *dst, ptrdiff_t dst_stride, co
     return enqueue(s, &c, NULL);
 }
 
-mona_status mona_stream_run(mona_stream *s, mona_session *session, const mona_buffer *inputs,
-                            const mona_buffer *outputs)
+static mona_status enqueue_run(mona_stream *s, const bool *wanted, mona_session *session,
+                               const mona_buffer *inputs, const mona_buffer *outputs)
 {
     if (!s || !session || !inputs || !outputs)
         return MONA_ERR_ARGUMENT;
-    command c = {.kind = COMMAND_RUN, .run = {.session = session}};
+    command c = {.kind = COMMAND_RUN, .run = {.wanted = wanted, .session = session}};
     unsigned input_count, output_count;
     mona_session_io_count(session, &input_count, &output_count);
     memcpy(c.run.inputs, inputs, input_count * sizeof *inputs);
     memcpy(c.run.outputs, outputs, output_count * sizeof *outputs);
     return enqueue(s, &c, NULL);
+}
+
+mona_status mona_stream_run(mona_stream *s, mona_session *session, const mona_buffer *inputs,
+                            const mona_buffer *outputs)
+{
+    return enqueue_run(s, NULL, session, inputs, outputs);
+}
+
+mona_status mona_stream_run_if(mona_stream *s, const bool *wanted, mona_session *session,
+                               const mona_buffer *inputs, const mona_buffer *outputs)
+{
+    return wanted ? enqueue_run(s, wanted, session, inputs, outputs) : MONA_ERR_ARGUMENT;
 }
 
 mona_status mona_stream_call(mona_stream *s, void (*function)(void *), void *argument)

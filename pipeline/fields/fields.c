@@ -19,6 +19,8 @@ static void tell(fields *f, bool found)
                       f->wanted ? "it is deinterlaced (--deinterlace off leaves it as it is)"
                                 : "it is enhanced without deinterlacing");
     f->told = true;
+    if (!f->wanted)
+        combing_stop(&f->sight);
 }
 
 /* Whether the frame has to go through the deinterlacer, which is opened for it. */

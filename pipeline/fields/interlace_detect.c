@@ -20,6 +20,11 @@ enum { LARGEST_WIDTH = 2048, LARGEST_HEIGHT = 1088, STEP = 10, ROW_STEP = 5 };
  * five such; plain frames stay below one of 70, interlaced ones are from one of 50 to one of 2.
  * Once some were found, less is enough where little moves. */
 enum { FEWEST = 3, SHARE = 4, TEETH = 64, TEETH_LATER = 256 };
+/* A film without fields is known by CALM frames, one after another but for still ones, in which at
+ * least one of MOVED samples moves and fewer than one of TEETH of those is combed. From then on idet
+ * rests, and only every REST-th frame is looked at, until one has teeth; in a film that was made
+ * into fields, where two frames of five have them, that is the fourth at the latest. */
+enum { CALM = 50, MOVED = 256, REST = 4 };
 
 static int depth_of(const AVFrame *frame)
 {
@@ -123,14 +128,18 @@ static int hear(interlace_detect *c)
 {
     int code = 0;
     while (c->graph && (code = av_buffersink_get_frame(c->sink, c->seen)) >= 0) {
-        c->sights[c->judged++ % INTERLACE_DETECT_SIGHTS].order = order_of(c->seen);
+        /* After a rest the frame before it comes first, which nobody waits for any more. */
+        if ((uint64_t)c->seen->pts >= c->judged) {
+            c->sights[c->seen->pts % INTERLACE_DETECT_SIGHTS].order = order_of(c->seen);
+            c->judged = (uint64_t)c->seen->pts + 1;
+        }
         av_frame_unref(c->seen);
     }
     return code == AVERROR(EAGAIN) || code == AVERROR_EOF ? 0 : code;
 }
 
-/* The frame's luma as a picture of its own. False: out of memory. */
-static bool refer_to_luma(AVFrame *luma, const AVFrame *frame)
+/* The luma of frame n as a picture of its own. False: out of memory. */
+static bool refer_to_luma(AVFrame *luma, const AVFrame *frame, uint64_t n)
 {
     luma->buf[0] = av_buffer_ref(av_frame_get_plane_buffer((AVFrame *)frame, 0));
     luma->format = luma_format(frame);
@@ -138,21 +147,34 @@ static bool refer_to_luma(AVFrame *luma, const AVFrame *frame)
     luma->height = frame->height;
     luma->data[0] = frame->data[0];
     luma->linesize[0] = frame->linesize[0];
-    luma->pts = frame->pts;
+    luma->pts = (int64_t)n;
     return luma->buf[0];
+}
+
+static bool has_teeth(const interlace_detect_sight *sight)
+{
+    return sight->moving && TEETH * (uint64_t)sight->combed >= sight->moving;
 }
 
 /* Looks at the frame, and lets idet do so. */
 static int see(interlace_detect *c, const AVFrame *frame)
 {
     interlace_detect_sight *sight = &c->sights[c->put % INTERLACE_DETECT_SIGHTS];
+    const uint64_t turn = c->put % REST;
     *sight = (interlace_detect_sight){.order = 2};
-    if (c->before->data[0])
+    if (c->before->data[0] && (c->calm < CALM || turn == 0))
         look(sight, frame, c->before);
+    if (c->calm >= CALM && has_teeth(sight))
+        c->calm = 0;
     av_frame_unref(c->before);
-    int code = refer_to_luma(c->luma, frame) ? av_frame_ref(c->before, frame) : AVERROR(ENOMEM);
+    int code = c->calm < CALM || turn == REST - 1 ? av_frame_ref(c->before, frame) : 0;
+    if (c->calm >= CALM) {
+        c->judged = c->put + 1;
+        return code;
+    }
     if (code >= 0)
-        code = av_buffersrc_add_frame(c->source, c->luma);
+        code = refer_to_luma(c->luma, frame, c->put) ? av_buffersrc_add_frame(c->source, c->luma)
+                                                     : AVERROR(ENOMEM);
     av_frame_unref(c->luma);
     return code;
 }
@@ -193,6 +215,12 @@ static int fields_around(const interlace_detect *c)
     return top > bottom ? 1 : -1;
 }
 
+static bool moves(const interlace_detect_sight *sight, const AVFrame *frame)
+{
+    const uint64_t samples = (uint64_t)frame->width * (uint64_t)frame->height / ROW_STEP;
+    return MOVED * (uint64_t)sight->moving >= samples;
+}
+
 int interlace_detect_get(interlace_detect *c, AVFrame *frame, bool *found)
 {
     *found = false;
@@ -201,14 +229,20 @@ int interlace_detect_get(interlace_detect *c, AVFrame *frame, bool *found)
     if (c->taken == c->put)
         return c->ended ? AVERROR_EOF : AVERROR(EAGAIN);
     const int order = c->graph ? fields_around(c) : 0;
-    const bool whole = c->sights[c->taken % INTERLACE_DETECT_SIGHTS].order == 0;
+    const interlace_detect_sight *sight = &c->sights[c->taken % INTERLACE_DETECT_SIGHTS];
     av_frame_move_ref(frame, c->waiting[c->taken++ % INTERLACE_DETECT_WAITING]);
     c->found = c->found || order;
-    if (order && !whole && !avframe_is_interlaced(frame)) {
+    c->calm = c->found || has_teeth(sight) ? 0 : c->calm + moves(sight, frame);
+    if (order && sight->order != 0 && !avframe_is_interlaced(frame)) {
         *found = true;
         avframe_set_interlaced(frame, true, order > 0);
     }
     return 0;
+}
+
+void combing_stop(interlace_detect *c)
+{
+    avfilter_graph_free(&c->graph);
 }
 
 void interlace_detect_close(interlace_detect *c)

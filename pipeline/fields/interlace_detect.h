@@ -38,7 +38,8 @@ typedef struct interlace_detect {
     AVFrame *waiting[INTERLACE_DETECT_WAITING]; /* frame n at n % their number, from taken to put */
     interlace_detect_sight sights[INTERLACE_DETECT_SIGHTS]; /* of frame n at n % their number */
     uint64_t put, judged, taken;                            /* frames so far; judged: by idet */
-    bool ended, found;                                      /* found: fields, in any frame so far */
+    uint32_t calm;     /* frames that moved, since the last one with teeth */
+    bool ended, found; /* found: fields, in any frame so far */
 } interlace_detect;
 
 /* For frames like this one. Unless fields are possible they are not looked at, and none is kept
@@ -53,6 +54,9 @@ bool interlace_detect_put(interlace_detect *c, AVFrame *frame, pipeline_error *e
 /* The next frame, marked as interlaced if it looks so: >= 0; AVERROR(EAGAIN): put one more;
  * AVERROR_EOF: that was all. found: that it was marked here. */
 int interlace_detect_get(interlace_detect *c, AVFrame *frame, bool *found);
+
+/* Looks at no further frame. */
+void combing_stop(interlace_detect *c);
 
 void interlace_detect_close(interlace_detect *c);
 

@@ -1,33 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-/* BT.601 full range, in 16-bit fixed point:
+/* BT.601 full range; planes have b bits, b - 8 of them behind the point of what 8 bits would be:
  *
- *   Y  =  0.299 R + 0.587 G + 0.114 B        R = Y + 1.402 Cr
- *   Cb = (B - Y) / 1.772 + 128               G = Y - 0.344136 Cb - 0.714136 Cr
- *   Cr = (R - Y) / 1.402 + 128               B = Y + 1.772 Cb          (Cb, Cr less 128)
+ *     Y  =  0.299 R + 0.587 G + 0.114 B        R = Y + 1.402 Cr
+ *     Cb = (B - Y) / 1.772 + 128               G = Y - 0.344136 Cb - 0.714136 Cr
+ *     Cr = (R - Y) / 1.402 + 128               B = Y + 1.772 Cb          (Cb, Cr less 128)
  *
- * Each result is rounded to nearest; a colour that comes back differs by at most 1 step. */
+ * Each result is rounded to nearest. Planes are off by half of 2^(8 - b) then, and a colour by
+ * 1 + 1.772 times that at most: of 10 bits and more, by less than half a step, so that it comes back
+ * as it was. */
 #include "pipeline/image/colour.h"
 
-#include <string.h>
+#include "pipeline/stages/sample.h"
 
-enum { HALF = 1 << 15 };
+/* Bits behind the point of a coefficient: 2^11 (1 + 1.772 / 2) 2^18 is below 2^31. */
+enum { POINT = 18 };
 
 static uint8_t clip(int value)
 {
     return (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value);
 }
 
-static int luma(const uint8_t *rgb)
+static void put(const frame *to, unsigned plane, uint32_t x, uint32_t y, int value)
 {
-    return (19595 * rgb[0] + 38470 * rgb[1] + 7471 * rgb[2] + HALF) >> 16;
+    put_plane_sample(to->data[plane] + (ptrdiff_t)y * to->stride[plane], x, value, true);
 }
 
-/* Both chroma samples of the sum of count (1 or 4) pixels. */
-static void chroma(const int sum[3], int count, uint8_t *cb, uint8_t *cr)
+static int get(const frame *from, unsigned plane, uint32_t x, uint32_t y)
 {
-    const int centre = (128 << 16) * count + HALF * count - 1;
-    *cb = clip((-11059 * sum[0] - 21709 * sum[1] + 32768 * sum[2] + centre) / (65536 * count));
-    *cr = clip((32768 * sum[0] - 27439 * sum[1] - 5329 * sum[2] + centre) / (65536 * count));
+    return plane_sample(from->data[plane] + (ptrdiff_t)y * from->stride[plane], x, true);
+}
+
+static int rounded(int value, unsigned shift)
+{
+    return (value + (1 << shift >> 1)) >> shift;
 }
 
 static const uint8_t *pixel(const still *image, uint32_t x, uint32_t y)
@@ -37,34 +42,49 @@ static const uint8_t *pixel(const still *image, uint32_t x, uint32_t y)
     return image->pixels + ((size_t)y * image->width + x) * image->channels;
 }
 
+static int luma(int r, int g, int b)
+{
+    return 78381 * r + 153879 * g + 29884 * b;
+}
+
 static void split_chroma(frame *to, const still *from)
 {
-    const mona_size size = frame_plane_size(&to->format, 1);
-    const uint32_t block = 1u << to->format.shift_x;
+    const frame_format *f = &to->format;
+    const mona_size size = frame_plane_size(f, 1);
+    const uint32_t block = 1u << f->shift_x;
+    const unsigned shift = POINT - (f->bits - 8) + 2 * f->shift_x;
+    const int grey = 128 << (POINT + 2 * f->shift_x);
     for (uint32_t y = 0; y < size.height; y++)
         for (uint32_t x = 0; x < size.width; x++) {
-            int sum[3] = {0};
+            int r = 0, g = 0, b = 0;
             for (uint32_t i = 0; i < block * block; i++) {
                 const uint8_t *p = pixel(from, x * block + i % block, y * block + i / block);
-                for (int c = 0; c < 3; c++)
-                    sum[c] += p[c];
+                r += p[0], g += p[1], b += p[2];
             }
-            chroma(sum, (int)(block * block), to->data[1] + (ptrdiff_t)y * to->stride[1] + x,
-                   to->data[2] + (ptrdiff_t)y * to->stride[2] + x);
+            put(to, 1, x, y, rounded(grey - 44233 * r - 86839 * g + 131072 * b, shift));
+            put(to, 2, x, y, rounded(grey + 131072 * r - 109756 * g - 21316 * b, shift));
         }
+}
+
+static void set_grey(frame *to, unsigned plane)
+{
+    const mona_size size = frame_plane_size(&to->format, plane);
+    for (uint32_t y = 0; y < size.height; y++)
+        frame_set_samples(to->data[plane] + (ptrdiff_t)y * to->stride[plane], &to->format,
+                          1u << (to->format.bits - 1), size.width);
 }
 
 void colour_split(frame *to, const still *from)
 {
     const mona_size size = frame_plane_size(&to->format, 0);
-    const unsigned colours = from->channels < 3 ? 1 : 3;
+    const unsigned colours = from->channels < 3 ? 1 : 3, more = to->format.bits - 8;
     for (uint32_t y = 0; y < size.height; y++)
         for (uint32_t x = 0; x < size.width; x++) {
             const uint8_t *p = pixel(from, x, y);
-            to->data[0][(ptrdiff_t)y * to->stride[0] + x] = colours == 3 ? (uint8_t)luma(p) : p[0];
+            const int level = luma(p[0], p[colours / 2], p[colours - 1]);
+            put(to, 0, x, y, rounded(level, POINT - more));
             if (to->format.planes == 4)
-                to->data[3][(ptrdiff_t)y * to->stride[3] + x] =
-                    from->channels > colours ? p[colours] : 255;
+                put(to, 3, x, y, (from->channels > colours ? p[colours] : 255) << more);
         }
     if (to->format.planes < 3)
         return;
@@ -72,33 +92,28 @@ void colour_split(frame *to, const still *from)
         split_chroma(to, from);
         return;
     }
-    for (unsigned plane = 1; plane < 3; plane++)
-        memset(to->data[plane], 128,
-               (size_t)to->stride[plane] * frame_plane_size(&to->format, plane).height);
-}
-
-static void to_rgb(uint8_t *rgb, int y, int cb, int cr)
-{
-    const int base = (y << 16) + HALF;
-    rgb[0] = clip((base + 91881 * cr) >> 16);
-    rgb[1] = clip((base - 22553 * cb - 46802 * cr) >> 16);
-    rgb[2] = clip((base + 116130 * cb) >> 16);
+    set_grey(to, 1);
+    set_grey(to, 2);
 }
 
 void colour_join(still *to, const frame *from)
 {
-    const unsigned colours = to->channels < 3 ? 1 : 3;
+    const unsigned colours = to->channels < 3 ? 1 : 3, more = from->format.bits - 8;
+    const unsigned shift = POINT + more;
     for (uint32_t y = 0; y < to->height; y++)
         for (uint32_t x = 0; x < to->width; x++) {
-            const ptrdiff_t row = (ptrdiff_t)y;
             uint8_t *p = to->pixels + ((size_t)y * to->width + x) * to->channels;
-            const uint8_t level = from->data[0][row * from->stride[0] + x];
-            if (colours == 3)
-                to_rgb(p, level, from->data[1][row * from->stride[1] + x] - 128,
-                       from->data[2][row * from->stride[2] + x] - 128);
-            else
-                p[0] = level;
+            const int level = get(from, 0, x, y) * (1 << POINT);
+            if (colours == 3) {
+                const int cb = get(from, 1, x, y) - (128 << more);
+                const int cr = get(from, 2, x, y) - (128 << more);
+                p[0] = clip(rounded(level + 367526 * cr, shift));
+                p[1] = clip(rounded(level - 90213 * cb - 187207 * cr, shift));
+                p[2] = clip(rounded(level + 464519 * cb, shift));
+            } else {
+                p[0] = clip(rounded(level, shift));
+            }
             if (to->channels > colours)
-                p[colours] = from->data[3][row * from->stride[3] + x];
+                p[colours] = clip(rounded(get(from, 3, x, y), more));
         }
 }

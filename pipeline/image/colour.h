@@ -6,9 +6,10 @@
 #include "pipeline/stages/frame.h"
 #include "pipeline/image/stills.h"
 
-/* Splits an image into a frame's planes: BT.601, full range, as JPEG does. Grey images fill plane 0
- * and, if the frame has them, leave chroma at 128; alpha goes to plane 3. Chroma of a 4:2:0 frame
- * is the mean of 2x2 pixels. Padding repeats the last row and column. */
+/* Splits an image into a frame's planes: BT.601, full range, as JPEG does, with all bits that the
+ * frame has, which are more than 8. Grey images fill plane 0 and, if the frame has them, leave chroma neutral; alpha goes
+ * to plane 3. Chroma of a 4:2:0 frame is the mean of 2x2 pixels. Padding repeats the last row and
+ * column. */
 void colour_split(frame *to, const still *from);
 
 /* The reverse, for a 4:4:4 or grey frame; channels of the image say what to take. */

@@ -11,6 +11,7 @@
 #include "pipeline/image/colour.h"
 #include "pipeline/image/stills.h"
 #include "pipeline/quality/model_run.h"
+#include "pipeline/stages/range.h"
 
 static bool uses_denoise(const enhance_settings *settings)
 {
@@ -20,7 +21,8 @@ static bool uses_denoise(const enhance_settings *settings)
     return false;
 }
 
-/* What the stages work on. Alpha is stored in plane 3, so a frame with alpha has four. */
+/* What the stages work on: more bits than the image has, so that only the result is rounded to 8.
+ * Alpha is stored in plane 3, so a frame with alpha has four. */
 static frame_format working_format(const enhance_settings *settings, const still *image)
 {
     const bool alpha = image->channels % 2 == 0, colour = image->channels >= 3;
@@ -32,7 +34,7 @@ static frame_format working_format(const enhance_settings *settings, const still
                                                         : 1,
                           .shift_x = denoise,
                           .shift_y = denoise,
-                          .bits = 8};
+                          .bits = RANGE_BITS};
 }
 
 /* Runs the stages on the image; the result is in c's output slot. */
@@ -72,7 +74,8 @@ static bool widen_chroma(frame *to, uint8_t **memory, const frame *from,
     frame_place(to, &format, *memory);
 
     const named_model *model = settings->bicubic;
-    bool good = session_binding_open(&bicubic, &model->model, model->name, &config, error);
+    bool good = session_binding_open_deep(&bicubic, &model->model, model->name, format.bits,
+                                          &config, error);
     for (unsigned p = 0; p < format.planes && good; p++) {
         mona_buffer source = frame_buffer(from, p), target = frame_buffer(to, p);
         if (p == 1 || p == 2) {

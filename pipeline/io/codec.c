@@ -15,21 +15,22 @@ static const char x26x_presets[] =
  * written so that every frame stands alone and damage shows. */
 static const codec codecs[] = {
     {"h264", "libx264", AV_CODEC_ID_H264, "crf", 18, 51, "preset", "medium", x26x_presets, 0, NULL,
-     true, false, false},
+     "tune=zerolatency", true, false, false},
     {"hevc", "libx265", AV_CODEC_ID_HEVC, "crf", 20, 51, "preset", "medium", x26x_presets, 0,
-     "x265-params=log-level=none", true, false, false},
-    {"av1", "libsvtav1", AV_CODEC_ID_AV1, "crf", 28, 63, "preset", "8", NULL, 13, NULL, true, false,
-     true},
+     "x265-params=log-level=none", "tune=zerolatency", true, false, false},
+    {"av1", "libsvtav1", AV_CODEC_ID_AV1, "crf", 28, 63, "preset", "8", NULL, 13, NULL,
+     "svtav1-params=pred-struct=1", true, false, true},
     {"vp9", "libvpx-vp9", AV_CODEC_ID_VP9, "crf", 24, 63, "cpu-used", "3", NULL, 8,
-     "deadline=good:row-mt=1", false, false, false},
+     "deadline=good:row-mt=1", "deadline=realtime:lag-in-frames=0", false, false, false},
     {"ffv1", "ffv1", AV_CODEC_ID_FFV1, NULL, 0, 0, NULL, NULL, NULL, 0, "level=3:slicecrc=1:g=1",
-     false, true, false},
+     NULL, false, true, false},
     {"prores", "prores_ks", AV_CODEC_ID_PRORES, NULL, 0, 0, NULL, NULL, NULL, 0, "vendor=apl0",
+     NULL, false, false, false},
+    {"rawvideo", "rawvideo", AV_CODEC_ID_RAWVIDEO, NULL, 0, 0, NULL, NULL, NULL, 0, NULL, NULL,
      false, false, false},
-    {"rawvideo", "rawvideo", AV_CODEC_ID_RAWVIDEO, NULL, 0, 0, NULL, NULL, NULL, 0, NULL, false,
-     false, false},
     /* Numbered pictures: picture_writer.h makes those. */
-    {"png", "png", AV_CODEC_ID_PNG, NULL, 0, 0, NULL, NULL, NULL, 0, NULL, false, false, false},
+    {"png", "png", AV_CODEC_ID_PNG, NULL, 0, 0, NULL, NULL, NULL, 0, NULL, NULL, false, false,
+     false},
 };
 
 enum { CODEC_COUNT = sizeof codecs / sizeof *codecs };

@@ -20,10 +20,11 @@ typedef struct codec {
      * commas between; NULL: whole numbers from 0 to preset_max. */
     const char *preset, *preset_default, *preset_names;
     int preset_max;
-    const char *options; /* "key=value:..." that hold unless -e says otherwise; NULL: none */
-    bool even;           /* 4:2:0 in even sizes only */
-    bool keeps;          /* the encoder holds on to the frame until it gets the next one */
-    bool waits;          /* draining or closing it never returns before it has had a frame */
+    const char *options;     /* "key=value:..." that hold unless -e says otherwise; NULL: none */
+    const char *low_latency; /* the same, with which no frame waits for later ones */
+    bool even;               /* 4:2:0 in even sizes only */
+    bool keeps;              /* the encoder holds on to the frame until it gets the next one */
+    bool waits;              /* draining or closing it never returns before it has had a frame */
 } codec;
 
 /* By its name or the name of an encoder of libav for it. NULL: there is none. */

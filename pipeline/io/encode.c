@@ -84,6 +84,9 @@ static bool collect_options(AVDictionary **options, const codec *c, const encode
     hdr_option(display, sizeof display, video, c);
     if (c->options && av_dict_parse_string(options, c->options, "=", ":", 0) < 0)
         return pipeline_fail(error, "out of memory");
+    if (choice->low_latency && c->low_latency &&
+        av_dict_parse_string(options, c->low_latency, "=", ":", 0) < 0)
+        return pipeline_fail(error, "out of memory");
     if (choice->preset && !check_preset(c, choice->preset, error))
         return false;
     if (c->preset)

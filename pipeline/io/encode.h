@@ -37,6 +37,7 @@ typedef struct encoder_choice {
     const char *const *options; /* "key=value", for libav */
     size_t option_count;
     unsigned threads;   /* 0: the encoder's own choice */
+    bool low_latency;   /* no frame waits for later ones */
     bool match_bitrate; /* as many bits a second as the input's video has */
 } encoder_choice;
 

@@ -64,6 +64,7 @@ typedef struct input_settings {
     double end;            /* seconds after which everything is left out; 0: there is none */
     unsigned threads;      /* of the decoder; 0: its own choice */
     bool quantisers;       /* frames tell of theirs (quantiser.h) */
+    bool low_latency;      /* no frame waits for later ones: of fields only marked ones are seen */
     bool deinterlace;      /* make interlaced frames whole */
     bool ends_early;       /* input_copy_until will be called: pass nothing on before it is known to
                               belong to the frames wanted */

@@ -246,6 +246,9 @@ static bool open_decoder(input *in, const input_settings *s, int coded, pipeline
     in->decoder->pix_fmt = coded;
     in->decoder->pkt_timebase = in->video->time_base;
     in->decoder->thread_count = (int)s->threads;
+    /* Threads that decode a frame each hold as many back. */
+    if (s->low_latency)
+        in->decoder->thread_type = FF_THREAD_SLICE;
     if (s->quantisers)
         ask_quantisers(in->decoder);
     if (code >= 0)
@@ -294,12 +297,13 @@ bool input_open(input *in, const input_settings *s, pipeline_error *error)
     if (!choose_planes(in, s->chroma, error) || !input_check_video(in, error) ||
         !open_decoder(in, s, coded, error))
         return false;
-    in->fields = (fields){.path = in->path,
-                          .notes = s->notes,
-                          .time_base = in->video->time_base,
-                          /* Dither of screens looks like them. */
-                          .possible = in->pictures.count || !picture_is_rgb(coded),
-                          .wanted = s->deinterlace};
+    in->fields =
+        (fields){.path = in->path,
+                 .notes = s->notes,
+                 .time_base = in->video->time_base,
+                 /* Dither of screens looks like them. */
+                 .possible = !s->low_latency && (in->pictures.count || !picture_is_rgb(coded)),
+                 .wanted = s->deinterlace};
     if (!timestamp_joins_open(&in->times, in->format))
         return pipeline_fail(error, "out of memory");
     cut(in, s->start, s->end);

@@ -264,6 +264,8 @@ bool mux_open(mux *m, const mux_settings *s, const AVFormatContext *input, const
     avformat_alloc_output_context2(&m->format, s->format, NULL, NULL);
     if (!m->format || !add_streams(m, input, video, encoder))
         return pipeline_fail(error, "out of memory");
+    if (s->flush)
+        m->format->flags |= AVFMT_FLAG_FLUSH_PACKETS;
     if (!edit_list_supported(s->format) && !s->shift && !(s->format->flags & AVFMT_TS_NEGATIVE))
         move_later(m, edit_list_lead(input, video, s->format), s);
     if (!add_chapters(m->format, input, s->shift - m->format->output_ts_offset, s->end))

@@ -37,6 +37,7 @@ typedef struct mux_settings {
     int64_t shift; /* AV_TIME_BASE units taken off every timestamp of the input */
     int64_t end;   /* in the input's time, AV_TIME_BASE units; INT64_MAX: all is wanted */
     bool drop;     /* leave out what the container cannot hold */
+    bool flush;    /* packets are not gathered */
     const pipeline_notes *notes;
 } mux_settings;
 

@@ -12,7 +12,7 @@
 #include "pipeline/stages/frame.h"
 #include "pipeline/stages/chroma_location.h"
 
-enum { PIXELS_MAX_BITS = MONA_MAX_DEPTH };
+enum { PIXELS_MAX_BITS = 10 };
 
 /* A format of planes that mona works on: luma or grey, with or without chroma of any subsampling
  * and alpha, 8 to PIXELS_MAX_BITS bits a sample. The error names the file, path. */

@@ -185,6 +185,9 @@ static void prepare(void *argument)
     noise_job *job = argument;
     const denoiser *d = job->denoiser;
     job->noise = measure_noise(job);
+    job->noisy = d->strength >= 0 || level_told(job);
+    if (!job->noisy)
+        return;
     frame_set_samples(job->row, &d->frame, level_told(job),
                       noise_row_bytes(d) / frame_sample_bytes(&d->frame));
 }
@@ -201,13 +204,13 @@ static void leave(const noise_job *job, unsigned planes)
     }
 }
 
-/* Where nothing was found nothing is changed, though the network would, a little. */
+/* Where nothing was found the network is not run: it would change samples a little. */
 static void finish(void *argument)
 {
     const noise_job *job = argument;
     const denoise_pass *pass = job->pass;
     const unsigned planes = pass->grey ? 1 : 3;
-    if (job->denoiser->strength < 0 && !level_told(job))
+    if (!job->noisy)
         leave(job, planes);
     if (!pass->temporal || !job->previous)
         return;
@@ -238,7 +241,7 @@ static mona_status run_pass(denoiser *d, mona_stream *stream, noise_job *job)
     }
     mona_status status = mona_stream_call(stream, prepare, job);
     if (!status)
-        status = mona_stream_run(stream, pass->bound.session, inputs, outputs);
+        status = mona_stream_run_if(stream, &job->noisy, pass->bound.session, inputs, outputs);
     if (!status)
         status = mona_stream_call(stream, finish, job);
     return status;

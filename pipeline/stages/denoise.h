@@ -44,6 +44,7 @@ typedef struct noise_job {
     unsigned plane;
     float error;  /* what compression left, in steps of 8 bits */
     float noise;  /* its strength as told or estimated, in steps of 8 bits */
+    bool noisy;   /* the network is to run */
     float sigma;  /* the estimate after this frame; negative: none was made */
     uint8_t *row; /* one row of the network's noise input; it is read for every row */
 } noise_job;

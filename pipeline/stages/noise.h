@@ -8,7 +8,7 @@
 
 enum {
     NOISE_BLOCK = 16,     /* samples a side of the blocks that are compared */
-    NOISE_BLOCKS = 4096,  /* about as many are looked at, however large the plane */
+    NOISE_BLOCKS = 2048,  /* at most as many are looked at, however large the plane */
     NOISE_BIN_STEPS = 16, /* block means are sorted by counting them in steps of 1/16 */
     NOISE_BINS = 8192,    /* up to 512, or a standard deviation of 120 */
 };

@@ -5,6 +5,7 @@
 
 #include "pipeline/quality/model_run.h"
 #include "pipeline/stages/plane_roles.h"
+#include "pipeline/stages/range.h"
 
 enum { LUMA_ONLY = 1 << PLANE_ROLE_LUMA };
 
@@ -19,13 +20,14 @@ const char *stage_kind_name(stage_kind kind)
 
 /* Binds a model of one plane to a plane's size, and sees that it enlarges it as the stage does. */
 static bool open_plane(session_binding *bound, const named_model *model, const stage *s,
-                       const stage_settings *settings, unsigned plane, pipeline_error *error)
+                       const stage_settings *settings, unsigned plane, unsigned bits,
+                       pipeline_error *error)
 {
     const mona_size size = frame_plane_size(&s->in, plane);
     mona_config config = stage_config(settings);
     config.sizes[0] = size;
     if (!plane_roles_check(model, LUMA_ONLY, LUMA_ONLY, error) ||
-        !session_binding_open_deep(bound, &model->model, model->name, s->in.bits, &config, error))
+        !session_binding_open_deep(bound, &model->model, model->name, bits, &config, error))
         return false;
     mona_tensor_info out = mona_plan_output(bound->plan, 0);
     if (out.width != s->scale * size.width || out.height != s->scale * size.height)
@@ -45,7 +47,20 @@ static bool open_interpolated(session_binding *bound, void **memory, const stage
     return chroma_location_model(&sited.model, memory, &settings->bicubic->model, s->scale,
                                  settings->chroma_location, chroma ? s->in.shift_x : 0,
                                  chroma ? s->in.shift_y : 0, error) &&
-           open_plane(bound, &sited, s, settings, plane, error);
+           open_plane(bound, &sited, s, settings, plane, s->in.bits, error);
+}
+
+static bool make_studio(stage *s, pipeline_error *error)
+{
+    frame_format in = s->in, out = s->out;
+    in.planes = out.planes = 1;
+    in.bits = out.bits = RANGE_BITS;
+    s->studio_memory = session_binding_allocate(frame_bytes(&in) + frame_bytes(&out));
+    if (!s->studio_memory)
+        return pipeline_fail(error, "out of memory");
+    frame_place(&s->studio[0], &in, s->studio_memory);
+    frame_place(&s->studio[1], &out, s->studio_memory + frame_bytes(&in));
+    return true;
 }
 
 static bool open_sr(stage *s, const named_model *model, const stage_settings *settings,
@@ -61,7 +76,9 @@ static bool open_sr(stage *s, const named_model *model, const stage_settings *se
     if (s->out.width > MONA_MAX_SIDE || s->out.height > MONA_MAX_SIDE)
         return pipeline_fail(error, "expected a result of at most %d pixels a side, found %ux%u",
                              MONA_MAX_SIDE, s->out.width, s->out.height);
-    return open_plane(&s->luma, model, s, settings, 0, error) &&
+    const unsigned bits = settings->full_range ? RANGE_BITS : s->in.bits;
+    return open_plane(&s->luma, model, s, settings, 0, bits, error) &&
+           (!settings->full_range || make_studio(s, error)) &&
            (s->in.planes < 3 ||
             open_interpolated(&s->chroma, &s->sited[0], s, settings, 1, error)) &&
            (s->in.planes < 4 || open_interpolated(&s->alpha, &s->sited[1], s, settings, 3, error));
@@ -101,21 +118,50 @@ void stage_tell_models(const stage *s, unsigned number, const pipeline_probe *pr
             probe->bound(probe->context, number, models[i].model, models[i].runs);
 }
 
-static mona_status enqueue_sr(stage *s, const frame *in, const frame *out)
+/* These two run on the stream, before and after the network. */
+static void enter_studio(void *argument)
 {
-    session_binding *const models[FRAME_MAX_PLANES] = {&s->luma, &s->chroma, &s->chroma, &s->alpha};
-    mona_status status = MONA_OK;
-    for (unsigned p = 0; p < in->format.planes && !status; p++) {
-        mona_buffer source = frame_buffer(in, p), target = frame_buffer(out, p);
-        status = mona_stream_run(s->stream, models[p]->session, &source, &target);
-    }
+    const conversion *c = argument;
+    range_to_studio(c->to, c->from);
+}
+
+static void leave_studio(void *argument)
+{
+    const conversion *c = argument;
+    range_to_full(c->to, c->from);
+}
+
+static mona_status enqueue_plane(stage *s, const session_binding *model, const frame *in,
+                                 const frame *out, unsigned plane)
+{
+    mona_buffer source = frame_buffer(in, plane), target = frame_buffer(out, plane);
+    return mona_stream_run(s->stream, model->session, &source, &target);
+}
+
+static mona_status enqueue_luma(stage *s, const frame *in, const frame *out, unsigned slot)
+{
+    conversion *c = s->conversions[slot];
+    if (!s->studio_memory)
+        return enqueue_plane(s, &s->luma, in, out, 0);
+    c[0] = (conversion){.to = &s->studio[0], .from = in};
+    c[1] = (conversion){.to = out, .from = &s->studio[1]};
+    mona_status status = mona_stream_call(s->stream, enter_studio, &c[0]);
+    status = status ? status : enqueue_plane(s, &s->luma, &s->studio[0], &s->studio[1], 0);
+    return status ? status : mona_stream_call(s->stream, leave_studio, &c[1]);
+}
+
+static mona_status enqueue_sr(stage *s, const frame *in, const frame *out, unsigned slot)
+{
+    mona_status status = enqueue_luma(s, in, out, slot);
+    for (unsigned p = 1; p < in->format.planes && !status; p++)
+        status = enqueue_plane(s, p == 3 ? &s->alpha : &s->chroma, in, out, p);
     return status;
 }
 
 mona_status stage_enqueue(stage *s, const frame *in, const frame *out, const frame *previous,
                           float error, unsigned slot)
 {
-    return s->kind == STAGE_SR ? enqueue_sr(s, in, out)
+    return s->kind == STAGE_SR ? enqueue_sr(s, in, out, slot)
            : s->kind == STAGE_DENOISE
                ? denoise_enqueue(&s->denoiser, s->stream, in, out, previous, error, slot)
            : s->kind == STAGE_COLOUR ? colour_grading_enqueue(&s->grading, s->stream, in, out, slot)
@@ -132,6 +178,7 @@ void stage_close(stage *s)
     colour_grading_close(&s->grading);
     free(s->sited[0]);
     free(s->sited[1]);
+    free(s->studio_memory);
     free(s->stream_memory);
     *s = (stage){0};
 }
@@ -140,5 +187,6 @@ size_t stage_bytes(const stage *s)
 {
     return session_binding_bytes(&s->luma) + session_binding_bytes(&s->chroma) +
            session_binding_bytes(&s->alpha) + denoise_bytes(&s->denoiser) +
-           colour_grading_bytes(&s->grading) + mona_stream_bytes();
+           colour_grading_bytes(&s->grading) + mona_stream_bytes() +
+           frame_bytes(&s->studio[0].format) + frame_bytes(&s->studio[1].format);
 }

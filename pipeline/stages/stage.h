@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Stages: what is done to a frame, in the background, one stream each.
  *
- * A super-resolution stage enlarges a frame: luma by a network, chroma and alpha by bicubic
- * interpolation. A denoising stage cleans luma and chroma (denoise.h). A colour stage corrects them
+ * A super-resolution stage enlarges a frame: luma by a network, which sees studio range (range.h),
+ * chroma and alpha by bicubic interpolation. A denoising stage cleans luma and chroma (denoise.h). A colour stage corrects them
  * by curves (colour_grading.h). A delay passes time (delay.h). */
 #ifndef MONA_STAGE_H
 #define MONA_STAGE_H
@@ -25,6 +25,11 @@ typedef enum stage_kind { STAGE_SR, STAGE_DENOISE, STAGE_DELAY, STAGE_COLOUR } s
 /* "sr", "denoise", "delay", "colour". */
 const char *stage_kind_name(stage_kind kind);
 
+/* Luma on its way into studio range, or out of it. */
+typedef struct conversion {
+    const frame *to, *from;
+} conversion;
+
 typedef struct stage {
     stage_kind kind;
     frame_format in, out;
@@ -34,6 +39,9 @@ typedef struct stage {
     mona_event done[STAGE_SLOTS];        /* recorded by the caller */
     session_binding luma, chroma, alpha; /* SR */
     void *sited[2];                      /* the models chroma and alpha are bound to */
+    uint8_t *studio_memory;              /* of studio; NULL: frames have studio range themselves */
+    frame studio[2];                     /* luma as the network reads and writes it */
+    conversion conversions[STAGE_SLOTS][2];
     denoiser denoiser;
     colour_grading grading;
     delay delay;

@@ -5,28 +5,30 @@
 
 #include "pipeline/stages/sample.h"
 
-/* The steps for all |d|, rounded to the nearest; returns L. One step of 8 bits is `one`.
- * In whole numbers: g d (L^2 - d^2) / L^2 with g = 4 (sigma - one) / (5 sigma). */
-static unsigned make_steps(int16_t *step, unsigned sigma, unsigned one)
+/* The steps for all d, of which 0 is in the middle, rounded to the nearest; returns L. One step of
+ * 8 bits is `one`. In whole numbers: g d (L^2 - d^2) / L^2 with g = 4 (sigma - one) / (5 sigma). */
+static int make_steps(int16_t *step, unsigned sigma, unsigned one)
 {
     unsigned limit = sigma + 4 * one;
     limit = limit < TEMPORAL_MAX_LIMIT ? limit : TEMPORAL_MAX_LIMIT;
     const uint64_t square = (uint64_t)limit * limit, whole = 5 * (uint64_t)sigma * square;
-    for (uint64_t d = 0; d < limit; d++)
-        step[d] = (int16_t)((8 * (sigma - one) * d * (square - d * d) + whole) / (2 * whole));
-    return limit;
+    for (uint64_t d = 0; d <= limit; d++) {
+        const uint64_t size = (8 * (sigma - one) * d * (square - d * d) + whole) / (2 * whole);
+        step[TEMPORAL_MAX_LIMIT + d] = (int16_t)size;
+        step[TEMPORAL_MAX_LIMIT - d] = (int16_t)-size;
+    }
+    return (int)limit;
 }
 
-/* Columns [from, to) of a row. */
+/* Columns [from, to) of a row. Noise has d of either sign and size, which nothing foretells: so there
+ * are no branches. */
 static inline void filter_row(uint8_t *made, const uint8_t *previous, uint32_t from, uint32_t to,
                               const int16_t *step, int limit, const bool wide)
 {
     for (uint32_t x = from; x < to; x++) {
         const int s = plane_sample(made, x, wide), d = plane_sample(previous, x, wide) - s;
-        if (d > 0 && d < limit)
-            put_plane_sample(made, x, s + step[d], wide);
-        else if (d < 0 && -d < limit)
-            put_plane_sample(made, x, s - step[-d], wide);
+        const int near = d < -limit ? -limit : d > limit ? limit : d;
+        put_plane_sample(made, x, s + step[TEMPORAL_MAX_LIMIT + near], wide);
     }
 }
 
@@ -54,7 +56,7 @@ void temporal_filter(const frame *made, const frame *now, const frame *previous,
         return;
     const mona_size count = motion_mask_measure(work->blocks, now, previous);
     const uint64_t still = motion_mask_limit(&now->format, sigma, enlarged);
-    const int limit = (int)make_steps(work->step, sigma, one);
+    const int limit = make_steps(work->step, sigma, one);
     for (uint32_t y = 0; y < count.height; y++)
         for (uint32_t x = 0; x < count.width; x++)
             if (motion_mask_is_still(work->blocks, count, x, y, still))

@@ -21,8 +21,8 @@
 enum { TEMPORAL_MAX_LIMIT = 1024 }; /* L at most, in steps of the samples */
 
 typedef struct temporal_work {
-    int16_t step[TEMPORAL_MAX_LIMIT]; /* for |d| */
-    motion_mask_block *blocks;        /* motion_mask_blocks of the frame's format */
+    int16_t step[2 * TEMPORAL_MAX_LIMIT + 1]; /* for d + TEMPORAL_MAX_LIMIT */
+    motion_mask_block *blocks;                /* motion_mask_blocks of the frame's format */
 } temporal_work;
 
 /* Steadies `made` of `now`; `previous` is what was made of the frame before. All are 4:2:0 of one

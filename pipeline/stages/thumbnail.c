@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Cell i of 64 along a side of n samples covers samples i n / 64 up to (i + 1) n / 64, rounded
  * down; where n is below 64 cells share samples. A cell of the largest frame has 512 x 512 samples
- * of 10 bits, whose sum fits 32 bits. */
+ * of 11 bits, whose sum fits 32 bits. */
 #include "pipeline/stages/thumbnail.h"
 
 #include <string.h>

@@ -10,9 +10,9 @@ look_at() {
     nothing "$1: it names no address" "$(grep -oE '(src|href)=.?https?:[^ ]*' "$2")"
 }
 
-"$scene" 13 "$tmp/scene.y4m"
-ffmpeg -v error -i "$tmp/scene.y4m" -vf scale=320:180 -c:v ffv1 "$tmp/<a> & 'b'.mkv"
-ffmpeg -v error -i "$tmp/scene.y4m" -vf scale=320:180 -c:v libx264 -crf 32 -pix_fmt yuv420p "$tmp/b.mp4"
+film 13 "$tmp/scene.y4m" 320x180
+ffmpeg -v error -i "$tmp/scene.y4m" -vf scale=160:90 -c:v ffv1 "$tmp/<a> & 'b'.mkv" \
+    -vf scale=160:90 -c:v libx264 -crf 32 -pix_fmt yuv420p "$tmp/b.mp4"
 succeeds "a page of two videos, of odd names" "$mona" compare "$tmp/<a> & 'b'.mkv" "$tmp/b.mp4" --html "$tmp/page.html"
 look_at "two videos" "$tmp/page.html"
 succeeds "a page of what is identical" "$mona" compare "$tmp/b.mp4" "$tmp/b.mp4" --html "$tmp/same.html"

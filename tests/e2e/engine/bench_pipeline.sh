@@ -3,7 +3,7 @@
 # mona bench --pipeline times what mona enhance of the same options does: its networks, its encoder, its memory.
 . tests/tap.inc
 
-"$scene" 6 "$tmp/scene.y4m"
+film 6 "$tmp/scene.y4m" 320x180
 mkdir "$tmp/in"
 ffmpeg -v error -i "$tmp/scene.y4m" -vf scale=64:48 -c:v libx264 -pix_fmt yuv420p "$tmp/clip.mp4" \
     -vf scale=64:48 "$tmp/in/%04d.png"

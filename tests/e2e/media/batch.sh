@@ -4,7 +4,7 @@
 . tests/tap.inc
 
 mkdir "$tmp/in" "$tmp/bad" "$tmp/pictures"
-"$scene" 5 "$tmp/scene.y4m"
+film 5 "$tmp/scene.y4m" 320x180
 for name in a.mp4 b.mkv c.mov; do
     ffmpeg -v error -i "$tmp/scene.y4m" -vf scale=96:54 -c:v libx264 -preset ultrafast -pix_fmt yuv420p "$tmp/in/$name"
 done

@@ -9,7 +9,7 @@ if [ -n "$clips" ]; then
 else
     skip "the real clips are not here: a made scene stands for them"
     original="$tmp/scene.y4m"
-    "$scene" 30 "$original"
+    film 30 "$original"
 fi
 ffmpeg -v error -y -i "$original" -frames:v 24 -vf crop=176:144,format=yuv420p -c:v ffv1 "$tmp/original.mkv"
 # $1: name, rest: how it is compressed

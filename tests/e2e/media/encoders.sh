@@ -14,7 +14,7 @@ kept() {
         -of csv=p=0 "$1"
 }
 
-"$scene" 12 "$tmp/scene.y4m"
+film 12 "$tmp/scene.y4m" 320x180
 colour="-color_range tv -colorspace bt709 -color_primaries bt709 -color_trc bt709"
 # shellcheck disable=SC2086
 ffmpeg -v error -i "$tmp/scene.y4m" -vf scale=160:90,setsar=3/2 -c:v libx264 -bf 2 -pix_fmt yuv420p $colour "$tmp/in.mp4"
@@ -214,3 +214,25 @@ fi
 same "a closed pipe is one line and exit status 1" "$(cat "$tmp/status") $(grep -c 'standard output: cannot be written: Broken pipe' "$tmp/log") $(wc -l < "$tmp/log")" "1 1 1"
 head -c 10 "$tmp/in.mp4" | "$mona" enhance - -o "$tmp/short.mkv" > /dev/null 2> "$tmp/log"
 same "a pipe without a video is refused" "$? $(grep -c 'mona: standard input: ' "$tmp/log")" "1 1"
+
+# ---- live ---------------------------------------------------------------------------------------
+# Of 40 frames at least 38 come out before the pipe is closed, which says that there are no more.
+ffmpeg -v error -stream_loop 3 -i "$tmp/in.mp4" -frames:v 40 -vf scale=64:48 -f rawvideo "$tmp/raw"
+mkfifo "$tmp/live"
+count() {
+    ffprobe -v quiet -count_packets -select_streams v:0 -show_entries stream=nb_read_packets -of csv=p=0 "$1" | awk '{ n = $1 } END { print n + 0 }'
+}
+for codec in h264 hevc vp9; do
+    "$mona" enhance - --raw 64x48:yuv420p:25 -o - -f nut -c $codec --low-latency --stages sr --quiet < "$tmp/live" > "$tmp/live.nut" 2> "$tmp/log" &
+    exec 3> "$tmp/live"
+    cat "$tmp/raw" >&3
+    tries=0
+    while [ "$tries" -lt 60 ] && [ "$(count "$tmp/live.nut")" -lt 38 ]; do
+        tries=$((tries + 1))
+        sleep 0.2
+    done
+    at_least "--low-latency, $codec: frames come out one by one" "$(count "$tmp/live.nut")" 38
+    exec 3>&-
+    wait $!
+    same "--low-latency, $codec: all of them in the end" "$? $(count "$tmp/live.nut")" "0 40"
+done

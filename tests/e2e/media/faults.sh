@@ -10,7 +10,7 @@ if [ -n "$SANITIZE" ] || ! printf '#include <features.h>\n__GLIBC__' | ${CC:-cc}
 fi
 # shellcheck disable=SC2046
 ${CC:-cc} -O1 -fPIC -shared -o "$tmp/faults.so" tests/e2e/media/faults.c $(pkg-config --cflags --libs libavcodec libavutil) -ldl || exit 1
-"$scene" 40 "$tmp/scene.y4m"
+film 40 "$tmp/scene.y4m"
 ffmpeg -v error -i "$tmp/scene.y4m" -f lavfi -i sine=440:duration=1.6 -vf scale=640:360 -c:v libx264 -crf 4 -g 10 -pix_fmt yuv420p \
     -c:a aac "$tmp/in.mp4"
 EIO=5 ENOSPC=28 ENOMEM=12 EACCES=13
@@ -78,6 +78,7 @@ endless() {
     MONA_FAULT=decode:1:$EIO MONA_FAULT_ENDLESS=1 LD_PRELOAD=$tmp/faults.so timeout 20 "$mona" "$@" > "$tmp/stdout" 2> "$tmp/log" < /dev/null
     same "a decoder whose errors do not end, mona $1 ${5:-}" "$? $(grep -c '^mona: .*in.mp4: decoding failed: Input/output error' "$tmp/log")" "1 1"
 }
+rm -f "$tmp/out.mp4"
 endless enhance "$tmp/in.mp4" -o "$tmp/out.mp4"
 endless enhance "$tmp/in.mp4" -o "$tmp/out.png" --preview 0
 endless compare "$tmp/in.mp4" "$tmp/in.mp4"

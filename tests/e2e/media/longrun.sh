@@ -3,7 +3,7 @@
 # Runs that take long: killed and gone on with, interrupted, and as flat in memory at the end as at the start.
 . tests/tap.inc
 
-"$scene" 60 "$tmp/scene.y4m"
+film 60 "$tmp/scene.y4m" 320x180
 ffmpeg -v error -stream_loop 3 -i "$tmp/scene.y4m" -f lavfi -i sine=300:duration=9.6 -vf "scale=160:90,noise=alls=12:allf=t:all_seed=5" \
     -c:v libx264 -preset veryfast -bf 2 -pix_fmt yuv420p -c:a aac "$tmp/in.mp4"
 total=240

@@ -4,7 +4,7 @@
 # first. And a preview of a clip with sound.
 . tests/tap.inc
 
-"$scene" 12 "$tmp/scene.y4m"
+film 12 "$tmp/scene.y4m" 320x180
 # $1: output, rest: options
 clip() {
     out=$1

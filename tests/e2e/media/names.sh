@@ -3,7 +3,7 @@
 # Names of files: as long as they may be, symbolic links, bytes that are no UTF-8; a resume of another version.
 . tests/tap.inc
 
-"$scene" 3 "$tmp/scene.y4m"
+film 3 "$tmp/scene.y4m" 320x180
 ffmpeg -v error -i "$tmp/scene.y4m" -vf scale=48:28 -frames:v 1 "$tmp/in.png"
 ffmpeg -v error -i "$tmp/scene.y4m" -vf scale=48:28 -c:v ffv1 "$tmp/in.mkv"
 enhance() {

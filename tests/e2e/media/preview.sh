@@ -5,7 +5,7 @@
 mkdir "$tmp/scratch"
 export TMPDIR="$tmp/scratch"
 
-"$scene" 12 "$tmp/scene.y4m"
+film 12 "$tmp/scene.y4m" 320x180
 ffmpeg -v error -i "$tmp/scene.y4m" -vf scale=322:182 -c:v libx264 -crf 20 -pix_fmt yuv420p "$tmp/clip.mp4"
 rate=$(ffprobe -v error -select_streams v:0 -show_entries stream=r_frame_rate -of csv=p=0 "$tmp/clip.mp4")
 time=$(echo "$rate" | awk -F/ '{ print 5 * $2 / $1 }')

@@ -26,7 +26,7 @@ refused() {
     same "$name is refused" "$? $(wc -l < "$tmp/log") $(grep -c -- "$pattern" "$tmp/log")" "$status 1 1"
 }
 
-"$scene" 12 "$tmp/scene.y4m"
+film 12 "$tmp/scene.y4m" 320x180
 ffmpeg -v error -i "$tmp/scene.y4m" -vf scale=96:54,format=rgb24 -start_number 98 "$tmp/in/%03d.png"
 "$BUILD/neutral" "$tmp/neutral.onnx"
 "$mona" compile "$tmp/neutral.onnx" -o "$tmp/neutral.mona" --calibrate "$tmp/in/098.png" > "$tmp/log" 2>&1 || not_ok "compile" "$(cat "$tmp/log")"

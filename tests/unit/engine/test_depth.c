@@ -156,7 +156,7 @@ static built neutral_net(bool add)
 
 static void check_neutral(bool add, unsigned bits)
 {
-    enum { W = 64, H = 16 };
+    enum { W = 64, H = 32 };
     uint16_t in[W * H], out[W * H];
     built n = neutral_net(add);
     void *deep = deepened(&n.model, bits);

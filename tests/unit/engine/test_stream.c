@@ -157,6 +157,34 @@ static void a_failure_travels(void **state)
     net_close(&f);
 }
 
+static void want(void *wanted)
+{
+    *(bool *)wanted = true;
+}
+
+/* A run without buffers fails, if it takes place. */
+static void a_run_can_be_left_out(void **state)
+{
+    (void)state;
+    bool wanted = false;
+    net_fixture f = net_open(16, 1, 3);
+    bound b;
+    const mona_config config = {.threads = 1, .sizes = {{16, 16}}};
+    const mona_buffer nothing[1] = {{NULL, 0, 0}};
+    assert_int_equal(bind(&b, &f.model, &config), MONA_OK);
+    mona_stream *stream = open_stream();
+    assert_int_equal(mona_stream_run_if(stream, NULL, b.session, nothing, nothing),
+                     MONA_ERR_ARGUMENT);
+    assert_int_equal(mona_stream_run_if(stream, &wanted, b.session, nothing, nothing), MONA_OK);
+    assert_int_equal(mona_stream_synchronize(stream), MONA_OK);
+    assert_int_equal(mona_stream_call(stream, want, &wanted), MONA_OK);
+    assert_int_equal(mona_stream_run_if(stream, &wanted, b.session, nothing, nothing), MONA_OK);
+    assert_int_equal(mona_stream_synchronize(stream), MONA_ERR_ARGUMENT);
+    close_stream(stream);
+    unbind(&b);
+    net_close(&f);
+}
+
 static void bad_memory_is_refused(void **state)
 {
     (void)state;
@@ -254,6 +282,7 @@ int main(void)
         cmocka_unit_test(close_finishes_what_is_queued),
         cmocka_unit_test(copies_respect_strides),
         cmocka_unit_test(a_failure_travels),
+        cmocka_unit_test(a_run_can_be_left_out),
         cmocka_unit_test(bad_memory_is_refused),
         cmocka_unit_test(double_buffering),
     };
