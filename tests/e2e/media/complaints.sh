@@ -26,9 +26,35 @@ means() {
 film 25 "$tmp/scene.y4m" 320x180
 make -i "$tmp/scene.y4m" -f lavfi -i sine=300:duration=1 -vf scale=160:90 -c:v libx264 -bf 3 -pix_fmt yuv420p -color_range tv \
     -colorspace smpte170m -color_primaries smpte170m -color_trc smpte170m -c:a aac "$tmp/av.mp4"
+# Ends of the range, told there is much noise; and studio black and white, whose noise is estimated: a 16 of which
+# half the noise was clipped at 0 would rightly be restored as something darker.
+rounded_means() {
+    means "$1" | awk '{ printf "%d %d %d", $1 / 4 + 0.5, $2 / 4 + 0.5, $3 / 4 + 0.5 }'
+}
+for flat in "0 0.5" "16 auto" "255 0.5" "235 auto"; do
+    full || [ "${flat% *}" = 0 ] || continue
+    level=${flat% *}
+    make -f lavfi -i color=black:s=96x54 -vf "geq=lum=$level:cb=128:cr=128" -frames:v 2 -c:v ffv1 -pix_fmt yuvj420p "$tmp/flat.mkv"
+    "$mona" enhance -y "$tmp/flat.mkv" -o "$tmp/o_flat.mkv" -c ffv1 --strength "${flat#* }" --quiet 2> "$tmp/log"
+    same "6 black frames: luma $level stays, strength ${flat#* }" "$(rounded_means "$tmp/o_flat.mkv")" "$(rounded_means "$tmp/flat.mkv")"
+done
+
+"$mona" enhance -y "$tmp/av.mp4" -o "$tmp/out.mp4" --crf 4 -e g=4 -e bf=0 --quiet
+colour=stream=color_range,color_space,color_transfer,color_primaries
+same "9 colours shift: what they stand for" "$(probe "$tmp/out.mp4" $colour)" "$(probe "$tmp/av.mp4" $colour)"
+same "9 colours shift: what they are" "$(echo "$(means "$tmp/out.mp4") $(means "$tmp/av.mp4")" |
+    awk '{ for (i = 1; i <= 3; i++) if ($i - $(i + 3) > 0.6 || $(i + 3) - $i > 0.6) bad = 1; print (bad ? $0 : "no") }')" no
+
+same "13 no control of the encoder" "$(probe "$tmp/out.mp4" packet=flags | cut -c1 | tr -d '\n')" "K___K___K___K___K___K___K"
+
+make -i "$tmp/av.mp4" -vf setsar=16/11 -c:v libx264 -an "$tmp/sar.mp4"
+enhance "$tmp/sar.mp4" -o "$tmp/out.mp4"
+same "11 shape of a pixel lost" "$(probe "$tmp/out.mp4" stream=sample_aspect_ratio)" 16:11
+
+full || exit 0
+
 frames=
-codecs="h264 ffv1"
-! full || codecs="h264 hevc vp9 ffv1"
+codecs="h264 hevc vp9 ffv1"
 for codec in $codecs; do
     "$mona" enhance -y "$tmp/av.mp4" -o "$tmp/out.mkv" --stages sr -c $codec --quiet 2> "$tmp/log"
     frames="$frames$(video_times "$tmp/out.mkv" | wc -l) "
@@ -47,19 +73,6 @@ wait
 [ -e "$tmp/again.mkv" ] || "$mona" enhance "$tmp/av.mp4" -o "$tmp/again.mkv" $options
 same "4 a crash loses the work of days" "$(frames_md5 "$tmp/again.mkv")" "$(frames_md5 "$tmp/whole.mkv")"
 
-# Ends of the range, told there is much noise; and studio black and white, whose noise is estimated: a 16 of which
-# half the noise was clipped at 0 would rightly be restored as something darker.
-rounded_means() {
-    means "$1" | awk '{ printf "%d %d %d", $1 / 4 + 0.5, $2 / 4 + 0.5, $3 / 4 + 0.5 }'
-}
-for flat in "0 0.5" "16 auto" "255 0.5" "235 auto"; do
-    full || [ "${flat% *}" -lt 17 ] || continue
-    level=${flat% *}
-    make -f lavfi -i color=black:s=96x54 -vf "geq=lum=$level:cb=128:cr=128" -frames:v 2 -c:v ffv1 -pix_fmt yuvj420p "$tmp/flat.mkv"
-    "$mona" enhance -y "$tmp/flat.mkv" -o "$tmp/o_flat.mkv" -c ffv1 --strength "${flat#* }" --quiet 2> "$tmp/log"
-    same "6 black frames: luma $level stays, strength ${flat#* }" "$(rounded_means "$tmp/o_flat.mkv")" "$(rounded_means "$tmp/flat.mkv")"
-done
-
 head -c 500 models/sr_x2_fast.mona > "$tmp/cut.mona"
 rm -f "$tmp/out.mp4"
 enhance "$tmp/av.mp4" -o "$tmp/out.mp4" --sr "$tmp/cut.mona"
@@ -70,29 +83,14 @@ peak() {
     "$mona" enhance -y "$tmp/long.mp4" -o "$tmp/out.mkv" --preset ultrafast --frames "$1" 2>&1 < /dev/null |
         sed -n 's/.*whole process \([0-9]*\) MiB.*/\1/p'
 }
-few=$(peak 20)
-if full; then many=$(peak 250); else many=$(peak 100); fi # allocations.sh looks closer
+few=$(peak 50)
+many=$(peak 250)
 [ -n "$SANITIZE" ] || same "8 memory blows up" "$([ "${many:-9999}" -le $((few + 8)) ] && [ "$many" -lt 300 ] && echo no)" no
-
-"$mona" enhance -y "$tmp/av.mp4" -o "$tmp/out.mp4" --crf 4 --quiet
-colour=stream=color_range,color_space,color_transfer,color_primaries
-same "9 colours shift: what they stand for" "$(probe "$tmp/out.mp4" $colour)" "$(probe "$tmp/av.mp4" $colour)"
-same "9 colours shift: what they are" "$(echo "$(means "$tmp/out.mp4") $(means "$tmp/av.mp4")" |
-    awk '{ for (i = 1; i <= 3; i++) if ($i - $(i + 3) > 0.6 || $(i + 3) - $i > 0.6) bad = 1; print (bad ? $0 : "no") }')" no
-
-make -i "$tmp/av.mp4" -vf setsar=16/11 -c:v libx264 -an "$tmp/sar.mp4"
-enhance "$tmp/sar.mp4" -o "$tmp/out.mp4"
-same "11 shape of a pixel lost" "$(probe "$tmp/out.mp4" stream=sample_aspect_ratio)" 16:11
-
-enhance "$tmp/av.mp4" -o "$tmp/out.mkv" -e g=4 -e bf=0
-same "13 no control of the encoder" "$(probe "$tmp/out.mkv" packet=flags | cut -c1 | tr -d '\n')" "K___K___K___K___K___K___K"
 
 ffmpeg -v error -i "$tmp/av.mp4" -f yuv4mpegpipe - | "$mona" enhance - -o - --stages sr 2> "$tmp/log" |
     ffmpeg -v error -f yuv4mpegpipe -i - -c:v ffv1 -y "$tmp/piped.mkv"
 "$mona" enhance "$tmp/av.mp4" -o "$tmp/direct.mkv" -c ffv1 --stages sr --quiet
 same "14 no pipes" "$(frames_md5 "$tmp/piped.mkv")" "$(frames_md5 "$tmp/direct.mkv")"
-
-full || exit 0
 
 make -i "$tmp/av.mp4" -itsoffset 0.3 -i "$tmp/av.mp4" -map 0:v -map 1:a -c copy "$tmp/late.mp4"
 

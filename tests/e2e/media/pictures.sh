@@ -33,7 +33,7 @@ ffmpeg -v error -i "$tmp/scene.y4m" -vf scale=322:182:$accurate -c:v ffv1 -pix_f
 ffmpeg -v error -i "$tmp/yuv444p.mkv" -vf scale=161:91:$accurate -c:v ffv1 -pix_fmt yuv444p "$tmp/small.mkv"
 
 # ---- every sampling ---------------------------------------------------------------------------
-for format in $(tiers "yuv420p yuv444p" "yuv420p yuv422p yuv444p"); do
+for format in yuv420p $(tiers "" yuv422p) yuv444p; do
     ffmpeg -v error -y -i "$tmp/yuv444p.mkv" -c:v ffv1 -pix_fmt $format "$tmp/in.mkv"
     succeeds "$format is enhanced" "$mona" enhance -y "$tmp/in.mkv" -o "$tmp/$format.out.mkv" --stages sr -c ffv1
     same "$format stays, at twice the size" "$(probe "$tmp/$format.out.mkv" width,height,pix_fmt)" "644,364,$format"
@@ -50,8 +50,8 @@ if full; then
     done
 fi
 for format in $(tiers yuv444p "yuv422p yuv444p"); do
-    ffmpeg -v error -y -i "$tmp/yuv444p.mkv" -c:v ffv1 -pix_fmt $format "$tmp/clean.mkv"
-    ffmpeg -v error -y -i "$tmp/clean.mkv" -vf noise=alls=16:allf=t:all_seed=3 -c:v ffv1 "$tmp/noisy.mkv"
+    ffmpeg -v error -y -i "$tmp/yuv444p.mkv" -c:v ffv1 -pix_fmt $format "$tmp/clean.mkv" \
+        -vf format=$format,noise=alls=16:allf=t:all_seed=3 -c:v ffv1 "$tmp/noisy.mkv"
     "$mona" enhance -y "$tmp/noisy.mkv" -o "$tmp/cleaned.mkv" --stages denoise -c ffv1 --quiet
     before=$(psnr_planes "$tmp/noisy.mkv" "$tmp/clean.mkv")
     after=$(psnr_planes "$tmp/cleaned.mkv" "$tmp/clean.mkv")
@@ -82,9 +82,8 @@ for scale in $(tiers 3 "3 4"); do
         ffmpeg -v error -y -i "$tmp/small.mkv" -frames:v 2 -vf "format=$format,crop=67:45:0:0:exact=1" -c:v ffv1 "$tmp/in.mkv"
         succeeds "$format, x$scale" "$mona" enhance -y "$tmp/in.mkv" -o "$tmp/out.mkv" --stages sr --sr "$tmp/x$scale.mona" -c ffv1
         same "$format, x$scale: its size" "$(probe "$tmp/out.mkv" width,height,pix_fmt)" "$((67 * scale)),$((45 * scale)),$format"
-        for side in in out; do
-            ffmpeg -v error -y -i "$tmp/$side.mkv" -vf extractplanes=y -f rawvideo "$tmp/$side.luma"
-        done
+        ffmpeg -v error -y -i "$tmp/in.mkv" -i "$tmp/out.mkv" -filter_complex '[0]extractplanes=y[a];[1]extractplanes=y[b]' \
+            -map '[a]' -f rawvideo "$tmp/in.luma" -map '[b]' -f rawvideo "$tmp/out.luma"
         same "$format, x$scale: luma" "$(python3 - "$tmp/in.luma" "$tmp/out.luma" $scale <<'PYTHON'
 import sys
 small, large = (open(f, 'rb').read() for f in sys.argv[1:3])
@@ -116,27 +115,48 @@ alike() {
     ffmpeg -v error -y -i "$1" -i "$2" -map 0:v -f framemd5 "$tmp/1.md5" -map 1:v -f framemd5 "$tmp/2.md5"
     cmp -s "$tmp/1.md5" "$tmp/2.md5" && grep -vc '^#' "$tmp/1.md5"
 }
-# $1: pixel format, $2: range
-neutral() {
+# All at once, as starting ffmpeg takes longer than what it does.
+formats="tv:gray tv:yuv411p tv:yuva420p10le pc:yuv444p"
+! full || formats="$formats tv:yuv420p tv:yuv422p tv:yuv444p tv:yuv440p tv:yuv410p tv:yuva420p tv:yuva422p tv:yuva444p tv:yuv420p9le
+    tv:yuv422p9le tv:yuv444p9le tv:yuv420p10le tv:yuv422p10le tv:yuv444p10le tv:yuv440p10le tv:gray10le tv:yuva422p10le tv:yuva444p10le
+    pc:yuv420p pc:yuv420p10le pc:yuv444p10le"
+# $1: format. What libav's FFV1 keeps of it.
+size_of() {
     case $1 in
-    yuv41*) size=68:44 ;; # libav's FFV1 does not keep others
-    *) size=67:45 ;;
+    yuv41*) echo 68:44 ;;
+    *) echo 67:45 ;;
     esac
-    ffmpeg -v error -y -i "$tmp/yuv444p.mkv" -vf "noise=alls=100:allf=t:all_seed=3,format=$1,crop=$size:exact=1" \
-        -c:v ffv1 -color_range "$2" "$tmp/in.mkv"
-    rm -f "$tmp/out.mkv"
-    "$mona" enhance -y "$tmp/in.mkv" -o "$tmp/out.mkv" --denoise "$tmp/neutral.mona" --temporal off --stages denoise,denoise -c ffv1 \
-        --quiet 2> "$tmp/log" || not_ok "$1 runs" "$(cat "$tmp/log")"
-    same "$1, $2 range: every frame is bit-identical" "$(alike "$tmp/out.mkv" "$tmp/in.mkv")" 3
-    same "$1, $2 range: and says what it is" "$(probe "$tmp/out.mkv" width,height,pix_fmt,color_range)" "${size%:*},${size#*:},$1,$2"
 }
-for format in $(tiers "yuv411p gray yuva420p10le" "yuv420p yuv422p yuv444p yuv440p yuv411p yuv410p gray yuva420p yuva422p \
-    yuva444p yuv420p9le yuv422p9le yuv444p9le yuv420p10le yuv422p10le yuv444p10le yuv440p10le gray10le yuva420p10le \
-    yuva422p10le yuva444p10le"); do
-    neutral $format tv
+set --
+for case in $formats; do
+    format=${case#*:}
+    set -- "$@" -vf "noise=alls=100:allf=t:all_seed=3,format=$format,crop=$(size_of "$format"):exact=1" -c:v ffv1 \
+        -color_range "${case%:*}" "$tmp/$format.${case%:*}.mkv"
 done
-for format in $(tiers yuv420p "yuv420p yuv444p yuv420p10le yuv444p10le"); do
-    neutral $format pc
+ffmpeg -v error -i "$tmp/yuv444p.mkv" "$@"
+set --
+for case in $formats; do
+    name=${case#*:}.${case%:*}
+    "$mona" enhance "$tmp/$name.mkv" -o "$tmp/$name.out.mkv" --denoise "$tmp/neutral.mona" --temporal off --stages denoise,denoise -c ffv1 \
+        --quiet 2> "$tmp/log" || not_ok "$name runs" "$(cat "$tmp/log")"
+    set -- "$@" -i "$tmp/$name.mkv" -i "$tmp/$name.out.mkv"
+done
+n=0
+maps=
+for case in $formats; do
+    maps="$maps -map $((2 * n)):v -f framemd5 $tmp/$n.in.md5 -map $((2 * n + 1)):v -f framemd5 $tmp/$n.out.md5"
+    n=$((n + 1))
+done
+# shellcheck disable=SC2086
+ffmpeg -v info "$@" $maps 2>&1 | sed "/^Output/,\$d" > "$tmp/said"
+n=0
+for case in $formats; do
+    format=${case#*:}
+    same "$format, ${case%:*} range: every frame is bit-identical" \
+        "$(cmp -s "$tmp/$n.in.md5" "$tmp/$n.out.md5" && grep -vc '^#' "$tmp/$n.out.md5")" 3
+    same "$format, ${case%:*} range: and says what it is" \
+        "$(grep -cE "Stream #$((2 * n + 1)):0.* $format\(${case%:*}[,)].* $(size_of "$format" | tr : x)[, ]" "$tmp/said")" 1
+    n=$((n + 1))
 done
 
 ffmpeg -v error -y -i "$tmp/yuv444p.mkv" -vf "format=yuv410p,crop=67:45:exact=1" -c:v rawvideo "$tmp/in.nut"
@@ -153,8 +173,8 @@ fi
 
 # ---- 10 bits ------------------------------------------------------------------------------------
 # 8 bits with two zeros behind them are the same picture, but for the last rounding.
-ffmpeg -v error -y -i "$tmp/small.mkv" -vf scale=160:90 -c:v ffv1 -pix_fmt yuv420p "$tmp/eight.mkv"
-ffmpeg -v error -y -i "$tmp/eight.mkv" -c:v ffv1 -pix_fmt yuv420p10le "$tmp/ten.mkv"
+ffmpeg -v error -y -i "$tmp/small.mkv" -vf scale=160:90 -c:v ffv1 -pix_fmt yuv420p "$tmp/eight.mkv" \
+    -vf scale=160:90,format=yuv420p,format=yuv420p10le -c:v ffv1 "$tmp/ten.mkv"
 for stages in $(tiers sr,denoise "sr denoise sr,denoise"); do
     for depth in eight ten; do
         succeeds "$depth, $stages" "$mona" enhance -y "$tmp/$depth.mkv" -o "$tmp/$depth.out.mkv" --stages $stages -c ffv1
@@ -203,7 +223,7 @@ ffmpeg -v error -y -i "$tmp/small.mkv" -vf scale=160:90 -pix_fmt yuv420p10le -co
     -colorspace bt2020nc -color_range tv -c:v libx265 -x265-params "$x265" "$tmp/hdr.mkv"
 wanted=$(display "$tmp/hdr.mkv" frame)
 same "the HDR clip says what its display is" "$(echo "$wanted" | tr ' ' '\n' | grep -c =)" 12
-for way in $(tiers "h264:mp4 hevc:mkv" "h264:mp4 h264:mkv hevc:mp4 hevc:mkv av1:mkv vp9:webm ffv1:mkv"); do
+for way in $(tiers hevc:mkv "h264:mp4 h264:mkv hevc:mp4 hevc:mkv av1:mkv vp9:webm ffv1:mkv"); do
     out=$tmp/hdr_out.${way#*:}
     succeeds "HDR10 as $way" "$mona" enhance -y "$tmp/hdr.mkv" -o "$out" -c "${way%:*}" --stages sr
     same "colours are kept, $way" "$(probe "$out" $colours | tr -d '\n' | sed 's/,$//')" "$(probe "$tmp/hdr.mkv" $colours)"
@@ -232,7 +252,7 @@ for place in $(tiers topleft "left center topleft top bottomleft bottom"); do
     "$mona" enhance -y "$tmp/place.mkv" -o "$tmp/place_out.mp4" --quiet 2> "$tmp/log"
     same "chroma that lies $place stays there" "$(probe "$tmp/place_out.mp4" chroma_location)" $place
 done
-for colour in $(tiers bt470bg:gamma28:bt470bg "bt709:bt709:bt709 bt470bg:gamma28:bt470bg smpte170m:smpte170m:smpte170m bt2020:arib-std-b67:bt2020nc"); do
+for colour in $(tiers "" "bt709:bt709:bt709 bt470bg:gamma28:bt470bg smpte170m:smpte170m:smpte170m bt2020:arib-std-b67:bt2020nc"); do
     rest=${colour#*:}
     ffmpeg -v error -y -i "$tmp/small.mkv" -frames:v 1 -vf scale=160:90 -pix_fmt yuv422p -c:v libx264 -color_range pc \
         -color_primaries "${colour%%:*}" -color_trc "${rest%:*}" -colorspace "${rest#*:}" "$tmp/colour.mp4"
@@ -241,7 +261,7 @@ for colour in $(tiers bt470bg:gamma28:bt470bg "bt709:bt709:bt709 bt470bg:gamma28
 done
 
 # ---- sizes ---------------------------------------------------------------------------------------
-for size in $(tiers "17:19 2:2" "16:16 17:19 2:2"); do
+for size in $(tiers 2:2 "16:16 17:19 2:2"); do
     ffmpeg -v error -y -i "$tmp/yuv444p.mkv" -frames:v 2 -vf "format=yuv420p,crop=$size:exact=1" -c:v ffv1 "$tmp/in.mkv"
     succeeds "$size is enhanced" "$mona" enhance -y "$tmp/in.mkv" -o "$tmp/tiny.mkv" -c ffv1
     same "$size is doubled" "$(probe "$tmp/tiny.mkv" width,height)" "$((2 * ${size%:*})),$((2 * ${size#*:}))"
@@ -257,12 +277,10 @@ fi
 
 # ---- a change in mid-stream -----------------------------------------------------------------------
 # Stages and encoder are made for one size and format: what changes is refused.
-part() {
-    ffmpeg -v error -y -i "$tmp/small.mkv" -vf "scale=$1" -pix_fmt "$2" -c:v libx264 -bf 0 -f h264 "$3"
-}
-part 160:90 yuv420p "$tmp/1.264"
-part 176:144 yuv420p "$tmp/2.264"
-part 160:90 yuv422p "$tmp/3.264"
+coded="-c:v libx264 -bf 0 -f h264"
+# shellcheck disable=SC2086
+ffmpeg -v error -i "$tmp/small.mkv" -vf scale=160:90 -pix_fmt yuv420p $coded "$tmp/1.264" -vf scale=176:144 -pix_fmt yuv420p $coded \
+    "$tmp/2.264" -vf scale=160:90 -pix_fmt yuv422p $coded "$tmp/3.264"
 cat "$tmp/1.264" "$tmp/2.264" > "$tmp/size.264"
 cat "$tmp/1.264" "$tmp/3.264" > "$tmp/format.264"
 refused "another size" "expected every frame to be 160x90 yuv420p like the first, found one of 176x144" \

@@ -21,15 +21,17 @@ film 1 "$tmp/scene.y4m"
 ffmpeg -v error -i "$tmp/scene.y4m" -vf format=rgb24,crop=320:240:560:400 -pix_fmt rgb24 "$tmp/whole.png"
 accurate=flags=bicubic+accurate_rnd+full_chroma_int
 ffmpeg -v error -i "$tmp/whole.png" -vf "scale=iw/2:ih/2:$accurate" -pix_fmt rgb24 "$tmp/half.png"
-ffmpeg -v error -i "$tmp/half.png" -vf "scale=iw*2:ih*2:$accurate" -pix_fmt rgb24 "$tmp/bicubic.png"
 size=$(ffprobe -v error -show_entries stream=width,height -of csv=p=0 "$tmp/whole.png")
 
 succeeds "a colour PNG is enhanced" "$mona" enhance "$tmp/half.png" -o "$tmp/out.png"
 same "it is a colour PNG of twice the size" "$(probe "$tmp/out.png")" "png,$size,rgb24"
-bicubic=$(psnr_all "$tmp/bicubic.png" "$tmp/whole.png")
-found=$(psnr_all "$tmp/out.png" "$tmp/whole.png")
-echo "# RGB PSNR: mona $found dB, bicubic $bicubic dB"
-at_least "at least 0.3 dB better than bicubic" "$found" "$(echo "$bicubic" | awk '{ print $1 + 0.3 }')"
+if full; then
+    ffmpeg -v error -i "$tmp/half.png" -vf "scale=iw*2:ih*2:$accurate" -pix_fmt rgb24 "$tmp/bicubic.png"
+    bicubic=$(psnr_all "$tmp/bicubic.png" "$tmp/whole.png")
+    found=$(psnr_all "$tmp/out.png" "$tmp/whole.png")
+    echo "# RGB PSNR: mona $found dB, bicubic $bicubic dB"
+    at_least "at least 0.3 dB better than bicubic" "$found" "$(echo "$bicubic" | awk '{ print $1 + 0.3 }')"
+fi
 
 succeeds "to JPEG" "$mona" enhance "$tmp/half.png" -o "$tmp/out.jpg"
 same "it is a JPEG without chroma subsampling" "$(probe "$tmp/out.jpg")" "mjpeg,$size,yuvj444p"
@@ -67,15 +69,16 @@ same "keeps its EXIF segment" "$(segment "$tmp/turned_out.jpg")" "$(segment "$tm
 same "which is there" "$(segment "$tmp/turned.jpg" | wc -c)" 73
 same "and can be decoded" "$(probe "$tmp/turned_out.jpg" | cut -d, -f1-3)" "mjpeg,$size"
 
-ffmpeg -v error -i "$tmp/half.png" -pix_fmt gray "$tmp/grey.png"
-succeeds "a grey PNG" "$mona" enhance "$tmp/grey.png" -o "$tmp/grey_out.png"
-same "stays grey" "$(probe "$tmp/grey_out.png")" "png,$size,gray"
+if full; then
+    ffmpeg -v error -i "$tmp/half.png" -pix_fmt gray "$tmp/grey.png"
+    succeeds "a grey PNG" "$mona" enhance "$tmp/grey.png" -o "$tmp/grey_out.png"
+    same "stays grey" "$(probe "$tmp/grey_out.png")" "png,$size,gray"
+fi
 for format in $(! full || echo rgba) ya8; do
     ffmpeg -v error -i "$tmp/half.png" -vf "format=rgba,geq=r='r(X,Y)':g='g(X,Y)':b='b(X,Y)':a='mod(X,256)'" \
         -pix_fmt $format "$tmp/$format.png"
     succeeds "$format" "$mona" enhance -y "$tmp/$format.png" -o "$tmp/alpha_out.png" --stages sr
     same "keeps its alpha" "$(probe "$tmp/alpha_out.png")" "png,$size,$format"
-    ffmpeg -v error -y -i "$tmp/$format.png" -vf alphaextract,crop=16:ih:40:0 -pix_fmt gray -f rawvideo "$tmp/a"
     ffmpeg -v error -y -i "$tmp/alpha_out.png" -vf alphaextract,crop=32:ih:80:0 -pix_fmt gray -f rawvideo "$tmp/b"
     same "and its values" "$(od -An -v -tu1 -w32 "$tmp/b" | awk '{ for (i = 1; i <= 32; i++) { d = $i - (39.5 + i / 2 + 0.25 - 0.5); if (d > 1 || d < -1) bad++ } } END { print bad + 0 }')" 0
 done
@@ -106,7 +109,7 @@ raw() {
     ffmpeg -nostdin -v error -y -i "$1" -pix_fmt rgb24 -f rawvideo "$tmp/raw"
 }
 while read -r orientation wide high colours; do
-    case $orientation in [67]) ;; *) full || continue ;; esac
+    case $orientation in 6) ;; *) full || continue ;; esac
     stills turned "$tmp/four.jpg" "$orientation" "$tmp/turned.jpg"
     "$mona" enhance -y "$tmp/turned.jpg" -o "$tmp/upright.png" --quiet && raw "$tmp/upright.png"
     same "orientation $orientation of a JPEG: the PNG is upright" "$(stills corners "$tmp/raw" "$wide" "$high")" "$colours"
@@ -141,20 +144,22 @@ kept() {
     same "$1 to $2: its marks" "$? $(grep -c 'left out' "$tmp/log") $(stills marks "$tmp/kept_$1.${2##*.}")" "0 0 $3"
     full && succeeds "$1 to $2: it can be decoded" ffmpeg -v error -xerror -i "$tmp/kept_$1.${2##*.}" -f null -
 }
-kept marked.jpg out.jpg "exif 6, xmp 6, profile RGB, other a comment"
 kept marked.jpg out.png "exif 1, xmp 1, profile RGB"
-kept marked.png out.png "exif 6, xmp 6, profile RGB, other pHYstEXt"
 kept marked.png out.jpg "exif 6, xmp 6, profile RGB"
 kept marked.webp out.png "exif 1, xmp 1, profile RGB"
-kept marked.webp out.jpg "exif 6, xmp 6, profile RGB"
-ffmpeg -v error -i "$tmp/four.png" -pix_fmt gray "$tmp/grey4.png"
-stills marked "$tmp/grey4.png" "$tmp/marked_grey.png" GRAY
-kept marked_grey.png out.png "exif 6, xmp 6, profile GRAY, other pHYstEXt"
+if full; then
+    kept marked.jpg out.jpg "exif 6, xmp 6, profile RGB, other a comment"
+    kept marked.png out.png "exif 6, xmp 6, profile RGB, other pHYstEXt"
+    kept marked.webp out.jpg "exif 6, xmp 6, profile RGB"
+    ffmpeg -v error -i "$tmp/four.png" -pix_fmt gray "$tmp/grey4.png"
+    stills marked "$tmp/grey4.png" "$tmp/marked_grey.png" GRAY
+    kept marked_grey.png out.png "exif 6, xmp 6, profile GRAY, other pHYstEXt"
+fi
 
 # A profile for other colours than those of the result.
 stills cmyk "$tmp/cmyk.jpg"
 stills marked "$tmp/four.jpg" "$tmp/wrong.jpg" CMYK
-for input in wrong cmyk; do
+for input in $(! full || echo wrong) cmyk; do
     for to in $(! full || echo jpg) png; do
         "$mona" enhance -y "$tmp/$input.jpg" -o "$tmp/$input.out.$to" > /dev/null 2> "$tmp/log"
         same "$input.jpg to $to: a CMYK profile does not get to RGB, and that is said" \
@@ -173,9 +178,11 @@ for kind in $(! full || echo bmp tiff) webp; do
     succeeds "$kind to PNG" "$mona" enhance -y "$tmp/other.$kind" -o "$tmp/other.out.png"
     same "$kind: the same picture as of a PNG" "$(frames_md5 "$tmp/other.out.png")" "$(frames_md5 "$tmp/four.out.png")"
 done
-ffmpeg -v error -y -i "$tmp/ya8.png" -pix_fmt rgba -lossless 1 "$tmp/rgba.webp"
-succeeds "WebP with alpha" "$mona" enhance -y "$tmp/rgba.webp" -o "$tmp/other.out.png"
-same "keeps it" "$(probe "$tmp/other.out.png")" "png,$size,rgba"
+if full; then
+    ffmpeg -v error -y -i "$tmp/ya8.png" -pix_fmt rgba -lossless 1 "$tmp/rgba.webp"
+    succeeds "WebP with alpha" "$mona" enhance -y "$tmp/rgba.webp" -o "$tmp/other.out.png"
+    same "keeps it" "$(probe "$tmp/other.out.png")" "png,$size,rgba"
+fi
 ffmpeg -v error -y -i "$tmp/four.png" -pix_fmt rgb48le "$tmp/deep.tiff"
 fails "a TIFF of 16 bits is refused" "deep.tiff: expected 8 bits a sample, found rgb48le" "$mona" enhance -y "$tmp/deep.tiff" -o "$tmp/none.png"
 
@@ -205,7 +212,7 @@ cut_short noise.jpg ' 80 80 80'
 for format in $(! full || echo rgba pal8); do
     cut_short $format.noise.png ' 0[01] 0[01] 0[01]'
 done
-for kind in png jpg; do
+for kind in $(! full || echo jpg) png; do
     tail=12
     [ $kind = png ] || tail=2
     head -c -$tail "$tmp/noise.$kind" > "$tmp/cut.$kind"
@@ -231,11 +238,12 @@ for dry in $(! full || echo --dry-run) --quiet; do
     fails "a PNG of 4 GiB is refused before the work, $dry" "none.png: expected at most 32768 pixels a side and 1280 MiB of samples for a picture, found 32768x32768 and 4096 MiB" \
         timeout 20 "$mona" enhance -y "$tmp/large4.png" -o "$tmp/none.png" -s 4 $dry
 done
-fails "a JPEG of 3 GiB too" "found 32768x32768 and 3072 MiB" timeout 20 "$mona" enhance -y "$tmp/large.png" -o "$tmp/none.jpg" -s 4
+full && fails "a JPEG of 3 GiB too" "found 32768x32768 and 3072 MiB" timeout 20 "$mona" enhance -y "$tmp/large.png" -o "$tmp/none.jpg" -s 4
 stills head "$tmp/wide.png" 20000 10 2
 fails "and one that is too wide" "found 40000x20" "$mona" enhance -y "$tmp/wide.png" -o "$tmp/none.png"
 printf 'YUV4MPEG2 W32768 H32768 F25:1 C420\nFRAME\n' > "$tmp/large.y4m"
 for output in none.mkv "none.mkv --dry-run" "none.png --preview 0"; do
+    full || [ "$output" = none.mkv ] || continue
     # shellcheck disable=SC2086
     fails "frames that libav cannot count, $output" "large.y4m: expected frames of at most 268 million pixels" \
         "$mona" enhance -y "$tmp/large.y4m" -o "$tmp/"$output

@@ -32,7 +32,7 @@ static pair open_pair(unsigned bits)
                          .multiple = 2}};
     frame *const frames[] = {&p.change.before, &p.change.in};
     for (int i = 0; i < 2; i++) {
-        p.memory[i] = bound_allocate(frame_bytes(&p.format));
+        p.memory[i] = session_binding_allocate(frame_bytes(&p.format));
         assert_non_null(p.memory[i]);
         frame_place(frames[i], &p.format, p.memory[i]);
     }
