@@ -21,7 +21,7 @@ ffmpeg -v error -i "$tmp/b.mp4" -frames:v 1 "$tmp/a.png"
 succeeds "a page of pictures, one enlarged" sh -c "ffmpeg -v error -i '$tmp/scene.y4m' -frames:v 1 '$tmp/b.png' &&
     '$mona' compare '$tmp/a.png' '$tmp/b.png' --scale --html '$tmp/picture.html'"
 look_at "pictures" "$tmp/picture.html"
-ffmpeg -v error -i "$tmp/b.mp4" -c copy -metadata:s:v rotate=90 "$tmp/turned.mp4"
+turned "$tmp/b.mp4" 90 "$tmp/turned.mp4"
 succeeds "a page of a film that players turn" "$mona" compare "$tmp/turned.mp4" "$tmp/turned.mp4" --html "$tmp/turned.html"
 sides() {
     sed -n 's/.*<script type="application\/json" id="data">\(.*\)<\/script>/\1/p' "$1" |

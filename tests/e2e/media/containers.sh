@@ -34,8 +34,8 @@ make -i av.mp4 -i cover.jpg -map 0 -map 1 -c copy -disposition:v:1 attached_pic 
     -metadata:s:a:0 language=fra cover.mp4
 make -i av.mp4 -c copy -attach cover.png -metadata:s:t mimetype=image/png -metadata:s:t filename=cover.png cover.mkv \
     -c copy a.ts -c copy -muxdelay 0 -muxpreload 0 -output_ts_offset 20 late.ts -c copy av.nut -c copy av.flv \
-    -c copy -timecode 01:00:00:00 timecode.mov -c copy -movflags use_metadata_tags -metadata custom=1 tags.mp4 \
-    -c copy -metadata:s:v rotate=180 rotated.mp4
+    -c copy -timecode 01:00:00:00 timecode.mov -c copy -movflags use_metadata_tags -metadata custom=1 tags.mp4
+turned av.mp4 180 rotated.mp4
 make -itsoffset 0.7 -i av.mp4 -i av.mp4 -map 1:v -map 0:a -c copy sound_late.mp4 -map 0:v -map 1:a -c copy video_late.mp4
 make -ss 0.5 -i av.mp4 -c copy edited.mp4
 make -i av.mp4 -i ../meta -i ../subs.srt -map 0 -map 2 -map_metadata 1 -map_chapters 1 -c copy \

@@ -35,7 +35,7 @@ nothing "no temporary folder is left" "$(ls "$tmp/scratch")"
 
 # Phones turn a film by a word beside it, and so must whoever shows it. ffmpeg does.
 for rotate in 90 180 270; do
-    ffmpeg -v error -y -i "$tmp/clip.mp4" -c copy -metadata:s:v rotate=$rotate "$tmp/turned.mp4"
+    turned "$tmp/clip.mp4" $rotate "$tmp/turned.mp4"
     "$mona" enhance -y "$tmp/turned.mp4" -o "$tmp/turned.png" --preview "$time" --stages sr 2> "$tmp/log" || not_ok "turned" "$(cat "$tmp/log")"
     case $rotate in 180) size=644:364 half=320:364:0:0 ;; *) size=364:644 half=180:644:0:0 ;; esac
     same "turned by $rotate: as players show it" "$(ffprobe -v error -show_entries stream=width,height -of csv=p=0 "$tmp/turned.png" | tr , :)" $size
