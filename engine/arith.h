@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Integer arithmetic that planning and operators share. Private to engine/ and ops/. */
+/* Integer arithmetic that planning, operators and stages share. */
 #ifndef MONA_ARITH_H
 #define MONA_ARITH_H
 

@@ -125,7 +125,7 @@ typedef struct mona_tensor_info {
     mona_type type;
     uint32_t channels;
     uint32_t height, width; /* 0: any, bound by mona_plan_make */
-    float scale;            /* real value of one step; 1 for F16 and F32 */
+    float scale;            /* real value of 1; itself 1 for F16 and F32 */
     bool array;
 } mona_tensor_info;
 

@@ -85,9 +85,9 @@ uint64_t element_highest(element_type type)
 /* Sign, exponent, mantissa; exponent 0 holds the subnormal numbers. */
 typedef struct small_float {
     int exponent_bits, mantissa_bits, bias;
-    double most;            /* the largest finite number */
+    double max;             /* the largest finite number */
     uint16_t infinity, nan; /* codes; infinity 0: none, and NaN takes its place */
-    uint16_t most_code;
+    uint16_t max_code;
     bool one_zero; /* minus zero is not a number of the type: its code is NaN */
 } small_float;
 
@@ -114,28 +114,28 @@ static small_float small_of(element_type type)
 static uint32_t encode(const small_float *f, double value, element_overflow overflow)
 {
     const uint32_t sign = signbit(value) ? 1u << (f->exponent_bits + f->mantissa_bits) : 0;
-    const int least = 1 - f->bias; /* exponent of the smallest normal number */
+    const int min_exponent = 1 - f->bias; /* exponent of the smallest normal number */
     const double magnitude = fabs(value);
     int exponent = 0;
     if (isnan(value))
         return f->one_zero ? f->nan : sign | f->nan;
     double rounded = magnitude;
     if (isfinite(magnitude) && magnitude > 0) {
-        exponent = ilogb(magnitude) < least ? least : ilogb(magnitude);
+        exponent = ilogb(magnitude) < min_exponent ? min_exponent : ilogb(magnitude);
         const double unit = ldexp(1, exponent - f->mantissa_bits);
         rounded = nearbyint(magnitude / unit) * unit;
     }
-    if (rounded > f->most) {
+    if (rounded > f->max) {
         const uint32_t beyond = f->infinity ? f->infinity : f->nan;
-        const uint32_t code = overflow == ELEMENT_SATURATES ? f->most_code : beyond;
+        const uint32_t code = overflow == ELEMENT_SATURATES ? f->max_code : beyond;
         return f->one_zero && code == f->nan ? code : sign | code;
     }
     if (rounded == 0)
         return f->one_zero ? 0 : sign;
-    exponent = ilogb(rounded) < least ? least : ilogb(rounded);
+    exponent = ilogb(rounded) < min_exponent ? min_exponent : ilogb(rounded);
     /* A normal number's leading 1 carries into the exponent field. */
     const uint32_t units = (uint32_t)ldexp(rounded, f->mantissa_bits - exponent);
-    return sign | (((uint32_t)(exponent - least) << f->mantissa_bits) + units);
+    return sign | (((uint32_t)(exponent - min_exponent) << f->mantissa_bits) + units);
 }
 
 static double decode(const small_float *f, uint32_t code)
@@ -148,9 +148,9 @@ static double decode(const small_float *f, uint32_t code)
     if (f->one_zero && code == f->nan)
         return NAN;
     double value;
-    if (f->infinity && magnitude == f->infinity && magnitude != f->most_code)
+    if (f->infinity && magnitude == f->infinity && magnitude != f->max_code)
         value = INFINITY;
-    else if (!f->one_zero && magnitude > f->most_code)
+    else if (!f->one_zero && magnitude > f->max_code)
         value = NAN;
     else if (exponent)
         value =
@@ -182,8 +182,8 @@ element_format element_format_of(element_type type)
     if (type == ELEMENT_FLOAT8E8M0)
         return (element_format){0, -127, 0x1p127, NAN};
     const small_float f = small_of(type);
-    const double beyond = f.infinity == f.most_code ? f.most : f.infinity ? INFINITY : NAN;
-    return (element_format){f.mantissa_bits, 1 - f.bias, f.most, beyond};
+    const double beyond = f.infinity == f.max_code ? f.max : f.infinity ? INFINITY : NAN;
+    return (element_format){f.mantissa_bits, 1 - f.bias, f.max, beyond};
 }
 
 /* ---- any type ----------------------------------------------------------------------------- */
@@ -210,20 +210,20 @@ void element_store_float(element_type type, void *data, double value, element_ov
 double element_number(element_type type, const void *data)
 {
     float single;
-    double real;
+    double wide;
     uint16_t code = 0;
     if (type == ELEMENT_FLOAT32) {
         memcpy(&single, data, sizeof single);
         return (double)single;
     }
     if (type == ELEMENT_DOUBLE) {
-        memcpy(&real, data, sizeof real);
-        return real;
+        memcpy(&wide, data, sizeof wide);
+        return wide;
     }
     if (type == ELEMENT_UINT64)
-        return (double)(uint64_t)element_whole(type, data);
+        return (double)(uint64_t)element_int(type, data);
     if (!element_is_float(type))
-        return (double)element_whole(type, data);
+        return (double)element_int(type, data);
     if (element_size(type) == 2)
         memcpy(&code, data, 2);
     else
@@ -241,14 +241,14 @@ static int64_t sign_extend(uint64_t value, unsigned bits)
     return (int64_t)(((value & mask) ^ half) - half);
 }
 
-int64_t element_whole(element_type type, const void *data)
+int64_t element_int(element_type type, const void *data)
 {
     uint64_t value = 0; /* the machine is little-endian, as the files are */
     memcpy(&value, data, rows[type].size);
     return rows[type].kind == SIGNED ? sign_extend(value, rows[type].bits) : (int64_t)value;
 }
 
-void element_store_whole(element_type type, void *data, int64_t value)
+void element_store_int(element_type type, void *data, int64_t value)
 {
     uint64_t bits = (uint64_t)value;
     if (type == ELEMENT_BOOL)

@@ -60,21 +60,21 @@ uint64_t element_highest(element_type type);
 typedef enum element_overflow { ELEMENT_SATURATES, ELEMENT_OVERFLOWS } element_overflow;
 
 /* What a float type of 16 bits or fewer holds: numbers of so many mantissa bits with exponents from
- * `least` on (below that they are subnormal) up to `most`, and beyond that infinity or NaN. */
+ * `min_exponent` on (below that they are subnormal) up to `max`, and beyond that infinity or NaN. */
 typedef struct element_format {
-    int mantissa_bits, least;
-    double most, beyond;
+    int mantissa_bits, min_exponent;
+    double max, beyond;
 } element_format;
 element_format element_format_of(element_type type);
 
 /* A number as an element of a float type, rounded to nearest, halves to even; data: the element. */
 void element_store_float(element_type type, void *data, double value, element_overflow overflow);
-/* The number that an element is. Whole numbers beyond 2^53 are rounded. */
+/* The number that an element is. Integers beyond 2^53 are rounded. */
 double element_number(element_type type, const void *data);
 
-/* Whole numbers of the integer types and BOOL. UINT64 is given as the same bits. Storing keeps the
+/* Integers of the integer types and BOOL. UINT64 is given as the same bits. Storing keeps the
  * low bits, as two's complement does. */
-int64_t element_whole(element_type type, const void *data);
-void element_store_whole(element_type type, void *data, int64_t value);
+int64_t element_int(element_type type, const void *data);
+void element_store_int(element_type type, void *data, int64_t value);
 
 #endif

@@ -70,22 +70,23 @@ void mona_writer_start_from(mona_writer *w, const uint8_t *file)
 {
     const mona_file_header *h = header_of(file);
     append(w, &w->data, file + h->data_offset, (size_t)h->data_bytes);
-    w->given = w->data.size;
+    w->inherited = w->data.size;
 }
 
-/* Where these bytes lie in the data given, or its end. */
-static size_t find_given(const mona_writer *w, const void *bytes, size_t size)
+/* Where these bytes lie in the data taken over, or its end. */
+static size_t find_inherited(const mona_writer *w, const void *bytes, size_t size)
 {
-    for (size_t at = 0; size <= w->given && at <= w->given - size; at += MONA_FILE_ALIGNMENT)
+    for (size_t at = 0; size <= w->inherited && at <= w->inherited - size;
+         at += MONA_FILE_ALIGNMENT)
         if (!memcmp(w->data.bytes + at, bytes, size))
             return at;
-    return w->given;
+    return w->inherited;
 }
 
 uint32_t mona_writer_data(mona_writer *w, const void *bytes, size_t size)
 {
-    const size_t found = w->failed ? w->given : find_given(w, bytes, size);
-    if (found < w->given)
+    const size_t found = w->failed ? w->inherited : find_inherited(w, bytes, size);
+    if (found < w->inherited)
         return (uint32_t)found;
     append(w, &w->data, NULL, padding(w->data.size));
     const size_t offset = w->data.size;

@@ -18,7 +18,7 @@ typedef struct mona_writer_section {
 typedef struct mona_writer {
     mona_writer_section tensors, ops, strings, data;
     uint32_t tensor_count, op_count;
-    size_t given; /* bytes of data that were there before: mona_writer_start_from */
+    size_t inherited; /* bytes of data taken over: mona_writer_start_from */
     bool failed;
 } mona_writer;
 

@@ -108,7 +108,7 @@ static bool parse_shape(npy_array *array, const char *header, format_error *erro
     const char *p = entry(header, "'shape'");
     if (!p || *p++ != '(')
         return format_fail(error, "the .npy header has no shape");
-    uint64_t product = 1; /* of all sides but those of 0, behind which others must not hide */
+    uint64_t product = 1; /* of all dimensions but those of 0, behind which others must not hide */
     array->rank = 0;
     array->count = 1;
     for (p += strspn(p, " "); *p != ')'; p += strspn(p, " ")) {
@@ -116,12 +116,12 @@ static bool parse_shape(npy_array *array, const char *header, format_error *erro
         if (*p < '0' || *p > '9' || array->rank == NPY_MAX_RANK)
             return format_fail(error, "the .npy shape is damaged or has more than %d dimensions",
                                NPY_MAX_RANK);
-        const uint64_t side = strtoull(p, &end, 10);
-        if (side && product > SIZE_MAX / 16 / side)
+        const uint64_t dim = strtoull(p, &end, 10);
+        if (dim && product > SIZE_MAX / 16 / dim)
             return format_fail(error, "the .npy shape is too large");
-        product *= side ? side : 1;
-        array->shape[array->rank++] = side;
-        array->count *= side;
+        product *= dim ? dim : 1;
+        array->shape[array->rank++] = dim;
+        array->count *= dim;
         p = end + strspn(end, " ");
         if (*p == ',')
             p++;

@@ -98,7 +98,7 @@ static om_partition partition_of(const om_file *om, uint32_t type)
 /* ---- protobuf ------------------------------------------------------------------------------- */
 
 typedef struct field {
-    uint64_t number, value; /* value: of whole numbers */
+    uint64_t number, value; /* value: of integers */
     const uint8_t *data;    /* of what has a length, else NULL */
     size_t size;
 } field;

@@ -45,7 +45,7 @@ bool om_open(om_file *om, const uint8_t *bytes, size_t size, format_error *error
 /* "MODEL_DEF", ...; "unknown". */
 const char *om_partition_name(uint32_t type);
 
-/* A text or a whole number that the model's definition carries. */
+/* A text or an integer that the model's definition carries. */
 typedef struct om_attribute {
     const char *name, *text; /* without a terminator; text NULL: a number */
     size_t name_length, text_length;

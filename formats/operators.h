@@ -16,9 +16,9 @@ enum { OPERATOR_ANY_COUNT = 255 };
 
 typedef struct operator_row {
     const char *name;
-    int64_t since;       /* the first operator set that has it */
-    uint8_t least, most; /* inputs; OPERATOR_ANY_COUNT: any number */
-    uint32_t types;      /* bit t: input 0 may be of element type t */
+    int64_t since;                  /* the first operator set that has it */
+    uint8_t min_inputs, max_inputs; /* inputs; OPERATOR_ANY_COUNT: any number */
+    uint32_t types;                 /* bit t: input 0 may be of element type t */
     op_function *reference;
     bool whole_tensors;      /* costs more than a pass over its inputs and outputs: never folded */
     operator_import *import; /* on maps; NULL: there is no such form */

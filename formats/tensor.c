@@ -11,13 +11,13 @@ bool tensor_shape(tensor *t, element_type type, uint32_t rank, const int64_t *di
 {
     tensor made = {.type = type, .rank = rank, .count = 1};
     bool ok = rank <= TENSOR_MAX_RANK && element_size(type);
-    uint64_t product = 1; /* of all sides but those of 0, behind which others must not hide */
+    uint64_t product = 1; /* of all dimensions but those of 0, behind which others must not hide */
     for (uint32_t i = 0; ok && i < rank; i++) {
-        const int64_t side = dims[i];
-        ok = side >= 0 && (!side || product <= (uint64_t)TENSOR_MAX_COUNT / (uint64_t)side);
-        product *= ok && side ? (uint64_t)side : 1;
-        made.dims[i] = side;
-        made.count *= ok ? (size_t)side : 1;
+        const int64_t dim = dims[i];
+        ok = dim >= 0 && (!dim || product <= (uint64_t)TENSOR_MAX_COUNT / (uint64_t)dim);
+        product *= ok && dim ? (uint64_t)dim : 1;
+        made.dims[i] = dim;
+        made.count *= ok ? (size_t)dim : 1;
     }
     *t = made;
     return ok;
@@ -68,11 +68,11 @@ double tensor_number(const tensor *t, size_t i)
     return element_number(t->type, tensor_at(t, i));
 }
 
-int64_t tensor_whole(const tensor *t, size_t i)
+int64_t tensor_int(const tensor *t, size_t i)
 {
     if (element_is_float(t->type))
         return tensor_truncate(tensor_number(t, i));
-    return element_whole(t->type, tensor_at(t, i));
+    return element_int(t->type, tensor_at(t, i));
 }
 
 void tensor_set_number(tensor *t, size_t i, double value)
@@ -84,15 +84,15 @@ void tensor_set_number(tensor *t, size_t i, double value)
     else if (t->type == ELEMENT_BOOL)
         *(uint8_t *)tensor_at(t, i) = value != 0;
     else
-        element_store_whole(t->type, tensor_at(t, i), tensor_truncate(value));
+        element_store_int(t->type, tensor_at(t, i), tensor_truncate(value));
 }
 
-void tensor_set_whole(tensor *t, size_t i, int64_t value)
+void tensor_set_int(tensor *t, size_t i, int64_t value)
 {
     if (element_is_float(t->type))
         tensor_set_number(t, i, (double)value);
     else
-        element_store_whole(t->type, tensor_at(t, i), value);
+        element_store_int(t->type, tensor_at(t, i), value);
 }
 
 int64_t tensor_truncate(double value)
@@ -104,9 +104,9 @@ int64_t tensor_truncate(double value)
     return value < -0x1p63 ? INT64_MIN : (int64_t)value;
 }
 
-tensor_sides tensor_split(const tensor *t, uint32_t axis)
+tensor_dims tensor_split(const tensor *t, uint32_t axis)
 {
-    tensor_sides s = {1, axis < t->rank ? (size_t)t->dims[axis] : 1, 1};
+    tensor_dims s = {1, axis < t->rank ? (size_t)t->dims[axis] : 1, 1};
     for (uint32_t i = 0; i < t->rank; i++) {
         if (i < axis)
             s.before *= (size_t)t->dims[i];

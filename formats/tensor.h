@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Arrays of any element type and up to eight sides. */
+/* Arrays of any element type and up to eight dimensions. */
 #ifndef MONA_FORMAT_TENSOR_H
 #define MONA_FORMAT_TENSOR_H
 
@@ -16,9 +16,9 @@ typedef struct tensor {
     void *data;   /* count elements, row by row; NULL: only the shape is known */
 } tensor;
 
-/* Sets type, shape and count; data stays NULL. False: the type is not supported, a side is
- * negative, or the sides that are not 0 have a product above TENSOR_MAX_COUNT: so no product of
- * some sides of a tensor exceeds that, whether it is empty or not. dims may be those of *t. */
+/* Sets type, shape and count; data stays NULL. False: the type is not supported, a dimension
+ * is negative, or those that are not 0 have a product above TENSOR_MAX_COUNT: so no product of some
+ * dimensions of a tensor exceeds that, whether it is empty or not. dims may be those of *t. */
 bool tensor_shape(tensor *t, element_type type, uint32_t rank, const int64_t *dims);
 /* The same with zeroed data, released with tensor_free. */
 bool tensor_make(tensor *t, element_type type, uint32_t rank, const int64_t *dims);
@@ -33,17 +33,17 @@ void tensor_text(const tensor *t, char *text, size_t size);
 /* Address of element i. */
 void *tensor_at(const tensor *t, size_t i);
 double tensor_number(const tensor *t, size_t i);
-int64_t tensor_whole(const tensor *t, size_t i);
-/* Rounds to the type: floats as IEEE does, whole numbers by the low bits. */
+int64_t tensor_int(const tensor *t, size_t i);
+/* Rounds to the type: floats as IEEE does, integers by the low bits. */
 void tensor_set_number(tensor *t, size_t i, double value);
-void tensor_set_whole(tensor *t, size_t i, int64_t value);
+void tensor_set_int(tensor *t, size_t i, int64_t value);
 /* The number as an integer type stores it: rounded towards zero, then its low bits; NaN is 0. */
 int64_t tensor_truncate(double value);
 
 /* Elements before axis, along it, and after it. */
-typedef struct tensor_sides {
+typedef struct tensor_dims {
     size_t before, along, after;
-} tensor_sides;
-tensor_sides tensor_split(const tensor *t, uint32_t axis);
+} tensor_dims;
+tensor_dims tensor_split(const tensor *t, uint32_t axis);
 
 #endif

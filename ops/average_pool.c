@@ -61,8 +61,8 @@ static inline void add_columns(const pool_window *w, uint32_t i, const void *res
 static inline float round_to_half(float x)
 {
     const uint32_t sign = ac_bits(x) & 0x80000000u, u = ac_bits(x) ^ sign;
-    const uint32_t power = u & 0x7f800000u, least = 0x38800000u; /* 2^-14 */
-    const float large = ac_float((power > least ? power : least) + (13u << 23));
+    const uint32_t power = u & 0x7f800000u, smallest_normal = 0x38800000u; /* 2^-14 */
+    const float large = ac_float((power > smallest_normal ? power : smallest_normal) + (13u << 23));
     const uint32_t rounded = ac_bits((ac_float(u) + large) - large);
     return ac_float(sign | (rounded < 0x477fe000u ? rounded : 0x477fe000u)); /* 65504 */
 }

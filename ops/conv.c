@@ -241,9 +241,9 @@ static bool sums_are_small(const mona_bound_op *b, const uint16_t *scales)
         int32_t bias = 0;
         if (c->bias != MONA_NONE)
             memcpy(&bias, b->data + c->bias + o * sizeof bias, sizeof bias);
-        const int64_t most = bias + high * positive + low * negative;
-        const int64_t least = bias + low * positive + high * negative;
-        const int64_t sum = most > -least ? most : -least;
+        const int64_t max = bias + high * positive + low * negative;
+        const int64_t min = bias + low * positive + high * negative;
+        const int64_t sum = max > -min ? max : -min;
         if (sum >= 1 << 22 || (float)sum * ac_f32_from_f16(scales[o] & 0x7fff) >= 0x1p15f)
             return false;
     }

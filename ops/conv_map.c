@@ -243,9 +243,9 @@ void mona_conv_map(const mona_map_call *call)
 {
     const ac_conv conv = share_of(call);
     const mona_span used = used_by(call);
-    const uint32_t most = rows_at_once(call->bound);
+    const uint32_t max = rows_at_once(call->bound);
     for (uint32_t y = call->y_begin, rows; y < call->y_end; y += rows) {
-        rows = call->y_end - y < most ? call->y_end - y : most;
+        rows = call->y_end - y < max ? call->y_end - y : max;
         find_runs(call, used, y, rows);
         run_rows(call, &conv, used, y, rows);
     }

@@ -7,7 +7,7 @@
 #include "engine/run/device.h"
 #include "engine/libc.h"
 
-enum { PIECE = 512, MOST_SHIFT = 2 };
+enum { PIECE = 512, MAX_SHIFT = 2 };
 
 typedef struct curves_job {
     const mona_curves *curves;
@@ -117,7 +117,7 @@ mona_status mona_curves_apply(const mona_curves *curves, const mona_device *devi
         curves->bits > MONA_MAX_DEPTH || !planes_given(inputs, planes) ||
         !planes_given(outputs, planes))
         return MONA_ERR_ARGUMENT;
-    if (shift_x > MOST_SHIFT || shift_y > MOST_SHIFT || size.width > MONA_MAX_SIDE ||
+    if (shift_x > MAX_SHIFT || shift_y > MAX_SHIFT || size.width > MONA_MAX_SIDE ||
         size.height > MONA_MAX_SIDE || size.width & ((1u << shift_x) - 1) ||
         size.height & ((1u << shift_y) - 1))
         return MONA_ERR_SHAPE;

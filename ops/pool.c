@@ -41,9 +41,9 @@ static int64_t start_of(const pool_axis *a, int64_t i)
 
 /* ---- shapes --------------------------------------------------------------------------------- */
 
-static bool in_range(uint32_t value, uint32_t least, uint32_t most)
+static bool in_range(uint32_t value, uint32_t min, uint32_t max)
 {
-    return value >= least && value <= most;
+    return value >= min && value <= max;
 }
 
 mona_status mona_pool_check(const mona_file_op *op, const mona_shape *inputs,
@@ -51,12 +51,12 @@ mona_status mona_pool_check(const mona_file_op *op, const mona_shape *inputs,
 {
     (void)data;
     const mona_file_pool *p = &op->pool;
-    const uint32_t least = whole(p) ? 0 : 1, kernel = whole(p) ? 0 : MAX_KERNEL;
+    const uint32_t min = whole(p) ? 0 : 1, kernel = whole(p) ? 0 : MAX_KERNEL;
     const uint32_t dilation = whole(p) ? 1 : MAX_KERNEL, stride = whole(p) ? 1 : MAX_STRIDE;
     const uint32_t pad = whole(p) ? 0 : MAX_PAD;
-    const bool window = in_range(p->kernel_h, least, kernel) &&
-                        in_range(p->kernel_w, least, kernel) && in_range(p->stride_h, 1, stride) &&
-                        in_range(p->stride_w, 1, stride) && in_range(p->dilation_h, 1, dilation) &&
+    const bool window = in_range(p->kernel_h, min, kernel) && in_range(p->kernel_w, min, kernel) &&
+                        in_range(p->stride_h, 1, stride) && in_range(p->stride_w, 1, stride) &&
+                        in_range(p->dilation_h, 1, dilation) &&
                         in_range(p->dilation_w, 1, dilation) && p->pad_top <= pad &&
                         p->pad_left <= pad && p->pad_bottom <= pad && p->pad_right <= pad &&
                         p->ceil_mode <= 1 && p->count_include_pad <= 1;

@@ -23,9 +23,9 @@ static mona_status check(const mona_file_op *op, const mona_shape *inputs, const
                         r->scale_h[1] <= 65536 && r->scale_w[0] && r->scale_w[0] <= 65536 &&
                         r->scale_w[1] && r->scale_w[1] <= 65536;
     /* Comparisons are false for a NaN. */
-    const bool reals = r->cubic_a >= -4 && r->cubic_a <= 4 && r->offset_h >= -1 &&
-                       r->offset_h <= 1 && r->offset_w >= -1 && r->offset_w <= 1;
-    return scales && reals && r->mode <= MONA_RESIZE_CUBIC &&
+    const bool bounded = r->cubic_a >= -4 && r->cubic_a <= 4 && r->offset_h >= -1 &&
+                         r->offset_h <= 1 && r->offset_w >= -1 && r->offset_w <= 1;
+    return scales && bounded && r->mode <= MONA_RESIZE_CUBIC &&
                    r->coordinates <= MONA_RESIZE_ASYMMETRIC && inputs[0].type == output->type &&
                    inputs[0].channels == output->channels
                ? MONA_OK
@@ -127,8 +127,8 @@ static mona_span span(const axis *a, mona_span out)
     const int64_t first = taps(a, out.begin, NULL);
     const int64_t end = taps(a, out.end - 1, NULL) + tap_count(a->r);
     /* Samples before the image are only ever asked for to pace a warm-up; they need nothing. */
-    const int64_t least = out.end > 0 ? 1 : 0;
-    return (mona_span){clip_to(first, 0, (int64_t)a->in - 1), clip_to(end, least, a->in)};
+    const int64_t min = out.end > 0 ? 1 : 0;
+    return (mona_span){clip_to(first, 0, (int64_t)a->in - 1), clip_to(end, min, a->in)};
 }
 
 mona_span mona_resize_rows(const mona_bound_op *b, mona_span out)

@@ -15,9 +15,9 @@ static mona_status check(const mona_file_op *op, const mona_shape *inputs, const
     const uint64_t end = s->first_channel + (uint64_t)output->channels * s->block * s->block;
     if (end > inputs[0].channels)
         return MONA_ERR_MODEL;
-    const uint32_t most = output->type == MONA_U8 ? 0xff : 0xffff;
+    const uint32_t max = output->type == MONA_U8 ? 0xff : 0xffff;
     if ((output->type == MONA_U8 || output->type == MONA_U16) &&
-        (s->maximum < 1 || s->maximum > most))
+        (s->maximum < 1 || s->maximum > max))
         return MONA_ERR_MODEL;
     if (inputs[0].type == MONA_F16 && output->type != MONA_F16)
         return output->type != MONA_S8 ? MONA_OK : MONA_ERR_MODEL;

@@ -37,8 +37,8 @@ typedef struct video {
     chain stages;
     output out;
     output_settings out_settings;
-    chain_memory memory;  /* after the last frame that was encoded */
-    char work[WORK_TEXT]; /* what has to be the same in a run that goes on */
+    chain_memory memory;        /* after the last frame that was encoded */
+    char work[RESUME_KEY_TEXT]; /* what has to be the same in a run that goes on */
     job jobs[CHAIN_OUTPUTS];
     channel idle, busy; /* jobs that wait for a frame; jobs in order of their frames */
     atomic_bool stop;
@@ -224,8 +224,8 @@ static bool check_space(const video *v, const encoder_settings *e, pipeline_erro
     if (exact && raw > 0)
         bytes = (double)raw * (double)frames;
     return !strcmp(s->output, "-") ||
-           space_check(s->output, (uint64_t)(s->resume ? 2 * bytes : bytes), exact, &s->notes,
-                       error);
+           disk_space_check(s->output, (uint64_t)(s->resume ? 2 * bytes : bytes), exact, &s->notes,
+                            error);
 }
 
 static const codec *choose_codec(const video *v, const AVOutputFormat *format,
@@ -265,7 +265,7 @@ static bool open_output(video *v, const AVOutputFormat *format, const input_sett
     if (!codec_fits(settings.choice.codec, format))
         return pipeline_fail(error, "%s: %s cannot hold %s; .mkv holds every codec of mona's",
                              s->output, format->name, settings.choice.codec->name);
-    work_describe(v->work, s, &settings);
+    resume_key_write(v->work, s, &settings);
     v->out_settings = (output_settings){.encoder = settings,
                                         .container = container,
                                         .input = *input,
@@ -330,7 +330,7 @@ static bool open_all(video *v, pipeline_error *error)
             (s->encoder.codec ? s->encoder.codec : codec_for(format, AV_PIX_FMT_NONE))->id);
     if (!format || !input_open(&v->in, &input, error))
         return false;
-    stage.siting = pixels_siting(v->in.video->codecpar->chroma_location);
+    stage.chroma_location = pixels_chroma_location(v->in.video->codecpar->chroma_location);
     if (input_first(&v->in, error) == INPUT_FAILED)
         return false;
     if (!hdr_describe(v->in.video, v->in.frame))
@@ -372,11 +372,11 @@ static bool run(video *v, pipeline_error *error)
     v->report->lost_packets = v->in.lost_packets;
     v->report->damaged_frames = v->in.damaged_frames;
     v->report->moved_frames = v->in.moved_frames;
-    if (complaints_count()) {
+    if (av_log_errors_count()) {
         char text[256];
-        complaints_first(text, sizeof text);
+        av_log_errors_first(text, sizeof text);
         pipeline_note(&s->notes, "%s: FFmpeg found %llu faults in the input, the first: %s",
-                      v->in.path, (unsigned long long)complaints_count(), text);
+                      v->in.path, (unsigned long long)av_log_errors_count(), text);
     }
     v->report->clock_jumps = v->in.times.jumps;
     v->report->moved_packets = v->out.container.moved;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* checkops, operators on arrays: what they give must be the same bits for every compiler, level of
  * optimisation and instruction set. The checksums are those of one build; any other must agree.
- * That the numbers are right is shown by tests/unit/ops/test_array_real.c and test_arrays.c. */
+ * That the numbers are right is shown by tests/unit/ops/test_array_float.c and test_arrays.c. */
 #ifndef MONA_CHECKOPS_ARRAYS_H
 #define MONA_CHECKOPS_ARRAYS_H
 
@@ -18,7 +18,7 @@ static uint32_t array_bits(void)
 }
 
 /* Any bits at all, and numbers of the size that networks have. */
-static void fill_reals(float *x, uint32_t count)
+static void fill_floats(float *x, uint32_t count)
 {
     static const float specials[] = {0, -0.0f, 1, -1, 0.5f, 2.5f, 0x1p-149f, 0x1p127f, 88.8f, -104};
     enum { SPECIALS = sizeof specials / sizeof *specials };
@@ -36,17 +36,17 @@ static uint32_t crc_of_function(uint32_t f, float *const x[4])
     const float p[4] = {narrows ? 3 : 0.7f, narrows ? -6 : 1.3f, narrows ? 448 : 0.9f, 448};
     uint8_t *stored = allocate(ARRAY_COUNT * 8);
     uint32_t crc = 0;
-    mona_array_apply_real(f, p, x[3], (const float *const *)x, ARRAY_COUNT);
+    mona_array_apply_float(f, p, x[3], (const float *const *)x, ARRAY_COUNT);
     for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
-        mona_array_put_reals(stored, types[t], t % 2 ? MONA_SATURATE : MONA_WRAP, 0, x[3],
-                             ARRAY_COUNT);
+        mona_array_put_floats(stored, types[t], t % 2 ? MONA_SATURATE : MONA_WRAP, 0, x[3],
+                              ARRAY_COUNT);
         crc = mona_crc32(crc, stored, ARRAY_COUNT * mona_type_size(types[t]));
     }
     free(stored);
     return crc;
 }
 
-/* An operator on reals of its own making, with a record of so many bytes. */
+/* An operator on floats of its own making, with a record of so many bytes. */
 static uint32_t crc_of_operator(const mona_op_class *class, const void *record, uint32_t elements,
                                 float *const x[4])
 {
@@ -82,11 +82,11 @@ static void check_arrays(void)
     array_seed = 7;
     for (int i = 0; i < 4; i++) {
         x[i] = allocate(ARRAY_COUNT * sizeof *x[i]);
-        fill_reals(x[i], ARRAY_COUNT);
+        fill_floats(x[i], ARRAY_COUNT);
     }
     uint32_t crc = 0;
     for (uint32_t f = 0; f < MONA_FN_COUNT; f++) {
-        const uint32_t one = mona_array_has_real(f) ? crc_of_function(f, x) : f;
+        const uint32_t one = mona_array_has_float(f) ? crc_of_function(f, x) : f;
         crc = mona_crc32(crc, &one, sizeof one);
     }
     array_result("functions", crc, 0x5c5763ca);

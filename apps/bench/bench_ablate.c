@@ -179,9 +179,9 @@ static bool same_output(const ablation *a)
 static bool run_turns(ablation *a, telemetry_log *sensors)
 {
     const sampling *how = &a->job->how;
-    const long most = how->iterations ? how->iterations : how->seconds > 0 ? TURNS_MAX : TURNS;
+    const long max = how->iterations ? how->iterations : how->seconds > 0 ? TURNS_MAX : TURNS;
     const uint64_t start = clock_ns();
-    for (long turn = -WARM_UP; turn < most; turn++) {
+    for (long turn = -WARM_UP; turn < max; turn++) {
         for (unsigned i = 0; i < a->count; i++)
             if (!run_variant(a, &a->variants[i], turn >= 0))
                 return false;

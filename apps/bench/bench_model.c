@@ -51,13 +51,13 @@ static void add_work(cJSON *result, const bench_model_job *job, const mona_plan 
     const double macs = (double)mona_plan_macs(plan);
     const double rate = macs / result_number(result, "p50_ms") * 1e-6;
     const bool int8 = model_mostly_int8(job->model);
-    const double most = int8 ? limit->int8_gmac_per_s : limit->fp16_gmac_per_s;
+    const double peak_rate = int8 ? limit->int8_gmac_per_s : limit->fp16_gmac_per_s;
     result_add_number(result, "gmac", macs * 1e-9);
     result_add_number(result, "gmac_per_s", rate);
     cJSON_AddStringToObject(result, "precision", int8 ? "int8" : "fp16");
-    result_add_number(result, "peak_gmac_per_s", most);
-    result_add_number(result, "peak_share", most > 0 ? rate / most : 0);
-    if (most > 0 && rate > most)
+    result_add_number(result, "peak_gmac_per_s", peak_rate);
+    result_add_number(result, "peak_share", peak_rate > 0 ? rate / peak_rate : 0);
+    if (peak_rate > 0 && rate > peak_rate)
         result_warn(result, "faster than the peak, which was measured while others used the CPUs");
     result_add_number(result, "memory_gb_per_s", 2 * limit->copy_gb_per_s);
     result_add_number(result, "cache_gb_per_s", 2 * limit->cache_copy_gb_per_s);

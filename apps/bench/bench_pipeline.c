@@ -76,7 +76,7 @@ static bool arrive(void *context, uint64_t frame)
     return true;
 }
 
-static void watch(void *context, unsigned stage, const bound_model *model, unsigned runs)
+static void watch(void *context, unsigned stage, const session_binding *model, unsigned runs)
 {
     run *r = context;
     if (r->watched_count == WATCHED_MAX)
@@ -228,22 +228,21 @@ static cJSON *conclude(run *r, const enhance_report *report)
 }
 
 /* Of which there are marks: as many as asked for, or more than the time allows. */
-static size_t most_frames(const bench_pipeline_job *job)
+static size_t max_frames(const bench_pipeline_job *job)
 {
     const double rate = job->fps > 0 ? job->fps : FASTEST_FPS;
     const double warm_up = job->warm_up < 0 ? WARM_UP : (double)job->warm_up;
-    const double most = job->frames ? (double)job->frames : ceil(job->seconds * rate + warm_up + 2);
-    return most < SAMPLING_MAX ? (size_t)most : SAMPLING_MAX;
+    const double max = job->frames ? (double)job->frames : ceil(job->seconds * rate + warm_up + 2);
+    return max < SAMPLING_MAX ? (size_t)max : SAMPLING_MAX;
 }
 
 static bool make_clip(run *r)
 {
-    const long most = (long)r->marks.capacity;
-    const bool loop = !r->job->frames && most > FRAMES_OF_A_LOOP;
+    const long max = (long)r->marks.capacity;
+    const bool loop = !r->job->frames && max > FRAMES_OF_A_LOOP;
     return bench_clip_open(&r->clip) &&
-           (!synthetic(r->job) ||
-            bench_clip_make(&r->clip, r->job->size, loop ? FRAMES_OF_A_LOOP : most, most,
-                            r->job->fps));
+           (!synthetic(r->job) || bench_clip_make(&r->clip, r->job->size,
+                                                  loop ? FRAMES_OF_A_LOOP : max, max, r->job->fps));
 }
 
 cJSON *bench_pipeline(const bench_pipeline_job *job)
@@ -251,7 +250,7 @@ cJSON *bench_pipeline(const bench_pipeline_job *job)
     run r = {.job = job, .period_ns = job->fps > 0 ? 1e9 / job->fps : 0};
     enhance_report report = {0};
     cJSON *result = NULL;
-    if (!pipeline_marks_open(&r.marks, most_frames(job), PROBE_STAGE + job->enhance->count + 1)) {
+    if (!pipeline_marks_open(&r.marks, max_frames(job), PROBE_STAGE + job->enhance->count + 1)) {
         cli_fail(0, "out of memory");
     } else {
         name_steps(&r);

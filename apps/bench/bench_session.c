@@ -7,7 +7,7 @@ bool bench_session_open(bench_session *s, const char *name, const mona_model *mo
                         const mona_config *config)
 {
     pipeline_error error = {0};
-    if (!bound_open(&s->bound, model, name, config, &error))
+    if (!session_binding_open(&s->bound, model, name, config, &error))
         return cli_fail(0, "%s", error.text);
     return bench_planes_open(&s->planes, s->bound.plan, model) || cli_fail(0, "out of memory");
 }
@@ -23,7 +23,7 @@ bool bench_session_run(bench_session *s, const char *name)
 
 void bench_session_close(bench_session *s)
 {
-    bound_close(&s->bound);
+    session_binding_close(&s->bound);
     bench_planes_close(&s->planes);
     *s = (bench_session){0};
 }

@@ -10,7 +10,7 @@
 #include "pipeline/stages/session_binding.h"
 
 typedef struct bench_session {
-    bound_model bound;
+    session_binding bound;
     bench_planes planes;
 } bench_session;
 

@@ -30,7 +30,7 @@ typedef struct group {
     const bench_model_job *job;
     stream *streams;
     unsigned count;
-    turnstile turns;         /* as many at once as the cores have room for */
+    fair_queue turns;        /* as many at once as the cores have room for */
     atomic_uint ready, done; /* streams that have warmed up; that have ended */
     atomic_bool stop;        /* one has failed */
     uint64_t start;          /* when the first turn began */
@@ -64,19 +64,19 @@ static void *run_stream(void *argument)
     group *g = s->group;
     for (int i = 0; i < WARM_UP && !s->failed; i++)
         s->failed = !bench_session_run(&s->session, g->job->name);
-    uint64_t ticket = turnstile_draw(&g->turns), begin = 0;
+    uint64_t ticket = fair_queue_draw(&g->turns), begin = 0;
     atomic_fetch_add(&g->ready, 1);
     for (bool more = true; more;) {
-        turnstile_enter(&g->turns, ticket);
+        fair_queue_enter(&g->turns, ticket);
         more = !s->failed && keep_going(g, s);
         if (more) {
             s->failed = !run_frame(s, begin ? begin : g->start);
-            ticket = turnstile_draw(&g->turns);
+            ticket = fair_queue_draw(&g->turns);
             begin = clock_ns();
         }
         if (s->failed)
             atomic_store(&g->stop, true);
-        turnstile_leave(&g->turns);
+        fair_queue_leave(&g->turns);
     }
     atomic_fetch_add(&g->done, 1);
     return NULL;
@@ -108,8 +108,8 @@ static bool open_streams(group *g)
     const unsigned cores = cores_of(g->job->config->device);
     mona_config config = *g->job->config;
     size_t before = 0;
-    turnstile_open(&g->turns,
-                   config.threads && config.threads < cores ? cores / config.threads : 1);
+    fair_queue_open(&g->turns,
+                    config.threads && config.threads < cores ? cores / config.threads : 1);
     for (unsigned i = 0; i < g->count; i++) {
         stream *s = &g->streams[i];
         s->group = g;
@@ -127,7 +127,7 @@ static bool run_streams(group *g, samples *all)
 {
     bool done = true;
     for (unsigned i = 0; i < g->turns.places; i++) /* nobody begins before all are there */
-        turnstile_enter(&g->turns, turnstile_draw(&g->turns));
+        fair_queue_enter(&g->turns, fair_queue_draw(&g->turns));
     for (unsigned i = 0; i < g->count && done; i++) {
         stream *s = &g->streams[i];
         s->started = done = !pthread_create(&s->thread, NULL, run_stream, s);
@@ -141,7 +141,7 @@ static bool run_streams(group *g, samples *all)
     atomic_store(&g->stop, !done);
     g->start = clock_ns();
     for (unsigned i = 0; i < g->turns.places; i++)
-        turnstile_leave(&g->turns);
+        fair_queue_leave(&g->turns);
     while (done && atomic_load(&g->done) < g->count) {
         usleep(2000);
         telemetry_log_look(&all->sensors);
@@ -174,14 +174,14 @@ static bool add_stream(cJSON *list, const stream *s, double seconds)
 /* The least of a figure of the streams' over the most of it. */
 static double evenness(const cJSON *list, const char *key)
 {
-    double least = INFINITY, most = 0;
+    double min = INFINITY, max = 0;
     const cJSON *o;
     cJSON_ArrayForEach(o, list)
     {
-        least = fmin(least, result_number(o, key));
-        most = fmax(most, result_number(o, key));
+        min = fmin(min, result_number(o, key));
+        max = fmax(max, result_number(o, key));
     }
-    return most > 0 ? least / most : 0;
+    return max > 0 ? min / max : 0;
 }
 
 static bool add_streams(cJSON *result, const group *g, samples *all)
@@ -248,7 +248,7 @@ static void close_streams(group *g)
     }
     free(g->streams);
     if (g->turns.places)
-        turnstile_close(&g->turns);
+        fair_queue_close(&g->turns);
 }
 
 static cJSON *run_so_many(const bench_model_job *job, unsigned streams)

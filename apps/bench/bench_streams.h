@@ -11,8 +11,8 @@ typedef struct stream_range {
 } stream_range;
 
 /* Runs so many streams at once, for each number in the range. Streams take turns in the order they
- * ask (turnstile.h), as many at once as the cores have room for, so that none gets ahead of another
- * by more than a frame; by default one, on all cores.
+ * ask (fair_queue.h), as many at once as the cores have room for, so that none gets ahead of
+ * another by more than a frame; by default one, on all cores.
  *
  * A result (bench_result.h), of the largest number, whose samples are those of all streams
  * together: from when a stream has a frame until it is done, the wait for its turn included. "each"

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/bench/fair_queue.h"
 
-void turnstile_open(turnstile *t, unsigned places)
+void fair_queue_open(fair_queue *t, unsigned places)
 {
-    *t = (turnstile){.places = places};
+    *t = (fair_queue){.places = places};
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->moved, NULL);
 }
 
-void turnstile_close(turnstile *t)
+void fair_queue_close(fair_queue *t)
 {
     pthread_cond_destroy(&t->moved);
     pthread_mutex_destroy(&t->lock);
 }
 
-uint64_t turnstile_draw(turnstile *t)
+uint64_t fair_queue_draw(fair_queue *t)
 {
     pthread_mutex_lock(&t->lock);
     const uint64_t ticket = t->tickets++;
@@ -22,7 +22,7 @@ uint64_t turnstile_draw(turnstile *t)
     return ticket;
 }
 
-void turnstile_enter(turnstile *t, uint64_t ticket)
+void fair_queue_enter(fair_queue *t, uint64_t ticket)
 {
     pthread_mutex_lock(&t->lock);
     while (ticket >= t->left + t->places)
@@ -30,7 +30,7 @@ void turnstile_enter(turnstile *t, uint64_t ticket)
     pthread_mutex_unlock(&t->lock);
 }
 
-void turnstile_leave(turnstile *t)
+void fair_queue_leave(fair_queue *t)
 {
     pthread_mutex_lock(&t->lock);
     t->left++;

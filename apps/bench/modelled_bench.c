@@ -66,14 +66,14 @@ static bool make_room(sample *s, const mona_plan *plan)
 
 /* rows: of the first input, 0: as configured. */
 static bool take_sample(sample *s, const char *name, const mona_model *model, mona_config config,
-                        uint32_t rows, timeline *t)
+                        uint32_t rows, npu_trace *t)
 {
     bench_session run = {0};
     if (rows)
         config.sizes[0].height = rows;
     bool done = bench_session_open(&run, name, model, &config) && make_room(s, run.bound.plan);
     if (done && t)
-        mona_session_observe(run.bound.session, timeline_record, t);
+        mona_session_observe(run.bound.session, npu_trace_record, t);
     done = done && bench_session_run(&run, name);
     if (done) {
         collect(s, &run);
@@ -103,10 +103,10 @@ static void extrapolate(sample *s, const sample *longer, uint32_t rows)
 
 static ac_pipe busiest(const mona_modelled_op *op)
 {
-    ac_pipe most = AC_PIPE_S;
+    ac_pipe longest = AC_PIPE_S;
     for (int p = 1; p < AC_PIPE_ALL; p++)
-        most = op->busy[p] > op->busy[most] ? (ac_pipe)p : most;
-    return most;
+        longest = op->busy[p] > op->busy[longest] ? (ac_pipe)p : longest;
+    return longest;
 }
 
 static double milliseconds(double cycles)
@@ -157,14 +157,14 @@ static void print_text(const char *name, const sample *s, bool sampled)
         const mona_modelled_op *op = &s->ops[o];
         if (op->cycles <= 0)
             continue;
-        const ac_pipe most = busiest(op);
+        const ac_pipe longest = busiest(op);
         const double percent = 100 / op->cycles;
         printf("  %-16s %9.4f  %4.0f%% %4.0f%% %4.0f%% %4.0f%% %4.0f%%  %s\n",
                model->strings + model->ops[o].name, milliseconds(op->cycles),
                op->busy[AC_PIPE_M] * percent, op->busy[AC_PIPE_MTE1] * percent,
                op->busy[AC_PIPE_V] * percent, op->busy[AC_PIPE_MTE3] * percent,
                op->busy[AC_PIPE_S] * percent,
-               is_estimate(&model->ops[o]) ? "AI CPUs, an estimate" : ac_pipe_name(most));
+               is_estimate(&model->ops[o]) ? "AI CPUs, an estimate" : ac_pipe_name(longest));
     }
     printf("  checks      %llu instructions run, %llu findings\n",
            (unsigned long long)s->instructions, (unsigned long long)s->findings);
@@ -215,13 +215,13 @@ static bool print_json(const char *name, const sample *s, bool sampled)
     return done;
 }
 
-static bool write_timeline(const timeline *t, const modelled_options *o)
+static bool write_trace(const npu_trace *t, const modelled_options *o)
 {
     if (t->full)
         fprintf(stderr, "mona: the timeline holds the first %zu instructions\n", t->count);
-    if (o->trace && !timeline_write_trace(t, o->trace, ac_costs_310.clock_mhz))
+    if (o->trace && !npu_trace_write_json(t, o->trace, ac_costs_310.clock_mhz))
         return cli_fail(0, "%s: cannot be written: %s", o->trace, strerror(errno)), false;
-    if (o->plot && !timeline_write_plot(t, o->plot, ac_costs_310.clock_mhz))
+    if (o->plot && !npu_trace_write_plot(t, o->plot, ac_costs_310.clock_mhz))
         return cli_fail(0, "%s: cannot be written: %s", o->plot, strerror(errno)), false;
     return true;
 }
@@ -232,7 +232,7 @@ bool modelled_bench(const char *name, const mona_model *model, const mona_config
     const uint32_t rows = config->sizes[0].height;
     const bool sampled = !model->tensors[0].height && rows > MODELLED_LONG_ROWS;
     sample s = {0}, longer = {0};
-    timeline t = {0};
+    npu_trace t = {0};
     const bool drawn = options->trace || options->plot;
     bool done =
         take_sample(&s, name, model, *config, sampled ? MODELLED_SHORT_ROWS : 0, drawn ? &t : NULL);
@@ -241,7 +241,7 @@ bool modelled_bench(const char *name, const mona_model *model, const mona_config
         if (done)
             extrapolate(&s, &longer, rows);
     }
-    done = done && (!drawn || write_timeline(&t, options));
+    done = done && (!drawn || write_trace(&t, options));
     if (done) {
         if (options->json)
             done = print_json(name, &s, sampled);
@@ -254,6 +254,6 @@ bool modelled_bench(const char *name, const mona_model *model, const mona_config
         }
     }
     free(s.ops), free(longer.ops);
-    timeline_free(&t);
+    npu_trace_free(&t);
     return done;
 }

@@ -95,7 +95,7 @@ static bool calibrate(recompiler *r, format_error *why)
 /* ---- compiling ----------------------------------------------------------------------------------
  */
 
-/* What the types and steps of a model's planes say of how it was compiled. */
+/* What the types and scales of a model's planes say of how it was compiled. */
 static bool take_options(recompiler *r, format_error *why)
 {
     const mona_tensor_info in = mona_model_input(r->model, 0), out = mona_model_output(r->model, 0);

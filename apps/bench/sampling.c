@@ -50,9 +50,9 @@ static bool warm_up(samples *s, long frames, bool (*frame)(void *), void *contex
 bool samples_take(samples *s, const sampling *how, bool (*frame)(void *context), void *context)
 {
     const bool unlimited = !how->iterations && how->seconds <= 0;
-    const size_t most = how->iterations ? (size_t)how->iterations
-                        : unlimited     ? SAMPLING_ITERATIONS
-                                        : SAMPLING_MAX;
+    const size_t max = how->iterations ? (size_t)how->iterations
+                       : unlimited     ? SAMPLING_ITERATIONS
+                                       : SAMPLING_MAX;
     const double longest = 1e3 * (unlimited ? SAMPLING_SECONDS : how->seconds);
     *s = (samples){0};
     if (!warm_up(s, how->warm_up, frame, context))
@@ -60,7 +60,7 @@ bool samples_take(samples *s, const sampling *how, bool (*frame)(void *context),
     s->before = machine_now();
     telemetry_log_open(&s->sensors, how->device);
     const double start = machine_clock_ms();
-    while (s->count < most) {
+    while (s->count < max) {
         if (!take_one(s, frame, context))
             return false;
         telemetry_log_look(&s->sensors);

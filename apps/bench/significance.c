@@ -94,8 +94,8 @@ static int compare_ratios(const void *a, const void *b)
 bool significance_ratio(const double *before, size_t before_count, const double *after,
                         size_t after_count, double percent, ratio_interval *result)
 {
-    const size_t most = before_count > after_count ? before_count : after_count;
-    double ratios[RESAMPLES], *work = malloc(most * sizeof *work);
+    const size_t max = before_count > after_count ? before_count : after_count;
+    double ratios[RESAMPLES], *work = malloc(max * sizeof *work);
     uint64_t state = 88172645463325252u;
     if (!work)
         return false;
@@ -137,11 +137,11 @@ bool significance_settled(const double *samples, size_t count, size_t window)
 
 double significance_drift(const double *samples, size_t count)
 {
-    enum { LEAST = 8 };
+    enum { MIN_SAMPLES = 8 };
     const size_t third = count / 3;
     const double *last = samples + count - third;
-    if (third < LEAST || (significance_exceeds(samples, third, last, third) >= 0.0005 &&
-                          significance_exceeds(last, third, samples, third) >= 0.0005))
+    if (third < MIN_SAMPLES || (significance_exceeds(samples, third, last, third) >= 0.0005 &&
+                                significance_exceeds(last, third, samples, third) >= 0.0005))
         return 0;
     const double before = median_of(samples, third);
     return before > 0 ? median_of(last, third) / before - 1 : 0;

@@ -6,7 +6,7 @@
 
 enum { NAME_LENGTH = 63 };
 
-static size_t lesser(size_t a, size_t b)
+static size_t min_size(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
@@ -23,10 +23,10 @@ static size_t edit_distance(const char *a, size_t a_length, const char *b, size_
                 continue;
             }
             const size_t replaced = d[i - 1][j - 1] + (size_t)(a[i - 1] != b[j - 1]);
-            size_t least = lesser(replaced, 1 + lesser(d[i - 1][j], d[i][j - 1]));
+            size_t min = min_size(replaced, 1 + min_size(d[i - 1][j], d[i][j - 1]));
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                least = lesser(least, 1u + d[i - 2][j - 2]);
-            d[i][j] = (unsigned char)least;
+                min = min_size(min, 1u + d[i - 2][j - 2]);
+            d[i][j] = (unsigned char)min;
         }
     return d[a_length][b_length];
 }

@@ -62,7 +62,7 @@ static bool write_page(comparison_log *log, const arguments *a)
 }
 
 /* Whether the two are as much alike as was asked for. */
-static bool check_least(const comparison_log *log, const arguments *a)
+static bool check_limits(const comparison_log *log, const arguments *a)
 {
     const compare_row *all = &log->result.rows[QUALITY_ALL];
     const double psnr = quality_psnr(log->result.pix_fmt, all->mse);
@@ -82,7 +82,7 @@ static bool tell(comparison_log *log, const arguments *a)
     if (!a->json)
         comparison_print(log, a->a, a->b);
     return (!a->plot || write_plot(log, a)) && (!a->html || write_page(log, a)) &&
-           check_least(log, a);
+           check_limits(log, a);
 }
 
 static int run(int argc, char **argv)

@@ -22,9 +22,9 @@ static void free_view(comparison_view *v)
 /* The frame at the size of b's, turned as b is. */
 static AVPacket *picture_of(const AVFrame *frame, const compare_side *b, pipeline_error *error)
 {
-    AVFrame *rgb = snapshot_convert(frame, b->width, b->height, AV_PIX_FMT_RGB24, error);
-    AVPacket *packet = rgb && upright_turn(rgb, b->turn, error)
-                           ? snapshot_encode(rgb, SNAPSHOT_JPEG, error)
+    AVFrame *rgb = frame_convert(frame, b->width, b->height, AV_PIX_FMT_RGB24, error);
+    AVPacket *packet = rgb && orientation_turn(rgb, b->turn, error)
+                           ? frame_convert_encode(rgb, FRAME_CONVERT_JPEG, error)
                            : NULL;
     av_frame_free(&rgb);
     return packet;

@@ -149,7 +149,7 @@ static cJSON *document_of(const report *r, const comparison_log *log)
     cJSON_AddStringToObject(document, "note", r->note);
     cJSON_AddStringToObject(document, "extreme", r->extreme);
     cJSON_AddItemToObject(document, "labels", cJSON_CreateStringArray(r->labels, 2));
-    const bool lying = upright_swaps(b->turn);
+    const bool lying = orientation_swaps(b->turn);
     const double aspect = b->aspect.num > 0 && b->aspect.den > 0 ? av_q2d(b->aspect) : 1;
     cJSON_AddNumberToObject(document, "width", lying ? b->height : b->width);
     cJSON_AddNumberToObject(document, "height", lying ? b->width : b->height);

@@ -11,15 +11,15 @@ enum { QUICK_PICTURES = 2, QUICK_DECISIONS = 32 };
 
 /* ---- samples ------------------------------------------------------------------------------ */
 
-judge_unit judge_unit_for(const compiler *model, const reference_array *outputs)
+accuracy_loss_unit accuracy_loss_unit_for(const compiler *model, const reference_array *outputs)
 {
     for (unsigned i = 0; i < compiler_output_count(model); i++)
         if (outputs[i].height != 1 || outputs[i].width != 1 || outputs[i].channels < 2)
-            return JUDGE_DECIBEL;
-    return JUDGE_TOP1;
+            return ACCURACY_LOSS_DECIBEL;
+    return ACCURACY_LOSS_TOP1;
 }
 
-static void free_sample(judged_sample *s)
+static void free_sample(accuracy_loss_sample *s)
 {
     reference_arrays_free(s->inputs, MONA_MAX_IO);
     reference_arrays_free(s->expected, MONA_MAX_IO);
@@ -27,7 +27,7 @@ static void free_sample(judged_sample *s)
 }
 
 /* How much larger the only output is than the only input; 1 if that is not it. */
-static uint32_t scale_of(const judge *j, const judged_sample *s)
+static uint32_t scale_of(const accuracy_loss *j, const accuracy_loss_sample *s)
 {
     const reference_array *in = &s->inputs[0], *out = &s->expected[0];
     const uint32_t scale = out->width / in->width;
@@ -38,10 +38,10 @@ static uint32_t scale_of(const judge *j, const judged_sample *s)
 }
 
 static bool make_sample(const calibration *images, size_t index, const compiler *model,
-                        const char *name, uint32_t scale, judged_sample *s)
+                        const char *name, uint32_t scale, accuracy_loss_sample *s)
 {
     format_error error = {0};
-    *s = (judged_sample){0};
+    *s = (accuracy_loss_sample){0};
     if (!calibration_pair(images, index, model, scale, s->inputs, s->truth))
         return false;
     return compiler_reference(model, s->inputs, s->expected, &error) ||
@@ -49,13 +49,13 @@ static bool make_sample(const calibration *images, size_t index, const compiler 
                      error.text);
 }
 
-bool judge_open(judge *j, const calibration *images, const compiler *model, const char *name,
-                const judge_unit *unit, size_t most)
+bool accuracy_loss_open(accuracy_loss *j, const calibration *images, const compiler *model,
+                        const char *name, const accuracy_loss_unit *unit, size_t max)
 {
-    *j = (judge){.name = name,
-                 .inputs = compiler_input_count(model),
-                 .outputs = compiler_output_count(model)};
-    const size_t count = images->count < most ? images->count : most;
+    *j = (accuracy_loss){.name = name,
+                         .inputs = compiler_input_count(model),
+                         .outputs = compiler_output_count(model)};
+    const size_t count = images->count < max ? images->count : max;
     j->samples = calloc(count ? count : 1, sizeof *j->samples);
     if (!j->samples)
         return !cli_fail(EXIT_FAILED, "out of memory");
@@ -72,17 +72,17 @@ bool judge_open(judge *j, const calibration *images, const compiler *model, cons
                 return false;
         }
     }
-    j->unit = unit || !count ? (unit ? *unit : JUDGE_DECIBEL)
-                             : judge_unit_for(model, j->samples[0].expected);
+    j->unit = unit || !count ? (unit ? *unit : ACCURACY_LOSS_DECIBEL)
+                             : accuracy_loss_unit_for(model, j->samples[0].expected);
     return true;
 }
 
-void judge_close(judge *j)
+void accuracy_loss_close(accuracy_loss *j)
 {
     for (size_t i = 0; i < j->count; i++)
         free_sample(&j->samples[i]);
     free(j->samples);
-    *j = (judge){0};
+    *j = (accuracy_loss){0};
 }
 
 /* ---- a model ------------------------------------------------------------------------------ */
@@ -100,11 +100,12 @@ typedef struct sums {
 /* What the network in fp32 would write to these planes. */
 static double written(const planes *p, double value)
 {
-    const double step = (double)p->info.scale, held = sample_run_held(p, value);
-    return sample_run_counts(p) ? nearbyint(held / step) * step : held;
+    const double scale = (double)p->info.scale, held = sample_run_held(p, value);
+    return sample_run_is_int(p) ? nearbyint(held / scale) * scale : held;
 }
 
-static void add_errors(sums *s, const planes *found, const judged_sample *sample, unsigned output)
+static void add_errors(sums *s, const planes *found, const accuracy_loss_sample *sample,
+                       unsigned output)
 {
     const float *expected = sample->expected[output].data, *truth = sample->truth[output].data;
     for (size_t i = 0; i < found->count; i++) {
@@ -127,10 +128,10 @@ static bool has_one_decision(const reference_array *expected)
     return expected->height == 1 && expected->width == 1;
 }
 
-static bool open_sums(const judge *j, unsigned output, size_t count, sums *s)
+static bool open_sums(const accuracy_loss *j, unsigned output, size_t count, sums *s)
 {
     const reference_array *expected = &j->samples[0].expected[output];
-    if (j->unit != JUDGE_TOP1 || !count || !has_one_decision(expected))
+    if (j->unit != ACCURACY_LOSS_TOP1 || !count || !has_one_decision(expected))
         return true;
     s->classes = expected->channels;
     s->scores = malloc(count * s->classes * sizeof *s->scores);
@@ -165,22 +166,22 @@ static void add_pixels(sums *s, const planes *found, const reference_array *expe
 
 static double decibels(const sums *s)
 {
-    const double nominal = s->samples * s->peak * s->peak * pow(10, -JUDGE_NOMINAL / 10);
+    const double nominal = s->samples * s->peak * s->peak * pow(10, -ACCURACY_LOSS_NOMINAL / 10);
     if (s->truth)
         return s->lost > 0 && s->lost_fp32 > 0 ? 10 * log10(s->lost / s->lost_fp32) : 0;
     return nominal > 0 ? 10 * log10(1 + s->error / nominal) : 0;
 }
 
-static bool drop_of(const judge *j, const sums *s, size_t count, double *drop)
+static bool drop_of(const accuracy_loss *j, const sums *s, size_t count, double *drop)
 {
-    if (j->unit == JUDGE_TOP1 && s->scores)
-        return decisions_changed(s->scores, s->errors, count, s->classes, drop);
-    *drop = j->unit == JUDGE_TOP1 ? s->changed / s->decisions : decibels(s);
+    if (j->unit == ACCURACY_LOSS_TOP1 && s->scores)
+        return top1_margin_changes(s->scores, s->errors, count, s->classes, drop);
+    *drop = j->unit == ACCURACY_LOSS_TOP1 ? s->changed / s->decisions : decibels(s);
     return true;
 }
 
 /* False: out of memory. */
-static bool conclude(const judge *j, const sums *sums, size_t count, compiler_loss *loss)
+static bool conclude(const accuracy_loss *j, const sums *sums, size_t count, compiler_loss *loss)
 {
     *loss = (compiler_loss){-INFINITY, 0};
     for (unsigned i = 0; i < j->outputs; i++) {
@@ -194,11 +195,11 @@ static bool conclude(const judge *j, const sums *sums, size_t count, compiler_lo
     return true;
 }
 
-bool judge_model(void *context, const uint8_t *bytes, size_t size, bool quick, compiler_loss *loss,
-                 format_error *error)
+bool accuracy_loss_measure(void *context, const uint8_t *bytes, size_t size, bool quick,
+                           compiler_loss *loss, format_error *error)
 {
-    const judge *j = context;
-    const size_t few = j->unit == JUDGE_TOP1 ? QUICK_DECISIONS : QUICK_PICTURES;
+    const accuracy_loss *j = context;
+    const size_t few = j->unit == ACCURACY_LOSS_TOP1 ? QUICK_DECISIONS : QUICK_PICTURES;
     const size_t count = quick && few < j->count ? few : j->count;
     pipeline_error run_error = {0};
     sums totals[MONA_MAX_IO] = {0};
@@ -212,7 +213,7 @@ bool judge_model(void *context, const uint8_t *bytes, size_t size, bool quick, c
             add_errors(&totals[i], &run.out[i], &j->samples[s], i);
             if (totals[i].scores)
                 add_decision(&totals[i], s, &run.out[i], &j->samples[s].expected[i]);
-            else if (j->unit == JUDGE_TOP1)
+            else if (j->unit == ACCURACY_LOSS_TOP1)
                 add_pixels(&totals[i], &run.out[i], &j->samples[s].expected[i]);
         }
     }

@@ -48,9 +48,9 @@ static const uint8_t *pixel(const picture *p, uint32_t x, uint32_t y)
 static double component(const uint8_t *rgb, int role)
 {
     static const double weights[3][4] = {
-        [ROLE_LUMA] = {16, 65.481, 128.553, 24.966},
-        [ROLE_U] = {128, -37.797, -74.203, 112.0},
-        [ROLE_V] = {128, 112.0, -93.786, -18.214},
+        [PLANE_ROLE_LUMA] = {16, 65.481, 128.553, 24.966},
+        [PLANE_ROLE_U] = {128, -37.797, -74.203, 112.0},
+        [PLANE_ROLE_V] = {128, 112.0, -93.786, -18.214},
     };
     const double *w = weights[role];
     return w[0] + (w[1] * rgb[0] + w[2] * rgb[1] + w[3] * rgb[2]) / 255;
@@ -58,7 +58,7 @@ static double component(const uint8_t *rgb, int role)
 
 static double sample_at(const picture *p, int role, uint32_t x, uint32_t y)
 {
-    if (role == ROLE_LUMA)
+    if (role == PLANE_ROLE_LUMA)
         return component(pixel(p, x, y), role);
     double sum = 0;
     for (uint32_t i = 0; i < 4; i++)
@@ -68,8 +68,8 @@ static double sample_at(const picture *p, int role, uint32_t x, uint32_t y)
 
 static bool fill_input(picture *p, const compiler_tensor *t, reference_array *a)
 {
-    const int named = role_of(t->name);
-    const int role = named == ROLE_UNKNOWN ? ROLE_LUMA : named;
+    const int named = plane_role_of(t->name);
+    const int role = named == PLANE_ROLE_UNKNOWN ? PLANE_ROLE_LUMA : named;
     const size_t plane = (size_t)a->height * a->width;
     a->data = malloc(t->channels * plane * sizeof *a->data);
     if (!a->data)
@@ -80,7 +80,7 @@ static bool fill_input(picture *p, const compiler_tensor *t, reference_array *a)
         const uint32_t channel = (uint32_t)(i / plane);
         if (t->channels == 3)
             value = pixel(p, x, y)[p->feed->bgr ? 2 - channel : channel];
-        else if (role != ROLE_NOISE)
+        else if (role != PLANE_ROLE_NOISE)
             value = sample_at(p, role, x, y) + p->noise * gaussian(&p->random);
         /* Planes hold 8-bit samples. */
         value = nearbyint(fmax(0, fmin(value, 255)));
@@ -98,7 +98,7 @@ static uint32_t side_of(uint32_t fixed, uint32_t image, bool half)
 static bool has_role(const compiler *model, int role)
 {
     for (unsigned i = 0; i < compiler_input_count(model); i++)
-        if (role_of(compiler_input(model, i).name) == role)
+        if (plane_role_of(compiler_input(model, i).name) == role)
             return true;
     return false;
 }
@@ -113,7 +113,7 @@ static bool open_picture(const calibration *c, size_t index, const compiler *mod
         p->image = image->frame;
     else if (!still_read(&p->image, image->name, 3, NULL, &error))
         return !cli_fail(EXIT_FAILED, "%s", error.text);
-    if (has_role(model, ROLE_NOISE))
+    if (has_role(model, PLANE_ROLE_NOISE))
         p->noise = (uint32_t)(next_random(&p->random) % (MAX_NOISE + 1));
     return true;
 }
@@ -127,8 +127,8 @@ static void close_picture(const calibration *c, size_t index, picture *p)
 /* The size of an input for this image reduced by `scale`. */
 static reference_array sized(const compiler_tensor *t, const picture *p, uint32_t scale)
 {
-    const int role = role_of(t->name);
-    const bool half = role == ROLE_U || role == ROLE_V || role == ROLE_NOISE;
+    const int role = plane_role_of(t->name);
+    const bool half = role == PLANE_ROLE_U || role == PLANE_ROLE_V || role == PLANE_ROLE_NOISE;
     return (reference_array){t->channels, side_of(t->height, p->image.height / scale, half),
                              side_of(t->width, p->image.width / scale, half), NULL};
 }
@@ -247,9 +247,9 @@ static bool fill_clean(picture *p, const compiler *model, const reference_array 
     for (unsigned o = 0; o < compiler_output_count(model); o++)
         for (unsigned i = 0; ok && i < compiler_input_count(model); i++) {
             const compiler_tensor t = compiler_input(model, i);
-            const int role = role_of(t.name);
-            if (role == ROLE_UNKNOWN || role != role_of(compiler_output(model, o).name) ||
-                truth[o].data)
+            const int role = plane_role_of(t.name);
+            if (role == PLANE_ROLE_UNKNOWN ||
+                role != plane_role_of(compiler_output(model, o).name) || truth[o].data)
                 continue;
             truth[o] = inputs[i];
             truth[o].data = NULL;
@@ -279,7 +279,7 @@ bool calibration_pair(const calibration *c, size_t index, const compiler *model,
         ok = fill_reduced(&p, model, scale, inputs, truth);
     else
         ok = fill_inputs(&p, model, inputs) &&
-             (!has_role(model, ROLE_NOISE) || fill_clean(&p, model, inputs, truth));
+             (!has_role(model, PLANE_ROLE_NOISE) || fill_clean(&p, model, inputs, truth));
     close_picture(c, index, &p);
     return ok;
 }

@@ -39,13 +39,13 @@ typedef struct calibration {
     calibration_image *images; /* by name */
     size_t count, room;
     calibration_feed feed;
-    bool reals; /* there are arrays of other numbers than samples */
+    bool floats; /* there are arrays of other numbers than samples */
 } calibration;
 
 /* Collects the PNG, JPEG and .npy files of the paths, folders with all below them, and of clips at
- * most CALIBRATION_FRAMES frames; keeps `most` of them, evenly spread. Prints one line and gives
+ * most CALIBRATION_FRAMES frames; keeps `max` of them, evenly spread. Prints one line and gives
  * false when there is none, or an array does not suit the model. */
-bool calibration_open(calibration *c, const option_list *paths, size_t most,
+bool calibration_open(calibration *c, const option_list *paths, size_t max,
                       const calibration_feed *feed, const compiler *model);
 void calibration_close(calibration *c);
 

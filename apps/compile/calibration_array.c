@@ -120,12 +120,12 @@ static void close_array(array_file *f)
         fclose(f->stream);
 }
 
-bool calibration_array_count(const char *path, const compiler *model, uint64_t *count, bool *reals)
+bool calibration_array_count(const char *path, const compiler *model, uint64_t *count, bool *floats)
 {
     array_file f;
     const bool ok = open_array(&f, path, model);
     *count = f.count;
-    *reals = f.array.type != NPY_U1;
+    *floats = f.array.type != NPY_U1;
     close_array(&f);
     return ok;
 }

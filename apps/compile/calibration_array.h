@@ -11,7 +11,8 @@ bool calibration_is_array(const char *path);
 
 /* How many inputs of this model the file has, and whether they are real numbers and not samples of
  * 8 bits. Only its header is read. */
-bool calibration_array_count(const char *path, const compiler *model, uint64_t *count, bool *reals);
+bool calibration_array_count(const char *path, const compiler *model, uint64_t *count,
+                             bool *floats);
 
 /* Image `index`, which is of kind CALIBRATION_ARRAY; input->data is released with free(). */
 bool calibration_array(const calibration *c, size_t index, const compiler *model,

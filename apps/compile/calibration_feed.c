@@ -7,14 +7,14 @@
 #include "apps/cli/options.h"
 
 /* One number for all three channels, or three with commas between. */
-static bool parse_channels(const char *option, const char *text, double least, float *numbers)
+static bool parse_channels(const char *option, const char *text, double min, float *numbers)
 {
     int count = 0;
     bool good = true, more = true;
     for (const char *at = text; good && more && count < 3; count++) {
         char *end;
         const double x = strtod(at, &end);
-        good = end != at && x >= least && x <= 1e6 && (!*end || *end == ',');
+        good = end != at && x >= min && x <= 1e6 && (!*end || *end == ',');
         numbers[count] = (float)x;
         more = *end;
         at = end + 1;
@@ -23,7 +23,7 @@ static bool parse_channels(const char *option, const char *text, double least, f
         return !cli_fail(EXIT_USAGE,
                          "%s: expected one number or three with commas between, each from %g to "
                          "1e6, found '%s'",
-                         option, least, text);
+                         option, min, text);
     for (int i = count; i < 3; i++)
         numbers[i] = numbers[0];
     return true;

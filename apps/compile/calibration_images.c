@@ -56,7 +56,7 @@ static void free_image(calibration_image *image)
 /* The frame's upper left corner in RGB, as far as calibration looks. */
 static bool copy_frame(const AVFrame *frame, still *copy, pipeline_error *error)
 {
-    AVFrame *rgb = snapshot_convert(frame, frame->width, frame->height, AV_PIX_FMT_RGB24, error);
+    AVFrame *rgb = frame_convert(frame, frame->width, frame->height, AV_PIX_FMT_RGB24, error);
     if (!rgb)
         return false;
     const uint32_t side = 2 * CALIBRATION_SIDE;
@@ -126,12 +126,12 @@ static bool add_clip(calibration *c, const char *path)
 static bool add_arrays(calibration *c, const char *path, const compiler *model)
 {
     uint64_t count;
-    bool reals, ok = calibration_array_count(path, model, &count, &reals);
+    bool floats, ok = calibration_array_count(path, model, &count, &floats);
     for (uint64_t i = 0; ok && i < count; i++)
         ok = add_image(c, (calibration_image){.kind = CALIBRATION_ARRAY,
                                               .name = (char *)(uintptr_t)path,
                                               .place = i});
-    c->reals = c->reals || (ok && reals);
+    c->floats = c->floats || (ok && floats);
     return ok;
 }
 
@@ -178,7 +178,7 @@ static int by_name(const void *a, const void *b)
     return order ? order : (x->place > y->place) - (x->place < y->place);
 }
 
-bool calibration_open(calibration *c, const option_list *paths, size_t most,
+bool calibration_open(calibration *c, const option_list *paths, size_t max,
                       const calibration_feed *feed, const compiler *model)
 {
     *c = (calibration){.feed = *feed};
@@ -193,15 +193,15 @@ bool calibration_open(calibration *c, const option_list *paths, size_t most,
     }
     if (c->count)
         qsort(c->images, c->count, sizeof *c->images, by_name);
-    if (c->count > most) {
+    if (c->count > max) {
         for (size_t i = 0; i < c->count; i++) {
-            const size_t keep = i * most / c->count; /* group of i; its first file stays */
-            if (i && keep == (i - 1) * most / c->count)
+            const size_t keep = i * max / c->count; /* group of i; its first file stays */
+            if (i && keep == (i - 1) * max / c->count)
                 free_image(&c->images[i]);
             else
                 c->images[keep] = c->images[i];
         }
-        c->count = most;
+        c->count = max;
     }
     return true;
 }

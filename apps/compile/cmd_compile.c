@@ -77,7 +77,7 @@ static range_rule range_rule_of(const char *name)
 }
 
 /* What the network takes are real numbers, of either sign. */
-static void take_reals(compile_job *job)
+static void take_floats(compile_job *job)
 {
     job->options.has_input_type = true;
     job->options.input_type = MONA_F16;
@@ -100,7 +100,7 @@ static bool read_feed(compile_job *job)
                          "--deviation produce: expected f16 or s8",
                          job->input_type);
     if (!o->has_input_type)
-        take_reals(job);
+        take_floats(job);
     return true;
 }
 
@@ -194,8 +194,8 @@ static bool calibrate(compile_job *job)
         !calibration_open(&job->samples, &job->calibrate, (size_t)job->images, &job->feed,
                           job->model))
         return false;
-    if (job->samples.reals && !job->options.has_input_type)
-        take_reals(job);
+    if (job->samples.floats && !job->options.has_input_type)
+        take_floats(job);
     if (!calibrate_all(job))
         return false;
     if (!job->equalise)
@@ -220,7 +220,7 @@ static bool emit_one(const compile_job *job, compiler *model, uint8_t **bytes, s
     if (status)
         return !cli_fail(EXIT_FAILED, "%s: the engine refuses the compiled model: %s", job->input,
                          mona_status_text(status));
-    return soundness_check(model, *bytes, *size, job->input, &job->samples);
+    return sanity_check(model, *bytes, *size, job->input, &job->samples);
 }
 
 /* The model at another size, rounded as the first is. */
@@ -278,17 +278,17 @@ static bool emit(compile_job *job)
 static void print_quantised(const compile_job *job)
 {
     const fusion_log *log = compiler_log(job->model);
-    unsigned given = 0, exact = 0, near = 0;
+    unsigned prequantised = 0, exact = 0, near = 0;
     for (size_t i = 0; i < log->count; i++) {
         const fusion_event *e = &log->events[i];
-        given += e->outcome != NULL;
+        prequantised += e->outcome != NULL;
         exact += e->outcome && e->steps == 0;
         near += e->outcome && e->steps == 1;
     }
-    if (given)
+    if (prequantised)
         printf("  quantised by the model: %u results in its own steps, %u bit-exact, %u within one "
                "step, %u within more\n",
-               given, exact, near, given - exact - near);
+               prequantised, exact, near, prequantised - exact - near);
     for (size_t i = 0; i < log->count; i++) {
         const fusion_event *e = &log->events[i];
         if (e->rule == FUSION_QUANTISED && e->why_not)
@@ -321,7 +321,7 @@ static void print_tensor(const compile_job *job, const mona_tensor_info *t, bool
                          unsigned index)
 {
     const bool assumed = !t->array && is_assumed(job, t, input);
-    printf("  %s %s: %u x %s, step %.6g", input ? "in " : "out", t->name, t->channels,
+    printf("  %s %s: %u x %s, scale %.6g", input ? "in " : "out", t->name, t->channels,
            mona_type_name(t->type), (double)t->scale);
     if (assumed)
         printf(", for values %g to %g (assumed)", planes_low(t), planes_high(t));

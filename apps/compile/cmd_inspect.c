@@ -66,7 +66,7 @@ static void print_section(const cJSON *document, const char *name, const char *c
 
 static bool add_plan(const inspect_job *job, const mona_model *model, cJSON *document)
 {
-    void *memory = bound_allocate(mona_plan_bytes());
+    void *memory = session_binding_allocate(mona_plan_bytes());
     if (!memory)
         return !cli_fail(EXIT_FAILED, "out of memory");
     mona_plan *plan;
@@ -82,7 +82,7 @@ static bool add_plan(const inspect_job *job, const mona_model *model, cJSON *doc
 
 static void print_plan(const cJSON *document)
 {
-    static const char *const frame_keys[] = {"name", "type", "channels", "size", "step"};
+    static const char *const frame_keys[] = {"name", "type", "channels", "size", "scale"};
     static const char *const buffer_keys[] = {"name", "kind", "offset", "bytes", "rows"};
     const cJSON *plan = cJSON_GetObjectItemCaseSensitive(document, "plan");
     if (!plan)
@@ -98,9 +98,9 @@ static void print_plan(const cJSON *document)
 
 static void print_model(const cJSON *document)
 {
-    static const char *const tensor_keys[] = {"name", "type", "channels", "size", "step"};
-    static const char *const op_keys[] = {"op",   "name",       "inputs", "output",
-                                          "step", "parameters", "fused"};
+    static const char *const tensor_keys[] = {"name", "type", "channels", "size", "scale"};
+    static const char *const op_keys[] = {"op",    "name",       "inputs", "output",
+                                          "scale", "parameters", "fused"};
     char text[5][256];
     printf("%s: model %s, format version %s, written by %s, %s bytes\n",
            table_cell(document, "file", text[0], sizeof text[0]),

@@ -18,12 +18,12 @@ typedef struct arguments {
 /* "2", "1-3", "1 or more" */
 static void inputs_text(const operator_row *row, char *text, size_t size)
 {
-    if (row->most == OPERATOR_ANY_COUNT)
-        snprintf(text, size, "%u or more", row->least);
-    else if (row->least == row->most)
-        snprintf(text, size, "%u", row->least);
+    if (row->max_inputs == OPERATOR_ANY_COUNT)
+        snprintf(text, size, "%u or more", row->min_inputs);
+    else if (row->min_inputs == row->max_inputs)
+        snprintf(text, size, "%u", row->min_inputs);
     else
-        snprintf(text, size, "%u-%u", row->least, row->most);
+        snprintf(text, size, "%u-%u", row->min_inputs, row->max_inputs);
 }
 
 static cJSON *describe(const operator_row *row)

@@ -75,7 +75,7 @@ static bool read_inputs(const run_job *job, unsigned wanted_in, unsigned wanted_
 
 /* ---- the engine --------------------------------------------------------------------------- */
 
-static bool run_planes(const run_job *job, const bound_model *bound, const input_array *inputs,
+static bool run_planes(const run_job *job, const session_binding *bound, const input_array *inputs,
                        planes *in, planes *out)
 {
     mona_buffer in_buffers[MONA_MAX_IO], out_buffers[MONA_MAX_IO];
@@ -95,7 +95,7 @@ static bool run_planes(const run_job *job, const bound_model *bound, const input
     return !status || !cli_fail(EXIT_FAILED, "%s: %s", job->model, mona_status_text(status));
 }
 
-static bool run_bound(const run_job *job, const bound_model *bound, const input_array *inputs)
+static bool run_bound(const run_job *job, const session_binding *bound, const input_array *inputs)
 {
     planes in[MONA_MAX_IO] = {0}, out[MONA_MAX_IO] = {0};
     bool ok = run_planes(job, bound, inputs, in, out);
@@ -121,13 +121,13 @@ static bool run_engine(run_job *job, const mona_model *model, input_array *input
         return false;
     for (unsigned i = 0; i < job->inputs.count; i++)
         job->config.sizes[i] = (mona_size){inputs[i].width, inputs[i].height};
-    bound_model bound = {0};
+    session_binding bound = {0};
     pipeline_error error = {0};
-    const bool opened = bound_open(&bound, model, job->model, &job->config, &error);
+    const bool opened = session_binding_open(&bound, model, job->model, &job->config, &error);
     if (!opened)
         cli_fail(EXIT_FAILED, "%s", error.text);
     const bool ok = opened && run_bound(job, &bound, inputs);
-    bound_close(&bound);
+    session_binding_close(&bound);
     return ok;
 }
 

@@ -111,7 +111,7 @@ static bool find_needs(needs *n, const uint8_t *bytes, size_t size)
     const bool open = !input.width || !input.height;
     n->size = open ? (mona_size){OPEN_WIDTH, OPEN_HEIGHT} : (mona_size){input.width, input.height};
     const mona_config config = {.threads = 1, .sizes = {n->size}};
-    void *memory = bound_allocate(mona_plan_bytes());
+    void *memory = session_binding_allocate(mona_plan_bytes());
     const bool ok = memory && mona_plan_make(&plan, memory, &model, &config) == MONA_OK;
     n->calls = 0;
     if (ok)
@@ -177,7 +177,7 @@ static cJSON *layers_of(const compiler *c)
         cJSON_AddStringToObject(entry, "layer", l.name);
         cJSON_AddStringToObject(entry, "precision", l.made_int8 ? "int8" : "fp16");
         cJSON_AddBoolToObject(entry, "pinned", l.pinned);
-        cJSON_AddBoolToObject(entry, "given", l.given);
+        cJSON_AddBoolToObject(entry, "given", l.prequantised);
         for (size_t k = 0; k < sizeof measured / sizeof *measured; k++)
             if (isfinite(measured[k].value))
                 cJSON_AddNumberToObject(entry, measured[k].name, measured[k].value);

@@ -20,7 +20,7 @@ static cJSON *tensor_rows(const mona_tensor_info *tensors, unsigned count)
         cJSON_AddStringToObject(row, "type", mona_type_name(t->type));
         cJSON_AddNumberToObject(row, "channels", t->channels);
         cJSON_AddStringToObject(row, "size", size);
-        cJSON_AddNumberToObject(row, "step", (double)t->scale);
+        cJSON_AddNumberToObject(row, "scale", (double)t->scale);
         cJSON_AddItemToArray(rows, row);
     }
     return rows;
@@ -173,7 +173,7 @@ static cJSON *op_row(const mona_model *m, const mona_file_op *op)
     cJSON_AddStringToObject(row, "inputs", text);
     snprintf(text, sizeof text, "%u x %s", out->channels, mona_type_name(out->type));
     cJSON_AddStringToObject(row, "output", text);
-    cJSON_AddNumberToObject(row, "step", (double)out->scale);
+    cJSON_AddNumberToObject(row, "scale", (double)out->scale);
     describe_op(op, text, sizeof text);
     cJSON_AddStringToObject(row, "parameters", text);
     describe_epilogue(m, op, text, sizeof text);

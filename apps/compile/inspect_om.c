@@ -10,12 +10,12 @@
 #include "apps/cli/options.h"
 #include "apps/cli/table.h"
 
-enum { MOST_BYTES = 1 << 30, MOST_ROWS = 4096, MOST_TEXT = 4096 };
+enum { MAX_BYTES = 1 << 30, MAX_ROWS = 4096, MAX_TEXT = 4096 };
 
 /* Printable, ended and not endless: anybody may have written it. */
 static cJSON *text_of(const char *text, size_t length)
 {
-    char copy[MOST_TEXT];
+    char copy[MAX_TEXT];
     const size_t kept = length < sizeof copy ? length : sizeof copy - 1;
     for (size_t i = 0; i < kept; i++)
         copy[i] = text[i] >= ' ' && text[i] < 127 ? text[i] : '?';
@@ -48,7 +48,7 @@ static void add_attributes(cJSON *document, const om_file *om)
     cJSON *list = cJSON_AddArrayToObject(document, "attributes");
     om_attribute a;
     size_t at = 0;
-    for (int i = 0; i < MOST_ROWS && om_next_attribute(om, &at, &a); i++) {
+    for (int i = 0; i < MAX_ROWS && om_next_attribute(om, &at, &a); i++) {
         cJSON *row = cJSON_CreateObject();
         cJSON_AddItemToObject(row, "attribute", text_of(a.name, a.name_length));
         cJSON_AddItemToObject(row, "value",
@@ -67,7 +67,7 @@ static void add_kernels(cJSON *document, const om_file *om)
     cJSON *list = cJSON_AddArrayToObject(document, "kernels");
     om_kernel k;
     size_t at = 0;
-    for (int i = 0; i < MOST_ROWS && om_next_kernel(om, &at, &k); i++) {
+    for (int i = 0; i < MAX_ROWS && om_next_kernel(om, &at, &k); i++) {
         char machine[16] = "not ELF";
         cJSON *row = cJSON_CreateObject();
         if (k.machine)
@@ -104,7 +104,7 @@ cJSON *inspect_om(const char *path)
     uint8_t *bytes;
     size_t size;
     cJSON *document = NULL;
-    if (!file_read(path, "an .om model", MOST_BYTES, &bytes, &size, &error)) {
+    if (!file_read(path, "an .om model", MAX_BYTES, &bytes, &size, &error)) {
         cli_fail(EXIT_FAILED, "%s", error.text);
         return NULL;
     }

@@ -76,8 +76,8 @@ static bool set_size(onnx_graph *model, const char *path, const char *text)
                              "%s: input '%s' is %" PRId64 "x%" PRId64
                              " in the model, --size asks for %ux%u",
                              path, model->values[input->value].name, columns, rows, width, height);
-        onnx_graph_set_side(model, i, ROWS, height);
-        onnx_graph_set_side(model, i, COLUMNS, width);
+        onnx_graph_set_dim(model, i, ROWS, height);
+        onnx_graph_set_dim(model, i, COLUMNS, width);
     }
     return true;
 }

@@ -23,36 +23,36 @@ void planes_close(planes *p)
 
 double planes_get(const planes *p, size_t i)
 {
-    const double step = (double)p->info.scale;
+    const double scale = (double)p->info.scale;
     const void *data = p->buffer.data; /* aligned for any type */
     switch (p->info.type) {
     case MONA_U8:
-        return step * ((const uint8_t *)data)[i];
+        return scale * ((const uint8_t *)data)[i];
     case MONA_S8:
-        return step * ((const int8_t *)data)[i];
+        return scale * ((const int8_t *)data)[i];
     case MONA_F16:
         return half_value(((const uint16_t *)data)[i]);
     case MONA_U16:
-        return step * ((const uint16_t *)data)[i];
+        return scale * ((const uint16_t *)data)[i];
     case MONA_F32:
         return (double)((const float *)data)[i];
     case MONA_S16:
-        return step * ((const int16_t *)data)[i];
+        return scale * ((const int16_t *)data)[i];
     case MONA_S32:
-        return step * ((const int32_t *)data)[i];
+        return scale * ((const int32_t *)data)[i];
     case MONA_U32:
-        return step * ((const uint32_t *)data)[i];
+        return scale * ((const uint32_t *)data)[i];
     case MONA_S64:
-        return step * (double)((const int64_t *)data)[i];
+        return scale * (double)((const int64_t *)data)[i];
     case MONA_U64:
-        return step * (double)((const uint64_t *)data)[i];
+        return scale * (double)((const uint64_t *)data)[i];
     case MONA_TYPE_COUNT:
         break;
     }
     return 0;
 }
 
-/* The lowest and the highest number of steps of each type. */
+/* The lowest and the highest integer of each type. */
 static const struct {
     double low, high;
 } bounds[MONA_TYPE_COUNT] = {
@@ -84,12 +84,12 @@ bool planes_hold(const planes *p, double value)
     return value >= planes_low(&p->info) - half && value <= planes_high(&p->info) + half;
 }
 
-/* The nearest whole number of steps that the type can hold; a NaN becomes the least. */
-static double whole_steps(const planes *p, double value)
+/* The nearest integer that the type holds; a NaN becomes the lowest. */
+static double quantised(const planes *p, double value)
 {
     const double low = bounds[p->info.type].low, high = bounds[p->info.type].high;
-    const double steps = nearbyint(value / (double)p->info.scale);
-    return steps > low ? (steps < high ? steps : high) : low;
+    const double q = nearbyint(value / (double)p->info.scale);
+    return q > low ? (q < high ? q : high) : low;
 }
 
 void planes_set(planes *p, size_t i, double value)
@@ -97,34 +97,34 @@ void planes_set(planes *p, size_t i, double value)
     void *data = p->buffer.data;
     switch (p->info.type) {
     case MONA_U8:
-        ((uint8_t *)data)[i] = (uint8_t)whole_steps(p, value);
+        ((uint8_t *)data)[i] = (uint8_t)quantised(p, value);
         break;
     case MONA_S8:
-        ((int8_t *)data)[i] = (int8_t)whole_steps(p, value);
+        ((int8_t *)data)[i] = (int8_t)quantised(p, value);
         break;
     case MONA_F16:
         ((uint16_t *)data)[i] = half_from_double(isnan(value) ? 0 : value);
         break;
     case MONA_U16:
-        ((uint16_t *)data)[i] = (uint16_t)whole_steps(p, value);
+        ((uint16_t *)data)[i] = (uint16_t)quantised(p, value);
         break;
     case MONA_F32:
         ((float *)data)[i] = (float)value;
         break;
     case MONA_S16:
-        ((int16_t *)data)[i] = (int16_t)whole_steps(p, value);
+        ((int16_t *)data)[i] = (int16_t)quantised(p, value);
         break;
     case MONA_S32:
-        ((int32_t *)data)[i] = (int32_t)whole_steps(p, value);
+        ((int32_t *)data)[i] = (int32_t)quantised(p, value);
         break;
     case MONA_U32:
-        ((uint32_t *)data)[i] = (uint32_t)whole_steps(p, value);
+        ((uint32_t *)data)[i] = (uint32_t)quantised(p, value);
         break;
     case MONA_S64:
-        ((int64_t *)data)[i] = (int64_t)whole_steps(p, value);
+        ((int64_t *)data)[i] = (int64_t)quantised(p, value);
         break;
     case MONA_U64:
-        ((uint64_t *)data)[i] = (uint64_t)whole_steps(p, value);
+        ((uint64_t *)data)[i] = (uint64_t)quantised(p, value);
         break;
     case MONA_TYPE_COUNT:
         break;

@@ -18,15 +18,15 @@ typedef struct planes {
 bool planes_open(planes *p, mona_tensor_info info);
 void planes_close(planes *p);
 
-/* Element i, counted over channels, rows and columns. Setting rounds to the nearest step (halves to
- * even) and saturates. maximum: of U16 samples. */
+/* Element i, counted over channels, rows and columns. Setting rounds to the nearest number held
+ * (halves to even) and saturates. maximum: of U16 samples. */
 double planes_get(const planes *p, size_t i);
 void planes_set(planes *p, size_t i, double value);
 
-/* Whether the planes hold this value within half a step of the last one; a NaN is never held. */
+/* Whether the planes hold this value within half the scale; a NaN is never held. */
 bool planes_hold(const planes *p, double value);
 
-/* The lowest and the highest value that planes of this type hold: steps x scale. Not for F16 and F32. */
+/* The lowest and the highest value that planes of this type hold. Not for F16 and F32. */
 double planes_low(const mona_tensor_info *info);
 double planes_high(const mona_tensor_info *info);
 

@@ -10,24 +10,24 @@
 #include "apps/cli/table.h"
 
 enum {
-    MOST_PICTURES = 8,     /* judged in dB: they are kept in memory */
-    MOST_DECISIONS = 1000, /* judged in per cent */
-    MOST_MEASURED = 4,     /* samples that the evidence of layers is taken on */
+    MAX_PICTURES = 8,     /* judged in dB: they are kept in memory */
+    MAX_DECISIONS = 1000, /* judged in per cent */
+    MAX_MEASURED = 4,     /* samples that the evidence of layers is taken on */
 };
 
 /* ---- the command line --------------------------------------------------------------------- */
 
-static bool read_max_drop(const char *text, judge_unit *unit, double *most)
+static bool read_max_drop(const char *text, accuracy_loss_unit *unit, double *max)
 {
     char *end;
     const double value = strtod(text, &end);
     if (end != text && isfinite(value) && value >= 0) {
-        *most = value;
-        *unit = JUDGE_DECIBEL;
+        *max = value;
+        *unit = ACCURACY_LOSS_DECIBEL;
         if (!strcmp(end, "dB"))
             return true;
-        *most = value / 100;
-        *unit = JUDGE_TOP1;
+        *max = value / 100;
+        *unit = ACCURACY_LOSS_TOP1;
         if (!strcmp(end, "%"))
             return true;
     }
@@ -57,17 +57,17 @@ static bool pin(const precision_request *r, compiler *model, const compiler_opti
 /* ---- auto --------------------------------------------------------------------------------- */
 
 static bool measure_layers(const precision_request *r, compiler *model,
-                           const compiler_options *options, const judge *judge)
+                           const compiler_options *options, const accuracy_loss *accuracy)
 {
     format_error error = {0};
     bool ok = true;
-    for (size_t i = 0; ok && i < judge->count && i < MOST_MEASURED; i++)
-        ok = compiler_measure_layers(model, options, judge->samples[i].inputs, &error);
+    for (size_t i = 0; ok && i < accuracy->count && i < MAX_MEASURED; i++)
+        ok = compiler_measure_layers(model, options, accuracy->samples[i].inputs, &error);
     return ok || !cli_fail(EXIT_FAILED, "%s: %s", r->name, error.text);
 }
 
 typedef struct watched {
-    judge *judge;
+    accuracy_loss *accuracy;
     unsigned trials;
     bool terminal;
 } watched;
@@ -79,27 +79,27 @@ static bool judge_and_tell(void *context, const uint8_t *bytes, size_t size, boo
     w->trials++;
     if (w->terminal)
         fprintf(stderr, "\r  trying plan %u\033[K", w->trials);
-    return judge_model(w->judge, bytes, size, quick, loss, error);
+    return accuracy_loss_measure(w->accuracy, bytes, size, quick, loss, error);
 }
 
 static bool search(const precision_request *r, compiler *model, compiler_options *options,
-                   const calibration *images, judge *judge, precision_result *result)
+                   const calibration *images, accuracy_loss *accuracy, precision_result *result)
 {
     format_error error = {0};
-    watched watched = {.judge = judge, .terminal = isatty(STDERR_FILENO)};
+    watched watched = {.accuracy = accuracy, .terminal = isatty(STDERR_FILENO)};
     const compiler_judge ask = {judge_and_tell, &watched};
-    judge_unit wanted = JUDGE_DECIBEL;
+    accuracy_loss_unit wanted = ACCURACY_LOSS_DECIBEL;
     if (r->max_drop && !read_max_drop(r->max_drop, &wanted, &result->max_drop))
         return false;
-    const bool decide = r->max_drop && wanted == JUDGE_TOP1;
-    if (!judge_open(judge, images, model, r->name, r->max_drop ? &wanted : NULL,
-                    decide ? MOST_DECISIONS : MOST_PICTURES) ||
-        !measure_layers(r, model, options, judge))
+    const bool decide = r->max_drop && wanted == ACCURACY_LOSS_TOP1;
+    if (!accuracy_loss_open(accuracy, images, model, r->name, r->max_drop ? &wanted : NULL,
+                            decide ? MAX_DECISIONS : MAX_PICTURES) ||
+        !measure_layers(r, model, options, accuracy))
         return false;
     if (!r->max_drop)
-        result->max_drop = judge->unit == JUDGE_TOP1 ? 0.01 : 0.1;
-    result->unit = judge->unit;
-    result->judged = judge->count;
+        result->max_drop = accuracy->unit == ACCURACY_LOSS_TOP1 ? 0.01 : 0.1;
+    result->unit = accuracy->unit;
+    result->judged = accuracy->count;
     const bool ok =
         compiler_choose(model, options, r->target, result->max_drop, &ask, &result->choice, &error);
     if (watched.terminal)
@@ -110,9 +110,9 @@ static bool search(const precision_request *r, compiler *model, compiler_options
 static bool choose(const precision_request *r, compiler *model, compiler_options *options,
                    const calibration *images, precision_result *result)
 {
-    judge judge = {0};
-    const bool ok = search(r, model, options, images, &judge, result);
-    judge_close(&judge);
+    accuracy_loss accuracy = {0};
+    const bool ok = search(r, model, options, images, &accuracy, result);
+    accuracy_loss_close(&accuracy);
     return ok;
 }
 
@@ -141,13 +141,13 @@ unsigned precision_exceptions(const compiler *model)
 
 void precision_print_exceptions(const precision_request *r, const compiler *model)
 {
-    enum { MOST_NAMED = 16 };
+    enum { MAX_NAMED = 16 };
     const unsigned count = precision_exceptions(model);
     unsigned named = 0;
     if (strcmp(r->precision, "int8") || !count)
         return;
     printf("  %u of %u layers are fp16:", count, compiler_layer_count(model));
-    for (unsigned i = 0; i < compiler_layer_count(model) && named < MOST_NAMED; i++) {
+    for (unsigned i = 0; i < compiler_layer_count(model) && named < MAX_NAMED; i++) {
         const compiler_layer l = compiler_layer_at(model, i);
         if (!l.made_int8)
             printf("%s %s%s", named++ ? "," : "", l.name, l.pinned ? " (pinned)" : "");
@@ -169,7 +169,7 @@ static void print_layers(const compiler *model, const precision_result *result)
 {
     static const char *const keys[] = {"layer",     "precision",  "cosine",   "SQNR dB",
                                        "saturated", "drop alone", "fp16/int8"};
-    const bool decibel = result->unit == JUDGE_DECIBEL;
+    const bool decibel = result->unit == ACCURACY_LOSS_DECIBEL;
     cJSON *rows = cJSON_CreateArray();
     for (unsigned i = 0; i < compiler_layer_count(model); i++) {
         const compiler_layer l = compiler_layer_at(model, i);
@@ -190,7 +190,7 @@ static void print_layers(const compiler *model, const precision_result *result)
 static void print_plan(const char *name, const precision_result *result, compiler_loss loss,
                        double cost)
 {
-    const bool decibel = result->unit == JUDGE_DECIBEL;
+    const bool decibel = result->unit == ACCURACY_LOSS_DECIBEL;
     printf("  %-5s loses %.*f %s, signal to noise %.1f dB, cost %.2f of fp16's\n", name,
            decibel ? 4 : 2, loss.drop * (decibel ? 1 : 100), decibel ? "dB" : "%",
            loss.noise > 0 ? -10 * log10(loss.noise) : INFINITY, cost / result->choice.fp16_cost);
@@ -202,7 +202,7 @@ void precision_print(const precision_request *r, const compiler *model,
     if (strcmp(r->precision, "auto"))
         return;
     const compiler_choice *c = &result->choice;
-    const bool decibel = result->unit == JUDGE_DECIBEL;
+    const bool decibel = result->unit == ACCURACY_LOSS_DECIBEL;
     print_layers(model, result);
     printf("%u plans on %zu samples, at most %g %s, cost on %s:\n", c->trials, result->judged,
            result->max_drop * (decibel ? 1 : 100), decibel ? "dB" : "%", r->target);

@@ -19,7 +19,7 @@ typedef struct precision_request {
 /* What was chosen, and what is known of it. */
 typedef struct precision_result {
     compiler_choice choice; /* auto */
-    judge_unit unit;
+    accuracy_loss_unit unit;
     double max_drop;
     size_t judged; /* samples */
 } precision_result;

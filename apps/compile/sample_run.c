@@ -18,7 +18,7 @@ static void unbind(sample_run *r)
         planes_close(&r->in[i]);
         planes_close(&r->out[i]);
     }
-    bound_close(&r->bound);
+    session_binding_close(&r->bound);
 }
 
 void sample_run_close(sample_run *r)
@@ -28,7 +28,7 @@ void sample_run_close(sample_run *r)
 
 static bool bind(sample_run *r, pipeline_error *error)
 {
-    bool ok = bound_open(&r->bound, &r->model, r->name, &r->config, error);
+    bool ok = session_binding_open(&r->bound, &r->model, r->name, &r->config, error);
     for (unsigned i = 0; ok && i < mona_model_input_count(&r->model); i++)
         ok = planes_open(&r->in[i], mona_plan_input(r->bound.plan, i)) ||
              pipeline_fail(error, "out of memory");
@@ -70,7 +70,7 @@ bool sample_run_next(sample_run *r, const reference_array *inputs, pipeline_erro
            pipeline_fail(error, "model %s did not run: %s", r->name, mona_status_text(status));
 }
 
-bool sample_run_counts(const planes *p)
+bool sample_run_is_int(const planes *p)
 {
     return p->info.type == MONA_U8 || p->info.type == MONA_S8 || p->info.type == MONA_U16;
 }
@@ -81,8 +81,8 @@ double sample_run_held(const planes *p, double value)
         double low, high;
     } bounds[MONA_TYPE_COUNT] = {
         [MONA_U8] = {0, 255}, [MONA_S8] = {-128, 127}, [MONA_U16] = {0, 65535}};
-    if (!sample_run_counts(p))
+    if (!sample_run_is_int(p))
         return value;
-    const double step = (double)p->info.scale;
-    return fmax(bounds[p->info.type].low * step, fmin(value, bounds[p->info.type].high * step));
+    const double scale = (double)p->info.scale;
+    return fmax(bounds[p->info.type].low * scale, fmin(value, bounds[p->info.type].high * scale));
 }

@@ -11,7 +11,7 @@ typedef struct sample_run {
     mona_model model;
     const char *name; /* for messages */
     mona_config config;
-    bound_model bound; /* for the sizes in config */
+    session_binding bound; /* for the sizes in config */
     planes in[MONA_MAX_IO], out[MONA_MAX_IO];
 } sample_run;
 
@@ -24,8 +24,8 @@ void sample_run_close(sample_run *r);
 /* Leaves the outputs in r->out. The model is bound anew when sizes change. */
 bool sample_run_next(sample_run *r, const reference_array *inputs, pipeline_error *error);
 
-/* Whether the planes count in steps. */
-bool sample_run_counts(const planes *p);
+/* Whether the planes hold integers times a scale. */
+bool sample_run_is_int(const planes *p);
 
 /* What the planes can hold of a real value: what saturates is no loss of the model's. */
 double sample_run_held(const planes *p, double value);

@@ -7,7 +7,7 @@
 #include "pipeline/stages/plane_roles.h"
 #include "apps/compile/sample_run.h"
 
-enum { LEAST_SIDE = 32, MOST_SIDE = 1024 }; /* of noise for inputs of any size */
+enum { MIN_SIDE = 32, MAX_SIDE = 1024 }; /* of noise for inputs of any size */
 
 /* Noise of the range; for maps of half the size and for noise levels as many samples as they take.
  */
@@ -17,9 +17,10 @@ static bool make_noise(const compiler *model, uint32_t open_side, float range,
     uint32_t random = 1;
     for (unsigned i = 0; i < compiler_input_count(model); i++) {
         const compiler_tensor t = compiler_input(model, i);
-        const int role = role_of(t.name);
+        const int role = plane_role_of(t.name);
         const uint32_t side =
-            role == ROLE_U || role == ROLE_V || role == ROLE_NOISE ? open_side / 2 : open_side;
+            role == PLANE_ROLE_U || role == PLANE_ROLE_V || role == PLANE_ROLE_NOISE ? open_side / 2
+                                                                                     : open_side;
         reference_array *a = &inputs[i];
         *a = (reference_array){t.channels, t.height ? t.height : side, t.width ? t.width : side,
                                NULL};
@@ -63,8 +64,8 @@ static bool says_nothing(const planes *p, const reference_array *a)
         errors += (x - e) * (x - e);
         said += (e - mean) * (e - mean);
     }
-    const double step = sample_run_counts(p) ? (double)p->info.scale : 0;
-    return said > step * step * (double)p->count && !(errors < said / 2);
+    const double scale = sample_run_is_int(p) ? (double)p->info.scale : 0;
+    return said > scale * scale * (double)p->count && !(errors < said / 2);
 }
 
 static bool check_outputs(const compiler *model, const sample_run *run,
@@ -90,7 +91,7 @@ static bool check_outputs(const compiler *model, const sample_run *run,
     return ok;
 }
 
-/* Inputs for a run, and the run. A network that takes no map of MOST_SIDE either is not looked at:
+/* Inputs for a run, and the run. A network that takes no map of MAX_SIDE either is not looked at:
  * *done is false. */
 static bool run_once(const compiler *model, sample_run *run, const calibration *images,
                      reference_array *inputs, bool *done)
@@ -102,7 +103,7 @@ static bool run_once(const compiler *model, sample_run *run, const calibration *
                (sample_run_next(run, inputs, &error) || !cli_fail(EXIT_FAILED, "%s", error.text));
     }
     *done = false;
-    for (uint32_t side = LEAST_SIDE; side <= MOST_SIDE && !*done; side *= 2) {
+    for (uint32_t side = MIN_SIDE; side <= MAX_SIDE && !*done; side *= 2) {
         reference_arrays_free(inputs, MONA_MAX_IO);
         if (!make_noise(model, side, images->feed.range, inputs))
             return false;
@@ -111,8 +112,8 @@ static bool run_once(const compiler *model, sample_run *run, const calibration *
     return true;
 }
 
-bool soundness_check(const compiler *model, const uint8_t *bytes, size_t size, const char *name,
-                     const calibration *images)
+bool sanity_check(const compiler *model, const uint8_t *bytes, size_t size, const char *name,
+                  const calibration *images)
 {
     reference_array inputs[MONA_MAX_IO] = {0};
     pipeline_error error = {0};

@@ -15,8 +15,8 @@
 #include <stdlib.h>
 
 enum {
-    MOST_PARTNERS = 64, /* decisions whose errors one is tried with, itself among them */
-    ENLARGED = 4,       /* by 1, 2, 4, 8 */
+    MAX_PARTNERS = 64, /* decisions whose errors one is tried with, itself among them */
+    ENLARGED = 4,      /* by 1, 2, 4, 8 */
 };
 
 #define ONE_SIDED 1.645 /* deviations of a normal distribution that 95 % lie below */
@@ -32,13 +32,13 @@ static size_t highest(const float *scores, size_t classes)
 /* What these errors have to be enlarged by to change the decision is the inverse of this. */
 static double strain(const float *scores, const float *errors, size_t classes, size_t best)
 {
-    double most = 0;
+    double max = 0;
     for (size_t c = 0; c < classes; c++) {
         const double gained = (double)errors[c] - (double)errors[best];
-        if (gained > most * ((double)scores[best] - (double)scores[c]))
-            most = gained / ((double)scores[best] - (double)scores[c]);
+        if (gained > max * ((double)scores[best] - (double)scores[c]))
+            max = gained / ((double)scores[best] - (double)scores[c]);
     }
-    return most; /* infinite where two scores are the same */
+    return max; /* infinite where two scores are the same */
 }
 
 /* Over decisions, for each enlargement. */
@@ -52,7 +52,7 @@ static void try_decision(shares *s, const float *scores, const float *errors, si
                          size_t classes, const size_t *decided, size_t i)
 {
     size_t flips[ENLARGED] = {0}, partners = 0;
-    for (size_t k = 0; k < count && partners < MOST_PARTNERS; k++) {
+    for (size_t k = 0; k < count && partners < MAX_PARTNERS; k++) {
         const size_t other = (i + k) % count;
         if (decided[other] != decided[i])
             continue;
@@ -70,8 +70,8 @@ static void try_decision(shares *s, const float *scores, const float *errors, si
     }
 }
 
-bool decisions_changed(const float *scores, const float *errors, size_t count, size_t classes,
-                       double *share)
+bool top1_margin_changes(const float *scores, const float *errors, size_t count, size_t classes,
+                         double *share)
 {
     const double n = (double)count;
     shares s = {0};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* How many decisions of a network, the class of the highest score, its rounding will change. */
-#ifndef MONA_DECISIONS_H
-#define MONA_DECISIONS_H
+#ifndef MONA_TOP1_MARGIN_H
+#define MONA_TOP1_MARGIN_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
  * one-sided confidence 95 %, and no less than the share of those here that do change. Both arrays
  * are [count][classes]: scores without rounding, and the errors that it makes in them; count is 1
  * or more. False: out of memory. */
-bool decisions_changed(const float *scores, const float *errors, size_t count, size_t classes,
-                       double *share);
+bool top1_margin_changes(const float *scores, const float *errors, size_t count, size_t classes,
+                         double *share);
 
 #endif

@@ -21,11 +21,11 @@
 #include "apps/enhance/progress.h"
 #include "apps/enhance/enhance_options.h"
 
-enum { MOST_INPUTS = 1024 };
+enum { MAX_INPUTS = 1024 };
 
 typedef struct arguments {
     const char *input, *output, *out_dir;
-    const char *operands[MOST_INPUTS + 1];
+    const char *operands[MAX_INPUTS + 1];
     enhance_options shared;
     const char *device, *cpu, *format, *raw;
     const char *progress, *html, *rate, *on_error;
@@ -359,5 +359,5 @@ const command command_enhance = {
         "mona enhance in/%04d.png -o out.mp4 -r 24        # numbered pictures\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .operands_max = MOST_INPUTS,
+    .operands_max = MAX_INPUTS,
 };

@@ -25,8 +25,8 @@
 
 #define MIB (1024.0 * 1024.0)
 
-/* A first trial says how many frames a second one of TRIAL_SECONDS has. */
-enum { FIRST_FRAMES = 4, FEWEST_FRAMES = 8, MOST_FRAMES = 120, TRIAL_SECONDS = 3 };
+/* A first trial says how many frames a second one of TEST_RUN_SECONDS has. */
+enum { FIRST_FRAMES = 4, MIN_FRAMES = 8, MAX_FRAMES = 120, TEST_RUN_SECONDS = 3 };
 
 /* ---- measuring ------------------------------------------------------------------------------ */
 
@@ -41,7 +41,7 @@ static const char *suffix_of(const enhance_settings *s)
     return dot && (!slash || dot > slash) ? dot : "";
 }
 
-static uint64_t at_most(uint64_t frames, const enhance_settings *s)
+static uint64_t limit_frames(uint64_t frames, const enhance_settings *s)
 {
     return s->frames && s->frames < frames ? s->frames : frames;
 }
@@ -72,7 +72,7 @@ static bool write_sample(const char *path, unsigned channels)
 }
 
 /* Sizes and memory are those of the whole picture, of which the sample is a part. */
-static bool measure_sample(trial *t, const enhance_settings *s, still *head)
+static bool measure_sample(test_run *t, const enhance_settings *s, still *head)
 {
     pipeline_error error = {0};
     enhance_report whole;
@@ -86,7 +86,7 @@ static bool measure_sample(trial *t, const enhance_settings *s, still *head)
         return false;
     snprintf(path, sizeof path, "%s/sample.png", folder.path);
     const bool good =
-        write_sample(path, head->channels) && trial_run(t, &sample, true, suffix_of(s), 1);
+        write_sample(path, head->channels) && test_run_make(t, &sample, true, suffix_of(s), 1);
     temp_folder_close(&folder);
     if (good) {
         t->seconds *= (double)head->width * head->height / ((double)SAMPLE_SIDE * SAMPLE_SIDE);
@@ -96,18 +96,18 @@ static bool measure_sample(trial *t, const enhance_settings *s, still *head)
     return good;
 }
 
-static bool measure(trial *t, const enhance_settings *s, bool image)
+static bool measure(test_run *t, const enhance_settings *s, bool image)
 {
-    if (!trial_run(t, s, image, suffix_of(s), at_most(FIRST_FRAMES, s)))
+    if (!test_run_make(t, s, image, suffix_of(s), limit_frames(FIRST_FRAMES, s)))
         return false;
     const double each = t->seconds / (double)t->report.frames;
-    const double wanted = fmin(fmax(TRIAL_SECONDS / each, FEWEST_FRAMES), MOST_FRAMES);
+    const double wanted = fmin(fmax(TEST_RUN_SECONDS / each, MIN_FRAMES), MAX_FRAMES);
     if (image || t->report.frames < FIRST_FRAMES)
         return true;
     enhance_settings quiet = *s; /* what there is to say was said */
     quiet.notes = (pipeline_notes){0};
-    trial_close(t);
-    return trial_run(t, &quiet, image, suffix_of(s), at_most((uint64_t)wanted, s));
+    test_run_close(t);
+    return test_run_make(t, &quiet, image, suffix_of(s), limit_frames((uint64_t)wanted, s));
 }
 
 /* ---- the plan as JSON -------------------------------------------------------------------------
@@ -158,14 +158,14 @@ static cJSON *add_input(cJSON *plan, const enhance_settings *s, const footage *f
 }
 
 /* What a step took of a frame, in ms. */
-static double step_ms(const trial *t, unsigned step)
+static double step_ms(const test_run *t, unsigned step)
 {
     uint64_t spent[STEP_CLOCK_STEPS];
     step_clock_read(&t->clock, spent);
     return 1e-6 * (double)spent[step] / (double)t->report.frames;
 }
 
-static void add_stages(cJSON *plan, const enhance_settings *s, const trial *t, bool image)
+static void add_stages(cJSON *plan, const enhance_settings *s, const test_run *t, bool image)
 {
     const enhance_report *r = &t->report;
     const mona_config config = stage_config(&s->stage);
@@ -180,7 +180,7 @@ static void add_stages(cJSON *plan, const enhance_settings *s, const trial *t, b
         cJSON_AddStringToObject(row, "stage", stage_kind_name(s->kinds[i]));
         cJSON_AddStringToObject(row, "model", enhance_network(s, i)->name);
         if (s->kinds[i] == STAGE_DENOISE && !image)
-            cJSON_AddBoolToObject(row, "steady", s->stage.steady);
+            cJSON_AddBoolToObject(row, "steady", s->stage.temporal);
         snprintf(size, sizeof size, "%ux%u", width, height);
         cJSON_AddStringToObject(row, "from", size);
         width *= scale;
@@ -193,7 +193,7 @@ static void add_stages(cJSON *plan, const enhance_settings *s, const trial *t, b
     }
 }
 
-static void add_measured(cJSON *plan, const trial *t, double expected)
+static void add_measured(cJSON *plan, const test_run *t, double expected)
 {
     const enhance_report *r = &t->report;
     const double frames = (double)r->frames, rate = frames / t->seconds;
@@ -214,7 +214,7 @@ static void add_measured(cJSON *plan, const trial *t, double expected)
     }
 }
 
-static cJSON *plan_of(const enhance_settings *s, const trial *t, const footage *f, bool image,
+static cJSON *plan_of(const enhance_settings *s, const test_run *t, const footage *f, bool image,
                       bool sampled)
 {
     pipeline_error unused = {0}; /* the trial had a container */
@@ -297,7 +297,7 @@ bool dry_run(const enhance_settings *settings, bool image, bool json)
 {
     pipeline_error error = {0};
     footage f;
-    trial t = {0};
+    test_run t = {0};
     still head = {0};
     const bool sampled = image && still_read_head(&head, settings->input) && is_large(&head);
     bool good = footage_open(&f, settings->input, settings->start, settings->end, &error) ||
@@ -310,7 +310,7 @@ bool dry_run(const enhance_settings *settings, bool image, bool json)
         print_plan(plan);
     cJSON_Delete(plan);
     footage_close(&f);
-    trial_close(&t);
+    test_run_close(&t);
     still_free(&head);
     return good;
 }

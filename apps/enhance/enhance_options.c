@@ -91,7 +91,7 @@ int enhance_options_apply(const enhance_options *o, bool image, bool delays, sta
         !parse_colour(&settings->stage.colour_strength, &list, o) ||
         (o->codec && !parse_codec(&settings->encoder.codec, o->codec, &settings->notes)))
         return EXIT_USAGE;
-    settings->stage.steady = !strcmp(o->temporal, "on");
+    settings->stage.temporal = !strcmp(o->temporal, "on");
     settings->deinterlace = !strcmp(o->deinterlace, "auto");
     settings->encoder.crf = o->crf;
     settings->encoder.preset = o->preset;
@@ -111,7 +111,7 @@ void enhance_describe(cJSON *to, const enhance_settings *s, const enhance_report
         cJSON_AddStringToObject(to, "strength", "auto");
     else
         cJSON_AddNumberToObject(to, "strength", s->stage.strength);
-    cJSON_AddBoolToObject(to, "temporal", s->stage.steady);
+    cJSON_AddBoolToObject(to, "temporal", s->stage.temporal);
     cJSON_AddBoolToObject(to, "deinterlace", s->deinterlace);
     if (*report->encoder)
         cJSON_AddStringToObject(to, "encoder", report->encoder);

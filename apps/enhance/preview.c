@@ -21,18 +21,17 @@
 
 /* The first frame of a file from start on, as it is when size is NULL, else of size's size. turn:
  * how players turn it. */
-static AVFrame *first_frame(const char *path, double start, const AVFrame *size, upright *turn,
+static AVFrame *first_frame(const char *path, double start, const AVFrame *size, orientation *turn,
                             pipeline_error *error)
 {
     footage f;
     AVFrame *frame = NULL;
     if (footage_open(&f, path, start, 0, error)) {
         const footage_result found = footage_next(&f, error);
-        *turn = upright_of(f.video);
+        *turn = orientation_of(f.video);
         if (found == FOOTAGE_FRAME)
-            frame =
-                snapshot_convert(f.frame, size ? size->width : f.frame->width,
-                                 size ? size->height : f.frame->height, AV_PIX_FMT_RGB24, error);
+            frame = frame_convert(f.frame, size ? size->width : f.frame->width,
+                                  size ? size->height : f.frame->height, AV_PIX_FMT_RGB24, error);
         else if (found == FOOTAGE_END)
             pipeline_fail(error, "%s: expected a frame at %g s or later, found none", path, start);
     }
@@ -40,16 +39,16 @@ static AVFrame *first_frame(const char *path, double start, const AVFrame *size,
     return frame;
 }
 
-static bool write_halves(const enhance_settings *s, const trial *t)
+static bool write_halves(const enhance_settings *s, const test_run *t)
 {
     pipeline_error error = {0};
-    upright turn;
+    orientation turn;
     AVFrame *after = first_frame(t->result, 0, NULL, &turn, &error);
     AVFrame *before = after ? first_frame(s->input, s->start, after, &turn, &error) : NULL;
     AVPacket *png = NULL;
-    if (before && upright_turn(before, turn, &error) && upright_turn(after, turn, &error)) {
-        snapshot_halves(before, after);
-        png = snapshot_encode(after, SNAPSHOT_PNG, &error);
+    if (before && orientation_turn(before, turn, &error) && orientation_turn(after, turn, &error)) {
+        frame_convert_halves(before, after);
+        png = frame_convert_encode(after, FRAME_CONVERT_PNG, &error);
     }
     if (!png)
         cli_fail(EXIT_FAILED, "%s", error.text);
@@ -64,7 +63,7 @@ bool preview_write(const enhance_settings *settings)
 {
     const size_t length = strlen(settings->output);
     enhance_settings s = *settings;
-    trial t;
+    test_run t;
     if (length < 4 || strcmp(settings->output + length - 4, ".png"))
         return !cli_fail(EXIT_FAILED, "%s: expected a name that ends in .png for a preview",
                          settings->output);
@@ -72,8 +71,8 @@ bool preview_write(const enhance_settings *settings)
     s.format = NULL;
     s.drop_unsupported = true;
     s.notes = (pipeline_notes){0};
-    const bool good = trial_run(&t, &s, false, ".mkv", 1) && write_halves(&s, &t);
-    trial_close(&t);
+    const bool good = test_run_make(&t, &s, false, ".mkv", 1) && write_halves(&s, &t);
+    test_run_close(&t);
     return good;
 }
 

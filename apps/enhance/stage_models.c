@@ -52,7 +52,7 @@ static bool open_inside(model_source *source, const char *task, const model_choi
  */
 
 /* How often each scale is gone through to enlarge `scale` times. */
-static void split(unsigned of[NETWORK_MOST_SCALE + 1], unsigned scale, const model_choice *choice)
+static void split(unsigned of[NETWORK_MAX_SCALE + 1], unsigned scale, const model_choice *choice)
 {
     unsigned to_2, to_4;
     closest("sr_x2", choice, &to_2);
@@ -77,9 +77,9 @@ static bool add(enhance_settings *s, stage_kind kind, const named_model *sr)
 
 static bool add_inside(stage_models *models, const model_choice *choice, enhance_settings *s)
 {
-    unsigned of[NETWORK_MOST_SCALE + 1] = {0};
+    unsigned of[NETWORK_MAX_SCALE + 1] = {0};
     split(of, choice->scale ? choice->scale : 2, choice);
-    for (unsigned scale = 2; scale <= NETWORK_MOST_SCALE; scale++)
+    for (unsigned scale = 2; scale <= NETWORK_MAX_SCALE; scale++)
         for (char task[16]; of[scale]; of[scale]--) {
             snprintf(task, sizeof task, "sr_x%u", scale);
             if (!open_inside(&models->sr[scale], task, choice) ||
@@ -161,7 +161,7 @@ void stage_models_describe(char text[NETWORKS_TEXT], const enhance_settings *set
 
 void stage_models_close(stage_models *models)
 {
-    for (unsigned i = 0; i <= NETWORK_MOST_SCALE; i++)
+    for (unsigned i = 0; i <= NETWORK_MAX_SCALE; i++)
         model_source_close(&models->sr[i]);
     model_source_close(&models->denoise);
     model_source_close(&models->colour);

@@ -10,7 +10,7 @@
 /* Networks inside mona are named TASK_TIER or TASK_TIER_video: sr_x3_best, sr_x2_fast_video. */
 #define NETWORK_TIERS "fast|balanced|best"
 
-enum { NETWORK_MOST_SCALE = 4, NETWORKS_TEXT = 256 };
+enum { NETWORK_MAX_SCALE = 4, NETWORKS_TEXT = 256 };
 
 typedef struct model_choice {
     const char *sr, *denoise, *colour; /* as model_source_open takes them; NULL: by task and tier */
@@ -20,7 +20,7 @@ typedef struct model_choice {
 } model_choice;
 
 typedef struct stage_models {
-    model_source sr[NETWORK_MOST_SCALE + 1]; /* [s]: enlarges s times; [0]: the file */
+    model_source sr[NETWORK_MAX_SCALE + 1]; /* [s]: enlarges s times; [0]: the file */
     model_source denoise, colour, bicubic;
 } stage_models;
 

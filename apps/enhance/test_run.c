@@ -16,7 +16,7 @@ static void note_beginning(void *context, const enhance_report *report)
 
 /* Who reads a line knows the name of the result that was asked for, not the trial's. */
 typedef struct renaming {
-    const trial *t;
+    const test_run *t;
     const enhance_settings *asked;
 } renaming;
 
@@ -40,13 +40,13 @@ static void note_renamed(void *context, const char *line)
         notes->say(notes->context, text);
 }
 
-bool trial_run(trial *t, const enhance_settings *settings, bool image, const char *suffix,
-               uint64_t frames)
+bool test_run_make(test_run *t, const enhance_settings *settings, bool image, const char *suffix,
+                   uint64_t frames)
 {
     pipeline_error error = {0};
     enhance_settings s = *settings;
     uint64_t began = 0;
-    *t = (trial){0};
+    *t = (test_run){0};
     if (!temp_folder_open(&t->folder))
         return false;
     snprintf(t->result, sizeof t->result, "%s/result%s", t->folder.path, suffix);
@@ -70,8 +70,8 @@ bool trial_run(trial *t, const enhance_settings *settings, bool image, const cha
     return false;
 }
 
-void trial_close(trial *t)
+void test_run_close(test_run *t)
 {
     temp_folder_close(&t->folder);
-    *t = (trial){0};
+    *t = (test_run){0};
 }

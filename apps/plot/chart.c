@@ -27,8 +27,8 @@ static scale scale_of(const chart_panel *p, size_t frames)
             }
     if (s.low > s.high)
         return s;
-    const double middle = fabs(s.low + s.high) / 2, least = middle > 0 ? middle * 1e-3 : 1;
-    s.step = svg_step(fmax(s.high - s.low, least), 4);
+    const double middle = fabs(s.low + s.high) / 2, min = middle > 0 ? middle * 1e-3 : 1;
+    s.step = svg_step(fmax(s.high - s.low, min), 4);
     s.low = floor(s.low / s.step) * s.step;
     s.high = fmax(ceil(s.high / s.step), s.low / s.step + 1) * s.step;
     return s;

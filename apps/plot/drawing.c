@@ -14,7 +14,7 @@
 #include "apps/plot/svg.h"
 
 enum { BOX = 210, BOX_HEIGHT = 40, GAP = 24, STEP = 84, BEND = 8, MARGIN = 24, SWEEPS = 12 };
-enum { MOST_ITEMS = 1 << 18 };
+enum { MAX_ITEMS = 1 << 18 };
 
 /* A node, or a bend of the edges of one. */
 typedef struct item {
@@ -110,7 +110,7 @@ static void find_ranks(layout *l)
 }
 
 /* Items and segments that are needed at most. */
-static uint64_t most_items(const layout *l)
+static uint64_t max_items(const layout *l)
 {
     uint64_t count = l->d->node_count + (uint64_t)l->d->edge_count;
     for (uint32_t e = 0; e < l->d->edge_count; e++)
@@ -170,9 +170,9 @@ static void place_rank(layout *l, uint32_t begin, uint32_t end)
     for (uint32_t i = begin; i < end; i++) {
         item *at = &l->items[l->order[i]];
         const item *before = i > begin ? &l->items[l->order[i - 1]] : NULL;
-        const double least =
+        const double min =
             before ? before->x + width_of(before) / 2 + GAP + width_of(at) / 2 : at->wish;
-        at->x = at->wish > least ? at->wish : least;
+        at->x = at->wish > min ? at->wish : min;
         shift += at->wish - at->x;
     }
     for (uint32_t i = begin; i < end; i++)
@@ -272,13 +272,13 @@ static void draw(FILE *f, layout *l)
     fputs("</svg>\n", f);
 }
 
-static bool lay_out(layout *l, uint64_t most)
+static bool lay_out(layout *l, uint64_t max)
 {
-    const item **sorted = malloc((most + 1) * sizeof *sorted);
-    uint32_t *counts = malloc((most + 1) * sizeof *counts);
-    l->items = malloc((most + 1) * sizeof *l->items);
-    l->segments = malloc((most + 1) * sizeof *l->segments);
-    l->order = malloc((most + 1) * sizeof *l->order);
+    const item **sorted = malloc((max + 1) * sizeof *sorted);
+    uint32_t *counts = malloc((max + 1) * sizeof *counts);
+    l->items = malloc((max + 1) * sizeof *l->items);
+    l->segments = malloc((max + 1) * sizeof *l->segments);
+    l->order = malloc((max + 1) * sizeof *l->order);
     l->last = malloc((l->d->node_count + 1) * sizeof *l->last);
     const bool ok = sorted && counts && l->items && l->segments && l->order && l->last;
     for (uint32_t n = 0; ok && n < l->d->node_count; n++)
@@ -302,17 +302,17 @@ bool drawing_save(const drawing *d, const char *path)
         qsort(d->edges, d->edge_count, sizeof *d->edges, by_target);
     if (ok)
         find_ranks(&l);
-    const uint64_t most = ok ? most_items(&l) : 0;
-    FILE *f = most < MOST_ITEMS ? open_memstream(&text, &size) : NULL;
-    ok = ok && f && lay_out(&l, most);
+    const uint64_t max = ok ? max_items(&l) : 0;
+    FILE *f = max < MAX_ITEMS ? open_memstream(&text, &size) : NULL;
+    ok = ok && f && lay_out(&l, max);
     if (ok)
         draw(f, &l);
     if (f && fclose(f))
         ok = false;
     if (!ok)
         cli_fail(EXIT_FAILED, "%s: %s", path,
-                 most < MOST_ITEMS ? "out of memory for the picture"
-                                   : "the graph is too large to draw");
+                 max < MAX_ITEMS ? "out of memory for the picture"
+                                 : "the graph is too large to draw");
     ok = ok && save_file(path, NULL, text, size);
     free(text);
     free(l.ranks), free(l.items), free(l.segments), free(l.order), free(l.last);

@@ -11,20 +11,20 @@
 #include "apps/plot/svg.h"
 
 /* Room grows from the first to the last by doubling. */
-enum { FIRST_EVENTS = 1 << 12, MOST_EVENTS = 1 << 19 };
+enum { FIRST_EVENTS = 1 << 12, MAX_EVENTS = 1 << 19 };
 
 static bool is_flag(const ac_model_event *e)
 {
     return strcmp(e->instruction, "set_flag") == 0 || strcmp(e->instruction, "wait_flag") == 0;
 }
 
-void timeline_record(void *timeline_, const ac_model_event *event)
+void npu_trace_record(void *trace, const ac_model_event *event)
 {
-    timeline *t = timeline_;
+    npu_trace *t = trace;
     if (t->count == t->capacity) {
         const size_t more = t->capacity ? 2 * t->capacity : FIRST_EVENTS;
         ac_model_event *events =
-            more <= MOST_EVENTS ? realloc(t->events, more * sizeof *events) : NULL;
+            more <= MAX_EVENTS ? realloc(t->events, more * sizeof *events) : NULL;
         if (!events) {
             t->full = true;
             return;
@@ -35,10 +35,10 @@ void timeline_record(void *timeline_, const ac_model_event *event)
     t->events[t->count++] = *event;
 }
 
-void timeline_free(timeline *t)
+void npu_trace_free(npu_trace *t)
 {
     free(t->events);
-    *t = (timeline){0};
+    *t = (npu_trace){0};
 }
 
 /* ---- trace ---------------------------------------------------------------------------------- */
@@ -106,7 +106,7 @@ static cJSON *arrow_of(const ac_model_event *e, double clock_mhz)
     return o;
 }
 
-bool timeline_write_trace(const timeline *t, const char *path, double clock_mhz)
+bool npu_trace_write_json(const npu_trace *t, const char *path, double clock_mhz)
 {
     FILE *f = fopen(path, "w");
     if (!f)
@@ -152,7 +152,7 @@ static int colour_of(legend *l, const char *kernel)
 }
 
 /* The window: from the middle event of core 0 until its kernel comes round again, one strip. */
-static void choose_window(const timeline *t, double *begin, double *end)
+static void choose_window(const npu_trace *t, double *begin, double *end)
 {
     size_t ours = 0; /* core 0's events come first */
     while (ours < t->count && t->events[ours].core == 0)
@@ -190,7 +190,7 @@ static void draw_axis(FILE *f, double begin, double end, double clock_mhz)
             TOP + AC_PIPE_ALL * LANE + 34);
 }
 
-static void draw_bars(FILE *f, const timeline *t, double begin, double end, legend *l)
+static void draw_bars(FILE *f, const npu_trace *t, double begin, double end, legend *l)
 {
     const double scale = (PLOT_WIDTH - LEFT - 20) / (end > begin ? end - begin : 1);
     for (size_t i = 0; i < t->count; i++) {
@@ -207,7 +207,7 @@ static void draw_bars(FILE *f, const timeline *t, double begin, double end, lege
     }
 }
 
-bool timeline_write_plot(const timeline *t, const char *path, double clock_mhz)
+bool npu_trace_write_plot(const npu_trace *t, const char *path, double clock_mhz)
 {
     FILE *f = fopen(path, "w");
     if (!f)

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What the pipes of model310 did when: recorded from a session, written as a trace or drawn. All
  * modelled. */
-#ifndef TIMELINE_H
-#define TIMELINE_H
+#ifndef MONA_NPU_TRACE_H
+#define MONA_NPU_TRACE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "engine/run/modelled.h"
 
-typedef struct timeline {
+typedef struct npu_trace {
     ac_model_event *events;
     size_t count, capacity;
     bool full; /* events were left out: out of memory, or more than a trace viewer takes */
-} timeline;
+} npu_trace;
 
 /* For mona_session_observe; the observer is a zeroed timeline. */
-void timeline_record(void *timeline_, const ac_model_event *event);
-void timeline_free(timeline *t);
+void npu_trace_record(void *trace, const ac_model_event *event);
+void npu_trace_free(npu_trace *t);
 
 /* Chrome trace format, which Perfetto and chrome://tracing open: a process for each core, a thread
  * for each pipe, an arrow from every set_flag to its wait_flag. False: not written, errno says why.
  */
-bool timeline_write_trace(const timeline *t, const char *path, double clock_mhz);
+bool npu_trace_write_json(const npu_trace *t, const char *path, double clock_mhz);
 /* An SVG picture of core 0: one strip from the middle of what was recorded, pipes over time. */
-bool timeline_write_plot(const timeline *t, const char *path, double clock_mhz);
+bool npu_trace_write_plot(const npu_trace *t, const char *path, double clock_mhz);
 
 #endif

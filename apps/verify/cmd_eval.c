@@ -152,16 +152,16 @@ static bool denoise(eval_job *job, figures *f, const real_plane *original, unsig
 static bool open_original(eval_job *job, real_plane *original, const char *path)
 {
     const uint32_t multiple = job->denoise ? 1 : (uint32_t)job->scale;
-    const uint32_t least = SSIM_SIDE + 2 * (job->denoise ? 0 : multiple);
+    const uint32_t min = SSIM_SIDE + 2 * (job->denoise ? 0 : multiple);
     still image;
     if (!still_read(&image, path, 0, NULL, &job->error))
         return false;
     bool done = true;
     if (image.channels % 2 == 0)
         done = pipeline_fail(&job->error, "%s: expected an image without alpha", path);
-    else if (image.width < least + multiple || image.height < least + multiple)
+    else if (image.width < min + multiple || image.height < min + multiple)
         done = pipeline_fail(&job->error, "%s: expected at least %u pixels a side, found %ux%u",
-                             path, least + multiple, image.width, image.height);
+                             path, min + multiple, image.width, image.height);
     else
         done = real_plane_open(original, image.width / multiple * multiple,
                                image.height / multiple * multiple) ||
@@ -273,7 +273,7 @@ static bool check_model(eval_job *job)
     if (!job->denoise)
         job->scale = (long)model_scale(job->named, &job->config, &job->error);
     const bool fits =
-        job->denoise ? roles_check_denoiser(job->named, &job->error) : job->scale != 0;
+        job->denoise ? plane_roles_check_denoiser(job->named, &job->error) : job->scale != 0;
     return fits || !cli_fail(EXIT_FAILED, "%s", job->error.text);
 }
 

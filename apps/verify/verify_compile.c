@@ -46,7 +46,7 @@ static bool freeze(compilation *c, uint32_t input, const tensor *from)
 static bool is_live(const compilation *c, const tensor *t)
 {
     const bool first = c->way->live != LIVE_FIRST || !c->model->live_count;
-    const bool real = c->way->live != LIVE_REALS || element_is_float(t->type);
+    const bool real = c->way->live != LIVE_FLOATS || element_is_float(t->type);
     return t->count && first && real && c->model->live_count < MONA_MAX_IO;
 }
 
@@ -79,7 +79,7 @@ static void set_sizes(compilation *c)
     for (uint32_t i = 0; i < m->live_count; i++) {
         const tensor *t = &c->set->inputs[m->live[i]];
         for (uint32_t k = 0; k < t->rank && k < c->graph.inputs[i].rank; k++)
-            onnx_graph_set_side(&c->graph, i, k, k || m->frames == 1 ? t->dims[k] : 1);
+            onnx_graph_set_dim(&c->graph, i, k, k || m->frames == 1 ? t->dims[k] : 1);
     }
 }
 

@@ -8,7 +8,11 @@
 
 /* What becomes of a case's inputs. */
 typedef struct case_way {
-    enum { LIVE_ALL, LIVE_REALS, LIVE_FIRST } live; /* inputs of the model; the others are frozen */
+    enum {
+        LIVE_ALL,
+        LIVE_FLOATS,
+        LIVE_FIRST
+    } live;      /* inputs of the model; the others are frozen */
     bool frames; /* run a batch frame by frame: on maps alone, which know nothing of other frames */
     bool maps;   /* without any array */
 } case_way;

@@ -12,7 +12,7 @@ typedef struct engine_run {
     const case_model *m;
     const conformance_set *set;
     mona_model model;
-    bound_model bound;
+    session_binding bound;
     planes in[MONA_MAX_IO], out[MONA_MAX_IO];
     engine_result *result;
 } engine_run;
@@ -45,8 +45,9 @@ static bool open_run(engine_run *r, const mona_device *device)
         return fail(r, "the model has other outputs than the data set");
     for (uint32_t i = 0; i < r->m->live_count; i++)
         config.sizes[i] = r->m->sizes[i];
-    return bound_open(&r->bound, &r->model, "model.onnx", &config, &error) ? open_planes(r)
-                                                                           : fail(r, error.text);
+    return session_binding_open(&r->bound, &r->model, "model.onnx", &config, &error)
+               ? open_planes(r)
+               : fail(r, error.text);
 }
 
 static void close_run(engine_run *r)
@@ -55,7 +56,7 @@ static void close_run(engine_run *r)
         planes_close(&r->in[i]);
         planes_close(&r->out[i]);
     }
-    bound_close(&r->bound);
+    session_binding_close(&r->bound);
 }
 
 /* ---- comparing ---------------------------------------------------------------------------- */
@@ -217,11 +218,11 @@ void verify_engine(const char *folder, const conformance_set *set, const mona_de
                    engine_result *result)
 {
     static const case_way as_it_is[] = {
-        {LIVE_ALL, false, false}, {LIVE_REALS, false, false}, {LIVE_FIRST, false, false}};
+        {LIVE_ALL, false, false}, {LIVE_FLOATS, false, false}, {LIVE_FIRST, false, false}};
     static const case_way on_maps[] = {{LIVE_FIRST, true, true},
-                                       {LIVE_REALS, true, true},
+                                       {LIVE_FLOATS, true, true},
                                        {LIVE_FIRST, false, true},
-                                       {LIVE_REALS, false, true}};
+                                       {LIVE_FLOATS, false, true}};
     engine_result maps = {.passed = true};
     result->compiled =
         try_ways(folder, set, as_it_is, sizeof as_it_is / sizeof *as_it_is, other, result);

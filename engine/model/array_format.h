@@ -7,10 +7,10 @@
  * data section at mona_file_array.record. Strides and bases count elements.
  *
  * Arithmetic:
- *   REAL   Every operand is converted to fp32 (whole numbers are rounded to nearest even). + - * /
+ *   FLOAT  Every operand is converted to fp32 (integers are rounded to nearest even). + - * /
  *          and square roots are fp32 operations, each rounded once, in the order written here.
  *          Other functions are evaluated in fp64 by ops/arrays/real.h and rounded once.
- *   WHOLE  Every operand is converted to 64 bits (reals are truncated). Results wrap. Division,
+ *   INT    Every operand is converted to 64 bits (floats are truncated). Results wrap. Division,
  *          remainder, comparisons, minimum, maximum and right shifts are unsigned if the first
  *          operand is U64, else signed.
  *
@@ -18,9 +18,9 @@
  *   fp32 -> F32    as it is; every NaN is 0x7fc00000
  *   fp32 -> F16    rounded to nearest even; too large is infinity, every NaN is 0x7e00: as IEEE
  *                  has it, unlike f16() of the operators on maps
- *   fp32 -> whole  MONA_WRAP: truncated to 64 bits (saturating, a NaN is 0), then wrapped
+ *   fp32 -> int    MONA_WRAP: truncated to 64 bits (saturating, a NaN is 0), then wrapped
  *                  MONA_SATURATE: round_half_even, saturated to the type; a NaN is 0
- *   64 bits -> whole     MONA_WRAP: the low bits
+ *   64 bits -> int       MONA_WRAP: the low bits
  *                        MONA_SATURATE: saturated to the type
  *   64 bits -> F32, F16  rounded to nearest even to fp32, then as above
  */
@@ -45,8 +45,8 @@ typedef struct mona_file_array {
 } mona_file_array;
 
 typedef enum mona_arithmetic {
-    MONA_REAL = 0,
-    MONA_WHOLE = 1,
+    MONA_FLOAT = 0,
+    MONA_INT = 1,
     MONA_ARITHMETIC_COUNT
 } mona_arithmetic;
 typedef enum mona_conversion {
@@ -55,86 +55,86 @@ typedef enum mona_conversion {
     MONA_CONVERSION_COUNT
 } mona_conversion;
 
-/* Functions of operands a, b, c and parameters p. R: for real arithmetic, W: for whole numbers.
+/* Functions of operands a, b, c and parameters p. F: for floats, I: for integers.
  * True is 1, false is 0. */
 typedef enum mona_array_function {
     /* one operand */
-    MONA_FN_COPY = 0,          /* RW a */
-    MONA_FN_ABS = 1,           /* RW */
-    MONA_FN_NEG = 2,           /* RW */
-    MONA_FN_SIGN = 3,          /* RW -1, 0 or 1; R: a NaN stays */
-    MONA_FN_NOT = 4,           /* RW a == 0 */
-    MONA_FN_RELU = 5,          /* RW a < 0 ? 0 : a */
-    MONA_FN_BIT_NOT = 6,       /* W */
-    MONA_FN_FLOOR = 7,         /* R */
-    MONA_FN_CEIL = 8,          /* R */
-    MONA_FN_ROUND = 9,         /* R half to even */
-    MONA_FN_TRUNC = 10,        /* R */
-    MONA_FN_SQRT = 11,         /* R correctly rounded */
-    MONA_FN_RECIPROCAL = 12,   /* R 1 / a */
-    MONA_FN_EXP = 13,          /* R */
-    MONA_FN_LOG = 14,          /* R */
-    MONA_FN_SIN = 15,          /* R */
-    MONA_FN_COS = 16,          /* R */
-    MONA_FN_TAN = 17,          /* R */
-    MONA_FN_ASIN = 18,         /* R */
-    MONA_FN_ACOS = 19,         /* R */
-    MONA_FN_ATAN = 20,         /* R */
-    MONA_FN_SINH = 21,         /* R */
-    MONA_FN_COSH = 22,         /* R */
-    MONA_FN_TANH = 23,         /* R */
-    MONA_FN_ASINH = 24,        /* R */
-    MONA_FN_ACOSH = 25,        /* R */
-    MONA_FN_ATANH = 26,        /* R */
-    MONA_FN_ERF = 27,          /* R */
-    MONA_FN_SIGMOID = 28,      /* R 1 / (1 + exp(-a)) */
-    MONA_FN_SOFTPLUS = 29,     /* R log(1 + exp(a)) */
-    MONA_FN_SOFTSIGN = 30,     /* R a / (1 + |a|) */
-    MONA_FN_LEAKY_RELU = 31,   /* R a < 0 ? p0 * a : a */
-    MONA_FN_ELU = 32,          /* R p1 * (a > 0 ? a : p0 * (exp(a * p2) - 1)): ELU, SELU, CELU */
-    MONA_FN_GELU = 33,         /* R a / 2 * (1 + erf(a / sqrt(2))) */
-    MONA_FN_GELU_TANH = 34,    /* R a / 2 * (1 + tanh(sqrt(2 / pi) * (a + 0.044715 a^3))) */
-    MONA_FN_HARD_SIGMOID = 35, /* R max(0, min(1, p0 * a + p1)) */
-    MONA_FN_HARD_SWISH = 36,   /* R a * max(0, min(1, a / 6 + 1 / 2)) */
-    MONA_FN_MISH = 37,         /* R a * tanh(softplus(a)) */
-    MONA_FN_SWISH = 38,        /* R a * sigmoid(p0 * a) */
-    MONA_FN_THRESHOLD = 39,    /* R a > p0 ? a : 0 */
-    MONA_FN_SHRINK = 40,       /* R a < -p0 ? a + p1 : a > p0 ? a - p1 : 0 */
-    MONA_FN_IS_NAN = 41,       /* R */
-    MONA_FN_IS_INF = 42,       /* R p0 != 0: -infinity counts; p1 != 0: +infinity */
+    MONA_FN_COPY = 0,          /* FI a */
+    MONA_FN_ABS = 1,           /* FI */
+    MONA_FN_NEG = 2,           /* FI */
+    MONA_FN_SIGN = 3,          /* FI -1, 0 or 1; F: a NaN stays */
+    MONA_FN_NOT = 4,           /* FI a == 0 */
+    MONA_FN_RELU = 5,          /* FI a < 0 ? 0 : a */
+    MONA_FN_BIT_NOT = 6,       /* I */
+    MONA_FN_FLOOR = 7,         /* F */
+    MONA_FN_CEIL = 8,          /* F */
+    MONA_FN_ROUND = 9,         /* F half to even */
+    MONA_FN_TRUNC = 10,        /* F */
+    MONA_FN_SQRT = 11,         /* F correctly rounded */
+    MONA_FN_RECIPROCAL = 12,   /* F 1 / a */
+    MONA_FN_EXP = 13,          /* F */
+    MONA_FN_LOG = 14,          /* F */
+    MONA_FN_SIN = 15,          /* F */
+    MONA_FN_COS = 16,          /* F */
+    MONA_FN_TAN = 17,          /* F */
+    MONA_FN_ASIN = 18,         /* F */
+    MONA_FN_ACOS = 19,         /* F */
+    MONA_FN_ATAN = 20,         /* F */
+    MONA_FN_SINH = 21,         /* F */
+    MONA_FN_COSH = 22,         /* F */
+    MONA_FN_TANH = 23,         /* F */
+    MONA_FN_ASINH = 24,        /* F */
+    MONA_FN_ACOSH = 25,        /* F */
+    MONA_FN_ATANH = 26,        /* F */
+    MONA_FN_ERF = 27,          /* F */
+    MONA_FN_SIGMOID = 28,      /* F 1 / (1 + exp(-a)) */
+    MONA_FN_SOFTPLUS = 29,     /* F log(1 + exp(a)) */
+    MONA_FN_SOFTSIGN = 30,     /* F a / (1 + |a|) */
+    MONA_FN_LEAKY_RELU = 31,   /* F a < 0 ? p0 * a : a */
+    MONA_FN_ELU = 32,          /* F p1 * (a > 0 ? a : p0 * (exp(a * p2) - 1)): ELU, SELU, CELU */
+    MONA_FN_GELU = 33,         /* F a / 2 * (1 + erf(a / sqrt(2))) */
+    MONA_FN_GELU_TANH = 34,    /* F a / 2 * (1 + tanh(sqrt(2 / pi) * (a + 0.044715 a^3))) */
+    MONA_FN_HARD_SIGMOID = 35, /* F max(0, min(1, p0 * a + p1)) */
+    MONA_FN_HARD_SWISH = 36,   /* F a * max(0, min(1, a / 6 + 1 / 2)) */
+    MONA_FN_MISH = 37,         /* F a * tanh(softplus(a)) */
+    MONA_FN_SWISH = 38,        /* F a * sigmoid(p0 * a) */
+    MONA_FN_THRESHOLD = 39,    /* F a > p0 ? a : 0 */
+    MONA_FN_SHRINK = 40,       /* F a < -p0 ? a + p1 : a > p0 ? a - p1 : 0 */
+    MONA_FN_IS_NAN = 41,       /* F */
+    MONA_FN_IS_INF = 42,       /* F p0 != 0: -infinity counts; p1 != 0: +infinity */
     /* a rounded to a number with p0 mantissa bits (0..23) and, unless subnormal, an exponent of at
      * least p1 (-149..127). If that is beyond +-p2, or a is infinite: p3 with the sign of a. */
-    MONA_FN_NARROW = 43,      /* R to the nearest, half to even */
-    MONA_FN_NARROW_UP = 44,   /* R away from zero */
-    MONA_FN_NARROW_DOWN = 45, /* R towards zero */
+    MONA_FN_NARROW = 43,      /* F to the nearest, half to even */
+    MONA_FN_NARROW_UP = 44,   /* F away from zero */
+    MONA_FN_NARROW_DOWN = 45, /* F towards zero */
     /* two */
-    MONA_FN_ADD = 64,         /* RW */
-    MONA_FN_SUB = 65,         /* RW a - b */
-    MONA_FN_MUL = 66,         /* RW */
-    MONA_FN_DIV = 67,         /* RW; W: truncated, by 0: 0 */
-    MONA_FN_MOD = 68,         /* RW sign of b, as Python's %; W: by 0: 0 */
-    MONA_FN_FMOD = 69,        /* RW sign of a, as C's; W: by 0: 0 */
-    MONA_FN_POW = 70,         /* RW; W: negative exponents as if rounded towards 0 */
-    MONA_FN_MIN = 71,         /* RW; R: a NaN wins; of equal numbers b */
-    MONA_FN_MAX = 72,         /* RW */
-    MONA_FN_EQUAL = 73,       /* RW a == b */
-    MONA_FN_LESS = 74,        /* RW a < b */
-    MONA_FN_LESS_EQUAL = 75,  /* RW a <= b */
-    MONA_FN_AND = 76,         /* RW a != 0 and b != 0 */
-    MONA_FN_OR = 77,          /* RW */
-    MONA_FN_XOR = 78,         /* RW */
-    MONA_FN_PRELU = 79,       /* RW a < 0 ? a * b : a */
-    MONA_FN_BIT_AND = 80,     /* W */
-    MONA_FN_BIT_OR = 81,      /* W */
-    MONA_FN_BIT_XOR = 82,     /* W */
-    MONA_FN_SHIFT_LEFT = 83,  /* W a << b; 64 and more: 0 */
-    MONA_FN_SHIFT_RIGHT = 84, /* W */
+    MONA_FN_ADD = 64,         /* FI */
+    MONA_FN_SUB = 65,         /* FI a - b */
+    MONA_FN_MUL = 66,         /* FI */
+    MONA_FN_DIV = 67,         /* FI; I: truncated, by 0: 0 */
+    MONA_FN_MOD = 68,         /* FI sign of b, as Python's %; I: by 0: 0 */
+    MONA_FN_FMOD = 69,        /* FI sign of a, as C's; I: by 0: 0 */
+    MONA_FN_POW = 70,         /* FI; I: negative exponents as if rounded towards 0 */
+    MONA_FN_MIN = 71,         /* FI; F: a NaN wins; of equal numbers b */
+    MONA_FN_MAX = 72,         /* FI */
+    MONA_FN_EQUAL = 73,       /* FI a == b */
+    MONA_FN_LESS = 74,        /* FI a < b */
+    MONA_FN_LESS_EQUAL = 75,  /* FI a <= b */
+    MONA_FN_AND = 76,         /* FI a != 0 and b != 0 */
+    MONA_FN_OR = 77,          /* FI */
+    MONA_FN_XOR = 78,         /* FI */
+    MONA_FN_PRELU = 79,       /* FI a < 0 ? a * b : a */
+    MONA_FN_BIT_AND = 80,     /* I */
+    MONA_FN_BIT_OR = 81,      /* I */
+    MONA_FN_BIT_XOR = 82,     /* I */
+    MONA_FN_SHIFT_LEFT = 83,  /* I a << b; 64 and more: 0 */
+    MONA_FN_SHIFT_RIGHT = 84, /* I */
     /* three */
-    MONA_FN_WHERE = 96,       /* RW a != 0 ? b : c */
-    MONA_FN_CLIP = 97,        /* RW min(max(a, b), c), as MIN and MAX */
-    MONA_FN_MUL_ADD = 98,     /* RW a * b, then + c */
-    MONA_FN_QUANTIZE = 99,    /* R round_half_even(a / b) + c */
-    MONA_FN_DEQUANTIZE = 100, /* R (a - c) * b */
+    MONA_FN_WHERE = 96,       /* FI a != 0 ? b : c */
+    MONA_FN_CLIP = 97,        /* FI min(max(a, b), c), as MIN and MAX */
+    MONA_FN_MUL_ADD = 98,     /* FI a * b, then + c */
+    MONA_FN_QUANTIZE = 99,    /* F round_half_even(a / b) + c */
+    MONA_FN_DEQUANTIZE = 100, /* F (a - c) * b */
     MONA_FN_COUNT = 101,
 } mona_array_function;
 
@@ -170,8 +170,8 @@ typedef struct mona_array_pick {
 
 typedef enum mona_reduction {
     MONA_REDUCE_SUM = 0,
-    MONA_REDUCE_MEAN = 1, /* real only, as are L2, LOG_SUM and LOG_SUM_EXP */
-    MONA_REDUCE_MAX = 2,  /* R: a NaN wins */
+    MONA_REDUCE_MEAN = 1, /* FLOAT only, as are L2, LOG_SUM and LOG_SUM_EXP */
+    MONA_REDUCE_MAX = 2,  /* F: a NaN wins */
     MONA_REDUCE_MIN = 3,
     MONA_REDUCE_PRODUCT = 4,
     MONA_REDUCE_SUM_SQUARE = 5,
@@ -188,7 +188,7 @@ typedef enum mona_reduction {
 } mona_reduction;
 
 /* ARRAY_REDUCE: one operand. Output element (i0, ...) of the kept dimensions is the reduction over
- * the other dimensions, in their C order. Real sums and products are formed in fp64, one element
+ * the other dimensions, in their C order. FLOAT sums and products are formed in fp64, one element
  * after another, beginning with +0 or 1. Their exp and log are in fp64 as well, and the result is
  * rounded once at the end. */
 typedef struct mona_array_reduce {
@@ -199,7 +199,7 @@ typedef struct mona_array_reduce {
 } mona_array_reduce;
 
 /* ARRAY_MATMUL: output [batch...][m][n] = sum over k of a[...][m][k] * b[...][k][n], beginning with
- * +0, k ascending. In real arithmetic each product is rounded, then each sum. */
+ * +0, k ascending. In FLOAT arithmetic each product is rounded, then each sum. */
 typedef struct mona_array_matmul {
     uint8_t arithmetic, batch_dims; /* 0..6 */
     uint16_t reserved;
@@ -213,14 +213,13 @@ typedef enum mona_window {
     /* The bias or +0, then + weight * sample, channel by channel, and within a channel tap by tap
      * in C order. Samples outside count as 0. Each product is rounded, then each sum. */
     MONA_WINDOW_CONV = 0,
-    /* The largest sample inside; a NaN wins. Without any: -infinity, or the smallest whole
-     * number. */
+    /* The largest sample inside; a NaN wins. Without any: -infinity, or the smallest integer. */
     MONA_WINDOW_MAX = 1,
     /* The index, in the whole operand, of the first largest sample, compared in the operator's
      * arithmetic; without any: 0. */
     MONA_WINDOW_MAX_INDEX = 2,
     MONA_WINDOW_SUM = 3,     /* from +0, taps in C order; samples outside count as 0 */
-    MONA_WINDOW_AVERAGE = 4, /* real only: that sum / the number of samples */
+    MONA_WINDOW_AVERAGE = 4, /* FLOAT only: that sum / the number of samples */
     MONA_WINDOW_COUNT = 5,
 } mona_window;
 
@@ -242,7 +241,7 @@ typedef struct mona_array_window {
     mona_array_axis axis[3];
 } mona_array_window;
 
-/* ARRAY_RESAMPLE, real: operand [outer][in][inner], output [outer][out][inner]. Output position o
+/* ARRAY_RESAMPLE, FLOAT: operand [outer][in][inner], output [outer][out][inner]. Output position o
  * is the sum, beginning with +0, of weight[e] * operand position index[e] for e in [first[o],
  * first[o + 1]). Each product is rounded, then each sum. Where there is no e, it is the fill. */
 typedef struct mona_array_resample {
@@ -253,7 +252,7 @@ typedef struct mona_array_resample {
     float fill;
 } mona_array_resample;
 
-/* ARRAY_GATHER: operands [outer][extent][inner] and indices [count] of any whole type; output
+/* ARRAY_GATHER: operands [outer][extent][inner] and indices [count] of any integer type; output
  * [outer][count][inner] of the first operand's type. A negative index counts from the end; one that
  * is still outside becomes the nearest index inside. */
 typedef struct mona_array_gather {

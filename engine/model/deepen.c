@@ -3,7 +3,7 @@
  *
  * Samples of b bits are samples of 8 bits with b - 8 bits behind the point. What the network looks
  * at stays u8: samples rounded to 8 bits. What it corrects, the picture itself, is held in fp16, in
- * the same steps of 8 bits: with 11 significant bits fp16 holds every sample of up to 11 bits
+ * the same scale of 8 bits: with 11 significant bits fp16 holds every sample of up to 11 bits
  * exactly, and a correction of nothing leaves it as it is.
  *
  * So a tensor of u8 becomes fp16 where it is a picture: what a STORE writes, and, going back from
@@ -33,7 +33,8 @@ static uint16_t scaled_f16(uint16_t scale, float by)
     return ac_f16_from_f32(ac_f32_from_f16(scale) * by);
 }
 
-static float steps(const deepening *d)
+/* Values of the deeper samples for one of 8 bits. */
+static float ratio(const deepening *d)
 {
     return (float)(1u << d->more);
 }
@@ -128,7 +129,7 @@ static void deepen_tensors(deepening *d)
             continue;
         if (t < planes) {
             tensor->type = MONA_U16;
-            tensor->scale /= steps(d);
+            tensor->scale /= ratio(d);
         } else if (d->uses[t] == PICTURE) {
             tensor->type = MONA_F16;
             tensor->scale = 1;
@@ -141,7 +142,7 @@ static void deepen_load(deepening *d, const mona_file_op *op)
 {
     mona_file_op *load = put_op(d, op);
     for (uint32_t i = 0; i < op->input_count; i++)
-        load->load.scale[i] = scaled_f16(op->load.scale[i], 1 / steps(d));
+        load->load.scale[i] = scaled_f16(op->load.scale[i], 1 / ratio(d));
     if (d->from->tensors[op->output].type != MONA_U8 || d->uses[op->output] != (PICTURE | FEATURES))
         return;
     mona_file_tensor *picture = put_tensor(d);
@@ -154,7 +155,7 @@ static void deepen_load(deepening *d, const mona_file_op *op)
 static void deepen_store(deepening *d, const mona_file_op *op)
 {
     mona_file_store *store = &put_op(d, op)->store;
-    store->scale = scaled_f16(store->scale, steps(d));
+    store->scale = scaled_f16(store->scale, ratio(d));
     store->maximum = (store->maximum + 1) * (1u << d->more) - 1;
 }
 

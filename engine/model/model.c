@@ -139,8 +139,8 @@ static mona_status check_file(const mona_file_header *h, size_t size)
 /* A product of three sides, each below 2^32, against a bound below 2^32. */
 static bool elements_ok(const mona_file_tensor *t)
 {
-    const uint64_t most = MONA_ARRAY_MAX_ELEMENTS, plane = (uint64_t)t->height * t->width;
-    return t->channels && plane && plane <= most && t->channels <= most / plane;
+    const uint64_t max = MONA_ARRAY_MAX_ELEMENTS, plane = (uint64_t)t->height * t->width;
+    return t->channels && plane && plane <= max && t->channels <= max / plane;
 }
 
 static bool sides_ok(const mona_model *m, uint32_t index)

@@ -43,17 +43,17 @@ static size_t window_rows_at(const plan_op *op, int64_t y)
  * asked. */
 static size_t window_rows(const mona_plan *plan)
 {
-    size_t most = 1;
+    size_t max = 1;
     for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
         const plan_op *op = &plan->ops[o];
         const bool varies = op->bound.op->kind == MONA_OP_RESIZE;
         const int64_t rows = varies ? op->bound.output.height : 1;
         for (int64_t y = 0; y < rows; y++) {
             const size_t count = window_rows_at(op, y);
-            most = count > most ? count : most;
+            max = count > max ? count : max;
         }
     }
-    return most;
+    return max;
 }
 
 static size_t place(size_t *end, size_t bytes)

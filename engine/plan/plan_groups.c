@@ -106,8 +106,8 @@ static uint32_t array_parts(const mona_plan *plan, const plan_op *op)
 {
     const uint64_t items = mona_array_items(&op->bound);
     const uint64_t worth = 1 + mona_array_work(&op->bound) / ARRAY_PART;
-    const uint64_t most = worth < items ? worth : items;
-    return plan->cores < most ? plan->cores : (uint32_t)most;
+    const uint64_t max = worth < items ? worth : items;
+    return plan->cores < max ? plan->cores : (uint32_t)max;
 }
 
 /* A heavy operator is shared among cores by channels if its weights are more than its maps: each
@@ -122,8 +122,8 @@ static void choose_parts(const mona_plan *plan, plan_group *g)
     }
     g->by_channels = g->whole_maps && op->constants_bytes >
                                           row_bytes(in) * in->height + row_bytes(out) * out->height;
-    const uint32_t most = g->by_channels ? mona_plan_blocks(op) : g->grid_height;
-    g->parts = plan->cores < most ? plan->cores : most;
+    const uint32_t max = g->by_channels ? mona_plan_blocks(op) : g->grid_height;
+    g->parts = plan->cores < max ? plan->cores : max;
 }
 
 /* Weights get half as much as rings may fill: see mona_config.cache_bytes. */
@@ -165,7 +165,7 @@ static mona_status plan_with(mona_plan *plan, const mona_config *config, plan_pr
                              uint32_t cores, uint32_t heavy_rows)
 {
     const uint32_t count = plan->model.header->op_count;
-    uint32_t most_parts = 1;
+    uint32_t max_parts = 1;
     plan->cores = cores;
     plan->maps_bytes = plan->rings_bytes = 0;
     mona_plan_readers(plan);
@@ -179,9 +179,9 @@ static mona_status plan_with(mona_plan *plan, const mona_config *config, plan_pr
         part_group(plan, g);
         choose_grid(plan, g);
         choose_parts(plan, g);
-        most_parts = g->parts > most_parts ? g->parts : most_parts;
+        max_parts = g->parts > max_parts ? g->parts : max_parts;
     }
-    plan->cores = most_parts;
+    plan->cores = max_parts;
     mona_plan_place(plan);
     const mona_status status = mona_plan_maps(plan);
     return status ? status : mona_plan_rings(plan, config, progress);

@@ -99,20 +99,20 @@ static mona_status choose_tiles(mona_plan *plan, const mona_config *config, plan
                                 plan_progress *progress)
 {
     size_t bytes;
-    uint32_t most = g->grid_width / MIN_TILE_COLUMNS;
+    uint32_t max = g->grid_width / MIN_TILE_COLUMNS;
     g->tiles = 1;
     if (config->tile_columns) {
         g->tiles = (g->grid_width + config->tile_columns - 1) / config->tile_columns;
-        most = g->tiles;
+        max = g->tiles;
     }
     for (;;) {
         bytes = size_rings(plan, g, progress);
-        if (bytes <= plan->cache_bytes || g->tiles >= most)
+        if (bytes <= plan->cache_bytes || g->tiles >= max)
             break;
         /* Rings of T tiles take a / T + b, b being margins. If that is over the budget, so it is
          * for any number of tiles below T * bytes / budget. */
         const size_t enough = bytes / (plan->cache_bytes / g->tiles + 1);
-        g->tiles = enough <= g->tiles ? g->tiles + 1 : enough < most ? (uint32_t)enough : most;
+        g->tiles = enough <= g->tiles ? g->tiles + 1 : enough < max ? (uint32_t)enough : max;
     }
     return keep_largest(plan, bytes);
 }

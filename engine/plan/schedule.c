@@ -28,11 +28,11 @@ static int64_t ring_columns(const mona_plan *plan, uint32_t o)
 {
     const plan_op *op = &plan->ops[o];
     const uint32_t column = op->bound.output_c0 * (uint32_t)mona_type_size(op->bound.output.type);
-    const uint32_t least = op->bound.target->ring_columns;
+    const uint32_t min = op->bound.target->ring_columns;
     bool resized = op->bound.op->kind == MONA_OP_RESIZE;
     for (uint32_t r = op->first_reader; r <= op->last_reader; r++)
         resized |= plan->ops[r].bound.op->kind == MONA_OP_RESIZE && plan->ops[r].writer[0] == o;
-    return resized ? AC_BLOCK : least * column < AC_BLOCK ? AC_BLOCK / column : least;
+    return resized ? AC_BLOCK : min * column < AC_BLOCK ? AC_BLOCK / column : min;
 }
 
 static bool is_store(const plan_op *op)
@@ -189,15 +189,15 @@ int64_t mona_schedule_start(const mona_plan *plan, const plan_group *g, uint32_t
 {
     const mona_span rows = mona_schedule_rows(g, band);
     const int64_t begin = rows.begin, strip = plan->strip_rows;
-    int64_t fewest = 0, most = (rows.end - rows.begin + strip - 1) / strip;
-    while (fewest < most) {
-        const int64_t middle = (fewest + most) / 2;
+    int64_t low = 0, high = (rows.end - rows.begin + strip - 1) / strip;
+    while (low < high) {
+        const int64_t middle = (low + high) / 2;
         if (idle_until(plan, g, begin - middle * strip, progress))
-            most = middle;
+            high = middle;
         else
-            fewest = middle + 1;
+            low = middle + 1;
     }
-    return begin - fewest * strip;
+    return begin - low * strip;
 }
 
 void mona_schedule_oldest(const mona_plan *plan, const plan_group *g, plan_progress *progress)

@@ -120,22 +120,22 @@ void mona_modelled_row(worker *w, const plan_op *op, const mona_row_call *call)
         isa->scalar(&w->core, NULL, 0, to + n * op->block_stride, pixels * column, steps / blocks);
 }
 
-/* Adds n steps of `step` bytes to a range that begins at *least and has *size bytes. */
-static void extend(const uint8_t **least, size_t *size, uint32_t n, ptrdiff_t step)
+/* Adds n steps of `step` bytes to a range that begins at *first and has *size bytes. */
+static void extend(const uint8_t **first, size_t *size, uint32_t n, ptrdiff_t step)
 {
     const ptrdiff_t all = (ptrdiff_t)n * step;
-    *least += all < 0 ? all : 0;
+    *first += all < 0 ? all : 0;
     *size += (size_t)(all < 0 ? -all : all);
 }
 
 /* The planes of one input or output: what lies between their first byte and their last. */
 static void name_planes(worker *w, const mona_buffer *b, const mona_shape *s, bool writable)
 {
-    const uint8_t *least = b->data;
+    const uint8_t *first = b->data;
     size_t size = (size_t)s->width * mona_type_size(s->type);
-    extend(&least, &size, s->height - 1, b->row_stride);
-    extend(&least, &size, s->channels - 1, s->channels > 1 ? b->channel_stride : 0);
-    ac_model_gm(&w->core, least, size, writable);
+    extend(&first, &size, s->height - 1, b->row_stride);
+    extend(&first, &size, s->channels - 1, s->channels > 1 ? b->channel_stride : 0);
+    ac_model_gm(&w->core, first, size, writable);
 }
 
 /* Constants of all operators and a row of zeros lie side by side, and in L1 on the chip. */

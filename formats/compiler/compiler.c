@@ -275,7 +275,7 @@ bool compiler_adopt(compiler *c, const compiler *other, const compiler_options *
     share_observations(c);
     for (unsigned i = 0; i < other->layers.count; i++) {
         const compiler_layer *layer = &other->layers.items[i].about;
-        if ((!layer->given || layer->pinned) &&
+        if ((!layer->prequantised || layer->pinned) &&
             !compiler_pin(c, options, layer->name, layer->int8, error))
             return false;
     }

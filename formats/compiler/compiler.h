@@ -82,7 +82,7 @@ typedef struct compiler_layer {
     bool int8;          /* asked for; what meets an array or is too large for it stays FP16 */
     bool made_int8;     /* what the last compiler_emit made of it */
     bool pinned;        /* by compiler_pin */
-    bool given;         /* by the model, which is quantised: so whatever is chosen for others */
+    bool prequantised;  /* by the model, which is quantised: so whatever is chosen for others */
     /* Of its output, if its source and its weights alone are of 8 bits, against fp32. NAN where
      * compiler_measure_layers was not called. */
     double cosine;

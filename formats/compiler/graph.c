@@ -49,12 +49,12 @@ const char *graph_strdup(graph *g, const char *text)
 }
 
 /* Makes room for one more item of a growing array. */
-static bool grow(void **items, uint32_t count, uint32_t *room, uint32_t most, size_t size)
+static bool grow(void **items, uint32_t count, uint32_t *room, uint32_t max, size_t size)
 {
     if (count < *room)
         return true;
     const uint32_t larger = *room ? *room * 2 : 64;
-    void *moved = count < most ? realloc(*items, larger * size) : NULL;
+    void *moved = count < max ? realloc(*items, larger * size) : NULL;
     if (!moved)
         return false;
     *items = moved;
@@ -141,10 +141,10 @@ bool graph_is_output(const graph *g, uint32_t value)
     return contains(g->outputs, g->output_count, value);
 }
 
-bool graph_given(const graph *g, uint32_t value)
+bool graph_is_prequantised(const graph *g, uint32_t value)
 {
     const graph_value *v = &g->values[value];
-    return v->given.scale > 0 && v->given.type != MONA_F16 && !v->half;
+    return v->prequantised.scale > 0 && v->prequantised.type != MONA_F16 && !v->half;
 }
 
 bool graph_is_loaded(const graph *g, uint32_t value)

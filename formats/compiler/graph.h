@@ -49,7 +49,7 @@ typedef enum graph_kind {
     GRAPH_TRANSPOSE,
 } graph_kind;
 
-/* How numbers are stored: type, and the real value of one step. */
+/* How numbers are stored: real value = scale * stored value. */
 typedef struct value_format {
     mona_type type;
     float scale; /* 1 for F16 */
@@ -80,8 +80,9 @@ typedef struct graph_conv {
     uint32_t groups;
     float *weights; /* [output channels][input channels / groups][kernel rows][kernel columns] */
     float *bias;    /* [output channels] */
-    float *steps;   /* [output channels]: the weights are whole multiples of these, in [-128, 127],
-                       as the model was quantised; NULL: they are any numbers */
+    /* [output channels]: the weights are integers in [-128, 127] times these, as the model was
+     * quantised; NULL: they are any numbers. */
+    float *weight_scales;
 } graph_conv;
 
 typedef struct graph_pool {
@@ -109,7 +110,7 @@ typedef struct graph_table {
 enum { GRAPH_TABLES = MONA_ARRAY_DIMS + 1 };
 
 /* The record of an array operator as it is in the file (engine/model/array_format.h), but for the offsets
- * of its tables: PICK: of each side, then of the sources; RESAMPLE: first, index, weight. */
+ * of its tables: PICK: of each axis, then of the sources; RESAMPLE: first, index, weight. */
 typedef struct graph_array {
     mona_op_kind kind;
     union {
@@ -164,17 +165,17 @@ typedef struct graph_value {
     float *data;   /* of a constant, else NULL */
     uint32_t rank; /* of a constant */
     uint64_t dims[GRAPH_MAX_RANK];
-    size_t count;           /* elements of a constant, or of an array */
-    bool is_array;          /* an array, computed or constant */
-    mona_type type;         /* of an array */
-    const void *elements;   /* of an array that is constant, else NULL */
-    uint32_t channels;      /* of a computed value; an array's sides have its count as product */
+    size_t count;         /* elements of a constant, or of an array */
+    bool is_array;        /* an array, computed or constant */
+    mona_type type;       /* of an array */
+    const void *elements; /* of an array that is constant, else NULL */
+    uint32_t channels;    /* of a computed value; channels x height x width of an array is count */
     uint32_t height, width; /* of a computed value; 0: any */
     uint32_t joined;        /* a value made before it whose format it has, or itself (quantize.h) */
     float low, high;        /* range seen in calibration; low > high: none */
     observation *seen;      /* in calibration; NULL: nothing yet */
-    value_format given;     /* by the model, which is quantised; scale 0: it is not */
-    bool half;              /* F16 where others are of 8 bits; counts where values are not shared */
+    value_format prequantised; /* as the model says, which is quantised; scale 0: it says nothing */
+    bool half; /* F16 where others are of 8 bits; counts where values are not shared */
 } graph_value;
 
 typedef struct graph {
@@ -221,7 +222,7 @@ uint32_t graph_uses(const graph *g, uint32_t value);
 bool graph_is_input(const graph *g, uint32_t value);
 bool graph_is_output(const graph *g, uint32_t value);
 /* The model says that this value is of 8 bits, and nothing else was asked for. */
-bool graph_given(const graph *g, uint32_t value);
+bool graph_is_prequantised(const graph *g, uint32_t value);
 /* Planes of the model that a LOAD takes as they are, or rearranges; and whether a CONCAT or
  * SPACE_TO_DEPTH is how a LOAD packs them. */
 bool graph_is_loaded(const graph *g, uint32_t value);

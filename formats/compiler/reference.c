@@ -33,7 +33,7 @@ static bool observe(execution *e, uint32_t value, const graph_node *node,
            o->see(o->context, value, &e->values[value], node, in, e->error);
 }
 
-/* A copy in the steps in which the model takes it. */
+/* A copy rounded as the model takes it. */
 static bool round_input(execution *e, uint32_t value)
 {
     reference_array *a = &e->values[value];
@@ -43,7 +43,7 @@ static bool round_input(execution *e, uint32_t value)
     if (!a->data)
         return format_fail(e->error, "out of memory");
     memcpy(a->data, from, reference_count(a) * sizeof(float));
-    reference_quantize(e->g->values[value].given, a);
+    reference_quantize(e->g->values[value].prequantised, a);
     return true;
 }
 
@@ -61,7 +61,7 @@ static bool set_inputs(execution *e, const reference_array *inputs)
                                a->height);
         e->values[e->g->inputs[i]] = *a;
         e->left[e->g->inputs[i]] = UINT32_MAX; /* the caller's memory */
-        if (graph_given(e->g, e->g->inputs[i]) && !round_input(e, e->g->inputs[i]))
+        if (graph_is_prequantised(e->g, e->g->inputs[i]) && !round_input(e, e->g->inputs[i]))
             return false;
         if (!observe(e, e->g->inputs[i], NULL, NULL))
             return false;
@@ -84,8 +84,8 @@ static bool execute(execution *e, const graph_node *node)
     if (node->kind == GRAPH_ARRAY && !reference_array_node(e->g, node, in, out, e->error))
         return false;
     reference_node(node, in, out);
-    if (graph_given(e->g, node->output))
-        reference_quantize(e->g->values[node->output].given, out);
+    if (graph_is_prequantised(e->g, node->output))
+        reference_quantize(e->g->values[node->output].prequantised, out);
     if (!observe(e, node->output, node, in))
         return false;
     for (uint32_t i = 0; i < node->input_count; i++) {

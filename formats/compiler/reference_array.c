@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The judge runs an operator on arrays in the engine, as a model of its own: those operators
- * compute in fp32 or in whole numbers, which is all that is asked of the judge, and the suite of
+ * compute in fp32 or in integers, which is all that is asked of the judge, and the suite of
  * ONNX judges them by another implementation (reference/). */
 #include "formats/compiler/reference_array.h"
 
@@ -13,14 +13,14 @@
 
 /* ---- elements ----------------------------------------------------------------------------- */
 
-static void store_whole(mona_type type, double number, void *to)
+static void store_int(mona_type type, double number, void *to)
 {
-    const double most = 0x1p63;
-    const int64_t whole = number >= most     ? INT64_MAX
-                          : number <= -most  ? INT64_MIN
-                          : number == number ? (int64_t)number
-                                             : 0;
-    memcpy(to, &whole, mona_type_size(type));
+    const double max = 0x1p63;
+    const int64_t integer = number >= max      ? INT64_MAX
+                            : number <= -max   ? INT64_MIN
+                            : number == number ? (int64_t)number
+                                               : 0;
+    memcpy(to, &integer, mona_type_size(type));
 }
 
 /* Elements as the engine keeps them, from numbers and back. */
@@ -33,11 +33,11 @@ static void store_elements(const graph_value *v, const float *numbers, void *ele
         if (v->type == MONA_F32 || v->type == MONA_F16)
             memcpy(to, v->type == MONA_F32 ? (const void *)&numbers[i] : &half, size);
         else
-            store_whole(v->type, (double)numbers[i], to);
+            store_int(v->type, (double)numbers[i], to);
     }
 }
 
-static float read_whole(mona_type type, const void *from)
+static float read_int(mona_type type, const void *from)
 {
     uint64_t bits = 0;
     const size_t size = mona_type_size(type);
@@ -58,7 +58,7 @@ static void read_elements(const graph_value *v, const void *elements, float *num
         if (v->type == MONA_F32)
             memcpy(&numbers[i], from, size);
         else
-            numbers[i] = v->type == MONA_F16 ? (float)half_value(half) : read_whole(v->type, from);
+            numbers[i] = v->type == MONA_F16 ? (float)half_value(half) : read_int(v->type, from);
     }
 }
 

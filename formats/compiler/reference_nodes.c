@@ -62,7 +62,7 @@ typedef struct pixel_block {
     size_t first, count;
 } pixel_block;
 
-/* What row ky, column kx of the filter sees; 0 beyond the sides. */
+/* What row ky, column kx of the filter sees; 0 beyond the edges. */
 static void gather(const graph_window *w, uint32_t ky, uint32_t kx, const reference_array *in,
                    uint32_t channel, const pixel_block *b, float *seen)
 {
@@ -178,7 +178,7 @@ static void run_concat(const reference_array *const *in, uint32_t count, referen
     }
 }
 
-/* Copies between a deep and a wide array; wide has `block` times the sides. */
+/* Copies between a deep and a wide array; wide has `block` times the height and width. */
 static void run_depth(const graph_node *node, const reference_array *deep,
                       const reference_array *wide, bool to_wide)
 {

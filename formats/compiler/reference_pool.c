@@ -33,18 +33,18 @@ static float pool_at(const graph_node *node, const reference_array *in, uint32_t
     const int64_t height = in->height, width = in->width;
     const int64_t bottom = height + (p->include_pad ? p->window.pad_end[0] : 0);
     const int64_t right = width + (p->include_pad ? p->window.pad_end[1] : 0);
-    double sum = 0, most = -INFINITY;
+    double sum = 0, max = -INFINITY;
     size_t count = 0;
     for (int64_t y = rows.first; y < rows.end && y < bottom; y += step_y)
         for (int64_t x = columns.first; x < columns.end && x < right; x += step_x) {
             const bool inside = y >= 0 && y < height && x >= 0 && x < width;
             const double v = inside ? sample(in, c, y, x) : 0;
-            most = inside && v > most ? v : most;
+            max = inside && v > max ? v : max;
             sum += v;
             count += inside || p->include_pad;
         }
     if (node->kind == GRAPH_MAX_POOL)
-        return most > -INFINITY ? (float)most : 0;
+        return max > -INFINITY ? (float)max : 0;
     return count ? (float)(sum / (double)count) : 0;
 }
 

@@ -38,13 +38,13 @@ void onnx_graph_keep(onnx_graph *g, const bool *keep)
 
 uint32_t onnx_graph_arguments(const onnx_graph *g)
 {
-    uint32_t most = 1;
+    uint32_t max = 1;
     for (uint32_t i = 0; i < g->node_count; i++) {
         const onnx_node *n = &g->nodes[i];
-        most = n->input_count > most ? n->input_count : most;
-        most = n->output_count > most ? n->output_count : most;
+        max = n->input_count > max ? n->input_count : max;
+        max = n->output_count > max ? n->output_count : max;
     }
-    return most;
+    return max;
 }
 
 uint32_t onnx_graph_add_value(onnx_graph *g, const char *name)
@@ -83,11 +83,11 @@ bool onnx_input_shape(const onnx_input *input, tensor *t)
     return tensor_shape(t, input->type, input->rank, input->dims);
 }
 
-void onnx_graph_set_side(onnx_graph *g, uint32_t input, uint32_t side, int64_t size)
+void onnx_graph_set_dim(onnx_graph *g, uint32_t input, uint32_t dim, int64_t size)
 {
     onnx_input *in = &g->inputs[input];
     onnx_value *v = &g->values[in->value];
-    in->dims[side] = size;
+    in->dims[dim] = size;
     v->shaped = onnx_input_shape(in, &v->tensor);
 }
 
@@ -99,16 +99,16 @@ const onnx_attribute *onnx_find_attribute(const onnx_node *node, const char *nam
     return NULL;
 }
 
-int64_t onnx_whole(const onnx_node *node, const char *name, int64_t otherwise)
+int64_t onnx_int(const onnx_node *node, const char *name, int64_t otherwise)
 {
     const onnx_attribute *a = onnx_find_attribute(node, name);
-    return a && a->wholes && a->count ? a->wholes[0] : otherwise;
+    return a && a->ints && a->count ? a->ints[0] : otherwise;
 }
 
-float onnx_real(const onnx_node *node, const char *name, float otherwise)
+float onnx_float(const onnx_node *node, const char *name, float otherwise)
 {
     const onnx_attribute *a = onnx_find_attribute(node, name);
-    return a && a->reals && a->count ? a->reals[0] : otherwise;
+    return a && a->floats && a->count ? a->floats[0] : otherwise;
 }
 
 const char *onnx_string(const onnx_node *node, const char *name, const char *otherwise)

@@ -24,8 +24,8 @@ enum {
 #define ONNX_NONE UINT32_MAX /* an input or output that is left out */
 
 typedef enum onnx_kind {
-    ONNX_WHOLES, /* one or several */
-    ONNX_REALS,
+    ONNX_INTS, /* one or several */
+    ONNX_FLOATS,
     ONNX_TEXT,
     ONNX_TENSOR,
     ONNX_OTHER, /* of a kind that no supported operator has */
@@ -34,9 +34,9 @@ typedef enum onnx_kind {
 typedef struct onnx_attribute {
     const char *name;
     onnx_kind kind;
-    size_t count;          /* of numbers */
-    const int64_t *wholes; /* each NULL unless the kind is this */
-    const float *reals;
+    size_t count;        /* of numbers */
+    const int64_t *ints; /* each NULL unless the kind is this */
+    const float *floats;
     const char *text;
     const tensor *tensor;
 } onnx_attribute;
@@ -49,8 +49,8 @@ typedef struct onnx_node {
     uint32_t *inputs, *outputs; /* values or ONNX_NONE */
     uint32_t input_count, output_count;
     /* Old forms that no attribute of today's says; only onnx_upgrade.c sets them, no file can. */
-    bool flattens;          /* Softmax: all sides from the axis on are one */
-    bool broadcasts;        /* the second operand's sides are those of the first from here on, */
+    bool flattens;          /* Softmax: all dimensions from the axis on are one */
+    bool broadcasts;        /* the second operand's axes are those of the first from here on, */
     int64_t broadcast_axis; /* or its last ones where this is negative */
 } onnx_node;
 
@@ -65,13 +65,13 @@ typedef struct onnx_value {
     int64_t dequantised_axis;
 } onnx_value;
 
-/* What the model says of an input; sides: -1 where it leaves them open. */
+/* What the model says of an input; dims: -1 where it leaves them open. */
 typedef struct onnx_input {
     uint32_t value;
     element_type type;
     uint32_t rank;
     int64_t dims[TENSOR_MAX_RANK];
-    const char *dim_names[TENSOR_MAX_RANK]; /* of open sides; "" where it has none */
+    const char *dim_names[TENSOR_MAX_RANK]; /* of open dimensions; "" where it has none */
 } onnx_input;
 
 typedef struct onnx_graph {
@@ -88,7 +88,7 @@ typedef struct onnx_graph {
     blocks memory;
 } onnx_graph;
 
-/* A size for open sides of this name. */
+/* A size for open dimensions of this name. */
 typedef struct onnx_dim {
     const char *name;
     int64_t size;
@@ -107,9 +107,9 @@ void onnx_graph_free(onnx_graph *g);
 
 /* Gives an input its contents: it becomes a constant, and t's data the graph's. */
 void onnx_graph_freeze(onnx_graph *g, uint32_t input, tensor *t);
-/* Gives a side of an input this size. */
-void onnx_graph_set_side(onnx_graph *g, uint32_t input, uint32_t side, int64_t size);
-/* All sides known: the shape of the value it is. False: some are open. */
+/* Gives a dimension of an input this size. */
+void onnx_graph_set_dim(onnx_graph *g, uint32_t input, uint32_t dim, int64_t size);
+/* All dimensions known: the shape of the value it is. False: some are open. */
 bool onnx_input_shape(const onnx_input *input, tensor *t);
 
 /* Takes out the nodes i with !keep[i]. */
@@ -123,8 +123,8 @@ uint32_t onnx_graph_add_value(onnx_graph *g, const char *name);
 void onnx_value_set(onnx_graph *g, uint32_t value, tensor *t);
 
 const onnx_attribute *onnx_find_attribute(const onnx_node *node, const char *name);
-int64_t onnx_whole(const onnx_node *node, const char *name, int64_t otherwise);
-float onnx_real(const onnx_node *node, const char *name, float otherwise);
+int64_t onnx_int(const onnx_node *node, const char *name, int64_t otherwise);
+float onnx_float(const onnx_node *node, const char *name, float otherwise);
 const char *onnx_string(const onnx_node *node, const char *name, const char *otherwise);
 
 /* "node 'NAME' (OP) " + the text, as an error. Always false. */

@@ -59,9 +59,9 @@ static bool add_constant(graph_reader *r, const Onnx__TensorProto *proto, const 
     return ok;
 }
 
-/* The size of a side: fixed, or given by the caller for this name; -1: open, which exporters also
- * write as 0 or a negative number. */
-static int64_t side_of(const graph_reader *r, const Onnx__TensorShapeProto__Dimension *d)
+/* The size of a dimension: fixed, or given by the caller for this name; -1: open, which exporters
+ * also write as 0 or a negative number. */
+static int64_t dim_of(const graph_reader *r, const Onnx__TensorShapeProto__Dimension *d)
 {
     if (d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE)
         return d->dim_value < 1 ? -1 : d->dim_value;
@@ -74,13 +74,13 @@ static int64_t side_of(const graph_reader *r, const Onnx__TensorShapeProto__Dime
     return -1;
 }
 
-static bool read_sides(graph_reader *r, const Onnx__TensorShapeProto *shape, const char *name,
-                       onnx_input *input)
+static bool read_dims(graph_reader *r, const Onnx__TensorShapeProto *shape, const char *name,
+                      onnx_input *input)
 {
     input->rank = (uint32_t)shape->n_dim;
     for (uint32_t i = 0; i < input->rank; i++) {
         const Onnx__TensorShapeProto__Dimension *d = shape->dim[i];
-        input->dims[i] = side_of(r, d);
+        input->dims[i] = dim_of(r, d);
         const bool named = d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM;
         input->dim_names[i] = copy_name(r, named ? onnx_text(d->dim_param) : "");
         if (!input->dim_names[i])
@@ -110,7 +110,7 @@ static bool add_input(graph_reader *r, const Onnx__ValueInfoProto *info)
     if (!t->shape || t->shape->n_dim > TENSOR_MAX_RANK)
         return format_fail(r->error, "input '%s' has no shape, or one of more than %d dimensions",
                            name, TENSOR_MAX_RANK);
-    if (!read_sides(r, t->shape, name, &input) || !add_value(r, name, &input.value))
+    if (!read_dims(r, t->shape, name, &input) || !add_value(r, name, &input.value))
         return false;
     onnx_value *v = &r->g->values[input.value];
     v->shaped = onnx_input_shape(&input, &v->tensor);
@@ -153,16 +153,16 @@ static onnx_kind kind_of(const Onnx__AttributeProto *a)
     if (a->has_s)
         return ONNX_TEXT;
     if (a->has_f || a->n_floats)
-        return ONNX_REALS;
+        return ONNX_FLOATS;
     if (a->has_i || a->n_ints || !a->has_type)
-        return ONNX_WHOLES;
+        return ONNX_INTS;
     switch (a->type) { /* an empty list */
     case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOATS:
-        return ONNX_REALS;
+        return ONNX_FLOATS;
     case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING:
         return ONNX_TEXT;
     case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS:
-        return ONNX_WHOLES;
+        return ONNX_INTS;
     default:
         return ONNX_OTHER;
     }
@@ -187,14 +187,14 @@ static bool read_attribute(graph_reader *r, const Onnx__AttributeProto *a, onnx_
     to->name = copy_name(r, onnx_text(a->name));
     to->kind = kind_of(a);
     const void *made = to->name;
-    if (to->kind == ONNX_WHOLES) {
+    if (to->kind == ONNX_INTS) {
         const bool one = a->has_i && !a->n_ints;
         to->count = one ? 1 : a->n_ints;
-        made = to->wholes = copy(r, one ? &a->i : a->ints, to->count, sizeof *to->wholes);
-    } else if (to->kind == ONNX_REALS) {
+        made = to->ints = copy(r, one ? &a->i : a->ints, to->count, sizeof *to->ints);
+    } else if (to->kind == ONNX_FLOATS) {
         const bool one = a->has_f && !a->n_floats;
         to->count = one ? 1 : a->n_floats;
-        made = to->reals = copy(r, one ? &a->f : a->floats, to->count, sizeof *to->reals);
+        made = to->floats = copy(r, one ? &a->f : a->floats, to->count, sizeof *to->floats);
     } else if (to->kind == ONNX_TEXT) {
         made = to->text = copy_text(r, a);
     } else if (to->kind == ONNX_TENSOR) {
@@ -217,11 +217,11 @@ static bool add_constant_node(graph_reader *r, onnx_node *node)
     if (a->kind == ONNX_TENSOR) {
         t = *a->tensor;
     } else {
-        const int64_t side = (int64_t)a->count;
+        const int64_t dim = (int64_t)a->count;
         const bool list = !strcmp(a->name, "value_ints") || !strcmp(a->name, "value_floats");
-        if (!tensor_make(&t, a->wholes ? ELEMENT_INT64 : ELEMENT_FLOAT32, list, &side))
+        if (!tensor_make(&t, a->ints ? ELEMENT_INT64 : ELEMENT_FLOAT32, list, &dim))
             return out_of_memory(r);
-        memcpy(t.data, a->wholes ? (const void *)a->wholes : a->reals, tensor_bytes(&t));
+        memcpy(t.data, a->ints ? (const void *)a->ints : a->floats, tensor_bytes(&t));
     }
     node->attribute_count = 0; /* the data has moved */
     onnx_value_set(r->g, node->outputs[0], &t);

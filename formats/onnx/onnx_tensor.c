@@ -30,10 +30,10 @@ static bool read_shape(const Onnx__TensorProto *t, tensor *out, format_error *er
                            element_name(t->data_type));
     if (tensor_shape(out, (element_type)t->data_type, (uint32_t)t->n_dims, t->dims))
         return true;
-    int64_t side = 0;
+    int64_t dim = 0;
     for (size_t i = 0; i < t->n_dims; i++)
-        side = side < 0 || (side > t->dims[i] && t->dims[i] >= 0) ? side : t->dims[i];
-    return format_fail(error, "tensor '%s' has an impossible dimension, %" PRId64, name, side);
+        dim = dim < 0 || (dim > t->dims[i] && t->dims[i] >= 0) ? dim : t->dims[i];
+    return format_fail(error, "tensor '%s' has an impossible dimension, %" PRId64, name, dim);
 }
 
 uint64_t onnx_tensor_external_bytes(const Onnx__TensorProto *t)
@@ -165,7 +165,7 @@ static void unpack(tensor *t, const uint8_t *bytes)
         if (element_is_float(t->type))
             ((uint8_t *)t->data)[i] = (uint8_t)code;
         else
-            tensor_set_whole(t, i, code);
+            tensor_set_int(t, i, code);
     }
 }
 

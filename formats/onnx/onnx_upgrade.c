@@ -37,14 +37,14 @@ static bool attribute_to_input(const upgrade *u, const char *name, uint32_t i, b
 {
     const onnx_attribute *a = onnx_find_attribute(u->node, name);
     tensor t;
-    if (!a || (!a->wholes && !a->reals) || u->node->input_count > i)
+    if (!a || (!a->ints && !a->floats) || u->node->input_count > i)
         return true;
-    const int64_t side = (int64_t)a->count;
+    const int64_t dim = (int64_t)a->count;
     if (!list && !a->count)
         return true;
-    if (!tensor_make(&t, a->wholes ? ELEMENT_INT64 : ELEMENT_FLOAT32, list, &side))
+    if (!tensor_make(&t, a->ints ? ELEMENT_INT64 : ELEMENT_FLOAT32, list, &dim))
         return out_of_memory(u);
-    memcpy(t.data, a->wholes ? (const void *)a->wholes : a->reals, tensor_bytes(&t));
+    memcpy(t.data, a->ints ? (const void *)a->ints : a->floats, tensor_bytes(&t));
     return set_input(u, i, &t);
 }
 
@@ -62,10 +62,10 @@ static void set_text(const upgrade *u, const char *name, const char *text)
         (onnx_attribute){.name = name, .kind = ONNX_TEXT, .text = text};
 }
 
-static void set_whole(const upgrade *u, const char *name, const int64_t *number)
+static void set_int(const upgrade *u, const char *name, const int64_t *number)
 {
     u->node->attributes[u->node->attribute_count++] =
-        (onnx_attribute){.name = name, .kind = ONNX_WHOLES, .count = 1, .wholes = number};
+        (onnx_attribute){.name = name, .kind = ONNX_INTS, .count = 1, .ints = number};
 }
 
 /* ---- operators ---------------------------------------------------------------------------- */
@@ -115,11 +115,11 @@ static bool upgrade_resize(const upgrade *u)
     return attribute_to_input(u, "scales", 2, true);
 }
 
-/* Up to operator set 12 all sides from the axis on, which is 1 by default, are one. */
+/* Up to operator set 12 all dimensions from the axis on, which is 1 by default, are one. */
 static bool upgrade_softmax(const upgrade *u)
 {
     if (!onnx_find_attribute(u->node, "axis"))
-        set_whole(u, "axis", &one);
+        set_int(u, "axis", &one);
     u->node->flattens = true;
     return true;
 }
@@ -135,19 +135,19 @@ static bool upgrade_prelu(const upgrade *u)
 /* In operator set 6 the second operand could be placed from an axis of the first on. */
 static bool upgrade_broadcast(const upgrade *u)
 {
-    u->node->broadcasts = onnx_whole(u->node, "broadcast", 0);
-    u->node->broadcast_axis = onnx_whole(u->node, "axis", -1);
+    u->node->broadcasts = onnx_int(u->node, "broadcast", 0);
+    u->node->broadcast_axis = onnx_int(u->node, "axis", -1);
     return true;
 }
 
 /* Up to operator set 8 statistics could be taken for each element. */
 static bool upgrade_batch_norm(const upgrade *u)
 {
-    if (!onnx_whole(u->node, "spatial", 1))
+    if (!onnx_int(u->node, "spatial", 1))
         return onnx_node_fail(u->node, u->error,
                               "has spatial 0; only 1 (statistics for each channel) is supported");
-    if (u->g->opset < 7 && !onnx_whole(u->node, "is_test", 0) && u->node->output_count > 1)
-        set_whole(u, "training_mode", &one);
+    if (u->g->opset < 7 && !onnx_int(u->node, "is_test", 0) && u->node->output_count > 1)
+        set_int(u, "training_mode", &one);
     return true;
 }
 

@@ -35,7 +35,7 @@ bool op_dropout(op_call *c)
     const tensor *x = op_in(c, 0), *training = op_in(c, 2);
     if (training && (!op_known(c, 2) || training->count != 1))
         return !c->unknown && op_fail(c, "has a training_mode that is not one value");
-    if (training && tensor_whole(training, 0))
+    if (training && tensor_int(training, 0))
         return op_fail(c, "is in training mode; export the model for inference");
     if (!op_result(c, 1, ELEMENT_BOOL, x->rank, x->dims))
         return false;
@@ -49,8 +49,8 @@ bool op_reshape(op_call *c)
     const tensor *x = op_in(c, 0);
     int64_t dims[TENSOR_MAX_RANK], product = 1, open = -1;
     uint32_t rank;
-    const bool zero_is_zero = onnx_whole(c->node, "allowzero", 0);
-    if (!op_wholes(c, 1, dims, TENSOR_MAX_RANK, &rank))
+    const bool zero_is_zero = onnx_int(c->node, "allowzero", 0);
+    if (!op_ints(c, 1, dims, TENSOR_MAX_RANK, &rank))
         return false;
     for (uint32_t i = 0; i < rank; i++) {
         if (dims[i] == 0 && !zero_is_zero)
@@ -70,7 +70,7 @@ bool op_reshape(op_call *c)
 bool op_flatten(op_call *c)
 {
     const tensor *x = op_in(c, 0);
-    int64_t axis = onnx_whole(c->node, "axis", 1), dims[2] = {1, 1};
+    int64_t axis = onnx_int(c->node, "axis", 1), dims[2] = {1, 1};
     axis = axis < 0 ? axis + x->rank : axis;
     if (axis < 0 || axis > x->rank)
         return op_fail(c, "asks for axis %" PRId64 " of %u dimensions", axis, x->rank);
@@ -121,7 +121,7 @@ static void gather_elements(const tensor *x, tensor *out, op_walk *w)
         memcpy(tensor_at(out, i), tensor_at(x, w->offset), element_size(x->type));
 }
 
-/* Strides of a tensor's own sides. */
+/* Strides of a tensor's own dimensions. */
 static void strides_of(const tensor *t, size_t *stride)
 {
     size_t step = 1;
@@ -140,10 +140,10 @@ bool op_transpose(op_call *c)
     op_walk w = {.rank = x->rank};
     uint32_t seen = 0, axis;
     strides_of(x, stride);
-    if (perm && (!perm->wholes || perm->count != x->rank))
+    if (perm && (!perm->ints || perm->count != x->rank))
         return op_fail(c, "has %zu numbers in perm; expected %u", perm->count, x->rank);
     for (uint32_t i = 0; i < x->rank; i++) {
-        if (!op_axis(c, perm ? perm->wholes[i] : (int64_t)(x->rank - 1 - i), x->rank, &axis))
+        if (!op_axis(c, perm ? perm->ints[i] : (int64_t)(x->rank - 1 - i), x->rank, &axis))
             return false;
         seen |= 1u << axis;
         dims[i] = w.dims[i] = x->dims[axis];
@@ -163,7 +163,7 @@ bool op_expand(op_call *c)
     const tensor *x = op_in(c, 0);
     int64_t dims[TENSOR_MAX_RANK];
     tensor shape = {0};
-    if (!op_wholes(c, 1, shape.dims, TENSOR_MAX_RANK, &shape.rank) ||
+    if (!op_ints(c, 1, shape.dims, TENSOR_MAX_RANK, &shape.rank) ||
         !op_broadcast(c, x, &shape, &shape.rank, dims) ||
         !op_result(c, 0, x->type, shape.rank, dims))
         return false;
@@ -179,7 +179,7 @@ bool op_tile(op_call *c)
     const tensor *x = op_in(c, 0);
     int64_t repeats[TENSOR_MAX_RANK], dims[TENSOR_MAX_RANK];
     uint32_t count;
-    if (!op_wholes(c, 1, repeats, TENSOR_MAX_RANK, &count))
+    if (!op_ints(c, 1, repeats, TENSOR_MAX_RANK, &count))
         return false;
     if (count != x->rank)
         return op_fail(c, "has %u repeats for %u dimensions", count, x->rank);
@@ -209,7 +209,7 @@ bool op_concat(op_call *c)
     const tensor *first = op_in(c, 0);
     uint32_t axis;
     tensor shape = *first;
-    if (!op_axis(c, onnx_whole(c->node, "axis", 1), first->rank, &axis))
+    if (!op_axis(c, onnx_int(c->node, "axis", 1), first->rank, &axis))
         return false;
     for (uint32_t i = 1; i < c->in_count; i++) {
         const tensor *t = op_in(c, i);
@@ -240,12 +240,12 @@ bool op_concat(op_call *c)
 
 /* ---- depth and space ---------------------------------------------------------------------- */
 
-/* Sides of the deep tensor cut by the block: frames, then channels and block in one of two orders,
+/* Dimensions of the deep tensor cut by the block: frames, then channels and block in one of two orders,
  * then rows and columns. Copies to or from the wide one. */
 static bool move_depth(op_call *c, bool to_wide, bool depth_first)
 {
     const tensor *x = op_in(c, 0);
-    const int64_t b = onnx_whole(c->node, "blocksize", 0);
+    const int64_t b = onnx_int(c->node, "blocksize", 0);
     if (x->rank != 4 || b < 1 || b > 1 << 14)
         return op_fail(c, "has %u dimensions and blocks of %" PRId64 "; expected 4 and 1 or more",
                        x->rank, b);

@@ -55,7 +55,7 @@ const float *op_floats(op_call *c, uint32_t i)
     return data;
 }
 
-bool op_wholes(op_call *c, uint32_t i, int64_t *numbers, uint32_t most, uint32_t *count)
+bool op_ints(op_call *c, uint32_t i, int64_t *numbers, uint32_t max, uint32_t *count)
 {
     const tensor *t = op_in(c, i);
     *count = 0;
@@ -65,12 +65,12 @@ bool op_wholes(op_call *c, uint32_t i, int64_t *numbers, uint32_t most, uint32_t
         return true;
     if (element_is_float(t->type))
         return op_fail(c, "has input %u of %s; expected integers", i, element_name(t->type));
-    if (t->rank > 1 || t->count > most)
+    if (t->rank > 1 || t->count > max)
         return op_fail(c, "has input %u with %zu numbers; expected a list of at most %u", i,
-                       t->count, most);
+                       t->count, max);
     *count = (uint32_t)t->count;
     for (uint32_t k = 0; k < *count; k++)
-        numbers[k] = tensor_whole(t, k);
+        numbers[k] = tensor_int(t, k);
     return true;
 }
 
@@ -88,7 +88,7 @@ bool op_axes(op_call *c, uint32_t i, uint32_t rank, uint32_t *mask)
     int64_t axes[TENSOR_MAX_RANK];
     uint32_t count, axis = 0;
     *mask = 0;
-    if (!op_wholes(c, i, axes, TENSOR_MAX_RANK, &count))
+    if (!op_ints(c, i, axes, TENSOR_MAX_RANK, &count))
         return false;
     for (uint32_t k = 0; k < count; k++) {
         if (!op_axis(c, axes[k], rank, &axis))
@@ -123,28 +123,28 @@ bool op_result_like(op_call *c, uint32_t i, const tensor *like)
 
 /* ---- broadcasting ------------------------------------------------------------------------- */
 
-/* Side i of `rank`, counted so that the last sides of all operands stand together. */
-static int64_t side_of(const tensor *t, uint32_t rank, uint32_t i)
+/* Dimension i of `rank`, counted so that the last ones of all operands stand together. */
+static int64_t dim_of(const tensor *t, uint32_t rank, uint32_t i)
 {
     return i + t->rank < rank ? 1 : t->dims[i + t->rank - rank];
 }
 
 bool op_broadcast(op_call *c, const tensor *a, const tensor *b, uint32_t *rank, int64_t *dims)
 {
-    const uint32_t most = a->rank > b->rank ? a->rank : b->rank;
-    int64_t sides[TENSOR_MAX_RANK];
-    for (uint32_t i = 0; i < most; i++) {
-        const int64_t x = side_of(a, most, i), y = side_of(b, most, i);
+    const uint32_t max = a->rank > b->rank ? a->rank : b->rank;
+    int64_t joined[TENSOR_MAX_RANK];
+    for (uint32_t i = 0; i < max; i++) {
+        const int64_t x = dim_of(a, max, i), y = dim_of(b, max, i);
         if (x != y && x != 1 && y != 1) {
             char first[128], second[128];
             tensor_text(a, first, sizeof first);
             tensor_text(b, second, sizeof second);
             return op_fail(c, "combines %s and %s, whose dimensions do not match", first, second);
         }
-        sides[i] = x == 1 ? y : x;
+        joined[i] = x == 1 ? y : x;
     }
-    *rank = most;
-    memcpy(dims, sides, most * sizeof *dims);
+    *rank = max;
+    memcpy(dims, joined, max * sizeof *dims);
     return true;
 }
 
@@ -153,10 +153,10 @@ op_walk op_walk_start(const tensor *t, uint32_t rank, const int64_t *dims)
     op_walk w = {.rank = rank};
     size_t step = 1;
     for (uint32_t i = rank; i-- > 0;) {
-        const int64_t side = side_of(t, rank, i);
+        const int64_t dim = dim_of(t, rank, i);
         w.dims[i] = dims[i];
-        w.stride[i] = side == 1 ? 0 : step;
-        step *= (size_t)side;
+        w.stride[i] = dim == 1 ? 0 : step;
+        step *= (size_t)dim;
     }
     return w;
 }

@@ -41,12 +41,12 @@ const tensor *op_in(const op_call *c, uint32_t i);
 bool op_known(op_call *c, uint32_t i);
 /* Input i as floats, converted if need be, until the call ends; NULL: failed. */
 const float *op_floats(op_call *c, uint32_t i);
-/* The list of whole numbers that input i is; *count 0: left out. At most `most`. */
-bool op_wholes(op_call *c, uint32_t i, int64_t *numbers, uint32_t most, uint32_t *count);
+/* The list of integers that input i is; *count 0: left out. At most `max`. */
+bool op_ints(op_call *c, uint32_t i, int64_t *numbers, uint32_t max, uint32_t *count);
 /* Zeroed memory until the call ends; NULL: failed. */
 void *op_scratch(op_call *c, size_t count, size_t size);
 
-/* An axis of `rank` sides, negative from the end. */
+/* An axis of `rank` dimensions, negative from the end. */
 bool op_axis(op_call *c, int64_t axis, uint32_t rank, uint32_t *out);
 /* Bit k: axis k is in the list that input i is. All bits clear: it is left out or empty. */
 bool op_axes(op_call *c, uint32_t i, uint32_t rank, uint32_t *mask);
@@ -72,7 +72,7 @@ typedef struct op_walk {
 
 /* The shape that a and b have together; the result may be a itself. */
 bool op_broadcast(op_call *c, const tensor *a, const tensor *b, uint32_t *rank, int64_t *dims);
-/* t broadcasts to these sides. */
+/* t broadcasts to these dimensions. */
 op_walk op_walk_start(const tensor *t, uint32_t rank, const int64_t *dims);
 void op_walk_next(op_walk *w);
 

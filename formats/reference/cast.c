@@ -36,7 +36,7 @@ static bool cast_to(op_call *c, int64_t type)
 {
     const tensor *x = op_in(c, 0);
     const cast_rule rule = {
-        onnx_whole(c->node, "saturate", 1) ? ELEMENT_SATURATES : ELEMENT_OVERFLOWS,
+        onnx_int(c->node, "saturate", 1) ? ELEMENT_SATURATES : ELEMENT_OVERFLOWS,
         onnx_string(c->node, "round_mode", "up"),
     };
     if (!element_size(type))
@@ -50,13 +50,13 @@ static bool cast_to(op_call *c, int64_t type)
         if (element_is_float(x->type) || element_is_float(c->out->type))
             cast_number(&rule, c->out, i, tensor_number(x, i));
         else
-            tensor_set_whole(c->out, i, tensor_whole(x, i));
+            tensor_set_int(c->out, i, tensor_int(x, i));
     return true;
 }
 
 bool op_cast(op_call *c)
 {
-    return cast_to(c, onnx_whole(c->node, "to", 0));
+    return cast_to(c, onnx_int(c->node, "to", 0));
 }
 
 bool op_cast_like(op_call *c)

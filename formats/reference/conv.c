@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Convolutions: fp32, and of whole numbers, which doubles hold exactly. */
+/* Convolutions: fp32, and of integers, which doubles hold exactly. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -19,7 +19,7 @@ typedef void row_function(void *to, int64_t o, size_t first, const double *sums,
 
 static bool read_convolution(op_call *c, const tensor *x, const tensor *w, convolution *v)
 {
-    v->groups = onnx_whole(c->node, "group", 1);
+    v->groups = onnx_int(c->node, "group", 1);
     if (x->rank < 3 || w->rank != x->rank)
         return op_fail(c,
                        "has an input of %u dimensions and weights of %u; expected the same, 3 to 5",
@@ -34,8 +34,8 @@ static bool read_convolution(op_call *c, const tensor *x, const tensor *w, convo
                        " outputs; its input has %" PRId64 " channels",
                        v->groups, w->dims[1], v->outputs, v->inputs);
     const onnx_attribute *shape = onnx_find_attribute(c->node, "kernel_shape");
-    for (uint32_t i = 2; shape && shape->wholes && i < w->rank; i++)
-        if (shape->count != w->rank - 2 || shape->wholes[i - 2] != w->dims[i])
+    for (uint32_t i = 2; shape && shape->ints && i < w->rank; i++)
+        if (shape->count != w->rank - 2 || shape->ints[i - 2] != w->dims[i])
             return op_fail(c, "has a kernel_shape that is not that of its weights");
     return op_window_read(c, x, w->dims + 2, false, &v->w);
 }
@@ -44,7 +44,7 @@ static bool make_result(op_call *c, const convolution *v, element_type type)
 {
     int64_t dims[TENSOR_MAX_RANK];
     op_window_shape(&v->w, v->batch, v->outputs, dims);
-    return op_result(c, 0, type, v->w.sides + 2, dims);
+    return op_result(c, 0, type, v->w.spatial_dims + 2, dims);
 }
 
 /* Adds weight x one row of samples, seen through one position of the filter. */
@@ -125,7 +125,7 @@ bool op_conv(op_call *c)
     return v.x && v.weights && (v.bias || !b) && convolve(c, &v, store_row, c->out);
 }
 
-/* ---- whole numbers ------------------------------------------------------------------------ */
+/* ---- integers ----------------------------------------------------------------------------- */
 
 bool op_conv_integer(op_call *c)
 {
@@ -150,7 +150,7 @@ typedef struct qlinear {
 static void requantize_row(void *to, int64_t o, size_t first, const double *sums, int64_t count)
 {
     const qlinear *q = to;
-    const double bias = q->bias ? (double)tensor_whole(q->bias, (size_t)o) : 0;
+    const double bias = q->bias ? (double)tensor_int(q->bias, (size_t)o) : 0;
     for (int64_t i = 0; i < count; i++)
         requantize_store(q->rule, q->out, first + (size_t)i, sums[i] + bias, (size_t)o);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* ConvTranspose: every sample adds its filter, times itself, to the result.
  *
- *   out = stride (in - 1) + output_padding + extent - pads, along each side. */
+ *   out = stride (in - 1) + output_padding + extent - pads, along each axis. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -17,15 +17,15 @@ typedef struct deconvolution {
 /* Pads and outputs from the whole extent, given explicitly or by the size of the result. */
 static bool find_outputs(op_call *c, op_window *w)
 {
-    int64_t more[WINDOW_SIDES], shape[WINDOW_SIDES];
+    int64_t more[WINDOW_DIMS], shape[WINDOW_DIMS];
     const char *pad = onnx_string(c->node, "auto_pad", "NOTSET");
     const bool same = !strncmp(pad, "SAME_", 5), upper = !strcmp(pad, "SAME_UPPER");
-    if (!op_window_list(c, "output_padding", w->sides, 0, 0, more) ||
-        !op_window_list(c, "output_shape", w->sides, 0, 1, shape))
+    if (!op_window_list(c, "output_padding", w->spatial_dims, 0, 0, more) ||
+        !op_window_list(c, "output_shape", w->spatial_dims, 0, 1, shape))
         return false;
-    for (uint32_t i = 0; i < WINDOW_SIDES; i++) {
+    for (uint32_t i = 0; i < WINDOW_DIMS; i++) {
         const int64_t whole = w->stride[i] * (w->in[i] - 1) + more[i] + op_window_extent(w, i);
-        const bool sized = shape[i] || (same && i >= WINDOW_SIDES - w->sides);
+        const bool sized = shape[i] || (same && i >= WINDOW_DIMS - w->spatial_dims);
         w->out[i] = whole - w->begin[i] - w->end[i];
         if (!sized)
             continue;
@@ -40,7 +40,7 @@ static bool find_outputs(op_call *c, op_window *w)
 static bool read_deconvolution(op_call *c, deconvolution *v)
 {
     const tensor *x = op_in(c, 0), *w = op_in(c, 1);
-    v->groups = onnx_whole(c->node, "group", 1);
+    v->groups = onnx_int(c->node, "group", 1);
     if (x->rank < 3 || w->rank != x->rank)
         return op_fail(c,
                        "has an input of %u dimensions and weights of %u; expected the same, 3 to 5",
@@ -61,7 +61,7 @@ static bool read_deconvolution(op_call *c, deconvolution *v)
     if (!op_window_read(c, &large, w->dims + 2, false, &v->w))
         return false;
     for (uint32_t i = 2; i < x->rank; i++)
-        v->w.in[WINDOW_SIDES - x->rank + i] = x->dims[i];
+        v->w.in[WINDOW_DIMS - x->rank + i] = x->dims[i];
     return find_outputs(c, &v->w);
 }
 

@@ -5,63 +5,63 @@
 
 #include "formats/reference/operators.h"
 
-typedef double real_function(double a, double b);
-/* Of whole numbers; of uint64 where is_unsigned. */
-typedef int64_t whole_function(int64_t a, int64_t b, bool is_unsigned);
+typedef double float_function(double a, double b);
+/* Of integers; of uint64 where is_unsigned. */
+typedef int64_t int_function(int64_t a, int64_t b, bool is_unsigned);
 
-static double r_add(double a, double b)
+static double float_add(double a, double b)
 {
     return a + b;
 }
-static double r_sub(double a, double b)
+static double float_sub(double a, double b)
 {
     return a - b;
 }
-static double r_mul(double a, double b)
+static double float_mul(double a, double b)
 {
     return a * b;
 }
-static double r_div(double a, double b)
+static double float_div(double a, double b)
 {
     return a / b;
 }
-static double r_pow(double a, double b)
+static double float_pow(double a, double b)
 {
     return pow(a, b);
 }
-static double r_min(double a, double b)
+static double float_min(double a, double b)
 {
     return isnan(a) || isnan(b) ? NAN : a < b ? a : b;
 }
-static double r_max(double a, double b)
+static double float_max(double a, double b)
 {
     return isnan(a) || isnan(b) ? NAN : a > b ? a : b;
 }
-static double r_fmod(double a, double b)
+static double float_fmod(double a, double b)
 {
     return fmod(a, b);
 }
 
-static int64_t w_add(int64_t a, int64_t b, bool is_unsigned)
+static int64_t int_add(int64_t a, int64_t b, bool is_unsigned)
 {
     (void)is_unsigned;
     return (int64_t)((uint64_t)a + (uint64_t)b);
 }
 
-static int64_t w_sub(int64_t a, int64_t b, bool is_unsigned)
+static int64_t int_sub(int64_t a, int64_t b, bool is_unsigned)
 {
     (void)is_unsigned;
     return (int64_t)((uint64_t)a - (uint64_t)b);
 }
 
-static int64_t w_mul(int64_t a, int64_t b, bool is_unsigned)
+static int64_t int_mul(int64_t a, int64_t b, bool is_unsigned)
 {
     (void)is_unsigned;
     return (int64_t)((uint64_t)a * (uint64_t)b);
 }
 
 /* Rounded towards zero; by zero it is zero, for want of anything better. */
-static int64_t w_div(int64_t a, int64_t b, bool is_unsigned)
+static int64_t int_div(int64_t a, int64_t b, bool is_unsigned)
 {
     if (!b)
         return 0;
@@ -71,20 +71,20 @@ static int64_t w_div(int64_t a, int64_t b, bool is_unsigned)
 }
 
 /* The sign is the divisor's; with fmod it is the dividend's. */
-static int64_t w_fmod(int64_t a, int64_t b, bool is_unsigned)
+static int64_t int_fmod(int64_t a, int64_t b, bool is_unsigned)
 {
     if (!b || (b == -1 && !is_unsigned))
         return 0;
     return is_unsigned ? (int64_t)((uint64_t)a % (uint64_t)b) : a % b;
 }
 
-static int64_t w_mod(int64_t a, int64_t b, bool is_unsigned)
+static int64_t int_mod(int64_t a, int64_t b, bool is_unsigned)
 {
-    const int64_t rest = w_fmod(a, b, is_unsigned);
+    const int64_t rest = int_fmod(a, b, is_unsigned);
     return !is_unsigned && rest && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
-static int64_t w_pow(int64_t a, int64_t b, bool is_unsigned)
+static int64_t int_pow(int64_t a, int64_t b, bool is_unsigned)
 {
     uint64_t power = 1, base = (uint64_t)a;
     if (b < 0 && !is_unsigned)
@@ -99,24 +99,25 @@ static bool below(int64_t a, int64_t b, bool is_unsigned)
     return is_unsigned ? (uint64_t)a < (uint64_t)b : a < b;
 }
 
-static int64_t w_min(int64_t a, int64_t b, bool is_unsigned)
+static int64_t int_min(int64_t a, int64_t b, bool is_unsigned)
 {
     return below(a, b, is_unsigned) ? a : b;
 }
 
-static int64_t w_max(int64_t a, int64_t b, bool is_unsigned)
+static int64_t int_max(int64_t a, int64_t b, bool is_unsigned)
 {
     return below(a, b, is_unsigned) ? b : a;
 }
 
 static const struct binary_row {
     const char *op_type;
-    real_function *real;
-    whole_function *whole;
+    float_function *on_floats;
+    int_function *on_ints;
 } rows[] = {
-    {"Add", r_add, w_add}, {"Div", r_div, w_div},  {"Max", r_max, w_max}, {"Mean", r_add, w_add},
-    {"Min", r_min, w_min}, {"Mod", r_fmod, w_mod}, {"Mul", r_mul, w_mul}, {"Pow", r_pow, w_pow},
-    {"Sub", r_sub, w_sub}, {"Sum", r_add, w_add},
+    {"Add", float_add, int_add},  {"Div", float_div, int_div}, {"Max", float_max, int_max},
+    {"Mean", float_add, int_add}, {"Min", float_min, int_min}, {"Mod", float_fmod, int_mod},
+    {"Mul", float_mul, int_mul},  {"Pow", float_pow, int_pow}, {"Sub", float_sub, int_sub},
+    {"Sum", float_add, int_add},
 };
 
 static struct binary_row find_row(const op_call *c)
@@ -126,8 +127,8 @@ static struct binary_row find_row(const op_call *c)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (!strcmp(rows[i].op_type, op_type))
             found = rows[i];
-    if (!strcmp(op_type, "Mod") && onnx_whole(c->node, "fmod", 0))
-        found.whole = w_fmod;
+    if (!strcmp(op_type, "Mod") && onnx_int(c->node, "fmod", 0))
+        found.on_ints = int_fmod;
     return found;
 }
 
@@ -148,16 +149,17 @@ static void combine(const struct binary_row *row, const tensor *a, const tensor 
 {
     op_walk first = op_walk_start(a, out->rank, out->dims);
     op_walk second = op_walk_start(b, out->rank, out->dims);
-    const bool real = element_is_float(a->type) || element_is_float(b->type);
+    const bool on_floats = element_is_float(a->type) || element_is_float(b->type);
     const bool is_unsigned = a->type == ELEMENT_UINT64;
     for (size_t i = 0; i < out->count; i++) {
-        if (real)
+        if (on_floats)
             tensor_set_number(
-                out, i, row->real(tensor_number(a, first.offset), tensor_number(b, second.offset)));
+                out, i,
+                row->on_floats(tensor_number(a, first.offset), tensor_number(b, second.offset)));
         else
-            tensor_set_whole(out, i,
-                             row->whole(tensor_whole(a, first.offset),
-                                        tensor_whole(b, second.offset), is_unsigned));
+            tensor_set_int(out, i,
+                           row->on_ints(tensor_int(a, first.offset), tensor_int(b, second.offset),
+                                        is_unsigned));
         op_walk_next(&first);
         op_walk_next(&second);
     }
@@ -176,8 +178,8 @@ bool op_binary(op_call *c)
     const tensor b = place_second(c, a, op_in(c, 1));
     int64_t dims[TENSOR_MAX_RANK];
     uint32_t rank;
-    if ((row.real != r_pow && !same_type(c, a, &b)) || !op_broadcast(c, a, &b, &rank, dims) ||
-        !op_result(c, 0, a->type, rank, dims))
+    if ((row.on_floats != float_pow && !same_type(c, a, &b)) ||
+        !op_broadcast(c, a, &b, &rank, dims) || !op_result(c, 0, a->type, rank, dims))
         return false;
     if (!op_only_shapes(c))
         combine(&row, a, &b, c->out);
@@ -251,12 +253,12 @@ static bool combine_logic(const char *op_type, bool a, bool b)
 static bool compare_at(const char *op_type, const tensor *a, size_t i, const tensor *b, size_t k)
 {
     if (!strcmp(op_type, "And") || !strcmp(op_type, "Or") || !strcmp(op_type, "Xor"))
-        return combine_logic(op_type, tensor_whole(a, i), tensor_whole(b, k));
+        return combine_logic(op_type, tensor_int(a, i), tensor_int(b, k));
     if (element_is_float(a->type)) {
         const double x = tensor_number(a, i), y = tensor_number(b, k);
         return compare(op_type, x < y ? -1 : x > y, isnan(x) || isnan(y));
     }
-    const int64_t x = tensor_whole(a, i), y = tensor_whole(b, k);
+    const int64_t x = tensor_int(a, i), y = tensor_int(b, k);
     const bool is_unsigned = a->type == ELEMENT_UINT64;
     return compare(op_type, below(x, y, is_unsigned) ? -1 : x != y, false);
 }
@@ -297,7 +299,7 @@ bool op_where(op_call *c)
     op_walk wx = op_walk_start(x, shape.rank, shape.dims);
     op_walk wy = op_walk_start(y, shape.rank, shape.dims);
     for (size_t i = 0; i < c->out->count; i++) {
-        const bool first = tensor_whole(condition, wc.offset);
+        const bool first = tensor_int(condition, wc.offset);
         const void *from = first ? tensor_at(x, wx.offset) : tensor_at(y, wy.offset);
         memcpy(tensor_at(c->out, i), from, element_size(x->type));
         op_walk_next(&wc);
@@ -321,13 +323,13 @@ bool op_clip(op_call *c)
     for (size_t i = 0; i < x->count; i++) {
         if (element_is_float(x->type)) {
             double v = tensor_number(x, i);
-            v = low ? r_max(v, tensor_number(low, 0)) : v;
-            tensor_set_number(c->out, i, high ? r_min(v, tensor_number(high, 0)) : v);
+            v = low ? float_max(v, tensor_number(low, 0)) : v;
+            tensor_set_number(c->out, i, high ? float_min(v, tensor_number(high, 0)) : v);
         } else {
-            int64_t v = tensor_whole(x, i);
-            v = low ? w_max(v, tensor_whole(low, 0), is_unsigned) : v;
-            v = high ? w_min(v, tensor_whole(high, 0), is_unsigned) : v;
-            tensor_set_whole(c->out, i, v);
+            int64_t v = tensor_int(x, i);
+            v = low ? int_max(v, tensor_int(low, 0), is_unsigned) : v;
+            v = high ? int_min(v, tensor_int(high, 0), is_unsigned) : v;
+            tensor_set_int(c->out, i, v);
         }
     }
     return true;

@@ -16,9 +16,11 @@ static bool refuse_operator(const onnx_node *node, format_error *error)
 static bool check_call(const operator_row *row, op_call *c)
 {
     char types[384];
-    if (c->in_count < row->least || (c->in_count > row->most && row->most != OPERATOR_ANY_COUNT))
-        return op_fail(c, "has %u inputs; expected %u to %u", c->in_count, row->least, row->most);
-    for (uint32_t i = 0; i < row->least; i++)
+    if (c->in_count < row->min_inputs ||
+        (c->in_count > row->max_inputs && row->max_inputs != OPERATOR_ANY_COUNT))
+        return op_fail(c, "has %u inputs; expected %u to %u", c->in_count, row->min_inputs,
+                       row->max_inputs);
+    for (uint32_t i = 0; i < row->min_inputs; i++)
         if (!c->in[i])
             return op_fail(c, "leaves out input %u", i);
     operator_types(row->types, types, sizeof types);
@@ -105,7 +107,7 @@ static bool copy_tensor(tensor *to, const tensor *from, format_error *error)
     return true;
 }
 
-/* Sides that the model fixes must be those of the input. */
+/* Dimensions that the model fixes must be those of the input. */
 static bool set_input(execution *e, uint32_t i, const tensor *from)
 {
     const onnx_input *input = &e->g->inputs[i];
@@ -152,12 +154,12 @@ bool reference_execute(const onnx_graph *g, const tensor *inputs, tensor *output
                        format_error *error)
 {
     execution e = {.g = g, .error = error};
-    const uint32_t most = onnx_graph_arguments(g);
+    const uint32_t max = onnx_graph_arguments(g);
     memset(outputs, 0, g->output_count * sizeof *outputs);
     e.values = calloc(g->value_count + 1, sizeof *e.values);
     e.left = calloc(g->value_count + 1, sizeof *e.left);
-    e.in = calloc(most, sizeof *e.in);
-    e.out = calloc(most, sizeof *e.out);
+    e.in = calloc(max, sizeof *e.in);
+    e.out = calloc(max, sizeof *e.out);
     const bool ok = e.values && e.left && e.in && e.out ? execute(&e, inputs, outputs)
                                                         : format_fail(error, "out of memory");
     for (uint32_t i = 0; e.values && i < g->value_count; i++)

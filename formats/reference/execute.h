@@ -7,7 +7,7 @@
 
 #include "formats/onnx/onnx_graph.h"
 
-/* inputs: one for each of g->inputs, of its type; sides that the model leaves open are the
+/* inputs: one for each of g->inputs, of its type; dimensions that the model leaves open are the
  * tensor's. outputs: one for each of g->outputs, released with tensor_free; on failure empty. */
 bool reference_execute(const onnx_graph *g, const tensor *inputs, tensor *outputs,
                        format_error *error);

@@ -85,7 +85,7 @@ static void note_dequantised(onnx_graph *g, const onnx_node *node)
     onnx_value *v = &g->values[node->outputs[0]];
     v->dequantised = node->inputs;
     v->dequantised_count = node->input_count;
-    v->dequantised_axis = onnx_whole(node, "axis", 1);
+    v->dequantised_axis = onnx_int(node, "axis", 1);
 }
 
 /* *folded: the node's results are constants now. */
@@ -136,9 +136,9 @@ static bool fold_all(folding *f)
 bool onnx_graph_fold(onnx_graph *g, format_error *error)
 {
     folding f = {.g = g, .left = MAX_FOLDED, .error = error};
-    const uint32_t most = onnx_graph_arguments(g);
-    f.in = calloc(most, sizeof *f.in);
-    f.out = calloc(most, sizeof *f.out);
+    const uint32_t max = onnx_graph_arguments(g);
+    f.in = calloc(max, sizeof *f.in);
+    f.out = calloc(max, sizeof *f.out);
     const bool ok = f.in && f.out && remove_unused(g) ? fold_all(&f) && remove_unused(g)
                                                       : format_fail(error, "out of memory");
     free(f.in);

@@ -7,7 +7,7 @@
 #include "formats/onnx/onnx_graph.h"
 
 /* Takes out nodes that no output depends on, and those whose results are constant; values get the
- * shapes that the sides of the inputs determine. */
+ * shapes that the dimensions of the inputs determine. */
 bool onnx_graph_fold(onnx_graph *g, format_error *error);
 
 #endif

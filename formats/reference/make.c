@@ -15,13 +15,13 @@ static int64_t clamp_axis(int64_t axis, uint32_t rank)
 bool op_shape(op_call *c)
 {
     const tensor *x = op_in(c, 0);
-    const int64_t start = clamp_axis(onnx_whole(c->node, "start", 0), x->rank);
-    const int64_t end = clamp_axis(onnx_whole(c->node, "end", x->rank), x->rank);
+    const int64_t start = clamp_axis(onnx_int(c->node, "start", 0), x->rank);
+    const int64_t end = clamp_axis(onnx_int(c->node, "end", x->rank), x->rank);
     const int64_t count = end > start ? end - start : 0;
     if (!op_result(c, 0, ELEMENT_INT64, 1, &count))
         return false;
     for (int64_t i = 0; !op_only_shapes(c) && i < count; i++)
-        tensor_set_whole(c->out, (size_t)i, x->dims[start + i]);
+        tensor_set_int(c->out, (size_t)i, x->dims[start + i]);
     return true;
 }
 
@@ -30,7 +30,7 @@ bool op_size(op_call *c)
     if (!op_result(c, 0, ELEMENT_INT64, 0, NULL))
         return false;
     if (!op_only_shapes(c))
-        tensor_set_whole(c->out, 0, (int64_t)op_in(c, 0)->count);
+        tensor_set_int(c->out, 0, (int64_t)op_in(c, 0)->count);
     return true;
 }
 
@@ -42,7 +42,7 @@ bool op_constant_of_shape(op_call *c)
     uint32_t rank;
     if (value && value->count != 1)
         return op_fail(c, "has a value of %zu numbers; expected one", value->count);
-    if (!op_wholes(c, 0, dims, TENSOR_MAX_RANK, &rank) ||
+    if (!op_ints(c, 0, dims, TENSOR_MAX_RANK, &rank) ||
         !op_result(c, 0, value ? value->type : ELEMENT_FLOAT32, rank, dims))
         return false;
     for (size_t i = 0; !op_only_shapes(c) && value && i < c->out->count; i++)

@@ -153,9 +153,9 @@ bool op_qlinear_matmul(op_call *c)
 bool op_gemm(op_call *c)
 {
     const tensor *a = op_in(c, 0), *b = op_in(c, 1), *bias = op_in(c, 2);
-    const bool ta = onnx_whole(c->node, "transA", 0), tb = onnx_whole(c->node, "transB", 0);
-    const double alpha = (double)onnx_real(c->node, "alpha", 1);
-    const double beta = (double)onnx_real(c->node, "beta", 1);
+    const bool ta = onnx_int(c->node, "transA", 0), tb = onnx_int(c->node, "transB", 0);
+    const double alpha = (double)onnx_float(c->node, "alpha", 1);
+    const double beta = (double)onnx_float(c->node, "beta", 1);
     if (a->rank != 2 || b->rank != 2)
         return op_fail(c, "multiplies tensors of %u and %u dimensions; expected matrices", a->rank,
                        b->rank);
@@ -165,9 +165,9 @@ bool op_gemm(op_call *c)
                        depth, b->dims[tb]);
     tensor shape = {.rank = 2, .dims = {dims[0], dims[1]}};
     uint32_t rank = 2;
-    int64_t sides[TENSOR_MAX_RANK] = {dims[0], dims[1]};
-    if (bias && (!op_broadcast(c, &shape, bias, &rank, sides) || rank != 2 || sides[0] != dims[0] ||
-                 sides[1] != dims[1]))
+    int64_t joined[TENSOR_MAX_RANK] = {dims[0], dims[1]};
+    if (bias && (!op_broadcast(c, &shape, bias, &rank, joined) || rank != 2 ||
+                 joined[0] != dims[0] || joined[1] != dims[1]))
         return op_fail(c, "has a third operand that does not broadcast to its result");
     if (!op_result(c, 0, a->type, 2, dims))
         return false;

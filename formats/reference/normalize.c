@@ -28,11 +28,11 @@ static moments find_moments(const tensor *x, size_t first, size_t lines, size_t 
 
 static double factor(const op_call *c, double variance)
 {
-    return 1 / sqrt(variance + (double)onnx_real(c->node, "epsilon", 1e-5f));
+    return 1 / sqrt(variance + (double)onnx_float(c->node, "epsilon", 1e-5f));
 }
 
 /* Frames, channels, elements of a map. */
-static bool read_maps(op_call *c, tensor_sides *s)
+static bool read_maps(op_call *c, tensor_dims *s)
 {
     const tensor *x = op_in(c, 0);
     if (x->rank < 2)
@@ -52,7 +52,7 @@ static bool one_each(op_call *c, uint32_t i, size_t channels)
 
 static bool batch_results(op_call *c)
 {
-    const bool training = onnx_whole(c->node, "training_mode", 0);
+    const bool training = onnx_int(c->node, "training_mode", 0);
     const tensor *mean = op_in(c, 3), *variance = op_in(c, 4);
     if (!op_result_like(c, 0, op_in(c, 0)))
         return false;
@@ -68,9 +68,9 @@ static bool batch_results(op_call *c)
 bool op_batch_norm(op_call *c)
 {
     const tensor *x = op_in(c, 0);
-    const bool training = onnx_whole(c->node, "training_mode", 0);
-    const double momentum = (double)onnx_real(c->node, "momentum", 0.9f);
-    tensor_sides s = {0};
+    const bool training = onnx_int(c->node, "training_mode", 0);
+    const double momentum = (double)onnx_float(c->node, "momentum", 0.9f);
+    tensor_dims s = {0};
     if (!read_maps(c, &s))
         return false;
     for (uint32_t i = 1; i < 5; i++)
@@ -104,7 +104,7 @@ bool op_batch_norm(op_call *c)
 /* ---- instance and group ------------------------------------------------------------------- */
 
 /* Statistics of groups of channels of a frame; scale and bias one a channel or one a group. */
-static bool normalize_groups(op_call *c, const tensor_sides *s, size_t groups)
+static bool normalize_groups(op_call *c, const tensor_dims *s, size_t groups)
 {
     const tensor *x = op_in(c, 0), *scale = op_in(c, 1), *bias = op_in(c, 2);
     const size_t each = s->along / groups, run = each * s->after;
@@ -128,7 +128,7 @@ static bool normalize_groups(op_call *c, const tensor_sides *s, size_t groups)
 
 bool op_instance_norm(op_call *c)
 {
-    tensor_sides s = {0};
+    tensor_dims s = {0};
     return read_maps(c, &s) && one_each(c, 1, s.along) && one_each(c, 2, s.along) &&
            normalize_groups(c, &s, s.along ? s.along : 1);
 }
@@ -136,8 +136,8 @@ bool op_instance_norm(op_call *c)
 /* Up to operator set 20 scale and bias are one a group. */
 bool op_group_norm(op_call *c)
 {
-    const int64_t groups = onnx_whole(c->node, "num_groups", 0);
-    tensor_sides s = {0};
+    const int64_t groups = onnx_int(c->node, "num_groups", 0);
+    tensor_dims s = {0};
     if (!read_maps(c, &s))
         return false;
     if (groups < 1 || groups > TENSOR_MAX_COUNT || s.along % (size_t)groups)
@@ -149,7 +149,7 @@ bool op_group_norm(op_call *c)
 
 /* ---- layer -------------------------------------------------------------------------------- */
 
-/* An operand that broadcasts to the sides from the axis on. */
+/* An operand that broadcasts to the axes from this one on. */
 static bool broadcasts(op_call *c, uint32_t i, const tensor *line)
 {
     const tensor *t = op_in(c, i);
@@ -183,7 +183,7 @@ bool op_layer_norm(op_call *c)
 {
     const tensor *x = op_in(c, 0);
     uint32_t axis;
-    if (!op_axis(c, onnx_whole(c->node, "axis", -1), x->rank, &axis))
+    if (!op_axis(c, onnx_int(c->node, "axis", -1), x->rank, &axis))
         return false;
     tensor line = {.rank = x->rank - axis, .count = 1}, lines = *x;
     for (uint32_t i = axis; i < x->rank; i++) {

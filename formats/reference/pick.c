@@ -7,7 +7,7 @@
 
 /* ---- slices ------------------------------------------------------------------------------- */
 
-/* For each side: first element, step, and how many. */
+/* For each axis: first element, step, and how many. */
 typedef struct cut {
     int64_t first[TENSOR_MAX_RANK], step[TENSOR_MAX_RANK], count[TENSOR_MAX_RANK];
 } cut;
@@ -18,11 +18,11 @@ static int64_t clamp(int64_t v, int64_t low, int64_t high)
 }
 
 /* Bounds count from the end where they are negative, and are then brought into range. */
-static void cut_side(cut *s, uint32_t axis, int64_t side, int64_t start, int64_t end, int64_t step)
+static void cut_dim(cut *s, uint32_t axis, int64_t dim, int64_t start, int64_t end, int64_t step)
 {
-    const int64_t least = step < 0 ? -1 : 0, most = step < 0 ? side - 1 : side;
-    start = clamp(start < 0 ? start + side : start, step < 0 ? -1 : 0, most);
-    end = clamp(end < 0 ? end + side : end, least, step < 0 ? side - 1 : side);
+    const int64_t min = step < 0 ? -1 : 0, max = step < 0 ? dim - 1 : dim;
+    start = clamp(start < 0 ? start + dim : start, step < 0 ? -1 : 0, max);
+    end = clamp(end < 0 ? end + dim : end, min, step < 0 ? dim - 1 : dim);
     const int64_t distance = step < 0 ? start - end : end - start;
     const int64_t stride = step < 0 ? -step : step;
     s->first[axis] = start;
@@ -69,7 +69,7 @@ bool op_slice(op_call *c)
     uint32_t counts[4];
     cut s = whole(x);
     for (uint32_t i = 0; i < 4; i++)
-        if (!op_wholes(c, i + 1, list[i], TENSOR_MAX_RANK, &counts[i]))
+        if (!op_ints(c, i + 1, list[i], TENSOR_MAX_RANK, &counts[i]))
             return false;
     if (counts[1] != counts[0] || (counts[2] && counts[2] != counts[0]) ||
         (counts[3] && counts[3] != counts[0]))
@@ -82,7 +82,7 @@ bool op_slice(op_call *c)
             return false;
         if (!step || step < -(int64_t)TENSOR_MAX_COUNT * 2 || step == INT64_MIN)
             return op_fail(c, "has a step of %" PRId64, step);
-        cut_side(&s, axis, x->dims[axis], list[0][i], list[1][i], step);
+        cut_dim(&s, axis, x->dims[axis], list[0][i], list[1][i], step);
     }
     return take(c, 0, &s);
 }
@@ -92,28 +92,28 @@ bool op_split(op_call *c)
     const tensor *x = op_in(c, 0), *list = op_in(c, 1);
     const uint32_t parts = c->out_count;
     uint32_t axis;
-    if (!op_axis(c, onnx_whole(c->node, "axis", 0), x->rank, &axis) || !op_known(c, 1))
+    if (!op_axis(c, onnx_int(c->node, "axis", 0), x->rank, &axis) || !op_known(c, 1))
         return false;
     if (list && list->count != parts)
         return op_fail(c, "has %zu sizes for %u parts", list->count, parts);
     if (!parts)
         return op_fail(c, "has no output");
     /* Equal parts, of which the last may be smaller. */
-    const int64_t side = x->dims[axis], part = (side + parts - 1) / parts;
+    const int64_t dim = x->dims[axis], part = (dim + parts - 1) / parts;
     cut s = whole(x);
     int64_t first = 0;
     for (uint32_t i = 0; i < parts; i++) {
-        const int64_t left = side - first, equal = part < left ? part : left;
-        const int64_t size = list ? tensor_whole(list, i) : equal;
+        const int64_t left = dim - first, equal = part < left ? part : left;
+        const int64_t size = list ? tensor_int(list, i) : equal;
         if (size < 0 || size > left)
-            return op_fail(c, "splits a dimension of %" PRId64 " into parts that do not fit", side);
+            return op_fail(c, "splits a dimension of %" PRId64 " into parts that do not fit", dim);
         s.first[axis] = first;
         s.count[axis] = size;
         if (!take(c, i, &s))
             return false;
         first += size;
     }
-    return first == side || op_fail(c, "does not split all of its input");
+    return first == dim || op_fail(c, "does not split all of its input");
 }
 
 /* ---- pads --------------------------------------------------------------------------------- */
@@ -132,18 +132,18 @@ static bool read_mode(op_call *c, pad_mode *mode)
     return op_fail(c, "asks for mode '%.30s'; supported: constant, edge, reflect and wrap", name);
 }
 
-/* The sample that stands at this place of a side; -1: none, the constant does. */
-static int64_t padded_at(pad_mode mode, int64_t at, int64_t side)
+/* The sample that stands at this place along an axis; -1: none, the constant does. */
+static int64_t padded_at(pad_mode mode, int64_t at, int64_t dim)
 {
-    if (at >= 0 && at < side)
+    if (at >= 0 && at < dim)
         return at;
-    if (!side || mode == PAD_CONSTANT)
+    if (!dim || mode == PAD_CONSTANT)
         return -1;
-    if (mode == PAD_EDGE || side == 1)
-        return at < 0 ? 0 : side - 1;
-    const int64_t period = mode == PAD_WRAP ? side : 2 * (side - 1);
+    if (mode == PAD_EDGE || dim == 1)
+        return at < 0 ? 0 : dim - 1;
+    const int64_t period = mode == PAD_WRAP ? dim : 2 * (dim - 1);
     const int64_t rest = (at % period + period) % period;
-    return rest < side ? rest : period - rest;
+    return rest < dim ? rest : period - rest;
 }
 
 /* Pads of the axes that are named, or of all. */
@@ -152,18 +152,18 @@ static bool read_pads(op_call *c, int64_t *begin, int64_t *end)
     const tensor *x = op_in(c, 0);
     int64_t pads[2 * TENSOR_MAX_RANK], axes[TENSOR_MAX_RANK];
     uint32_t count, named;
-    if (!op_wholes(c, 1, pads, 2 * TENSOR_MAX_RANK, &count) ||
-        !op_wholes(c, 3, axes, TENSOR_MAX_RANK, &named))
+    if (!op_ints(c, 1, pads, 2 * TENSOR_MAX_RANK, &count) ||
+        !op_ints(c, 3, axes, TENSOR_MAX_RANK, &named))
         return false;
-    const uint32_t sides = op_in(c, 3) ? named : x->rank;
-    if (count != 2 * sides)
-        return op_fail(c, "has %u pads for %u dimensions", count, sides);
-    for (uint32_t i = 0; i < sides; i++) {
+    const uint32_t axis_count = op_in(c, 3) ? named : x->rank;
+    if (count != 2 * axis_count)
+        return op_fail(c, "has %u pads for %u dimensions", count, axis_count);
+    for (uint32_t i = 0; i < axis_count; i++) {
         uint32_t axis;
-        const int64_t most = TENSOR_MAX_COUNT, before = pads[i], after = pads[i + sides];
+        const int64_t max = TENSOR_MAX_COUNT, before = pads[i], after = pads[i + axis_count];
         if (!op_axis(c, op_in(c, 3) ? axes[i] : i, x->rank, &axis))
             return false;
-        if (before < -most || before > most || after < -most || after > most)
+        if (before < -max || before > max || after < -max || after > max)
             return op_fail(c, "pads by %" PRId64 " and %" PRId64, before, after);
         begin[axis] = before;
         end[axis] = after;
@@ -200,7 +200,7 @@ bool op_pad(op_call *c)
         else if (value && value->count && element_is_float(x->type))
             tensor_set_number(c->out, i, tensor_number(value, 0));
         else if (value && value->count)
-            tensor_set_whole(c->out, i, tensor_whole(value, 0));
+            tensor_set_int(c->out, i, tensor_int(value, 0));
     }
     return true;
 }
@@ -212,7 +212,7 @@ bool op_gather(op_call *c)
     const tensor *x = op_in(c, 0), *indices = op_in(c, 1);
     int64_t dims[2 * TENSOR_MAX_RANK];
     uint32_t axis, rank = 0;
-    if (!op_axis(c, onnx_whole(c->node, "axis", 0), x->rank, &axis))
+    if (!op_axis(c, onnx_int(c->node, "axis", 0), x->rank, &axis))
         return false;
     if (indices->type != ELEMENT_INT32 && indices->type != ELEMENT_INT64)
         return op_fail(c, "has indices of %s; expected int32 or int64",
@@ -227,12 +227,12 @@ bool op_gather(op_call *c)
         return false;
     if (op_only_shapes(c))
         return true;
-    const tensor_sides s = tensor_split(x, axis);
+    const tensor_dims s = tensor_split(x, axis);
     const size_t part = s.after * element_size(x->type);
     uint8_t *to = c->out->data;
     for (size_t n = 0; n < s.before; n++)
         for (size_t i = 0; i < indices->count; i++, to += part) {
-            int64_t at = tensor_whole(indices, i);
+            int64_t at = tensor_int(indices, i);
             at = at < 0 ? at + (int64_t)s.along : at;
             if (at < 0 || at >= (int64_t)s.along)
                 return op_fail(c, "asks for element %" PRId64 " of %zu", at, s.along);

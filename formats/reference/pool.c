@@ -6,7 +6,7 @@
 #include "formats/reference/operators.h"
 #include "formats/reference/window.h"
 
-/* One window of one plane: the range of kernel positions inside along each side. */
+/* One window of one plane: the range of kernel positions inside along each axis. */
 typedef struct pool_window {
     const op_window *w;
     int64_t at[3];
@@ -53,7 +53,7 @@ static size_t plane_size(const op_window *w)
 static int64_t place(op_call *c, const op_window *w, size_t plane, size_t at)
 {
     const size_t size = plane_size(w);
-    if (onnx_whole(c->node, "storage_order", 0)) {
+    if (onnx_int(c->node, "storage_order", 0)) {
         const size_t columns = (size_t)w->in[2], rows = (size_t)w->in[1];
         const size_t in_map = at % (rows * columns), maps = at - in_map;
         at = maps + in_map % columns * rows + in_map / columns;
@@ -81,7 +81,7 @@ static void maximum(op_call *c, const pool_window *p, size_t plane, size_t resul
     else
         tensor_set_number(c->out, result, tensor_number(x, first + best));
     if (op_wants(c, 1))
-        tensor_set_whole(&c->out[1], result, best == SIZE_MAX ? -1 : place(c, p->w, plane, best));
+        tensor_set_int(&c->out[1], result, best == SIZE_MAX ? -1 : place(c, p->w, plane, best));
 }
 
 bool op_max_pool(op_call *c)
@@ -89,7 +89,7 @@ bool op_max_pool(op_call *c)
     const tensor *x = op_in(c, 0);
     op_window w;
     int64_t dims[TENSOR_MAX_RANK];
-    if (!op_window_read(c, x, NULL, onnx_whole(c->node, "ceil_mode", 0), &w))
+    if (!op_window_read(c, x, NULL, onnx_int(c->node, "ceil_mode", 0), &w))
         return false;
     op_window_shape(&w, x->dims[0], x->dims[1], dims);
     if (!op_result(c, 0, x->type, x->rank, dims) || !op_result(c, 1, ELEMENT_INT64, x->rank, dims))
@@ -101,13 +101,13 @@ bool op_max_pool(op_call *c)
 
 /* ---- mean --------------------------------------------------------------------------------- */
 
-/* Kernel positions along a side inside of samples and padding. */
-static int64_t padded_count(const op_window *w, int side, int64_t at)
+/* Kernel positions along an axis inside of samples and padding. */
+static int64_t padded_count(const op_window *w, int axis, int64_t at)
 {
-    const int64_t start = at * w->stride[side] - w->begin[side];
-    const int64_t room = w->in[side] + w->end[side] - 1 - start;
-    const int64_t count = room < 0 ? 0 : room / w->dilation[side] + 1;
-    return count < w->kernel[side] ? count : w->kernel[side];
+    const int64_t start = at * w->stride[axis] - w->begin[axis];
+    const int64_t room = w->in[axis] + w->end[axis] - 1 - start;
+    const int64_t count = room < 0 ? 0 : room / w->dilation[axis] + 1;
+    return count < w->kernel[axis] ? count : w->kernel[axis];
 }
 
 static void mean(op_call *c, const pool_window *p, size_t plane, size_t result)
@@ -120,7 +120,7 @@ static void mean(op_call *c, const pool_window *p, size_t plane, size_t result)
         for (k[1] = p->range[1].first; k[1] <= p->range[1].last; k[1]++)
             for (k[2] = p->range[2].first; k[2] <= p->range[2].last; k[2]++, count++)
                 sum += tensor_number(x, first + sample_at(p, k));
-    if (onnx_whole(c->node, "count_include_pad", 0)) {
+    if (onnx_int(c->node, "count_include_pad", 0)) {
         count = 1;
         for (int i = 0; i < 3; i++)
             count *= (double)padded_count(p->w, i, p->at[i]);
@@ -133,7 +133,7 @@ bool op_average_pool(op_call *c)
     const tensor *x = op_in(c, 0);
     op_window w;
     int64_t dims[TENSOR_MAX_RANK];
-    if (!op_window_read(c, x, NULL, onnx_whole(c->node, "ceil_mode", 0), &w))
+    if (!op_window_read(c, x, NULL, onnx_int(c->node, "ceil_mode", 0), &w))
         return false;
     op_window_shape(&w, x->dims[0], x->dims[1], dims);
     if (!op_result(c, 0, x->type, x->rank, dims))
@@ -159,13 +159,13 @@ static bool global_pool(op_call *c, bool largest)
         return true;
     const size_t plane = x->count / c->out->count;
     for (size_t i = 0; i < c->out->count; i++) {
-        double sum = 0, most = -INFINITY;
+        double sum = 0, max = -INFINITY;
         for (size_t k = 0; k < plane; k++) {
             const double v = tensor_number(x, i * plane + k);
             sum += v;
-            most = fmax(most, v);
+            max = fmax(max, v);
         }
-        tensor_set_number(c->out, i, largest ? most : sum / (double)plane);
+        tensor_set_number(c->out, i, largest ? max : sum / (double)plane);
     }
     return true;
 }

@@ -10,11 +10,11 @@
 bool op_scales_read(op_call *c, op_scales *s)
 {
     const tensor *x = op_in(c, 0);
-    const int64_t axis = onnx_whole(c->node, "axis", 1);
-    const int64_t block = onnx_whole(c->node, "block_size", 0);
+    const int64_t axis = onnx_int(c->node, "axis", 1);
+    const int64_t block = onnx_int(c->node, "block_size", 0);
     uint32_t at = 0;
     *s = (op_scales){.scale = op_in(c, 1), .zero = op_in(c, 2)};
-    s->sides = (tensor_sides){1, 1, x->count};
+    s->dims = (tensor_dims){1, 1, x->count};
     s->blocks = s->block = 1;
     if (s->zero && s->zero->count != s->scale->count && s->zero->count != 1)
         return op_fail(c, "has %zu scales and %zu zero points", s->scale->count, s->zero->count);
@@ -22,14 +22,14 @@ bool op_scales_read(op_call *c, op_scales *s)
         return true;
     if (!op_axis(c, axis, x->rank, &at))
         return false;
-    s->sides = tensor_split(x, at);
-    s->blocks = s->sides.along;
+    s->dims = tensor_split(x, at);
+    s->blocks = s->dims.along;
     if (block) {
-        s->block = block > 0 && (uint64_t)block <= s->sides.along ? (size_t)block : 1;
-        s->blocks = (s->sides.along + s->block - 1) / s->block;
+        s->block = block > 0 && (uint64_t)block <= s->dims.along ? (size_t)block : 1;
+        s->blocks = (s->dims.along + s->block - 1) / s->block;
     }
-    s->blocked = s->scale->count != s->sides.along || s->block > 1;
-    const size_t expected = block ? s->sides.before * s->blocks * s->sides.after : s->blocks;
+    s->blocked = s->scale->count != s->dims.along || s->block > 1;
+    const size_t expected = block ? s->dims.before * s->blocks * s->dims.after : s->blocks;
     return s->scale->count == expected ||
            op_fail(c, "has %zu scales; expected %zu", s->scale->count, expected);
 }
@@ -38,11 +38,11 @@ size_t op_scale_at(const op_scales *s, size_t i)
 {
     if (s->scale->count == 1)
         return 0;
-    const size_t along = i / s->sides.after % s->sides.along;
+    const size_t along = i / s->dims.after % s->dims.along;
     if (!s->blocked)
         return along;
-    const size_t before = i / s->sides.after / s->sides.along;
-    return (before * s->blocks + along / s->block) * s->sides.after + i % s->sides.after;
+    const size_t before = i / s->dims.after / s->dims.along;
+    return (before * s->blocks + along / s->block) * s->dims.after + i % s->dims.after;
 }
 
 static double zero_at(const op_scales *s, size_t at)
@@ -53,8 +53,8 @@ static double zero_at(const op_scales *s, size_t at)
 bool op_quantize(op_call *c)
 {
     const tensor *x = op_in(c, 0);
-    const int64_t wanted = onnx_whole(c->node, "output_dtype", 0);
-    const bool saturate = onnx_whole(c->node, "saturate", 1);
+    const int64_t wanted = onnx_int(c->node, "output_dtype", 0);
+    const bool saturate = onnx_int(c->node, "saturate", 1);
     op_scales s;
     if (!op_scales_read(c, &s))
         return false;
@@ -82,7 +82,7 @@ bool op_quantize(op_call *c)
 bool op_dequantize(op_call *c)
 {
     const tensor *x = op_in(c, 0);
-    const int64_t wanted = onnx_whole(c->node, "output_dtype", 0);
+    const int64_t wanted = onnx_int(c->node, "output_dtype", 0);
     op_scales s;
     if (!op_scales_read(c, &s))
         return false;

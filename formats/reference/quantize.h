@@ -8,7 +8,7 @@
 /* One scale for all, one for each step of an axis, or one for each block along it. */
 typedef struct op_scales {
     const tensor *scale, *zero; /* zero: NULL for none */
-    tensor_sides sides;
+    tensor_dims dims;
     size_t blocks, block; /* along the axis */
     bool blocked;
 } op_scales;

@@ -40,8 +40,8 @@ static double highest(double sum, double x)
 /* ln(e^sum + e^x) without overflow. */
 static double add_exponents(double sum, double x)
 {
-    const double most = fmax(sum, x), least = fmin(sum, x);
-    return isinf(least) && least < 0 ? most : most + log1p(exp(least - most));
+    const double max = fmax(sum, x), min = fmin(sum, x);
+    return isinf(min) && min < 0 ? max : max + log1p(exp(min - max));
 }
 
 static double plain(double sum, double count)
@@ -109,8 +109,8 @@ static void reduce_all(const reduction *r, const tensor *x, uint32_t mask, doubl
         if (element_is_float(out->type) || isfinite(v))
             tensor_set_number(out, i, v);
         else /* of nothing */
-            tensor_set_whole(
-                out, i, v < 0 ? element_lowest(out->type) : (int64_t)element_highest(out->type));
+            tensor_set_int(out, i,
+                           v < 0 ? element_lowest(out->type) : (int64_t)element_highest(out->type));
     }
 }
 
@@ -121,9 +121,9 @@ bool op_reduce(op_call *c)
     uint32_t mask;
     if (!r || !op_axes(c, 1, x->rank, &mask))
         return false;
-    if (!mask && !onnx_whole(c->node, "noop_with_empty_axes", 0))
+    if (!mask && !onnx_int(c->node, "noop_with_empty_axes", 0))
         mask = (1u << x->rank) - 1;
-    if (!make_reduced(c, x->type, mask, onnx_whole(c->node, "keepdims", 1)))
+    if (!make_reduced(c, x->type, mask, onnx_int(c->node, "keepdims", 1)))
         return false;
     if (op_only_shapes(c))
         return true;
@@ -137,26 +137,26 @@ bool op_arg(op_call *c)
 {
     const tensor *x = op_in(c, 0);
     const bool largest = !strcmp(c->node->op_type, "ArgMax");
-    const bool last = onnx_whole(c->node, "select_last_index", 0);
+    const bool last = onnx_int(c->node, "select_last_index", 0);
     uint32_t axis;
-    if (!op_axis(c, onnx_whole(c->node, "axis", 0), x->rank, &axis) ||
-        !make_reduced(c, ELEMENT_INT64, 1u << axis, onnx_whole(c->node, "keepdims", 1)))
+    if (!op_axis(c, onnx_int(c->node, "axis", 0), x->rank, &axis) ||
+        !make_reduced(c, ELEMENT_INT64, 1u << axis, onnx_int(c->node, "keepdims", 1)))
         return false;
     if (op_only_shapes(c))
         return true;
-    const tensor_sides s = tensor_split(x, axis);
+    const tensor_dims s = tensor_split(x, axis);
     for (size_t i = 0; i < c->out->count; i++) {
         const size_t first = i / s.after * s.along * s.after + i % s.after;
         size_t best = 0;
         for (size_t k = 1; k < s.along; k++) {
             const double v = tensor_number(x, first + k * s.after);
-            const double most = tensor_number(x, first + best * s.after);
-            if (largest ? v > most : v < most)
+            const double max = tensor_number(x, first + best * s.after);
+            if (largest ? v > max : v < max)
                 best = k;
-            else if (last && v == most)
+            else if (last && v == max)
                 best = k;
         }
-        tensor_set_whole(c->out, i, (int64_t)best);
+        tensor_set_int(c->out, i, (int64_t)best);
     }
     return true;
 }
@@ -166,13 +166,13 @@ bool op_arg(op_call *c)
 static void softmax_line(const tensor *x, tensor *out, size_t first, size_t count, size_t step,
                          bool in_logs)
 {
-    double most = -INFINITY, sum = 0;
+    double max = -INFINITY, sum = 0;
     for (size_t k = 0; k < count; k++)
-        most = fmax(most, tensor_number(x, first + k * step));
+        max = fmax(max, tensor_number(x, first + k * step));
     for (size_t k = 0; k < count; k++)
-        sum += exp(tensor_number(x, first + k * step) - most);
+        sum += exp(tensor_number(x, first + k * step) - max);
     for (size_t k = 0; k < count; k++) {
-        const double v = tensor_number(x, first + k * step) - most;
+        const double v = tensor_number(x, first + k * step) - max;
         tensor_set_number(out, first + k * step, in_logs ? v - log(sum) : exp(v) / sum);
     }
 }
@@ -181,11 +181,11 @@ static bool softmax(op_call *c, bool in_logs)
 {
     const tensor *x = op_in(c, 0);
     uint32_t axis;
-    if (!op_axis(c, onnx_whole(c->node, "axis", -1), x->rank, &axis) || !op_result_like(c, 0, x))
+    if (!op_axis(c, onnx_int(c->node, "axis", -1), x->rank, &axis) || !op_result_like(c, 0, x))
         return false;
     if (op_only_shapes(c))
         return true;
-    tensor_sides s = tensor_split(x, axis);
+    tensor_dims s = tensor_split(x, axis);
     if (c->node->flattens) { /* see onnx_upgrade.c */
         s.along *= s.after;
         s.after = 1;

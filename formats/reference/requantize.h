@@ -6,7 +6,7 @@
 
 #include "formats/reference/call.h"
 
-/* Input i minus its zero point, input `zero` (left out: 0), as floats: whole numbers. One zero
+/* Input i minus its zero point, input `zero` (left out: 0), as floats: integers. One zero
  * point for all, or one for each step of the first axis. NULL: failed. */
 const float *requantize_centred(op_call *c, uint32_t i, uint32_t zero);
 

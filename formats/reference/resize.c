@@ -32,10 +32,10 @@ static bool read_words(op_call *c, op_resizing *r)
     if (strcmp(r->nearest, "round_prefer_floor") && strcmp(r->nearest, "round_prefer_ceil") &&
         strcmp(r->nearest, "floor") && strcmp(r->nearest, "ceil"))
         return op_fail(c, "asks for the unknown nearest_mode '%.30s'", r->nearest);
-    r->antialias = onnx_whole(c->node, "antialias", 0) && (r->cubic || r->linear);
-    r->exclude_outside = onnx_whole(c->node, "exclude_outside", 0);
-    r->a = (double)onnx_real(c->node, "cubic_coeff_a", -0.75f);
-    r->extrapolation = (double)onnx_real(c->node, "extrapolation_value", 0);
+    r->antialias = onnx_int(c->node, "antialias", 0) && (r->cubic || r->linear);
+    r->exclude_outside = onnx_int(c->node, "exclude_outside", 0);
+    r->a = (double)onnx_float(c->node, "cubic_coeff_a", -0.75f);
+    r->extrapolation = (double)onnx_float(c->node, "extrapolation_value", 0);
     return true;
 }
 
@@ -43,11 +43,11 @@ static bool read_words(op_call *c, op_resizing *r)
 static bool read_axes(op_call *c, uint32_t rank, uint32_t *axes, uint32_t *count)
 {
     const onnx_attribute *a = onnx_find_attribute(c->node, "axes");
-    *count = a && a->wholes ? (uint32_t)a->count : rank;
+    *count = a && a->ints ? (uint32_t)a->count : rank;
     if (*count > rank)
         return op_fail(c, "names %u axes of %u", *count, rank);
     for (uint32_t i = 0; i < *count; i++)
-        if (!op_axis(c, a && a->wholes ? a->wholes[i] : (int64_t)i, rank, &axes[i]))
+        if (!op_axis(c, a && a->ints ? a->ints[i] : (int64_t)i, rank, &axes[i]))
             return false;
     return true;
 }
@@ -73,11 +73,11 @@ static void set_sizes(op_call *c, const tensor *sizes, const uint32_t *axes, uin
     const bool keep = !strcmp(policy, "not_larger") || !strcmp(policy, "not_smaller");
     double common = 0;
     for (uint32_t i = 0; i < count; i++) {
-        const double scale = (double)tensor_whole(sizes, i) / (double)x->dims[axes[i]];
+        const double scale = (double)tensor_int(sizes, i) / (double)x->dims[axes[i]];
         if (!i || (!strcmp(policy, "not_larger") ? scale < common : scale > common))
             common = scale;
         r->scale[axes[i]] = scale;
-        r->out[axes[i]] = tensor_whole(sizes, i);
+        r->out[axes[i]] = tensor_int(sizes, i);
     }
     for (uint32_t i = 0; keep && i < count; i++) {
         r->scale[axes[i]] = common;
@@ -101,14 +101,14 @@ static bool read_sizes(op_call *c, op_resizing *r)
         r->to[i] = 1;
     }
     for (uint32_t i = 0; i < count; i++) {
-        const double scale = sizes ? 1 : tensor_number(scales, i), side = (double)x->dims[axes[i]];
-        if (!(scale > 0) || scale * side > TENSOR_MAX_COUNT ||
-            (sizes && (tensor_whole(sizes, i) < 0 || tensor_whole(sizes, i) > TENSOR_MAX_COUNT ||
+        const double scale = sizes ? 1 : tensor_number(scales, i), dim = (double)x->dims[axes[i]];
+        if (!(scale > 0) || scale * dim > TENSOR_MAX_COUNT ||
+            (sizes && (tensor_int(sizes, i) < 0 || tensor_int(sizes, i) > TENSOR_MAX_COUNT ||
                        !x->dims[axes[i]])))
             return op_fail(c, "resizes a dimension of %" PRId64 " by %g, or to an impossible size",
                            x->dims[axes[i]], scale);
         r->scale[axes[i]] = scale;
-        r->out[axes[i]] = (int64_t)floor(scale * side);
+        r->out[axes[i]] = (int64_t)floor(scale * dim);
         if (r->crop) {
             r->from[axes[i]] = tensor_number(region, i);
             r->to[axes[i]] = tensor_number(region, i + count);
@@ -195,15 +195,15 @@ bool op_resize_taps(const op_resize_axis *s, int64_t i, int64_t *places, double 
     return inside || !s->r->crop;
 }
 
-op_resize_axis op_resize_side(const op_resizing *r, const tensor *x, uint32_t axis)
+op_resize_axis op_resize_along(const op_resizing *r, const tensor *x, uint32_t axis)
 {
     op_resize_axis s = {
         r, r->scale[axis], r->from[axis], r->to[axis], x->dims[axis], r->out[axis], 0, 2};
     const double narrow = r->antialias ? fmin(s.scale, 1) : 1;
     if (r->cubic)
-        s.first = (int64_t)floor(fmax(-2 / narrow, -RESIZE_MOST_TAPS)) + 1;
+        s.first = (int64_t)floor(fmax(-2 / narrow, -RESIZE_MAX_TAPS)) + 1;
     else if (r->linear)
-        s.first = (int64_t)floor(fmax(-1 / narrow, -RESIZE_MOST_TAPS)) + 1;
+        s.first = (int64_t)floor(fmax(-1 / narrow, -RESIZE_MAX_TAPS)) + 1;
     s.taps = (size_t)(2 - 2 * s.first);
     return s;
 }
@@ -246,14 +246,14 @@ static bool resize_all(op_call *c, const op_resizing *r)
     for (uint32_t axis = 0; ok && axis < x->rank; axis++) {
         if (op_resize_keeps(r, x, axis))
             continue;
-        const op_resize_axis s = op_resize_side(r, &shape, axis);
-        const tensor_sides sides = tensor_split(&shape, axis);
+        const op_resize_axis s = op_resize_along(r, &shape, axis);
+        const tensor_dims dims = tensor_split(&shape, axis);
         shape.dims[axis] = r->out[axis];
-        ok = s.taps <= RESIZE_MOST_TAPS && tensor_shape(&shape, x->type, x->rank, shape.dims);
+        ok = s.taps <= RESIZE_MAX_TAPS && tensor_shape(&shape, x->type, x->rank, shape.dims);
         double *to = ok ? malloc((shape.count + 1) * sizeof *to) : NULL;
         outside[axis] = calloc((size_t)r->out[axis] + 1, sizeof(bool));
         ok = to && outside[axis] &&
-             resize_axis(c, &s, sides.before, sides.after, data, to, outside[axis]);
+             resize_axis(c, &s, dims.before, dims.after, data, to, outside[axis]);
         free(data);
         data = to;
     }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a Resize asks for, and the weights of each output sample along one side. */
+/* What a Resize asks for, and the weights of each output sample along one axis. */
 #ifndef MONA_REFERENCE_RESIZE_H
 #define MONA_REFERENCE_RESIZE_H
 
 #include "formats/reference/call.h"
 
-enum { RESIZE_MOST_TAPS = 1 << 16 };
+enum { RESIZE_MAX_TAPS = 1 << 16 };
 
 typedef struct op_resizing {
     bool cubic, linear; /* else nearest */
@@ -18,7 +18,7 @@ typedef struct op_resizing {
 } op_resizing;
 
 bool op_resize_read(op_call *c, op_resizing *r);
-/* This side of x stays as it is. */
+/* x stays as it is along this axis. */
 bool op_resize_keeps(const op_resizing *r, const tensor *x, uint32_t axis);
 
 typedef struct op_resize_axis {
@@ -26,9 +26,9 @@ typedef struct op_resize_axis {
     double scale, from, to;
     int64_t in, out;
     int64_t first; /* tap, counted from the sample left of the coordinate */
-    size_t taps;   /* may be above RESIZE_MOST_TAPS, which is refused */
+    size_t taps;   /* may be above RESIZE_MAX_TAPS, which is refused */
 } op_resize_axis;
-op_resize_axis op_resize_side(const op_resizing *r, const tensor *x, uint32_t axis);
+op_resize_axis op_resize_along(const op_resizing *r, const tensor *x, uint32_t axis);
 
 /* Places and weights of the taps of output sample i; false: it lies outside of the region. */
 bool op_resize_taps(const op_resize_axis *s, int64_t i, int64_t *places, double *weights);

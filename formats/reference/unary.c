@@ -210,8 +210,8 @@ static const struct unary_row *find_row(const char *op_type)
     return NULL;
 }
 
-/* Whole numbers of 64 bits do not fit into a double. */
-static int64_t of_whole(unary_function *f, int64_t x, bool is_unsigned)
+/* Integers of 64 bits do not fit into a double. */
+static int64_t of_int(unary_function *f, int64_t x, bool is_unsigned)
 {
     const bool negative = x < 0 && !is_unsigned;
     const int64_t opposite = (int64_t) - (uint64_t)x;
@@ -233,15 +233,15 @@ bool op_unary(op_call *c)
         return false;
     unary_function *f = row->function;
     for (int i = 0; i < 2 && row->attributes[i]; i++)
-        p[i] = (double)onnx_real(c->node, row->attributes[i], (float)row->otherwise[i]);
+        p[i] = (double)onnx_float(c->node, row->attributes[i], (float)row->otherwise[i]);
     if (f == f_gelu && !strcmp(onnx_string(c->node, "approximate", "none"), "tanh"))
         f = f_gelu_tanh;
     if (op_only_shapes(c))
         return true;
-    const bool whole = f == f_neg || f == f_abs || f == f_sign || f == f_relu;
-    if (whole && !element_is_float(x->type))
+    const bool on_ints = f == f_neg || f == f_abs || f == f_sign || f == f_relu;
+    if (on_ints && !element_is_float(x->type))
         for (size_t i = 0; i < x->count; i++)
-            tensor_set_whole(c->out, i, of_whole(f, tensor_whole(x, i), x->type == ELEMENT_UINT64));
+            tensor_set_int(c->out, i, of_int(f, tensor_int(x, i), x->type == ELEMENT_UINT64));
     else
         for (size_t i = 0; i < x->count; i++)
             tensor_set_number(c->out, i, f(tensor_number(x, i), p));

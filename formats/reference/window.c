@@ -4,43 +4,43 @@
 #include <inttypes.h>
 #include <string.h>
 
-bool op_window_list(op_call *c, const char *name, uint32_t sides, int64_t fill, int64_t least,
+bool op_window_list(op_call *c, const char *name, uint32_t spatial_dims, int64_t fill, int64_t min,
                     int64_t *out)
 {
     const onnx_attribute *a = onnx_find_attribute(c->node, name);
-    for (uint32_t i = 0; i < WINDOW_SIDES; i++)
+    for (uint32_t i = 0; i < WINDOW_DIMS; i++)
         out[i] = fill;
-    if (!a || !a->wholes || !a->count)
+    if (!a || !a->ints || !a->count)
         return true;
-    if (a->count != sides)
-        return op_fail(c, "has %zu numbers in %s; expected %u", a->count, name, sides);
-    for (uint32_t i = 0; i < sides; i++) {
-        if (a->wholes[i] < least || a->wholes[i] > WINDOW_MOST)
-            return op_fail(c, "has %s %" PRId64 "; supported: %" PRId64 " to %d", name,
-                           a->wholes[i], least, WINDOW_MOST);
-        out[WINDOW_SIDES - sides + i] = a->wholes[i];
+    if (a->count != spatial_dims)
+        return op_fail(c, "has %zu numbers in %s; expected %u", a->count, name, spatial_dims);
+    for (uint32_t i = 0; i < spatial_dims; i++) {
+        if (a->ints[i] < min || a->ints[i] > WINDOW_MAX)
+            return op_fail(c, "has %s %" PRId64 "; supported: %" PRId64 " to %d", name, a->ints[i],
+                           min, WINDOW_MAX);
+        out[WINDOW_DIMS - spatial_dims + i] = a->ints[i];
     }
     return true;
 }
 
-int64_t op_window_extent(const op_window *w, uint32_t side)
+int64_t op_window_extent(const op_window *w, uint32_t axis)
 {
-    return (w->kernel[side] - 1) * w->dilation[side] + 1;
+    return (w->kernel[axis] - 1) * w->dilation[axis] + 1;
 }
 
-/* Explicit pads: those before every side, then those after. */
+/* Explicit pads: those before along every axis, then those after. */
 static bool read_pads(op_call *c, op_window *w)
 {
     const onnx_attribute *a = onnx_find_attribute(c->node, "pads");
-    if (!a || !a->wholes || !a->count)
+    if (!a || !a->ints || !a->count)
         return true;
-    if (a->count != 2 * w->sides)
-        return op_fail(c, "has %zu numbers in pads; expected %u", a->count, 2 * w->sides);
-    for (uint32_t i = 0; i < 2 * w->sides; i++) {
-        if (a->wholes[i] < 0 || a->wholes[i] > WINDOW_MOST)
-            return op_fail(c, "pads by %" PRId64 "; supported: 0 to %d", a->wholes[i], WINDOW_MOST);
-        const uint32_t side = WINDOW_SIDES - w->sides + i % w->sides;
-        *(i < w->sides ? &w->begin[side] : &w->end[side]) = a->wholes[i];
+    if (a->count != 2 * w->spatial_dims)
+        return op_fail(c, "has %zu numbers in pads; expected %u", a->count, 2 * w->spatial_dims);
+    for (uint32_t i = 0; i < 2 * w->spatial_dims; i++) {
+        if (a->ints[i] < 0 || a->ints[i] > WINDOW_MAX)
+            return op_fail(c, "pads by %" PRId64 "; supported: 0 to %d", a->ints[i], WINDOW_MAX);
+        const uint32_t axis = WINDOW_DIMS - w->spatial_dims + i % w->spatial_dims;
+        *(i < w->spatial_dims ? &w->begin[axis] : &w->end[axis]) = a->ints[i];
     }
     return true;
 }
@@ -48,7 +48,7 @@ static bool read_pads(op_call *c, op_window *w)
 /* SAME makes ceil(in / stride) outputs; an odd pad goes after (UPPER) or before (LOWER). */
 static void pad_same(op_window *w, bool upper)
 {
-    for (uint32_t i = WINDOW_SIDES - w->sides; i < WINDOW_SIDES; i++) {
+    for (uint32_t i = WINDOW_DIMS - w->spatial_dims; i < WINDOW_DIMS; i++) {
         const int64_t outputs = (w->in[i] + w->stride[i] - 1) / w->stride[i];
         const int64_t total = (outputs - 1) * w->stride[i] + op_window_extent(w, i) - w->in[i];
         const int64_t half = total > 0 ? total / 2 : 0, rest = total > 0 ? total - half : 0;
@@ -61,7 +61,7 @@ static void pad_same(op_window *w, bool upper)
  * count. */
 static bool find_outputs(op_call *c, op_window *w, bool round_up)
 {
-    for (uint32_t i = 0; i < WINDOW_SIDES; i++) {
+    for (uint32_t i = 0; i < WINDOW_DIMS; i++) {
         const int64_t before = w->in[i] + w->begin[i], stride = w->stride[i];
         const int64_t room = before + w->end[i] - op_window_extent(w, i);
         if (room < 0)
@@ -74,16 +74,16 @@ static bool find_outputs(op_call *c, op_window *w, bool round_up)
 
 bool op_window_read(op_call *c, const tensor *x, const int64_t *kernel, bool round_up, op_window *w)
 {
-    if (x->rank < 3 || x->rank > 2 + WINDOW_SIDES)
+    if (x->rank < 3 || x->rank > 2 + WINDOW_DIMS)
         return op_fail(c, "works on a tensor of %u dimensions; supported: 3 to %d", x->rank,
-                       2 + WINDOW_SIDES);
-    *w = (op_window){.sides = x->rank - 2};
-    if (!op_window_list(c, "strides", w->sides, 1, 1, w->stride) ||
-        !op_window_list(c, "dilations", w->sides, 1, 1, w->dilation) ||
-        !op_window_list(c, "kernel_shape", w->sides, kernel ? 1 : 0, 1, w->kernel))
+                       2 + WINDOW_DIMS);
+    *w = (op_window){.spatial_dims = x->rank - 2};
+    if (!op_window_list(c, "strides", w->spatial_dims, 1, 1, w->stride) ||
+        !op_window_list(c, "dilations", w->spatial_dims, 1, 1, w->dilation) ||
+        !op_window_list(c, "kernel_shape", w->spatial_dims, kernel ? 1 : 0, 1, w->kernel))
         return false;
-    for (uint32_t i = 0; i < WINDOW_SIDES; i++) {
-        const uint32_t skip = WINDOW_SIDES - w->sides;
+    for (uint32_t i = 0; i < WINDOW_DIMS; i++) {
+        const uint32_t skip = WINDOW_DIMS - w->spatial_dims;
         w->in[i] = i < skip ? 1 : x->dims[2 + i - skip];
         if (i < skip)
             w->kernel[i] = 1;
@@ -104,15 +104,15 @@ void op_window_shape(const op_window *w, int64_t batch, int64_t channels, int64_
 {
     dims[0] = batch;
     dims[1] = channels;
-    memcpy(dims + 2, w->out + WINDOW_SIDES - w->sides, w->sides * sizeof *dims);
+    memcpy(dims + 2, w->out + WINDOW_DIMS - w->spatial_dims, w->spatial_dims * sizeof *dims);
 }
 
-window_range op_window_inside(const op_window *w, uint32_t side, int64_t at)
+window_range op_window_inside(const op_window *w, uint32_t axis, int64_t at)
 {
-    const int64_t start = at * w->stride[side] - w->begin[side], step = w->dilation[side];
-    const int64_t room = w->in[side] - 1 - start;
+    const int64_t start = at * w->stride[axis] - w->begin[axis], step = w->dilation[axis];
+    const int64_t room = w->in[axis] - 1 - start;
     window_range r = {start < 0 ? (-start + step - 1) / step : 0, room < 0 ? -1 : room / step};
-    if (r.last >= w->kernel[side])
-        r.last = w->kernel[side] - 1;
+    if (r.last >= w->kernel[axis])
+        r.last = w->kernel[axis] - 1;
     return r;
 }

@@ -36,15 +36,15 @@ uint64_t mona_array_product(const uint32_t *extent, uint32_t dims)
 bool mona_array_inside(const uint32_t *extent, const int32_t *stride, uint32_t dims, uint64_t base,
                        uint64_t elements)
 {
-    int64_t least = (int64_t)base, most = least;
+    int64_t min = (int64_t)base, max = min;
     for (uint32_t d = 0; d < dims; d++) {
         if (stride[d] > MONA_ARRAY_MAX_STRIDE || stride[d] < -MONA_ARRAY_MAX_STRIDE || !extent[d] ||
             extent[d] > MONA_ARRAY_MAX_ELEMENTS)
             return false;
         const int64_t reach = (int64_t)(extent[d] - 1) * stride[d];
-        *(reach < 0 ? &least : &most) += reach;
+        *(reach < 0 ? &min : &max) += reach;
     }
-    return least >= 0 && most < (int64_t)elements;
+    return min >= 0 && max < (int64_t)elements;
 }
 
 /* ---- elements as numbers ------------------------------------------------------------------------
@@ -87,7 +87,7 @@ INLINE int32_t narrow_at(const uint8_t *p, mona_type type)
                               : e.s32;
 }
 
-INLINE float real_at(const uint8_t *p, mona_type type)
+INLINE float float_at(const uint8_t *p, mona_type type)
 {
     const element e = element_at(p, type);
     switch (type) {
@@ -106,13 +106,13 @@ INLINE float real_at(const uint8_t *p, mona_type type)
     }
 }
 
-INLINE int64_t whole_at(const uint8_t *p, mona_type type)
+INLINE int64_t int_at(const uint8_t *p, mona_type type)
 {
     const element e = element_at(p, type);
     switch (type) {
     case MONA_F16:
     case MONA_F32:
-        return whole_of(real_at(p, type));
+        return int_of(float_at(p, type));
     case MONA_U32:
         return e.u32;
     case MONA_S64:
@@ -126,76 +126,77 @@ INLINE int64_t whole_at(const uint8_t *p, mona_type type)
 /* ---- reading ------------------------------------------------------------------------------- */
 
 /* Elements `step` bytes apart. */
-INLINE void read_reals(float *to, const uint8_t *from, ptrdiff_t step, uint32_t count,
-                       mona_type type)
-{
-    if (step == (ptrdiff_t)bytes_of(type))
-        for (uint32_t i = 0; i < count; i++)
-            to[i] = real_at(from + i * bytes_of(type), type);
-    else
-        for (uint32_t i = 0; i < count; i++)
-            to[i] = real_at(from + (ptrdiff_t)i * step, type);
-}
-
-INLINE void read_wholes(int64_t *to, const uint8_t *from, ptrdiff_t step, uint32_t count,
+INLINE void read_floats(float *to, const uint8_t *from, ptrdiff_t step, uint32_t count,
                         mona_type type)
 {
     if (step == (ptrdiff_t)bytes_of(type))
         for (uint32_t i = 0; i < count; i++)
-            to[i] = whole_at(from + i * bytes_of(type), type);
+            to[i] = float_at(from + i * bytes_of(type), type);
     else
         for (uint32_t i = 0; i < count; i++)
-            to[i] = whole_at(from + (ptrdiff_t)i * step, type);
+            to[i] = float_at(from + (ptrdiff_t)i * step, type);
 }
 
-void mona_array_read_reals(float *to, array_source from, int64_t at, int32_t stride, uint32_t count)
+INLINE void read_ints(int64_t *to, const uint8_t *from, ptrdiff_t step, uint32_t count,
+                      mona_type type)
 {
-    const ptrdiff_t element = (ptrdiff_t)mona_type_size(from.type), step = stride * element;
-    const uint8_t *data = from.data + at * element;
-    switch (from.type) {
-    case MONA_U8:
-        read_reals(to, data, step, count, MONA_U8);
-        break;
-    case MONA_S8:
-        read_reals(to, data, step, count, MONA_S8);
-        break;
-    case MONA_F16:
-        read_reals(to, data, step, count, MONA_F16);
-        break;
-    case MONA_F32:
-        read_reals(to, data, step, count, MONA_F32);
-        break;
-    case MONA_S32:
-        read_reals(to, data, step, count, MONA_S32);
-        break;
-    default: /* rare */
+    if (step == (ptrdiff_t)bytes_of(type))
         for (uint32_t i = 0; i < count; i++)
-            to[i] = real_at(data + (ptrdiff_t)i * step, from.type);
-        break;
-    }
+            to[i] = int_at(from + i * bytes_of(type), type);
+    else
+        for (uint32_t i = 0; i < count; i++)
+            to[i] = int_at(from + (ptrdiff_t)i * step, type);
 }
 
-void mona_array_read_wholes(int64_t *to, array_source from, int64_t at, int32_t stride,
+void mona_array_read_floats(float *to, array_source from, int64_t at, int32_t stride,
                             uint32_t count)
 {
     const ptrdiff_t element = (ptrdiff_t)mona_type_size(from.type), step = stride * element;
     const uint8_t *data = from.data + at * element;
     switch (from.type) {
     case MONA_U8:
-        read_wholes(to, data, step, count, MONA_U8);
+        read_floats(to, data, step, count, MONA_U8);
         break;
     case MONA_S8:
-        read_wholes(to, data, step, count, MONA_S8);
+        read_floats(to, data, step, count, MONA_S8);
+        break;
+    case MONA_F16:
+        read_floats(to, data, step, count, MONA_F16);
+        break;
+    case MONA_F32:
+        read_floats(to, data, step, count, MONA_F32);
         break;
     case MONA_S32:
-        read_wholes(to, data, step, count, MONA_S32);
+        read_floats(to, data, step, count, MONA_S32);
+        break;
+    default: /* rare */
+        for (uint32_t i = 0; i < count; i++)
+            to[i] = float_at(data + (ptrdiff_t)i * step, from.type);
+        break;
+    }
+}
+
+void mona_array_read_ints(int64_t *to, array_source from, int64_t at, int32_t stride,
+                          uint32_t count)
+{
+    const ptrdiff_t element = (ptrdiff_t)mona_type_size(from.type), step = stride * element;
+    const uint8_t *data = from.data + at * element;
+    switch (from.type) {
+    case MONA_U8:
+        read_ints(to, data, step, count, MONA_U8);
+        break;
+    case MONA_S8:
+        read_ints(to, data, step, count, MONA_S8);
+        break;
+    case MONA_S32:
+        read_ints(to, data, step, count, MONA_S32);
         break;
     case MONA_S64:
-        read_wholes(to, data, step, count, MONA_S64);
+        read_ints(to, data, step, count, MONA_S64);
         break;
     default:
         for (uint32_t i = 0; i < count; i++)
-            to[i] = whole_at(data + (ptrdiff_t)i * step, from.type);
+            to[i] = int_at(data + (ptrdiff_t)i * step, from.type);
         break;
     }
 }
@@ -203,10 +204,10 @@ void mona_array_read_wholes(int64_t *to, array_source from, int64_t at, int32_t 
 void mona_array_read(mona_arithmetic arithmetic, void *to, array_source from, int64_t at,
                      int32_t stride, uint32_t count)
 {
-    if (arithmetic == MONA_REAL)
-        mona_array_read_reals(to, from, at, stride, count);
+    if (arithmetic == MONA_FLOAT)
+        mona_array_read_floats(to, from, at, stride, count);
     else
-        mona_array_read_wholes(to, from, at, stride, count);
+        mona_array_read_ints(to, from, at, stride, count);
 }
 
 static int32_t last_stride(const array_walk *w)
@@ -214,20 +215,20 @@ static int32_t last_stride(const array_walk *w)
     return w->dims ? w->stride[w->dims - 1] : 0;
 }
 
-void mona_array_reals(float *to, array_source from, array_walk *w, uint32_t count)
+void mona_array_floats(float *to, array_source from, array_walk *w, uint32_t count)
 {
     for (uint32_t done = 0, run; done < count; done += run) {
         run = walk_run(w, count - done);
-        mona_array_read_reals(to + done, from, w->at, last_stride(w), run);
+        mona_array_read_floats(to + done, from, w->at, last_stride(w), run);
         walk_pass(w, run);
     }
 }
 
-void mona_array_wholes(int64_t *to, array_source from, array_walk *w, uint32_t count)
+void mona_array_ints(int64_t *to, array_source from, array_walk *w, uint32_t count)
 {
     for (uint32_t done = 0, run; done < count; done += run) {
         run = walk_run(w, count - done);
-        mona_array_read_wholes(to + done, from, w->at, last_stride(w), run);
+        mona_array_read_ints(to + done, from, w->at, last_stride(w), run);
         walk_pass(w, run);
     }
 }
@@ -235,7 +236,7 @@ void mona_array_wholes(int64_t *to, array_source from, array_walk *w, uint32_t c
 const float *mona_array_view(float *room, array_source from, array_walk *w, uint32_t count)
 {
     if (from.type != MONA_F32 || last_stride(w) != 1 || walk_run(w, count) < count) {
-        mona_array_reals(room, from, w, count);
+        mona_array_floats(room, from, w, count);
         return room;
     }
     const float *beside = (const float *)(const void *)from.data + w->at;
@@ -284,7 +285,7 @@ static uint64_t bits_of(float x, mona_type type)
 {
     if (type == MONA_U64 && x >= 0x1p63f)
         return x < 0x1p64f ? (uint64_t)x : UINT64_MAX;
-    return (uint64_t)whole_of(x);
+    return (uint64_t)int_of(x);
 }
 
 static uint64_t saturated(int64_t value, bool negative, mona_type type)
@@ -295,8 +296,8 @@ static uint64_t saturated(int64_t value, bool negative, mona_type type)
     return (uint64_t)value > b.high ? b.high : (uint64_t)value;
 }
 
-static void put_reals_as_wholes(uint8_t *data, mona_type type, mona_conversion conversion,
-                                uint64_t first, const float *from, uint32_t count)
+static void put_floats_as_ints(uint8_t *data, mona_type type, mona_conversion conversion,
+                               uint64_t first, const float *from, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         const float x = conversion == MONA_SATURATE ? round_even(from[i]) : from[i];
@@ -306,8 +307,8 @@ static void put_reals_as_wholes(uint8_t *data, mona_type type, mona_conversion c
     }
 }
 
-void mona_array_put_reals(uint8_t *data, mona_type type, mona_conversion conversion, uint64_t first,
-                          const float *from, uint32_t count)
+void mona_array_put_floats(uint8_t *data, mona_type type, mona_conversion conversion,
+                           uint64_t first, const float *from, uint32_t count)
 {
     if (type == MONA_F32) {
         float *to = (float *)(void *)data + first;
@@ -318,18 +319,18 @@ void mona_array_put_reals(uint8_t *data, mona_type type, mona_conversion convers
         for (uint32_t i = 0; i < count; i++)
             to[i] = half_of(from[i]);
     } else
-        put_reals_as_wholes(data, type, conversion, first, from, count);
+        put_floats_as_ints(data, type, conversion, first, from, count);
 }
 
 /* from_unsigned: the numbers have no sign. */
-void mona_array_put_wholes(uint8_t *data, mona_type type, mona_conversion conversion,
-                           bool from_unsigned, uint64_t first, const int64_t *from, uint32_t count)
+void mona_array_put_ints(uint8_t *data, mona_type type, mona_conversion conversion,
+                         bool from_unsigned, uint64_t first, const int64_t *from, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         const bool negative = !from_unsigned && from[i] < 0;
         const float x = from_unsigned ? (float)(uint64_t)from[i] : (float)from[i];
         if (type == MONA_F32 || type == MONA_F16)
-            mona_array_put_reals(data, type, conversion, first + i, &x, 1);
+            mona_array_put_floats(data, type, conversion, first + i, &x, 1);
         else
             put_whole(data, type, first + i,
                       conversion == MONA_SATURATE ? saturated(from[i], negative, type)

@@ -36,7 +36,7 @@ static void array(const mona_array_call *call)
     for (uint64_t i = call->begin; i < call->end; i++) {
         array_walk walk = walk_from(1, &g->count, &stride, 0, i % g->count);
         int64_t index;
-        mona_array_wholes(&index, source_of(call, 1), &walk, 1);
+        mona_array_ints(&index, source_of(call, 1), &walk, 1);
         index = clip_to(index < 0 ? index + g->extent : index, 0, (int64_t)g->extent - 1);
         const uint64_t from = i / g->count * g->extent + (uint64_t)index;
         memcpy(call->output + i * bytes, call->input[0] + from * bytes, bytes);

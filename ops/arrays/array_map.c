@@ -55,8 +55,8 @@ static mona_status check(const mona_file_op *op, const mona_shape *inputs, const
     const mona_array_map *m = (const void *)(data->bytes + op->array.record);
     if (m->arithmetic >= MONA_ARITHMETIC_COUNT || m->conversion >= MONA_CONVERSION_COUNT)
         return MONA_ERR_MODEL;
-    const bool known = m->arithmetic == MONA_REAL ? mona_array_has_real(m->function)
-                                                  : mona_array_has_whole(m->function);
+    const bool known = m->arithmetic == MONA_FLOAT ? mona_array_has_float(m->function)
+                                                   : mona_array_has_int(m->function);
     if (!known || !m->dims || m->dims > MONA_ARRAY_DIMS ||
         op->input_count != function_arity(m->function) ||
         mona_array_product(m->extent, m->dims) != mona_shape_elements(output))
@@ -72,31 +72,31 @@ static mona_status check(const mona_file_op *op, const mona_shape *inputs, const
 }
 
 /* Elements from `first` on; the walks stand there. */
-static void real_block(const mona_array_call *call, const mona_array_map *m, array_walk *walks,
-                       uint64_t first, uint32_t count)
+static void float_block(const mona_array_call *call, const mona_array_map *m, array_walk *walks,
+                        uint64_t first, uint32_t count)
 {
     float room[MAP_OPERANDS][ARRAY_BLOCK], y[ARRAY_BLOCK];
     const float *x[MAP_OPERANDS] = {0};
     for (uint32_t k = 0; k < call->bound->op->input_count; k++)
         x[k] = mona_array_view(room[k], source_of(call, k), &walks[k], count);
-    mona_array_apply_real(m->function, m->parameter, y, x, count);
-    mona_array_put_reals(call->output, call->bound->output.type, (mona_conversion)m->conversion,
-                         first, y, count);
+    mona_array_apply_float(m->function, m->parameter, y, x, count);
+    mona_array_put_floats(call->output, call->bound->output.type, (mona_conversion)m->conversion,
+                          first, y, count);
 }
 
-static void whole_block(const mona_array_call *call, const mona_array_map *m, array_walk *walks,
-                        uint64_t first, uint32_t count)
+static void int_block(const mona_array_call *call, const mona_array_map *m, array_walk *walks,
+                      uint64_t first, uint32_t count)
 {
     int64_t room[MAP_OPERANDS][ARRAY_BLOCK], y[ARRAY_BLOCK];
     const int64_t *x[MAP_OPERANDS] = {0};
     const bool is_unsigned = call->bound->input[0].type == MONA_U64;
     for (uint32_t k = 0; k < call->bound->op->input_count; k++) {
-        mona_array_wholes(room[k], source_of(call, k), &walks[k], count);
+        mona_array_ints(room[k], source_of(call, k), &walks[k], count);
         x[k] = room[k];
     }
-    mona_array_apply_whole(m->function, is_unsigned, y, x, count);
-    mona_array_put_wholes(call->output, call->bound->output.type, (mona_conversion)m->conversion,
-                          is_unsigned, first, y, count);
+    mona_array_apply_int(m->function, is_unsigned, y, x, count);
+    mona_array_put_ints(call->output, call->bound->output.type, (mona_conversion)m->conversion,
+                        is_unsigned, first, y, count);
 }
 
 static void array(const mona_array_call *call)
@@ -110,10 +110,10 @@ static void array(const mona_array_call *call)
     uint32_t count;
     for (uint64_t i = call->begin; i < call->end; i += count) {
         count = call->end - i < ARRAY_BLOCK ? (uint32_t)(call->end - i) : ARRAY_BLOCK;
-        if (m->arithmetic == MONA_REAL)
-            real_block(call, m, walks, i, count);
+        if (m->arithmetic == MONA_FLOAT)
+            float_block(call, m, walks, i, count);
         else
-            whole_block(call, m, walks, i, count);
+            int_block(call, m, walks, i, count);
     }
 }
 

@@ -4,19 +4,19 @@
 /* Sums that are kept in registers while the inner index runs. */
 enum { STRIP_ROWS = 4, STRIP_COLUMNS = 8 };
 
-typedef struct panels_real {
+typedef struct panels_float {
     float a[PANEL_ROWS][PANEL_DEPTH], b[PANEL_DEPTH][PANEL_COLUMNS];
     float sums[PANEL_ROWS][PANEL_COLUMNS];
-} panels_real;
+} panels_float;
 
-typedef struct panels_whole {
+typedef struct panels_int {
     uint64_t a[PANEL_ROWS][PANEL_DEPTH], b[PANEL_DEPTH][PANEL_COLUMNS];
     uint64_t sums[PANEL_ROWS][PANEL_COLUMNS];
-} panels_whole;
+} panels_int;
 
 size_t mona_panel_scratch_bytes(void)
 {
-    return sizeof(panels_whole);
+    return sizeof(panels_int);
 }
 
 static uint32_t tiles_of(uint32_t count, uint32_t tile)
@@ -38,10 +38,10 @@ void mona_panel_locate(panel_tile *t, uint64_t index, uint32_t rows, uint32_t co
     t->columns = columns - t->column < PANEL_COLUMNS ? columns - t->column : PANEL_COLUMNS;
 }
 
-/* ---- real ---------------------------------------------------------------------------------- */
+/* ---- floats -------------------------------------------------------------------------------- */
 
 /* Rows and columns that are not there hold what was there before; their sums go nowhere. */
-static void multiply_real(panels_real *p, uint32_t rows, uint32_t columns, uint32_t depth)
+static void multiply_floats(panels_float *p, uint32_t rows, uint32_t columns, uint32_t depth)
 {
     for (uint32_t r = 0; r < rows; r += STRIP_ROWS)
         for (uint32_t c = 0; c < columns; c += STRIP_COLUMNS) {
@@ -57,10 +57,10 @@ static void multiply_real(panels_real *p, uint32_t rows, uint32_t columns, uint3
         }
 }
 
-static void run_real(const panel_reader *reader, const panel_tile *t, panels_real *p)
+static void run_float(const panel_reader *reader, const panel_tile *t, panels_float *p)
 {
     for (uint32_t r = 0; r < t->rows; r++) {
-        const float start = reader->start ? reader->start(t, t->row + r).real : 0;
+        const float start = reader->start ? reader->start(t, t->row + r).as_float : 0;
         for (uint32_t c = 0; c < PANEL_COLUMNS; c++)
             p->sums[r][c] = start;
     }
@@ -70,16 +70,16 @@ static void run_real(const panel_reader *reader, const panel_tile *t, panels_rea
             reader->row_of_a(t, t->row + r, k, depth, p->a[r]);
         for (uint32_t i = 0; i < depth; i++)
             reader->row_of_b(t, k + i, p->b[i]);
-        multiply_real(p, t->rows, t->columns, depth);
+        multiply_floats(p, t->rows, t->columns, depth);
     }
     for (uint32_t r = 0; r < t->rows; r++)
-        mona_array_put_reals(t->call->output, t->call->bound->output.type, MONA_WRAP,
-                             reader->place(t, t->row + r), p->sums[r], t->columns);
+        mona_array_put_floats(t->call->output, t->call->bound->output.type, MONA_WRAP,
+                              reader->place(t, t->row + r), p->sums[r], t->columns);
 }
 
-/* ---- whole --------------------------------------------------------------------------------- */
+/* ---- integers ------------------------------------------------------------------------------ */
 
-static void multiply_whole(panels_whole *p, uint32_t rows, uint32_t columns, uint32_t depth)
+static void multiply_ints(panels_int *p, uint32_t rows, uint32_t columns, uint32_t depth)
 {
     for (uint32_t r = 0; r < rows; r++)
         for (uint32_t k = 0; k < depth; k++)
@@ -87,10 +87,10 @@ static void multiply_whole(panels_whole *p, uint32_t rows, uint32_t columns, uin
                 p->sums[r][c] += p->a[r][k] * p->b[k][c];
 }
 
-static void run_whole(const panel_reader *reader, const panel_tile *t, panels_whole *p)
+static void run_int(const panel_reader *reader, const panel_tile *t, panels_int *p)
 {
     for (uint32_t r = 0; r < t->rows; r++) {
-        const int64_t start = reader->start ? reader->start(t, t->row + r).whole : 0;
+        const int64_t start = reader->start ? reader->start(t, t->row + r).as_int : 0;
         for (uint32_t c = 0; c < t->columns; c++)
             p->sums[r][c] = (uint64_t)start;
     }
@@ -100,19 +100,18 @@ static void run_whole(const panel_reader *reader, const panel_tile *t, panels_wh
             reader->row_of_a(t, t->row + r, k, depth, p->a[r]);
         for (uint32_t i = 0; i < depth; i++)
             reader->row_of_b(t, k + i, p->b[i]);
-        multiply_whole(p, t->rows, t->columns, depth);
+        multiply_ints(p, t->rows, t->columns, depth);
     }
     for (uint32_t r = 0; r < t->rows; r++)
-        mona_array_put_wholes(t->call->output, t->call->bound->output.type, MONA_WRAP,
-                              t->call->bound->input[0].type == MONA_U64,
-                              reader->place(t, t->row + r), (const int64_t *)p->sums[r],
-                              t->columns);
+        mona_array_put_ints(t->call->output, t->call->bound->output.type, MONA_WRAP,
+                            t->call->bound->input[0].type == MONA_U64, reader->place(t, t->row + r),
+                            (const int64_t *)p->sums[r], t->columns);
 }
 
 void mona_panel_run(const panel_reader *reader, const panel_tile *t, uint8_t *scratch)
 {
-    if (t->arithmetic == MONA_REAL)
-        run_real(reader, t, (panels_real *)(void *)scratch);
+    if (t->arithmetic == MONA_FLOAT)
+        run_float(reader, t, (panels_float *)(void *)scratch);
     else
-        run_whole(reader, t, (panels_whole *)(void *)scratch);
+        run_int(reader, t, (panels_int *)(void *)scratch);
 }

@@ -68,7 +68,7 @@ static void find_positions(const mona_array_pick *p, const uint8_t *data, uint32
 static bool source_ok(const mona_array_pick *p, const mona_span *positions, uint32_t s,
                       uint64_t elements)
 {
-    int64_t least = p->base[s], most = least;
+    int64_t min = p->base[s], max = min;
     bool read = true;
     for (uint32_t d = 0; d < p->dims; d++) {
         const mona_span at = positions[d];
@@ -80,10 +80,10 @@ static bool source_ok(const mona_array_pick *p, const mona_span *positions, uint
             read = false;
             continue;
         }
-        least += (stride < 0 ? at.end - 1 : at.begin) * stride;
-        most += (stride < 0 ? at.begin : at.end - 1) * stride;
+        min += (stride < 0 ? at.end - 1 : at.begin) * stride;
+        max += (stride < 0 ? at.begin : at.end - 1) * stride;
     }
-    return !read || (least >= 0 && most < (int64_t)elements);
+    return !read || (min >= 0 && max < (int64_t)elements);
 }
 
 static mona_status check(const mona_file_op *op, const mona_shape *inputs, const mona_shape *output,

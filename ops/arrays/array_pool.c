@@ -36,7 +36,7 @@ static float number_of(const mona_array_window *w, uint32_t output)
 }
 
 /* Outputs [first, first + count) of a plane. */
-static void real_block(const mona_array_call *call, uint64_t plane, uint32_t first, uint32_t count)
+static void float_block(const mona_array_call *call, uint64_t plane, uint32_t first, uint32_t count)
 {
     const mona_array_window *w = array_record(call->bound);
     const bool largest = w->function == MONA_WINDOW_MAX;
@@ -46,7 +46,7 @@ static void real_block(const mona_array_call *call, uint64_t plane, uint32_t fir
         y[i] = outside;
     for (uint32_t tap = 0; tap < mona_window_taps(w); tap++) {
         mona_window_samples(call, plane * mona_window_inputs(w), tap, first, count,
-                            (array_number){.real = outside}, x);
+                            (array_number){.as_float = outside}, x);
         for (uint32_t i = 0; i < count && largest; i++)
             y[i] = y[i] > x[i] || y[i] != y[i] ? y[i] : x[i];
         for (uint32_t i = 0; i < count && !largest; i++)
@@ -54,11 +54,11 @@ static void real_block(const mona_array_call *call, uint64_t plane, uint32_t fir
     }
     for (uint32_t i = 0; i < count && w->function == MONA_WINDOW_AVERAGE; i++)
         y[i] /= number_of(w, first + i);
-    mona_array_put_reals(call->output, call->bound->output.type, MONA_WRAP,
-                         plane * mona_window_outputs(w) + first, y, count);
+    mona_array_put_floats(call->output, call->bound->output.type, MONA_WRAP,
+                          plane * mona_window_outputs(w) + first, y, count);
 }
 
-static void whole_block(const mona_array_call *call, uint64_t plane, uint32_t first, uint32_t count)
+static void int_block(const mona_array_call *call, uint64_t plane, uint32_t first, uint32_t count)
 {
     const mona_array_window *w = array_record(call->bound);
     const bool largest = w->function == MONA_WINDOW_MAX;
@@ -69,14 +69,14 @@ static void whole_block(const mona_array_call *call, uint64_t plane, uint32_t fi
         y[i] = outside;
     for (uint32_t tap = 0; tap < mona_window_taps(w); tap++) {
         mona_window_samples(call, plane * mona_window_inputs(w), tap, first, count,
-                            (array_number){.whole = outside}, x);
+                            (array_number){.as_int = outside}, x);
         for (uint32_t i = 0; i < count; i++) {
             const bool larger = is_unsigned ? (uint64_t)x[i] > (uint64_t)y[i] : x[i] > y[i];
             y[i] = !largest ? (int64_t)((uint64_t)y[i] + (uint64_t)x[i]) : larger ? x[i] : y[i];
         }
     }
-    mona_array_put_wholes(call->output, call->bound->output.type, MONA_WRAP, is_unsigned,
-                          plane * mona_window_outputs(w) + first, y, count);
+    mona_array_put_ints(call->output, call->bound->output.type, MONA_WRAP, is_unsigned,
+                        plane * mona_window_outputs(w) + first, y, count);
 }
 
 /* ---- where the largest sample lies --------------------------------------------------------- */
@@ -101,16 +101,16 @@ static int64_t position_of(const mona_array_window *w, const uint32_t index[3], 
 static bool is_larger(const mona_array_call *call, int64_t a, int64_t b)
 {
     const mona_array_window *w = array_record(call->bound);
-    if (w->arithmetic == MONA_WHOLE) {
+    if (w->arithmetic == MONA_INT) {
         int64_t x[2];
-        mona_array_read_wholes(&x[0], source_of(call, 0), a, 1, 1);
-        mona_array_read_wholes(&x[1], source_of(call, 0), b, 1, 1);
+        mona_array_read_ints(&x[0], source_of(call, 0), a, 1, 1);
+        mona_array_read_ints(&x[1], source_of(call, 0), b, 1, 1);
         return call->bound->input[0].type == MONA_U64 ? (uint64_t)x[0] > (uint64_t)x[1]
                                                       : x[0] > x[1];
     }
     float x[2];
-    mona_array_read_reals(&x[0], source_of(call, 0), a, 1, 1);
-    mona_array_read_reals(&x[1], source_of(call, 0), b, 1, 1);
+    mona_array_read_floats(&x[0], source_of(call, 0), a, 1, 1);
+    mona_array_read_floats(&x[1], source_of(call, 0), b, 1, 1);
     return x[0] > x[1] || (x[0] != x[0] && x[1] == x[1]);
 }
 
@@ -130,8 +130,8 @@ static void index_block(const mona_array_call *call, uint64_t plane, uint32_t fi
         }
         y[i] = best < 0 ? 0 : best;
     }
-    mona_array_put_wholes(call->output, call->bound->output.type, MONA_WRAP, false,
-                          plane * mona_window_outputs(w) + first, y, count);
+    mona_array_put_ints(call->output, call->bound->output.type, MONA_WRAP, false,
+                        plane * mona_window_outputs(w) + first, y, count);
 }
 
 void mona_window_pool(const mona_array_call *call)
@@ -144,9 +144,9 @@ void mona_window_pool(const mona_array_call *call)
         const uint32_t count = outputs - first < ARRAY_BLOCK ? outputs - first : ARRAY_BLOCK;
         if (w->function == MONA_WINDOW_MAX_INDEX)
             index_block(call, item / blocks, first, count);
-        else if (w->arithmetic == MONA_REAL)
-            real_block(call, item / blocks, first, count);
+        else if (w->arithmetic == MONA_FLOAT)
+            float_block(call, item / blocks, first, count);
         else
-            whole_block(call, item / blocks, first, count);
+            int_block(call, item / blocks, first, count);
     }
 }

@@ -10,7 +10,7 @@ static bool is_arg(uint32_t function)
     return function >= MONA_REDUCE_ARG_MAX;
 }
 
-static bool has_whole(uint32_t function)
+static bool has_int(uint32_t function)
 {
     return function != MONA_REDUCE_MEAN && function != MONA_REDUCE_L2 &&
            function != MONA_REDUCE_LOG_SUM && function != MONA_REDUCE_LOG_SUM_EXP;
@@ -24,8 +24,8 @@ static mona_status check(const mona_file_op *op, const mona_shape *inputs, const
     const mona_array_reduce *r = (const void *)(data->bytes + op->array.record);
     const uint32_t dims = (uint32_t)r->kept + r->reduced;
     if (r->function >= MONA_REDUCE_COUNT || r->arithmetic >= MONA_ARITHMETIC_COUNT ||
-        (r->arithmetic == MONA_WHOLE && !has_whole(r->function)) || !dims ||
-        dims > MONA_ARRAY_DIMS || !mona_array_product(r->extent, dims) ||
+        (r->arithmetic == MONA_INT && !has_int(r->function)) || !dims || dims > MONA_ARRAY_DIMS ||
+        !mona_array_product(r->extent, dims) ||
         mona_array_product(r->extent, r->kept) != mona_shape_elements(output) ||
         !mona_array_inside(r->extent, r->stride, dims, 0, mona_shape_elements(&inputs[0])))
         return MONA_ERR_MODEL;
@@ -43,7 +43,7 @@ static array_walk reduced_walk(const mona_array_reduce *r, int64_t at)
     return walk_from(r->reduced, r->extent + r->kept, r->stride + r->kept, at, 0);
 }
 
-/* ---- real: what has been made of the numbers so far ---------------------------------------- */
+/* ---- floats: what has been made of the numbers so far -------------------------------------- */
 
 typedef struct sums {
     double sum[ARRAY_BLOCK];
@@ -134,7 +134,7 @@ static float result(const sums *s, uint32_t function, uint32_t i, uint64_t count
     }
 }
 
-/* ---- real: two orders of work -------------------------------------------------------------- */
+/* ---- floats: two orders of work ------------------------------------------------------------ */
 
 /* One output's numbers, beginning at element `at`, into sum `i`. */
 static void take_output(const mona_array_call *call, const mona_array_reduce *r, sums *s,
@@ -213,8 +213,8 @@ static void take_block(const mona_array_call *call, const mona_array_reduce *r, 
         take_output(call, r, s, function, i, outputs.at);
 }
 
-static void real_block(const mona_array_call *call, const mona_array_reduce *r, uint64_t first,
-                       uint32_t count)
+static void float_block(const mona_array_call *call, const mona_array_reduce *r, uint64_t first,
+                        uint32_t count)
 {
     const mona_type type = call->bound->output.type;
     const uint64_t all = mona_array_product(r->extent + r->kept, r->reduced);
@@ -233,16 +233,16 @@ static void real_block(const mona_array_call *call, const mona_array_reduce *r, 
     }
     take_block(call, r, &s, function, first, count);
     if (is_arg(function)) {
-        mona_array_put_wholes(call->output, type, MONA_WRAP, false, first, s.index, count);
+        mona_array_put_ints(call->output, type, MONA_WRAP, false, first, s.index, count);
         return;
     }
     float y[ARRAY_BLOCK];
     for (uint32_t i = 0; i < count; i++)
         y[i] = result(&s, r->function, i, all);
-    mona_array_put_reals(call->output, type, MONA_WRAP, first, y, count);
+    mona_array_put_floats(call->output, type, MONA_WRAP, first, y, count);
 }
 
-/* ---- whole --------------------------------------------------------------------------------- */
+/* ---- integers ------------------------------------------------------------------------------ */
 
 static bool is_before(int64_t a, int64_t b, bool is_unsigned)
 {
@@ -293,7 +293,7 @@ static int64_t whole_output(const mona_array_call *call, const mona_array_reduce
     uint32_t count;
     for (uint64_t done = 0; done < all; done += count) {
         count = all - done < ARRAY_BLOCK ? (uint32_t)(all - done) : ARRAY_BLOCK;
-        mona_array_wholes(x, source_of(call, 0), &walk, count);
+        mona_array_ints(x, source_of(call, 0), &walk, count);
         for (uint32_t k = 0; k < count; k++) {
             if (!picks)
                 sum = combined(r->function, sum, x[k], is_unsigned);
@@ -306,16 +306,16 @@ static int64_t whole_output(const mona_array_call *call, const mona_array_reduce
     return is_arg(r->function) ? index : picks ? best : (int64_t)sum;
 }
 
-static void whole_block(const mona_array_call *call, const mona_array_reduce *r, uint64_t first,
-                        uint32_t count)
+static void int_block(const mona_array_call *call, const mona_array_reduce *r, uint64_t first,
+                      uint32_t count)
 {
     int64_t y[ARRAY_BLOCK];
     const bool is_unsigned = call->bound->input[0].type == MONA_U64;
     array_walk outputs = kept_walk(r, first);
     for (uint32_t i = 0; i < count; i++, walk_pass(&outputs, 1))
         y[i] = whole_output(call, r, outputs.at);
-    mona_array_put_wholes(call->output, call->bound->output.type, MONA_WRAP,
-                          is_unsigned && !is_arg(r->function), first, y, count);
+    mona_array_put_ints(call->output, call->bound->output.type, MONA_WRAP,
+                        is_unsigned && !is_arg(r->function), first, y, count);
 }
 
 static void array(const mona_array_call *call)
@@ -324,10 +324,10 @@ static void array(const mona_array_call *call)
     uint32_t count;
     for (uint64_t i = call->begin; i < call->end; i += count) {
         count = call->end - i < ARRAY_BLOCK ? (uint32_t)(call->end - i) : ARRAY_BLOCK;
-        if (r->arithmetic == MONA_REAL)
-            real_block(call, r, i, count);
+        if (r->arithmetic == MONA_FLOAT)
+            float_block(call, r, i, count);
         else
-            whole_block(call, r, i, count);
+            int_block(call, r, i, count);
     }
 }
 

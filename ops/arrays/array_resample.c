@@ -45,7 +45,7 @@ static uint64_t macs(const mona_bound_op *b)
 /* count numbers of the operand from element `at` on. */
 static void read(const mona_array_call *call, int64_t at, uint32_t count, float *to)
 {
-    mona_array_read_reals(to, source_of(call, 0), at, 1, count);
+    mona_array_read_floats(to, source_of(call, 0), at, 1, count);
 }
 
 /* Elements [inner, inner + count) of output position `item`. */
@@ -66,8 +66,8 @@ static void run_block(const mona_array_call *call, const mona_array_resample *r,
         for (uint32_t i = 0; i < count; i++)
             sum[i] += weight[e] * x[i];
     }
-    mona_array_put_reals(call->output, call->bound->output.type, MONA_WRAP, item * r->inner + inner,
-                         sum, count);
+    mona_array_put_floats(call->output, call->bound->output.type, MONA_WRAP,
+                          item * r->inner + inner, sum, count);
 }
 
 static void array(const mona_array_call *call)

@@ -6,14 +6,13 @@
 
 /* ---- check --------------------------------------------------------------------------------- */
 
-enum { WINDOW_MOST = 1 << 20 }; /* kernel, stride, dilation, padding */
+enum { WINDOW_MAX = 1 << 20 }; /* kernel, stride, dilation, padding */
 
 static bool axis_ok(const mona_array_axis *a)
 {
-    return a->kernel && a->kernel <= WINDOW_MOST && a->stride && a->stride <= WINDOW_MOST &&
-           a->dilation && a->dilation <= WINDOW_MOST && a->pad_before >= -WINDOW_MOST &&
-           a->pad_before <= WINDOW_MOST && a->pad_after >= -WINDOW_MOST &&
-           a->pad_after <= WINDOW_MOST;
+    return a->kernel && a->kernel <= WINDOW_MAX && a->stride && a->stride <= WINDOW_MAX &&
+           a->dilation && a->dilation <= WINDOW_MAX && a->pad_before >= -WINDOW_MAX &&
+           a->pad_before <= WINDOW_MAX && a->pad_after >= -WINDOW_MAX && a->pad_after <= WINDOW_MAX;
 }
 
 /* batch x channels x a side of each axis; 0: too many. */
@@ -47,7 +46,7 @@ static mona_status check(const mona_file_op *op, const mona_shape *inputs, const
     const mona_array_window *w = (const void *)(data->bytes + op->array.record);
     if (w->function >= MONA_WINDOW_COUNT || w->arithmetic >= MONA_ARITHMETIC_COUNT || !w->axes ||
         w->axes > 3 || w->count_include_pad > 1 ||
-        (w->function == MONA_WINDOW_AVERAGE && w->arithmetic != MONA_REAL))
+        (w->function == MONA_WINDOW_AVERAGE && w->arithmetic != MONA_FLOAT))
         return MONA_ERR_MODEL;
     for (uint32_t i = 0; i < w->axes; i++)
         if (!axis_ok(&w->axis[i]))
@@ -107,14 +106,14 @@ typedef struct window_run {
     int32_t stride;
 } window_run;
 
-/* The run of a tap that begins with output `index`, of at most `most` outputs. */
+/* The run of a tap that begins with output `index`, of at most `max` outputs. */
 static window_run run_at(const mona_array_window *w, const uint32_t tap[3], const uint32_t index[3],
-                         uint32_t most)
+                         uint32_t max)
 {
     const uint32_t last = w->axes - 1;
     const mona_array_axis *x = &w->axis[last];
     window_run r = {.count = x->out - index[last], .stride = (int32_t)x->stride};
-    r.count = r.count < most ? r.count : most;
+    r.count = r.count < max ? r.count : max;
     int64_t at = 0;
     for (uint32_t d = 0; d < last; d++) {
         const mona_array_axis *a = &w->axis[d];
@@ -140,10 +139,10 @@ static const mona_array_window *window_of(const mona_array_call *call)
 static void fill(mona_arithmetic arithmetic, void *to, uint32_t begin, uint32_t end,
                  array_number value)
 {
-    for (uint32_t i = begin; i < end && arithmetic == MONA_REAL; i++)
-        ((float *)to)[i] = value.real;
-    for (uint32_t i = begin; i < end && arithmetic != MONA_REAL; i++)
-        ((int64_t *)to)[i] = value.whole;
+    for (uint32_t i = begin; i < end && arithmetic == MONA_FLOAT; i++)
+        ((float *)to)[i] = value.as_float;
+    for (uint32_t i = begin; i < end && arithmetic != MONA_FLOAT; i++)
+        ((int64_t *)to)[i] = value.as_int;
 }
 
 void mona_window_samples(const mona_array_call *call, uint64_t plane, uint32_t tap, uint32_t first,
@@ -151,7 +150,7 @@ void mona_window_samples(const mona_array_call *call, uint64_t plane, uint32_t t
 {
     const mona_array_window *w = window_of(call);
     const mona_arithmetic arithmetic = (mona_arithmetic)w->arithmetic;
-    const size_t size = arithmetic == MONA_REAL ? sizeof(float) : sizeof(int64_t);
+    const size_t size = arithmetic == MONA_FLOAT ? sizeof(float) : sizeof(int64_t);
     uint32_t taps[3], index[3];
     window_run r;
     mona_window_indices(w, WINDOW_TAP, tap, taps);
@@ -190,15 +189,15 @@ static void row_of_samples(const panel_tile *t, uint32_t k, void *to)
     /* matrix = one of the batch * groups + group */
     const uint64_t channel = t->matrix * (w->channels / w->groups) + k / taps;
     const uint64_t plane = channel * mona_window_inputs(w);
-    mona_window_samples(t->call, plane, k % taps, t->column, t->columns, (array_number){.whole = 0},
-                        to);
+    mona_window_samples(t->call, plane, k % taps, t->column, t->columns,
+                        (array_number){.as_int = 0}, to);
 }
 
 static array_number bias(const panel_tile *t, uint32_t row)
 {
     const mona_array_window *w = window_of(t->call);
     const int64_t at = (int64_t)(t->matrix % w->groups * group_outputs(w) + row);
-    array_number start = {.whole = 0};
+    array_number start = {.as_int = 0};
     if (t->call->bound->op->input_count == 3)
         mona_array_read(t->arithmetic, &start, source_of(t->call, 2), at, 1, 1);
     return start;

@@ -41,13 +41,13 @@ static inline array_walk walk_from(uint32_t dims, const uint32_t *extent, const 
     return w;
 }
 
-/* How many elements from here on lie in one row of the last dimension; at most `most`. */
-static inline uint32_t walk_run(const array_walk *w, uint32_t most)
+/* How many elements from here on lie in one row of the last dimension; at most `max`. */
+static inline uint32_t walk_run(const array_walk *w, uint32_t max)
 {
     if (!w->dims)
         return 1;
     const uint32_t left = w->extent[w->dims - 1] - w->index[w->dims - 1];
-    return left < most ? left : most;
+    return left < max ? left : max;
 }
 
 /* Moves on by count elements, which all lie in one run. After the last element comes the first. */
@@ -68,10 +68,10 @@ static inline void walk_pass(array_walk *w, uint32_t count)
     }
 }
 
-/* A number of REAL or of WHOLE arithmetic. */
+/* A number of FLOAT or of INT arithmetic. */
 typedef union array_number {
-    float real;
-    int64_t whole;
+    float as_float;
+    int64_t as_int;
 } array_number;
 
 /* An operand: its elements from number 0 on, and their type. */
@@ -86,35 +86,35 @@ static inline array_source source_of(const mona_array_call *call, uint32_t i)
 }
 
 /* Read count elements as numbers, from element `at` on, `stride` elements apart. */
-void mona_array_read_reals(float *to, array_source from, int64_t at, int32_t stride,
-                           uint32_t count);
-void mona_array_read_wholes(int64_t *to, array_source from, int64_t at, int32_t stride,
+void mona_array_read_floats(float *to, array_source from, int64_t at, int32_t stride,
                             uint32_t count);
+void mona_array_read_ints(int64_t *to, array_source from, int64_t at, int32_t stride,
+                          uint32_t count);
 /* The same for either arithmetic: `to` has float or int64_t. */
 void mona_array_read(mona_arithmetic arithmetic, void *to, array_source from, int64_t at,
                      int32_t stride, uint32_t count);
 /* Read the next count elements of a walk as numbers. */
-void mona_array_reals(float *to, array_source from, array_walk *walk, uint32_t count);
-void mona_array_wholes(int64_t *to, array_source from, array_walk *walk, uint32_t count);
+void mona_array_floats(float *to, array_source from, array_walk *walk, uint32_t count);
+void mona_array_ints(int64_t *to, array_source from, array_walk *walk, uint32_t count);
 /* The same, but returns the place in the array if the elements are floats that lie side by side
  * there, and else `room`, after copying them there. */
 const float *mona_array_view(float *room, array_source from, array_walk *walk, uint32_t count);
 
 /* Store count numbers from element `first` on. from_unsigned: the numbers are U64. */
-void mona_array_put_reals(uint8_t *data, mona_type type, mona_conversion conversion, uint64_t first,
-                          const float *from, uint32_t count);
-void mona_array_put_wholes(uint8_t *data, mona_type type, mona_conversion conversion,
-                           bool from_unsigned, uint64_t first, const int64_t *from, uint32_t count);
+void mona_array_put_floats(uint8_t *data, mona_type type, mona_conversion conversion,
+                           uint64_t first, const float *from, uint32_t count);
+void mona_array_put_ints(uint8_t *data, mona_type type, mona_conversion conversion,
+                         bool from_unsigned, uint64_t first, const int64_t *from, uint32_t count);
 
 /* x truncated to 64 bits, saturating; a NaN becomes 0. */
-static inline int64_t whole_of(float x)
+static inline int64_t int_of(float x)
 {
     if (!(x > -0x1p63f))
         return x != x ? 0 : INT64_MIN;
     return x < 0x1p63f ? (int64_t)x : INT64_MAX;
 }
 
-/* round_half_even. Below 2^23, adding 2^23 and subtracting it again rounds to a whole number. */
+/* round_half_even. Below 2^23, adding 2^23 and subtracting it again rounds to an integer. */
 static inline float round_even(float x)
 {
     const uint32_t sign = ac_bits(x) & 0x80000000, a = ac_bits(x) ^ sign;
@@ -129,18 +129,18 @@ static inline uint32_t function_arity(uint32_t function)
     return function >= MONA_FN_WHERE ? 3 : function >= MONA_FN_ADD ? 2 : 1;
 }
 
-bool mona_array_has_real(uint32_t function);
-bool mona_array_has_whole(uint32_t function);
+bool mona_array_has_float(uint32_t function);
+bool mona_array_has_int(uint32_t function);
 /* y[i] = function(x[0][i], x[1][i], x[2][i]) for count elements, with parameters p. */
-void mona_array_apply_real(uint32_t function, const float p[4], float *y, const float *const x[3],
-                           uint32_t count);
-void mona_array_apply_whole(uint32_t function, bool is_unsigned, int64_t *y,
-                            const int64_t *const x[3], uint32_t count);
+void mona_array_apply_float(uint32_t function, const float p[4], float *y, const float *const x[3],
+                            uint32_t count);
+void mona_array_apply_int(uint32_t function, bool is_unsigned, int64_t *y,
+                          const int64_t *const x[3], uint32_t count);
 
 /* Those that are evaluated in fp64: most functions of one number, and POW, MOD and FMOD. */
-void mona_array_apply_real64(uint32_t function, const float *p, float *y, const float *a,
-                             uint32_t count);
-float mona_array_real64(uint32_t function, float a, float b);
+void mona_array_apply_float64(uint32_t function, const float *p, float *y, const float *a,
+                              uint32_t count);
+float mona_array_float64(uint32_t function, float a, float b);
 
 /* ---- checks -------------------------------------------------------------------------------- */
 

@@ -51,9 +51,9 @@ static void transpose_halves(ac_core *core, const side *to, const side *from, ui
 static void turn(const mona_lanes *l, side to, side from, uint32_t repeats)
 {
     const bool near = to.repeat <= UINT8_MAX && from.repeat <= UINT8_MAX;
-    const uint32_t most = near ? AC_MAX_REPEAT : 1;
+    const uint32_t max = near ? AC_MAX_REPEAT : 1;
     for (uint32_t left = repeats, count; left; left -= count) {
-        count = left < most ? left : most;
+        count = left < max ? left : max;
         side t = to, f = from;
         if (!near)
             t.repeat = f.repeat = 1;
@@ -176,11 +176,11 @@ static uint32_t pitch_of(uint32_t pixels)
     return (pixels + ROW_PIXELS - 1) / ROW_PIXELS * ROW_PIXELS;
 }
 
-uint32_t mona_lanes_groups(mona_span columns, uint32_t rows, uint32_t element, uint32_t most)
+uint32_t mona_lanes_groups(mona_span columns, uint32_t rows, uint32_t element, uint32_t max)
 {
     const uint32_t all = rows * pitch_of((uint32_t)(columns.end - columns.begin));
     const uint32_t group = mona_lanes_group_pixels(element), groups = (all + group - 1) / group;
-    return groups < most ? groups : most;
+    return groups < max ? groups : max;
 }
 
 bool mona_lanes_have_gaps(mona_span columns, uint32_t rows, uint32_t element, uint32_t groups)
@@ -197,11 +197,11 @@ void mona_lanes_pieces(const mona_row_call *calls, uint32_t count, mona_span col
 {
     const uint32_t group = mona_lanes_group_pixels(element), room = groups * group;
     const uint32_t pixels = (uint32_t)(columns.end - columns.begin);
-    const uint32_t most = room / pitch_of(pixels); /* rows of a piece; 0: part of one */
+    const uint32_t max = room / pitch_of(pixels); /* rows of a piece; 0: part of one */
     for (uint32_t y = 0, rows; y < count; y += rows) {
-        rows = !most ? 1 : count - y < most ? count - y : most;
+        rows = !max ? 1 : count - y < max ? count - y : max;
         for (uint32_t x = 0, part; x < pixels; x += part) {
-            part = most || pixels - x < room ? pixels - x : room;
+            part = max || pixels - x < room ? pixels - x : room;
             const uint32_t pitch = pitch_of(part);
             work(program, &(mona_piece){.calls = calls + y,
                                         .x = columns.begin + x,

@@ -53,8 +53,8 @@ typedef struct mona_piece {
     bool last;       /* no piece follows */
 } mona_piece;
 
-/* Groups needed for these columns of so many rows, at most `most`. */
-uint32_t mona_lanes_groups(mona_span columns, uint32_t rows, uint32_t element, uint32_t most);
+/* Groups needed for these columns of so many rows, at most `max`. */
+uint32_t mona_lanes_groups(mona_span columns, uint32_t rows, uint32_t element, uint32_t max);
 /* Whether pieces of up to so many groups have parts that belong to no pixel. */
 bool mona_lanes_have_gaps(mona_span columns, uint32_t rows, uint32_t element, uint32_t groups);
 /* Calls `work` for one piece after another, each of up to so many groups. */

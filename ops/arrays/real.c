@@ -25,7 +25,7 @@ double mona_real_sqrt(double x)
 
 /* ---- exponential ------------------------------------------------------------------------------
  *
- * exp(x) = 2^k * exp(r) with k the nearest whole number to x / ln 2, so |r| <= 0.347; exp(r) - 1 is
+ * exp(x) = 2^k * exp(r) with k the nearest integer to x / ln 2, so |r| <= 0.347; exp(r) - 1 is
  * Taylor's polynomial of degree 12, the next term being below 10^-16. */
 typedef struct power {
     double scale, more; /* exp(x) = scale * (1 + more) */

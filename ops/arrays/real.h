@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Elementary functions in fp64, made of + - * / and operations on whole numbers alone: no
+/* Elementary functions in fp64, made of + - * / and operations on integers alone: no
  * mathematics library, and the same bits on every machine that rounds IEEE binary64 to nearest
  * even. Arguments are fp32 numbers or what arithmetic on a few of them gives (no fp64 subnormals);
  * errors are some 10^-13 of the result, so that rounding to fp32 is right but for ties that are

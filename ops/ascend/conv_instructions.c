@@ -43,14 +43,14 @@ static uint32_t fractal_bytes(void)
 }
 
 /* The most fractals of K that any part has. */
-static uint32_t most_k(const program *p)
+static uint32_t max_k(const program *p)
 {
-    uint32_t most = 0;
+    uint32_t max = 0;
     for (uint32_t part = 0; part < p->k->parts; part++) {
         const uint32_t all = mona_conv_all_k(p->k, part);
-        most = all > most ? all : most;
+        max = all > max ? all : max;
     }
-    return most;
+    return max;
 }
 
 /* The most fractals of rows whose columns load3d can count. Rounding an address down adds up to 32
@@ -74,10 +74,10 @@ static void choose_tile(program *p)
 {
     const ac_target *target = p->core->target;
     const uint32_t l0a = target->l0a_bytes / HALVES / fractal_bytes();
-    const uint32_t l0b = target->l0b_bytes / fractal_bytes(), most = most_k(p);
+    const uint32_t l0b = target->l0b_bytes / fractal_bytes(), max = max_k(p);
     const uint32_t fractals = ceil_div_u32(p->row->pixels, p->k->pixels * AC_FRACTAL);
     const uint32_t width = p->k->group * p->k->width;
-    p->m1 = min_u32(p->k->most, fractals_in_columns(p));
+    p->m1 = min_u32(p->k->max_fractals, fractals_in_columns(p));
     tile t = tile_of(p, p->m1);
     while (p->m1 > 1 && mona_conv_place_buffers(p, &t) > target->ub_bytes)
         t = tile_of(p, --p->m1);
@@ -86,8 +86,8 @@ static void choose_tile(program *p)
     p->m1 = min_u32(whole * p->cuts, p->m1); /* whole cuts need fewer drains */
     t = tile_of(p, p->m1);
     mona_conv_place_buffers(p, &t);
-    p->weights_stay = width * most <= l0b;
-    p->chunk = min_u32(min_u32(l0a / p->m1, most), min_u32(MAX_JUMP, AC_MAX_MKN / AC_BLOCK));
+    p->weights_stay = width * max <= l0b;
+    p->chunk = min_u32(min_u32(l0a / p->m1, max), min_u32(MAX_JUMP, AC_MAX_MKN / AC_BLOCK));
     if (!p->weights_stay)
         p->chunk = min_u32(p->chunk, l0b / HALVES / width);
 }
@@ -182,7 +182,7 @@ static const uint8_t *weights_of(const program *p, uint32_t part)
 /* Loads all weights of the tile's group, once the cube has used those of the last group. */
 static void load_group_weights(program *p, const tile *t)
 {
-    const size_t part_bytes = weights_bytes(p, most_k(p));
+    const size_t part_bytes = weights_bytes(p, max_k(p));
     if (!p->weights_stay || p->l0b_first == t->first)
         return;
     p->l0b_first = t->first;
@@ -197,7 +197,7 @@ static const uint8_t *chunk_weights(const program *p, const tile *t, uint32_t pa
                                     uint32_t count)
 {
     if (p->weights_stay)
-        return p->core->l0b + (part - t->first) * weights_bytes(p, most_k(p)) +
+        return p->core->l0b + (part - t->first) * weights_bytes(p, max_k(p)) +
                weights_bytes(p, first);
     uint8_t *b = p->core->l0b + p->half * (p->core->target->l0b_bytes / HALVES) +
                  (part - t->first) * weights_bytes(p, p->chunk);

@@ -26,9 +26,9 @@ enum {
     MAX_STEP = 63,
     MAX_WIDTH = 16,
     REPEAT_BLOCKS = 8,
-    MAX_MOST = 64,
-    ROW_HEAD = 15, /* cycles that an mmad takes beside those of its fractals */
-    ROW_MOST = 64, /* fractals of A that share them, at most */
+    MAX_FRACTALS = 64,
+    ROW_HEAD = 15,     /* cycles that an mmad takes beside those of its fractals */
+    ROW_FRACTALS = 64, /* fractals of A that share them, at most */
 };
 
 /* ---- what is bound --------------------------------------------------------------------------- */
@@ -94,12 +94,12 @@ static uint32_t run_fractals(const mona_bound_op *b, const mona_conv_packing *k,
                              const mona_conv_layout *l)
 {
     const uint32_t window = ((k->pixels - 1) * b->op->conv.stride_w + l->taps) * source_pixel(b);
-    uint32_t most = 0;
+    uint32_t max_lead = 0;
     for (uint32_t kx = 0; kx < l->kernel_w; kx += l->taps) {
         const uint32_t lead = mona_conv_lead(b, k, kx);
-        most = lead > most ? lead : most;
+        max_lead = lead > max_lead ? lead : max_lead;
     }
-    return (most + window + AC_BLOCK - 1) / AC_BLOCK;
+    return (max_lead + window + AC_BLOCK - 1) / AC_BLOCK;
 }
 
 static bool find_residual(const mona_bound_op *b, mona_conv_packing *k)
@@ -160,40 +160,39 @@ static bool find_parts(const mona_bound_op *b, mona_conv_packing *k)
 /* The most fractals of rows in a tile. Limits are:
  *   half of L0A and half of L0C;
  *   the strides of the vector unit: in parts of 8 or 16 lane blocks, one has at most 255 blocks;
- *   MAX_MOST, as more is of no use: a tile takes several mmads anyway, and nothing overlaps the
+ *   MAX_FRACTALS, as more is of no use: a tile takes several mmads anyway, and nothing overlaps the
  *     vector work of the last tile. */
-static uint32_t most_fractals(const mona_bound_op *b, const mona_conv_packing *k)
+static uint32_t find_max_fractals(const mona_bound_op *b, const mona_conv_packing *k)
 {
     const uint32_t sums = k->group * k->width * (k->residual_by_cube ? 2 : 1);
     const uint32_t l0a = b->target->l0a_bytes / 2 / FRACTAL_BYTES;
     const uint32_t l0c = b->target->l0c_bytes / 2 / C_FRACTAL_BYTES / sums;
-    const uint32_t useful = k->width == 1              ? MAX_MOST
-                            : k->width < REPEAT_BLOCKS ? MAX_MOST / 2
+    const uint32_t useful = k->width == 1              ? MAX_FRACTALS
+                            : k->width < REPEAT_BLOCKS ? MAX_FRACTALS / 2
                                                        : UINT8_MAX / AC_FRACTAL;
-    const uint32_t most = l0a < l0c ? l0a : l0c;
-    return most < useful ? most : useful;
+    const uint32_t max = l0a < l0c ? l0a : l0c;
+    return max < useful ? max : useful;
 }
 
-static uint32_t most_k(const mona_bound_op *b, const mona_conv_packing *k,
-                       const mona_conv_layout *l)
+static uint32_t max_k(const mona_bound_op *b, const mona_conv_packing *k, const mona_conv_layout *l)
 {
-    uint32_t most = 0;
+    uint32_t max_runs = 0;
     for (uint32_t part = 0; part < k->parts; part++) {
         const mona_span used = mona_conv_used_blocks(b, l, part * k->c0, k->c0);
         const uint32_t runs =
             (uint32_t)(used.end - used.begin) * l->kernel_h * l->kernel_w / l->taps;
-        most = runs > most ? runs : most;
+        max_runs = runs > max_runs ? runs : max_runs;
         if (k->way == MONA_CONV_PLANES)
             break;
     }
-    return most * k->run_fractals + k->bias_by_cube + k->residual_fractals;
+    return max_runs * k->run_fractals + k->bias_by_cube + k->residual_fractals;
 }
 
 /* Cycles for 16 rows of A divided by their pixels. Larger than any other cost if L0B cannot hold
  * the weights. */
 static uint64_t cost_of(const mona_bound_op *b, const mona_conv_packing *k, uint32_t fractals)
 {
-    const uint64_t tile = (uint64_t)fractals * (k->width * ROW_MOST + ROW_HEAD);
+    const uint64_t tile = (uint64_t)fractals * (k->width * ROW_FRACTALS + ROW_HEAD);
     const bool fits =
         (uint64_t)k->group * k->width * fractals <= b->target->l0b_bytes / FRACTAL_BYTES;
     return tile * k->parts * LANES / k->pixels + (fits ? 0 : (uint64_t)1 << 60);
@@ -211,26 +210,26 @@ static bool fill(const mona_bound_op *b, const mona_conv_layout *l, mona_conv_pa
     k->run_fractals = run_fractals(b, k, l);
     k->bias_by_cube = bias && !half && mona_conv_bias_fits(b);
     k->bias_by_vector = bias && !k->bias_by_cube;
-    k->most = most_fractals(b, k);
-    return k->most > 0 && k->group * k->width <= b->target->l0b_bytes / 2 / FRACTAL_BYTES;
+    k->max_fractals = find_max_fractals(b, k);
+    return k->max_fractals > 0 && k->group * k->width <= b->target->l0b_bytes / 2 / FRACTAL_BYTES;
 }
 
 /* Finds the cheapest number of pixels for this way of storing; false: none is possible. */
 static bool cheapest(const mona_bound_op *b, const mona_conv_layout *l, mona_conv_packing base,
                      mona_conv_packing *best)
 {
-    uint64_t least = UINT64_MAX;
+    uint64_t min_cost = UINT64_MAX;
     for (uint32_t pixels = 1; pixels <= LANES; pixels *= 2) {
         mona_conv_packing k = base;
         k.pixels = pixels;
         if (!fill(b, l, &k))
             continue;
-        const uint64_t cost = cost_of(b, &k, most_k(b, &k, l));
-        if (cost < least)
+        const uint64_t cost = cost_of(b, &k, max_k(b, &k, l));
+        if (cost < min_cost)
             *best = k;
-        least = cost < least ? cost : least;
+        min_cost = cost < min_cost ? cost : min_cost;
     }
-    return least < UINT64_MAX;
+    return min_cost < UINT64_MAX;
 }
 
 /* Results go straight to their place where a packing allows it, and the cube adds the residual.

@@ -40,7 +40,7 @@ typedef struct mona_conv_packing {
      * results. */
     bool residual_by_cube;
     uint32_t residual_column, residual_step, residual_fractals; /* as those of the source */
-    uint32_t most;    /* most fractals of rows of A in a tile */
+    uint32_t max_fractals;                                      /* of rows of A in a tile */
     bool one_pattern; /* all lane blocks of a part have the same channels */
     bool masked;      /* lanes without a channel, which the last part has, are stored as zero */
     const uint32_t *first_run, *run_count, *weights_offset; /* [parts]; offsets in bytes */

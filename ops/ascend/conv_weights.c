@@ -47,10 +47,10 @@ static int32_t bias_quotient(int32_t bias, int32_t unit)
 
 bool mona_conv_bias_fits(const mona_bound_op *b)
 {
-    const int32_t most = BIAS_UNITS * INT8_MAX;
+    const int32_t max = BIAS_UNITS * INT8_MAX;
     for (uint32_t o = 0; o < b->output.channels; o++) {
         const int32_t q = bias_quotient(bias_of(b, o), bias_unit(b));
-        if (q > most || q < -most)
+        if (q > max || q < -max)
             return false;
     }
     return true;
@@ -84,7 +84,7 @@ typedef struct packing_layout {
 /* Bytes of `ones`: row m of A reads 32 of them from byte 8 m on. */
 static size_t ones_bytes(const mona_conv_packing *k)
 {
-    return k->bias_by_cube ? (size_t)k->most * AC_FRACTAL * BIAS_PERIOD + AC_BLOCK : 0;
+    return k->bias_by_cube ? (size_t)k->max_fractals * AC_FRACTAL * BIAS_PERIOD + AC_BLOCK : 0;
 }
 
 static mona_span used_by(const mona_bound_op *b, const mona_conv_packing *k,

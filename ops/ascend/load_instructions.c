@@ -66,12 +66,12 @@ static uint32_t channel_blocks(const mona_bound_op *b)
     return (b->output.channels + b->output_c0 - 1) / b->output_c0;
 }
 
-static uint32_t most_block(const mona_bound_op *b)
+static uint32_t max_block(const mona_bound_op *b)
 {
-    uint32_t most = 1;
+    uint32_t max = 1;
     for (uint32_t i = 0; i < b->op->input_count; i++)
-        most = b->op->load.block[i] > most ? b->op->load.block[i] : most;
-    return most;
+        max = b->op->load.block[i] > max ? b->op->load.block[i] : max;
+    return max;
 }
 
 static size_t samples_bytes(const mona_bound_op *b)
@@ -83,12 +83,12 @@ static size_t samples_bytes(const mona_bound_op *b)
 static size_t wide_bytes(const mona_bound_op *b)
 {
     const size_t in = mona_type_size(b->input[0].type), out = mona_type_size(b->output.type);
-    return in == out ? 0 : (size_t)LANES_GROUP_BYTES * most_block(b);
+    return in == out ? 0 : (size_t)LANES_GROUP_BYTES * max_block(b);
 }
 
 /* Groups that UB has room for. Samples, wide and lanes must fit into its lower half; channel blocks
  * follow them. */
-static uint32_t most_groups(const mona_bound_op *b)
+static uint32_t max_groups(const mona_bound_op *b)
 {
     const size_t made = (size_t)b->output_c0 * channel_blocks(b) * LANES_GROUP_BYTES;
     const size_t before =
@@ -101,7 +101,7 @@ static uint32_t most_groups(const mona_bound_op *b)
 bool mona_load_has_program(const mona_bound_op *b)
 {
     const bool narrow = mona_type_size(b->output.type) == 1;
-    bool possible = mona_rows_are_blocks(b) && b->input[0].type != MONA_U16 && most_groups(b) > 0;
+    bool possible = mona_rows_are_blocks(b) && b->input[0].type != MONA_U16 && max_groups(b) > 0;
     for (uint32_t i = 0; i < b->op->input_count; i++)
         possible = possible && (b->op->load.block[i] != 3 || !narrow);
     return possible;
@@ -297,7 +297,7 @@ void mona_load_by_instructions(const mona_row_call *calls, uint32_t count)
     p.out_size = (uint32_t)mona_type_size(b->output.type);
     p.lanes = (mona_lanes){.core = core, .element = p.out_size};
     const mona_span columns = widened(b, calls);
-    p.groups = mona_lanes_groups(columns, count, p.out_size, most_groups(b));
+    p.groups = mona_lanes_groups(columns, count, p.out_size, max_groups(b));
     lay_out(&p);
     if (mona_lanes_have_gaps(columns, count, p.out_size, p.groups))
         dup_all(core, p.samples, 0, (uint32_t)(p.groups * samples_bytes(b) / 2), side_by_side);

@@ -118,14 +118,14 @@ static size_t lay_out(program *p, uint8_t *ub)
     p->out_lanes.groups = (uint32_t)(round_up(p->rows * p->out_pitch, group) / group);
     const size_t in_pixels = (size_t)p->in_lanes.groups * group;
     const size_t out_pixels = (size_t)p->out_lanes.groups * group;
-    const size_t most = max_size(in_pixels, out_pixels), made = (size_t)p->periods * p->n;
+    const size_t max = max_size(in_pixels, out_pixels), made = (size_t)p->periods * p->n;
     const size_t lanes_in = (size_t)p->in_lanes.groups * LANES_GROUP_BYTES;
     const size_t lanes_out = (size_t)p->out_lanes.groups * LANES_GROUP_BYTES;
     p->in = take(&at, in_pixels * b->input_c0[0] * element(p));
     p->in_lanes.channels = take(&at, lanes_in * in_channels);
     p->in_lanes.spare = take(&at, lanes_in);
-    p->samples = take(&at, most * element(p));
-    p->wide = take_halves(&at, most);
+    p->samples = take(&at, max * element(p));
+    p->wide = take_halves(&at, max);
     p->columns = p->made = take_halves(&at, max_size(columns_of(p), made) * LANES);
     p->lane_weights = take_floats(&at, 4 * LANES);
     p->weights = take_floats(&at, 4 * (size_t)FLOAT_LANES);

@@ -68,14 +68,14 @@ static bool changes(const mona_bound_op *b)
            (b->output.type == MONA_U8 && b->op->store.maximum < UINT8_MAX);
 }
 
-static uint32_t most_block(const mona_row_call *call)
+static uint32_t max_block(const mona_row_call *call)
 {
-    uint32_t most = 1;
+    uint32_t max = 1;
     for (uint32_t i = 0; i < store_count(call); i++) {
         const uint32_t block = store_of(call, i)->op->store.block;
-        most = block > most ? block : most;
+        max = block > max ? block : max;
     }
-    return most;
+    return max;
 }
 
 static void find_channels(program *p)
@@ -107,7 +107,7 @@ static size_t wide_bytes(const program *p)
     bool any = false;
     for (uint32_t i = 0; i < store_count(p->call); i++)
         any |= changes(store_of(p->call, i));
-    return any ? mona_lanes_group_pixels(p->in_size) * 2 * (size_t)most_block(p->call) : 0;
+    return any ? mona_lanes_group_pixels(p->in_size) * 2 * (size_t)max_block(p->call) : 0;
 }
 
 /* Of UB that a group takes: channel blocks, lanes, samples, wide. */

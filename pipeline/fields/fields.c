@@ -5,10 +5,10 @@
 
 bool fields_put(fields *f, AVFrame *frame, pipeline_error *error)
 {
-    if (!f->open && frame && !combing_open(&f->sight, frame, f->possible, error))
+    if (!f->open && frame && !interlace_detect_open(&f->sight, frame, f->possible, error))
         return false;
     f->open = f->open || frame;
-    return combing_put(&f->sight, frame, error);
+    return interlace_detect_put(&f->sight, frame, error);
 }
 
 static void tell(fields *f, bool found)
@@ -44,7 +44,7 @@ int fields_get(fields *f, AVFrame *frame, pipeline_error *error)
             pipeline_fail_av(error, code, "%s: deinterlacing failed", f->path);
         if (code != AVERROR(EAGAIN))
             return code;
-        code = combing_get(&f->sight, frame, &found);
+        code = interlace_detect_get(&f->sight, frame, &found);
         if (code == AVERROR(EAGAIN) || (code == AVERROR_EOF && !f->whole.graph))
             return code;
         if (code >= 0 && !is_wanted(f, frame, found, &wanted, error))
@@ -59,6 +59,6 @@ int fields_get(fields *f, AVFrame *frame, pipeline_error *error)
 void fields_close(fields *f)
 {
     deinterlace_close(&f->whole);
-    combing_close(&f->sight);
+    interlace_detect_close(&f->sight);
     f->open = false;
 }

@@ -19,7 +19,7 @@ typedef struct fields {
     bool possible;        /* unmarked ones are looked for */
     bool wanted;          /* whole frames; else interlaced ones are only told of */
     bool open, told;
-    combing sight;
+    interlace_detect sight;
     deinterlacer whole; /* open from the first interlaced frame on */
 } fields;
 

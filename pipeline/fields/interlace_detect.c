@@ -37,7 +37,7 @@ static enum AVPixelFormat luma_format(const AVFrame *frame)
 }
 
 /* Luma alone shows fields, and idet takes it whatever the chroma. */
-static int open_idet(combing *c, const AVFrame *like)
+static int open_idet(interlace_detect *c, const AVFrame *like)
 {
     char shape[128];
     AVFilterContext *idet = NULL;
@@ -61,11 +61,13 @@ static int open_idet(combing *c, const AVFrame *like)
     return code >= 0 ? avfilter_graph_config(c->graph, NULL) : code;
 }
 
-bool combing_open(combing *c, const AVFrame *like, bool possible, pipeline_error *error)
+bool interlace_detect_open(interlace_detect *c, const AVFrame *like, bool possible,
+                           pipeline_error *error)
 {
-    *c = (combing){.seen = av_frame_alloc(), .luma = av_frame_alloc(), .before = av_frame_alloc()};
+    *c = (interlace_detect){
+        .seen = av_frame_alloc(), .luma = av_frame_alloc(), .before = av_frame_alloc()};
     bool complete = c->seen && c->luma && c->before;
-    for (unsigned i = 0; i < COMBING_WAITING; i++)
+    for (unsigned i = 0; i < INTERLACE_DETECT_WAITING; i++)
         complete = (c->waiting[i] = av_frame_alloc()) && complete;
     if (!complete)
         return pipeline_fail(error, "out of memory");
@@ -82,12 +84,12 @@ bool combing_open(combing *c, const AVFrame *like, bool possible, pipeline_error
 static inline bool is_tooth(int two_up, int up, int at, int down, int two_down, int step)
 {
     const int above = at - up, below = at - down;
-    const int least = abs(above) < abs(below) ? abs(above) : abs(below);
-    return (least > step) & ((above > 0) == (below > 0)) & (2 * abs(at - two_up) < least) &
-           (2 * abs(at - two_down) < least) & (2 * abs(up - down) < least);
+    const int min = abs(above) < abs(below) ? abs(above) : abs(below);
+    return (min > step) & ((above > 0) == (below > 0)) & (2 * abs(at - two_up) < min) &
+           (2 * abs(at - two_down) < min) & (2 * abs(up - down) < min);
 }
 
-static void look(combing_sight *sight, const AVFrame *frame, const AVFrame *before)
+static void look(interlace_detect_sight *sight, const AVFrame *frame, const AVFrame *before)
 {
     const bool wide = depth_of(frame) > 8;
     const int step = STEP << (depth_of(frame) - 8);
@@ -122,13 +124,13 @@ static int8_t order_of(const AVFrame *seen)
 }
 
 /* Takes what idet has judged by now. */
-static int hear(combing *c)
+static int hear(interlace_detect *c)
 {
     int code = 0;
     while (c->graph && (code = av_buffersink_get_frame(c->sink, c->seen)) >= 0) {
         /* After a rest the frame before it comes first, which nobody waits for any more. */
         if ((uint64_t)c->seen->pts >= c->judged) {
-            c->sights[c->seen->pts % COMBING_SIGHTS].order = order_of(c->seen);
+            c->sights[c->seen->pts % INTERLACE_DETECT_SIGHTS].order = order_of(c->seen);
             c->judged = (uint64_t)c->seen->pts + 1;
         }
         av_frame_unref(c->seen);
@@ -149,17 +151,17 @@ static bool refer_to_luma(AVFrame *luma, const AVFrame *frame, uint64_t n)
     return luma->buf[0];
 }
 
-static bool has_teeth(const combing_sight *sight)
+static bool has_teeth(const interlace_detect_sight *sight)
 {
     return sight->moving && TEETH * (uint64_t)sight->combed >= sight->moving;
 }
 
 /* Looks at the frame, and lets idet do so. */
-static int see(combing *c, const AVFrame *frame)
+static int see(interlace_detect *c, const AVFrame *frame)
 {
-    combing_sight *sight = &c->sights[c->put % COMBING_SIGHTS];
+    interlace_detect_sight *sight = &c->sights[c->put % INTERLACE_DETECT_SIGHTS];
     const uint64_t turn = c->put % REST;
-    *sight = (combing_sight){.order = 2};
+    *sight = (interlace_detect_sight){.order = 2};
     if (c->before->data[0] && (c->calm < CALM || turn == 0))
         look(sight, frame, c->before);
     if (c->calm >= CALM && has_teeth(sight))
@@ -177,14 +179,14 @@ static int see(combing *c, const AVFrame *frame)
     return code;
 }
 
-bool combing_put(combing *c, AVFrame *frame, pipeline_error *error)
+bool interlace_detect_put(interlace_detect *c, AVFrame *frame, pipeline_error *error)
 {
     int code = 0;
     if (c->graph && !c->ended)
         code = frame ? see(c, frame) : av_buffersrc_add_frame(c->source, NULL);
     c->ended = c->ended || !frame;
     if (frame)
-        av_frame_move_ref(c->waiting[c->put++ % COMBING_WAITING], frame);
+        av_frame_move_ref(c->waiting[c->put++ % INTERLACE_DETECT_WAITING], frame);
     if (code >= 0)
         code = hear(c);
     return code >= 0 || pipeline_fail_av(error, code, "the check for interlacing failed");
@@ -193,41 +195,42 @@ bool combing_put(combing *c, AVFrame *frame, pipeline_error *error)
 /* ---- judging -------------------------------------------------------------------------------- */
 
 /* The order of the fields around the next frame: 1, -1, or 0: there are none. */
-static int fields_around(const combing *c)
+static int fields_around(const interlace_detect *c)
 {
-    const uint64_t first = c->taken < COMBING_REACH ? 0 : c->taken - COMBING_REACH;
+    const uint64_t first =
+        c->taken < INTERLACE_DETECT_REACH ? 0 : c->taken - INTERLACE_DETECT_REACH;
     uint64_t top = 0, bottom = 0, whole = 0, moving = 0, combed = 0;
-    for (uint64_t n = first; n < c->judged && n <= c->taken + COMBING_REACH; n++) {
-        const combing_sight *s = &c->sights[n % COMBING_SIGHTS];
+    for (uint64_t n = first; n < c->judged && n <= c->taken + INTERLACE_DETECT_REACH; n++) {
+        const interlace_detect_sight *s = &c->sights[n % INTERLACE_DETECT_SIGHTS];
         top += s->order == 1;
         bottom += s->order == -1;
         whole += s->order == 0;
         moving += s->moving;
         combed += s->combed;
     }
-    const uint64_t most = FFMAX(top, bottom), sure = top + bottom + whole;
-    if (most < FEWEST || SHARE * most < sure || SHARE * FFMIN(top, bottom) > most ||
+    const uint64_t max = FFMAX(top, bottom), sure = top + bottom + whole;
+    if (max < FEWEST || SHARE * max < sure || SHARE * FFMIN(top, bottom) > max ||
         (c->found ? TEETH_LATER : TEETH) * combed < moving)
         return 0;
     return top > bottom ? 1 : -1;
 }
 
-static bool moves(const combing_sight *sight, const AVFrame *frame)
+static bool moves(const interlace_detect_sight *sight, const AVFrame *frame)
 {
     const uint64_t samples = (uint64_t)frame->width * (uint64_t)frame->height / ROW_STEP;
     return MOVED * (uint64_t)sight->moving >= samples;
 }
 
-int combing_get(combing *c, AVFrame *frame, bool *found)
+int interlace_detect_get(interlace_detect *c, AVFrame *frame, bool *found)
 {
     *found = false;
-    if (c->graph && !c->ended && c->judged < c->taken + COMBING_REACH + 1)
+    if (c->graph && !c->ended && c->judged < c->taken + INTERLACE_DETECT_REACH + 1)
         return AVERROR(EAGAIN);
     if (c->taken == c->put)
         return c->ended ? AVERROR_EOF : AVERROR(EAGAIN);
     const int order = c->graph ? fields_around(c) : 0;
-    const combing_sight *sight = &c->sights[c->taken % COMBING_SIGHTS];
-    av_frame_move_ref(frame, c->waiting[c->taken++ % COMBING_WAITING]);
+    const interlace_detect_sight *sight = &c->sights[c->taken % INTERLACE_DETECT_SIGHTS];
+    av_frame_move_ref(frame, c->waiting[c->taken++ % INTERLACE_DETECT_WAITING]);
     c->found = c->found || order;
     c->calm = c->found || has_teeth(sight) ? 0 : c->calm + moves(sight, frame);
     if (order && sight->order != 0 && !avframe_is_interlaced(frame)) {
@@ -237,18 +240,18 @@ int combing_get(combing *c, AVFrame *frame, bool *found)
     return 0;
 }
 
-void combing_stop(combing *c)
+void combing_stop(interlace_detect *c)
 {
     avfilter_graph_free(&c->graph);
 }
 
-void combing_close(combing *c)
+void interlace_detect_close(interlace_detect *c)
 {
-    for (unsigned i = 0; i < COMBING_WAITING; i++)
+    for (unsigned i = 0; i < INTERLACE_DETECT_WAITING; i++)
         av_frame_free(&c->waiting[i]);
     avfilter_graph_free(&c->graph);
     av_frame_free(&c->seen);
     av_frame_free(&c->luma);
     av_frame_free(&c->before);
-    *c = (combing){0};
+    *c = (interlace_detect){0};
 }

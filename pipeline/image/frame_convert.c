@@ -72,7 +72,8 @@ static bool scale(const AVFrame *from, AVFrame *to)
     return rows == to->height;
 }
 
-AVFrame *snapshot_make(const AVFrame *from, const snapshot_shape *shape, pipeline_error *error)
+AVFrame *frame_convert_to(const AVFrame *from, const frame_convert_shape *shape,
+                          pipeline_error *error)
 {
     AVFrame *to = av_frame_alloc();
     if (!to)
@@ -91,18 +92,18 @@ AVFrame *snapshot_make(const AVFrame *from, const snapshot_shape *shape, pipelin
     return NULL;
 }
 
-AVFrame *snapshot_convert(const AVFrame *from, int width, int height, enum AVPixelFormat format,
-                          pipeline_error *error)
+AVFrame *frame_convert(const AVFrame *from, int width, int height, enum AVPixelFormat format,
+                       pipeline_error *error)
 {
     const bool full = is_full(format, AVCOL_RANGE_UNSPECIFIED);
     /* JPEG knows one matrix only; between other formats of YUV nothing but the size changes. */
-    const snapshot_shape shape = {.width = width,
-                                  .height = height,
-                                  .format = format,
-                                  .range = full ? AVCOL_RANGE_JPEG : from->color_range,
-                                  .matrix = format == AV_PIX_FMT_YUVJ444P ? AVCOL_SPC_SMPTE170M
-                                                                          : matrix_of(from)};
-    return snapshot_make(from, &shape, error);
+    const frame_convert_shape shape = {.width = width,
+                                       .height = height,
+                                       .format = format,
+                                       .range = full ? AVCOL_RANGE_JPEG : from->color_range,
+                                       .matrix = format == AV_PIX_FMT_YUVJ444P ? AVCOL_SPC_SMPTE170M
+                                                                               : matrix_of(from)};
+    return frame_convert_to(from, &shape, error);
 }
 
 static AVPacket *encode(const AVFrame *frame, enum AVCodecID id)
@@ -129,13 +130,13 @@ static AVPacket *encode(const AVFrame *frame, enum AVCodecID id)
     return packet;
 }
 
-AVPacket *snapshot_encode(const AVFrame *rgb, snapshot_kind kind, pipeline_error *error)
+AVPacket *frame_convert_encode(const AVFrame *rgb, frame_convert_kind kind, pipeline_error *error)
 {
     AVFrame *yuv = NULL;
     AVPacket *packet = NULL;
-    if (kind == SNAPSHOT_PNG)
+    if (kind == FRAME_CONVERT_PNG)
         packet = encode(rgb, AV_CODEC_ID_PNG);
-    else if ((yuv = snapshot_convert(rgb, rgb->width, rgb->height, AV_PIX_FMT_YUVJ444P, error)))
+    else if ((yuv = frame_convert(rgb, rgb->width, rgb->height, AV_PIX_FMT_YUVJ444P, error)))
         packet = encode(yuv, AV_CODEC_ID_MJPEG);
     av_frame_free(&yuv);
     if (!packet)
@@ -143,7 +144,7 @@ AVPacket *snapshot_encode(const AVFrame *rgb, snapshot_kind kind, pipeline_error
     return packet;
 }
 
-void snapshot_halves(const AVFrame *before, AVFrame *after)
+void frame_convert_halves(const AVFrame *before, AVFrame *after)
 {
     const int half = after->width / 2, line = after->width >= 64 ? 2 : 0;
     for (int y = 0; y < after->height; y++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Frames as pictures for people: in RGB, at the size wanted, as PNG or JPEG. */
-#ifndef MONA_SNAPSHOT_H
-#define MONA_SNAPSHOT_H
+#ifndef MONA_FRAME_CONVERT_H
+#define MONA_FRAME_CONVERT_H
 
 #include <stdbool.h>
 
@@ -14,28 +14,29 @@
  * range are those the frame names; without a name they are what players take: BT.709 from 720 rows
  * on, BT.601 below, limited. HDR transfer curves are left as they are. NULL: it cannot be had. The
  * caller frees the result. */
-AVFrame *snapshot_convert(const AVFrame *from, int width, int height, enum AVPixelFormat format,
-                          pipeline_error *error);
+AVFrame *frame_convert(const AVFrame *from, int width, int height, enum AVPixelFormat format,
+                       pipeline_error *error);
 
 /* The same with matrix and range of the result named; the matrix may be AVCOL_SPC_UNSPECIFIED: that
  * of the frame. */
-typedef struct snapshot_shape {
+typedef struct frame_convert_shape {
     int width, height;
     enum AVPixelFormat format;
     enum AVColorRange range;
     enum AVColorSpace matrix;
-} snapshot_shape;
+} frame_convert_shape;
 
-AVFrame *snapshot_make(const AVFrame *from, const snapshot_shape *shape, pipeline_error *error);
+AVFrame *frame_convert_to(const AVFrame *from, const frame_convert_shape *shape,
+                          pipeline_error *error);
 
-typedef enum snapshot_kind { SNAPSHOT_PNG, SNAPSHOT_JPEG } snapshot_kind;
+typedef enum frame_convert_kind { FRAME_CONVERT_PNG, FRAME_CONVERT_JPEG } frame_convert_kind;
 
 /* The file's bytes, of a frame of AV_PIX_FMT_RGB24 or, as PNG, another format that PNG has. JPEG:
  * chroma at full resolution, best quality. NULL: it cannot be had. The caller frees the packet. */
-AVPacket *snapshot_encode(const AVFrame *rgb, snapshot_kind kind, pipeline_error *error);
+AVPacket *frame_convert_encode(const AVFrame *rgb, frame_convert_kind kind, pipeline_error *error);
 
 /* The left half of before beside the right half of after, with a line between: both RGB24 of the
  * same size; after becomes the result. */
-void snapshot_halves(const AVFrame *before, AVFrame *after);
+void frame_convert_halves(const AVFrame *before, AVFrame *after);
 
 #endif

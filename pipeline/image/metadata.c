@@ -351,18 +351,18 @@ void metadata_fit(picture_metadata *m, picture_kind kind, unsigned channels, con
                   const pipeline_notes *notes)
 {
     const char *colours = channels < 3 ? "GRAY" : "RGB ";
-    const size_t most = kind == PICTURE_JPEG ? SEGMENT_BYTES : INT32_MAX / 2;
+    const size_t max = kind == PICTURE_JPEG ? SEGMENT_BYTES : INT32_MAX / 2;
     if (m->profile.data && (!is_for(&m->profile, colours) || m->profile.size > PROFILE_BYTES)) {
         pipeline_note(notes, "%s: the input's colour profile is left out, because it is not for %s",
                       path, channels < 3 ? "grey" : "RGB");
         drop(&m->profile);
     }
-    if (m->exif.size > most - sizeof exif_head) {
+    if (m->exif.size > max - sizeof exif_head) {
         pipeline_note(notes, "%s: JPEG cannot hold the input's %zu bytes of EXIF; .png would", path,
                       m->exif.size);
         drop(&m->exif);
     }
-    if (m->xmp.size > most - sizeof xmp_head) {
+    if (m->xmp.size > max - sizeof xmp_head) {
         pipeline_note(notes, "%s: JPEG cannot hold the input's %zu bytes of XMP; .png would", path,
                       m->xmp.size);
         drop(&m->xmp);

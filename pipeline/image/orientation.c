@@ -6,55 +6,55 @@
 #include "pipeline/io/av_compat.h"
 
 /* A display matrix of size bytes, or NULL. */
-static upright upright_of_matrix(const int32_t *matrix, size_t size)
+static orientation orientation_of_matrix(const int32_t *matrix, size_t size)
 {
     if (!matrix || size < 9 * sizeof *matrix)
-        return (upright){0};
+        return (orientation){0};
     /* 16.16 fixed point; [3 i + j]: what x (i = 0) and y (i = 1) add to the place across (j = 0)
      * and down (j = 1). */
-    const upright turn = {matrix[0] / 65536, matrix[1] / 65536, matrix[3] / 65536,
-                          matrix[4] / 65536};
+    const orientation turn = {matrix[0] / 65536, matrix[1] / 65536, matrix[3] / 65536,
+                              matrix[4] / 65536};
     const bool straight = turn.xx * turn.xx == 1 && turn.yy * turn.yy == 1 && !turn.xy && !turn.yx;
     const bool sideways = turn.xy * turn.xy == 1 && turn.yx * turn.yx == 1 && !turn.xx && !turn.yy;
-    return straight || sideways ? turn : (upright){0};
+    return straight || sideways ? turn : (orientation){0};
 }
 
-upright upright_of(const AVStream *stream)
+orientation orientation_of(const AVStream *stream)
 {
     size_t size = 0;
     const uint8_t *matrix = avstream_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, &size);
-    return upright_of_matrix((const int32_t *)(const void *)matrix, size);
+    return orientation_of_matrix((const int32_t *)(const void *)matrix, size);
 }
 
-upright upright_of_photo(const AVFrame *frame)
+orientation orientation_of_photo(const AVFrame *frame)
 {
     const AVFrameSideData *matrix = av_frame_get_side_data(frame, AV_FRAME_DATA_DISPLAYMATRIX);
-    return upright_of_matrix(matrix ? (const int32_t *)(const void *)matrix->data : NULL,
-                             matrix ? matrix->size : 0);
+    return orientation_of_matrix(matrix ? (const int32_t *)(const void *)matrix->data : NULL,
+                                 matrix ? matrix->size : 0);
 }
 
-upright upright_of_exif(unsigned orientation)
+orientation orientation_of_exif(unsigned exif)
 {
-    static const upright turns[] = {{1, 0, 0, 1}, {-1, 0, 0, 1}, {-1, 0, 0, -1}, {1, 0, 0, -1},
-                                    {0, 1, 1, 0}, {0, 1, -1, 0}, {0, -1, -1, 0}, {0, -1, 1, 0}};
-    return orientation >= 1 && orientation <= 8 ? turns[orientation - 1] : (upright){0};
+    static const orientation turns[] = {{1, 0, 0, 1}, {-1, 0, 0, 1}, {-1, 0, 0, -1}, {1, 0, 0, -1},
+                                        {0, 1, 1, 0}, {0, 1, -1, 0}, {0, -1, -1, 0}, {0, -1, 1, 0}};
+    return exif >= 1 && exif <= 8 ? turns[exif - 1] : (orientation){0};
 }
 
-bool upright_swaps(upright turn)
+bool orientation_swaps(orientation turn)
 {
     return turn.xy;
 }
 
-bool upright_changes(upright turn)
+bool orientation_changes(orientation turn)
 {
     return (turn.xx || turn.xy) && (turn.xx != 1 || turn.yy != 1);
 }
 
-void upright_copy(upright_pixels to, upright_pixels from, int width, int height, size_t pixel,
-                  upright turn)
+void orientation_copy(orientation_pixels to, orientation_pixels from, int width, int height,
+                      size_t pixel, orientation turn)
 {
-    const int across = upright_swaps(turn) ? height : width;
-    const int rows = upright_swaps(turn) ? width : height;
+    const int across = orientation_swaps(turn) ? height : width;
+    const int rows = orientation_swaps(turn) ? width : height;
     /* Where the sample at (0, 0) goes, so that none leaves the picture. */
     const int right = turn.xx < 0 || turn.yx < 0 ? across - 1 : 0;
     const int down = turn.xy < 0 || turn.yy < 0 ? rows - 1 : 0;
@@ -67,24 +67,25 @@ void upright_copy(upright_pixels to, upright_pixels from, int width, int height,
         }
 }
 
-bool upright_turn(AVFrame *rgb, upright turn, pipeline_error *error)
+bool orientation_turn(AVFrame *rgb, orientation turn, pipeline_error *error)
 {
     enum { PIXEL = 3 };
-    if (!upright_changes(turn))
+    if (!orientation_changes(turn))
         return true;
     AVFrame *to = av_frame_alloc();
     const int width = rgb->width, height = rgb->height;
     if (to) {
         to->format = rgb->format;
-        to->width = upright_swaps(turn) ? height : width;
-        to->height = upright_swaps(turn) ? width : height;
+        to->width = orientation_swaps(turn) ? height : width;
+        to->height = orientation_swaps(turn) ? width : height;
     }
     if (!to || av_frame_get_buffer(to, 0) < 0) {
         av_frame_free(&to);
         return pipeline_fail(error, "out of memory");
     }
-    upright_copy((upright_pixels){to->data[0], to->linesize[0]},
-                 (upright_pixels){rgb->data[0], rgb->linesize[0]}, width, height, PIXEL, turn);
+    orientation_copy((orientation_pixels){to->data[0], to->linesize[0]},
+                     (orientation_pixels){rgb->data[0], rgb->linesize[0]}, width, height, PIXEL,
+                     turn);
     av_frame_unref(rgb);
     av_frame_move_ref(rgb, to);
     av_frame_free(&to);

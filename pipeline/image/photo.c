@@ -57,7 +57,7 @@ static bool widen_chroma(frame *to, uint8_t **memory, const frame *from,
                          const stage_settings *settings, pipeline_error *error)
 {
     frame_format format = from->format;
-    bound_model bicubic = {0};
+    session_binding bicubic = {0};
     mona_config config = {.device = settings->device,
                           .cpu = settings->cpu,
                           .threads = settings->threads,
@@ -68,13 +68,14 @@ static bool widen_chroma(frame *to, uint8_t **memory, const frame *from,
     format.height = frame_plane_size(&from->format, 0).height;
     format.shift_x = format.shift_y = 0;
     format.multiple = 1;
-    *memory = bound_allocate(frame_bytes(&format));
+    *memory = session_binding_allocate(frame_bytes(&format));
     if (!*memory)
         return pipeline_fail(error, "out of memory");
     frame_place(to, &format, *memory);
 
     const named_model *model = settings->bicubic;
-    bool good = bound_open_deep(&bicubic, &model->model, model->name, format.bits, &config, error);
+    bool good = session_binding_open_deep(&bicubic, &model->model, model->name, format.bits,
+                                          &config, error);
     for (unsigned p = 0; p < format.planes && good; p++) {
         mona_buffer source = frame_buffer(from, p), target = frame_buffer(to, p);
         if (p == 1 || p == 2) {
@@ -85,7 +86,7 @@ static bool widen_chroma(frame *to, uint8_t **memory, const frame *from,
             frame_fill_plane(to, p, from->data[p], from->stride[p]);
         }
     }
-    bound_close(&bicubic);
+    session_binding_close(&bicubic);
     return good;
 }
 

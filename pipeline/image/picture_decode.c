@@ -171,7 +171,7 @@ static bool tell_damage(const decoding *d, picture_kind kind, const pipeline_not
 {
     const char *what = d->cut_off ? "the file is cut off" : "the file is damaged";
     const int rows = d->frame->height, missing = missing_rows(d);
-    if (!d->cut_off && !complaints_count())
+    if (!d->cut_off && !av_log_errors_count())
         return true;
     if (!notes || missing == rows)
         return pipeline_fail(error, "%s: cannot be decoded: %s", d->path, what);
@@ -209,7 +209,7 @@ static bool convert(decoding *d, unsigned channels, pipeline_error *error)
     if (channels == 3 ||
         (d->picture && d->picture->format == AV_PIX_FMT_RGBA && has_opaque_alpha(d->picture))) {
         av_frame_free(&d->picture);
-        d->picture = snapshot_convert(f, f->width, f->height, AV_PIX_FMT_RGB24, error);
+        d->picture = frame_convert(f, f->width, f->height, AV_PIX_FMT_RGB24, error);
     }
     return d->picture;
 }
@@ -237,7 +237,7 @@ bool picture_decode(still *image, const char *path, const uint8_t *file, size_t 
                     pipeline_error *error)
 {
     decoding d = {.path = path, .fill = kind == PICTURE_PNG ? 0x5a : 128};
-    complaints_listen();
+    av_log_errors_listen();
     const bool good =
         (fill_packet(&d, file, size, kind) || pipeline_fail(error, "out of memory")) &&
         decode(&d, kind, error) && check(&d, error) && tell_damage(&d, kind, notes, error) &&

@@ -11,7 +11,7 @@
 
 #include "pipeline/image/stills.h"
 
-enum { LONGEST_NAME = 4096, MOST_DIGITS = 9 };
+enum { LONGEST_NAME = 4096, MAX_DIGITS = 9 };
 
 /* A pattern's last part: what is before the number, how wide it is at least, and what follows. */
 typedef struct parts {
@@ -30,7 +30,7 @@ static bool split(parts *p, const char *pattern)
     if (*digit == '0' && isdigit((unsigned char)digit[1]))
         p->width = *++digit - '0', digit++;
     p->tail = digit + 1;
-    return *digit == 'd' && p->width <= MOST_DIGITS && !strchr(p->tail, '%');
+    return *digit == 'd' && p->width <= MAX_DIGITS && !strchr(p->tail, '%');
 }
 
 bool picture_pattern(const char *name)
@@ -55,7 +55,7 @@ static int64_t number_in(const parts *p, const char *file)
     if (strncmp(file, p->name, before) || !isdigit((unsigned char)file[before]))
         return -1;
     const size_t digits = strspn(file + before, "0123456789");
-    if (digits > MOST_DIGITS)
+    if (digits > MAX_DIGITS)
         return -1;
     const unsigned long number = strtoul(file + before, NULL, 10);
     snprintf(again, sizeof again, "%.*s%0*lu%s", (int)before, p->name, p->width, number, p->tail);

@@ -131,9 +131,9 @@ static bool is_to_be_made(int from, enum AVPixelFormat to)
 }
 
 /* Puts the frame in another's place, with its properties but for range and matrix. */
-static bool replace(AVFrame *frame, const snapshot_shape *shape, pipeline_error *error)
+static bool replace(AVFrame *frame, const frame_convert_shape *shape, pipeline_error *error)
 {
-    AVFrame *made = snapshot_make(frame, shape, error);
+    AVFrame *made = frame_convert_to(frame, shape, error);
     if (!made)
         return false;
     const bool copied = av_frame_copy_props(made, frame) >= 0;
@@ -150,11 +150,11 @@ bool picture_planes(AVFrame *frame, enum AVPixelFormat format, pipeline_error *e
 {
     const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(frame->format);
     const enum AVColorSpace matrix = frame->colorspace;
-    snapshot_shape shape = {.width = frame->width,
-                            .height = frame->height,
-                            .format = format,
-                            .range = range_of(format),
-                            .matrix = AVCOL_SPC_BT709};
+    frame_convert_shape shape = {.width = frame->width,
+                                 .height = frame->height,
+                                 .format = format,
+                                 .range = range_of(format),
+                                 .matrix = AVCOL_SPC_BT709};
     if (is_packed_yuv(frame->format)) {
         shape.range = frame->color_range;
         shape.matrix = AVCOL_SPC_UNSPECIFIED;
@@ -167,11 +167,11 @@ bool picture_planes(AVFrame *frame, enum AVPixelFormat format, pipeline_error *e
     if (!is_to_be_made(frame->format, format))
         return true;
     /* Of palettes and of few bits libswscale makes BT.601, whatever it is asked for. */
-    const snapshot_shape rgb = {.width = frame->width,
-                                .height = frame->height,
-                                .format = AV_PIX_FMT_RGB24,
-                                .range = AVCOL_RANGE_JPEG,
-                                .matrix = AVCOL_SPC_RGB};
+    const frame_convert_shape rgb = {.width = frame->width,
+                                     .height = frame->height,
+                                     .format = AV_PIX_FMT_RGB24,
+                                     .range = AVCOL_RANGE_JPEG,
+                                     .matrix = AVCOL_SPC_RGB};
     const bool coarse = is_rgb(d) && (d->flags & AV_PIX_FMT_FLAG_PAL || d->comp[0].depth < 5);
     return (!coarse || replace(frame, &rgb, error)) && replace(frame, &shape, error);
 }
@@ -186,7 +186,7 @@ AVFrame *picture_of_planes(const AVFrame *frame, pipeline_error *error)
         format = deep ? AV_PIX_FMT_RGBA64BE : AV_PIX_FMT_RGBA;
     else if (d->nb_components == 1 && full && !deep)
         format = AV_PIX_FMT_GRAY8;
-    AVFrame *picture = snapshot_convert(frame, frame->width, frame->height, format, error);
+    AVFrame *picture = frame_convert(frame, frame->width, frame->height, format, error);
     if (picture)
         copy_alpha(picture, frame);
     return picture;

@@ -38,10 +38,11 @@ bool picture_writer_put(picture_writer *w, const AVFrame *frame, pipeline_error 
         return pipeline_fail(error, "%s: the name is too long", w->pattern);
     const bool guarded = w->input && picture_name(input, sizeof input, w->input, number);
     AVFrame *picture = picture_of_planes(frame, error);
-    AVPacket *packet =
-        picture ? snapshot_encode(picture, still_is_jpeg(w->pattern) ? SNAPSHOT_JPEG : SNAPSHOT_PNG,
-                                  error)
-                : NULL;
+    AVPacket *packet = picture ? frame_convert_encode(picture,
+                                                      still_is_jpeg(w->pattern) ? FRAME_CONVERT_JPEG
+                                                                                : FRAME_CONVERT_PNG,
+                                                      error)
+                               : NULL;
     const bool good = packet && outfile_save(name, guarded ? input : NULL, packet->data,
                                              (size_t)packet->size, error);
     av_packet_free(&packet);

@@ -172,20 +172,20 @@ bool still_read_head(still *image, const char *path)
 
 bool still_turn_upright(still *image, pipeline_error *error)
 {
-    const upright turn = upright_of_exif(metadata_orientation(&image->metadata));
-    const bool swaps = upright_swaps(turn);
+    const orientation turn = orientation_of_exif(metadata_orientation(&image->metadata));
+    const bool swaps = orientation_swaps(turn);
     const uint32_t width = image->width, height = image->height;
     const ptrdiff_t channels = image->channels;
     metadata_set_upright(&image->metadata);
-    if (!upright_changes(turn))
+    if (!orientation_changes(turn))
         return true;
     if (image->pixels) {
         uint8_t *pixels = malloc((size_t)width * height * image->channels);
         if (!pixels)
             return pipeline_fail(error, "out of memory");
-        upright_copy((upright_pixels){pixels, channels * (swaps ? height : width)},
-                     (upright_pixels){image->pixels, channels * width}, (int)width, (int)height,
-                     image->channels, turn);
+        orientation_copy((orientation_pixels){pixels, channels * (swaps ? height : width)},
+                         (orientation_pixels){image->pixels, channels * width}, (int)width,
+                         (int)height, image->channels, turn);
         stbi_image_free(image->pixels);
         image->pixels = pixels;
     }
@@ -209,7 +209,7 @@ bool still_can_write(const char *path)
 /* stb_image_write counts in int. Of a JPEG's samples; of what a PNG's, with a byte before each row, are
  * compressed to: noise grows by an eighth, into a buffer that doubles until its next size, 3 * 2^30,
  * would overflow. */
-static uint64_t most_bytes(bool jpeg)
+static uint64_t max_bytes(bool jpeg)
 {
     return jpeg ? INT_MAX : 5u << 28;
 }
@@ -224,12 +224,12 @@ bool still_check(const char *path, uint32_t width, uint32_t height, unsigned cha
             error, "%s: expected a name that ends in .png, .jpg or .jpeg for a picture", path);
     if (jpeg && channels % 2 == 0)
         return pipeline_fail(error, "%s: JPEG cannot hold the picture's alpha; use .png", path);
-    if (width > MONA_MAX_SIDE || height > MONA_MAX_SIDE || bytes > most_bytes(jpeg))
+    if (width > MONA_MAX_SIDE || height > MONA_MAX_SIDE || bytes > max_bytes(jpeg))
         return pipeline_fail(error,
                              "%s: expected at most %d pixels a side and %" PRIu64
                              " MiB of samples for a picture, found %ux%u and %" PRIu64
                              " MiB; a smaller --scale would fit",
-                             path, MONA_MAX_SIDE, most_bytes(jpeg) >> 20, width, height,
+                             path, MONA_MAX_SIDE, max_bytes(jpeg) >> 20, width, height,
                              bytes >> 20);
     return true;
 }

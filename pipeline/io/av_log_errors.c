@@ -36,19 +36,19 @@ static void hear(void *object, int level, const char *format, va_list arguments)
     }
 }
 
-void complaints_listen(void)
+void av_log_errors_listen(void)
 {
     atomic_store(&count, 0);
     first[0] = 0;
     av_log_set_callback(hear);
 }
 
-uint64_t complaints_count(void)
+uint64_t av_log_errors_count(void)
 {
     return atomic_load(&count);
 }
 
-void complaints_first(char *text, size_t size)
+void av_log_errors_first(char *text, size_t size)
 {
     snprintf(text, size, "%s", first);
 }

@@ -8,8 +8,8 @@
 
 #define MIB (1024.0 * 1024.0)
 
-bool space_check(const char *path, uint64_t bytes, bool exact, const pipeline_notes *notes,
-                 pipeline_error *error)
+bool disk_space_check(const char *path, uint64_t bytes, bool exact, const pipeline_notes *notes,
+                      pipeline_error *error)
 {
     struct statvfs disk;
     char *copy = strdup(path);

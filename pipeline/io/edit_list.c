@@ -5,7 +5,7 @@
 
 #include "pipeline/io/container.h"
 
-bool edits_known(const AVOutputFormat *format)
+bool edit_list_supported(const AVOutputFormat *format)
 {
     static const char *const names[] = {"mov", "mp4", "ipod", "3gp", "3g2", "f4v", "ismv"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -20,7 +20,7 @@ static bool is_cut(int64_t time, int64_t duration)
     return duration > 0 && time + 2 * duration <= 0;
 }
 
-bool edits_cut(const AVPacket *packet, const AVStream *stream)
+bool edit_list_cuts(const AVPacket *packet, const AVStream *stream)
 {
     return stream->codecpar->codec_type == AVMEDIA_TYPE_AUDIO &&
            (packet->flags & AV_PKT_FLAG_DISCARD) && packet->pts != AV_NOPTS_VALUE &&
@@ -42,8 +42,8 @@ static int64_t first_time(AVStream *stream)
     return 0;
 }
 
-int64_t edits_lead(const AVFormatContext *input, const AVStream *video,
-                   const AVOutputFormat *format)
+int64_t edit_list_lead(const AVFormatContext *input, const AVStream *video,
+                       const AVOutputFormat *format)
 {
     int64_t first = 0;
     for (unsigned i = 0; i < input->nb_streams; i++) {

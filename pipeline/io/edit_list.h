@@ -5,8 +5,8 @@
  * needs the last of them to warm up, and all others were cut away. Copied into a container of its
  * family they stay what they are. Elsewhere they would be heard, and nothing may lie before 0:
  * there what was cut away is left out, and everything moves later by what the warming up needs. */
-#ifndef MONA_EDITS_H
-#define MONA_EDITS_H
+#ifndef MONA_EDIT_LIST_H
+#define MONA_EDIT_LIST_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,13 +14,13 @@
 #include <libavformat/avformat.h>
 
 /* The container has edit lists itself. */
-bool edits_known(const AVOutputFormat *format);
+bool edit_list_supported(const AVOutputFormat *format);
 
 /* The packet, with the input's own times, was cut away by an edit. */
-bool edits_cut(const AVPacket *packet, const AVStream *stream);
+bool edit_list_cuts(const AVPacket *packet, const AVStream *stream);
 
 /* Microseconds everything has to move for the streams that format holds, in whole milliseconds. */
-int64_t edits_lead(const AVFormatContext *input, const AVStream *video,
-                   const AVOutputFormat *format);
+int64_t edit_list_lead(const AVFormatContext *input, const AVStream *video,
+                       const AVOutputFormat *format);
 
 #endif

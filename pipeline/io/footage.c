@@ -128,13 +128,13 @@ static bool feed(footage *f, pipeline_error *error)
  */
 static bool turn_photo(footage *f, pipeline_error *error)
 {
-    const upright turn = upright_of_photo(f->frame);
-    if (f->decoder->codec_id != AV_CODEC_ID_MJPEG || !upright_changes(turn) ||
-        upright_changes(upright_of(f->video)))
+    const orientation turn = orientation_of_photo(f->frame);
+    if (f->decoder->codec_id != AV_CODEC_ID_MJPEG || !orientation_changes(turn) ||
+        orientation_changes(orientation_of(f->video)))
         return true;
     AVFrame *rgb =
-        snapshot_convert(f->frame, f->frame->width, f->frame->height, AV_PIX_FMT_RGB24, error);
-    const bool good = rgb && upright_turn(rgb, turn, error);
+        frame_convert(f->frame, f->frame->width, f->frame->height, AV_PIX_FMT_RGB24, error);
+    const bool good = rgb && orientation_turn(rgb, turn, error);
     if (good) {
         av_frame_unref(f->frame);
         av_frame_move_ref(f->frame, rgb);
@@ -144,7 +144,7 @@ static bool turn_photo(footage *f, pipeline_error *error)
 }
 
 /* Without a packet in between: a decoder has one for each of its threads at most. */
-enum { MOST_DECODER_ERRORS = 1024 };
+enum { MAX_DECODER_ERRORS = 1024 };
 
 footage_result footage_next(footage *f, pipeline_error *error)
 {
@@ -152,7 +152,7 @@ footage_result footage_next(footage *f, pipeline_error *error)
         const int code = avcodec_receive_frame(f->decoder, f->frame);
         if (code == AVERROR_EOF)
             return FOOTAGE_END;
-        if (code < 0 && errors == MOST_DECODER_ERRORS) {
+        if (code < 0 && errors == MAX_DECODER_ERRORS) {
             pipeline_fail_av(error, code, "%s: decoding failed", f->path);
             return FOOTAGE_FAILED;
         }

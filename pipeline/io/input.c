@@ -92,7 +92,7 @@ static bool copy_packet(input *in, pipeline_error *error)
     const AVStream *stream = in->format->streams[packet->stream_index];
     if (!container_is_cover(stream) && !cut_packet(in, packet, stream))
         return true;
-    return in->holding ? held_take(&in->held, packet, error)
+    return in->holding ? packet_queue_put(&in->held, packet, error)
                        : in->copy(in->copy_context, packet, error);
 }
 
@@ -114,13 +114,13 @@ static bool is_before(void *context, const AVPacket *packet)
 static bool release(input *in, int64_t end, pipeline_error *error)
 {
     packet_end before = {in, end};
-    const held_sink sink = {is_before, in->copy, &before, in->copy_context};
-    return held_release(&in->held, &sink, error);
+    const packet_queue_sink sink = {is_before, in->copy, &before, in->copy_context};
+    return packet_queue_release(&in->held, &sink, error);
 }
 
 /* ---- packets ------------------------------------------------------------------------------ */
 
-enum { MOST_READ_ERRORS = 64 }; /* one after another; then the file has ended */
+enum { MAX_READ_ERRORS = 64 }; /* one after another; then the file has ended */
 
 /* Counts what is lost; false when that is the end. */
 static bool lose_packet(input *in, int code, pipeline_error *error)
@@ -172,7 +172,7 @@ static input_result read_packet(input *in, pipeline_error *error)
                                       : av_read_frame(in->format, in->packet);
         if (code >= 0) {
             remember_reached(in);
-            timeline_place(&in->times, in->format, in->packet);
+            timestamp_joins_place(&in->times, in->format, in->packet);
             return INPUT_FRAME;
         }
         const AVIOContext *file = in->format->pb;
@@ -182,7 +182,7 @@ static input_result read_packet(input *in, pipeline_error *error)
             pipeline_fail_av(error, code, "%s: reading failed", in->path);
             return INPUT_FAILED;
         }
-        if (code == AVERROR_EOF || errors == MOST_READ_ERRORS)
+        if (code == AVERROR_EOF || errors == MAX_READ_ERRORS)
             return check_length(in, error) ? INPUT_END : INPUT_FAILED;
         if (!lose_packet(in, code, error))
             return INPUT_FAILED;
@@ -211,9 +211,9 @@ static bool feed(input *in, pipeline_error *error)
             passed = lose_packet(in, code, error);
     }
     av_packet_unref(in->packet);
-    if (passed && in->stop_on_error && complaints_count()) {
+    if (passed && in->stop_on_error && av_log_errors_count()) {
         char text[256];
-        complaints_first(text, sizeof text);
+        av_log_errors_first(text, sizeof text);
         passed = pipeline_fail(error, "%s: damaged near %.2f s: %s (--on-error skip goes on)",
                                in->path, (double)in->reached / AV_TIME_BASE, text);
     }
@@ -283,7 +283,7 @@ static bool count_damage(input *in, pipeline_error *error)
 }
 
 /* Without a packet in between: a decoder has one for each of its threads at most. */
-enum { MOST_DECODER_ERRORS = 1024 };
+enum { MAX_DECODER_ERRORS = 1024 };
 
 /* The next frame that belongs to the result, as it was coded. */
 static input_result decode_next(input *in, pipeline_error *error)
@@ -299,7 +299,7 @@ static input_result decode_next(input *in, pipeline_error *error)
         if (code == AVERROR_EOF)
             return INPUT_END;
         if (code < 0) {
-            if ((in->draining && code != AVERROR_INVALIDDATA) || errors == MOST_DECODER_ERRORS) {
+            if ((in->draining && code != AVERROR_INVALIDDATA) || errors == MAX_DECODER_ERRORS) {
                 pipeline_fail_av(error, code, "%s: decoding failed", in->path);
                 return INPUT_FAILED;
             }
@@ -421,9 +421,9 @@ bool input_copy_rest(input *in, int64_t end, input_pace pace, void *pace_context
 void input_close(input *in)
 {
     fields_close(&in->fields);
-    timeline_close(&in->times);
+    timestamp_joins_close(&in->times);
     picture_list_close(&in->pictures);
-    held_free(&in->held);
+    packet_queue_free(&in->held);
     avcodec_free_context(&in->decoder);
     avformat_close_input(&in->format);
     av_packet_free(&in->packet);

@@ -34,12 +34,12 @@ typedef struct input {
     AVFrame *frame;   /* the frame input_next found; reused */
     input_copy copy;
     void *copy_context;
-    held_packets held;  /* packets of other streams that are not to be passed on yet */
+    packet_queue held;  /* packets of other streams that are not to be passed on yet */
     bool holding;       /* what is read now goes there */
     bool ends_early;    /* only some frames are wanted: nothing after them is passed on */
     bool ahead;         /* input_first has been called, input_next not yet */
     input_result first; /* what it found */
-    timeline times;
+    timestamp_joins times;
     picture_list pictures;     /* what is read in place of format's packets; count 0: none */
     enum AVPixelFormat planes; /* what frames are made when decoded; AV_PIX_FMT_NONE: they stay */
     fields fields;             /* what the frames pass on their way from the decoder */

@@ -304,10 +304,10 @@ bool input_open(input *in, const input_settings *s, pipeline_error *error)
                  /* Dither of screens looks like them. */
                  .possible = !s->low_latency && (in->pictures.count || !picture_is_rgb(coded)),
                  .wanted = s->deinterlace};
-    if (!timeline_open(&in->times, in->format))
+    if (!timestamp_joins_open(&in->times, in->format))
         return pipeline_fail(error, "out of memory");
     cut(in, s->start, s->end);
     /* What was said while the file was tried is no damage. */
-    complaints_listen();
+    av_log_errors_listen();
     return true;
 }

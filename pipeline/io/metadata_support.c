@@ -62,7 +62,7 @@ static const holding mov_holding = {NULL, mov_file, language, MARKS_MOV};
 /* NULL: it holds everything, or is bare frames, of which nobody expects any. */
 static const holding *holding_of(const AVOutputFormat *format)
 {
-    if (edits_known(format))
+    if (edit_list_supported(format))
         return &mov_holding;
     for (size_t i = 0; i < sizeof holdings / sizeof *holdings; i++)
         if (!strcmp(holdings[i].format, format->name))
@@ -99,9 +99,9 @@ static bool has_cover(const AVFormatContext *output)
     return false;
 }
 
-bool tags_any_name(const AVFormatContext *output)
+bool metadata_support_any_name(const AVFormatContext *output)
 {
-    return edits_known(output->oformat) && !has_cover(output) &&
+    return edit_list_supported(output->oformat) && !has_cover(output) &&
            first_lost(output->metadata, mov_file);
 }
 
@@ -121,13 +121,14 @@ static void tell_stream(const AVFormatContext *output, unsigned i, const holding
                       marks & MARKS_MATROSKA ? "; .mkv would" : "");
 }
 
-void tags_tell_lost(const AVFormatContext *output, const char *name, const pipeline_notes *notes)
+void metadata_support_tell_lost(const AVFormatContext *output, const char *name,
+                                const pipeline_notes *notes)
 {
     const holding *h = holding_of(output->oformat);
     if (!h)
         return;
     const char *lost = first_lost(output->metadata, h->file);
-    if (lost && !tags_any_name(output))
+    if (lost && !metadata_support_any_name(output))
         pipeline_note(notes, "%s: %s cannot hold the tag '%s'%s; .mkv would", name,
                       output->oformat->name, lost, has_cover(output) ? " beside a cover" : "");
     for (unsigned i = 0; i < output->nb_streams; i++)

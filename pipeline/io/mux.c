@@ -80,7 +80,7 @@ static bool describe_video(AVStream *to, const AVStream *from, const AVCodecCont
     if (encoder->codec_id == AV_CODEC_ID_WRAPPED_AVFRAME)
         to->time_base = av_inv_q(encoder->framerate);
     /* Parameter sets lie in the header, which hvc1 promises; Apple's players refuse hev1. */
-    if (encoder->codec_id == AV_CODEC_ID_HEVC && edits_known(format))
+    if (encoder->codec_id == AV_CODEC_ID_HEVC && edit_list_supported(format))
         to->codecpar->codec_tag = MKTAG('h', 'v', 'c', '1');
     drop_old_statistics(&to->metadata);
     return true;
@@ -221,13 +221,13 @@ static bool write_header(mux *m, pipeline_error *error)
     m->format->url = url; /* QuickTime's writer reads the file once more */
     AVDictionary *options = NULL;
     int64_t clock = common_clock(m->format);
-    if (edits_known(m->format->oformat) && clock)
+    if (edit_list_supported(m->format->oformat) && clock)
         av_dict_set_int(&options, "movie_timescale", clock, 0);
-    if (tags_any_name(m->format))
+    if (metadata_support_any_name(m->format))
         av_dict_set(&options, "movflags", "+use_metadata_tags", 0);
     /* The index comes first, so that a player need not have the end of a file to begin. Making room
      * for it reads and writes the whole file a second time. */
-    if (edits_known(m->format->oformat))
+    if (edit_list_supported(m->format->oformat))
         av_dict_set(&options, "movflags", "+faststart", AV_DICT_APPEND);
     if (code >= 0)
         code = avformat_write_header(m->format, &options);
@@ -266,11 +266,11 @@ bool mux_open(mux *m, const mux_settings *s, const AVFormatContext *input, const
         return pipeline_fail(error, "out of memory");
     if (s->flush)
         m->format->flags |= AVFMT_FLAG_FLUSH_PACKETS;
-    if (!edits_known(s->format) && !s->shift && !(s->format->flags & AVFMT_TS_NEGATIVE))
-        move_later(m, edits_lead(input, video, s->format), s);
+    if (!edit_list_supported(s->format) && !s->shift && !(s->format->flags & AVFMT_TS_NEGATIVE))
+        move_later(m, edit_list_lead(input, video, s->format), s);
     if (!add_chapters(m->format, input, s->shift - m->format->output_ts_offset, s->end))
         return pipeline_fail(error, "out of memory");
-    tags_tell_lost(m->format, m->name, s->notes);
+    metadata_support_tell_lost(m->format, m->name, s->notes);
     container_tell_aspect(s->format, m->name, m->video->codecpar, s->notes);
     /* What the input holds in a way that is new to its container may stay in it. */
     m->format->strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL;
@@ -313,7 +313,7 @@ bool mux_copy(mux *m, AVPacket *packet, pipeline_error *error)
     unsigned from = (unsigned)packet->stream_index;
     if (from >= m->input_streams || m->stream_of[from] < 0)
         return true;
-    if (m->format->output_ts_offset && edits_cut(packet, m->input->streams[from]))
+    if (m->format->output_ts_offset && edit_list_cuts(packet, m->input->streams[from]))
         return true;
     packet->stream_index = m->stream_of[from];
     av_packet_rescale_ts(packet, m->time_base_of[from],

@@ -103,7 +103,7 @@ static int create_part(const char *part)
     return -1;
 }
 
-enum { MOST_RUNS = 16 }; /* on one output at a time */
+enum { MAX_RUNS = 16 }; /* on one output at a time */
 
 /* NAME.mona.part, NAME.mona2.part ..., with as much of the last name, in whole characters, as a file
  * name has room for. */
@@ -125,12 +125,12 @@ static void number_part(char *part, size_t bytes, const char *name, int n)
 static int create_numbered(char *part, size_t bytes, const char *name)
 {
     int fd = -1;
-    for (int n = MOST_RUNS; n > 1; n--) {
+    for (int n = MAX_RUNS; n > 1; n--) {
         number_part(part, bytes, name, n);
         clear_part(part);
     }
     errno = EEXIST;
-    for (int n = 1; n <= MOST_RUNS && fd < 0 && errno == EEXIST; n++) {
+    for (int n = 1; n <= MAX_RUNS && fd < 0 && errno == EEXIST; n++) {
         number_part(part, bytes, name, n);
         fd = create_part(part);
     }

@@ -3,10 +3,13 @@
 
 #include <stdlib.h>
 
-enum { HELD_BYTES = 256 << 20, PACKET_COST = 256 }; /* what a packet takes besides its data */
+enum {
+    PACKET_QUEUE_BYTES = 256 << 20,
+    PACKET_COST = 256, /* what a packet takes besides its data */
+};
 
 /* Room for one packet more, and a packet to refer to its data. */
-static bool make_room(held_packets *held)
+static bool make_room(packet_queue *held)
 {
     if (held->count < held->made)
         return true;
@@ -24,21 +27,21 @@ static bool make_room(held_packets *held)
     return packet;
 }
 
-bool held_take(held_packets *held, const AVPacket *packet, pipeline_error *error)
+bool packet_queue_put(packet_queue *held, const AVPacket *packet, pipeline_error *error)
 {
     held->bytes += (size_t)packet->size + PACKET_COST;
-    if (held->bytes > HELD_BYTES)
+    if (held->bytes > PACKET_QUEUE_BYTES)
         return pipeline_fail(error,
                              "expected a frame of the video within %d MiB of other streams, found "
                              "none; the file is not interleaved, or the video is damaged",
-                             HELD_BYTES >> 20);
+                             PACKET_QUEUE_BYTES >> 20);
     if (!make_room(held) || av_packet_ref(held->items[held->count], packet) < 0)
         return pipeline_fail(error, "out of memory");
     held->count++;
     return true;
 }
 
-bool held_release(held_packets *held, const held_sink *sink, pipeline_error *error)
+bool packet_queue_release(packet_queue *held, const packet_queue_sink *sink, pipeline_error *error)
 {
     bool good = true;
     size_t kept = 0;
@@ -57,10 +60,10 @@ bool held_release(held_packets *held, const held_sink *sink, pipeline_error *err
     return good;
 }
 
-void held_free(held_packets *held)
+void packet_queue_free(packet_queue *held)
 {
     for (size_t i = 0; i < held->made; i++)
         av_packet_free(&held->items[i]);
     free(held->items);
-    *held = (held_packets){0};
+    *held = (packet_queue){0};
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Packets kept back until their container is open, or it is known that they belong to the result.
  */
-#ifndef MONA_HELD_H
-#define MONA_HELD_H
+#ifndef MONA_PACKET_QUEUE_H
+#define MONA_PACKET_QUEUE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,26 +11,26 @@
 
 #include "pipeline/error.h"
 
-typedef struct held_packets {
+typedef struct packet_queue {
     AVPacket **items;
     size_t bytes;      /* of them all */
     size_t count;      /* held; items from here on are kept to be used again */
     size_t made, room; /* items there are, and room for */
-} held_packets;
+} packet_queue;
 
 /* Takes a copy. */
-bool held_take(held_packets *held, const AVPacket *packet, pipeline_error *error);
+bool packet_queue_put(packet_queue *held, const AVPacket *packet, pipeline_error *error);
 
-typedef struct held_sink {
+typedef struct packet_queue_sink {
     bool (*due)(void *context, const AVPacket *packet); /* whether it is to be passed on now */
     bool (*copy)(void *context, AVPacket *packet, pipeline_error *error);
     void *due_context, *copy_context;
-} held_sink;
+} packet_queue_sink;
 
 /* Hands those that are due to copy, in order, until it fails; keeps the others. */
-bool held_release(held_packets *held, const held_sink *sink, pipeline_error *error);
+bool packet_queue_release(packet_queue *held, const packet_queue_sink *sink, pipeline_error *error);
 
 /* A zeroed one is allowed. */
-void held_free(held_packets *held);
+void packet_queue_free(packet_queue *held);
 
 #endif

@@ -79,20 +79,20 @@ frame_format pixels_frame_format(int format, int width, int height)
                           .bits = (unsigned)d->comp[0].depth};
 }
 
-chroma_siting pixels_siting(enum AVChromaLocation location)
+chroma_location pixels_chroma_location(enum AVChromaLocation location)
 {
     switch (location) {
     case AVCHROMA_LOC_CENTER:
-        return (chroma_siting){SITE_MIDDLE, SITE_MIDDLE};
+        return (chroma_location){CHROMA_MIDDLE, CHROMA_MIDDLE};
     case AVCHROMA_LOC_TOPLEFT:
-        return (chroma_siting){SITE_FIRST, SITE_FIRST};
+        return (chroma_location){CHROMA_FIRST, CHROMA_FIRST};
     case AVCHROMA_LOC_TOP:
-        return (chroma_siting){SITE_MIDDLE, SITE_FIRST};
+        return (chroma_location){CHROMA_MIDDLE, CHROMA_FIRST};
     case AVCHROMA_LOC_BOTTOMLEFT:
-        return (chroma_siting){SITE_FIRST, SITE_LAST};
+        return (chroma_location){CHROMA_FIRST, CHROMA_LAST};
     case AVCHROMA_LOC_BOTTOM:
-        return (chroma_siting){SITE_MIDDLE, SITE_LAST};
+        return (chroma_location){CHROMA_MIDDLE, CHROMA_LAST};
     default:
-        return (chroma_siting){SITE_FIRST, SITE_MIDDLE};
+        return (chroma_location){CHROMA_FIRST, CHROMA_MIDDLE};
     }
 }

@@ -35,6 +35,6 @@ bool pixels_full_range(const AVFrame *f);
 const char *pixels_name(int format);
 
 /* Unspecified: to the left, as from MPEG-2 to H.265. */
-chroma_siting pixels_siting(enum AVChromaLocation location);
+chroma_location pixels_chroma_location(enum AVChromaLocation location);
 
 #endif

@@ -20,7 +20,8 @@ static uint64_t hash_text(uint64_t hash, const char *text)
     return hash;
 }
 
-void work_describe(char text[WORK_TEXT], const enhance_settings *s, const encoder_settings *e)
+void resume_key_write(char text[RESUME_KEY_TEXT], const enhance_settings *s,
+                      const encoder_settings *e)
 {
     const encoder_choice *c = &e->choice;
     char stages[CHAIN_MAX_STAGES + 1] = "", models[9 * CHAIN_MAX_STAGES + 1] = "";
@@ -35,7 +36,7 @@ void work_describe(char text[WORK_TEXT], const enhance_settings *s, const encode
     for (size_t i = 0; i < c->option_count; i++)
         options = hash_text(options, c->options[i]);
     snprintf(
-        text, WORK_TEXT,
+        text, RESUME_KEY_TEXT,
         "mona " MONA_VERSION " libav %s libavcodec %u encoder %s "
         "input %lld %lld.%09ld segment %llu start %a end %a frames %llu deinterlace %d stages %s "
         "models %s%08x %08x "
@@ -45,7 +46,7 @@ void work_describe(char text[WORK_TEXT], const enhance_settings *s, const encode
         (long long)file.st_mtim.tv_sec, file.st_mtim.tv_nsec, (unsigned long long)s->segment_frames,
         s->start, s->end, (unsigned long long)s->frames, s->deinterlace, stages, models,
         s->stage.denoise->model.header->crc32, s->stage.colour->model.header->crc32,
-        s->stage.strength, s->stage.compressed, s->stage.steady, s->stage.colour_strength,
+        s->stage.strength, s->stage.compressed, s->stage.temporal, s->stage.colour_strength,
         c->codec->name, e->width, e->height, c->crf, c->match_bitrate, c->low_latency,
         (unsigned long long)options);
 }

@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-enum { MOST_PACKETS = 4096 }; /* read to find a key frame */
+enum { MAX_PACKETS = 4096 }; /* read to find a key frame */
 
 static bool seek(AVFormatContext *format, int64_t time)
 {
@@ -16,7 +16,7 @@ static bool key_comes_before(AVFormatContext *format, const AVStream *video, int
     AVPacket *packet = av_packet_alloc();
     bool key = false;
     int64_t found = AV_NOPTS_VALUE;
-    for (int i = 0; packet && i < MOST_PACKETS && !key && av_read_frame(format, packet) >= 0; i++) {
+    for (int i = 0; packet && i < MAX_PACKETS && !key && av_read_frame(format, packet) >= 0; i++) {
         key = packet->stream_index == video->index && packet->flags & AV_PKT_FLAG_KEY;
         found = packet->pts != AV_NOPTS_VALUE ? packet->pts : packet->dts;
         av_packet_unref(packet);

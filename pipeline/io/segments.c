@@ -67,7 +67,7 @@ static bool parse_bytes(const char *text, void *bytes, size_t count)
 static bool parse_grading(const char *text, chain_memory *memory)
 {
     for (int i = 0; i < CHAIN_MAX_STAGES; i++) {
-        memory->grading[i] = (grading_state){0};
+        memory->grading[i] = (colour_grading_state){0};
         if (*text++ != ' ')
             return false;
         const size_t length = strcspn(text, " \n");
@@ -82,7 +82,7 @@ static bool parse_grading(const char *text, chain_memory *memory)
     return true;
 }
 
-static int print_grading(char *text, const grading_state *state)
+static int print_grading(char *text, const colour_grading_state *state)
 {
     if (!state->frames)
         return sprintf(text, " -");
@@ -241,7 +241,8 @@ bool segments_seal(segments *s, uint64_t frames, int64_t end, const chain_memory
                    pipeline_error *error)
 {
     char line[LINE];
-    _Static_assert(LINE > 512 + CHAIN_MAX_STAGES * 2 * (sizeof(grading_state) + 1), "room for all");
+    _Static_assert(LINE > 512 + CHAIN_MAX_STAGES * 2 * (sizeof(colour_grading_state) + 1),
+                   "room for all");
     FILE *file = s->file;
     s->file = NULL;
     long bytes = ftell(file);

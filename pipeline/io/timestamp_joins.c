@@ -5,9 +5,9 @@
 
 enum { FORWARD = 10 * AV_TIME_BASE, BACKWARD = AV_TIME_BASE / 10 };
 
-bool timeline_open(timeline *t, const AVFormatContext *format)
+bool timestamp_joins_open(timestamp_joins *t, const AVFormatContext *format)
 {
-    *t = (timeline){0};
+    *t = (timestamp_joins){0};
     if (!(format->iformat->flags & AVFMT_TS_DISCONT))
         return true;
     t->next = malloc(format->nb_streams * sizeof *t->next);
@@ -25,7 +25,7 @@ static bool keeps_time(const AVStream *stream)
            stream->codecpar->codec_type == AVMEDIA_TYPE_AUDIO;
 }
 
-void timeline_place(timeline *t, const AVFormatContext *format, AVPacket *packet)
+void timestamp_joins_place(timestamp_joins *t, const AVFormatContext *format, AVPacket *packet)
 {
     unsigned index = (unsigned)packet->stream_index;
     if (index >= t->streams)
@@ -48,8 +48,8 @@ void timeline_place(timeline *t, const AVFormatContext *format, AVPacket *packet
         packet->dts += offset;
 }
 
-void timeline_close(timeline *t)
+void timestamp_joins_close(timestamp_joins *t)
 {
     free(t->next);
-    *t = (timeline){0};
+    *t = (timestamp_joins){0};
 }

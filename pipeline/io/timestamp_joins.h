@@ -4,27 +4,27 @@
  * In containers whose clock may jump (libav's AVFMT_TS_DISCONT) a packet that lies more than ten
  * seconds off where its stream had come to, or before it, begins a new piece: from there on every
  * timestamp moves by as much as makes that packet follow. */
-#ifndef MONA_TIMELINE_H
-#define MONA_TIMELINE_H
+#ifndef MONA_TIMESTAMP_JOINS_H
+#define MONA_TIMESTAMP_JOINS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include <libavformat/avformat.h>
 
-typedef struct timeline {
+typedef struct timestamp_joins {
     int64_t *next; /* of each stream, AV_TIME_BASE units; AV_NOPTS_VALUE: nothing came yet */
     unsigned streams;
     int64_t offset; /* AV_TIME_BASE units added to every timestamp */
     uint64_t jumps;
-} timeline;
+} timestamp_joins;
 
 /* False: out of memory. */
-bool timeline_open(timeline *t, const AVFormatContext *format);
+bool timestamp_joins_open(timestamp_joins *t, const AVFormatContext *format);
 
 /* Moves the packet onto the timeline. */
-void timeline_place(timeline *t, const AVFormatContext *format, AVPacket *packet);
+void timestamp_joins_place(timestamp_joins *t, const AVFormatContext *format, AVPacket *packet);
 
-void timeline_close(timeline *t);
+void timestamp_joins_close(timestamp_joins *t);
 
 #endif

@@ -43,7 +43,7 @@ static const AVFrame *prepare(const AVFrame *frame, int width, int height, int f
     if (frame->width == width && frame->height == height && plain_format(frame->format) == format &&
         quality_takes(frame->format))
         return frame;
-    *made = snapshot_convert(frame, width, height, format, error);
+    *made = frame_convert(frame, width, height, format, error);
     return *made;
 }
 
@@ -85,7 +85,7 @@ static void describe_side(compare_side *side, footage *f)
                            .pix_fmt = f->frame->format,
                            .rate = rate.num > 0 && rate.den > 0 ? av_q2d(rate) : 0,
                            .aspect = av_guess_sample_aspect_ratio(f->format, f->video, f->frame),
-                           .turn = upright_of(f->video),
+                           .turn = orientation_of(f->video),
                            .file_bytes = f->format->pb ? FFMAX(avio_size(f->format->pb), 0) : 0};
     snprintf(side->codec, sizeof side->codec, "%s", avcodec_get_name(f->decoder->codec_id));
 }

@@ -36,7 +36,7 @@ typedef struct compare_side {
     char codec[32];
     double rate;        /* frames a second; 0: unknown */
     AVRational aspect;  /* of its pixels */
-    upright turn;       /* how players turn its frames; the frames compared are not turned */
+    orientation turn;   /* how players turn its frames; the frames compared are not turned */
     int64_t file_bytes; /* 0: unknown */
 } compare_side;
 

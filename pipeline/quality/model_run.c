@@ -23,7 +23,7 @@ static bool held_open(held_frame *held, const real_plane *luma, bool colour)
                                  .shift_y = colour,
                                  .bits = 8,
                                  .multiple = colour ? 2 : 1};
-    held->memory = bound_allocate(frame_bytes(&format));
+    held->memory = session_binding_allocate(frame_bytes(&format));
     if (held->memory)
         frame_place(&held->frame, &format, held->memory);
     return held->memory;
@@ -45,7 +45,8 @@ static void take_luma(real_plane *to, const frame *from)
 {
     for (uint32_t y = 0; y < to->height; y++) {
         real_plane row = {to->width, 1, to->values + (size_t)y * to->width};
-        measure_from_bytes(&row, from->data[ROLE_LUMA] + (ptrdiff_t)y * from->stride[ROLE_LUMA]);
+        measure_from_bytes(&row, from->data[PLANE_ROLE_LUMA] +
+                                     (ptrdiff_t)y * from->stride[PLANE_ROLE_LUMA]);
     }
 }
 
@@ -55,7 +56,7 @@ static bool check_sizes(const mona_plan *plan, const named_model *model, const f
 {
     for (unsigned i = 0; i < mona_model_output_count(&model->model); i++) {
         const mona_tensor_info info = mona_plan_output(plan, i);
-        const mona_size want = role_size(role_of(info.name), out);
+        const mona_size want = plane_role_size(plane_role_of(info.name), out);
         if (info.width != want.width || info.height != want.height)
             return pipeline_fail(error, "%s: expected '%s' of %ux%u, found %ux%u", model->name,
                                  info.name, want.width, want.height, info.width, info.height);
@@ -63,18 +64,18 @@ static bool check_sizes(const mona_plan *plan, const named_model *model, const f
     return true;
 }
 
-static bool run_frame(const frame *out, const frame *in, uint8_t *noise_row, bound_model *bound,
+static bool run_frame(const frame *out, const frame *in, uint8_t *noise_row, session_binding *bound,
                       const named_model *named, pipeline_error *error)
 {
     const mona_model *model = &named->model;
     mona_buffer inputs[MONA_MAX_IO], outputs[MONA_MAX_IO];
     for (unsigned i = 0; i < mona_model_input_count(model); i++) {
-        const int role = role_of(mona_model_input(model, i).name);
-        inputs[i] = role == ROLE_NOISE ? (mona_buffer){.data = noise_row, .row_stride = 0}
-                                       : frame_buffer(in, (unsigned)role);
+        const int role = plane_role_of(mona_model_input(model, i).name);
+        inputs[i] = role == PLANE_ROLE_NOISE ? (mona_buffer){.data = noise_row, .row_stride = 0}
+                                             : frame_buffer(in, (unsigned)role);
     }
     for (unsigned i = 0; i < mona_model_output_count(model); i++)
-        outputs[i] = frame_buffer(out, (unsigned)role_of(mona_model_output(model, i).name));
+        outputs[i] = frame_buffer(out, (unsigned)plane_role_of(mona_model_output(model, i).name));
     const mona_status status = mona_session_run(bound->session, inputs, outputs);
     return !status ||
            pipeline_fail(error, "%s: computing failed: %s", named->name, mona_status_text(status));
@@ -85,22 +86,22 @@ bool model_run(real_plane *to, const real_plane *from, const named_model *model,
 {
     const bool colour = mona_model_input_count(&model->model) > 1;
     held_frame in = {0}, out = {0};
-    bound_model bound = {0};
+    session_binding bound = {0};
     uint8_t *noise_row = malloc(MONA_MAX_SIDE);
     bool done = (noise_row && held_open(&in, from, colour) && held_open(&out, to, colour) &&
                  fill(&in, from)) ||
                 pipeline_fail(error, "out of memory");
     if (done) {
         mona_config bind = *config;
-        roles_bind(&model->model, &in.frame.format, &bind);
+        plane_roles_bind(&model->model, &in.frame.format, &bind);
         memset(noise_row, (int)sigma, MONA_MAX_SIDE);
-        done = bound_open(&bound, &model->model, model->name, &bind, error) &&
+        done = session_binding_open(&bound, &model->model, model->name, &bind, error) &&
                check_sizes(bound.plan, model, &out.frame.format, error) &&
                run_frame(&out.frame, &in.frame, noise_row, &bound, model, error);
     }
     if (done)
         take_luma(to, &out.frame);
-    bound_close(&bound);
+    session_binding_close(&bound);
     free(noise_row);
     free(in.memory);
     free(out.memory);
@@ -110,12 +111,12 @@ bool model_run(real_plane *to, const real_plane *from, const named_model *model,
 unsigned model_scale(const named_model *model, const mona_config *config, pipeline_error *error)
 {
     enum { SIDE = 16 };
-    bound_model bound = {0};
+    session_binding bound = {0};
     mona_config small = *config;
     unsigned scale = 0;
     small.sizes[0] = (mona_size){SIDE, SIDE};
-    if (roles_check(model, 1 << ROLE_LUMA, 1 << ROLE_LUMA, error) &&
-        bound_plan(&bound, &model->model, model->name, 8, &small, error)) {
+    if (plane_roles_check(model, 1 << PLANE_ROLE_LUMA, 1 << PLANE_ROLE_LUMA, error) &&
+        session_binding_plan(&bound, &model->model, model->name, 8, &small, error)) {
         const mona_tensor_info out = mona_plan_output(bound.plan, 0);
         scale = out.width / SIDE;
         if (out.width != out.height || out.width != scale * SIDE || scale < 2) {
@@ -126,6 +127,6 @@ unsigned model_scale(const named_model *model, const mona_config *config, pipeli
             scale = 0;
         }
     }
-    bound_close(&bound);
+    session_binding_close(&bound);
     return scale;
 }

@@ -20,7 +20,7 @@ static bool allocate_frames(chain *c, bool overlap, pipeline_error *error)
         c->slots[e] = overlap ? slots : 1;
         c->memory_bytes += c->slots[e] * frame_bytes(edge_format(c, e));
     }
-    c->memory = bound_allocate(c->memory_bytes);
+    c->memory = session_binding_allocate(c->memory_bytes);
     if (!c->memory)
         return pipeline_fail(error, "the frames need %zu bytes of memory, more than there is",
                              c->memory_bytes);
@@ -200,8 +200,8 @@ void chain_remember(const chain *c, uint64_t n, chain_memory *memory)
                                       ? c->stages[i].denoiser.jobs[n % STAGE_SLOTS][p].sigma
                                       : -1;
         memory->grading[i] = i < c->count && c->stages[i].kind == STAGE_COLOUR
-                                 ? c->stages[i].grader.jobs[n % STAGE_SLOTS].after
-                                 : (grading_state){0};
+                                 ? c->stages[i].grading.jobs[n % STAGE_SLOTS].after
+                                 : (colour_grading_state){0};
     }
 }
 
@@ -211,6 +211,6 @@ void chain_recall(chain *c, const chain_memory *memory)
         if (c->stages[i].kind == STAGE_DENOISE)
             memcpy(c->stages[i].denoiser.sigma, memory->sigma[i], sizeof memory->sigma[i]);
         if (c->stages[i].kind == STAGE_COLOUR)
-            c->stages[i].grader.state = memory->grading[i];
+            c->stages[i].grading.state = memory->grading[i];
     }
 }

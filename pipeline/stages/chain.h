@@ -33,7 +33,7 @@ typedef struct chain_turn {
 /* What the stages remember from one frame to the next. */
 typedef struct chain_memory {
     float sigma[CHAIN_MAX_STAGES][DENOISE_PLANES];
-    grading_state grading[CHAIN_MAX_STAGES];
+    colour_grading_state grading[CHAIN_MAX_STAGES];
 } chain_memory;
 
 typedef struct chain {

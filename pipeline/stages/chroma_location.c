@@ -20,18 +20,19 @@
 #include "pipeline/stages/session_binding.h"
 #include "engine/model/model_format.h"
 
-static float offset_of(chroma_site site, unsigned shift, unsigned scale)
+static float offset_of(chroma_position site, unsigned shift, unsigned scale)
 {
     const float n = (float)(1u << shift), s = (float)scale;
     return -(float)site * (1 - 1 / s) * (n - 1) / (2 * n);
 }
 
-bool siting_model(mona_model *sited, void **memory, const mona_model *bicubic, unsigned scale,
-                  chroma_siting siting, unsigned shift_x, unsigned shift_y, pipeline_error *error)
+bool chroma_location_model(mona_model *sited, void **memory, const mona_model *bicubic,
+                           unsigned scale, chroma_location location, unsigned shift_x,
+                           unsigned shift_y, pipeline_error *error)
 {
     const mona_file_header *old = bicubic->header;
     const size_t size = (size_t)old->file_bytes;
-    mona_file_header *header = *memory = bound_allocate(size);
+    mona_file_header *header = *memory = session_binding_allocate(size);
     if (!header)
         return pipeline_fail(error, "out of memory");
     memcpy(header, old, size);
@@ -40,8 +41,8 @@ bool siting_model(mona_model *sited, void **memory, const mona_model *bicubic, u
         if (ops[i].kind == MONA_OP_RESIZE) {
             ops[i].resize.scale_w[0] = ops[i].resize.scale_h[0] = scale;
             ops[i].resize.scale_w[1] = ops[i].resize.scale_h[1] = 1;
-            ops[i].resize.offset_w = offset_of(siting.x, shift_x, scale);
-            ops[i].resize.offset_h = offset_of(siting.y, shift_y, scale);
+            ops[i].resize.offset_w = offset_of(location.x, shift_x, scale);
+            ops[i].resize.offset_h = offset_of(location.y, shift_y, scale);
         }
     header->crc32 = 0;
     header->crc32 = mona_crc32(0, header, size);

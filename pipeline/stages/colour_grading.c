@@ -6,7 +6,7 @@
 
 #include "pipeline/stages/plane_roles.h"
 
-enum { ANSWERS = GRADING_CURVES * GRADING_NODES };
+enum { ANSWERS = COLOUR_GRADING_CURVES * COLOUR_GRADING_NODES };
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
@@ -16,8 +16,9 @@ static bool check_inputs(const named_model *model, pipeline_error *error)
     unsigned found = 0;
     for (unsigned i = 0; i < mona_model_input_count(&model->model); i++) {
         const mona_tensor_info in = mona_model_input(&model->model, i);
-        const int role = role_of(in.name);
-        if (in.type == MONA_U8 && in.channels == 1 && role >= ROLE_LUMA && role <= ROLE_V)
+        const int role = plane_role_of(in.name);
+        if (in.type == MONA_U8 && in.channels == 1 && role >= PLANE_ROLE_LUMA &&
+            role <= PLANE_ROLE_V)
             found += 1u << 4 * role;
     }
     return (found == 0x111 && mona_model_input_count(&model->model) == 3) ||
@@ -25,7 +26,7 @@ static bool check_inputs(const named_model *model, pipeline_error *error)
                          model->name);
 }
 
-static bool check_output(const grader *g, const named_model *model, pipeline_error *error)
+static bool check_output(const colour_grading *g, const named_model *model, pipeline_error *error)
 {
     const mona_tensor_info out = mona_plan_output(g->bound.plan, 0);
     return (mona_model_output_count(&model->model) == 1 && out.type == MONA_F16 &&
@@ -35,26 +36,26 @@ static bool check_output(const grader *g, const named_model *model, pipeline_err
                          out.height, out.channels, mona_type_name(out.type));
 }
 
-bool grading_open(grader *g, const stage_settings *settings, frame_format format,
-                  pipeline_error *error)
+bool colour_grading_open(colour_grading *g, const stage_settings *settings, frame_format format,
+                         pipeline_error *error)
 {
     const named_model *model = settings->colour;
     mona_config config = stage_config(settings);
     config.threads = 1; /* a thumbnail is too little to share */
     for (unsigned i = 0; i < 3; i++)
         config.sizes[i] = (mona_size){THUMBNAIL_SIDE, THUMBNAIL_SIDE};
-    *g = (grader){.model = model,
-                  .format = format,
-                  .full_range = settings->full_range,
-                  .strength = settings->colour_strength,
-                  .device = settings->device,
-                  .cpu = settings->cpu};
+    *g = (colour_grading){.model = model,
+                          .format = format,
+                          .full_range = settings->full_range,
+                          .strength = settings->colour_strength,
+                          .device = settings->device,
+                          .cpu = settings->cpu};
     if (!check_inputs(model, error) ||
-        !bound_open(&g->bound, &model->model, model->name, &config, error) ||
+        !session_binding_open(&g->bound, &model->model, model->name, &config, error) ||
         !check_output(g, model, error))
         return false;
-    g->seen = bound_allocate(sizeof *g->seen);
-    g->answer = bound_allocate(ANSWERS * sizeof *g->answer);
+    g->seen = session_binding_allocate(sizeof *g->seen);
+    g->answer = session_binding_allocate(ANSWERS * sizeof *g->answer);
     return (g->seen && g->answer) || pipeline_fail(error, "out of memory");
 }
 
@@ -63,22 +64,22 @@ bool grading_open(grader *g, const stage_settings *settings, frame_format format
 /* These two run on the stream, before and after the network. */
 static void look(void *argument)
 {
-    const grading_job *job = argument;
-    thumbnail_make(job->grader->seen, job->in, job->grader->full_range);
+    const colour_grading_job *job = argument;
+    thumbnail_make(job->grading->seen, job->in, job->grading->full_range);
 }
 
 static void apply(void *argument)
 {
-    grading_job *job = argument;
-    grader *g = job->grader;
+    colour_grading_job *job = argument;
+    colour_grading *g = job->grading;
     const unsigned planes = g->format.planes < 3 ? 1 : 3;
     mona_buffer from[3], to[3];
-    grading_curves answered;
+    colour_grading_curves answered;
     mona_curves curves;
-    grading_read(&answered, g->answer);
-    grading_follow(&g->state, g->seen, &answered);
+    colour_grading_read(&answered, g->answer);
+    colour_grading_follow(&g->state, g->seen, &answered);
     job->after = g->state;
-    grading_settle(&curves, &g->state.curves, g->strength, g->format.bits, g->full_range);
+    colour_grading_settle(&curves, &g->state.curves, g->strength, g->format.bits, g->full_range);
     for (unsigned p = 0; p < planes; p++) {
         from[p] = frame_buffer(job->in, p);
         to[p] = frame_buffer(job->out, p);
@@ -88,17 +89,17 @@ static void apply(void *argument)
                       planes == 3 ? g->format.shift_x : 0, planes == 3 ? g->format.shift_y : 0);
 }
 
-mona_status grading_enqueue(grader *g, mona_stream *stream, const frame *in, const frame *out,
-                            unsigned slot)
+mona_status colour_grading_enqueue(colour_grading *g, mona_stream *stream, const frame *in,
+                                   const frame *out, unsigned slot)
 {
-    grading_job *job = &g->jobs[slot];
+    colour_grading_job *job = &g->jobs[slot];
     mona_buffer inputs[3];
     const mona_buffer output = {g->answer, sizeof *g->answer, sizeof *g->answer};
-    job->grader = g;
+    job->grading = g;
     job->in = in;
     job->out = out;
     for (unsigned i = 0; i < 3; i++) {
-        const int role = role_of(mona_model_input(&g->model->model, i).name);
+        const int role = plane_role_of(mona_model_input(&g->model->model, i).name);
         inputs[i] = (mona_buffer){.data = g->seen->planes[role], .row_stride = THUMBNAIL_SIDE};
     }
     mona_status status = mona_stream_call(stream, look, job);
@@ -111,16 +112,16 @@ mona_status grading_enqueue(grader *g, mona_stream *stream, const frame *in, con
 
 /* ---- the rest ------------------------------------------------------------------------------- */
 
-void grading_close(grader *g)
+void colour_grading_close(colour_grading *g)
 {
-    bound_close(&g->bound);
+    session_binding_close(&g->bound);
     free(g->seen);
     free(g->answer);
-    *g = (grader){0};
+    *g = (colour_grading){0};
 }
 
-size_t grading_bytes(const grader *g)
+size_t colour_grading_bytes(const colour_grading *g)
 {
-    return bound_bytes(&g->bound) + (g->seen ? sizeof *g->seen : 0) +
+    return session_binding_bytes(&g->bound) + (g->seen ? sizeof *g->seen : 0) +
            (g->answer ? ANSWERS * sizeof *g->answer : 0);
 }

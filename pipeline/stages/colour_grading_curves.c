@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* From a network's answers to curves of samples.
  *
- * Shots. A cut is told by luma in GRADING_GRID x GRADING_GRID cells. Take cells of two pictures
- * that have nothing to do with each other as normal and independent, of spread s: their mean
+ * Shots. A cut is told by luma in COLOUR_GRADING_GRID x COLOUR_GRADING_GRID cells. Take cells of two
+ * pictures that have nothing to do with each other as normal and independent, of spread s: their mean
  * distance is 2 s / sqrt(pi), and their mean distance from their own mean sqrt(2 / pi) s, which is
  * smaller by sqrt(2). Half way from a picture that stays, distance 0, to one that has nothing to do
  * with it lies the distance sqrt(2) / 2 = 0.7 times the mean of both deviations. Flat pictures,
@@ -24,11 +24,14 @@
 
 #define FOLLOWING 0.05f
 #define CUT 0.707
-#define LEAST_CUT 8.0 /* steps */
-#define MOST_GAIN 3.99f
+#define MIN_CUT 8.0 /* steps */
+#define MAX_GAIN 3.99f
 #define NODE_STEPS 16.0 /* of 8 bits, from node to node */
 
-enum { CELLS = GRADING_GRID * GRADING_GRID, CELL_SIDE = THUMBNAIL_SIDE / GRADING_GRID };
+enum {
+    CELLS = COLOUR_GRADING_GRID * COLOUR_GRADING_GRID,
+    CELL_SIDE = THUMBNAIL_SIDE / COLOUR_GRADING_GRID
+};
 
 /* ---- answers -------------------------------------------------------------------------------- */
 
@@ -37,17 +40,17 @@ static float within(float value, float low, float high)
     return fminf(fmaxf(value, low), high);
 }
 
-void grading_read(grading_curves *curves, const uint16_t *answer)
+void colour_grading_read(colour_grading_curves *curves, const uint16_t *answer)
 {
-    for (unsigned k = 0; k < GRADING_NODES; k++) {
+    for (unsigned k = 0; k < COLOUR_GRADING_NODES; k++) {
         const float y = (float)(NODE_STEPS / 255 * k), luma = y + ac_f32_from_f16(answer[k]);
-        const float before = k ? curves->values[GRADING_LUMA][k - 1] : -1;
-        curves->values[GRADING_LUMA][k] = fmaxf(within(luma, -1, 2), before);
+        const float before = k ? curves->values[COLOUR_GRADING_LUMA][k - 1] : -1;
+        curves->values[COLOUR_GRADING_LUMA][k] = fmaxf(within(luma, -1, 2), before);
         for (unsigned c = 0; c < 2; c++) {
-            const unsigned gains = GRADING_GAINS + c, offsets = GRADING_OFFSETS + c;
-            const float gain = 1 + ac_f32_from_f16(answer[gains * GRADING_NODES + k]);
-            const float offset = ac_f32_from_f16(answer[offsets * GRADING_NODES + k]);
-            curves->values[gains][k] = within(gain, 0, MOST_GAIN);
+            const unsigned gains = COLOUR_GRADING_GAINS + c, offsets = COLOUR_GRADING_OFFSETS + c;
+            const float gain = 1 + ac_f32_from_f16(answer[gains * COLOUR_GRADING_NODES + k]);
+            const float offset = ac_f32_from_f16(answer[offsets * COLOUR_GRADING_NODES + k]);
+            curves->values[gains][k] = within(gain, 0, MAX_GAIN);
             curves->values[offsets][k] = within(offset, -1, 1);
         }
     }
@@ -58,8 +61,8 @@ void grading_read(grading_curves *curves, const uint16_t *answer)
 static void make_grid(uint8_t *grid, const uint8_t *luma)
 {
     for (unsigned i = 0; i < CELLS; i++) {
-        const uint8_t *cell = luma + i / GRADING_GRID * CELL_SIDE * THUMBNAIL_SIDE +
-                              i % GRADING_GRID * (size_t)CELL_SIDE;
+        const uint8_t *cell = luma + i / COLOUR_GRADING_GRID * CELL_SIDE * THUMBNAIL_SIDE +
+                              i % COLOUR_GRADING_GRID * (size_t)CELL_SIDE;
         unsigned sum = CELL_SIDE * CELL_SIDE / 2;
         for (unsigned p = 0; p < CELL_SIDE * CELL_SIDE; p++)
             sum += cell[p / CELL_SIDE * THUMBNAIL_SIDE + p % CELL_SIDE];
@@ -82,10 +85,11 @@ static bool is_cut(const uint8_t *before, const uint8_t *now)
     double distance = 0;
     for (unsigned i = 0; i < CELLS; i++)
         distance += fabs((double)now[i] - before[i]);
-    return distance / CELLS > fmax(LEAST_CUT, CUT * (deviation(before) + deviation(now)) / 2);
+    return distance / CELLS > fmax(MIN_CUT, CUT * (deviation(before) + deviation(now)) / 2);
 }
 
-void grading_follow(grading_state *state, const thumbnail *seen, const grading_curves *answered)
+void colour_grading_follow(colour_grading_state *state, const thumbnail *seen,
+                           const colour_grading_curves *answered)
 {
     uint8_t grid[CELLS];
     make_grid(grid, seen->planes[0]);
@@ -93,8 +97,8 @@ void grading_follow(grading_state *state, const thumbnail *seen, const grading_c
         state->curves = *answered;
         state->frames = 0;
     }
-    for (unsigned c = 0; c < GRADING_CURVES; c++)
-        for (unsigned k = 0; k < GRADING_NODES; k++) {
+    for (unsigned c = 0; c < COLOUR_GRADING_CURVES; c++)
+        for (unsigned k = 0; k < COLOUR_GRADING_NODES; k++) {
             float *value = &state->curves.values[c][k];
             *value += FOLLOWING * (answered->values[c][k] - *value);
         }
@@ -107,7 +111,7 @@ void grading_follow(grading_state *state, const thumbnail *seen, const grading_c
 /* A curve where luma is y, counted from node to node. beyond: its slope outside. */
 static double value_at(const float *nodes, double y, double beyond)
 {
-    const int last = GRADING_NODES - 1, node = (int)fmin(fmax(floor(y), 0), last - 1);
+    const int last = COLOUR_GRADING_NODES - 1, node = (int)fmin(fmax(floor(y), 0), last - 1);
     if (y < 0 || y > last)
         return nodes[y < 0 ? 0 : last] + (y < 0 ? y : y - last) * beyond;
     return nodes[node] + ((double)nodes[node + 1] - nodes[node]) * (y - node);
@@ -132,8 +136,8 @@ static void make_segments(mona_curve *to, const double *nodes, double low, doubl
 static void settle_luma(mona_curve *to, const float *from, double strength, bool full_range)
 {
     const double zero = full_range ? 0 : 16, range = full_range ? 255 : 219;
-    double nodes[GRADING_NODES];
-    for (unsigned k = 0; k < GRADING_NODES; k++) {
+    double nodes[COLOUR_GRADING_NODES];
+    for (unsigned k = 0; k < COLOUR_GRADING_NODES; k++) {
         const double before = NODE_STEPS * k, y = (before - zero) * 255 / range / NODE_STEPS;
         const double after = zero + range * value_at(from, y, NODE_STEPS / 255);
         nodes[k] = 128 * (before + strength * (after - before));
@@ -143,26 +147,26 @@ static void settle_luma(mona_curve *to, const float *from, double strength, bool
 
 /* A gain, or an offset, which is neutral at neutral and has so many steps. */
 static void settle_chroma(mona_curve *to, const float *from, double neutral, double steps,
-                          double least, double most, double strength, bool full_range)
+                          double min, double max, double strength, bool full_range)
 {
     const double zero = full_range ? 0 : 16, range = full_range ? 255 : 219;
-    double nodes[GRADING_NODES];
-    for (unsigned k = 0; k < GRADING_NODES; k++) {
+    double nodes[COLOUR_GRADING_NODES];
+    for (unsigned k = 0; k < COLOUR_GRADING_NODES; k++) {
         const double after = value_at(from, (NODE_STEPS * k - zero) * 255 / range / NODE_STEPS, 0);
         nodes[k] = steps * (neutral + strength * (after - neutral));
     }
-    make_segments(to, nodes, least, most);
+    make_segments(to, nodes, min, max);
 }
 
-void grading_settle(mona_curves *to, const grading_curves *from, double strength, unsigned bits,
-                    bool full_range)
+void colour_grading_settle(mona_curves *to, const colour_grading_curves *from, double strength,
+                           unsigned bits, bool full_range)
 {
     *to = (mona_curves){.bits = bits};
-    settle_luma(&to->luma, from->values[GRADING_LUMA], strength, full_range);
+    settle_luma(&to->luma, from->values[COLOUR_GRADING_LUMA], strength, full_range);
     for (unsigned c = 0; c < 2; c++) {
-        settle_chroma(&to->gain[c], from->values[GRADING_GAINS + c], 1, 8192, 0, INT16_MAX,
+        settle_chroma(&to->gain[c], from->values[COLOUR_GRADING_GAINS + c], 1, 8192, 0, INT16_MAX,
                       strength, full_range);
-        settle_chroma(&to->offset[c], from->values[GRADING_OFFSETS + c], 0,
+        settle_chroma(&to->offset[c], from->values[COLOUR_GRADING_OFFSETS + c], 0,
                       32 * (full_range ? 255 : 224), -8191, 8191, strength, full_range);
     }
 }

@@ -14,7 +14,7 @@
 /* Errors of compression below this, of QP 24 of H.264, are left: there clips lost up to 0.1 dB, and
  * at CRF 24 all gain. Networks told a quarter more than the error gain 0.03 to 0.1 dB more at CRF
  * 32 (models/train/clips.py). */
-#define LEAST_ERROR 2.5f
+#define MIN_ERROR 2.5f
 #define ERROR_TOLD 1.25f
 
 /* Where compression's error is cleaned, frames are steadied as if there was noise of so many steps,
@@ -45,7 +45,7 @@ static bool check_outputs(const denoise_pass *pass, const named_model *model, pi
 {
     for (unsigned i = 0; i < mona_model_output_count(&model->model); i++) {
         mona_tensor_info out = mona_plan_output(pass->bound.plan, i);
-        mona_size want = role_size(role_of(out.name), &pass->format);
+        mona_size want = plane_role_size(plane_role_of(out.name), &pass->format);
         if (out.width != want.width || out.height != want.height)
             return pipeline_fail(error, "%s: expected '%s' of %ux%u, found %ux%u", model->name,
                                  out.name, want.width, want.height, out.width, out.height);
@@ -63,7 +63,7 @@ static bool make_grey(denoise_pass *pass, pipeline_error *error)
                                  .bits = pass->format.bits,
                                  .multiple = 1};
     const size_t row = (size_t)size.width * frame_sample_bytes(&unused);
-    pass->memory = bound_allocate(frame_bytes(&unused) + row);
+    pass->memory = session_binding_allocate(frame_bytes(&unused) + row);
     if (!pass->memory)
         return pipeline_fail(error, "out of memory");
     frame_place(&pass->unused, &unused, pass->memory);
@@ -72,14 +72,14 @@ static bool make_grey(denoise_pass *pass, pipeline_error *error)
     return true;
 }
 
-static bool make_steady(denoise_pass *pass, pipeline_error *error)
+static bool open_temporal(denoise_pass *pass, pipeline_error *error)
 {
-    pass->steady = bound_allocate(sizeof *pass->steady);
-    if (!pass->steady)
+    pass->temporal = session_binding_allocate(sizeof *pass->temporal);
+    if (!pass->temporal)
         return pipeline_fail(error, "out of memory");
-    pass->steady->blocks =
-        bound_allocate(stillness_blocks(&pass->format) * sizeof *pass->steady->blocks);
-    return pass->steady->blocks || pipeline_fail(error, "out of memory");
+    pass->temporal->blocks = session_binding_allocate(motion_mask_blocks(&pass->format) *
+                                                      sizeof *pass->temporal->blocks);
+    return pass->temporal->blocks || pipeline_fail(error, "out of memory");
 }
 
 /* Binds the network to 4:2:0 frames with luma of this size. */
@@ -95,23 +95,23 @@ static bool open_pass(denoise_pass *pass, const denoiser *d, const stage_setting
                                   .shift_y = 1,
                                   .bits = d->frame.bits,
                                   .multiple = 2};
-    roles_bind(&model->model, &pass->format, &config);
-    return bound_open_deep(&pass->bound, &model->model, model->name, d->frame.bits, &config,
-                           error) &&
+    plane_roles_bind(&model->model, &pass->format, &config);
+    return session_binding_open_deep(&pass->bound, &model->model, model->name, d->frame.bits,
+                                     &config, error) &&
            check_outputs(pass, model, error) && (!grey || make_grey(pass, error)) &&
-           (!settings->steady || make_steady(pass, error));
+           (!settings->temporal || open_temporal(pass, error));
 }
 
 static size_t noise_row_bytes(const denoiser *d)
 {
-    return role_size(ROLE_NOISE, &d->luma.format).width * frame_sample_bytes(&d->frame);
+    return plane_role_size(PLANE_ROLE_NOISE, &d->luma.format).width * frame_sample_bytes(&d->frame);
 }
 
 static bool make_jobs(denoiser *d, pipeline_error *error)
 {
     const size_t row = noise_row_bytes(d);
-    d->rows = bound_allocate(row * STAGE_SLOTS * DENOISE_PLANES);
-    d->work = bound_allocate(sizeof *d->work);
+    d->rows = session_binding_allocate(row * STAGE_SLOTS * DENOISE_PLANES);
+    d->work = session_binding_allocate(sizeof *d->work);
     if (!d->rows || !d->work)
         return pipeline_fail(error, "out of memory");
     for (unsigned slot = 0; slot < STAGE_SLOTS; slot++)
@@ -133,7 +133,7 @@ bool denoise_open(denoiser *d, const stage_settings *settings, frame_format form
                     .compressed = settings->compressed && enlarged == 1,
                     .spacing = enlarged,
                     .sigma = {-1, -1, -1}};
-    return roles_check_denoiser(d->model, error) &&
+    return plane_roles_check_denoiser(d->model, error) &&
            open_pass(&d->luma, d, settings, frame_plane_size(&format, 0), !whole, error) &&
            (runs(d) == 1 ||
             open_pass(&d->chroma, d, settings, frame_plane_size(&format, 1), true, error)) &&
@@ -212,14 +212,14 @@ static void finish(void *argument)
     const unsigned planes = pass->grey ? 1 : 3;
     if (!job->noisy)
         leave(job, planes);
-    if (!pass->steady || !job->previous)
+    if (!pass->temporal || !job->previous)
         return;
     const frame now = seen_by(pass, job->in, job->plane);
     const frame made = seen_by(pass, job->out, job->plane);
     const frame previous = seen_by(pass, job->previous, job->plane);
     const float noise = fmaxf(job->noise, job->error > 0 ? ERROR_STEADIED : 0);
-    steady(&made, &now, &previous, planes, level_of(job->denoiser, noise), job->denoiser->spacing,
-           pass->steady);
+    temporal_filter(&made, &now, &previous, planes, level_of(job->denoiser, noise),
+                    job->denoiser->spacing, pass->temporal);
 }
 
 static mona_status run_pass(denoiser *d, mona_stream *stream, noise_job *job)
@@ -229,14 +229,15 @@ static mona_status run_pass(denoiser *d, mona_stream *stream, noise_job *job)
     const frame in = seen_by(pass, job->in, job->plane);
     mona_buffer inputs[MONA_MAX_IO], outputs[MONA_MAX_IO];
     for (unsigned i = 0; i < mona_model_input_count(model); i++) {
-        const int role = role_of(mona_model_input(model, i).name);
-        inputs[i] = role == ROLE_NOISE ? (mona_buffer){.data = job->row}
-                                       : frame_buffer(&in, (unsigned)role);
+        const int role = plane_role_of(mona_model_input(model, i).name);
+        inputs[i] = role == PLANE_ROLE_NOISE ? (mona_buffer){.data = job->row}
+                                             : frame_buffer(&in, (unsigned)role);
     }
     for (unsigned i = 0; i < mona_model_output_count(model); i++) {
-        const unsigned role = (unsigned)role_of(mona_model_output(model, i).name);
-        outputs[i] = role != ROLE_LUMA && pass->grey ? frame_buffer(&pass->unused, role - 1)
-                                                     : frame_buffer(job->out, job->plane + role);
+        const unsigned role = (unsigned)plane_role_of(mona_model_output(model, i).name);
+        outputs[i] = role != PLANE_ROLE_LUMA && pass->grey
+                         ? frame_buffer(&pass->unused, role - 1)
+                         : frame_buffer(job->out, job->plane + role);
     }
     mona_status status = mona_stream_call(stream, prepare, job);
     if (!status)
@@ -256,7 +257,7 @@ mona_status denoise_enqueue(denoiser *d, mona_stream *stream, const frame *in, c
         job->in = in;
         job->out = out;
         job->previous = previous;
-        job->error = d->compressed && error >= LEAST_ERROR ? error * (p ? CHROMA_ERROR : 1) : 0;
+        job->error = d->compressed && error >= MIN_ERROR ? error * (p ? CHROMA_ERROR : 1) : 0;
         status = run_pass(d, stream, job);
     }
     if (!status && in->format.planes == 4)
@@ -268,11 +269,11 @@ mona_status denoise_enqueue(denoiser *d, mona_stream *stream, const frame *in, c
 
 static void close_pass(denoise_pass *pass)
 {
-    bound_close(&pass->bound);
+    session_binding_close(&pass->bound);
     free(pass->memory);
-    if (pass->steady)
-        free(pass->steady->blocks);
-    free(pass->steady);
+    if (pass->temporal)
+        free(pass->temporal->blocks);
+    free(pass->temporal);
 }
 
 void denoise_close(denoiser *d)
@@ -286,10 +287,10 @@ void denoise_close(denoiser *d)
 
 static size_t pass_bytes(const denoise_pass *pass)
 {
-    size_t bytes = bound_bytes(&pass->bound);
-    if (pass->steady)
-        bytes +=
-            sizeof *pass->steady + stillness_blocks(&pass->format) * sizeof *pass->steady->blocks;
+    size_t bytes = session_binding_bytes(&pass->bound);
+    if (pass->temporal)
+        bytes += sizeof *pass->temporal +
+                 motion_mask_blocks(&pass->format) * sizeof *pass->temporal->blocks;
     return bytes;
 }
 

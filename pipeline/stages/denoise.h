@@ -5,7 +5,7 @@
  * A 4:2:0 frame goes through it whole. Planes of other formats go one by one, each as the luma of a
  * grey picture, at its own resolution and with its own noise.
  *
- * What is made frame by frame may be steadied by the frame before (steady.h). */
+ * What is made frame by frame may be steadied by the frame before (temporal.h). */
 #ifndef MONA_DENOISE_H
 #define MONA_DENOISE_H
 
@@ -26,12 +26,12 @@ enum { DENOISE_PLANES = 3 }; /* at most, that are looked at for noise */
 
 /* The network bound to one size. */
 typedef struct denoise_pass {
-    bound_model bound;
-    frame_format format; /* the 4:2:0 frame that the network sees */
-    void *grey;          /* one row of its chroma, where that is not the frame's; else NULL */
-    frame unused;        /* where such chroma goes: planes 0 and 1 */
-    uint8_t *memory;     /* of grey and unused */
-    steady_work *steady; /* NULL: frames are not steadied */
+    session_binding bound;
+    frame_format format;     /* the 4:2:0 frame that the network sees */
+    void *grey;              /* one row of its chroma, where that is not the frame's; else NULL */
+    frame unused;            /* where such chroma goes: planes 0 and 1 */
+    uint8_t *memory;         /* of grey and unused */
+    temporal_work *temporal; /* NULL: frames are not steadied */
 } denoise_pass;
 
 struct denoiser;

@@ -5,7 +5,7 @@
 
 static uint32_t blocks_in(uint32_t size)
 {
-    return (size + STILLNESS_BLOCK - 1) / STILLNESS_BLOCK;
+    return (size + MOTION_MASK_BLOCK - 1) / MOTION_MASK_BLOCK;
 }
 
 static mona_size blocks_of(const frame_format *format)
@@ -14,7 +14,7 @@ static mona_size blocks_of(const frame_format *format)
     return (mona_size){blocks_in(size.width), blocks_in(size.height)};
 }
 
-size_t stillness_blocks(const frame_format *format)
+size_t motion_mask_blocks(const frame_format *format)
 {
     const mona_size count = blocks_of(format);
     return (size_t)count.width * count.height;
@@ -22,27 +22,27 @@ size_t stillness_blocks(const frame_format *format)
 
 /* Adds the square of each sum of a row of them: column x, width samples from the row's first. Sums
  * of 16 differences of 12 bits have squares below 2^32. */
-static inline void add_sums(stillness_block *blocks, const uint8_t *now, ptrdiff_t now_stride,
+static inline void add_sums(motion_mask_block *blocks, const uint8_t *now, ptrdiff_t now_stride,
                             const uint8_t *before, ptrdiff_t before_stride, uint32_t width,
                             const bool wide)
 {
-    for (uint32_t x = 0; x + STILLNESS_SUM <= width; x += STILLNESS_SUM) {
+    for (uint32_t x = 0; x + MOTION_MASK_SUM <= width; x += MOTION_MASK_SUM) {
         const uint8_t *n = now, *b = before;
         int64_t q = 0;
-        for (int y = 0; y < STILLNESS_SUM; y++, n += now_stride, b += before_stride)
-            for (uint32_t i = x; i < x + STILLNESS_SUM; i++)
+        for (int y = 0; y < MOTION_MASK_SUM; y++, n += now_stride, b += before_stride)
+            for (uint32_t i = x; i < x + MOTION_MASK_SUM; i++)
                 q += plane_sample(n, i, wide) - plane_sample(b, i, wide);
-        blocks[x / STILLNESS_BLOCK].squares += (uint64_t)(q * q);
-        blocks[x / STILLNESS_BLOCK].sums++;
+        blocks[x / MOTION_MASK_BLOCK].squares += (uint64_t)(q * q);
+        blocks[x / MOTION_MASK_BLOCK].sums++;
     }
 }
 
-mona_size stillness_measure(stillness_block *blocks, const frame *now, const frame *previous)
+mona_size motion_mask_measure(motion_mask_block *blocks, const frame *now, const frame *previous)
 {
     const mona_size size = frame_plane_size(&now->format, 0), count = blocks_of(&now->format);
     memset(blocks, 0, (size_t)count.width * count.height * sizeof *blocks);
-    for (uint32_t y = 0; y + STILLNESS_SUM <= size.height; y += STILLNESS_SUM) {
-        stillness_block *row = blocks + (size_t)(y / STILLNESS_BLOCK) * count.width;
+    for (uint32_t y = 0; y + MOTION_MASK_SUM <= size.height; y += MOTION_MASK_SUM) {
+        motion_mask_block *row = blocks + (size_t)(y / MOTION_MASK_BLOCK) * count.width;
         const uint8_t *n = now->data[0] + (ptrdiff_t)y * now->stride[0];
         const uint8_t *p = previous->data[0] + (ptrdiff_t)y * previous->stride[0];
         if (now->format.bits > 8)
@@ -53,20 +53,20 @@ mona_size stillness_measure(stillness_block *blocks, const frame *now, const fra
     return count;
 }
 
-uint64_t stillness_limit(const frame_format *format, unsigned sigma, unsigned enlarged)
+uint64_t motion_mask_limit(const frame_format *format, unsigned sigma, unsigned enlarged)
 {
-    const uint64_t alike = enlarged < STILLNESS_SUM ? enlarged : STILLNESS_SUM;
+    const uint64_t alike = enlarged < MOTION_MASK_SUM ? enlarged : MOTION_MASK_SUM;
     return 40 * alike * alike * sigma * sigma + (1024u << 2 * (format->bits - 8));
 }
 
-bool stillness_of(const stillness_block *blocks, mona_size count, uint32_t x, uint32_t y,
-                  uint64_t limit)
+bool motion_mask_is_still(const motion_mask_block *blocks, mona_size count, uint32_t x, uint32_t y,
+                          uint64_t limit)
 {
-    const uint32_t left = x > STILLNESS_AROUND ? x - STILLNESS_AROUND : 0;
-    const uint32_t top = y > STILLNESS_AROUND ? y - STILLNESS_AROUND : 0;
-    stillness_block all = {0};
-    for (uint32_t v = top; v <= y + STILLNESS_AROUND && v < count.height; v++)
-        for (uint32_t u = left; u <= x + STILLNESS_AROUND && u < count.width; u++) {
+    const uint32_t left = x > MOTION_MASK_AROUND ? x - MOTION_MASK_AROUND : 0;
+    const uint32_t top = y > MOTION_MASK_AROUND ? y - MOTION_MASK_AROUND : 0;
+    motion_mask_block all = {0};
+    for (uint32_t v = top; v <= y + MOTION_MASK_AROUND && v < count.height; v++)
+        for (uint32_t u = left; u <= x + MOTION_MASK_AROUND && u < count.width; u++) {
             all.squares += blocks[(size_t)v * count.width + u].squares;
             all.sums += blocks[(size_t)v * count.width + u].sums;
         }

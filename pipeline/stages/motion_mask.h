@@ -16,30 +16,30 @@
  * pixels across and down, what is taken for still differs by a mean square of 9 at a sigma of 25;
  * all of it by 558. Noise that was enlarged e times is alike over e x e samples, so its sums have
  * e^2 times the variance, up to e = 4, where a sum's samples are all alike. */
-#ifndef MONA_STILLNESS_H
-#define MONA_STILLNESS_H
+#ifndef MONA_MOTION_MASK_H
+#define MONA_MOTION_MASK_H
 
 #include "pipeline/stages/frame.h"
 
-enum { STILLNESS_BLOCK = 8, STILLNESS_SUM = 4, STILLNESS_AROUND = 2 };
+enum { MOTION_MASK_BLOCK = 8, MOTION_MASK_SUM = 4, MOTION_MASK_AROUND = 2 };
 
 /* The differences in a block. */
-typedef struct stillness_block {
+typedef struct motion_mask_block {
     uint64_t squares; /* of its sums */
     uint32_t sums;    /* at the right and lower edge fewer than 4, or none */
-} stillness_block;
+} motion_mask_block;
 
 /* Blocks of a frame of this format. */
-size_t stillness_blocks(const frame_format *format);
+size_t motion_mask_blocks(const frame_format *format);
 
 /* Measures the differences of luma in all blocks, and tells how many there are across and down. */
-mona_size stillness_measure(stillness_block *blocks, const frame *now, const frame *previous);
+mona_size motion_mask_measure(motion_mask_block *blocks, const frame *now, const frame *previous);
 
 /* What a block's mean q^2 may be. sigma: in steps of the samples. */
-uint64_t stillness_limit(const frame_format *format, unsigned sigma, unsigned enlarged);
+uint64_t motion_mask_limit(const frame_format *format, unsigned sigma, unsigned enlarged);
 
-/* Whether block (x, y) stands still. count: of stillness_measure. */
-bool stillness_of(const stillness_block *blocks, mona_size count, uint32_t x, uint32_t y,
-                  uint64_t limit);
+/* Whether block (x, y) stands still. count: of motion_mask_measure. */
+bool motion_mask_is_still(const motion_mask_block *blocks, mona_size count, uint32_t x, uint32_t y,
+                          uint64_t limit);
 
 #endif

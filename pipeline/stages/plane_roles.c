@@ -3,30 +3,30 @@
 
 #include <string.h>
 
-int role_of(const char *tensor)
+int plane_role_of(const char *tensor)
 {
     static const struct {
         const char *name;
         int role;
-    } names[] = {{"luma", ROLE_LUMA}, {"y", ROLE_LUMA}, {"plane", ROLE_LUMA},
-                 {"u", ROLE_U},       {"v", ROLE_V},    {"noise", ROLE_NOISE}};
+    } names[] = {{"luma", PLANE_ROLE_LUMA}, {"y", PLANE_ROLE_LUMA}, {"plane", PLANE_ROLE_LUMA},
+                 {"u", PLANE_ROLE_U},       {"v", PLANE_ROLE_V},    {"noise", PLANE_ROLE_NOISE}};
     size_t length = strcspn(tensor, "_");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strlen(names[i].name) == length && !memcmp(names[i].name, tensor, length))
             return names[i].role;
-    return ROLE_UNKNOWN;
+    return PLANE_ROLE_UNKNOWN;
 }
 
-mona_size role_size(int role, const frame_format *format)
+mona_size plane_role_size(int role, const frame_format *format)
 {
-    return frame_plane_size(format, role == ROLE_NOISE ? 1 : (unsigned)role);
+    return frame_plane_size(format, role == PLANE_ROLE_NOISE ? 1 : (unsigned)role);
 }
 
 static bool check_tensor(const named_model *model, mona_tensor_info tensor, unsigned *found,
                          pipeline_error *error)
 {
-    int role = role_of(tensor.name);
-    if (role == ROLE_UNKNOWN)
+    int role = plane_role_of(tensor.name);
+    if (role == PLANE_ROLE_UNKNOWN)
         return pipeline_fail(error,
                              "%s: expected tensors named luma, y, u, v, noise or plane, "
                              "found '%s'",
@@ -39,7 +39,8 @@ static bool check_tensor(const named_model *model, mona_tensor_info tensor, unsi
     return true;
 }
 
-bool roles_check(const named_model *model, unsigned inputs, unsigned outputs, pipeline_error *error)
+bool plane_roles_check(const named_model *model, unsigned inputs, unsigned outputs,
+                       pipeline_error *error)
 {
     unsigned found_inputs = 0, found_outputs = 0;
     for (unsigned i = 0; i < mona_model_input_count(&model->model); i++)
@@ -51,19 +52,19 @@ bool roles_check(const named_model *model, unsigned inputs, unsigned outputs, pi
     if (found_inputs != inputs || found_outputs != outputs)
         return pipeline_fail(
             error, "%s: expected a model for %s, found other inputs or outputs", model->name,
-            inputs == 1u << ROLE_LUMA ? "one plane (luma -> luma_x2)"
-                                      : "y, u, v and noise (-> y_out, u_out, v_out)");
+            inputs == 1u << PLANE_ROLE_LUMA ? "one plane (luma -> luma_x2)"
+                                            : "y, u, v and noise (-> y_out, u_out, v_out)");
     return true;
 }
 
-bool roles_check_denoiser(const named_model *model, pipeline_error *error)
+bool plane_roles_check_denoiser(const named_model *model, pipeline_error *error)
 {
-    const unsigned colour = 1 << ROLE_LUMA | 1 << ROLE_U | 1 << ROLE_V;
-    return roles_check(model, colour | 1 << ROLE_NOISE, colour, error);
+    const unsigned colour = 1 << PLANE_ROLE_LUMA | 1 << PLANE_ROLE_U | 1 << PLANE_ROLE_V;
+    return plane_roles_check(model, colour | 1 << PLANE_ROLE_NOISE, colour, error);
 }
 
-void roles_bind(const mona_model *model, const frame_format *format, mona_config *config)
+void plane_roles_bind(const mona_model *model, const frame_format *format, mona_config *config)
 {
     for (unsigned i = 0; i < mona_model_input_count(model); i++)
-        config->sizes[i] = role_size(role_of(mona_model_input(model, i).name), format);
+        config->sizes[i] = plane_role_size(plane_role_of(mona_model_input(model, i).name), format);
 }

@@ -20,7 +20,7 @@ typedef struct pipeline_probe {
     void (*mark)(void *context, uint64_t frame, unsigned step, bool end);
     /* A model that a stage has bound and runs so many times a frame, before the first one. NULL:
      * not. */
-    void (*bound)(void *context, unsigned stage, const bound_model *model, unsigned runs);
+    void (*bound)(void *context, unsigned stage, const session_binding *model, unsigned runs);
     void *context;
 } pipeline_probe;
 

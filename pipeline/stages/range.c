@@ -20,9 +20,9 @@ static double full_of(double studio)
 static void fill_table(uint16_t *table, const frame *to, const frame *from, double (*rule)(double))
 {
     const double from_one = 1u << (from->format.bits - 8), to_one = 1u << (to->format.bits - 8);
-    const double most = (1u << to->format.bits) - 1;
+    const double max = (1u << to->format.bits) - 1;
     for (unsigned v = 0; v < 1u << from->format.bits; v++)
-        table[v] = (uint16_t)lrint(fmin(fmax(to_one * rule(v / from_one), 0), most));
+        table[v] = (uint16_t)lrint(fmin(fmax(to_one * rule(v / from_one), 0), max));
 }
 
 static void convert(const frame *to, const frame *from, double (*rule)(double))

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void *bound_allocate(size_t bytes)
+void *session_binding_allocate(size_t bytes)
 {
     if (bytes > SIZE_MAX - MONA_ALIGNMENT)
         return NULL;
@@ -15,11 +15,11 @@ void *bound_allocate(size_t bytes)
     return memory;
 }
 
-static bool deepen(bound_model *bound, mona_model *deep, const mona_model *model, const char *name,
-                   unsigned bits, pipeline_error *error)
+static bool deepen(session_binding *bound, mona_model *deep, const mona_model *model,
+                   const char *name, unsigned bits, pipeline_error *error)
 {
     const size_t bytes = mona_model_deep_bytes(model);
-    bound->deep = bound_allocate(bytes);
+    bound->deep = session_binding_allocate(bytes);
     if (!bound->deep)
         return pipeline_fail(error, "out of memory");
     const mona_status status = mona_model_deepen(deep, bound->deep, bytes, model, bits);
@@ -27,11 +27,11 @@ static bool deepen(bound_model *bound, mona_model *deep, const mona_model *model
                                     name, bits, mona_status_text(status));
 }
 
-bool bound_plan(bound_model *bound, const mona_model *model, const char *name, unsigned bits,
-                const mona_config *config, pipeline_error *error)
+bool session_binding_plan(session_binding *bound, const mona_model *model, const char *name,
+                          unsigned bits, const mona_config *config, pipeline_error *error)
 {
     mona_model deep;
-    *bound = (bound_model){.plan_memory = bound_allocate(mona_plan_bytes())};
+    *bound = (session_binding){.plan_memory = session_binding_allocate(mona_plan_bytes())};
     if (!bound->plan_memory)
         return pipeline_fail(error, "out of memory");
     if (bits > 8 && !deepen(bound, &deep, model, name, bits, error))
@@ -49,19 +49,19 @@ bool bound_plan(bound_model *bound, const mona_model *model, const char *name, u
                          config->sizes[0].width, config->sizes[0].height, mona_status_text(status));
 }
 
-bool bound_open(bound_model *bound, const mona_model *model, const char *name,
-                const mona_config *config, pipeline_error *error)
+bool session_binding_open(session_binding *bound, const mona_model *model, const char *name,
+                          const mona_config *config, pipeline_error *error)
 {
-    return bound_open_deep(bound, model, name, 8, config, error);
+    return session_binding_open_deep(bound, model, name, 8, config, error);
 }
 
-bool bound_open_deep(bound_model *bound, const mona_model *model, const char *name, unsigned bits,
-                     const mona_config *config, pipeline_error *error)
+bool session_binding_open_deep(session_binding *bound, const mona_model *model, const char *name,
+                               unsigned bits, const mona_config *config, pipeline_error *error)
 {
-    if (!bound_plan(bound, model, name, bits, config, error))
+    if (!session_binding_plan(bound, model, name, bits, config, error))
         return false;
     const size_t bytes = mona_plan_arena_bytes(bound->plan);
-    bound->arena = bound_allocate(bytes);
+    bound->arena = session_binding_allocate(bytes);
     if (!bound->arena)
         return pipeline_fail(error, "model %s needs %zu bytes of memory, more than there is", name,
                              bytes);
@@ -70,16 +70,16 @@ bool bound_open_deep(bound_model *bound, const mona_model *model, const char *na
            pipeline_fail(error, "model %s cannot start: %s", name, mona_status_text(status));
 }
 
-void bound_close(bound_model *bound)
+void session_binding_close(session_binding *bound)
 {
     mona_session_close(bound->session);
     free(bound->arena);
     free(bound->plan_memory);
     free(bound->deep);
-    *bound = (bound_model){0};
+    *bound = (session_binding){0};
 }
 
-size_t bound_bytes(const bound_model *bound)
+size_t session_binding_bytes(const session_binding *bound)
 {
     return bound->arena ? mona_plan_bytes() + mona_plan_arena_bytes(bound->plan) : 0;
 }

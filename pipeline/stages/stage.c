@@ -7,7 +7,7 @@
 #include "pipeline/stages/plane_roles.h"
 #include "pipeline/stages/range.h"
 
-enum { LUMA_ONLY = 1 << ROLE_LUMA };
+enum { LUMA_ONLY = 1 << PLANE_ROLE_LUMA };
 
 const char *stage_kind_name(stage_kind kind)
 {
@@ -19,15 +19,15 @@ const char *stage_kind_name(stage_kind kind)
 }
 
 /* Binds a model of one plane to a plane's size, and sees that it enlarges it as the stage does. */
-static bool open_plane(bound_model *bound, const named_model *model, const stage *s,
+static bool open_plane(session_binding *bound, const named_model *model, const stage *s,
                        const stage_settings *settings, unsigned plane, unsigned bits,
                        pipeline_error *error)
 {
     const mona_size size = frame_plane_size(&s->in, plane);
     mona_config config = stage_config(settings);
     config.sizes[0] = size;
-    if (!roles_check(model, LUMA_ONLY, LUMA_ONLY, error) ||
-        !bound_open_deep(bound, &model->model, model->name, bits, &config, error))
+    if (!plane_roles_check(model, LUMA_ONLY, LUMA_ONLY, error) ||
+        !session_binding_open_deep(bound, &model->model, model->name, bits, &config, error))
         return false;
     mona_tensor_info out = mona_plan_output(bound->plan, 0);
     if (out.width != s->scale * size.width || out.height != s->scale * size.height)
@@ -39,13 +39,14 @@ static bool open_plane(bound_model *bound, const named_model *model, const stage
 }
 
 /* Chroma and alpha, by interpolation. *memory: of the model. */
-static bool open_interpolated(bound_model *bound, void **memory, const stage *s,
+static bool open_interpolated(session_binding *bound, void **memory, const stage *s,
                               const stage_settings *settings, unsigned plane, pipeline_error *error)
 {
     const bool chroma = plane == 1;
     named_model sited = {.name = settings->bicubic->name};
-    return siting_model(&sited.model, memory, &settings->bicubic->model, s->scale, settings->siting,
-                        chroma ? s->in.shift_x : 0, chroma ? s->in.shift_y : 0, error) &&
+    return chroma_location_model(&sited.model, memory, &settings->bicubic->model, s->scale,
+                                 settings->chroma_location, chroma ? s->in.shift_x : 0,
+                                 chroma ? s->in.shift_y : 0, error) &&
            open_plane(bound, &sited, s, settings, plane, s->in.bits, error);
 }
 
@@ -54,7 +55,7 @@ static bool make_studio(stage *s, pipeline_error *error)
     frame_format in = s->in, out = s->out;
     in.planes = out.planes = 1;
     in.bits = out.bits = RANGE_BITS;
-    s->studio_memory = bound_allocate(frame_bytes(&in) + frame_bytes(&out));
+    s->studio_memory = session_binding_allocate(frame_bytes(&in) + frame_bytes(&out));
     if (!s->studio_memory)
         return pipeline_fail(error, "out of memory");
     frame_place(&s->studio[0], &in, s->studio_memory);
@@ -87,7 +88,7 @@ bool stage_open(stage *s, stage_kind kind, unsigned number, const stage_settings
                 frame_format in, unsigned enlarged, pipeline_error *error)
 {
     *s = (stage){.kind = kind, .in = in, .out = in, .scale = 1};
-    s->stream_memory = bound_allocate(mona_stream_bytes());
+    s->stream_memory = session_binding_allocate(mona_stream_bytes());
     if (!s->stream_memory)
         return pipeline_fail(error, "out of memory");
     mona_status status =
@@ -97,21 +98,21 @@ bool stage_open(stage *s, stage_kind kind, unsigned number, const stage_settings
     s->delay = (delay){.settings = settings->delay};
     return kind == STAGE_SR        ? open_sr(s, settings->sr[number], settings, error)
            : kind == STAGE_DENOISE ? denoise_open(&s->denoiser, settings, in, enlarged, error)
-           : kind == STAGE_COLOUR  ? grading_open(&s->grader, settings, in, error)
+           : kind == STAGE_COLOUR  ? colour_grading_open(&s->grading, settings, in, error)
                                    : true;
 }
 
 void stage_tell_models(const stage *s, unsigned number, const pipeline_probe *probe)
 {
     const struct {
-        const bound_model *model;
+        const session_binding *model;
         unsigned runs;
     } models[] = {{&s->luma, 1},
                   {&s->chroma, 2},
                   {&s->alpha, 1},
                   {&s->denoiser.luma.bound, 1},
                   {&s->denoiser.chroma.bound, 2},
-                  {&s->grader.bound, 1}};
+                  {&s->grading.bound, 1}};
     for (size_t i = 0; i < sizeof models / sizeof *models; i++)
         if (models[i].model->session)
             probe->bound(probe->context, number, models[i].model, models[i].runs);
@@ -130,7 +131,7 @@ static void leave_studio(void *argument)
     range_to_full(c->to, c->from);
 }
 
-static mona_status enqueue_plane(stage *s, const bound_model *model, const frame *in,
+static mona_status enqueue_plane(stage *s, const session_binding *model, const frame *in,
                                  const frame *out, unsigned plane)
 {
     mona_buffer source = frame_buffer(in, plane), target = frame_buffer(out, plane);
@@ -163,18 +164,18 @@ mona_status stage_enqueue(stage *s, const frame *in, const frame *out, const fra
     return s->kind == STAGE_SR ? enqueue_sr(s, in, out, slot)
            : s->kind == STAGE_DENOISE
                ? denoise_enqueue(&s->denoiser, s->stream, in, out, previous, error, slot)
-           : s->kind == STAGE_COLOUR ? grading_enqueue(&s->grader, s->stream, in, out, slot)
+           : s->kind == STAGE_COLOUR ? colour_grading_enqueue(&s->grading, s->stream, in, out, slot)
                                      : delay_enqueue(&s->delay, s->stream, in, out);
 }
 
 void stage_close(stage *s)
 {
     mona_stream_close(s->stream);
-    bound_close(&s->luma);
-    bound_close(&s->chroma);
-    bound_close(&s->alpha);
+    session_binding_close(&s->luma);
+    session_binding_close(&s->chroma);
+    session_binding_close(&s->alpha);
     denoise_close(&s->denoiser);
-    grading_close(&s->grader);
+    colour_grading_close(&s->grading);
     free(s->sited[0]);
     free(s->sited[1]);
     free(s->studio_memory);
@@ -184,7 +185,8 @@ void stage_close(stage *s)
 
 size_t stage_bytes(const stage *s)
 {
-    return bound_bytes(&s->luma) + bound_bytes(&s->chroma) + bound_bytes(&s->alpha) +
-           denoise_bytes(&s->denoiser) + grading_bytes(&s->grader) + mona_stream_bytes() +
+    return session_binding_bytes(&s->luma) + session_binding_bytes(&s->chroma) +
+           session_binding_bytes(&s->alpha) + denoise_bytes(&s->denoiser) +
+           colour_grading_bytes(&s->grading) + mona_stream_bytes() +
            frame_bytes(&s->studio[0].format) + frame_bytes(&s->studio[1].format);
 }

@@ -3,7 +3,7 @@
  *
  * A super-resolution stage enlarges a frame: luma by a network, which sees studio range (range.h),
  * chroma and alpha by bicubic interpolation. A denoising stage cleans luma and chroma (denoise.h). A colour stage corrects them
- * by curves (grading.h). A delay passes time (delay.h). */
+ * by curves (colour_grading.h). A delay passes time (delay.h). */
 #ifndef MONA_STAGE_H
 #define MONA_STAGE_H
 
@@ -36,14 +36,14 @@ typedef struct stage {
     unsigned scale; /* how many times out is larger */
     void *stream_memory;
     mona_stream *stream;
-    mona_event done[STAGE_SLOTS];    /* recorded by the caller */
-    bound_model luma, chroma, alpha; /* SR */
-    void *sited[2];                  /* the models chroma and alpha are bound to */
-    uint8_t *studio_memory;          /* of studio; NULL: frames have studio range themselves */
-    frame studio[2];                 /* luma as the network reads and writes it */
+    mona_event done[STAGE_SLOTS];        /* recorded by the caller */
+    session_binding luma, chroma, alpha; /* SR */
+    void *sited[2];                      /* the models chroma and alpha are bound to */
+    uint8_t *studio_memory;              /* of studio; NULL: frames have studio range themselves */
+    frame studio[2];                     /* luma as the network reads and writes it */
     conversion conversions[STAGE_SLOTS][2];
     denoiser denoiser;
-    grader grader;
+    colour_grading grading;
     delay delay;
 } stage;
 

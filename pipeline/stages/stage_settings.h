@@ -20,18 +20,18 @@ typedef struct stage_settings {
     /* Of each stage that enlarges: tensors luma -> luma_*, as much larger across as down. */
     const named_model *sr[CHAIN_MAX_STAGES];
     const named_model *denoise; /* tensors y, u, v, noise -> y_*, u_*, v_* */
-    const named_model *colour;  /* y, u, v: thumbnails -> curves (grading.h) */
-    const named_model *bicubic; /* plane -> plane_*, twice the size; siting_model changes it */
+    const named_model *colour;  /* y, u, v: thumbnails -> curves (colour_grading.h) */
+    const named_model *bicubic; /* plane -> plane_*, twice the size; see chroma_location.h */
     const mona_device *device;  /* NULL: auto */
     const char *cpu;            /* NULL: the best */
     unsigned threads;           /* of each session; 0: one per core */
     unsigned strip_rows;        /* 0: the planner's choice */
-    bool steady;                /* denoised frames are steadied (steady.h) */
+    bool temporal;              /* denoised frames are steadied (temporal.h) */
     double strength;            /* of denoising, 0..1; negative: estimated */
     bool compressed; /* strength is estimated, and what compression left of error counts as noise */
-    double colour_strength; /* 0..1 */
-    bool full_range;        /* of samples; else studio range */
-    chroma_siting siting;   /* of subsampled chroma */
+    double colour_strength;          /* 0..1 */
+    bool full_range;                 /* of samples; else studio range */
+    chroma_location chroma_location; /* of subsampled chroma */
     delay_settings delay;
 } stage_settings;
 

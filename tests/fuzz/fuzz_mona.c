@@ -31,7 +31,7 @@ static bool is_small(const mona_plan *plan, unsigned inputs, unsigned outputs)
 static mona_buffer make_buffer(mona_tensor_info t)
 {
     const size_t row = (size_t)t.width * mona_type_size(t.type);
-    return (mona_buffer){.data = bound_allocate(row * t.height * t.channels + 1),
+    return (mona_buffer){.data = session_binding_allocate(row * t.height * t.channels + 1),
                          .row_stride = (ptrdiff_t)row,
                          .channel_stride = (ptrdiff_t)(row * t.height)};
 }
@@ -41,7 +41,7 @@ static void run_plan(mona_plan *plan, unsigned inputs, unsigned outputs)
     const size_t bytes = mona_plan_arena_bytes(plan);
     mona_buffer in[MONA_MAX_IO] = {0}, out[MONA_MAX_IO] = {0};
     mona_session *session;
-    void *arena = is_small(plan, inputs, outputs) ? bound_allocate(bytes) : NULL;
+    void *arena = is_small(plan, inputs, outputs) ? session_binding_allocate(bytes) : NULL;
     if (!arena)
         return;
     for (unsigned i = 0; i < inputs; i++)
@@ -70,7 +70,7 @@ static void survive(const uint8_t *bytes, size_t size)
     const unsigned inputs = mona_model_input_count(&model);
     for (unsigned i = 0; i < inputs; i++)
         config.sizes[i] = (mona_size){8, 8};
-    void *memory = bound_allocate(mona_plan_bytes());
+    void *memory = session_binding_allocate(mona_plan_bytes());
     if (memory && !mona_plan_make(&plan, memory, &model, &config))
         run_plan(plan, inputs, mona_model_output_count(&model));
     free(memory);
@@ -78,7 +78,7 @@ static void survive(const uint8_t *bytes, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    uint8_t *bytes = bound_allocate(size + 1);
+    uint8_t *bytes = session_binding_allocate(size + 1);
     if (!bytes)
         return 0;
     if (size)

@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (proto && onnx_tensor_read(proto, NULL, &t, &error))
         for (size_t i = 0; i < t.count && i < 4096; i++) {
             tensor_set_number(&t, i, tensor_number(&t, i));
-            tensor_set_whole(&t, i, tensor_whole(&t, i));
+            tensor_set_int(&t, i, tensor_int(&t, i));
         }
     tensor_free(&t);
     onnx_release_tensor(proto);

@@ -174,9 +174,9 @@ static inline void run_engine_as(const uint8_t *bytes, size_t size, const mona_c
     mona_config config = *how;
     for (unsigned i = 0; i < in_count; i++)
         config.sizes[i] = (mona_size){inputs[i].width, inputs[i].height};
-    bound_model bound;
+    session_binding bound;
     pipeline_error error = {{0}};
-    if (!bound_open(&bound, &model, "test", &config, &error))
+    if (!session_binding_open(&bound, &model, "test", &config, &error))
         fail_msg("%s", error.text);
     mona_buffer in[MONA_MAX_IO], out[MONA_MAX_IO];
     for (unsigned i = 0; i < in_count; i++) {
@@ -200,7 +200,7 @@ static inline void run_engine_as(const uint8_t *bytes, size_t size, const mona_c
     }
     for (unsigned i = 0; i < in_count; i++)
         free(in[i].data);
-    bound_close(&bound);
+    session_binding_close(&bound);
 }
 
 static inline void run_engine(const uint8_t *bytes, size_t size, const reference_array *inputs,

@@ -134,8 +134,8 @@ static inline Onnx__TensorProto *ob_constant(onnx_builder *b, const char *name, 
 }
 
 /* The same of whole numbers of another type. */
-static inline Onnx__TensorProto *ob_wholes(onnx_builder *b, const char *name, int32_t type,
-                                           const char *dims, const int32_t *data)
+static inline Onnx__TensorProto *ob_int_tensor(onnx_builder *b, const char *name, int32_t type,
+                                               const char *dims, const int32_t *data)
 {
     const float none[1] = {0};
     Onnx__TensorProto *t = ob_constant(b, name, "", none);

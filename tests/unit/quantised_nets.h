@@ -10,12 +10,12 @@
 
 #include "tests/unit/onnx_builder.h"
 
-/* A tensor of whole numbers: step * (q - zero). */
-typedef struct qsteps {
-    float step;
+/* A tensor of integers: scale * (q - zero). */
+typedef struct quantisation {
+    float scale;
     int zero;
     bool is_signed;
-} qsteps;
+} quantisation;
 
 typedef struct qnet {
     onnx_builder *b;
@@ -24,14 +24,14 @@ typedef struct qnet {
     bool dense; /* QLinear operators in place of QuantizeLinear and DequantizeLinear */
     bool per_tensor;
     int lowest;  /* the first weight of every output; 0: random */
-    bool coarse; /* weights of -1, 0 and 1 with one step of an eighth */
+    bool coarse; /* weights of -1, 0 and 1 with one scale of an eighth */
 } qnet;
 
-/* A map: of reals or, in QLinear networks, of whole numbers. */
+/* A map: of floats or, in QLinear networks, of integers. */
 typedef struct qmap {
     char name[32];
     int channels;
-    qsteps in; /* what it was quantised to last */
+    quantisation in; /* what it was quantised to last */
 } qmap;
 
 static inline float qnet_noise(qnet *n)
@@ -47,27 +47,27 @@ static inline Onnx__NodeProto *qnet_node(qnet *n, const char *op, const char *in
 }
 
 /* Appends the names of two constants: scale and zero point. */
-static inline void qnet_steps(qnet *n, qsteps s, char *inputs)
+static inline void qnet_quantisation(qnet *n, quantisation s, char *inputs)
 {
     char name[32];
     const int type =
         s.is_signed ? ONNX__TENSOR_PROTO__DATA_TYPE__INT8 : ONNX__TENSOR_PROTO__DATA_TYPE__UINT8;
     snprintf(name, sizeof name, "s_%d", n->made);
-    ob_constant(n->b, name, "", &s.step);
+    ob_constant(n->b, name, "", &s.scale);
     strcat(strcat(inputs, " "), name);
     snprintf(name, sizeof name, "z_%d", n->made++);
-    ob_wholes(n->b, name, type, "", &s.zero);
+    ob_int_tensor(n->b, name, type, "", &s.zero);
     strcat(strcat(inputs, " "), name);
 }
 
-/* x in these steps; of reals again, but in QLinear networks. */
-static inline qmap qnet_quantise(qnet *n, qmap x, qsteps s)
+/* x quantised so; of floats again, but in QLinear networks. */
+static inline qmap qnet_quantise(qnet *n, qmap x, quantisation s)
 {
-    char inputs[160], steps[96] = "";
-    qnet_steps(n, s, steps);
-    snprintf(inputs, sizeof inputs, "%s%s", x.name, steps);
+    char inputs[160], parameters[96] = "";
+    qnet_quantisation(n, s, parameters);
+    snprintf(inputs, sizeof inputs, "%s%s", x.name, parameters);
     qnet_node(n, "QuantizeLinear", inputs, x.name);
-    snprintf(inputs, sizeof inputs, "%s%s", x.name, steps);
+    snprintf(inputs, sizeof inputs, "%s%s", x.name, parameters);
     if (!n->dense)
         qnet_node(n, "DequantizeLinear", inputs, x.name);
     x.in = s;
@@ -78,7 +78,7 @@ static inline qmap qnet_dequantise(qnet *n, qmap x)
 {
     char inputs[160];
     snprintf(inputs, sizeof inputs, "%s", x.name);
-    qnet_steps(n, x.in, inputs);
+    qnet_quantisation(n, x.in, inputs);
     qnet_node(n, "DequantizeLinear", inputs, x.name);
     return x;
 }
@@ -87,8 +87,8 @@ typedef struct qweights {
     char weights[32], scale[32], zero[32], bias[32], bias_scale[32], bias_zero[32];
 } qweights;
 
-/* Whole weights and biases, with a scale for each output or one for all, as constants. */
-static inline qweights qnet_weights(qnet *n, int outputs, int depth, int side, float in_step)
+/* Integer weights and biases, with a scale for each output or one for all, as constants. */
+static inline qweights qnet_weights(qnet *n, int outputs, int depth, int side, float in_scale)
 {
     onnx_builder *b = n->b;
     qweights w;
@@ -105,7 +105,7 @@ static inline qweights qnet_weights(qnet *n, int outputs, int depth, int side, f
         q[o * filter] = n->lowest ? n->lowest : q[o * filter];
         scale[o] = (1.5f + 0.5f * qnet_noise(n) * !n->per_tensor) / (127 * sqrtf((float)filter));
         scale[o] = n->coarse ? 0.125f : scale[o];
-        product[o] = in_step * scale[o];
+        product[o] = in_scale * scale[o];
         bias[o] = (int32_t)(qnet_noise(n) * 0.2f / product[n->per_tensor ? 0 : o]);
     }
     snprintf(w.weights, sizeof w.weights, "w_%d", n->made);
@@ -115,15 +115,15 @@ static inline qweights qnet_weights(qnet *n, int outputs, int depth, int side, f
     snprintf(w.bias_scale, sizeof w.bias_scale, "bs_%d", n->made);
     snprintf(w.bias_zero, sizeof w.bias_zero, "bz_%d", n->made++);
     snprintf(dims, sizeof dims, side ? "%d %d %d %d" : "%d %d", outputs, depth, side, side);
-    ob_wholes(b, w.weights, ONNX__TENSOR_PROTO__DATA_TYPE__INT8, dims, q);
+    ob_int_tensor(b, w.weights, ONNX__TENSOR_PROTO__DATA_TYPE__INT8, dims, q);
     snprintf(dims, sizeof dims, "%d", scales);
     ob_constant(b, w.scale, n->per_tensor ? "" : dims, scale);
-    ob_wholes(b, w.zero, ONNX__TENSOR_PROTO__DATA_TYPE__INT8, n->per_tensor ? "" : dims, zeros);
+    ob_int_tensor(b, w.zero, ONNX__TENSOR_PROTO__DATA_TYPE__INT8, n->per_tensor ? "" : dims, zeros);
     ob_constant(b, w.bias_scale, n->per_tensor ? "" : dims, product);
-    ob_wholes(b, w.bias_zero, ONNX__TENSOR_PROTO__DATA_TYPE__INT32, n->per_tensor ? "" : dims,
-              zeros);
+    ob_int_tensor(b, w.bias_zero, ONNX__TENSOR_PROTO__DATA_TYPE__INT32, n->per_tensor ? "" : dims,
+                  zeros);
     snprintf(dims, sizeof dims, "%d", outputs);
-    ob_wholes(b, w.bias, ONNX__TENSOR_PROTO__DATA_TYPE__INT32, dims, bias);
+    ob_int_tensor(b, w.bias, ONNX__TENSOR_PROTO__DATA_TYPE__INT32, dims, bias);
     return w;
 }
 
@@ -137,18 +137,18 @@ static inline void qnet_weights_back(qnet *n, const char *q, const char *scale, 
         ob_int(n->b, node, "axis", 0);
 }
 
-/* A convolution, padded to keep the size; of QLinear networks into steps `out`. */
-static inline qmap qnet_conv(qnet *n, qmap x, int outputs, int side, int groups, qsteps out)
+/* A convolution, padded to keep the size; of QLinear networks quantised as `out`. */
+static inline qmap qnet_conv(qnet *n, qmap x, int outputs, int side, int groups, quantisation out)
 {
     char inputs[256], weights[32], bias[32], pads[64];
-    const qweights w = qnet_weights(n, outputs, x.channels / groups, side, x.in.step);
+    const qweights w = qnet_weights(n, outputs, x.channels / groups, side, x.in.scale);
     Onnx__NodeProto *node;
     if (n->dense) {
         snprintf(inputs, sizeof inputs, "%s", x.name);
-        qnet_steps(n, x.in, inputs);
+        qnet_quantisation(n, x.in, inputs);
         snprintf(inputs + strlen(inputs), sizeof inputs - strlen(inputs), " %s %s %s", w.weights,
                  w.scale, w.zero);
-        qnet_steps(n, out, inputs);
+        qnet_quantisation(n, out, inputs);
         strcat(strcat(inputs, " "), w.bias);
         node = qnet_node(n, "QLinearConv", inputs, x.name);
         x.in = out;
@@ -191,12 +191,12 @@ static inline qmap qnet_add(qnet *n, qmap x, qmap y)
     return x;
 }
 
-/* Ten classes of what a global pool left, as reals. */
+/* Ten classes of what a global pool left, as floats. */
 static inline qmap qnet_classes(qnet *n, qmap x)
 {
     char inputs[128], weights[32], bias[32];
     x = qnet_one(n, "Flatten", x);
-    const qweights w = qnet_weights(n, 10, x.channels, 1, x.in.step);
+    const qweights w = qnet_weights(n, 10, x.channels, 1, x.in.scale);
     n->b->constants[n->b->graph.n_initializer - 6]->n_dims = 2;
     qnet_weights_back(n, w.weights, w.scale, w.zero, weights);
     qnet_weights_back(n, w.bias, w.bias_scale, w.bias_zero, bias);
@@ -219,8 +219,8 @@ static inline onnx_builder *qnet_end(qnet *n, qmap x)
     return n->b;
 }
 
-static const qsteps qnet_image = {1 / 127.f, 0, true}, qnet_s8 = {3 / 127.f, 0, true},
-                    qnet_u8 = {3 / 255.f, 0, false}, qnet_odd = {5 / 255.f, 117, false};
+static const quantisation qnet_image = {1 / 127.f, 0, true}, qnet_s8 = {3 / 127.f, 0, true},
+                          qnet_u8 = {3 / 255.f, 0, false}, qnet_odd = {5 / 255.f, 117, false};
 
 /* As TensorRT takes them: s8 around zero, sums fused, nothing rounded between a convolution and
  * what is merged into it. */
@@ -233,7 +233,7 @@ static inline onnx_builder *symmetric_net(int side)
     const qmap skip = x;
     x = qnet_quantise(&n, qnet_one(&n, "Relu", qnet_conv(&n, x, 32, 3, 1, qnet_s8)), qnet_s8);
     x = qnet_add(&n, qnet_conv(&n, x, 32, 3, 1, qnet_s8), skip);
-    x = qnet_quantise(&n, qnet_one(&n, "Relu", x), (qsteps){4 / 127.f, 0, true});
+    x = qnet_quantise(&n, qnet_one(&n, "Relu", x), (quantisation){4 / 127.f, 0, true});
     x = qnet_one(&n, "Relu", qnet_conv(&n, qnet_max_pool(&n, x), 32, 3, 32, qnet_s8));
     x = qnet_quantise(&n, qnet_max_pool(&n, x), qnet_s8);
     x = qnet_quantise(&n, qnet_one(&n, "Relu", qnet_conv(&n, x, 64, 1, 1, qnet_s8)), qnet_s8);
@@ -246,7 +246,7 @@ static inline onnx_builder *asymmetric_net(int side)
 {
     qmap x;
     qnet n = qnet_begin(&x, side);
-    x = qnet_quantise(&n, x, (qsteps){2 / 255.f, 120, false});
+    x = qnet_quantise(&n, x, (quantisation){2 / 255.f, 120, false});
     x = qnet_quantise(&n, qnet_one(&n, "Relu", qnet_conv(&n, x, 32, 3, 1, qnet_u8)), qnet_u8);
     const qmap skip = x;
     x = qnet_quantise(&n, qnet_one(&n, "Relu", qnet_conv(&n, x, 32, 3, 1, qnet_u8)), qnet_u8);
@@ -259,15 +259,15 @@ static inline onnx_builder *asymmetric_net(int side)
     return qnet_end(&n, qnet_quantise(&n, qnet_classes(&n, x), qnet_odd));
 }
 
-/* QLinear operators, with a scale for each output; a maximum is taken of whole numbers. */
+/* QLinear operators, with a scale for each output; a maximum is taken of integers. */
 static inline onnx_builder *qlinear_net(int side)
 {
     qmap x;
     qnet n = qnet_begin(&x, side);
     n.dense = true;
-    x = qnet_quantise(&n, x, (qsteps){1 / 127.f, 128, false});
+    x = qnet_quantise(&n, x, (quantisation){1 / 127.f, 128, false});
     x = qnet_conv(&n, x, 32, 3, 1, qnet_u8);
-    x = qnet_conv(&n, x, 32, 3, 1, (qsteps){3 / 255.f, -128, true});
+    x = qnet_conv(&n, x, 32, 3, 1, (quantisation){3 / 255.f, -128, true});
     x = qnet_max_pool(&n, x);
     x = qnet_conv(&n, x, 32, 3, 1, qnet_s8);
     return qnet_end(&n, qnet_dequantise(&n, x));

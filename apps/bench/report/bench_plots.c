@@ -22,9 +22,9 @@ static const cJSON *get(const cJSON *o, const char *key)
 static double largest(const cJSON *list)
 {
     const cJSON *item;
-    double most = 0;
-    cJSON_ArrayForEach(item, list) most = fmax(most, item->valuedouble);
-    return most;
+    double max = 0;
+    cJSON_ArrayForEach(item, list) max = fmax(max, item->valuedouble);
+    return max;
 }
 
 /* ---- frames -------------------------------------------------------------------------------------
@@ -41,23 +41,23 @@ static void draw_deadline(FILE *f, const plot_scale *s, double deadline)
 /* One bar a frame; where there are more than fit, the slowest of every few. */
 static void draw_frames(FILE *f, const cJSON *result)
 {
-    enum { WIDTH = 1200, HEIGHT = 260, MOST = 1140 };
+    enum { WIDTH = 1200, HEIGHT = 260, MAX_BARS = 1140 };
     const cJSON *list = get(result, "samples_ms"), *sample = list->child;
-    const size_t count = (size_t)cJSON_GetArraySize(list), each = (count + MOST - 1) / MOST;
+    const size_t count = (size_t)cJSON_GetArraySize(list), each = (count + MAX_BARS - 1) / MAX_BARS;
     const double deadline = result_deadline_ms(result);
     plot_begin(f, WIDTH, HEIGHT);
     const plot_scale s =
         plot_axis(f, WIDTH, HEIGHT, fmax(largest(list), deadline) * 1.08, "ms, frame by frame");
     const double width = (s.right - s.left) / ceil((double)count / (double)each);
     for (size_t i = 0; i < count; i += each) {
-        double most = 0;
+        double max = 0;
         for (size_t k = i; k < i + each && sample; k++, sample = sample->next)
-            most = fmax(most, sample->valuedouble);
-        plot_box(f, s.left + width * (double)(i / each), plot_y(&s, most),
-                 fmax(width > 3 ? 0.85 * width : width, 0.5), s.bottom - plot_y(&s, most),
-                 deadline > 0 && most > deadline ? "class='bar late' fill='" PLOT_LATE "'"
-                                                 : "class='bar' fill='" PLOT_BAR "'",
-                 "frame %zu: %.3f ms", i, most);
+            max = fmax(max, sample->valuedouble);
+        plot_box(f, s.left + width * (double)(i / each), plot_y(&s, max),
+                 fmax(width > 3 ? 0.85 * width : width, 0.5), s.bottom - plot_y(&s, max),
+                 deadline > 0 && max > deadline ? "class='bar late' fill='" PLOT_LATE "'"
+                                                : "class='bar' fill='" PLOT_BAR "'",
+                 "frame %zu: %.3f ms", i, max);
     }
     draw_deadline(f, &s, deadline);
     plot_end(f);
@@ -132,13 +132,13 @@ static void draw_layers(FILE *f, const cJSON *result)
 {
     enum { WIDTH = 1200, ROW = 26, LEFT = 200, LONGEST = 600 };
     const cJSON *list = get(result, "layers"), *row;
-    double most = 1e-9;
+    double max = 1e-9;
     int i = 0;
-    cJSON_ArrayForEach(row, list) most = fmax(most, result_number(row, "ms"));
+    cJSON_ArrayForEach(row, list) max = fmax(max, result_number(row, "ms"));
     plot_begin(f, WIDTH, cJSON_GetArraySize(list) * ROW + 4);
     cJSON_ArrayForEach(row, list)
     {
-        const double y = i * ROW + 4, width = fmax(LONGEST * result_number(row, "ms") / most, 1);
+        const double y = i * ROW + 4, width = fmax(LONGEST * result_number(row, "ms") / max, 1);
         char label[128], look[48];
         const char *stage = text(row, "stage");
         describe_layer(row, label, sizeof label);

@@ -84,18 +84,18 @@ static void add_roof(cJSON *row, const mona_op_info *info, const peak *limit, do
 {
     static const char *const names[] = {"compute", "cache", "memory"};
     const bool int8 = info->input != MONA_F16;
-    const double most = int8 ? limit->int8_gmac_per_s : limit->fp16_gmac_per_s;
-    const double least[] = {1e-6 * (double)info->macs / most,
-                            1e-6 * (double)info->ring_bytes / (2 * limit->cache_copy_gb_per_s),
-                            1e-6 * (double)info->plane_bytes / (2 * limit->copy_gb_per_s)};
+    const double peak_rate = int8 ? limit->int8_gmac_per_s : limit->fp16_gmac_per_s;
+    const double min[] = {1e-6 * (double)info->macs / peak_rate,
+                          1e-6 * (double)info->ring_bytes / (2 * limit->cache_copy_gb_per_s),
+                          1e-6 * (double)info->plane_bytes / (2 * limit->copy_gb_per_s)};
     unsigned bound = 0;
     for (unsigned i = 1; i < 3; i++)
-        bound = least[i] > least[bound] ? i : bound;
+        bound = min[i] > min[bound] ? i : bound;
     result_add_number(row, "gmac", 1e-9 * (double)info->macs);
     result_add_number(row, "gmac_per_s", 1e-6 * (double)info->macs / ms);
-    result_add_number(row, "peak_share", 1e-6 * (double)info->macs / ms / most);
+    result_add_number(row, "peak_share", 1e-6 * (double)info->macs / ms / peak_rate);
     cJSON_AddStringToObject(row, "bound", names[bound]);
-    result_add_number(row, "roof_share", least[bound] / ms);
+    result_add_number(row, "roof_share", min[bound] / ms);
 }
 
 /* Precision of the arithmetic, which the operands' types decide. */

@@ -15,7 +15,7 @@
 #include "apps/bench/significance.h"
 #include "apps/bench/statistics.h"
 
-enum { RESULT_BYTES_MAX = 64 << 20, LEAST_SAMPLES = 8 };
+enum { RESULT_BYTES_MAX = 64 << 20, MIN_SAMPLES = 8 };
 
 typedef struct series {
     double *ms;
@@ -27,10 +27,10 @@ static series samples_of(const cJSON *result, const char *path)
 {
     const cJSON *list = cJSON_GetObjectItemCaseSensitive(result, "samples_ms"), *item;
     const int count = cJSON_GetArraySize(list);
-    series s = {.ms = count >= LEAST_SAMPLES ? malloc((size_t)count * sizeof *s.ms) : NULL};
+    series s = {.ms = count >= MIN_SAMPLES ? malloc((size_t)count * sizeof *s.ms) : NULL};
     if (!s.ms) {
         cli_fail(0, "%s: expected \"samples_ms\" with %d times or more, found %d", path,
-                 LEAST_SAMPLES, count);
+                 MIN_SAMPLES, count);
         return s;
     }
     cJSON_ArrayForEach(item, list)

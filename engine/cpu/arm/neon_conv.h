@@ -128,7 +128,7 @@ static job job_of(const ac_conv_row *row, const clamps *limits, uint32_t n,
              .conv = c,
              .limits = limits,
              .n = n,
-             .quads = (least(c->channels - n * AC_FRACTAL, AC_FRACTAL) + QUAD - 1) / QUAD,
+             .quads = (min_u32(c->channels - n * AC_FRACTAL, AC_FRACTAL) + QUAD - 1) / QUAD,
              .runs = row->runs + c->first_run[n],
              .first_run = c->first_run[n],
              .run_count = c->run_count[n],
@@ -156,7 +156,7 @@ INLINE void tile_in_blocks(const job *j, const mona_type type, const uint32_t pi
     for (uint32_t i = 0; i < count && count < pixels; i++)
         block(j, type, 1, quads, bytes, x + i, acc + (size_t)i * AC_FRACTAL);
     for (uint32_t i = 0; i < count && count >= pixels; i += pixels) {
-        const uint32_t k = least(i, count - pixels);
+        const uint32_t k = min_u32(i, count - pixels);
         if (bytes == usual)
             block(j, type, pixels, quads, usual, x + k, acc + (size_t)k * AC_FRACTAL);
         else
@@ -172,13 +172,13 @@ static void conv_tile(const job *j, uint32_t x, uint32_t count, int32_t *acc);
 static void run_pixels(const job *j, uint32_t origin, uint32_t pixels)
 {
     int32_t acc[TILE * AC_FRACTAL];
-    const uint32_t end = origin + pixels, most = least(pixels, TILE);
-    for (uint32_t i = 0; i < most; i++) /* outputs that do not exist have no more than this */
+    const uint32_t end = origin + pixels, tile = min_u32(pixels, TILE);
+    for (uint32_t i = 0; i < tile; i++) /* outputs that do not exist have no more than this */
         memcpy(acc + (size_t)i * AC_FRACTAL, j->start, AC_FRACTAL * sizeof *acc);
-    for (uint32_t i = origin; i < end; i += most) {
-        const uint32_t x = least(i, end - most);
-        conv_tile(j, x, most, acc);
-        finish_tile(j, x, most, acc, j->out + (size_t)(x - origin) * j->pixel_size);
+    for (uint32_t i = origin; i < end; i += tile) {
+        const uint32_t x = min_u32(i, end - tile);
+        conv_tile(j, x, tile, acc);
+        finish_tile(j, x, tile, acc, j->out + (size_t)(x - origin) * j->pixel_size);
     }
 }
 
@@ -200,11 +200,11 @@ static void conv_scattered(const ac_conv_row *row, const clamps *limits, const a
     const uint32_t group = ac_scatter_group(row);
     const ac_row tile = {results[0], sizeof results[0], AC_FRACTAL, row->output.type};
     for (uint32_t n = 0; n < row->conv->blocks; n += group) {
-        const uint32_t count = least(group, row->conv->blocks - n);
+        const uint32_t count = min_u32(group, row->conv->blocks - n);
         for (uint32_t i = 0; i < count; i++)
             jobs[i] = job_of(row, limits, n + i, start[i], results[i]);
         for (uint32_t x = 0; x < row->pixels; x += SCATTER_PIXELS) {
-            const uint32_t pixels = least(SCATTER_PIXELS, row->pixels - x);
+            const uint32_t pixels = min_u32(SCATTER_PIXELS, row->pixels - x);
             for (uint32_t i = 0; i < count; i++)
                 run_pixels(&jobs[i], x, pixels);
             ac_scatter(isa, row, &tile, n, x, pixels);

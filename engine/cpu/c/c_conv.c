@@ -271,7 +271,7 @@ static void conv_block(const ac_conv_row *row, uint32_t n, uint32_t x, uint32_t 
     _Alignas(64) float values[TILE * AC_FRACTAL];
     turned w;
     const ac_conv *c = row->conv;
-    const uint32_t most = tile_pixels(c), end = x + pixels;
+    const uint32_t max = tile_pixels(c), end = x + pixels;
     const size_t pixel = AC_FRACTAL * mona_type_size(row->output.type);
     tile t = {.row = row, .conv = c, .n = n, .runs = row->runs + c->first_run[n]};
     t.first_run = c->first_run[n];
@@ -279,7 +279,7 @@ static void conv_block(const ac_conv_row *row, uint32_t n, uint32_t x, uint32_t 
     t.bias = (const int32_t *)c->bias + (size_t)n * AC_FRACTAL;
     w.all = false;
     for (t.x = x; t.x < end; t.x += t.pixels, out += t.pixels * pixel) {
-        t.pixels = min_u32(most, end - t.x);
+        t.pixels = min_u32(max, end - t.x);
         if (c->source_type == MONA_F16)
             f16_tile(&t, values);
         else

@@ -14,8 +14,8 @@ static uint32_t sample_at(const uint8_t *plane, uint32_t x, uint32_t bits)
 
 static void put_sample(uint8_t *plane, uint32_t x, uint32_t bits, int32_t value)
 {
-    const int32_t most = (1 << bits) - 1;
-    const uint16_t word = (uint16_t)(value < 0 ? 0 : value > most ? most : value);
+    const int32_t max = (1 << bits) - 1;
+    const uint16_t word = (uint16_t)(value < 0 ? 0 : value > max ? max : value);
     if (bits == 8)
         plane[x] = (uint8_t)word;
     else

@@ -19,8 +19,8 @@ static inline ac_rounding ac_rounding_of(float x)
 {
     const uint32_t magnitude = ac_bits(x) & 0x7fffffff;
     const uint32_t u = magnitude < 0x477fe000 ? magnitude : 0x477fe000; /* 65504 */
-    const uint32_t least = u > 0x38800000 ? u : 0x38800000;             /* 2^-14 */
-    return (ac_rounding){ac_float(u), ac_float((least & 0x7f800000) + (13u << 23))};
+    const uint32_t normal = u > 0x38800000 ? u : 0x38800000;            /* 2^-14 */
+    return (ac_rounding){ac_float(u), ac_float((normal & 0x7f800000) + (13u << 23))};
 }
 
 /* ac_f16_round for finite x. */
@@ -70,8 +70,8 @@ static inline void ac_to_floats(float *restrict to, const uint8_t *from, mona_ty
 static inline int32_t ac_saturate_small(float x, int32_t low, int32_t high)
 {
     const int32_t q = (int32_t)(ac_bits(x + 0x1.8p23f) - ac_bits(0x1.8p23f));
-    const int32_t most = q < high ? q : high;
-    return most > low ? most : low;
+    const int32_t capped = q < high ? q : high;
+    return capped > low ? capped : low;
 }
 
 /* Rounds values in the range of fp16 or U16 to the type, saturating; U8 and U16 saturate at
@@ -80,17 +80,17 @@ static inline void ac_from_floats(uint8_t *to, const float *restrict from, mona_
                                   size_t count, uint32_t maximum)
 {
     uint8_t *restrict bytes = to;
-    const int32_t most = (int32_t)maximum;
+    const int32_t high = (int32_t)maximum;
     if (type == MONA_U8)
         for (size_t i = 0; i < count; i++)
-            bytes[i] = (uint8_t)ac_saturate_small(from[i], 0, most);
+            bytes[i] = (uint8_t)ac_saturate_small(from[i], 0, high);
     else if (type == MONA_S8)
         for (size_t i = 0; i < count; i++)
             bytes[i] = (uint8_t)ac_saturate_small(from[i], -128, 127);
     else
         for (size_t i = 0; i < count; i++) {
             const uint16_t wide = type == MONA_F16 ? ac_half_of_finite(from[i])
-                                                   : (uint16_t)ac_saturate_small(from[i], 0, most);
+                                                   : (uint16_t)ac_saturate_small(from[i], 0, high);
             memcpy(to + 2 * i, &wide, sizeof wide);
         }
 }

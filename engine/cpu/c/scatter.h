@@ -68,8 +68,8 @@ static inline void ac_scatter_columns(const ac_isa *isa, const ac_conv_row *row,
 static inline void ac_scatter(const ac_isa *isa, const ac_conv_row *row, const ac_row *tile,
                               uint32_t n, uint32_t x, uint32_t pixels)
 {
-    const uint32_t first = n * AC_FRACTAL, most = ac_scatter_group(row) * AC_FRACTAL;
-    const uint32_t left = row->conv->channels - first, channels = left < most ? left : most;
+    const uint32_t first = n * AC_FRACTAL, max = ac_scatter_group(row) * AC_FRACTAL;
+    const uint32_t left = row->conv->channels - first, channels = left < max ? left : max;
     if (row->planes)
         ac_scatter_planes(isa, row, tile, first, channels, x, pixels);
     else

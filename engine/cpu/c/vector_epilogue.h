@@ -4,12 +4,8 @@
 #ifndef AC_VECTOR_EPILOGUE_H
 #define AC_VECTOR_EPILOGUE_H
 
+#include "engine/arith.h"
 #include "engine/cpu/c/vector_rows.h"
-
-INLINE uint32_t least(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
 
 /* Without a PReLU and an output scale, everything between the roundings to fp16 is a clamp: the
  * activation, the saturation of fp16, and for bytes the saturation of the result. Limits are fp16

@@ -214,16 +214,16 @@ static void convert(const ac_unpack_row *u, const uint8_t *from, size_t count, u
     const mona_type type = u->planes.type;
     const bool half = u->source.type == MONA_F16 || type == MONA_F16;
     const size_t source = mona_type_size(u->source.type), size = mona_type_size(type);
-    const vf scale = vf_set1(half ? u->planes.scale : 1), most = vf_set1((float)u->planes.maximum);
+    const vf scale = vf_set1(half ? u->planes.scale : 1), max = vf_set1((float)u->planes.maximum);
     for (size_t i = 0; i < count; i += LANES) {
         const uint8_t *p = from + i * source;
         const uint32_t n = count - i < LANES ? (uint32_t)(count - i) : LANES;
         const vf v = n < LANES ? vf_from_some(u->source.type, p, n) : vf_from(u->source.type, p);
         const vf t = half ? vf_half(vf_mul(v, scale)) : v;
         if (type == MONA_U16)
-            vf_to_u16(converted + i * size, vf_min(t, most));
+            vf_to_u16(converted + i * size, vf_min(t, max));
         else
-            vf_to(type, converted + i * size, type == MONA_U8 ? vf_min(t, most) : t);
+            vf_to(type, converted + i * size, type == MONA_U8 ? vf_min(t, max) : t);
     }
 }
 

@@ -157,7 +157,7 @@ INLINE void int8_blocks(const job *j, const part *p, const uint32_t pixels, cons
                         uint32_t x, uint32_t count, int32_t *rest)
 {
     for (uint32_t i = 0; i < count; i += pixels, rest += pixels * AC_FRACTAL)
-        int8_block(j, p, pixels, distance, x + least(i, count - pixels), rest);
+        int8_block(j, p, pixels, distance, x + min_u32(i, count - pixels), rest);
 }
 
 static void int8_part(const job *j, const part *p, uint32_t x, uint32_t count, int32_t *rest)
@@ -195,7 +195,7 @@ static void int8_tiles(const job *j, bool plain)
     const uint32_t end = j->origin + j->pixels;
     bool converted = false;
     for (uint32_t x = j->origin, count; x < end; x += count) {
-        count = least(TILE, end - x);
+        count = min_u32(TILE, end - x);
         if (count < BLOCK && j->pixels >= BLOCK)
             x = end - (count = BLOCK);
         converted = int8_tile(j, plain, weights, converted, x, count);
@@ -250,7 +250,7 @@ INLINE void f16_block(const job *j, const uint32_t pixels, const uint32_t distan
     for (uint32_t r = 0; r < j->run_count; r++) {
         const uint32_t run_steps = ac_run_steps(c, j->first_run + r);
         for (uint32_t first = 0, steps; first < run_steps; first += steps) {
-            steps = least(chunk, run_steps - first);
+            steps = min_u32(chunk, run_steps - first);
             widen(stage, j->runs[r] + ((size_t)x * distance + first) * 2,
                   (pixels - 1) * distance + steps);
             const float *a = stage;
@@ -281,7 +281,7 @@ INLINE void f16_block(const job *j, const uint32_t pixels, const uint32_t distan
 INLINE void f16_blocks(const job *j, const uint32_t pixels, const uint32_t distance)
 {
     for (uint32_t i = 0; i < j->pixels; i += pixels)
-        f16_block(j, pixels, distance, j->origin + least(i, j->pixels - pixels));
+        f16_block(j, pixels, distance, j->origin + min_u32(i, j->pixels - pixels));
 }
 
 static void f16_run(const job *j)

@@ -116,7 +116,7 @@ INLINE void narrow_blocks(const narrow_job *j, const uint32_t outputs, const uin
 {
     const uint32_t pixels = vectors * 2 / ELEMENT;
     for (uint32_t i = 0; i < count; i += pixels) {
-        const uint32_t k = least(i, count - pixels);
+        const uint32_t k = min_u32(i, count - pixels);
         narrow_block(j, outputs, vectors, x + k, sums + (size_t)k * 4);
     }
 }
@@ -165,7 +165,7 @@ INLINE void narrow_results(const narrow_job *j, const bool plain, const bool add
                            uint32_t count, const int32_t *sums, uint8_t *out)
 {
     for (uint32_t i = 0; i < count; i += NARROW_GROUP) {
-        const uint32_t k = least(i, count - NARROW_GROUP);
+        const uint32_t k = min_u32(i, count - NARROW_GROUP);
         uint8_t *to = out + (size_t)k * j->width;
         const __m256i low = narrow_finish(&j->base, plain, add, sums + (size_t)k * 4, 0, x + k);
         if (j->width == 4) {
@@ -206,7 +206,7 @@ static void conv_narrow(const ac_conv_row *row, const ac_isa *isa)
     _Alignas(64) int32_t start[AC_FRACTAL];
     const ac_conv *c = row->conv;
     const clamps limits = clamps_of(row);
-    const uint32_t count = least(NARROW_TILE, row->pixels);
+    const uint32_t count = min_u32(NARROW_TILE, row->pixels);
     narrow_job j;
     j.base = job_of(row, &limits, 0);
     j.all = (part){
@@ -218,7 +218,7 @@ static void conv_narrow(const ac_conv_row *row, const ac_isa *isa)
     const bool direct = !row->planes && row->output.c0 == j.width;
     const ac_row tile = {results, 0, j.width, row->output.type};
     for (uint32_t i = 0; i < row->pixels; i += count) {
-        const uint32_t x = least(i, row->pixels - count);
+        const uint32_t x = min_u32(i, row->pixels - count);
         narrow_tile(&j, x, count, direct ? row->output.data + (size_t)x * j.width : results);
         if (!direct)
             ac_scatter(isa, row, &tile, 0, x, count);

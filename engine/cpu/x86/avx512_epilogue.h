@@ -146,7 +146,7 @@ static __attribute__((noinline)) void finish_block(const job *j, uint32_t b, uin
     }
     const vf scale = vf_load(j->conv->epilogue.scale + (size_t)(j->n + b) * AC_FRACTAL);
     for (uint32_t i = 0; i < pixels; i += 4) {
-        const size_t first = (size_t)least(i, pixels - 4) * AC_FRACTAL;
+        const size_t first = (size_t)min_u32(i, pixels - 4) * AC_FRACTAL;
         _mm512_storeu_si512(
             result_of(j, b, x) + first,
             tame_four(&limits, scale, (const int32_t *)tile + first, residual + first, is_signed));

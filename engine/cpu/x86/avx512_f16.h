@@ -72,7 +72,7 @@ INLINE void f16_block(const job *j, const uint32_t pixels, const uint32_t blocks
         acc[i] = vf_load(j->start[i % blocks]);
     for (uint32_t r = 0; r < j->run_count; r++)
         for (uint32_t first = 0, steps; first < elements[r]; first += steps) {
-            steps = least(chunk, elements[r] - first);
+            steps = min_u32(chunk, elements[r] - first);
             widen(stage, j->runs[r] + ((size_t)x * distance + first) * 2,
                   (pixels - 1) * distance + steps);
             f16_steps(acc, pixels, blocks, distance, stage, steps, w);
@@ -83,15 +83,15 @@ INLINE void f16_block(const job *j, const uint32_t pixels, const uint32_t blocks
 }
 
 /* As int8_pixels. */
-INLINE void f16_pixels(const job *j, const uint32_t most, const uint32_t few, const uint32_t blocks,
+INLINE void f16_pixels(const job *j, const uint32_t many, const uint32_t few, const uint32_t blocks,
                        const uint32_t distance)
 {
     const uint32_t end = j->origin + j->pixels;
     uint32_t x = j->origin;
-    for (; end - x >= most; x += most)
-        f16_block(j, most, blocks, distance, x);
+    for (; end - x >= many; x += many)
+        f16_block(j, many, blocks, distance, x);
     for (; x < end; x += few)
-        f16_block(j, few, blocks, distance, least(x, end - few));
+        f16_block(j, few, blocks, distance, min_u32(x, end - few));
 }
 
 static void f16_pair(const job *j)

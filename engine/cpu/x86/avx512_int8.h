@@ -92,17 +92,17 @@ INLINE void int8_block(const job *j, const uint32_t pixels, const uint32_t block
     int8_store(j, acc, pixels, blocks, x);
 }
 
-/* Computes the row in blocks of `most` pixels, then of `few`. The last block of `few` is moved back
+/* Computes the row in blocks of `many` pixels, then of `few`. The last block of `few` is moved back
  * to end at the last pixel. j->pixels >= few. */
-INLINE void int8_pixels(const job *j, const uint32_t most, const uint32_t few,
+INLINE void int8_pixels(const job *j, const uint32_t many, const uint32_t few,
                         const uint32_t blocks, const bool flip, const uint32_t distance)
 {
     const uint32_t end = j->origin + j->pixels;
     uint32_t x = j->origin;
-    for (; end - x >= most; x += most)
-        int8_block(j, most, blocks, flip, distance, x);
+    for (; end - x >= many; x += many)
+        int8_block(j, many, blocks, flip, distance, x);
     for (; x < end; x += few)
-        int8_block(j, few, blocks, flip, distance, least(x, end - few));
+        int8_block(j, few, blocks, flip, distance, min_u32(x, end - few));
 }
 
 static void int8_pair(const job *j)
@@ -158,7 +158,7 @@ static uint32_t flipped_pixels(const job *j)
     const uint32_t room = FLIPPED_BYTES / j->run_count;
     if (j->run_count > FLIPPED_RUNS || room < elements)
         return 0;
-    return least((room - elements) / j->conv->pixel_bytes + 1, j->pixels);
+    return min_u32((room - elements) / j->conv->pixel_bytes + 1, j->pixels);
 }
 
 /* Copies count bytes with their sign bits flipped. Up to 63 more are read and written. */
@@ -175,14 +175,14 @@ static __attribute__((noinline)) void int8_flipped(const job *j, uint32_t blocks
     const uint8_t *runs[FLIPPED_RUNS];
     const uint32_t distance = j->conv->pixel_bytes, end = j->origin + j->pixels;
     const uint32_t pixels = flipped_pixels(j);
-    if (pixels < least(FLIPPED_PIXELS, j->pixels)) {
+    if (pixels < min_u32(FLIPPED_PIXELS, j->pixels)) {
         int8_flipped_in_registers(j, blocks);
         return;
     }
     const uint32_t size = (pixels - 1) * distance + j->conv->run_elements[j->first_run];
     for (uint32_t i = j->origin; i < end; i += pixels) {
         job tile = *j;
-        tile.origin = tile.runs_origin = least(i, end - pixels);
+        tile.origin = tile.runs_origin = min_u32(i, end - pixels);
         tile.pixels = pixels;
         tile.runs = runs;
         for (uint32_t b = 0; b < blocks; b++)

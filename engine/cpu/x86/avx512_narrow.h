@@ -241,7 +241,7 @@ static void narrow_tile(const narrow_job *j, uint32_t x, uint32_t count, const n
 {
     const bool flip = j->base.conv->source_type == MONA_S8;
     for (uint32_t i = 0; i < count; i += NARROW_PIXELS) {
-        const uint32_t k = least(i, count - NARROW_PIXELS);
+        const uint32_t k = min_u32(i, count - NARROW_PIXELS);
         if (j->width == 4 && !flip)
             narrow_block(j, 4, false, x + k, to, k);
         else if (j->width == 4)
@@ -274,7 +274,8 @@ static __attribute__((noinline)) void conv_narrow(const ac_conv_row *row, const 
     const narrow_output part = {results, NULL};
     const ac_row tile = {results, 0, j.width, row->output.type};
     for (uint32_t i = 0; i < row->pixels; i += NARROW_TILE) {
-        const uint32_t count = least(NARROW_TILE, row->pixels), x = least(i, row->pixels - count);
+        const uint32_t count = min_u32(NARROW_TILE, row->pixels),
+                       x = min_u32(i, row->pixels - count);
         narrow_tile(&j, x, count, &part);
         ac_scatter(isa, row, &tile, 0, x, count);
     }

@@ -41,7 +41,7 @@ static bool planar_find(planar *p, const job *j)
     uint32_t steps = 0;
     p->count = 0;
     for (uint32_t r = 0; r < j->run_count; steps += p->sources[p->count++].steps) {
-        const uint32_t channels = least(elements[r], AC_FRACTAL), taps = elements[r] / channels;
+        const uint32_t channels = min_u32(elements[r], AC_FRACTAL), taps = elements[r] / channels;
         planar_source s = {j->runs[r], taps, (channels + step - 1) / step};
         for (r++; taps == 1 && r < j->run_count && elements[r] == channels &&
                   j->runs[r] == s.data + (size_t)s.taps * j->conv->pixel_bytes;
@@ -58,7 +58,7 @@ static bool planar_find(planar *p, const job *j)
 /* Outputs of the job's block b. */
 static uint32_t outputs_of(const job *j, uint32_t b)
 {
-    return least(AC_FRACTAL, j->conv->channels - (j->n + b) * AC_FRACTAL);
+    return min_u32(AC_FRACTAL, j->conv->channels - (j->n + b) * AC_FRACTAL);
 }
 
 /* For INT8, transposing costs as much as it saves where there are 16 other outputs. */
@@ -256,7 +256,7 @@ static __attribute__((noinline)) bool planar_run(const job *j, uint32_t blocks)
     if (!planar_possible(j, blocks) || !planar_find(&p, j))
         return false;
     for (uint32_t i = j->origin; i < end; i += PLANAR_PIXELS) {
-        const uint32_t x = least(i, end - PLANAR_PIXELS);
+        const uint32_t x = min_u32(i, end - PLANAR_PIXELS);
         job one = *j;
         planar_stage(&p, j->conv->source_type, x);
         for (uint32_t b = 0; b < blocks; b++) {

@@ -149,7 +149,7 @@ static void conv_scattered(const ac_conv_row *row, const clamps *limits, const a
     const ac_row tile = {results[0], sizeof results[0], AC_FRACTAL, row->output.type};
     for (uint32_t n = 0; n < row->conv->blocks; n += group)
         for (uint32_t x = 0; x < row->pixels; x += SCATTER_PIXELS) {
-            const uint32_t pixels = least(SCATTER_PIXELS, row->pixels - x);
+            const uint32_t pixels = min_u32(SCATTER_PIXELS, row->pixels - x);
             for (uint32_t i = 0; i < group && n + i < row->conv->blocks; i++) {
                 job j = job_of(row, limits, n + i);
                 j.out[0] = results[i];

@@ -17,13 +17,13 @@ array array_fail(const array_maker *m, const char *format, ...)
 
 /* ---- types and shapes --------------------------------------------------------------------- */
 
-/* Narrow floats are kept as the numbers they are, whole numbers of 2 and 4 bits in bytes. */
+/* Narrow floats are kept as the numbers they are, integers of 2 and 4 bits in bytes. */
 mona_type array_type_of(element_type type)
 {
     static const struct {
         element_type type;
         mona_type kept;
-    } wholes[] = {
+    } ints[] = {
         {ELEMENT_BOOL, MONA_U8},    {ELEMENT_UINT2, MONA_U8},   {ELEMENT_UINT4, MONA_U8},
         {ELEMENT_UINT8, MONA_U8},   {ELEMENT_INT2, MONA_S8},    {ELEMENT_INT4, MONA_S8},
         {ELEMENT_INT8, MONA_S8},    {ELEMENT_UINT16, MONA_U16}, {ELEMENT_INT16, MONA_S16},
@@ -34,13 +34,13 @@ mona_type array_type_of(element_type type)
         return MONA_F16;
     if (element_is_float(type))
         return MONA_F32;
-    for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++)
-        if (wholes[i].type == type)
-            return wholes[i].kept;
+    for (size_t i = 0; i < sizeof ints / sizeof *ints; i++)
+        if (ints[i].type == type)
+            return ints[i].kept;
     return MONA_TYPE_COUNT;
 }
 
-bool array_is_real(mona_type type)
+bool array_is_float(mona_type type)
 {
     return type == MONA_F16 || type == MONA_F32;
 }
@@ -131,9 +131,9 @@ mona_type array_result_type(const array_maker *m, uint32_t i)
 
 bool array_open_call(const array_maker *m, array_call *c)
 {
-    const uint32_t most = sizeof c->in / sizeof *c->in, count = m->node->input_count;
+    const uint32_t max = sizeof c->in / sizeof *c->in, count = m->node->input_count;
     *c = (array_call){.call = {.node = m->node,
-                               .in_count = count < most ? count : most,
+                               .in_count = count < max ? count : max,
                                .out_count = m->node->output_count,
                                .opset = m->im->model->opset,
                                .shapes_only = true,
@@ -175,12 +175,13 @@ array array_number(const array_maker *m, mona_type type, double number)
     const uint32_t value = elements ? graph_add_array(g, "", type, 1) : UINT32_MAX;
     if (value == UINT32_MAX)
         return array_fail(m, "needs more memory than there is");
-    const float real = (float)number;
+    const float single = (float)number;
     const uint16_t half = half_from_double(number);
-    const int64_t whole = array_is_real(type) ? 0 : (int64_t)number; /* its low bytes come first */
-    const void *from = type == MONA_F32   ? (const void *)&real
+    const int64_t integer =
+        array_is_float(type) ? 0 : (int64_t)number; /* its low bytes come first */
+    const void *from = type == MONA_F32   ? (const void *)&single
                        : type == MONA_F16 ? (const void *)&half
-                                          : (const void *)&whole;
+                                          : (const void *)&integer;
     memcpy(elements, from, mona_type_size(type));
     g->values[value].elements = elements;
     return array_of_value(g, value, 0, NULL);

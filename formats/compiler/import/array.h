@@ -2,7 +2,7 @@
 /* Arrays while an operator of ONNX is brought onto the engine's array operators: what the importers
  * of import_array*.c are written with. Private to import*.c.
  *
- * An `array` is a value of the graph seen in some shape, with a stride of its own for every side,
+ * An `array` is a value of the graph seen in some shape, with a stride of its own for every axis,
  * so that broadcasting and transposing cost nothing where the operator that reads it takes strides.
  * A function that fails says so in im->error and gives array_none, which every other function
  * passes on, so that only the last of a chain is checked. */
@@ -39,7 +39,7 @@ array array_fail(const array_maker *m, const char *format, ...)
 /* ---- inputs and outputs ------------------------------------------------------------------- */
 /* The type in which elements of this type are kept; MONA_TYPE_COUNT: they cannot be. */
 mona_type array_type_of(element_type type);
-bool array_is_real(mona_type type);
+bool array_is_float(mona_type type);
 size_t array_elements(uint32_t rank, const int64_t *dims);
 /* All of a value in this shape. */
 array array_of_value(const graph *g, uint32_t value, uint32_t rank, const int64_t *dims);
@@ -69,9 +69,9 @@ bool array_open_call(const array_maker *m, array_call *c);
 array array_number(const array_maker *m, mona_type type, double number);
 /* A dense array in another shape of as many elements. */
 array array_view(const array_maker *m, array a, uint32_t rank, const int64_t *dims);
-/* The sides in another order: side i is a's side order[i]. */
+/* The axes in another order: axis i is a's axis order[i]. */
 array array_permute(array a, const uint32_t *order);
-/* Seen with `rank` sides, of which a's are those from `first` on and the others 1. */
+/* Seen with `rank` dimensions, of which a's are those from `first` on and the others 1. */
 array array_place(const array_maker *m, array a, uint32_t rank, uint32_t first);
 /* The same numbers in C order without gaps. */
 array array_dense(const array_maker *m, array a);
@@ -99,25 +99,25 @@ array array_to_element(const array_maker *m, element_type to, bool saturate, arr
 /* The nearest number of a float type of 16 bits or fewer, kept as F32. */
 array array_narrow(const array_maker *m, element_type to, bool saturate, array x);
 
-/* Over the sides of the mask, which become 1. */
+/* Over the axes of the mask, whose dimensions become 1. */
 array array_reduce(const array_maker *m, mona_type type, mona_reduction f, array x, uint32_t mask);
 
 /* (array_pick.c) Elements of a dense array by place: element i of the result is element places[i] -
- * 1 of x, or the fill where that is 0. The places must be the sum of one number for each side. */
+ * 1 of x, or the fill where that is 0. The places must be the sum of one number for each axis. */
 array array_pick(const array_maker *m, array x, uint32_t rank, const int64_t *dims,
                  const uint32_t *places, uint64_t fill);
 /* False, with an error: the model moves more elements than is worth looking for. */
 bool array_may_move(const array_maker *m, size_t count);
-/* Joined along a side; all of one type. */
+/* Joined along an axis; all of one type. */
 array array_concat(const array_maker *m, uint32_t axis, uint32_t count, const array *parts);
 
 /* [batch..., M, K] x [batch..., K, N], batches broadcast; both have the same rank. */
 array array_matmul(const array_maker *m, mona_type type, array a, array b);
 
-/* Operands dense: [batch, channels, sides...], then weights and bias. */
+/* Operands dense: [batch, channels, dims...], then weights and bias. */
 array array_window(const array_maker *m, mona_type type, const mona_array_window *window,
                    const array *operands, uint32_t count);
-/* One side, by a table for each place of the result: weights for some places of x. */
+/* Along one axis, by a table for each place of the result: weights for some places of x. */
 typedef struct array_taps {
     uint32_t out;
     const uint32_t *first, *index; /* as in mona_array_resample */
@@ -126,7 +126,7 @@ typedef struct array_taps {
 } array_taps;
 array array_resample(const array_maker *m, mona_type type, array x, uint32_t axis,
                      const array_taps *taps);
-/* Elements of a side by computed indices, in whose place that side comes. */
+/* Elements along an axis by computed indices, whose dimensions take the axis's place. */
 array array_gather(const array_maker *m, array x, uint32_t axis, array indices);
 
 /* A node of this record. The last step of all of the above. */
@@ -150,7 +150,7 @@ uint32_t array_value(importer *im, const onnx_node *node, uint32_t onnx_value);
  * error), or that failed. */
 bool array_to_map(importer *im, const onnx_node *node, uint32_t onnx_value);
 /* A map of fixed size as an array [channels, height, width]; and a new array of F16 as a map, whose
- * sides are known. */
+ * dimensions are known. */
 array array_of_map(const array_maker *m, uint32_t map);
 bool array_become_map(const array_maker *m, array a, uint32_t map);
 /* The same numbers as another value, of this type. */

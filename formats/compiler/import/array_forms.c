@@ -8,7 +8,7 @@
 
 /* ---- constants ------------------------------------------------------------------------------ */
 
-/* Whole numbers are kept as a tensor has them, one after another in bytes of their own. */
+/* Integers are kept as a tensor has them, one after another in bytes of their own. */
 static void *keep_elements(importer *im, const tensor *t, mona_type type)
 {
     void *bytes = graph_alloc(im->g, t->count, mona_type_size(type));
@@ -40,8 +40,8 @@ static uint32_t add_constant(importer *im, const onnx_node *node, const char *na
 
 /* ---- maps and arrays ------------------------------------------------------------------------ */
 
-/* Sides as those of a map. */
-static void set_sides(graph_value *to, const graph_value *from)
+/* Dimensions as those of a map. */
+static void set_dims(graph_value *to, const graph_value *from)
 {
     to->channels = from->channels;
     to->height = from->height;
@@ -65,21 +65,21 @@ static uint32_t from_map(importer *im, const onnx_node *node, uint32_t map)
         return UINT32_MAX;
     made->input_count = 1;
     made->inputs[0] = map;
-    set_sides(&im->g->values[value], &v);
+    set_dims(&im->g->values[value], &v);
     return value;
 }
 
-/* The whole numbers that a map stands for. */
-static uint32_t count_steps(importer *im, const onnx_node *node, const import_binding *b)
+/* The integers that a map stands for. */
+static uint32_t quantise_map(importer *im, const onnx_node *node, const import_binding *b)
 {
     static const array_function quantize = {
-        .code = MONA_FN_QUANTIZE, .arithmetic = MONA_REAL, .conversion = MONA_SATURATE};
+        .code = MONA_FN_QUANTIZE, .arithmetic = MONA_FLOAT, .conversion = MONA_SATURATE};
     const array_maker m = {im, node};
     const array operands[3] = {array_of_map(&m, b->value),
-                               array_number(&m, MONA_F32, (double)b->steps.scale),
-                               array_number(&m, MONA_F32, b->steps.zero)};
+                               array_number(&m, MONA_F32, (double)b->quantisation.scale),
+                               array_number(&m, MONA_F32, b->quantisation.zero)};
     return array_ok(operands[0])
-               ? array_map(&m, array_type_of(b->steps.type), &quantize, 3, operands).value
+               ? array_map(&m, array_type_of(b->quantisation.type), &quantize, 3, operands).value
                : UINT32_MAX;
 }
 
@@ -108,7 +108,8 @@ uint32_t array_value(importer *im, const onnx_node *node, uint32_t onnx_value)
     if (t->data)
         b->array = add_constant(im, node, im->model->values[onnx_value].name, t);
     else if (b->value != UINT32_MAX)
-        b->array = b->steps.scale > 0 ? count_steps(im, node, b) : from_map(im, node, b->value);
+        b->array =
+            b->quantisation.scale > 0 ? quantise_map(im, node, b) : from_map(im, node, b->value);
     else
         import_fail(im, node, "reads '%.60s', which is not computed",
                     im->model->values[onnx_value].name);
@@ -116,15 +117,15 @@ uint32_t array_value(importer *im, const onnx_node *node, uint32_t onnx_value)
 }
 
 /* The map as which a tensor of this shape can be seen. */
-static import_view map_view(const tensor *t, int64_t sides[3])
+static import_view map_view(const tensor *t, int64_t dims[3])
 {
     static const import_view views[] = {VIEW_FLAT, VIEW_LINE, VIEW_MAP};
     if (t->rank < 2 || t->rank > 4 || t->dims[0] != 1 || !t->count)
         return VIEW_OTHER;
-    sides[0] = t->dims[1];
-    sides[1] = t->rank == 4 ? t->dims[2] : 1;
-    sides[2] = t->rank > 2 ? t->dims[t->rank - 1] : 1;
-    return sides[0] <= MONA_MAX_CHANNELS && sides[1] <= MONA_MAX_SIDE && sides[2] <= MONA_MAX_SIDE
+    dims[0] = t->dims[1];
+    dims[1] = t->rank == 4 ? t->dims[2] : 1;
+    dims[2] = t->rank > 2 ? t->dims[t->rank - 1] : 1;
+    return dims[0] <= MONA_MAX_CHANNELS && dims[1] <= MONA_MAX_SIDE && dims[2] <= MONA_MAX_SIDE
                ? views[t->rank - 2]
                : VIEW_OTHER;
 }
@@ -134,19 +135,19 @@ bool array_become_map(const array_maker *m, array a, uint32_t map)
     graph_node *made = array_ok(a) ? array_add_node(m->im, m->node, GRAPH_TO_MAP, map) : NULL;
     if (!made)
         return false;
-    set_sides(&m->im->g->values[a.value], &m->im->g->values[map]);
+    set_dims(&m->im->g->values[a.value], &m->im->g->values[map]);
     made->input_count = 1;
     made->inputs[0] = a.value;
     return true;
 }
 
-/* By way of a copy, which is of F16 and has the sides of the map. */
+/* By way of a copy, which is of F16 and has the dimensions of the map. */
 bool array_to_map(importer *im, const onnx_node *node, uint32_t value)
 {
     import_binding *b = &im->bindings[value];
     const tensor *t = &im->model->values[value].tensor;
-    int64_t sides[3];
-    const import_view view = im->model->values[value].shaped ? map_view(t, sides) : VIEW_OTHER;
+    int64_t dims[3];
+    const import_view view = im->model->values[value].shaped ? map_view(t, dims) : VIEW_OTHER;
     const array_maker m = {im, node};
     if (b->array == UINT32_MAX || view == VIEW_OTHER || !element_is_float(t->type))
         return false;
@@ -155,9 +156,9 @@ bool array_to_map(importer *im, const onnx_node *node, uint32_t value)
     if (made == UINT32_MAX)
         return import_fail(im, node, "needs more memory than there is");
     graph_value *map = &im->g->values[made];
-    map->channels = (uint32_t)sides[0];
-    map->height = (uint32_t)sides[1];
-    map->width = (uint32_t)sides[2];
+    map->channels = (uint32_t)dims[0];
+    map->height = (uint32_t)dims[1];
+    map->width = (uint32_t)dims[2];
     if (!array_become_map(&m, copy, made))
         return false;
     b->value = made;

@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-/* Drops sides of 1 and joins neighbours along which every operand goes on without a gap; strides:
- * of each operand. Returns how many sides are left. */
-static uint32_t join_sides(uint32_t rank, int64_t *dims, uint32_t operands,
-                           int64_t strides[][TENSOR_MAX_RANK])
+/* Drops dimensions of 1 and joins neighbours along which every operand goes on without a gap;
+ * strides: of each operand. Returns how many dimensions are left. */
+static uint32_t join_dims(uint32_t rank, int64_t *dims, uint32_t operands,
+                          int64_t strides[][TENSOR_MAX_RANK])
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < rank; i++) {
@@ -37,11 +37,11 @@ static bool broadcast(const array_maker *m, uint32_t count, const array *operand
         dims[i] = 1;
         for (uint32_t k = 0; k < count; k++) {
             const uint32_t missing = *rank - operands[k].rank;
-            const int64_t side = i < missing ? 1 : operands[k].dims[i - missing];
-            if (side != 1 && dims[i] != 1 && side != dims[i])
+            const int64_t dim = i < missing ? 1 : operands[k].dims[i - missing];
+            if (dim != 1 && dims[i] != 1 && dim != dims[i])
                 return array_ok(array_fail(m, "combines dimensions of %lld and %lld",
-                                           (long long)dims[i], (long long)side));
-            dims[i] = side == 1 ? dims[i] : side;
+                                           (long long)dims[i], (long long)dim));
+            dims[i] = dim == 1 ? dims[i] : dim;
         }
     }
     return true;
@@ -68,7 +68,7 @@ array array_map(const array_maker *m, mona_type type, const array_function *f, u
                           .map = {.function = (uint8_t)f->code,
                                   .arithmetic = (uint8_t)f->arithmetic,
                                   .conversion = (uint8_t)f->conversion}};
-    const uint32_t joined = join_sides(rank, extent, count, strides);
+    const uint32_t joined = join_dims(rank, extent, count, strides);
     record.map.dims = joined ? (uint8_t)joined : 1;
     record.map.extent[0] = 1;
     memcpy(record.map.parameter, f->parameter, sizeof f->parameter);
@@ -82,10 +82,10 @@ array array_map(const array_maker *m, mona_type type, const array_function *f, u
 
 static mona_arithmetic arithmetic_of(uint32_t count, const array *operands, mona_type type)
 {
-    bool real = array_is_real(type);
+    bool on_floats = array_is_float(type);
     for (uint32_t k = 0; k < count; k++)
-        real = real || array_is_real(operands[k].type);
-    return real ? MONA_REAL : MONA_WHOLE;
+        on_floats = on_floats || array_is_float(operands[k].type);
+    return on_floats ? MONA_FLOAT : MONA_INT;
 }
 
 array array_unary(const array_maker *m, mona_type type, mona_array_function f, array x)
@@ -122,7 +122,7 @@ array array_reduce(const array_maker *m, mona_type type, mona_reduction f, array
                 extent[count] = x.dims[i];
                 strides[0][count++] = x.strides[i];
             }
-        count = join_sides(count, extent, 1, strides);
+        count = join_dims(count, extent, 1, strides);
         for (uint32_t i = 0; i < count; i++) {
             r->extent[(part ? r->kept : 0) + i] = (uint32_t)extent[i];
             r->stride[(part ? r->kept : 0) + i] = (int32_t)strides[0][i];
@@ -133,9 +133,10 @@ array array_reduce(const array_maker *m, mona_type type, mona_reduction f, array
         r->kept = (uint8_t)(r->extent[0] = 1);
     for (uint32_t i = 0; i < x.rank; i++)
         dims[i] = mask >> i & 1 ? 1 : x.dims[i];
-    const bool real = f == MONA_REDUCE_MEAN || f == MONA_REDUCE_L2 || f == MONA_REDUCE_LOG_SUM ||
-                      f == MONA_REDUCE_LOG_SUM_EXP || array_is_real(x.type);
-    r->arithmetic = (uint8_t)(real ? MONA_REAL : MONA_WHOLE);
+    const bool on_floats = f == MONA_REDUCE_MEAN || f == MONA_REDUCE_L2 ||
+                           f == MONA_REDUCE_LOG_SUM || f == MONA_REDUCE_LOG_SUM_EXP ||
+                           array_is_float(x.type);
+    r->arithmetic = (uint8_t)(on_floats ? MONA_FLOAT : MONA_INT);
     return array_add(m, type, x.rank, dims, &record, &x, 1);
 }
 
@@ -169,7 +170,7 @@ array array_matmul(const array_maker *m, mona_type type, array a, array b)
                                      .a_k = (int32_t)a.strides[last],
                                      .b_k = (int32_t)b.strides[before],
                                      .b_n = (int32_t)b.strides[last]}};
-    record.matmul.batch_dims = (uint8_t)join_sides(before, batch, 2, strides);
+    record.matmul.batch_dims = (uint8_t)join_dims(before, batch, 2, strides);
     for (uint32_t i = 0; i < record.matmul.batch_dims; i++) {
         record.matmul.extent[i] = (uint32_t)batch[i];
         for (uint32_t k = 0; k < 2; k++)

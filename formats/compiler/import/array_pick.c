@@ -13,7 +13,7 @@ bool array_may_move(const array_maker *m, size_t count)
            array_ok(array_fail(m, "moves more elements than are supported: %d in all", MAX_MOVED));
 }
 
-/* Place i of the result along one side, all others being those of `pivot`. */
+/* Place i of the result along one axis, all others being those of `pivot`. */
 static size_t along(const int64_t *dims, uint32_t rank, uint32_t axis, size_t pivot, int64_t i)
 {
     const size_t step = array_elements(rank - axis - 1, dims + axis + 1);
@@ -21,31 +21,31 @@ static size_t along(const int64_t *dims, uint32_t rank, uint32_t axis, size_t pi
     return pivot - at * step + (size_t)i * step;
 }
 
-/* What each index of a side adds to the place, from 0 on, or MONA_NONE, as a table, or as a step
+/* What each index of an axis adds to the place, from 0 on, or MONA_NONE, as a table, or as a step
  * where that does. Takes from *base what the indices of the pivot add. */
-static bool read_side(const array_maker *m, const int64_t *dims, uint32_t rank, uint32_t axis,
+static bool read_axis(const array_maker *m, const int64_t *dims, uint32_t rank, uint32_t axis,
                       const uint32_t *places, size_t pivot, graph_array *record, int64_t *base)
 {
-    const size_t side = (size_t)dims[axis];
-    uint32_t *numbers = graph_alloc(m->im->g, side, sizeof *numbers), least = UINT32_MAX;
+    const size_t dim = (size_t)dims[axis];
+    uint32_t *numbers = graph_alloc(m->im->g, dim, sizeof *numbers), min = UINT32_MAX;
     if (!numbers)
         return array_ok(array_fail(m, "needs more memory than there is"));
-    for (size_t i = 0; i < side; i++) {
+    for (size_t i = 0; i < dim; i++) {
         numbers[i] = places[along(dims, rank, axis, pivot, (int64_t)i)];
-        least = numbers[i] && numbers[i] < least ? numbers[i] : least;
+        min = numbers[i] && numbers[i] < min ? numbers[i] : min;
     }
     bool regular = true;
-    for (size_t i = 0; i < side; i++) {
-        numbers[i] = numbers[i] ? numbers[i] - least : MONA_NONE;
-        regular = regular && numbers[i] == i * (uint64_t)numbers[side > 1];
+    for (size_t i = 0; i < dim; i++) {
+        numbers[i] = numbers[i] ? numbers[i] - min : MONA_NONE;
+        regular = regular && numbers[i] == i * (uint64_t)numbers[dim > 1];
     }
-    record->pick.extent[axis] = (uint32_t)side;
+    record->pick.extent[axis] = (uint32_t)dim;
     record->pick.table[axis] = MONA_NONE;
-    record->pick.stride[0][axis] = regular ? (int32_t)numbers[side > 1] : 1;
+    record->pick.stride[0][axis] = regular ? (int32_t)numbers[dim > 1] : 1;
     if (!regular)
-        record->tables[axis] = (graph_table){numbers, side * sizeof *numbers};
+        record->tables[axis] = (graph_table){numbers, dim * sizeof *numbers};
     if (places[pivot])
-        *base += (int64_t)least - places[pivot];
+        *base += (int64_t)min - places[pivot];
     return true;
 }
 
@@ -80,7 +80,7 @@ static bool is_same(size_t count, const uint32_t *places)
 array array_pick(const array_maker *m, array x, uint32_t rank, const int64_t *dims,
                  const uint32_t *places, uint64_t fill)
 {
-    const int64_t one = 1, *sides = rank ? dims : &one;
+    const int64_t one = 1, *extents = rank ? dims : &one;
     const size_t count = array_elements(rank, dims);
     graph_array record = {.kind = MONA_OP_ARRAY_PICK,
                           .pick = {.dims = rank ? rank : 1,
@@ -99,12 +99,12 @@ array array_pick(const array_maker *m, array x, uint32_t rank, const int64_t *di
         pivot++;
     int64_t base = places[pivot] ? (int64_t)places[pivot] - 1 : 0;
     for (uint32_t axis = 0; axis < record.pick.dims; axis++)
-        if (!read_side(m, sides, record.pick.dims, axis, places, pivot, &record, &base))
+        if (!read_axis(m, extents, record.pick.dims, axis, places, pivot, &record, &base))
             return array_none;
     record.pick.base[0] = (uint32_t)base;
     for (uint32_t axis = record.pick.dims; axis < MONA_ARRAY_DIMS; axis++)
         record.pick.table[axis] = MONA_NONE;
-    if (!is_sum(&record, sides, places))
+    if (!is_sum(&record, extents, places))
         return array_fail(m, "moves elements in a way that is not supported");
     return array_add(m, x.type, rank, dims, &record, &x, 1);
 }

@@ -42,26 +42,26 @@ static bool bind_constants(importer *im)
     return true;
 }
 
-/* The size a side fixes; 0: any, which exporters also write as 0. */
-static int64_t fixed_side(const onnx_input *input, uint32_t i)
+/* The size a dimension fixes; 0: any, which exporters also write as 0. */
+static int64_t fixed_dim(const onnx_input *input, uint32_t i)
 {
     return input->dims[i] < 0 ? 0 : input->dims[i];
 }
 
-/* Floats of one frame are a map of these sides (channels, rows, columns; 0: any), seen so. */
-static bool is_map(const onnx_input *input, int64_t sides[3], import_view *view)
+/* Floats of one frame are a map of these dimensions (channels, rows, columns; 0: any), seen so. */
+static bool is_map(const onnx_input *input, int64_t dims[3], import_view *view)
 {
     static const import_view views[] = {VIEW_FLAT, VIEW_LINE, VIEW_MAP};
     tensor shape;
     const bool fixed = onnx_input_shape(input, &shape) && shape.count;
     if (!element_is_float(input->type) || input->rank < 2 || input->rank > 4 ||
-        fixed_side(input, 0) > 1 || !fixed_side(input, 1) || (input->rank < 4 && !fixed))
+        fixed_dim(input, 0) > 1 || !fixed_dim(input, 1) || (input->rank < 4 && !fixed))
         return false;
     *view = views[input->rank - 2];
-    sides[0] = fixed_side(input, 1);
-    sides[1] = input->rank == 4 ? fixed_side(input, 2) : 1;
-    sides[2] = input->rank > 2 ? fixed_side(input, input->rank - 1) : 1;
-    return sides[0] <= MONA_MAX_CHANNELS && sides[1] <= MONA_MAX_SIDE && sides[2] <= MONA_MAX_SIDE;
+    dims[0] = fixed_dim(input, 1);
+    dims[1] = input->rank == 4 ? fixed_dim(input, 2) : 1;
+    dims[2] = input->rank > 2 ? fixed_dim(input, input->rank - 1) : 1;
+    return dims[0] <= MONA_MAX_CHANNELS && dims[1] <= MONA_MAX_SIDE && dims[2] <= MONA_MAX_SIDE;
 }
 
 static bool check_array(importer *im, const onnx_input *input, const char *name, tensor *shape)
@@ -86,10 +86,10 @@ static bool bind_input(importer *im, const onnx_input *input)
 {
     graph *g = im->g;
     const char *name = im->model->values[input->value].name;
-    int64_t sides[3] = {0};
+    int64_t dims[3] = {0};
     tensor shape = {0};
     import_view view = VIEW_OTHER;
-    const bool map = is_map(input, sides, &view);
+    const bool map = is_map(input, dims, &view);
     if (!map && !check_array(im, input, name, &shape))
         return false;
     if (g->input_count == MONA_MAX_IO)
@@ -100,9 +100,9 @@ static bool bind_input(importer *im, const onnx_input *input)
         return format_fail(im->error, "out of memory");
     graph_value *v = &g->values[value];
     if (map) {
-        v->channels = (uint32_t)sides[0];
-        v->height = sides[1] && sides[2] ? (uint32_t)sides[1] : 0;
-        v->width = sides[1] && sides[2] ? (uint32_t)sides[2] : 0;
+        v->channels = (uint32_t)dims[0];
+        v->height = dims[1] && dims[2] ? (uint32_t)dims[1] : 0;
+        v->width = dims[1] && dims[2] ? (uint32_t)dims[2] : 0;
     }
     g->inputs[g->input_count++] = value;
     im->bindings[input->value] = (import_binding){
@@ -127,19 +127,19 @@ static bool log_view(importer *im, const onnx_node *node)
  * than a pass over them that bringing them into that form pays. */
 static bool prefers_map(const importer *im, const onnx_node *node, const operator_row *row)
 {
-    bool maps = true, computed = false, steps = false;
+    bool maps = true, computed = false, quantised = false;
     for (uint32_t i = 0; i < node->input_count; i++) {
         if (!import_has(node, i) || im->model->values[node->inputs[i]].tensor.data)
             continue;
         maps = maps && import_bound(im, node, i) != UINT32_MAX;
-        steps = steps || import_steps_of(im, node, i).scale > 0;
+        quantised = quantised || import_quantisation_of(im, node, i).scale > 0;
         computed = true;
     }
-    return row->import && computed && (!steps || import_takes_steps(row)) &&
+    return row->import && computed && (!quantised || import_takes_quantised(row)) &&
            (maps || row->whole_tensors);
 }
 
-bool import_takes_steps(const operator_row *row)
+bool import_takes_quantised(const operator_row *row)
 {
     static operator_import *const takers[] = {
         import_dequantize, import_qlinear_conv, import_qlinear_matmul,
@@ -287,7 +287,7 @@ static bool is_twice(const importer *im, uint32_t output)
     return false;
 }
 
-/* An array that is an output has the last sides of its shape as rows and columns. */
+/* An array that is an output has the last dimensions of its shape as rows and columns. */
 static void shape_output(graph *g, uint32_t value, const tensor *t)
 {
     graph_value *v = &g->values[value];
@@ -309,7 +309,7 @@ static bool add_outputs(importer *im)
     for (uint32_t i = 0; i < o->output_count; i++) {
         const onnx_value *v = &o->values[o->outputs[i]];
         const import_binding *b = &im->bindings[o->outputs[i]];
-        uint32_t value = v->tensor.data || b->steps.scale > 0 ? UINT32_MAX : b->value;
+        uint32_t value = v->tensor.data || b->quantisation.scale > 0 ? UINT32_MAX : b->value;
         if (value == UINT32_MAX || !im->g->values[value].channels)
             value =
                 array_value(im, &(onnx_node){.name = v->name, .op_type = "output"}, o->outputs[i]);
@@ -340,7 +340,7 @@ static void remove_unused(graph *g)
 static bool order_forms(importer *im)
 {
     graph *g = im->g;
-    uint32_t *turns = calloc(g->value_count + 1, sizeof *turns), most = 0, count = 0;
+    uint32_t *turns = calloc(g->value_count + 1, sizeof *turns), max = 0, count = 0;
     graph_node *ordered = malloc((g->node_count + 1) * sizeof *ordered);
     for (uint32_t i = 0; turns && ordered && i < g->node_count; i++) {
         const graph_node *node = &g->nodes[i];
@@ -349,9 +349,9 @@ static bool order_forms(importer *im)
             turn = turns[node->inputs[k]] > turn ? turns[node->inputs[k]] : turn;
         turn += (node->kind == GRAPH_ARRAY) != turn % 2;
         turns[node->output] = turn;
-        most = turn > most ? turn : most;
+        max = turn > max ? turn : max;
     }
-    for (uint32_t turn = 0; turns && ordered && turn <= most; turn++)
+    for (uint32_t turn = 0; turns && ordered && turn <= max; turn++)
         for (uint32_t i = 0; i < g->node_count; i++)
             if (turns[g->nodes[i].output] == turn)
                 ordered[count++] = g->nodes[i];

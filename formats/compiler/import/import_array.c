@@ -16,7 +16,7 @@ static array_maker maker(importer *im, const onnx_node *node)
 static const struct unary_row {
     const char *op_type;
     mona_array_function function;
-    bool whole; /* whole numbers are taken as such */
+    bool on_ints; /* integers are taken as such */
     const char *attributes[2];
     float otherwise[2];
 } unary_rows[] = {
@@ -64,11 +64,12 @@ bool import_array_unary(importer *im, const onnx_node *node)
     const array_maker m = maker(im, node);
     const struct unary_row *row = find_unary(node->op_type);
     const array x = array_in(&m, 0);
-    const bool whole = row->whole && array_ok(x) && !array_is_real(x.type);
-    array_function f = {.code = row->function, .arithmetic = whole ? MONA_WHOLE : MONA_REAL};
+    const bool on_ints = row->on_ints && array_ok(x) && !array_is_float(x.type);
+    array_function f = {.code = row->function, .arithmetic = on_ints ? MONA_INT : MONA_FLOAT};
     for (int i = 0; i < 2; i++)
-        f.parameter[i] = row->attributes[i] ? onnx_real(node, row->attributes[i], row->otherwise[i])
-                                            : row->otherwise[i];
+        f.parameter[i] = row->attributes[i]
+                             ? onnx_float(node, row->attributes[i], row->otherwise[i])
+                             : row->otherwise[i];
     if (f.code == MONA_FN_ELU)
         f.parameter[2] = strcmp(node->op_type, "Celu") ? 1 : 1 / f.parameter[0];
     if (f.code == MONA_FN_GELU && import_text_is(node, "approximate", "tanh", "none"))
@@ -101,7 +102,7 @@ static struct binary_row find_binary(const onnx_node *node)
     while (strcmp(row->op_type, node->op_type)) /* as above */
         row++;
     struct binary_row found = *row;
-    if (found.function == MONA_FN_MOD && onnx_whole(node, "fmod", 0))
+    if (found.function == MONA_FN_MOD && onnx_int(node, "fmod", 0))
         found.function = MONA_FN_FMOD;
     return found;
 }
@@ -119,14 +120,15 @@ static array place_second(const array_maker *m, array first, array second)
                : array_place(m, second, first.rank, (uint32_t)axis);
 }
 
-/* Operands of reals are compared as such though the result is whole. */
+/* Operands of floats are compared as such though the result is whole. */
 static array combine(const array_maker *m, mona_type type, const struct binary_row *row, array x,
                      array y)
 {
     const array operands[2] = {row->swapped ? y : x, row->swapped ? x : y};
-    const bool real =
-        (array_ok(x) && array_is_real(x.type)) || (array_ok(y) && array_is_real(y.type));
-    const array_function f = {.code = row->function, .arithmetic = real ? MONA_REAL : MONA_WHOLE};
+    const bool on_floats =
+        (array_ok(x) && array_is_float(x.type)) || (array_ok(y) && array_is_float(y.type));
+    const array_function f = {.code = row->function,
+                              .arithmetic = on_floats ? MONA_FLOAT : MONA_INT};
     return array_map(m, type, &f, 2, operands);
 }
 
@@ -164,9 +166,10 @@ bool import_array_where(importer *im, const onnx_node *node)
 {
     const array_maker m = maker(im, node);
     const array operands[3] = {array_in(&m, 0), array_in(&m, 1), array_in(&m, 2)};
-    const bool real = (array_ok(operands[1]) && array_is_real(operands[1].type)) ||
-                      (array_ok(operands[2]) && array_is_real(operands[2].type));
-    const array_function f = {.code = MONA_FN_WHERE, .arithmetic = real ? MONA_REAL : MONA_WHOLE};
+    const bool on_floats = (array_ok(operands[1]) && array_is_float(operands[1].type)) ||
+                           (array_ok(operands[2]) && array_is_float(operands[2].type));
+    const array_function f = {.code = MONA_FN_WHERE,
+                              .arithmetic = on_floats ? MONA_FLOAT : MONA_INT};
     return array_bind(&m, 0, array_map(&m, array_result_type(&m, 0), &f, 3, operands));
 }
 
@@ -194,12 +197,12 @@ array array_narrow(const array_maker *m, element_type to, bool saturate, array x
         .code = !power || !strcmp(mode, "nearest") ? MONA_FN_NARROW
                 : strcmp(mode, "down")             ? MONA_FN_NARROW_UP
                                                    : MONA_FN_NARROW_DOWN,
-        .parameter = {(float)f.mantissa_bits, (float)f.least, (float)f.most,
-                      (float)(saturate ? f.most : f.beyond)},
+        .parameter = {(float)f.mantissa_bits, (float)f.min_exponent, (float)f.max,
+                      (float)(saturate ? f.max : f.beyond)},
     };
     if (to == ELEMENT_FLOAT4E2M1) { /* which has no NaN */
         const array same = array_binary(m, MONA_U8, MONA_FN_EQUAL, x, x);
-        const array_function where = {.code = MONA_FN_WHERE, .arithmetic = MONA_REAL};
+        const array_function where = {.code = MONA_FN_WHERE, .arithmetic = MONA_FLOAT};
         x = array_map(m, MONA_F32, &where, 3,
                       (const array[3]){same, x, array_number(m, MONA_F32, 0)});
     }
@@ -239,7 +242,7 @@ bool import_array_cast(importer *im, const onnx_node *node)
 {
     const array_maker m = maker(im, node);
     const tensor *t = array_result(&m, 0);
-    return t && array_bind(&m, 0,
-                           array_to_element(&m, t->type, onnx_whole(node, "saturate", 1),
-                                            array_in(&m, 0)));
+    return t && array_bind(
+                    &m, 0,
+                    array_to_element(&m, t->type, onnx_int(node, "saturate", 1), array_in(&m, 0)));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Matrix products of arrays: of reals, of whole numbers, and quantised ones. */
+/* Matrix products of arrays: of floats, of integers, and quantised ones. */
 #include "formats/compiler/import/array.h"
 
 #include <string.h>
@@ -36,13 +36,13 @@ bool import_array_gemm(importer *im, const onnx_node *node)
     const array_maker m = {im, node};
     const mona_type type = array_result_type(&m, 0);
     array a = array_in(&m, 0), b = array_in(&m, 1);
-    if (onnx_whole(node, "transA", 0))
+    if (onnx_int(node, "transA", 0))
         a = array_permute(a, turned);
-    if (onnx_whole(node, "transB", 0))
+    if (onnx_int(node, "transB", 0))
         b = array_permute(b, turned);
-    const double alpha = (double)onnx_real(node, "alpha", 1);
-    const double beta = (double)onnx_real(node, "beta", 1);
-    const mona_type inner = array_is_real(type) ? MONA_F32 : type;
+    const double alpha = (double)onnx_float(node, "alpha", 1);
+    const double beta = (double)onnx_float(node, "beta", 1);
+    const mona_type inner = array_is_float(type) ? MONA_F32 : type;
     array y = array_matmul(&m, inner, a, b);
     if (alpha != 1)
         y = array_binary(&m, inner, MONA_FN_MUL, y, array_number(&m, MONA_F32, alpha));
@@ -55,7 +55,7 @@ bool import_array_gemm(importer *im, const onnx_node *node)
     return array_bind(&m, 0, array_cast(&m, type, y));
 }
 
-/* ---- whole numbers ------------------------------------------------------------------------ */
+/* ---- integers ----------------------------------------------------------------------------- */
 
 array array_centred(const array_maker *m, uint32_t i, uint32_t zero)
 {
@@ -79,7 +79,7 @@ bool import_array_matmul_integer(importer *im, const onnx_node *node)
 }
 
 /* round(sum * (x_scale w_scale / y_scale)) + zero point, saturated; a scale of w for each output
- * lies along `axis` of rank sides. */
+ * lies along `axis` of rank dimensions. */
 array array_requantize(const array_maker *m, array sum, uint32_t axis)
 {
     const array x_scale = array_in(m, 1), w_scale = array_in(m, 4), y_scale = array_in(m, 6);
@@ -93,10 +93,10 @@ array array_requantize(const array_maker *m, array sum, uint32_t axis)
     else
         by.rank = 0;
     zero.rank = 0;
-    const array real = array_binary(m, MONA_F32, MONA_FN_MUL, sum, by);
-    const array operands[3] = {real, array_number(m, MONA_F32, 1), zero};
+    const array scaled = array_binary(m, MONA_F32, MONA_FN_MUL, sum, by);
+    const array operands[3] = {scaled, array_number(m, MONA_F32, 1), zero};
     const array_function quantize = {
-        .code = MONA_FN_QUANTIZE, .arithmetic = MONA_REAL, .conversion = MONA_SATURATE};
+        .code = MONA_FN_QUANTIZE, .arithmetic = MONA_FLOAT, .conversion = MONA_SATURATE};
     return array_map(m, array_result_type(m, 0), &quantize, 3, operands);
 }
 

@@ -41,12 +41,12 @@ static bool read_fill(const array_maker *m, array x, uint64_t *fill)
     const tensor *t = array_in_tensor(m, 2);
     if (!t || !t->data || !t->count)
         return array_ok(array_fail(m, "has a pad value that is computed or missing"));
-    const array number = array_is_real(x.type) ? array_number(m, x.type, tensor_number(t, 0))
-                                               : array_number(m, x.type, 0);
-    const int64_t whole = array_is_real(x.type) ? 0 : tensor_whole(t, 0);
+    const array number = array_is_float(x.type) ? array_number(m, x.type, tensor_number(t, 0))
+                                                : array_number(m, x.type, 0);
+    const int64_t integer = array_is_float(x.type) ? 0 : tensor_int(t, 0);
     if (!array_ok(number))
         return false;
-    memcpy(fill, array_is_real(x.type) ? m->im->g->values[number.value].elements : &whole,
+    memcpy(fill, array_is_float(x.type) ? m->im->g->values[number.value].elements : &integer,
            mona_type_size(x.type));
     return true;
 }
@@ -80,7 +80,7 @@ static bool run_reference(const array_maker *m, const tensor *numbers, tensor *o
 static bool bind_constant(const array_maker *m, uint32_t i, tensor *t)
 {
     const array one = array_number(m, array_result_type(m, i), tensor_number(t, 0));
-    const array_function copy = {.code = MONA_FN_COPY, .arithmetic = MONA_WHOLE};
+    const array_function copy = {.code = MONA_FN_COPY, .arithmetic = MONA_INT};
     array all = one;
     all.rank = t->rank;
     for (uint32_t k = 0; k < t->rank; k++) {
@@ -128,7 +128,7 @@ static bool move(const array_maker *m)
 static bool concat(const array_maker *m)
 {
     const tensor *result = array_result(m, 0);
-    const int64_t axis = onnx_whole(m->node, "axis", 1);
+    const int64_t axis = onnx_int(m->node, "axis", 1);
     if (!result)
         return false;
     array *parts = calloc(m->node->input_count, sizeof *parts);
@@ -158,7 +158,7 @@ static bool concat(const array_maker *m)
 static bool gather(const array_maker *m)
 {
     const array x = array_in(m, 0);
-    const int64_t axis = onnx_whole(m->node, "axis", 0);
+    const int64_t axis = onnx_int(m->node, "axis", 0);
     return array_ok(x) && array_bind(m, 0,
                                      array_gather(m, x, (uint32_t)(axis < 0 ? axis + x.rank : axis),
                                                   array_in(m, 1)));

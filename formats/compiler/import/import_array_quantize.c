@@ -17,11 +17,11 @@ static array spread_numbers(const array_maker *m, const op_scales *s, array x, a
         numbers.rank = 0;
         return numbers;
     }
-    const int64_t axis = onnx_whole(m->node, "axis", 1), side = (int64_t)count;
+    const int64_t axis = onnx_int(m->node, "axis", 1), dim = (int64_t)count;
     const uint32_t at = (uint32_t)(axis < 0 ? axis + x.rank : axis);
     if (!s->blocked)
-        return array_place(m, array_view(m, numbers, 1, &side), x.rank, at);
-    const size_t elements = s->sides.before * s->sides.along * s->sides.after;
+        return array_place(m, array_view(m, numbers, 1, &dim), x.rank, at);
+    const size_t elements = s->dims.before * s->dims.along * s->dims.after;
     uint32_t *places = malloc(elements * sizeof *places);
     if (!places)
         return array_fail(m, "needs more memory than there is");
@@ -64,15 +64,15 @@ bool import_array_quantize(importer *im, const onnx_node *node)
     if (!t || !read_operands(&m, operands))
         return false;
     if (element_is_float(t->type)) {
-        const array real = array_binary(
+        const array shifted = array_binary(
             &m, MONA_F32, MONA_FN_ADD,
             array_binary(&m, MONA_F32, MONA_FN_DIV, operands[0], operands[1]), operands[2]);
         return array_bind(&m, 0,
-                          array_to_element(&m, t->type, onnx_whole(node, "saturate", 1), real));
+                          array_to_element(&m, t->type, onnx_int(node, "saturate", 1), shifted));
     }
     const bool few = element_bits(t->type) < 8;
     const array_function quantize = {
-        .code = MONA_FN_QUANTIZE, .arithmetic = MONA_REAL, .conversion = MONA_SATURATE};
+        .code = MONA_FN_QUANTIZE, .arithmetic = MONA_FLOAT, .conversion = MONA_SATURATE};
     const array q = array_map(&m, few ? MONA_F32 : array_type_of(t->type), &quantize, 3, operands);
     return array_bind(&m, 0, few ? saturate_few(&m, t->type, q) : q);
 }
@@ -80,7 +80,7 @@ bool import_array_quantize(importer *im, const onnx_node *node)
 bool import_array_dequantize(importer *im, const onnx_node *node)
 {
     const array_maker m = {im, node};
-    const array_function dequantize = {.code = MONA_FN_DEQUANTIZE, .arithmetic = MONA_REAL};
+    const array_function dequantize = {.code = MONA_FN_DEQUANTIZE, .arithmetic = MONA_FLOAT};
     array operands[3];
     return read_operands(&m, operands) &&
            array_bind(&m, 0, array_map(&m, array_result_type(&m, 0), &dequantize, 3, operands));
@@ -95,7 +95,7 @@ bool import_array_dynamic_quantize(importer *im, const onnx_node *node)
         return false;
     const uint32_t all = (1u << x.rank) - 1;
     const array_function quantize = {
-        .code = MONA_FN_QUANTIZE, .arithmetic = MONA_REAL, .conversion = MONA_SATURATE};
+        .code = MONA_FN_QUANTIZE, .arithmetic = MONA_FLOAT, .conversion = MONA_SATURATE};
     array low = array_binary(&m, MONA_F32, MONA_FN_MIN,
                              array_reduce(&m, MONA_F32, MONA_REDUCE_MIN, x, all), none);
     const array high = array_binary(&m, MONA_F32, MONA_FN_MAX,

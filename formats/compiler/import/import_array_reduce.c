@@ -17,8 +17,8 @@ static const struct reduce_row {
     {"ReduceSum", MONA_REDUCE_SUM},        {"ReduceSumSquare", MONA_REDUCE_SUM_SQUARE},
 };
 
-/* All sides of a tensor. */
-static uint32_t all_sides(uint32_t rank)
+/* All axes of a tensor, as a mask. */
+static uint32_t all_axes(uint32_t rank)
 {
     return (1u << rank) - 1;
 }
@@ -37,8 +37,8 @@ bool import_array_reduce(importer *im, const onnx_node *node)
     if (!op_axes(&c.call, 1, x.rank, &mask))
         return im->error->text[0] ? false
                                   : import_fail(im, node, "has computed axes; expected constants");
-    if (!mask && !onnx_whole(node, "noop_with_empty_axes", 0))
-        mask = all_sides(x.rank);
+    if (!mask && !onnx_int(node, "noop_with_empty_axes", 0))
+        mask = all_axes(x.rank);
     return array_bind(&m, 0, array_reduce(&m, array_result_type(&m, 0), row->function, x, mask));
 }
 
@@ -46,8 +46,8 @@ bool import_array_arg(importer *im, const onnx_node *node)
 {
     const array_maker m = {im, node};
     const bool largest = !strcmp(node->op_type, "ArgMax");
-    const bool last = onnx_whole(node, "select_last_index", 0);
-    const int64_t axis = onnx_whole(node, "axis", 0);
+    const bool last = onnx_int(node, "select_last_index", 0);
+    const int64_t axis = onnx_int(node, "axis", 0);
     const array x = array_in(&m, 0);
     const mona_reduction f = largest ? last ? MONA_REDUCE_ARG_MAX_LAST : MONA_REDUCE_ARG_MAX
                              : last  ? MONA_REDUCE_ARG_MIN_LAST
@@ -65,7 +65,7 @@ bool import_array_global_pool(importer *im, const onnx_node *node)
     return array_bind(&m, 0,
                       array_reduce(&m, array_result_type(&m, 0),
                                    largest ? MONA_REDUCE_MAX : MONA_REDUCE_MEAN, x,
-                                   all_sides(x.rank) & ~3u));
+                                   all_axes(x.rank) & ~3u));
 }
 
 /* ---- softmax ------------------------------------------------------------------------------ */
@@ -75,15 +75,15 @@ bool import_array_softmax(importer *im, const onnx_node *node)
 {
     const array_maker m = {im, node};
     const mona_type type = array_result_type(&m, 0);
-    const int64_t axis = onnx_whole(node, "axis", -1);
+    const int64_t axis = onnx_int(node, "axis", -1);
     const array x = array_in(&m, 0);
     if (!array_ok(x))
         return false;
     const uint32_t at = (uint32_t)(axis < 0 ? axis + x.rank : axis);
     const bool flatten = node->flattens; /* see onnx_upgrade.c */
-    const uint32_t mask = flatten ? all_sides(x.rank) & ~all_sides(at) : 1u << at;
-    const array most = array_reduce(&m, MONA_F32, MONA_REDUCE_MAX, x, mask);
-    const array d = array_binary(&m, MONA_F32, MONA_FN_SUB, x, most);
+    const uint32_t mask = flatten ? all_axes(x.rank) & ~all_axes(at) : 1u << at;
+    const array max = array_reduce(&m, MONA_F32, MONA_REDUCE_MAX, x, mask);
+    const array d = array_binary(&m, MONA_F32, MONA_FN_SUB, x, max);
     const array e = array_unary(&m, MONA_F32, MONA_FN_EXP, d);
     const array sum = array_reduce(&m, MONA_F32, MONA_REDUCE_SUM, e, mask);
     if (!strcmp(node->op_type, "Softmax"))
@@ -111,7 +111,7 @@ static moments find_moments(const array_maker *m, array x, uint32_t mask)
 /* sqrt(variance + epsilon) */
 static array deviation(const array_maker *m, array variance)
 {
-    const array epsilon = array_number(m, MONA_F32, (double)onnx_real(m->node, "epsilon", 1e-5f));
+    const array epsilon = array_number(m, MONA_F32, (double)onnx_float(m->node, "epsilon", 1e-5f));
     return array_unary(m, MONA_F32, MONA_FN_SQRT,
                        array_binary(m, MONA_F32, MONA_FN_ADD, variance, epsilon));
 }
@@ -134,17 +134,17 @@ bool import_array_group_norm(importer *im, const onnx_node *node)
     if (!array_ok(x) || !array_ok(scale) || !array_ok(bias))
         return false;
     const int64_t groups = strcmp(node->op_type, "InstanceNormalization")
-                               ? onnx_whole(node, "num_groups", 1)
+                               ? onnx_int(node, "num_groups", 1)
                                : x.dims[1];
     int64_t rest = 1;
     for (uint32_t i = 2; i < x.rank; i++)
         rest *= x.dims[i];
-    const int64_t sides[4] = {x.dims[0], groups, x.dims[1] / groups, rest};
+    const int64_t dims[4] = {x.dims[0], groups, x.dims[1] / groups, rest};
     const bool each = scale.dims[0] != groups || groups == x.dims[1]; /* a number a channel */
-    const int64_t numbers[4] = {1, groups, each ? sides[2] : 1, 1};
+    const int64_t numbers[4] = {1, groups, each ? dims[2] : 1, 1};
     scale = array_view(&m, scale, 4, numbers);
     bias = array_view(&m, bias, 4, numbers);
-    const moments r = find_moments(&m, array_view(&m, x, 4, sides), 0xc);
+    const moments r = find_moments(&m, array_view(&m, x, 4, dims), 0xc);
     return array_bind(&m, 0,
                       scale_and_shift(&m, array_result_type(&m, 0), r.centred,
                                       deviation(&m, r.variance), scale, &bias));
@@ -153,14 +153,14 @@ bool import_array_group_norm(importer *im, const onnx_node *node)
 bool import_array_layer_norm(importer *im, const onnx_node *node)
 {
     const array_maker m = {im, node};
-    const int64_t axis = onnx_whole(node, "axis", -1);
+    const int64_t axis = onnx_int(node, "axis", -1);
     const array x = array_in(&m, 0), scale = array_in(&m, 1);
     const bool shifts = import_has(node, 2);
     const array bias = shifts ? array_in(&m, 2) : array_none;
     if (!array_ok(x) || !array_ok(scale) || (shifts && !array_ok(bias)))
         return false;
     const uint32_t at = (uint32_t)(axis < 0 ? axis + x.rank : axis);
-    const moments r = find_moments(&m, x, all_sides(x.rank) & ~all_sides(at));
+    const moments r = find_moments(&m, x, all_axes(x.rank) & ~all_axes(at));
     const array by = deviation(&m, r.variance);
     if ((array_wants(&m, 1) && !array_bind(&m, 1, r.mean)) ||
         (array_wants(&m, 2) &&
@@ -174,7 +174,7 @@ bool import_array_layer_norm(importer *im, const onnx_node *node)
 /* before * momentum + now * (1 - momentum) */
 static bool bind_running(const array_maker *m, uint32_t i, array before, array now)
 {
-    const double momentum = (double)onnx_real(m->node, "momentum", 0.9f);
+    const double momentum = (double)onnx_float(m->node, "momentum", 0.9f);
     const array kept =
         array_binary(m, MONA_F32, MONA_FN_MUL, before, array_number(m, MONA_F32, momentum));
     const array moved =
@@ -188,18 +188,20 @@ bool import_array_batch_norm(importer *im, const onnx_node *node)
 {
     const array_maker m = {im, node};
     const array x = array_in(&m, 0);
-    array given[4]; /* scale, bias, mean, variance: one a channel */
+    array parameters[4]; /* scale, bias, mean, variance: one a channel */
     for (uint32_t i = 0; i < 4; i++)
-        given[i] = array_place(&m, array_in(&m, i + 1), x.rank, 1);
-    if (!onnx_whole(node, "training_mode", 0)) {
-        const array centred = array_binary(&m, MONA_F32, MONA_FN_SUB, x, given[2]);
+        parameters[i] = array_place(&m, array_in(&m, i + 1), x.rank, 1);
+    if (!onnx_int(node, "training_mode", 0)) {
+        const array centred = array_binary(&m, MONA_F32, MONA_FN_SUB, x, parameters[2]);
         return array_bind(&m, 0,
                           scale_and_shift(&m, array_result_type(&m, 0), centred,
-                                          deviation(&m, given[3]), given[0], &given[1]));
+                                          deviation(&m, parameters[3]), parameters[0],
+                                          &parameters[1]));
     }
-    const moments r = find_moments(&m, x, all_sides(x.rank) & ~2u);
+    const moments r = find_moments(&m, x, all_axes(x.rank) & ~2u);
     return array_bind(&m, 0,
                       scale_and_shift(&m, array_result_type(&m, 0), r.centred,
-                                      deviation(&m, r.variance), given[0], &given[1])) &&
-           bind_running(&m, 1, given[2], r.mean) && bind_running(&m, 2, given[3], r.variance);
+                                      deviation(&m, r.variance), parameters[0], &parameters[1])) &&
+           bind_running(&m, 1, parameters[2], r.mean) &&
+           bind_running(&m, 2, parameters[3], r.variance);
 }

@@ -22,12 +22,12 @@ static void add_taps(const op_resize_axis *s, int64_t i, int64_t *places, double
         }
 }
 
-static array resize_side(const array_maker *m, const op_resizing *r, array x, uint32_t axis)
+static array resize_axis(const array_maker *m, const op_resizing *r, array x, uint32_t axis)
 {
     tensor shape = {.rank = x.rank};
     memcpy(shape.dims, x.dims, sizeof shape.dims);
-    const op_resize_axis s = op_resize_side(r, &shape, axis);
-    if (s.taps > RESIZE_MOST_TAPS || s.taps * (uint64_t)s.out > MAX_ENTRIES)
+    const op_resize_axis s = op_resize_along(r, &shape, axis);
+    if (s.taps > RESIZE_MAX_TAPS || s.taps * (uint64_t)s.out > MAX_ENTRIES)
         return array_fail(m, "takes %zu samples for each of %lld", s.taps, (long long)s.out);
     const size_t entries = s.taps * (size_t)s.out;
     uint32_t *first = graph_alloc(m->im->g, (size_t)s.out + 1, sizeof *first);
@@ -62,10 +62,10 @@ bool import_array_resize(importer *im, const onnx_node *node)
         return import_array_move(im, node);
     for (uint32_t axis = 0; axis < x.rank; axis++)
         if (!op_resize_keeps(&r, c.in[0], axis))
-            x = resize_side(&m, &r, x, axis);
+            x = resize_axis(&m, &r, x, axis);
     const array_function rounded = {
-        .code = MONA_FN_COPY, .arithmetic = MONA_REAL, .conversion = MONA_SATURATE};
+        .code = MONA_FN_COPY, .arithmetic = MONA_FLOAT, .conversion = MONA_SATURATE};
     return array_bind(&m, 0,
-                      array_is_real(type) ? array_cast(&m, type, x)
-                                          : array_map(&m, type, &rounded, 1, &x));
+                      array_is_float(type) ? array_cast(&m, type, x)
+                                           : array_map(&m, type, &rounded, 1, &x));
 }

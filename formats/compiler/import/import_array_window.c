@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Convolutions and pools of arrays over one to three sides, also with computed weights. */
+/* Convolutions and pools of arrays over one to three dimensions, also with computed weights. */
 #include "formats/compiler/import/array.h"
 
 #include <stdlib.h>
@@ -7,16 +7,17 @@
 
 #include "formats/reference/window.h"
 
-/* The sides of the window, whose last `sides` count; the outputs of pools are their channels. */
+/* The axes of the window, of which the last `spatial_dims` count; the outputs of pools are their
+ * channels. */
 static bool fill_window(const array_maker *m, const op_window *w, mona_array_window *out)
 {
-    out->axes = (uint8_t)w->sides;
-    for (uint32_t i = 0; i < w->sides; i++) {
-        const uint32_t k = WINDOW_SIDES - w->sides + i;
-        const int64_t most = 1 << 20;
-        if (w->kernel[k] > most || w->stride[k] > most || w->dilation[k] > most ||
-            w->begin[k] > most || w->begin[k] < -most || w->end[k] > most || w->end[k] < -most)
-            return array_ok(array_fail(m, "has a window with a number above %d", (int)most));
+    out->axes = (uint8_t)w->spatial_dims;
+    for (uint32_t i = 0; i < w->spatial_dims; i++) {
+        const uint32_t k = WINDOW_DIMS - w->spatial_dims + i;
+        const int64_t max = 1 << 20;
+        if (w->kernel[k] > max || w->stride[k] > max || w->dilation[k] > max || w->begin[k] > max ||
+            w->begin[k] < -max || w->end[k] > max || w->end[k] < -max)
+            return array_ok(array_fail(m, "has a window with a number above %d", (int)max));
         out->axis[i] = (mona_array_axis){
             .in = (uint32_t)w->in[k],
             .out = (uint32_t)w->out[k],
@@ -39,16 +40,16 @@ static array convolve(const array_maker *m, mona_type type, array x, array w, co
     op_window window;
     tensor shape = {.rank = x.rank};
     const array operands[3] = {x, w, bias ? *bias : array_none};
-    const int64_t groups = onnx_whole(m->node, "group", 1);
+    const int64_t groups = onnx_int(m->node, "group", 1);
     if (!array_ok(x) || !array_ok(w) || (bias && !array_ok(*bias)) || !array_open_call(m, &c))
         return array_none;
     memcpy(shape.dims, x.dims, sizeof shape.dims);
     if (!op_window_read(&c.call, &shape, w.dims + 2, false, &window))
         return array_none;
-    const bool real = array_is_real(x.type) || array_is_real(w.type);
+    const bool on_floats = array_is_float(x.type) || array_is_float(w.type);
     mona_array_window record = {
         .function = MONA_WINDOW_CONV,
-        .arithmetic = real ? MONA_REAL : MONA_WHOLE,
+        .arithmetic = on_floats ? MONA_FLOAT : MONA_INT,
         .batch = (uint32_t)x.dims[0],
         .channels = (uint32_t)x.dims[1],
         .outputs = (uint32_t)w.dims[0],
@@ -85,7 +86,7 @@ bool import_array_qlinear_conv(importer *im, const onnx_node *node)
 
 /* ---- transposed convolutions -------------------------------------------------------------- */
 
-/* Elements of x, with stride - 1 zeros between each two along the sides from the third on. */
+/* Elements of x, with stride - 1 zeros between each two along the axes from the third on. */
 static array spread(const array_maker *m, array x, const uint32_t *stride)
 {
     int64_t dims[TENSOR_MAX_RANK];
@@ -142,11 +143,11 @@ bool import_array_conv_transpose(importer *im, const onnx_node *node)
     const array_maker m = {im, node};
     const array x = array_in(&m, 0), w = array_in(&m, 1);
     const array bias = import_has(node, 2) ? array_in(&m, 2) : array_none;
-    const int64_t groups = onnx_whole(node, "group", 1);
+    const int64_t groups = onnx_int(node, "group", 1);
     array_call c;
     op_window window;
-    mona_array_window record = {.function = MONA_WINDOW_CONV, .arithmetic = MONA_REAL};
-    uint32_t strides[WINDOW_SIDES];
+    mona_array_window record = {.function = MONA_WINDOW_CONV, .arithmetic = MONA_FLOAT};
+    uint32_t strides[WINDOW_DIMS];
     if (!array_ok(x) || !array_ok(w) || (import_has(node, 2) && !array_ok(bias)) ||
         !array_open_call(&m, &c) || !op_window_read_transposed(&c.call, &window) ||
         !fill_window(&m, &window, &record))
@@ -194,12 +195,12 @@ bool import_array_pool(importer *im, const onnx_node *node)
     array_call c;
     op_window window;
     if (!array_ok(x) || !array_open_call(&m, &c) ||
-        !op_window_read(&c.call, c.in[0], NULL, onnx_whole(node, "ceil_mode", 0), &window))
+        !op_window_read(&c.call, c.in[0], NULL, onnx_int(node, "ceil_mode", 0), &window))
         return false;
     mona_array_window record = {
         .function = largest ? MONA_WINDOW_MAX : MONA_WINDOW_AVERAGE,
-        .arithmetic = array_is_real(x.type) ? MONA_REAL : MONA_WHOLE,
-        .count_include_pad = !largest && onnx_whole(node, "count_include_pad", 0),
+        .arithmetic = array_is_float(x.type) ? MONA_FLOAT : MONA_INT,
+        .count_include_pad = !largest && onnx_int(node, "count_include_pad", 0),
         .batch = (uint32_t)x.dims[0],
         .channels = (uint32_t)x.dims[1],
         .outputs = (uint32_t)x.dims[1],
@@ -213,5 +214,5 @@ bool import_array_pool(importer *im, const onnx_node *node)
     record.function = MONA_WINDOW_MAX_INDEX;
     const array index = array_window(&m, MONA_S64, &record, &x, 1);
     return array_bind(
-        &m, 1, onnx_whole(node, "storage_order", 0) ? column_order(&m, index, &window) : index);
+        &m, 1, onnx_int(node, "storage_order", 0) ? column_order(&m, index, &window) : index);
 }

@@ -13,12 +13,12 @@ static bool read_weights(importer *im, const onnx_node *node, size_t wi, size_t 
     const graph_value *b = import_constant(im, node, bi);
     if (!w || (import_has(node, bi) && !b))
         return import_fail(im, node, "has computed weights; expected constants");
-    const int64_t groups = onnx_whole(node, "group", 1);
-    const uint32_t sides = import_view_of(im, node, 0) == VIEW_LINE ? 1 : 2;
-    if (w->rank != 2 + sides || !w->count)
+    const int64_t groups = onnx_int(node, "group", 1);
+    const uint32_t spatial_dims = import_view_of(im, node, 0) == VIEW_LINE ? 1 : 2;
+    if (w->rank != 2 + spatial_dims || !w->count)
         return import_fail(im, node,
                            "has weights with %u dimensions; expected [outputs, inputs, %scolumns]",
-                           w->rank, sides == 2 ? "rows, " : "");
+                           w->rank, spatial_dims == 2 ? "rows, " : "");
     if (groups < 1 || groups > channels || w->dims[1] * (uint64_t)groups != channels ||
         w->dims[0] % (uint64_t)groups || w->dims[0] > MONA_MAX_CHANNELS)
         return import_fail(im, node,
@@ -36,7 +36,7 @@ static bool read_weights(importer *im, const onnx_node *node, size_t wi, size_t 
     conv->weights = w->data;
     conv->bias = b ? b->data : graph_alloc(im->g, *outputs, sizeof(float));
     for (uint32_t i = 0; i < 2; i++) {
-        const uint64_t size = i + sides < 2 ? 1 : w->dims[i + sides];
+        const uint64_t size = i + spatial_dims < 2 ? 1 : w->dims[i + spatial_dims];
         conv->window.kernel[i] = size <= IMPORT_MAX_KERNEL ? (uint32_t)size : 0;
     }
     if (!conv->window.kernel[0] || !conv->window.kernel[1])
@@ -81,7 +81,7 @@ bool import_conv(importer *im, const onnx_node *node)
     graph_conv conv = {0};
     if (!import_channels(im, node, 0, &x) || !import_read_conv(im, node, x, 1, 2, &conv, &outputs))
         return false;
-    conv.steps = import_weight_steps(im, node, 1, 0, outputs);
+    conv.weight_scales = import_weight_scales(im, node, 1, 0, outputs);
     return import_add_conv(im, node, &conv, x, outputs);
 }
 
@@ -102,14 +102,14 @@ bool import_batch_norm(importer *im, const onnx_node *node)
                                channels);
         parts[i] = v->data;
     }
-    if (onnx_whole(node, "training_mode", 0))
+    if (onnx_int(node, "training_mode", 0))
         return import_fail(im, node, "is in training mode; export the model for inference");
     float *scale = graph_alloc(im->g, channels, sizeof *scale);
     float *shift = graph_alloc(im->g, channels, sizeof *shift);
     graph_node *made = scale && shift ? import_node_like(im, node, GRAPH_AFFINE, x) : NULL;
     if (!made)
         return format_fail(im->error, "out of memory");
-    const double epsilon = onnx_real(node, "epsilon", 1e-5f);
+    const double epsilon = onnx_float(node, "epsilon", 1e-5f);
     for (uint32_t c = 0; c < channels; c++) {
         const double factor = parts[0][c] / sqrt(parts[3][c] + epsilon);
         scale[c] = (float)factor;
@@ -144,7 +144,7 @@ bool import_leaky_relu(importer *im, const onnx_node *node)
     if (!import_elements(im, node, 0, &x))
         return false;
     const uint32_t channels = im->g->values[x].channels;
-    const float alpha = onnx_real(node, "alpha", 0.01f);
+    const float alpha = onnx_float(node, "alpha", 0.01f);
     float *slopes = graph_alloc(im->g, channels, sizeof *slopes);
     if (!slopes || !isfinite(alpha))
         return import_fail(im, node, "has a slope that is infinite or not a number");
@@ -168,8 +168,8 @@ bool import_prelu(importer *im, const onnx_node *node)
 
 bool import_clip(importer *im, const onnx_node *node)
 {
-    const float most = 65504; /* what fp16 holds: the same as no bound */
-    float bounds[2] = {-most, most};
+    const float max = 65504; /* what fp16 holds: the same as no bound */
+    float bounds[2] = {-max, max};
     for (size_t i = 0; i < 2; i++) {
         const graph_value *v = import_constant(im, node, i + 1);
         if (import_has(node, i + 1) && (!v || v->count != 1))
@@ -177,7 +177,7 @@ bool import_clip(importer *im, const onnx_node *node)
         bounds[i] = v ? v->data[0] : bounds[i];
         if (isnan(bounds[i]))
             return import_fail(im, node, "has a bound that is not a number");
-        bounds[i] = fmaxf(-most, fminf(bounds[i], most));
+        bounds[i] = fmaxf(-max, fminf(bounds[i], max));
     }
     if (bounds[0] > bounds[1])
         return import_fail(im, node, "has bounds %g to %g; the lower is above the upper",

@@ -36,7 +36,7 @@ static bool read_weights(importer *im, const onnx_node *node, uint32_t channels,
                          uint32_t *outputs)
 {
     const graph_value *w = import_constant(im, node, 1), *b = import_constant(im, node, 2);
-    const int64_t groups = onnx_whole(node, "group", 1);
+    const int64_t groups = onnx_int(node, "group", 1);
     if (!w || (import_has(node, 2) && !b))
         return import_fail(im, node, "has computed weights; expected constants");
     if (w->rank != 4 || !w->count || w->dims[0] != channels || groups < 1 || channels % groups ||
@@ -66,19 +66,19 @@ static bool turn_pads(importer *im, const onnx_node *node, graph_window *w)
     if (!import_pair(im, node, "output_padding", 0, 0, 0, more))
         return false;
     for (int i = 0; i < 2; i++) {
-        const int64_t most = graph_window_extent(w, i) - 1;
-        if (w->pad_begin[i] > most || w->pad_end[i] > most)
+        const int64_t max = graph_window_extent(w, i) - 1;
+        if (w->pad_begin[i] > max || w->pad_end[i] > max)
             return import_fail(im, node, "has pads of %u and %u; supported: up to %" PRId64,
-                               w->pad_begin[i], w->pad_end[i], most);
-        w->pad_begin[i] = (uint32_t)most - w->pad_begin[i];
-        w->pad_end[i] = (uint32_t)most - w->pad_end[i];
+                               w->pad_begin[i], w->pad_end[i], max);
+        w->pad_begin[i] = (uint32_t)max - w->pad_begin[i];
+        w->pad_end[i] = (uint32_t)max - w->pad_end[i];
     }
     return true;
 }
 
 /* ---- with a stride ------------------------------------------------------------------------ */
 
-/* Along one side: the samples around q that the outputs s q + r take. */
+/* Along one axis: the samples around q that the outputs s q + r take. */
 typedef struct strided {
     int64_t stride, begin, kernel;
     int64_t low, high;

@@ -95,16 +95,16 @@ static bool add_product(importer *im, const onnx_node *node, bool transposed, fl
     if (!conv.bias)
         return false;
     if (alpha == 1)
-        conv.steps = import_weight_steps(im, node, 1, transposed ? 0 : 1, outputs);
+        conv.weight_scales = import_weight_scales(im, node, 1, transposed ? 0 : 1, outputs);
     return import_add_conv(im, node, &conv, x, outputs);
 }
 
 bool import_gemm(importer *im, const onnx_node *node)
 {
-    if (onnx_whole(node, "transA", 0))
+    if (onnx_int(node, "transA", 0))
         return import_fail(im, node, "transposes its first operand");
-    return add_product(im, node, onnx_whole(node, "transB", 0), onnx_real(node, "alpha", 1),
-                       onnx_real(node, "beta", 1));
+    return add_product(im, node, onnx_int(node, "transB", 0), onnx_float(node, "alpha", 1),
+                       onnx_float(node, "beta", 1));
 }
 
 bool import_mat_mul(importer *im, const onnx_node *node)

@@ -34,7 +34,7 @@ bool import_depth_to_space(importer *im, const onnx_node *node)
 {
     uint32_t x;
     return import_tensor(im, node, 0, &x) &&
-           add_depth(im, node, GRAPH_DEPTH_TO_SPACE, x, onnx_whole(node, "blocksize", 0),
+           add_depth(im, node, GRAPH_DEPTH_TO_SPACE, x, onnx_int(node, "blocksize", 0),
                      import_text_is(node, "mode", "DCR", "DCR"));
 }
 
@@ -42,7 +42,7 @@ bool import_space_to_depth(importer *im, const onnx_node *node)
 {
     uint32_t x;
     return import_tensor(im, node, 0, &x) &&
-           add_depth(im, node, GRAPH_SPACE_TO_DEPTH, x, onnx_whole(node, "blocksize", 0), true);
+           add_depth(im, node, GRAPH_SPACE_TO_DEPTH, x, onnx_int(node, "blocksize", 0), true);
 }
 
 /* ---- Reshape, Transpose, Reshape ---------------------------------------------------------- */
@@ -54,7 +54,7 @@ bool import_space_to_depth(importer *im, const onnx_node *node)
 typedef struct shuffle {
     bool up, depth_first;
     int permutation[6];
-    int channels, rows, columns, block_y, block_x; /* sides of the six-sided shape */
+    int channels, rows, columns, block_y, block_x; /* axes of the six-dimensional shape */
 } shuffle;
 
 static const shuffle shuffles[] = {

@@ -37,15 +37,16 @@ static bool add_pad(importer *im, const onnx_node *node, uint32_t x, const int64
 static bool read_pads(importer *im, const onnx_node *node, int64_t *pads)
 {
     int64_t numbers[8], axes[4] = {0, 1, 2, 3};
-    uint32_t count, sides;
+    uint32_t count, axis_count;
     if (!import_numbers(im, node, "pads", 1, numbers, 8, &count) ||
-        !import_numbers(im, node, "axes", 3, axes, 4, &sides))
+        !import_numbers(im, node, "axes", 3, axes, 4, &axis_count))
         return false;
-    sides = import_has(node, 3) ? sides : 4;
-    if (count != 2 * sides)
-        return import_fail(im, node, "has %u pads for %u dimensions", count, sides);
+    axis_count = import_has(node, 3) ? axis_count : 4;
+    if (count != 2 * axis_count)
+        return import_fail(im, node, "has %u pads for %u dimensions", count, axis_count);
     for (uint32_t i = 0; i < count; i++) {
-        const int64_t axis = axes[i % sides] < 0 ? axes[i % sides] + 4 : axes[i % sides];
+        const int64_t axis =
+            axes[i % axis_count] < 0 ? axes[i % axis_count] + 4 : axes[i % axis_count];
         const bool spatial = axis == 2 || axis == 3;
         if (numbers[i] < 0 || numbers[i] > MAX_PAD || (numbers[i] && !spatial))
             return import_fail(im, node,
@@ -53,7 +54,7 @@ static bool read_pads(importer *im, const onnx_node *node, int64_t *pads)
                                "height and width (axes 2 and 3)",
                                axis, numbers[i], MAX_PAD);
         if (spatial)
-            pads[(axis - 2) + (i < sides ? 0 : 2)] = numbers[i];
+            pads[(axis - 2) + (i < axis_count ? 0 : 2)] = numbers[i];
     }
     return true;
 }

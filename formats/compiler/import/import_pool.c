@@ -23,8 +23,8 @@ static bool import_windows(importer *im, const onnx_node *node, graph_kind kind)
 {
     uint32_t x, size[2];
     graph_pool pool = {
-        .round_up = onnx_whole(node, "ceil_mode", 0),
-        .include_pad = kind == GRAPH_AVERAGE_POOL && onnx_whole(node, "count_include_pad", 0),
+        .round_up = onnx_int(node, "ceil_mode", 0),
+        .include_pad = kind == GRAPH_AVERAGE_POOL && onnx_int(node, "count_include_pad", 0),
     };
     graph_window *w = &pool.window;
     if (!import_channels(im, node, 0, &x))
@@ -102,7 +102,7 @@ bool import_reduce_mean(importer *im, const onnx_node *node)
         return import_fail(im, node, "is supported over height and width (axes 2 and 3) alone");
     if (!import_whole(im, node, GRAPH_AVERAGE_POOL))
         return false;
-    if (!onnx_whole(node, "keepdims", 1))
+    if (!onnx_int(node, "keepdims", 1))
         import_set_view(im, node, VIEW_FLAT);
     return true;
 }

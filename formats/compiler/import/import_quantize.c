@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Quantised operators on maps. A map holds what whole numbers stand for, and its binding says in
- * which steps (import_steps); where QuantizeLinear stood the graph has a QUANTIZE, which becomes
- * the format in which a layer stores its result (absorb.c).
+/* Quantised operators on maps. A map holds what integers stand for, and its binding says how
+ * (import_quantisation); where QuantizeLinear stood the graph has a QUANTIZE, which becomes the
+ * format in which a layer stores its result (absorb.c).
  *
  * The engine's 8 bits have no zero points. With u = zero point of u8, or zero point + 128 of s8:
  *
@@ -29,8 +29,8 @@ static bool one_number(importer *im, const onnx_node *node, size_t i, const char
 }
 
 /* From scale and zero point, inputs i and i + 1; type: where there is no zero point. */
-static bool read_steps(importer *im, const onnx_node *node, size_t i, element_type type,
-                       import_steps *steps)
+static bool read_quantisation(importer *im, const onnx_node *node, size_t i, element_type type,
+                              import_quantisation *quantisation)
 {
     double scale = 0, zero = 0;
     if (!one_number(im, node, i, "scale", &scale) ||
@@ -41,18 +41,18 @@ static bool read_steps(importer *im, const onnx_node *node, size_t i, element_ty
     if (type != ELEMENT_UINT8 && type != ELEMENT_INT8)
         return import_fail(im, node, "quantises to %s; on maps, uint8 and int8 are supported",
                            element_name(type));
-    *steps = (import_steps){(float)scale, (int)zero, type};
+    *quantisation = (import_quantisation){(float)scale, (int)zero, type};
     return (scale >= 1e-20 && scale <= 1e20) || import_fail(im, node, "has a scale of %g", scale);
 }
 
-/* Input i is a map in the steps that inputs i + 1 and i + 2 say. */
+/* Input i is a map quantised as inputs i + 1 and i + 2 say. */
 static bool counts_so(importer *im, const onnx_node *node, size_t i)
 {
-    const import_steps found = import_steps_of(im, node, i);
-    import_steps said;
+    const import_quantisation found = import_quantisation_of(im, node, i);
+    import_quantisation said;
     if (!(found.scale > 0))
         return import_fail(im, node, "reads numbers that no QuantizeLinear on maps makes");
-    if (!read_steps(im, node, i + 1, found.type, &said))
+    if (!read_quantisation(im, node, i + 1, found.type, &said))
         return false;
     return (found.scale == said.scale && found.zero == said.zero && found.type == said.type) ||
            import_fail(im, node,
@@ -61,26 +61,27 @@ static bool counts_so(importer *im, const onnx_node *node, size_t i)
                        (double)found.scale, found.zero, (double)said.scale, said.zero);
 }
 
-/* Value x in these steps, as output 0. */
-static bool add_quantize(importer *im, const onnx_node *node, uint32_t x, import_steps steps)
+/* Value x quantised so, as output 0. */
+static bool add_quantize(importer *im, const onnx_node *node, uint32_t x,
+                         import_quantisation quantisation)
 {
-    const int zero = steps.zero + (steps.type == ELEMENT_INT8 ? SIGNED_ZERO : 0);
-    const float shift = zero ? (float)(zero - SIGNED_ZERO) * steps.scale : 0;
+    const int zero = quantisation.zero + (quantisation.type == ELEMENT_INT8 ? SIGNED_ZERO : 0);
+    const float shift = zero ? (float)(zero - SIGNED_ZERO) * quantisation.scale : 0;
     if (shift != 0 && !import_inner_affine(im, node, x, 1, shift, &x))
         return false;
     graph_node *made = import_inner_like(im, node, GRAPH_QUANTIZE, x);
     if (!made)
         return false;
-    made->quantize = (value_format){zero ? MONA_S8 : MONA_U8, steps.scale};
+    made->quantize = (value_format){zero ? MONA_S8 : MONA_U8, quantisation.scale};
     x = made->output;
     if (shift != 0) {
         if (!import_inner_affine(im, node, x, 1, -shift, &x))
             return false;
-        im->g->values[x].given = (value_format){MONA_F16, 1};
+        im->g->values[x].prequantised = (value_format){MONA_F16, 1};
     }
     if (!import_bind(im, node, 0, x))
         return false;
-    im->bindings[node->outputs[0]].steps = steps;
+    im->bindings[node->outputs[0]].quantisation = quantisation;
     return true;
 }
 
@@ -93,7 +94,8 @@ static bool only_maps_read(const importer *im, uint32_t value)
     for (uint32_t i = 0; i < im->model->node_count; i++) {
         const onnx_node *reader = &im->model->nodes[i];
         for (uint32_t k = 0; k < reader->input_count; k++)
-            if (reader->inputs[k] == value && !import_takes_steps(operator_find(reader->op_type)))
+            if (reader->inputs[k] == value &&
+                !import_takes_quantised(operator_find(reader->op_type)))
                 return false;
     }
     return true;
@@ -108,13 +110,13 @@ static bool is_off(importer *im, const onnx_node *node)
 bool import_quantize(importer *im, const onnx_node *node)
 {
     uint32_t x;
-    import_steps steps;
-    const int64_t type = onnx_whole(node, "output_dtype", 0);
+    import_quantisation quantisation;
+    const int64_t type = onnx_int(node, "output_dtype", 0);
     if (is_off(im, node) || !import_elements(im, node, 0, &x) ||
-        !read_steps(im, node, 1, type ? (element_type)type : ELEMENT_UINT8, &steps))
+        !read_quantisation(im, node, 1, type ? (element_type)type : ELEMENT_UINT8, &quantisation))
         return false;
     return only_maps_read(im, node->outputs[0])
-               ? add_quantize(im, node, x, steps)
+               ? add_quantize(im, node, x, quantisation)
                : import_fail(im, node,
                              "makes integers that are read by a node other than DequantizeLinear");
 }
@@ -125,14 +127,14 @@ bool import_dequantize(importer *im, const onnx_node *node)
     if (is_off(im, node) || !import_elements(im, node, 0, &x) || !counts_so(im, node, 0) ||
         !import_bind(im, node, 0, x))
         return false;
-    im->bindings[node->outputs[0]].steps = (import_steps){0};
+    im->bindings[node->outputs[0]].quantisation = (import_quantisation){0};
     return true;
 }
 
 /* ---- weights ------------------------------------------------------------------------------ */
 
-float *import_weight_steps(importer *im, const onnx_node *node, size_t i, int64_t axis,
-                           uint32_t outputs)
+float *import_weight_scales(importer *im, const onnx_node *node, size_t i, int64_t axis,
+                            uint32_t outputs)
 {
     const onnx_value *v = &im->model->values[node->inputs[i]];
     if (!v->dequantised || v->dequantised_count < 2 || im->g->fusion.off[FUSION_QUANTISED])
@@ -142,42 +144,42 @@ float *import_weight_steps(importer *im, const onnx_node *node, size_t i, int64_
                                                   : v->dequantised_axis;
     if (!scale->data || (scale->count != 1 && (scale->count != outputs || along != axis)))
         return NULL;
-    float *steps = graph_alloc(im->g, outputs, sizeof *steps);
-    for (uint32_t o = 0; steps && o < outputs; o++) {
-        steps[o] = (float)tensor_number(scale, scale->count == 1 ? 0 : o);
-        if (!(steps[o] > 0) || !isfinite(steps[o]))
+    float *scales = graph_alloc(im->g, outputs, sizeof *scales);
+    for (uint32_t o = 0; scales && o < outputs; o++) {
+        scales[o] = (float)tensor_number(scale, scale->count == 1 ? 0 : o);
+        if (!(scales[o] > 0) || !isfinite(scales[o]))
             return NULL;
     }
-    return steps;
+    return scales;
 }
 
-/* Scales and zero points, inputs i and i + 1, of weights that so far are whole numbers: they become
- * what they stand for, and so do biases, which count in steps of the input times theirs. */
-static bool dequantise(importer *im, const onnx_node *node, size_t i, float in_step, size_t filter,
+/* Scales and zero points, inputs i and i + 1, of weights that so far are integers: they become
+ * what they stand for, and so do biases, whose scale is the input's times theirs. */
+static bool dequantise(importer *im, const onnx_node *node, size_t i, float in_scale, size_t filter,
                        uint32_t outputs, graph_conv *conv)
 {
     const graph_value *scale = import_constant(im, node, i),
                       *zero = import_constant(im, node, i + 1);
     float *weights = graph_alloc(im->g, filter * outputs, sizeof *weights);
     float *bias = graph_alloc(im->g, outputs, sizeof *bias);
-    conv->steps = graph_alloc(im->g, outputs, sizeof *conv->steps);
+    conv->weight_scales = graph_alloc(im->g, outputs, sizeof *conv->weight_scales);
     if (!scale || (scale->count != 1 && scale->count != outputs) || !zero ||
         (zero->count != 1 && zero->count != outputs))
         return import_fail(im, node,
                            "has weights without a constant scale and zero point for all "
                            "or each of %u outputs",
                            outputs);
-    if (!weights || !bias || !conv->steps)
+    if (!weights || !bias || !conv->weight_scales)
         return format_fail(im->error, "out of memory");
     for (uint32_t o = 0; o < outputs; o++) {
-        const float step = scale->data[scale->count == 1 ? 0 : o];
+        const float weight_scale = scale->data[scale->count == 1 ? 0 : o];
         const float centre = zero->data[zero->count == 1 ? 0 : o];
-        if (!(step > 0) || !isfinite(step))
-            return import_fail(im, node, "has weights with a scale of %g", (double)step);
+        if (!(weight_scale > 0) || !isfinite(weight_scale))
+            return import_fail(im, node, "has weights with a scale of %g", (double)weight_scale);
         for (size_t k = o * filter; k < (o + 1) * filter; k++)
-            weights[k] = (conv->weights[k] - centre) * step;
-        bias[o] = (float)((double)conv->bias[o] * (double)in_step * (double)step);
-        conv->steps[o] = step;
+            weights[k] = (conv->weights[k] - centre) * weight_scale;
+        bias[o] = (float)((double)conv->bias[o] * (double)in_scale * (double)weight_scale);
+        conv->weight_scales[o] = weight_scale;
     }
     conv->weights = weights;
     conv->bias = bias;
@@ -186,15 +188,17 @@ static bool dequantise(importer *im, const onnx_node *node, size_t i, float in_s
 
 /* ---- QLinear operators -------------------------------------------------------------------- */
 
-/* Output 0 is what the convolution of x makes, in the steps of inputs 6 and 7. */
+/* Output 0 is what the convolution of x makes, quantised as inputs 6 and 7 say. */
 static bool add_qlinear(importer *im, const onnx_node *node, uint32_t x, size_t filter,
                         uint32_t outputs, graph_conv *conv)
 {
-    import_steps steps;
-    const element_type type = import_steps_of(im, node, 0).type;
-    return dequantise(im, node, 4, import_steps_of(im, node, 0).scale, filter, outputs, conv) &&
-           read_steps(im, node, 6, type, &steps) && import_add_conv(im, node, conv, x, outputs) &&
-           add_quantize(im, node, im->bindings[node->outputs[0]].value, steps);
+    import_quantisation quantisation;
+    const element_type type = import_quantisation_of(im, node, 0).type;
+    return dequantise(im, node, 4, import_quantisation_of(im, node, 0).scale, filter, outputs,
+                      conv) &&
+           read_quantisation(im, node, 6, type, &quantisation) &&
+           import_add_conv(im, node, conv, x, outputs) &&
+           add_quantize(im, node, im->bindings[node->outputs[0]].value, quantisation);
 }
 
 bool import_qlinear_conv(importer *im, const onnx_node *node)

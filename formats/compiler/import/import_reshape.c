@@ -33,12 +33,12 @@ bool import_flatten(importer *im, const onnx_node *node)
 {
     uint32_t x;
     bool done;
-    const int64_t axis = onnx_whole(node, "axis", 1);
+    const int64_t axis = onnx_int(node, "axis", 1);
     if (!bind_shape(im, node, &x, &done) || done)
         return done;
     /* With one frame a batch, what lies before axis 1 or axis 0 is 1 in either case. */
-    const int64_t sides = import_view_of(im, node, 0) == VIEW_FLAT ? 2 : 4;
-    const int64_t from = axis < 0 ? axis + sides : axis;
+    const int64_t rank = import_view_of(im, node, 0) == VIEW_FLAT ? 2 : 4;
+    const int64_t from = axis < 0 ? axis + rank : axis;
     if (from != 0 && from != 1)
         return import_fail(im, node, "keeps more dimensions than the batch (axis %" PRId64 ")",
                            axis);
@@ -58,7 +58,7 @@ bool import_reshape_view(importer *im, const onnx_node *node, const int64_t *sha
                            "makes %u dimensions of a map of any size; supported: 2, or 6 "
                            "as a part of depth-to-space",
                            rank);
-    /* 0 copies a side: the batch's, or the second one. */
+    /* 0 copies a dimension: the batch's, or the second one. */
     const uint64_t second = import_view_of(im, node, 0) == VIEW_FLAT ? all : v->channels;
     const bool batch = shape[0] == 1 || shape[0] == 0 || (shape[0] == -1 && shape[1] != -1);
     const bool rest =
@@ -101,7 +101,7 @@ bool import_unsqueeze(importer *im, const onnx_node *node)
 /* From one float type to another: numbers stay what they are, but for rounding. */
 bool import_cast(importer *im, const onnx_node *node)
 {
-    const int64_t to = onnx_whole(node, "to", 0);
+    const int64_t to = onnx_int(node, "to", 0);
     uint32_t x;
     if (!import_elements(im, node, 0, &x))
         return false;

@@ -27,25 +27,25 @@ static uint32_t common_divisor(uint32_t a, uint32_t b)
     return b ? common_divisor(b, a % b) : a;
 }
 
-/* Four numbers, one a side, from constant input i, which may have them for the axes named alone. */
-static bool read_sides(importer *im, const onnx_node *node, size_t i, const double *otherwise,
-                       double *sides, bool *given)
+/* Four numbers, one an axis, from constant input i, which may have those of some axes alone. */
+static bool read_numbers(importer *im, const onnx_node *node, size_t i, const double *otherwise,
+                         double *numbers, bool *present)
 {
     const graph_value *v = import_constant(im, node, i);
     const onnx_attribute *axes = onnx_find_attribute(node, "axes");
-    const size_t count = axes && axes->wholes ? axes->count : 4;
-    *given = v && v->count;
+    const size_t count = axes && axes->ints ? axes->count : 4;
+    *present = v && v->count;
     if (import_has(node, i) && !v)
         return import_fail(im, node, "has computed scales or sizes; expected constants");
-    if (*given && (v->count != count || count > 4))
+    if (*present && (v->count != count || count > 4))
         return import_fail(im, node, "needs four constant scales or sizes");
     for (size_t k = 0; k < 4; k++)
-        sides[k] = otherwise[k];
-    for (size_t k = 0; *given && k < count; k++) {
-        const int64_t axis = axes && axes->wholes ? axes->wholes[k] : (int64_t)k;
+        numbers[k] = otherwise[k];
+    for (size_t k = 0; *present && k < count; k++) {
+        const int64_t axis = axes && axes->ints ? axes->ints[k] : (int64_t)k;
         if (axis < -4 || axis > 3)
             return import_fail(im, node, "names axis %" PRId64 " of four", axis);
-        sides[axis < 0 ? axis + 4 : axis] = (double)v->data[k];
+        numbers[axis < 0 ? axis + 4 : axis] = (double)v->data[k];
     }
     return true;
 }
@@ -87,8 +87,8 @@ static bool read_ratios(importer *im, const onnx_node *node, const graph_value *
     const double in[4] = {1, source->channels, source->height, source->width};
     double scales[4], sizes[4];
     bool scaled, sized;
-    if (!read_sides(im, node, 2, same, scales, &scaled) ||
-        !read_sides(im, node, 3, in, sizes, &sized))
+    if (!read_numbers(im, node, 2, same, scales, &scaled) ||
+        !read_numbers(im, node, 3, in, sizes, &sized))
         return false;
     if (!scaled && !sized)
         return import_fail(im, node, "needs four constant scales or sizes");
@@ -111,10 +111,10 @@ static bool read_mode(importer *im, const onnx_node *node, graph_resize *resize)
         resize->mode = MONA_RESIZE_CUBIC;
     else
         return import_fail(im, node, "has a mode other than nearest, linear and cubic");
-    resize->cubic_a = onnx_real(node, "cubic_coeff_a", -0.75f);
+    resize->cubic_a = onnx_float(node, "cubic_coeff_a", -0.75f);
     if (!(fabsf(resize->cubic_a) <= 4))
         return import_fail(im, node, "has a cubic_coeff_a outside -4 to 4");
-    if (onnx_whole(node, "antialias", 0) || onnx_whole(node, "exclude_outside", 0))
+    if (onnx_int(node, "antialias", 0) || onnx_int(node, "exclude_outside", 0))
         return import_fail(im, node,
                            "asks for antialias or exclude_outside, which are not supported");
     return true;
@@ -191,10 +191,10 @@ static bool add_resize(importer *im, const onnx_node *node, uint32_t x, const gr
     const graph_value v = im->g->values[x];
     const uint64_t height = (uint64_t)v.height * resize->ratio[0][0] / resize->ratio[0][1];
     const uint64_t width = (uint64_t)v.width * resize->ratio[1][0] / resize->ratio[1][1];
-    const uint32_t most = MONA_MAX_SIDE + 1; /* refused below whatever the excess */
+    const uint32_t max = MONA_MAX_SIDE + 1; /* refused below whatever the excess */
     graph_node *made =
-        import_node(im, node, 0, GRAPH_RESIZE, v.channels, height < most ? (uint32_t)height : most,
-                    width < most ? (uint32_t)width : most);
+        import_node(im, node, 0, GRAPH_RESIZE, v.channels, height < max ? (uint32_t)height : max,
+                    width < max ? (uint32_t)width : max);
     if (!made)
         return false;
     made->input_count = 1;

@@ -20,7 +20,7 @@ static bool channel_axis(const importer *im, const onnx_node *node, int64_t axis
     return axis == 1 || axis == (import_view_of(im, node, 0) == VIEW_LINE ? -2 : -3);
 }
 
-/* The sides of what input i is put into so far, and its channels. */
+/* The dimensions of what input i is put into so far, and its channels. */
 static bool join(importer *im, const onnx_node *node, size_t i, graph_value *all, uint32_t *value)
 {
     if (!import_channels(im, node, i, value))
@@ -40,11 +40,11 @@ static bool join(importer *im, const onnx_node *node, size_t i, graph_value *all
  * begins with the same inputs then begins with the same nodes. */
 bool import_concat(importer *im, const onnx_node *node)
 {
-    if (!channel_axis(im, node, onnx_whole(node, "axis", 1)) || !node->input_count)
+    if (!channel_axis(im, node, onnx_int(node, "axis", 1)) || !node->input_count)
         return import_fail(im, node,
                            "concatenates tensors along axis %" PRId64
                            "; supported: the channels (axis 1)",
-                           onnx_whole(node, "axis", 1));
+                           onnx_int(node, "axis", 1));
     uint32_t inputs[GRAPH_MAX_INPUTS], count = 0;
     graph_value all = {0};
     for (size_t i = 0; i < node->input_count; i++) {
@@ -86,11 +86,11 @@ static bool add_slice(importer *im, const onnx_node *node, size_t output, uint32
     return true;
 }
 
-/* A bound of a slice as ONNX counts: negative from the end, then brought into [0, side]. */
-static int64_t bound(int64_t at, int64_t side)
+/* A bound of a slice as ONNX counts: negative from the end, then brought into [0, dim]. */
+static int64_t bound(int64_t at, int64_t dim)
 {
-    at = at < 0 ? at + side : at;
-    return at < 0 ? 0 : at > side ? side : at;
+    at = at < 0 ? at + dim : at;
+    return at < 0 ? 0 : at > dim ? dim : at;
 }
 
 bool import_slice(importer *im, const onnx_node *node)
@@ -124,12 +124,12 @@ bool import_split(importer *im, const onnx_node *node)
         return false;
     const uint32_t channels = im->g->values[x].channels;
     const size_t outputs = node->output_count;
-    if (!channel_axis(im, node, onnx_whole(node, "axis", 0)) || !outputs || outputs > 64 ||
+    if (!channel_axis(im, node, onnx_int(node, "axis", 0)) || !outputs || outputs > 64 ||
         (count && count != outputs))
         return import_fail(im, node,
                            "splits axis %" PRId64 " into %zu parts; supported: channels (axis "
                            "1) into at most 64",
-                           onnx_whole(node, "axis", 0), outputs);
+                           onnx_int(node, "axis", 0), outputs);
     /* Equal parts, of which the last may be smaller. */
     const uint32_t part = (uint32_t)((channels + outputs - 1) / outputs);
     uint32_t first = 0;

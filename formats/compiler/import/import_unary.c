@@ -92,8 +92,8 @@ bool import_hard_sigmoid(importer *im, const onnx_node *node)
 {
     uint32_t x, made = 0;
     return import_elements(im, node, 0, &x) &&
-           hard_sigmoid(im, node, x, onnx_real(node, "alpha", 0.2f), onnx_real(node, "beta", 0.5f),
-                        &made) &&
+           hard_sigmoid(im, node, x, onnx_float(node, "alpha", 0.2f),
+                        onnx_float(node, "beta", 0.5f), &made) &&
            import_bind(im, node, 0, made);
 }
 
@@ -130,7 +130,7 @@ static bool of_two(importer *im, const onnx_node *node, bool largest, uint32_t a
 
 static bool import_extreme(importer *im, const onnx_node *node, bool largest)
 {
-    const float most = 65504; /* what fp16 holds */
+    const float max = 65504; /* what fp16 holds */
     const graph_value *second = import_constant(im, node, 1);
     const bool first = import_constant(im, node, 0);
     uint32_t a, b, made = 0;
@@ -140,14 +140,14 @@ static bool import_extreme(importer *im, const onnx_node *node, bool largest)
         return import_elements(im, node, 0, &a) && import_elements(im, node, 1, &b) &&
                of_two(im, node, largest, a, b);
     second = first ? import_constant(im, node, 0) : second;
-    if (second->count != 1 || !(fabsf(second->data[0]) <= most))
+    if (second->count != 1 || !(fabsf(second->data[0]) <= max))
         return import_fail(im, node,
                            "has a constant operand of %zu elements; supported: one "
                            "finite number",
                            second->count);
     const float bound = second->data[0];
     const graph_activation clip = {
-        .kind = MONA_ACT_CLIP, .low = largest ? bound : -most, .high = largest ? most : bound};
+        .kind = MONA_ACT_CLIP, .low = largest ? bound : -max, .high = largest ? max : bound};
     return import_elements(im, node, first, &a) && inner_activation(im, node, a, clip, &made) &&
            import_bind(im, node, 0, made);
 }

@@ -8,7 +8,7 @@ enum { MAX_STRIDE = 63, MAX_PAD = 255 };
 
 /* A line has one number, its columns'; its single row is left as it is. */
 bool import_pair(importer *im, const onnx_node *node, const char *name, uint32_t otherwise,
-                 int64_t least, int64_t most, uint32_t *out)
+                 int64_t min, int64_t max, uint32_t *out)
 {
     int64_t numbers[GRAPH_MAX_RANK];
     uint32_t count;
@@ -23,9 +23,9 @@ bool import_pair(importer *im, const onnx_node *node, const char *name, uint32_t
         return import_fail(im, node, "has %u numbers in %s; expected 2: only 2-D is supported",
                            count, name);
     for (int i = 0; i < 2; i++) {
-        if (count && (numbers[i] < least || numbers[i] > most))
+        if (count && (numbers[i] < min || numbers[i] > max))
             return import_fail(im, node, "has %s %" PRId64 "; supported: %" PRId64 " to %" PRId64,
-                               name, numbers[i], least, most);
+                               name, numbers[i], min, max);
         out[i] = count ? (uint32_t)numbers[i] : otherwise;
     }
     return true;

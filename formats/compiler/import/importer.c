@@ -38,10 +38,10 @@ import_view import_view_of(const importer *im, const onnx_node *node, size_t i)
     return found ? found->view : VIEW_MAP;
 }
 
-import_steps import_steps_of(const importer *im, const onnx_node *node, size_t i)
+import_quantisation import_quantisation_of(const importer *im, const onnx_node *node, size_t i)
 {
     const import_binding *found = binding_of(im, node, i);
-    return found ? found->steps : (import_steps){0};
+    return found ? found->quantisation : (import_quantisation){0};
 }
 
 /* Its first computed input; SIZE_MAX: none. */
@@ -79,7 +79,7 @@ bool import_bind(importer *im, const onnx_node *node, size_t i, uint32_t value)
         return import_fail(im, node, "has no output %zu", i);
     im->bindings[node->outputs[i]] =
         (import_binding){value, node_view(im, node), UINT32_MAX,
-                         import_steps_of(im, node, first_computed(im, node))};
+                         import_quantisation_of(im, node, first_computed(im, node))};
     return true;
 }
 
@@ -165,7 +165,7 @@ bool import_flat(importer *im, const onnx_node *node, size_t i, uint32_t *value)
 }
 
 bool import_numbers(importer *im, const onnx_node *node, const char *name, size_t i,
-                    int64_t *numbers, uint32_t most, uint32_t *count)
+                    int64_t *numbers, uint32_t max, uint32_t *count)
 {
     *count = 0;
     const onnx_attribute *a = onnx_find_attribute(node, name);
@@ -173,12 +173,12 @@ bool import_numbers(importer *im, const onnx_node *node, const char *name, size_
     if (t && !t->data)
         return import_fail(im, node, "takes its %s from a computed value; expected a constant",
                            name);
-    const size_t found = t ? t->count : a && a->wholes ? a->count : 0;
-    if (found > most)
+    const size_t found = t ? t->count : a && a->ints ? a->count : 0;
+    if (found > max)
         return import_fail(im, node, "has %zu numbers in %s; expected at most %u", found, name,
-                           most);
+                           max);
     for (size_t k = 0; k < found; k++)
-        numbers[k] = t ? tensor_whole(t, k) : a->wholes[k];
+        numbers[k] = t ? tensor_int(t, k) : a->ints[k];
     *count = (uint32_t)found;
     return true;
 }
@@ -186,17 +186,18 @@ bool import_numbers(importer *im, const onnx_node *node, const char *name, size_
 float *import_per_channel(importer *im, const onnx_node *node, const graph_value *constant,
                           uint32_t channels)
 {
-    static const uint32_t sides_of[] = {3, 2, 1, 0}; /* from the channels' on; 0: none are */
-    const graph_value v = *constant;                 /* values move when one is added */
-    const uint32_t sides = sides_of[node_view(im, node)];
-    const bool shaped =
-        sides && v.rank >= sides && v.count == channels && v.dims[v.rank - sides] == channels;
+    static const uint32_t trailing_dims_of[] = {3, 2, 1,
+                                                0}; /* from the channels' on; 0: none are */
+    const graph_value v = *constant;                /* values move when one is added */
+    const uint32_t trailing_dims = trailing_dims_of[node_view(im, node)];
+    const bool shaped = trailing_dims && v.rank >= trailing_dims && v.count == channels &&
+                        v.dims[v.rank - trailing_dims] == channels;
     float *numbers = shaped || v.count == 1 ? graph_alloc(im->g, channels, sizeof *numbers) : NULL;
     if (!shaped && v.count != 1)
         import_fail(im, node,
                     "has a constant operand of %zu elements; expected one, or %u as "
                     "[%u%s]",
-                    v.count, channels, channels, sides > 1 ? ", 1, 1" : "");
+                    v.count, channels, channels, trailing_dims > 1 ? ", 1, 1" : "");
     else if (!numbers)
         format_fail(im->error, "out of memory");
     for (uint32_t c = 0; numbers && c < channels; c++) {

@@ -17,20 +17,21 @@ typedef enum import_view {
     VIEW_OTHER, /* any other shape */
 } import_view;
 
-/* What whole numbers of 8 bits stand for: scale * (q - zero). */
-typedef struct import_steps {
+/* What integers of 8 bits stand for: scale * (q - zero). */
+typedef struct import_quantisation {
     float scale; /* 0: the numbers stand for themselves */
     int zero;
     element_type type;
-} import_steps;
+} import_quantisation;
 
 /* What an ONNX value is in the graph: a map or a constant of floats, an array, or both once it was
  * needed in both forms. */
 typedef struct import_binding {
     uint32_t value; /* UINT32_MAX: not there yet, or no map */
     import_view view;
-    uint32_t array;     /* UINT32_MAX: no array yet */
-    import_steps steps; /* of a map: ONNX has whole numbers where the map has what they stand for */
+    uint32_t array; /* UINT32_MAX: no array yet */
+    /* Of a map: ONNX has integers where the map has what they stand for. */
+    import_quantisation quantisation;
 } import_binding;
 
 typedef struct importer {
@@ -53,10 +54,10 @@ import_view import_find_view(const graph_value *value, const tensor *shape);
 /* The value that input i is bound to; UINT32_MAX: it is left out. */
 uint32_t import_bound(const importer *im, const onnx_node *node, size_t i);
 
-/* What input i counts in; scale 0: it is no map of whole numbers. */
-import_steps import_steps_of(const importer *im, const onnx_node *node, size_t i);
-/* Whether a node takes maps of whole numbers for what they stand for. */
-bool import_takes_steps(const operator_row *row);
+/* What the integers of input i stand for; scale 0: it is no map of integers. */
+import_quantisation import_quantisation_of(const importer *im, const onnx_node *node, size_t i);
+/* Whether a node takes maps of integers for what they stand for. */
+bool import_takes_quantised(const operator_row *row);
 
 /* ---- attributes ---- */
 /* True if the text attribute has this value, or is absent and `otherwise` equals it. */
@@ -76,20 +77,20 @@ bool import_channels(importer *im, const onnx_node *node, size_t i, uint32_t *va
 bool import_elements(importer *im, const onnx_node *node, size_t i, uint32_t *value);
 /* Input i must be flat. */
 bool import_flat(importer *im, const onnx_node *node, size_t i, uint32_t *value);
-/* A list of whole numbers: attribute `name`, or, when input i is given, that constant. Fails when
- * there are more than most, or when input i is not constant; *count 0: neither is there. */
+/* A list of integers: attribute `name`, or, when input i is given, that constant. Fails when
+ * there are more than max, or when input i is not constant; *count 0: neither is there. */
 bool import_numbers(importer *im, const onnx_node *node, const char *name, size_t i,
-                    int64_t *numbers, uint32_t most, uint32_t *count);
+                    int64_t *numbers, uint32_t max, uint32_t *count);
 /* One number a channel from a constant: of one element, or of shape [channels, 1, 1] or
- * [1, channels, 1, 1], or, next to lines or flat operands, with one or two sides fewer at the end.
+ * [1, channels, 1, 1], or, next to lines or flat operands, with one or two fewer at the end.
  * Memory of the graph; NULL: failed. */
 float *import_per_channel(importer *im, const onnx_node *node, const graph_value *constant,
                           uint32_t channels);
 
 /* ---- windows (import_window.c) ---- */
-/* Two numbers of an attribute, rows then columns, each in [least, most]. */
+/* Two numbers of an attribute, rows then columns, each in [min, max]. */
 bool import_pair(importer *im, const onnx_node *node, const char *name, uint32_t otherwise,
-                 int64_t least, int64_t most, uint32_t *out);
+                 int64_t min, int64_t max, uint32_t *out);
 /* Strides, dilations and pads of a window whose kernel is known. */
 bool import_window(importer *im, const onnx_node *node, const graph_value *source, graph_window *w);
 /* Rows and columns of what it makes of the source; 0: not known. */
@@ -116,10 +117,10 @@ float *import_matrix(importer *im, const onnx_node *node, size_t i, bool transpo
                      uint64_t inputs, uint32_t *outputs);
 /* The same for a fixed flat map of so many elements, as a convolution with a filter of its size. */
 bool import_whole_window(importer *im, const onnx_node *node, uint32_t x, graph_window *w);
-/* What the weights that input i is are multiples of, along this axis; NULL: they are no quantised
- * constants with a scale for each output, or failed. Memory of the graph. */
-float *import_weight_steps(importer *im, const onnx_node *node, size_t i, int64_t axis,
-                           uint32_t outputs);
+/* The scales of the weights that input i is, along this axis; NULL: they are no quantised constants
+ * with a scale for each output, or failed. Memory of the graph. */
+float *import_weight_scales(importer *im, const onnx_node *node, size_t i, int64_t axis,
+                            uint32_t outputs);
 /* Adds a convolution of value x, whose window, weights and bias are set, as the node's output. */
 bool import_add_conv(importer *im, const onnx_node *node, const graph_conv *conv, uint32_t x,
                      uint32_t outputs);
@@ -144,9 +145,9 @@ operator_import import_array_unary, import_array_binary, import_array_variadic, 
     import_array_conv_integer, import_array_qlinear_conv, import_array_pool, import_array_resize,
     import_array_quantize, import_array_dequantize, import_array_dynamic_quantize;
 
-/* Whether these are height and width, and nothing else, of four sides. */
+/* Whether these are height and width, and nothing else, of four dimensions. */
 bool import_spatial_axes(const int64_t *axes, uint32_t count);
-/* Reshape to the shape that folding found, or to two sides: [1, all]. */
+/* Reshape to the shape that folding found, or to two dimensions: [1, all]. */
 bool import_reshape_view(importer *im, const onnx_node *node, const int64_t *shape, uint32_t rank);
 /* A new value x * scale + shift of the node, one number a channel, or one for all where `one`. */
 bool import_inner_affine(importer *im, const onnx_node *node, uint32_t x, float scale, float shift,

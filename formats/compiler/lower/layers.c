@@ -15,12 +15,12 @@ bool layers_find(layers *l, graph *g, format_error *error)
         if (g->nodes[i].kind != GRAPH_CONV)
             continue;
         const uint32_t source = quantize_root(g, g->nodes[i].inputs[0]);
-        const value_format given = g->values[source].given;
+        const value_format prequantised = g->values[source].prequantised;
         l->items[l->count++] = (layer){
             .about = {.name = g->nodes[i].name,
                       .source = g->values[source].name,
-                      .int8 = !(given.scale > 0 && given.type == MONA_F16),
-                      .given = given.scale > 0,
+                      .int8 = !(prequantised.scale > 0 && prequantised.type == MONA_F16),
+                      .prequantised = prequantised.scale > 0,
                       .cosine = NAN,
                       .sqnr = NAN,
                       .saturated = NAN,
@@ -45,11 +45,11 @@ void layers_set_source(layers *l, graph *g, unsigned i, bool int8)
 void layers_set(layers *l, graph *g, bool int8)
 {
     for (uint32_t i = 0; i < g->value_count; i++)
-        if (!(g->values[i].given.scale > 0))
+        if (!(g->values[i].prequantised.scale > 0))
             g->values[i].half = !int8;
     for (unsigned i = 0; i < l->count; i++) {
         const compiler_layer *a = &l->items[i].about;
-        if (!a->given)
+        if (!a->prequantised)
             layers_set_source(l, g, i, a->pinned ? a->int8 : int8);
     }
 }
@@ -116,7 +116,7 @@ bool layers_pin(layers *l, graph *g, const char *name, bool int8, format_error *
         i++;
     if (i == l->count)
         return no_such_layer(l, name, error);
-    if (int8 && !l->items[i].about.int8 && l->items[i].about.given)
+    if (int8 && !l->items[i].about.int8 && l->items[i].about.prequantised)
         return format_fail(error,
                            "layer '%.80s' cannot be int8: the model quantises what it reads in a "
                            "way that 8 bits without a zero point do not hold",

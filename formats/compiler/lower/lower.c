@@ -200,7 +200,7 @@ static bool lower_depth(lowering *l, const graph_node *node)
     return true;
 }
 
-/* A MaxPool keeps its input's steps; a mean is brought to its own. */
+/* A MaxPool keeps its input's scale; a mean is brought to its own. */
 static void lower_pool(lowering *l, const graph_node *node)
 {
     const bool largest = node->kind == GRAPH_MAX_POOL;
@@ -308,12 +308,12 @@ static void add_plane_tensor(lowering *l, uint32_t value, value_format format, b
 /* The node does nothing but round, which is noted already. */
 static bool only_rounds(const graph_node *node)
 {
-    return node->kind == GRAPH_CONV && node->input_count == 1 && node->conv.steps &&
-           node->conv.steps == node->conv.weights && !node->activation.kind;
+    return node->kind == GRAPH_CONV && node->input_count == 1 && node->conv.weight_scales &&
+           node->conv.weight_scales == node->conv.weights && !node->activation.kind;
 }
 
-static bool log_given(lowering *l, graph *g, const char *name, const char *op_type,
-                      const char *outcome, unsigned steps)
+static bool log_prequantised(lowering *l, graph *g, const char *name, const char *op_type,
+                             const char *outcome, unsigned steps)
 {
     const char *kept = graph_strdup(g, outcome);
     if (!kept)
@@ -322,20 +322,20 @@ static bool log_given(lowering *l, graph *g, const char *name, const char *op_ty
     return true;
 }
 
-/* Of inputs, and of what computes values in the model's own steps. */
+/* Of inputs, and of what computes values of the model's own scales. */
 static bool log_quantised(lowering *l, graph *g, const bool *needed)
 {
     bool ok = true;
     for (uint32_t i = 0; ok && i < g->input_count; i++)
-        if (graph_given(g, g->inputs[i]))
-            ok = log_given(l, g, g->values[g->inputs[i]].name, "input", EXACTNESS_EXACT, 0);
+        if (graph_is_prequantised(g, g->inputs[i]))
+            ok = log_prequantised(l, g, g->values[g->inputs[i]].name, "input", EXACTNESS_EXACT, 0);
     for (uint32_t i = 0; ok && i < g->node_count; i++) {
         const graph_node *node = &g->nodes[i];
         char text[160];
-        if (!needed[node->output] || !graph_given(g, node->output) || only_rounds(node))
+        if (!needed[node->output] || !graph_is_prequantised(g, node->output) || only_rounds(node))
             continue;
         const unsigned steps = exactness_text(g, node, l->formats, text, sizeof text);
-        ok = log_given(l, g, node->name, node->op_type, text, steps);
+        ok = log_prequantised(l, g, node->name, node->op_type, text, steps);
     }
     return ok;
 }

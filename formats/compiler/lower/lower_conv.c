@@ -54,7 +54,7 @@ static uint32_t add_halves(lowering *l, const float *values, size_t count)
 }
 
 /* unit: real value of 1 in the epilogue's fp16 numbers. */
-static void lower_epilogue(lowering *l, const graph_node *node, double unit, double residual_step,
+static void lower_epilogue(lowering *l, const graph_node *node, double unit, double residual_scale,
                            double output_scale, mona_file_epilogue *e)
 {
     const graph_activation *clip =
@@ -67,7 +67,7 @@ static void lower_epilogue(lowering *l, const graph_node *node, double unit, dou
     }
     if (node->activation.kind == MONA_ACT_PRELU)
         e->slopes = add_halves(l, node->activation.slopes, l->g->values[node->output].channels);
-    e->residual_scale = half_from_double(residual_step / unit);
+    e->residual_scale = half_from_double(residual_scale / unit);
     e->output_scale = half_from_double(output_scale);
 }
 
@@ -134,8 +134,8 @@ bool lower_conv(lowering *l, const graph_node *node)
     return true;
 }
 
-/* A sum is taken in output steps. A product is taken in real values, which keeps both factors in
- * the range of fp16, and brought to output steps at the end. */
+/* A sum is taken in the output's scale. A product is taken in real values, which keeps both factors
+ * in the range of fp16, and brought to the output's scale at the end. */
 bool lower_elementwise(lowering *l, const graph_node *node)
 {
     const bool add = node->kind == GRAPH_ADD;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Quantised models: from QUANTIZE nodes to the formats of values.
  *
- * Rounding to steps and taking a maximum, or moving numbers, can be done in either order. So a
+ * Rounding and taking a maximum, or moving numbers, can be done in either order. So a
  * QUANTIZE goes up through what only moves numbers, to what computes them, and is then how that
  * stores its result. What the epilogue does before is done in fp16 as ever. */
 #include "formats/compiler/passes/passes.h"
@@ -19,11 +19,11 @@ static bool no_memory(format_error *error)
     return format_fail(error, "out of memory");
 }
 
-/* The node passes its input on, in whole steps of it where it is of 8 bits. */
+/* The node passes its input on, with its scale where it is of 8 bits. */
 static bool become_copy(graph *g, graph_node *node)
 {
     const bool ok = graph_become_copy(g, node);
-    node->conv.steps = ok ? node->conv.weights : NULL;
+    node->conv.weight_scales = ok ? node->conv.weights : NULL;
     return ok;
 }
 
@@ -99,7 +99,7 @@ static void store_so(graph *g, uint32_t i, uint32_t p)
 {
     const graph_node quantize = g->nodes[i];
     g->nodes[p].output = quantize.output;
-    g->values[quantize.output].given = quantize.quantize;
+    g->values[quantize.output].prequantised = quantize.quantize;
     graph_remove_node(g, i);
 }
 
@@ -112,18 +112,18 @@ static bool load_so(graph *g, const compiler_options *o, uint32_t i)
         graph_is_output(g, quantize.output) ||
         (o->has_input_type && o->input_type != quantize.quantize.type))
         return false;
-    g->values[x].given = quantize.quantize;
+    g->values[x].prequantised = quantize.quantize;
     graph_read_instead(g, quantize.output, x);
     graph_remove_node(g, i);
     return true;
 }
 
-/* The value is in these steps already. */
+/* The value has this scale already. */
 static bool is_done(graph *g, uint32_t i)
 {
     const graph_node quantize = g->nodes[i];
     const uint32_t root = quantize_root(g, quantize.inputs[0]);
-    if (!same_format(g->values[root].given, quantize.quantize) ||
+    if (!same_format(g->values[root].prequantised, quantize.quantize) ||
         graph_is_output(g, quantize.output))
         return false;
     graph_read_instead(g, quantize.output, quantize.inputs[0]);
@@ -141,7 +141,7 @@ static const char *absorb(graph *g, const compiler_options *o, uint32_t i)
         return NULL;
     if (p == UINT32_MAX || !computes(&g->nodes[p]))
         return "nothing that it alone reads computes its input";
-    if (g->values[g->nodes[p].output].given.scale > 0)
+    if (g->values[g->nodes[p].output].prequantised.scale > 0)
         return "its input has a format already";
     store_so(g, i, p);
     return NULL;
@@ -161,7 +161,7 @@ bool pass_absorb_quantize(graph *g, const compiler_options *o, format_error *err
         if (!why_not)
             continue; /* lowering tells of what it became */
         graph_log(g, FUSION_QUANTISED, &node, why_not);
-        g->values[node.output].given = node.quantize;
+        g->values[node.output].prequantised = node.quantize;
         if (!become_copy(g, &g->nodes[i++]))
             return no_memory(error);
     }
@@ -170,9 +170,9 @@ bool pass_absorb_quantize(graph *g, const compiler_options *o, format_error *err
 
 /* ---- copies in F16 ------------------------------------------------------------------------ */
 
-static bool is_given(const graph *g, uint32_t value)
+static bool is_prequantised(const graph *g, uint32_t value)
 {
-    return graph_given(g, quantize_root(g, value));
+    return graph_is_prequantised(g, quantize_root(g, value));
 }
 
 /* A copy of value x in F16, made before node i. UINT32_MAX: no memory. */
@@ -182,38 +182,38 @@ static uint32_t copy_before(graph *g, uint32_t i, uint32_t x, const char *name)
     const uint32_t made = insert_before(g, i, copy, x);
     if (made == UINT32_MAX)
         return UINT32_MAX;
-    g->values[made].given = (value_format){MONA_F16, 1};
+    g->values[made].prequantised = (value_format){MONA_F16, 1};
     return become_copy(g, &g->nodes[i]) ? made : UINT32_MAX;
 }
 
 /* Weights that 8 bits hold: those that the model has so, and those of one number a channel, whose
- * step is free. One of -128 is held as -127, which takes up to a largest input off its sum:
+ * scale is free. One of -128 is held as -127, which takes up to a largest input off its sum:
  * together they may take half a step of the result. */
 static bool fits_8_bits(const graph *g, const graph_node *node)
 {
     const size_t filter = weights_filter(g, node);
-    const value_format in = g->values[quantize_root(g, node->inputs[0])].given;
-    const value_format out = g->values[quantize_root(g, node->output)].given;
+    const value_format in = g->values[quantize_root(g, node->inputs[0])].prequantised;
+    const value_format out = g->values[quantize_root(g, node->output)].prequantised;
     if (filter == 1)
         return true;
-    for (uint32_t o = 0; o < g->values[node->output].channels && node->conv.steps; o++) {
-        const double step = (double)node->conv.steps[o];
+    for (uint32_t o = 0; o < g->values[node->output].channels && node->conv.weight_scales; o++) {
+        const double scale = (double)node->conv.weight_scales[o];
         const size_t clamped = weights_clamped(g, node, o);
-        const double lost = (double)clamped * 255 * (double)in.scale * step;
-        if (weights_largest(node->conv.weights + o * filter, filter) > (WEIGHT_MAX + 1.5) * step ||
+        const double lost = (double)clamped * 255 * (double)in.scale * scale;
+        if (weights_largest(node->conv.weights + o * filter, filter) > (WEIGHT_MAX + 1.5) * scale ||
             (clamped && !(lost <= (double)out.scale / 2)))
             return false;
     }
-    return node->conv.steps && filter <= WEIGHTS_MOST;
+    return node->conv.weight_scales && filter <= WEIGHTS_MAX;
 }
 
 /* What is put together has one format; that of the model if all parts have it. */
 static bool parts_differ(const graph *g, const graph_node *concat)
 {
-    const value_format first = g->values[quantize_root(g, concat->inputs[0])].given;
+    const value_format first = g->values[quantize_root(g, concat->inputs[0])].prequantised;
     for (uint32_t k = 0; k < concat->input_count; k++)
-        if (!is_given(g, concat->inputs[k]) ||
-            !same_format(first, g->values[quantize_root(g, concat->inputs[k])].given))
+        if (!is_prequantised(g, concat->inputs[k]) ||
+            !same_format(first, g->values[quantize_root(g, concat->inputs[k])].prequantised))
             return true;
     return false;
 }
@@ -221,7 +221,7 @@ static bool parts_differ(const graph *g, const graph_node *concat)
 /* Whether node reads its input k, which the model gives 8 bits, in F16. */
 static bool needs_half(const graph *g, const graph_node *node, uint32_t k)
 {
-    if (!is_given(g, node->inputs[k]))
+    if (!is_prequantised(g, node->inputs[k]))
         return false;
     return node->kind == GRAPH_TO_ARRAY ||
            (node->kind == GRAPH_CONCAT && !graph_packs(g, node) && parts_differ(g, node)) ||
@@ -249,8 +249,8 @@ static bool widen_inputs(graph *g, uint32_t *i)
 static bool widen_output(graph *g, const compiler_options *o, uint32_t output)
 {
     uint32_t value = g->outputs[output], before = UINT32_MAX;
-    if (g->values[value].is_array || !is_given(g, value) || !o->has_output_type ||
-        o->output_type == g->values[quantize_root(g, value)].given.type)
+    if (g->values[value].is_array || !is_prequantised(g, value) || !o->has_output_type ||
+        o->output_type == g->values[quantize_root(g, value)].prequantised.type)
         return true;
     for (uint32_t p; (p = graph_producer(g, value)) != UINT32_MAX && graph_uses(g, value) == 1;) {
         const graph_kind kind = g->nodes[p].kind;

@@ -25,7 +25,7 @@ static bool same_conv(const graph *g, const graph_node *a, const graph_node *b)
     return a->conv.groups == b->conv.groups && !memcmp(w, &b->conv.window, sizeof *w) &&
            outputs == g->values[b->output].channels &&
            same_numbers(a->conv.bias, b->conv.bias, outputs) &&
-           same_numbers(a->conv.steps, b->conv.steps, outputs) &&
+           same_numbers(a->conv.weight_scales, b->conv.weight_scales, outputs) &&
            same_numbers(a->conv.weights, b->conv.weights, count);
 }
 

@@ -34,12 +34,12 @@ static bool own_weights(graph *g, graph_node *node, format_error *error)
     memcpy(bias, node->conv.bias, outputs * sizeof *bias);
     node->conv.weights = weights;
     node->conv.bias = bias;
-    if (node->conv.steps) {
-        float *steps = graph_alloc(g, outputs, sizeof *steps);
-        if (!steps)
+    if (node->conv.weight_scales) {
+        float *scales = graph_alloc(g, outputs, sizeof *scales);
+        if (!scales)
             return format_fail(error, "out of memory");
-        memcpy(steps, node->conv.steps, outputs * sizeof *steps);
-        node->conv.steps = steps;
+        memcpy(scales, node->conv.weight_scales, outputs * sizeof *scales);
+        node->conv.weight_scales = scales;
     }
     return true;
 }
@@ -123,8 +123,8 @@ static const char *fold_into_producer(graph *g, uint32_t i, format_error *error)
         const float scale = affine->affine.scale[o];
         for (size_t k = 0; k < filter; k++)
             conv->conv.weights[o * filter + k] *= scale;
-        if (conv->conv.steps)
-            conv->conv.steps[o] *= fabsf(scale);
+        if (conv->conv.weight_scales)
+            conv->conv.weight_scales[o] *= fabsf(scale);
         conv->conv.bias[o] = conv->conv.bias[o] * scale + affine->affine.shift[o];
     }
     conv->output = affine->output;
@@ -182,7 +182,7 @@ static const char *fold_into_reader(graph *g, uint32_t i, format_error *error)
     if (!own_weights(g, node, error))
         return error->text;
     if (scales(affine, inputs))
-        node->conv.steps = NULL;
+        node->conv.weight_scales = NULL;
     scale_inputs(&node->conv, affine, inputs / node->conv.groups, channels_of(g, node->output));
     node->inputs[0] = affine->inputs[0];
     return NULL;
@@ -243,8 +243,8 @@ static bool reorder(graph *g, uint32_t i, format_error *error)
             memcpy(node->conv.weights + to * filter, old.weights + from * filter,
                    filter * sizeof(float));
             node->conv.bias[to] = old.bias[from];
-            if (old.steps)
-                node->conv.steps[to] = old.steps[from];
+            if (old.weight_scales)
+                node->conv.weight_scales[to] = old.weight_scales[from];
         }
     depth->depth.depth_first = false;
     return true;

@@ -55,7 +55,7 @@ static array pick(const array_maker *m, const graph_node *node)
     const array source = array_of_map(m, node->inputs[0]);
     const array out = array_pick(m, source, 3, dims, places, 0);
     free(places);
-    /* The same numbers in the same order: a copy has sides of its own. */
+    /* The same numbers in the same order: a copy has dimensions of its own. */
     return array_ok(out) && out.value == source.value ? array_copy(m, MONA_F16, out.value) : out;
 }
 

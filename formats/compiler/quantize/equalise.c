@@ -7,7 +7,7 @@
 #include "formats/compiler/quantize/observation.h"
 #include "formats/compiler/quantize/weights.h"
 
-#define MOST_BY 64.0 /* a channel is scaled; beyond, it is next to nothing anyway */
+#define MAX_FACTOR 64.0 /* a channel is scaled; beyond, it is next to nothing anyway */
 
 static bool scales_through(const graph_node *node)
 {
@@ -25,7 +25,8 @@ static uint32_t partner(const graph *g, uint32_t i)
     const graph_node *b = &g->nodes[reader];
     const bool reads = b->kind == GRAPH_CONV && b->inputs[0] == a->output &&
                        (b->input_count == 1 || b->inputs[1] != a->output);
-    const bool quantised = a->conv.steps || b->conv.steps || g->values[a->output].given.scale > 0;
+    const bool quantised = a->conv.weight_scales || b->conv.weight_scales ||
+                           g->values[a->output].prequantised.scale > 0;
     return reads && !quantised ? reader : UINT32_MAX;
 }
 
@@ -68,7 +69,7 @@ static void equalise(graph *g, graph_node *a, graph_node *b, uint32_t c)
     }
     if (!(range > 0 && largest > 0))
         return;
-    const float s = (float)fmax(1 / MOST_BY, fmin(sqrt(range / largest), MOST_BY));
+    const float s = (float)fmax(1 / MAX_FACTOR, fmin(sqrt(range / largest), MAX_FACTOR));
     for (size_t i = 0; i < filter; i++)
         a->conv.weights[c * filter + i] /= s;
     a->conv.bias[c] /= s;

@@ -16,8 +16,8 @@ typedef struct evidence {
     value_format *formats; /* with all layers INT8 */
 } evidence;
 
-/* A copy of x in steps of 8 bits; NULL: out of memory. */
-static float *in_steps(const reference_array *x, value_format f, layer *about)
+/* A copy of x, rounded to what 8 bits hold; NULL: out of memory. */
+static float *quantised_copy(const reference_array *x, value_format f, layer *about)
 {
     const size_t count = reference_count(x);
     const double low = f.type == MONA_U8 ? 0 : -128, high = f.type == MONA_U8 ? 255 : 127;
@@ -79,7 +79,7 @@ static bool measure(const evidence *e, layer *about, const graph_node *node,
         return false;
     reference_array x = *in[0], y = *out;
     const reference_array *const inputs[2] = {&x, node->input_count == 2 ? in[1] : NULL};
-    x.data = in_steps(in[0], e->formats[node->inputs[0]], about);
+    x.data = quantised_copy(in[0], e->formats[node->inputs[0]], about);
     y.data = malloc(reference_count(out) * sizeof *y.data);
     const bool ok = (x.data && y.data) || format_fail(error, "out of memory");
     if (ok) {

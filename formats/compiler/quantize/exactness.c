@@ -2,9 +2,9 @@
 /* ONNX takes scales as fp32 and rounds once; the engine's numbers before the last rounding are fp16
  * (model_format.h). With L the largest count of steps, which bounds what is stored,
  *
- *   scale16            off by L |f16(r) / r - 1|, r = input step * weight step / output step
+ *   scale16            off by L |f16(r) / r - 1|, r = input scale * weight scale / output scale
  *   t as fp16          off by L 2^-12, and so is each of a sum's operands and the sum
- *   a residual         off by L |f16(r) / r - 1|, r = its step / output step
+ *   a residual         off by L |f16(r) / r - 1|, r = its scale / output scale
  *   weights of -128    held as -127: off by an input's largest count times r each
  *   a whole bias       not at all; with a zero point in it, by half of r
  *
@@ -34,7 +34,7 @@ static double scale_error(double ratio)
 /* Of the outputs of a CONV of 8 bits. */
 typedef struct scale_errors {
     double scale, bias, clamped; /* largest: relative; in output steps */
-    bool rounded_anew;           /* weights of an output could not keep their steps */
+    bool rounded_anew;           /* weights of an output could not keep their scales */
     bool exact;
 } scale_errors;
 
@@ -43,15 +43,15 @@ static scale_errors errors_of(const graph *g, const graph_node *node, const valu
     const value_format in = formats[node->inputs[0]], out = formats[node->output];
     scale_errors e = {.exact = true};
     for (uint32_t o = 0; o < g->values[node->output].channels; o++) {
-        const double sum_step =
-            node->conv.steps ? (double)in.scale * (double)node->conv.steps[o] : 0;
-        const double ratio = sum_step / (double)out.scale;
-        if (!weights_keep_steps(g, node, o, (double)in.scale, (double)out.scale)) {
+        const double sum_scale =
+            node->conv.weight_scales ? (double)in.scale * (double)node->conv.weight_scales[o] : 0;
+        const double ratio = sum_scale / (double)out.scale;
+        if (!weights_keep_scales(g, node, o, (double)in.scale, (double)out.scale)) {
             e.rounded_anew = true;
             continue;
         }
         int exponent;
-        const double bias = (double)node->conv.bias[o] / sum_step;
+        const double bias = (double)node->conv.bias[o] / sum_scale;
         e.scale = fmax(e.scale, scale_error(ratio));
         e.clamped =
             fmax(e.clamped, (double)weights_clamped(g, node, o) * largest_count(in) * ratio);
@@ -76,7 +76,7 @@ static unsigned conv_text(const graph *g, const graph_node *node, const value_fo
 {
     const value_format out = formats[node->output];
     const scale_errors e = errors_of(g, node, formats);
-    const double most = largest_count(out);
+    const double max = largest_count(out);
     const bool residual = node->input_count == 2;
     const double other =
         residual ? scale_error((double)formats[node->inputs[1]].scale / (double)out.scale) : 0;
@@ -85,7 +85,7 @@ static unsigned conv_text(const graph *g, const graph_node *node, const value_fo
         snprintf(text, size, EXACTNESS_EXACT);
         return 0;
     }
-    return say(most * (e.scale + other + (residual ? 3 : 1) * HALF_ROUNDING) + e.bias + e.clamped +
+    return say(max * (e.scale + other + (residual ? 3 : 1) * HALF_ROUNDING) + e.bias + e.clamped +
                    (e.rounded_anew ? 127 * (double)weights_filter(g, node) * 0x1p-14 : 0),
                e.rounded_anew  ? "some weights are too small for scales of fp16"
                : e.clamped > 0 ? "weights of -128 are -127"

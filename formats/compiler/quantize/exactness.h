@@ -8,7 +8,7 @@
 #define EXACTNESS_EXACT "bit-exact"
 
 /* By how many steps it may be off, and as text, EXACTNESS_EXACT or "within N steps: why": of what a
- * node of a lowered graph stores as the model says, for inputs in the model's steps. The bound is
+ * node of a lowered graph stores as the model says, for inputs of the model's scales. The bound is
  * of what is rounded to a step: what is off by less than a step is rounded to the same or the next
  * one. */
 unsigned exactness_text(const graph *g, const graph_node *node, const value_format *formats,

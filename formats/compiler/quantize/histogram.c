@@ -17,16 +17,16 @@ static void widen(histogram *h, int exponent)
 }
 
 /* The narrowest bins of which HISTOGRAM_BINS hold this magnitude. */
-static int exponent_for(double most)
+static int exponent_for(double max)
 {
     int exponent;
-    frexp(most, &exponent); /* most < 2^exponent */
-    return exponent - 11;   /* HISTOGRAM_BINS = 2^11 */
+    frexp(max, &exponent); /* max < 2^exponent */
+    return exponent - 11;  /* HISTOGRAM_BINS = 2^11 */
 }
 
-static void make_room(histogram *h, double most)
+static void make_room(histogram *h, double max)
 {
-    const int exponent = exponent_for(most);
+    const int exponent = exponent_for(max);
     if (h->total == h->zeros)
         h->exponent = exponent;
     else if (exponent > h->exponent)
@@ -35,13 +35,13 @@ static void make_room(histogram *h, double most)
 
 void histogram_add(histogram *h, const float *values, size_t count)
 {
-    float most = 0;
+    float max = 0;
     for (size_t i = 0; i < count; i++) {
         const float size = fabsf(values[i]);
-        most = size > most ? size : most;
+        max = size > max ? size : max;
     }
-    if (most > 0)
-        make_room(h, (double)most);
+    if (max > 0)
+        make_room(h, (double)max);
     const double per_bin = ldexp(1, -h->exponent);
     for (size_t i = 0; i < count; i++) {
         const double x = fabs((double)values[i]);
@@ -97,14 +97,14 @@ static double percentile(const histogram *h)
 /* Sum of squared errors when the last step stands for t. */
 static double squared_error(const histogram *h, double t, unsigned levels)
 {
-    const double width = ldexp(1, h->exponent), step = t / levels;
+    const double width = ldexp(1, h->exponent), scale = t / levels;
     double inside = 0, outside = 0;
     for (uint32_t i = 0; i < HISTOGRAM_BINS; i++) {
         const double n = (double)h->counts[i], d = (i + 0.5) * width - t;
         inside += d > 0 ? 0 : n;
         outside += d > 0 ? n * d * d : 0;
     }
-    return inside * step * step / 12 + outside;
+    return inside * scale * scale / 12 + outside;
 }
 
 /* Divergence of the distribution in the first `kept` bins, what lies above counted to the last of
@@ -134,18 +134,18 @@ static double divergence(const histogram *h, uint32_t kept, unsigned levels)
     return sum;
 }
 
-/* The best of the upper edges of bins, or `most` where none is better; far out every eighth edge is
+/* The best of the upper edges of bins, or `max` where none is better; far out every eighth edge is
  * tried. Divergence begins where every bin has a step of its own. */
-static double least_divergence(const histogram *h, unsigned levels, double most)
+static double min_divergence(const histogram *h, unsigned levels, double max)
 {
     const double width = ldexp(1, h->exponent);
-    const uint32_t used = (uint32_t)fmin(ceil(most / width), HISTOGRAM_BINS);
-    double best = most, least = INFINITY;
+    const uint32_t used = (uint32_t)fmin(ceil(max / width), HISTOGRAM_BINS);
+    double best = max, min = INFINITY;
     for (uint32_t kept = used; kept >= levels; kept -= kept > 512 ? 8 : 1) {
         const double error = divergence(h, kept, levels);
-        if (error < least) {
-            least = error;
-            best = kept == used ? most : kept * width;
+        if (error < min) {
+            min = error;
+            best = kept == used ? max : kept * width;
         }
     }
     return best;
@@ -153,12 +153,12 @@ static double least_divergence(const histogram *h, unsigned levels, double most)
 
 /* The same by squares. In half bins, the middle of bin i lies at 2 i + 1 and an edge at 2 kept, so
  * that what lies above an edge is sum n (2 i + 1)^2 - 4 kept sum n (2 i + 1) + 4 kept^2 sum n, in
- * whole numbers below 2^60 for 2^33 samples. */
-static double least_squares(const histogram *h, unsigned levels, double most)
+ * integers below 2^60 for 2^33 samples. */
+static double least_squares(const histogram *h, unsigned levels, double max)
 {
     const double width = ldexp(1, h->exponent);
-    const uint32_t used = (uint32_t)fmin(ceil(most / width), HISTOGRAM_BINS);
-    double best = most, least = squared_error(h, most, levels);
+    const uint32_t used = (uint32_t)fmin(ceil(max / width), HISTOGRAM_BINS);
+    double best = max, min = squared_error(h, max, levels);
     uint64_t n = 0, first = 0, second = 0;
     uint32_t i = HISTOGRAM_BINS;
     for (uint32_t kept = used; kept >= levels / 8 && kept; kept -= kept > 512 ? 8 : 1) {
@@ -169,27 +169,27 @@ static double least_squares(const histogram *h, unsigned levels, double most)
             second += middle * middle * h->counts[i];
         }
         const double outside = (double)(second - 4 * kept * first + 4ull * kept * kept * n);
-        const double step = kept * width / levels;
-        const double inside = (double)(h->total - h->zeros - n) * step * step / 12;
-        if (kept < used && inside + outside * width * width / 4 < least) {
-            least = inside + outside * width * width / 4;
+        const double scale = kept * width / levels;
+        const double inside = (double)(h->total - h->zeros - n) * scale * scale / 12;
+        if (kept < used && inside + outside * width * width / 4 < min) {
+            min = inside + outside * width * width / 4;
             best = kept * width;
         }
     }
     return best;
 }
 
-double histogram_threshold(const histogram *h, range_rule rule, unsigned levels, double most)
+double histogram_threshold(const histogram *h, range_rule rule, unsigned levels, double max)
 {
     switch (rule) {
     case RANGE_MIN_MAX:
-        return most;
+        return max;
     case RANGE_PERCENTILE:
-        return fmin(most, percentile(h));
+        return fmin(max, percentile(h));
     case RANGE_KL:
-        return h->total == h->zeros ? most : least_divergence(h, levels, most);
+        return h->total == h->zeros ? max : min_divergence(h, levels, max);
     case RANGE_MSE:
-        return h->total == h->zeros ? most : least_squares(h, levels, most);
+        return h->total == h->zeros ? max : least_squares(h, levels, max);
     }
-    return most;
+    return max;
 }

@@ -17,7 +17,7 @@ typedef enum range_rule {
     RANGE_MIN_MAX,    /* everything that was seen */
     RANGE_PERCENTILE, /* all but 1 in 10^4 */
     RANGE_KL,  /* least Kullback-Leibler divergence of what 8 bits make of it (Migacz 2017) */
-    RANGE_MSE, /* least squared error: of rounding, step^2 / 12, and of saturation */
+    RANGE_MSE, /* least squared error: of rounding, scale^2 / 12, and of saturation */
 } range_rule;
 
 typedef struct histogram {
@@ -31,8 +31,8 @@ void histogram_add(histogram *h, const float *values, size_t count);
 void histogram_merge(histogram *h, const histogram *from);
 
 /* The magnitude that the last of `levels` steps should stand for; 0: nothing but zeros seen.
- * most: the largest magnitude seen, which is the result of RANGE_MIN_MAX and bounds all others. */
-double histogram_threshold(const histogram *h, range_rule rule, unsigned levels, double most);
+ * max: the largest magnitude seen, which is the result of RANGE_MIN_MAX and bounds all others. */
+double histogram_threshold(const histogram *h, range_rule rule, unsigned levels, double max);
 
 /* Share of the samples above a magnitude, to a bin. */
 double histogram_share_above(const histogram *h, double magnitude);

@@ -56,7 +56,7 @@ bool observation_add(graph *g, uint32_t value, const reference_array *a, format_
 
 double observation_movement(graph *g, range_rule rule)
 {
-    double most = 0;
+    double max = 0;
     for (uint32_t i = 0; i < g->value_count; i++) {
         graph_value *v = &g->values[i];
         if (!v->seen)
@@ -66,9 +66,9 @@ double observation_movement(graph *g, range_rule rule)
         v->seen->threshold =
             histogram_threshold(&v->seen->magnitudes, rule, v->low < 0 ? 127 : 255, largest);
         if (v->seen->threshold > 0)
-            most = fmax(most, fabs(v->seen->threshold - before) / v->seen->threshold);
+            max = fmax(max, fabs(v->seen->threshold - before) / v->seen->threshold);
     }
-    return most;
+    return max;
 }
 
 void observation_clear(graph *g)

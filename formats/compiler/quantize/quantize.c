@@ -41,9 +41,9 @@ static value_format plane_format(const compiler_options *o, mona_type type)
 
 value_format quantize_input(const graph *g, const compiler_options *o, uint32_t value)
 {
-    const value_format given = g->values[value].given;
-    if (given.scale > 0)
-        return given;
+    const value_format prequantised = g->values[value].prequantised;
+    if (prequantised.scale > 0)
+        return prequantised;
     return plane_format(o, o->has_input_type ? o->input_type : MONA_U8);
 }
 
@@ -111,8 +111,8 @@ void quantize_join(graph *g)
     }
 }
 
-/* Whether planes share their format with what is computed, by a concat of both: no steps of planes
- * suit it. */
+/* Whether planes share their format with what is computed, by a concat of both: no scale of planes
+ * suits it. */
 static bool is_mixed(const graph *g, uint32_t root)
 {
     for (uint32_t i = 0; i < g->node_count; i++) {
@@ -173,9 +173,9 @@ static bool makes_pixels(const graph *g, uint32_t value)
 static bool is_image(const graph *g, const compiler_options *o, uint32_t output)
 {
     const uint32_t root = quantize_root(g, output);
-    const double most = range_of(o);
+    const double max = range_of(o);
     const range r = seen_range(g, root);
-    const double low = (double)r.low / most, high = (double)r.high / most;
+    const double low = (double)r.low / max, high = (double)r.high / max;
     const bool unseen = r.low > r.high;
     if (follows_planes(g, root))
         return unseen || (low >= -1 && high <= 2);
@@ -212,7 +212,7 @@ static value_format loaded_format(const graph *g, const compiler_options *o, uin
     const uint32_t root = quantize_root(g, value);
     const value_format planes = quantize_input(g, o, root);
     const bool direct = planes.type == MONA_U8 || planes.type == MONA_S8;
-    return (o->int8 || graph_given(g, root)) && direct && !g->values[root].half &&
+    return (o->int8 || graph_is_prequantised(g, root)) && direct && !g->values[root].half &&
                    !meets_array(g, root) && !(is_loaded(g, root) && is_mixed(g, root))
                ? planes
                : (value_format){MONA_F16, 1};
@@ -220,15 +220,15 @@ static value_format loaded_format(const graph *g, const compiler_options *o, uin
 
 /* The magnitude that 8 bits should reach of everything that shares the format of this root. */
 static double reach(const graph *g, const compiler_options *o, uint32_t root, unsigned levels,
-                    double most)
+                    double max)
 {
     histogram all = {0};
     if (o->ranges == RANGE_MIN_MAX)
-        return most;
+        return max;
     for (uint32_t i = 0; i < g->value_count; i++)
         if (g->values[i].seen && quantize_root(g, i) == root)
             histogram_merge(&all, &g->values[i].seen->magnitudes);
-    return histogram_threshold(&all, o->ranges, levels, most);
+    return histogram_threshold(&all, o->ranges, levels, max);
 }
 
 static bool format_by_range(const graph *g, const compiler_options *o, uint32_t root,
@@ -241,18 +241,18 @@ static bool format_by_range(const graph *g, const compiler_options *o, uint32_t 
                            "(--calibrate)",
                            g->values[root].name);
     const double high = (double)r.high, low = -(double)r.low;
-    const double most = high > low ? high : low;
+    const double max = high > low ? high : low;
     if (r.low >= 0 && !is_signed)
-        *format = (value_format){MONA_U8, (float)(reach(g, o, root, 255, most) / 255)};
+        *format = (value_format){MONA_U8, (float)(reach(g, o, root, 255, max) / 255)};
     else
-        *format = (value_format){MONA_S8, (float)(reach(g, o, root, 127, most) / 127)};
+        *format = (value_format){MONA_S8, (float)(reach(g, o, root, 127, max) / 127)};
     if (!(format->scale >= 1e-20f)) /* always zero, as far as was seen */
         format->scale = 1.0f / 255;
     return true;
 }
 
-/* Widens the step of a result so little that the factor of its residual, residual step / step, is a
- * number of fp16: then rounding the factor costs nothing. */
+/* Widens the scale of a result so little that the factor of its residual, residual scale / scale,
+ * is a number of fp16: then rounding the factor costs nothing. */
 static void match_residual(const graph_node *node, const value_format *formats,
                            value_format *format)
 {
@@ -268,7 +268,7 @@ static void match_residual(const graph_node *node, const value_format *formats,
     format->scale = (float)(residual / half_value(bits));
 }
 
-/* The same for FP16 sums: the factor is 1 / step. A step below what fp16 can bring to whole numbers
+/* The same for FP16 sums: the factor is 1 / scale. A scale below what fp16 can bring to integers
  * is widened; such values are next to nothing for FP16 too. */
 static void match_sum(const graph_node *node, const value_format *formats, value_format *format)
 {
@@ -293,9 +293,9 @@ static bool computed_format(const graph *g, const compiler_options *o, const gra
 {
     value_format *format = &formats[node->output];
     *format = (value_format){MONA_F16, 1};
-    if (g->values[node->output].given.scale > 0) {
-        if (graph_given(g, node->output))
-            *format = g->values[node->output].given;
+    if (g->values[node->output].prequantised.scale > 0) {
+        if (graph_is_prequantised(g, node->output))
+            *format = g->values[node->output].prequantised;
         return true;
     }
     const uint32_t output = output_of(g, node->output);
@@ -321,7 +321,7 @@ bool quantize_fits_half(const graph *g, uint32_t root)
     return r.low > r.high || (r.low >= -65504 && r.high <= 65504);
 }
 
-/* Sums of INT8 count in steps of what they make; all others are real values in fp16. */
+/* Sums of INT8 have the scale of what they make; all others are real values in fp16. */
 static bool check_half(const graph *g, const graph_node *node, const value_format *formats,
                        format_error *error)
 {
@@ -384,12 +384,12 @@ double quantize_unit(const graph *g, const graph_node *node, const value_format 
         return (double)out.scale;
     const range r = seen_range(g, quantize_root(g, node->output));
     const bool seen = r.low <= r.high;
-    double most = seen ? fmax(fabs((double)r.low), fabs((double)r.high))
-                       : largest_sum(g, node, formats[node->inputs[0]]);
-    if (node->input_count == 2) /* whose step is a number of fp16 too, in these units */
-        most = fmax(most, (double)formats[node->inputs[1]].scale);
+    double max = seen ? fmax(fabs((double)r.low), fabs((double)r.high))
+                      : largest_sum(g, node, formats[node->inputs[0]]);
+    if (node->input_count == 2) /* whose scale is a number of fp16 too, in these units */
+        max = fmax(max, (double)formats[node->inputs[1]].scale);
     int exponent = 0;
-    frexp(most <= 0 ? 0.5 : most / 16384, &exponent);
+    frexp(max <= 0 ? 0.5 : max / 16384, &exponent);
     return ldexp(1, exponent < -14 ? -14 : exponent > 2 ? 2 : exponent);
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* How every value is stored: type, and the real value of one step. */
+/* How every value is stored: type and scale. */
 #ifndef MONA_COMPILER_QUANTIZE_H
 #define MONA_COMPILER_QUANTIZE_H
 
 #include "formats/compiler/compiler.h"
 
-/* True for F16; the others count in steps. */
+/* True for F16; the others are integers times a scale. */
 bool format_is_half(value_format f);
 
 /* Of the planes of an input. */
@@ -24,7 +24,7 @@ bool quantize_values(const graph *g, const compiler_options *options, value_form
 /* Whether a computed value ends as planes of 8 bits like those of the inputs. */
 bool quantize_is_planes(const graph *g, const compiler_options *options, uint32_t root);
 
-/* Real value of 1 in the fp16 numbers of a CONV's epilogue: the step of what it stores. FP16 sums
+/* Real value of 1 in the fp16 numbers of a CONV's epilogue: the scale of what it stores. FP16 sums
  * are real values until they are stored. */
 double quantize_unit(const graph *g, const graph_node *node, const value_format *formats);
 

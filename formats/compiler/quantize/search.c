@@ -14,7 +14,7 @@
 #include "formats/compiler/lower/lower.h"
 #include "formats/compiler/quantize/search.h"
 
-enum { MOST_GIVEN_BACK = 24 };
+enum { MAX_GIVEN_BACK = 24 };
 
 typedef struct unit {
     unsigned layer; /* any of those that read it */
@@ -76,7 +76,7 @@ static void keep_precise(search *s, const value_format *formats)
 {
     for (uint32_t i = 0; i < s->g->node_count; i++) {
         const uint32_t v = s->g->nodes[i].output;
-        if (quantize_root(s->g, v) == v && !(s->g->values[v].given.scale > 0) &&
+        if (quantize_root(s->g, v) == v && !(s->g->values[v].prequantised.scale > 0) &&
             !read_by_conv(s, v) && !quantize_is_planes(s->g, s->options, v) &&
             !format_is_half(formats[v]) && quantize_fits_half(s->g, v))
             s->g->values[v].half = true;
@@ -108,7 +108,7 @@ static bool find_units(search *s, const value_format *formats)
                 first = first && k >= i;
                 saved += s->l->items[k].about.fp16_cost - s->l->items[k].about.int8_cost;
             }
-        if (!first || a->about.pinned || a->about.given)
+        if (!first || a->about.pinned || a->about.prequantised)
             continue;
         const bool needed = needs_int8(s, a->source);
         const bool gains = saved > 0 && !format_is_half(formats[a->source]);
@@ -188,7 +188,7 @@ static bool give_back(search *s)
 {
     unsigned tried = 0;
     /* Units are in the order of worth; those at the end of what is FP16 were the least to blame. */
-    for (unsigned u = s->count; u-- > 0 && tried < MOST_GIVEN_BACK;) {
+    for (unsigned u = s->count; u-- > 0 && tried < MAX_GIVEN_BACK;) {
         compiler_loss loss;
         if (s->l->items[s->units[u].layer].about.int8)
             continue;

@@ -7,8 +7,8 @@
 #include "formats/half.h"
 #include "formats/compiler/quantize/observation.h"
 
-/* scale16 of an output whose largest weight is `largest`, for in_step / unit = ratio; it may be too
- * small for it where fp16 ends. */
+/* scale16 of an output whose largest weight is `largest`, for in_scale / unit = ratio; it may be
+ * too small for it where fp16 ends. */
 static uint16_t choose_scale(double largest, double ratio)
 {
     enum { LARGEST_HALF = 0x7bff };
@@ -34,25 +34,25 @@ double weights_largest(const float *w, size_t count)
     return largest;
 }
 
-/* Rounds one plane of a filter, w / step, so that its sum is kept to half a step as well: where the
+/* Rounds one plane of a filter, w / scale, so that its sum is kept to half of 1 as well: where the
  * input is flat, as a noise level or a smooth surface is, only the sum counts, and roundings that
- * agree by chance would shift the result. The weights nearest to the next whole number give way. */
-static void round_plane(const float *w, double step, size_t area, int8_t *q)
+ * agree by chance would shift the result. The weights nearest to the next integer give way. */
+static void round_plane(const float *w, double scale, size_t area, int8_t *q)
 {
-    double left = 0; /* sum of w / step - q */
+    double left = 0; /* sum of w / scale - q */
     for (size_t i = 0; i < area; i++) {
-        const double v = (double)w[i] / step;
+        const double v = (double)w[i] / scale;
         q[i] = (int8_t)fmax(-WEIGHT_MAX, fmin(nearbyint(v), WEIGHT_MAX));
         left += v - q[i];
     }
     for (size_t moves = 0; moves < area && fabs(left) > 0.5; moves++) {
         const int direction = left > 0 ? 1 : -1;
         size_t best = area;
-        double most = 0;
+        double max = 0;
         for (size_t i = 0; i < area; i++) {
-            const double gain = ((double)w[i] / step - q[i]) * direction;
-            if (gain > most && q[i] * direction < WEIGHT_MAX) {
-                most = gain;
+            const double gain = ((double)w[i] / scale - q[i]) * direction;
+            if (gain > max && q[i] * direction < WEIGHT_MAX) {
+                max = gain;
                 best = i;
             }
         }
@@ -63,8 +63,8 @@ static void round_plane(const float *w, double step, size_t area, int8_t *q)
     }
 }
 
-/* Mean of (w - step q) x over what calibration saw of the input, as if nothing lay outside. */
-static double mean_loss(const graph *g, const graph_node *node, uint32_t o, double step,
+/* Mean of (w - scale q) x over what calibration saw of the input, as if nothing lay outside. */
+static double mean_loss(const graph *g, const graph_node *node, uint32_t o, double scale,
                         const int8_weights *q)
 {
     const observation *in = g->values[node->inputs[0]].seen;
@@ -74,7 +74,7 @@ static double mean_loss(const graph *g, const graph_node *node, uint32_t o, doub
     double sum = 0;
     for (size_t i = 0; i < q->filter && in && in->count; i++) {
         const size_t at = o * q->filter + i;
-        const double lost = (double)node->conv.weights[at] - step * q->weights[at];
+        const double lost = (double)node->conv.weights[at] - scale * q->weights[at];
         sum += lost * in->sums[first + i / area] / (double)in->count;
     }
     return sum;
@@ -84,75 +84,75 @@ size_t weights_clamped(const graph *g, const graph_node *node, uint32_t o)
 {
     const size_t filter = weights_filter(g, node);
     size_t count = 0;
-    for (size_t i = o * filter; i < (o + 1) * filter && node->conv.steps; i++)
-        count +=
-            fabs((double)node->conv.weights[i]) > (WEIGHT_MAX + 0.5) * (double)node->conv.steps[o];
+    for (size_t i = o * filter; i < (o + 1) * filter && node->conv.weight_scales; i++)
+        count += fabs((double)node->conv.weights[i]) >
+                 (WEIGHT_MAX + 0.5) * (double)node->conv.weight_scales[o];
     return count;
 }
 
-bool weights_keep_steps(const graph *g, const graph_node *node, uint32_t o, double in_step,
-                        double unit)
+bool weights_keep_scales(const graph *g, const graph_node *node, uint32_t o, double in_scale,
+                         double unit)
 {
     const size_t filter = weights_filter(g, node);
-    const double step = node->conv.steps ? (double)node->conv.steps[o] : 0;
-    const double factor = in_step * step / unit;
+    const double scale = node->conv.weight_scales ? (double)node->conv.weight_scales[o] : 0;
+    const double factor = in_scale * scale / unit;
     const double largest = weights_largest(node->conv.weights + o * filter, filter);
-    return largest > 0 && largest < (WEIGHT_MAX + 1.5) * step && factor >= 0x1p-14 &&
+    return largest > 0 && largest < (WEIGHT_MAX + 1.5) * scale && factor >= 0x1p-14 &&
            factor <= 65504;
 }
 
-/* The same for weights that keep their steps. */
-static void take_steps(const graph_node *node, uint32_t o, double in_step, double unit,
-                       int8_weights *q)
+/* The same for weights that keep their scales. */
+static void keep_scales(const graph_node *node, uint32_t o, double in_scale, double unit,
+                        int8_weights *q)
 {
-    const double step = (double)node->conv.steps[o];
+    const double scale = (double)node->conv.weight_scales[o];
     for (size_t i = o * q->filter; i < (o + 1) * q->filter; i++)
         q->weights[i] = (int8_t)fmax(
-            -WEIGHT_MAX, fmin(nearbyint((double)node->conv.weights[i] / step), WEIGHT_MAX));
-    q->scales[o] = half_from_double(in_step * step / unit);
-    const double bias = nearbyint((double)node->conv.bias[o] / (in_step * step));
+            -WEIGHT_MAX, fmin(nearbyint((double)node->conv.weights[i] / scale), WEIGHT_MAX));
+    q->scales[o] = half_from_double(in_scale * scale / unit);
+    const double bias = nearbyint((double)node->conv.bias[o] / (in_scale * scale));
     q->bias[o] = (int32_t)fmax(-BIAS_MAX, fmin(bias, BIAS_MAX));
 }
 
-/* Output o, whose weights count in in_step and whose results in unit. */
-static bool quantize_output(const graph *g, const graph_node *node, uint32_t o, double in_step,
+/* Output o, for an input of scale in_scale and results in unit. */
+static bool quantize_output(const graph *g, const graph_node *node, uint32_t o, double in_scale,
                             double unit, bool correct, int8_weights *q, format_error *error)
 {
     const size_t area = (size_t)node->conv.window.kernel[0] * node->conv.window.kernel[1];
     const float *w = node->conv.weights + o * q->filter;
     const double largest = weights_largest(w, q->filter);
-    if (weights_keep_steps(g, node, o, in_step, unit)) {
-        take_steps(node, o, in_step, unit, q);
+    if (weights_keep_scales(g, node, o, in_scale, unit)) {
+        keep_scales(node, o, in_scale, unit, q);
         return true;
     }
-    q->scales[o] = choose_scale(largest, in_step / unit);
-    const double factor = half_value(q->scales[o]), step = factor * unit / in_step;
-    if (largest / step > WEIGHT_MAX + 1)
+    q->scales[o] = choose_scale(largest, in_scale / unit);
+    const double factor = half_value(q->scales[o]), scale = factor * unit / in_scale;
+    if (largest / scale > WEIGHT_MAX + 1)
         return graph_fail(node, error,
                           "has weights up to %g, too large for INT8 between "
-                          "steps of %g and %g",
-                          largest, in_step, unit);
+                          "scales of %g and %g",
+                          largest, in_scale, unit);
     for (size_t i = 0; i < q->filter; i += area)
-        round_plane(w + i, step, area, q->weights + o * q->filter + i);
-    const double lost = correct ? mean_loss(g, node, o, step, q) : 0;
+        round_plane(w + i, scale, area, q->weights + o * q->filter + i);
+    const double lost = correct ? mean_loss(g, node, o, scale, q) : 0;
     const double bias = nearbyint(((double)node->conv.bias[o] + lost) / (factor * unit));
     q->bias[o] = (int32_t)fmax(-BIAS_MAX, fmin(bias, BIAS_MAX));
     return true;
 }
 
-bool weights_quantize(const graph *g, const graph_node *node, double in_step, double unit,
+bool weights_quantize(const graph *g, const graph_node *node, double in_scale, double unit,
                       bool correct, int8_weights *q, format_error *error)
 {
     const uint32_t outputs = g->values[node->output].channels;
     const size_t filter = weights_filter(g, node);
-    if (filter > WEIGHTS_MOST)
+    if (filter > WEIGHTS_MAX)
         return graph_fail(node, error, "sums %zu products for each output, too many for INT8",
                           filter);
     *q = (int8_weights){outputs, filter, malloc(outputs * filter),
                         malloc(outputs * sizeof(int32_t)), malloc(outputs * sizeof(uint16_t))};
     bool ok = (q->weights && q->bias && q->scales) || format_fail(error, "out of memory");
     for (uint32_t o = 0; ok && o < outputs; o++)
-        ok = quantize_output(g, node, o, in_step, unit, correct, q, error);
+        ok = quantize_output(g, node, o, in_scale, unit, correct, q, error);
     if (!ok)
         weights_free(q);
     return ok;

@@ -78,6 +78,7 @@ endless() {
     MONA_FAULT=decode:1:$EIO MONA_FAULT_ENDLESS=1 LD_PRELOAD=$tmp/faults.so timeout 20 "$mona" "$@" > "$tmp/stdout" 2> "$tmp/log" < /dev/null
     same "a decoder whose errors do not end, mona $1 ${5:-}" "$? $(grep -c '^mona: .*in.mp4: decoding failed: Input/output error' "$tmp/log")" "1 1"
 }
+rm -f "$tmp/out.mp4"
 endless enhance "$tmp/in.mp4" -o "$tmp/out.mp4"
 endless enhance "$tmp/in.mp4" -o "$tmp/out.png" --preview 0
 endless compare "$tmp/in.mp4" "$tmp/in.mp4"

@@ -133,7 +133,8 @@ run("SIGHUP with a file half written", ["enhance", clip, "-o", out, *quick], [si
 run("two signals", ["enhance", clip, "-o", out, *quick], [signal.SIGINT, signal.SIGTERM], has("out.mkv", ".part"))
 run("a long network and a slow encoder", ["enhance", clip, "-o", out, "--scale", "4", "--tier", "best", "-c", "hevc",
                                           "--preset", "veryslow", "--quiet"], [signal.SIGINT], has("out.mkv"))
-run("a preview", ["enhance", clip, "-o", os.path.join(here, "out.png"), "--preview", "1", "--tier", "best"],
+run("a preview", ["enhance", clip, "-o", os.path.join(here, "out.png"), "--preview", "1", "--tier", "best",
+                   "--scale", "8"],
     [signal.SIGINT], has("mona-", "result"))
 run("a dry run", ["enhance", clip, "-o", out, "--dry-run"], [signal.SIGTERM], has("mona-", "result"))
 run("bench --pipeline", ["bench", "--pipeline", clip], [signal.SIGINT], after(0.5))

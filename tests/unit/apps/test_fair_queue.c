@@ -13,7 +13,7 @@
 enum { THREADS = 8 };
 
 typedef struct crowd {
-    turnstile gate;
+    fair_queue gate;
     pthread_mutex_t lock;
     unsigned order[THREADS], count, inside, most;
 } crowd;
@@ -28,7 +28,7 @@ static void *visit(void *argument)
 {
     visitor *v = argument;
     crowd *c = v->crowd;
-    turnstile_enter(&c->gate, turnstile_draw(&c->gate));
+    fair_queue_enter(&c->gate, fair_queue_draw(&c->gate));
     pthread_mutex_lock(&c->lock);
     c->order[c->count++] = v->number;
     c->inside++;
@@ -38,7 +38,7 @@ static void *visit(void *argument)
     pthread_mutex_lock(&c->lock);
     c->inside--;
     pthread_mutex_unlock(&c->lock);
-    turnstile_leave(&c->gate);
+    fair_queue_leave(&c->gate);
     return NULL;
 }
 
@@ -55,9 +55,9 @@ static void run_crowd(crowd *c, unsigned places)
 {
     visitor visitors[THREADS];
     *c = (crowd){.lock = PTHREAD_MUTEX_INITIALIZER};
-    turnstile_open(&c->gate, places);
+    fair_queue_open(&c->gate, places);
     for (unsigned i = 0; i < places; i++)
-        turnstile_enter(&c->gate, turnstile_draw(&c->gate));
+        fair_queue_enter(&c->gate, fair_queue_draw(&c->gate));
     for (unsigned i = 0; i < THREADS; i++) {
         visitors[i] = (visitor){.crowd = c, .number = i};
         assert_int_equal(pthread_create(&visitors[i].thread, NULL, visit, &visitors[i]), 0);
@@ -66,11 +66,11 @@ static void run_crowd(crowd *c, unsigned places)
     }
     assert_int_equal(c->count, 0);
     for (unsigned i = 0; i < places; i++)
-        turnstile_leave(&c->gate);
+        fair_queue_leave(&c->gate);
     for (unsigned i = 0; i < THREADS; i++)
         pthread_join(visitors[i].thread, NULL);
     assert_int_equal(c->count, THREADS);
-    turnstile_close(&c->gate);
+    fair_queue_close(&c->gate);
 }
 
 static void turns_come_in_order(void **state)

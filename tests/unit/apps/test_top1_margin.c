@@ -46,7 +46,7 @@ static double share_changed(const float *scores, const float *errors, size_t cou
 static double changed_of(const float *scores, const float *errors, size_t count)
 {
     double share;
-    assert_true(decisions_changed(scores, errors, count, SOME_CLASSES, &share));
+    assert_true(top1_margin_changes(scores, errors, count, SOME_CLASSES, &share));
     return share;
 }
 

@@ -55,8 +55,8 @@ static void windows_of_every_form(void **state)
         }
 }
 
-/* A maximum keeps its input's steps, and negative numbers do not lose against the padding. */
-static void maxima_keep_their_steps(void **state)
+/* A maximum keeps its input's scale, and negative numbers do not lose against the padding. */
+static void maxima_keep_their_scale(void **state)
 {
     (void)state;
     onnx_builder *b = ob_new(13);
@@ -306,7 +306,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(windows_of_every_form),
-        cmocka_unit_test(maxima_keep_their_steps),
+        cmocka_unit_test(maxima_keep_their_scale),
         cmocka_unit_test(whole_maps_of_any_size),
         cmocka_unit_test(products_of_every_form),
         cmocka_unit_test(the_judge_multiplies),

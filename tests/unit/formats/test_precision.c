@@ -79,11 +79,11 @@ static void least_squares_are_found(void **state)
     histogram_add(&h, values, COUNT);
     const double found = histogram_threshold(&h, RANGE_MSE, LEVELS, most);
     for (int k = 1; k <= 101; k++) {
-        const double t = k == 101 ? found : most * k / 100, step = t / LEVELS;
+        const double t = k == 101 ? found : most * k / 100, scale = t / LEVELS;
         double sum = 0;
         for (int i = 0; i < COUNT; i++) {
             const double x = (double)values[i];
-            const double q = fmax(-LEVELS, fmin(nearbyint(x / step), LEVELS)) * step;
+            const double q = fmax(-LEVELS, fmin(nearbyint(x / scale), LEVELS)) * scale;
             sum += (x - q) * (x - q);
         }
         best = sum < least ? t : best;
@@ -475,14 +475,14 @@ static void modelled_cycles(compiler *c, const compiler_options *options, const 
     uint8_t *bytes;
     size_t size;
     mona_model model;
-    bound_model bound;
+    session_binding bound;
     pipeline_error error = {{0}};
     mona_op_info op;
     emit(c, options, &bytes, &size);
     assert_int_equal(mona_model_open(&model, bytes, size), MONA_OK);
     const mona_config config = {.device = mona_device_find("model310"),
                                 .sizes = {{in->width, in->height}}};
-    if (!bound_open(&bound, &model, "test", &config, &error))
+    if (!session_binding_open(&bound, &model, "test", &config, &error))
         fail_msg("%s", error.text);
     const mona_tensor_info from = mona_plan_input(bound.plan, 0),
                            to = mona_plan_output(bound.plan, 0);
@@ -499,7 +499,7 @@ static void modelled_cycles(compiler *c, const compiler_options *options, const 
     free(x.data);
     free(y.data);
     free(bytes);
-    bound_close(&bound);
+    session_binding_close(&bound);
 }
 
 /* What the costs say INT8 gains, against model310. */

@@ -39,7 +39,7 @@ static tensor judge(const onnx_builder *b, const reference_array *x)
 
 /* How far the engine is from it. */
 typedef struct outcome {
-    double most;    /* in steps; reals of fp16 are off by up to an eighth */
+    double most;    /* in steps; numbers of fp16 are off by up to an eighth */
     double changed; /* share of the numbers that are in another step */
     unsigned int8, convs;
 } outcome;
@@ -100,7 +100,7 @@ static compiler *open_with(onnx_builder *b, const compiler_options *options)
     return c;
 }
 
-static outcome run(onnx_builder *b, const compiler_options *options, float step)
+static outcome run(onnx_builder *b, const compiler_options *options, float scale)
 {
     seed = 11;
     outcome o = {0};
@@ -122,7 +122,7 @@ static outcome run(onnx_builder *b, const compiler_options *options, float step)
     size_t changed = 0;
     for (size_t i = 0; i < count; i++) {
         const double far =
-            fabs((double)found->data[i] - tensor_number(&expected, i)) / (double)step;
+            fabs((double)found->data[i] - tensor_number(&expected, i)) / (double)scale;
         o.most = fmax(o.most, far);
         changed += far > 0.5;
     }
@@ -140,7 +140,7 @@ static outcome run(onnx_builder *b, const compiler_options *options, float step)
 
 typedef struct layer_case {
     const char *name;
-    qsteps in, out;
+    quantisation in, out;
     int channels, side, groups; /* of the convolution */
     int lowest;                 /* the first weight of every output; 0: random */
     bool relu, sum, pool, average, dense, per_tensor;
@@ -220,7 +220,7 @@ static void every_layer_is_within_one_step(void **state)
         const layer_case *l = &cases[i];
         const compiler_options options =
             to_half_from(l->in.zero == 0 || l->in.zero == 128 ? MONA_S8 : MONA_F16);
-        const outcome o = run(layer_net(l), &options, l->out.step);
+        const outcome o = run(layer_net(l), &options, l->out.scale);
         print_message("%-28s %u of %u INT8, %.2f %% changed, at most %.3f steps\n", l->name, o.int8,
                       o.convs, 100 * o.changed, o.most);
         assert_true(o.most < 1.125);
@@ -232,16 +232,16 @@ static void every_layer_is_within_one_step(void **state)
 }
 
 /* Steps that are powers of two leave fp16 nothing to round. */
-static void coarse_steps_are_exact(void **state)
+static void coarse_scales_are_exact(void **state)
 {
     (void)state;
     const compiler_options options = to_half_from(MONA_S8);
     qmap x;
     qnet n = qnet_begin(&x, SIDE);
     n.coarse = true;
-    x = qnet_quantise(&n, x, (qsteps){0x1p-6f, 0, true});
+    x = qnet_quantise(&n, x, (quantisation){0x1p-6f, 0, true});
     x = qnet_one(&n, "Relu", qnet_conv(&n, x, 24, 3, 1, qnet_s8));
-    x = qnet_quantise(&n, x, (qsteps){0x1p-6f, 0, false});
+    x = qnet_quantise(&n, x, (quantisation){0x1p-6f, 0, false});
     const outcome o = run(qnet_end(&n, x), &options, 0x1p-6f);
     assert_string_equal(told, "bit-exact");
     assert_int_equal(told_steps, 0);
@@ -258,9 +258,9 @@ static void turned_weights_are_as_near_as_told(void **state)
     qnet n = qnet_begin(&x, SIDE);
     n.coarse = true;
     n.lowest = -128;
-    x = qnet_quantise(&n, x, (qsteps){0x1p-6f, 0, true});
+    x = qnet_quantise(&n, x, (quantisation){0x1p-6f, 0, true});
     x = qnet_one(&n, "Neg", qnet_conv(&n, x, 24, 3, 1, qnet_s8));
-    x = qnet_quantise(&n, x, (qsteps){0x1p-3f, 0, true});
+    x = qnet_quantise(&n, x, (quantisation){0x1p-3f, 0, true});
     const outcome o = run(qnet_end(&n, x), &options, 0x1p-3f);
     print_message("%s; at most %.3f steps, %.2f %% changed\n", told, o.most, 100 * o.changed);
     assert_true(o.most < told_steps + 0.125);
@@ -277,18 +277,18 @@ static void some_stay_on_arrays(void **state)
     qmap x;
     qnet n = qnet_begin(&x, SIDE);
     ob_constant(n.b, "steps", "3", steps);
-    ob_wholes(n.b, "zeros", ONNX__TENSOR_PROTO__DATA_TYPE__INT8, "3", zeros);
+    ob_int_tensor(n.b, "zeros", ONNX__TENSOR_PROTO__DATA_TYPE__INT8, "3", zeros);
     ob_node(n.b, "QuantizeLinear", "x steps zeros", "q");
     ob_node(n.b, "DequantizeLinear", "q steps zeros", "d");
     snprintf(x.name, sizeof x.name, "d");
-    x.in = (qsteps){0.01f, 0, true};
+    x.in = (quantisation){0.01f, 0, true};
     outcome o = run(qnet_end(&n, qnet_conv(&n, x, 8, 3, 1, qnet_s8)), &options, 0.01f);
     assert_int_equal(o.int8, 0);
     assert_true(o.most < 1);
     assert_string_equal(why_not, "DequantizeLinear: reads what is not a map");
     options.fusion.off[FUSION_QUANTISED] = true;
     const layer_case dense = {"", qnet_image, qnet_u8, 24, 3, 1, .dense = true};
-    o = run(layer_net(&dense), &options, qnet_u8.step);
+    o = run(layer_net(&dense), &options, qnet_u8.scale);
     assert_int_equal(o.int8, 0);
     assert_true(o.most < 1.125); /* planes of fp16 may begin a step beside */
     assert_string_equal(why_not, "DequantizeLinear: " FUSION_IS_OFF);
@@ -302,14 +302,14 @@ static void networks_are_int8(void **state)
     static const struct {
         const char *name;
         mona_type input;
-        float step;
+        float scale;
         unsigned convs, int8;
     } nets[] = {{"symmetric", MONA_S8, 3 / 127.f, 6, 6},
                 {"asymmetric", MONA_F16, 5 / 255.f, 10, 8},
                 {"qlinear", MONA_S8, 3 / 127.f, 4, 4}};
     for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
         const compiler_options options = to_half_from(nets[i].input);
-        const outcome o = run(quantised_net(nets[i].name, SIDE), &options, nets[i].step);
+        const outcome o = run(quantised_net(nets[i].name, SIDE), &options, nets[i].scale);
         print_message("%-12s %u of %u INT8, %.2f %% changed, at most %.3f steps\n", nets[i].name,
                       o.int8, o.convs, 100 * o.changed, o.most);
         assert_int_equal(o.convs, nets[i].convs);
@@ -322,7 +322,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_layer_is_within_one_step),
-        cmocka_unit_test(coarse_steps_are_exact),
+        cmocka_unit_test(coarse_scales_are_exact),
         cmocka_unit_test(turned_weights_are_as_near_as_told),
         cmocka_unit_test(some_stay_on_arrays),
         cmocka_unit_test(networks_are_int8),

@@ -74,8 +74,8 @@ static void wide_samples_pass_unchanged(void **state)
 
 /* ---- numbers of INT8 ---------------------------------------------------------------------- */
 
-/* Weights, step by step: q * step is within half a step but where a plane's sum needed a move, sums
- * of planes are kept to half a step, and scale16 is what the step was derived from. */
+/* Weights: q * scale is within half a step but where a plane's sum needed a move, sums
+ * of planes are kept to half a step, and scale16 is what the scale was derived from. */
 static void weights_are_kept(void **state)
 {
     (void)state;
@@ -100,15 +100,15 @@ static void weights_are_kept(void **state)
     assert_int_equal(op->kind, MONA_OP_CONV);
     const int8_t *q = (const int8_t *)(model.data + op->conv.weights);
     const uint16_t *scales = (const uint16_t *)(const void *)(model.data + op->conv.scales);
-    const double in_step = (double)model.tensors[op->inputs[0]].scale;
-    const double out_step = (double)model.tensors[op->output].scale;
+    const double in_scale = (double)model.tensors[op->inputs[0]].scale;
+    const double out_scale = (double)model.tensors[op->output].scale;
     for (int o = 0; o < OUTPUTS; o++) {
-        const double step = half_value(scales[o]) * out_step / in_step;
+        const double scale = half_value(scales[o]) * out_scale / in_scale;
         for (int i = 0; i < INPUTS; i++) {
             double error_sum = 0;
             for (int k = 0; k < 9; k++) {
                 const int at = (o * INPUTS + i) * 9 + k;
-                const double e = (double)weights[at] / step - q[at];
+                const double e = (double)weights[at] / scale - q[at];
                 assert_true(fabs(e) < 1);
                 error_sum += e;
             }
@@ -149,7 +149,7 @@ static void int8_without_calibration_is_refused(void **state)
     compiler_close(c);
 }
 
-/* Of black pictures a large weight makes nothing, so that the steps of its result are small. */
+/* Of black pictures a large weight makes nothing, so that the scale of its result is small. */
 static void weights_beyond_scales_of_fp16_are_refused(void **state)
 {
     (void)state;

@@ -16,11 +16,11 @@ static bool survive(const uint8_t *bytes, size_t size)
     mona_config config = {.threads = 1};
     for (unsigned i = 0; i < mona_model_input_count(&model); i++)
         config.sizes[i] = (mona_size){8, 8};
-    void *memory = bound_allocate(mona_plan_bytes());
+    void *memory = session_binding_allocate(mona_plan_bytes());
     mona_plan *plan;
     if (!mona_plan_make(&plan, memory, &model, &config) && mona_plan_arena_bytes(plan) < 1 << 26) {
         const size_t arena_bytes = mona_plan_arena_bytes(plan);
-        void *arena = bound_allocate(arena_bytes);
+        void *arena = session_binding_allocate(arena_bytes);
         mona_session *session;
         mona_buffer in[MONA_MAX_IO], out[MONA_MAX_IO];
         const unsigned inputs = mona_model_input_count(&model);
@@ -56,7 +56,7 @@ static void every_changed_byte_is_survived(void **state)
     assert_true(compiler_calibrate(c, &in, &error));
     emit(c, &(compiler_options){.int8 = true}, &bytes, &size);
     assert_true(survive(bytes, size));
-    uint8_t *copy = bound_allocate(size);
+    uint8_t *copy = session_binding_allocate(size);
     size_t ran = 0;
     for (size_t i = 0; i < size; i++)
         for (int k = 0; k < 2; k++) {

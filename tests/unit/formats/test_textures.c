@@ -79,11 +79,12 @@ static bool judge(void *context, const uint8_t *bytes, size_t size, bool quick, 
     const judged *j = context;
     double errors = 0, squares = 0, changed = 0;
     mona_model model;
-    bound_model bound;
+    session_binding bound;
     pipeline_error bound_error = {{0}};
     (void)quick, (void)error;
     assert_int_equal(mona_model_open(&model, bytes, size), MONA_OK);
-    assert_true(bound_open(&bound, &model, "textures", &(mona_config){.threads = 1}, &bound_error));
+    assert_true(session_binding_open(&bound, &model, "textures", &(mona_config){.threads = 1},
+                                     &bound_error));
     const mona_tensor_info in = mona_plan_input(bound.plan, 0),
                            out = mona_plan_output(bound.plan, 0);
     mona_buffer from = make_buffer(&in), to = make_buffer(&out);
@@ -102,7 +103,7 @@ static bool judge(void *context, const uint8_t *bytes, size_t size, bool quick, 
     }
     free(from.data);
     free(to.data);
-    bound_close(&bound);
+    session_binding_close(&bound);
     *loss = (compiler_loss){changed / (double)j->count, errors / squares};
     return true;
 }

@@ -86,7 +86,7 @@ static void add_map(graph *g, uint32_t output, mona_type type, int64_t *element)
     static const uint8_t functions[] = {MONA_FN_ADD, MONA_FN_SUB, MONA_FN_MAX};
     const value *a = any_value(g, false), *b = any_value(g, false);
     const mona_array_map m = {.function = functions[roll(&g->seed, 3)],
-                              .arithmetic = MONA_WHOLE,
+                              .arithmetic = MONA_INT,
                               .dims = 1,
                               .extent = {N},
                               .stride = {{1}, {1}}};
@@ -236,7 +236,7 @@ static void dead_arrays_make_room(void **state)
         uint32_t last = sized(&g, builder_input(b, "x", MONA_S64, 1, 1));
         const uint32_t out = sized(&g, builder_output(b, "y", MONA_S64, 1, 1));
         const mona_array_map m = {.function = MONA_FN_NEG,
-                                  .arithmetic = MONA_WHOLE,
+                                  .arithmetic = MONA_INT,
                                   .dims = 1,
                                   .extent = {N},
                                   .stride = {{1}}};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The operators on arrays against loops written here from array_format.h's words: any rank, strides
- * and types, by one to four threads and on model310 (array_run). Real functions: test_array_real.c.
+ * and types, by one to four threads and on model310 (array_run). Float functions: test_array_float.c.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -345,7 +345,7 @@ static void map_round(uint32_t f, mona_arithmetic arithmetic, uint32_t *seed)
                     .operand_count = arity_of(f),
                     .type = any_type(seed),
                     .elements = product(m.extent, m.dims)};
-    if (arithmetic == MONA_REAL && !is_real(c.type))
+    if (arithmetic == MONA_FLOAT && !is_real(c.type))
         c.type = MONA_F32; /* conversions have a test of their own */
     for (uint32_t k = 0; k < c.operand_count; k++) {
         array_operand *o = &c.operands[k];
@@ -368,7 +368,7 @@ static void map_round(uint32_t f, mona_arithmetic arithmetic, uint32_t *seed)
             x[k] = real_element(c.operands[k].type, c.operands[k].data, at);
             w[k] = whole_element(c.operands[k].type, c.operands[k].data, at);
         }
-        if (arithmetic == MONA_REAL)
+        if (arithmetic == MONA_FLOAT)
             put_real(c.type, expected, i, exact_real(f, x[0], x[1], x[2], m.parameter));
         else {
             const int64_t y = exact_whole(f, w[0], w[1], w[2], no_sign);
@@ -404,9 +404,9 @@ static void maps(void **state)
     uint32_t seed = 1;
     for (int round = 0; round < 4; round++) {
         for (size_t f = 0; f < sizeof real; f++)
-            map_round(real[f], MONA_REAL, &seed);
+            map_round(real[f], MONA_FLOAT, &seed);
         for (size_t f = 0; f < sizeof whole; f++)
-            map_round(whole[f], MONA_WHOLE, &seed);
+            map_round(whole[f], MONA_INT, &seed);
     }
 }
 
@@ -544,10 +544,10 @@ static void reduce_round(uint32_t f, mona_arithmetic arithmetic, uint32_t *seed)
                     .record = &r,
                     .record_bytes = sizeof r,
                     .operand_count = 1,
-                    .operands = {{arithmetic == MONA_REAL ? MONA_F32 : MONA_S8, NULL, all, false}},
-                    .type = arg                       ? MONA_S64
-                            : arithmetic == MONA_REAL ? MONA_F32
-                                                      : MONA_S32,
+                    .operands = {{arithmetic == MONA_FLOAT ? MONA_F32 : MONA_S8, NULL, all, false}},
+                    .type = arg                        ? MONA_S64
+                            : arithmetic == MONA_FLOAT ? MONA_F32
+                                                       : MONA_S32,
                     .elements = product(r.extent, r.kept)};
     c.operands[0].data = elements(c.operands[0].type, all, seed);
     void *found = aligned(c.elements * 8);
@@ -587,9 +587,9 @@ static void reductions(void **state)
     uint32_t seed = 3;
     for (int round = 0; round < 12; round++)
         for (uint32_t f = 0; f < MONA_REDUCE_COUNT; f++) {
-            reduce_round(f, MONA_REAL, &seed);
+            reduce_round(f, MONA_FLOAT, &seed);
             if (f != MONA_REDUCE_MEAN && (f < MONA_REDUCE_L2 || f > MONA_REDUCE_LOG_SUM_EXP))
-                reduce_round(f, MONA_WHOLE, &seed);
+                reduce_round(f, MONA_INT, &seed);
         }
 }
 
@@ -656,7 +656,7 @@ static void matmul_round(mona_arithmetic arithmetic, uint32_t *seed)
                     .record = &m,
                     .record_bytes = sizeof m,
                     .operand_count = 2,
-                    .type = arithmetic == MONA_REAL ? MONA_F32 : MONA_S32,
+                    .type = arithmetic == MONA_FLOAT ? MONA_F32 : MONA_S32,
                     .elements = product(m.extent, m.batch_dims) * m.m * m.n};
     for (int i = 0; i < 2; i++) {
         const mona_type types[2][2] = {{MONA_F32, MONA_F16}, {MONA_U8, MONA_S8}};
@@ -682,7 +682,7 @@ static void matmul_round(mona_arithmetic arithmetic, uint32_t *seed)
             whole += whole_element(c.operands[0].type, c.operands[0].data, at[0]) *
                      whole_element(c.operands[1].type, c.operands[1].data, at[1]);
         }
-        if (arithmetic == MONA_REAL)
+        if (arithmetic == MONA_FLOAT)
             put_real(c.type, expected, e, real);
         else
             put_whole(c.type, expected, e, whole);
@@ -695,7 +695,7 @@ static void products(void **state)
     (void)state;
     uint32_t seed = 4;
     for (int round = 0; round < 16; round++)
-        matmul_round(round % 2 ? MONA_WHOLE : MONA_REAL, &seed);
+        matmul_round(round % 2 ? MONA_INT : MONA_FLOAT, &seed);
 }
 
 /* ---- WINDOW -------------------------------------------------------------------------------- */
@@ -765,12 +765,12 @@ static void conv_round(mona_arithmetic arithmetic, uint32_t *seed)
                     .record = &w,
                     .record_bytes = sizeof w,
                     .operand_count = 2 + roll(seed, 2),
-                    .type = arithmetic == MONA_REAL ? MONA_F32 : MONA_S32,
+                    .type = arithmetic == MONA_FLOAT ? MONA_F32 : MONA_S32,
                     .elements = w.batch * w.outputs * outs};
     const uint32_t sizes[] = {w.batch * w.channels * ins, w.outputs * depth * taps, w.outputs};
     for (uint32_t i = 0; i < c.operand_count; i++) {
         c.operands[i] =
-            (array_operand){arithmetic == MONA_REAL ? MONA_F32 : MONA_S8, NULL, sizes[i], i == 2};
+            (array_operand){arithmetic == MONA_FLOAT ? MONA_F32 : MONA_S8, NULL, sizes[i], i == 2};
         c.operands[i].data = elements(c.operands[i].type, sizes[i], seed);
     }
     void *expected = aligned(c.elements * 4);
@@ -791,7 +791,7 @@ static void conv_round(mona_arithmetic arithmetic, uint32_t *seed)
             whole += whole_element(c.operands[1].type, c.operands[1].data, y) *
                      (at < 0 ? 0 : whole_element(c.operands[0].type, c.operands[0].data, x));
         }
-        if (arithmetic == MONA_REAL)
+        if (arithmetic == MONA_FLOAT)
             put_real(c.type, expected, e, real);
         else
             put_whole(c.type, expected, e, whole);
@@ -804,7 +804,7 @@ static void convolutions(void **state)
     (void)state;
     uint32_t seed = 5;
     for (int round = 0; round < 30; round++)
-        conv_round(round % 3 ? MONA_REAL : MONA_WHOLE, &seed);
+        conv_round(round % 3 ? MONA_FLOAT : MONA_INT, &seed);
 }
 
 static void pool_round(uint32_t function, mona_arithmetic arithmetic, uint32_t *seed)
@@ -822,12 +822,12 @@ static void pool_round(uint32_t function, mona_arithmetic arithmetic, uint32_t *
                     .record = &w,
                     .record_bytes = sizeof w,
                     .operand_count = 1,
-                    .type = indexed                   ? MONA_S64
-                            : arithmetic == MONA_REAL ? MONA_F32
-                                                      : MONA_S64,
+                    .type = indexed                    ? MONA_S64
+                            : arithmetic == MONA_FLOAT ? MONA_F32
+                                                       : MONA_S64,
                     .elements = w.batch * w.outputs * outs};
     array_operand *o = &c.operands[0];
-    *o = (array_operand){arithmetic == MONA_REAL ? MONA_F32 : MONA_U8, NULL,
+    *o = (array_operand){arithmetic == MONA_FLOAT ? MONA_F32 : MONA_U8, NULL,
                          w.batch * w.channels * ins, false};
     o->data = elements(o->type, o->elements, seed);
     void *expected = aligned(c.elements * 8);
@@ -843,14 +843,14 @@ static void pool_round(uint32_t function, mona_arithmetic arithmetic, uint32_t *
                 continue;
             const float v = real_element(o->type, o->data, x);
             sum += v;
-            whole += (int64_t)v * (arithmetic == MONA_WHOLE);
+            whole += (int64_t)v * (arithmetic == MONA_INT);
             best = best < 0 || v > most ? x : best;
             most = v > most ? v : most;
         }
         const int64_t nothing = function == MONA_WINDOW_SUM ? 0 : INT64_MIN;
         if (indexed)
             put_whole(c.type, expected, e, best < 0 ? 0 : best);
-        else if (arithmetic == MONA_WHOLE)
+        else if (arithmetic == MONA_INT)
             put_whole(c.type, expected, e,
                       function == MONA_WINDOW_SUM ? whole
                       : best < 0                  ? nothing
@@ -870,9 +870,9 @@ static void pools(void **state)
     uint32_t seed = 6;
     for (int round = 0; round < 12; round++)
         for (uint32_t f = MONA_WINDOW_MAX; f < MONA_WINDOW_COUNT; f++) {
-            pool_round(f, MONA_REAL, &seed);
+            pool_round(f, MONA_FLOAT, &seed);
             if (f != MONA_WINDOW_AVERAGE)
-                pool_round(f, MONA_WHOLE, &seed);
+                pool_round(f, MONA_INT, &seed);
         }
 }
 

@@ -24,9 +24,9 @@ static mona_model bicubic(void)
 }
 
 /* The luma position of chroma sample i. */
-static double luma_position(int i, chroma_site site, int n)
+static double luma_position(int i, chroma_position site, int n)
 {
-    const double within = site == SITE_FIRST ? 0 : site == SITE_LAST ? n - 1 : (n - 1) / 2.0;
+    const double within = site == CHROMA_FIRST ? 0 : site == CHROMA_LAST ? n - 1 : (n - 1) / 2.0;
     return n * i + within;
 }
 
@@ -36,18 +36,18 @@ static double ramp(double luma, int n)
     return SLOPE * luma / n + 4;
 }
 
-static void check(bool across, chroma_site site, unsigned shift, int scale)
+static void check(bool across, chroma_position site, unsigned shift, int scale)
 {
     pipeline_error error = {{0}};
     mona_model sited, original = bicubic();
     void *memory;
-    bound_model bound;
+    session_binding bound;
     const int n = 1 << shift;
-    const chroma_siting siting = {across ? site : SITE_MIDDLE, across ? SITE_MIDDLE : site};
-    assert_true(siting_model(&sited, &memory, &original, (unsigned)scale, siting,
-                             across ? shift : 0, across ? 0 : shift, &error));
+    const chroma_location location = {across ? site : CHROMA_MIDDLE, across ? CHROMA_MIDDLE : site};
+    assert_true(chroma_location_model(&sited, &memory, &original, (unsigned)scale, location,
+                                      across ? shift : 0, across ? 0 : shift, &error));
     const mona_config config = {.threads = 1, .sizes = {{SIDE, SIDE}}};
-    assert_true(bound_open(&bound, &sited, "sited", &config, &error));
+    assert_true(session_binding_open(&bound, &sited, "sited", &config, &error));
 
     uint8_t in[SIDE * SIDE], out[MOST * MOST * SIDE * SIDE];
     for (int y = 0; y < SIDE; y++)
@@ -64,7 +64,7 @@ static void check(bool across, chroma_site site, unsigned shift, int scale)
                 fail_msg("%s, site %d, 1 of %d, x%d: row %d column %d is off by %g",
                          across ? "across" : "down", (int)site, n, scale, y, x, off);
         }
-    bound_close(&bound);
+    session_binding_close(&bound);
     free(memory);
 }
 
@@ -73,14 +73,14 @@ static void chroma_stays_where_it_sat(void **state)
     (void)state;
     for (int scale = 2; scale <= MOST; scale++)
         for (unsigned shift = 0; shift <= 2; shift++)
-            for (int site = SITE_FIRST; site <= SITE_LAST; site++) {
-                check(true, (chroma_site)site, shift, scale);
-                check(false, (chroma_site)site, shift, scale);
+            for (int site = CHROMA_FIRST; site <= CHROMA_LAST; site++) {
+                check(true, (chroma_position)site, shift, scale);
+                check(false, (chroma_position)site, shift, scale);
             }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(chroma_stays_where_it_sat)};
-    return cmocka_run_group_tests_name("siting", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("chroma_location", tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@
 
 #include "pipeline/stages/colour_grading.h"
 
-enum { SIDE = THUMBNAIL_SIDE, ANSWERS = GRADING_CURVES * GRADING_NODES };
+enum { SIDE = THUMBNAIL_SIDE, ANSWERS = COLOUR_GRADING_CURVES * COLOUR_GRADING_NODES };
 
 static uint32_t state = 1;
 
@@ -32,7 +32,7 @@ static held random_frame(uint32_t width, uint32_t height, unsigned shift, unsign
 {
     held h;
     const frame_format format = {width, height, 3, shift, shift, bits, 1u << shift};
-    h.memory = bound_allocate(frame_bytes(&format));
+    h.memory = session_binding_allocate(frame_bytes(&format));
     assert_non_null(h.memory);
     frame_place(&h.frame, &format, h.memory);
     state = 1;
@@ -127,7 +127,7 @@ static void no_strength_changes_nothing(void **unused)
 {
     (void)unused;
     uint16_t answer[ANSWERS];
-    grading_curves curves;
+    colour_grading_curves curves;
     mona_curves settled;
     for (unsigned round = 0; round < 200; round++) {
         const unsigned bits = 8 + round % 3;
@@ -136,8 +136,8 @@ static void no_strength_changes_nothing(void **unused)
         memset(out.memory, 0, frame_bytes(&out.frame.format));
         state = round;
         random_answer(answer);
-        grading_read(&curves, answer);
-        grading_settle(&settled, &curves, 0, bits, round % 4 < 2);
+        colour_grading_read(&curves, answer);
+        colour_grading_settle(&settled, &curves, 0, bits, round % 4 < 2);
         apply(&settled, &in, &out);
         for (unsigned p = 0; p < 3; p++) {
             const mona_size size = frame_plane_size(&in.frame.format, p);
@@ -155,14 +155,15 @@ static void answers_become_curves_that_hold(void **unused)
 {
     (void)unused;
     uint16_t answer[ANSWERS];
-    grading_curves curves;
+    colour_grading_curves curves;
     mona_curves settled;
     for (unsigned round = 0; round < 500; round++) {
         random_answer(answer);
-        grading_read(&curves, answer);
-        for (unsigned k = 1; k < GRADING_NODES; k++)
-            assert_true(curves.values[GRADING_LUMA][k] >= curves.values[GRADING_LUMA][k - 1]);
-        grading_settle(&settled, &curves, 1, 8, round % 2);
+        colour_grading_read(&curves, answer);
+        for (unsigned k = 1; k < COLOUR_GRADING_NODES; k++)
+            assert_true(curves.values[COLOUR_GRADING_LUMA][k] >=
+                        curves.values[COLOUR_GRADING_LUMA][k - 1]);
+        colour_grading_settle(&settled, &curves, 1, 8, round % 2);
         for (unsigned k = 0; k < MONA_CURVE_SEGMENTS; k++) {
             assert_true(settled.luma.rise[k] >= 0 && settled.luma.start[k] >= 0);
             for (unsigned c = 0; c < 2; c++) {
@@ -183,12 +184,12 @@ static void ten_bits_agree_with_eight(void **unused)
     for (unsigned full = 0; full < 2; full++) {
         held in = random_frame(96, 64, 1, 8), deep_in = random_frame(96, 64, 1, 10);
         held out = random_frame(96, 64, 1, 8), deep_out = random_frame(96, 64, 1, 10);
-        grading_curves curves;
+        colour_grading_curves curves;
         mona_curves settled, deep;
         unsigned changed = 0;
-        grading_read(&curves, answer);
-        grading_settle(&settled, &curves, 1, 8, full);
-        grading_settle(&deep, &curves, 1, 10, full);
+        colour_grading_read(&curves, answer);
+        colour_grading_settle(&settled, &curves, 1, 8, full);
+        colour_grading_settle(&deep, &curves, 1, 10, full);
         apply(&settled, &in, &out);
         apply(&deep, &deep_in, &deep_out);
         for (unsigned p = 0; p < 3; p++) {
@@ -209,10 +210,10 @@ static void ten_bits_agree_with_eight(void **unused)
     }
 }
 
-static void constant_curves(grading_curves *c, float value)
+static void constant_curves(colour_grading_curves *c, float value)
 {
-    for (unsigned i = 0; i < GRADING_CURVES; i++)
-        for (unsigned k = 0; k < GRADING_NODES; k++)
+    for (unsigned i = 0; i < COLOUR_GRADING_CURVES; i++)
+        for (unsigned k = 0; k < COLOUR_GRADING_NODES; k++)
             c->values[i][k] = value;
 }
 
@@ -220,8 +221,8 @@ static void shots_are_followed_and_cuts_begin_anew(void **unused)
 {
     (void)unused;
     static thumbnail one, moved, other;
-    grading_curves low, high;
-    grading_state s = {0};
+    colour_grading_curves low, high;
+    colour_grading_state s = {0};
     for (int y = 0; y < SIDE; y++)
         for (int x = 0; x < SIDE; x++) {
             one.planes[0][y * SIDE + x] = (uint8_t)(128 + 90 * sin(0.11 * x) * cos(0.13 * y));
@@ -231,17 +232,17 @@ static void shots_are_followed_and_cuts_begin_anew(void **unused)
                 (uint8_t)(90 - 60 * sin(0.09 * x + 2) * cos(0.2 * y + 1));
         }
     constant_curves(&low, 0.25f), constant_curves(&high, 0.75f);
-    grading_follow(&s, &one, &low);
+    colour_grading_follow(&s, &one, &low);
     assert_true(s.curves.values[0][0] == 0.25f && s.frames == 1);
     float before = 0.25f;
     for (int i = 0; i < 60; i++) { /* within a shot: at most a twentieth of what is to go */
-        grading_follow(&s, i % 2 ? &one : &moved, &high);
+        colour_grading_follow(&s, i % 2 ? &one : &moved, &high);
         const float step = s.curves.values[0][0] - before;
         assert_true(step > 0 && step <= 0.0501f * (0.75f - before));
         before = s.curves.values[0][0];
     }
     assert_true(before > 0.7f && s.frames == 61);
-    grading_follow(&s, &other, &low);
+    colour_grading_follow(&s, &other, &low);
     assert_true(s.curves.values[0][0] == 0.25f && s.frames == 1);
 }
 

@@ -38,7 +38,7 @@ static void count(void *context, const mona_op_event *event)
     atomic_fetch_add((atomic_ulong *)context, 1);
 }
 
-static void observe(fixture *f, bound_model *bound)
+static void observe(fixture *f, session_binding *bound)
 {
     const mona_op_observer observer = {no_time, count, &f->events};
     if (bound->session)
@@ -61,8 +61,8 @@ static void open_fixture(fixture *f, unsigned shift, unsigned bits, double stren
     assert_int_equal(mona_model_open(&f->model.model, e->begin, (size_t)(e->end - e->begin)),
                      MONA_OK);
     f->format.multiple = denoise_multiple(&f->format);
-    f->stream_memory = bound_allocate(mona_stream_bytes());
-    f->frames_memory = bound_allocate(2 * frame_bytes(&f->format));
+    f->stream_memory = session_binding_allocate(mona_stream_bytes());
+    f->frames_memory = session_binding_allocate(2 * frame_bytes(&f->format));
     assert_true(f->stream_memory && f->frames_memory);
     frame_place(&f->in, &f->format, f->frames_memory);
     frame_place(&f->out, &f->format, (uint8_t *)f->frames_memory + frame_bytes(&f->format));

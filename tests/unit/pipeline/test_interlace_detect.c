@@ -45,26 +45,26 @@ typedef struct result {
 
 static void look_at(result *r, is_combed *combed)
 {
-    combing c;
+    interlace_detect c;
     pipeline_error error = {0};
     AVFrame *like = stripes(0, false), *out = av_frame_alloc();
     bool found;
     int taken = 0;
     *r = (result){0};
-    assert_true(combing_open(&c, like, true, &error));
+    assert_true(interlace_detect_open(&c, like, true, &error));
     for (int n = 0; n <= FRAMES; n++) {
         AVFrame *frame = n < FRAMES ? stripes(n, combed(n)) : NULL;
-        assert_true(combing_put(&c, frame, &error));
-        while (combing_get(&c, out, &found) >= 0) {
+        assert_true(interlace_detect_put(&c, frame, &error));
+        while (interlace_detect_get(&c, out, &found) >= 0) {
             assert_int_equal(out->pts, 1000 + 2 * taken);
-            r->judged += c.sights[taken % COMBING_SIGHTS].order != 2;
+            r->judged += c.sights[taken % INTERLACE_DETECT_SIGHTS].order != 2;
             r->marked[taken++] = found;
             av_frame_unref(out);
         }
         av_frame_free(&frame);
     }
     assert_int_equal(taken, FRAMES);
-    combing_close(&c);
+    interlace_detect_close(&c);
     av_frame_free(&like);
     av_frame_free(&out);
 }

@@ -29,22 +29,22 @@ static void packets_are_held_up_to_a_bound(void **state)
 {
     enum { PACKET = 64 << 20, BOUND = 256 << 20 };
     (void)state;
-    held_packets held = {0};
+    packet_queue held = {0};
     pipeline_error error = {0};
     unsigned passed = 0;
     AVPacket *packet = av_packet_alloc();
     assert_non_null(packet);
     assert_int_equal(av_new_packet(packet, PACKET), 0);
     for (int i = 1; i < BOUND / PACKET; i++)
-        assert_true(held_take(&held, packet, &error));
-    assert_false(held_take(&held, packet, &error));
+        assert_true(packet_queue_put(&held, packet, &error));
+    assert_false(packet_queue_put(&held, packet, &error));
     assert_non_null(strstr(error.text, "within 256 MiB of other streams, found none"));
 
-    const held_sink sink = {all_are_due, count, NULL, &passed};
+    const packet_queue_sink sink = {all_are_due, count, NULL, &passed};
     error = (pipeline_error){0};
-    assert_true(held_release(&held, &sink, &error));
+    assert_true(packet_queue_release(&held, &sink, &error));
     assert_int_equal(passed, BOUND / PACKET - 1);
-    held_free(&held);
+    packet_queue_free(&held);
     av_packet_free(&packet);
 }
 
@@ -52,16 +52,16 @@ static void packets_are_held_up_to_a_bound(void **state)
 static void empty_packets_count_too(void **state)
 {
     (void)state;
-    held_packets held = {0};
+    packet_queue held = {0};
     pipeline_error error = {0};
     AVPacket *packet = av_packet_alloc();
     assert_non_null(packet);
     held.bytes = (256 << 20) - 1000; /* as if of many others */
     unsigned taken = 0;
-    while (taken < 100 && held_take(&held, packet, &error))
+    while (taken < 100 && packet_queue_put(&held, packet, &error))
         taken++;
     assert_in_range(taken, 1, 10);
-    held_free(&held);
+    packet_queue_free(&held);
     av_packet_free(&packet);
 }
 

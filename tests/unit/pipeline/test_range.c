@@ -23,7 +23,7 @@ typedef struct held {
 
 static held open_frame(const frame_format *format)
 {
-    held h = {.memory = bound_allocate(frame_bytes(format))};
+    held h = {.memory = session_binding_allocate(frame_bytes(format))};
     assert_non_null(h.memory);
     frame_place(&h.frame, format, h.memory);
     return h;

@@ -18,13 +18,13 @@ enum { WIDTH = 150, HEIGHT = 98, SIGMA = 20 };
 typedef struct pictures {
     frame now, previous, made;
     uint8_t *memory[3];
-    steady_work work;
+    temporal_work work;
     uint32_t random;
 } pictures;
 
 static void place(frame *f, uint8_t **memory, const frame_format *format)
 {
-    *memory = bound_allocate(frame_bytes(format));
+    *memory = session_binding_allocate(frame_bytes(format));
     assert_non_null(*memory);
     frame_place(f, format, *memory);
 }
@@ -42,7 +42,7 @@ static pictures open_pictures(unsigned bits)
     place(&p.now, &p.memory[0], &format);
     place(&p.previous, &p.memory[1], &format);
     place(&p.made, &p.memory[2], &format);
-    p.work.blocks = malloc(stillness_blocks(&format) * sizeof *p.work.blocks);
+    p.work.blocks = malloc(motion_mask_blocks(&format) * sizeof *p.work.blocks);
     assert_non_null(p.work.blocks);
     return p;
 }
@@ -90,7 +90,7 @@ static void fill(pictures *p, const frame *f, int (*value)(uint32_t x, uint32_t 
 /* Every sample of the frame before is BEFORE, of what is made MADE. */
 enum { MADE = 100, BEFORE = 104 };
 
-/* What becomes of MADE: steady.h, rounded to the nearest. */
+/* What becomes of MADE: temporal.h, rounded to the nearest. */
 static int steadied(unsigned bits)
 {
     const double step = 1 << (bits - 8), d = (BEFORE - MADE) * step, limit = (SIGMA + 4) * step;
@@ -130,8 +130,8 @@ static void run(pictures *p, int (*now)(uint32_t x, uint32_t y), unsigned planes
     fill(p, &p->now, now, SIGMA);
     fill(p, &p->previous, before_at, 0);
     fill(p, &p->made, made_at, 0);
-    steady(&p->made, &p->now, &p->previous, planes, (unsigned)SIGMA << (p->now.format.bits - 8), 1,
-           &p->work);
+    temporal_filter(&p->made, &p->now, &p->previous, planes,
+                    (unsigned)SIGMA << (p->now.format.bits - 8), 1, &p->work);
 }
 
 static void steady_in_noise(void **state)
@@ -185,7 +185,7 @@ static void not_what_differs_by_much(void **state)
     fill(&p, &p.now, before_at, SIGMA);
     fill(&p, &p.previous, far_in_one_sample, 0);
     fill(&p, &p.made, made_at, 0);
-    steady(&p.made, &p.now, &p.previous, 3, SIGMA, 1, &p.work);
+    temporal_filter(&p.made, &p.now, &p.previous, 3, SIGMA, 1, &p.work);
     assert_int_equal(sample(&p.made, 0, 40, 40), MADE);
     assert_int_equal(sample(&p.made, 0, 41, 40), steadied(8));
     close_pictures(&p);
@@ -198,7 +198,7 @@ static void clean_frames_stay(void **state)
     fill(&p, &p.now, before_at, 0);
     fill(&p, &p.previous, before_at, 0);
     fill(&p, &p.made, made_at, 0);
-    steady(&p.made, &p.now, &p.previous, 3, 0, 1, &p.work);
+    temporal_filter(&p.made, &p.now, &p.previous, 3, 0, 1, &p.work);
     check_columns(&p, 0, 0, WIDTH, MADE);
     close_pictures(&p);
 }
@@ -210,17 +210,18 @@ static void limits_are_those_of_the_formula(void **state)
     pictures p = open_pictures(8);
     fill(&p, &p.now, made_at, 0);
     fill(&p, &p.previous, before_at, 0);
-    const mona_size count = stillness_measure(p.work.blocks, &p.now, &p.previous);
+    const mona_size count = motion_mask_measure(p.work.blocks, &p.now, &p.previous);
     const frame_format *format = &p.now.format;
-    assert_int_equal(count.width * count.height, stillness_blocks(format));
-    assert_int_equal(stillness_limit(format, 0, 1), 1024);
-    assert_int_equal(stillness_limit(format, 10, 1), 4000 + 1024);
-    assert_int_equal(stillness_limit(format, 10, 2), 16000 + 1024);
-    assert_int_equal(stillness_limit(format, 10, 8), 64000 + 1024);
+    assert_int_equal(count.width * count.height, motion_mask_blocks(format));
+    assert_int_equal(motion_mask_limit(format, 0, 1), 1024);
+    assert_int_equal(motion_mask_limit(format, 10, 1), 4000 + 1024);
+    assert_int_equal(motion_mask_limit(format, 10, 2), 16000 + 1024);
+    assert_int_equal(motion_mask_limit(format, 10, 8), 64000 + 1024);
     /* All sums are 16 * 4. */
-    assert_true(stillness_of(p.work.blocks, count, 3, 3, 64 * 64));
-    assert_false(stillness_of(p.work.blocks, count, 3, 3, 64 * 64 - 1));
-    assert_true(stillness_of(p.work.blocks, count, count.width - 1, count.height - 1, 64 * 64));
+    assert_true(motion_mask_is_still(p.work.blocks, count, 3, 3, 64 * 64));
+    assert_false(motion_mask_is_still(p.work.blocks, count, 3, 3, 64 * 64 - 1));
+    assert_true(
+        motion_mask_is_still(p.work.blocks, count, count.width - 1, count.height - 1, 64 * 64));
     close_pictures(&p);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* ARRAY_MAP's functions of whole numbers: 64 bits, wrapping. Sums and products are the same bits
+/* ARRAY_MAP's functions of integers: 64 bits, wrapping. Sums and products are the same bits
  * with a sign and without; what differs is told by is_unsigned. */
 #include "ops/arrays/arrays.h"
 
@@ -142,14 +142,14 @@ static int64_t ternary(uint32_t function, bool is_unsigned, int64_t a, int64_t b
     }
 }
 
-bool mona_array_has_whole(uint32_t f)
+bool mona_array_has_int(uint32_t f)
 {
     return f <= MONA_FN_BIT_NOT || (f >= MONA_FN_ADD && f <= MONA_FN_SHIFT_RIGHT) ||
            (f >= MONA_FN_WHERE && f <= MONA_FN_MUL_ADD);
 }
 
-void mona_array_apply_whole(uint32_t function, bool is_unsigned, int64_t *y,
-                            const int64_t *const x[3], uint32_t count)
+void mona_array_apply_int(uint32_t function, bool is_unsigned, int64_t *y,
+                          const int64_t *const x[3], uint32_t count)
 {
     const int64_t *a = x[0], *b = x[1], *c = x[2];
     const uint32_t arity = function_arity(function);

@@ -47,8 +47,8 @@ static double (*const functions[MONA_FN_ADD])(double) = {
     [MONA_FN_MISH] = mona_real_mish,
 };
 
-void mona_array_apply_real64(uint32_t function, const float *p, float *y, const float *a,
-                             uint32_t count)
+void mona_array_apply_float64(uint32_t function, const float *p, float *y, const float *a,
+                              uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
         y[i] = (float)(function == MONA_FN_ELU     ? elu((double)a[i], p)
@@ -64,7 +64,7 @@ static float modulo(float a, float b)
     return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
-float mona_array_real64(uint32_t function, float a, float b)
+float mona_array_float64(uint32_t function, float a, float b)
 {
     if (function == MONA_FN_MOD)
         return modulo(a, b);

@@ -303,7 +303,7 @@ static void narrow_floats_are_the_nearest(void **state)
     free(x), free(y);
 }
 
-/* ---- storing --------------------------------------------------------------------------------- */
+/* ---- storing ------------------------------------------------------------------------------ */
 
 static void reals_become_whole_numbers(void **state)
 {
@@ -403,5 +403,5 @@ int main(void)
         cmocka_unit_test(angles_of_any_size),
         cmocka_unit_test(powers_are_within_the_last_place),
     };
-    return cmocka_run_group_tests_name("array_real", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("array_float", tests, NULL, NULL);
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* ARRAY_MAP's functions of fp32 numbers. What is a few operations of fp32 is inlined into a loop of
- * its own, which compilers vectorise; array_real64.c has the others. */
+ * its own, which compilers vectorise; array_float64.c has the others. */
 #include "ops/arrays/arrays.h"
 
 #include "engine/cpu/c/compiler.h"
 
-/* ---- of one number: a few operations ------------------------------------------------------- */
+/* ---- of one number: a few operations ------------------------------------------------------ */
 
 INLINE float copy(float a, const float *p)
 {
@@ -139,7 +139,7 @@ INLINE void each(float *y, const float *a, const float *p, uint32_t count,
         y[i] = f(a[i], p);
 }
 
-/* ---- of one number: all ---------------------------------------------------------------------- */
+/* ---- of one number: all ------------------------------------------------------------------- */
 
 static void apply_one(uint32_t function, const float *p, float *y, const float *a, uint32_t count)
 {
@@ -202,12 +202,12 @@ static void apply_one(uint32_t function, const float *p, float *y, const float *
         each(y, a, p, count, is_infinite);
         break;
     default:
-        mona_array_apply_real64(function, p, y, a, count);
+        mona_array_apply_float64(function, p, y, a, count);
         break;
     }
 }
 
-/* ---- of two and three ------------------------------------------------------------------------ */
+/* ---- of two and three --------------------------------------------------------------------- */
 
 INLINE float smaller(float a, float b)
 {
@@ -249,7 +249,7 @@ INLINE float of_two(uint32_t function, float a, float b)
     case MONA_FN_PRELU:
         return a < 0 ? a * b : a;
     default:
-        return mona_array_real64(function, a, b);
+        return mona_array_float64(function, a, b);
     }
 }
 
@@ -326,17 +326,17 @@ static void apply_three(uint32_t function, float *y, const float *const x[3], ui
         each_three(MONA_FN_WHERE, y, x, count);
 }
 
-/* ---- all ------------------------------------------------------------------------------------- */
+/* ---- all ---------------------------------------------------------------------------------- */
 
-bool mona_array_has_real(uint32_t f)
+bool mona_array_has_float(uint32_t f)
 {
     return (f <= MONA_FN_NARROW_DOWN && f != MONA_FN_BIT_NOT) ||
            (f >= MONA_FN_ADD && f <= MONA_FN_PRELU) ||
            (f >= MONA_FN_WHERE && f <= MONA_FN_DEQUANTIZE);
 }
 
-void mona_array_apply_real(uint32_t function, const float p[4], float *y, const float *const x[3],
-                           uint32_t count)
+void mona_array_apply_float(uint32_t function, const float p[4], float *y, const float *const x[3],
+                            uint32_t count)
 {
     const uint32_t arity = function_arity(function);
     if (arity == 1)
