@@ -109,7 +109,7 @@ fi
 
 # ---- rotation -----------------------------------------------------------------------------------
 ffmpeg -v error -i "$tmp/scene.y4m" -frames:v 5 $tiny "$tmp/plain.mp4"
-ffmpeg -v error -i "$tmp/plain.mp4" -c copy -metadata:s:v rotate=90 "$tmp/rotated.mp4"
+turned "$tmp/plain.mp4" 90 "$tmp/rotated.mp4"
 enhance "$tmp/rotated.mp4" -o "$tmp/rotated_out.mp4"
 same "rotation is kept" "$(probe "$tmp/rotated_out.mp4" stream_side_data=rotation v:0)" \
     "$(probe "$tmp/rotated.mp4" stream_side_data=rotation v:0)"

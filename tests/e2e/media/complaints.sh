@@ -125,6 +125,6 @@ same "12 a container that does not fit" "$? $(grep -c 'use .mkv, which holds eve
 make -i "$tmp/scene.y4m" -frames:v 3 -vf scale=151:99 -c:v ffv1 -pix_fmt yuv420p "$tmp/odd.mkv"
 enhance "$tmp/odd.mkv" -o "$tmp/out.mkv"
 same "15 odd sizes" "$(probe "$tmp/out.mkv" stream=width,height)" 302,198
-make -i "$tmp/av.mp4" -c copy -metadata:s:v rotate=90 "$tmp/turned.mp4"
+turned "$tmp/av.mp4" 90 "$tmp/turned.mp4"
 enhance "$tmp/turned.mp4" -o "$tmp/out.mp4"
 same "15 rotation lost" "$(probe "$tmp/out.mp4" stream_side_data=rotation)" "$(probe "$tmp/turned.mp4" stream_side_data=rotation)"

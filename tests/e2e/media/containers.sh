@@ -50,9 +50,9 @@ later() {
     sed -n 's/.*everything is \([0-9.]*\) s later.*/\1/p' "$tmp/log"
 }
 
-pairs="cover.mp4:mkv a.ts:mp4 late.ts:ts video_late.mp4:mp4 edited.mp4:mkv tags.mp4:mp4 rotated.mp4:mov attached.mkv:mkv"
-! full || pairs="$pairs av.mp4:mp4 av.mp4:mkv av.mp4:mov av.mp4:ts av.mp4:nut cover.mp4:mp4 cover.mkv:mkv cover.mkv:mp4 \
-    a.ts:ts a.ts:mkv late.ts:mp4 sound_first.mkv:mkv sound_first.mkv:mp4 sound_late.mp4:mp4 sound_late.mp4:mkv \
+pairs="cover.mp4:mkv late.ts:mp4 video_late.mp4:mp4 edited.mp4:mkv rotated.mp4:mov attached.mkv:mkv"
+! full || pairs="$pairs a.ts:mp4 late.ts:ts tags.mp4:mp4 av.mp4:mp4 av.mp4:mkv av.mp4:mov av.mp4:ts av.mp4:nut cover.mp4:mp4 cover.mkv:mkv cover.mkv:mp4 \
+    a.ts:ts a.ts:mkv sound_first.mkv:mkv sound_first.mkv:mp4 sound_late.mp4:mp4 sound_late.mp4:mkv \
     video_late.mp4:mkv edited.mp4:mp4 av.nut:nut av.nut:mkv av.flv:mp4 timecode.mov:mov timecode.mov:mkv \
     chapters.mp4:mp4 chapters.mp4:mkv subtitles.mkv:mkv tags.mp4:mkv two_videos.mp4:mp4 two_videos.mp4:mkv rotated.mp4:mp4"
 for pair in $pairs; do
@@ -83,10 +83,10 @@ refused() {
 ! full || refused attached.mkv mp4 'cannot hold stream 2 (subtitle, subrip)' 2
 refused attached.mkv ts 'mpegts cannot hold stream 2 (subtitle, subrip); use .mkv' 3
 refused cover.mp4 mov 'mov cannot hold stream 2 (cover picture, mjpeg); use .mkv'
-refused rotated.mp4 mkv 'matroska cannot hold the rotation of stream 0 (video, h264); use .mp4'
+! full || refused rotated.mp4 mkv 'matroska cannot hold the rotation of stream 0 (video, h264); use .mp4'
 refused av.mp4 y4m 'yuv4mpegpipe cannot hold stream 1 (audio, aac); use .mkv'
 
-refused chapters.mp4 ts 'mpegts cannot hold the chapters; use .mkv, which holds everything'
+! full || refused chapters.mp4 ts 'mpegts cannot hold the chapters; use .mkv, which holds everything'
 rm -f "$tmp"/out.*
 "$mona" enhance "$in/sound_late.mp4" -o "$tmp/out.avi" --stages sr --quiet 2> "$tmp/log" < /dev/null
 same "sound that begins later in AVI, where it would begin at once, is refused" \
@@ -109,7 +109,7 @@ told() {
 }
 ! full || told mkv ""
 ! full || told mp4 "mp4 cannot hold the tag 'title' of stream 2; .mkv would"
-told ts "mpegts cannot hold the tag 'title'; .mkv would
+! full || told ts "mpegts cannot hold the tag 'title'; .mkv would
 mpegts cannot hold the tag 'title' of stream 2; .mkv would
 mpegts cannot store that stream 2 is marked as 'comment'; .mkv would"
 told avi "avi cannot hold the tag 'custom'; .mkv would

@@ -14,7 +14,7 @@ clip() {
 }
 clip "$tmp/clip.mp4"
 clip "$tmp/tv.mkv" -color_range tv
-clip "$tmp/pc.mkv" -color_range pc
+! full || clip "$tmp/pc.mkv" -color_range pc
 
 # ---- y4m ----------------------------------------------------------------------------------------
 rate_of() {
@@ -35,13 +35,15 @@ shown() {
     ffprobe -v error -select_streams v:0 -show_entries stream="$1" -of csv=p=0 "$2"
 }
 for codec in h264 hevc; do
-    for range in tv pc; do
+    for range in tv $(! full || echo pc); do
         "$mona" enhance "$tmp/$range.mkv" -o "$tmp/$range.$codec.mp4" -c $codec --preset ultrafast --stages sr --quiet
         same "$codec in mp4 keeps the range $range" "$(shown color_range "$tmp/$range.$codec.mp4")" $range
     done
 done
-same "its frames are those of a file without a range" "$("$mona" enhance "$tmp/clip.mp4" -o "$tmp/plain.mp4" --preset ultrafast \
-    --stages sr --quiet; frames_md5 "$tmp/plain.mp4" | md5sum)" "$(frames_md5 "$tmp/tv.h264.mp4" | md5sum)"
+if full; then
+    same "its frames are those of a file without a range" "$("$mona" enhance "$tmp/clip.mp4" -o "$tmp/plain.mp4" --preset ultrafast \
+        --stages sr --quiet; frames_md5 "$tmp/plain.mp4" | md5sum)" "$(frames_md5 "$tmp/tv.h264.mp4" | md5sum)"
+fi
 "$mona" enhance "$tmp/clip.mp4" -o "$tmp/hevc.mov" -c hevc --preset ultrafast --stages sr --quiet
 same "HEVC in mp4 is hvc1" "$(shown codec_tag_string "$tmp/tv.hevc.mp4")" hvc1
 same "and in mov" "$(shown codec_tag_string "$tmp/hevc.mov")" hvc1
@@ -51,8 +53,8 @@ for file in tv.h264.mp4 hevc.mov; do
 done
 
 # ---- a preview of a clip with sound -------------------------------------------------------------
-for file in clip.mp4 tv.mkv; do
-    for time in 0 0.1 0.3; do
+for file in $(! full || echo tv.mkv) clip.mp4; do
+    for time in $(! full || echo 0.1 0.3) 0; do
         succeeds "$file: a preview at $time s" "$mona" enhance "$tmp/$file" -o "$tmp/$file.$time.png" --preview $time
     done
 done

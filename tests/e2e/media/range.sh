@@ -38,7 +38,7 @@ print('%.4f' % ((sum(made) - sum(told)) / len(told)) if len(made) == len(told) e
 
 # ---- a picture of its own ------------------------------------------------------------------------------------
 # Levels that the bicubic kernel does not drive beyond black and white: eval's luma holds those, a picture does not.
-"$scene" 1 "$tmp/scene.y4m"
+film 1 "$tmp/scene.y4m"
 ffmpeg -v error -i "$tmp/scene.y4m" -vf "scale=426:240,format=rgb24,crop=312:180,lutrgb=r=24+val*13/16:g=24+val*13/16:b=24+val*13/16" \
     -pix_fmt rgb24 "$tmp/own.png"
 raw "$tmp/own.png" rgb24 "$tmp/own.raw"
@@ -49,7 +49,7 @@ for scale in $(tiers 2 "2 3 4"); do
     range reduce "$tmp/own.raw" 312 180 "$scale" "$tmp/small.raw"
     ffmpeg -v error -f rawvideo -pixel_format rgb24 -video_size $((312 / scale))x$((180 / scale)) -i "$tmp/small.raw" \
         "$tmp/$scale/own_LR.png"
-    for tier in fast balanced best; do
+    for tier in $(tiers fast "fast balanced best"); do
         at_least "x$scale $tier: a picture is as good as eval says" \
             "$(gain "$tmp/$scale" "$scale" "sr_x${scale}_$tier" "$tmp/list")" -0.02
     done
@@ -57,7 +57,7 @@ done
 
 # ---- film ----------------------------------------------------------------------------------------------------
 # The same film in both ranges; what comes out keeps its range, and its luma is as near the original's.
-for tier in $(tiers best "fast balanced best"); do
+for tier in $(tiers fast "fast balanced best"); do
     for kind in tv pc; do
         ffmpeg -v error -y -i "$tmp/2/own_LR.png" -vf "scale=out_range=$kind:out_color_matrix=bt601:flags=accurate_rnd+full_chroma_int" \
             -pix_fmt yuv444p -color_range $kind -c:v ffv1 "$tmp/$kind.mkv"

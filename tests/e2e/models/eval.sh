@@ -58,18 +58,18 @@ refused() {
     same "$name" "$found" "$status 1 1 0"
 }
 refused "no protocol" 2 "expected --protocol sr" sr_x2_fast --set "$tmp/set"
-refused "a protocol that is none" 2 "found 'x'" sr_x2_fast --set "$tmp/set" --protocol x
-refused "no set" 2 "expected a folder" sr_x2_fast --protocol sr
+! full || refused "a protocol that is none" 2 "found 'x'" sr_x2_fast --set "$tmp/set" --protocol x
+! full || refused "no set" 2 "expected a folder" sr_x2_fast --protocol sr
 refused "bicubic without a scale" 2 "--scale" bicubic --set "$tmp/set" --protocol sr
 refused "a scale beside a model" 2 "--scale" sr_x2_fast --scale 2 --set "$tmp/set" --protocol sr
-refused "a strength that is no number" 2 "found '2x'" denoise_fast --sigma 2x --set "$tmp/set" --protocol denoise
+! full || refused "a strength that is no number" 2 "found '2x'" denoise_fast --sigma 2x --set "$tmp/set" --protocol denoise
 refused "a folder without images" 1 "found none" sr_x2_fast --set "$tmp/none" --protocol sr
-refused "a folder that is not there" 1 "No such file" sr_x2_fast --set "$tmp/gone" --protocol sr
+! full || refused "a folder that is not there" 1 "No such file" sr_x2_fast --set "$tmp/gone" --protocol sr
 refused "a denoiser that shall enlarge" 1 "expected a model for one plane" denoise_fast --set "$tmp/set" --protocol sr
-refused "the reverse" 1 "expected a model for y, u, v" sr_x2_fast --set "$tmp/set" --protocol denoise
+! full || refused "the reverse" 1 "expected a model for y, u, v" sr_x2_fast --set "$tmp/set" --protocol denoise
 refused "an image too small" 1 "tiny.png.*at least" sr_x2_fast --set "$tmp/small" --protocol sr
 printf 'gone.png\n' > "$tmp/list"
-refused "a listed image that is not there" 1 "gone.png" sr_x2_fast --set "$tmp/set" --list "$tmp/list" --protocol sr
+! full || refused "a listed image that is not there" 1 "gone.png" sr_x2_fast --set "$tmp/set" --list "$tmp/list" --protocol sr
 
 # ---- published figures ------------------------------------------------------------------------
 sets=../shared/data/test
