@@ -5,7 +5,7 @@
 #ifndef AC_ROWS_H
 #define AC_ROWS_H
 
-#include "engine/aicore/aicore.h"
+#include "engine/cpu/cpu.h"
 
 void ac_c_conv_row(const ac_conv_row *row);
 void ac_c_pack_row(const ac_pack_row *p);
