@@ -33,7 +33,8 @@ void telemetry_log_open(telemetry_log *log, const mona_device *device);
  * tenths of a millisecond. */
 void telemetry_log_look(telemetry_log *log);
 
-/* The last reading, now. */
+/* The last reading, now, if that is not too soon after the one before; the second in any case,
+ * without which there are no rates. */
 void telemetry_log_end(telemetry_log *log);
 
 /* One reading more, for whoever has it. */
