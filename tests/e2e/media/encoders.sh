@@ -15,9 +15,8 @@ kept() {
 }
 
 film 12 "$tmp/scene.y4m" 320x180
-colour="-color_range tv -colorspace bt709 -color_primaries bt709 -color_trc bt709"
-# shellcheck disable=SC2086
-ffmpeg -v error -i "$tmp/scene.y4m" -vf scale=160:90,setsar=3/2 -c:v libx264 -bf 2 -pix_fmt yuv420p $colour "$tmp/in.mp4"
+colour=$(says tv bt709 bt709 bt709)
+ffmpeg -v error -i "$tmp/scene.y4m" -vf "scale=160:90,setsar=3/2,$colour" -c:v libx264 -bf 2 -pix_fmt yuv420p -color_range tv "$tmp/in.mp4"
 
 # ---- codecs -------------------------------------------------------------------------------------
 for pair in h264:mp4 hevc:mp4 hevc:mkv av1:mp4 av1:webm vp9:webm vp9:mkv ffv1:mkv rawvideo:mkv; do
@@ -130,7 +129,7 @@ for way in av1:g=4 vp9:g=4:lag-in-frames=0 ffv1:g=4; do
 done
 
 # ProRes: 4:2:2 of 10 bits, as it is made.
-ffmpeg -v error -i "$tmp/scene.y4m" -vf scale=160:90,setsar=3/2 -c:v ffv1 -pix_fmt yuv422p10le $colour "$tmp/deep.mkv"
+ffmpeg -v error -i "$tmp/scene.y4m" -vf "scale=160:90,setsar=3/2,$colour" -c:v ffv1 -pix_fmt yuv422p10le -color_range tv "$tmp/deep.mkv"
 profile() {
     ffprobe -v error -select_streams v:0 -show_entries stream=codec_name,profile,codec_tag_string,pix_fmt -of csv=p=0 "$1"
 }
