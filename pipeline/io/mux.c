@@ -266,7 +266,9 @@ bool mux_open(mux *m, const mux_settings *s, const AVFormatContext *input, const
         return pipeline_fail(error, "out of memory");
     if (s->flush)
         m->format->flags |= AVFMT_FLAG_FLUSH_PACKETS;
-    if (!edit_list_supported(s->format) && !s->shift && !(s->format->flags & AVFMT_TS_NEGATIVE))
+    m->cuts =
+        !edit_list_supported(s->format) && !s->shift && !(s->format->flags & AVFMT_TS_NEGATIVE);
+    if (m->cuts)
         move_later(m, edit_list_lead(input, video, s->format), s);
     if (!add_chapters(m->format, input, s->shift - m->format->output_ts_offset, s->end))
         return pipeline_fail(error, "out of memory");
@@ -313,7 +315,7 @@ bool mux_copy(mux *m, AVPacket *packet, pipeline_error *error)
     unsigned from = (unsigned)packet->stream_index;
     if (from >= m->input_streams || m->stream_of[from] < 0)
         return true;
-    if (m->format->output_ts_offset && edit_list_cuts(packet, m->input->streams[from]))
+    if (m->cuts && edit_list_cuts(packet, m->input->streams[from]))
         return true;
     packet->stream_index = m->stream_of[from];
     av_packet_rescale_ts(packet, m->time_base_of[from],

@@ -26,6 +26,7 @@ typedef struct mux {
     uint64_t merged;          /* frames at the time of the one before: the clock is too coarse */
     const pipeline_notes *notes;
     unsigned input_streams;
+    bool cuts;            /* what an edit cut away is left out, as the container has no edits */
     pthread_mutex_t lock; /* decoder and encoder threads both write packets */
 } mux;
 

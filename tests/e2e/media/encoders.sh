@@ -7,11 +7,13 @@ enhance() {
     "$mona" enhance -y "$@" --stages sr --quiet 2> "$tmp/log" < /dev/null
 }
 
-# What of the video stream must not change, on one line.
+# What of the video stream must not change, on one line. The range is that of its first frame: FFmpeg 7 says nothing
+# of a whole stream of ProRes.
 kept() {
     ffprobe -v error -count_frames -select_streams v:0 -show_entries \
-        stream=nb_read_frames,pix_fmt,sample_aspect_ratio,color_range,color_space,color_transfer,color_primaries \
-        -of csv=p=0 "$1"
+        stream=nb_read_frames,pix_fmt,sample_aspect_ratio,color_space,color_transfer,color_primaries -of csv=p=0 "$1" | tr '\n' ,
+    ffprobe -v error -select_streams v:0 -read_intervals '%+#1' -show_entries frame=color_range -of csv=p=0 "$1" |
+        tr -d , | head -n 1
 }
 
 film 12 "$tmp/scene.y4m" 320x180
