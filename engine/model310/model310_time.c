@@ -121,7 +121,7 @@ double ac_time_transpose(const ac_costs *costs, uint32_t repeats)
     return costs->transpose_latency + repeats * costs->transpose_block;
 }
 
-/* Bytes per cycle of a path for one of so many cores that copy at once. */
+/* Bytes per cycle of a path for one of `cores` cores that copy at the same time. */
 static double path_rate(const ac_costs *costs, ac_path path, uint32_t cores)
 {
     double share = costs->ddr_total_bytes / (cores ? cores : 1);
