@@ -3,7 +3,7 @@
  * comes from. Everything computed here is modelled; nothing was measured on a chip. The names of
  * sources:
  *
- *   ini     the vendor's platform configuration Ascend310.ini (rates in bytes per cycle of one core)
+ *   ini     the vendor's platform configuration Ascend310.ini (bytes per cycle of one core)
  *   TIK     cycle formulas of the vendor's kernel language for v100, read there from its
  *           simulator's logs
  *   fitted on published networks
