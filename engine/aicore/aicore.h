@@ -50,11 +50,11 @@ typedef struct ac_core ac_core;
 
 enum {
     AC_BLOCK = 32,   /* bytes: the unit of copies and vectors */
-    AC_REPEAT = 256, /* bytes one vector repeat works on */
+    AC_REPEAT = 256, /* bytes that one vector repeat processes */
     AC_MAX_REPEAT = 255,
     AC_MAX_MKN = 4095,
     AC_FRACTAL = 16,     /* rows of A and columns of B in a fractal */
-    AC_SCALAR_STEPS = 4, /* the scalar unit's for one element: load, work, store, count */
+    AC_SCALAR_STEPS = 4, /* of the scalar unit for one element: load, work, store, count */
 };
 
 /* Burst copies between buffers; lengths and gaps in 32-byte blocks. */
@@ -132,7 +132,7 @@ typedef struct ac_vector {
  * data + (c / c0) * block_stride + (x * c0 + c % c0) * element size. */
 typedef struct ac_row {
     uint8_t *data;       /* pixel 0 */
-    size_t block_stride; /* bytes between channel blocks */
+    size_t block_stride; /* bytes from one channel block to the next */
     uint32_t c0;
     mona_type type; /* U8, S8 or F16 */
 } ac_row;
@@ -180,11 +180,10 @@ typedef struct ac_conv {
     const uint32_t *run_count;      /* [blocks] */
     const uint32_t *weights_offset; /* [blocks], bytes */
     const uint8_t *weights;         /* 64-byte aligned */
-    const void
-        *bias; /* s32 or f32 [16 * blocks], 64-byte aligned; zeros where the model has none */
+    const void *bias; /* s32 or f32 [16 * blocks], 64-byte aligned; zeros if the model has none */
     const struct mona_conv_packing *packing; /* for instructions, else NULL */
-    bool small_sums; /* INT8: whatever the source holds, |accumulator| < 2^22 and
-                        |accumulator * scale| < 2^15 for every output */
+    bool small_sums; /* INT8: for all possible sources, |accumulator| < 2^22 and |accumulator *
+                        scale| < 2^15 for every output */
     ac_epilogue epilogue;
 } ac_conv;
 
@@ -278,13 +277,13 @@ typedef struct ac_elementwise_row {
     ac_row a, b, output;
     uint32_t channels, pixels;
     float scale_a, scale_b; /* fp16 values */
-    bool broadcast_b;       /* b has one channel, which meets all of a's */
+    bool broadcast_b;       /* b has one channel, which is combined with all of a's */
     ac_epilogue epilogue;
 } ac_elementwise_row;
 
-/* One row of luma through a curve, or of chroma through a gain and an offset; mona.h has the
- * arithmetic. Samples have `bits` bits and lie in bytes, or from 9 bits on in 16-bit words, whose
- * higher bits are dropped. `to` may be `from`. */
+/* One row of luma through a curve, or of chroma through a gain and an offset; mona.h defines the
+ * arithmetic. Samples have `bits` bits. They lie in bytes, or from 9 bits on in 16-bit words, whose
+ * higher bits are ignored. `to` may be `from`. */
 typedef struct ac_luma_row {
     const uint8_t *from;
     uint8_t *to;
@@ -316,8 +315,8 @@ typedef struct ac_isa {
                  uint32_t n, bool start_at_zero); /* mad */
     void (*bias_l0c)(ac_core *, void *c, const void *bias, uint32_t m,
                      uint32_t n); /* broadcast_ub_to_cc */
-    /* copy_matrix_cc_to_ubuf. Bursts are of `blocks` fractals; src_gap is in fractals, dst_gap in
-       blocks of 32 bytes. deq16_ub: 16 fp16 values in UB */
+    /* copy_matrix_cc_to_ubuf. Bursts consist of `blocks` fractals. src_gap is in fractals, dst_gap
+     * in blocks of 32 bytes. deq16_ub: 16 fp16 values in UB */
     void (*drain)(ac_core *, ac_drain, uint16_t *dst_ub, const void *src_l0c, ac_copy,
                   const uint16_t *deq16_ub, bool relu);
     void (*dup)(ac_core *, uint16_t *dst, uint16_t value, const ac_vector *); /* vector_dup */
@@ -328,7 +327,7 @@ typedef struct ac_isa {
     void (*vconv)(ac_core *, ac_vconv, void *dst, const void *src,
                   const ac_vector *); /* vconv_f162u8, ... */
     /* Transposes 16 blocks of 16 elements of 16 bits: element j of dst[i] is element i of src[j].
-       Repeat r works r * dst_repeat and r * src_repeat blocks further on. */
+     * Repeat r works on blocks that lie r * dst_repeat and r * src_repeat further on. */
     void (*transpose)(ac_core *, uint16_t *const dst[16], const uint16_t *const src[16],
                       uint8_t repeat, uint8_t dst_repeat,
                       uint8_t src_repeat); /* scatter_vnchwconv_b16 */
@@ -336,8 +335,8 @@ typedef struct ac_isa {
     void (*transpose_b8)(ac_core *, uint8_t *const dst[16], bool dst_high,
                          const uint8_t *const src[16], bool src_high, uint8_t repeat,
                          uint8_t dst_repeat, uint8_t src_repeat); /* scatter_vnchwconv_b8 */
-    /* Tells that the scalar unit reads and writes these bytes, each range in one buffer, in so many
-       steps of its own program. The caller does the work itself. NULL and 0: no bytes. */
+    /* Reports that the scalar unit reads and writes these bytes, each range in one buffer, in
+     * `steps` steps of its own program. The caller does the work itself. NULL and 0: no bytes. */
     void (*scalar)(ac_core *, const void *read, size_t read_bytes, void *write, size_t write_bytes,
                    uint32_t steps);
     void (*set_flag)(ac_core *, ac_pipe src, ac_pipe dst, ac_event);  /* set_flag */

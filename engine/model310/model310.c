@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The 310's model: time, and the table whose every instruction is checked, timed and then executed
- * by ac_isa_instructions. Without a model on the core it is only executed. A core's state is in
- * model310_core.c.
+/* The 310's model: time, and the table that checks every instruction, times it and lets
+ * ac_isa_instructions execute it. On a core without a model it is only executed. A core's state is
+ * in model310_core.c.
  *
- * The scalar unit issues all instructions in the program's order into queues without end; a pipe
- * takes them in order. */
+ * The scalar unit issues all instructions in program order into unbounded queues; each pipe takes
+ * its own in order. */
 #include "engine/model310/model310_private.h"
 
 #include "engine/arith.h"
@@ -13,7 +13,7 @@
 
 /* ---- time ----------------------------------------------------------------------------------- */
 
-/* An instruction reaches the model: its index, and its pipe's place in the order of things. */
+/* Begins an instruction. */
 static void begin(ac_model *m, uint32_t opcode, ac_pipe pipe)
 {
     m->index++;
@@ -30,7 +30,8 @@ static void issue(ac_model *m, double cycles)
     m->report.cycles = max_f64(m->report.cycles, m->idle_from[AC_PIPE_S]);
 }
 
-/* The instruction at hand occupies its pipe, not before `ready`; returns when it ends. */
+/* Lets the current instruction occupy its pipe from `ready` on at the earliest. Returns when it
+ * ends. */
 static double occupy(ac_model *m, double ready, double cycles, uint64_t flag_from)
 {
     const double issued = max_f64(m->idle_from[AC_PIPE_S], ready);
@@ -45,8 +46,8 @@ static double occupy(ac_model *m, double ready, double cycles, uint64_t flag_fro
     return end;
 }
 
-/* Ends an instruction that is no flag; true: it may be executed. What is illegal takes no time,
- * since durations are of legal operands. */
+/* Ends an instruction other than a flag. True: it may be executed. An illegal one takes no time, as
+ * durations are defined for legal operands only. */
 static bool spend(ac_model *m, double cycles)
 {
     issue(m, m->config.costs->issue);
@@ -54,7 +55,7 @@ static bool spend(ac_model *m, double cycles)
     return !m->faulty;
 }
 
-/* Everything before comes before everything after, on all pipes. */
+/* Orders everything so far before everything after, on all pipes. */
 static void join_all(ac_model *m)
 {
     double idle = 0;
@@ -146,7 +147,7 @@ static void m_mmad(ac_core *core, ac_mad type, void *c, const void *a, const voi
         ac_isa_instructions.mmad(core, type, c, a, b, m, k, n, start_at_zero);
 }
 
-/* As long as a drain of as many fractals, of which it is the reverse. */
+/* Takes as long as a drain of as many fractals, whose reverse it is. */
 static void m_bias_l0c(ac_core *core, void *c, const void *bias, uint32_t rows, uint32_t n)
 {
     ac_model *m = core->model;
@@ -171,7 +172,7 @@ static void m_drain(ac_core *core, ac_drain kind, uint16_t *dst, const void *src
         ac_isa_instructions.drain(core, kind, dst, src, c, deq16, relu);
 }
 
-/* What MTE2 brings at launch is there before the program's first instruction. */
+/* What MTE2 copies at launch is there before the program's first instruction. */
 void ac_model_launch(ac_core *core, size_t resident_bytes)
 {
     ac_model *m = core->model;
@@ -189,8 +190,8 @@ void ac_model_launch(ac_core *core, size_t resident_bytes)
 
 /* ---- vectors -------------------------------------------------------------------------------- */
 
-/* UB has 16 banks of blocks. The blocks of one operand in one repeat meet in 16 / gcd(step, 16) of
- * them; what falls in one bank takes a cycle each. */
+/* UB has 16 banks of blocks. In one repeat the blocks of one operand fall into 16 / gcd(step, 16)
+ * of them, and blocks in the same bank take a cycle each. */
 static double spread_of(const ac_stream *s, uint32_t lanes)
 {
     const uint32_t blocks = ac_stream_blocks(s, lanes);
@@ -308,7 +309,7 @@ static void m_scalar(ac_core *core, const void *read, size_t read_bytes, void *w
         ac_isa_instructions.scalar(core, read, read_bytes, write, write_bytes, steps);
 }
 
-/* The flag meant, or NULL with a finding: there is no such one. */
+/* The flag, or NULL and a finding if there is no such flag. */
 static ac_flag_state *flag_of(ac_model *m, ac_pipe src, ac_pipe dst, ac_event event)
 {
     if ((unsigned)src >= AC_PIPES || (unsigned)dst >= AC_PIPES || src == dst) {
@@ -364,7 +365,7 @@ static void m_wait_flag(ac_core *core, ac_pipe src, ac_pipe dst, ac_event event)
     f->set = false;
 }
 
-/* A barrier of one pipe costs its issue alone: pipes are in order here anyway. */
+/* A barrier for one pipe costs only its issue: pipes are in order here anyway. */
 static void m_barrier(ac_core *core, ac_pipe pipe)
 {
     ac_model *m = core->model;

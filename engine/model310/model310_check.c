@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Legality of operands and the race detector. Limits: the programming interfaces of dav-m100
- * (TIK and the instructions' register fields).
+/* Legality of operands, and the race detector. The limits come from the programming interfaces of
+ * dav-m100 (TIK and the instructions' register fields).
  *
- * Buffers have a shadow of one entry per 32 bytes. Two accesses of different pipes conflict when
- * one writes and the earlier one is not known, through flags and barriers, to the pipe of the
- * later. */
+ * Each buffer has a shadow with one entry for each 32 bytes. Two accesses by different pipes
+ * conflict if one of them writes, and no flag or barrier lets the pipe of the later one know that
+ * the earlier one has ended. */
 #include "engine/model310/model310_private.h"
 
 #include "engine/libc.h"
@@ -63,20 +63,20 @@ static bool within(ac_model *m, const char *operand, int64_t value, int64_t low,
 
 typedef struct ac_place {
     const char *name;
-    ac_shadow *shadow; /* of its buffer; NULL: nothing to track */
+    ac_shadow *shadow; /* shadow of its buffer; NULL: nothing to track */
     size_t offset;     /* in the buffer */
-    bool stamp; /* reads leave a trace; a write of the same bytes at once makes it needless */
+    bool stamp;        /* reads are recorded; not needed if the same bytes are written at once */
 } ac_place;
 
 typedef struct ac_extent {
     const void *at;
-    size_t bytes;    /* from the first to the last it touches */
+    size_t bytes;    /* from the first byte it touches to the last */
     uint32_t spaces; /* bits of ac_space it may lie in */
     uint32_t align;
     bool write;
 } ac_extent;
 
-/* Of the ranges that hold its start, the one that reaches furthest. */
+/* Of the ranges that hold the start of e, the one that reaches furthest. */
 static const ac_range *range_of(const ac_ranges *ranges, const ac_extent *e)
 {
     const uintptr_t at = (uintptr_t)e->at;
@@ -93,7 +93,7 @@ static const ac_range *range_of(const ac_ranges *ranges, const ac_extent *e)
     return best;
 }
 
-/* Alignment counts from the start of a buffer, where address 0 of the chip's buffer is. */
+/* Alignment counts from the start of a buffer, which is at address 0 of the chip's buffer. */
 static ac_place place(ac_model *m, const char *name, ac_extent e)
 {
     int64_t room = 0;
@@ -176,7 +176,7 @@ static inline void write_block(ac_model *m, const ac_place *p, size_t block, uin
     s->write_opcode = (uint8_t)m->opcode;
 }
 
-/* from: counts from the operand's first byte */
+/* from: offset in the operand */
 static inline void read_bytes(ac_model *m, const ac_place *p, size_t from, size_t bytes)
 {
     if (!p->shadow || !bytes)
@@ -280,8 +280,8 @@ static bool legal_load3d(ac_model *m, const ac_load3d *l)
 
 /* The columns of the input row that load3d reads, as runs of neighbouring ones. */
 typedef struct ac_column_runs {
-    uint32_t runs, step;       /* from run to run */
-    uint32_t parts, part_step; /* of a run: more than one when the filter is dilated */
+    uint32_t runs, step;       /* step: from one run to the next */
+    uint32_t parts, part_step; /* parts of a run: more than one if the filter is dilated */
     uint32_t width, first, columns;
 } ac_column_runs;
 
@@ -324,7 +324,7 @@ void ac_check_load3d(ac_model *m, const void *dst, const void *row, const ac_loa
         write_bytes(m, &to, r * step, FRACTAL_BYTES);
 }
 
-/* Of the last fractals of A the rows beyond m are not read. */
+/* In the last fractals of A, rows from m on are not read. */
 static void read_a(ac_model *m, const ac_place *a, uint32_t rows, uint32_t k1)
 {
     const size_t tile_row = (size_t)k1 * FRACTAL_BYTES, whole = rows / AC_FRACTAL;
@@ -457,8 +457,8 @@ static bool legal_vector(ac_model *m, const ac_stream *streams, uint32_t sources
            within(m, "dst_repeat", v->dst_repeat, v->repeat > 1, 255);
 }
 
-/* A source that is dst itself leaves no trace of its reads, so that what dst then finds read by
- * this very instruction is an overlap. */
+/* If a source is dst itself, its reads are not recorded. A read by this very instruction that dst
+ * then meets is an overlap. */
 void ac_check_vector(ac_model *m, const ac_stream *streams, uint32_t sources, const ac_vector *v)
 {
     if (!legal_vector(m, streams, sources, v))

@@ -83,7 +83,7 @@ struct ac_model {
     double idle_from[AC_PIPES];
     ac_flag_state flags[AC_PIPES][AC_PIPES][AC_EVENTS];
     const char *kernel;
-    /* The instruction at hand. */
+    /* The current instruction. */
     ac_opcode opcode;
     ac_pipe pipe;
     uint32_t index;
@@ -118,7 +118,7 @@ void ac_find_pair(ac_model *, ac_finding_kind, const char *operand, int64_t foun
 /* The number of 32-byte blocks of an operand that hold its first `lanes` elements. */
 uint32_t ac_stream_blocks(const ac_stream *, uint32_t lanes);
 
-/* Check the instruction at hand for legality and races, and note what it writes. */
+/* Check the current instruction for legality and races, and note what it writes. */
 void ac_check_copy(ac_model *, ac_path, const void *dst, const void *src, ac_copy);
 void ac_check_load2d(ac_model *, const void *dst, const void *src, uint32_t fractals);
 void ac_check_load3d(ac_model *, const void *dst, const void *row, const ac_load3d *);
@@ -127,7 +127,7 @@ void ac_check_mmad(ac_model *, const ac_target *, ac_mad, const void *const cab[
 void ac_check_bias(ac_model *, const void *c, const void *bias, uint32_t m, uint32_t n);
 void ac_check_drain(ac_model *, ac_drain, const void *dst, const void *src, ac_copy,
                     const void *deq16);
-/* streams: dst, then so many sources. */
+/* streams: dst, then the sources. */
 void ac_check_vector(ac_model *, const ac_stream *streams, uint32_t sources, const ac_vector *);
 void ac_check_transpose(ac_model *, const ac_turned *dst, const ac_turned *src, uint32_t repeat);
 void ac_check_scalar(ac_model *, const void *read, size_t read_bytes, const void *write,

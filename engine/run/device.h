@@ -11,9 +11,9 @@ struct mona_device {
     bool unified_memory;
     bool (*answers)(void);
     unsigned (*cores)(void);
-    size_t (*cache_bytes)(void); /* as mona_device_properties has it */
-    /* The best instruction table to run kernels with, or the best up to the one named `highest`.
-     * NULL: there is no such table, or this machine cannot run it. */
+    size_t (*cache_bytes)(void); /* see mona_device_properties */
+    /* The best instruction table to run kernels with, or the best one not above `highest`. NULL:
+     * there is none, or this machine cannot run it. */
     const ac_isa *(*isa)(const char *highest);
 };
 

@@ -14,7 +14,7 @@
  * of 8 bits those of the same parity. Their rows lie 16 c0 apart. */
 #include "ops/arrays/lanes.h"
 
-/* One side of an instruction: 16 blocks, or halves of blocks, and what lies between repeats. */
+/* One side of an instruction: 16 blocks or halves of blocks, and the distance between repeats. */
 typedef struct side {
     uint8_t *at[LANES];
     bool high;
@@ -47,7 +47,7 @@ static void transpose_halves(ac_core *core, const side *to, const side *from, ui
     core->isa->transpose(core, dst, src, repeats, (uint8_t)to->repeat, (uint8_t)from->repeat);
 }
 
-/* Strides have 8 bits; with longer ones repeats are instructions of their own. */
+/* Strides have 8 bits; with longer ones each repeat is an instruction of its own. */
 static void turn(const mona_lanes *l, side to, side from, uint32_t repeats)
 {
     const bool near = to.repeat <= UINT8_MAX && from.repeat <= UINT8_MAX;
@@ -62,7 +62,7 @@ static void turn(const mona_lanes *l, side to, side from, uint32_t repeats)
     }
 }
 
-/* Parts of a block of 32 bytes that are turned one by one. */
+/* Parts of a block of 32 bytes that are transposed one by one. */
 static uint32_t parts(const mona_lanes *l)
 {
     return 2 / l->element;
@@ -118,7 +118,8 @@ typedef struct units {
     uint8_t *block;
 } units;
 
-/* Unit g of group `group`, and `repeats` more: of other groups, or every parts()th unit. */
+/* Transposes `repeats` units, from unit g of group `group` on: those of the groups that follow, or
+ * every parts()th unit. */
 static void turn_unit(const mona_lanes *l, const units *u, uint32_t group, uint32_t g,
                       uint32_t repeats, bool over_groups)
 {
@@ -139,7 +140,8 @@ static void turn_unit(const mona_lanes *l, const units *u, uint32_t group, uint3
     turn(l, u->to_lanes ? rows : blocks, u->to_lanes ? blocks : rows, repeats);
 }
 
-/* Units that rows of one half have: of_lane / parts; of one parity: as many again. */
+/* The rows of of_lane / parts units lie in the same half. 1 / parts of these units have the same
+ * parity. */
 static void turn_block(const mona_lanes *l, const units *u)
 {
     const uint32_t halves = u->of_lane / parts(l), repeats = halves / parts(l);
@@ -216,7 +218,7 @@ void mona_lanes_pieces(const mona_row_call *calls, uint32_t count, mona_span col
 
 /* ---- copies --------------------------------------------------------------------------------- */
 
-/* Whether a copy can leave out what lies between rows. */
+/* Whether a copy can skip the bytes between rows. */
 static bool far_enough(ptrdiff_t gap)
 {
     return gap >= 0 && gap <= MAX_GAP && gap % AC_BLOCK == 0;

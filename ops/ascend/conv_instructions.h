@@ -28,8 +28,9 @@ typedef struct buffers {
     uint16_t *zero, *low, *high, *residual_scale;
     /* Of a tile. */
     uint16_t *t, *negative;  /* fp16, laid out as `tile` says */
-    uint16_t *residual;      /* like t if the cube adds it, else [16 channels][pixel][16] */
-    uint8_t *raw[HALVES];    /* a residual as stored, where the cube does not add it: one piece for
+    uint16_t *residual;      /* like t if the cube adds the residual, else [16
+                                channels][pixel][16] */
+    uint8_t *raw[HALVES];    /* a residual as stored, if the cube does not add it: one piece for
                                 each of its channel blocks */
     uint8_t *result[HALVES]; /* rounded results */
 } buffers;
@@ -49,9 +50,9 @@ typedef struct tile {
 typedef struct program {
     ac_core *core;
     const ac_isa *isa;
-    const ac_conv_row *rows; /* [row_count]; they differ only in where they lie */
+    const ac_conv_row *rows; /* [row_count]; they differ only in their addresses */
     uint32_t row_count;
-    const ac_conv_row *row; /* the one being worked on */
+    const ac_conv_row *row; /* the current one */
     const ac_conv *conv;
     const mona_conv_packing *k;
     uint32_t element;   /* bytes of an element of the source */
@@ -78,7 +79,7 @@ static inline uint8_t *l0c_of(const program *p, const tile *t, uint32_t part, bo
            parts * p->k->width * p->m1 * C_FRACTAL_BYTES;
 }
 
-/* Parts whose constants are in UB at once: a batch, which is made of whole groups. */
+/* Parts whose constants are in UB at the same time: a batch, which consists of whole groups. */
 static inline uint32_t batch_parts(const mona_conv_packing *k)
 {
     const uint32_t groups = MAX_BATCH / (k->width * k->group);
@@ -97,7 +98,7 @@ static inline size_t lanes_at(const program *p, uint32_t part, uint32_t j)
     return ((size_t)(part % batch_parts(p->k)) * p->k->width + j) * LANES;
 }
 
-/* Elements of t that a part takes, the room between its pieces included. */
+/* Elements of t that a part takes, including the room between its pieces. */
 static inline uint32_t part_elements(const program *p, const tile *t)
 {
     return p->k->width * p->cuts * t->pitch * LANES;
@@ -117,7 +118,7 @@ static inline uint32_t tile_elements(const program *p, const tile *t)
     return (t->end - t->first) * part_elements(p, t);
 }
 
-/* Takes so many bytes of UB, rounded up to whole blocks, and moves *at past them. */
+/* Takes `bytes` bytes of UB, rounded up to whole blocks, and moves *at past them. */
 static inline uint8_t *take(uint8_t **at, size_t bytes)
 {
     uint8_t *taken = *at;

@@ -27,7 +27,7 @@ static uint32_t residual_block(const program *p, uint32_t n)
 /* ---- UB ------------------------------------------------------------------------------------- */
 
 /* Bytes of a piece, which holds one channel block of the residual: at most 32 bytes for each pixel,
- * and one more block at either end, as both ends are rounded to blocks. */
+ * and one more block at each end, as both ends are rounded to blocks. */
 static size_t piece_bytes(const program *p)
 {
     return (size_t)p->m1 * AC_FRACTAL * p->k->pixels * VECTOR + 2 * AC_BLOCK;
@@ -94,7 +94,7 @@ static uint16_t *lanes_of(const program *p, const tile *t, uint32_t n)
     return p->ub.residual + block * lanes_bytes(p) / sizeof(uint16_t);
 }
 
-/* Spreads 16 channels by the scalar unit. */
+/* Spreads 16 channels with the scalar unit. */
 static void spread(const program *p, const tile *t, uint32_t n)
 {
     const ac_row *r = &p->row->residual;

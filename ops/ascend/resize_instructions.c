@@ -84,8 +84,8 @@ static void find_reach(program *p)
 
 /* ---- UB ------------------------------------------------------------------------------------- */
 
-/* Takes addresses rather than pointers: lay_out() is also called without a UB, for the bytes
- * alone. */
+/* Takes addresses rather than pointers, as lay_out() is also called without a UB, only for the
+ * number of bytes. */
 static uint8_t *take(uintptr_t *at, size_t bytes)
 {
     const uintptr_t taken = *at;
@@ -103,8 +103,8 @@ static float *take_floats(uintptr_t *at, size_t count)
     return (float *)(void *)take(at, count * sizeof(float));
 }
 
-/* Lays out UB for p->periods. Returns the bytes that takes. Things that are never needed at the
- * same time share their places. */
+/* Lays out UB for p->periods. Returns the bytes that this takes. Buffers that are never needed at
+ * the same time share their place. */
 static size_t lay_out(program *p, uint8_t *ub)
 {
     const mona_bound_op *b = p->bound;
@@ -205,7 +205,7 @@ static void bring(const program *p, uint32_t block)
     p->isa->barrier(p->core, AC_PIPE_V);
 }
 
-/* Sets `count` samples from `to` on to that at `from`. */
+/* Sets `count` samples from `to` on to the one at `from`. */
 static void repeat_sample(const program *p, uint8_t *to, const uint8_t *from, int64_t count)
 {
     if (count <= 0)
@@ -252,7 +252,7 @@ static const uint16_t *widen(const program *p, uint32_t c)
 
 /* ---- out ------------------------------------------------------------------------------------ */
 
-/* Channel c of the output block, from p->wide. */
+/* Writes channel c of the output block from p->wide. */
 static void narrow(const program *p, uint32_t c)
 {
     const mona_type type = p->bound->output.type;
@@ -267,7 +267,8 @@ static void narrow(const program *p, uint32_t c)
     p->isa->barrier(p->core, AC_PIPE_V);
 }
 
-/* Whole blocks of 32 bytes by MTE3, the rest by the scalar unit: what follows may be padding. */
+/* Stores whole blocks of 32 bytes by MTE3 and the rest by the scalar unit, as padding may
+ * follow. */
 static void store_block(const program *p, uint32_t block)
 {
     const uint32_t c0 = p->bound->output_c0;

@@ -27,7 +27,7 @@ void mona_resize_bring_weights(const program *p)
     p->isa->barrier(p->core, AC_PIPE_V);
 }
 
-/* For every lane, the row that tap t reads. */
+/* Transposes to columns the row that tap t reads for each lane. */
 static void turn_tap(const program *p, const uint16_t *rows, uint32_t t)
 {
     uint16_t *dst[LANES];
@@ -94,7 +94,8 @@ static void scalars_all(const program *p, ac_vecs op, float *to, const float *a,
     p->isa->barrier(p->core, AC_PIPE_V);
 }
 
-/* Every d-th column times a weight. A column is two blocks, and instructions have one stride. */
+/* Multiplies every d-th column by a weight. A column is two blocks, which takes two instructions,
+ * as each has one stride only. */
 static void multiply_columns(const program *p, float *to, const float *from, float weight)
 {
     if (p->d == 1) {
@@ -113,7 +114,8 @@ static void multiply_columns(const program *p, float *to, const float *from, flo
     p->isa->barrier(p->core, AC_PIPE_V);
 }
 
-/* Output columns of one phase, as fp16, to every n-th place of p->made. */
+/* Computes the output columns of one phase and writes them as fp16 to every n-th column of
+ * p->made. */
 static void resample_phase(const program *p, uint32_t phase)
 {
     const int32_t first = mona_resize_first(p->bound)[phase];
@@ -137,7 +139,7 @@ static void resample_phase(const program *p, uint32_t phase)
     p->isa->barrier(p->core, AC_PIPE_V);
 }
 
-/* Columns back to rows, of p->wide. */
+/* Transposes columns back to rows, in p->wide. */
 static void turn_back(const program *p)
 {
     const uint32_t columns = p->periods * p->n;

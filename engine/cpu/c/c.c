@@ -58,14 +58,14 @@ static void c_load3d(ac_core *core, void *dst_l0a, const void *row, const ac_loa
 
 enum { MAX_FRACTAL_K = 32 };
 
-/* What A is made of; B is signed where A is not. */
+/* The type of A. B is always signed. */
 static mona_type a_type(ac_mad type)
 {
     return type == AC_MAD_F32F16F16 ? MONA_F16 : type == AC_MAD_S32S8S8 ? MONA_S8 : MONA_U8;
 }
 
-/* A B fractal as floats, turned so that its 16 columns lie side by side: one element of A meets 16
- * of B. */
+/* Converts a B fractal to floats with its 16 columns side by side, so that one element of A meets
+ * 16 of B. */
 static void turn(float t[MAX_FRACTAL_K][AC_FRACTAL], ac_mad type, const uint8_t *b, uint32_t k)
 {
     float wide[AC_FRACTAL * MAX_FRACTAL_K];
@@ -75,9 +75,10 @@ static void turn(float t[MAX_FRACTAL_K][AC_FRACTAL], ac_mad type, const uint8_t 
             t[i][n] = wide[n * k + i];
 }
 
-/* One row of a C fractal. Integers too are multiplied as floats, which compilers vectorise better:
- * within a fractal |sum| <= 32 * 255 * 128 < 2^24, so every step is exact; only then the sum joins
- * the accumulator. Floats continue from the accumulator, in the order of K. */
+/* Computes one row of a C fractal. Integers are multiplied as floats too, as compilers vectorise
+ * these better. Within a fractal |sum| <= 32 * 255 * 128 < 2^24, so every step is exact, and the
+ * sum is added to the accumulator as an integer. Sums of floats continue from the accumulator, in
+ * the order of K. */
 static void multiply_row(void *c, ac_mad type, const uint8_t *a,
                          const float b[MAX_FRACTAL_K][AC_FRACTAL], uint32_t k)
 {
@@ -87,7 +88,7 @@ static void multiply_row(void *c, ac_mad type, const uint8_t *a,
     if (half)
         memcpy(sum, floats, sizeof sum);
     ac_to_floats(wide, a, a_type(type), k);
-    for (uint32_t i = 0; i < k; i += 4) /* more than one, for the sums to stay in registers */
+    for (uint32_t i = 0; i < k; i += 4) /* four at a time, so that the sums stay in registers */
         for (uint32_t n = 0; n < AC_FRACTAL; n++)
             sum[n] = sum[n] + wide[i] * b[i][n] + wide[i + 1] * b[i + 1][n] +
                      wide[i + 2] * b[i + 2][n] + wide[i + 3] * b[i + 3][n];
@@ -129,7 +130,7 @@ static void c_bias_l0c(ac_core *core, void *c, const void *bias, uint32_t m, uin
                    (const uint8_t *)bias + j * vector, vector);
 }
 
-/* relu as MONA_ACT_RELU: whatever is not above 0, -0 too, becomes +0. */
+/* relu does what MONA_ACT_RELU does: everything that is not above 0, including -0, becomes +0. */
 static void c_drain(ac_core *core, ac_drain kind, uint16_t *dst_ub, const void *src_l0c, ac_copy c,
                     const uint16_t *deq16_ub, bool relu)
 {
@@ -158,7 +159,7 @@ static void c_drain(ac_core *core, ac_drain kind, uint16_t *dst_ub, const void *
 
 typedef struct operand {
     uint8_t *data;
-    uint32_t size; /* of an element, bytes */
+    uint32_t size; /* bytes of an element */
     uint8_t block, repeat;
 } operand;
 
