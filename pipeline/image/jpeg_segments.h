@@ -23,4 +23,7 @@ bool jpeg_segment_next(jpeg_segment *segment, const uint8_t *file, size_t size, 
  * past its own tables then. True of what is no JPEG. */
 bool jpeg_tables_fit(const uint8_t *file, size_t size);
 
+/* RMS error of luma to be expected of a JPEG's quantisers, in steps; 0: this is none. */
+float jpeg_error(const uint8_t *file, size_t size);
+
 #endif
