@@ -108,11 +108,11 @@ static inline uint32_t jump(const uint8_t *line, ptrdiff_t x, ptrdiff_t next, co
                          3 * (plane_sample(c - next, 0, wide) - plane_sample(c, 0, wide)));
 }
 
-/* Adds the jumps over edges and middles of 8x8 blocks in a block at p. */
+/* Adds the jumps over edges and middles of 8x8 blocks in every other line of a block at p. */
 static inline void add_jumps(noise_work *work, const uint8_t *p, ptrdiff_t stride, const bool wide)
 {
     const ptrdiff_t size = wide ? 2 : 1;
-    for (unsigned i = 0; i < NOISE_BLOCK; i++) {
+    for (unsigned i = 0; i < NOISE_BLOCK; i += 2) {
         const uint8_t *row = p + (ptrdiff_t)i * stride, *column = p + (ptrdiff_t)i * size;
         work->edges[0] += jump(row, 0, size, wide) + jump(row, 8, size, wide);
         work->middles[0] += jump(row, 4, size, wide) + jump(row, 12, size, wide);
@@ -228,7 +228,7 @@ static noise_level level(double sigma, double strength)
 static noise_level fine(const double e[SCALES], const double n[SCALES])
 {
     if (e[0] < 0.65 * e[1] || (e[1] < 0.75 * e[2] && n[2] < 0.6))
-        return level(e[0], 0);
+        return (noise_level){0};
     const double sigma = n[0] < 0.578 && e[1] > 0.8 * e[2] ? e[1] : e[0];
     return level(sigma, sigma);
 }
@@ -253,11 +253,11 @@ static noise_level judge(const double e[SCALES], const double n[SCALES])
 {
     const double ratio = e[0] / fmax(e[1], 0.01), second = e[1] / fmax(e[2], 0.01);
     if (n[2] < 0.58 || n[2] > 0.68) /* texture */
-        return level(e[0], 0);
+        return (noise_level){0};
     if (ratio > 0.75)
         return fine(e, n);
     if (second < 0.42)
-        return e[3] > 13 && e[2] > 0.48 * e[3] ? level(e[3], 2.6 * e[3] - 5) : level(e[0], 0);
+        return e[3] > 13 && e[2] > 0.48 * e[3] ? level(e[3], 2.6 * e[3] - 5) : (noise_level){0};
     if (second < 0.5 + 1.2 * (ratio - 0.25) || e[2] < 0.76 * e[3])
         return fine(e, n);
     if (n[0] < 0.45 && ratio > 0.3)

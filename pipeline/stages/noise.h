@@ -15,7 +15,7 @@ enum {
 
 /* In steps of 8 bits. */
 typedef struct noise_level {
-    float sigma; /* standard deviation of the noise; where strength is 0, of the finest texture */
+    float sigma;    /* standard deviation of the noise, faint noise included */
     float strength; /* what the network is to be told so that most of it goes; 0: there is none */
 } noise_level;
 
