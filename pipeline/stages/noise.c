@@ -258,7 +258,9 @@ static noise_level judge(const double e[SCALES], const double n[SCALES])
         return fine(e, n);
     if (second < 0.42)
         return e[3] > 13 && e[2] > 0.48 * e[3] ? level(e[3], 2.6 * e[3] - 5) : (noise_level){0};
-    if (second < 0.5 + 1.2 * (ratio - 0.25) || e[2] < 0.76 * e[3])
+    const bool ends =
+        e[2] > 0.88 * e[3] && n[2] > 0.61; /* grows no more, and is as normal as noise */
+    if ((second < 0.5 + 1.2 * (ratio - 0.25) && !ends) || e[2] < 0.76 * e[3])
         return fine(e, n);
     if (n[0] < 0.45 && ratio > 0.3)
         return level(e[2], e[2] < 1.75 ? 0 : e[2]);
