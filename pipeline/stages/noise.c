@@ -34,7 +34,7 @@
  * responses to noise are normally distributed, hence (mean |r|)^2 = 2/pi * mean r^2, of which
  * texture falls short; noise stops growing at some distance, texture grows on; and ratios of noise
  * are those of the table. Thresholds were fitted to 23 pictures with six kinds of noise of sigma 2
- * to 25, and to 470 clean pictures, of which 10 are taken for noisy.
+ * to 25, and to 470 clean pictures, of which 12 are taken for noisy.
  *
  * Blocks that are clipped (black borders, burnt-out sky) have no noise but say nothing about the
  * rest; blocks whose mean is within 4 steps of 16 or 235, or beyond, are left out as long as others
