@@ -170,8 +170,9 @@ static float follow_noise(const noise_job *job, unsigned plane, float *strength)
 {
     denoiser *d = job->denoiser;
     const mona_size size = frame_plane_size(&job->in->format, plane);
-    const noise_level now = noise_measure(d->work, job->in->data[plane], job->in->stride[plane],
-                                          size.width, size.height, d->frame.bits, d->spacing);
+    const noise_level now =
+        noise_measure(d->work, job->in->data[plane], job->in->stride[plane], size.width,
+                      size.height, d->frame.bits, d->spacing, !plane && (d->still || !job->told));
     float *follow = &d->strength[plane], *sigma = &d->sigma[plane];
     *follow = *follow < 0 ? now.strength : *follow + SMOOTHING * (now.strength - *follow);
     *sigma = *sigma < 0 ? now.sigma : *sigma + SMOOTHING * (now.sigma - *sigma);
@@ -299,6 +300,7 @@ mona_status denoise_enqueue(denoiser *d, mona_stream *stream, const frame *in, c
         job->in = in;
         job->out = out;
         job->previous = previous;
+        job->told = error > 0;
         job->error = d->compressed && error >= MIN_ERROR ? error * (p ? CHROMA_ERROR : 1) : 0;
         status = run_pass(d, stream, job);
     }

@@ -44,6 +44,7 @@ typedef struct noise_job {
     unsigned plane;
     float error;      /* what compression left, in steps of 8 bits */
     float noise;      /* its strength as told or estimated, in steps of 8 bits */
+    bool told;        /* the decoder tells what compression left, if only that it is little */
     bool noisy;       /* the network is to run */
     bool only_chroma; /* and luma is left as it is */
     float strength;   /* the estimate after this frame; negative: none was made */

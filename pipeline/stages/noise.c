@@ -272,8 +272,8 @@ static noise_level judge(const double e[SCALES], const double n[SCALES])
  * never coded so, noisy or not, by 0.05 at most. Noise that was coded has lost what is fine, and its
  * second scale tells how much there was. Coarse coding alone is cleaned no more than costs none of 23
  * pictures. */
-static noise_level coded(noise_level found, const noise_work *work, const double e[SCALES],
-                         const double n[SCALES])
+static noise_level with_blocks(noise_level found, const noise_work *work, const double e[SCALES],
+                               const double n[SCALES])
 {
     const double across = (double)work->edges[0] / fmax((double)work->middles[0], 1) - 1;
     const double down = (double)work->edges[1] / fmax((double)work->middles[1], 1) - 1;
@@ -287,7 +287,7 @@ static noise_level coded(noise_level found, const noise_work *work, const double
 }
 
 noise_level noise_measure(noise_work *work, const uint8_t *plane, ptrdiff_t stride, uint32_t width,
-                          uint32_t height, unsigned bits, unsigned spacing)
+                          uint32_t height, unsigned bits, unsigned spacing, bool coded)
 {
     const view v = {plane, stride, width, height, bits};
     const uint32_t margin = DISTANCES[SCALES - 1].spacing * spacing;
@@ -307,5 +307,5 @@ noise_level noise_measure(noise_work *work, const uint8_t *plane, ptrdiff_t stri
     }
     work->count = looked_at;
     const noise_level found = judge(e, n);
-    return spacing == 1 ? coded(found, work, e, n) : found;
+    return coded && spacing == 1 ? with_blocks(found, work, e, n) : found;
 }

@@ -3,6 +3,7 @@
 #ifndef MONA_NOISE_H
 #define MONA_NOISE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,9 +33,10 @@ typedef struct noise_work {
 
 /* Estimates the noise in a plane of samples of so many bits (more than 8: in 16-bit words). stride:
  * bytes. spacing: of the samples compared, 1 for a plane as a sensor made it, 2 for one that was
- * doubled, whose noise is smooth at a distance of 1. Both are 0 for planes too small to say. *work
+ * doubled, whose noise is smooth at a distance of 1. coded: it may have been coded in blocks of 8x8 that nothing else
+ * tells of, whose damage counts. Both are 0 for planes too small to say. *work
  * is scratch; its count says how many blocks were looked at. */
 noise_level noise_measure(noise_work *work, const uint8_t *plane, ptrdiff_t stride, uint32_t width,
-                          uint32_t height, unsigned bits, unsigned spacing);
+                          uint32_t height, unsigned bits, unsigned spacing, bool coded);
 
 #endif

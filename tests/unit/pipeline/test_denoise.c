@@ -265,7 +265,7 @@ static noise_level level_of_noise(picture *made, float sigma, unsigned bits, uns
             memcpy(plane + (y * COLUMNS + x) * (more ? 2 : 1), &sample, more ? 2 : 1);
         }
     const noise_level found =
-        noise_measure(work, plane, COLUMNS * (more ? 2 : 1), COLUMNS, ROWS, bits, spacing);
+        noise_measure(work, plane, COLUMNS * (more ? 2 : 1), COLUMNS, ROWS, bits, spacing, false);
     free(made);
     free(plane);
     free(work);
@@ -355,7 +355,7 @@ static void large_planes_are_sampled(void **unused)
     for (int sigma = 2; sigma <= 18; sigma += 8) {
         for (uint32_t i = 0; i < WIDE * HIGH; i++)
             plane[i] = (uint8_t)(128.5f + normal(&random) * (float)sigma);
-        const noise_level found = noise_measure(work, plane, WIDE, WIDE, HIGH, 8, 1);
+        const noise_level found = noise_measure(work, plane, WIDE, WIDE, HIGH, 8, 1, false);
         assert_in_range(work->count, 500, 2048);
         assert_true(fabsf(found.sigma - (float)sigma) < 0.05f * (float)sigma);
         assert_true(found.strength == found.sigma);
