@@ -31,8 +31,8 @@ typedef struct enhance_options {
 /* clang-format off */
 #define ENHANCE_WORK_OPTIONS(at, group)                                                           \
     {"--stages", NULL, OPTION_STRING, SHARED_FIELD(at, stages), "LIST", group,                    \
-     .help = "what to do, in this order: sr, denoise, colour (default " VIDEO_STAGES              \
-             "; for pictures sr, or denoise with --scale 1)",                                     \
+     .help = "what to do, in this order: sr, denoise, colour (default " USUAL_STAGES              \
+             "; denoise with --scale 1); clean frames and pictures pass denoise as they are",      \
      .values = "sr denoise colour denoise,sr sr,denoise sr,sr denoise,sr,colour"},                \
     {"--scale", "-s", OPTION_CHOICE, SHARED_FIELD(at, scale), "1|2|3|4|6|8|9|12", group,          \
      .help = "enlarge this many times (default 2), in one step or in several: 6 is 2 x 3, and 4 is "\

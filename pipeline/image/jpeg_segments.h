@@ -28,4 +28,7 @@ bool jpeg_has_end(const uint8_t *file, size_t size);
  * then, and 2.30 may give pixels that it never set. True of what is no JPEG. */
 bool jpeg_tables_fit(const uint8_t *file, size_t size);
 
+/* RMS error of luma to be expected of a JPEG's quantisers, in steps; 0: this is none. */
+float jpeg_error(const uint8_t *file, size_t size);
+
 #endif

@@ -144,6 +144,7 @@ static bool read_bytes(still *image, const char *path, const uint8_t *file, size
     if (!metadata_read(&image->metadata, file, size))
         return pipeline_fail(error, "out of memory");
     const picture_kind kind = image->metadata.kind;
+    image->compression = jpeg_error(file, size);
     if (kind == PICTURE_NONE)
         return pipeline_fail(
             error, "%s: expected a PNG, JPEG, WebP, BMP or TIFF image, found none of them", path);

@@ -51,4 +51,4 @@ if full; then
 fi
 kept=$("$mona" enhance "$tmp/whole.y4m" -o "$tmp/kept.y4m" --stages denoise --temporal off --quiet && quality "$tmp/kept.y4m")
 echo "# without noise: $kept"
-at_least "what has no noise keeps, dB" "${kept% *}" 48
+same "what has no noise is left, dB" "${kept% *}" inf
