@@ -36,9 +36,9 @@ nothing "no temporary folder is left" "$(ls "$tmp/scratch")"
 same "it is readable" "$(grep -cE '^  sr +sr_x2_fast_video +80x60 +160x120|measured on this machine|^  5 frames would take about|copied' "$tmp/text")" 4
 printf '1\n00:00:00,000 --> 00:00:01,000\nhello\n' > "$tmp/a.srt"
 ffmpeg -v error -i "$tmp/clip.mp4" -i "$tmp/a.srt" -map 0 -map 1 -c copy -c:s srt "$tmp/subs.mkv"
-"$mona" enhance "$tmp/subs.mkv" -o "$tmp/out.mp4" --dry-run > /dev/null 2> "$tmp/log"
-same "what the run would refuse, the plan refuses" "$? $(grep -c "^mona: $tmp/out.mp4: mp4 cannot hold" "$tmp/log")" "1 1"
-same "or says what is left out" "$("$mona" enhance "$tmp/subs.mkv" -o "$tmp/out.mp4" --drop-unsupported --dry-run 2> /dev/null | grep -c 'subrip.*left out')" 1
+"$mona" enhance "$tmp/subs.mkv" -o "$tmp/out.ts" --dry-run > /dev/null 2> "$tmp/log"
+same "what the run would refuse, the plan refuses" "$? $(grep -c "^mona: $tmp/out.ts: mpegts cannot hold" "$tmp/log")" "1 1"
+same "or says what is left out" "$("$mona" enhance "$tmp/subs.mkv" -o "$tmp/out.ts" --drop-unsupported --dry-run 2> /dev/null | grep -c 'subrip.*left out')" 1
 same "pictures have plans too" "$("$mona" enhance "$tmp/a.png" -o "$tmp/b.png" --dry-run | grep -cE '40x30 +80x60|1 frame of this')" 2
 "$mona" enhance - -o "$tmp/out.mp4" --dry-run < /dev/null 2> "$tmp/log"
 same "standard input has none" "$? $(grep -c 'need files' "$tmp/log")" "2 1"
