@@ -19,7 +19,7 @@ import data
 import nets
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SOURCES = [os.path.join(HERE, name) for name in
+SOURCES = [os.path.join(HERE, "avx512", name) for name in
            ("chain.c", "products.c", "chain.h", "products.h")]
 FLAGS = ("-O3", "-march=native", "-mamx-tile", "-mamx-bf16", "-ffast-math", "-shared", "-fPIC")
 LOT = 24  # a patch's sides are multiples of it

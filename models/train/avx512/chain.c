@@ -12,8 +12,8 @@
  * quantised). Likewise the codes of a kernel times `grid`, one for each output, are its values.
  *
  * train.py compiles this file and products.c and calls them through fast.py. */
-#include "models/train/chain.h"
-#include "models/train/products.h"
+#include "models/train/avx512/chain.h"
+#include "models/train/avx512/products.h"
 
 #include <immintrin.h>
 #include <math.h>
