@@ -252,7 +252,7 @@ $(BUILD)/tests/test_verdict $(BUILD)/tests/test_pipeline_marks $(BUILD)/tests/te
 # And what trains the networks.
 TRAIN_OBJ := $(addprefix $(BUILD)/models/train/avx512/,chain.o products.o)
 $(BUILD)/tests/test_chain: $(TRAIN_OBJ)
-$(TRAIN_OBJ): BASE += -mavx512f -mavx512bw -mavx512vl -mavx512bf16 -mamx-tile -mamx-bf16
+$(TRAIN_OBJ): BASE += -fopenmp-simd -mavx512f -mavx512bw -mavx512vl -mavx512bf16 -mamx-tile -mamx-bf16
 $(TRAIN_OBJ): $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE_HOST)

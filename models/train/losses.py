@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""The loss of a net and its gradient: by torch, or by chain.c on processors that have AVX-512 BF16.
+"""The loss of a net and its gradient: by torch, or by avx512/ on processors that have AVX-512 BF16.
 
-  fast.py [NAME]    compares it with torch: loss, time, gradients; float and quantised
+  losses.py [NAME]    compares the two: loss, time, gradients; float and quantised
 """
 import argparse
 import ctypes
@@ -18,10 +18,9 @@ import torch
 import data
 import nets
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-SOURCES = [os.path.join(HERE, "avx512", name) for name in
+SOURCES = [os.path.join(data.HERE, "avx512", name) for name in
            ("chain.c", "products.c", "chain.h", "products.h")]
-FLAGS = ("-O3", "-march=native", "-mamx-tile", "-mamx-bf16", "-ffast-math", "-shared", "-fPIC")
+FLAGS = ("-O3", "-march=native", "-mamx-tile", "-mamx-bf16", "-fopenmp-simd", "-I", data.ROOT, "-shared", "-fPIC")
 LOT = 24  # a patch's sides are multiples of it
 LEAST = 0.1  # easier patches than of this L2 do not count for more
 
@@ -39,30 +38,28 @@ class Chain(ctypes.Structure):
 
 @functools.cache
 def library():
-    """chain.c compiled, or None where the processor or the compiler is missing."""
-    try:
-        with open("/proc/cpuinfo") as f:
-            if "avx512_bf16" not in f.read():
-                return None
-        text = b"".join(open(path, "rb").read() for path in SOURCES) + repr(FLAGS).encode()
-        path = os.path.join(data.ROOT, "build", f"chain-{hashlib.sha256(text).hexdigest()[:16]}.so")
-        if not os.path.exists(path):
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            part = f"{path}.{os.getpid()}"
-            subprocess.run([os.environ.get("CC", "cc"), *FLAGS, *SOURCES[:2], "-o", part, "-lm"],
-                           check=True)
-            os.replace(part, path)
-        out = ctypes.CDLL(path)
-    except (OSError, subprocess.CalledProcessError):
-        return None
+    """avx512/ compiled."""
+    with open("/proc/cpuinfo") as f:
+        if "avx512_bf16" not in f.read():
+            raise SystemExit("expected a processor with AVX-512 BF16; others train with --trainer torch")
+    text = b"".join(open(path, "rb").read() for path in SOURCES) + repr(FLAGS).encode()
+    path = os.path.join(data.ROOT, "build", f"chain-{hashlib.sha256(text).hexdigest()[:16]}.so")
+    if not os.path.exists(path):
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        part = f"{path}.{os.getpid()}"
+        subprocess.run([os.environ.get("CC", "cc"), *FLAGS, *SOURCES[:2], "-o", part, "-lm"], check=True)
+        os.replace(part, path)
+    out = ctypes.CDLL(path)
     out.learn.restype = ctypes.c_double
     return out
 
 
-def fits(spec, patch):
-    """Whether chain.c can train such a net with such patches here."""
-    return spec.channels in (16, 32) and spec.body > 0 and max(spec.inputs, spec.outputs) <= 16 \
-        and patch % LOT == 0 and library() is not None
+def check(spec, patch):
+    """That avx512/ can train such a net with such patches."""
+    if spec.channels not in (16, 32) or spec.body == 0 or max(spec.inputs, spec.outputs) > 16 or patch % LOT:
+        raise SystemExit(f"avx512: expected 16 or 32 channels, a body and patches in multiples of {LOT}; "
+                         "others train with --trainer torch")
+    library()
 
 
 def flat(tensors):
@@ -98,7 +95,7 @@ def by_torch(net, low, high, unit, weights, squared, quantised, peak_cost):
     return ((mean + LEAST).log() if squared else mean).mean() + cost - cost.detach()
 
 
-def by_chain(net, low, high, unit, weights, squared, quantised, peak_cost):
+def by_avx512(net, low, high, unit, weights, squared, quantised, peak_cost):
     """The same but for rounding: features are bfloat16 here. Quantised ones are the same whole
     numbers, by the ranges of the batches before. Peaks cost the mean over patches of each one's."""
     kernels, biases, grids = zip(*(m.stored(quantised) for _, m in net.convolutions()))
@@ -117,10 +114,12 @@ def by_chain(net, low, high, unit, weights, squared, quantised, peak_cost):
     return out
 
 
+TRAINERS = {"torch": by_torch, "avx512": by_avx512}
+
+
 def compare(name):
     """Of random weights and samples; prints how it goes, returns whether the two agree."""
-    if not fits(nets.NETS[name], 48):
-        raise SystemExit("expected a processor with AVX-512 BF16 and a C compiler, found none")
+    check(nets.NETS[name], 48)
     agree = True
     torch.manual_seed(1)
     torch.set_num_threads(1)
@@ -136,7 +135,7 @@ def compare(name):
 
     for quantised in (False, True):
         found = []
-        for by in (by_torch, by_chain):
+        for by in (by_torch, by_avx512):
             seconds = []
             for _ in range(5):
                 net.zero_grad()
