@@ -142,7 +142,7 @@ def noise_rows(net, images, measure, sigmas, paths):
         yield f"sigma {sigma}", np.mean([measure(net, i, sigma, rng, paths) for i in images], 0)
 
 
-def evaluate_denoise(net, os.path.join(a.data, "test"), paths):
+def evaluate_denoise(net, tests, paths):
     images = bsd68(tests)
     header = ["noisy", "float", "INT8"]
     table("BSD68 grey", header, noise_rows(net, images, grey_image, (5, 15, 25, 50), paths))
