@@ -59,7 +59,7 @@ def load_images(folder, cache):
     """(training, held out), uint8 [n, 3, STORED, STORED]"""
     if not os.path.exists(cache):
         pictures = {"train": [], "held_out": []}
-        for part, image in data.train_images(folder, sizes=(1,)):
+        for part, _, image in data.train_images(folder, sizes=(1,)):
             t = torch.from_numpy(image).permute(2, 0, 1)[None].float()
             pictures[part].append(F.interpolate(t, (STORED, STORED), mode="area")[0].round().byte())
         np.savez(cache, **{part: torch.stack(images).numpy() for part, images in pictures.items()})
@@ -220,7 +220,7 @@ def to_onnx(net):
 class Run(training.Run):
     def __init__(self, a):
         torch.manual_seed(a.seed)
-        super().__init__(Net(), np.random.default_rng(a.seed))
+        super().__init__(Net(), np.random.default_rng(a.seed), torch.optim.Adam)
 
     def train_step(self, a, pictures):
         rate = a.rate * min(1, self.step / WARM_UP) \

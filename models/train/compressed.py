@@ -22,6 +22,7 @@ import data
 
 WIDTH, HEIGHT = 240, 168  # of the originals; even at a half, a third and a quarter too
 FRAMES = 12  # of each clip
+SIZES = (1, 0.6)  # of the photographs; window() makes them soft
 KEPT = {"sr": 2, "denoise": 3}  # of these
 SPEED = 3  # at most so many pixels of the original a frame and axis
 # CRF; 0 is lossless. Pictures that keep their size are restored from worse.
@@ -148,16 +149,16 @@ def clips(spec, images):
         for again in range(2):
             work[(2 * n + 5 * again) % len(qualities)].append(image)
     for quality, work_part in zip(qualities, work):
-        made = [moving_clip(np.clip(rgb, 0, 255), spec, rng) for _, rgb in work_part]
+        made = [moving_clip(np.clip(rgb, 0, 255), spec, rng) for _, _, rgb in work_part]
         done = list(through_x264([f for low, _ in made for f in low], quality))
-        for c, ((part, _), (low, high)) in enumerate(zip(work_part, made)):
+        for c, ((part, _, _), (low, high)) in enumerate(zip(work_part, made)):
             yield part, done[c * FRAMES:(c + 1) * FRAMES], low, high
 
 
-def pairs(spec, images):
-    """Yields (part, input, target) for data's images."""
+def pairs(spec, folder):
+    """Yields (part, input, target)."""
     rng = np.random.default_rng(3)
-    for part, done, _, high in clips(spec, images):
+    for part, done, _, high in clips(spec, data.train_images(folder, SIZES)):
         for f in rng.choice(FRAMES, KEPT[spec.task], replace=False):
             yield part, *pair(spec, *done[f], high[f])
 
@@ -166,7 +167,7 @@ def main():
     torch.set_num_threads(1)
     folder = sys.argv[1] if len(sys.argv) > 1 else data.DEFAULT_DATA
     spec = nets.NETS["denoise_fast_video"]
-    images = [x for n, x in enumerate(data.train_images(folder)) if n % 23 == 0]
+    images = [x for n, x in enumerate(data.train_images(folder, SIZES)) if n % 23 == 0]
     rows = []
     for _, done, low, high in clips(spec, images):
         if np.array_equal(low[0][0], high[0][0]):  # no noise was added to be removed

@@ -17,7 +17,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, "..", "..")
 DEFAULT_DATA = os.path.join(ROOT, "..", "shared", "data")
 
-SIZES = (1, 0.6, 1.5)  # that each photograph is shown at
+# Sizes that each photograph is shown at, and how often. Enlarged ones are as soft as most film; they teach Set5, which
+# is soft, and little else.
+SIZES = {1: 3, 0.6: 3, 1.5: 1}
 HELD_OUT = os.path.join(HERE, "held_out.txt")
 
 
@@ -128,14 +130,14 @@ def resized(image, scale):
 
 
 def train_images(data, sizes=SIZES):
-    """Yields ("train" or "held_out", RGB float image) for each size of each photograph."""
+    """Yields ("train" or "held_out", size, RGB float image) for each size of each photograph."""
     files, kept = sorted(glob.glob(os.path.join(photos(data), "*.webp"))), held_out(data)
     if not set(kept) < set(files):
         raise SystemExit(f"{photos(data)}: expected the photographs of {HELD_OUT} and others, found {len(files)} in all")
     for f in files:
-        rgb = read(f).astype(np.float64)
+        rgb = read(f)[..., :3].astype(np.float64)
         for size in sizes:
-            yield "held_out" if f in kept else "train", resized(rgb, size)
+            yield "held_out" if f in kept else "train", size, resized(rgb, size)
 
 
 def sr_pair(rgb, scale):
@@ -152,35 +154,36 @@ def clean_planes(rgb):
     return planes, planes
 
 
-def pairs(spec, images):
-    """Yields (part, input, target) of the images."""
+def pairs(spec, data):
+    """Yields (part, how often it is drawn, input, target)."""
     if spec.video:
-        yield from compressed.pairs(spec, images)
+        yield from ((part, 1, *pair) for part, *pair in compressed.pairs(spec, data))
         return
-    for part, rgb in images:
-        yield part, *(sr_pair(rgb, spec.scale) if spec.task == "sr" else clean_planes(rgb))
+    for part, size, rgb in train_images(data):
+        yield part, SIZES[size], *(sr_pair(rgb, spec.scale) if spec.task == "sr" else clean_planes(rgb))
 
 
 def load_training(spec, data, cache):
-    """{"train": [(input, target), ...], "held_out": [...]}, cached as one file."""
+    """{"train": [(input, target), ...], "held_out": [...]}, cached as one file; each as often as it is drawn."""
     kind = f"sr_x{spec.scale}" if spec.task == "sr" else "denoise"
     kind += "_video" if spec.video else ""
     path = os.path.join(cache, f"photos-{kind}.npz")
     if not os.path.exists(path):
         arrays = {}
-        for n, (part, low, high) in enumerate(pairs(spec, train_images(data))):
-            arrays[f"{part}/{n}/in"] = low
+        for n, (part, often, low, high) in enumerate(pairs(spec, data)):
+            arrays[f"{part}/{often}/{n}/in"] = low
             if high is not low:
-                arrays[f"{part}/{n}/out"] = high
+                arrays[f"{part}/{often}/{n}/out"] = high
         np.savez(path + ".part.npz", **arrays)
         os.replace(path + ".part.npz", path)
     out = {"train": [], "held_out": []}
     with np.load(path) as z:
         for key in z.files:
             if key.endswith("/in"):
+                part, often, _, _ = key.split("/")
                 low = z[key]
                 high = z[key[:-2] + "out"] if key[:-2] + "out" in z.files else low
-                out[key.split("/")[0]].append((low, high))
+                out[part] += [(low, high)] * int(often)
     return out
 
 

@@ -22,7 +22,6 @@ SOURCES = [os.path.join(data.HERE, "avx512", name) for name in
            ("chain.c", "products.c", "chain.h", "products.h")]
 FLAGS = ("-O3", "-march=native", "-mamx-tile", "-mamx-bf16", "-fopenmp-simd", "-I", data.ROOT, "-shared", "-fPIC")
 LOT = 24  # a patch's sides are multiples of it
-LEAST = 0.1  # easier patches than of this L2 do not count for more
 
 
 class Chain(ctypes.Structure):
@@ -83,19 +82,19 @@ class Learn(torch.autograd.Function):
         return None, *(slope * g for g in ctx.saved_tensors)
 
 
-def by_torch(net, low, high, unit, weights, squared, quantised, peak_cost):
+def by_torch(net, low, high, unit, weights, squared, quantised, peak_cost, least):
     """Loss of patches in code values (numpy): the mean of each one's L1 or, if `squared`, of the
-    logarithm of each one's L2. unit: what the error in [0, 1] of each patch is multiplied by;
+    logarithm of each one's L2 and `least`. unit: what the error in [0, 1] of each patch is multiplied by;
     weights: of each plane. The cost of feature maps' peaks is in the gradient alone."""
     error = net(nets.to_tensor(low), quantised) - nets.to_tensor(high)
     error = error * torch.from_numpy(unit).float().view(-1, 1, 1, 1)
     error = error**2 if squared else error.abs()
     mean = (error * torch.from_numpy(weights).float().view(-1, 1, 1)).mean((1, 2, 3))
     cost = peak_cost * sum(net.peaks)
-    return ((mean + LEAST).log() if squared else mean).mean() + cost - cost.detach()
+    return ((mean + least).log() if squared else mean).mean() + cost - cost.detach()
 
 
-def by_avx512(net, low, high, unit, weights, squared, quantised, peak_cost):
+def by_avx512(net, low, high, unit, weights, squared, quantised, peak_cost, least):
     """The same but for rounding: features are bfloat16 here. Quantised ones are the same whole
     numbers, by the ranges of the batches before. Peaks cost the mean over patches of each one's."""
     kernels, biases, grids = zip(*(m.stored(quantised) for _, m in net.convolutions()))
@@ -108,7 +107,7 @@ def by_avx512(net, low, high, unit, weights, squared, quantised, peak_cost):
                   by_tiles=library().has_tiles(),
                   grids=grids.data_ptr(), steps=steps.data_ptr(), input=low.ctypes.data,
                   target=high.ctypes.data, units=unit.ctypes.data, weights=weights.ctypes.data,
-                  peak_cost=peak_cost, least=LEAST, peaks=peaks.data_ptr())
+                  peak_cost=peak_cost, least=least, peaks=peaks.data_ptr())
     out = Learn.apply(chain, flat(kernels), flat(biases))
     net.widen(slice(None), peaks)
     return out
@@ -140,7 +139,7 @@ def compare(name):
             for _ in range(5):
                 net.zero_grad()
                 began = time.time()
-                value = by(net, low, high, unit, weights, True, quantised, 0.0)
+                value = by(net, low, high, unit, weights, True, quantised, 0.0, 0.1)
                 value.backward()
                 seconds.append(time.time() - began)
             found.append((value.item(), sorted(seconds)[2], [p.grad.clone() for p in net.parameters()]))

@@ -4,8 +4,8 @@
 
   train.py sr_x2_fast
 
-Writes to --out: NAME.pt (checkpoint; the same command continues from it), NAME.npz (averaged,
-collapsed weights and feature ranges; the input of export.py and evaluate.py), NAME.log and NAME.png
+Writes to --out: NAME.pt (checkpoint; the same command continues from it), NAME.npz (averaged
+weights and feature ranges; the input of export.py and evaluate.py), NAME.log and NAME.png
 (curves). The schedule counts steps, not time, so a run is repeatable and may be stopped at will.
 
 A recipe says
@@ -19,8 +19,9 @@ A recipe says
 and of a phase: steps; rate; batch; patch, a patch's side in packed pixels, for avx512 a multiple of
 24; l2_from, from which part of it on the loss is the logarithm of each patch's L2 and no longer L1;
 quant_from, from which part on weights and features are quantised as the INT8 engine does, with
-straight-through gradients; peak_cost, what stray peaks cost; chroma, what its errors count beside
-those of luma.
+straight-through gradients; least, the L2 (1 is what is to be expected) that is added to each before
+its logarithm is taken, so that easier patches count no more; peak_cost, what stray peaks cost; chroma,
+what its errors count beside those of luma.
 """
 import argparse
 import json
@@ -37,6 +38,7 @@ import torch
 import data
 import losses
 import nets
+import soap
 import training
 
 
@@ -106,7 +108,7 @@ def strengths(spec):
 
 
 def luma_psnr(spec, net, held_out, quantised):
-    """Mean PSNR of luma over a fixed patch of each held-out image: enlarged, or grey with each noise."""
+    """Mean PSNR of luma over fixed patches of the held-out images: enlarged, or grey with each noise."""
     rng, out = np.random.default_rng(7), []
     low, high = (np.stack(planes).astype(np.float32) for planes in
                  zip(*(data.crop(pair, SIDE, rng) for pair in held_out if min(pair[0].shape[1:]) >= SIDE)))
@@ -134,7 +136,7 @@ class Run(training.Run):
         net = nets.Net(self.spec)
         if recipe["start"]:
             net.start_from(nets.read_weights(os.path.join(data.HERE, "..", recipe["start"] + ".onnx")))
-        super().__init__(net, np.random.default_rng(recipe["seed"]))
+        super().__init__(net, np.random.default_rng(recipe["seed"]), soap.Soap)
         self.steps = sum(phase["steps"] for phase in self.phases)
 
     def phase(self):
@@ -153,7 +155,7 @@ class Run(training.Run):
         weights = np.where(np.arange(self.net.outputs) < self.spec.block**2, 1, phase.get("chroma", 1))
         # one stray peak costs the whole feature map resolution, so peaks are kept low
         loss = self.loss(self.net, low, high, unit, weights, progress >= phase["l2_from"],
-                         progress >= phase["quant_from"], phase["peak_cost"])
+                         progress >= phase["quant_from"], phase["peak_cost"], phase["least"])
         self.descend(loss, rate, 10.0)
         return loss.item()
 
