@@ -105,7 +105,8 @@ static float store(struct work *w, int i, int y)
     const struct convolution *v = &w->all[i];
     const int out = v->out_lanes, end = i == w->c.body;
     const __m512 none = _mm512_setzero_ps(), most = _mm512_set1_ps(255);
-    const __m512 in_step = _mm512_set1_ps(step_into(w, i)), codes = _mm512_set1_ps(1 / w->c.steps[i]);
+    const __m512 in_step = _mm512_set1_ps(step_into(w, i)),
+                 codes = _mm512_set1_ps(1 / w->c.steps[i]);
     const __m512 first_step = _mm512_set1_ps(step_into(w, 1));
     const bf16 *first = line_of(w, w->maps[0], y);
     bf16 *alive = line_of(w, w->alive[i], y), *to = line_of(w, w->maps[i], y);
