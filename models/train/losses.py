@@ -21,6 +21,7 @@ import nets
 SOURCES = [os.path.join(data.HERE, "avx512", name) for name in
            ("chain.c", "products.c", "chain.h", "products.h")]
 FLAGS = ("-O3", "-march=native", "-mamx-tile", "-mamx-bf16", "-fopenmp-simd", "-I", data.ROOT, "-shared", "-fPIC")
+COMPILER = os.environ.get("CC", "cc")
 LOT = 24  # a patch's sides are multiples of it
 
 
@@ -46,11 +47,16 @@ def library():
     if not os.path.exists(path):
         os.makedirs(os.path.dirname(path), exist_ok=True)
         part = f"{path}.{os.getpid()}"
-        subprocess.run([os.environ.get("CC", "cc"), *FLAGS, *SOURCES[:2], "-o", part, "-lm"], check=True)
+        subprocess.run([COMPILER, *FLAGS, *SOURCES[:2], "-o", part, "-lm"], check=True)
         os.replace(part, path)
     out = ctypes.CDLL(path)
     out.learn.restype = ctypes.c_double
     return out
+
+
+def version():
+    compiler = subprocess.run([COMPILER, "-dumpfullversion"], stdout=subprocess.PIPE, text=True).stdout.strip()
+    return f"avx512 {'with' if library().has_tiles() else 'without'} tiles by {COMPILER} {compiler}"
 
 
 def check(spec, patch):

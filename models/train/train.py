@@ -164,7 +164,7 @@ def made_with(trainer):
     """What the result depends on beside the recipe."""
     commit = subprocess.run(["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude", "*"], cwd=data.HERE,
                             stdout=subprocess.PIPE, text=True).stdout.strip()
-    how = "avx512, with tiles" if trainer == "avx512" and losses.library().has_tiles() else trainer
+    how = losses.version() if trainer == "avx512" else trainer
     return f"commit {commit or 'unknown'}, trainer {how}, torch {torch.__version__}, numpy {np.__version__}"
 
 
