@@ -17,9 +17,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, "..", "..")
 DEFAULT_DATA = os.path.join(ROOT, "..", "shared", "data")
 
-# Sizes that each photograph is shown at, and how often. Enlarged ones are as soft as most film; they teach Set5, which
-# is soft, and little else.
-SIZES = {1: 3, 0.6: 3, 1.5: 1}
+SIZES = (1, 0.6, 1.5)  # that each photograph is shown at
 HELD_OUT = os.path.join(HERE, "held_out.txt")
 
 
@@ -155,35 +153,35 @@ def clean_planes(rgb):
 
 
 def pairs(spec, data):
-    """Yields (part, how often it is drawn, input, target)."""
+    """Yields (part, kind, input, target). A kind is a size of the photographs, or film."""
     if spec.video:
-        yield from ((part, 1, *pair) for part, *pair in compressed.pairs(spec, data))
+        yield from ((part, "film", *pair) for part, *pair in compressed.pairs(spec, data))
         return
     for part, size, rgb in train_images(data):
-        yield part, SIZES[size], *(sr_pair(rgb, spec.scale) if spec.task == "sr" else clean_planes(rgb))
+        yield part, size, *(sr_pair(rgb, spec.scale) if spec.task == "sr" else clean_planes(rgb))
 
 
 def load_training(spec, data, cache):
-    """{"train": [(input, target), ...], "held_out": [...]}, cached as one file; each as often as it is drawn."""
-    kind = f"sr_x{spec.scale}" if spec.task == "sr" else "denoise"
-    kind += "_video" if spec.video else ""
-    path = os.path.join(cache, f"photos-{kind}.npz")
+    """{"train": [(kind, (input, target)), ...], "held_out": [...]}, cached as one file."""
+    name = f"sr_x{spec.scale}" if spec.task == "sr" else "denoise"
+    name += "_video" if spec.video else ""
+    path = os.path.join(cache, f"photos-{name}.npz")
     if not os.path.exists(path):
         arrays = {}
-        for n, (part, often, low, high) in enumerate(pairs(spec, data)):
-            arrays[f"{part}/{often}/{n}/in"] = low
+        for n, (part, kind, low, high) in enumerate(pairs(spec, data)):
+            arrays[f"{part}/{kind}/{n}/in"] = low
             if high is not low:
-                arrays[f"{part}/{often}/{n}/out"] = high
+                arrays[f"{part}/{kind}/{n}/out"] = high
         np.savez(path + ".part.npz", **arrays)
         os.replace(path + ".part.npz", path)
     out = {"train": [], "held_out": []}
     with np.load(path) as z:
         for key in z.files:
             if key.endswith("/in"):
-                part, often, _, _ = key.split("/")
+                part, kind, _, _ = key.split("/")
                 low = z[key]
                 high = z[key[:-2] + "out"] if key[:-2] + "out" in z.files else low
-                out[part] += [(low, high)] * int(often)
+                out[part].append((kind, (low, high)))
     return out
 
 

@@ -16,7 +16,7 @@ A recipe says
   trainer  torch or avx512: the two round differently, so that one does not reproduce the other
   phases   one after the other; in each the rate falls from its first value to nothing
 
-and of a phase: steps; rate; batch; patch, a patch's side in packed pixels, for avx512 a multiple of
+and of a phase: steps; rate; batch; shares, how often pictures of each size and films are drawn; patch, a patch's side in packed pixels, for avx512 a multiple of
 24; l2_from, from which part of it on the loss is the logarithm of each patch's L2 and no longer L1;
 quant_from, from which part on weights and features are quantised as the INT8 engine does, with
 straight-through gradients; least, the L2 (1 is what is to be expected) that is added to each before
@@ -137,6 +137,7 @@ class Run(training.Run):
         if recipe["start"]:
             net.start_from(nets.read_weights(os.path.join(data.HERE, "..", recipe["start"] + ".onnx")))
         super().__init__(net, np.random.default_rng(recipe["seed"]), soap.Soap)
+        self.drawing = None
         self.steps = sum(phase["steps"] for phase in self.phases)
 
     def phase(self):
@@ -151,7 +152,9 @@ class Run(training.Run):
         phase, done = self.phase()
         progress = done / phase["steps"]
         rate = (phase["rate"] * 0.5 * (1 + np.cos(np.pi * progress)) + 1e-6) * min(1, done / WARM_UP)
-        low, high, unit = batch(self.spec, images, phase["batch"], phase["patch"], self.rng)
+        if phase is not self.drawing:
+            self.drawing, self.drawn = phase, drawn(self.spec, images, phase["shares"], phase["patch"])
+        low, high, unit = batch(self.spec, self.drawn, phase["batch"], phase["patch"], self.rng)
         weights = np.where(np.arange(self.net.outputs) < self.spec.block**2, 1, phase.get("chroma", 1))
         # one stray peak costs the whole feature map resolution, so peaks are kept low
         loss = self.loss(self.net, low, high, unit, weights, progress >= phase["l2_from"],
@@ -186,16 +189,23 @@ def plot(curve, labels, path):
     training.plot(path, draw)
 
 
-def load(spec, a, patch):
-    """(images to train on, held-out ones); of a denoiser for video both are films, then pictures to train on."""
-    def large(spec):
-        images = data.load_training(spec, a.data, a.out)
-        return [pair for pair in images["train"] if min(pair[0].shape[1:]) >= patch], images["held_out"]
+def load(spec, a):
+    """(images to train on, held-out ones). Networks for video get pictures too."""
+    images = data.load_training(spec, a.data, a.out)
+    if spec.video:
+        images["train"] += data.load_training(spec._replace(video=False), a.data, a.out)["train"]
+    return images["train"], [pair for _, pair in images["held_out"]]
 
-    images, held_out = large(spec)
-    if spec.video and spec.task == "denoise":
-        images = images, large(spec._replace(video=False))[0]
-    return images, held_out
+
+def drawn(spec, images, shares, patch):
+    """Images as often as a phase draws them; of a denoiser for video films, then pictures."""
+    def of(kinds):
+        return [pair for kind, pair in images if min(pair[0].shape[1:]) >= patch
+                for _ in range(shares[kind] if kind in kinds else 0)]
+
+    if spec.task == "sr" or not spec.video:
+        return of(shares)
+    return of(["film"]), of([kind for kind in shares if kind != "film"])
 
 
 def main():
@@ -207,12 +217,11 @@ def main():
     os.makedirs(a.out, exist_ok=True)
     base = os.path.join(a.out, a.name)
     spec = nets.NETS[a.name]
-    patch = max(phase["patch"] for phase in recipe["phases"])
     if trainer == "avx512":
         for phase in recipe["phases"]:
             losses.check(spec, phase["patch"])
-    images, held_out = load(spec, a, patch)
-    calibration = fixed_inputs(spec, images)
+    images, held_out = load(spec, a)
+    calibration = fixed_inputs(spec, drawn(spec, images, recipe["phases"][-1]["shares"], 32))
     run = Run(a.name, recipe, trainer)
     if os.path.exists(base + ".pt"):
         run.restore(base + ".pt")
