@@ -220,7 +220,7 @@ def to_onnx(net):
 class Run(training.Run):
     def __init__(self, a):
         torch.manual_seed(a.seed)
-        super().__init__(Net(), np.random.default_rng(a.seed), torch.optim.Adam)
+        super().__init__(Net(), np.random.default_rng(a.seed))
 
     def train_step(self, a, pictures):
         rate = a.rate * min(1, self.step / WARM_UP) \

@@ -65,24 +65,35 @@ NETS = {
 }
 
 
-class Convolution(nn.Module):
-    """3x3. It begins as random numbers and, where the channel counts allow it, the identity."""
+class Collapsible(nn.Module):
+    """A 3x3 convolution whose kernel is the product of a wide 3x3 and a 1x1 plus a fixed base.
 
-    def __init__(self, inputs, outputs, gain=1.0, centre=None, constant=0):
+    The product is formed in weight space at every step, so the forward pass costs no more than the
+    plain convolution, yet the extra degrees of freedom make training faster and better. The base is
+    the identity where the channel counts allow it, or the weights a run starts from.
+    """
+
+    def __init__(self, inputs, outputs, width=128, gain=1.0, centre=None, constant=0):
         super().__init__()
         self.constant = constant  # how many of the last inputs are the same all over the picture
-        self.free = nn.Parameter(torch.randn(outputs, inputs, 3, 3) * 1.2 * gain / (9 * inputs) ** 0.5)
+        self.wide = nn.Parameter(torch.randn(width, inputs, 3, 3) / (9 * inputs) ** 0.5)
+        self.point = nn.Parameter(torch.randn(outputs, width) * 1.2 * gain / width ** 0.5)
         self.bias = nn.Parameter(torch.zeros(outputs))
+        base = torch.zeros(outputs, inputs, 3, 3)
         if inputs == outputs:
-            self.free.data[range(outputs), range(outputs), 1, 1] += 1
+            base[range(outputs), range(outputs), 1, 1] = 1
+        self.register_buffer("base", base)
         self.register_buffer("centre", torch.zeros(inputs) if centre is None else centre)
 
     def kernel(self):
+        # The product as a 1x1 convolution: three times as fast as an einsum on a core.
+        product = F.conv2d(self.wide.transpose(0, 1), self.point[:, :, None, None])
+        kernel = product.transpose(0, 1) + self.base
         if not self.constant:
-            return self.free
+            return kernel
         # Nine equal taps do what any nine do, and the largest of them, which sets the step of the
         # whole kernel in INT8, is as small as can be.
-        varying, constant = self.free.split((self.free.shape[1] - self.constant, self.constant), 1)
+        varying, constant = kernel.split((kernel.shape[1] - self.constant, self.constant), 1)
         return torch.cat([varying, constant.mean((2, 3), keepdim=True).expand_as(constant)], 1)
 
     def reach(self, kernel):
@@ -106,14 +117,14 @@ class Convolution(nn.Module):
         """The first outputs as they were in a net that may be narrower: they see none of the inputs
         that are new. Outputs that are new stay as they are."""
         outputs, inputs = weight.shape[:2]
-        self.free.data[:outputs] = 0
-        self.free.data[:outputs, :inputs] = torch.from_numpy(weight)
-        self.bias.data[:outputs] = torch.from_numpy(bias) + self.reach(self.free.data)[:outputs]
+        self.base[:outputs].zero_()
+        self.base[:outputs, :inputs].copy_(torch.from_numpy(weight))
+        self.bias.data[:outputs].copy_(torch.from_numpy(bias) + self.reach(self.base)[:outputs])
+        self.point.data[:outputs].zero_()  # the product starts at nothing and grows from there
 
     def pass_on(self, channels):
-        """The first channels as they come."""
-        self.free.data[:channels] = 0
-        self.free.data[range(channels), range(channels), 1, 1] = 1
+        """The first channels as they come: nothing but the identity in the base."""
+        self.point.data[:channels].zero_()
 
 
 def on_grid(value, scale, low, high):
@@ -152,9 +163,9 @@ class Net(nn.Module):
         # never fires never learns.
         centre = torch.full((inputs,), 0.45)
         centre[outputs:] = 0.08  # the noise level, if there is one
-        self.head = Convolution(inputs, channels, centre=centre, constant=max(inputs - outputs, 0))
-        self.body = nn.ModuleList(Convolution(channels, channels) for _ in range(spec.body))
-        self.tail = Convolution(channels, outputs, gain=0.1)
+        self.head = Collapsible(inputs, channels, centre=centre, constant=max(inputs - outputs, 0))
+        self.body = nn.ModuleList(Collapsible(channels, channels) for _ in range(spec.body))
+        self.tail = Collapsible(channels, outputs, gain=0.1)
         # largest value seen of each stored feature map: the head, then each body convolution
         self.register_buffer("ranges", torch.zeros(spec.body + 1))
         self.outputs = outputs
@@ -167,7 +178,7 @@ class Net(nn.Module):
         yield "tail", self.tail
 
     def plain_weights(self):
-        """{"head.weight": array, "head.bias": array, ...}."""
+        """The collapsed net: {"head.weight": array, "head.bias": array, ...}."""
         out = {}
         with torch.no_grad():
             for name, m in self.convolutions():
@@ -187,9 +198,9 @@ class Net(nn.Module):
             if weight is None:  # features are not negative: ReLU after the identity keeps them
                 m.pass_on(channels)
                 continue
-            if any(old > new for old, new in zip(weight.shape, m.free.shape)):
+            if any(old > new for old, new in zip(weight.shape, m.base.shape)):
                 raise SystemExit(f"weights to start from: {name} has the shape {weight.shape}, "
-                                 f"expected at most {tuple(m.free.shape)}")
+                                 f"expected at most {tuple(m.base.shape)}")
             m.start_from(weight, bias)
 
     def skip(self, x):

@@ -4,8 +4,8 @@
 
   train.py sr_x2_fast
 
-Writes to --out: NAME.pt (checkpoint; the same command continues from it), NAME.npz (averaged
-weights and feature ranges; the input of export.py and evaluate.py), NAME.log and NAME.png
+Writes to --out: NAME.pt (checkpoint; the same command continues from it), NAME.npz (averaged,
+collapsed weights and feature ranges; the input of export.py and evaluate.py), NAME.log and NAME.png
 (curves). The schedule counts steps, not time, so a run is repeatable and may be stopped at will.
 
 A recipe says
@@ -38,7 +38,6 @@ import torch
 import data
 import losses
 import nets
-import soap
 import training
 
 
@@ -136,7 +135,7 @@ class Run(training.Run):
         net = nets.Net(self.spec)
         if recipe["start"]:
             net.start_from(nets.read_weights(os.path.join(data.HERE, "..", recipe["start"] + ".onnx")))
-        super().__init__(net, np.random.default_rng(recipe["seed"]), soap.Soap)
+        super().__init__(net, np.random.default_rng(recipe["seed"]))
         self.drawing = None
         self.steps = sum(phase["steps"] for phase in self.phases)
 
