@@ -17,7 +17,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, "..", "..")
 DEFAULT_DATA = os.path.join(ROOT, "..", "shared", "data")
 
-SIZES = (1, 0.6, 1.5, 1.25)  # that each photograph is shown at
+SIZES = (1, 0.6, 1.5)  # that each photograph is shown at
 HELD_OUT = os.path.join(HERE, "held_out.txt")
 
 
