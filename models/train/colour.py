@@ -26,7 +26,6 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 from onnx import TensorProto, helper
-from skimage import io
 
 import data
 import export

@@ -131,7 +131,8 @@ def train_images(data, sizes=SIZES):
     """Yields ("train" or "held_out", size, RGB float image) for each size of each photograph."""
     files, kept = sorted(glob.glob(os.path.join(photos(data), "*.webp"))), held_out(data)
     if not set(kept) < set(files):
-        raise SystemExit(f"{photos(data)}: expected the photographs of {HELD_OUT} and others, found {len(files)} in all")
+        raise SystemExit(f"{photos(data)}: expected the pictures that models/CREDITS.md names, "
+                         f"found {len(files)} of 348")
     for f in files:
         rgb = read(f)[..., :3].astype(np.float64)
         for size in sizes:

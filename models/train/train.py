@@ -16,12 +16,13 @@ A recipe says
   trainer  torch or avx512: the two round differently, so that one does not reproduce the other
   phases   one after the other; in each the rate falls from its first value to nothing
 
-and of a phase: steps; rate; batch; shares, how often pictures of each size and films are drawn; patch, a patch's side in packed pixels, for avx512 a multiple of
-24; l2_from, from which part of it on the loss is the logarithm of each patch's L2 and no longer L1;
-quant_from, from which part on weights and features are quantised as the INT8 engine does, with
-straight-through gradients; least, the L2 (1 is what is to be expected) that is added to each before
-its logarithm is taken, so that easier patches count no more; peak_cost, what stray peaks cost; chroma,
-what its errors count beside those of luma.
+and of a phase: steps; rate; batch; shares, how often pictures of each size and films are drawn;
+patch, a patch's side in packed pixels, for avx512 a multiple of 24; l2_from, from which part of it on
+the loss is the logarithm of each patch's L2 and no longer L1; quant_from, from which part on weights
+and features are quantised as the INT8 engine does, with straight-through gradients (1: never); least,
+the L2 (1 is what is to be expected) that is added to each before its logarithm is taken, so that
+easier patches count no more; peak_cost, what stray peaks cost; chroma, what its errors count beside
+those of luma.
 """
 import argparse
 import json
