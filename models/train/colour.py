@@ -58,7 +58,9 @@ def load_images(folder, cache):
     """(training, held out), uint8 [n, 3, STORED, STORED]"""
     if not os.path.exists(cache):
         pictures = {"train": [], "held_out": []}
-        for part, _, image in data.train_images(folder, sizes=(1,)):
+        for part, kind, image in data.train_images(folder, sizes=(1,)):
+            if kind == "drawn":
+                continue
             t = torch.from_numpy(image).permute(2, 0, 1)[None].float()
             pictures[part].append(F.interpolate(t, (STORED, STORED), mode="area")[0].round().byte())
         np.savez(cache, **{part: torch.stack(images).numpy() for part, images in pictures.items()})

@@ -12,6 +12,7 @@ import numpy as np
 from PIL import Image
 
 import compressed
+import rendered
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, "..", "..")
@@ -128,7 +129,7 @@ def resized(image, scale):
 
 
 def train_images(data, sizes=SIZES):
-    """Yields ("train" or "held_out", size, RGB float image) for each size of each photograph."""
+    """Yields ("train" or "held_out", kind, RGB float image): photographs in each size, then drawn pictures."""
     files, kept = sorted(glob.glob(os.path.join(photos(data), "*.webp"))), held_out(data)
     if not set(kept) < set(files):
         raise SystemExit(f"{photos(data)}: expected the pictures that models/CREDITS.md names, "
@@ -137,6 +138,8 @@ def train_images(data, sizes=SIZES):
         rgb = read(f)[..., :3].astype(np.float64)
         for size in sizes:
             yield "held_out" if f in kept else "train", size, resized(rgb, size)
+    for rgb in rendered.pictures():
+        yield "train", "drawn", rgb
 
 
 def sr_pair(rgb, scale):
@@ -154,12 +157,12 @@ def clean_planes(rgb):
 
 
 def pairs(spec, data):
-    """Yields (part, kind, input, target). A kind is a size of the photographs, or film."""
+    """Yields (part, kind, input, target). A kind is a size of the photographs, drawn pictures, or film."""
     if spec.video:
         yield from ((part, "film", *pair) for part, *pair in compressed.pairs(spec, data))
         return
-    for part, size, rgb in train_images(data):
-        yield part, size, *(sr_pair(rgb, spec.scale) if spec.task == "sr" else clean_planes(rgb))
+    for part, kind, rgb in train_images(data):
+        yield part, kind, *(sr_pair(rgb, spec.scale) if spec.task == "sr" else clean_planes(rgb))
 
 
 def load_training(spec, data, cache):
