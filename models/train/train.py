@@ -10,8 +10,8 @@ collapsed weights and feature ranges; the input of export.py and evaluate.py), N
 
 A recipe says
 
-  start    the net whose shipped weights it starts from, this one's kind or a narrower, shallower or
-           other scale's; null: random ones
+  start    a file of weights, seen from models/, of this net or of a narrower, shallower or other
+           scale's; null: random ones
   seed     of weights and patches
   trainer  torch or avx512: the two round differently, so that one does not reproduce the other
   phases   one after the other; in each the rate falls from its first value to nothing
@@ -135,7 +135,7 @@ class Run(training.Run):
         self.spec, self.phases, self.loss = nets.NETS[name], recipe["phases"], losses.TRAINERS[trainer]
         net = nets.Net(self.spec)
         if recipe["start"]:
-            net.start_from(nets.read_weights(os.path.join(data.HERE, "..", recipe["start"] + ".onnx")))
+            net.start_from(nets.read_weights(os.path.join(data.HERE, "..", recipe["start"])))
         super().__init__(net, np.random.default_rng(recipe["seed"]))
         self.drawing = None
         self.steps = sum(phase["steps"] for phase in self.phases)
