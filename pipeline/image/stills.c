@@ -165,6 +165,8 @@ bool still_read(still *image, const char *path, unsigned channels, const pipelin
     uint8_t *file = read_file(path, &size, error);
     const bool good = file && read_bytes(image, path, file, size, channels, notes, error);
     free(file);
+    if (!good)
+        still_free(image);
     return good;
 }
 

@@ -51,6 +51,7 @@ bool still_check(const char *path, uint32_t width, uint32_t height, unsigned cha
  * complete. JPEG (quality 95, chroma at full resolution) cannot hold alpha and refuses it. */
 bool still_write(const still *image, const char *path, pipeline_error *error);
 
+/* May be called twice, and of what still_read refused. */
 void still_free(still *image);
 
 #endif

@@ -160,8 +160,9 @@ INLINE void int8_block(const job *j, const part *p, const uint32_t pixels, const
 INLINE void int8_blocks(const job *j, const part *p, const uint32_t pixels, const uint32_t distance,
                         uint32_t x, uint32_t count, int32_t *rest)
 {
-    for (uint32_t i = 0; i < count; i += pixels, rest += pixels * AC_FRACTAL)
-        int8_block(j, p, pixels, distance, x + min_u32(i, count - pixels), rest);
+    for (uint32_t i = 0; i < count; i += pixels)
+        int8_block(j, p, pixels, distance, x + min_u32(i, count - pixels),
+                   rest ? rest + (size_t)i * AC_FRACTAL : NULL);
 }
 
 static void int8_part(const job *j, const part *p, uint32_t x, uint32_t count, int32_t *rest)

@@ -218,7 +218,7 @@ cut_short() {
         "$(tail -c $((20 * 576)) "$tmp/raw" | head -c 576 | od -An -v -tx1 -w3 | grep -v "$2")"
 }
 cut_short noise.png ' 0[01] 0[01] 0[01]'
-cut_short noise.jpg ' 80 80 80'
+cut_short noise.jpg ' \(7f 7f 7f\|80 80 80\)'
 for format in $(! full || echo rgba pal8); do
     cut_short $format.noise.png ' 0[01] 0[01] 0[01]'
 done
