@@ -250,9 +250,9 @@ $(BUILD)/tests/test_telemetry: $(addprefix $(BUILD)/apps/devices/,telemetry.o te
 $(BUILD)/tests/test_fair_queue: $(BUILD)/apps/bench/fair_queue.o
 $(BUILD)/tests/test_verdict $(BUILD)/tests/test_pipeline_marks $(BUILD)/tests/test_top1_margin: $(filter-out %/mona.o %/embedded.o,$(APP_OBJ))
 # And what trains the networks.
-TRAIN_OBJ := $(addprefix $(BUILD)/models/train/,chain.o products.o)
+TRAIN_OBJ := $(addprefix $(BUILD)/models/train/avx512/,chain.o products.o)
 $(BUILD)/tests/test_chain: $(TRAIN_OBJ)
-$(TRAIN_OBJ): BASE += -mavx512f -mavx512bw -mavx512vl -mavx512bf16 -mamx-tile -mamx-bf16
+$(TRAIN_OBJ): BASE += -fopenmp-simd -mavx512f -mavx512bw -mavx512vl -mavx512bf16 -mamx-tile -mamx-bf16
 $(TRAIN_OBJ): $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE_HOST)

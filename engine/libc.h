@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The four functions that the engine needs of a C library, and that a freestanding compiler expects
+/* The four functions of a C library that the engine needs, and that a freestanding compiler expects
  * as well. They are called as built-ins, so that small copies of known size become plain loads and
  * stores even under -ffreestanding. */
 #ifndef MONA_LIBC_H

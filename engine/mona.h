@@ -1,28 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 /* mona: a static, allocation-free CNN inference engine for the Ascend 310 and for any CPU.
  *
- * The whole public interface of libmona.a. In order of use:
+ * This is the whole public interface of libmona.a. In order of use:
  *
- *   mona_model_open      check an offline model (.mona) in memory; nothing is copied
- *   mona_plan_make       model x frame size x target -> every tile and offset, and the exact bytes
- *   mona_session_open    place a session in an arena the caller owns
- *   mona_session_run     one frame, synchronously; mona_session_run_changed: what is new in it
- *   mona_stream_*        the same asynchronously: in-order queues of copies and runs, and events
- *   mona_session_close   stop the session's worker threads; the arena is the caller's again
+ *   mona_model_open          checks an offline model (.mona) in memory; copies nothing
+ *   mona_plan_make           model x frame size x target -> every tile and offset, and the exact
+ *                            bytes
+ *   mona_session_open        places a session in an arena that the caller owns
+ *   mona_session_run         runs one frame, synchronously
+ *   mona_session_run_changed the same, but computes only what has changed since an earlier frame
+ *   mona_stream_*            the same asynchronously: in-order queues of copies and runs, and
+ *                            events
+ *   mona_session_close       stops the session's worker threads; the arena is the caller's again
  *
  * Guarantees
  *   - The library never allocates, prints, opens a file or exits. It keeps no global state.
- *   - Any byte string given to mona_model_open either loads with a proof that no later access leaves
- *     it, or is refused with a status.
- *   - A session needs exactly mona_plan.arena_bytes, known before anything runs, and touches nothing
- *     outside of it but the input and output planes, which it reads and writes only inside their
- *     width x height.
- *   - Output bytes are the same for every instruction set, thread count, strip height and tile width.
+ *   - Any byte string given to mona_model_open either loads with a proof that no later access
+ *     leaves it, or is refused with a status.
+ *   - A session needs exactly mona_plan_arena_bytes() bytes, known before anything runs. It touches
+ *     nothing outside of them but the input and output planes, and of these only samples inside
+ *     their width x height.
+ *   - Output bytes are the same for every instruction set, thread count, strip height and tile
+ *     width.
  *
  * Errors are negative mona_status values; a function that returns one has changed nothing.
+ *
  * Thread safety: a model and a plan are read-only once made and may be shared; a session runs one
- * frame at a time; a stream is fed by one thread at a time.
- */
+ * frame at a time; one thread at a time may add commands to a stream. */
 #ifndef MONA_H
 #define MONA_H
 
@@ -35,7 +39,7 @@ extern "C" {
 #endif
 
 #ifdef __GNUC__
-#pragma GCC visibility push(default) /* all that libmona.so shows */
+#pragma GCC visibility push(default) /* all that libmona.so exports */
 #endif
 
 #define MONA_VERSION "0.1.0"
@@ -69,10 +73,10 @@ enum {
     MONA_MAX_TENSORS = 1024,
     MONA_MAX_OPS = 1024,
     MONA_MAX_CHANNELS = 16384,
-    MONA_MAX_SIDE = 32768, /* rows or columns of any tensor that is no array */
+    MONA_MAX_SIDE = 32768, /* rows or columns of any tensor that is not an array */
     MONA_MAX_THREADS = 64,
-    MONA_MAX_DEPTH = 11, /* bits of a sample that mona_model_deepen can provide for */
-    MONA_ALIGNMENT = 64, /* of a model in memory, of an arena and of stream memory */
+    MONA_MAX_DEPTH = 11, /* most bits of a sample that mona_model_deepen supports */
+    MONA_ALIGNMENT = 64, /* alignment of a model in memory, of an arena and of stream memory */
 };
 
 /* ---- model -------------------------------------------------------------------------------- */
@@ -81,8 +85,8 @@ typedef enum mona_type {
     MONA_U8 = 0,  /* unsigned, real value = scale * q */
     MONA_S8 = 1,  /* signed symmetric, real value = scale * q */
     MONA_F16 = 2, /* IEEE binary16; scale is 1 */
-    MONA_U16 = 3, /* planes of 9 to 16 bits a sample; of inputs, outputs and arrays only */
-    MONA_F32 = 4, /* IEEE binary32; scale is 1. This and the following: of arrays only */
+    MONA_U16 = 3, /* planes of 9 to 16 bits a sample; only for inputs, outputs and arrays */
+    MONA_F32 = 4, /* IEEE binary32; scale is 1. This and the following: only for arrays */
     MONA_S16 = 5,
     MONA_S32 = 6,
     MONA_U32 = 7,
@@ -106,46 +110,51 @@ typedef struct mona_model {
     const struct mona_file_op *ops;         /* in execution order */
     const char *strings;
     const uint8_t *data;
-    const uint8_t *file; /* header->next counts from here */
+    const uint8_t *file; /* offsets to headers of other sizes count from here */
 } mona_model;
 
-/* Checks bytes[0, size) and fills *model. The bytes must start at a multiple of MONA_ALIGNMENT, stay
- * unchanged and outlive the model and everything made from it.
- * Opening takes a time in proportion to size: records that share tables and weights may together refer
- * to 256 times the file's bytes and 64 MiB more, beyond which the model is refused (MONA_ERR_LIMIT). */
+/* Checks bytes[0, size) and fills *model. The bytes must start at a multiple of MONA_ALIGNMENT,
+ * stay unchanged, and outlive the model and everything made from it.
+ *
+ * Time is proportional to size. Records may share tables and weights, but together may refer to at
+ * most 256 times the file's bytes plus 64 MiB; beyond that the model is refused
+ * (MONA_ERR_LIMIT). */
 mona_status mona_model_open(mona_model *model, const void *bytes, size_t size);
 
-/* What a model takes and gives. Channel planes are H x W, one after another. An array is a tensor of any
- * rank, whose elements lie in C order and without gaps: its mona_buffer has row_stride = width and
- * channel_stride = width x height elements, and its data are aligned to an element. channels x height x
- * width are one way to write down how many elements it has; they are fixed and may exceed the limits
- * of other tensors. */
+/* An input or output of a model. The planes of its channels are H x W, one after another.
+ *
+ * An array is a tensor of any rank whose elements lie in C order without gaps. Its mona_buffer has
+ * row_stride = width and channel_stride = width x height elements, and its data is aligned to an
+ * element. channels x height x width is one way to factor its number of elements; all three are
+ * fixed and may exceed the limits of other tensors. */
 typedef struct mona_tensor_info {
     const char *name;
     mona_type type;
     uint32_t channels;
     uint32_t height, width; /* 0: any, bound by mona_plan_make */
-    float scale;            /* real value of 1; itself 1 for F16 and F32 */
+    float scale;            /* real value = scale * stored value; 1 for F16 and F32 */
     bool array;
 } mona_tensor_info;
 
-/* A file may hold its model for several sizes: fills *next with the model for the size after this
- * one's; false: there is none. mona_plan_make looks for the size it is given by itself, so this is
- * for those who want to list them. next may be model. */
+/* A file may hold its model for several sizes. Fills *next with the model for the size after this
+ * one's; returns false if there is none. Only needed to list the sizes, as mona_plan_make finds the
+ * one it is given. next may be model. */
 bool mona_model_next(const mona_model *model, mona_model *next);
 
 unsigned mona_model_input_count(const mona_model *model);
 unsigned mona_model_output_count(const mona_model *model);
-/* index is below the matching count. */
+/* index must be below the matching count. */
 mona_tensor_info mona_model_input(const mona_model *model, unsigned index);
 mona_tensor_info mona_model_output(const mona_model *model, unsigned index);
 
-/* A model for planes of 8 bits as one for planes of 9 to MONA_MAX_DEPTH: its inputs and outputs of U8
- * become U16 with samples of so many bits in the low ones. The network sees samples rounded to 8 bits;
- * the picture it corrects, a residual, a resampled plane, keeps all of them: a network that corrects
- * nothing returns what it was given. memory: mona_model_deep_bytes() bytes aligned to MONA_ALIGNMENT;
- * *deep refers to it and to model's bytes, which must stay. MONA_ERR_UNSUPPORTED: the model has no
- * picture apart from its features. */
+/* Turns a model for planes of 8 bits into one for planes of `bits` bits, 9 to MONA_MAX_DEPTH. Its
+ * inputs and outputs of U8 become U16, with samples in the low bits. The network sees samples
+ * rounded to 8 bits. The picture that it corrects, a residual or a resampled plane, keeps all bits,
+ * so a network that corrects nothing returns its input unchanged.
+ *
+ * memory: mona_model_deep_bytes() bytes, aligned to MONA_ALIGNMENT. *deep refers to it and to
+ * model's bytes, which must outlive it. MONA_ERR_UNSUPPORTED: the model has no picture apart from
+ * its features. */
 size_t mona_model_deep_bytes(const mona_model *model);
 mona_status mona_model_deepen(mona_model *deep, void *memory, size_t bytes, const mona_model *model,
                               unsigned bits);
@@ -159,7 +168,7 @@ typedef struct mona_device_properties {
     const char *description; /* for people */
     const char *isa;         /* instruction set the kernels use, "" where that means nothing */
     unsigned cores;          /* AI Cores, or CPU threads this process may use */
-    size_t cache_bytes;      /* of a core's own memory or largest own cache; 0: not known */
+    size_t cache_bytes;      /* size of a core's own memory or largest own cache; 0: unknown */
     bool unified_memory;     /* frames are used where they lie; no upload or download needed */
 } mona_device_properties;
 
@@ -183,27 +192,27 @@ typedef struct mona_config {
                                   Core's, in C), "c"; "avx2", "avxvnni", "avx512";
                                   "neon", "dotprod"; NULL: the best this CPU has */
     unsigned threads;          /* 0: one per core of the device */
-    /* Rows a step produces and columns of a tile, of the smallest output before its depth-to-space: a x2
-       model's output grows by twice as many. 0: the planner's choice. */
+    /* Rows that a step produces and columns of a tile, counted in the smallest output before its
+     * depth-to-space; the output of a x2 model has twice as many. 0: the planner chooses. */
     unsigned strip_rows, tile_columns;
-    size_t cache_bytes; /* host: what one thread may hope to keep in its cache: its rings, which
-                                  tile_columns overrides, and half as much again of weights; 0: most of
-                                  the device's cache_bytes */
-    bool keep_rows;     /* no ring uses a row's memory again within a tile: for measuring what that
-                                  is worth */
-    /* Whose packed weights the session reads in place of a copy of its own: a session of the same
-     * model, sizes, device and instruction set, which must be closed after it. NULL: nobody's.
-     * MONA_ERR_ARGUMENT: it is of something else; MONA_ERR_UNSUPPORTED: not on model310. */
+    size_t cache_bytes; /* host: cache that one thread may expect to keep for its rings, and half
+                           as much again for weights; tile_columns overrides it for rings. 0:
+                           most of the device's cache_bytes */
+    bool keep_rows;     /* no ring reuses a row's memory within a tile; measures what reuse is
+                           worth */
+    /* A session whose packed weights this one reads instead of its own copy. It must have the same
+     * model, sizes, device and instruction set, and be closed after this one. NULL: none.
+     * MONA_ERR_ARGUMENT: any of these differs. MONA_ERR_UNSUPPORTED: on model310. */
     const struct mona_session *shared;
-    mona_size sizes[MONA_MAX_IO]; /* of each input; only those the model leaves open are needed */
+    mona_size sizes[MONA_MAX_IO]; /* of each input; needed only where the model leaves it open */
 } mona_config;
 
-/* One region of the arena, for people who want to see where the bytes go. */
+/* One region of the arena, to show where the bytes go. */
 typedef struct mona_plan_buffer {
-    const char *name; /* of the tensor or table */
+    const char *name; /* name of the tensor or table */
     const char *kind; /* "weights", "maps", "ring", "rings", "core", "state" */
     size_t offset, bytes;
-    uint32_t rows; /* rings: rows held */
+    uint32_t rows; /* rings: rows that it holds */
 } mona_plan_buffer;
 
 typedef struct mona_plan mona_plan;
@@ -212,9 +221,9 @@ typedef struct mona_plan mona_plan;
  * MONA_ALIGNMENT. */
 size_t mona_plan_bytes(void);
 
-/* Plans the model for the sizes in config; of a model for several sizes, the first that has them.
- * memory is the caller's: mona_plan_bytes() bytes. *plan points into it and refers to the model,
- * which must stay.
+/* Plans the model for the sizes in config; if it has several sizes, for the first that matches.
+ * memory: mona_plan_bytes() bytes of the caller. *plan points into it and refers to the model,
+ * which must outlive it.
  *   MONA_ERR_SHAPE   the sizes do not fit the model
  *   MONA_ERR_DEVICE  there is no such device or instruction set */
 mona_status mona_plan_make(mona_plan **plan, void *memory, const mona_model *model,
@@ -223,7 +232,7 @@ mona_status mona_plan_make(mona_plan **plan, void *memory, const mona_model *mod
 size_t mona_plan_arena_bytes(const mona_plan *plan); /* exact; alignment is MONA_ALIGNMENT */
 size_t mona_plan_stack_bytes(const mona_plan *plan); /* upper bound for any thread of a run */
 unsigned mona_plan_threads(const mona_plan *plan);
-/* The model for the size that was planned; good as long as the plan. */
+/* The model for the size that was planned. It is valid as long as the plan. */
 const mona_model *mona_plan_model(const mona_plan *plan);
 const char *mona_plan_isa(const mona_plan *plan);
 /* Multiply-adds of one frame, without recomputation. */
@@ -231,12 +240,14 @@ uint64_t mona_plan_macs(const mona_plan *plan);
 /* Shapes with every size bound. */
 mona_tensor_info mona_plan_input(const mona_plan *plan, unsigned index);
 mona_tensor_info mona_plan_output(const mona_plan *plan, unsigned index);
-/* Regions 0, 1, ... in arena order; false past the last. They cover the arena without overlap. */
+/* Regions 0, 1, ... in the order of the arena; false past the last. They cover the arena without
+ * overlap. */
 bool mona_plan_buffer_at(const mona_plan *plan, unsigned index, mona_plan_buffer *buffer);
 
-/* What lies between operators, channels padded as they are stored: all tensors side by side; the
- * most that are needed at a time when operators run one by one on whole tensors; and what the plan
- * has for them, its maps and the rings of all cores. */
+/* Bytes of the tensors between operators, with channels padded as they are stored:
+ *   all_bytes      all tensors side by side
+ *   live_bytes     the most that is needed at a time if operators run one by one on whole tensors
+ *   planned_bytes  the plan's maps and the rings of all cores */
 typedef struct mona_plan_tensors {
     uint64_t all_bytes, live_bytes, planned_bytes;
 } mona_plan_tensors;
@@ -248,12 +259,13 @@ void mona_plan_tensors_of(const mona_plan *plan, mona_plan_tensors *tensors);
 typedef struct mona_session mona_session;
 
 /* Places a session in arena[0, bytes). The plan is copied; the model's bytes stay in use. Starts
- * threads - 1 worker threads. MONA_ERR_ARENA: bytes < mona_plan_arena_bytes or misaligned. */
+ * threads - 1 worker threads. MONA_ERR_ARENA: fewer bytes than mona_plan_arena_bytes(), or
+ * misaligned. */
 mona_status mona_session_open(mona_session **session, const mona_plan *plan, void *arena,
                               size_t bytes);
 
-/* The planes of one input or output tensor. Any alignment, any stride, also negative. Outputs must
- * not overlap inputs or each other. */
+/* The planes of one input or output tensor. Any alignment and any stride, also a negative one.
+ * Outputs must not overlap inputs or each other. */
 typedef struct mona_buffer {
     void *data;           /* channel 0, row 0, column 0 */
     ptrdiff_t row_stride; /* bytes from one row to the next */
@@ -261,8 +273,8 @@ typedef struct mona_buffer {
         channel_stride; /* bytes from one channel's plane to the next; unused with one channel */
 } mona_buffer;
 
-/* Runs one frame and returns when the outputs are written. inputs and outputs are in model order.
- * MONA_ERR_ARGUMENT: one has no data, or that of an array has gaps or is misaligned. */
+/* Runs one frame and returns when the outputs are written. inputs and outputs are in the model's
+ * order. MONA_ERR_ARGUMENT: a buffer has no data, or that of an array has gaps or is misaligned. */
 mona_status mona_session_run(mona_session *session, const mona_buffer *inputs,
                              const mona_buffer *outputs);
 
@@ -274,20 +286,22 @@ typedef struct mona_rect {
 
 /* What has changed since an earlier run of the same model at the same sizes. */
 typedef struct mona_change {
-    const mona_buffer *previous; /* the outputs of that run. A buffer that is the output's own keeps
-                                    its bytes where nothing changes, others are copied from; they
-                                    must not overlap an output in any other way */
-    const mona_rect *rects;      /* which hold all samples of the inputs that are not what they were
-                                    then; in any order, they may overlap */
+    const mona_buffer *previous; /* the outputs of that run. Where nothing changes, a buffer that
+                                    is also the output keeps its bytes, and others are copied
+                                    from; otherwise they must not overlap an output */
+    const mona_rect *rects;      /* rectangles that contain all samples of the inputs that differ
+                                    from that run, in any order; they may overlap */
     size_t count;
 } mona_change;
 
-/* Like mona_session_run, with the same outputs, but makes only those parts of them anew that the
- * rectangles have an influence on. It takes a time in proportion to these, or hardly longer than
- * mona_session_run when they are nearly all. Models whose weights do not stay in the cache, models on
- * arrays, and frames not as high as what a sample depends on, are always made anew, and so is
- * everything on model310. change NULL: everything has changed.
- * MONA_ERR_ARGUMENT: also when a rectangle is not inside its input. */
+/* Like mona_session_run, with the same outputs, but computes only those parts of them that depend
+ * on the rectangles. Time is proportional to these parts, and hardly above that of mona_session_run
+ * when they are nearly everything. Some runs compute everything anew: on model310, for models on
+ * arrays, for models whose weights do not stay in the cache, and for frames of fewer rows than a
+ * sample depends on.
+ *
+ * change NULL: everything has changed. MONA_ERR_ARGUMENT: also when a rectangle is not inside its
+ * input. */
 mona_status mona_session_run_changed(mona_session *session, const mona_buffer *inputs,
                                      const mona_buffer *outputs, const mona_change *change);
 
@@ -296,43 +310,45 @@ void mona_session_io_count(const mona_session *session, unsigned *inputs, unsign
 
 /* ---- operators, one by one ---------------------------------------------------------------- */
 
-/* What an operator of a plan is, and what a frame asks of it. Bytes count every input, output and
- * constant once, channels padded as they are stored. */
+/* An operator of a plan and its work for one frame. Bytes count every input, output and constant
+ * once, with channels padded as they are stored. */
 typedef struct mona_op_info {
-    const char *name;        /* the model's, "" if it gives none */
+    const char *name;        /* the model's name for it, "" if there is none */
     const char *kind;        /* "conv", "load", ... */
     mona_type input, output; /* types of its first input and its output */
     bool fused;              /* runs as part of the operator before it, which counts its bytes */
     uint64_t macs;           /* multiply-adds, without recomputation */
-    uint64_t plane_bytes;    /* of frames and of maps between groups: from and to memory */
-    uint64_t ring_bytes;     /* of rows that stay in a core's cache */
-    uint64_t constant_bytes; /* of packed weights and tables */
+    uint64_t plane_bytes;    /* bytes of frames and of maps between groups, from and to memory */
+    uint64_t ring_bytes;     /* bytes of rows that stay in a core's cache */
+    uint64_t constant_bytes; /* bytes of packed weights and tables */
     uint32_t rows, columns;  /* of its output, in a strip and in a tile */
 } mona_op_info;
 
 /* Operators 0, 1, ... in the order they run; false past the last. */
 bool mona_plan_op_at(const mona_plan *plan, unsigned index, mona_op_info *info);
 
-/* Some rows of an operator's output that a core has made, a strip's as a rule. */
+/* Rows of an operator's output that a core has computed, usually those of a strip. */
 typedef struct mona_op_event {
-    uint32_t op;         /* as in mona_plan_op_at */
+    uint32_t op;         /* index for mona_plan_op_at */
     uint32_t core;       /* 0 to mona_plan_threads - 1 */
-    uint32_t rows;       /* of its output, or of its share of the channels */
+    uint32_t rows;       /* rows of its output, or of its share of the channels */
     uint64_t begin, end; /* by the observer's clock */
 } mona_op_event;
 
-/* Both functions are called by the threads that compute, by several at once; done must not call the
- * session. */
+/* Both functions are called by the threads that compute, by several at a time. done must not call
+ * the session. */
 typedef struct mona_op_observer {
     uint64_t (*now)(
-        void *context); /* the engine has no clock of its own; any unit, never falling */
+        void *context); /* the caller's clock, as the engine has none; in any unit, never going
+                           back */
     void (*done)(void *context, const mona_op_event *event);
     void *context;
 } mona_op_observer;
 
-/* Has later runs observed; NULL: no longer. The observer is copied. Not during a run. A session that
- * is not observed makes its rows by the same code, and a program that never calls this has none of
- * it. A library built with -DMONA_NO_OBSERVER has no observers: MONA_ERR_UNSUPPORTED. */
+/* Observes later runs; NULL: stops observing. The observer is copied. Must not be called during a
+ * run. A session that is not observed computes its rows with the same code, and a program that
+ * never calls this function is linked without any of it. MONA_ERR_UNSUPPORTED: the library was
+ * built with -DMONA_NO_OBSERVER. */
 mona_status mona_session_observe_ops(mona_session *session, const mona_op_observer *observer);
 
 /* Stops the workers. NULL is allowed. */
@@ -340,51 +356,56 @@ void mona_session_close(mona_session *session);
 
 /* ---- curves ------------------------------------------------------------------------------- */
 
-/* The tone and colour of a frame, changed by curves over its luma: in luma and chroma as they are,
- * by integer arithmetic, the same on every target.
+/* Changes the tone and colour of a frame by curves over its luma. They apply to luma and chroma
+ * directly, in integer arithmetic that is the same on every target.
  *
- * A curve of samples of b bits has a straight line in each of 16 segments of luma: in segment
- * s = y >> (b - 4), with f = y's other bits, its value is start[s] + rise[s] * f / 2^(b - 4),
- * the product rounded to the nearest, halves up, the sum saturated to 16 bits. */
+ * A curve for samples of b bits is a straight line in each of 16 segments of luma. Luma y lies in
+ * segment s = y >> (b - 4); let f be the lower b - 4 bits of y. The curve's value is
+ *
+ *   start[s] + rise[s] * f / 2^(b - 4)
+ *
+ * The product is rounded to nearest, halves up; the sum saturates to 16 bits. */
 enum { MONA_CURVE_SEGMENTS = 16 };
 
 typedef struct mona_curve {
     int16_t start[MONA_CURVE_SEGMENTS], rise[MONA_CURVE_SEGMENTS];
 } mona_curve;
 
-/* With d the distance of a chroma sample from grey, 2^(b - 1), and y the mean, rounded, of the luma
- * samples that share it:
+/* Let d be a chroma sample minus grey, 2^(b - 1), and y the rounded mean of the luma samples that
+ * share it. Then
  *
- *     luma becomes    luma(y)              in steps of 2^(b - 15)
- *     d becomes       d * gain(y)          in steps of 2^-13, 0 to below 4; d * gain(y) is rounded
- *                     + offset(y)          to steps of 2^(b - 13), those of offset
+ *   luma becomes  luma(y)      luma is in units of 2^(b - 15)
+ *   d becomes     d * gain(y)  gain is in units of 2^-13, 0 to below 4
+ *                 + offset(y)  offset is in units of 2^(b - 13), to which d * gain(y) is rounded
  *
- * each then rounded to whole samples, halves up, and clipped to 0 .. 2^b - 1. offset stays within
- * +-2^13. */
+ * Each is then rounded to whole samples, halves up, and clipped to 0 .. 2^b - 1. offset must lie
+ * within +-2^13. */
 typedef struct mona_curves {
-    unsigned bits; /* b: 8 to MONA_MAX_DEPTH, of samples in bytes or, from 9 on, in 16-bit words */
-    mona_curve luma, gain[2], offset[2]; /* of u, v */
+    unsigned bits; /* b: 8 to MONA_MAX_DEPTH; samples lie in bytes, or from 9 bits on in 16-bit
+                      words */
+    mona_curve luma, gain[2], offset[2]; /* gain, offset: of u and v */
 } mona_curves;
 
-/* Applies curves to one plane, grey, or three, of which 1 and 2 are smaller by 1 << shift_x across
- * and 1 << shift_y down; shifts are at most 2. size: of plane 0, whole groups of luma samples. The
- * outputs may be the inputs. device, cpu: as in mona_config. The work is done by the caller's
- * thread, on the device's behalf. MONA_ERR_ARGUMENT, MONA_ERR_SHAPE, MONA_ERR_DEVICE. */
+/* Applies curves to one plane, grey, or to three planes, of which 1 and 2 have 1 / 2^shift_x of the
+ * columns and 1 / 2^shift_y of the rows; shifts are at most 2. size: that of plane 0, a multiple of
+ * the luma samples that share a chroma sample. The outputs may be the inputs. device, cpu: as in
+ * mona_config. The caller's thread does the work on the device's behalf. MONA_ERR_ARGUMENT,
+ * MONA_ERR_SHAPE, MONA_ERR_DEVICE. */
 mona_status mona_curves_apply(const mona_curves *curves, const mona_device *device, const char *cpu,
                               const mona_buffer *inputs, const mona_buffer *outputs,
                               unsigned planes, mona_size size, unsigned shift_x, unsigned shift_y);
 
 /* ---- streams and events ------------------------------------------------------------------- */
 
-/* A stream runs its commands in order, in the background where the platform has threads and at once
- * where it has none. Double buffering is three streams (upload, compute, download) over two slots,
- * ordered by events: tests/unit/engine/test_stream.c shows it. */
+/* A stream runs its commands in order: in the background if the platform has threads, otherwise at
+ * once. Double buffering takes three streams (upload, compute, download) over two slots, ordered by
+ * events; tests/unit/engine/test_stream.c shows it. */
 typedef struct mona_stream mona_stream;
 
-/* A point of a stream. Zero-initialise before first use; record it on one stream only. */
+/* A point in a stream. Zero-initialise it before first use, and record it on one stream only. */
 typedef struct mona_event {
     mona_stream *stream; /* NULL: never recorded */
-    uint64_t reached;    /* commands the stream has done once the event has happened */
+    uint64_t reached;    /* commands that the stream has finished when the event has happened */
 } mona_event;
 
 size_t mona_stream_bytes(void);
@@ -392,36 +413,35 @@ size_t mona_stream_bytes(void);
 mona_status mona_stream_open(mona_stream **stream, const mona_device *device, void *memory,
                              size_t bytes);
 
-/* Each of these enqueues and returns; when the queue (64 commands) is full it waits for a place. The
- * pointers' targets must stay until the command has run; the mona_buffer arrays are copied.
- * Once a command has failed the later ones are skipped, and every call returns that status. A function
- * given to mona_stream_call must not wait for its own stream. */
+/* Each of these enqueues a command and returns; if the queue (64 commands) is full, it waits for a
+ * place. What the pointers refer to must stay until the command has run; the mona_buffer arrays are
+ * copied. Once a command has failed, later ones are skipped and every call returns that status. A
+ * function given to mona_stream_call must not wait for its own stream. */
 mona_status mona_stream_copy(mona_stream *stream, void *dst, ptrdiff_t dst_stride, const void *src,
                              ptrdiff_t src_stride, size_t row_bytes, size_t rows);
 mona_status mona_stream_run(mona_stream *stream, mona_session *session, const mona_buffer *inputs,
                             const mona_buffer *outputs);
-/* The same, unless *wanted is false by the time the stream comes to it. */
+/* The same, but does nothing if *wanted is false when the command runs. */
 mona_status mona_stream_run_if(mona_stream *stream, const bool *wanted, mona_session *session,
                                const mona_buffer *inputs, const mona_buffer *outputs);
-/* change, and what it points to, is looked at when the command runs: a function called before it may
+/* change, and what it points to, is read when the command runs, so an earlier command may still
  * fill it in. */
 mona_status mona_stream_run_changed(mona_stream *stream, mona_session *session,
                                     const mona_buffer *inputs, const mona_buffer *outputs,
                                     const mona_change *change);
 mona_status mona_stream_call(mona_stream *stream, void (*function)(void *), void *argument);
-/* Marks this point of the stream; an event can be recorded again, on the same stream. */
+/* Marks this point of the stream. An event can be recorded again, on the same stream. */
 mona_status mona_stream_record(mona_stream *stream, mona_event *event);
-/* Later commands of this stream wait until the event's latest record (so far) has been reached. An
- * event never recorded holds nothing up. */
+/* Later commands of this stream wait until the event's latest record so far has been reached. An
+ * event that was never recorded delays nothing. */
 mona_status mona_stream_wait(mona_stream *stream, const mona_event *event);
 
 /* Blocks the caller until the latest record of the event has been reached. */
 mona_status mona_event_synchronize(const mona_event *event);
-/* Blocks until the stream is empty; returns the first failure of its commands. */
+/* Blocks until the stream is empty. Returns the status of the first command that failed. */
 mona_status mona_stream_synchronize(mona_stream *stream);
-/* Finishes what is queued, then stops. NULL is allowed. Nobody may still wait for the stream's events:
- * synchronize every stream that does before the first of them is closed, and zero events that outlive
- * their stream. */
+/* Finishes what is queued, then stops. NULL is allowed. Nobody may still wait for the stream's
+ * events: first synchronize every stream that does, and zero events that outlive their stream. */
 void mona_stream_close(mona_stream *stream);
 
 #ifdef __GNUC__

@@ -3,10 +3,10 @@
 # Compiles the shipped networks to the .mona files that the binary contains. Run from the root of the
 # repository after an .onnx file has come or changed, then make again:
 #
-#   sh models/compile.sh build/mona ../shared/data/train            # all
-#   sh models/compile.sh build/mona ../shared/data/train sr_x2_best # those named
+#   sh models/compile.sh build/mona ../shared/data/train/photos            # all
+#   sh models/compile.sh build/mona ../shared/data/train/photos sr_x2_best # those named
 #
-# The second argument holds the images that INT8 is calibrated on: BSDS500, T91, Sun-Hays80. Ranges by least squared
+# The second argument holds the images that INT8 is calibrated on, those of training. Ranges by least squared
 # error and corrected biases give denoise_fast 0.04 dB and sr_x2_fast 0.01 dB more than all that was seen. Deep networks
 # are calibrated on fewer, which takes minutes less and costs sr_x3_balanced 0.01 dB in all.
 set -eu

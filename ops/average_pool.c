@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/* AVERAGE_POOL: the mean of every window (model_format.h words the arithmetic).
+/* AVERAGE_POOL: the mean of every window. model_format.h defines the arithmetic.
  *
- * The sum of a window is the sum of its columns' sums. The window's rows are first added up to one
- * row of sums, s32 for INT8 and fp32 for FP16, and every output is then a sum of kernel_w of them.
- * The order of fp32 additions is therefore: down each column, then over the columns from the left.
- */
+ * The sum of a window is the sum of the sums of its columns. First the window's rows are added up
+ * to one row of sums, s32 for INT8 and fp32 for FP16; then every output is a sum of kernel_w of
+ * these. The order of fp32 additions is therefore: down each column, then over the columns from the
+ * left. */
 #include "ops/pool.h"
 
 #include "engine/cpu/c/epilogue.h"
 
 enum { MAX_C0 = 32 }; /* of any target */
 
-/* Sums are s32 of INT8 and fp32 of FP16: both have four bytes. */
+/* Sums are s32 for INT8 and fp32 for FP16: both have four bytes. */
 enum { SUM_BYTES = 4 };
 
 /* Adds one row of samples to the row of sums. */
@@ -33,7 +33,8 @@ static void add_row(mona_type type, void *restrict sums, const void *restrict ro
             f[i] += ac_f32_from_f16(f16[i]);
 }
 
-/* Sums of the columns of output i's window, added up for count channels: *f of FP16, *s of INT8. */
+/* Adds up the sums of the columns of output i's window, for count channels: *f for FP16, *s for
+ * INT8. */
 static inline void add_columns(const pool_window *w, uint32_t i, const void *restrict row,
                                bool half, uint32_t count, int32_t *restrict s, float *restrict f)
 {
@@ -67,7 +68,7 @@ static inline float round_to_half(float x)
     return ac_float(sign | (rounded < 0x477fe000u ? rounded : 0x477fe000u)); /* 65504 */
 }
 
-/* Sums of count channels -> their means as fp16 values, stored as `type`. */
+/* Converts sums of count channels to means in fp16, and stores these as `type`. */
 static inline void store_means(float *restrict sums, float factor, mona_type type,
                                uint8_t *restrict to, uint32_t count)
 {
@@ -79,16 +80,16 @@ static inline void store_means(float *restrict sums, float factor, mona_type typ
             ac_put_element(to + 2 * c, type, sums[c], 0);
         return;
     }
-    for (uint32_t c = 0; c < count; c++) { /* as ac_saturate_round, the bounds being integers */
+    for (uint32_t c = 0; c < count; c++) { /* like ac_saturate_round, as the bounds are integers */
         const int32_t q = (int32_t)(ac_bits(sums[c] + 0x1.8p23f) - ac_bits(0x1.8p23f));
         const int32_t above = q > low ? q : low;
         to[c] = (uint8_t)(above < high ? above : high);
     }
 }
 
-/* One row of sums -> the outputs of channels first .. first + c0 - 1, c0 being that of the input.
- * The zeros that follow the last channel become zeros. Blocks of input and output begin together,
- * but need not be of one size: `chunk` channels lie side by side in both. */
+/* Computes the outputs of channels first to first + c0 - 1, with c0 of the input, from one row of
+ * sums. Zeros after the last channel stay zeros. Blocks of input and output begin together but may
+ * differ in size: `chunk` channels lie side by side in both. */
 static inline void reduce_columns(const mona_row_call *call, const pool_window *w, const void *row,
                                   uint32_t first, uint32_t c0, uint32_t chunk)
 {
@@ -130,7 +131,7 @@ static void row(const mona_row_call *call)
         memset(call->scratch, 0, count * SUM_BYTES);
         for (int64_t k = 0; k < w.rows.count; k++)
             add_row(b->input[0].type, call->scratch, mona_pool_row(call, &w, k, c / c0), count);
-        if (c0 == 16 && b->output_c0 == 16) /* lengths the compiler knows */
+        if (c0 == 16 && b->output_c0 == 16) /* lengths that the compiler knows */
             reduce_columns(call, &w, call->scratch, c, 16, 16);
         else
             reduce_columns(call, &w, call->scratch, c, c0, c0 < b->output_c0 ? c0 : b->output_c0);

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/* CONCAT and SLICE: channels of maps put together and cut out.
+/* CONCAT and SLICE: joining channels of maps, and cutting them out.
  *
- * Mostly there is nothing to do: an input that fills whole channel blocks of the output shares its
- * memory (engine/plan/plan_place.c). What is left are copies of a *part*, channels that lie side by side
- * in both. A part is cut into *pieces* that lie in one channel block of either, and so are lanes
- * side by side of every pixel.
+ * Usually there is nothing to do: an input that fills whole channel blocks of the output shares its
+ * memory (engine/plan/plan_place.c). What is left is copying *parts*, channels that lie side by
+ * side in both. A part is cut into *pieces* that lie in one channel block of either, which are
+ * neighbouring lanes of every pixel.
  *
- * On the chip, parts made of whole blocks go by way of UB, which is cut in two so that one half is
- * filled while the other is emptied. Other pieces are the scalar unit's, lane by lane.
- * Flags: MTE1 -> MTE3, MTE3 -> MTE1, each 0 and 1: that half of UB is full, is empty. */
+ * On the chip, parts of whole blocks go through UB, which has two halves, so that one is filled
+ * while the other is emptied. The scalar unit copies other pieces lane by lane.
+ *
+ * Flags, event h for either half of UB:
+ *   MTE1 -> MTE3    the half is full
+ *   MTE3 -> MTE1    the half is empty */
 #include "ops/helpers.h"
 
 #include "engine/arith.h"
@@ -124,7 +127,7 @@ static void move_channels(const mona_row_call *call, const part *p)
 
 /* ---- whole blocks on the chip --------------------------------------------------------------- */
 
-/* The last block may be partly filled in both: its other channels are zeros. */
+/* The last block may be partly filled in both; its other channels are zeros. */
 static bool is_whole_blocks(const mona_bound_op *b, const part *p)
 {
     const uint32_t c0 = b->output_c0;
@@ -137,11 +140,11 @@ static bool is_whole_blocks(const mona_bound_op *b, const part *p)
 
 typedef struct program {
     ac_core *core;
-    uint32_t half; /* of UB, in blocks of 32 bytes */
-    uint32_t slot; /* the half to fill next */
+    uint32_t half; /* size of a half of UB, in blocks of 32 bytes */
+    uint32_t slot; /* the half that is filled next */
 } program;
 
-/* `bursts` pieces of so many blocks of 32 bytes; strides in bytes. */
+/* Copies `bursts` pieces of `blocks` blocks of 32 bytes through UB. Strides are in bytes. */
 static void by_way_of_ub(program *p, ac_address to, size_t to_stride, ac_address from,
                          size_t from_stride, uint32_t bursts, uint32_t blocks)
 {

@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-/* CONV: convolution with its epilogue (bias, activation, residual), INT8 and FP16, optionally
- * writing its STORE's planes itself.
+/* CONV: convolution with its epilogue (bias, activation, residual), for INT8 and FP16. It may also
+ * write the planes of its STORE.
  *
  * K runs over (c1, kernel row, kernel column, c0) in that order. Under one row of the filter the
  * kernel_w columns of a channel block lie side by side in memory, c0 elements each, so one address,
- * a *run*, stands for all of them; a dilated filter skips columns and has one run per kernel
- * column. So has, for row programs, a last channel block that is partly filled: its runs end with
- * the channels there are, which saves the steps of the others. Row programs read weights cut into
- * steps, which are packed here; for the fractals of instructions see conv_packing.c. Elements of
- * the last step that lie beyond the run, and channels that do not exist or belong to another group,
- * get zero weights; what they are multiplied with is finite, so they add nothing. (A bias of -0 is
- * bound as +0, because then no accumulator is ever -0, the one value that adding +0 would change.)
+ * a *run*, stands for all of them. A dilated filter skips columns and has one run for each kernel
+ * column. For row programs the same goes for a last channel block that is partly filled: its runs
+ * end with its last channel, which saves the steps of the others.
  *
- * A block of 16 outputs only runs over the input channels its groups use: outputs [16n, 16n + 16)
- * belong to groups [16n / per, (16n + 15) / per], per = outputs of a group, and these read the
- * channels [first group * inputs of a group, (last group + 1) * inputs of a group). */
+ * Row programs read weights cut into steps, which are packed here; conv_packing.c packs fractals
+ * for instructions. Elements of the last step that lie beyond the run, and channels that do not
+ * exist or belong to another group, get zero weights. What these are multiplied with is finite, so
+ * they add nothing. (A bias of -0 is bound as +0. Then no accumulator is ever -0, the one value
+ * that adding +0 would change.)
+ *
+ * A block of 16 outputs only runs over the input channels that its groups use: outputs [16n, 16n +
+ * 16) belong to groups [16n / per, (16n + 15) / per], where per is the number of outputs in a
+ * group, and these read channels [first group * inputs of a group, (last group + 1) * inputs of a
+ * group). */
 #include "ops/ascend/conv_packing.h"
 
 #include "engine/cpu/c/f16.h"
@@ -86,7 +89,7 @@ mona_conv_layout mona_conv_layout_of(const mona_bound_op *b)
     return k;
 }
 
-/* Runs of channel blocks before c1, so of all for k->c1. */
+/* Runs of channel blocks before c1; for k->c1, all runs. */
 static uint32_t runs_before(const mona_conv_layout *k, uint32_t c1)
 {
     const uint32_t full = c1 < k->c1 ? c1 : k->c1 - 1;
@@ -94,7 +97,7 @@ static uint32_t runs_before(const mona_conv_layout *k, uint32_t c1)
            (full * (k->kernel_w / k->taps) + (c1 - full) * (k->kernel_w / k->last_taps));
 }
 
-/* Bytes of the packed weights of one run of a block of outputs. */
+/* Bytes of the packed weights of one run for a block of outputs. */
 static size_t run_bytes(const mona_conv_layout *k, uint32_t run_elements)
 {
     return (size_t)((run_elements + k->piece - 1) / k->piece) * k->piece * BLOCK * k->element;
@@ -128,8 +131,8 @@ static size_t block_weights_bytes(const mona_bound_op *b, const mona_conv_layout
 
 /* ---- constants ------------------------------------------------------------------------------ */
 
-/* In this order: ac_conv, the epilogue's arrays, then for instructions the packing; for row
- * programs the three tables of blocks, elements of runs, bias, weights. */
+/* Offsets of the constants, in this order: ac_conv; the epilogue's arrays; then for instructions
+ * the packing, for row programs the three tables of blocks, elements of runs, bias and weights. */
 typedef struct constants_layout {
     size_t epilogue, packing, tables, run_elements, bias, weights, bytes;
 } constants_layout;
@@ -185,8 +188,8 @@ static void put_weight(uint8_t *to, const mona_bound_op *b, const mona_conv_layo
     }
 }
 
-/* One run of one block of outputs, of kernel row ky from kernel column kx on: [piece][16 outputs]
- * [elements of a piece]. */
+/* Packs one run of a block of outputs, in kernel row ky from kernel column kx on, as [piece][16
+ * outputs][elements of a piece]. */
 static uint8_t *pack_run(uint8_t *to, const mona_bound_op *b, const mona_conv_layout *k, uint32_t n,
                          uint32_t c1, uint32_t ky, uint32_t kx)
 {
@@ -202,7 +205,7 @@ static uint8_t *pack_run(uint8_t *to, const mona_bound_op *b, const mona_conv_la
     return to;
 }
 
-/* All runs of block n of outputs. */
+/* Packs all runs of block n of outputs. */
 static uint8_t *pack_block(uint8_t *to, const mona_bound_op *b, const mona_conv_layout *k,
                            uint32_t n)
 {
@@ -223,10 +226,10 @@ static void bind_bias(void *to, const mona_bound_op *b)
     memcpy(to, b->data + offset, outputs * sizeof(int32_t));
     float *bias = to;
     for (uint32_t o = 0; o < outputs && b->input[0].type == MONA_F16; o++)
-        bias[o] += 0.0f; /* -0 becomes +0 */
+        bias[o] += 0.0f; /* turns -0 into +0 */
 }
 
-/* ac_conv.small_sums, for an INT8 convolution. scales: fp16 bits. */
+/* Computes ac_conv.small_sums for an INT8 convolution. scales: fp16 bits. */
 static bool sums_are_small(const mona_bound_op *b, const uint16_t *scales)
 {
     const mona_file_conv *c = &b->op->conv;
@@ -250,7 +253,7 @@ static bool sums_are_small(const mona_bound_op *b, const uint16_t *scales)
     return true;
 }
 
-/* What row programs read. */
+/* Binds what row programs read. */
 static void bind_steps(const mona_bound_op *b, const constants_layout *l, ac_conv *conv)
 {
     const mona_conv_layout k = mona_conv_layout_of(b);
@@ -323,8 +326,8 @@ static size_t scratch_bytes(const mona_bound_op *b, uint32_t columns_)
     return runs_bytes(&k) + b->output.channels * sizeof(ac_address);
 }
 
-/* Addresses of all runs for the call's first pixel. Its filter starts at column x * stride - pad.
- */
+/* Finds the addresses of all runs for the call's first pixel, whose filter starts at column x *
+ * stride - pad. */
 static void find_runs(const uint8_t **runs, const mona_row_call *call, const mona_conv_layout *k)
 {
     const mona_bound_op *b = call->bound;
@@ -339,7 +342,7 @@ static void find_runs(const uint8_t **runs, const mona_row_call *call, const mon
                           (column + (size_t)kx * c->dilation_w) * column_bytes;
 }
 
-/* planes: for those of a fused STORE. */
+/* planes: room for those of a fused STORE. */
 static ac_conv_row row_of(const mona_row_call *call, ac_planes *planes)
 {
     const mona_bound_op *b = call->bound;

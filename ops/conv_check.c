@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What makes a CONV record acceptable: every parameter in range, all its data in bounds and finite,
- * and no sum that could leave 32 bits. Nothing after this needs to check again. */
+/* The checks of a CONV record: every parameter is in range, all its data is in bounds and finite,
+ * and no sum can leave 32 bits. Nothing after this needs to check again. */
 #include "ops/helpers.h"
 
 static bool parameters_ok(const mona_file_op *op, const mona_shape *inputs,
@@ -28,7 +28,8 @@ static uint64_t filter_elements(const mona_file_conv *c, const mona_shape *sourc
     return (uint64_t)source->channels / c->groups * c->kernel_h * c->kernel_w;
 }
 
-/* |acc| <= sum |w| * largest |a| + |bias|, and every partial sum too, must fit s32. */
+/* |acc| <= sum |w| * largest |a| + |bias| must fit s32. The same bound holds for every partial
+ * sum. */
 static bool int8_ok(const mona_file_conv *c, const mona_shape *source, uint32_t outputs,
                     const uint8_t *data)
 {
@@ -46,7 +47,7 @@ static bool int8_ok(const mona_file_conv *c, const mona_shape *source, uint32_t 
         }
         sum *= source->type == MONA_U8 ? 255 : 128;
         const int64_t b = bias ? bias[o] : 0;
-        /* 0x7bff: the largest finite value; the sign bit makes the bits larger. */
+        /* 0x7bff is the largest finite value. With the sign bit the bits are larger. */
         if (sum + (uint64_t)(b < 0 ? -b : b) > INT32_MAX || scales[o] > 0x7bff)
             return false;
     }
@@ -69,8 +70,9 @@ static bool f16_ok(const mona_file_conv *c, const mona_shape *source, uint32_t o
     return true;
 }
 
-/* Packed weights stay below 2^31 bytes for every target. Of a block: 16 outputs x 4 bytes, for each
- * kernel position the channels its groups use, widened to whole channel blocks of at most 32. */
+/* Packed weights must stay below 2^31 bytes for every target. A block takes 16 outputs x 4 bytes
+ * for each kernel position and each channel that its groups use, widened to whole channel blocks of
+ * at most 32. */
 static bool packed_size_ok(const mona_file_conv *c, const mona_shape *source, uint32_t outputs)
 {
     const uint64_t inputs = source->channels / c->groups, per = outputs / c->groups;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /* CONV on whole maps: many rows at once, for layers with more weights than pixels in a row.
  *
- * The pixels of a few output rows are one long row to the row program. A run's bytes for all of
- * them must then lie one pixel after another: where the filter is one pixel and the map has no
- * margins they do, and otherwise they are gathered first, which is what load3d does on the chip. A
- * run of several kernel columns falls into one run for each, so that a pixel is c0 elements in
- * every gathered plane; the packed weights are the same bytes in the same order, since c0 is a
- * whole number of steps. */
+ * For the row program, the pixels of a few output rows form one long row. The bytes of a run must
+ * then lie one pixel after another for all of them. They do if the filter is one pixel and the map
+ * has no margins; otherwise they are gathered first, as load3d does on the chip. A run of several
+ * kernel columns becomes one run for each column, so that a pixel is c0 elements in every gathered
+ * plane. The packed weights stay the same bytes in the same order, since c0 is a multiple of a
+ * step. */
 #include "ops/conv.h"
 
-enum { GATHER_SHARE = 4 }; /* part of the cache that gathered planes may fill */
+enum { GATHER_SHARE = 4 }; /* gathered planes may fill 1 / this of the cache */
 
 /* ---- scratch -------------------------------------------------------------------------------- */
 
@@ -18,7 +18,7 @@ static uint32_t taps_of(const mona_bound_op *b)
     return (uint32_t)b->op->conv.kernel_h * b->op->conv.kernel_w;
 }
 
-/* One for every channel block, kernel row and kernel column. */
+/* One run for every channel block, kernel row and kernel column. */
 static uint32_t run_count(const mona_bound_op *b)
 {
     return mona_conv_layout_of(b).c1 * taps_of(b);
@@ -35,7 +35,7 @@ static size_t plane_bytes(const mona_bound_op *b, uint32_t rows)
     return align_up((size_t)rows * b->output.width * pixel_bytes(b) + AC_ROW_SLACK);
 }
 
-/* Cores share the outputs by whole blocks of 16; and the planes of a row must be a small matter. */
+/* Cores share the outputs by whole blocks of 16. The gathered planes of a row must fit L1. */
 bool mona_conv_map_possible(const mona_bound_op *b)
 {
     const mona_conv_layout k = mona_conv_layout_of(b);
@@ -43,15 +43,15 @@ bool mona_conv_map_possible(const mona_bound_op *b)
            (uint64_t)plane_bytes(b, 1) * run_count(b) <= b->target->l1_bytes;
 }
 
-/* Output rows whose gathered planes fit. */
+/* Output rows whose gathered planes fit their share of the cache. */
 static uint32_t rows_at_once(const mona_bound_op *b)
 {
     const size_t rows = b->target->l1_bytes / GATHER_SHARE / (plane_bytes(b, 1) * run_count(b));
     return rows < 1 ? 1 : rows < b->output.height ? (uint32_t)rows : b->output.height;
 }
 
-/* Addresses of runs, their elements, first run and run count of each block of outputs, gathered
- * planes. */
+/* Offsets of: the addresses of runs, their elements, first run and run count of each block of
+ * outputs, gathered planes. */
 typedef struct scratch_layout {
     size_t run_elements, first_run, planes, bytes;
 } scratch_layout;
@@ -87,7 +87,7 @@ static bool reads_in_line(const mona_map_call *call)
            pixels_in_line(&call->input[0], &b->input[0], b->input_c0[0]);
 }
 
-/* Every stride-th pixel. */
+/* Copies every stride-th pixel. */
 static void copy_pixels(uint8_t *to, const uint8_t *from, size_t count, size_t stride, size_t bytes)
 {
     if (stride == 1)
@@ -100,8 +100,8 @@ static void copy_pixels(uint8_t *to, const uint8_t *from, size_t count, size_t s
             memcpy(to + x * bytes, from + x * stride * bytes, bytes);
 }
 
-/* What kernel column kx sees of one row of the source (NULL: it lies outside) under a whole output
- * row: input column x * stride - pad + kx * dilation, zero outside the map. */
+/* Gathers what kernel column kx reads from one row of the source for a whole output row: input
+ * column x * stride - pad + kx * dilation, or zero outside the map. row NULL: it lies outside. */
 static void gather_row(const mona_bound_op *b, uint8_t *to, const uint8_t *row, uint32_t kx)
 {
     const mona_file_conv *c = &b->op->conv;
@@ -137,8 +137,8 @@ static void gather(const mona_map_call *call, uint8_t *plane, uint32_t c1, uint3
     }
 }
 
-/* Addresses of the runs of channel blocks [used.begin, used.end) for output rows y .. y + rows - 1.
- */
+/* Finds the addresses of the runs of channel blocks [used.begin, used.end) for output rows y to y +
+ * rows - 1. */
 static void find_runs(const mona_map_call *call, mona_span used, uint32_t y, uint32_t rows)
 {
     const mona_bound_op *b = call->bound;
@@ -210,7 +210,8 @@ static ac_row row_at(const mona_map *map, uint32_t c0, mona_type type, uint32_t 
                     c0, type};
 }
 
-/* Output rows y .. y + rows - 1, in one piece unless their pixels do not lie in line. */
+/* Computes output rows y to y + rows - 1, in one piece unless their pixels do not lie one after
+ * another. */
 static void run_rows(const mona_map_call *call, const ac_conv *conv, mona_span used, uint32_t y,
                      uint32_t rows)
 {

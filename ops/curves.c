@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Curves over the luma of a frame: groups of luma rows with the chroma rows that share them.
+/* Curves over the luma of a frame, for groups of luma rows with the chroma rows that share them.
  *
- * A chroma sample's luma is the mean of the 2^(shift_x + shift_y) samples it stands for, wherever
- * among them it is sited: a curve changes little over half a sample. Chroma comes first and goes by
- * pieces of PIECE samples, whose means lie on the stack; so the frame may be changed in place. */
+ * The luma of a chroma sample is the mean of the 2^(shift_x + shift_y) samples that share it,
+ * whatever its location among them: over half a sample a curve changes little. Chroma comes first,
+ * in pieces of PIECE samples whose means lie on the stack, so that the frame may be changed in
+ * place. */
 #include "engine/run/device.h"
 #include "engine/libc.h"
 
@@ -28,7 +29,7 @@ static uint8_t *at(const curves_job *j, const mona_buffer *plane, uint32_t y, ui
            (ptrdiff_t)(x * sample_bytes(j));
 }
 
-/* Adds the 1 << shift samples of a row that each of count sums has. */
+/* Adds to each of count sums its 1 << shift samples of a row. */
 static void add_bytes(uint16_t *sums, const uint8_t *row, uint32_t count, unsigned shift)
 {
     if (shift == 0)
@@ -42,7 +43,7 @@ static void add_bytes(uint16_t *sums, const uint8_t *row, uint32_t count, unsign
             sums[x / 4] = (uint16_t)(sums[x / 4] + row[x]);
 }
 
-/* 16 samples of 11 bits fit a word. */
+/* A word can hold the sum of 16 samples of 11 bits. */
 static void add_words(uint16_t *sums, const uint8_t *row, uint32_t count, unsigned shift,
                       unsigned bits)
 {
@@ -53,7 +54,7 @@ static void add_words(uint16_t *sums, const uint8_t *row, uint32_t count, unsign
     }
 }
 
-/* Of chroma columns x .. x + count - 1 of chroma row y. */
+/* Luma means for chroma columns x to x + count - 1 of chroma row y. */
 static void luma_means(uint16_t *means, const curves_job *j, uint32_t y, uint32_t x, uint32_t count)
 {
     const unsigned shift = j->shift_x + j->shift_y;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Small pieces several operators share. Private to ops/. */
+/* Small functions that several operators share. Private to ops/. */
 #ifndef MONA_OPS_HELPERS_H
 #define MONA_OPS_HELPERS_H
 
@@ -29,7 +29,7 @@ static inline mona_row_at mona_place_row(const ac_core *core, ac_row row, bool w
     return (mona_row_at){ac_address_of(core, row.data, writes), row.block_stride, row.c0, row.type};
 }
 
-/* Copies bytes by the scalar unit, where a copy of whole blocks would reach too far. */
+/* Copies bytes with the scalar unit, for where a copy of whole blocks would write too many. */
 static inline void mona_scalar_copy(ac_core *core, ac_address to, ac_address from, uint32_t bytes)
 {
     ac_emit_move(core, to, from,
@@ -68,8 +68,9 @@ static inline ac_row input_row(const mona_row_call *call, uint32_t i)
                     call->input[i].block_stride, b->input_c0[i], b->input[i].type};
 }
 
-/* The epilogue of an operator with so many output channels.
- *   check  parameters and data are in range; of the residual only where the operator has one
+/* The epilogue of an operator with `channels` output channels.
+ *   check  whether parameters and data are in range; checks the residual only if the operator has
+ *          one
  *   bytes  memory for the arrays of the bound epilogue
  *   bind   fills *e; its arrays go to `constants`. scales: [channels], fp16 bits, or NULL */
 bool mona_epilogue_check(const mona_file_epilogue *file, uint32_t channels, mona_data *data);

@@ -35,8 +35,8 @@ static mona_status infer(const mona_file_op *op, const mona_shape *inputs, mona_
     return MONA_OK;
 }
 
-/* For a row of the call: the address of each channel's first sample, in scratch; for every call:
- * the step between its samples and its scale, in constants. */
+/* In scratch, for a row of the call: the address of each channel's first sample. In constants, for
+ * every call: the step between its samples and its scale. */
 typedef struct load_constants {
     uint32_t *step;
     float *scale;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* LOAD of one plane into a tensor of one channel of the same 8 bits: a row of the tensor is the row
- * of the plane, and MTE2 copies it. What does not
- * fill a block of 32 bytes goes by way of UB, where the scalar unit puts it among zeros: those
- * columns are padding or have not been made yet. */
+/* LOAD of one plane of 8 bits into a tensor of one channel and the same type. A row of the tensor
+ * equals the row of the plane, and MTE2 copies it. What does not fill a block of 32 bytes goes
+ * through UB, where the scalar unit adds zeros: those columns are padding or have not been computed
+ * yet. */
 #include "ops/helpers.h"
 #include "ops/arrays/lanes.h"
 
@@ -30,7 +30,7 @@ static uint32_t pixels_of(const mona_row_call *call)
     return (uint32_t)(call->x_end - call->x_begin);
 }
 
-/* How many rows, from the first on, lie evenly in the ring. */
+/* How many rows, from the first on, lie at equal distances in the ring. */
 static uint32_t even_rows(const mona_row_call *calls, uint32_t count, ptrdiff_t *step)
 {
     uint32_t rows = 1;
@@ -52,7 +52,7 @@ static void load_blocks(const mona_row_call *calls, uint32_t count, uint32_t byt
     }
 }
 
-/* The last `rest` bytes of every row; UB: [row][32]. */
+/* Loads the last `rest` bytes of every row. UB: [row][32]. */
 static void load_rest(const mona_row_call *calls, uint32_t count, uint32_t rest)
 {
     ac_core *core = calls->core;
@@ -73,7 +73,7 @@ void mona_load_dense(const mona_row_call *calls, uint32_t count)
     const uint32_t pixels = pixels_of(calls), rest = pixels % AC_BLOCK;
     if (rest)
         ac_emit_barrier(calls->core, AC_PIPE_ALL);
-    else /* STOREs may have been read from the same rows */
+    else /* STOREs may have read the same rows */
         ac_emit_sync(calls->core, AC_PIPE_MTE1, AC_PIPE_MTE2, 0);
     if (pixels > rest)
         load_blocks(calls, count, pixels - rest);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* MAX_POOL: the largest sample of every window, in the numbers it is stored in.
+/* MAX_POOL: the largest sample of every window, compared as stored.
  *
- * The maximum of a window is the maximum of its columns' maxima, so the window's rows are first
- * brought to one row of maxima, in long runs over all its columns, and every output is then the
- * maximum of kernel_w pixels of that row: kernel_h + kernel_w comparisons instead of their product,
- * and fewer where windows overlap. */
+ * The maximum of a window is the maximum of the maxima of its columns. First the window's rows are
+ * reduced to one row of maxima, in long runs over all columns; then every output is the maximum of
+ * kernel_w pixels of that row. This takes kernel_h + kernel_w comparisons instead of kernel_h *
+ * kernel_w, and fewer where windows overlap. */
 #include "ops/pool.h"
 
-/* An fp16 value as a whole number of the same order; both zeros are 0. */
+/* An integer that orders as the fp16 value does; both zeros are 0. */
 static inline int16_t order_of(uint16_t bits)
 {
     const int16_t magnitude = (int16_t)(bits & 0x7fff);
@@ -15,7 +15,8 @@ static inline int16_t order_of(uint16_t bits)
     return (int16_t)((magnitude ^ minus) - minus);
 }
 
-/* largest[i] = vmax(largest[i], x[i]): the second where they are equal, which tells zeros apart. */
+/* largest[i] = vmax(largest[i], x[i]): x[i] if both are equal, which matters for the sign of a
+ * zero. */
 static inline void keep_larger(mona_type type, void *restrict largest, const void *restrict x,
                                size_t count)
 {
@@ -37,7 +38,7 @@ static inline void keep_larger(mona_type type, void *restrict largest, const voi
     }
 }
 
-/* One row of maxima -> the outputs of a channel block, c0 elements a pixel. */
+/* Computes the outputs of a channel block, c0 elements a pixel, from one row of maxima. */
 static inline void reduce_columns(const mona_row_call *call, const pool_window *w,
                                   const uint8_t *row, uint8_t *out, uint32_t c0)
 {
@@ -78,7 +79,7 @@ static void row(const mona_row_call *call)
             memset(call->scratch, 0, count * element);
         for (int64_t k = 1; k < w.rows.count; k++)
             keep_larger(b->output.type, call->scratch, mona_pool_row(call, &w, k, block), count);
-        if (c0 == 16) /* a length the compiler knows */
+        if (c0 == 16) /* a length that the compiler knows */
             reduce_columns(call, &w, call->scratch, to, 16);
         else
             reduce_columns(call, &w, call->scratch, to, c0);

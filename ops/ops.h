@@ -55,7 +55,7 @@ typedef struct mona_bound_op {
     uint32_t placed;                       /* CONCAT, SLICE: bit i is set when input i shares memory
                                               with the output, so that nothing is copied
                                               (engine/plan/plan_place.c) */
-    void *constants;                       /* of constants_bytes(), filled by bind() */
+    void *constants;                       /* constants_bytes() bytes, filled by bind() */
 } mona_bound_op;
 
 /* Whether AI Core programs compute the operator. Rows in L1 then begin at blocks of 32 bytes and may be
@@ -76,7 +76,7 @@ static inline const ac_isa *mona_row_kernels(const mona_bound_op *b)
  * zeros. */
 typedef struct mona_rows {
     uint8_t *const *rows;
-    size_t block_stride; /* bytes between channel blocks */
+    size_t block_stride; /* bytes from one channel block to the next */
     int64_t x_begin;
 } mona_rows;
 
@@ -84,7 +84,7 @@ typedef struct mona_rows {
 typedef struct mona_row_call {
     const mona_bound_op *bound;
     ac_core *core;    /* of programs */
-    uint8_t *scratch; /* scratch_bytes() of this thread, 64-byte aligned */
+    uint8_t *scratch; /* scratch_bytes() bytes of this thread, 64-byte aligned */
     int64_t y, x_begin, x_end;
     /* rows[0] is the first row of the window for y; of planes, row 0 of the image */
     mona_rows input[MONA_OP_MAX_INPUTS];
@@ -108,7 +108,7 @@ typedef struct mona_map {
  * block_end). */
 typedef struct mona_map_call {
     const mona_bound_op *bound;
-    uint8_t *scratch; /* map_scratch_bytes() of this thread, 64-byte aligned */
+    uint8_t *scratch; /* map_scratch_bytes() bytes of this thread, 64-byte aligned */
     uint32_t y_begin, y_end, block_begin, block_end;
     mona_map input[MONA_OP_MAX_INPUTS], output;
 } mona_map_call;
@@ -116,21 +116,21 @@ typedef struct mona_map_call {
 /* One call of an operator on arrays, which computes items [begin, end) of its output. */
 typedef struct mona_array_call {
     const mona_bound_op *bound;
-    uint8_t *scratch; /* map_scratch_bytes() of this thread, 64-byte aligned */
+    uint8_t *scratch; /* map_scratch_bytes() bytes of this thread, 64-byte aligned */
     const uint8_t *input[MONA_OP_MAX_INPUTS];
     uint8_t *output;
     uint64_t begin, end;
 } mona_array_call;
 
-/* Rows that one AI Core program works on, so that the vector work of a row overlaps the cube work
- * of the next. */
+/* Most rows of an AI Core program, which overlaps the vector work of a row with the cube work of
+ * the next. */
 enum { MONA_ROWS_AT_ONCE = 8 };
 
 typedef struct mona_op_class {
     const char *name;
     uint32_t min_inputs, max_inputs;
-    /* The record alone: parameters in range, data in bounds given the tensors' channels and types.
-     * Heights and widths of the shapes are not yet known. */
+    /* Checks the record alone: parameters are in range, and data is in bounds given the tensors'
+     * channels and types. Heights and widths of the shapes are not yet known. */
     mona_status (*check)(const mona_file_op *op, const mona_shape *inputs, const mona_shape *output,
                          mona_data *data);
     /* Output height and width; MONA_ERR_SHAPE if the inputs do not fit. */
@@ -141,18 +141,19 @@ typedef struct mona_op_class {
     /* Constants made at bind time: packed weights, tables. bind() fills bound->constants. */
     size_t (*constants_bytes)(const mona_bound_op *bound);
     void (*bind)(const mona_bound_op *bound);
-    /* Scratch memory that row() of one thread needs for rows of so many columns. */
+    /* Scratch memory that row() of one thread needs for rows of `columns` columns. */
     size_t (*scratch_bytes)(const mona_bound_op *bound, uint32_t columns);
     void (*row)(const mona_row_call *call);
-    /* Up to MONA_ROWS_AT_ONCE rows at once; NULL: rows are computed one by one. The calls are alike
-     * but for scratch, rows and y, which grows by one from call to call. */
+    /* Computes up to MONA_ROWS_AT_ONCE rows. NULL: rows are computed one by one. The calls are
+     * alike except for scratch, rows and y, which grows by one from call to call. */
     void (*some_rows)(const mona_row_call *calls, uint32_t count);
-    /* The same on whole maps. NULL, or map_possible() false: only row by row. */
+    /* The same on whole maps. If it is NULL or map_possible() is false, the operator only works row
+     * by row. */
     bool (*map_possible)(const mona_bound_op *bound);
     size_t (*map_scratch_bytes)(const mona_bound_op *bound);
     void (*map)(const mona_map_call *call);
-    /* Operators on arrays have this and map_scratch_bytes() instead of everything from rows() to
-     * map(); others have NULL here. Sizes of arrays are fixed, so check() knows them. */
+    /* Operators on arrays have this and map_scratch_bytes() in place of everything from rows() to
+     * map(); for others it is NULL. Sizes of arrays are fixed, so check() knows them. */
     void (*array)(const mona_array_call *call);
     /* The number of independent parts of the work; NULL: one for each element of the output. */
     uint64_t (*items)(const mona_bound_op *bound);
@@ -165,12 +166,12 @@ static inline uint64_t mona_shape_elements(const mona_shape *s)
     return (uint64_t)s->channels * s->height * s->width;
 }
 
-/* Of an operator on arrays: the number of independent parts of its work, and the amount of work:
- * elements read, elements written and multiply-adds together. */
+/* For an operator on arrays: the number of independent parts of its work; and its work, which is
+ * the sum of elements read, elements written and multiply-adds. */
 uint64_t mona_array_items(const mona_bound_op *bound);
 uint64_t mona_array_work(const mona_bound_op *bound);
 
-/* One for each operator, in the file of its name (ADD and MUL: elementwise.c). */
+/* One for each operator, in the file with its name (ADD and MUL: elementwise.c). */
 extern const mona_op_class mona_op_load, mona_op_store, mona_op_conv, mona_op_add, mona_op_mul,
     mona_op_resize, mona_op_depth_to_space, mona_op_max_pool, mona_op_average_pool,
     mona_op_array_map, mona_op_array_pick, mona_op_array_reduce, mona_op_array_matmul,
@@ -179,7 +180,7 @@ extern const mona_op_class mona_op_load, mona_op_store, mona_op_conv, mona_op_ad
 extern const mona_op_class *const mona_ops[MONA_OP_COUNT]; /* by mona_op_kind */
 
 /* LOAD as AI Core programs, with the arguments of some_rows(). `dense` is for tensors whose rows
- * are rows of one plane, the other for those that mona_load_has_program() accepts. */
+ * are rows of one plane; the other is for tensors that mona_load_has_program() accepts. */
 bool mona_load_is_dense(const mona_bound_op *bound);
 void mona_load_dense(const mona_row_call *calls, uint32_t count);
 bool mona_load_has_program(const mona_bound_op *bound);

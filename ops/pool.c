@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The windows of MAX_POOL and AVERAGE_POOL. Rows of a window that lie outside the map are given as
- * rows of zeros and passed over; columns are clipped to the map, so rings need none around it. */
+/* The windows of MAX_POOL and AVERAGE_POOL. Rows of a window that lie outside the map are passed as
+ * rows of zeros and skipped. Columns are clipped to the map, so rings need no padding. */
 #include "ops/pool.h"
 
 enum { MAX_KERNEL = 255, MAX_STRIDE = 63, MAX_PAD = 255 };
@@ -60,14 +60,14 @@ mona_status mona_pool_check(const mona_file_op *op, const mona_shape *inputs,
                         in_range(p->dilation_w, 1, dilation) && p->pad_top <= pad &&
                         p->pad_left <= pad && p->pad_bottom <= pad && p->pad_right <= pad &&
                         p->ceil_mode <= 1 && p->count_include_pad <= 1;
-    /* Comparisons are false for a NaN; 2^30 is as good as infinite. */
+    /* Comparisons are false for a NaN, and 2^30 excludes infinity. */
     const bool values = op->kind == MONA_OP_MAX_POOL ? inputs[0].type == output->type
                                                      : p->scale >= 0x1p-30f && p->scale <= 0x1p30f;
     return window && values && inputs[0].channels == output->channels ? MONA_OK : MONA_ERR_MODEL;
 }
 
-/* Outputs of an axis; 0: the window does not fit. Rounded up, a last window that would begin after
- * the map does not count. */
+/* Outputs along an axis; 0: the window does not fit. If rounded up, a last window that would begin
+ * after the map does not count. */
 static uint32_t outputs_of(const pool_axis *a, bool round_up)
 {
     const int64_t extent = a->dilation * (a->kernel - 1) + 1;
@@ -95,8 +95,8 @@ mona_status mona_pool_infer(const mona_file_op *op, const mona_shape *inputs, mo
 
 static mona_span span(const pool_axis *a, bool is_whole, mona_span out)
 {
-    if (is_whole) /* rows before the first are only asked for to pace a warm-up; they need nothing
-                   */
+    if (is_whole) /* rows before the first are only requested to pace a warm-up; they need
+                     nothing */
         return (mona_span){0, out.end > 0 ? a->in : 0};
     return (mona_span){start_of(a, out.begin),
                        start_of(a, out.end - 1) + a->dilation * (a->kernel - 1) + 1};
@@ -118,8 +118,8 @@ mona_span mona_pool_column_span(const mona_bound_op *b, uint32_t i, mona_span ou
     return (mona_span){begin, clip_to(s.end, begin + 1, a.in)};
 }
 
-/* The t of a window's samples start + t * dilation that lie in [low, high): none where begin >=
- * end. */
+/* The range of t for which sample start + t * dilation of a window lies in [low, high). Empty if
+ * begin >= end. */
 static mona_span taps(const pool_axis *a, int64_t start, int64_t low, int64_t high)
 {
     const int64_t below = low - start, room = high - start;

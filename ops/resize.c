@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* RESIZE: separable resampling, nearest, linear or cubic, of every channel.
+/* RESIZE: separable resampling of every channel: nearest, linear or cubic.
  *
- * Output sample i lies at input coordinate u (model_format.h names the three rules), and with
- * f = u - floor(u) its taps begin at
+ * Output sample i lies at input coordinate u, for which model_format.h has three rules. With f = u
+ * - floor(u) its taps begin at
  *
  *   nearest  ceil(u - 1/2), with weight 1; halves go down
  *   linear   floor(u), with weights 1 - f and f
@@ -10,8 +10,8 @@
  *            distances 1 + f, f, 1 - f and 2 - f
  *
  * Taps beyond the image read its nearest sample, so windows are clipped to the image and this
- * operator never sees zero padding. Coordinates and
- * weights are computed in double with + - * / alone: the same on every machine. */
+ * operator never reads zero padding. Coordinates and weights are computed in double with + - * /
+ * alone, so they are the same on every machine. */
 #include "ops/resize.h"
 
 static mona_status check(const mona_file_op *op, const mona_shape *inputs, const mona_shape *output,
@@ -44,7 +44,7 @@ static mona_status infer(const mona_file_op *op, const mona_shape *inputs, mona_
     return MONA_OK;
 }
 
-/* One axis: everything a coordinate depends on. */
+/* Everything that a coordinate along one axis depends on. */
 typedef struct axis {
     const mona_file_resize *r;
     const uint32_t *scale;
@@ -83,7 +83,7 @@ static double coordinate(const axis *a, int64_t i)
     return (double)i * step + (double)a->offset;
 }
 
-/* |x| is far below 2^31 for any side the engine takes. */
+/* |x| is far below 2^31 for every width and height that the engine allows. */
 static int64_t floor_of(double x)
 {
     const int64_t truncated = (int64_t)x;
@@ -126,7 +126,7 @@ static mona_span span(const axis *a, mona_span out)
 {
     const int64_t first = taps(a, out.begin, NULL);
     const int64_t end = taps(a, out.end - 1, NULL) + tap_count(a->r);
-    /* Samples before the image are only ever asked for to pace a warm-up; they need nothing. */
+    /* Samples before the image are only requested to pace a warm-up; they need nothing. */
     const int64_t min = out.end > 0 ? 1 : 0;
     return (mona_span){clip_to(first, 0, (int64_t)a->in - 1), clip_to(end, min, a->in)};
 }
@@ -261,7 +261,7 @@ static void some_rows(const mona_row_call *calls, uint32_t count)
             row(&calls[i]);
 }
 
-/* One multiply-add a tap, rows then columns. */
+/* One multiply-add for each tap, in rows, then in columns. */
 static uint64_t macs(const mona_bound_op *b)
 {
     const uint64_t n = tap_count(&b->op->resize);

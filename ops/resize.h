@@ -16,8 +16,8 @@ const float *mona_resize_weights(const mona_bound_op *bound);
 mona_span mona_resize_rows(const mona_bound_op *bound, mona_span out);
 mona_span mona_resize_columns(const mona_bound_op *bound, mona_span out);
 
-/* RESIZE as an AI Core program, where columns repeat: n output columns further on, the same weights
- * apply to the input d columns further on. */
+/* RESIZE as an AI Core program, for scales at which columns repeat: the weights of an output column
+ * apply again n output columns further on, to the input d columns further on. */
 void mona_resize_by_instructions(const mona_row_call *calls, uint32_t count);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* STORE: channels of a tensor -> output planes, with depth-to-space and conversion. A STORE that is
- * the only reader of a convolution runs inside it instead (plan_bind.c, ops/conv.c). Its rows and
- * columns, unlike those of any other operator, are counted at its input: row y writes rows y *
- * block .. y * block + block - 1 of every plane. */
+ * the only reader of a convolution runs inside it instead (plan_bind.c, ops/conv.c). Unlike those
+ * of any other operator, its rows and columns are counted at its input: row y writes rows y * block
+ * to y * block + block - 1 of every plane. */
 #include "ops/helpers.h"
 
 static mona_status check(const mona_file_op *op, const mona_shape *inputs, const mona_shape *output,
@@ -26,7 +26,8 @@ static mona_status check(const mona_file_op *op, const mona_shape *inputs, const
 
 static mona_status infer(const mona_file_op *op, const mona_shape *inputs, mona_shape *output)
 {
-    /* A side is below 2^15 and a block at most 4: no overflow; the planner bounds the result. */
+    /* A height or width is below 2^15 and a block at most 4, so this cannot overflow. The planner
+     * bounds the result. */
     output->height = inputs[0].height * op->store.block;
     output->width = inputs[0].width * op->store.block;
     return MONA_OK;

@@ -12,7 +12,7 @@ enum { HALF_LANES = AC_REPEAT / 2, FLOAT_LANES = AC_REPEAT / 4 };
 
 /* Strides for fp16.
  *   side_by_side       all operands lie side by side
- *   b_again            b is one block of 16 values, used again and again
+ *   b_again            b is one block of 16 values, used repeatedly
  *   b_every_second     b takes every second block
  *   dst_every_second   dst takes every second block */
 static const ac_vector side_by_side = {

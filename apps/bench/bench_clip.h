@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A folder for what a benchmark of the pipeline reads and writes, and synthetic clips in it. */
+/* A folder for the files that a benchmark of the pipeline reads and writes, and synthetic clips in
+ * it. */
 #ifndef BENCH_CLIP_H
 #define BENCH_CLIP_H
 
@@ -11,14 +12,15 @@
 
 typedef struct bench_clip {
     temp_folder folder;
-    char frames[TEMP_FOLDER_PATH], input[TEMP_FOLDER_PATH]; /* input: what to open, of frames */
+    char frames[TEMP_FOLDER_PATH], input[TEMP_FOLDER_PATH]; /* input: what to open for reading
+                                                               the frames */
     char output[TEMP_FOLDER_PATH];
 } bench_clip;
 
 /* False, with a message. Close it in any case. */
 bool bench_clip_open(bench_clip *c);
 
-/* Writes so many frames of gradients and noise and has them played over and over, `plays` frames in
+/* Writes `frames` frames of gradients and noise, which are played repeatedly, `plays` frames in
  * all. fps 0: 30. */
 bool bench_clip_make(bench_clip *c, mona_size size, long frames, long plays, double fps);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Where a frame's time goes, operator by operator, and how near each comes to what the machine can
+/* Where a frame's time goes, operator by operator, and how close each comes to what the machine can
  * do. */
 #ifndef BENCH_LAYERS_H
 #define BENCH_LAYERS_H
@@ -12,15 +12,17 @@
 #include "apps/devices/peak.h"
 
 /* Runs `frames` frames observed, each beside one that is not, and adds to the result:
- *   "layers"   rows of layer_log.h, the last one "(other)" what lies between operators, so that
- *              times add up to the frame's
- *   "observing" what observing cost, as a share: by how much more processor time the cheapest tenth
- *              of observed frames takes than that of the others
+ *   "layers"     rows of layer_log.h; the last one, "(other)", is the time between operators, so
+ *                that
+ *                times add up to the frame's
+ *   "observing"  what observing cost, as a share: how much more processor time the cheapest tenth
+ *                of
+ *                observed frames takes than that of the others
  * False, with a message. */
 bool bench_layers(cJSON *result, bench_session *session, const char *name, const peak *limit,
                   unsigned frames);
 
-/* Nothing where there are none. */
+/* Prints nothing if the result has no layers. */
 void bench_layers_print(const cJSON *result);
 
 #endif

@@ -15,9 +15,9 @@ typedef struct bench_model_job {
     const mona_model *model;
     const mona_config *config;
     sampling how;
-    double percentile; /* that will be asked about; 0: none */
-    bool layers;       /* operator by operator, too */
-    const char *onnx;  /* the network the model was compiled from; NULL: not known */
+    double percentile; /* the percentile that will be asked about; 0: none */
+    bool layers;       /* also operator by operator */
+    const char *onnx;  /* the network the model was compiled from; NULL: unknown */
 } bench_model_job;
 
 /* A result (bench_result.h), NULL with a message. */

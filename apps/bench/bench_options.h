@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What mona bench is asked for. */
+/* What mona bench is asked to do. */
 #ifndef BENCH_OPTIONS_H
 #define BENCH_OPTIONS_H
 
@@ -28,10 +28,10 @@ typedef struct bench_request {
     verdict_rules rules;
 } bench_request;
 
-/* Fills the rest of the request from its arguments. False, with a message: they make no sense. */
+/* Fills the rest of the request from its arguments. False, with a message: they are invalid. */
 bool bench_options_read(bench_request *b);
 
-/* The command, whose row of the table of commands is in bench_options.c. */
+/* The command. Its row in the table of commands is in bench_options.c. */
 int bench_run(int argc, char **argv);
 
 #endif

@@ -11,7 +11,7 @@
 typedef struct bench_planes {
     const mona_plan *plan;
     unsigned input_count, output_count;
-    uint8_t *memory[2 * MONA_MAX_IO]; /* of inputs; from MONA_MAX_IO on, of outputs */
+    uint8_t *memory[2 * MONA_MAX_IO]; /* for inputs; from MONA_MAX_IO on, for outputs */
     mona_buffer inputs[MONA_MAX_IO], outputs[MONA_MAX_IO];
 } bench_planes;
 
@@ -21,7 +21,7 @@ void bench_planes_close(bench_planes *p);
 
 uint32_t bench_planes_input_crc(const bench_planes *p);
 uint32_t bench_planes_output_crc(const bench_planes *p);
-/* Of inputs and outputs. */
+/* Bytes of all inputs and outputs. */
 size_t bench_planes_bytes(const bench_planes *p);
 
 #endif

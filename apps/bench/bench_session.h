@@ -14,7 +14,7 @@ typedef struct bench_session {
     bench_planes planes;
 } bench_session;
 
-/* False, with a message: it cannot be had. Close it in any case; name is for messages. */
+/* False, with a message. Close it in any case. name is for messages. */
 bool bench_session_open(bench_session *s, const char *name, const mona_model *model,
                         const mona_config *config);
 bool bench_session_run(bench_session *s, const char *name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* mona bench --streams: several sessions of one model at once, each in a thread of its own, with
- * one copy of the weights between them. */
+/* mona bench --streams: several sessions of one model at the same time, each in a thread of its
+ * own, which share one copy of the weights. */
 #ifndef BENCH_STREAMS_H
 #define BENCH_STREAMS_H
 
@@ -10,18 +10,21 @@ typedef struct stream_range {
     unsigned first, last; /* how many streams; last 0: none */
 } stream_range;
 
-/* Runs so many streams at once, for each number in the range. Streams take turns in the order they
- * ask (fair_queue.h), as many at once as the cores have room for, so that none gets ahead of
- * another by more than a frame; by default one, on all cores.
+/* Runs several streams at the same time, for each number in the range. Streams take turns in the
+ * order in which they ask for one (fair_queue.h), as many at a time as the cores have room for, so
+ * that none gets ahead of another by more than a frame. By default that is one, on all cores.
  *
- * A result (bench_result.h), of the largest number, whose samples are those of all streams
- * together: from when a stream has a frame until it is done, the wait for its turn included. "each"
- * has every stream's statistics, waits and frames a second; "fairness" the fewest frames of a
- * stream over the most, "p99_fairness" the same of their p99; "arena_bytes" what the first stream
- * takes, "added_bytes" what each further one does as planned, "resident_bytes" by how much the
- * process grew for each; "scan", of a range, a row for each number. Streams run for
- * job->how.seconds, or five, or until each has made job->how.iterations. NULL, with a message.
- */
+ * A result (bench_result.h) for the largest number. Its samples are those of all streams together:
+ * the time from when a stream has a frame until it is done, including the wait for its turn.
+ *   "each"            every stream's statistics, waits and frames a second
+ *   "fairness"        the fewest frames of a stream divided by the most
+ *   "p99_fairness"    the same for their p99
+ *   "arena_bytes"     what the first stream takes
+ *   "added_bytes"     what each further stream takes, as planned
+ *   "resident_bytes"  how much the process grew for each
+ *   "scan"            for a range, a row for each number
+ * Streams run for job->how.seconds, or five, or until each has done job->how.iterations frames.
+ * NULL, with a message. */
 cJSON *bench_streams(const bench_model_job *job, stream_range streams);
 void bench_streams_print(const cJSON *result);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Frames of a session whose planes are copied in and out, as on a card with memory of its own. */
+/* Frames of a session whose planes are copied in and out, as with a card that has memory of its
+ * own. */
 #ifndef BENCH_TRANSFER_H
 #define BENCH_TRANSFER_H
 
@@ -20,11 +21,11 @@ typedef struct bench_transfer {
     mona_stream *upload, *compute, *download;
 } bench_transfer;
 
-/* slots: 2: one frame is copied in and another out while a third is computed; 1: one thing after
- * another. False, with a message. Close it in any case, before the session. */
+/* slots: 2: one frame is copied in and another out while a third is computed; 1: these steps follow
+ * each other. False, with a message. Close it in any case, before the session. */
 bool bench_transfer_open(bench_transfer *t, bench_session *session, const mona_model *model,
                          unsigned slots);
-/* Sends so many frames through and waits for the last. */
+/* Sends `frames` frames through and waits for the last one. */
 bool bench_transfer_run(bench_transfer *t, unsigned frames);
 void bench_transfer_close(bench_transfer *t);
 

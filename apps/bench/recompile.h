@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The network of a model compiled once more from its ONNX file, another way, for comparison. Only
- * its speed means anything: what INT8 is calibrated on is noise. */
+/* Compiles the network of a model once more from its ONNX file with other options, for comparison.
+ * Only its speed is meaningful, as INT8 is calibrated on noise. */
 #ifndef RECOMPILE_H
 #define RECOMPILE_H
 
@@ -12,16 +12,16 @@
 
 typedef struct recompiler recompiler;
 
-/* Where the ONNX file of a model lies: path, if given, or beside a file NAME.mona the file
- * NAME.onnx, if there is one. NULL: nowhere; else released with free(). */
+/* The path of a model's ONNX file: path if given, or for a file NAME.mona the file NAME.onnx beside
+ * it, if there is one. NULL: there is none; else released with free(). */
 char *recompile_find(const char *name, const char *path);
 
-/* Opens the ONNX file at path, which must be of the model's network: compiled as the model was, it
- * has the same operators. NULL: why says so or, where it is empty, a message was printed: the file
- * cannot be read. */
+/* Opens the ONNX file at path, which must hold the model's network: compiled as the model was, it
+ * has the same operators. NULL: `why` has the reason; if it is empty, the file cannot be read and a
+ * message was printed. */
 recompiler *recompile_open(const mona_model *model, const char *path, format_error *why);
 
-/* Compiles it as FP16 or INT8, with or without fusions. *bytes is released with free(). */
+/* Compiles it as FP16 or INT8, with or without fusion. *bytes is released with free(). */
 bool recompile(recompiler *r, bool int8, bool fused, uint8_t **bytes, mona_model *model,
                format_error *why);
 

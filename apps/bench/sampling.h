@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Taking times: frames that warm up, then frames that count. */
+/* Measuring times: frames that warm up, then frames that count. */
 #ifndef SAMPLING_H
 #define SAMPLING_H
 
@@ -11,8 +11,8 @@
 
 typedef struct sampling {
     long warm_up;              /* frames; negative: until times settle */
-    long iterations;           /* frames at most; 0: any number */
-    double seconds;            /* at most, after the warm-up; 0: any time */
+    long iterations;           /* frames; 0: no limit */
+    double seconds;            /* limit after the warm-up; 0: none */
     const mona_device *device; /* whose sensors are read */
 } sampling;
 
@@ -23,13 +23,13 @@ typedef struct samples {
     double *ms; /* in the order they were taken */
     size_t count, capacity;
     size_t warm_up; /* frames before them */
-    bool settled;   /* the warm-up ended because times were alike, or was of a given length */
+    bool settled;   /* the warm-up ended because times had settled, or had a given length */
     machine_moment before, after;
     telemetry_log sensors;
 } samples;
 
-/* Times frame(context) over and over, and looks at the sensors between frames. False: it failed
- * (and has said why), or, with a message, out of memory. samples_free in any case. */
+/* Times frame(context) repeatedly, and reads the sensors between frames. False: frame failed and
+ * has printed why, or, with a message, out of memory. Call samples_free in any case. */
 bool samples_take(samples *s, const sampling *how, bool (*frame)(void *context), void *context);
 
 /* Appends one sample. False, with a message: out of memory. */

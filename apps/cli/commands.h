@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The subcommands of mona: each cmd_*.c defines one, commands.c lists them. Their exit status: 0
- * everything asked for was done, 1 it was not (one line on stderr says why), 2 the command line
- * makes no sense. */
+/* The subcommands of mona. Each cmd_*.c defines one; commands.c lists them. Exit status: 0:
+ * everything was done; 1: it was not, and one line on stderr says why; 2: the command line is
+ * invalid. */
 #ifndef MONA_COMMANDS_H
 #define MONA_COMMANDS_H
 
@@ -14,7 +14,7 @@ extern const command command_enhance, command_compare, command_compile, command_
 extern const command *const commands[];
 extern const size_t command_count;
 
-/* NULL: there is none of that name; one line was printed. */
+/* NULL: there is no command of that name; one line was printed. */
 const command *command_find(const char *name);
 
 #endif

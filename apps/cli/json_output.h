@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* JSON as text.
  *
- * File names are bytes, which need not be UTF-8; JSON must be. A byte NN that is not part of a
- * character of UTF-8 is written as \udcNN, half of a surrogate pair that stands for no character: a
- * reader can tell what the name was. Python's os.fsencode makes the bytes again. */
+ * File names are bytes, which need not be UTF-8, but JSON must be. A byte NN that is not part of a
+ * UTF-8 character is written as \udcNN, half of a surrogate pair that stands for no character, so
+ * that a reader can tell what the name was. Python's os.fsencode restores the bytes. */
 #ifndef MONA_JSON_OUTPUT_H
 #define MONA_JSON_OUTPUT_H
 
@@ -15,8 +15,8 @@
  * memory. */
 char *json_text(const cJSON *document, bool indented);
 
-/* Prints a document, which may be NULL where its making ran out of memory, on stdout: indented, or as
- * one line. Return the exit status; EXIT_FAILED after one line on stderr. */
+/* Prints a document on stdout, indented or as one line. NULL: creating it ran out of memory. Return
+ * the exit status: EXIT_FAILED after one line on stderr. */
 int json_print(const cJSON *document);
 int json_print_line(const cJSON *document);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Models a command works with: files, or those inside the binary. */
+/* The models that a command works with: files, or those embedded in the binary. */
 #ifndef MONA_MODEL_SOURCE_H
 #define MONA_MODEL_SOURCE_H
 
@@ -13,8 +13,8 @@ typedef struct model_source {
     uint8_t *bytes; /* of a file; NULL: embedded */
 } model_source;
 
-/* Opens the embedded model of that name or, where there is none, the .mona file at that path. Prints
- * one line and gives false when it cannot be used. A zeroed or opened source is closed by
+/* Opens the embedded model of that name or, if there is none, the .mona file at that path. False:
+ * it cannot be used; one line was printed. A zeroed or opened source is closed by
  * model_source_close. */
 bool model_source_open(model_source *source, const char *name);
 

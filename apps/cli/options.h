@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Command lines: one table of options for each command. The parser, --help, the man page and the
- * completions for bash and zsh are all made from it.
+ * completions for bash and zsh are all generated from it.
  *
  * To add an option to a command:
- *   1. give the struct that the command's values are read into a field of the kind's type;
+ *   1. give the struct that holds the command's values a field of the kind's type;
  *   2. add one row to the table in its cmd_*.c, beside those of its group.
- * Nothing else: the row checks the value's range, sets the default and writes the documentation.
+ * Nothing else is needed: the row checks the value's range, sets the default and documents the
+ * option.
  *
  *     {"--crf", NULL, OPTION_NUMBER, offsetof(arguments, crf), "N", encoding,
- *      .help = "quality of libx264, lower is better", .initial = "18", .maximum = 51},
- */
+ *      .help = "quality of libx264, lower is better", .initial = "18", .maximum = 51}, */
 #ifndef MONA_OPTIONS_H
 #define MONA_OPTIONS_H
 
@@ -28,7 +28,7 @@ typedef enum option_kind {
     OPTION_FLAG,   /* nothing; bool */
     OPTION_STRING, /* const char *: points into argv; each use replaces the one before */
     OPTION_FILE,   /* the same, a path */
-    OPTION_CHOICE, /* the same, one of those in `argument`, which has them with '|' between */
+    OPTION_CHOICE, /* the same, one of the words in `argument`, which separates them by '|' */
     OPTION_WHOLE,  /* long: minimum..maximum */
     OPTION_NUMBER, /* double: minimum..maximum */
     OPTION_TIME,   /* double, seconds: 12.5, 1:30 or 01:02:03.250 */
@@ -47,27 +47,28 @@ typedef struct option {
     const char *letter; /* "-o", or "-ss" as in ffmpeg, or NULL */
     option_kind kind;
     size_t field;            /* its offset in the values */
-    const char *argument;    /* what the value is called, e.g. "FILE"; NULL for flags */
+    const char *argument;    /* name of the value, e.g. "FILE"; NULL for flags */
     const char *group;       /* the heading it is listed under */
     const char *help;        /* one line, without the default */
-    const char *initial;     /* the default as one would write it; NULL: the field is left alone */
+    const char *initial;     /* the default as it would be typed; NULL: the field is not changed */
     double minimum, maximum; /* WHOLE, NUMBER */
-    const char *values;      /* STRING: what completion offers, with spaces between; or NULL */
-    const char *alias;       /* another name, which no list shows; or NULL */
+    const char *values;      /* STRING: values that completion offers, separated by spaces; or
+                                NULL */
+    const char *alias;       /* another name, not listed anywhere; or NULL */
 } option;
 
-/* A command: its options, and what is said about it. */
+/* A command: its options and its documentation. */
 typedef struct command {
     const char *name;
     const char *summary;               /* a few words, for the list of commands */
     int (*run)(int argc, char **argv); /* argv[0] is its name; returns the exit status */
     const char *usage;                 /* what follows the name: "IN -o OUT [OPTION]..." */
     const char *description;           /* one paragraph */
-    const char *examples; /* command lines; what each does follows it after two spaces and '#' */
+    const char *examples; /* command lines; after two spaces and '#', what each of them does */
     const option *options;
     size_t option_count;
     size_t operands_min, operands_max; /* arguments that are not options */
-    bool takes_model;                  /* operands may also be names of models inside mona */
+    bool takes_model;                  /* operands may also be names of embedded models */
 } command;
 
 typedef enum options_result { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_BAD } options_result;
@@ -107,8 +108,8 @@ typedef enum options_result { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_BAD } options_r
             .help = "stop at this time" of                                                         \
     }
 
-/* Makes *end of what --duration and --end gave, negative where they were not; 0: there is no end.
- * False: one line was printed. */
+/* Sets *end from --duration and --end, each negative if not given; 0: no end. False: one line was
+ * printed. */
 bool options_cut(double start, double duration, double *end);
 
 /* Reads the WIDTHxHEIGHT given to --size, each 1..limit. False: one line was printed. */
@@ -117,11 +118,11 @@ bool options_size(const char *text, unsigned limit, unsigned *width, unsigned *h
 /* The device given to --device. NULL: one line was printed. */
 const mona_device *options_device(const char *name);
 
-/* Sets values, which is zeroed or holds what the command wants in fields without default, from the
- * defaults and then the arguments: `--name value`, `--name=value`, `-o value`, `-j2`, and `--`
- * before operands. operands has room for operands_max + 1 and ends with NULL. --help is always there: it
- * prints on stdout and gives OPTIONS_HELP (exit with 0). OPTIONS_BAD: one line was printed (exit
- * with EXIT_USAGE). */
+/* Sets values from the defaults and then the arguments: `--name value`, `--name=value`, `-o value`,
+ * `-j2`, and `--` before operands. values is zeroed, or holds what the command wants in fields
+ * without a default. operands has room for operands_max + 1 and ends with NULL. --help always
+ * exists: it prints on stdout and returns OPTIONS_HELP (exit with 0). OPTIONS_BAD: one line was
+ * printed (exit with EXIT_USAGE). */
 options_result options_parse(const command *line, void *values, int argc, char **argv,
                              const char **operands);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Arrays of JSON objects as tables for people. */
+/* Arrays of JSON objects as tables. */
 #ifndef MONA_TABLE_H
 #define MONA_TABLE_H
 
@@ -9,10 +9,10 @@
 
 enum { TABLE_MAX_COLUMNS = 8 };
 
-/* One entry of a row as printable text in buffer, "" if there is none. Returns buffer. */
+/* One entry of a row as printable text in buffer; "" if there is none. Returns buffer. */
 const char *table_cell(const cJSON *row, const char *key, char *buffer, size_t size);
 
-/* Appends to the text of a cell, after a comma if it has any; cuts what does not fit. */
+/* Appends to the text of a cell, after a comma if it is not empty. Cuts what does not fit. */
 void table_append(char *text, size_t size, const char *more);
 
 /* Prints the rows, a column for each key, as wide as its widest entry. */

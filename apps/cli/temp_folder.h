@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A folder for files that nobody keeps. */
+/* A folder for temporary files. */
 #ifndef MONA_TEMP_FOLDER_H
 #define MONA_TEMP_FOLDER_H
 
@@ -11,7 +11,7 @@ typedef struct temp_folder {
     char path[256]; /* "": there is none */
 } temp_folder;
 
-/* Makes one in $TMPDIR, or /tmp. Prints one line and gives false when it cannot. */
+/* Creates one in $TMPDIR or /tmp. False: one line was printed. */
 bool temp_folder_open(temp_folder *t);
 
 /* Removes it and the files in it. A zeroed one is allowed. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What mona compare finds out, kept frame by frame for tables, charts and pages. */
+/* The findings of mona compare, kept frame by frame for tables, charts and pages. */
 #ifndef MONA_COMPARISON_H
 #define MONA_COMPARISON_H
 
@@ -24,7 +24,8 @@ typedef struct comparison_view {
     AVPacket *a, *b;
 } comparison_view;
 
-/* Frames shown: some, evenly spread however many there will be; the one with the lowest PSNR. */
+/* Frames that are shown: some that are evenly spread, however many frames there are, and the one
+ * with the lowest PSNR. */
 enum { COMPARISON_SPREAD = 6, COMPARISON_VIEWS };
 
 typedef struct comparison_log {
@@ -35,11 +36,11 @@ typedef struct comparison_log {
     uint64_t spacing;                        /* between spread views */
     comparison_view views[COMPARISON_VIEWS]; /* the last one: the worst frame's */
     size_t spread;                           /* views in use before the last */
-    double *columns;                         /* of the chart */
+    double *columns;                         /* memory of the chart's columns */
 } comparison_log;
 
-/* Compares, filling a log that is zero but for views_wanted. settings->pair and ->context are set
- * here. Prints one line and gives false when it cannot. Close it in any case. */
+/* Compares and fills a log, which must be zero except for views_wanted. settings->pair and
+ * ->context are set here. False: one line was printed. Close it in any case. */
 bool comparison_run(comparison_log *log, compare_settings settings);
 
 void comparison_close(comparison_log *log);
@@ -47,7 +48,7 @@ void comparison_close(comparison_log *log);
 /* PSNR and SSIM over frames. It lives as long as the log. False: out of memory. */
 bool comparison_chart(comparison_log *log, chart *c);
 
-/* Everything as JSON, but the pictures. */
+/* Everything except the pictures as JSON. */
 cJSON *comparison_json(const comparison_log *log, const char *a, const char *b);
 
 void comparison_print(const comparison_log *log, const char *a, const char *b);

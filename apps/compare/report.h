@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A page about two videos: a slider between before and after, charts over the frames, facts. It is
- * one file that loads nothing. apps/compare/report.html is the page; this fills it. */
+ * one file that loads nothing. apps/compare/report.html is the template. */
 #ifndef MONA_REPORT_H
 #define MONA_REPORT_H
 
@@ -19,23 +19,22 @@ enum { REPORT_MAX_FACTS = 24 };
 typedef struct report {
     const char *a, *b;     /* the files' names */
     const char *labels[2]; /* of the two sides of the slider */
-    const char *note;      /* what the figures mean */
-    const char *extreme;   /* the frame with the lowest PSNR is called that */
+    const char *note;      /* explains the figures */
+    const char *extreme;   /* caption of the frame with the lowest PSNR */
     report_fact facts[REPORT_MAX_FACTS];
     size_t fact_count;
-    const double *latency_ms; /* of each frame; NULL: not known */
+    const double *latency_ms; /* of each frame; NULL: unknown */
     size_t latency_count;
 } report;
 
-/* One more row; what does not fit any more is left out. */
+/* Adds a row. What no longer fits is left out. */
 void report_add(report *r, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Rows about both sides of a comparison. */
+/* Adds rows about both sides of a comparison. */
 void report_add_sides(report *r, const comparison_log *log);
 
-/* Writes the page, which appears only when it is complete. Prints one line and gives false when it
- * cannot. */
+/* Writes the page, which appears only when it is complete. False: one line was printed. */
 bool report_write(const report *r, comparison_log *log, const char *path);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* How pictures are fed to a network: what becomes of their samples. */
+/* How pictures are fed to a network: the conversion of their samples. */
 #ifndef MONA_CALIBRATION_FEED_H
 #define MONA_CALIBRATION_FEED_H
 
@@ -9,8 +9,8 @@
 
 /* Samples are of 8 bits, 0 to 255. */
 typedef struct calibration_feed {
-    float range;     /* 255 is this much; or, */
-    bool normalised, /* of each channel of the network: (sample - mean) / deviation */
+    float range;     /* the value of sample 255; or, */
+    bool normalised, /* for each channel of the network: (sample - mean) / deviation */
         bgr;         /* inputs of three channels have blue first */
     float mean[3], deviation[3];
 } calibration_feed;
@@ -20,8 +20,8 @@ typedef struct calibration_feed {
 bool calibration_feed_read(calibration_feed *f, const char *mean, const char *deviation,
                            const char *order);
 
-/* Whether the model has the channels that there are numbers for. False: one line was printed, name
- * is the model's. */
+/* Whether there are as many numbers as the model has channels. False: one line was printed. name is
+ * the model's. */
 bool calibration_feed_suits(const calibration_feed *f, const compiler *model, const char *name);
 
 /* A sample as the network takes it. */

@@ -3,10 +3,10 @@
  * (apps/compile/compile.html):
  *
  *   file, onnx, bytes
- *   precision     as asked for, or "mixed": INT8 was asked for and some layers are FP16
- *   coverage      share of the operators that rules are for which they took effect on
+ *   precision     as requested, or "mixed": INT8 was requested and some layers are FP16
+ *   coverage      share of the operators that rules apply to for which they took effect
  *   rules         each with pass, on, matched, applied
- *   kept          operators that a rule is for and left: rule, name, type, why
+ *   kept          operators that a rule applies to but left alone: rule, name, type, why
  *   memory        for frames of `size` on one core, as compiled and with every rule off (`plain`):
  *                 calls, tensors_bytes; as compiled: planned_bytes, reuse, live_bytes, bound
  *   layers        precision of each convolution, and what was measured of it */
@@ -17,13 +17,13 @@
 
 typedef struct compile_report {
     const char *onnx, *output, *precision;
-    const compiler_options *options; /* as it was emitted */
+    const compiler_options *options; /* those it was emitted with */
     const uint8_t *bytes;            /* the model */
     size_t size;
 } compile_report;
 
-/* Writes it to path, as HTML if that ends in .html. c emitted the model last; afterwards it has
- * emitted another. Prints one line and gives false when it cannot. */
+/* Writes it to path, as HTML if that ends in .html. The last model that c emitted must be this one;
+ * afterwards c has emitted another. False: one line was printed. */
 bool compile_report_save(const compile_report *r, compiler *c, const char *path);
 
 #endif

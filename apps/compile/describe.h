@@ -15,7 +15,7 @@ cJSON *describe_model(const char *path, const mona_model *model);
  * document of describe_model. */
 void describe_plan(cJSON *document, const mona_plan *plan);
 
-/* What an operator is called. */
+/* The name of an operator's kind. */
 const char *describe_op_name(const mona_file_op *op);
 
 #endif

@@ -6,7 +6,7 @@
 #include <cjson/cJSON.h>
 
 /* "file", "format", "model", "version", "encrypted", "platform", "bytes"; "soc_version" and
- * "command_line" where it tells them; the arrays "partitions", "attributes", "kernels". NULL: one
+ * "command_line" if the file has them; the arrays "partitions", "attributes", "kernels". NULL: one
  * line was printed. */
 cJSON *inspect_om(const char *path);
 void inspect_om_print(const cJSON *document);

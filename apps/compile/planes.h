@@ -18,12 +18,12 @@ typedef struct planes {
 bool planes_open(planes *p, mona_tensor_info info);
 void planes_close(planes *p);
 
-/* Element i, counted over channels, rows and columns. Setting rounds to the nearest number held
- * (halves to even) and saturates. maximum: of U16 samples. */
+/* Element i, counted over channels, rows and columns. Setting it rounds to the nearest number that
+ * the planes hold (halves to even) and saturates. maximum: the largest U16 sample. */
 double planes_get(const planes *p, size_t i);
 void planes_set(planes *p, size_t i, double value);
 
-/* Whether the planes hold this value within half the scale; a NaN is never held. */
+/* Whether the planes hold this value to within half the scale; they never hold a NaN. */
 bool planes_hold(const planes *p, double value);
 
 /* The lowest and the highest value that planes of this type hold. Not for F16 and F32. */

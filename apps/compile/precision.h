@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The precision of every layer, as the command line asks for it. */
+/* The precision of every layer, as requested on the command line. */
 #ifndef MONA_PRECISION_H
 #define MONA_PRECISION_H
 
@@ -10,13 +10,13 @@
 
 typedef struct precision_request {
     const char *precision; /* "int8", "fp16", "auto" */
-    const char *max_drop;  /* "0.1dB", "1%"; NULL: what suits the network */
+    const char *max_drop;  /* "0.1dB", "1%"; NULL: the default for the network */
     const char *target;    /* "host", "ascend310" */
     option_list pins;      /* LAYER=fp16 or LAYER=int8 */
     const char *name;      /* of the network, for messages */
 } precision_request;
 
-/* What was chosen, and what is known of it. */
+/* What was chosen, and what was measured. */
 typedef struct precision_result {
     compiler_choice choice; /* auto */
     accuracy_loss_unit unit;
@@ -24,17 +24,17 @@ typedef struct precision_result {
     size_t judged; /* samples */
 } precision_result;
 
-/* Sets the precision of every layer of a calibrated model; options->int8 says afterwards whether
- * any is INT8. False: one line was printed. */
+/* Sets the precision of every layer of a calibrated model. options->int8 then says whether any
+ * layer is INT8. False: one line was printed. */
 bool precision_set(const precision_request *request, compiler *model, compiler_options *options,
                    const calibration *images, precision_result *result);
 
-/* How many layers of the emitted model are FP16; and a line that names them, if any is although INT8
- * was asked for. */
+/* How many layers of the emitted model are FP16. Prints a line that names them if INT8 was
+ * requested and there are any. */
 unsigned precision_exceptions(const compiler *model);
 void precision_print_exceptions(const precision_request *request, const compiler *model);
 
-/* The evidence, layer by layer, and what the plans cost and lose. */
+/* Prints the evidence, layer by layer, and what the plans cost and lose. */
 void precision_print(const precision_request *request, const compiler *model,
                      const precision_result *result);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A compiled model on one sample of real values after another. */
+/* Runs a compiled model on samples of real values. */
 #ifndef MONA_SAMPLE_RUN_H
 #define MONA_SAMPLE_RUN_H
 
@@ -15,19 +15,20 @@ typedef struct sample_run {
     planes in[MONA_MAX_IO], out[MONA_MAX_IO];
 } sample_run;
 
-/* bytes start at a multiple of MONA_ALIGNMENT and outlive the run. Whether it succeeds or not,
- * sample_run_close releases what there is. */
+/* bytes must start at a multiple of MONA_ALIGNMENT and outlive the run. sample_run_close releases
+ * what there is, whether it succeeds or not. */
 bool sample_run_open(sample_run *r, const uint8_t *bytes, size_t size, const char *name,
                      pipeline_error *error);
 void sample_run_close(sample_run *r);
 
-/* Leaves the outputs in r->out. The model is bound anew when sizes change. */
+/* Leaves the outputs in r->out. The model is bound again when sizes change. */
 bool sample_run_next(sample_run *r, const reference_array *inputs, pipeline_error *error);
 
 /* Whether the planes hold integers times a scale. */
 bool sample_run_is_int(const planes *p);
 
-/* What the planes can hold of a real value: what saturates is no loss of the model's. */
+/* The value closest to `value` that the planes can hold: saturation is not counted as the model's
+ * loss. */
 double sample_run_held(const planes *p, double value);
 
 #endif

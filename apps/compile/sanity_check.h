@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Whether a compiled model still says anything. */
+/* Whether the output of a compiled model is still meaningful. */
 #ifndef MONA_SANITY_CHECK_H
 #define MONA_SANITY_CHECK_H
 
 #include "apps/compile/calibration.h"
 #include "formats/compiler/compiler.h"
 
-/* Runs the model on one calibration image or, if there are none, on noise, and refuses it when an
- * output is not a number, or flat (two numbers at most) and far from what the network makes of it
- * in fp32: its numbers left fp16 on the way. Models of arrays are not looked at. False: one line
- * was printed. */
+/* Runs the model on one calibration image or, if there are none, on noise. Refuses it if an output
+ * is not a number, or is flat (two numbers at most) and far from the network's output in fp32,
+ * which means that numbers left the range of fp16 on the way. Models of arrays are not checked.
+ * False: one line was printed. */
 bool sanity_check(const compiler *model, const uint8_t *bytes, size_t size, const char *name,
                   const calibration *images);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The machine a benchmark runs on, and what else it did meanwhile. */
+/* The machine a benchmark runs on, and what else it did in the meantime. */
 #ifndef MACHINE_H
 #define MACHINE_H
 
@@ -8,31 +8,31 @@
 #include "pipeline/clock.h"
 
 typedef struct machine {
-    char cpu[96];      /* model name, "unknown" where the system does not say */
+    char cpu[96];      /* model name; "unknown" if the system does not say */
     char system[160];  /* kernel, release, architecture */
     char governor[32]; /* of CPU 0's clock; "unknown" */
-    unsigned cores;    /* this process may use */
+    unsigned cores;    /* that this process may use */
     double load;       /* average of the last minute; negative: unknown */
 } machine;
 
 void machine_describe(machine *m);
 
-/* Times so far, in seconds; their differences say what happened between two of these. */
+/* Counters at a moment, in seconds. The difference of two moments says what happened in between. */
 typedef struct machine_moment {
     double wall;
-    double busy;      /* of all CPUs, stolen time included; negative: unknown */
+    double busy;      /* time of all CPUs, including stolen time; negative: unknown */
     double own;       /* CPU time of this process */
-    double clock_mhz; /* additions a dependent chain makes in a microsecond, now */
-    unsigned cpus;    /* that busy is the sum of */
+    double clock_mhz; /* additions of a dependent chain per microsecond, now */
+    unsigned cpus;    /* the number of CPUs that busy is summed over */
 } machine_moment;
 
 machine_moment machine_now(void);
 
-/* CPU time that others took between two moments, as a share of one CPU: 1 is one CPU's worth.
- * Negative: unknown. */
+/* CPU time used by others between two moments, as a share of one CPU: 1 is one whole CPU. Negative:
+ * unknown. */
 double machine_others(const machine_moment *from, const machine_moment *to);
 
-/* A counter of unknown but constant rate that is read in a few nanoseconds; never falls. */
+/* A counter of unknown but constant rate that takes a few nanoseconds to read and never falls. */
 static inline uint64_t machine_ticks(void)
 {
 #if defined(__x86_64__)

@@ -195,8 +195,10 @@ static double passes_per_second(const task *model, unsigned threads)
         for (unsigned i = 0; i < threads; i++) {
             tasks[i] = *model;
             tasks[i].passes = passes;
-            tasks[i].from += i * model->bytes;
-            tasks[i].to += i * model->bytes;
+            if (!model->run) {
+                tasks[i].from += i * model->bytes;
+                tasks[i].to += i * model->bytes;
+            }
         }
         const double time = time_tasks(tasks, threads);
         if (time <= 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What sensors say in the course of a run. */
+/* What sensors report in the course of a run. */
 #ifndef TELEMETRY_LOG_H
 #define TELEMETRY_LOG_H
 
@@ -9,7 +9,7 @@
 
 #include "apps/devices/telemetry.h"
 
-/* Of one figure, as far as it was known. */
+/* Statistics of one figure over the readings in which it was known. */
 typedef struct telemetry_series {
     double sum, low, high;
     unsigned count;
@@ -22,28 +22,30 @@ typedef struct telemetry_log {
     telemetry_counters counters;
     telemetry_series figures[TELEMETRY_FIGURES];
     unsigned readings;
-    unsigned long throttled; /* at the beginning */
+    unsigned long throttled; /* count at the beginning */
     telemetry last;
 } telemetry_log;
 
-/* The first reading: what rates are differences to. device NULL: nothing is known of it. */
+/* Takes the first reading, from which rates are computed. device NULL: nothing is known about
+ * it. */
 void telemetry_log_open(telemetry_log *log, const mona_device *device);
 
-/* Call as often as is convenient, from one thread: reads four times a second, which takes some
- * tenths of a millisecond. */
+/* Call as often as is convenient, from one thread. It reads at most four times a second, which
+ * takes some tenths of a millisecond. */
 void telemetry_log_look(telemetry_log *log);
 
-/* The last reading, now. */
+/* Takes the last reading, unless the one before was a moment ago. The second reading is always
+ * taken: rates need two. */
 void telemetry_log_end(telemetry_log *log);
 
-/* One reading more, for whoever has it. */
+/* Adds a reading that the caller took. */
 void telemetry_log_add(telemetry_log *log, const telemetry *reading);
 
-/* "readings", "temperature_c", "power_w", "utilisation" and "clock_mhz", each with mean, min and
- * max, or null where the system does not say; "throttled", how often meanwhile, and "health". */
+/* "readings"; "temperature_c", "power_w", "utilisation" and "clock_mhz", each with mean, min and
+ * max, or null if unknown; "throttled", the count during the log; and "health". */
 cJSON *telemetry_log_json(const telemetry_log *log);
 
-/* The same on one line, as telemetry_log_json gave it. */
+/* Prints what telemetry_log_json returned on one line. */
 void telemetry_print(FILE *f, const cJSON *telemetry);
 
 #endif

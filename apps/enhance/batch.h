@@ -9,19 +9,19 @@
 
 typedef struct batch_request {
     int argc;
-    char **argv; /* the command's line */
+    char **argv; /* the command's arguments */
     const char *const *operands;
     const char *folder;
     bool recursive, quiet;
     overwrite answer;
 } batch_request;
 
-/* Enhances what operands (ending with NULL) stand for: files, the videos and pictures in folders
- * (recursive: and in theirs, which the results' folder then gets too), and patterns. Each file gets
- * argv without those operands and without --out-dir. Results go into folder, with manifest.json,
- * which says of every file how it went. A result that is there and not older than its input is kept,
- * unless the answer is yes; if it is no, older ones are kept too. Returns the exit status: 0 only if
- * every file was done or kept. */
+/* Enhances what operands (ending with NULL) stand for: files, patterns, and the videos and pictures
+ * in folders. recursive: also in folders below, which are recreated in the results' folder. Each
+ * file gets argv without those operands and without --out-dir. Results go into folder, together
+ * with manifest.json, which has the outcome for every file. A result that exists and is not older
+ * than its input is kept, unless the answer is yes; if it is no, older ones are kept too. Returns
+ * the exit status: 0 only if every file was done or kept. */
 int batch_run(const batch_request *request);
 
 #endif

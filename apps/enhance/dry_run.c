@@ -121,6 +121,8 @@ static const char *fate_of(const footage *f, const AVStream *stream,
         return "enhanced";
     if (container && container_regenerates(f->format, stream))
         return "made anew";
+    if (container && container_converts(container, stream))
+        return "converted";
     return container && !container_holds(container, stream) ? "left out" : "copied";
 }
 

@@ -8,8 +8,8 @@
 #include "pipeline/enhance.h"
 
 /* Prints the plan of a run on stdout: stages, sizes, memory, streams, and the speed of a short real
- * run (test_run.h), encoder included. The output is not touched. Prints one line and gives false
- * when the run itself could not be. */
+ * run (test_run.h), including the encoder. The output is not touched. False: the real run would
+ * fail; one line was printed. */
 bool dry_run(const enhance_settings *settings, bool image, bool json);
 
 #endif

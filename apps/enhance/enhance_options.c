@@ -8,10 +8,9 @@
 #include "pipeline/image/picture_list.h"
 
 /* What is done unless told. */
-static const char *usual_stages(const char *scale, bool image)
+static const char *usual_stages(const char *scale)
 {
-    const bool keep = scale && !strcmp(scale, "1");
-    return keep ? "denoise" : image ? "sr" : VIDEO_STAGES;
+    return scale && !strcmp(scale, "1") ? "denoise" : USUAL_STAGES;
 }
 
 static bool parse_strength(double *strength, const char *text)
@@ -83,7 +82,7 @@ int enhance_options_apply(const enhance_options *o, bool image, bool delays, sta
                           enhance_settings *settings)
 {
     const bool film = !image && !picture_pattern(settings->input);
-    const char *stages = o->stages ? o->stages : usual_stages(o->scale, image);
+    const char *stages = o->stages ? o->stages : usual_stages(o->scale);
     const model_choice choice = choose_models(o, film);
     stage_list list;
     if (!parse_strength(&settings->stage.strength, o->strength) ||

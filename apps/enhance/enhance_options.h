@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The options that say what is done to frames and how the result is encoded. mona enhance and
- * mona bench --pipeline share them, and the settings that are made from them. */
+/* The options that say what is done to frames and how the result is encoded, and the settings made
+ * from them. mona enhance and mona bench --pipeline share them. */
 #ifndef ENHANCE_OPTIONS_H
 #define ENHANCE_OPTIONS_H
 
@@ -31,8 +31,8 @@ typedef struct enhance_options {
 /* clang-format off */
 #define ENHANCE_WORK_OPTIONS(at, group)                                                           \
     {"--stages", NULL, OPTION_STRING, SHARED_FIELD(at, stages), "LIST", group,                    \
-     .help = "what to do, in this order: sr, denoise, colour (default " VIDEO_STAGES              \
-             "; for pictures sr, or denoise with --scale 1)",                                     \
+     .help = "what to do, in this order: sr, denoise, colour (default " USUAL_STAGES              \
+             "; denoise with --scale 1); clean frames and pictures pass denoise as they are",      \
      .values = "sr denoise colour denoise,sr sr,denoise sr,sr denoise,sr,colour"},                \
     {"--scale", "-s", OPTION_CHOICE, SHARED_FIELD(at, scale), "1|2|3|4|6|8|9|12", group,          \
      .help = "enlarge this many times (default 2), in one step or in several: 6 is 2 x 3, and 4 is "\
@@ -88,17 +88,17 @@ typedef struct enhance_options {
      .help = "an option of FFmpeg's encoder; can be given more than once"}
 /* clang-format on */
 
-/* Makes the stages, networks and encoder of settings from the options and opens the networks.
- * settings: input, and device, cpu and strip_rows of its stages, are set already. image: one
- * picture, not frames of a video. delays: as in stage_list_read. settings points into options and
- * models, which must outlive it; stage_models_close closes the models whatever comes back:
- * EXIT_SUCCESS, or after one line on stderr EXIT_USAGE (options that make no sense) or EXIT_FAILED
- * (there are no such networks). */
+/* Makes the stages, networks and encoder of settings from the options, and opens the networks.
+ * input, and device, cpu and strip_rows of the stages, must be set already. image: one picture, not
+ * frames of a video. delays: as in stage_list_read. settings points into options and models, which
+ * must outlive it. stage_models_close closes the models whatever is returned: EXIT_SUCCESS, or
+ * after one line on stderr EXIT_USAGE (the options are invalid) or EXIT_FAILED (there are no such
+ * networks). */
 int enhance_options_apply(const enhance_options *options, bool image, bool delays,
                           stage_models *models, enhance_settings *settings);
 
-/* What was made of them, as the members "networks", "strength", "temporal", "deinterlace" and, of a
- * video, "encoder". report: of a run that has begun. */
+/* Adds the settings as the members "networks", "strength", "temporal", "deinterlace" and, for a
+ * video, "encoder". report: that of a run that has begun. */
 void enhance_describe(cJSON *to, const enhance_settings *settings, const enhance_report *report);
 
 #endif

@@ -7,8 +7,9 @@
 
 typedef enum overwrite { OVERWRITE_ASK, OVERWRITE_YES, OVERWRITE_NO } overwrite;
 
-/* Asks on a terminal, if the input does not come from there; refuses elsewhere. resume: of a run that
- * was interrupted the question was answered when it began. False: one line was printed. */
+/* Asks on a terminal, unless the input comes from there; refuses elsewhere. resume: an interrupted
+ * run is continued, for which the question was answered when it began. False: one line was
+ * printed. */
 bool overwrite_allowed(overwrite answer, const char *output, const char *input, bool resume);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What mona enhance says on stderr while it works: a bar on a terminal, a line every few seconds
+/* What mona enhance prints on stderr while it works: a bar on a terminal, a line every few seconds
  * elsewhere, or JSON lines. */
 #ifndef MONA_PROGRESS_H
 #define MONA_PROGRESS_H
@@ -15,30 +15,31 @@
 typedef enum progress_style { PROGRESS_BAR, PROGRESS_PLAIN, PROGRESS_JSON } progress_style;
 
 typedef struct progress {
-    bool quiet; /* say nothing */
+    bool quiet; /* print nothing */
     const enhance_settings *settings;
     progress_style style;
     /* Seconds of the monotonic clock; 0: not yet. */
-    double started, began, first, shown; /* the command, the video, its first frame's end, a line */
-    double ended;                        /* the result */
+    double started, began, first, shown; /* start of the command, start of the video, end of its
+                                            first frame, last line */
+    double ended;                        /* end of the result */
     step_clock clock;
-    /* A while ago: what steps take now is since then. */
+    /* An earlier moment: the steps' current times are counted from there. */
     double lasted;
     uint64_t last_frames, last_spent[STEP_CLOCK_STEPS];
     bool drawn;         /* the bar is on the terminal */
     double *latency_ms; /* of each frame; NULL: not kept */
     size_t latency_count, latency_capacity;
-    bool keep_latency, stats; /* set by the caller; stats: the end comes with figures */
+    bool keep_latency, stats; /* set by the caller; stats: figures are printed at the end */
     telemetry_log sensors;    /* with stats */
 } progress;
 
-/* The choices of an option for it, with '|' between. */
+/* The values of an option for it, separated by '|'. */
 #define PROGRESS_STYLES "auto|bar|plain|json"
 
 /* At the command's start. style: one of PROGRESS_STYLES. */
 progress progress_begin(bool quiet, const char *style);
 
-/* Has settings, whose stages are known, report to p. Neither may move before progress_close. */
+/* Lets settings, whose stages are known, report to p. Neither may move before progress_close. */
 void progress_watch(progress *p, enhance_settings *settings);
 
 /* An enhance_settings.progress callback; context is a progress. */
@@ -50,7 +51,7 @@ void progress_note(void *context, const char *line);
 /* Ends the line, if one is being redrawn. */
 void progress_end(progress *p);
 
-/* One line: what was done, how fast, and what it took. */
+/* Prints one line: what was done, how fast, and what it took. */
 void progress_summary(progress *p, const char *output, const enhance_report *report);
 
 void progress_close(progress *p);

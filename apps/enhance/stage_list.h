@@ -7,11 +7,12 @@
 
 #include "pipeline/stages/chain.h"
 
-/* What is done to a video unless told. Noise goes first: a network that enlarges takes it for detail
- * and makes it coarse and sharp, which a denoiser cannot tell from the picture; and the smaller frame
- * costs a quarter. Film with noise (sigma 5 to 25, then x264, doubled) comes out up to 11 dB better
- * than in the other order, at worst 0.3 dB below it where noise is faint. */
-#define VIDEO_STAGES "denoise,sr"
+/* What is done by default. Denoising goes first. A network that enlarges takes noise for detail and
+ * makes it coarse and sharp, so that a denoiser cannot tell it from the picture; and the smaller
+ * frame costs a quarter. Film with noise (sigma 5 to 25, then x264, doubled) comes out up to 11 dB
+ * better than in the other order, and at worst 0.3 dB below it, where noise is faint. Clean frames
+ * stay as they are. */
+#define USUAL_STAGES "denoise,sr"
 
 typedef struct stage_list {
     stage_kind kinds[CHAIN_MAX_STAGES];
@@ -19,9 +20,9 @@ typedef struct stage_list {
     delay_settings delay;
 } stage_list;
 
-/* Reads names with commas between: sr, denoise, colour and, where delays are allowed, delay:TIME or
- * delay:TIME/TIME@N, the second time being that of every Nth frame. All delays are alike: the last
- * counts. False, with a message. */
+/* Reads names separated by commas: sr, denoise, colour and, if delays are allowed, delay:TIME or
+ * delay:TIME/TIME@N, where the second time is that of every Nth frame. There is only one delay: the
+ * last one applies to all. False, with a message. */
 bool stage_list_read(stage_list *list, const char *text, bool delays);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the steps of a run of mona enhance take: a probe that adds up. */
+/* What the steps of a run of mona enhance take: a probe that adds up times. */
 #ifndef MONA_STEP_CLOCK_H
 #define MONA_STEP_CLOCK_H
 
@@ -14,14 +14,14 @@ typedef struct step_clock {
     pipeline_probe probe; /* for enhance_settings */
     unsigned steps;       /* the last is encoding */
     const char *names[STEP_CLOCK_STEPS];
-    uint64_t begun[STEP_CLOCK_STEPS];              /* each its own thread's */
+    uint64_t begun[STEP_CLOCK_STEPS];              /* each written by its own thread */
     atomic_uint_least64_t spent[STEP_CLOCK_STEPS]; /* nanoseconds on all frames so far */
-    uint64_t decoded[STEP_CLOCK_FRAMES];           /* when, of the frames on their way */
+    uint64_t decoded[STEP_CLOCK_FRAMES];           /* when each frame in the pipeline was decoded */
     uint64_t latency; /* of the last frame: from its decoding until the encoder takes it; read it
                          in the thread that encodes */
 } step_clock;
 
-/* It must not move while a run looks at it. */
+/* It must not move while a run uses it. */
 void step_clock_open(step_clock *c, const stage_kind *kinds, unsigned count);
 
 /* Nanoseconds of all steps so far. */

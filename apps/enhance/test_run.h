@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A short real run of mona enhance whose result goes to a temporary folder: what a preview shows
- * and a plan measures is what the whole run would do. */
+/* A short real run of mona enhance whose result goes to a temporary folder. Previews and plans use
+ * it, so that they show and measure what the whole run would do. */
 #ifndef MONA_TEST_RUN_H
 #define MONA_TEST_RUN_H
 
@@ -16,15 +16,15 @@ typedef struct test_run {
     char result[TEMP_FOLDER_PATH]; /* the file, or the pattern of pictures; "": there is none */
     enhance_report report;
     step_clock clock;
-    double seconds; /* from the first frame's start until the result was complete */
+    double seconds; /* from the start of the first frame until the result was complete */
 } test_run;
 
-/* Runs settings on at most frames frames from settings->start on. suffix: of the result, ".mkv".
- * Prints one line and gives false when it cannot. Close it in any case. */
+/* Runs settings on at most `frames` frames from settings->start on. suffix: that of the result,
+ * e.g. ".mkv". False: one line was printed. Close it in any case. */
 bool test_run_make(test_run *t, const enhance_settings *settings, bool image, const char *suffix,
                    uint64_t frames);
 
-/* Removes the result. A zeroed trial is allowed. */
+/* Removes the result. A zeroed one is allowed. */
 void test_run_close(test_run *t);
 
 #endif

@@ -10,7 +10,8 @@ enum { CHART_MAX_LINES = 5, CHART_MAX_PANELS = 3 };
 
 typedef struct chart_line {
     const char *name;
-    const double *values; /* one a frame; INFINITY is drawn at the upper edge, NAN not at all */
+    const double *values; /* one for each frame; INFINITY is drawn at the upper edge, NAN not at
+                             all */
 } chart_line;
 
 typedef struct chart_panel {
@@ -26,8 +27,8 @@ typedef struct chart {
     size_t panel_count;
 } chart;
 
-/* Panels below each other, frames from left to right. The element's data-left and data-width say
- * where the first and last frame are, in the units of its viewBox. */
+/* Writes panels below each other, with frames from left to right. data-left and data-width of the
+ * element are the positions of the first and last frame, in units of its viewBox. */
 void chart_write(FILE *f, const chart *c);
 
 #endif

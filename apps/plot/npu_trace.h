@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the pipes of model310 did when: recorded from a session, written as a trace or drawn. All
- * modelled. */
+/* What the pipes of model310 did and when: recorded from a session, written as a trace or drawn.
+ * All of it is modelled. */
 #ifndef MONA_NPU_TRACE_H
 #define MONA_NPU_TRACE_H
 
@@ -12,7 +12,7 @@
 typedef struct npu_trace {
     ac_model_event *events;
     size_t count, capacity;
-    bool full; /* events were left out: out of memory, or more than a trace viewer takes */
+    bool full; /* events were left out: out of memory, or more than a trace viewer can show */
 } npu_trace;
 
 /* For mona_session_observe; the observer is a zeroed timeline. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Drawing plots as SVG. Colours are in the elements, for files that stand alone; classes are for a
+/* Drawing plots as SVG. Elements have colours, for files that stand alone, and classes, for a
  * page's style: text is soft, or "ink"; "axis", "mark", "bar", "late". */
 #ifndef PLOT_H
 #define PLOT_H
@@ -17,16 +17,16 @@ typedef enum plot_anchor { PLOT_START, PLOT_MIDDLE, PLOT_END } plot_anchor;
 void plot_begin(FILE *f, double width, double height);
 void plot_end(FILE *f);
 
-/* One of a handful of colours, over and over. */
+/* One of a few colours, which repeat. */
 const char *plot_colour(size_t index);
 
 /* class NULL: none. */
 void plot_text(FILE *f, const char *class, double x, double y, plot_anchor anchor,
                const char *format, ...) __attribute__((format(printf, 6, 7)));
-/* A path of an axis or a mark. */
+/* A path, for an axis or a mark. */
 void plot_line(FILE *f, const char *class, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* A box that says `format` when pointed at. more: further attributes. */
+/* A box with the tooltip `format`. more: further attributes. */
 void plot_box(FILE *f, double x, double y, double width, double height, const char *more,
               const char *format, ...) __attribute__((format(printf, 7, 8)));
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Who works on which frame of a pipeline: a dozen frames from the middle of a timeline. */
+/* Which step works on which frame of a pipeline: a dozen frames from the middle of a timeline. */
 #ifndef PLOT_GANTT_H
 #define PLOT_GANTT_H
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Bits of SVG that pictures share. */
+/* Small pieces of SVG that plots share. */
 #ifndef MONA_SVG_H
 #define MONA_SVG_H
 
 #include <stdio.h>
 
-/* Text between tags or in an attribute: names come from files anybody may have written. */
+/* Writes text between tags or in an attribute, escaped: names come from files that anybody may have
+ * written. */
 void svg_text(FILE *f, const char *text);
 
-/* The 1, 2 or 5 times a power of ten that makes about `ticks` of a span. */
+/* 1, 2 or 5 times a power of ten, such that a span has about `ticks` of them. */
 double svg_step(double span, double ticks);
 
 #endif

@@ -12,10 +12,10 @@ typedef struct image_set {
     size_t count;
 } image_set;
 
-/* Collects the PNG and JPEG files of a folder; where there are pairs as published sets have them,
- * names that end in HR and LR, only the HR ones. list, unless NULL, is a text file that names the
- * images wanted, one a line. Prints one line and gives false when there are none, or a listed one
- * is missing. A zeroed or opened set may be closed. */
+/* Collects the PNG and JPEG files of a folder; if there are pairs as in published sets, whose names
+ * end in HR and LR, only those in HR. list: a text file with the names of the images to use, one a
+ * line; or NULL. False: there are none, or a listed one is missing; one line was printed. A zeroed
+ * or opened set may be closed. */
 bool image_set_open(image_set *set, const char *folder, const char *list);
 void image_set_close(image_set *set);
 

@@ -74,10 +74,10 @@ typedef enum ac_event { AC_EVENT0, AC_EVENT1, AC_EVENT2, AC_EVENT3 } ac_event;
 
 enum {
     AC_BLOCK = 32,   /* bytes: the unit of copies and vectors */
-    AC_REPEAT = 256, /* bytes one vector repeat works on */
+    AC_REPEAT = 256, /* bytes that one vector repeat processes */
     AC_MAX_REPEAT = 255,
     AC_MAX_MKN = 4095,
-    AC_SCALAR_STEPS = 4, /* the scalar unit's for one element: load, work, store, count */
+    AC_SCALAR_STEPS = 4, /* of the scalar unit for one element: load, work, store, count */
 };
 
 /* Burst copies between buffers; lengths and gaps in 32-byte blocks. */
@@ -198,18 +198,18 @@ typedef struct ac_flag {
 
 typedef enum ac_opcode {
     AC_OP_NONE,
-    AC_OP_COPY,                                   /* + ac_path: copy_gm_to_cbuf, ... */
-    AC_OP_LOAD2D = AC_OP_COPY + AC_PATH_COUNT,    /* load_cbuf_to_cb */
-    AC_OP_LOAD3D,                                 /* img2col_cbuf_to_ca */
-    AC_OP_MMAD,                                   /* + ac_mad: mad */
-    AC_OP_BIAS_L0C = AC_OP_MMAD + AC_MAD_COUNT,   /* broadcast_ub_to_cc */
-    AC_OP_DRAIN,                                  /* + ac_drain: copy_matrix_cc_to_ubuf */
-    AC_OP_DUP = AC_OP_DRAIN + AC_DRAIN_COUNT,     /* vector_dup */
-    AC_OP_VEC2,                                   /* + ac_vec2: vadd, ... */
-    AC_OP_VECS = AC_OP_VEC2 + AC_VEC2_COUNT,      /* + ac_vecs: vadds, ... */
-    AC_OP_VCONV = AC_OP_VECS + AC_VECS_COUNT,     /* + ac_vconv: vconv_f162u8, ... */
+    AC_OP_COPY,                                     /* + ac_path: copy_gm_to_cbuf, ... */
+    AC_OP_LOAD2D = AC_OP_COPY + AC_PATH_COUNT,      /* load_cbuf_to_cb */
+    AC_OP_LOAD3D,                                   /* img2col_cbuf_to_ca */
+    AC_OP_MMAD,                                     /* + ac_mad: mad */
+    AC_OP_BIAS_L0C = AC_OP_MMAD + AC_MAD_COUNT,     /* broadcast_ub_to_cc */
+    AC_OP_DRAIN,                                    /* + ac_drain: copy_matrix_cc_to_ubuf */
+    AC_OP_DUP = AC_OP_DRAIN + AC_DRAIN_COUNT,       /* vector_dup */
+    AC_OP_VEC2,                                     /* + ac_vec2: vadd, ... */
+    AC_OP_VECS = AC_OP_VEC2 + AC_VEC2_COUNT,        /* + ac_vecs: vadds, ... */
+    AC_OP_VCONV = AC_OP_VECS + AC_VECS_COUNT,       /* + ac_vconv: vconv_f162u8, ... */
     AC_OP_TRANSPOSE = AC_OP_VCONV + AC_VCONV_COUNT, /* scatter_vnchwconv_b16 */
-    AC_OP_TRANSPOSE_B8,                           /* scatter_vnchwconv_b8 */
+    AC_OP_TRANSPOSE_B8,                             /* scatter_vnchwconv_b8 */
     AC_OP_MOVE,
     AC_OP_FILL,
     AC_OP_WORK,
@@ -222,13 +222,14 @@ typedef enum ac_opcode {
 /* Operands that an instruction does not have are unset. */
 typedef struct ac_instruction {
     ac_opcode opcode;
-    bool relu;        /* DRAIN */
-    uint16_t value;   /* DUP */
-    float scalar;     /* VECS; for f16 it is first rounded to fp16 */
+    bool relu;      /* DRAIN */
+    uint16_t value; /* DUP */
+    float scalar;   /* VECS; for f16 it is first rounded to fp16 */
     ac_address dst, a, b;
     union {
-        ac_copy copy;       /* COPY. DRAIN: bursts of `blocks` fractals; src_gap is in fractals, dst_gap in blocks */
-        uint32_t fractals;  /* LOAD2D */
+        ac_copy
+            copy; /* COPY. DRAIN: bursts of `blocks` fractals; src_gap is in fractals, dst_gap in blocks */
+        uint32_t fractals; /* LOAD2D */
         ac_load3d load3d;
         ac_product product; /* MMAD; BIAS_L0C: its m and n */
         ac_vector vector;
@@ -282,14 +283,17 @@ static inline void ac_emit(ac_core *core, ac_instruction i)
     core->take(core, &i);
 }
 
-static inline void ac_emit_copy(ac_core *core, ac_path path, ac_address dst, ac_address src, ac_copy c)
+static inline void ac_emit_copy(ac_core *core, ac_path path, ac_address dst, ac_address src,
+                                ac_copy c)
 {
     ac_emit(core, (ac_instruction){.opcode = AC_OP_COPY + path, .dst = dst, .a = src, .copy = c});
 }
 
-static inline void ac_emit_load2d(ac_core *core, ac_address dst_l0b, ac_address src, uint32_t fractals)
+static inline void ac_emit_load2d(ac_core *core, ac_address dst_l0b, ac_address src,
+                                  uint32_t fractals)
 {
-    ac_emit(core, (ac_instruction){.opcode = AC_OP_LOAD2D, .dst = dst_l0b, .a = src, .fractals = fractals});
+    ac_emit(core, (ac_instruction){
+                      .opcode = AC_OP_LOAD2D, .dst = dst_l0b, .a = src, .fractals = fractals});
 }
 
 static inline void ac_emit_load3d(ac_core *core, ac_address dst_l0a, ac_address row, ac_load3d l)
@@ -297,20 +301,23 @@ static inline void ac_emit_load3d(ac_core *core, ac_address dst_l0a, ac_address 
     ac_emit(core, (ac_instruction){.opcode = AC_OP_LOAD3D, .dst = dst_l0a, .a = row, .load3d = l});
 }
 
-static inline void ac_emit_mmad(ac_core *core, ac_mad type, ac_address c, ac_address a, ac_address b, ac_product p)
+static inline void ac_emit_mmad(ac_core *core, ac_mad type, ac_address c, ac_address a,
+                                ac_address b, ac_product p)
 {
-    ac_emit(core, (ac_instruction){.opcode = AC_OP_MMAD + type, .dst = c, .a = a, .b = b, .product = p});
+    ac_emit(core,
+            (ac_instruction){.opcode = AC_OP_MMAD + type, .dst = c, .a = a, .b = b, .product = p});
 }
 
-static inline void ac_emit_bias_l0c(ac_core *core, ac_address c, ac_address bias, uint32_t m, uint32_t n)
+static inline void ac_emit_bias_l0c(ac_core *core, ac_address c, ac_address bias, uint32_t m,
+                                    uint32_t n)
 {
     ac_emit(core, (ac_instruction){
                       .opcode = AC_OP_BIAS_L0C, .dst = c, .a = bias, .product = {.m = m, .n = n}});
 }
 
 /* deq16: 16 fp16 values in UB */
-static inline void ac_emit_drain(ac_core *core, ac_drain kind, ac_address dst_ub, ac_address src_l0c, ac_copy c,
-                                 ac_address deq16, bool relu)
+static inline void ac_emit_drain(ac_core *core, ac_drain kind, ac_address dst_ub,
+                                 ac_address src_l0c, ac_copy c, ac_address deq16, bool relu)
 {
     ac_emit(core, (ac_instruction){.opcode = AC_OP_DRAIN + kind,
                                    .dst = dst_ub,
@@ -325,24 +332,30 @@ static inline void ac_emit_dup(ac_core *core, ac_address dst, uint16_t value, ac
     ac_emit(core, (ac_instruction){.opcode = AC_OP_DUP, .dst = dst, .value = value, .vector = v});
 }
 
-static inline void ac_emit_vec2(ac_core *core, ac_vec2 op, ac_address dst, ac_address a, ac_address b, ac_vector v)
+static inline void ac_emit_vec2(ac_core *core, ac_vec2 op, ac_address dst, ac_address a,
+                                ac_address b, ac_vector v)
 {
-    ac_emit(core, (ac_instruction){.opcode = AC_OP_VEC2 + op, .dst = dst, .a = a, .b = b, .vector = v});
+    ac_emit(core,
+            (ac_instruction){.opcode = AC_OP_VEC2 + op, .dst = dst, .a = a, .b = b, .vector = v});
 }
 
-static inline void ac_emit_vecs(ac_core *core, ac_vecs op, ac_address dst, ac_address a, float s, ac_vector v)
+static inline void ac_emit_vecs(ac_core *core, ac_vecs op, ac_address dst, ac_address a, float s,
+                                ac_vector v)
 {
-    ac_emit(core, (ac_instruction){.opcode = AC_OP_VECS + op, .dst = dst, .a = a, .scalar = s, .vector = v});
+    ac_emit(core, (ac_instruction){
+                      .opcode = AC_OP_VECS + op, .dst = dst, .a = a, .scalar = s, .vector = v});
 }
 
-static inline void ac_emit_vconv(ac_core *core, ac_vconv kind, ac_address dst, ac_address src, ac_vector v)
+static inline void ac_emit_vconv(ac_core *core, ac_vconv kind, ac_address dst, ac_address src,
+                                 ac_vector v)
 {
-    ac_emit(core, (ac_instruction){.opcode = AC_OP_VCONV + kind, .dst = dst, .a = src, .vector = v});
+    ac_emit(core,
+            (ac_instruction){.opcode = AC_OP_VCONV + kind, .dst = dst, .a = src, .vector = v});
 }
 
 /* opcode: TRANSPOSE or TRANSPOSE_B8 */
-static inline void ac_emit_transpose(ac_core *core, ac_opcode opcode, const ac_turned *to, const ac_turned *from,
-                                     uint8_t repeat)
+static inline void ac_emit_transpose(ac_core *core, ac_opcode opcode, const ac_turned *to,
+                                     const ac_turned *from, uint8_t repeat)
 {
     ac_emit(core, (ac_instruction){.opcode = opcode, .turn = {to, from, repeat}});
 }

@@ -104,8 +104,8 @@ static void load3d(const ac_core *core, uint8_t *dst_l0a, const uint8_t *row, co
     const uint32_t k = (uint32_t)fractal / AC_FRACTAL / l->element; /* elements of a fractal row */
     const uint32_t column_bytes = (uint32_t)l->c0 * l->element, taps = k / l->c0;
     for (uint32_t m = 0; m < (uint32_t)l->repeat * AC_FRACTAL; m++) {
-        uint8_t *dst = dst_l0a + m / AC_FRACTAL * l->jump * fractal +
-                       m % AC_FRACTAL * (fractal / AC_FRACTAL);
+        uint8_t *dst =
+            dst_l0a + m / AC_FRACTAL * l->jump * fractal + m % AC_FRACTAL * (fractal / AC_FRACTAL);
         const uint32_t first = m * l->stride + l->column;
         const uint8_t *src = row + (size_t)first * column_bytes;
         if (l->dilation == 1 && first + taps <= l->columns) {
@@ -121,14 +121,14 @@ static void load3d(const ac_core *core, uint8_t *dst_l0a, const uint8_t *row, co
 
 enum { MAX_FRACTAL_K = 32 };
 
-/* What A is made of; B is signed where A is not. */
+/* The type of A. B is always signed. */
 static mona_type a_type(ac_mad type)
 {
     return type == AC_MAD_F32F16F16 ? MONA_F16 : type == AC_MAD_S32S8S8 ? MONA_S8 : MONA_U8;
 }
 
-/* A B fractal as floats, turned so that its 16 columns lie side by side: one element of A meets 16
- * of B. */
+/* Converts a B fractal to floats with its 16 columns side by side, so that one element of A meets
+ * 16 of B. */
 static void turn(float t[MAX_FRACTAL_K][AC_FRACTAL], ac_mad type, const uint8_t *b, uint32_t k)
 {
     float wide[AC_FRACTAL * MAX_FRACTAL_K];
@@ -138,9 +138,10 @@ static void turn(float t[MAX_FRACTAL_K][AC_FRACTAL], ac_mad type, const uint8_t 
             t[i][n] = wide[n * k + i];
 }
 
-/* One row of a C fractal. Integers too are multiplied as floats, which compilers vectorise better:
- * within a fractal |sum| <= 32 * 255 * 128 < 2^24, so every step is exact; only then the sum joins
- * the accumulator. Floats continue from the accumulator, in the order of K. */
+/* Computes one row of a C fractal. Integers are multiplied as floats too, as compilers vectorise
+ * these better. Within a fractal |sum| <= 32 * 255 * 128 < 2^24, so every step is exact, and the
+ * sum is added to the accumulator as an integer. Sums of floats continue from the accumulator, in
+ * the order of K. */
 static void multiply_row(void *c, ac_mad type, const uint8_t *a,
                          const float b[MAX_FRACTAL_K][AC_FRACTAL], uint32_t k)
 {
@@ -150,7 +151,7 @@ static void multiply_row(void *c, ac_mad type, const uint8_t *a,
     if (half)
         memcpy(sum, floats, sizeof sum);
     ac_to_floats(wide, a, a_type(type), k);
-    for (uint32_t i = 0; i < k; i += 4) /* more than one, for the sums to stay in registers */
+    for (uint32_t i = 0; i < k; i += 4) /* four at a time, so that the sums stay in registers */
         for (uint32_t n = 0; n < AC_FRACTAL; n++)
             sum[n] = sum[n] + wide[i] * b[i][n] + wide[i + 1] * b[i + 1][n] +
                      wide[i + 2] * b[i + 2][n] + wide[i + 3] * b[i + 3][n];
@@ -176,8 +177,7 @@ static void multiply(const ac_core *core, ac_mad type, uint8_t *c, const uint8_t
             turn(t, type, b + (i * n1 + j) * fractal, fk);
             for (uint32_t r = 0; r < m; r++)
                 multiply_row(c + ((size_t)j * m1 * AC_FRACTAL + r) * c_row, type,
-                             a + (r / AC_FRACTAL * k1 + i) * fractal +
-                                 r % AC_FRACTAL * row,
+                             a + (r / AC_FRACTAL * k1 + i) * fractal + r % AC_FRACTAL * row,
                              (const float(*)[AC_FRACTAL])t, fk);
         }
 }
@@ -191,7 +191,7 @@ static void fill_l0c(uint8_t *c, const uint8_t *bias, uint32_t m, uint32_t n)
             memcpy(c + ((size_t)j * rows + r) * vector, bias + j * vector, vector);
 }
 
-/* relu as MONA_ACT_RELU: whatever is not above 0, -0 too, becomes +0. */
+/* relu does what MONA_ACT_RELU does: everything that is not above 0, including -0, becomes +0. */
 static void drain(uint16_t *dst_ub, const void *src_l0c, const uint16_t *deq16, ac_copy c,
                   ac_drain kind, bool relu)
 {
@@ -219,7 +219,7 @@ static void drain(uint16_t *dst_ub, const void *src_l0c, const uint16_t *deq16, 
 
 typedef struct operand {
     uint8_t *data;
-    uint32_t size; /* of an element, bytes */
+    uint32_t size; /* bytes of an element */
     uint8_t block, repeat;
 } operand;
 

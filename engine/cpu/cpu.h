@@ -18,7 +18,7 @@
  * data + (c / c0) * block_stride + (x * c0 + c % c0) * element size. */
 typedef struct ac_row {
     uint8_t *data;       /* pixel 0 */
-    size_t block_stride; /* bytes between channel blocks */
+    size_t block_stride; /* bytes from one channel block to the next */
     uint32_t c0;
     mona_type type; /* U8, S8 or F16 */
 } ac_row;
@@ -66,11 +66,10 @@ typedef struct ac_conv {
     const uint32_t *run_count;      /* [blocks] */
     const uint32_t *weights_offset; /* [blocks], bytes */
     const uint8_t *weights;         /* 64-byte aligned */
-    const void
-        *bias; /* s32 or f32 [16 * blocks], 64-byte aligned; zeros where the model has none */
+    const void *bias; /* s32 or f32 [16 * blocks], 64-byte aligned; zeros if the model has none */
     const struct mona_conv_packing *packing; /* for AI Core programs, else NULL */
-    bool small_sums; /* INT8: whatever the source holds, |accumulator| < 2^22 and
-                        |accumulator * scale| < 2^15 for every output */
+    bool small_sums; /* INT8: for all possible sources, |accumulator| < 2^22 and |accumulator *
+                        scale| < 2^15 for every output */
     ac_epilogue epilogue;
 } ac_conv;
 
@@ -164,13 +163,13 @@ typedef struct ac_elementwise_row {
     ac_row a, b, output;
     uint32_t channels, pixels;
     float scale_a, scale_b; /* fp16 values */
-    bool broadcast_b;       /* b has one channel, which meets all of a's */
+    bool broadcast_b;       /* b has one channel, which is combined with all of a's */
     ac_epilogue epilogue;
 } ac_elementwise_row;
 
-/* One row of luma through a curve, or of chroma through a gain and an offset; mona.h has the
- * arithmetic. Samples have `bits` bits and lie in bytes, or from 9 bits on in 16-bit words, whose
- * higher bits are dropped. `to` may be `from`. */
+/* One row of luma through a curve, or of chroma through a gain and an offset; mona.h defines the
+ * arithmetic. Samples have `bits` bits. They lie in bytes, or from 9 bits on in 16-bit words, whose
+ * higher bits are ignored. `to` may be `from`. */
 typedef struct ac_luma_row {
     const uint8_t *from;
     uint8_t *to;

@@ -14,10 +14,10 @@
  *          remainder, comparisons, minimum, maximum and right shifts are unsigned if the first
  *          operand is U64, else signed.
  *
- * Storing, where the result meets the output's type:
- *   fp32 -> F32    as it is; every NaN is 0x7fc00000
- *   fp32 -> F16    rounded to nearest even; too large is infinity, every NaN is 0x7e00: as IEEE
- *                  has it, unlike f16() of the operators on maps
+ * Storing converts the result to the output's type:
+ *   fp32 -> F32    unchanged; every NaN becomes 0x7fc00000
+ *   fp32 -> F16    rounded to nearest even; what is too large becomes infinity, as in IEEE 754 and
+ *                  unlike f16() of the operators on maps; every NaN becomes 0x7e00
  *   fp32 -> int    MONA_WRAP: truncated to 64 bits (saturating, a NaN is 0), then wrapped
  *                  MONA_SATURATE: round_half_even, saturated to the type; a NaN is 0
  *   64 bits -> int       MONA_WRAP: the low bits
@@ -32,10 +32,10 @@
 enum {
     MONA_ARRAY_DIMS = 8,
     MONA_ARRAY_MAX_ELEMENTS = 1 << 30,
-    MONA_ARRAY_MAX_STRIDE = 1 << 30, /* either way */
+    MONA_ARRAY_MAX_STRIDE = 1 << 30, /* in either direction */
 };
 
-/* In mona_file_op, of every array operator. */
+/* What every array operator has, in mona_file_op. */
 typedef struct mona_file_array {
     uint32_t record; /* data: the record of the operator's kind, such as mona_array_map */
     /* Operand k is a constant where inputs[k] is MONA_NONE; else these are 0. */

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A model for planes of 8 bits as one for planes of more.
+/* Turns a model for planes of 8 bits into one for planes of more.
  *
- * Samples of b bits are samples of 8 bits with b - 8 bits behind the point. What the network looks
- * at stays u8: samples rounded to 8 bits. What it corrects, the picture itself, is held in fp16, in
- * the same scale of 8 bits: with 11 significant bits fp16 holds every sample of up to 11 bits
- * exactly, and a correction of nothing leaves it as it is.
+ * Samples of b bits are samples of 8 bits with b - 8 bits behind the binary point. What the network
+ * only looks at stays u8: samples rounded to 8 bits. What it corrects, the picture itself, becomes
+ * fp16 in the same scale of 8 bits. With 11 significant bits fp16 holds every sample of up to 11
+ * bits exactly, so a correction of zero leaves it unchanged.
  *
  * So a tensor of u8 becomes fp16 where it is a picture: what a STORE writes, and, going back from
  * there, the residual of the CONV, the operand of the ADD or the source of the RESIZE,
- * DEPTH_TO_SPACE, CONCAT or SLICE that made it, up to the LOAD. Going back ends at feature maps. A
- * LOAD whose result is both looked at and corrected becomes two. Networks of fp16 only have their
- * scales changed. */
+ * DEPTH_TO_SPACE, CONCAT or SLICE that wrote it, up to the LOAD. Going back ends at feature maps. A
+ * LOAD whose result is both looked at and corrected becomes two. In networks of fp16 only the
+ * scales change. */
 #include "engine/cpu/c/f16.h"
 #include "engine/arith.h"
 #include "engine/libc.h"
 #include "engine/model/model.h"
 
-enum { PICTURE = 1, FEATURES = 2 }; /* what readers take a tensor for */
+enum { PICTURE = 1, FEATURES = 2 }; /* what the readers of a tensor use it as */
 
 typedef struct deepening {
     const mona_model *from;
     mona_file_header *header;
     mona_file_tensor *tensors;
     mona_file_op *ops;
-    uint8_t *uses; /* [tensors of from] of u8 tensors between operators */
-    unsigned more; /* bits */
+    uint8_t *uses; /* [tensors of from], for u8 tensors between operators */
+    unsigned more; /* bits beyond 8 */
     mona_status status;
 } deepening;
 
@@ -33,7 +33,7 @@ static uint16_t scaled_f16(uint16_t scale, float by)
     return ac_f16_from_f32(ac_f32_from_f16(scale) * by);
 }
 
-/* Values of the deeper samples for one of 8 bits. */
+/* How many steps of a deeper sample make up one of 8 bits. */
 static float ratio(const deepening *d)
 {
     return (float)(1u << d->more);
@@ -41,7 +41,7 @@ static float ratio(const deepening *d)
 
 /* ---- what is a picture ---------------------------------------------------------------------- */
 
-/* The kind of operator that makes a tensor. */
+/* The kind of operator that writes a tensor. */
 static uint32_t maker_of(const deepening *d, uint32_t tensor)
 {
     for (uint32_t o = 0; o < d->from->header->op_count; o++)
@@ -50,14 +50,14 @@ static uint32_t maker_of(const deepening *d, uint32_t tensor)
     return MONA_OP_COUNT;
 }
 
-/* Feature maps, unlike resampled planes, are made by arithmetic. */
+/* Feature maps come from arithmetic; resampled planes do not. */
 static bool is_plane(const deepening *d, uint32_t tensor)
 {
     const uint32_t kind = maker_of(d, tensor);
     return kind == MONA_OP_LOAD || kind == MONA_OP_RESIZE || kind == MONA_OP_DEPTH_TO_SPACE;
 }
 
-/* What an operator takes input i for, given what its result is taken for. */
+/* What an operator uses input i as, given what its result is used as. */
 static uint8_t use_of(const deepening *d, const mona_file_op *op, uint32_t i, uint8_t result)
 {
     switch ((mona_op_kind)op->kind) {
@@ -76,7 +76,7 @@ static uint8_t use_of(const deepening *d, const mona_file_op *op, uint32_t i, ui
     case MONA_OP_LOAD:
     case MONA_OP_MAX_POOL:
     case MONA_OP_AVERAGE_POOL:
-    default: /* arrays are refused */
+    default: /* models with arrays are refused */
         break;
     }
     return FEATURES;
@@ -137,7 +137,7 @@ static void deepen_tensors(deepening *d)
     }
 }
 
-/* The LOAD of a picture is a second one if its samples are looked at as well. */
+/* If the samples of a picture are looked at as well, its LOAD is a second one. */
 static void deepen_load(deepening *d, const mona_file_op *op)
 {
     mona_file_op *load = put_op(d, op);
@@ -159,7 +159,7 @@ static void deepen_store(deepening *d, const mona_file_op *op)
     store->maximum = (store->maximum + 1) * (1u << d->more) - 1;
 }
 
-/* Tensor t as a picture: the second one if there are two. */
+/* The tensor that holds t as a picture: the second one if there are two. */
 static uint32_t picture_of(const deepening *d, uint32_t t)
 {
     if (d->from->tensors[t].type != MONA_U8 || d->uses[t] != (PICTURE | FEATURES))
@@ -255,7 +255,7 @@ mona_status mona_model_deepen(mona_model *deep, void *memory, size_t bytes, cons
                              .ops = d.ops,
                              .strings = model->strings,
                              .data = model->data};
-    int64_t references = INT64_MAX; /* few: the model that was opened has them too */
+    int64_t references = INT64_MAX; /* no limit needed: the opened model has the same references */
     if (!d.status && mona_model_check(&made, &references))
         d.status = MONA_ERR_UNSUPPORTED;
     if (!d.status)

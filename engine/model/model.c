@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Opening an offline model: a zero-copy view, after a proof that every record stays in bounds.
+/* Opens an offline model: a zero-copy view, after a proof that every record stays in bounds.
  *
- * What is proved here once, so that nothing after it needs to check: sections lie inside the file
- * and do not wrap; names end inside the strings; tensors are written once, before they are read;
- * every operator's parameters are in range and its data lies inside the data section
- * (mona_op_class.check). */
+ * The following is proved once here, so that nothing after it needs to check it:
+ *   - sections lie inside the file, and offsets do not wrap
+ *   - names end inside the strings
+ *   - tensors are written once, before they are read
+ *   - every operator's parameters are in range, and its data lies inside the data section
+ *     (mona_op_class.check) */
 #include <float.h>
 
 #include "engine/libc.h"
@@ -66,8 +68,8 @@ const char *mona_type_name(mona_type type)
     return (unsigned)type < MONA_TYPE_COUNT ? names[type] : "?";
 }
 
-/* Four bits at a time: 64 bytes of table instead of 1 KiB, and fast enough for what is read once.
- */
+/* Four bits at a time: 64 bytes of table instead of 1 KiB, and fast enough for bytes that are read
+ * once. */
 uint32_t mona_crc32(uint32_t crc, const void *bytes, size_t size)
 {
     static const uint32_t table[16] = {
@@ -95,7 +97,7 @@ static uint32_t file_crc(const mona_file_header *header, size_t size)
     return mona_crc32(crc, (const uint8_t *)header + rest, size - rest);
 }
 
-/* A section of count x item bytes at offset, aligned and inside the file. */
+/* Whether a section of count x item bytes at offset is aligned and lies inside the file. */
 static bool section_ok(uint64_t offset, uint64_t count, uint64_t item, uint64_t file_bytes)
 {
     if (offset % MONA_FILE_ALIGNMENT || offset < sizeof(mona_file_header) || offset > file_bytes)
@@ -136,7 +138,7 @@ static mona_status check_file(const mona_file_header *h, size_t size)
     return file_crc(h, size) == h->crc32 ? MONA_OK : MONA_ERR_CHECKSUM;
 }
 
-/* A product of three sides, each below 2^32, against a bound below 2^32. */
+/* Whether the product of three dims, each below 2^32, is within a bound below 2^32. */
 static bool elements_ok(const mona_file_tensor *t)
 {
     const uint64_t max = MONA_ARRAY_MAX_ELEMENTS, plane = (uint64_t)t->height * t->width;
@@ -158,7 +160,7 @@ static bool tensor_ok(const mona_model *m, uint32_t index)
     const bool io = index < m->header->input_count + m->header->output_count;
     const bool real = t->type == MONA_F16 || t->type == MONA_F32;
     const uint32_t last_type = t->array ? MONA_TYPE_COUNT - 1 : io ? MONA_U16 : MONA_F16;
-    /* scale > 0 is false for a NaN; FLT_MAX bounds infinity. */
+    /* A NaN fails scale > 0; FLT_MAX excludes infinity. */
     return t->name < m->header->strings_bytes && t->type <= last_type && t->array <= 1 &&
            (t->array ? elements_ok(t) : sides_ok(m, index)) && t->scale > 0 &&
            t->scale <= FLT_MAX && (!real || t->scale == 1);
@@ -172,8 +174,8 @@ static mona_shape shape_of(const mona_file_tensor *t)
                     : (mona_shape){t->channels, 0, 0, type};
 }
 
-/* Whether an operator may read the tensor: inputs and arrays are planes, which LOAD reads; outputs
- * nobody reads. */
+/* Whether an operator may read the tensor. Inputs and arrays are planes, which only LOAD reads; no
+ * operator reads outputs. */
 static bool readable(const mona_model *m, const mona_file_op *op, uint32_t tensor,
                      const uint8_t *written)
 {
@@ -186,7 +188,8 @@ static bool readable(const mona_model *m, const mona_file_op *op, uint32_t tenso
     return (op->kind == MONA_OP_LOAD) == (array || tensor < inputs);
 }
 
-/* Outputs and arrays are planes, which STORE writes. */
+/* Whether an operator may write the tensor. Outputs and arrays are planes, which only STORE
+ * writes. */
 static bool writable(const mona_model *m, const mona_file_op *op, uint32_t tensor,
                      const uint8_t *written)
 {
@@ -199,7 +202,7 @@ static bool writable(const mona_model *m, const mona_file_op *op, uint32_t tenso
     return (op->kind == MONA_OP_STORE) == (array || tensor < io);
 }
 
-/* Operand i of an array operator that is a constant in the data. */
+/* Checks operand i of an array operator, a constant in the data. */
 static bool constant_ok(const mona_file_op *op, uint32_t i, mona_data *data, mona_shape *shape)
 {
     const mona_file_array *a = &op->array;
@@ -253,7 +256,7 @@ mona_status mona_model_check(const mona_model *m, int64_t *references)
     return MONA_OK;
 }
 
-/* The sections that the header at this offset speaks of. */
+/* The sections that the header at this offset describes. */
 static mona_model view_at(const uint8_t *file, uint64_t offset)
 {
     const mona_file_header *h = (const mona_file_header *)(const void *)(file + offset);
@@ -267,12 +270,13 @@ static mona_model view_at(const uint8_t *file, uint64_t offset)
     };
 }
 
-/* Sizes may share records, records data: so that opening takes a time in proportion to the file, all of
- * them together may refer to so many times its bytes, and a small file to more. */
+/* Sizes may share records, and records may share data. For opening to take time proportional to the
+ * file, all records together may refer to at most this many bytes for each of its bytes, and a
+ * small file to more. */
 enum { REFERENCES_PER_BYTE = 256, REFERENCES_BASE = 64 << 20 };
 
-/* Bytes of a size's records, and of the names that are compared with the first size's: letter by letter,
- * which takes several times as long as going through a table. */
+/* Bytes of the records of a size, and of the names that are compared with those of the first size.
+ * Names weigh more, as comparing letters takes several times as long as reading a table. */
 static int64_t record_bytes(const mona_file_header *h)
 {
     return (int64_t)(h->tensor_count * sizeof(mona_file_tensor) +
@@ -280,7 +284,7 @@ static int64_t record_bytes(const mona_file_header *h)
                      (h->input_count + h->output_count) * h->strings_bytes * 8);
 }
 
-/* Everything about the model for one size. */
+/* Checks the whole model for one size. */
 static mona_status check_size(const uint8_t *file, uint64_t offset, int64_t *references)
 {
     const mona_file_header *h = (const mona_file_header *)(const void *)(file + offset);
@@ -296,7 +300,8 @@ static mona_status check_size(const uint8_t *file, uint64_t offset, int64_t *ref
     return mona_model_check(&m, references);
 }
 
-/* Whether a header may lie where `at` says its next does: further on, so that there is an end. */
+/* Whether a header may lie where the one at `at` says the next one is. It must be further on, so
+ * that the list ends. */
 static bool next_ok(const uint8_t *file, uint64_t at)
 {
     const mona_file_header *first = (const mona_file_header *)(const void *)file;
@@ -309,8 +314,8 @@ static bool next_ok(const uint8_t *file, uint64_t at)
            h->file_bytes == first->file_bytes && !h->crc32;
 }
 
-/* Whether inputs and outputs of the model for another size are the first's but for their sides: who
- * has looked at the first's has made room for those. */
+/* Whether the inputs and outputs of the model for another size equal those of the first except in
+ * height and width. Callers make room for them after looking at the first. */
 static bool same_interface(const mona_model *a, const mona_model *b)
 {
     if (a->header->input_count != b->header->input_count ||

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The 310's model: time, and the table whose every instruction is checked, timed and then executed
- * by ac_isa_instructions. Without a model on the core it is only executed. A core's state is in
- * model310_core.c.
+/* The 310's model: time, and the table that checks every instruction, times it and lets
+ * ac_isa_instructions execute it. On a core without a model it is only executed. A core's state is
+ * in model310_core.c.
  *
- * The scalar unit issues all instructions in the program's order into queues without end; a pipe
- * takes them in order. */
+ * The scalar unit issues all instructions in program order into unbounded queues; each pipe takes
+ * its own in order. */
 #include "engine/model310/model310_private.h"
 
 #include "engine/arith.h"
@@ -12,7 +12,7 @@
 
 /* ---- time ----------------------------------------------------------------------------------- */
 
-/* An instruction reaches the model: its index, and its pipe's place in the order of things. */
+/* Begins an instruction. */
 static void begin(ac_model *m, ac_opcode opcode, ac_pipe pipe)
 {
     m->index++;
@@ -29,7 +29,8 @@ static void issue(ac_model *m, double cycles)
     m->report.cycles = max_f64(m->report.cycles, m->idle_from[AC_PIPE_S]);
 }
 
-/* The instruction at hand occupies its pipe, not before `ready`; returns when it ends. */
+/* Lets the current instruction occupy its pipe from `ready` on at the earliest. Returns when it
+ * ends. */
 static double occupy(ac_model *m, double ready, double cycles, uint64_t flag_from)
 {
     const double issued = max_f64(m->idle_from[AC_PIPE_S], ready);
@@ -44,8 +45,8 @@ static double occupy(ac_model *m, double ready, double cycles, uint64_t flag_fro
     return end;
 }
 
-/* Ends an instruction that is no flag; true: it may be executed. What is illegal takes no time,
- * since durations are of legal operands. */
+/* Ends an instruction other than a flag. True: it may be executed. An illegal one takes no time, as
+ * durations are defined for legal operands only. */
 static bool spend(ac_model *m, double cycles)
 {
     issue(m, m->config.costs->issue);
@@ -53,7 +54,7 @@ static bool spend(ac_model *m, double cycles)
     return !m->faulty;
 }
 
-/* Everything before comes before everything after, on all pipes. */
+/* Orders everything so far before everything after, on all pipes. */
 static void join_all(ac_model *m)
 {
     double idle = 0;
@@ -74,7 +75,7 @@ void ac_model_wait(ac_core *core, double cycles)
     join_all(m);
 }
 
-/* What MTE2 brings at launch is there before the program's first instruction. */
+/* What MTE2 copies at launch is there before the program's first instruction. */
 void ac_model_launch(ac_core *core, size_t resident_bytes)
 {
     ac_model *m = core->model;
@@ -98,15 +99,15 @@ static ac_pipe pipe_of(ac_opcode opcode)
         [AC_GM_L1] = AC_PIPE_MTE2, [AC_GM_UB] = AC_PIPE_MTE2, [AC_L1_UB] = AC_PIPE_MTE1,
         [AC_UB_L1] = AC_PIPE_MTE3, [AC_UB_GM] = AC_PIPE_MTE3,
     };
-    return opcode < AC_OP_LOAD2D       ? (ac_pipe)paths[opcode - AC_OP_COPY]
-           : opcode < AC_OP_MMAD       ? AC_PIPE_MTE1
-           : opcode < AC_OP_BIAS_L0C   ? AC_PIPE_M
-           : opcode < AC_OP_MOVE       ? AC_PIPE_V
-                                       : AC_PIPE_S;
+    return opcode < AC_OP_LOAD2D     ? (ac_pipe)paths[opcode - AC_OP_COPY]
+           : opcode < AC_OP_MMAD     ? AC_PIPE_MTE1
+           : opcode < AC_OP_BIAS_L0C ? AC_PIPE_M
+           : opcode < AC_OP_MOVE     ? AC_PIPE_V
+                                     : AC_PIPE_S;
 }
 
-/* UB has 16 banks of blocks. The blocks of one operand in one repeat meet in 16 / gcd(step, 16) of
- * them; what falls in one bank takes a cycle each. */
+/* UB has 16 banks of blocks. In one repeat the blocks of one operand fall into 16 / gcd(step, 16)
+ * of them, and blocks in the same bank take a cycle each. */
 static double spread_of(const ac_stream *s, uint32_t lanes)
 {
     const uint32_t blocks = ac_stream_blocks(s, lanes);
@@ -161,8 +162,8 @@ static double cycles_of(ac_model *m, const ac_target *target, const ac_instructi
     if (op < AC_OP_BIAS_L0C)
         return mmad_cycles(m, target, i);
     if (op == AC_OP_BIAS_L0C)
-        return ac_time_drain(costs, (i->product.m + 15) / AC_FRACTAL *
-                                        ((i->product.n + 15) / AC_FRACTAL));
+        return ac_time_drain(costs,
+                             (i->product.m + 15) / AC_FRACTAL * ((i->product.n + 15) / AC_FRACTAL));
     if (op < AC_OP_DUP)
         return ac_time_drain(costs, (uint32_t)i->copy.bursts * i->copy.blocks);
     if (op < AC_OP_TRANSPOSE)
@@ -177,7 +178,7 @@ static double cycles_of(ac_model *m, const ac_target *target, const ac_instructi
 
 /* ---- order ---------------------------------------------------------------------------------- */
 
-/* The flag meant, or NULL with a finding: there is no such one. */
+/* The flag, or NULL and a finding if there is no such flag. */
 static ac_flag_state *flag_of(ac_model *m, ac_pipe src, ac_pipe dst, ac_event event)
 {
     if ((unsigned)src >= AC_PIPES || (unsigned)dst >= AC_PIPES || src == dst) {
@@ -227,7 +228,7 @@ static void wait_flag(ac_model *m, ac_pipe src, ac_pipe dst, ac_event event)
     f->set = false;
 }
 
-/* A barrier of one pipe costs its issue alone: pipes are in order here anyway. */
+/* A barrier for one pipe costs only its issue: pipes are in order here anyway. */
 static void barrier(ac_model *m, ac_pipe pipe)
 {
     begin(m, AC_OP_BARRIER, (unsigned)pipe < AC_PIPES ? pipe : AC_PIPE_S);

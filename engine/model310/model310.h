@@ -27,7 +27,7 @@ typedef struct ac_model ac_model; /* of one core */
  */
 typedef struct ac_costs {
     double clock_mhz;
-    double mmad_head; /* of every mmad, beside m1 * k1 * n1 */
+    double mmad_head; /* of every mmad, in addition to m1 * k1 * n1 */
     double mmad_odd;  /* 1: k1 - 2 more when k1 > 1 and m1 or n1 is odd */
     double load2d_fractal, load2d_latency;
     double load3d_fractal, load3d_latency, load3d_issue; /* issue: on the scalar unit */
@@ -40,7 +40,7 @@ typedef struct ac_costs {
     double l2_bytes;        /* size of the L2 */
     double copy_latency;    /* of a copy from or to global memory */
     double local_latency;   /* of a copy between L1 and UB */
-    double copy_burst;      /* the least that each burst of a copy takes */
+    double copy_burst;      /* minimum for each burst of a copy */
     double flag;            /* of set_flag and wait_flag, on their pipe */
     double scalar_step;     /* of a step of the scalar unit's program */
     double issue;           /* of any instruction, on the scalar unit, which issues them all */
@@ -75,7 +75,7 @@ typedef enum ac_finding_kind {
     AC_OUT_OF_BUFFER,   /* it lies outside the buffers, in the wrong one, or across two */
     AC_OVERLAP,         /* dst and a source of one instruction overlap but are not the same */
     AC_FLAG,            /* set twice, waited for without a set, left set, or no such event */
-    AC_RACE,            /* two pipes access the same bytes, and nothing puts that in order */
+    AC_RACE,            /* two pipes access the same bytes, and nothing orders them */
     AC_UNWRITTEN,       /* bytes are read that nothing has written */
     AC_FINDING_KINDS,
 } ac_finding_kind;
@@ -137,8 +137,8 @@ void ac_model_observe(ac_core *core, void (*observe)(void *observer, const ac_mo
 /* Begins a task, after a reset: its launch, then the copy of its constants to L1, at most
  * AC_MODEL_RESIDENT bytes. */
 void ac_model_launch(ac_core *core, size_t resident_bytes);
-/* Waits for other cores: what follows begins after all that was issued before has ended, and not
- * before so many cycles since the reset. */
+/* Waits for other cores. What follows begins after everything issued before has ended, and not
+ * before `cycles` cycles since the reset. */
 void ac_model_wait(ac_core *core, double cycles);
 /* Name of the kernel that the instructions from here on belong to; it must outlive the model. */
 void ac_model_kernel(ac_core *core, const char *name);

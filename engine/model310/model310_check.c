@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Legality of operands and the race detector. Limits: the programming interfaces of dav-m100
- * (TIK and the instructions' register fields).
+/* Legality of operands, and the race detector. The limits come from the programming interfaces of
+ * dav-m100 (TIK and the instructions' register fields).
  *
- * Buffers have a shadow of one entry per 32 bytes. Two accesses of different pipes conflict when
- * one writes and the earlier one is not known, through flags and barriers, to the pipe of the
- * later. */
+ * Each buffer has a shadow with one entry for each 32 bytes. Two accesses by different pipes
+ * conflict if one of them writes, and no flag or barrier lets the pipe of the later one know that
+ * the earlier one has ended. */
 #include "engine/model310/model310_private.h"
 
 #include "engine/libc.h"
@@ -63,14 +63,14 @@ static bool within(ac_model *m, const char *operand, int64_t value, int64_t low,
 
 typedef struct ac_place {
     const char *name;
-    ac_shadow *shadow; /* of its buffer; NULL: nothing to track */
+    ac_shadow *shadow; /* shadow of its buffer; NULL: nothing to track */
     size_t offset;     /* in the buffer */
-    bool stamp; /* reads leave a trace; a write of the same bytes at once makes it needless */
+    bool stamp;        /* reads are recorded; not needed if the same bytes are written at once */
 } ac_place;
 
 typedef struct ac_extent {
     ac_address at;
-    size_t bytes;    /* from the first to the last it touches */
+    size_t bytes;    /* from the first byte it touches to the last */
     uint32_t spaces; /* bits of ac_space it may lie in; that of AC_GM stands for all its buffers */
     uint32_t align;
     bool write;
@@ -156,7 +156,7 @@ static inline void write_block(ac_model *m, const ac_place *p, size_t block, uin
     s->write_opcode = (uint8_t)m->opcode;
 }
 
-/* from: counts from the operand's first byte */
+/* from: offset in the operand */
 static inline void read_bytes(ac_model *m, const ac_place *p, size_t from, size_t bytes)
 {
     if (!p->shadow || !bytes)
@@ -256,8 +256,8 @@ static bool legal_load3d(ac_model *m, const ac_load3d *l)
 
 /* The columns of the input row that load3d reads, as runs of neighbouring ones. */
 typedef struct ac_column_runs {
-    uint32_t runs, step;       /* from run to run */
-    uint32_t parts, part_step; /* of a run: more than one when the filter is dilated */
+    uint32_t runs, step;       /* step: from one run to the next */
+    uint32_t parts, part_step; /* parts of a run: more than one if the filter is dilated */
     uint32_t width, first, columns;
 } ac_column_runs;
 
@@ -300,7 +300,7 @@ static void check_load3d(ac_model *m, ac_address dst, ac_address row, const ac_l
         write_bytes(m, &to, r * step, FRACTAL_BYTES);
 }
 
-/* Of the last fractals of A the rows beyond m are not read. */
+/* In the last fractals of A, rows from m on are not read. */
 static void read_a(ac_model *m, const ac_place *a, uint32_t rows, uint32_t k1)
 {
     const size_t tile_row = (size_t)k1 * FRACTAL_BYTES, whole = rows / AC_FRACTAL;
@@ -333,10 +333,8 @@ static void check_mmad(ac_model *m, const ac_target *target, const ac_instructio
     const size_t a_bytes = (size_t)m1 * k1 * FRACTAL_BYTES;
     const size_t b_bytes = (size_t)n1 * k1 * FRACTAL_BYTES;
     const size_t c_bytes = (size_t)m1 * n1 * C_FRACTAL_BYTES;
-    const ac_place a =
-        place(m, "a", (ac_extent){i->a, a_bytes, 1 << AC_L0A, FRACTAL_BYTES, false});
-    const ac_place b =
-        place(m, "b", (ac_extent){i->b, b_bytes, 1 << AC_L0B, FRACTAL_BYTES, false});
+    const ac_place a = place(m, "a", (ac_extent){i->a, a_bytes, 1 << AC_L0A, FRACTAL_BYTES, false});
+    const ac_place b = place(m, "b", (ac_extent){i->b, b_bytes, 1 << AC_L0B, FRACTAL_BYTES, false});
     ac_place c = place(m, "c", (ac_extent){i->dst, c_bytes, 1 << AC_L0C, C_FRACTAL_BYTES, true});
     c.stamp = false;
     read_a(m, &a, p->m, k1);
@@ -366,9 +364,9 @@ static void check_drain(ac_model *m, const ac_instruction *i)
     const size_t from_burst = (size_t)c.blocks * C_FRACTAL_BYTES, to_burst = from_burst / 2;
     const size_t from_step = from_burst + (size_t)c.src_gap * C_FRACTAL_BYTES;
     const size_t to_step = to_burst + (size_t)c.dst_gap * AC_BLOCK, last = c.bursts - 1u;
-    const ac_place from =
-        place(m, "src",
-              (ac_extent){i->a, last * from_step + from_burst, 1 << AC_L0C, C_FRACTAL_BYTES, false});
+    const ac_place from = place(
+        m, "src",
+        (ac_extent){i->a, last * from_step + from_burst, 1 << AC_L0C, C_FRACTAL_BYTES, false});
     const ac_place to =
         place(m, "dst", (ac_extent){i->dst, last * to_step + to_burst, 1 << AC_UB, AC_BLOCK, true});
     for (size_t burst = 0; burst < c.bursts; burst++)
@@ -401,7 +399,9 @@ ac_streams ac_streams_of(const ac_instruction *i)
     return (ac_streams){{{"dst", i->dst, to, v->dst_block, v->dst_repeat},
                          {conv ? "src" : "a", i->a, from, v->a_block, v->a_repeat},
                          {"b", i->b, width, v->b_block, v->b_repeat}},
-                        op == AC_OP_DUP ? 1 : two ? 3 : 2};
+                        op == AC_OP_DUP ? 1
+                        : two           ? 3
+                                        : 2};
 }
 
 uint32_t ac_stream_blocks(const ac_stream *s, uint32_t lanes)
@@ -453,8 +453,8 @@ static bool legal_vector(ac_model *m, const ac_streams *s, const ac_vector *v)
            within(m, "dst_repeat", v->dst_repeat, v->repeat > 1, 255);
 }
 
-/* A source that is dst itself leaves no trace of its reads, so that what dst then finds read by
- * this very instruction is an overlap. */
+/* If a source is dst itself, its reads are not recorded. A read by this very instruction that dst
+ * then meets is an overlap. */
 static void check_vector(ac_model *m, const ac_instruction *instruction)
 {
     const ac_streams all = ac_streams_of(instruction);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A core of the 310's model: its names, its memory, what may be touched, and its report. */
+/* A core of the 310's model: its names, its memory, the memory it may access, and its report. */
 #include "engine/model310/model310_private.h"
 
 #include "engine/libc.h"
@@ -82,7 +82,7 @@ const ac_model_report *ac_model_so_far(const ac_core *core)
     return &core->model->report;
 }
 
-/* The finding is that of the instruction that set the flag. */
+/* The finding belongs to the instruction that set the flag. */
 static void left_set(ac_model *m, ac_flag_state *f, ac_event event)
 {
     const char *kernel = m->kernel;

@@ -36,7 +36,7 @@ struct ac_model {
     double idle_from[AC_PIPES];
     ac_flag_state flags[AC_PIPES][AC_PIPES][AC_EVENTS];
     const char *kernel;
-    /* The instruction at hand. */
+    /* The current instruction. */
     ac_opcode opcode;
     ac_pipe pipe;
     uint32_t index;

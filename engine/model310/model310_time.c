@@ -3,7 +3,7 @@
  * comes from. Everything computed here is modelled; nothing was measured on a chip. The names of
  * sources:
  *
- *   ini     the vendor's platform configuration Ascend310.ini (rates in bytes per cycle of one core)
+ *   ini     the vendor's platform configuration Ascend310.ini (bytes per cycle of one core)
  *   TIK     cycle formulas of the vendor's kernel language for v100, read there from its
  *           simulator's logs
  *   fitted on published networks
@@ -121,7 +121,7 @@ double ac_time_transpose(const ac_costs *costs, uint32_t repeats)
     return costs->transpose_latency + repeats * costs->transpose_block;
 }
 
-/* Bytes per cycle of a path for one of so many cores that copy at once. */
+/* Bytes per cycle of a path for one of `cores` cores that copy at the same time. */
 static double path_rate(const ac_costs *costs, ac_path path, uint32_t cores)
 {
     double share = costs->ddr_total_bytes / (cores ? cores : 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Binding a model to frame sizes and a target: plan_bind.c, plan_groups.c, plan_maps.c,
- * plan_rings.c, then every offset of the arena. */
+/* Binds a model to frame sizes and a target: plan_bind.c, plan_groups.c, plan_maps.c, plan_rings.c,
+ * then every offset of the arena. */
 #include "engine/plan/plan.h"
 
 #include "engine/run/device.h"
@@ -17,8 +17,9 @@ static bool has_convolution(const mona_plan *plan)
     return false;
 }
 
-/* The chip's pipes run dry where one operator gives way to the next, so a step makes several rows:
- * as many as programs take at once, or half of that where convolutions' rings have to share L1. */
+/* The chip's pipes run empty when one operator follows another, so a step computes several rows: as
+ * many as programs can take at once, or half of that where rings of convolutions have to share
+ * L1. */
 static uint32_t modelled_strip_rows(const mona_plan *plan)
 {
     return has_convolution(plan) ? MONA_ROWS_AT_ONCE / 2 : MONA_ROWS_AT_ONCE;
@@ -26,11 +27,11 @@ static uint32_t modelled_strip_rows(const mona_plan *plan)
 
 /* ---- the arena ------------------------------------------------------------------------------ */
 
-/* Rows of the windows of all inputs, for one output row. */
+/* Rows of the windows of all inputs for one output row. */
 static size_t window_rows_at(const plan_op *op, int64_t y)
 {
     const mona_bound_op *b = &op->bound;
-    size_t rows = 1; /* and the output row's own pointer */
+    size_t rows = 1; /* one for the output row's own pointer */
     for (uint32_t i = 0; i < b->op->input_count; i++) {
         if (op->writer[i] == MONA_NONE)
             continue;
@@ -40,8 +41,8 @@ static size_t window_rows_at(const plan_op *op, int64_t y)
     return rows;
 }
 
-/* Row pointers of the largest call. Windows of a RESIZE vary from row to row, so every row is
- * asked. */
+/* Row pointers of the largest call. Windows of a RESIZE differ from row to row, so all rows are
+ * checked. */
 static size_t window_rows(const mona_plan *plan)
 {
     size_t max = 1;
@@ -152,16 +153,16 @@ static mona_status choose_target(mona_plan *plan, const mona_config *config)
         plan->cores = properties.cores;
     if (!mona_port_has_threads() && !mona_plan_modelled(plan))
         plan->cores = 1;
-    /* Rings get three quarters of a cache, the rest is for weights and the frame passing through.
-     */
+    /* Rings get three quarters of a cache; the rest is for weights and for the frame passing
+     * through. */
     plan->cache_bytes = config->cache_bytes      ? config->cache_bytes
                         : properties.cache_bytes ? properties.cache_bytes / 4 * 3
                                                  : plan->target->l1_bytes;
     return MONA_OK;
 }
 
-/* On the chip L1 is a wall: it holds all constants, which stay there, a row of zeros, for which a
- * sixteenth is left, and the rings in the rest. */
+/* On the chip L1 is a hard limit. It holds all constants, which stay there, a row of zeros, for
+ * which a sixteenth is reserved, and the rings. */
 static mona_status leave_room_in_l1(mona_plan *plan, const mona_config *config)
 {
     size_t constants = 0;
@@ -175,7 +176,8 @@ static mona_status leave_room_in_l1(mona_plan *plan, const mona_config *config)
     return MONA_OK;
 }
 
-/* Nor do maps reach from one group into another: what is stored whole are arrays. */
+/* Checks that everything fits L1. Maps between groups are not supported: only arrays are stored
+ * whole. */
 static mona_status check_l1(const mona_plan *plan)
 {
     for (uint32_t o = 0; o < plan->model.header->op_count; o++)
@@ -198,7 +200,7 @@ static bool has_sizes(const mona_model *m, const mona_config *config)
     return true;
 }
 
-/* The model for the sizes asked for; where there is none, binding the first one says so. */
+/* The model for the sizes in config. If there is none, the first one, which then fails to bind. */
 static mona_model choose_size(const mona_model *model, const mona_config *config)
 {
     mona_model m = *model;

@@ -8,21 +8,22 @@
  * deep enough for its slowest reader. engine/plan/schedule.c derives which rows those are.
  *
  * What a later group reads is kept whole, in a map that all cores share. A convolution whose
- * weights outweigh its rows is a group of its own and works on whole maps;
- * engine/plan/plan_groups.c decides that. Most networks that make pictures are a single group
- * without maps. An operator on arrays is a group of its own as well. Arrays lie among the maps; to
- * LOAD and STORE they are planes. */
+ * weights are larger than its rows is a group of its own and works on whole maps;
+ * engine/plan/plan_groups.c decides that. Most networks that produce pictures are a single group
+ * without maps. An operator on arrays is a group of its own as well. Arrays lie among the maps;
+ * LOAD and STORE see them as planes. */
 #ifndef MONA_PLAN_H
 #define MONA_PLAN_H
 
 #include "ops/ops.h"
 #include "engine/arith.h"
 
-/* A grid's rows and columns are looked at in cells of this size, counted from its corner, when only
- * what has changed is made (engine/run/session_changed.c). */
+/* Cells of a grid, counted from its corner. engine/run/session_changed.c tracks in cells which
+ * results have changed. */
 enum { PLAN_CELL_ROWS = 8, PLAN_CELL_COLUMNS = 32 };
 
-/* How far what a cell depends on reaches beyond the cell itself, in rows and columns of an input. */
+/* How far the samples of an input that a cell depends on reach beyond the cell itself, in rows and
+ * columns of that input. */
 typedef struct plan_reach {
     int64_t above, below, left, right;
 } plan_reach;
@@ -47,13 +48,14 @@ typedef struct plan_op {
     plan_group group; /* the group that begins with this operator */
     /* The operator that computes each input; MONA_NONE: the input is planes or an array */
     uint32_t writer[MONA_OP_MAX_INPUTS];
-    /* The operator that computes each input that is an array; MONA_NONE: the input is none, or
-     * given */
+    /* The operator that computes each input that is an array. MONA_NONE: the input is no array, or
+     * an input of the model. */
     uint32_t array_writer[MONA_OP_MAX_INPUTS];
-    uint32_t first_reader; /* first operator that reads its output; its own index: nobody does */
-    uint32_t last_reader;  /* last one that reads its output or anything that shares its memory */
+    uint32_t first_reader; /* first operator that reads its output; its own index if none does */
+    uint32_t last_reader;  /* last operator that reads its output or anything that shares its
+                              memory */
     uint32_t store;        /* STORE fused into this CONV, or MONA_NONE */
-    bool leaves;           /* a later group reads its output, and that is no array */
+    bool leaves;           /* a later group reads its output, which is not an array */
     uint32_t home;         /* operator whose ring or map its output lies in; usually itself */
     uint32_t home_block;   /* first of its channel blocks there */
     bool map;              /* its home is a map */
@@ -65,7 +67,7 @@ typedef struct plan_op {
     size_t row_bytes;      /* bytes between rows */
     size_t ring_offset;    /* in a core's region; of a map or an array, in the region of the maps */
     size_t map_bytes;      /* of a map or an array */
-    size_t constants_offset; /* in the arena; unused where constants are shared */
+    size_t constants_offset; /* in the arena; unused if constants are shared */
     size_t constants_bytes;
 } plan_op;
 
@@ -77,7 +79,7 @@ struct mona_plan {
     uint32_t cores;             /* threads, on the host */
     uint32_t strip_rows;
     bool copies;                    /* every CONCAT and SLICE copies */
-    size_t cache_bytes;             /* cache that a core may hope to have */
+    size_t cache_bytes;             /* cache that a core may expect to have */
     size_t state_bytes;             /* session, this plan, worker threads */
     size_t zero_offset, zero_bytes; /* a row of zeros, for rows outside a tensor */
     size_t maps_offset, maps_bytes; /* shared by all cores */
@@ -88,10 +90,10 @@ struct mona_plan {
     size_t scratch_offset, scratch_bytes; /* scratch of the kernels */
     size_t window_offset, window_bytes;   /* row pointers for a call; on model310, for several */
     size_t buffers_offset;                /* L0 and UB, if the target runs instructions */
-    size_t modelled_offset;               /* model310: what each operator took */
+    size_t modelled_offset;               /* model310: cycles of each operator */
     size_t model_offset;                  /* model310: the core's model */
     size_t arena_bytes;
-    bool parts; /* any rectangle of a tile can be made alone */
+    bool parts; /* any rectangle of a tile can be computed on its own */
     plan_reach reach[MONA_MAX_IO];
 
     mona_shape shapes[MONA_MAX_TENSORS];
@@ -106,7 +108,7 @@ typedef struct plan_progress {
     int64_t need;           /* rows before this one are needed by the current strip */
     int64_t oldest;         /* rows before this one will not be read again */
     int64_t x_begin, x_end; /* columns that the unit needs; outside the tensor: zero padding */
-    /* Of a home: the unit's columns in its ring, and, while planning, the rows in use. */
+    /* For a home: the unit's columns in its ring, and, while planning, the rows in use. */
     int64_t ring_begin, ring_end;
     int64_t used_begin, used_end;
 } plan_progress;
@@ -131,13 +133,13 @@ static inline const plan_group *mona_plan_next_group(const mona_plan *plan, cons
 /* Grid rows of a band, and grid columns of a tile. */
 mona_span mona_schedule_rows(const plan_group *g, uint32_t band);
 mona_span mona_schedule_columns(const mona_plan *plan, const plan_group *g, uint32_t tile);
-/* Sets begin, end, next, x_begin and x_end of the group's operators for a unit: these grid rows of a
- * band by these columns of a tile, as a rule all of them. */
+/* Sets begin, end, next, x_begin and x_end of the group's operators for a unit: `rows` of a band,
+ * usually all of them, by `columns` of a tile. */
 void mona_schedule_unit(const mona_plan *plan, const plan_group *g, mona_span rows,
                         mona_span columns, plan_progress *progress);
-/* A unit's positions run from here to its last row in steps of plan->strip_rows. Where the start is
- * below `begin`, its first row, the first rows only fill the rings. `begin` is whole strips from the
- * first row of the band. */
+/* The position at which a unit begins. From there its positions go to its last row in steps of
+ * plan->strip_rows. If it is below `begin`, the unit's first row, the rows before `begin` only fill
+ * the rings. `begin` must be whole strips away from the first row of the band. */
 int64_t mona_schedule_start(const mona_plan *plan, const plan_group *g, uint32_t band,
                             int64_t begin, plan_progress *progress);
 /* Sets need of the group's operators so that results are complete up to grid row `position`. */
@@ -154,16 +156,16 @@ const mona_shape *mona_plan_progress_shape(const plan_op *op);
 /* Channel blocks of an operator's output. */
 uint32_t mona_plan_blocks(const plan_op *op);
 /* Whether an operator has nothing to do: a STORE that is fused into its convolution, or a CONCAT or
- * SLICE all of whose channels lie in place. */
+ * SLICE whose channels all lie in place. */
 bool mona_plan_is_idle(const mona_plan *plan, uint32_t index);
 
 /* The steps of mona_plan_make(). progress: room for every operator. */
 mona_status mona_plan_bind(mona_plan *plan, const mona_config *config);
-/* Finds who reads what, and fuses a STORE into the convolution before it if it is the only reader
- * and takes all channels. */
+/* Finds which operators read which outputs. Fuses a STORE into the convolution before it if it is
+ * the only reader and takes all channels. */
 void mona_plan_readers(mona_plan *plan);
-/* Also parts a fused STORE from its convolution where it runs in a later group. The functions after
- * it are steps of it. */
+/* Divides operators into groups. Separates a fused STORE from its convolution if it runs in a later
+ * group. The functions after it are its steps. */
 mona_status mona_plan_groups(mona_plan *plan, const mona_config *config, plan_progress *progress);
 void mona_plan_place(mona_plan *plan);
 mona_status mona_plan_maps(mona_plan *plan);

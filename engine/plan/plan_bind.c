@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Planning, first: every tensor gets its size, every operator its sources and its fusions. */
+/* First step of planning: every tensor gets its size, every operator its sources and its
+ * fusions. */
 #include "engine/plan/plan.h"
 
 /* ---- shapes --------------------------------------------------------------------------------- */
@@ -25,7 +26,8 @@ static mona_status input_shapes(mona_plan *plan, const mona_config *config)
     return MONA_OK;
 }
 
-/* Inputs of a LOAD are the same grid at different densities, so one known size gives the others. */
+/* The inputs of a LOAD are the same grid at different densities, so one known size gives the
+ * others. */
 static mona_status bind_open_inputs(mona_plan *plan, const mona_file_op *op)
 {
     uint64_t height = 0, width = 0;
@@ -47,7 +49,7 @@ static mona_status bind_open_inputs(mona_plan *plan, const mona_file_op *op)
     return MONA_OK;
 }
 
-/* Sides of an operator's output; those of an array are known and must agree. */
+/* Height and width of an operator's output. Those of an array are known and must agree. */
 static mona_status infer_output(mona_plan *plan, const mona_file_op *op)
 {
     const mona_file_tensor *t = &plan->model.tensors[op->output];
@@ -88,7 +90,7 @@ static mona_status bind_shapes(mona_plan *plan, const mona_config *config)
 
 /* ---- operators ------------------------------------------------------------------------------ */
 
-/* MONA_NONE: an input of the model. */
+/* The operator that writes a tensor. MONA_NONE: it is an input of the model. */
 static uint32_t writer_of(const mona_model *m, uint32_t tensor)
 {
     for (uint32_t o = 0; o < m->header->op_count; o++)
@@ -97,8 +99,8 @@ static uint32_t writer_of(const mona_model *m, uint32_t tensor)
     return MONA_NONE;
 }
 
-/* C0 of a tensor in L1; 0: planes. It follows from type and channels alone, as operators whose
- * input and output agree in both may assume. */
+/* C0 of a tensor in L1; 0: planes. It depends on type and channels only; operators whose input and
+ * output agree in both rely on that. */
 static uint32_t tensor_c0(const mona_plan *plan, uint32_t tensor)
 {
     const mona_file_header *h = plan->model.header;

@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Planning, second: which operators run depth-first together, and which on whole maps.
+/* Second step of planning: which operators run depth-first together, and which on whole maps.
  *
  * Depth-first, an operator's weights are read again for every row. While all weights of a model
- * stay in a core's cache that costs nothing, and the whole model is one group. Otherwise an
- * operator whose weights outweigh its rows (heavy_rows of its input's and output's together) is
- * better run on whole maps, which are then the smaller thing to move: it is a group of its own, and
- * what lies between two such operators is another group. ResNet-50 on 224 x 224 is nearly all of
- * the first kind at 4 rows, on 1920 x 1080 its first half of the second.
+ * stay in a core's cache this costs nothing, and the whole model is one group. Otherwise it is
+ * better to run an operator on whole maps if its weights are larger than its rows (heavy_rows rows
+ * of its input and output together), as the maps are then the smaller thing to move. Such an
+ * operator is a group of its own, and the operators between two of them form another group. With 4
+ * rows, ResNet-50 on 224 x 224 consists almost only of such operators; on 1920 x 1080 its first
+ * half does not.
  *
- * What crosses from a group into a later one is a map. Two bands of a group would both make the
- * rows that lie under the other's edge, and write them twice; so nothing in a group reads its maps:
- * a group ends right after an operator that it would read as well as a later group.
+ * What crosses from a group into a later one is a map. If a group read its own maps, two of its
+ * bands would both compute the rows under each other's edge and write them twice. So nothing in a
+ * group reads its maps: a group ends right after an operator that both it and a later group would
+ * read.
  *
- * An operator on arrays is a group of its own, shared among cores by parts of its work. A LOAD
- * reads an array as planes, whole, so it stands in a later group than the STORE that makes it.
+ * An operator on arrays is a group of its own, and cores share it by parts of its work. A LOAD
+ * reads an array as planes, whole, so it must be in a later group than the STORE that writes it.
  *
- * Whether few large maps or many rings take less memory differs from network to network: with 48
- * rows in place of 4 ResNet-50 needs 2.2 MB in place of 3.7 on one core and takes 2 to 4 % longer,
- * and MobileNetV2 twice as much. So both are planned, and the smaller plan is taken. */
+ * Whether a few large maps or many rings take less memory differs between networks. With 48 rows
+ * instead of 4, ResNet-50 needs 2.2 MB instead of 3.7 on one core and takes 2 to 4 % longer, but
+ * MobileNetV2 needs twice as much. So both are planned, and the smaller plan is taken. */
 #include "engine/plan/plan.h"
 
-/* Those that are planned. */
+/* The values of heavy_rows that are planned. */
 enum { FEW_ROWS = 4, MANY_ROWS = 48, NEVER = 0 };
 
 uint32_t mona_plan_blocks(const plan_op *op)
@@ -36,7 +38,7 @@ static uint64_t row_bytes(const mona_shape *s)
     return (uint64_t)s->width * s->channels * mona_type_size(s->type);
 }
 
-/* heavy_rows NEVER: none is. */
+/* heavy_rows NEVER: no operator is. */
 static bool is_heavy(const mona_plan *plan, uint32_t o, uint32_t heavy_rows)
 {
     const plan_op *op = &plan->ops[o];
@@ -51,7 +53,7 @@ static bool is_on_arrays(const mona_plan *plan, uint32_t o)
     return mona_ops[plan->ops[o].bound.op->kind]->array;
 }
 
-/* Whether operator `o` reads an array that an operator from `first` on makes. */
+/* Whether operator `o` reads an array that an operator from `first` on writes. */
 static bool reads_array_of(const mona_plan *plan, uint32_t o, uint32_t first)
 {
     const plan_op *op = &plan->ops[o];
@@ -61,7 +63,7 @@ static bool reads_array_of(const mona_plan *plan, uint32_t o, uint32_t first)
     return false;
 }
 
-/* Where the group that begins at `first` ends. */
+/* The end of the group that begins at `first`. */
 static uint32_t end_of_group(const mona_plan *plan, uint32_t first, uint32_t heavy_rows)
 {
     const uint32_t count = plan->model.header->op_count;
@@ -75,13 +77,13 @@ static uint32_t end_of_group(const mona_plan *plan, uint32_t first, uint32_t hea
         const plan_op *op = &plan->ops[o];
         const bool cut = op->last_reader >= last && op->first_reader < last && op->first_reader > o;
         last = cut ? o + 1 : last;
-        o = cut ? first : o + 1; /* what was inside may cross now */
+        o = cut ? first : o + 1; /* what was inside the group may now leave it */
     }
     return last;
 }
 
-/* A group without results, whose operators nobody reads, gets a grid all the same; nothing is made.
- */
+/* A group without results, whose outputs no operator reads, gets a grid as well; nothing is
+ * computed for it. */
 static void choose_grid(const mona_plan *plan, plan_group *g)
 {
     bool any = false;
@@ -110,7 +112,7 @@ static uint32_t array_parts(const mona_plan *plan, const plan_op *op)
     return plan->cores < max ? plan->cores : (uint32_t)max;
 }
 
-/* A heavy operator is shared among cores by channels if its weights are more than its maps: each
+/* A heavy operator is shared among cores by channels if its weights are larger than its maps. Each
  * core then reads its part of the larger of the two. */
 static void choose_parts(const mona_plan *plan, plan_group *g)
 {
@@ -126,7 +128,7 @@ static void choose_parts(const mona_plan *plan, plan_group *g)
     g->parts = plan->cores < max ? plan->cores : max;
 }
 
-/* Weights get half as much as rings may fill: see mona_config.cache_bytes. */
+/* Weights get half as much as rings may fill, see mona_config.cache_bytes. */
 static bool weights_stay_in_cache(const mona_plan *plan)
 {
     uint64_t bytes = 0;
@@ -137,7 +139,7 @@ static bool weights_stay_in_cache(const mona_plan *plan)
 
 /* ---- both ways ------------------------------------------------------------------------------ */
 
-/* What the operators of group g leave to later groups, and which STOREs run in later ones. */
+/* Finds what the operators of group g leave to later groups, and which STOREs run in later ones. */
 static void part_group(mona_plan *plan, const plan_group *g)
 {
     for (uint32_t o = g->first; o < g->last; o++) {
@@ -150,7 +152,7 @@ static void part_group(mona_plan *plan, const plan_group *g)
     }
 }
 
-/* What another way to group has left of an operator. */
+/* Resets what another grouping has set. */
 static void forget(plan_op *op)
 {
     op->group = (plan_group){0};
@@ -160,7 +162,7 @@ static void forget(plan_op *op)
     op->depth = 0;
 }
 
-/* Groups, their maps and their rings; cores: that may take part. */
+/* Plans groups, their maps and their rings. cores: those that may take part. */
 static mona_status plan_with(mona_plan *plan, const mona_config *config, plan_progress *progress,
                              uint32_t cores, uint32_t heavy_rows)
 {
@@ -195,7 +197,8 @@ static bool has_placed(const mona_plan *plan)
     return false;
 }
 
-/* Tiles of all groups; of rings that fit with no number of them, more than of any that do. */
+/* The number of tiles of all groups. UINT32_MAX or more if the rings do not fit with any number of
+ * tiles. */
 static uint64_t tiles_of(const mona_plan *plan)
 {
     uint64_t tiles = plan->rings_bytes > plan->cache_bytes ? UINT32_MAX : 0;
@@ -213,8 +216,8 @@ static bool is_cut(const mona_plan *plan)
     return cut;
 }
 
-/* Tensors that share a ring are all as deep as the one that is needed longest. Where that takes
- * more tiles, whose margins are made twice, copies are the lesser evil. */
+/* Tensors that share a ring are all as deep as the one that is needed longest. If that takes more
+ * tiles, whose margins are computed twice, copying costs less. */
 static mona_status plan_channels(mona_plan *plan, const mona_config *config,
                                  plan_progress *progress, uint32_t cores, uint32_t heavy_rows)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Planning, third: what lies between groups, maps and arrays, and where. */
+/* Third step of planning: the maps and arrays between groups, and where they lie. */
 #include "engine/plan/plan.h"
 
 /* ---- shapes --------------------------------------------------------------------------------- */
 
-/* What readers by rows see of a map beyond its tensor. */
+/* What readers by rows read of a map beyond its tensor. */
 typedef struct margins {
     int64_t left, right; /* columns */
     bool rows;           /* rows above or below */
@@ -36,8 +36,8 @@ static margins margins_of(const mona_plan *plan, uint32_t o)
 }
 
 /* Rows of a map lie one after another in each channel block, so that a range of rows without
- * margins is one long row of pixels; unless a reader also sees rows of zeros, which must have the
- * map's block stride: then blocks lie one after another in each row, as in a ring. */
+ * margins is one long row of pixels. If a reader also reads rows of zeros, these must have the
+ * map's block stride; then blocks lie one after another in each row, as in a ring. */
 static size_t shape_map(mona_plan *plan, uint32_t o)
 {
     plan_op *op = &plan->ops[o];
@@ -48,16 +48,17 @@ static size_t shape_map(mona_plan *plan, uint32_t o)
     op->depth = s->height;
     const uint64_t blocks = mona_plan_blocks(op);
     const uint64_t row = (uint64_t)op->columns * op->bound.output_c0 * mona_type_size(s->type);
-    /* At most 2^24 x 2^15 x 2^10; with every row aligned, no less than either layout takes. */
+    /* At most 2^24 x 2^15 x 2^10. With every row aligned, it is no less than either layout
+     * takes. */
     if ((row + MONA_ALIGNMENT) * s->height * blocks >= PLAN_MAX_BYTES - 2 * AC_ROW_SLACK)
         return PLAN_MAX_BYTES;
-    const size_t rows = m.rows ? 1 : s->height; /* of a block that lie side by side */
+    const size_t rows = m.rows ? 1 : s->height; /* rows of a block that lie side by side */
     op->block_stride = align_up((size_t)row * rows);
     op->row_bytes = m.rows ? (size_t)blocks * op->block_stride : (size_t)row;
     return align_up((size_t)blocks * op->block_stride * (s->height / rows) + AC_ROW_SLACK);
 }
 
-/* At most 2^30 elements of 8 bytes, which 32 bits do not hold. */
+/* At most 2^30 elements of 8 bytes, which needs 64 bits. */
 static size_t array_bytes(const mona_shape *s)
 {
     const uint64_t bytes = mona_shape_elements(s) * mona_type_size(s->type);
@@ -66,13 +67,13 @@ static size_t array_bytes(const mona_shape *s)
 
 /* ---- places --------------------------------------------------------------------------------- */
 
-/* Maps and arrays are placed the largest first, each at the lowest offset where it meets none that
- * lives while it does: small ones then fill what is left between large ones. Groups run in order,
- * so a map lives from the group that first writes to it to that of its last reader. */
+/* Maps and arrays are placed the largest first, each at the lowest offset where it overlaps none
+ * that lives at the same time, so that small ones fill gaps between large ones. Groups run in
+ * order, so a map lives from the group that first writes to it to that of its last reader. */
 
 #define NOT_PLACED SIZE_MAX
 
-/* The operators in whose groups a map lives: [begin, end); without a map: none. */
+/* The operators in whose groups a map lives: [begin, end); without a map it is empty. */
 typedef struct life {
     uint32_t begin, end;
 } life;
@@ -85,7 +86,7 @@ static const plan_group *group_of(const mona_plan *plan, uint32_t o)
     return g;
 }
 
-/* Of every home, which may be made later than what is in it. */
+/* Finds the life of every home. A home may be written later than what is in it. */
 static void find_lives(const mona_plan *plan, life *lives)
 {
     const uint32_t count = plan->model.header->op_count;
@@ -100,7 +101,7 @@ static void find_lives(const mona_plan *plan, life *lives)
     }
 }
 
-/* The lowest offset at or above `offset` where map o does not meet map i. */
+/* The lowest offset at or above `offset` where map o does not overlap map i. */
 static size_t past(const mona_plan *plan, const life *lives, uint32_t i, uint32_t o, size_t offset)
 {
     const plan_op *other = &plan->ops[i];

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Planning, once groups are known: which tensors lie in the channel blocks of another.
  *
- * An input of a CONCAT that begins and ends with channel blocks of the output need not be copied:
- * what makes it writes straight into those blocks, of the same ring or map. A SLICE at block bounds
- * reads out of the blocks of its source. Either then has nothing to do.
+ * An input of a CONCAT that fills whole channel blocks of the output need not be copied: the
+ * operator that computes it writes straight into those blocks, in the same ring or map. A SLICE at
+ * block bounds reads from the blocks of its source. Either then has nothing to do.
  *
- * Tensors that share memory form a tree: each is in another, `block` channel blocks from its first,
- * up to the *home* that is in none. Placing an input joins its whole home with that of the concat.
- * This is what DenseNets need, where concats begin with each other: the inputs of one are found to
- * lie, all of them, in the home of an earlier one, which then becomes the first blocks of the
- * later.
+ * Tensors that share memory form a tree. Each lies in another, from channel block `block` of it on,
+ * up to the *home*, which lies in none. Placing an input moves its whole home into the home of the
+ * concat. DenseNets need this. Their concats begin with each other: the inputs of one all lie in
+ * the home of an earlier one, which then becomes the first blocks of the later one.
  *
- * A home's memory is either
- *   a ring   if all its tensors are made and read in one group; it is as deep as the rows any of
- *            them still needs demand, or
- *   a map    if not. As what a group reads of a map must be there when it begins (plan_groups.c),
- *            nothing may be read of it in or before the group that makes it. */
+ * The memory of a home is either
+ *   a ring  if all its tensors are written and read in one group; it is as deep as the most rows
+ *           that any of them still needs, or
+ *   a map   if not. What a group reads of a map must be there when the group begins
+ *           (plan_groups.c), so no part of it may be read in or before the group that writes that
+ *           part. */
 #include "engine/plan/plan.h"
 
 /* ---- where tensors lie ---------------------------------------------------------------------- */
@@ -85,7 +85,7 @@ static bool written_too_late(const mona_plan *plan, uint32_t writer, blocks read
     return false;
 }
 
-/* Whether what reader `r` reads of the home is there before its group begins. */
+/* Whether what reader `r` reads from the home is there before its group begins. */
 static bool reads_in_time(const mona_plan *plan, uint32_t r, uint32_t home)
 {
     const plan_op *op = &plan->ops[r];
@@ -120,8 +120,8 @@ static bool is_allowed(const mona_plan *plan, uint32_t home)
 
 /* ---- joining -------------------------------------------------------------------------------- */
 
-/* Whether a tensor of `channels`, from channel `first` of another on, fills blocks of it: to the
- * end of its last block, or to the other's last channel. */
+/* Whether a tensor of `channels` channels, placed from channel `first` of another on, fills whole
+ * blocks of it: to the end of its last block, or to the other tensor's last channel. */
 static bool fills_blocks(const mona_bound_op *b, uint32_t i, uint32_t first, uint32_t channels,
                          uint32_t of)
 {
@@ -142,7 +142,7 @@ static void take_out(mona_plan *plan, uint32_t inner)
     put(plan, inner, inner, 0);
 }
 
-/* Where input i of concat `o` belongs in it. */
+/* The block of concat `o` at which its input i belongs. */
 static uint32_t block_in(const plan_op *op, uint32_t i)
 {
     return mona_channels_before(&op->bound, i) / op->bound.output_c0;
@@ -154,8 +154,8 @@ static bool could_place(const plan_op *op, uint32_t i)
     return fills_blocks(b, i, mona_channels_before(b, i), b->input[i].channels, b->output.channels);
 }
 
-/* Whether the home of input i can become blocks of concat `o`, itself a home, from `block` on: the
- * tensors of it that lie there are what the concat wants there. */
+/* Whether the home of input i can become blocks of concat `o`, itself a home, from `block` on:
+ * whether the tensors of that home are the ones that the concat needs there. */
 static bool fits(const mona_plan *plan, uint32_t o, uint32_t home, int64_t block)
 {
     const plan_op *op = &plan->ops[o];
@@ -180,8 +180,8 @@ static bool fits(const mona_plan *plan, uint32_t o, uint32_t home, int64_t block
     return true;
 }
 
-/* Tries to place the inputs `which` of concat `o` besides those placed already. Undone if not
- * allowed. */
+/* Tries to place the inputs `which` of concat `o` in addition to those placed already. Undoes it if
+ * it is not allowed. */
 static bool place_inputs(mona_plan *plan, uint32_t o, uint32_t which)
 {
     plan_op *op = &plan->ops[o];
@@ -243,7 +243,7 @@ bool mona_plan_is_idle(const mona_plan *plan, uint32_t index)
     return op->bound.op->kind == MONA_OP_STORE && plan->ops[op->writer[0]].store == index;
 }
 
-/* Every operator's home is one that is in no other. */
+/* Makes every operator's home one that lies in no other. */
 static void flatten(mona_plan *plan)
 {
     for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
@@ -252,7 +252,7 @@ static void flatten(mona_plan *plan)
     }
 }
 
-/* Homes live as long as anything in them. */
+/* Homes live as long as everything in them. */
 static void settle(mona_plan *plan)
 {
     const uint32_t count = plan->model.header->op_count;

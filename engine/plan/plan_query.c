@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a plan tells: sizes, shapes, and where every byte of an arena goes. */
+/* Queries of a plan: sizes, shapes, and where every byte of an arena goes. */
 #include "engine/plan/plan.h"
 
-/* Largest stack any function of a run may use, over all kernels; tests/e2e/engine/library.sh checks it
- * against the compiler's own figures. */
+/* Largest stack of any function of a run, over all kernels. tests/e2e/engine/library.sh checks it
+ * against the compiler's figures. */
 enum { STACK_BYTES = 64 * 1024 };
 
 size_t mona_plan_arena_bytes(const mona_plan *plan)
@@ -45,7 +45,7 @@ uint64_t mona_plan_macs(const mona_plan *plan)
 
 /* ---- operators ------------------------------------------------------------------------------ */
 
-/* Of a tensor as it is stored: c0 0 means planes, which have no channels to fill up. */
+/* Bytes of a tensor as it is stored. c0 0: planes, which have no padded channels. */
 static uint64_t tensor_bytes(const mona_shape *s, uint32_t c0)
 {
     const uint64_t channels = c0 ? ((uint64_t)s->channels + c0 - 1) / c0 * c0 : s->channels;
@@ -95,7 +95,7 @@ static const plan_group *group_of(const mona_plan *plan, uint32_t index)
     return g;
 }
 
-/* Rows of a strip and columns of a tile, rounded up; on whole maps there are neither. */
+/* Rows of a strip and columns of a tile, rounded up. On whole maps there are neither. */
 static void add_tile(const mona_plan *plan, uint32_t index, mona_op_info *info)
 {
     const plan_group *g = group_of(plan, index);
@@ -130,8 +130,7 @@ bool mona_plan_op_at(const mona_plan *plan, unsigned index, mona_op_info *info)
 
 /* ---- tensors between operators -------------------------------------------------------------- */
 
-/* Bytes of an operator's output; 0: it writes an output of the model, or what is
- * counted with its home. */
+/* Bytes of an operator's output. 0: it is an output of the model, or is counted with its home. */
 static uint64_t output_bytes(const mona_plan *plan, uint32_t o)
 {
     const plan_op *op = &plan->ops[o];
@@ -141,7 +140,8 @@ static uint64_t output_bytes(const mona_plan *plan, uint32_t o)
     return planes || op->home != o ? 0 : tensor_bytes(&op->bound.output, op->bound.output_c0);
 }
 
-/* An operator's own output, and what was made before it and is read by it or later. */
+/* Bytes of an operator's own output, and of those computed before it that it or a later operator
+ * reads. */
 static uint64_t live_bytes(const mona_plan *plan, uint32_t o)
 {
     uint64_t bytes = output_bytes(plan, o);
@@ -181,21 +181,21 @@ mona_tensor_info mona_plan_output(const mona_plan *plan, unsigned index)
                       plan->model.header->input_count + index);
 }
 
-/* Name of the tensor an operator writes. */
+/* Name of the tensor that an operator writes. */
 static const char *output_name(const mona_plan *plan, uint32_t op)
 {
     const mona_model *m = &plan->model;
     return m->strings + m->tensors[m->ops[op].output].name;
 }
 
-/* Whether the rings of one group are all there are; those of several groups lie in the same place.
- */
+/* Whether the rings of a single group are all there are. Rings of several groups lie in the same
+ * place. */
 static bool rings_apart(const mona_plan *plan)
 {
     return !mona_plan_next_group(plan, mona_plan_first_group(plan));
 }
 
-/* Regions of one core, in the order lay_out() placed them. */
+/* Regions of one core, in the order in which lay_out() placed them. */
 static bool core_buffer_at(const mona_plan *plan, size_t base, unsigned index, mona_plan_buffer *b)
 {
     const bool apart = rings_apart(plan);

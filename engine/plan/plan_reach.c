@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Planning, last: on which samples of the inputs a cell of the results depends, for the sake of
- * frames that change in part only.
+/* Last step of planning: on which samples of the inputs a cell of the results depends. Frames that
+ * change only in part need this.
  *
- * A cell lies in an input where its rows and columns, scaled, lie; what it depends on reaches
- * beyond, at most as far as for any cell, which all are asked. Windows that lie in padding count as
- * the nearest row or column, which is more than need be. */
+ * A cell has a place in an input: its rows and columns, scaled. What it depends on reaches beyond
+ * that. The reach is the largest over all cells. Windows in padding count as the nearest row or
+ * column, which is more than necessary. */
 #include "engine/plan/plan.h"
 
 static int64_t max_i64(int64_t a, int64_t b)
@@ -12,14 +12,14 @@ static int64_t max_i64(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* Cell `i` of a side of the grid; past the last, the last. */
+/* Cell `i` along one axis of the grid. Past the last cell: the last. */
 static mona_span cell_at(int64_t i, int64_t cell, int64_t side)
 {
     const int64_t begin = (i * cell < side ? i : (side - 1) / cell) * cell;
     return (mona_span){begin, begin + cell < side ? begin + cell : side};
 }
 
-/* Widens the reach so that samples `read` of an input are within that of cell `at`. */
+/* Widens the reach so that samples `read` of an input are within that of the cell at `at`. */
 static void widen(int64_t *before, int64_t *after, mona_span read, mona_span at, int64_t input,
                   int64_t grid)
 {
@@ -42,8 +42,8 @@ static void widen_load(mona_plan *plan, const plan_group *g, const plan_op *op,
     }
 }
 
-/* Whether every band's rings fill slowly, and so every unit's: a unit asks no more of them at any
- * position than its band does. */
+/* Whether every band's rings fill slowly. Then those of every unit do too, as a unit never needs
+ * more from them than its band does. */
 static bool fills_slowly(const mona_plan *plan, const plan_group *g, plan_progress *progress)
 {
     for (uint32_t band = 0; band < g->parts; band++) {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Planning, fourth: how deep and how wide every ring must be, and into how many tiles a band is
- * cut. */
+/* Fourth step of planning: how deep and how wide every ring must be, and into how many tiles a band
+ * is cut. */
 #include "engine/plan/plan.h"
 
-/* Columns of a tile the planner will not go below: narrower ones recompute more than caches save.
- */
+/* The planner makes tiles no narrower than this: narrower ones recompute more than caches save. */
 enum { MIN_TILE_COLUMNS = 128 };
 
 /* Whether operator `o` has a ring of its own. */
@@ -15,8 +14,8 @@ static bool has_ring(const mona_plan *plan, uint32_t o)
            op->home == o;
 }
 
-/* Moves on to where the next rows are made, and deepens the rings that are too shallow for the rows
- * in use on the way: from the oldest that any of a ring's tensors still has to the newest. */
+/* Advances to where the next rows are computed, and deepens the rings that are too shallow on the
+ * way. A ring holds rows from the oldest that any of its tensors still needs to the newest. */
 static void advance(mona_plan *plan, const plan_group *g, plan_progress *progress)
 {
     for (uint32_t o = g->first; o < g->last; o++)
@@ -37,7 +36,7 @@ static void advance(mona_plan *plan, const plan_group *g, plan_progress *progres
     }
 }
 
-/* Runs the schedule without kernels, over every band, and keeps the deepest any ring gets. */
+/* Runs the schedule without kernels over every band, and keeps the largest depth of each ring. */
 static void measure_depths(mona_plan *plan, const plan_group *g, plan_progress *progress)
 {
     for (uint32_t band = 0; band < g->parts; band++) {
@@ -54,9 +53,9 @@ static void measure_depths(mona_plan *plan, const plan_group *g, plan_progress *
     }
 }
 
-/* Sizes the group's rings for its current number of tiles and returns their bytes; PLAN_MAX_BYTES
- * or more: too large. Groups run one after another, so the rings of each begin where a core's
- * region does. */
+/* Sizes the group's rings for its current number of tiles. Returns their bytes; PLAN_MAX_BYTES or
+ * more: too large. Groups run one after another, so the rings of each begin at the start of a
+ * core's region. */
 static size_t size_rings(mona_plan *plan, const plan_group *g, plan_progress *progress)
 {
     for (uint32_t o = g->first; o < g->last; o++)
@@ -77,7 +76,7 @@ static size_t size_rings(mona_plan *plan, const plan_group *g, plan_progress *pr
         if (!has_ring(plan, o))
             continue;
         const mona_shape *s = &op->bound.output;
-        /* At most 2^16 columns (a side and its padding) x 2^14 channels x 2 bytes, x 2^15 rows. */
+        /* At most 2^16 columns (a width and its padding) x 2^14 channels x 2 bytes, x 2^15 rows. */
         const uint64_t block =
             align_up((size_t)op->columns * op->bound.output_c0 * mona_type_size(s->type));
         const uint64_t row = mona_plan_blocks(op) * block;
@@ -91,7 +90,7 @@ static size_t size_rings(mona_plan *plan, const plan_group *g, plan_progress *pr
     return (size_t)total;
 }
 
-/* Groups' rings lie in the same place. */
+/* The rings of all groups lie in the same place. */
 static mona_status keep_largest(mona_plan *plan, size_t bytes)
 {
     plan->rings_bytes = bytes > plan->rings_bytes ? bytes : plan->rings_bytes;
@@ -112,15 +111,15 @@ static mona_status choose_tiles(mona_plan *plan, const mona_config *config, plan
         bytes = size_rings(plan, g, progress);
         if (bytes <= plan->cache_bytes || g->tiles >= max)
             break;
-        /* Rings of T tiles take a / T + b, b being margins. If that is over the budget, so it is
-         * for any number of tiles below T * bytes / budget. */
+        /* Rings of T tiles take a / T + b, where b are margins. If that is over the budget, it also
+         * is for every number of tiles below T * bytes / budget. */
         const size_t enough = bytes / (plan->cache_bytes / g->tiles + 1);
         g->tiles = enough <= g->tiles ? g->tiles + 1 : enough < max ? (uint32_t)enough : max;
     }
     return keep_largest(plan, bytes);
 }
 
-/* Makes rings as deep as their bands are high. Tiles stay as they are. */
+/* Makes rings as deep as their bands are high. The number of tiles stays the same. */
 static mona_status keep_rows(mona_plan *plan, const plan_group *g, plan_progress *progress)
 {
     for (uint32_t band = 0; band < g->parts; band++) {
@@ -135,7 +134,7 @@ static mona_status keep_rows(mona_plan *plan, const plan_group *g, plan_progress
     return keep_largest(plan, size_rings(plan, g, progress));
 }
 
-/* Where the tensors lie that share a ring or map. */
+/* Sets the place of tensors that share a ring or map. */
 static void share_homes(mona_plan *plan)
 {
     for (uint32_t o = 0; o < plan->model.header->op_count; o++) {

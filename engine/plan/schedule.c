@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Which rows an operator makes when: the arithmetic of running a group depth-first.
+/* Which rows an operator computes when: the arithmetic of running a group depth-first.
  *
  * A group's results are what its STOREs write and the maps it leaves to later groups; nothing in
- * the group reads those maps. Let T be the rows of a result wanted up to some position. An operator
- * that reads rows [a, b) to make rows up to r must have its source made up to b; going backwards
- * through the operators, each one's need is the largest end of window among its readers. The same
- * backwards walk over ranges gives the rows and columns a whole unit needs. Windows are monotone
- * (later rows never need earlier input), so rings only ever move forward, and the rows a ring must
- * hold are those between the newest one made and the oldest one that some reader has still to read.
+ * the group reads those maps. Let T be the rows of a result that are needed up to some position. An
+ * operator that reads rows [a, b) to compute its rows before r needs its source up to b. Going
+ * backwards through the operators, the need of each is the largest such b among its readers. The
+ * same backwards walk over ranges gives the rows and columns that a whole unit needs. Windows are
+ * monotonic (later rows never need earlier input), so rings only move forward. The rows that a ring
+ * must hold are those from the oldest one that a reader has yet to read to the newest one computed.
  *
  * A band does not start at the top, so its first output row needs a whole receptive field at once.
- * Positions therefore start before the band, as if output rows above it were wanted, and each
- * operator starts making rows when the band's own first row is reached: the rings fill at the pace
- * they are emptied later, and stay as small as in the steady state. */
+ * Positions therefore start before the band, as if output rows above it were needed, and each
+ * operator starts computing when its own first row of the band is reached. Then rings fill at the
+ * pace at which they are emptied later, and stay as small as in the steady state. */
 #include "engine/plan/plan.h"
 
-/* Need of an operator nobody reads. */
+/* Need of an operator that no operator reads. */
 #define NOT_READ INT64_MIN
-/* Needs this far above a tensor say no more than "nothing yet"; strides would multiply them without
- * end. */
+/* Needs this far above a tensor mean only "nothing yet". Without this bound, strides would multiply
+ * them without end. */
 #define FARTHEST ((int64_t)1 << 20)
 
-/* Rings of the chip begin at a multiple of so many columns, column 0 and the tile's first then lie
- * at a multiple of 32 bytes: copies reach no other place. RESIZE counts its columns in blocks of 32
- * besides (ops/ascend/resize_instructions.c). */
+/* On the chip rings begin at a multiple of so many columns that column 0 and the tile's first
+ * column lie at a multiple of 32 bytes, as copies reach no other place. RESIZE also counts its
+ * columns in blocks of 32 (ops/ascend/resize_instructions.c). */
 static int64_t ring_columns(const mona_plan *plan, uint32_t o)
 {
     const plan_op *op = &plan->ops[o];
@@ -45,7 +45,8 @@ static bool is_result(const plan_op *op)
     return is_store(op) || op->leaves;
 }
 
-/* The operator of the group that makes input i, or MONA_NONE: it comes from outside. */
+/* The operator of the group that computes input i. MONA_NONE: the input comes from outside the
+ * group. */
 static uint32_t source_of(const plan_group *g, const plan_op *op, uint32_t i)
 {
     const uint32_t writer = op->writer[i];
@@ -63,8 +64,8 @@ mona_span mona_schedule_rows(const plan_group *g, uint32_t band)
                        (int64_t)g->grid_height * (band + 1) / g->parts};
 }
 
-/* Column that a tile begins with, or the last ends before. On the chip tiles begin, if they are not
- * narrow anyway, where whole blocks of 32 bytes of a plane do. */
+/* The column at which a tile begins, or at which the last one ends. On the chip all but narrow
+ * tiles begin at a whole block of 32 bytes of a plane. */
 static int64_t tile_column(const mona_plan *plan, const plan_group *g, uint32_t tile)
 {
     const int64_t column = (int64_t)g->grid_width * tile / g->tiles;
@@ -77,10 +78,9 @@ mona_span mona_schedule_columns(const mona_plan *plan, const plan_group *g, uint
     return (mona_span){tile_column(plan, g, tile), tile_column(plan, g, tile + 1)};
 }
 
-/* Widens p so that it covers what reader `r` of its input i needs. A window that lies in padding
- * altogether is widened to the nearest row or column of the tensor: every operator a reader depends
- * on then has rows and columns in every unit, and what is true of one band's rings is true of all.
- */
+/* Widens p to cover what reader `r` needs from its input i. A window that lies entirely in padding
+ * is widened to the nearest row or column of the tensor. Then every operator that a reader depends
+ * on has rows and columns in every unit, and what holds for the rings of one band holds for all. */
 static void cover(const plan_op *r, uint32_t i, const plan_progress *reader, plan_progress *p)
 {
     const mona_op_class *class = mona_ops[r->bound.op->kind];
@@ -180,9 +180,10 @@ static bool idle_until(const mona_plan *plan, const plan_group *g, int64_t posit
     return true;
 }
 
-/* The latest start, in whole strips before the unit, from which everything begins idle. Needs only
- * fall with the position, so the number of strips is found by bisection. No more strips before the
- * band than it has itself: a receptive field that is taller gains little from a slower start. */
+/* The latest start, in whole strips before the unit, at which all operators are idle. Needs only
+ * fall with the position, so bisection finds the number of strips. There are no more strips before
+ * the band than in the band: a receptive field taller than that gains little from a slower
+ * start. */
 int64_t mona_schedule_start(const mona_plan *plan, const plan_group *g, uint32_t band,
                             int64_t begin, plan_progress *progress)
 {

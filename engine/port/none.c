@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Port for bare metal: one thread, so locks have nothing to guard and nothing ever waits. Link it
+/* Port for bare metal: one thread, so there is nothing to lock and nothing to wait for. Link it
  * instead of posix.c; streams then run each command as it is enqueued. */
 #include "engine/port/port.h"
 

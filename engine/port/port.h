@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the engine needs of an operating system: threads, locks and the CPU's features. posix.c is the
- * port for Unix-like systems; none.c is for bare metal: one thread, commands run as they are enqueued.
- * No other file of the engine knows which one it is linked with. */
+/* What the engine needs from an operating system: threads, locks and the CPU's features. posix.c is
+ * the port for Unix-like systems. none.c is for bare metal: one thread, and commands run as they
+ * are enqueued. No other file of the engine knows which one it is linked with. */
 #ifndef MONA_PORT_H
 #define MONA_PORT_H
 
@@ -9,17 +9,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Instruction sets of this CPU that the kernels have code for, usable under this system. */
+/* Instruction sets that the kernels have code for, and that this CPU and this system support. */
 enum {
     MONA_CPU_AVX2 = 1 << 0,    /* with FMA and F16C */
     MONA_CPU_AVX512 = 1 << 1,  /* F, BW, DQ, VL and VNNI, and everything of MONA_CPU_AVX2 */
-    MONA_CPU_AVXVNNI = 1 << 3, /* and everything of MONA_CPU_AVX2 */
+    MONA_CPU_AVXVNNI = 1 << 3, /* also everything of MONA_CPU_AVX2 */
     MONA_CPU_NEON = 1 << 2,
     MONA_CPU_DOTPROD = 1 << 4, /* FEAT_DotProd, and everything of MONA_CPU_NEON */
 };
 uint32_t mona_port_cpu_features(void);
-unsigned mona_port_cpu_count(void); /* that this process may use, at least 1 */
-size_t mona_port_cache_bytes(void); /* of a core's second-level cache; 0: not known */
+unsigned mona_port_cpu_count(void); /* CPUs that this process may use, at least 1 */
+size_t mona_port_cache_bytes(void); /* size of a core's second-level cache; 0: unknown */
 
 /* Objects in the caller's memory; sizes are checked by the port at compile time. */
 typedef union mona_port_mutex {

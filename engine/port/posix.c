@@ -17,8 +17,8 @@ _Static_assert(sizeof(pthread_cond_t) <= sizeof(mona_port_condition), "condition
 _Static_assert(sizeof(pthread_t) <= sizeof(mona_port_thread), "thread size");
 
 #if defined(__x86_64__)
-/* Register state the system saves on a context switch; an instruction set without it is unusable.
- */
+/* Register state that the system saves on a context switch. An instruction set whose state it does
+ * not save is unusable. */
 static uint64_t enabled_state(void)
 {
     uint32_t low, high;
@@ -48,7 +48,7 @@ static uint32_t ask_cpu(void)
     return features;
 }
 
-/* Asked once: in a virtual machine each cpuid costs tens of microseconds. */
+/* Asked only once: in a virtual machine each cpuid takes tens of microseconds. */
 uint32_t mona_port_cpu_features(void)
 {
     enum { ASKED = 1 << 30 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The devices. `auto` takes the first that answers, so chips stand before the host. */
+/* The devices. `auto` takes the first one that answers, so chips come before the host. */
 #include "engine/run/device.h"
 
 #include "engine/run/isas.h"

@@ -11,7 +11,7 @@ struct mona_device {
     bool unified_memory;
     bool (*answers)(void);
     unsigned (*cores)(void);
-    size_t (*cache_bytes)(void); /* as mona_device_properties has it */
+    size_t (*cache_bytes)(void); /* see mona_device_properties */
     /* The best instruction set to run row kernels with, or the one named `highest`; it returns NULL if
      * there is no such set, or this machine cannot run it. NULL: the device runs AI Core programs. */
     const ac_isa *(*isa)(const char *highest);

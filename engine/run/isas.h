@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The instruction sets of this architecture's CPUs that there is code for. Private to engine/. */
+/* The instruction sets of this architecture's CPUs that mona has code for. Private to engine/. */
 #ifndef MONA_ISAS_H
 #define MONA_ISAS_H
 
 #include "engine/cpu/cpu.h"
 #include "engine/port/port.h"
 
-/* From worst to best. A CPU can run those whose needs are all among its features. */
+/* From worst to best. A CPU can run those whose required features it all has. */
 static const struct {
     const ac_isa *isa;
     uint32_t needs;

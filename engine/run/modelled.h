@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a session on model310 tells beside its results. Every figure is modelled. */
+/* What a session on model310 reports besides its results. Every figure is modelled. */
 #ifndef MONA_MODELLED_H
 #define MONA_MODELLED_H
 
 #include "engine/model310/model310.h"
 
-/* What one operator took on one core in the last run. The operators of a strip run one after
- * another, so their cycles and those of the launch add up to the core's. Where a LOAD begins while
- * STOREs are still leaving, its cycles count from the end of these. */
+/* The cost of one operator on one core in the last run. The operators of a strip run one after
+ * another, so their cycles and those of the launch add up to the core's. If a LOAD begins while
+ * STOREs are still writing, its cycles count from the end of these. */
 typedef struct mona_modelled_op {
     double cycles, busy[AC_PIPE_ALL], cube_useful;
 } mona_modelled_op;

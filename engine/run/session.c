@@ -2,15 +2,15 @@
 /* A session: a plan placed in the caller's arena, and the threads that run it.
  *
  * Each core works through its own band of rows, tile by tile, in its own region of the arena. Cores
- * share constants and the maps between groups: a group begins when every core has ended the one
- * before, and inside a group no core reads what another writes. So a run needs no lock but those
- * that start and end it and part its groups. */
+ * share constants and the maps between groups. A group begins when every core has ended the one
+ * before, and inside a group no core reads what another writes. So the only locks of a run are
+ * those at its start and end and between its groups. */
 #include "engine/run/session.h"
 
 #include "engine/libc.h"
 
-/* How often a core looks before it sleeps until the others have ended their group: longer than two
- * cores with equal work are apart, shorter than a time slice. */
+/* How often a core polls before it sleeps until the others have ended their group. This takes
+ * longer than the difference between two cores with equal work, and less than a time slice. */
 enum { LOOKS = 1 << 14 };
 
 static size_t plan_copy_bytes(const mona_plan *plan)
@@ -52,7 +52,7 @@ int64_t mona_session_column(const plan_op *op, const plan_progress *progress)
     return op->map ? op->map_x_begin : progress[op->home].ring_begin;
 }
 
-/* Points input i of a call at the rows of its window, rows outside the tensor being zeros. */
+/* Points input i of a call at the rows of its window. Rows outside the tensor are zeros. */
 static size_t point_at_window(const worker *w, const plan_op *op, uint32_t i,
                               const plan_progress *progress, mona_row_call *call, uint8_t **rows)
 {
@@ -68,7 +68,8 @@ static size_t point_at_window(const worker *w, const plan_op *op, uint32_t i,
     return (size_t)(window.end - window.begin);
 }
 
-/* Planes a LOAD reads, or a STORE (or the convolution it is fused into) writes. */
+/* Points at the planes that a LOAD reads, or that a STORE or the convolution it is fused into
+ * writes. */
 static void point_at_planes(const mona_session *s, const plan_op *op, mona_buffer *planes)
 {
     const mona_plan *plan = s->plan;
@@ -103,8 +104,8 @@ static void prepare_row(const worker *w, const plan_op *op, const plan_progress 
     }
 }
 
-/* Makes the rows of operator `index` that the strip needs. Not inlined, so that it is the same code
- * whether anybody observes it or not. */
+/* Computes the rows of operator `index` that the strip needs. noinline, so that it is the same code
+ * whether it is observed or not. */
 __attribute__((noinline)) void mona_session_run_rows(worker *w, uint32_t index,
                                                      plan_progress *progress)
 {
@@ -178,7 +179,7 @@ static void clear_rows(const worker *w, const plan_op *op, int64_t begin, int64_
             memset(mona_session_row(w, op, y) + block * op->block_stride, 0, bytes);
 }
 
-/* What the operator will write of a map in rows that the unit needs. */
+/* Clears what the operator will write of a map, in rows that the unit needs. */
 static void clear_map(const worker *w, const plan_op *op, const plan_progress *p)
 {
     const mona_bound_op *b = &op->bound;
@@ -194,7 +195,7 @@ static void clear_map(const worker *w, const plan_op *op, const plan_progress *p
     }
 }
 
-/* Clears columns [begin, end) of a ring that begins with column `first`. */
+/* Clears columns [begin, end) of a ring whose first column is `first`. */
 static void clear_columns(const worker *w, const plan_op *op, int64_t first, int64_t begin,
                           int64_t end)
 {
@@ -206,10 +207,11 @@ static void clear_columns(const worker *w, const plan_op *op, int64_t first, int
                    0, (size_t)(end - begin) * column);
 }
 
-/* Columns outside the tensor are zero padding, and so are the channels that fill up the last block;
- * some operators write neither. Where one group is all, a ring belongs to its tensor and begins as
- * zeros: only padding, which moves from unit to unit, has to be cleared. A map's memory has held
- * other maps, and a ring's, where there are several groups, other rings. */
+/* Columns outside the tensor are zero padding, and so are the channels that fill up the last block.
+ * Some operators write neither. In a plan of a single group every ring belongs to its tensor and
+ * begins as zeros, so that only the padding has to be cleared, which moves from unit to unit. The
+ * memory of a map has held other maps; with several groups the memory of a ring has held other
+ * rings. */
 static void clear_padding(worker *w, const plan_group *g, bool first_tile,
                           const plan_progress *progress)
 {
@@ -259,7 +261,7 @@ void mona_session_run_band(worker *w, const plan_group *g)
                               mona_schedule_columns(w->session->plan, g, tile));
 }
 
-/* A map from tensor column 0 on. */
+/* The map of an operator from column 0 of the tensor on. */
 static mona_map view_of(const worker *w, const plan_op *op)
 {
     const size_t column = op->bound.output_c0 * mona_type_size(op->bound.output.type);
@@ -267,7 +269,7 @@ static mona_map view_of(const worker *w, const plan_op *op)
                       op->row_bytes};
 }
 
-/* This core's share of a group on whole maps or arrays. */
+/* Runs this core's share of a group on whole maps or arrays. */
 void mona_session_run_map(worker *w, const plan_group *g)
 {
     const mona_plan *plan = w->session->plan;
@@ -295,19 +297,19 @@ void mona_session_run_map(worker *w, const plan_group *g)
     mona_ops[op->bound.op->kind]->map(&call);
 }
 
-/* Says that this core has ended its `ended`th group. Sleepers are woken outside the lock, which
- * they would only run into. */
+/* Reports that this core has ended its `ended`th group. Sleepers are woken outside the lock, as
+ * they would only block on it. */
 static void arrive(const worker *w, uint32_t ended)
 {
     mona_session *s = w->session;
     if (atomic_fetch_add(&s->arrived, 1) + 1 < ended * s->plan->cores)
         return;
-    mona_port_lock(&s->mutex); /* nobody is between looking and sleeping */
+    mona_port_lock(&s->mutex); /* no core is between its last poll and its sleep */
     mona_port_unlock(&s->mutex);
     mona_port_broadcast(&s->changed);
 }
 
-/* Waits until every core has ended so many groups. */
+/* Waits until every core has ended `ended` groups. */
 static void wait_for_cores(const worker *w, uint32_t ended)
 {
     mona_session *s = w->session;
@@ -321,7 +323,8 @@ static void wait_for_cores(const worker *w, uint32_t ended)
     mona_port_unlock(&s->mutex);
 }
 
-/* The last wait is the caller's alone: the other cores have nothing to do until the next run. */
+/* Only the caller waits for the last group: the other cores have nothing to do until the next
+ * run. */
 static void run_groups(worker *w)
 {
     const mona_plan *plan = w->session->plan;
@@ -369,7 +372,7 @@ static void place_worker(mona_session *s, uint32_t index)
     worker *w = &s->workers[index];
     *w = (worker){.session = s, .region = region, .index = index};
     w->core = (ac_core){.target = plan->target};
-    /* Padding and the slack that row programs may read stay finite. */
+    /* Padding, and the slack that row programs may read, must be finite. */
     memset(region, 0, plan->core_bytes);
     if (mona_plan_modelled(plan))
         mona_modelled_place(w);
@@ -461,7 +464,7 @@ mona_status mona_session_run(mona_session *s, const mona_buffer *inputs, const m
     atomic_store(&s->arrived, 0);
     s->generation++;
     mona_port_unlock(&s->mutex);
-    mona_port_broadcast(&s->changed); /* unlocked, for the workers not to run into the lock */
+    mona_port_broadcast(&s->changed); /* outside the lock, so that the workers do not block on it */
     run_groups(&s->workers[0]);
     return MONA_OK;
 }

@@ -26,14 +26,15 @@ struct mona_session {
     mona_port_mutex mutex;
     mona_port_condition changed;
     uint64_t generation; /* runs started */
-    atomic_uint arrived; /* ends of groups that cores have reached in this run, all together */
+    atomic_uint arrived; /* how often cores have reached the end of a group in this run, summed
+                            over all cores */
     bool stop;
     const mona_buffer *inputs, *outputs;
     const mona_change *change; /* in a run by mona_session_run_changed() */
-    /* This core's share of a group that runs in strips: by mona_session_run_band() or, in such a run,
-     * the function in session_changed.c. */
+    /* Runs this core's share of a group that runs in strips: mona_session_run_band() or, in a run
+     * by mona_session_run_changed(), the function in session_changed.c. */
     void (*run_band)(worker *w, const plan_group *g);
-#ifndef MONA_NO_OBSERVER /* last, so that all else lies at the same offsets without them */
+#ifndef MONA_NO_OBSERVER /* last, so that everything else has the same offsets without them */
     /* Either the functions below, or those in session_observe.c. */
     void (*run_strip)(worker *w, const plan_group *g, plan_progress *progress);
     void (*run_map)(worker *w, const plan_group *g);
@@ -41,13 +42,14 @@ struct mona_session {
 #endif
 };
 
-/* Where a row of a ring or map lies, and the column it begins with. */
+/* Where a row of a ring or map lies, at the column it begins with. */
 uint8_t *mona_session_row(const worker *w, const plan_op *op, int64_t row);
 int64_t mona_session_column(const plan_op *op, const plan_progress *progress);
-/* Computes the rows that the strip needs of operator `index`, or of every operator of a group. */
+/* Computes the rows that the strip needs from operator `index`, or from every operator of a
+ * group. */
 void mona_session_run_rows(worker *w, uint32_t index, plan_progress *progress);
 void mona_session_run_strip(worker *w, const plan_group *g, plan_progress *progress);
-/* This core's share of a group on whole maps. */
+/* Runs this core's share of a group on whole maps. */
 void mona_session_run_map(worker *w, const plan_group *g);
 /* These two call run_strip or run_map; without observers there is only one function for each. */
 static inline void session_strip(worker *w, const plan_group *g, plan_progress *progress)
@@ -79,26 +81,26 @@ static inline void session_unobserved(mona_session *s)
 #endif
 }
 
-/* Rows of a band by columns of a tile. */
+/* Runs a unit: rows of a band by columns of a tile. */
 void mona_session_run_unit(worker *w, const plan_group *g, uint32_t band, mona_span rows,
                            mona_span columns);
-/* The core's own band of a group, tile by tile. */
+/* Runs the core's own band of a group, tile by tile. */
 void mona_session_run_band(worker *w, const plan_group *g);
 
-/* session_arrays.c. The array that operator `writer` has computed, as planes. The planes that a
- * STORE or an operator on arrays writes, which are those of an output or an array. */
+/* In session_arrays.c: the array that operator `writer` has computed, as planes; and the planes
+ * that a STORE or an operator on arrays writes, which belong to an output or an array. */
 mona_buffer mona_session_array(const mona_session *s, uint32_t writer);
 mona_buffer mona_session_planes(const mona_session *s, uint32_t writer);
-/* This core's share of an operator on arrays. */
+/* Runs this core's share of an operator on arrays. */
 void mona_session_run_array(worker *w, const plan_group *g);
 /* Whether a buffer may be one of the model's inputs or outputs. */
 bool mona_session_takes(const mona_plan *plan, uint32_t tensor, const mona_buffer *b);
 
-/* session_modelled.c. Begin, end and row do nothing on other devices than model310. */
+/* In session_modelled.c. Begin, end and row do nothing on devices other than model310. */
 mona_modelled_op mona_modelled_begin(worker *w, uint32_t index);
 void mona_modelled_end(worker *w, uint32_t index, const mona_modelled_op *before);
 /* Finds the STOREs of one tensor, from operator `index` on, that run together on the chip, and
- * returns their number; 0: this one runs together with an earlier one. */
+ * returns their number. 0: this one runs together with an earlier one. */
 uint32_t mona_modelled_stores(const mona_plan *plan, uint32_t index,
                               const mona_bound_op *stores[MONA_OP_MAX_INPUTS]);
 void mona_modelled_row(worker *w, const plan_op *op, const mona_row_call *call);

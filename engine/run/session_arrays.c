@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A session's arrays: where they lie, how they are planes, and the operators that work on them. */
+/* A session's arrays: where they lie, how they are seen as planes, and the operators that work on
+ * them. */
 #include "engine/run/session.h"
 
 static uint8_t *elements_of(const mona_session *s, uint32_t writer)
@@ -42,7 +43,7 @@ void mona_session_run_array(worker *w, const plan_group *g)
     mona_ops[file->kind]->array(&call);
 }
 
-/* Strides mean nothing where there is but one row or channel. */
+/* Strides mean nothing if there is only one row or channel. */
 bool mona_session_takes(const mona_plan *plan, uint32_t tensor, const mona_buffer *b)
 {
     const mona_shape *s = &plan->shapes[tensor];

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A run that makes only what has changed since an earlier one.
+/* A run that computes only what has changed since an earlier one.
  *
- * The grid of the results is looked at in cells. A cell has changed if a rectangle reaches into what
- * it depends on (plan_reach). Changed cells are put together to units, which are made as whole bands
- * are; what lies between units is copied from the earlier outputs. A unit begins anew: the rows and
- * columns around it that it depends on are made for it alone, so that few large units are better
- * than many small ones.
+ * The grid of the results is divided into cells. A cell has changed if a rectangle overlaps what it
+ * depends on (plan_reach). Changed cells are joined into units, which are computed like whole
+ * bands; what lies between units is copied from the earlier outputs. A unit starts from nothing:
+ * the rows and columns around it that it depends on are computed for it alone. So a few large units
+ * are better than many small ones.
  *
- * Every core goes through all rows of cells, which are the same for all, and takes those that are its
- * share of the work. A unit may be of another core's band: rings are as deep as any band's rows ask
- * for, as long as strips lie where they lie in that band. */
+ * Every core goes through all rows of cells, which are the same for all, and takes those that are
+ * its share of the work. A unit may lie in another core's band: rings are as deep as any band
+ * needs, provided that strips lie where they lie in that band. */
 #include "engine/run/session.h"
 
 #include "engine/libc.h"
 
 enum {
     WORDS = MONA_MAX_SIDE / PLAN_CELL_COLUMNS / 64,
-    /* Columns of a row that could be made in the time that it takes to begin one. */
+    /* Columns of a row that could be computed in the time that it takes to begin one. */
     BEGIN_COLUMNS = 64,
-    /* Cells that are copied in the time that one is made. */
+    /* Cells that are copied in the time that one is computed. */
     COPIES = 32,
 };
 
-/* Some rows of the grid, of one band, and which cells of them have changed. */
+/* Some rows of the grid, inside one band, and which of their cells have changed. */
 typedef struct part {
     uint32_t band;
     mona_span rows;
@@ -34,7 +34,7 @@ typedef struct sweep {
     worker *w;
     const plan_group *g;
     int64_t cells;                   /* columns of the grid, in cells */
-    int64_t more_rows, more_columns; /* that a unit costs beyond its own, on average */
+    int64_t more_rows, more_columns; /* average cost of a unit beyond its own rows and columns */
 } sweep;
 
 /* ---- what has changed ------------------------------------------------------------------------ */
@@ -58,7 +58,7 @@ static void mark_columns(const sweep *s, part *p, const mona_rect *rect)
         p->changed[cell / 64] |= UINT64_C(1) << cell % 64;
 }
 
-/* Rows of an input that these of the grid depend on. The reach is known for whole cells. */
+/* Rows of an input that rows `rows` of the grid depend on. The reach is known for whole cells. */
 static mona_span read_rows(const sweep *s, uint32_t input, mona_span rows)
 {
     const mona_plan *plan = s->w->session->plan;
@@ -84,8 +84,8 @@ static void mark(const sweep *s, part *p)
     }
 }
 
-/* The cells that begin with row `row`. They end where cells of the grid do, or up to a strip later:
- * where a strip does, or the band. */
+/* The cells that begin with row `row`. They end where cells of the grid end, or up to a strip
+ * later, where a strip or the band ends. */
 static part part_at(const sweep *s, int64_t row)
 {
     const int64_t strip = s->w->session->plan->strip_rows;
@@ -108,7 +108,7 @@ static int64_t count_changed(const sweep *s, const part *p)
     return count;
 }
 
-/* In units of a row of a cell that is copied. */
+/* The work of a part. The unit is a row of a cell that is copied. */
 static int64_t work_of(const sweep *s, const part *p)
 {
     return (p->rows.end - p->rows.begin) * (s->cells + COPIES * count_changed(s, p));
@@ -116,7 +116,7 @@ static int64_t work_of(const sweep *s, const part *p)
 
 /* ---- units ----------------------------------------------------------------------------------- */
 
-/* The next changed cells from `from` on. A gap that costs less than to begin anew belongs to them. */
+/* The next changed cells from `from` on, with gaps that cost less than beginning a unit. */
 static mona_span next_changed(const sweep *s, const part *p, int64_t from)
 {
     while (from < s->cells && !is_changed(p, from))
@@ -129,7 +129,7 @@ static mona_span next_changed(const sweep *s, const part *p, int64_t from)
     return span;
 }
 
-/* What the units of a part cost: samples of the grid. */
+/* The cost of the units of a part, in samples of the grid. */
 static int64_t cost_of(const sweep *s, const part *p)
 {
     int64_t columns = 0;
@@ -139,7 +139,7 @@ static int64_t cost_of(const sweep *s, const part *p)
     return columns * (p->rows.end - p->rows.begin + s->more_rows);
 }
 
-/* Rows or columns of a STORE's planes. */
+/* The rows or columns of a STORE's planes. */
 static mona_span in_planes(mona_span span, uint32_t side, uint32_t grid, uint32_t block)
 {
     return (mona_span){floor_div(span.begin * side, grid) * block,
@@ -174,7 +174,7 @@ static void keep(const sweep *s, mona_span rows, mona_span columns)
             copy_planes(s, o, rows, columns);
 }
 
-/* Makes or keeps the columns of one tile. */
+/* Computes or keeps the columns of one tile. */
 static void run_tile(const sweep *s, const part *p, mona_span tile)
 {
     int64_t done = tile.begin;
@@ -196,7 +196,7 @@ static void run_part(const sweep *s, const part *p)
         run_tile(s, p, mona_schedule_columns(s->w->session->plan, s->g, tile));
 }
 
-/* Adds a part that lies below another, if both together cost no more than one by one. */
+/* Joins two parts, one below the other, if together they cost no more than separately. */
 static bool join(const sweep *s, part *p, const part *below)
 {
     part both = *p;
@@ -228,7 +228,7 @@ static sweep sweep_of(worker *w, const plan_group *g)
     return s;
 }
 
-/* All work of a run, as work_of() counts it, which is the same for every core; 0: there is little to
+/* All work of a run, as work_of() counts it; the same for every core. 0: there is little to
  * gain. */
 static int64_t all_work(const sweep *s)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A session on model310: its cores run one after another in the caller's thread, and what the model
- * must be told that no instruction says. */
+/* A session on model310. Its cores run one after another in the caller's thread, and the model is
+ * told what no instruction says. */
 #include "engine/run/session.h"
 
 #include "engine/libc.h"
@@ -45,9 +45,9 @@ static bool is_program_of(const plan_op *op, mona_op_kind kind)
     return op->bound.op->kind == kind && has_program(op);
 }
 
-/* An operator reads rows that another has just written, so the pipes are emptied before it and
- * after it. But LOAD begins while STOREs' rows are still on their way out: it reads no rows, and
- * they keep out of each other's way in UB. */
+/* An operator reads rows that another has just written, so the pipes are emptied before and after
+ * it. The exception is a LOAD, which begins while rows of STOREs are still being written: it reads
+ * no rows, and they use different parts of UB. */
 mona_modelled_op mona_modelled_begin(worker *w, uint32_t index)
 {
     const mona_plan *plan = w->session->plan;
@@ -107,7 +107,8 @@ static void work(ac_core *core, const uint8_t *written, size_t bytes, uint32_t s
     ac_emit(core, (ac_instruction){.opcode = AC_OP_WORK, .dst = at, .work = {bytes, steps}});
 }
 
-/* A row that the scalar unit made: what it wrote of its ring, block by block. */
+/* Tells the model about a row that the scalar unit computed: what it wrote of its ring, block by
+ * block. */
 void mona_modelled_row(worker *w, const plan_op *op, const mona_row_call *call)
 {
     if (!mona_plan_modelled(w->session->plan) || has_program(op))
@@ -134,7 +135,8 @@ static void extend(const uint8_t **first, size_t *size, uint32_t n, ptrdiff_t st
     *size += (size_t)(all < 0 ? -all : all);
 }
 
-/* The planes of one input or output: what lies between their first byte and their last. */
+/* Tells the model about the planes of one input or output: what lies between their first and their
+ * last byte. */
 static ac_memory planes_of(const mona_buffer *b, const mona_shape *s, bool writable)
 {
     const uint8_t *first = b->data;
@@ -150,7 +152,8 @@ static size_t resident_bytes(const mona_plan *plan)
     return plan->maps_offset - plan->state_bytes;
 }
 
-/* Starts a core's program: its frame's planes, its launch, and the constants' way to L1. */
+/* Starts a core's program: the planes of its frame, its launch, and the copy of the constants to
+ * L1. */
 static void launch_modelled(worker *w)
 {
     const mona_session *s = w->session;
@@ -168,8 +171,9 @@ static void launch_modelled(worker *w)
 }
 
 /* An operator on arrays is no AI Core program: arrays lie in global memory, and the chip's AI CPUs
- * work on them. What that takes is an estimate, of this line alone: four elements at once, as their
- * vectors hold, each read, worked on, stored and counted as slowly as the scalar unit does. */
+ * work on them. Its time is an estimate, for which nothing is known but this: four elements at
+ * once, as their vectors hold, each read, processed, stored and counted as slowly as the scalar
+ * unit does it. */
 static void run_array(worker *w, const plan_group *g)
 {
     const mona_bound_op *b = &w->session->plan->ops[g->first].bound;
@@ -203,8 +207,8 @@ static void wait_for_slowest(mona_session *s)
         ac_model_wait(&s->workers[i].core, slowest);
 }
 
-/* The cores one after another, each with its share of the memory's bandwidth: predictions must not
- * depend on how threads happen to run. */
+/* Runs the cores one after another, each with its share of the memory's bandwidth: predictions must
+ * not depend on how threads happen to run. */
 void mona_modelled_run(mona_session *s)
 {
     const plan_group *first = mona_plan_first_group(s->plan);
@@ -259,8 +263,8 @@ void mona_session_observe(mona_session *s, void (*observe)(void *, const ac_mode
         ac_model_observe(&s->workers[i].core, observe, observer);
 }
 
-/* The columns of a ring that padding fills hold zeros from the start of the unit on; so does what
- * its rows are longer than the tile, which copies of whole blocks may read. */
+/* Columns of a ring that are padding hold zeros from the start of the unit on. So do columns beyond
+ * the tile, which copies of whole blocks may read. */
 void mona_modelled_padding(worker *w, uint32_t index, const plan_progress *progress)
 {
     const plan_op *op = &w->session->plan->ops[index];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A session that is observed. It calls the functions that make rows for every session, and looks at
- * the caller's clock between them; a session that is not observed never comes here, and a program
- * that observes none is linked without this file. */
+/* A session that is observed. It calls the same functions that compute rows for every session, and
+ * reads the caller's clock between them. A session that is not observed never gets here, and a
+ * program that observes none is linked without this file. */
 #include "engine/run/session.h"
 
 #ifdef MONA_NO_OBSERVER
@@ -13,8 +13,8 @@ mona_status mona_session_observe_ops(mona_session *s, const mona_op_observer *ob
 
 #else
 
-/* An operator begins when the one before it ends: one look at the clock for each, and none for
- * those that have nothing to do. */
+/* An operator begins when the one before it ends, so each takes one reading of the clock, and those
+ * that have nothing to do take none. */
 static void run_strip_observed(worker *w, const plan_group *g, plan_progress *progress)
 {
     const mona_op_observer *observer = &w->session->observer;

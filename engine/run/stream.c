@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Streams and events.
  *
- * A stream is a ring of commands and one thread that takes them in order. Two counters say
- * everything: `queued` commands were ever enqueued, `done` were ever finished. An event remembers
- * the stream and the number of the command that reached it: the event has happened once that stream
- * has done as many. Where the port has no threads a command runs inside the call that enqueues it.
- */
+ * A stream is a ring of commands and one thread that takes them in order. Two counters are its
+ * state: `queued` commands were ever enqueued, `done` were ever finished. An event holds the stream
+ * and the number of the command that reaches it: the event has happened once the stream has done
+ * that many. If the port has no threads, a command runs inside the call that enqueues it. */
 #include "mona.h"
 
 #include "engine/run/device.h"
@@ -43,7 +42,7 @@ typedef struct command {
         } call;
         struct {
             mona_stream *stream;
-            uint64_t reached; /* done of that stream once the event has happened */
+            uint64_t reached; /* value of done of that stream once the event has happened */
         } wait;
     };
 } command;
@@ -53,8 +52,8 @@ struct mona_stream {
     mona_port_condition changed;
     mona_port_thread thread;
     uint64_t queued, done;
-    mona_status status; /* of the first command that failed, */
-    uint64_t failed_at; /* which was this one, counted as `done` is */
+    mona_status status; /* of the first command that failed */
+    uint64_t failed_at; /* number of that command, counted as `done` is */
     bool stop;
     command queue[QUEUE];
 };
@@ -94,7 +93,7 @@ static mona_status execute(const command *c)
     case COMMAND_RECORD:
         return MONA_OK;
     case COMMAND_WAIT:
-        /* What a failed stream should have delivered is not there: the failure travels on. */
+        /* What a failed stream should have delivered is missing, so the failure is passed on. */
         return wait_done(c->wait.stream, c->wait.reached);
     }
     return MONA_ERR_STATE;
@@ -153,7 +152,8 @@ mona_status mona_stream_open(mona_stream **stream, const mona_device *device, vo
     return MONA_OK;
 }
 
-/* Appends a command, waiting for a place; *number is the stream's `done` once it has run. */
+/* Appends a command, waiting for a place if necessary. *number: value of the stream's `done` once
+ * it has run. */
 static mona_status enqueue(mona_stream *s, const command *c, uint64_t *number)
 {
     mona_port_lock(&s->mutex);
@@ -241,7 +241,7 @@ mona_status mona_stream_wait(mona_stream *s, const mona_event *event)
 {
     if (!s || !event)
         return MONA_ERR_ARGUMENT;
-    /* An event never recorded waits for nothing: for no command of this very stream. */
+    /* An event that was never recorded delays nothing: it waits for command 0 of this stream. */
     mona_stream *recorded = event->stream ? event->stream : s;
     const command c = {.kind = COMMAND_WAIT, .wait = {recorded, event->reached}};
     return enqueue(s, &c, NULL);
@@ -258,7 +258,7 @@ mona_status mona_stream_synchronize(mona_stream *s)
 {
     if (!s)
         return MONA_ERR_ARGUMENT;
-    /* Only the thread that feeds the stream changes `queued`, and that is the caller. */
+    /* Only the thread that feeds the stream changes `queued`, and the caller is that thread. */
     return wait_done(s, s->queued);
 }
 

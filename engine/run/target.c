@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Target descriptors. Figures of the 310 are those of its platform configuration. */
+/* Target descriptors. The figures of the 310 come from its platform configuration. */
 #include "engine/run/target.h"
 
 /* The L0 sizes only matter to the C implementation, which runs instructions on buffers in the
- * arena: small ones stay in a CPU's first-level cache. L1 is what a core may hope to keep of its
- * second-level cache. One C0 for every type, because no CPU instruction wants more than 16 channels
- * side by side. */
+ * arena: small ones stay in a CPU's first-level cache. L1 is what a core may expect to keep of its
+ * second-level cache. There is one C0 for every type, as no CPU instruction uses more than 16
+ * channels side by side. */
 const ac_target ac_target_host = {
     .name = "host",
     .cores = 1,

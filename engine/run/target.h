@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Target descriptors: what a kernel may know of the machine it runs on. Kernels read every size
+/* Target descriptors: what a kernel may know about the machine it runs on. Kernels read every size
  * from here, so the same source fits the 310's buffers and a CPU's caches. */
 #ifndef MONA_TARGET_H
 #define MONA_TARGET_H
@@ -13,8 +13,8 @@ enum { AC_FRACTAL = 16 };
 typedef struct ac_target {
     const char *name;
     uint32_t cores;
-    /* Bytes of a core's buffers. l1_bytes is a limit on the chip; on the host it is an aim, so that
-     * a core's data stay in the CPU's cache. */
+    /* Bytes of a core's buffers. On the chip l1_bytes is a limit. On the host it is a goal, so that
+     * a core's data stays in the CPU's cache. */
     uint32_t l1_bytes, l0a_bytes, l0b_bytes, l0c_bytes, ub_bytes;
     /* Elements of K in a fractal of the cube. That is 32 bytes for either type, as on the 310. */
     uint32_t fractal_k_8bit, fractal_k_f16;
@@ -23,15 +23,15 @@ typedef struct ac_target {
      * with a 0. */
     uint32_t c0_8bit, c0_f16;
     uint8_t small_c0_8bit[4], small_c0_f16[4];
-    /* Rows in L1 begin at 32 bytes and at a multiple of so many columns of the tensor. 1: they
-     * begin anywhere. */
+    /* Rows in L1 begin at a multiple of 32 bytes, at a column of the tensor that is a multiple of
+     * this. 1: they begin anywhere. */
     uint32_t ring_columns;
 } ac_target;
 
 extern const ac_target ac_target_host;
 extern const ac_target ac_target_ascend310;
 
-/* C0 of a tensor with so many channels. */
+/* C0 of a tensor with this many channels. */
 uint32_t ac_target_c0(const ac_target *target, mona_type type, uint32_t channels);
 
 #endif

@@ -1,13 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Write the card of a shipped network, with every figure measured now.
+"""Measure a shipped network and write what was found into its card, ../CARD-NAME.md.
 
   card.py sr_x3_fast ../../build/train/x3_fast
 
 The folder is what train.py wrote: NAME.log says how long it took, NAME.png is its curve. Float is
 the trained network run by torch, FP16 and INT8 are models run by mona (../../build/mona, or
---mona), all on the same pixels and the same noise. What only a person knows stands in
-notes/NAME.md: its text up to the first heading follows the title, the rest ends the card.
+--mona), all on the same pixels and the same noise. Written are the card's table of facts and its
+sections Training, Figures and Pictures; what else stands there stays.
 """
 import argparse
 import json
@@ -23,30 +23,29 @@ import data
 import nets
 import pictures
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-MODELS = os.path.dirname(HERE)
+MODELS = os.path.dirname(data.HERE)
 SIGMAS = (15, 25, 50)
 # PSNR that a network of its size is to have.
 WANTED = {
-    "sr_x2_fast": (37.1, 32.8), "sr_x2_balanced": (37.45, 33.0), "sr_x2_best": (37.75, 33.2),
+    "sr_x2_fast": (37.1, 32.75), "sr_x2_balanced": (37.45, 33.0), "sr_x2_best": (37.6, 33.15),
     "sr_x3_balanced": (33.9,), "sr_x4_balanced": (31.5,),
-    "denoise_fast": (31.0, 28.6, 25.65), "denoise_balanced": (31.3, 28.85, 25.9),
+    "denoise_fast": (30.9, 28.45, 25.2), "denoise_balanced": (31.3, 28.85, 25.9),
 }
 TIERS = ("fast", "balanced", "best")
 
 
 # ---- measuring ---------------------------------------------------------------------------------
 
-def mona_rows(mona, model, spec, tests):
+def mona_rows(mona, model, spec, folder):
     """(PSNR, SSIM) of the model and of what it is to beat, for each set or noise."""
     # Pictures are small: threads would wait for one another more than they work.
     command = [mona, "eval", model, "--json", "--threads", "1", "--protocol", spec.task, "--set"]
     if spec.task == "denoise":
-        runs = [command + [os.path.join(tests, "bsd100"),
-                           "--list", os.path.join(tests, "cbsd68.txt")]]
+        tests = os.path.join(folder, "test")
+        runs = [command + [os.path.join(tests, "bsd100"), "--list", os.path.join(tests, "cbsd68.txt")]]
     else:
-        runs = [command + [os.path.join(tests, os.path.dirname(pattern.format(spec.scale)))]
-                for _, pattern in evaluate.SR_SETS]
+        runs = [command + [where] + ["--list", data.HELD_OUT] * (name == "held out")
+                for name, where, _ in evaluate.sr_sets(spec.scale, folder)]
     base = "noisy" if spec.task == "denoise" else "bicubic"
     means = [row for run in runs for row in json.loads(subprocess.run(
         run, check=True, stdout=subprocess.PIPE).stdout)["means"]]
@@ -54,11 +53,11 @@ def mona_rows(mona, model, spec, tests):
         [(r[base + "_psnr"], r[base + "_ssim"]) for r in means]
 
 
-def float_row(net, spec, tests):
+def float_row(net, spec, folder):
     if spec.task == "sr":
-        rows = evaluate.sr_rows(net, spec.scale, tests, (False,))
+        rows = evaluate.sr_rows(net, spec.scale, folder, (False,))
     else:
-        rows = evaluate.noise_rows(net, evaluate.bsd68(tests), evaluate.grey_image, SIGMAS,
+        rows = evaluate.noise_rows(net, evaluate.bsd68(os.path.join(folder, "test")), evaluate.grey_image, SIGMAS,
                                    (False,))
     return [(float(values[1]),) for _, values in rows]
 
@@ -83,25 +82,25 @@ def below(name):
     return None
 
 
-def measure(name, spec, mona, tests):
+def measure(name, spec, mona, data_folder):
     """[(what, [(PSNR, SSIM or nothing) of each set])]"""
     onnx, shipped = (os.path.join(MODELS, name + suffix) for suffix in (".onnx", ".mona"))
-    ours, base = mona_rows(mona, shipped, spec, tests)
+    ours, base = mona_rows(mona, shipped, spec, data_folder)
     rows = [("noisy" if spec.task == "denoise" else "bicubic", base),
-            ("float", float_row(nets.load(name, onnx), spec, tests))]
+            ("float", float_row(nets.load(name, onnx), spec, data_folder))]
     with tempfile.TemporaryDirectory() as folder:
         half = os.path.join(folder, "fp16.mona")
         subprocess.run([mona, "compile", onnx, "-o", half, "--precision", "fp16"], check=True,
                        stdout=subprocess.DEVNULL)
-        rows.append(("FP16", mona_rows(mona, half, spec, tests)[0]))
+        rows.append(("FP16", mona_rows(mona, half, spec, data_folder)[0]))
     rows.append(("**as shipped**", ours))
     other = below(name)
     if other:
         rows.append((f"`{other}` as shipped",
-                     mona_rows(mona, os.path.join(MODELS, other + ".mona"), spec, tests)[0]))
+                     mona_rows(mona, os.path.join(MODELS, other + ".mona"), spec, data_folder)[0]))
     double = name.replace("x4", "x2")
     if double != name and os.path.exists(os.path.join(MODELS, double + ".onnx")):
-        rows.append((f"`{double}` twice, float", float_row(Twice(double), spec, tests)))
+        rows.append((f"`{double}` twice, float", float_row(Twice(double), spec, data_folder)))
     if name in WANTED:
         rows.append(("wanted", [(v,) for v in WANTED[name]]))
     return rows
@@ -111,7 +110,7 @@ def measure(name, spec, mona, tests):
 
 def figures_table(spec, rows):
     sets = [f"sigma {s}" for s in SIGMAS] if spec.task == "denoise" \
-        else [name for name, _ in evaluate.SR_SETS]
+        else [name for name, _, _ in evaluate.sr_sets(spec.scale, "")]
     lines = ["| | " + " | ".join(sets) + " |", "|---" * (len(sets) + 1) + "|"]
     for what, values in rows:
         cells = [f"{v[0]:.2f}" + (f", {v[1]:.4f}" if len(v) > 1 else "") for v in values]
@@ -159,29 +158,26 @@ def training(name, folder):
         text = f.read()
     last = re.findall(r"^(\d+) loss \S+ held-out ([\d. ]+) INT8 ([\d. ]+?) ranges .* minutes (\S+)$",
                       text, re.M)[-1]
-    planned = re.findall(r"step \d+ of (\d+)", text)[-1]
+    planned, made_with = re.findall(r"step \d+ of (\d+), \d+ MAC per pixel, (.*)$", text, re.M)[-1]
     shutil.copy(os.path.join(folder, name + ".png"), os.path.join(MODELS, "curves", name + ".png"))
-    text = f"{int(last[0]):,} of {int(planned):,} steps of `train/train.py {name}` in " \
-        f"{float(last[3]):.0f} minutes of one thread beside other work. Luma of held-out training " \
-        f"images at the end: {last[1].strip()} dB in float, {last[2].strip()} dB by the INT8 rule " \
+    text = f"`train/train.py {name}` (`train/recipes/{name}.json`; {made_with}): {int(last[0]):,} of " \
+        f"{int(planned):,} steps in {float(last[3]):.0f} minutes of one thread beside other work. Luma of patches of " \
+        f"the held-out photographs at the end: {last[1].strip()} dB in float, {last[2].strip()} dB by the INT8 rule " \
         "with the ranges of training."
-    return textwrap.fill(text, 110) + \
-        f"\n\n![Loss, and luma of held-out training images](curves/{name}.png)"
+    return textwrap.fill(text, 118, break_on_hyphens=False) + \
+        f"\n\n![Loss, and luma of held-out photographs](curves/{name}.png)\n"
 
 
-def notes(name):
-    """(what follows the title, what ends the card)"""
-    path = os.path.join(HERE, "notes", name + ".md")
-    if not os.path.exists(path):
-        return "", ""
-    with open(path) as f:
-        head, heading, rest = re.split(r"(^## )", f.read() + "\n## ", maxsplit=1, flags=re.M)
-    return head.strip() + "\n\n", (heading + rest).removesuffix("## ").rstrip() + "\n"
+def written_into(card, facts, sections):
+    """The card with its table of facts (its first) and these sections, new ones before those that it has."""
+    above, *parts = re.split(r"^(?=## )", card, flags=re.M)
+    words = above.split("\n| | |\n")[0].rstrip()
+    kept = [part for part in parts if part[3:].split("\n")[0] not in sections]
+    new = [f"## {title}\n\n{text.rstrip()}\n\n" for title, text in sections.items()]
+    return f"{words}\n\n{facts}\n\n" + "".join(new + kept).rstrip() + "\n"
 
 
-PICTURES = """## Pictures
-
-The original, {base} and this network, twice as large as they are: the image that gains most and
+PICTURES = """The original, {base} and this network, twice as large as they are: the image that gains most and
 the one that gains least.
 
 ![good](curves/{name}-good.png)
@@ -198,23 +194,22 @@ def main():
     p.add_argument("--data", default=data.DEFAULT_DATA)
     a = p.parse_args()
     evaluate.torch.set_num_threads(1)
-    spec, tests = nets.NETS[a.name], os.path.join(a.data, "test")
+    spec = nets.NETS[a.name]
     onnx, mona_file = (os.path.join(MODELS, a.name + suffix) for suffix in (".onnx", ".mona"))
-    above, end = notes(a.name)
-    rows = measure(a.name, spec, a.mona, tests)
-    folder = os.path.join(tests, "bsd100" if spec.task == "denoise" else f"set14/x{spec.scale}")
+    rows = measure(a.name, spec, a.mona, a.data)
+    folder = os.path.join(a.data, "test", "bsd100" if spec.task == "denoise" else f"set14/x{spec.scale}")
     pictures.write(a.mona, a.name, folder, os.path.join(MODELS, "curves"))
-    parts = [f"# {a.name}\n\n{above}{facts(a.name, spec, onnx, mona_file)}\n",
-             f"## Training\n\n{training(a.name, a.training)}\n",
-             "## Figures\n\nPSNR in dB and SSIM of "
-             + ("BSD68, grey," if spec.task == "denoise" else "luma")
-             + " by the protocol of `mona eval`, which its --help describes; "
-             + f"`train/card.py {a.name}`\nmeasured them.\n\n"
-             + figures_table(spec, rows) + "\n",
-             PICTURES.format(name=a.name, base="noisy (sigma 25)" if spec.task == "denoise"
-                             else "bicubic"), end]
-    with open(os.path.join(MODELS, f"CARD-{a.name}.md"), "w") as f:
-        f.write("\n".join(parts).rstrip() + "\n")
+    figures = "PSNR in dB and SSIM of " + ("BSD68, grey," if spec.task == "denoise" else "luma") \
+        + f" by the protocol of `mona eval`, which its --help describes; `train/card.py {a.name}`\nmeasured them."
+    if spec.task == "sr":
+        figures += " The last column is of the photographs that `train/held_out.txt` names."
+    sections = {"Training": training(a.name, a.training), "Figures": figures + "\n\n" + figures_table(spec, rows),
+                "Pictures": PICTURES.format(name=a.name, base="noisy (sigma 25)" if spec.task == "denoise"
+                                            else "bicubic")}
+    path = os.path.join(MODELS, f"CARD-{a.name}.md")
+    card = open(path).read() if os.path.exists(path) else f"# {a.name}\n"
+    with open(path, "w") as f:
+        f.write(written_into(card, facts(a.name, spec, onnx, mona_file), sections))
     print(figures_table(spec, rows))
 
 

@@ -14,7 +14,6 @@ a gain and an offset. The loss is taken on the picture after the curves. All val
 0..1, chroma around 0.
 """
 import argparse
-import glob
 import os
 import time
 
@@ -27,7 +26,6 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 from onnx import TensorProto, helper
-from skimage import io
 
 import data
 import export
@@ -57,19 +55,17 @@ def to_8_bit(rgb):
 # ---- pictures ----------------------------------------------------------------------------------
 
 def load_images(folder, cache):
-    """(training, held out), uint8 [n, 3, STORED, STORED]: every 16th picture is held out."""
+    """(training, held out), uint8 [n, 3, STORED, STORED]"""
     if not os.path.exists(cache):
-        pictures = []
-        for _, pattern, _ in data.SETS:
-            for path in sorted(glob.glob(os.path.join(folder, pattern))):
-                image = io.imread(path)
-                if image.ndim == 3:
-                    t = torch.from_numpy(image[..., :3].copy()).permute(2, 0, 1)[None].float()
-                    pictures.append(F.interpolate(t, (STORED, STORED), mode="area")[0].round().byte())
-        np.save(cache, torch.stack(pictures).numpy())
-    pictures = torch.from_numpy(np.load(cache))
-    held = torch.arange(len(pictures)) % 16 == 0
-    return pictures[~held], pictures[held]
+        pictures = {"train": [], "held_out": []}
+        for part, kind, image in data.train_images(folder, sizes=(1,)):
+            if kind == "drawn":
+                continue
+            t = torch.from_numpy(image).permute(2, 0, 1)[None].float()
+            pictures[part].append(F.interpolate(t, (STORED, STORED), mode="area")[0].round().byte())
+        np.savez(cache, **{part: torch.stack(images).numpy() for part, images in pictures.items()})
+    with np.load(cache) as z:
+        return torch.from_numpy(z["train"]), torch.from_numpy(z["held_out"])
 
 
 def crops(pictures, count, rng):
@@ -225,7 +221,7 @@ def to_onnx(net):
 class Run(training.Run):
     def __init__(self, a):
         torch.manual_seed(a.seed)
-        super().__init__(Net(), np.random.default_rng(a.seed), a.rate)
+        super().__init__(Net(), np.random.default_rng(a.seed))
 
     def train_step(self, a, pictures):
         rate = a.rate * min(1, self.step / WARM_UP) \
@@ -270,7 +266,7 @@ def main():
     torch.set_num_threads(1)
     os.makedirs(a.out, exist_ok=True)
     base = os.path.join(a.out, "colour")
-    pictures, held = load_images(a.data, base + "_images.npy")
+    pictures, held = load_images(a.data, base + "_images.npz")
     good, bad = held_out_batch(held)
     run = Run(a)
     if os.path.exists(base + ".pt"):

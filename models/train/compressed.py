@@ -22,6 +22,7 @@ import data
 
 WIDTH, HEIGHT = 240, 168  # of the originals; even at a half, a third and a quarter too
 FRAMES = 12  # of each clip
+SIZES = (1, 0.6)  # of the photographs; window() makes them soft
 KEPT = {"sr": 2, "denoise": 3}  # of these
 SPEED = 3  # at most so many pixels of the original a frame and axis
 # CRF; 0 is lossless. Pictures that keep their size are restored from worse.
@@ -139,36 +140,36 @@ def pair(spec, compressed, quantiser, original):
 
 
 def clips(spec, images):
-    """Yields (set index, image index, [(planes, quantiser) of each compressed frame], [planes of what
-    was compressed], [planes of the originals]) for data's images."""
+    """Yields (part, [(planes, quantiser) of each compressed frame], [planes of what was compressed],
+    [planes of the originals]) for data's images."""
     rng = np.random.default_rng(2)
     qualities = QUALITIES[spec.task]
     work = [[] for _ in qualities]
     for n, image in enumerate(images):
         for again in range(2):
             work[(2 * n + 5 * again) % len(qualities)].append(image)
-    for quality, part in zip(qualities, work):
-        made = [moving_clip(np.clip(rgb, 0, 255), spec, rng) for _, _, rgb in part]
+    for quality, work_part in zip(qualities, work):
+        made = [moving_clip(np.clip(rgb, 0, 255), spec, rng) for _, _, rgb in work_part]
         done = list(through_x264([f for low, _ in made for f in low], quality))
-        for c, ((s, i, _), (low, high)) in enumerate(zip(part, made)):
-            yield s, i, done[c * FRAMES:(c + 1) * FRAMES], low, high
+        for c, ((part, _, _), (low, high)) in enumerate(zip(work_part, made)):
+            yield part, done[c * FRAMES:(c + 1) * FRAMES], low, high
 
 
-def pairs(spec, images):
-    """Yields (set index, image index, input, target) for data's images."""
+def pairs(spec, folder):
+    """Yields (part, input, target)."""
     rng = np.random.default_rng(3)
-    for s, i, done, _, high in clips(spec, images):
+    for part, done, _, high in clips(spec, data.train_images(folder, SIZES)):
         for f in rng.choice(FRAMES, KEPT[spec.task], replace=False):
-            yield s, i, *pair(spec, *done[f], high[f])
+            yield part, *pair(spec, *done[f], high[f])
 
 
 def main():
     torch.set_num_threads(1)
     folder = sys.argv[1] if len(sys.argv) > 1 else data.DEFAULT_DATA
     spec = nets.NETS["denoise_fast_video"]
-    images = [x for n, x in enumerate(data.train_images(folder, spec)) if n % 23 == 0]
+    images = [x for n, x in enumerate(data.train_images(folder, SIZES)) if n % 23 == 0]
     rows = []
-    for _, _, done, low, high in clips(spec, images):
+    for _, done, low, high in clips(spec, images):
         if np.array_equal(low[0][0], high[0][0]):  # no noise was added to be removed
             rows += [(q, np.mean((c[0] - was[0].astype(float)) ** 2))
                      for (c, q), was in zip(done, low)]

@@ -1,30 +1,41 @@
 # SPDX-License-Identifier: Apache-2.0
 """Images for training and for measuring, and the damage the nets learn to undo.
 
-Planes are float in code values, 0..255; stored sets are uint8. Only `train_images` feeds training;
-it never reads the test folder. BSDS500 comes as JPEG, so for super-resolution it is reduced first:
-nets trained on it as it is learn its compression noise. Denoisers see it as it is too: what noise
-is added is far stronger, and reduced pictures have more detail than those of cameras.
+Planes are float in code values, 0..255; stored sets are uint8. Training reads train/photos and nothing else:
+photographs under free licences (its LICENSES.md), shown at several sizes, since they are sharper than most of what
+networks meet. Those named in held_out.txt are for validation only.
 """
 import glob
 import os
 
 import numpy as np
-from skimage import io
+from PIL import Image
 
 import compressed
+import rendered
 
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.join(HERE, "..", "..")
 DEFAULT_DATA = os.path.join(ROOT, "..", "shared", "data")
 
-# Share of training patches per set and task. T91 is small but was never compressed, so it counts
-# for more in super-resolution.
-SETS = (
-    ("bsds500", "train/bsds500/*/*.jpg", {"sr": 0.55, "denoise": 0.8}),
-    ("t91", "train/t91/*.png", {"sr": 0.25, "denoise": 0.1}),
-    ("sunhays80", "train/sunhays80/*.png", {"sr": 0.2, "denoise": 0.1}),
-)
-HELD_OUT = 4  # first images of each set, for validation only
+SIZES = (1, 0.6, 1.5)  # that each photograph is shown at
+HELD_OUT = os.path.join(HERE, "held_out.txt")
+
+
+def photos(data):
+    return os.path.join(data, "train", "photos")
+
+
+def held_out(data):
+    """Paths of the photographs that no training sees."""
+    with open(HELD_OUT) as f:
+        return [os.path.join(photos(data), line) for line in f.read().split()]
+
+
+def read(path):
+    """RGB, or grey where it is stored so; uint8."""
+    image = Image.open(path)
+    return np.asarray(image if image.mode == "L" else image.convert("RGB"))
 
 
 # ---- colour ------------------------------------------------------------------------------------
@@ -117,30 +128,18 @@ def resized(image, scale):
     return image if scale == 1 else np.clip(imresize(image, scale), 0, 255)
 
 
-def train_images(data, spec):
-    """Yields (set index, image index, RGB float image), JPEG sources in several sizes.
-
-    Where three or four pixels become one, little is left of what JPEG does, so that their own size
-    will do too. Denoisers also get a copy of each that is reduced and then enlarged to about its
-    first size: enlarged frames of video are softer than photographs.
-    """
-    for s, (name, pattern, _) in enumerate(SETS):
-        files = sorted(glob.glob(os.path.join(data, pattern)))
-        if not files:
-            raise SystemExit(f"{os.path.join(data, pattern)}: no training images found")
-        for i, f in enumerate(files):
-            rgb = io.imread(f)[..., :3].astype(np.float64)
-            if name != "bsds500":
-                yield s, i, rgb
-            elif spec.task == "sr":  # two sizes of each, spread over 0.5-0.7, or 0.7-0.8 and its own
-                far = spec.scale > 2 and not spec.video
-                for scale in (0.7 + 0.02 * (i % 5), 1) if far else \
-                        (0.5 + 0.02 * (i % 5), 0.6 + 0.025 * (i % 5)):
-                    yield s, i, resized(rgb, scale)
-            else:
-                yield s, i, rgb
-                yield s, i, resized(rgb, 0.6 + 0.025 * (i % 5))
-                yield s, i, resized(resized(rgb, 0.7), 1.4)
+def train_images(data, sizes=SIZES):
+    """Yields ("train" or "held_out", kind, RGB float image): photographs in each size, then drawn pictures."""
+    files, kept = sorted(glob.glob(os.path.join(photos(data), "*.webp"))), held_out(data)
+    if not set(kept) < set(files):
+        raise SystemExit(f"{photos(data)}: expected the pictures that models/CREDITS.md names, "
+                         f"found {len(files)} of 348")
+    for f in files:
+        rgb = read(f)[..., :3].astype(np.float64)
+        for size in sizes:
+            yield "held_out" if f in kept else "train", size, resized(rgb, size)
+    for rgb in rendered.pictures():
+        yield "train", "drawn", rgb
 
 
 def sr_pair(rgb, scale):
@@ -157,37 +156,36 @@ def clean_planes(rgb):
     return planes, planes
 
 
-def pairs(spec, images):
-    """Yields (set index, image index, input, target) of the images."""
+def pairs(spec, data):
+    """Yields (part, kind, input, target). A kind is a size of the photographs, drawn pictures, or film."""
     if spec.video:
-        yield from compressed.pairs(spec, images)
+        yield from ((part, "film", *pair) for part, *pair in compressed.pairs(spec, data))
         return
-    for s, i, rgb in images:
-        yield s, i, *(sr_pair(rgb, spec.scale) if spec.task == "sr" else clean_planes(rgb))
+    for part, kind, rgb in train_images(data):
+        yield part, kind, *(sr_pair(rgb, spec.scale) if spec.task == "sr" else clean_planes(rgb))
 
 
 def load_training(spec, data, cache):
-    """{"train": [[(input, target), ...] per set], "held_out": [...]}, cached as one file."""
-    kind = f"sr_x{spec.scale}" if spec.task == "sr" else "denoise"
-    kind += "_video" if spec.video else ""
-    path = os.path.join(cache, f"images-{kind}.npz")
+    """{"train": [(kind, (input, target)), ...], "held_out": [...]}, cached as one file."""
+    name = f"sr_x{spec.scale}" if spec.task == "sr" else "denoise"
+    name += "_video" if spec.video else ""
+    path = os.path.join(cache, f"photos-{name}.npz")
     if not os.path.exists(path):
         arrays = {}
-        for n, (s, i, low, high) in enumerate(pairs(spec, train_images(data, spec))):
-            part = "held_out" if i < HELD_OUT else "train"
-            arrays[f"{part}/{s}/{n}/in"] = low
+        for n, (part, kind, low, high) in enumerate(pairs(spec, data)):
+            arrays[f"{part}/{kind}/{n}/in"] = low
             if high is not low:
-                arrays[f"{part}/{s}/{n}/out"] = high
+                arrays[f"{part}/{kind}/{n}/out"] = high
         np.savez(path + ".part.npz", **arrays)
         os.replace(path + ".part.npz", path)
-    out = {"train": [[] for _ in SETS], "held_out": [[] for _ in SETS]}
+    out = {"train": [], "held_out": []}
     with np.load(path) as z:
         for key in z.files:
             if key.endswith("/in"):
-                part, s, n, _ = key.split("/")
+                part, kind, _, _ = key.split("/")
                 low = z[key]
                 high = z[key[:-2] + "out"] if key[:-2] + "out" in z.files else low
-                out[part][int(s)].append((low, high))
+                out[part].append((kind, (low, high)))
     return out
 
 
@@ -211,13 +209,12 @@ def flip(planes, way, block):
     return np.concatenate([planes[order.ravel()], planes[count:]]) if block > 1 else planes
 
 
-def patches(sets, spec, count, size, rng):
+def patches(images, spec, count, size, rng):
     """`count` random (input, target) patches as two float32 arrays in code values."""
     low, high = [], []
-    shares = [s[2][spec.task] for s in SETS]
-    for s in rng.choice(len(SETS), count, p=shares):
+    for _ in range(count):
         way = int(rng.integers(8))
-        a, b = crop(sets[s][rng.integers(len(sets[s]))], size, rng)
+        a, b = crop(images[rng.integers(len(images))], size, rng)
         low.append(flip(a, way, 1 if a.shape[0] == 1 else spec.block))
         high.append(flip(b, way, spec.block))
     return np.stack(low).astype(np.float32), np.stack(high).astype(np.float32)

@@ -25,7 +25,6 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):  # before numpy is 
 
 import numpy as np
 import torch
-from skimage import io
 
 import data
 import nets
@@ -69,12 +68,18 @@ def table(title, header, rows):
 
 # ---- super-resolution --------------------------------------------------------------------------
 
-SR_SETS = (("Set5", "set5/x{}/*HR.png"), ("Set14", "set14/x{}/*HR.png"), ("B100", "bsd100/*.jpg"))
+def sr_sets(scale, folder):
+    """(name, folder, files) of each; the last are photographs that no training sees."""
+    for name, where, files in (("Set5", f"set5/x{scale}", "*HR.png"), ("Set14", f"set14/x{scale}", "*HR.png"),
+                               ("B100", "bsd100", "*.jpg")):
+        where = os.path.join(folder, "test", where)
+        yield name, where, sorted(glob.glob(os.path.join(where, files)))
+    yield "held out", data.photos(folder), data.held_out(folder)
 
 
 def sr_image(net, path, scale, paths):
     """PSNR of bicubic, then of the net in each way."""
-    image = io.imread(path)
+    image = data.read(path)
     high = image.astype(np.float64) if image.ndim == 2 else np.rint(data.luma(image))
     high = high[:high.shape[0] // scale * scale, :high.shape[1] // scale * scale]
     low = data.imresize(high, 1 / scale)
@@ -85,9 +90,8 @@ def sr_image(net, path, scale, paths):
     return [psnr(o[inside], high[inside]) for o in outputs]
 
 
-def sr_rows(net, scale, tests, paths):
-    for name, pattern in SR_SETS:
-        files = sorted(glob.glob(os.path.join(tests, pattern.format(scale))))
+def sr_rows(net, scale, folder, paths):
+    for name, _, files in sr_sets(scale, folder):
         yield name, np.mean([sr_image(net, f, scale, paths) for f in files], 0)
 
 
@@ -129,7 +133,7 @@ def colour_image(net, rgb, sigma, rng, paths):
 
 def bsd68(tests):
     with open(os.path.join(tests, "cbsd68.txt")) as f:
-        return [io.imread(os.path.join(tests, "bsd100", line)) for line in sorted(f.read().split())]
+        return [data.read(os.path.join(tests, "bsd100", line)) for line in sorted(f.read().split())]
 
 
 def noise_rows(net, images, measure, sigmas, paths):
@@ -159,9 +163,9 @@ if __name__ == "__main__":
     a = p.parse_args()
     torch.set_num_threads(1)
     net = nets.load(a.name, a.weights)
-    tests, spec = os.path.join(a.data, "test"), nets.NETS[a.name]
+    spec = nets.NETS[a.name]
     if spec.task == "sr":
         table(f"PSNR-Y, x{spec.scale}", ["bicubic", "float", "INT8"],
-              sr_rows(net, spec.scale, tests, (False, True)))
+              sr_rows(net, spec.scale, a.data, (False, True)))
     else:
-        evaluate_denoise(net, tests, (False, True))
+        evaluate_denoise(net, os.path.join(a.data, "test"), (False, True))

@@ -1,20 +1,33 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Train one of mona's nets on one core.
+"""Train one of mona's nets on one core, as recipes/NAME.json says.
 
-  train.py sr_x2_fast --init start.npz --steps 60000 --rate 3e-4 --quant-from 0.5
-  train.py denoise_fast --steps 200000
+  train.py sr_x2_fast
 
 Writes to --out: NAME.pt (checkpoint; the same command continues from it), NAME.npz (averaged,
 collapsed weights and feature ranges; the input of export.py and evaluate.py), NAME.log and NAME.png
-(curves). The schedule counts steps, not time, so a run is repeatable and may be stopped at will;
-continuing with another --steps stretches or shortens what is left.
+(curves). The schedule counts steps, not time, so a run is repeatable and may be stopped at will.
 
-L1 loss, then the logarithm of each patch's L2 from --l2-from of the way on; weights and features are
-quantised as the INT8 engine does from --quant-from on, with straight-through gradients.
+A recipe says
+
+  start    a file of weights, seen from models/, of this net or of a narrower, shallower or other
+           scale's; null: random ones
+  seed     of weights and patches
+  trainer  torch or avx512: the two round differently, so that one does not reproduce the other
+  phases   one after the other; in each the rate falls from its first value to nothing
+
+and of a phase: steps; rate; batch; shares, how often pictures of each size and films are drawn;
+patch, a patch's side in packed pixels, for avx512 a multiple of 24; l2_from, from which part of it on
+the loss is the logarithm of each patch's L2 and no longer L1; quant_from, from which part on weights
+and features are quantised as the INT8 engine does, with straight-through gradients (1: never); least,
+the L2 (1 is what is to be expected) that is added to each before its logarithm is taken, so that
+easier patches count no more; peak_cost, what stray peaks cost; chroma, what its errors count beside
+those of luma.
 """
 import argparse
+import json
 import os
+import subprocess
 import time
 
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):  # before numpy is loaded
@@ -24,13 +37,14 @@ import numpy as np
 import torch
 
 import data
-import fast
+import losses
 import nets
 import training
 
 
 WARM_UP = 500  # steps over which the rate rises
 COMPRESSED = 0.65  # share of a batch of a denoiser for video
+SIDE = 64  # of held-out patches
 
 
 def arguments():
@@ -39,20 +53,13 @@ def arguments():
     p.add_argument("name", choices=sorted(nets.NETS))
     p.add_argument("--data", default=data.DEFAULT_DATA)
     p.add_argument("--out", default=os.path.join(data.ROOT, "build", "train"))
-    p.add_argument("--init", help="weights (.npz or .onnx) to start from, "
-                   "of this net or of a narrower, shallower or other scale's")
-    p.add_argument("--steps", type=int, default=200000)
-    p.add_argument("--rate", type=float, default=1e-3)
-    p.add_argument("--batch", type=int, default=16)
-    p.add_argument("--patch", type=int, default=48,
-                   help="side of a patch, in packed pixels; multiples of 24 can go by chain.c")
-    p.add_argument("--l2-from", type=float, default=0.5)
-    p.add_argument("--quant-from", type=float, default=0.7)
-    p.add_argument("--chroma", type=float, default=0.2,
-                   help="weight of chroma in the loss, beside one of luma")
-    p.add_argument("--peak-cost", type=float, default=0.003)
-    p.add_argument("--seed", type=int, default=0)
+    p.add_argument("--trainer", choices=losses.TRAINERS, help="instead of the recipe's")
     return p.parse_args()
+
+
+def read_recipe(name):
+    with open(os.path.join(data.HERE, "recipes", name + ".json")) as f:
+        return json.load(f)
 
 
 def expected_error(level):
@@ -60,38 +67,39 @@ def expected_error(level):
     return 1 + level**0.65
 
 
-def sr_batch(spec, sets, count, size, rng):
-    low, high = data.patches(sets, spec, count, size, rng)
+def sr_batch(spec, images, count, size, rng):
+    low, high = data.patches(images, spec, count, size, rng)
     return low, high, np.full(len(low), 4.0)
 
 
-def denoise_batch(spec, sets, count, size, rng):
-    """Of a network for video the first are compressed (sets beyond those of pictures), and carry
-    their level; the others have noise like those of any denoiser, whose work it does too."""
+def denoise_batch(spec, images, count, size, rng):
+    """Of a network for video the first are compressed, and carry their level; the others have noise
+    like those of any denoiser, whose work it does too."""
+    films, pictures = images if spec.video else (None, images)
     compressed = round(COMPRESSED * count) if spec.video else 0
-    _, clean = data.patches(sets, spec, count - compressed, size, rng)
+    _, clean = data.patches(pictures, spec, count - compressed, size, rng)
     noisy, level, clean = data.add_noise(clean, rng)
     plane = np.broadcast_to(level[:, None, None, None], noisy[:, :1].shape)
     noisy, unit = np.concatenate([noisy, plane], 1), expected_error(level)
     if not compressed:
         return noisy, clean, unit
-    low, high = data.patches(sets[len(data.SETS):], spec, compressed, size, rng)
+    low, high = data.patches(films, spec, compressed, size, rng)
     error = np.sqrt(((low[:, :4] - high[:, :4]) ** 2).mean((1, 2, 3)))
     return tuple(np.concatenate(both) for both in
                  ((low, noisy), (high, clean), (expected_error(error), unit)))
 
 
-def batch(spec, sets, count, size, rng):
+def batch(spec, images, count, size, rng):
     """Input and target in code values, and what each patch's error in [0, 1] is multiplied by."""
     make = sr_batch if spec.task == "sr" else denoise_batch
-    low, high, unit = make(spec, sets, count, size, rng)
+    low, high, unit = make(spec, images, count, size, rng)
     return low, high, 255 / unit
 
 
-def fixed_inputs(spec, sets):
-    """Always the same 256 patches of the sets, for calibration."""
+def fixed_inputs(spec, images):
+    """Always the same 256 patches, for calibration."""
     rng = np.random.default_rng(12345)
-    return [nets.to_tensor(batch(spec, sets, 16, 32, rng)[0]) for _ in range(16)]
+    return [nets.to_tensor(batch(spec, images, 16, 32, rng)[0]) for _ in range(16)]
 
 
 def strengths(spec):
@@ -99,14 +107,11 @@ def strengths(spec):
     return (0,) * (spec.video or spec.task == "sr") + (15, 25, 50) * (spec.task == "denoise")
 
 
-def luma_psnr(spec, net, sets, quantised):
-    """Mean PSNR of luma over fixed held-out patches: enlarged, or grey with each noise. Near what
-    evaluate.py measures, and never the images that it measures on."""
+def luma_psnr(spec, net, held_out, quantised):
+    """Mean PSNR of luma over fixed patches of the held-out images: enlarged, or grey with each noise."""
     rng, out = np.random.default_rng(7), []
-    sides = [min(pair[0].shape[1:]) for s in sets for pair in s]
-    side = min(64, max(sides))  # reduced to a quarter, none is larger
-    pairs = [data.crop(pair, side, rng) for s in sets for pair in s if min(pair[0].shape[1:]) >= side]
-    low, high = (np.stack(planes).astype(np.float32) for planes in zip(*pairs))
+    low, high = (np.stack(planes).astype(np.float32) for planes in
+                 zip(*(data.crop(pair, SIDE, rng) for pair in held_out if min(pair[0].shape[1:]) >= SIDE)))
     net.eval()
     for sigma in strengths(spec):
         x = low
@@ -125,25 +130,45 @@ def luma_psnr(spec, net, sets, quantised):
 
 
 class Run(training.Run):
-    def __init__(self, a):
-        torch.manual_seed(a.seed)
-        self.spec = nets.NETS[a.name]
+    def __init__(self, name, recipe, trainer):
+        torch.manual_seed(recipe["seed"])
+        self.spec, self.phases, self.loss = nets.NETS[name], recipe["phases"], losses.TRAINERS[trainer]
         net = nets.Net(self.spec)
-        if a.init:
-            net.start_from(nets.read_weights(a.init))
-        super().__init__(net, np.random.default_rng(a.seed), a.rate)
-        self.weights = np.where(np.arange(net.outputs) < self.spec.block**2, 1, a.chroma)
+        if recipe["start"]:
+            net.start_from(nets.read_weights(os.path.join(data.HERE, "..", recipe["start"])))
+        super().__init__(net, np.random.default_rng(recipe["seed"]))
+        self.drawing = None
+        self.steps = sum(phase["steps"] for phase in self.phases)
 
-    def train_step(self, a, sets):
-        progress = self.step / a.steps
-        rate = (a.rate * 0.5 * (1 + np.cos(np.pi * progress)) + 1e-6) * min(1, self.step / WARM_UP)
-        low, high, unit = batch(self.spec, sets, a.batch, a.patch, self.rng)
-        quantised, squared = progress >= a.quant_from, progress >= a.l2_from
+    def phase(self):
+        """The phase of this step, and how many of its steps are done."""
+        done = self.step
+        for phase in self.phases:
+            if done < phase["steps"]:
+                return phase, done
+            done -= phase["steps"]
+
+    def train_step(self, images):
+        phase, done = self.phase()
+        progress = done / phase["steps"]
+        rate = (phase["rate"] * 0.5 * (1 + np.cos(np.pi * progress)) + 1e-6) * min(1, done / WARM_UP)
+        if phase is not self.drawing:
+            self.drawing, self.drawn = phase, drawn(self.spec, images, phase["shares"], phase["patch"])
+        low, high, unit = batch(self.spec, self.drawn, phase["batch"], phase["patch"], self.rng)
+        weights = np.where(np.arange(self.net.outputs) < self.spec.block**2, 1, phase.get("chroma", 1))
         # one stray peak costs the whole feature map resolution, so peaks are kept low
-        by = fast.by_chain if fast.fits(self.spec, a.patch) else fast.by_torch
-        loss = by(self.net, low, high, unit, self.weights, squared, quantised, a.peak_cost)
+        loss = self.loss(self.net, low, high, unit, weights, progress >= phase["l2_from"],
+                         progress >= phase["quant_from"], phase["peak_cost"], phase["least"])
         self.descend(loss, rate, 10.0)
         return loss.item()
+
+
+def made_with(trainer):
+    """What the result depends on beside the recipe."""
+    commit = subprocess.run(["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude", "*"], cwd=data.HERE,
+                            stdout=subprocess.PIPE, text=True).stdout.strip()
+    how = losses.version() if trainer == "avx512" else trainer
+    return f"commit {commit or 'unknown'}, trainer {how}, torch {torch.__version__}, numpy {np.__version__}"
 
 
 def write_weights(net, path):
@@ -164,35 +189,52 @@ def plot(curve, labels, path):
     training.plot(path, draw)
 
 
+def load(spec, a):
+    """(images to train on, held-out ones). Networks for video get pictures too."""
+    images = data.load_training(spec, a.data, a.out)
+    if spec.video:
+        images["train"] += data.load_training(spec._replace(video=False), a.data, a.out)["train"]
+    return images["train"], [pair for _, pair in images["held_out"]]
+
+
+def drawn(spec, images, shares, patch):
+    """Images as often as a phase draws them; of a denoiser for video films, then pictures."""
+    def of(kinds):
+        return [pair for kind, pair in images if min(pair[0].shape[1:]) >= patch
+                for _ in range(shares[kind] if kind in kinds else 0)]
+
+    if spec.task == "sr" or not spec.video:
+        return of(shares)
+    return of(["film"]), of([kind for kind in shares if kind != "film"])
+
+
 def main():
     a = arguments()
+    recipe = read_recipe(a.name)
+    trainer = a.trainer or recipe["trainer"]
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)
     os.makedirs(a.out, exist_ok=True)
     base = os.path.join(a.out, a.name)
     spec = nets.NETS[a.name]
-    images = data.load_training(spec, a.data, a.out)
-    if spec.task == "denoise" and spec.video:
-        pictures = data.load_training(spec._replace(video=False), a.data, a.out)
-        images["train"] = pictures["train"] + images["train"]
-    calibration = fixed_inputs(spec, images["train"])
-    sets = [[pair for pair in s if min(pair[0].shape[1:]) >= a.patch] for s in images["train"]]
-    run = Run(a)
+    if trainer == "avx512":
+        for phase in recipe["phases"]:
+            losses.check(spec, phase["patch"])
+    images, held_out = load(spec, a)
+    calibration = fixed_inputs(spec, drawn(spec, images, recipe["phases"][-1]["shares"], 32))
+    run = Run(a.name, recipe, trainer)
     if os.path.exists(base + ".pt"):
         run.restore(base + ".pt")
     log = open(base + ".log", "a", buffering=1)
-    print(f"{a.name}: step {run.step} of {a.steps}, "
-          f"{spec.macs} MAC per pixel, by {'chain.c' if fast.fits(spec, a.patch) else 'torch'}",
-          file=log)
+    print(f"{a.name}: step {run.step} of {run.steps}, {spec.macs} MAC per pixel, {made_with(trainer)}", file=log)
     total, began = [], time.time()
-    while run.step < a.steps:
+    while run.step < run.steps:
         run.net.train()
-        total.append(run.train_step(a, sets))
-        if run.step % 2000 == 0 or run.step == a.steps:
+        total.append(run.train_step(images))
+        if run.step % 2000 == 0 or run.step == run.steps:
             run.seconds += time.time() - began
             run.average.calibrate(calibration)
-            plain, int8 = (luma_psnr(spec, run.average, images["held_out"], q)
-                           for q in (False, True))
+            plain, int8 = (luma_psnr(spec, run.average, held_out, q) for q in (False, True))
             run.curve.append((run.step, float(np.mean(total)), plain, int8))
             ranges = " ".join(f"{v:.2f}" for v in run.average.ranges.tolist())
             figures = [" ".join(f"{v:.3f}" for v in values) for values in (plain, int8)]

@@ -9,10 +9,10 @@ import torch
 class Run:
     """Everything a checkpoint has to hold: a network, its average over the last steps, and how far it is."""
 
-    def __init__(self, net, rng, rate):
+    def __init__(self, net, rng):
         self.net, self.rng = net, rng
         self.average = copy.deepcopy(net)
-        self.optimiser = torch.optim.Adam(net.parameters(), rate)
+        self.optimiser = torch.optim.Adam(net.parameters())
         self.step, self.seconds, self.curve = 0, 0.0, []
 
     def save(self, path):

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What all operators on arrays share: how much work they are, bounds, and elements as numbers. */
+/* What all operators on arrays share: the amount of their work, bounds, and conversion of elements
+ * to numbers. */
 #include "ops/arrays/arrays.h"
 
 #include "engine/cpu/c/compiler.h"
@@ -76,7 +77,7 @@ INLINE element element_at(const uint8_t *p, mona_type type)
     return e;
 }
 
-/* Of the types that 32 bits hold, in 32 bits: vectors of them become floats at once. */
+/* Reads an element of a type that fits 32 bits. Vectors of 32 bits convert to floats directly. */
 INLINE int32_t narrow_at(const uint8_t *p, mona_type type)
 {
     const element e = element_at(p, type);
@@ -125,7 +126,7 @@ INLINE int64_t int_at(const uint8_t *p, mona_type type)
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-/* Elements `step` bytes apart. */
+/* Reads elements that lie `step` bytes apart. */
 INLINE void read_floats(float *to, const uint8_t *from, ptrdiff_t step, uint32_t count,
                         mona_type type)
 {
@@ -248,7 +249,7 @@ const float *mona_array_view(float *room, array_source from, array_walk *w, uint
 
 static const uint32_t f32_nan = 0x7fc00000;
 
-/* Round to nearest even, as ac_f16_from_f32, but for infinities and NaNs. */
+/* Rounds to nearest even, like ac_f16_from_f32 except for infinities and NaNs. */
 static inline uint16_t half_of(float x)
 {
     const uint32_t u = ac_bits(x) & 0x7fffffff;
@@ -274,13 +275,13 @@ static bounds bounds_of(mona_type type)
     return of[type];
 }
 
-/* The low bytes. */
+/* Stores the low bytes of value. */
 static inline void put_whole(uint8_t *data, mona_type type, uint64_t i, uint64_t value)
 {
     memcpy(data + i * bytes_of(type), &value, bytes_of(type));
 }
 
-/* A number as 64 bits of the type: of U64 without a sign. */
+/* A number as 64 bits of the type; for U64 without a sign. */
 static uint64_t bits_of(float x, mona_type type)
 {
     if (type == MONA_U64 && x >= 0x1p63f)

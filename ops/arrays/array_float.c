@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* ARRAY_MAP's functions of fp32 numbers. What is a few operations of fp32 is inlined into a loop of
- * its own, which compilers vectorise; array_float64.c has the others. */
+/* ARRAY_MAP's functions of fp32 numbers. Those of a few fp32 operations are inlined into loops of
+ * their own, which compilers vectorise; array_float64.c has the others. */
 #include "ops/arrays/arrays.h"
 
 #include "engine/cpu/c/compiler.h"
@@ -43,13 +43,13 @@ INLINE float relu(float a, const float *p)
     return a < 0 ? 0.0f : a;
 }
 
-/* With the sign of a, which a result of 0 would lose. */
+/* Gives a magnitude the sign of a. Needed for a result of 0. */
 INLINE float with_sign(float magnitude, float a)
 {
     return ac_float((ac_bits(magnitude) & 0x7fffffff) | (ac_bits(a) & 0x80000000));
 }
 
-/* From 2^23 on every number is whole. */
+/* From 2^23 on every number is an integer. */
 INLINE float truncated(float a, const float *p)
 {
     (void)p;
@@ -284,7 +284,7 @@ INLINE void each_three(uint32_t function, float *y, const float *const x[3], uin
 
 static void apply_two(uint32_t function, float *y, const float *a, const float *b, uint32_t count)
 {
-    switch (function) { /* the usual ones have loops of their own */
+    switch (function) { /* the common ones have loops of their own */
     case MONA_FN_ADD:
         each_two(MONA_FN_ADD, y, a, b, count);
         break;

@@ -13,8 +13,8 @@ static double swish(double a, const float *p)
     return a * mona_real_sigmoid((double)p[0] * a);
 }
 
-/* function: which of the three. Division by a power of two and multiplication with it are exact; a
- * number of fp64 that is not whole is below 2^52. */
+/* function: one of the three NARROW functions. Division and multiplication by a power of two are
+ * exact. An fp64 number that is no integer is below 2^52. */
 static double narrow(double a, const float *p, uint32_t function)
 {
     const double magnitude = real_abs(a);
@@ -57,7 +57,7 @@ void mona_array_apply_float64(uint32_t function, const float *p, float *y, const
                                                    : narrow((double)a[i], p, function));
 }
 
-/* fmod has the sign of a; Python's remainder that of b. */
+/* The remainder with the sign of b, as in Python. fmod has the sign of a. */
 static float modulo(float a, float b)
 {
     const float r = (float)mona_real_fmod((double)a, (double)b);

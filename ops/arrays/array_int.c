@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* ARRAY_MAP's functions of integers: 64 bits, wrapping. Sums and products are the same bits
- * with a sign and without; what differs is told by is_unsigned. */
+/* ARRAY_MAP's functions of integers: 64 bits, wrapping. Sums and products have the same bits with
+ * and without a sign; where results differ, is_unsigned decides. */
 #include "ops/arrays/arrays.h"
 
 static int64_t wrapped(uint64_t x)
@@ -18,7 +18,8 @@ static uint64_t magnitude(int64_t a)
     return a < 0 ? 0 - (uint64_t)a : (uint64_t)a;
 }
 
-/* Truncated; by 0: 0. Magnitudes, since the smallest number / -1 has no result. */
+/* Truncated; division by 0 gives 0. It divides magnitudes, since the smallest number / -1 has no
+ * result. */
 static int64_t quotient(int64_t a, int64_t b, bool is_unsigned)
 {
     if (!b)
@@ -29,7 +30,7 @@ static int64_t quotient(int64_t a, int64_t b, bool is_unsigned)
     return wrapped((a < 0) != (b < 0) ? 0 - q : q);
 }
 
-/* With the sign of a; by 0: 0. */
+/* With the sign of a; division by 0 gives 0. */
 static int64_t remainder_of(int64_t a, int64_t b, bool is_unsigned)
 {
     return b ? wrapped((uint64_t)a - (uint64_t)quotient(a, b, is_unsigned) * (uint64_t)b) : 0;
@@ -41,7 +42,7 @@ static int64_t modulo(int64_t a, int64_t b, bool is_unsigned)
     return !is_unsigned && r && (r < 0) != (b < 0) ? wrapped((uint64_t)r + (uint64_t)b) : r;
 }
 
-/* a^-n for a whole n is between -1 and 1 unless a is 1 or -1. */
+/* a^-n, for an integer n > 0, is between -1 and 1 unless a is 1 or -1. */
 static int64_t power(int64_t a, int64_t n, bool is_unsigned)
 {
     if (!is_unsigned && n < 0)

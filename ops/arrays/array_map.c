@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* ARRAY_MAP: a function of the elements of up to three arrays, block by block: operands are turned
- * into numbers, which are worked on and stored. Dimensions that are walked as one by all operands
- * are joined first, so that rows are as long as they can be. */
+/* ARRAY_MAP: a function of the elements of up to three arrays, block by block: operands are
+ * converted to numbers, and results are stored. First, dimensions that all operands walk as if they
+ * were one are joined, so that rows are as long as possible. */
 #include "ops/arrays/arrays.h"
 
 enum { MAP_OPERANDS = 3 };
 
-/* A record's dimensions, joined. */
+/* A record's dimensions after joining. */
 typedef struct map_layout {
     uint32_t dims;
     uint32_t extent[MONA_ARRAY_DIMS];
@@ -71,7 +71,7 @@ static mona_status check(const mona_file_op *op, const mona_shape *inputs, const
     return MONA_OK;
 }
 
-/* Elements from `first` on; the walks stand there. */
+/* Computes elements from `first` on, at which the walks must stand. */
 static void float_block(const mona_array_call *call, const mona_array_map *m, array_walk *walks,
                         uint64_t first, uint32_t count)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* ARRAY_MATMUL: one matrix of the batch after another, each in tiles (array_panels.h). */
+/* ARRAY_MATMUL: the matrices of the batch one after another, each in tiles (array_panels.h). */
 #include "ops/arrays/array_panels.h"
 
 enum { MATMUL_DIMS = 6 };
 
-/* Strides of operand i: batch, then its two sides. */
+/* Checks the strides of operand i: those of the batch, then those of its rows and columns. */
 static bool operand_ok(const mona_array_matmul *m, uint32_t i, uint64_t elements)
 {
     uint32_t extent[MATMUL_DIMS + 2];
@@ -45,7 +45,7 @@ static uint64_t macs(const mona_bound_op *b)
     return mona_shape_elements(&b->output) * m->k;
 }
 
-/* Element where the tile's matrix of operand i begins. */
+/* The element at which the tile's matrix of operand i begins. */
 static int64_t matrix_at(const panel_tile *t, uint32_t i)
 {
     const mona_array_matmul *m = array_record(t->call->bound);

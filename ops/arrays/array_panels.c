@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/arrays/array_panels.h"
 
-/* Sums that are kept in registers while the inner index runs. */
+/* Sums that stay in registers while the inner index runs. */
 enum { STRIP_ROWS = 4, STRIP_COLUMNS = 8 };
 
 typedef struct panels_float {
@@ -40,7 +40,8 @@ void mona_panel_locate(panel_tile *t, uint64_t index, uint32_t rows, uint32_t co
 
 /* ---- floats -------------------------------------------------------------------------------- */
 
-/* Rows and columns that are not there hold what was there before; their sums go nowhere. */
+/* Multiplies whole strips. Rows and columns beyond the tile's hold values from before; their sums
+ * are not used. */
 static void multiply_floats(panels_float *p, uint32_t rows, uint32_t columns, uint32_t depth)
 {
     for (uint32_t r = 0; r < rows; r += STRIP_ROWS)

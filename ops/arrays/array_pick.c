@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* ARRAY_PICK: elements in another order, row by row of the output's last axis. Within a row only
- * that axis's position changes, and where it also chooses the source, stretches of one source are
- * rows of their own. */
+ * the position on that axis changes. If that axis also chooses the source, each stretch of one
+ * source is a row of its own. */
 #include "ops/arrays/arrays.h"
 
 #include "engine/cpu/c/compiler.h"
@@ -35,14 +35,14 @@ static bool tables_ok(const mona_array_pick *p, mona_data *data, uint32_t source
     return true;
 }
 
-/* Positions on an axis where source s is read; begin >= end: none. */
+/* The range of positions on an axis that are read from source s. Empty if begin >= end. */
 static mona_span positions_of(const mona_array_pick *p, const uint8_t *data, uint32_t axis,
                               uint32_t s)
 {
     const uint32_t *table = table_of(p, data, axis);
     const uint8_t *source = axis == p->source_axis ? sources_of(p, data) : NULL;
     mona_span span = {INT64_MAX, INT64_MIN};
-    if (!table && !source) /* which no table in the file bounds: it may be long */
+    if (!table && !source) /* no table in the file bounds its extent, which may be large */
         return (mona_span){0, p->extent[axis]};
     for (uint32_t i = 0; i < p->extent[axis]; i++) {
         const uint32_t at = table ? table[i] : i;
@@ -54,7 +54,7 @@ static mona_span positions_of(const mona_array_pick *p, const uint8_t *data, uin
     return span;
 }
 
-/* The positions read on each axis: of source s, or of all where the axis does not choose one. */
+/* The positions read on each axis. Only on the axis that chooses the source do they depend on s. */
 static void find_positions(const mona_array_pick *p, const uint8_t *data, uint32_t s,
                            mona_span *positions)
 {
@@ -64,7 +64,8 @@ static void find_positions(const mona_array_pick *p, const uint8_t *data, uint32
 }
 
 /* Whether no element outside source s is read. Positions and strides are at most 2^30, so eight
- * products cannot overflow: also where an axis has none, since rows are placed before that is seen. */
+ * products cannot overflow. That must hold for an empty axis as well, as rows are placed before it
+ * is noticed. */
 static bool source_ok(const mona_array_pick *p, const mona_span *positions, uint32_t s,
                       uint64_t elements)
 {
@@ -111,8 +112,9 @@ static mona_status check(const mona_file_op *op, const mona_shape *inputs, const
 typedef struct stretch {
     uint8_t *to;
     const uint8_t *from;   /* the source's element 0 */
-    int64_t at, stride;    /* element of position 0; elements from position to position */
-    const uint32_t *table; /* of its first element's index, or NULL: positions from `first` on */
+    int64_t at, stride;    /* element of position 0; elements from one position to the next */
+    const uint32_t *table; /* its entries from the first element on, or NULL: positions from
+                              `first` on */
     uint32_t first, count;
     uint64_t fill;
 } stretch;
@@ -163,7 +165,7 @@ static void run_stretch(const stretch *s, size_t size, bool filled)
 
 /* ---- rows ---------------------------------------------------------------------------------- */
 
-/* Of an output row: what the axes but the last have chosen. */
+/* An output row: what all axes but the last have chosen. */
 typedef struct row_place {
     int64_t at[MONA_OP_MAX_INPUTS]; /* by source */
     uint32_t source;
@@ -189,7 +191,7 @@ static row_place place_of(const mona_array_call *call, const mona_array_pick *p,
     return place;
 }
 
-/* Elements [first, first + count) of a row. */
+/* Computes elements [first, first + count) of a row. */
 static void run_row(const mona_array_call *call, const mona_array_pick *p, const uint32_t *index,
                     uint8_t *to, uint32_t count)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* ARRAY_WINDOW's pools: blocks of outputs of one plane, tap by tap. Items are blocks. */
+/* The pools of ARRAY_WINDOW: blocks of outputs of one plane, tap by tap. Items are blocks. */
 #include "ops/arrays/array_window.h"
 
 static uint64_t blocks_of(const mona_array_window *w)
@@ -13,7 +13,7 @@ uint64_t mona_window_pool_items(const mona_bound_op *b)
     return (uint64_t)w->batch * w->channels * blocks_of(w);
 }
 
-/* Taps of an output that count, along one axis. */
+/* The number of taps of an output that AVERAGE counts along one axis. */
 static int64_t counted(const mona_array_axis *a, uint32_t out, bool include_pad)
 {
     const int64_t first = (int64_t)out * a->stride - a->pad_before, step = a->dilation;
@@ -24,7 +24,7 @@ static int64_t counted(const mona_array_axis *a, uint32_t out, bool include_pad)
     return to - from;
 }
 
-/* What a sum is divided by; a window without samples has a sum of 0. */
+/* What a sum is divided by. A window without samples has a sum of 0, which is divided by 1. */
 static float number_of(const mona_array_window *w, uint32_t output)
 {
     uint32_t index[3];
@@ -35,7 +35,7 @@ static float number_of(const mona_array_window *w, uint32_t output)
     return count ? (float)count : 1.0f;
 }
 
-/* Outputs [first, first + count) of a plane. */
+/* Computes outputs [first, first + count) of a plane. */
 static void float_block(const mona_array_call *call, uint64_t plane, uint32_t first, uint32_t count)
 {
     const mona_array_window *w = array_record(call->bound);
@@ -81,7 +81,7 @@ static void int_block(const mona_array_call *call, uint64_t plane, uint32_t firs
 
 /* ---- where the largest sample lies --------------------------------------------------------- */
 
-/* Position of a tap in the plane, or -1: outside. */
+/* Position of a tap in the plane; -1: outside. */
 static int64_t position_of(const mona_array_window *w, const uint32_t index[3], uint32_t tap)
 {
     uint32_t taps[3];

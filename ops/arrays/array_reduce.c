@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* ARRAY_REDUCE. Every output's numbers are taken one after another, so it does not matter which
- * outputs are worked on together: where the elements of one output lie closer together than those
- * of neighbours, output by output; else a block of outputs at once, whose loops are vector code. */
+/* ARRAY_REDUCE. The numbers of an output are taken one after another, so the result does not depend
+ * on which outputs are computed together. If the elements of one output lie closer together than
+ * those of neighbours, outputs are computed one by one; otherwise a block of outputs at a time, in
+ * loops that become vector code. */
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/real.h"
 
@@ -37,7 +38,7 @@ static array_walk kept_walk(const mona_array_reduce *r, uint64_t first)
     return walk_from(r->kept, r->extent, r->stride, 0, first);
 }
 
-/* From an output's first element, `at`, on. */
+/* A walk over the elements of an output, of which the first is at `at`. */
 static array_walk reduced_walk(const mona_array_reduce *r, int64_t at)
 {
     return walk_from(r->reduced, r->extent + r->kept, r->stride + r->kept, at, 0);
@@ -62,7 +63,7 @@ static void start(sums *s, uint32_t function, uint32_t count)
     }
 }
 
-/* Whether x takes the place of the best number so far. */
+/* Whether x replaces the best number so far. */
 static inline bool is_better(uint32_t function, float x, float best)
 {
     switch (function) {
@@ -77,7 +78,7 @@ static inline bool is_better(uint32_t function, float x, float best)
     }
 }
 
-/* Takes x, element `position` of the reduced ones, into sum `i`. */
+/* Adds x, element `position` of the reduced ones, to sum `i`. */
 static inline void take(sums *s, uint32_t function, uint32_t i, float x, int64_t position)
 {
     const double d = (double)x;
@@ -136,7 +137,7 @@ static float result(const sums *s, uint32_t function, uint32_t i, uint64_t count
 
 /* ---- floats: two orders of work ------------------------------------------------------------ */
 
-/* One output's numbers, beginning at element `at`, into sum `i`. */
+/* Adds the numbers of one output, which begin at element `at`, to sum `i`. */
 static void take_output(const mona_array_call *call, const mona_array_reduce *r, sums *s,
                         uint32_t function, uint32_t i, int64_t at)
 {
@@ -147,7 +148,7 @@ static void take_output(const mona_array_call *call, const mona_array_reduce *r,
     for (uint64_t done = 0; done < all; done += count) {
         count = all - done < ARRAY_BLOCK ? (uint32_t)(all - done) : ARRAY_BLOCK;
         const float *x = mona_array_view(room, source_of(call, 0), &walk, count);
-        if (function == MONA_REDUCE_SUM) /* the usual one, without asking again and again */
+        if (function == MONA_REDUCE_SUM) /* the common case, with the function as a constant */
             for (uint32_t k = 0; k < count; k++)
                 take(s, MONA_REDUCE_SUM, i, x[k], 0);
         else
@@ -156,7 +157,7 @@ static void take_output(const mona_array_call *call, const mona_array_reduce *r,
     }
 }
 
-/* Number `position` of each of count outputs from the walk's on. */
+/* Adds number `position` of each of count outputs. */
 static void take_lanes(sums *s, uint32_t function, const float *x, uint32_t count, int64_t position)
 {
     switch (function) {
@@ -195,7 +196,7 @@ static void take_outputs(const mona_array_call *call, const mona_array_reduce *r
     }
 }
 
-/* Whether an output's numbers lie closer together than those of its neighbours. */
+/* Whether the numbers of an output lie closer together than those of its neighbours. */
 static bool goes_by_output(const mona_array_reduce *r)
 {
     return !r->kept || !r->reduced || r->stride[r->kept + r->reduced - 1] <= r->stride[r->kept - 1];
@@ -218,7 +219,7 @@ static void float_block(const mona_array_call *call, const mona_array_reduce *r,
 {
     const mona_type type = call->bound->output.type;
     const uint64_t all = mona_array_product(r->extent + r->kept, r->reduced);
-    /* Logarithms and sums are of fp64; means and such begin as their sums do. */
+    /* Sums and logarithms are in fp64. Means and others that build on a sum begin as that sum. */
     uint32_t function = r->function;
     if (function == MONA_REDUCE_MEAN || function == MONA_REDUCE_LOG_SUM)
         function = MONA_REDUCE_SUM;
@@ -249,7 +250,7 @@ static bool is_before(int64_t a, int64_t b, bool is_unsigned)
     return is_unsigned ? (uint64_t)a < (uint64_t)b : a < b;
 }
 
-/* Whether x takes the place of the best number so far. */
+/* Whether x replaces the best number so far. */
 static bool whole_is_better(uint32_t function, int64_t x, int64_t best, bool is_unsigned)
 {
     switch (function) {
@@ -265,7 +266,7 @@ static bool whole_is_better(uint32_t function, int64_t x, int64_t best, bool is_
     }
 }
 
-/* What x makes of the result so far. */
+/* The result so far combined with x. */
 static uint64_t combined(uint32_t function, uint64_t sum, int64_t x, bool is_unsigned)
 {
     const uint64_t u = (uint64_t)x;
@@ -331,7 +332,7 @@ static void array(const mona_array_call *call)
     }
 }
 
-/* One for each element taken. */
+/* One for each element. */
 static uint64_t macs(const mona_bound_op *b)
 {
     const mona_array_reduce *r = array_record(b);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* ARRAY_RESAMPLE: weighted sums along one axis. Items are output positions [outer][out]; the
- * `inner` elements of one are worked on in blocks. With inner 1 a block is one number; its
+ * `inner` elements of one are processed in blocks. With inner 1 a block is one number, as its
  * neighbours along the axis have other weights. */
 #include "ops/arrays/arrays.h"
 
@@ -42,13 +42,13 @@ static uint64_t macs(const mona_bound_op *b)
     return (uint64_t)r->outer * r->inner * first[r->out];
 }
 
-/* count numbers of the operand from element `at` on. */
+/* Reads count numbers of the operand from element `at` on. */
 static void read(const mona_array_call *call, int64_t at, uint32_t count, float *to)
 {
     mona_array_read_floats(to, source_of(call, 0), at, 1, count);
 }
 
-/* Elements [inner, inner + count) of output position `item`. */
+/* Computes elements [inner, inner + count) of output position `item`. */
 static void run_block(const mona_array_call *call, const mona_array_resample *r, uint64_t item,
                       uint32_t inner, uint32_t count)
 {

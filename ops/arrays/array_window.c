@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* ARRAY_WINDOW: checks, and the samples that one tap of the window sees, side by side. */
+/* ARRAY_WINDOW: checks, and gathering of the samples that one tap reads. */
 #include "ops/arrays/array_window.h"
 
 #include "ops/arrays/array_panels.h"
 
 /* ---- check --------------------------------------------------------------------------------- */
 
-enum { WINDOW_MAX = 1 << 20 }; /* kernel, stride, dilation, padding */
+enum { WINDOW_MAX = 1 << 20 }; /* largest kernel, stride, dilation and padding */
 
 static bool axis_ok(const mona_array_axis *a)
 {
@@ -15,7 +15,7 @@ static bool axis_ok(const mona_array_axis *a)
            a->pad_before <= WINDOW_MAX && a->pad_after >= -WINDOW_MAX && a->pad_after <= WINDOW_MAX;
 }
 
-/* batch x channels x a side of each axis; 0: too many. */
+/* batch x channels x the extents of all axes; 0: too many. */
 static uint64_t elements_of(const mona_array_window *w, uint32_t batch, uint32_t channels,
                             size_t side)
 {
@@ -98,15 +98,15 @@ void mona_window_indices(const mona_array_window *w, window_side side, uint32_t 
 
 /* ---- samples ------------------------------------------------------------------------------- */
 
-/* Outputs side by side in the last axis: the first `before` and those from `end` on see nothing,
- * the others elements from `at` on, `stride` apart. */
+/* Outputs side by side in the last axis. For the first `before` and those from `end` on the tap is
+ * outside; for the others it reads elements from `at` on, `stride` apart. */
 typedef struct window_run {
     uint32_t count, before, end;
     int64_t at;
     int32_t stride;
 } window_run;
 
-/* The run of a tap that begins with output `index`, of at most `max` outputs. */
+/* The run that begins with output `index`, of at most `max` outputs. */
 static window_run run_at(const mona_array_window *w, const uint32_t tap[3], const uint32_t index[3],
                          uint32_t max)
 {
@@ -186,7 +186,7 @@ static void row_of_samples(const panel_tile *t, uint32_t k, void *to)
 {
     const mona_array_window *w = window_of(t->call);
     const uint32_t taps = mona_window_taps(w);
-    /* matrix = one of the batch * groups + group */
+    /* matrix = index in the batch * groups + group */
     const uint64_t channel = t->matrix * (w->channels / w->groups) + k / taps;
     const uint64_t plane = channel * mona_window_inputs(w);
     mona_window_samples(t->call, plane, k % taps, t->column, t->columns,

@@ -14,7 +14,7 @@
  * of 8 bits those of the same parity. Their rows lie 16 c0 apart. */
 #include "ops/arrays/lanes.h"
 
-/* One side of an instruction: 16 blocks, or halves of blocks, and what lies between repeats. */
+/* One side of an instruction: 16 blocks or halves of blocks, and the distance between repeats. */
 typedef struct side {
     ac_address at[LANES];
     bool high;
@@ -30,7 +30,7 @@ static ac_turned turned(const side *s, uint32_t done, uint32_t repeat)
     return t;
 }
 
-/* Strides have 8 bits; with longer ones repeats are instructions of their own. */
+/* Strides have 8 bits; with longer ones each repeat is an instruction of its own. */
 static void turn(const mona_lanes *l, const side *to, const side *from, uint32_t repeats)
 {
     const bool near = to->repeat <= UINT8_MAX && from->repeat <= UINT8_MAX;
@@ -44,7 +44,7 @@ static void turn(const mona_lanes *l, const side *to, const side *from, uint32_t
     }
 }
 
-/* Parts of a block of 32 bytes that are turned one by one. */
+/* Parts of a block of 32 bytes that are transposed one by one. */
 static uint32_t parts(const mona_lanes *l)
 {
     return 2 / l->element;
@@ -59,7 +59,8 @@ static uint32_t row_count(const mona_lanes *l)
 static ac_address row_of(const mona_lanes *l, int64_t c, uint32_t count, uint32_t row)
 {
     const bool there = c >= 0 && c < count;
-    const ac_address channel = there ? l->channels + (size_t)c * l->groups * LANES_GROUP_BYTES : l->spare;
+    const ac_address channel =
+        there ? l->channels + (size_t)c * l->groups * LANES_GROUP_BYTES : l->spare;
     return channel + row % LANES * AC_BLOCK;
 }
 
@@ -100,7 +101,8 @@ typedef struct units {
     ac_address block;
 } units;
 
-/* Unit g of group `group`, and `repeats` more: of other groups, or every parts()th unit. */
+/* Transposes `repeats` units, from unit g of group `group` on: those of the groups that follow, or
+ * every parts()th unit. */
 static void turn_unit(const mona_lanes *l, const units *u, uint32_t group, uint32_t g,
                       uint32_t repeats, bool over_groups)
 {
@@ -121,7 +123,8 @@ static void turn_unit(const mona_lanes *l, const units *u, uint32_t group, uint3
     turn(l, u->to_lanes ? &rows : &blocks, u->to_lanes ? &blocks : &rows, repeats);
 }
 
-/* Units that rows of one half have: of_lane / parts; of one parity: as many again. */
+/* The rows of of_lane / parts units lie in the same half. 1 / parts of these units have the same
+ * parity. */
 static void turn_block(const mona_lanes *l, const units *u)
 {
     const uint32_t halves = u->of_lane / parts(l), repeats = halves / parts(l);
@@ -197,7 +200,7 @@ void mona_lanes_pieces(const mona_row_call *calls, uint32_t count, mona_span col
 
 /* ---- copies --------------------------------------------------------------------------------- */
 
-/* Whether a copy can leave out what lies between rows. */
+/* Whether a copy can skip the bytes between rows. */
 static bool far_enough(ptrdiff_t gap)
 {
     return gap >= 0 && gap <= MAX_GAP && gap % AC_BLOCK == 0;

@@ -48,7 +48,7 @@ typedef struct mona_piece {
     const mona_row_call *calls;
     int64_t x;
     uint32_t rows, count;
-    uint32_t pitch;  /* pixels from row to row */
+    uint32_t pitch;  /* pixels from one row to the next */
     uint32_t groups; /* groups that hold all these pixels */
     bool last;       /* no piece follows */
 } mona_piece;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Roots, exponentials, logarithms and what is made of them. */
+/* Roots, exponentials, logarithms, and functions made of them. */
 #include "ops/arrays/real.h"
 
 #define REAL_INFINITY ((double)__builtin_inff())
@@ -78,7 +78,7 @@ double mona_real_log(double x)
     return k * ln2_high + (k * ln2_low + 2 * (s + s * p));
 }
 
-/* What rounding 1 + x has lost, divided by it, is what the logarithm lacks. */
+/* The logarithm lacks what rounding 1 + x has lost, divided by 1 + x. */
 double mona_real_log1p(double x)
 {
     const double w = 1 + x;
@@ -115,7 +115,7 @@ double mona_real_pow(double x, double y)
     return is_odd(y) ? real_signed(power, x) : power;
 }
 
-/* x - n y for n = 2^52 y down to y: at each step the difference is exact. */
+/* x - n y, with n y taken as 2^52 y, ... down to y. The difference is exact in each step. */
 double mona_real_fmod(double x, double y)
 {
     double rest = real_abs(x);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Elementary functions in fp64, made of + - * / and operations on integers alone: no
- * mathematics library, and the same bits on every machine that rounds IEEE binary64 to nearest
- * even. Arguments are fp32 numbers or what arithmetic on a few of them gives (no fp64 subnormals);
- * errors are some 10^-13 of the result, so that rounding to fp32 is right but for ties that are
- * nearer than that. Infinities and NaNs go where IEEE 754 has them go. */
+/* Elementary functions in fp64, made only of + - * / and operations on integers. They need no
+ * mathematics library and give the same bits on every machine that rounds IEEE binary64 to nearest
+ * even. Arguments are fp32 numbers, or results of arithmetic on a few of them (no fp64 subnormals).
+ * Relative errors are about 10^-13, so that rounding to fp32 is right except for values closer than
+ * that to a tie. Infinities and NaNs give what IEEE 754 defines. */
 #ifndef MONA_OPS_REAL_H
 #define MONA_OPS_REAL_H
 
@@ -52,7 +52,7 @@ static inline double real_round(double x)
 
 double mona_real_sqrt(double x);
 double mona_real_exp(double x);   /* 0 below -700, infinite above 700 */
-double mona_real_expm1(double x); /* exp(x) - 1, as if |x| were 700 where it is more */
+double mona_real_expm1(double x); /* exp(x) - 1; above 700 as for 700 */
 double mona_real_log(double x);
 double mona_real_log1p(double x); /* log(1 + x) */
 double mona_real_pow(double x, double y);
@@ -63,7 +63,7 @@ double mona_real_asinh(double x);
 double mona_real_acosh(double x);
 double mona_real_atanh(double x);
 double mona_real_erf(double x);
-double mona_real_sin(double x); /* of an fp32 number, as are the next two */
+double mona_real_sin(double x); /* of an fp32 number, like the next two */
 double mona_real_cos(double x);
 double mona_real_tan(double x);
 double mona_real_asin(double x);
@@ -75,7 +75,7 @@ double mona_real_mish(double x);
 double mona_real_gelu(double x);
 double mona_real_gelu_tanh(double x);
 
-/* x - n * y, n being x / y truncated: exact. */
+/* x - n * y, where n is x / y truncated; exact. */
 double mona_real_fmod(double x, double y);
 
 #endif

@@ -19,11 +19,11 @@ typedef struct reduced {
     uint32_t quarter; /* n */
 } reduced;
 
-static const uint32_t two_over_pi[] = {0, /* bits before the point */
+static const uint32_t two_over_pi[] = {0, /* bits before the binary point */
                                        0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0,
                                        0xdb629599, 0x3c439041, 0xfe5163ab};
 
-/* 32 bits of the table from bit i on. */
+/* Returns 32 bits of the table from bit i on. */
 static uint64_t bits_from(uint32_t i)
 {
     const uint64_t both = (uint64_t)two_over_pi[i / 32] << 32 | two_over_pi[i / 32 + 1];
@@ -39,7 +39,8 @@ static reduced reduce(double x)
         return (reduced){REAL_NAN, 0};
     const uint64_t m = (real_bits(a) >> 29 & 0x7fffff) | 0x800000;
     const uint32_t first =
-        (uint32_t)(real_bits(a) >> 52) - 1023 - 23 - 2 + 32; /* e - 2, and the 0 */
+        (uint32_t)(real_bits(a) >> 52) - 1023 - 23 - 2 + 32; /* e - 2, plus the 32 bits before
+                                                                the binary point */
     const uint64_t turns = (m * bits_from(first) << 32) + m * bits_from(first + 32) +
                            (m * bits_from(first + 64) >> 32);
     const uint64_t n = (turns + ((uint64_t)1 << 61)) >> 62;
@@ -50,7 +51,7 @@ static reduced reduce(double x)
 
 /* ---- sine, cosine, tangent ----------------------------------------------------------------- */
 
-/* Taylor's polynomials: within pi / 4 what they lack is below 10^-15. */
+/* Taylor polynomials. Up to pi / 4 their error is below 10^-15. */
 static double sine(double r)
 {
     const double r2 = r * r;

@@ -120,7 +120,7 @@ static void drain(const program *p, const drained *d, ac_address to, ac_address 
         ac_emit_drain(p->core, d->kind, to, from, c, scale, d->relu);
 }
 
-/* All lane blocks at once. */
+/* Drains all lane blocks at once. */
 static void drain_part(const program *p, const tile *t, uint32_t part, const drained *d)
 {
     drain(p, d, piece_at(p, t, d->to, part, 0, 0), l0c_of(p, t, part, d->residual), d->scale,
@@ -129,7 +129,7 @@ static void drain_part(const program *p, const tile *t, uint32_t part, const dra
                     .dst_gap = (uint16_t)(t->pitch - t->m1 * AC_FRACTAL)});
 }
 
-/* Lane block j, cut into pieces, the last of which may be shorter. */
+/* Drains lane block j, cut into pieces, of which the last may be shorter. */
 static void drain_lanes(const program *p, const tile *t, uint32_t part, uint32_t j,
                         const drained *d)
 {
@@ -180,9 +180,8 @@ static void drain_tile(const program *p, const tile *t)
 
 /* ---- epilogue -------------------------------------------------------------------------------- */
 
-/* to = ub.t op a block of 16 values that is used again and again. */
-static void with_block(const program *p, const tile *t, ac_vec2 op, ac_address to,
-                       ac_address block)
+/* to = ub.t op a block of 16 values, which is used repeatedly. */
+static void with_block(const program *p, const tile *t, ac_vec2 op, ac_address to, ac_address block)
 {
     vec2_all(p->core, op, to, p->ub.t, block, tile_elements(p, t), b_again);
     ac_emit_barrier(p->core, AC_PIPE_V);
@@ -249,7 +248,7 @@ static void add_residual(const program *p, const tile *t)
     ac_emit_barrier(p->core, AC_PIPE_V);
 }
 
-/* A first activation of RELU is part of the drain. */
+/* A first activation that is a RELU is part of the drain. */
 void mona_conv_finish(const program *p, const tile *t)
 {
     const ac_epilogue *e = &p->conv->epilogue;

@@ -97,7 +97,7 @@ static void choose_tile(program *p)
 /* What a load3d reads: rows of A, 32 bytes each, `step` columns apart, from byte `skip` on. */
 typedef struct operand {
     ac_address at;
-    uint32_t bytes; /* that exist from `at` on; what lies beyond reads as zero */
+    uint32_t bytes; /* bytes from `at` on; what lies beyond reads as zero */
     uint32_t element, column, step, skip;
 } operand;
 
@@ -166,7 +166,7 @@ static operand operand_of(const program *p, const tile *t, uint32_t part, uint32
                       : residual_source(p, t, part, i - sum);
 }
 
-/* Bytes of a part's weights for so many fractals of K. */
+/* Bytes of a part's weights for `fractals` fractals of K. */
 static size_t weights_bytes(const program *p, uint32_t fractals)
 {
     return (size_t)fractals * p->k->width * fractal_bytes();
@@ -190,7 +190,7 @@ static void load_group_weights(program *p, const tile *t)
                        mona_conv_all_k(p->k, part) * p->k->width);
 }
 
-/* The place in L0B of a part's weights from fractal `first` of K on. Loads them if need be. */
+/* The place in L0B of a part's weights from fractal `first` of K on. Loads them if necessary. */
 static ac_address chunk_weights(const program *p, const tile *t, uint32_t part, uint32_t first,
                                 uint32_t count)
 {
@@ -333,7 +333,7 @@ static bool next_tile(const program *p, tile *t)
     return true;
 }
 
-/* The program, with the tile's row as the one that start() and mona_conv_finish() work on. */
+/* The program, with the tile's row as the current one of start() and mona_conv_finish(). */
 static const program *at_row_of(program *p, const tile *t)
 {
     p->row = &p->rows[t->y];
@@ -380,8 +380,8 @@ static void run_rows(ac_core *core, const ac_conv *c, const mona_conv_place *row
 
 /* ---- where rows lie ------------------------------------------------------------------------- */
 
-/* Addresses of all runs for the call's first pixel. Its filter starts at column x * stride - pad.
- */
+/* Finds the addresses of all runs for the call's first pixel, whose filter starts at column x *
+ * stride - pad. */
 static ac_address *place_runs(ac_address *runs, const mona_row_call *call)
 {
     const mona_bound_op *b = call->bound;

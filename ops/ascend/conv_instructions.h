@@ -27,9 +27,10 @@ typedef struct buffers {
     ac_address zero, low, high, residual_scale;
     /* Of a tile. */
     ac_address t, negative;    /* fp16, laid out as `tile` says */
-    ac_address residual;       /* like t if the cube adds it, else [16 channels][pixel][16] */
-    ac_address raw[HALVES];    /* a residual as stored, where the cube does not add it: one piece
-                                  for each of its channel blocks */
+    ac_address residual;       /* like t if the cube adds the residual, else [16
+                                channels][pixel][16] */
+    ac_address raw[HALVES];    /* a residual as stored, if the cube does not add it: one piece for
+                                each of its channel blocks */
     ac_address result[HALVES]; /* rounded results */
 } buffers;
 
@@ -64,9 +65,9 @@ typedef struct tile {
 
 typedef struct program {
     ac_core *core;
-    const mona_conv_place *rows; /* [row_count]; they differ only in where they lie */
+    const mona_conv_place *rows; /* [row_count]; they differ only in their addresses */
     uint32_t row_count;
-    const mona_conv_place *row; /* the one being worked on */
+    const mona_conv_place *row; /* the current one */
     const ac_conv *conv;
     const mona_conv_packing *k;
     ac_address weights, ones;
@@ -93,7 +94,7 @@ static inline ac_address l0c_of(const program *p, const tile *t, uint32_t part, 
                              parts * p->k->width * p->m1 * C_FRACTAL_BYTES);
 }
 
-/* Parts whose constants are in UB at once: a batch, which is made of whole groups. */
+/* Parts whose constants are in UB at the same time: a batch, which consists of whole groups. */
 static inline uint32_t batch_parts(const mona_conv_packing *k)
 {
     const uint32_t groups = MAX_BATCH / (k->width * k->group);
@@ -112,7 +113,7 @@ static inline size_t lanes_at(const program *p, uint32_t part, uint32_t j)
     return ((size_t)(part % batch_parts(p->k)) * p->k->width + j) * VECTOR;
 }
 
-/* Elements of t that a part takes, the room between its pieces included. */
+/* Elements of t that a part takes, including the room between its pieces. */
 static inline uint32_t part_elements(const program *p, const tile *t)
 {
     return p->k->width * p->cuts * t->pitch * LANES;
@@ -132,7 +133,7 @@ static inline uint32_t tile_elements(const program *p, const tile *t)
     return (t->end - t->first) * part_elements(p, t);
 }
 
-/* Takes so many bytes of UB, rounded up to whole blocks, and moves *at past them. */
+/* Takes `bytes` bytes of UB, rounded up to whole blocks, and moves *at past them. */
 static inline ac_address take(ac_address *at, size_t bytes)
 {
     const ac_address taken = *at;

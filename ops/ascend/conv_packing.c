@@ -27,7 +27,7 @@ enum {
     MAX_WIDTH = 16,
     REPEAT_BLOCKS = 8,
     MAX_FRACTALS = 64,
-    ROW_HEAD = 15,     /* cycles that an mmad takes beside those of its fractals */
+    ROW_HEAD = 15,     /* cycles of an mmad in addition to those of its fractals */
     ROW_FRACTALS = 64, /* fractals of A that share them, at most */
 };
 
@@ -128,7 +128,7 @@ static bool zeros_stay(const mona_bound_op *b, bool residual_by_cube)
     return (!clips || inside) && !minus && (!adds(b) || residual_by_cube);
 }
 
-/* Sets the parts and their lane blocks; false: so many pixels do not fill them. */
+/* Sets the parts and their lane blocks. False: `pixels` pixels do not fill whole lane blocks. */
 static bool find_parts(const mona_bound_op *b, mona_conv_packing *k)
 {
     const uint32_t channels = b->output.channels;
@@ -231,8 +231,8 @@ static bool cheapest(const mona_bound_op *b, const mona_conv_layout *l, mona_con
     return min_cost < UINT64_MAX;
 }
 
-/* Results go straight to their place where a packing allows it, and the cube adds the residual.
- * Else the scalar unit spreads results and residuals, which works for any form of them. */
+/* Results go straight to their place if a packing allows it and the cube adds the residual.
+ * Otherwise the scalar unit spreads results and residuals, which works for all of their forms. */
 mona_conv_packing mona_conv_choose_packing(const mona_bound_op *b, const mona_conv_layout *l)
 {
     const bool bytes = adds(b) && is_byte(b->input[1].type);

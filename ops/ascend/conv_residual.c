@@ -27,7 +27,7 @@ static uint32_t residual_block(const program *p, uint32_t n)
 /* ---- UB ------------------------------------------------------------------------------------- */
 
 /* Bytes of a piece, which holds one channel block of the residual: at most 32 bytes for each pixel,
- * and one more block at either end, as both ends are rounded to blocks. */
+ * and one more block at each end, as both ends are rounded to blocks. */
 static size_t piece_bytes(const program *p)
 {
     return (size_t)p->m1 * AC_FRACTAL * p->k->pixels * VECTOR + 2 * AC_BLOCK;

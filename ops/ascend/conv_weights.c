@@ -81,7 +81,7 @@ typedef struct packing_layout {
     size_t tables, bias, scale, slope, mask, ones, weights, bytes;
 } packing_layout;
 
-/* Bytes of `ones`: row m of A reads 32 of them from byte 8 m on. */
+/* Bytes of `ones`: row m of A reads 32 bytes of it from byte 8 m on. */
 static size_t ones_bytes(const mona_conv_packing *k)
 {
     return k->bias_by_cube ? (size_t)k->max_fractals * AC_FRACTAL * BIAS_PERIOD + AC_BLOCK : 0;
@@ -158,7 +158,7 @@ static void bind_lanes(const mona_bound_op *b, const mona_conv_packing *k, uint8
         if (k->bias_by_vector) {
             bias[i] = (uint32_t)bias_of(b, channel);
             if (b->input[0].type == MONA_F16)
-                bias[i] = ac_bits(ac_float(bias[i]) + 0.0f); /* -0 becomes +0 */
+                bias[i] = ac_bits(ac_float(bias[i]) + 0.0f); /* turns -0 into +0 */
         }
         if (e->scale)
             scale[i] = real ? ac_f16_from_f32(e->scale[channel]) : 0;
@@ -225,8 +225,8 @@ static uint8_t *pack_bias(uint8_t *to, const mona_bound_op *b, const mona_conv_p
     return to;
 }
 
-/* Writes a one where a channel of the residual meets its output. In a block of 16 channels, lanes
- * without an output get one as well, since row programs work on whole blocks. */
+/* Writes a one where a channel of the residual and its output cross. In a block of 16 channels,
+ * lanes without an output get one as well, since row programs process whole blocks. */
 static uint8_t *pack_residual(uint8_t *to, const mona_bound_op *b, const mona_conv_packing *k,
                               uint32_t part)
 {

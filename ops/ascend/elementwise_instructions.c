@@ -23,7 +23,7 @@
 #include "ops/elementwise.h"
 #include "ops/vectors.h"
 
-enum { BYTES_OF_ELEMENT = 10 /* of UB: two stored, two fp16, one result, at most 2 each */ };
+enum { BYTES_OF_ELEMENT = 10 /* bytes of UB: two stored, two fp16, one result, at most 2 each */ };
 
 typedef struct program {
     const mona_bound_op *bound;
@@ -55,7 +55,7 @@ static void sync(const program *p, ac_pipe from, ac_pipe to)
     ac_emit_wait_flag(p->core, from, to, AC_EVENT0);
 }
 
-/* Converts so many elements of operand i to fp16 and scales them. */
+/* Converts count elements of operand i to fp16 and scales them. */
 static ac_address widen(const program *p, uint32_t i, uint32_t count)
 {
     const mona_type type = p->bound->input[i].type;

@@ -46,16 +46,18 @@ typedef struct program {
     const mona_bound_op *bound;
     ac_core *core;
     uint32_t in_size, out_size; /* bytes of an element */
-    uint32_t groups;            /* UB has room for */
+    uint32_t groups;            /* groups in UB: first the most that fit, then those that are
+                                     needed */
     mona_lanes lanes;
     ac_address samples, wide, blocks;
-    size_t block_bytes; /* of a channel block in UB */
+    size_t block_bytes; /* bytes of a channel block in UB */
 } program;
 
 /* A stream: row `dy` of the block, plane `plane` of an input. */
 typedef struct stream {
     uint32_t index, input, plane, dy, block;
-    uint32_t channel; /* its first; also the samples of a pixel in all streams before it */
+    uint32_t channel; /* its first channel; also the number of samples of a pixel in all streams
+                         before it */
 } stream;
 
 /* ---- sizes ---------------------------------------------------------------------------------- */
@@ -124,7 +126,7 @@ static stream first_stream(const mona_bound_op *b)
     return (stream){.block = b->op->load.block[0]};
 }
 
-/* False: *s was the last stream. */
+/* Goes on to the next stream. False: *s was the last one. */
 static bool next_stream(const mona_bound_op *b, stream *s)
 {
     s->index++;
@@ -177,7 +179,8 @@ static void bring(const program *p, const mona_piece *k, const stream *s)
     for (uint32_t row = 0; rest && row < k->rows; row++) {
         const ac_address to = samples + row * pitch;
         mona_scalar_copy(p->core, to + bytes - rest, plane_row(p, k, s, row) + bytes - rest, rest);
-        ac_emit_fill(p->core, to + bytes, (ac_fill){.count = AC_BLOCK - rest, .bytes = 1, .step = 1});
+        ac_emit_fill(p->core, to + bytes,
+                     (ac_fill){.count = AC_BLOCK - rest, .bytes = 1, .step = 1});
     }
     if (rest)
         ac_emit_set_flag(p->core, AC_PIPE_S, AC_PIPE_V, event);
@@ -243,7 +246,7 @@ static void make_blocks(const program *p)
     ac_emit_set_flag(p->core, AC_PIPE_V, AC_PIPE_MTE3, AC_EVENT0);
 }
 
-/* Stores the columns of the piece that the call wants. */
+/* Stores the columns of the piece that the call needs. */
 static void store_blocks(const program *p, const mona_piece *k)
 {
     const size_t column = (size_t)p->bound->output_c0 * p->out_size;
@@ -272,7 +275,7 @@ static void load_piece(void *program_, const mona_piece *k)
     store_blocks(p, k);
 }
 
-/* The columns to copy for those that a call wants, extended as explained at the top. */
+/* The columns to copy for those that a call needs, extended as explained at the top. */
 static mona_span widened(const mona_bound_op *b, const mona_row_call *call)
 {
     mona_span s = {call->x_begin, call->x_end};

@@ -100,8 +100,8 @@ static ac_address take_floats(ac_address *at, size_t count)
     return take(at, count * sizeof(float));
 }
 
-/* Lays out UB for p->periods. Returns the bytes that takes. Things that are never needed at the
- * same time share their places. */
+/* Lays out UB for p->periods. Returns the bytes that this takes. Buffers that are never needed at
+ * the same time share their place. */
 static size_t lay_out(program *p)
 {
     const mona_bound_op *b = p->bound;
@@ -202,7 +202,7 @@ static void bring(const program *p, uint32_t block)
     ac_emit_barrier(p->core, AC_PIPE_V);
 }
 
-/* Sets `count` samples from `to` on to that at `from`. */
+/* Sets `count` samples from `to` on to the one at `from`. */
 static void repeat_sample(const program *p, ac_address to, ac_address from, int64_t count)
 {
     const mona_type type = p->bound->output.type;
@@ -227,7 +227,8 @@ static void repeat_edges(const program *p)
         return;
     sync(p, AC_PIPE_V, AC_PIPE_S);
     for (uint32_t row = 0; row < p->in_rows; row++) {
-        const ac_address begin = p->samples + (row * p->in_pitch + place_of(p, in.begin)) * element(p);
+        const ac_address begin =
+            p->samples + (row * p->in_pitch + place_of(p, in.begin)) * element(p);
         const ac_address end = p->samples + (row * p->in_pitch + place_of(p, in.end)) * element(p);
         repeat_sample(p, begin - (uint64_t)(before * (int64_t)element(p)), begin, before);
         repeat_sample(p, end, end - element(p), after);
@@ -252,7 +253,7 @@ static ac_address widen(const program *p, uint32_t c)
 
 /* ---- out ------------------------------------------------------------------------------------ */
 
-/* Channel c of the output block, from p->wide. */
+/* Writes channel c of the output block from p->wide. */
 static void narrow(const program *p, uint32_t c)
 {
     const mona_type type = p->bound->output.type;
@@ -267,7 +268,8 @@ static void narrow(const program *p, uint32_t c)
     ac_emit_barrier(p->core, AC_PIPE_V);
 }
 
-/* Whole blocks of 32 bytes by MTE3, the rest by the scalar unit: what follows may be padding. */
+/* Stores whole blocks of 32 bytes by MTE3 and the rest by the scalar unit, as padding may
+ * follow. */
 static void store_block(const program *p, uint32_t block)
 {
     const uint32_t c0 = p->bound->output_c0;

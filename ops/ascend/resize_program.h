@@ -10,8 +10,9 @@
 enum {
     HALO = 16,      /* columns on either side of a segment: a block of fp16 */
     BEFORE = 32,    /* columns in UB before column 0 of a row */
-    ALIGNED = 32,   /* pieces begin at multiples of so many periods, rows of so many columns */
-    MAX_RATIO = 15, /* of n and of d */
+    ALIGNED = 32,   /* pieces begin at multiples of this many periods, rows at multiples of this
+                       many columns */
+    MAX_RATIO = 15, /* largest n and largest d */
 };
 
 typedef struct program {
@@ -20,11 +21,11 @@ typedef struct program {
     ac_core *core;
     uint32_t rows, taps, n, d;  /* R output rows; the scale across is n / d */
     uint32_t segments, periods; /* Q segments of a piece, and periods of each */
-    int64_t first_row;          /* first of the input rows that the calls want */
+    int64_t first_row;          /* first of the input rows that the calls need */
     uint32_t in_rows;           /* number of these input rows */
     int64_t period;             /* first period of the piece */
     int32_t lowest, highest;    /* columns read before a segment, and after it */
-    size_t in_pitch, out_pitch; /* pixels from row to row in UB */
+    size_t in_pitch, out_pitch; /* pixels from one row to the next in UB */
     mona_lanes in_lanes, out_lanes;
     ac_address in, samples, blocks;                               /* as stored */
     ac_address wide, columns, made, unused;                       /* fp16 */
@@ -57,10 +58,10 @@ static inline uint32_t segment_of_lane(const program *p, uint32_t lane)
     return lane / p->rows < p->segments ? lane / p->rows : p->segments - 1;
 }
 
-/* resize_sums.c.
- *   bring_weights  writes the weight of every lane for each tap down, four times over
+/* In resize_sums.c:
+ *   bring_weights  writes the weight of every lane for each tap down, repeated four times
  *   down           sums over taps down: from rows of fp16 to columns in p->down, `lowest` first
- *   across         sums over taps across: from p->down to rows of p->wide */
+ *   across         sums over taps across: from p->down to rows in p->wide */
 void mona_resize_bring_weights(const program *p);
 void mona_resize_down(const program *p, ac_address rows);
 void mona_resize_across(const program *p);

@@ -11,8 +11,9 @@ void mona_resize_bring_weights(const program *p)
         float weights[4];
         mona_resize_row(p->bound, p->calls[row_of_lane(p, lane)].y, weights);
         for (uint32_t t = 0; t < p->taps; t++)
-            ac_emit_fill(p->core, p->lane_weights + (t * LANES + lane) * sizeof(float),
-                         (ac_fill){.count = 1, .bytes = sizeof(float), .value = ac_bits(weights[t])});
+            ac_emit_fill(
+                p->core, p->lane_weights + (t * LANES + lane) * sizeof(float),
+                (ac_fill){.count = 1, .bytes = sizeof(float), .value = ac_bits(weights[t])});
     }
     sync(p, AC_PIPE_S, AC_PIPE_V);
     const ac_vector v = {.repeat = FLOAT_LANES / LANES,
@@ -41,7 +42,7 @@ static void transpose_all(const program *p, ac_turned *to, ac_turned *from, size
     ac_emit_barrier(p->core, AC_PIPE_V);
 }
 
-/* For every lane, the row that tap t reads. */
+/* Transposes to columns the row that tap t reads for each lane. */
 static void turn_tap(const program *p, ac_address rows, uint32_t t)
 {
     ac_turned dst = {.repeat = LANES}, src = {.repeat = 1};
@@ -100,7 +101,8 @@ static void scalars_all(const program *p, ac_vecs op, ac_address to, ac_address 
     ac_emit_barrier(p->core, AC_PIPE_V);
 }
 
-/* Every d-th column times a weight. A column is two blocks, and instructions have one stride. */
+/* Multiplies every d-th column by a weight. A column is two blocks, which takes two instructions,
+ * as each has one stride only. */
 static void multiply_columns(const program *p, ac_address to, ac_address from, float weight)
 {
     if (p->d == 1) {
@@ -119,7 +121,8 @@ static void multiply_columns(const program *p, ac_address to, ac_address from, f
     ac_emit_barrier(p->core, AC_PIPE_V);
 }
 
-/* Output columns of one phase, as fp16, to every n-th place of p->made. */
+/* Computes the output columns of one phase and writes them as fp16 to every n-th column of
+ * p->made. */
 static void resample_phase(const program *p, uint32_t phase)
 {
     const int32_t first = mona_resize_first(p->bound)[phase];
@@ -139,12 +142,13 @@ static void resample_phase(const program *p, uint32_t phase)
     const ac_vector strides = {
         .dst_block = (uint8_t)p->n, .a_block = 1, .dst_repeat = (uint8_t)(4 * p->n), .a_repeat = 8};
     for (vectors w = vectors_of(strides, FLOAT_LANES, p->periods * LANES); next_vectors(&w);)
-        ac_emit_vconv(p->core, AC_F32_F16, vectors_at(&w, p->made + phase * AC_BLOCK, w.v.dst_repeat),
+        ac_emit_vconv(p->core, AC_F32_F16,
+                      vectors_at(&w, p->made + phase * AC_BLOCK, w.v.dst_repeat),
                       vectors_at(&w, p->across, w.v.a_repeat), w.v);
     ac_emit_barrier(p->core, AC_PIPE_V);
 }
 
-/* Columns back to rows, of p->wide. */
+/* Transposes columns back to rows, in p->wide. */
 static void turn_back(const program *p)
 {
     const uint32_t columns = p->periods * p->n;

@@ -1,45 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
-/* STORE as an AI Core program, the reverse of LOAD's: L1 -> UB -> lanes -> planes (lanes.h).
+/* STORE as an AI Core program, the reverse of LOAD: L1 -> UB -> lanes -> planes (lanes.h).
  *
- * STOREs of one tensor run together, so that it is brought to UB and turned once. A stream is a row
- * of a plane, or with block 2 or 4 one of as many that a row of pixels gives; it is on its way out
- * while the next is made. Whole blocks of 32 bytes leave by MTE3, one copy for all rows where their
- * planes' rows are whole blocks apart; what does not fill a block at either end is left to the
- * scalar unit, since no byte beyond a row may be written.
+ * STOREs of one tensor run together, so that it is copied to UB and transposed only once.
  *
- * Rows are brought from the block of 32 bytes in which their first pixel lies. UB: channel blocks,
- * lanes, samples of all streams, one stream as fp16 where it has to be scaled or clipped, a block
- * of the largest sample. Parts that are no row's are turned as well, so they are zeros first.
+ * A *stream* is what one row of pixels gives to one plane: one row of the plane, or with block 2 to
+ * 4 one of that many rows. A stream is stored while the next is computed. MTE3 stores whole blocks
+ * of 32 bytes, for all rows in one copy if their planes' rows are whole blocks apart. The scalar
+ * unit stores what does not fill a block at either end, since no byte beyond a row may be written.
  *
- * The next strip's LOAD begins while samples are still on their way (mona_modelled_begin). They are
- * in the upper half of UB, where LOAD writes nothing before MTE3 has done.
+ * Rows are copied from the block of 32 bytes on in which their first pixel lies. UB holds channel
+ * blocks, lanes, one stream as fp16 if it must be scaled or clipped, the samples of all streams,
+ * and a block of the largest sample. Parts that belong to no row are transposed as well, so they
+ * are cleared first.
  *
- * Flags:
- *   MTE1 -> V 0             blocks are there
- *   V -> MTE1 0             they are free
- *   V -> MTE3, V -> S 0     a stream is made
- *   MTE3 -> V, S -> V 0     all have left */
+ * The LOAD of the next strip begins while samples are still being stored (mona_modelled_begin).
+ * They are in the upper half of UB, where LOAD writes nothing before MTE3 has finished.
+ *
+ * Flags, event 0:
+ *   MTE1 -> V    channel blocks are in UB
+ *   V -> MTE1    channel blocks have been used
+ *   V -> MTE3    a stream is complete, for MTE3
+ *   V -> S       a stream is complete, for the scalar unit
+ *   MTE3 -> V    all streams have been stored by MTE3
+ *   S -> V       all streams have been stored by the scalar unit */
 #include "ops/helpers.h"
 #include "ops/arrays/lanes.h"
 
 typedef struct program {
-    const mona_row_call *call; /* the first: of which planes, stores and columns are those of all */
+    const mona_row_call *call; /* the first of the calls, which share planes, stores and columns */
     const mona_bound_op *bound;
     ac_core *core;
     uint32_t in_size, out_size;   /* bytes of an element */
     uint32_t first, channels;     /* channels of the tensor that any of the stores takes */
-    uint32_t first_block, blocks; /* and their channel blocks */
-    uint32_t skip;                /* pixels before a row's first in its block of 32 bytes */
-    uint32_t groups;              /* UB has room for */
+    uint32_t first_block, blocks; /* the channel blocks that hold them */
+    uint32_t skip;                /* pixels before a row's first one in its block of 32 bytes */
+    uint32_t groups;              /* groups in UB: first the most that fit, then those that are
+                                     needed */
     mona_lanes lanes;
     ac_address in, samples, wide, maximum;
-    size_t block_bytes; /* of a channel block in UB */
+    size_t block_bytes; /* bytes of a channel block in UB */
 } program;
 
-/* Rows `dy` of a block of plane `plane` of a STORE. */
+/* Row `dy` of each block, in plane `plane` of STORE number `store`. */
 typedef struct stream {
     uint32_t store, plane, dy;
-    uint32_t samples; /* how many a pixel has in streams before */
+    uint32_t samples; /* samples of a pixel in all streams before it */
 } stream;
 
 /* ---- sizes ---------------------------------------------------------------------------------- */
@@ -59,7 +64,7 @@ static uint32_t channels_of(const mona_bound_op *b)
     return b->output.channels * b->op->store.block * b->op->store.block;
 }
 
-/* fp16 values are not the samples that leave. */
+/* Whether samples have to be converted or clipped. */
 static bool changes(const mona_bound_op *b)
 {
     return b->output.type != b->input[0].type ||
@@ -108,7 +113,7 @@ static size_t wide_bytes(const program *p)
     return any ? mona_lanes_group_pixels(p->in_size) * 2 * (size_t)max_block(p->call) : 0;
 }
 
-/* Of UB that a group takes: channel blocks, lanes, samples, wide. */
+/* Bytes of UB for a group: channel blocks, lanes, samples, wide. */
 static size_t bytes_of_group(const program *p)
 {
     const size_t brought = (size_t)p->bound->input_c0[0] * p->blocks;
@@ -150,7 +155,7 @@ uint32_t mona_store_together(const mona_bound_op *const *stores, uint32_t count)
     return together ? together : 1;
 }
 
-/* For the groups there are to be. */
+/* Lays out UB for p->groups groups. */
 static void lay_out(program *p)
 {
     const size_t group = (size_t)p->groups * LANES_GROUP_BYTES;
@@ -175,8 +180,7 @@ static void bring(const program *p, const mona_piece *k)
     ac_emit_wait_flag(p->core, AC_PIPE_V, AC_PIPE_MTE1, AC_EVENT0);
     for (uint32_t row = 0; row < k->rows; row++) {
         const mona_row_at in = mona_place_row(p->core, input_row(&k->calls[row], 0), false);
-        const ac_address from =
-            in.at + (uint64_t)((k->x - k->calls->x_begin) * (int64_t)column);
+        const ac_address from = in.at + (uint64_t)((k->x - k->calls->x_begin) * (int64_t)column);
         for (uint32_t n = 0; n < p->blocks; n++)
             ac_emit_copy(p->core, AC_L1_UB, p->in + n * p->block_bytes + row * k->pitch * column,
                          from + (p->first_block + n) * in.block_stride, c);
@@ -197,7 +201,7 @@ static void turn_blocks(const program *p)
 
 /* ---- out ------------------------------------------------------------------------------------ */
 
-/* false: *s was the last. */
+/* Goes on to the next stream. False: *s was the last one. */
 static bool next_stream(const program *p, stream *s)
 {
     const mona_bound_op *b = store_of(p->call, s->store);
@@ -219,7 +223,7 @@ static ac_address samples_of(const program *p, const stream *s)
     return p->samples + s->samples * pixels * p->out_size;
 }
 
-/* `count` fp16 values of ub.wide, or bytes to be clipped, as samples of a STORE. */
+/* Converts `count` fp16 values of p->wide, or bytes that must be clipped, to samples of a STORE. */
 static void round_samples(const program *p, const mona_bound_op *b, ac_address samples,
                           uint32_t count)
 {
@@ -257,7 +261,7 @@ static void make_samples(const program *p, const stream *s)
                  side_by_side);
 }
 
-/* One row of a stream: bytes [begin, end) of its samples by the scalar unit. */
+/* Stores bytes [begin, end) of one row of a stream with the scalar unit. */
 static void store_rest(const program *p, ac_address to, ac_address from, uint32_t begin,
                        uint32_t end)
 {
@@ -285,8 +289,7 @@ static void store_stream(const program *p, const mona_piece *k, const stream *s)
     ac_emit_wait_flag(p->core, AC_PIPE_V, AC_PIPE_MTE3, AC_EVENT0);
     if (first < last)
         mona_copy_rows(p->core, AC_UB_GM, (mona_steps){to + first, block * plane->row_stride},
-                       (mona_steps){from + first, (ptrdiff_t)pitch}, k->rows,
-                       last - first);
+                       (mona_steps){from + first, (ptrdiff_t)pitch}, k->rows, last - first);
     if (begin == first && last == end)
         return;
     ac_emit_set_flag(p->core, AC_PIPE_V, AC_PIPE_S, AC_EVENT0);
@@ -322,7 +325,8 @@ void mona_store_by_instructions(const mona_row_call *calls, uint32_t count)
     const mona_bound_op *b = calls->bound;
     program p = program_of(calls);
     const size_t column = b->input_c0[0] * mona_type_size(b->input[0].type);
-    const uint32_t skip = (uint32_t)(ac_read_at(calls->core, input_row(calls, 0).data) % AC_BLOCK / column);
+    const uint32_t skip =
+        (uint32_t)(ac_read_at(calls->core, input_row(calls, 0).data) % AC_BLOCK / column);
     const mona_span columns = {calls->x_begin - skip, calls->x_end};
     p.groups = mona_lanes_groups(columns, count, p.in_size, p.groups);
     lay_out(&p);

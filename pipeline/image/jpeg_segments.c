@@ -1,7 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/image/jpeg_segments.h"
 
-enum { DHT = 0xc4, RST0 = 0xd0, RST7 = 0xd7, SOI = 0xd8 };
+#include <math.h>
+
+enum { DQT = 0xdb, DHT = 0xc4, RST0 = 0xd0, RST7 = 0xd7, SOI = 0xd8, EOI = 0xd9 };
+
+static bool is_jpeg(const uint8_t *file, size_t size)
+{
+    return size >= 2 && file[0] == 0xff && file[1] == SOI;
+}
+
+/* The place of the next marker's second byte, from at on, or behind the first marker if at is 0;
+ * size: there is none. Decoders skip what lies before a marker. */
+static size_t find_code(const uint8_t *file, size_t size, size_t at)
+{
+    at = at ? at : 2;
+    while (at < size && file[at] != 0xff)
+        at++;
+    while (at < size && file[at] == 0xff)
+        at++;
+    return at;
+}
 
 /* The place of the next marker's 0xff. In the coded picture 0xff comes before 0 and before restarts
  * only. */
@@ -16,12 +35,8 @@ static size_t skip_coded(const uint8_t *file, size_t size, size_t at)
 
 bool jpeg_segment_next(jpeg_segment *segment, const uint8_t *file, size_t size, size_t *at)
 {
-    size_t i = *at ? *at : 2;
-    if (size < 2 || file[0] != 0xff || file[1] != SOI || i >= size || file[i] != 0xff)
-        return false;
-    while (i < size && file[i] == 0xff)
-        i++;
-    if (size - i < 3)
+    const size_t i = find_code(file, size, *at);
+    if (!is_jpeg(file, size) || i + 2 >= size || file[i] == EOI)
         return false;
     const size_t length = (size_t)file[i + 1] << 8 | file[i + 2]; /* counts itself */
     if (length < 2 || length > size - i - 1)
@@ -33,27 +48,93 @@ bool jpeg_segment_next(jpeg_segment *segment, const uint8_t *file, size_t size, 
     return true;
 }
 
-/* Tables of a segment: a byte of class and number, how many codes there are of 1 to 16 bits, and a
- * byte for each. */
-static bool tables_fit(const jpeg_segment *segment)
+bool jpeg_has_end(const uint8_t *file, size_t size)
+{
+    jpeg_segment segment;
+    size_t at = 0;
+    while (jpeg_segment_next(&segment, file, size, &at))
+        ;
+    const size_t i = find_code(file, size, at);
+    return is_jpeg(file, size) && i < size && file[i] == EOI;
+}
+
+/* stb_image goes on behind the end of a file, where every byte is 0. */
+static unsigned byte_at(const uint8_t *file, size_t size, size_t at)
+{
+    return at < size ? file[at] : 0;
+}
+
+/* A table of quantisers: a byte of width and number, and 64 of 1 or 2 bytes. One of codes: a byte
+ * of class and number, how many there are of 1 to 16 bits, and a byte for each. 0: too many. */
+static unsigned table_size(int code, const uint8_t *file, size_t size, size_t at)
 {
     enum { LENGTHS = 16, SYMBOLS = 256 };
-    for (size_t at = 0; at + 1 + LENGTHS <= segment->size;) {
-        unsigned codes = 0;
-        for (size_t i = 1; i <= LENGTHS; i++)
-            codes += segment->data[at + i];
-        if (codes > SYMBOLS)
+    unsigned codes = 0;
+    if (code == DQT)
+        return byte_at(file, size, at) >> 4 ? 1 + 2 * 64 : 1 + 64;
+    for (size_t i = 1; i <= LENGTHS; i++)
+        codes += byte_at(file, size, at + i);
+    return codes <= SYMBOLS ? 1 + LENGTHS + codes : 0;
+}
+
+/* Of the segment whose code lies at at; its length counts itself. */
+static bool tables_fit(const uint8_t *file, size_t size, size_t at)
+{
+    const size_t length = byte_at(file, size, at + 1) << 8 | byte_at(file, size, at + 2);
+    size_t used = 2;
+    while (used < length) {
+        const unsigned table = table_size(file[at], file, size, at + 1 + used);
+        if (!table)
             return false;
-        at += 1 + LENGTHS + codes;
+        used += table;
     }
-    return true;
+    return used == length || at + 1 + length > size;
 }
 
 bool jpeg_tables_fit(const uint8_t *file, size_t size)
 {
     jpeg_segment segment;
-    for (size_t at = 0; jpeg_segment_next(&segment, file, size, &at);)
-        if (segment.code == DHT && !tables_fit(&segment))
+    size_t at = 0;
+    if (!is_jpeg(file, size))
+        return true;
+    do {
+        const size_t i = find_code(file, size, at);
+        if (i < size && (file[i] == DQT || file[i] == DHT) && !tables_fit(file, size, i))
             return false;
+    } while (jpeg_segment_next(&segment, file, size, &at));
     return true;
+}
+
+/* Mean of the steps of the six lowest frequencies of table 0, which is luma's; 0: the segment has no
+ * such table. A table: a byte of depth and number, and 64 steps of one byte or two. */
+static float low_step(const jpeg_segment *segment)
+{
+    enum { STEPS = 64, LOW = 6 };
+    for (size_t at = 0; at < segment->size;) {
+        const uint8_t *table = segment->data + at;
+        const size_t wide = table[0] >> 4 ? 2 : 1;
+        unsigned sum = 0;
+        if (segment->size - at < 1 + STEPS * wide)
+            return 0;
+        for (size_t i = 1; i <= LOW * wide; i += wide)
+            sum += wide == 2 ? (unsigned)table[i] << 8 | table[i + 1] : table[i];
+        if ((table[0] & 15) == 0)
+            return (float)sum / LOW;
+        at += 1 + STEPS * wide;
+    }
+    return 0;
+}
+
+/* Denoisers that were told 1, 2, 3, 4 and 6 made all of 23 pictures of quality 85, 75, 60, 40 and 25 better, whose
+ * steps are 3.7, 6.2, 10, 16 and 25; more is better for most (0.3 dB at 3 for 85), but wipes texture out. The error is
+ * less than what was lost, 3.6 to 8.5, of which most is not to be brought back. */
+float jpeg_error(const uint8_t *file, size_t size)
+{
+    jpeg_segment segment;
+    for (size_t at = 0; jpeg_segment_next(&segment, file, size, &at);) {
+        const float step = segment.code == DQT ? low_step(&segment) : 0;
+        if (step > 0)
+            return 0.52f * powf(step, 0.65f);
+    }
+    return 0;
 }

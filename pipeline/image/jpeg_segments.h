@@ -15,12 +15,20 @@ typedef struct jpeg_segment {
     size_t size;
 } jpeg_segment;
 
-/* The next segment that has a length, from *at on, which is 0 at first and moves behind it; what is
- * coded after a JPEG_SOS is passed over. False: there is none, it is cut off, or this is no JPEG. */
+/* The next segment that has a length, from *at on, which is 0 at first and moves behind it; padding
+ * and what is coded after a JPEG_SOS are passed over. False: the image ends, the segment is cut
+ * off, or this is no JPEG. */
 bool jpeg_segment_next(jpeg_segment *segment, const uint8_t *file, size_t size, size_t *at);
 
-/* Whether no Huffman table of a JPEG has more codes than a byte tells apart: stb_image 2.27 writes
- * past its own tables then. True of what is no JPEG. */
+/* Whether a JPEG's segments lead to its end of image. */
+bool jpeg_has_end(const uint8_t *file, size_t size);
+
+/* Whether the tables of a JPEG fill their segments, the last of which may be cut off, and no
+ * Huffman table has more codes than a byte tells apart: stb_image 2.27 writes past its own tables
+ * then, and 2.30 may give pixels that it never set. True of what is no JPEG. */
 bool jpeg_tables_fit(const uint8_t *file, size_t size);
+
+/* RMS error of luma to be expected of a JPEG's quantisers, in steps; 0: this is none. */
+float jpeg_error(const uint8_t *file, size_t size);
 
 #endif

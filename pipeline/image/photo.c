@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Still images: RGB -> luma and chroma -> stages -> RGB.
- *
- * Chroma stays at full resolution (4:4:4) unless the denoiser takes part, which works on 4:2:0:
- * then chroma is halved on the way in and, at the end, enlarged by the same bicubic interpolation
- * that super-resolution uses for it. */
+/* Still images: RGB -> luma and chroma, all of full resolution -> stages -> RGB. What is clean goes through the denoiser as
+ * it is, so that the rest of the stages make of it what they would make without one. */
 #include "pipeline/enhance.h"
 
 #include <stdlib.h>
@@ -13,27 +10,16 @@
 #include "pipeline/quality/model_run.h"
 #include "pipeline/stages/range.h"
 
-static bool uses_denoise(const enhance_settings *settings)
-{
-    for (unsigned i = 0; i < settings->count; i++)
-        if (settings->kinds[i] == STAGE_DENOISE)
-            return true;
-    return false;
-}
-
 /* What the stages work on: more bits than the image has, so that only the result is rounded to 8.
  * Alpha is stored in plane 3, so a frame with alpha has four. */
-static frame_format working_format(const enhance_settings *settings, const still *image)
+static frame_format working_format(const still *image)
 {
     const bool alpha = image->channels % 2 == 0, colour = image->channels >= 3;
-    const bool denoise = uses_denoise(settings);
     return (frame_format){.width = image->width,
                           .height = image->height,
-                          .planes = alpha               ? 4
-                                    : colour || denoise ? 3
-                                                        : 1,
-                          .shift_x = denoise,
-                          .shift_y = denoise,
+                          .planes = alpha    ? 4
+                                    : colour ? 3
+                                             : 1,
                           .bits = RANGE_BITS};
 }
 
@@ -45,49 +31,11 @@ static bool run_stages(chain *c, const still *image, pipeline_error *error)
     mona_status status = chain_input(c, &in);
     if (!status) {
         colour_split(in, image);
-        status = chain_enqueue(c, 0, &done);
+        status = chain_enqueue(c, image->compression, &done);
     }
     if (!status)
         status = mona_event_synchronize(done);
     return !status || pipeline_fail(error, "computing failed: %s", mona_status_text(status));
-}
-
-/* A 4:4:4 frame of what a 4:2:0 frame shows. *memory is the caller's to free. */
-static bool widen_chroma(frame *to, uint8_t **memory, const frame *from,
-                         const stage_settings *settings, pipeline_error *error)
-{
-    frame_format format = from->format;
-    session_binding bicubic = {0};
-    mona_config config = {.device = settings->device,
-                          .cpu = settings->cpu,
-                          .threads = settings->threads,
-                          .strip_rows = settings->strip_rows,
-                          .sizes = {frame_plane_size(&from->format, 1)}};
-    /* Whole 2x2 blocks, so that a doubled chroma plane fits. */
-    format.width = frame_plane_size(&from->format, 0).width;
-    format.height = frame_plane_size(&from->format, 0).height;
-    format.shift_x = format.shift_y = 0;
-    format.multiple = 1;
-    *memory = session_binding_allocate(frame_bytes(&format));
-    if (!*memory)
-        return pipeline_fail(error, "out of memory");
-    frame_place(to, &format, *memory);
-
-    const named_model *model = settings->bicubic;
-    bool good = session_binding_open_deep(&bicubic, &model->model, model->name, format.bits,
-                                          &config, error);
-    for (unsigned p = 0; p < format.planes && good; p++) {
-        mona_buffer source = frame_buffer(from, p), target = frame_buffer(to, p);
-        if (p == 1 || p == 2) {
-            mona_status status = mona_session_run(bicubic.session, &source, &target);
-            good =
-                !status || pipeline_fail(error, "computing failed: %s", mona_status_text(status));
-        } else {
-            frame_fill_plane(to, p, from->data[p], from->stride[p]);
-        }
-    }
-    session_binding_close(&bicubic);
-    return good;
 }
 
 /* Writes a result that has the channels and the metadata of the image it was made from. */
@@ -107,22 +55,12 @@ static bool write_result(const enhance_settings *settings, const frame *result, 
     return good;
 }
 
-static bool finish(const enhance_settings *settings, chain *c, const still *image,
+static bool finish(const enhance_settings *settings, const chain *c, const still *image,
                    pipeline_error *error)
 {
     const frame *result = &c->edges[c->count][0];
     const mona_size size = {result->format.width, result->format.height};
-    frame wide;
-    uint8_t *memory = NULL;
-    bool good = true;
-
-    if (image->channels >= 3 && result->format.shift_x) {
-        good = widen_chroma(&wide, &memory, result, &settings->stage, error);
-        result = &wide;
-    }
-    good = good && write_result(settings, result, image, size, error);
-    free(memory);
-    return good;
+    return write_result(settings, result, image, size, error);
 }
 
 static bool open_stages(chain *stages, const enhance_settings *settings, enhance_report *report,
@@ -130,8 +68,10 @@ static bool open_stages(chain *stages, const enhance_settings *settings, enhance
 {
     stage_settings stage = settings->stage;
     stage.full_range = true;
-    if (!chain_open(stages, settings->kinds, settings->count, &stage,
-                    working_format(settings, image), false, error))
+    stage.still = true;
+    stage.compressed = stage.strength < 0;
+    if (!chain_open(stages, settings->kinds, settings->count, &stage, working_format(image), false,
+                    error))
         return false;
     frame_format out = chain_format(stages);
     *report = (enhance_report){.in_width = image->width,
@@ -156,6 +96,7 @@ static bool enhance_image(const enhance_settings *settings, enhance_report *repo
         good = run_stages(&stages, image, error) && finish(settings, &stages, image, error);
         report->frames = good;
         report->noise = chain_noise(&stages);
+        report->compression = chain_compression(&stages);
     }
     chain_close(&stages);
     return good;

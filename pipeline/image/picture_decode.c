@@ -60,16 +60,6 @@ static size_t mend_png(uint8_t *file, size_t size, bool *cut_off)
     return at + sizeof png_end;
 }
 
-/* Behind its segments and what is coded a JPEG has an end of image, two bytes. */
-static bool is_cut_off_jpeg(const uint8_t *file, size_t size)
-{
-    jpeg_segment segment;
-    size_t at = 0;
-    while (jpeg_segment_next(&segment, file, size, &at))
-        ;
-    return at >= size || size - at < 2 || file[at] != 0xff || file[at + 1] != 0xd9;
-}
-
 static bool fill_packet(decoding *d, const uint8_t *file, size_t size, picture_kind kind)
 {
     d->packet = av_packet_alloc();
@@ -77,7 +67,7 @@ static bool fill_packet(decoding *d, const uint8_t *file, size_t size, picture_k
         return false;
     memcpy(d->packet->data, file, size);
     if (kind == PICTURE_JPEG)
-        d->cut_off = is_cut_off_jpeg(file, size);
+        d->cut_off = !jpeg_has_end(file, size);
     else if (kind == PICTURE_PNG)
         size = mend_png(d->packet->data, size, &d->cut_off);
     av_shrink_packet(d->packet, (int)size);

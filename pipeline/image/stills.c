@@ -102,13 +102,22 @@ static uint8_t *read_file(const char *path, size_t *size, pipeline_error *error)
     return bytes;
 }
 
+/* What stb_image has just decoded is whole. Version 2.30 succeeds with what there is of a damaged
+ * JPEG, and only the reason of its last failure tells: that it is no PNG, which stb_image tries
+ * first, or what is wrong. */
+static bool is_whole(picture_kind kind)
+{
+    return kind != PICTURE_JPEG || !strcmp(stbi_failure_reason(), "bad png sig");
+}
+
 /* What stb_image reads, or must not be let near. False without an error: libav may know better. */
 static bool load(still *image, const char *path, const uint8_t *file, size_t size,
-                 unsigned channels, pipeline_error *error)
+                 picture_kind kind, unsigned channels, pipeline_error *error)
 {
     int width, height, found;
     if (!jpeg_tables_fit(file, size))
-        return pipeline_fail(error, "%s: cannot be decoded: bad Huffman table", path);
+        return pipeline_fail(error, "%s: cannot be decoded: a table does not fit its segment",
+                             path);
     if (stbi_is_16_bit_from_memory(file, (int)size))
         return pipeline_fail(error, "%s: expected 8 bits a sample, found 16", path);
     if (!stbi_info_from_memory(file, (int)size, &width, &height, &found))
@@ -116,7 +125,13 @@ static bool load(still *image, const char *path, const uint8_t *file, size_t siz
     if (width > MONA_MAX_SIDE || height > MONA_MAX_SIDE)
         return pipeline_fail(error, "%s: expected at most %d pixels a side, found %dx%d", path,
                              MONA_MAX_SIDE, width, height);
+    if (kind == PICTURE_JPEG && !jpeg_has_end(file, size))
+        return false;
     image->pixels = stbi_load_from_memory(file, (int)size, &width, &height, &found, (int)channels);
+    if (image->pixels && !is_whole(kind)) {
+        stbi_image_free(image->pixels);
+        image->pixels = NULL;
+    }
     image->width = (uint32_t)width;
     image->height = (uint32_t)height;
     image->channels = channels ? channels : (unsigned)found;
@@ -129,11 +144,12 @@ static bool read_bytes(still *image, const char *path, const uint8_t *file, size
     if (!metadata_read(&image->metadata, file, size))
         return pipeline_fail(error, "out of memory");
     const picture_kind kind = image->metadata.kind;
+    image->compression = jpeg_error(file, size);
     if (kind == PICTURE_NONE)
         return pipeline_fail(
             error, "%s: expected a PNG, JPEG, WebP, BMP or TIFF image, found none of them", path);
     if (kind == PICTURE_PNG || kind == PICTURE_JPEG) {
-        if (load(image, path, file, size, channels, error))
+        if (load(image, path, file, size, kind, channels, error))
             return true;
         if (error->text[0])
             return false;
@@ -149,6 +165,8 @@ bool still_read(still *image, const char *path, unsigned channels, const pipelin
     uint8_t *file = read_file(path, &size, error);
     const bool good = file && read_bytes(image, path, file, size, channels, notes, error);
     free(file);
+    if (!good)
+        still_free(image);
     return good;
 }
 
@@ -159,7 +177,8 @@ bool still_read_head(still *image, const char *path)
     pipeline_error unused = {0};
     *image = (still){0};
     uint8_t *file = read_file(path, &size, &unused);
-    const bool good = file && stbi_info_from_memory(file, (int)size, &width, &height, &channels) &&
+    const bool good = file && jpeg_tables_fit(file, size) &&
+                      stbi_info_from_memory(file, (int)size, &width, &height, &channels) &&
                       metadata_read(&image->metadata, file, size);
     free(file);
     if (good) {

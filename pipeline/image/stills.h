@@ -12,8 +12,9 @@
 
 typedef struct still {
     uint32_t width, height;
-    unsigned channels;         /* 1 grey, 2 grey and alpha, 3 RGB, 4 RGBA */
-    uint8_t *pixels;           /* interleaved, rows without gaps; released by still_free */
+    unsigned channels; /* 1 grey, 2 grey and alpha, 3 RGB, 4 RGBA */
+    uint8_t *pixels;   /* interleaved, rows without gaps; released by still_free */
+    float compression; /* RMS error that a JPEG's quantisers leave, about; 0: nothing is known */
     picture_metadata metadata; /* released by still_free */
 } still;
 
@@ -50,6 +51,7 @@ bool still_check(const char *path, uint32_t width, uint32_t height, unsigned cha
  * complete. JPEG (quality 95, chroma at full resolution) cannot hold alpha and refuses it. */
 bool still_write(const still *image, const char *path, pipeline_error *error);
 
+/* May be called twice, and of what still_read refused. */
 void still_free(still *image);
 
 #endif

@@ -5,6 +5,7 @@
 #define MONA_PIPELINE_IO_AV_COMPAT_H
 
 #include <stdbool.h>
+#include <string.h>
 
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
@@ -131,6 +132,23 @@ static inline const void *avstream_side_data(const AVStream *stream, enum AVPack
         return side->data;
     }
     return NULL;
+}
+
+/* ---- containers --------------------------------------------------------------------------- */
+
+/* Milliseconds before 0 at which a stream may begin: since libavformat 60 Matroska's writer stores
+ * what a codec needs before its first sample. */
+static inline int64_t avformat_stored_lead(const AVOutputFormat *format, const AVStream *stream)
+{
+#if LIBAVFORMAT_VERSION_INT >= AV_VERSION_INT(60, 0, 100)
+    const AVCodecParameters *p = stream->codecpar;
+    if ((!strcmp(format->name, "matroska") || !strcmp(format->name, "webm")) && p->sample_rate > 0)
+        return av_rescale_q(p->initial_padding, (AVRational){1, p->sample_rate},
+                            (AVRational){1, 1000});
+#else
+    (void)format, (void)stream;
+#endif
+    return 0;
 }
 
 /* ---- encoders ----------------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 #include <libavutil/display.h>
 
 #include "pipeline/io/av_compat.h"
+#include "pipeline/io/subtitles.h"
 
 static const struct {
     const char *format, *suffix;
@@ -103,6 +104,18 @@ bool container_holds(const AVOutputFormat *format, const AVStream *stream)
     return !is(format, single) && holds_codec(format, stream) && holds_rotation(format, stream);
 }
 
+/* Menus of a DVD, which mean nothing without it. */
+static bool is_navigation(const AVStream *stream)
+{
+    return stream->codecpar->codec_id == AV_CODEC_ID_DVD_NAV;
+}
+
+enum AVCodecID container_converts(const AVOutputFormat *format, const AVStream *stream)
+{
+    return container_holds(format, stream) ? AV_CODEC_ID_NONE
+                                           : subtitles_target(format, stream->codecpar->codec_id);
+}
+
 /* Whether stream i has something that would be lost. */
 static bool misfits(const AVOutputFormat *format, const AVFormatContext *input, unsigned i,
                     const AVStream *video)
@@ -110,14 +123,15 @@ static bool misfits(const AVOutputFormat *format, const AVFormatContext *input, 
     const AVStream *stream = input->streams[i];
     if (stream == video)
         return !holds_rotation(format, stream);
-    return !container_regenerates(input, stream) && !container_holds(format, stream);
+    return !container_regenerates(input, stream) && !container_holds(format, stream) &&
+           !container_converts(format, stream);
 }
 
 static bool holds_all(const AVOutputFormat *format, const AVFormatContext *input,
                       const AVStream *video)
 {
     for (unsigned i = 0; i < input->nb_streams; i++)
-        if (misfits(format, input, i, video))
+        if (misfits(format, input, i, video) && !is_navigation(input->streams[i]))
             return false;
     return true;
 }
@@ -177,7 +191,8 @@ bool container_check(const AVOutputFormat *format, const char *path, const AVFor
         if (!misfits(format, input, i, video))
             continue;
         describe(what, sizeof what, input->streams[i], video);
-        if (!lose(what, format, path, input, video, drop, notes, error))
+        if (!lose(what, format, path, input, video, drop || is_navigation(input->streams[i]), notes,
+                  error))
             return false;
     }
     return holds_chapters(format, input) ||

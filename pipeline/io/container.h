@@ -22,9 +22,13 @@ bool container_attaches_covers(const AVOutputFormat *format);
 /* The container can hold a copy of the stream, which is not the one that is enhanced. */
 bool container_holds(const AVOutputFormat *format, const AVStream *stream);
 
-/* Everything fits: every stream that is to be copied, and the rotation of the video that is
+/* What a stream that the container cannot hold becomes, losing no text; AV_CODEC_ID_NONE: nothing.
+ */
+enum AVCodecID container_converts(const AVOutputFormat *format, const AVStream *stream);
+
+/* Everything fits: every stream that is to be copied or converted, and the rotation of the video that is
  * replaced. If not, then the error names what does not and a container that would hold all of it;
- * with drop a note names each thing that is left out. */
+ * with drop a note names each thing that is left out, and without it navigation data of DVDs. */
 bool container_check(const AVOutputFormat *format, const char *path, const AVFormatContext *input,
                      const AVStream *video, bool drop, const pipeline_notes *notes,
                      pipeline_error *error);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "pipeline/io/av_compat.h"
 #include "pipeline/io/container.h"
 
 bool edit_list_supported(const AVOutputFormat *format)
@@ -42,18 +43,27 @@ static int64_t first_time(AVStream *stream)
     return 0;
 }
 
+/* Microseconds a stream lies before what format stores; 0 or less: it does not. Whether it does is
+ * judged in the milliseconds that format rounds to. */
+static int64_t lead_of(AVStream *stream, const AVOutputFormat *format)
+{
+    const int64_t first = first_time(stream), stored = avformat_stored_lead(format, stream);
+    if (av_rescale_q(first, stream->time_base, (AVRational){1, 1000}) + stored >= 0)
+        return 0;
+    return -av_rescale_q_rnd(first, stream->time_base, AV_TIME_BASE_Q, AV_ROUND_DOWN) -
+           1000 * stored;
+}
+
 int64_t edit_list_lead(const AVFormatContext *input, const AVStream *video,
                        const AVOutputFormat *format)
 {
-    int64_t first = 0;
+    int64_t lead = 0;
     for (unsigned i = 0; i < input->nb_streams; i++) {
         AVStream *stream = input->streams[i];
         if (stream == video || stream->codecpar->codec_type != AVMEDIA_TYPE_AUDIO ||
             !container_holds(format, stream))
             continue;
-        int64_t time =
-            av_rescale_q_rnd(first_time(stream), stream->time_base, AV_TIME_BASE_Q, AV_ROUND_DOWN);
-        first = FFMIN(first, time);
+        lead = FFMAX(lead, lead_of(stream, format));
     }
-    return (-first + 999) / 1000 * 1000;
+    return (lead + 999) / 1000 * 1000;
 }

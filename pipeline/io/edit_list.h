@@ -4,7 +4,8 @@
  * QuickTime's files hold packets from before the moment a presentation starts, at 0: a decoder
  * needs the last of them to warm up, and all others were cut away. Copied into a container of its
  * family they stay what they are. Elsewhere they would be heard, and nothing may lie before 0:
- * there what was cut away is left out, and everything moves later by what the warming up needs. */
+ * there what was cut away is left out, and everything moves later by what the warming up needs, if
+ * the container has no other place for that. */
 #ifndef MONA_EDIT_LIST_H
 #define MONA_EDIT_LIST_H
 

@@ -229,9 +229,12 @@ static bool place_frame(input *in)
     AVFrame *frame = in->frame;
     int64_t start = start_in(in, in->video->time_base);
     int64_t pts = frame->best_effort_timestamp;
-    if (avframe_duration(frame) <= 0)
-        avframe_set_duration(
-            frame, FFMAX(1, av_rescale_q(1, av_inv_q(input_frame_rate(in)), in->video->time_base)));
+    const int64_t usual =
+        FFMAX(1, av_rescale_q(1, av_inv_q(input_frame_rate(in)), in->video->time_base));
+    /* FFmpeg 7 gives some frames of raw streams a tick; one field is half a frame. */
+    if (avframe_duration(frame) <= 0 ||
+        (pts == AV_NOPTS_VALUE && avframe_duration(frame) < usual / 2))
+        avframe_set_duration(frame, usual);
     if (pts == AV_NOPTS_VALUE)
         pts = in->next_pts + start;
     pts -= start;

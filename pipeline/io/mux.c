@@ -126,8 +126,9 @@ static bool describe_attached_cover(AVStream *to, const AVStream *from)
 }
 
 static bool add_stream(mux *m, const AVStream *from, const AVStream *video,
-                       const AVCodecContext *encoder)
+                       const AVCodecContext *encoder, pipeline_error *error)
 {
+    const AVOutputFormat *format = m->format->oformat;
     AVStream *to = avformat_new_stream(m->format, NULL);
     if (!to)
         return false;
@@ -135,34 +136,41 @@ static bool add_stream(mux *m, const AVStream *from, const AVStream *video,
     to->disposition = from->disposition;
     if (av_dict_copy(&to->metadata, from->metadata, 0) < 0)
         return false;
-    if (container_is_cover(from) && container_attaches_covers(m->format->oformat))
+    if (container_is_cover(from) && container_attaches_covers(format))
         return describe_attached_cover(to, from);
     m->stream_of[from->index] = to->index;
     if (from == video)
         m->video = to;
+    const enum AVCodecID text = from == video ? AV_CODEC_ID_NONE : container_converts(format, from);
+    if (text) {
+        m->converted[from->index] = subtitles_open(to, from, text, m->name, m->notes, error);
+        return m->converted[from->index];
+    }
     /* Side data may be part of the parameters, which describing replaces. */
-    return (from == video ? describe_video(to, from, encoder, m->format->oformat)
-                          : describe_copy(to, from, m->format->oformat)) &&
+    return (from == video ? describe_video(to, from, encoder, format)
+                          : describe_copy(to, from, format)) &&
            copy_side_data(to, from, from == video);
 }
 
 static bool add_streams(mux *m, const AVFormatContext *input, const AVStream *video,
-                        const AVCodecContext *encoder)
+                        const AVCodecContext *encoder, pipeline_error *error)
 {
     const AVOutputFormat *format = m->format->oformat;
     m->input_streams = input->nb_streams;
     m->stream_of = calloc(input->nb_streams, sizeof *m->stream_of);
     m->time_base_of = calloc(input->nb_streams, sizeof *m->time_base_of);
     m->last_dts = calloc(input->nb_streams, sizeof *m->last_dts);
-    if (!m->stream_of || !m->time_base_of || !m->last_dts)
+    m->converted = calloc(input->nb_streams, sizeof *m->converted);
+    if (!m->converted || !m->stream_of || !m->time_base_of || !m->last_dts)
         return false;
     for (unsigned i = 0; i < input->nb_streams; i++) {
         const AVStream *from = input->streams[i];
         m->stream_of[i] = -1;
         m->last_dts[i] = AV_NOPTS_VALUE;
         m->time_base_of[i] = from->time_base;
-        bool copied = !container_regenerates(input, from) && container_holds(format, from);
-        if ((from == video || copied) && !add_stream(m, from, video, encoder))
+        bool copied = !container_regenerates(input, from) &&
+                      (container_holds(format, from) || container_converts(format, from));
+        if ((from == video || copied) && !add_stream(m, from, video, encoder, error))
             return false;
     }
     return av_dict_copy(&m->format->metadata, input->metadata, 0) >= 0;
@@ -256,17 +264,22 @@ bool mux_open(mux *m, const mux_settings *s, const AVFormatContext *input, const
                .video_dts = AV_NOPTS_VALUE,
                .name = is_stdout(s->path) ? "standard output" : s->path};
     pthread_mutex_init(&m->lock, NULL);
-    if (!container_check(s->format, m->name, input, video, s->drop, s->notes, error) ||
+    /* Who pipes y4m wants frames. */
+    const bool drop =
+        s->drop || (is_stdout(s->path) && s->format->video_codec == AV_CODEC_ID_WRAPPED_AVFRAME);
+    if (!container_check(s->format, m->name, input, video, drop, s->notes, error) ||
         (!s->shift &&
          !container_check_starts(s->format, m->name, input, s->drop, s->notes, error)) ||
         (!is_stdout(s->path) && !outfile_open(&m->file, s->path, s->part, s->input_path, error)))
         return false;
     avformat_alloc_output_context2(&m->format, s->format, NULL, NULL);
-    if (!m->format || !add_streams(m, input, video, encoder))
+    if (!m->format || !add_streams(m, input, video, encoder, error))
         return pipeline_fail(error, "out of memory");
     if (s->flush)
         m->format->flags |= AVFMT_FLAG_FLUSH_PACKETS;
-    if (!edit_list_supported(s->format) && !s->shift && !(s->format->flags & AVFMT_TS_NEGATIVE))
+    m->cuts =
+        !edit_list_supported(s->format) && !s->shift && !(s->format->flags & AVFMT_TS_NEGATIVE);
+    if (m->cuts)
         move_later(m, edit_list_lead(input, video, s->format), s);
     if (!add_chapters(m->format, input, s->shift - m->format->output_ts_offset, s->end))
         return pipeline_fail(error, "out of memory");
@@ -313,7 +326,11 @@ bool mux_copy(mux *m, AVPacket *packet, pipeline_error *error)
     unsigned from = (unsigned)packet->stream_index;
     if (from >= m->input_streams || m->stream_of[from] < 0)
         return true;
-    if (m->format->output_ts_offset && edit_list_cuts(packet, m->input->streams[from]))
+    if (m->cuts && edit_list_cuts(packet, m->input->streams[from]))
+        return true;
+    if (m->converted[from] && !subtitles_convert(m->converted[from], packet, error))
+        return false;
+    if (m->converted[from] && !packet->size)
         return true;
     packet->stream_index = m->stream_of[from];
     av_packet_rescale_ts(packet, m->time_base_of[from],
@@ -368,6 +385,9 @@ void mux_close(mux *m)
         avformat_free_context(m->format);
     }
     outfile_discard(&m->file);
+    for (unsigned i = 0; m->converted && i < m->input_streams; i++)
+        subtitles_close(m->converted[i]);
+    free(m->converted);
     free(m->stream_of);
     free(m->time_base_of);
     free(m->last_dts);

@@ -11,6 +11,7 @@
 
 #include "pipeline/error.h"
 #include "pipeline/io/outfile.h"
+#include "pipeline/io/subtitles.h"
 
 typedef struct mux {
     const char *name; /* of the output, for messages */
@@ -20,12 +21,14 @@ typedef struct mux {
     AVStream *video;
     int *stream_of;           /* output stream of each input stream, -1: not copied */
     AVRational *time_base_of; /* time base of each input stream */
+    subtitles **converted;    /* of each input stream; NULL: its packets are copied */
     int64_t *last_dts;        /* of each output stream's copies, in its time base */
     uint64_t moved;           /* copies whose timestamps did not ascend */
     int64_t video_dts;        /* of the latest frame written, in its stream's time base */
     uint64_t merged;          /* frames at the time of the one before: the clock is too coarse */
     const pipeline_notes *notes;
     unsigned input_streams;
+    bool cuts;            /* what an edit cut away is left out, as the container has no edits */
     pthread_mutex_t lock; /* decoder and encoder threads both write packets */
 } mux;
 

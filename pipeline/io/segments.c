@@ -97,7 +97,7 @@ static bool parse_memory(const char *text, chain_memory *memory)
     for (int i = 0; i < CHAIN_MAX_STAGES; i++)
         for (int p = 0; p < DENOISE_PLANES; p++) {
             char *end;
-            memory->sigma[i][p] = strtof(text, &end);
+            memory->strength[i][p] = strtof(text, &end);
             if (end == text)
                 return false;
             text = end;
@@ -254,7 +254,7 @@ bool segments_seal(segments *s, uint64_t frames, int64_t end, const chain_memory
     for (int i = 0; i < CHAIN_MAX_STAGES; i++)
         for (int p = 0; p < DENOISE_PLANES; p++)
             length += snprintf(line + length, sizeof line - (size_t)length, " %a",
-                               (double)memory->sigma[i][p]);
+                               (double)memory->strength[i][p]);
     for (int i = 0; i < CHAIN_MAX_STAGES; i++)
         length += print_grading(line + length, &memory->grading[i]);
     snprintf(line + length, sizeof line - (size_t)length, "\n");

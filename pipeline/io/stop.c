@@ -24,6 +24,7 @@ static bool ends_itself; /* when it is told, for it passes signals on; a moment 
 static pid_t child;
 static atomic_int told;
 static sigset_t signals;
+static pthread_t waiter;
 
 /* ---- the end -------------------------------------------------------------------------------- */
 
@@ -100,20 +101,29 @@ static void *wait_for_signals(void *unused)
     return NULL;
 }
 
+/* Threads that libraries start before main, as OpenBLAS does, do not block the signals. */
+static void pass_on(int number)
+{
+    pthread_kill(waiter, number);
+}
+
 bool stop_begin(void)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     struct sigaction action;
-    pthread_t thread;
     sigemptyset(&signals);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (numbers[i] != SIGHUP || sigaction(SIGHUP, NULL, &action) ||
             action.sa_handler != SIG_IGN)
             sigaddset(&signals, numbers[i]);
     if (pthread_sigmask(SIG_BLOCK, &signals, NULL) ||
-        pthread_create(&thread, NULL, wait_for_signals, NULL))
+        pthread_create(&waiter, NULL, wait_for_signals, NULL))
         return false;
-    return !pthread_detach(thread);
+    action = (struct sigaction){.sa_handler = pass_on, .sa_flags = SA_RESTART};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (sigismember(&signals, numbers[i]) && sigaction(numbers[i], &action, NULL))
+            return false;
+    return !pthread_detach(waiter);
 }
 
 /* ---- what there is to do then ----------------------------------------------------------------- */

@@ -182,7 +182,7 @@ size_t chain_engine_bytes(const chain *c)
 static const denoiser *first_estimate(const chain *c)
 {
     for (unsigned i = 0; i < c->count; i++)
-        if (c->stages[i].kind == STAGE_DENOISE && c->stages[i].denoiser.strength < 0)
+        if (c->stages[i].kind == STAGE_DENOISE && c->stages[i].denoiser.fixed < 0)
             return &c->stages[i].denoiser;
     return NULL;
 }
@@ -203,9 +203,9 @@ void chain_remember(const chain *c, uint64_t n, chain_memory *memory)
 {
     for (unsigned i = 0; i < CHAIN_MAX_STAGES; i++) {
         for (unsigned p = 0; p < DENOISE_PLANES; p++)
-            memory->sigma[i][p] = i < c->count && c->stages[i].kind == STAGE_DENOISE
-                                      ? c->stages[i].denoiser.jobs[n % STAGE_SLOTS][p].sigma
-                                      : -1;
+            memory->strength[i][p] = i < c->count && c->stages[i].kind == STAGE_DENOISE
+                                         ? c->stages[i].denoiser.jobs[n % STAGE_SLOTS][p].strength
+                                         : -1;
         memory->grading[i] = i < c->count && c->stages[i].kind == STAGE_COLOUR
                                  ? c->stages[i].grading.jobs[n % STAGE_SLOTS].after
                                  : (colour_grading_state){0};
@@ -216,7 +216,7 @@ void chain_recall(chain *c, const chain_memory *memory)
 {
     for (unsigned i = 0; i < c->count; i++) {
         if (c->stages[i].kind == STAGE_DENOISE)
-            memcpy(c->stages[i].denoiser.sigma, memory->sigma[i], sizeof memory->sigma[i]);
+            memcpy(c->stages[i].denoiser.strength, memory->strength[i], sizeof memory->strength[i]);
         if (c->stages[i].kind == STAGE_COLOUR)
             c->stages[i].grading.state = memory->grading[i];
     }

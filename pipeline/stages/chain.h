@@ -32,7 +32,7 @@ typedef struct chain_turn {
 
 /* What the stages remember from one frame to the next. */
 typedef struct chain_memory {
-    float sigma[CHAIN_MAX_STAGES][DENOISE_PLANES];
+    float strength[CHAIN_MAX_STAGES][DENOISE_PLANES];
     colour_grading_state grading[CHAIN_MAX_STAGES];
 } chain_memory;
 

@@ -21,6 +21,17 @@
  * for 0.01 to 0.1 dB: flicker is then below the input's, else up to twice as much. */
 #define ERROR_STEADIED 3.0f
 
+/* Noise below this is left. In pictures as little is hardly seen, and texture is easily taken for it. */
+#define MIN_NOISE 0.5f
+#define MIN_STILL_NOISE 1.5f
+
+/* Networks for film take noise up to 2.5 for grain that is to be kept. Told more they remove it: 0.6 dB at a sigma of 2. */
+#define FILM_NOISE 1.75f
+#define FILM_TOLD 3.0f
+
+/* Chroma with less noise than this is left where luma is clean. */
+#define MIN_CHROMA 2.0f
+
 /* Compression's error in chroma beside that in luma; of 4:2:0 by x264 between QP 20 and 50 it is
  * 0.6 to 0.3. */
 #define CHROMA_ERROR 0.5f
@@ -118,7 +129,7 @@ static bool make_jobs(denoiser *d, pipeline_error *error)
         for (unsigned p = 0; p < DENOISE_PLANES; p++)
             d->jobs[slot][p] = (noise_job){.denoiser = d,
                                            .plane = p,
-                                           .sigma = -1,
+                                           .strength = -1,
                                            .row = d->rows + (slot * DENOISE_PLANES + p) * row};
     return true;
 }
@@ -129,9 +140,11 @@ bool denoise_open(denoiser *d, const stage_settings *settings, frame_format form
     const bool whole = frame_is_420(&format);
     *d = (denoiser){.model = settings->denoise,
                     .frame = format,
-                    .strength = settings->strength,
+                    .fixed = settings->strength,
+                    .still = settings->still,
                     .compressed = settings->compressed && enlarged == 1,
                     .spacing = enlarged,
+                    .strength = {-1, -1, -1},
                     .sigma = {-1, -1, -1}};
     return plane_roles_check_denoiser(d->model, error) &&
            open_pass(&d->luma, d, settings, frame_plane_size(&format, 0), !whole, error) &&
@@ -152,18 +165,45 @@ static frame seen_by(const denoise_pass *pass, const frame *f, unsigned plane)
                    .stride = {f->stride[plane]}};
 }
 
-static float measure_noise(noise_job *job)
+/* What the network is to be told of a plane's noise, after that of the frames before. */
+static float follow_noise(const noise_job *job, unsigned plane, float *strength)
 {
     denoiser *d = job->denoiser;
-    const mona_size size = frame_plane_size(&job->in->format, job->plane);
-    if (d->strength >= 0)
-        return (float)(d->strength * DENOISE_MAX_SIGMA);
-    float now = noise_sigma(d->work, job->in->data[job->plane], job->in->stride[job->plane],
-                            size.width, size.height, d->frame.bits, d->spacing);
-    float *smooth = &d->sigma[job->plane];
-    *smooth = *smooth < 0 ? now : *smooth + SMOOTHING * (now - *smooth);
-    job->sigma = *smooth;
-    return *smooth;
+    const mona_size size = frame_plane_size(&job->in->format, plane);
+    const noise_level now =
+        noise_measure(d->work, job->in->data[plane], job->in->stride[plane], size.width,
+                      size.height, d->frame.bits, d->spacing, !plane && (d->still || !job->told));
+    float *follow = &d->strength[plane], *sigma = &d->sigma[plane];
+    *follow = *follow < 0 ? now.strength : *follow + SMOOTHING * (now.strength - *follow);
+    *sigma = *sigma < 0 ? now.sigma : *sigma + SMOOTHING * (now.sigma - *sigma);
+    *strength = *follow;
+    return *follow < (d->still ? MIN_STILL_NOISE : MIN_NOISE) ? 0 : *follow;
+}
+
+/* Chroma of a 4:2:0 frame counts where luma is clean. */
+static float follow_chroma(noise_job *job)
+{
+    const float u = follow_noise(job, 1, &job[1].strength),
+                v = follow_noise(job, 2, &job[2].strength);
+    const float more = fmaxf(u, v);
+    return more < MIN_CHROMA ? 0 : more;
+}
+
+static void measure_noise(noise_job *job)
+{
+    denoiser *d = job->denoiser;
+    job->only_chroma = false;
+    if (d->fixed >= 0) {
+        job->noise = (float)(d->fixed * DENOISE_MAX_SIGMA);
+        return;
+    }
+    job->noise = follow_noise(job, job->plane, &job->strength);
+    if (job->pass->grey)
+        return;
+    const float chroma = follow_chroma(job);
+    job->only_chroma = chroma > 0 && !job->noise && !job->error;
+    if (job->only_chroma)
+        job->noise = chroma;
 }
 
 /* In steps of the samples. */
@@ -176,7 +216,10 @@ static unsigned level_of(const denoiser *d, float noise)
 /* What the network is told, in steps of the samples. */
 static unsigned level_told(const noise_job *job)
 {
-    return level_of(job->denoiser, fmaxf(job->noise, ERROR_TOLD * job->error));
+    const denoiser *d = job->denoiser;
+    const bool film = d->compressed && !d->still && job->noise >= FILM_NOISE;
+    return level_of(
+        d, fmaxf(film ? fmaxf(job->noise, FILM_TOLD) : job->noise, ERROR_TOLD * job->error));
 }
 
 /* These two run on the stream, just before the network and after it. */
@@ -184,8 +227,8 @@ static void prepare(void *argument)
 {
     noise_job *job = argument;
     const denoiser *d = job->denoiser;
-    job->noise = measure_noise(job);
-    job->noisy = d->strength >= 0 || level_told(job);
+    measure_noise(job);
+    job->noisy = d->fixed >= 0 || level_told(job);
     if (!job->noisy)
         return;
     frame_set_samples(job->row, &d->frame, level_told(job),
@@ -210,9 +253,9 @@ static void finish(void *argument)
     const noise_job *job = argument;
     const denoise_pass *pass = job->pass;
     const unsigned planes = pass->grey ? 1 : 3;
-    if (!job->noisy)
-        leave(job, planes);
-    if (!pass->temporal || !job->previous)
+    if (!job->noisy || job->only_chroma)
+        leave(job, job->only_chroma ? 1 : planes);
+    if (!pass->temporal || !job->previous || job->only_chroma)
         return;
     const frame now = seen_by(pass, job->in, job->plane);
     const frame made = seen_by(pass, job->out, job->plane);
@@ -257,6 +300,7 @@ mona_status denoise_enqueue(denoiser *d, mona_stream *stream, const frame *in, c
         job->in = in;
         job->out = out;
         job->previous = previous;
+        job->told = error > 0;
         job->error = d->compressed && error >= MIN_ERROR ? error * (p ? CHROMA_ERROR : 1) : 0;
         status = run_pass(d, stream, job);
     }

@@ -42,21 +42,25 @@ typedef struct noise_job {
     const denoise_pass *pass;
     const frame *in, *out, *previous; /* previous NULL: there is none */
     unsigned plane;
-    float error;  /* what compression left, in steps of 8 bits */
-    float noise;  /* its strength as told or estimated, in steps of 8 bits */
-    bool noisy;   /* the network is to run */
-    float sigma;  /* the estimate after this frame; negative: none was made */
-    uint8_t *row; /* one row of the network's noise input; it is read for every row */
+    float error;      /* what compression left, in steps of 8 bits */
+    float noise;      /* its strength as told or estimated, in steps of 8 bits */
+    bool told;        /* the decoder tells what compression left, if only that it is little */
+    bool noisy;       /* the network is to run */
+    bool only_chroma; /* and luma is left as it is */
+    float strength;   /* the estimate after this frame; negative: none was made */
+    uint8_t *row;     /* one row of the network's noise input; it is read for every row */
 } noise_job;
 
 typedef struct denoiser {
     const named_model *model;
     frame_format frame;
     denoise_pass luma, chroma; /* whole 4:2:0 frames: luma alone */
-    double strength;           /* 0..1 of DENOISE_MAX_SIGMA; negative: estimated */
+    double fixed;              /* strength, 0..1 of DENOISE_MAX_SIGMA; negative: estimated */
+    bool still;                /* a picture */
     bool compressed;           /* the estimate is at least compression's error */
     unsigned spacing;
-    float sigma[DENOISE_PLANES]; /* estimates so far, negative before the first frame */
+    float strength[DENOISE_PLANES]; /* estimates so far, negative before the first frame */
+    float sigma[DENOISE_PLANES];    /* what they are made of, to be shown */
     noise_work *work;
     uint8_t *rows;
     noise_job jobs[STAGE_SLOTS][DENOISE_PLANES];

@@ -28,6 +28,7 @@ typedef struct stage_settings {
     unsigned strip_rows;        /* 0: the planner's choice */
     bool temporal;              /* denoised frames are steadied (temporal.h) */
     double strength;            /* of denoising, 0..1; negative: estimated */
+    bool still;                 /* a picture, not a film */
     bool compressed; /* strength is estimated, and what compression left of error counts as noise */
     double colour_strength;          /* 0..1 */
     bool full_range;                 /* of samples; else studio range */

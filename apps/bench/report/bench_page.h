@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A result of mona bench as a page for people: bench.html with the result in it. */
+/* A result of mona bench as an HTML page: bench.html with the result in it. */
 #ifndef BENCH_PAGE_H
 #define BENCH_PAGE_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Pictures of a result of mona bench, as SVG: the same in files of their own and in its page. */
+/* Plots of a result of mona bench as SVG, the same ones as files and in its page. */
 #ifndef BENCH_PLOTS_H
 #define BENCH_PLOTS_H
 
@@ -9,16 +9,17 @@
 #include <cjson/cJSON.h>
 
 typedef struct bench_plot {
-    const char *name;                   /* of the file, without .svg, and of the page's section */
-    bool (*shows)(const cJSON *result); /* whether the result has what it takes */
+    const char *name;                   /* name of the file, without .svg, and of the page's
+                                           section */
+    bool (*shows)(const cJSON *result); /* whether the result has what the plot shows */
     void (*draw)(FILE *f, const cJSON *result);
 } bench_plot;
 
 /* "frames", "histogram", "layers", "roofline", "gantt", in this order; NULL past the last. */
 const bench_plot *bench_plot_at(unsigned index);
 
-/* Writes NAME.svg for every picture that the result has into a folder, which is made if it is not
- * there. False, with a message. */
+/* Writes NAME.svg into a folder for every plot that the result has data for. Creates the folder if
+ * necessary. False, with a message. */
 bool bench_plots_save(const cJSON *result, const char *folder);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What every operator of a session took: an observer that adds up, and its figures beside what the
- * machine can do. */
+/* What every operator of a session took: an observer that adds up times, and its figures beside
+ * what the machine can do. */
 #ifndef LAYER_LOG_H
 #define LAYER_LOG_H
 
@@ -15,7 +15,8 @@
 struct layer_tally;
 
 typedef struct layer_log {
-    mona_op_info *infos; /* [ops], of the plan; neither it nor its model need stay */
+    mona_op_info *infos; /* [ops], copied from the plan, so that neither it nor its model need
+                            stay */
     struct layer_tally *tallies;
     unsigned ops, cores, stride;
     mona_op_observer observer; /* for mona_session_observe_ops; ticks of machine_ticks */
@@ -26,16 +27,16 @@ bool layer_log_open(layer_log *l, const mona_plan *plan);
 void layer_log_close(layer_log *l);
 
 /* Appends a row for each operator: name, kind, precision, tile, ms a frame, share of frame_ms,
- * GMAC/s, bytes, and the roofline: which limit is nearest ("compute", "cache", "memory") and what
- * share of it was reached. runs: of the session for each frame. stage: whose
- * operator it is, NULL: there is but one. Returns their ms together. */
+ * GMAC/s, bytes, and the roofline: the closest limit ("compute", "cache", "memory") and what share
+ * of it was reached. runs: runs of the session for each frame. stage: the stage that the operators
+ * belong to; NULL: there is only one. Returns the sum of their ms. */
 double layer_log_add(cJSON *rows, const layer_log *l, const peak *limit, double ms_per_tick,
                      double runs, double frame_ms, const char *stage);
 
-/* The row "(other)": what of frame_ms is not in `ms`. */
+/* Appends the row "(other)": the part of frame_ms that is not in `ms`. */
 void layer_log_add_other(cJSON *rows, double ms, double frame_ms, const char *stage);
 
-/* Rows as a table. */
+/* Prints rows as a table. */
 void layer_log_print(const cJSON *rows);
 
 #endif

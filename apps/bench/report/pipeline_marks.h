@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* When every step of every frame began and ended, as a probe saw it, and what follows from it. */
+/* When every step of every frame began and ended, as a probe saw it, and figures derived from
+ * that. */
 #ifndef PIPELINE_MARKS_H
 #define PIPELINE_MARKS_H
 
@@ -13,7 +14,7 @@
 
 enum { MARK_STEPS_MAX = PROBE_STAGE + CHAIN_MAX_STAGES + 1 };
 
-/* Nanoseconds of one clock. arrival: when the source had the frame; steps are marks[frame *
+/* Nanoseconds of one clock. arrival: when the source had the frame. Steps are marks[frame *
  * MARK_STEPS_MAX + step]. */
 typedef struct step_mark {
     uint64_t begin, end;
@@ -22,7 +23,7 @@ typedef struct step_mark {
 typedef struct pipeline_marks {
     uint64_t *arrival; /* [capacity] */
     step_mark *marks;
-    size_t first, count, capacity; /* frames [first, count) count */
+    size_t first, count, capacity; /* frames [first, count) are evaluated */
     unsigned steps;
     const char *names[MARK_STEPS_MAX];
 } pipeline_marks;
@@ -36,24 +37,24 @@ static inline step_mark *pipeline_mark(const pipeline_marks *m, size_t frame, un
     return &m->marks[frame * MARK_STEPS_MAX + step];
 }
 
-/* Time of a frame, of a step's work on it, and of the wait before that, in ms. Over all steps the
- * two add up to the frame's time. */
+/* The time of a frame, of a step's work on it, and of the wait before that work, in ms. Over all
+ * steps, work and wait add up to the frame's time. */
 double pipeline_frame_ms(const pipeline_marks *m, size_t frame);
 double pipeline_work_ms(const pipeline_marks *m, size_t frame, unsigned step);
 double pipeline_wait_ms(const pipeline_marks *m, size_t frame, unsigned step);
 
-/* Frames that waited for a step when it began with this one, itself included. */
+/* Frames that waited for a step when it began with this one, including this one. */
 unsigned pipeline_queue(const pipeline_marks *m, size_t frame, unsigned step);
 
-/* Frames whose time is above the budget, and how many of them at most followed each other. */
+/* Frames whose time is above the budget, and the longest run of such frames. */
 typedef struct deadline_misses {
     size_t misses, longest_run;
 } deadline_misses;
 deadline_misses pipeline_misses(const pipeline_marks *m, double budget_ms);
 
-/* The same as JSON: "steps", "interval", "fps", "jitter_ms", "deadline", "timeline". period_ms: of
- * the source, 0: it waits for nobody; budget_ms 0: no deadline. False, with a message: out of
- * memory. */
+/* The same as JSON: "steps", "interval", "fps", "jitter_ms", "deadline", "timeline". period_ms:
+ * that of the source; 0: the source does not wait. budget_ms 0: no deadline. False, with a message:
+ * out of memory. */
 bool pipeline_marks_add(cJSON *result, const pipeline_marks *m, double period_ms, double budget_ms);
 
 #endif

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Row programs for plain ARMv8-A.
  *
- * INT8: smull multiplies 8 signed bytes, giving 16 bits each, smlal adds 8 more products to them,
- * and sadalp adds neighbouring pairs of the sums to accumulators of 32 bits: 3 instructions for 16
- * products, where products of activations widened to 16 bits would take 4 and the widening. Exact,
+ * INT8: smull multiplies 8 signed bytes to 16 bits each, smlal adds 8 more products to them, and
+ * sadalp adds neighbouring pairs of these sums to accumulators of 32 bits. That is 3 instructions
+ * for 16 products; with activations widened to 16 bits it would be 4 and the widening. It is exact
  * because weights lie in [-127, 127]: |s * w| <= 128 * 127 = 16256, and two of them are 32512 <
  * 2^15.
  *
- * A register of weights is a step of 4 outputs, 4 elements each. It meets the pixel's 4 elements in
- * all lanes, two steps at a time, and leaves 2 sums an output, which are added up at the end: 16
- * outputs take 8 accumulators. A block of 2 pixels leaves half the registers for operands and
- * products on their way: two steps are 32 multiplications, 16 additions, 8 loads of weights and 4
- * copies to all lanes. */
+ * A register of weights holds a step of 4 outputs, 4 elements each. It is multiplied with a
+ * register that has the pixel's 4 elements in all lanes, two steps at a time. This leaves 2 sums an
+ * output, which are added up at the end, so 16 outputs take 8 accumulators. A block is 2 pixels,
+ * whose accumulators leave half of the registers for operands and products. Two steps are 32
+ * multiplications, 16 additions, 8 loads of weights and 4 copies to all lanes. */
 #include "engine/cpu/arm/neon_vector.h"
 #include "engine/cpu/arm/neon.h"
 #include "engine/cpu/arm/neon_lanes.h"
 
-/* Products of the lower and the upper halves; instructions rather than intrinsics for the reason
- * multiply() gives. */
+/* Products of the lower and of the upper halves. They are instructions for the same reason as
+ * multiply(). */
 INLINE int16x8_t products_low(int8x16_t w, int8x16_t a)
 {
     int16x8_t p;
@@ -44,14 +44,13 @@ INLINE int16x8_t more_high(int16x8_t p, int8x16_t w, int8x16_t a)
     return p;
 }
 
-/* acc += sums of pairs of p */
 INLINE int32x4_t add_pairs(int32x4_t acc, int16x8_t p)
 {
     __asm__("sadalp %0.4s, %1.8h" : "+w"(acc) : "w"(p));
     return acc;
 }
 
-/* Lane s in every lane. */
+/* Copies lane s to all lanes. */
 INLINE int8x16_t spread(int32x4_t a, const uint32_t s)
 {
     switch (s) {
@@ -66,7 +65,7 @@ INLINE int8x16_t spread(int32x4_t a, const uint32_t s)
     }
 }
 
-/* 1, 2 or 4 steps of the block whose first pixel's activations are at p. */
+/* Multiplies 1, 2 or 4 steps of all pixels, those of the first pixel at p. */
 INLINE void product_steps(int32x4_t *acc, const uint32_t pixels, const uint32_t quads,
                           const size_t pixel_bytes, v16 flip, const uint8_t *p, const uint8_t *w,
                           const uint32_t steps)

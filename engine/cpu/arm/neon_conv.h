@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Convolution row programs on ARMv8-A: everything around the arithmetic. Included once by each
- * instruction set, after vector_rows.h; the includer then defines block() and conv_tile().
+/* Convolution row programs on ARMv8-A: everything around the arithmetic. Each instruction set
+ * includes this file once, after vector_rows.h, and then defines block() and conv_tile().
  *
- * Pixels are taken in tiles, and a tile in register blocks. Where a row is no multiple of a tile or
- * a tile none of a block, the last one is moved back to end at the last pixel: some pixels are
- * computed twice, to the same values. */
+ * A row is computed in tiles of pixels, and a tile in register blocks. If a row is not a multiple
+ * of the tile, or a tile not a multiple of the block, the last one is moved back to end at the last
+ * pixel. Some pixels are then computed twice, with the same result. */
 #ifndef AC_NEON_CONV_H
 #define AC_NEON_CONV_H
 
@@ -12,30 +12,31 @@
 #include "engine/cpu/c/vector_epilogue.h"
 
 enum {
-    TILE = 40,           /* pixels whose accumulators go through memory to the epilogue at once */
-    SCATTER_PIXELS = 80, /* pixels computed before they are spread: whole tiles */
+    TILE = 40,           /* pixels whose accumulators go to the epilogue together, through memory */
+    SCATTER_PIXELS = 80, /* pixels that are computed before they are spread: whole tiles */
     STEP_BYTES = 64,     /* weights of a step: 16 outputs of 4 bytes */
-    QUAD = 4,            /* outputs of a register */
+    QUAD = 4,            /* outputs in a register */
 };
 
-/* One block of 16 outputs on the way. */
+/* One block of 16 outputs while it is computed. */
 typedef struct job {
     const ac_conv_row *row;
     const ac_conv *conv;
     const clamps *limits;
     uint32_t n;     /* the block */
-    uint32_t quads; /* its registers of QUAD outputs that exist */
+    uint32_t quads; /* its registers of QUAD outputs, without those that hold no output */
     const uint8_t *const *runs;
     uint32_t first_run, run_count;
     const uint8_t *weights;
     const void *start; /* 16 accumulators */
-    uint8_t *out;      /* rounded results, 16 channels a pixel */
+    uint8_t *out;      /* where rounded results go, 16 channels a pixel */
     size_t pixel_size; /* bytes of a result */
 } job;
 
 /* ---- the epilogue --------------------------------------------------------------------------- */
 
-/* The epilogues that are clamps. residual: of the pixels, if there is one. */
+/* Applies an epilogue that consists of clamps. residual: that of the same pixels, prepared, if
+ * there is one. */
 INLINE void finish_quickly(const job *j, const mona_type type, const bool add, uint32_t count,
                            const int32_t *acc, const float *residual, uint8_t *out)
 {
@@ -75,7 +76,8 @@ static void finish_slowly(const job *j, uint32_t count, const int32_t *acc, cons
     }
 }
 
-/* acc: [count][16] accumulators of pixels x .. x + count - 1, s32 or fp32. */
+/* Applies the epilogue to pixels x to x + count - 1. acc: their [count][16] accumulators, s32 or
+ * fp32. */
 static void finish_tile(const job *j, uint32_t x, uint32_t count, const int32_t *acc, uint8_t *out)
 {
     float residual[TILE * LANES];
@@ -94,9 +96,10 @@ static void finish_tile(const job *j, uint32_t x, uint32_t count, const int32_t 
 
 /* ---- jobs ----------------------------------------------------------------------------------- */
 
-/* INT8 is multiplied as signed bytes. U8 sources are offset on loading, s = u - 128, which as bits
- * is u ^ 0x80, and the accumulators start at bias + 128 * sum of the output's weights: sum(u * w) =
- * sum(s * w) + 128 * sum(w). Exact, as s32 arithmetic is modulo 2^32 and the true sum fits. */
+/* INT8 is multiplied as signed bytes. U8 sources are offset when they are loaded: s = u - 128,
+ * whose bits are u ^ 0x80. As sum(u * w) = sum(s * w) + 128 * sum(w), the accumulators start at
+ * bias + 128 * sum(w), with the weights w of the output. This is exact: s32 arithmetic is modulo
+ * 2^32, and the true sum fits. */
 INLINE v16 sign_flip(const ac_conv *c)
 {
     return set16(c->source_type == MONA_U8 ? 0x80 : 0);
@@ -119,7 +122,8 @@ static void offset_start(job *j, int32_t start[AC_FRACTAL])
     j->start = start;
 }
 
-/* Block n of outputs, with results to go to out. start: room for where accumulators start. */
+/* Prepares block n of outputs, whose results go to out. start: room for what the accumulators start
+ * at. */
 static job job_of(const ac_conv_row *row, const clamps *limits, uint32_t n,
                   int32_t start[AC_FRACTAL], uint8_t *out)
 {
@@ -143,12 +147,13 @@ static job job_of(const ac_conv_row *row, const clamps *limits, uint32_t n,
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
-/* A register block: accumulators of `pixels` pixels from x on, of the job's first `quads` registers
- * of outputs, to [pixels][16]. pixel_bytes: a constant, or the convolution's. */
+/* Computes a register block: the accumulators of `pixels` pixels from x on, for the job's first
+ * `quads` registers of outputs, as [pixels][16]. pixel_bytes: bytes from one pixel to the next, as
+ * a constant where it is a common one. */
 INLINE void block(const job *j, const mona_type type, const uint32_t pixels, const uint32_t quads,
                   const size_t pixel_bytes, uint32_t x, int32_t *to);
 
-/* A tile in blocks of `pixels`, or of one pixel if it has not so many. */
+/* Computes a tile in blocks of `pixels`, or pixel by pixel if it has fewer. */
 INLINE void tile_in_blocks(const job *j, const mona_type type, const uint32_t pixels,
                            const uint32_t quads, uint32_t x, uint32_t count, int32_t *acc)
 {
@@ -164,16 +169,15 @@ INLINE void tile_in_blocks(const job *j, const mona_type type, const uint32_t pi
     }
 }
 
-/* Accumulators of pixels x .. x + count - 1, count <= TILE, to [count][16]; those of outputs that
- * do not exist are left alone. */
+/* Computes the accumulators of pixels x to x + count - 1, count <= TILE, as [count][16]. It does
+ * not write those of outputs that do not exist. */
 static void conv_tile(const job *j, uint32_t x, uint32_t count, int32_t *acc);
 
-/* Computes `pixels` pixels from `origin` on. */
 static void run_pixels(const job *j, uint32_t origin, uint32_t pixels)
 {
     int32_t acc[TILE * AC_FRACTAL];
     const uint32_t end = origin + pixels, tile = min_u32(pixels, TILE);
-    for (uint32_t i = 0; i < tile; i++) /* outputs that do not exist have no more than this */
+    for (uint32_t i = 0; i < tile; i++) /* conv_tile() leaves outputs that do not exist at this */
         memcpy(acc + (size_t)i * AC_FRACTAL, j->start, AC_FRACTAL * sizeof *acc);
     for (uint32_t i = origin; i < end; i += tile) {
         const uint32_t x = min_u32(i, end - tile);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Convolution by lanes, where one element of a register can be multiplied with all of another:
- * fp32, and INT8 with dot products. A lane of sdot is the 4 elements of a step.
+/* Convolution for instructions that multiply one lane of a register with all lanes of another:
+ * fp32, and INT8 with dot products, where a lane has the 4 elements of a step.
  *
- * A register of activations holds 4 steps of a pixel, 16 bytes as they lie in memory or 4 fp16
- * values widened; lane s times the weights of step s of 4 outputs adds to those outputs' register.
- * A block of 5 pixels x 16 outputs has 20 accumulators, 5 registers of activations and 4 of
- * weights, of the 32 there are: 4 steps are 80 multiplications, 16 loads of weights and 5 of
- * activations. Where the outputs are fewer the block has more pixels. */
+ * A register of activations holds 4 steps of a pixel: 16 bytes as they lie in memory, or 4 fp16
+ * values widened. Lane s times the weights of step s of 4 outputs is added to the register of those
+ * outputs. A block of 5 pixels x 16 outputs has 20 accumulators and needs 5 registers for
+ * activations and 4 for weights, of the 32 there are; 4 steps are 80 multiplications, 16 loads of
+ * weights and 5 of activations. With fewer outputs a block has more pixels. */
 #ifndef AC_NEON_LANES_H
 #define AC_NEON_LANES_H
 
@@ -14,11 +14,12 @@
 
 enum { MAX_PIXELS = 10, MAX_ACC = 20 };
 
-/* Nothing is moved across. Left alone, gcc loads weights long before they are used, and spills. */
+/* The compiler moves nothing across this. Without it gcc loads weights long before they are used,
+ * and spills. */
 #define KEEP_ORDER() __asm__ volatile("")
 
-/* acc += weights * operand[lane]: fp32, fused, or sums of 4 products of bytes. Instructions rather
- * than intrinsics, which compilers take apart and put together with other registers. */
+/* acc += weights * operand[lane]: fused in fp32, or sums of 4 products of bytes. These are
+ * instructions because compilers rewrite intrinsics in a way that needs more registers. */
 INLINE int32x4_t multiply(const mona_type type, int32x4_t acc, v16 weights, int32x4_t operand,
                           const int lane)
 {
@@ -33,7 +34,7 @@ INLINE int32x4_t multiply(const mona_type type, int32x4_t acc, v16 weights, int3
     return acc;
 }
 
-/* 4 steps of one pixel. For INT8 flip is sign_flip(). */
+/* Loads 4 steps of one pixel. flip: sign_flip(), for INT8. */
 INLINE int32x4_t four_steps(const mona_type type, const uint8_t *p, v16 flip)
 {
     if (type != MONA_F16)
@@ -41,7 +42,7 @@ INLINE int32x4_t four_steps(const mona_type type, const uint8_t *p, v16 flip)
     return vreinterpretq_s32_f32(vcvt_f32_f16(vreinterpret_f16_u8(vld1_u8(p))));
 }
 
-/* 1 to 4 steps of the block whose first pixel's activations are at p. */
+/* Multiplies 1 to 4 steps of all pixels, those of the first pixel at p. */
 INLINE void block_steps(int32x4_t *acc, const mona_type type, const uint32_t pixels,
                         const uint32_t quads, const size_t pixel_bytes, v16 flip, const uint8_t *p,
                         const uint8_t *w, const uint32_t steps)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Row programs for ARMv8-A other than convolution. Nothing in them gains from later extensions. */
+/* Row programs for ARMv8-A other than convolution. No later extension would make them faster. */
 #include "engine/cpu/arm/neon_vector.h"
 #include "engine/cpu/arm/neon_words.h"
 #include "engine/cpu/arm/neon.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* 16 bytes, `v16`, and 16 floats, `vf`, on ARMv8-A's Advanced SIMD, with the operations
- * vector_rows.h lists. Conversions between fp32 and fp16 round to nearest even and keep subnormals,
- * as FPCR has it unless a program asks for something else. */
+/* The vector types of 16 bytes, `v16`, and of 16 floats, `vf`, on ARMv8-A's Advanced SIMD, with the
+ * operations that vector_rows.h lists. Conversions between fp32 and fp16 round to nearest even and
+ * keep subnormals, which is FPCR's default. */
 #ifndef AC_NEON_VECTOR_H
 #define AC_NEON_VECTOR_H
 
@@ -121,7 +121,7 @@ INLINE vf vf_and(vf x, vf mask)
         four_and(x.c, vreinterpretq_u32_f32(mask.c)), four_and(x.d, vreinterpretq_u32_f32(mask.d))};
 }
 
-/* fmax and fmin order zeros by their signs; the contract does not. */
+/* Not fmax and fmin: these order zeros by their signs, vf_max and vf_min must not. */
 INLINE float32x4_t four_max(float32x4_t x, float32x4_t y)
 {
     return vbslq_f32(vcgtq_f32(x, y), x, y);
@@ -142,8 +142,8 @@ INLINE vf vf_min(vf x, vf y)
     return (vf){four_min(x.a, y.a), four_min(x.b, y.b), four_min(x.c, y.c), four_min(x.d, y.d)};
 }
 
-/* Within [low, high], for limits that are not -0: then max(-0, +0) is +0 for fmaxnm as well, and
- * which zero comes of a zero limit is the same. A NaN becomes low. */
+/* Clamps to [low, high], neither of which is -0. Then fmaxnm, like vf_max, gives max(-0, +0) = +0,
+ * and a limit of zero has only one sign. A NaN becomes low. */
 INLINE vf vf_clamp(vf v, float low, float high)
 {
     const float32x4_t l = vdupq_n_f32(low), h = vdupq_n_f32(high);
@@ -229,7 +229,7 @@ INLINE vf vf_f16(const uint8_t *p)
     return from_half(vreinterpretq_f16_u8(load16(p)), vreinterpretq_f16_u8(load16(p + 16)));
 }
 
-/* The conversion rounds half to even and saturates, and so do both narrowings. */
+/* The conversion rounds half to even. It saturates, and so do both narrowings. */
 INLINE uint16x8_t to_u16(float32x4_t low, float32x4_t high)
 {
     return vqmovn_high_u32(vqmovn_u32(vcvtnq_u32_f32(low)), vcvtnq_u32_f32(high));
@@ -264,8 +264,9 @@ INLINE void vf_to_f16(uint8_t *p, vf v)
     store16(p + 16, vreinterpretq_u8_f16(to_half(c.c, c.d)));
 }
 
-/* For integers of 8 bits, of either sign: v is rounded half to even and within the type's range.
- * 1.5 * 2^23 has an ulp of 1, so the addition rounds and leaves the integer in the low bits. */
+/* The low 16 bits of integers of 8 bits, of either sign, rounded half to even. v must lie in the
+ * type's range. 1.5 * 2^23 has an ulp of 1, so adding it rounds and leaves the integer in the low
+ * bits. */
 INLINE uint16x8_t low_halves(float32x4_t low, float32x4_t high)
 {
     const float32x4_t magic = vdupq_n_f32(0x1.8p23f);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Row programs in portable C that take one channel of a piece of a row at a time: elements are
- * gathered as floats, worked on in loops that compilers vectorise, and put where they belong. The
- * same results as in c_rows.c, which is the reference. */
+/* Row programs in portable C that process one channel of a piece of a row at a time: they gather
+ * its elements as floats, work on these in loops that compilers vectorise, and store the results.
+ * These equal those of c_rows.c, which is the reference. */
 #include "engine/arith.h"
 #include "engine/cpu/c/c_vector.h"
 #include "engine/cpu/c/rows.h"
 
 enum { PIECE = 64 }; /* pixels */
 
-/* A channel of a tensor row: elements that lie so many bytes apart. */
+/* A channel of a tensor row: elements that lie `stride` bytes apart. */
 typedef struct channel {
     uint8_t *at;
     size_t stride;
@@ -22,7 +22,7 @@ static channel channel_of(const ac_row *row, uint32_t c)
                      row->c0 * size, row->type};
 }
 
-/* count elements, stride bytes apart. */
+/* Reads count elements, stride bytes apart. */
 static void gather(float *to, const uint8_t *from, size_t stride, mona_type type, uint32_t count)
 {
     uint8_t packed[PIECE * 2];
@@ -64,7 +64,7 @@ static void round_scaled(float *v, uint32_t count, float scale)
         v[i] = ac_round_finite(v[i] * scale);
 }
 
-/* Rows of zeros after the last channel. */
+/* Clears the channels after the last one in its channel block. */
 static void put_zeros(const ac_row *row, uint32_t channels, uint32_t pixels)
 {
     static const float zeros[PIECE];

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The convolution row program in portable C, in loops that gcc and clang vectorise for any CPU with
- * vectors: no intrinsics, and exact whatever the vectors are.
+/* The convolution row program in portable C, without intrinsics, in loops that gcc and clang
+ * vectorise for any CPU with vectors. Its results are exact for vectors of any length.
  *
  * INT8: elements and weights are widened to 16 bits and laid side by side along K, [pixel][K] and
- * [output][K], so that an accumulator is a dot product of two arrays: multiply-adds of pairs on x86
- * (pmaddwd) and by halves on Arm (smlal). 2 pixels x 4 outputs share what is loaded. FP16: elements
- * are widened to fp32; 16 outputs lie side by side in the weights and are the lanes. Products of
- * two fp16 values are exact in fp32, so that a product and a sum rounded once each are the
- * contract's fused multiply-add.
+ * [output][K]. An accumulator is then a dot product of two arrays, for which compilers use pmaddwd
+ * on x86 and smlal on Arm. 2 pixels x 4 outputs share what is loaded. FP16: elements are widened to
+ * fp32, and the 16 outputs that lie side by side in the weights are the lanes. Products of two fp16
+ * values are exact in fp32, so rounding product and sum separately gives the fused multiply-add
+ * that ac_conv defines.
  *
- * Accumulators of a tile of pixels lie in memory while K is taken in parts that fit the stack; the
- * epilogue then goes over the tile, one loop for each rounding. */
+ * K is taken in parts that fit the stack, while the accumulators of a tile of pixels stay in
+ * memory. The epilogue then goes over the tile with one loop for each rounding. */
 #include "engine/arith.h"
 #include "engine/cpu/c/c_vector.h"
 #include "engine/cpu/c/rows.h"
@@ -18,15 +18,15 @@
 
 enum {
     TILE = 64,    /* pixels, even */
-    PART = 288,   /* elements of K at a time: a multiple of DOT */
-    STAGE = 2048, /* fp16 elements widened at a time */
-    DOT = 8,      /* dot products are as long as a multiple of this */
+    PART = 288,   /* elements of K at a time, a multiple of DOT */
+    STAGE = 2048, /* fp16 elements that are widened at a time */
+    DOT = 8,      /* the length of dot products is a multiple of this */
 };
 
-/* A function's arrays stay out of its caller's frame. */
+/* Keeps a function's arrays out of its caller's frame. */
 #define OWN_FRAME __attribute__((noinline))
 
-/* clang takes 4 lanes of 32 bits at a time where 8 elements of 16 bits make the same. */
+/* Without this clang uses vectors of 4 elements of 16 bits where there is room for 8. */
 #ifdef __clang__
 #define DOT_LOOP _Pragma("clang loop vectorize_width(8) interleave_count(1)")
 #else
@@ -40,10 +40,11 @@ typedef struct tile {
     uint32_t n, x, pixels;
     const uint8_t *const *runs;
     uint32_t first_run, run_count;
-    const void *bias; /* of the block */
+    const void *bias; /* that of the block */
 } tile;
 
-/* The bias of 16 outputs for so many pixels; one more pixel than a tile has, if it is odd. */
+/* Fills accumulators with the bias of 16 outputs. pixels: may be one more than the tile has, if
+ * that is odd. */
 static void fill(void *acc, const void *bias, uint32_t pixels)
 {
     enum { PIXEL = AC_FRACTAL * 4 };
@@ -53,13 +54,13 @@ static void fill(void *acc, const void *bias, uint32_t pixels)
 
 /* ---- INT8 ----------------------------------------------------------------------------------- */
 
-/* Weights turned for dot products, [output][length]: of all of K, or of a part. */
+/* Weights reordered for dot products, [output][length]: those of all of K, or of a part. */
 typedef struct turned {
     _Alignas(64) int16_t weights[AC_FRACTAL * PART];
     bool all;
 } turned;
 
-/* Where in K: a step of a run. */
+/* A place in K: a step of a run. */
 typedef struct place {
     uint32_t run, step;
 } place;
@@ -75,7 +76,7 @@ static void widen_bytes(int16_t *to, const uint8_t *from, uint32_t count, bool i
             to[i] = from[i];
 }
 
-/* So many steps of pixel x from a place on, which moves behind them. */
+/* Gathers the next `steps` steps of pixel x, and moves the place on. */
 static void gather(int16_t *to, const tile *t, place *at, uint32_t steps, uint32_t x)
 {
     while (steps) {
@@ -90,7 +91,7 @@ static void gather(int16_t *to, const tile *t, place *at, uint32_t steps, uint32
     }
 }
 
-/* [step][16 outputs][4] to [output][length], zeros at the end. */
+/* Reorders weights from [step][16 outputs][4] to [output][length], with zeros at the end. */
 static void turn_weights(int16_t *to, const uint8_t *from, uint32_t outputs, uint32_t steps,
                          size_t length)
 {
@@ -102,8 +103,8 @@ static void turn_weights(int16_t *to, const uint8_t *from, uint32_t outputs, uin
                 to[o * length + s * 4 + e] = w[(s * AC_FRACTAL + o) * 4 + e];
 }
 
-/* Adds to the accumulators of two pixels, acc[16 outputs] each, their dot products of length n.
- * outputs: a multiple of 4. */
+/* Adds dot products of length n to the accumulators of two pixels, acc[16 outputs] each. outputs: a
+ * multiple of 4. */
 static void multiply_pair(int32_t *acc, const int16_t *restrict a, const int16_t *restrict w,
                           uint32_t outputs, size_t n)
 {
@@ -123,14 +124,14 @@ static void multiply_pair(int32_t *acc, const int16_t *restrict a, const int16_t
     }
 }
 
-/* values: accumulators, [pixel][output]. */
+/* values: accumulators as floats, [pixel][output]. */
 static OWN_FRAME void int8_tile(const tile *t, turned *w, float *values)
 {
     _Alignas(64) int32_t acc[TILE * AC_FRACTAL];
     _Alignas(64) int16_t pair[2 * PART];
     const uint8_t *weights = t->conv->weights + t->conv->weights_offset[t->n];
     const uint32_t total = ac_block_steps(t->conv, t->n);
-    /* weights and bias of outputs that do not exist are zero */
+    /* Weights and bias of outputs that do not exist are zero. */
     const uint32_t outputs =
         min_u32(AC_FRACTAL, (t->conv->channels - t->n * AC_FRACTAL + 3) / 4 * 4);
     place at = {0, 0}, next = at;
@@ -217,7 +218,7 @@ static void activate(const tile *t, float *v, uint8_t activation)
             ac_activate_all(v, AC_FRACTAL, activation, e, e->slope + (size_t)t->n * AC_FRACTAL);
 }
 
-/* Adds the scaled residual; channels that a small channel block lacks are zero. */
+/* Adds the scaled residual. Channels that a small channel block lacks are zero. */
 static void add_residual(const tile *t, float *v)
 {
     const ac_row *r = &t->row->residual;
@@ -233,14 +234,14 @@ static void add_residual(const tile *t, float *v)
         ac_to_floats(residual, from, r->type, there);
         for (uint32_t o = 0; o < AC_FRACTAL; o++)
             residual[o] = ac_round_finite(residual[o] * scale);
-        for (uint32_t o = there; o < AC_FRACTAL; o++) /* not -0, as a negative scale makes it */
+        for (uint32_t o = there; o < AC_FRACTAL; o++) /* a negative scale would have made them -0 */
             residual[o] = broadcast ? residual[0] : 0;
         for (uint32_t o = 0; o < AC_FRACTAL; o++)
             v[o] = ac_round_finite(v[o] + residual[o]);
     }
 }
 
-/* Accumulators as floats to the pixels' results. */
+/* Applies the epilogue to accumulators as floats, and stores the results. */
 static void finish(const tile *t, float *v, uint8_t *out)
 {
     const ac_epilogue *e = &t->conv->epilogue;
@@ -258,13 +259,13 @@ static void finish(const tile *t, float *v, uint8_t *out)
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
-/* Pixels whose elements of PART of a run fit the stage; without one, any number. */
+/* Most pixels of a tile: for FP16 so many that the elements of PART of a run fit the stage. */
 static uint32_t tile_pixels(const ac_conv *c)
 {
     return c->source_type == MONA_F16 ? min_u32(TILE, (STAGE - PART) / distance_of(c) + 1) : TILE;
 }
 
-/* Pixels [x, x + pixels) of block n, 16 results each, to out. */
+/* Computes pixels [x, x + pixels) of block n. out: 16 results a pixel. */
 static void conv_block(const ac_conv_row *row, uint32_t n, uint32_t x, uint32_t pixels,
                        uint8_t *out)
 {

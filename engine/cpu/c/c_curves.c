@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Curves over luma, one sample at a time: what every other version must equal. */
+/* Curves over luma, one sample at a time. Every other version must equal this one. */
 #include "engine/libc.h"
 #include "engine/cpu/c/rows.h"
 
@@ -22,7 +22,7 @@ static void put_sample(uint8_t *plane, uint32_t x, uint32_t bits, int32_t value)
         memcpy(plane + (size_t)x * 2, &word, sizeof word);
 }
 
-/* a * b / 2^15, halves up */
+/* a * b / 2^15, halves rounded up. */
 static int32_t scaled(int32_t a, int32_t b)
 {
     return (a * b + (1 << 14)) >> 15;
@@ -38,14 +38,14 @@ static int32_t value_at(const mona_curve *c, uint32_t y, uint32_t bits)
 
 void ac_c_luma_row(const ac_luma_row *r)
 {
-    const uint32_t steps = 15 - r->bits; /* as a power of two, to a sample */
+    const uint32_t steps = 15 - r->bits; /* curve values have this many bits more than samples */
     for (uint32_t x = 0; x < r->pixels; x++) {
         const int32_t value = value_at(r->curve, sample_at(r->from, x, r->bits), r->bits);
         put_sample(r->to, x, r->bits, (value + (1 << (steps - 1))) >> steps);
     }
 }
 
-/* d goes in with 15 - b bits below the sample, 15 bits in all, and leaves d * gain with 13 - b. */
+/* d enters with 15 - b bits below the sample's units, 15 bits in all. d * gain has 13 - b. */
 void ac_c_chroma_row(const ac_chroma_row *r)
 {
     const uint32_t steps = 13 - r->bits;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Row programs one element at a time, exactly as aicore.h words them: the reference. */
+/* Row programs one element at a time, exactly as aicore.h defines them: the reference. */
 #include "engine/cpu/c/epilogue.h"
 #include "engine/cpu/c/rows.h"
 

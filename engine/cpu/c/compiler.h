@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What vectorised files need of a compiler. Register blocks are arrays indexed by constants after
- * full unrolling; always_inline and UNROLL keep every accumulator in a register. */
+/* What vectorised files need from a compiler. A register block is an array whose indices are
+ * constants once loops are fully unrolled; always_inline and UNROLL see to that, so that every
+ * accumulator stays in a register. */
 #ifndef AC_COMPILER_H
 #define AC_COMPILER_H
 
@@ -12,8 +13,9 @@
 #define UNROLL _Pragma("GCC unroll 64")
 #endif
 
-/* Hides how pointer p came about. Where pixels lie as far apart as steps, gcc sees that one step's
- * operand is another's later on and keeps them all in registers, which it does not have. */
+/* Hides from the compiler how pointer p was computed. Where pixels are as far apart as steps, gcc
+ * notices that an operand of one step is used again in a later one. It then keeps all of them in
+ * registers, and runs out of registers. */
 #define FORGET(p) __asm__("" : "+r"(p))
 
 #endif

@@ -42,13 +42,13 @@ static inline float ac_element(const uint8_t *p, mona_type type)
     case MONA_U16:
         memcpy(&wide, p, sizeof wide);
         return wide;
-    default: /* of arrays alone */
+    default: /* types that only arrays have */
         break;
     }
     return 0;
 }
 
-/* Rounds to the type and stores; integers saturate to [0, maximum] (S8: to its own range). */
+/* Rounds to the type and stores. Integers saturate to [0, maximum], S8 to its own range. */
 static inline void ac_put_element(uint8_t *p, mona_type type, float t, uint32_t maximum)
 {
     uint16_t wide;
@@ -67,7 +67,7 @@ static inline void ac_put_element(uint8_t *p, mona_type type, float t, uint32_t 
         wide = (uint16_t)ac_saturate_round(t, 0, (float)maximum);
         memcpy(p, &wide, sizeof wide);
         break;
-    default: /* of arrays alone */
+    default: /* types that only arrays have */
         break;
     }
 }

@@ -26,8 +26,8 @@ static inline float ac_float(uint32_t u)
 }
 
 /* Exact. The exponent of normal numbers is rebiased by 127 - 15, that of infinities and NaNs by
- * twice as much. The fraction of a subnormal number, 2^-24 * fraction, is put behind the hidden bit
- * of 2^-14, and 2^-14 is subtracted; 0 is subtracted from the others, so that there is no branch
+ * twice as much. A subnormal number is 2^-24 * fraction: its fraction is put behind the hidden bit
+ * of 2^-14, and 2^-14 is subtracted. From all others 0 is subtracted, so that there is no branch
  * and loops become vector code. */
 static inline float ac_f32_from_f16(uint16_t h)
 {
@@ -55,8 +55,8 @@ static inline float ac_f16_round(float x)
     return ac_f32_from_f16(ac_f16_from_f32(x));
 }
 
-/* round_half_even(x), saturated to [low, high], which lies within +-2^22; a NaN becomes low. A sum
- * with 1.5 * 2^23 has an ulp of 1, so the addition rounds. */
+/* round_half_even(x), saturated to [low, high], which must lie within +-2^22. A NaN becomes low.
+ * 1.5 * 2^23 has an ulp of 1, so adding it rounds. */
 static inline int32_t ac_saturate_round(float x, float low, float high)
 {
     x = x > low ? x : low;

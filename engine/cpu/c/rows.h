@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Row programs in portable C. The reference ones are what every other version must equal bit for
- * bit; ac_c_* are the table of C, and what other instruction sets fall back on for shapes not worth
- * a special path. Private to engine/aicore. */
+/* Row programs in portable C. Every other version must equal ac_reference_* bit for bit. ac_c_* are
+ * the table of C; other instruction sets also use them for shapes that are not worth a special
+ * path. Private to engine/aicore. */
 #ifndef AC_ROWS_H
 #define AC_ROWS_H
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Two tensor rows, element by element. Included after a vector type, see vector_rows.h. */
+/* Element by element operations on two tensor rows. Included after a vector type, see
+ * vector_rows.h. */
 #ifndef AC_VECTOR_ELEMENTWISE_H
 #define AC_VECTOR_ELEMENTWISE_H
 
 #include "engine/cpu/c/vector_rows.h"
 
-/* c0 divides 16 or is 16: a channel block is a flat array whose 16 lanes are always the same
- * channels. */
+/* Computes 16 lanes. c0 divides 16, so in a channel block, as a flat array, a lane always has the
+ * same channel. */
 INLINE vf elementwise_lanes(const ac_elementwise_row *e, vf a, vf b, vf slope)
 {
     const ac_epilogue *ep = &e->epilogue;

@@ -7,8 +7,8 @@
 
 /* ---- pack ----------------------------------------------------------------------------------- */
 
-/* 16 samples, step bytes apart (0, 1 or 2). One sample must follow the 16: with a step of 2, the
- * byte after the last one is read. */
+/* Loads 16 samples, step bytes apart (0, 1 or 2). One more sample must follow them: with a step of
+ * 2, the byte after the last one is read. */
 INLINE v16 samples16(const uint8_t *p, uint32_t step)
 {
     if (step == 0)
@@ -16,7 +16,7 @@ INLINE v16 samples16(const uint8_t *p, uint32_t step)
     return step == 1 ? load16(p) : even16(p);
 }
 
-/* 16 samples of 16 bits, step bytes apart, scaled and rounded to bytes. */
+/* The same for samples of 16 bits, scaled and rounded to bytes. */
 INLINE v16 narrow16(const uint8_t *p, uint32_t step, vf scale)
 {
     uint16_t gathered[LANES];
@@ -27,7 +27,8 @@ INLINE v16 narrow16(const uint8_t *p, uint32_t step, vf scale)
     return vf_to_u8(vf_mul(vf_u16((const uint8_t *)gathered), scale));
 }
 
-/* Eight channels of 16 samples, s[channel], to 16 pixels of 8 channels, two in each result. */
+/* Turns eight channels of 16 samples, s[channel], into 16 pixels of 8 channels, two in each
+ * result. */
 INLINE void interleave8(v16 pixels[8], const v16 s[8])
 {
     v16 pairs[8], quads[8];
@@ -72,7 +73,7 @@ INLINE void interleave16(v16 pixels[16], const v16 s[16])
     }
 }
 
-/* The rest of a row, from pixel x on, in C. */
+/* Packs the rest of a row, from pixel x on, in C. */
 static void pack_rest(const ac_pack_row *p, uint32_t x)
 {
     const uint8_t *source[16];
@@ -93,8 +94,8 @@ INLINE v16 samples_of(const ac_pack_row *p, uint32_t c, uint32_t x)
                                       : samples16(from, p->step[c]);
 }
 
-/* Samples to up to c0 channels side by side, 4, 8 or 16: of 8 bits as they are or scaled to fp16, of 16
- * bits scaled to 8. */
+/* Puts the samples of up to c0 channels side by side, c0 = 4, 8 or 16. Samples of 8 bits are copied
+ * or scaled to fp16; samples of 16 bits are scaled to 8. */
 INLINE void pack_few(const ac_pack_row *p, const uint32_t c0)
 {
     const bool half = p->output.type == MONA_F16;
@@ -124,7 +125,7 @@ INLINE void pack_few(const ac_pack_row *p, const uint32_t c0)
     pack_rest(p, x);
 }
 
-/* One channel alone: a copy or a conversion. */
+/* Packs one channel alone: a copy or a conversion. */
 static void pack_single(const ac_pack_row *p)
 {
     const size_t size = mona_type_size(p->output.type), from = mona_type_size(p->source_type);
@@ -151,7 +152,7 @@ static void pack_row(const ac_pack_row *p)
     const bool narrowed = p->source_type == MONA_U16 && p->output.type == MONA_U8;
     bool simple = p->output.type != MONA_F16 || p->source_type == MONA_U8;
     for (uint32_t c = 0; c < p->channels && !narrowed; c++)
-        simple = simple && p->step[c] <= 2; /* as samples16 takes them */
+        simple = simple && p->step[c] <= 2; /* samples16() can load them */
     if (c0 == 1 && p->channels == 1 && p->step[0] == mona_type_size(p->source_type))
         pack_single(p);
     else if (c0 == 4 && simple)
@@ -166,7 +167,8 @@ static void pack_row(const ac_pack_row *p)
 
 /* ---- unpack --------------------------------------------------------------------------------- */
 
-/* A unit, the neighbouring samples a pixel has in one plane row, every stride bytes. */
+/* Copies units, stride bytes apart. A unit is the neighbouring samples of a pixel in one row of a
+ * plane. */
 INLINE void copy_units(uint8_t *to, const uint8_t *from, size_t stride, size_t unit,
                        uint32_t pixels)
 {
@@ -208,7 +210,7 @@ static void unpack_units(uint8_t *to, const uint8_t *from, size_t stride, size_t
     }
 }
 
-/* count elements to the planes' type; converted has room for whole vectors. */
+/* Converts count elements to the planes' type. converted must have room for whole vectors. */
 static void convert(const ac_unpack_row *u, const uint8_t *from, size_t count, uint8_t *converted)
 {
     const mona_type type = u->planes.type;
@@ -227,8 +229,8 @@ static void convert(const ac_unpack_row *u, const uint8_t *from, size_t count, u
     }
 }
 
-/* Plane rows made of channel block k, from pixel x on: source holds its pixels, in the planes'
- * type. */
+/* Writes the plane rows that channel block k has samples of, from pixel x on. source: its pixels,
+ * in the planes' type. */
 static void unpack_block(const ac_unpack_row *u, uint32_t k, uint32_t x, uint32_t pixels,
                          const uint8_t *source)
 {
@@ -247,7 +249,7 @@ static void unpack_row(const ac_unpack_row *u)
     _Alignas(64) uint8_t converted[PIXELS * MAX_C0 * 2];
     const ac_planes *planes = &u->planes;
     const uint32_t block = planes->block, c0 = u->source.c0;
-    /* A pixel's samples in a plane row must not straddle two channel blocks. */
+    /* A pixel's samples in one row of a plane must not straddle two channel blocks. */
     if (c0 > MAX_C0 || u->first % block || c0 % block) {
         ac_c_unpack_row(u);
         return;

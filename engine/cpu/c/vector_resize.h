@@ -5,7 +5,7 @@
 
 #include "engine/cpu/c/vector_rows.h"
 
-/* Rows to one row of floats. */
+/* Sums input rows to one row of floats. */
 INLINE vf column_sum(const ac_resize_row *r, size_t at, uint32_t count)
 {
     vf sum = vf_set1(0);
@@ -28,8 +28,8 @@ static void resize_rows(const ac_resize_row *r)
         vf_store(r->scratch + i, column_sum(r, i * size, (uint32_t)(count - i)));
 }
 
-/* Output columns [x, end) one by one, with taps clamped to the row. Rows of several channels: 16
- * lanes at a time, of which the pixel's c0 count. */
+/* Computes output columns [x, end) one by one, with taps clamped to the row. Rows of several
+ * channels are taken 16 lanes at a time, of which only the pixel's c0 are stored. */
 static void resize_columns(const ac_resize_row *r, uint32_t x, uint32_t end)
 {
     const size_t size = mona_type_size(r->type);
@@ -49,9 +49,9 @@ static void resize_columns(const ac_resize_row *r, uint32_t x, uint32_t end)
         }
 }
 
-/* Single channel: the 2 * LANES output columns from x on advance by one input column every two
- * outputs, each of the two with its own four weights, and all taps lie inside: doubling, as for
- * chroma planes. */
+/* Whether, in a row of a single channel, the 2 * LANES output columns from x on double the input:
+ * two outputs for each input column, each of the two always with the same four weights, and all
+ * taps inside the row. This is the case of chroma planes. */
 INLINE bool doubles(const ac_resize_row *r, uint32_t x)
 {
     const int32_t *first = r->first + x;

@@ -61,7 +61,7 @@ INLINE void vf_to(mona_type type, uint8_t *p, vf v)
         vf_to_f16(p, v);
 }
 
-/* The same for the first count elements; nothing beyond them is read or written. */
+/* The same for the first count elements. Nothing beyond them is read or written. */
 INLINE vf vf_from_some(mona_type type, const uint8_t *p, uint32_t count)
 {
     uint8_t bytes[2 * LANES] = {0};

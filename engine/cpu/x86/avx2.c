@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Row programs for AVX2 with FMA and F16C.
  *
- * vpmaddubsw, which would take bytes as they are, saturates: 2 * 255 * 127 does not fit 16 bits.
- * Ways around that (splitting the elements into 7 bits and 1, or the weights in two; halving into
- * absolute value and sign) need two multiplications or more for what one vpmaddubsw would do, as
- * many as vpmaddwd on operands of 16 bits, which is exact. So both are widened, elements once a
- * tile of pixels and weights once a row, and an operand is 2 elements: half a step. */
+ * vpmaddubsw would take bytes as they are, but it saturates: 2 * 255 * 127 does not fit 16 bits.
+ * Ways around that are to split the elements into 7 bits and 1, to split the weights in two, or to
+ * separate absolute value and sign. Each needs at least two multiplications in place of one, no
+ * fewer than vpmaddwd needs with operands of 16 bits, which is exact. So both are widened, elements
+ * once for each tile of pixels and weights once for each row. An operand is then 2 elements, half a
+ * step. */
 #include "engine/cpu/x86/avx2_vector.h"
 #include "engine/cpu/x86/avx2_words.h"
 #include "engine/cpu/c/vector_curves.h"
@@ -16,7 +17,7 @@
 
 enum { ELEMENT = 2 };
 
-/* Left alone, gcc puts many a sum where the product was and moves it back. */
+/* Without this gcc often puts the sum in the register of the product and then copies it back. */
 INLINE __m256i dot(__m256i acc, __m256i a, __m256i b)
 {
     const __m256i product = _mm256_madd_epi16(a, b);
@@ -24,7 +25,7 @@ INLINE __m256i dot(__m256i acc, __m256i a, __m256i b)
     return acc;
 }
 
-/* count bytes to 16 bits; up to 15 more are read and written. */
+/* Widens count bytes to 16 bits. Up to 15 more are read and written. */
 static void convert_elements(uint8_t *to, const uint8_t *from, uint32_t count, bool is_signed)
 {
     for (uint32_t i = 0; i < count; i += 16) {
@@ -34,7 +35,7 @@ static void convert_elements(uint8_t *to, const uint8_t *from, uint32_t count, b
     }
 }
 
-/* [step][16 outputs][4] bytes to [step][half][16 outputs][2] of 16 bits. */
+/* Widens weights, from [step][16 outputs][4] bytes to [step][half][16 outputs][2] of 16 bits. */
 static const uint8_t *convert_weights(uint8_t *to, const uint8_t *from, uint32_t steps)
 {
     for (uint32_t i = 0; i < steps * 2; i++) { /* 8 outputs */
@@ -51,7 +52,7 @@ static const uint8_t *convert_weights(uint8_t *to, const uint8_t *from, uint32_t
     return to;
 }
 
-/* None: widening is exact, also of S8. */
+/* Widening is exact, also for S8. */
 static __m256i converted_excess(const job *j, uint32_t half)
 {
     (void)j, (void)half;

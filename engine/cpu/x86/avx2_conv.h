@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Convolutions with 16 registers of 256 bits. Written once for AVX2 and for AVX-VNNI, included by
- * each after what differs in the INT8 arithmetic:
- *   ELEMENT             bytes an element takes as an operand, 1 or 2
- *   dot(acc, a, b)      acc + the products of the 4 / ELEMENT elements in every 32-bit lane, exact
- *   convert_elements    elements of a source to operands
- *   convert_weights     weights of so many steps to operands: where they then are
- *   converted_excess    what the conversion of elements adds to the sums of 8 outputs
+/* Convolutions with 16 registers of 256 bits, for AVX2 and for AVX-VNNI. Each includes this file
+ * after defining how its INT8 arithmetic differs:
  *
- * A register block is 6 pixels x 16 outputs: 12 accumulators, the weights of 16 outputs in two
- * vectors, one operand of a pixel in every lane of another, and one register for what is on its
- * way. For FP16 it is the same with fp32 multiply-adds.
+ *   ELEMENT           bytes of an element as an operand, 1 or 2
+ *   dot               dot(acc, a, b) adds to each 32-bit lane of acc the products of its 4 /
+ *                     ELEMENT elements of a and b, exactly
+ *   convert_elements  converts elements of a source to operands
+ *   convert_weights   converts the weights of some steps to operands and returns where they are
+ *   converted_excess  what the conversion of elements adds to the sums of 8 outputs
  *
- * Elements that must be converted go through a buffer on the stack, all runs of a tile of pixels at
- * once where they fit; every element is then converted once, not once for every pixel that reads
- * it. Where they do not fit, K is taken in parts, accumulators resting in memory in between. */
+ * A register block is 6 pixels x 16 outputs: 12 registers are accumulators, two hold the weights of
+ * 16 outputs, one holds an operand of a pixel in all lanes, and one is left for intermediate
+ * values. FP16 uses the same block, with fp32 multiply-adds.
+ *
+ * Elements that must be converted go through a buffer on the stack: all runs of a tile of pixels at
+ * once if they fit, so that each element is converted once and not once for every pixel that reads
+ * it. If they do not fit, K is taken in parts, and accumulators stay in memory between parts. */
 #ifndef AC_AVX2_CONV_H
 #define AC_AVX2_CONV_H
 
@@ -22,9 +24,9 @@
 enum {
     BLOCK = 6,
     TILE = 24,            /* pixels, a multiple of BLOCK */
-    ELEMENT_BYTES = 6144, /* of converted elements */
-    WEIGHT_STEPS = 88,    /* that a part of K has at most */
-    WHOLE = 32,           /* elements are converted by so many */
+    ELEMENT_BYTES = 6144, /* bytes of the buffer for converted elements */
+    WEIGHT_STEPS = 88,    /* most steps of a part of K */
+    WHOLE = 32,           /* elements are converted in multiples of this */
 };
 
 #include "engine/cpu/x86/avx2_epilogue.h"
@@ -35,7 +37,8 @@ enum {
 typedef struct part {
     uint32_t run, runs;
     const uint8_t *weights;  /* operands */
-    const uint8_t *elements; /* operands of pixel `origin` on, run after run; NULL: in the source */
+    const uint8_t *elements; /* operands of pixel `origin` on, run after run; NULL: they are in
+                                the source */
     uint32_t stride;         /* bytes between runs of elements */
     uint32_t origin;
     bool plain; /* the epilogue can be done in registers */
@@ -46,15 +49,15 @@ static bool converts_elements(const ac_conv *c)
     return ELEMENT == 2 || c->source_type == MONA_S8;
 }
 
-/* Bytes from a run of converted elements to the next, for so many pixels. A block's first run is as
- * long as any. */
+/* Bytes from one run of converted elements to the next, for a tile of `pixels` pixels. No run of a
+ * block is longer than its first. */
 static uint32_t run_stride(const ac_conv *c, uint32_t first_run, uint32_t pixels)
 {
     const uint32_t count = (pixels - 1) * pixel_elements(c) + c->run_elements[first_run];
     return (count + WHOLE - 1) / WHOLE * WHOLE * ELEMENT;
 }
 
-/* Runs from p->run on that fit; *steps: theirs. */
+/* The number of runs from p->run on that fit the buffers. *steps: how many steps these have. */
 static uint32_t runs_that_fit(const job *j, const part *p, uint32_t *steps)
 {
     uint32_t runs = 0;
@@ -67,7 +70,7 @@ static uint32_t runs_that_fit(const job *j, const part *p, uint32_t *steps)
     return runs;
 }
 
-/* The runs of part p for `pixels` pixels from x on. */
+/* Converts the runs of part p for `pixels` pixels from x on. */
 static void convert_part(part *p, const job *j, uint32_t x, uint32_t pixels, uint8_t *elements)
 {
     const ac_conv *c = j->conv;
@@ -118,7 +121,8 @@ INLINE void int8_store(const job *j, const bool plain, const __m256i *acc, const
                        uint32_t x)
 {
     _Alignas(64) int32_t tile[BLOCK * AC_FRACTAL];
-    FORGET(j); /* or the epilogue's constants are made beforehand and push out accumulators */
+    FORGET(j); /* otherwise constants of the epilogue are computed early and push accumulators
+                  out of registers */
     if (plain && !j->limits->add) {
         plain_store(j, false, acc, pixels, x);
     } else if (plain) {
@@ -131,7 +135,7 @@ INLINE void int8_store(const job *j, const bool plain, const __m256i *acc, const
     }
 }
 
-/* rest: where the accumulators rest between parts of K. */
+/* Computes a register block in part p. rest: where accumulators are kept between parts of K. */
 INLINE void int8_block(const job *j, const part *p, const uint32_t pixels, const uint32_t distance,
                        uint32_t x, int32_t *rest)
 {
@@ -151,13 +155,14 @@ INLINE void int8_block(const job *j, const part *p, const uint32_t pixels, const
         store_vector(rest + (size_t)i * 8, acc[i]);
 }
 
-/* Pixels x .. x + count - 1, count >= pixels. Blocks that overlap have accumulators of their own.
- */
+/* Computes pixels x to x + count - 1, count >= pixels. Blocks that overlap keep separate
+ * accumulators. */
 INLINE void int8_blocks(const job *j, const part *p, const uint32_t pixels, const uint32_t distance,
                         uint32_t x, uint32_t count, int32_t *rest)
 {
-    for (uint32_t i = 0; i < count; i += pixels, rest += pixels * AC_FRACTAL)
-        int8_block(j, p, pixels, distance, x + min_u32(i, count - pixels), rest);
+    for (uint32_t i = 0; i < count; i += pixels)
+        int8_block(j, p, pixels, distance, x + min_u32(i, count - pixels),
+                   rest ? rest + (size_t)i * AC_FRACTAL : NULL);
 }
 
 static void int8_part(const job *j, const part *p, uint32_t x, uint32_t count, int32_t *rest)
@@ -169,12 +174,13 @@ static void int8_part(const job *j, const part *p, uint32_t x, uint32_t count, i
         int8_blocks(j, p, BLOCK, distance, x, count, rest);
 }
 
-/* weights: room for them; converted: all are there, which is returned for the next tile. Its frame
- * stays out of the caller's. */
+/* Computes a tile of pixels. weights: room for converted weights. converted: whether it already
+ * holds all of them; returns whether it does now. noinline keeps its stack frame out of the
+ * caller's. */
 static __attribute__((noinline)) bool int8_tile(const job *j, bool plain, uint8_t *weights,
                                                 bool converted, uint32_t x, uint32_t count)
 {
-    /* and a last step's surplus */
+    /* The last step may read beyond the last run. */
     _Alignas(64) uint8_t elements[ELEMENT_BYTES + WHOLE];
     _Alignas(64) int32_t rest[TILE * AC_FRACTAL];
     const uint8_t *w = j->weights[0];
@@ -202,7 +208,7 @@ static void int8_tiles(const job *j, bool plain)
     }
 }
 
-/* The accumulators' start, see avx2_epilogue.h for MAGIC. */
+/* What the accumulators start at. MAGIC: see avx2_epilogue.h. */
 static void int8_start(job *j, bool plain, int32_t start[AC_FRACTAL])
 {
     for (uint32_t h = 0; h < 2; h++) {
@@ -229,14 +235,15 @@ static void int8_run(const job *source)
 
 /* ---- FP16 ----------------------------------------------------------------------------------- */
 
-/* count fp16 elements of a run to fp32; up to 15 more are read. */
+/* Converts count fp16 elements of a run to fp32. Up to 15 more are read. */
 INLINE void widen(float *stage, const uint8_t *from, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i += LANES)
         vf_store(stage + i, vf_f16(from + (size_t)i * 2));
 }
 
-/* One element of K at a time, in the contract's order. distance: elements between pixels. */
+/* Adds one element of K at a time, in the order that ac_conv defines. distance: elements between
+ * pixels. */
 INLINE void f16_block(const job *j, const uint32_t pixels, const uint32_t distance, uint32_t x)
 {
     _Alignas(64) float stage[STAGE + LANES], tile[BLOCK * AC_FRACTAL];
@@ -307,7 +314,8 @@ static void run_blocks(const job *source, uint32_t blocks)
     }
 }
 
-/* Whether the longest run, the first, fits the buffers. Only huge filters and strides do not. */
+/* Whether the longest run, which is the first, fits the buffers. Only very large filters or strides
+ * do not. */
 static bool runs_fit(const ac_conv *c)
 {
     return c->source_type == MONA_F16 || !converts_elements(c) ||

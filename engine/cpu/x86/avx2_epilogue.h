@@ -7,25 +7,27 @@
 
 enum { MAGIC = 0x4b400000 };
 
-/* To fp16's 11 bits. */
+/* Rounds to the 11 bits of fp16. */
 INLINE vf round_11_bits(vf t)
 {
     const vf power = vf_set1(8192);
     return vf_fmadd(t, power, vf_fnmadd(t, power, t));
 }
 
-/* 32 integers to bytes: a.l, a.h, b.l, b.h one after the other. */
+/* Packs 32 integers to bytes, in the order a.l, a.h, b.l, b.h. */
 INLINE __m256i to_bytes(vf a, vf b, bool is_signed)
 {
-    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7); /* packing goes by lanes */
+    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7); /* packing works within 128-bit
+                                                                        lanes */
     const __m256i p = _mm256_packs_epi32(_mm256_cvtps_epi32(a.l), _mm256_cvtps_epi32(a.h));
     const __m256i q = _mm256_packs_epi32(_mm256_cvtps_epi32(b.l), _mm256_cvtps_epi32(b.h));
     const __m256i bytes = is_signed ? _mm256_packs_epi16(p, q) : _mm256_packus_epi16(p, q);
     return _mm256_permutevar8x32_epi32(bytes, order);
 }
 
-/* What a tame epilogue needs besides sums and residual. Residuals are taken as U8; S8 is offset by
- * 128 on the way, which one multiply-add takes back: 128 * scale is exact. */
+/* What a tame epilogue needs besides sums and residual. Residuals are read as U8. An S8 value s is
+ * read as s + 128, and (s + 128) * scale - 128 * scale is one multiply-add; 128 * scale is
+ * exact. */
 typedef struct tame {
     const clamps *limits;
     vf scale, offset, residual_scale, residual_offset;
@@ -33,8 +35,8 @@ typedef struct tame {
     bool to_signed;
 } tame;
 
-/* Whether the epilogue is tame, sums are small, and saturating the integers does what its clamps
- * do, but for the lower limit before a residual. */
+/* Whether the epilogue is tame, sums are small, and saturating the integers does the same as the
+ * clamps, except for the lower limit before a residual. */
 static bool is_plain(const job *j)
 {
     const clamps *c = j->limits;
@@ -44,7 +46,7 @@ static bool is_plain(const job *j)
            last->high == (u8 ? 255 : 127) && (!c->add || c->stage[0].high == 65504);
 }
 
-/* scale: of the outputs in the lanes. */
+/* scale: that of the outputs in the lanes. */
 INLINE tame tame_of(const job *j, const bool plain, vf scale)
 {
     const vf residual_scale = vf_set1(j->conv->epilogue.residual_scale);
@@ -60,7 +62,7 @@ INLINE tame tame_of(const job *j, const bool plain, vf scale)
     };
 }
 
-/* 16 results, not saturated. residual: bytes, if there is one. */
+/* Computes 16 results, not yet saturated. residual: bytes, if there is one. */
 INLINE vf tame_result(const tame *k, const bool plain, const bool add, __m256i low, __m256i high,
                       __m128i residual)
 {
@@ -82,7 +84,8 @@ INLINE vf tame_result(const tame *k, const bool plain, const bool add, __m256i l
     return round_11_bits(t);
 }
 
-/* acc: of the pixels from x on, two vectors each. pixels: even, or 1. */
+/* Stores results by a plain epilogue. acc: accumulators of the pixels from x on, two vectors each.
+ * pixels: even, or 1. */
 INLINE void plain_store(const job *j, const bool add, const __m256i *acc, const uint32_t pixels,
                         uint32_t x)
 {
@@ -108,7 +111,7 @@ INLINE void plain_store(const job *j, const bool add, const __m256i *acc, const 
     }
 }
 
-/* FP16 to FP16 where everything but the roundings is a clamp. */
+/* Stores fp16 results of FP16 where everything but the roundings is a clamp. */
 INLINE void half_store(const job *j, const vf *acc, const uint32_t pixels, uint32_t x)
 {
     _Alignas(64) float residual[BLOCK * LANES];
@@ -125,7 +128,7 @@ INLINE void half_store(const job *j, const vf *acc, const uint32_t pixels, uint3
     }
 }
 
-/* By way of memory, for all other forms. tile: accumulators, [pixel][16]. */
+/* Stores by way of memory, for all other epilogues. tile: [pixels][16] accumulators. */
 static void finish_block(const job *j, uint32_t x, uint32_t pixels, const void *tile)
 {
     _Alignas(64) float residual[BLOCK * LANES];

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-/* INT8 convolutions with at most 6 outputs, the last layer of every shipped network. Part of
- * avx2_conv.h.
+/* INT8 convolutions with at most 6 outputs, like the last layer of every network that mona ships.
+ * Part of avx2_conv.h.
  *
- * With 16 outputs side by side most lanes would compute nothing. Here a vector has one tap, 16
- * channels, of 2 / ELEMENT neighbouring pixels as they lie in memory; dot() with the tap's 16
- * weights of one output, the same for every pixel, gives partial sums that are added up when K is
- * done. Of 3 x 3 taps and 4 outputs a pixel then takes 18 * ELEMENT dot() instead of 72 * ELEMENT.
- */
+ * With 16 outputs side by side most lanes would compute nothing. Here a vector holds one tap, 16
+ * channels, of 2 / ELEMENT neighbouring pixels as they lie in memory. dot() multiplies it with the
+ * 16 weights of this tap and one output, the same for every pixel. Its partial sums are added up at
+ * the end of K. With 3 x 3 taps and 4 outputs, a pixel then takes 18 * ELEMENT dot() instead of 72
+ * * ELEMENT. */
 
 enum {
     NARROW_TAPS = 25,
     NARROW_OUTPUTS = 6,
     NARROW_TILE = 48,
-    NARROW_GROUP = 8, /* pixels finished at once */
+    NARROW_GROUP = 8, /* pixels that are finished together */
 };
 
 typedef struct narrow_job {
     job base;
     part all;
-    uint32_t outputs; /* computed: 4 or 6 */
+    uint32_t outputs; /* outputs that are computed: 4 or 6 */
     uint32_t width;   /* bytes of a result: 4 or 8 */
     _Alignas(64) uint8_t weights[NARROW_TAPS * NARROW_OUTPUTS][16 * ELEMENT]; /* [tap][output] */
 } narrow_job;
@@ -32,7 +32,7 @@ static bool narrow_possible(const ac_conv_row *row)
            c->run_count[0] * run_stride(c, 0, NARROW_TILE) <= ELEMENT_BYTES && clamps_of(row).tame;
 }
 
-/* From [step][16 outputs][4 channels]. */
+/* Reorders weights from [step][16 outputs][4 channels]. */
 static void narrow_weights(narrow_job *j)
 {
     const uint32_t taps = ac_block_steps(j->base.conv, 0) / 4;
@@ -50,13 +50,14 @@ static void narrow_weights(narrow_job *j)
 
 /* ---- sums ----------------------------------------------------------------------------------- */
 
-/* Adds up each lane of each of four vectors. */
+/* Adds up each 128-bit lane of each of four vectors. */
 INLINE __m256i sums_of_four(__m256i a, __m256i b, __m256i c, __m256i d)
 {
     return _mm256_hadd_epi32(_mm256_hadd_epi32(a, b), _mm256_hadd_epi32(c, d));
 }
 
-/* Outputs o .. o + 3 of the two pixels that ELEMENT vectors hold, a pixel in each lane. */
+/* Sums of outputs o to o + 3 for the two pixels that ELEMENT vectors hold, a pixel in each 128-bit
+ * lane. */
 INLINE __m256i sums_of_two(const __m256i *acc, const uint32_t outputs, const uint32_t o)
 {
     const __m256i zero = _mm256_setzero_si256();
@@ -70,7 +71,7 @@ INLINE __m256i sums_of_two(const __m256i *acc, const uint32_t outputs, const uin
                             _mm256_permute2x128_si256(first, second, 0x31));
 }
 
-/* The pixels that so many vectors hold, to sums[output / 4][pixel of the tile][4]. */
+/* Computes the pixels that `vectors` vectors hold, as sums[output / 4][pixel of the tile][4]. */
 INLINE void narrow_block(const narrow_job *j, const uint32_t outputs, const uint32_t vectors,
                          uint32_t x, int32_t *sums)
 {
@@ -110,7 +111,7 @@ INLINE void narrow_block(const narrow_job *j, const uint32_t outputs, const uint
     }
 }
 
-/* The last block is moved back where it would not fit. */
+/* The last block is moved back to end at the last pixel. */
 INLINE void narrow_blocks(const narrow_job *j, const uint32_t outputs, const uint32_t vectors,
                           uint32_t x, uint32_t count, int32_t *sums)
 {
@@ -123,7 +124,7 @@ INLINE void narrow_blocks(const narrow_job *j, const uint32_t outputs, const uin
 
 /* ---- results -------------------------------------------------------------------------------- */
 
-/* The residuals of outputs 4h .. 4h + 3 of pixel x, or the one for all. */
+/* The residuals of outputs 4 h to 4 h + 3 of pixel x. A broadcast residual is repeated. */
 INLINE uint32_t residual_quad(const job *j, uint32_t h, uint32_t x)
 {
     const ac_row *r = &j->row->residual;
@@ -141,9 +142,8 @@ INLINE __m128i residuals_of_four(const job *j, uint32_t h, uint32_t x)
                           (int32_t)residual_quad(j, h, x + 2), (int32_t)residual_quad(j, h, x + 3));
 }
 
-/* Outputs 4h .. 4h + 3 of the 8 pixels from x on, 4 bytes a pixel; those that do not exist are
- * zero.
- */
+/* Results of outputs 4 h to 4 h + 3 of the 8 pixels from x on, 4 bytes a pixel. Outputs that do not
+ * exist are zero. */
 INLINE __m256i narrow_finish(const job *j, const bool plain, const bool add, const int32_t *sums,
                              uint32_t h, uint32_t x)
 {

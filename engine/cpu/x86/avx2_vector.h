@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The vector type of 16 floats on AVX2, two registers, with the operations vector_rows.h lists. */
+/* The vector type of 16 floats on AVX2, in two registers, with the operations that vector_rows.h
+ * lists. */
 #ifndef AC_AVX2_VECTOR_H
 #define AC_AVX2_VECTOR_H
 
@@ -45,7 +46,7 @@ INLINE vf vf_mul(vf a, vf b)
     return (vf){_mm256_mul_ps(a.l, b.l), _mm256_mul_ps(a.h, b.h)};
 }
 
-/* a * b + c, and c - a * b, rounded once */
+/* a * b + c and c - a * b, rounded once. */
 INLINE vf vf_fmadd(vf a, vf b, vf c)
 {
     return (vf){_mm256_fmadd_ps(a.l, b.l, c.l), _mm256_fmadd_ps(a.h, b.h, c.h)};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The vector type of 16 words on AVX2, with the operations vector_curves.h lists. */
+/* The vector type of 16 words on AVX2, with the operations that vector_curves.h lists. */
 #ifndef AC_AVX2_WORDS_H
 #define AC_AVX2_WORDS_H
 
@@ -92,7 +92,7 @@ INLINE vw_table vw_table_of(const int16_t *words)
     return (vw_table){_mm256_broadcastsi128_si256(low), _mm256_broadcastsi128_si256(high)};
 }
 
-/* A byte of the index with its upper bit set makes a zero. */
+/* An index byte whose top bit is set gives zero. */
 INLINE vw vw_look(vw_table table, vw index)
 {
     const __m256i low = _mm256_or_si256(index, _mm256_set1_epi16((int16_t)0x8000));

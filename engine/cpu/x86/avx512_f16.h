@@ -82,7 +82,7 @@ INLINE void f16_block(const job *j, const uint32_t pixels, const uint32_t blocks
         f16_store(j, acc, pixels, blocks, b, x);
 }
 
-/* As int8_pixels. */
+/* Like int8_pixels(). */
 INLINE void f16_pixels(const job *j, const uint32_t many, const uint32_t few, const uint32_t blocks,
                        const uint32_t distance)
 {

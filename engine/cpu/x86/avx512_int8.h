@@ -2,18 +2,19 @@
 /* INT8 convolutions. Part of avx512.c.
  *
  * A register block is 24 pixels x 16 outputs, or 14 x 32. A step loads 4 neighbouring bytes of a
- * pixel into every lane and multiplies them with the 4 weights of each of 16 outputs, vpdpbusd.
+ * pixel into every lane, and vpdpbusd multiplies them with the 4 weights of each of 16 outputs.
  *
- * vpdpbusd wants unsigned x signed. S8 sources are offset, s + 128 = s ^ 0x80, and the accumulators
- * start at bias - 128 * sum of the output's weights: exact, as s32 arithmetic is modulo 2^32 and
- * the true sum fits. Sign bits are flipped on the way to a buffer on the stack, all runs of a tile
- * of pixels at once; if not even a small tile fits, they are flipped in registers. */
+ * vpdpbusd takes unsigned x signed bytes. S8 sources are offset, s + 128 = s ^ 0x80, and the
+ * accumulators start at bias - 128 * sum(w), with the weights w of the output. This is exact: s32
+ * arithmetic is modulo 2^32, and the true sum fits. Sign bits are flipped in a buffer on the stack,
+ * for all runs of a tile of pixels at once. If not even a small tile fits, they are flipped in
+ * registers. */
 
 enum {
     MAX_SUMS = 28,      /* accumulators of a register block */
     FLIPPED_RUNS = 160, /* most runs of a tile */
     FLIPPED_BYTES = 12288,
-    FLIPPED_PIXELS = 14, /* fewest pixels that a tile is worth it for */
+    FLIPPED_PIXELS = 14, /* fewest pixels for which a tile pays */
 };
 
 /* 4 bytes in every lane. */

@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Convolutions with at most 6 outputs, the last layer of every shipped network. Part of avx512.c.
+/* Convolutions with at most 6 outputs, like the last layer of every network that mona ships. Part
+ * of avx512.c.
  *
- * With 16 outputs side by side most lanes would compute nothing. Here a vector is 4 pixels x 16
- * channels of one tap, as it lies in memory; vpdpbusd with the tap's 16 weights of one output, the
- * same for every pixel, gives 4 partial sums a pixel, one for each 4 channels, which are added up
- * when K is done. Of 3 x 3 taps of 16 channels, 16 pixels take 9 x 4 vpdpbusd an output, so 144 for
- * 4 outputs; the other way takes 36 a pixel, 576, for any number up to 16. */
+ * With 16 outputs side by side most lanes would compute nothing. Here a vector holds 4 pixels x 16
+ * channels of one tap, as they lie in memory. vpdpbusd multiplies it with the 16 weights of this
+ * tap and one output, the same for every pixel. This gives 4 partial sums a pixel, one for each 4
+ * channels, which are added up at the end of K. With 3 x 3 taps of 16 channels, 16 pixels take 9 x
+ * 4 vpdpbusd for each output, so 144 for 4 outputs. With outputs side by side they take 36 a pixel,
+ * so 576, for any number of outputs up to 16. */
 
 enum {
-    NARROW_TAPS = 32, /* of 16 channels; more weights than that go the usual way */
+    NARROW_TAPS = 32, /* most taps of 16 channels; with more, outputs lie side by side */
     NARROW_OUTPUTS = 6,
-    NARROW_PIXELS = 16, /* of a register block: 4 vectors of 4 pixels */
+    NARROW_PIXELS = 16, /* pixels of a register block: 4 vectors of 4 pixels */
     NARROW_TILE = 96,
 };
 
-/* Four or six outputs, rounded up. Of each, the sums' start is in the first of a pixel's lanes. */
+/* Four or six outputs are computed. start: for each, what its sums start at, in the first of a
+ * pixel's four lanes; the others are zero. */
 typedef struct narrow_job {
     job base;
     uint32_t taps, width; /* width: bytes of a result, 4 or 8 */
@@ -36,7 +39,7 @@ INLINE __m512i in_every_lane(const void *p)
     return _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)p));
 }
 
-/* From [step][16 outputs][4 channels]. */
+/* Reorders weights from [step][16 outputs][4 channels]. */
 static void narrow_weights(narrow_job *j, uint32_t outputs)
 {
     const int32_t *start = j->base.start[0];
@@ -52,8 +55,8 @@ static void narrow_weights(narrow_job *j, uint32_t outputs)
         }
 }
 
-/* Adds up each lane of each of four vectors: lane i of the result holds the sums of lanes i of a,
- * b, c, d. */
+/* Adds up each 128-bit lane of each of four vectors. Lane i of the result holds the sums of lanes i
+ * of a, b, c and d. */
 INLINE __m512i sums_of_four(__m512i a, __m512i b, __m512i c, __m512i d)
 {
     const __m512i ab = _mm512_add_epi32(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
@@ -63,7 +66,8 @@ INLINE __m512i sums_of_four(__m512i a, __m512i b, __m512i c, __m512i d)
 
 /* ---- the epilogue --------------------------------------------------------------------------- */
 
-/* A plain epilogue knows residuals of one channel, and of four beside four outputs. */
+/* Whether the epilogue is plain and its residual has a layout that narrow_residuals() can read: one
+ * channel, or four with up to four outputs. */
 static bool narrow_plain(const ac_conv_row *row, const clamps *c)
 {
     const bool broadcast = row->conv->epilogue.broadcast;
@@ -71,7 +75,7 @@ static bool narrow_plain(const ac_conv_row *row, const clamps *c)
            (!c->add || broadcast || row->conv->channels <= 4);
 }
 
-/* The scaled residuals of such an epilogue, of 4 pixels each. */
+/* The scaled residuals of a plain epilogue, in vectors of 4 pixels. */
 INLINE void narrow_residuals(const ac_conv_row *row, uint32_t x, vf residual[4])
 {
     const uint32_t c0 = row->residual.c0;
@@ -91,7 +95,7 @@ INLINE void narrow_residuals(const ac_conv_row *row, uint32_t x, vf residual[4])
             _mm512_permutexvar_ps(_mm512_add_epi32(first, _mm512_set1_epi32((int32_t)g * 4)), all);
 }
 
-/* Channels 4h .. 4h + 3 of the prepared residual of 4 pixels. */
+/* Channels 4 h to 4 h + 3 of the prepared residual of 4 pixels. */
 INLINE vf four_residuals(const float *residual)
 {
     vf v = _mm512_broadcast_f32x4(_mm_loadu_ps(residual));
@@ -100,7 +104,7 @@ INLINE vf four_residuals(const float *residual)
     return _mm512_mask_broadcast_f32x4(v, 0xf000, _mm_loadu_ps(residual + 3 * LANES));
 }
 
-/* The other epilogues'. */
+/* The scaled residuals of all other epilogues. */
 INLINE void narrow_prepared(const ac_conv_row *row, uint32_t x, uint32_t h, vf residual[4])
 {
     _Alignas(64) float prepared[NARROW_PIXELS * LANES];
@@ -110,7 +114,7 @@ INLINE void narrow_prepared(const ac_conv_row *row, uint32_t x, uint32_t h, vf r
         residual[g] = four_residuals(prepared + g * 4 * LANES + 4 * h);
 }
 
-/* Integers of outputs 4h .. 4h + 3 of 4 pixels. */
+/* Results of outputs 4 h to 4 h + 3 of 4 pixels, as integers. */
 INLINE __m512i narrow_result(const clamps *c, __m512i sums, vf scale, vf residual)
 {
     if (c->plain) {
@@ -126,8 +130,8 @@ INLINE __m512i narrow_result(const clamps *c, __m512i sums, vf scale, vf residua
     return _mm512_cvtps_epi32(vf_round(t));
 }
 
-/* Outputs 4h .. 4h + 3 of 16 pixels, 4 bytes a pixel, dword (lane, vector of sums); outputs that do
- * not exist are zero. sums: of 4 pixels each. */
+/* Results of outputs 4 h to 4 h + 3 of 16 pixels, 4 bytes a pixel, in the order dword (lane, vector
+ * of sums). Outputs that do not exist are zero. sums: vectors of 4 pixels. */
 INLINE __m512i narrow_finish(const job *j, const __m512i sums[4], uint32_t h, uint32_t x)
 {
     const uint32_t left = j->conv->channels - 4 * h;
@@ -148,14 +152,14 @@ INLINE __m512i narrow_finish(const job *j, const __m512i sums[4], uint32_t h, ui
 
 /* ---- where results go ----------------------------------------------------------------------- */
 
-/* Pixels in a row, 4 or 8 bytes each. to: NULL, or two rows of planes, which the outputs (0, 1) and
- * (2, 3) go to. */
+/* Where results go. out: one pixel after another, 4 or 8 bytes each. to: NULL, or two rows of
+ * planes, of which the first takes outputs 0 and 1 and the second 2 and 3. */
 typedef struct narrow_output {
     uint8_t *out;
     uint8_t *const *to;
 } narrow_output;
 
-/* Whether results are what goes to two rows of planes. */
+/* Whether the results, as bytes, are what two rows of planes hold. */
 static bool narrow_into_planes(const ac_conv_row *row)
 {
     const ac_planes *p = row->planes;
@@ -168,7 +172,7 @@ INLINE void narrow_write(const narrow_output *o, const uint32_t outputs, uint32_
 {
     const __m512i pixels = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
     if (outputs == 4 && o->to) {
-        static const uint16_t words[32] = {/* low ones of all pixels, high ones */
+        static const uint16_t words[32] = {/* the lower words of all pixels, then the upper words */
                                            0,  8,  16, 24, 2,  10, 18, 26, 4,  12, 20,
                                            28, 6,  14, 22, 30, 1,  9,  17, 25, 3,  11,
                                            19, 27, 5,  13, 21, 29, 7,  15, 23, 31};
@@ -193,7 +197,7 @@ INLINE void narrow_write(const narrow_output *o, const uint32_t outputs, uint32_
 
 /* ---- blocks --------------------------------------------------------------------------------- */
 
-/* Pixels x .. x + 15 of the row, k .. of the output. */
+/* Computes pixels x to x + 15 of the row, which are pixels k to k + 15 of the output. */
 INLINE void narrow_block(const narrow_job *j, const uint32_t outputs, const bool flip, uint32_t x,
                          const narrow_output *to, uint32_t k)
 {
@@ -236,7 +240,7 @@ INLINE void narrow_block(const narrow_job *j, const uint32_t outputs, const bool
     narrow_write(to, outputs, k, first, outputs > 4 ? narrow_finish(&j->base, high, 1, x) : first);
 }
 
-/* count >= NARROW_PIXELS; the last block is moved back where it would not fit. */
+/* count >= NARROW_PIXELS. The last block is moved back to end at the last pixel. */
 static void narrow_tile(const narrow_job *j, uint32_t x, uint32_t count, const narrow_output *to)
 {
     const bool flip = j->base.conv->source_type == MONA_S8;

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Convolutions whose last 16 outputs are few, as 28 are 16 and 12. Part of avx512.c.
+/* Convolutions whose last block of 16 outputs is not full, such as 28 outputs, which are 16 and 12.
+ * Part of avx512.c.
  *
- * With outputs side by side the lanes of those that do not exist would multiply zeros. Here a
- * vector is 16 pixels of one step of K, multiplied with the weights of one output: any number of
- * outputs is computed, in register blocks of 8 or 4 outputs x 32 pixels. Sources are transposed
- * first: a tile of 32 pixels, with the columns that the filter reads beyond, lies on the stack step
- * by step, converted to fp32 or with flipped signs where need be; a kernel column is an offset of
- * one lane. Sums are transposed back, 16 outputs of 16 pixels in registers, into the usual
- * epilogue.
+ * With outputs side by side, the lanes of outputs that do not exist would multiply zeros. Here a
+ * vector holds 16 pixels of one step of K and is multiplied with the weights of one output.
+ * Register blocks are 8 or 4 outputs x 32 pixels, so at most 3 outputs too many are computed.
+ * Sources are first transposed to the stack, step by step: a tile of 32 pixels and the columns
+ * beyond it that the filter reads, converted to fp32 or with flipped signs where needed. A kernel
+ * column is then an offset of one lane. Sums are transposed back in registers, 16 outputs of 16
+ * pixels, and go through the usual epilogue.
  *
- * A lane, in general, is 32 bits: a float, or 4 bytes. */
+ * In this file a lane is 32 bits: a float, or 4 bytes. */
 
 enum {
     PLANAR_PIXELS = 32,
-    PLANAR_STRIDE = 36, /* lanes of a step of the tile */
-    PLANAR_TAPS = 5,    /* kernel columns, at most; with less than 3, transposing is not worth it */
+    PLANAR_STRIDE = 36, /* lanes from one step of the tile to the next */
+    PLANAR_TAPS = 5,    /* most kernel columns; with fewer than 3, transposing does not pay */
     PLANAR_STEPS = 84,
     PLANAR_SOURCES = 16,
 };
 
-/* Runs side by side in a row of the source: `taps` kernel columns of `steps` steps each. */
+/* Neighbouring runs of a row of the source: `taps` kernel columns of `steps` steps each. */
 typedef struct planar_source {
     const uint8_t *data;
     uint32_t taps, steps;
@@ -32,8 +33,8 @@ typedef struct planar {
     _Alignas(64) int32_t sums[AC_FRACTAL * PLANAR_PIXELS]; /* [output][pixel] */
 } planar;
 
-/* Finds the sources: a run of several kernel columns is one, and so are runs of one column each
- * that are neighbours. False: they do not suit. */
+/* Finds the sources. A run of several kernel columns is one source, and so are neighbouring runs of
+ * one column each. False: planar_sums() cannot compute this convolution. */
 static bool planar_find(planar *p, const job *j)
 {
     const uint16_t *elements = j->conv->run_elements + j->first_run;
@@ -61,7 +62,7 @@ static uint32_t outputs_of(const job *j, uint32_t b)
     return min_u32(AC_FRACTAL, j->conv->channels - (j->n + b) * AC_FRACTAL);
 }
 
-/* For INT8, transposing costs as much as it saves where there are 16 other outputs. */
+/* For INT8, if there is a full block as well, transposing costs as much as it saves. */
 static bool planar_possible(const job *j, uint32_t blocks)
 {
     return j->conv->c0 == AC_FRACTAL && j->conv->stride == 1 && j->pixels >= PLANAR_PIXELS &&
@@ -69,7 +70,7 @@ static bool planar_possible(const job *j, uint32_t blocks)
            (blocks == 1 || j->conv->source_type == MONA_F16);
 }
 
-/* 16 rows of 16 to columns. */
+/* Transposes 16 x 16 lanes. */
 INLINE void transpose16(vf v[16])
 {
     vf t[16];
@@ -79,7 +80,8 @@ INLINE void transpose16(vf v[16])
         t[i + 1] = _mm512_unpackhi_ps(v[i], v[i + 1]);
     }
     UNROLL
-    for (uint32_t i = 0; i < 16; i++) { /* lane l of v[4 a + c]: column 4 l + c, rows 4 a .. */
+    for (uint32_t i = 0; i < 16; i++) { /* lane l of v[4 a + c]: column 4 l + c, rows 4 a to 4 a
+                                           + 3 */
         const __m512d a = _mm512_castps_pd(t[i / 4 * 4 + i % 4 / 2]);
         const __m512d b = _mm512_castps_pd(t[i / 4 * 4 + i % 4 / 2 + 2]);
         v[i] = _mm512_castpd_ps(i % 2 ? _mm512_unpackhi_pd(a, b) : _mm512_unpacklo_pd(a, b));
@@ -97,7 +99,7 @@ INLINE void transpose16(vf v[16])
     }
 }
 
-/* 16 columns of a source, the first of them at from, to the tile. */
+/* Transposes 16 columns of a source to the tile. from: the first column. */
 INLINE void f16_columns(int32_t *to, const uint8_t *from, uint32_t steps)
 {
     vf v[16];
@@ -111,8 +113,8 @@ INLINE void f16_columns(int32_t *to, const uint8_t *from, uint32_t steps)
             _mm512_storeu_ps(to + (size_t)i * PLANAR_STRIDE, v[i]);
 }
 
-/* A vector is 4 columns, one a 128-bit lane. Transposed by lanes, step s has columns 4 i + l at
- * (lane l, i). */
+/* The same for INT8. A vector is 4 columns, one in each 128-bit lane. Transposed within lanes, step
+ * s has column 4 i + l at (lane l, i). */
 INLINE void int8_columns(int32_t *to, const uint8_t *from, uint32_t steps, __m512i flip)
 {
     const __m512i order = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
@@ -135,7 +137,7 @@ INLINE void int8_columns(int32_t *to, const uint8_t *from, uint32_t steps, __m51
     }
 }
 
-/* The columns beyond, one at a time. */
+/* Transposes the columns beyond the tile's pixels, one at a time. */
 static void planar_rest(int32_t *to, const uint8_t *from, const planar_source *s, const bool half,
                         __m512i flip)
 {
@@ -171,7 +173,7 @@ static void planar_stage(planar *p, mona_type type, uint32_t x)
     }
 }
 
-/* sum: floats, or the bits of integers. */
+/* sum: floats, or integers as their bits. */
 INLINE vf planar_multiply(const bool half, vf sum, vf a, const int32_t *w)
 {
     const __m512i b = _mm512_set1_epi32(*w);
@@ -181,7 +183,8 @@ INLINE vf planar_multiply(const bool half, vf sum, vf a, const int32_t *w)
         _mm512_dpbusd_epi32(_mm512_castps_si512(sum), _mm512_castps_si512(a), b));
 }
 
-/* Sums of `outputs` outputs, [output][pixel]. w, start: of the first of them. */
+/* Computes the sums of `outputs` outputs as [output][pixel]. w, start: those of the first
+ * output. */
 INLINE void planar_sums(const planar *p, const bool half, const uint32_t outputs, const int32_t *w,
                         const int32_t *start, int32_t *sums)
 {
@@ -212,7 +215,7 @@ INLINE void planar_sums(const planar *p, const bool half, const uint32_t outputs
         _mm512_storeu_ps(sums + i * 16, acc[i]);
 }
 
-/* Ends the job's first block, of the 16 pixels from x on. sums: of the first of them. */
+/* Finishes the job's first block for the 16 pixels from x on. sums: those of the first pixel. */
 static __attribute__((noinline)) void planar_finish(const job *j, const int32_t *sums, uint32_t x)
 {
     vf v[16];
@@ -230,7 +233,7 @@ static __attribute__((noinline)) void planar_finish(const job *j, const int32_t 
         int8_store(j, bits, 16, 1, x);
 }
 
-/* The job's first block, of the staged pixels x .. x + 31. */
+/* Computes the job's first block for pixels x to x + 31, which are staged. */
 INLINE void planar_block(planar *p, const bool half, const job *j, uint32_t x)
 {
     int32_t *sums = p->sums;
@@ -241,14 +244,14 @@ INLINE void planar_block(planar *p, const bool half, const job *j, uint32_t x)
         planar_sums(p, half, 8, w + o, start + o, sums + (size_t)o * PLANAR_PIXELS);
     for (; outputs > o; o += 4)
         planar_sums(p, half, 4, w + o, start + o, sums + (size_t)o * PLANAR_PIXELS);
-    for (; o < AC_FRACTAL; o++) /* what multiplying zeros would give */
+    for (; o < AC_FRACTAL; o++) /* what weights of zero would give */
         for (uint32_t k = 0; k < PLANAR_PIXELS; k += 16)
             _mm512_storeu_si512(sums + (size_t)o * PLANAR_PIXELS + k, _mm512_set1_epi32(start[o]));
     for (uint32_t k = 0; k < PLANAR_PIXELS; k += 16)
         planar_finish(j, sums + k, x + k);
 }
 
-/* False: nothing is done. */
+/* Computes the job this way, or returns false and does nothing. */
 static __attribute__((noinline)) bool planar_run(const job *j, uint32_t blocks)
 {
     planar p;

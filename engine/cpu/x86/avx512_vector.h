@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The vector type of 16 floats on AVX-512, one register, with the operations vector_rows.h lists. */
+/* The vector type of 16 floats on AVX-512, in one register, with the operations that vector_rows.h
+ * lists. */
 #ifndef AC_AVX512_VECTOR_H
 #define AC_AVX512_VECTOR_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The vector type of 32 words on AVX-512, with the operations vector_curves.h lists. */
+/* The vector type of 32 words on AVX-512, with the operations that vector_curves.h lists. */
 #ifndef AC_AVX512_WORDS_H
 #define AC_AVX512_WORDS_H
 

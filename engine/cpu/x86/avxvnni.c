@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Row programs for AVX2 with VNNI in 256-bit registers, as on CPUs that have no AVX-512.
+/* Row programs for AVX2 with VNNI in 256-bit registers, for CPUs without AVX-512.
  *
  * vpdpbusd takes 4 unsigned x 4 signed bytes a lane, so a step is an operand as it lies in memory.
- * Only S8 sources are converted: they are offset, s + 128 = s ^ 0x80, and the accumulators start
- * lower by 128 * the sum of the output's weights: exact, as s32 arithmetic is modulo 2^32 and the
- * true sum fits. */
+ * Only S8 sources are converted: they are offset, s + 128 = s ^ 0x80, and the accumulators start at
+ * bias - 128 * sum(w), with the weights w of the output. This is exact: s32 arithmetic is modulo
+ * 2^32, and the true sum fits. */
 #include "engine/cpu/x86/avx2_vector.h"
 #include "engine/cpu/x86/avx2_words.h"
 #include "engine/cpu/c/vector_curves.h"
@@ -20,7 +20,7 @@ INLINE __m256i dot(__m256i acc, __m256i a, __m256i b)
     return _mm256_dpbusd_avx_epi32(acc, a, b);
 }
 
-/* count bytes with their sign bits flipped; up to 31 more are read and written. */
+/* Flips the sign bits of count bytes. Up to 31 more are read and written. */
 static void convert_elements(uint8_t *to, const uint8_t *from, uint32_t count, bool is_signed)
 {
     const __m256i flip = _mm256_set1_epi8(is_signed ? -128 : 0);
@@ -35,7 +35,7 @@ INLINE const uint8_t *convert_weights(uint8_t *to, const uint8_t *from, uint32_t
     return from;
 }
 
-/* 128 * the sum of their weights. */
+/* 128 * the sum of the weights. */
 static __m256i converted_excess(const job *j, uint32_t half)
 {
     const __m256i offset = _mm256_set1_epi8(-128); /* 128, unsigned */

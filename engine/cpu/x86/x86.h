@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* 16 bytes on x86, `v16`, with the operations vector_rows.h lists. */
+/* The vector type of 16 bytes on x86, `v16`, with the operations that vector_rows.h lists. */
 #ifndef AC_X86_H
 #define AC_X86_H
 
@@ -8,8 +8,8 @@
 
 #include "engine/cpu/c/compiler.h"
 
-/* Makes gcc update accumulator v in place: left alone it renames each one per iteration, which
- * takes twice the registers, and spills. */
+/* Makes gcc update accumulator v in place. Without it gcc renames each accumulator in every
+ * iteration, which takes twice the registers, and spills. */
 #define KEEP_IN_PLACE(v) __asm__("" : "+v"(v))
 
 typedef __m128i v16;

@@ -77,8 +77,8 @@ title=Second
 END
 printf '1\n00:00:00,100 --> 00:00:00,500\nHello\n\n2\n00:00:00,600 --> 00:00:00,900\nWorld\n' > "$tmp/subs.srt"
 ffmpeg -v error -i "$tmp/scene.y4m" -f lavfi -i sine=300:duration=0.96 -f lavfi -i sine=500:duration=0.96 \
-    -i "$tmp/subs.srt" -i "$tmp/meta" -map 0 -map 1 -map 2 -map 3 -map_metadata 4 -map_chapters 4 $tiny \
-    -aspect 2:1 -color_range tv -colorspace bt709 -color_primaries bt709 -color_trc bt709 -c:a:0 aac \
+    -i "$tmp/subs.srt" -i "$tmp/meta" -map 0 -map 1 -map 2 -map 3 -map_metadata 4 -map_chapters 4 \
+    -vf "scale=160:90,$(says tv bt709 bt709 bt709)" -c:v libx264 -preset veryfast -pix_fmt yuv420p -aspect 2:1 -color_range tv -c:a:0 aac \
     -c:a:1 flac -c:s srt -metadata:s:a:1 language=fra -disposition:a:1 comment -attach "$tmp/subs.srt" \
     -metadata:s:t mimetype=text/plain -metadata:s:t filename=notes.txt "$tmp/full.mkv"
 enhance "$tmp/full.mkv" -o "$tmp/full_out.mkv" || not_ok "enhance a file with all kinds of streams" "$(cat "$tmp/log")"

@@ -24,8 +24,8 @@ means() {
 }
 
 film 25 "$tmp/scene.y4m" 320x180
-make -i "$tmp/scene.y4m" -f lavfi -i sine=300:duration=1 -vf scale=160:90 -c:v libx264 -bf 3 -pix_fmt yuv420p -color_range tv \
-    -colorspace smpte170m -color_primaries smpte170m -color_trc smpte170m -c:a aac "$tmp/av.mp4"
+make -i "$tmp/scene.y4m" -f lavfi -i sine=300:duration=1 -vf "scale=160:90,$(says tv smpte170m smpte170m smpte170m)" \
+    -c:v libx264 -bf 3 -pix_fmt yuv420p -color_range tv -c:a aac "$tmp/av.mp4"
 # Ends of the range, told there is much noise; and studio black and white, whose noise is estimated: a 16 of which
 # half the noise was clipped at 0 would rightly be restored as something darker.
 rounded_means() {

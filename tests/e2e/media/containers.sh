@@ -79,12 +79,65 @@ refused() {
     same "$1 to .$2 with --drop-unsupported says what is left out" \
         "$? $(grep -c 'cannot hold .*; it is left out' "$tmp/log")" "0 ${4:-1}"
 }
-! full || refused subtitles.mkv mp4 'mp4 cannot hold stream 2 (subtitle, subrip); use .mkv, which holds everything'
-! full || refused attached.mkv mp4 'cannot hold stream 2 (subtitle, subrip)' 2
+! full || refused attached.mkv mp4 'mp4 cannot hold stream 3 (attachment, ttf); use .mkv, which holds everything'
 refused attached.mkv ts 'mpegts cannot hold stream 2 (subtitle, subrip); use .mkv' 3
 refused cover.mp4 mov 'mov cannot hold stream 2 (cover picture, mjpeg); use .mkv'
 ! full || refused rotated.mp4 mkv 'matroska cannot hold the rotation of stream 0 (video, h264); use .mp4'
 refused av.mp4 y4m 'yuv4mpegpipe cannot hold stream 1 (audio, aac); use .mkv'
+
+# ---- what is converted ----------------------------------------------------------------------------
+# Cues as SRT: times, text and the styles that all formats have.
+cues() {
+    ffmpeg -nostdin -v error -i "$1" -map 0:s:0 -f srt - | tr -d '\r'
+}
+cat > "$tmp/styled.srt" << 'END'
+1
+00:00:00,100 --> 00:00:00,500
+<b>Hello</b> <i>there</i>
+
+2
+00:00:00,600 --> 00:00:00,937
+{\an8}World
+of two lines
+END
+sed 's/{.an8}//' "$tmp/styled.srt" > "$tmp/plain.srt"
+printf '1\n00:00:00,100 --> 00:00:00,700\nA\n\n2\n00:00:00,500 --> 00:00:00,900\nB\n' > "$tmp/overlap.srt"
+for kind in plain styled overlap; do
+    make -i "$in/av.mp4" -i "$tmp/$kind.srt" -map 0:v -map 1 -c:v copy -c:s subrip -metadata:s:s:0 language=fra "$in/$kind.mkv"
+done
+make -i "$in/plain.mkv" -map 0 -c copy -c:s mov_text "$in/plain.mp4" -map 0 -c copy -c:s webvtt "$in/vtt.mkv" \
+    -map 0 -c copy -c:s ass "$in/ass.mkv"
+# $1: input, $2: suffix, $3: codec of the result, $4: pattern of the second line that is told, or nothing
+converted() {
+    rm -f "$tmp"/out.*
+    "$mona" enhance "$in/$1" -o "$tmp/out.$2" --stages sr 2> "$tmp/log" < /dev/null
+    same "$1 to .$2: the subtitles become $3, which is told" \
+        "$? $(grep -c "the subtitles of stream 1 become $3" "$tmp/log") $(grep -c "${4:-subtitles of stream 1 overlap\|no place for}" "$tmp/log") \
+$(ffprobe -v error -select_streams s -show_entries stream=codec_name:stream_tags=language -of csv=p=0 "$tmp/out.$2")" \
+        "0 1 $([ -z "${4:-}" ] && echo 0 || echo 1) \
+$3,fra"
+}
+kept() {
+    same "$1: cues and their times are the same" "$(cues "$tmp/out.$2")" "$(cues "$in/$1")"
+}
+converted plain.mkv mp4 mov_text && kept plain.mkv mp4
+converted plain.mp4 mkv subrip && kept plain.mp4 mkv
+converted plain.mkv webm webvtt && kept plain.mkv webm
+converted ass.mkv mp4 mov_text 'styles and positions are left out' && kept ass.mkv mp4
+converted vtt.mkv mov mov_text && kept vtt.mkv mov
+converted styled.mkv mp4 mov_text 'mov_text has no place for all styles and positions of stream 1'
+converted overlap.mkv mp4 mov_text 'subtitles of stream 1 overlap'
+same "a dry run tells that too" "$("$mona" enhance "$in/plain.mkv" -o "$tmp/dry.mp4" --stages sr --dry-run 2> /dev/null < /dev/null |
+    grep -c 'subtitle.*subrip.*converted')" 1
+
+make -i "$in/av.mp4" -c:v mpeg2video -r 25 -c:a mp2 -f dvd "$in/disc.vob"
+rm -f "$tmp"/out.*
+"$mona" enhance "$in/disc.vob" -o "$tmp/out.mkv" --stages sr 2> "$tmp/log" < /dev/null
+same "navigation data of a DVD is left out and told" \
+    "$? $(grep -c 'cannot hold stream [0-9] (data, dvd_nav_packet); it is left out' "$tmp/log")" "0 1"
+"$mona" enhance "$in/av.mp4" -o - --stages sr 2> "$tmp/log" < /dev/null > "$tmp/pipe.y4m"
+same "y4m on standard output goes without sound and says so" \
+    "$? $(grep -c 'standard output: yuv4mpegpipe cannot hold stream 1 (audio, aac); it is left out' "$tmp/log") $(frames_md5 "$tmp/pipe.y4m" | wc -l)" "0 1 32"
 
 ! full || refused chapters.mp4 ts 'mpegts cannot hold the chapters; use .mkv, which holds everything'
 rm -f "$tmp"/out.*

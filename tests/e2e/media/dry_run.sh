@@ -36,9 +36,9 @@ nothing "no temporary folder is left" "$(ls "$tmp/scratch")"
 same "it is readable" "$(grep -cE '^  sr +sr_x2_fast_video +80x60 +160x120|measured on this machine|^  5 frames would take about|copied' "$tmp/text")" 4
 printf '1\n00:00:00,000 --> 00:00:01,000\nhello\n' > "$tmp/a.srt"
 ffmpeg -v error -i "$tmp/clip.mp4" -i "$tmp/a.srt" -map 0 -map 1 -c copy -c:s srt "$tmp/subs.mkv"
-"$mona" enhance "$tmp/subs.mkv" -o "$tmp/out.mp4" --dry-run > /dev/null 2> "$tmp/log"
-same "what the run would refuse, the plan refuses" "$? $(grep -c "^mona: $tmp/out.mp4: mp4 cannot hold" "$tmp/log")" "1 1"
-same "or says what is left out" "$("$mona" enhance "$tmp/subs.mkv" -o "$tmp/out.mp4" --drop-unsupported --dry-run 2> /dev/null | grep -c 'subrip.*left out')" 1
+"$mona" enhance "$tmp/subs.mkv" -o "$tmp/out.ts" --dry-run > /dev/null 2> "$tmp/log"
+same "what the run would refuse, the plan refuses" "$? $(grep -c "^mona: $tmp/out.ts: mpegts cannot hold" "$tmp/log")" "1 1"
+same "or says what is left out" "$("$mona" enhance "$tmp/subs.mkv" -o "$tmp/out.ts" --drop-unsupported --dry-run 2> /dev/null | grep -c 'subrip.*left out')" 1
 same "pictures have plans too" "$("$mona" enhance "$tmp/a.png" -o "$tmp/b.png" --dry-run | grep -cE '40x30 +80x60|1 frame of this')" 2
 "$mona" enhance - -o "$tmp/out.mp4" --dry-run < /dev/null 2> "$tmp/log"
 same "standard input has none" "$? $(grep -c 'need files' "$tmp/log")" "2 1"
@@ -51,7 +51,7 @@ print(*[s["stage"] for s in p["stages"]], p["output"]["width"])'
 }
 same "-s 4 doubles twice" "$(plan "$tmp/small.mp4" -o "$tmp/out.mp4" -s 4)" "denoise sr sr 160"
 same "-s 1 only denoises" "$(plan "$tmp/small.mp4" -o "$tmp/out.mp4" -s 1)" "denoise 40"
-same "-s 4 of a picture takes one network" "$(plan "$tmp/a.png" -o "$tmp/b.png" -s 4)" "sr 160"
+same "-s 4 of a picture takes one network" "$(plan "$tmp/a.png" -o "$tmp/b.png" -s 4)" "denoise sr 160"
 same "-i, -o, -t and -v" "$("$mona" enhance -i "$tmp/a.png" -o "$tmp/b.png" -t 1 -v --quiet; echo $?)" 0
 # $1: -j. Threads the process had at most; decoder, stages, pool and encoder add theirs.
 threads_of() {
@@ -93,25 +93,25 @@ inside() {
         [ ! -e "models/${task}_$tier.mona" ] || { echo "${task}_$tier"; return; }
     done
 }
-networks "$(inside sr_x2 best balanced fast)" --tier best
-networks sr_x2_fast_video --content video
-networks sr_x2_balanced_video --content video --tier best
-networks sr_x3_fast --content video -s 3
-networks "sr_x3_balanced sr_x4_balanced" -s 12 --tier balanced
+networks "denoise_balanced $(inside sr_x2 best balanced fast)" --tier best
+networks "denoise_fast_video sr_x2_fast_video" --content video
+networks "denoise_balanced_video sr_x2_balanced_video" --content video --tier best
+networks "denoise_fast_video sr_x3_fast" --content video -s 3
+networks "denoise_balanced sr_x3_balanced sr_x4_balanced" -s 12 --tier balanced
 networks "denoise_balanced sr_x2_best" --stages denoise,sr --denoise denoise_balanced --sr sr_x2_best
 if full; then
     networks "sr_x2_balanced $(inside denoise balanced fast)" --tier balanced --stages sr,denoise
-    networks sr_x3_fast -s 3
-    networks "sr_x2_balanced sr_x3_balanced" -s 6 --tier balanced
-    networks sr_x4_balanced -s 4 --tier balanced
-    networks sr_x4_fast -s 4
+    networks "denoise_fast sr_x3_fast" -s 3
+    networks "denoise_balanced sr_x2_balanced sr_x3_balanced" -s 6 --tier balanced
+    networks "denoise_balanced sr_x4_balanced" -s 4 --tier balanced
+    networks "denoise_fast sr_x4_fast" -s 4
 fi
 for scale in 3 4; do
     "$BUILD/neutral" "$tmp/x$scale.onnx" $scale
     "$mona" compile "$tmp/x$scale.onnx" -o "$tmp/x$scale.mona" --calibrate "$tmp/a.png" > /dev/null
 done
-same "three times by a network for it" "$(plan "$tmp/a.png" -o "$tmp/b.png" --sr "$tmp/x3.mona")" "sr 120"
-same "and nine times" "$(plan "$tmp/a.png" -o "$tmp/b.png" --sr "$tmp/x3.mona" -s 9)" "sr sr 360"
+same "three times by a network for it" "$(plan "$tmp/a.png" -o "$tmp/b.png" --sr "$tmp/x3.mona")" "denoise sr 120"
+same "and nine times" "$(plan "$tmp/a.png" -o "$tmp/b.png" --sr "$tmp/x3.mona" -s 9)" "denoise sr sr 360"
 same "four times" "$(plan "$tmp/small.mp4" -o "$tmp/out.mp4" --sr "$tmp/x4.mona" -s 4)" "denoise sr 160"
 # $1: what, $2: expected in the one line, rest: options.
 refused() {

@@ -7,17 +7,18 @@ enhance() {
     "$mona" enhance -y "$@" --stages sr --quiet 2> "$tmp/log" < /dev/null
 }
 
-# What of the video stream must not change, on one line.
+# What of the video stream must not change, on one line. The range is that of its first frame: FFmpeg 7 says nothing
+# of a whole stream of ProRes.
 kept() {
     ffprobe -v error -count_frames -select_streams v:0 -show_entries \
-        stream=nb_read_frames,pix_fmt,sample_aspect_ratio,color_range,color_space,color_transfer,color_primaries \
-        -of csv=p=0 "$1"
+        stream=nb_read_frames,pix_fmt,sample_aspect_ratio,color_space,color_transfer,color_primaries -of csv=p=0 "$1" | tr '\n' ,
+    ffprobe -v error -select_streams v:0 -read_intervals '%+#1' -show_entries frame=color_range -of csv=p=0 "$1" |
+        tr -d , | head -n 1
 }
 
 film 12 "$tmp/scene.y4m" 320x180
-colour="-color_range tv -colorspace bt709 -color_primaries bt709 -color_trc bt709"
-# shellcheck disable=SC2086
-ffmpeg -v error -i "$tmp/scene.y4m" -vf scale=160:90,setsar=3/2 -c:v libx264 -bf 2 -pix_fmt yuv420p $colour "$tmp/in.mp4"
+colour=$(says tv bt709 bt709 bt709)
+ffmpeg -v error -i "$tmp/scene.y4m" -vf "scale=160:90,setsar=3/2,$colour" -c:v libx264 -bf 2 -pix_fmt yuv420p -color_range tv "$tmp/in.mp4"
 
 # ---- codecs -------------------------------------------------------------------------------------
 for pair in h264:mp4 hevc:mp4 hevc:mkv av1:mp4 av1:webm vp9:webm vp9:mkv ffv1:mkv rawvideo:mkv; do
@@ -130,7 +131,7 @@ for way in av1:g=4 vp9:g=4:lag-in-frames=0 ffv1:g=4; do
 done
 
 # ProRes: 4:2:2 of 10 bits, as it is made.
-ffmpeg -v error -i "$tmp/scene.y4m" -vf scale=160:90,setsar=3/2 -c:v ffv1 -pix_fmt yuv422p10le $colour "$tmp/deep.mkv"
+ffmpeg -v error -i "$tmp/scene.y4m" -vf "scale=160:90,setsar=3/2,$colour" -c:v ffv1 -pix_fmt yuv422p10le -color_range tv "$tmp/deep.mkv"
 profile() {
     ffprobe -v error -select_streams v:0 -show_entries stream=codec_name,profile,codec_tag_string,pix_fmt -of csv=p=0 "$1"
 }

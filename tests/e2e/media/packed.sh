@@ -76,7 +76,7 @@ if full; then # how colours become planes
         enhance "$file" -o "$tmp/few.mkv" -c ffv1 $as_it_is || not_ok "$format runs" "$(cat "$tmp/log")"
         at_least "$format: with its colours" "$(close_to "$tmp/few.mkv" "$tmp/want.nut")" 45
     done
-    ffmpeg -v error -y -i "$tmp/screen.mkv" -c:v ffv1 -color_primaries bt2020 -color_trc smpte170m "$tmp/named.mkv"
+    ffmpeg -v error -y -i "$tmp/screen.mkv" -vf setparams=color_primaries=bt2020:color_trc=smpte170m -c:v ffv1 "$tmp/named.mkv"
     # shellcheck disable=SC2086
     enhance "$tmp/named.mkv" -o "$tmp/named_out.mkv" -c ffv1 $as_it_is || not_ok "RGB of BT.2020" "$(cat "$tmp/log")"
     same "primaries and transfer stay what the file says" "$(probe "$tmp/named_out.mkv" color_space,color_transfer,color_primaries)" "bt709,smpte170m,bt2020"
@@ -110,7 +110,7 @@ if full; then
     unpacks nv21 yuv420p
 fi
 
-fails "what libswscale cannot read is refused" "found nv16" "$mona" enhance "$tmp/nv12.raw" --raw 96x54:nv16:25 -o "$tmp/none.mkv"
+fails "what no libswscale can read is refused" "found uyyvyy411" "$mona" enhance "$tmp/nv12.raw" --raw 96x54:uyyvyy411:25 -o "$tmp/none.mkv"
 
 # ---- GIF and animated PNG -----------------------------------------------------------------------------
 ffmpeg -v error -i "$tmp/scene.y4m" -vf "select='not(mod(n\,4))+eq(mod(n\,7)\,3)'" -vsync vfr "$tmp/moving.gif"

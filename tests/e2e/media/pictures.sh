@@ -130,7 +130,7 @@ size_of() {
 set --
 for case in $formats; do
     format=${case#*:}
-    set -- "$@" -vf "noise=alls=100:allf=t:all_seed=3,format=$format,crop=$(size_of "$format"):exact=1" -c:v ffv1 \
+    set -- "$@" -vf "noise=alls=100:allf=t:all_seed=3,format=$format,setparams=range=${case%:*},crop=$(size_of "$format"):exact=1" -c:v ffv1 \
         -color_range "${case%:*}" "$tmp/$format.${case%:*}.mkv"
 done
 ffmpeg -v error -i "$tmp/yuv444p.mkv" "$@"
@@ -177,7 +177,7 @@ ffmpeg -v error -y -i "$tmp/small.mkv" -vf scale=160:90 -c:v ffv1 -pix_fmt yuv42
     -vf scale=160:90,format=yuv420p,format=yuv420p10le -c:v ffv1 "$tmp/ten.mkv"
 for stages in $(tiers sr,denoise "sr denoise sr,denoise"); do
     for depth in eight ten; do
-        succeeds "$depth, $stages" "$mona" enhance -y "$tmp/$depth.mkv" -o "$tmp/$depth.out.mkv" --stages $stages -c ffv1
+        succeeds "$depth, $stages" "$mona" enhance -y "$tmp/$depth.mkv" -o "$tmp/$depth.out.mkv" --stages $stages --strength 0.1 -c ffv1
     done
     same "10 bits stay 10 bits, $stages" "$(probe "$tmp/ten.out.mkv" pix_fmt)" yuv420p10le
     found=$(psnr_planes "$tmp/ten.out.mkv" "$tmp/eight.out.mkv") # the filter widens the second
@@ -219,8 +219,9 @@ display() {
         -of default=nw=1 "$1" | awk -F'[=/]' 'NF > 1 { printf("%s=%.3f\n", $1, (NF > 2 ? $2 / $3 : $2)) }' | sort -u | tr '\n' ' '
 }
 x265="log-level=none:chromaloc=2:master-display=G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,50):max-cll=1000,400"
-ffmpeg -v error -y -i "$tmp/small.mkv" -vf scale=160:90 -pix_fmt yuv420p10le -color_primaries bt2020 -color_trc smpte2084 \
-    -colorspace bt2020nc -color_range tv -c:v libx265 -x265-params "$x265" "$tmp/hdr.mkv"
+ffmpeg -v error -y -i "$tmp/small.mkv" -vf "scale=160:90,$(says tv bt2020 smpte2084 bt2020nc)" -pix_fmt yuv420p10le \
+    -color_range tv -c:v libx265 -x265-params "$x265" "$tmp/hdr.mkv"
+same "the HDR clip says what its colours are" "$(probe "$tmp/hdr.mkv" $colours)" tv,bt2020nc,smpte2084,bt2020,topleft
 wanted=$(display "$tmp/hdr.mkv" frame)
 same "the HDR clip says what its display is" "$(echo "$wanted" | tr ' ' '\n' | grep -c =)" 12
 for way in $(tiers hevc:mkv "h264:mp4 h264:mkv hevc:mp4 hevc:mkv av1:mkv vp9:webm ffv1:mkv"); do
@@ -246,18 +247,18 @@ refused() {
 refused "what cannot say which colours they are" "does not keep the video's matrix" "$tmp/hdr.mkv" -o "$tmp/lost.avi" -c ffv1
 nothing "and nothing is left" "$(ls "$tmp"/lost* 2> /dev/null)"
 succeeds "--drop-unsupported goes on without" "$mona" enhance -y "$tmp/hdr.mkv" -o "$tmp/lost.avi" -c ffv1 --drop-unsupported
-for place in $(tiers topleft "left center topleft top bottomleft bottom"); do
+for place in $(tiers 2:topleft "0:left 1:center 2:topleft 3:top 4:bottomleft 5:bottom"); do
     ffmpeg -v error -y -i "$tmp/small.mkv" -frames:v 1 -vf scale=160:90 -pix_fmt yuv420p -c:v libx264 \
-        -chroma_sample_location $place "$tmp/place.mkv"
+        -x264-params "chromaloc=${place%:*}" "$tmp/place.mkv"
     "$mona" enhance -y "$tmp/place.mkv" -o "$tmp/place_out.mp4" --quiet 2> "$tmp/log"
-    same "chroma that lies $place stays there" "$(probe "$tmp/place_out.mp4" chroma_location)" $place
+    same "chroma that lies ${place#*:} stays there" "$(probe "$tmp/place_out.mp4" chroma_location)" "${place#*:}"
 done
-for colour in $(tiers "" "bt709:bt709:bt709 bt470bg:gamma28:bt470bg smpte170m:smpte170m:smpte170m bt2020:arib-std-b67:bt2020nc"); do
+for colour in $(tiers "" "bt709:bt709:bt709 bt470bg:bt470bg:bt470bg smpte170m:smpte170m:smpte170m bt2020:arib-std-b67:bt2020nc"); do
     rest=${colour#*:}
-    ffmpeg -v error -y -i "$tmp/small.mkv" -frames:v 1 -vf scale=160:90 -pix_fmt yuv422p -c:v libx264 -color_range pc \
-        -color_primaries "${colour%%:*}" -color_trc "${rest%:*}" -colorspace "${rest#*:}" "$tmp/colour.mp4"
+    ffmpeg -v error -y -i "$tmp/small.mkv" -frames:v 1 -vf "scale=160:90,$(says pc "${colour%%:*}" "${rest%:*}" "${rest#*:}")" \
+        -pix_fmt yuv422p -c:v libx264 -color_range pc "$tmp/colour.mp4"
     "$mona" enhance -y "$tmp/colour.mp4" -o "$tmp/colour_out.mov" --quiet 2> "$tmp/log"
-    same "$colour is kept" "$(probe "$tmp/colour_out.mov" $colours)" "$(probe "$tmp/colour.mp4" $colours)"
+    same "$colour is kept" "$(probe "$tmp/colour_out.mov" $colours)" "pc,${rest#*:},${rest%:*},${colour%%:*},left"
 done
 
 # ---- sizes ---------------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ def check(name, wrong):
 def listens(process):
     """The first thing mona does is to take the signals for itself; before, the loader is at work."""
     with open(f"/proc/{process.pid}/status") as status:
-        return int(re.search(r"SigBlk:\s*(\w+)", status.read())[1], 16) != 0
+        return int(re.search(r"SigCgt:\s*(\w+)", status.read())[1], 16) >> (signal.SIGTERM - 1) & 1
 
 
 def wait_for(condition, seconds=60):

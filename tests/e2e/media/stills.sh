@@ -41,19 +41,25 @@ ffmpeg -v error -i "$tmp/half.png" -q:v 2 "$tmp/half.jpg"
 succeeds "from JPEG" "$mona" enhance "$tmp/half.jpg" -o "$tmp/from.png"
 same "twice the size" "$(probe "$tmp/from.png")" "png,$size,rgb24"
 
-# Damage that stb_image does not survive: a table of more codes than there are bytes, before the picture or in it.
+# Damage that stb_image does not survive: a table of more codes than there are bytes, before the picture or in it,
+# behind padding, or in a segment that says it is shorter than the table or longer than the file.
 damaged() {
     python3 -c "
 import sys
 b = bytearray(open('$tmp/half.jpg', 'rb').read())
 at = b.rfind(b'\xff\xc4') if sys.argv[1] == 'last' else b.find(b'\xff\xc4')
 b[at + 5:at + 21] = bytes([255] * 16)
+if sys.argv[1] == 'padded':
+    b[at:at] = b'\0'
+elif sys.argv[1] in ('short', 'long'):
+    b[at + 2:at + 4] = b'\0\5' if sys.argv[1] == 'short' else b'\xff\xff'
 open('$tmp/damaged.jpg', 'wb').write(b)" "$1"
     "$mona" enhance "$tmp/damaged.jpg" -o "$tmp/damaged.png" --quiet 2> "$tmp/log"
-    echo "$? $(wc -l < "$tmp/log") $(grep -c 'damaged.jpg: cannot be decoded: bad Huffman table$' "$tmp/log")"
+    echo "$? $(wc -l < "$tmp/log") $(grep -c 'damaged.jpg: cannot be decoded: a table does not fit its segment$' "$tmp/log")"
 }
-same "a JPEG whose first table cannot be is refused" "$(damaged first)" "1 1 1"
-same "and one whose last cannot be" "$(damaged last)" "1 1 1"
+for kind in first last padded short long; do
+    same "a JPEG with a table that cannot be is refused, $kind" "$(damaged $kind)" "1 1 1"
+done
 
 if full; then
     # A turned phone picture: orientation 6 in an EXIF segment, which ffmpeg shows as a rotation.
@@ -212,7 +218,7 @@ cut_short() {
         "$(tail -c $((20 * 576)) "$tmp/raw" | head -c 576 | od -An -v -tx1 -w3 | grep -v "$2")"
 }
 cut_short noise.png ' 0[01] 0[01] 0[01]'
-cut_short noise.jpg ' 80 80 80'
+cut_short noise.jpg ' \(7f 7f 7f\|80 80 80\)'
 for format in $(! full || echo rgba pal8); do
     cut_short $format.noise.png ' 0[01] 0[01] 0[01]'
 done
@@ -225,6 +231,13 @@ for kind in $(! full || echo jpg) png; do
         "$? $(grep -c "cut.$kind: the file is cut off: all 80 rows are there" "$tmp/log")" "0 1"
     head -c 100 "$tmp/noise.$kind" > "$tmp/cut.$kind"
     fails "nothing is there of a $kind" "cut.$kind: cannot be decoded" "$mona" enhance -y "$tmp/cut.$kind" -o "$tmp/none.png"
+done
+# A marker that nothing knows, and a restart where there are none: decoders stop there.
+for marker in 125 323; do
+    { head -c 5000 "$tmp/noise.jpg"; printf '\377%b' "\\0$marker"; tail -c +5003 "$tmp/noise.jpg"; } > "$tmp/hole.jpg"
+    "$mona" enhance -y "$tmp/hole.jpg" -o "$tmp/cut.out.png" > /dev/null 2> "$tmp/log"
+    same "a marker $marker in a jpg: it is shown, and one line says that rows are missing" \
+        "$? $(grep -c 'hole.jpg: the file is .*: of 80 rows, the last [34][0-9] are missing' "$tmp/log")" "0 1"
 done
 head -c 9000 "$tmp/noise.png" > "$tmp/cut.png"
 "$BUILD/neutral" "$tmp/neutral.onnx"

@@ -39,7 +39,7 @@ floor() {
 }
 
 bicubic=$(quality "$tmp/bicubic.y4m")
-floor sr_x2_fast half "$bicubic" 3.9 0.048
+floor sr_x2_fast half "$bicubic" 3.7 0.048
 floor sr_x2_best half "$bicubic" 4.6 0.054
 floor sr_x2_fast_video half "$bicubic" 3.1 0.040
 noisy=$(quality "$tmp/noisy.y4m")
@@ -51,4 +51,4 @@ if full; then
 fi
 kept=$("$mona" enhance "$tmp/whole.y4m" -o "$tmp/kept.y4m" --stages denoise --temporal off --quiet && quality "$tmp/kept.y4m")
 echo "# without noise: $kept"
-at_least "what has no noise keeps, dB" "${kept% *}" 48
+same "what has no noise is left, dB" "${kept% *}" inf

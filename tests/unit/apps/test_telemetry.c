@@ -173,6 +173,18 @@ static void readings_are_summed_up(void **state)
     cJSON_Delete(o);
 }
 
+/* Rates, however short the run. */
+static void a_run_has_two_readings(void **state)
+{
+    (void)state;
+    telemetry_log log;
+    telemetry_log_open(&log, mona_device_find("host"));
+    telemetry_log_end(&log);
+    assert_int_equal(log.readings, 2);
+    telemetry_log_end(&log);
+    assert_int_equal(log.readings, 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -181,6 +193,7 @@ int main(void)
         cmocka_unit_test(rates_are_differences),
         cmocka_unit_test(a_modelled_device_has_no_sensors),
         cmocka_unit_test(readings_are_summed_up),
+        cmocka_unit_test(a_run_has_two_readings),
     };
     return cmocka_run_group_tests(tests, make_root, remove_root);
 }

@@ -14,7 +14,7 @@
 #include "models/embedded.h"
 #include "pipeline/stages/denoise.h"
 
-enum { WIDTH = 64, HEIGHT = 48 };
+enum { WIDTH = 128, HEIGHT = 96 };
 
 typedef struct fixture {
     named_model model;
@@ -170,31 +170,213 @@ static void a_strength_is_obeyed(void **unused)
     close_fixture(&f);
 }
 
+/* ---- what noise is found ---------------------------------------------------------------------- */
+
+enum { COLUMNS = 640, ROWS = 360 };
+
+typedef struct picture {
+    float samples[ROWS][COLUMNS];
+} picture;
+
 /* Twelve uniform numbers have a variance of 1. */
+static float normal(uint32_t *random)
+{
+    int64_t sum = -6 * 0xffff;
+    for (int k = 0; k < 12; k++)
+        sum += (*random = *random * 1664525 + 1013904223) >> 16;
+    return (float)sum / 0xffff;
+}
+
+static float below(uint32_t *random, float limit)
+{
+    *random = *random * 1664525 + 1013904223;
+    return limit * (float)(*random >> 8) / (1 << 24);
+}
+
+static picture *new_picture(void)
+{
+    picture *p = calloc(1, sizeof *p);
+    assert_non_null(p);
+    return p;
+}
+
+static float bell(int x, float radius)
+{
+    return expf(-(float)(x * x) / (2 * radius * radius));
+}
+
+/* Noise made at 1/reduced of the size and enlarged. */
+static picture *enlarged_noise(int reduced)
+{
+    picture *p = new_picture();
+    uint32_t random = 7;
+    for (int y = 0; y < ROWS; y += reduced)
+        for (int x = 0; x < COLUMNS; x += reduced) {
+            const float one = normal(&random);
+            for (int v = y - 2 * reduced; v <= y + 2 * reduced; v++)
+                for (int h = x - 2 * reduced; h <= x + 2 * reduced; h++)
+                    if (v >= 0 && h >= 0 && v < ROWS && h < COLUMNS)
+                        p->samples[v][h] += one * bell(v - y, 0.5f * (float)reduced) *
+                                            bell(h - x, 0.5f * (float)reduced);
+        }
+    return p;
+}
+
+static picture *blurred_noise(float radius)
+{
+    enum { REACH = 6 };
+    picture *p = new_picture(), *sharp = new_picture();
+    uint32_t random = 7;
+    for (uint32_t y = 0; y < ROWS; y++)
+        for (uint32_t x = 0; x < COLUMNS; x++)
+            sharp->samples[y][x] = normal(&random);
+    for (int y = REACH; y < ROWS - REACH; y++)
+        for (int x = REACH; x < COLUMNS - REACH; x++)
+            for (int v = -REACH; v <= REACH; v++)
+                for (int h = -REACH; h <= REACH; h++)
+                    p->samples[y][x] +=
+                        bell(v, radius) * bell(h, radius) * sharp->samples[y + v][x + h];
+    free(sharp);
+    return p;
+}
+
+static float scene_at(uint32_t x, uint32_t y)
+{
+    const float disc = hypotf((float)x - 200, (float)y - 150) < 70 ? 25 : 0;
+    return 100 + 0.06f * (float)x + 20 * sinf((float)y / 60) + disc;
+}
+
+/* A scene with noise of this deviation; *made is freed. */
+static noise_level level_of_noise(picture *made, float sigma, unsigned bits, unsigned spacing)
+{
+    const unsigned more = bits - 8;
+    uint8_t *plane = malloc((size_t)ROWS * COLUMNS * 2);
+    noise_work *work = malloc(sizeof *work);
+    double squares = 0;
+    assert_true(plane && work);
+    for (uint32_t y = 0; y < ROWS; y++)
+        for (uint32_t x = 0; x < COLUMNS; x++)
+            squares += (double)made->samples[y][x] * (double)made->samples[y][x];
+    const float unit = sqrtf((float)(squares / (ROWS * COLUMNS)));
+    for (uint32_t y = 0; y < ROWS; y++)
+        for (uint32_t x = 0; x < COLUMNS; x++) {
+            const float value = scene_at(x, y) + made->samples[y][x] / unit * sigma;
+            const uint16_t sample = (uint16_t)(fmaxf(value, 0) * (float)(1 << more) + 0.5f);
+            memcpy(plane + (y * COLUMNS + x) * (more ? 2 : 1), &sample, more ? 2 : 1);
+        }
+    const noise_level found =
+        noise_measure(work, plane, COLUMNS * (more ? 2 : 1), COLUMNS, ROWS, bits, spacing, false);
+    free(made);
+    free(plane);
+    free(work);
+    return found;
+}
+
+static void assert_found(noise_level found, float sigma, float least, float most)
+{
+    if (fabsf(found.sigma - sigma) > 0.2f * sigma)
+        fail_msg("expected noise of %.1f, found %.1f", (double)sigma, (double)found.sigma);
+    if (found.strength < least || found.strength > most)
+        fail_msg("expected a strength of %.1f to %.1f, found %.1f", (double)least, (double)most,
+                 (double)found.strength);
+}
+
+static void coarse_noise_is_found(void **unused)
+{
+    (void)unused;
+    for (unsigned bits = 8; bits <= 12; bits += 2) {
+        assert_found(level_of_noise(blurred_noise(0.3f), 8, bits, 1), 8, 7.5f, 9);
+        assert_found(level_of_noise(blurred_noise(0.6f), 8, bits, 1), 8, 8, 14);
+        assert_found(level_of_noise(blurred_noise(1), 10, bits, 1), 10, 10, 20);
+        assert_found(level_of_noise(enlarged_noise(2), 10, bits, 1), 10, 10, 20);
+        assert_found(level_of_noise(blurred_noise(1.7f), 20, bits, 1), 20, 25, 50);
+    }
+}
+
+/* After a stage that doubles, noise that was fine is one sample in two. */
+static void enlarged_noise_is_what_it_was(void **unused)
+{
+    (void)unused;
+    assert_found(level_of_noise(enlarged_noise(2), 8, 8, 2), 8, 6, 11);
+}
+
+/* Strokes as of grass, and pebbles. */
+static picture *texture(bool grass)
+{
+    picture *p = new_picture();
+    uint32_t random = 3;
+    for (int i = 0; i < (grass ? 9000 : 6000); i++) {
+        const float x = below(&random, COLUMNS), y = below(&random, ROWS);
+        const float light = normal(&random), lean = normal(&random) / 3,
+                    size = 2 + fabsf(normal(&random)) * 3;
+        for (int v = grass ? -14 : -(int)size; v <= (grass ? 14 : (int)size); v++)
+            for (int h = grass ? 0 : -(int)size; h <= (grass ? 1 : (int)size); h++) {
+                const int at_x = (int)(x + (float)h + (grass ? lean * (float)v : 0)),
+                          at_y = (int)y + v;
+                if (at_x >= 0 && at_y >= 0 && at_x < COLUMNS && at_y < ROWS &&
+                    (grass || h * h + v * v <= size * size))
+                    p->samples[at_y][at_x] = light * (1 - (float)(h * h) / (size * size + 1));
+            }
+    }
+    return p;
+}
+
+static picture *knit(void)
+{
+    picture *p = new_picture();
+    for (int y = 0; y < ROWS; y++)
+        for (int x = 0; x < COLUMNS; x++) {
+            const float row = (float)y / 3, lean = 2 * fabsf(sinf((float)x * 0.26f));
+            p->samples[y][x] = sinf(row + lean) + 0.5f * cosf((float)x * 0.52f);
+        }
+    return p;
+}
+
+static void texture_is_no_noise(void **unused)
+{
+    (void)unused;
+    picture *made[] = {texture(true), texture(false), knit()};
+    for (int i = 0; i < 3; i++) {
+        const noise_level found = level_of_noise(made[i], 20, 8, 1);
+        if (found.strength > 0)
+            fail_msg("texture %d is taken for noise of %.1f, strength %.1f", i, (double)found.sigma,
+                     (double)found.strength);
+    }
+}
+
 static void large_planes_are_sampled(void **unused)
 {
     (void)unused;
-    enum { COLUMNS = 1280, ROWS = 720 };
-    uint8_t *plane = malloc(COLUMNS * ROWS);
+    enum { WIDE = 1280, HIGH = 720 };
+    uint8_t *plane = malloc(WIDE * HIGH);
     noise_work *work = malloc(sizeof *work);
     uint32_t random = 1;
     assert_true(plane && work);
     for (int sigma = 2; sigma <= 18; sigma += 8) {
-        for (uint32_t i = 0; i < COLUMNS * ROWS; i++) {
-            int64_t sum = -6 * 0xffff;
-            for (int k = 0; k < 12; k++)
-                sum += (random = random * 1664525 + 1013904223) >> 16;
-            plane[i] = (uint8_t)(128.5 + (double)sum * sigma / 0xffff);
-        }
-        const float found = noise_sigma(work, plane, COLUMNS, COLUMNS, ROWS, 8, 1);
-        uint32_t looked_at = 0;
-        for (int i = 0; i < NOISE_BINS; i++)
-            looked_at += work->all[i];
-        assert_in_range(looked_at, 500, 2048);
-        assert_true(fabsf(found - (float)sigma) < 0.05f * (float)sigma);
+        for (uint32_t i = 0; i < WIDE * HIGH; i++)
+            plane[i] = (uint8_t)(128.5f + normal(&random) * (float)sigma);
+        const noise_level found = noise_measure(work, plane, WIDE, WIDE, HIGH, 8, 1, false);
+        assert_in_range(work->count, 500, 2048);
+        assert_true(fabsf(found.sigma - (float)sigma) < 0.05f * (float)sigma);
+        assert_true(found.strength == found.sigma);
     }
     free(plane);
     free(work);
+}
+
+/* Luma stays as it came. */
+static void chroma_alone_is_denoised(void **unused)
+{
+    (void)unused;
+    for (unsigned bits = 8; bits <= 10; bits += 2) {
+        fixture f;
+        open_fixture(&f, 1, bits, -1);
+        fill_all(&f, 0, 20);
+        assert_true(runs_of(&f) > 0);
+        assert_true(is_unchanged(&f, 0));
+        assert_false(is_unchanged(&f, 1) || is_unchanged(&f, 2));
+        close_fixture(&f);
+    }
 }
 
 int main(void)
@@ -202,7 +384,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(clean_frames_need_no_network),
         cmocka_unit_test(clean_planes_need_no_network),
+        cmocka_unit_test(chroma_alone_is_denoised),
         cmocka_unit_test(large_planes_are_sampled),
+        cmocka_unit_test(coarse_noise_is_found),
+        cmocka_unit_test(enlarged_noise_is_what_it_was),
+        cmocka_unit_test(texture_is_no_noise),
         cmocka_unit_test(a_strength_is_obeyed),
     };
     return cmocka_run_group_tests_name("denoise", tests, NULL, NULL);

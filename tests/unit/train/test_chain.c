@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What trains the networks: loss and gradient of models/train/chain.c are those of the plain formulas.
+/* What trains the networks: loss and gradient of models/train/avx512/chain.c are those of the plain formulas.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "models/train/chain.h"
+#include "models/train/avx512/chain.h"
 
 enum { SIDE = 24, PLANE = SIDE * SIDE, PATCHES = 2, MOST_CHANNELS = 32, MOST_WEIGHTS = 1 << 15 };
 

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""The loss of a net and its gradient: by torch, or by chain.c on processors that have AVX-512 BF16.
+"""The loss of a net and its gradient: by torch, or by avx512/ on processors that have AVX-512 BF16.
 
-  fast.py [NAME]    compares it with torch: loss, time, gradients; float and quantised
+  losses.py [NAME]    compares the two: loss, time, gradients; float and quantised
 """
 import argparse
 import ctypes
@@ -18,12 +18,11 @@ import torch
 import data
 import nets
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-SOURCES = [os.path.join(HERE, name) for name in
+SOURCES = [os.path.join(data.HERE, "avx512", name) for name in
            ("chain.c", "products.c", "chain.h", "products.h")]
-FLAGS = ("-O3", "-march=native", "-mamx-tile", "-mamx-bf16", "-ffast-math", "-shared", "-fPIC")
+FLAGS = ("-O3", "-march=native", "-mamx-tile", "-mamx-bf16", "-fopenmp-simd", "-I", data.ROOT, "-shared", "-fPIC")
+COMPILER = os.environ.get("CC", "cc")
 LOT = 24  # a patch's sides are multiples of it
-LEAST = 0.1  # easier patches than of this L2 do not count for more
 
 
 class Chain(ctypes.Structure):
@@ -39,30 +38,33 @@ class Chain(ctypes.Structure):
 
 @functools.cache
 def library():
-    """chain.c compiled, or None where the processor or the compiler is missing."""
-    try:
-        with open("/proc/cpuinfo") as f:
-            if "avx512_bf16" not in f.read():
-                return None
-        text = b"".join(open(path, "rb").read() for path in SOURCES) + repr(FLAGS).encode()
-        path = os.path.join(data.ROOT, "build", f"chain-{hashlib.sha256(text).hexdigest()[:16]}.so")
-        if not os.path.exists(path):
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            part = f"{path}.{os.getpid()}"
-            subprocess.run([os.environ.get("CC", "cc"), *FLAGS, *SOURCES[:2], "-o", part, "-lm"],
-                           check=True)
-            os.replace(part, path)
-        out = ctypes.CDLL(path)
-    except (OSError, subprocess.CalledProcessError):
-        return None
+    """avx512/ compiled."""
+    with open("/proc/cpuinfo") as f:
+        if "avx512_bf16" not in f.read():
+            raise SystemExit("expected a processor with AVX-512 BF16; others train with --trainer torch")
+    text = b"".join(open(path, "rb").read() for path in SOURCES) + repr(FLAGS).encode()
+    path = os.path.join(data.ROOT, "build", f"chain-{hashlib.sha256(text).hexdigest()[:16]}.so")
+    if not os.path.exists(path):
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        part = f"{path}.{os.getpid()}"
+        subprocess.run([COMPILER, *FLAGS, *SOURCES[:2], "-o", part, "-lm"], check=True)
+        os.replace(part, path)
+    out = ctypes.CDLL(path)
     out.learn.restype = ctypes.c_double
     return out
 
 
-def fits(spec, patch):
-    """Whether chain.c can train such a net with such patches here."""
-    return spec.channels in (16, 32) and spec.body > 0 and max(spec.inputs, spec.outputs) <= 16 \
-        and patch % LOT == 0 and library() is not None
+def version():
+    compiler = subprocess.run([COMPILER, "-dumpfullversion"], stdout=subprocess.PIPE, text=True).stdout.strip()
+    return f"avx512 {'with' if library().has_tiles() else 'without'} tiles by {COMPILER} {compiler}"
+
+
+def check(spec, patch):
+    """That avx512/ can train such a net with such patches."""
+    if spec.channels not in (16, 32) or spec.body == 0 or max(spec.inputs, spec.outputs) > 16 or patch % LOT:
+        raise SystemExit(f"avx512: expected 16 or 32 channels, a body and patches in multiples of {LOT}; "
+                         "others train with --trainer torch")
+    library()
 
 
 def flat(tensors):
@@ -86,19 +88,19 @@ class Learn(torch.autograd.Function):
         return None, *(slope * g for g in ctx.saved_tensors)
 
 
-def by_torch(net, low, high, unit, weights, squared, quantised, peak_cost):
+def by_torch(net, low, high, unit, weights, squared, quantised, peak_cost, least):
     """Loss of patches in code values (numpy): the mean of each one's L1 or, if `squared`, of the
-    logarithm of each one's L2. unit: what the error in [0, 1] of each patch is multiplied by;
+    logarithm of each one's L2 and `least`. unit: what the error in [0, 1] of each patch is multiplied by;
     weights: of each plane. The cost of feature maps' peaks is in the gradient alone."""
     error = net(nets.to_tensor(low), quantised) - nets.to_tensor(high)
     error = error * torch.from_numpy(unit).float().view(-1, 1, 1, 1)
     error = error**2 if squared else error.abs()
     mean = (error * torch.from_numpy(weights).float().view(-1, 1, 1)).mean((1, 2, 3))
     cost = peak_cost * sum(net.peaks)
-    return ((mean + LEAST).log() if squared else mean).mean() + cost - cost.detach()
+    return ((mean + least).log() if squared else mean).mean() + cost - cost.detach()
 
 
-def by_chain(net, low, high, unit, weights, squared, quantised, peak_cost):
+def by_avx512(net, low, high, unit, weights, squared, quantised, peak_cost, least):
     """The same but for rounding: features are bfloat16 here. Quantised ones are the same whole
     numbers, by the ranges of the batches before. Peaks cost the mean over patches of each one's."""
     kernels, biases, grids = zip(*(m.stored(quantised) for _, m in net.convolutions()))
@@ -111,16 +113,18 @@ def by_chain(net, low, high, unit, weights, squared, quantised, peak_cost):
                   by_tiles=library().has_tiles(),
                   grids=grids.data_ptr(), steps=steps.data_ptr(), input=low.ctypes.data,
                   target=high.ctypes.data, units=unit.ctypes.data, weights=weights.ctypes.data,
-                  peak_cost=peak_cost, least=LEAST, peaks=peaks.data_ptr())
+                  peak_cost=peak_cost, least=least, peaks=peaks.data_ptr())
     out = Learn.apply(chain, flat(kernels), flat(biases))
     net.widen(slice(None), peaks)
     return out
 
 
+TRAINERS = {"torch": by_torch, "avx512": by_avx512}
+
+
 def compare(name):
     """Of random weights and samples; prints how it goes, returns whether the two agree."""
-    if not fits(nets.NETS[name], 48):
-        raise SystemExit("expected a processor with AVX-512 BF16 and a C compiler, found none")
+    check(nets.NETS[name], 48)
     agree = True
     torch.manual_seed(1)
     torch.set_num_threads(1)
@@ -136,12 +140,12 @@ def compare(name):
 
     for quantised in (False, True):
         found = []
-        for by in (by_torch, by_chain):
+        for by in (by_torch, by_avx512):
             seconds = []
             for _ in range(5):
                 net.zero_grad()
                 began = time.time()
-                value = by(net, low, high, unit, weights, True, quantised, 0.0)
+                value = by(net, low, high, unit, weights, True, quantised, 0.0, 0.1)
                 value.backward()
                 seconds.append(time.time() - began)
             found.append((value.item(), sorted(seconds)[2], [p.grad.clone() for p in net.parameters()]))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/train/products.h"
-#include "models/train/chain.h"
+#include "models/train/avx512/products.h"
+#include "models/train/avx512/chain.h"
 
 #include <cpuid.h>
 #include <immintrin.h>

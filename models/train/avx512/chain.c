@@ -11,9 +11,9 @@
  * is the code times the map's step (1/255 for pixels; what INT8 stores; 1 where nothing is
  * quantised). Likewise the codes of a kernel times `grid`, one for each output, are its values.
  *
- * train.py compiles this file and products.c and calls them through fast.py. */
-#include "models/train/chain.h"
-#include "models/train/products.h"
+ * losses.py compiles this file and products.c, and calls them. */
+#include "models/train/avx512/chain.h"
+#include "models/train/avx512/products.h"
 
 #include <immintrin.h>
 #include <math.h>
@@ -105,7 +105,8 @@ static float store(struct work *w, int i, int y)
     const struct convolution *v = &w->all[i];
     const int out = v->out_lanes, end = i == w->c.body;
     const __m512 none = _mm512_setzero_ps(), most = _mm512_set1_ps(255);
-    const __m512 in_step = _mm512_set1_ps(step_into(w, i)), step = _mm512_set1_ps(w->c.steps[i]);
+    const __m512 in_step = _mm512_set1_ps(step_into(w, i)),
+                 codes = _mm512_set1_ps(1 / w->c.steps[i]);
     const __m512 first_step = _mm512_set1_ps(step_into(w, 1));
     const bf16 *first = line_of(w, w->maps[0], y);
     bf16 *alive = line_of(w, w->alive[i], y), *to = line_of(w, w->maps[i], y);
@@ -121,7 +122,7 @@ static float store(struct work *w, int i, int y)
                 x = _mm512_fmadd_ps(load_bf16(first + k), first_step, x);
             peak = _mm512_max_ps(peak, x);
             if (w->c.steps[i] > 0)
-                x = _mm512_min_ps(_mm512_roundscale_ps(_mm512_div_ps(x, step), 0), most);
+                x = _mm512_min_ps(_mm512_roundscale_ps(_mm512_mul_ps(x, codes), 0), most);
             store_bf16(to + k, x);
         }
     }
@@ -180,6 +181,7 @@ static float tail_errors(struct work *w, const float *input, const float *target
             float *e = w->errors + o * plane + (long)y * c->width, sum = 0;
             for (int x = 0; x < c->width; x++)
                 e[x] = w->sums[x * LANES + o];
+#pragma omp simd reduction(+ : sum)
             for (int x = 0; x < c->width; x++) {
                 e[x] = (e[x] * factor + bias + (seen[x] - wanted[x]) * (1 / 255.0f)) * unit;
                 sum += c->squared ? e[x] * e[x] : fabsf(e[x]);
@@ -213,6 +215,7 @@ static void tail_gradient(struct work *w, float factor)
             const float *e = w->errors + o * plane + (long)y * c->width;
             const float slope = c->weights[o] * factor / (float)(plane * v->out);
             float sum = 0;
+#pragma omp simd reduction(+ : sum)
             for (int x = 0; x < c->width; x++) {
                 float g = slope * (c->squared ? 2 * e[x] : e[x] > 0 ? 1.0f : e[x] < 0 ? -1.0f : 0);
                 sum += g;

@@ -1,0 +1,99 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Noise is found whatever its grain, and goes; what is clean comes out as it went in, of pictures too.
+. tests/tap.inc
+
+film 6 "$tmp/scene.y4m" 640x360
+ffmpeg -v error -i "$tmp/scene.y4m" -vf format=yuv420p -c:v ffv1 "$tmp/clean.mkv"
+
+# $1: name, $2: size that the noise is made at, $3: its strength, $4: filters that it goes through
+add_noise() {
+    ffmpeg -v error -y -i "$tmp/clean.mkv" -f lavfi -i "color=0x808080:s=$2,format=gray,noise=alls=$3:allf=t:all_seed=5" \
+        -filter_complex "[1:v]$4,scale=640x360:flags=bicubic,format=yuv420p[n];
+                         [0:v][n]blend=c0_expr='A+B-128':c1_expr=A:c2_expr=A:shortest=1" -frames:v 6 -c:v ffv1 "$tmp/$1.mkv"
+}
+clean() { # $1: name, rest: options
+    name=$1
+    shift
+    "$mona" enhance -y "$tmp/$name.mkv" -o "$tmp/out.mkv" -c ffv1 --stages denoise --temporal off --quiet "$@" < /dev/null
+}
+gained() { # $1: name. dB of luma
+    before=$(psnr_y "$tmp/$1.mkv" "$tmp/clean.mkv")
+    clean "$1" --content clean
+    awk "BEGIN { print $(psnr_y "$tmp/out.mkv" "$tmp/clean.mkv") - $before }"
+}
+
+# ---- of every grain -------------------------------------------------------------------------------
+add_noise fine 640x360 30 null
+add_noise soft 640x360 80 gblur=0.6
+add_noise blurred 640x360 60 gblur=1
+add_noise half 320x180 50 null
+add_noise quarter 160x90 80 null
+at_least "fine noise: dB gained" "$(gained fine)" 3
+at_least "noise blurred by 0.6" "$(gained soft)" 3
+at_least "noise blurred by 1" "$(gained blurred)" 2
+at_least "noise made at half the size" "$(gained half)" 2
+at_least "noise made at a quarter of the size" "$(gained quarter)" 1
+
+# ---- the same bytes by every way ------------------------------------------------------------------
+clean half
+frames_md5 "$tmp/out.mkv" > "$tmp/wanted"
+for options in "-j 1" "-j 2 --strip-rows 6" "--cpu c" "--resume --segment 2"; do
+    # shellcheck disable=SC2086
+    same "the same bytes with $options" "$(clean half $options && frames_md5 "$tmp/out.mkv")" "$(cat "$tmp/wanted")"
+done
+
+# ---- pictures -------------------------------------------------------------------------------------
+picture() { # $1: input, $2: output, rest: options
+    input=$1 output=$2
+    shift 2
+    "$mona" enhance -y "$tmp/$input" -o "$tmp/$output" --quiet "$@"
+}
+for name in clean half fine; do
+    ffmpeg -v error -i "$tmp/$name.mkv" -frames:v 1 -pix_fmt rgb24 "$tmp/$name.png"
+    picture $name.png $name.usual.png
+    picture $name.png $name.sr.png --stages sr
+    picture $name.png $name.both.png --stages denoise,sr
+    same "$name: denoise,sr is usual" "$(md5sum < "$tmp/$name.usual.png")" "$(md5sum < "$tmp/$name.both.png")"
+done
+same "a clean picture is only enlarged" "$(md5sum < "$tmp/clean.usual.png")" "$(md5sum < "$tmp/clean.sr.png")"
+for name in half fine; do
+    plain=$(psnr_y "$tmp/$name.sr.png" "$tmp/clean.sr.png") usual=$(psnr_y "$tmp/$name.usual.png" "$tmp/clean.sr.png")
+    echo "# $name noise in a picture: $plain dB enlarged, $usual dB denoised before"
+    at_least "a picture with $name noise: dB gained" "$(awk "BEGIN { print $usual - $plain }")" 1.5
+done
+ffmpeg -v error -i "$tmp/clean.png" -pix_fmt rgba "$tmp/alpha.png"
+ffmpeg -v error -i "$tmp/clean.png" -pix_fmt gray "$tmp/gray.png"
+for name in alpha gray; do
+    picture $name.png $name.usual.png
+    picture $name.png $name.sr.png --stages sr
+    same "$name: only enlarged" "$(md5sum < "$tmp/$name.usual.png")" "$(md5sum < "$tmp/$name.sr.png")"
+done
+
+# ---- damage of a JPEG -----------------------------------------------------------------------------
+said() { # $1: input. The error of compression that is treated; none: there is none
+    "$mona" enhance -y "$tmp/$1" -o "$tmp/said.png" --progress json 2>&1 |
+        sed -n 's/.*"end".*"compression":\([0-9.]*\).*/\1/p' | grep . || echo none
+}
+for quality in 2 20; do
+    ffmpeg -v error -i "$tmp/clean.png" -q:v $quality "$tmp/$quality.jpg"
+done
+same "a fine JPEG is left" "$(said 2.jpg)" none
+at_least "a coarse one is not" "$(said 20.jpg)" 3
+picture 20.jpg 20.sr.png --stages sr
+picture 20.jpg 20.usual.png
+at_least "dB gained" "$(awk "BEGIN { print $(psnr_y "$tmp/20.usual.png" "$tmp/clean.sr.png") - $(psnr_y "$tmp/20.sr.png" "$tmp/clean.sr.png") }")" 0.1
+ffmpeg -v error -i "$tmp/20.jpg" -pix_fmt yuv420p -c:v ffv1 "$tmp/blocks.mkv"
+ffmpeg -v error -i "$tmp/clean.png" -pix_fmt yuv420p -c:v ffv1 "$tmp/still.mkv"
+before=$(psnr_y "$tmp/blocks.mkv" "$tmp/still.mkv")
+clean blocks
+at_least "blocks that nobody tells of: dB gained" "$(awk "BEGIN { print $(psnr_y "$tmp/out.mkv" "$tmp/still.mkv") - $before }")" 0.1
+
+# ---- clean film -----------------------------------------------------------------------------------
+for clip in ${clips:+bedroom_540p.mp4 bikes_272p.mp4}; do
+    ffmpeg -v error -y -i "$clips/$clip" -frames:v 4 -an -sn -c copy "$tmp/part.mkv"
+    ffmpeg -v error -y -i "$tmp/part.mkv" -c:v ffv1 "$tmp/whole.mkv"
+    clean part --content clean
+    same "$clip is left" "$(frames_md5 "$tmp/out.mkv")" "$(frames_md5 "$tmp/whole.mkv")"
+done
+[ -n "$clips" ] || skip "the real clips are not here"
