@@ -91,7 +91,7 @@ void mona_conv_load_residual(const program *p, const tile *t)
 static ac_address lanes_of(const program *p, const tile *t, uint32_t n)
 {
     const size_t block = n - t->first * channel_blocks(p);
-    return p->ub.residual + block * lanes_bytes(p) / sizeof(uint16_t);
+    return p->ub.residual + block * lanes_bytes(p);
 }
 
 /* Spreads 16 channels by the scalar unit. Lanes without a channel are zeros. */
