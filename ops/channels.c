@@ -105,7 +105,7 @@ static void copy_pieces(const mona_row_call *call, const part *p)
     }
 }
 
-/* The same on the chip, channel by channel. */
+/* The same on the chip, channel by channel. Channels that fill up the last block become zeros. */
 static void move_channels(const mona_row_call *call, const part *p)
 {
     const mona_row_at in = mona_place_row(call->core, input_row(call, p->input), false);
@@ -123,6 +123,11 @@ static void move_channels(const mona_row_call *call, const part *p)
         ac_emit_move(call->core, out.at + to / out.c0 * out.block_stride + to % out.c0 * element,
                      in.at + from / in.c0 * in.block_stride + from % in.c0 * element, m);
     }
+    if (p->to + p->count < call->bound->output.channels)
+        return;
+    for (uint32_t to = call->bound->output.channels; to % out.c0; to++)
+        ac_emit_fill(call->core, out.at + to / out.c0 * out.block_stride + to % out.c0 * element,
+                     (ac_fill){.count = m.count, .bytes = element, .step = m.dst_step});
 }
 
 /* ---- whole blocks on the chip --------------------------------------------------------------- */

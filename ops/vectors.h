@@ -62,8 +62,8 @@ static inline void vec2_all(ac_core *core, ac_vec2 op, ac_address dst, ac_addres
                             uint32_t count, ac_vector strides)
 {
     for (vectors w = vectors_of(strides, HALF_LANES, count); next_vectors(&w);)
-        ac_emit_vec2(core, op, vectors_at(&w, dst, w.v.dst_repeat),
-                        vectors_at(&w, a, w.v.a_repeat), vectors_at(&w, b, w.v.b_repeat), w.v);
+        ac_emit_vec2(core, op, vectors_at(&w, dst, w.v.dst_repeat), vectors_at(&w, a, w.v.a_repeat),
+                     vectors_at(&w, b, w.v.b_repeat), w.v);
 }
 
 static inline void muls_all(ac_core *core, ac_address dst, ac_address a, float s, uint32_t count,
@@ -71,7 +71,7 @@ static inline void muls_all(ac_core *core, ac_address dst, ac_address a, float s
 {
     for (vectors w = vectors_of(strides, HALF_LANES, count); next_vectors(&w);)
         ac_emit_vecs(core, AC_VMULS, vectors_at(&w, dst, w.v.dst_repeat),
-                        vectors_at(&w, a, w.v.a_repeat), s, w.v);
+                     vectors_at(&w, a, w.v.a_repeat), s, w.v);
 }
 
 /* Converts side by side. A repeat of the narrower type is 4 blocks. */
@@ -84,7 +84,7 @@ static inline void vconv_all(ac_core *core, ac_vconv kind, ac_address dst, ac_ad
         .dst_block = 1, .a_block = 1, .dst_repeat = narrows ? 4 : 8, .a_repeat = narrows ? 8 : 4};
     for (vectors w = vectors_of(strides, lanes, count); next_vectors(&w);)
         ac_emit_vconv(core, kind, vectors_at(&w, dst, w.v.dst_repeat),
-                         vectors_at(&w, src, w.v.a_repeat), w.v);
+                      vectors_at(&w, src, w.v.a_repeat), w.v);
 }
 
 #endif

@@ -13,7 +13,8 @@ static const struct {
 } mona_isas[] = {
     {&ac_isa_c, 0},
 #if defined(__x86_64__)
-    {&ac_isa_avx2, MONA_CPU_AVX2},     {&ac_isa_avxvnni, MONA_CPU_AVXVNNI},
+    {&ac_isa_avx2, MONA_CPU_AVX2},
+    {&ac_isa_avxvnni, MONA_CPU_AVXVNNI},
     {&ac_isa_avx512, MONA_CPU_AVX512},
 #elif defined(__aarch64__)
     {&ac_isa_neon, MONA_CPU_NEON},

@@ -90,7 +90,8 @@ static void scale_lanes(const program *p, const tile *t, uint32_t part)
                                .dst_repeat = (uint8_t)(8 * width),
                                .a_repeat = 8};
     for (uint32_t j = 0; j < width; j++)
-        muls_all(p->core, result_of(p, t, part) + j * VECTOR, piece_at(p, t, p->ub.t, part, 0, j), scale, t->m1 * AC_FRACTAL * LANES, strides);
+        muls_all(p->core, result_of(p, t, part) + j * VECTOR, piece_at(p, t, p->ub.t, part, 0, j),
+                 scale, t->m1 * AC_FRACTAL * LANES, strides);
 }
 
 /* Rounds all pieces of a part, in the order they have in t. */
@@ -107,8 +108,8 @@ static void round_planes(const program *p, const tile *t, uint32_t part, ac_vcon
     const bool wide = stored_type(p) == MONA_F16;
     const float scale = ac_f32_from_f16(p->row->planes->scale);
     if (wide || (is_wide(p) && scale != 1))
-        muls_all(p->core, wide ? result_of(p, t, part) : from, from, scale,
-                 part_elements(p, t), side_by_side);
+        muls_all(p->core, wide ? result_of(p, t, part) : from, from, scale, part_elements(p, t),
+                 side_by_side);
     ac_emit_barrier(p->core, AC_PIPE_V);
     if (!wide)
         round_whole(p, t, part, kind);
@@ -178,8 +179,7 @@ static ac_address plane_row(const program *p, const tile *t, uint32_t j)
  * differs from row to row, or one copy cannot take them all. */
 static uint32_t planes_gap(const program *p, const tile *t, uint32_t bytes)
 {
-    const int64_t step =
-        p->k->width > 1 ? (int64_t)(plane_row(p, t, 1) - plane_row(p, t, 0)) : 0;
+    const int64_t step = p->k->width > 1 ? (int64_t)(plane_row(p, t, 1) - plane_row(p, t, 0)) : 0;
     const int64_t gap = step - (int64_t)bytes;
     for (uint32_t j = 1; j < p->k->width; j++)
         if ((int64_t)(plane_row(p, t, j) - plane_row(p, t, j - 1)) != step)
@@ -238,12 +238,13 @@ static void scatter_channel(const program *p, const tile *t, uint32_t channel, a
         m.scale = planes->scale;
         m.maximum = planes->maximum;
         ac_emit_move(p->core,
-                     planes->rows[channel / block] + ((size_t)t->x * block + channel % block) * sample,
+                     planes->rows[channel / block] +
+                         ((size_t)t->x * block + channel % block) * sample,
                      from, m);
         return;
     }
-    const ac_address to = o->at + channel / o->c0 * o->block_stride +
-                          ((size_t)t->x * o->c0 + channel % o->c0) * size;
+    const ac_address to =
+        o->at + channel / o->c0 * o->block_stride + ((size_t)t->x * o->c0 + channel % o->c0) * size;
     if (channel < p->conv->channels)
         ac_emit_move(p->core, to, from, m);
     else
@@ -259,8 +260,7 @@ static void scatter(const program *p, const tile *t)
     const uint32_t size = (uint32_t)mona_type_size(p->row->output.type);
     sync(p, AC_PIPE_V, AC_PIPE_S, 0);
     for (uint32_t channel = t->first * LANES; channel < end; channel++)
-        scatter_channel(p, t, channel,
-                        result_of(p, t, channel / LANES) + channel % LANES * size);
+        scatter_channel(p, t, channel, result_of(p, t, channel / LANES) + channel % LANES * size);
     sync(p, AC_PIPE_S, AC_PIPE_V, 0);
 }
 
