@@ -19,7 +19,7 @@ typedef struct mona_lanes {
     uint32_t element; /* bytes: 1 or 2 */
     uint32_t groups;
     ac_address channels; /* [channel][groups][512 bytes] */
-    ac_address spare;    /* a channel in place of those that do not exist: zeros to read from, or room
+    ac_address spare; /* a channel in place of those that do not exist: zeros to read from, or room
                           to write to */
 } mona_lanes;
 
