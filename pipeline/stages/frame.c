@@ -71,17 +71,25 @@ static void repeat_sample(uint8_t *to, size_t sample, uint32_t count)
 
 void frame_fill_plane(frame *f, unsigned plane, const uint8_t *source, ptrdiff_t source_stride)
 {
+    const mona_size shown = frame_shown_size(&f->format, plane);
+    for (uint32_t y = 0; y < shown.height; y++)
+        memcpy(f->data[plane] + (ptrdiff_t)y * f->stride[plane],
+               source + (ptrdiff_t)y * source_stride,
+               shown.width * frame_sample_bytes(&f->format));
+    frame_pad_plane(f, plane);
+}
+
+void frame_pad_plane(const frame *f, unsigned plane)
+{
     const mona_size size = frame_plane_size(&f->format, plane);
     const mona_size shown = frame_shown_size(&f->format, plane);
     const size_t sample = frame_sample_bytes(&f->format);
     for (uint32_t y = 0; y < size.height; y++) {
         uint8_t *row = f->data[plane] + (ptrdiff_t)y * f->stride[plane];
-        if (y < shown.height) {
-            memcpy(row, source + (ptrdiff_t)y * source_stride, shown.width * sample);
+        if (y < shown.height)
             repeat_sample(row + shown.width * sample, sample, size.width - shown.width);
-        } else {
+        else
             memcpy(row, row - f->stride[plane], size.width * sample);
-        }
     }
 }
 

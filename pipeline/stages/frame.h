@@ -56,6 +56,9 @@ void frame_place(frame *f, const frame_format *format, uint8_t *memory);
  */
 void frame_fill_plane(frame *f, unsigned plane, const uint8_t *source, ptrdiff_t source_stride);
 
+/* The padding alone. */
+void frame_pad_plane(const frame *f, unsigned plane);
+
 /* Sets count samples of a row. */
 void frame_set_samples(void *row, const frame_format *format, unsigned value, size_t count);
 

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Output sample i of chroma with n luma samples a group, sited at place p of it, lies at luma
+ * position n i + p of the output, which shows what was at (n i + p + 1/2) r - 1/2, where r is how
+ * many times smaller the side becomes: at chroma position ((n i + p + 1/2) r - 1/2 - p) / n. With n
+ * = 1 and p = 0 that holds for luma too.
+ *
+ * Rows are filtered down first, RESIZE_LANES at a time, to 14 bits: with what the filter overshoots,
+ * less than half as much again, they fit 16. They are stored column after column, so that filtering
+ * them across is the same sum over neighbours in memory. */
+#include "pipeline/stages/resize.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "engine/arith.h"
+#include "pipeline/stages/sample.h"
+#include "pipeline/stages/session_binding.h"
+
+enum { WEIGHT_BITS = 14, BETWEEN_BITS = 14, LOBES = 3 };
+
+/* ---- sizes ---------------------------------------------------------------------------------- */
+
+static uint32_t target_side(uint32_t side, double scale, unsigned shift)
+{
+    const uint32_t group = 1u << shift;
+    const uint32_t groups = (uint32_t)(side * scale / group + 0.5);
+    return group * (groups ? groups : 1);
+}
+
+mona_size resize_target(const frame_format *input, resize_scale scale)
+{
+    return (mona_size){target_side(input->width, scale.x, input->shift_x),
+                       target_side(input->height, scale.y, input->shift_y)};
+}
+
+bool resize_keeps_shape(mona_size a, mona_size b)
+{
+    const int64_t ab = (int64_t)a.width * b.height, ba = (int64_t)b.width * a.height;
+    return (ab > ba ? ab - ba : ba - ab) < 2 * (int64_t)(a.width > a.height ? a.width : a.height);
+}
+
+/* ---- weights -------------------------------------------------------------------------------- */
+
+/* sin(pi x) for 0 <= x < 4. Additions and products alone, so that every machine finds the same;
+ * the series' next term is below 1e-11. */
+static double sine_of_pi(double x)
+{
+    const int turns = (int)(x + 0.5);
+    const double at = 3.14159265358979323846 * (x - turns);
+    double sum = 1;
+    for (int n = 14; n > 0; n -= 2)
+        sum = 1 - sum * at * at / (n * (n + 1));
+    return turns % 2 ? -sum * at : sum * at;
+}
+
+static double lanczos(double x)
+{
+    x = x < 0 ? -x : x;
+    if (x < 1e-9 || x >= LOBES)
+        return x < LOBES;
+    const double angle = 3.14159265358979323846 * x;
+    return LOBES * sine_of_pi(x) * sine_of_pi(x / LOBES) / (angle * angle);
+}
+
+/* Whole weights that sum to one; what rounding leaves goes to the largest. */
+static void round_weights(int16_t *to, const double *from, uint32_t count)
+{
+    double sum = 0;
+    int left = 1 << WEIGHT_BITS;
+    uint32_t largest = 0;
+    for (uint32_t k = 0; k < count; k++)
+        sum += from[k];
+    for (uint32_t k = 0; k < count; k++) {
+        const double weight = from[k] / sum * (1 << WEIGHT_BITS);
+        to[k] = (int16_t)(weight < 0 ? weight - 0.5 : weight + 0.5);
+        left -= to[k];
+        largest = to[k] > to[largest] ? k : largest;
+    }
+    to[largest] = (int16_t)(to[largest] + left);
+}
+
+/* The side's samples around a position; those beyond an end are the one at the end. */
+static void weigh_around(double *weight, uint32_t *first, double position, double stretch,
+                         uint32_t taps, uint32_t samples)
+{
+    const uint32_t reach = (uint32_t)ceil(2 * LOBES * stretch);
+    const int64_t begin = (int64_t)floor(position - LOBES * stretch) + 1, last = samples - 1;
+    const int64_t from = begin < 0 ? 0 : begin > samples - taps ? samples - taps : begin;
+    *first = (uint32_t)from;
+    for (uint32_t k = 0; k < taps; k++)
+        weight[k] = 0;
+    for (uint32_t k = 0; k < reach; k++) {
+        const int64_t at = begin + k;
+        const int64_t held = at < 0 ? 0 : at > last ? last : at;
+        if (held - from < taps)
+            weight[held - from] += lanczos(((double)at - position) / stretch);
+    }
+}
+
+bool resize_axis_open(resize_axis *axis, uint32_t in, uint32_t out, unsigned shift,
+                      chroma_position site)
+{
+    const double n = 1u << shift, ratio = (double)in / out, place = (n - 1) * (1 + site) / 2;
+    const uint32_t samples = ceil_div_u32(in, 1u << shift);
+    const uint32_t taps = min_u32((uint32_t)ceil(2 * LOBES * ratio), samples);
+    double *weight = malloc(taps * sizeof *weight);
+    *axis = (resize_axis){.outputs = ceil_div_u32(out, 1u << shift), .taps = taps};
+    axis->first = malloc(axis->outputs * sizeof *axis->first);
+    axis->weight = malloc((size_t)axis->outputs * taps * sizeof *axis->weight);
+    const bool complete = weight && axis->first && axis->weight;
+    for (uint32_t i = 0; i < axis->outputs && complete; i++) {
+        const double position = ((n * i + place + 0.5) * ratio - 0.5 - place) / n;
+        weigh_around(weight, &axis->first[i], position, ratio, taps, samples);
+        round_weights(axis->weight + (size_t)i * taps, weight, taps);
+    }
+    free(weight);
+    return complete;
+}
+
+void resize_axis_close(resize_axis *axis)
+{
+    free(axis->first);
+    free(axis->weight);
+    *axis = (resize_axis){0};
+}
+
+/* ---- filtering ------------------------------------------------------------------------------ */
+
+/* Sums of RESIZE_LANES neighbours each, of rows `stride` bytes apart. */
+static inline void add_up(int32_t *restrict sums, const uint8_t *at, ptrdiff_t stride,
+                          const int16_t *weight, uint32_t taps, int32_t half, const bool wide)
+{
+    for (int i = 0; i < RESIZE_LANES; i++)
+        sums[i] = half;
+    for (uint32_t k = 0; k < taps; k++, at += stride)
+        for (int i = 0; i < RESIZE_LANES; i++)
+            sums[i] += (int16_t)plane_sample(at, i, wide) * weight[k];
+}
+
+/* Rows y and following of the output into r->turned. Strides are multiples of MONA_ALIGNMENT, so
+ * that there are samples of some value up to a whole number of lanes. */
+static inline void filter_down(const resizer *r, const frame *in, unsigned plane, uint32_t y,
+                               uint32_t rows, const bool wide)
+{
+    const resize_axis *axis = &r->down[plane == 1 || plane == 2];
+    const uint32_t width = frame_shown_size(&in->format, plane).width;
+    const unsigned shift = WEIGHT_BITS + in->format.bits - BETWEEN_BITS;
+    for (uint32_t row = 0; row < rows; row++) {
+        const uint8_t *from =
+            in->data[plane] + (ptrdiff_t)axis->first[y + row] * in->stride[plane];
+        const int16_t *weight = axis->weight + (size_t)(y + row) * axis->taps;
+        for (uint32_t x = 0; x < width; x += RESIZE_LANES) {
+            int32_t sums[RESIZE_LANES];
+            add_up(sums, from + ((ptrdiff_t)x << wide), in->stride[plane], weight, axis->taps,
+                   1 << (shift - 1), wide);
+            int16_t *to = r->turned + (size_t)x * RESIZE_LANES + row;
+            for (int i = 0; i < RESIZE_LANES; i++)
+                to[i * RESIZE_LANES] = (int16_t)(sums[i] >> shift);
+        }
+    }
+}
+
+/* And from there into the output. */
+static inline void filter_across(const resizer *r, const frame *out, unsigned plane, uint32_t y,
+                                 uint32_t rows, const bool wide)
+{
+    const resize_axis *axis = &r->across[plane == 1 || plane == 2];
+    const unsigned shift = WEIGHT_BITS + BETWEEN_BITS - out->format.bits;
+    const int32_t max = (1 << out->format.bits) - 1;
+    uint8_t *to = out->data[plane] + (ptrdiff_t)y * out->stride[plane];
+    for (uint32_t x = 0; x < axis->outputs; x++) {
+        int32_t sums[RESIZE_LANES];
+        const int16_t *from = r->turned + (size_t)axis->first[x] * RESIZE_LANES;
+        add_up(sums, (const uint8_t *)from, RESIZE_LANES * sizeof *from,
+               axis->weight + (size_t)x * axis->taps, axis->taps, 1 << (shift - 1), true);
+        for (int i = 0; i < RESIZE_LANES; i++) {
+            const int32_t sum = sums[i] >> shift;
+            sums[i] = sum < 0 ? 0 : sum > max ? max : sum;
+        }
+        for (uint32_t row = 0; row < rows; row++)
+            put_plane_sample(to + (ptrdiff_t)row * out->stride[plane], x, sums[row], wide);
+    }
+}
+
+void resizer_run(const resizer *r, const frame *in, const frame *out)
+{
+    for (unsigned p = 0; p < in->format.planes; p++) {
+        const uint32_t height = frame_shown_size(&out->format, p).height;
+        for (uint32_t y = 0; y < height; y += RESIZE_LANES) {
+            const uint32_t rows = min_u32(height - y, RESIZE_LANES);
+            if (in->format.bits > 8) {
+                filter_down(r, in, p, y, rows, true);
+                filter_across(r, out, p, y, rows, true);
+            } else {
+                filter_down(r, in, p, y, rows, false);
+                filter_across(r, out, p, y, rows, false);
+            }
+        }
+        frame_pad_plane(out, p);
+    }
+}
+
+static void run_job(void *argument)
+{
+    const resizer_job *job = argument;
+    resizer_run(job->resizer, job->in, job->out);
+}
+
+mona_status resizer_enqueue(resizer *r, mona_stream *stream, const frame *in, const frame *out,
+                            unsigned slot)
+{
+    r->jobs[slot] = (resizer_job){r, in, out};
+    return mona_stream_call(stream, run_job, &r->jobs[slot]);
+}
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+static size_t axis_bytes(const resize_axis *axis)
+{
+    return axis->outputs * (sizeof *axis->first + axis->taps * sizeof *axis->weight);
+}
+
+bool resizer_open(resizer *r, const frame_format *in, const frame_format *out,
+                  chroma_location location, pipeline_error *error)
+{
+    const size_t turned = (in->width + RESIZE_LANES) * RESIZE_LANES * sizeof *r->turned;
+    *r = (resizer){.turned = session_binding_allocate(turned), .bytes = turned};
+    bool complete = r->turned;
+    for (unsigned chroma = 0; chroma < (in->planes < 3 ? 1 : 2); chroma++) {
+        const unsigned x = chroma ? in->shift_x : 0, y = chroma ? in->shift_y : 0;
+        complete = complete &&
+                   resize_axis_open(&r->across[chroma], in->width, out->width, x, location.x) &&
+                   resize_axis_open(&r->down[chroma], in->height, out->height, y, location.y);
+        r->bytes += axis_bytes(&r->across[chroma]) + axis_bytes(&r->down[chroma]);
+    }
+    return complete || pipeline_fail(error, "out of memory");
+}
+
+void resizer_close(resizer *r)
+{
+    for (unsigned chroma = 0; chroma < 2; chroma++) {
+        resize_axis_close(&r->across[chroma]);
+        resize_axis_close(&r->down[chroma]);
+    }
+    free(r->turned);
+    *r = (resizer){0};
+}
