@@ -52,12 +52,22 @@ typedef struct enhance_settings {
     const pipeline_probe *probe; /* of a video; NULL: nobody looks */
 } enhance_settings;
 
-/* The network of a stage. */
-static inline const named_model *enhance_network(const enhance_settings *s, unsigned stage)
+/* The name of a stage's network, or of what takes its place. */
+static inline const char *enhance_network(const enhance_settings *s, unsigned stage)
 {
-    return s->kinds[stage] == STAGE_SR       ? s->stage.sr[stage]
-           : s->kinds[stage] == STAGE_COLOUR ? s->stage.colour
-                                             : s->stage.denoise;
+    switch (s->kinds[stage]) {
+    case STAGE_SR:
+        return s->stage.sr[stage]->name;
+    case STAGE_DENOISE:
+        return s->stage.denoise->name;
+    case STAGE_COLOUR:
+        return s->stage.colour->name;
+    case STAGE_RESIZE:
+        return "lanczos";
+    case STAGE_DELAY:
+        break;
+    }
+    return stage_kind_name(s->kinds[stage]);
 }
 
 /* Video to video. The output appears under its name only when it is complete. */

@@ -6,12 +6,14 @@
  * they are what bounds the frames on their way. */
 #include "pipeline/enhance.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 
 #include <libavutil/imgutils.h>
 
+#include "pipeline/image/orientation.h"
 #include "pipeline/stages/channel.h"
 #include "pipeline/io/av_compat.h"
 #include "pipeline/io/av_log_errors.h"
@@ -85,6 +87,7 @@ static bool submit(video *v)
         return false;
     if (!copy_properties(j->picture, decoded))
         return pipeline_fail(&v->decode_error, "out of memory");
+    j->picture->sample_aspect_ratio = v->out_settings.encoder.aspect;
     j->lost_packets = v->in.lost_packets;
     j->damaged_frames = v->in.damaged_frames;
     j->moved_frames = v->in.moved_frames;
@@ -228,6 +231,20 @@ static bool check_space(const video *v, const encoder_settings *e, pipeline_erro
                             error);
 }
 
+/* What the result's samples are like: the picture keeps its shape where its size does not. */
+static AVRational sample_aspect(const video *v)
+{
+    const frame_format in = input_format(&v->in), out = chain_format(&v->stages);
+    const mona_size a = {in.width, in.height}, b = {out.width, out.height};
+    const AVRational aspect = av_guess_sample_aspect_ratio(v->in.format, v->in.video, NULL);
+    if (resize_keeps_shape(a, b))
+        return aspect;
+    AVRational changed;
+    av_reduce(&changed.num, &changed.den, (int64_t)a.width * b.height, (int64_t)a.height * b.width,
+              INT_MAX);
+    return aspect.num > 0 ? av_mul_q(aspect, changed) : changed;
+}
+
 static const codec *choose_codec(const video *v, const AVOutputFormat *format,
                                  enum AVPixelFormat pix_fmt)
 {
@@ -248,6 +265,7 @@ static bool open_output(video *v, const AVOutputFormat *format, const input_sett
                                  .height = (int)size.height,
                                  .pix_fmt = pixels_plain(v->in.video->codecpar->format),
                                  .rate = input_frame_rate(&v->in),
+                                 .aspect = sample_aspect(v),
                                  .bit_rate = input_bit_rate(&v->in)};
     mux_settings container = {.path = s->output,
                               .format = format,
@@ -336,6 +354,8 @@ static bool open_all(video *v, pipeline_error *error)
     if (!hdr_describe(v->in.video, v->in.frame))
         return pipeline_fail(error, "out of memory");
     stage.full_range = pixels_full_range(v->in.frame);
+    if (orientation_swaps(orientation_of(v->in.video)))
+        stage.resize = (resize_scale){stage.resize.y, stage.resize.x};
     v->in.copy = copy_other;
     v->in.copy_context = v;
     if (!chain_open(&v->stages, s->kinds, s->count, &stage, input_format(&v->in), true, error) ||

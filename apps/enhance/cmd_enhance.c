@@ -20,6 +20,7 @@
 #include "apps/enhance/preview.h"
 #include "apps/enhance/progress.h"
 #include "apps/enhance/enhance_options.h"
+#include "apps/enhance/result_size.h"
 
 enum { MAX_INPUTS = 1024 };
 
@@ -27,6 +28,7 @@ typedef struct arguments {
     const char *input, *output, *out_dir;
     const char *operands[MAX_INPUTS + 1];
     enhance_options shared;
+    result_size size;
     const char *device, *cpu, *format, *raw;
     const char *progress, *html, *rate, *on_error;
     double preview;
@@ -76,6 +78,10 @@ static options_result parse(arguments *a, int argc, char **argv)
         return result;
     if (a->yes && a->no) {
         cli_fail(0, "expected -y or -n, found both");
+        return OPTIONS_BAD;
+    }
+    if ((a->size.height > 0) + (a->size.size != NULL) + (a->shared.scale > 0) > 1) {
+        cli_fail(0, "expected one of --scale, --height and --size, found more");
         return OPTIONS_BAD;
     }
     if (!options_cut(a->start, a->duration, &a->end) || !check_preview(a))
@@ -256,7 +262,9 @@ static int enhance(int argc, char **argv)
         !(settings.stage.device = options_device(a.device)))
         return EXIT_USAGE;
     const bool image = takes_one_picture(&a);
-    int status = enhance_options_apply(&a.shared, image, false, &models, &settings);
+    int status = result_size_scale(&a.size, &settings, image, &a.shared.size);
+    if (!status)
+        status = enhance_options_apply(&a.shared, image, false, &models, &settings);
     if (!status)
         status = check_files(&a, image);
     if (!status)
@@ -306,6 +314,13 @@ static const option options[] = {
     OPTIONS_CUT(arguments, files, " of the input"),
     {"--frames", NULL, OPTION_WHOLE, offsetof(arguments, frames), "N", files,
      .help = "stop after N frames", .minimum = 1, .maximum = 1e15},
+    {"--height", NULL, OPTION_WHOLE, offsetof(arguments, size.height), "ROWS", work,
+     .help = "make the result this high, in place of --scale: the networks' next larger factor, then "
+             "one filter down; widths are even where the chroma is subsampled",
+     .minimum = 1, .maximum = MONA_MAX_SIDE},
+    {"--size", NULL, OPTION_STRING, offsetof(arguments, size.size), "WxH", work,
+     .help = "make the result this large; a film keeps its shape by the shape of its pixels",
+     .values = "1920x1080 3840x2160"},
     ENHANCE_WORK_OPTIONS(offsetof(arguments, shared), work),
     ENHANCE_ENCODER_OPTIONS(offsetof(arguments, shared), encoding),
     {"--threads", "-j", OPTION_STRING, offsetof(arguments, threads), "LOAD:PROC:SAVE", computing,

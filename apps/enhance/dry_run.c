@@ -180,13 +180,13 @@ static void add_stages(cJSON *plan, const enhance_settings *s, const test_run *t
         const unsigned scale = sr ? model_scale(s->stage.sr[i], &config, &unused) : 1;
         cJSON *row = cJSON_CreateObject();
         cJSON_AddStringToObject(row, "stage", stage_kind_name(s->kinds[i]));
-        cJSON_AddStringToObject(row, "model", enhance_network(s, i)->name);
+        cJSON_AddStringToObject(row, "model", enhance_network(s, i));
         if (s->kinds[i] == STAGE_DENOISE && !image)
             cJSON_AddBoolToObject(row, "steady", s->stage.temporal);
         snprintf(size, sizeof size, "%ux%u", width, height);
         cJSON_AddStringToObject(row, "from", size);
-        width *= scale;
-        height *= scale;
+        width = s->kinds[i] == STAGE_RESIZE ? r->out_width : width * scale;
+        height = s->kinds[i] == STAGE_RESIZE ? r->out_height : height * scale;
         snprintf(size, sizeof size, "%ux%u", width, height);
         cJSON_AddStringToObject(row, "to", size);
         if (!image)

@@ -7,12 +7,6 @@
 #include "apps/cli/suggest.h"
 #include "pipeline/image/picture_list.h"
 
-/* What is done unless told. */
-static const char *usual_stages(const char *scale)
-{
-    return scale && !strcmp(scale, "1") ? "denoise" : USUAL_STAGES;
-}
-
 static bool parse_strength(double *strength, const char *text)
 {
     char *end;
@@ -44,10 +38,10 @@ static bool parse_codec(const codec **chosen, const char *name, const pipeline_n
                                name, suggest_text(&s, text, sizeof text));
 }
 
-static bool has_colour(const stage_list *list)
+static bool has(const stage_list *list, stage_kind kind)
 {
     for (unsigned i = 0; i < list->count; i++)
-        if (list->kinds[i] == STAGE_COLOUR)
+        if (list->kinds[i] == kind)
             return true;
     return false;
 }
@@ -59,7 +53,7 @@ static bool parse_colour(double *strength, stage_list *list, const enhance_optio
     *strength = o->colour ? strtod(o->colour, &end) : 1;
     if (o->colour && (end == o->colour || *end || !(*strength >= 0 && *strength <= 1)))
         return cli_fail(0, "--colour: expected a number from 0 to 1, found '%s'", o->colour);
-    if (!o->colour || has_colour(list))
+    if (!o->colour || has(list, STAGE_COLOUR))
         return true;
     if (o->stages)
         return cli_fail(0, "--colour: expected colour among --stages, found '%s'", o->stages);
@@ -74,7 +68,7 @@ static model_choice choose_models(const enhance_options *o, bool film)
                           .denoise = o->denoise,
                           .colour = o->colour_model,
                           .tier = o->tier,
-                          .scale = o->scale ? (unsigned)strtoul(o->scale, NULL, 10) : 0,
+                          .scale = o->size.x > 0 ? o->size : (resize_scale){o->scale, o->scale},
                           .video = o->content ? !strcmp(o->content, "video") : film};
 }
 
@@ -82,7 +76,7 @@ int enhance_options_apply(const enhance_options *o, bool image, bool delays, sta
                           enhance_settings *settings)
 {
     const bool film = !image && !picture_pattern(settings->input);
-    const char *stages = o->stages ? o->stages : usual_stages(o->scale);
+    const char *stages = o->stages ? o->stages : USUAL_STAGES;
     const model_choice choice = choose_models(o, film);
     stage_list list;
     if (!parse_strength(&settings->stage.strength, o->strength) ||
@@ -90,6 +84,9 @@ int enhance_options_apply(const enhance_options *o, bool image, bool delays, sta
         !parse_colour(&settings->stage.colour_strength, &list, o) ||
         (o->codec && !parse_codec(&settings->encoder.codec, o->codec, &settings->notes)))
         return EXIT_USAGE;
+    if (o->size.x > 0 && !has(&list, STAGE_SR))
+        return cli_fail(EXIT_USAGE,
+                        "--height and --size: expected sr among --stages, found '%s'", o->stages);
     settings->stage.temporal = !strcmp(o->temporal, "on");
     settings->deinterlace = !strcmp(o->deinterlace, "auto");
     settings->encoder.crf = o->crf;

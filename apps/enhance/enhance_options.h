@@ -15,8 +15,10 @@
 
 /* As given on the command line; NULL: not given. */
 typedef struct enhance_options {
-    const char *stages, *scale, *tier, *content, *sr, *denoise, *strength, *colour, *colour_model;
+    const char *stages, *tier, *content, *sr, *denoise, *strength, *colour, *colour_model;
     const char *temporal, *deinterlace;
+    double scale;      /* 0: not given */
+    resize_scale size; /* by --height or --size; x 0: not given */
     const char *codec, *preset;
     double crf; /* negative: not given; set before the options are parsed */
     bool match_bitrate, low_latency;
@@ -32,11 +34,13 @@ typedef struct enhance_options {
 #define ENHANCE_WORK_OPTIONS(at, group)                                                           \
     {"--stages", NULL, OPTION_STRING, SHARED_FIELD(at, stages), "LIST", group,                    \
      .help = "what to do, in this order: sr, denoise, colour (default " USUAL_STAGES              \
-             "; denoise with --scale 1); clean frames and pictures pass denoise as they are",      \
+             "); clean frames and pictures pass denoise as they are",                              \
      .values = "sr denoise colour denoise,sr sr,denoise sr,sr denoise,sr,colour"},                \
-    {"--scale", "-s", OPTION_CHOICE, SHARED_FIELD(at, scale), "1|2|3|4|6|8|9|12", group,          \
+    {"--scale", "-s", OPTION_NUMBER, SHARED_FIELD(at, scale), "N", group,                         \
      .help = "enlarge this many times (default 2), in one step or in several: 6 is 2 x 3, and 4 is "\
-             "2 x 2 in tiers without a network for 4; enhance --dry-run shows the steps"},        \
+             "2 x 2 in tiers without a network for 4; 1.5 is 2 times, then reduced by a filter; "  \
+             "enhance --dry-run shows the steps",                                                 \
+     .minimum = RESIZE_MIN, .maximum = RESIZE_MAX},                                               \
     {"--tier", NULL, OPTION_CHOICE, SHARED_FIELD(at, tier), NETWORK_TIERS, group,                 \
      .help =                                                                                      \
          "built-in networks to use, from the fastest to the best; each tier does several times the "\

@@ -75,18 +75,45 @@ static bool add(enhance_settings *s, stage_kind kind, const named_model *sr)
     return true;
 }
 
+/* The smallest whole factor that is enough, of those that 2 and 3 make or `base` alone. */
+static unsigned enlargement(resize_scale scale, unsigned base)
+{
+    static const unsigned made[] = {1, 2, 3, 4, 6, 8, 9, RESIZE_MAX};
+    const double wanted = scale.x > scale.y ? scale.x : scale.y;
+    unsigned i = 0, power = 1;
+    while (made[i] < wanted)
+        i++;
+    while (base && power < wanted)
+        power *= base;
+    return base ? power : made[i];
+}
+
+/* The way down from it, where what is wanted is less. */
+static bool add_resize(enhance_settings *s, resize_scale scale, unsigned whole)
+{
+    if (scale.x == whole && scale.y == whole)
+        return true;
+    if (s->stage.resize.x > 0)
+        return cli_fail(0, "--stages: expected sr once for a size that is no whole multiple of the "
+                           "input's, found it more often");
+    s->stage.resize = scale;
+    return add(s, STAGE_RESIZE, NULL);
+}
+
 static bool add_inside(stage_models *models, const model_choice *choice, enhance_settings *s)
 {
+    const resize_scale scale = choice->scale.x > 0 ? choice->scale : (resize_scale){2, 2};
+    const unsigned whole = enlargement(scale, 0);
     unsigned of[NETWORK_MAX_SCALE + 1] = {0};
-    split(of, choice->scale ? choice->scale : 2, choice);
-    for (unsigned scale = 2; scale <= NETWORK_MAX_SCALE; scale++)
-        for (char task[16]; of[scale]; of[scale]--) {
-            snprintf(task, sizeof task, "sr_x%u", scale);
-            if (!open_inside(&models->sr[scale], task, choice) ||
-                !add(s, STAGE_SR, &models->sr[scale].model))
+    split(of, whole, choice);
+    for (unsigned n = 2; n <= NETWORK_MAX_SCALE; n++)
+        for (char task[16]; of[n]; of[n]--) {
+            snprintf(task, sizeof task, "sr_x%u", n);
+            if (!open_inside(&models->sr[n], task, choice) ||
+                !add(s, STAGE_SR, &models->sr[n].model))
                 return false;
         }
-    return true;
+    return add_resize(s, scale, whole);
 }
 
 /* The file, as often as it takes. */
@@ -94,19 +121,17 @@ static bool add_file(stage_models *models, const model_choice *choice, enhance_s
 {
     pipeline_error error = {0};
     const named_model *file = &models->sr[0].model;
-    if (!choice->scale)
+    if (!(choice->scale.x > 0))
         return add(s, STAGE_SR, file);
     const mona_config config = stage_config(&s->stage);
     const unsigned scale = model_scale(file, &config, &error);
-    unsigned left = choice->scale;
     if (!scale)
         return cli_fail(0, "%s", error.text);
-    for (; left % scale == 0; left /= scale)
+    const unsigned whole = enlargement(choice->scale, scale);
+    for (unsigned n = 1; n < whole; n *= scale)
         if (!add(s, STAGE_SR, file))
             return false;
-    return left == 1 ||
-           cli_fail(0, "--scale %u: expected a power of %u, because %s enlarges %u times",
-                    choice->scale, scale, file->name, scale);
+    return add_resize(s, choice->scale, whole);
 }
 
 /* Whether what is denoised is film as it was decoded: frames that were enlarged show nothing of
@@ -115,7 +140,8 @@ static bool denoises_film(const model_choice *choice, const stage_list *list)
 {
     unsigned i = 0;
     while (i < list->count && list->kinds[i] != STAGE_DENOISE &&
-           (list->kinds[i] != STAGE_SR || choice->scale == 1))
+           (list->kinds[i] != STAGE_SR ||
+            (choice->scale.x > 0 && enlargement(choice->scale, 0) == 1)))
         i++;
     return choice->video && i < list->count && list->kinds[i] == STAGE_DENOISE;
 }
@@ -153,9 +179,8 @@ void stage_models_describe(char text[NETWORKS_TEXT], const enhance_settings *set
     text[0] = 0;
     for (unsigned i = 0; i < settings->count; i++) {
         const size_t used = strlen(text);
-        const stage_kind kind = settings->kinds[i];
         snprintf(text + used, NETWORKS_TEXT - used, "%s%s", used ? ", then " : "",
-                 kind == STAGE_DELAY ? stage_kind_name(kind) : enhance_network(settings, i)->name);
+                 enhance_network(settings, i));
     }
 }
 

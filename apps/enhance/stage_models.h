@@ -17,7 +17,7 @@ typedef struct model_choice {
                                           tier */
     const char *tier;                  /* one of NETWORK_TIERS; NULL: the first */
     bool video;                        /* the content was compressed before */
-    unsigned scale;                    /* of every sr; 0: 2, or that of the file */
+    resize_scale scale;                /* of every sr; x 0: 2, or that of the file */
 } model_choice;
 
 typedef struct stage_models {
@@ -32,6 +32,7 @@ typedef struct stage_models {
  *   4         the one for 4 if its tier and content suit as well as those of the one for 2, else
  *             the latter twice
  *   others    products of these, the smallest first, so that few networks have large frames
+ *   between   the next larger one, then a stage that resizes
  * If a network is missing, the one of the next lower tier is taken that is for the content, or else
  * one for any content. Enlarged frames do not count as film for a denoiser.
  *

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "pipeline/image/colour.h"
+#include "pipeline/image/orientation.h"
 #include "pipeline/image/stills.h"
 #include "pipeline/quality/model_run.h"
 #include "pipeline/stages/range.h"
@@ -21,6 +22,15 @@ static frame_format working_format(const still *image)
                                     : colour ? 3
                                              : 1,
                           .bits = RANGE_BITS};
+}
+
+/* As the picture lies, not as it is shown. */
+static resize_scale resize_of(const enhance_settings *settings, const still *image)
+{
+    const resize_scale scale = settings->stage.resize;
+    const bool swaps =
+        orientation_swaps(orientation_of_exif(metadata_orientation(&image->metadata)));
+    return swaps ? (resize_scale){scale.y, scale.x} : scale;
 }
 
 /* Runs the stages on the image; the result is in c's output slot. */
@@ -68,6 +78,7 @@ static bool open_stages(chain *stages, const enhance_settings *settings, enhance
 {
     stage_settings stage = settings->stage;
     stage.full_range = true;
+    stage.resize = resize_of(settings, image);
     stage.still = true;
     stage.compressed = stage.strength < 0;
     if (!chain_open(stages, settings->kinds, settings->count, &stage, working_format(image), false,
@@ -118,8 +129,17 @@ static bool check_result(const enhance_settings *settings, const still *image,
                          pipeline_error *error)
 {
     const unsigned scale = scale_of(settings, error);
-    return scale && still_check(settings->output, scale * image->width, scale * image->height,
-                                image->channels, error);
+    const frame_format format = working_format(image);
+    const resize_scale resize = resize_of(settings, image);
+    const mona_size whole = {scale * image->width, scale * image->height};
+    const mona_size size = resize.x > 0 ? resize_target(&format, resize) : whole;
+    return scale &&
+           still_check(settings->output, size.width, size.height, image->channels, error) &&
+           (resize_keeps_shape(size, whole) ||
+            pipeline_fail(error,
+                          "%s: --size %ux%u would distort the picture of %ux%u, and pictures cannot "
+                          "say what shape their pixels have; --height keeps its shape",
+                          settings->input, size.width, size.height, image->width, image->height));
 }
 
 /* Viewers turn a JPEG as its EXIF says; few do so with a PNG. */

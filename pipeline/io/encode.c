@@ -131,14 +131,13 @@ static bool check_picture(const codec *c, const AVOutputFormat *format, const en
     if (whole && (frame.width % across || frame.height % down))
         return pipeline_fail(error,
                              "%s in %s needs a size in multiples of %ux%u, and the result has "
-                             "%ux%u; use an even --scale, or -c %s, which takes any size",
+                             "%ux%u; use an even --scale or --size, or -c %s, which takes any size",
                              c->name, name, across, down, frame.width, frame.height,
                              c->even ? "ffv1" : "rawvideo");
     return true;
 }
 
-static void describe(AVCodecContext *codec, const encoder_settings *settings,
-                     const AVFormatContext *input, const AVStream *video,
+static void describe(AVCodecContext *codec, const encoder_settings *settings, const AVStream *video,
                      const AVOutputFormat *format)
 {
     codec->width = settings->width;
@@ -146,8 +145,7 @@ static void describe(AVCodecContext *codec, const encoder_settings *settings,
     codec->pix_fmt = settings->pix_fmt;
     codec->time_base = video->time_base;
     codec->framerate = settings->rate;
-    codec->sample_aspect_ratio =
-        av_guess_sample_aspect_ratio((AVFormatContext *)input, (AVStream *)video, NULL);
+    codec->sample_aspect_ratio = settings->aspect;
     copy_colour(codec, video->codecpar);
     if (format->flags & AVFMT_GLOBALHEADER)
         codec->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
@@ -209,8 +207,8 @@ static bool tell_limited_range(AVCodecContext *c, pipeline_error *error)
     return code >= 0 || pipeline_fail_av(error, code, "the colour range cannot be written");
 }
 
-bool encoder_open(encoder *e, const encoder_settings *settings, const AVFormatContext *input,
-                  const AVStream *video, const AVOutputFormat *format, pipeline_error *error)
+bool encoder_open(encoder *e, const encoder_settings *settings, const AVStream *video,
+                  const AVOutputFormat *format, pipeline_error *error)
 {
     const codec *c = settings->choice.codec;
     /* y4m is written from frames, not from their bytes. */
@@ -231,7 +229,7 @@ bool encoder_open(encoder *e, const encoder_settings *settings, const AVFormatCo
         return pipeline_fail(error, "out of memory");
     if (!check_picture(c, format, settings, error))
         return false;
-    describe(e->codec, settings, input, video, format);
+    describe(e->codec, settings, video, format);
 
     AVDictionary *options = NULL;
     bool good = collect_options(&options, c, &settings->choice, video, error);

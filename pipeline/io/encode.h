@@ -45,14 +45,15 @@ typedef struct encoder_settings {
     encoder_choice choice;
     int width, height;
     enum AVPixelFormat pix_fmt;
-    AVRational rate;  /* for rate control */
+    AVRational rate;   /* for rate control */
+    AVRational aspect; /* of a sample */
     int64_t bit_rate; /* of the input's video; 0: unknown */
 } encoder_settings;
 
-/* video: the input stream that is replaced; time base, shape of a sample and colour are its.
+/* video: the input stream that is replaced; time base and colour are its.
  * format: of the container. Whether it succeeds or not, encoder_close releases what there is. */
-bool encoder_open(encoder *e, const encoder_settings *settings, const AVFormatContext *input,
-                  const AVStream *video, const AVOutputFormat *format, pipeline_error *error);
+bool encoder_open(encoder *e, const encoder_settings *settings, const AVStream *video,
+                  const AVOutputFormat *format, pipeline_error *error);
 
 /* Takes a packet of the encoder, timestamps in time_base. False stops the encoder. */
 typedef struct packet_sink {

@@ -14,7 +14,8 @@ const char *stage_kind_name(stage_kind kind)
     static const char *const names[] = {[STAGE_SR] = "sr",
                                         [STAGE_DENOISE] = "denoise",
                                         [STAGE_DELAY] = "delay",
-                                        [STAGE_COLOUR] = "colour"};
+                                        [STAGE_COLOUR] = "colour",
+                                        [STAGE_RESIZE] = "resize"};
     return names[kind];
 }
 
@@ -88,6 +89,20 @@ static bool open_sr(stage *s, const named_model *model, const stage_settings *se
            (s->in.planes < 4 || open_interpolated(&s->alpha, &s->sited[1], s, settings, 3, error));
 }
 
+/* Of frames `enlarged` times as large as the input. */
+static bool open_resizer(stage *s, const stage_settings *settings, unsigned enlarged,
+                         pipeline_error *error)
+{
+    frame_format input = s->in;
+    input.width /= enlarged;
+    input.height /= enlarged;
+    const mona_size size = resize_target(&input, settings->resize);
+    s->out.width = size.width;
+    s->out.height = size.height;
+    s->out.multiple /= enlarged;
+    return resizer_open(&s->resizer, &s->in, &s->out, settings->chroma_location, error);
+}
+
 bool stage_open(stage *s, stage_kind kind, unsigned number, const stage_settings *settings,
                 frame_format in, unsigned enlarged, pipeline_error *error)
 {
@@ -103,6 +118,7 @@ bool stage_open(stage *s, stage_kind kind, unsigned number, const stage_settings
     return kind == STAGE_SR        ? open_sr(s, settings->sr[number], settings, error)
            : kind == STAGE_DENOISE ? denoise_open(&s->denoiser, settings, in, enlarged, error)
            : kind == STAGE_COLOUR  ? colour_grading_open(&s->grading, settings, in, error)
+           : kind == STAGE_RESIZE  ? open_resizer(s, settings, enlarged, error)
                                    : true;
 }
 
@@ -197,6 +213,7 @@ mona_status stage_enqueue(stage *s, const frame *in, const frame *out, const fra
            : s->kind == STAGE_DENOISE
                ? denoise_enqueue(&s->denoiser, s->stream, in, out, previous, error, slot)
            : s->kind == STAGE_COLOUR ? colour_grading_enqueue(&s->grading, s->stream, in, out, slot)
+           : s->kind == STAGE_RESIZE ? resizer_enqueue(&s->resizer, s->stream, in, out, slot)
                                      : delay_enqueue(&s->delay, s->stream, in, out);
 }
 
@@ -208,6 +225,7 @@ void stage_close(stage *s)
     session_binding_close(&s->alpha);
     denoise_close(&s->denoiser);
     colour_grading_close(&s->grading);
+    resizer_close(&s->resizer);
     free(s->sited[0]);
     free(s->sited[1]);
     free(s->rects);
@@ -220,6 +238,6 @@ size_t stage_bytes(const stage *s)
 {
     return session_binding_bytes(&s->luma) + session_binding_bytes(&s->chroma) +
            session_binding_bytes(&s->alpha) + denoise_bytes(&s->denoiser) +
-           colour_grading_bytes(&s->grading) + mona_stream_bytes() +
+           colour_grading_bytes(&s->grading) + s->resizer.bytes + mona_stream_bytes() +
            frame_bytes(&s->studio[0].format) + frame_bytes(&s->studio[1].format);
 }

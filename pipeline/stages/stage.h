@@ -4,7 +4,8 @@
  * A super-resolution stage enlarges a frame: luma by a network, which sees studio range (range.h),
  * chroma and alpha by bicubic interpolation; of a video, only what differs from the frame before
  * (changes.h). A denoising stage cleans luma and chroma (denoise.h). A colour stage corrects them
- * by curves (colour_grading.h). A delay passes time (delay.h). */
+ * by curves (colour_grading.h). A delay passes time (delay.h). A resizing stage makes frames smaller
+ * (resize.h). */
 #ifndef MONA_STAGE_H
 #define MONA_STAGE_H
 
@@ -22,9 +23,15 @@
 #include "pipeline/stages/probe.h"
 #include "pipeline/stages/stage_settings.h"
 
-typedef enum stage_kind { STAGE_SR, STAGE_DENOISE, STAGE_DELAY, STAGE_COLOUR } stage_kind;
+typedef enum stage_kind {
+    STAGE_SR,
+    STAGE_DENOISE,
+    STAGE_DELAY,
+    STAGE_COLOUR,
+    STAGE_RESIZE
+} stage_kind;
 
-/* "sr", "denoise", "delay", "colour". */
+/* "sr", "denoise", "delay", "colour", "resize". */
 const char *stage_kind_name(stage_kind kind);
 
 /* Luma on its way into studio range, or out of it. */
@@ -35,7 +42,7 @@ typedef struct conversion {
 typedef struct stage {
     stage_kind kind;
     frame_format in, out;
-    unsigned scale; /* how many times out is larger */
+    unsigned scale; /* how many times the networks make out larger */
     void *stream_memory;
     mona_stream *stream;
     mona_event done[STAGE_SLOTS];        /* recorded by the caller */
@@ -49,6 +56,7 @@ typedef struct stage {
     denoiser denoiser;
     colour_grading grading;
     delay delay;
+    resizer resizer;
 } stage;
 
 /* Opens a stage for frames of format in; s->out says what comes out. number: its place in the

@@ -8,13 +8,14 @@
 #include "pipeline/stages/delay.h"
 #include "mona.h"
 #include "pipeline/stages/chroma_location.h"
+#include "pipeline/stages/resize.h"
 
 typedef struct named_model {
     const char *name; /* for messages: a file, or the name of an embedded model */
     mona_model model;
 } named_model;
 
-enum { CHAIN_MAX_STAGES = 4 };
+enum { CHAIN_MAX_STAGES = 6 };
 
 typedef struct stage_settings {
     /* Of each stage that enlarges: tensors luma -> luma_*, as much larger across as down. */
@@ -33,6 +34,7 @@ typedef struct stage_settings {
     double colour_strength;          /* 0..1 */
     bool full_range;                 /* of samples; else studio range */
     chroma_location chroma_location; /* of subsampled chroma */
+    resize_scale resize; /* of the result to the input, where there is a stage that resizes */
     delay_settings delay;
 } stage_settings;
 

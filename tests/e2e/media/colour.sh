@@ -70,7 +70,7 @@ for strength in $(! full || echo 2 x nan) -0.1 0.5x ''; do
     fails "strength '$strength'" "--colour: expected a number from 0 to 1, found '$strength'" "$mona" enhance "$in" -o "$tmp/no.mkv" --colour "$strength"
 done
 ! full || fails "stages without it" "--colour: expected colour among --stages" "$mona" enhance "$in" -o "$tmp/no.mkv" --stages sr --colour 1
-! full || fails "one stage too many" "expected up to 4 stages" "$mona" enhance "$in" -o "$tmp/no.mkv" --scale 8 --colour 1
+! full || fails "one stage too many" "expected up to 6 stages" "$mona" enhance "$in" -o "$tmp/no.mkv" --scale 8 --stages denoise,sr,sr,colour
 fails "another network" "expected a model of y, u and v" "$mona" enhance "$in" -o "$tmp/no.mkv" --stages colour --colour-model models/sr_x2_fast.mona
 ! full || fails "another network of planes" "expected" "$mona" enhance "$in" -o "$tmp/no.mkv" --stages colour --colour-model models/denoise_fast.mona
 nothing "and there is no output" "$([ -e "$tmp/no.mkv" ] && echo one)"

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/enhance/result_size.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apps/cli/options.h"
+#include "pipeline/image/orientation.h"
+#include "pipeline/io/footage.h"
+
+static mona_size turned(uint32_t width, uint32_t height, orientation turn)
+{
+    return orientation_swaps(turn) ? (mona_size){height, width} : (mona_size){width, height};
+}
+
+static bool size_of_picture(mona_size *size, const char *path, pipeline_error *error)
+{
+    still image;
+    const bool good =
+        still_read_head(&image, path) || still_read(&image, path, 0, &(pipeline_notes){0}, error);
+    if (good)
+        *size = turned(image.width, image.height,
+                       orientation_of_exif(metadata_orientation(&image.metadata)));
+    still_free(&image);
+    return good;
+}
+
+static bool size_of_video(mona_size *size, const enhance_settings *s, pipeline_error *error)
+{
+    footage f;
+    const bool good = footage_open(&f, s->input, 0, 0, error);
+    if (good)
+        *size = turned((uint32_t)f.video->codecpar->width, (uint32_t)f.video->codecpar->height,
+                       orientation_of(f.video));
+    footage_close(&f);
+    return good;
+}
+
+/* The size that the input is shown in. */
+static int input_size(mona_size *size, const enhance_settings *s, bool image)
+{
+    pipeline_error error = {0};
+    if (s->raw && sscanf(s->raw, "%5ux%5u", &size->width, &size->height) == 2 && size->width &&
+        size->height)
+        return EXIT_SUCCESS;
+    if (!strcmp(s->input, "-"))
+        return cli_fail(EXIT_USAGE, "--height and --size: expected a file, whose size can be seen "
+                                    "beforehand, found standard input; --scale takes it");
+    if (image ? size_of_picture(size, s->input, &error) : size_of_video(size, s, &error))
+        return EXIT_SUCCESS;
+    return cli_fail(EXIT_FAILED, "%s", error.text);
+}
+
+int result_size_scale(const result_size *asked, const enhance_settings *settings, bool image,
+                      resize_scale *scale)
+{
+    mona_size in, out = {0, (uint32_t)asked->height};
+    if (!asked->height && !asked->size)
+        return EXIT_SUCCESS;
+    if (asked->size && !options_size(asked->size, MONA_MAX_SIDE, &out.width, &out.height))
+        return EXIT_USAGE;
+    const int status = input_size(&in, settings, image);
+    if (status)
+        return status;
+    scale->y = (double)out.height / in.height;
+    scale->x = asked->size ? (double)out.width / in.width : scale->y;
+    const double max = scale->x > scale->y ? scale->x : scale->y;
+    const double min = scale->x < scale->y ? scale->x : scale->y;
+    return max <= RESIZE_MAX && min >= RESIZE_MIN
+               ? EXIT_SUCCESS
+               : cli_fail(EXIT_USAGE,
+                          "%s: expected %g to %d times the input's %ux%u, found %.4g times",
+                          asked->size ? "--size" : "--height", RESIZE_MIN, RESIZE_MAX, in.width,
+                          in.height, max > RESIZE_MAX ? max : min);
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+/* --height and --size: how many times larger than the input a result of that size is. */
+#ifndef RESULT_SIZE_H
+#define RESULT_SIZE_H
+
+#include <stdbool.h>
+
+#include "pipeline/enhance.h"
+
+typedef struct result_size {
+    long height;      /* 0: not given */
+    const char *size; /* "WIDTHxHEIGHT"; NULL: not given */
+} result_size;
+
+/* settings: input, raw and start are set. image: one picture. *scale stays as it is where no size is
+ * given. Returns the exit status; if it is not EXIT_SUCCESS, one line was printed. */
+int result_size_scale(const result_size *asked, const enhance_settings *settings, bool image,
+                      resize_scale *scale);
+
+#endif
