@@ -42,7 +42,7 @@ bool resize_axis_open(resize_axis *axis, uint32_t in, uint32_t out, unsigned shi
 
 void resize_axis_close(resize_axis *axis);
 
-enum { RESIZE_LANES = 16 }; /* rows or columns that are worked on at a time */
+enum { RESIZE_LANES = 32 }; /* rows or columns that are worked on at a time */
 
 /* One frame on its way. */
 typedef struct resizer_job {
