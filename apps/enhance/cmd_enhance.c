@@ -315,11 +315,14 @@ static const option options[] = {
     {"--frames", NULL, OPTION_WHOLE, offsetof(arguments, frames), "N", files,
      .help = "stop after N frames", .minimum = 1, .maximum = 1e15},
     {"--height", NULL, OPTION_WHOLE, offsetof(arguments, size.height), "ROWS", work,
-     .help = "make the result this high, in place of --scale: the networks' next larger factor, then "
-             "one filter down; widths are even where the chroma is subsampled",
+     .help =
+         "make the result this high, instead of --scale: the networks' next larger factor, then "
+         "one filter down; sides are even where chroma is subsampled",
      .minimum = 1, .maximum = MONA_MAX_SIDE},
     {"--size", NULL, OPTION_STRING, offsetof(arguments, size.size), "WxH", work,
-     .help = "make the result this large; a film keeps its shape by the shape of its pixels",
+     .help =
+         "make the result this large; a video of another shape keeps its own by the shape of its "
+         "pixels (sample aspect ratio)",
      .values = "1920x1080 3840x2160"},
     ENHANCE_WORK_OPTIONS(offsetof(arguments, shared), work),
     ENHANCE_ENCODER_OPTIONS(offsetof(arguments, shared), encoding),
@@ -365,6 +368,7 @@ const command command_enhance = {
     .examples =
         "mona enhance in.mp4 -o out.mp4                   # denoised, then twice the size\n"
         "mona enhance in.mp4 -o out.mp4 -s 3 --tier best  # three times, by the best networks\n"
+        "mona enhance in.mp4 -o out.mp4 --height 1080     # any size: enlarged, then reduced\n"
         "mona enhance in.mkv -o out.mkv --stages denoise  # denoised only\n"
         "mona enhance in.mov -o out.mov --crf 16 --preset slow -ss 1:00 -t 20\n"
         "ffmpeg -i in.avi -f yuv4mpegpipe - | mona enhance - -o - | mpv -\n"

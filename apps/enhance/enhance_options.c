@@ -85,8 +85,8 @@ int enhance_options_apply(const enhance_options *o, bool image, bool delays, sta
         (o->codec && !parse_codec(&settings->encoder.codec, o->codec, &settings->notes)))
         return EXIT_USAGE;
     if (o->size.x > 0 && !has(&list, STAGE_SR))
-        return cli_fail(EXIT_USAGE,
-                        "--height and --size: expected sr among --stages, found '%s'", o->stages);
+        return cli_fail(EXIT_USAGE, "--height and --size: expected sr among --stages, found '%s'",
+                        o->stages);
     settings->stage.temporal = !strcmp(o->temporal, "on");
     settings->deinterlace = !strcmp(o->deinterlace, "auto");
     settings->encoder.crf = o->crf;

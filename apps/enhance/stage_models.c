@@ -139,9 +139,9 @@ static bool add_file(stage_models *models, const model_choice *choice, enhance_s
 static bool denoises_film(const model_choice *choice, const stage_list *list)
 {
     unsigned i = 0;
-    while (i < list->count && list->kinds[i] != STAGE_DENOISE &&
-           (list->kinds[i] != STAGE_SR ||
-            (choice->scale.x > 0 && enlargement(choice->scale, 0) == 1)))
+    while (
+        i < list->count && list->kinds[i] != STAGE_DENOISE &&
+        (list->kinds[i] != STAGE_SR || (choice->scale.x > 0 && enlargement(choice->scale, 0) == 1)))
         i++;
     return choice->video && i < list->count && list->kinds[i] == STAGE_DENOISE;
 }

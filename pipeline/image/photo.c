@@ -136,10 +136,11 @@ static bool check_result(const enhance_settings *settings, const still *image,
     return scale &&
            still_check(settings->output, size.width, size.height, image->channels, error) &&
            (resize_keeps_shape(size, whole) ||
-            pipeline_fail(error,
-                          "%s: --size %ux%u would distort the picture of %ux%u, and pictures cannot "
-                          "say what shape their pixels have; --height keeps its shape",
-                          settings->input, size.width, size.height, image->width, image->height));
+            pipeline_fail(
+                error,
+                "%s: --size %ux%u would distort the picture of %ux%u, and pictures cannot "
+                "say what shape their pixels have; --height keeps its shape",
+                settings->input, size.width, size.height, image->width, image->height));
 }
 
 /* Viewers turn a JPEG as its EXIF says; few do so with a PNG. */

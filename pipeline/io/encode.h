@@ -47,7 +47,7 @@ typedef struct encoder_settings {
     enum AVPixelFormat pix_fmt;
     AVRational rate;   /* for rate control */
     AVRational aspect; /* of a sample */
-    int64_t bit_rate; /* of the input's video; 0: unknown */
+    int64_t bit_rate;  /* of the input's video; 0: unknown */
 } encoder_settings;
 
 /* video: the input stream that is replaced; time base and colour are its.

@@ -37,8 +37,7 @@ static bool encode(output *o, const AVFrame *frame, pipeline_error *error)
 static bool open_encoder(output *o, pipeline_error *error)
 {
     const output_settings *s = o->settings;
-    return encoder_open(&o->codec, &s->encoder, o->in->video, s->container.format,
-                        error);
+    return encoder_open(&o->codec, &s->encoder, o->in->video, s->container.format, error);
 }
 
 /* Some seconds of work, whatever the size: 64 frames of 2560x1440. */

@@ -74,8 +74,7 @@ void frame_fill_plane(frame *f, unsigned plane, const uint8_t *source, ptrdiff_t
     const mona_size shown = frame_shown_size(&f->format, plane);
     for (uint32_t y = 0; y < shown.height; y++)
         memcpy(f->data[plane] + (ptrdiff_t)y * f->stride[plane],
-               source + (ptrdiff_t)y * source_stride,
-               shown.width * frame_sample_bytes(&f->format));
+               source + (ptrdiff_t)y * source_stride, shown.width * frame_sample_bytes(&f->format));
     frame_pad_plane(f, plane);
 }
 

@@ -157,8 +157,7 @@ static inline void filter_down(const resizer *r, const frame *in, unsigned plane
     const uint32_t width = frame_shown_size(&in->format, plane).width;
     const unsigned shift = WEIGHT_BITS + in->format.bits - BETWEEN_BITS;
     for (uint32_t row = 0; row < rows; row++) {
-        const uint8_t *from =
-            in->data[plane] + (ptrdiff_t)axis->first[y + row] * in->stride[plane];
+        const uint8_t *from = in->data[plane] + (ptrdiff_t)axis->first[y + row] * in->stride[plane];
         const int16_t *weight = axis->weight + (size_t)(y + row) * axis->taps;
         for (uint32_t x = 0; x < width; x += RESIZE_LANES) {
             int32_t sums[RESIZE_LANES];

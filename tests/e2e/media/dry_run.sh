@@ -121,6 +121,6 @@ refused() {
     "$mona" enhance "$tmp/a.png" -o "$tmp/b.png" --dry-run "$@" > /dev/null 2> "$tmp/log"
     same "$name is refused" "$([ $? -ne 0 ] && grep -c -- "^mona: .*$line" "$tmp/log") of $(wc -l < "$tmp/log")" "1 of 1"
 }
-refused "six times by one for three" "x3.mona enlarges 3 times" --sr "$tmp/x3.mona" -s 6
-refused "more stages than there may be" "up to 6 stages" -s 8 --stages sr,sr,sr
+same "six times by one for three: nine, then reduced" "$(plan "$tmp/a.png" -o "$tmp/b.png" --sr "$tmp/x3.mona" -s 6)" "denoise sr sr resize 240"
+refused "more stages than there may be" "up to 6 stages" -s 8 --stages sr,sr,sr,sr
 refused "a list that does nothing" "leaves nothing to do" -s 1 --stages sr

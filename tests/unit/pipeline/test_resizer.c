@@ -107,7 +107,7 @@ static double lanczos(double x)
 /* Where output sample i of chroma lies among the input's: luma shows X at (X + 1/2) r - 1/2. */
 static double position_of(uint32_t i, double ratio, unsigned shift, chroma_position site)
 {
-    const double n = 1 << shift, place = site == CHROMA_FIRST ? 0
+    const double n = 1 << shift, place = site == CHROMA_FIRST  ? 0
                                          : site == CHROMA_LAST ? n - 1
                                                                : (n - 1) / 2;
     return ((n * i + place + 0.5) * ratio - 0.5 - place) / n;
