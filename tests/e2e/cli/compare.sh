@@ -60,8 +60,8 @@ PYTHON
 
 # ---- real clips, encoded again --------------------------------------------------------------------
 again() {
-    ffmpeg -v error -y -i "$1" -map 0:v:0 -frames:v 12 -vsync passthrough -c:v libx264 -crf 33 -preset veryfast "$tmp/again.mkv" \
-        -map 0:v:0 -frames:v 12 -vsync passthrough -c:v libx264 -qp 0 -preset ultrafast "$tmp/first.mkv"
+    ffmpeg -v error -y -i "$1" -map 0:v:0 -frames:v 12 -fps_mode passthrough -c:v libx264 -crf 33 -preset veryfast "$tmp/again.mkv" \
+        -map 0:v:0 -frames:v 12 -fps_mode passthrough -c:v libx264 -qp 0 -preset ultrafast "$tmp/first.mkv"
 }
 if ! full; then
     : # every kind of frame comes below, small

@@ -17,7 +17,7 @@ film 24 "$tmp/scene.y4m" 320x180
 tiny="-vf scale=160:90 -c:v libx264 -preset veryfast -pix_fmt yuv420p"
 
 # ---- variable frame rate, B-frames, a start that is not zero ------------------------------------
-ffmpeg -v error -i "$tmp/scene.y4m" -vf "select='not(mod(n\,5))+eq(mod(n\,7)\,3)',scale=160:90" -vsync vfr \
+ffmpeg -v error -i "$tmp/scene.y4m" -vf "select='not(mod(n\,5))+eq(mod(n\,7)\,3)',scale=160:90" -fps_mode vfr \
     -c:v libx264 -bf 3 -pix_fmt yuv420p -video_track_timescale 90000 "$tmp/vfr.mp4"
 ffmpeg -v error -itsoffset 1.5 -i "$tmp/vfr.mp4" -c copy "$tmp/late.mkv"
 pairs="late.mkv:mp4"

@@ -97,7 +97,7 @@ make -i "$tmp/av.mp4" -itsoffset 0.3 -i "$tmp/av.mp4" -map 0:v -map 1:a -c copy 
 enhance "$tmp/late.mp4" -o "$tmp/out.mp4"
 same "1 audio out of sync or lost" "$(survives "$tmp/late.mp4" "$tmp/out.mp4")" 0
 
-make -i "$tmp/av.mp4" -vf "select='not(mod(n\,4))+eq(mod(n\,7)\,3)'" -vsync vfr -an -c:v libx264 "$tmp/vfr.mp4"
+make -i "$tmp/av.mp4" -vf "select='not(mod(n\,4))+eq(mod(n\,7)\,3)'" -fps_mode vfr -an -c:v libx264 "$tmp/vfr.mp4"
 enhance "$tmp/vfr.mp4" -o "$tmp/out.mp4"
 same "2 variable frame rate flattened" "$(video_times "$tmp/out.mp4")" "$(video_times "$tmp/vfr.mp4")"
 

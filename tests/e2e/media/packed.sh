@@ -113,7 +113,7 @@ fi
 fails "what no libswscale can read is refused" "found uyyvyy411" "$mona" enhance "$tmp/nv12.raw" --raw 96x54:uyyvyy411:25 -o "$tmp/none.mkv"
 
 # ---- GIF and animated PNG -----------------------------------------------------------------------------
-ffmpeg -v error -i "$tmp/scene.y4m" -vf "select='not(mod(n\,4))+eq(mod(n\,7)\,3)'" -vsync vfr "$tmp/moving.gif"
+ffmpeg -v error -i "$tmp/scene.y4m" -vf "select='not(mod(n\,4))+eq(mod(n\,7)\,3)'" -fps_mode vfr "$tmp/moving.gif"
 enhance "$tmp/moving.gif" -o "$tmp/moving.mp4" --stages sr || not_ok "a GIF" "$(cat "$tmp/log")"
 same "a GIF keeps its times" "$(video_times "$tmp/moving.mp4" | awk '{ printf "%.2f ", $1 }')" \
     "$(video_times "$tmp/moving.gif" | awk '{ printf "%.2f ", $1 }')"
