@@ -263,7 +263,8 @@ static bool open_output(video *v, const AVOutputFormat *format, const input_sett
     if (!settings.choice.codec)
         settings.choice.codec = choose_codec(v, format, settings.pix_fmt);
     if (!codec_fits(settings.choice.codec, format))
-        return pipeline_fail(error, "%s: %s cannot hold %s; .mkv holds every codec of mona's",
+        return pipeline_fail(error,
+                             "%s: %s cannot hold %s; .mkv holds every codec that mona writes",
                              s->output, format->name, settings.choice.codec->name);
     resume_key_write(v->work, s, &settings);
     v->out_settings = (output_settings){.encoder = settings,

@@ -143,12 +143,11 @@ static bool read_journal(segments *s, const char *work, long *good, pipeline_err
         return true; /* new, or ended before its first line was whole */
     line[strcspn(line, "\n")] = 0;
     if (strncmp(line, heading, sizeof heading - 1) || strcmp(line + sizeof heading - 1, work))
-        return pipeline_fail(
-            error,
-            "%s: expected work on the same input with the same options and the same "
-            "versions of mona and libav, found different work; use the same again or remove the "
-            "folder",
-            s->folder);
+        return pipeline_fail(error,
+                             "%s: expected work on the same input with the same options and the "
+                             "same versions of mona and libav, found different work; repeat it "
+                             "with the same ones or remove the folder",
+                             s->folder);
     *good = ftell(s->journal);
     while (fgets(line, sizeof line, s->journal) && take_line(s, line))
         *good = ftell(s->journal);

@@ -121,8 +121,8 @@ unsigned model_scale(const named_model *model, const mona_config *config, pipeli
         scale = out.width / SIDE;
         if (out.width != out.height || out.width != scale * SIDE || scale < 2) {
             pipeline_fail(error,
-                          "%s: expected a model that enlarges 2 to 4 times, found one that "
-                          "makes %ux%u of %dx%d",
+                          "%s: expected a model that enlarges 2 to 4 times, found one that makes "
+                          "%ux%u from %dx%d",
                           model->name, out.width, out.height, SIDE, SIDE);
             scale = 0;
         }

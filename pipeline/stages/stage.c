@@ -31,10 +31,10 @@ static bool open_plane(session_binding *bound, const named_model *model, const s
         return false;
     mona_tensor_info out = mona_plan_output(bound->plan, 0);
     if (out.width != s->scale * size.width || out.height != s->scale * size.height)
-        return pipeline_fail(error,
-                             "%s: expected a model that enlarges %u times, found one that makes "
-                             "%ux%u of %ux%u",
-                             model->name, s->scale, out.width, out.height, size.width, size.height);
+        return pipeline_fail(
+            error,
+            "%s: expected a model that enlarges %u times, found one that makes %ux%u from %ux%u",
+            model->name, s->scale, out.width, out.height, size.width, size.height);
     return true;
 }
 
