@@ -84,14 +84,14 @@ help:
 	@echo 'make                 build/mona and build/libmona.a'
 	@echo 'make demo            install what is missing, build, enhance a rendered clip, print figures'
 	@echo 'make demo INPUT=F    the same on a file of yours'
-	@echo 'make test            install what is missing, build, test what takes minutes'
+	@echo 'make test            install what is missing, build, run the tests that take minutes'
 	@echo 'make test-full       test everything: also clang, sanitisers, browsers, other CPUs, long runs'
 	@echo 'make check           only the tests of this build (CC=, BUILD=, SANITIZE=1, TIER=short, TESTS= choose which)'
 	@echo 'make check-aarch64   only the tests of the kernels for ARMv8-A, emulated'
-	@echo 'make fuzz            readers and compiler on what libFuzzer thinks of, FUZZ_SECONDS=60 each'
+	@echo 'make fuzz            run the readers and the compiler on inputs from libFuzzer, FUZZ_SECONDS=60 each'
 	@echo 'make bench-peers     speed and memory beside ONNX Runtime (installs it, takes minutes)'
-	@echo 'make bench-table     times of the models inside, as a table for README.md'
-	@echo 'make bench-published modelled against published speeds of networks on the 310'
+	@echo 'make bench-table     time the built-in models and print the table of docs/benchmark.md'
+	@echo 'make bench-published compare modelled with published speeds of networks on the 310'
 	@echo 'make install         into PREFIX ($(PREFIX)), libraries into LIBDIR; DESTDIR is honoured'
 	@echo 'make dist            $(BUILD)/mona-$(VERSION).tar.gz, the sources of the last commit'
 	@echo 'make format-check    fail on files that clang-format 14 would change'
@@ -266,7 +266,7 @@ $(BUILD)/neutral: $(BUILD)/tests/e2e/media/neutral.o $(BUILD)/gen/onnx.pb-c.o
 $(BUILD)/classifiers: $(BUILD)/tests/e2e/models/classifiers.o $(BUILD)/gen/onnx.pb-c.o
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-# Fuzz targets: in every build on the files of their corpus, in make fuzz on what libFuzzer thinks of.
+# Fuzz targets: in every build on the files of their corpus, in make fuzz also on inputs from libFuzzer.
 FUZZ := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_OBJ := $(FORMATS_OBJ) $(PIPELINE_OBJ) $(BUILD)/libmona.a
 FUZZ_SECONDS ?= 60

@@ -80,10 +80,10 @@ static bool add_all_compiled(ablation *a, const char *path)
     recompiler *r = recompile_open(a->job->model, path, &why);
     const bool opened = r;
     if (opened) {
-        add_compiled(a, r, "operator fusion", "every operator by itself; other numbers", int8,
+        add_compiled(a, r, "operator fusion", "operators are not merged (the output differs)", int8,
                      false);
         if (int8)
-            add_compiled(a, r, "INT8", "FP16; other numbers", false, true);
+            add_compiled(a, r, "INT8", "FP16 (the output differs)", false, true);
         else
             add_cannot(a, "INT8: the model is FP16");
     } else if (why.text[0]) {
@@ -98,7 +98,7 @@ static bool choose_compiled(ablation *a)
     char *path = recompile_find(a->job->name, a->job->onnx);
     const bool done = !path || add_all_compiled(a, path);
     if (!path)
-        add_cannot(a, "operator fusion, INT8: compiled in; --onnx FILE says from what");
+        add_cannot(a, "operator fusion, INT8: need the model's .onnx file; --onnx FILE names it");
     free(path);
     return done;
 }
@@ -112,16 +112,17 @@ static void choose_planned(ablation *a)
     variant *layers =
         add_variant(a, "depth-first strips", "every operator makes its whole output first");
     layers->config.strip_rows = layers->config.tile_columns = MONA_MAX_SIDE;
-    add_variant(a, "buffer reuse", "strips, but every row in memory of its own")->config.keep_rows =
-        true;
+    add_variant(a, "buffer reuse", "strips, but no row takes the memory of another")
+        ->config.keep_rows = true;
     if (!own->tile_columns)
         add_variant(a, "tiles", "strips as wide as the frame")->config.tile_columns = MONA_MAX_SIDE;
     if (own->threads != 1)
         add_variant(a, "threads", "one thread")->config.threads = 1;
     else
-        add_cannot(a, "threads: it runs on one");
+        add_cannot(a, "threads: only one is used");
     if (!own->cpu)
-        add_variant(a, "vector instructions", "plain C, as compilers make it")->config.cpu = "c";
+        add_variant(a, "vector instructions", "plain C, vectorised by the compiler")->config.cpu =
+            "c";
 }
 
 /* What memory shared with the host spares, and what a card without it would do. */
@@ -292,11 +293,11 @@ static const char *text(const cJSON *o, const char *key)
 void bench_ablate_print(const cJSON *result)
 {
     const cJSON *o;
-    printf("%s at %.0fx%.0f, %s, %.0f threads: what each idea is worth\n", text(result, "model"),
-           result_number(result, "width"), result_number(result, "height"), text(result, "isa"),
-           result_number(result, "threads"));
+    printf("%s at %.0fx%.0f, %s, %.0f threads: what each technique is worth\n",
+           text(result, "model"), result_number(result, "width"), result_number(result, "height"),
+           text(result, "isa"), result_number(result, "threads"));
     printf("  %-20s %9s %8s %12s  %-46s %s\n", "without", "p50, ms", "times", "arena bytes",
-           "instead", "times that without");
+           "instead", "compared with");
     cJSON_ArrayForEach(o, cJSON_GetObjectItemCaseSensitive(result, "ablations"))
         printf("  %-20s %9.3f %8.2f %12.0f  %-46s %s\n", text(o, "without"),
                result_number(o, "p50_ms"), result_number(o, "times"),

@@ -81,7 +81,7 @@ static bool fill(cJSON *result, const bench_model_job *job, run *r, const sample
         return false;
     peak limit = {0};
     if (!peak_measure(mona_plan_threads(r->session.bound.plan), &limit) && job->layers)
-        return cli_fail(0, "the peak cannot be measured: out of threads or memory");
+        return cli_fail(0, "the peak cannot be measured: no threads or memory left");
     add_work(result, job, r->session.bound.plan, &limit);
     if (job->layers && !add_layers(result, job, r, &limit))
         return false;

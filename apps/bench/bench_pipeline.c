@@ -174,7 +174,7 @@ static bool add_layers(cJSON *result, const run *r)
     peak limit;
     const double ms_per_tick = r->ms_per_tick / (double)r->marks.count;
     if (!peak_measure((unsigned)result_number(result, "threads"), &limit))
-        return cli_fail(0, "the peak cannot be measured: out of threads or memory");
+        return cli_fail(0, "the peak cannot be measured: no threads or memory left");
     result_add_number(result, "peak_gmac_per_s", limit.int8_gmac_per_s);
     result_add_number(result, "memory_gb_per_s", 2 * limit.copy_gb_per_s);
     result_add_number(result, "cache_gb_per_s", 2 * limit.cache_copy_gb_per_s);

@@ -354,8 +354,8 @@ void bench_streams_print(const cJSON *result)
            result_number(result, "streams"), threads, threads > 1 ? "s" : "",
            result_number(result, "at_once"));
     print_each(result);
-    printf("  together   %.2f frames a second; the slowest stream makes %.1f %% of the fastest's, "
-           "the lowest p99 is %.1f %% of the highest\n",
+    printf("  together   %.2f frames a second; the slowest stream has %.1f %% of the fastest's "
+           "rate, the lowest p99 is %.1f %% of the highest\n",
            result_number(result, "fps"), 100 * result_number(result, "fairness"),
            100 * result_number(result, "p99_fairness"));
     print_memory(result);

@@ -21,7 +21,7 @@ static int report_peak(unsigned threads, bool json)
 {
     peak p;
     if (!peak_measure(threads, &p))
-        return cli_fail(EXIT_FAILED, "the peak cannot be measured: out of threads or memory");
+        return cli_fail(EXIT_FAILED, "the peak cannot be measured: no threads or memory left");
     if (json)
         printf("{\"threads\":%u,\"int8_gmac_per_s\":%.1f,\"fp16_gmac_per_s\":%.1f,"
                "\"fp32_gmac_per_s\":%.1f,\"copy_gb_per_s\":%.2f,\"cache_copy_gb_per_s\":%.2f}\n",

@@ -286,8 +286,8 @@ static void print_quantised(const compile_job *job)
         near += e->outcome && e->steps == 1;
     }
     if (prequantised)
-        printf("  quantised by the model: %u results in its own steps, %u bit-exact, %u within one "
-               "step, %u within more\n",
+        printf("  quantised by the model: %u results with its own scales, %u bit-exact, %u within "
+               "one step, %u within more\n",
                prequantised, exact, near, prequantised - exact - near);
     for (size_t i = 0; i < log->count; i++) {
         const fusion_event *e = &log->events[i];
@@ -444,8 +444,8 @@ static const option options[] = {
      .maximum = 10000},
     {"--calibration", NULL, OPTION_CHOICE, offsetof(compile_job, ranges),
      "min-max|percentile|kl|mse", calibrating,
-     .help = "how far the 8-bit range reaches: to everything seen, to all but 1 value in 10,000, "
-             "or to the least divergence or squared error",
+     .help = "what the 8-bit range covers: all values seen, all but 1 in 10,000, or as many as "
+             "minimise the divergence or the squared error",
      .initial = "mse"},
     {"--tolerance", NULL, OPTION_NUMBER, offsetof(compile_job, tolerance), "P", calibrating,
      .help = "stop calibrating when four images in a row move no range by more than P per cent; 0 "

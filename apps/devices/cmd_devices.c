@@ -64,7 +64,7 @@ static bool measure_peaks(list *l)
         watched *d = &l->devices[i];
         d->has_peaks = !strcmp(d->properties.name, "host");
         if (d->has_peaks && !peak_measure(d->properties.cores, &d->peaks))
-            return cli_fail(0, "the peak cannot be measured: out of threads or memory");
+            return cli_fail(0, "the peak cannot be measured: no threads or memory left");
     }
     return true;
 }

@@ -117,6 +117,6 @@ void telemetry_print(FILE *f, const cJSON *telemetry)
             cJSON_GetObjectItemCaseSensitive(telemetry, "health")->valuestring,
             number(telemetry, "readings"));
     for (unsigned i = 0; i < count; i++)
-        fprintf(f, "%s%s", i ? ", " : "; not told here: ", unknown[i]);
+        fprintf(f, "%s%s", i ? ", " : "; not available here: ", unknown[i]);
     fputc('\n', f);
 }

@@ -159,7 +159,7 @@ static void print_summary(const arguments *a, const summary *s)
                s->engine_passed, cases, s->engine_failed,
                cases - s->engine_passed - s->engine_failed, s->engine_constant, s->engine_frozen);
     if (a->device)
-        printf("%s: the host's bytes in all that pass\n", a->device_name);
+        printf("%s: same bytes as the host in all cases that pass\n", a->device_name);
 }
 
 /* The host runs everything already. */
@@ -209,13 +209,13 @@ static const char judging[] = "Judging", output[] = "Output";
 
 static const option options[] = {
     {"--rtol", NULL, OPTION_NUMBER, offsetof(arguments, rtol), "X", judging,
-     .help = "relative error allowed to the reference", .initial = "1e-3", .maximum = 1},
+     .help = "relative error that the reference may have", .initial = "1e-3", .maximum = 1},
     {"--atol", NULL, OPTION_NUMBER, offsetof(arguments, atol), "X", judging,
-     .help = "absolute error allowed on top of that", .initial = "1e-7", .maximum = 1e6},
+     .help = "absolute error that it may have on top of that", .initial = "1e-7", .maximum = 1e6},
     {"--no-engine", NULL, OPTION_FLAG, offsetof(arguments, no_engine), NULL, judging,
      .help = "run only the reference"},
     {"--device", NULL, OPTION_STRING, offsetof(arguments, device_name), "NAME", judging,
-     .help = "device whose results must be the host's byte for byte, such as model310",
+     .help = "device whose results must equal the host's byte for byte, such as model310",
      .initial = "host"},
     {"--dim", NULL, OPTION_LIST, offsetof(arguments, dims), "NAME=N", judging,
      .help = "size of the dimensions that the model calls NAME; can be given more than once"},

@@ -146,7 +146,7 @@ static bool compile(compilation *c, const char *folder, bool *constant)
         return false;
     *constant = is_constant(c, &same);
     if (*constant)
-        return same || format_fail(c->reason, "folds to other constants than the set expects");
+        return same || format_fail(c->reason, "folds to constants other than the data set expects");
     compiler *made = compiler_open_graph(&c->graph, NULL, c->reason);
     const bool ok = made && emit(c, made);
     compiler_close(made);

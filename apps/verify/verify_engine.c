@@ -42,7 +42,7 @@ static bool open_run(engine_run *r, const mona_device *device)
     if (status)
         return fail(r, mona_status_text(status));
     if (mona_model_output_count(&r->model) != r->set->output_count)
-        return fail(r, "the model has other outputs than the data set");
+        return fail(r, "the model does not have the data set's outputs");
     for (uint32_t i = 0; i < r->m->live_count; i++)
         config.sizes[i] = r->m->sizes[i];
     return session_binding_open(&r->bound, &r->model, "model.onnx", &config, &error)
@@ -127,7 +127,7 @@ static bool run_frame(engine_run *r, size_t frame)
     for (uint32_t i = 0; i < r->m->live_count; i++) {
         const tensor *t = &r->set->inputs[r->m->live[i]];
         if (r->in[i].count * r->m->frames != t->count)
-            return fail(r, "the engine's input has another size");
+            return fail(r, "the engine's input does not have the data set's size");
         set_input(&r->in[i], t, frame * r->in[i].count);
         in[i] = r->in[i].buffer;
     }
@@ -141,7 +141,7 @@ static bool compare_frame(engine_run *r, size_t frame)
 {
     for (uint32_t i = 0; i < r->set->output_count; i++) {
         if (r->out[i].count * r->m->frames != r->set->outputs[i].count)
-            return fail(r, "the engine's output has another size");
+            return fail(r, "the engine's output does not have the data set's size");
         compare(r, &r->out[i], &r->set->outputs[i], frame * r->out[i].count);
     }
     return true;
@@ -154,7 +154,7 @@ static bool same_bytes(engine_run *host, const engine_run *other)
         const planes *a = &host->out[i], *b = &other->out[i];
         if (a->count != b->count ||
             memcmp(a->buffer.data, b->buffer.data, a->count * mona_type_size(a->info.type)) != 0)
-            return fail(host, "the other device gives other bytes");
+            return fail(host, "the other device's bytes differ from the host's");
     }
     return true;
 }

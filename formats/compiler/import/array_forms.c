@@ -111,7 +111,7 @@ uint32_t array_value(importer *im, const onnx_node *node, uint32_t onnx_value)
         b->array =
             b->quantisation.scale > 0 ? quantise_map(im, node, b) : from_map(im, node, b->value);
     else
-        import_fail(im, node, "reads '%.60s', which is not computed",
+        import_fail(im, node, "reads '%.60s', which nothing computes",
                     im->model->values[onnx_value].name);
     return b->array;
 }

@@ -168,7 +168,9 @@ static bool log_array(importer *im, const onnx_node *node, const operator_row *r
     if (im->g->fusion.off[FUSION_QUANTISED])
         reason = FUSION_IS_OFF;
     else
-        reason = rest ? rest + 2 : row->import ? "reads what is not a map" : "has no form on maps";
+        reason = rest          ? rest + 2
+                 : row->import ? "reads a value that is not a map"
+                               : "has no form on maps";
     const graph_node gone = {.name = graph_strdup(im->g, node->name),
                              .op_type = graph_strdup(im->g, node->op_type)};
     const char *why = graph_strdup(im->g, reason);

@@ -51,7 +51,8 @@ static bool counts_so(importer *im, const onnx_node *node, size_t i)
     const import_quantisation found = import_quantisation_of(im, node, i);
     import_quantisation said;
     if (!(found.scale > 0))
-        return import_fail(im, node, "reads numbers that no QuantizeLinear on maps makes");
+        return import_fail(im, node,
+                           "reads numbers that do not come from a QuantizeLinear on maps");
     if (!read_quantisation(im, node, i + 1, found.type, &said))
         return false;
     return (found.scale == said.scale && found.zero == said.zero && found.type == said.type) ||

@@ -79,7 +79,7 @@ static const char *not_stored(const graph *g, const graph_node *node, const stor
     if (node->kind == GRAPH_SLICE)
         return NULL;
     if (s->block != 1 || node->depth.block > MAX_BLOCK)
-        return "the blocks are more than a store rearranges";
+        return "the blocks are larger than a store can rearrange";
     const bool sliced = p != UINT32_MAX && g->nodes[p].kind == GRAPH_SLICE;
     return g->fusion.off[FUSION_DEPTH_STORE] && !sliced && node->depth.block > 1 ? FUSION_IS_OFF
                                                                                  : NULL;
@@ -282,7 +282,7 @@ static bool lower_node(lowering *l, const graph_node *node)
     case GRAPH_TRANSPOSE:
         break; /* the passes leave none */
     }
-    return graph_fail(node, l->error, "is left over");
+    return graph_fail(node, l->error, "has no lowering");
 }
 
 static void add_plane_tensor(lowering *l, uint32_t value, value_format format, bool sized)

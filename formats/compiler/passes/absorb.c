@@ -140,7 +140,7 @@ static const char *absorb(graph *g, const compiler_options *o, uint32_t i)
     if (load_so(g, o, i) || is_done(g, i))
         return NULL;
     if (p == UINT32_MAX || !computes(&g->nodes[p]))
-        return "nothing that it alone reads computes its input";
+        return "its input is not computed by an operator that only it reads";
     if (g->values[g->nodes[p].output].prequantised.scale > 0)
         return "its input has a format already";
     store_so(g, i, p);

@@ -83,9 +83,9 @@ static const char *fold_pad(graph *g, uint32_t i)
     if (g->fusion.off[FUSION_PAD])
         return FUSION_IS_OFF;
     if (r == UINT32_MAX || g->nodes[r].kind != GRAPH_CONV || g->nodes[r].inputs[0] != pad->output)
-        return "no convolution alone reads it";
+        return "something other than one convolution reads it";
     if (!add_pads(&g->nodes[r].conv.window, &pad->conv.window))
-        return "the padding together is more than the engine has";
+        return "the sum of the paddings is more than the engine supports";
     g->nodes[r].inputs[0] = pad->inputs[0];
     return NULL;
 }
@@ -113,7 +113,7 @@ static const char *fold_into_producer(graph *g, uint32_t i, format_error *error)
     if (g->fusion.off[FUSION_AFFINE])
         return FUSION_IS_OFF;
     if (p == UINT32_MAX || !plain_conv(&g->nodes[p]))
-        return "no convolution that it alone reads makes its input";
+        return "its input does not come from a convolution that only it reads";
     graph_node *conv = &g->nodes[p];
     const graph_node *affine = &g->nodes[i];
     if (!own_weights(g, conv, error))
@@ -172,7 +172,8 @@ static const char *fold_into_reader(graph *g, uint32_t i, format_error *error)
         return FUSION_IS_OFF;
     if (r == UINT32_MAX || g->nodes[r].kind != GRAPH_CONV ||
         g->nodes[r].inputs[0] != affine->output)
-        return "no convolution makes its input or alone reads its output";
+        return "its input does not come from a convolution, nor is a convolution the only reader "
+               "of its output";
     graph_node *node = &g->nodes[r];
     const graph_window *w = &node->conv.window;
     const uint32_t inputs = channels_of(g, node->inputs[0]);

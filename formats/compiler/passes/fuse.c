@@ -29,7 +29,7 @@ static const char *fuse_activation(graph *g, uint32_t i)
     if (g->fusion.off[FUSION_ACTIVATION])
         return FUSION_IS_OFF;
     if (p == UINT32_MAX || !has_epilogue(&g->nodes[p]))
-        return "no convolution, sum or product that it alone reads makes its input";
+        return "its input does not come from a convolution, sum or product that only it reads";
     graph_node merged = g->nodes[p];
     const graph_activation *activation = &g->nodes[i].activation;
     const bool residual = merged.kind == GRAPH_CONV && merged.input_count == 2;
@@ -80,7 +80,7 @@ static const char *fuse_add(graph *g, uint32_t i, fusion_rule *rule)
     const uint32_t operand = summed_conv(g, i);
     *rule = FUSION_ADD;
     if (operand == 2)
-        return "no convolution makes an operand for it alone";
+        return "no operand comes from a convolution that only it reads";
     const uint32_t p = graph_producer(g, add->inputs[operand]), other = add->inputs[1 - operand];
     const uint32_t source = residual_source(g, other, g->values[add->output].channels);
     *rule = source == other ? FUSION_ADD : FUSION_ADD_SLICE;

@@ -6,19 +6,21 @@
 
 static const fusion_row rows[FUSION_RULES] = {
     [FUSION_CONSTANTS] = {"constants", "reference/fold.c",
-                          "what depends on constants and known shapes alone is computed", true},
+                          "values that depend only on constants and known shapes are computed",
+                          true},
     [FUSION_DEAD_CODE] = {"dead-code", "reference/fold.c, compiler/import.c",
                           "operators that no output depends on are left out", true},
     [FUSION_VIEWS] = {"views", "compiler/import.c",
-                      "operators that move nothing, such as Reshape and Identity, are names", true},
+                      "operators that move no data, such as Reshape and Identity, only rename",
+                      true},
     [FUSION_SHUFFLES] = {"shuffles", "compiler/import_depth.c",
                          "Reshape - Transpose - Reshape becomes one rearrangement of pixels", true},
     [FUSION_QUANTISED] = {"quantised", "compiler/import_quantize.c, compiler/absorb.c",
-                          "QuantizeLinear, DequantizeLinear and QLinear operators on maps are how "
-                          "layers store their results: INT8 by the model's own scales",
+                          "QuantizeLinear, DequantizeLinear and QLinear operators on maps become "
+                          "how layers store their results: as INT8 with the model's own scales",
                           false},
     [FUSION_COMMON] = {"common-subexpressions", "compiler/common.c",
-                       "of operators that compute the same one is kept", false},
+                       "of several operators that compute the same value, one is kept", false},
     [FUSION_PAD] = {"pad", "compiler/fold.c",
                     "padding with zeros goes into the convolution after it", false},
     [FUSION_AFFINE] = {"affine", "compiler/fold.c",
@@ -36,16 +38,17 @@ static const fusion_row rows[FUSION_RULES] = {
                           "read in place",
                           true},
     [FUSION_LOAD] = {"load", "compiler/lower.c",
-                     "Concat and SpaceToDepth of inputs are how their planes are loaded", true},
+                     "Concat and SpaceToDepth of inputs are done while their planes are loaded",
+                     true},
     [FUSION_PLACE] =
         {"place", "compiler/lower_channels.c",
          "Concat and slices of computed channels that are whole blocks (16; on the 310 "
          "32 of 8 bits) are written and read in place, not copied",
          false},
     [FUSION_DEPTH_STORE] = {"depth-store", "compiler/lower.c",
-                            "DepthToSpace at an output is how its planes are stored", false},
+                            "DepthToSpace at an output is done while its planes are stored", false},
     [FUSION_SLICE_STORE] = {"slice-store", "compiler/lower.c",
-                            "slices at an output are which of its channels are stored", true},
+                            "slices at an output select the channels that are stored", true},
 };
 
 const fusion_row *fusion_rule_row(fusion_rule rule)

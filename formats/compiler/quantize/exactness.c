@@ -88,7 +88,7 @@ static unsigned conv_text(const graph *g, const graph_node *node, const value_fo
     return say(max * (e.scale + other + (residual ? 3 : 1) * HALF_ROUNDING) + e.bias + e.clamped +
                    (e.rounded_anew ? 127 * (double)weights_filter(g, node) * 0x1p-14 : 0),
                e.rounded_anew  ? "some weights are too small for scales of fp16"
-               : e.clamped > 0 ? "weights of -128 are -127"
+               : e.clamped > 0 ? "weights of -128 become -127"
                                : "scales are fp16",
                text, size);
 }
@@ -101,6 +101,6 @@ unsigned exactness_text(const graph *g, const graph_node *node, const value_form
         return say(largest_count(out) * 4 * HALF_ROUNDING, "the sum is fp16", text, size);
     if (!format_is_half(formats[node->inputs[0]]))
         return conv_text(g, node, formats, text, size);
-    snprintf(text, size, "within one step: it reads numbers of fp16");
+    snprintf(text, size, "within one step: it reads fp16 numbers");
     return 1;
 }

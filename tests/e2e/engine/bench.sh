@@ -175,7 +175,7 @@ r = {x['without']: x for x in a['ablations']}
 print(r['nothing']['operators'] == r['INT8']['operators'] < r['operator fusion']['operators'] and r['INT8']['precision'] == 'fp16' and
     all(x['precision'] == 'int8' for x in r.values() if x['without'] != 'INT8') and
     {x['without']: x['against'] for x in r.values() if x['against'] != 'nothing'} == {'double buffering': 'zero copy'})" "$tmp/o.json"
-fails_with "a model whose network is not known: that is said" 0 'operator fusion, INT8: compiled in; --onnx' $run -n 3 --ablate
+fails_with "a model whose network is not known: that is said" 0 "operator fusion, INT8: need the model's .onnx file; --onnx" $run -n 3 --ablate
 fails_with "one of another network, too" 0 'bicubic_x2.onnx: it compiles to another network' \
     $run -n 3 --ablate --onnx models/bicubic_x2.onnx
 fails_with "a network that is not there" 1 'nowhere.onnx' $run -n 3 --ablate --onnx nowhere.onnx

@@ -28,7 +28,7 @@ count=$(echo $cases | wc -w)
 gives "the reference passes every case of the project" 0 "reference: $count of $count cases pass" verify $cases
 engine=$(sed -n 's/^engine, fp16: \([0-9]*\) of .* 0 fail.*/\1/p' "$tmp/log")
 same "the engine too" "${engine:-0}" "$count"
-gives "a device that gives the host's bytes" 0 "model310: the host's bytes" verify --device model310 -q $cases
+gives "a device that gives the host's bytes" 0 "model310: same bytes as the host" verify --device model310 -q $cases
 gives "a device that is none" 1 "no device 'abacus'" verify --device abacus $own/conv
 gives "as JSON" 0 '"reference":.*"pass"' verify --json $own/conv
 cp -r $own/conv "$tmp/wrong"
@@ -106,7 +106,7 @@ if [ -d $shared/onnx_cases ]; then
         "$(grep -v '^pass\|^reference:\|^engine\|^model310' "$tmp/suite" | sed 's/:.*//; s|.*/||' | sort | tr '\n' ' ')" \
         "test_identity_opt test_identity_sequence "
     same "each is refused by name" "$(grep -c '^refused .*only tensors are' "$tmp/suite")" 2
-    same "on model310, with the host's bytes" "$(grep -c '^model310: the host' "$tmp/suite")" 1
+    same "on model310, with the host's bytes" "$(grep -c '^model310: same bytes' "$tmp/suite")" 1
     summary=$(grep '^reference:\|^engine' "$tmp/suite" | tr '\n' ' ')
     same "none fails in the engine" "$(grep -c 'engine FAIL' "$tmp/suite")" 0
     engine=$(sed -n 's/^engine, fp16: \([0-9]*\) of .*/\1/p' "$tmp/suite")

@@ -168,7 +168,7 @@ static void readings_are_summed_up(void **state)
     fclose(f);
     assert_string_equal(text,
                         "busy 75 % (50 to 100), temperature 45 C (40 to 50), power 15 W (12 to "
-                        "18), health throttled, 3 readings; not told here: clock\n");
+                        "18), health throttled, 3 readings; not available here: clock\n");
     free(text);
     cJSON_Delete(o);
 }

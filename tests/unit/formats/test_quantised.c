@@ -285,7 +285,7 @@ static void some_stay_on_arrays(void **state)
     outcome o = run(qnet_end(&n, qnet_conv(&n, x, 8, 3, 1, qnet_s8)), &options, 0.01f);
     assert_int_equal(o.int8, 0);
     assert_true(o.most < 1);
-    assert_string_equal(why_not, "DequantizeLinear: reads what is not a map");
+    assert_string_equal(why_not, "DequantizeLinear: reads a value that is not a map");
     options.fusion.off[FUSION_QUANTISED] = true;
     const layer_case dense = {"", qnet_image, qnet_u8, 24, 3, 1, .dense = true};
     o = run(layer_net(&dense), &options, qnet_u8.scale);
