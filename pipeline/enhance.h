@@ -21,12 +21,10 @@ typedef struct enhance_report {
     uint64_t frames, expected;        /* expected 0: unknown */
     uint64_t resumed;                 /* of the frames, those that earlier runs finished */
     float noise; /* in the last frame, standard deviation in 8-bit steps; negative: not measured */
-    float compression;          /* the part of the last frame's compression error that counted as
-                                   noise; 0: none */
+    float compression;          /* the last frame's, as far as it counted as noise; 0: none */
     char encoder[ENCODER_TEXT]; /* libav's encoder and its options; "": none, for pictures */
     uint64_t lost_packets, damaged_frames, moved_frames; /* of the input so far */
-    uint64_t clock_jumps, moved_packets; /* joined; of other streams, did not ascend; known when
-                                            done */
+    uint64_t clock_jumps, moved_packets;                 /* joined; did not ascend; set when done */
 } enhance_report;
 
 typedef struct enhance_settings {

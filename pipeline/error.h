@@ -21,8 +21,7 @@ bool pipeline_fail_av(pipeline_error *error, int code, const char *format, ...)
 
 /* Where lines about changes and omissions go, which are no errors. say NULL: nowhere. */
 typedef struct pipeline_notes {
-    void (*say)(void *context, const char *line); /* gets a line without a newline; called from
-                                                     any thread */
+    void (*say)(void *context, const char *line); /* a line without a newline; any thread */
     void *context;
 } pipeline_notes;
 

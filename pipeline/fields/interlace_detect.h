@@ -36,11 +36,9 @@ typedef struct interlace_detect {
     /* All frames are allocated once, so that nothing is allocated in steady state. */
     AVFrame *seen, *luma;
     AVFrame *before;                            /* the latest frame put; without data: none yet */
-    AVFrame *waiting[INTERLACE_DETECT_WAITING]; /* frame n at n % their number, from put until
-                                                   taken */
+    AVFrame *waiting[INTERLACE_DETECT_WAITING]; /* frame n at n % their number, once put */
     interlace_detect_sight sights[INTERLACE_DETECT_SIGHTS]; /* of frame n at n % their number */
-    uint64_t put, judged, taken;                            /* numbers of frames so far; judged:
-                                                               by idet */
+    uint64_t put, judged, taken;                            /* frames so far; judged: by idet */
     uint32_t calm;     /* frames with motion since the last one with teeth */
     bool ended, found; /* found: fields, in any frame so far */
 } interlace_detect;

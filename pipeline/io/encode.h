@@ -22,12 +22,10 @@ typedef struct encoder {
     const char *name;        /* of libav's encoder, for messages */
     char text[ENCODER_TEXT]; /* name and options: "libx264 preset=medium crf=18" */
     AVPacket *packet;        /* reused */
-    AVFrame *copy;           /* passed to an encoder that holds on to frames; NULL: the encoder
-                                does not */
+    AVFrame *copy;           /* for an encoder that holds on to frames; else NULL */
     struct {
         int64_t pts, duration;
-    } durations[ENCODER_DURATIONS]; /* of the latest frames, which leave the encoder in another
-                                       order */
+    } durations[ENCODER_DURATIONS]; /* of the latest frames; they come out in another order */
     uint64_t frames, packets;
     bool waits; /* as in codec */
 } encoder;
