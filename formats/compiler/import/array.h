@@ -95,7 +95,8 @@ array array_binary(const array_maker *m, mona_type type, mona_array_function f, 
 /* Converts with truncation and wrapping. Returns x itself if it has the type already. */
 array array_cast(const array_maker *m, mona_type type, array x);
 
-/* Converts like ONNX's Cast; saturate: numbers beyond the largest of a narrow float become that one. */
+/* Converts like ONNX's Cast. saturate: numbers beyond the largest of a narrow float become that
+ * one. */
 array array_to_element(const array_maker *m, element_type to, bool saturate, array x);
 /* Rounds to the nearest number of a float type of 16 bits or fewer, stored as F32. */
 array array_narrow(const array_maker *m, element_type to, bool saturate, array x);

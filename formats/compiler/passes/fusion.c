@@ -91,7 +91,7 @@ static int rule_called(word name)
     return -1;
 }
 
-/* One line without its comment and end. */
+/* Reads a line without its comment and its end. */
 static bool read_line(fusion_switches *switches, unsigned line, word w, format_error *error)
 {
     const char *colon = memchr(w.text, ':', w.length);
