@@ -15,14 +15,14 @@
 
 enum { VARIANTS_MAX = 10, TURNS = 20, TURNS_MAX = 10000, WARM_UP = 2, FRAMES_IN_TRANSFER = 4 };
 
-/* What is done without, and how. */
+/* A run without one technique, and what replaces it. */
 typedef struct variant {
     const char *name, *how;
-    unsigned against; /* the variant that still does it */
+    unsigned against; /* the variant to compare with, which still uses the technique */
     mona_config config;
     mona_model model;
-    uint8_t *bytes; /* of the model, if it was compiled for this */
-    unsigned slots; /* planes are copied in and out of so many; 0: they are handed over */
+    uint8_t *bytes; /* of the model, if it was compiled for this variant */
+    unsigned slots; /* planes are copied through this many; 0: they are not copied */
     bench_session session;
     bench_transfer transfer;
     samples times;
@@ -32,7 +32,7 @@ typedef struct ablation {
     const bench_model_job *job;
     variant variants[VARIANTS_MAX];
     unsigned count;
-    cJSON *cannot; /* why others are missing */
+    cJSON *cannot; /* why some variants are missing */
 } ablation;
 
 static variant *add_variant(ablation *a, const char *name, const char *how)
@@ -72,7 +72,8 @@ static void add_compiled(ablation *a, recompiler *r, const char *name, const cha
     v->bytes = bytes;
 }
 
-/* False, with a message: the file cannot be read. Why it cannot be used otherwise is noted. */
+/* False, with an error: the file cannot be read. Other reasons why it cannot be used are only
+ * noted. */
 static bool add_all_compiled(ablation *a, const char *path)
 {
     const bool int8 = model_mostly_int8(a->job->model);
@@ -125,7 +126,7 @@ static void choose_planned(ablation *a)
             "c";
 }
 
-/* What memory shared with the host spares, and what a card without it would do. */
+/* Measures what memory shared with the host saves, and what a card without it would have to do. */
 static void choose_transfers(ablation *a)
 {
     const unsigned copies = a->count;
@@ -135,7 +136,7 @@ static void choose_transfers(ablation *a)
     one->against = copies;
 }
 
-/* The first is the engine as it is. */
+/* The first variant is the unchanged engine. */
 static bool choose_variants(ablation *a)
 {
     add_variant(a, "nothing", "as it is");
@@ -165,7 +166,7 @@ static bool run_variant(const ablation *a, variant *v, bool counts)
     return !counts || samples_add(&v->times, 1e-6 * (double)(clock_ns() - start) / frames);
 }
 
-/* What is compiled otherwise rounds otherwise. */
+/* Variants that were compiled differently round differently. */
 static bool same_output(const ablation *a)
 {
     const uint32_t expected = bench_planes_output_crc(&a->variants[0].session.planes);

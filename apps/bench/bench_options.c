@@ -23,7 +23,7 @@ static bool read_warm_up(const char *text, long *frames)
     return false;
 }
 
-/* "4", or "1..4". */
+/* Reads "4" or "1..4". */
 static bool read_streams(const char *text, stream_range *streams)
 {
     int end = 0;

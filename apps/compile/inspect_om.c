@@ -12,7 +12,7 @@
 
 enum { MAX_BYTES = 1 << 30, MAX_ROWS = 4096, MAX_TEXT = 4096 };
 
-/* Printable, ended and not endless: anybody may have written it. */
+/* Makes text printable, terminated and limited in length, as the file is untrusted. */
 static cJSON *text_of(const char *text, size_t length)
 {
     char copy[MAX_TEXT];

@@ -61,7 +61,7 @@ static void close_run(engine_run *r)
 
 /* ---- comparing ---------------------------------------------------------------------------- */
 
-/* What fp16 holds of a number: it saturates. */
+/* The number as fp16 holds it, saturated. */
 static double held(double value)
 {
     return fmax(-65504, fmin(value, 65504));
@@ -72,7 +72,7 @@ static bool is_whole(const planes *found, const tensor *expected)
     return found->info.array && !element_is_float(expected->type);
 }
 
-/* Bit for bit: doubles do not tell all whole numbers apart. */
+/* Compares bit by bit, since doubles cannot represent all integers. */
 static bool same_elements(const planes *found, const tensor *expected)
 {
     return mona_type_size(found->info.type) == element_size(expected->type) &&
@@ -98,7 +98,7 @@ static void compare(engine_run *r, const planes *found, const tensor *expected, 
     for (size_t i = 0; i < found->count; i++) {
         const double number = tensor_number(expected, first + i);
         const double error = fabs(held(planes_get(found, i)) - held(number));
-        if (isnan(number)) /* which FP16 does not have */
+        if (isnan(number)) /* FP16 has no NaN */
             continue;
         if (!(error <= bound))
             result->passed = false;
@@ -110,7 +110,7 @@ static void compare(engine_run *r, const planes *found, const tensor *expected, 
 
 /* ---- running ------------------------------------------------------------------------------ */
 
-/* Whole numbers as they are: a double does not hold all of them. */
+/* Integers are copied, since a double cannot represent all of them. */
 static void set_input(planes *p, const tensor *t, size_t first)
 {
     const size_t size = element_size(t->type);
@@ -147,7 +147,7 @@ static bool compare_frame(engine_run *r, size_t frame)
     return true;
 }
 
-/* The other device has just run the same frame. */
+/* The other device has run the same frame before. */
 static bool same_bytes(engine_run *host, const engine_run *other)
 {
     for (uint32_t i = 0; i < host->set->output_count; i++) {
@@ -183,8 +183,9 @@ static bool engine_takes(case_model *model, format_error *reason)
     return format_fail(reason, "the engine refuses the model: %s", mona_status_text(status));
 }
 
-/* Runs the first of these ways that leaves something to run; constant is what only leaves nothing.
- * False: none compiles, and the reason is the first's. */
+/* Runs the first of these ways that leaves something to run. A way that leaves nothing, because
+ * everything is constant, counts only if there is no other. False: none compiles, and the reason is
+ * that of the first. */
 static bool try_ways(const char *folder, const conformance_set *set, const case_way *ways,
                      size_t count, const mona_device *other, engine_result *result)
 {
