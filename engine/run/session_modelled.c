@@ -56,7 +56,7 @@ mona_modelled_op mona_modelled_begin(worker *w, uint32_t index)
     ac_model_kernel(&w->core, plan->model.strings + plan->ops[index].bound.op->name);
     const mona_modelled_op before = modelled_so_far(w);
     if (!is_program_of(&plan->ops[index], MONA_OP_LOAD))
-        w->core.isa->barrier(&w->core, AC_PIPE_ALL);
+        ac_emit_barrier(&w->core, AC_PIPE_ALL);
     return before;
 }
 
@@ -66,7 +66,7 @@ void mona_modelled_end(worker *w, uint32_t index, const mona_modelled_op *before
     if (!mona_plan_modelled(plan))
         return;
     if (!is_program_of(&plan->ops[index], MONA_OP_STORE))
-        w->core.isa->barrier(&w->core, AC_PIPE_ALL);
+        ac_emit_barrier(&w->core, AC_PIPE_ALL);
     const mona_modelled_op after = modelled_so_far(w);
     mona_modelled_op *sum = &modelled_ops(w)[index];
     sum->cycles += after.cycles - before->cycles;
@@ -100,25 +100,31 @@ uint32_t mona_modelled_stores(const mona_plan *plan, uint32_t index,
     }
 }
 
+/* Work that has no program: what it wrote, and what it would take the scalar unit. */
+static void work(ac_core *core, const uint8_t *written, size_t bytes, uint32_t steps)
+{
+    const ac_address at = bytes ? ac_address_of(core, written, true) : AC_NOWHERE;
+    ac_emit(core, (ac_instruction){.opcode = AC_OP_WORK, .dst = at, .work = {bytes, steps}});
+}
+
 /* Tells the model about a row that the scalar unit computed: what it wrote of its ring, block by
  * block. */
 void mona_modelled_row(worker *w, const plan_op *op, const mona_row_call *call)
 {
-    const ac_isa *isa = w->core.isa;
     if (!mona_plan_modelled(w->session->plan) || has_program(op))
         return;
     const mona_shape *s = mona_plan_progress_shape(op);
     const size_t pixels = (size_t)(call->x_end - call->x_begin);
     const uint32_t steps = (uint32_t)(pixels * s->channels * AC_SCALAR_STEPS);
     if (!op->depth) {
-        isa->scalar(&w->core, NULL, 0, NULL, 0, steps);
+        work(&w->core, NULL, 0, steps);
         return;
     }
     const size_t column = op->bound.output_c0 * mona_type_size(op->bound.output.type);
     const uint32_t blocks = mona_plan_blocks(op);
     uint8_t *to = call->output.rows[0] + (size_t)(call->x_begin - call->output.x_begin) * column;
     for (uint32_t n = 0; n < blocks; n++)
-        isa->scalar(&w->core, NULL, 0, to + n * op->block_stride, pixels * column, steps / blocks);
+        work(&w->core, to + n * op->block_stride, pixels * column, steps / blocks);
 }
 
 /* Adds n steps of `step` bytes to a range that begins at *first and has *size bytes. */
@@ -131,13 +137,13 @@ static void extend(const uint8_t **first, size_t *size, uint32_t n, ptrdiff_t st
 
 /* Tells the model about the planes of one input or output: what lies between their first and their
  * last byte. */
-static void name_planes(worker *w, const mona_buffer *b, const mona_shape *s, bool writable)
+static ac_memory planes_of(const mona_buffer *b, const mona_shape *s, bool writable)
 {
     const uint8_t *first = b->data;
     size_t size = (size_t)s->width * mona_type_size(s->type);
     extend(&first, &size, s->height - 1, b->row_stride);
     extend(&first, &size, s->channels - 1, s->channels > 1 ? b->channel_stride : 0);
-    ac_model_gm(&w->core, first, size, writable);
+    return (ac_memory){(uint8_t *)(uintptr_t)first, size, writable};
 }
 
 /* Constants of all operators and a row of zeros lie side by side, and in L1 on the chip. */
@@ -153,14 +159,13 @@ static void launch_modelled(worker *w)
     const mona_session *s = w->session;
     const mona_plan *plan = s->plan;
     const mona_file_header *h = plan->model.header;
+    ac_memory *gm = &w->core.memory[AC_GM];
     ac_model_reset(&w->core);
-    ac_model_gm_clear(&w->core);
     for (uint32_t i = 0; i < h->input_count; i++)
-        name_planes(w, &s->inputs[i], &plan->shapes[i], false);
+        *gm++ = planes_of(&s->inputs[i], &plan->shapes[i], false);
     for (uint32_t i = 0; i < h->output_count; i++)
-        name_planes(w, &s->outputs[i], &plan->shapes[h->input_count + i], true);
-    if (plan->maps_bytes)
-        ac_model_gm(&w->core, s->arena + plan->maps_offset, plan->maps_bytes, true);
+        *gm++ = planes_of(&s->outputs[i], &plan->shapes[h->input_count + i], true);
+    *gm = (ac_memory){s->arena + plan->maps_offset, plan->maps_bytes, true};
     memset(modelled_ops(w), 0, h->op_count * sizeof(mona_modelled_op));
     ac_model_launch(&w->core, resident_bytes(plan));
 }
@@ -176,8 +181,7 @@ static void run_array(worker *w, const plan_group *g)
     const uint64_t steps = mona_array_work(b) / g->parts * AC_SCALAR_STEPS / 4 + 1;
     session_map(w, g);
     for (uint64_t done = 0; done < steps; done += UINT32_MAX)
-        w->core.isa->scalar(&w->core, NULL, 0, NULL, 0,
-                            steps - done < UINT32_MAX ? (uint32_t)(steps - done) : UINT32_MAX);
+        work(&w->core, NULL, 0, steps - done < UINT32_MAX ? (uint32_t)(steps - done) : UINT32_MAX);
     mona_modelled_end(w, g->first, &before);
 }
 
@@ -224,11 +228,20 @@ void mona_modelled_run(mona_session *s)
 
 void mona_modelled_place(worker *w)
 {
-    const mona_plan *plan = w->session->plan;
+    const mona_session *s = w->session;
+    const mona_plan *plan = s->plan;
+    const ac_target *t = plan->target;
+    ac_memory *memory = w->core.memory;
+    uint8_t *at = w->region + plan->buffers_offset;
+    at += -(uintptr_t)at % BUFFER_ALIGNMENT;
+    memory[AC_L1] = (ac_memory){w->region, plan->rings_bytes + AC_ROW_SLACK, true};
+    memory[AC_L0A] = (ac_memory){at, t->l0a_bytes, true};
+    memory[AC_L0B] = (ac_memory){at += t->l0a_bytes, t->l0b_bytes, true};
+    memory[AC_L0C] = (ac_memory){at += t->l0b_bytes, t->l0c_bytes, true};
+    memory[AC_UB] = (ac_memory){at + t->l0c_bytes, t->ub_bytes, true};
+    memory[AC_CONSTANTS] = (ac_memory){s->arena + plan->state_bytes, resident_bytes(plan), false};
     const ac_model_config config = {.core = w->index, .cores = plan->cores};
-    ac_model_init(&w->core, w->region + plan->model_offset, &config, w->region,
-                  plan->rings_bytes + AC_ROW_SLACK);
-    ac_model_resident(&w->core, w->session->arena + plan->state_bytes, resident_bytes(plan));
+    ac_model_init(&w->core, w->region + plan->model_offset, &config);
 }
 
 const ac_model_report *mona_session_modelled(const mona_session *s, unsigned core)
@@ -266,7 +279,8 @@ void mona_modelled_padding(worker *w, uint32_t index, const plan_progress *progr
     for (uint32_t y = 0; y < op->depth; y++)
         for (uint32_t n = 0; n < mona_plan_blocks(op); n++) {
             uint8_t *row = mona_session_row(w, op, y) + n * op->block_stride;
-            ac_model_written(&w->core, row, left);
-            ac_model_written(&w->core, row + end, op->block_stride - end);
+            const ac_address at = ac_address_of(&w->core, row, true);
+            ac_model_written(&w->core, at, left);
+            ac_model_written(&w->core, at + end, op->block_stride - end);
         }
 }

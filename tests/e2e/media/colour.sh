@@ -32,7 +32,7 @@ for format in $formats; do
 done
 
 colour "$tmp/one.y4m"
-for options in "-j 3" "--strip-rows 1" "--cpu c" "--colour 1" "-j 1" "--strip-rows 7" "--cpu instructions" "--device model310"; do
+for options in "-j 3" "--strip-rows 1" "--cpu c" "--colour 1" "-j 1" "--strip-rows 7" "--device model310"; do
     [ "$options" != "-j 1" ] || full || break # the rest in the full tier; test_models has instruction sets and devices
     # shellcheck disable=SC2086
     colour "$tmp/other.y4m" $options

@@ -26,7 +26,7 @@ else
     ffmpeg -v error -i "$tmp/scene.y4m" -frames:v $few -vf scale=94:62 -c:v ffv1 -pix_fmt yuv420p "$small"
 fi
 reference=
-isas="instructions c"
+isas=c
 grep -qw avx2 /proc/cpuinfo && isas="$isas avx2"
 grep -qw avx_vnni /proc/cpuinfo && isas="$isas avxvnni"
 grep -qw avx512_vnni /proc/cpuinfo && isas="$isas avx512"

@@ -82,7 +82,7 @@ engine_bytes() {
 steady=$(plan) single=$(plan --temporal off)
 same "--dry-run tells" "$(echo "$steady" | grep -c '"steady":true') $(echo "$single" | grep -c '"steady":false')" "1 1"
 at_least "bytes of memory more, which are in the plan" "$(($(engine_bytes "$steady") - $(engine_bytes "$single")))" $((20 * 12 * 12))
-"$mona" enhance "$tmp/one.mkv" -o "$tmp/other.mkv" -c ffv1 --stages denoise --cpu instructions --resume --segment 2 --quiet &
+"$mona" enhance "$tmp/one.mkv" -o "$tmp/other.mkv" -c ffv1 --stages denoise --cpu c --resume --segment 2 --quiet &
 job=$!
 waited=0
 while [ $waited -lt 200 ] && ! grep -q '^segment' "$tmp/other.mkv.resume/journal" 2> /dev/null; do

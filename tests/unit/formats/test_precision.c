@@ -144,7 +144,7 @@ static void mixed_models_are_one_everywhere(void **state)
                     most = fmax(most, fabs((double)expected[i].data[k]));
                 assert_true(largest_difference(&expected[i], &found[i]) < 0.04 * most);
             }
-            static const mona_config others[] = {{.cpu = "instructions", .threads = 1}, {0}};
+            static const mona_config others[] = {{.cpu = "c", .threads = 1}, {0}};
             for (int o = 0; o < 2; o++) {
                 mona_config config = others[o];
                 config.device = mona_device_find(o ? "model310" : "host");
