@@ -19,7 +19,7 @@ import sys
 
 PEERS = os.path.join("..", "shared", "peers")
 
-# make(fp32 file, QDQ file): the commands that write them; frames: timed in one round.
+# make(fp32 file, QDQ file): the commands that write them; frames: how many are timed in one round.
 Net = collections.namedtuple("Net", "stem make size frames")
 
 
@@ -35,7 +35,8 @@ def resnet(fp32, qdq):
     return [[sys.executable, script, fp32, "--qdq", qdq]]
 
 
-# A chain: layers of as many outputs as inputs, between a first and a last one for a single plane of the same size.
+# A chain of layers with as many outputs as inputs, between a first and a last one for a single plane of the
+# same size.
 CHAIN = ("--in-channels", "1", "--scale", "1")
 NETS = {"C16x4": plain(16, 4), "C28x5": plain(28, 5), "chain 16x5": plain(16, 5, *CHAIN),
         "chain 32x5": plain(32, 5, *CHAIN), "ResNet-50": Net("resnet50", resnet, "224x224", 40)}

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Everything that is not the enhanced video: timestamps, other streams, colour, shape, chapters; and odd
+# Everything besides the enhanced video: timestamps, other streams, colours, aspect ratio, chapters; and odd
 # sizes, parts of a clip, damage.
 . tests/tap.inc
 
@@ -57,7 +57,7 @@ ffmpeg -v error -i "$tmp/scene.y4m" -frames:v 5 -vf scale=160:90:out_range=pc -c
 enhance "$tmp/range.mp4" -o "$tmp/range_out.mp4"
 same "full range is kept" "$(probe "$tmp/range_out.mp4" stream=color_range v:0)" "pc "
 
-# What follows containers.sh and complaints.sh show too, of fewer files.
+# containers.sh and complaints.sh check the rest too, with fewer files.
 full || exit 0
 
 # ---- streams, metadata, chapters ----------------------------------------------------------------

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What players read before the first frame: y4m's frame rate, the colour range, HEVC's tag, an index that comes
-# first. And a preview of a clip with sound.
+# What players read before the first frame: y4m's frame rate, the colour range, HEVC's tag, an index at the
+# front. And a preview of a clip with sound.
 . tests/tap.inc
 
 film 12 "$tmp/scene.y4m" 320x180

@@ -82,9 +82,9 @@ def run(name, arguments, signals, ready, keep=(), said="interrupted", **streams)
     wrong = []
     if not running and status == 0:
         return check(f"{name}: it ended before the signal", [])
-    # Whichever comes first, where there are two.
+    # If there are two signals, either may come first.
     if status not in [128 + n for n in signals]:
-        # Between the result's name and the end of the process there is nothing left to stop.
+        # After the result has its name, there is nothing left to stop.
         if status != 0 or not os.path.exists(os.path.join(here, "out.mkv")):
             wrong.append(f"expected status {128 + signals[0]}, found {status}: {text!r}")
     elif said not in text and streams["stderr"] is log:

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Networks of published shapes and the shipped ones through mona compile: everything fusible is fused, memory is reused,
-# the report and its page say so.
+# Networks of published shapes and the shipped ones through mona compile: everything fusible is fused, memory is
+# reused, and the report and its page show it.
 . tests/tap.inc
 
-# A number of the report $1: a Python expression of d.
+# A number from the report $1: a Python expression of d.
 report() {
     python3 -c 'import json, sys; d = json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$1" "$2"
 }

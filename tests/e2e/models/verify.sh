@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# mona verify on test cases: the project's own, and those of the ONNX suite where ../shared has them. What a
-# damaged or hostile model does to it is here too.
+# mona verify on test cases: the project's own, and those of the ONNX suite if ../shared has them. Also damaged
+# and hostile models.
 . tests/tap.inc
 shared=../shared/data
 own=tests/conformance
@@ -57,7 +57,7 @@ gives "--dim without a number" 1 "NAME=N" compile $chain -o "$tmp/x.mona" --dim 
 gives "--dim 0" 1 "NAME=N" compile $chain -o "$tmp/x.mona" --dim rows=0
 
 # ---- data in other files: nothing outside of the model's folder
-# $1: name, $2: what takes the place of weights.bin (11 letters), $3: what is said
+# $1: name, $2: what replaces weights.bin (11 letters), $3: what the error must contain
 elsewhere() {
     rm -rf "$tmp/external"
     cp -r $own/external_data "$tmp/external"
@@ -80,7 +80,7 @@ head -c 30 $own/external_data/weights.bin > "$tmp/external/wEights.bin"
 gives "external data that ends early" 1 "expected 60" verify "$tmp/external"
 
 # ---- damaged models: one line, no crash
-# $1: file; compiles every beginning of it that is a multiple of 1/32
+# $1: file; compiles its first n/32 for all n
 cut_everywhere() {
     size=$(wc -c < "$1")
     folder=$(dirname "$1")
