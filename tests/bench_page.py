@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A page of mona bench --html in headless Chromium: its figures, pictures and tables against the result it carries.
+"""Checks a page of mona bench --html in headless Chromium: its figures, pictures and tables must match the data in it.
 
     python3 tests/bench_page.py PAGE.html RESULT.json SCREENSHOT.png     prints TAP lines; exits with 3 where no browser starts
 """

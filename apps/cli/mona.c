@@ -46,9 +46,9 @@ static void print_versions(void)
 int main(int argc, char **argv)
 {
     occupy_closed_streams();
-    /* Then a file size limit shows as a failed write, like a full disk, */
+    /* A file size limit then shows as a failed write, like a full disk. */
     signal(SIGXFSZ, SIG_IGN);
-    /* and so does a reader that has gone. */
+    /* A reader that has gone then shows in the same way. */
     signal(SIGPIPE, SIG_IGN);
     /* mona reports libav's errors in its own messages. */
     av_log_set_level(AV_LOG_QUIET);

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Times mona and ONNX Runtime side by side, in turns, on the same nets, and prints one table.
+"""Times mona and ONNX Runtime in turns on the same networks, and prints one table.
 
   peers.py BUILD [--rounds 5] [--threads 2] [--nets NAME,...]
 
 Nets have deterministic random weights: plain 3x3 nets by ../shared/peers/make_nets.py, 1080 x 1920 in, and one of
 ResNet-50's shape by tests/bench/make_resnet.py, 3 x 224 x 224 in. Each round runs every contender once; a figure is the
-median over rounds of the contender's own median, so that a disturbance of the machine meets all alike. Needs Debian's
+median over rounds of the contender's own median, so that a disturbance of the machine affects all alike. Needs Debian's
 python3-onnx and python3-numpy, and npm's onnxruntime-node in BUILD/bench (make bench-peers sees to both).
 """
 import argparse

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the test cases in this folder, in the layout of the ONNX suite; what is expected is computed by numpy,
+"""Makes the test cases in this folder, in the layout of the ONNX suite; numpy computes the expected results,
 straight from the definitions. The cases are in the repository; run this after changing one:
 
     /usr/bin/python3 tests/conformance/make.py
@@ -17,7 +17,7 @@ rng = np.random.default_rng(5)
 
 
 def save(name, nodes, inputs, outputs, constants=(), opset=13, dims=None, external=False):
-    """inputs, outputs: {name: array}; dims: {name: sides}, where the model leaves sides open."""
+    """inputs, outputs: {name: array}; dims: {name: sides} for sides that the model leaves open."""
     folder = os.path.join(HERE, name)
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(os.path.join(folder, "test_data_set_0"))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What of a file survived: one row for an input and what mona made of it.
+"""What survived of a file: one row with an input and mona's result.
 
 survival.py IN OUT [LATER]      LATER: seconds that everything may be later, in step, because the container
                                 holds nothing before 0; what an edit cut away before it is left out
@@ -75,7 +75,7 @@ def close(a, b, step, later=0.0):
 
 
 def content(stream):
-    """What an attachment or a cover is, without packets."""
+    """Describes an attachment or a cover, without its packets."""
     return stream.get("extradata_hash")
 
 
