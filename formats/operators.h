@@ -9,7 +9,7 @@
 
 #include "formats/reference/call.h"
 
-/* Imports a node into the compiler's graph (compiler/importer.h). */
+/* Imports a node into the compiler's graph (compiler/import/importer.h). */
 struct importer;
 typedef bool operator_import(struct importer *im, const onnx_node *node);
 
