@@ -247,6 +247,16 @@ typedef struct ac_instruction {
 /* "copy_gm_l1", ... */
 extern const char *const ac_opcode_names[AC_OPCODES];
 
+/* How many of dst, a and b an instruction has, in this order. */
+static inline uint32_t ac_operands(ac_opcode op)
+{
+    return op == AC_OP_NONE || op >= AC_OP_WORK                      ? 0
+           : op == AC_OP_DUP || op == AC_OP_FILL                     ? 1
+           : op >= AC_OP_MMAD && op < AC_OP_BIAS_L0C                 ? 3
+           : op >= AC_OP_DRAIN && op < AC_OP_VECS && op != AC_OP_DUP ? 3
+                                                                     : 2;
+}
+
 /* ---- a core --------------------------------------------------------------------------------- */
 
 /* The bytes behind a space. */

@@ -227,15 +227,17 @@ static void clear_padding(worker *w, const plan_group *g, bool first_tile,
         const bool has_ring = !op->map && op->depth && op->home == o;
         if (op->map && first_tile)
             clear_map(w, op, p);
+        else if (mona_plan_modelled(plan))
+            continue;
         else if (has_ring && !alone && (pads || fills))
             clear_rows(w, op, 0, op->depth, 0, mona_plan_blocks(op));
         else if (has_ring && alone) {
             clear_columns(w, op, p->ring_begin, p->ring_begin, 0);
             clear_columns(w, op, p->ring_begin, width, p->ring_end);
         }
-        if (mona_plan_modelled(plan))
-            mona_modelled_padding(w, o, progress);
     }
+    if (mona_plan_modelled(plan))
+        mona_modelled_padding(w, g, progress);
 }
 
 void mona_session_run_unit(worker *w, const plan_group *g, uint32_t band, mona_span rows,

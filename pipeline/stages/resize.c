@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Output sample i of chroma with n luma samples a group, sited at place p of it, lies at luma
- * position n i + p of the output, which shows what was at (n i + p + 1/2) r - 1/2, where r is how
- * many times smaller the side becomes: at chroma position ((n i + p + 1/2) r - 1/2 - p) / n. With n
- * = 1 and p = 0 that holds for luma too.
+/* Let each chroma sample cover n luma samples and lie at position p among them, and r be the ratio of
+ * the input's size to the output's. Chroma sample i of the output lies at luma position n i + p,
+ * which corresponds to luma position (n i + p + 1/2) r - 1/2 of the input, and so to chroma position
+ * ((n i + p + 1/2) r - 1/2 - p) / n. For luma, n = 1 and p = 0.
  *
- * Rows are filtered down first, RESIZE_LANES at a time, to 14 bits: with what the filter overshoots,
- * less than half as much again, they fit 16. They are stored column after column, so that filtering
- * them across is the same sum over neighbours in memory. Samples have at most 14 bits. */
+ * The first pass filters columns, for RESIZE_LANES rows of output at a time, and keeps 14 bits: with
+ * the overshoot of the filter, which is less than half the range, they fit 16. It stores these rows
+ * column by column, so that the second pass is the same sum over neighbours in memory. Samples have
+ * at most 14 bits. */
 #include "pipeline/stages/resize.h"
 
 #include <math.h>
@@ -62,7 +63,7 @@ static double lanczos(double x)
     return LOBES * sine_of_pi(x) * sine_of_pi(x / LOBES) / (angle * angle);
 }
 
-/* Whole weights that sum to one; what rounding leaves goes to the largest. */
+/* Rounds weights to integers. Their sum stays exact: the largest one takes the difference. */
 static void round_weights(int16_t *to, const double *from, uint32_t count)
 {
     double sum = 0;
@@ -79,7 +80,7 @@ static void round_weights(int16_t *to, const double *from, uint32_t count)
     to[largest] = (int16_t)(to[largest] + left);
 }
 
-/* The side's samples around a position; those beyond an end are the one at the end. */
+/* Weights of the samples around a position. Beyond the ends, the first or last sample repeats. */
 static void weigh_around(double *weight, uint32_t *first, double position, double stretch,
                          uint32_t taps, uint32_t samples)
 {
@@ -170,7 +171,7 @@ static inline void filter_down(const resizer *r, const frame *in, unsigned plane
     }
 }
 
-/* And from there into the output. */
+/* From r->turned into the output. */
 static inline void filter_across(const resizer *r, const frame *out, unsigned plane, uint32_t y,
                                  uint32_t rows, const bool wide)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The way from the networks' whole factor down to another size: Lanczos with three lobes, stretched
- * by how much smaller a side becomes so that nothing aliases, in the planes. Integers with weights
- * of 14 bits, so that every machine makes the same of it. */
+/* Reduces enlarged frames to sizes that are not a whole multiple of the input's: a Lanczos filter
+ * with three lobes, stretched by the ratio of the sizes so that nothing aliases, in luma and chroma.
+ * It computes with integers and weights of 14 bits, so all machines produce the same bytes. */
 #ifndef MONA_RESIZE_H
 #define MONA_RESIZE_H
 
@@ -14,7 +14,7 @@
 #include "pipeline/stages/chroma_location.h"
 #include "pipeline/stages/frame.h"
 
-/* How many times larger a result is than the input. x 0: as large as the networks make it. */
+/* How many times larger than the input the result is. x == 0: as large as the networks make it. */
 typedef struct resize_scale {
     double x, y;
 } resize_scale;
@@ -22,29 +22,30 @@ typedef struct resize_scale {
 enum { RESIZE_MAX = 12 }; /* times larger */
 #define RESIZE_MIN 0.1
 
-/* The size of the result; a side along which chroma is subsampled has whole groups. */
+/* The size of the result. Where chroma is subsampled, it is rounded to whole chroma samples. */
 mona_size resize_target(const frame_format *input, resize_scale scale);
 
-/* Whether a picture of size a keeps its shape in size b, but for rounding. */
+/* Whether the sizes have the same aspect ratio, except for rounding. */
 bool resize_keeps_shape(mona_size a, mona_size b);
 
-/* What each output along a side is made of: `taps` samples from first on. */
+/* The filter along one dimension: output i is the weighted sum of `taps` samples from first[i] on. */
 typedef struct resize_axis {
     uint32_t outputs, taps;
     uint32_t *first;
     int16_t *weight;
 } resize_axis;
 
-/* The weights for samples of luma: in of them become out, which are no more. shift > 0: of chroma
- * with 1 << shift samples of luma a group, sited so. False: out of memory. */
+/* Reduces `in` luma samples to `out`, or the chroma samples that belong to them, of which each
+ * covers 1 << shift luma samples and lies at `site`. False: out of memory. Whether it succeeds or
+ * not, resize_axis_close releases what there is. */
 bool resize_axis_open(resize_axis *axis, uint32_t in, uint32_t out, unsigned shift,
                       chroma_position site);
 
 void resize_axis_close(resize_axis *axis);
 
-enum { RESIZE_LANES = 32 }; /* rows or columns that are worked on at a time */
+enum { RESIZE_LANES = 32 }; /* rows or columns that are filtered at a time */
 
-/* One frame on its way. */
+/* One frame in work. */
 typedef struct resizer_job {
     struct resizer *resizer;
     const frame *in, *out;
@@ -52,17 +53,17 @@ typedef struct resizer_job {
 
 typedef struct resizer {
     resize_axis across[2], down[2]; /* of luma and alpha, of chroma */
-    int16_t *turned;                /* RESIZE_LANES rows on their way, one column after another */
+    int16_t *turned;                /* RESIZE_LANES rows between the passes, column by column */
     size_t bytes;
     resizer_job jobs[4];
 } resizer;
 
-/* Frames of format in become ones of out, which are no larger. Whether it succeeds or not,
+/* Prepares to reduce frames of format in to format out. Whether it succeeds or not,
  * resizer_close releases what there is. */
 bool resizer_open(resizer *r, const frame_format *in, const frame_format *out,
                   chroma_location location, pipeline_error *error);
 
-/* Makes out of in, padding and all. */
+/* Fills out, including its padding. */
 void resizer_run(const resizer *r, const frame *in, const frame *out);
 
 mona_status resizer_enqueue(resizer *r, mona_stream *stream, const frame *in, const frame *out,

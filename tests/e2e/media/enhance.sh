@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The main job: what goes in comes out, larger and better, and nothing is lost on the way.
+# The main job: the output is larger and better than the input, and nothing is lost on the way.
 . tests/tap.inc
 
 few=3 # frames, where a few will do
@@ -52,7 +52,7 @@ done
 variant "one thread, a row at a time" --threads 1 --strip-rows 1
 variant "--threads 3 --cpu c" --threads 3 --cpu c
 variant "--strip-rows 32768" --strip-rows 32768
-# What is left are figures of quality; those of the short tier are floor.sh's.
+# The rest are figures of quality; floor.sh has those of the short tier.
 full || exit 0
 variant "--threads 2" --threads 2
 for rows in 2 16; do
