@@ -102,8 +102,9 @@ bool resize_axis_open(resize_axis *axis, uint32_t in, uint32_t out, unsigned shi
                       chroma_position site)
 {
     const double n = 1u << shift, ratio = (double)in / out, place = (n - 1) * (1 + site) / 2;
+    const double stretch = ratio > 1 ? ratio : 1; /* 1 sample may become 2 where sizes are even */
     const uint32_t samples = ceil_div_u32(in, 1u << shift);
-    const uint32_t taps = min_u32((uint32_t)ceil(2 * LOBES * ratio), samples);
+    const uint32_t taps = min_u32((uint32_t)ceil(2 * LOBES * stretch), samples);
     double *weight = malloc(taps * sizeof *weight);
     *axis = (resize_axis){.outputs = ceil_div_u32(out, 1u << shift), .taps = taps};
     axis->first = malloc(axis->outputs * sizeof *axis->first);
@@ -111,7 +112,7 @@ bool resize_axis_open(resize_axis *axis, uint32_t in, uint32_t out, unsigned shi
     const bool complete = weight && axis->first && axis->weight;
     for (uint32_t i = 0; i < axis->outputs && complete; i++) {
         const double position = ((n * i + place + 0.5) * ratio - 0.5 - place) / n;
-        weigh_around(weight, &axis->first[i], position, ratio, taps, samples);
+        weigh_around(weight, &axis->first[i], position, stretch, taps, samples);
         round_weights(axis->weight + (size_t)i * taps, weight, taps);
     }
     free(weight);

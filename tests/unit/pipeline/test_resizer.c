@@ -72,6 +72,7 @@ static void any_formats(frame_format *in, frame_format *out, uint32_t *seed)
     out->multiple = 2;
     out->width -= roll(seed, in->width - in->width / 10);
     out->height -= roll(seed, in->height - in->height / 10);
+    out->width += in->width == 1; /* sizes are even where chroma is subsampled */
 }
 
 static void a_constant_stays(void **unused)
@@ -116,11 +117,12 @@ static double position_of(uint32_t i, double ratio, unsigned shift, chroma_posit
 /* The weights of samples 0 to count - 1, those beyond an end being the one at the end. */
 static void weights_at(double *to, uint32_t count, double position, double ratio)
 {
+    const double stretch = fmax(ratio, 1);
     double sum = 0;
     for (uint32_t i = 0; i < count; i++)
         to[i] = 0;
-    for (int i = (int)floor(position - 3 * ratio); i <= position + 3 * ratio; i++) {
-        const double weight = lanczos((i - position) / ratio);
+    for (int i = (int)floor(position - 3 * stretch); i <= position + 3 * stretch; i++) {
+        const double weight = lanczos((i - position) / stretch);
         to[i < 0 ? 0 : (uint32_t)i >= count ? count - 1 : (uint32_t)i] += weight;
         sum += weight;
     }
