@@ -41,6 +41,7 @@ typedef struct enhance_settings {
     bool resume; /* keep finished segments on disk, and continue from those found there */
     uint64_t segment_frames; /* in each; 0: a few seconds' worth */
     bool deinterlace;        /* deinterlace interlaced frames */
+    bool double_fields;      /* into a frame for each field */
     bool stop_on_error;      /* fail at the first damage in the input */
     bool drop_unsupported;   /* leave out what the container cannot hold, rather than fail */
     encoder_choice encoder;

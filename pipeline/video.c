@@ -341,6 +341,7 @@ static bool open_all(video *v, pipeline_error *error)
                             .quantisers = s->stage.compressed,
                             .low_latency = s->encoder.low_latency,
                             .deinterlace = s->deinterlace,
+                            .double_fields = s->double_fields,
                             .ends_early = s->frames,
                             .stop_on_error = s->stop_on_error,
                             .notes = &s->notes};

@@ -90,6 +90,9 @@ int enhance_options_apply(const enhance_options *o, bool image, bool delays, sta
                         o->stages);
     settings->stage.temporal = !strcmp(o->temporal, "on");
     settings->deinterlace = !strcmp(o->deinterlace, "auto");
+    settings->double_fields = !strcmp(o->fields, "double");
+    if (settings->double_fields && !settings->deinterlace)
+        return cli_fail(EXIT_USAGE, "--fields double: expected --deinterlace auto, found off");
     settings->encoder.crf = o->crf;
     settings->encoder.preset = o->preset;
     settings->encoder.options = o->encoder.items;

@@ -16,7 +16,7 @@
 /* As given on the command line; NULL: not given. */
 typedef struct enhance_options {
     const char *stages, *tier, *content, *sr, *denoise, *strength, *colour, *colour_model;
-    const char *temporal, *deinterlace;
+    const char *temporal, *deinterlace, *fields;
     double scale;      /* 0: not given */
     resize_scale size; /* by --height or --size; x 0: not given */
     const char *codec, *preset;
@@ -69,7 +69,10 @@ typedef struct enhance_options {
      .initial = "on"},                                                                            \
     {"--deinterlace", NULL, OPTION_CHOICE, SHARED_FIELD(at, deinterlace), "auto|off", group,      \
      .help = "auto: deinterlace interlaced frames, even those not marked as interlaced",          \
-     .initial = "auto"}
+     .initial = "auto"},                                                                          \
+    {"--fields", NULL, OPTION_CHOICE, SHARED_FIELD(at, fields), "single|double", group,           \
+     .help = "double: make a frame of each field of interlaced video, twice as many a second: 50i "\
+             "becomes 50p", .initial = "single"}
 
 #define ENHANCE_ENCODER_OPTIONS(at, group)                                                        \
     {"--codec", "-c", OPTION_STRING, SHARED_FIELD(at, codec), "CODEC", group,                     \

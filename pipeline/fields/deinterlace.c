@@ -10,11 +10,20 @@
 #include "pipeline/io/av_compat.h"
 
 bool deinterlace_open(deinterlacer *d, const char *path, const AVFrame *like, AVRational time_base,
-                      pipeline_error *error)
+                      bool each, pipeline_error *error)
 {
+    const char *mode = each ? "mode=send_field:parity=auto:deint=interlaced"
+                            : "mode=send_frame:parity=auto:deint=interlaced";
     char shape[192];
     AVFilterContext *bwdif = NULL;
-    *d = (deinterlacer){.graph = avfilter_graph_alloc(), .time_base = time_base};
+    *d = (deinterlacer){
+        .graph = avfilter_graph_alloc(), .time_base = time_base, .last_pts = INT64_MIN};
+    if (each && avframe_duration(like) < 2)
+        return pipeline_fail(
+            error,
+            "%s: --fields double: expected times finer than frames, found steps of "
+            "%d/%d s; ffmpeg -i IN -c copy OUT.mkv makes finer ones",
+            path, time_base.num, time_base.den);
     if (!d->graph)
         return pipeline_fail(error, "out of memory");
     /* Frames must come out in the format in which they went in. */
@@ -25,9 +34,8 @@ bool deinterlace_open(deinterlacer *d, const char *path, const AVFrame *like, AV
     int code = avfilter_graph_create_filter(&d->source, avfilter_get_by_name("buffer"), "in", shape,
                                             NULL, d->graph);
     if (code >= 0)
-        code = avfilter_graph_create_filter(&bwdif, avfilter_get_by_name("bwdif"), "bwdif",
-                                            "mode=send_frame:parity=auto:deint=interlaced", NULL,
-                                            d->graph);
+        code = avfilter_graph_create_filter(&bwdif, avfilter_get_by_name("bwdif"), "bwdif", mode,
+                                            NULL, d->graph);
     if (code >= 0)
         code = avfilter_graph_create_filter(&d->sink, avfilter_get_by_name("buffersink"), "out",
                                             NULL, NULL, d->graph);
@@ -56,7 +64,11 @@ int deinterlace_get(deinterlacer *d, AVFrame *frame)
     if (code < 0)
         return code;
     /* The filter counts in half ticks. */
-    frame->pts = av_rescale_q(frame->pts, av_buffersink_get_time_base(d->sink), d->time_base);
+    if (frame->pts == AV_NOPTS_VALUE)
+        frame->pts = d->last_pts + avframe_duration(frame);
+    else
+        frame->pts = av_rescale_q(frame->pts, av_buffersink_get_time_base(d->sink), d->time_base);
+    frame->pts = d->last_pts = FFMAX(frame->pts, d->last_pts + 1);
     avframe_set_interlaced(frame, false, false);
     return code;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Deinterlaces frames with libavfilter's bwdif: one frame out for each frame in, at the same
- * time. */
+/* Deinterlaces frames with libavfilter's bwdif: one frame out for each frame in, at the same time, or
+ * one for each field. */
 #ifndef MONA_DEINTERLACE_H
 #define MONA_DEINTERLACE_H
 
@@ -15,13 +15,15 @@ typedef struct deinterlacer {
     AVFilterGraph *graph; /* NULL: not open */
     AVFilterContext *source, *sink;
     AVRational time_base;
+    int64_t last_pts;
 } deinterlacer;
 
 /* Opens a deinterlacer for frames like `like`, whose pts count in time_base; path is for messages.
+ * each: a frame for each field.
  * Frames that are not marked as interlaced pass unchanged. Whether it succeeds or not,
  * deinterlace_close releases what there is. */
 bool deinterlace_open(deinterlacer *d, const char *path, const AVFrame *like, AVRational time_base,
-                      pipeline_error *error);
+                      bool each, pipeline_error *error);
 
 /* Takes over the frame's data. NULL: no more frames will come. */
 bool deinterlace_put(deinterlacer *d, AVFrame *frame, pipeline_error *error);

@@ -31,7 +31,7 @@ static bool is_wanted(fields *f, const AVFrame *frame, bool found, bool *wanted,
         tell(f, found);
     *wanted = f->whole.graph || (avframe_is_interlaced(frame) && f->wanted);
     return !*wanted || f->whole.graph ||
-           deinterlace_open(&f->whole, f->path, frame, f->time_base, error);
+           deinterlace_open(&f->whole, f->path, frame, f->time_base, f->each, error);
 }
 
 int fields_get(fields *f, AVFrame *frame, pipeline_error *error)
@@ -51,6 +51,8 @@ int fields_get(fields *f, AVFrame *frame, pipeline_error *error)
             return AVERROR_EXTERNAL;
         if (!wanted)
             return code;
+        if (f->each && code >= 0 && avframe_is_interlaced(frame))
+            avframe_set_duration(frame, avframe_duration(frame) / 2);
         if (!deinterlace_put(&f->whole, code >= 0 ? frame : NULL, error))
             return AVERROR_EXTERNAL;
     }

@@ -17,6 +17,7 @@ typedef struct fields {
     AVRational time_base; /* of the frames' pts */
     bool possible;        /* look for interlaced frames that are not marked */
     bool wanted;          /* deinterlace; else interlaced frames are only reported */
+    bool each;            /* a frame for each field */
     bool open, told;
     interlace_detect sight;
     deinterlacer whole; /* open from the first interlaced frame on */

@@ -33,6 +33,12 @@ AVRational input_frame_rate(const input *in)
     return rate.num > 0 && rate.den > 0 ? rate : (AVRational){25, 1};
 }
 
+/* Frames made of each frame of the file. */
+static unsigned input_fields(const input *in)
+{
+    return in->doubled ? 2 : 1;
+}
+
 int64_t input_bit_rate(const input *in)
 {
     int64_t rate = in->format->bit_rate;
@@ -52,7 +58,7 @@ uint64_t input_frame_estimate(const input *in)
     if (in->end != INT64_MAX)
         end = (double)(in->end - origin) / AV_TIME_BASE;
     if (in->video->nb_frames > 0 && skipped <= 0 && end <= 0)
-        return (uint64_t)in->video->nb_frames;
+        return (uint64_t)in->video->nb_frames * input_fields(in);
     if (in->video->duration > 0)
         seconds = (double)in->video->duration * av_q2d(in->video->time_base);
     else if (in->format->duration > 0 && !(in->format->iformat->flags & AVFMT_NOTIMESTAMPS))
@@ -229,8 +235,8 @@ static bool place_frame(input *in)
     AVFrame *frame = in->frame;
     int64_t start = start_in(in, in->video->time_base);
     int64_t pts = frame->best_effort_timestamp;
-    const int64_t usual =
-        FFMAX(1, av_rescale_q(1, av_inv_q(input_frame_rate(in)), in->video->time_base));
+    const int64_t usual = FFMAX(
+        1, av_rescale_q(input_fields(in), av_inv_q(input_frame_rate(in)), in->video->time_base));
     /* FFmpeg 7 gives some frames of raw streams a duration of one tick, and one field is half a
      * frame. */
     if (avframe_duration(frame) <= 0 ||
@@ -342,7 +348,14 @@ static input_result next_frame(input *in, pipeline_error *error)
 input_result input_first(input *in, pipeline_error *error)
 {
     in->holding = in->ahead = true;
-    return in->first = next_frame(in, error);
+    in->first = next_frame(in, error);
+    if (in->fields.each && in->fields.whole.graph) {
+        const AVRational average = in->video->avg_frame_rate;
+        const AVRational rate = average.num > 0 ? average : input_frame_rate(in);
+        in->video->r_frame_rate = in->video->avg_frame_rate = av_mul_q(rate, (AVRational){2, 1});
+        in->doubled = true;
+    }
+    return in->first;
 }
 
 input_result input_next(input *in, pipeline_error *error)

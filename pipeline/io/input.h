@@ -43,6 +43,7 @@ typedef struct input {
     picture_list pictures;     /* read instead of format's packets; count 0: none */
     enum AVPixelFormat planes; /* frames are converted to this; AV_PIX_FMT_NONE: they are not */
     fields fields;             /* passes every frame from the decoder on */
+    bool doubled;              /* there is a frame for each field */
     bool stop_on_error;
     int64_t start;    /* AV_TIME_BASE units, in the file's own time; AV_NOPTS_VALUE: all */
     int64_t end;      /* the same unit; INT64_MAX: no end */
@@ -66,6 +67,7 @@ typedef struct input_settings {
     bool quantisers;       /* decode with the frames' quantisers (quantiser.h) */
     bool low_latency;      /* no frame waits for later ones; interlaced ones must be marked */
     bool deinterlace;      /* deinterlace interlaced frames */
+    bool double_fields;    /* into a frame for each field */
     bool ends_early;       /* input_copy_until will be called: pass on only what belongs */
     bool stop_on_error;    /* fail at the first damage instead of counting it and going on */
     const pipeline_notes *notes;

@@ -304,7 +304,8 @@ bool input_open(input *in, const input_settings *s, pipeline_error *error)
                  .time_base = in->video->time_base,
                  /* Dithered screen recordings look like combing. */
                  .possible = !s->low_latency && (in->pictures.count || !picture_is_rgb(coded)),
-                 .wanted = s->deinterlace};
+                 .wanted = s->deinterlace,
+                 .each = s->double_fields};
     if (!timestamp_joins_open(&in->times, in->format))
         return pipeline_fail(error, "out of memory");
     cut(in, s->start, s->end);

@@ -92,6 +92,18 @@ same "interlaced: it is said" "$(grep -c ': interlaced; it is deinterlaced' "$tm
 # idet needs a few frames before it is certain.
 same "interlaced: nothing stays combed" "$([ "$(combed "$tmp/whole.mkv")" -le 5 ] && echo yes)" yes
 ! full || same "interlaced: as many frames at the same times" "$(video_times "$tmp/whole.mkv")" "$(video_times "$tmp/fields.mkv")"
+# The fields of 50i are what the frames of 50p were.
+make -i "$tmp/scene.y4m" -vf scale=192:108 -c:v ffv1 "$tmp/moments.mkv"
+rate_of() {
+    ffprobe -v error -select_streams v:0 -show_entries stream=r_frame_rate -of csv=p=0 "$1" | tr -d ,
+}
+"$mona" enhance -y "$tmp/fields.mkv" -o "$tmp/each.mkv" --stages denoise --strength 0 -c ffv1 --fields double 2> "$tmp/log"
+same "--fields double: a frame for each field" "$(count "$tmp/each.mkv") $(rate_of "$tmp/each.mkv")" \
+    "$(count "$tmp/moments.mkv") $(rate_of "$tmp/moments.mkv")"
+video_times "$tmp/moments.mkv" > "$tmp/wanted"
+same "--fields double: at their times" "$(video_times "$tmp/each.mkv" | paste - "$tmp/wanted" |
+    awk '{ d = $1 - $2 } d > 0.0011 || d < -0.0011 { print NR, $0 } END { print NR }')" "$(wc -l < "$tmp/wanted")"
+at_least "--fields double: they are the moments of the fields" "$(psnr_y "$tmp/each.mkv" "$tmp/moments.mkv")" 28
 if full; then
     "$mona" enhance "$tmp/fields.mkv" -o "$tmp/left.mkv" --stages denoise --strength 0 -c ffv1 --deinterlace off 2> "$tmp/log"
     same "--deinterlace off: it is said" "$(grep -c 'interlaced; it is enhanced without deinterlacing' "$tmp/log")" 1
