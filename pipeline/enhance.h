@@ -19,6 +19,7 @@ typedef struct enhance_report {
     uint32_t in_width, in_height, out_width, out_height;
     size_t engine_bytes, frame_bytes; /* sessions; frame pool */
     uint64_t frames, expected;        /* expected 0: unknown */
+    bool doubled;                     /* each field has become a frame */
     uint64_t resumed;                 /* of the frames, those that earlier runs finished */
     float noise; /* in the last frame, standard deviation in 8-bit steps; negative: not measured */
     float compression;          /* the last frame's, as far as it counted as noise; 0: none */

@@ -323,6 +323,7 @@ static void begin_report(video *v)
                                   .engine_bytes = chain_engine_bytes(&v->stages),
                                   .frame_bytes = v->stages.memory_bytes,
                                   .expected = expected,
+                                  .doubled = v->in.doubled,
                                   .noise = -1};
     memcpy(v->report->encoder, v->out.codec.text, ENCODER_TEXT);
 }

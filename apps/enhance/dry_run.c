@@ -223,7 +223,7 @@ static cJSON *plan_of(const enhance_settings *s, const test_run *t, const footag
     pipeline_error unused = {0}; /* cannot fail: the trial had a container */
     const enhance_report *r = &t->report;
     cJSON *plan = cJSON_CreateObject();
-    double expected = image ? 1 : f->expected;
+    double expected = image ? 1 : f->expected * (r->doubled ? 2 : 1);
     if (s->frames && (expected <= 0 || expected > (double)s->frames))
         expected = (double)s->frames;
     add_input(plan, s, f, r);

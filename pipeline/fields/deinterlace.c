@@ -64,11 +64,12 @@ int deinterlace_get(deinterlacer *d, AVFrame *frame)
     if (code < 0)
         return code;
     /* The filter counts in half ticks. */
-    if (frame->pts == AV_NOPTS_VALUE)
-        frame->pts = d->last_pts + avframe_duration(frame);
-    else
+    if (frame->pts != AV_NOPTS_VALUE)
         frame->pts = av_rescale_q(frame->pts, av_buffersink_get_time_base(d->sink), d->time_base);
-    frame->pts = d->last_pts = FFMAX(frame->pts, d->last_pts + 1);
+    /* The second field of a film with one frame has the first one's time, or none. */
+    if (frame->pts <= d->last_pts)
+        frame->pts = d->last_pts + FFMAX(avframe_duration(frame), 1);
+    d->last_pts = frame->pts;
     avframe_set_interlaced(frame, false, false);
     return code;
 }
