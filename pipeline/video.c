@@ -69,6 +69,13 @@ static bool copy_properties(AVFrame *to, const AVFrame *from)
     return true;
 }
 
+/* Whether the result has the input's aspect ratio as it is stored. */
+static bool keeps_shape(const video *v)
+{
+    const frame_format in = input_format(&v->in), out = chain_format(&v->stages);
+    return resize_keeps_shape((mona_size){in.width, in.height}, (mona_size){out.width, out.height});
+}
+
 static bool submit(video *v)
 {
     const AVFrame *decoded = v->in.frame;
@@ -87,7 +94,8 @@ static bool submit(video *v)
         return false;
     if (!copy_properties(j->picture, decoded))
         return pipeline_fail(&v->decode_error, "out of memory");
-    j->picture->sample_aspect_ratio = v->out_settings.encoder.aspect;
+    if (!keeps_shape(v))
+        j->picture->sample_aspect_ratio = v->out_settings.encoder.aspect;
     j->lost_packets = v->in.lost_packets;
     j->damaged_frames = v->in.damaged_frames;
     j->moved_frames = v->in.moved_frames;
@@ -231,17 +239,16 @@ static bool check_space(const video *v, const encoder_settings *e, pipeline_erro
                             error);
 }
 
-/* What the result's samples are like: the picture keeps its shape where its size does not. */
+/* The aspect ratio of the result's pixels, so that the picture keeps its shape in any size. */
 static AVRational sample_aspect(const video *v)
 {
     const frame_format in = input_format(&v->in), out = chain_format(&v->stages);
-    const mona_size a = {in.width, in.height}, b = {out.width, out.height};
     const AVRational aspect = av_guess_sample_aspect_ratio(v->in.format, v->in.video, NULL);
-    if (resize_keeps_shape(a, b))
+    if (keeps_shape(v))
         return aspect;
     AVRational changed;
-    av_reduce(&changed.num, &changed.den, (int64_t)a.width * b.height, (int64_t)a.height * b.width,
-              INT_MAX);
+    av_reduce(&changed.num, &changed.den, (int64_t)in.width * out.height,
+              (int64_t)in.height * out.width, INT_MAX);
     return aspect.num > 0 ? av_mul_q(aspect, changed) : changed;
 }
 

@@ -38,12 +38,9 @@ void resume_key_write(char text[RESUME_KEY_TEXT], const enhance_settings *s,
     snprintf(
         text, RESUME_KEY_TEXT,
         "mona " MONA_VERSION " libav %s libavcodec %u encoder %s "
-        "input %lld %lld.%09ld segment %llu start %a end %a frames %llu deinterlace %d %d stages "
-        "%s "
-        "models %s%08x %08x "
-        "resize %a %a strength %a compressed %d steady %d colour %a codec %s %dx%d crf %a bitrate "
-        "%d latency %d "
-        "options %016llx",
+        "input %lld %lld.%09ld segment %llu start %a end %a frames %llu deinterlace %d fields %d "
+        "stages %s models %s%08x %08x resize %a %a strength %a compressed %d steady %d colour %a "
+        "codec %s %dx%d crf %a bitrate %d latency %d options %016llx",
         av_version_info(), avcodec_version(), c->codec->encoder, (long long)file.st_size,
         (long long)file.st_mtim.tv_sec, file.st_mtim.tv_nsec, (unsigned long long)s->segment_frames,
         s->start, s->end, (unsigned long long)s->frames, s->deinterlace, s->double_fields, stages,
