@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # mona: make, make demo, make test, make install, make dist, make clean, make help
 #
-# Variables, each may be given on the command line or in the environment:
+# Variables, on the command line or in the environment:
 #   CC AR CPPFLAGS CFLAGS LDFLAGS   the compiler and flags that come after the project's own
 #   PKG_CONFIG ONNX_PROTO           for a build for another system: its pkg-config and its onnx.proto
-#   HELP_MONA                       in such a build, a mona that runs here, which writes the manual page and completions
+#   HELP_MONA                       in such a build, a mona that runs here and writes the manual page and completions
 #   BUILD                           the output folder (build)
 #   PREFIX LIBDIR DESTDIR           where make install puts files (/usr/local, PREFIX/lib, nothing before them)
 #   WERROR=1                        warnings are errors
 #   SANITIZE=1                      the address and undefined-behaviour sanitisers
-#   TESTS TIER                      what of make check is run, see tests/run.sh
+#   TESTS TIER                      which tests make check runs, see tests/run.sh
 #   INPUT                           a clip for make demo
 #   V=1                             show commands
 
@@ -26,19 +26,19 @@ Q := $(if $(V),,@)
 PACKAGES := libc6-dev pkg-config protobuf-c-compiler libprotobuf-c-dev libonnx-dev libstb-dev libcjson-dev \
             libavformat-dev libavcodec-dev libavutil-dev libavfilter-dev libswscale-dev
 TEST_PACKAGES := libcmocka-dev ffmpeg python3
-# make test-full, besides: what people look at is tested with what they look with; skipped without.
+# make test-full also needs these, which show man page, completions and web pages; their tests are skipped without them.
 FULL_PACKAGES := $(TEST_PACKAGES) clang
 LOOK_PACKAGES := man-db zsh chromium chromium-driver
-# For the tests of other CPUs, which are skipped without them.
+# For the tests on other CPUs, which are skipped without them.
 CROSS_PACKAGES := gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static libc6-dev-i386 lib32gcc-$(shell gcc -dumpversion 2>/dev/null | cut -d. -f1)-dev
 CROSS_CC := aarch64-linux-gnu-gcc
 
-# The version has one place, mona.h; the library's name changes with its first number.
+# mona.h defines the version; its first number is part of the library's name.
 VERSION := $(shell sed -n 's/^\#define MONA_VERSION "\(.*\)"/\1/p' engine/mona.h)
 SONAME := libmona.so.$(firstword $(subst ., ,$(VERSION)))
 
 WARN := -Wall -Wextra -Wpedantic $(if $(WERROR),-Werror)
-# Neither the folder of the build nor its time is in the result: two builds of one commit are the same bytes.
+# The result contains neither the build's folder nor its time: two builds of one commit are the same bytes.
 OPTIMISE = -O3
 BASE = -std=c11 $(OPTIMISE) -g $(WARN) -ffp-contract=off -ffile-prefix-map=$(CURDIR)=. -MMD -MP
 ifdef SANITIZE
@@ -56,7 +56,7 @@ COMPILE_HOST = $(CC) $(HOST_CFLAGS) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
 
 # ---- sources ----------------------------------------------------------------------------------
 ARCH := $(shell $(CC) -dumpmachine | cut -d- -f1)
-ENGINE_SRC := $(wildcard $(addsuffix /*.c,engine/model engine/run engine/plan engine/model310 engine/cpu/c ops ops/*)) engine/port/posix.c
+ENGINE_SRC := $(wildcard $(addsuffix /*.c,engine/model engine/run engine/plan engine/model310 engine/aicore engine/cpu/c ops ops/*)) engine/port/posix.c
 ifeq ($(ARCH),x86_64)
 ENGINE_SRC += $(wildcard engine/cpu/x86/*.c)
 else ifeq ($(ARCH),aarch64)
@@ -84,14 +84,14 @@ help:
 	@echo 'make                 build/mona and build/libmona.a'
 	@echo 'make demo            install what is missing, build, enhance a rendered clip, print figures'
 	@echo 'make demo INPUT=F    the same on a file of yours'
-	@echo 'make test            install what is missing, build, test what takes minutes'
+	@echo 'make test            install what is missing, build, run the tests that take minutes'
 	@echo 'make test-full       test everything: also clang, sanitisers, browsers, other CPUs, long runs'
 	@echo 'make check           only the tests of this build (CC=, BUILD=, SANITIZE=1, TIER=short, TESTS= choose which)'
 	@echo 'make check-aarch64   only the tests of the kernels for ARMv8-A, emulated'
-	@echo 'make fuzz            readers and compiler on what libFuzzer thinks of, FUZZ_SECONDS=60 each'
+	@echo 'make fuzz            run the readers and the compiler on inputs from libFuzzer, FUZZ_SECONDS=60 each'
 	@echo 'make bench-peers     speed and memory beside ONNX Runtime (installs it, takes minutes)'
-	@echo 'make bench-table     times of the models inside, as a table for README.md'
-	@echo 'make bench-published modelled against published speeds of networks on the 310'
+	@echo 'make bench-table     time the built-in models and print the table of docs/benchmark.md'
+	@echo 'make bench-published compare modelled with published speeds of networks on the 310'
 	@echo 'make install         into PREFIX ($(PREFIX)), libraries into LIBDIR; DESTDIR is honoured'
 	@echo 'make dist            $(BUILD)/mona-$(VERSION).tar.gz, the sources of the last commit'
 	@echo 'make format-check    fail on files that clang-format 14 would change'
@@ -157,7 +157,7 @@ $(BUILD)/gen/onnx.pb-c.o: WARN :=
 $(BUILD)/gen/onnx.pb-c.o: $(BUILD)/gen/onnx.pb-c.c
 	$(Q)$(COMPILE_HOST)
 
-# What never runs per pixel is compiled quickly.
+# Code that never runs per pixel is compiled without much optimisation, which is faster.
 $(call obj,$(filter $(addsuffix /%,apps/cli apps/bench apps/devices apps/enhance apps/plot formats/onnx \
     $(addprefix formats/compiler/,import lower passes)),$(FORMATS_SRC) $(APP_SRC))): OPTIMISE = -O1
 
@@ -178,8 +178,8 @@ $(BUILD)/tests/%.o: tests/%.c Makefile
 # stb's JPEG writer shifts bits out of an int on purpose.
 $(BUILD)/pipeline/image/stills.o: BASE += $(if $(SANITIZE),-fno-sanitize=shift)
 
-# What a result of mona bench says of its build; written anew only when it changes. The commit is that of this
-# checkout, not of a repository around it; in a tarball git wrote it into .commit.
+# What results of mona bench contain about the build; rewritten only when it changes. The commit is that of this
+# checkout, not of an enclosing repository; in a tarball, git has written it to .commit.
 .PHONY: always
 $(BUILD)/gen/build_info.h: always
 	@mkdir -p $(@D)
@@ -197,7 +197,7 @@ $(BUILD)/apps/compile/compile_report.o: apps/compile/compile.html
 $(BUILD)/apps/plot/page.o: apps/plot/page.css
 $(BUILD)/apps/bench/report/bench_page.o: apps/bench/report/bench.html
 
-# A line for every model the binary contains: all that lie in models.
+# A line for every model that is built into the binary: all in models.
 $(BUILD)/gen/models.inc: always
 	@mkdir -p $(@D)
 	@printf 'MODEL(%s)\n' $(notdir $(MODELS:.mona=)) > $@.new; \
@@ -213,7 +213,7 @@ $(BUILD)/mona: $(APP_OBJ) $(PIPELINE_OBJ) $(FORMATS_OBJ) $(BUILD)/libmona.a
 $(BUILD)/firmware: $(addprefix $(BUILD)/,apps/firmware/main.o models/embedded.o libmona.a)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -pthread
 
-# The library without observers and the same program with it, for observe.sh: what stays must be the same code.
+# For observe.sh: the library built without observers, and a program with it. The rest of the code must be the same.
 UNOBSERVED := $(BUILD)/unobserved
 UNOBSERVED_SRC := $(wildcard engine/run/session*.c)
 $(UNOBSERVED)/%.o: %.c Makefile
@@ -244,12 +244,12 @@ $(call obj,$(wildcard tests/unit/*/*.c tests/fuzz/*.c tests/e2e/*/*.c)): $(BUILD
 $(foreach test,$(UNIT_SRC),$(eval $(BUILD)/tests/$(notdir $(basename $(test))): $(call obj,$(test))))
 $(UNIT): $(PIPELINE_OBJ) $(FORMATS_OBJ) $(BUILD)/models/embedded.o $(BUILD)/libmona.a
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(LIBS)
-# Those that test parts of the command.
+# Tests of parts of the command.
 $(BUILD)/tests/test_statistics: $(addprefix $(BUILD)/apps/bench/,statistics.o significance.o)
 $(BUILD)/tests/test_telemetry: $(addprefix $(BUILD)/apps/devices/,telemetry.o telemetry_log.o)
 $(BUILD)/tests/test_fair_queue: $(BUILD)/apps/bench/fair_queue.o
 $(BUILD)/tests/test_verdict $(BUILD)/tests/test_pipeline_marks $(BUILD)/tests/test_top1_margin: $(filter-out %/mona.o %/embedded.o,$(APP_OBJ))
-# And what trains the networks.
+# Tests of training.
 TRAIN_OBJ := $(addprefix $(BUILD)/models/train/avx512/,chain.o products.o)
 $(BUILD)/tests/test_chain: $(TRAIN_OBJ)
 $(TRAIN_OBJ): BASE += -fopenmp-simd -mavx512f -mavx512bw -mavx512vl -mavx512bf16 -mamx-tile -mamx-bf16
@@ -260,13 +260,13 @@ $(TRAIN_OBJ): $(BUILD)/%.o: %.c Makefile
 $(BUILD)/tests/checkops: $(BUILD)/tests/checkops.o $(BUILD)/libmona.a
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -pthread -lm
 
-# The network that changes nothing, for pictures.sh; classifiers of published shapes, for classifiers.sh.
+# A network that changes nothing, for pictures.sh; classifiers of published shapes, for classifiers.sh.
 $(BUILD)/neutral: $(BUILD)/tests/e2e/media/neutral.o $(BUILD)/gen/onnx.pb-c.o
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 $(BUILD)/classifiers: $(BUILD)/tests/e2e/models/classifiers.o $(BUILD)/gen/onnx.pb-c.o
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-# Fuzz targets: in every build on the files of their corpus, in make fuzz on what libFuzzer thinks of.
+# Fuzz targets: every build runs them on the files of their corpus, make fuzz also on inputs from libFuzzer.
 FUZZ := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_OBJ := $(FORMATS_OBJ) $(PIPELINE_OBJ) $(BUILD)/libmona.a
 FUZZ_SECONDS ?= 60
@@ -288,7 +288,7 @@ PROGRAMS := $(UNIT) $(addprefix $(BUILD)/tests/fuzz_,$(FUZZ)) $(BUILD)/tests/che
 check: all $(addprefix $(BUILD)/,scene neutral classifiers firmware unobserved/firmware) $(PROGRAMS)
 	$(Q)BUILD=$(BUILD) CC='$(CC)' SANITIZE='$(SANITIZE)' TIER='$(TIER)' PROGRAMS='$(PROGRAMS)' sh tests/run.sh $(TESTS)
 
-# The engine and its kernels on ARMv8-A, emulated; on such a machine itself `check` does more.
+# The engine and its kernels on emulated ARMv8-A. On such a machine, `make check` tests more.
 check-aarch64: $(BUILD)/firmware
 	$(Q)if ! command -v $(CROSS_CC) > /dev/null || ! command -v qemu-aarch64-static > /dev/null; then \
 	    echo '# skip: no $(CROSS_CC) or no qemu-aarch64-static'; echo '0 passed, 0 failed, 1 skipped'; \
@@ -298,21 +298,21 @@ check-aarch64: $(BUILD)/firmware
 	    BUILD=$(BUILD) SCRIPTS=tests/aarch64.sh sh tests/run.sh aarch64; \
 	fi
 
-# The plain build on CPUs that lack instructions which this one has.
+# This build on emulated CPUs that lack instructions of this one.
 check-cpus: all $(BUILD)/scene $(UNIT) $(BUILD)/tests/checkops
 	$(Q)if [ '$(ARCH)' != x86_64 ] || ! command -v qemu-x86_64-static > /dev/null; then \
 	    echo '# skip: no x86-64 or no qemu-x86_64-static'; echo '0 passed, 0 failed, 1 skipped'; \
 	else BUILD=$(BUILD) SCRIPTS=tests/cpus.sh sh tests/run.sh cpus.sh; fi
 
-# What must hold after every change, in minutes: the short tier, one build.
+# For every change, in minutes: the short tier of one build.
 test: test-deps
 	$(Q)$(MAKE) --no-print-directory -j"$$(nproc)" check TIER=short
 
-# Everything: the full tier, with clang and sanitisers, browsers, other CPUs. The last line adds them up.
+# Everything: the full tier, also with clang and sanitisers, browsers, other CPUs. The last line adds up the results.
 test-full: test-full-deps
 	$(Q)sh tests/all.sh
 
-# Side by side with ONNX Runtime, which npm installs into the build folder.
+# A comparison with ONNX Runtime, which npm installs into the build folder.
 bench-peers: deps
 	$(call need,python3 python3-onnx python3-numpy $(if $(shell command -v npm),,nodejs npm))
 	@test -d ../shared/peers || { echo 'make bench-peers needs ../shared/peers'; exit 1; }
@@ -322,19 +322,19 @@ bench-peers: deps
 	    --ignore-scripts --no-audit --no-fund --silent onnxruntime-node
 	$(Q)/usr/bin/python3 tests/bench/peers.py $(BUILD)
 
-# The table of README.md: the models inside, timed on this machine.
+# The table of docs/benchmark.md: the built-in models, timed on this machine.
 .PHONY: bench-table
 bench-table: all
 	@/usr/bin/python3 tests/bench/table.py $(BUILD)
 
-# Published speeds of networks on the 310 beside the time model's.
+# Published speeds of networks on the 310, compared with the time model's.
 $(BUILD)/tests/published: $(call obj,tests/bench/published.c $(wildcard tests/bench/published/*.c)) $(addprefix $(BUILD)/,formats/file.o formats/error.o libmona.a)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -pthread -lm
 
 bench-published: $(BUILD)/tests/published
 	$(Q)$(BUILD)/tests/published --report
 
-# Versions of clang-format differ in what they make of one line or another: Debian 12's judges.
+# Versions of clang-format differ in details; Debian 12's is used.
 .PHONY: format-check
 FORMAT ?= $(firstword $(shell command -v clang-format-14 clang-format))
 format-check:
@@ -343,12 +343,12 @@ format-check:
 	$(Q)git ls-files -z '*.c' '*.h' | xargs -0 $(FORMAT) --dry-run -Werror
 
 # ---- the rest ---------------------------------------------------------------------------------
-# What the option tables are written out as, and where each kind of file is looked for.
+# Files generated from the option tables, and the folders where they are looked for.
 MAN := share/man/man1/mona.1
 BASH_COMPLETION := share/bash-completion/completions/mona
 ZSH_COMPLETION := share/zsh/site-functions/_mona
-# A build for another machine cannot run its own mona: with HELP_MONA another one writes these three, without it
-# they are left out.
+# A build for another machine cannot run its own mona: HELP_MONA names another one that writes these three files;
+# without it they are left out.
 HELP_MONA ?= $(if $(filter $(ARCH),$(shell uname -m)),$(BUILD)/mona)
 HELP := $(if $(HELP_MONA),$(addprefix $(BUILD)/gen/,mona.1 mona.bash _mona))
 

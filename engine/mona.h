@@ -188,9 +188,8 @@ typedef struct mona_size {
 /* Zero-initialise, then set what differs from the default. */
 typedef struct mona_config {
     const mona_device *device; /* NULL: "auto" */
-    const char *cpu;           /* host: highest instruction set to use: "instructions" (the AI
-                                  Core's, in C), "c"; "avx2", "avxvnni", "avx512";
-                                  "neon", "dotprod"; NULL: the best this CPU has */
+    const char *cpu;           /* host: highest instruction set to use: "c"; "avx2", "avxvnni",
+                                  "avx512"; "neon", "dotprod"; NULL: the best this CPU has */
     unsigned threads;          /* 0: one per core of the device */
     /* Rows that a step produces and columns of a tile, counted in the smallest output before its
      * depth-to-space; the output of a x2 model has twice as many. 0: the planner chooses. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Memory that is released together: what a graph is made of. Zero-initialise. */
+/* Memory that is released together, such as all of a graph's. Zero-initialise. */
 #ifndef MONA_FORMAT_BLOCKS_H
 #define MONA_FORMAT_BLOCKS_H
 
@@ -9,7 +9,7 @@ typedef struct blocks {
     struct block *first;
 } blocks;
 
-/* Zeroed memory until blocks_free; NULL: out of memory. */
+/* Zeroed memory that lives until blocks_free; NULL: out of memory. */
 void *blocks_alloc(blocks *b, size_t count, size_t size);
 const char *blocks_strdup(blocks *b, const char *text);
 void blocks_free(blocks *b);

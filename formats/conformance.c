@@ -32,7 +32,7 @@ static bool read_tensor(const char *path, tensor *t, format_error *error)
     return ok || format_fail(error, "%s: %s", path, inner.text);
 }
 
-/* The files KIND_0.pb, KIND_1.pb, ... of a data set. */
+/* Reads the files KIND_0.pb, KIND_1.pb, ... of a data set. */
 static bool read_kind(const char *folder, unsigned index, const char *kind, tensor *tensors,
                       uint32_t *count, format_error *error)
 {

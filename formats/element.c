@@ -82,13 +82,13 @@ uint64_t element_highest(element_type type)
 
 /* ---- floats of 16 bits and fewer ---------------------------------------------------------- */
 
-/* Sign, exponent, mantissa; exponent 0 holds the subnormal numbers. */
+/* Sign, exponent, mantissa; exponent 0 is for subnormal numbers. */
 typedef struct small_float {
     int exponent_bits, mantissa_bits, bias;
     double max;             /* the largest finite number */
-    uint16_t infinity, nan; /* codes; infinity 0: none, and NaN takes its place */
+    uint16_t infinity, nan; /* codes; infinity 0: there is none, and NaN replaces it */
     uint16_t max_code;
-    bool one_zero; /* minus zero is not a number of the type: its code is NaN */
+    bool one_zero; /* there is no minus zero; its code is NaN */
 } small_float;
 
 static small_float small_of(element_type type)
@@ -133,7 +133,7 @@ static uint32_t encode(const small_float *f, double value, element_overflow over
     if (rounded == 0)
         return f->one_zero ? 0 : sign;
     exponent = ilogb(rounded) < min_exponent ? min_exponent : ilogb(rounded);
-    /* A normal number's leading 1 carries into the exponent field. */
+    /* The leading 1 of a normal number carries into the exponent field. */
     const uint32_t units = (uint32_t)ldexp(rounded, f->mantissa_bits - exponent);
     return sign | (((uint32_t)(exponent - min_exponent) << f->mantissa_bits) + units);
 }
@@ -234,7 +234,7 @@ double element_number(element_type type, const void *data)
     return decode(&f, code);
 }
 
-/* Two's complement of this many low bits. */
+/* Sign-extends the low bits in two's complement. */
 static int64_t sign_extend(uint64_t value, unsigned bits)
 {
     const uint64_t half = UINT64_C(1) << (bits - 1), mask = half | (half - 1);
@@ -243,7 +243,7 @@ static int64_t sign_extend(uint64_t value, unsigned bits)
 
 int64_t element_int(element_type type, const void *data)
 {
-    uint64_t value = 0; /* the machine is little-endian, as the files are */
+    uint64_t value = 0; /* the machine is little-endian, like the files */
     memcpy(&value, data, rows[type].size);
     return rows[type].kind == SIGNED ? sign_extend(value, rows[type].bits) : (int64_t)value;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The element types of ONNX tensors, numbered as in TensorProto.DataType, and how a number becomes
- * one of them.
+/* The element types of ONNX tensors, numbered as in TensorProto.DataType, and conversion of numbers
+ * to them.
  *
- * In memory every element has bytes of its own: the 2- and 4-bit types take a byte each, floats of
- * 16 bits and fewer are kept as their bits. */
+ * In memory every element has its own bytes: 2- and 4-bit types take one byte each, and floats of
+ * 16 bits or fewer are stored as their bits. */
 #ifndef MONA_FORMAT_ELEMENT_H
 #define MONA_FORMAT_ELEMENT_H
 
@@ -42,38 +42,39 @@ typedef enum element_type {
     ELEMENT_TYPE_COUNT,
 } element_type;
 
-/* ONNX's name in lower case; "unknown" for numbers that are no type. */
+/* ONNX's name in lower case; "unknown" for other numbers. */
 const char *element_name(int64_t type);
 
-/* Bytes an element takes in memory; 0: the type is not supported (strings, complex numbers). */
+/* Bytes of an element in memory; 0: the type is not supported (strings, complex numbers). */
 size_t element_size(int64_t type);
-/* Bits an element takes in a file. */
+/* Bits of an element in a file. */
 unsigned element_bits(int64_t type);
 
 bool element_is_float(element_type type);
-/* Integers: the range of values. */
+/* The range of integer types. */
 int64_t element_lowest(element_type type);
 uint64_t element_highest(element_type type);
 
-/* What becomes of finite numbers beyond the range of a float type, and of infinities: the largest
- * number, or infinity or, where the type has none, NaN. */
+/* What infinities and finite numbers beyond the range of a float type become: the largest number;
+ * or infinity or, if the type has none, NaN. */
 typedef enum element_overflow { ELEMENT_SATURATES, ELEMENT_OVERFLOWS } element_overflow;
 
-/* What a float type of 16 bits or fewer holds: numbers of so many mantissa bits with exponents from
- * `min_exponent` on (below that they are subnormal) up to `max`, and beyond that infinity or NaN. */
+/* A float type of 16 bits or fewer: the number of mantissa bits, exponents from `min_exponent` on
+ * (below it, numbers are subnormal), the largest number `max`, and whether infinity or NaN follow
+ * it. */
 typedef struct element_format {
     int mantissa_bits, min_exponent;
     double max, beyond;
 } element_format;
 element_format element_format_of(element_type type);
 
-/* A number as an element of a float type, rounded to nearest, halves to even; data: the element. */
+/* Stores a number as an element of a float type, rounded to nearest, halves to even. */
 void element_store_float(element_type type, void *data, double value, element_overflow overflow);
-/* The number that an element is. Integers beyond 2^53 are rounded. */
+/* The value of an element. Integers beyond 2^53 are rounded. */
 double element_number(element_type type, const void *data);
 
-/* Integers of the integer types and BOOL. UINT64 is given as the same bits. Storing keeps the
- * low bits, as two's complement does. */
+/* Elements of integer types and BOOL. UINT64 is returned as the same bits. Storing keeps the low
+ * bits, as in two's complement. */
 int64_t element_int(element_type type, const void *data);
 void element_store_int(element_type type, void *data, int64_t value);
 

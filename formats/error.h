@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* How functions of formats/ say what went wrong: one line, written where it happened, printed by
- * the command. */
+/* How functions of formats/ report errors: as one line, written where the error occurred and
+ * printed by the command. */
 #ifndef MONA_FORMAT_ERROR_H
 #define MONA_FORMAT_ERROR_H
 
@@ -8,15 +8,15 @@
 #include <stdbool.h>
 
 typedef struct format_error {
-    char text[512]; /* one line without a newline; "" until something failed */
+    char text[512]; /* one line without a newline; "" until an error occurs */
 } format_error;
 
-/* Writes the line, with bytes that are not printable ASCII shown as '?': names come from files that
- * anybody may have written. Always returns false, so that `return format_fail(...)` reads well. A
- * line that is there already stays: the first cause is the one to tell. */
+/* Writes the line, with '?' for bytes that are not printable ASCII, since names come from untrusted
+ * files. Always returns false, so that callers can write `return format_fail(...)`. A line that is
+ * already there stays, since the first cause is the one to report. */
 bool format_fail(format_error *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* The same of an operator: "node 'NAME' (OP_TYPE) " + the text. */
+/* The same for an operator: "node 'NAME' (OP_TYPE) " and the text. */
 bool format_fail_node(format_error *error, const char *name, const char *op_type,
                       const char *format, va_list arguments) __attribute__((format(printf, 4, 0)));
 

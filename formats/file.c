@@ -18,7 +18,7 @@ void *file_alloc(size_t count)
     return memory ? memset(memory, 0, rounded) : NULL;
 }
 
-/* known: the size, if the file has one, so that memory is taken once; pipes grow as they come. */
+/* known: the file's size, if it has one, so that memory is allocated once; for pipes it grows. */
 static bool read_stream(FILE *file, size_t known, const char *path, size_t limit, uint8_t **bytes,
                         size_t *size, format_error *error)
 {

@@ -8,13 +8,13 @@
 
 #include "formats/error.h"
 
-/* Reads a file of at most limit bytes into memory that starts at a multiple of 64 and is released
- * with free(). Refuses folders and empty files; `what` says in errors what the file should have
- * been, e.g. "an ONNX model". Errors begin with the path. */
+/* Reads a file of at most limit bytes into memory that is aligned to 64 bytes; release it with
+ * free(). Refuses folders and empty files. `what` names the expected kind of file in errors, such
+ * as "an ONNX model". Errors begin with the path. */
 bool file_read(const char *path, const char *what, size_t limit, uint8_t **bytes, size_t *size,
                format_error *error);
 
-/* count bytes at a multiple of 64, zeroed, released with free(); NULL: out of memory. */
+/* Zeroed memory aligned to 64 bytes; release it with free(). NULL: out of memory. */
 void *file_alloc(size_t count);
 
 #endif

@@ -13,7 +13,7 @@ uint16_t half_from_double(double value)
     const double magnitude = fabs(value);
     if (magnitude >= 65504)
         return sign | 0x7bff;
-    if (magnitude < 0x1p-14) /* subnormal: multiples of 2^-24; 1024 of them are the first normal */
+    if (magnitude < 0x1p-14) /* subnormal: a multiple of 2^-24, up to 1024 */
         return sign | (uint16_t)nearbyint(magnitude * 0x1p24);
     int exponent;
     const double fraction = frexp(magnitude, &exponent); /* in [0.5, 1) */

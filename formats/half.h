@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* Rounds to nearest, halves to even; saturates at 65504, as the engine does; a NaN stays one. */
+/* Rounds to nearest, halves to even; saturates at 65504, as the engine does; NaN stays NaN. */
 uint16_t half_from_double(double value);
 
 /* Exact. */

@@ -73,7 +73,7 @@ void mona_writer_start_from(mona_writer *w, const uint8_t *file)
     w->inherited = w->data.size;
 }
 
-/* Where these bytes lie in the data taken over, or its end. */
+/* The position of these bytes in the inherited data, or its end. */
 static size_t find_inherited(const mona_writer *w, const void *bytes, size_t size)
 {
     for (size_t at = 0; size <= w->inherited && at <= w->inherited - size;
@@ -152,20 +152,20 @@ bool mona_writer_finish(mona_writer *w, const char *name, uint32_t input_count,
     h.strings_offset = place(base, &at, &w->strings);
     h.data_offset = place(base, &at, &w->data);
     memcpy(base, &h, sizeof h);
-    h.crc32 = mona_crc32(0, base, total); /* over the field as zero */
+    h.crc32 = mona_crc32(0, base, total); /* the field itself counts as zero */
     memcpy(base, &h, sizeof h);
     *bytes = base;
     *size = total;
     return true;
 }
 
-/* A file without its data, which the last file has for all. */
+/* The size of a file without its data, which the last file holds for all. */
 static size_t bytes_before_data(const uint8_t *file)
 {
     return (size_t)header_of(file)->data_offset;
 }
 
-/* Moves a header and what belongs to it from the beginning of its own file to `at` of this one. */
+/* Moves a header with its sections from the beginning of its own file to `at` in this one. */
 static void move_header(uint8_t *base, size_t at, const uint8_t *file, const mona_file_header *last)
 {
     memcpy(base + at, file, bytes_before_data(file));

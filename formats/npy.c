@@ -77,7 +77,7 @@ double npy_value(const npy_array *array, uint64_t i)
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
-/* The text after `'key':` and its blanks, or NULL. The header is NUL-terminated. */
+/* The text after `'key':` and spaces, or NULL. The header ends in NUL. */
 static const char *entry(const char *header, const char *key)
 {
     const char *p = strstr(header, key);
@@ -108,7 +108,7 @@ static bool parse_shape(npy_array *array, const char *header, format_error *erro
     const char *p = entry(header, "'shape'");
     if (!p || *p++ != '(')
         return format_fail(error, "the .npy header has no shape");
-    uint64_t product = 1; /* of all dimensions but those of 0, behind which others must not hide */
+    uint64_t product = 1; /* without dimensions of 0, which would hide an overflow */
     array->rank = 0;
     array->count = 1;
     for (p += strspn(p, " "); *p != ')'; p += strspn(p, " ")) {
@@ -197,7 +197,7 @@ uint8_t *npy_format(const npy_array *array, size_t *size)
                       : array->rank == 1  ? ","
                                           : "");
     n += snprintf(header + n, sizeof header - (size_t)n, "), }");
-    /* Blanks and a newline bring the data to a multiple of 64. */
+    /* Spaces and a newline pad the data to a multiple of 64. */
     const size_t length = ((size_t)n + 1 + PREFIX + 63) / 64 * 64 - PREFIX;
     const size_t data = array->count * types[array->type].size;
     uint8_t *bytes = malloc(PREFIX + length + data);

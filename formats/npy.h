@@ -40,23 +40,23 @@ typedef struct npy_array {
 size_t npy_type_size(npy_type type);
 const char *npy_type_name(npy_type type); /* "float32" */
 
-/* Element i as a number. */
+/* The value of element i. */
 double npy_value(const npy_array *array, uint64_t i);
 
-/* Whether bytes[0, size) are the beginning of a .npy file: its first NPY_MAGIC bytes tell. */
+/* Whether bytes[0, size) begin like a .npy file. The first NPY_MAGIC bytes suffice. */
 enum { NPY_MAGIC = 6 };
 bool npy_begins(const uint8_t *bytes, size_t size);
 
-/* Parses the header of a file of which bytes[0, size) are the beginning, all of the header among
- * them: NPY_MAX_HEADER bytes are enough. begin: where the elements are; array->data is NULL. */
+/* Parses the header at the beginning of a file. bytes[0, size) must contain the whole header:
+ * NPY_MAX_HEADER bytes suffice. *begin: the offset of the elements; array->data is NULL. */
 enum { NPY_MAX_HEADER = 65536 + 12 };
 bool npy_parse_header(npy_array *array, const uint8_t *bytes, size_t size, size_t *begin,
                       format_error *error);
 
-/* Parses bytes[0, size), all of them; array->data points into them, at any alignment. */
+/* Parses the whole file bytes[0, size). array->data points into it, at any alignment. */
 bool npy_parse(npy_array *array, const uint8_t *bytes, size_t size, format_error *error);
 
-/* The array as a file in memory, released with free(); NULL: out of memory. */
+/* Writes the array as a file in memory; release it with free(). NULL: out of memory. */
 uint8_t *npy_format(const npy_array *array, size_t *size);
 
 #endif

@@ -99,7 +99,7 @@ static om_partition partition_of(const om_file *om, uint32_t type)
 
 typedef struct field {
     uint64_t number, value; /* value: of integers */
-    const uint8_t *data;    /* of what has a length, else NULL */
+    const uint8_t *data;    /* of fields with a length; else NULL */
     size_t size;
 } field;
 
@@ -115,7 +115,7 @@ static bool read_varint(const uint8_t *p, size_t size, size_t *at, uint64_t *val
     return false;
 }
 
-/* The field at *at of a message, of the kinds that today's encoders write. */
+/* Reads the field at *at of a message, if it is of a kind that current encoders write. */
 static bool next_field(const uint8_t *p, size_t size, size_t *at, field *f)
 {
     uint64_t key, length;
@@ -147,7 +147,7 @@ static bool next_field(const uint8_t *p, size_t size, size_t *at, field *f)
 
 enum { ENTRY_NAME = 1, ENTRY_VALUE = 2, VALUE_TEXT = 2, VALUE_NUMBER = 3 };
 
-/* An attribute's value: a text or a number. */
+/* Reads an attribute's value: a text or a number. */
 static bool read_value(const field *value, om_attribute *a)
 {
     field f;

@@ -39,30 +39,30 @@ typedef struct om_file {
     uint32_t partition_count;
 } om_file;
 
-/* The bytes must stay. */
+/* The bytes must stay valid. */
 bool om_open(om_file *om, const uint8_t *bytes, size_t size, format_error *error);
 
 /* "MODEL_DEF", ...; "unknown". */
 const char *om_partition_name(uint32_t type);
 
-/* A text or an integer that the model's definition carries. */
+/* A text or an integer in the model's definition. */
 typedef struct om_attribute {
-    const char *name, *text; /* without a terminator; text NULL: a number */
+    const char *name, *text; /* without a terminator; text NULL: it is a number */
     size_t name_length, text_length;
     int64_t number;
 } om_attribute;
 
-/* The next attribute from *at on, which begins as 0; false: there is none, or no more that can be
- * read. Attributes of other kinds are passed over. */
+/* Finds the next attribute from *at on; *at is 0 at first. False: there are no more, or none that
+ * can be read. Attributes of other kinds are skipped. */
 bool om_next_attribute(const om_file *om, size_t *at, om_attribute *attribute);
 
 typedef struct om_kernel {
     const char *name; /* without a terminator */
     size_t name_length, bytes;
-    unsigned machine; /* of the ELF header; 0: it has none */
+    unsigned machine; /* from the ELF header; 0: there is none */
 } om_kernel;
 
-/* The next kernel likewise. */
+/* Finds the next kernel in the same way. */
 bool om_next_kernel(const om_file *om, size_t *at, om_kernel *kernel);
 
 #endif

@@ -26,7 +26,7 @@ enum { ANY_COUNT = OPERATOR_ANY_COUNT };
      BIT(ELEMENT_UINT4) | BIT(ELEMENT_INT4) | BIT(ELEMENT_UINT2) | BIT(ELEMENT_INT2))
 #define ANY (NUMBERS | LOGIC | SMALL)
 
-/* Constant needs no row: its value is read with the model. */
+/* Constant needs no row: its value is read along with the model. */
 static const operator_row rows[] = {
     {"Abs", 6, 1, 1, NUMBERS, op_unary, false, import_abs, "any", import_array_unary, "any"},
     {"Add", 6, 2, 2, NUMBERS, op_binary, false, import_add,

@@ -11,7 +11,7 @@ bool tensor_shape(tensor *t, element_type type, uint32_t rank, const int64_t *di
 {
     tensor made = {.type = type, .rank = rank, .count = 1};
     bool ok = rank <= TENSOR_MAX_RANK && element_size(type);
-    uint64_t product = 1; /* of all dimensions but those of 0, behind which others must not hide */
+    uint64_t product = 1; /* without dimensions of 0, which would hide an overflow */
     for (uint32_t i = 0; ok && i < rank; i++) {
         const int64_t dim = dims[i];
         ok = dim >= 0 && (!dim || product <= (uint64_t)TENSOR_MAX_COUNT / (uint64_t)dim);
@@ -99,7 +99,7 @@ int64_t tensor_truncate(double value)
 {
     if (isnan(value))
         return 0;
-    if (value >= 0x1p63) /* of uint64, as its bits */
+    if (value >= 0x1p63) /* a uint64, as its bits */
         return value >= 0x1p64 ? INT64_MAX : (int64_t)(uint64_t)value;
     return value < -0x1p63 ? INT64_MIN : (int64_t)value;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Arrays of any element type and up to eight dimensions. */
+/* Tensors of any element type with up to eight dimensions. */
 #ifndef MONA_FORMAT_TENSOR_H
 #define MONA_FORMAT_TENSOR_H
 
@@ -16,13 +16,14 @@ typedef struct tensor {
     void *data;   /* count elements, row by row; NULL: only the shape is known */
 } tensor;
 
-/* Sets type, shape and count; data stays NULL. False: the type is not supported, a dimension
- * is negative, or those that are not 0 have a product above TENSOR_MAX_COUNT: so no product of some
- * dimensions of a tensor exceeds that, whether it is empty or not. dims may be those of *t. */
+/* Sets type, shape and count; data stays NULL. False: the type is not supported, a dimension is
+ * negative, or the product of the dimensions that are not 0 exceeds TENSOR_MAX_COUNT. So no product
+ * of some of a tensor's dimensions exceeds that, even if the tensor is empty. dims may point to
+ * those of *t. */
 bool tensor_shape(tensor *t, element_type type, uint32_t rank, const int64_t *dims);
-/* The same with zeroed data, released with tensor_free. */
+/* The same with zeroed data; release it with tensor_free. */
 bool tensor_make(tensor *t, element_type type, uint32_t rank, const int64_t *dims);
-/* NULL data is allowed; leaves an empty tensor. */
+/* data may be NULL. Leaves an empty tensor. */
 void tensor_free(tensor *t);
 
 size_t tensor_bytes(const tensor *t);
@@ -34,10 +35,10 @@ void tensor_text(const tensor *t, char *text, size_t size);
 void *tensor_at(const tensor *t, size_t i);
 double tensor_number(const tensor *t, size_t i);
 int64_t tensor_int(const tensor *t, size_t i);
-/* Rounds to the type: floats as IEEE does, integers by the low bits. */
+/* Rounds to the type: floats as in IEEE, integers by keeping the low bits. */
 void tensor_set_number(tensor *t, size_t i, double value);
 void tensor_set_int(tensor *t, size_t i, int64_t value);
-/* The number as an integer type stores it: rounded towards zero, then its low bits; NaN is 0. */
+/* A number as an integer type stores it: rounded towards zero, then the low bits; 0 for NaN. */
 int64_t tensor_truncate(double value);
 
 /* Elements before axis, along it, and after it. */

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Write bicubic_x2.onnx: cubic doubling of one plane, for chroma.
+"""Writes bicubic_x2.onnx: bicubic enlargement of a plane by 2, for chroma.
 
   bicubic_x2.py bicubic_x2.onnx
 """

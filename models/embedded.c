@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* build/gen/models.inc has a line MODEL(name) for every .mona file of this folder. The assembler
- * places each in read-only data, aligned as mona_model_open wants it. */
+/* build/gen/models.inc has a line MODEL(name) for every .mona file in this folder. The assembler
+ * places each in read-only data with the alignment that mona_model_open needs. */
 #define MODEL(name)                                                                                \
     __asm__(".pushsection .rodata\n.balign 64\nembedded_" #name ":\n.incbin \"models/" #name       \
             ".mona\"\nembedded_" #name "_end:\n.byte 0\n.popsection\n");                           \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The models inside the binary, so that mona is one file. */
+/* The models that are built into the binary, so that mona is a single file. */
 #ifndef MONA_MODELS_EMBEDDED_H
 #define MONA_MODELS_EMBEDDED_H
 

@@ -84,22 +84,50 @@ static void copy_lanes(uint8_t *to, size_t to_pixel, const uint8_t *from, size_t
             memcpy(to + x * to_pixel, from + x * from_pixel, bytes);
 }
 
+/* The piece that begins with channel from of the input and to of the output. */
+static uint32_t piece_of(const ac_row *in, const ac_row *out, const part *p, uint32_t done)
+{
+    const uint32_t from = p->from + done, to = p->to + done;
+    return min_u32(min_u32(in->c0 - from % in->c0, out->c0 - to % out->c0), p->count - done);
+}
+
 static void copy_pieces(const mona_row_call *call, const part *p)
 {
     const ac_row in = input_row(call, p->input), out = output_row(call);
     const size_t element = mona_type_size(out.type), pixels = (size_t)(call->x_end - call->x_begin);
     for (uint32_t done = 0, count; done < p->count; done += count) {
         const uint32_t from = p->from + done, to = p->to + done;
-        count = min_u32(min_u32(in.c0 - from % in.c0, out.c0 - to % out.c0), p->count - done);
-        const uint8_t *source = in.data + from / in.c0 * in.block_stride;
-        uint8_t *result = out.data + to / out.c0 * out.block_stride;
-        if (mona_rows_are_blocks(call->bound))
-            call->core->isa->scalar(call->core, source, pixels * in.c0 * element, result,
-                                    pixels * out.c0 * element,
-                                    (uint32_t)(AC_SCALAR_STEPS * pixels * count));
-        copy_lanes(result + to % out.c0 * element, out.c0 * element,
-                   source + from % in.c0 * element, in.c0 * element, count * element, pixels);
+        count = piece_of(&in, &out, p, done);
+        copy_lanes(out.data + to / out.c0 * out.block_stride + to % out.c0 * element,
+                   out.c0 * element,
+                   in.data + from / in.c0 * in.block_stride + from % in.c0 * element,
+                   in.c0 * element, count * element, pixels);
     }
+}
+
+/* The same on the chip, channel by channel. Channels that fill up the last block become zeros. */
+static void move_channels(const mona_row_call *call, const part *p)
+{
+    const mona_row_at in = mona_place_row(call->core, input_row(call, p->input), false);
+    const mona_row_at out = mona_place_row(call->core, output_row(call), true);
+    const uint32_t element = (uint32_t)mona_type_size(out.type);
+    const ac_move m = {.count = (uint32_t)(call->x_end - call->x_begin),
+                       .dst_step = out.c0 * element,
+                       .src_step = in.c0 * element,
+                       .dst_type = out.type,
+                       .src_type = out.type,
+                       .scale = F16_ONE,
+                       .maximum = UINT8_MAX};
+    for (uint32_t i = 0; i < p->count; i++) {
+        const uint32_t from = p->from + i, to = p->to + i;
+        ac_emit_move(call->core, out.at + to / out.c0 * out.block_stride + to % out.c0 * element,
+                     in.at + from / in.c0 * in.block_stride + from % in.c0 * element, m);
+    }
+    if (p->to + p->count < call->bound->output.channels)
+        return;
+    for (uint32_t to = call->bound->output.channels; to % out.c0; to++)
+        ac_emit_fill(call->core, out.at + to / out.c0 * out.block_stride + to % out.c0 * element,
+                     (ac_fill){.count = m.count, .bytes = element, .step = m.dst_step});
 }
 
 /* ---- whole blocks on the chip --------------------------------------------------------------- */
@@ -110,47 +138,47 @@ static bool is_whole_blocks(const mona_bound_op *b, const part *p)
     const uint32_t c0 = b->output_c0;
     const bool ends =
         p->from + p->count == b->input[p->input].channels && p->to + p->count == b->output.channels;
-    return mona_rows_are_blocks(b) && b->input_c0[p->input] == c0 && p->from % c0 == 0 &&
+    return mona_on_ai_core(b) && b->input_c0[p->input] == c0 && p->from % c0 == 0 &&
            p->to % c0 == 0 && (p->count % c0 == 0 || ends) &&
            c0 * mona_type_size(b->output.type) % AC_BLOCK == 0;
 }
 
 typedef struct program {
     ac_core *core;
-    const ac_isa *isa;
     uint32_t half; /* size of a half of UB, in blocks of 32 bytes */
     uint32_t slot; /* the half that is filled next */
 } program;
 
 /* Copies `bursts` pieces of `blocks` blocks of 32 bytes through UB. Strides are in bytes. */
-static void by_way_of_ub(program *p, uint8_t *to, size_t to_stride, const uint8_t *from,
+static void by_way_of_ub(program *p, ac_address to, size_t to_stride, ac_address from,
                          size_t from_stride, uint32_t bursts, uint32_t blocks)
 {
-    uint8_t *ub = p->core->ub + (size_t)p->slot * p->half * AC_BLOCK;
-    const ac_event e = (ac_event)p->slot;
+    const ac_address ub = ac_at(AC_UB, (size_t)p->slot * p->half * AC_BLOCK);
+    const uint32_t e = p->slot;
     ac_copy in = {.bursts = (uint16_t)bursts, .blocks = (uint16_t)blocks}, out = in;
     if (bursts > 1) {
         in.src_gap = (uint16_t)(from_stride / AC_BLOCK - blocks);
         out.dst_gap = (uint16_t)(to_stride / AC_BLOCK - blocks);
     }
-    p->isa->wait_flag(p->core, AC_PIPE_MTE3, AC_PIPE_MTE1, e);
-    p->isa->copy(p->core, AC_L1_UB, ub, from, in);
-    p->isa->set_flag(p->core, AC_PIPE_MTE1, AC_PIPE_MTE3, e);
-    p->isa->wait_flag(p->core, AC_PIPE_MTE1, AC_PIPE_MTE3, e);
-    p->isa->copy(p->core, AC_UB_L1, to, ub, out);
-    p->isa->set_flag(p->core, AC_PIPE_MTE3, AC_PIPE_MTE1, e);
+    ac_emit_wait_flag(p->core, AC_PIPE_MTE3, AC_PIPE_MTE1, e);
+    ac_emit_copy(p->core, AC_L1_UB, ub, from, in);
+    ac_emit_set_flag(p->core, AC_PIPE_MTE1, AC_PIPE_MTE3, e);
+    ac_emit_wait_flag(p->core, AC_PIPE_MTE1, AC_PIPE_MTE3, e);
+    ac_emit_copy(p->core, AC_UB_L1, to, ub, out);
+    ac_emit_set_flag(p->core, AC_PIPE_MTE3, AC_PIPE_MTE1, e);
     p->slot ^= 1;
 }
 
 static void copy_blocks(program *p, const mona_row_call *call, const part *t)
 {
-    const ac_row in = input_row(call, t->input), out = output_row(call);
+    const mona_row_at in = mona_place_row(call->core, input_row(call, t->input), false);
+    const mona_row_at out = mona_place_row(call->core, output_row(call), true);
     const uint32_t column = out.c0 * (uint32_t)mona_type_size(out.type) / AC_BLOCK;
     const uint32_t row = (uint32_t)(call->x_end - call->x_begin) * column;
     const uint32_t blocks = (t->count + out.c0 - 1) / out.c0;
     const uint32_t at_once = row < p->half ? p->half / row : 1;
-    const uint8_t *from = in.data + t->from / in.c0 * in.block_stride;
-    uint8_t *to = out.data + t->to / out.c0 * out.block_stride;
+    const ac_address from = in.at + t->from / in.c0 * in.block_stride;
+    const ac_address to = out.at + t->to / out.c0 * out.block_stride;
     for (uint32_t n = 0; n < blocks; n += at_once)
         for (uint32_t x = 0; x < row; x += p->half) {
             const size_t at = (size_t)x * AC_BLOCK;
@@ -162,29 +190,36 @@ static void copy_blocks(program *p, const mona_row_call *call, const part *t)
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
-static void some_rows(const mona_row_call *calls, uint32_t count)
+static void program_rows(const mona_row_call *calls, uint32_t count)
 {
     const mona_bound_op *b = calls->bound;
-    ac_core *core = calls->core;
-    program p = {core, core->isa, b->target->ub_bytes / 2 / AC_BLOCK, 0};
-    const bool chip = mona_rows_are_blocks(b);
-    for (int e = 0; chip && e < 2; e++)
-        p.isa->set_flag(core, AC_PIPE_MTE3, AC_PIPE_MTE1, (ac_event)e);
+    program p = {calls->core, b->target->ub_bytes / 2 / AC_BLOCK, 0};
+    for (uint32_t e = 0; e < 2; e++)
+        ac_emit_set_flag(p.core, AC_PIPE_MTE3, AC_PIPE_MTE1, e);
     for (uint32_t i = 0; i < b->op->input_count; i++) {
         const part t = part_of(b, i);
         for (uint32_t y = 0; y < count && !(b->placed >> i & 1); y++)
             if (is_whole_blocks(b, &t))
                 copy_blocks(&p, &calls[y], &t);
             else
-                copy_pieces(&calls[y], &t);
+                move_channels(&calls[y], &t);
     }
-    for (int e = 0; chip && e < 2; e++)
-        p.isa->wait_flag(core, AC_PIPE_MTE3, AC_PIPE_MTE1, (ac_event)e);
+    for (uint32_t e = 0; e < 2; e++)
+        ac_emit_wait_flag(p.core, AC_PIPE_MTE3, AC_PIPE_MTE1, e);
 }
 
 static void row(const mona_row_call *call)
 {
-    some_rows(call, 1);
+    const mona_bound_op *b = call->bound;
+    if (mona_on_ai_core(b)) {
+        program_rows(call, 1);
+        return;
+    }
+    for (uint32_t i = 0; i < b->op->input_count; i++) {
+        const part t = part_of(b, i);
+        if (!(b->placed >> i & 1))
+            copy_pieces(call, &t);
+    }
 }
 
 const mona_op_class mona_op_concat = {
@@ -196,7 +231,7 @@ const mona_op_class mona_op_concat = {
     .rows = same_span,
     .columns = same_span,
     .row = row,
-    .some_rows = some_rows,
+    .some_rows = program_rows,
 };
 
 const mona_op_class mona_op_slice = {
@@ -208,5 +243,5 @@ const mona_op_class mona_op_slice = {
     .rows = same_span,
     .columns = same_span,
     .row = row,
-    .some_rows = some_rows,
+    .some_rows = program_rows,
 };

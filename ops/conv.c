@@ -72,7 +72,7 @@ static mona_span columns(const mona_bound_op *b, uint32_t i, mona_span out)
 mona_conv_layout mona_conv_layout_of(const mona_bound_op *b)
 {
     const mona_file_conv *c = &b->op->conv;
-    const bool half = b->input[0].type == MONA_F16, by_steps = b->isa->conv_row;
+    const bool half = b->input[0].type == MONA_F16, by_steps = !mona_on_ai_core(b);
     const bool dilated = c->dilation_w > 1 && c->kernel_w > 1;
     mona_conv_layout k = {.c0 = b->input_c0[0], .kernel_h = c->kernel_h, .kernel_w = c->kernel_w};
     k.c1 = (b->input[0].channels + k.c0 - 1) / k.c0;
@@ -143,7 +143,7 @@ static constants_layout constants_of(const mona_bound_op *b)
     const uint32_t blocks = block_count(b);
     constants_layout l = {.epilogue = align_up(sizeof(ac_conv))};
     l.packing = l.tables = l.epilogue + align_up(mona_epilogue_bytes(b->output.channels));
-    if (!b->isa->conv_row) {
+    if (mona_on_ai_core(b)) {
         l.bytes = l.packing + mona_conv_packing_bytes(b);
         return l;
     }
@@ -304,25 +304,26 @@ static void bind(const mona_bound_op *b)
     conv->epilogue.broadcast =
         conv->epilogue.add && b->input[1].channels == 1 && b->output.channels > 1;
     conv->small_sums = scales && sums_are_small(b, scales);
-    if (b->isa->conv_row)
-        bind_steps(b, &l, conv);
-    else
+    if (mona_on_ai_core(b))
         conv->packing = mona_conv_packing_bind(b, base + l.packing, &conv->epilogue);
+    else
+        bind_steps(b, &l, conv);
 }
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
-/* Scratch: the addresses of the runs, then those of the plane rows that a fused STORE writes. */
+/* Scratch: where the runs lie, then the plane rows that a fused STORE writes: pointers, or addresses
+ * for a program. */
 static size_t runs_bytes(const mona_conv_layout *k)
 {
-    return align_up(runs_before(k, k->c1) * sizeof(uint8_t *));
+    return align_up(runs_before(k, k->c1) * sizeof(ac_address));
 }
 
 static size_t scratch_bytes(const mona_bound_op *b, uint32_t columns_)
 {
     (void)columns_;
     const mona_conv_layout k = mona_conv_layout_of(b);
-    return runs_bytes(&k) + b->output.channels * sizeof(uint8_t *);
+    return runs_bytes(&k) + b->output.channels * sizeof(ac_address);
 }
 
 /* Finds the addresses of all runs for the call's first pixel, whose filter starts at column x *
@@ -367,19 +368,10 @@ static ac_conv_row row_of(const mona_row_call *call, ac_planes *planes)
     return r;
 }
 
-static void some_rows(const mona_row_call *calls, uint32_t count)
-{
-    ac_planes planes[MONA_ROWS_AT_ONCE];
-    ac_conv_row rows_[MONA_ROWS_AT_ONCE];
-    for (uint32_t i = 0; i < count; i++)
-        rows_[i] = row_of(&calls[i], &planes[i]);
-    ac_conv_rows_by_instructions(calls->core, rows_, count);
-}
-
 static void row(const mona_row_call *call)
 {
-    if (!call->bound->isa->conv_row) {
-        some_rows(call, 1);
+    if (mona_on_ai_core(call->bound)) {
+        mona_conv_program(call, 1);
         return;
     }
     ac_planes planes;
@@ -407,7 +399,7 @@ const mona_op_class mona_op_conv = {
     .bind = bind,
     .scratch_bytes = scratch_bytes,
     .row = row,
-    .some_rows = some_rows,
+    .some_rows = mona_conv_program,
     .map_possible = mona_conv_map_possible,
     .map_scratch_bytes = mona_conv_map_scratch_bytes,
     .map = mona_conv_map,

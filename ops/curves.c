@@ -123,7 +123,7 @@ mona_status mona_curves_apply(const mona_curves *curves, const mona_device *devi
         size.height & ((1u << shift_y) - 1))
         return MONA_ERR_SHAPE;
     device = device ? device : mona_device_find("auto");
-    const ac_isa *isa = device ? device->isa(cpu) : NULL;
+    const ac_isa *isa = !device ? NULL : device->isa ? device->isa(cpu) : &ac_isa_c;
     if (!isa)
         return MONA_ERR_DEVICE;
     const curves_job job = {curves, isa, inputs, outputs, size, shift_x, shift_y};

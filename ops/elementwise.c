@@ -56,7 +56,7 @@ static void row(const mona_row_call *call)
         .broadcast_b = b->input[1].channels == 1 && b->output.channels > 1,
         .epilogue = *(const ac_epilogue *)b->constants,
     };
-    call->core->isa->elementwise_row(&e);
+    mona_row_kernels(b)->elementwise_row(&e);
 }
 
 static void some_rows(const mona_row_call *calls, uint32_t count)

@@ -7,8 +7,6 @@
 #include "engine/arith.h"
 #include "ops/ops.h"
 
-enum { F16_ONE = 0x3c00 };
-
 /* In a partly filled channel block, channels beyond the last one are zero in every tensor that is
  * read several elements at a time. Operators that write element by element leave the zeros that a
  * ring holds from the beginning. */
@@ -18,19 +16,30 @@ static inline bool f16_finite(uint16_t bits)
     return (bits & 0x7c00) != 0x7c00;
 }
 
-/* Whether rows begin at blocks of 32 bytes and may be read and written to the end of the block that
- * holds their last pixel (schedule.c). That is so on the chip, for rows of rings and those of LOAD
- * and STORE, and never on the host, whatever instructions it runs. */
-static inline bool mona_rows_are_blocks(const mona_bound_op *b)
+/* Where a program finds a row of a tensor: what ac_row is to row kernels. */
+typedef struct mona_row_at {
+    ac_address at; /* pixel 0 */
+    size_t block_stride;
+    uint32_t c0;
+    mona_type type;
+} mona_row_at;
+
+static inline mona_row_at mona_place_row(const ac_core *core, ac_row row, bool writes)
 {
-    return b->isa->copy && b->target == &ac_target_ascend310;
+    return (mona_row_at){ac_address_of(core, row.data, writes), row.block_stride, row.c0, row.type};
 }
 
 /* Copies bytes with the scalar unit, for where a copy of whole blocks would write too many. */
-static inline void scalar_copy(ac_core *core, void *to, const void *from, uint32_t bytes)
+static inline void mona_scalar_copy(ac_core *core, ac_address to, ac_address from, uint32_t bytes)
 {
-    core->isa->scalar(core, from, bytes, to, bytes, AC_SCALAR_STEPS * bytes);
-    memcpy(to, from, bytes);
+    ac_emit_move(core, to, from,
+                 (ac_move){.count = bytes,
+                           .dst_step = 1,
+                           .src_step = 1,
+                           .dst_type = MONA_U8,
+                           .src_type = MONA_U8,
+                           .scale = F16_ONE,
+                           .maximum = UINT8_MAX});
 }
 
 /* mona_op_class.rows and columns of an operator that reads exactly the pixel it writes. */

@@ -109,7 +109,7 @@ static void row(const mona_row_call *call)
         .source_type = b->input[0].type,
         .output = output_row(call),
     };
-    call->core->isa->pack_row(&pack);
+    mona_row_kernels(b)->pack_row(&pack);
 }
 
 static void some_rows(const mona_row_call *calls, uint32_t count)

@@ -8,16 +8,21 @@
 
 bool mona_load_is_dense(const mona_bound_op *b)
 {
-    return mona_rows_are_blocks(b) && b->op->input_count == 1 && b->output_c0 == 1 &&
+    return mona_on_ai_core(b) && b->op->input_count == 1 && b->output_c0 == 1 &&
            b->op->load.block[0] == 1 && b->input[0].type == b->output.type &&
            mona_type_size(b->output.type) == 1;
 }
 
-static uint8_t *plane_row(const mona_row_call *call)
+static ac_address plane_row(const mona_row_call *call)
 {
     const mona_buffer *plane = &call->planes[0];
-    return (uint8_t *)plane->data + (ptrdiff_t)call->y * plane->row_stride +
-           (ptrdiff_t)call->x_begin;
+    return ac_read_at(call->core, plane->data) +
+           (uint64_t)(call->y * plane->row_stride + call->x_begin);
+}
+
+static ac_address ring_row(const mona_row_call *call)
+{
+    return ac_address_of(call->core, output_row(call).data, true);
 }
 
 static uint32_t pixels_of(const mona_row_call *call)
@@ -29,9 +34,9 @@ static uint32_t pixels_of(const mona_row_call *call)
 static uint32_t even_rows(const mona_row_call *calls, uint32_t count, ptrdiff_t *step)
 {
     uint32_t rows = 1;
-    *step = count > 1 ? output_row(&calls[1]).data - output_row(calls).data : 0;
+    *step = count > 1 ? (ptrdiff_t)(ring_row(&calls[1]) - ring_row(calls)) : 0;
     while (rows < count &&
-           output_row(&calls[rows]).data - output_row(&calls[rows - 1]).data == *step)
+           (ptrdiff_t)(ring_row(&calls[rows]) - ring_row(&calls[rows - 1])) == *step)
         rows++;
     return rows;
 }
@@ -39,7 +44,7 @@ static uint32_t even_rows(const mona_row_call *calls, uint32_t count, ptrdiff_t 
 static void load_blocks(const mona_row_call *calls, uint32_t count, uint32_t bytes)
 {
     for (uint32_t i = 0, rows; i < count; i += rows) {
-        mona_steps to = {.at = output_row(&calls[i]).data};
+        mona_steps to = {.at = ring_row(&calls[i])};
         rows = even_rows(&calls[i], count - i, &to.step);
         mona_copy_rows(calls->core, AC_GM_L1, to,
                        (mona_steps){plane_row(&calls[i]), calls->planes[0].row_stride}, rows,
@@ -52,28 +57,24 @@ static void load_rest(const mona_row_call *calls, uint32_t count, uint32_t rest)
 {
     ac_core *core = calls->core;
     const uint32_t whole = pixels_of(calls) - rest;
-    dup_all(core, core->ub, 0, count * AC_BLOCK / 2, side_by_side);
-    core->isa->set_flag(core, AC_PIPE_V, AC_PIPE_S, AC_EVENT0);
-    core->isa->wait_flag(core, AC_PIPE_V, AC_PIPE_S, AC_EVENT0);
+    const ac_address ub = ac_at(AC_UB, 0);
+    dup_all(core, ub, 0, count * AC_BLOCK / 2, side_by_side);
+    ac_emit_sync(core, AC_PIPE_V, AC_PIPE_S, 0);
     for (uint32_t i = 0; i < count; i++)
-        scalar_copy(core, core->ub + i * AC_BLOCK, plane_row(&calls[i]) + whole, rest);
-    core->isa->set_flag(core, AC_PIPE_S, AC_PIPE_MTE3, AC_EVENT0);
-    core->isa->wait_flag(core, AC_PIPE_S, AC_PIPE_MTE3, AC_EVENT0);
+        mona_scalar_copy(core, ub + i * AC_BLOCK, plane_row(&calls[i]) + whole, rest);
+    ac_emit_sync(core, AC_PIPE_S, AC_PIPE_MTE3, 0);
     for (uint32_t i = 0; i < count; i++)
-        core->isa->copy(core, AC_UB_L1, output_row(&calls[i]).data + whole, core->ub + i * AC_BLOCK,
-                        (ac_copy){.bursts = 1, .blocks = 1});
+        ac_emit_copy(core, AC_UB_L1, ring_row(&calls[i]) + whole, ub + i * AC_BLOCK,
+                     (ac_copy){.bursts = 1, .blocks = 1});
 }
 
 void mona_load_dense(const mona_row_call *calls, uint32_t count)
 {
     const uint32_t pixels = pixels_of(calls), rest = pixels % AC_BLOCK;
-    const ac_isa *isa = calls->core->isa;
-    if (rest) {
-        isa->barrier(calls->core, AC_PIPE_ALL);
-    } else { /* STOREs may have read the same rows */
-        isa->set_flag(calls->core, AC_PIPE_MTE1, AC_PIPE_MTE2, AC_EVENT0);
-        isa->wait_flag(calls->core, AC_PIPE_MTE1, AC_PIPE_MTE2, AC_EVENT0);
-    }
+    if (rest)
+        ac_emit_barrier(calls->core, AC_PIPE_ALL);
+    else /* STOREs may have read the same rows */
+        ac_emit_sync(calls->core, AC_PIPE_MTE1, AC_PIPE_MTE2, 0);
     if (pixels > rest)
         load_blocks(calls, count, pixels - rest);
     if (rest)

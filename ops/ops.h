@@ -8,6 +8,7 @@
 #define MONA_OPS_H
 
 #include "engine/aicore/aicore.h"
+#include "engine/cpu/cpu.h"
 #include "engine/model/model_format.h"
 
 /* Height and width of a tensor once bound, and its channels and type. */
@@ -44,7 +45,7 @@ typedef struct mona_bound_op {
     const mona_file_op *op;
     const uint8_t *data; /* the model's data section */
     const ac_target *target;
-    const ac_isa *isa;
+    const ac_isa *isa; /* row kernels; NULL: AI Core programs */
     mona_shape input[MONA_OP_MAX_INPUTS];
     mona_shape output;
     uint32_t input_c0[MONA_OP_MAX_INPUTS]; /* channel block of each input in L1; 0: it is planes */
@@ -56,6 +57,19 @@ typedef struct mona_bound_op {
                                               (engine/plan/plan_place.c) */
     void *constants;                       /* constants_bytes() bytes, filled by bind() */
 } mona_bound_op;
+
+/* Whether AI Core programs compute the operator. Rows in L1 then begin at blocks of 32 bytes and may be
+ * read to the end of the block that holds their last pixel (schedule.c). */
+static inline bool mona_on_ai_core(const mona_bound_op *b)
+{
+    return !b->isa;
+}
+
+/* The row kernels that compute what has no program. */
+static inline const ac_isa *mona_row_kernels(const mona_bound_op *b)
+{
+    return b->isa ? b->isa : &ac_isa_c;
+}
 
 /* Rows of a tensor as a kernel sees them. rows[i] is row i of the window and points at tensor
  * column x_begin. x_begin may be negative: columns outside the tensor exist in memory and hold
@@ -69,7 +83,7 @@ typedef struct mona_rows {
 /* One call: output row y, columns [x_begin, x_end). */
 typedef struct mona_row_call {
     const mona_bound_op *bound;
-    ac_core *core;
+    ac_core *core;    /* of programs */
     uint8_t *scratch; /* scratch_bytes() bytes of this thread, 64-byte aligned */
     int64_t y, x_begin, x_end;
     /* rows[0] is the first row of the window for y; of planes, row 0 of the image */
@@ -94,7 +108,6 @@ typedef struct mona_map {
  * block_end). */
 typedef struct mona_map_call {
     const mona_bound_op *bound;
-    ac_core *core;
     uint8_t *scratch; /* map_scratch_bytes() bytes of this thread, 64-byte aligned */
     uint32_t y_begin, y_end, block_begin, block_end;
     mona_map input[MONA_OP_MAX_INPUTS], output;
@@ -186,10 +199,5 @@ uint32_t mona_channels_before(const mona_bound_op *bound, uint32_t i);
 /* Whether RESIZE, or ADD and MUL, have an AI Core program for this bound operator. */
 bool mona_resize_has_program(const mona_bound_op *bound);
 bool mona_elementwise_has_program(const mona_bound_op *bound);
-
-/* Computes rows of one fused convolution by instructions on the core's buffers. The rows differ
- * only in their addresses; the weights are packed as fractals. Row programs must give the same
- * bits. */
-void ac_conv_rows_by_instructions(ac_core *core, const ac_conv_row *rows, uint32_t count);
 
 #endif

@@ -248,7 +248,7 @@ static void row(const mona_row_call *call)
                 call->input[0].rows[y - window.begin] + skip + block * call->input[0].block_stride;
         }
         r.out = out.data + block * out.block_stride;
-        call->core->isa->resize_row(&r);
+        mona_row_kernels(b)->resize_row(&r);
     }
 }
 

@@ -74,7 +74,7 @@ static void row(const mona_row_call *call)
         .pixels = (uint32_t)(call->x_end - call->x_begin),
         .planes = mona_store_planes(b, call->planes, call->y, call->x_begin, rows),
     };
-    call->core->isa->unpack_row(&unpack);
+    mona_row_kernels(b)->unpack_row(&unpack);
 }
 
 static void some_rows(const mona_row_call *calls, uint32_t count)

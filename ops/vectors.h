@@ -46,36 +46,36 @@ static inline bool next_vectors(vectors *w)
     return true;
 }
 
-static inline void *vectors_at(const vectors *w, const void *base, uint8_t repeat_stride)
+static inline ac_address vectors_at(const vectors *w, ac_address base, uint8_t repeat_stride)
 {
-    return (uint8_t *)(uintptr_t)base + (size_t)w->done * repeat_stride * AC_BLOCK;
+    return base + (size_t)w->done * repeat_stride * AC_BLOCK;
 }
 
-static inline void dup_all(ac_core *core, void *dst, uint16_t value, uint32_t count,
+static inline void dup_all(ac_core *core, ac_address dst, uint16_t value, uint32_t count,
                            ac_vector strides)
 {
     for (vectors w = vectors_of(strides, HALF_LANES, count); next_vectors(&w);)
-        core->isa->dup(core, vectors_at(&w, dst, w.v.dst_repeat), value, &w.v);
+        ac_emit_dup(core, vectors_at(&w, dst, w.v.dst_repeat), value, w.v);
 }
 
-static inline void vec2_all(ac_core *core, ac_vec2 op, void *dst, const void *a, const void *b,
+static inline void vec2_all(ac_core *core, ac_vec2 op, ac_address dst, ac_address a, ac_address b,
                             uint32_t count, ac_vector strides)
 {
     for (vectors w = vectors_of(strides, HALF_LANES, count); next_vectors(&w);)
-        core->isa->vec2(core, op, vectors_at(&w, dst, w.v.dst_repeat),
-                        vectors_at(&w, a, w.v.a_repeat), vectors_at(&w, b, w.v.b_repeat), &w.v);
+        ac_emit_vec2(core, op, vectors_at(&w, dst, w.v.dst_repeat), vectors_at(&w, a, w.v.a_repeat),
+                     vectors_at(&w, b, w.v.b_repeat), w.v);
 }
 
-static inline void muls_all(ac_core *core, void *dst, const void *a, float s, uint32_t count,
+static inline void muls_all(ac_core *core, ac_address dst, ac_address a, float s, uint32_t count,
                             ac_vector strides)
 {
     for (vectors w = vectors_of(strides, HALF_LANES, count); next_vectors(&w);)
-        core->isa->vecs(core, AC_VMULS, vectors_at(&w, dst, w.v.dst_repeat),
-                        vectors_at(&w, a, w.v.a_repeat), s, &w.v);
+        ac_emit_vecs(core, AC_VMULS, vectors_at(&w, dst, w.v.dst_repeat),
+                     vectors_at(&w, a, w.v.a_repeat), s, w.v);
 }
 
 /* Converts side by side. A repeat of the narrower type is 4 blocks. */
-static inline void vconv_all(ac_core *core, ac_vconv kind, void *dst, const void *src,
+static inline void vconv_all(ac_core *core, ac_vconv kind, ac_address dst, ac_address src,
                              uint32_t count)
 {
     const bool narrows = kind == AC_F16_U8 || kind == AC_F16_S8 || kind == AC_F32_F16;
@@ -83,8 +83,8 @@ static inline void vconv_all(ac_core *core, ac_vconv kind, void *dst, const void
     const ac_vector strides = {
         .dst_block = 1, .a_block = 1, .dst_repeat = narrows ? 4 : 8, .a_repeat = narrows ? 8 : 4};
     for (vectors w = vectors_of(strides, lanes, count); next_vectors(&w);)
-        core->isa->vconv(core, kind, vectors_at(&w, dst, w.v.dst_repeat),
-                         vectors_at(&w, src, w.v.a_repeat), &w.v);
+        ac_emit_vconv(core, kind, vectors_at(&w, dst, w.v.dst_repeat),
+                      vectors_at(&w, src, w.v.a_repeat), w.v);
 }
 
 #endif

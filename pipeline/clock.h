@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Time that only goes on. */
+/* Time that never runs backwards. */
 #ifndef MONA_CLOCK_H
 #define MONA_CLOCK_H
 
 #include <stdint.h>
 #include <time.h>
 
-/* Nanoseconds since some moment of the past. */
+/* Nanoseconds since an arbitrary moment. */
 static inline uint64_t clock_ns(void)
 {
     struct timespec t;

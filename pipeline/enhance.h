@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The main job: a file in, an enhanced one out. */
+/* The main job: reads a file and writes an enhanced one. */
 #ifndef MONA_ENHANCE_H
 #define MONA_ENHANCE_H
 
@@ -14,18 +14,17 @@
 #include "pipeline/stages/probe.h"
 #include "pipeline/stages/stage.h"
 
-/* How far it is, and what it takes. */
+/* The progress of a run, and what it takes. */
 typedef struct enhance_report {
     uint32_t in_width, in_height, out_width, out_height;
     size_t engine_bytes, frame_bytes; /* sessions; frame pool */
     uint64_t frames, expected;        /* expected 0: unknown */
-    uint64_t resumed;                 /* of the frames, those earlier runs had finished */
-    float noise; /* found in the last frame, standard deviation in 8-bit steps; negative: not looked
-                    for */
-    float compression;          /* error of the last frame's that was taken for noise; 0: none */
-    char encoder[ENCODER_TEXT]; /* libav's encoder and its options; "": none, as for pictures */
+    uint64_t resumed;                 /* of the frames, those that earlier runs finished */
+    float noise; /* in the last frame, standard deviation in 8-bit steps; negative: not measured */
+    float compression;          /* the last frame's, as far as it counted as noise; 0: none */
+    char encoder[ENCODER_TEXT]; /* libav's encoder and its options; "": none, for pictures */
     uint64_t lost_packets, damaged_frames, moved_frames; /* of the input so far */
-    uint64_t clock_jumps, moved_packets; /* joined; other streams' that did not ascend; when done */
+    uint64_t clock_jumps, moved_packets;                 /* joined; did not ascend; set when done */
 } enhance_report;
 
 typedef struct enhance_settings {
@@ -35,21 +34,21 @@ typedef struct enhance_settings {
     unsigned count;
     stage_settings stage;
     unsigned decode_threads; /* 0: the decoder's own choice */
-    double start;            /* seconds left out at the beginning */
-    double end;              /* seconds after which everything is left out; 0: there is none */
-    uint64_t frames;         /* at most; 0: all */
-    const char *format;      /* container of the output; NULL: by its name */
-    bool resume; /* work in segments kept on disk, and go on from those that are there */
-    uint64_t segment_frames; /* in each; 0: some seconds' worth */
-    bool deinterlace;        /* make interlaced frames whole */
-    bool stop_on_error;      /* fail at the first damage of the input */
+    double start;            /* seconds to skip at the beginning */
+    double end;              /* seconds after which everything is left out; 0: no end */
+    uint64_t frames;         /* at most this many; 0: all */
+    const char *format;      /* container of the output; NULL: from its name */
+    bool resume; /* keep finished segments on disk, and continue from those found there */
+    uint64_t segment_frames; /* in each; 0: a few seconds' worth */
+    bool deinterlace;        /* deinterlace interlaced frames */
+    bool stop_on_error;      /* fail at the first damage in the input */
     bool drop_unsupported;   /* leave out what the container cannot hold, rather than fail */
     encoder_choice encoder;
     pipeline_notes notes;
-    /* Called in the caller's thread before the first frame and after each; NULL: not. */
+    /* Called in the caller's thread before the first frame and after each one; may be NULL. */
     void (*progress)(void *context, const enhance_report *report);
     void *progress_context;
-    const pipeline_probe *probe; /* of a video; NULL: nobody looks */
+    const pipeline_probe *probe; /* of a video; NULL: none */
 } enhance_settings;
 
 /* The network of a stage. */
@@ -63,10 +62,11 @@ static inline const named_model *enhance_network(const enhance_settings *s, unsi
 /* Video to video. The output appears under its name only when it is complete. */
 bool enhance_video(const enhance_settings *settings, enhance_report *report, pipeline_error *error);
 
-/* A picture (picture_kind.h) to PNG or JPEG. */
+/* Enhances a picture (picture_kind.h) into a PNG or JPEG. */
 bool enhance_still(const enhance_settings *settings, enhance_report *report, pipeline_error *error);
 
-/* What that would report of sizes and memory, and what it would refuse, by still_read_head alone. */
+/* Reports the sizes and memory that enhance_still would need, or refuses what it would refuse. It
+ * reads the file's head alone (still_read_head). */
 bool enhance_still_plan(const enhance_settings *settings, enhance_report *report, still *head,
                         pipeline_error *error);
 

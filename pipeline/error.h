@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* How pipeline functions say what went wrong: one line, written where it happened, printed by the
- * command; and what is worth telling though nothing failed. */
+/* How pipeline functions report errors: as one line, written where the error occurred and printed
+ * by the command. Notes report what is worth knowing although nothing failed. */
 #ifndef MONA_PIPELINE_ERROR_H
 #define MONA_PIPELINE_ERROR_H
 
@@ -10,8 +10,8 @@ typedef struct pipeline_error {
     char text[768]; /* one line without a newline */
 } pipeline_error;
 
-/* Writes the line; always returns false, so that `return pipeline_fail(...)` reads well. A line
- * that is there already stays: the first cause is the one to tell. */
+/* Writes the line. Always returns false, so that callers can write `return pipeline_fail(...)`. A
+ * line that is already there stays, since the first cause is the one to report. */
 bool pipeline_fail(pipeline_error *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -19,7 +19,7 @@ bool pipeline_fail(pipeline_error *error, const char *format, ...)
 bool pipeline_fail_av(pipeline_error *error, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Where lines about what was changed or left out go; nothing failed. say NULL: nowhere. */
+/* Where lines about changes and omissions go, which are no errors. say NULL: nowhere. */
 typedef struct pipeline_notes {
     void (*say)(void *context, const char *line); /* a line without a newline; any thread */
     void *context;

@@ -2,8 +2,8 @@
 /* Video: decode -> stages -> encode.
  *
  * One thread decodes, fills frames and queues their work on the stages' streams; the caller's
- * thread waits for finished frames, encodes and writes. Between them go jobs, one per output slot:
- * they are what bounds the frames on their way. */
+ * thread waits for finished frames, encodes and writes. Jobs travel between the two. There is one
+ * for each output slot, which limits the number of frames in flight. */
 #include "pipeline/enhance.h"
 
 #include <pthread.h>
@@ -24,10 +24,10 @@
 #include "pipeline/io/resume_key.h"
 
 typedef struct job {
-    AVFrame *picture; /* the output slot's planes as libav sees them, made once */
-    uint64_t number;  /* of the frame, as the chain counts */
+    AVFrame *picture; /* the output slot's planes as a frame of libav; made once */
+    uint64_t number;  /* of the frame, as counted by the chain */
     mona_event *done;
-    uint64_t lost_packets, damaged_frames, moved_frames; /* of the input until then */
+    uint64_t lost_packets, damaged_frames, moved_frames; /* of the input so far */
 } job;
 
 typedef struct video {
@@ -38,9 +38,9 @@ typedef struct video {
     output out;
     output_settings out_settings;
     chain_memory memory;        /* after the last frame that was encoded */
-    char work[RESUME_KEY_TEXT]; /* what has to be the same in a run that goes on */
+    char work[RESUME_KEY_TEXT]; /* what must be the same when a run is resumed */
     job jobs[CHAIN_OUTPUTS];
-    channel idle, busy; /* jobs that wait for a frame; jobs in order of their frames */
+    channel idle, busy; /* jobs waiting for a frame; jobs in the order of their frames */
     atomic_bool stop;
     pipeline_error decode_error;
 } video;
@@ -53,14 +53,14 @@ static bool copy_other(void *context, AVPacket *packet, pipeline_error *error)
     return output_copy(&v->out, packet, error);
 }
 
-/* Everything of a frame but its samples: captions, time codes, colour. */
+/* Copies everything of a frame except its samples: captions, time codes, colour. */
 static bool copy_properties(AVFrame *to, const AVFrame *from)
 {
     while (to->nb_side_data)
         av_frame_remove_side_data(to, to->side_data[0]->type);
     if (av_frame_copy_props(to, from) < 0)
         return false;
-    av_frame_remove_side_data(to, AV_FRAME_DATA_VIDEO_ENC_PARAMS); /* how the input was coded */
+    av_frame_remove_side_data(to, AV_FRAME_DATA_VIDEO_ENC_PARAMS); /* of the input's coding */
     to->pict_type = AV_PICTURE_TYPE_NONE;
     avframe_clear_key(to);
     to->crop_top = to->crop_bottom = to->crop_left = to->crop_right = 0;
@@ -79,7 +79,7 @@ static bool submit(video *v)
         frame_fill_plane(slot, p, decoded->data[p], decoded->linesize[p]);
     probe_mark(v->settings->probe, v->stages.entered, PROBE_UPLOAD, true);
 
-    /* Jobs come back in the order of their frames, so this one is the next output slot's. */
+    /* Jobs come back in the order of their frames, so this is the job of the next output slot. */
     job *j = channel_pop(&v->idle);
     if (!j)
         return false;
@@ -95,7 +95,7 @@ static bool submit(video *v)
     return channel_push(&v->busy, j);
 }
 
-/* The next frame into v->in.frame; false: there is none, or it cannot be had. */
+/* Decodes the next frame into v->in.frame. False: there are no more, or an error. */
 static bool decode(video *v, uint64_t number)
 {
     const pipeline_probe *probe = v->settings->probe;
@@ -161,7 +161,7 @@ static bool finish_job(video *v, job *j, pipeline_error *error)
     return true;
 }
 
-/* Takes jobs until the decoding side has no more. */
+/* Encodes jobs until the decoding side has no more. */
 static bool encode_all(video *v, pipeline_error *error)
 {
     bool good = true;
@@ -179,7 +179,7 @@ static bool encode_all(video *v, pipeline_error *error)
 
 /* ---- setting up --------------------------------------------------------------------------- */
 
-/* The planes outlive every reference: they are the chain's. */
+/* The planes belong to the chain and outlive every reference. */
 static void keep(void *opaque, uint8_t *data)
 {
     (void)opaque;
@@ -204,15 +204,15 @@ static bool wrap_output(video *v, unsigned slot)
     return picture->buf[0];
 }
 
-/* Frames the run will make, as far as the file says; 0: it does not. */
+/* Frames that the run will produce, according to the file; 0: unknown. */
 static uint64_t expected_frames(const video *v)
 {
     const uint64_t frames = input_frame_estimate(&v->in), limit = v->settings->frames;
     return limit && (!frames || frames > limit) ? limit : frames;
 }
 
-/* Raw frames are as many bytes as they are; of what a codec makes of them at least as much as was
- * there before is likely, and twice that where segments are kept until the end. */
+/* The size of raw frames is exact. Coded frames will probably take at least as many bytes as in the
+ * input, and twice that if segments are kept until the end. */
 static bool check_space(const video *v, const encoder_settings *e, pipeline_error *error)
 {
     const enhance_settings *s = v->settings;
@@ -263,7 +263,8 @@ static bool open_output(video *v, const AVOutputFormat *format, const input_sett
     if (!settings.choice.codec)
         settings.choice.codec = choose_codec(v, format, settings.pix_fmt);
     if (!codec_fits(settings.choice.codec, format))
-        return pipeline_fail(error, "%s: %s cannot hold %s; .mkv holds every codec of mona's",
+        return pipeline_fail(error,
+                             "%s: %s cannot hold %s; .mkv holds every codec that mona writes",
                              s->output, format->name, settings.choice.codec->name);
     resume_key_write(v->work, s, &settings);
     v->out_settings = (output_settings){.encoder = settings,
@@ -278,8 +279,8 @@ static bool open_output(video *v, const AVOutputFormat *format, const input_sett
            output_open(&v->out, &v->out_settings, &v->in, error);
 }
 
-/* What earlier runs have done stays done. A segment begins without a frame before it, whether or
- * not this run made that one: so it comes out the same whenever it is made. */
+/* Continues where earlier runs stopped. A segment begins without a frame before it, whether or not
+ * this run made that frame, so it comes out the same whenever it is made. */
 static void go_on(video *v)
 {
     v->stages.fresh = v->settings->resume ? v->out.length : 0;

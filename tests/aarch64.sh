@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The kernels of ARMv8-A on emulated CPUs: one that has no dot products, one that has everything.
-# make check-aarch64 calls it, with programs of both architectures built.
+# Runs the kernels of ARMv8-A on emulated CPUs: one without dot products, and one with everything. make
+# check-aarch64 calls it once the programs of both architectures are built.
 . tests/tap.inc
 arm=$BUILD/aarch64
 
@@ -22,7 +22,7 @@ cat "$tmp/plain" "$tmp/dotprod"
 same "checkops on a CPU without dot products runs C, NEON and the modelled chip" \
     "$(sed -n 's/^ok [0-9]* - checkops \([^ ]*\) conv_row$/\1/p' "$tmp/plain" | tr '\n' ' ')" "c neon model310 "
 
-# The library as firmware sees it; tests/e2e/engine/library.sh says more.
+# The library as firmware sees it; tests/e2e/engine/library.sh checks more.
 cross=aarch64-linux-gnu-
 ${cross}ld -r -o "$tmp/engine" $(find "$arm/engine" "$arm/ops" -name '*.o' ! -name posix.o)
 nothing "engine and kernels call nothing of libc but mem*, and the port" \
@@ -33,7 +33,7 @@ nothing "the largest frame stays within a quarter of the $limit KiB stack bound"
     "$(find "$arm/engine" "$arm/ops" -name '*.su' -exec cat {} + |
         awk -v most=$((limit * 1024 / 4)) '$2 > most || $3 ~ /^dynamic$/')"
 
-# A whole network, and what it gives on this machine.
+# A whole network, compared with the result on this machine.
 succeeds "the firmware example runs here" "$BUILD/firmware" "$tmp/in.pgm" "$tmp/native.pgm"
 for case in "cortex-a53 c" "cortex-a53" "max dotprod"; do
     set -- $case

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The full tier: the tests with gcc, those of them that read files and move samples with clang and its address and
-# undefined-behaviour sanitisers, and the engine's own on an emulated aarch64 and on emulated CPUs that lack what
-# this one has. The last line adds up: "N passed, N failed, N skipped".
+# The full tier: all tests with gcc; those that read files or move samples with clang and its address and
+# undefined-behaviour sanitisers; and the engine's own on an emulated aarch64 and on emulated CPUs that lack
+# instructions of this one. The last line adds up: "N passed, N failed, N skipped".
 set -u
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
@@ -10,7 +10,7 @@ passed=0
 failed=0
 skipped=0
 
-# $1: which number of the last line of $log that counts, from 1
+# $1: the position of the wanted number in the last line of $log, from 1
 counted() {
     grep -E '^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$' "$log" | tail -n 1 | sed 's/[^0-9 ]//g' |
         awk "{ print \$$1 }"
@@ -23,7 +23,7 @@ check() {
     { make --no-print-directory -j"$(nproc)" "$@" 2>&1; echo "exit $?"; } | tee "$log"
     good=$(counted 1)
     bad=$(counted 2)
-    # A build that broke, or a run that ended early, is a failure even without a count.
+    # A failed build, or a run that ended early, is a failure even without a count.
     if [ -z "$bad" ] || { [ "$bad" -eq 0 ] && [ "$(tail -n 1 "$log")" != "exit 0" ]; }; then
         bad=$((${bad:-0} + 1))
     fi

@@ -34,11 +34,11 @@ trap 'exit 1' INT TERM HUP
 cp -a "$pristine/." "$root"
 cp /etc/resolv.conf "$root/etc/resolv.conf"
 git clone -q . "$root/mona"
-# A checkout that belongs to whoever works in it.
+# The checkout must belong to the user who works in it.
 chown -R 0:0 "$root/mona"
 mkdir "$root/shared"
 
-# What is mounted here goes away with the last process.
+# What is mounted here is unmounted when the last process ends.
 cat > "$enter" << 'END'
 set -eu
 cd "$1"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A page of mona bench --html in headless Chromium: its figures, pictures and tables against the result it carries.
+"""Checks a page of mona bench --html in headless Chromium: its figures, pictures and tables must match the data in it.
 
     python3 tests/bench_page.py PAGE.html RESULT.json SCREENSHOT.png     prints TAP lines; exits with 3 where no browser starts
 """
@@ -55,7 +55,7 @@ def layers(browser, data):
     working = [r for r in data['layers'] if r.get('gmac', 0) > 0]
     check('operators that multiply lie on the roofline', [p[0] for p in points] == [r['name'] for r in working], points)
     check('inside of it', all(70 <= x <= 1180 and 0 <= y <= 380 for _, x, y in points), points)
-    # What is equally fast to a tenth of a pixel may stand in either order.
+    # Values that agree to a tenth of a pixel may be in either order.
     heights = [p[2] for p, _ in sorted(zip(points, working), key=lambda pair: -pair[1]['gmac_per_s'])]
     check('the faster the higher', heights == sorted(heights) and len(heights) == len(working), points)
 

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""The faces that two results of a detector (Ultra-Light-Fast-Generic-Face-Detector) show, and whether they are the
-same: as many, each within IoU 0.95 of its like.
+"""Compares the faces in two results of a detector (Ultra-Light-Fast-Generic-Face-Detector): there must be equally
+many, each with an IoU of 0.95 or more with its counterpart.
 
-    boxes.py picture PICTURE OUT.npy             what the network takes of a picture, 320x240
+    boxes.py picture PICTURE OUT.npy             the network's input for a picture, 320x240
     boxes.py same SCORES.npy BOXES.npy SCORES.npy BOXES.npy [raw]     raw: boxes are to be decoded
 """
 import array
@@ -22,7 +22,7 @@ def save(path, shape, numbers):
 
 
 def load(path, side):
-    """Rows of so many numbers."""
+    """Rows with `side` numbers each."""
     with open(path, "rb") as file:
         data = file.read()
     start = 10 + int.from_bytes(data[8:10], "little")

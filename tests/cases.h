@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* How many random cases a test has: all, or one of MONA_TEST_SHARE, which tests/run.sh sets for the
- * short tier and for sanitisers, which make each ten times slower. */
+/* The number of random cases of a test: all, or one in MONA_TEST_SHARE, which tests/run.sh sets for
+ * the short tier and for sanitisers, with which every case takes ten times as long. */
 #ifndef MONA_TESTS_CASES_H
 #define MONA_TESTS_CASES_H
 

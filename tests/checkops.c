@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* checkops: every row program of every instruction set this CPU has, against the reference
- * (convolutions: the instruction program), bit for bit, on random and adversarial shapes
- * and values. Outputs are surrounded by guard bytes, which take part in the comparison. TAP on
- * stdout.
+/* checkops: every row kernel of every instruction set that this CPU has against a reference (for
+ * convolutions: the AI Core program), bit for bit, on random and adversarial shapes and values; and
+ * the AI Core program on the model of the 310, which must find nothing wrong with it. Outputs are
+ * surrounded by guard bytes, which take part in the comparison. TAP on stdout.
  *
  *   checkops             check
  *   checkops --bench     speed of convolutions and planes, against the CPU's own multiply-add peak
@@ -135,6 +135,8 @@ static bool same(const uint8_t *a, const uint8_t *b, size_t bytes, char *detail,
     return true;
 }
 
+#include "tests/reference_rows.h"
+
 #include "tests/checkops_arrays.h"
 #include "tests/checkops_conv.h"
 
@@ -173,7 +175,7 @@ static bool check_pack(const ac_isa *isa, char *detail, size_t room)
     for (int i = 0; i < 2; i++) {
         out[i] = new_row(to, c0, channels, pixels);
         const ac_pack_row p = {channels, pixels, source, step, scale, from, out[i].row};
-        (i ? isa : &ac_isa_instructions)->pack_row(&p);
+        (i ? isa : &reference_isa)->pack_row(&p);
     }
     snprintf(detail, room, "%u channels %s -> %s c0 %u, %u pixels, step %u", channels,
              mona_type_name(from), mona_type_name(to), c0, pixels, step[0]);
@@ -209,7 +211,7 @@ static bool check_unpack(const ac_isa *isa, char *detail, size_t room)
             rows[r] = out[i] + r * stride;
         const ac_unpack_row u = {
             source.row, first, channels, pixels, {rows, block, to, scale, maximum}};
-        (i ? isa : &ac_isa_instructions)->unpack_row(&u);
+        (i ? isa : &reference_isa)->unpack_row(&u);
     }
     snprintf(detail, room, "%u channels from %u, %s c0 %u -> %s block %u, %u pixels", channels,
              first, mona_type_name(from), c0, mona_type_name(to), block, pixels);
@@ -256,7 +258,7 @@ static bool check_resize(const ac_isa *isa, char *detail, size_t room)
     for (int i = 0; i < 2; i++) {
         out[i] = new_row(type, c0, c0, columns);
         r.out = out[i].row.data;
-        (i ? isa : &ac_isa_instructions)->resize_row(&r);
+        (i ? isa : &reference_isa)->resize_row(&r);
     }
     snprintf(detail, room, "%s c0 %u, %u -> %u columns, %u taps", mona_type_name(type), c0, in,
              columns, taps);
@@ -312,7 +314,7 @@ static bool check_elementwise(const ac_isa *isa, char *detail, size_t room)
     for (int i = 0; i < 2; i++) {
         out[i] = new_row(types[2], ac_target_c0(target, types[2], channels), channels, pixels);
         e.output = out[i].row;
-        (i ? isa : &ac_isa_instructions)->elementwise_row(&e);
+        (i ? isa : &reference_isa)->elementwise_row(&e);
     }
     snprintf(detail, room, "%s %s, %s -> %s, %u channels, %u pixels, broadcast %d",
              e.multiply ? "mul" : "add", mona_type_name(types[0]), mona_type_name(types[1]),
@@ -348,7 +350,7 @@ static bool check_luma(const ac_isa *isa, char *detail, size_t room)
     for (int i = 0; i < 2; i++) {
         out[i] = new_row(type, 1, 1, pixels);
         const ac_luma_row r = {in.row.data, out[i].row.data, pixels, bits, &curve};
-        (i ? isa : &ac_isa_instructions)->luma_row(&r);
+        (i ? isa : &reference_isa)->luma_row(&r);
     }
     snprintf(detail, room, "%u samples of %u bits", pixels, bits);
     const bool ok = same(out[0].memory, out[1].memory, out[0].bytes, detail, room);
@@ -375,7 +377,7 @@ static bool check_chroma(const ac_isa *isa, char *detail, size_t room)
                                  .bits = bits,
                                  .gain = &gain,
                                  .offset = &offset};
-        (i ? isa : &ac_isa_instructions)->chroma_row(&r);
+        (i ? isa : &reference_isa)->chroma_row(&r);
     }
     snprintf(detail, room, "%u samples of %u bits", pixels, bits);
     const bool ok = same(out[0].memory, out[1].memory, out[0].bytes, detail, room);
@@ -388,6 +390,7 @@ static bool check_chroma(const ac_isa *isa, char *detail, size_t room)
 
 /* ---- check ---------------------------------------------------------------------------------- */
 
+/* isa NULL: the AI Core program, on the model of the 310. */
 typedef bool check_function(const ac_isa *isa, char *detail, size_t room);
 
 static uint32_t share = 1;
@@ -398,7 +401,7 @@ static void check_many(const ac_isa *isa, const char *what, check_function *chec
     bool ok = true;
     for (uint32_t i = 0; i < CASES(count) / share && ok; i++)
         ok = check(isa, detail, sizeof detail);
-    report(ok, isa->name, what, detail);
+    report(ok, isa ? isa->name : "model310", what, detail);
 }
 
 static void check_isa(const ac_isa *isa)
@@ -411,12 +414,6 @@ static void check_isa(const ac_isa *isa)
     check_many(isa, "elementwise_row", check_elementwise, 2000);
     check_many(isa, "luma_row", check_luma, 2000);
     check_many(isa, "chroma_row", check_chroma, 2000);
-}
-
-/* The instructions' programs without a finding of the 310's model, and the same bits. */
-static void check_model(void)
-{
-    check_many(&ac_isa_model310, "conv_row", check_conv, 1500);
 }
 
 #include "tests/checkops_bench.h"
@@ -446,13 +443,11 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < MONA_ISAS; i++) {
         const ac_isa *isa = mona_isas[i].isa;
         const bool wanted = !only || !strcmp(only, isa->name);
-        if (!(mona_isas[i].needs & ~features) && isa != &ac_isa_instructions && wanted)
+        if (!(mona_isas[i].needs & ~features) && wanted)
             (bench ? bench_isa : check_isa)(isa);
     }
-    if (bench && (!only || !strcmp(only, ac_isa_instructions.name)))
-        bench_isa(&ac_isa_instructions);
-    if (!bench && (!only || !strcmp(only, ac_isa_model310.name)))
-        check_model();
+    if (!bench && (!only || !strcmp(only, "model310")))
+        check_many(NULL, "conv_row", check_conv, 1500);
     if (!bench && (!only || !strcmp(only, "arrays")))
         check_arrays();
     if (!bench)

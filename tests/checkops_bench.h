@@ -90,7 +90,7 @@ static peak_loop peak_of(const ac_isa *isa, bool half)
 static double giga_macs_peak(const ac_isa *isa, bool half)
 {
     enum { ROUNDS = 20000 };
-    if (isa == &ac_isa_c || isa == &ac_isa_instructions)
+    if (isa == &ac_isa_c)
         return 0;
     const peak_loop loop = peak_of(isa, half);
     double best = 1e9;
@@ -174,7 +174,7 @@ static void bench_conv(const ac_isa *isa, const bench_layer *layer)
     conv_input in;
     new_conv_input(&in, &k, &s);
     mona_bound_op b = bound_conv(&k, &s, isa);
-    ac_core core = new_core(k.target, isa);
+    resident r = new_resident(&b, &in);
     const uint32_t block = layer->store_block ? layer->store_block : 1;
     uint8_t *planes = allocate((size_t)BENCH_PIXELS * layer->out);
     const mona_bound_op store = {.op = &k.store_op,
@@ -182,14 +182,13 @@ static void bench_conv(const ac_isa *isa, const bench_layer *layer)
     const mona_buffer buffer = {planes, BENCH_PIXELS * (ptrdiff_t)block,
                                 (ptrdiff_t)BENCH_PIXELS * block * block};
     row_buffer out = new_row(layer->result, b.output_c0, layer->out, BENCH_PIXELS);
-    uint8_t *out_row = out.row.data, *residual = in.residual.row.data;
+    uint8_t *out_row = out.row.data;
     mona_row_call call = {
         .bound = &b,
-        .core = &core,
         .scratch = allocate(mona_op_conv.scratch_bytes(&b, 0)),
         .x_end = BENCH_PIXELS,
-        .input = {{in.pointers, in.rows[0].row.block_stride, in.columns.begin},
-                  {&residual, in.residual.row.block_stride, 0}},
+        .input = {{r.rows, in.rows[0].row.block_stride, in.columns.begin},
+                  {&r.residual, in.residual.row.block_stride, 0}},
         .output = {&out_row, out.row.block_stride, 0},
         .planes = &buffer,
         .store = k.store ? &store : NULL,
@@ -200,8 +199,7 @@ static void bench_conv(const ac_isa *isa, const bench_layer *layer)
     free(call.scratch);
     free(out.memory);
     free(planes);
-    free_core(&core);
-    free(b.constants);
+    free(r.memory);
     free_conv_input(&in);
     free(s.bytes);
 }

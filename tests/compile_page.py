@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A page of mona compile --report in headless Chromium: its figures and tables against the data it carries.
+"""Checks a page of mona compile --report in headless Chromium: its figures and tables must match the data in it.
 
     python3 tests/compile_page.py PAGE.html SCREENSHOT.png     prints TAP lines; exits with 3 where no browser starts
 """

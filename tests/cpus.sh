@@ -1,19 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The build of this machine on emulated x86-64 CPUs that have fewer instructions: Haswell has AVX2 and no VNNI,
+# Runs this machine's build on emulated x86-64 CPUs with fewer instructions: Haswell has AVX2 and no VNNI,
 # Nehalem has no AVX at all. make check-cpus calls it.
 . tests/tap.inc
 export MONA_TEST_SHARE=8
 
-# $1: CPU, rest: a command. qemu's notes on parts of a CPU that it leaves out are of no interest.
+# $1: CPU, rest: a command. qemu's warnings about features that it does not emulate are dropped.
 on() {
     cpu=$1
     shift
     qemu-x86_64-static -cpu "$cpu" "$@" 2> "$tmp/err"
 }
 
-# Those that would take minutes when emulated, and use the kernels that checkops checks.
-slow='verdict|statistics|top1_margin|networks|channels|textures|quality|array_records|modelled|hostile|graphs|precision'
+# Tests that would take minutes under emulation, and use kernels that checkops checks.
+slow='denoise|models|modelled_planes|verdict|statistics|top1_margin|networks|channels|textures|quality|array_records|modelled|hostile|graphs|precision'
 units=$(cd "$BUILD/tests" && find . -name 'test_*' -type f -perm -u+x | sed 's|^\./||' | grep -vE "^test_($slow)$" | sort)
 at_least "unit tests to run" "$(echo "$units" | wc -w)" 25
 

@@ -23,7 +23,7 @@ began=$(date +%s)
 timeout -k 10 "$limit" "$@" > "$log" 2>&1 < /dev/null
 status=$?
 took=$(($(date +%s) - began))
-# The second line of times: user and system time of what ended.
+# The second line of times: user and system time of finished children.
 times > "$log.report"
 cpu=$(awk 'NR == 2 { for (i = 1; i <= 2; i++) { split($i, t, /[ms]/); n += 60 * t[1] + t[2] } printf "%.1f", n }' "$log.report")
 # cmocka prints a skipped test as "not ok N # SKIP".

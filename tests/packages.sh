@@ -39,7 +39,7 @@ make -s dist BUILD="$folder" && mv "$folder/mona-$version.tar.gz" "$folder/mona_
     tar -xf "$folder/mona_$version.orig.tar.gz" -C "$folder" || exit 1
 check "what the build needs" sh -c "cd $folder/mona-$version && apt-get build-dep -q -y --no-install-recommends ./"
 check "dpkg-buildpackage" sh -c "cd $folder/mona-$version && DEB_BUILD_OPTIONS=parallel=$(nproc) dpkg-buildpackage -us -uc"
-# Who distributes the packages puts an address of theirs in place of mona@localhost.
+# Distributors replace mona@localhost by an address of their own.
 check "lintian finds no error" sh -c "lintian --allow-root --fail-on error \
     --suppress-tags bogus-mail-host,bogus-mail-host-in-debian-changelog $folder/mona_*.changes"
 grep '^[EW]:' "$log"

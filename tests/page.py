@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A page of mona's in headless Chromium, through ChromeDriver's WebDriver protocol: drags the slider, reads the
+"""Checks a page in headless Chromium, through ChromeDriver's WebDriver protocol: drags the slider, reads the
 chart, looks at every picture, takes a screenshot.
 
     python3 tests/page.py PAGE.html SCREENSHOT.png        prints TAP lines; exits with 3 where no browser starts
@@ -182,7 +182,7 @@ def look(browser, path):
 
 
 def visit(page, look_at):
-    """Calls look_at(browser, the page's data) on an open page, and what every page must be is checked. Returns the
+    """Opens the page, checks what every page must have, and calls look_at(browser, the page's data). Returns the
     exit status."""
     try:
         browser = Browser()

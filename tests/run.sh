@@ -22,7 +22,7 @@ BUILD=${BUILD:-build}
 CC=${CC:-gcc}
 SANITIZE=${SANITIZE:-}
 TIER=${TIER:-full}
-# Of random cases, sizes and cuts, one in so many: see tests/cases.h.
+# Runs one in so many of the random cases, sizes and cuts: see tests/cases.h.
 if [ -z "${MONA_TEST_SHARE:-}" ]; then
     MONA_TEST_SHARE=1
     [ "$TIER" = full ] && [ -z "$SANITIZE" ] || MONA_TEST_SHARE=12
@@ -30,11 +30,11 @@ fi
 export BUILD CC SANITIZE TIER MONA_TEST_SHARE
 export CMOCKA_MESSAGE_OUTPUT=TAP
 export ASAN_OPTIONS=${ASAN_OPTIONS:-abort_on_error=0:detect_leaks=1:strict_string_checks=1}
-# x265 does not free a table of its own when it is closed.
+# x265 never frees one of its tables.
 export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/tests/leaks.txt:print_suppressions=0}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
 
-# The system's python3: what a manager of versions puts before it takes many times as long to start.
+# Uses the system's python3, since version managers put a wrapper before it that is many times slower to start.
 if [ -x /usr/bin/python3 ]; then
     mkdir -p "$BUILD/tests/bin"
     ln -sf /usr/bin/python3 "$BUILD/tests/bin/python3"
@@ -61,7 +61,7 @@ in_tier() {
     [ -z "$SANITIZE" ] || ! grep -q "^$1  *[a-z]*,plain" tests/tiers
 }
 
-# Those that were given, and not what an earlier build left behind.
+# Only the given programs, and nothing left over from an earlier build.
 programs() {
     for program in ${PROGRAMS:-$(find "$BUILD/tests" -maxdepth 1 -type f -perm -u+x)}; do echo "$program"; done
 }
@@ -77,10 +77,10 @@ touch "$table"
 list=$(mktemp)
 log=$(mktemp)
 trap 'rm -f "$list" "$log"' EXIT
-# Longest first; what never ran may be long.
+# Longest first; a test that never ran may be long.
 tests | awk -v table="$table" 'BEGIN { while ((getline < table) > 0) took[$1] = $3 }
     { n = split($0, part, "/"); print (part[n] in took ? took[part[n]] : 1e6), $0 }' | sort -rn | cut -d ' ' -f 2 > "$list"
-# What holds times to bounds has the machine for itself. A test that ended without a word has failed.
+# Tests that check times have the machine to themselves. A test that ended without a result has failed.
 timed='/\(bench\|observe\)\.sh$'
 {
     grep -v "$timed" "$list" | xargs -r -P "${JOBS:-$(nproc)}" -n 1 sh tests/one.sh

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Makes the checksum of a changed .mona model right again. */
+/* Corrects the checksum of a changed .mona model. */
 #ifndef MONA_TESTS_SEAL_H
 #define MONA_TESTS_SEAL_H
 

@@ -15,14 +15,14 @@
 
 enum { VARIANTS_MAX = 10, TURNS = 20, TURNS_MAX = 10000, WARM_UP = 2, FRAMES_IN_TRANSFER = 4 };
 
-/* What is done without, and how. */
+/* A run without one technique, and what replaces it. */
 typedef struct variant {
     const char *name, *how;
-    unsigned against; /* the variant that still does it */
+    unsigned against; /* the variant to compare with, which still uses the technique */
     mona_config config;
     mona_model model;
-    uint8_t *bytes; /* of the model, if it was compiled for this */
-    unsigned slots; /* planes are copied in and out of so many; 0: they are handed over */
+    uint8_t *bytes; /* of the model, if it was compiled for this variant */
+    unsigned slots; /* planes are copied through this many; 0: they are not copied */
     bench_session session;
     bench_transfer transfer;
     samples times;
@@ -32,7 +32,7 @@ typedef struct ablation {
     const bench_model_job *job;
     variant variants[VARIANTS_MAX];
     unsigned count;
-    cJSON *cannot; /* why others are missing */
+    cJSON *cannot; /* why some variants are missing */
 } ablation;
 
 static variant *add_variant(ablation *a, const char *name, const char *how)
@@ -72,7 +72,8 @@ static void add_compiled(ablation *a, recompiler *r, const char *name, const cha
     v->bytes = bytes;
 }
 
-/* False, with a message: the file cannot be read. Why it cannot be used otherwise is noted. */
+/* False, with an error: the file cannot be read. Other reasons why it cannot be used are only
+ * noted. */
 static bool add_all_compiled(ablation *a, const char *path)
 {
     const bool int8 = model_mostly_int8(a->job->model);
@@ -80,10 +81,10 @@ static bool add_all_compiled(ablation *a, const char *path)
     recompiler *r = recompile_open(a->job->model, path, &why);
     const bool opened = r;
     if (opened) {
-        add_compiled(a, r, "operator fusion", "every operator by itself; other numbers", int8,
+        add_compiled(a, r, "operator fusion", "operators are not merged (the output differs)", int8,
                      false);
         if (int8)
-            add_compiled(a, r, "INT8", "FP16; other numbers", false, true);
+            add_compiled(a, r, "INT8", "FP16 (the output differs)", false, true);
         else
             add_cannot(a, "INT8: the model is FP16");
     } else if (why.text[0]) {
@@ -98,7 +99,7 @@ static bool choose_compiled(ablation *a)
     char *path = recompile_find(a->job->name, a->job->onnx);
     const bool done = !path || add_all_compiled(a, path);
     if (!path)
-        add_cannot(a, "operator fusion, INT8: compiled in; --onnx FILE says from what");
+        add_cannot(a, "operator fusion, INT8: need the model's .onnx file; --onnx FILE names it");
     free(path);
     return done;
 }
@@ -112,19 +113,20 @@ static void choose_planned(ablation *a)
     variant *layers =
         add_variant(a, "depth-first strips", "every operator makes its whole output first");
     layers->config.strip_rows = layers->config.tile_columns = MONA_MAX_SIDE;
-    add_variant(a, "buffer reuse", "strips, but every row in memory of its own")->config.keep_rows =
-        true;
+    add_variant(a, "buffer reuse", "strips, but no row takes the memory of another")
+        ->config.keep_rows = true;
     if (!own->tile_columns)
         add_variant(a, "tiles", "strips as wide as the frame")->config.tile_columns = MONA_MAX_SIDE;
     if (own->threads != 1)
         add_variant(a, "threads", "one thread")->config.threads = 1;
     else
-        add_cannot(a, "threads: it runs on one");
+        add_cannot(a, "threads: only one is used");
     if (!own->cpu)
-        add_variant(a, "vector instructions", "plain C, as compilers make it")->config.cpu = "c";
+        add_variant(a, "vector instructions", "plain C, vectorised by the compiler")->config.cpu =
+            "c";
 }
 
-/* What memory shared with the host spares, and what a card without it would do. */
+/* Measures what memory shared with the host saves, and what a card without it would have to do. */
 static void choose_transfers(ablation *a)
 {
     const unsigned copies = a->count;
@@ -134,7 +136,7 @@ static void choose_transfers(ablation *a)
     one->against = copies;
 }
 
-/* The first is the engine as it is. */
+/* The first variant is the unchanged engine. */
 static bool choose_variants(ablation *a)
 {
     add_variant(a, "nothing", "as it is");
@@ -164,7 +166,7 @@ static bool run_variant(const ablation *a, variant *v, bool counts)
     return !counts || samples_add(&v->times, 1e-6 * (double)(clock_ns() - start) / frames);
 }
 
-/* What is compiled otherwise rounds otherwise. */
+/* Variants that were compiled differently round differently. */
 static bool same_output(const ablation *a)
 {
     const uint32_t expected = bench_planes_output_crc(&a->variants[0].session.planes);
@@ -292,11 +294,11 @@ static const char *text(const cJSON *o, const char *key)
 void bench_ablate_print(const cJSON *result)
 {
     const cJSON *o;
-    printf("%s at %.0fx%.0f, %s, %.0f threads: what each idea is worth\n", text(result, "model"),
-           result_number(result, "width"), result_number(result, "height"), text(result, "isa"),
-           result_number(result, "threads"));
+    printf("%s at %.0fx%.0f, %s, %.0f threads: what each technique is worth\n",
+           text(result, "model"), result_number(result, "width"), result_number(result, "height"),
+           text(result, "isa"), result_number(result, "threads"));
     printf("  %-20s %9s %8s %12s  %-46s %s\n", "without", "p50, ms", "times", "arena bytes",
-           "instead", "times that without");
+           "instead", "compared with");
     cJSON_ArrayForEach(o, cJSON_GetObjectItemCaseSensitive(result, "ablations"))
         printf("  %-20s %9.3f %8.2f %12.0f  %-46s %s\n", text(o, "without"),
                result_number(o, "p50_ms"), result_number(o, "times"),

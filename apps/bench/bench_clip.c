@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Frames that a synthetic clip is made of are decoded, too: from a YUV4MPEG file, which costs
- * little more than a copy, and to play it again from a list that libav's concat demuxer reads. */
+/* The frames of a synthetic clip are decoded too: from a YUV4MPEG file, which costs little more
+ * than a copy. To repeat it, a list for libav's concat demuxer names it several times. */
 #include "apps/bench/bench_clip.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ bool bench_clip_open(bench_clip *c)
     return true;
 }
 
-/* A gradient that moves, with noise: what a network and an encoder do not skip. */
+/* A moving gradient with noise, which neither a network nor an encoder skips. */
 static void fill_plane(uint8_t *plane, uint32_t width, uint32_t height, uint32_t frame,
                        uint32_t *seed)
 {

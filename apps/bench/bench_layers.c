@@ -11,7 +11,7 @@
 #include "apps/cli/options.h"
 #include "apps/bench/statistics.h"
 
-/* Processor time of all threads, which others' work does not lengthen. */
+/* Processor time of all threads, which other programs do not affect. */
 static uint64_t worked_ns(void)
 {
     struct timespec t;
@@ -19,7 +19,7 @@ static uint64_t worked_ns(void)
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* Runs a frame; *ticks it took, *worked: processor time. */
+/* Runs a frame. *ticks: its time; *worked: processor time. */
 static bool timed_frame(bench_session *session, const char *name, const mona_op_observer *observer,
                         double *ticks, double *worked)
 {
@@ -31,10 +31,10 @@ static bool timed_frame(bench_session *session, const char *name, const mona_op_
     return done;
 }
 
-/* Observed and plain frames in turns, first the one and then the other first. *observed_ticks: of
- * all observed frames together; *cost: by how much more processor time the cheapest tenth of them
- * takes than that of the plain ones, which is what hardly anything but the observing can make of
- * it. */
+/* Runs observed and plain frames alternately, with a changing order. *observed_ticks: the time of
+ * all observed frames. *cost: by how much more processor time the cheapest tenth of the observed
+ * frames takes than that of the plain ones, since that is hardly affected by anything but
+ * observing. */
 static bool run_pairs(const layer_log *l, bench_session *session, const char *name, unsigned frames,
                       double *observed_ticks, double *cost)
 {

@@ -12,12 +12,12 @@
 #include "apps/devices/peak.h"
 
 /* Runs `frames` frames observed, each beside one that is not, and adds to the result:
+ *
  *   "layers"     rows of layer_log.h; the last one, "(other)", is the time between operators, so
- *                that
- *                times add up to the frame's
+ *                that times add up to the frame's
  *   "observing"  what observing cost, as a share: how much more processor time the cheapest tenth
- *                of
- *                observed frames takes than that of the others
+ *                of observed frames takes than that of the others
+ *
  * False, with a message. */
 bool bench_layers(cJSON *result, bench_session *session, const char *name, const peak *limit,
                   unsigned frames);

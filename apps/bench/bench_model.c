@@ -24,7 +24,7 @@ static bool run_frame(void *run_)
     return bench_session_run(&r->session, r->name);
 }
 
-/* Most memory this process ever had resident. */
+/* The largest resident size of this process so far. */
 static size_t resident_bytes(void)
 {
     struct rusage usage;
@@ -63,7 +63,7 @@ static void add_work(cJSON *result, const bench_model_job *job, const mona_plan 
     result_add_number(result, "cache_gb_per_s", 2 * limit->cache_copy_gb_per_s);
 }
 
-/* As many frames as show where the time goes within a few seconds. */
+/* Runs enough frames to show where the time goes, within a few seconds. */
 static bool add_layers(cJSON *result, const bench_model_job *job, run *r, const peak *limit)
 {
     const double frames = 2000 / result_number(result, "p50_ms");
@@ -75,13 +75,13 @@ static bool add_layers(cJSON *result, const bench_model_job *job, run *r, const 
 
 static bool fill(cJSON *result, const bench_model_job *job, run *r, const samples *s)
 {
-    const size_t resident = resident_bytes(); /* before the peak's copies add theirs */
+    const size_t resident = resident_bytes(); /* before the peak's copies add to it */
     describe(result, job, r->session.bound.plan);
     if (!result_add_samples(result, s, job->percentile))
         return false;
     peak limit = {0};
     if (!peak_measure(mona_plan_threads(r->session.bound.plan), &limit) && job->layers)
-        return cli_fail(0, "the peak cannot be measured: out of threads or memory");
+        return cli_fail(0, "the peak cannot be measured: no threads or memory left");
     add_work(result, job, r->session.bound.plan, &limit);
     if (job->layers && !add_layers(result, job, r, &limit))
         return false;

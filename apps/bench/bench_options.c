@@ -23,7 +23,7 @@ static bool read_warm_up(const char *text, long *frames)
     return false;
 }
 
-/* "4", or "1..4". */
+/* Reads "4" or "1..4". */
 static bool read_streams(const char *text, stream_range *streams)
 {
     int end = 0;
@@ -122,7 +122,8 @@ static const option options[] = {
      .help = "time the decoding, the stages and the encoding of a clip, or of synthetic frames of "
              "--size"},
     {"--fps", NULL, OPTION_NUMBER, FIELD(fps), "RATE", whole,
-     .help = "frame rate of the source, as a camera has it (default: as fast as frames are taken)",
+     .help = "frame rate of the source, such as a camera's (default: as fast as the pipeline takes "
+             "frames)",
      .maximum = 100000},
     ENHANCE_WORK_OPTIONS(FIELD(enhance), whole),
     ENHANCE_ENCODER_OPTIONS(FIELD(enhance), whole),

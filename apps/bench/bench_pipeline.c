@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The pipeline that is timed is the one of mona enhance, with a probe in it; its result goes to a
- * folder of its own and is removed. */
+/* The timed pipeline is that of mona enhance, with a probe. Its result goes to a temporary folder
+ * and is removed. */
 #include "apps/bench/bench_pipeline.h"
 
 #include <errno.h>
@@ -21,12 +21,12 @@
 #include "apps/bench/sampling.h"
 #include "apps/enhance/enhance_options.h"
 
-/* Models of a stage at most; frames of warm-up; frames a second a run of given length may make;
- * frames of a clip that is played over and over. */
+/* Limits: models of a stage; frames of warm-up; frames a second for which a run of a given length
+ * has room; frames of a clip that is repeated. */
 enum { MODELS_A_STAGE = 3, WATCHED_MAX = CHAIN_MAX_STAGES * MODELS_A_STAGE };
 enum { WARM_UP = 10, FASTEST_FPS = 2000, FRAMES_OF_A_LOOP = 60 };
 
-/* A stage's model, looked at operator by operator. */
+/* A stage's model, observed operator by operator. */
 typedef struct watched_model {
     layer_log log;
     unsigned stage, runs;
@@ -42,7 +42,7 @@ typedef struct run {
     unsigned watched_count;
     double ms_per_tick;
     machine_moment before, after;
-    telemetry_log sensors; /* the encoder's thread reads them */
+    telemetry_log sensors; /* read in the encoder's thread */
 } run;
 
 /* ---- the probe --------------------------------------------------------------------------------
@@ -55,7 +55,8 @@ static void sleep_until(uint64_t ns)
         ;
 }
 
-/* A paced source has frame n after n periods, whether anybody is there to take it or not. */
+/* A source with a given pace has frame n after n periods, whether the pipeline is ready for it or
+ * not. */
 static bool arrive(void *context, uint64_t frame)
 {
     run *r = context;
@@ -160,7 +161,8 @@ static void describe(cJSON *result, const run *r, const enhance_report *report)
     cJSON_AddNumberToObject(result, "frame_bytes", (double)report->frame_bytes);
 }
 
-/* Mean work of a stage on all frames, those of the warm-up included, as its operators have it. */
+/* The mean work of a stage over all frames, as the sum of its operators; like theirs, it includes
+ * the warm-up. */
 static double stage_ms(const run *r, unsigned stage)
 {
     double sum = 0;
@@ -174,7 +176,7 @@ static bool add_layers(cJSON *result, const run *r)
     peak limit;
     const double ms_per_tick = r->ms_per_tick / (double)r->marks.count;
     if (!peak_measure((unsigned)result_number(result, "threads"), &limit))
-        return cli_fail(0, "the peak cannot be measured: out of threads or memory");
+        return cli_fail(0, "the peak cannot be measured: no threads or memory left");
     result_add_number(result, "peak_gmac_per_s", limit.int8_gmac_per_s);
     result_add_number(result, "memory_gb_per_s", 2 * limit.copy_gb_per_s);
     result_add_number(result, "cache_gb_per_s", 2 * limit.cache_copy_gb_per_s);
@@ -227,7 +229,7 @@ static cJSON *conclude(run *r, const enhance_report *report)
     return NULL;
 }
 
-/* Of which there are marks: as many as asked for, or more than the time allows. */
+/* The room for marks: as many frames as requested, or more than the time allows. */
 static size_t max_frames(const bench_pipeline_job *job)
 {
     const double rate = job->fps > 0 ? job->fps : FASTEST_FPS;

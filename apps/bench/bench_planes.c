@@ -6,7 +6,7 @@
 #include "formats/file.h"
 #include "engine/model/model_format.h"
 
-/* What mona_plan_input and mona_plan_output are. */
+/* mona_plan_input or mona_plan_output. */
 typedef mona_tensor_info tensor_of(const mona_plan *plan, unsigned index);
 
 static bool make(uint8_t **memory, mona_buffer *buffer, const mona_tensor_info *info)
@@ -21,7 +21,7 @@ static bool make(uint8_t **memory, mona_buffer *buffer, const mona_tensor_info *
         state = state * 1664525 + 1013904223;
         (*memory)[i] = (uint8_t)(state >> 24);
     }
-    /* Of an fp16 the upper byte decides: 0x2c to 0x3b are 1/16 up to 1. */
+    /* The upper byte of an fp16 number determines its size: 0x2c to 0x3b are 1/16 up to 1. */
     for (size_t i = 1; info->type == MONA_F16 && i < bytes; i += 2)
         (*memory)[i] = (uint8_t)(0x2c + (*memory)[i] % 16);
     *buffer = (mona_buffer){*memory, (ptrdiff_t)row, (ptrdiff_t)plane};

@@ -30,11 +30,11 @@ typedef struct group {
     const bench_model_job *job;
     stream *streams;
     unsigned count;
-    fair_queue turns;        /* as many at once as the cores have room for */
-    atomic_uint ready, done; /* streams that have warmed up; that have ended */
+    fair_queue turns;        /* as many at once as there are cores for */
+    atomic_uint ready, done; /* streams that have warmed up; streams that have ended */
     atomic_bool stop;        /* one has failed */
     uint64_t start;          /* when the first turn began */
-    size_t resident;         /* bytes the process grew by for all streams but the first */
+    size_t resident;         /* growth of the process by all streams but the first */
 } group;
 
 static bool keep_going(const group *g, const stream *s)
@@ -46,8 +46,8 @@ static bool keep_going(const group *g, const stream *s)
            (seconds <= 0 || 1e-9 * (double)(clock_ns() - g->start) < seconds);
 }
 
-/* A frame's time is from when the stream has it until it is done, the wait for its turn included.
- */
+/* The time of a frame is from when the stream has it until it is done, including the wait for its
+ * turn. */
 static bool run_frame(stream *s, uint64_t begin)
 {
     const uint64_t turn = clock_ns();
@@ -56,8 +56,8 @@ static bool run_frame(stream *s, uint64_t begin)
            samples_add(&s->waits, 1e-6 * (double)(turn - begin));
 }
 
-/* A stream asks for its next turn before it leaves this one, so that streams keep their order and
- * none is ever more than a frame ahead. The last ticket is not used for a frame. */
+/* A stream requests its next turn before it leaves the current one, so that streams stay in order
+ * and none is ever more than one frame ahead. The last ticket is not used. */
 static void *run_stream(void *argument)
 {
     stream *s = argument;
@@ -100,9 +100,9 @@ static unsigned cores_of(const mona_device *device)
     return properties.cores;
 }
 
-/* The first stream owns the weights. Each has run a frame before memory is looked at. A turn has
- * all cores unless told otherwise: whatever disturbs one stream's frame then holds up the others'
- * as much. Several at once of fewer threads each are no faster together, and less alike. */
+/* The first stream owns the weights. Each stream has run a frame before memory is measured. By
+ * default a turn has all cores, so that a disturbance delays the frames of all streams alike.
+ * Several turns at once, with fewer threads each, are no faster in total and less even. */
 static bool open_streams(group *g)
 {
     const unsigned cores = cores_of(g->job->config->device);
@@ -126,7 +126,7 @@ static bool open_streams(group *g)
 static bool run_streams(group *g, samples *all)
 {
     bool done = true;
-    for (unsigned i = 0; i < g->turns.places; i++) /* nobody begins before all are there */
+    for (unsigned i = 0; i < g->turns.places; i++) /* nobody starts before all are ready */
         fair_queue_enter(&g->turns, fair_queue_draw(&g->turns));
     for (unsigned i = 0; i < g->count && done; i++) {
         stream *s = &g->streams[i];
@@ -171,7 +171,7 @@ static bool add_stream(cJSON *list, const stream *s, double seconds)
     return true;
 }
 
-/* The least of a figure of the streams' over the most of it. */
+/* The smallest value of a figure over the streams, divided by the largest. */
 static double evenness(const cJSON *list, const char *key)
 {
     double min = INFINITY, max = 0;
@@ -238,7 +238,7 @@ static bool fill(cJSON *result, const group *g, samples *all)
     return true;
 }
 
-/* Those that read the first one's weights are closed before it. */
+/* Streams that use the first one's weights are closed before it. */
 static void close_streams(group *g)
 {
     for (unsigned i = g->count; g->streams && i-- > 0;) {
@@ -354,8 +354,8 @@ void bench_streams_print(const cJSON *result)
            result_number(result, "streams"), threads, threads > 1 ? "s" : "",
            result_number(result, "at_once"));
     print_each(result);
-    printf("  together   %.2f frames a second; the slowest stream makes %.1f %% of the fastest's, "
-           "the lowest p99 is %.1f %% of the highest\n",
+    printf("  together   %.2f frames a second; the slowest stream has %.1f %% of the fastest's "
+           "rate, the lowest p99 is %.1f %% of the highest\n",
            result_number(result, "fps"), 100 * result_number(result, "fairness"),
            100 * result_number(result, "p99_fairness"));
     print_memory(result);

@@ -31,7 +31,7 @@ bool bench_transfer_open(bench_transfer *t, bench_session *session, const mona_m
     return open_streams(t);
 }
 
-/* Planes lie one after another, each in one piece. */
+/* Each plane is contiguous, one after another. */
 static mona_status copy(mona_stream *stream, const mona_buffer *to, const mona_buffer *from,
                         const mona_tensor_info *info)
 {
@@ -73,8 +73,8 @@ static mona_status download(bench_transfer *t, transfer_slot *s)
     return status ? status : mona_stream_record(t->download, &s->downloaded);
 }
 
-/* With a single slot the next frame's upload also waits until the last one's result is out, so that
- * nothing overlaps. */
+/* With a single slot, the next upload also waits until the last result has been read, so nothing
+ * overlaps. */
 bool bench_transfer_run(bench_transfer *t, unsigned frames)
 {
     mona_status status = MONA_OK;

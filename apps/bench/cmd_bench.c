@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* mona bench: how long one frame takes, and what share of the machine's limit that is. */
+/* mona bench: how long a frame takes, and what share of the machine's peak that is. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -21,7 +21,7 @@ static int report_peak(unsigned threads, bool json)
 {
     peak p;
     if (!peak_measure(threads, &p))
-        return cli_fail(EXIT_FAILED, "the peak cannot be measured: out of threads or memory");
+        return cli_fail(EXIT_FAILED, "the peak cannot be measured: no threads or memory left");
     if (json)
         printf("{\"threads\":%u,\"int8_gmac_per_s\":%.1f,\"fp16_gmac_per_s\":%.1f,"
                "\"fp32_gmac_per_s\":%.1f,\"copy_gb_per_s\":%.2f,\"cache_copy_gb_per_s\":%.2f}\n",
@@ -35,7 +35,7 @@ static int report_peak(unsigned threads, bool json)
     return EXIT_SUCCESS;
 }
 
-/* Judges a result and shows it in the form asked for. */
+/* Judges a result and prints it in the requested form. */
 static int conclude(const bench_request *b, cJSON *result, void (*print)(const cJSON *))
 {
     bool pass = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Benchmarks on the model of the Ascend 310. Every figure is modelled; tall frames are sampled
+/* Benchmarks on the model of the Ascend 310. All figures are modelled; tall frames are sampled
  * (modelled.h). */
 #include "apps/bench/modelled_bench.h"
 
@@ -16,10 +16,10 @@
 #include "apps/cli/options.h"
 #include "apps/plot/npu_trace.h"
 
-/* One run, or an estimate from two: everything in it grows linearly with the rows. */
+/* One run, or an extrapolation from two: all its figures grow linearly with the rows. */
 typedef struct sample {
-    mona_model model; /* of the size that was planned */
-    double cycles;    /* of the core that takes longest */
+    mona_model model; /* planned for this size */
+    double cycles;    /* of the slowest core */
     double gm_read, gm_written;
     mona_modelled_op *ops; /* of that core */
     unsigned op_count, cores;
@@ -64,7 +64,7 @@ static bool make_room(sample *s, const mona_plan *plan)
     return s->ops || !cli_fail(0, "out of memory");
 }
 
-/* rows: of the first input, 0: as configured. */
+/* rows: of the first input; 0: as configured. */
 static bool take_sample(sample *s, const char *name, const mona_model *model, mona_config config,
                         uint32_t rows, npu_trace *t)
 {
@@ -84,7 +84,7 @@ static bool take_sample(sample *s, const char *name, const mona_model *model, mo
     return done;
 }
 
-/* Turns *s into what a frame of `rows` rows would have taken. */
+/* Extrapolates *s to a frame of `rows` rows. */
 static void extrapolate(sample *s, const sample *longer, uint32_t rows)
 {
     s->cycles = modelled_grown(s->cycles, longer->cycles, rows);
@@ -132,7 +132,7 @@ static void print_findings(const sample *s)
     }
 }
 
-/* No AI Core program: the chip's AI CPUs do it, and what that takes is an estimate. */
+/* Operators without an AI Core program run on the chip's AI CPUs; their time is an estimate. */
 static bool is_estimate(const mona_file_op *op)
 {
     return op->kind >= MONA_OP_ARRAY_MAP && op->kind <= MONA_OP_ARRAY_GATHER;

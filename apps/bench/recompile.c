@@ -12,13 +12,13 @@
 #include "apps/compile/onnx_source.h"
 
 struct recompiler {
-    const mona_model *model; /* as it is shipped */
+    const mona_model *model; /* as shipped */
     compiler *compiler;
     compiler_options options;
     bool calibrated;
 };
 
-enum { SIDE = 64 }; /* of the noise INT8 is calibrated on */
+enum { SIDE = 64 }; /* of the noise used to calibrate INT8 */
 
 char *recompile_find(const char *name, const char *path)
 {
@@ -48,7 +48,7 @@ bool model_mostly_int8(const mona_model *model)
 /* ---- noise --------------------------------------------------------------------------------------
  */
 
-/* A sample of an input as large as the model wants it beside the others. */
+/* Makes a sample for an input, whose size relative to the others is as the model requires. */
 static bool fill(reference_array *array, const mona_tensor_info *info, float range)
 {
     *array = (reference_array){info->channels, info->height, info->width, NULL};
@@ -95,7 +95,7 @@ static bool calibrate(recompiler *r, format_error *why)
 /* ---- compiling ----------------------------------------------------------------------------------
  */
 
-/* What the types and scales of a model's planes say of how it was compiled. */
+/* Derives how the model was compiled from the types and scales of its planes. */
 static bool take_options(recompiler *r, format_error *why)
 {
     const mona_tensor_info in = mona_model_input(r->model, 0), out = mona_model_output(r->model, 0);

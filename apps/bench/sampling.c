@@ -6,7 +6,8 @@
 #include "apps/cli/options.h"
 #include "apps/bench/significance.h"
 
-/* Of a warm-up whose end is found: windows whose medians are compared, and when to give up. */
+/* To detect the end of the warm-up: the number of windows whose medians are compared, and when to
+ * give up. */
 enum { WINDOW = 4, WARM_UP_MAX = 200, WARM_UP_MS = 3000 };
 
 bool samples_add(samples *s, double ms)

@@ -12,7 +12,7 @@ enum { RESAMPLES = 1000 };
 
 typedef struct ranked {
     double value;
-    bool second; /* of samples b */
+    bool second; /* from samples b */
 } ranked;
 
 static int compare(const void *a, const void *b)
@@ -21,8 +21,8 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The rank sum of samples b, equal values sharing their mean rank; *ties: sum of t^3 - t over
- * groups of t equal values. */
+/* The rank sum of samples b, where equal values share their mean rank. *ties: the sum of t^3 - t
+ * over groups of t equal values. */
 static double rank_sum(const ranked *all, size_t count, double *ties)
 {
     double sum = 0;
@@ -62,7 +62,7 @@ double significance_exceeds(const double *a, size_t a_count, const double *b, si
 
 /* ---- bootstrap ------------------------------------------------------------------------------ */
 
-/* Marsaglia's xorshift64*: good enough to draw blocks, and the same everywhere. */
+/* Marsaglia's xorshift64*: good enough to choose blocks, and the same everywhere. */
 static uint64_t draw(uint64_t *state)
 {
     *state ^= *state >> 12;
@@ -71,7 +71,7 @@ static uint64_t draw(uint64_t *state)
     return *state * 2685821657736338717u;
 }
 
-/* Draws as many samples as there are, in blocks that wrap around the end, and takes their
+/* Draws as many samples as there are, in blocks that wrap around at the end, and returns their
  * percentile. */
 static double resample(const double *samples, size_t count, double percent, double *work,
                        uint64_t *state)
@@ -117,7 +117,7 @@ bool significance_ratio(const double *before, size_t before_count, const double 
 /* ---- warm-up and drift ------------------------------------------------------------------------
  */
 
-/* Median of samples that stay as they are; negative: out of memory. */
+/* The median, without changing the samples; negative: out of memory. */
 static double median_of(const double *samples, size_t count)
 {
     double *sorted = statistics_sort(samples, count);

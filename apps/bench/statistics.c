@@ -24,7 +24,8 @@ double *statistics_sort(const double *samples, size_t count)
 
 static size_t index_of(double percent, size_t count)
 {
-    /* 99.9 / 100 * 1000 is a little more than 999, which must not become the 1000th. */
+    /* 99.9 / 100 * 1000 is slightly more than 999 in floating point, but must not become rank
+     * 1000. */
     const double rank = ceil(percent / 100 * (double)count - 1e-9);
     const size_t index = rank < 1 ? 0 : (size_t)rank - 1;
     return index < count ? index : count - 1;
@@ -35,8 +36,8 @@ double statistics_percentile(const double *sorted, size_t count, double percent)
     return sorted[index_of(percent, count)];
 }
 
-/* Deviations from the mean are squared, not the samples: times are alike, and their squares would
- * cancel. */
+/* It squares deviations from the mean. With the squares of the samples, which are similar to each
+ * other, the result would cancel out. */
 static double deviation(const double *samples, size_t count, double mean)
 {
     double sum = 0;
@@ -93,8 +94,8 @@ histogram statistics_histogram(const double *sorted, size_t count)
     return h;
 }
 
-/* Hoare's selection: what is smaller than the one wanted ends up before it. The middle of three as
- * pivot keeps sorted samples from costing count^2. */
+/* Hoare's selection: values smaller than the wanted one end up before it. Taking the median of
+ * three as pivot prevents quadratic time for sorted samples. */
 double statistics_select(double *samples, size_t count, double percent)
 {
     if (!count)

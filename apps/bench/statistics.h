@@ -31,9 +31,9 @@ double *statistics_sort(const double *samples, size_t count);
 /* sorted: ascending. */
 statistics statistics_of(const double *sorted, size_t count);
 
-/* By nearest rank: the smallest sample that is not exceeded by at least `percent` per cent of all.
- * It is therefore always a sample that occurred. percent: above 0, at most 100; count: at least
- * 1. */
+/* By nearest rank: the smallest sample that at least `percent` per cent of all samples do not
+ * exceed. It is therefore always a sample that occurred. percent: above 0, at most 100; count: at
+ * least 1. */
 double statistics_percentile(const double *sorted, size_t count, double percent);
 
 /* How many samples are needed for the largest to lie at or above the true percentile with 95 %

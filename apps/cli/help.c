@@ -71,7 +71,7 @@ const char *help_text(const option *row, char *buffer, size_t size)
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
-/* Words up to LINE columns; later lines are indented as far as the first begins. */
+/* Prints words up to column LINE; further lines are indented as far as the first. */
 static void print_wrapped(const char *text, size_t indent)
 {
     size_t column = indent;

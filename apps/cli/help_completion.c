@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Completions. What follows an option is a file, one of some words, or what nobody can guess. */
+/* Completions. The value of an option is a file, one of some words, or unknown. */
 #include <stdio.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ static bool is_path(const option *row)
     return row->kind == OPTION_FILE || row->kind == OPTION_FILES;
 }
 
-/* The words that may follow, with spaces between: those of a choice have '|' in the table. */
+/* The words that may follow, separated by spaces; the table separates those of a choice by '|'. */
 static void put_words(const option *row)
 {
     const char *words = row->kind == OPTION_CHOICE ? row->argument : row->values;
@@ -94,7 +94,7 @@ void help_print_bash(void)
 
 /* ---- zsh ------------------------------------------------------------------------------------ */
 
-/* Inside '...' and, there, inside [...] of _arguments or before a ':'. */
+/* Escapes text for '...' and, inside that, for [...] of _arguments or before a ':'. */
 static void zsh_put(const char *text)
 {
     for (; *text; text++)

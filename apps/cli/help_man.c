@@ -7,7 +7,7 @@
 #include "apps/cli/help.h"
 #include "mona.h"
 
-/* Text as it is: a '-' that can be copied, no control lines. */
+/* Prints literal text: '-' stays one that can be copied, and no line is taken as a request. */
 static void put(const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++)

@@ -7,7 +7,7 @@
 
 #include "apps/cli/options.h"
 
-/* The bytes of the character of UTF-8 that text begins with; 0: it begins with none. */
+/* The length in bytes of the UTF-8 character at the beginning of text; 0: it is not valid. */
 static size_t character(const unsigned char *text)
 {
     const unsigned char c = text[0];

@@ -11,8 +11,8 @@
 
 #include <cjson/cJSON.h>
 
-/* The text of a document, which may be NULL: indented, or one line. The caller frees it. NULL: out of
- * memory. */
+/* The text of a document, which may be NULL: indented, or one line. The caller frees it. NULL: out
+ * of memory. */
 char *json_text(const cJSON *document, bool indented);
 
 /* Prints a document on stdout, indented or as one line. NULL: creating it ran out of memory. Return

@@ -10,7 +10,8 @@
 #include "apps/cli/options.h"
 #include "apps/cli/suggest.h"
 
-/* Far more than any network for frames; keeps a wrong file name from filling the memory. */
+/* Far more than any network for frames needs; it keeps a wrong file name from filling the
+ * memory. */
 enum { MODEL_LIMIT = 1 << 30 };
 
 static bool open_bytes(model_source *source, const uint8_t *bytes, size_t size)
@@ -22,7 +23,7 @@ static bool open_bytes(model_source *source, const uint8_t *bytes, size_t size)
     return status == MONA_OK;
 }
 
-/* A name without folder and suffix is of a network inside mona, unless there is such a file. */
+/* A name without folder and suffix means a built-in network, unless there is such a file. */
 static bool is_misspelt(const char *name)
 {
     return !strpbrk(name, "/.") && access(name, F_OK);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The mona command: finds the subcommand and hands over. */
+/* The mona command: finds the subcommand and calls it. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include "pipeline/io/av_library.h"
 #include "pipeline/io/stop.h"
 
-/* A result that did not reach its file or pipe is a failure too. */
+/* It is also a failure if a result did not reach its file or pipe. */
 static int finish(int status)
 {
     if (fflush(stdout) || ferror(stdout))
@@ -23,8 +23,8 @@ static int finish(int status)
     return status;
 }
 
-/* A file must not get the number of a standard stream that the caller closed: what is said there
- * would go into it. Using the stream fails as before. */
+/* If the caller closed a standard stream, no file may get its number, since messages would be
+ * written into that file. Using the stream fails as before. */
 static void occupy_closed_streams(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -48,9 +48,9 @@ int main(int argc, char **argv)
     occupy_closed_streams();
     /* A file size limit then shows as a failed write, like a full disk. */
     signal(SIGXFSZ, SIG_IGN);
-    /* And a reader that has gone is one too. */
+    /* A reader that has gone then shows in the same way. */
     signal(SIGPIPE, SIG_IGN);
-    /* What libav finds is said in mona's own lines. */
+    /* mona reports libav's errors in its own messages. */
     av_log_set_level(AV_LOG_QUIET);
     if (!stop_begin())
         return cli_fail(EXIT_FAILED, "a thread cannot be started");

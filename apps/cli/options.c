@@ -27,15 +27,16 @@ static bool is_named(const char *name, const char *argument, size_t length)
     return name && strlen(name) == length && !memcmp(name, argument, length);
 }
 
-/* "-j2": a letter and its value, which begins with a digit. So "-crf" is a misspelt "--crf", and not
- * "-c" with a value of "rf". */
+/* "-j2": a letter and its value, which begins with a digit. So "-crf" is a misspelt "--crf" and not
+ * "-c" with the value "rf". */
 static bool is_joined(const option *o, const char *argument)
 {
     return o->letter && o->kind != OPTION_FLAG && strlen(o->letter) == 2 &&
            !strncmp(o->letter, argument, 2) && isdigit((unsigned char)argument[2]);
 }
 
-/* The option that argument names. *value: what argument holds besides the name; NULL: nothing. */
+/* The option that argument names. *value: the value that follows in the same argument; NULL:
+ * none. */
 static const option *find_option(const command *line, const char *argument, const char **value)
 {
     const size_t length = strcspn(argument, "=");
@@ -52,7 +53,7 @@ static const option *find_option(const command *line, const char *argument, cons
     return NULL;
 }
 
-/* ":" ends the name too: ffmpeg's -c:v. */
+/* ":" also ends the name, for ffmpeg's -c:v. */
 static void tell_unknown(const command *line, const char *argument)
 {
     char text[SUGGEST_TEXT];
@@ -95,7 +96,7 @@ static bool parse_number(const option *o, double *to, const char *text)
     return true;
 }
 
-/* Hours, minutes and seconds with ':' between, the first ones left out where they are 0. */
+/* Hours, minutes and seconds separated by ':'; hours, or hours and minutes, may be left out. */
 static bool parse_time(const option *o, double *to, const char *text)
 {
     double seconds = 0;
@@ -106,7 +107,7 @@ static bool parse_time(const option *o, double *to, const char *text)
         const bool last = at[digits] != ':';
         char *end;
         const double field = strtod(at, &end);
-        /* strtod would also take a sign, blanks, 1e3, 0x10, inf and nan. */
+        /* strtod would also accept a sign, spaces, 1e3, 0x10, inf and nan. */
         good = digits && strspn(at, ".0123456789") == (size_t)(end - at) && field < 1e9 &&
                (!colons || field < 60) && (last ? !*end : end == at + digits && colons < 2);
         seconds = 60 * seconds + field;
@@ -187,7 +188,8 @@ static bool set_defaults(const command *line, void *values)
     return true;
 }
 
-/* Takes the option at argv[i]; returns how many arguments that was, 0 after printing an error. */
+/* Reads the option at argv[i]. Returns the number of arguments used; 0 after an error was
+ * printed. */
 static int take_option(const command *line, void *values, int argc, char **argv, int i)
 {
     const char *value;

@@ -82,9 +82,9 @@ typedef enum options_result { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_BAD } options_r
 #define OPTION_CPU(field, group)                                                                   \
     {                                                                                              \
         "--cpu", NULL, OPTION_STRING, field, "ISA", group,                                         \
-            .help = "highest instruction set to use: instructions, c; avx2, avxvnni, avx512; "     \
+            .help = "highest instruction set to use: c; avx2, avxvnni, avx512; "                   \
                     "neon, dotprod",                                                               \
-            .values = "instructions c avx2 avxvnni avx512 neon dotprod"                            \
+            .values = "c avx2 avxvnni avx512 neon dotprod"                                         \
     }
 
 /* A part of a clip as in ffmpeg; from..to is start <= time < end. */

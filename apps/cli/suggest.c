@@ -11,8 +11,8 @@ static size_t min_size(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Letters to insert, delete, replace or swap with the next one, to make one word of the other
- * (optimal string alignment). Both have NAME_LENGTH letters at most. */
+/* The number of letters to insert, delete, replace or swap with the next one to get from one word
+ * to the other (optimal string alignment). Both have at most NAME_LENGTH letters. */
 static size_t edit_distance(const char *a, size_t a_length, const char *b, size_t b_length)
 {
     unsigned char d[NAME_LENGTH + 1][NAME_LENGTH + 1];
@@ -31,7 +31,8 @@ static size_t edit_distance(const char *a, size_t a_length, const char *b, size_
     return d[a_length][b_length];
 }
 
-/* Of a very short word no letter may be wrong, of a short one a single letter, of others a third. */
+/* In a very short word no letter may be wrong, in a short one a single letter, in others a third of
+ * them. */
 suggestion suggest_for(const char *word, size_t length)
 {
     return (suggestion){word, length, 1 + (length < 3 ? 0 : length < 6 ? 1 : length / 3), ""};

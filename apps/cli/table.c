@@ -21,7 +21,7 @@ const char *table_cell(const cJSON *row, const char *key, char *buffer, size_t s
     else if (cJSON_IsNumber(item))
         snprintf(buffer, size, item->valuedouble == trunc(item->valuedouble) ? "%.0f" : "%.6g",
                  item->valuedouble);
-    for (char *p = buffer; *p; p++) /* names come from files anybody may have written */
+    for (char *p = buffer; *p; p++) /* names come from untrusted files */
         if ((unsigned char)*p < ' ' || *p == 127)
             *p = '?';
     return buffer;

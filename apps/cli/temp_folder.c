@@ -11,7 +11,7 @@
 #include "apps/cli/options.h"
 #include "pipeline/io/stop.h"
 
-/* One that is made is known to be removed when the process is told to end. */
+/* Registers a new folder for removal if a signal ends the process. */
 static bool make_folder(char *path)
 {
     stop_hold();

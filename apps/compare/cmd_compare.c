@@ -61,7 +61,7 @@ static bool write_page(comparison_log *log, const arguments *a)
     return report_write(&r, log, a->html);
 }
 
-/* Whether the two are as much alike as was asked for. */
+/* Whether the two are as similar as required. */
 static bool check_limits(const comparison_log *log, const arguments *a)
 {
     const compare_row *all = &log->result.rows[QUALITY_ALL];

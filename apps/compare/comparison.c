@@ -19,7 +19,7 @@ static void free_view(comparison_view *v)
     av_packet_free(&v->b);
 }
 
-/* The frame at the size of b's, turned as b is. */
+/* The frame at the size of b's, turned like b. */
 static AVPacket *picture_of(const AVFrame *frame, const compare_side *b, pipeline_error *error)
 {
     AVFrame *rgb = frame_convert(frame, b->width, b->height, AV_PIX_FMT_RGB24, error);
@@ -40,7 +40,7 @@ static bool take_view(comparison_view *v, const compare_side *b, const compare_p
     return v->b;
 }
 
-/* Every spacing-th frame; when there is no room for another, every second one goes. */
+/* Keeps every spacing-th frame. When there is no room for another, every second one is dropped. */
 static bool take_spread_view(comparison_log *log, const compare_pair *pair, pipeline_error *error)
 {
     if (pair->index % log->spacing)
@@ -111,7 +111,7 @@ void comparison_close(comparison_log *log)
 
 /* ---- telling -------------------------------------------------------------------------------- */
 
-/* Rows of results: the planes, then all of them unless there is but one. */
+/* The number of result rows: one per plane and, if there are several, one for all. */
 static unsigned row_count(const compare_result *r)
 {
     return r->planes > 1 ? r->planes + 1 : 1;
@@ -181,7 +181,8 @@ cJSON *comparison_json(const comparison_log *log, const char *a, const char *b)
         cJSON *o = cJSON_CreateObject();
         cJSON_AddStringToObject(o, "plane", quality_plane_name(r->pix_fmt, row_at(r, i)));
         cJSON_AddNumberToObject(o, "mse", row->mse);
-        cJSON_AddNumberToObject(o, "psnr", quality_psnr(r->pix_fmt, row->mse)); /* inf: null */
+        cJSON_AddNumberToObject(o, "psnr",
+                                quality_psnr(r->pix_fmt, row->mse)); /* inf becomes null */
         cJSON_AddNumberToObject(o, "psnr_worst", quality_psnr(r->pix_fmt, row->worst_mse));
         cJSON_AddNumberToObject(o, "psnr_worst_frame", (double)row->worst_mse_frame);
         cJSON_AddNumberToObject(o, "ssim", row->ssim);

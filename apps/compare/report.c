@@ -87,7 +87,7 @@ static void add_headline(cJSON *document, const report *page, const comparison_l
     add_pair(list, "frames", text);
 }
 
-/* A picture as a data URI. */
+/* Adds a picture as a data URI. */
 static bool add_picture(cJSON *view, const char *name, const AVPacket *picture)
 {
     static const char head[] = "data:image/jpeg;base64,";
@@ -110,7 +110,7 @@ static bool add_views(cJSON *document, const comparison_log *log)
     bool good = views;
     for (size_t i = 0; i < COMPARISON_VIEWS && good; i++) {
         const comparison_view *v = &log->views[i];
-        /* The worst may be among the others. */
+        /* The worst frame may be among the others already. */
         if (!v->b || (i < COMPARISON_SPREAD && v->frame == worst))
             continue;
         cJSON *view = cJSON_CreateObject();
@@ -140,7 +140,7 @@ static cJSON *document_of(const report *r, const comparison_log *log)
     const compare_side *b = &log->result.b;
     cJSON *document = comparison_json(log, r->a, r->b);
     char text[512];
-    /* The page's own, shorter than an object for each frame. */
+    /* The page has its own arrays, which are shorter than an object per frame. */
     cJSON_DeleteItemFromObjectCaseSensitive(document, "per_frame");
     snprintf(text, sizeof text, "%s and %s", base_name(r->a), base_name(r->b));
     cJSON_AddStringToObject(document, "title", text);
@@ -184,7 +184,7 @@ static bool put_chart(FILE *f, const report *r, comparison_log *log)
     chart c;
     if (!comparison_chart(log, &c))
         return false;
-    /* Frames that were not timed have no point. */
+    /* Frames that were not timed have no point in the chart. */
     double *latency = malloc(log->count * sizeof *latency);
     for (size_t i = 0; latency && i < log->count; i++)
         latency[i] = r->latency_ms && i < r->latency_count ? r->latency_ms[i] : NAN;

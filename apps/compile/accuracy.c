@@ -7,7 +7,7 @@
 #include "apps/cli/options.h"
 #include "apps/compile/sample_run.h"
 
-/* Squared error and largest magnitude of one output over all samples. */
+/* Squared error and largest magnitude of an output over all samples. */
 typedef struct accuracy {
     double squares, peak;
     size_t count;
@@ -24,7 +24,7 @@ static void compare(const planes *found, const reference_array *expected, accura
     a->count += found->count;
 }
 
-/* Runs one sample through the engine and through the fp32 judge. */
+/* Runs a sample through the engine and the fp32 judge. */
 static bool measure_sample(const compiler *model, sample_run *run, const reference_array *inputs,
                            accuracy *results)
 {

@@ -26,7 +26,8 @@ static void free_sample(accuracy_loss_sample *s)
     reference_arrays_free(s->truth, MONA_MAX_IO);
 }
 
-/* How much larger the only output is than the only input; 1 if that is not it. */
+/* How many times larger the only output is than the only input; 1 if there are several, or the
+ * sizes do not fit. */
 static uint32_t scale_of(const accuracy_loss *j, const accuracy_loss_sample *s)
 {
     const reference_array *in = &s->inputs[0], *out = &s->expected[0];
@@ -61,7 +62,7 @@ bool accuracy_loss_open(accuracy_loss *j, const calibration *images, const compi
         return !cli_fail(EXIT_FAILED, "out of memory");
     uint32_t scale = 1;
     for (size_t i = 0; i < count; i++) {
-        /* Evenly spread over the images. */
+        /* Spreads samples evenly over the images. */
         const size_t index = i * images->count / count;
         j->count = i + 1;
         if (!make_sample(images, index, model, name, scale, &j->samples[i]))
@@ -87,17 +88,17 @@ void accuracy_loss_close(accuracy_loss *j)
 
 /* ---- a model ------------------------------------------------------------------------------ */
 
-/* Sums of one output over all samples. */
+/* Sums of an output over all samples. */
 typedef struct sums {
-    double error, signal, peak;      /* against the network in fp32 */
-    double lost, lost_fp32, samples; /* squares against the truth, of the model and of fp32 */
-    double decisions, changed;       /* of pixels */
+    double error, signal, peak;      /* against the fp32 network */
+    double lost, lost_fp32, samples; /* squared errors of model and fp32 against the truth */
+    double decisions, changed;       /* per pixel */
     bool truth;
-    float *scores, *errors; /* of samples of one decision, [sample][channel]; else NULL */
+    float *scores, *errors; /* for samples with one decision, [sample][channel]; else NULL */
     size_t classes;
 } sums;
 
-/* What the network in fp32 would write to these planes. */
+/* The value that the fp32 network would write to these planes. */
 static double written(const planes *p, double value)
 {
     const double scale = (double)p->info.scale, held = sample_run_held(p, value);

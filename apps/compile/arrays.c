@@ -10,7 +10,7 @@
 #include "apps/cli/options.h"
 #include "apps/cli/save.h"
 
-/* Of an input file. */
+/* The largest input file. */
 #define NPY_LIMIT ((size_t)4 << 30)
 
 static bool read_shape(input_array *in, const char *path)
@@ -35,7 +35,7 @@ static bool read_shape(input_array *in, const char *path)
     return true;
 }
 
-/* As many numbers as the sides hold, in whatever shape. */
+/* Takes as many numbers as the sides hold, in any shape. */
 static bool take_sides(input_array *in, const char *path, const array_sides *sides)
 {
     const uint64_t count = (uint64_t)sides->channels * sides->height * sides->width;
@@ -58,7 +58,7 @@ bool array_read(input_array *in, const char *path, const array_sides *sides)
     return sides ? take_sides(in, path, sides) : read_shape(in, path);
 }
 
-/* The .npy type that holds a tensor as it is stored. */
+/* The .npy type that holds a tensor's stored elements. */
 static npy_type stored_type(mona_type type)
 {
     static const npy_type stored[MONA_TYPE_COUNT] = {
@@ -69,7 +69,7 @@ static npy_type stored_type(mona_type type)
     return stored[type];
 }
 
-/* Says on stderr that values were clipped: the outputs are those of other inputs then. */
+/* Warns that values were clipped, since the outputs then belong to other inputs. */
 static void tell_clipped(const planes *p, const char *path, size_t clipped)
 {
     const mona_tensor_info *t = &p->info;

@@ -8,19 +8,19 @@
 #include "pipeline/quality/measure.h"
 #include "pipeline/stages/plane_roles.h"
 
-enum { MAX_NOISE = 50 }; /* in steps of 8 bits */
+enum { MAX_NOISE = 50 }; /* in 8-bit steps */
 
 /* ---- planes ------------------------------------------------------------------------------- */
 
-/* One image of a known size, in 8-bit steps. */
+/* An image with a known size, in 8-bit steps. */
 typedef struct picture {
-    still image;    /* RGB; of a clip: the clip's */
-    uint32_t noise; /* level */
+    still image;    /* RGB; for a clip, the clip's */
+    uint32_t noise; /* its level */
     uint64_t random;
     const calibration_feed *feed;
 } picture;
 
-/* SplitMix64: uniform 64 bits. */
+/* SplitMix64: uniformly distributed 64-bit numbers. */
 static uint64_t next_random(uint64_t *state)
 {
     uint64_t z = *state += 0x9e3779b97f4a7c15;
@@ -29,7 +29,7 @@ static uint64_t next_random(uint64_t *state)
     return z ^ z >> 31;
 }
 
-/* Box and Muller's normal numbers, one of each pair. */
+/* Box and Muller's normally distributed numbers, one of each pair. */
 static double gaussian(uint64_t *state)
 {
     const double u = ((double)(next_random(state) >> 11) + 1) * 0x1p-53;
@@ -37,7 +37,7 @@ static double gaussian(uint64_t *state)
     return sqrt(-2 * log(u)) * cos(6.283185307179586 * v);
 }
 
-/* RGB of a pixel; beyond its sides the image repeats. */
+/* The RGB values of a pixel; the image repeats beyond its sides. */
 static const uint8_t *pixel(const picture *p, uint32_t x, uint32_t y)
 {
     return p->image.pixels +
@@ -103,7 +103,7 @@ static bool has_role(const compiler *model, int role)
     return false;
 }
 
-/* Image `index`, with a level of noise if the model is told of any. */
+/* Opens image `index`, with a level of noise if the model has a noise input. */
 static bool open_picture(const calibration *c, size_t index, const compiler *model, picture *p)
 {
     pipeline_error error = {0};
@@ -149,7 +149,7 @@ static bool resize_channel(const still *from, uint32_t channel, still *to)
     return ok;
 }
 
-/* Where a network of colours looks at all of a picture in one size, it sees it resized. */
+/* A colour network that sees every picture at the same size gets a resized one. */
 static bool fill_whole(const picture *p, const compiler_tensor *t, reference_array *a)
 {
     picture resized = *p;
@@ -200,7 +200,7 @@ bool calibration_sample(const calibration *c, size_t index, const compiler *mode
 
 /* ---- pairs -------------------------------------------------------------------------------- */
 
-/* Reduces one channel of `large`, both in real values, and rounds it to 8 bits. */
+/* Reduces one channel of `large` and rounds it to 8 bits; both are in real values. */
 static bool reduce(const reference_array *large, uint32_t channel, float range,
                    reference_array *small)
 {
@@ -221,7 +221,7 @@ static bool reduce(const reference_array *large, uint32_t channel, float range,
     return ok;
 }
 
-/* The picture, and what it is when it is `scale` times smaller. */
+/* Fills the input with the picture reduced by `scale`, and the truth with the picture itself. */
 static bool fill_reduced(picture *p, const compiler *model, uint32_t scale, reference_array *input,
                          reference_array *truth)
 {
@@ -238,7 +238,7 @@ static bool fill_reduced(picture *p, const compiler *model, uint32_t scale, refe
     return ok;
 }
 
-/* For every output that has the role of an input, that input's planes without noise. */
+/* The truth for every output with the role of an input: that input's planes without noise. */
 static bool fill_clean(picture *p, const compiler *model, const reference_array *inputs,
                        reference_array *truth)
 {
@@ -258,7 +258,8 @@ static bool fill_clean(picture *p, const compiler *model, const reference_array 
     return ok;
 }
 
-/* What a network makes of normalised numbers, or of an array, need not be a picture. */
+/* Whether the truth is known. The result for normalised numbers or for an array need not be a
+ * picture. */
 static bool has_truth(const calibration *c, size_t index)
 {
     return !c->feed.normalised && c->images[index].kind != CALIBRATION_ARRAY;

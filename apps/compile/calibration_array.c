@@ -10,14 +10,14 @@
 
 #include "formats/npy.h"
 
-/* A file whose header was read. */
+/* A file whose header has been read. */
 typedef struct array_file {
     const char *path;
     FILE *stream;
-    npy_array array;       /* without its elements */
-    size_t begin;          /* of the elements, in the file */
+    npy_array array;       /* without elements */
+    size_t begin;          /* offset of the elements in the file */
     reference_array sides; /* of one input; no data */
-    uint64_t count;        /* of inputs */
+    uint64_t count;        /* number of inputs */
 } array_file;
 
 bool calibration_is_array(const char *path)
@@ -70,7 +70,7 @@ static bool unsuitable(const array_file *f, const compiler_tensor *t)
                      f->path, t->name, wanted, f->array.rank ? found : "of one number");
 }
 
-/* The sides of one input by the last three sides of the shape, those missing 1. */
+/* The sides of an input are the last three of the shape; missing ones are 1. */
 static void take_sides(array_file *f)
 {
     const npy_array *a = &f->array;
@@ -80,8 +80,9 @@ static void take_sides(array_file *f)
     f->sides = (reference_array){(uint32_t)sides[0], (uint32_t)sides[1], (uint32_t)sides[2], NULL};
 }
 
-/* How the shape is made of inputs: of maps the last three sides are the input's; of arrays only the
- * number of elements is known. Several come one after another along the first side. */
+/* How the shape is divided into inputs. For maps, the last three sides are those of the input; for
+ * arrays, only the number of elements is known. Several inputs follow one another along the first
+ * side. */
 static bool divide(array_file *f, const compiler_tensor *t)
 {
     const npy_array *a = &f->array;
@@ -130,7 +131,7 @@ bool calibration_array_count(const char *path, const compiler *model, uint64_t *
     return ok;
 }
 
-/* The elements of one input. */
+/* Reads the elements of one input. */
 static bool read_elements(array_file *f, uint64_t place, npy_array *part)
 {
     const size_t size = npy_type_size(f->array.type);

@@ -6,7 +6,7 @@
 
 #include "apps/cli/options.h"
 
-/* One number for all three channels, or three with commas between. */
+/* Parses one number for all three channels, or three separated by commas. */
 static bool parse_channels(const char *option, const char *text, double min, float *numbers)
 {
     int count = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Which images and frames a calibration has. */
+/* Collects the images and frames for calibration. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -14,12 +14,12 @@
 
 enum {
     MAX_FILES = 100000,
-    MAX_DEPTH = 16, /* of folders */
+    MAX_DEPTH = 16, /* of nested folders */
 };
 
 /* ---- files -------------------------------------------------------------------------------- */
 
-/* Takes the frame, and copies the name. */
+/* Takes over the frame and copies the name. */
 static bool add_image(calibration *c, calibration_image image)
 {
     if (c->count == MAX_FILES) {
@@ -53,7 +53,7 @@ static void free_image(calibration_image *image)
 
 /* ---- clips -------------------------------------------------------------------------------- */
 
-/* The frame's upper left corner in RGB, as far as calibration looks. */
+/* Copies the upper left corner of the frame in RGB, as far as calibration uses it. */
 static bool copy_frame(const AVFrame *frame, still *copy, pipeline_error *error)
 {
     AVFrame *rgb = frame_convert(frame, frame->width, frame->height, AV_PIX_FMT_RGB24, error);
@@ -71,8 +71,8 @@ static bool copy_frame(const AVFrame *frame, still *copy, pipeline_error *error)
     return copy->pixels || pipeline_fail(error, "out of memory");
 }
 
-/* Keeps the frames 0, s, 2 s, ... with the least power of two s at which they fit, without knowing
- * how many there will be: whenever they become too many, every second one goes. */
+/* Keeps the frames 0, s, 2 s, ... with the smallest power of two s at which they fit. As their
+ * number is unknown, every second one is dropped whenever there are too many. */
 static bool add_frames(calibration *c, footage *clip, pipeline_error *error)
 {
     const size_t first = c->count;
@@ -153,8 +153,8 @@ static bool add_folder(calibration *c, const char *path, const compiler *model, 
     return ok;
 }
 
-/* A file named on the command line must be an image, an array or a clip; in folders other files
- * than images and arrays are passed over. */
+/* A file named on the command line must be an image, an array or a clip; in folders, files other
+ * than images and arrays are skipped. */
 static bool add_path(calibration *c, const char *path, const compiler *model, int depth)
 {
     struct stat about;
@@ -195,7 +195,7 @@ bool calibration_open(calibration *c, const option_list *paths, size_t max,
         qsort(c->images, c->count, sizeof *c->images, by_name);
     if (c->count > max) {
         for (size_t i = 0; i < c->count; i++) {
-            const size_t keep = i * max / c->count; /* group of i; its first file stays */
+            const size_t keep = i * max / c->count; /* group of i; its first file is kept */
             if (i && keep == (i - 1) * max / c->count)
                 free_image(&c->images[i]);
             else
@@ -229,7 +229,7 @@ static size_t common_divisor(size_t a, size_t b)
     return a;
 }
 
-/* Steps of about the golden section of the count that share no divisor with it. */
+/* Steps by about the golden section of the count, with a step that shares no divisor with it. */
 size_t calibration_spread(const calibration *c, size_t k)
 {
     size_t step = (size_t)((double)c->count * 0.6180339887);

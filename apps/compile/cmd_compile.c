@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* mona compile: ONNX -> .mona, with calibration for INT8 and evidence of what the rounding cost. */
+/* mona compile: ONNX -> .mona, with calibration for INT8 and a measurement of what rounding
+ * cost. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,7 +77,7 @@ static range_rule range_rule_of(const char *name)
     return rule;
 }
 
-/* What the network takes are real numbers, of either sign. */
+/* The network takes real numbers, which may be negative. */
 static void take_floats(compile_job *job)
 {
     job->options.has_input_type = true;
@@ -170,11 +171,11 @@ static bool calibrate_on(compile_job *job, size_t index)
                            calibration_name(&job->samples, index), error.text);
 }
 
-/* Images follow one another by name, and what is alike is often called alike: so they are taken
- * from all over the set, in an order that only their number decides. */
+/* Images are sorted by name, and similar images often have similar names. So they are taken from
+ * all over the set, in an order that depends only on their number. */
 static bool calibrate_all(compile_job *job)
 {
-    enum { SETTLED = 4 }; /* images in a row that move no range */
+    enum { SETTLED = 4 }; /* images in a row that change no range */
     job->calibrated = 0;
     for (size_t still = 0; job->calibrated < job->samples.count && still < SETTLED;) {
         if (!calibrate_on(job, calibration_spread(&job->samples, job->calibrated)))
@@ -223,7 +224,7 @@ static bool emit_one(const compile_job *job, compiler *model, uint8_t **bytes, s
     return sanity_check(model, *bytes, *size, job->input, &job->samples);
 }
 
-/* The model at another size, rounded as the first is. */
+/* Emits the model at another size, rounded like the first. */
 static bool emit_like_first(const compile_job *job, size_t index, uint8_t **bytes)
 {
     size_t size;
@@ -243,7 +244,7 @@ static bool join(compile_job *job, uint8_t *const *files, size_t count)
 {
     format_error error = {0};
     mona_model opened;
-    job->bytes = NULL; /* it is files[0] */
+    job->bytes = NULL; /* files[0] has it now */
     if (!mona_writer_join(files, count, &job->bytes, &job->size, &error))
         return !cli_fail(EXIT_FAILED, "%s: %s", job->input, error.text);
     const mona_status status = mona_model_open(&opened, job->bytes, job->size);
@@ -274,7 +275,7 @@ static bool emit(compile_job *job)
 
 /* ---- what became of it --------------------------------------------------------------------- */
 
-/* Of a quantised model: how many layers have its scales, and what does not. */
+/* For a quantised model: how many layers have its scales, and what else does not. */
 static void print_quantised(const compile_job *job)
 {
     const fusion_log *log = compiler_log(job->model);
@@ -286,8 +287,8 @@ static void print_quantised(const compile_job *job)
         near += e->outcome && e->steps == 1;
     }
     if (prequantised)
-        printf("  quantised by the model: %u results in its own steps, %u bit-exact, %u within one "
-               "step, %u within more\n",
+        printf("  quantised by the model: %u results with its own scales, %u bit-exact, %u within "
+               "one step, %u within more\n",
                prequantised, exact, near, prequantised - exact - near);
     for (size_t i = 0; i < log->count; i++) {
         const fusion_event *e = &log->events[i];
@@ -296,7 +297,7 @@ static void print_quantised(const compile_job *job)
     }
 }
 
-/* Planes of this type and range are the compiler's choice: nobody asked for them. */
+/* Whether the compiler chose the type and range of these planes because no option did. */
 static bool is_assumed(const compile_job *job, const mona_tensor_info *t, bool input)
 {
     const compiler_options *o = &job->options;
@@ -304,7 +305,7 @@ static bool is_assumed(const compile_job *job, const mona_tensor_info *t, bool i
            t->scale == (float)(job->range / 255);
 }
 
-/* Values of an output that its planes do not hold are lost, which calibration may have seen. */
+/* Values of an output that its planes cannot hold are lost; calibration may have seen some. */
 static void print_clipping(const compile_job *job, const mona_tensor_info *t, unsigned output)
 {
     const compiler_tensor about = compiler_output(job->model, output);
@@ -360,7 +361,7 @@ static void print_summary(const compile_job *job)
     accuracy_print(job->model, job->bytes, job->size, job->output, &job->samples);
 }
 
-/* Last: it emits another model. */
+/* Called last, since it emits another model. */
 static bool report(const compile_job *job)
 {
     const compile_report r = {.onnx = job->input,
@@ -444,8 +445,8 @@ static const option options[] = {
      .maximum = 10000},
     {"--calibration", NULL, OPTION_CHOICE, offsetof(compile_job, ranges),
      "min-max|percentile|kl|mse", calibrating,
-     .help = "how far the 8-bit range reaches: to everything seen, to all but 1 value in 10,000, "
-             "or to the least divergence or squared error",
+     .help = "what the 8-bit range covers: all values seen, all but 1 in 10,000, or as many as "
+             "minimise the divergence or the squared error",
      .initial = "mse"},
     {"--tolerance", NULL, OPTION_NUMBER, offsetof(compile_job, tolerance), "P", calibrating,
      .help = "stop calibrating when four images in a row move no range by more than P per cent; 0 "

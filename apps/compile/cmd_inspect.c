@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* mona inspect: what a model is, and what it needs for a frame. Everything is gathered as JSON,
+/* mona inspect: what a model is, and what it needs for a frame. The results are collected as JSON,
  * which is printed as it is or as tables. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -114,7 +114,7 @@ static void print_model(const cJSON *document)
     print_plan(document);
 }
 
-/* True: there is nothing to draw, or it was drawn. */
+/* True if there was nothing to draw or it was drawn. */
 static bool save_drawing(const inspect_job *job, drawing *d)
 {
     const bool ok = drawing_save(d, job->svg);

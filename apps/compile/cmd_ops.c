@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* mona ops: the operators mona knows, from the table that the compiler and the reference use. */
+/* mona ops: the operators that mona knows, from the table that the compiler and the reference
+ * use. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -15,7 +16,7 @@ typedef struct arguments {
     bool engine, fusion, json;
 } arguments;
 
-/* "2", "1-3", "1 or more" */
+/* Writes "2", "1-3" or "1 or more". */
 static void inputs_text(const operator_row *row, char *text, size_t size)
 {
     if (row->max_inputs == OPERATOR_ANY_COUNT)

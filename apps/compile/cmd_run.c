@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* mona run: a model on arrays in .npy files. */
+/* mona run: runs a model on arrays in .npy files. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -163,7 +163,7 @@ static bool run_reference(const run_job *job, const compiler *model, input_array
     return ok;
 }
 
-/* Compiled to FP16 with planes of f16, so that nothing is rounded but the arithmetic. */
+/* Compiles to FP16 with f16 planes, so that only the arithmetic rounds. */
 static bool run_compiled(run_job *job, compiler *model, input_array *inputs)
 {
     const compiler_options options = {.has_input_type = true,

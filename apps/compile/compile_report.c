@@ -18,7 +18,7 @@ __asm__(".pushsection .rodata\ncompile_page:\n.incbin \"apps/compile/compile.htm
         "0\n.popsection\n");
 extern const char compile_page[];
 
-/* Of frames where the model leaves them open. */
+/* Size of frames where the model leaves it open. */
 enum { OPEN_WIDTH = 640, OPEN_HEIGHT = 360 };
 
 /* ---- rules ---------------------------------------------------------------------------------- */
@@ -59,7 +59,7 @@ static cJSON *kept_of(const fusion_log *log)
     return list;
 }
 
-/* What the layers of a quantised model became. */
+/* What became of the layers of a quantised model. */
 static cJSON *quantised_of(const fusion_log *log)
 {
     cJSON *list = cJSON_CreateArray();
@@ -76,7 +76,7 @@ static cJSON *quantised_of(const fusion_log *log)
     return list;
 }
 
-/* Over the rules that merge what would run; null: there is nothing they are for. */
+/* The share of operators that the merging rules merged; null: the rules match none. */
 static void add_coverage(cJSON *document, const fusion_log *log)
 {
     fusion_count all = {0, 0};
@@ -144,8 +144,8 @@ static void add_memory(cJSON *document, const needs *n, const needs *plain)
     cJSON_AddNumberToObject(before, "tensors_bytes", (double)plain->tensors.all_bytes);
 }
 
-/* With every rule off that may be; a model that cannot be compiled so, as where a layer would need
- * calibration, has no such figures. */
+/* Figures without fusion: with every optional rule off. A model that cannot be compiled in this
+ * way, for example because a layer would need calibration, has none. */
 static bool find_plain(needs *n, const compile_report *r, compiler *c)
 {
     compiler_options options = *r->options;

@@ -39,7 +39,7 @@ static void describe_activation(const mona_file_epilogue *e, mona_activation a, 
         table_append(text, size, clip);
 }
 
-/* What is fused into the operator. */
+/* Describes what is fused into the operator. */
 static void describe_epilogue(const mona_model *m, const mona_file_op *op, char *text, size_t size)
 {
     char residual[128];
@@ -181,7 +181,7 @@ static cJSON *op_row(const mona_model *m, const mona_file_op *op)
     return row;
 }
 
-/* Adds the sizes that a model for several has beside the first. */
+/* Adds the further sizes of a model for several. */
 static void add_sizes(cJSON *rows, const mona_model *m)
 {
     for (mona_model other = *m; mona_model_next(&other, &other);)

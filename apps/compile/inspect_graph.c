@@ -54,7 +54,7 @@ void inspect_graph_mona(drawing *d, const mona_model *m)
 
 /* ---- .onnx ---------------------------------------------------------------------------------- */
 
-/* Who makes a value. */
+/* The node that computes a value. */
 typedef struct maker {
     const char *value;
     uint32_t node;
@@ -85,7 +85,7 @@ static bool is_constant(const Onnx__GraphProto *g, const char *name)
     return false;
 }
 
-/* Everything but weights; who makes what. */
+/* Adds everything except weights, with the nodes that compute it. */
 static size_t add_makers(drawing *d, const Onnx__GraphProto *g, maker *makers)
 {
     size_t count = 0;

@@ -12,7 +12,7 @@
 
 enum { MAX_BYTES = 1 << 30, MAX_ROWS = 4096, MAX_TEXT = 4096 };
 
-/* Printable, ended and not endless: anybody may have written it. */
+/* Makes text printable, terminated and limited in length, as the file is untrusted. */
 static cJSON *text_of(const char *text, size_t length)
 {
     char copy[MAX_TEXT];
@@ -137,15 +137,13 @@ void inspect_om_print(const cJSON *document)
            table_cell(document, "file", text[0], sizeof text[0]),
            table_cell(document, "model", text[1], sizeof text[1]),
            table_cell(document, "version", text[2], sizeof text[2]),
-           table_cell(document, "soc_version", text[3], sizeof text[3])[0]
-               ? text[3]
-               : "a chip it does not tell",
+           table_cell(document, "soc_version", text[3], sizeof text[3])[0] ? text[3]
+                                                                           : "an unnamed chip",
            table_cell(document, "bytes", text[4], sizeof text[4]), encrypted ? ", encrypted" : "");
     print_list(document, "partitions", partition_keys, 4);
     print_list(document, "attributes", attribute_keys, 2);
     print_list(document, "kernels", kernel_keys, 3);
     if (cJSON_GetObjectItemCaseSensitive(document, "command_line"))
-        printf(
-            "\nwarning: the file tells the command line it was compiled with, and so folders and "
-            "names of its author's machine: see atc_cmdline\n");
+        printf("\nwarning: the file contains the command line it was compiled with, which may "
+               "reveal folders and names from its author's machine: see atc_cmdline\n");
 }

@@ -10,7 +10,7 @@
 
 enum { MAX_PATH = 4096, MAX_NAME = 128 };
 
-/* NAME=N; the name is copied to text. */
+/* Parses NAME=N and copies the name to text. */
 static bool parse_dim(const char *item, char *text, onnx_dim *dim)
 {
     const char *equals = strrchr(item, '=');
@@ -25,7 +25,7 @@ static bool parse_dim(const char *item, char *text, onnx_dim *dim)
     return true;
 }
 
-/* "." for a name without a folder. */
+/* "." if the path has no folder. */
 static bool folder_of(const char *path, char *folder)
 {
     const char *slash = strrchr(path, '/');
@@ -59,7 +59,7 @@ bool onnx_source_read(onnx_graph *model, const char *path, const option_list *di
     return ok || !cli_fail(EXIT_FAILED, "%s: %s", path, error.text);
 }
 
-/* Height and width of every image among the inputs. */
+/* Sets height and width of every image among the inputs. */
 static bool set_size(onnx_graph *model, const char *path, const char *text)
 {
     enum { ROWS = 2, COLUMNS, RANK };

@@ -24,7 +24,7 @@ void planes_close(planes *p)
 double planes_get(const planes *p, size_t i)
 {
     const double scale = (double)p->info.scale;
-    const void *data = p->buffer.data; /* aligned for any type */
+    const void *data = p->buffer.data; /* aligned for every type */
     switch (p->info.type) {
     case MONA_U8:
         return scale * ((const uint8_t *)data)[i];
@@ -52,7 +52,7 @@ double planes_get(const planes *p, size_t i)
     return 0;
 }
 
-/* The lowest and the highest integer of each type. */
+/* The smallest and the largest integer of each type. */
 static const struct {
     double low, high;
 } bounds[MONA_TYPE_COUNT] = {
@@ -62,7 +62,7 @@ static const struct {
     [MONA_S16] = {-0x8000, 0x7fff},
     [MONA_S32] = {-0x1p31, 0x1p31 - 1},
     [MONA_U32] = {0, 0x1p32 - 1},
-    [MONA_S64] = {-0x1p63, 0x1p63 - 0x1p10}, /* the largest that a double tells apart */
+    [MONA_S64] = {-0x1p63, 0x1p63 - 0x1p10}, /* largest that a double can represent */
     [MONA_U64] = {0, 0x1p64 - 0x1p11},
 };
 
@@ -84,7 +84,7 @@ bool planes_hold(const planes *p, double value)
     return value >= planes_low(&p->info) - half && value <= planes_high(&p->info) + half;
 }
 
-/* The nearest integer that the type holds; a NaN becomes the lowest. */
+/* The nearest integer of the type; NaN becomes the smallest. */
 static double quantised(const planes *p, double value)
 {
     const double low = bounds[p->info.type].low, high = bounds[p->info.type].high;

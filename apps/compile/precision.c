@@ -10,9 +10,9 @@
 #include "apps/cli/table.h"
 
 enum {
-    MAX_PICTURES = 8,     /* judged in dB: they are kept in memory */
+    MAX_PICTURES = 8,     /* judged in dB; they are kept in memory */
     MAX_DECISIONS = 1000, /* judged in per cent */
-    MAX_MEASURED = 4,     /* samples that the evidence of layers is taken on */
+    MAX_MEASURED = 4,     /* samples on which layers are measured */
 };
 
 /* ---- the command line --------------------------------------------------------------------- */

@@ -7,10 +7,10 @@
 #include "pipeline/stages/plane_roles.h"
 #include "apps/compile/sample_run.h"
 
-enum { MIN_SIDE = 32, MAX_SIDE = 1024 }; /* of noise for inputs of any size */
+enum { MIN_SIDE = 32, MAX_SIDE = 1024 }; /* size of the noise for inputs of any size */
 
-/* Noise of the range; for maps of half the size and for noise levels as many samples as they take.
- */
+/* Makes noise of the range. Maps of half the size and noise levels get as many samples as they
+ * need. */
 static bool make_noise(const compiler *model, uint32_t open_side, float range,
                        reference_array *inputs)
 {
@@ -36,7 +36,7 @@ static bool make_noise(const compiler *model, uint32_t open_side, float range,
     return true;
 }
 
-/* At most two numbers in all of a plane, or some that are none: worth a look. */
+/* Whether a plane has at most two different numbers, or a NaN: a reason to compare. */
 static bool is_flat(const planes *p)
 {
     double first = planes_get(p, 0), second = first;
@@ -53,7 +53,8 @@ static bool is_flat(const planes *p)
     return p->count > 2;
 }
 
-/* Errors against the network in fp32 are at least half of all that it has to say, in squares. */
+/* Whether the error against the fp32 network has at least half the energy of that network's
+ * output. */
 static bool says_nothing(const planes *p, const reference_array *a)
 {
     double mean = 0, errors = 0, said = 0;
@@ -91,8 +92,8 @@ static bool check_outputs(const compiler *model, const sample_run *run,
     return ok;
 }
 
-/* Inputs for a run, and the run. A network that takes no map of MAX_SIDE either is not looked at:
- * *done is false. */
+/* Makes inputs and runs the model once. A network that does not even take maps of MAX_SIDE is not
+ * checked: *done is false. */
 static bool run_once(const compiler *model, sample_run *run, const calibration *images,
                      reference_array *inputs, bool *done)
 {

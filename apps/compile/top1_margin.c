@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-/* To count the decisions that change takes a great many inputs, since few do. But that a decision
- * changes takes two things which can be seen on any input, how narrow it is and how large errors
- * are. So every decision is tried with the errors of others as well, of those for the same class:
- * errors know something of the class, but not of how narrow a decision is. And since even so only
- * the narrowest count, errors are tried 2, 4 and 8 times as large too: as long as margins near 0
- * are about equally frequent, those change as many times as many.
+/* Counting decisions that change would need a great many inputs, since few do. But two things that
+ * change a decision can be measured on any input: how narrow it is, and how large the errors are.
+ * So every decision is also tried with the errors of other decisions for the same class: errors
+ * depend on the class, but not on how narrow a decision is. As even then only the narrowest
+ * decisions count, errors are also tried enlarged by 2, 4 and 8: as long as margins near 0 are
+ * about equally frequent, this changes 2, 4 and 8 times as many.
  *
- * Of each of these shares the upper bound is mean + 1.645 deviations of the mean over decisions,
- * and the highest of the bounds is taken: where margins are anything else than evenly frequent, and
- * on few inputs, that is too high rather than too low. */
+ * The upper bound of each of these shares is mean + 1.645 deviations of the mean over decisions,
+ * and the highest bound is used. If margins are not evenly frequent, or inputs are few, the result
+ * is too high rather than too low. */
 #include "apps/compile/top1_margin.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 enum {
-    MAX_PARTNERS = 64, /* decisions whose errors one is tried with, itself among them */
+    MAX_PARTNERS = 64, /* decisions whose errors are tried on each one, its own included */
     ENLARGED = 4,      /* by 1, 2, 4, 8 */
 };
 
-#define ONE_SIDED 1.645 /* deviations of a normal distribution that 95 % lie below */
+#define ONE_SIDED 1.645 /* 95 % of a normal distribution lie below this many deviations */
 
 static size_t highest(const float *scores, size_t classes)
 {
@@ -29,7 +29,7 @@ static size_t highest(const float *scores, size_t classes)
     return best;
 }
 
-/* What these errors have to be enlarged by to change the decision is the inverse of this. */
+/* The inverse of the factor by which these errors must be enlarged to change the decision. */
 static double strain(const float *scores, const float *errors, size_t classes, size_t best)
 {
     double max = 0;
@@ -38,10 +38,10 @@ static double strain(const float *scores, const float *errors, size_t classes, s
         if (gained > max * ((double)scores[best] - (double)scores[c]))
             max = gained / ((double)scores[best] - (double)scores[c]);
     }
-    return max; /* infinite where two scores are the same */
+    return max; /* infinite if two scores are equal */
 }
 
-/* Over decisions, for each enlargement. */
+/* Sums over decisions for each enlargement. */
 typedef struct shares {
     double sums[ENLARGED], squares[ENLARGED];
     double changed; /* by their own errors */

@@ -2,12 +2,12 @@
 /* scene: renders the demo's film, so that no clip needs to be shipped.
  *
  *   scene [FRAMES] [FILE]      1280x720, 25 frames a second, YUV4MPEG2 4:2:0, to FILE or stdout
- *   scene --label WIDTH TEXT   one frame of WIDTH x 32 with TEXT, for pictures that compare
+ *   scene --label WIDTH TEXT   one frame of WIDTH x 32 with TEXT, for comparing pictures
  *
- * A panning ground of fine texture and weave; on it, moving: a spoked wheel, a ball with skin-like
- * shading, a striped board, a lattice of thin diagonals, and lines of text in several sizes. It is
- * drawn on a canvas of twice the size and reduced by averaging, which smooths every edge. The same
- * numbers give the same bytes. */
+ * A panning ground of fine texture and weave, and moving objects on it: a spoked wheel, a ball with
+ * skin-like shading, a striped board, a lattice of thin diagonals, and lines of text in several
+ * sizes. It is drawn on a canvas of twice the size and reduced by averaging, which smooths every
+ * edge. The same arguments give the same bytes. */
 #include <errno.h>
 #include <math.h>
 #include <stdint.h>
@@ -62,7 +62,7 @@ static double smooth(double t)
     return t * t * (3 - 2 * t);
 }
 
-/* Random field with features of about one unit, -1 to 1. */
+/* A random field from -1 to 1 with features of about one unit. */
 static double field(double x, double y)
 {
     int x0 = (int)floor(x), y0 = (int)floor(y);
@@ -74,8 +74,8 @@ static double field(double x, double y)
     return top + fy * (bottom - top);
 }
 
-/* Five octaves, down to features of one and a half pixels; a weave on the left, stone on the right.
- */
+/* Five octaves, down to features of one and a half pixels: weave on the left, stone on the
+ * right. */
 static colour ground_at(int x, int y)
 {
     double rough = 0, amplitude = 1;
@@ -99,10 +99,10 @@ static void paint_ground(void)
 /* ---- objects: each paints a box of the canvas --------------------------------------------- */
 
 typedef struct object {
-    double x, y, size, phase; /* centre and half size, canvas pixels */
+    double x, y, size, phase; /* centre and half size, in canvas pixels */
 } object;
 
-/* dx, dy: from the centre, in half sizes. False: transparent here. */
+/* dx, dy: from the centre, in units of half the size. False: transparent here. */
 typedef int (*painter)(const object *o, double dx, double dy, colour *c);
 
 static void paint(const object *o, double aspect, painter at)
@@ -130,7 +130,7 @@ static int wheel_at(const object *o, double dx, double dy, colour *c)
     return 1;
 }
 
-/* A sphere lit from the upper left, in tones of skin, with a few soft features. */
+/* A sphere lit from the upper left, in skin tones, with a few soft features. */
 static int ball_at(const object *o, double dx, double dy, colour *c)
 {
     double r2 = dx * dx + dy * dy;
@@ -208,8 +208,8 @@ static void paint_frame(int n)
     paint_text("2X", 2300, 960 + 40 * t, 24, blue);
 }
 
-/* Luma is the mean of 2x2 canvas pixels; chroma of 4x4 around the left luma sample of its pair,
- * where 4:2:0 of H.264 has it. */
+/* Luma is the mean of 2x2 canvas pixels. Chroma is the mean of 4x4 around the left luma sample of
+ * its pair, where 4:2:0 in H.264 has it. */
 static void reduce(void)
 {
     for (int y = 0; y < HEIGHT; y++)
@@ -245,7 +245,7 @@ static int write_film(FILE *out, int frames)
     return fflush(out) || ferror(out);
 }
 
-/* White on dark grey, letters of 10 x 14 pixels in the middle. */
+/* White letters of 10 x 14 pixels on dark grey, centred. */
 static int write_label(FILE *out, int width, const char *text)
 {
     enum { LABEL_HEIGHT = 32, CELL = 2 };

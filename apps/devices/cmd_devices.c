@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* mona devices: what mona can compute on, and how it is. */
+/* mona devices: what mona can compute on, and its state. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,17 +54,17 @@ static void read_list(list *l)
 static void sleep_for(double seconds)
 {
     struct timespec time = {(time_t)seconds, (long)(1e9 * (seconds - (double)(time_t)seconds))};
-    nanosleep(&time, NULL); /* a signal ends it */
+    nanosleep(&time, NULL); /* a signal interrupts it */
 }
 
-/* Only this machine's own peaks can be measured on it. */
+/* Only the peaks of this machine itself can be measured. */
 static bool measure_peaks(list *l)
 {
     for (unsigned i = 0; i < l->count; i++) {
         watched *d = &l->devices[i];
         d->has_peaks = !strcmp(d->properties.name, "host");
         if (d->has_peaks && !peak_measure(d->properties.cores, &d->peaks))
-            return cli_fail(0, "the peak cannot be measured: out of threads or memory");
+            return cli_fail(0, "the peak cannot be measured: no threads or memory left");
     }
     return true;
 }
@@ -72,7 +72,7 @@ static bool measure_peaks(list *l)
 /* ---- JSON ---------------------------------------------------------------------------------------
  */
 
-/* null where nothing is known. */
+/* Unknown figures are null. */
 static void add_figure(cJSON *o, const char *key, double value)
 {
     if (value < 0)
@@ -107,7 +107,7 @@ static cJSON *describe(const watched *d)
     return o;
 }
 
-/* Indented when printed once, a line each time when watched. */
+/* Indented if printed once; one line per reading with --watch. */
 static bool print_json(const list *l, bool line)
 {
     cJSON *array = cJSON_CreateArray();
@@ -159,7 +159,7 @@ static bool show(const list *l, const arguments *a, long turn)
     if (a->json)
         return print_json(l, a->watch > 0);
     if (turn && isatty(STDOUT_FILENO))
-        printf("\033[H\033[J"); /* from the top of a cleared screen */
+        printf("\033[H\033[J"); /* clears the screen */
     print_table(l);
     return true;
 }
@@ -177,7 +177,7 @@ static int run(int argc, char **argv)
     open_list(&l);
     if (a.peak && !measure_peaks(&l))
         return EXIT_FAILED;
-    /* Utilisation and power are differences. */
+    /* Utilisation and power are differences between readings. */
     read_list(&l);
     sleep_for(a.watch > 0 ? a.watch : 0.1);
     const long turns = a.times ? a.times : a.watch > 0 ? -1 : 1;

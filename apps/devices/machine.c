@@ -11,7 +11,7 @@
 
 #include "mona.h"
 
-/* The first line of a file of the system's, without its end; fallback where there is none. */
+/* The first line of a system file, without its end; fallback if there is none. */
 static void read_line(const char *path, const char *fallback, char *line, int size)
 {
     FILE *file = fopen(path, "r");
@@ -22,7 +22,7 @@ static void read_line(const char *path, const char *fallback, char *line, int si
         fclose(file);
 }
 
-/* x86 says "model name", some ARM kernels "Model" or "Hardware", others nothing but numbers. */
+/* x86 has "model name", some ARM kernels "Model" or "Hardware", others only numbers. */
 static void find_cpu_name(char *name, size_t size)
 {
     static const char *const keys[] = {"model name", "Model", "Hardware", "CPU part"};
@@ -68,8 +68,9 @@ static double of_timeval(struct timeval t)
     return (double)t.tv_sec + 1e-6 * (double)t.tv_usec;
 }
 
-/* The best of a few runs of additions that each wait for the one before: one a cycle on every CPU
- * mona runs on. The addend comes from memory, so that no CPU adds it while renaming registers. */
+/* The best of a few runs of additions that each depend on the one before: one per cycle on every
+ * CPU that mona runs on. The addend comes from memory, as some CPUs add immediates while they
+ * rename registers. */
 static double measure_clock(void)
 {
     enum { TIMES = 5, PASSES = 20000, A_PASS = 8 };
@@ -89,7 +90,7 @@ static double measure_clock(void)
     return best ? 1e3 * PASSES * A_PASS / (double)best : 0;
 }
 
-/* Ticks of all CPUs but idle and waiting; guests' are in the user's. */
+/* Ticks of all CPUs except idle and waiting; those of guests are included in user time. */
 static double read_busy(void)
 {
     unsigned long long user, nice, system, idle, waiting, irq, soft_irq, stolen;

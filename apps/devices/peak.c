@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Peaks of the CPU. A loop of independent accumulators, enough to hide the latency of the instruction
- * (4 to 5 cycles at two a cycle: 10; there are 12), touches no memory, so nothing but the instruction's own
- * throughput limits it. */
+/* Peaks of the CPU. The loops use enough independent accumulators to hide the latency of an
+ * instruction (4 to 5 cycles at two per cycle need 10; there are 12) and no memory, so only the
+ * instruction's own throughput limits them. */
 #include "apps/devices/peak.h"
 
 #include <pthread.h>
@@ -16,8 +16,8 @@
 #include <sys/auxv.h>
 #endif
 
-/* CACHE_BYTES read and as many written stay in the second-level cache of every CPU mona knows, and not in the
- * first. */
+/* CACHE_BYTES read and as many written fit the second-level cache of every CPU that mona knows, but
+ * not the first. */
 enum { RUNS = 5, MAX_THREADS = 64, COPY_BYTES = 64 << 20, CACHE_BYTES = 96 << 10 };
 
 typedef struct kernel {
@@ -27,8 +27,8 @@ typedef struct kernel {
 } kernel;
 
 #if defined(__x86_64__)
-/* A pass is one instruction on each of registers 2 to 13, with 0 and 1 as operands; written out so that
- * what is timed does not depend on how a compiler allocates registers. */
+/* A pass executes one instruction on each of registers 2 to 13, with 0 and 1 as operands. It is
+ * written in assembler so that the result does not depend on the compiler's register allocation. */
 #define ON_TWELVE(op, r)                                                                           \
     op(r, "2") op(r, "3") op(r, "4") op(r, "5") op(r, "6") op(r, "7") op(r, "8") op(r, "9")        \
         op(r, "10") op(r, "11") op(r, "12") op(r, "13")
@@ -56,7 +56,7 @@ KERNEL(vnni256, DPBUSD_VEX, "ymm")
 KERNEL(madd256, MADD, "ymm")
 KERNEL(fma256, FMA, "ymm")
 
-/* Not every compiler's __builtin_cpu_supports knows it. */
+/* Not every compiler's __builtin_cpu_supports knows AVX-VNNI. */
 static bool has_avxvnni(void)
 {
     unsigned a, b, c, d;
@@ -64,12 +64,12 @@ static bool has_avxvnni(void)
            (a & 1 << 4);
 }
 #elif defined(__aarch64__)
-/* The same with registers 2 to 13, and 14 to 25 for products of 16 bits. */
+/* The same on registers 2 to 13, and 14 to 25 for 16-bit products. */
 #define ON_TWELVE(op)                                                                              \
     op("2", "14") op("3", "15") op("4", "16") op("5", "17") op("6", "18") op("7", "19")            \
         op("8", "20") op("9", "21") op("10", "22") op("11", "23") op("12", "24") op("13", "25")
 #define CLEAR(n, t) "movi v" n ".4s, #0\n\t"
-/* sdot v<n>.4s, v0.16b, v1.16b, which an assembler for plain ARMv8-A refuses. */
+/* sdot v<n>.4s, v0.16b, v1.16b, which assemblers for plain ARMv8-A refuse. */
 #define DOT(n, t) ".inst 0x4e819400 + " n "\n\t"
 #define FMA(n, t) "fmla v" n ".4s, v0.4s, v1.4s\n\t"
 #define PRODUCTS(n, t)                                                                             \
@@ -92,7 +92,7 @@ KERNEL(products128, PRODUCTS)
 KERNEL(fma128, FMA)
 #endif
 
-/* Any CPU: what the compiler makes of plain C. */
+/* For any CPU: the compiler's code for plain C. */
 static void plain_int8(long passes)
 {
     int32_t acc[64] = {0};
@@ -149,7 +149,7 @@ static kernel fp32_kernel(void)
 typedef struct task {
     void (*run)(long passes);
     long passes;
-    uint8_t *from, *to; /* copies, where run is NULL */
+    uint8_t *from, *to; /* for copies, if run is NULL */
     size_t bytes;
 } task;
 
@@ -171,7 +171,8 @@ static double seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Runs one task a thread; the time until all are done, or 0 if a thread could not be started. */
+/* Runs one task per thread. Returns the time until all are done; 0: a thread could not be
+ * started. */
 static double time_tasks(task *tasks, unsigned threads)
 {
     pthread_t ids[MAX_THREADS];
@@ -185,7 +186,8 @@ static double time_tasks(task *tasks, unsigned threads)
     return started == threads ? seconds() - start : 0;
 }
 
-/* Passes a second of the fastest of RUNS runs of about 30 ms; 0 if a thread could not be started. */
+/* Passes per second in the fastest of RUNS runs of about 30 ms; 0: a thread could not be
+ * started. */
 static double passes_per_second(const task *model, unsigned threads)
 {
     task tasks[MAX_THREADS];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Linux has temperatures in thermal zones (millidegrees) or under hwmon, energy in powercap (RAPL,
- * microjoules that wrap around), time of CPUs in /proc/stat and throttling with every CPU. Machines
- * that are themselves emulated have few of them. */
+ * microjoules that wrap around), CPU times in /proc/stat, and throttling counts with every CPU.
+ * Virtual machines have only a few of these. */
 #include "apps/devices/telemetry.h"
 
 #include <glob.h>
@@ -23,7 +23,8 @@ static bool read_number(const char *path, double *value)
 
 typedef enum fold { FOLD_SUM, FOLD_MAX } fold;
 
-/* The sum or the largest of what all files of a pattern hold; negative: there are none. */
+/* The sum or the largest of the numbers in all files that match a pattern; negative: there are
+ * none. */
 static double read_all(const char *root, const char *pattern, fold how)
 {
     char whole[512];
@@ -49,7 +50,7 @@ static double read_temperature(const char *root)
     return hottest < 0 ? -1 : hottest / 1000;
 }
 
-/* Seconds all CPUs have worked, and how many there are. */
+/* How many seconds all CPUs have worked, and how many there are. */
 static double read_busy(const char *root, unsigned *cpus)
 {
     char path[512], line[512];
@@ -90,7 +91,7 @@ static double between(double from, double to, double seconds)
     return from >= 0 && to >= from && seconds > 0 ? (to - from) / seconds : -1;
 }
 
-/* From the differences between two readings. */
+/* Computes the differences between two readings. */
 static void compare_readings(telemetry *t, const telemetry_counters *from,
                              const telemetry_counters *to, unsigned cpus)
 {

@@ -8,7 +8,7 @@
 
 static const struct {
     const char *key, *name, *unit;
-    double factor; /* for people */
+    double factor; /* for display */
     size_t offset; /* in telemetry */
 } figures[TELEMETRY_FIGURES] = {
     {"utilisation", "busy", "%", 100, offsetof(telemetry, utilisation)},
@@ -65,8 +65,8 @@ void telemetry_log_look(telemetry_log *log)
         take(log);
 }
 
-/* Rates over less than some of the system's own ticks say little; only a run without others has
- * them. */
+/* Rates over only a few of the system's own ticks mean little, so a run has them only if it has no
+ * others. */
 void telemetry_log_end(telemetry_log *log)
 {
     enum { SHORTEST_NS = 50000000 };
@@ -117,6 +117,6 @@ void telemetry_print(FILE *f, const cJSON *telemetry)
             cJSON_GetObjectItemCaseSensitive(telemetry, "health")->valuestring,
             number(telemetry, "readings"));
     for (unsigned i = 0; i < count; i++)
-        fprintf(f, "%s%s", i ? ", " : "; not told here: ", unknown[i]);
+        fprintf(f, "%s%s", i ? ", " : "; not available here: ", unknown[i]);
     fputc('\n', f);
 }

@@ -25,7 +25,7 @@
 typedef struct batch {
     const batch_request *asked;
     const char *folder;
-    size_t unreadable;        /* files and folders, of which a line has been said */
+    size_t unreadable;        /* files and folders that were reported */
     char **inputs, **outputs; /* owned */
     size_t count;
     cJSON *results;
@@ -39,8 +39,8 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* FOLDER/NAME, with .png or .mkv for its suffix where mona writes no such files. Owned by the caller.
- */
+/* FOLDER/NAME, with the suffix .png or .mkv if mona does not write the input's kind. The caller
+ * frees it. */
 static char *name_output(const char *folder, const char *input, const char *name)
 {
     pipeline_error unused = {0};
@@ -58,7 +58,7 @@ static char *name_output(const char *folder, const char *input, const char *name
     return path;
 }
 
-/* name: below the results' folder. */
+/* name: relative to the folder of results. */
 static bool add_as(batch *b, const char *input, const char *name)
 {
     char **inputs = realloc(b->inputs, (b->count + 1) * sizeof *inputs);
@@ -79,7 +79,7 @@ static bool add(batch *b, const char *input)
     return add_as(b, input, base_name(input));
 }
 
-/* A name of a video or a picture, by its suffix. */
+/* Whether the suffix is that of a video or a picture. */
 static bool looks_like_media(const char *name)
 {
     const AVOutputFormat *format = av_guess_format(NULL, name, NULL);
@@ -98,7 +98,8 @@ static bool is_results(const batch *b, const struct stat *folder)
            results.st_ino == folder->st_ino;
 }
 
-/* The others are done all the same. What has gone since it was found was not asked for. */
+/* The other files are processed nevertheless. A file that was removed since it was found is not
+ * reported. */
 static bool pass_over(batch *b, const char *path, int reason)
 {
     if (reason != ENOENT) {
@@ -110,13 +111,13 @@ static bool pass_over(batch *b, const char *path, int reason)
 
 static bool add_folder(batch *b, const char *folder, const char *name);
 
-/* What is in a folder: path, which is called name below the operand. */
+/* Adds what is in a folder: path, which is called name relative to the operand. */
 static bool add_entry(batch *b, const char *path, const char *name)
 {
     struct stat status;
     if (lstat(path, &status))
         return pass_over(b, path, errno);
-    /* A folder that is a link may lead round in circles. */
+    /* A link to a folder may lead in circles. */
     if (S_ISDIR(status.st_mode))
         return !b->asked->recursive || is_results(b, &status) || add_folder(b, path, name);
     return stat(path, &status) || !S_ISREG(status.st_mode) || !looks_like_media(name) ||
@@ -144,7 +145,7 @@ static bool add_folder(batch *b, const char *folder, const char *name)
     return good;
 }
 
-/* A name that is not there may be a pattern the shell was kept from. */
+/* A name that does not exist may be a pattern that the shell left alone. */
 static bool add_pattern(batch *b, const char *pattern)
 {
     glob_t found;
@@ -180,7 +181,7 @@ static bool check_names(const batch *b)
 
 /* ---- one file ------------------------------------------------------------------------------- */
 
-/* The folders that output, which is in the results' folder, lies in. */
+/* Makes the folders in which output lies, inside the folder of results. */
 static bool make_folders(const batch *b, char *output)
 {
     for (char *slash = output + strlen(b->folder); (slash = strchr(slash + 1, '/'));) {
@@ -193,7 +194,7 @@ static bool make_folders(const batch *b, char *output)
     return true;
 }
 
-/* The arguments for file i; what is NULL-terminated is owned by the caller, the strings are not. */
+/* The arguments for file i. The caller frees the NULL-terminated array, but not the strings. */
 static char **arguments_for(const batch *b, size_t i)
 {
     char **to = malloc(((size_t)b->asked->argc + 6) * sizeof *to);
@@ -219,7 +220,7 @@ static char **arguments_for(const batch *b, size_t i)
     return to;
 }
 
-/* Passes on what the process says, and keeps its last line. */
+/* Prints what the process prints, and keeps its last line. */
 static void pass_on(FILE *from, char *last, size_t size)
 {
     char line[1024];
@@ -230,7 +231,7 @@ static void pass_on(FILE *from, char *last, size_t size)
     }
 }
 
-/* A process that signals are passed on to; none is started after one has come. */
+/* Starts a process to which signals are passed on; none is started once a signal has come. */
 static pid_t start(void)
 {
     stop_hold();
@@ -241,7 +242,7 @@ static pid_t start(void)
     return child;
 }
 
-/* Returns the exit status; last: the last line of what was said. */
+/* Returns the exit status. last: the last line that was printed. */
 static int run_one(const batch *b, size_t i, char *last, size_t size)
 {
     int ends[2], status;
@@ -287,7 +288,7 @@ static bool write_manifest(const batch *b)
     return good;
 }
 
-/* Whether the result that is there stays. One that is the input itself is no result. */
+/* Whether an existing result is kept. If it is the input itself it is not a result. */
 static bool is_kept(const batch *b, size_t i)
 {
     struct stat in, out;

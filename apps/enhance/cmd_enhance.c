@@ -58,7 +58,7 @@ static options_result check_batch(const arguments *a)
     return OPTIONS_RUN;
 }
 
-/* Its time is the input's, as those of the part are. */
+/* Its time counts from the beginning of the input, like those of the part. */
 static bool check_preview(const arguments *a)
 {
     if (a->preview < 0 || (a->preview >= a->start && (!a->end || a->preview < a->end)))
@@ -105,7 +105,7 @@ static options_result parse(arguments *a, int argc, char **argv)
     return result;
 }
 
-/* "2", of the networks alone, or "1:2:2". */
+/* Parses "2", for the networks alone, or "1:2:2". */
 static bool parse_threads(enhance_settings *s, const char *text)
 {
     unsigned load = 0, proc = 0, save = 0;
@@ -130,14 +130,14 @@ static bool makes_one_picture(const arguments *a)
     return still_can_write(a->output) && !picture_pattern(a->output) && a->preview < 0;
 }
 
-/* Of an animated PNG too, if the output is to be one. */
+/* Includes an animated PNG, if the output is a picture. */
 static bool takes_one_picture(const arguments *a)
 {
     return strcmp(a->input, "-") && !picture_pattern(a->input) && still_is_image(a->input) &&
            (makes_one_picture(a) || !still_is_animated(a->input));
 }
 
-/* A file that cannot be read is told apart from one that is no image. */
+/* Distinguishes files that cannot be read from those that are not images. */
 static bool check_input(const char *path)
 {
     FILE *file = fopen(path, "rb");
@@ -149,8 +149,8 @@ static bool check_input(const char *path)
     return true;
 }
 
-/* What came through a pipe is gone once it was read, and input files are opened more than once: a
- * named one takes standard input's place. */
+/* Data from a pipe can be read only once, but input files are opened more than once. So a named
+ * pipe replaces standard input. */
 static bool take_pipe(const char **path)
 {
     struct stat status;
@@ -166,7 +166,7 @@ static bool take_pipe(const char **path)
     return true;
 }
 
-/* Whether input and output go together; image: one picture. Returns the exit status. */
+/* Whether input and output match; image: a single picture. Returns the exit status. */
 static int check_files(const arguments *a, bool image)
 {
     const bool piped = !strcmp(a->input, "-"), numbered = picture_pattern(a->input);
@@ -196,7 +196,7 @@ static int run(const arguments *a, enhance_settings *settings, progress *shown, 
 
     progress_watch(shown, settings);
     av_log_set_level(a->verbose ? AV_LOG_WARNING : AV_LOG_QUIET);
-    setenv("SVT_LOG", "-1", 0); /* the AV1 encoder's own way of being told to be quiet */
+    setenv("SVT_LOG", "-1", 0); /* the AV1 encoder has its own switch for its messages */
 
     if (a->dry_run)
         return dry_run(settings, image, a->json) ? EXIT_SUCCESS : EXIT_FAILED;

@@ -25,12 +25,12 @@
 
 #define MIB (1024.0 * 1024.0)
 
-/* A first trial says how many frames a second one of TEST_RUN_SECONDS has. */
+/* The first trial determines how many frames a second trial of TEST_RUN_SECONDS has. */
 enum { FIRST_FRAMES = 4, MIN_FRAMES = 8, MAX_FRAMES = 120, TEST_RUN_SECONDS = 3 };
 
 /* ---- measuring ------------------------------------------------------------------------------ */
 
-/* What the result's name ends in; a stream on standard output has none. */
+/* The suffix of the result's name; none for standard output. */
 static const char *suffix_of(const enhance_settings *s)
 {
     const char *slash = strrchr(s->output, '/'), *dot = strrchr(s->output, '.');
@@ -46,8 +46,9 @@ static uint64_t limit_frames(uint64_t frames, const enhance_settings *s)
     return s->frames && s->frames < frames ? s->frames : frames;
 }
 
-/* A picture that takes no second is tried as it is; of others SAMPLE_SIDE x SAMPLE_SIDE pixels of
- * a gradient with noise, which no stage passes over and which compresses as badly as photographs. */
+/* A picture that takes less than a second is measured itself. For others, SAMPLE_SIDE x SAMPLE_SIDE
+ * pixels of a gradient with noise are used, which no stage skips and which compresses as badly as
+ * photographs. */
 enum { SAMPLE_SIDE = 512 };
 
 static bool is_large(const still *image)
@@ -71,7 +72,7 @@ static bool write_sample(const char *path, unsigned channels)
     return good || !cli_fail(EXIT_FAILED, "%s", error.text);
 }
 
-/* Sizes and memory are those of the whole picture, of which the sample is a part. */
+/* Sizes and memory are those of the whole picture; only the time is scaled up from the sample. */
 static bool measure_sample(test_run *t, const enhance_settings *s, still *head)
 {
     pipeline_error error = {0};
@@ -104,7 +105,7 @@ static bool measure(test_run *t, const enhance_settings *s, bool image)
     const double wanted = fmin(fmax(TEST_RUN_SECONDS / each, MIN_FRAMES), MAX_FRAMES);
     if (image || t->report.frames < FIRST_FRAMES)
         return true;
-    enhance_settings quiet = *s; /* what there is to say was said */
+    enhance_settings quiet = *s; /* the messages have been printed already */
     quiet.notes = (pipeline_notes){0};
     test_run_close(t);
     return test_run_make(t, &quiet, image, suffix_of(s), limit_frames((uint64_t)wanted, s));
@@ -113,7 +114,7 @@ static bool measure(test_run *t, const enhance_settings *s, bool image)
 /* ---- the plan as JSON -------------------------------------------------------------------------
  */
 
-/* What becomes of a stream. container NULL: of a picture. */
+/* What happens to a stream. container NULL: the result is a picture. */
 static const char *fate_of(const footage *f, const AVStream *stream,
                            const AVOutputFormat *container)
 {
@@ -159,7 +160,7 @@ static cJSON *add_input(cJSON *plan, const enhance_settings *s, const footage *f
     return input;
 }
 
-/* What a step took of a frame, in ms. */
+/* The time of a step per frame, in ms. */
 static double step_ms(const test_run *t, unsigned step)
 {
     uint64_t spent[STEP_CLOCK_STEPS];
@@ -171,7 +172,7 @@ static void add_stages(cJSON *plan, const enhance_settings *s, const test_run *t
 {
     const enhance_report *r = &t->report;
     const mona_config config = stage_config(&s->stage);
-    pipeline_error unused = {0}; /* the trial knew the scales */
+    pipeline_error unused = {0}; /* cannot fail: the trial found the scales */
     cJSON *stages = cJSON_AddArrayToObject(plan, "stages");
     uint32_t width = r->in_width, height = r->in_height;
     char size[32];
@@ -219,7 +220,7 @@ static void add_measured(cJSON *plan, const test_run *t, double expected)
 static cJSON *plan_of(const enhance_settings *s, const test_run *t, const footage *f, bool image,
                       bool sampled)
 {
-    pipeline_error unused = {0}; /* the trial had a container */
+    pipeline_error unused = {0}; /* cannot fail: the trial had a container */
     const enhance_report *r = &t->report;
     cJSON *plan = cJSON_CreateObject();
     double expected = image ? 1 : f->expected;

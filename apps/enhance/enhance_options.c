@@ -7,7 +7,7 @@
 #include "apps/cli/suggest.h"
 #include "pipeline/image/picture_list.h"
 
-/* What is done unless told. */
+/* The default stages. */
 static const char *usual_stages(const char *scale)
 {
     return scale && !strcmp(scale, "1") ? "denoise" : USUAL_STAGES;
@@ -52,7 +52,8 @@ static bool has_colour(const stage_list *list)
     return false;
 }
 
-/* Colours are enhanced by --stages, fully unless --colour says how much, or by --colour last. */
+/* Colours are enhanced if --stages says so, fully unless --colour gives a strength; or as a last
+ * stage if only --colour is given. */
 static bool parse_colour(double *strength, stage_list *list, const enhance_options *o)
 {
     char *end;
@@ -63,11 +64,11 @@ static bool parse_colour(double *strength, stage_list *list, const enhance_optio
         return true;
     if (o->stages)
         return cli_fail(0, "--colour: expected colour among --stages, found '%s'", o->stages);
-    list->kinds[list->count++] = STAGE_COLOUR; /* the usual ones are fewer than there may be */
+    list->kinds[list->count++] = STAGE_COLOUR; /* the default stages leave room for it */
     return true;
 }
 
-/* film: not pictures, of which each was stored on its own. */
+/* film: a video, unlike pictures, each of which was stored on its own. */
 static model_choice choose_models(const enhance_options *o, bool film)
 {
     return (model_choice){.sr = o->sr,

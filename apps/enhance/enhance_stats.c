@@ -10,7 +10,7 @@ static void add_steps(cJSON *stats, const progress *p, const enhance_report *r)
     cJSON *list = cJSON_AddArrayToObject(stats, "steps");
     step_clock_read(&p->clock, spent);
     for (unsigned i = 0; i < p->clock.steps; i++) {
-        if (!spent[i]) /* as of pictures */
+        if (!spent[i]) /* not measured, as for pictures */
             continue;
         cJSON *o = cJSON_CreateObject();
         cJSON_AddItemToArray(list, o);

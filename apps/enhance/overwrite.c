@@ -11,7 +11,7 @@
 #include "pipeline/image/picture_list.h"
 #include "pipeline/io/segments.h"
 
-/* Any of the numbered pictures of a pattern. */
+/* Whether any of a pattern's numbered pictures exists. */
 static bool has_pictures(const char *pattern)
 {
     picture_list list;
@@ -21,7 +21,8 @@ static bool has_pictures(const char *pattern)
     return found;
 }
 
-/* An output that is the input, a folder or a device is refused elsewhere, and with a better reason. */
+/* If the output is the input, a folder or a device, it is refused elsewhere with a better
+ * message. */
 static bool would_be_lost(const char *output, const char *input)
 {
     struct stat out, in;

@@ -19,8 +19,8 @@
 
 /* ---- before and after in one picture --------------------------------------------------------- */
 
-/* The first frame of a file from start on, as it is when size is NULL, else of size's size. turn:
- * how players turn it. */
+/* The first frame of a file at start or later, in its own size if size is NULL, else in size's.
+ * turn: how players turn it. */
 static AVFrame *first_frame(const char *path, double start, const AVFrame *size, orientation *turn,
                             pipeline_error *error)
 {
@@ -67,7 +67,7 @@ bool preview_write(const enhance_settings *settings)
     if (length < 4 || strcmp(settings->output + length - 4, ".png"))
         return !cli_fail(EXIT_FAILED, "%s: expected a name that ends in .png for a preview",
                          settings->output);
-    /* Whatever the output's container, this one holds the picture. */
+    /* The trial's container, .mkv, can hold the picture whatever the output's container is. */
     s.format = NULL;
     s.drop_unsupported = true;
     s.notes = (pipeline_notes){0};

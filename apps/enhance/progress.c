@@ -65,7 +65,7 @@ static double frames_per_second(const progress *p, const enhance_report *r)
     return seconds > 0 ? (double)(r->frames - r->resumed) / seconds : 0;
 }
 
-/* Negative: not known. */
+/* Negative: unknown. */
 static double seconds_left(const progress *p, const enhance_report *r)
 {
     const double rate = frames_per_second(p, r);
@@ -76,10 +76,10 @@ static double seconds_left(const progress *p, const enhance_report *r)
 
 typedef struct step {
     const char *name;
-    double ms; /* of a frame, in about the last second */
+    double ms; /* per frame, over about the last second */
 } step;
 
-/* All but the upload, which is nothing on a CPU. */
+/* All steps except the upload, which takes no time on a CPU. */
 static unsigned list_steps(const progress *p, const enhance_report *r, step steps[STEP_CLOCK_STEPS])
 {
     uint64_t spent[STEP_CLOCK_STEPS];
@@ -178,7 +178,7 @@ static void append(char line[LINE], const char *format, ...)
     va_end(arguments);
 }
 
-/* "120/264 frames  22.1 fps  ETA 0:00:07" */
+/* Appends "120/264 frames  22.1 fps  ETA 0:00:07". */
 static void append_place(char line[LINE], const progress *p, const enhance_report *r)
 {
     const double left = seconds_left(p, r);
@@ -192,7 +192,7 @@ static void append_place(char line[LINE], const progress *p, const enhance_repor
     }
 }
 
-/* "  decode 1.0  sr 12.2  encode 30.1 ms" */
+/* Appends "  decode 1.0  sr 12.2  encode 30.1 ms". */
 static void append_steps(char line[LINE], const progress *p, const enhance_report *r)
 {
     step steps[STEP_CLOCK_STEPS];
@@ -218,7 +218,7 @@ static int terminal_columns(void)
     return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) || !size.ws_col ? 80 : size.ws_col;
 }
 
-/* What the terminal has room for, most important first; the bar takes what is left. */
+/* Prints as much as the terminal has room for, the most important first; the bar fills the rest. */
 static void redraw(progress *p, const enhance_report *r)
 {
     const int columns = terminal_columns() - 1;
@@ -268,7 +268,7 @@ static bool keep_one_latency(progress *p, double ms)
     return true;
 }
 
-/* Frames of an earlier run have none. */
+/* Frames of an earlier run have no latency. */
 static void keep_latency(progress *p, const enhance_report *r)
 {
     while (p->latency_count < r->resumed)
@@ -303,7 +303,7 @@ void progress_show(void *context, const enhance_report *report)
         redraw(p, report);
     else
         put_line(p, report);
-    /* Of a few frames the times jump; a second has enough. */
+    /* Over a few frames times vary too much; a second has enough of them. */
     if (time - p->lasted >= 1) {
         p->lasted = time;
         p->last_frames = report->frames;
@@ -356,7 +356,7 @@ static void summarise_damage(const enhance_report *r)
                 r->clock_jumps);
 }
 
-/* Most memory this process ever had resident, in MiB. */
+/* The largest resident size of this process so far, in MiB. */
 static double resident(void)
 {
     struct rusage usage;
@@ -386,7 +386,7 @@ void progress_summary(progress *p, const char *output, const enhance_report *r)
 {
     char noise[64] = "";
     const double seconds = now() - p->began;
-    if (!p->first) /* a picture is done when it is written */
+    if (!p->first) /* a picture is done once it is written */
         p->first = now();
     if (p->style == PROGRESS_JSON && !p->quiet) {
         summarise_json(p, output, r);

@@ -9,7 +9,7 @@
 #include "apps/cli/quantity.h"
 #include "apps/cli/suggest.h"
 
-/* TIME or TIME/TIME@N. */
+/* Reads TIME or TIME/TIME@N. */
 static bool read_delay(delay_settings *delay, const char *text)
 {
     char ordinary[32], slow[32], rest;

@@ -18,9 +18,9 @@ static int tier_of(const char *name)
     return tier;
 }
 
-/* The network inside mona that comes closest to what is wished: for the content rather than of the
- * tier, as what is made for clean pictures sharpens compression's damage, the more so the better it
- * is. *distance: how many others would have been closer. NULL: there is none for the task. */
+/* The built-in network that comes closest to the request. The content matters more than the tier,
+ * since networks for clean pictures sharpen the damage of compression, and better ones do so more.
+ * *distance: how many others would have been closer. NULL: there is none for the task. */
 static const embedded_model *closest(const char *task, const model_choice *choice,
                                      unsigned *distance)
 {
@@ -51,7 +51,7 @@ static bool open_inside(model_source *source, const char *task, const model_choi
 /* ---- scales -----------------------------------------------------------------------------------
  */
 
-/* How often each scale is gone through to enlarge `scale` times. */
+/* How often each scale is applied to enlarge `scale` times. */
 static void split(unsigned of[NETWORK_MAX_SCALE + 1], unsigned scale, const model_choice *choice)
 {
     unsigned to_2, to_4;
@@ -89,7 +89,7 @@ static bool add_inside(stage_models *models, const model_choice *choice, enhance
     return true;
 }
 
-/* The file, as often as it takes. */
+/* Adds the file's network as often as necessary. */
 static bool add_file(stage_models *models, const model_choice *choice, enhance_settings *s)
 {
     pipeline_error error = {0};
@@ -109,8 +109,8 @@ static bool add_file(stage_models *models, const model_choice *choice, enhance_s
                     choice->scale, scale, file->name, scale);
 }
 
-/* Whether what is denoised is film as it was decoded: frames that were enlarged show nothing of
- * compression that a network for it knows. */
+/* Whether the denoiser gets film as decoded. Frames that were enlarged no longer show compression
+ * in a form that its networks know. */
 static bool denoises_film(const model_choice *choice, const stage_list *list)
 {
     unsigned i = 0;

@@ -14,7 +14,7 @@ static void note_beginning(void *context, const enhance_report *report)
         *began = clock_ns();
 }
 
-/* Who reads a line knows the name of the result that was asked for, not the trial's. */
+/* Messages should show the name of the requested result, not the trial's. */
 typedef struct renaming {
     const test_run *t;
     const enhance_settings *asked;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* How firmware uses mona: libmona.a, one model in read-only memory, and memory it set aside at
+/* How firmware uses mona: libmona.a, one model in read-only memory, and memory that was reserved at
  * build time. Nothing here allocates; the C library is used only to print and to save the pictures,
  * where a board would have its serial port and its display.
  *
  *   firmware [IN.pgm OUT.pgm [ISA]]     saves the last frame and its enlargement; ISA: the highest
- *                                       instruction set to use
- */
+ *                                       instruction set to use */
 #include <stdalign.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,7 +17,7 @@ enum {
     WIDTH = 320,
     HEIGHT = 180,
     FRAMES = 3,
-    /* Found once with `mona inspect`; the program checks them again below. */
+    /* Determined once with `mona inspect`; the program checks them below. */
     PLAN_BYTES = 640 * 1024,
     ARENA_BYTES = 256 * 1024,
 };
@@ -27,7 +26,7 @@ static alignas(MONA_ALIGNMENT) uint8_t plan_memory[PLAN_BYTES];
 static alignas(MONA_ALIGNMENT) uint8_t arena[ARENA_BYTES];
 static uint8_t frame[HEIGHT][WIDTH], enlarged[2 * HEIGHT][2 * WIDTH];
 
-/* Stands for the camera: a slanted grating that moves and widens. */
+/* Replaces the camera: a slanted grating that moves and widens. */
 static void capture(unsigned n)
 {
     for (unsigned y = 0; y < HEIGHT; y++)

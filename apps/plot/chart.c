@@ -12,10 +12,10 @@ static const char *const colours[CHART_MAX_LINES] = {"#3b7dd8", "#d9822b", "#3a9
                                                      "#7f8b99"};
 
 typedef struct scale {
-    double low, high, step; /* of ticks */
+    double low, high, step; /* of the ticks */
 } scale;
 
-/* All finite values, with ticks at both ends; low > high: there are none. */
+/* A scale for all finite values, with ticks at both ends; low > high: there are none. */
 static scale scale_of(const chart_panel *p, size_t frames)
 {
     scale s = {INFINITY, -INFINITY, 1};
@@ -60,8 +60,8 @@ static void write_ticks(FILE *f, const scale *s, double top)
     }
 }
 
-/* A gap wherever there is no value. Where there are more frames than the eye can tell apart, the
- * lowest and the highest of each column are drawn. */
+/* Missing values leave a gap. If there are more frames than the eye can distinguish, the lowest and
+ * the highest of each column are drawn. */
 static void write_line(FILE *f, const chart *c, const chart_line *line, const scale *s, double top,
                        const char *colour)
 {

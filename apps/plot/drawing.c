@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The layout (Sugiyama's): the rank of a node is one more than the highest it reads; an edge over
- * several ranks gets a bend in each between, which the edges of one source share; bends and nodes
- * of a rank are ordered by the mean place of what they are joined to, in sweeps down and up, and
- * keep their distance. */
+/* The layout (Sugiyama's). The rank of a node is one more than the highest rank that it reads. An
+ * edge over several ranks gets a bend in each rank between, which the edges of one source share.
+ * Sweeps down and up order the bends and nodes of a rank by the mean position of their neighbours,
+ * and keep distances between them. */
 #include "apps/plot/drawing.h"
 
 #include <stdio.h>
@@ -16,15 +16,15 @@
 enum { BOX = 210, BOX_HEIGHT = 40, GAP = 24, STEP = 84, BEND = 8, MARGIN = 24, SWEEPS = 12 };
 enum { MAX_ITEMS = 1 << 18 };
 
-/* A node, or a bend of the edges of one. */
+/* A node, or a bend in the edges of one. */
 typedef struct item {
-    uint32_t rank, node; /* node: drawing's; of a bend: the edges' source */
+    uint32_t rank, node; /* index in the drawing; for a bend, of the edges' source */
     bool bend;
     double x, wish; /* of its middle */
 } item;
 
 typedef struct segment {
-    uint32_t up, down; /* items, one rank apart */
+    uint32_t up, down; /* items one rank apart */
 } segment;
 
 typedef struct layout {
@@ -32,8 +32,8 @@ typedef struct layout {
     item *items;
     segment *segments;
     uint32_t *ranks; /* of nodes */
-    uint32_t *order; /* items by rank, then from left to right */
-    uint32_t *last;  /* of each node: its lowest item so far, itself or a bend */
+    uint32_t *order; /* items by rank, and in each rank from left to right */
+    uint32_t *last;  /* the lowest item of each node so far, itself or a bend */
     uint32_t item_count, segment_count, rank_count;
 } layout;
 
@@ -97,7 +97,7 @@ static uint32_t add_item(layout *l, uint32_t rank, uint32_t node, bool bend)
     return l->item_count++;
 }
 
-/* Nodes follow what they read; edges are sorted by target. */
+/* Nodes come after those that they read; edges are sorted by target. */
 static void find_ranks(layout *l)
 {
     for (uint32_t e = 0; e < l->d->edge_count; e++) {
@@ -109,7 +109,7 @@ static void find_ranks(layout *l)
         l->rank_count = l->ranks[n] >= l->rank_count ? l->ranks[n] + 1 : l->rank_count;
 }
 
-/* Items and segments that are needed at most. */
+/* The largest possible number of items and segments. */
 static uint64_t max_items(const layout *l)
 {
     uint64_t count = l->d->node_count + (uint64_t)l->d->edge_count;
@@ -128,8 +128,8 @@ static int by_rank(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The bends of a source reach as far down as any of its edges wants: edges come by the rank of
- * their target. */
+/* Edges come in the order of their targets' ranks. The bends of a source reach as far down as its
+ * last edge so far. */
 static void add_edges_to(layout *l, uint32_t rank)
 {
     for (uint32_t e = 0; e < l->d->edge_count; e++) {
@@ -152,7 +152,7 @@ static double width_of(const item *i)
     return i->bend ? BEND : BOX;
 }
 
-/* Sorts the items of every rank by where they wish to be. */
+/* Sorts the items of every rank by their wished positions. */
 static void sort_items(layout *l, const item **sorted)
 {
     for (uint32_t i = 0; i < l->item_count; i++)
@@ -162,8 +162,8 @@ static void sort_items(layout *l, const item **sorted)
         l->order[i] = (uint32_t)(sorted[i] - l->items);
 }
 
-/* Items [begin, end) of the order, a rank: as near to their wishes as their widths allow, and on
- * the mean where those want. */
+/* Places items [begin, end) of the order, which form a rank, as close to their wished positions as
+ * their widths allow; where these conflict, at the mean. */
 static void place_rank(layout *l, uint32_t begin, uint32_t end)
 {
     double shift = 0;
@@ -179,7 +179,7 @@ static void place_rank(layout *l, uint32_t begin, uint32_t end)
         l->items[l->order[i]].x += shift / (end - begin);
 }
 
-/* Wishes of items from their neighbours above, or below. */
+/* Computes wished positions from the neighbours above or below. */
 static void wish(layout *l, bool down, uint32_t *counts)
 {
     memset(counts, 0, l->item_count * sizeof *counts);

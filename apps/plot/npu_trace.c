@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Timelines of model310 as files. */
+/* Writes timelines of model310 to files. */
 #include "apps/plot/npu_trace.h"
 
 #include <cjson/cJSON.h>
@@ -10,7 +10,7 @@
 #include "apps/cli/json_output.h"
 #include "apps/plot/svg.h"
 
-/* Room grows from the first to the last by doubling. */
+/* The buffer grows from the first to the last size by doubling. */
 enum { FIRST_EVENTS = 1 << 12, MAX_EVENTS = 1 << 19 };
 
 static bool is_flag(const ac_model_event *e)
@@ -92,7 +92,7 @@ static cJSON *span_of(const ac_model_event *e, double clock_mhz)
     return o;
 }
 
-/* One end of an arrow. Both have the index of the set_flag as their id. */
+/* One end of an arrow. Both ends have the index of the set_flag as their id. */
 static cJSON *arrow_of(const ac_model_event *e, double clock_mhz)
 {
     const bool wait = e->flag_from != 0;
@@ -134,7 +134,7 @@ enum { PLOT_WIDTH = 1500, LEFT = 70, TOP = 70, LANE = 44, BAR = 32, COLOURS = 8 
 static const char *const colours[COLOURS] = {"#4e79a7", "#f28e2b", "#59a14f", "#e15759",
                                              "#76b7b2", "#edc948", "#b07aa1", "#9c755f"};
 
-/* Kernels get colours in the order they first appear. */
+/* Kernels get colours in the order of their first appearance. */
 typedef struct legend {
     const char *name[COLOURS];
     int count;
@@ -151,7 +151,7 @@ static int colour_of(legend *l, const char *kernel)
     return l->count++;
 }
 
-/* The window: from the middle event of core 0 until its kernel comes round again, one strip. */
+/* The window shown is one strip: from the middle event of core 0 until its kernel starts again. */
 static void choose_window(const npu_trace *t, double *begin, double *end)
 {
     size_t ours = 0; /* core 0's events come first */

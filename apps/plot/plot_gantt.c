@@ -8,7 +8,7 @@
 
 enum { WIDTH = 1200, LEFT = 90, SPAN = 1095, LANE = 34, BAR = 22, FRAMES = 12 };
 
-/* The frames shown, and their time. */
+/* The frames shown, and their time span. */
 typedef struct window {
     const cJSON *rows;
     int first, count;

@@ -10,7 +10,7 @@
 
 enum { WIDTH = 1200, HEIGHT = 420, LEFT = 70, RIGHT = 1180, TOP = 16, BOTTOM = 380 };
 
-/* Multiply-adds a byte from low to high, GMAC/s from slow to fast. */
+/* Multiply-adds per byte from low to high, GMAC/s from slow to fast. */
 typedef struct log_axes {
     double low, high, slow, fast;
 } log_axes;
@@ -32,14 +32,15 @@ bool plot_roofline_shows(const cJSON *result)
     return false;
 }
 
-/* What limits an operator that computing limits is not memory but the cache, if anything. */
+/* The level whose slope an operator belongs to. One that computing limits belongs to the
+ * cache's. */
 static const char *level_of(const cJSON *row)
 {
     const cJSON *bound = get(row, "bound");
     return cJSON_IsString(bound) && !strcmp(bound->valuestring, "memory") ? "memory" : "cache";
 }
 
-/* Multiply-adds a byte. */
+/* Multiply-adds per byte. */
 static double intensity(const cJSON *row)
 {
     const char *bytes = strcmp(level_of(row), "memory") ? "cache_bytes" : "memory_bytes";
@@ -91,7 +92,7 @@ static void draw_axes(FILE *f, const log_axes *a)
     plot_text(f, NULL, 8, 12, PLOT_START, "GMAC/s");
 }
 
-/* A slope up to the peak, and the peak from there on. */
+/* A slope up to the peak, and a horizontal line from there on. */
 static void draw_roof(FILE *f, const log_axes *a, double peak, double rate, const char *name,
                       const char *colour)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* mona eval: how good a model's pictures are, by the protocols of the published tables. Results are
- * gathered as JSON, which is printed as it is or as tables. */
+/* mona eval: the quality of a model's pictures by the protocols of published tables. The results
+ * are collected as JSON, which is printed as it is or as tables. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 
 enum { MAX_SCALE = 4, MAX_SIGMA = 100, MAX_SIGMAS = 16, SSIM_SIDE = 11 };
 
-/* Of what the model made and, beside it, of what is to be beaten: bicubic, or the noisy input. */
+/* Of the model's result, and of the baseline: bicubic, or the noisy input. */
 typedef struct figures {
     double psnr, ssim, base_psnr, base_ssim;
 } figures;
@@ -110,7 +110,7 @@ static void round_to_8_bit(real_plane *p)
         p->values[i] = fmin(fmax(nearbyint(p->values[i]), 0), 255);
 }
 
-/* original is a multiple of the scale in both directions. */
+/* The size of original must be a multiple of the scale. */
 static bool enlarge(eval_job *job, figures *f, const real_plane *original)
 {
     const uint32_t scale = (uint32_t)job->scale, w = original->width, h = original->height;
@@ -179,7 +179,7 @@ static double rounded(double value, double step)
     return isfinite(value) ? nearbyint(value / step) * step : value;
 }
 
-/* A row of the result; sigma counts for denoisers only. */
+/* Adds a row of the result; sigma is for denoisers only. */
 static void add_row(const eval_job *job, cJSON *rows, const char *image, unsigned sigma,
                     const figures *f)
 {
@@ -265,7 +265,7 @@ static void print_tables(const eval_job *job, const cJSON *document)
                     job->denoise ? sizeof denoising / sizeof *denoising : sizeof sr / sizeof *sr);
 }
 
-/* The model fits the protocol; its scale is known then. */
+/* Checks that the model fits the protocol, and determines its scale. */
 static bool check_model(eval_job *job)
 {
     if (!job->named)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* mona verify: test cases in the layout of the ONNX suite, through the reference and the engine. */
+/* mona verify: runs test cases in the layout of the ONNX suite through the reference and the
+ * engine. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@ typedef struct arguments {
     bool no_engine, quiet, json;
     option_list dims;
     const char *device_name;
-    const mona_device *device; /* beside the host; NULL: none */
+    const mona_device *device; /* to be compared with the host; NULL: none */
 } arguments;
 
 typedef enum verdict { PASSED, FAILED, REFUSED } verdict;
@@ -26,7 +27,7 @@ typedef enum verdict { PASSED, FAILED, REFUSED } verdict;
 typedef struct case_result {
     verdict verdict;
     conformance_difference difference; /* of the reference */
-    format_error reason;               /* where it did not pass */
+    format_error reason;               /* why it did not pass */
     engine_result engine;
 } case_result;
 
@@ -37,7 +38,7 @@ typedef struct summary {
 
 /* ---- one case ----------------------------------------------------------------------------- */
 
-/* One data set through the reference. */
+/* Runs a data set through the reference. */
 static void judge(const arguments *a, const onnx_graph *g, const conformance_set *set,
                   case_result *r)
 {
@@ -66,7 +67,7 @@ static void judge(const arguments *a, const onnx_graph *g, const conformance_set
     }
 }
 
-/* False: the folder is no case; one line was printed. */
+/* False: the folder is not a test case, which was reported. */
 static bool run_case(const arguments *a, const char *folder, case_result *r)
 {
     onnx_graph graph;
@@ -159,10 +160,10 @@ static void print_summary(const arguments *a, const summary *s)
                s->engine_passed, cases, s->engine_failed,
                cases - s->engine_passed - s->engine_failed, s->engine_constant, s->engine_frozen);
     if (a->device)
-        printf("%s: the host's bytes in all that pass\n", a->device_name);
+        printf("%s: same bytes as the host in all cases that pass\n", a->device_name);
 }
 
-/* The host runs everything already. */
+/* The host is no second device, since it runs everything anyway. */
 static bool find_device(arguments *a)
 {
     const mona_device *device = options_device(a->device_name);
@@ -209,13 +210,13 @@ static const char judging[] = "Judging", output[] = "Output";
 
 static const option options[] = {
     {"--rtol", NULL, OPTION_NUMBER, offsetof(arguments, rtol), "X", judging,
-     .help = "relative error allowed to the reference", .initial = "1e-3", .maximum = 1},
+     .help = "relative error that the reference may have", .initial = "1e-3", .maximum = 1},
     {"--atol", NULL, OPTION_NUMBER, offsetof(arguments, atol), "X", judging,
-     .help = "absolute error allowed on top of that", .initial = "1e-7", .maximum = 1e6},
+     .help = "absolute error that it may have on top of that", .initial = "1e-7", .maximum = 1e6},
     {"--no-engine", NULL, OPTION_FLAG, offsetof(arguments, no_engine), NULL, judging,
      .help = "run only the reference"},
     {"--device", NULL, OPTION_STRING, offsetof(arguments, device_name), "NAME", judging,
-     .help = "device whose results must be the host's byte for byte, such as model310",
+     .help = "device whose results must equal the host's byte for byte, such as model310",
      .initial = "host"},
     {"--dim", NULL, OPTION_LIST, offsetof(arguments, dims), "NAME=N", judging,
      .help = "size of the dimensions that the model calls NAME; can be given more than once"},

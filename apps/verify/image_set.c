@@ -11,7 +11,7 @@
 #include "apps/cli/options.h"
 #include "pipeline/image/stills.h"
 
-/* The name without its suffix ends so. */
+/* Whether the name ends so before its suffix. */
 static bool stem_ends_in(const char *name, const char *end)
 {
     const char *dot = strrchr(name, '.');
@@ -38,7 +38,7 @@ static bool add_folder(image_set *set)
                                     strerror(errno));
     const struct dirent *entry;
     while (good && (entry = readdir(folder)))
-        if (still_can_write(entry->d_name)) /* the suffixes of images */
+        if (still_can_write(entry->d_name)) /* it has the suffix of an image */
             good = add(set, entry->d_name);
     if (folder)
         closedir(folder);

@@ -65,8 +65,8 @@ static bool freeze_inputs(compilation *c)
     return true;
 }
 
-/* Inputs get the sizes of the data set; with frames, the first side is a batch, of which the model
- * gets one frame. */
+/* Inputs get the sizes of the data set. With frames, the first dimension is a batch, and the model
+ * gets one frame of it at a time. */
 static void set_sizes(compilation *c)
 {
     case_model *m = c->model;
@@ -92,7 +92,8 @@ static bool same_constant(const compilation *c, const tensor *found, const tenso
     return conformance_compare(found, expected, none, &difference, c->reason) && !difference.wrong;
 }
 
-/* Every output is a constant of the folded model, or has no elements; *same: as is expected. */
+/* Whether every output of the folded model is a constant or has no elements. *same: all are as
+ * expected. */
 static bool is_constant(const compilation *c, bool *same)
 {
     *same = c->graph.output_count == c->set->output_count;
@@ -146,7 +147,7 @@ static bool compile(compilation *c, const char *folder, bool *constant)
         return false;
     *constant = is_constant(c, &same);
     if (*constant)
-        return same || format_fail(c->reason, "folds to other constants than the set expects");
+        return same || format_fail(c->reason, "folds to constants other than the data set expects");
     compiler *made = compiler_open_graph(&c->graph, NULL, c->reason);
     const bool ok = made && emit(c, made);
     compiler_close(made);

@@ -42,7 +42,7 @@ static bool open_run(engine_run *r, const mona_device *device)
     if (status)
         return fail(r, mona_status_text(status));
     if (mona_model_output_count(&r->model) != r->set->output_count)
-        return fail(r, "the model has other outputs than the data set");
+        return fail(r, "the model does not have the data set's outputs");
     for (uint32_t i = 0; i < r->m->live_count; i++)
         config.sizes[i] = r->m->sizes[i];
     return session_binding_open(&r->bound, &r->model, "model.onnx", &config, &error)
@@ -61,7 +61,7 @@ static void close_run(engine_run *r)
 
 /* ---- comparing ---------------------------------------------------------------------------- */
 
-/* What fp16 holds of a number: it saturates. */
+/* The number as fp16 holds it, saturated. */
 static double held(double value)
 {
     return fmax(-65504, fmin(value, 65504));
@@ -72,7 +72,7 @@ static bool is_whole(const planes *found, const tensor *expected)
     return found->info.array && !element_is_float(expected->type);
 }
 
-/* Bit for bit: doubles do not tell all whole numbers apart. */
+/* Compares bit by bit, since doubles cannot represent all integers. */
 static bool same_elements(const planes *found, const tensor *expected)
 {
     return mona_type_size(found->info.type) == element_size(expected->type) &&
@@ -98,7 +98,7 @@ static void compare(engine_run *r, const planes *found, const tensor *expected, 
     for (size_t i = 0; i < found->count; i++) {
         const double number = tensor_number(expected, first + i);
         const double error = fabs(held(planes_get(found, i)) - held(number));
-        if (isnan(number)) /* which FP16 does not have */
+        if (isnan(number)) /* FP16 has no NaN */
             continue;
         if (!(error <= bound))
             result->passed = false;
@@ -110,7 +110,7 @@ static void compare(engine_run *r, const planes *found, const tensor *expected, 
 
 /* ---- running ------------------------------------------------------------------------------ */
 
-/* Whole numbers as they are: a double does not hold all of them. */
+/* Integers are copied, since a double cannot represent all of them. */
 static void set_input(planes *p, const tensor *t, size_t first)
 {
     const size_t size = element_size(t->type);
@@ -127,7 +127,7 @@ static bool run_frame(engine_run *r, size_t frame)
     for (uint32_t i = 0; i < r->m->live_count; i++) {
         const tensor *t = &r->set->inputs[r->m->live[i]];
         if (r->in[i].count * r->m->frames != t->count)
-            return fail(r, "the engine's input has another size");
+            return fail(r, "the engine's input does not have the data set's size");
         set_input(&r->in[i], t, frame * r->in[i].count);
         in[i] = r->in[i].buffer;
     }
@@ -141,20 +141,20 @@ static bool compare_frame(engine_run *r, size_t frame)
 {
     for (uint32_t i = 0; i < r->set->output_count; i++) {
         if (r->out[i].count * r->m->frames != r->set->outputs[i].count)
-            return fail(r, "the engine's output has another size");
+            return fail(r, "the engine's output does not have the data set's size");
         compare(r, &r->out[i], &r->set->outputs[i], frame * r->out[i].count);
     }
     return true;
 }
 
-/* The other device has just run the same frame. */
+/* The other device has run the same frame before. */
 static bool same_bytes(engine_run *host, const engine_run *other)
 {
     for (uint32_t i = 0; i < host->set->output_count; i++) {
         const planes *a = &host->out[i], *b = &other->out[i];
         if (a->count != b->count ||
             memcmp(a->buffer.data, b->buffer.data, a->count * mona_type_size(a->info.type)) != 0)
-            return fail(host, "the other device gives other bytes");
+            return fail(host, "the other device's bytes differ from the host's");
     }
     return true;
 }
@@ -183,8 +183,9 @@ static bool engine_takes(case_model *model, format_error *reason)
     return format_fail(reason, "the engine refuses the model: %s", mona_status_text(status));
 }
 
-/* Runs the first of these ways that leaves something to run; constant is what only leaves nothing.
- * False: none compiles, and the reason is the first's. */
+/* Runs the first of these ways that leaves something to run. A way that leaves nothing, because
+ * everything is constant, counts only if there is no other. False: none compiles, and the reason is
+ * that of the first. */
 static bool try_ways(const char *folder, const conformance_set *set, const case_way *ways,
                      size_t count, const mona_device *other, engine_result *result)
 {

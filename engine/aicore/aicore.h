@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The AI Core in C: the instructions of dav-m100 that kernels are written with.
+/* The AI Core of dav-m100: its instructions, where their operands lie, and who takes them.
  *
- * A kernel is a C function on an ac_core. It moves tiles GM -> L1 -> L0A / L0B, multiplies them
- * into L0C, drains L0C into UB, works on fp16 vectors in UB and stores to L1 or GM. There are six
- * pipes: S, V, M, MTE1, MTE2 and MTE3. Each runs its instructions in order; between pipes only
- * flags make an order. On the host every instruction is executed at once, and flags do nothing.
+ * An AI Core program is a sequence of instructions. It moves tiles GM -> L1 -> L0A / L0B, multiplies them into L0C,
+ * drains L0C into UB, works on fp16 vectors in UB and stores to L1 or GM. There are six pipes: S, V, M, MTE1, MTE2 and
+ * MTE3. Each runs its instructions in order; between pipes only flags make an order.
  *
- * Every implementation is one table, ac_isa. ac_isa_instructions has every instruction and is the
- * reference. Portable C and the CPUs' instruction sets have *row programs* instead: each does the
- * load3d, mmad, drain and vector work of one output row in one function, and gives the same bits as
- * the instructions it replaces. ops/ calls the row program, and issues instructions where there is
- * none. checkops compares the two.
+ * Programs in ops/ascend emit their instructions on an ac_core, which hands each one to its taker: the reference, which
+ * executes it, the model of the 310, which also checks and times it, or a recorder. Operands are addresses, never
+ * pointers: only the taker knows what memory lies behind them, if any.
  *
- * fp16 values are uint16_t bit patterns in memory. All fp16 results are rounded to nearest even and
- * saturate to +-65504, as in the 310's saturation mode. Infinities saturate, too, and a NaN becomes
- * 0; finite operands give neither. vmax is a > b ? a : b and vmin a < b ? a : b, which settles the
- * sign of zeros. */
+ * fp16 values are uint16_t bit patterns. All fp16 results are rounded to nearest even and saturate to +-65504, as in
+ * the 310's saturation mode. Infinities saturate, too, and a NaN becomes 0; finite operands give neither. vmax is
+ * a > b ? a : b and vmin a < b ? a : b, which settles the sign of zeros. */
 #ifndef AC_AICORE_H
 #define AC_AICORE_H
 
@@ -25,13 +21,45 @@
 
 #include "engine/run/target.h"
 
-/* Address spaces of the vendor's compiler; one flat space here. */
-#define __gm__
-#define __cbuf__
-#define __ca__
-#define __cb__
-#define __cc__
-#define __ubuf__
+/* ---- addresses ------------------------------------------------------------------------------ */
+
+/* Where operands lie. Constants lie in L1, where the launch of a program copies them; they are only read. From AC_GM
+ * on, every buffer of global memory that a program is given is a space of its own: inputs, outputs, maps. */
+typedef enum ac_space {
+    AC_L1,
+    AC_L0A,
+    AC_L0B,
+    AC_L0C,
+    AC_UB,
+    AC_BUFFERS, /* those above are the core's own */
+    AC_CONSTANTS = AC_BUFFERS,
+    AC_GM,
+    AC_SPACES = AC_GM + 2 * MONA_MAX_IO + 1
+} ac_space;
+
+/* A space in the upper 16 bits and an offset in bytes, so that sums of an address and bytes are addresses. The offset
+ * modulo 32 is the address's. */
+typedef uint64_t ac_address;
+
+enum { AC_OFFSET_BITS = 48 };
+#define AC_NOWHERE UINT64_MAX
+
+static inline ac_address ac_at(ac_space space, uint64_t offset)
+{
+    return (uint64_t)space << AC_OFFSET_BITS | offset;
+}
+
+static inline ac_space ac_space_of(ac_address at)
+{
+    return (ac_space)(at >> AC_OFFSET_BITS);
+}
+
+static inline uint64_t ac_offset_of(ac_address at)
+{
+    return at & (((uint64_t)1 << AC_OFFSET_BITS) - 1);
+}
+
+/* ---- operands ------------------------------------------------------------------------------- */
 
 typedef enum ac_pipe {
     AC_PIPE_S,
@@ -44,16 +72,11 @@ typedef enum ac_pipe {
 } ac_pipe;
 typedef enum ac_event { AC_EVENT0, AC_EVENT1, AC_EVENT2, AC_EVENT3 } ac_event;
 
-typedef struct ac_core ac_core;
-
-/* ---- instruction operands ------------------------------------------------------------------ */
-
 enum {
     AC_BLOCK = 32,   /* bytes: the unit of copies and vectors */
     AC_REPEAT = 256, /* bytes that one vector repeat processes */
     AC_MAX_REPEAT = 255,
     AC_MAX_MKN = 4095,
-    AC_FRACTAL = 16,     /* rows of A and columns of B in a fractal */
     AC_SCALAR_STEPS = 4, /* of the scalar unit for one element: load, work, store, count */
 };
 
@@ -67,11 +90,10 @@ typedef struct ac_copy {
 
 /* load3d in repeat mode 1, along output pixels, for one input row and one position of the filter.
  *
- * Row m of fractal r, 0 <= r < repeat, belongs to pixel x = 16 r + m of the output row. It takes
- * fractal_k elements of the input row: fractal_k / c0 columns of c0 channels each, `dilation`
- * apart, the first being column x * stride + column. Fractal r is written at dst + r * jump
- * fractals. The chip's padding registers are not needed, as rows in L1 contain their zero
- * columns. */
+ * Row m of fractal r, 0 <= r < repeat, belongs to pixel x = 16 r + m of the output row. It takes the elements of a
+ * fractal's row from the input row: as many columns of c0 channels each, `dilation` apart, the first being column
+ * x * stride + column. Fractal r is written at dst + r * jump fractals. The chip's padding registers are not needed, as
+ * rows in L1 contain their zero columns. */
 typedef struct ac_load3d {
     uint16_t column;  /* input column of output pixel 0 at this filter position, in the row */
     uint16_t columns; /* columns of the row; those beyond read as zero */
@@ -84,10 +106,16 @@ typedef struct ac_load3d {
 } ac_load3d;
 
 /* Types of mmad: accumulator, A, B. */
-typedef enum ac_mad { AC_MAD_S32U8S8, AC_MAD_S32S8S8, AC_MAD_F32F16F16 } ac_mad;
+typedef enum ac_mad { AC_MAD_S32U8S8, AC_MAD_S32S8S8, AC_MAD_F32F16F16, AC_MAD_COUNT } ac_mad;
+
+/* Rows of A, elements of K and columns of B of one mmad, each 1..4095. */
+typedef struct ac_product {
+    uint32_t m, k, n;
+    bool from_zero; /* else the product is added to what L0C holds */
+} ac_product;
 
 /* Conversions of the L0C -> UB copy. */
-typedef enum ac_drain { AC_DRAIN_F32_F16, AC_DRAIN_S32_F16_DEQ } ac_drain;
+typedef enum ac_drain { AC_DRAIN_F32_F16, AC_DRAIN_S32_F16_DEQ, AC_DRAIN_COUNT } ac_drain;
 
 typedef enum ac_vec2 {
     AC_VADD,
@@ -99,12 +127,14 @@ typedef enum ac_vec2 {
     AC_VOR, /* 16-bit integers */
     AC_VADD_F32,
     AC_VMUL_F32, /* f32 op f32, each rounded once */
+    AC_VEC2_COUNT,
 } ac_vec2;
 typedef enum ac_vecs {
     AC_VADDS,
     AC_VMULS,
     AC_VADDS_F32,
-    AC_VMULS_F32
+    AC_VMULS_F32,
+    AC_VECS_COUNT
 } ac_vecs; /* vector op scalar */
 typedef enum ac_vconv {
     AC_F16_U8,
@@ -113,12 +143,13 @@ typedef enum ac_vconv {
     AC_S8_F16,
     AC_F16_F32,
     AC_F32_F16, /* round half to even, saturating */
+    AC_VCONV_COUNT,
 } ac_vconv;
 
-/* A vector instruction works `repeat` times on 8 blocks of 32 bytes: 128 elements of f16 or 64 of
- * f32. A conversion counts in its wider type; the narrower one has half as many blocks. Strides are
- * in blocks of 32 bytes; a stride of 0 uses the same block again and is not allowed for dst. Only
- * the first `lanes` elements of every repeat are written; dst keeps what it held in the others. */
+/* A vector instruction works `repeat` times on 8 blocks of 32 bytes: 128 elements of f16 or 64 of f32. A conversion
+ * counts in its wider type; the narrower one has half as many blocks. Strides are in blocks of 32 bytes; a stride of 0
+ * uses the same block again and is not allowed for dst. Only the first `lanes` elements of every repeat are written;
+ * dst keeps what it held in the others. */
 typedef struct ac_vector {
     uint8_t repeat;                         /* 1..255 */
     uint8_t lanes;                          /* 1..128 (f32: 64) */
@@ -126,250 +157,249 @@ typedef struct ac_vector {
     uint8_t dst_repeat, a_repeat, b_repeat; /* from repeat to repeat */
 } ac_vector;
 
-/* ---- row programs -------------------------------------------------------------------------- */
+/* One side of a transpose: 16 blocks, and how many blocks further on the next repeat works. With 8 bits a block's lower
+ * or upper half. */
+typedef struct ac_turned {
+    ac_address at[AC_FRACTAL];
+    uint8_t repeat;
+    bool high;
+} ac_turned;
 
-/* One row of a tensor in L1 or UB: channel c of pixel x lies at
- * data + (c / c0) * block_stride + (x * c0 + c % c0) * element size. */
-typedef struct ac_row {
-    uint8_t *data;       /* pixel 0 */
-    size_t block_stride; /* bytes from one channel block to the next */
-    uint32_t c0;
-    mona_type type; /* U8, S8 or F16 */
-} ac_row;
+/* The scalar unit moves `count` elements, one after another: element i lies at a + i * src_step and goes to
+ * dst + i * dst_step. Let v be its value, and t = f16(v * scale) if either type is F16, else t = v if scale is 1, else
+ * t = v * scale in fp32. What is written is t, for integers rounded half to even and saturated to 0..maximum, or
+ * for S8 to -128..127. */
+typedef struct ac_move {
+    uint32_t count;
+    uint32_t dst_step, src_step; /* bytes */
+    mona_type dst_type, src_type;
+    uint16_t scale;   /* fp16 bits */
+    uint32_t maximum; /* of U8 and U16 */
+} ac_move;
 
-/* The epilogue of mona_file_epilogue, ready to apply. Arrays have one entry for each channel,
- * padded with zeros to a multiple of 16, and are 64-byte aligned. All floats hold fp16 values. */
-typedef struct ac_epilogue {
-    const float *scale;                       /* INT8: per channel; NULL: FP16 */
-    const float *slope;                       /* PRELU: per channel, else NULL */
-    uint8_t activation, activation_after_add; /* mona_activation */
-    bool add;                                 /* a residual is added */
-    bool broadcast;                           /* the residual has one channel, added to all */
-    float clip_min, clip_max;
-    float residual_scale, output_scale;
-} ac_epilogue;
+/* The scalar unit writes the `bytes` low bytes of a value `count` times, `step` bytes apart. */
+typedef struct ac_fill {
+    uint32_t count, bytes, step, value;
+} ac_fill;
 
-/* The part of a fused convolution that is the same for every row.
- *
- * K is cut into runs, and a run into steps. A run is a piece of an input row that lies side by side
- * in memory. As a rule there is one for every (c1, kernel row), the kernel_w x c0 elements under
- * the filter. If the filter is dilated or the channel block is partly filled, there is one for
- * every (c1, kernel row, kernel column). Output pixel x reads run r at runs[r] + x * pixel_bytes.
- * So K ascends by c1, kernel row, kernel column and c0, which is the order in which FP16 sums are
- * formed. Elements beyond the real channels have zero weights.
- *
- * A step is one operand of the arithmetic: 4 elements for INT8, 1 for FP16. Run r has
- * ac_run_steps(r) of them, rounded up; the surplus elements have zero weights.
- *
- * Row programs read weights packed as [block of 16 outputs][run][step][16 outputs][elements of a
- * step], s8, or fp32 holding fp16 values. Instructions read those of `packing`; fields for row
- * programs are unset then.
- *
- * In a grouped convolution block n has only the runs its inputs need, [first_run[n], first_run[n] +
- * run_count[n]), and its weights begin at weights + weights_offset[n]. */
-typedef struct ac_conv {
-    mona_type source_type; /* U8, S8 or F16 */
-    uint32_t c0, stride;   /* elements of a source column; columns between output pixels */
-    uint32_t pixel_bytes;  /* the same in bytes: stride * c0 * element size */
-    uint32_t taps;         /* for instructions: columns of a run */
-    uint32_t channels;     /* outputs */
-    uint32_t blocks;       /* ceil(channels / 16) */
-    /* For row programs, up to `bias`. */
-    const uint16_t *run_elements;   /* of each run, before rounding up to steps */
-    const uint32_t *first_run;      /* [blocks] */
-    const uint32_t *run_count;      /* [blocks] */
-    const uint32_t *weights_offset; /* [blocks], bytes */
-    const uint8_t *weights;         /* 64-byte aligned */
-    const void *bias; /* s32 or f32 [16 * blocks], 64-byte aligned; zeros if the model has none */
-    const struct mona_conv_packing *packing; /* for instructions, else NULL */
-    bool small_sums; /* INT8: for all possible sources, |accumulator| < 2^22 and |accumulator *
-                        scale| < 2^15 for every output */
-    ac_epilogue epilogue;
-} ac_conv;
+/* What the scalar unit would take for work that has no program yet, and that the caller does itself: so many bytes
+ * written, and so many steps. This is an estimate, not an instruction, and cannot be recorded. */
+typedef struct ac_work {
+    size_t bytes;
+    uint32_t steps;
+} ac_work;
 
-/* Steps of a run, for row programs. */
-static inline uint32_t ac_run_steps(const ac_conv *c, uint32_t run)
+typedef struct ac_flag {
+    ac_pipe src, dst;
+    ac_event event;
+} ac_flag;
+
+/* ---- instructions --------------------------------------------------------------------------- */
+
+typedef enum ac_opcode {
+    AC_OP_NONE,
+    AC_OP_COPY,                                     /* + ac_path: copy_gm_to_cbuf, ... */
+    AC_OP_LOAD2D = AC_OP_COPY + AC_PATH_COUNT,      /* load_cbuf_to_cb */
+    AC_OP_LOAD3D,                                   /* img2col_cbuf_to_ca */
+    AC_OP_MMAD,                                     /* + ac_mad: mad */
+    AC_OP_BIAS_L0C = AC_OP_MMAD + AC_MAD_COUNT,     /* broadcast_ub_to_cc */
+    AC_OP_DRAIN,                                    /* + ac_drain: copy_matrix_cc_to_ubuf */
+    AC_OP_DUP = AC_OP_DRAIN + AC_DRAIN_COUNT,       /* vector_dup */
+    AC_OP_VEC2,                                     /* + ac_vec2: vadd, ... */
+    AC_OP_VECS = AC_OP_VEC2 + AC_VEC2_COUNT,        /* + ac_vecs: vadds, ... */
+    AC_OP_VCONV = AC_OP_VECS + AC_VECS_COUNT,       /* + ac_vconv: vconv_f162u8, ... */
+    AC_OP_TRANSPOSE = AC_OP_VCONV + AC_VCONV_COUNT, /* scatter_vnchwconv_b16 */
+    AC_OP_TRANSPOSE_B8,                             /* scatter_vnchwconv_b8 */
+    AC_OP_MOVE,
+    AC_OP_FILL,
+    AC_OP_WORK,
+    AC_OP_SET_FLAG,
+    AC_OP_WAIT_FLAG,
+    AC_OP_BARRIER, /* pipe_barrier */
+    AC_OPCODES,
+} ac_opcode;
+
+/* Operands that an instruction does not have are unset. */
+typedef struct ac_instruction {
+    ac_opcode opcode;
+    bool relu;      /* DRAIN */
+    uint16_t value; /* DUP */
+    float scalar;   /* VECS; for f16 it is first rounded to fp16 */
+    ac_address dst, a, b;
+    union {
+        ac_copy
+            copy; /* COPY. DRAIN: bursts of `blocks` fractals; src_gap is in fractals, dst_gap in blocks */
+        uint32_t fractals; /* LOAD2D */
+        ac_load3d load3d;
+        ac_product product; /* MMAD; BIAS_L0C: its m and n */
+        ac_vector vector;
+        struct {
+            const ac_turned *to, *from;
+            uint8_t repeat;
+        } turn; /* element j of block i of `to` is element i of block j of `from` */
+        ac_move move;
+        ac_fill fill;
+        ac_work work;
+        ac_flag flag; /* BARRIER: src */
+    };
+} ac_instruction;
+
+/* "copy_gm_l1", ... */
+extern const char *const ac_opcode_names[AC_OPCODES];
+
+/* How many of dst, a and b an instruction has, in this order. */
+static inline uint32_t ac_operands(ac_opcode op)
 {
-    return c->source_type == MONA_F16 ? c->run_elements[run] : (c->run_elements[run] + 3u) / 4;
+    return op == AC_OP_NONE || op >= AC_OP_WORK                      ? 0
+           : op == AC_OP_DUP || op == AC_OP_FILL                     ? 1
+           : op >= AC_OP_MMAD && op < AC_OP_BIAS_L0C                 ? 3
+           : op >= AC_OP_DRAIN && op < AC_OP_VECS && op != AC_OP_DUP ? 3
+                                                                     : 2;
 }
 
-/* Steps of all runs of block n of outputs. */
-static inline uint32_t ac_block_steps(const ac_conv *c, uint32_t n)
-{
-    uint32_t steps = 0;
-    for (uint32_t r = 0; r < c->run_count[n]; r++)
-        steps += ac_run_steps(c, c->first_run[n] + r);
-    return steps;
-}
+/* ---- a core --------------------------------------------------------------------------------- */
 
-/* Depth-to-space output: channel c * block^2 + dy * block + dx of pixel x goes to
- * plane[c * block + dy] + (x * block + dx) * element size. */
-typedef struct ac_planes {
-    uint8_t *const *rows; /* [channels / block] */
-    uint32_t block;       /* 1..4 */
-    mona_type type;       /* of the planes: U8, U16, S8, F16 */
-    float scale;          /* fp16 value, where the source or the planes are F16 */
-    uint32_t maximum;     /* U8, U16 */
-} ac_planes;
+/* The bytes behind a space. */
+typedef struct ac_memory {
+    uint8_t *bytes;
+    size_t size;
+    bool writable;
+} ac_memory;
 
-/* One output row, or a piece of one. Sources and the residual are readable for AC_ROW_SLACK bytes
- * past their last element. Outputs overlap no source. All channels of a partly filled channel block
- * are written. */
-typedef struct ac_conv_row {
-    const ac_conv *conv;
-    const uint8_t *const *runs; /* address of each run for pixel 0 */
-    uint32_t pixels;            /* >= 1 */
-    ac_row residual;            /* if epilogue.add */
-    ac_row output;              /* type: what the result is rounded to; data: where it goes unless
-                                   there are planes. No byte beyond the pixels may be written */
-    const ac_planes *planes;    /* where the rounded result goes instead, or NULL */
-} ac_conv_row;
-
-enum { AC_ROW_SLACK = 64 };
-
-/* Planes -> a tensor row. Channel c of pixel x is the sample at source[c] + x * step[c]. Channels
- * after the last one, to the end of its channel block, are written as zero. */
-typedef struct ac_pack_row {
-    uint32_t channels, pixels;
-    const uint8_t *const *source; /* [channels] */
-    const uint32_t *step;         /* [channels], bytes */
-    const float *scale;           /* [channels], fp16 values. F16 output is f16(q * scale); U8 from
-                                     U16 is q * scale, rounded half to even and saturated, with
-                                     scale in 0..1 */
-    mona_type source_type;        /* U8, U16, S8, F16 */
-    ac_row output;                /* U8 from U8 or U16, S8 from S8, F16 from any */
-} ac_pack_row;
-
-/* A tensor row -> planes, channels first to first + channels - 1. Let v be the stored value, and t
- * = f16(v * scale) if the source or the planes are F16, else t = v. What is written:
- *   F16       t
- *   U8, U16   t rounded half to even, saturated to 0..maximum
- *   S8        t rounded half to even, saturated to -128..127 */
-typedef struct ac_unpack_row {
-    ac_row source;
-    uint32_t first, channels, pixels;
-    ac_planes planes;
-} ac_unpack_row;
-
-/* Separable resampling to one tensor row. Rows are combined in fp32, with products and sums each
- * rounded and taps ascending; then columns in the same way. The result is rounded half to even and
- * saturated for U8 and S8, rounded once for F16. */
-typedef struct ac_resize_row {
-    mona_type type;          /* U8, S8 or F16 */
-    uint32_t taps_y, taps_x; /* 1, 2 or 4 */
-    const uint8_t *rows[4];  /* input rows, already clamped to the image; one channel block */
-    float weight_y[4];
-    uint32_t in_columns;   /* of a row */
-    uint32_t c0;           /* elements of a column, each resampled on its own */
-    const int32_t *first;  /* [out_columns]: column of tap 0; a tap outside [0, in_columns) reads
-                              the nearest column inside */
-    const float *weight_x; /* [out_columns][taps_x] */
-    uint32_t out_columns;
-    uint8_t *out;
-    float *scratch; /* [in_columns * c0 + 32], 64-byte aligned */
-} ac_resize_row;
-
-/* Two tensor rows, element by element: t = f16(f16(a * scale_a) op f16(b * scale_b)), then the
- * epilogue without a residual. Channels after the last one, to the end of its channel block,
- * are written as zero. */
-typedef struct ac_elementwise_row {
-    bool multiply; /* else add */
-    ac_row a, b, output;
-    uint32_t channels, pixels;
-    float scale_a, scale_b; /* fp16 values */
-    bool broadcast_b;       /* b has one channel, which is combined with all of a's */
-    ac_epilogue epilogue;
-} ac_elementwise_row;
-
-/* One row of luma through a curve, or of chroma through a gain and an offset; mona.h defines the
- * arithmetic. Samples have `bits` bits. They lie in bytes, or from 9 bits on in 16-bit words, whose
- * higher bits are ignored. `to` may be `from`. */
-typedef struct ac_luma_row {
-    const uint8_t *from;
-    uint8_t *to;
-    uint32_t pixels, bits;
-    const mona_curve *curve;
-} ac_luma_row;
-
-typedef struct ac_chroma_row {
-    const uint8_t *from;
-    uint8_t *to;
-    const uint16_t *luma; /* of each pixel */
-    uint32_t pixels, bits;
-    const mona_curve *gain, *offset;
-} ac_chroma_row;
-
-/* ---- the table ----------------------------------------------------------------------------- */
-
-typedef struct ac_isa {
-    const char *name; /* "instructions", "c", "avx2", ... */
-
-    /* Instructions, each with the name of its dav-m100 intrinsic. Only in ac_isa_instructions. */
-    void (*copy)(ac_core *, ac_path, void *dst, const void *src,
-                 ac_copy); /* copy_gm_to_cbuf, ... */
-    void (*load2d)(ac_core *, void *dst_l0b, const void *src,
-                   uint32_t fractals); /* load_cbuf_to_cb */
-    void (*load3d)(ac_core *, void *dst_l0a, const void *row,
-                   const ac_load3d *); /* img2col_cbuf_to_ca */
-    void (*mmad)(ac_core *, ac_mad, void *c, const void *a, const void *b, uint32_t m, uint32_t k,
-                 uint32_t n, bool start_at_zero); /* mad */
-    void (*bias_l0c)(ac_core *, void *c, const void *bias, uint32_t m,
-                     uint32_t n); /* broadcast_ub_to_cc */
-    /* copy_matrix_cc_to_ubuf. Bursts consist of `blocks` fractals. src_gap is in fractals, dst_gap
-     * in blocks of 32 bytes. deq16_ub: 16 fp16 values in UB */
-    void (*drain)(ac_core *, ac_drain, uint16_t *dst_ub, const void *src_l0c, ac_copy,
-                  const uint16_t *deq16_ub, bool relu);
-    void (*dup)(ac_core *, uint16_t *dst, uint16_t value, const ac_vector *); /* vector_dup */
-    void (*vec2)(ac_core *, ac_vec2, void *dst, const void *a, const void *b,
-                 const ac_vector *); /* vadd, ... */
-    void (*vecs)(ac_core *, ac_vecs, void *dst, const void *a, float s,
-                 const ac_vector *); /* vadds, vmuls; for f16, s is first rounded to fp16 */
-    void (*vconv)(ac_core *, ac_vconv, void *dst, const void *src,
-                  const ac_vector *); /* vconv_f162u8, ... */
-    /* Transposes 16 blocks of 16 elements of 16 bits: element j of dst[i] is element i of src[j].
-     * Repeat r works on blocks that lie r * dst_repeat and r * src_repeat further on. */
-    void (*transpose)(ac_core *, uint16_t *const dst[16], const uint16_t *const src[16],
-                      uint8_t repeat, uint8_t dst_repeat,
-                      uint8_t src_repeat); /* scatter_vnchwconv_b16 */
-    /* The same for 8 bits: 16 elements, in the lower or the upper half of every block. */
-    void (*transpose_b8)(ac_core *, uint8_t *const dst[16], bool dst_high,
-                         const uint8_t *const src[16], bool src_high, uint8_t repeat,
-                         uint8_t dst_repeat, uint8_t src_repeat); /* scatter_vnchwconv_b8 */
-    /* Reports that the scalar unit reads and writes these bytes, each range in one buffer, in
-     * `steps` steps of its own program. The caller does the work itself. NULL and 0: no bytes. */
-    void (*scalar)(ac_core *, const void *read, size_t read_bytes, void *write, size_t write_bytes,
-                   uint32_t steps);
-    void (*set_flag)(ac_core *, ac_pipe src, ac_pipe dst, ac_event);  /* set_flag */
-    void (*wait_flag)(ac_core *, ac_pipe src, ac_pipe dst, ac_event); /* wait_flag */
-    void (*barrier)(ac_core *, ac_pipe);                              /* pipe_barrier */
-
-    /* Row programs. conv_row is NULL in ac_isa_instructions, where ops/conv.c issues
-     * instructions. */
-    void (*conv_row)(const ac_conv_row *);
-    void (*pack_row)(const ac_pack_row *);
-    void (*unpack_row)(const ac_unpack_row *);
-    void (*resize_row)(const ac_resize_row *);
-    void (*elementwise_row)(const ac_elementwise_row *);
-    void (*luma_row)(const ac_luma_row *);
-    void (*chroma_row)(const ac_chroma_row *);
-} ac_isa;
-
+typedef struct ac_core ac_core;
 struct ac_core {
     const ac_target *target;
-    const ac_isa *isa;
-    uint8_t *l0a, *l0b, *l0c, *ub; /* buffers for instructions, 1024-byte aligned */
-    struct ac_model *model; /* of the 310 (model310.h); NULL: instructions are only executed */
+    void (*take)(ac_core *, const ac_instruction *);
+    ac_memory memory[AC_SPACES];
+    struct ac_model *model; /* of the 310, where `take` is ac_model_take (model310.h) */
 };
 
-extern const ac_isa ac_isa_instructions, ac_isa_c;
-extern const ac_isa ac_isa_model310; /* the instructions, each checked and timed by ac_core.model */
-#if defined(__x86_64__)
-extern const ac_isa ac_isa_avx2;
-extern const ac_isa ac_isa_avxvnni;
-extern const ac_isa ac_isa_avx512;
-#elif defined(__aarch64__)
-extern const ac_isa ac_isa_neon;
-extern const ac_isa ac_isa_dotprod; /* NEON with FEAT_DotProd */
-#endif
+/* Executes an instruction at once, on core->memory. Flags and barriers do nothing. Operands must be legal. */
+void ac_execute(ac_core *core, const ac_instruction *instruction);
+
+/* The address of bytes that lie in the memory of a core. Where several spaces hold them, the one that reaches furthest;
+ * to be written: of those that may be. AC_NOWHERE: none does. */
+ac_address ac_address_of(const ac_core *core, const void *bytes, bool writes);
+
+static inline ac_address ac_read_at(const ac_core *core, const void *bytes)
+{
+    return ac_address_of(core, bytes, false);
+}
+
+/* ---- emitting ------------------------------------------------------------------------------- */
+
+static inline void ac_emit(ac_core *core, ac_instruction i)
+{
+    core->take(core, &i);
+}
+
+static inline void ac_emit_copy(ac_core *core, ac_path path, ac_address dst, ac_address src,
+                                ac_copy c)
+{
+    ac_emit(core, (ac_instruction){.opcode = AC_OP_COPY + path, .dst = dst, .a = src, .copy = c});
+}
+
+static inline void ac_emit_load2d(ac_core *core, ac_address dst_l0b, ac_address src,
+                                  uint32_t fractals)
+{
+    ac_emit(core, (ac_instruction){
+                      .opcode = AC_OP_LOAD2D, .dst = dst_l0b, .a = src, .fractals = fractals});
+}
+
+static inline void ac_emit_load3d(ac_core *core, ac_address dst_l0a, ac_address row, ac_load3d l)
+{
+    ac_emit(core, (ac_instruction){.opcode = AC_OP_LOAD3D, .dst = dst_l0a, .a = row, .load3d = l});
+}
+
+static inline void ac_emit_mmad(ac_core *core, ac_mad type, ac_address c, ac_address a,
+                                ac_address b, ac_product p)
+{
+    ac_emit(core,
+            (ac_instruction){.opcode = AC_OP_MMAD + type, .dst = c, .a = a, .b = b, .product = p});
+}
+
+static inline void ac_emit_bias_l0c(ac_core *core, ac_address c, ac_address bias, uint32_t m,
+                                    uint32_t n)
+{
+    ac_emit(core, (ac_instruction){
+                      .opcode = AC_OP_BIAS_L0C, .dst = c, .a = bias, .product = {.m = m, .n = n}});
+}
+
+/* deq16: 16 fp16 values in UB */
+static inline void ac_emit_drain(ac_core *core, ac_drain kind, ac_address dst_ub,
+                                 ac_address src_l0c, ac_copy c, ac_address deq16, bool relu)
+{
+    ac_emit(core, (ac_instruction){.opcode = AC_OP_DRAIN + kind,
+                                   .dst = dst_ub,
+                                   .a = src_l0c,
+                                   .b = deq16,
+                                   .copy = c,
+                                   .relu = relu});
+}
+
+static inline void ac_emit_dup(ac_core *core, ac_address dst, uint16_t value, ac_vector v)
+{
+    ac_emit(core, (ac_instruction){.opcode = AC_OP_DUP, .dst = dst, .value = value, .vector = v});
+}
+
+static inline void ac_emit_vec2(ac_core *core, ac_vec2 op, ac_address dst, ac_address a,
+                                ac_address b, ac_vector v)
+{
+    ac_emit(core,
+            (ac_instruction){.opcode = AC_OP_VEC2 + op, .dst = dst, .a = a, .b = b, .vector = v});
+}
+
+static inline void ac_emit_vecs(ac_core *core, ac_vecs op, ac_address dst, ac_address a, float s,
+                                ac_vector v)
+{
+    ac_emit(core, (ac_instruction){
+                      .opcode = AC_OP_VECS + op, .dst = dst, .a = a, .scalar = s, .vector = v});
+}
+
+static inline void ac_emit_vconv(ac_core *core, ac_vconv kind, ac_address dst, ac_address src,
+                                 ac_vector v)
+{
+    ac_emit(core,
+            (ac_instruction){.opcode = AC_OP_VCONV + kind, .dst = dst, .a = src, .vector = v});
+}
+
+/* opcode: TRANSPOSE or TRANSPOSE_B8 */
+static inline void ac_emit_transpose(ac_core *core, ac_opcode opcode, const ac_turned *to,
+                                     const ac_turned *from, uint8_t repeat)
+{
+    ac_emit(core, (ac_instruction){.opcode = opcode, .turn = {to, from, repeat}});
+}
+
+static inline void ac_emit_move(ac_core *core, ac_address dst, ac_address src, ac_move m)
+{
+    ac_emit(core, (ac_instruction){.opcode = AC_OP_MOVE, .dst = dst, .a = src, .move = m});
+}
+
+static inline void ac_emit_fill(ac_core *core, ac_address dst, ac_fill f)
+{
+    ac_emit(core, (ac_instruction){.opcode = AC_OP_FILL, .dst = dst, .fill = f});
+}
+
+static inline void ac_emit_set_flag(ac_core *core, ac_pipe src, ac_pipe dst, uint32_t event)
+{
+    ac_emit(core, (ac_instruction){.opcode = AC_OP_SET_FLAG, .flag = {src, dst, (ac_event)event}});
+}
+
+static inline void ac_emit_wait_flag(ac_core *core, ac_pipe src, ac_pipe dst, uint32_t event)
+{
+    ac_emit(core, (ac_instruction){.opcode = AC_OP_WAIT_FLAG, .flag = {src, dst, (ac_event)event}});
+}
+
+/* What follows on pipe dst waits for what precedes on pipe src. */
+static inline void ac_emit_sync(ac_core *core, ac_pipe src, ac_pipe dst, uint32_t event)
+{
+    ac_emit_set_flag(core, src, dst, event);
+    ac_emit_wait_flag(core, src, dst, event);
+}
+
+static inline void ac_emit_barrier(ac_core *core, ac_pipe pipe)
+{
+    ac_emit(core, (ac_instruction){.opcode = AC_OP_BARRIER, .flag = {.src = pipe}});
+}
 
 #endif

@@ -9,15 +9,14 @@
 
 #include "engine/arith.h"
 #include "engine/libc.h"
-#include "engine/cpu/c/rows.h"
 
 /* ---- time ----------------------------------------------------------------------------------- */
 
 /* Begins an instruction. */
-static void begin(ac_model *m, uint32_t opcode, ac_pipe pipe)
+static void begin(ac_model *m, ac_opcode opcode, ac_pipe pipe)
 {
     m->index++;
-    m->opcode = (ac_opcode)opcode;
+    m->opcode = opcode;
     m->pipe = pipe;
     m->faulty = m->reported = false;
     m->report.instructions++;
@@ -76,102 +75,6 @@ void ac_model_wait(ac_core *core, double cycles)
     join_all(m);
 }
 
-/* ---- instructions --------------------------------------------------------------------------- */
-
-static bool model_copy(ac_model *m, ac_path path, void *dst, const void *src, ac_copy c)
-{
-    static const uint8_t pipes[AC_PATH_COUNT] = {
-        [AC_GM_L1] = AC_PIPE_MTE2, [AC_GM_UB] = AC_PIPE_MTE2, [AC_L1_UB] = AC_PIPE_MTE1,
-        [AC_UB_L1] = AC_PIPE_MTE3, [AC_UB_GM] = AC_PIPE_MTE3,
-    };
-    const ac_path known = (unsigned)path < AC_PATH_COUNT ? path : AC_GM_L1;
-    begin(m, AC_OP_COPY + (uint32_t)known, (ac_pipe)pipes[known]);
-    ac_check_copy(m, path, dst, src, c);
-    const uint64_t bytes = m->faulty ? 0 : (uint64_t)c.bursts * c.blocks * AC_BLOCK;
-    m->report.gm_read += path == AC_GM_L1 || path == AC_GM_UB ? bytes : 0;
-    m->report.gm_written += path == AC_UB_GM ? bytes : 0;
-    return spend(m, ac_time_copy(m->config.costs, known, c, m->config.cores));
-}
-
-static void m_copy(ac_core *core, ac_path path, void *dst, const void *src, ac_copy c)
-{
-    if (!core->model || model_copy(core->model, path, dst, src, c))
-        ac_isa_instructions.copy(core, path, dst, src, c);
-}
-
-static void m_load2d(ac_core *core, void *dst, const void *src, uint32_t fractals)
-{
-    ac_model *m = core->model;
-    if (m) {
-        begin(m, AC_OP_LOAD2D, AC_PIPE_MTE1);
-        ac_check_load2d(m, dst, src, fractals);
-    }
-    if (!m || spend(m, ac_time_load2d(m->config.costs, fractals)))
-        ac_isa_instructions.load2d(core, dst, src, fractals);
-}
-
-static void m_load3d(ac_core *core, void *dst, const void *row, const ac_load3d *l)
-{
-    ac_model *m = core->model;
-    if (m) {
-        begin(m, AC_OP_LOAD3D, AC_PIPE_MTE1);
-        ac_check_load3d(m, dst, row, l);
-        issue(m, m->config.costs->load3d_issue);
-    }
-    if (!m || spend(m, ac_time_load3d(m->config.costs, l->repeat)))
-        ac_isa_instructions.load3d(core, dst, row, l);
-}
-
-static bool model_mmad(ac_core *core, ac_mad type, const void *const cab[3], const uint32_t mkn[3],
-                       bool start_at_zero)
-{
-    ac_model *m = core->model;
-    begin(m, AC_OP_MMAD, AC_PIPE_M);
-    ac_check_mmad(m, core->target, type, cab, mkn, start_at_zero);
-    if (m->faulty)
-        return spend(m, 0);
-    const uint32_t fractal_k =
-        type == AC_MAD_F32F16F16 ? core->target->fractal_k_f16 : core->target->fractal_k_8bit;
-    const uint32_t m1 = (mkn[0] + AC_FRACTAL - 1) / AC_FRACTAL;
-    const uint32_t k1 = (mkn[1] + fractal_k - 1) / fractal_k;
-    const uint32_t n1 = (mkn[2] + AC_FRACTAL - 1) / AC_FRACTAL;
-    m->report.cube_useful += (double)m1 * k1 * n1;
-    return spend(m, ac_time_mmad(m->config.costs, m1, k1, n1));
-}
-
-static void m_mmad(ac_core *core, ac_mad type, void *c, const void *a, const void *b, uint32_t m,
-                   uint32_t k, uint32_t n, bool start_at_zero)
-{
-    if (!core->model || model_mmad(core, type, (const void *const[]){c, a, b},
-                                   (const uint32_t[]){m, k, n}, start_at_zero))
-        ac_isa_instructions.mmad(core, type, c, a, b, m, k, n, start_at_zero);
-}
-
-/* Takes as long as a drain of as many fractals, whose reverse it is. */
-static void m_bias_l0c(ac_core *core, void *c, const void *bias, uint32_t rows, uint32_t n)
-{
-    ac_model *m = core->model;
-    if (m) {
-        begin(m, AC_OP_BIAS_L0C, AC_PIPE_V);
-        ac_check_bias(m, c, bias, rows, n);
-    }
-    const uint32_t fractals = (rows + 15) / AC_FRACTAL * ((n + 15) / AC_FRACTAL);
-    if (!m || spend(m, ac_time_drain(m->config.costs, fractals)))
-        ac_isa_instructions.bias_l0c(core, c, bias, rows, n);
-}
-
-static void m_drain(ac_core *core, ac_drain kind, uint16_t *dst, const void *src, ac_copy c,
-                    const uint16_t *deq16, bool relu)
-{
-    ac_model *m = core->model;
-    if (m) {
-        begin(m, AC_OP_DRAIN, AC_PIPE_V);
-        ac_check_drain(m, kind, dst, src, c, deq16);
-    }
-    if (!m || spend(m, ac_time_drain(m->config.costs, (uint32_t)c.bursts * c.blocks)))
-        ac_isa_instructions.drain(core, kind, dst, src, c, deq16, relu);
-}
-
 /* What MTE2 copies at launch is there before the program's first instruction. */
 void ac_model_launch(ac_core *core, size_t resident_bytes)
 {
@@ -188,7 +91,20 @@ void ac_model_launch(ac_core *core, size_t resident_bytes)
     join_all(m);
 }
 
-/* ---- vectors -------------------------------------------------------------------------------- */
+/* ---- instructions --------------------------------------------------------------------------- */
+
+static ac_pipe pipe_of(ac_opcode opcode)
+{
+    static const uint8_t paths[AC_PATH_COUNT] = {
+        [AC_GM_L1] = AC_PIPE_MTE2, [AC_GM_UB] = AC_PIPE_MTE2, [AC_L1_UB] = AC_PIPE_MTE1,
+        [AC_UB_L1] = AC_PIPE_MTE3, [AC_UB_GM] = AC_PIPE_MTE3,
+    };
+    return opcode < AC_OP_LOAD2D     ? (ac_pipe)paths[opcode - AC_OP_COPY]
+           : opcode < AC_OP_MMAD     ? AC_PIPE_MTE1
+           : opcode < AC_OP_BIAS_L0C ? AC_PIPE_M
+           : opcode < AC_OP_MOVE     ? AC_PIPE_V
+                                     : AC_PIPE_S;
+}
 
 /* UB has 16 banks of blocks. In one repeat the blocks of one operand fall into 16 / gcd(step, 16)
  * of them, and blocks in the same bank take a cycle each. */
@@ -202,112 +118,65 @@ static double spread_of(const ac_stream *s, uint32_t lanes)
     return s->block && blocks ? (blocks + banks - 1) / banks : 1;
 }
 
-static bool model_vector(ac_model *m, uint32_t opcode, const ac_stream *streams, uint32_t sources,
-                         const ac_vector *v)
+static double vector_cycles(const ac_costs *costs, const ac_instruction *i)
 {
-    begin(m, opcode, AC_PIPE_V);
-    ac_check_vector(m, streams, sources, v);
+    const ac_streams s = ac_streams_of(i);
     double spread = 1;
-    for (uint32_t i = 0; i <= sources; i++)
-        spread = max_f64(spread, spread_of(&streams[i], v->lanes));
-    return spend(m, ac_time_vector(m->config.costs, v->repeat, spread));
+    for (uint32_t k = 0; k < s.count; k++)
+        spread = max_f64(spread, spread_of(&s.at[k], i->vector.lanes));
+    return ac_time_vector(costs, i->vector.repeat, spread);
 }
 
-static ac_stream dst_stream(const void *at, uint32_t width, const ac_vector *v)
+static double mmad_cycles(ac_model *m, const ac_target *target, const ac_instruction *i)
 {
-    return (ac_stream){"dst", at, width, v->dst_block, v->dst_repeat};
+    const ac_product *p = &i->product;
+    const uint32_t fractal_k =
+        i->opcode == AC_OP_MMAD + AC_MAD_F32F16F16 ? target->fractal_k_f16 : target->fractal_k_8bit;
+    const uint32_t m1 = (p->m + AC_FRACTAL - 1) / AC_FRACTAL;
+    const uint32_t k1 = (p->k + fractal_k - 1) / fractal_k;
+    const uint32_t n1 = (p->n + AC_FRACTAL - 1) / AC_FRACTAL;
+    m->report.cube_useful += (double)m1 * k1 * n1;
+    return ac_time_mmad(m->config.costs, m1, k1, n1);
 }
 
-static ac_stream a_stream(const char *name, const void *at, uint32_t width, const ac_vector *v)
+static double copy_cycles(ac_model *m, ac_path path, ac_copy c)
 {
-    return (ac_stream){name, at, width, v->a_block, v->a_repeat};
+    const uint64_t bytes = (uint64_t)c.bursts * c.blocks * AC_BLOCK;
+    m->report.gm_read += path == AC_GM_L1 || path == AC_GM_UB ? bytes : 0;
+    m->report.gm_written += path == AC_UB_GM ? bytes : 0;
+    return ac_time_copy(m->config.costs, path, c, m->config.cores);
 }
 
-static void m_dup(ac_core *core, uint16_t *dst, uint16_t value, const ac_vector *v)
+/* How long a legal instruction takes on its pipe. Half a block is no faster to transpose than a whole
+ * one. A broadcast to L0C takes as long as a drain of as many fractals, of which it is the reverse. */
+static double cycles_of(ac_model *m, const ac_target *target, const ac_instruction *i)
 {
-    const ac_stream streams[] = {dst_stream(dst, 2, v)};
-    if (!core->model || model_vector(core->model, AC_OP_DUP, streams, 0, v))
-        ac_isa_instructions.dup(core, dst, value, v);
+    const ac_costs *costs = m->config.costs;
+    const uint32_t op = i->opcode;
+    if (op < AC_OP_LOAD2D)
+        return copy_cycles(m, (ac_path)(op - AC_OP_COPY), i->copy);
+    if (op == AC_OP_LOAD2D)
+        return ac_time_load2d(costs, i->fractals);
+    if (op == AC_OP_LOAD3D)
+        return ac_time_load3d(costs, i->load3d.repeat);
+    if (op < AC_OP_BIAS_L0C)
+        return mmad_cycles(m, target, i);
+    if (op == AC_OP_BIAS_L0C)
+        return ac_time_drain(costs,
+                             (i->product.m + 15) / AC_FRACTAL * ((i->product.n + 15) / AC_FRACTAL));
+    if (op < AC_OP_DUP)
+        return ac_time_drain(costs, (uint32_t)i->copy.bursts * i->copy.blocks);
+    if (op < AC_OP_TRANSPOSE)
+        return vector_cycles(costs, i);
+    if (op < AC_OP_MOVE)
+        return ac_time_transpose(costs, i->turn.repeat);
+    const uint32_t steps = op == AC_OP_MOVE   ? AC_SCALAR_STEPS * i->move.count
+                           : op == AC_OP_FILL ? AC_SCALAR_STEPS * i->fill.count
+                                              : i->work.steps;
+    return steps * costs->scalar_step;
 }
 
-static void m_vec2(ac_core *core, ac_vec2 op, void *dst, const void *a, const void *b,
-                   const ac_vector *v)
-{
-    const uint32_t width = op == AC_VADD_F32 || op == AC_VMUL_F32 ? 4 : 2;
-    const ac_stream streams[] = {dst_stream(dst, width, v),
-                                 a_stream("a", a, width, v),
-                                 {"b", b, width, v->b_block, v->b_repeat}};
-    if (!core->model || model_vector(core->model, AC_OP_VEC2 + (uint32_t)op, streams, 2, v))
-        ac_isa_instructions.vec2(core, op, dst, a, b, v);
-}
-
-static void m_vecs(ac_core *core, ac_vecs op, void *dst, const void *a, float s, const ac_vector *v)
-{
-    const uint32_t width = op == AC_VADDS_F32 || op == AC_VMULS_F32 ? 4 : 2;
-    const ac_stream streams[] = {dst_stream(dst, width, v), a_stream("a", a, width, v)};
-    if (!core->model || model_vector(core->model, AC_OP_VECS + (uint32_t)op, streams, 1, v))
-        ac_isa_instructions.vecs(core, op, dst, a, s, v);
-}
-
-static void m_vconv(ac_core *core, ac_vconv kind, void *dst, const void *src, const ac_vector *v)
-{
-    static const uint8_t widths[][2] = {
-        [AC_F16_U8] = {1, 2}, [AC_F16_S8] = {1, 2},  [AC_U8_F16] = {2, 1},
-        [AC_S8_F16] = {2, 1}, [AC_F16_F32] = {4, 2}, [AC_F32_F16] = {2, 4},
-    };
-    const ac_stream streams[] = {dst_stream(dst, widths[kind][0], v),
-                                 a_stream("src", src, widths[kind][1], v)};
-    if (!core->model || model_vector(core->model, AC_OP_VCONV, streams, 1, v))
-        ac_isa_instructions.vconv(core, kind, dst, src, v);
-}
-
-static bool model_transpose(ac_model *m, uint32_t opcode, const ac_turned *dst,
-                            const ac_turned *src, uint8_t repeat)
-{
-    begin(m, opcode, AC_PIPE_V);
-    ac_check_transpose(m, dst, src, repeat);
-    return spend(m, ac_time_transpose(m->config.costs, repeat));
-}
-
-static void m_transpose(ac_core *core, uint16_t *const dst[16], const uint16_t *const src[16],
-                        uint8_t repeat, uint8_t dst_repeat, uint8_t src_repeat)
-{
-    ac_turned to = {.repeat = dst_repeat, .bytes = AC_BLOCK};
-    ac_turned from = {.repeat = src_repeat, .bytes = AC_BLOCK};
-    for (uint32_t i = 0; i < AC_FRACTAL; i++)
-        to.at[i] = dst[i], from.at[i] = src[i];
-    if (!core->model || model_transpose(core->model, AC_OP_TRANSPOSE, &to, &from, repeat))
-        ac_isa_instructions.transpose(core, dst, src, repeat, dst_repeat, src_repeat);
-}
-
-/* Half a block is no faster than a whole one. */
-static void m_transpose_b8(ac_core *core, uint8_t *const dst[16], bool dst_high,
-                           const uint8_t *const src[16], bool src_high, uint8_t repeat,
-                           uint8_t dst_repeat, uint8_t src_repeat)
-{
-    enum { HALF = AC_BLOCK / 2 };
-    ac_turned to = {.repeat = dst_repeat, .skip = dst_high * HALF, .bytes = HALF};
-    ac_turned from = {.repeat = src_repeat, .skip = src_high * HALF, .bytes = HALF};
-    for (uint32_t i = 0; i < AC_FRACTAL; i++)
-        to.at[i] = dst[i], from.at[i] = src[i];
-    if (!core->model || model_transpose(core->model, AC_OP_TRANSPOSE_B8, &to, &from, repeat))
-        ac_isa_instructions.transpose_b8(core, dst, dst_high, src, src_high, repeat, dst_repeat,
-                                         src_repeat);
-}
-
-/* ---- scalar unit and order ------------------------------------------------------------------ */
-
-static void m_scalar(ac_core *core, const void *read, size_t read_bytes, void *write,
-                     size_t write_bytes, uint32_t steps)
-{
-    ac_model *m = core->model;
-    if (m) {
-        begin(m, AC_OP_SCALAR, AC_PIPE_S);
-        ac_check_scalar(m, read, read_bytes, write, write_bytes);
-    }
-    if (!m || spend(m, steps * m->config.costs->scalar_step))
-        ac_isa_instructions.scalar(core, read, read_bytes, write, write_bytes, steps);
-}
+/* ---- order ---------------------------------------------------------------------------------- */
 
 /* The flag, or NULL and a finding if there is no such flag. */
 static ac_flag_state *flag_of(ac_model *m, ac_pipe src, ac_pipe dst, ac_event event)
@@ -329,11 +198,8 @@ static void join(uint32_t known[AC_PIPES], const uint32_t more[AC_PIPES])
         known[q] = more[q] > known[q] ? more[q] : known[q];
 }
 
-static void m_set_flag(ac_core *core, ac_pipe src, ac_pipe dst, ac_event event)
+static void set_flag(ac_model *m, ac_pipe src, ac_pipe dst, ac_event event)
 {
-    ac_model *m = core->model;
-    if (!m)
-        return;
     begin(m, AC_OP_SET_FLAG, (unsigned)src < AC_PIPES ? src : AC_PIPE_S);
     ac_flag_state *f = flag_of(m, src, dst, event);
     if (f && f->set)
@@ -347,11 +213,8 @@ static void m_set_flag(ac_core *core, ac_pipe src, ac_pipe dst, ac_event event)
     f->clock[src] = m->index;
 }
 
-static void m_wait_flag(ac_core *core, ac_pipe src, ac_pipe dst, ac_event event)
+static void wait_flag(ac_model *m, ac_pipe src, ac_pipe dst, ac_event event)
 {
-    ac_model *m = core->model;
-    if (!m)
-        return;
     begin(m, AC_OP_WAIT_FLAG, (unsigned)dst < AC_PIPES ? dst : AC_PIPE_S);
     ac_flag_state *f = flag_of(m, src, dst, event);
     if (f && !f->set)
@@ -366,11 +229,8 @@ static void m_wait_flag(ac_core *core, ac_pipe src, ac_pipe dst, ac_event event)
 }
 
 /* A barrier for one pipe costs only its issue: pipes are in order here anyway. */
-static void m_barrier(ac_core *core, ac_pipe pipe)
+static void barrier(ac_model *m, ac_pipe pipe)
 {
-    ac_model *m = core->model;
-    if (!m)
-        return;
     begin(m, AC_OP_BARRIER, (unsigned)pipe < AC_PIPES ? pipe : AC_PIPE_S);
     if ((unsigned)pipe > AC_PIPE_ALL)
         ac_find(m, AC_ILLEGAL_OPERAND, "pipe", pipe, AC_PIPE_ALL);
@@ -380,28 +240,27 @@ static void m_barrier(ac_core *core, ac_pipe pipe)
     occupy(m, 0, 0, 0);
 }
 
-const ac_isa ac_isa_model310 = {
-    .name = "model310",
-    .copy = m_copy,
-    .load2d = m_load2d,
-    .load3d = m_load3d,
-    .mmad = m_mmad,
-    .bias_l0c = m_bias_l0c,
-    .drain = m_drain,
-    .dup = m_dup,
-    .vec2 = m_vec2,
-    .vecs = m_vecs,
-    .vconv = m_vconv,
-    .transpose = m_transpose,
-    .transpose_b8 = m_transpose_b8,
-    .scalar = m_scalar,
-    .set_flag = m_set_flag,
-    .wait_flag = m_wait_flag,
-    .barrier = m_barrier,
-    .pack_row = ac_reference_pack_row,
-    .unpack_row = ac_reference_unpack_row,
-    .resize_row = ac_c_resize_row,
-    .elementwise_row = ac_reference_elementwise_row,
-    .luma_row = ac_c_luma_row,
-    .chroma_row = ac_c_chroma_row,
-};
+/* ---- one instruction ------------------------------------------------------------------------ */
+
+void ac_model_take(ac_core *core, const ac_instruction *i)
+{
+    ac_model *m = core->model;
+    if (i->opcode == AC_OP_SET_FLAG) {
+        set_flag(m, i->flag.src, i->flag.dst, i->flag.event);
+        return;
+    }
+    if (i->opcode == AC_OP_WAIT_FLAG) {
+        wait_flag(m, i->flag.src, i->flag.dst, i->flag.event);
+        return;
+    }
+    if (i->opcode == AC_OP_BARRIER) {
+        barrier(m, i->flag.src);
+        return;
+    }
+    begin(m, i->opcode, pipe_of(i->opcode));
+    ac_check(m, core->target, i);
+    if (i->opcode == AC_OP_LOAD3D)
+        issue(m, m->config.costs->load3d_issue);
+    if (spend(m, m->faulty ? 0 : cycles_of(m, core->target, i)))
+        ac_execute(core, i);
+}

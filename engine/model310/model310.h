@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The Ascend 310 without the chip: a model of its AI Core that checks every instruction and
- * predicts how long it takes. Results are those of ac_isa_instructions. Every time is modelled;
- * nothing was measured on a chip.
+ * predicts how long it takes. Results are those of ac_execute(). Everything this file tells
+ * is modelled, nothing was measured on a chip.
  *
- * An instruction issued on an ac_core with a model goes through three stages and is then executed:
+ * An instruction issued on an ac_core with a model goes through three stages, then is executed:
  *   legality   operands within the limits of dav-m100, aligned, inside one buffer each
  *   races      accesses of different pipes to the same bytes must be ordered by flags or barriers
  *              (happens-before over vector clocks, independent of the modelled time); bytes read
@@ -11,7 +11,8 @@
  *   time       its pipe is in order; it starts when the pipe is free and the flags it waits for
  *              are set
  *
- * The caller provides the memory, ac_model_bytes(); the model allocates nothing. */
+ * Memory is the caller's: ac_model_bytes(). The model allocates nothing.
+ */
 #ifndef AC_MODEL310_H
 #define AC_MODEL310_H
 
@@ -122,25 +123,17 @@ typedef struct ac_model_report {
 
 /* Bytes of memory for the model of a core with this target. */
 size_t ac_model_bytes(const ac_target *target);
-/* Makes core->model in the given memory, 64-byte aligned, and resets it. l1: bytes that stand for
- * the core's L1, l1_bytes at most the target's. The other buffers are those of the ac_core. The
- * memory and l1 must outlive the model. */
-void ac_model_init(ac_core *core, void *memory, const ac_model_config *config, uint8_t *l1,
-                   size_t l1_bytes);
-/* More bytes that lie in L1 on the chip: constants, which the launch copies there. They count as
- * written and may be read. More ranges of resident or global memory than the model can hold are a
- * finding. */
-void ac_model_resident(ac_core *core, const void *bytes, size_t size);
+/* Makes core->model in the given memory, 64-byte aligned, and resets it; core->take is ac_model_take
+ * then. core->target and the core's buffers in core->memory, none larger than the target's, are set
+ * before; constants and global memory may change later. The given memory must outlive the model. */
+void ac_model_init(ac_core *core, void *memory, const ac_model_config *config);
+/* Checks an instruction, times it and, if it is legal, executes it. */
+void ac_model_take(ac_core *core, const ac_instruction *instruction);
 /* Bytes of L1 or UB that hold values before the program begins. */
-void ac_model_written(ac_core *core, const void *bytes, size_t size);
-/* Global memory that may be accessed. An access elsewhere outside the buffers is
- * AC_OUT_OF_BUFFER. */
-void ac_model_gm(ac_core *core, const void *bytes, size_t size, bool writable);
+void ac_model_written(ac_core *core, ac_address at, size_t size);
 /* Calls observe for every later instruction; NULL: no longer. */
 void ac_model_observe(ac_core *core, void (*observe)(void *observer, const ac_model_event *event),
                       void *observer);
-/* Forgets the global memory named so far. */
-void ac_model_gm_clear(ac_core *core);
 /* Begins a task, after a reset: its launch, then the copy of its constants to L1, at most
  * AC_MODEL_RESIDENT bytes. */
 void ac_model_launch(ac_core *core, size_t resident_bytes);

@@ -17,8 +17,8 @@ enum {
     MAX_COLUMNS = 32767,
     MAX_BURSTS = 4095,
     MAX_BLOCKS = 65535,
-    IN_L1 = 1 << AC_L1 | 1 << AC_RESIDENT,
-    ANYWHERE = (1 << AC_SPACES) - 1,
+    IN_L1 = 1 << AC_L1 | 1 << AC_CONSTANTS,
+    ANYWHERE = (2 << AC_GM) - 1,
 };
 
 /* ---- findings ------------------------------------------------------------------------------- */
@@ -69,48 +69,28 @@ typedef struct ac_place {
 } ac_place;
 
 typedef struct ac_extent {
-    const void *at;
+    ac_address at;
     size_t bytes;    /* from the first byte it touches to the last */
-    uint32_t spaces; /* bits of ac_space it may lie in */
+    uint32_t spaces; /* bits of ac_space it may lie in; that of AC_GM stands for all its buffers */
     uint32_t align;
     bool write;
 } ac_extent;
 
-/* Of the ranges that hold the start of e, the one that reaches furthest. */
-static const ac_range *range_of(const ac_ranges *ranges, const ac_extent *e)
-{
-    const uintptr_t at = (uintptr_t)e->at;
-    const ac_range *best = NULL;
-    uintptr_t best_end = 0;
-    for (uint32_t i = 0; i < ranges->count; i++) {
-        const ac_range *r = &ranges->at[i];
-        const uintptr_t start = (uintptr_t)r->bytes;
-        if (at < start || at - start >= r->size || (e->write && !r->writable))
-            continue;
-        best = start + r->size > best_end ? r : best;
-        best_end = start + r->size > best_end ? start + r->size : best_end;
-    }
-    return best;
-}
-
-/* Alignment counts from the start of a buffer, which is at address 0 of the chip's buffer. */
 static ac_place place(ac_model *m, const char *name, ac_extent e)
 {
-    int64_t room = 0;
-    for (uint32_t space = 0; space < AC_SPACES; space++) {
-        const ac_range *r = e.spaces >> space & 1 ? range_of(&m->spaces[space], &e) : NULL;
-        if (!r)
-            continue;
-        const size_t offset = (uintptr_t)e.at - (uintptr_t)r->bytes;
-        if (offset % e.align) {
-            ac_find(m, AC_ILLEGAL_OPERAND, name, (int64_t)offset, e.align);
-            return (ac_place){.name = name};
-        }
-        room = (int64_t)(r->size - offset);
-        if (e.bytes <= r->size - offset)
-            return (ac_place){name, space < AC_BUFFERS ? m->shadow[space] : NULL, offset, true};
+    const ac_space space = ac_space_of(e.at);
+    const uint64_t offset = ac_offset_of(e.at);
+    const ac_memory *memory = space < AC_SPACES ? &m->memory[space] : NULL;
+    const bool there = memory && e.spaces >> (space < AC_GM ? space : AC_GM) & 1 &&
+                       offset < memory->size && (memory->writable || !e.write);
+    if (there && offset % e.align) {
+        ac_find(m, AC_ILLEGAL_OPERAND, name, (int64_t)offset, e.align);
+        return (ac_place){.name = name};
     }
-    ac_find(m, AC_OUT_OF_BUFFER, name, (int64_t)e.bytes, room);
+    const uint64_t room = there ? memory->size - offset : 0;
+    if (there && e.bytes <= room)
+        return (ac_place){name, space < AC_BUFFERS ? m->shadow[space] : NULL, (size_t)offset, true};
+    ac_find(m, AC_OUT_OF_BUFFER, name, (int64_t)e.bytes, (int64_t)room);
     return (ac_place){.name = name};
 }
 
@@ -156,7 +136,7 @@ static void write_conflict(ac_model *m, const ac_place *p, size_t block)
     for (uint32_t q = 0; q < AC_PIPES; q++)
         if (s->read_index[q] > known[q])
             ac_find_pair(m, AC_RACE, p->name, at, s->read_opcode[q], s->read_index[q]);
-    if (s->read_index[m->pipe] == m->index && m->opcode != AC_OP_SCALAR)
+    if (s->read_index[m->pipe] == m->index && m->opcode != AC_OP_MOVE)
         ac_find(m, AC_OVERLAP, p->name, at, 0);
 }
 
@@ -197,20 +177,17 @@ static inline void write_bytes(ac_model *m, const ac_place *p, size_t from, size
                     mask_of(b * AC_BLOCK < start ? start % AC_BLOCK : 0, end - b * AC_BLOCK));
 }
 
-void ac_model_written(ac_core *core, const void *bytes, size_t size)
+void ac_model_written(ac_core *core, ac_address at, size_t size)
 {
     ac_model *m = core->model;
-    if (!m)
+    const ac_space space = ac_space_of(at);
+    if (!m || space >= AC_BUFFERS || ac_offset_of(at) >= m->memory[space].size)
         return;
-    const ac_extent e = {bytes, size, (1 << AC_BUFFERS) - 1, 1, true};
-    for (uint32_t space = 0; space < AC_BUFFERS; space++) {
-        const ac_range *r = range_of(&m->spaces[space], &e);
-        const size_t start = r ? (uintptr_t)bytes - (uintptr_t)r->bytes : 0;
-        const size_t end = r ? (size < r->size - start ? start + size : r->size) : 0;
-        for (size_t b = start / AC_BLOCK; b * AC_BLOCK < end; b++)
-            m->shadow[space][b].written |=
-                mask_of(b * AC_BLOCK < start ? start % AC_BLOCK : 0, end - b * AC_BLOCK);
-    }
+    const size_t start = (size_t)ac_offset_of(at), room = m->memory[space].size - start;
+    const size_t end = start + (size < room ? size : room);
+    for (size_t b = start / AC_BLOCK; b * AC_BLOCK < end; b++)
+        m->shadow[space][b].written |=
+            mask_of(b * AC_BLOCK < start ? start % AC_BLOCK : 0, end - b * AC_BLOCK);
 }
 
 /* ---- copies --------------------------------------------------------------------------------- */
@@ -231,10 +208,9 @@ static size_t copy_extent(ac_copy c, size_t gap)
     return ((c.bursts - 1) * (c.blocks + gap) + c.blocks) * AC_BLOCK;
 }
 
-void ac_check_copy(ac_model *m, ac_path path, const void *dst, const void *src, ac_copy c)
+static void check_copy(ac_model *m, ac_path path, ac_address dst, ac_address src, ac_copy c)
 {
-    if (!within(m, "path", path, 0, AC_PATH_COUNT - 1) ||
-        !within(m, "bursts", c.bursts, 1, MAX_BURSTS) ||
+    if (!within(m, "bursts", c.bursts, 1, MAX_BURSTS) ||
         !within(m, "blocks", c.blocks, 1, MAX_BLOCKS))
         return;
     const size_t burst = (size_t)c.blocks * AC_BLOCK;
@@ -252,7 +228,7 @@ void ac_check_copy(ac_model *m, ac_path path, const void *dst, const void *src, 
 
 /* ---- cube ----------------------------------------------------------------------------------- */
 
-void ac_check_load2d(ac_model *m, const void *dst, const void *src, uint32_t fractals)
+static void check_load2d(ac_model *m, ac_address dst, ac_address src, uint32_t fractals)
 {
     if (!within(m, "fractals", fractals, 1, AC_MAX_REPEAT))
         return;
@@ -306,7 +282,7 @@ static void read_columns(ac_model *m, const ac_place *row, ac_column_runs c, siz
         }
 }
 
-void ac_check_load3d(ac_model *m, const void *dst, const void *row, const ac_load3d *l)
+static void check_load3d(ac_model *m, ac_address dst, ac_address row, const ac_load3d *l)
 {
     if (!legal_load3d(m, l))
         return;
@@ -344,31 +320,29 @@ static void accumulate(ac_model *m, const ac_place *c, uint32_t rows, uint32_t n
     }
 }
 
-void ac_check_mmad(ac_model *m, const ac_target *target, ac_mad type, const void *const cab[3],
-                   const uint32_t mkn[3], bool start_at_zero)
+static void check_mmad(ac_model *m, const ac_target *target, const ac_instruction *i)
 {
-    if (!within(m, "type", type, 0, AC_MAD_F32F16F16) || !within(m, "m", mkn[0], 1, AC_MAX_MKN) ||
-        !within(m, "k", mkn[1], 1, AC_MAX_MKN) || !within(m, "n", mkn[2], 1, AC_MAX_MKN))
+    const ac_product *p = &i->product;
+    if (!within(m, "m", p->m, 1, AC_MAX_MKN) || !within(m, "k", p->k, 1, AC_MAX_MKN) ||
+        !within(m, "n", p->n, 1, AC_MAX_MKN))
         return;
     const uint32_t fractal_k =
-        type == AC_MAD_F32F16F16 ? target->fractal_k_f16 : target->fractal_k_8bit;
-    const uint32_t m1 = (mkn[0] + 15) / AC_FRACTAL, n1 = (mkn[2] + 15) / AC_FRACTAL;
-    const uint32_t k1 = (mkn[1] + fractal_k - 1) / fractal_k;
+        i->opcode == AC_OP_MMAD + AC_MAD_F32F16F16 ? target->fractal_k_f16 : target->fractal_k_8bit;
+    const uint32_t m1 = (p->m + 15) / AC_FRACTAL, n1 = (p->n + 15) / AC_FRACTAL;
+    const uint32_t k1 = (p->k + fractal_k - 1) / fractal_k;
     const size_t a_bytes = (size_t)m1 * k1 * FRACTAL_BYTES;
     const size_t b_bytes = (size_t)n1 * k1 * FRACTAL_BYTES;
     const size_t c_bytes = (size_t)m1 * n1 * C_FRACTAL_BYTES;
-    const ac_place a =
-        place(m, "a", (ac_extent){cab[1], a_bytes, 1 << AC_L0A, FRACTAL_BYTES, false});
-    const ac_place b =
-        place(m, "b", (ac_extent){cab[2], b_bytes, 1 << AC_L0B, FRACTAL_BYTES, false});
-    ac_place c = place(m, "c", (ac_extent){cab[0], c_bytes, 1 << AC_L0C, C_FRACTAL_BYTES, true});
+    const ac_place a = place(m, "a", (ac_extent){i->a, a_bytes, 1 << AC_L0A, FRACTAL_BYTES, false});
+    const ac_place b = place(m, "b", (ac_extent){i->b, b_bytes, 1 << AC_L0B, FRACTAL_BYTES, false});
+    ac_place c = place(m, "c", (ac_extent){i->dst, c_bytes, 1 << AC_L0C, C_FRACTAL_BYTES, true});
     c.stamp = false;
-    read_a(m, &a, mkn[0], k1);
+    read_a(m, &a, p->m, k1);
     read_bytes(m, &b, 0, b_bytes);
-    accumulate(m, &c, mkn[0], n1, start_at_zero);
+    accumulate(m, &c, p->m, n1, p->from_zero);
 }
 
-void ac_check_bias(ac_model *m, const void *c, const void *bias, uint32_t rows, uint32_t n)
+static void check_bias(ac_model *m, ac_address c, ac_address bias, uint32_t rows, uint32_t n)
 {
     if (!within(m, "m", rows, 1, AC_MAX_MKN) || !within(m, "n", n, 1, AC_MAX_MKN))
         return;
@@ -381,32 +355,54 @@ void ac_check_bias(ac_model *m, const void *c, const void *bias, uint32_t rows, 
     write_bytes(m, &to, 0, c_bytes);
 }
 
-void ac_check_drain(ac_model *m, ac_drain kind, const void *dst, const void *src, ac_copy c,
-                    const void *deq16)
+static void check_drain(ac_model *m, const ac_instruction *i)
 {
+    const ac_copy c = i->copy;
     if (!within(m, "bursts", c.bursts, 1, MAX_BURSTS) ||
         !within(m, "fractals", c.blocks, 1, MAX_BLOCKS))
         return;
     const size_t from_burst = (size_t)c.blocks * C_FRACTAL_BYTES, to_burst = from_burst / 2;
     const size_t from_step = from_burst + (size_t)c.src_gap * C_FRACTAL_BYTES;
     const size_t to_step = to_burst + (size_t)c.dst_gap * AC_BLOCK, last = c.bursts - 1u;
-    const ac_place from =
-        place(m, "src",
-              (ac_extent){src, last * from_step + from_burst, 1 << AC_L0C, C_FRACTAL_BYTES, false});
+    const ac_place from = place(
+        m, "src",
+        (ac_extent){i->a, last * from_step + from_burst, 1 << AC_L0C, C_FRACTAL_BYTES, false});
     const ac_place to =
-        place(m, "dst", (ac_extent){dst, last * to_step + to_burst, 1 << AC_UB, AC_BLOCK, true});
-    for (size_t i = 0; i < c.bursts; i++)
-        read_bytes(m, &from, i * from_step, from_burst);
-    if (kind == AC_DRAIN_S32_F16_DEQ) {
+        place(m, "dst", (ac_extent){i->dst, last * to_step + to_burst, 1 << AC_UB, AC_BLOCK, true});
+    for (size_t burst = 0; burst < c.bursts; burst++)
+        read_bytes(m, &from, burst * from_step, from_burst);
+    if (i->opcode == AC_OP_DRAIN + AC_DRAIN_S32_F16_DEQ) {
         const ac_place scale =
-            place(m, "deq16", (ac_extent){deq16, AC_BLOCK, 1 << AC_UB, AC_BLOCK, false});
+            place(m, "deq16", (ac_extent){i->b, AC_BLOCK, 1 << AC_UB, AC_BLOCK, false});
         read_bytes(m, &scale, 0, AC_BLOCK);
     }
-    for (size_t i = 0; i < c.bursts; i++)
-        write_bytes(m, &to, i * to_step, to_burst);
+    for (size_t burst = 0; burst < c.bursts; burst++)
+        write_bytes(m, &to, burst * to_step, to_burst);
 }
 
 /* ---- vectors -------------------------------------------------------------------------------- */
+
+ac_streams ac_streams_of(const ac_instruction *i)
+{
+    static const uint8_t converted[AC_VCONV_COUNT][2] = {
+        [AC_F16_U8] = {1, 2}, [AC_F16_S8] = {1, 2},  [AC_U8_F16] = {2, 1},
+        [AC_S8_F16] = {2, 1}, [AC_F16_F32] = {4, 2}, [AC_F32_F16] = {2, 4},
+    };
+    const uint32_t op = i->opcode;
+    const ac_vector *v = &i->vector;
+    const bool conv = op >= AC_OP_VCONV, two = op >= AC_OP_VEC2 && op < AC_OP_VECS;
+    const bool wide = op == AC_OP_VEC2 + AC_VADD_F32 || op == AC_OP_VEC2 + AC_VMUL_F32 ||
+                      op == AC_OP_VECS + AC_VADDS_F32 || op == AC_OP_VECS + AC_VMULS_F32;
+    const uint32_t width = wide ? 4 : 2;
+    const uint32_t to = conv ? converted[op - AC_OP_VCONV][0] : width;
+    const uint32_t from = conv ? converted[op - AC_OP_VCONV][1] : width;
+    return (ac_streams){{{"dst", i->dst, to, v->dst_block, v->dst_repeat},
+                         {conv ? "src" : "a", i->a, from, v->a_block, v->a_repeat},
+                         {"b", i->b, width, v->b_block, v->b_repeat}},
+                        op == AC_OP_DUP ? 1
+                        : two           ? 3
+                                        : 2};
+}
 
 uint32_t ac_stream_blocks(const ac_stream *s, uint32_t lanes)
 {
@@ -445,11 +441,11 @@ static bool same_stream(const ac_stream *a, const ac_stream *b, const ac_vector 
            (a->repeat == b->repeat || v->repeat == 1);
 }
 
-static bool legal_vector(ac_model *m, const ac_stream *streams, uint32_t sources,
-                         const ac_vector *v)
+static bool legal_vector(ac_model *m, const ac_streams *s, const ac_vector *v)
 {
-    uint32_t widest = streams[0].width;
-    for (uint32_t i = 1; i <= sources; i++)
+    const ac_stream *streams = s->at;
+    uint32_t widest = 0;
+    for (uint32_t i = 0; i < s->count; i++)
         widest = streams[i].width > widest ? streams[i].width : widest;
     return within(m, "repeat", v->repeat, 1, AC_MAX_REPEAT) &&
            within(m, "lanes", v->lanes, 1, AC_REPEAT / widest) &&
@@ -459,12 +455,15 @@ static bool legal_vector(ac_model *m, const ac_stream *streams, uint32_t sources
 
 /* If a source is dst itself, its reads are not recorded. A read by this very instruction that dst
  * then meets is an overlap. */
-void ac_check_vector(ac_model *m, const ac_stream *streams, uint32_t sources, const ac_vector *v)
+static void check_vector(ac_model *m, const ac_instruction *instruction)
 {
-    if (!legal_vector(m, streams, sources, v))
+    const ac_streams all = ac_streams_of(instruction);
+    const ac_stream *streams = all.at;
+    const ac_vector *v = &instruction->vector;
+    if (!legal_vector(m, &all, v))
         return;
     const ac_place to = place_stream(m, &streams[0], v, true);
-    for (uint32_t i = 1; i <= sources; i++) {
+    for (uint32_t i = 1; i < all.count; i++) {
         ac_place from = place_stream(m, &streams[i], v, false);
         from.stamp = !same_stream(&streams[0], &streams[i], v);
         walk(m, &streams[i], &from, v, read_bytes);
@@ -473,40 +472,88 @@ void ac_check_vector(ac_model *m, const ac_stream *streams, uint32_t sources, co
 }
 
 static void turned_block(ac_model *m, const char *name, const ac_turned *t, uint32_t i,
-                         uint32_t repeat, bool write, bool stamp)
+                         const ac_instruction *of, bool write, bool stamp)
 {
+    enum { HALF = AC_BLOCK / 2 };
+    const uint32_t repeat = of->turn.repeat;
+    const size_t bytes = of->opcode == AC_OP_TRANSPOSE ? AC_BLOCK : HALF;
     const size_t extent = ((size_t)(repeat - 1) * t->repeat + 1) * AC_BLOCK;
     ac_place p = place(m, name, (ac_extent){t->at[i], extent, 1 << AC_UB, AC_BLOCK, write});
     p.stamp = stamp;
     for (size_t r = 0; r < repeat; r++)
-        (write ? write_bytes : read_bytes)(m, &p, r * t->repeat * AC_BLOCK + t->skip, t->bytes);
+        (write ? write_bytes : read_bytes)(m, &p, r * t->repeat * AC_BLOCK + (t->high ? HALF : 0),
+                                           bytes);
 }
 
-void ac_check_transpose(ac_model *m, const ac_turned *dst, const ac_turned *src, uint32_t repeat)
+static void check_transpose(ac_model *m, const ac_instruction *i)
 {
+    const ac_turned *dst = i->turn.to, *src = i->turn.from;
+    const uint32_t repeat = i->turn.repeat;
     if (!within(m, "repeat", repeat, 1, AC_MAX_REPEAT) ||
         !within(m, "dst_repeat", dst->repeat, repeat > 1, 255))
         return;
-    bool in_place = (dst->repeat == src->repeat || repeat == 1) && dst->skip == src->skip;
-    for (uint32_t i = 0; i < AC_FRACTAL; i++)
-        in_place &= dst->at[i] == src->at[i];
-    for (uint32_t i = 0; i < AC_FRACTAL; i++)
-        turned_block(m, "src", src, i, repeat, false, !in_place);
-    for (uint32_t i = 0; i < AC_FRACTAL; i++)
-        turned_block(m, "dst", dst, i, repeat, true, true);
+    bool in_place = (dst->repeat == src->repeat || repeat == 1) && dst->high == src->high;
+    for (uint32_t k = 0; k < AC_FRACTAL; k++)
+        in_place &= dst->at[k] == src->at[k];
+    for (uint32_t k = 0; k < AC_FRACTAL; k++)
+        turned_block(m, "src", src, k, i, false, !in_place);
+    for (uint32_t k = 0; k < AC_FRACTAL; k++)
+        turned_block(m, "dst", dst, k, i, true, true);
 }
 
 /* ---- scalar unit ---------------------------------------------------------------------------- */
 
-void ac_check_scalar(ac_model *m, const void *read, size_t read_size, const void *write,
-                     size_t write_size)
+/* `count` elements of so many bytes, `step` bytes apart. */
+static void touch_elements(ac_model *m, const char *name, ac_address at, uint32_t count,
+                           uint32_t step, size_t bytes, bool write)
 {
-    if (read_size) {
-        const ac_place from = place(m, "read", (ac_extent){read, read_size, ANYWHERE, 1, false});
-        read_bytes(m, &from, 0, read_size);
+    const size_t extent = (size_t)(count - 1) * step + bytes;
+    const ac_place p = place(m, name, (ac_extent){at, extent, ANYWHERE, 1, write});
+    if (step == bytes) {
+        (write ? write_bytes : read_bytes)(m, &p, 0, extent);
+        return;
     }
-    if (write_size) {
-        const ac_place to = place(m, "write", (ac_extent){write, write_size, ANYWHERE, 1, true});
-        write_bytes(m, &to, 0, write_size);
+    for (size_t i = 0; i < (step ? count : 1); i++)
+        (write ? write_bytes : read_bytes)(m, &p, i * step, bytes);
+}
+
+static void check_scalar(ac_model *m, const ac_instruction *i)
+{
+    const ac_move *v = &i->move;
+    const ac_fill *f = &i->fill;
+    if (i->opcode == AC_OP_MOVE && within(m, "count", v->count, 1, INT32_MAX)) {
+        touch_elements(m, "read", i->a, v->count, v->src_step, mona_type_size(v->src_type), false);
+        touch_elements(m, "write", i->dst, v->count, v->dst_step, mona_type_size(v->dst_type),
+                       true);
+    } else if (i->opcode == AC_OP_FILL && within(m, "count", f->count, 1, INT32_MAX) &&
+               within(m, "bytes", f->bytes, 1, 4)) {
+        touch_elements(m, "write", i->dst, f->count, f->step, f->bytes, true);
+    } else if (i->opcode == AC_OP_WORK && i->work.bytes) {
+        touch_elements(m, "write", i->dst, 1, 0, i->work.bytes, true);
     }
+}
+
+/* ---- one instruction ------------------------------------------------------------------------ */
+
+void ac_check(ac_model *m, const ac_target *target, const ac_instruction *i)
+{
+    const uint32_t op = i->opcode;
+    if (op < AC_OP_LOAD2D)
+        check_copy(m, (ac_path)(op - AC_OP_COPY), i->dst, i->a, i->copy);
+    else if (op == AC_OP_LOAD2D)
+        check_load2d(m, i->dst, i->a, i->fractals);
+    else if (op == AC_OP_LOAD3D)
+        check_load3d(m, i->dst, i->a, &i->load3d);
+    else if (op < AC_OP_BIAS_L0C)
+        check_mmad(m, target, i);
+    else if (op == AC_OP_BIAS_L0C)
+        check_bias(m, i->dst, i->a, i->product.m, i->product.n);
+    else if (op < AC_OP_DUP)
+        check_drain(m, i);
+    else if (op < AC_OP_TRANSPOSE)
+        check_vector(m, i);
+    else if (op < AC_OP_MOVE)
+        check_transpose(m, i);
+    else
+        check_scalar(m, i);
 }

@@ -4,41 +4,6 @@
 
 #include "engine/libc.h"
 
-const char *const ac_opcode_names[AC_OPCODES] = {
-    [AC_OP_NONE] = "what may be touched",
-    [AC_OP_COPY + AC_GM_L1] = "copy_gm_l1",
-    [AC_OP_COPY + AC_GM_UB] = "copy_gm_ub",
-    [AC_OP_COPY + AC_L1_UB] = "copy_l1_ub",
-    [AC_OP_COPY + AC_UB_L1] = "copy_ub_l1",
-    [AC_OP_COPY + AC_UB_GM] = "copy_ub_gm",
-    [AC_OP_LOAD2D] = "load2d",
-    [AC_OP_LOAD3D] = "load3d",
-    [AC_OP_MMAD] = "mmad",
-    [AC_OP_BIAS_L0C] = "bias_l0c",
-    [AC_OP_DRAIN] = "drain",
-    [AC_OP_DUP] = "dup",
-    [AC_OP_VEC2 + AC_VADD] = "vadd",
-    [AC_OP_VEC2 + AC_VSUB] = "vsub",
-    [AC_OP_VEC2 + AC_VMUL] = "vmul",
-    [AC_OP_VEC2 + AC_VMAX] = "vmax",
-    [AC_OP_VEC2 + AC_VMIN] = "vmin",
-    [AC_OP_VEC2 + AC_VAND] = "vand",
-    [AC_OP_VEC2 + AC_VOR] = "vor",
-    [AC_OP_VEC2 + AC_VADD_F32] = "vadd_f32",
-    [AC_OP_VEC2 + AC_VMUL_F32] = "vmul_f32",
-    [AC_OP_VECS + AC_VADDS] = "vadds",
-    [AC_OP_VECS + AC_VMULS] = "vmuls",
-    [AC_OP_VECS + AC_VADDS_F32] = "vadds_f32",
-    [AC_OP_VECS + AC_VMULS_F32] = "vmuls_f32",
-    [AC_OP_VCONV] = "vconv",
-    [AC_OP_TRANSPOSE] = "transpose",
-    [AC_OP_TRANSPOSE_B8] = "transpose_b8",
-    [AC_OP_SCALAR] = "scalar",
-    [AC_OP_SET_FLAG] = "set_flag",
-    [AC_OP_WAIT_FLAG] = "wait_flag",
-    [AC_OP_BARRIER] = "barrier",
-};
-
 const char *ac_pipe_name(ac_pipe pipe)
 {
     static const char *const names[] = {"S", "V", "M", "MTE1", "MTE2", "MTE3", "ALL"};
@@ -68,41 +33,19 @@ size_t ac_model_bytes(const ac_target *t)
     return sizeof(ac_model) + blocks * sizeof(ac_shadow);
 }
 
-static void add_range(ac_model *m, ac_space space, ac_range range)
+void ac_model_init(ac_core *core, void *memory, const ac_model_config *config)
 {
-    ac_ranges *ranges = &m->spaces[space];
-    if (!range.size)
-        return;
-    if (ranges->count < AC_MODEL_RANGES) {
-        ranges->at[ranges->count++] = range;
-        return;
-    }
-    m->opcode = AC_OP_NONE;
-    m->reported = false;
-    ac_find(m, AC_OUT_OF_BUFFER, "ranges", ranges->count + 1, AC_MODEL_RANGES);
-}
-
-void ac_model_init(ac_core *core, void *memory, const ac_model_config *config, uint8_t *l1,
-                   size_t l1_bytes)
-{
-    const ac_target *t = core->target;
-    const ac_range buffers[AC_BUFFERS] = {
-        [AC_L1] = {l1, l1_bytes < t->l1_bytes ? l1_bytes : t->l1_bytes, true},
-        [AC_L0A] = {core->l0a, t->l0a_bytes, true},
-        [AC_L0B] = {core->l0b, t->l0b_bytes, true},
-        [AC_L0C] = {core->l0c, t->l0c_bytes, true},
-        [AC_UB] = {core->ub, t->ub_bytes, true},
-    };
     ac_model *m = core->model = memory;
     memset(m, 0, sizeof *m);
     m->config = *config;
     if (!m->config.costs)
         m->config.costs = &ac_costs_310;
+    core->take = ac_model_take;
+    m->memory = core->memory;
     ac_shadow *next = (ac_shadow *)(void *)(m + 1);
     for (int i = 0; i < AC_BUFFERS; i++) {
-        add_range(m, (ac_space)i, buffers[i]);
         m->shadow[i] = next;
-        next += ac_model_blocks(buffers[i].size);
+        next += ac_model_blocks(m->memory[i].size);
     }
     m->shadow_bytes = (size_t)((uint8_t *)next - (uint8_t *)(m + 1));
     ac_model_reset(core);
@@ -120,21 +63,6 @@ void ac_model_reset(ac_core *core)
         m->clock[p][p] = UINT32_MAX;
     m->index = 0;
     m->kernel = "";
-}
-
-void ac_model_resident(ac_core *core, const void *bytes, size_t size)
-{
-    add_range(core->model, AC_RESIDENT, (ac_range){bytes, size, false});
-}
-
-void ac_model_gm(ac_core *core, const void *bytes, size_t size, bool writable)
-{
-    add_range(core->model, AC_GM, (ac_range){bytes, size, writable});
-}
-
-void ac_model_gm_clear(ac_core *core)
-{
-    core->model->spaces[AC_GM].count = 0;
 }
 
 void ac_model_observe(ac_core *core, void (*observe)(void *observer, const ac_model_event *event),

@@ -5,6 +5,7 @@
 
 #include "engine/run/device.h"
 #include "engine/run/modelled.h"
+#include "engine/name.h"
 #include "engine/libc.h"
 #include "engine/port/port.h"
 
@@ -102,7 +103,7 @@ static mona_status lay_out(mona_plan *plan)
     plan->window_offset = place(&core, rows * plan->window_bytes);
     plan->buffers_offset = core;
     const ac_target *t = plan->target;
-    if (!plan->isa->conv_row)
+    if (mona_plan_modelled(plan))
         place(&core,
               BUFFER_ALIGNMENT + (size_t)t->l0a_bytes + t->l0b_bytes + t->l0c_bytes + t->ub_bytes);
     if (mona_plan_modelled(plan)) {
@@ -135,8 +136,9 @@ static mona_status choose_target(mona_plan *plan, const mona_config *config)
     if (!device)
         return MONA_ERR_DEVICE;
     plan->target = device->target;
-    plan->isa = device->isa(config->cpu);
-    if (!plan->isa)
+    plan->isa = device->isa ? device->isa(config->cpu) : NULL;
+    const bool named = !config->cpu || mona_names_equal(config->cpu, device->name);
+    if (device->isa ? !plan->isa : !named)
         return MONA_ERR_DEVICE;
     mona_device_properties properties;
     const mona_status status = mona_device_query(device, &properties);

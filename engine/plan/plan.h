@@ -74,7 +74,7 @@ typedef struct plan_op {
 struct mona_plan {
     mona_model model;
     const ac_target *target;
-    const ac_isa *isa;
+    const ac_isa *isa;          /* row kernels; NULL: AI Core programs, on model310 */
     const mona_session *shared; /* session whose constants are used; NULL: this plan's own */
     uint32_t cores;             /* threads, on the host */
     uint32_t strip_rows;
@@ -116,7 +116,7 @@ typedef struct plan_progress {
 /* Whether the device is model310, where every core runs in the caller's thread. */
 static inline bool mona_plan_modelled(const mona_plan *plan)
 {
-    return plan->isa == &ac_isa_model310;
+    return !plan->isa;
 }
 
 /* The first group, which every model has; the group after g, or NULL. */

@@ -29,7 +29,7 @@ const mona_model *mona_plan_model(const mona_plan *plan)
 
 const char *mona_plan_isa(const mona_plan *plan)
 {
-    return plan->isa->name;
+    return plan->isa ? plan->isa->name : "model310";
 }
 
 uint64_t mona_plan_macs(const mona_plan *plan)

@@ -53,6 +53,20 @@ static void measure_depths(mona_plan *plan, const plan_group *g, plan_progress *
     }
 }
 
+/* AI Cores load the rows of a strip by one instruction. They do so in every strip, and the programs
+ * of strips are alike, if rings wrap around between strips. */
+static void keep_strips_whole(mona_plan *plan, const plan_group *g)
+{
+    for (uint32_t o = g->first; o < g->last; o++) {
+        plan_op *op = &plan->ops[o];
+        const uint32_t scale = op->bound.output.height / g->grid_height;
+        const uint32_t rows = plan->strip_rows * (scale ? scale : 1);
+        if (has_ring(plan, o) && op->bound.op->kind == MONA_OP_LOAD &&
+            mona_load_is_dense(&op->bound))
+            op->depth = ceil_div_u32(op->depth, rows) * rows;
+    }
+}
+
 /* Sizes the group's rings for its current number of tiles. Returns their bytes; PLAN_MAX_BYTES or
  * more: too large. Groups run one after another, so the rings of each begin at the start of a
  * core's region. */
@@ -160,6 +174,7 @@ mona_status mona_plan_rings(mona_plan *plan, const mona_config *config, plan_pro
         if (g->whole_maps)
             continue;
         measure_depths(plan, g, progress);
+        keep_strips_whole(plan, g);
         status = choose_tiles(plan, config, g, progress);
         if (!status && config->keep_rows)
             status = keep_rows(plan, g, progress);

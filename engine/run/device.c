@@ -38,16 +38,11 @@ static size_t model310_cache_bytes(void)
     return ac_target_ascend310.l1_bytes;
 }
 
-static const ac_isa *model310_isa(const char *highest)
-{
-    return !highest || mona_names_equal(highest, ac_isa_model310.name) ? &ac_isa_model310 : NULL;
-}
-
 static const mona_device devices[] = {
     {"host", "this machine's CPU", &ac_target_host, true, host_answers, mona_port_cpu_count,
      mona_port_cache_bytes, host_isa},
     {"model310", "the Ascend 310, modelled: checked instructions, predicted time",
-     &ac_target_ascend310, true, host_answers, model310_cores, model310_cache_bytes, model310_isa},
+     &ac_target_ascend310, true, host_answers, model310_cores, model310_cache_bytes, NULL},
 };
 
 /* ---- public ---------------------------------------------------------------------------------- */
@@ -82,7 +77,7 @@ mona_status mona_device_query(const mona_device *device, mona_device_properties 
     *properties = (mona_device_properties){
         .name = device->name,
         .description = device->description,
-        .isa = device->isa(NULL)->name,
+        .isa = device->isa ? device->isa(NULL)->name : device->name,
         .cores = device->cores(),
         .cache_bytes = device->cache_bytes(),
         .unified_memory = device->unified_memory,

@@ -3,7 +3,7 @@
 #ifndef MONA_DEVICE_H
 #define MONA_DEVICE_H
 
-#include "engine/aicore/aicore.h"
+#include "engine/cpu/cpu.h"
 
 struct mona_device {
     const char *name, *description;
@@ -12,8 +12,8 @@ struct mona_device {
     bool (*answers)(void);
     unsigned (*cores)(void);
     size_t (*cache_bytes)(void); /* see mona_device_properties */
-    /* The best instruction table to run kernels with, or the best one not above `highest`. NULL:
-     * there is none, or this machine cannot run it. */
+    /* The best instruction set to run row kernels with, or the one named `highest`; it returns NULL if
+     * there is no such set, or this machine cannot run it. NULL: the device runs AI Core programs. */
     const ac_isa *(*isa)(const char *highest);
 };
 

@@ -3,7 +3,7 @@
 #ifndef MONA_ISAS_H
 #define MONA_ISAS_H
 
-#include "engine/aicore/aicore.h"
+#include "engine/cpu/cpu.h"
 #include "engine/port/port.h"
 
 /* From worst to best. A CPU can run those whose required features it all has. */
@@ -11,9 +11,10 @@ static const struct {
     const ac_isa *isa;
     uint32_t needs;
 } mona_isas[] = {
-    {&ac_isa_instructions, 0},         {&ac_isa_c, 0},
+    {&ac_isa_c, 0},
 #if defined(__x86_64__)
-    {&ac_isa_avx2, MONA_CPU_AVX2},     {&ac_isa_avxvnni, MONA_CPU_AVXVNNI},
+    {&ac_isa_avx2, MONA_CPU_AVX2},
+    {&ac_isa_avxvnni, MONA_CPU_AVXVNNI},
     {&ac_isa_avx512, MONA_CPU_AVX512},
 #elif defined(__aarch64__)
     {&ac_isa_neon, MONA_CPU_NEON},

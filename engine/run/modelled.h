@@ -3,6 +3,7 @@
 #ifndef MONA_MODELLED_H
 #define MONA_MODELLED_H
 
+#include "engine/aicore/program.h"
 #include "engine/model310/model310.h"
 
 /* The cost of one operator on one core in the last run. The operators of a strip run one after
@@ -23,6 +24,22 @@ const mona_modelled_op *mona_session_modelled_op(const mona_session *session, un
 void mona_session_observe(mona_session *session,
                           void (*observe)(void *observer, const ac_model_event *event),
                           void *observer);
+
+/* What a recorder of programs is told. begin: cores begin a group of operators, whose rings in L1
+ * these are; on_operator: what follows on this core belongs to operator op; take: an instruction,
+ * which is executed, too. */
+typedef struct mona_program_recorder {
+    void *context;
+    void (*begin)(void *context, const ac_ring *rings, uint32_t count);
+    void (*on_operator)(void *context, uint32_t core, uint32_t op);
+    void (*take)(void *context, uint32_t core, const ac_instruction *instruction);
+} mona_program_recorder;
+
+/* From the next run on; NULL: no longer. The recorder must outlive its use. */
+void mona_session_record(mona_session *session, const mona_program_recorder *recorder);
+/* Bytes of L1 that rings take in a program of this plan, and those of its constants. */
+size_t mona_plan_l1_bytes(const mona_plan *plan);
+size_t mona_plan_constants_bytes(const mona_plan *plan);
 
 /* The time of a tall frame is extrapolated: deep inside a band every strip takes the same time, so
  * what a frame of `rows` rows takes follows from frames of these two heights and its full width. */

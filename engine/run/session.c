@@ -227,15 +227,17 @@ static void clear_padding(worker *w, const plan_group *g, bool first_tile,
         const bool has_ring = !op->map && op->depth && op->home == o;
         if (op->map && first_tile)
             clear_map(w, op, p);
+        else if (mona_plan_modelled(plan))
+            continue;
         else if (has_ring && !alone && (pads || fills))
             clear_rows(w, op, 0, op->depth, 0, mona_plan_blocks(op));
         else if (has_ring && alone) {
             clear_columns(w, op, p->ring_begin, p->ring_begin, 0);
             clear_columns(w, op, p->ring_begin, width, p->ring_end);
         }
-        if (mona_plan_modelled(plan))
-            mona_modelled_padding(w, o, progress);
     }
+    if (mona_plan_modelled(plan))
+        mona_modelled_padding(w, g, progress);
 }
 
 void mona_session_run_unit(worker *w, const plan_group *g, uint32_t band, mona_span rows,
@@ -283,7 +285,6 @@ void mona_session_run_map(worker *w, const plan_group *g)
     const uint32_t end = (uint32_t)((uint64_t)all * (w->index + 1) / g->parts);
     mona_map_call call = {
         .bound = &op->bound,
-        .core = &w->core,
         .scratch = w->region + plan->scratch_offset,
         .y_begin = g->by_channels ? 0 : begin,
         .y_end = g->by_channels ? op->bound.output.height : end,
@@ -369,19 +370,10 @@ static void *work(void *argument)
 static void place_worker(mona_session *s, uint32_t index)
 {
     const mona_plan *plan = s->plan;
-    const ac_target *t = plan->target;
     uint8_t *region = s->arena + plan->core_offset + index * plan->core_bytes;
-    uint8_t *buffers = region + plan->buffers_offset;
     worker *w = &s->workers[index];
     *w = (worker){.session = s, .region = region, .index = index};
-    w->core = (ac_core){.target = t, .isa = plan->isa};
-    if (!plan->isa->conv_row) {
-        buffers += -(uintptr_t)buffers % BUFFER_ALIGNMENT;
-        w->core.l0a = buffers;
-        w->core.l0b = w->core.l0a + t->l0a_bytes;
-        w->core.l0c = w->core.l0b + t->l0b_bytes;
-        w->core.ub = w->core.l0c + t->l0c_bytes;
-    }
+    w->core = (ac_core){.target = plan->target};
     /* Padding, and the slack that row programs may read, must be finite. */
     memset(region, 0, plan->core_bytes);
     if (mona_plan_modelled(plan))

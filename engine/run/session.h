@@ -30,7 +30,8 @@ struct mona_session {
                             over all cores */
     bool stop;
     const mona_buffer *inputs, *outputs;
-    const mona_change *change; /* in a run by mona_session_run_changed() */
+    const mona_program_recorder *recorder; /* of instructions on model310; NULL: none */
+    const mona_change *change;             /* in a run by mona_session_run_changed() */
     /* Runs this core's share of a group that runs in strips: mona_session_run_band() or, in a run
      * by mona_session_run_changed(), the function in session_changed.c. */
     void (*run_band)(worker *w, const plan_group *g);
@@ -104,7 +105,7 @@ void mona_modelled_end(worker *w, uint32_t index, const mona_modelled_op *before
 uint32_t mona_modelled_stores(const mona_plan *plan, uint32_t index,
                               const mona_bound_op *stores[MONA_OP_MAX_INPUTS]);
 void mona_modelled_row(worker *w, const plan_op *op, const mona_row_call *call);
-void mona_modelled_padding(worker *w, uint32_t index, const plan_progress *progress);
+void mona_modelled_padding(worker *w, const plan_group *g, const plan_progress *progress);
 void mona_modelled_place(worker *w);
 void mona_modelled_run(mona_session *s);
 

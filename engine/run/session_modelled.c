@@ -3,6 +3,8 @@
  * told what no instruction says. */
 #include "engine/run/session.h"
 
+#include "ops/vectors.h"
+
 #include "engine/libc.h"
 
 static mona_modelled_op modelled_so_far(const worker *w)
@@ -54,9 +56,11 @@ mona_modelled_op mona_modelled_begin(worker *w, uint32_t index)
     if (!mona_plan_modelled(plan))
         return (mona_modelled_op){0};
     ac_model_kernel(&w->core, plan->model.strings + plan->ops[index].bound.op->name);
+    if (w->session->recorder)
+        w->session->recorder->on_operator(w->session->recorder->context, w->index, index);
     const mona_modelled_op before = modelled_so_far(w);
     if (!is_program_of(&plan->ops[index], MONA_OP_LOAD))
-        w->core.isa->barrier(&w->core, AC_PIPE_ALL);
+        ac_emit_barrier(&w->core, AC_PIPE_ALL);
     return before;
 }
 
@@ -66,7 +70,7 @@ void mona_modelled_end(worker *w, uint32_t index, const mona_modelled_op *before
     if (!mona_plan_modelled(plan))
         return;
     if (!is_program_of(&plan->ops[index], MONA_OP_STORE))
-        w->core.isa->barrier(&w->core, AC_PIPE_ALL);
+        ac_emit_barrier(&w->core, AC_PIPE_ALL);
     const mona_modelled_op after = modelled_so_far(w);
     mona_modelled_op *sum = &modelled_ops(w)[index];
     sum->cycles += after.cycles - before->cycles;
@@ -100,25 +104,31 @@ uint32_t mona_modelled_stores(const mona_plan *plan, uint32_t index,
     }
 }
 
+/* Work that has no program: what it wrote, and what it would take the scalar unit. */
+static void work(ac_core *core, const uint8_t *written, size_t bytes, uint32_t steps)
+{
+    const ac_address at = bytes ? ac_address_of(core, written, true) : AC_NOWHERE;
+    ac_emit(core, (ac_instruction){.opcode = AC_OP_WORK, .dst = at, .work = {bytes, steps}});
+}
+
 /* Tells the model about a row that the scalar unit computed: what it wrote of its ring, block by
  * block. */
 void mona_modelled_row(worker *w, const plan_op *op, const mona_row_call *call)
 {
-    const ac_isa *isa = w->core.isa;
     if (!mona_plan_modelled(w->session->plan) || has_program(op))
         return;
     const mona_shape *s = mona_plan_progress_shape(op);
     const size_t pixels = (size_t)(call->x_end - call->x_begin);
     const uint32_t steps = (uint32_t)(pixels * s->channels * AC_SCALAR_STEPS);
     if (!op->depth) {
-        isa->scalar(&w->core, NULL, 0, NULL, 0, steps);
+        work(&w->core, NULL, 0, steps);
         return;
     }
     const size_t column = op->bound.output_c0 * mona_type_size(op->bound.output.type);
     const uint32_t blocks = mona_plan_blocks(op);
     uint8_t *to = call->output.rows[0] + (size_t)(call->x_begin - call->output.x_begin) * column;
     for (uint32_t n = 0; n < blocks; n++)
-        isa->scalar(&w->core, NULL, 0, to + n * op->block_stride, pixels * column, steps / blocks);
+        work(&w->core, to + n * op->block_stride, pixels * column, steps / blocks);
 }
 
 /* Adds n steps of `step` bytes to a range that begins at *first and has *size bytes. */
@@ -131,13 +141,13 @@ static void extend(const uint8_t **first, size_t *size, uint32_t n, ptrdiff_t st
 
 /* Tells the model about the planes of one input or output: what lies between their first and their
  * last byte. */
-static void name_planes(worker *w, const mona_buffer *b, const mona_shape *s, bool writable)
+static ac_memory planes_of(const mona_buffer *b, const mona_shape *s, bool writable)
 {
     const uint8_t *first = b->data;
     size_t size = (size_t)s->width * mona_type_size(s->type);
     extend(&first, &size, s->height - 1, b->row_stride);
     extend(&first, &size, s->channels - 1, s->channels > 1 ? b->channel_stride : 0);
-    ac_model_gm(&w->core, first, size, writable);
+    return (ac_memory){(uint8_t *)(uintptr_t)first, size, writable};
 }
 
 /* Constants of all operators and a row of zeros lie side by side, and in L1 on the chip. */
@@ -153,14 +163,13 @@ static void launch_modelled(worker *w)
     const mona_session *s = w->session;
     const mona_plan *plan = s->plan;
     const mona_file_header *h = plan->model.header;
+    ac_memory *gm = &w->core.memory[AC_GM];
     ac_model_reset(&w->core);
-    ac_model_gm_clear(&w->core);
     for (uint32_t i = 0; i < h->input_count; i++)
-        name_planes(w, &s->inputs[i], &plan->shapes[i], false);
+        *gm++ = planes_of(&s->inputs[i], &plan->shapes[i], false);
     for (uint32_t i = 0; i < h->output_count; i++)
-        name_planes(w, &s->outputs[i], &plan->shapes[h->input_count + i], true);
-    if (plan->maps_bytes)
-        ac_model_gm(&w->core, s->arena + plan->maps_offset, plan->maps_bytes, true);
+        *gm++ = planes_of(&s->outputs[i], &plan->shapes[h->input_count + i], true);
+    *gm = (ac_memory){s->arena + plan->maps_offset, plan->maps_bytes, true};
     memset(modelled_ops(w), 0, h->op_count * sizeof(mona_modelled_op));
     ac_model_launch(&w->core, resident_bytes(plan));
 }
@@ -176,10 +185,43 @@ static void run_array(worker *w, const plan_group *g)
     const uint64_t steps = mona_array_work(b) / g->parts * AC_SCALAR_STEPS / 4 + 1;
     session_map(w, g);
     for (uint64_t done = 0; done < steps; done += UINT32_MAX)
-        w->core.isa->scalar(&w->core, NULL, 0, NULL, 0,
-                            steps - done < UINT32_MAX ? (uint32_t)(steps - done) : UINT32_MAX);
+        work(&w->core, NULL, 0, steps - done < UINT32_MAX ? (uint32_t)(steps - done) : UINT32_MAX);
     mona_modelled_end(w, g->first, &before);
 }
+
+/* ---- recording ------------------------------------------------------------------------------- */
+
+static void record(ac_core *core, const ac_instruction *i)
+{
+    const worker *w =
+        (const worker *)(const void *)((const uint8_t *)core - offsetof(worker, core));
+    const mona_program_recorder *r = w->session->recorder;
+    r->take(r->context, w->index, i);
+    ac_model_take(core, i);
+}
+
+void mona_session_record(mona_session *s, const mona_program_recorder *recorder)
+{
+    s->recorder = recorder;
+    for (uint32_t i = 0; i < s->plan->cores && mona_plan_modelled(s->plan); i++)
+        s->workers[i].core.take = recorder ? record : ac_model_take;
+}
+
+static void record_group(const mona_session *s, const plan_group *g)
+{
+    const mona_plan *plan = s->plan;
+    ac_ring rings[MONA_MAX_OPS];
+    uint32_t count = 0;
+    for (uint32_t o = g->first; o < g->last; o++) {
+        const plan_op *op = &plan->ops[o];
+        if (op->depth && !op->map && op->home == o)
+            rings[count++] =
+                (ac_ring){(uint32_t)op->ring_offset, (uint32_t)(op->depth * op->row_bytes)};
+    }
+    s->recorder->begin(s->recorder->context, rings, count);
+}
+
+/* ---- a run ----------------------------------------------------------------------------------- */
 
 static void run_group(worker *w, const plan_group *g)
 {
@@ -209,6 +251,8 @@ void mona_modelled_run(mona_session *s)
 {
     const plan_group *first = mona_plan_first_group(s->plan);
     for (const plan_group *g = first; g;) {
+        if (s->recorder)
+            record_group(s, g);
         for (uint32_t i = 0; i < s->plan->cores; i++) {
             if (g == first)
                 launch_modelled(&s->workers[i]);
@@ -224,11 +268,30 @@ void mona_modelled_run(mona_session *s)
 
 void mona_modelled_place(worker *w)
 {
-    const mona_plan *plan = w->session->plan;
+    const mona_session *s = w->session;
+    const mona_plan *plan = s->plan;
+    const ac_target *t = plan->target;
+    ac_memory *memory = w->core.memory;
+    uint8_t *at = w->region + plan->buffers_offset;
+    at += -(uintptr_t)at % BUFFER_ALIGNMENT;
+    memory[AC_L1] = (ac_memory){w->region, mona_plan_l1_bytes(plan), true};
+    memory[AC_L0A] = (ac_memory){at, t->l0a_bytes, true};
+    memory[AC_L0B] = (ac_memory){at += t->l0a_bytes, t->l0b_bytes, true};
+    memory[AC_L0C] = (ac_memory){at += t->l0b_bytes, t->l0c_bytes, true};
+    memory[AC_UB] = (ac_memory){at + t->l0c_bytes, t->ub_bytes, true};
+    memory[AC_CONSTANTS] = (ac_memory){s->arena + plan->state_bytes, resident_bytes(plan), false};
     const ac_model_config config = {.core = w->index, .cores = plan->cores};
-    ac_model_init(&w->core, w->region + plan->model_offset, &config, w->region,
-                  plan->rings_bytes + AC_ROW_SLACK);
-    ac_model_resident(&w->core, w->session->arena + plan->state_bytes, resident_bytes(plan));
+    ac_model_init(&w->core, w->region + plan->model_offset, &config);
+}
+
+size_t mona_plan_l1_bytes(const mona_plan *plan)
+{
+    return plan->rings_bytes + AC_ROW_SLACK;
+}
+
+size_t mona_plan_constants_bytes(const mona_plan *plan)
+{
+    return resident_bytes(plan);
 }
 
 const ac_model_report *mona_session_modelled(const mona_session *s, unsigned core)
@@ -250,23 +313,65 @@ void mona_session_observe(mona_session *s, void (*observe)(void *, const ac_mode
         ac_model_observe(&s->workers[i].core, observe, observer);
 }
 
-/* Columns of a ring that are padding hold zeros from the start of the unit on. So do columns beyond
- * the tile, which copies of whole blocks may read. */
-void mona_modelled_padding(worker *w, uint32_t index, const plan_progress *progress)
+/* ---- padding --------------------------------------------------------------------------------- */
+
+enum { ZERO_BLOCKS = 1024 }; /* of UB that hold zeros while padding is written */
+
+/* Writes zeros to `rows` pieces of L1, `row_bytes` apart. The scalar unit writes what is left of
+ * blocks of 32 bytes. */
+static void zero_rows(ac_core *core, ac_address at, size_t bytes, uint32_t rows, size_t row_bytes)
 {
-    const plan_op *op = &w->session->plan->ops[index];
-    const plan_progress *p = &progress[index];
-    const int64_t first = mona_session_column(op, progress);
-    if (p->begin >= p->end)
-        return;
+    const size_t head = bytes ? -at % AC_BLOCK : 0, left = head < bytes ? head : bytes;
+    const uint32_t blocks = (uint32_t)((bytes - left) / AC_BLOCK);
+    const size_t tail = (bytes - left) % AC_BLOCK;
+    for (uint32_t y = 0; y < rows; y++) {
+        const ac_address row = at + y * row_bytes;
+        if (left)
+            ac_emit_fill(core, row, (ac_fill){.count = (uint32_t)left, .bytes = 1, .step = 1});
+        if (tail)
+            ac_emit_fill(core, row + bytes - tail,
+                         (ac_fill){.count = (uint32_t)tail, .bytes = 1, .step = 1});
+    }
+    for (uint32_t done = 0, count; done < blocks; done += count) {
+        count = min_u32(blocks - done, ZERO_BLOCKS);
+        const uint32_t at_once = ZERO_BLOCKS / count;
+        for (uint32_t y = 0; y < rows; y += at_once)
+            ac_emit_copy(core, AC_UB_L1, at + left + (size_t)done * AC_BLOCK + y * row_bytes,
+                         ac_at(AC_UB, 0),
+                         (ac_copy){.bursts = (uint16_t)min_u32(at_once, rows - y),
+                                   .blocks = (uint16_t)count,
+                                   .dst_gap = (uint16_t)(row_bytes / AC_BLOCK - count)});
+    }
+}
+
+static void zero_padding(worker *w, const plan_op *op, const plan_progress *p, int64_t first)
+{
     const size_t column = op->bound.output_c0 * mona_type_size(op->bound.output.type);
     const mona_span inside = mona_plan_columns(op, p);
     const size_t left = (size_t)(inside.begin - first) * column;
     const size_t end = (size_t)(inside.end - first) * column;
-    for (uint32_t y = 0; y < op->depth; y++)
-        for (uint32_t n = 0; n < mona_plan_blocks(op); n++) {
-            uint8_t *row = mona_session_row(w, op, y) + n * op->block_stride;
-            ac_model_written(&w->core, row, left);
-            ac_model_written(&w->core, row + end, op->block_stride - end);
-        }
+    for (uint32_t n = 0; n < mona_plan_blocks(op); n++) {
+        const uint8_t *row = mona_session_row(w, op, 0) + n * op->block_stride;
+        const ac_address at = ac_address_of(&w->core, row, true);
+        zero_rows(&w->core, at, left, op->depth, op->row_bytes);
+        zero_rows(&w->core, at + end, op->block_stride - end, op->depth, op->row_bytes);
+    }
+}
+
+/* Columns of a ring that are padding hold zeros from the start of the unit on. So do columns beyond
+ * the tile, which copies of whole blocks may read. The time counts as the first operator's. */
+void mona_modelled_padding(worker *w, const plan_group *g, const plan_progress *progress)
+{
+    ac_core *core = &w->core;
+    const mona_modelled_op before = mona_modelled_begin(w, g->first);
+    ac_emit_barrier(core, AC_PIPE_ALL);
+    dup_all(core, ac_at(AC_UB, 0), 0, ZERO_BLOCKS * AC_BLOCK / 2, side_by_side);
+    ac_emit_sync(core, AC_PIPE_V, AC_PIPE_MTE3, 0);
+    for (uint32_t o = g->first; o < g->last; o++) {
+        const plan_op *op = &w->session->plan->ops[o];
+        if (op->depth && !op->map && progress[o].begin < progress[o].end)
+            zero_padding(w, op, &progress[o], mona_session_column(op, progress));
+    }
+    ac_emit_barrier(core, AC_PIPE_ALL);
+    mona_modelled_end(w, g->first, &before);
 }

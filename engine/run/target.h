@@ -6,6 +6,10 @@
 
 #include "mona.h"
 
+/* Outputs of a convolution that are computed together: the rows and columns of a fractal of the cube, and 16 lanes of
+ * a CPU. */
+enum { AC_FRACTAL = 16 };
+
 typedef struct ac_target {
     const char *name;
     uint32_t cores;

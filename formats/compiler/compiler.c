@@ -13,16 +13,16 @@
 #include "formats/compiler/quantize/search.h"
 
 struct compiler {
-    graph g;     /* as imported, with what calibration saw */
-    graph fused; /* as the passes left it for these options; before that it is empty */
+    graph g;     /* as imported, with what calibration has seen */
+    graph fused; /* as the passes left it for these options; empty before that */
     compiler_options options;
     layers layers;      /* of the fused graph */
-    size_t pass_events; /* of its log: what the passes found */
-    bool equalised;     /* the fused graph is, and is the one that is calibrated */
+    size_t pass_events; /* length of its log after the passes */
+    bool equalised;     /* the fused graph is equalised, and is the one that is calibrated */
 };
 
-/* Notes which of the nodes before folding are gone: those whose results are constants now, and
- * those nothing depends on. The order of the others is what it was. */
+/* Logs which nodes folding removed: those whose results are now constants, and those that no output
+ * depends on. The others are still in the same order. */
 static bool log_folded(graph *g, const onnx_graph *model, const onnx_node *before, uint32_t count)
 {
     for (uint32_t i = 0, kept = 0; i < count; i++) {
@@ -143,7 +143,7 @@ static bool run_passes(graph *g, const compiler_options *options, format_error *
     return true;
 }
 
-/* What calibration saw, as the fused graph's; values keep their numbers. */
+/* Copies what calibration saw to the fused graph, where values have the same numbers. */
 static void share_observations(compiler *c)
 {
     for (uint32_t i = 0; i < c->g.value_count && c->fused.node_count && !c->equalised; i++) {
@@ -153,7 +153,7 @@ static void share_observations(compiler *c)
     }
 }
 
-/* Whether passes make the same of the model for both. */
+/* Whether the passes produce the same graph for both. */
 static bool same_options(const compiler_options *a, const compiler_options *b)
 {
     const bool types = a->has_input_type == b->has_input_type && a->input_type == b->input_type &&
@@ -161,7 +161,7 @@ static bool same_options(const compiler_options *a, const compiler_options *b)
     return types && !memcmp(&a->fusion, &b->fusion, sizeof a->fusion);
 }
 
-/* Makes the fused graph, unless it is there for the same options. */
+/* Makes the fused graph, unless it already exists for the same options. */
 static bool prepare(compiler *c, const compiler_options *options, format_error *error)
 {
     if (c->fused.node_count && same_options(&c->options, options))
@@ -251,7 +251,7 @@ bool compiler_measure_layers(compiler *c, const compiler_options *options,
            layers_measure(&c->layers, &c->fused, options, inputs, error);
 }
 
-/* The value of this name. NULL: none. */
+/* The value with this name; NULL: none. */
 static const graph_value *find_value(const graph *g, const char *name)
 {
     for (uint32_t i = 0; i < g->value_count; i++)

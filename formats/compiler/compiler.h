@@ -18,9 +18,9 @@
 
 typedef struct compiler compiler;
 
-/* Zero-initialised: FP16; planes of u8 stand for 0 to 1; outputs that are images are u8 too. */
+/* Zero-initialised: FP16, u8 planes that stand for 0 to 1, and u8 outputs where they are images. */
 typedef struct compiler_options {
-    bool int8;                            /* weights and activations of 8 bits; needs calibration */
+    bool int8;                            /* 8-bit weights and activations; needs calibration */
     bool has_input_type, has_output_type; /* otherwise: the compiler's choice */
     mona_type input_type, output_type;
     float range;            /* real value of the largest sample of a plane; 0: 1 */
@@ -29,27 +29,27 @@ typedef struct compiler_options {
     float resize_offset[2]; /* rows, columns: added to input coordinates of every Resize */
     const char *name;       /* of the model; NULL: what ONNX calls the graph */
     fusion_switches fusion; /* which rules are off */
-    const uint8_t *like;    /* a finished model, e.g. this one at another size: what its data has is
-                               not written twice, and mona_writer_join may follow; NULL: none */
-    range_rule ranges;      /* how far 8 bits reach: what was seen decides, by this rule */
-    bool correct_bias; /* add to each bias what the rounding of its weights takes off on average */
+    const uint8_t *like;    /* a finished model, such as this one at another size, whose data is
+                               not written again (for mona_writer_join); NULL: none */
+    range_rule ranges;      /* how the range of 8 bits follows from the values seen */
+    bool correct_bias;      /* compensate in each bias for the average error of rounded weights */
 } compiler_options;
 
 typedef struct compiler_tensor {
     const char *name;
     uint32_t channels, height, width; /* 0: any */
-    bool array;                       /* of any shape with so many elements */
-    float low, high;                  /* what calibration saw of it; low > high: nothing */
+    bool array;                       /* an array with this many elements, of any shape */
+    float low, high;                  /* range seen in calibration; low > high: none */
 } compiler_tensor;
 
-/* Whether it has operators on arrays, which know of batches and need fixed sizes. */
+/* Whether it has operators on arrays, which depend on the batch and need fixed sizes. */
 bool compiler_has_arrays(const compiler *c);
 
-/* options may be NULL. NULL: error says why. The bytes are not needed afterwards. */
+/* options may be NULL. NULL: failed, see error. The bytes are not needed afterwards. */
 compiler *compiler_open(const void *onnx, size_t size, const onnx_read_options *options,
                         format_error *error);
-/* The same for a model in memory, in which everything constant is folded; it is not needed
- * afterwards. fusion: rules that are off already when operators are imported; NULL: none is. */
+/* The same for a model in memory whose constants have been folded; it is not needed afterwards.
+ * fusion: rules to switch off already during import; NULL: none. */
 compiler *compiler_open_graph(onnx_graph *model, const fusion_switches *fusion,
                               format_error *error);
 void compiler_close(compiler *c); /* NULL is allowed */
@@ -59,64 +59,65 @@ unsigned compiler_output_count(const compiler *c);
 compiler_tensor compiler_input(const compiler *c, unsigned index);
 compiler_tensor compiler_output(const compiler *c, unsigned index);
 
-/* Adds what these inputs cause to what is known of every value. */
+/* Adds a sample: updates the observed range of every value. */
 bool compiler_calibrate(compiler *c, const reference_array *inputs, format_error *error);
-/* Largest relative change of the range of a value under this rule since the last call. */
+/* Largest relative change of a value's range under this rule since the last call. */
 double compiler_movement(compiler *c, range_rule rule);
 
-/* Equalises channels between convolutions (equalise.h); what calibration saw so far is forgotten,
- * so that it has to be done again. pairs: how many convolutions there are that allow it. */
+/* Equalises channels between convolutions (equalise.h). This discards what calibration has seen, so
+ * calibrate again afterwards. pairs: how many pairs of convolutions were equalised. */
 bool compiler_equalise(compiler *c, const compiler_options *options, unsigned *pairs,
                        format_error *error);
 
-/* Takes what calibration saw and the precision of every layer from the same model at another size,
- * which must stay open until c is closed. */
+/* Takes over what calibration saw, and the precision of every layer, from the same model at another
+ * size, which must stay open until c is closed. */
 bool compiler_adopt(compiler *c, const compiler *other, const compiler_options *options,
                     format_error *error);
 
-/* A convolution with what was merged into it, which has a precision of its own: that of the value
- * it reads, so that layers which read one value share theirs. */
+/* A convolution together with the operators merged into it. Its precision is that of the value it
+ * reads, so layers that read the same value share theirs. */
 typedef struct compiler_layer {
-    const char *name;   /* ONNX's */
-    const char *source; /* the value that decides */
-    bool int8;          /* asked for; what meets an array or is too large for it stays FP16 */
-    bool made_int8;     /* what the last compiler_emit made of it */
+    const char *name;   /* the ONNX node's */
+    const char *source; /* the value that it reads */
+    bool int8;          /* requested; not possible beside arrays or if it is too large */
+    bool made_int8;     /* the last compiler_emit made it INT8 */
     bool pinned;        /* by compiler_pin */
-    bool prequantised;  /* by the model, which is quantised: so whatever is chosen for others */
-    /* Of its output, if its source and its weights alone are of 8 bits, against fp32. NAN where
+    bool prequantised;  /* by the model, which is quantised; overrides other choices */
+    /* Of its output against fp32, if only its source and its weights have 8 bits. NAN if
      * compiler_measure_layers was not called. */
     double cosine;
     double sqnr;      /* dB */
-    double saturated; /* share of its source's samples that 8 bits do not reach */
-    /* Of the whole network, if this layer and those that share its source alone are INT8: see
+    double saturated; /* share of its source's samples that 8 bits cannot represent */
+    /* Of the whole network, if only this layer and those that share its source are INT8: see
      * compiler_choose. NAN: not measured. */
     double drop;
-    double fp16_cost, int8_cost; /* see cost.h; NAN: not known */
+    double fp16_cost, int8_cost; /* see cost.h; NAN: unknown */
 } compiler_layer;
 
-/* In execution order, as the fusion rules of the last call with options left them; count: 0 before
- * there was one. Other rules forget what was set and measured. */
+/* In execution order, after the fusion rules of the last call with options; count is 0 before the
+ * first one. A call with other rules discards what was set and measured. */
 unsigned compiler_layer_count(const compiler *c);
 compiler_layer compiler_layer_at(const compiler *c, unsigned index);
 
-/* Layer `name` stays INT8 or FP16, whatever is chosen for others. False: error lists names near. */
+/* Keeps a layer INT8 or FP16 whatever is chosen for others. False: failed; error lists similar
+ * names. */
 bool compiler_pin(compiler *c, const compiler_options *options, const char *name, bool int8,
                   format_error *error);
-/* All other layers. */
+/* Sets all layers that are not pinned. */
 bool compiler_set_precision(compiler *c, const compiler_options *options, bool int8,
                             format_error *error);
 
-/* Adds a sample to the evidence of every layer. options: how 8 bits are made. */
+/* Adds a sample to the measurements of every layer. options: how values are quantised. */
 bool compiler_measure_layers(compiler *c, const compiler_options *options,
                              const reference_array *inputs, format_error *error);
 
-/* What a compiled model loses against the network in fp32, on samples of the caller's. */
+/* What a compiled model loses compared with the fp32 network, on the caller's samples. */
 typedef struct compiler_loss {
     double drop;  /* in the caller's unit: dB, share of decisions that change, ... */
-    double noise; /* of its outputs: squares of the error over squares of the signal */
+    double noise; /* noise-to-signal ratio of its outputs: squared error / squared signal */
 } compiler_loss;
 
-/* The caller's judge of a compiled model. quick: few samples are enough. */
+/* The caller's function to judge a compiled model. quick: a few samples suffice. */
 typedef struct compiler_judge {
     bool (*judge)(void *context, const uint8_t *bytes, size_t size, bool quick, compiler_loss *loss,
                   format_error *error);
@@ -124,29 +125,30 @@ typedef struct compiler_judge {
 } compiler_judge;
 
 typedef struct compiler_choice {
-    compiler_loss fp16, int8, chosen; /* all layers but pinned ones FP16 or INT8; as chosen */
+    compiler_loss fp16, int8, chosen; /* all but pinned layers alike; as chosen */
     double fp16_cost, int8_cost, chosen_cost;
-    unsigned trials; /* models that were judged */
+    unsigned trials; /* models judged */
 } compiler_choice;
 
-/* Sets every layer to FP16 or INT8 for the lowest cost on the target ("host", "ascend310") at a
- * drop of at most max_drop. Needs calibration. False: not even FP16 stays within it, or an error.
- */
+/* Sets every layer to FP16 or INT8 for the lowest cost on the target ("host", "ascend310") with a
+ * drop of at most max_drop. Needs calibration. False: not even FP16 stays within it, or another
+ * error. */
 bool compiler_choose(compiler *c, const compiler_options *options, const char *target,
                      double max_drop, const compiler_judge *judge, compiler_choice *choice,
                      format_error *error);
 
-/* The network as it was last emitted, or else as it was imported; outputs[i].data is released with
- * free(). */
+/* Runs the network in fp32 as it was last emitted, or as it was imported if it never was. Release
+ * outputs[i].data with free(). */
 bool compiler_reference(const compiler *c, const reference_array *inputs, reference_array *outputs,
                         format_error *error);
 
-/* The model as a file in memory that starts at a multiple of 64, released with free(). May be
- * called again with other options. */
+/* Writes the model as a file in memory, aligned to 64 bytes; release it with free(). May be called
+ * again with other options. */
 bool compiler_emit(compiler *c, const compiler_options *options, uint8_t **bytes, size_t *size,
                    format_error *error);
 
-/* What the rules did when the model was last emitted; good until it is again or closed. */
+/* What the rules did when the model was last emitted; valid until the next compiler_emit or
+ * compiler_close. */
 const fusion_log *compiler_log(const compiler *c);
 
 #endif

@@ -215,9 +215,9 @@ uint32_t graph_window_outputs(const graph_window *w, int axis, uint32_t in, bool
     return (uint32_t)(round_up && last * stride >= before ? last : last + 1);
 }
 
-/* The engine rounds a coordinate u to the nearest column, halves down: ceil(u - 1/2). The
- * coordinates of a ratio n / d are multiples of 1 / 2n, so moving them by less than that turns this
- * into the other rules:
+/* The engine rounds a coordinate u to the nearest column, halves down: ceil(u - 1/2). With a ratio
+ * n / d, coordinates are multiples of 1 / 2n, so shifting them by less than that gives the other
+ * rules:
  *
  *   floor(u)       = ceil((u - 1/2 + 1/4n) - 1/2)
  *   ceil(u)        = ceil((u + 1/2 - 1/4n) - 1/2)

@@ -19,8 +19,8 @@ void reference_arrays_free(reference_array *arrays, unsigned count)
 
 typedef struct execution {
     const graph *g;
-    reference_array *values; /* of each value; data NULL: not there yet, or no longer */
-    uint32_t *left;          /* uses still to come of each value */
+    reference_array *values; /* for each value; data NULL: not computed yet, or no longer needed */
+    uint32_t *left;          /* remaining uses of each value */
     const reference_observer *observer;
     format_error *error;
 } execution;
@@ -33,13 +33,13 @@ static bool observe(execution *e, uint32_t value, const graph_node *node,
            o->see(o->context, value, &e->values[value], node, in, e->error);
 }
 
-/* A copy rounded as the model takes it. */
+/* Replaces an input by a copy rounded as the model's planes are. */
 static bool round_input(execution *e, uint32_t value)
 {
     reference_array *a = &e->values[value];
     const float *from = a->data;
     a->data = malloc(reference_count(a) * sizeof(float));
-    e->left[value] = graph_uses(e->g, value) + 1; /* to the end */
+    e->left[value] = graph_uses(e->g, value) + 1; /* keep it until the end */
     if (!a->data)
         return format_fail(e->error, "out of memory");
     memcpy(a->data, from, reference_count(a) * sizeof(float));
@@ -60,7 +60,7 @@ static bool set_inputs(execution *e, const reference_array *inputs)
                                v->name, v->channels, v->width, v->height, a->channels, a->width,
                                a->height);
         e->values[e->g->inputs[i]] = *a;
-        e->left[e->g->inputs[i]] = UINT32_MAX; /* the caller's memory */
+        e->left[e->g->inputs[i]] = UINT32_MAX; /* memory of the caller */
         if (graph_is_prequantised(e->g, e->g->inputs[i]) && !round_input(e, e->g->inputs[i]))
             return false;
         if (!observe(e, e->g->inputs[i], NULL, NULL))

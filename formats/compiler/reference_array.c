@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The judge runs an operator on arrays in the engine, as a model of its own: those operators
- * compute in fp32 or in integers, which is all that is asked of the judge, and the suite of
- * ONNX judges them by another implementation (reference/). */
+/* The judge runs an operator on arrays in the engine, as a model of its own. Such operators compute
+ * in fp32 or in integers, which suffices for the judge, and ONNX's test suite judges them by a
+ * different implementation (reference/). */
 #include "formats/compiler/reference_array.h"
 
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static void store_int(mona_type type, double number, void *to)
     memcpy(to, &integer, mona_type_size(type));
 }
 
-/* Elements as the engine keeps them, from numbers and back. */
+/* Converts between the engine's elements and numbers. */
 static void store_elements(const graph_value *v, const float *numbers, void *elements)
 {
     const size_t size = mona_type_size(v->type);
@@ -64,7 +64,7 @@ static void read_elements(const graph_value *v, const void *elements, float *num
 
 /* ---- one operator ------------------------------------------------------------------------- */
 
-/* The model of an operator alone, and what it is run on. */
+/* The model of a single operator and its inputs. */
 typedef struct single {
     uint32_t inputs[MONA_OP_MAX_INPUTS]; /* values, each once */
     uint32_t count;
@@ -91,7 +91,7 @@ static bool open_buffer(mona_buffer *b, const graph_value *v, const float *numbe
     return b->data;
 }
 
-/* What value is, as an input; numbers: NULL where nothing reads it. */
+/* Adds value as an input; numbers: NULL if nothing reads them. */
 static bool add_input(single *s, mona_writer *w, const graph *g, uint32_t value,
                       const float *numbers, uint32_t *tensors)
 {
@@ -112,7 +112,7 @@ static bool write_model(single *s, const graph *g, const graph_node *node,
             continue;
         ok = add_input(s, &w, g, value, in[i]->data, tensors);
     }
-    if (ok && !s->count) /* of constants alone: a model has an input */
+    if (ok && !s->count) /* all are constants, but a model needs an input */
         ok = add_input(s, &w, g, node->inputs[0], NULL, tensors);
     ok = ok && open_buffer(&s->out, &g->values[node->output], NULL);
     if (ok)

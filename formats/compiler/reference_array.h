@@ -5,7 +5,7 @@
 
 #include "formats/compiler/reference.h"
 
-/* Runs one; in: of inputs that are constant, nothing is read. out->data has room. */
+/* Runs one operator. in: constant inputs are not read from it. out->data has room. */
 bool reference_array_node(const graph *g, const graph_node *node, const reference_array *const *in,
                           reference_array *out, format_error *error);
 

@@ -34,7 +34,7 @@ static float activate(const graph_activation *a, uint32_t channel, float x)
     return x;
 }
 
-/* A residual has one channel for all, or at least those of `out`. */
+/* A residual has one channel for all, or at least as many as `out`. */
 static void finish(const graph_node *node, const reference_array *residual, reference_array *out)
 {
     const size_t plane = (size_t)out->height * out->width;
@@ -52,8 +52,8 @@ static void finish(const graph_node *node, const reference_array *residual, refe
 
 /* ---- convolution -------------------------------------------------------------------------- */
 
-/* A block of output pixels after another: what some positions of the filter see of their input
- * channels is gathered once and added to all outputs. So every sum has its terms in the order of
+/* Processes one block of output pixels after another: what some filter positions see in their input
+ * channels is gathered once and added to all outputs. So the terms of every sum are in the order of
  * channel, filter row and column, whatever the block. */
 enum { CONV_BLOCK = 256, CONV_TERMS = 24 };
 
@@ -62,7 +62,7 @@ typedef struct pixel_block {
     size_t first, count;
 } pixel_block;
 
-/* What row ky, column kx of the filter sees; 0 beyond the edges. */
+/* What row ky and column kx of the filter see; 0 beyond the edges. */
 static void gather(const graph_window *w, uint32_t ky, uint32_t kx, const reference_array *in,
                    uint32_t channel, const pixel_block *b, float *seen)
 {
@@ -86,7 +86,7 @@ static void gather(const graph_window *w, uint32_t ky, uint32_t kx, const refere
     }
 }
 
-/* Adds the terms one after another. */
+/* Adds the terms one at a time, in order. */
 static void add_terms(float *restrict sums, const float *restrict weights, uint32_t terms,
                       const float (*restrict seen)[CONV_BLOCK], size_t count)
 {
@@ -157,7 +157,7 @@ static void run_affine(const graph_node *node, const reference_array *in, refere
     }
 }
 
-/* As QuantizeLinear and DequantizeLinear do. */
+/* Like QuantizeLinear followed by DequantizeLinear. */
 void reference_quantize(value_format format, reference_array *a)
 {
     const double low = format.type == MONA_U8 ? 0 : -128, high = format.type == MONA_U8 ? 255 : 127;
@@ -178,7 +178,7 @@ static void run_concat(const reference_array *const *in, uint32_t count, referen
     }
 }
 
-/* Copies between a deep and a wide array; wide has `block` times the height and width. */
+/* Copies between a deep and a wide array; the wide one has `block` times the height and width. */
 static void run_depth(const graph_node *node, const reference_array *deep,
                       const reference_array *wide, bool to_wide)
 {
@@ -226,7 +226,7 @@ static double nearest(graph_nearest rule, double u)
     return u;
 }
 
-/* Where output sample i of an axis comes from; samples outside are those of the border. */
+/* The sources of output sample i along an axis; samples outside repeat the border. */
 static taps find_taps(const graph_resize *r, int axis, uint32_t in, uint32_t out, uint32_t i)
 {
     const double step = (double)r->ratio[axis][1] / r->ratio[axis][0];
@@ -355,10 +355,10 @@ void reference_node(const graph_node *node, const reference_array *const *in, re
     case GRAPH_TO_MAP:
         memcpy(out->data, in[0]->data, reference_count(out) * sizeof(float));
         break;
-    case GRAPH_ARRAY: /* reference_array.c runs them */
+    case GRAPH_ARRAY: /* run by reference_array.c */
     case GRAPH_RESHAPE:
     case GRAPH_TRANSPOSE:
-        return; /* import leaves none */
+        return; /* not left by import */
     }
     finish(node, node->kind == GRAPH_CONV && node->input_count == 2 ? in[1] : NULL, out);
 }

@@ -8,15 +8,16 @@
 /* Elements of an array. */
 size_t reference_count(const reference_array *a);
 
-/* Shape of a node's result for these inputs; false: they do not fit, or it would be too large. */
+/* Shape of a node's result for these inputs. False: they do not fit, or the result would be too
+ * large. */
 bool reference_shape(const graph *g, const graph_node *node, const reference_array *const *in,
                      reference_array *out);
 
 /* Fills out->data, which has room for the shape of reference_shape. */
 void reference_node(const graph_node *node, const reference_array *const *in, reference_array *out);
-/* Every number becomes the nearest of this format, which is of 8 bits. */
+/* Rounds every number to the nearest one of this 8-bit format. */
 void reference_quantize(value_format format, reference_array *a);
-/* The same for a pool alone. */
+/* The same as reference_node for a pool. */
 void reference_pool(const graph_node *node, const reference_array *in, reference_array *out);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* MaxPool and AveragePool of the judge, window by window. */
+/* The judge's MaxPool and AveragePool, window by window. */
 #include <math.h>
 
 #include "formats/compiler/reference_nodes.h"
@@ -9,7 +9,7 @@ static double sample(const reference_array *a, uint32_t c, int64_t y, int64_t x)
     return (double)a->data[((size_t)c * a->height + (size_t)y) * a->width + (size_t)x];
 }
 
-/* The window of output i along one axis, as samples first, first + dilation, ... below end. */
+/* The window of output i along one axis: samples first, first + dilation, ... below end. */
 typedef struct pool_range {
     int64_t first, end;
 } pool_range;

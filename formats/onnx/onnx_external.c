@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Files beside a model, named by the model: anybody may have written that name, so nothing outside
- * the model's folder is opened, by whatever path or link. */
+/* Files beside a model, which the model names. As the name is untrusted, nothing outside the
+ * model's folder is opened, whatever the path or link. */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -11,7 +11,7 @@
 
 #include "formats/onnx/onnx_reader.h"
 
-/* No absolute path, and no part "..". */
+/* Whether the path is relative and has no part "..". */
 static bool stays_inside(const char *location)
 {
     if (!*location || *location == '/' || strchr(location, '\\'))
@@ -24,7 +24,7 @@ static bool stays_inside(const char *location)
     return true;
 }
 
-/* The real path of the file, links followed, if it lies in the folder. */
+/* The real path of the file, with links resolved, if it lies in the folder. */
 static bool resolve(const char *folder, const char *location, char *path, format_error *error)
 {
     char real[PATH_MAX], joined[PATH_MAX];
@@ -69,7 +69,7 @@ bool onnx_external_read(const char *folder, const char *location, uint64_t offse
     *bytes = NULL;
     if (!resolve(folder, location, path, error))
         return false;
-    struct stat about; /* looked at before it is opened, since opening a pipe would wait */
+    struct stat about; /* checked before opening, since opening a pipe would wait */
     if (stat(path, &about) || !S_ISREG(about.st_mode))
         return format_fail(error, "'%.100s' is not a file", location);
     FILE *file = fopen(path, "rb");

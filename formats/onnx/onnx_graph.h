@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* An ONNX model in memory: values, and the nodes that make them in execution order.
+/* An ONNX model in memory: values, and the nodes that compute them in execution order.
  *
  * Reading resolves names to values, decodes constants (initialisers and Constant nodes) to tensors,
- * and brings nodes written for older operator sets into today's form (onnx_upgrade.c), so that each
- * operator is known in one form alone.
+ * and converts nodes of older operator sets to the current form (onnx_upgrade.c), so that there is
+ * only one form of each operator.
  *
  * All memory belongs to the graph and lives until onnx_graph_free. */
 #ifndef MONA_ONNX_GRAPH_H
@@ -17,14 +17,14 @@ enum {
     ONNX_OPSET_MAX = 28,
     ONNX_MAX_NODES = 32768,
     ONNX_MAX_VALUES = 1 << 18,
-    ONNX_MAX_ARGUMENTS = 4096, /* inputs or outputs of a node */
+    ONNX_MAX_ARGUMENTS = 4096, /* inputs or outputs of one node */
     ONNX_MAX_NAME = 1024,      /* characters */
 };
 
 #define ONNX_NONE UINT32_MAX /* an input or output that is left out */
 
 typedef enum onnx_kind {
-    ONNX_INTS, /* one or several */
+    ONNX_INTS, /* one or more integers */
     ONNX_FLOATS,
     ONNX_TEXT,
     ONNX_TENSOR,
@@ -35,43 +35,45 @@ typedef struct onnx_attribute {
     const char *name;
     onnx_kind kind;
     size_t count;        /* of numbers */
-    const int64_t *ints; /* each NULL unless the kind is this */
+    const int64_t *ints; /* each is NULL unless the kind matches */
     const float *floats;
     const char *text;
     const tensor *tensor;
 } onnx_attribute;
 
 typedef struct onnx_node {
-    const char *name; /* or that of its first output where it has none */
+    const char *name; /* or that of its first output if it has none */
     const char *op_type;
     onnx_attribute *attributes;
     uint32_t attribute_count;
     uint32_t *inputs, *outputs; /* values or ONNX_NONE */
     uint32_t input_count, output_count;
-    /* Old forms that no attribute of today's says; only onnx_upgrade.c sets them, no file can. */
-    bool flattens;          /* Softmax: all dimensions from the axis on are one */
-    bool broadcasts;        /* the second operand's axes are those of the first from here on, */
-    int64_t broadcast_axis; /* or its last ones where this is negative */
+    /* Old forms for which there is no current attribute. Only onnx_upgrade.c sets them, never a
+     * file. */
+    bool flattens;          /* Softmax: treat all dimensions from the axis on as one */
+    bool broadcasts;        /* the second operand's axes begin at this axis of the first */
+    int64_t broadcast_axis; /* or are its last ones if negative */
 } onnx_node;
 
 typedef struct onnx_value {
     const char *name;
-    /* Constants have data. Others have a shape where `shaped` says so; data is NULL. */
+    /* Constants have data. Others have a shape if `shaped`, and no data. */
     tensor tensor;
     bool shaped;
-    /* Of a constant that DequantizeLinear made: inputs of that node, and its axis. Else NULL. */
+    /* For a constant that DequantizeLinear computed: inputs of that node, and its axis. Else
+     * NULL. */
     const uint32_t *dequantised;
     uint32_t dequantised_count;
     int64_t dequantised_axis;
 } onnx_value;
 
-/* What the model says of an input; dims: -1 where it leaves them open. */
+/* What the model declares about an input; dims: -1 where they are open. */
 typedef struct onnx_input {
     uint32_t value;
     element_type type;
     uint32_t rank;
     int64_t dims[TENSOR_MAX_RANK];
-    const char *dim_names[TENSOR_MAX_RANK]; /* of open dimensions; "" where it has none */
+    const char *dim_names[TENSOR_MAX_RANK]; /* of open dimensions; "" if unnamed */
 } onnx_input;
 
 typedef struct onnx_graph {
@@ -81,21 +83,21 @@ typedef struct onnx_graph {
     uint32_t node_count;
     onnx_value *values;
     uint32_t value_count, value_room;
-    onnx_input *inputs; /* without those that are constants */
+    onnx_input *inputs; /* except those that are constants */
     uint32_t input_count;
     uint32_t *outputs; /* values */
     uint32_t output_count;
     blocks memory;
 } onnx_graph;
 
-/* A size for open dimensions of this name. */
+/* A size for all open dimensions with this name. */
 typedef struct onnx_dim {
     const char *name;
     int64_t size;
 } onnx_dim;
 
 typedef struct onnx_read_options {
-    const char *folder; /* of the model, for external data; NULL: none is read */
+    const char *folder; /* of the model, for external data; NULL: external data is not read */
     const onnx_dim *dims;
     size_t dim_count;
 } onnx_read_options;
@@ -105,21 +107,21 @@ bool onnx_graph_read(onnx_graph *g, const void *bytes, size_t size,
                      const onnx_read_options *options, format_error *error);
 void onnx_graph_free(onnx_graph *g);
 
-/* Gives an input its contents: it becomes a constant, and t's data the graph's. */
+/* Sets the contents of an input, which becomes a constant. The graph takes over t's data. */
 void onnx_graph_freeze(onnx_graph *g, uint32_t input, tensor *t);
 /* Gives a dimension of an input this size. */
 void onnx_graph_set_dim(onnx_graph *g, uint32_t input, uint32_t dim, int64_t size);
-/* All dimensions known: the shape of the value it is. False: some are open. */
+/* The shape of an input. False: some dimensions are open. */
 bool onnx_input_shape(const onnx_input *input, tensor *t);
 
-/* Takes out the nodes i with !keep[i]. */
+/* Removes the nodes i with !keep[i]. */
 void onnx_graph_keep(onnx_graph *g, const bool *keep);
-/* The largest number of inputs or outputs that a node has; at least 1. */
+/* The largest number of inputs or outputs of a node; at least 1. */
 uint32_t onnx_graph_arguments(const onnx_graph *g);
 
-/* A new value without a name that others could use; ONNX_NONE: out of memory or too many. */
+/* Adds a value whose name nothing can refer to. ONNX_NONE: out of memory or too many. */
 uint32_t onnx_graph_add_value(onnx_graph *g, const char *name);
-/* Makes t's data the graph's. */
+/* Sets a value; the graph takes over t's data. */
 void onnx_value_set(onnx_graph *g, uint32_t value, tensor *t);
 
 const onnx_attribute *onnx_find_attribute(const onnx_node *node, const char *name);
@@ -127,14 +129,14 @@ int64_t onnx_int(const onnx_node *node, const char *name, int64_t otherwise);
 float onnx_float(const onnx_node *node, const char *name, float otherwise);
 const char *onnx_string(const onnx_node *node, const char *name, const char *otherwise);
 
-/* "node 'NAME' (OP) " + the text, as an error. Always false. */
+/* Writes "node 'NAME' (OP) " and the text as an error. Always returns false. */
 bool onnx_node_fail(const onnx_node *node, format_error *error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* ---- private to onnx_graph*.c and onnx_upgrade.c ---- */
 
-enum { ONNX_MORE_ATTRIBUTES = 2, ONNX_MORE_INPUTS = 4 }; /* that upgrading may add */
-/* Brings a node of an older operator set into today's form. */
+enum { ONNX_MORE_ATTRIBUTES = 2, ONNX_MORE_INPUTS = 4 }; /* that conversion may add */
+/* Converts a node of an older operator set to the current form. */
 bool onnx_upgrade(onnx_graph *g, onnx_node *node, format_error *error);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Protocol-buffer messages -> onnx_graph. */
+/* Converts protocol-buffer messages to an onnx_graph. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +59,7 @@ static bool add_constant(graph_reader *r, const Onnx__TensorProto *proto, const 
     return ok;
 }
 
-/* The size of a dimension: fixed, or given by the caller for this name; -1: open, which exporters
+/* The size of a dimension: fixed, or given by the caller for its name. -1: open, which exporters
  * also write as 0 or a negative number. */
 static int64_t dim_of(const graph_reader *r, const Onnx__TensorShapeProto__Dimension *d)
 {
@@ -118,7 +118,7 @@ static bool add_input(graph_reader *r, const Onnx__ValueInfoProto *info)
     return true;
 }
 
-/* Old models list their constants among the inputs as well. */
+/* Old models list their constants among the inputs too. */
 static bool add_inputs(graph_reader *r, const Onnx__GraphProto *o)
 {
     r->g->inputs = calloc(o->n_input + 1, sizeof *r->g->inputs);
@@ -156,7 +156,7 @@ static onnx_kind kind_of(const Onnx__AttributeProto *a)
         return ONNX_FLOATS;
     if (a->has_i || a->n_ints || !a->has_type)
         return ONNX_INTS;
-    switch (a->type) { /* an empty list */
+    switch (a->type) { /* it is an empty list */
     case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOATS:
         return ONNX_FLOATS;
     case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING:
@@ -205,7 +205,7 @@ static bool read_attribute(graph_reader *r, const Onnx__AttributeProto *a, onnx_
 
 /* ---- nodes -------------------------------------------------------------------------------- */
 
-/* A Constant node's output is the tensor, or the list of numbers that it has. */
+/* The output of a Constant node is its tensor or its list of numbers. */
 static bool add_constant_node(graph_reader *r, onnx_node *node)
 {
     const onnx_attribute *a = node->attribute_count == 1 ? node->attributes : NULL;
@@ -255,7 +255,7 @@ static bool read_names(graph_reader *r, const Onnx__NodeProto *n, onnx_node *nod
     return true;
 }
 
-/* The node goes into the graph as soon as it owns something. */
+/* The node is added to the graph as soon as it owns something. */
 static bool add_node(graph_reader *r, const Onnx__NodeProto *n)
 {
     onnx_graph *g = r->g;
@@ -320,8 +320,8 @@ static bool add_outputs(graph_reader *r, const Onnx__GraphProto *o)
     return g->output_count ? true : format_fail(r->error, "the model has no outputs");
 }
 
-/* Anybody may have written that one large file, or one of holes, holds hundreds of tensors: what they take
- * together is looked at before any is read. */
+/* A large or sparse file could stand for hundreds of tensors, so their total size is checked before
+ * any is read. */
 static bool external_ok(graph_reader *r, const Onnx__GraphProto *o)
 {
     uint64_t bytes = 0;

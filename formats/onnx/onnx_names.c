@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In a table that is at most half full, names that were not chosen for it stand this far from their place
- * once in 2^70 times. A model whose names were is refused. */
+/* In a table that is at most half full, ordinary names are this far from their place with a
+ * probability of 2^-70. A model with names that were chosen to collide is refused. */
 enum { MAX_PROBES = 256 };
 
 typedef struct onnx_name {
@@ -13,7 +13,7 @@ typedef struct onnx_name {
     uint32_t hash, value;
 } onnx_name;
 
-/* FNV-1a, and a last step that makes the low bits depend on all others. */
+/* FNV-1a, with a final step that makes the low bits depend on all others. */
 static uint32_t hash_of(const char *name)
 {
     uint32_t h = 2166136261u;
@@ -22,7 +22,7 @@ static uint32_t hash_of(const char *name)
     return (h ^ h >> 15) * 0x2c1b3c6du;
 }
 
-/* The slot that has this name, or the empty one where it belongs; NULL: there is none near its place. */
+/* The slot with this name, or the empty one where it belongs; NULL: none within MAX_PROBES. */
 static onnx_name *find_slot(const onnx_names *names, const char *name, uint32_t hash)
 {
     for (uint32_t i = 0; i < MAX_PROBES; i++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Names of values while a model is read: a hash table, in which finding one takes a bounded time whatever
- * the names are. */
+/* A hash table for the names of values while a model is read. Finding a name takes bounded time,
+ * whatever the names are. */
 #ifndef MONA_ONNX_NAMES_H
 #define MONA_ONNX_NAMES_H
 
@@ -14,10 +14,10 @@ typedef struct onnx_names {
     uint32_t room, count; /* room: a power of two */
 } onnx_names;
 
-/* The value of this name; UINT32_MAX: none. */
+/* The value with this name; UINT32_MAX: none. */
 uint32_t onnx_names_find(const onnx_names *names, const char *name);
-/* name must be new and must outlive the table. False: out of memory, or names that were made to fall
- * into one place. */
+/* name must be new and must outlive the table. False: out of memory, or names constructed to
+ * collide. */
 bool onnx_names_add(onnx_names *names, const char *name, uint32_t value, format_error *error);
 void onnx_names_free(onnx_names *names);
 

@@ -6,9 +6,9 @@
 
 /* ---- messages ----------------------------------------------------------------------------- */
 
-/* protobuf-c unpacks nested messages by recursion and allocates for each. Two bounds keep a hostile
- * file from using up the stack or the memory: nesting is measured before unpacking, and unpacking
- * may take only so many bytes for each byte of the file. */
+/* protobuf-c unpacks nested messages by recursion and allocates memory for each. Two limits keep a
+ * hostile file from exhausting the stack or the memory: nesting is measured before unpacking, and
+ * unpacking may allocate only a fixed number of bytes per byte of the file. */
 enum { MAX_NESTING = 40, MEMORY_PER_BYTE = 16, MEMORY_BASE = 16 << 20 };
 
 static bool read_varint(const uint8_t **p, const uint8_t *end, uint64_t *value)
@@ -23,8 +23,8 @@ static bool read_varint(const uint8_t **p, const uint8_t *end, uint64_t *value)
     return false;
 }
 
-/* Walks the wire format: true if every field ends inside its message and no message of the schema
- * lies deeper than depth. */
+/* Walks the wire format. True if every field ends inside its message and no message of the schema
+ * is nested deeper than depth. */
 static bool nesting_ok(const ProtobufCMessageDescriptor *schema, const uint8_t *p, uint64_t size,
                        unsigned depth)
 {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/* TensorProto -> tensor. */
+/* Converts a TensorProto to a tensor. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "formats/onnx/onnx_reader.h"
 
-/* What an element of a tensor is stored as, and how many there are. */
+/* How elements of a tensor are stored, and how many there are. */
 typedef struct stored {
-    const uint8_t *bytes; /* little-endian, elements of `bits` without gaps */
+    const uint8_t *bytes; /* little-endian, elements of `bits` bits without gaps */
     size_t size;
     uint8_t *owned; /* to be freed */
 } stored;
@@ -52,9 +52,9 @@ static uint64_t packed_bytes(const tensor *t)
 
 /* ---- typed fields ------------------------------------------------------------------------- */
 
-/* The field that holds elements of this type: the numbers it has, and the bytes each takes there.
- * int32_data also holds the smaller integers, and floats of 16 bits and fewer as bits; types of 2
- * and 4 bits are packed into bytes first. */
+/* The field that holds elements of this type: its numbers, and how many bytes each takes there.
+ * int32_data also holds smaller integers, and floats of 16 bits or fewer as bits; types of 2 and 4
+ * bits are first packed into bytes. */
 typedef struct field {
     const void *numbers;
     size_t count, size;
@@ -76,7 +76,7 @@ static field typed_field(const Onnx__TensorProto *t)
     return (field){t->int32_data, t->n_int32_data, 4};
 }
 
-/* The low bytes of each number, one after another. */
+/* Collects the low bytes of each number. */
 static bool gather_typed(const Onnx__TensorProto *t, const tensor *shape, stored *s,
                          format_error *error)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Old forms of operators in the words of the new ones. What was an attribute has become an input
- * for most; the rest is said where it is done. */
+/* Converts old forms of operators to the current ones. Most changes turn an attribute into an
+ * input; the others are described below. */
 #include <string.h>
 
 #include "formats/onnx/onnx_graph.h"
@@ -16,7 +16,7 @@ static bool out_of_memory(const upgrade *u)
     return onnx_node_fail(u->node, u->error, "needs more memory than there is");
 }
 
-/* Input i becomes this constant; those before it that are not there are left out. */
+/* Makes this constant input i; missing inputs before it are left out. */
 static bool set_input(const upgrade *u, uint32_t i, tensor *t)
 {
     onnx_node *node = u->node;
@@ -32,7 +32,7 @@ static bool set_input(const upgrade *u, uint32_t i, tensor *t)
     return true;
 }
 
-/* An attribute of numbers as input i: a list, or the one number that it is. */
+/* Makes a numeric attribute, a list or a single number, input i. */
 static bool attribute_to_input(const upgrade *u, const char *name, uint32_t i, bool list)
 {
     const onnx_attribute *a = onnx_find_attribute(u->node, name);
@@ -48,7 +48,7 @@ static bool attribute_to_input(const upgrade *u, const char *name, uint32_t i, b
     return set_input(u, i, &t);
 }
 
-/* Takes the place of an attribute of this name. */
+/* Replaces the attribute with this name. */
 static void set_text(const upgrade *u, const char *name, const char *text)
 {
     onnx_node *node = u->node;
@@ -98,7 +98,7 @@ static bool upgrade_split(const upgrade *u)
     return attribute_to_input(u, "split", 1, true);
 }
 
-/* Up to operator set 10: inputs X and scales, coordinates asymmetric and rounded down. */
+/* Up to operator set 10: inputs X and scales; coordinates are asymmetric and rounded down. */
 static bool upgrade_resize(const upgrade *u)
 {
     onnx_node *node = u->node;
@@ -115,7 +115,7 @@ static bool upgrade_resize(const upgrade *u)
     return attribute_to_input(u, "scales", 2, true);
 }
 
-/* Up to operator set 12 all dimensions from the axis on, which is 1 by default, are one. */
+/* Up to operator set 12, all dimensions from the axis on, 1 by default, count as one. */
 static bool upgrade_softmax(const upgrade *u)
 {
     if (!onnx_find_attribute(u->node, "axis"))
@@ -124,7 +124,7 @@ static bool upgrade_softmax(const upgrade *u)
     return true;
 }
 
-/* In operator set 6 a list of slopes is one a channel. */
+/* In operator set 6, a list of slopes has one per channel. */
 static bool upgrade_prelu(const upgrade *u)
 {
     u->node->broadcasts = true;
@@ -132,7 +132,7 @@ static bool upgrade_prelu(const upgrade *u)
     return true;
 }
 
-/* In operator set 6 the second operand could be placed from an axis of the first on. */
+/* In operator set 6, the second operand could be aligned with an axis of the first. */
 static bool upgrade_broadcast(const upgrade *u)
 {
     u->node->broadcasts = onnx_int(u->node, "broadcast", 0);
@@ -140,7 +140,7 @@ static bool upgrade_broadcast(const upgrade *u)
     return true;
 }
 
-/* Up to operator set 8 statistics could be taken for each element. */
+/* Up to operator set 8, there could be statistics for each element. */
 static bool upgrade_batch_norm(const upgrade *u)
 {
     if (!onnx_int(u->node, "spatial", 1))
@@ -155,7 +155,7 @@ bool onnx_upgrade(onnx_graph *g, onnx_node *node, format_error *error)
 {
     static const struct {
         const char *op_type;
-        int64_t before; /* the operator set that brought today's form */
+        int64_t before; /* the operator set that introduced the current form */
         bool (*function)(const upgrade *);
     } rules[] = {
         {"Add", 7, upgrade_broadcast},

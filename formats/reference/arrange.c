@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Operators that keep every element and change its place, or only the shape. */
+/* Operators that keep all elements and change only their places or the shape. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -29,7 +29,7 @@ bool op_identity(op_call *c)
     return reshaped(c, op_in(c, 0)->rank, op_in(c, 0)->dims);
 }
 
-/* Outside of training nothing is dropped. */
+/* Dropout has an effect only in training. */
 bool op_dropout(op_call *c)
 {
     const tensor *x = op_in(c, 0), *training = op_in(c, 2);
@@ -121,7 +121,7 @@ static void gather_elements(const tensor *x, tensor *out, op_walk *w)
         memcpy(tensor_at(out, i), tensor_at(x, w->offset), element_size(x->type));
 }
 
-/* Strides of a tensor's own dimensions. */
+/* The strides of a tensor's dimensions. */
 static void strides_of(const tensor *t, size_t *stride)
 {
     size_t step = 1;
@@ -240,8 +240,8 @@ bool op_concat(op_call *c)
 
 /* ---- depth and space ---------------------------------------------------------------------- */
 
-/* Dimensions of the deep tensor cut by the block: frames, then channels and block in one of two orders,
- * then rows and columns. Copies to or from the wide one. */
+/* Splits the deep tensor's dimensions by the block: frames, then channels and block in one of two
+ * orders, then rows and columns. Copies to or from the wide one. */
 static bool move_depth(op_call *c, bool to_wide, bool depth_first)
 {
     const tensor *x = op_in(c, 0);

@@ -123,7 +123,7 @@ bool op_result_like(op_call *c, uint32_t i, const tensor *like)
 
 /* ---- broadcasting ------------------------------------------------------------------------- */
 
-/* Dimension i of `rank`, counted so that the last ones of all operands stand together. */
+/* Dimension i of `rank`; the last dimensions of all operands are aligned. */
 static int64_t dim_of(const tensor *t, uint32_t rank, uint32_t i)
 {
     return i + t->rank < rank ? 1 : t->dims[i + t->rank - rank];

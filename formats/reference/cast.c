@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* From one element type to another. */
+/* Conversion between element types. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -8,10 +8,10 @@
 
 typedef struct cast_rule {
     element_overflow overflow;
-    const char *round_mode; /* of E8M0 */
+    const char *round_mode; /* for E8M0 */
 } cast_rule;
 
-/* To a power of two: up, down or to nearest (halves up, as storing does). */
+/* Rounds to a power of two: up, down or to nearest (halves up, as storing does). */
 static double to_power(double value, const char *round_mode)
 {
     if (value == 0 || !isfinite(value) || !strcmp(round_mode, "nearest"))

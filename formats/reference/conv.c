@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Convolutions: fp32, and of integers, which doubles hold exactly. */
+/* Convolutions of floats, and of integers, which doubles represent exactly. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -14,7 +14,8 @@ typedef struct convolution {
     const float *bias; /* NULL: none */
 } convolution;
 
-/* Sums of one row of outputs: channel `o` of frame `n`, elements first .. first + count - 1. */
+/* Stores sums of one row of outputs: channel `o` of frame `n`, elements first .. first + count -
+ * 1. */
 typedef void row_function(void *to, int64_t o, size_t first, const double *sums, int64_t count);
 
 static bool read_convolution(op_call *c, const tensor *x, const tensor *w, convolution *v)
@@ -47,7 +48,7 @@ static bool make_result(op_call *c, const convolution *v, element_type type)
     return op_result(c, 0, type, v->w.spatial_dims + 2, dims);
 }
 
-/* Adds weight x one row of samples, seen through one position of the filter. */
+/* Adds weight times one row of samples, as seen through one position of the filter. */
 static void add_row(const op_window *w, int64_t kx, double weight, const float *in, double *sums)
 {
     const int64_t stride = w->stride[2], at = kx * w->dilation[2] - w->begin[2];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* ConvTranspose: every sample adds its filter, times itself, to the result.
+/* ConvTranspose: each sample adds the filter, times its value, to the result. Along each axis,
  *
- *   out = stride (in - 1) + output_padding + extent - pads, along each axis. */
+ *   out = stride (in - 1) + output_padding + extent - pads. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -14,7 +14,8 @@ typedef struct deconvolution {
     const float *x, *weights;
 } deconvolution;
 
-/* Pads and outputs from the whole extent, given explicitly or by the size of the result. */
+/* Derives pads and outputs from the whole extent: pads are given explicitly, or by the size of the
+ * result. */
 static bool find_outputs(op_call *c, op_window *w)
 {
     int64_t more[WINDOW_DIMS], shape[WINDOW_DIMS];
@@ -54,7 +55,7 @@ static bool read_deconvolution(op_call *c, deconvolution *v)
                        " inputs; its input has %" PRId64 " channels",
                        v->groups, w->dims[0], v->inputs);
     v->outputs = w->dims[1] * v->groups;
-    /* The window is read as that of a convolution whose input is large enough for the filter. */
+    /* The window is read as for a convolution whose input is large enough for the filter. */
     tensor large = *x;
     for (uint32_t i = 2; i < x->rank; i++)
         large.dims[i] = (int64_t)1 << 50;
@@ -73,7 +74,7 @@ bool op_window_read_transposed(op_call *c, op_window *w)
     return ok;
 }
 
-/* Adds sample x, at (z, y, x) of its plane, times the filter to the plane of sums. */
+/* Adds the filter, times the sample at (z, y, x), to the plane of sums. */
 static void scatter(const op_window *w, const int64_t at[3], double sample, const float *filter,
                     double *sums)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Functions of several numbers, element by element, with broadcasting. */
+/* Elementwise functions of several numbers, with broadcasting. */
 #include <math.h>
 #include <string.h>
 
 #include "formats/reference/operators.h"
 
 typedef double float_function(double a, double b);
-/* Of integers; of uint64 where is_unsigned. */
+/* A function of integers; of uint64 if is_unsigned. */
 typedef int64_t int_function(int64_t a, int64_t b, bool is_unsigned);
 
 static double float_add(double a, double b)
@@ -60,7 +60,7 @@ static int64_t int_mul(int64_t a, int64_t b, bool is_unsigned)
     return (int64_t)((uint64_t)a * (uint64_t)b);
 }
 
-/* Rounded towards zero; by zero it is zero, for want of anything better. */
+/* Rounded towards zero. Division by zero gives zero, as ONNX does not define it. */
 static int64_t int_div(int64_t a, int64_t b, bool is_unsigned)
 {
     if (!b)
@@ -70,7 +70,7 @@ static int64_t int_div(int64_t a, int64_t b, bool is_unsigned)
     return b == -1 ? (int64_t) - (uint64_t)a : a / b;
 }
 
-/* The sign is the divisor's; with fmod it is the dividend's. */
+/* The result has the divisor's sign; with fmod, the dividend's. */
 static int64_t int_fmod(int64_t a, int64_t b, bool is_unsigned)
 {
     if (!b || (b == -1 && !is_unsigned))
@@ -132,7 +132,7 @@ static struct binary_row find_row(const op_call *c)
     return found;
 }
 
-/* Up to operator set 6 the second operand could be placed from an axis of the first on. */
+/* Up to operator set 6, the second operand could be aligned with an axis of the first. */
 static tensor place_second(const op_call *c, const tensor *a, const tensor *b)
 {
     tensor placed = *b;
@@ -309,7 +309,7 @@ bool op_where(op_call *c)
     return true;
 }
 
-/* Where the lower bound is above the upper one, the upper one counts. */
+/* If the lower bound is above the upper one, the upper one counts. */
 bool op_clip(op_call *c)
 {
     const tensor *x = op_in(c, 0), *low = op_in(c, 1), *high = op_in(c, 2);

@@ -60,7 +60,7 @@ reference_result reference_node_run(const onnx_graph *g, const onnx_node *node,
 typedef struct execution {
     const onnx_graph *g;
     tensor *values; /* computed so far */
-    uint32_t *left; /* uses to come */
+    uint32_t *left; /* remaining uses */
     const tensor **in;
     tensor *out;
     format_error *error;
@@ -107,7 +107,7 @@ static bool copy_tensor(tensor *to, const tensor *from, format_error *error)
     return true;
 }
 
-/* Dimensions that the model fixes must be those of the input. */
+/* Dimensions that the model fixes must match those of the input. */
 static bool set_input(execution *e, uint32_t i, const tensor *from)
 {
     const onnx_input *input = &e->g->inputs[i];

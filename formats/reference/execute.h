@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The reference executor: runs an ONNX graph node by node, in the types that its tensors have, with
- * plain loops that share nothing with the engine. Numbers of every float type are computed as
- * doubles and rounded once to the type of the result. It is the judge of everything else. */
+/* The reference executor: runs an ONNX graph node by node, in the types of its tensors, with plain
+ * loops that share nothing with the engine. Numbers of all float types are computed as doubles and
+ * rounded once to the type of the result. Everything else is judged by it. */
 #ifndef MONA_REFERENCE_EXECUTE_H
 #define MONA_REFERENCE_EXECUTE_H
 
 #include "formats/onnx/onnx_graph.h"
 
-/* inputs: one for each of g->inputs, of its type; dimensions that the model leaves open are the
- * tensor's. outputs: one for each of g->outputs, released with tensor_free; on failure empty. */
+/* inputs: one for each of g->inputs, of the same type; it determines dimensions that the model
+ * leaves open. outputs: one for each of g->outputs; release them with tensor_free. On failure they
+ * are empty. */
 bool reference_execute(const onnx_graph *g, const tensor *inputs, tensor *outputs,
                        format_error *error);
 
 typedef enum reference_result {
     REFERENCE_DONE,
-    REFERENCE_UNKNOWN, /* only with shapes_only: the shapes depend on data that is not there */
+    REFERENCE_UNKNOWN, /* only with shapes_only: the shapes depend on data that is missing */
     REFERENCE_FAILED,
 } reference_result;
 
-/* One node; in: one for each of its inputs, NULL where it is left out. out: one for each output.
- * With shapes_only, inputs need no data and outputs get none. */
+/* Runs one node. in: one for each of its inputs, NULL if left out. out: one for each output. With
+ * shapes_only, inputs need no data and outputs get none. */
 reference_result reference_node_run(const onnx_graph *g, const onnx_node *node,
                                     const tensor *const *in, bool shapes_only, tensor *out,
                                     format_error *error);

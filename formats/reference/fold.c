@@ -7,13 +7,13 @@
 #include "formats/operators.h"
 #include "formats/reference/execute.h"
 
-/* Elements that all folded results may have together: what a file claims must not cost more than
- * the file is worth. */
+/* Limit on the elements of all folded results together, so that the cost of a model stays in
+ * proportion to its file. */
 enum { MAX_FOLDED = 1 << 26 };
 
 typedef struct folding {
     onnx_graph *g;
-    size_t left; /* of MAX_FOLDED */
+    size_t left; /* until MAX_FOLDED is reached */
     const tensor **in;
     tensor *out;
     format_error *error;
@@ -47,7 +47,7 @@ static bool remove_unused(onnx_graph *g)
 
 typedef enum known { KNOWN_NOTHING, KNOWN_SHAPES, KNOWN_DATA } known;
 
-/* What is known of all inputs of a node. */
+/* What is known about all inputs of a node. */
 static known read_inputs(folding *f, const onnx_node *node)
 {
     known all = KNOWN_DATA;
@@ -62,7 +62,7 @@ static known read_inputs(folding *f, const onnx_node *node)
     return all;
 }
 
-/* These look at shapes alone. */
+/* Whether the operator needs only shapes. */
 static bool reads_shapes(const onnx_node *node)
 {
     return !strcmp(node->op_type, "Shape") || !strcmp(node->op_type, "Size");
@@ -77,7 +77,8 @@ static void take_results(folding *f, const onnx_node *node)
             tensor_free(&f->out[i]);
 }
 
-/* What a constant was before it became real numbers: the compiler takes it for weights as it is. */
+/* Records the integers of a dequantised constant, so that the compiler can use them as weights
+ * unchanged. */
 static void note_dequantised(onnx_graph *g, const onnx_node *node)
 {
     if (strcmp(node->op_type, "DequantizeLinear") || node->outputs[0] == ONNX_NONE)
@@ -88,7 +89,7 @@ static void note_dequantised(onnx_graph *g, const onnx_node *node)
     v->dequantised_axis = onnx_int(node, "axis", 1);
 }
 
-/* *folded: the node's results are constants now. */
+/* *folded: the node's results are now constants. */
 static bool fold_node(folding *f, const onnx_node *node, bool *folded)
 {
     const operator_row *row = operator_find(node->op_type);

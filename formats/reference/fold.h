@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Constant and shape propagation: what does not depend on the contents of inputs is computed before
+/* Constant and shape propagation: computes what does not depend on the contents of inputs before
  * the model is compiled. */
 #ifndef MONA_REFERENCE_FOLD_H
 #define MONA_REFERENCE_FOLD_H
 
 #include "formats/onnx/onnx_graph.h"
 
-/* Takes out nodes that no output depends on, and those whose results are constant; values get the
- * shapes that the dimensions of the inputs determine. */
+/* Removes nodes that no output depends on and those whose results are constant; sets the shapes
+ * that the inputs' dimensions determine. */
 bool onnx_graph_fold(onnx_graph *g, format_error *error);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Operators that make tensors of shapes and numbers. */
+/* Operators that create tensors from shapes and numbers. */
 #include <math.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@ static int64_t clamp_axis(int64_t axis, uint32_t rank)
     return from < 0 ? 0 : from > rank ? rank : from;
 }
 
-/* The data does not matter, so a shape that is known is a constant. */
+/* The data does not matter, so the result is a constant if the shape is known. */
 bool op_shape(op_call *c)
 {
     const tensor *x = op_in(c, 0);

@@ -6,11 +6,11 @@
 #include "formats/reference/operators.h"
 #include "formats/reference/requantize.h"
 
-/* [..., rows, depth] x [..., depth, columns]; a list is a matrix of one row, or of one column. */
+/* [..., rows, depth] x [..., depth, columns]; a vector is a matrix with one row or one column. */
 typedef struct product {
     tensor a, b; /* as matrices */
     uint32_t rank;
-    int64_t dims[TENSOR_MAX_RANK]; /* of the result as matrices */
+    int64_t dims[TENSOR_MAX_RANK]; /* of the result, with matrices as its last dimensions */
     int64_t rows, depth, columns;
 } product;
 
@@ -149,7 +149,7 @@ bool op_qlinear_matmul(op_call *c)
     return a && b;
 }
 
-/* alpha a b + beta c, a and b transposed where asked for. */
+/* alpha a b + beta c, with a and b transposed if requested. */
 bool op_gemm(op_call *c)
 {
     const tensor *a = op_in(c, 0), *b = op_in(c, 1), *bias = op_in(c, 2);

@@ -9,7 +9,7 @@ typedef struct moments {
     double mean, variance;
 } moments;
 
-/* Of `lines` runs of `count` elements, each `step` after the one before. */
+/* The moments of `lines` runs of `count` elements; each run begins `step` after the one before. */
 static moments find_moments(const tensor *x, size_t first, size_t lines, size_t step, size_t count)
 {
     moments m = {0, 0};
@@ -31,7 +31,7 @@ static double factor(const op_call *c, double variance)
     return 1 / sqrt(variance + (double)onnx_float(c->node, "epsilon", 1e-5f));
 }
 
-/* Frames, channels, elements of a map. */
+/* Splits into frames, channels and elements of a map. */
 static bool read_maps(op_call *c, tensor_dims *s)
 {
     const tensor *x = op_in(c, 0);
@@ -103,7 +103,8 @@ bool op_batch_norm(op_call *c)
 
 /* ---- instance and group ------------------------------------------------------------------- */
 
-/* Statistics of groups of channels of a frame; scale and bias one a channel or one a group. */
+/* Statistics of groups of channels in a frame; there is a scale and a bias per channel or per
+ * group. */
 static bool normalize_groups(op_call *c, const tensor_dims *s, size_t groups)
 {
     const tensor *x = op_in(c, 0), *scale = op_in(c, 1), *bias = op_in(c, 2);
@@ -133,7 +134,7 @@ bool op_instance_norm(op_call *c)
            normalize_groups(c, &s, s.along ? s.along : 1);
 }
 
-/* Up to operator set 20 scale and bias are one a group. */
+/* Up to operator set 20, there is a scale and a bias per group. */
 bool op_group_norm(op_call *c)
 {
     const int64_t groups = onnx_int(c->node, "num_groups", 0);
@@ -149,7 +150,7 @@ bool op_group_norm(op_call *c)
 
 /* ---- layer -------------------------------------------------------------------------------- */
 
-/* An operand that broadcasts to the axes from this one on. */
+/* Whether an operand broadcasts to the axes from this one on. */
 static bool broadcasts(op_call *c, uint32_t i, const tensor *line)
 {
     const tensor *t = op_in(c, i);

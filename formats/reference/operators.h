@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The operators of the reference executor, one function each or one for several alike. */
+/* The operators of the reference executor. Similar ones share a function. */
 #ifndef MONA_REFERENCE_OPERATORS_H
 #define MONA_REFERENCE_OPERATORS_H
 

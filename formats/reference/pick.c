@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Operators that take some elements: slices, splits, pads, indices. */
+/* Operators that select elements: slices, splits, pads, indices. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 /* ---- slices ------------------------------------------------------------------------------- */
 
-/* For each axis: first element, step, and how many. */
+/* For each axis: the first element, the step and the count. */
 typedef struct cut {
     int64_t first[TENSOR_MAX_RANK], step[TENSOR_MAX_RANK], count[TENSOR_MAX_RANK];
 } cut;
@@ -17,7 +17,7 @@ static int64_t clamp(int64_t v, int64_t low, int64_t high)
     return v < low ? low : v > high ? high : v;
 }
 
-/* Bounds count from the end where they are negative, and are then brought into range. */
+/* Negative bounds count from the end; bounds are then limited to the valid range. */
 static void cut_dim(cut *s, uint32_t axis, int64_t dim, int64_t start, int64_t end, int64_t step)
 {
     const int64_t min = step < 0 ? -1 : 0, max = step < 0 ? dim - 1 : dim;
@@ -98,7 +98,7 @@ bool op_split(op_call *c)
         return op_fail(c, "has %zu sizes for %u parts", list->count, parts);
     if (!parts)
         return op_fail(c, "has no output");
-    /* Equal parts, of which the last may be smaller. */
+    /* Parts of equal size; the last one may be smaller. */
     const int64_t dim = x->dims[axis], part = (dim + parts - 1) / parts;
     cut s = whole(x);
     int64_t first = 0;
@@ -132,7 +132,7 @@ static bool read_mode(op_call *c, pad_mode *mode)
     return op_fail(c, "asks for mode '%.30s'; supported: constant, edge, reflect and wrap", name);
 }
 
-/* The sample that stands at this place along an axis; -1: none, the constant does. */
+/* The sample for this position along an axis; -1: none, the constant is used. */
 static int64_t padded_at(pad_mode mode, int64_t at, int64_t dim)
 {
     if (at >= 0 && at < dim)
@@ -146,7 +146,7 @@ static int64_t padded_at(pad_mode mode, int64_t at, int64_t dim)
     return rest < dim ? rest : period - rest;
 }
 
-/* Pads of the axes that are named, or of all. */
+/* Pads of the named axes, or of all. */
 static bool read_pads(op_call *c, int64_t *begin, int64_t *end)
 {
     const tensor *x = op_in(c, 0);

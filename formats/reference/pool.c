@@ -6,7 +6,7 @@
 #include "formats/reference/operators.h"
 #include "formats/reference/window.h"
 
-/* One window of one plane: the range of kernel positions inside along each axis. */
+/* One window of one plane: along each axis, the range of kernel positions inside. */
 typedef struct pool_window {
     const op_window *w;
     int64_t at[3];
@@ -49,7 +49,7 @@ static size_t plane_size(const op_window *w)
 
 /* ---- maximum ------------------------------------------------------------------------------ */
 
-/* storage_order 1 counts places column by column. */
+/* With storage_order 1, positions are counted column by column. */
 static int64_t place(op_call *c, const op_window *w, size_t plane, size_t at)
 {
     const size_t size = plane_size(w);
@@ -75,7 +75,7 @@ static void maximum(op_call *c, const pool_window *p, size_t plane, size_t resul
                     tensor_number(x, first + at) > tensor_number(x, first + best))
                     best = at;
             }
-    /* A window of padding alone has no maximum. */
+    /* A window that contains only padding has no maximum. */
     if (best == SIZE_MAX)
         tensor_set_number(c->out, result, element_is_float(x->type) ? -INFINITY : 0);
     else
@@ -101,7 +101,7 @@ bool op_max_pool(op_call *c)
 
 /* ---- mean --------------------------------------------------------------------------------- */
 
-/* Kernel positions along an axis inside of samples and padding. */
+/* The number of kernel positions along an axis that lie on samples or padding. */
 static int64_t padded_count(const op_window *w, int axis, int64_t at)
 {
     const int64_t start = at * w->stride[axis] - w->begin[axis];

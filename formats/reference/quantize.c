@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Between numbers and quantised tensors: q = saturate(round(x / scale) + zero point). */
+/* Quantisation: q = saturate(round(x / scale) + zero point); and dequantisation. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -99,7 +99,7 @@ bool op_dequantize(op_call *c)
     return true;
 }
 
-/* To uint8, by the range of the numbers and zero. */
+/* Quantises to uint8 by the range that spans the numbers and zero. */
 bool op_dynamic_quantize(op_call *c)
 {
     const tensor *x = op_in(c, 0);

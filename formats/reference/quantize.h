@@ -5,7 +5,7 @@
 
 #include "formats/reference/call.h"
 
-/* One scale for all, one for each step of an axis, or one for each block along it. */
+/* One scale for all, one for each index of an axis, or one for each block along it. */
 typedef struct op_scales {
     const tensor *scale, *zero; /* zero: NULL for none */
     tensor_dims dims;
@@ -13,7 +13,7 @@ typedef struct op_scales {
     bool blocked;
 } op_scales;
 
-/* Inputs 1 and 2 for input 0. */
+/* Reads them from inputs 1 and 2, for input 0. */
 bool op_scales_read(op_call *c, op_scales *s);
 /* The index of the scale of element i. */
 size_t op_scale_at(const op_scales *s, size_t i);

@@ -80,7 +80,7 @@ static const reduction *find_reduction(const char *op_type)
     return NULL;
 }
 
-/* x's shape with the axes of the mask taken out, or kept as 1. */
+/* x's shape, with the axes of the mask removed or kept as 1. */
 static bool make_reduced(op_call *c, element_type type, uint32_t mask, bool keep)
 {
     const tensor *x = op_in(c, 0);
@@ -108,7 +108,7 @@ static void reduce_all(const reduction *r, const tensor *x, uint32_t mask, doubl
         const double v = r->finish(sums[i], count);
         if (element_is_float(out->type) || isfinite(v))
             tensor_set_number(out, i, v);
-        else /* of nothing */
+        else /* of an empty set */
             tensor_set_int(out, i,
                            v < 0 ? element_lowest(out->type) : (int64_t)element_highest(out->type));
     }

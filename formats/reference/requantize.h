@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the operators on quantised tensors share: QLinearConv, QLinearMatMul and the ...Integer
- * ones. */
+/* What QLinearConv, QLinearMatMul and the ...Integer operators share. */
 #ifndef MONA_REFERENCE_REQUANTIZE_H
 #define MONA_REFERENCE_REQUANTIZE_H
 
 #include "formats/reference/call.h"
 
-/* Input i minus its zero point, input `zero` (left out: 0), as floats: integers. One zero
- * point for all, or one for each step of the first axis. NULL: failed. */
+/* Input i minus its zero point, input `zero` (left out: 0), as floats with integer values. There is
+ * one zero point for all, or one for each index of the first axis. NULL: failed. */
 const float *requantize_centred(op_call *c, uint32_t i, uint32_t zero);
 
 /* out = sum * (x scale * w scale / y scale) + y zero point, rounded to nearest, halves to even. */
 typedef struct requantize {
     const tensor *x_scale, *w_scale, *y_scale, *y_zero;
-    bool per_channel; /* w_scale has one number a channel */
+    bool per_channel; /* w_scale has one number per channel */
 } requantize;
 
-/* Scales and zero points are inputs 1, 4, 6, 7 of the node. */
+/* Scales and zero points are the node's inputs 1, 4, 6 and 7. */
 bool requantize_read(op_call *c, size_t channels, requantize *r);
 void requantize_store(const requantize *r, tensor *out, size_t i, double sum, size_t channel);
 
-/* A number as an integer type saturates to it. */
+/* Saturates a number to the range of an integer type. */
 double requantize_saturate(element_type type, double value);
 
 #endif

@@ -39,7 +39,7 @@ static bool read_words(op_call *c, op_resizing *r)
     return true;
 }
 
-/* The axes that scales, sizes and the region are given for. */
+/* The axes to which scales, sizes and the region apply. */
 static bool read_axes(op_call *c, uint32_t rank, uint32_t *axes, uint32_t *count)
 {
     const onnx_attribute *a = onnx_find_attribute(c->node, "axes");
@@ -52,7 +52,7 @@ static bool read_axes(op_call *c, uint32_t rank, uint32_t *axes, uint32_t *count
     return true;
 }
 
-/* Input i, if it is there and not empty: it must have `count` numbers. */
+/* Input i, if it is given and not empty; it must have `count` numbers. */
 static bool numbers_of(op_call *c, uint32_t i, uint32_t count, const tensor **t)
 {
     *t = op_in(c, i);
@@ -64,7 +64,7 @@ static bool numbers_of(op_call *c, uint32_t i, uint32_t count, const tensor **t)
            op_fail(c, "has %zu numbers in input %u; expected %u", (*t)->count, i, count);
 }
 
-/* With sizes the aspect ratio can be kept, by the smaller or the larger of the scales. */
+/* Sizes may keep the aspect ratio, by the smaller or the larger of the scales. */
 static void set_sizes(op_call *c, const tensor *sizes, const uint32_t *axes, uint32_t count,
                       op_resizing *r)
 {
@@ -121,7 +121,7 @@ static bool read_sizes(op_call *c, op_resizing *r)
 
 /* ---- one axis ----------------------------------------------------------------------------- */
 
-/* Where output sample i comes from. */
+/* The input coordinate of output sample i. */
 static double coordinate(const op_resize_axis *s, int64_t i)
 {
     const char *rule = s->r->coordinates;
@@ -150,7 +150,7 @@ static double keys(double distance, double a)
     return d < 2 ? a * d * d * d - 5 * a * d * d + 8 * a * d - 4 * a : 0;
 }
 
-/* ratio: from the sample on the left, in (0, 1]. */
+/* ratio: the distance from the sample on the left, in (0, 1]. */
 static bool nearest_is_right(const char *rule, double ratio)
 {
     if (ratio == 1 || !strcmp(rule, "ceil"))
@@ -208,7 +208,8 @@ op_resize_axis op_resize_along(const op_resizing *r, const tensor *x, uint32_t a
     return s;
 }
 
-/* data: [before][in][after] -> [before][out][after]. outside: lines that lie outside. */
+/* data: [before][in][after] -> [before][out][after]. outside: the value of lines that lie
+ * outside. */
 static bool resize_axis(op_call *c, const op_resize_axis *s, size_t before, size_t after,
                         const double *data, double *to, bool *outside)
 {

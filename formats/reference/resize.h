@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a Resize asks for, and the weights of each output sample along one axis. */
+/* The attributes of a Resize, and the weights of each output sample along one axis. */
 #ifndef MONA_REFERENCE_RESIZE_H
 #define MONA_REFERENCE_RESIZE_H
 
@@ -18,19 +18,19 @@ typedef struct op_resizing {
 } op_resizing;
 
 bool op_resize_read(op_call *c, op_resizing *r);
-/* x stays as it is along this axis. */
+/* Whether x is unchanged along this axis. */
 bool op_resize_keeps(const op_resizing *r, const tensor *x, uint32_t axis);
 
 typedef struct op_resize_axis {
     const op_resizing *r;
     double scale, from, to;
     int64_t in, out;
-    int64_t first; /* tap, counted from the sample left of the coordinate */
-    size_t taps;   /* may be above RESIZE_MAX_TAPS, which is refused */
+    int64_t first; /* position of the first tap, relative to the sample left of the coordinate */
+    size_t taps;   /* more than RESIZE_MAX_TAPS is refused */
 } op_resize_axis;
 op_resize_axis op_resize_along(const op_resizing *r, const tensor *x, uint32_t axis);
 
-/* Places and weights of the taps of output sample i; false: it lies outside of the region. */
+/* Positions and weights of the taps of output sample i. False: it lies outside the region. */
 bool op_resize_taps(const op_resize_axis *s, int64_t i, int64_t *places, double *weights);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "formats/reference/operators.h"
 
-/* p: the operator's attributes in the order of its row. */
+/* p: the operator's attributes, in the order of its row. */
 typedef double unary_function(double x, const double *p);
 
 static double f_abs(double x, const double *p)
@@ -210,7 +210,7 @@ static const struct unary_row *find_row(const char *op_type)
     return NULL;
 }
 
-/* Integers of 64 bits do not fit into a double. */
+/* 64-bit integers do not fit a double. */
 static int64_t of_int(unary_function *f, int64_t x, bool is_unsigned)
 {
     const bool negative = x < 0 && !is_unsigned;

@@ -28,7 +28,7 @@ int64_t op_window_extent(const op_window *w, uint32_t axis)
     return (w->kernel[axis] - 1) * w->dilation[axis] + 1;
 }
 
-/* Explicit pads: those before along every axis, then those after. */
+/* Explicit pads: first those before, along every axis, then those after. */
 static bool read_pads(op_call *c, op_window *w)
 {
     const onnx_attribute *a = onnx_find_attribute(c->node, "pads");
@@ -45,7 +45,8 @@ static bool read_pads(op_call *c, op_window *w)
     return true;
 }
 
-/* SAME makes ceil(in / stride) outputs; an odd pad goes after (UPPER) or before (LOWER). */
+/* SAME gives ceil(in / stride) outputs; the odd one of the pads goes after (UPPER) or before
+ * (LOWER). */
 static void pad_same(op_window *w, bool upper)
 {
     for (uint32_t i = WINDOW_DIMS - w->spatial_dims; i < WINDOW_DIMS; i++) {
@@ -57,8 +58,8 @@ static void pad_same(op_window *w, bool upper)
     }
 }
 
-/* Rounded up, a last window that would begin past the samples and the padding before them does not
- * count. */
+/* With round_up, a last window that would begin after the samples and the padding before them does
+ * not count. */
 static bool find_outputs(op_call *c, op_window *w, bool round_up)
 {
     for (uint32_t i = 0; i < WINDOW_DIMS; i++) {

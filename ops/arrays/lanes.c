@@ -16,49 +16,31 @@
 
 /* One side of an instruction: 16 blocks or halves of blocks, and the distance between repeats. */
 typedef struct side {
-    uint8_t *at[LANES];
+    ac_address at[LANES];
     bool high;
     uint32_t repeat; /* blocks */
 } side;
 
-static void move(side *s, uint32_t repeats)
+/* The side of the instruction that begins with repeat `done`. */
+static ac_turned turned(const side *s, uint32_t done, uint32_t repeat)
 {
+    ac_turned t = {.repeat = (uint8_t)repeat, .high = s->high};
     for (uint32_t i = 0; i < LANES; i++)
-        s->at[i] += (size_t)repeats * s->repeat * AC_BLOCK;
-}
-
-static void transpose_bytes(ac_core *core, const side *to, const side *from, uint8_t repeats)
-{
-    const uint8_t *src[LANES];
-    for (uint32_t i = 0; i < LANES; i++)
-        src[i] = from->at[i];
-    core->isa->transpose_b8(core, to->at, to->high, src, from->high, repeats, (uint8_t)to->repeat,
-                            (uint8_t)from->repeat);
-}
-
-static void transpose_halves(ac_core *core, const side *to, const side *from, uint8_t repeats)
-{
-    uint16_t *dst[LANES];
-    const uint16_t *src[LANES];
-    for (uint32_t i = 0; i < LANES; i++) {
-        dst[i] = (uint16_t *)(void *)to->at[i];
-        src[i] = (const uint16_t *)(const void *)from->at[i];
-    }
-    core->isa->transpose(core, dst, src, repeats, (uint8_t)to->repeat, (uint8_t)from->repeat);
+        t.at[i] = s->at[i] + (size_t)done * s->repeat * AC_BLOCK;
+    return t;
 }
 
 /* Strides have 8 bits; with longer ones each repeat is an instruction of its own. */
-static void turn(const mona_lanes *l, side to, side from, uint32_t repeats)
+static void turn(const mona_lanes *l, const side *to, const side *from, uint32_t repeats)
 {
-    const bool near = to.repeat <= UINT8_MAX && from.repeat <= UINT8_MAX;
+    const bool near = to->repeat <= UINT8_MAX && from->repeat <= UINT8_MAX;
     const uint32_t max = near ? AC_MAX_REPEAT : 1;
-    for (uint32_t left = repeats, count; left; left -= count) {
-        count = left < max ? left : max;
-        side t = to, f = from;
-        if (!near)
-            t.repeat = f.repeat = 1;
-        (l->element == 1 ? transpose_bytes : transpose_halves)(l->core, &t, &f, (uint8_t)count);
-        move(&to, count), move(&from, count);
+    for (uint32_t done = 0, count; done < repeats; done += count) {
+        count = repeats - done < max ? repeats - done : max;
+        const ac_turned t = turned(to, done, near ? to->repeat : 1);
+        const ac_turned f = turned(from, done, near ? from->repeat : 1);
+        ac_emit_transpose(l->core, l->element == 1 ? AC_OP_TRANSPOSE_B8 : AC_OP_TRANSPOSE, &t, &f,
+                          (uint8_t)count);
     }
 }
 
@@ -74,14 +56,15 @@ static uint32_t row_count(const mona_lanes *l)
 }
 
 /* The block of row `row` of group 0 of channel c. */
-static uint8_t *row_of(const mona_lanes *l, int64_t c, uint32_t count, uint32_t row)
+static ac_address row_of(const mona_lanes *l, int64_t c, uint32_t count, uint32_t row)
 {
     const bool there = c >= 0 && c < count;
-    uint8_t *channel = there ? l->channels + (size_t)c * l->groups * LANES_GROUP_BYTES : l->spare;
+    const ac_address channel =
+        there ? l->channels + (size_t)c * l->groups * LANES_GROUP_BYTES : l->spare;
     return channel + row % LANES * AC_BLOCK;
 }
 
-static void turn_samples(const mona_lanes *l, uint32_t first, uint32_t block, uint8_t *samples,
+static void turn_samples(const mona_lanes *l, uint32_t first, uint32_t block, ac_address samples,
                          bool to_lanes)
 {
     for (uint32_t b = 0; b < block; b++)
@@ -93,17 +76,17 @@ static void turn_samples(const mona_lanes *l, uint32_t first, uint32_t block, ui
                 plane.at[i] = samples + (size_t)(block * i + b) * AC_BLOCK;
                 rows.at[i] = row_of(l, first + (t + i) % block, UINT32_MAX, (t + i) / block);
             }
-            turn(l, to_lanes ? rows : plane, to_lanes ? plane : rows, l->groups);
+            turn(l, to_lanes ? &rows : &plane, to_lanes ? &plane : &rows, l->groups);
         }
 }
 
 void mona_lanes_from_samples(const mona_lanes *l, uint32_t first, uint32_t block,
-                             const uint8_t *samples)
+                             ac_address samples)
 {
-    turn_samples(l, first, block, (uint8_t *)(uintptr_t)samples, true);
+    turn_samples(l, first, block, samples, true);
 }
 
-void mona_lanes_to_samples(const mona_lanes *l, uint32_t first, uint32_t block, uint8_t *samples)
+void mona_lanes_to_samples(const mona_lanes *l, uint32_t first, uint32_t block, ac_address samples)
 {
     turn_samples(l, first, block, samples, false);
 }
@@ -115,7 +98,7 @@ typedef struct units {
     uint32_t count, c0;
     uint32_t of_lane; /* U */
     bool to_lanes;
-    uint8_t *block;
+    ac_address block;
 } units;
 
 /* Transposes `repeats` units, from unit g of group `group` on: those of the groups that follow, or
@@ -137,7 +120,7 @@ static void turn_unit(const mona_lanes *l, const units *u, uint32_t group, uint3
                      (size_t)group * LANES_GROUP_BYTES;
         blocks.at[i] = u->block + group * group_bytes + (u->of_lane * i + g) / parts(l) * AC_BLOCK;
     }
-    turn(l, u->to_lanes ? rows : blocks, u->to_lanes ? blocks : rows, repeats);
+    turn(l, u->to_lanes ? &rows : &blocks, u->to_lanes ? &blocks : &rows, repeats);
 }
 
 /* The rows of of_lane / parts units lie in the same half. 1 / parts of these units have the same
@@ -157,16 +140,15 @@ static void turn_block(const mona_lanes *l, const units *u)
 }
 
 void mona_lanes_to_block(const mona_lanes *l, int32_t first, uint32_t count, uint32_t c0,
-                         uint8_t *block)
+                         ac_address block)
 {
     turn_block(l, &(units){first, count, c0, row_count(l) * c0 / LANES, false, block});
 }
 
 void mona_lanes_from_block(const mona_lanes *l, int32_t first, uint32_t count, uint32_t c0,
-                           const uint8_t *block)
+                           ac_address block)
 {
-    turn_block(l, &(units){first, count, c0, row_count(l) * c0 / LANES, true,
-                           (uint8_t *)(uintptr_t)block});
+    turn_block(l, &(units){first, count, c0, row_count(l) * c0 / LANES, true, block});
 }
 
 /* ---- pieces --------------------------------------------------------------------------------- */
@@ -236,6 +218,6 @@ void mona_copy_rows(ac_core *core, ac_path path, mona_steps to, mona_steps from,
         rows = 1;
     }
     for (uint32_t row = 0; row < rows; row++)
-        core->isa->copy(core, path, to.at + (ptrdiff_t)row * to.step,
-                        from.at + (ptrdiff_t)row * from.step, c);
+        ac_emit_copy(core, path, to.at + (uint64_t)((int64_t)row * to.step),
+                     from.at + (uint64_t)((int64_t)row * from.step), c);
 }

@@ -18,8 +18,8 @@ typedef struct mona_lanes {
     ac_core *core;
     uint32_t element; /* bytes: 1 or 2 */
     uint32_t groups;
-    uint8_t *channels; /* [channel][groups][512 bytes] */
-    uint8_t *spare;    /* a channel in place of those that do not exist: zeros to read from, or room
+    ac_address channels; /* [channel][groups][512 bytes] */
+    ac_address spare; /* a channel in place of those that do not exist: zeros to read from, or room
                           to write to */
 } mona_lanes;
 
@@ -31,16 +31,16 @@ static inline uint32_t mona_lanes_group_pixels(uint32_t element)
 /* Samples of one row of a plane, [groups * pixels of a group][block], to or from channels first to
  * first + block - 1. With 8 bits, block is 1, 2 or 4. */
 void mona_lanes_from_samples(const mona_lanes *lanes, uint32_t first, uint32_t block,
-                             const uint8_t *samples);
+                             ac_address samples);
 void mona_lanes_to_samples(const mona_lanes *lanes, uint32_t first, uint32_t block,
-                           uint8_t *samples);
+                           ac_address samples);
 
 /* A channel block, [groups * pixels of a group][c0], from or to channels first to first + c0 - 1 of
  * the lanes. Channels 0 to count - 1 of the lanes exist. */
 void mona_lanes_to_block(const mona_lanes *lanes, int32_t first, uint32_t count, uint32_t c0,
-                         uint8_t *block);
+                         ac_address block);
 void mona_lanes_from_block(const mona_lanes *lanes, int32_t first, uint32_t count, uint32_t c0,
-                           const uint8_t *block);
+                           ac_address block);
 
 /* What UB holds at once: for each of calls[0] to calls[rows - 1], `count` columns of its row from
  * column x on. The rows lie one after another, each beginning at a multiple of 32 pixels. */
@@ -64,7 +64,7 @@ void mona_lanes_pieces(const mona_row_call *calls, uint32_t count, mona_span col
 
 /* Rows `step` bytes apart, the first of them at `at`. */
 typedef struct mona_steps {
-    uint8_t *at;
+    ac_address at;
     ptrdiff_t step;
 } mona_steps;
 

@@ -15,18 +15,18 @@ static bool has_residual_lanes(const program *p)
     return p->conv->epilogue.add && p->k->residual_by_cube;
 }
 
-static void place_constants(program *p, uint8_t **at)
+static void place_constants(program *p, ac_address *at)
 {
     const size_t lanes = (size_t)batch_parts(p->k) * p->k->width * LANES;
     buffers *ub = &p->ub;
     ub->bias = take(at, p->k->bias_by_vector ? lanes * sizeof(uint32_t) : 0);
-    ub->scale = take_halves(at, p->conv->epilogue.scale ? lanes * sizeof(uint16_t) : 0);
-    ub->slope = take_halves(at, p->conv->epilogue.slope ? lanes * sizeof(uint16_t) : 0);
-    ub->mask = take_halves(at, p->k->masked ? lanes * sizeof(uint16_t) : 0);
-    ub->zero = take_halves(at, VECTOR);
-    ub->low = take_halves(at, VECTOR);
-    ub->high = take_halves(at, VECTOR);
-    ub->residual_scale = take_halves(at, VECTOR);
+    ub->scale = take(at, p->conv->epilogue.scale ? lanes * sizeof(uint16_t) : 0);
+    ub->slope = take(at, p->conv->epilogue.slope ? lanes * sizeof(uint16_t) : 0);
+    ub->mask = take(at, p->k->masked ? lanes * sizeof(uint16_t) : 0);
+    ub->zero = take(at, VECTOR);
+    ub->low = take(at, VECTOR);
+    ub->high = take(at, VECTOR);
+    ub->residual_scale = take(at, VECTOR);
 }
 
 void mona_conv_shape_tile(const program *p, tile *t)
@@ -42,16 +42,16 @@ size_t mona_conv_place_buffers(program *p, const tile *t)
 {
     const size_t bytes = tile_elements(p, t) * sizeof(uint16_t);
     const bool prelu = p->conv->epilogue.activation == MONA_ACT_PRELU;
-    uint8_t *at = p->core->ub;
+    ac_address at = ac_at(AC_UB, 0);
     place_constants(p, &at);
-    p->ub.t = take_halves(&at, bytes);
-    p->ub.negative = take_halves(&at, prelu ? bytes : 0);
+    p->ub.t = take(&at, bytes);
+    p->ub.negative = take(&at, prelu ? bytes : 0);
     if (has_residual_lanes(p))
-        p->ub.residual = take_halves(&at, bytes);
+        p->ub.residual = take(&at, bytes);
     else
         mona_conv_place_residual(p, &at, t);
     mona_conv_place_results(p, &at, t);
-    return (size_t)(at - p->core->ub);
+    return (size_t)ac_offset_of(at);
 }
 
 /* ---- constants ------------------------------------------------------------------------------- */
@@ -70,9 +70,12 @@ static void fill_blocks(const program *p, const tile *t)
         dup_all(p->core, p->ub.residual, 0, tile_elements(p, t), side_by_side);
 }
 
-static void load_lanes(const program *p, void *to, const void *from, uint32_t size, uint32_t parts)
+/* Constants of `parts` parts from lane `first` on, `size` bytes each; from: those of all parts. */
+static void load_lanes(const program *p, ac_address to, const void *from, size_t first,
+                       uint32_t size, uint32_t parts)
 {
-    copy_blocks(p, AC_L1_UB, to, from, parts * p->k->width * LANES * size / AC_BLOCK);
+    copy_blocks(p, AC_L1_UB, to, ac_read_at(p->core, from) + first * size,
+                parts * p->k->width * LANES * size / AC_BLOCK);
 }
 
 /* Constants change only once a batch, so this simply waits for the pipes to be empty. */
@@ -83,39 +86,38 @@ void mona_conv_load_constants(program *p, const tile *t)
     const size_t lane = (size_t)first * p->k->width * LANES;
     if (p->batch == batch)
         return;
-    p->isa->barrier(p->core, AC_PIPE_ALL);
+    ac_emit_barrier(p->core, AC_PIPE_ALL);
     if (p->batch == MONA_NONE)
         fill_blocks(p, t);
     p->batch = batch;
     if (p->k->bias_by_vector)
-        load_lanes(p, p->ub.bias, p->k->bias + lane, sizeof(uint32_t), count);
+        load_lanes(p, p->ub.bias, p->k->bias, lane, sizeof(uint32_t), count);
     if (p->conv->epilogue.scale)
-        load_lanes(p, p->ub.scale, p->k->scale + lane, sizeof(uint16_t), count);
+        load_lanes(p, p->ub.scale, p->k->scale, lane, sizeof(uint16_t), count);
     if (p->conv->epilogue.slope)
-        load_lanes(p, p->ub.slope, p->k->slope + lane, sizeof(uint16_t), count);
+        load_lanes(p, p->ub.slope, p->k->slope, lane, sizeof(uint16_t), count);
     if (p->k->masked)
-        load_lanes(p, p->ub.mask, p->k->mask + lane, sizeof(uint16_t), count);
+        load_lanes(p, p->ub.mask, p->k->mask, lane, sizeof(uint16_t), count);
     sync(p, AC_PIPE_MTE1, AC_PIPE_V, 2);
-    p->isa->barrier(p->core, AC_PIPE_V);
+    ac_emit_barrier(p->core, AC_PIPE_V);
 }
 
 /* ---- drain ----------------------------------------------------------------------------------- */
 
-/* L0C -> a buffer laid out like t. lanes: the scales of lane blocks, `stride` apart; stride 0: all
+/* L0C -> a buffer laid out like t. scale: those of lane blocks, `stride` bytes apart; stride 0: all
  * lane blocks have the same. */
 typedef struct drained {
-    uint16_t *to;
-    const uint16_t *scale;
+    ac_address to, scale;
     uint32_t stride;
     ac_drain kind;
     bool residual, relu;
 } drained;
 
-static void drain(const program *p, const drained *d, uint16_t *to, const uint8_t *from,
-                  const uint16_t *scale, ac_copy c)
+static void drain(const program *p, const drained *d, ac_address to, ac_address from,
+                  ac_address scale, ac_copy c)
 {
     if (c.bursts)
-        p->isa->drain(p->core, d->kind, to, from, c, scale, d->relu);
+        ac_emit_drain(p->core, d->kind, to, from, c, scale, d->relu);
 }
 
 /* Drains all lane blocks at once. */
@@ -132,8 +134,8 @@ static void drain_lanes(const program *p, const tile *t, uint32_t part, uint32_t
                         const drained *d)
 {
     const uint32_t piece = t->piece_rows / AC_FRACTAL, whole = t->m1 / piece;
-    const uint8_t *from = l0c_of(p, t, part, d->residual) + (size_t)j * t->m1 * C_FRACTAL_BYTES;
-    const uint16_t *scale = d->scale ? d->scale + j * d->stride : NULL;
+    const ac_address from = l0c_of(p, t, part, d->residual) + (size_t)j * t->m1 * C_FRACTAL_BYTES;
+    const ac_address scale = d->scale + j * d->stride;
     drain(p, d, piece_at(p, t, d->to, part, 0, j), from, scale,
           (ac_copy){.bursts = (uint16_t)whole,
                     .blocks = (uint16_t)piece,
@@ -160,8 +162,8 @@ static void drain_tile(const program *p, const tile *t)
     for (uint32_t part = t->first; part < t->end; part++) {
         drain_pieces(p, t, part,
                      &(drained){.to = p->ub.t,
-                                .scale = e->scale ? p->ub.scale + lanes_at(p, part, 0) : NULL,
-                                .stride = e->scale && !p->k->one_pattern ? LANES : 0,
+                                .scale = e->scale ? p->ub.scale + lanes_at(p, part, 0) : AC_NOWHERE,
+                                .stride = e->scale && !p->k->one_pattern ? VECTOR : 0,
                                 .kind = e->scale ? AC_DRAIN_S32_F16_DEQ : AC_DRAIN_F32_F16,
                                 .relu = e->activation == MONA_ACT_RELU});
         if (has_residual_lanes(p))
@@ -172,41 +174,40 @@ static void drain_tile(const program *p, const tile *t)
                                     .residual = true});
     }
     if (!p->k->bias_by_vector)
-        p->isa->set_flag(p->core, AC_PIPE_V, AC_PIPE_M, (ac_event)t->slot);
-    p->isa->barrier(p->core, AC_PIPE_V);
+        ac_emit_set_flag(p->core, AC_PIPE_V, AC_PIPE_M, t->slot);
+    ac_emit_barrier(p->core, AC_PIPE_V);
 }
 
 /* ---- epilogue -------------------------------------------------------------------------------- */
 
 /* to = ub.t op a block of 16 values, which is used repeatedly. */
-static void with_block(const program *p, const tile *t, ac_vec2 op, uint16_t *to,
-                       const uint16_t *block)
+static void with_block(const program *p, const tile *t, ac_vec2 op, ac_address to, ac_address block)
 {
     vec2_all(p->core, op, to, p->ub.t, block, tile_elements(p, t), b_again);
-    p->isa->barrier(p->core, AC_PIPE_V);
+    ac_emit_barrier(p->core, AC_PIPE_V);
 }
 
 /* buffer = buffer op the constants of each lane. The buffer is laid out like t. */
-static void with_lanes(const program *p, const tile *t, ac_vec2 op, uint16_t *buffer,
-                       const uint16_t *lanes)
+static void with_lanes(const program *p, const tile *t, ac_vec2 op, ac_address buffer,
+                       ac_address lanes)
 {
     for (uint32_t part = t->first; part < t->end; part++)
         for (uint32_t i = 0; i < (p->k->one_pattern ? 1 : p->k->width * p->cuts); i++) {
-            uint16_t *at = piece_at(p, t, buffer, part, 0, i);
+            const ac_address at = piece_at(p, t, buffer, part, 0, i);
             vec2_all(p->core, op, at, at, lanes + lanes_at(p, part, i % p->k->width),
                      p->k->one_pattern ? part_elements(p, t) : t->pitch * LANES, b_again);
         }
-    p->isa->barrier(p->core, AC_PIPE_V);
+    ac_emit_barrier(p->core, AC_PIPE_V);
 }
 
 static void prelu(const program *p, const tile *t)
 {
-    uint16_t *negative = p->ub.negative;
+    const ac_address negative = p->ub.negative;
     with_block(p, t, AC_VMIN, negative, p->ub.zero);
     with_lanes(p, t, AC_VMUL, negative, p->ub.slope);
     with_block(p, t, AC_VMAX, p->ub.t, p->ub.zero);
     vec2_all(p->core, AC_VADD, p->ub.t, p->ub.t, negative, tile_elements(p, t), side_by_side);
-    p->isa->barrier(p->core, AC_PIPE_V);
+    ac_emit_barrier(p->core, AC_PIPE_V);
 }
 
 static void activate(const program *p, uint8_t activation, const tile *t)
@@ -244,14 +245,14 @@ static void add_residual(const program *p, const tile *t)
         return;
     }
     vec2_all(p->core, AC_VADD, p->ub.t, p->ub.t, p->ub.residual, tile_elements(p, t), side_by_side);
-    p->isa->barrier(p->core, AC_PIPE_V);
+    ac_emit_barrier(p->core, AC_PIPE_V);
 }
 
 /* A first activation that is a RELU is part of the drain. */
 void mona_conv_finish(const program *p, const tile *t)
 {
     const ac_epilogue *e = &p->conv->epilogue;
-    p->isa->wait_flag(p->core, AC_PIPE_M, AC_PIPE_V, (ac_event)t->slot);
+    ac_emit_wait_flag(p->core, AC_PIPE_M, AC_PIPE_V, t->slot);
     drain_tile(p, t);
     if (e->activation != MONA_ACT_RELU)
         activate(p, e->activation, t);
@@ -261,7 +262,7 @@ void mona_conv_finish(const program *p, const tile *t)
         activate(p, e->activation_after_add, t);
     if (scales_first(p) && e->output_scale != 1) {
         muls_all(p->core, p->ub.t, p->ub.t, e->output_scale, tile_elements(p, t), side_by_side);
-        p->isa->barrier(p->core, AC_PIPE_V);
+        ac_emit_barrier(p->core, AC_PIPE_V);
     }
     if (p->k->masked)
         with_lanes(p, t, AC_VAND, p->ub.t, p->ub.mask);

@@ -96,20 +96,18 @@ static void choose_tile(program *p)
 
 /* What a load3d reads: rows of A, 32 bytes each, `step` columns apart, from byte `skip` on. */
 typedef struct operand {
-    const uint8_t *at;
+    ac_address at;
     uint32_t bytes; /* bytes from `at` on; what lies beyond reads as zero */
     uint32_t element, column, step, skip;
 } operand;
 
 /* The address of the row is rounded down to a block of 32 bytes, so some more columns precede the
- * first one. On the host `at` may lie anywhere, and the instruction reads from there. */
-static void load_a_fractal(const program *p, const tile *t, const operand *s, uint8_t *l0a,
+ * first one. */
+static void load_a_fractal(const program *p, const tile *t, const operand *s, ac_address l0a,
                            uint32_t jump)
 {
-    const uint32_t beyond = (uint32_t)((uintptr_t)s->at % AC_BLOCK);
-    const bool exact = !p->k->aligned && beyond % s->column;
-    const uint32_t before = exact ? 0 : beyond / s->column;
-    const uint32_t lead = exact ? 0 : beyond % s->column;
+    const uint32_t beyond = (uint32_t)(s->at % AC_BLOCK);
+    const uint32_t before = beyond / s->column, lead = beyond % s->column;
     const ac_load3d l = {
         .column = (uint16_t)(s->skip / s->column + before),
         .columns = (uint16_t)(ceil_div_u32(lead + s->bytes, s->column) + before),
@@ -120,7 +118,7 @@ static void load_a_fractal(const program *p, const tile *t, const operand *s, ui
         .repeat = (uint8_t)t->m1,
         .jump = (uint8_t)jump,
     };
-    p->isa->load3d(p->core, l0a, exact ? s->at : s->at - beyond, &l);
+    ac_emit_load3d(p->core, l0a, s->at - beyond, l);
 }
 
 /* Fractal i of a part's windows. */
@@ -140,7 +138,7 @@ static operand window_source(const program *p, const tile *t, uint32_t part, uin
 
 static operand bias_source(const program *p, const tile *t)
 {
-    return (operand){.at = p->k->ones,
+    return (operand){.at = p->ones,
                      .bytes = t->m1 * AC_FRACTAL * 8 + AC_BLOCK,
                      .element = 1,
                      .column = 8,
@@ -149,9 +147,9 @@ static operand bias_source(const program *p, const tile *t)
 
 static operand residual_source(const program *p, const tile *t, uint32_t part, uint32_t i)
 {
-    const ac_row *r = &p->row->residual;
+    const mona_row_at *r = &p->row->residual;
     const uint32_t block = mona_conv_residual_block(p->k, p->conv->epilogue.broadcast, r->c0, part);
-    return (operand){.at = r->data + block * r->block_stride + (size_t)t->x * r->c0,
+    return (operand){.at = r->at + block * r->block_stride + (size_t)t->x * r->c0,
                      .bytes = t->pixels * r->c0,
                      .element = 1,
                      .column = p->k->residual_column,
@@ -174,9 +172,9 @@ static size_t weights_bytes(const program *p, uint32_t fractals)
     return (size_t)fractals * p->k->width * fractal_bytes();
 }
 
-static const uint8_t *weights_of(const program *p, uint32_t part)
+static ac_address weights_of(const program *p, uint32_t part)
 {
-    return p->k->weights + p->k->weights_offset[part];
+    return p->weights + p->k->weights_offset[part];
 }
 
 /* Loads all weights of the tile's group, once the cube has used those of the last group. */
@@ -188,20 +186,20 @@ static void load_group_weights(program *p, const tile *t)
     p->l0b_first = t->first;
     sync(p, AC_PIPE_M, AC_PIPE_MTE1, 2);
     for (uint32_t part = t->first; part < t->end; part++)
-        p->isa->load2d(p->core, p->core->l0b + (part - t->first) * part_bytes, weights_of(p, part),
+        ac_emit_load2d(p->core, ac_at(AC_L0B, (part - t->first) * part_bytes), weights_of(p, part),
                        mona_conv_all_k(p->k, part) * p->k->width);
 }
 
 /* The place in L0B of a part's weights from fractal `first` of K on. Loads them if necessary. */
-static const uint8_t *chunk_weights(const program *p, const tile *t, uint32_t part, uint32_t first,
-                                    uint32_t count)
+static ac_address chunk_weights(const program *p, const tile *t, uint32_t part, uint32_t first,
+                                uint32_t count)
 {
     if (p->weights_stay)
-        return p->core->l0b + (part - t->first) * weights_bytes(p, max_k(p)) +
-               weights_bytes(p, first);
-    uint8_t *b = p->core->l0b + p->half * (p->core->target->l0b_bytes / HALVES) +
-                 (part - t->first) * weights_bytes(p, p->chunk);
-    p->isa->load2d(p->core, b, weights_of(p, part) + weights_bytes(p, first), count * p->k->width);
+        return ac_at(AC_L0B,
+                     (part - t->first) * weights_bytes(p, max_k(p)) + weights_bytes(p, first));
+    const ac_address b = ac_at(AC_L0B, p->half * (p->core->target->l0b_bytes / HALVES) +
+                                           (part - t->first) * weights_bytes(p, p->chunk));
+    ac_emit_load2d(p->core, b, weights_of(p, part) + weights_bytes(p, first), count * p->k->width);
     return b;
 }
 
@@ -224,11 +222,11 @@ static void multiply_chunk(program *p, const tile *t, const product *m, uint32_t
                            uint32_t count)
 {
     const uint32_t h = p->half;
-    const uint8_t *b[AC_MAX_GROUP];
+    ac_address b[MONA_CONV_MAX_GROUP];
     const mona_type source = m->residual ? p->row->residual.type : p->conv->source_type;
     const uint32_t fractal_k = AC_BLOCK / (uint32_t)mona_type_size(source);
-    uint8_t *a = p->core->l0a + h * (p->core->target->l0a_bytes / HALVES);
-    p->isa->wait_flag(p->core, AC_PIPE_M, AC_PIPE_MTE1, (ac_event)h);
+    const ac_address a = ac_at(AC_L0A, h * (p->core->target->l0a_bytes / HALVES));
+    ac_emit_wait_flag(p->core, AC_PIPE_M, AC_PIPE_MTE1, h);
     for (uint32_t i = 0; i < count; i++) {
         const operand s = operand_of(p, t, m->part, first + i);
         load_a_fractal(p, t, &s, a + i * fractal_bytes(), count);
@@ -237,10 +235,13 @@ static void multiply_chunk(program *p, const tile *t, const product *m, uint32_t
         b[part - m->part] = chunk_weights(p, t, part, first, count);
     sync(p, AC_PIPE_MTE1, AC_PIPE_M, h);
     for (uint32_t part = m->part; part < m->last; part++)
-        p->isa->mmad(p->core, mad_type(source), l0c_of(p, t, part, m->residual), a,
-                     b[part - m->part], t->rows, count * fractal_k, p->k->width * LANES,
-                     m->from_zero && first == m->first);
-    p->isa->set_flag(p->core, AC_PIPE_M, AC_PIPE_MTE1, (ac_event)h);
+        ac_emit_mmad(p->core, mad_type(source), l0c_of(p, t, part, m->residual), a,
+                     b[part - m->part],
+                     (ac_product){.m = t->rows,
+                                  .k = count * fractal_k,
+                                  .n = p->k->width * LANES,
+                                  .from_zero = m->from_zero && first == m->first});
+    ac_emit_set_flag(p->core, AC_PIPE_M, AC_PIPE_MTE1, h);
     p->half ^= 1;
 }
 
@@ -268,12 +269,11 @@ static void begin_sums(const program *p, const tile *t)
 {
     if (p->k->bias_by_vector) {
         for (uint32_t part = t->first; part < t->end; part++)
-            p->isa->bias_l0c(p->core, l0c_of(p, t, part, false),
-                             p->ub.bias + lanes_at(p, part, 0) * sizeof(uint32_t), t->rows,
-                             p->k->width * LANES);
-        p->isa->set_flag(p->core, AC_PIPE_V, AC_PIPE_M, (ac_event)t->slot);
+            ac_emit_bias_l0c(p->core, l0c_of(p, t, part, false),
+                             p->ub.bias + 2 * lanes_at(p, part, 0), t->rows, p->k->width * LANES);
+        ac_emit_set_flag(p->core, AC_PIPE_V, AC_PIPE_M, t->slot);
     }
-    p->isa->wait_flag(p->core, AC_PIPE_V, AC_PIPE_M, (ac_event)t->slot);
+    ac_emit_wait_flag(p->core, AC_PIPE_V, AC_PIPE_M, t->slot);
 }
 
 /* Multiplies all of K into the tile's half of L0C. */
@@ -288,21 +288,21 @@ static void start(program *p, const tile *t)
             last++;
         multiply_parts(p, t, part, last);
     }
-    p->isa->set_flag(p->core, AC_PIPE_M, AC_PIPE_V, (ac_event)t->slot);
+    ac_emit_set_flag(p->core, AC_PIPE_M, AC_PIPE_V, t->slot);
 }
 
 /* ---- the row -------------------------------------------------------------------------------- */
 
 /* Sets every flag that guards the reuse of a buffer, or waits for it at the end. */
-static void guard_flags(const program *p, void (*flag)(ac_core *, ac_pipe, ac_pipe, ac_event))
+static void guard_flags(const program *p, void (*flag)(ac_core *, ac_pipe, ac_pipe, uint32_t))
 {
     for (uint32_t h = 0; h < HALVES; h++) {
-        flag(p->core, AC_PIPE_M, AC_PIPE_MTE1, (ac_event)h);
+        flag(p->core, AC_PIPE_M, AC_PIPE_MTE1, h);
         if (adds_by_vector(p))
-            flag(p->core, AC_PIPE_V, AC_PIPE_MTE1, (ac_event)h);
+            flag(p->core, AC_PIPE_V, AC_PIPE_MTE1, h);
         if (!p->k->bias_by_vector)
-            flag(p->core, AC_PIPE_V, AC_PIPE_M, (ac_event)h);
-        flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, (ac_event)h);
+            flag(p->core, AC_PIPE_V, AC_PIPE_M, h);
+        flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, h);
     }
 }
 
@@ -340,12 +340,13 @@ static const program *at_row_of(program *p, const tile *t)
     return p;
 }
 
-void ac_conv_rows_by_instructions(ac_core *core, const ac_conv_row *rows, uint32_t count)
+/* The rows of a convolution with these constants. */
+static void run_rows(ac_core *core, const ac_conv *c, const mona_conv_place *rows, uint32_t count)
 {
-    const ac_conv *c = rows->conv;
     const mona_conv_packing *k = c->packing;
     program p = {.core = core,
-                 .isa = core->isa,
+                 .weights = ac_read_at(core, k->weights),
+                 .ones = ac_read_at(core, k->ones),
                  .rows = rows,
                  .row_count = count,
                  .row = rows,
@@ -356,7 +357,7 @@ void ac_conv_rows_by_instructions(ac_core *core, const ac_conv_row *rows, uint32
                  .l0b_first = MONA_NONE};
     p.cuts = mona_conv_cuts(&p);
     choose_tile(&p);
-    guard_flags(&p, p.isa->set_flag);
+    guard_flags(&p, ac_emit_set_flag);
     tile current = {.end = min_u32(k->group, k->parts)};
     size_tile(&p, &current);
     tile next = current;
@@ -374,5 +375,67 @@ void ac_conv_rows_by_instructions(ac_core *core, const ac_conv_row *rows, uint32
         if (!finish_first)
             mona_conv_finish(at_row_of(&p, &current), &current);
     }
-    guard_flags(&p, p.isa->wait_flag);
+    guard_flags(&p, ac_emit_wait_flag);
+}
+
+/* ---- where rows lie ------------------------------------------------------------------------- */
+
+/* Finds the addresses of all runs for the call's first pixel, whose filter starts at column x *
+ * stride - pad. */
+static ac_address *place_runs(ac_address *runs, const mona_row_call *call)
+{
+    const mona_bound_op *b = call->bound;
+    const mona_file_conv *c = &b->op->conv;
+    const mona_conv_layout k = mona_conv_layout_of(b);
+    const mona_rows *in = &call->input[0];
+    const size_t column_bytes = k.c0 * mona_type_size(b->input[0].type);
+    const size_t column = (size_t)(call->x_begin * c->stride_w - c->pad_left - in->x_begin);
+    for (uint32_t c1 = 0; c1 < k.c1; c1++)
+        for (uint32_t ky = 0; ky < c->kernel_h; ky++) {
+            const ac_address row = ac_read_at(call->core, in->rows[ky * c->dilation_h]);
+            for (uint32_t kx = 0; kx < c->kernel_w; kx += k.taps)
+                *runs++ = row + c1 * in->block_stride +
+                          (column + (size_t)kx * c->dilation_w) * column_bytes;
+        }
+    return runs;
+}
+
+/* The planes that the fused STORE writes for the call's row. */
+static planes_at place_planes(ac_address *rows, const mona_row_call *call)
+{
+    const mona_bound_op *b = call->store;
+    const mona_file_store *s = &b->op->store;
+    const mona_buffer *planes = call->planes;
+    const int64_t x = call->x_begin * (int64_t)(s->block * mona_type_size(b->output.type));
+    const ac_address first = ac_address_of(call->core, planes->data, true);
+    for (uint32_t i = 0; i < b->output.channels * s->block; i++)
+        rows[i] = first + (uint64_t)(i / s->block * (int64_t)planes->channel_stride +
+                                     (call->y * s->block + i % s->block) * planes->row_stride + x);
+    return (planes_at){rows, s->block, b->output.type, s->scale, s->maximum};
+}
+
+void mona_conv_program(const mona_row_call *calls, uint32_t count)
+{
+    const mona_bound_op *b = calls->bound;
+    const ac_conv *conv = b->constants;
+    mona_conv_place rows[MONA_ROWS_AT_ONCE];
+    planes_at planes[MONA_ROWS_AT_ONCE];
+    for (uint32_t i = 0; i < count; i++) {
+        const mona_row_call *call = &calls[i];
+        ac_address *scratch = (ac_address *)(void *)call->scratch;
+        mona_conv_place *r = &rows[i];
+        *r = (mona_conv_place){.runs = scratch,
+                               .pixels = (uint32_t)(call->x_end - call->x_begin),
+                               .output = {.c0 = b->output_c0, .type = b->output.type}};
+        scratch = place_runs(scratch, call);
+        if (conv->epilogue.add)
+            r->residual = mona_place_row(call->core, input_row(call, 1), false);
+        if (call->store) {
+            planes[i] = place_planes(scratch, call);
+            r->planes = &planes[i];
+        } else {
+            r->output = mona_place_row(call->core, output_row(call), true);
+        }
+    }
+    run_rows(calls->core, conv, rows, count);
 }

@@ -8,7 +8,6 @@
 #include "ops/vectors.h"
 
 #include "engine/arith.h"
-#include "engine/cpu/c/scatter.h"
 
 enum {
     HALVES = 2,
@@ -21,19 +20,36 @@ enum {
 /* The layout of UB. */
 typedef struct buffers {
     /* Constants of a batch of parts, [part][width][16]. */
-    uint8_t *bias;           /* 32 bits each */
-    uint16_t *scale, *slope; /* fp16 */
-    uint16_t *mask;          /* all bits set where there is a channel, else 0 */
+    ac_address bias;         /* 32 bits each */
+    ac_address scale, slope; /* fp16 */
+    ac_address mask;         /* all bits set where there is a channel, else 0 */
     /* Blocks of 16 equal values in fp16: 0, the bounds of CLIP, the scale of the residual. */
-    uint16_t *zero, *low, *high, *residual_scale;
+    ac_address zero, low, high, residual_scale;
     /* Of a tile. */
-    uint16_t *t, *negative;  /* fp16, laid out as `tile` says */
-    uint16_t *residual;      /* like t if the cube adds the residual, else [16
+    ac_address t, negative;    /* fp16, laid out as `tile` says */
+    ac_address residual;       /* like t if the cube adds the residual, else [16
                                 channels][pixel][16] */
-    uint8_t *raw[HALVES];    /* a residual as stored, if the cube does not add it: one piece for
+    ac_address raw[HALVES];    /* a residual as stored, if the cube does not add it: one piece for
                                 each of its channel blocks */
-    uint8_t *result[HALVES]; /* rounded results */
+    ac_address result[HALVES]; /* rounded results */
 } buffers;
+
+/* The planes that a row of results goes to, as ac_planes has them. */
+typedef struct planes_at {
+    const ac_address *rows;
+    uint32_t block;
+    mona_type type;
+    uint16_t scale; /* fp16 bits */
+    uint32_t maximum;
+} planes_at;
+
+/* One output row, as ac_conv_row has it. */
+typedef struct mona_conv_place {
+    const ac_address *runs;
+    uint32_t pixels;
+    mona_row_at residual, output;
+    const planes_at *planes; /* NULL: to the output row */
+} mona_conv_place;
 
 /* Pixels of one row for parts [first, end), which are one group.
  *
@@ -49,12 +65,12 @@ typedef struct tile {
 
 typedef struct program {
     ac_core *core;
-    const ac_isa *isa;
-    const ac_conv_row *rows; /* [row_count]; they differ only in their addresses */
+    const mona_conv_place *rows; /* [row_count]; they differ only in their addresses */
     uint32_t row_count;
-    const ac_conv_row *row; /* the current one */
+    const mona_conv_place *row; /* the current one */
     const ac_conv *conv;
     const mona_conv_packing *k;
+    ac_address weights, ones;
     uint32_t element;   /* bytes of an element of the source */
     uint32_t chunk, m1; /* fractals of K in a chunk; fractals of rows of A in a full tile */
     uint32_t cuts;      /* pieces that a lane block's rows are cut into in ub.t */
@@ -67,16 +83,15 @@ typedef struct program {
 
 static inline void sync(const program *p, ac_pipe from, ac_pipe to, uint32_t event)
 {
-    p->isa->set_flag(p->core, from, to, (ac_event)event);
-    p->isa->wait_flag(p->core, from, to, (ac_event)event);
+    ac_emit_sync(p->core, from, to, event);
 }
 
 /* Lane block 0 of a part in the tile's half of L0C: its sums, or its residuals. */
-static inline uint8_t *l0c_of(const program *p, const tile *t, uint32_t part, bool residual)
+static inline ac_address l0c_of(const program *p, const tile *t, uint32_t part, bool residual)
 {
     const size_t parts = residual * p->k->group + part - t->first;
-    return p->core->l0c + (size_t)t->slot * (p->core->target->l0c_bytes / HALVES) +
-           parts * p->k->width * p->m1 * C_FRACTAL_BYTES;
+    return ac_at(AC_L0C, (size_t)t->slot * (p->core->target->l0c_bytes / HALVES) +
+                             parts * p->k->width * p->m1 * C_FRACTAL_BYTES);
 }
 
 /* Parts whose constants are in UB at the same time: a batch, which consists of whole groups. */
@@ -92,10 +107,10 @@ static inline uint32_t batch_of(const program *p, const tile *t)
     return t->first / batch_parts(p->k);
 }
 
-/* Index of the constants of lane block j of a part, in arrays [parts of a batch][width][16]. */
+/* Bytes before the fp16 constants of lane block j of a part, in arrays [parts of a batch][width][16]. */
 static inline size_t lanes_at(const program *p, uint32_t part, uint32_t j)
 {
-    return ((size_t)(part % batch_parts(p->k)) * p->k->width + j) * LANES;
+    return ((size_t)(part % batch_parts(p->k)) * p->k->width + j) * VECTOR;
 }
 
 /* Elements of t that a part takes, including the room between its pieces. */
@@ -105,11 +120,11 @@ static inline uint32_t part_elements(const program *p, const tile *t)
 }
 
 /* Where a piece begins in t, or in a buffer laid out like it. */
-static inline uint16_t *piece_at(const program *p, const tile *t, uint16_t *base, uint32_t part,
-                                 uint32_t cut, uint32_t j)
+static inline ac_address piece_at(const program *p, const tile *t, ac_address base, uint32_t part,
+                                  uint32_t cut, uint32_t j)
 {
-    return base + (part - t->first) * part_elements(p, t) +
-           (size_t)(cut * p->k->width + j) * t->pitch * LANES;
+    return base + (size_t)(part - t->first) * part_elements(p, t) * sizeof(uint16_t) +
+           (size_t)(cut * p->k->width + j) * t->pitch * VECTOR;
 }
 
 /* Elements of t, or of a buffer laid out like it. */
@@ -119,22 +134,17 @@ static inline uint32_t tile_elements(const program *p, const tile *t)
 }
 
 /* Takes `bytes` bytes of UB, rounded up to whole blocks, and moves *at past them. */
-static inline uint8_t *take(uint8_t **at, size_t bytes)
+static inline ac_address take(ac_address *at, size_t bytes)
 {
-    uint8_t *taken = *at;
+    const ac_address taken = *at;
     *at += (bytes + AC_BLOCK - 1) / AC_BLOCK * AC_BLOCK;
     return taken;
 }
 
-static inline uint16_t *take_halves(uint8_t **at, size_t bytes)
-{
-    return (uint16_t *)(void *)take(at, bytes);
-}
-
-static inline void copy_blocks(const program *p, ac_path path, void *to, const void *from,
+static inline void copy_blocks(const program *p, ac_path path, ac_address to, ac_address from,
                                uint32_t blocks)
 {
-    p->isa->copy(p->core, path, to, from, (ac_copy){.bursts = 1, .blocks = (uint16_t)blocks});
+    ac_emit_copy(p->core, path, to, from, (ac_copy){.bursts = 1, .blocks = (uint16_t)blocks});
 }
 
 /* conv_finish.c. */
@@ -152,7 +162,7 @@ void mona_conv_finish(const program *p, const tile *t);
  *   place  lays out its part of UB, from *at on
  *   load   starts to load that of the tile
  *   add    adds it to ub.t */
-void mona_conv_place_residual(program *p, uint8_t **at, const tile *t);
+void mona_conv_place_residual(program *p, ac_address *at, const tile *t);
 void mona_conv_load_residual(const program *p, const tile *t);
 void mona_conv_add_residual(const program *p, const tile *t);
 
@@ -169,7 +179,7 @@ static inline bool scales_first(const program *p)
  *   place  lays out the results' part of UB, from *at on
  *   store  rounds ub.t and stores it */
 uint32_t mona_conv_cuts(const program *p);
-void mona_conv_place_results(program *p, uint8_t **at, const tile *t);
+void mona_conv_place_results(program *p, ac_address *at, const tile *t);
 void mona_conv_store(const program *p, const tile *t);
 
 /* Whether the vector unit adds the residual. */

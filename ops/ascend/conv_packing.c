@@ -70,12 +70,11 @@ static bool planes_fit(const mona_bound_op *b)
 static bool find_step(const mona_bound_op *b, uint32_t pixel, uint32_t bytes, uint32_t *column,
                       uint32_t *step)
 {
-    const uint32_t known = b->target->ring_columns;
-    const uint32_t options[] = {SMALL_COLUMN, AC_BLOCK, known == 1 ? pixel : 0};
+    static const uint32_t options[] = {SMALL_COLUMN, AC_BLOCK};
     for (uint32_t i = 0; i < sizeof options / sizeof *options; i++) {
         *column = options[i];
-        if (!*column || bytes % *column || bytes / *column > MAX_STEP ||
-            (known > 1 && known * pixel % *column))
+        if (bytes % *column || bytes / *column > MAX_STEP ||
+            b->target->ring_columns * pixel % *column)
             continue;
         *step = bytes / *column;
         return true;
@@ -87,7 +86,7 @@ uint32_t mona_conv_lead(const mona_bound_op *b, const mona_conv_packing *k, uint
 {
     const int64_t first = (int64_t)kx * b->op->conv.dilation_w - b->op->conv.pad_left;
     const int64_t byte = first * source_pixel(b);
-    return k->aligned ? (uint32_t)(byte - floor_div(byte, k->column) * k->column) : 0;
+    return (uint32_t)(byte - floor_div(byte, k->column) * k->column);
 }
 
 static uint32_t run_fractals(const mona_bound_op *b, const mona_conv_packing *k,
@@ -110,7 +109,8 @@ static bool find_residual(const mona_bound_op *b, mona_conv_packing *k)
            find_step(b, b->input_c0[1], bytes, &k->residual_column, &k->residual_step);
 }
 
-/* Parts of 16 channels that the scalar unit must spread together, see ac_scatter_group. */
+/* Parts of 16 channels whose results make up whole rows of planes (channel c goes to row c / block, and 16 is no
+ * multiple of 3) or a whole channel block. */
 static uint32_t scatter_group(const mona_bound_op *b)
 {
     if (b->store)
@@ -203,7 +203,6 @@ static bool fill(const mona_bound_op *b, const mona_conv_layout *l, mona_conv_pa
     const uint32_t pixel = source_pixel(b);
     const bool half = b->input[0].type == MONA_F16, bias = b->op->conv.bias != MONA_NONE;
     k->fractal_k = half ? b->target->fractal_k_f16 : b->target->fractal_k_8bit;
-    k->aligned = b->target->ring_columns > 1;
     if (!find_step(b, pixel, k->pixels * b->op->conv.stride_w * pixel, &k->column, &k->step) ||
         (k->residual_by_cube && !find_residual(b, k)) || !find_parts(b, k))
         return false;

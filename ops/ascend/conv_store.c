@@ -51,16 +51,15 @@ static size_t result_bytes(const program *p, const tile *t)
                        : values * mona_type_size(stored_type(p));
 }
 
-static uint8_t *result_of(const program *p, const tile *t, uint32_t part)
+static ac_address result_of(const program *p, const tile *t, uint32_t part)
 {
     return p->ub.result[t->slot] + (part - t->first) * result_bytes(p, t);
 }
 
-/* The row programs of ac_scatter may read beyond the end of a row. */
-void mona_conv_place_results(program *p, uint8_t **at, const tile *t)
+void mona_conv_place_results(program *p, ac_address *at, const tile *t)
 {
     for (uint32_t h = 0; h < HALVES; h++)
-        p->ub.result[h] = take(at, (t->end - t->first) * result_bytes(p, t) + AC_ROW_SLACK);
+        p->ub.result[h] = take(at, (t->end - t->first) * result_bytes(p, t));
 }
 
 /* ---- rounding ------------------------------------------------------------------------------- */
@@ -78,8 +77,8 @@ static void round_pieces(const program *p, const tile *t, uint32_t part, ac_vcon
         .a_repeat = 1,
     };
     for (uint32_t i = 0; i < p->k->width * p->cuts; i += REPEAT_BLOCKS)
-        p->isa->vconv(p->core, kind, result_of(p, t, part) + (size_t)i / 2 * AC_BLOCK,
-                      piece_at(p, t, p->ub.t, part, 0, i), &v);
+        ac_emit_vconv(p->core, kind, result_of(p, t, part) + (size_t)i / 2 * AC_BLOCK,
+                      piece_at(p, t, p->ub.t, part, 0, i), v);
 }
 
 static void scale_lanes(const program *p, const tile *t, uint32_t part)
@@ -91,8 +90,8 @@ static void scale_lanes(const program *p, const tile *t, uint32_t part)
                                .dst_repeat = (uint8_t)(8 * width),
                                .a_repeat = 8};
     for (uint32_t j = 0; j < width; j++)
-        muls_all(p->core, (uint16_t *)(void *)result_of(p, t, part) + j * LANES,
-                 piece_at(p, t, p->ub.t, part, 0, j), scale, t->m1 * AC_FRACTAL * LANES, strides);
+        muls_all(p->core, result_of(p, t, part) + j * VECTOR, piece_at(p, t, p->ub.t, part, 0, j),
+                 scale, t->m1 * AC_FRACTAL * LANES, strides);
 }
 
 /* Rounds all pieces of a part, in the order they have in t. */
@@ -105,13 +104,13 @@ static void round_whole(const program *p, const tile *t, uint32_t part, ac_vconv
 /* Rounds rows of planes. They have a scale if the results or the planes are fp16. */
 static void round_planes(const program *p, const tile *t, uint32_t part, ac_vconv kind)
 {
-    uint16_t *from = piece_at(p, t, p->ub.t, part, 0, 0);
+    const ac_address from = piece_at(p, t, p->ub.t, part, 0, 0);
     const bool wide = stored_type(p) == MONA_F16;
-    const float scale = p->row->planes->scale;
+    const float scale = ac_f32_from_f16(p->row->planes->scale);
     if (wide || (is_wide(p) && scale != 1))
-        muls_all(p->core, wide ? (void *)result_of(p, t, part) : from, from, scale,
-                 part_elements(p, t), side_by_side);
-    p->isa->barrier(p->core, AC_PIPE_V);
+        muls_all(p->core, wide ? result_of(p, t, part) : from, from, scale, part_elements(p, t),
+                 side_by_side);
+    ac_emit_barrier(p->core, AC_PIPE_V);
     if (!wide)
         round_whole(p, t, part, kind);
 }
@@ -132,7 +131,7 @@ static void round_part(const program *p, const tile *t, uint32_t part)
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 /* Where block i of a part's results lies. */
-static uint8_t *result_block(const program *p, const tile *t, uint32_t i)
+static ac_address result_block(const program *p, const tile *t, uint32_t i)
 {
     const uint32_t cut = p->cuts > 1 ? i / t->piece_rows : 0;
     return p->ub.result[t->slot] +
@@ -140,11 +139,11 @@ static uint8_t *result_block(const program *p, const tile *t, uint32_t i)
 }
 
 /* Copies the whole blocks of a row: those of whole cuts, then the others. */
-static void copy_result(const program *p, const tile *t, uint8_t *to, uint32_t blocks)
+static void copy_result(const program *p, const tile *t, ac_address to, uint32_t blocks)
 {
     const uint32_t cuts = p->cuts > 1 ? blocks / t->piece_rows : 0, done = cuts * t->piece_rows;
     if (cuts)
-        p->isa->copy(p->core, AC_UB_L1, to, result_block(p, t, 0),
+        ac_emit_copy(p->core, AC_UB_L1, to, result_block(p, t, 0),
                      (ac_copy){.bursts = (uint16_t)cuts,
                                .blocks = (uint16_t)t->piece_rows,
                                .src_gap = (uint16_t)(cut_blocks(p, t) - t->piece_rows)});
@@ -155,23 +154,23 @@ static void copy_result(const program *p, const tile *t, uint8_t *to, uint32_t b
 
 static void store_row(const program *p, const tile *t)
 {
-    const ac_row *o = &p->row->output;
+    const mona_row_at *o = &p->row->output;
     const uint32_t column = o->c0 * (uint32_t)mona_type_size(o->type);
     const uint32_t bytes = t->pixels * column, blocks = bytes / AC_BLOCK, rest = bytes % AC_BLOCK;
-    uint8_t *to = o->data + t->first * o->block_stride + (size_t)t->x * column;
+    const ac_address to = o->at + t->first * o->block_stride + (size_t)t->x * column;
     copy_result(p, t, to, blocks);
     if (!rest)
         return;
     sync(p, AC_PIPE_V, AC_PIPE_S, 0);
-    scalar_copy(p->core, to + bytes - rest, result_block(p, t, blocks), rest);
+    mona_scalar_copy(p->core, to + bytes - rest, result_block(p, t, blocks), rest);
     sync(p, AC_PIPE_S, AC_PIPE_V, 0);
 }
 
 /* ---- planes ---------------------------------------------------------------------------------- */
 
-static uint8_t *plane_row(const program *p, const tile *t, uint32_t j)
+static ac_address plane_row(const program *p, const tile *t, uint32_t j)
 {
-    const ac_planes *planes = p->row->planes;
+    const planes_at *planes = p->row->planes;
     return planes->rows[t->first * p->k->width + j] +
            (size_t)t->x * planes->block * mona_type_size(planes->type);
 }
@@ -180,10 +179,10 @@ static uint8_t *plane_row(const program *p, const tile *t, uint32_t j)
  * differs from row to row, or one copy cannot take them all. */
 static uint32_t planes_gap(const program *p, const tile *t, uint32_t bytes)
 {
-    const ptrdiff_t step = p->k->width > 1 ? plane_row(p, t, 1) - plane_row(p, t, 0) : 0;
-    const ptrdiff_t gap = step - (ptrdiff_t)bytes;
+    const int64_t step = p->k->width > 1 ? (int64_t)(plane_row(p, t, 1) - plane_row(p, t, 0)) : 0;
+    const int64_t gap = step - (int64_t)bytes;
     for (uint32_t j = 1; j < p->k->width; j++)
-        if (plane_row(p, t, j) - plane_row(p, t, j - 1) != step)
+        if ((int64_t)(plane_row(p, t, j) - plane_row(p, t, j - 1)) != step)
             return UINT32_MAX;
     const bool fits = gap >= 0 && gap % AC_BLOCK == 0 && gap / AC_BLOCK <= MAX_GAP;
     return p->k->width > 1 && fits ? (uint32_t)(gap / AC_BLOCK) : UINT32_MAX;
@@ -196,9 +195,9 @@ static void store_planes(const program *p, const tile *t)
     const uint32_t blocks = bytes / AC_BLOCK, gap = planes_gap(p, t, bytes - rest);
     const uint32_t lane_blocks = t->m1 * AC_FRACTAL * LANES * size / AC_BLOCK;
     const bool together = gap != UINT32_MAX;
-    uint8_t *result = p->ub.result[t->slot];
+    const ac_address result = p->ub.result[t->slot];
     if (blocks && together)
-        p->isa->copy(p->core, AC_UB_GM, plane_row(p, t, 0), result,
+        ac_emit_copy(p->core, AC_UB_GM, plane_row(p, t, 0), result,
                      (ac_copy){.bursts = (uint16_t)p->k->width,
                                .blocks = (uint16_t)blocks,
                                .src_gap = (uint16_t)(lane_blocks - blocks),
@@ -206,11 +205,11 @@ static void store_planes(const program *p, const tile *t)
     if (rest)
         sync(p, AC_PIPE_V, AC_PIPE_S, 0);
     for (uint32_t j = 0; j < p->k->width; j++) {
-        const uint8_t *from = result + (size_t)j * lane_blocks * AC_BLOCK;
+        const ac_address from = result + (size_t)j * lane_blocks * AC_BLOCK;
         if (blocks && !together)
             copy_blocks(p, AC_UB_GM, plane_row(p, t, j), from, blocks);
         if (rest)
-            scalar_copy(p->core, plane_row(p, t, j) + bytes - rest, from + bytes - rest, rest);
+            mona_scalar_copy(p->core, plane_row(p, t, j) + bytes - rest, from + bytes - rest, rest);
     }
     if (rest)
         sync(p, AC_PIPE_S, AC_PIPE_V, 0);
@@ -218,43 +217,56 @@ static void store_planes(const program *p, const tile *t)
 
 /* ---- scatter --------------------------------------------------------------------------------- */
 
-/* Tells the model of the chip what ac_scatter writes. */
-static void announce_scatter(const program *p, const tile *t, uint32_t channels)
+/* One channel of a tile's results, the first of them at `from`, to its place in the planes or the
+ * row. */
+static void scatter_channel(const program *p, const tile *t, uint32_t channel, ac_address from)
 {
-    const ac_planes *planes = p->row->planes;
-    const ac_row *o = &p->row->output;
-    const size_t size = mona_type_size(planes ? planes->type : o->type);
-    if (!planes) {
-        const size_t column = o->c0 * size;
-        p->isa->scalar(p->core, NULL, 0,
-                       o->data + t->first * LANES / o->c0 * o->block_stride + t->x * column,
-                       t->pixels * column, AC_SCALAR_STEPS * t->pixels * o->c0);
+    const planes_at *planes = p->row->planes;
+    const mona_row_at *o = &p->row->output;
+    const uint32_t size = (uint32_t)mona_type_size(o->type);
+    ac_move m = {.count = t->pixels,
+                 .dst_step = o->c0 * size,
+                 .src_step = LANES * size,
+                 .dst_type = o->type,
+                 .src_type = o->type,
+                 .scale = F16_ONE,
+                 .maximum = UINT8_MAX};
+    if (planes) {
+        const uint32_t block = planes->block, sample = (uint32_t)mona_type_size(planes->type);
+        m.dst_step = block * sample;
+        m.dst_type = planes->type;
+        m.scale = planes->scale;
+        m.maximum = planes->maximum;
+        ac_emit_move(p->core,
+                     planes->rows[channel / block] +
+                         ((size_t)t->x * block + channel % block) * sample,
+                     from, m);
         return;
     }
-    for (uint32_t i = 0; i < channels / planes->block; i++)
-        p->isa->scalar(
-            p->core, NULL, 0,
-            planes->rows[t->first * LANES / planes->block + i] + t->x * planes->block * size,
-            t->pixels * planes->block * size, AC_SCALAR_STEPS * t->pixels * planes->block);
+    const ac_address to =
+        o->at + channel / o->c0 * o->block_stride + ((size_t)t->x * o->c0 + channel % o->c0) * size;
+    if (channel < p->conv->channels)
+        ac_emit_move(p->core, to, from, m);
+    else
+        ac_emit_fill(p->core, to, (ac_fill){.count = t->pixels, .bytes = size, .step = m.dst_step});
 }
 
+/* Channels of a row that fill up its last channel block are written as zeros. */
 static void scatter(const program *p, const tile *t)
 {
-    const size_t part_bytes = result_bytes(p, t);
-    const ac_row source = {p->ub.result[t->slot], part_bytes, LANES, p->row->output.type};
-    const uint32_t channels = min_u32(t->end * LANES, p->conv->channels) - t->first * LANES;
+    const uint32_t channels = p->conv->channels, c0 = p->row->output.c0;
+    const uint32_t all = p->row->planes ? channels : ceil_div_u32(channels, c0) * c0;
+    const uint32_t end = t->end == p->k->parts ? all : t->end * LANES;
+    const uint32_t size = (uint32_t)mona_type_size(p->row->output.type);
     sync(p, AC_PIPE_V, AC_PIPE_S, 0);
-    for (uint32_t part = t->first; part < t->end; part++)
-        p->isa->scalar(p->core, result_of(p, t, part),
-                       t->pixels * LANES * mona_type_size(source.type), NULL, 0, 0);
-    announce_scatter(p, t, channels);
-    ac_scatter(p->isa, p->row, &source, t->first, t->x, t->pixels);
+    for (uint32_t channel = t->first * LANES; channel < end; channel++)
+        scatter_channel(p, t, channel, result_of(p, t, channel / LANES) + channel % LANES * size);
     sync(p, AC_PIPE_S, AC_PIPE_V, 0);
 }
 
 void mona_conv_store(const program *p, const tile *t)
 {
-    p->isa->wait_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, (ac_event)t->slot);
+    ac_emit_wait_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, t->slot);
     for (uint32_t part = t->first; part < t->end; part++)
         round_part(p, t, part);
     sync(p, AC_PIPE_V, AC_PIPE_MTE3, 0);
@@ -264,5 +276,5 @@ void mona_conv_store(const program *p, const tile *t)
         store_planes(p, t);
     else
         scatter(p, t);
-    p->isa->set_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, (ac_event)t->slot);
+    ac_emit_set_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, t->slot);
 }

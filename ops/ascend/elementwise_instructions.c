@@ -29,10 +29,8 @@ typedef struct program {
     const mona_bound_op *bound;
     const ac_epilogue *epilogue;
     ac_core *core;
-    const ac_isa *isa;
     uint32_t room; /* elements of a piece */
-    uint16_t *zero, *low, *high, *t[2];
-    uint8_t *stored[2], *result;
+    ac_address zero, low, high, t[2], stored[2], result;
 } program;
 
 static bool keeps_zero(const ac_epilogue *e)
@@ -46,26 +44,26 @@ bool mona_elementwise_has_program(const mona_bound_op *b)
     const ac_epilogue *e = b->constants;
     const uint32_t c0 = b->output_c0;
     const bool whole = b->output.channels % c0 == 0;
-    return mona_rows_are_blocks(b) && b->input_c0[0] == c0 && b->input_c0[1] == c0 &&
+    return mona_on_ai_core(b) && b->input_c0[0] == c0 && b->input_c0[1] == c0 &&
            b->input[1].channels == b->output.channels && e->activation != MONA_ACT_PRELU &&
            (whole || (b->output.type != MONA_F16 && keeps_zero(e)));
 }
 
 static void sync(const program *p, ac_pipe from, ac_pipe to)
 {
-    p->isa->set_flag(p->core, from, to, AC_EVENT0);
-    p->isa->wait_flag(p->core, from, to, AC_EVENT0);
+    ac_emit_set_flag(p->core, from, to, AC_EVENT0);
+    ac_emit_wait_flag(p->core, from, to, AC_EVENT0);
 }
 
 /* Converts count elements of operand i to fp16 and scales them. */
-static const uint16_t *widen(const program *p, uint32_t i, uint32_t count)
+static ac_address widen(const program *p, uint32_t i, uint32_t count)
 {
     const mona_type type = p->bound->input[i].type;
     const float scale = ac_f32_from_f16(p->bound->op->elementwise.scale[i]);
-    const uint16_t *from = (const uint16_t *)(const void *)p->stored[i];
+    ac_address from = p->stored[i];
     if (type != MONA_F16) {
         vconv_all(p->core, type == MONA_U8 ? AC_U8_F16 : AC_S8_F16, p->t[i], p->stored[i], count);
-        p->isa->barrier(p->core, AC_PIPE_V);
+        ac_emit_barrier(p->core, AC_PIPE_V);
         from = p->t[i];
     }
     if (scale == 1)
@@ -74,10 +72,10 @@ static const uint16_t *widen(const program *p, uint32_t i, uint32_t count)
     return p->t[i];
 }
 
-static void with_block(const program *p, ac_vec2 op, const uint16_t *block, uint32_t count)
+static void with_block(const program *p, ac_vec2 op, ac_address block, uint32_t count)
 {
     vec2_all(p->core, op, p->t[0], p->t[0], block, count, b_again);
-    p->isa->barrier(p->core, AC_PIPE_V);
+    ac_emit_barrier(p->core, AC_PIPE_V);
 }
 
 static void activate(const program *p, uint8_t activation, uint32_t count)
@@ -94,11 +92,11 @@ static void combine(const program *p, uint32_t count)
 {
     const ac_epilogue *e = p->epilogue;
     const mona_type type = p->bound->output.type;
-    const uint16_t *a = widen(p, 0, count), *b = widen(p, 1, count);
-    p->isa->barrier(p->core, AC_PIPE_V);
+    const ac_address a = widen(p, 0, count), b = widen(p, 1, count);
+    ac_emit_barrier(p->core, AC_PIPE_V);
     vec2_all(p->core, p->bound->op->kind == MONA_OP_MUL ? AC_VMUL : AC_VADD, p->t[0], a, b, count,
              side_by_side);
-    p->isa->barrier(p->core, AC_PIPE_V);
+    ac_emit_barrier(p->core, AC_PIPE_V);
     activate(p, e->activation, count);
     activate(p, e->activation_after_add, count);
     if (type == MONA_F16) {
@@ -107,28 +105,28 @@ static void combine(const program *p, uint32_t count)
     }
     if (e->output_scale != 1)
         muls_all(p->core, p->t[0], p->t[0], e->output_scale, count, side_by_side);
-    p->isa->barrier(p->core, AC_PIPE_V);
+    ac_emit_barrier(p->core, AC_PIPE_V);
     vconv_all(p->core, type == MONA_U8 ? AC_F16_U8 : AC_F16_S8, p->result, p->t[0], count);
 }
 
 /* Copies `bytes` of an operand to UB, rounded up to the end of a block. */
-static void bring(const program *p, uint8_t *to, const uint8_t *from, size_t bytes)
+static void bring(const program *p, ac_address to, ac_address from, size_t bytes)
 {
-    p->isa->copy(p->core, AC_L1_UB, to, from,
+    ac_emit_copy(p->core, AC_L1_UB, to, from,
                  (ac_copy){.bursts = 1, .blocks = (uint16_t)((bytes + AC_BLOCK - 1) / AC_BLOCK)});
 }
 
 /* Stores whole blocks by MTE3 and the rest by the scalar unit, as padding may follow. */
-static void store(const program *p, uint8_t *to, uint32_t bytes)
+static void store(const program *p, ac_address to, uint32_t bytes)
 {
     const uint32_t rest = bytes % AC_BLOCK, whole = bytes - rest;
     sync(p, AC_PIPE_V, AC_PIPE_MTE3);
     if (whole)
-        p->isa->copy(p->core, AC_UB_L1, to, p->result,
+        ac_emit_copy(p->core, AC_UB_L1, to, p->result,
                      (ac_copy){.bursts = 1, .blocks = (uint16_t)(whole / AC_BLOCK)});
     if (rest) {
         sync(p, AC_PIPE_V, AC_PIPE_S);
-        scalar_copy(p->core, to + whole, p->result + whole, rest);
+        mona_scalar_copy(p->core, to + whole, p->result + whole, rest);
         sync(p, AC_PIPE_S, AC_PIPE_V);
     }
 }
@@ -137,38 +135,37 @@ static void store(const program *p, uint8_t *to, uint32_t bytes)
 static void combine_piece(const program *p, const mona_row_call *call, uint32_t block,
                           uint32_t first, uint32_t count)
 {
-    p->isa->wait_flag(p->core, AC_PIPE_V, AC_PIPE_MTE1, AC_EVENT0);
+    ac_emit_wait_flag(p->core, AC_PIPE_V, AC_PIPE_MTE1, AC_EVENT0);
     for (uint32_t i = 0; i < 2; i++) {
-        const ac_row row = input_row(call, i);
+        const mona_row_at row = mona_place_row(p->core, input_row(call, i), false);
         const size_t size = mona_type_size(row.type);
-        bring(p, p->stored[i], row.data + block * row.block_stride + first * size, count * size);
+        bring(p, p->stored[i], row.at + block * row.block_stride + first * size, count * size);
     }
     sync(p, AC_PIPE_MTE1, AC_PIPE_V);
-    p->isa->wait_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
+    ac_emit_wait_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
     combine(p, count);
-    p->isa->set_flag(p->core, AC_PIPE_V, AC_PIPE_MTE1, AC_EVENT0);
-    const ac_row out = output_row(call);
+    ac_emit_set_flag(p->core, AC_PIPE_V, AC_PIPE_MTE1, AC_EVENT0);
+    const mona_row_at out = mona_place_row(p->core, output_row(call), true);
     const uint32_t size = (uint32_t)mona_type_size(out.type);
-    store(p, out.data + block * out.block_stride + first * size, count * size);
-    p->isa->set_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
+    store(p, out.at + block * out.block_stride + first * size, count * size);
+    ac_emit_set_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
 }
 
 static void lay_out(program *p)
 {
     enum { CONSTANTS = 3 };
-    uint16_t *at = (uint16_t *)(void *)p->core->ub;
     const size_t bytes = p->bound->target->ub_bytes - CONSTANTS * AC_BLOCK;
-    p->zero = at, p->low = at + AC_FRACTAL, p->high = at + 2 * AC_FRACTAL;
+    p->zero = ac_at(AC_UB, 0), p->low = p->zero + AC_BLOCK, p->high = p->low + AC_BLOCK;
     p->room = (uint32_t)(bytes / BYTES_OF_ELEMENT / AC_REPEAT * AC_REPEAT);
-    p->t[0] = at + CONSTANTS * AC_FRACTAL;
-    p->t[1] = p->t[0] + p->room;
-    p->stored[0] = (uint8_t *)(p->t[1] + p->room);
-    p->stored[1] = p->stored[0] + 2 * (size_t)p->room;
-    p->result = p->stored[1] + 2 * (size_t)p->room;
+    p->t[0] = p->high + AC_BLOCK;
+    p->t[1] = p->t[0] + 2 * p->room;
+    p->stored[0] = p->t[1] + 2 * p->room;
+    p->stored[1] = p->stored[0] + 2 * p->room;
+    p->result = p->stored[1] + 2 * p->room;
     dup_all(p->core, p->zero, 0, AC_FRACTAL, side_by_side);
     dup_all(p->core, p->low, ac_f16_from_f32(p->epilogue->clip_min), AC_FRACTAL, side_by_side);
     dup_all(p->core, p->high, ac_f16_from_f32(p->epilogue->clip_max), AC_FRACTAL, side_by_side);
-    p->isa->barrier(p->core, AC_PIPE_V);
+    ac_emit_barrier(p->core, AC_PIPE_V);
 }
 
 void mona_elementwise_by_instructions(const mona_row_call *calls, uint32_t count)
@@ -176,15 +173,15 @@ void mona_elementwise_by_instructions(const mona_row_call *calls, uint32_t count
     const mona_bound_op *b = calls->bound;
     const uint32_t c0 = b->output_c0, blocks = (b->output.channels + c0 - 1) / c0;
     const uint32_t elements = (uint32_t)(calls->x_end - calls->x_begin) * c0;
-    program p = {.bound = b, .epilogue = b->constants, .core = calls->core, .isa = b->isa};
+    program p = {.bound = b, .epilogue = b->constants, .core = calls->core};
     lay_out(&p);
-    p.isa->set_flag(p.core, AC_PIPE_V, AC_PIPE_MTE1, AC_EVENT0);
-    p.isa->set_flag(p.core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
+    ac_emit_set_flag(p.core, AC_PIPE_V, AC_PIPE_MTE1, AC_EVENT0);
+    ac_emit_set_flag(p.core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
     for (uint32_t row = 0; row < count; row++)
         for (uint32_t n = 0; n < blocks; n++)
             for (uint32_t first = 0; first < elements; first += p.room)
                 combine_piece(&p, &calls[row], n, first,
                               elements - first < p.room ? elements - first : p.room);
-    p.isa->wait_flag(p.core, AC_PIPE_V, AC_PIPE_MTE1, AC_EVENT0);
-    p.isa->wait_flag(p.core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
+    ac_emit_wait_flag(p.core, AC_PIPE_V, AC_PIPE_MTE1, AC_EVENT0);
+    ac_emit_wait_flag(p.core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
 }

@@ -45,11 +45,11 @@ enum {
 typedef struct program {
     const mona_bound_op *bound;
     ac_core *core;
-    const ac_isa *isa;
     uint32_t in_size, out_size; /* bytes of an element */
-    uint32_t groups;            /* groups that UB has room for */
+    uint32_t groups;            /* groups in UB: first the most that fit, then those that are
+                                     needed */
     mona_lanes lanes;
-    uint8_t *samples, *wide, *blocks;
+    ac_address samples, wide, blocks;
     size_t block_bytes; /* bytes of a channel block in UB */
 } program;
 
@@ -102,7 +102,7 @@ static uint32_t max_groups(const mona_bound_op *b)
 bool mona_load_has_program(const mona_bound_op *b)
 {
     const bool narrow = mona_type_size(b->output.type) == 1;
-    bool possible = mona_rows_are_blocks(b) && b->input[0].type != MONA_U16 && max_groups(b) > 0;
+    bool possible = mona_on_ai_core(b) && b->input[0].type != MONA_U16 && max_groups(b) > 0;
     for (uint32_t i = 0; i < b->op->input_count; i++)
         possible = possible && (b->op->load.block[i] != 3 || !narrow);
     return possible;
@@ -111,7 +111,7 @@ bool mona_load_has_program(const mona_bound_op *b)
 static void lay_out(program *p)
 {
     const mona_bound_op *b = p->bound;
-    p->samples = p->core->ub;
+    p->samples = ac_at(AC_UB, 0);
     p->wide = p->samples + p->groups * samples_bytes(b);
     p->lanes.channels = p->wide + p->groups * wide_bytes(b);
     p->lanes.spare = p->lanes.channels + (size_t)p->groups * LANES_GROUP_BYTES * b->output.channels;
@@ -146,70 +146,69 @@ static bool next_stream(const mona_bound_op *b, stream *s)
 }
 
 /* Where a stream's samples lie in UB: one after another, for the groups that the piece fills. */
-static uint8_t *samples_of(const program *p, const stream *s)
+static ac_address samples_of(const program *p, const stream *s)
 {
     const size_t pixels =
         (size_t)p->lanes.groups * mona_lanes_group_pixels(p->out_size) * p->in_size;
     return p->samples + s->channel * pixels;
 }
 
-static const uint8_t *plane_row(const program *p, const mona_piece *k, const stream *s,
-                                uint32_t row)
+static ac_address plane_row(const program *p, const mona_piece *k, const stream *s, uint32_t row)
 {
     const mona_row_call *call = &k->calls[row];
     const mona_buffer *plane = &call->planes[s->input];
-    const ptrdiff_t y = (ptrdiff_t)call->y * s->block + s->dy;
-    const ptrdiff_t x = (ptrdiff_t)k->x * s->block;
-    return (const uint8_t *)plane->data + (ptrdiff_t)s->plane * plane->channel_stride +
-           y * plane->row_stride + x * (ptrdiff_t)p->in_size;
+    const int64_t y = call->y * s->block + s->dy;
+    const int64_t x = k->x * s->block;
+    return ac_read_at(p->core, plane->data) +
+           (uint64_t)((int64_t)s->plane * plane->channel_stride + y * plane->row_stride +
+                      x * (int64_t)p->in_size);
 }
 
 static void bring(const program *p, const mona_piece *k, const stream *s)
 {
     const uint32_t bytes = k->count * s->block * p->in_size, rest = bytes % AC_BLOCK;
-    const ac_event event = (ac_event)(s->index % (LOOKAHEAD + 1));
+    const uint32_t event = s->index % (LOOKAHEAD + 1);
     const size_t pitch = (size_t)k->pitch * s->block * p->in_size;
-    uint8_t *samples = samples_of(p, s);
+    const ac_address samples = samples_of(p, s);
     if (bytes > rest)
         mona_copy_rows(p->core, AC_GM_UB, (mona_steps){samples, (ptrdiff_t)pitch},
-                       (mona_steps){(uint8_t *)(uintptr_t)plane_row(p, k, s, 0),
+                       (mona_steps){plane_row(p, k, s, 0),
                                     (ptrdiff_t)s->block * k->calls->planes[s->input].row_stride},
                        k->rows, bytes - rest);
-    p->isa->set_flag(p->core, AC_PIPE_MTE2, AC_PIPE_V, event);
+    ac_emit_set_flag(p->core, AC_PIPE_MTE2, AC_PIPE_V, event);
     for (uint32_t row = 0; rest && row < k->rows; row++) {
-        uint8_t *to = samples + row * pitch;
-        scalar_copy(p->core, to + bytes - rest, plane_row(p, k, s, row) + bytes - rest, rest);
-        p->isa->scalar(p->core, NULL, 0, to + bytes, AC_BLOCK - rest,
-                       AC_SCALAR_STEPS * (AC_BLOCK - rest));
-        memset(to + bytes, 0, AC_BLOCK - rest);
+        const ac_address to = samples + row * pitch;
+        mona_scalar_copy(p->core, to + bytes - rest, plane_row(p, k, s, row) + bytes - rest, rest);
+        ac_emit_fill(p->core, to + bytes,
+                     (ac_fill){.count = AC_BLOCK - rest, .bytes = 1, .step = 1});
     }
     if (rest)
-        p->isa->set_flag(p->core, AC_PIPE_S, AC_PIPE_V, event);
+        ac_emit_set_flag(p->core, AC_PIPE_S, AC_PIPE_V, event);
 }
 
 /* Converts samples to fp16 and scales them. */
-static const uint8_t *widen(const program *p, const stream *s)
+static ac_address widen(const program *p, const stream *s)
 {
     const mona_type type = p->bound->input[0].type;
     const float scale = ac_f32_from_f16(p->bound->op->load.scale[s->input]);
     const uint32_t count = p->lanes.groups * mona_lanes_group_pixels(p->out_size) * s->block;
-    uint8_t *samples = samples_of(p, s), *wide = type == MONA_F16 ? samples : p->wide;
+    const ac_address samples = samples_of(p, s), wide = type == MONA_F16 ? samples : p->wide;
     if (type != MONA_F16)
         vconv_all(p->core, type == MONA_U8 ? AC_U8_F16 : AC_S8_F16, wide, samples, count);
-    p->isa->barrier(p->core, AC_PIPE_V);
+    ac_emit_barrier(p->core, AC_PIPE_V);
     if (type == MONA_F16 || scale != 1)
         muls_all(p->core, wide, wide, scale, count, side_by_side);
-    p->isa->barrier(p->core, AC_PIPE_V);
+    ac_emit_barrier(p->core, AC_PIPE_V);
     return wide;
 }
 
 static void turn(const program *p, const mona_piece *k, const stream *s)
 {
-    const ac_event event = (ac_event)(s->index % (LOOKAHEAD + 1));
-    p->isa->wait_flag(p->core, AC_PIPE_MTE2, AC_PIPE_V, event);
+    const uint32_t event = s->index % (LOOKAHEAD + 1);
+    ac_emit_wait_flag(p->core, AC_PIPE_MTE2, AC_PIPE_V, event);
     if (k->count * s->block * p->in_size % AC_BLOCK)
-        p->isa->wait_flag(p->core, AC_PIPE_S, AC_PIPE_V, event);
-    const uint8_t *samples = samples_of(p, s);
+        ac_emit_wait_flag(p->core, AC_PIPE_S, AC_PIPE_V, event);
+    ac_address samples = samples_of(p, s);
     if (p->bound->output.type == MONA_F16)
         samples = widen(p, s);
     mona_lanes_from_samples(&p->lanes, s->channel, s->block, samples);
@@ -218,9 +217,9 @@ static void turn(const program *p, const mona_piece *k, const stream *s)
 static void turn_streams(const program *p, const mona_piece *k)
 {
     stream coming = first_stream(p->bound), there = coming;
-    p->isa->wait_flag(p->core, AC_PIPE_V, AC_PIPE_MTE2, AC_EVENT0);
-    p->isa->set_flag(p->core, AC_PIPE_V, AC_PIPE_S, AC_EVENT0);
-    p->isa->wait_flag(p->core, AC_PIPE_V, AC_PIPE_S, AC_EVENT0);
+    ac_emit_wait_flag(p->core, AC_PIPE_V, AC_PIPE_MTE2, AC_EVENT0);
+    ac_emit_set_flag(p->core, AC_PIPE_V, AC_PIPE_S, AC_EVENT0);
+    ac_emit_wait_flag(p->core, AC_PIPE_V, AC_PIPE_S, AC_EVENT0);
     for (bool more = true; more || there.index < coming.index;) {
         if (more) {
             bring(p, k, &coming);
@@ -231,8 +230,8 @@ static void turn_streams(const program *p, const mona_piece *k)
         turn(p, k, &there);
         next_stream(p->bound, &there);
     }
-    p->isa->set_flag(p->core, AC_PIPE_V, AC_PIPE_MTE2, AC_EVENT0);
-    p->isa->barrier(p->core, AC_PIPE_V);
+    ac_emit_set_flag(p->core, AC_PIPE_V, AC_PIPE_MTE2, AC_EVENT0);
+    ac_emit_barrier(p->core, AC_PIPE_V);
 }
 
 /* ---- out ------------------------------------------------------------------------------------ */
@@ -240,11 +239,11 @@ static void turn_streams(const program *p, const mona_piece *k)
 static void make_blocks(const program *p)
 {
     const mona_bound_op *b = p->bound;
-    p->isa->wait_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
+    ac_emit_wait_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
     for (uint32_t n = 0; n < channel_blocks(b); n++)
         mona_lanes_to_block(&p->lanes, (int32_t)(n * b->output_c0), b->output.channels,
                             b->output_c0, p->blocks + n * p->block_bytes);
-    p->isa->set_flag(p->core, AC_PIPE_V, AC_PIPE_MTE3, AC_EVENT0);
+    ac_emit_set_flag(p->core, AC_PIPE_V, AC_PIPE_MTE3, AC_EVENT0);
 }
 
 /* Stores the columns of the piece that the call needs. */
@@ -255,16 +254,16 @@ static void store_blocks(const program *p, const mona_piece *k)
     const int64_t end = k->x + k->count < k->calls->x_end ? k->x + k->count : k->calls->x_end;
     const size_t bytes = (size_t)(end - begin) * column;
     const ac_copy c = {.bursts = 1, .blocks = (uint16_t)((bytes + AC_BLOCK - 1) / AC_BLOCK)};
-    p->isa->wait_flag(p->core, AC_PIPE_V, AC_PIPE_MTE3, AC_EVENT0);
+    ac_emit_wait_flag(p->core, AC_PIPE_V, AC_PIPE_MTE3, AC_EVENT0);
     for (uint32_t row = 0; row < k->rows; row++) {
-        const ac_row out = output_row(&k->calls[row]);
-        uint8_t *to = out.data + (size_t)(begin - k->calls->x_begin) * column;
-        const uint8_t *from = p->blocks + (row * k->pitch + (size_t)(begin - k->x)) * column;
+        const mona_row_at out = mona_place_row(p->core, output_row(&k->calls[row]), true);
+        const ac_address to = out.at + (size_t)(begin - k->calls->x_begin) * column;
+        const ac_address from = p->blocks + (row * k->pitch + (size_t)(begin - k->x)) * column;
         for (uint32_t n = 0; n < channel_blocks(p->bound); n++)
-            p->isa->copy(p->core, AC_UB_L1, to + n * out.block_stride, from + n * p->block_bytes,
+            ac_emit_copy(p->core, AC_UB_L1, to + n * out.block_stride, from + n * p->block_bytes,
                          c);
     }
-    p->isa->set_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
+    ac_emit_set_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
 }
 
 static void load_piece(void *program_, const mona_piece *k)
@@ -293,7 +292,7 @@ void mona_load_by_instructions(const mona_row_call *calls, uint32_t count)
 {
     const mona_bound_op *b = calls->bound;
     ac_core *core = calls->core;
-    program p = {.bound = b, .core = core, .isa = core->isa};
+    program p = {.bound = b, .core = core};
     p.in_size = (uint32_t)mona_type_size(b->input[0].type);
     p.out_size = (uint32_t)mona_type_size(b->output.type);
     p.lanes = (mona_lanes){.core = core, .element = p.out_size};
@@ -303,9 +302,9 @@ void mona_load_by_instructions(const mona_row_call *calls, uint32_t count)
     if (mona_lanes_have_gaps(columns, count, p.out_size, p.groups))
         dup_all(core, p.samples, 0, (uint32_t)(p.groups * samples_bytes(b) / 2), side_by_side);
     dup_all(core, p.lanes.spare, 0, p.groups * LANES_GROUP_BYTES / 2, side_by_side);
-    p.isa->set_flag(core, AC_PIPE_V, AC_PIPE_MTE2, AC_EVENT0);
-    p.isa->set_flag(core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
+    ac_emit_set_flag(core, AC_PIPE_V, AC_PIPE_MTE2, AC_EVENT0);
+    ac_emit_set_flag(core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
     mona_lanes_pieces(calls, count, columns, p.out_size, p.groups, load_piece, &p);
-    p.isa->wait_flag(core, AC_PIPE_V, AC_PIPE_MTE2, AC_EVENT0);
-    p.isa->wait_flag(core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
+    ac_emit_wait_flag(core, AC_PIPE_V, AC_PIPE_MTE2, AC_EVENT0);
+    ac_emit_wait_flag(core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
 }

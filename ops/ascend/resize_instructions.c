@@ -59,7 +59,6 @@ static program program_of(const mona_row_call *calls, const mona_bound_op *b, ui
     const uint32_t *scale = b->op->resize.scale_w, divisor = common(scale[0], scale[1]);
     program p = {.calls = calls,
                  .bound = b,
-                 .isa = b->isa,
                  .rows = rows,
                  .taps = mona_resize_taps(b),
                  .n = scale[0] / divisor,
@@ -84,34 +83,32 @@ static void find_reach(program *p)
 
 /* ---- UB ------------------------------------------------------------------------------------- */
 
-/* Takes addresses rather than pointers, as lay_out() is also called without a UB, only for the
- * number of bytes. */
-static uint8_t *take(uintptr_t *at, size_t bytes)
+static ac_address take(ac_address *at, size_t bytes)
 {
-    const uintptr_t taken = *at;
+    const ac_address taken = *at;
     *at += round_up(bytes, AC_BLOCK);
-    return (uint8_t *)taken;
+    return taken;
 }
 
-static uint16_t *take_halves(uintptr_t *at, size_t count)
+static ac_address take_halves(ac_address *at, size_t count)
 {
-    return (uint16_t *)(void *)take(at, count * sizeof(uint16_t));
+    return take(at, count * sizeof(uint16_t));
 }
 
-static float *take_floats(uintptr_t *at, size_t count)
+static ac_address take_floats(ac_address *at, size_t count)
 {
-    return (float *)(void *)take(at, count * sizeof(float));
+    return take(at, count * sizeof(float));
 }
 
 /* Lays out UB for p->periods. Returns the bytes that this takes. Buffers that are never needed at
  * the same time share their place. */
-static size_t lay_out(program *p, uint8_t *ub)
+static size_t lay_out(program *p)
 {
     const mona_bound_op *b = p->bound;
     const uint32_t group = mona_lanes_group_pixels(element(p)), channels = b->output.channels;
     const uint32_t in_channels = channels < b->input_c0[0] ? channels : b->input_c0[0];
     const uint32_t out_channels = channels < b->output_c0 ? channels : b->output_c0;
-    uintptr_t at = (uintptr_t)ub;
+    ac_address at = ac_at(AC_UB, 0);
     p->in_pitch = round_up((size_t)p->segments * p->periods * p->d + 2 * BEFORE, ALIGNED);
     p->out_pitch = round_up((size_t)p->segments * p->periods * p->n, ALIGNED);
     p->in_lanes.groups = (uint32_t)(round_up(p->in_rows * p->in_pitch, group) / group);
@@ -135,14 +132,14 @@ static size_t lay_out(program *p, uint8_t *ub)
     p->out_lanes.channels = take(&at, lanes_out * out_channels);
     p->out_lanes.spare = take(&at, lanes_out);
     const size_t blocks = out_pixels * b->output_c0 * element(p);
-    p->blocks = take(&at, max_size(blocks, columns_of(p) * LANES * sizeof *p->down));
-    p->down = (float *)(void *)p->blocks;
-    return at - (uintptr_t)ub;
+    p->blocks = take(&at, max_size(blocks, columns_of(p) * LANES * sizeof(float)));
+    p->down = p->blocks;
+    return (size_t)ac_offset_of(at);
 }
 
 bool mona_resize_has_program(const mona_bound_op *b)
 {
-    if (!mona_rows_are_blocks(b))
+    if (!mona_on_ai_core(b))
         return false;
     program p = program_of(NULL, b, 1);
     if (p.n > MAX_RATIO || p.d > MAX_RATIO || b->output.width < p.n || !repeats(b, p.n, p.d))
@@ -150,21 +147,21 @@ bool mona_resize_has_program(const mona_bound_op *b)
     find_reach(&p);
     p.in_rows = p.taps;
     p.periods = HALO;
-    return p.lowest >= -HALO && p.highest <= HALO && lay_out(&p, NULL) <= b->target->ub_bytes;
+    return p.lowest >= -HALO && p.highest <= HALO && lay_out(&p) <= b->target->ub_bytes;
 }
 
 /* ---- input rows as fp16 --------------------------------------------------------------------- */
 
-/* NULL: no call needs that row. */
-static uint8_t *input_row_at(const program *p, int64_t y)
+/* AC_NOWHERE: no call needs that row. */
+static ac_address input_row_at(const program *p, int64_t y)
 {
     for (uint32_t i = 0; i < p->rows; i++) {
         const mona_row_call *call = &p->calls[i];
         const mona_span window = mona_resize_rows(p->bound, (mona_span){call->y, call->y + 1});
         if (y >= window.begin && y < window.end)
-            return call->input[0].rows[y - window.begin];
+            return ac_read_at(p->core, call->input[0].rows[y - window.begin]);
     }
-    return NULL;
+    return AC_NOWHERE;
 }
 
 static mona_span output_columns(const program *p)
@@ -194,26 +191,29 @@ static void bring(const program *p, uint32_t block)
     dup_all(p->core, p->in, 0, p->in_lanes.groups * (LANES_GROUP_BYTES / 2) * c0, side_by_side);
     sync(p, AC_PIPE_V, AC_PIPE_MTE1);
     for (uint32_t row = 0; row < p->in_rows; row++) {
-        const uint8_t *from = input_row_at(p, p->first_row + row);
-        if (from)
-            p->isa->copy(
+        const ac_address from = input_row_at(p, p->first_row + row);
+        if (from != AC_NOWHERE)
+            ac_emit_copy(
                 p->core, AC_L1_UB, p->in + (row * p->in_pitch + place_of(p, begin)) * column,
                 from + block * in->block_stride + (size_t)(begin - in->x_begin) * column, c);
     }
     sync(p, AC_PIPE_MTE1, AC_PIPE_V);
     mona_lanes_from_block(&p->in_lanes, 0, p->bound->output.channels - block * c0, c0, p->in);
-    p->isa->barrier(p->core, AC_PIPE_V);
+    ac_emit_barrier(p->core, AC_PIPE_V);
 }
 
 /* Sets `count` samples from `to` on to the one at `from`. */
-static void repeat_sample(const program *p, uint8_t *to, const uint8_t *from, int64_t count)
+static void repeat_sample(const program *p, ac_address to, ac_address from, int64_t count)
 {
-    if (count <= 0)
-        return;
-    const size_t size = element(p), bytes = (size_t)count * size;
-    p->isa->scalar(p->core, from, size, to, bytes, AC_SCALAR_STEPS * (uint32_t)bytes);
-    for (int64_t i = 0; i < count; i++)
-        memcpy(to + (size_t)i * size, from, size);
+    const mona_type type = p->bound->output.type;
+    if (count > 0)
+        ac_emit_move(p->core, to, from,
+                     (ac_move){.count = (uint32_t)count,
+                               .dst_step = element(p),
+                               .dst_type = type,
+                               .src_type = type,
+                               .scale = F16_ONE,
+                               .maximum = UINT8_MAX});
 }
 
 /* Repeats the samples at the image's edges, which taps beyond it read. */
@@ -227,26 +227,27 @@ static void repeat_edges(const program *p)
         return;
     sync(p, AC_PIPE_V, AC_PIPE_S);
     for (uint32_t row = 0; row < p->in_rows; row++) {
-        uint8_t *begin = p->samples + (row * p->in_pitch + place_of(p, in.begin)) * element(p);
-        uint8_t *end = p->samples + (row * p->in_pitch + place_of(p, in.end)) * element(p);
-        repeat_sample(p, begin - before * (int64_t)element(p), begin, before);
+        const ac_address begin =
+            p->samples + (row * p->in_pitch + place_of(p, in.begin)) * element(p);
+        const ac_address end = p->samples + (row * p->in_pitch + place_of(p, in.end)) * element(p);
+        repeat_sample(p, begin - (uint64_t)(before * (int64_t)element(p)), begin, before);
         repeat_sample(p, end, end - element(p), after);
     }
     sync(p, AC_PIPE_S, AC_PIPE_V);
 }
 
 /* Resizes channel c of the block. */
-static const uint16_t *widen(const program *p, uint32_t c)
+static ac_address widen(const program *p, uint32_t c)
 {
     const mona_type type = p->bound->output.type;
     mona_lanes_to_samples(&p->in_lanes, c, 1, p->samples);
-    p->isa->barrier(p->core, AC_PIPE_V);
+    ac_emit_barrier(p->core, AC_PIPE_V);
     repeat_edges(p);
     if (type == MONA_F16)
-        return (const uint16_t *)(const void *)p->samples;
+        return p->samples;
     vconv_all(p->core, type == MONA_U8 ? AC_U8_F16 : AC_S8_F16, p->wide, p->samples,
               p->in_lanes.groups * mona_lanes_group_pixels(element(p)));
-    p->isa->barrier(p->core, AC_PIPE_V);
+    ac_emit_barrier(p->core, AC_PIPE_V);
     return p->wide;
 }
 
@@ -256,15 +257,15 @@ static const uint16_t *widen(const program *p, uint32_t c)
 static void narrow(const program *p, uint32_t c)
 {
     const mona_type type = p->bound->output.type;
-    const uint8_t *samples = (const uint8_t *)p->wide;
+    ac_address samples = p->wide;
     if (type != MONA_F16) {
         vconv_all(p->core, type == MONA_U8 ? AC_F16_U8 : AC_F16_S8, p->samples, p->wide,
                   p->out_lanes.groups * mona_lanes_group_pixels(element(p)));
         samples = p->samples;
     }
-    p->isa->barrier(p->core, AC_PIPE_V);
+    ac_emit_barrier(p->core, AC_PIPE_V);
     mona_lanes_from_samples(&p->out_lanes, c, 1, samples);
-    p->isa->barrier(p->core, AC_PIPE_V);
+    ac_emit_barrier(p->core, AC_PIPE_V);
 }
 
 /* Stores whole blocks of 32 bytes by MTE3 and the rest by the scalar unit, as padding may
@@ -281,16 +282,16 @@ static void store_block(const program *p, uint32_t block)
     if (rest)
         sync(p, AC_PIPE_V, AC_PIPE_S);
     for (uint32_t row = 0; row < p->rows; row++) {
-        const ac_row o = output_row(&p->calls[row]);
+        const mona_row_at o = mona_place_row(p->core, output_row(&p->calls[row]), true);
         const size_t skip = (size_t)(out.begin - p->period * p->n);
-        const uint8_t *from = p->blocks + (row * p->out_pitch + skip) * column;
-        uint8_t *to =
-            o.data + block * o.block_stride + (size_t)(out.begin - p->calls->x_begin) * column;
+        const ac_address from = p->blocks + (row * p->out_pitch + skip) * column;
+        const ac_address to =
+            o.at + block * o.block_stride + (size_t)(out.begin - p->calls->x_begin) * column;
         if (whole)
-            p->isa->copy(p->core, AC_UB_L1, to, from,
+            ac_emit_copy(p->core, AC_UB_L1, to, from,
                          (ac_copy){.bursts = 1, .blocks = (uint16_t)(whole / AC_BLOCK)});
         if (rest)
-            scalar_copy(p->core, to + whole, from + whole, rest);
+            mona_scalar_copy(p->core, to + whole, from + whole, rest);
     }
     sync(p, AC_PIPE_MTE3, AC_PIPE_V);
     if (rest)
@@ -319,8 +320,8 @@ static bool choose_periods(program *p, int64_t all)
         const size_t segments = (size_t)p->segments * parts;
         p->periods = (uint32_t)round_up(((size_t)all + segments - 1) / segments, HALO);
         parts *= 2;
-    } while (lay_out(p, p->core->ub) > p->bound->target->ub_bytes && p->periods > HALO);
-    return lay_out(p, p->core->ub) <= p->bound->target->ub_bytes;
+    } while (lay_out(p) > p->bound->target->ub_bytes && p->periods > HALO);
+    return lay_out(p) <= p->bound->target->ub_bytes;
 }
 
 static bool resize_rows(const mona_row_call *calls, uint32_t count)
@@ -338,9 +339,9 @@ static bool resize_rows(const mona_row_call *calls, uint32_t count)
         return false;
     p.in_lanes.core = p.out_lanes.core = p.core;
     p.in_lanes.element = p.out_lanes.element = element(&p);
-    lay_out(&p, p.core->ub);
+    lay_out(&p);
     mona_resize_bring_weights(&p);
-    dup_all(p.core, p.wide, 0, (uint32_t)(p.columns - p.wide), side_by_side);
+    dup_all(p.core, p.wide, 0, (uint32_t)(p.columns - p.wide) / sizeof(uint16_t), side_by_side);
     dup_all(p.core, p.out_lanes.spare, 0, p.out_lanes.groups * (LANES_GROUP_BYTES / 2),
             side_by_side);
     for (; p.period < end; p.period += (int64_t)p.segments * p.periods)

@@ -19,7 +19,6 @@ typedef struct program {
     const mona_row_call *calls;
     const mona_bound_op *bound;
     ac_core *core;
-    const ac_isa *isa;
     uint32_t rows, taps, n, d;  /* R output rows; the scale across is n / d */
     uint32_t segments, periods; /* Q segments of a piece, and periods of each */
     int64_t first_row;          /* first of the input rows that the calls need */
@@ -28,9 +27,9 @@ typedef struct program {
     int32_t lowest, highest;    /* columns read before a segment, and after it */
     size_t in_pitch, out_pitch; /* pixels from one row to the next in UB */
     mona_lanes in_lanes, out_lanes;
-    uint8_t *in, *samples, *blocks;
-    uint16_t *wide, *columns, *made, *unused;
-    float *lane_weights, *weights, *tap, *down, *product, *across;
+    ac_address in, samples, blocks;                               /* as stored */
+    ac_address wide, columns, made, unused;                       /* fp16 */
+    ac_address lane_weights, weights, tap, down, product, across; /* fp32 */
 } program;
 
 static inline uint32_t element(const program *p)
@@ -45,8 +44,7 @@ static inline size_t columns_of(const program *p)
 
 static inline void sync(const program *p, ac_pipe from, ac_pipe to)
 {
-    p->isa->set_flag(p->core, from, to, AC_EVENT0);
-    p->isa->wait_flag(p->core, from, to, AC_EVENT0);
+    ac_emit_sync(p->core, from, to, 0);
 }
 
 /* Row and segment of a lane. Lanes that no segment needs repeat the last one. */
@@ -65,7 +63,7 @@ static inline uint32_t segment_of_lane(const program *p, uint32_t lane)
  *   down           sums over taps down: from rows of fp16 to columns in p->down, `lowest` first
  *   across         sums over taps across: from p->down to rows in p->wide */
 void mona_resize_bring_weights(const program *p);
-void mona_resize_down(const program *p, const uint16_t *rows);
+void mona_resize_down(const program *p, ac_address rows);
 void mona_resize_across(const program *p);
 
 #endif

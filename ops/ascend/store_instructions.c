@@ -30,7 +30,6 @@ typedef struct program {
     const mona_row_call *call; /* the first of the calls, which share planes, stores and columns */
     const mona_bound_op *bound;
     ac_core *core;
-    const ac_isa *isa;
     uint32_t in_size, out_size;   /* bytes of an element */
     uint32_t first, channels;     /* channels of the tensor that any of the stores takes */
     uint32_t first_block, blocks; /* the channel blocks that hold them */
@@ -38,8 +37,7 @@ typedef struct program {
     uint32_t groups;              /* groups in UB: first the most that fit, then those that are
                                      needed */
     mona_lanes lanes;
-    uint8_t *in, *samples, *wide;
-    uint16_t *maximum;
+    ac_address in, samples, wide, maximum;
     size_t block_bytes; /* bytes of a channel block in UB */
 } program;
 
@@ -125,7 +123,7 @@ static size_t bytes_of_group(const program *p)
 static program program_of(const mona_row_call *call)
 {
     const mona_bound_op *b = call->bound;
-    program p = {.call = call, .bound = b, .core = call->core, .isa = b->isa};
+    program p = {.call = call, .bound = b, .core = call->core};
     p.in_size = (uint32_t)mona_type_size(b->input[0].type);
     p.out_size = (uint32_t)mona_type_size(b->output.type);
     find_channels(&p);
@@ -138,7 +136,7 @@ static program program_of(const mona_row_call *call)
 bool mona_store_has_program(const mona_bound_op *b)
 {
     const mona_row_call alone = {.bound = b};
-    return mona_rows_are_blocks(b) && b->output.type != MONA_U16 &&
+    return mona_on_ai_core(b) && b->output.type != MONA_U16 &&
            (b->op->store.block != 3 || mona_type_size(b->input[0].type) == 2) &&
            program_of(&alone).groups > 0;
 }
@@ -161,15 +159,15 @@ uint32_t mona_store_together(const mona_bound_op *const *stores, uint32_t count)
 static void lay_out(program *p)
 {
     const size_t group = (size_t)p->groups * LANES_GROUP_BYTES;
-    p->maximum = (uint16_t *)(void *)p->core->ub;
-    p->in = p->core->ub + AC_BLOCK;
+    p->maximum = ac_at(AC_UB, 0);
+    p->in = p->maximum + AC_BLOCK;
     p->block_bytes = group * p->bound->input_c0[0];
     p->lanes = (mona_lanes){.core = p->core, .element = p->in_size};
     p->lanes.channels = p->in + p->blocks * p->block_bytes;
     p->lanes.spare = p->lanes.channels + p->channels * group;
     p->wide = p->lanes.spare + group;
     const size_t samples = p->groups * samples_bytes(p);
-    p->samples = p->core->ub + (p->bound->target->ub_bytes - samples) / AC_BLOCK * AC_BLOCK;
+    p->samples = ac_at(AC_UB, (p->bound->target->ub_bytes - samples) / AC_BLOCK * AC_BLOCK);
 }
 
 /* ---- in ------------------------------------------------------------------------------------- */
@@ -179,26 +177,26 @@ static void bring(const program *p, const mona_piece *k)
     const size_t column = (size_t)p->bound->input_c0[0] * p->in_size;
     const size_t bytes = k->count * column;
     const ac_copy c = {.bursts = 1, .blocks = (uint16_t)((bytes + AC_BLOCK - 1) / AC_BLOCK)};
-    p->isa->wait_flag(p->core, AC_PIPE_V, AC_PIPE_MTE1, AC_EVENT0);
+    ac_emit_wait_flag(p->core, AC_PIPE_V, AC_PIPE_MTE1, AC_EVENT0);
     for (uint32_t row = 0; row < k->rows; row++) {
-        const ac_row in = input_row(&k->calls[row], 0);
-        const uint8_t *from = in.data + (ptrdiff_t)(k->x - k->calls->x_begin) * (ptrdiff_t)column;
+        const mona_row_at in = mona_place_row(p->core, input_row(&k->calls[row], 0), false);
+        const ac_address from = in.at + (uint64_t)((k->x - k->calls->x_begin) * (int64_t)column);
         for (uint32_t n = 0; n < p->blocks; n++)
-            p->isa->copy(p->core, AC_L1_UB, p->in + n * p->block_bytes + row * k->pitch * column,
+            ac_emit_copy(p->core, AC_L1_UB, p->in + n * p->block_bytes + row * k->pitch * column,
                          from + (p->first_block + n) * in.block_stride, c);
     }
-    p->isa->set_flag(p->core, AC_PIPE_MTE1, AC_PIPE_V, AC_EVENT0);
+    ac_emit_set_flag(p->core, AC_PIPE_MTE1, AC_PIPE_V, AC_EVENT0);
 }
 
 static void turn_blocks(const program *p)
 {
     const uint32_t c0 = p->bound->input_c0[0];
-    p->isa->wait_flag(p->core, AC_PIPE_MTE1, AC_PIPE_V, AC_EVENT0);
+    ac_emit_wait_flag(p->core, AC_PIPE_MTE1, AC_PIPE_V, AC_EVENT0);
     for (uint32_t n = 0; n < p->blocks; n++)
         mona_lanes_from_block(&p->lanes, (int32_t)((p->first_block + n) * c0) - (int32_t)p->first,
                               p->channels, c0, p->in + n * p->block_bytes);
-    p->isa->barrier(p->core, AC_PIPE_V);
-    p->isa->set_flag(p->core, AC_PIPE_V, AC_PIPE_MTE1, AC_EVENT0);
+    ac_emit_barrier(p->core, AC_PIPE_V);
+    ac_emit_set_flag(p->core, AC_PIPE_V, AC_PIPE_MTE1, AC_EVENT0);
 }
 
 /* ---- out ------------------------------------------------------------------------------------ */
@@ -219,28 +217,28 @@ static bool next_stream(const program *p, stream *s)
     return s->store < store_count(p->call);
 }
 
-static uint8_t *samples_of(const program *p, const stream *s)
+static ac_address samples_of(const program *p, const stream *s)
 {
     const size_t pixels = (size_t)p->lanes.groups * mona_lanes_group_pixels(p->in_size);
     return p->samples + s->samples * pixels * p->out_size;
 }
 
 /* Converts `count` fp16 values of p->wide, or bytes that must be clipped, to samples of a STORE. */
-static void round_samples(const program *p, const mona_bound_op *b, uint8_t *samples,
+static void round_samples(const program *p, const mona_bound_op *b, ac_address samples,
                           uint32_t count)
 {
     const mona_file_store *s = &b->op->store;
     if (p->in_size == 1)
         vconv_all(p->core, AC_U8_F16, p->wide, samples, count);
-    p->isa->barrier(p->core, AC_PIPE_V);
+    ac_emit_barrier(p->core, AC_PIPE_V);
     if (p->in_size == 2 && s->scale != F16_ONE)
         muls_all(p->core, p->wide, p->wide, ac_f32_from_f16(s->scale), count, side_by_side);
-    p->isa->barrier(p->core, AC_PIPE_V);
+    ac_emit_barrier(p->core, AC_PIPE_V);
     if (s->maximum < UINT8_MAX) {
         dup_all(p->core, p->maximum, ac_f16_from_f32((float)s->maximum), AC_FRACTAL, side_by_side);
-        p->isa->barrier(p->core, AC_PIPE_V);
+        ac_emit_barrier(p->core, AC_PIPE_V);
         vec2_all(p->core, AC_VMIN, p->wide, p->wide, p->maximum, count, b_again);
-        p->isa->barrier(p->core, AC_PIPE_V);
+        ac_emit_barrier(p->core, AC_PIPE_V);
     }
     vconv_all(p->core, AC_F16_U8, samples, p->wide, count);
 }
@@ -252,10 +250,10 @@ static void make_samples(const program *p, const stream *s)
     const uint32_t channel =
         b->op->store.first_channel - p->first + (s->plane * block + s->dy) * block;
     const uint32_t count = p->lanes.groups * mona_lanes_group_pixels(p->in_size) * block;
-    uint8_t *samples = samples_of(p, s);
+    const ac_address samples = samples_of(p, s);
     const bool widened = changes(b) && p->in_size == 2;
     mona_lanes_to_samples(&p->lanes, channel, block, widened ? p->wide : samples);
-    p->isa->barrier(p->core, AC_PIPE_V);
+    ac_emit_barrier(p->core, AC_PIPE_V);
     if (changes(b))
         round_samples(p, b, samples, count);
     else if (p->in_size == 2 && b->op->store.scale != F16_ONE)
@@ -264,11 +262,11 @@ static void make_samples(const program *p, const stream *s)
 }
 
 /* Stores bytes [begin, end) of one row of a stream with the scalar unit. */
-static void store_rest(const program *p, uint8_t *to, const uint8_t *from, uint32_t begin,
+static void store_rest(const program *p, ac_address to, ac_address from, uint32_t begin,
                        uint32_t end)
 {
     if (begin < end)
-        scalar_copy(p->core, to + begin, from + begin, end - begin);
+        mona_scalar_copy(p->core, to + begin, from + begin, end - begin);
 }
 
 static void store_stream(const program *p, const mona_piece *k, const stream *s)
@@ -281,23 +279,23 @@ static void store_stream(const program *p, const mona_piece *k, const stream *s)
     uint32_t first = (begin + AC_BLOCK - 1) / AC_BLOCK * AC_BLOCK;
     first = first < end ? first : end;
     const uint32_t last = first + (end - first) / AC_BLOCK * AC_BLOCK;
-    const uint8_t *from = samples_of(p, s);
-    uint8_t *to = (uint8_t *)plane->data + (ptrdiff_t)s->plane * plane->channel_stride +
-                  ((ptrdiff_t)k->calls->y * block + s->dy) * plane->row_stride +
-                  (ptrdiff_t)k->x * (ptrdiff_t)pixel;
+    const ac_address from = samples_of(p, s);
+    const ac_address to =
+        ac_address_of(p->core, plane->data, true) +
+        (uint64_t)((int64_t)s->plane * plane->channel_stride +
+                   (k->calls->y * block + s->dy) * plane->row_stride + k->x * (int64_t)pixel);
     const size_t pitch = (size_t)k->pitch * pixel;
-    p->isa->set_flag(p->core, AC_PIPE_V, AC_PIPE_MTE3, AC_EVENT0);
-    p->isa->wait_flag(p->core, AC_PIPE_V, AC_PIPE_MTE3, AC_EVENT0);
+    ac_emit_set_flag(p->core, AC_PIPE_V, AC_PIPE_MTE3, AC_EVENT0);
+    ac_emit_wait_flag(p->core, AC_PIPE_V, AC_PIPE_MTE3, AC_EVENT0);
     if (first < last)
         mona_copy_rows(p->core, AC_UB_GM, (mona_steps){to + first, block * plane->row_stride},
-                       (mona_steps){(uint8_t *)(uintptr_t)from + first, (ptrdiff_t)pitch}, k->rows,
-                       last - first);
+                       (mona_steps){from + first, (ptrdiff_t)pitch}, k->rows, last - first);
     if (begin == first && last == end)
         return;
-    p->isa->set_flag(p->core, AC_PIPE_V, AC_PIPE_S, AC_EVENT0);
-    p->isa->wait_flag(p->core, AC_PIPE_V, AC_PIPE_S, AC_EVENT0);
+    ac_emit_set_flag(p->core, AC_PIPE_V, AC_PIPE_S, AC_EVENT0);
+    ac_emit_wait_flag(p->core, AC_PIPE_V, AC_PIPE_S, AC_EVENT0);
     for (uint32_t row = 0; row < k->rows; row++) {
-        uint8_t *to_row = to + (ptrdiff_t)row * (ptrdiff_t)block * plane->row_stride;
+        const ac_address to_row = to + (uint64_t)((int64_t)row * block * plane->row_stride);
         store_rest(p, to_row, from + row * pitch, begin, first);
         store_rest(p, to_row, from + row * pitch, last, end);
     }
@@ -309,16 +307,16 @@ static void store_piece(void *program_, const mona_piece *k)
     p->lanes.groups = k->groups;
     bring(p, k);
     turn_blocks(p);
-    p->isa->wait_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
-    p->isa->wait_flag(p->core, AC_PIPE_S, AC_PIPE_V, AC_EVENT0);
+    ac_emit_wait_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
+    ac_emit_wait_flag(p->core, AC_PIPE_S, AC_PIPE_V, AC_EVENT0);
     stream s = {0};
     do {
         make_samples(p, &s);
         store_stream(p, k, &s);
     } while (next_stream(p, &s));
     if (!k->last) {
-        p->isa->set_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
-        p->isa->set_flag(p->core, AC_PIPE_S, AC_PIPE_V, AC_EVENT0);
+        ac_emit_set_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
+        ac_emit_set_flag(p->core, AC_PIPE_S, AC_PIPE_V, AC_EVENT0);
     }
 }
 
@@ -327,14 +325,15 @@ void mona_store_by_instructions(const mona_row_call *calls, uint32_t count)
     const mona_bound_op *b = calls->bound;
     program p = program_of(calls);
     const size_t column = b->input_c0[0] * mona_type_size(b->input[0].type);
-    const uint32_t skip = (uint32_t)((uintptr_t)input_row(calls, 0).data % AC_BLOCK / column);
+    const uint32_t skip =
+        (uint32_t)(ac_read_at(calls->core, input_row(calls, 0).data) % AC_BLOCK / column);
     const mona_span columns = {calls->x_begin - skip, calls->x_end};
     p.groups = mona_lanes_groups(columns, count, p.in_size, p.groups);
     lay_out(&p);
     dup_all(p.core, p.in, 0, (uint32_t)(p.blocks * p.block_bytes / 2), side_by_side);
-    p.isa->set_flag(p.core, AC_PIPE_V, AC_PIPE_MTE1, AC_EVENT0);
-    p.isa->set_flag(p.core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
-    p.isa->set_flag(p.core, AC_PIPE_S, AC_PIPE_V, AC_EVENT0);
+    ac_emit_set_flag(p.core, AC_PIPE_V, AC_PIPE_MTE1, AC_EVENT0);
+    ac_emit_set_flag(p.core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
+    ac_emit_set_flag(p.core, AC_PIPE_S, AC_PIPE_V, AC_EVENT0);
     mona_lanes_pieces(calls, count, columns, p.in_size, p.groups, store_piece, &p);
-    p.isa->wait_flag(p.core, AC_PIPE_V, AC_PIPE_MTE1, AC_EVENT0);
+    ac_emit_wait_flag(p.core, AC_PIPE_V, AC_PIPE_MTE1, AC_EVENT0);
 }

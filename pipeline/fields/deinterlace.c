@@ -17,7 +17,7 @@ bool deinterlace_open(deinterlacer *d, const char *path, const AVFrame *like, AV
     *d = (deinterlacer){.graph = avfilter_graph_alloc(), .time_base = time_base};
     if (!d->graph)
         return pipeline_fail(error, "out of memory");
-    /* Frames come out as they went in, or not at all. */
+    /* Frames must come out in the format in which they went in. */
     avfilter_graph_set_auto_convert(d->graph, AVFILTER_AUTO_CONVERT_NONE);
     snprintf(shape, sizeof shape, "video_size=%dx%d:pix_fmt=%d:time_base=%d/%d:pixel_aspect=%d/%d",
              like->width, like->height, like->format, time_base.num, time_base.den,

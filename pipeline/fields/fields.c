@@ -23,7 +23,7 @@ static void tell(fields *f, bool found)
         combing_stop(&f->sight);
 }
 
-/* Whether the frame has to go through the deinterlacer, which is opened for it. */
+/* Whether the frame must go through the deinterlacer. If so, it is opened. */
 static bool is_wanted(fields *f, const AVFrame *frame, bool found, bool *wanted,
                       pipeline_error *error)
 {

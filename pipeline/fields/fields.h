@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Interlaced frames, marked or not, on their way from the decoder: found, told of, and made whole.
- */
+/* Finds interlaced frames from the decoder, marked or not, reports them and deinterlaces them. */
 #ifndef MONA_FIELDS_H
 #define MONA_FIELDS_H
 
@@ -16,17 +15,18 @@ typedef struct fields {
     const char *path; /* for messages */
     const pipeline_notes *notes;
     AVRational time_base; /* of the frames' pts */
-    bool possible;        /* unmarked ones are looked for */
-    bool wanted;          /* whole frames; else interlaced ones are only told of */
+    bool possible;        /* look for interlaced frames that are not marked */
+    bool wanted;          /* deinterlace; else interlaced frames are only reported */
     bool open, told;
     interlace_detect sight;
     deinterlacer whole; /* open from the first interlaced frame on */
 } fields;
 
-/* Takes over the frame's data; NULL: there are no more. All frames are alike. */
+/* Takes over the frame's data. NULL: no more frames will come. All frames have the same format. */
 bool fields_put(fields *f, AVFrame *frame, pipeline_error *error);
 
-/* The next frame: >= 0; AVERROR(EAGAIN): put one more; AVERROR_EOF: that was all; else failed. */
+/* Returns the next frame: >= 0; AVERROR(EAGAIN): put one more first; AVERROR_EOF: there are no
+ * more; any other value: an error. */
 int fields_get(fields *f, AVFrame *frame, pipeline_error *error);
 
 void fields_close(fields *f);

@@ -12,18 +12,20 @@
 #include "pipeline/io/av_compat.h"
 #include "pipeline/stages/sample.h"
 
-/* A sample is told from another from STEP steps of 8 bits on; every ROW_STEP-th row is looked at,
- * in turns an even and an odd one. */
+/* Two samples differ if their difference is at least STEP steps of 8 bits. Every ROW_STEP-th row is
+ * examined, so even and odd rows take turns. */
 enum { LARGEST_WIDTH = 2048, LARGEST_HEIGHT = 1088, STEP = 10, ROW_STEP = 5 };
-/* Of 17 frames at least FEWEST, and one of SHARE that idet is sure of, have fields in one order,
- * and one of TEETH moving samples is combed: films that were made into fields have two frames of
- * five such; plain frames stay below one of 70, interlaced ones are from one of 50 to one of 2.
- * Once some were found, less is enough where little moves. */
+/* Of 17 frames, at least FEWEST, and one in SHARE of those that idet is sure of, must have fields
+ * in one order, and one in TEETH of the moving samples must be combed. Films that were converted to
+ * fields have two such frames in five. Progressive frames have fewer than one combed sample in 70,
+ * interlaced ones from one in 50 to one in 2. Once some interlaced frames were found, fewer combed
+ * samples suffice where little moves. */
 enum { FEWEST = 3, SHARE = 4, TEETH = 64, TEETH_LATER = 256 };
-/* A film without fields is known by CALM frames, one after another but for still ones, in which at
- * least one of MOVED samples moves and fewer than one of TEETH of those is combed. From then on idet
- * rests, and only every REST-th frame is looked at, until one has teeth; in a film that was made
- * into fields, where two frames of five have them, that is the fourth at the latest. */
+/* A film counts as progressive after CALM frames without teeth in a row, not counting still ones:
+ * frames in which at least one in MOVED samples moves and fewer than one in TEETH of those is
+ * combed. From then on idet rests and only every REST-th frame is examined, until one has teeth. In
+ * a film that was converted to fields, where two frames in five have them, that happens within four
+ * examined frames. */
 enum { CALM = 50, MOVED = 256, REST = 4 };
 
 static int depth_of(const AVFrame *frame)
@@ -36,7 +38,7 @@ static enum AVPixelFormat luma_format(const AVFrame *frame)
     return depth_of(frame) > 8 ? AV_PIX_FMT_GRAY16 : AV_PIX_FMT_GRAY8;
 }
 
-/* Luma alone shows fields, and idet takes it whatever the chroma. */
+/* Luma alone shows fields, and idet accepts it whatever the chroma format is. */
 static int open_idet(interlace_detect *c, const AVFrame *like)
 {
     char shape[128];
@@ -80,7 +82,7 @@ bool interlace_detect_open(interlace_detect *c, const AVFrame *like, bool possib
 
 /* ---- looking -------------------------------------------------------------------------------- */
 
-/* Both fields are smooth by themselves, and apart from each other. */
+/* Both fields are smooth in themselves and differ from each other. */
 static inline bool is_tooth(int two_up, int up, int at, int down, int two_down, int step)
 {
     const int above = at - up, below = at - down;
@@ -123,12 +125,12 @@ static int8_t order_of(const AVFrame *seen)
                                           : 2;
 }
 
-/* Takes what idet has judged by now. */
+/* Reads what idet has judged so far. */
 static int hear(interlace_detect *c)
 {
     int code = 0;
     while (c->graph && (code = av_buffersink_get_frame(c->sink, c->seen)) >= 0) {
-        /* After a rest the frame before it comes first, which nobody waits for any more. */
+        /* After a rest, the frame before the rest comes first; it is no longer needed. */
         if ((uint64_t)c->seen->pts >= c->judged) {
             c->sights[c->seen->pts % INTERLACE_DETECT_SIGHTS].order = order_of(c->seen);
             c->judged = (uint64_t)c->seen->pts + 1;
@@ -138,7 +140,7 @@ static int hear(interlace_detect *c)
     return code == AVERROR(EAGAIN) || code == AVERROR_EOF ? 0 : code;
 }
 
-/* The luma of frame n as a picture of its own. False: out of memory. */
+/* Makes luma refer to frame n's luma as a picture of its own. False: out of memory. */
 static bool refer_to_luma(AVFrame *luma, const AVFrame *frame, uint64_t n)
 {
     luma->buf[0] = av_buffer_ref(av_frame_get_plane_buffer((AVFrame *)frame, 0));
@@ -156,7 +158,7 @@ static bool has_teeth(const interlace_detect_sight *sight)
     return sight->moving && TEETH * (uint64_t)sight->combed >= sight->moving;
 }
 
-/* Looks at the frame, and lets idet do so. */
+/* Examines the frame and passes it to idet. */
 static int see(interlace_detect *c, const AVFrame *frame)
 {
     interlace_detect_sight *sight = &c->sights[c->put % INTERLACE_DETECT_SIGHTS];
@@ -194,7 +196,7 @@ bool interlace_detect_put(interlace_detect *c, AVFrame *frame, pipeline_error *e
 
 /* ---- judging -------------------------------------------------------------------------------- */
 
-/* The order of the fields around the next frame: 1, -1, or 0: there are none. */
+/* The order of the fields around the next frame: 1 or -1; 0: no fields. */
 static int fields_around(const interlace_detect *c)
 {
     const uint64_t first =

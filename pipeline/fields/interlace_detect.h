@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Interlaced frames that nobody marked as such, found by what they look like.
+/* Finds interlaced frames that are not marked as such by what they look like.
  *
- * A frame of two moments has comb teeth where something moves: its rows differ from both neighbours
- * and agree with those two away. libavfilter's idet says in which order the fields were taken, but
- * sees fields in some plain frames too, such as those of test patterns; the teeth decide. What is
- * judged is never one frame but the eight before and the eight after it together with it. */
+ * A frame that mixes two moments shows comb teeth where something moves: a row differs from both
+ * neighbours and agrees with the rows two away. libavfilter's idet tells in which order the fields
+ * were taken, but it also sees fields in some progressive frames, such as those of test patterns;
+ * there the teeth decide. A frame is judged together with the eight frames before it and the eight
+ * after it. */
 #ifndef MONA_INTERLACE_DETECT_H
 #define MONA_INTERLACE_DETECT_H
 
@@ -23,39 +24,39 @@ enum {
     INTERLACE_DETECT_WAITING = INTERLACE_DETECT_REACH + 2
 };
 
-/* What is seen of one frame. */
+/* What was found in one frame. */
 typedef struct interlace_detect_sight {
-    int8_t order; /* of fields: 1 top first, -1 bottom first, 0 of one moment, 2 unclear */
-    uint32_t moving, combed; /* of its samples looked at */
+    int8_t order;            /* of fields: 1 top first, -1 bottom first, 0 progressive, 2 unclear */
+    uint32_t moving, combed; /* counts of the samples examined */
 } interlace_detect_sight;
 
 typedef struct interlace_detect {
-    AVFilterGraph *graph; /* idet alone; NULL: frames are not looked at */
+    AVFilterGraph *graph; /* idet alone; NULL: frames are not examined */
     AVFilterContext *source, *sink;
-    /* All frames live as long as this, so that in steady state nothing is allocated. */
+    /* All frames are allocated once, so that nothing is allocated in steady state. */
     AVFrame *seen, *luma;
-    AVFrame *before; /* the latest frame put; without data: there was none */
-    AVFrame *waiting[INTERLACE_DETECT_WAITING]; /* frame n at n % their number, from taken to put */
+    AVFrame *before;                            /* the latest frame put; without data: none yet */
+    AVFrame *waiting[INTERLACE_DETECT_WAITING]; /* frame n at n % their number, once put */
     interlace_detect_sight sights[INTERLACE_DETECT_SIGHTS]; /* of frame n at n % their number */
     uint64_t put, judged, taken;                            /* frames so far; judged: by idet */
-    uint32_t calm;     /* frames that moved, since the last one with teeth */
+    uint32_t calm;     /* frames with motion since the last one with teeth */
     bool ended, found; /* found: fields, in any frame so far */
 } interlace_detect;
 
-/* For frames like this one. Unless fields are possible they are not looked at, and none is kept
- * waiting; nor those larger than 1080i, as no format with fields is. Whether it succeeds or not,
- * interlace_detect_close releases what there is. */
+/* Opens a detector for frames like `like`. Frames are passed on without delay and not examined
+ * unless fields are possible. Neither are frames larger than 1080i, as no interlaced format is
+ * larger. Whether it succeeds or not, interlace_detect_close releases what there is. */
 bool interlace_detect_open(interlace_detect *c, const AVFrame *like, bool possible,
                            pipeline_error *error);
 
-/* Takes over the frame's data; NULL: there are no more. */
+/* Takes over the frame's data. NULL: no more frames will come. */
 bool interlace_detect_put(interlace_detect *c, AVFrame *frame, pipeline_error *error);
 
-/* The next frame, marked as interlaced if it looks so: >= 0; AVERROR(EAGAIN): put one more;
- * AVERROR_EOF: that was all. found: that it was marked here. */
+/* Returns the next frame, marked as interlaced if it looks so: >= 0; AVERROR(EAGAIN): put one more
+ * first; AVERROR_EOF: there are no more. *found: it was marked here. */
 int interlace_detect_get(interlace_detect *c, AVFrame *frame, bool *found);
 
-/* Looks at no further frame. */
+/* Stops examining frames. */
 void combing_stop(interlace_detect *c);
 
 void interlace_detect_close(interlace_detect *c);

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/* BT.601 full range; planes have b bits, b - 8 of them behind the point of what 8 bits would be:
+/* BT.601 full range. Planes have b bits, b - 8 of which are fractions of an 8-bit step:
  *
  *     Y  =  0.299 R + 0.587 G + 0.114 B        R = Y + 1.402 Cr
  *     Cb = (B - Y) / 1.772 + 128               G = Y - 0.344136 Cb - 0.714136 Cr
  *     Cr = (R - Y) / 1.402 + 128               B = Y + 1.772 Cb          (Cb, Cr less 128)
  *
- * Each result is rounded to nearest. Planes are off by half of 2^(8 - b) then, and a colour by
- * 1 + 1.772 times that at most: of 10 bits and more, by less than half a step, so that it comes back
- * as it was. */
+ * Each result is rounded to nearest. Planes are then off by at most half of 2^(8 - b), and a colour
+ * by at most 1 + 1.772 times that. With 10 bits or more this is less than half a step, so colours
+ * are restored exactly. */
 #include "pipeline/image/colour.h"
 
 #include "pipeline/stages/sample.h"
 
-/* Bits behind the point of a coefficient: 2^11 (1 + 1.772 / 2) 2^18 is below 2^31. */
+/* Fraction bits of a coefficient: 2^11 (1 + 1.772 / 2) 2^18 is below 2^31. */
 enum { POINT = 18 };
 
 static uint8_t clip(int value)

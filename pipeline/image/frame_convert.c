@@ -25,8 +25,8 @@ static enum AVColorSpace matrix_of(const AVFrame *frame)
     return frame->height >= 720 ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M;
 }
 
-/* Halved chroma of RGB lies where players look for it, left; libswscale would put it in the middle.
- */
+/* Subsampled chroma made from RGB is sited left, as players expect; libswscale's default is the
+ * middle. */
 static bool site_chroma(struct SwsContext *sws, const AVFrame *from, const AVFrame *to)
 {
     const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(to->format);
@@ -54,7 +54,7 @@ static struct SwsContext *open_scaler(const AVFrame *from, const AVFrame *to, in
     return NULL;
 }
 
-/* to has size, format, matrix and range. */
+/* `to` must have size, format, matrix and range. */
 static bool scale(const AVFrame *from, AVFrame *to)
 {
     const int flags = SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT | SWS_FULL_CHR_H_INP;
@@ -96,7 +96,7 @@ AVFrame *frame_convert(const AVFrame *from, int width, int height, enum AVPixelF
                        pipeline_error *error)
 {
     const bool full = is_full(format, AVCOL_RANGE_UNSPECIFIED);
-    /* JPEG knows one matrix only; between other formats of YUV nothing but the size changes. */
+    /* JPEG allows only one matrix; between other YUV formats only the size changes. */
     const frame_convert_shape shape = {.width = width,
                                        .height = height,
                                        .format = format,

@@ -11,24 +11,24 @@ enum { JPEG_SOS = 0xda, JPEG_APP0 = 0xe0, JPEG_COM = 0xfe };
 
 typedef struct jpeg_segment {
     int code;            /* the marker's second byte */
-    const uint8_t *data; /* behind marker and length */
+    const uint8_t *data; /* after the marker and the length */
     size_t size;
 } jpeg_segment;
 
-/* The next segment that has a length, from *at on, which is 0 at first and moves behind it; padding
- * and what is coded after a JPEG_SOS are passed over. False: the image ends, the segment is cut
- * off, or this is no JPEG. */
+/* Finds the next segment that has a length, from *at on, and moves *at past it; *at is 0 at first.
+ * Padding and the coded data after a JPEG_SOS are skipped. False: the image has ended, the segment
+ * is cut off, or this is not a JPEG. */
 bool jpeg_segment_next(jpeg_segment *segment, const uint8_t *file, size_t size, size_t *at);
 
-/* Whether a JPEG's segments lead to its end of image. */
+/* Whether a JPEG's segments lead to its end-of-image marker. */
 bool jpeg_has_end(const uint8_t *file, size_t size);
 
-/* Whether the tables of a JPEG fill their segments, the last of which may be cut off, and no
- * Huffman table has more codes than a byte tells apart: stb_image 2.27 writes past its own tables
- * then, and 2.30 may give pixels that it never set. True of what is no JPEG. */
+/* Whether the tables of a JPEG fill their segments (the last one may be cut off) and no Huffman
+ * table has more codes than a byte can index. With other tables stb_image 2.27 writes past its own
+ * tables, and 2.30 may return pixels that it never set. True for data that is not a JPEG. */
 bool jpeg_tables_fit(const uint8_t *file, size_t size);
 
-/* RMS error of luma to be expected of a JPEG's quantisers, in steps; 0: this is none. */
+/* The RMS error of luma to expect from a JPEG's quantisers, in steps; 0: not a JPEG. */
 float jpeg_error(const uint8_t *file, size_t size);
 
 #endif

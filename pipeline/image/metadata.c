@@ -10,15 +10,15 @@
 #include "engine/model/model_format.h"
 #include "pipeline/image/jpeg_segments.h"
 
-/* stb_image_write's, which its header does not declare. The result is malloc's. */
+/* A function of stb_image_write that its header does not declare. Free the result with free. */
 unsigned char *stbi_zlib_compress(unsigned char *data, int size, int *compressed, int quality);
 
-/* With their ends. */
+/* Including the final zeros. */
 static const char exif_head[] = "Exif\0", xmp_head[] = "http://ns.adobe.com/xap/1.0/",
                   profile_head[] = "ICC_PROFILE", xmp_key[] = "XML:com.adobe.xmp";
 
-/* A JPEG's segment holds its own length in 16 bits; a profile is cut into up to 255 of them, which
- * say which they are of how many. */
+/* A JPEG segment stores its length in 16 bits. A profile is split into up to 255 segments, each
+ * with its number and their count. */
 enum {
     SEGMENT_BYTES = 65533,
     PROFILE_PIECE = SEGMENT_BYTES - sizeof profile_head - 2,
@@ -38,7 +38,7 @@ static bool append(metadata_bytes *to, const void *data, size_t size)
     return true;
 }
 
-/* The first there is counts. */
+/* Only the first one counts. */
 static bool take(metadata_bytes *to, const uint8_t *data, size_t size)
 {
     return to->data || append(to, data, size);
@@ -75,7 +75,7 @@ static bool begins(const jpeg_segment *s, int code, const char *head, size_t len
     return s->code == code && s->size >= length && !memcmp(s->data, head, length);
 }
 
-/* Pictures behind this one (MPF) stay behind. */
+/* Except further pictures in the file (MPF). */
 static bool is_rest(const jpeg_segment *s)
 {
     return s->code == JPEG_COM || s->code == JPEG_APP0 + 13 || s->code == JPEG_APP0 + 1 ||
@@ -135,11 +135,11 @@ static bool write_jpeg(metadata_bytes *to, const picture_metadata *m)
     return good && (m->kind != PICTURE_JPEG || append(to, m->rest.data, m->rest.size));
 }
 
-/* ---- PNG: chunks of a length, a type, as many bytes, and a checksum of type and bytes --------- */
+/* ---- PNG: chunks of a length, a type, as many bytes, and a checksum of type and bytes ------- */
 
 enum { CHUNK_COST = 12 };
 
-/* Behind the name and a byte for the method, deflated. One that is damaged is none. */
+/* A profile follows its name and a byte for the method, deflated. Damaged ones are ignored. */
 static bool inflate_profile(metadata_bytes *to, const uint8_t *data, size_t size)
 {
     const uint8_t *end = memchr(data, 0, size);
@@ -156,7 +156,7 @@ static bool inflate_profile(metadata_bytes *to, const uint8_t *data, size_t size
     return good;
 }
 
-/* International text: its key, whether and how it is deflated, language, translated key, text. */
+/* International text: keyword, compression flag and method, language, translated keyword, text. */
 static bool is_xmp(const uint8_t *data, size_t size)
 {
     return size > sizeof xmp_key && !memcmp(data, xmp_key, sizeof xmp_key) && !data[sizeof xmp_key];
@@ -220,7 +220,7 @@ static bool write_chunk(metadata_bytes *to, const char *type, const char *head, 
 
 static bool write_profile(metadata_bytes *to, const metadata_bytes *profile)
 {
-    static const char head[] = "ICC profile\0"; /* the method is 0 */
+    static const char head[] = "ICC profile\0"; /* method 0 */
     int size;
     uint8_t *data = stbi_zlib_compress(profile->data, (int)profile->size, &size, 8);
     const bool good = data && write_chunk(to, "iCCP", head, sizeof head, data, (size_t)size);
@@ -230,7 +230,7 @@ static bool write_profile(metadata_bytes *to, const metadata_bytes *profile)
 
 static bool write_png(metadata_bytes *to, const picture_metadata *m)
 {
-    static const char head[] = "XML:com.adobe.xmp\0\0\0\0"; /* not deflated, no language */
+    static const char head[] = "XML:com.adobe.xmp\0\0\0\0"; /* not compressed, no language */
     bool good = !m->profile.data || write_profile(to, &m->profile);
     if (m->exif.data)
         good = good && write_chunk(to, "eXIf", NULL, 0, m->exif.data, m->exif.size);
@@ -239,7 +239,7 @@ static bool write_png(metadata_bytes *to, const picture_metadata *m)
     return good && (m->kind != PICTURE_PNG || append(to, m->rest.data, m->rest.size));
 }
 
-/* ---- WebP: chunks of a type, a length, as many bytes, and one more if they are odd ------------- */
+/* ---- WebP: chunks of a type, a length, as many bytes, and one more if they are odd ----------- */
 
 static bool read_webp(picture_metadata *m, const uint8_t *file, size_t size)
 {
@@ -284,8 +284,8 @@ static unsigned tiff16(const uint8_t *p, bool big)
     return big ? (unsigned)p[0] << 8 | p[1] : (unsigned)p[1] << 8 | p[0];
 }
 
-/* Where EXIF, whose numbers are big- or little-endian, holds the orientation: a TIFF's head says
- * where its first list of entries is; those have a tag, a type, a count and a value. */
+/* Finds EXIF's orientation. EXIF is a TIFF, big- or little-endian: its head gives the position of
+ * the first list of entries, each with a tag, a type, a count and a value. */
 static uint8_t *find_orientation(const metadata_bytes *exif, bool *big)
 {
     enum { HEAD = 8, ENTRY = 12, TAG = 0x112, SHORT = 3 };
@@ -312,7 +312,7 @@ unsigned metadata_orientation(const picture_metadata *m)
     return found >= 1 && found <= 8 ? found : 1;
 }
 
-/* XMP has it as an attribute, tiff:Orientation="6", or as an element, <tiff:Orientation>6<. */
+/* XMP stores it as an attribute, tiff:Orientation="6", or as an element, <tiff:Orientation>6<. */
 static void set_upright_in_xmp(metadata_bytes *xmp)
 {
     static const char name[] = "tiff:Orientation";
@@ -340,7 +340,7 @@ void metadata_set_upright(picture_metadata *m)
 
 /* ---- what fits ------------------------------------------------------------------------------ */
 
-/* A profile's head names the colours it is for. */
+/* The head of a profile names its colour space. */
 static bool is_for(const metadata_bytes *profile, const char *colours)
 {
     enum { COLOURS = 16 };

@@ -5,13 +5,13 @@
 
 #include "pipeline/io/av_compat.h"
 
-/* A display matrix of size bytes, or NULL. */
+/* matrix: a display matrix of size bytes, or NULL. */
 static orientation orientation_of_matrix(const int32_t *matrix, size_t size)
 {
     if (!matrix || size < 9 * sizeof *matrix)
         return (orientation){0};
-    /* 16.16 fixed point; [3 i + j]: what x (i = 0) and y (i = 1) add to the place across (j = 0)
-     * and down (j = 1). */
+    /* 16.16 fixed point; [3 i + j]: the contribution of x (i = 0) and y (i = 1) to the result's
+     * column (j = 0) and row (j = 1). */
     const orientation turn = {matrix[0] / 65536, matrix[1] / 65536, matrix[3] / 65536,
                               matrix[4] / 65536};
     const bool straight = turn.xx * turn.xx == 1 && turn.yy * turn.yy == 1 && !turn.xy && !turn.yx;
@@ -55,7 +55,7 @@ void orientation_copy(orientation_pixels to, orientation_pixels from, int width,
 {
     const int across = orientation_swaps(turn) ? height : width;
     const int rows = orientation_swaps(turn) ? width : height;
-    /* Where the sample at (0, 0) goes, so that none leaves the picture. */
+    /* Where the sample at (0, 0) goes, so that all samples stay inside the picture. */
     const int right = turn.xx < 0 || turn.yx < 0 ? across - 1 : 0;
     const int down = turn.xy < 0 || turn.yy < 0 ? rows - 1 : 0;
     for (int y = 0; y < height; y++)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Pictures turned the way players show a file, by the display matrix that QuickTime's containers
- * hold, or by a photograph's EXIF: quarter turns and mirrors. */
+/* Turns pictures as players show them: by quarter turns and mirrors, as the display matrix of a
+ * QuickTime file or a photograph's EXIF says. */
 #ifndef MONA_ORIENTATION_H
 #define MONA_ORIENTATION_H
 
@@ -11,13 +11,13 @@
 
 #include "pipeline/error.h"
 
-/* What becomes of a picture; zeroed: nothing. A sample at (x, y) goes right by xx x + yx y and down
- * by xy x + yy y. */
+/* How a picture is turned; zeroed: not at all. The sample at (x, y) moves to xx x + yx y from the
+ * left and xy x + yy y from the top. */
 typedef struct orientation {
     int xx, xy, yx, yy; /* -1, 0 or 1 */
 } orientation;
 
-/* Of a stream. Any other angle than those of quarters: nothing. */
+/* Of a stream. Angles that are not multiples of 90 degrees count as none. */
 orientation orientation_of(const AVStream *stream);
 
 /* Of a frame that libav decoded from a photograph. */
@@ -28,7 +28,7 @@ orientation orientation_of_exif(unsigned exif);
 
 bool orientation_changes(orientation turn);
 
-/* Width becomes height. */
+/* Whether width and height are swapped. */
 bool orientation_swaps(orientation turn);
 
 typedef struct orientation_pixels {
@@ -36,7 +36,7 @@ typedef struct orientation_pixels {
     ptrdiff_t stride; /* bytes */
 } orientation_pixels;
 
-/* Turns pixels of so many bytes; width and height are from's. */
+/* Turns pixels of this many bytes; width and height are those of `from`. */
 void orientation_copy(orientation_pixels to, orientation_pixels from, int width, int height,
                       size_t pixel, orientation turn);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Still images: RGB -> luma and chroma, all of full resolution -> stages -> RGB. What is clean goes through the denoiser as
- * it is, so that the rest of the stages make of it what they would make without one. */
+/* Still images: RGB -> luma and chroma at full resolution -> stages -> RGB. Clean pictures pass the
+ * denoiser unchanged, so that the result is the same as without it. */
 #include "pipeline/enhance.h"
 
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 #include "pipeline/quality/model_run.h"
 #include "pipeline/stages/range.h"
 
-/* What the stages work on: more bits than the image has, so that only the result is rounded to 8.
- * Alpha is stored in plane 3, so a frame with alpha has four. */
+/* The format that the stages work on. It has more bits than the image, so that only the result is
+ * rounded to 8. Alpha is stored in plane 3, so a frame with alpha has four planes. */
 static frame_format working_format(const still *image)
 {
     const bool alpha = image->channels % 2 == 0, colour = image->channels >= 3;
@@ -38,7 +38,7 @@ static bool run_stages(chain *c, const still *image, pipeline_error *error)
     return !status || pipeline_fail(error, "computing failed: %s", mona_status_text(status));
 }
 
-/* Writes a result that has the channels and the metadata of the image it was made from. */
+/* Writes the result with the channels and the metadata of the image that it was made from. */
 static bool write_result(const enhance_settings *settings, const frame *result, const still *source,
                          mona_size size, pipeline_error *error)
 {
@@ -51,7 +51,7 @@ static bool write_result(const enhance_settings *settings, const frame *result, 
         return pipeline_fail(error, "out of memory");
     colour_join(&image, result);
     bool good = still_write(&image, settings->output, error);
-    free(image.pixels); /* the metadata is source's */
+    free(image.pixels); /* the metadata belongs to source */
     return good;
 }
 
@@ -102,7 +102,7 @@ static bool enhance_image(const enhance_settings *settings, enhance_report *repo
     return good;
 }
 
-/* How many times larger the stages make a picture; 0: an error. */
+/* By how much the stages enlarge a picture; 0: an error. */
 static unsigned scale_of(const enhance_settings *settings, pipeline_error *error)
 {
     const mona_config config = stage_config(&settings->stage);
@@ -113,7 +113,7 @@ static unsigned scale_of(const enhance_settings *settings, pipeline_error *error
     return scale;
 }
 
-/* What cannot be written is refused before the work. */
+/* Refuses what cannot be written before the work is done. */
 static bool check_result(const enhance_settings *settings, const still *image,
                          pipeline_error *error)
 {
@@ -122,7 +122,7 @@ static bool check_result(const enhance_settings *settings, const still *image,
                                 image->channels, error);
 }
 
-/* Viewers turn a JPEG as its EXIF says; few do so with a PNG. */
+/* Viewers turn a JPEG as its EXIF says, but few turn a PNG. */
 static bool prepare(still *image, const enhance_settings *settings, pipeline_error *error)
 {
     const picture_kind kind = still_is_jpeg(settings->output) ? PICTURE_JPEG : PICTURE_PNG;

@@ -18,8 +18,8 @@ typedef struct decoding {
     const char *path;
     AVPacket *packet;
     AVCodecContext *decoder;
-    AVFrame *frame, *picture; /* as it is coded; as RGB or grey */
-    uint8_t fill;             /* what samples are that are not decoded */
+    AVFrame *frame, *picture; /* as coded; as RGB or grey */
+    uint8_t fill;             /* initial value of the samples, which shows what was not decoded */
     bool cut_off;
 } decoding;
 
@@ -35,8 +35,8 @@ static void decoding_close(decoding *d)
 
 static const uint8_t png_end[12] = {0, 0, 0, 0, 'I', 'E', 'N', 'D', 0xae, 0x42, 0x60, 0x82};
 
-/* libav wants whole chunks: one that is cut off gets the length of what there is of it, a checksum,
- * which nobody looks at, and the end of a PNG behind it. Returns the size then. */
+/* libav accepts only whole chunks. A chunk that is cut off gets the length of the bytes that are
+ * there, any checksum, as none is verified, and the end of a PNG after it. Returns the new size. */
 static size_t mend_png(uint8_t *file, size_t size, bool *cut_off)
 {
     size_t at = 8;
@@ -143,7 +143,7 @@ static bool is_filled(const uint8_t *row, size_t size, uint8_t fill)
     return true;
 }
 
-/* How many rows at the end are still as the buffer was filled. */
+/* How many rows at the end still have the initial value. */
 static int missing_rows(const decoding *d)
 {
     const AVFrame *f = d->frame;
@@ -188,7 +188,7 @@ static bool has_opaque_alpha(const AVFrame *rgba)
     return true;
 }
 
-/* Grey, RGB or RGBA. */
+/* Converts to grey, RGB or RGBA. */
 static bool convert(decoding *d, unsigned channels, pipeline_error *error)
 {
     AVFrame *f = d->frame;

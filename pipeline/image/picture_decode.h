@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Still pictures by libav: kinds that stb_image does not read, and files that are cut off or damaged. */
+/* Decodes still pictures with libav: kinds that stb_image does not read, and files that are cut off
+ * or damaged. */
 #ifndef MONA_PICTURE_DECODE_H
 #define MONA_PICTURE_DECODE_H
 
@@ -11,10 +12,10 @@
 #include "pipeline/image/picture_kind.h"
 #include "pipeline/image/stills.h"
 
-/* Decodes a file in memory into image's pixels, width, height and channels; alpha that is opaque
- * everywhere is left out. channels: 3, or 0 for as many as there are. Rows that a damaged file lacks
- * are grey, in a PNG transparent or black, and a note says how many they are; without notes to say it
- * to, such a file is refused. */
+/* Decodes a file in memory into the image's pixels, width, height and channels. Alpha that is
+ * opaque everywhere is dropped. channels: 3, or 0 for as many as the file has. Rows that a damaged
+ * file lacks are grey, or in a PNG transparent or black, and a note reports their number; without
+ * notes, such a file is refused. */
 bool picture_decode(still *image, const char *path, const uint8_t *file, size_t size,
                     picture_kind kind, unsigned channels, const pipeline_notes *notes,
                     pipeline_error *error);

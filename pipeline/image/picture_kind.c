@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Extended WebP has a byte of flags behind the head of its first chunk. */
+/* Extended WebP has a byte of flags after the head of its first chunk. */
 static bool is_moving_webp(const uint8_t *file, size_t size)
 {
     enum { FLAGS = 20, ANIMATION = 0x02 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The kinds of files that hold a still picture, told apart by how they begin. */
+/* The kinds of still picture files, recognised by their first bytes. */
 #ifndef MONA_PICTURE_KIND_H
 #define MONA_PICTURE_KIND_H
 
@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 typedef enum picture_kind {
-    PICTURE_NONE, /* of what is none, or moves */
+    PICTURE_NONE, /* not a picture, or a moving one */
     PICTURE_PNG,
     PICTURE_JPEG,
     PICTURE_WEBP,
@@ -15,7 +15,7 @@ typedef enum picture_kind {
     PICTURE_TIFF,
 } picture_kind;
 
-enum { PICTURE_HEAD = 32 }; /* bytes that suffice to tell */
+enum { PICTURE_HEAD = 32 }; /* bytes that suffice to recognise the kind */
 
 picture_kind picture_kind_of(const uint8_t *file, size_t size);
 

@@ -13,7 +13,8 @@
 
 enum { LONGEST_NAME = 4096, MAX_DIGITS = 9 };
 
-/* A pattern's last part: what is before the number, how wide it is at least, and what follows. */
+/* The last part of a pattern: the text before the number, its minimum width, and the text after
+ * it. */
 typedef struct parts {
     const char *name, *percent, *tail;
     int width;
@@ -47,7 +48,7 @@ bool picture_name(char *name, size_t size, const char *pattern, uint32_t n)
                                           pattern, p.width, n, p.tail) < (int)size;
 }
 
-/* The number in a file's name, -1: it is none of the pattern's. */
+/* The number in a file's name; -1: the name does not match the pattern. */
 static int64_t number_in(const parts *p, const char *file)
 {
     char again[NAME_MAX + 1];

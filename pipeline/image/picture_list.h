@@ -13,28 +13,29 @@
 
 typedef struct picture_list {
     const char *pattern;
-    uint32_t *numbers; /* of the pictures that are there, ascending */
+    uint32_t *numbers; /* of the pictures that exist, ascending */
     size_t count, next;
 } picture_list;
 
-/* The name has one %d or %0Nd in its last part, ends like a picture, and is no file's own. */
+/* Whether the name has one %d or %0Nd in its last part, ends like a picture's, and is not the name
+ * of an existing file. */
 bool picture_pattern(const char *name);
 
-/* NAME with number n in place of its %d. False: longer than size. */
+/* Writes the pattern with number n in place of its %d. False: longer than size. */
 bool picture_name(char *name, size_t size, const char *pattern, uint32_t n);
 
-/* Finds the pictures there are; none are an error, and missing ones between them a note. Whether it
- * succeeds or not, picture_list_close releases what there is. */
+/* Finds the existing pictures. It is an error if there are none; missing ones in between are
+ * reported in a note. Whether it succeeds or not, picture_list_close releases what there is. */
 bool picture_list_open(picture_list *list, const char *pattern, const pipeline_notes *notes,
                        pipeline_error *error);
 
-/* Options for libav's image2 to look at the first picture. */
+/* Options with which libav's image2 examines the first picture. */
 void picture_list_options(const picture_list *list, AVDictionary **options);
 
 /* The next picture's file as a packet, at its number less the first one's. A libav code. */
 int picture_list_read(picture_list *list, AVPacket *packet);
 
-/* The video's length in pictures, with the missing ones. */
+/* The video's length in pictures, missing ones included. */
 int64_t picture_list_length(const picture_list *list);
 
 /* A zeroed list is allowed. */

@@ -27,7 +27,7 @@ bool picture_is_rgb(int format)
     return d && is_rgb(d);
 }
 
-/* Luma and chroma, but packed, as cameras give them: nothing but places change. */
+/* Luma and chroma in packed form, as from cameras: conversion only moves samples. */
 static bool is_packed_yuv(int format)
 {
     const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(format);
@@ -55,7 +55,8 @@ enum AVPixelFormat picture_planes_format(int found, picture_chroma chroma)
     if (is_packed_yuv(found))
         return unpacked(d);
     const bool colour = is_rgb(d);
-    /* A palette may hold alpha; what it holds is seen only later. */
+    /* Every palette format can have alpha; whether a palette does is known only once it is
+     * decoded. */
     if (d->flags & AV_PIX_FMT_FLAG_ALPHA && !(d->flags & AV_PIX_FMT_FLAG_PAL))
         return chroma == PICTURE_420      ? AV_PIX_FMT_YUVA420P
                : chroma == PICTURE_422_10 ? AV_PIX_FMT_YUVA444P10
@@ -73,7 +74,7 @@ static bool is_whole(enum AVPixelFormat format)
     return !d->log2_chroma_w && !d->log2_chroma_h;
 }
 
-/* ProRes has ten bits, and takes everything for limited. */
+/* ProRes has ten bits and treats everything as limited range. */
 static enum AVColorRange range_of(enum AVPixelFormat format)
 {
     const bool deep = av_pix_fmt_desc_get(format)->comp[0].depth > 8;
@@ -101,7 +102,7 @@ void picture_planes_describe(AVCodecParameters *video, enum AVPixelFormat format
     video->chroma_location = is_whole(format) ? AVCHROMA_LOC_UNSPECIFIED : AVCHROMA_LOC_LEFT;
 }
 
-/* libswscale rounds alpha now and then; it is not to be touched. Of 8 bits. */
+/* libswscale sometimes rounds alpha, which must not change. For 8 bits. */
 static void copy_alpha(AVFrame *to, const AVFrame *from)
 {
     const AVPixFmtDescriptor *t = av_pix_fmt_desc_get(to->format);
@@ -121,7 +122,7 @@ static void copy_alpha(AVFrame *to, const AVFrame *from)
     }
 }
 
-/* Grey may become a colour, but not the other way round; other planes stay what they are. */
+/* Grey may become colour, but not the reverse; other planes stay as they are. */
 static bool is_to_be_made(int from, enum AVPixelFormat to)
 {
     const bool colour = av_pix_fmt_desc_get(from)->nb_components >= 3 || from == AV_PIX_FMT_PAL8;
@@ -130,7 +131,7 @@ static bool is_to_be_made(int from, enum AVPixelFormat to)
     return colour ? !pixels_has_planes(from) && to != AV_PIX_FMT_GRAY8 : true;
 }
 
-/* Puts the frame in another's place, with its properties but for range and matrix. */
+/* Replaces the frame by a converted one with the same properties except range and matrix. */
 static bool replace(AVFrame *frame, const frame_convert_shape *shape, pipeline_error *error)
 {
     AVFrame *made = frame_convert_to(frame, shape, error);
@@ -166,7 +167,7 @@ bool picture_planes(AVFrame *frame, enum AVPixelFormat format, pipeline_error *e
         frame->color_range = AVCOL_RANGE_JPEG;
     if (!is_to_be_made(frame->format, format))
         return true;
-    /* Of palettes and of few bits libswscale makes BT.601, whatever it is asked for. */
+    /* From palettes and formats with few bits, libswscale always makes BT.601. */
     const frame_convert_shape rgb = {.width = frame->width,
                                      .height = frame->height,
                                      .format = AV_PIX_FMT_RGB24,

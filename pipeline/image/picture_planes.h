@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Pictures in RGB, and frames whose samples stand packed beside each other, as the planes mona works
- * on; and frames as pictures again. */
+/* Converts RGB pictures and frames with packed samples to the planes that mona works on, and frames
+ * back to pictures. */
 #ifndef MONA_PICTURE_PLANES_H
 #define MONA_PICTURE_PLANES_H
 
@@ -10,29 +10,29 @@
 
 #include "pipeline/error.h"
 
-/* What a codec takes best of pictures in RGB. */
+/* The format into which RGB pictures are converted for a codec. */
 typedef enum picture_chroma { PICTURE_444, PICTURE_420, PICTURE_422_10 } picture_chroma;
 
-/* Lossless codecs and pictures keep all the chroma there is, others get what players take. */
+/* Lossless codecs and pictures keep all chroma, others get what players support. */
 picture_chroma picture_chroma_for(enum AVCodecID codec);
 
-/* Whether samples of a pixel format are RGB or a palette's numbers. */
+/* Whether a pixel format's samples are RGB or indices into a palette. */
 bool picture_is_rgb(int format);
 
-/* The format of planes for pictures of a pixel format: its own if it has planes, else grey or YUV,
- * with alpha if it has alpha. AV_PIX_FMT_NONE: it has more than 8 bits, or libswscale cannot read it.
- */
+/* The format of the planes for a pixel format: the same if it already has planes, else grey or YUV,
+ * with alpha if it has alpha. AV_PIX_FMT_NONE: it has more than 8 bits, or libswscale cannot read
+ * it. */
 enum AVPixelFormat picture_planes_format(int found, picture_chroma chroma);
 
-/* Says of a stream that its pictures are of such planes: of RGB BT.709, in full range at 4:4:4,
- * which loses least, and in limited range else, as players expect. */
+/* Sets a stream's parameters for such planes. Planes from RGB are BT.709, in full range for 4:4:4,
+ * which loses least, and else in limited range, as players expect. */
 void picture_planes_describe(AVCodecParameters *video, enum AVPixelFormat format);
 
-/* Makes the frame one of format, unless it has planes of its own, or colours that would be lost. */
+/* Converts the frame to format, unless it has planes already, or colours that would be lost. */
 bool picture_planes(AVFrame *frame, enum AVPixelFormat format, pipeline_error *error);
 
-/* The frame as a picture with its depth and alpha: grey of full range, or RGB. The caller frees it.
- * NULL: it cannot be had. */
+/* Converts the frame to a picture with the same depth and alpha, in grey of full range or in RGB.
+ * The caller frees it. NULL: failed. */
 AVFrame *picture_of_planes(const AVFrame *frame, pipeline_error *error);
 
 #endif

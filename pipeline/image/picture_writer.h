@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Frames as numbered pictures: "frames/%04d.png". Each gets its name when it is complete, and those
- * that have it stay, whatever comes of the run. */
+/* Writes frames as numbered pictures: "frames/%04d.png". Each appears under its name when it is
+ * complete, and stays even if the run fails later. */
 #ifndef MONA_PICTURE_WRITER_H
 #define MONA_PICTURE_WRITER_H
 
@@ -13,7 +13,7 @@
 
 typedef struct picture_writer {
     const char *pattern; /* NULL: not open */
-    const char *input;   /* that must not be overwritten; NULL: it is no pattern */
+    const char *input;   /* which must not be overwritten; NULL: it is not a pattern */
     uint32_t next, first;
     bool by_time; /* numbers follow the frames' pts */
 } picture_writer;
@@ -23,7 +23,7 @@ const AVOutputFormat *picture_writer_format(void);
 
 bool picture_writer_is(const AVOutputFormat *format);
 
-/* Refuses what pictures of such a name cannot hold of frames in pix_fmt. */
+/* Refuses frames in pix_fmt that pictures with such a name cannot hold. */
 bool picture_writer_check(const char *pattern, int pix_fmt, pipeline_error *error);
 
 bool picture_writer_put(picture_writer *w, const AVFrame *frame, pipeline_error *error);

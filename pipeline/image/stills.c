@@ -37,7 +37,7 @@ bool still_is_image(const char *path)
     struct stat status;
     if (has_suffix(path, ".mjpeg") || has_suffix(path, ".mjpg"))
         return false;
-    if (stat(path, &status) || !S_ISREG(status.st_mode)) /* what is taken from a pipe is gone */
+    if (stat(path, &status) || !S_ISREG(status.st_mode)) /* reading from a pipe would consume it */
         return false;
     FILE *file = fopen(path, "rb");
     if (!file)
@@ -47,8 +47,8 @@ bool still_is_image(const char *path)
     return picture_kind_of(head, got) != PICTURE_NONE;
 }
 
-/* A chunk is its length, big-endian, its type, as many bytes and a checksum of four. acTL, how many
- * pictures there are, stands before the first one's bytes. */
+/* A chunk is its length (big-endian), its type, its data and a checksum of four bytes. An acTL
+ * chunk, which holds the number of pictures, comes before the data of the first one. */
 static bool announces_pictures(FILE *file)
 {
     uint8_t head[8];
@@ -77,7 +77,7 @@ bool still_is_animated(const char *path)
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-/* A file of at most INT_MAX bytes, which is what decoders count in. The caller frees it. */
+/* Reads a file of at most INT_MAX bytes, since decoders count in int. The caller frees it. */
 static uint8_t *read_file(const char *path, size_t *size, pipeline_error *error)
 {
     struct stat status;
@@ -102,15 +102,16 @@ static uint8_t *read_file(const char *path, size_t *size, pipeline_error *error)
     return bytes;
 }
 
-/* What stb_image has just decoded is whole. Version 2.30 succeeds with what there is of a damaged
- * JPEG, and only the reason of its last failure tells: that it is no PNG, which stb_image tries
- * first, or what is wrong. */
+/* Whether the picture that stb_image just decoded is whole. Version 2.30 succeeds with a damaged
+ * JPEG too. Only the reason of its last failure shows the damage: without damage, that is that the
+ * file is no PNG, which stb_image tries first. */
 static bool is_whole(picture_kind kind)
 {
     return kind != PICTURE_JPEG || !strcmp(stbi_failure_reason(), "bad png sig");
 }
 
-/* What stb_image reads, or must not be let near. False without an error: libav may know better. */
+/* Decodes what stb_image reads; refuses what is unsafe for it. False without an error: libav may be
+ * able to read it. */
 static bool load(still *image, const char *path, const uint8_t *file, size_t size,
                  picture_kind kind, unsigned channels, pipeline_error *error)
 {
@@ -225,9 +226,9 @@ bool still_can_write(const char *path)
     return has_suffix(path, ".png") || still_is_jpeg(path);
 }
 
-/* stb_image_write counts in int. Of a JPEG's samples; of what a PNG's, with a byte before each row, are
- * compressed to: noise grows by an eighth, into a buffer that doubles until its next size, 3 * 2^30,
- * would overflow. */
+/* Limit of the samples, since stb_image_write counts in int. For a JPEG, it applies to the samples.
+ * For a PNG, it applies to the compressed data, which includes a byte for each row: noise grows by
+ * an eighth, into a buffer that doubles until its next size, 3 * 2^30, would overflow. */
 static uint64_t max_bytes(bool jpeg)
 {
     return jpeg ? INT_MAX : 5u << 28;
@@ -259,7 +260,7 @@ typedef struct writer {
     metadata_bytes metadata;
 } writer;
 
-/* stb hands over pieces of any size; the metadata goes in when its place is reached. */
+/* stb passes pieces of any size; the metadata is inserted at its place. */
 static void write_bytes(void *context, void *data, int size)
 {
     writer *w = context;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What libav calls differently from version to version: FFmpeg 5.1 (libavcodec 59), 6.1 (60),
- * 7.x (61) and 8 (62). Only this file asks for a version. */
+/* What differs between versions of libav: FFmpeg 5.1 (libavcodec 59), 6.1 (60), 7.x (61) and 8
+ * (62). Only this file checks versions. */
 #ifndef MONA_PIPELINE_IO_AV_COMPAT_H
 #define MONA_PIPELINE_IO_AV_COMPAT_H
 
@@ -119,7 +119,7 @@ static inline void avstream_remove_side_data(AVStream *stream, enum AVPacketSide
 }
 #endif
 
-/* NULL: the stream has none of this type. size may be NULL. */
+/* NULL: the stream has no side data of this type. size may be NULL. */
 static inline const void *avstream_side_data(const AVStream *stream, enum AVPacketSideDataType type,
                                              size_t *size)
 {
@@ -136,7 +136,7 @@ static inline const void *avstream_side_data(const AVStream *stream, enum AVPack
 
 /* ---- containers --------------------------------------------------------------------------- */
 
-/* Milliseconds before 0 at which a stream may begin: since libavformat 60 Matroska's writer stores
+/* How many milliseconds before 0 a stream may begin. Since libavformat 60, Matroska's writer stores
  * what a codec needs before its first sample. */
 static inline int64_t avformat_stored_lead(const AVOutputFormat *format, const AVStream *stream)
 {
@@ -153,7 +153,7 @@ static inline int64_t avformat_stored_lead(const AVOutputFormat *format, const A
 
 /* ---- encoders ----------------------------------------------------------------------------- */
 
-/* What an encoder takes, up to AV_PIX_FMT_NONE; NULL: it does not say. */
+/* The pixel formats that an encoder takes, up to AV_PIX_FMT_NONE; NULL: unknown. */
 static inline const enum AVPixelFormat *avcodec_formats(const AVCodec *codec)
 {
 #if LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(61, 13, 100)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The libraries of FFmpeg that this process runs with. */
+/* The FFmpeg libraries that this process runs with. */
 #ifndef MONA_AV_LIBRARY_H
 #define MONA_AV_LIBRARY_H
 
@@ -10,7 +10,7 @@ typedef struct av_library {
     unsigned version; /* major << 16 | minor << 8 | micro */
 } av_library;
 
-/* i: below AV_LIBRARY_COUNT. */
+/* i < AV_LIBRARY_COUNT */
 av_library av_library_at(unsigned i);
 
 #endif

@@ -22,8 +22,7 @@ static void hear(void *object, int level, const char *format, va_list arguments)
 {
     va_list copy;
     va_copy(copy, arguments);
-    av_log_default_callback(object, level, format,
-                            copy); /* which prints what av_log's level lets */
+    av_log_default_callback(object, level, format, copy); /* prints what av_log's level allows */
     va_end(copy);
     if (level > AV_LOG_ERROR)
         return;

@@ -11,8 +11,8 @@
 static const char x26x_presets[] =
     "ultrafast,superfast,veryfast,faster,fast,medium,slow,slower,veryslow,placebo";
 
-/* Defaults: near transparent at a speed between the networks' and a tenth of it. Lossless ones are
- * written so that every frame stands alone and damage shows. */
+/* The default quality is nearly transparent, at a speed between the networks' and a tenth of it.
+ * Lossless codecs make every frame independent, so that damage shows and does not spread. */
 static const codec codecs[] = {
     {"h264", "libx264", AV_CODEC_ID_H264, "crf", 18, 51, "preset", "medium", x26x_presets, 0, NULL,
      "tune=zerolatency", true, false, false},
@@ -28,14 +28,15 @@ static const codec codecs[] = {
      NULL, false, false, false},
     {"rawvideo", "rawvideo", AV_CODEC_ID_RAWVIDEO, NULL, 0, 0, NULL, NULL, NULL, 0, NULL, NULL,
      false, false, false},
-    /* Numbered pictures: picture_writer.h makes those. */
+    /* For numbered pictures, which picture_writer.h writes. */
     {"png", "png", AV_CODEC_ID_PNG, NULL, 0, 0, NULL, NULL, NULL, 0, NULL, NULL, false, false,
      false},
 };
 
 enum { CODEC_COUNT = sizeof codecs / sizeof *codecs };
 
-/* Other names, some of encoders that mona does not use: codec.encoder writes the same. */
+/* Other names, including those of encoders that mona does not use; codec.encoder writes the same
+ * codec. */
 static const struct {
     const char *name, *codec;
 } others[] = {
@@ -61,20 +62,20 @@ bool codec_fits(const codec *c, const AVOutputFormat *format)
 {
     if (c->id == AV_CODEC_ID_PNG || picture_writer_is(format))
         return c->id == AV_CODEC_ID_PNG && picture_writer_is(format);
-    /* y4m takes frames as they are. */
+    /* y4m takes uncoded frames. */
     if (format->video_codec == AV_CODEC_ID_WRAPPED_AVFRAME)
         return c->id == AV_CODEC_ID_RAWVIDEO;
-    /* The transport stream's writer does not say. */
+    /* The transport stream's writer does not report what it supports. */
     if (!strcmp(format->name, "mpegts"))
         return c->id == AV_CODEC_ID_H264 || c->id == AV_CODEC_ID_HEVC;
-    /* QuickTime's writer does, but refuses these. */
+    /* QuickTime's writer reports these as supported, but refuses them. */
     if (!strcmp(format->name, "mov") && (c->id == AV_CODEC_ID_VP9 || c->id == AV_CODEC_ID_AV1))
         return false;
     return avformat_query_codec(format, c->id, FF_COMPLIANCE_EXPERIMENTAL) == 1;
 }
 
-/* Bare samples are told by a tag; libav writes some that its readers do not know, and QuickTime's
- * grey is another. */
+/* Raw samples are identified by a tag. libav writes some tags that its readers do not know, and
+ * QuickTime's grey is a different format. */
 static bool has_raw_tag(const AVOutputFormat *format, enum AVPixelFormat pix_fmt)
 {
     const bool mov = !strcmp(format->name, "mov");

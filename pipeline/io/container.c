@@ -15,8 +15,8 @@ static const struct {
 } alternatives[] = {
     {"matroska", ".mkv"}, {"mp4", ".mp4"}, {"mov", ".mov"}, {"mpegts", ".ts"}, {"nut", ".nut"}};
 
-/* What the MPEG transport stream has a stream type for; its writer takes anything and marks the
- * rest as private data, which nothing can read back. */
+/* Codecs that have a stream type in the MPEG transport stream. Its writer accepts anything else as
+ * private data, which nothing can read back. */
 static const enum AVCodecID transport_codecs[] = {
     AV_CODEC_ID_H264,         AV_CODEC_ID_HEVC,      AV_CODEC_ID_MPEG1VIDEO,
     AV_CODEC_ID_MPEG2VIDEO,   AV_CODEC_ID_MPEG4,     AV_CODEC_ID_MP2,
@@ -87,7 +87,7 @@ static bool holds_codec(const AVOutputFormat *format, const AVStream *stream)
     return avformat_query_codec(format, codec->codec_id, FF_COMPLIANCE_EXPERIMENTAL) == 1;
 }
 
-/* Only the relatives of QuickTime write how a video is to be turned. */
+/* Only QuickTime's family of containers stores the rotation of a video. */
 static bool holds_rotation(const AVOutputFormat *format, const AVStream *stream)
 {
     const uint8_t *matrix = avstream_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, NULL);
@@ -104,7 +104,7 @@ bool container_holds(const AVOutputFormat *format, const AVStream *stream)
     return !is(format, single) && holds_codec(format, stream) && holds_rotation(format, stream);
 }
 
-/* Menus of a DVD, which mean nothing without it. */
+/* Menus of a DVD, which are useless without the DVD. */
 static bool is_navigation(const AVStream *stream)
 {
     return stream->codecpar->codec_id == AV_CODEC_ID_DVD_NAV;
@@ -116,7 +116,7 @@ enum AVCodecID container_converts(const AVOutputFormat *format, const AVStream *
                                            : subtitles_target(format, stream->codecpar->codec_id);
 }
 
-/* Whether stream i has something that would be lost. */
+/* Whether something of stream i would be lost. */
 static bool misfits(const AVOutputFormat *format, const AVFormatContext *input, unsigned i,
                     const AVStream *video)
 {
@@ -153,7 +153,7 @@ static const char *find_alternative(const AVFormatContext *input, const AVStream
     return NULL;
 }
 
-/* "stream 3 (subtitle, subrip)" */
+/* Writes "stream 3 (subtitle, subrip)". */
 static void describe(char *text, size_t size, const AVStream *stream, const AVStream *video)
 {
     const AVCodecParameters *codec = stream->codecpar;
@@ -166,7 +166,7 @@ static void describe(char *text, size_t size, const AVStream *stream, const AVSt
              avcodec_get_name(codec->codec_id));
 }
 
-/* One thing that is lost, in words: a note with drop, else the error. */
+/* Reports one thing that will be lost: as a note with drop, else as the error. */
 static bool lose(const char *what, const AVOutputFormat *format, const char *path,
                  const AVFormatContext *input, const AVStream *video, bool drop,
                  const pipeline_notes *notes, pipeline_error *error)
@@ -201,7 +201,7 @@ bool container_check(const AVOutputFormat *format, const char *path, const AVFor
 
 /* ---- what is held, but not exactly ---------------------------------------------------------- */
 
-/* Where a stream begins, in seconds; -1: it does not say, or does not count. */
+/* Where a stream begins, in seconds; -1: unknown or irrelevant. */
 static double start_of(const AVStream *stream)
 {
     const enum AVMediaType type = stream->codecpar->codec_type;
@@ -211,7 +211,7 @@ static double start_of(const AVStream *stream)
                : -1;
 }
 
-/* AVI counts frames, and so everything begins at once; ears and eyes forgive a little. */
+/* AVI counts frames, so all streams begin at the same time; small differences are not noticed. */
 bool container_check_starts(const AVOutputFormat *format, const char *path,
                             const AVFormatContext *input, bool drop, const pipeline_notes *notes,
                             pipeline_error *error)
@@ -240,8 +240,8 @@ bool container_check_starts(const AVOutputFormat *format, const char *path,
     return true;
 }
 
-/* Matroska holds the size a video is shown at, in whole pixels. H.264 and others say themselves
- * what their pixels are like, VP9 and AV1 do not. */
+/* Matroska stores the display size of a video in whole pixels. H.264 and others also store the
+ * pixel aspect themselves; VP9 and AV1 do not. */
 void container_tell_aspect(const AVOutputFormat *format, const char *path,
                            const AVCodecParameters *video, const pipeline_notes *notes)
 {

@@ -9,37 +9,39 @@
 
 #include "pipeline/error.h"
 
-/* Streams that are not copied because the container's writer makes them anew: QuickTime time codes,
- * which it derives from the video's metadata, and tracks that hold the names of chapters. */
+/* Streams that are not copied because the container's writer creates them again: QuickTime time
+ * codes, which it derives from the video's metadata, and tracks with the names of chapters. */
 bool container_regenerates(const AVFormatContext *input, const AVStream *stream);
 
-/* A picture that belongs to the file, not a video. */
+/* Whether the stream is a picture that belongs to the file, such as an album cover, and not a
+ * video. */
 bool container_is_cover(const AVStream *stream);
 
-/* Matroska keeps pictures as attached files. */
+/* Whether the container keeps pictures as attached files, like Matroska. */
 bool container_attaches_covers(const AVOutputFormat *format);
 
-/* The container can hold a copy of the stream, which is not the one that is enhanced. */
+/* Whether the container can hold a copy of the stream, which is not the enhanced one. */
 bool container_holds(const AVOutputFormat *format, const AVStream *stream);
 
-/* What a stream that the container cannot hold becomes, losing no text; AV_CODEC_ID_NONE: nothing.
- */
+/* The codec to which a stream that the container cannot hold is converted without loss of text;
+ * AV_CODEC_ID_NONE: none. */
 enum AVCodecID container_converts(const AVOutputFormat *format, const AVStream *stream);
 
-/* Everything fits: every stream that is to be copied or converted, and the rotation of the video that is
- * replaced. If not, then the error names what does not and a container that would hold all of it;
- * with drop a note names each thing that is left out, and without it navigation data of DVDs. */
+/* Checks that everything fits: all streams to be copied or converted, and the rotation of the video
+ * that is replaced. The error names what does not fit and a container that would hold everything.
+ * With drop, a note names each thing that is left out instead. The navigation data of DVDs is
+ * always left out with a note. */
 bool container_check(const AVOutputFormat *format, const char *path, const AVFormatContext *input,
                      const AVStream *video, bool drop, const pipeline_notes *notes,
                      pipeline_error *error);
 
-/* Every stream begins where it did beside the others, as far as the container can tell; with drop a
- * note says if not. */
+/* Checks that all streams can begin at the same times relative to each other, as far as the
+ * container stores this. With drop, a note replaces the error. */
 bool container_check_starts(const AVOutputFormat *format, const char *path,
                             const AVFormatContext *input, bool drop, const pipeline_notes *notes,
                             pipeline_error *error);
 
-/* Says if the pixel aspect of a video so coded is rounded by the container. */
+/* Reports it if the container rounds the pixel aspect ratio of a video with this codec. */
 void container_tell_aspect(const AVOutputFormat *format, const char *path,
                            const AVCodecParameters *video, const pipeline_notes *notes);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Whether the disk has room for an output. */
+/* Checks that the disk has room for an output. */
 #ifndef MONA_DISK_SPACE_H
 #define MONA_DISK_SPACE_H
 
@@ -8,8 +8,8 @@
 
 #include "pipeline/error.h"
 
-/* Compares bytes with what is free where path will lie. Too little is an error when exactly so many
- * will be written, and a note when they are a guess. What cannot be found out is no fault. */
+/* Compares bytes with the free space where path will lie. Too little is an error if bytes is exact,
+ * and a note if it is an estimate. If the free space is unknown, there is no complaint. */
 bool disk_space_check(const char *path, uint64_t bytes, bool exact, const pipeline_notes *notes,
                       pipeline_error *error);
 

@@ -15,7 +15,7 @@ bool edit_list_supported(const AVOutputFormat *format)
     return false;
 }
 
-/* Of a sound packet before 0 one is kept: the last, which ends at 0 or after. */
+/* Of the sound packets before 0 the last one is kept, which ends at 0 or later. */
 static bool is_cut(int64_t time, int64_t duration)
 {
     return duration > 0 && time + 2 * duration <= 0;
@@ -28,7 +28,7 @@ bool edit_list_cuts(const AVPacket *packet, const AVStream *stream)
            is_cut(packet->pts, packet->duration);
 }
 
-/* Where the first packet lies that is not cut away, in the stream's time base; 0 at most. */
+/* The time of the first packet that is not cut away, in the stream's time base; at most 0. */
 static int64_t first_time(AVStream *stream)
 {
     const int count = avformat_index_get_entries_count(stream);
@@ -43,8 +43,8 @@ static int64_t first_time(AVStream *stream)
     return 0;
 }
 
-/* Microseconds a stream lies before what format stores; 0 or less: it does not. Whether it does is
- * judged in the milliseconds that format rounds to. */
+/* By how many microseconds a stream begins before the earliest time that format can store; 0 or
+ * less: it does not. The comparison is in the milliseconds to which format rounds. */
 static int64_t lead_of(AVStream *stream, const AVOutputFormat *format)
 {
     const int64_t first = first_time(stream), stored = avformat_stored_lead(format, stream);

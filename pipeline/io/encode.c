@@ -16,7 +16,7 @@
 
 /* ---- options ------------------------------------------------------------------------------ */
 
-/* name is one of names, which have commas between. */
+/* Whether name is in names, a list separated by commas. */
 static bool is_listed(const char *name, const char *names)
 {
     size_t length = strlen(name);
@@ -59,7 +59,8 @@ static bool add_quality(AVDictionary **options, const codec *c, const encoder_ch
     return true;
 }
 
-/* Adds "key=value" to the options. What is a list itself ("x264-params") adds to the list. */
+/* Adds "key=value" to the options. The value of an option that is itself a list ("x264-params") is
+ * appended to it. */
 static bool add_option(AVDictionary **options, const char *text, pipeline_error *error)
 {
     char key[64];
@@ -76,7 +77,7 @@ static bool add_option(AVDictionary **options, const char *text, pipeline_error 
     return true;
 }
 
-/* Everything the encoder is told by name, the user's own words last. */
+/* All named options of the encoder; the user's own come last and override others. */
 static bool collect_options(AVDictionary **options, const codec *c, const encoder_choice *choice,
                             const AVStream *video, pipeline_error *error)
 {
@@ -123,8 +124,8 @@ static bool check_picture(const codec *c, const AVOutputFormat *format, const en
                              name ? name : "this pixel format",
                              !raw && codec_fits(codec_find("ffv1"), format) ? "" : " in .mkv");
     }
-    /* libav's FFV1 loses samples at the edges of chroma that is a quarter and has no whole number.
-     */
+    /* libav's FFV1 loses samples at the edges of chroma that is subsampled by 4 if its size is no
+     * integer. */
     const frame_format frame = pixels_frame_format(s->pix_fmt, s->width, s->height);
     const uint32_t across = 1u << frame.shift_x, down = 1u << frame.shift_y;
     const bool whole = c->even || (c->id == AV_CODEC_ID_FFV1 && (across > 2 || down > 2));
@@ -151,18 +152,18 @@ static void describe(AVCodecContext *codec, const encoder_settings *settings,
     copy_colour(codec, video->codecpar);
     if (format->flags & AVFMT_GLOBALHEADER)
         codec->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
-    /* AVI counts frames and knows no other order than that of the packets. */
+    /* AVI counts frames and stores packets in display order only. */
     if (!strcmp(format->name, "avi"))
         codec->max_b_frames = 0;
     if (settings->choice.match_bitrate)
         codec->bit_rate = settings->bit_rate;
-    /* libav's own encoders would hold on to frames if they worked on several at once. */
+    /* libav's own encoders hold on to frames if they work on several at once. */
     codec->thread_count = (int)settings->choice.threads;
     if (codec->codec->capabilities & (AV_CODEC_CAP_FRAME_THREADS | AV_CODEC_CAP_SLICE_THREADS))
         codec->thread_type = FF_THREAD_SLICE;
 }
 
-/* Its name and options, as many as there is room for. */
+/* Writes the encoder's name and as many options as fit. */
 static void tell(char text[ENCODER_TEXT], const char *name, const AVDictionary *options)
 {
     const AVDictionaryEntry *o = NULL;
@@ -171,7 +172,7 @@ static void tell(char text[ENCODER_TEXT], const char *name, const AVDictionary *
         used += snprintf(text + used, (size_t)(ENCODER_TEXT - used), " %s=%s", o->key, o->value);
 }
 
-/* Opens with options, of which none may be left over. */
+/* Opens the encoder. All options must be used. */
 static bool start(encoder *e, const codec *c, AVDictionary **options, pipeline_error *error)
 {
     int code = avcodec_open2(e->codec, e->codec->codec, options);
@@ -185,8 +186,8 @@ static bool start(encoder *e, const codec *c, AVDictionary **options, pipeline_e
                             av_get_pix_fmt_name(e->codec->pix_fmt));
 }
 
-/* x264 leaves "limited range" out of a header that has no other colour to tell, and players then
- * guess; mp4 holds it nowhere else. */
+/* x264 writes no "limited range" into a header without other colour information, so players guess;
+ * mp4 stores the range nowhere else. */
 static bool tell_limited_range(AVCodecContext *c, pipeline_error *error)
 {
     const AVBitStreamFilter *filter = av_bsf_get_by_name("h264_metadata");
@@ -213,7 +214,7 @@ bool encoder_open(encoder *e, const encoder_settings *settings, const AVFormatCo
                   const AVStream *video, const AVOutputFormat *format, pipeline_error *error)
 {
     const codec *c = settings->choice.codec;
-    /* y4m is written from frames, not from their bytes. */
+    /* y4m's writer takes frames instead of packets of their bytes. */
     const char *name =
         format->video_codec == AV_CODEC_ID_WRAPPED_AVFRAME ? "wrapped_avframe" : c->encoder;
     const AVCodec *libav = avcodec_find_encoder_by_name(name);
@@ -257,7 +258,7 @@ static int64_t recall_duration(const encoder *e, int64_t pts)
     return 0;
 }
 
-/* Sends the frame, or a copy of it that the encoder may keep. */
+/* Sends the frame, or a copy that the encoder may keep. */
 static int send(encoder *e, const AVFrame *frame)
 {
     if (!frame || !e->copy)
@@ -297,7 +298,7 @@ bool encoder_put(encoder *e, const AVFrame *frame, const packet_sink *sink, pipe
     if (code != AVERROR(EAGAIN) && code != AVERROR_EOF)
         return pipeline_fail_av(error, code, "%s failed at frame %llu", e->name,
                                 (unsigned long long)e->frames);
-    /* Every encoder of the table has copied the picture by now. */
+    /* By now every encoder of the table has copied the picture. */
     if (frame && av_buffer_get_ref_count(frame->buf[0]) != 1)
         return pipeline_fail(error,
                              "the encoder holds on to frame %llu, which mona does not support",
@@ -308,7 +309,7 @@ bool encoder_put(encoder *e, const AVFrame *frame, const packet_sink *sink, pipe
     return true;
 }
 
-/* A frame of anything; false: out of memory. */
+/* Sends a frame with any content. False: out of memory. */
 static bool send_something(AVCodecContext *codec)
 {
     AVFrame *frame = av_frame_alloc();
@@ -326,7 +327,7 @@ static bool send_something(AVCodecContext *codec)
 
 void encoder_close(encoder *e)
 {
-    /* Leaking it is better than never returning. */
+    /* A leak is better than never returning. */
     if (e->waits && !e->frames && e->codec && avcodec_is_open(e->codec) &&
         !send_something(e->codec))
         e->codec = NULL;

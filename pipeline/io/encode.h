@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The encoder of the output video: one of libav's, told apart by a codec's row in the table. */
+/* Encodes the output video with one of libav's encoders, which a row of the table of codecs
+ * describes. */
 #ifndef MONA_ENCODE_H
 #define MONA_ENCODE_H
 
@@ -13,7 +14,7 @@
 #include "pipeline/io/codec.h"
 #include "pipeline/error.h"
 
-enum { ENCODER_DURATIONS = 1024 }; /* more frames than any encoder ever holds back */
+enum { ENCODER_DURATIONS = 1024 }; /* more frames than any encoder holds back */
 enum { ENCODER_TEXT = 256 };
 
 typedef struct encoder {
@@ -21,24 +22,24 @@ typedef struct encoder {
     const char *name;        /* of libav's encoder, for messages */
     char text[ENCODER_TEXT]; /* name and options: "libx264 preset=medium crf=18" */
     AVPacket *packet;        /* reused */
-    AVFrame *copy;           /* what an encoder that keeps frames gets; NULL: it does not */
+    AVFrame *copy;           /* for an encoder that holds on to frames; else NULL */
     struct {
         int64_t pts, duration;
-    } durations[ENCODER_DURATIONS]; /* of the latest frames, which come out in another order */
+    } durations[ENCODER_DURATIONS]; /* of the latest frames; they come out in another order */
     uint64_t frames, packets;
     bool waits; /* as in codec */
 } encoder;
 
-/* What the user asked for. */
+/* The user's options. */
 typedef struct encoder_choice {
-    const codec *codec;         /* NULL: the first the container holds */
+    const codec *codec;         /* NULL: the first one that the container holds */
     double crf;                 /* negative: the codec's default */
     const char *preset;         /* NULL: the codec's default */
     const char *const *options; /* "key=value", for libav */
     size_t option_count;
     unsigned threads;   /* 0: the encoder's own choice */
     bool low_latency;   /* no frame waits for later ones */
-    bool match_bitrate; /* as many bits a second as the input's video has */
+    bool match_bitrate; /* aim at the bit rate of the input's video */
 } encoder_choice;
 
 typedef struct encoder_settings {
@@ -49,19 +50,21 @@ typedef struct encoder_settings {
     int64_t bit_rate; /* of the input's video; 0: unknown */
 } encoder_settings;
 
-/* video: the input stream that is replaced; time base, shape of a sample and colour are its.
- * format: of the container. Whether it succeeds or not, encoder_close releases what there is. */
+/* video: the input stream that is replaced; it gives the time base, the aspect ratio of pixels and
+ * the colours. format: of the container. Whether it succeeds or not, encoder_close releases what
+ * there is. */
 bool encoder_open(encoder *e, const encoder_settings *settings, const AVFormatContext *input,
                   const AVStream *video, const AVOutputFormat *format, pipeline_error *error);
 
-/* Takes a packet of the encoder, timestamps in time_base. False stops the encoder. */
+/* Receives a packet from the encoder, timestamps in time_base. Returning false stops the
+ * encoder. */
 typedef struct packet_sink {
     bool (*take)(void *context, AVPacket *packet, AVRational time_base, pipeline_error *error);
     void *context;
 } packet_sink;
 
 /* Encodes a frame and passes on what comes out; NULL drains the encoder. The frame's pts and
- * duration count in the input stream's time base. The frame's planes are free again when this
+ * duration count in the input stream's time base. The frame's planes may be reused when this
  * returns. */
 bool encoder_put(encoder *e, const AVFrame *frame, const packet_sink *sink, pipeline_error *error);
 

@@ -27,7 +27,7 @@ static bool open_file(footage *f, pipeline_error *error)
         return false;
     if (snprintf(url, sizeof url, "file:%s", f->path) >= (int)sizeof url)
         return pipeline_fail(error, "%s: the name is too long", f->path);
-    /* A playlist must not reach anything but files. */
+    /* A playlist must not access anything but files. */
     av_dict_set(&options, "protocol_whitelist", "file", 0);
     int code = avformat_open_input(&f->format, url,
                                    numbered ? av_find_input_format("image2") : NULL, &options);
@@ -67,13 +67,13 @@ static bool open_decoder(footage *f, pipeline_error *error)
            pipeline_fail_av(error, code, "%s: the %s decoder cannot start", f->path, codec->name);
 }
 
-/* A time in seconds from the file's beginning, in the file's own time. */
+/* Converts a time in seconds from the beginning of the file to the file's own time. */
 static int64_t own_time(const footage *f, double time)
 {
     return FFMAX(f->format->start_time, 0) + llround(time * AV_TIME_BASE);
 }
 
-/* The same in ticks of the video. */
+/* The same in ticks of the video's time base. */
 static int64_t own_ticks(const footage *f, double time)
 {
     return av_rescale_q(own_time(f, time), AV_TIME_BASE_Q, f->video->time_base);
@@ -98,14 +98,14 @@ bool footage_open(footage *f, const char *path, double start, double end, pipeli
         return pipeline_fail(error, "out of memory");
     if (!open_file(f, error) || !find_video(f, error) || !open_decoder(f, error))
         return false;
-    /* To the key frame before; a file that cannot be searched is read from its beginning. */
+    /* Seeks to the key frame before; a file that cannot be searched is read from its beginning. */
     if (start > 0)
         seek_before(f->format, f->video, own_time(f, start));
     f->expected = estimate(f);
     return true;
 }
 
-/* Sends the next packet of the video, or the end, to the decoder. */
+/* Sends the next packet of the video, or its end, to the decoder. */
 static bool feed(footage *f, pipeline_error *error)
 {
     for (;;) {
@@ -124,8 +124,8 @@ static bool feed(footage *f, pipeline_error *error)
     }
 }
 
-/* A photograph lies as the camera was held, which its EXIF says. Videos are turned by who shows them.
- */
+/* A photograph is stored as the camera was held, and EXIF tells how. Videos are turned by their
+ * players. */
 static bool turn_photo(footage *f, pipeline_error *error)
 {
     const orientation turn = orientation_of_photo(f->frame);
@@ -143,7 +143,7 @@ static bool turn_photo(footage *f, pipeline_error *error)
     return good;
 }
 
-/* Without a packet in between: a decoder has one for each of its threads at most. */
+/* In a row, without a packet in between: a decoder reports at most one for each of its threads. */
 enum { MAX_DECODER_ERRORS = 1024 };
 
 footage_result footage_next(footage *f, pipeline_error *error)

@@ -32,13 +32,13 @@ bool hdr_describe(AVStream *video, const AVFrame *first)
                     AV_FRAME_DATA_CONTENT_LIGHT_LEVEL);
 }
 
-/* How an encoder is told; chromaticities in steps of 1 / chromaticity, luminances of 1 / luminance.
- */
+/* An encoder's syntax for these values: chromaticities in steps of 1 / chromaticity, luminances in
+ * steps of 1 / luminance. */
 typedef struct dialect {
     enum AVCodecID id;
     const char *key, *mastering, *light;
     double chromaticity, luminance;
-    int digits; /* behind the point */
+    int digits; /* after the decimal point */
 } dialect;
 
 static const dialect dialects[] = {
@@ -115,7 +115,7 @@ static bool has_display(const AVStream *video)
            avstream_side_data(video, AV_PKT_DATA_CONTENT_LIGHT_LEVEL, NULL);
 }
 
-/* Pictures are taken for sRGB. */
+/* Viewers assume that pictures are sRGB. */
 static bool is_beyond_srgb(const AVStream *video)
 {
     const AVCodecParameters *p = video->codecpar;
@@ -130,18 +130,19 @@ static bool is_dynamic(const AVStream *video, const AVFrame *first)
            av_frame_get_side_data(first, AV_FRAME_DATA_DYNAMIC_HDR_PLUS);
 }
 
-/* What would be lost, in words; NULL: nothing. Containers and codecs as measured with libav 59. */
+/* Describes what would be lost; NULL: nothing. What containers and codecs keep was measured with
+ * libav 59. */
 static const char *lost_property(const AVOutputFormat *format, const codec *c,
                                  const AVStream *video, const AVFrame *first)
 {
     static const char *const describing[] = {"matroska", "webm", "mp4", "mov", "ipod", NULL};
     static const char *const siting[] = {"matroska", "webm", NULL};
-    static const char *const beside[] = {"matroska", "webm", NULL}; /* alpha beside the frame */
+    static const char *const beside[] = {"matroska", "webm", NULL}; /* alpha in a separate layer */
     const AVCodecParameters *p = video->codecpar;
     const bool h26x = c->id == AV_CODEC_ID_H264 || c->id == AV_CODEC_ID_HEVC;
     const bool says = h26x || c->id == AV_CODEC_ID_AV1 || is_one_of(format, describing);
     const enum AVChromaLocation at = p->chroma_location;
-    /* Left is what players take for granted, and the middle what y4m files say of anything. */
+    /* Players assume left, and y4m files always say middle. */
     const bool usual =
         at == AVCHROMA_LOC_UNSPECIFIED || at == AVCHROMA_LOC_LEFT || at == AVCHROMA_LOC_CENTER;
     const bool sited = h26x || (c->id == AV_CODEC_ID_AV1 && at == AVCHROMA_LOC_TOPLEFT) ||
@@ -181,7 +182,7 @@ bool hdr_check(const AVOutputFormat *format, const codec *c, AVStream *video, co
             "%s as %s does not keep the video's %s%s (--drop-unsupported goes on without that)",
             c->name, format->name, lost, remedy);
     pipeline_note(notes, "left out: the video's %s", lost);
-    /* A configuration without what it configures would mislead a player. */
+    /* A Dolby Vision configuration without the metadata would mislead a player. */
     avstream_remove_side_data(video, AV_PKT_DATA_DOVI_CONF);
     return true;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a picture says about its colours, beyond its samples: whether the output keeps it. */
+/* What a picture says about its colours besides its samples, and whether the output keeps it. */
 #ifndef MONA_HDR_H
 #define MONA_HDR_H
 
@@ -11,18 +11,18 @@
 #include "pipeline/io/codec.h"
 #include "pipeline/error.h"
 
-/* Adds the mastering display and the content light level that a video's first frame carries to its
- * stream, unless the stream has its own. */
+/* Copies the mastering display and the content light level of a video's first frame to its stream,
+ * unless the stream has its own. */
 bool hdr_describe(AVStream *video, const AVFrame *first);
 
-/* The options, "key=value", that make libx264, libx265 and SVT-AV1 write a stream's; "" if there is
- * nothing to write or the encoder has none. */
+/* The options, "key=value", with which libx264, libx265 and SVT-AV1 write the stream's mastering
+ * display and light level; "" if it has none, or the encoder has no such option. */
 void hdr_option(char *option, size_t room, const AVStream *video, const codec *c);
 
-/* Everything that stream and first frame say of their colours fits codec and container, and does
- * not change from frame to frame in ways no encoder of mona's writes. drop: whatever does not is
- * told and left out; so it always is with y4m and raw frames, which are for a program that knows.
- */
+/* Checks that codec and container hold everything that the stream and its first frame say about
+ * their colours, and that no metadata changes from frame to frame, which no encoder of mona's
+ * writes. With drop, what does not fit is reported and left out. y4m and raw frames never hold it:
+ * a note says so, since the program that reads them has to know. */
 bool hdr_check(const AVOutputFormat *format, const codec *c, AVStream *video, const AVFrame *first,
                bool drop, const pipeline_notes *notes, pipeline_error *error);
 

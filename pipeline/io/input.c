@@ -7,13 +7,13 @@
 #include "pipeline/io/frame_estimate.h"
 #include "pipeline/io/pixels.h"
 
-/* start in a stream's own time base; 0 when nothing is left out. */
+/* start in a stream's own time base; 0 if nothing is left out. */
 static int64_t start_in(const input *in, AVRational time_base)
 {
     return in->start == AV_NOPTS_VALUE ? 0 : av_rescale_q(in->start, AV_TIME_BASE_Q, time_base);
 }
 
-/* Where the part that is wanted ends, shifted as copies and frames are; INT64_MAX: nowhere. */
+/* The end of the wanted part, shifted like copies and frames; INT64_MAX: no end. */
 static int64_t end_in(const input *in, AVRational time_base)
 {
     return in->end == INT64_MAX
@@ -60,8 +60,8 @@ uint64_t input_frame_estimate(const input *in)
     return (uint64_t)frame_estimate(seconds, skipped, end, av_q2d(input_frame_rate(in)));
 }
 
-/* Shifts a packet to begin at start. A subtitle is shown as long as it lies within the part that is
- * wanted. False: all of the packet lies without. */
+/* Shifts a packet so that times begin at start. The duration of a subtitle is cut to the wanted
+ * part. False: the whole packet lies outside. */
 static bool cut_packet(const input *in, AVPacket *packet, const AVStream *stream)
 {
     const int64_t start = start_in(in, stream->time_base), end = end_in(in, stream->time_base);
@@ -85,7 +85,7 @@ static bool cut_packet(const input *in, AVPacket *packet, const AVStream *stream
     return true;
 }
 
-/* Passes one packet of another stream on. */
+/* Passes a packet of another stream on. */
 static bool copy_packet(input *in, pipeline_error *error)
 {
     AVPacket *packet = in->packet;
@@ -96,7 +96,8 @@ static bool copy_packet(input *in, pipeline_error *error)
                        : in->copy(in->copy_context, packet, error);
 }
 
-/* A packet of another stream begins before end, in the video's time base; shifted as copies are. */
+/* Whether a packet of another stream begins before end, in the video's time base, shifted like
+ * copies. */
 typedef struct packet_end {
     const input *in;
     int64_t end;
@@ -110,7 +111,7 @@ static bool is_before(void *context, const AVPacket *packet)
            av_compare_ts(packet->dts, stream->time_base, e->end, e->in->video->time_base) < 0;
 }
 
-/* Passes on what was held and begins before end. */
+/* Passes on the held packets that begin before end. */
 static bool release(input *in, int64_t end, pipeline_error *error)
 {
     packet_end before = {in, end};
@@ -120,9 +121,9 @@ static bool release(input *in, int64_t end, pipeline_error *error)
 
 /* ---- packets ------------------------------------------------------------------------------ */
 
-enum { MAX_READ_ERRORS = 64 }; /* one after another; then the file has ended */
+enum { MAX_READ_ERRORS = 64 }; /* in a row; then the file counts as ended */
 
-/* Counts what is lost; false when that is the end. */
+/* Counts a loss. False: the input ends or fails here. */
 static bool lose_packet(input *in, int code, pipeline_error *error)
 {
     in->lost_packets++;
@@ -131,7 +132,7 @@ static bool lose_packet(input *in, int code, pipeline_error *error)
                             in->path, (double)in->reached / AV_TIME_BASE);
 }
 
-/* At the end: a file that announces more than it holds was cut. */
+/* At the end: a file that announces more than it holds was cut off. */
 static bool check_length(input *in, pipeline_error *error)
 {
     const AVFormatContext *format = in->format;
@@ -163,8 +164,7 @@ static void remember_reached(input *in)
                                                       AV_TIME_BASE_Q));
 }
 
-/* Reads the next packet; what is damaged is left out and counted, what the system refuses to read
- * is a failure. */
+/* Reads the next packet. Damage is skipped and counted; an error of the system is a failure. */
 static input_result read_packet(input *in, pipeline_error *error)
 {
     for (int errors = 0;; errors++) {
@@ -189,7 +189,7 @@ static input_result read_packet(input *in, pipeline_error *error)
     }
 }
 
-/* Reads one packet and sends it where it belongs. */
+/* Reads a packet and passes it to the decoder or to copy. */
 static bool feed(input *in, pipeline_error *error)
 {
     input_result result = read_packet(in, error);
@@ -222,8 +222,8 @@ static bool feed(input *in, pipeline_error *error)
 
 /* ---- frames ------------------------------------------------------------------------------- */
 
-/* Gives the frame its final timestamp: its own; or, where there is none, the end of the one before.
- * False: it lies before start. */
+/* Sets the frame's final timestamp: its own or, if it has none, the end of the frame before. False:
+ * it lies before start. */
 static bool place_frame(input *in)
 {
     AVFrame *frame = in->frame;
@@ -231,7 +231,8 @@ static bool place_frame(input *in)
     int64_t pts = frame->best_effort_timestamp;
     const int64_t usual =
         FFMAX(1, av_rescale_q(1, av_inv_q(input_frame_rate(in)), in->video->time_base));
-    /* FFmpeg 7 gives some frames of raw streams a tick; one field is half a frame. */
+    /* FFmpeg 7 gives some frames of raw streams a duration of one tick, and one field is half a
+     * frame. */
     if (avframe_duration(frame) <= 0 ||
         (pts == AV_NOPTS_VALUE && avframe_duration(frame) < usual / 2))
         avframe_set_duration(frame, usual);
@@ -251,7 +252,7 @@ static bool place_frame(input *in)
     return true;
 }
 
-/* The first frame is what the video is, whatever was found in the stream before. */
+/* The first frame determines the video's format, whatever the stream announced. */
 static bool check_frame(const input *in, pipeline_error *error)
 {
     const AVFrame *frame = in->frame;
@@ -285,10 +286,10 @@ static bool count_damage(input *in, pipeline_error *error)
                          in->path, (double)in->reached / AV_TIME_BASE);
 }
 
-/* Without a packet in between: a decoder has one for each of its threads at most. */
+/* In a row, without a packet in between: a decoder reports at most one for each of its threads. */
 enum { MAX_DECODER_ERRORS = 1024 };
 
-/* The next frame that belongs to the result, as it was coded. */
+/* Decodes the next frame that belongs to the result, without further processing. */
 static input_result decode_next(input *in, pipeline_error *error)
 {
     for (int errors = 0;; errors++) {
@@ -359,8 +360,8 @@ input_result input_next(input *in, pipeline_error *error)
     return result;
 }
 
-/* Whether a stream will still have packets before end: subtitles and data come when they like and
- * are not waited for. */
+/* Whether all sound streams have passed end. Subtitles and data come irregularly and are not waited
+ * for. */
 static bool all_audio_past(const input *in, const int64_t *last, int64_t end)
 {
     for (unsigned i = 0; i < in->format->nb_streams && i < 64; i++) {
@@ -374,7 +375,7 @@ static bool all_audio_past(const input *in, const int64_t *last, int64_t end)
 
 bool input_copy_until(input *in, int64_t end, pipeline_error *error)
 {
-    int64_t last[64] = {0}; /* latest timestamp of each stream, shifted as the copies are */
+    int64_t last[64] = {0}; /* latest timestamp of each stream, shifted like the copies */
 
     in->holding = false;
     if (!release(in, end, error))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A media file as mona reads it: frames of one video stream, packets of all others, in file order.
- */
+/* A media file as mona reads it: frames of one video stream, packets of all others, in the order of
+ * the file. */
 #ifndef MONA_INPUT_H
 #define MONA_INPUT_H
 
@@ -18,8 +18,8 @@
 #include "pipeline/image/picture_planes.h"
 #include "pipeline/io/timestamp_joins.h"
 
-/* Takes a packet of a stream other than the video; timestamps are in that stream's time base. False
- * stops the input. */
+/* Receives a packet of a stream other than the video, with timestamps in that stream's time base.
+ * Returning false stops the input. */
 typedef bool (*input_copy)(void *context, AVPacket *packet, pipeline_error *error);
 
 typedef enum input_result { INPUT_FRAME, INPUT_END, INPUT_FAILED } input_result;
@@ -31,24 +31,24 @@ typedef struct input {
     AVStream *video; /* the stream to enhance */
     AVCodecContext *decoder;
     AVPacket *packet; /* reused */
-    AVFrame *frame;   /* the frame input_next found; reused */
+    AVFrame *frame;   /* the frame that input_next found; reused */
     input_copy copy;
     void *copy_context;
-    packet_queue held;  /* packets of other streams that are not to be passed on yet */
-    bool holding;       /* what is read now goes there */
-    bool ends_early;    /* only some frames are wanted: nothing after them is passed on */
-    bool ahead;         /* input_first has been called, input_next not yet */
-    input_result first; /* what it found */
+    packet_queue held;  /* packets of other streams that must not be passed on yet */
+    bool holding;       /* packets of other streams go to `held` */
+    bool ends_early;    /* only a part of the video is wanted: nothing after it is passed on */
+    bool ahead;         /* input_first has been called, but not input_next */
+    input_result first; /* the result of input_first */
     timestamp_joins times;
-    picture_list pictures;     /* what is read in place of format's packets; count 0: none */
-    enum AVPixelFormat planes; /* what frames are made when decoded; AV_PIX_FMT_NONE: they stay */
-    fields fields;             /* what the frames pass on their way from the decoder */
+    picture_list pictures;     /* read instead of format's packets; count 0: none */
+    enum AVPixelFormat planes; /* frames are converted to this; AV_PIX_FMT_NONE: they are not */
+    fields fields;             /* passes every frame from the decoder on */
     bool stop_on_error;
     int64_t start;    /* AV_TIME_BASE units, in the file's own time; AV_NOPTS_VALUE: all */
-    int64_t end;      /* the same; INT64_MAX: there is none */
-    int64_t next_pts; /* where a frame without a timestamp belongs */
+    int64_t end;      /* the same unit; INT64_MAX: no end */
+    int64_t next_pts; /* the time of the next frame if it has no timestamp */
     int64_t last_pts; /* of the latest frame */
-    int64_t reached;  /* where the packets read so far end, AV_TIME_BASE units */
+    int64_t reached;  /* where the packets read so far end, in AV_TIME_BASE units */
     bool draining;
     uint64_t lost_packets;   /* could not be read or decoded */
     uint64_t damaged_frames; /* decoded with errors */
@@ -56,31 +56,30 @@ typedef struct input {
 } input;
 
 typedef struct input_settings {
-    const char *path; /* "-": standard input; must outlive the input */
-    const char *raw;  /* "WIDTHxHEIGHT:PIXEL_FORMAT:RATE" of frames without a header; NULL: none */
-    const char *rate; /* of numbered pictures, as libav reads one; NULL: 25 */
-    picture_chroma chroma; /* what RGB becomes */
-    double start;          /* seconds to leave out; 0: none */
-    double end;            /* seconds after which everything is left out; 0: there is none */
+    const char *path;      /* "-": standard input; must outlive the input */
+    const char *raw;       /* "WIDTHxHEIGHT:PIXEL_FORMAT:RATE" if there is no header; else NULL */
+    const char *rate;      /* of numbered pictures, as libav reads one; NULL: 25 */
+    picture_chroma chroma; /* what RGB is converted to */
+    double start;          /* seconds to skip at the beginning; 0: none */
+    double end;            /* seconds after which everything is left out; 0: no end */
     unsigned threads;      /* of the decoder; 0: its own choice */
-    bool quantisers;       /* frames tell of theirs (quantiser.h) */
-    bool low_latency;      /* no frame waits for later ones: of fields only marked ones are seen */
-    bool deinterlace;      /* make interlaced frames whole */
-    bool ends_early;       /* input_copy_until will be called: pass nothing on before it is known to
-                              belong to the frames wanted */
-    bool stop_on_error;    /* fail at the first damage, rather than go on and count */
+    bool quantisers;       /* decode with the frames' quantisers (quantiser.h) */
+    bool low_latency;      /* no frame waits for later ones; interlaced ones must be marked */
+    bool deinterlace;      /* deinterlace interlaced frames */
+    bool ends_early;       /* input_copy_until will be called: pass on only what belongs */
+    bool stop_on_error;    /* fail at the first damage instead of counting it and going on */
     const pipeline_notes *notes;
 } input_settings;
 
-/* Opens a file and its decoder. Refuses pixel formats that neither pixels.h knows nor
- * picture_planes.h makes planes of. Whether it
- * succeeds or not, input_close releases what there is. */
+/* Opens a file and its decoder. Refuses pixel formats that pixels.h does not accept and that
+ * picture_planes.h cannot convert. Whether it succeeds or not, input_close releases what there
+ * is. */
 bool input_open(input *in, const input_settings *settings, pipeline_error *error);
 
-/* Says why libav could not open a file. */
+/* Reports why libav could not open a file. */
 bool input_fail_open(const char *path, int code, pipeline_error *error);
 
-/* The stream has a size and a pixel format that mona takes. */
+/* Whether the stream has a size and a pixel format that mona accepts. */
 bool input_check_video(const input *in, pipeline_error *error);
 
 /* The format of every frame. */
@@ -89,30 +88,30 @@ frame_format input_format(const input *in);
 /* Frames per second, for rate control and raw streams; never 0. */
 AVRational input_frame_rate(const input *in);
 
-/* Bits a second of the video alone, at least roughly; 0: unknown. */
+/* Bits per second of the video alone, at least roughly; 0: unknown. */
 int64_t input_bit_rate(const input *in);
 
-/* Frames to come, as far as the file says; 0: it does not. */
+/* Frames to come, according to the file; 0: unknown. */
 uint64_t input_frame_estimate(const input *in);
 
-/* Decodes the first frame into in->frame before anything else is asked for; input_next gives it
- * again. Packets of other streams wait until then. */
+/* Decodes the first frame into in->frame ahead of everything else; input_next returns it again.
+ * Packets of other streams are held until then. */
 input_result input_first(input *in, pipeline_error *error);
 
-/* Decodes the next frame into in->frame: pts (ascending, in the video's time base, from 0 at start)
- * and duration are set. Passes packets of other streams to copy on the way. */
+/* Decodes the next frame into in->frame and sets its duration and its pts, which ascend and count
+ * in the video's time base from 0 at start. Passes packets of other streams to copy meanwhile. */
 input_result input_next(input *in, pipeline_error *error);
 
-/* After the last frame wanted: passes on the other streams' packets up to end (in the video's time
- * base), then stops reading. */
+/* Call after the last wanted frame: passes on the other streams' packets up to end (in the video's
+ * time base), then stops reading. */
 bool input_copy_until(input *in, int64_t end, pipeline_error *error);
 
-/* Told where the reading of the video has come to, in its time base. False stops the input. */
+/* Gets the time that the reading of the video has reached, in its time base. Returning false stops
+ * the input. */
 typedef bool (*input_pace)(void *context, int64_t time, pipeline_error *error);
 
-/* Without decoding: passes on the other streams' packets as input_next does while there are frames
- * before end, and after those as input_copy_until does. pace is called for every packet of the
- * video. */
+/* Passes on the other streams' packets without decoding: before end as input_next does, after it as
+ * input_copy_until does. pace is called for every packet of the video. */
 bool input_copy_rest(input *in, int64_t end, input_pace pace, void *pace_context,
                      pipeline_error *error);
 

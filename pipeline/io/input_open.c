@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Opening an input: its container, its video stream and the decoder. */
+/* Opens an input: its container, its video stream and the decoder. */
 #include "pipeline/io/input.h"
 
 #include <errno.h>
@@ -19,7 +19,8 @@
 #include "pipeline/io/pixels.h"
 #include "pipeline/io/seek.h"
 
-/* What libav would report as "Invalid data" or open as something odd is said plainly here. */
+/* Gives plain errors for files that libav would report as "Invalid data" or open as something
+ * unexpected. */
 static bool check_file(const char *path, pipeline_error *error)
 {
     struct stat status;
@@ -36,7 +37,7 @@ static bool check_file(const char *path, pipeline_error *error)
     return true;
 }
 
-/* "1280x720:yuv420p:25" as options of libav's raw video reader. */
+/* Converts "1280x720:yuv420p:25" to options of libav's raw video reader. */
 static bool describe_raw(const char *raw, AVDictionary **options, pipeline_error *error)
 {
     char size[32], format[32], rate[32], rest;
@@ -52,7 +53,7 @@ static bool describe_raw(const char *raw, AVDictionary **options, pipeline_error
     return true;
 }
 
-/* Numbered pictures: libav looks at the first, mona reads them. */
+/* For numbered pictures: libav probes the first one, mona reads them all. */
 static bool open_pictures(input *in, const input_settings *s, AVDictionary **options,
                           pipeline_error *error)
 {
@@ -75,8 +76,8 @@ static void describe_pictures(input *in)
     in->format->duration = av_rescale_q(in->video->duration, in->video->time_base, AV_TIME_BASE_Q);
 }
 
-/* Whether frames are made planes, and what the stream will be then. Alpha of a GIF says where
- * nothing has been drawn, which is for browsers to fill. */
+/* Chooses whether frames are converted to planes, and the stream's resulting format. The alpha of a
+ * GIF marks where nothing was drawn, which browsers fill; it is dropped. */
 static bool choose_planes(input *in, picture_chroma chroma, pipeline_error *error)
 {
     AVCodecParameters *video = in->video->codecpar;
@@ -104,7 +105,7 @@ static const AVInputFormat *wanted_format(const input *in, const input_settings 
     return name ? av_find_input_format(name) : NULL;
 }
 
-/* Where to read from: a file behind standard input can be searched, as libav's pipes cannot. */
+/* What to open for standard input: a file there can be searched, which libav's pipes cannot. */
 static const char *stdin_url(void)
 {
     struct stat status;
@@ -113,8 +114,8 @@ static const char *stdin_url(void)
     return whole ? "file:/dev/stdin" : "pipe:0";
 }
 
-/* libav counts a frame's bytes in int, 8 for every pixel. Its reader of Y4M adds 6 to the code of
- * that error. */
+/* libav counts the bytes of a frame in int, with 8 for every pixel. Its Y4M reader adds 6 to that
+ * error's code. */
 enum { LARGE_Y4M = AVERROR(EINVAL) + 6 };
 
 static bool fail_large(const char *path, pipeline_error *error)
@@ -152,13 +153,13 @@ static bool open_container(input *in, const input_settings *s, pipeline_error *e
         av_dict_free(&options);
         return false;
     }
-    /* A playlist must not reach anything but files. */
+    /* A playlist must not access anything but files. */
     av_dict_set(&options, "protocol_whitelist", !strncmp(url, "pipe", 4) ? "pipe" : "file", 0);
     int code = avformat_open_input(&in->format, url, wanted_format(in, s), &options);
     av_dict_free(&options);
     if (code < 0)
         return input_fail_open(in->path, code, error);
-    /* libav renders plain text as a terminal would and calls that a video. */
+    /* libav renders plain text as a terminal would and reports that as a video. */
     if (!strcmp(in->format->iformat->name, "tty"))
         return pipeline_fail(error, "%s: expected a video or an image, found text", in->path);
     code = avformat_find_stream_info(in->format, NULL);
@@ -167,7 +168,7 @@ static bool open_container(input *in, const input_settings *s, pipeline_error *e
     return code >= 0 || pipeline_fail_av(error, code, "%s: cannot be read", in->path);
 }
 
-/* The first that is a video, not a picture of the file. */
+/* Finds the first stream that is a video and not a cover. */
 static bool find_video(input *in, pipeline_error *error)
 {
     for (unsigned i = 0; i < in->format->nb_streams; i++) {
@@ -189,7 +190,7 @@ bool input_check_video(const input *in, pipeline_error *error)
 {
     const AVCodecParameters *video = in->video->codecpar;
     const bool known = video->width > 0 && video->height > 0;
-    /* QuickTime's containers say it in an index, which may be the last thing of the file. */
+    /* QuickTime's containers store this in an index, which may be at the end of the file. */
     const AVIOContext *file = in->format->pb;
     if ((!known || video->format == AV_PIX_FMT_NONE) && strstr(in->format->iformat->name, "mov") &&
         file && !file->seekable)
@@ -208,7 +209,7 @@ bool input_check_video(const input *in, pipeline_error *error)
            fail_large(in->path, error);
 }
 
-/* libav's own decoders of VP8 and VP9 leave out the alpha that Matroska keeps beside them. */
+/* libav's own decoders of VP8 and VP9 ignore the alpha that Matroska stores separately. */
 static const AVCodec *find_decoder(const AVStream *video)
 {
     const enum AVCodecID id = video->codecpar->codec_id;
@@ -221,9 +222,10 @@ static const AVCodec *find_decoder(const AVStream *video)
     return whole ? whole : avcodec_find_decoder(id);
 }
 
-/* Has the decoder tell of each frame's quantiser (quantiser.h). Libavcodec looks it up when it
- * gives a frame out, and of these codecs with a thread a frame that may be while another thread is
- * still decoding it: then threads share each frame, as far as it was coded in parts. */
+/* Makes the decoder export each frame's quantisers (quantiser.h). libavcodec reads them when it
+ * returns a frame. With one thread per frame, these codecs may then still be decoding that frame in
+ * another thread, so threads share the work on each frame instead, as far as it was coded in
+ * slices. */
 static void ask_quantisers(AVCodecContext *decoder)
 {
     decoder->export_side_data |= AV_CODEC_EXPORT_DATA_VIDEO_ENC_PARAMS;
@@ -231,7 +233,7 @@ static void ask_quantisers(AVCodecContext *decoder)
         decoder->thread_type = FF_THREAD_SLICE;
 }
 
-/* coded: the pixel format of what is decoded. */
+/* coded: the pixel format from the decoder. */
 static bool open_decoder(input *in, const input_settings *s, int coded, pipeline_error *error)
 {
     const AVCodecParameters *video = in->video->codecpar;
@@ -246,7 +248,7 @@ static bool open_decoder(input *in, const input_settings *s, int coded, pipeline
     in->decoder->pix_fmt = coded;
     in->decoder->pkt_timebase = in->video->time_base;
     in->decoder->thread_count = (int)s->threads;
-    /* Threads that decode a frame each hold as many back. */
+    /* Each thread that decodes a frame of its own delays the output by one frame. */
     if (s->low_latency)
         in->decoder->thread_type = FF_THREAD_SLICE;
     if (s->quantisers)
@@ -257,12 +259,11 @@ static bool open_decoder(input *in, const input_settings *s, int coded, pipeline
            pipeline_fail_av(error, code, "%s: the %s decoder cannot start", in->path, codec->name);
 }
 
-/* A file that cannot be searched is read from its
- * beginning; frames before start are dropped either way. Of a part the times begin at 0, wherever
- * those of the file do. */
+/* A file that cannot be searched is read from its beginning; frames before start are dropped in any
+ * case. The times of a part begin at 0, wherever those of the file do. */
 static void cut(input *in, double start, double end)
 {
-    const int64_t origin = FFMAX(in->format->start_time, 0); /* unknown is less than 0 */
+    const int64_t origin = FFMAX(in->format->start_time, 0); /* negative if unknown */
     if (end > 0)
         in->end = origin + llround(end * AV_TIME_BASE);
     if (start <= 0 && (end <= 0 || !origin))
@@ -301,13 +302,13 @@ bool input_open(input *in, const input_settings *s, pipeline_error *error)
         (fields){.path = in->path,
                  .notes = s->notes,
                  .time_base = in->video->time_base,
-                 /* Dither of screens looks like them. */
+                 /* Dithered screen recordings look like combing. */
                  .possible = !s->low_latency && (in->pictures.count || !picture_is_rgb(coded)),
                  .wanted = s->deinterlace};
     if (!timestamp_joins_open(&in->times, in->format))
         return pipeline_fail(error, "out of memory");
     cut(in, s->start, s->end);
-    /* What was said while the file was tried is no damage. */
+    /* Messages from probing the file are not damage. */
     av_log_errors_listen();
     return true;
 }

@@ -8,14 +8,15 @@
 #include "pipeline/io/container.h"
 #include "pipeline/io/edit_list.h"
 
-/* Written by writers about the file itself, or statistics of the old one: nobody's to keep. */
+/* Tags that writers add about the file itself, and statistics of the old file; they are not
+ * kept. */
 static const char *const own[] = {
     "encoder",       "major_brand",  "minor_version", "compatible_brands",
     "creation_time", "handler_name", "vendor_id",     "filename",
     "mimetype",      "BPS",          "DURATION",      "NUMBER_OF_",
     "_STATISTICS",   "timecode",     "rotate",        NULL};
 
-/* Names a player looks for in QuickTime's containers. */
+/* Names that players look for in QuickTime's containers. */
 static const char *const mov_file[] = {
     "title",    "artist",           "album_artist", "composer",      "album",
     "date",     "comment",          "genre",        "copyright",     "grouping",
@@ -23,10 +24,10 @@ static const char *const mov_file[] = {
     "network",  "keywords",         "episode_sort", "season_number", "media_type",
     "hd_video", "gapless_playback", "compilation",  "track",         "disc",
     NULL};
-static const char *const avi_file[] = {"title",      "artist",   "album",    "comment",
-                                       "copyright",  "date",     "genre",    "track",
-                                       "encoded_by", "language", "software", /* its own writer */
-                                       NULL};
+static const char *const avi_file[] = {
+    "title", "artist", "album",      "comment",  "copyright", "date",
+    "genre", "track",  "encoded_by", "language", "software", /* set by its own writer */
+    NULL};
 static const char *const ts_file[] = {"service_name", "service_provider", NULL};
 static const char *const language[] = {"language", NULL}, *const title[] = {"title", NULL};
 static const char *const none[] = {NULL};
@@ -39,13 +40,13 @@ enum {
                 AV_DISPOSITION_COMMENT | AV_DISPOSITION_HEARING_IMPAIRED |
                 AV_DISPOSITION_VISUAL_IMPAIRED | AV_DISPOSITION_CAPTIONS |
                 AV_DISPOSITION_DESCRIPTIONS,
-    /* These have no default either, and then it is nobody's. */
+    /* These cannot store "default" either; it is not reported, as nobody set it on purpose. */
     MARKS_TS = AV_DISPOSITION_DEFAULT | AV_DISPOSITION_HEARING_IMPAIRED |
                AV_DISPOSITION_VISUAL_IMPAIRED | AV_DISPOSITION_CLEAN_EFFECTS,
     MARKS_NONE = AV_DISPOSITION_DEFAULT
 };
 
-/* What a container's writer in libav 59 writes. */
+/* What a container's writer in libav 59 stores. */
 typedef struct holding {
     const char *format;
     const char *const *file, *const *stream; /* names; NULL: any */
@@ -59,7 +60,7 @@ static const holding holdings[] = {{"matroska", NULL, NULL, MARKS_MATROSKA},
                                    {"flv", NULL, none, MARKS_NONE}};
 static const holding mov_holding = {NULL, mov_file, language, MARKS_MOV};
 
-/* NULL: it holds everything, or is bare frames, of which nobody expects any. */
+/* NULL: it stores everything, or nothing, like raw frames; nobody expects metadata in those. */
 static const holding *holding_of(const AVOutputFormat *format)
 {
     if (edit_list_supported(format))

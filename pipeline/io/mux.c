@@ -26,7 +26,7 @@ const AVOutputFormat *mux_format(const char *path, const char *name, pipeline_er
     const char *wanted = name ? name : is_stdout(path) ? "yuv4mpegpipe" : NULL;
     if (wanted && !strcmp(wanted, "y4m"))
         wanted = "yuv4mpegpipe";
-    /* The suffix of a muxer's files serves as its name too: mkv, ts. */
+    /* The file suffix of a muxer is accepted as its name too: mkv, ts. */
     char file[64];
     const AVOutputFormat *format = av_guess_format(wanted, wanted ? NULL : path, NULL);
     if (!format && wanted && snprintf(file, sizeof file, "x.%s", wanted) < (int)sizeof file)
@@ -43,7 +43,7 @@ const AVOutputFormat *mux_format(const char *path, const char *name, pipeline_er
     return NULL;
 }
 
-/* Everything but what describes how the old video was compressed. */
+/* Copies everything except what describes the compression of the old video. */
 static bool copy_side_data(AVStream *to, const AVStream *from, bool encoded_anew)
 {
     for (int i = 0; i < avstream_side_data_count(from); i++) {
@@ -58,7 +58,7 @@ static bool copy_side_data(AVStream *to, const AVStream *from, bool encoded_anew
     return true;
 }
 
-/* Statistics that Matroska writers leave about a track no longer hold for the new one. */
+/* Track statistics of Matroska writers do not apply to the new track. */
 static void drop_old_statistics(AVDictionary **metadata)
 {
     static const char *const names[] = {"encoder", "BPS", "BPS-eng", "NUMBER_OF_BYTES",
@@ -76,10 +76,10 @@ static bool describe_video(AVStream *to, const AVStream *from, const AVCodecCont
     to->avg_frame_rate = from->avg_frame_rate;
     to->r_frame_rate = from->r_frame_rate;
     to->sample_aspect_ratio = encoder->sample_aspect_ratio;
-    /* libav writes the time base into y4m's header where the frame rate belongs. */
+    /* libav writes the time base into y4m's header in place of the frame rate. */
     if (encoder->codec_id == AV_CODEC_ID_WRAPPED_AVFRAME)
         to->time_base = av_inv_q(encoder->framerate);
-    /* Parameter sets lie in the header, which hvc1 promises; Apple's players refuse hev1. */
+    /* The parameter sets are in the header, as hvc1 promises; Apple's players refuse hev1. */
     if (encoder->codec_id == AV_CODEC_ID_HEVC && edit_list_supported(format))
         to->codecpar->codec_tag = MKTAG('h', 'v', 'c', '1');
     drop_old_statistics(&to->metadata);
@@ -91,7 +91,7 @@ static bool describe_copy(AVStream *to, const AVStream *from, const AVOutputForm
     unsigned tag = from->codecpar->codec_tag, unused;
     if (avcodec_parameters_copy(to->codecpar, from->codecpar) < 0)
         return false;
-    /* A tag of one container means nothing, or something else, in another. */
+    /* A container's tag has no meaning, or another one, in other containers. */
     bool keep = !format->codec_tag ||
                 av_codec_get_id(format->codec_tag, tag) == from->codecpar->codec_id ||
                 !av_codec_get_tag2(format->codec_tag, from->codecpar->codec_id, &unused);
@@ -103,7 +103,7 @@ static bool describe_copy(AVStream *to, const AVStream *from, const AVOutputForm
     return true;
 }
 
-/* Matroska's way: the picture is an attached file, which is part of the header. */
+/* Matroska stores a cover as an attached file, which is part of the header. */
 static bool describe_attached_cover(AVStream *to, const AVStream *from)
 {
     static const char *const suffixes[][2] = {{"png", "png"}, {"mjpeg", "jpg"}};
@@ -146,7 +146,7 @@ static bool add_stream(mux *m, const AVStream *from, const AVStream *video,
         m->converted[from->index] = subtitles_open(to, from, text, m->name, m->notes, error);
         return m->converted[from->index];
     }
-    /* Side data may be part of the parameters, which describing replaces. */
+    /* Side data may be part of the parameters, which describe_video replaces. */
     return (from == video ? describe_video(to, from, encoder, format)
                           : describe_copy(to, from, format)) &&
            copy_side_data(to, from, from == video);
@@ -203,8 +203,8 @@ static bool add_chapters(AVFormatContext *to, const AVFormatContext *from, int64
     return true;
 }
 
-/* QuickTime writes where each stream starts in ticks of one clock: one that all streams share, if
- * that is not too fine. 0: the writer's own, of milliseconds. */
+/* QuickTime stores where each stream starts in ticks of one clock. This is a clock that suits all
+ * streams, unless it is too fine; 0: the writer's default of milliseconds. */
 static int64_t common_clock(const AVFormatContext *format)
 {
     int64_t clock = 1000;
@@ -226,15 +226,15 @@ static bool write_header(mux *m, pipeline_error *error)
                                  m->name, searched[i]);
     char *url = m->file.part ? av_asprintf("file:%s", m->file.part) : av_strdup("pipe:1");
     int code = url ? avio_open(&m->format->pb, url, AVIO_FLAG_WRITE) : AVERROR(ENOMEM);
-    m->format->url = url; /* QuickTime's writer reads the file once more */
+    m->format->url = url; /* QuickTime's writer reads the file again */
     AVDictionary *options = NULL;
     int64_t clock = common_clock(m->format);
     if (edit_list_supported(m->format->oformat) && clock)
         av_dict_set_int(&options, "movie_timescale", clock, 0);
     if (metadata_support_any_name(m->format))
         av_dict_set(&options, "movflags", "+use_metadata_tags", 0);
-    /* The index comes first, so that a player need not have the end of a file to begin. Making room
-     * for it reads and writes the whole file a second time. */
+    /* The index is moved to the front, so that players can begin before they have the end of the
+     * file. For that the whole file is read and written a second time. */
     if (edit_list_supported(m->format->oformat))
         av_dict_set(&options, "movflags", "+faststart", AV_DICT_APPEND);
     if (code >= 0)
@@ -264,7 +264,7 @@ bool mux_open(mux *m, const mux_settings *s, const AVFormatContext *input, const
                .video_dts = AV_NOPTS_VALUE,
                .name = is_stdout(s->path) ? "standard output" : s->path};
     pthread_mutex_init(&m->lock, NULL);
-    /* Who pipes y4m wants frames. */
+    /* A pipe of y4m is for the frames alone. */
     const bool drop =
         s->drop || (is_stdout(s->path) && s->format->video_codec == AV_CODEC_ID_WRAPPED_AVFRAME);
     if (!container_check(s->format, m->name, input, video, drop, s->notes, error) ||
@@ -285,12 +285,12 @@ bool mux_open(mux *m, const mux_settings *s, const AVFormatContext *input, const
         return pipeline_fail(error, "out of memory");
     metadata_support_tell_lost(m->format, m->name, s->notes);
     container_tell_aspect(s->format, m->name, m->video->codecpar, s->notes);
-    /* What the input holds in a way that is new to its container may stay in it. */
+    /* Accept what the input stores in a way that is still experimental in its container. */
     m->format->strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL;
     return write_header(m, error);
 }
 
-/* Writes a packet whose timestamps are the output stream's. libav takes over what it refers to. */
+/* Writes a packet with timestamps of the output stream. libav takes over the packet's data. */
 static bool write_packet(mux *m, AVPacket *packet, pipeline_error *error)
 {
     packet->pos = -1;
@@ -302,8 +302,8 @@ static bool write_packet(mux *m, AVPacket *packet, pipeline_error *error)
     return code >= 0 || pipeline_fail_av(error, code, "%s: cannot be written", m->name);
 }
 
-/* Containers take only packets in order of decoding. One that comes too late for that is moved to
- * the first place there is. */
+/* Containers take packets only in decoding order. A packet that is too late is moved to the first
+ * possible time. */
 static void make_ascend(mux *m, AVPacket *packet)
 {
     int64_t *last = &m->last_dts[packet->stream_index];

@@ -33,7 +33,7 @@ static bool may_replace(const char *name, const char *input, pipeline_error *err
     return true;
 }
 
-/* What a link in the folder of path says. */
+/* The path of a link's target: relative links start from the folder of path. */
 static char *join(const char *path, const char *link)
 {
     const char *slash = *link == '/' ? NULL : strrchr(path, '/');
@@ -48,7 +48,7 @@ static char *join(const char *path, const char *link)
 
 char *outfile_target(const char *name)
 {
-    enum { LINKS = 40 }; /* as many as Linux follows */
+    enum { LINKS = 40 }; /* the limit of Linux */
     char *path = strdup(name), link[PATH_MAX];
     for (int i = 0; path && i < LINKS; i++) {
         const ssize_t length = readlink(path, link, sizeof link - 1);
@@ -62,7 +62,7 @@ char *outfile_target(const char *name)
     return path;
 }
 
-/* Whether the file under the name is the one that is open, and this process has it for itself. */
+/* Whether the file with this name is the open one, and this process holds its lock. */
 static bool is_ours(int fd, const char *part)
 {
     struct stat opened, named;
@@ -70,8 +70,8 @@ static bool is_ours(int fd, const char *part)
            opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
-/* Removes what a run that is dead left under the name; false, with EEXIST: the name is taken, by
- * another run or by what is no part of mona's. */
+/* Removes the file with this name if a dead run left it. False, with EEXIST: another run uses the
+ * name, or something that is not mona's. */
 static bool clear_part(const char *part)
 {
     const int fd = open(part, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -84,8 +84,9 @@ static bool clear_part(const char *part)
     return dead;
 }
 
-/* Between the file's creation and its lock another run may take it for a dead one's; then it is
- * created anew. A file system without locks gives no such trouble, and no cleaning either. */
+/* Between creating and locking the file, another run may take it for a dead run's and remove it;
+ * then it is created again. A file system without locks has neither this problem nor the
+ * cleaning. */
 static int create_part(const char *part)
 {
     int fd = -1;
@@ -103,10 +104,10 @@ static int create_part(const char *part)
     return -1;
 }
 
-enum { MAX_RUNS = 16 }; /* on one output at a time */
+enum { MAX_RUNS = 16 }; /* at a time on one output */
 
-/* NAME.mona.part, NAME.mona2.part ..., with as much of the last name, in whole characters, as a file
- * name has room for. */
+/* Writes NAME.mona.part, NAME.mona2.part ..., with NAME cut after a whole character if the result
+ * would be too long for a file name. */
 static void number_part(char *part, size_t bytes, const char *name, int n)
 {
     const char *slash = strrchr(name, '/');
@@ -121,7 +122,8 @@ static void number_part(char *part, size_t bytes, const char *name, int n)
     snprintf(part, bytes, "%.*s%s", (int)keep, name, tail);
 }
 
-/* The first free one of NAME.mona.part, NAME.mona2.part ..., after those of dead runs are gone. */
+/* Creates the first free one of NAME.mona.part, NAME.mona2.part ..., after removing those of dead
+ * runs. */
 static int create_numbered(char *part, size_t bytes, const char *name)
 {
     int fd = -1;
@@ -183,8 +185,8 @@ static int sync_path(const char *path, int flags)
     return failed;
 }
 
-/* Makes the rename itself durable. Best effort: some file systems cannot sync a folder, and the
- * file is complete either way. */
+/* Flushes the rename itself to disk. If that fails it is no error: some file systems cannot sync a
+ * folder, and the file is complete either way. */
 static void sync_folder(const char *name)
 {
     char *copy = strdup(name);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Output files that appear under their name only when they are complete.
  *
- * The bytes go to NAME.mona.part in the same folder, NAME cut where that would be too long. The file is
- * locked: a run that finds it unlocked knows that its run is dead and removes it, one that finds it
- * locked takes NAME.mona2.part. outfile_commit makes the bytes durable and renames; outfile_discard
- * removes them, and so does a signal (stop.h). Until the rename an existing NAME stays as it was. A NAME
- * that is a symbolic link stays one: the file it leads to, in that file's folder, is what is written. */
+ * The bytes go to NAME.mona.part in the same folder, with NAME cut where that would be too long.
+ * The file is locked. A run that finds it unlocked knows that the run that made it is dead, and
+ * removes it; a run that finds it locked uses NAME.mona2.part. outfile_commit flushes the bytes to
+ * disk and renames the file; outfile_discard removes it, and so does a signal (stop.h). Until the
+ * rename, an existing NAME stays as it was. If NAME is a symbolic link, it stays one: the file that
+ * it leads to is written, in that file's own folder. */
 #ifndef MONA_OUTFILE_H
 #define MONA_OUTFILE_H
 
@@ -17,24 +18,25 @@
 typedef struct outfile {
     const char *name; /* as given; must outlive the outfile */
     char *target;     /* the file that name leads to */
-    char *part;       /* where to write until it is committed; NULL: nothing to remove */
+    char *part;       /* the path to write to until the commit; NULL: nothing to remove */
     int lock;         /* of the part */
 } outfile;
 
-/* Creates the empty temporary file, called part on the same file system (NULL: see above). Refuses
- * a folder, a device or a pipe under the name, and a name that is the same file as input (NULL:
- * there is none). */
+/* Creates the empty temporary file under the path part, on the same file system (NULL: named as
+ * above). Refuses a folder, a device or a pipe as name, and a name for the same file as input
+ * (NULL: there is no input). */
 bool outfile_open(outfile *file, const char *name, const char *part, const char *input,
                   pipeline_error *error);
 
-/* The path of the file that a name leads to by symbolic links, whether the file exists or not. The
- * caller frees it. NULL: out of memory. */
+/* The path to which a name leads through symbolic links, whether the file exists or not. The caller
+ * frees it. NULL: out of memory. */
 char *outfile_target(const char *name);
 
-/* Call after everything is written and closed. On failure the temporary file is gone too. */
+/* Call it after everything has been written and closed. If it fails, the temporary file is removed
+ * too. */
 bool outfile_commit(outfile *file, pipeline_error *error);
 
-/* All of it at once: a file of these bytes under the name. */
+/* Opens, writes and commits a file with these bytes. */
 bool outfile_save(const char *name, const char *input, const void *bytes, size_t size,
                   pipeline_error *error);
 

@@ -41,7 +41,7 @@ static bool open_encoder(output *o, pipeline_error *error)
                         error);
 }
 
-/* Some seconds of work, whatever the size: 64 frames of 2560x1440. */
+/* A few seconds of work at any size: 64 frames of 2560x1440. */
 static uint64_t segment_length(const output_settings *settings)
 {
     const encoder_settings *s = &settings->encoder;
@@ -51,7 +51,7 @@ static uint64_t segment_length(const output_settings *settings)
     return frames < 16 ? 16 : frames > 256 ? 256 : frames;
 }
 
-/* What a run that is told to end says. */
+/* Sets the line that an interrupted run prints. */
 static void tell_resume(const output *o)
 {
     char line[1024];
@@ -69,7 +69,7 @@ static bool open_segments(output *o, pipeline_error *error)
         return pipeline_fail(error,
                              "--resume: expected files for input and output, and a container other "
                              "than y4m");
-    /* Beside the file that is renamed in the end, wherever a link to it lies. */
+    /* The folder lies beside the file that is finally renamed, not beside a link to it. */
     char *target = outfile_target(m->path);
     const bool opened = target ? segments_open(&o->parts, target, o->settings->work, error)
                                : pipeline_fail(error, "out of memory");
@@ -79,7 +79,7 @@ static bool open_segments(output *o, pipeline_error *error)
     return opened;
 }
 
-/* Numbers go on from the input's, or from 1. */
+/* Numbers continue from the input's first one, or start from 1. */
 static bool open_pictures(output *o, pipeline_error *error)
 {
     const output_settings *s = o->settings;
@@ -135,7 +135,7 @@ static bool seal(output *o, const chain_memory *after, pipeline_error *error)
     return true;
 }
 
-/* What holds no times shows frames at an even rate. */
+/* Containers without timestamps play frames at a constant rate. */
 static bool is_timeless(const output *o)
 {
     const char *name = o->settings->container.format->name;
@@ -188,12 +188,13 @@ bool output_copy(output *o, AVPacket *packet, pipeline_error *error)
 
 typedef struct assembly {
     output *o;
-    AVPacket *packet; /* the next of the segments; size 0: to be read */
-    int64_t last_dts; /* written */
+    AVPacket *packet; /* the next packet of the segments; size 0: not read yet */
+    int64_t last_dts; /* the last one written */
     bool ended;
 } assembly;
 
-/* The encoder that began a segment anew may have begun a little before the one before ended. */
+/* When the encoder restarts for a segment, its first packets may begin slightly before the end of
+ * the previous segment. */
 static bool write_next(assembly *a, pipeline_error *error)
 {
     AVPacket *packet = a->packet;
@@ -203,7 +204,7 @@ static bool write_next(assembly *a, pipeline_error *error)
     return mux_write(&a->o->container, packet, a->o->in->video->time_base, error);
 }
 
-/* Writes the packets of the segments that are due at time. */
+/* Writes the packets of the segments that are due before time. */
 static bool write_due(void *context, int64_t time, pipeline_error *error)
 {
     assembly *a = context;
@@ -231,10 +232,11 @@ static bool assemble(output *o, pipeline_error *error)
     input again;
     assembly a = {.o = o, .packet = av_packet_alloc(), .last_dts = AV_NOPTS_VALUE};
     input_settings settings = o->settings->input;
-    /* Frames that were counted end what is wanted; a time that does is the input's to keep to. */
+    /* If the end is given as a number of frames, they determine it; if it is given as a time, the
+     * input observes it. */
     const int64_t end = settings.ends_early ? o->parts.end : INT64_MAX;
     settings.notes = &(const pipeline_notes){0};
-    settings.stop_on_error = false; /* it has passed once */
+    settings.stop_on_error = false; /* the first reading has succeeded */
     bool good = input_open(&again, &settings, error);
     again.copy = copy_from;
     again.copy_context = &a;

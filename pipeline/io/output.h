@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Where finished frames go: the encoder, the container, and in a run that can be resumed the
- * segments between them.
+/* Where finished frames go: the encoder, the container and, in a run that can be resumed, the
+ * segments in between.
  *
- * Without segments packets go straight into the container, in step with the copies of the other
- * streams. With segments the encoder starts anew every so many frames, and the container is filled
- * at the end, from the segments and a second reading of the input. */
+ * Without segments, packets go straight into the container, in step with the copies of the other
+ * streams. With segments, the encoder is restarted after a fixed number of frames, and the
+ * container is written at the end, from the segments and a second reading of the input. */
 #ifndef MONA_OUTPUT_H
 #define MONA_OUTPUT_H
 
@@ -22,8 +22,8 @@ typedef struct output_settings {
     mux_settings container;
     input_settings input; /* for the second reading */
     bool segmented;
-    uint64_t segment_frames; /* in each; 0: some seconds' worth */
-    const char *work;        /* of segments_open */
+    uint64_t segment_frames; /* in each; 0: a few seconds' worth */
+    const char *work;        /* passed to segments_open */
 } output_settings;
 
 typedef struct output {
@@ -32,28 +32,28 @@ typedef struct output {
     encoder codec;
     mux container;
     segments parts;
-    picture_writer pictures; /* in place of encoder and container */
-    uint64_t length, filled; /* frames of a segment; in the one that is being made */
+    picture_writer pictures; /* used instead of encoder and container */
+    uint64_t length, filled; /* frames of a segment; frames in the current one */
     int64_t end;             /* where the last frame ends */
-    uint64_t frames, uneven; /* given; not where the frame rate alone would put them */
-    int64_t first;           /* time of the first */
+    uint64_t frames, uneven; /* given; at other times than a constant rate's */
+    int64_t first;           /* time of the first frame */
 } output;
 
-/* settings and in must outlive it. Whether it succeeds or not, output_close releases what there is.
- */
+/* settings and in must outlive the output. Whether it succeeds or not, output_close releases what
+ * there is. */
 bool output_open(output *o, const output_settings *settings, const input *in,
                  pipeline_error *error);
 
-/* Frames that earlier runs have finished; 0 without segments. */
+/* The number of frames that earlier runs finished; 0 without segments. */
 uint64_t output_done(const output *o);
 
-/* The next frame; after: the chain's memory, needed where segments are. */
+/* Takes the next frame. after: the chain's memory after it; required with segments. */
 bool output_put(output *o, const AVFrame *frame, const chain_memory *after, pipeline_error *error);
 
-/* A packet of another stream. Any thread. */
+/* Takes a packet of another stream. May be called from any thread. */
 bool output_copy(output *o, AVPacket *packet, pipeline_error *error);
 
-/* Everything is there: the output gets its name. */
+/* Call it when everything has been passed on: completes the output and gives it its name. */
 bool output_finish(output *o, const chain_memory *after, pipeline_error *error);
 
 void output_close(output *o);

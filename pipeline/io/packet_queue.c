@@ -5,10 +5,10 @@
 
 enum {
     PACKET_QUEUE_BYTES = 256 << 20,
-    PACKET_COST = 256, /* what a packet takes besides its data */
+    PACKET_COST = 256, /* approximate memory of a packet besides its data */
 };
 
-/* Room for one packet more, and a packet to refer to its data. */
+/* Makes room for one more packet, with an AVPacket to hold a reference. */
 static bool make_room(packet_queue *held)
 {
     if (held->count < held->made)

@@ -35,7 +35,7 @@ const char *pixels_name(int format)
     return name ? name : "none";
 }
 
-/* Component i is all there is in plane i, as words of the machine's order. */
+/* Whether component i fills plane i alone, in words of the machine's byte order. */
 static bool is_plane(const AVPixFmtDescriptor *d, int i)
 {
     const AVComponentDescriptor *c = &d->comp[i];

@@ -14,27 +14,26 @@
 
 enum { PIXELS_MAX_BITS = 10 };
 
-/* A format of planes that mona works on: luma or grey, with or without chroma of any subsampling
- * and alpha, 8 to PIXELS_MAX_BITS bits a sample. The error names the file, path. */
+/* Accepts the formats that mona works on: planes of luma or grey, with or without alpha and chroma
+ * of any subsampling, of 8 to PIXELS_MAX_BITS bits a sample. The error names the file, path. */
 bool pixels_check(const char *path, int format, pipeline_error *error);
 
-/* The same as a question. */
+/* The same check without an error. */
 bool pixels_has_planes(int format);
 
-/* Of a format that pixels_check accepts. */
+/* For a format that pixels_check accepts. */
 frame_format pixels_frame_format(int format, int width, int height);
 
-/* The same format without a range in its name: yuvj420p is yuv420p of full range. */
+/* The same format without a range in its name: yuv420p for yuvj420p. */
 enum AVPixelFormat pixels_plain(int format);
 
-/* Whether samples reach from 0 to the largest, as far as the frame says; grey ones do unless it
- * says otherwise. */
+/* Whether samples use the full range. Unless the frame says otherwise, only grey ones do. */
 bool pixels_full_range(const AVFrame *f);
 
 /* Never NULL. */
 const char *pixels_name(int format);
 
-/* Unspecified: to the left, as from MPEG-2 to H.265. */
+/* Unspecified means left, as from MPEG-2 to H.265. */
 chroma_location pixels_chroma_location(enum AVChromaLocation location);
 
 #endif

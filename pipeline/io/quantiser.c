@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The quantiser's step s, in what a coefficient of an orthonormal transform is at 8 bits a sample:
+/* The quantiser's step s, relative to the coefficients of an orthonormal transform of 8-bit
+ * samples:
  *
  *     H.264             0.625 * 2^(QP / 6), QP less 6 for each bit beyond 8
- *     MPEG-1, -2, -4    the quantiser as libavutil tells it, that of MPEG-2
- *     VP9               an eighth of a table of its index q: 7 + q up to 95, and from there on
- *                       within 8 % twice as much every 38.4
+ *     MPEG-1, -2, -4    the quantiser as libavutil reports it, in MPEG-2's units
+ *     VP9               an eighth of a table entry for its index q: 7 + q up to 95, and from there
+ *                       on doubling every 38.4, within 8 %
  *
- * Fine steps leave an error alike everywhere between -s / 2 and s / 2: s / sqrt(12). Of coarse ones
- * ever more coefficients are less than half a step and lost whole, which is less. Measured on 1,440
- * frames of 60 training images seen by a moving camera, through x264 at CRF 0 to 44
- * (models/train/compressed.py prints it; RMS of luma of frames within 1.5 of a QP, originals
- * without noise that is to be removed):
+ * Fine steps leave errors uniformly distributed between -s / 2 and s / 2: s / sqrt(12). With coarse
+ * steps, more and more coefficients are below half a step and vanish, which makes the error smaller
+ * than that. Measured on 1,440 frames of 60 training images seen by a moving camera, through x264
+ * at CRF 0 to 44 (models/train/compressed.py prints it; RMS of luma of frames within 1.5 of a QP,
+ * against originals without removable noise):
  *
  *     QP                    16   19   22   25   28   31   34   37   40   43   46   49   51
  *     measured             1.0  1.8  2.3  2.7  3.1  3.6  5.0  5.8  6.3  8.6 10.2 12.5 14.3
  *     here                 1.1  1.7  2.1  2.6  3.1  3.8  4.6  5.6  6.8  8.3 10.1 12.3 14.0
  *
- * Frames differ by content: between half of it and half as much again. Of the same step VP9, whose
- * frames copy from finer ones that are never shown, leaves 0.7 times as much, and the MPEGs, which
- * choose with less care and have no filter in the loop, 1.25 times (on three clips of film, three
- * and two quantisers, by libvpx and libavcodec). */
+ * Depending on content, frames have 0.5 to 1.5 times this error. With the same step, VP9 has 0.7
+ * times the error, since its frames copy from finer ones that are never shown, and the MPEGs have
+ * 1.25 times, since they choose less carefully and have no loop filter (on three clips of film,
+ * with three and two quantisers, by libvpx and libavcodec). */
 #include "pipeline/io/quantiser.h"
 
 #include <math.h>
@@ -27,7 +28,7 @@
 #include <libavutil/pixdesc.h>
 #include <libavutil/video_enc_params.h>
 
-/* Mean over the frame's area. */
+/* The mean over the frame's area. */
 static double mean_quantiser(AVVideoEncParams *p)
 {
     double sum = 0, area = 0;
@@ -53,7 +54,7 @@ float quantiser_error(const AVFrame *frame)
         return 0;
     AVVideoEncParams *p = (AVVideoEncParams *)told->data;
     const double q = mean_quantiser(p);
-    if (!(q > 0)) /* without loss */
+    if (!(q > 0)) /* lossless */
         return 0;
     switch (p->type) {
     case AV_VIDEO_ENC_PARAMS_H264:

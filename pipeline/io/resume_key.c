@@ -11,7 +11,7 @@
 #include "engine/model/model_format.h"
 #include "mona.h"
 
-/* FNV-1a of a string and its end, going on from hash. */
+/* Continues an FNV-1a hash with a string and its final zero. */
 static uint64_t hash_text(uint64_t hash, const char *text)
 {
     do

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a run does, said so that a run that goes on can tell whether it is the same. */
+/* Describes what a run does, so that a resumed run can tell whether it is the same work. */
 #ifndef MONA_RESUME_KEY_H
 #define MONA_RESUME_KEY_H
 
@@ -10,7 +10,7 @@
 
 enum { RESUME_KEY_TEXT = 1024 };
 
-/* Writes one line about everything that the encoded frames depend on. */
+/* Writes one line with everything that the encoded frames depend on. */
 void resume_key_write(char text[RESUME_KEY_TEXT], const enhance_settings *s,
                       const encoder_settings *e);
 

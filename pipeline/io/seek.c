@@ -3,14 +3,14 @@
 
 #include <stdbool.h>
 
-enum { MAX_PACKETS = 4096 }; /* read to find a key frame */
+enum { MAX_PACKETS = 4096 }; /* to read in search of a key frame */
 
 static bool seek(AVFormatContext *format, int64_t time)
 {
     return avformat_seek_file(format, -1, INT64_MIN, time, time, 0) >= 0;
 }
 
-/* Reads on to the next key frame of the video: whether it lies at time or before. */
+/* Reads on to the next key frame of the video. Returns whether it lies at time or earlier. */
 static bool key_comes_before(AVFormatContext *format, const AVStream *video, int64_t time)
 {
     AVPacket *packet = av_packet_alloc();
@@ -26,8 +26,8 @@ static bool key_comes_before(AVFormatContext *format, const AVStream *video, int
                    av_compare_ts(found, video->time_base, time, AV_TIME_BASE_Q) <= 0);
 }
 
-/* Where a container has no index, as in a transport stream, libav finds a place by decoding time, of
- * any frame: then the search begins further ahead. */
+/* In a container without an index, such as a transport stream, libav seeks by decoding time and to
+ * any frame. Then the search starts further ahead. */
 void seek_before(AVFormatContext *format, const AVStream *video, int64_t time)
 {
     const int64_t first = FFMAX(format->start_time, 0);

@@ -5,8 +5,8 @@
 
 #include <libavformat/avformat.h>
 
-/* The next packet of video is a key frame's, at time (AV_TIME_BASE units, the file's own) or before.
- * A file that cannot be searched stays where it is. */
+/* Moves to a key frame of video at time (AV_TIME_BASE units, the file's own) or earlier. A file
+ * that cannot be searched stays where it is. */
 void seek_before(AVFormatContext *format, const AVStream *video, int64_t time);
 
 #endif

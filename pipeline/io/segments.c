@@ -16,13 +16,13 @@
 static const char journal_name[] = "journal";
 static const char heading[] = "mona resume 3 ";
 
-/* What stands before the bytes of a packet, and after them those of its alpha, if it has one. */
+/* Precedes the bytes of a packet, which are followed by those of its alpha, if any. */
 typedef struct record {
     int64_t pts, dts, duration;
     int32_t flags, size, alpha_size, zero;
 } record;
 
-enum { LINE = 8192 }; /* of the journal */
+enum { LINE = 8192 }; /* longest line of the journal */
 
 static const enum AVPacketSideDataType alpha_type = AV_PKT_DATA_MATROSKA_BLOCKADDITIONAL;
 
@@ -51,7 +51,7 @@ static bool fail_at(const segments *s, const char *what, pipeline_error *error)
 
 /* ---- the journal ---------------------------------------------------------------------------- */
 
-/* Bytes as pairs of hexadecimal digits. */
+/* Parses pairs of hexadecimal digits. */
 static bool parse_bytes(const char *text, void *bytes, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -63,7 +63,7 @@ static bool parse_bytes(const char *text, void *bytes, size_t count)
     return true;
 }
 
-/* What stages remember of colours: " -", nothing, or the bytes. */
+/* Parses what the colour stage remembers: " -" for nothing, or the bytes. */
 static bool parse_grading(const char *text, chain_memory *memory)
 {
     for (int i = 0; i < CHAIN_MAX_STAGES; i++) {
@@ -105,7 +105,7 @@ static bool parse_memory(const char *text, chain_memory *memory)
     return parse_grading(text, memory);
 }
 
-/* Whether the file of the next segment is there and whole. */
+/* Whether the file of the next segment exists and is complete. */
 static bool has_segment(const segments *s, uint64_t bytes)
 {
     struct stat status;
@@ -115,7 +115,8 @@ static bool has_segment(const segments *s, uint64_t bytes)
     return whole;
 }
 
-/* Takes in one line; false: it is not of a whole segment, and nothing after it counts. */
+/* Processes a line. False: it does not describe a complete segment, so the rest of the journal is
+ * ignored. */
 static bool take_line(segments *s, const char *line)
 {
     uint64_t frames, bytes;
@@ -134,21 +135,20 @@ static bool take_line(segments *s, const char *line)
     return true;
 }
 
-/* Reads what there is. *good: where the part that counts ends. */
+/* Reads an existing journal. *good: the end of its valid part. */
 static bool read_journal(segments *s, const char *work, long *good, pipeline_error *error)
 {
     char line[LINE];
     *good = 0;
     if (!fgets(line, sizeof line, s->journal) || !strchr(line, '\n'))
-        return true; /* new, or ended before its first line was whole */
+        return true; /* new, or interrupted before its first line was complete */
     line[strcspn(line, "\n")] = 0;
     if (strncmp(line, heading, sizeof heading - 1) || strcmp(line + sizeof heading - 1, work))
-        return pipeline_fail(
-            error,
-            "%s: expected work on the same input with the same options and the same "
-            "versions of mona and libav, found different work; use the same again or remove the "
-            "folder",
-            s->folder);
+        return pipeline_fail(error,
+                             "%s: expected work on the same input with the same options and the "
+                             "same versions of mona and libav, found different work; repeat it "
+                             "with the same ones or remove the folder",
+                             s->folder);
     *good = ftell(s->journal);
     while (fgets(line, sizeof line, s->journal) && take_line(s, line))
         *good = ftell(s->journal);

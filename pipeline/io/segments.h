@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Encoded video kept on disk in pieces, so that a run that was ended can go on.
+/* Encoded video that is kept on disk in pieces, so that an interrupted run can be resumed.
  *
- * Beside the output lies a folder NAME.resume with one file for each segment and a journal, which
- * is only ever appended to: a line about what the work is, then a line for each segment that is
- * complete and durable. A segment is what one run of the encoder made of a fixed number of frames;
- * it therefore comes out the same whenever it is made. */
+ * A folder NAME.resume beside the output holds one file for each segment, and a journal that is
+ * only ever appended to: one line that describes the work, then one for each segment that is
+ * complete and flushed to disk. A segment is what one run of the encoder made of a fixed number of
+ * frames, so it comes out the same whenever it is made. */
 #ifndef MONA_SEGMENTS_H
 #define MONA_SEGMENTS_H
 
@@ -19,34 +19,35 @@
 
 typedef struct segments {
     char *folder;
-    int lock; /* the journal's descriptor: one run at a time */
+    int lock; /* the journal's descriptor, locked: only one run at a time */
     FILE *journal;
-    FILE *file;          /* the segment that is written or read; NULL: none */
+    FILE *file;          /* the segment being written or read; NULL: none */
     unsigned count;      /* complete segments */
-    unsigned reading;    /* the one that is read */
+    unsigned reading;    /* the segment being read */
     uint64_t frames;     /* in the complete ones */
     int64_t end;         /* where their last frame ends, in the encoder's time base */
-    chain_memory memory; /* of the chain after them */
+    chain_memory memory; /* of the chain after these frames */
 } segments;
 
-/* Opens or makes the folder for the output called name. work: what has to be the same to go on, one
- * line. Whether it succeeds or not, segments_close releases what there is. */
+/* Opens or creates the folder for the output called name. work: one line, which must match the
+ * journal's to resume. Whether it succeeds or not, segments_close releases what there is. */
 bool segments_open(segments *s, const char *name, const char *work, pipeline_error *error);
 
-/* Whether a run on the result called name has left work behind. */
+/* Whether an earlier run for the output called name left work behind. */
 bool segments_exist(const char *name);
 
-/* A file name in the folder; the caller frees it. NULL: out of memory. */
+/* The path of a file in the folder. The caller frees it. NULL: out of memory. */
 char *segments_path(const segments *s, const char *name);
 
-/* Appends a packet to the segment that is being written, and begins one if there is none. */
+/* Appends a packet to the segment being written; starts one if there is none. */
 bool segments_write(segments *s, const AVPacket *packet, pipeline_error *error);
 
-/* The segment is complete, with frames that end at end; memory is the chain's after it. */
+/* Completes the segment, which has this many frames and ends at end; memory is the chain's after
+ * it. */
 bool segments_seal(segments *s, uint64_t frames, int64_t end, const chain_memory *memory,
                    pipeline_error *error);
 
-/* Reads all packets of all segments in order. 1: one; 0: that was all; -1: failed. */
+/* Reads all packets of all segments in order. 1: one packet; 0: no more; -1: failed. */
 int segments_read(segments *s, AVPacket *packet, pipeline_error *error);
 
 /* Removes the folder and everything in it. */

@@ -20,7 +20,7 @@ typedef struct unfinished {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static unfinished *first;
 static char *line;
-static bool ends_itself; /* when it is told, for it passes signals on; a moment later it is ended */
+static bool ends_itself; /* after passing a signal on; it is given a moment for that */
 static pid_t child;
 static atomic_int told;
 static sigset_t signals;
@@ -40,8 +40,8 @@ static void remove_path(const char *path)
         rmdir(path);
 }
 
-/* A reader of stderr that has stopped reading must not keep the process from ending: what poll
- * calls writable takes PIPE_BUF bytes at least. */
+/* Prints the line. A reader of stderr that has stopped reading must not keep the process from
+ * ending: if poll reports it as writable, it takes at least PIPE_BUF bytes. */
 static void say(void)
 {
     char text[1024];
@@ -58,7 +58,7 @@ static void say(void)
     struct pollfd ready = {.fd = STDERR_FILENO, .events = POLLOUT};
     if (length > 0 && poll(&ready, 1, 0) == 1 && (ready.revents & POLLOUT) &&
         write(STDERR_FILENO, text, strnlen(text, sizeof text)) < 0)
-        return; /* nobody to tell */
+        return; /* there is nobody to tell */
 }
 
 static void end_process(int number)
@@ -69,8 +69,8 @@ static void end_process(int number)
     _exit(128 + number);
 }
 
-/* Takes the lock and keeps it: nothing unfinished is begun any more. A holder that hangs is not
- * waited for. */
+/* Takes the lock for good, so that no other thread can begin an unfinished step. A thread that
+ * hangs with the lock is not waited for. */
 static void take_lock(void)
 {
     struct timespec until;
@@ -101,7 +101,8 @@ static void *wait_for_signals(void *unused)
     return NULL;
 }
 
-/* Threads that libraries start before main, as OpenBLAS does, do not block the signals. */
+/* Forwards a signal from a thread that does not block it: libraries such as OpenBLAS start threads
+ * before main. */
 static void pass_on(int number)
 {
     pthread_kill(waiter, number);
@@ -126,7 +127,7 @@ bool stop_begin(void)
     return !pthread_detach(waiter);
 }
 
-/* ---- what there is to do then ----------------------------------------------------------------- */
+/* ---- what there is to do then --------------------------------------------------------------- */
 
 static void free_unfinished(unfinished *u)
 {
@@ -178,7 +179,7 @@ void stop_says(const char *text)
     free(before);
 }
 
-/* Held by one thread, which may hold it again: what it does then may be a step that holds too. */
+/* A thread that holds the end may hold it again, since such a step may include another. */
 static _Thread_local int held;
 
 void stop_hold(void)

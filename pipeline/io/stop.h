@@ -1,42 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-/* How a process ends when it is told to, by SIGINT, SIGTERM or SIGHUP.
+/* How the process ends on SIGINT, SIGTERM or SIGHUP.
  *
- * A thread of its own takes the signals. It removes what is unfinished, says one line and ends the
- * process with status 128 + the signal's number, whatever the other threads are waiting for: a
+ * A thread of its own receives the signals. It removes unfinished files, prints one line and ends
+ * the process with status 128 + the signal's number, whatever the other threads are waiting for: a
  * pipe, a disk, a network, an encoder. Most of these could not be asked to give up: libav's
- * interrupt callback is heard between two reads, and not at all by codecs. Results only appear under
- * their names when they are complete (outfile.h), so nothing half-done can stay.
+ * interrupt callback is called between two reads, and never by codecs. As results appear under
+ * their names only when they are complete (outfile.h), nothing half-done can stay.
  *
- * Any thread may call these functions. A process that never calls stop_begin keeps its own way with
- * signals. */
+ * Any thread may call these functions. A process that never calls stop_begin handles signals as
+ * usual. */
 #ifndef MONA_STOP_H
 #define MONA_STOP_H
 
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Call before any other thread is started: threads inherit that the signals are not theirs. A
- * SIGHUP that is ignored (nohup) stays ignored. False: the system refused the thread. */
+/* Call it before any other thread is started: threads inherit the blocked signals. A SIGHUP that is
+ * ignored (nohup) stays ignored. False: the thread could not be started. */
 bool stop_begin(void);
 
-/* A file, or a folder with the files in it, to be removed at the end; result, if not NULL, is what
- * it would have become, for the line that is said. False: out of memory. */
+/* Registers a file, or a folder with its files, for removal at the end. result, if not NULL, is the
+ * name it would have got, for the line that is printed. False: out of memory. */
 bool stop_removes(const char *path, const char *result);
 void stop_keeps(const char *path);
 
-/* What to say in place of "RESULT: interrupted, nothing was written"; NULL: that again. */
+/* Sets a line to print instead of "RESULT: interrupted, nothing was written"; NULL resets it. */
 void stop_says(const char *line);
 
-/* Keeps the end from coming between two steps that belong together. Short steps only: the end
- * waits half a second. */
+/* Keeps the end from coming between two steps that belong together. Only for short steps: the end
+ * waits for half a second at most. */
 void stop_hold(void);
 void stop_release(void);
 
-/* The signal is passed on to this process (0: to none), and the caller has a moment to end by
- * itself before it is ended. Call while the end is held. */
+/* Passes a signal on to this process (0: to none) and gives the caller a moment to end by itself.
+ * Call it while the end is held. */
 void stop_passes_to(pid_t child);
 
-/* The signal that has come, 0: none. */
+/* The signal that has arrived; 0: none. */
 int stop_signal(void);
 
 #endif

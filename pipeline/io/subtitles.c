@@ -8,7 +8,7 @@
 
 enum { TEXT_BYTES = 1 << 20 };
 
-/* Formats in order of preference, and the tags of ASS that libav's encoders write in them. */
+/* Formats in order of preference, and the ASS tags that libav's encoders can write in them. */
 static const struct {
     enum AVCodecID id;
     const char *const *kept;
@@ -26,7 +26,7 @@ struct subtitles {
     const char *name;
     const pipeline_notes *notes;
     const char *const *kept;
-    int64_t end; /* of the one before, in the input's time base */
+    int64_t end; /* of the previous subtitle, in the input's time base */
     int stream;
     bool told_style, told_overlap, told_damage;
     uint8_t text[TEXT_BYTES];
@@ -37,7 +37,7 @@ enum AVCodecID subtitles_target(const AVOutputFormat *format, enum AVCodecID cod
     bool text = false;
     for (int i = 0; i < TEXTS; i++)
         text |= texts[i].id == codec;
-    /* The writer of transport streams takes anything, and nothing can read it back. */
+    /* The writer of transport streams accepts any codec, but the result cannot be read back. */
     for (int i = 0; text && strcmp(format->name, "mpegts") && i < TEXTS; i++)
         if (avformat_query_codec(format, texts[i].id, FF_COMPLIANCE_EXPERIMENTAL) == 1 &&
             avcodec_find_encoder(texts[i].id) && avcodec_find_decoder(codec))
@@ -106,7 +106,7 @@ static bool is_kept(const char *tag, const char *const *kept)
     return false;
 }
 
-/* Whether ASS has a tag in braces that the target has not: \1c is \c. */
+/* Whether the ASS text has a tag in braces that the target does not support: \1c means \c. */
 static bool loses_style(const subtitles *s, const char *ass)
 {
     bool inside = false;
@@ -127,7 +127,7 @@ static void tell_lost(subtitles *s, const AVSubtitle *text, const AVPacket *pack
         pipeline_note(s->notes, "%s: %s has no place for all styles and positions of stream %d",
                       s->name, avcodec_get_name(s->encoder->codec_id), s->stream);
     s->told_style |= lost;
-    /* QuickTime shows a sample until the next. */
+    /* QuickTime shows a sample until the next one. */
     const bool overlap =
         s->encoder->codec_id == AV_CODEC_ID_MOV_TEXT && packet->pts < s->end && !s->told_overlap;
     if (overlap)
@@ -139,7 +139,7 @@ static void tell_lost(subtitles *s, const AVSubtitle *text, const AVPacket *pack
     s->end = packet->pts + packet->duration;
 }
 
-/* Bytes of text; negative: damaged. */
+/* Returns the number of bytes of text; negative: damaged. */
 static int convert(subtitles *s, AVPacket *packet)
 {
     AVSubtitle text = {0};
@@ -148,7 +148,7 @@ static int convert(subtitles *s, AVPacket *packet)
         code = 0;
     if (got && code >= 0 && text.num_rects) {
         tell_lost(s, &text, packet);
-        text.start_display_time = 0; /* times are the packet's */
+        text.start_display_time = 0; /* the packet has the times */
         code = avcodec_encode_subtitle(s->encoder, s->text, TEXT_BYTES, &text);
     }
     if (got)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* One timeline out of clocks that jump, as broadcasts' do where recordings were joined.
+/* Makes one timeline of clocks that jump, as in broadcasts where recordings were joined.
  *
- * In containers whose clock may jump (libav's AVFMT_TS_DISCONT) a packet that lies more than ten
- * seconds off where its stream had come to, or before it, begins a new piece: from there on every
- * timestamp moves by as much as makes that packet follow. */
+ * In containers whose clock may jump (libav's AVFMT_TS_DISCONT), a new piece begins with a packet
+ * that lies more than 0.1 s before the time that its stream had reached, or more than 10 s after
+ * it. From there on, every timestamp is moved so that this packet follows the one before. */
 #ifndef MONA_TIMESTAMP_JOINS_H
 #define MONA_TIMESTAMP_JOINS_H
 
@@ -13,7 +13,7 @@
 #include <libavformat/avformat.h>
 
 typedef struct timestamp_joins {
-    int64_t *next; /* of each stream, AV_TIME_BASE units; AV_NOPTS_VALUE: nothing came yet */
+    int64_t *next; /* for each stream, AV_TIME_BASE units; AV_NOPTS_VALUE: no packet yet */
     unsigned streams;
     int64_t offset; /* AV_TIME_BASE units added to every timestamp */
     uint64_t jumps;

@@ -14,12 +14,12 @@ typedef struct comparison {
     const compare_settings *settings;
     compare_result *result;
     footage a, b;
-    AVFrame *a_before, *b_before; /* the last pair as it was measured; NULL: there is none */
+    AVFrame *a_before, *b_before; /* the previous pair as measured; NULL: none */
 } comparison;
 
 /* ---- formats -------------------------------------------------------------------------------- */
 
-/* Without a range in its name, and packed RGB as planes. */
+/* The format without a range in its name; for packed RGB, the one with planes. */
 static int plain_format(int format)
 {
     const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(format);
@@ -35,7 +35,8 @@ static bool is_full_range(const AVFrame *frame)
     return frame->color_range == AVCOL_RANGE_JPEG || plain_format(frame->format) != frame->format;
 }
 
-/* frame as it is measured: itself, or a copy in *made that the caller frees. NULL: an error. */
+/* Returns the frame as it will be measured: the frame itself, or a copy in *made, which the caller
+ * frees. NULL: an error. */
 static const AVFrame *prepare(const AVFrame *frame, int width, int height, int format,
                               AVFrame **made, pipeline_error *error)
 {
@@ -119,7 +120,7 @@ static void finish_rows(compare_result *r)
 
 /* ---- the frames ----------------------------------------------------------------------------- */
 
-/* What has changed since the last pair. */
+/* Adds the changes since the previous pair. */
 static bool add_change(comparison *c, const AVFrame *a, const AVFrame *b, pipeline_error *error)
 {
     if (c->a_before && c->a_before->width == a->width && c->a_before->height == a->height)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Two videos or pictures, frame by frame. */
+/* Compares two videos or pictures frame by frame. */
 #ifndef MONA_COMPARE_H
 #define MONA_COMPARE_H
 
@@ -16,17 +16,17 @@
 typedef struct compare_pair {
     uint64_t index;       /* from 0 */
     double time;          /* of b's frame, in seconds */
-    const AVFrame *a, *b; /* as decoded; they last as long as the call */
+    const AVFrame *a, *b; /* as decoded; valid during the call */
     quality quality;
 } compare_pair;
 
 typedef struct compare_settings {
     const char *a, *b;
-    double start;    /* seconds left out at the beginning of a */
-    double end;      /* seconds after which a is left out; 0: there is no end */
-    uint64_t frames; /* at most; 0: all */
-    bool scale;      /* where size or format of a is not b's, convert it */
-    /* Called for each pair; false stops, error says why. NULL: not. */
+    double start;    /* seconds of a to skip at the beginning */
+    double end;      /* seconds after which a is left out; 0: no end */
+    uint64_t frames; /* at most this many; 0: all */
+    bool scale;      /* convert a if its size or format differs from b's */
+    /* Called for each pair. Returning false stops, with the reason in error. May be NULL. */
     bool (*pair)(void *context, const compare_pair *pair, pipeline_error *error);
     void *context;
 } compare_settings;
@@ -36,12 +36,12 @@ typedef struct compare_side {
     char codec[32];
     double rate;        /* frames a second; 0: unknown */
     AVRational aspect;  /* of its pixels */
-    orientation turn;   /* how players turn its frames; the frames compared are not turned */
+    orientation turn;   /* how players turn its frames; they are compared unturned */
     int64_t file_bytes; /* 0: unknown */
 } compare_side;
 
-/* What a row of results holds, of one plane or all: figures of all frames together, and those of
- * the worst frame. PSNR is that of the mean squared error. */
+/* One row of results, for a plane or for all: figures of all frames together and of the worst
+ * frame. PSNR is that of the mean squared error. */
 typedef struct compare_row {
     double mse, ssim;
     double worst_mse, worst_ssim;
@@ -50,16 +50,16 @@ typedef struct compare_row {
 
 typedef struct compare_result {
     compare_side a, b;
-    int pix_fmt;     /* compared in; packed RGB is taken apart */
+    int pix_fmt;     /* that was compared; packed RGB is split into planes */
     double expected; /* pairs; 0: unknown */
     uint64_t frames;
     unsigned planes;
     compare_row rows[QUALITY_ROWS];
-    flicker flicker; /* where a stands still; nothing of a single frame */
+    flicker flicker; /* where a stands still; empty for a single frame */
 } compare_result;
 
-/* Fails with one line when the two are not comparable: different sizes, formats, ranges, numbers of
- * frames. result is filled as far as it got. */
+/* Fails if the two cannot be compared, with the reason in error: different sizes, formats, ranges
+ * or numbers of frames. result holds what was measured until then. */
 bool compare_files(const compare_settings *settings, compare_result *result, pipeline_error *error);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "pipeline/quality/plane_pair.h"
 
-/* Sum of the absolute differences of the block at column x, row y of both planes. */
+/* Sum of the absolute differences in the block at column x, row y of both planes. */
 static inline uint64_t block_change(const plane_pair *p, uint32_t x, uint32_t y, const bool wide)
 {
     const uint32_t size = wide ? 2 : 1;
@@ -44,7 +44,7 @@ static void add(flicker_sums *to, const flicker_sums *s)
     to->all += s->all;
 }
 
-/* A step of 8 bits in steps of the samples. */
+/* A step of 8 bits, in steps of the samples. */
 static uint64_t step_of(int pix_fmt)
 {
     return UINT64_C(1) << (av_pix_fmt_desc_get(pix_fmt)->comp[0].depth - 8);

@@ -23,7 +23,7 @@ void real_plane_close(real_plane *p)
     *p = (real_plane){0};
 }
 
-/* offset + weights . RGB, rounded. */
+/* p = offset + weights . RGB, rounded. */
 static void mix(real_plane *p, const still *image, double offset, const double weights[3])
 {
     for (uint32_t y = 0; y < p->height; y++)
@@ -102,8 +102,8 @@ static uint32_t mirrored(int64_t i, uint32_t n)
     return (uint32_t)(at < n ? at : period - 1 - at);
 }
 
-/* Output o stands at (o + 1/2) * from / to - 1/2. Reducing, the kernel of width 4 is stretched by
- * from / to; the weights are made to sum to one. */
+/* Output o lies at (o + 1/2) * from / to - 1/2. When reducing, the kernel of width 4 is stretched
+ * by from / to. The weights are normalised to a sum of one. */
 static bool bicubic_taps(taps *t, uint32_t from, uint32_t to)
 {
     const double scale = (double)to / from, shrink = fmin(scale, 1);
@@ -124,7 +124,7 @@ static bool bicubic_taps(taps *t, uint32_t from, uint32_t to)
     return true;
 }
 
-/* Windows that lie inside the n samples from `skip` on. */
+/* Gaussian windows that lie inside the n samples from `skip` on. */
 static bool gaussian_taps(taps *t, uint32_t skip, uint32_t n)
 {
     double window[SSIM_WINDOW], sum = 0;
@@ -141,7 +141,7 @@ static bool gaussian_taps(taps *t, uint32_t skip, uint32_t n)
     return true;
 }
 
-/* Filters along the rows. */
+/* Filters along rows. */
 static void filter_rows(const taps *t, real_plane *to, const real_plane *from)
 {
     for (uint32_t y = 0; y < from->height; y++)
@@ -154,7 +154,7 @@ static void filter_rows(const taps *t, real_plane *to, const real_plane *from)
         }
 }
 
-/* Filters along the columns; to is zero. */
+/* Filters along columns; `to` must be zero. */
 static void filter_columns(const taps *t, real_plane *to, const real_plane *from)
 {
     for (uint32_t o = 0; o < t->outputs; o++)
@@ -166,7 +166,7 @@ static void filter_columns(const taps *t, real_plane *to, const real_plane *from
         }
 }
 
-/* Both ways. to is an opened plane of columns->outputs x rows->outputs. */
+/* Filters along both. `to` is an opened plane of columns->outputs x rows->outputs. */
 static bool filter(const taps *columns, const taps *rows, real_plane *to, const real_plane *from)
 {
     real_plane between;
@@ -206,7 +206,7 @@ double measure_psnr(const real_plane *a, const real_plane *b, uint32_t border)
     return 10 * log10(255.0 * 255 * count / sum);
 }
 
-/* Windowed mean of a * b, or of a where b is NULL. */
+/* Windowed mean of a * b, or of a if b is NULL. */
 static bool windowed(real_plane *to, const taps *columns, const taps *rows, const real_plane *a,
                      const real_plane *b)
 {

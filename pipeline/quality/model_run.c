@@ -8,7 +8,7 @@
 
 enum { NEUTRAL = 128 };
 
-/* A frame and the memory it is in. */
+/* A frame and its memory. */
 typedef struct held_frame {
     frame frame;
     uint8_t *memory;
@@ -50,7 +50,7 @@ static void take_luma(real_plane *to, const frame *from)
     }
 }
 
-/* The frames a session reads and writes have the sizes of its planes. */
+/* Checks that the frames have the sizes of the session's planes. */
 static bool check_sizes(const mona_plan *plan, const named_model *model, const frame_format *out,
                         pipeline_error *error)
 {
@@ -121,8 +121,8 @@ unsigned model_scale(const named_model *model, const mona_config *config, pipeli
         scale = out.width / SIDE;
         if (out.width != out.height || out.width != scale * SIDE || scale < 2) {
             pipeline_fail(error,
-                          "%s: expected a model that enlarges 2 to 4 times, found one that "
-                          "makes %ux%u of %dx%d",
+                          "%s: expected a model that enlarges 2 to 4 times, found one that makes "
+                          "%ux%u from %dx%d",
                           model->name, out.width, out.height, SIDE, SIDE);
             scale = 0;
         }

@@ -8,7 +8,7 @@
 
 #include "pipeline/quality/plane_pair.h"
 
-enum { BLOCK = 4 }; /* windows are two by two blocks of 4x4 samples */
+enum { BLOCK = 4 }; /* windows are 2x2 blocks of 4x4 samples */
 
 /* Sums over blocks and windows. */
 typedef struct sums {
@@ -53,7 +53,7 @@ double quality_psnr(int pix_fmt, double mse)
     return mse > 0 ? 10 * log10(peak * peak / mse) : INFINITY;
 }
 
-/* 32768 squares of 16 bits stay below 2^47. */
+/* 32768 squares of 16-bit differences stay below 2^47. */
 static inline uint64_t row_error(const uint8_t *a, const uint8_t *b, uint32_t width, bool wide)
 {
     uint64_t sum = 0;
@@ -95,8 +95,8 @@ static sums add(sums s, sums t)
     return (sums){s.a + t.a, s.b + t.b, s.squares + t.squares, s.products + t.products};
 }
 
-/* With sums in place of means, 64 * 64 * ma mb = a b and 64 * 63 * cov = 64 * products - a b: each
- * factor of the formula is multiplied by as much above as below. */
+/* With sums instead of means, 64 * 64 * ma mb = a b and 64 * 63 * cov = 64 * products - a b. The
+ * numerator and the denominator of each factor are multiplied by the same number. */
 static double window_ssim(sums s, double peak)
 {
     const double c1 = 0.01 * 0.01 * peak * peak * 64;

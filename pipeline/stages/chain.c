@@ -34,7 +34,7 @@ static bool allocate_frames(chain *c, bool overlap, pipeline_error *error)
     return true;
 }
 
-/* What the first frame's stored sizes must be multiples of; later ones' grow with them. */
+/* The multiple for the stored sizes of the first frame; it grows with the enlarged frames. */
 static uint32_t stored_multiple(const stage_kind *kinds, unsigned count, const frame_format *in)
 {
     uint32_t multiple = 1u << (in->shift_x > in->shift_y ? in->shift_x : in->shift_y);
@@ -72,8 +72,8 @@ frame_format chain_format(const chain *c)
     return c->stages[c->count - 1].out;
 }
 
-/* The last frame for which the frame that lies in frame n's slot of an edge is read: the one after
- * it, which is compared with it. */
+/* The number of the last frame for which a stage reads the slot of frame n on this edge: the frame
+ * after n, which is compared with it. */
 static uint64_t last_reader(const chain *c, unsigned edge, uint64_t n)
 {
     return n - c->slots[edge] + 1;
@@ -88,7 +88,7 @@ mona_status chain_input(chain *c, frame **in)
     return mona_event_synchronize(&c->stages[0].done[last_reader(c, 0, n) % STAGE_SLOTS]);
 }
 
-/* These two run on the stage's stream, before and after its work. */
+/* Both run on the stage's stream, before and after its work. */
 static void begin_turn(void *argument)
 {
     const chain_turn *t = argument;
@@ -101,7 +101,7 @@ static void end_turn(void *argument)
     probe_mark(t->chain->probe, t->frame, PROBE_STAGE + t->stage, true);
 }
 
-/* The frame before frame n on an edge; NULL: there is none. */
+/* The previous frame on an edge; NULL: there is none. */
 static const frame *frame_before(const chain *c, unsigned edge, uint64_t n)
 {
     const unsigned slots = c->slots[edge];
@@ -124,8 +124,8 @@ static mona_status enqueue_work(chain *c, unsigned i, uint64_t n, float error, c
     return status;
 }
 
-/* Stage i on frame n: reads when stage i - 1 has written it, writes when stage i + 1 needs the frame
- * that lay there before no more. */
+/* Enqueues stage i for frame n. It reads once stage i - 1 has written, and writes once stage i + 1
+ * no longer needs the earlier frame in that slot. */
 static mona_status enqueue_stage(chain *c, unsigned i, uint64_t n, float error)
 {
     const frame *in = &c->edges[i][n % c->slots[i]];
@@ -160,7 +160,7 @@ mona_status chain_enqueue(chain *c, float error, mona_event **done)
 
 void chain_close(chain *c)
 {
-    /* Streams wait for each other's events, so all come to rest before the first is closed. */
+    /* Streams wait for each other's events, so all must come to rest before the first is closed. */
     for (unsigned i = 0; i < c->count; i++)
         if (c->stages[i].stream)
             mona_stream_synchronize(c->stages[i].stream);
@@ -178,7 +178,7 @@ size_t chain_engine_bytes(const chain *c)
     return bytes;
 }
 
-/* The first stage that estimates noise, or NULL. */
+/* The first stage that estimates noise; NULL: none. */
 static const denoiser *first_estimate(const chain *c)
 {
     for (unsigned i = 0; i < c->count; i++)

@@ -2,13 +2,13 @@
 /* Stages one after another, with the frames between them.
  *
  * Frame n enters in slot n % CHAIN_INPUTS of the first edge, crosses the edges between stages in
- * slot n % CHAIN_BETWEEN of each, and leaves in slot n % CHAIN_OUTPUTS of the last edge. While stage
- * 1 works on frame n, stage 0 works on n + 1 and the caller fills n + 2 and encodes n - 1. A slot is
- * written again when whoever reads it is done, which events between the stages' streams see to. All
- * of it is allocated when the chain is opened.
+ * slot n % CHAIN_BETWEEN of each, and leaves in slot n % CHAIN_OUTPUTS of the last edge. While
+ * stage 1 works on frame n, stage 0 works on n + 1, and the caller fills n + 2 and encodes n - 1.
+ * Events between the stages' streams ensure that a slot is written again only when its reader is
+ * done. All memory is allocated when the chain is opened.
  *
- * While a stage works on frame n, frame n - 1 still lies in the slot before, for it to compare, and
- * so does what it made of it, where only that stage writes. */
+ * While a stage works on frame n, frame n - 1 still lies in the slot before it for comparison, and
+ * so does the stage's result for it, as only that stage writes there. */
 #ifndef MONA_CHAIN_H
 #define MONA_CHAIN_H
 
@@ -23,7 +23,7 @@
 
 enum { CHAIN_INPUTS = 4, CHAIN_BETWEEN = 3, CHAIN_OUTPUTS = 3 };
 
-/* A frame's turn at a stage, which is measured. */
+/* A frame's turn at a stage, for measuring. */
 typedef struct chain_turn {
     struct chain *chain;
     unsigned stage;
@@ -41,48 +41,49 @@ typedef struct chain {
     unsigned count;
     frame edges[CHAIN_MAX_STAGES + 1][STAGE_SLOTS];
     unsigned slots[CHAIN_MAX_STAGES + 1]; /* of each edge */
-    uint8_t *memory;                      /* of all frames */
+    uint8_t *memory;                      /* of all slots */
     size_t memory_bytes;
-    uint64_t entered;            /* frames */
-    uint64_t fresh;              /* every so many frames one is the first; 0: only the very first */
-    const pipeline_probe *probe; /* NULL: nobody looks */
+    uint64_t entered;            /* the number of frames so far */
+    uint64_t fresh;              /* stages forget after this many; 0: never */
+    const pipeline_probe *probe; /* NULL: none */
     chain_turn turns[CHAIN_MAX_STAGES][STAGE_SLOTS];
 } chain;
 
-/* Opens stages for frames of format in. overlap: false for a single frame, which then takes one
- * slot of each edge. Whether it succeeds or not, chain_close releases what there is. */
+/* Opens the stages for frames of format in. overlap: false for a single frame, for which one slot
+ * per edge suffices. Whether it succeeds or not, chain_close releases what there is. */
 bool chain_open(chain *c, const stage_kind *kinds, unsigned count, const stage_settings *settings,
                 frame_format in, bool overlap, pipeline_error *error);
 
-/* Has the probe told of the stages' models, and of every frame from now on. NULL: of none. */
+/* Reports the stages' models to the probe, and every frame from now on. NULL: stops that. */
 void chain_watch(chain *c, const pipeline_probe *probe);
 
-/* Format of the frames that leave. */
+/* The format of the frames that leave the chain. */
 frame_format chain_format(const chain *c);
 
-/* Waits until the memory of the next frame to enter is free, and gives it. */
+/* Waits until the slot of the next frame to enter is free, and returns it. */
 mona_status chain_input(chain *c, frame **in);
 
-/* Queues the frame filled last. error: RMS of what compression left in it, as far as known, in
- * steps of 8 bits. *done is reached when it lies in its output slot, which must be free. */
+/* Enqueues the frame filled last. error: RMS of what compression left in it, in steps of 8 bits, as
+ * far as known. *done is reached when the result lies in its output slot, which must be free. */
 mona_status chain_enqueue(chain *c, float error, mona_event **done);
 
-/* Finishes what is queued. A zeroed chain is allowed. */
+/* Waits for what is queued. A zeroed chain is allowed. */
 void chain_close(chain *c);
 
 size_t chain_engine_bytes(const chain *c); /* of the stages' sessions */
 
-/* The stages' memory after frame n, which is done and whose output slot is not free yet. */
+/* Copies the stages' memory after frame n, which must be done while its output slot is still
+ * taken. */
 void chain_remember(const chain *c, uint64_t n, chain_memory *memory);
 
-/* Before the first frame: goes on from what was remembered. */
+/* Call it before the first frame: continues from what was remembered. */
 void chain_recall(chain *c, const chain_memory *memory);
 
-/* The latest estimate of the first stage that makes one; negative: none does. Call when no frame is
- * on its way. */
+/* The latest estimate of noise by the first stage that makes one; negative: none does. Call it when
+ * no frame is in the chain. */
 float chain_noise(const chain *c);
 
-/* The error of compression that this stage took for noise in the latest frame; 0: none. */
+/* The compression error that this stage counted as noise in the latest frame; 0: none. */
 float chain_compression(const chain *c);
 
 #endif

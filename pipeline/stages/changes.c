@@ -14,7 +14,7 @@ size_t changes_most(mona_size size)
     return rows * ((size.width + CHANGES_COLUMNS - 1) / CHANGES_COLUMNS);
 }
 
-/* Byte x of row y of a plane. */
+/* Address of byte x of row y of a plane. */
 static const uint8_t *at(const frame *f, unsigned plane, size_t x, uint32_t y)
 {
     return f->data[plane] + (ptrdiff_t)y * f->stride[plane] + x;
@@ -27,7 +27,7 @@ static bool row_differs(const plane_change *c, const mona_rect *r, uint32_t y)
                   at(&c->before, c->plane, r->x * sample, y), r->width * sample) != 0;
 }
 
-/* Takes rows in which nothing differs off a rectangle; none may be left. */
+/* Removes unchanged rows from both ends of a rectangle; none may be left. */
 static void shrink_rows(const plane_change *c, mona_rect *r)
 {
     for (; r->height && !row_differs(c, r, r->y); r->height--)
@@ -36,12 +36,12 @@ static void shrink_rows(const plane_change *c, mona_rect *r)
         r->height--;
 }
 
-/* The same of columns; something differs. */
+/* Removes unchanged columns; something must differ. */
 static void shrink_columns(const plane_change *c, mona_rect *r)
 {
     const size_t sample = frame_sample_bytes(&c->in.format);
     const size_t bytes = r->width * sample;
-    size_t begin = bytes, end = 0; /* of the bytes that differ */
+    size_t begin = bytes, end = 0; /* the bytes that differ */
     for (uint32_t y = r->y; y < r->y + r->height && (begin || end < bytes); y++) {
         const uint8_t *in = at(&c->in, c->plane, r->x * sample, y);
         const uint8_t *before = at(&c->before, c->plane, r->x * sample, y);
@@ -67,8 +67,8 @@ static uint64_t area(const mona_rect *r)
     return (uint64_t)r->width * r->height;
 }
 
-/* Makes one rectangle of two if little is in it that is in neither: few are gone through faster than
- * many. */
+/* Joins two rectangles if the joint one has little more area than both. A few rectangles are
+ * processed faster than many. */
 static bool take_in(mona_rect *r, const mona_rect *other)
 {
     const uint32_t right = max_u32(r->x + r->width, other->x + other->width);
@@ -82,7 +82,7 @@ static bool take_in(mona_rect *r, const mona_rect *other)
     return true;
 }
 
-/* Adds what differs in the row of blocks that begins with row y. */
+/* Adds the changes in the row of blocks that begins with row y. */
 static void find_in_row(const plane_change *c, mona_size size, uint32_t y, size_t *count)
 {
     for (uint32_t x = 0; x < size.width; x += CHANGES_COLUMNS) {
@@ -97,7 +97,8 @@ static void find_in_row(const plane_change *c, mona_size size, uint32_t y, size_
     }
 }
 
-/* Where three quarters of a sample of the rows differ, there is little to gain from the others. */
+/* One row of blocks in four is compared first. If three quarters of their area differ, there is
+ * little to gain, and the whole plane counts as changed. */
 void changes_find(void *argument)
 {
     enum { SAMPLED = 4 * CHANGES_ROWS };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What differs between a plane and that of the frame before, found by comparing them: in films of
- * still cameras and in drawn ones most of it does not, and need not be enlarged again. */
+/* Finds the differences between a plane and that of the frame before by comparing them. With a
+ * still camera, or in drawn films, most of a plane is unchanged and need not be enlarged again. */
 #ifndef MONA_CHANGES_H
 #define MONA_CHANGES_H
 
@@ -10,23 +10,23 @@
 #include "mona.h"
 #include "pipeline/stages/frame.h"
 
-/* Planes are compared block by block; of each, what lies between the first and the last row and column
- * that differ has changed. */
+/* Planes are compared in blocks of this size. In each, the changed part is the rectangle that spans
+ * all samples that differ. */
 enum { CHANGES_ROWS = 16, CHANGES_COLUMNS = 32 };
 
-/* A plane's change, for a session with one input and one output. */
+/* The change of a plane, for a session with one input and one output. */
 typedef struct plane_change {
     frame in, before; /* the frame and the one before */
     unsigned plane;
-    mona_buffer previous; /* what was made of the one before */
+    mona_buffer previous; /* the result for the frame before */
     mona_rect *rects;     /* room for changes_most() of them */
-    mona_change change;   /* as changes_find has found it */
+    mona_change change;   /* as changes_find found it */
 } plane_change;
 
-/* Rectangles that a plane of this size can have at most. */
+/* The largest number of rectangles for a plane of this size. */
 size_t changes_most(mona_size size);
 
-/* Fills in argument->change, of a plane_change. */
+/* Fills in the change of a plane_change, which argument points to. */
 void changes_find(void *argument);
 
 #endif

@@ -20,13 +20,13 @@ typedef struct channel {
 void channel_open(channel *c);
 void channel_destroy(channel *c);
 
-/* Waits for room. False: the channel was closed, the item was not taken. */
+/* Waits for room. False: the channel is closed and the item was not taken. */
 bool channel_push(channel *c, void *item);
 
-/* Waits for an item. NULL: closed, and everything that was pushed has been taken. */
+/* Waits for an item. NULL: the channel is closed and empty. */
 void *channel_pop(channel *c);
 
-/* No more pushes; wakes both sides. May be called more than once. */
+/* Ends pushing and wakes both sides. May be called more than once. */
 void channel_close(channel *c);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Chroma sample j of a group of n luma samples lies at luma position n j + p, where p is 0, (n - 1)
- * / 2 or n - 1. It must lie there in a frame s times as large too. Luma position X of that shows
- * what was at (X + 1/2) / s - 1/2. Output chroma sample i, at X = n i + p, therefore shows chroma
- * position
+ * / 2 or n - 1. In a frame enlarged s times it must lie there too. Luma position X of the enlarged
+ * frame shows what was at (X + 1/2) / s - 1/2. So output chroma sample i, at X = n i + p, shows
+ * chroma position
  *
  *     ((n i + p + 1/2) / s - 1/2 - p) / n  =  i / s + ((p + 1/2) / s - 1/2 - p) / n,
  *
@@ -10,8 +10,8 @@
  *
  *     (1 - 1/s) (n - 1 - 2 p) / 2n,
  *
- * is 0 for samples in the middle and +-(1 - 1/s) (n - 1) / 2n for the first or last: 1/8 for chroma
- * sited left in 4:2:0 that is doubled. */
+ * is 0 for samples in the middle and +-(1 - 1/s) (n - 1) / 2n for the first or last: 1/8 for 4:2:0
+ * chroma sited left and doubled. */
 #include "pipeline/stages/chroma_location.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Where chroma sits between luma samples, and bicubic interpolation that keeps it there. */
+/* Where chroma samples lie between luma samples, and bicubic interpolation that keeps them
+ * there. */
 #ifndef MONA_CHROMA_LOCATION_H
 #define MONA_CHROMA_LOCATION_H
 
@@ -8,16 +9,17 @@
 #include "pipeline/error.h"
 #include "mona.h"
 
-/* A chroma sample stands for a group of luma samples: which of them it lies at, along one axis. */
+/* A chroma sample stands for a group of luma samples. This is its position in the group along one
+ * axis. */
 typedef enum chroma_position { CHROMA_FIRST = -1, CHROMA_MIDDLE, CHROMA_LAST } chroma_position;
 
 typedef struct chroma_location {
     chroma_position x, y;
 } chroma_location;
 
-/* A copy of a model whose RESIZE enlarges planes with samples in the middle of what they stand for,
- * changed to enlarge planes of chroma so sited, with 1 << shift luma samples a group, scale times.
- * *memory holds it and is the caller's to free, also on failure. */
+/* Copies a model whose RESIZE enlarges planes whose samples lie in the middle of their groups, and
+ * changes it to enlarge chroma planes at these positions, with 1 << shift luma samples per group,
+ * scale times. *memory holds the copy; the caller frees it, also on failure. */
 bool chroma_location_model(mona_model *sited, void **memory, const mona_model *bicubic,
                            unsigned scale, chroma_location location, unsigned shift_x,
                            unsigned shift_y, pipeline_error *error);

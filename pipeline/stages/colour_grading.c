@@ -10,7 +10,7 @@ enum { ANSWERS = COLOUR_GRADING_CURVES * COLOUR_GRADING_NODES };
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
-/* Inputs y, u and v, in any order. */
+/* The inputs must be y, u and v, in any order. */
 static bool check_inputs(const named_model *model, pipeline_error *error)
 {
     unsigned found = 0;
@@ -41,7 +41,7 @@ bool colour_grading_open(colour_grading *g, const stage_settings *settings, fram
 {
     const named_model *model = settings->colour;
     mona_config config = stage_config(settings);
-    config.threads = 1; /* a thumbnail is too little to share */
+    config.threads = 1; /* a thumbnail is too small to share between threads */
     for (unsigned i = 0; i < 3; i++)
         config.sizes[i] = (mona_size){THUMBNAIL_SIDE, THUMBNAIL_SIDE};
     *g = (colour_grading){.model = model,
@@ -61,7 +61,7 @@ bool colour_grading_open(colour_grading *g, const stage_settings *settings, fram
 
 /* ---- running -------------------------------------------------------------------------------- */
 
-/* These two run on the stream, before and after the network. */
+/* Both run on the stream, before and after the network. */
 static void look(void *argument)
 {
     const colour_grading_job *job = argument;
@@ -84,7 +84,7 @@ static void apply(void *argument)
         from[p] = frame_buffer(job->in, p);
         to[p] = frame_buffer(job->out, p);
     }
-    /* Everything was checked when the stage was opened. */
+    /* It cannot fail: everything was checked when the stage was opened. */
     mona_curves_apply(&curves, g->device, g->cpu, from, to, planes, frame_plane_size(&g->format, 0),
                       planes == 3 ? g->format.shift_x : 0, planes == 3 ? g->format.shift_y : 0);
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Colour enhancement: curves over luma that a network reads off each frame's thumbnail.
+/* Colour enhancement by curves over luma, which a network derives from each frame's thumbnail.
  *
- * The network answers with what is added to the curves that change nothing: COLOUR_GRADING_NODES
- * values each, at luma 0, 16, ... 256 of 8 bits and full range, of what luma becomes, of the gains of
- * u and v, and of their offsets. Curves follow the answers slowly within a shot and at once at a cut.
- */
+ * The network returns what to add to the identity curves: COLOUR_GRADING_NODES values each, at luma
+ * 0, 16, ... 256 of 8 bits and full range, for luma, for the gains of u and v, and for their
+ * offsets. Curves follow these answers slowly within a shot and at once at a cut. */
 #ifndef MONA_COLOUR_GRADING_H
 #define MONA_COLOUR_GRADING_H
 
@@ -22,17 +21,17 @@
 enum {
     COLOUR_GRADING_NODES = MONA_CURVE_SEGMENTS + 1,
     COLOUR_GRADING_CURVES = 5,
-    COLOUR_GRADING_GRID = 8, /* cells a side that shots are told apart by */
+    COLOUR_GRADING_GRID = 8, /* cells a side of the grid by which cuts are found */
 };
 
-/* The first of each kind, in the order of the answers. */
+/* The first curve of each kind, in the order of the answers. */
 enum { COLOUR_GRADING_LUMA, COLOUR_GRADING_GAINS, COLOUR_GRADING_OFFSETS = 3 };
 
 typedef struct colour_grading_curves {
-    float values[COLOUR_GRADING_CURVES][COLOUR_GRADING_NODES]; /* of samples of 0..1 */
+    float values[COLOUR_GRADING_CURVES][COLOUR_GRADING_NODES]; /* of samples scaled to 0..1 */
 } colour_grading_curves;
 
-/* What is known after a frame. */
+/* What is remembered after a frame. */
 typedef struct colour_grading_state {
     uint32_t frames; /* of the shot so far; 0: none yet */
     colour_grading_curves curves;
@@ -41,7 +40,7 @@ typedef struct colour_grading_state {
 
 struct colour_grading;
 
-/* One frame on its way. */
+/* The work on one frame. */
 typedef struct colour_grading_job {
     struct colour_grading *grading;
     const frame *in, *out;
@@ -66,7 +65,7 @@ typedef struct colour_grading {
 bool colour_grading_open(colour_grading *g, const stage_settings *settings, frame_format format,
                          pipeline_error *error);
 
-/* Queues the work of one frame on a stream. */
+/* Enqueues the work on one frame. */
 mona_status colour_grading_enqueue(colour_grading *g, mona_stream *stream, const frame *in,
                                    const frame *out, unsigned slot);
 
@@ -77,14 +76,15 @@ size_t colour_grading_bytes(const colour_grading *g);
 
 /* ---- the parts ------------------------------------------------------------------------------ */
 
-/* What an answer stands for: luma never falls, gains are 0 to below 4, everything is finite. */
+/* Converts an answer to curves: luma never falls, gains lie from 0 to below 4, and everything is
+ * finite. */
 void colour_grading_read(colour_grading_curves *curves, const uint16_t *answer);
 
-/* Takes in what was seen of the next frame and answered. */
+/* Follows the answer for the next frame. */
 void colour_grading_follow(colour_grading_state *state, const thumbnail *seen,
                            const colour_grading_curves *answered);
 
-/* The curves for samples of so many bits. strength 0: those that change nothing. */
+/* Makes curves for samples with this many bits. strength 0: the identity. */
 void colour_grading_settle(mona_curves *to, const colour_grading_curves *from, double strength,
                            unsigned bits, bool full_range);
 

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-/* From a network's answers to curves of samples.
+/* Converts a network's answers to curves of samples.
  *
- * Shots. A cut is told by luma in COLOUR_GRADING_GRID x COLOUR_GRADING_GRID cells. Take cells of two
- * pictures that have nothing to do with each other as normal and independent, of spread s: their mean
- * distance is 2 s / sqrt(pi), and their mean distance from their own mean sqrt(2 / pi) s, which is
- * smaller by sqrt(2). Half way from a picture that stays, distance 0, to one that has nothing to do
- * with it lies the distance sqrt(2) / 2 = 0.7 times the mean of both deviations. Flat pictures,
- * where noise and fades are all that differs, have to differ by 8 steps as well.
+ * Cuts are detected by luma in COLOUR_GRADING_GRID x COLOUR_GRADING_GRID cells. Take the cells of
+ * two unrelated pictures as normal and independent, with spread s. Their mean distance is 2 s /
+ * sqrt(pi), and their mean distance from their own mean is sqrt(2 / pi) s, which is smaller by
+ * sqrt(2). The threshold lies half-way between a picture that stays, at distance 0, and an
+ * unrelated one: at sqrt(2) / 2 = 0.7 times the mean of both deviations. Flat pictures, which
+ * differ only by noise and fades, must also differ by 8 steps.
  *
- * Within a shot curves go FOLLOWING of the way to each answer, so that between two frames nothing
- * changes by more than that part of what two answers ever differ by; 0.05 is 63 % of the way within
- * 20 frames.
+ * Within a shot, curves move by FOLLOWING of the distance to each answer, so between two frames
+ * nothing changes by more than that part of the largest difference between answers; 0.05 covers 63
+ * % of the distance within 20 frames.
  *
- * Ranges. Answers are for full range: node k is where 8 bits are 16 k. Of studio range 16 k stands
- * for (16 k - 16) 255 / 219 of full range, which lies between nodes, or beyond them, where luma
- * goes on by its own slope of 1 and the rest stays. */
+ * Answers are for full range: node k is where 8-bit luma is 16 k. In studio range, 16 k means (16 k
+ * - 16) 255 / 219 of full range. That lies between nodes or beyond them, where luma continues with
+ * a slope of 1 and the other curves stay constant. */
 #include "pipeline/stages/colour_grading.h"
 
 #include <math.h>
@@ -26,7 +26,7 @@
 #define CUT 0.707
 #define MIN_CUT 8.0 /* steps */
 #define MAX_GAIN 3.99f
-#define NODE_STEPS 16.0 /* of 8 bits, from node to node */
+#define NODE_STEPS 16.0 /* 8-bit steps between nodes */
 
 enum {
     CELLS = COLOUR_GRADING_GRID * COLOUR_GRADING_GRID,
@@ -108,7 +108,7 @@ void colour_grading_follow(colour_grading_state *state, const thumbnail *seen,
 
 /* ---- curves of samples ---------------------------------------------------------------------- */
 
-/* A curve where luma is y, counted from node to node. beyond: its slope outside. */
+/* The value of a curve at luma y, in units of nodes. beyond: its slope outside the nodes. */
 static double value_at(const float *nodes, double y, double beyond)
 {
     const int last = COLOUR_GRADING_NODES - 1, node = (int)fmin(fmax(floor(y), 0), last - 1);
@@ -122,7 +122,8 @@ static int16_t word(double value, double low, double high)
     return (int16_t)lrint(fmin(fmax(value, low), high));
 }
 
-/* Values at nodes, in a curve's steps, as segments. The last node may lie beyond 16 bits. */
+/* Converts values at nodes, in steps of the curve, to segments. The last node may lie beyond 16
+ * bits. */
 static void make_segments(mona_curve *to, const double *nodes, double low, double high)
 {
     for (unsigned k = 0; k < MONA_CURVE_SEGMENTS; k++) {
@@ -145,7 +146,7 @@ static void settle_luma(mona_curve *to, const float *from, double strength, bool
     make_segments(to, nodes, 0, INT16_MAX);
 }
 
-/* A gain, or an offset, which is neutral at neutral and has so many steps. */
+/* A gain or an offset of chroma; `neutral` leaves chroma unchanged. */
 static void settle_chroma(mona_curve *to, const float *from, double neutral, double steps,
                           double min, double max, double strength, bool full_range)
 {

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <time.h>
 
-/* Sleeps until a moment, not for a time, so that waking up late for one reason is not added to
- * waking up late for another. */
+/* Sleeps until a point in time, not for a duration, so that different causes of waking up late do
+ * not add up. */
 static void wait_for_frame(void *argument)
 {
     delay *d = argument;

@@ -7,36 +7,38 @@
 
 #include "pipeline/stages/plane_roles.h"
 
-/* The estimate follows a change of the noise within about a second of video, and does not flicker.
- */
+/* The estimate follows changes of the noise within about a second of video, and does not
+ * flicker. */
 #define SMOOTHING 0.1f
 
-/* Errors of compression below this, of QP 24 of H.264, are left: there clips lost up to 0.1 dB, and
- * at CRF 24 all gain. Networks told a quarter more than the error gain 0.03 to 0.1 dB more at CRF
- * 32 (models/train/clips.py). */
+/* Compression errors below this, that of QP 24 in H.264, are ignored: below, clips lost up to 0.1
+ * dB, while at CRF 24 all of them gain. A strength of 1.25 times the error gains another 0.03 to
+ * 0.1 dB at CRF 32 (models/train/clips.py). */
 #define MIN_ERROR 2.5f
 #define ERROR_TOLD 1.25f
 
-/* Where compression's error is cleaned, frames are steadied as if there was noise of so many steps,
- * for 0.01 to 0.1 dB: flicker is then below the input's, else up to twice as much. */
+/* Where compression errors are removed, frames are steadied as for noise of this many steps. That
+ * gains 0.01 to 0.1 dB, and flicker stays below the input's, which it would exceed up to twice. */
 #define ERROR_STEADIED 3.0f
 
-/* Noise below this is left. In pictures as little is hardly seen, and texture is easily taken for it. */
+/* Noise below this is ignored. In pictures so little is hardly visible and easily confused with
+ * texture. */
 #define MIN_NOISE 0.5f
 #define MIN_STILL_NOISE 1.5f
 
-/* Networks for film take noise up to 2.5 for grain that is to be kept. Told more they remove it: 0.6 dB at a sigma of 2. */
+/* Networks for film treat noise up to 2.5 as grain to be kept. A higher strength makes them remove
+ * it: 0.6 dB at a sigma of 2. */
 #define FILM_NOISE 1.75f
 #define FILM_TOLD 3.0f
 
-/* Chroma with less noise than this is left where luma is clean. */
+/* Chroma with less noise than this is ignored where luma is clean. */
 #define MIN_CHROMA 2.0f
 
-/* Compression's error in chroma beside that in luma; of 4:2:0 by x264 between QP 20 and 50 it is
+/* The ratio of chroma's compression error to luma's; for 4:2:0 by x264 between QP 20 and 50 it is
  * 0.6 to 0.3. */
 #define CHROMA_ERROR 0.5f
 
-/* The network halves a plane, and the planes of a frame are chroma too where they go one by one. */
+/* The network halves a plane, and a frame's planes that are denoised one by one are chroma too. */
 uint32_t denoise_multiple(const frame_format *format)
 {
     if (frame_is_420(format))
@@ -44,7 +46,8 @@ uint32_t denoise_multiple(const frame_format *format)
     return 2u << (format->shift_x > format->shift_y ? format->shift_x : format->shift_y);
 }
 
-/* Planes that the network is run on one by one; 1: on the whole frame, or there is only luma. */
+/* How many planes the network denoises one by one; 1: the whole frame at once, or there is only
+ * luma. */
 static unsigned runs(const denoiser *d)
 {
     return d->frame.planes >= 3 && !frame_is_420(&d->frame) ? 3 : 1;
@@ -64,7 +67,7 @@ static bool check_outputs(const denoise_pass *pass, const named_model *model, pi
     return true;
 }
 
-/* The grey chroma of a plane that is luma to the network. */
+/* Makes neutral chroma for a plane that is passed to the network as luma. */
 static bool make_grey(denoise_pass *pass, pipeline_error *error)
 {
     const mona_size size = frame_plane_size(&pass->format, 1);
@@ -155,7 +158,7 @@ bool denoise_open(denoiser *d, const stage_settings *settings, frame_format form
 
 /* ---- running -------------------------------------------------------------------------------- */
 
-/* A frame, or a plane of it among grey chroma, as the network sees it. */
+/* A frame, or one of its planes with neutral chroma, as the network's input or output. */
 static frame seen_by(const denoise_pass *pass, const frame *f, unsigned plane)
 {
     if (!pass->grey)
@@ -165,7 +168,7 @@ static frame seen_by(const denoise_pass *pass, const frame *f, unsigned plane)
                    .stride = {f->stride[plane]}};
 }
 
-/* What the network is to be told of a plane's noise, after that of the frames before. */
+/* The strength for a plane, smoothed over frames. */
 static float follow_noise(const noise_job *job, unsigned plane, float *strength)
 {
     denoiser *d = job->denoiser;
@@ -180,7 +183,7 @@ static float follow_noise(const noise_job *job, unsigned plane, float *strength)
     return *follow < (d->still ? MIN_STILL_NOISE : MIN_NOISE) ? 0 : *follow;
 }
 
-/* Chroma of a 4:2:0 frame counts where luma is clean. */
+/* The chroma of a 4:2:0 frame is considered where luma is clean. */
 static float follow_chroma(noise_job *job)
 {
     const float u = follow_noise(job, 1, &job[1].strength),
@@ -206,14 +209,14 @@ static void measure_noise(noise_job *job)
         job->noise = chroma;
 }
 
-/* In steps of the samples. */
+/* Converts noise to steps of the samples. */
 static unsigned level_of(const denoiser *d, float noise)
 {
     return (unsigned)lrintf(fminf(noise, (float)DENOISE_MAX_SIGMA) *
                             (float)(1u << (d->frame.bits - 8)));
 }
 
-/* What the network is told, in steps of the samples. */
+/* The strength passed to the network, in steps of the samples. */
 static unsigned level_told(const noise_job *job)
 {
     const denoiser *d = job->denoiser;
@@ -222,7 +225,7 @@ static unsigned level_told(const noise_job *job)
         d, fmaxf(film ? fmaxf(job->noise, FILM_TOLD) : job->noise, ERROR_TOLD * job->error));
 }
 
-/* These two run on the stream, just before the network and after it. */
+/* Both run on the stream, just before the network and after it. */
 static void prepare(void *argument)
 {
     noise_job *job = argument;
@@ -235,7 +238,7 @@ static void prepare(void *argument)
                       noise_row_bytes(d) / frame_sample_bytes(&d->frame));
 }
 
-/* Gives back the samples as they came. */
+/* Restores the original samples. */
 static void leave(const noise_job *job, unsigned planes)
 {
     for (unsigned p = job->plane; p < job->plane + planes; p++) {
@@ -247,7 +250,7 @@ static void leave(const noise_job *job, unsigned planes)
     }
 }
 
-/* Where nothing was found the network is not run: it would change samples a little. */
+/* Without noise the network is not run, since it would change samples slightly. */
 static void finish(void *argument)
 {
     const noise_job *job = argument;

@@ -37,7 +37,7 @@ mona_size frame_plane_size(const frame_format *format, unsigned plane)
     return (mona_size){w >> shift_across(format, plane), h >> shift_down(format, plane)};
 }
 
-/* Bytes from one row of a plane to the next. */
+/* Distance in bytes between rows of a plane. */
 static size_t plane_stride(const frame_format *format, unsigned plane)
 {
     return align(frame_plane_size(format, plane).width * frame_sample_bytes(format));
@@ -62,7 +62,7 @@ void frame_place(frame *f, const frame_format *format, uint8_t *memory)
     }
 }
 
-/* Repeats the sample before to, count times. */
+/* Copies the sample before `to` count times. */
 static void repeat_sample(uint8_t *to, size_t sample, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++, to += sample)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Frames in memory: up to four planes, and pools of them made before the first frame arrives. */
+/* Frames in memory: up to four planes. */
 #ifndef MONA_FRAME_H
 #define MONA_FRAME_H
 
@@ -11,15 +11,15 @@
 
 enum { FRAME_MAX_PLANES = 4 }; /* luma, two of chroma, alpha */
 
-/* What a frame is. Planes 1 and 2 are smaller by 1 << shift_x across and 1 << shift_y down; 0 and 3
- * are full size. width and height are those of the picture; what is stored is padded to a multiple
- * that makes chroma planes whole, and that grows with the frame: 35 rows are stored as 36, and
- * twice as large as 72 for 70. */
+/* The format of a frame. Planes 1 and 2 are smaller by 1 << shift_x across and 1 << shift_y down;
+ * planes 0 and 3 have full size. width and height are those of the picture. Stored sizes are padded
+ * to a multiple that makes chroma planes whole and that grows with the frame: 35 rows are stored as
+ * 36, and their enlargement by 2 as 72 for 70. */
 typedef struct frame_format {
     uint32_t width, height;
     unsigned planes;           /* 1, 3 or 4 */
     unsigned shift_x, shift_y; /* 0, 0: 4:4:4; 1, 0: 4:2:2; 1, 1: 4:2:0 */
-    unsigned bits;             /* of a sample; more than 8 are stored in 16 */
+    unsigned bits;             /* of a sample; samples of more than 8 are stored in 16 */
     uint32_t multiple;         /* stored sizes are multiples of it; set by chain_open */
 } frame_format;
 
@@ -40,29 +40,29 @@ static inline size_t frame_sample_bytes(const frame_format *format)
     return format->bits > 8 ? 2 : 1;
 }
 
-/* Size of a plane as shown, without padding: sizes of chroma planes are rounded up. */
+/* The size of a plane without padding. Sizes of chroma planes are rounded up. */
 mona_size frame_shown_size(const frame_format *format, unsigned plane);
 
-/* Size of a stored plane. */
+/* The stored size of a plane. */
 mona_size frame_plane_size(const frame_format *format, unsigned plane);
 
-/* Bytes of one frame's planes; a multiple of MONA_ALIGNMENT. */
+/* The bytes of all planes of a frame; a multiple of MONA_ALIGNMENT. */
 size_t frame_bytes(const frame_format *format);
 
-/* Lays a frame out in memory[0, frame_bytes), aligned to MONA_ALIGNMENT. */
+/* Places a frame in memory[0, frame_bytes), which must be aligned to MONA_ALIGNMENT. */
 void frame_place(frame *f, const frame_format *format, uint8_t *memory);
 
-/* Copies a plane as shown and repeats its last column and row into the padding. Strides in bytes.
- */
+/* Copies a plane without padding and repeats its last column and row into the padding. Strides are
+ * in bytes. */
 void frame_fill_plane(frame *f, unsigned plane, const uint8_t *source, ptrdiff_t source_stride);
 
 /* Sets count samples of a row. */
 void frame_set_samples(void *row, const frame_format *format, unsigned value, size_t count);
 
-/* The plane as the engine wants it. */
+/* The plane as a buffer for the engine. */
 mona_buffer frame_buffer(const frame *f, unsigned plane);
 
-/* Enqueues the copy of a plane, padding and all, between frames of one format. */
+/* Enqueues a copy of a plane with its padding between frames of the same format. */
 mona_status frame_copy_plane(mona_stream *stream, const frame *in, const frame *out,
                              unsigned plane);
 

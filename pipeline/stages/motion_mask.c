@@ -20,8 +20,8 @@ size_t motion_mask_blocks(const frame_format *format)
     return (size_t)count.width * count.height;
 }
 
-/* Adds the square of each sum of a row of them: column x, width samples from the row's first. Sums
- * of 16 differences of 12 bits have squares below 2^32. */
+/* Adds the squares of a row of sums; column x, width samples from the row's first. Sums of 16
+ * differences of 12 bits have squares below 2^32. */
 static inline void add_sums(motion_mask_block *blocks, const uint8_t *now, ptrdiff_t now_stride,
                             const uint8_t *before, ptrdiff_t before_stride, uint32_t width,
                             const bool wide)

@@ -3,21 +3,22 @@
  *
  * The mask
  *          1 -2  1
- *     N = -2  4 -2      is the difference of two Laplacians, so it gives 0 on any plane, ramp or
- *          1 -2  1      quadratic a*x^2 + b*y^2 + c*x + d*y + e, and hence on smooth picture
- * content.
+ *     N = -2  4 -2
+ *          1 -2  1
  *
- * On independent noise of standard deviation s its response r has mean 0 and variance
- * (4*1 + 4*4 + 16) s^2 = 36 s^2. For normal noise E|r| = sqrt(2/pi) * 6 s, so
+ * is the difference of two Laplacians. It gives 0 on any plane, ramp or quadratic a*x^2 + b*y^2 +
+ * c*x + d*y + e, and hence on smooth picture content.
+ *
+ * On independent noise of standard deviation s its response r has mean 0 and variance (4*1 + 4*4 +
+ * 16) s^2 = 36 s^2. For normal noise E|r| = sqrt(2/pi) * 6 s, so
  *
  *     s = sqrt(pi/2) / 6 * mean |r|.
  *
  * Noise that was blurred, enlarged or compressed is smooth from sample to sample. The mask is
- * therefore also laid over samples 2, 4 and 8 apart; at a distance at which the noise is independent
- * it finds all of it. e1, e2, e4, e8 are these estimates, and their ratios tell what noise it is
- * (simulated, sigma 10; content adds to the wide ones):
- *
- *                                              e1/e2   e2/e4   e4/e8
+ * therefore also applied to samples 2, 4 and 8 apart; at a distance at which the noise is
+ * independent it finds all of it. e1, e2, e4, e8 are these estimates, and their ratios tell the
+ * kind of noise (simulated, sigma 10; content adds to the wide ones):
+ *                                               e1/e2   e2/e4   e4/e8
  *     independent                               1       1       1
  *     blurred by 0.6                            0.48    0.93    0.95
  *     made at half size, enlarged               0.2     0.75    0.95
@@ -25,20 +26,20 @@
  *     made at a quarter of the size             0.35    0.2     0.6
  *     film of grass, gravel; no noise           0.4-0.6 0.6     0.7
  *
- * Edges and texture respond too and only ever add. So responses are taken in blocks of 16x16, and
- * only of the twentieth of them that is flattest at distance 4. The lowest of many noisy means are
- * lower than their middle, which DISTANCES makes up for (simulated with independent noise; at the
- * other distances blocks are chosen by something that hardly depends on their noise).
+ * Edges and texture also respond and only ever increase the estimate. So responses are collected in
+ * blocks of 16x16, and only the flattest twentieth of the blocks at distance 4 counts. The lowest
+ * of many noisy means are below the average, which DISTANCES compensates (simulated with
+ * independent noise; at the other distances, the choice of blocks hardly depends on their noise).
  *
- * Texture is no noise, and a network that is told so wipes it out. Three things tell them apart:
- * responses to noise are normally distributed, hence (mean |r|)^2 = 2/pi * mean r^2, of which
- * texture falls short; noise stops growing at some distance, texture grows on; and ratios of noise
- * are those of the table. Thresholds were fitted to 23 pictures with six kinds of noise of sigma 2
- * to 25, and to 470 clean pictures, of which 12 are taken for noisy.
+ * Texture is not noise, and a network that is told it is removes it. Three properties tell them
+ * apart: responses to noise are normally distributed, so (mean |r|)^2 = 2/pi * mean r^2, while
+ * texture has less; noise stops growing at some distance, while texture keeps growing; and the
+ * ratios of noise are those of the table. Thresholds were fitted to 23 pictures with six kinds of
+ * noise of sigma 2 to 25, and to 470 clean pictures, 12 of which are misjudged as noisy.
  *
  * Blocks that are clipped (black borders, burnt-out sky) have no noise but say nothing about the
- * rest; blocks whose mean is within 4 steps of 16 or 235, or beyond, are left out as long as others
- * remain.
+ * rest. Blocks whose mean is within 4 steps of 16 or 235, or beyond these, are left out as long as
+ * others remain.
  *
  * Noise below about half a step disappears when samples are rounded; the uniform rounding error
  * alone has s = 0.29. */
@@ -56,7 +57,7 @@ enum { SCALES = 4, SORTED_BY = 2 };
 
 static const struct {
     unsigned spacing;
-    double bias; /* what is found of independent noise of 1 */
+    double bias; /* the estimate for independent noise of 1 */
 } DISTANCES[SCALES] = {{1, 0.950}, {2, 0.968}, {4, 0.852}, {8, 0.961}};
 
 typedef struct view {
@@ -67,13 +68,13 @@ typedef struct view {
 } view;
 
 typedef struct response {
-    uint64_t sum, squares; /* of |r| and r^2 */
+    uint64_t sum, squares; /* sums of |r| and r^2 */
     uint64_t count;
 } response;
 
 /* ---- one block ------------------------------------------------------------------------------ */
 
-/* p: its first sample. *level: sum of its samples. */
+/* p: the block's first sample. *level: the sum of its samples. */
 static inline response respond(const uint8_t *p, ptrdiff_t stride, unsigned spacing,
                                const bool wide, const bool squared, uint32_t *level)
 {
@@ -100,7 +101,8 @@ static inline response respond(const uint8_t *p, ptrdiff_t stride, unsigned spac
     return sum;
 }
 
-/* |third difference| over the place before sample x of a line, whose samples are `next` bytes apart. */
+/* |third difference| across the position before sample x of a line, whose samples are `next` bytes
+ * apart. */
 static inline uint32_t jump(const uint8_t *line, ptrdiff_t x, ptrdiff_t next, const bool wide)
 {
     const uint8_t *c = line + x * next;
@@ -108,7 +110,8 @@ static inline uint32_t jump(const uint8_t *line, ptrdiff_t x, ptrdiff_t next, co
                          3 * (plane_sample(c - next, 0, wide) - plane_sample(c, 0, wide)));
 }
 
-/* Adds the jumps over edges and middles of 8x8 blocks in every other line of a block at p. */
+/* Adds the jumps at the edges and in the middle of 8x8 blocks, in every other line of a block at
+ * p. */
 static inline void add_jumps(noise_work *work, const uint8_t *p, ptrdiff_t stride, const bool wide)
 {
     const ptrdiff_t size = wide ? 2 : 1;
@@ -128,9 +131,9 @@ static const uint8_t *block_at(const view *v, uint32_t x, uint32_t y)
 
 /* ---- the flattest blocks -------------------------------------------------------------------- */
 
-/* From one block to the next: large planes are sampled, at most NOISE_BLOCKS of their blocks are
- * enough. (Over seven clips of 540p to 1080p the estimates with 1,024 and with 4,096 differ by 2 %
- * at most, over frames of strong noise by 1.5 %.) */
+/* The distance between blocks. Large planes are sampled, since NOISE_BLOCKS of their blocks are
+ * enough. (Over seven clips of 540p to 1080p, the estimates with 1,024 and with 4,096 blocks differ
+ * by at most 2 %, over frames of strong noise by 1.5 %.) */
 static uint32_t block_step(uint32_t width, uint32_t height)
 {
     uint64_t blocks = (uint64_t)(width / NOISE_BLOCK) * (height / NOISE_BLOCK);
@@ -140,8 +143,8 @@ static uint32_t block_step(uint32_t width, uint32_t height)
     return skip * NOISE_BLOCK;
 }
 
-/* Lists blocks with `margin` samples around them that are clipped or not, and counts what they
- * respond in bins. */
+/* Lists blocks with `margin` samples around them that are either clipped or not, and sorts their
+ * responses into bins. */
 static void list_blocks(noise_work *work, const view *v, unsigned spacing, uint32_t margin,
                         bool clipped)
 {
@@ -173,7 +176,7 @@ static void list_blocks(noise_work *work, const view *v, unsigned spacing, uint3
         }
 }
 
-/* Leaves only the flattest of the listed blocks; of those in the last bin, the first. */
+/* Keeps only the flattest of the listed blocks; in the last bin, the first ones. */
 static void keep_flattest(noise_work *work)
 {
     uint32_t wanted = work->count / FLATTEST, below = 0, bin = 0, kept = 0;
@@ -207,7 +210,7 @@ static response respond_all(const noise_work *work, const view *v, unsigned spac
 
 /* ---- what they say -------------------------------------------------------------------------- */
 
-/* (mean |r|)^2 beside mean r^2: 2/pi = 0.637 for normal noise. */
+/* (mean |r|)^2 / mean r^2: 2/pi = 0.637 for normal noise. */
 static double normality(const response *r)
 {
     const double mean = (double)r->sum / (double)r->count;
@@ -224,7 +227,7 @@ static noise_level level(double sigma, double strength)
     return (noise_level){(float)sigma, (float)fmax(strength, 0)};
 }
 
-/* Noise as networks know it, or next to it. */
+/* Noise of the kind that networks are trained for, or similar. */
 static noise_level fine(const double e[SCALES], const double n[SCALES])
 {
     if (e[0] < 0.65 * e[1] || (e[1] < 0.75 * e[2] && n[2] < 0.6))
@@ -233,9 +236,10 @@ static noise_level fine(const double e[SCALES], const double n[SCALES])
     return level(sigma, sigma);
 }
 
-/* Networks know noise that is independent from sample to sample. Of other noise they leave most
- * unless they are told more, the more so the coarser and stronger it is; and faint coarse noise
- * costs more of the picture than goes. Lines through what measured best on the 23 pictures. */
+/* Networks are trained for noise that is independent from sample to sample. They leave most of
+ * other noise unless the strength is raised, the more so the coarser and stronger it is. Removing
+ * faint coarse noise costs more of the picture than it gains. These are lines fitted to the best
+ * strengths for the 23 pictures. */
 static noise_level coarse(const double e[SCALES], double ratio)
 {
     const double all = between(ratio, 0.3, e[2], 0.42, 1.03 * e[1]);
@@ -247,8 +251,8 @@ static noise_level coarse(const double e[SCALES], double ratio)
     return level(all, strength < 1.75 ? 0 : strength);
 }
 
-/* n: normality of the responses. Coding takes the smallest ones: the finest scale is no more normal
- * (a picture's JPEG of quality 85 comes to 0.38 at a sigma of 4 and to 0.54 at 8). */
+/* n: the normality of the responses. Coding removes the smallest responses, which leaves the finest
+ * scale less normal (a picture of JPEG quality 85 has 0.38 at a sigma of 4 and 0.54 at 8). */
 static noise_level judge(const double e[SCALES], const double n[SCALES])
 {
     const double ratio = e[0] / fmax(e[1], 0.01), second = e[1] / fmax(e[2], 0.01);
@@ -259,7 +263,7 @@ static noise_level judge(const double e[SCALES], const double n[SCALES])
     if (second < 0.42)
         return e[3] > 13 && e[2] > 0.48 * e[3] ? level(e[3], 2.6 * e[3] - 5) : (noise_level){0};
     const bool ends =
-        e[2] > 0.88 * e[3] && n[2] > 0.61; /* grows no more, and is as normal as noise */
+        e[2] > 0.88 * e[3] && n[2] > 0.61; /* stops growing, and is as normal as noise */
     if ((second < 0.5 + 1.2 * (ratio - 0.25) && !ends) || e[2] < 0.76 * e[3])
         return fine(e, n);
     if (n[0] < 0.45 && ratio > 0.3)
@@ -267,11 +271,11 @@ static noise_level judge(const double e[SCALES], const double n[SCALES])
     return coarse(e, ratio);
 }
 
-/* Coding in blocks of 8x8 (JPEG, MPEG) leaves jumps at their edges: of pictures of quality 90, 85,
- * 75 and 50 they are larger by 0.11, 0.2, 0.47 and 1.07 than in the middle; of pictures that were
- * never coded so, noisy or not, by 0.05 at most. Noise that was coded has lost what is fine, and its
- * second scale tells how much there was. Coarse coding alone is cleaned no more than costs none of 23
- * pictures. */
+/* Coding in 8x8 blocks (JPEG, MPEG) leaves jumps at their edges. In pictures of quality 90, 85, 75
+ * and 50 these are larger than jumps in the middle by 0.11, 0.2, 0.47 and 1.07; in pictures that
+ * were never coded in blocks, noisy or not, by at most 0.05. Coding removes fine noise, so its
+ * amount is estimated from the second scale. Without noise, coarse coding is cleaned only as far as
+ * none of 23 pictures loses. */
 static noise_level with_blocks(noise_level found, const noise_work *work, const double e[SCALES],
                                const double n[SCALES])
 {

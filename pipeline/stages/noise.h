@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* How noisy a plane is, fine or coarse. */
+/* Estimates how noisy a plane is, with fine or coarse noise. */
 #ifndef MONA_NOISE_H
 #define MONA_NOISE_H
 
@@ -8,16 +8,16 @@
 #include <stdint.h>
 
 enum {
-    NOISE_BLOCK = 16,     /* samples a side of the blocks that are compared */
-    NOISE_BLOCKS = 2048,  /* about as many are looked at, however large the plane */
-    NOISE_BIN_STEPS = 16, /* blocks are sorted by counting their means in steps of 1/16 */
+    NOISE_BLOCK = 16,     /* samples a side of a block */
+    NOISE_BLOCKS = 2048,  /* about how many are examined, however large the plane */
+    NOISE_BIN_STEPS = 16, /* blocks are sorted by counting: bins of 1/16 step for their means */
     NOISE_BINS = 8192,    /* up to 512, or a standard deviation of 80 */
 };
 
 /* In steps of 8 bits. */
 typedef struct noise_level {
-    float sigma;    /* standard deviation of the noise, faint noise included */
-    float strength; /* what the network is to be told so that most of it goes; 0: there is none */
+    float sigma;    /* standard deviation of all noise, including faint noise */
+    float strength; /* what to give the network so that most of the noise is removed; 0: no noise */
 } noise_level;
 
 typedef struct noise_block {
@@ -31,11 +31,12 @@ typedef struct noise_work {
     uint32_t count;
 } noise_work;
 
-/* Estimates the noise in a plane of samples of so many bits (more than 8: in 16-bit words). stride:
- * bytes. spacing: of the samples compared, 1 for a plane as a sensor made it, 2 for one that was
- * doubled, whose noise is smooth at a distance of 1. coded: it may have been coded in blocks of 8x8 that nothing else
- * tells of, whose damage counts. Both are 0 for planes too small to say. *work
- * is scratch; its count says how many blocks were looked at. */
+/* Estimates the noise in a plane of samples with this many bits (more than 8: in 16-bit words).
+ * stride: in bytes. spacing: between the samples compared; 1 for a plane from a sensor, 2 for one
+ * that was doubled, whose noise is smooth at a distance of 1. coded: the plane may have been coded
+ * in 8x8 blocks without a report from the decoder, so the damage of blocks counts too. Both results
+ * are 0 for planes that are too small. *work is scratch; its count is the number of blocks
+ * examined. */
 noise_level noise_measure(noise_work *work, const uint8_t *plane, ptrdiff_t stride, uint32_t width,
                           uint32_t height, unsigned bits, unsigned spacing, bool coded);
 

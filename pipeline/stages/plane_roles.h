@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Which plane of a frame a tensor of a model stands for: by its name, up to the first '_'. */
+/* Which plane of a frame a model's tensor stands for, by its name up to the first '_'. */
 #ifndef MONA_PLANE_ROLES_H
 #define MONA_PLANE_ROLES_H
 
@@ -20,15 +20,15 @@ enum {
 /* "luma", "y", "plane" -> PLANE_ROLE_LUMA, "u", "v", "noise", each alone or followed by '_'. */
 int plane_role_of(const char *tensor);
 
-/* Size of the plane or noise map a role stands for. */
+/* The size of the plane or noise map that a role stands for. */
 mona_size plane_role_size(int role, const frame_format *format);
 
-/* Every tensor of the model has a known role and is one plane of U8, and the roles are the inputs
- * and outputs wanted, given as bit sets (1 << role). */
+/* Checks that every tensor of the model has a known role and is one plane of U8, and that the roles
+ * are the wanted inputs and outputs, given as bit sets (1 << role). */
 bool plane_roles_check(const named_model *model, unsigned inputs, unsigned outputs,
                        pipeline_error *error);
 
-/* The same of a denoiser: y, u, v and noise. */
+/* The same for a denoiser: y, u, v and noise. */
 bool plane_roles_check_denoiser(const named_model *model, pipeline_error *error);
 
 /* Sets config->sizes for frames of this format. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Luma of full range as that of studio range, for networks that know no other.
+/* Converts luma between full range and studio range, for networks that know only the latter.
  *
- * With v in steps of 8 bits it is 16 + 219 / 255 v, in RANGE_BITS: what fp16 holds exactly, and so
- * fine that full range of 10 bits comes back as it was. */
+ * A value of v steps of 8 bits becomes 16 + 219 / 255 v, in RANGE_BITS: fp16 holds these exactly,
+ * and they are fine enough that full range of 10 bits is restored without loss. */
 #ifndef MONA_RANGE_H
 #define MONA_RANGE_H
 
@@ -10,8 +10,8 @@
 
 enum { RANGE_BITS = MONA_MAX_DEPTH };
 
-/* Plane 0 of one frame as that of another, whose planes have the same stored size; each has its own
- * bits. */
+/* Converts plane 0 between frames whose planes have the same stored size. Each frame has its own
+ * number of bits. */
 void range_to_studio(const frame *to, const frame *from);
 void range_to_full(const frame *to, const frame *from);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Samples of planes, of 8 bits or, where `wide`, of 16. Inlined for either, so that loops over a
- * row become vector code. */
+/* Reading and writing samples of planes: of 8 bits or, with `wide`, of 16. These are inlined with a
+ * constant `wide`, so that loops over a row become vector code. */
 #ifndef MONA_SAMPLE_H
 #define MONA_SAMPLE_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A model bound to frame sizes, with its memory: plan, arena and session in one. */
+/* A model bound to frame sizes, together with its memory: plan, arena and session. */
 #ifndef MONA_SESSION_BINDING_H
 #define MONA_SESSION_BINDING_H
 
@@ -10,33 +10,33 @@
 #include "mona.h"
 
 typedef struct session_binding {
-    void *deep; /* the model for samples of more than 8 bits */
+    void *deep; /* a copy of the model for samples of more than 8 bits */
     void *plan_memory;
     mona_plan *plan;
     void *arena;
     mona_session *session;
-} session_binding; /* arena and session NULL: only planned */
+} session_binding; /* without an arena and a session, it is only planned */
 
 /* Plans, allocates and opens. name is for messages; config.sizes must be set. Whether it succeeds
  * or not, session_binding_close releases what there is. */
 bool session_binding_open(session_binding *bound, const mona_model *model, const char *name,
                           const mona_config *config, pipeline_error *error);
 
-/* The same for planes of so many bits a sample: 8, or more in 16-bit words. */
+/* The same for planes with this many bits a sample: 8, or more in 16-bit words. */
 bool session_binding_open_deep(session_binding *bound, const mona_model *model, const char *name,
                                unsigned bits, const mona_config *config, pipeline_error *error);
 
-/* The same without an arena and a session: for what the plan tells. */
+/* The same without an arena and a session: only for the plan. */
 bool session_binding_plan(session_binding *bound, const mona_model *model, const char *name,
                           unsigned bits, const mona_config *config, pipeline_error *error);
 
 /* A zeroed session_binding is allowed. */
 void session_binding_close(session_binding *bound);
 
-/* Bytes this binding occupies: plan and arena. */
+/* The bytes of plan and arena. */
 size_t session_binding_bytes(const session_binding *bound);
 
-/* Zeroed memory aligned to MONA_ALIGNMENT; NULL when there is none. Released with free. */
+/* Zeroed memory aligned to MONA_ALIGNMENT; NULL: out of memory. Release it with free. */
 void *session_binding_allocate(size_t bytes);
 
 #endif

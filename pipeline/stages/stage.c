@@ -18,7 +18,8 @@ const char *stage_kind_name(stage_kind kind)
     return names[kind];
 }
 
-/* Binds a model of one plane to a plane's size, and sees that it enlarges it as the stage does. */
+/* Binds a model of one plane to a plane's size and checks that it enlarges as much as the stage
+ * does. */
 static bool open_plane(session_binding *bound, const named_model *model, const stage *s,
                        const stage_settings *settings, unsigned plane, unsigned bits,
                        pipeline_error *error)
@@ -31,14 +32,14 @@ static bool open_plane(session_binding *bound, const named_model *model, const s
         return false;
     mona_tensor_info out = mona_plan_output(bound->plan, 0);
     if (out.width != s->scale * size.width || out.height != s->scale * size.height)
-        return pipeline_fail(error,
-                             "%s: expected a model that enlarges %u times, found one that makes "
-                             "%ux%u of %ux%u",
-                             model->name, s->scale, out.width, out.height, size.width, size.height);
+        return pipeline_fail(
+            error,
+            "%s: expected a model that enlarges %u times, found one that makes %ux%u from %ux%u",
+            model->name, s->scale, out.width, out.height, size.width, size.height);
     return true;
 }
 
-/* Chroma and alpha, by interpolation. *memory: of the model. */
+/* For chroma and alpha, by interpolation. *memory: the model's. */
 static bool open_interpolated(session_binding *bound, void **memory, const stage *s,
                               const stage_settings *settings, unsigned plane, pipeline_error *error)
 {
@@ -122,7 +123,7 @@ void stage_tell_models(const stage *s, unsigned number, const pipeline_probe *pr
             probe->bound(probe->context, number, models[i].model, models[i].runs);
 }
 
-/* These two run on the stream, before and after the network. */
+/* Both run on the stream, before and after the network. */
 static void enter_studio(void *argument)
 {
     const conversion *c = argument;
@@ -135,13 +136,13 @@ static void leave_studio(void *argument)
     range_to_full(c->to, c->from);
 }
 
-/* What stage_enqueue() is given. */
+/* The arguments of stage_enqueue(). */
 typedef struct enlargement {
     const frame *in, *out, *before, *previous;
     unsigned slot;
 } enlargement;
 
-/* Has a model make `to` of `from`. made: what it made of the frame before, which may be `to`. */
+/* Runs a model from `from` to `to`. made: its result for the frame before, which may be `to`. */
 static mona_status enqueue_model(stage *s, const session_binding *model, const enlargement *e,
                                  unsigned plane, const frame *from, const frame *to,
                                  const frame *made)
@@ -167,7 +168,7 @@ static mona_status enqueue_plane(stage *s, const session_binding *model, const e
     return enqueue_model(s, model, e, plane, e->in, e->out, e->previous);
 }
 
-/* Samples that do not differ do not in studio range either. */
+/* Samples that are equal are equal in studio range too. */
 static mona_status enqueue_luma(stage *s, const enlargement *e)
 {
     conversion *c = s->conversions[e->slot];

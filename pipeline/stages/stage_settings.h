@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What all stages are told. */
+/* The settings that all stages share. */
 #ifndef MONA_STAGE_SETTINGS_H
 #define MONA_STAGE_SETTINGS_H
 
@@ -17,19 +17,19 @@ typedef struct named_model {
 enum { CHAIN_MAX_STAGES = 4 };
 
 typedef struct stage_settings {
-    /* Of each stage that enlarges: tensors luma -> luma_*, as much larger across as down. */
+    /* For each stage that enlarges: tensors luma -> luma_*, enlarged equally in both directions. */
     const named_model *sr[CHAIN_MAX_STAGES];
-    const named_model *denoise; /* tensors y, u, v, noise -> y_*, u_*, v_* */
-    const named_model *colour;  /* y, u, v: thumbnails -> curves (colour_grading.h) */
-    const named_model *bicubic; /* plane -> plane_*, twice the size; see chroma_location.h */
-    const mona_device *device;  /* NULL: auto */
-    const char *cpu;            /* NULL: the best */
-    unsigned threads;           /* of each session; 0: one per core */
-    unsigned strip_rows;        /* 0: the planner's choice */
-    bool temporal;              /* denoised frames are steadied (temporal.h) */
-    double strength;            /* of denoising, 0..1; negative: estimated */
-    bool still;                 /* a picture, not a film */
-    bool compressed; /* strength is estimated, and what compression left of error counts as noise */
+    const named_model *denoise;      /* tensors y, u, v, noise -> y_*, u_*, v_* */
+    const named_model *colour;       /* y, u, v: thumbnails -> curves (colour_grading.h) */
+    const named_model *bicubic;      /* plane -> plane_*, twice the size; see chroma_location.h */
+    const mona_device *device;       /* NULL: auto */
+    const char *cpu;                 /* NULL: the best */
+    unsigned threads;                /* of each session; 0: one per core */
+    unsigned strip_rows;             /* 0: the planner's choice */
+    bool temporal;                   /* steady denoised frames (temporal.h) */
+    double strength;                 /* of denoising, 0..1; negative: estimated */
+    bool still;                      /* a picture, not a video */
+    bool compressed;                 /* estimates count the error left by compression as noise */
     double colour_strength;          /* 0..1 */
     bool full_range;                 /* of samples; else studio range */
     chroma_location chroma_location; /* of subsampled chroma */
@@ -44,6 +44,6 @@ static inline mona_config stage_config(const stage_settings *settings)
                          .strip_rows = settings->strip_rows};
 }
 
-enum { STAGE_SLOTS = 4 }; /* frames that may be on their way through a stage */
+enum { STAGE_SLOTS = 4 }; /* frames that may be in a stage at once */
 
 #endif

@@ -5,8 +5,8 @@
 
 #include "pipeline/stages/sample.h"
 
-/* The steps for all d, of which 0 is in the middle, rounded to the nearest; returns L. One step of
- * 8 bits is `one`. In whole numbers: g d (L^2 - d^2) / L^2 with g = 4 (sigma - one) / (5 sigma). */
+/* Computes the steps for all d, rounded to nearest, with d = 0 in the middle; returns L. `one` is
+ * one step of 8 bits. In integers: g d (L^2 - d^2) / L^2 with g = 4 (sigma - one) / (5 sigma). */
 static int make_steps(int16_t *step, unsigned sigma, unsigned one)
 {
     unsigned limit = sigma + 4 * one;
@@ -20,8 +20,8 @@ static int make_steps(int16_t *step, unsigned sigma, unsigned one)
     return (int)limit;
 }
 
-/* Columns [from, to) of a row. Noise has d of either sign and size, which nothing foretells: so there
- * are no branches. */
+/* Filters columns [from, to) of a row. With noise, the sign and size of d are unpredictable, so
+ * there are no branches. */
 static inline void filter_row(uint8_t *made, const uint8_t *previous, uint32_t from, uint32_t to,
                               const int16_t *step, int limit, const bool wide)
 {
@@ -32,7 +32,7 @@ static inline void filter_row(uint8_t *made, const uint8_t *previous, uint32_t f
     }
 }
 
-/* Block (x, y), whose side in this plane is `side`. */
+/* Filters block (x, y), whose side in this plane is `side`. */
 static void filter_block(const frame *made, const frame *previous, unsigned plane, uint32_t x,
                          uint32_t y, uint32_t side, const int16_t *step, int limit)
 {

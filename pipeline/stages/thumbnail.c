@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Cell i of 64 along a side of n samples covers samples i n / 64 up to (i + 1) n / 64, rounded
- * down; where n is below 64 cells share samples. A cell of the largest frame has 512 x 512 samples
- * of 11 bits, whose sum fits 32 bits. */
+/* Cell i of 64 along a side of n samples covers the samples from i n / 64 to (i + 1) n / 64,
+ * rounded down. If n is below 64, cells share samples. A cell of the largest frame has 512 x 512
+ * samples of 11 bits, whose sum fits 32 bits. */
 #include "pipeline/stages/thumbnail.h"
 
 #include <string.h>
@@ -29,7 +29,7 @@ static uint32_t sum_of(const uint8_t *row, uint32_t begin, uint32_t end, bool wi
     return sum;
 }
 
-/* Means of row i of cells, in steps of 8 bits. */
+/* Computes the means of row i of cells, in steps of 8 bits. */
 static void average_row(uint8_t *to, const frame *f, unsigned plane, uint32_t i)
 {
     const mona_size size = frame_shown_size(&f->format, plane);
@@ -49,7 +49,8 @@ static void average_row(uint8_t *to, const frame *f, unsigned plane, uint32_t i)
     }
 }
 
-/* A sample that lies `zero` of `range` steps high as one of 255, whose zero is full_zero. */
+/* Maps a sample from a range that begins at `zero` and spans `range` steps to one of 255 that
+ * begins at full_zero. */
 static uint8_t widened(int32_t sample, int32_t zero, int32_t range, int32_t full_zero)
 {
     const int32_t steps = (sample - zero) * 255, half = steps < 0 ? -range / 2 : range / 2;

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes a net of ResNet-50's shape as ONNX with random weights, to time engines side by side.
+"""Writes a network of ResNet-50's shape as ONNX with random weights, to compare the speed of engines.
 
   make_resnet.py OUT.onnx [--qdq QDQ.onnx]
 
 1 x 3 x 224 x 224 in, 1000 numbers out, batch normalisation folded into the convolutions. Weights are He-initialised and
 the last convolution of each residual branch is damped, so that values stay between 0 and about 10 through all layers:
-time, memory and the agreement of engines mean something, the classes nothing. QDQ.onnx is the same net with the
+time, memory and the agreement of engines are realistic, but classes have no meaning. QDQ.onnx is the same net with the
 QuantizeLinear / DequantizeLinear pairs ONNX Runtime looks for: u8 activations with the ranges seen on one image, s8
 weights per output channel, s32 biases. Needs Debian's python3-onnx and python3-numpy.
 """

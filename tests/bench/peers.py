@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Times mona and ONNX Runtime side by side, in turns, on the same nets, and prints one table.
+"""Times mona and ONNX Runtime in turns on the same networks, and prints one table.
 
   peers.py BUILD [--rounds 5] [--threads 2] [--nets NAME,...]
 
 Nets have deterministic random weights: plain 3x3 nets by ../shared/peers/make_nets.py, 1080 x 1920 in, and one of
 ResNet-50's shape by tests/bench/make_resnet.py, 3 x 224 x 224 in. Each round runs every contender once; a figure is the
-median over rounds of the contender's own median, so that a disturbance of the machine meets all alike. Needs Debian's
+median over rounds of the contender's own median, so that a disturbance of the machine affects all alike. Needs Debian's
 python3-onnx and python3-numpy, and npm's onnxruntime-node in BUILD/bench (make bench-peers sees to both).
 """
 import argparse
@@ -19,7 +19,7 @@ import sys
 
 PEERS = os.path.join("..", "shared", "peers")
 
-# make(fp32 file, QDQ file): the commands that write them; frames: timed in one round.
+# make(fp32 file, QDQ file): the commands that write them; frames: how many are timed in one round.
 Net = collections.namedtuple("Net", "stem make size frames")
 
 
@@ -35,7 +35,8 @@ def resnet(fp32, qdq):
     return [[sys.executable, script, fp32, "--qdq", qdq]]
 
 
-# A chain: layers of as many outputs as inputs, between a first and a last one for a single plane of the same size.
+# A chain of layers with as many outputs as inputs, between a first and a last one for a single plane of the
+# same size.
 CHAIN = ("--in-channels", "1", "--scale", "1")
 NETS = {"C16x4": plain(16, 4), "C28x5": plain(28, 5), "chain 16x5": plain(16, 5, *CHAIN),
         "chain 32x5": plain(32, 5, *CHAIN), "ResNet-50": Net("resnet50", resnet, "224x224", 40)}

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/* published [--report]: predicts networks whose speed on a real Ascend 310 is published.
+/* published [--report]: predicts networks whose speed on a real Ascend 310 was published.
  *
- *   no argument  holds the constants of engine/model310/model310_time.c against those speeds, as TAP
- *   --report     fits the constants that no source gives on every second network by name, shows the
- *                error on the others, and what each constant moves
+ *   no argument  checks the constants of engine/model310/model310_time.c against those speeds, as
+ *                TAP
+ *   --report     fits the constants for which there is no source on every second network by name,
+ *                and shows the error on the others and the effect of each constant
  *
- * Only the four constants are fitted, on one half. How schedule.c is built was settled while errors
- * of both halves were in sight, so the test half is no blind test of it; the larger batches were
- * added after that.
+ * Only the four constants are fitted, on one half. The structure of schedule.c was decided while
+ * the errors of both halves were known, so the other half is not a blind test of it; the larger
+ * batches were added later.
  *
- * Compared is the time of the model alone: the vendor's figure leaves out the copies to and from
- * the host (its RDN report gives 6.81 images a second with them and 7.39 without). */
+ * The comparison is of the model's time alone: the vendor's figure excludes the copies to and from
+ * the host (its RDN report has 6.81 images a second with them and 7.39 without). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,14 +21,14 @@
 
 #define HOST_BYTES_PER_MS 3.1e6 /* PCIe, from the vendor's limits of DVPP: 3.1 GB/s */
 
-/* Of the vendor's kernels, not of the chip; from the fit this program does. */
+/* Belongs to the vendor's kernels, not to the chip; fitted by this program. */
 static const double fitted_serial_share = 0.478;
 
 static network networks[NETWORKS], batched[BATCHED], compared[COMPARED];
 
-/* The rule of the halves, made before any fit: networks sorted by name, every second from the
- * first. */
-static int first_fitted = 0; /* 1: the halves change places, to see how far the constants move */
+/* The division into halves was fixed before any fit: networks sorted by name, every second one from
+ * the first. */
+static int first_fitted = 0; /* 1: swap the halves, to see how far the constants change */
 
 static bool in_fit_half(int i)
 {
@@ -56,7 +57,7 @@ static double *value_at(schedule *s, size_t offset)
     return (double *)(void *)((char *)s + offset);
 }
 
-/* Mean square of the logarithm of modelled over published, of the half that is fitted. */
+/* Mean square of log(modelled / published) over the half that is fitted. */
 static double loss(const schedule *s)
 {
     double sum = 0;
@@ -83,8 +84,8 @@ static bool improve(schedule *s, const parameter *p, double factor, double *best
     return true;
 }
 
-/* Coordinate search: each parameter up or down by a factor while that helps; then by a smaller
- * factor. */
+/* Coordinate search: changes each parameter by a factor, up or down, while that helps; then by a
+ * smaller factor. */
 static schedule fit_from(schedule s)
 {
     static const double factors[] = {1.6, 1.25, 1.1, 1.04, 1.02};
@@ -100,7 +101,7 @@ static schedule fit_from(schedule s)
     return s;
 }
 
-/* The best of fits from both ends of each parameter's plausible range. */
+/* The best of the fits from both ends of each parameter's plausible range. */
 static schedule fit(schedule s)
 {
     static const double starts[PARAMETERS][2] = {{2, 10}, {50, 70}, {50, 300}, {0.1, 0.4}};
@@ -120,7 +121,7 @@ static double less_percent(double less, double more)
     return 100 * (1 - less / more);
 }
 
-/* What fusing a convolution with its normalisation and activation saves, in per cent. */
+/* How much fusing a convolution with its normalisation and activation saves, in per cent. */
 static double fusion_saves(const schedule *s, double *bytes)
 {
     *bytes = less_percent(map_traffic(&compared[1]), map_traffic(&compared[2]));
@@ -203,7 +204,7 @@ static double batched_error(const schedule *s, double *worst)
     return middle;
 }
 
-/* Larger batches, which no constant was fitted on. */
+/* Larger batches, which were not used in any fit. */
 static void print_batched(const schedule *s)
 {
     print_head();
@@ -215,7 +216,7 @@ static void print_batched(const schedule *s)
 }
 
 /* The vendor's profile of RDN sums both cores: 150 convolutions of 844.9 us and 129 concatenations
- * of 907.7 us are 244 ms, of a network that takes 135. */
+ * of 907.7 us make 244 ms, for a network that takes 135. */
 static void print_rdn(const schedule *s)
 {
     for (int i = 0; i < NETWORKS; i++)
@@ -228,8 +229,7 @@ static void print_rdn(const schedule *s)
         }
 }
 
-/* Median over the networks of modelled time with the constant changed over modelled time as it is.
- */
+/* The median over the networks of modelled time with the changed constant / modelled time. */
 static void print_median_change(const schedule *s, size_t offset, double factor)
 {
     schedule changed = *s;
@@ -295,7 +295,7 @@ static void print_fusion(const schedule *s)
            separate.ms, fused.ms, time);
 }
 
-/* A constant that is no longer the best on the fit half fails too: then fit anew. */
+/* It also fails if a constant is no longer the best for the fitted half; then fit again. */
 static int check(const schedule *s)
 {
     double worst_fit, worst_test, worst_batch;
@@ -326,7 +326,7 @@ static void print_fit(schedule *s)
     printf(" (root mean square of log(modelled / published) %.3f)\n", sqrt(loss(s)));
 }
 
-/* Constants that trade against each other come out differently. */
+/* Constants that compensate each other come out differently. */
 static void print_swapped(const schedule *s)
 {
     first_fitted = 1;

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Times the models inside mona and prints the table of README.md.
+"""Times the built-in models and prints the table of docs/benchmark.md.
 
   table.py BUILD [--iterations 100] [--threads N]
 
-Every row is one run of `mona bench --json`; what speaks against a run is printed below the table.
+Every row is one run of `mona bench --json`; reasons not to trust a run are printed below the table.
 """
 import argparse
 import json

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the test cases in this folder, in the layout of the ONNX suite; what is expected is computed by numpy,
+"""Makes the test cases in this folder, in the layout of the ONNX suite; numpy computes the expected results,
 straight from the definitions. The cases are in the repository; run this after changing one:
 
     /usr/bin/python3 tests/conformance/make.py
@@ -17,7 +17,7 @@ rng = np.random.default_rng(5)
 
 
 def save(name, nodes, inputs, outputs, constants=(), opset=13, dims=None, external=False):
-    """inputs, outputs: {name: array}; dims: {name: sides}, where the model leaves sides open."""
+    """inputs, outputs: {name: array}; dims: {name: sides} for sides that the model leaves open."""
     folder = os.path.join(HERE, name)
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(os.path.join(folder, "test_data_set_0"))
@@ -79,7 +79,7 @@ x, w = normal(1, 2, 3, 4), normal(2, 3, 3, 3)
 save("conv_transpose", [helper.make_node("ConvTranspose", ["x", "w"], ["y"], strides=[2, 2])],
      {"x": x}, {"y": f32(deconv(x, w, 2))}, {"w": w})
 
-# The exporters' way to write "twice as large": sizes from the shape, which folds once the sides are known.
+# How exporters write "twice as large": sizes computed from the shape, which folds once the sizes are known.
 x = normal(1, 2, 3, 4)
 save("shape_chain", [
     helper.make_node("Shape", ["x"], ["shape"]),
@@ -342,7 +342,7 @@ save("array_mixed", [
     {"w": w, "v": v, "two": np.array([1, -1, 2]), "turn": f32(np.eye(8)[:, ::-1]), "four": np.array([1, 8, 1, 1]),
      "from": np.array([2]), "to": np.array([5]), "axis": np.array([1]), "o": np.full((2, 11, 1, 1), 1 / 11, np.float32)})
 
-# Open sides and what needs to know them: a score for each class at each place, as detectors end.
+# Open sizes, and operators that need them: a score for each class at each position, as at the end of detectors.
 x, w = normal(1, 3, 4, 6), normal(5, 3, 3, 3) * np.float32(0.3)
 scores = np.exp(conv(x, w, pads=(1, 1, 1, 1)).transpose(0, 2, 3, 1).reshape(1, -1, 5))
 save("array_scores", [

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a fuzz target is: one function for libFuzzer (make fuzz), or for replay.c, which runs it on
- * the files of tests/fuzz/corpus in every build. */
+/* The interface of a fuzz target: one function for libFuzzer (make fuzz) or for replay.c, which
+ * runs it on the files of tests/fuzz/corpus in every build. */
 #ifndef MONA_TESTS_FUZZ_H
 #define MONA_TESTS_FUZZ_H
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Runs fuzz targets (make fuzz builds them): BUILD=build SECONDS_EACH=60 sh tests/fuzz/fuzz.sh TARGET...
-# What they find worth keeping stays in $BUILD/fuzz/corpus; an input that breaks one is named and kept.
+# Runs fuzz targets (make fuzz builds them): BUILD=build SECONDS_EACH=60 sh tests/fuzz/fuzz.sh TARGET... Useful
+# inputs are kept in $BUILD/fuzz/corpus; an input that breaks a target is named and kept.
 set -u
 BUILD=${BUILD:-build}
 failed=0

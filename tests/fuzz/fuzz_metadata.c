@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What pictures say besides their pixels, read and written. */
+/* Reads and writes the metadata of pictures. */
 #include <stdlib.h>
 
 #include "pipeline/image/jpeg_segments.h"

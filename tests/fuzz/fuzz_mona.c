@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The loader of .mona models: as the file is and with its checksum made right, since otherwise no
- * change would come past that. What loads is planned and run. */
+/* Loads .mona models: each file as it is, and with a corrected checksum, since no change would get
+ * past that otherwise. Models that load are planned and run. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +17,8 @@ static size_t tensor_bytes(mona_tensor_info t)
     return (size_t)t.width * t.height * t.channels * mona_type_size(t.type);
 }
 
-/* Whether a model asks for no more than a file of a few KiB may cost: arrays have their sizes from it. */
+/* Whether a model of a few KiB asks for a reasonable amount of work: it determines the sizes of
+ * arrays. */
 static bool is_small(const mona_plan *plan, unsigned inputs, unsigned outputs)
 {
     size_t bytes = mona_plan_arena_bytes(plan);
@@ -50,7 +51,7 @@ static void run_plan(mona_plan *plan, unsigned inputs, unsigned outputs)
         out[i] = make_buffer(mona_plan_output(plan, i));
     if (!mona_session_open(&session, plan, arena, bytes)) {
         if (mona_session_run(session, in, out))
-            abort(); /* whatever could be planned runs */
+            abort(); /* everything that can be planned must run */
         mona_session_close(session);
     }
     for (unsigned i = 0; i < MONA_MAX_IO; i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The ONNX reader, folding, the compiler, and the reference where the model is small. */
+/* The ONNX reader, folding, the compiler and, for small models, the reference. */
 #include <stdlib.h>
 
 #include "formats/compiler/compiler.h"
@@ -8,7 +8,7 @@
 
 enum { MAX_NODES = 16, MAX_COUNT = 512, MAX_VALUES = 64 };
 
-/* Work stays in proportion to the sizes of all tensors, which folding has found. */
+/* The work is in proportion to the sizes of all tensors, which folding has found. */
 static bool is_small(const onnx_graph *g)
 {
     bool small = g->node_count <= MAX_NODES && g->input_count + g->output_count <= MAX_VALUES;
@@ -53,11 +53,11 @@ static void emit(compiler *c, const compiler_options *options)
     if (!compiler_emit(c, options, &bytes, &size, &error))
         return;
     if (mona_model_open(&model, bytes, size) == MONA_ERR_MODEL)
-        abort(); /* the compiler has written nonsense */
+        abort(); /* the compiler has written an invalid model */
     free(bytes);
 }
 
-/* With and without the rules that may be off. */
+/* With and without the optional rules. */
 static void compile(onnx_graph *g)
 {
     format_error error = {0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Runs a fuzz target on every file of the folders given, or of its corpus, as TAP. */
+/* Runs a fuzz target on every file of the given folders, or of its corpus, and prints TAP. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 enum { MAX_BYTES = 64 << 20 };
 
-/* Files replayed. */
+/* Returns the number of files. */
 static unsigned replay_folder(const char *path)
 {
     DIR *folder = opendir(path);

@@ -106,8 +106,8 @@ seed("Size", "Size")
 seed("QuantizeBlocks", "QuantizeLinear", ["b"], opset=21, axis=3, block_size=3, numbers={"b": np.ones((1, 2, 6, 2), np.float32)})
 seed("PadAxes", "Pad", ["p", "", "a"], numbers={"p": ints(2, -1), "a": ints(-1)}, mode="wrap")
 
-# What once crashed, hung or was let through: numbers that a side of 0 hides, a constant without a name, and
-# indices that are not whole.
+# Inputs that once crashed, hung or were wrongly accepted: numbers hidden by a dimension of 0, a constant
+# without a name, and indices that are not integers.
 HUGE = 1 << 62
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes overflow.onnx, a net whose numbers leave fp16 on the way and come back: make_overflow.py overflow.onnx
+"""Writes overflow.onnx, a network with intermediate numbers beyond fp16: make_overflow.py overflow.onnx
 
 1x1 convolutions by 10^4 twice and, after a ReLU, by 10^-4 twice: in fp32 the picture that came in; in FP16, which ends
 at 65504, black. Needs Debian's python3-onnx and python3-numpy.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints the PSNR in dB, against 1, of MODEL on a case in ONNX's layout with one output of fp32.
+"""Prints the PSNR in dB, against 1, of MODEL on a case in ONNX's layout with one fp32 output.
 
    python3 official.py MONA MODEL CASE/test_data_set_0
 """

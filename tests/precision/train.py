@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Trains the classifier model.onnx, whose decisions mean something: python3 train.py model.onnx
+"""Trains the classifier model.onnx, whose decisions have a meaning: python3 train.py model.onnx
 
 Ten classes of 32 x 32 x 3 images: gratings of five directions and two frequencies, of random phase, colours and
-contrast, under noise strong enough that some cannot be told. tests/unit/formats/test_textures.c draws such images again, by
+contrast, with noise strong enough that some cannot be recognised. tests/unit/formats/test_textures.c draws such images again, by
 the same formula from random numbers of its own. The net is a small ResNet: 19,000 weights, minutes on one core. Needs
 Debian's python3-torch and python3-onnx.
 """

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Models of one operator on arrays, run in every way there is. Include after cmocka.h. */
+/* Models of a single operator on arrays, run in every possible way. Include after cmocka.h. */
 #ifndef MONA_TESTS_ARRAY_FIXTURE_H
 #define MONA_TESTS_ARRAY_FIXTURE_H
 
@@ -20,13 +20,14 @@ typedef struct array_case {
     array_operand operands[MONA_OP_MAX_INPUTS];
     mona_type type; /* of the output */
     uint32_t elements;
-    /* data the record points to: its offsets, relative to `tables`, are made the file's */
+    /* the data to which the record points; its offsets, relative to `tables`, are converted to the
+     * file's */
     const void *tables;
     size_t table_bytes;
     uint32_t *offsets[MONA_ARRAY_DIMS + 2]; /* fields of the record */
 } array_case;
 
-/* An array of so many elements: sides that show that they do not matter. */
+/* An array with this many elements; its odd sides show that they do not matter. */
 static inline uint32_t array_tensor(model_builder *b, uint32_t index, uint32_t elements)
 {
     mona_file_tensor *t = &b->tensors[index];
@@ -75,7 +76,7 @@ static inline mona_buffer array_buffer(const void *data, mona_type type, uint32_
                          (ptrdiff_t)(elements * mona_type_size(type))};
 }
 
-/* Runs the model as config says; output: room for the elements. */
+/* Runs the model with config. output: room for the elements. */
 static inline void array_run_as(const mona_model *model, const array_case *c,
                                 const mona_config *config, void *output)
 {
@@ -93,7 +94,7 @@ static inline void array_run_as(const mona_model *model, const array_case *c,
     unbind(&b);
 }
 
-/* Runs it by one to four threads and on model310, which must all give the same bytes. */
+/* Runs it with one to four threads and on model310, which must all give the same bytes. */
 static inline void array_run(const array_case *c, void *output)
 {
     size_t size;
@@ -113,7 +114,7 @@ static inline void array_run(const array_case *c, void *output)
     free(again), free(bytes);
 }
 
-/* Whether such a model opens. */
+/* The status of opening such a model. */
 static inline mona_status array_open(const array_case *c)
 {
     size_t size;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* ResNet-18, ResNet-50 and MobileNetV2 as training frameworks export them: every convolution, batch
- * normalisation, activation and sum is a node of its own.
+ * normalisation, activation and sum is a separate node.
  *
- * Weights are random, but a little is learnt of pictures of textures (textures.h), which go through
- * the network while it is built: batch normalisations have the mean and the variance of what they
- * are given then, as after the first step of a training; and if there are no more classes than
- * textures, the last layer tells them apart, by the nearest mean of what it is given for each.
- * Otherwise the classes mean nothing. */
+ * Weights are random, but a few are fitted to pictures of textures (textures.h), which pass through
+ * the network while it is built. Batch normalisations get the mean and the variance of their input,
+ * as after the first step of training. If there are no more classes than textures, the last layer
+ * recognises them by the nearest mean of its input for each. Otherwise the classes have no
+ * meaning. */
 #ifndef MONA_TESTS_CLASSIFIERS_H
 #define MONA_TESTS_CLASSIFIERS_H
 
@@ -21,7 +21,7 @@ typedef enum net_activation { NET_LINEAR, NET_RELU, NET_RELU6 } net_activation;
 
 enum {
     NET_PICTURES = 40,
-    NET_SIDE = 64, /* of these pictures, whatever the network takes */
+    NET_SIDE = 64, /* of these pictures, whatever size the network takes */
 };
 
 /* The map that the next layer reads. */
@@ -30,11 +30,11 @@ typedef struct net {
     uint32_t random;
     char x[32]; /* its name */
     int channels, layers;
-    int side;    /* rows and columns of what the pictures have become */
-    float *seen; /* of them, [channel][row][column][picture]; released with free() */
+    int side;    /* rows and columns of the pictures at this point */
+    float *seen; /* the pictures, [channel][row][column][picture]; released with free() */
 } net;
 
-/* Uniform, with this mean and standard deviation. */
+/* Uniform random numbers with this mean and standard deviation. */
 static inline float *net_numbers(net *n, size_t count, float mean, float deviation)
 {
     float *data = ob_alloc(n->b, count * sizeof *data);
@@ -46,7 +46,7 @@ static inline float *net_numbers(net *n, size_t count, float mean, float deviati
     return data;
 }
 
-/* A constant called after the layer, whose name is appended to inputs. */
+/* A constant named after the layer; its name is appended to inputs. */
 static inline void net_constant(net *n, char *inputs, const char *what, const char *dims,
                                 const float *data)
 {
@@ -56,7 +56,7 @@ static inline void net_constant(net *n, char *inputs, const char *what, const ch
     strcat(strcat(inputs, " "), name);
 }
 
-/* Adds a node that reads `inputs`, which may be n->x, and becomes the current map. */
+/* Adds a node that reads `inputs`, which may be n->x; its result becomes the current map. */
 static inline Onnx__NodeProto *net_node(net *n, const char *op_type, const char *inputs)
 {
     char name[sizeof n->x];
@@ -103,7 +103,7 @@ static inline void net_replace(net *n, float *seen, int channels, int side)
     n->side = side;
 }
 
-/* The part of a window, a rows x columns, of one pixel that one channel contributes to. */
+/* The contribution of one channel to one pixel through a part of a window of rows x columns. */
 static inline void net_accumulate(const net *n, const float *weights, int channel, int kernel,
                                   int top, int left, float *sums)
 {
@@ -135,7 +135,7 @@ static inline void net_see_conv(net *n, const float *weights, int channels, int 
     net_replace(n, seen, channels, side);
 }
 
-/* Maxima of 3x3 in steps of 2. */
+/* Maxima of 3x3 with a stride of 2. */
 static inline void net_see_max_pool(net *n)
 {
     const int side = (n->side - 1) / 2 + 1;
@@ -233,7 +233,7 @@ static inline void net_conv(net *n, int channels, int kernel, int stride, int gr
     net_activate(n, activation);
 }
 
-/* The same map once more, for a branch. */
+/* A second reference to the same map, for a branch. */
 static inline net net_fork(const net *n)
 {
     net fork = *n;
@@ -242,7 +242,7 @@ static inline net net_fork(const net *n)
     return fork;
 }
 
-/* The current map becomes its sum with another, which is done with. */
+/* Adds another map, which is then released, to the current one. */
 static inline void net_add(net *n, net *other)
 {
     char inputs[96];
@@ -253,7 +253,7 @@ static inline void net_add(net *n, net *other)
     free(other->seen);
 }
 
-/* What a residual branch adds to: the map before it, projected where the sides differ. */
+/* The operand for a residual branch: the map before it, projected if the sides differ. */
 static inline void net_skip(net *n, net *before, int channels, int stride)
 {
     before->layers = n->layers;
@@ -265,7 +265,7 @@ static inline void net_skip(net *n, net *before, int channels, int stride)
     net_add(n, before);
 }
 
-/* width: channels of the 3x3 convolutions; deep: three convolutions in place of two. */
+/* width: channels of the 3x3 convolutions; deep: three convolutions instead of two. */
 static inline void net_residual(net *n, int width, int stride, bool deep)
 {
     net before = net_fork(n);
@@ -331,8 +331,8 @@ static inline void net_mean_of(const net *n, int texture, float *mean)
     }
 }
 
-/* Scores that are highest for the nearest mean m of a class: of -|x - m|^2 / 2, the part that is
- * not the same for all classes, m x - |m|^2 / 2, with the mean of everything as origin. */
+/* Scores that are highest for the class with the nearest mean m: the part of -|x - m|^2 / 2 that
+ * differs between classes, m x - |m|^2 / 2, with the overall mean as origin. */
 static inline void net_nearest(const net *n, int classes, const float *centre, float *weights,
                                float *bias)
 {
@@ -407,7 +407,7 @@ static inline onnx_builder *mobilenet_v2(int side, int classes)
     return net_end(&n, classes);
 }
 
-/* NULL: no network of this name. */
+/* NULL: there is no network with this name. */
 static inline onnx_builder *classifier(const char *name, int side, int classes)
 {
     return !strcmp(name, "resnet18")       ? resnet(side, classes, false)

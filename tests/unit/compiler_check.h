@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the compiler's tests share: small networks, runs on the engine and on the judge, and their
+/* Shared by the compiler's tests: small networks, runs on the engine and the judge, and their
  * difference. */
 #ifndef MONA_TESTS_COMPILER_CHECK_H
 #define MONA_TESTS_COMPILER_CHECK_H
@@ -55,7 +55,7 @@ static inline Onnx__NodeProto *add_conv(onnx_builder *b, const char *x, const ch
     return n;
 }
 
-/* Every kind of operator but depth-to-space alone, in a few bytes. */
+/* A small network with every kind of operator except depth-to-space by itself. */
 static inline onnx_builder *small_net(void)
 {
     const float scales[4] = {1, 1, 2, 2};
@@ -163,7 +163,7 @@ static inline mona_buffer make_buffer(const mona_tensor_info *t)
                          (ptrdiff_t)(row * t->height)};
 }
 
-/* Runs a model; outputs get real values and the shapes found. how: all but sizes. */
+/* Runs a model; outputs get real values and the resulting shapes. how: everything except sizes. */
 static inline void run_engine_as(const uint8_t *bytes, size_t size, const mona_config *how,
                                  const reference_array *inputs, reference_array *outputs)
 {
@@ -277,7 +277,7 @@ static const compiler_options half_planes = {.has_input_type = true,
                                              .has_output_type = true,
                                              .output_type = MONA_F16};
 
-/* Largest difference of the graph, as FP16 with planes of f16, at an odd size. */
+/* The largest difference for the graph in FP16 with f16 planes, at an odd size. */
 static inline double half_difference(onnx_builder *b, uint32_t height, uint32_t width)
 {
     compiler *c = open_good(b);
@@ -335,7 +335,7 @@ static inline onnx_builder *residual_net(void)
     return b;
 }
 
-/* y at full size and u, v at half size, packed, corrected and taken apart again. */
+/* y at full size, u and v at half size: packed, corrected and separated again. */
 static inline onnx_builder *packed_net(void)
 {
     onnx_builder *b = ob_new(13);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Models and sessions that tests open over and over. Include after cmocka.h. */
+/* Models and sessions that many tests open. Include after cmocka.h. */
 #ifndef MONA_TESTS_FIXTURE_H
 #define MONA_TESTS_FIXTURE_H
 
@@ -10,7 +10,7 @@ static inline void *aligned(size_t bytes)
     return aligned_alloc(64, (bytes + 63) / 64 * 64);
 }
 
-/* A random super-resolution net, as its reference and as a model. */
+/* A random super-resolution network, as its reference and as a model. */
 typedef struct net_fixture {
     sr_net *net;
     uint8_t *bytes;
@@ -36,7 +36,8 @@ static inline void net_close(net_fixture *f)
     free(f->bytes), free(f->net);
 }
 
-/* Makes *model one for planes of so many bits; what it refers to then, to be freed. */
+/* Converts *model to one for planes of this many bits. Returns the memory it then refers to, to be
+ * freed. */
 static inline void *deepened(mona_model *model, unsigned bits)
 {
     const mona_model shallow = *model;
@@ -59,7 +60,7 @@ static inline void unbind(bound *b)
     free(b->plan_memory), free(b->arena);
 }
 
-/* Whatever fails is released; its status is returned. */
+/* Releases everything on failure, and returns the status. */
 static inline mona_status bind(bound *b, const mona_model *model, const mona_config *config)
 {
     *b = (bound){.plan_memory = aligned(mona_plan_bytes())};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Graphs of random numbers, operator by operator, and a dozen ways to run them. Whatever the bands,
- * strips, tiles and instruction set, the bytes are those of the C instructions run on whole maps in
- * one strip; and those of copies, where channels could lie in place. Included after cmocka.h. */
+ * strips, tiles and instruction set, the bytes are those of portable C run on whole maps in one
+ * strip; and those of copies, where channels could lie in place. Included after cmocka.h. */
 #ifndef MONA_TESTS_GRAPH_CHECK_H
 #define MONA_TESTS_GRAPH_CHECK_H
 
@@ -291,8 +291,7 @@ static inline mona_model open_as(uint8_t *bytes, size_t size, bool copy)
 /* Finishes the graph and compares a dozen ways to run it with whole maps and copies. */
 static inline void check(graph *g)
 {
-    static const char *const levels[] = {"instructions", "c",    "avx2",   "avxvnni",
-                                         "avx512",       "neon", "dotprod"};
+    static const char *const levels[] = {"c", "avx2", "avxvnni", "avx512", "neon", "dotprod"};
     enum { LEVELS = sizeof levels / sizeof *levels };
     const uint32_t seed = g->seed;
     size_t size;
@@ -301,10 +300,8 @@ static inline void check(graph *g)
     for (int i = 0; i < 16 * g->h * g->w; i++)
         in[i] = (uint8_t)test_random(&g->seed);
     results want;
-    const mona_config whole = {.cpu = "instructions",
-                               .threads = 1,
-                               .strip_rows = MONA_MAX_SIDE,
-                               .cache_bytes = (size_t)1 << 40};
+    const mona_config whole = {
+        .cpu = "c", .threads = 1, .strip_rows = MONA_MAX_SIDE, .cache_bytes = (size_t)1 << 40};
     assert_int_equal(run(g, &model, whole, in, &want), MONA_OK);
     for (int k = 0; k < 3 * LEVELS; k++) {
         const mona_config config = {.cpu = levels[k % LEVELS],

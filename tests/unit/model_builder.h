@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Builds small .mona files record by record, straight from engine/model/model_format.h, for tests that want a
- * model no compiler would write. */
+/* Builds small .mona files record by record, directly from engine/model/model_format.h, for tests
+ * of models that no compiler would write. */
 #ifndef MONA_TESTS_MODEL_BUILDER_H
 #define MONA_TESTS_MODEL_BUILDER_H
 
@@ -130,7 +130,7 @@ static inline uint8_t *builder_finish(model_builder *b, size_t *size)
     return bytes;
 }
 
-/* The window of a plain 3x3 convolution; weights, bias and scales are still to be set. */
+/* The window of a plain 3x3 convolution; the caller sets weights, bias and scales. */
 static inline mona_file_conv builder_conv_3x3(void)
 {
     return (mona_file_conv){.kernel_h = 3,
@@ -146,7 +146,7 @@ static inline mona_file_conv builder_conv_3x3(void)
                             .groups = 1};
 }
 
-/* That of a 3x3 pool with as many results as samples. */
+/* The window of a 3x3 pool with as many results as samples. */
 static inline mona_file_pool builder_pool_3x3(void)
 {
     return (mona_file_pool){.kernel_h = 3,

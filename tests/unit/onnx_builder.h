@@ -133,7 +133,7 @@ static inline Onnx__TensorProto *ob_constant(onnx_builder *b, const char *name, 
     return t;
 }
 
-/* The same of whole numbers of another type. */
+/* The same for integers of another type. */
 static inline Onnx__TensorProto *ob_int_tensor(onnx_builder *b, const char *name, int32_t type,
                                                const char *dims, const int32_t *data)
 {
@@ -177,8 +177,7 @@ static inline char **ob_names(onnx_builder *b, const char *list, size_t *count)
     return names;
 }
 
-/* inputs and outputs are names with blanks between them; the node is called like its first output.
- */
+/* inputs and outputs are names separated by spaces; the node has the name of its first output. */
 static inline Onnx__NodeProto *ob_node(onnx_builder *b, const char *op_type, const char *inputs,
                                        const char *outputs)
 {

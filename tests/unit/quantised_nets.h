@@ -21,7 +21,7 @@ typedef struct qnet {
     onnx_builder *b;
     uint32_t random;
     int made;   /* names so far */
-    bool dense; /* QLinear operators in place of QuantizeLinear and DequantizeLinear */
+    bool dense; /* QLinear operators instead of QuantizeLinear and DequantizeLinear */
     bool per_tensor;
     int lowest;  /* the first weight of every output; 0: random */
     bool coarse; /* weights of -1, 0 and 1 with one scale of an eighth */
@@ -31,7 +31,7 @@ typedef struct qnet {
 typedef struct qmap {
     char name[32];
     int channels;
-    quantisation in; /* what it was quantised to last */
+    quantisation in; /* its last quantisation */
 } qmap;
 
 static inline float qnet_noise(qnet *n)
@@ -60,7 +60,7 @@ static inline void qnet_quantisation(qnet *n, quantisation s, char *inputs)
     strcat(strcat(inputs, " "), name);
 }
 
-/* x quantised so; of floats again, but in QLinear networks. */
+/* Quantises x; the result is in floats again, except in QLinear networks. */
 static inline qmap qnet_quantise(qnet *n, qmap x, quantisation s)
 {
     char inputs[160], parameters[96] = "";
@@ -137,7 +137,7 @@ static inline void qnet_weights_back(qnet *n, const char *q, const char *scale, 
         ob_int(n->b, node, "axis", 0);
 }
 
-/* A convolution, padded to keep the size; of QLinear networks quantised as `out`. */
+/* A convolution, padded to keep the size; in QLinear networks quantised as `out`. */
 static inline qmap qnet_conv(qnet *n, qmap x, int outputs, int side, int groups, quantisation out)
 {
     char inputs[256], weights[32], bias[32], pads[64];
@@ -191,7 +191,7 @@ static inline qmap qnet_add(qnet *n, qmap x, qmap y)
     return x;
 }
 
-/* Ten classes of what a global pool left, as floats. */
+/* Ten classes from the result of a global pool, as floats. */
 static inline qmap qnet_classes(qnet *n, qmap x)
 {
     char inputs[128], weights[32], bias[32];
@@ -222,8 +222,8 @@ static inline onnx_builder *qnet_end(qnet *n, qmap x)
 static const quantisation qnet_image = {1 / 127.f, 0, true}, qnet_s8 = {3 / 127.f, 0, true},
                           qnet_u8 = {3 / 255.f, 0, false}, qnet_odd = {5 / 255.f, 117, false};
 
-/* As TensorRT takes them: s8 around zero, sums fused, nothing rounded between a convolution and
- * what is merged into it. */
+/* For TensorRT: s8 around zero, with fused sums and nothing rounded between a convolution and what
+ * is merged into it. */
 static inline onnx_builder *symmetric_net(int side)
 {
     qmap x;
@@ -241,7 +241,7 @@ static inline onnx_builder *symmetric_net(int side)
     return qnet_end(&n, qnet_classes(&n, x));
 }
 
-/* As ONNX Runtime writes them: u8 with zero points, around every operator. */
+/* As written by ONNX Runtime: u8 with zero points, around every operator. */
 static inline onnx_builder *asymmetric_net(int side)
 {
     qmap x;
@@ -259,7 +259,7 @@ static inline onnx_builder *asymmetric_net(int side)
     return qnet_end(&n, qnet_quantise(&n, qnet_classes(&n, x), qnet_odd));
 }
 
-/* QLinear operators, with a scale for each output; a maximum is taken of integers. */
+/* QLinear operators, with a scale for each output; a maximum of integers. */
 static inline onnx_builder *qlinear_net(int side)
 {
     qmap x;

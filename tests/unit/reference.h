@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A reference that shares nothing with the engine: values are doubles, fp16 rounding is done on
- * doubles, and tensors are C x H x W. Also the way from such a tensor to the engine's rows and
- * back. */
+/* A reference that shares nothing with the engine: values are doubles, fp16 rounding works on
+ * doubles, and tensors are C x H x W. Also converts such a tensor to the engine's rows and back. */
 #ifndef MONA_TESTS_REFERENCE_H
 #define MONA_TESTS_REFERENCE_H
 
@@ -116,8 +115,8 @@ static inline tensor random_tensor(int channels, int height, int width, mona_typ
     return t;
 }
 
-/* The tensor as the engine keeps it: rows of channel blocks, `margin` columns and rows of zeros
- * around. */
+/* A tensor in the engine's form: rows of channel blocks, with `margin` columns and rows of zeros
+ * around them. */
 typedef struct rows_memory {
     uint8_t *bytes, **row;
     size_t block_stride;

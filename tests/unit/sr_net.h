@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A small super-resolution net with random weights, and a reference that computes it a whole map at a time
- * with loops that share nothing with the engine: what depth-first, tiled, threaded runs must equal.
+/* A small super-resolution network with random weights, and a reference that computes it one whole
+ * map at a time, with loops that share nothing with the engine. Depth-first, tiled and threaded
+ * runs must equal it.
  *
  *   head 1 -> C, ReLU (features); `body` x (C -> C, ReLU), the last one adding the features;
  *   tail C -> scale^2, adding the input luma to each; depth-to-space */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Pictures that are told apart by their texture: gratings of five directions and two widths, each
- * with a phase, colours and a contrast of its own, under noise. */
+/* Pictures that differ by their texture: gratings of five directions and two widths, each with its
+ * own phase, colours and contrast, with noise. */
 #ifndef MONA_TESTS_TEXTURES_H
 #define MONA_TESTS_TEXTURES_H
 
@@ -16,7 +16,7 @@ static inline double texture_between(uint32_t *random, double low, double high)
     return low + (high - low) * (double)(*random >> 8) / (1 << 24);
 }
 
-/* Fills [3][side][side] with numbers of 8 bits from 0 to 1. */
+/* Fills [3][side][side] with 8-bit values scaled to 0..1. */
 static inline void texture_draw(float *picture, int side, unsigned texture, uint32_t *random)
 {
     const double pi = 3.141592653589793;

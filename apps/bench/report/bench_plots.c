@@ -38,7 +38,7 @@ static void draw_deadline(FILE *f, const plot_scale *s, double deadline)
     plot_text(f, NULL, s->right, plot_y(s, deadline) - 5, PLOT_END, "%.1f ms", deadline);
 }
 
-/* One bar a frame; where there are more than fit, the slowest of every few. */
+/* Draws a bar for each frame; if there are more than fit, for the slowest of every few. */
 static void draw_frames(FILE *f, const cJSON *result)
 {
     enum { WIDTH = 1200, HEIGHT = 260, MAX_BARS = 1140 };

@@ -13,8 +13,8 @@
 #include "apps/bench/significance.h"
 #include "apps/bench/statistics.h"
 
-/* When a run is not to be trusted: others' share of one CPU, a drift, a change of the clock, a
- * coefficient of variation. */
+/* Limits beyond which a run is not to be trusted: load by others as a share of one CPU, drift,
+ * change of the clock, coefficient of variation. */
 #define OTHERS_MAX 0.1
 #define DRIFT_MAX 0.02
 #define CLOCK_MAX 0.03
@@ -196,7 +196,7 @@ bool result_print_json(const cJSON *result)
     return json_print_line(result) == EXIT_SUCCESS;
 }
 
-/* Quoted where it must be (RFC 4180). */
+/* Quotes text where necessary (RFC 4180). */
 static void print_csv_text(const char *text)
 {
     if (!text[strcspn(text, ",\"\n")]) {
@@ -212,8 +212,8 @@ static void print_csv_text(const char *text)
     putchar('"');
 }
 
-/* The names or the values of an object's entries, and of those of the objects in it, which begin
- * with its name and a dot; *first: no comma yet. */
+/* Prints the names or the values of an object's entries. Entries of nested objects follow, with the
+ * object's name and a dot as prefix. *first: no comma is needed yet. */
 static void print_csv_row(const cJSON *object, bool names, const char *prefix, bool *first)
 {
     const cJSON *item;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The roofline (Williams, Waterman and Patterson 2009) with two slopes. An operator takes no less
- * than each of
+/* The roofline (Williams, Waterman and Patterson 2009) with two slopes. An operator takes at least
+ * each of
  *
  *     macs / peak               "compute"
  *     plane bytes / memory's    "memory": bytes of frames, and of maps between groups
  *     ring bytes / cache's      "cache": bytes of rows that stay in a core's cache
  *
- * the largest of which says what limits it; that one over the time it took is its share of the
- * roof. Bandwidths are those of copies, which read as many bytes as they write: twice the bytes
+ * The largest of these limits the operator; its ratio to the measured time is the share of the
+ * roof. Bandwidths are measured by copies, which read as many bytes as they write: twice the bytes
  * copied. Weights stay in the cache and are left out. */
 #include "apps/bench/report/layer_log.h"
 
@@ -46,8 +46,8 @@ static unsigned count_ops(const mona_plan *plan)
     return count;
 }
 
-/* One row of tallies for each core, so that cores write to no line of memory together but at its
- * ends. */
+/* There is one row of tallies per core, so that cores share lines of memory only at the ends of
+ * rows. */
 bool layer_log_open(layer_log *l, const mona_plan *plan)
 {
     enum { LINE = 64 / sizeof(layer_tally) };
@@ -98,7 +98,7 @@ static void add_roof(cJSON *row, const mona_op_info *info, const peak *limit, do
     result_add_number(row, "roof_share", min[bound] / ms);
 }
 
-/* Precision of the arithmetic, which the operands' types decide. */
+/* The precision of the arithmetic, which the operands' types determine. */
 static const char *precision(const mona_op_info *info)
 {
     return info->input == MONA_F16 || info->output == MONA_F16 ? "fp16" : "int8";
@@ -129,8 +129,8 @@ static cJSON *make_row(const mona_op_info *info, double ms, double frame_ms, con
     return row;
 }
 
-/* Ticks of an operator, as if its cores had worked one after another, over their number: what it
- * added to the frame's time if they always worked together. */
+/* The ticks of an operator, summed over the cores and divided by their number: its contribution to
+ * the frame's time if all cores always worked in parallel. */
 static double ticks_of(const layer_log *l, unsigned op)
 {
     double ticks = 0;

@@ -46,7 +46,8 @@ double pipeline_work_ms(const pipeline_marks *m, size_t frame, unsigned step)
     return ms_between(s->begin, s->end);
 }
 
-/* When a frame is ready for a step: the one before it has ended, or the frame has arrived. */
+/* When a frame is ready for a step: when the step before has ended, or when the frame has
+ * arrived. */
 static uint64_t ready_at(const pipeline_marks *m, size_t frame, unsigned step)
 {
     return step ? pipeline_mark(m, frame, step - 1)->end : m->arrival[frame];
@@ -103,8 +104,8 @@ static bool add_step(cJSON *list, const pipeline_marks *m, unsigned step, double
     return result_add_statistics(cJSON_AddObjectToObject(o, "wait"), values, frames);
 }
 
-/* Jitter: by how much, root mean square, frames are done off the source's beat; without a beat, off
- * their own mean. */
+/* Jitter is how far frames are from regular intervals, root mean square: from the source's period,
+ * or without one from their own mean. */
 static bool add_intervals(cJSON *result, const pipeline_marks *m, double period_ms, double *values)
 {
     const size_t count = m->count - m->first - 1;
@@ -133,7 +134,7 @@ static void add_deadline(cJSON *result, const pipeline_marks *m, double budget_m
             cJSON_AddItemToArray(frames, cJSON_CreateNumber((double)(f - m->first)));
 }
 
-/* Of each frame: arrival, then begin and end of every step, from the first arrival on. */
+/* For each frame: its arrival, then begin and end of every step, relative to the first arrival. */
 static void add_timeline(cJSON *result, const pipeline_marks *m)
 {
     cJSON *list = cJSON_AddArrayToObject(result, "timeline");

@@ -18,7 +18,7 @@ static double at(const cJSON *row, unsigned index)
     return 1e3 * cJSON_GetArrayItem(row, (int)index)->valuedouble; /* microseconds */
 }
 
-/* Names are mona's own and need no escapes. */
+/* The names are mona's own and need no escaping. */
 static void put_threads(FILE *f, const cJSON *result)
 {
     const cJSON *step;
@@ -30,8 +30,8 @@ static void put_threads(FILE *f, const cJSON *result)
                 thread++, get(step, "name")->valuestring);
 }
 
-/* A step of a frame, and the arrow from the step before: `s` starts it, `t` passes it on, `f` ends
- * it. */
+/* Writes a step of a frame, and the arrow from the step before: `s` starts it, `t` continues it,
+ * `f` ends it. */
 static void put_step(FILE *f, const cJSON *row, unsigned frame, unsigned step, unsigned steps,
                      const char *name)
 {

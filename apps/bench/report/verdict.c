@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A run counts as slower than an earlier one if it is, by more than allowed and with 99 %
- * confidence, both at the median and among its fastest tenth. Other load makes frames slower now
- * and then; it hardly touches the fastest of them, while slower code slows all. */
+/* A run counts as slower than an earlier one if, by more than allowed and with 99 % confidence, it
+ * is slower both in the median and in its fastest tenth. Other load slows some frames but hardly
+ * affects the fastest ones, while slower code affects all of them. */
 #include "apps/bench/report/verdict.h"
 
 #include <math.h>
@@ -22,7 +22,7 @@ typedef struct series {
     size_t count;
 } series;
 
-/* The result's samples; ms NULL, with a message: there are none, or they are no times. */
+/* The result's samples. ms NULL, with an error: there are none, or they are not times. */
 static series samples_of(const cJSON *result, const char *path)
 {
     const cJSON *list = cJSON_GetObjectItemCaseSensitive(result, "samples_ms"), *item;
@@ -83,8 +83,8 @@ static const char *text_of(const cJSON *item, char *buffer, size_t size)
     return buffer;
 }
 
-/* Results of different things are no comparison; of different machines or builds, one with a
- * warning. */
+/* Results of different models or sizes cannot be compared; those of different machines or builds
+ * can, with a warning. */
 static bool comparable(cJSON *now, const cJSON *old, const char *path)
 {
     static const char *const same[] = {"kind",   "model",  "networks", "width",

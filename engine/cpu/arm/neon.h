@@ -3,7 +3,7 @@
 #ifndef AC_NEON_H
 #define AC_NEON_H
 
-#include "engine/aicore/aicore.h"
+#include "engine/cpu/cpu.h"
 
 void ac_neon_pack_row(const ac_pack_row *p);
 void ac_neon_unpack_row(const ac_unpack_row *u);

@@ -1,50 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Row programs one element at a time, exactly as aicore.h defines them: the reference. */
+/* Resampling in portable C, one element at a time. */
 #include "engine/cpu/c/epilogue.h"
 #include "engine/cpu/c/rows.h"
-
-/* Channel c of pixel x. */
-static uint8_t *element_of(const ac_row *row, uint32_t c, uint32_t x)
-{
-    return row->data + (size_t)(c / row->c0) * row->block_stride +
-           ((size_t)x * row->c0 + c % row->c0) * mona_type_size(row->type);
-}
-
-static uint32_t padded_channels(uint32_t channels, uint32_t c0)
-{
-    return (channels + c0 - 1) / c0 * c0;
-}
-
-void ac_reference_pack_row(const ac_pack_row *p)
-{
-    const bool scaled = p->output.type != p->source_type || p->output.type == MONA_F16;
-    const uint32_t end = padded_channels(p->channels, p->output.c0);
-    for (uint32_t c = 0; c < end; c++)
-        for (uint32_t x = 0; x < p->pixels; x++) {
-            float v = 0;
-            if (c < p->channels) {
-                v = ac_element(p->source[c] + (size_t)x * p->step[c], p->source_type);
-                v = scaled ? v * p->scale[c] : v;
-            }
-            ac_put_element(element_of(&p->output, c, x), p->output.type, v, 255);
-        }
-}
-
-void ac_reference_unpack_row(const ac_unpack_row *u)
-{
-    const ac_planes *planes = &u->planes;
-    const uint32_t block = planes->block;
-    const size_t size = mona_type_size(planes->type);
-    const bool half = u->source.type == MONA_F16 || planes->type == MONA_F16;
-    for (uint32_t c = 0; c < u->channels; c++)
-        for (uint32_t x = 0; x < u->pixels; x++) {
-            float v = ac_element(element_of(&u->source, u->first + c, x), u->source.type);
-            if (half)
-                v = ac_f16_round(v * planes->scale);
-            uint8_t *to = planes->rows[c / block] + ((size_t)x * block + c % block) * size;
-            ac_put_element(to, planes->type, v, planes->maximum);
-        }
-}
 
 static int32_t nearest_inside(int32_t column, uint32_t columns)
 {
@@ -72,25 +29,4 @@ void ac_c_resize_row(const ac_resize_row *r)
             ac_put_element(r->out + ((size_t)x * r->c0 + c) * size, r->type, sum, 255);
         }
     }
-}
-
-void ac_reference_elementwise_row(const ac_elementwise_row *e)
-{
-    const ac_epilogue *ep = &e->epilogue;
-    const uint32_t end = padded_channels(e->channels, e->output.c0);
-    for (uint32_t c = 0; c < end; c++)
-        for (uint32_t x = 0; x < e->pixels; x++) {
-            float t = 0;
-            if (c < e->channels) {
-                const uint32_t cb = e->broadcast_b ? 0 : c;
-                const float a = ac_element(element_of(&e->a, c, x), e->a.type);
-                const float b = ac_element(element_of(&e->b, cb, x), e->b.type);
-                const float sa = ac_f16_round(a * e->scale_a), sb = ac_f16_round(b * e->scale_b);
-                t = ac_f16_round(e->multiply ? sa * sb : sa + sb);
-                t = ac_activate(t, ep->activation, ep, ep->slope ? ep->slope[c] : 0);
-                t = ac_activate(t, ep->activation_after_add, ep, 0);
-                t = ac_f16_round(t * ep->output_scale);
-            }
-            ac_put_element(element_of(&e->output, c, x), e->output.type, t, 255);
-        }
 }

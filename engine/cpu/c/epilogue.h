@@ -4,7 +4,7 @@
 #define AC_EPILOGUE_H
 
 #include "engine/model/model_format.h"
-#include "engine/aicore/aicore.h"
+#include "engine/cpu/cpu.h"
 #include "engine/cpu/c/f16.h"
 
 static inline float ac_activate(float t, uint8_t activation, const ac_epilogue *e, float slope)

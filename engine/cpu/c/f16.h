@@ -9,6 +9,8 @@
 
 #include "engine/libc.h"
 
+enum { F16_ONE = 0x3c00 };
+
 static inline uint32_t ac_bits(float x)
 {
     uint32_t u;

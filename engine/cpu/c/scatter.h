@@ -5,7 +5,7 @@
 #ifndef AC_SCATTER_H
 #define AC_SCATTER_H
 
-#include "engine/aicore/aicore.h"
+#include "engine/cpu/cpu.h"
 
 enum { AC_MAX_GROUP = 3 };
 

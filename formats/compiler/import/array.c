@@ -17,7 +17,7 @@ array array_fail(const array_maker *m, const char *format, ...)
 
 /* ---- types and shapes --------------------------------------------------------------------- */
 
-/* Narrow floats are kept as the numbers they are, integers of 2 and 4 bits in bytes. */
+/* Narrow floats are stored as their values, integers of 2 and 4 bits in bytes. */
 mona_type array_type_of(element_type type)
 {
     static const struct {
@@ -178,7 +178,7 @@ array array_number(const array_maker *m, mona_type type, double number)
     const float single = (float)number;
     const uint16_t half = half_from_double(number);
     const int64_t integer =
-        array_is_float(type) ? 0 : (int64_t)number; /* its low bytes come first */
+        array_is_float(type) ? 0 : (int64_t)number; /* the low bytes come first */
     const void *from = type == MONA_F32   ? (const void *)&single
                        : type == MONA_F16 ? (const void *)&half
                                           : (const void *)&integer;

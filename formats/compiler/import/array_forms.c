@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A value of the model as an array, and as a map. */
+/* Converts a value of the model to an array or to a map. */
 #include "formats/compiler/import/array.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 
 /* ---- constants ------------------------------------------------------------------------------ */
 
-/* Integers are kept as a tensor has them, one after another in bytes of their own. */
+/* Integers are stored as in a tensor, each in its own bytes. */
 static void *keep_elements(importer *im, const tensor *t, mona_type type)
 {
     void *bytes = graph_alloc(im->g, t->count, mona_type_size(type));
@@ -40,7 +40,7 @@ static uint32_t add_constant(importer *im, const onnx_node *node, const char *na
 
 /* ---- maps and arrays ------------------------------------------------------------------------ */
 
-/* Dimensions as those of a map. */
+/* Copies the dimensions of a map. */
 static void set_dims(graph_value *to, const graph_value *from)
 {
     to->channels = from->channels;
@@ -69,7 +69,7 @@ static uint32_t from_map(importer *im, const onnx_node *node, uint32_t map)
     return value;
 }
 
-/* The integers that a map stands for. */
+/* Converts a map to the integers that ONNX has in its place. */
 static uint32_t quantise_map(importer *im, const onnx_node *node, const import_binding *b)
 {
     static const array_function quantize = {
@@ -83,7 +83,7 @@ static uint32_t quantise_map(importer *im, const onnx_node *node, const import_b
                : UINT32_MAX;
 }
 
-/* What was taken for a part of depth-to-space, and is none, is made anew. */
+/* Imports a node again that was taken for a part of depth-to-space and is not. */
 static bool import_part_as_array(importer *im, uint32_t onnx_value)
 {
     for (uint32_t i = 0; i < im->model->node_count; i++) {
@@ -111,12 +111,12 @@ uint32_t array_value(importer *im, const onnx_node *node, uint32_t onnx_value)
         b->array =
             b->quantisation.scale > 0 ? quantise_map(im, node, b) : from_map(im, node, b->value);
     else
-        import_fail(im, node, "reads '%.60s', which is not computed",
+        import_fail(im, node, "reads '%.60s', which nothing computes",
                     im->model->values[onnx_value].name);
     return b->array;
 }
 
-/* The map as which a tensor of this shape can be seen. */
+/* The view in which a tensor of this shape is a map. */
 static import_view map_view(const tensor *t, int64_t dims[3])
 {
     static const import_view views[] = {VIEW_FLAT, VIEW_LINE, VIEW_MAP};
@@ -141,7 +141,7 @@ bool array_become_map(const array_maker *m, array a, uint32_t map)
     return true;
 }
 
-/* By way of a copy, which is of F16 and has the dimensions of the map. */
+/* Makes an F16 copy, which has the dimensions of the map. */
 bool array_to_map(importer *im, const onnx_node *node, uint32_t value)
 {
     import_binding *b = &im->bindings[value];

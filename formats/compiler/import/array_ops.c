@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-/* Drops dimensions of 1 and joins neighbours along which every operand goes on without a gap;
- * strides: of each operand. Returns how many dimensions are left. */
+/* Removes dimensions of 1 and joins neighbouring dimensions along which no operand has a gap.
+ * strides: of each operand. Returns the number of remaining dimensions. */
 static uint32_t join_dims(uint32_t rank, int64_t *dims, uint32_t operands,
                           int64_t strides[][TENSOR_MAX_RANK])
 {
@@ -26,7 +26,7 @@ static uint32_t join_dims(uint32_t rank, int64_t *dims, uint32_t operands,
 
 /* ---- element by element ------------------------------------------------------------------- */
 
-/* The shape that the operands have together. */
+/* The shape to which all operands broadcast. */
 static bool broadcast(const array_maker *m, uint32_t count, const array *operands, uint32_t *rank,
                       int64_t *dims)
 {
@@ -115,7 +115,7 @@ array array_reduce(const array_maker *m, mona_type type, mona_reduction f, array
     mona_array_reduce *r = &record.reduce;
     if (!array_ok(x))
         return x;
-    for (uint32_t part = 0; part < 2; part++) { /* kept, then reduced */
+    for (uint32_t part = 0; part < 2; part++) { /* dimensions kept, then those reduced */
         uint32_t count = 0;
         for (uint32_t i = 0; i < x.rank; i++)
             if ((mask >> i & 1) == part) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Elements in other places: the record of ARRAY_PICK, from where each element comes from. */
+/* Derives the record of ARRAY_PICK from the source position of each element. */
 #include "formats/compiler/import/array.h"
 
 enum { MAX_MOVED = 1 << 25 };
 
-/* What a file claims must not cost more than the file is worth. */
+/* The cost of a model must stay in proportion to its file. */
 bool array_may_move(const array_maker *m, size_t count)
 {
     size_t *moved = &m->im->g->moved;
@@ -13,7 +13,7 @@ bool array_may_move(const array_maker *m, size_t count)
            array_ok(array_fail(m, "moves more elements than are supported: %d in all", MAX_MOVED));
 }
 
-/* Place i of the result along one axis, all others being those of `pivot`. */
+/* Place i of the result along one axis; the other indices are those of `pivot`. */
 static size_t along(const int64_t *dims, uint32_t rank, uint32_t axis, size_t pivot, int64_t i)
 {
     const size_t step = array_elements(rank - axis - 1, dims + axis + 1);
@@ -21,8 +21,8 @@ static size_t along(const int64_t *dims, uint32_t rank, uint32_t axis, size_t pi
     return pivot - at * step + (size_t)i * step;
 }
 
-/* What each index of an axis adds to the place, from 0 on, or MONA_NONE, as a table, or as a step
- * where that does. Takes from *base what the indices of the pivot add. */
+/* Finds what each index of an axis adds to the place, or MONA_NONE: as a step if possible, else as
+ * a table. Subtracts from *base what the pivot's indices add. */
 static bool read_axis(const array_maker *m, const int64_t *dims, uint32_t rank, uint32_t axis,
                       const uint32_t *places, size_t pivot, graph_array *record, int64_t *base)
 {
@@ -49,7 +49,7 @@ static bool read_axis(const array_maker *m, const int64_t *dims, uint32_t rank, 
     return true;
 }
 
-/* Whether the record gives every one of the places. */
+/* Whether the record reproduces all places. */
 static bool is_sum(const graph_array *record, const int64_t *dims, const uint32_t *places)
 {
     const mona_array_pick *p = &record->pick;
@@ -68,7 +68,7 @@ static bool is_sum(const graph_array *record, const int64_t *dims, const uint32_
     return true;
 }
 
-/* Every element in its place. */
+/* Whether every element stays in its place. */
 static bool is_same(size_t count, const uint32_t *places)
 {
     for (size_t i = 0; i < count; i++)
@@ -109,7 +109,7 @@ array array_pick(const array_maker *m, array x, uint32_t rank, const int64_t *di
     return array_add(m, x.type, rank, dims, &record, &x, 1);
 }
 
-/* Of 1 to 8 parts. */
+/* Joins 1 to 8 parts. */
 static array concat_some(const array_maker *m, uint32_t axis, uint32_t count, const array *parts)
 {
     array dense[MONA_OP_MAX_INPUTS], out = parts[0];

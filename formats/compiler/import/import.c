@@ -27,7 +27,7 @@ static bool bind_constant(importer *im, uint32_t value)
     return true;
 }
 
-/* Those that a node reads. */
+/* Binds the constants that nodes read. */
 static bool bind_constants(importer *im)
 {
     for (uint32_t i = 0; i < im->model->node_count; i++) {
@@ -42,13 +42,13 @@ static bool bind_constants(importer *im)
     return true;
 }
 
-/* The size a dimension fixes; 0: any, which exporters also write as 0. */
+/* The size that an input fixes for a dimension; 0: any, which some exporters write as 0. */
 static int64_t fixed_dim(const onnx_input *input, uint32_t i)
 {
     return input->dims[i] < 0 ? 0 : input->dims[i];
 }
 
-/* Floats of one frame are a map of these dimensions (channels, rows, columns; 0: any), seen so. */
+/* Whether an input is a map: floats of one frame. dims: channels, rows, columns; 0: any. */
 static bool is_map(const onnx_input *input, int64_t dims[3], import_view *view)
 {
     static const import_view views[] = {VIEW_FLAT, VIEW_LINE, VIEW_MAP};
@@ -112,7 +112,7 @@ static bool bind_input(importer *im, const onnx_input *input)
 
 /* ---- nodes and outputs -------------------------------------------------------------------- */
 
-/* What became no node is another name of its input. */
+/* An operator that became no node only renames its input. */
 static bool log_view(importer *im, const onnx_node *node)
 {
     const graph_node view = {.name = graph_strdup(im->g, node->name),
@@ -123,8 +123,8 @@ static bool log_view(importer *im, const onnx_node *node)
     return true;
 }
 
-/* Whether a node is better done on maps: its computed inputs are such, or it costs so much more
- * than a pass over them that bringing them into that form pays. */
+/* Whether a node is better done on maps: either its computed inputs are maps, or it costs so much
+ * more than one pass over them that converting them pays. */
 static bool prefers_map(const importer *im, const onnx_node *node, const operator_row *row)
 {
     bool maps = true, computed = false, quantised = false;
@@ -151,8 +151,8 @@ bool import_takes_quantised(const operator_row *row)
     return false;
 }
 
-/* Why an operator of a quantised model did not become the format of a map. reason: with the node's
- * name before it; "": maps were not tried. */
+/* Logs why an operator of a quantised model did not become the format of a map. reason starts with
+ * the node's name; "": maps were not tried. */
 static bool log_array(importer *im, const onnx_node *node, const operator_row *row,
                       const char *reason)
 {
@@ -168,7 +168,9 @@ static bool log_array(importer *im, const onnx_node *node, const operator_row *r
     if (im->g->fusion.off[FUSION_QUANTISED])
         reason = FUSION_IS_OFF;
     else
-        reason = rest ? rest + 2 : row->import ? "reads what is not a map" : "has no form on maps";
+        reason = rest          ? rest + 2
+                 : row->import ? "reads a value that is not a map"
+                               : "has no form on maps";
     const graph_node gone = {.name = graph_strdup(im->g, node->name),
                              .op_type = graph_strdup(im->g, node->op_type)};
     const char *why = graph_strdup(im->g, reason);
@@ -178,9 +180,9 @@ static bool log_array(importer *im, const onnx_node *node, const operator_row *r
     return true;
 }
 
-/* Importing one node. */
+/* The state before a node is imported, to undo that. */
 typedef struct attempt {
-    uint32_t nodes, values, events; /* before */
+    uint32_t nodes, values, events; /* counts before it */
 } attempt;
 
 static attempt begin(const importer *im)
@@ -194,7 +196,7 @@ static void forget(import_binding *b, uint32_t values)
     b->array = b->array < values ? b->array : UINT32_MAX;
 }
 
-/* What an importer that failed has added, and the bindings to it, are gone. */
+/* Removes what a failed importer added, and the bindings to it. */
 static void take_back(importer *im, const onnx_node *node, const attempt *a)
 {
     im->g->node_count = a->nodes;
@@ -208,8 +210,8 @@ static void take_back(importer *im, const onnx_node *node, const attempt *a)
             forget(&im->bindings[node->outputs[i]], a->values);
 }
 
-/* Where sizes are known, the reference has found those of the results, and so that the attributes
- * and inputs fit. */
+/* If sizes are known, folding has found those of the results, and so checked attributes and
+ * inputs. */
 static bool is_sized(const array_maker *m)
 {
     for (uint32_t i = 0; i < m->node->output_count; i++)
@@ -218,7 +220,7 @@ static bool is_sized(const array_maker *m)
     return true;
 }
 
-/* On arrays. Where sizes are open, why it cannot be done on maps tells as much. */
+/* Imports a node on arrays. If sizes are open, the error from maps is the better one. */
 static bool add_array(importer *im, const onnx_node *node, const operator_row *row,
                       const format_error *reason)
 {
@@ -227,7 +229,7 @@ static bool add_array(importer *im, const onnx_node *node, const operator_row *r
     if (is_sized(&(array_maker){im, node}) && row->array(im, node))
         return true;
     const format_error second = *im->error;
-    const char *rest = strstr(second.text, ") "); /* after the node's name, said already */
+    const char *rest = strstr(second.text, ") "); /* the part after the node's name */
     if (!reason->text[0] || !rest)
         return false;
     *im->error = (format_error){0};
@@ -255,9 +257,9 @@ static bool add_node(importer *im, const onnx_node *node)
     return ok && (im->g->node_count > a.nodes || log_view(im, node));
 }
 
-/* An input, or an output of another name, is passed on by a node of its own, and so is an array
- * that is read as well, or several outputs: those are written only, and each by itself. again: the
- * value is another output too. */
+/* Adds an output, as a copy of the value if necessary: a map that is an input or another output, or
+ * an array that is also an input, constant, read or another output, since output arrays are only
+ * written, and each separately. again: the value is another output too. */
 static bool add_output(importer *im, uint32_t value, const char *name, bool again)
 {
     graph *g = im->g;
@@ -271,13 +273,13 @@ static bool add_output(importer *im, uint32_t value, const char *name, bool agai
         if (!import_inner_affine(im, &copy, value, 1, 0, &value))
             return false;
     }
-    /* What only passes a value on leaves it the name it had before. */
+    /* After nodes that only pass it on, a value still has its earlier name. */
     g->values[value].name = graph_strdup(g, name);
     g->outputs[g->output_count++] = value;
     return g->values[value].name ? true : format_fail(im->error, "out of memory");
 }
 
-/* Another output is the same array, under this name or another. */
+/* Whether an earlier output is the same array, under any name. */
 static bool is_twice(const importer *im, uint32_t output)
 {
     const uint32_t *outputs = im->model->outputs;
@@ -287,7 +289,7 @@ static bool is_twice(const importer *im, uint32_t output)
     return false;
 }
 
-/* An array that is an output has the last dimensions of its shape as rows and columns. */
+/* The last dimensions of an output array become its rows and columns. */
 static void shape_output(graph *g, uint32_t value, const tensor *t)
 {
     graph_value *v = &g->values[value];
@@ -299,7 +301,7 @@ static void shape_output(graph *g, uint32_t value, const tensor *t)
     v->channels = (uint32_t)(v->count / v->width / v->height);
 }
 
-/* The array where it is one, since it needs no conversion; constants are arrays. */
+/* Outputs that are arrays need no conversion; constants are arrays. */
 static bool add_outputs(importer *im)
 {
     const onnx_graph *o = im->model;
@@ -322,7 +324,7 @@ static bool add_outputs(importer *im)
     return true;
 }
 
-/* Nodes nothing depends on: parts of what importers recognised as a whole. */
+/* Removes nodes that nothing depends on: parts of what importers recognised as a whole. */
 static void remove_unused(graph *g)
 {
     for (uint32_t i = g->node_count; i-- > 0;) {
@@ -335,8 +337,9 @@ static void remove_unused(graph *g)
     }
 }
 
-/* Maps first, then the arrays made of them, then the maps made of those, and so on: operators on
- * maps are made row by row together as long as no array comes between them. */
+/* Orders nodes so that maps come first, then the arrays made from them, then the maps made from
+ * those, and so on: operators on maps run together, row by row, as long as no array comes between
+ * them. */
 static bool order_forms(importer *im)
 {
     graph *g = im->g;

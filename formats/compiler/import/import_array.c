@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Functions of one, two or three arrays, element by element. */
+/* Elementwise functions of one, two or three arrays. */
 #include "formats/compiler/import/array.h"
 
 #include <math.h>
@@ -12,11 +12,11 @@ static array_maker maker(importer *im, const onnx_node *node)
 
 /* ---- of one ------------------------------------------------------------------------------- */
 
-/* parameter[k] is the attribute, or a number. */
+/* parameter[k] is the name of an attribute, or a number. */
 static const struct unary_row {
     const char *op_type;
     mona_array_function function;
-    bool on_ints; /* integers are taken as such */
+    bool on_ints; /* integers are used without conversion */
     const char *attributes[2];
     float otherwise[2];
 } unary_rows[] = {
@@ -54,7 +54,7 @@ static const struct unary_row {
 static const struct unary_row *find_unary(const char *op_type)
 {
     const struct unary_row *row = unary_rows;
-    while (strcmp(row->op_type, op_type)) /* operators.c names none that is not there */
+    while (strcmp(row->op_type, op_type)) /* operators.c names only those that exist */
         row++;
     return row;
 }
@@ -82,7 +82,7 @@ bool import_array_unary(importer *im, const onnx_node *node)
 static const struct binary_row {
     const char *op_type;
     mona_array_function function;
-    bool swapped; /* the operands */
+    bool swapped; /* whether operands are swapped */
 } binary_rows[] = {
     {"Add", MONA_FN_ADD, false},     {"And", MONA_FN_AND, false},
     {"Div", MONA_FN_DIV, false},     {"Equal", MONA_FN_EQUAL, false},
@@ -107,7 +107,7 @@ static struct binary_row find_binary(const onnx_node *node)
     return found;
 }
 
-/* Up to operator set 6 the second operand could be placed from an axis of the first on. */
+/* Up to operator set 6, the second operand could be aligned with an axis of the first. */
 static array place_second(const array_maker *m, array first, array second)
 {
     const int64_t axis = m->node->broadcast_axis;
@@ -120,7 +120,7 @@ static array place_second(const array_maker *m, array first, array second)
                : array_place(m, second, first.rank, (uint32_t)axis);
 }
 
-/* Operands of floats are compared as such though the result is whole. */
+/* Operands that are floats are compared as floats, although the result is an integer. */
 static array combine(const array_maker *m, mona_type type, const struct binary_row *row, array x,
                      array y)
 {
@@ -145,7 +145,7 @@ bool import_array_prelu(importer *im, const onnx_node *node)
     return import_array_binary(im, node);
 }
 
-/* Of any number of arrays, two by two. */
+/* Combines any number of arrays, two at a time. */
 bool import_array_variadic(importer *im, const onnx_node *node)
 {
     const array_maker m = maker(im, node);
@@ -173,7 +173,7 @@ bool import_array_where(importer *im, const onnx_node *node)
     return array_bind(&m, 0, array_map(&m, array_result_type(&m, 0), &f, 3, operands));
 }
 
-/* Where the lower bound is above the upper one, the upper one counts. */
+/* If the lower bound is above the upper one, the upper one counts. */
 bool import_array_clip(importer *im, const onnx_node *node)
 {
     const array_maker m = maker(im, node);
@@ -200,20 +200,20 @@ array array_narrow(const array_maker *m, element_type to, bool saturate, array x
         .parameter = {(float)f.mantissa_bits, (float)f.min_exponent, (float)f.max,
                       (float)(saturate ? f.max : f.beyond)},
     };
-    if (to == ELEMENT_FLOAT4E2M1) { /* which has no NaN */
+    if (to == ELEMENT_FLOAT4E2M1) { /* it has no NaN */
         const array same = array_binary(m, MONA_U8, MONA_FN_EQUAL, x, x);
         const array_function where = {.code = MONA_FN_WHERE, .arithmetic = MONA_FLOAT};
         x = array_map(m, MONA_F32, &where, 3,
                       (const array[3]){same, x, array_number(m, MONA_F32, 0)});
     }
-    if (power) /* which has no sign and no zero */
+    if (power) /* it has neither sign nor zero */
         x = array_unary(m, MONA_F32, MONA_FN_ABS, array_cast(m, MONA_F32, x));
     x = array_map(m, MONA_F32, &function, 1, &x);
     return power ? array_binary(m, MONA_F32, MONA_FN_MAX, x, array_number(m, MONA_F32, 0x1p-127))
                  : x;
 }
 
-/* The low 2 or 4 bits, in a byte. */
+/* Keeps the low 2 or 4 bits, in a byte. */
 static array few_bits(const array_maker *m, element_type to, array x)
 {
     const mona_type type = array_type_of(to);

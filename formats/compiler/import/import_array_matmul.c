@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-/* Operands as matrices of one rank: a list on the left is a row, on the right a column. */
+/* Views the operands as matrices of the same rank: a vector on the left is a row, on the right a
+ * column. */
 static bool as_matrices(const array_maker *m, array *a, array *b)
 {
     if (!array_ok(*a) || !array_ok(*b))
@@ -64,7 +65,7 @@ array array_centred(const array_maker *m, uint32_t i, uint32_t zero)
         return x;
     array z = array_in(m, zero);
     const size_t count = array_ok(z) ? m->im->g->values[z.value].count : 1;
-    if (count != 1) /* one for each row, or output */
+    if (count != 1) /* one for each row, or for each output */
         z = array_place(m, array_view(m, z, 1, &(int64_t){(int64_t)count}), x.rank, 0);
     else if (array_ok(z))
         z.rank = 0;
@@ -78,8 +79,8 @@ bool import_array_matmul_integer(importer *im, const onnx_node *node)
     return as_matrices(&m, &a, &b) && array_bind(&m, 0, array_matmul(&m, MONA_S32, a, b));
 }
 
-/* round(sum * (x_scale w_scale / y_scale)) + zero point, saturated; a scale of w for each output
- * lies along `axis` of rank dimensions. */
+/* round(sum * (x_scale w_scale / y_scale)) + zero point, saturated. If w has a scale for each
+ * output, they lie along `axis` of rank dimensions. */
 array array_requantize(const array_maker *m, array sum, uint32_t axis)
 {
     const array x_scale = array_in(m, 1), w_scale = array_in(m, 4), y_scale = array_in(m, 6);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Operators that move elements: the reference moves their numbers in place of them and so tells
- * where each comes from. */
+/* Operators that move elements. The reference runs on the elements' numbers instead of their
+ * values, which shows where each element comes from. */
 #include "formats/compiler/import/array.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include "formats/reference/execute.h"
 
-/* Numbers 1, 2, ... in t's shape. */
+/* A tensor with the numbers 1, 2, ... in t's shape. */
 static bool number_elements(tensor *numbers, const tensor *t)
 {
     if (!tensor_make(numbers, ELEMENT_INT64, t->rank, t->dims))
@@ -18,7 +18,7 @@ static bool number_elements(tensor *numbers, const tensor *t)
     return true;
 }
 
-/* Output i holds the numbers of x's elements, 0 for the fill. */
+/* Output i has the elements of x with these numbers; 0 stands for the fill. */
 static bool bind_moved(const array_maker *m, uint32_t i, array x, const tensor *moved,
                        uint64_t fill)
 {
@@ -32,7 +32,7 @@ static bool bind_moved(const array_maker *m, uint32_t i, array x, const tensor *
     return ok;
 }
 
-/* What stands in place of elements that are not there: input 2 of Pad, in the bytes of x's type. */
+/* The value of elements that come from nowhere: input 2 of Pad, as bytes of x's type. */
 static bool read_fill(const array_maker *m, array x, uint64_t *fill)
 {
     *fill = 0;
@@ -51,7 +51,7 @@ static bool read_fill(const array_maker *m, array x, uint64_t *fill)
     return true;
 }
 
-/* Runs the reference on the numbers of input 0's elements; other inputs must be constant. */
+/* Runs the reference on the numbers of input 0's elements; the other inputs must be constant. */
 static bool run_reference(const array_maker *m, const tensor *numbers, tensor *out)
 {
     const onnx_node *node = m->node;
@@ -76,7 +76,7 @@ static bool run_reference(const array_maker *m, const tensor *numbers, tensor *o
     return ok;
 }
 
-/* A result that does not depend on the elements: Dropout's mask. */
+/* A result that does not depend on the elements, such as Dropout's mask. */
 static bool bind_constant(const array_maker *m, uint32_t i, tensor *t)
 {
     const array one = array_number(m, array_result_type(m, i), tensor_number(t, 0));
@@ -90,7 +90,7 @@ static bool bind_constant(const array_maker *m, uint32_t i, tensor *t)
     return array_bind(m, i, array_map(m, one.type, &copy, 1, &all));
 }
 
-/* The reference makes all results, wanted or not. */
+/* The reference computes all results, whether they are needed or not. */
 static bool worth_moving(const array_maker *m, const tensor *x)
 {
     bool ok = array_may_move(m, x->count);
@@ -144,7 +144,7 @@ static bool concat(const array_maker *m)
         same = same && parts[count].type == parts[0].type;
         count++;
     }
-    for (uint32_t i = 0; ok && i < count; i++) /* maps are of F16, constants of F32 */
+    for (uint32_t i = 0; ok && i < count; i++) /* maps are F16, constants F32 */
         parts[i] = same ? parts[i] : array_cast(m, array_result_type(m, 0), parts[i]);
     ok =
         ok && (count ? array_bind(m, 0,

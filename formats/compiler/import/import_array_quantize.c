@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Between numbers and quantised arrays. */
+/* Conversion between numbers and quantised arrays. */
 #include "formats/compiler/import/array.h"
 
 #include <stdlib.h>
 
 #include "formats/reference/quantize.h"
 
-/* One number for all, one for each index of an axis, or one for each block along it, seen so that
- * it broadcasts to x. */
+/* A view that broadcasts to x of one number for all, one for each index of an axis, or one for each
+ * block along it. */
 static array spread_numbers(const array_maker *m, const op_scales *s, array x, array numbers)
 {
     if (!array_ok(numbers) || !array_ok(x))
@@ -32,7 +32,7 @@ static array spread_numbers(const array_maker *m, const op_scales *s, array x, a
     return out;
 }
 
-/* x, scale and zero point; *failed where an input is missing or does not fit. */
+/* Reads x, scale and zero point. Fails if an input is missing or does not fit. */
 static bool read_operands(const array_maker *m, array operands[3])
 {
     array_call c;
@@ -46,7 +46,7 @@ static bool read_operands(const array_maker *m, array operands[3])
     return array_ok(operands[1]) && array_ok(operands[2]);
 }
 
-/* Numbers of 2 and 4 bits lie in bytes, which saturate later. */
+/* Numbers of 2 and 4 bits are stored in bytes, which would saturate later. */
 static array saturate_few(const array_maker *m, element_type to, array q)
 {
     q = array_binary(m, MONA_F32, MONA_FN_MAX, q,
@@ -86,7 +86,7 @@ bool import_array_dequantize(importer *im, const onnx_node *node)
            array_bind(&m, 0, array_map(&m, array_result_type(&m, 0), &dequantize, 3, operands));
 }
 
-/* To uint8, by the range of the numbers and zero. */
+/* Quantises to uint8 by the range that spans the numbers and zero. */
 bool import_array_dynamic_quantize(importer *im, const onnx_node *node)
 {
     const array_maker m = {im, node};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Reductions, and the operators that are made of them: softmax and normalisations. */
+/* Reductions, and operators built from them: softmax and normalisations. */
 #include "formats/compiler/import/array.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@ static const struct reduce_row {
     {"ReduceSum", MONA_REDUCE_SUM},        {"ReduceSumSquare", MONA_REDUCE_SUM_SQUARE},
 };
 
-/* All axes of a tensor, as a mask. */
+/* All axes of a tensor as a mask. */
 static uint32_t all_axes(uint32_t rank)
 {
     return (1u << rank) - 1;
@@ -29,7 +29,7 @@ bool import_array_reduce(importer *im, const onnx_node *node)
     const struct reduce_row *row = reduce_rows;
     array_call c;
     uint32_t mask;
-    while (strcmp(row->op_type, node->op_type)) /* operators.c names none that is not there */
+    while (strcmp(row->op_type, node->op_type)) /* operators.c names only those that exist */
         row++;
     const array x = array_in(&m, 0);
     if (!array_ok(x) || !array_open_call(&m, &c))
@@ -125,7 +125,7 @@ static array scale_and_shift(const array_maker *m, mona_type type, array centred
     return bias ? array_binary(m, type, MONA_FN_ADD, scaled, *bias) : scaled;
 }
 
-/* Of groups of channels of a frame; an instance is a group of one channel. */
+/* Statistics of groups of channels in a frame; an instance is a group of one channel. */
 bool import_array_group_norm(importer *im, const onnx_node *node)
 {
     const array_maker m = {im, node};
@@ -140,7 +140,7 @@ bool import_array_group_norm(importer *im, const onnx_node *node)
     for (uint32_t i = 2; i < x.rank; i++)
         rest *= x.dims[i];
     const int64_t dims[4] = {x.dims[0], groups, x.dims[1] / groups, rest};
-    const bool each = scale.dims[0] != groups || groups == x.dims[1]; /* a number a channel */
+    const bool each = scale.dims[0] != groups || groups == x.dims[1]; /* one number per channel */
     const int64_t numbers[4] = {1, groups, each ? dims[2] : 1, 1};
     scale = array_view(&m, scale, 4, numbers);
     bias = array_view(&m, bias, 4, numbers);
@@ -183,12 +183,12 @@ static bool bind_running(const array_maker *m, uint32_t i, array before, array n
            array_bind(m, i, array_binary(m, array_result_type(m, i), MONA_FN_ADD, kept, moved));
 }
 
-/* Outside of training statistics are given, within it they are those of the batch. */
+/* The statistics are given, except in training, where they are computed from the batch. */
 bool import_array_batch_norm(importer *im, const onnx_node *node)
 {
     const array_maker m = {im, node};
     const array x = array_in(&m, 0);
-    array parameters[4]; /* scale, bias, mean, variance: one a channel */
+    array parameters[4]; /* scale, bias, mean, variance: one per channel */
     for (uint32_t i = 0; i < 4; i++)
         parameters[i] = array_place(&m, array_in(&m, i + 1), x.rank, 1);
     if (!onnx_int(node, "training_mode", 0)) {

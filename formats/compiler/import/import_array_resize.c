@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Resize of arrays, side by side; the reference finds the weights. */
+/* Resize of arrays, axis by axis; the reference computes the weights. */
 #include "formats/compiler/import/array.h"
 
 #include <stdlib.h>
@@ -9,12 +9,12 @@
 
 enum { MAX_ENTRIES = 1 << 24 }; /* of a table */
 
-/* Adds the taps of output i that count; *count entries are there. */
+/* Adds the taps of output i that have an effect; *count is the number of entries so far. */
 static void add_taps(const op_resize_axis *s, int64_t i, int64_t *places, double *weights,
                      uint32_t *index, float *weight, uint32_t *count)
 {
     if (!op_resize_taps(s, i, places, weights))
-        return; /* the fill's */
+        return; /* it is the fill */
     for (size_t k = 0; k < s->taps; k++)
         if ((float)weights[k] != 0) {
             index[*count] = (uint32_t)places[k];

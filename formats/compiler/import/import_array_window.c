@@ -7,7 +7,7 @@
 
 #include "formats/reference/window.h"
 
-/* The axes of the window, of which the last `spatial_dims` count; the outputs of pools are their
+/* The axes of the window, of which the last `spatial_dims` are used. The outputs of pools are their
  * channels. */
 static bool fill_window(const array_maker *m, const op_window *w, mona_array_window *out)
 {
@@ -33,7 +33,7 @@ static bool fill_window(const array_maker *m, const op_window *w, mona_array_win
 
 /* ---- convolutions ------------------------------------------------------------------------- */
 
-/* x by weights w and perhaps a bias, by the attributes of the node. */
+/* Convolves x with weights w and an optional bias, with the node's attributes. */
 static array convolve(const array_maker *m, mona_type type, array x, array w, const array *bias)
 {
     array_call c;
@@ -86,7 +86,7 @@ bool import_array_qlinear_conv(importer *im, const onnx_node *node)
 
 /* ---- transposed convolutions -------------------------------------------------------------- */
 
-/* Elements of x, with stride - 1 zeros between each two along the axes from the third on. */
+/* Inserts stride - 1 zeros between neighbouring elements of x along each axis from the third on. */
 static array spread(const array_maker *m, array x, const uint32_t *stride)
 {
     int64_t dims[TENSOR_MAX_RANK];
@@ -113,7 +113,8 @@ static array spread(const array_maker *m, array x, const uint32_t *stride)
     return out;
 }
 
-/* [inputs][each][kernel...] -> [groups * each][inputs / groups][kernel...], turned round. */
+/* [inputs][each][kernel...] -> [groups * each][inputs / groups][kernel...], with the kernel
+ * reversed. */
 static array turn(const array_maker *m, array w, int64_t groups)
 {
     int64_t dims[TENSOR_MAX_RANK] = {groups * w.dims[1], w.dims[0] / groups};
@@ -136,8 +137,8 @@ static array turn(const array_maker *m, array w, int64_t groups)
     return array_view(m, turned, w.rank, dims);
 }
 
-/* A convolution, without strides, of the input with zeros between its elements by the filter turned
- * round; of the filter's extent, padding leaves what the transposed one does not take away. */
+/* A convolution without strides: zeros are inserted between the elements of the input, the filter
+ * is reversed, and the padding is the filter's extent minus the transposed padding. */
 bool import_array_conv_transpose(importer *im, const onnx_node *node)
 {
     const array_maker m = {im, node};
@@ -158,7 +159,7 @@ bool import_array_conv_transpose(importer *im, const onnx_node *node)
         a->pad_before = (int32_t)((a->kernel - 1) * a->dilation) - a->pad_before;
         a->in = (a->in - 1) * a->stride + 1;
         a->stride = 1;
-        a->pad_after = 0; /* AVERAGE alone has a use for it */
+        a->pad_after = 0; /* only AVERAGE uses it */
     }
     record.batch = (uint32_t)x.dims[0];
     record.channels = (uint32_t)x.dims[1];
@@ -172,7 +173,7 @@ bool import_array_conv_transpose(importer *im, const onnx_node *node)
 
 /* ---- pools -------------------------------------------------------------------------------- */
 
-/* storage_order 1 counts places column by column: the index is brought into that order. */
+/* With storage_order 1, positions are counted column by column; this converts the index. */
 static array column_order(const array_maker *m, array index, const op_window *w)
 {
     const array rows = array_number(m, MONA_S64, (double)w->in[1]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Convolution and what follows it channel by channel: batch normalisation and activations. */
+/* Convolution, and per-channel operators that follow it: batch normalisation and activations. */
 #include "formats/compiler/import/importer.h"
 
 #include <inttypes.h>
@@ -85,7 +85,7 @@ bool import_conv(importer *im, const onnx_node *node)
     return import_add_conv(im, node, &conv, x, outputs);
 }
 
-/* y = scale * (x - mean) / sqrt(variance + epsilon) + bias, as one multiply-add a channel. */
+/* y = scale * (x - mean) / sqrt(variance + epsilon) + bias as one multiply-add per channel. */
 bool import_batch_norm(importer *im, const onnx_node *node)
 {
     uint32_t x;
@@ -168,7 +168,7 @@ bool import_prelu(importer *im, const onnx_node *node)
 
 bool import_clip(importer *im, const onnx_node *node)
 {
-    const float max = 65504; /* what fp16 holds: the same as no bound */
+    const float max = 65504; /* fp16's largest number means no bound */
     float bounds[2] = {-max, max};
     for (size_t i = 0; i < 2; i++) {
         const graph_value *v = import_constant(im, node, i + 1);

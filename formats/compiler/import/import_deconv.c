@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-/* ConvTranspose as a convolution. Without strides: with the filter turned round, and padding that
- * leaves of its extent what the transposed one does not take away:
+/* ConvTranspose as a convolution. Without strides the filter is reversed, and the padding is the
+ * filter's extent minus the transposed padding:
  *
  *   y[i] = sum over k of x[i + begin - k d] w[k] = sum over k' of x[i - p + k' d] w[K - 1 - k']
  *
  * with k' = K - 1 - k and p = (K - 1) d - begin.
  *
- * With a stride s, and a dilation of 1, output s q + r takes those taps k for which s divides r +
- * begin - k: of sample q + (r + begin - k) / s. So each of the s x s places r of a block is an
- * output channel of one convolution, whose filter covers the samples of all of them, from q + low
- * to q + high, and depth-to-space puts the places together. */
+ * With a stride s and a dilation of 1, output s q + r uses the taps k for which s divides r + begin
+ * - k, on sample q + (r + begin - k) / s. So each of the s x s positions r of a block is an output
+ * channel of one convolution, whose filter covers the samples of all of them, from q + low to q +
+ * high, and depth-to-space interleaves the positions. */
 #include "formats/compiler/import/importer.h"
 
 #include <inttypes.h>
 #include <math.h>
 
-/* [inputs][outputs / groups][rows][columns] -> [outputs][inputs / groups][rows][columns], turned.
- */
+/* [inputs][outputs / groups][rows][columns] -> [outputs][inputs / groups][rows][columns],
+ * reversed. */
 static float *turn_weights(importer *im, const graph_value *w, uint32_t groups)
 {
     const size_t inputs = w->dims[0], each = w->dims[1], area = w->dims[2] * w->dims[3];
@@ -78,7 +78,7 @@ static bool turn_pads(importer *im, const onnx_node *node, graph_window *w)
 
 /* ---- with a stride ------------------------------------------------------------------------ */
 
-/* Along one axis: the samples around q that the outputs s q + r take. */
+/* Along one axis: the samples around q that the outputs s q + r use. */
 typedef struct strided {
     int64_t stride, begin, kernel;
     int64_t low, high;
@@ -89,7 +89,7 @@ static int64_t floor_div(int64_t a, int64_t b)
     return a / b - (a % b && (a < 0) != (b < 0));
 }
 
-/* Filter tap that output r takes of sample q + at, or -1. */
+/* The filter tap with which output r uses sample q + at, or -1. */
 static int64_t tap_of(const strided *v, int64_t r, int64_t at)
 {
     const int64_t k = r + v->begin - at * v->stride;
@@ -107,7 +107,7 @@ static bool read_strided(importer *im, const onnx_node *node, const graph_window
         v[i] = (strided){s, begin, kernel, floor_div(begin - kernel, s) + 1,
                          floor_div(s - 1 + begin, s)};
         const int64_t extent = v[i].high - v[i].low + 1;
-        /* s in + grown outputs, of in + grown / s places of the filter. */
+        /* s in + grown outputs, in blocks of s. */
         const int64_t grown = more[i] + kernel - begin - w->pad_end[i] - s;
         const int64_t before = -v[i].low, after = floor_div(grown, s) - before + extent - 1;
         if (w->stride[0] != w->stride[1] || s > 4 || w->dilation[i] != 1 || grown % s ||
@@ -125,7 +125,8 @@ static bool read_strided(importer *im, const onnx_node *node, const graph_window
     return true;
 }
 
-/* conv: weights turned, one output for each; the result has s x s outputs in place of each. */
+/* conv: reversed weights, one output channel each; the result has s x s channels for each of
+ * them. */
 static bool spread_weights(importer *im, const strided v[2], uint32_t channels, uint32_t outputs,
                            const graph_window *window, graph_conv *conv)
 {
@@ -146,7 +147,7 @@ static bool spread_weights(importer *im, const strided v[2], uint32_t channels, 
                 for (int64_t x = 0; x < columns; x++, to++) {
                     const int64_t ky = tap_of(&v[0], ry, v[0].low + y);
                     const int64_t kx = tap_of(&v[1], rx, v[1].low + x);
-                    if (ky >= 0 && kx >= 0) /* turned round */
+                    if (ky >= 0 && kx >= 0) /* reversed */
                         *to = from[(int64_t)area - 1 - (ky * v[1].kernel + kx)];
                 }
         }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Matrix products of flattened maps with constants, which are convolutions whose filter covers
- * the whole map: one output pixel, and weights in the order of the flattened map. */
+/* Matrix products of flattened maps with constants. They are convolutions whose filter covers the
+ * whole map: there is one output pixel, and the weights are in the order of the flattened map. */
 #include "formats/compiler/import/importer.h"
 
 #include <inttypes.h>
 #include <math.h>
 
-/* Elements of a map; 0: not known. */
+/* Elements of a map; 0: unknown. */
 static uint64_t elements_of(const importer *im, uint32_t x)
 {
     const graph_value *v = &im->g->values[x];
@@ -45,7 +45,7 @@ float *import_matrix(importer *im, const onnx_node *node, size_t i, bool transpo
     return to;
 }
 
-/* One number an output, times beta; zeros where the node has none. */
+/* One number per output, times beta; zeros if the node has none. */
 static float *read_bias(importer *im, const onnx_node *node, float beta, uint32_t outputs)
 {
     const graph_value *b = import_constant(im, node, 2);

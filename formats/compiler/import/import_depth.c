@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Depth-to-space and space-to-depth, also where exporters write them in parts. */
+/* Depth-to-space and space-to-depth, including the forms in which exporters write them as several
+ * nodes. */
 #include "formats/compiler/import/importer.h"
 
 #include <inttypes.h>
@@ -21,7 +22,7 @@ static bool add_depth(importer *im, const onnx_node *node, graph_kind kind, uint
            : import_node(im, node, 0, kind, v.channels * area, v.height / b, v.width / b);
     if (!made)
         return false;
-    /* With one channel the two orders are the same. */
+    /* With one channel, both orders are the same. */
     const uint32_t planes = up ? v.channels / area : v.channels;
     made->input_count = 1;
     made->inputs[0] = x;
@@ -48,13 +49,14 @@ bool import_space_to_depth(importer *im, const onnx_node *node)
 /* ---- Reshape, Transpose, Reshape ---------------------------------------------------------- */
 
 /* Exporters without DepthToSpace write it as [1, C b b, H, W] -> [1, C, b, b, H, W] -> permutation
- * 0 1 4 2 5 3 -> [1, C, H b, W b], or, depth first, [1, b, b, C, H, W] and 0 3 4 1 5 2. The inverse
- * is [1, C, H, W] -> [1, C, H / b, b, W / b, b] -> 0 1 3 5 2 4 (or 0 3 5 1 2 4) -> [1, C b b, H /
- * b, W / b]. The parts become nodes of unknown shape, and the last Reshape recognises the whole. */
+ * 0 1 4 2 5 3 -> [1, C, H b, W b], or, depth first, as [1, b, b, C, H, W] and 0 3 4 1 5 2. The
+ * inverse is [1, C, H, W] -> [1, C, H / b, b, W / b, b] -> 0 1 3 5 2 4 (or 0 3 5 1 2 4) -> [1, C b
+ * b, H / b, W / b]. The parts become nodes of unknown shape, and the last Reshape recognises the
+ * whole. */
 typedef struct shuffle {
     bool up, depth_first;
     int permutation[6];
-    int channels, rows, columns, block_y, block_x; /* axes of the six-dimensional shape */
+    int channels, rows, columns, block_y, block_x; /* axes of the shape with six dimensions */
 } shuffle;
 
 static const shuffle shuffles[] = {
@@ -69,7 +71,7 @@ static bool side_fits(int64_t written, uint32_t actual)
     return written == -1 || written == 0 || !actual || written == actual;
 }
 
-/* The shuffle that these shape and permutation are for an input like v; block: its size. */
+/* The shuffle that this shape and permutation make of an input like v. *block: its size. */
 static const shuffle *find_shuffle(const graph_node *reshape, const graph_node *transpose,
                                    const graph_value *v, int64_t *block)
 {
@@ -94,7 +96,7 @@ static const shuffle *find_shuffle(const graph_node *reshape, const graph_node *
     return NULL;
 }
 
-/* Input 0 of the node if a node of this kind makes it. */
+/* Input 0 of the node if a node of this kind computes it. */
 static const graph_node *made_by(importer *im, const onnx_node *node, graph_kind kind)
 {
     const uint32_t p = graph_producer(im->g, import_bound(im, node, 0));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Sums and products: of two computed tensors, or of one and a constant a channel. */
+/* Sums and products of two computed tensors, or of one and a constant per channel. */
 #include "formats/compiler/import/importer.h"
 
 #include <math.h>
 
-/* x * scale + shift; NULL stands for 1 and 0. */
+/* x * scale + shift; NULL stands for 1 or 0. */
 static bool add_affine(importer *im, const onnx_node *node, uint32_t x, float *scale, float *shift)
 {
     const uint32_t channels = im->g->values[x].channels;
@@ -23,15 +23,15 @@ static bool add_affine(importer *im, const onnx_node *node, uint32_t x, float *s
     return true;
 }
 
-/* Of one number to all it is as it is today. */
+/* With a single number, the old rule is the same as the current one. */
 static bool old_broadcast(const importer *im, const onnx_node *node)
 {
     const graph_value *second = import_constant(im, node, 1);
     return node->broadcasts && !(second && second->count == 1);
 }
 
-/* Splits the operands into a computed one and, if the other is constant, its numbers a channel.
- * constant_index: 0 or 1, or 2 when both are computed. */
+/* Splits the operands into a computed one and, if the other is constant, its numbers per channel.
+ * *constant_index: 0 or 1; 2: both are computed. */
 static bool read_operands(importer *im, const onnx_node *node, uint32_t *x, float **numbers,
                           int *constant_index)
 {
@@ -51,7 +51,7 @@ static bool read_operands(importer *im, const onnx_node *node, uint32_t *x, floa
     return *constant_index == 2 || *numbers;
 }
 
-/* An open side, 0, may turn out to be any number, but one row or column for all is a broadcast. */
+/* An open side, 0, may turn out to be any size, but a single row or column broadcasts. */
 static bool same_side(uint32_t a, uint32_t b)
 {
     return a == b || (!a && b != 1) || (!b && a != 1);
@@ -62,7 +62,7 @@ static bool is_open(const graph_value *v)
     return !v->height || !v->width;
 }
 
-/* A node of two computed tensors; the one with a single channel goes second. */
+/* Adds a node of two computed tensors; the one with a single channel becomes the second. */
 static bool add_binary(importer *im, const onnx_node *node, graph_kind kind, uint32_t a, uint32_t b)
 {
     if (im->g->values[a].channels == 1) {

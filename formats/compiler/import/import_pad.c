@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Pad by a constant: a 1x1 convolution of every channel by itself that pads with zeros, between an
- * offset and its opposite. The pass that fuses takes it into the convolution after it. */
+/* Pad with a constant: a 1x1 convolution per channel that pads with zeros, between an offset and
+ * its opposite. The pass that folds pads merges it into the convolution after it. */
 #include "formats/compiler/import/importer.h"
 
 #include <inttypes.h>
@@ -33,7 +33,7 @@ static bool add_pad(importer *im, const onnx_node *node, uint32_t x, const int64
                : import_fail(im, node, "makes a map of %ux%u", out->width, out->height);
 }
 
-/* Pads of rows and columns: before, then after. */
+/* Pads of rows and columns: those before, then those after. */
 static bool read_pads(importer *im, const onnx_node *node, int64_t *pads)
 {
     int64_t numbers[8], axes[4] = {0, 1, 2, 3};

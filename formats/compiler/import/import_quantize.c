@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Quantised operators on maps. A map holds what integers stand for, and its binding says how
- * (import_quantisation); where QuantizeLinear stood the graph has a QUANTIZE, which becomes the
- * format in which a layer stores its result (absorb.c).
+/* Quantised operators on maps. A map holds the numbers that integers stand for, and its binding
+ * describes the relation (import_quantisation). Each QuantizeLinear becomes a QUANTIZE in the
+ * graph, which in turn becomes the format in which a layer stores its result (absorb.c).
  *
- * The engine's 8 bits have no zero points. With u = zero point of u8, or zero point + 128 of s8:
+ * The engine's 8-bit formats have no zero points. With u = the zero point of u8, or the zero point
+ * of s8 + 128:
  *
  *   u = 0     x = s q, q in 0..255: U8
- *   others    x + s (u - 128) = s q, q in -128..127: S8 of the sum. Where u is not 128, the sum
- *             before it and the difference after it are multiply-adds, which go into convolutions
- *             where those do not pad (fold.c)
- */
+ *   others    x + s (u - 128) = s q, q in -128..127: S8 of the sum. If u is not 128, the sum before
+ *             and the difference after it are multiply-adds, which are folded into convolutions if
+ *             those do not pad (fold.c) */
 #include "formats/compiler/import/importer.h"
 
 #include <math.h>
 
 enum { SIGNED_ZERO = 128 };
 
-/* Input i as one constant number. */
+/* Reads input i as a single constant number. */
 static bool one_number(importer *im, const onnx_node *node, size_t i, const char *what,
                        double *number)
 {
@@ -28,7 +28,7 @@ static bool one_number(importer *im, const onnx_node *node, size_t i, const char
     return import_fail(im, node, "has a %s that is not one constant number", what);
 }
 
-/* From scale and zero point, inputs i and i + 1; type: where there is no zero point. */
+/* Reads scale and zero point from inputs i and i + 1. type: if there is no zero point. */
 static bool read_quantisation(importer *im, const onnx_node *node, size_t i, element_type type,
                               import_quantisation *quantisation)
 {
@@ -45,13 +45,14 @@ static bool read_quantisation(importer *im, const onnx_node *node, size_t i, ele
     return (scale >= 1e-20 && scale <= 1e20) || import_fail(im, node, "has a scale of %g", scale);
 }
 
-/* Input i is a map quantised as inputs i + 1 and i + 2 say. */
+/* Whether input i is a map quantised with inputs i + 1 and i + 2. */
 static bool counts_so(importer *im, const onnx_node *node, size_t i)
 {
     const import_quantisation found = import_quantisation_of(im, node, i);
     import_quantisation said;
     if (!(found.scale > 0))
-        return import_fail(im, node, "reads numbers that no QuantizeLinear on maps makes");
+        return import_fail(im, node,
+                           "reads numbers that do not come from a QuantizeLinear on maps");
     if (!read_quantisation(im, node, i + 1, found.type, &said))
         return false;
     return (found.scale == said.scale && found.zero == said.zero && found.type == said.type) ||
@@ -61,7 +62,7 @@ static bool counts_so(importer *im, const onnx_node *node, size_t i)
                        (double)found.scale, found.zero, (double)said.scale, said.zero);
 }
 
-/* Value x quantised so, as output 0. */
+/* Quantises value x as output 0. */
 static bool add_quantize(importer *im, const onnx_node *node, uint32_t x,
                          import_quantisation quantisation)
 {
@@ -85,7 +86,8 @@ static bool add_quantize(importer *im, const onnx_node *node, uint32_t x,
     return true;
 }
 
-/* A quantised array serves those that read it so: nobody else is served by a map. */
+/* Whether all readers of the value take quantised maps. If not, an array is quantised instead,
+ * which serves all of them. */
 static bool only_maps_read(const importer *im, uint32_t value)
 {
     for (uint32_t i = 0; i < im->model->output_count; i++)
@@ -153,8 +155,8 @@ float *import_weight_scales(importer *im, const onnx_node *node, size_t i, int64
     return scales;
 }
 
-/* Scales and zero points, inputs i and i + 1, of weights that so far are integers: they become
- * what they stand for, and so do biases, whose scale is the input's times theirs. */
+/* Converts integer weights to the numbers they stand for, by the scales and zero points in inputs i
+ * and i + 1, and biases too, whose scale is the input's times the weights'. */
 static bool dequantise(importer *im, const onnx_node *node, size_t i, float in_scale, size_t filter,
                        uint32_t outputs, graph_conv *conv)
 {
@@ -188,7 +190,7 @@ static bool dequantise(importer *im, const onnx_node *node, size_t i, float in_s
 
 /* ---- QLinear operators -------------------------------------------------------------------- */
 
-/* Output 0 is what the convolution of x makes, quantised as inputs 6 and 7 say. */
+/* Output 0 is the convolution of x, quantised with inputs 6 and 7. */
 static bool add_qlinear(importer *im, const onnx_node *node, uint32_t x, size_t filter,
                         uint32_t outputs, graph_conv *conv)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Operators that change the shape alone: the same numbers in the same order, in another view. */
+/* Operators that change only the shape: the same numbers in the same order, in another view. */
 #include "formats/compiler/import/importer.h"
 
 #include <inttypes.h>
@@ -13,14 +13,14 @@ static bool bind_view(importer *im, const onnx_node *node, uint32_t x, import_vi
     return true;
 }
 
-/* The shape that folding found for output 0, or NULL. */
+/* The shape that folding found for output 0; NULL: unknown. */
 static const tensor *known_shape(const importer *im, const onnx_node *node)
 {
     const onnx_value *v = &im->model->values[node->outputs[0]];
     return v->shaped ? &v->tensor : NULL;
 }
 
-/* Binds output 0 by its shape; *done: the shape is known. */
+/* Binds output 0 by its shape. *done: the shape is known. */
 static bool bind_shape(importer *im, const onnx_node *node, uint32_t *x, bool *done)
 {
     const tensor *shape = known_shape(im, node);
@@ -36,7 +36,8 @@ bool import_flatten(importer *im, const onnx_node *node)
     const int64_t axis = onnx_int(node, "axis", 1);
     if (!bind_shape(im, node, &x, &done) || done)
         return done;
-    /* With one frame a batch, what lies before axis 1 or axis 0 is 1 in either case. */
+    /* As the batch is one frame, everything before axis 1 is 1, and so is everything before axis
+     * 0. */
     const int64_t rank = import_view_of(im, node, 0) == VIEW_FLAT ? 2 : 4;
     const int64_t from = axis < 0 ? axis + rank : axis;
     if (from != 0 && from != 1)
@@ -52,13 +53,13 @@ bool import_reshape_view(importer *im, const onnx_node *node, const int64_t *sha
     if (!bind_shape(im, node, &x, &done) || done)
         return done;
     const graph_value *v = &im->g->values[x];
-    const uint64_t all = (uint64_t)v->channels * v->height * v->width; /* 0: not known */
+    const uint64_t all = (uint64_t)v->channels * v->height * v->width; /* 0: unknown */
     if (rank != 2)
         return import_fail(im, node,
                            "makes %u dimensions of a map of any size; supported: 2, or 6 "
                            "as a part of depth-to-space",
                            rank);
-    /* 0 copies a dimension: the batch's, or the second one. */
+    /* 0 copies a dimension: that of the batch, or the second one. */
     const uint64_t second = import_view_of(im, node, 0) == VIEW_FLAT ? all : v->channels;
     const bool batch = shape[0] == 1 || shape[0] == 0 || (shape[0] == -1 && shape[1] != -1);
     const bool rest =
@@ -98,7 +99,7 @@ bool import_unsqueeze(importer *im, const onnx_node *node)
                        "WxH, --dim NAME=N)");
 }
 
-/* From one float type to another: numbers stay what they are, but for rounding. */
+/* Casts between float types keep the numbers except for rounding. */
 bool import_cast(importer *im, const onnx_node *node)
 {
     const int64_t to = onnx_int(node, "to", 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Resize and its forerunner Upsample. */
+/* Resize and its predecessor Upsample. */
 #include "formats/compiler/import/importer.h"
 
 #include <inttypes.h>
@@ -7,8 +7,8 @@
 
 enum { MAX_RATIO = 65536 };
 
-/* The fraction with the smallest denominator that a float stands for: scales such as 1.5 or 0.6667
- * are written as decimals of a ratio. */
+/* The fraction with the smallest denominator that a float represents: scales such as 1.5 or 0.6667
+ * are rounded decimals of a ratio. */
 static bool to_ratio(double scale, uint32_t ratio[2])
 {
     for (uint32_t d = 1; d <= 1024 && scale > 0; d++) {
@@ -27,7 +27,8 @@ static uint32_t common_divisor(uint32_t a, uint32_t b)
     return b ? common_divisor(b, a % b) : a;
 }
 
-/* Four numbers, one an axis, from constant input i, which may have those of some axes alone. */
+/* Reads four numbers, one per axis, from constant input i, which may contain only those of some
+ * axes. */
 static bool read_numbers(importer *im, const onnx_node *node, size_t i, const double *otherwise,
                          double *numbers, bool *present)
 {
@@ -50,7 +51,7 @@ static bool read_numbers(importer *im, const onnx_node *node, size_t i, const do
     return true;
 }
 
-/* Where the aspect ratio is kept, sizes are those that the smaller or the larger scale makes. */
+/* If the aspect ratio is kept, the smaller or the larger scale determines the sizes. */
 static void keep_aspect(const onnx_node *node, const double *in, double *sizes)
 {
     const bool smaller = import_text_is(node, "keep_aspect_ratio_policy", "not_larger", "");
@@ -79,7 +80,7 @@ static bool set_ratio(importer *im, const onnx_node *node, bool scaled, uint32_t
                        number);
 }
 
-/* Ratios of rows and columns from the constant scales, or sizes. */
+/* The ratios of rows and columns, from constant scales or sizes. */
 static bool read_ratios(importer *im, const onnx_node *node, const graph_value *source,
                         graph_resize *resize)
 {
@@ -156,8 +157,8 @@ static bool read_coordinates(importer *im, const onnx_node *node, graph_resize *
                        "pytorch_half_pixel, align_corners and asymmetric");
 }
 
-/* align_corners stretches by the size times the scale as it is, 3.2 columns; the engine takes the
- * columns that the result has. */
+/* align_corners uses the exact product of size and scale, such as 3.2 columns; the engine uses the
+ * number of columns of the result. */
 static bool corners_fit(importer *im, const onnx_node *node, const graph_value *source,
                         const graph_resize *resize)
 {
@@ -172,8 +173,8 @@ static bool corners_fit(importer *im, const onnx_node *node, const graph_value *
     return true;
 }
 
-/* pytorch_half_pixel differs where the result has one row or column, which then lies at 0 and not
- * at 0.5 / scale - 0.5. */
+/* pytorch_half_pixel is different if the result has a single row or column, which is then at 0
+ * instead of 0.5 / scale - 0.5. */
 static void move_single(const onnx_node *node, const graph_value *source, graph_resize *resize)
 {
     const uint32_t in[2] = {source->height, source->width};
@@ -191,7 +192,7 @@ static bool add_resize(importer *im, const onnx_node *node, uint32_t x, const gr
     const graph_value v = im->g->values[x];
     const uint64_t height = (uint64_t)v.height * resize->ratio[0][0] / resize->ratio[0][1];
     const uint64_t width = (uint64_t)v.width * resize->ratio[1][0] / resize->ratio[1][1];
-    const uint32_t max = MONA_MAX_SIDE + 1; /* refused below whatever the excess */
+    const uint32_t max = MONA_MAX_SIDE + 1; /* anything larger is refused below */
     graph_node *made =
         import_node(im, node, 0, GRAPH_RESIZE, v.channels, height < max ? (uint32_t)height : max,
                     width < max ? (uint32_t)width : max);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Operators that pass values on: concatenation and slices of channels. */
+/* Operators that pass values on: concatenation and slicing of channels. */
 #include "formats/compiler/import/importer.h"
 
 #include <inttypes.h>
@@ -20,7 +20,7 @@ static bool channel_axis(const importer *im, const onnx_node *node, int64_t axis
     return axis == 1 || axis == (import_view_of(im, node, 0) == VIEW_LINE ? -2 : -3);
 }
 
-/* The dimensions of what input i is put into so far, and its channels. */
+/* Adds input i to the dimensions and channels of the result so far. */
 static bool join(importer *im, const onnx_node *node, size_t i, graph_value *all, uint32_t *value)
 {
     if (!import_channels(im, node, i, value))
@@ -36,8 +36,9 @@ static bool join(importer *im, const onnx_node *node, size_t i, graph_value *all
     return true;
 }
 
-/* Of more inputs than a node has, the first so many are a concat of their own, and so on: what
- * begins with the same inputs then begins with the same nodes. */
+/* If there are more inputs than a node can take, the first ones form a concat of their own, and so
+ * on. Concats that begin with the same inputs then begin with the same nodes, which can be
+ * merged. */
 bool import_concat(importer *im, const onnx_node *node)
 {
     if (!channel_axis(im, node, onnx_int(node, "axis", 1)) || !node->input_count)
@@ -86,7 +87,7 @@ static bool add_slice(importer *im, const onnx_node *node, size_t output, uint32
     return true;
 }
 
-/* A bound of a slice as ONNX counts: negative from the end, then brought into [0, dim]. */
+/* A bound of a slice: negative ones count from the end; the result is limited to [0, dim]. */
 static int64_t bound(int64_t at, int64_t dim)
 {
     at = at < 0 ? at + dim : at;
@@ -130,7 +131,7 @@ bool import_split(importer *im, const onnx_node *node)
                            "splits axis %" PRId64 " into %zu parts; supported: channels (axis "
                            "1) into at most 64",
                            onnx_int(node, "axis", 0), outputs);
-    /* Equal parts, of which the last may be smaller. */
+    /* Parts of equal size; the last one may be smaller. */
     const uint32_t part = (uint32_t)((channels + outputs - 1) / outputs);
     uint32_t first = 0;
     for (size_t i = 0; i < outputs; i++) {

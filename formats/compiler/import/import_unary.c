@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Functions of one or two tensors that are made of multiply-adds, clips and sums. */
+/* Functions of one or two tensors that are composed of multiply-adds, clips and sums. */
 #include "formats/compiler/import/importer.h"
 
 #include <math.h>
@@ -41,7 +41,7 @@ static bool inner_activation(importer *im, const onnx_node *node, uint32_t x,
     return true;
 }
 
-/* Of two values of one shape. */
+/* A node of two values with the same shape. */
 static bool inner_binary(importer *im, const onnx_node *node, graph_kind kind, uint32_t a,
                          uint32_t b, uint32_t *made)
 {
@@ -60,7 +60,7 @@ bool import_neg(importer *im, const onnx_node *node)
     return import_elements(im, node, 0, &x) && add_affine(im, node, x, -1, 0);
 }
 
-/* |x| = x where x > 0, else -1 * x. */
+/* |x| = x where x > 0, else -1 * x: a PReLU. */
 bool import_abs(importer *im, const onnx_node *node)
 {
     uint32_t x, made = 0;
@@ -130,7 +130,7 @@ static bool of_two(importer *im, const onnx_node *node, bool largest, uint32_t a
 
 static bool import_extreme(importer *im, const onnx_node *node, bool largest)
 {
-    const float max = 65504; /* what fp16 holds */
+    const float max = 65504; /* fp16's largest number */
     const graph_value *second = import_constant(im, node, 1);
     const bool first = import_constant(im, node, 0);
     uint32_t a, b, made = 0;

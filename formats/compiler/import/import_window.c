@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Sliding windows: the attributes that convolutions and pools have in common. */
+/* Sliding windows: the attributes that convolutions and pools share. */
 #include "formats/compiler/import/importer.h"
 
 #include <inttypes.h>
 
 enum { MAX_STRIDE = 63, MAX_PAD = 255 };
 
-/* A line has one number, its columns'; its single row is left as it is. */
+/* A line has a number for its columns only; its single row keeps its value. */
 bool import_pair(importer *im, const onnx_node *node, const char *name, uint32_t otherwise,
                  int64_t min, int64_t max, uint32_t *out)
 {
@@ -31,7 +31,7 @@ bool import_pair(importer *im, const onnx_node *node, const char *name, uint32_t
     return true;
 }
 
-/* Explicit pads, or those auto_pad stands for. SAME makes ceil(size / stride) outputs. */
+/* Reads explicit pads, or computes them from auto_pad. SAME gives ceil(size / stride) outputs. */
 static bool read_pads(importer *im, const onnx_node *node, const uint32_t *size, graph_window *w)
 {
     int64_t pads[4] = {0};

@@ -44,7 +44,7 @@ import_quantisation import_quantisation_of(const importer *im, const onnx_node *
     return found ? found->quantisation : (import_quantisation){0};
 }
 
-/* Its first computed input; SIZE_MAX: none. */
+/* The index of its first computed input; SIZE_MAX: none. */
 static size_t first_computed(const importer *im, const onnx_node *node)
 {
     for (size_t i = 0; i < node->input_count; i++) {
@@ -55,7 +55,7 @@ static size_t first_computed(const importer *im, const onnx_node *node)
     return SIZE_MAX;
 }
 
-/* Of its first computed input. */
+/* The view of its first computed input. */
 static import_view node_view(const importer *im, const onnx_node *node)
 {
     return import_view_of(im, node, first_computed(im, node));
@@ -98,7 +98,7 @@ bool import_has(const onnx_node *node, size_t i)
     return i < node->input_count && node->inputs[i] != ONNX_NONE;
 }
 
-/* Its name, for messages. */
+/* The name of input i, for messages. */
 static const char *input_name(const importer *im, const onnx_node *node, size_t i)
 {
     return im->model->values[node->inputs[i]].name;
@@ -187,8 +187,8 @@ float *import_per_channel(importer *im, const onnx_node *node, const graph_value
                           uint32_t channels)
 {
     static const uint32_t trailing_dims_of[] = {3, 2, 1,
-                                                0}; /* from the channels' on; 0: none are */
-    const graph_value v = *constant;                /* values move when one is added */
+                                                0}; /* starting with the channels; 0: none */
+    const graph_value v = *constant;                /* a copy: adding a value moves them */
     const uint32_t trailing_dims = trailing_dims_of[node_view(im, node)];
     const bool shaped = trailing_dims && v.rank >= trailing_dims && v.count == channels &&
                         v.dims[v.rank - trailing_dims] == channels;
@@ -212,7 +212,7 @@ float *import_per_channel(importer *im, const onnx_node *node, const graph_value
 
 /* ---- results ------------------------------------------------------------------------------ */
 
-/* A node that makes a value of this shape. */
+/* Adds a node that computes a value of this shape. */
 static graph_node *make_node(importer *im, const onnx_node *node, const char *value_name,
                              graph_kind kind, uint32_t channels, uint32_t height, uint32_t width)
 {

@@ -8,8 +8,8 @@
 
 enum { IMPORT_MAX_KERNEL = 255 };
 
-/* How ONNX sees a value of the graph, which is channels x height x width. The numbers and their
- * order are the same in every view; what works element by element keeps the view. */
+/* The shape in which ONNX sees a value of the graph, which is channels x height x width. The
+ * numbers and their order are the same in every view; elementwise operators keep the view. */
 typedef enum import_view {
     VIEW_MAP,   /* [1, channels, height, width] */
     VIEW_LINE,  /* [1, channels, width], with a height of 1 */
@@ -17,20 +17,20 @@ typedef enum import_view {
     VIEW_OTHER, /* any other shape */
 } import_view;
 
-/* What integers of 8 bits stand for: scale * (q - zero). */
+/* 8-bit integers q stand for scale * (q - zero). */
 typedef struct import_quantisation {
     float scale; /* 0: the numbers stand for themselves */
     int zero;
     element_type type;
 } import_quantisation;
 
-/* What an ONNX value is in the graph: a map or a constant of floats, an array, or both once it was
+/* What an ONNX value is in the graph: a map or a constant of floats, or an array, or both if it was
  * needed in both forms. */
 typedef struct import_binding {
-    uint32_t value; /* UINT32_MAX: not there yet, or no map */
+    uint32_t value; /* UINT32_MAX: not created yet, or not a map */
     import_view view;
-    uint32_t array; /* UINT32_MAX: no array yet */
-    /* Of a map: ONNX has integers where the map has what they stand for. */
+    uint32_t array; /* UINT32_MAX: not created yet */
+    /* For a map: ONNX has integers where the map has the numbers they stand for. */
     import_quantisation quantisation;
 } import_binding;
 
@@ -41,33 +41,34 @@ typedef struct importer {
     format_error *error;
 } importer;
 
-/* "node NAME (OP) " + text. Always false. */
+/* Writes "node NAME (OP) " and the text as an error. Always returns false. */
 bool import_fail(importer *im, const onnx_node *node, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* ---- bindings ---- */
-/* Output 0 of the node, bound before, is seen so. */
+/* Sets the view of the node's output 0, which must be bound already. */
 void import_set_view(importer *im, const onnx_node *node, import_view view);
 import_view import_view_of(const importer *im, const onnx_node *node, size_t i);
-/* The view in which a tensor of this shape is the value. */
+/* The view in which a tensor of this shape equals the value. */
 import_view import_find_view(const graph_value *value, const tensor *shape);
 /* The value that input i is bound to; UINT32_MAX: it is left out. */
 uint32_t import_bound(const importer *im, const onnx_node *node, size_t i);
 
-/* What the integers of input i stand for; scale 0: it is no map of integers. */
+/* What the integers of input i stand for; scale 0: it is not a map of integers. */
 import_quantisation import_quantisation_of(const importer *im, const onnx_node *node, size_t i);
-/* Whether a node takes maps of integers for what they stand for. */
+/* Whether a node reads maps of integers as the numbers they stand for. */
 bool import_takes_quantised(const operator_row *row);
 
 /* ---- attributes ---- */
-/* True if the text attribute has this value, or is absent and `otherwise` equals it. */
+/* Whether the text attribute has this value, or is absent and `otherwise` equals it. */
 bool import_text_is(const onnx_node *node, const char *name, const char *value,
                     const char *otherwise);
 
 /* ---- inputs ---- */
-/* Input i is given (not left out). */
+/* Whether input i is given (not left out). */
 bool import_has(const onnx_node *node, size_t i);
-/* Value of input i if it is a constant, else NULL. The pointer is good until a value is added. */
+/* The value of input i if it is a constant, else NULL. The pointer is valid until a value is
+ * added. */
 const graph_value *import_constant(const importer *im, const onnx_node *node, size_t i);
 /* Input i must be computed, and a map. */
 bool import_tensor(importer *im, const onnx_node *node, size_t i, uint32_t *value);
@@ -77,12 +78,12 @@ bool import_channels(importer *im, const onnx_node *node, size_t i, uint32_t *va
 bool import_elements(importer *im, const onnx_node *node, size_t i, uint32_t *value);
 /* Input i must be flat. */
 bool import_flat(importer *im, const onnx_node *node, size_t i, uint32_t *value);
-/* A list of integers: attribute `name`, or, when input i is given, that constant. Fails when
- * there are more than max, or when input i is not constant; *count 0: neither is there. */
+/* Reads a list of integers: attribute `name` or, if input i is given, that constant. Fails if there
+ * are more than max, or if input i is not constant; *count is 0 if neither is given. */
 bool import_numbers(importer *im, const onnx_node *node, const char *name, size_t i,
                     int64_t *numbers, uint32_t max, uint32_t *count);
-/* One number a channel from a constant: of one element, or of shape [channels, 1, 1] or
- * [1, channels, 1, 1], or, next to lines or flat operands, with one or two fewer at the end.
+/* Reads one number per channel from a constant with one element or of shape [channels, 1, 1] or [1,
+ * channels, 1, 1]; beside lines or flat operands the last one or two dimensions may be missing.
  * Memory of the graph; NULL: failed. */
 float *import_per_channel(importer *im, const onnx_node *node, const graph_value *constant,
                           uint32_t channels);
@@ -91,37 +92,37 @@ float *import_per_channel(importer *im, const onnx_node *node, const graph_value
 /* Two numbers of an attribute, rows then columns, each in [min, max]. */
 bool import_pair(importer *im, const onnx_node *node, const char *name, uint32_t otherwise,
                  int64_t min, int64_t max, uint32_t *out);
-/* Strides, dilations and pads of a window whose kernel is known. */
+/* Reads strides, dilations and pads of a window whose kernel is known. */
 bool import_window(importer *im, const onnx_node *node, const graph_value *source, graph_window *w);
-/* Rows and columns of what it makes of the source; 0: not known. */
+/* Rows and columns of the window's result for the source; 0: unknown. */
 bool import_window_size(importer *im, const onnx_node *node, const graph_window *w,
                         const graph_value *source, bool round_up, uint32_t size[2]);
 
 /* ---- results ---- */
 /* Binds output i to a value, in the view of the node's first computed input. */
 bool import_bind(importer *im, const onnx_node *node, size_t i, uint32_t value);
-/* A node that makes output i, a value of this shape. NULL: failed. The pointer is good until
- * another node is added. */
+/* Adds a node that computes output i, a value of this shape. NULL: failed. The pointer is valid
+ * until another node is added. */
 graph_node *import_node(importer *im, const onnx_node *node, size_t i, graph_kind kind,
                         uint32_t channels, uint32_t height, uint32_t width);
-/* The same with the shape of computed value `like`, which becomes input 0. */
+/* The same with the shape of the computed value `like`, which becomes input 0. */
 graph_node *import_node_like(importer *im, const onnx_node *node, graph_kind kind, uint32_t like);
-/* The same with a value of its own, which is not an output of the ONNX node. */
+/* The same with a new value that is not an output of the ONNX node. */
 graph_node *import_inner_like(importer *im, const onnx_node *node, graph_kind kind, uint32_t like);
-/* Weights, bias and window of a convolution of a map; the weights are input w, the biases input b.
- */
+/* Reads weights (input w), biases (input b) and window of a convolution of a map. */
 bool import_read_conv(importer *im, const onnx_node *node, uint32_t x, size_t w, size_t b,
                       graph_conv *conv, uint32_t *outputs);
-/* The matrix that input i is as [outputs][inputs]; NULL: failed. Memory of the graph. */
+/* The matrix of input i as [outputs][inputs]; NULL: failed. Memory of the graph. */
 float *import_matrix(importer *im, const onnx_node *node, size_t i, bool transposed, float alpha,
                      uint64_t inputs, uint32_t *outputs);
-/* The same for a fixed flat map of so many elements, as a convolution with a filter of its size. */
+/* The same product for a flattened map of fixed size, as a convolution whose filter has the map's
+ * size. */
 bool import_whole_window(importer *im, const onnx_node *node, uint32_t x, graph_window *w);
-/* The scales of the weights that input i is, along this axis; NULL: they are no quantised constants
- * with a scale for each output, or failed. Memory of the graph. */
+/* The scales along this axis of the weights in input i. NULL: failed, or they are not quantised
+ * constants with a scale for each output. Memory of the graph. */
 float *import_weight_scales(importer *im, const onnx_node *node, size_t i, int64_t axis,
                             uint32_t outputs);
-/* Adds a convolution of value x, whose window, weights and bias are set, as the node's output. */
+/* Adds a convolution of value x with this window, weights and bias as the node's output. */
 bool import_add_conv(importer *im, const onnx_node *node, const graph_conv *conv, uint32_t x,
                      uint32_t outputs);
 
@@ -145,11 +146,12 @@ operator_import import_array_unary, import_array_binary, import_array_variadic, 
     import_array_conv_integer, import_array_qlinear_conv, import_array_pool, import_array_resize,
     import_array_quantize, import_array_dequantize, import_array_dynamic_quantize;
 
-/* Whether these are height and width, and nothing else, of four dimensions. */
+/* Whether the axes are height and width of four dimensions, and no others. */
 bool import_spatial_axes(const int64_t *axes, uint32_t count);
-/* Reshape to the shape that folding found, or to two dimensions: [1, all]. */
+/* A Reshape to the shape that folding found, or to two dimensions: [1, all]. */
 bool import_reshape_view(importer *im, const onnx_node *node, const int64_t *shape, uint32_t rank);
-/* A new value x * scale + shift of the node, one number a channel, or one for all where `one`. */
+/* Adds a value x * scale + shift of the node, with one number per channel, or with one for all if
+ * `one`. */
 bool import_inner_affine(importer *im, const onnx_node *node, uint32_t x, float scale, float shift,
                          uint32_t *made);
 

@@ -70,7 +70,7 @@ bool layers_note_made(layers *l, const graph *g, const compiler_options *options
 
 /* ---- pins --------------------------------------------------------------------------------- */
 
-/* Levenshtein's distance of the first LONGEST characters. */
+/* The Levenshtein distance between the first LONGEST characters. */
 static size_t distance(const char *a, const char *b)
 {
     enum { LONGEST = 63 };

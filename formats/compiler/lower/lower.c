@@ -15,7 +15,7 @@ static void log_load(lowering *l, const graph_node *node)
     fusion_log_add(l->log, &(fusion_event){FUSION_LOAD, node->name, node->op_type, NULL, NULL, 0});
 }
 
-/* An input, or space-to-depth of one, as a part of a LOAD. */
+/* Adds a value to a LOAD: an input, or space-to-depth of one. */
 static bool load_part(lowering *l, const graph_node *node, uint32_t value, bool half,
                       mona_file_op *op)
 {
@@ -46,7 +46,7 @@ static bool load_part(lowering *l, const graph_node *node, uint32_t value, bool 
     return true;
 }
 
-/* node: the CONCAT or SPACE_TO_DEPTH that packs the planes, or NULL for a plain input. */
+/* node: the CONCAT or SPACE_TO_DEPTH that packs the planes; NULL for a plain input. */
 static bool lower_load(lowering *l, const graph_node *node, uint32_t value)
 {
     mona_file_op op = lower_begin(l, MONA_OP_LOAD, node ? node->name : l->g->values[value].name);
@@ -65,27 +65,27 @@ static bool lower_load(lowering *l, const graph_node *node, uint32_t value)
 
 /* ---- planes out --------------------------------------------------------------------------- */
 
-/* What a STORE takes of a tensor. Walking back from the output, depth-to-space may be met once;
- * slices before it count its planes, slices after it channels. */
+/* What a STORE reads from a tensor. On the way back from an output, depth-to-space may occur once;
+ * slices before it select planes, slices after it channels. */
 typedef struct stored {
     uint32_t value, first, block;
 } stored;
 
-/* Why a node on the way does not become part of the STORE; NULL: it does. Slices have to, and
- * whatever comes after them. */
+/* Why a node on the way does not become part of the STORE; NULL: it does. Slices must, and so must
+ * everything after them. */
 static const char *not_stored(const graph *g, const graph_node *node, const stored *s)
 {
     const uint32_t p = graph_producer(g, node->inputs[0]);
     if (node->kind == GRAPH_SLICE)
         return NULL;
     if (s->block != 1 || node->depth.block > MAX_BLOCK)
-        return "the blocks are more than a store rearranges";
+        return "the blocks are larger than a store can rearrange";
     const bool sliced = p != UINT32_MAX && g->nodes[p].kind == GRAPH_SLICE;
     return g->fusion.off[FUSION_DEPTH_STORE] && !sliced && node->depth.block > 1 ? FUSION_IS_OFF
                                                                                  : NULL;
 }
 
-/* log: notes what was met; may be NULL. */
+/* log: records the nodes on the way; may be NULL. */
 static stored find_stored(const graph *g, uint32_t output, fusion_log *log)
 {
     stored s = {output, 0, 1};
@@ -107,7 +107,7 @@ static stored find_stored(const graph *g, uint32_t output, fusion_log *log)
     }
 }
 
-/* Of a value, to the planes of an output or to an array, which is `tensor`. */
+/* Stores a value to `tensor`: to the planes of an output, or to an array. */
 static void lower_store(lowering *l, uint32_t value, value_format planes, uint32_t tensor)
 {
     const stored s = find_stored(l->g, value, l->log);
@@ -129,7 +129,7 @@ static void lower_store(lowering *l, uint32_t value, value_format planes, uint32
 
 /* ---- arrays ------------------------------------------------------------------------------- */
 
-/* The tensor of an array that a node makes: an output of the model, or a new one. */
+/* The tensor of an array that a node computes: an output of the model, or a new one. */
 static uint32_t array_tensor(lowering *l, uint32_t value)
 {
     for (uint32_t i = 0; i < l->g->output_count; i++)
@@ -200,7 +200,7 @@ static bool lower_depth(lowering *l, const graph_node *node)
     return true;
 }
 
-/* A MaxPool keeps its input's scale; a mean is brought to its own. */
+/* A MaxPool keeps its input's scale; a mean gets one of its own. */
 static void lower_pool(lowering *l, const graph_node *node)
 {
     const bool largest = node->kind == GRAPH_MAX_POOL;
@@ -280,9 +280,9 @@ static bool lower_node(lowering *l, const graph_node *node)
     case GRAPH_ACTIVATION:
     case GRAPH_RESHAPE:
     case GRAPH_TRANSPOSE:
-        break; /* the passes leave none */
+        break; /* removed by the passes */
     }
-    return graph_fail(node, l->error, "is left over");
+    return graph_fail(node, l->error, "has no lowering");
 }
 
 static void add_plane_tensor(lowering *l, uint32_t value, value_format format, bool sized)
@@ -305,7 +305,7 @@ static void add_plane_tensor(lowering *l, uint32_t value, value_format format, b
 
 /* ---- what quantised models became --------------------------------------------------------- */
 
-/* The node does nothing but round, which is noted already. */
+/* Whether the node only rounds, which is logged already. */
 static bool only_rounds(const graph_node *node)
 {
     return node->kind == GRAPH_CONV && node->input_count == 1 && node->conv.weight_scales &&
@@ -322,7 +322,7 @@ static bool log_prequantised(lowering *l, graph *g, const char *name, const char
     return true;
 }
 
-/* Of inputs, and of what computes values of the model's own scales. */
+/* Logs inputs, and nodes that compute values with the model's own scales. */
 static bool log_quantised(lowering *l, graph *g, const bool *needed)
 {
     bool ok = true;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A fused graph -> a .mona model; what loads and stores took in is added to its log. */
+/* Lowers a fused graph to a .mona model. What loads and stores took over is added to the graph's
+ * log. */
 #ifndef MONA_COMPILER_LOWER_H
 #define MONA_COMPILER_LOWER_H
 
@@ -8,8 +9,8 @@
 bool lower_graph(graph *g, const compiler_options *options, uint8_t **bytes, size_t *size,
                  format_error *error);
 
-/* Which values become tensors: what STOREs read, and what the nodes that make those read. needed:
- * false for every value. */
+/* Finds the values that become tensors: those that STOREs read and, recursively, those that the
+ * nodes computing them read. needed must be false for every value at first. */
 void lower_mark_needed(const graph *g, bool *needed);
 
 #endif

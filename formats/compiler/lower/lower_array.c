@@ -2,7 +2,7 @@
 /* Operators on arrays: their records, tables and constants. */
 #include "formats/compiler/lower/lowering.h"
 
-/* The table of axis i, where its offset stands in the record. */
+/* The table of axis i, at the place of its offset in the record. */
 static uint32_t *table_field(graph_array *a, uint32_t i)
 {
     if (a->kind == MONA_OP_ARRAY_PICK)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Channels of computed maps put together and cut out. */
+/* Joins and slices channels of computed maps. */
 #include "formats/compiler/lower/lowering.h"
 
-/* Of the host, and of FP16 on the 310. Those of 8 bits have 32 there. */
+/* On the host, and for FP16 on the 310. There, blocks of 8 bits have 32. */
 enum { BLOCK = 16 };
 
 /* Whether channels first .. first + count - 1 of `all` are whole blocks. */
@@ -11,8 +11,8 @@ static bool are_blocks(uint32_t first, uint32_t count, uint32_t all)
     return first % BLOCK == 0 && (count % BLOCK == 0 || first + count == all);
 }
 
-/* Why channels have to be copied; NULL: the engine has them in place, or most of them if several
- * nodes want the same in different places. */
+/* Why channels have to be copied; NULL: the engine uses them in place, at least most of them if
+ * several nodes need the same ones in different places. */
 static const char *why_copied(const graph *g, const graph_node *node)
 {
     static const char *const inside = "channels begin or end inside a block of 16";

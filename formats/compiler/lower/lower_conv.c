@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Convolutions and their epilogues in the numbers of model_format.h; weights.h says how weights of
- * 8 bits are made. */
+/* Convolutions and their epilogues in the numbers of model_format.h; weights.h describes how 8-bit
+ * weights are made. */
 #include "formats/compiler/lower/lowering.h"
 
 #include <math.h>
@@ -38,7 +38,7 @@ void lower_end(lowering *l, mona_file_op *op, uint32_t value)
     mona_writer_op(&l->w, op);
 }
 
-/* count fp16 values in the data section. */
+/* Adds count fp16 values to the data section and returns their offset. */
 static uint32_t add_halves(lowering *l, const float *values, size_t count)
 {
     uint16_t *bits = malloc(count * sizeof *bits);
@@ -53,7 +53,7 @@ static uint32_t add_halves(lowering *l, const float *values, size_t count)
     return offset;
 }
 
-/* unit: real value of 1 in the epilogue's fp16 numbers. */
+/* unit: the real value of 1 in the epilogue's fp16 numbers. */
 static void lower_epilogue(lowering *l, const graph_node *node, double unit, double residual_scale,
                            double output_scale, mona_file_epilogue *e)
 {
@@ -134,8 +134,8 @@ bool lower_conv(lowering *l, const graph_node *node)
     return true;
 }
 
-/* A sum is taken in the output's scale. A product is taken in real values, which keeps both factors
- * in the range of fp16, and brought to the output's scale at the end. */
+/* Sums are computed in the output's scale. Products are computed in real values, which keeps both
+ * factors in the range of fp16, and converted to the output's scale at the end. */
 bool lower_elementwise(lowering *l, const graph_node *node)
 {
     const bool add = node->kind == GRAPH_ADD;

@@ -12,18 +12,18 @@ typedef struct lowering {
     const graph *g;
     const compiler_options *options;
     const value_format *formats; /* of each value */
-    uint32_t *tensors;           /* of each value, once made: its tensor in the file */
+    uint32_t *tensors;           /* for each value, its tensor in the file, once made */
     mona_writer w;
     fusion_log *log; /* the graph's */
     format_error *error;
 } lowering;
 
-/* An operator with a neutral epilogue, to fill; then its output tensor, of this value, and itself
- * are added. */
+/* Returns an operator with a neutral epilogue, to be filled in. The caller then adds its output
+ * tensor, for this value, and the operator itself. */
 mona_file_op lower_begin(lowering *l, mona_op_kind kind, const char *name);
 void lower_end(lowering *l, mona_file_op *op, uint32_t value);
 
-/* An array as a tensor of the file; its index. */
+/* Adds an array as a tensor of the file and returns its index. */
 uint32_t lower_array_tensor(mona_writer *w, const graph *g, uint32_t value);
 /* An operator on arrays. tensors: of each value; output: of its result. */
 void lower_array(mona_writer *w, const graph *g, const graph_node *node, const uint32_t *tensors,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Quantised models: from QUANTIZE nodes to the formats of values.
+/* Quantised models: turns QUANTIZE nodes into formats of values.
  *
- * Rounding and taking a maximum, or moving numbers, can be done in either order. So a
- * QUANTIZE goes up through what only moves numbers, to what computes them, and is then how that
- * stores its result. What the epilogue does before is done in fp16 as ever. */
+ * Rounding may be swapped with taking a maximum and with moving numbers. So a QUANTIZE moves up
+ * through nodes that only move numbers, to the node that computes them, and becomes the format in
+ * which that node stores its result. The epilogue before it is computed in fp16 as always. */
 #include "formats/compiler/passes/passes.h"
 
 #include "formats/compiler/quantize/quantize.h"
@@ -19,7 +19,7 @@ static bool no_memory(format_error *error)
     return format_fail(error, "out of memory");
 }
 
-/* The node passes its input on, with its scale where it is of 8 bits. */
+/* Turns the node into one that passes its input on, in its 8-bit format if it has one. */
 static bool become_copy(graph *g, graph_node *node)
 {
     const bool ok = graph_become_copy(g, node);
@@ -35,8 +35,8 @@ static bool moves(const graph *g, const graph_node *node)
            (node->kind == GRAPH_CONCAT && !graph_packs(g, node));
 }
 
-/* A node like `from` of value x before node i; what it makes has x's name and size. UINT32_MAX: no
- * memory. */
+/* Inserts a copy of `from` with input x before node i. Its result gets x's name and size.
+ * UINT32_MAX: out of memory. */
 static uint32_t insert_before(graph *g, uint32_t i, graph_node from, uint32_t x)
 {
     const graph_value like = g->values[x];
@@ -54,7 +54,7 @@ static uint32_t insert_before(graph *g, uint32_t i, graph_node from, uint32_t x)
     return made;
 }
 
-/* What node p, before QUANTIZE i, moves is quantised instead of what it makes. */
+/* Moves QUANTIZE i from the result of node p to its inputs. */
 static bool lift(graph *g, uint32_t i, uint32_t p)
 {
     const graph_node quantize = g->nodes[i];
@@ -78,10 +78,10 @@ static bool lift_all(graph *g)
             continue;
         const uint32_t count = g->nodes[p].input_count;
         if (count == 1 && graph_private_producer(g, p, 0) == UINT32_MAX)
-            continue; /* others need what it moves as it is */
+            continue; /* other readers need its source as it is */
         if (!lift(g, i, p))
             return false;
-        i += count; /* those before it are looked at again */
+        i += count; /* check the nodes before it again */
     }
     return true;
 }
@@ -94,7 +94,7 @@ static bool computes(const graph_node *node)
            node->kind == GRAPH_AVERAGE_POOL;
 }
 
-/* What made the value stores it so; it is node i's result now. */
+/* Makes node p store its value in this format, as the result of node i. */
 static void store_so(graph *g, uint32_t i, uint32_t p)
 {
     const graph_node quantize = g->nodes[i];
@@ -103,7 +103,7 @@ static void store_so(graph *g, uint32_t i, uint32_t p)
     graph_remove_node(g, i);
 }
 
-/* Planes of the input are of this format. */
+/* Whether the planes of the input have this format, or take it. */
 static bool load_so(graph *g, const compiler_options *o, uint32_t i)
 {
     const graph_node quantize = g->nodes[i];
@@ -118,7 +118,7 @@ static bool load_so(graph *g, const compiler_options *o, uint32_t i)
     return true;
 }
 
-/* The value has this scale already. */
+/* Whether the value has this scale already. */
 static bool is_done(graph *g, uint32_t i)
 {
     const graph_node quantize = g->nodes[i];
@@ -131,7 +131,7 @@ static bool is_done(graph *g, uint32_t i)
     return true;
 }
 
-/* NULL: QUANTIZE i is gone; else why not. */
+/* NULL: QUANTIZE i was absorbed; else the reason why not. */
 static const char *absorb(graph *g, const compiler_options *o, uint32_t i)
 {
     const uint32_t p = graph_private_producer(g, i, 0);
@@ -140,7 +140,7 @@ static const char *absorb(graph *g, const compiler_options *o, uint32_t i)
     if (load_so(g, o, i) || is_done(g, i))
         return NULL;
     if (p == UINT32_MAX || !computes(&g->nodes[p]))
-        return "nothing that it alone reads computes its input";
+        return "its input is not computed by an operator that only it reads";
     if (g->values[g->nodes[p].output].prequantised.scale > 0)
         return "its input has a format already";
     store_so(g, i, p);
@@ -159,7 +159,7 @@ bool pass_absorb_quantize(graph *g, const compiler_options *o, format_error *err
         }
         const char *why_not = absorb(g, o, i);
         if (!why_not)
-            continue; /* lowering tells of what it became */
+            continue; /* lowering logs what it became */
         graph_log(g, FUSION_QUANTISED, &node, why_not);
         g->values[node.output].prequantised = node.quantize;
         if (!become_copy(g, &g->nodes[i++]))
@@ -175,7 +175,7 @@ static bool is_prequantised(const graph *g, uint32_t value)
     return graph_is_prequantised(g, quantize_root(g, value));
 }
 
-/* A copy of value x in F16, made before node i. UINT32_MAX: no memory. */
+/* Makes an F16 copy of value x before node i. UINT32_MAX: out of memory. */
 static uint32_t copy_before(graph *g, uint32_t i, uint32_t x, const char *name)
 {
     const graph_node copy = {.name = name, .op_type = "DequantizeLinear", .input_count = 1};
@@ -186,9 +186,9 @@ static uint32_t copy_before(graph *g, uint32_t i, uint32_t x, const char *name)
     return become_copy(g, &g->nodes[i]) ? made : UINT32_MAX;
 }
 
-/* Weights that 8 bits hold: those that the model has so, and those of one number a channel, whose
- * scale is free. One of -128 is held as -127, which takes up to a largest input off its sum:
- * together they may take half a step of the result. */
+/* Whether 8 bits hold the weights. They do if the model quantised them, or if there is one number
+ * per channel, whose scale is free. A weight of -128 is stored as -127, which changes its sum by up
+ * to one largest input: together these may change the result by half a step. */
 static bool fits_8_bits(const graph *g, const graph_node *node)
 {
     const size_t filter = weights_filter(g, node);
@@ -207,7 +207,7 @@ static bool fits_8_bits(const graph *g, const graph_node *node)
     return node->conv.weight_scales && filter <= WEIGHTS_MAX;
 }
 
-/* What is put together has one format; that of the model if all parts have it. */
+/* The result of a concat has one format: that of the model, if all parts have it. */
 static bool parts_differ(const graph *g, const graph_node *concat)
 {
     const value_format first = g->values[quantize_root(g, concat->inputs[0])].prequantised;
@@ -218,7 +218,7 @@ static bool parts_differ(const graph *g, const graph_node *concat)
     return false;
 }
 
-/* Whether node reads its input k, which the model gives 8 bits, in F16. */
+/* Whether the node reads its input k in F16, although the model gives it 8 bits. */
 static bool needs_half(const graph *g, const graph_node *node, uint32_t k)
 {
     if (!is_prequantised(g, node->inputs[k]))
@@ -244,8 +244,8 @@ static bool widen_inputs(graph *g, uint32_t *i)
     return true;
 }
 
-/* An output that is stored in another type than the model computes it in; what moves numbers on the
- * way moves those of the copy. */
+/* Widens an output that is stored in another type than that in which the model computes it. Nodes
+ * on the way that move numbers then move those of the copy. */
 static bool widen_output(graph *g, const compiler_options *o, uint32_t output)
 {
     uint32_t value = g->outputs[output], before = UINT32_MAX;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Common sub-expressions. Exporters write the same operator several times, and importing operators
- * as several nodes makes more of them. */
+/* Common subexpressions. Exporters write the same operator several times, and operators that are
+ * imported as several nodes add more. */
 #include "formats/compiler/passes/passes.h"
 
 #include <string.h>
@@ -35,7 +35,8 @@ static bool same_pool(const graph_pool *a, const graph_pool *b)
            !memcmp(&a->window, &b->window, sizeof a->window);
 }
 
-/* Of two nodes of one kind that read the same values. What is not known to be the same is not. */
+/* For two nodes of the same kind with the same inputs. Parameters that are not known to be equal
+ * count as different. */
 static bool same_parameters(const graph *g, const graph_node *a, const graph_node *b)
 {
     const uint32_t channels = g->values[a->output].channels;
@@ -77,7 +78,7 @@ static bool same_node(const graph *g, const graph_node *a, const graph_node *b)
            same_activation(&a->after_add, &b->after_add, channels) && same_parameters(g, a, b);
 }
 
-/* NULL: node i is not needed any more. */
+/* NULL: node i is no longer needed. */
 static const char *merge(graph *g, uint32_t i, uint32_t first)
 {
     const uint32_t value = g->nodes[i].output;

@@ -21,7 +21,7 @@ static bool plain_conv(const graph_node *node)
            !node->after_add.kind;
 }
 
-/* Weights and biases may be shared by several nodes of the model: changes go to a copy. */
+/* Nodes of the model may share weights and biases, so changes are made to a copy. */
 static bool own_weights(graph *g, graph_node *node, format_error *error)
 {
     const uint32_t outputs = channels_of(g, node->output);
@@ -48,7 +48,7 @@ static bool own_weights(graph *g, graph_node *node, format_error *error)
 
 enum { MAX_PAD = 255 };
 
-/* A 1x1 convolution of every channel by itself that does nothing but pad. */
+/* Whether it is a 1x1 convolution per channel that only pads. */
 static bool only_pads(const graph *g, const graph_node *node)
 {
     const graph_conv *conv = &node->conv;
@@ -75,7 +75,7 @@ static bool add_pads(graph_window *w, const graph_window *pads)
     return true;
 }
 
-/* NULL: pad node i went into its reader; else why not. */
+/* NULL: pad node i was merged into its reader; else the reason why not. */
 static const char *fold_pad(graph *g, uint32_t i)
 {
     const graph_node *pad = &g->nodes[i];
@@ -83,9 +83,9 @@ static const char *fold_pad(graph *g, uint32_t i)
     if (g->fusion.off[FUSION_PAD])
         return FUSION_IS_OFF;
     if (r == UINT32_MAX || g->nodes[r].kind != GRAPH_CONV || g->nodes[r].inputs[0] != pad->output)
-        return "no convolution alone reads it";
+        return "something other than one convolution reads it";
     if (!add_pads(&g->nodes[r].conv.window, &pad->conv.window))
-        return "the padding together is more than the engine has";
+        return "the sum of the paddings is more than the engine supports";
     g->nodes[r].inputs[0] = pad->inputs[0];
     return NULL;
 }
@@ -104,7 +104,7 @@ void pass_fold_pads(graph *g)
 
 /* ---- multiply-adds ------------------------------------------------------------------------ */
 
-/* These give NULL when the multiply-add went where it should, else why not. */
+/* These return NULL if the multiply-add was folded, else the reason why not. */
 
 /* scale * (w x + b) + shift = (scale w) x + (scale b + shift) */
 static const char *fold_into_producer(graph *g, uint32_t i, format_error *error)
@@ -113,7 +113,7 @@ static const char *fold_into_producer(graph *g, uint32_t i, format_error *error)
     if (g->fusion.off[FUSION_AFFINE])
         return FUSION_IS_OFF;
     if (p == UINT32_MAX || !plain_conv(&g->nodes[p]))
-        return "no convolution that it alone reads makes its input";
+        return "its input does not come from a convolution that only it reads";
     graph_node *conv = &g->nodes[p];
     const graph_node *affine = &g->nodes[i];
     if (!own_weights(g, conv, error))
@@ -162,8 +162,9 @@ static void scale_inputs(graph_conv *conv, const graph_node *affine, uint32_t de
         }
 }
 
-/* w (scale x + shift) + b = (w scale) x + (b + sum of w shift). Padding is zero before the scaling
- * and after it, but would be `shift` had the shift been moved: then there must be no padding. */
+/* w (scale x + shift) + b = (w scale) x + (b + sum of w shift). Padding is zero both before and
+ * after the scaling, but would have to be `shift` for the shift to move. So there must be no
+ * padding with a shift. */
 static const char *fold_into_reader(graph *g, uint32_t i, format_error *error)
 {
     const graph_node *affine = &g->nodes[i];
@@ -172,7 +173,8 @@ static const char *fold_into_reader(graph *g, uint32_t i, format_error *error)
         return FUSION_IS_OFF;
     if (r == UINT32_MAX || g->nodes[r].kind != GRAPH_CONV ||
         g->nodes[r].inputs[0] != affine->output)
-        return "no convolution makes its input or alone reads its output";
+        return "its input does not come from a convolution, nor is a convolution the only reader "
+               "of its output";
     graph_node *node = &g->nodes[r];
     const graph_window *w = &node->conv.window;
     const uint32_t inputs = channels_of(g, node->inputs[0]);
@@ -190,8 +192,8 @@ static const char *fold_into_reader(graph *g, uint32_t i, format_error *error)
 
 bool pass_fold_affine(graph *g, format_error *error)
 {
-    /* Forwards, so that a chain after a convolution is taken up link by link; then backwards, so
-     * that a chain before one is. */
+    /* First forwards, so that a chain after a convolution is folded link by link; then backwards,
+     * for chains before one. */
     for (uint32_t i = 0; i < g->node_count && !error->text[0];) {
         if (g->nodes[i].kind != GRAPH_AFFINE || fold_into_producer(g, i, error)) {
             i++;
@@ -220,7 +222,7 @@ bool pass_fold_affine(graph *g, format_error *error)
 
 /* ---- depth-first order -------------------------------------------------------------------- */
 
-/* Output o of the convolution before moves to (c, place) from (place, c). */
+/* Output o of the convolution before it moves from (place, c) to (c, place). */
 static bool reorder(graph *g, uint32_t i, format_error *error)
 {
     graph_node *depth = &g->nodes[i];

@@ -6,14 +6,15 @@ static bool has_epilogue(const graph_node *node)
     return node->kind == GRAPH_CONV || node->kind == GRAPH_ADD || node->kind == GRAPH_MUL;
 }
 
-/* An epilogue has one pair of bounds for both of its activations. */
+/* An epilogue has only one pair of bounds for both of its activations. */
 static bool bounds_fit(const graph_activation *a, const graph_activation *b)
 {
     return a->kind != MONA_ACT_CLIP || b->kind != MONA_ACT_CLIP ||
            (a->low == b->low && a->high == b->high);
 }
 
-/* Node p takes the place of node i, which comes later, so that everything it reads is there. */
+/* Node p moves to the place of node i, which comes later, so that all its inputs have been
+ * computed. */
 static void replace(graph *g, uint32_t i, graph_node merged, uint32_t p)
 {
     merged.output = g->nodes[i].output;
@@ -21,7 +22,7 @@ static void replace(graph *g, uint32_t i, graph_node merged, uint32_t p)
     graph_remove_node(g, p);
 }
 
-/* These give NULL when node i was merged, else why not. */
+/* These return NULL if node i was merged, else the reason why not. */
 
 static const char *fuse_activation(graph *g, uint32_t i)
 {
@@ -29,7 +30,7 @@ static const char *fuse_activation(graph *g, uint32_t i)
     if (g->fusion.off[FUSION_ACTIVATION])
         return FUSION_IS_OFF;
     if (p == UINT32_MAX || !has_epilogue(&g->nodes[p]))
-        return "no convolution, sum or product that it alone reads makes its input";
+        return "its input does not come from a convolution, sum or product that only it reads";
     graph_node merged = g->nodes[p];
     const graph_activation *activation = &g->nodes[i].activation;
     const bool residual = merged.kind == GRAPH_CONV && merged.input_count == 2;
@@ -44,7 +45,7 @@ static const char *fuse_activation(graph *g, uint32_t i)
     return NULL;
 }
 
-/* A residual may have more channels than are added: a slice from channel 0 needs no copy. */
+/* A residual may have more channels than the sum: a slice from channel 0 needs no copy. */
 static uint32_t residual_source(const graph *g, uint32_t value, uint32_t channels)
 {
     const uint32_t p = graph_producer(g, value);
@@ -53,8 +54,8 @@ static uint32_t residual_source(const graph *g, uint32_t value, uint32_t channel
     return view ? g->nodes[p].inputs[0] : value;
 }
 
-/* The operand of sum i that a convolution makes for it alone: the later of the two if both are; 2:
- * neither. */
+/* The operand of sum i that comes from a convolution which only i reads; the later one if both do;
+ * 2: neither. */
 static uint32_t summed_conv(const graph *g, uint32_t i)
 {
     const graph_node *add = &g->nodes[i];
@@ -73,14 +74,14 @@ static uint32_t summed_conv(const graph *g, uint32_t i)
     return operand;
 }
 
-/* Sets *rule to that of the sum's form. */
+/* *rule: the rule for this form of sum. */
 static const char *fuse_add(graph *g, uint32_t i, fusion_rule *rule)
 {
     const graph_node *add = &g->nodes[i];
     const uint32_t operand = summed_conv(g, i);
     *rule = FUSION_ADD;
     if (operand == 2)
-        return "no convolution makes an operand for it alone";
+        return "no operand comes from a convolution that only it reads";
     const uint32_t p = graph_producer(g, add->inputs[operand]), other = add->inputs[1 - operand];
     const uint32_t source = residual_source(g, other, g->values[add->output].channels);
     *rule = source == other ? FUSION_ADD : FUSION_ADD_SLICE;
@@ -97,7 +98,7 @@ static const char *fuse_add(graph *g, uint32_t i, fusion_rule *rule)
     return NULL;
 }
 
-/* Whether node i was merged into one before it; notes what came of it. */
+/* Merges node i into one before it if possible, and logs the result. */
 static bool fuse_node(graph *g, uint32_t i)
 {
     const graph_node node = g->nodes[i];
@@ -119,7 +120,7 @@ static void remove_unused_slices(graph *g)
 
 bool pass_fuse(graph *g, format_error *error)
 {
-    /* A fused node moves to index i - 1 and is looked at by what follows it. */
+    /* A fused node moves to index i - 1 and is considered again with what follows it. */
     for (uint32_t i = 0; i < g->node_count;)
         i += fuse_node(g, i) ? 0 : 1;
     remove_unused_slices(g);

@@ -6,46 +6,50 @@
 
 static const fusion_row rows[FUSION_RULES] = {
     [FUSION_CONSTANTS] = {"constants", "reference/fold.c",
-                          "what depends on constants and known shapes alone is computed", true},
-    [FUSION_DEAD_CODE] = {"dead-code", "reference/fold.c, compiler/import.c",
+                          "values that depend only on constants and known shapes are computed",
+                          true},
+    [FUSION_DEAD_CODE] = {"dead-code", "reference/fold.c, compiler/import/import.c",
                           "operators that no output depends on are left out", true},
-    [FUSION_VIEWS] = {"views", "compiler/import.c",
-                      "operators that move nothing, such as Reshape and Identity, are names", true},
-    [FUSION_SHUFFLES] = {"shuffles", "compiler/import_depth.c",
+    [FUSION_VIEWS] = {"views", "compiler/import/import.c",
+                      "operators that move no data, such as Reshape and Identity, only rename",
+                      true},
+    [FUSION_SHUFFLES] = {"shuffles", "compiler/import/import_depth.c",
                          "Reshape - Transpose - Reshape becomes one rearrangement of pixels", true},
-    [FUSION_QUANTISED] = {"quantised", "compiler/import_quantize.c, compiler/absorb.c",
-                          "QuantizeLinear, DequantizeLinear and QLinear operators on maps are how "
-                          "layers store their results: INT8 by the model's own scales",
+    [FUSION_QUANTISED] = {"quantised",
+                          "compiler/import/import_quantize.c, compiler/passes/absorb.c",
+                          "QuantizeLinear, DequantizeLinear and QLinear operators on maps become "
+                          "how layers store their results: as INT8 with the model's own scales",
                           false},
-    [FUSION_COMMON] = {"common-subexpressions", "compiler/common.c",
-                       "of operators that compute the same one is kept", false},
-    [FUSION_PAD] = {"pad", "compiler/fold.c",
+    [FUSION_COMMON] = {"common-subexpressions", "compiler/passes/common.c",
+                       "of several operators that compute the same value, one is kept", false},
+    [FUSION_PAD] = {"pad", "compiler/passes/fold.c",
                     "padding with zeros goes into the convolution after it", false},
-    [FUSION_AFFINE] = {"affine", "compiler/fold.c",
+    [FUSION_AFFINE] = {"affine", "compiler/passes/fold.c",
                        "batch normalisation, scales and offsets go into the convolution before or "
                        "after them",
                        false},
-    [FUSION_DEPTH_ORDER] = {"depth-order", "compiler/fold.c",
+    [FUSION_DEPTH_ORDER] = {"depth-order", "compiler/passes/fold.c",
                             "depth-first DepthToSpace permutes the convolution before it", true},
-    [FUSION_ACTIVATION] = {"activation", "compiler/fuse.c",
+    [FUSION_ACTIVATION] = {"activation", "compiler/passes/fuse.c",
                            "activations go into the operator before them", false},
-    [FUSION_ADD] = {"residual-add", "compiler/fuse.c",
+    [FUSION_ADD] = {"residual-add", "compiler/passes/fuse.c",
                     "a sum goes into the convolution that makes one of its operands", false},
-    [FUSION_ADD_SLICE] = {"residual-slice", "compiler/fuse.c",
+    [FUSION_ADD_SLICE] = {"residual-slice", "compiler/passes/fuse.c",
                           "the same where the other operand is a slice from channel 0, which is "
                           "read in place",
                           true},
-    [FUSION_LOAD] = {"load", "compiler/lower.c",
-                     "Concat and SpaceToDepth of inputs are how their planes are loaded", true},
+    [FUSION_LOAD] = {"load", "compiler/lower/lower.c",
+                     "Concat and SpaceToDepth of inputs are done while their planes are loaded",
+                     true},
     [FUSION_PLACE] =
-        {"place", "compiler/lower_channels.c",
+        {"place", "compiler/lower/lower_channels.c",
          "Concat and slices of computed channels that are whole blocks (16; on the 310 "
          "32 of 8 bits) are written and read in place, not copied",
          false},
-    [FUSION_DEPTH_STORE] = {"depth-store", "compiler/lower.c",
-                            "DepthToSpace at an output is how its planes are stored", false},
-    [FUSION_SLICE_STORE] = {"slice-store", "compiler/lower.c",
-                            "slices at an output are which of its channels are stored", true},
+    [FUSION_DEPTH_STORE] = {"depth-store", "compiler/lower/lower.c",
+                            "DepthToSpace at an output is done while its planes are stored", false},
+    [FUSION_SLICE_STORE] = {"slice-store", "compiler/lower/lower.c",
+                            "slices at an output select the channels that are stored", true},
 };
 
 const fusion_row *fusion_rule_row(fusion_rule rule)
@@ -88,7 +92,7 @@ static int rule_called(word name)
     return -1;
 }
 
-/* One line without its comment and end. */
+/* Reads a line without its comment and its end. */
 static bool read_line(fusion_switches *switches, unsigned line, word w, format_error *error)
 {
     const char *colon = memchr(w.text, ':', w.length);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the compiler merges, moves and takes out, as one table of rules; which of them are on; and
- * what each of them did. */
+/* What the compiler merges, moves and removes, as a table of rules; which of them are on; and what
+ * each of them did. */
 #ifndef MONA_COMPILER_FUSION_H
 #define MONA_COMPILER_FUSION_H
 
@@ -30,47 +30,47 @@ typedef enum fusion_rule {
 } fusion_rule;
 
 typedef struct fusion_row {
-    const char *name, *pass; /* pass: the file that does it */
+    const char *name, *pass; /* pass: the file that implements it */
     const char *does;
-    bool mandatory; /* the engine has no operator for what would be left */
+    bool mandatory; /* the engine has no operator for what would remain without it */
 } fusion_row;
 
 const fusion_row *fusion_rule_row(fusion_rule rule);
 
-/* Zero-initialised: every rule is on. */
+/* Zero-initialised: all rules are on. */
 typedef struct fusion_switches {
     bool off[FUSION_RULES];
 } fusion_switches;
 
-/* All that are not mandatory. */
+/* Switches off all rules that are not mandatory. */
 void fusion_switch_off(fusion_switches *switches);
-/* Reads lines NAME:on or NAME:off, in order; `all` stands for every rule that is not mandatory; #
- * begins a comment. */
+/* Reads lines NAME:on or NAME:off in order. `all` stands for every rule that is not mandatory; #
+ * starts a comment. */
 bool fusion_read(fusion_switches *switches, const char *text, size_t size, format_error *error);
 
-/* Why a rule that is off did nothing. */
+/* Why a rule did nothing. */
 #define FUSION_IS_OFF "the rule is off"
 
-/* What a rule found: an operator that it is for. */
+/* A place where a rule applies: an operator that it is meant for. */
 typedef struct fusion_event {
     fusion_rule rule;
-    const char *node, *op_type; /* of ONNX; the graph's memory */
-    const char *why_not;        /* NULL: it took effect */
-    const char *outcome;        /* how near to the model's definition; NULL: the same */
-    unsigned steps;             /* of the result, that it may be off by as the outcome says */
+    const char *node, *op_type; /* from ONNX; memory of the graph */
+    const char *why_not;        /* NULL: the rule was applied */
+    const char *outcome;        /* how close to the model's definition; NULL: equal */
+    unsigned steps;             /* by how many steps the result may be off, according to outcome */
 } fusion_event;
 
 typedef struct fusion_log {
     fusion_event *events;
     size_t count, room;
-    bool failed; /* out of memory: some are missing */
+    bool failed; /* out of memory: some events are missing */
 } fusion_log;
 
 void fusion_log_add(fusion_log *log, const fusion_event *event);
 bool fusion_log_copy(fusion_log *to, const fusion_log *from);
 void fusion_log_free(fusion_log *log);
 
-/* How often a rule found an operator and took effect. */
+/* How often a rule found an operator, and how often it was applied. */
 typedef struct fusion_count {
     size_t matched, applied;
 } fusion_count;

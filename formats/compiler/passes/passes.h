@@ -1,46 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The passes between import and lowering. Each leaves a graph that computes the same function (but
- * for rounding), so reference_run can compare before and after; what it did and why not more is in
- * the graph's log. Rules that are off (graph.fusion) leave each operator one of its own. */
+/* The passes between import and lowering. Each leaves a graph that computes the same function
+ * except for rounding, so reference_run can compare before and after. The graph's log records what
+ * a pass did, and why it left the rest. Where a rule is off (graph.fusion), operators stay
+ * separate. */
 #ifndef MONA_COMPILER_PASSES_H
 #define MONA_COMPILER_PASSES_H
 
 #include "formats/compiler/compiler.h"
 #include "formats/compiler/graph.h"
 
-/* Of nodes that compute the same from the same keeps the first. */
+/* Keeps only the first of several nodes that compute the same from the same inputs. */
 void pass_merge_common(graph *g);
 
-/* Merges padding with zeros (import_pad.c) into the convolution after it. */
+/* Merges zero padding (import_pad.c) into the convolution after it. */
 void pass_fold_pads(graph *g);
 
-/* Of constants added before and after a sum makes one, added to one of its operands. */
+/* Combines the constants added before and after a sum into one, which is added to one of its
+ * operands. */
 bool pass_gather_shifts(graph *g, format_error *error);
 
-/* Merges multiply-adds a channel (batch normalisation, scaling, offsets) into the convolution
- * before or, where no padding stands against it, after them; what is left becomes a 1x1 convolution
- * a channel. No GRAPH_AFFINE remains. */
+/* Merges per-channel multiply-adds (batch normalisation, scaling, offsets) into the convolution
+ * before them or, unless its padding prevents that, after them; the rest become 1x1 convolutions
+ * per channel. No GRAPH_AFFINE remains. */
 bool pass_fold_affine(graph *g, format_error *error);
 
-/* Brings depth-first DepthToSpace into the engine's order by permuting the outputs of the
+/* Converts depth-first DepthToSpace to the engine's order by permuting the outputs of the
  * convolution before it. */
 bool pass_reorder_depth(graph *g, format_error *error);
 
-/* Merges activations, residual additions and activations after them into the node before; an
- * activation that stands alone becomes a 1x1 convolution a channel with it. No GRAPH_ACTIVATION
+/* Merges activations, residual additions and the activations after these into the node before; an
+ * activation that cannot be merged becomes a 1x1 convolution per channel. No GRAPH_ACTIVATION
  * remains. */
 bool pass_fuse(graph *g, format_error *error);
 
-/* Makes of every QUANTIZE the format in which the node before it stores its result, or the planes of
- * an input; where neither can be it becomes a 1x1 convolution a channel. No GRAPH_QUANTIZE remains.
- */
+/* Turns every QUANTIZE into the format in which the node before it stores its result, or in which
+ * an input's planes are loaded; where neither is possible, into a 1x1 convolution per channel. No
+ * GRAPH_QUANTIZE remains. */
 bool pass_absorb_quantize(graph *g, const compiler_options *options, format_error *error);
-/* What needs more than 8 bits of a value that the model says is of 8 bits reads a copy in F16: arrays,
- * outputs of other types, convolutions with weights of more than 8 bits. */
+/* Inserts F16 copies of values that the model quantises to 8 bits, for readers that need more:
+ * arrays, outputs of other types, convolutions with weights of more than 8 bits. */
 bool pass_widen(graph *g, const compiler_options *options, format_error *error);
 
-/* What operators on maps cannot do is done on arrays: concatenation, slices and rearrangement
- * between computed maps, where their sizes are fixed. */
+/* Moves what operators on maps cannot do to arrays: concatenation, slices and rearrangement between
+ * computed maps of fixed size. */
 bool pass_use_arrays(graph *g, format_error *error);
 
 #endif

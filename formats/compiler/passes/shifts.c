@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Constants that are added around a sum, as the zero points of quantised models are:
+/* Combines constants that are added around a sum, such as the zero points of quantised models:
  *
  *   (a + p) + (b + q) + r = (a + (p + q + r)) + b
  *
- * What is left is one multiply-add, which goes into the convolution that makes a, or becomes a 1x1
- * convolution that takes the sum in. */
+ * One multiply-add remains. It is folded into the convolution that computes a, or becomes a 1x1
+ * convolution that takes the sum as its residual. */
 #include "formats/compiler/passes/passes.h"
 
 static bool only_shifts(const graph *g, uint32_t i)
@@ -16,7 +16,7 @@ static bool only_shifts(const graph *g, uint32_t i)
     return only;
 }
 
-/* Node i goes, its shift is added to those of the sum; one channel is for all. */
+/* Removes node i and adds its shift to those of the sum; a single channel counts for all. */
 static void take_shift(graph *g, uint32_t i, float *shift, uint32_t channels)
 {
     const graph_node *node = &g->nodes[i];
@@ -27,8 +27,8 @@ static void take_shift(graph *g, uint32_t i, float *shift, uint32_t channels)
     graph_remove_node(g, i);
 }
 
-/* The operand of sum i that gets the shift: the first of all channels, but one that a convolution
- * makes before others. */
+/* The operand of sum i that gets the shift: the first one with all channels, preferably one from a
+ * convolution. */
 static uint32_t shifted_operand(const graph *g, uint32_t i)
 {
     const graph_node *sum = &g->nodes[i];
@@ -43,7 +43,7 @@ static uint32_t shifted_operand(const graph *g, uint32_t i)
     return best;
 }
 
-/* Before sum i, of its operand k. */
+/* Adds the shift before sum i, to its operand k. */
 static bool add_shift(graph *g, uint32_t i, uint32_t k, float *scale, float *shift)
 {
     const graph_node sum = g->nodes[i];
@@ -65,11 +65,11 @@ static bool add_shift(graph *g, uint32_t i, uint32_t k, float *scale, float *shi
     v->channels = like.channels;
     v->height = like.height;
     v->width = like.width;
-    v->prequantised = (value_format){MONA_F16, 1}; /* 8 bits of its own would round once more */
+    v->prequantised = (value_format){MONA_F16, 1}; /* an 8-bit format would round once more */
     return true;
 }
 
-/* Sum *i, which may move. */
+/* Handles sum *i, which may move. */
 static bool gather(graph *g, uint32_t *i)
 {
     const uint32_t channels = g->values[g->nodes[*i].output].channels;

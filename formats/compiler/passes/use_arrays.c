@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Rearrangement of pixels between computed maps that no operator on maps does. */
+/* Rearranges pixels of computed maps on arrays where no operator on maps can. */
 #include "formats/compiler/passes/passes.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "formats/compiler/import/array.h"
 #include "formats/compiler/lower/lower.h"
 
-/* A node that makes a tensor, and that the engine has no operator on maps for. */
+/* Whether the node computes a tensor for which the engine has no operator on maps. */
 static bool lacks_operator(const graph *g, const graph_node *node)
 {
     switch (node->kind) {
@@ -23,8 +23,8 @@ static bool lacks_operator(const graph *g, const graph_node *node)
 
 /* ---- the same on arrays ------------------------------------------------------------------- */
 
-/* Where element (c, y, x) of the result of depth-to-space or its inverse comes from: `deep` has
- * channels of a block's places in one of two orders. */
+/* The source of element (c, y, x) in the result of depth-to-space or its inverse. `deep` has the
+ * positions of a block as channels, in one of two orders. */
 static size_t rearranged(const graph_node *node, const graph_value *from, const graph_value *to,
                          size_t c, size_t y, size_t x)
 {
@@ -55,11 +55,11 @@ static array pick(const array_maker *m, const graph_node *node)
     const array source = array_of_map(m, node->inputs[0]);
     const array out = array_pick(m, source, 3, dims, places, 0);
     free(places);
-    /* The same numbers in the same order: a copy has dimensions of its own. */
+    /* The same numbers in the same order need a copy, which has its own dimensions. */
     return array_ok(out) && out.value == source.value ? array_copy(m, MONA_F16, out.value) : out;
 }
 
-/* Adds what takes the node's place. */
+/* Adds the nodes that replace it. */
 static bool add_arrays(graph *g, const graph_node *node, format_error *error)
 {
     importer im = {.g = g, .error = error};

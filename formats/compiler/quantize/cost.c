@@ -5,16 +5,16 @@
 
 #include "engine/run/target.h"
 
-enum { OUTPUTS = 16 }; /* side by side, on either target */
+enum { OUTPUTS = 16 }; /* computed together, on either target */
 
 struct cost_target {
     const char *name;
     const ac_target *descriptor;
-    uint32_t pixels;    /* of a step */
-    uint32_t inputs[2]; /* of a step: F16, 8 bits */
+    uint32_t pixels;    /* per step */
+    uint32_t inputs[2]; /* per step: F16, 8 bits */
     double step;        /* cost */
-    double pass;        /* of the epilogue over the outputs of a step's pixels */
-    double passes;      /* of the shortest epilogue */
+    double pass;        /* of one pass of the epilogue over a step's outputs */
+    double passes;      /* number of passes of the shortest epilogue */
 };
 
 static const cost_target targets[] = {
@@ -36,7 +36,7 @@ static double passes_of(const cost_target *t, const graph_node *node)
            (node->after_add.kind ? 1 : 0);
 }
 
-/* Channels that one block of outputs reads. */
+/* How many channels a block of outputs reads. */
 static uint32_t channels_read(const graph *g, const graph_node *node)
 {
     const uint32_t inputs = g->values[node->inputs[0]].channels, groups = node->conv.groups;

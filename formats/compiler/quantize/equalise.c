@@ -7,14 +7,15 @@
 #include "formats/compiler/quantize/observation.h"
 #include "formats/compiler/quantize/weights.h"
 
-#define MAX_FACTOR 64.0 /* a channel is scaled; beyond, it is next to nothing anyway */
+#define MAX_FACTOR 64.0 /* limits the scale of a channel; beyond it, a channel hardly matters */
 
 static bool scales_through(const graph_node *node)
 {
     return node->activation.kind != MONA_ACT_CLIP && node->after_add.kind != MONA_ACT_CLIP;
 }
 
-/* The CONV that alone reads what node i makes, if both may be equalised; UINT32_MAX: none. */
+/* The CONV that is the only reader of node i's result, if both may be equalised; UINT32_MAX:
+ * none. */
 static uint32_t partner(const graph *g, uint32_t i)
 {
     const graph_node *a = &g->nodes[i];
@@ -30,7 +31,7 @@ static uint32_t partner(const graph *g, uint32_t i)
     return reads && !quantised ? reader : UINT32_MAX;
 }
 
-/* First of the weights of output o that read channel c, `area` of them; NULL: none do. */
+/* The first of `area` weights of output o that read channel c; NULL: none do. */
 static float *weights_of(const graph *g, const graph_node *b, uint32_t o, uint32_t c)
 {
     const size_t filter = weights_filter(g, b);
@@ -41,7 +42,7 @@ static float *weights_of(const graph *g, const graph_node *b, uint32_t o, uint32
     return reads ? b->conv.weights + o * filter + (c - first) * area : NULL;
 }
 
-/* Weights and bias of its own: those of a graph may be shared. */
+/* Gives the node its own weights and bias; those of a graph may be shared. */
 static bool own(graph *g, graph_node *node)
 {
     const uint32_t outputs = g->values[node->output].channels;

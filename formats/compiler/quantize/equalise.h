@@ -5,12 +5,12 @@
 
 #include "formats/compiler/graph.h"
 
-/* Where a CONV's result goes through ReLU, PReLU or nothing to one other CONV alone, channel i of
- * it may be divided by any s > 0 if the weights that read it are multiplied by s. All channels of a
- * value share one scale, and so do all weights of an output: s = sqrt(r / w), with r the largest
- * number calibration saw in the channel and w the largest weight that reads it, brings both to
- * sqrt(r w). What calibration saw of such values does not hold afterwards. Returns how many there
- * are; negative: no memory. */
+/* If the result of a CONV goes through ReLU, PReLU or nothing to exactly one other CONV, its
+ * channel i may be divided by any s > 0 if the weights that read it are multiplied by s. All
+ * channels of a value share one scale, and so do all weights of an output. With r the largest
+ * number that calibration saw in the channel and w the largest weight that reads it, s = sqrt(r /
+ * w) brings both to sqrt(r w). Afterwards, what calibration saw of such values is no longer valid.
+ * Returns how many pairs were equalised; negative: out of memory. */
 int equalise_graph(graph *g);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What 8 bits do to each layer by itself: its source and its weights are rounded as lowering rounds
- * them, its sums and its residual are left in fp32. */
+/* What INT8 does to each layer by itself: its source and its weights are rounded as lowering does;
+ * sums and residual stay in fp32. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -13,10 +13,10 @@ typedef struct evidence {
     graph *g;
     layers *l;
     const compiler_options *options;
-    value_format *formats; /* with all layers INT8 */
+    value_format *formats; /* if all layers are INT8 */
 } evidence;
 
-/* A copy of x, rounded to what 8 bits hold; NULL: out of memory. */
+/* A copy of x rounded to 8 bits; NULL: out of memory. */
 static float *quantised_copy(const reference_array *x, value_format f, layer *about)
 {
     const size_t count = reference_count(x);
@@ -31,7 +31,7 @@ static float *quantised_copy(const reference_array *x, value_format f, layer *ab
     return rounded;
 }
 
-/* The node with weights of 8 bits. conv.weights and conv.bias are released with free. */
+/* The node with weights rounded to 8 bits. Release conv.weights and conv.bias with free. */
 static bool round_weights(const evidence *e, const graph_node *node, graph_node *rounded,
                           format_error *error)
 {

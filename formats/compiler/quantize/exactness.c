@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/* ONNX takes scales as fp32 and rounds once; the engine's numbers before the last rounding are fp16
- * (model_format.h). With L the largest count of steps, which bounds what is stored,
+/* ONNX has fp32 scales and rounds once; the engine's numbers before the last rounding are fp16
+ * (model_format.h). With L the largest stored count of steps:
  *
  *   scale16            off by L |f16(r) / r - 1|, r = input scale * weight scale / output scale
- *   t as fp16          off by L 2^-12, and so is each of a sum's operands and the sum
+ *   t as fp16          off by L 2^-12, as are both operands of a sum and the sum
  *   a residual         off by L |f16(r) / r - 1|, r = its scale / output scale
- *   weights of -128    held as -127: off by an input's largest count times r each
- *   a whole bias       not at all; with a zero point in it, by half of r
+ *   weights of -128    stored as -127: each is off by an input's largest count times r
+ *   an integer bias    exact; with a zero point in it, off by half of r
  *
- * None of it is off where r is a power of two that leaves fewer than the 11 bits of fp16: L r^-1
- * <= 2^11. */
+ * Nothing is off if r is a power of two and fewer than the 11 bits of fp16 are needed: L r^-1 <=
+ * 2^11. */
 #include "formats/compiler/quantize/exactness.h"
 
 #include <limits.h>
@@ -31,10 +31,10 @@ static double scale_error(double ratio)
     return fabs(half_value(half_from_double(ratio)) / ratio - 1);
 }
 
-/* Of the outputs of a CONV of 8 bits. */
+/* Errors in the outputs of an 8-bit CONV. */
 typedef struct scale_errors {
-    double scale, bias, clamped; /* largest: relative; in output steps */
-    bool rounded_anew;           /* weights of an output could not keep their scales */
+    double scale, bias, clamped; /* the largest: scale is relative, the others in output steps */
+    bool rounded_anew;           /* weights of some output could not keep their scales */
     bool exact;
 } scale_errors;
 
@@ -88,7 +88,7 @@ static unsigned conv_text(const graph *g, const graph_node *node, const value_fo
     return say(max * (e.scale + other + (residual ? 3 : 1) * HALF_ROUNDING) + e.bias + e.clamped +
                    (e.rounded_anew ? 127 * (double)weights_filter(g, node) * 0x1p-14 : 0),
                e.rounded_anew  ? "some weights are too small for scales of fp16"
-               : e.clamped > 0 ? "weights of -128 are -127"
+               : e.clamped > 0 ? "weights of -128 become -127"
                                : "scales are fp16",
                text, size);
 }
@@ -101,6 +101,6 @@ unsigned exactness_text(const graph *g, const graph_node *node, const value_form
         return say(largest_count(out) * 4 * HALF_ROUNDING, "the sum is fp16", text, size);
     if (!format_is_half(formats[node->inputs[0]]))
         return conv_text(g, node, formats, text, size);
-    snprintf(text, size, "within one step: it reads numbers of fp16");
+    snprintf(text, size, "within one step: it reads fp16 numbers");
     return 1;
 }

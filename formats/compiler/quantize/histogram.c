@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Brings bins to 2^exponent, which is wider. */
+/* Makes bins 2^exponent wide, which must be wider than before. */
 static void widen(histogram *h, int exponent)
 {
     const int by = exponent - h->exponent;
@@ -16,7 +16,7 @@ static void widen(histogram *h, int exponent)
     h->exponent = exponent;
 }
 
-/* The narrowest bins of which HISTOGRAM_BINS hold this magnitude. */
+/* The narrowest bins with which HISTOGRAM_BINS of them reach this magnitude. */
 static int exponent_for(double max)
 {
     int exponent;
@@ -78,11 +78,11 @@ double histogram_share_above(const histogram *h, double magnitude)
     return h->total ? (double)above / (double)h->total : 0;
 }
 
-#define SMOOTHING 1e-4 /* share of a bin that nothing but saturation fills */
+#define SMOOTHING 1e-4 /* probability of a bin that only saturation fills */
 
 /* ---- rules -------------------------------------------------------------------------------- */
 
-/* Upper edge of the lowest bins that hold all but 1 in 10^4 of everything. */
+/* The upper edge of the lowest bins that hold all but 1 in 10^4 of the values. */
 static double percentile(const histogram *h)
 {
     uint64_t above = 0;
@@ -94,7 +94,7 @@ static double percentile(const histogram *h)
     return 0;
 }
 
-/* Sum of squared errors when the last step stands for t. */
+/* Sum of squared errors if the last step stands for t. */
 static double squared_error(const histogram *h, double t, unsigned levels)
 {
     const double width = ldexp(1, h->exponent), scale = t / levels;
@@ -107,10 +107,10 @@ static double squared_error(const histogram *h, double t, unsigned levels)
     return inside * scale * scale / 12 + outside;
 }
 
-/* Divergence of the distribution in the first `kept` bins, what lies above counted to the last of
- * them, from the same in `levels` steps, each spread evenly over those of its bins that have any:
- * sum of p log(p / q) with p and q as shares. Where saturation alone fills a bin, q is SMOOTHING.
- */
+/* The Kullback-Leibler divergence of two distributions: p is the first `kept` bins, with everything
+ * above added to the last of them; q is the same in `levels` steps, each spread evenly over its
+ * non-empty bins: sum of p log(p / q) of shares. In a bin that only saturation fills, q is
+ * SMOOTHING. */
 static double divergence(const histogram *h, uint32_t kept, unsigned levels)
 {
     double inside = 0, outside = 0, sum = 0;
@@ -134,8 +134,8 @@ static double divergence(const histogram *h, uint32_t kept, unsigned levels)
     return sum;
 }
 
-/* The best of the upper edges of bins, or `max` where none is better; far out every eighth edge is
- * tried. Divergence begins where every bin has a step of its own. */
+/* The best upper edge of a bin, or `max` if none is better; far out only every eighth edge is
+ * tried. The search starts where every bin has a step of its own. */
 static double min_divergence(const histogram *h, unsigned levels, double max)
 {
     const double width = ldexp(1, h->exponent);
@@ -151,9 +151,9 @@ static double min_divergence(const histogram *h, unsigned levels, double max)
     return best;
 }
 
-/* The same by squares. In half bins, the middle of bin i lies at 2 i + 1 and an edge at 2 kept, so
- * that what lies above an edge is sum n (2 i + 1)^2 - 4 kept sum n (2 i + 1) + 4 kept^2 sum n, in
- * integers below 2^60 for 2^33 samples. */
+/* The same for squared errors. In units of half bins, the middle of bin i lies at 2 i + 1 and an
+ * edge at 2 kept, so everything above an edge contributes sum n (2 i + 1)^2 - 4 kept sum n (2 i +
+ * 1) + 4 kept^2 sum n, in integers below 2^60 for 2^33 samples. */
 static double least_squares(const histogram *h, unsigned levels, double max)
 {
     const double width = ldexp(1, h->exponent);

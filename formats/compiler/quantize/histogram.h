@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* How often magnitudes occur in a value, and which of them 8 bits should reach up to.
+/* Histograms of a value's magnitudes, and which magnitude 8 bits should reach up to.
  *
- * Bins are a power of two wide and double as larger magnitudes come, neighbours being added: the
- * counts of floor(|x| / width) are then the same in whatever order samples come, and memory stays
- * the same. Zeros are counted apart, since every step holds them exactly. */
+ * Bins are a power of two wide. When larger magnitudes come, the width doubles and neighbouring
+ * bins are added. The counts of floor(|x| / width) therefore do not depend on the order of samples,
+ * and memory stays constant. Zeros are counted separately, since every scale represents them
+ * exactly. */
 #ifndef MONA_COMPILER_HISTOGRAM_H
 #define MONA_COMPILER_HISTOGRAM_H
 
@@ -14,10 +15,10 @@
 enum { HISTOGRAM_BINS = 2048 };
 
 typedef enum range_rule {
-    RANGE_MIN_MAX,    /* everything that was seen */
+    RANGE_MIN_MAX,    /* all values seen */
     RANGE_PERCENTILE, /* all but 1 in 10^4 */
-    RANGE_KL,  /* least Kullback-Leibler divergence of what 8 bits make of it (Migacz 2017) */
-    RANGE_MSE, /* least squared error: of rounding, scale^2 / 12, and of saturation */
+    RANGE_KL,         /* least Kullback-Leibler divergence of 8-bit results (Migacz 2017) */
+    RANGE_MSE,        /* least squared error: rounding, scale^2 / 12, and saturation */
 } range_rule;
 
 typedef struct histogram {
@@ -30,11 +31,11 @@ typedef struct histogram {
 void histogram_add(histogram *h, const float *values, size_t count);
 void histogram_merge(histogram *h, const histogram *from);
 
-/* The magnitude that the last of `levels` steps should stand for; 0: nothing but zeros seen.
- * max: the largest magnitude seen, which is the result of RANGE_MIN_MAX and bounds all others. */
+/* The magnitude that the last of `levels` steps should stand for; 0: only zeros were seen. max: the
+ * largest magnitude seen, which is the result of RANGE_MIN_MAX and an upper bound of the others. */
 double histogram_threshold(const histogram *h, range_rule rule, unsigned levels, double max);
 
-/* Share of the samples above a magnitude, to a bin. */
+/* Share of the samples above a magnitude, with the resolution of a bin. */
 double histogram_share_above(const histogram *h, double magnitude);
 
 #endif

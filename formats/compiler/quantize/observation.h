@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What calibration saw of a value, in memory that does not grow with the samples. */
+/* What calibration has seen of a value, in memory that does not grow with the number of samples. */
 #ifndef MONA_COMPILER_OBSERVATION_H
 #define MONA_COMPILER_OBSERVATION_H
 
@@ -12,16 +12,16 @@ struct observation {
     float *largest;         /* magnitude of each channel */
     uint64_t count;         /* samples of one channel */
     uint32_t rows, columns; /* of the last sample */
-    double threshold;       /* when observation_movement was last called */
+    double threshold;       /* at the last observation_movement */
 };
 
-/* Adds a sample to what is known of this value. False: not finite, or no memory. */
+/* Adds a sample of a value. False: not finite, or out of memory. */
 bool observation_add(graph *g, uint32_t value, const reference_array *a, format_error *error);
 
 /* Largest relative change of a value's range under this rule since the last call. */
 double observation_movement(graph *g, range_rule rule);
 
-/* Forgets everything. */
+/* Discards everything. */
 void observation_clear(graph *g);
 
 #endif

@@ -32,7 +32,7 @@ uint32_t quantize_maximum(const compiler_options *o, mona_type type)
     return 0;
 }
 
-/* Planes of this type whose largest sample stands for the range. */
+/* The format of planes of this type, whose largest sample stands for the range. */
 static value_format plane_format(const compiler_options *o, mona_type type)
 {
     const uint32_t maximum = quantize_maximum(o, type);
@@ -49,7 +49,7 @@ value_format quantize_input(const graph *g, const compiler_options *o, uint32_t 
 
 /* ---- where values come from --------------------------------------------------------------- */
 
-/* Index of the node that a value is rearranged from, or UINT32_MAX. */
+/* Index of the node that rearranges another value into this one, or UINT32_MAX. */
 static uint32_t rearranged_by(const graph *g, uint32_t value)
 {
     const uint32_t p = graph_producer(g, value);
@@ -62,7 +62,7 @@ static uint32_t rearranged_by(const graph *g, uint32_t value)
                : UINT32_MAX;
 }
 
-/* What a value is rearranged from in the end. */
+/* The value from which it is rearranged, through all such nodes. */
 static uint32_t source_of(const graph *g, uint32_t value)
 {
     for (uint32_t p; (p = rearranged_by(g, value)) != UINT32_MAX;)
@@ -87,7 +87,7 @@ static bool is_loaded(const graph *g, uint32_t root)
 
 /* ---- what shares a format ----------------------------------------------------------------- */
 
-/* Whether a root is made before another: planes are there from the start. */
+/* Whether root a is computed before root b; planes exist from the start. */
 static bool is_before(const graph *g, uint32_t a, uint32_t b)
 {
     if (is_loaded(g, a) != is_loaded(g, b))
@@ -111,8 +111,8 @@ void quantize_join(graph *g)
     }
 }
 
-/* Whether planes share their format with what is computed, by a concat of both: no scale of planes
- * suits it. */
+/* Whether planes share their format with computed values through a concat: no scale of planes suits
+ * both. */
 static bool is_mixed(const graph *g, uint32_t root)
 {
     for (uint32_t i = 0; i < g->node_count; i++) {
@@ -124,12 +124,12 @@ static bool is_mixed(const graph *g, uint32_t root)
     return false;
 }
 
-/* Lowest and highest number; low > high: none seen. */
+/* The lowest and the highest number; low > high: none seen. */
 typedef struct range {
     float low, high;
 } range;
 
-/* The range seen of everything that shares the format of this root: cubic resampling overshoots. */
+/* The range of everything that shares this root's format; cubic resampling overshoots. */
 static range seen_range(const graph *g, uint32_t root)
 {
     range r = {1, -1};
@@ -144,21 +144,21 @@ static range seen_range(const graph *g, uint32_t root)
     return r;
 }
 
-/* True when input planes are passed on, or added to what is computed. */
+/* Whether input planes are passed on, or added to computed values. */
 static bool follows_planes(const graph *g, uint32_t root)
 {
     if (is_loaded(g, root))
         return true;
     const graph_node *node = &g->nodes[graph_producer(g, root)];
-    const uint32_t first = node->kind == GRAPH_ADD ? 0 : 1; /* of the operands that are added */
+    const uint32_t first = node->kind == GRAPH_ADD ? 0 : 1; /* the first operand that is added */
     for (uint32_t i = first; i < node->input_count && node->kind != GRAPH_MUL; i++)
         if (is_loaded(g, quantize_root(g, node->inputs[i])))
             return true;
     return false;
 }
 
-/* Whether a value is rearranged or resampled from another, as pixels are in the end; a maximum
- * alone says nothing of that. */
+/* Whether a value is rearranged or resampled from another, as an image is at the end of a network;
+ * a maximum alone is no evidence of that. */
 static bool makes_pixels(const graph *g, uint32_t value)
 {
     for (uint32_t p; (p = rearranged_by(g, value)) != UINT32_MAX; value = g->nodes[p].inputs[0])
@@ -167,9 +167,10 @@ static bool makes_pixels(const graph *g, uint32_t value)
     return false;
 }
 
-/* The outputs of an image network are planes like its inputs. Those that follow input planes are,
- * unless calibration saw values far outside; others are when what it saw lies about in the range of
- * planes or, without calibration, when pixels are made by rearrangement or resampling. */
+/* The outputs of an image network are planes like its inputs. An output that follows input planes
+ * is an image, unless calibration saw values far outside their range. Any other is one if
+ * calibration saw about the range of planes or, without calibration, if rearrangement or resampling
+ * produces its pixels. */
 static bool is_image(const graph *g, const compiler_options *o, uint32_t output)
 {
     const uint32_t root = quantize_root(g, output);
@@ -184,7 +185,7 @@ static bool is_image(const graph *g, const compiler_options *o, uint32_t output)
 
 /* ---- formats ------------------------------------------------------------------------------ */
 
-/* The output that a root ends in, or UINT32_MAX. */
+/* The output that a root becomes, or UINT32_MAX. */
 static uint32_t output_of(const graph *g, uint32_t root)
 {
     for (uint32_t i = 0; i < g->output_count; i++)
@@ -193,7 +194,7 @@ static uint32_t output_of(const graph *g, uint32_t root)
     return UINT32_MAX;
 }
 
-/* Whether an array is made of a value, or a value of an array: that takes FP16. */
+/* Whether an array is made from a value, or a value from an array: that requires FP16. */
 static bool meets_array(const graph *g, uint32_t root)
 {
     for (uint32_t i = 0; i < g->node_count; i++) {
@@ -206,7 +207,7 @@ static bool meets_array(const graph *g, uint32_t root)
     return false;
 }
 
-/* Of a tensor that planes are loaded into. */
+/* The format of a tensor into which planes are loaded. */
 static value_format loaded_format(const graph *g, const compiler_options *o, uint32_t value)
 {
     const uint32_t root = quantize_root(g, value);
@@ -218,7 +219,7 @@ static value_format loaded_format(const graph *g, const compiler_options *o, uin
                : (value_format){MONA_F16, 1};
 }
 
-/* The magnitude that 8 bits should reach of everything that shares the format of this root. */
+/* The magnitude that 8 bits should reach for everything that shares this root's format. */
 static double reach(const graph *g, const compiler_options *o, uint32_t root, unsigned levels,
                     double max)
 {
@@ -246,13 +247,13 @@ static bool format_by_range(const graph *g, const compiler_options *o, uint32_t 
         *format = (value_format){MONA_U8, (float)(reach(g, o, root, 255, max) / 255)};
     else
         *format = (value_format){MONA_S8, (float)(reach(g, o, root, 127, max) / 127)};
-    if (!(format->scale >= 1e-20f)) /* always zero, as far as was seen */
+    if (!(format->scale >= 1e-20f)) /* always zero, as far as calibration saw */
         format->scale = 1.0f / 255;
     return true;
 }
 
-/* Widens the scale of a result so little that the factor of its residual, residual scale / scale,
- * is a number of fp16: then rounding the factor costs nothing. */
+/* Widens the scale of a result slightly, so that the factor of its residual, residual scale /
+ * scale, is an fp16 number: then the factor has no rounding error. */
 static void match_residual(const graph_node *node, const value_format *formats,
                            value_format *format)
 {
@@ -268,8 +269,8 @@ static void match_residual(const graph_node *node, const value_format *formats,
     format->scale = (float)(residual / half_value(bits));
 }
 
-/* The same for FP16 sums: the factor is 1 / scale. A scale below what fp16 can bring to integers
- * is widened; such values are next to nothing for FP16 too. */
+/* The same for FP16 sums, whose factor is 1 / scale. A scale below what fp16 can convert to
+ * integers is widened; such values are negligible in FP16 too. */
 static void match_sum(const graph_node *node, const value_format *formats, value_format *format)
 {
     if (node->kind != GRAPH_CONV || !format_is_half(formats[node->inputs[0]]))
@@ -321,7 +322,7 @@ bool quantize_fits_half(const graph *g, uint32_t root)
     return r.low > r.high || (r.low >= -65504 && r.high <= 65504);
 }
 
-/* Sums of INT8 have the scale of what they make; all others are real values in fp16. */
+/* INT8 sums have the scale of their result; all others are real values in fp16. */
 static bool check_half(const graph *g, const graph_node *node, const value_format *formats,
                        format_error *error)
 {
@@ -347,7 +348,8 @@ bool quantize_values(const graph *g, const compiler_options *o, value_format *fo
         const graph_node *node = &g->nodes[i];
         const uint32_t root = quantize_root(g, node->output);
         if (node->kind == GRAPH_ARRAY || node->kind == GRAPH_TO_ARRAY || node->kind == GRAPH_TO_MAP)
-            formats[node->output] = (value_format){MONA_F16, 1}; /* arrays know their own type */
+            formats[node->output] =
+                (value_format){MONA_F16, 1}; /* arrays have types of their own */
         else if (root != node->output)
             formats[node->output] = formats[root];
         else if (!is_loaded(g, root) && !computed_format(g, o, node, formats, error))
@@ -358,7 +360,7 @@ bool quantize_values(const graph *g, const compiler_options *o, value_format *fo
     return true;
 }
 
-/* That 8 bits can make. */
+/* The largest sum that 8 bits can produce. */
 static double largest_sum(const graph *g, const graph_node *node, value_format in)
 {
     const size_t filter = weights_filter(g, node);
@@ -372,9 +374,10 @@ static double largest_sum(const graph *g, const graph_node *node, value_format i
     return largest;
 }
 
-/* Sums of INT8 that are stored as F16 count in a power of two, which is exact, so small that the
- * largest of them come near the end of fp16: the factors of channels with small weights then stay
- * clear of the other end (weights.h). Sums may be four times what an activation leaves of them. */
+/* INT8 sums that are stored as F16 count in a power of two, which is exact. It is so small that the
+ * largest sums come close to the end of fp16: the factors of channels with small weights then stay
+ * away from the other end (weights.h). Sums may be four times as large as the result of an
+ * activation. */
 double quantize_unit(const graph *g, const graph_node *node, const value_format *formats)
 {
     const value_format out = formats[node->output];
@@ -386,7 +389,7 @@ double quantize_unit(const graph *g, const graph_node *node, const value_format 
     const bool seen = r.low <= r.high;
     double max = seen ? fmax(fabs((double)r.low), fabs((double)r.high))
                       : largest_sum(g, node, formats[node->inputs[0]]);
-    if (node->input_count == 2) /* whose scale is a number of fp16 too, in these units */
+    if (node->input_count == 2) /* its scale is an fp16 number too, in these units */
         max = fmax(max, (double)formats[node->inputs[1]].scale);
     int exponent = 0;
     frexp(max <= 0 ? 0.5 : max / 16384, &exponent);

@@ -5,36 +5,37 @@
 
 #include "formats/compiler/compiler.h"
 
-/* True for F16; the others are integers times a scale. */
+/* True for F16; the other formats are integers times a scale. */
 bool format_is_half(value_format f);
 
-/* Of the planes of an input. */
+/* The format of the planes of an input. */
 value_format quantize_input(const graph *g, const compiler_options *options, uint32_t value);
-/* Largest sample of planes of this type; 0: the type has none. */
+/* The largest sample of planes of this type; 0: the type has none. */
 uint32_t quantize_maximum(const compiler_options *options, mona_type type);
 
-/* Whether fp16 holds what calibration saw of everything that shares the format of this root. */
+/* Whether fp16 can hold what calibration saw of all values that share this root's format. */
 bool quantize_fits_half(const graph *g, uint32_t root);
 
 /* Fills formats[value] for every value of a fused graph. Values that are only rearranged or
- * resampled share the format of what they come from. */
+ * resampled share the format of their source. */
 bool quantize_values(const graph *g, const compiler_options *options, value_format *formats,
                      format_error *error);
 
 /* Whether a computed value ends as planes of 8 bits like those of the inputs. */
 bool quantize_is_planes(const graph *g, const compiler_options *options, uint32_t root);
 
-/* Real value of 1 in the fp16 numbers of a CONV's epilogue: the scale of what it stores. FP16 sums
- * are real values until they are stored. */
+/* The real value of 1 in the fp16 numbers of a CONV's epilogue: the scale of what it stores. FP16
+ * sums are real values until they are stored. */
 double quantize_unit(const graph *g, const graph_node *node, const value_format *formats);
 
-/* Of the planes of output i. */
+/* The format of the planes of output i. */
 bool quantize_output(const graph *g, const compiler_options *options, const value_format *formats,
                      uint32_t i, value_format *format, format_error *error);
 
-/* A value through the nodes that only rearrange or resample, to what computes or loads it. */
+/* Follows a value through nodes that only rearrange or resample, to the value that is computed or
+ * loaded. */
 uint32_t quantize_root(const graph *g, uint32_t value);
-/* What a CONCAT of computed values puts together has one format from now on. */
+/* Makes the values that a CONCAT of computed values joins share one format. */
 void quantize_join(graph *g);
 
 #endif

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The fastest plan within a budget.
+/* Finds the fastest plan within a budget.
  *
- * What is chosen is the format of every value that convolutions read: 8 bits or F16. The judge is
- * asked about all FP16, all INT8, and every value alone as 8 bits. If all INT8 loses too much,
- * values turn to F16 in the order of the noise they alone make for the time they alone save, as few
- * as the judge allows, found by bisection: more FP16 loses less, all but chance. What chance
- * spoilt, and what was turned in vain because a later value was the one that mattered, is then
- * given back to INT8 one by one, what was turned last first, as long as the judge agrees. */
+ * The choice is the format of every value that convolutions read: 8 bits or F16. The judge is asked
+ * about all FP16, all INT8, and each value alone in 8 bits. If all INT8 loses too much, values are
+ * changed to F16, beginning with those that alone cause the most noise for the time they save.
+ * Bisection finds the smallest number that the judge accepts, since more FP16 loses less, apart
+ * from chance. Some values may have been changed by chance, or in vain because a later one was the
+ * cause. So they are changed back to INT8 one by one, the last first, as long as the judge
+ * accepts. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -17,9 +18,9 @@
 enum { MAX_GIVEN_BACK = 24 };
 
 typedef struct unit {
-    unsigned layer; /* any of those that read it */
-    double saved;   /* cost */
-    double noise;   /* if this alone is of 8 bits */
+    unsigned layer; /* any of those that read the value */
+    double saved;   /* in cost */
+    double noise;   /* if only this value has 8 bits */
 } unit;
 
 typedef struct search {
@@ -29,7 +30,7 @@ typedef struct search {
     const compiler_judge *judge;
     compiler_choice *choice;
     double max_drop;
-    unit *units; /* those that are free to choose */
+    unit *units; /* those whose format is free */
     unsigned count;
     format_error *error;
 } search;
@@ -71,7 +72,8 @@ static bool read_by_conv(const search *s, uint32_t root)
     return false;
 }
 
-/* What no convolution reads gains nothing from 8 bits, unless it is planes of 8 bits in the end. */
+/* Values that no convolution reads gain nothing from 8 bits, unless they end as planes of 8
+ * bits. */
 static void keep_precise(search *s, const value_format *formats)
 {
     for (uint32_t i = 0; i < s->g->node_count; i++) {
@@ -83,7 +85,7 @@ static void keep_precise(search *s, const value_format *formats)
     }
 }
 
-/* What fp16 does not hold can neither be stored as F16 nor be the sums of an FP16 layer. */
+/* Values that fp16 cannot hold can neither be stored as F16 nor be the sums of an FP16 layer. */
 static bool needs_int8(const search *s, uint32_t source)
 {
     bool needs = !quantize_fits_half(s->g, source);
@@ -121,8 +123,8 @@ static bool find_units(search *s, const value_format *formats)
 
 /* ---- the search --------------------------------------------------------------------------- */
 
-/* Noise a unit makes for what it saves, most first; then the earlier layer, so that the order is
- * the same everywhere. */
+/* Sorts by noise per time saved, most first, and then by layer, so that the order is the same
+ * everywhere. */
 static int by_worth(const void *a, const void *b)
 {
     const unit *x = a, *y = b;
@@ -136,7 +138,7 @@ static void set_all(search *s, bool int8)
         set(s, u, int8);
 }
 
-/* Every unit alone. Leaves all FP16. */
+/* Tries every unit alone, and leaves all FP16. */
 static bool try_alone(search *s)
 {
     set_all(s, false);
@@ -155,7 +157,7 @@ static bool try_alone(search *s)
     return true;
 }
 
-/* The first n units FP16, the others INT8. */
+/* Tries the first n units in FP16 and the others in INT8. */
 static bool try_prefix(search *s, unsigned n, compiler_loss *loss)
 {
     for (unsigned u = 0; u < s->count; u++)
@@ -163,7 +165,7 @@ static bool try_prefix(search *s, unsigned n, compiler_loss *loss)
     return ask(s, false, loss);
 }
 
-/* Fewest units that must be FP16: too few at `low`, enough at `high`. */
+/* Finds the fewest units that must be FP16: too few at `low`, enough at `high`. */
 static bool bisect(search *s)
 {
     unsigned low = 0, high = s->count;
@@ -187,7 +189,7 @@ static bool bisect(search *s)
 static bool give_back(search *s)
 {
     unsigned tried = 0;
-    /* Units are in the order of worth; those at the end of what is FP16 were the least to blame. */
+    /* Units are sorted by worth, so the last FP16 ones mattered least. */
     for (unsigned u = s->count; u-- > 0 && tried < MAX_GIVEN_BACK;) {
         compiler_loss loss;
         if (s->l->items[s->units[u].layer].about.int8)

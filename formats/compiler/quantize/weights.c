@@ -7,8 +7,8 @@
 #include "formats/half.h"
 #include "formats/compiler/quantize/observation.h"
 
-/* scale16 of an output whose largest weight is `largest`, for in_scale / unit = ratio; it may be
- * too small for it where fp16 ends. */
+/* scale16 of an output whose largest weight is `largest`, for in_scale / unit = ratio; too small
+ * for it where fp16 ends. */
 static uint16_t choose_scale(double largest, double ratio)
 {
     enum { LARGEST_HALF = 0x7bff };
@@ -34,9 +34,10 @@ double weights_largest(const float *w, size_t count)
     return largest;
 }
 
-/* Rounds one plane of a filter, w / scale, so that its sum is kept to half of 1 as well: where the
- * input is flat, as a noise level or a smooth surface is, only the sum counts, and roundings that
- * agree by chance would shift the result. The weights nearest to the next integer give way. */
+/* Rounds one plane of a filter, w / scale, such that its sum is also kept to within 1/2. Where the
+ * input is flat, such as a noise level or a smooth surface, only the sum matters, and roundings
+ * that happen to agree would shift the result. The weights closest to the next integer are rounded
+ * the other way. */
 static void round_plane(const float *w, double scale, size_t area, int8_t *q)
 {
     double left = 0; /* sum of w / scale - q */
@@ -63,7 +64,7 @@ static void round_plane(const float *w, double scale, size_t area, int8_t *q)
     }
 }
 
-/* Mean of (w - scale q) x over what calibration saw of the input, as if nothing lay outside. */
+/* The mean of (w - scale q) x over what calibration saw of the input, ignoring borders. */
 static double mean_loss(const graph *g, const graph_node *node, uint32_t o, double scale,
                         const int8_weights *q)
 {
@@ -114,7 +115,7 @@ static void keep_scales(const graph_node *node, uint32_t o, double in_scale, dou
     q->bias[o] = (int32_t)fmax(-BIAS_MAX, fmin(bias, BIAS_MAX));
 }
 
-/* Output o, for an input of scale in_scale and results in unit. */
+/* For output o, an input of scale in_scale and results in unit. */
 static bool quantize_output(const graph *g, const graph_node *node, uint32_t o, double in_scale,
                             double unit, bool correct, int8_weights *q, format_error *error)
 {

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Weights of 8 bits.
  *
- * With scales a of the input, w[o] of the weights of output o and s of the epilogue's numbers t,
+ * With the scales a of the input, w[o] of the weights of output o and s of the epilogue's numbers
+ * t,
  *   sum (a qa) (w qw) + b = s t   =>   t = (sum qa qw + b / (a w)) * (a w / s)
- * so scale16 = f16(a w / s). Rounding it would scale the whole channel by up to 2^-11. Instead the
- * factor is rounded first and the scale of the weights is then what makes it exact, w = scale16 s /
- * a; weights and bias are quantised with that scale, and nothing is lost but the rounding of each
- * weight. The scale is chosen so that the largest weight of the channel is at 127, give or take
- * half. scale16 is kept at or above 2^-14, where fp16 is normal and one unit of the sum is worth
- * that much of an output step: a finer weight could not be told apart, and a channel of zeros still
- * has a scale for its bias.
+ * so scale16 = f16(a w / s). Rounding that number would scale the whole channel by up to 2^-11.
+ * Instead it is rounded first, and the scale of the weights is then chosen to make it exact, w =
+ * scale16 s / a. Weights and bias are quantised with that scale, so only the rounding of each
+ * weight is lost. The scale is such that the largest weight of the channel becomes 127, give or
+ * take one half. scale16 is at least 2^-14, where fp16 is normal, which is also the part of an
+ * output step that one unit of the sum is worth: finer weights would make no difference, and a
+ * channel of zeros still has a scale for its bias.
  *
- * Weights that the model has quantised keep their scales: scale16 = f16(a w / s), which is where
- * results part from the model's, by up to 2^-11 of them. Only where that would not be a normal
- * number of fp16 are they rounded anew. */
+ * Weights that the model has quantised keep their scales: scale16 = f16(a w / s). This is why
+ * results differ from the model's, relatively by up to 2^-11. Only if that is not a normal fp16
+ * number are the weights rounded again. */
 #ifndef MONA_COMPILER_WEIGHTS_H
 #define MONA_COMPILER_WEIGHTS_H
 
@@ -38,17 +39,17 @@ typedef struct int8_weights {
 size_t weights_filter(const graph *g, const graph_node *node);
 double weights_largest(const float *w, size_t count);
 
-/* Weights of output o of a CONV that are -128, which the engine holds as -127; or 128, where
- * a multiplication turned their sign. */
+/* How many weights of output o of a CONV are -128, which the engine stores as -127, or 128, where a
+ * multiplication changed the sign. */
 size_t weights_clamped(const graph *g, const graph_node *node, uint32_t o);
 
 /* Whether output o of a CONV keeps the scales that the model gives its weights. */
 bool weights_keep_scales(const graph *g, const graph_node *node, uint32_t o, double in_scale,
                          double unit);
 
-/* Quantises those of a CONV for an input of this scale; unit: real value of 1 in t. correct: what
- * the rounding of weights takes off the mean of each output, by the means that calibration saw of
- * the input's channels, is added to its bias. */
+/* Quantises the weights of a CONV for an input of this scale. unit: the real value of 1 in t.
+ * correct: add to each bias what rounded weights take from the mean of the output, computed from
+ * the means that calibration saw in the input's channels. */
 bool weights_quantize(const graph *g, const graph_node *node, double in_scale, double unit,
                       bool correct, int8_weights *q, format_error *error);
 void weights_free(int8_weights *q);

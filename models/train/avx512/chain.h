@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Loss and gradient of a chain of 3x3 convolutions, for fast.py. */
+/* Loss and gradient of a chain of 3x3 convolutions, for losses.py. */
 #ifndef MONA_TRAIN_CHAIN_H
 #define MONA_TRAIN_CHAIN_H
 
-/* As fast.py fills it. Arrays belong to the caller; sizes in elements. A chain has body + 2
+/* As losses.py fills it. Arrays belong to the caller; sizes in elements. A chain has body + 2
  * convolutions: head, body, tail; and body + 1 maps between them, two at least. */
 struct chain {
     int inputs, channels, body, outputs; /* channels: 16 or 32; inputs and outputs: at most 16 */

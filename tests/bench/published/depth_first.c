@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A model file on the device model310. */
+/* Runs a model file on model310. */
 #include <stdlib.h>
 
 #include "formats/file.h"
@@ -16,7 +16,7 @@ static void add_reports(const mona_session *session, depth_first *sum)
     }
 }
 
-/* Models of one plane in and one out. */
+/* For models with one plane in and one out. */
 static bool run_rows(const mona_model *model, uint32_t width, uint32_t rows, depth_first *result)
 {
     const mona_config config = {.device = mona_device_find("model310"), .sizes = {{width, rows}}};

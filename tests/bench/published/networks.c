@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The layers of the networks, from their papers and reference implementations, and their published
- * speeds: images per second of one chip, from the READMEs of the vendor's public model zoo
+ * speeds: images per second on one chip, from the READMEs of the vendor's public model zoo
  * (ACL_PyTorch). A card has four chips.
  *
- * What is one task follows the vendor's published fusion rules: a convolution takes batch
- * normalisation, an activation of one input, and an addition when an activation follows
- * (TbeConvDoubleInFusionPass: Conv2D + Elemwise + Elemwise); an addition alone is a task of its
+ * What forms one task follows the vendor's published fusion rules: a convolution includes batch
+ * normalisation, an activation with one input, and an addition if an activation follows
+ * (TbeConvDoubleInFusionPass: Conv2D + Elemwise + Elemwise). Any other addition is a task of its
  * own, and so are concatenations. */
 #include <string.h>
 
@@ -21,7 +21,7 @@ static double here(const network *n)
     return 2.0 * n->batch * n->height * n->width * round_up16(n->channels);
 }
 
-/* Counts a layer that is there already. */
+/* Counts a layer that exists already. */
 static void add_layer(network *n, layer l)
 {
     for (uint32_t i = 0; i < n->layer_count; i++) {
@@ -47,7 +47,7 @@ static void pass(network *n, double read, double write, double repeats)
     add_layer(n, l);
 }
 
-/* ops: vector operations of its activation beyond what the drain does; residual: add and
+/* ops: vector operations of its activation beyond those of the drain; residual: add and
  * activation. */
 static void conv_fused(network *n, uint32_t channels, uint32_t kernel, uint32_t stride,
                        uint32_t ops, bool residual)
@@ -80,8 +80,8 @@ static void conv_leaky(network *n, uint32_t channels, uint32_t kernel, uint32_t 
     conv_fused(n, channels, kernel, stride, 2, false);
 }
 
-/* A convolution of a map of so many channels that lies beside: the current map has them for its
- * length. */
+/* A convolution of another map with this many channels; the current map has them during the
+ * call. */
 static void conv_from(network *n, uint32_t in_channels, uint32_t channels, uint32_t kernel)
 {
     n->channels = in_channels;
@@ -109,13 +109,13 @@ static void add(network *n)
     pass(n, 2 * here(n), here(n), here(n) / AC_REPEAT);
 }
 
-/* A pass of one input and so many vector operations. */
+/* A pass with one input and this many vector operations. */
 static void each(network *n, uint32_t ops)
 {
     pass(n, here(n), here(n), ops * here(n) / AC_REPEAT);
 }
 
-/* The map becomes one of so many channels, copied together. */
+/* The map gets this many channels, copied together. */
 static void concat(network *n, uint32_t channels)
 {
     n->channels = channels;
@@ -145,8 +145,7 @@ static void upsample(network *n)
     pass(n, in, here(n), here(n) / AC_REPEAT);
 }
 
-/* NC1HWC0 -> NCHW, TransposeD, NCHW -> NC1HWC0; the vnchwconv of 512 bytes counts as two repeats.
- */
+/* NC1HWC0 -> NCHW, TransposeD, NCHW -> NC1HWC0. A vnchwconv of 512 bytes counts as two repeats. */
 static void depth_to_space(network *n, uint32_t block)
 {
     double in = here(n);
@@ -294,7 +293,7 @@ static void inception(network *n, const uint32_t width[6])
     conv_from(n, in, width[1], 1);
     conv(n, width[2], 3, 1);
     conv_from(n, in, width[3], 1);
-    conv(n, width[4], 3, 1); /* 3x3 where the paper has 5x5: torchvision, whose weights were used */
+    conv(n, width[4], 3, 1); /* 3x3 as in torchvision, whose weights were used; the paper has 5x5 */
     n->channels = in;
     pool(n, 3, 1);
     conv(n, width[5], 1, 1);
@@ -518,9 +517,9 @@ static void real_esrgan(network *n)
 typedef struct row {
     const char *name;
     void (*build)(network *);
-    double per_second;         /* images of one chip, one at a time */
-    uint32_t batch;            /* published too; 0: none is */
-    double batched_per_second; /* images in batches of that */
+    double per_second;         /* on one chip, one image at a time */
+    uint32_t batch;            /* also published; 0: none */
+    double batched_per_second; /* with such batches */
 } row;
 
 static const row published[NETWORKS] = {
@@ -566,8 +565,8 @@ void build_batched(network networks[BATCHED])
 
 /* ---- for comparison ------------------------------------------------------------------------- */
 
-/* The shipped net as the vendor would run it: its head, three layers, and the tail that makes 2 x 2
- * samples. */
+/* The shipped network as the vendor would run it: its head, three layers, and the tail that makes 2
+ * x 2 samples. */
 static void sr_x2_fast(network *n)
 {
     input(n, 1080, 1920, 1);

@@ -1,27 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a layer takes when the vendor's compiler runs it: one task on two cores, each loading tiles
- * GM -> L1
- * -> L0, multiplying, draining and storing, double-buffered. A tile loop takes the sum of its
- * longest pipe, a share of what should have been hidden behind it, and the first load and last
- * store. */
+/* The time of a layer as the vendor's compiler runs it: one task on two cores, each of which loads
+ * tiles GM -> L1 -> L0, multiplies, drains and stores them, double-buffered. A loop over tiles
+ * takes the sum of its longest pipe, a part of what should have been hidden behind it, and the
+ * first load and last store. */
 #include <math.h>
 
 #include "tests/bench/published/published.h"
 
 enum {
-    CORES = 2,              /* block_dim of every task of a real file of the vendor's compiler */
+    CORES = 2,              /* block_dim of every task in a real file of the vendor's compiler */
     L0_FRACTALS = 64,       /* half of L0A and of L0B: 32 KiB */
     L0C_FRACTALS = 128,     /* half of L0C in fp32 */
     L1_TILE = 256 * 1024,   /* a quarter of L1: two of input, two of weights */
-    LOAD_PIECE = 64 * 1024, /* of one copy into L1: work starts with the first */
-    UB_TILE = 32 * 1024,    /* of a pass: two inputs and an output, each twice, fit UB */
+    LOAD_PIECE = 64 * 1024, /* of one copy into L1: work starts after the first */
+    UB_TILE = 32 * 1024,    /* of a pass: two inputs and an output fit UB twice */
     FRACTAL_BYTES = 512,
 };
 
 /* Cycles of one core by pipe, for one task. */
 typedef struct pipes {
     double busy[AC_PIPE_ALL];
-    double ddr;        /* cycles the shared DDR needs for the bytes of both cores */
+    double ddr;        /* cycles that the shared DDR needs for both cores' bytes */
     double head, tail; /* first load, last store */
 } pipes;
 
@@ -39,27 +38,27 @@ static double map_bytes(uint32_t height, uint32_t width, uint32_t channels)
     return 2.0 * height * width * divide_up(channels, 16) * 16;
 }
 
-/* Pieces a load comes in: a double-buffered loop has two at least. */
+/* Number of pieces in which a load arrives; a double-buffered loop has at least two. */
 static double pieces(double bytes, double piece)
 {
     return bytes > piece ? ceil(bytes / piece) : 2;
 }
 
-/* Share of a map's bytes that L2 still holds when the tasks around it touch so many: all while they
- * fit, then as a cache of random replacement. */
+/* The part of a map's bytes that L2 still holds if the tasks around it touch this many bytes:
+ * everything while they fit, then as in a cache with random replacement. */
 static double l2_share(const ac_costs *costs, double touched)
 {
     return touched <= costs->l2_bytes ? 1 : costs->l2_bytes / touched;
 }
 
-/* Bytes per cycle of one core from DDR and L2, by their shares; cores: that read different bytes of
- * DDR. */
+/* Bytes per cycle of one core from DDR and L2, by their shares. cores: how many read different
+ * bytes of DDR. */
 static double mixed_rate(double ddr, double l2, double total, double in_l2, uint32_t cores)
 {
     return 1 / (in_l2 / l2 + (1 - in_l2) / fmin(ddr, total / cores));
 }
 
-/* Bytes moved in pieces of so many bytes and bursts. */
+/* Bytes moved in pieces and bursts of these sizes. */
 static double copies(const ac_costs *costs, ac_path path, double bytes, double piece,
                      uint32_t bursts, double in_l2, uint32_t cores)
 {
@@ -69,7 +68,7 @@ static double copies(const ac_costs *costs, ac_path path, double bytes, double p
     double total = c.ddr_total_bytes;
     c.ddr_read_bytes = mixed_rate(c.ddr_read_bytes, c.l2_read_bytes, total, in_l2, cores);
     c.ddr_write_bytes = mixed_rate(c.ddr_write_bytes, c.ddr_write_bytes, total, in_l2, cores);
-    c.ddr_total_bytes = INFINITY; /* is in the rates */
+    c.ddr_total_bytes = INFINITY; /* included in the rates */
     double count = path == AC_GM_L1 ? pieces(bytes, piece) : ceil(bytes / piece);
     bursts = bursts > 4095 ? 4095 : bursts;
     double blocks = ceil(bytes / count / AC_BLOCK / bursts);
@@ -87,8 +86,8 @@ static double longest(const pipes *p)
     return most;
 }
 
-/* Loads into L0 hide behind mmad, as the vendor's own composition of double-buffered loops has it;
- * of the rest a share does not. */
+/* Loads into L0 are hidden behind mmad, as in the vendor's own double-buffered loops; of the rest,
+ * a part is not. */
 static double task_cycles(const schedule *s, const pipes *p)
 {
     static const ac_pipe outer[] = {AC_PIPE_MTE2, AC_PIPE_V, AC_PIPE_MTE3};
@@ -107,7 +106,7 @@ typedef struct share {
     uint32_t m1, k1, n1, groups;
 } share;
 
-/* load3d fetches once per input row a fractal of 16 pixels lies in. */
+/* load3d fetches once per input row that a fractal of 16 pixels covers. */
 static double fetches(const layer *l)
 {
     return l->width % 16 ? 1 + 15.0 / l->width : 1;
@@ -127,7 +126,8 @@ static void cube_pipes(const schedule *s, const layer *l, share c, tiling t, pip
     p->busy[AC_PIPE_MTE1] = steps * ac_time_load3d(costs, (uint32_t)(t.m1 * t.k1 * fetches(l))) +
                             weight_loads * ac_time_load2d(costs, t.k1 * t.n1);
     p->busy[AC_PIPE_S] = steps * issues * costs->load3d_issue;
-    /* The bias goes into L0C before, at the rate of the drain: both are 256 bytes per cycle. */
+    /* The bias is loaded into L0C first, at the rate of the drain: both take 256 bytes per
+     * cycle. */
     double vector = 2 * ac_time_drain(costs, tile);
     if (l->vector_ops)
         vector += l->vector_ops * ac_time_vector(costs, 2 * tile, 1);
@@ -153,8 +153,8 @@ static tiling best_tiling(const schedule *s, const layer *l, share c)
     return best;
 }
 
-/* Bytes one core loads: either input or weights stay in L1, or one is loaded again for each tile of
- * the other. */
+/* Bytes that a core loads: either input or weights stay in L1, or one is loaded again for each tile
+ * of the other. */
 static void loads(double *input, double *weights)
 {
     double input_tiles = ceil(*input / L1_TILE), weight_tiles = ceil(*weights / L1_TILE);
@@ -166,9 +166,9 @@ static void loads(double *input, double *weights)
         *weights *= input_tiles;
 }
 
-/* Bytes a core loads again because a tile of L1 holds few rows and the filter's rows around them;
- * where not even L0C's worth of them fits, channels are cut instead. They come from L2, where the
- * neighbour's load left them. */
+/* Bytes that a core loads again because a tile of L1 holds few rows and the rows of the filter
+ * around them. If not even L0C's rows fit, channels are split instead. These bytes come from L2,
+ * where the neighbour's load left them. */
 static double halo(const layer *l, tiling t, double input)
 {
     double row = map_bytes(1, l->in_width, l->in_channels), rows = floor(L1_TILE / row);

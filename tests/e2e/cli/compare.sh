@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# mona compare: its figures are those of FFmpeg's psnr and ssim filters, on every kind of frame; what
-# cannot be compared is said in one line.
+# mona compare: its figures equal those of FFmpeg's psnr and ssim filters on every kind of frame; what cannot be
+# compared is reported in one line.
 . tests/tap.inc
 
 film 12 "$tmp/scene.y4m" 320x180
 both='[0:v]settb=1/25,setpts=N,split[a][c];[1:v]settb=1/25,setpts=N,split[b][d]'
 
-# Both say the same: $1 name, $2 A, $3 B. FFmpeg prints two to six digits. Its C code is asked for: the
-# ssim filter's for x86 takes a wrong last window where a row has 4 n + 1 of them. It leaves alpha out.
+# Compares both results: $1 name, $2 A, $3 B. FFmpeg prints two to six digits. Its C code is used, because the
+# x86 code of the ssim filter gets the last window wrong in rows of 4 n + 1 windows. It leaves alpha out.
 like_ffmpeg() {
     "$mona" compare "$2" "$3" --json > "$tmp/json" 2> "$tmp/log" || { not_ok "$1" "$(cat "$tmp/log")"; return; }
     rm -f "$tmp/psnr" "$tmp/ssim"
@@ -60,8 +60,8 @@ PYTHON
 
 # ---- real clips, encoded again --------------------------------------------------------------------
 again() {
-    ffmpeg -v error -y -i "$1" -map 0:v:0 -frames:v 12 -vsync passthrough -c:v libx264 -crf 33 -preset veryfast "$tmp/again.mkv" \
-        -map 0:v:0 -frames:v 12 -vsync passthrough -c:v libx264 -qp 0 -preset ultrafast "$tmp/first.mkv"
+    ffmpeg -v error -y -i "$1" -map 0:v:0 -frames:v 12 -fps_mode passthrough -c:v libx264 -crf 33 -preset veryfast "$tmp/again.mkv" \
+        -map 0:v:0 -frames:v 12 -fps_mode passthrough -c:v libx264 -qp 0 -preset ultrafast "$tmp/first.mkv"
 }
 if ! full; then
     : # every kind of frame comes below, small
@@ -123,8 +123,8 @@ succeeds "sizes differ, scaled" "$mona" compare "$tmp/small.mkv" "$tmp/scene.y4m
 same "from a moment on" "$("$mona" compare "$tmp/small.mkv" "$tmp/small.mkv" --start 0.2 --frames 3 --min-psnr inf 2>&1 > /dev/null | wc -l)" 1
 
 # ---- flicker --------------------------------------------------------------------------------------
-# A: the right half grows brighter by 3 a frame; the left stands still, but for its last 8 rows, which change by 2.
-# B: everything is brighter by n^2 in frame n, so that it changes by 1, 3, 5 and 7, by 4 on average.
+# A: the right half gets brighter by 3 per frame; the left half stands still, except for its last 8 rows, which
+# change by 2. B: everything is brighter by n^2 in frame n, so it changes by 1, 3, 5 and 7, by 4 on average.
 for bits in $(! full || echo 10) 8; do
     python3 - "$tmp" $bits <<'PYTHON'
 import struct, sys

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# -ss, -to and -t as in ffmpeg: a part of a clip, with its sound, subtitles and chapters, from 0 on.
+# -ss, -to and -t as in ffmpeg: a part of a clip with its sound, subtitles and chapters, with times from 0.
 . tests/tap.inc
 
-# 4 s of 25 frames a second, a key frame each second, sound of 0.02 s a packet; a subtitle at 0.5 to 1.5 and one
-# at 2 to 3.5; chapters 0 to 1, 1 to 3 and 3 to 4.
+# 4 s at 25 frames a second with a key frame every second; sound in packets of 0.02 s; a subtitle from 0.5 to
+# 1.5 and one from 2 to 3.5; chapters from 0 to 1, 1 to 3 and 3 to 4.
 printf '1\n00:00:00,500 --> 00:00:01,500\none\n\n2\n00:00:02,000 --> 00:00:03,500\ntwo\n' > "$tmp/a.srt"
 {
     echo ';FFMETADATA1'
@@ -16,7 +16,7 @@ ffmpeg -v error -f lavfi -i testsrc=s=64x48:r=25:d=4 -f lavfi -i sine=d=4:r=4800
     -map 0 -map 1 -map 2 -map_metadata 3 -map_chapters 3 -pix_fmt yuv420p -c:v libx264 -g 25 -c:a pcm_s16le -c:s srt "$tmp/in.mkv"
 ffmpeg -v error -i "$tmp/in.mkv" -map 0 -c:v copy -c:a aac -c:s mov_text "$tmp/in.mp4"
 ffmpeg -v error -i "$tmp/in.mp4" -map 0:v -map 0:a -c copy -muxdelay 0.7 "$tmp/in.ts"
-# The lines of the test picture, which is small, look like combing.
+# The lines of the small test picture look like combing.
 plain="--stages sr --deinterlace off --quiet"
 # shellcheck disable=SC2086
 "$mona" enhance "$tmp/in.mkv" -o "$tmp/whole.y4m" $plain --drop-unsupported 2> "$tmp/log"
@@ -31,14 +31,15 @@ cut_out() {
     # shellcheck disable=SC2086
     "$mona" enhance "$tmp/in.mkv" -o "$out" $plain $coded "$@" 2> "$tmp/log" || cat "$tmp/log"
 }
-# $1: file, $2: a stream specifier of ffprobe. First and last times and number of packets, and where the last ends.
+# $1: file, $2: a stream specifier of ffprobe. Prints the first and last time, the number of packets, and where
+# the last one ends.
 span() {
     ffprobe -v error -select_streams "$2" -show_entries packet=pts_time,duration_time -of csv=p=0 "$1" | sort -n |
         awk -F, 'NR == 1 { first = $1 } { last = $1; end = $1 + $2 } END { printf "%.2f %.2f %d %.2f", first, last, NR, end }'
 }
-# Frames of a y4m file have a line before their samples, and the file has one before all.
+# In a y4m file, each frame has a line before its samples, and the file begins with a line.
 frame=$((6 + 128 * 96 * 3 / 2))
-# Checksum of the frames of the whole from $1 to $2, counted from 1; of all frames of the y4m file $1.
+# Checksum of frames $1 to $2 of the whole, counted from 1; or of all frames of the y4m file $1.
 whole_part() {
     tail -n +2 "$tmp/whole.y4m" | tail -c +$((($1 - 1) * frame + 1)) | head -c $((($2 - $1 + 1) * frame)) | cksum
 }
@@ -80,7 +81,7 @@ fi
 "$mona" enhance - -o "$tmp/piped.y4m" $plain --drop-unsupported -ss 1 -to 3 < "$tmp/in.mkv" 2> "$tmp/log"
 same "and out of a pipe" "$(all_of "$tmp/piped.y4m")" "$(whole_part 26 75)"
 
-# Containers whose times begin elsewhere, or have edit lists.
+# Containers whose times do not begin at 0, or that have edit lists.
 for suffix in $(! full || echo ts) mp4; do
     later=$tmp/later.$suffix
     [ $suffix = mp4 ] || later=$tmp/later.mkv

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What cannot work is refused: one clear line on stderr, the right exit status, and nothing under the
-# output's name that was not there before.
+# What cannot work is refused: one clear line on stderr, the right exit status, and no new file under the
+# output's name.
 . tests/tap.inc
 
 clip=$tmp/clip.mp4
@@ -11,13 +11,13 @@ ffmpeg -v error -i "$tmp/scene.y4m" -vf scale=160:90 -c:v libx264 -pix_fmt yuv42
     -frames:v 1 -vf scale=40:30 "$tmp/a.png" -frames:v 1 -vf scale=40:30 -pix_fmt rgba "$tmp/rgba.png" \
     -frames:v 1 -vf scale=40:30 -pix_fmt rgb48be "$tmp/deep.png"
 
-# Lines of the log that are mona's; sanitisers would add others.
+# The lines of the log from mona; sanitisers may add others.
 check_log() {
     lines=$(wc -l < "$tmp/log")
     [ "$lines" -eq 1 ] && grep -q '^mona: ' "$tmp/log"
 }
 
-# $1: name, $2: exit status, $3: what the line must contain, $4: output name that must not appear ("":
+# $1: name, $2: exit status, $3: what the line must contain, $4: output name that must not exist afterwards ("":
 # none), rest: command
 refused() {
     name=$1 status=$2 pattern=$3 absent=$4
@@ -71,7 +71,7 @@ cp "$clip" "$tmp/self.mp4"
 refused "the input as output" 1 "the output is the input" "" "$mona" enhance "$tmp/self.mp4" -o "$tmp/self.mp4"
 succeeds "which keeps its bytes" cmp "$clip" "$tmp/self.mp4"
 
-# A file size limit stands for a full disk; a small disk is one, where we may make one.
+# A limit on file sizes replaces a full disk; where it is allowed to, the test also makes a small disk.
 limited() {
     (ulimit -f 8 && exec "$@")
 }
@@ -155,7 +155,7 @@ ffmpeg -v error -stream_loop 40 -i "$tmp/scene.y4m" -vf scale=320:180 -c:v libx2
 for name in INT TERM; do
     "$mona" enhance "$tmp/long.mp4" -o "$out" --quiet 2> "$tmp/log" &
     job=$!
-    # Background jobs of a script ignore SIGINT until they say otherwise, as mona does.
+    # Background jobs of a script ignore SIGINT by default, and mona respects that.
     waited=0
     while [ $waited -lt 100 ] && [ "$(cat "$tmp"/out.mp4.*.part 2> /dev/null | wc -c)" -eq 0 ]; do
         sleep 0.1

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# One table of options serves the parser, --help, the man page and the completions: what one of them
-# has, all have. Bash and zsh really complete.
+# One table of options serves the parser, --help, the man page and the completions, so all of them have the same
+# options. The completions are tested in real bash and zsh.
 . tests/tap.inc
 
 "$mona" help --man > "$tmp/mona.1"
@@ -10,12 +10,12 @@
 commands=$("$mona" --help | sed -n 's/^  \([a-z]*\) .*/\1/p')
 
 # ---- completion driven in bash ------------------------------------------------------------------
-# $1: words typed, with spaces between (a space at the end: the next word is empty). Prints one
-# candidate a line.
+# $1: typed words, separated by spaces (a space at the end: the next word is empty). Prints one candidate per
+# line.
 complete_bash() {
     bash --norc -c '. "$1"; cur=; set -f
         COMP_WORDS=(); word=; line=$2
-        # As bash does it, "=" is a word of its own.
+        # In bash, "=" is a word of its own.
         read -ra COMP_WORDS <<< "${line//=/ = }"
         [[ $line == *" " ]] && COMP_WORDS+=("")
         COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
@@ -30,7 +30,7 @@ man_of() {
 zsh_of() {
     sed -n "/^        $1)\$/,/;;\$/p" "$tmp/_mona"
 }
-# One table has them all; in the short tier two of them show it.
+# All commands use one table; the short tier checks a few.
 full || commands=enhance
 for command in $commands; do
     "$mona" $command --help > "$tmp/help"
@@ -73,7 +73,7 @@ same "files are completed, spaces and all" "$(cd "$tmp" && complete_bash "mona e
 # ---- zsh ----------------------------------------------------------------------------------------
 if command -v zsh > /dev/null; then
     succeeds "zsh accepts its completion" zsh -n "$tmp/_mona"
-    # A terminal in which the tab key is pressed; what zsh then has on its line goes to a file.
+    # Presses the tab key in a terminal and writes zsh's line to a file.
     complete_zsh() {
         rm -f "$tmp/line"
         (cd "$tmp" && timeout 60 zsh -f -c '
@@ -122,7 +122,8 @@ same "these leave it as it was" "$(cat "$tmp/over.mkv")" precious
 same "--dry-run writes nothing, and so asks nothing" "$(over --dry-run > /dev/null; echo $?)" 0
 over -y
 same "-y overwrites it" "$(video_times "$tmp/over.mkv")" 0.000000
-# $1: what is answered on a terminal. Prints the exit status, how often it was asked, and what became of the file.
+# $1: the answer on a terminal. Prints the exit status, how often the question was asked, and what became of the
+# file.
 answer() {
     echo precious > "$tmp/over.mkv"
     python3 - "$1" "$mona" enhance "$tmp/small.mkv" -o "$tmp/over.mkv" --preset ultrafast --frames 1 --quiet <<'PYTHON'
@@ -166,7 +167,7 @@ fails "numbered pictures that are there" "%04d.png: exists already" "$mona" enha
 said=$("$mona" --version)
 same "--version names mona and five libraries of FFmpeg" "$(echo "$said" | grep -cE '^(mona|lib(avformat|avcodec|avutil|avfilter|swscale)) [0-9]+\.[0-9]+\.[0-9]+') of $(echo "$said" | wc -l)" \
     "6 of 6"
-# What a number of threads is written as; one line, of a refusal, says which it was.
+# All ways to write a number of threads; the one line of a refusal shows which one was used.
 for jobs in "-j2:2:2" "--jobs=2" "-j2" "-j 2" "--jobs 2" "--threads=2"; do
     [ "$jobs" != -j2 ] || full || break
     # shellcheck disable=SC2086
@@ -175,7 +176,7 @@ for jobs in "-j2:2:2" "--jobs=2" "-j2" "-j 2" "--jobs 2" "--threads=2"; do
 done
 ! full || fails "-j99 is read as a number" "found '99'" "$mona" enhance a.mkv -o b.mkv -j99
 fails "a word is not joined to a letter" "did you mean '--crf'" "$mona" enhance a.mkv -o b.mkv -crf 18
-# $1: the command line, $2: what is meant
+# $1: the command line, $2: the suggestion
 meant() {
     # shellcheck disable=SC2086
     fails "mona $1: did you mean $2" "; did you mean '$2'?" "$mona" $1

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The pages that mona compare and mona enhance write, looked at in headless Chromium.
+# The pages that mona compare and mona enhance write, checked in headless Chromium.
 . tests/tap.inc
 
-# What the browser finds; where there is none, that the page is there and whole. $1: name, $2: page
+# Runs the checks in the browser; without one, only checks that the page exists and is complete. $1: name, $2:
+# page
 look_at() {
     browsed "$1" 20 tests/page.py "$2" "$tmp/shot.png"
     same "$1: the page is whole" "$(tail -n 1 "$2")" "</html>"
@@ -38,7 +39,7 @@ succeeds "a page of a run" "$mona" enhance "$tmp/b.mp4" -o "$tmp/out.mp4" --pres
 look_at "a run" "$tmp/run.html"
 same "it has a latency for each frame" "$(sed -n 's/.*<script type="application\/json" id="data">\(.*\)<\/script>/\1/p' "$tmp/run.html" |
     python3 -c 'import json, sys; d = json.load(sys.stdin); print(len(d["latency"]), len(d["psnr"]), min(d["latency"]) > 0)')" "13 13 True"
-# A run that was killed and goes on knows nothing of the first one's latencies.
+# A resumed run knows nothing about the latencies of the run that was killed.
 "$mona" enhance "$tmp/b.mp4" -o "$tmp/killed.mp4" --preset ultrafast --cpu c --quiet --resume --segment 2 &
 job=$!
 waited=0

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Preloaded into mona: counts the calls of malloc, free and their relatives that come from the mona
- * binary itself, not from the libraries it uses. At the end the number is written to the file that
+/* Preloaded into mona: counts calls of malloc, free and similar functions from the mona binary
+ * itself, not from its libraries. At the end the number is written to the file that
  * MONA_ALLOCATIONS names. */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* glibc's own names for the functions replaced here. */
+/* glibc's own names of the functions replaced here. */
 void *__libc_malloc(size_t);
 void *__libc_calloc(size_t, size_t);
 void *__libc_realloc(void *, size_t);

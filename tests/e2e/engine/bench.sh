@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# mona bench: its figures against other computations of them, where they come from, its verdicts. Nothing here
-# depends on how fast the machine is, or how quiet.
+# mona bench: its figures compared with independent computations, their provenance, and its verdicts. Nothing
+# here depends on the machine's speed or load.
 . tests/tap.inc
 
-# $1: name, $2: Python that prints True about the results a, b, ... (files named after it)
+# $1: name, $2: a Python expression that must be True; the results a, b, ... are the files named after it
 holds() {
     name=$1 code=$2
     shift 2
@@ -118,17 +118,18 @@ def walk(o):
 print(sum(walk(json.load(sys.stdin))))")
 holds "a further stream takes what the first does less the weights, as planned" "
 print($weights > 0 and a['arena_bytes'] - a['added_bytes'] == $weights)" "$tmp/s.json"
-# What the process grew by is in whole pages, and threads keep a little for themselves.
-holds "and the process grows by what is planned, without another copy of the weights" "
+# The process grows by whole pages, and threads keep a little memory for themselves: 90 KiB where they have AMX.
+holds "and the process grows by what is planned" "
 planned = a['added_bytes'] + a['plane_bytes'] + a['plan_bytes']
-print('$SANITIZE' != '' or -8192 <= a['resident_bytes'] - planned <= 65536)" "$tmp/s.json"
+print('$SANITIZE' != '' or -8192 <= a['resident_bytes'] - planned <= 131072)" "$tmp/s.json"
 holds "no stream gets ahead" "
 counts = [x['iterations'] for x in a['each']]
 print(a['fairness'] == 1 and counts == [20] * 4 and a['at_once'] == 1 and
     all(0 <= x['wait']['p50_ms'] < x['p50_ms'] for x in a['each']))" "$tmp/s.json"
 if [ -z "$SANITIZE" ]; then
-    # A p99 is made of a few frames, which others on the machine may hit. What it does to four streams it does
-    # to one that runs four times; where the p99 of these are within 10 %, those of streams have to be once.
+    # A p99 depends on a few frames, which other load may slow down. The same load affects one stream that runs
+    # four times: if the p99 of those runs agree within 10 %, those of four streams must agree in one of the
+    # attempts.
     run540="$mona bench sr_x2_fast --size 960x540 -n 120 --json"
     quiet=0
     for attempt in 1 2 3; do
@@ -175,7 +176,7 @@ r = {x['without']: x for x in a['ablations']}
 print(r['nothing']['operators'] == r['INT8']['operators'] < r['operator fusion']['operators'] and r['INT8']['precision'] == 'fp16' and
     all(x['precision'] == 'int8' for x in r.values() if x['without'] != 'INT8') and
     {x['without']: x['against'] for x in r.values() if x['against'] != 'nothing'} == {'double buffering': 'zero copy'})" "$tmp/o.json"
-fails_with "a model whose network is not known: that is said" 0 'operator fusion, INT8: compiled in; --onnx' $run -n 3 --ablate
+fails_with "a model whose network is not known: that is said" 0 "operator fusion, INT8: need the model's .onnx file; --onnx" $run -n 3 --ablate
 fails_with "one of another network, too" 0 'bicubic_x2.onnx: it compiles to another network' \
     $run -n 3 --ablate --onnx models/bicubic_x2.onnx
 fails_with "a network that is not there" 1 'nowhere.onnx' $run -n 3 --ablate --onnx nowhere.onnx
@@ -183,8 +184,9 @@ succeeds "a denoiser's" sh -c "$mona bench denoise_fast --size 64x36 -n 2 --abla
 holds "is compiled otherwise, too" "print([r['without'] for r in a['ablations']][-2:] == ['operator fusion', 'INT8'])" "$tmp/n.json"
 
 # ---- the whole pipeline
-# A stage of known delays behind a source of known pace: 20 ms, every tenth frame 230 ms, frames 100 ms apart. A slow
-# frame and the one after it, which waits 130 ms, are late; the third waits 50 ms and is in time.
+# A stage with known delays behind a source with a known period: 20 ms, but 230 ms for every tenth frame; frames
+# come every 100 ms. A slow frame is late, and so is the next one, which waits for 130 ms; the third waits for
+# 50 ms and is in time.
 succeeds "a pipeline with known delays" sh -c "$mona bench --pipeline synthetic --size 64x36 --stages delay:20ms/230ms@10 \
     --fps 10 -n 40 --warmup 0 --json > '$tmp/p.json'"
 holds "p50 and p99 of its delays are found" "
@@ -237,7 +239,8 @@ for step in a['steps'][2:4]:
     rows = [r for r in a['layers'] if r['stage'] == step['name']]
     ok = ok and abs(sum(r['ms'] for r in rows) - step['work']['mean_ms']) < 1e-4 * step['work']['mean_ms'] and \\
         abs(sum(r['share'] for r in rows) - 1) < 1e-6 and rows[-1]['name'] == '(other)' and rows[-1]['ms'] >= 0
-# Luma is enlarged once a frame, chroma twice; all planes are read once and four times as much is written.
+# Per frame, luma is enlarged once and chroma twice; all planes are read once, and four times as many bytes are
+# written.
 sr = [r for r in a['layers'] if r['stage'] == 'sr'][:-1]
 print(ok and sum(r['memory_bytes'] for r in sr) == 5 * (96 * 54 + 2 * 48 * 27))" "$tmp/w.json"
 succeeds "so many seconds of a pipeline" sh -c "$mona bench --pipeline synthetic --size 64x36 --stages delay:1ms --fps 50 \

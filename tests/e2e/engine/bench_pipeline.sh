@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# mona bench --pipeline times what mona enhance of the same options does: its networks, its encoder, its memory.
+# mona bench --pipeline times what mona enhance does with the same options: its networks, its encoder, its
+# memory.
 . tests/tap.inc
 
 film 6 "$tmp/scene.y4m" 320x180
@@ -34,7 +35,7 @@ agree "$tmp/clip.mp4" --stages sr,denoise --temporal off --deinterlace off --pre
 agree "$tmp/clip.mp4" -s 1 --strength 0.3 --colour 0.5 -c ffv1 -e slices=4
 agree "$tmp/in/%04d.png" --denoise denoise_balanced
 
-# The rows of help of these options are the same text.
+# The help texts of these options are the same.
 rows() {
     "$mona" "$1" --help | sed -n "/$2/,/^$/p" | grep -E '^ +(-., )?--(stages|scale|tier|content|sr|denoise|temporal|codec|crf|preset)'
 }

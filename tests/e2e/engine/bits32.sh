@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The library where addresses have 32 bits: what must fit memory is refused if it does not, and the
-# numbers are the same.
+# The library with 32-bit addresses: what does not fit memory is refused, and results are the same.
 . tests/tap.inc
 echo 'int main(void) { return 0; }' > "$tmp/main.c"
 if [ -n "$SANITIZE" ] || ! ${CC:-cc} -m32 -o "$tmp/main" "$tmp/main.c" 2> "$tmp/log" || ! "$tmp/main"; then
@@ -9,7 +8,7 @@ if [ -n "$SANITIZE" ] || ! ${CC:-cc} -m32 -o "$tmp/main" "$tmp/main.c" 2> "$tmp/
     exit 0
 fi
 
-# By SSE, since the x87's sums have more bits.
+# With SSE, since sums in the x87 have more bits.
 make_32() {
     make --no-print-directory ARCH=i386 CC="${CC:-cc} -m32" CFLAGS="-O1 -msse2 -mfpmath=sse" LDFLAGS= \
         BUILD="$tmp/build" "$tmp/build/firmware"

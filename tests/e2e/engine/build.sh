@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What the Makefile promises those who build and package: their tools and flags are used, what changed is built
-# again, a tarball knows its commit, builds repeat to the byte, and what is installed can be linked.
+# What the Makefile promises to people who build and package: it uses their tools and flags, builds again what
+# changed, puts the commit into a tarball, repeats builds to the byte, and installs what can be linked.
 . tests/tap.inc
 unset MAKEFLAGS MFLAGS
 make="make --no-print-directory SANITIZE=$SANITIZE"
 
-# What make would run for $1 (a target, or variables and targets).
+# The commands that make would run for $1 (a target, or variables and targets).
 commands() {
     # shellcheck disable=SC2086
     $make -n V=1 "$@" 2>&1
@@ -29,7 +29,7 @@ at_least "WERROR=1 makes warnings errors" "$(commands BUILD="$tmp/b" WERROR=1 "$
 same "and without it they are none" "$(commands BUILD="$tmp/b" WERROR= "$tmp/b/pipeline/error.o" | grep -c -e -Werror)" 0
 
 # ---- what changed is built again ----------------------------------------------------------------
-# $1: name, $2: a file that is taken as changed, $3: what is then compiled, $4: the target
+# $1: name, $2: a file that counts as changed, $3: what must then be compiled, $4: the target
 rebuilds() {
     at_least "$1" "$(commands BUILD="$BUILD" -W "$2" "$4" | grep -c -e "-c -o $3 ")" 1
 }
@@ -58,7 +58,7 @@ elif [ -z "$commit" ] || [ "$(git rev-parse --show-toplevel)" != "$(pwd -P)" ]; 
     skip "no git checkout to make a tarball of"
 else
     succeeds "make dist" $make -s dist BUILD="$tmp/b"
-    # Inside of another repository, which has another commit.
+    # Inside another repository with a different commit.
     mkdir "$tmp/outer" "$tmp/other" &&
         (cd "$tmp/outer" && git init -q . && git -c user.name=n -c user.email=e commit -q --allow-empty -m other &&
             tar -xf "$tmp/b/mona-$version.tar.gz") && tar -xf "$tmp/b/mona-$version.tar.gz" -C "$tmp/other"

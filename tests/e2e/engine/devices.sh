@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# mona devices: the list, watched and as JSON. What sensors there are depends on the machine.
+# mona devices: the list, --watch and JSON. Which sensors exist depends on the machine.
 . tests/tap.inc
 
 succeeds "devices are listed" sh -c "$mona devices > '$tmp/text'"

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The firmware example: works from static memory, allocates nothing, and gives the same picture as the
-# command.
+# The firmware example works in static memory, allocates nothing, and gives the same picture as the command.
 . tests/tap.inc
 
 succeeds "it runs" "$BUILD/firmware" "$tmp/in.pgm" "$tmp/out.pgm"
 sed 's/^/# /' "$tmp/log"
-# As a frame of film, whose luma the network gets as it is. A PGM has a header of three lines.
+# The picture becomes a frame of film, whose luma reaches the network unchanged. A PGM has a header of three
+# lines.
 size=$(sed -n '2s/ /x/p' "$tmp/in.pgm")
 samples() {
     tail -c +"$(($(head -n 3 "$1" | wc -c) + 1))" "$1"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Plans a model whose arrays have 2^29 elements of 8 bytes, and prints the status: 2^32 bytes are too
- * many where addresses have 32 bits, and must not look like 0. */
+/* Plans a model with arrays of 2^29 elements of 8 bytes and prints the status: 2^32 bytes are too
+ * many for 32-bit addresses and must not look like 0. */
 #include <stdio.h>
 
 #include "tests/unit/model_builder.h"

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# libmona.a as firmware sees it: what it asks of a C library, what it exports, what it includes, how much
+# libmona.a as firmware sees it: what it needs from a C library, what it exports and includes, and how much
 # stack it uses.
 . tests/tap.inc
 CC=${CC:-gcc}
 
-# $1: name, $2: what is wrong, empty if nothing
+# $1: name, $2: what is wrong; empty if nothing is
 report() {
     if [ -z "$2" ]; then
         ok "$1"

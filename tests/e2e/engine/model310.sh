@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# mona bench --device model310: what a person sees of the modelled chip.
+# mona bench --device model310: what users see of the modelled chip.
 . tests/tap.inc
 
 crc() {
@@ -11,7 +11,7 @@ field() {
     sed -n "s/.*\"$2\":\([0-9.]*\).*/\1/p" "$1"
 }
 
-# test_models has every model.
+# test_models covers all models.
 succeeds "a model runs on model310" sh -c "'$mona' bench sr_x2_fast --device model310 --size 96x54 --json > '$tmp/modelled'"
 same "the checks find nothing" "$(field "$tmp/modelled" findings)" 0
 grep -q '"modelled_ms"' "$tmp/modelled"

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What observing operators costs: nothing where nobody does, hardly anything where somebody does.
+# The cost of observing operators: nothing without an observer, and very little with one.
 . tests/tap.inc
 
-# The functions of an object, a line each: how many instructions, and a sum of them. Other functions they call are named:
-# how far away these lie is no part of the code.
+# The functions of an object, one per line: the number of instructions and a checksum of them. Calls are given
+# by name, since the distance to other functions is not part of the code.
 functions() {
     objdump -dr --no-addresses --no-show-raw-insn "$1" | python3 -c "
 import sys, zlib
@@ -39,7 +39,8 @@ succeeds "the library without observers works" "$BUILD/unobserved/firmware" "$tm
 succeeds "and makes the same picture" cmp "$tmp/a.pgm" "$tmp/b.pgm"
 
 if [ -z "$SANITIZE" ]; then
-    # Processor time of the cheapest tenth of frames, observed and not in turns; a busy machine may spoil one attempt.
+    # Processor time of the cheapest tenth of frames, observed and plain in turns; a busy machine may spoil an
+    # attempt.
     for attempt in 1 2 3; do
         cost=$($mona bench sr_x2_fast --size 960x540 -j 1 -n 20 --layers --json |
             python3 -c "import json, sys; print(100 * json.load(sys.stdin)['observing'])")

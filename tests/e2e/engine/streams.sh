@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Everything that is not the enhanced video: timestamps, other streams, colour, shape, chapters; and odd
+# Everything besides the enhanced video: timestamps, other streams, colours, aspect ratio, chapters; and odd
 # sizes, parts of a clip, damage.
 . tests/tap.inc
 
@@ -17,7 +17,7 @@ film 24 "$tmp/scene.y4m" 320x180
 tiny="-vf scale=160:90 -c:v libx264 -preset veryfast -pix_fmt yuv420p"
 
 # ---- variable frame rate, B-frames, a start that is not zero ------------------------------------
-ffmpeg -v error -i "$tmp/scene.y4m" -vf "select='not(mod(n\,5))+eq(mod(n\,7)\,3)',scale=160:90" -vsync vfr \
+ffmpeg -v error -i "$tmp/scene.y4m" -vf "select='not(mod(n\,5))+eq(mod(n\,7)\,3)',scale=160:90" -fps_mode vfr \
     -c:v libx264 -bf 3 -pix_fmt yuv420p -video_track_timescale 90000 "$tmp/vfr.mp4"
 ffmpeg -v error -itsoffset 1.5 -i "$tmp/vfr.mp4" -c copy "$tmp/late.mkv"
 pairs="late.mkv:mp4"
@@ -57,7 +57,7 @@ ffmpeg -v error -i "$tmp/scene.y4m" -frames:v 5 -vf scale=160:90:out_range=pc -c
 enhance "$tmp/range.mp4" -o "$tmp/range_out.mp4"
 same "full range is kept" "$(probe "$tmp/range_out.mp4" stream=color_range v:0)" "pc "
 
-# What follows containers.sh and complaints.sh show too, of fewer files.
+# containers.sh and complaints.sh check the rest too, with fewer files.
 full || exit 0
 
 # ---- streams, metadata, chapters ----------------------------------------------------------------

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Many files at once: folders, patterns, pictures of a sequence; a manifest, and a status that tells of failures.
+# Many files at once: folders, patterns, numbered pictures; the manifest, and an exit status that shows
+# failures.
 . tests/tap.inc
 
 mkdir "$tmp/in" "$tmp/bad" "$tmp/pictures"
@@ -41,7 +42,7 @@ same "pictures of a sequence keep their names" "$? $(cd "$tmp/larger" && find . 
     "0 ./frame_001.png ./frame_002.png ./frame_003.png "
 same "and are larger" "$(ffprobe -v error -show_entries stream=width,height -of csv=p=0 "$tmp/larger/frame_002.png")" 96,56
 
-# Folders in folders: only if asked for, in folders of the same names; not the results themselves.
+# Subfolders: only with --recursive, with the same names, and without the results themselves.
 mkdir -p "$tmp/tree/one/two" "$tmp/tree/.hidden"
 cp "$tmp/in/a.mp4" "$tmp/tree/top.mp4"
 cp "$tmp/in/a.mp4" "$tmp/tree/one/a.mp4"
@@ -68,7 +69,7 @@ same "an input is never replaced" "$? $(manifest '"the output is the input" in m
 enhance "$tmp/in" -o "$tmp/x.mp4" --out-dir "$tmp/out"
 same "--out-dir and -o are refused together" "$? $(grep -c -- '--out-dir takes' "$tmp/log")" "2 1"
 
-# Photographs in other formats than mona writes become pictures, not videos of one frame.
+# Photographs in formats that mona does not write become pictures, not videos of one frame.
 mkdir "$tmp/photos"
 for kind in webp bmp tiff; do
     ffmpeg -v error -i "$tmp/scene.y4m" -frames:v 1 -vf scale=48:28 "$tmp/photos/$kind.$kind"
@@ -79,7 +80,8 @@ same "WebP, BMP and TIFF become PNG" "$? $(cd "$tmp/albums" && find . -name '*.*
     "0 ./Beach.png ./bmp.png ./manifest.json ./tiff.png ./webp.png "
 same "and are larger" "$(ffprobe -v error -show_entries stream=codec_name,width,height -of csv=p=0 "$tmp/albums/webp.png")" png,96,56
 
-# A folder that cannot be read is named, and the others are done. Root reads everything, so it is nobody who tries.
+# A folder that cannot be read is named, and the other files are processed. Root can read everything, so the
+# user nobody tries.
 mkdir -p "$tmp/mixed/closed" "$tmp/mixed/locked" "$tmp/nobodys"
 cp "$tmp/in/a.mp4" "$tmp/mixed/a.mp4"
 cp "$tmp/in/a.mp4" "$tmp/mixed/locked/b.mp4"

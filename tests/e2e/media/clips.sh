@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A table over every real clip: what went in and what came out. Each row is all the same, or a refusal that
-# says why.
+# A table of all real clips with input and output. In each row everything is the same, or the run is refused
+# with a reason.
 . tests/tap.inc
 
 if [ -z "$clips" ] || [ -n "$SANITIZE" ]; then

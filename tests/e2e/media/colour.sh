@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The colour stage: neutral at 0, the same bytes however it is computed, steady within a shot.
+# The colour stage: no change at 0, the same bytes however they are computed, and steady curves within a shot.
 . tests/tap.inc
 
 film 12 "$tmp/scene.y4m" 320x180
@@ -32,7 +32,7 @@ for format in $formats; do
 done
 
 colour "$tmp/one.y4m"
-for options in "-j 3" "--strip-rows 1" "--cpu c" "--colour 1" "-j 1" "--strip-rows 7" "--cpu instructions" "--device model310"; do
+for options in "-j 3" "--strip-rows 1" "--cpu c" "--colour 1" "-j 1" "--strip-rows 7" "--device model310"; do
     [ "$options" != "-j 1" ] || full || break # the rest in the full tier; test_models has instruction sets and devices
     # shellcheck disable=SC2086
     colour "$tmp/other.y4m" $options
@@ -41,14 +41,15 @@ done
 colour "$tmp/half.y4m" --colour 0.5
 nothing "half strength is something else" "$(cmp -s "$tmp/half.y4m" "$tmp/one.y4m" && echo the same)"
 
-# Colour comes last where only its strength is given.
+# With --colour alone, colour is the last stage.
 "$mona" enhance "$tmp/dull.mkv" -o "$tmp/a.y4m" --colour 0.5 --frames 3 --quiet
 "$mona" enhance "$tmp/dull.mkv" -o "$tmp/b.y4m" --stages denoise,sr,colour --colour 0.5 --frames 3 --quiet
 same "--colour alone adds the stage" "$(sum "$tmp/a.y4m")" "$(sum "$tmp/b.y4m")"
 same "the plan tells of it" "$("$mona" enhance "$tmp/a.y4m" -o "$tmp/c.mkv" --stages colour --dry-run --json |
     grep -c '"stage":.*"colour"')" 1
 
-# What only moves keeps its colours from frame to frame: the mean of a still shot moves by less than half a step.
+# Colours do not change from frame to frame without a reason: in a still shot the mean changes by less than half
+# a step.
 ffmpeg -v error -i "$tmp/dull.mkv" -vf "trim=end_frame=1,loop=11:1,noise=alls=12:allf=t:all_seed=1" -c:v ffv1 "$tmp/still.mkv"
 "$mona" enhance "$tmp/still.mkv" -o "$tmp/steady.mkv" -c ffv1 --stages colour --quiet
 ffmpeg -v error -i "$tmp/steady.mkv" -vf signalstats,metadata=mode=print:file=- -f null - > "$tmp/means"

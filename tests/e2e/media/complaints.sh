@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What people complain of most about other tools of this kind, one test for each. Other scripts go further into
-# every one of them; here is the shortest proof. Where another has it in the short tier, here it is in the full one.
+# The most frequent complaints about other tools of this kind, with one test for each. Other scripts test each
+# topic more thoroughly; these are the shortest proofs. A proof that another script has in the short tier is in
+# the full tier here.
 . tests/tap.inc
 
 enhance() {
@@ -16,7 +17,7 @@ probe() {
 survives() {
     python3 tests/e2e/media/survival.py "$1" "$2" | grep -v '^#' | tr '\t' '\n' | grep -c DIFFERS
 }
-# Mean of each plane, whole steps.
+# The rounded mean of each plane.
 means() {
     ffprobe -v error -f lavfi -i "movie=$1,signalstats" -show_entries \
         frame_tags=lavfi.signalstats.YAVG,lavfi.signalstats.UAVG,lavfi.signalstats.VAVG -of csv=p=0 |
@@ -26,8 +27,8 @@ means() {
 film 25 "$tmp/scene.y4m" 320x180
 make -i "$tmp/scene.y4m" -f lavfi -i sine=300:duration=1 -vf "scale=160:90,$(says tv smpte170m smpte170m smpte170m)" \
     -c:v libx264 -bf 3 -pix_fmt yuv420p -color_range tv -c:a aac "$tmp/av.mp4"
-# Ends of the range, told there is much noise; and studio black and white, whose noise is estimated: a 16 of which
-# half the noise was clipped at 0 would rightly be restored as something darker.
+# Both ends of the range, with much noise given by --strength; and studio black and white, whose noise is
+# estimated: a 16 with half of its noise clipped at 0 would rightly be restored as something darker.
 rounded_means() {
     means "$1" | awk '{ printf "%d %d %d", $1 / 4 + 0.5, $2 / 4 + 0.5, $3 / 4 + 0.5 }'
 }
@@ -97,7 +98,7 @@ make -i "$tmp/av.mp4" -itsoffset 0.3 -i "$tmp/av.mp4" -map 0:v -map 1:a -c copy 
 enhance "$tmp/late.mp4" -o "$tmp/out.mp4"
 same "1 audio out of sync or lost" "$(survives "$tmp/late.mp4" "$tmp/out.mp4")" 0
 
-make -i "$tmp/av.mp4" -vf "select='not(mod(n\,4))+eq(mod(n\,7)\,3)'" -vsync vfr -an -c:v libx264 "$tmp/vfr.mp4"
+make -i "$tmp/av.mp4" -vf "select='not(mod(n\,4))+eq(mod(n\,7)\,3)'" -fps_mode vfr -an -c:v libx264 "$tmp/vfr.mp4"
 enhance "$tmp/vfr.mp4" -o "$tmp/out.mp4"
 same "2 variable frame rate flattened" "$(video_times "$tmp/out.mp4")" "$(video_times "$tmp/vfr.mp4")"
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What compression took from film is given back as far as the decoder's quantiser tells how much it was; what it hardly
-# touched is left alone, and so is everything where nothing is told.
+# Film gets back part of what compression removed, as far as the decoder's quantisers show how much that was.
+# Film that was hardly compressed is left alone, and so is everything without known quantisers.
 . tests/tap.inc
 
 if [ -n "$clips" ]; then
@@ -32,13 +32,13 @@ clean() {
 frames() { # as clean: MD5 of every frame
     clean "$@" && frames_md5 "$tmp/out.mkv"
 }
-# As clean: by how many dB of luma it comes nearer the original.
+# Like clean: by how many dB luma gets closer to the original.
 gained() {
     before=$(psnr_y "$tmp/$1" "$tmp/original.mkv")
     clean "$@"
     echo "$(psnr_y "$tmp/out.mkv" "$tmp/original.mkv") - $before" | sed 's/inf/99/g' | tr -d '\n' | awk -F ' - ' '{ print $1 - $2 }'
 }
-# As clean: the error of compression in the last frame as it says; none: it says nothing.
+# Like clean: prints the reported error of compression in the last frame; none: nothing is reported.
 told() {
     input=$1
     shift
@@ -79,7 +79,7 @@ for options in "-j 1" "-j 2 --strip-rows 4" "--threads 1:1:1" "--threads 4:2:1" 
     # shellcheck disable=SC2086
     same "the same bytes with $options" "$(frames coarse.mkv --temporal off $options)" "$(cat "$tmp/wanted")"
 done
-# A decoder's threads must not tell of a frame that is half done.
+# With several threads, a decoder must not report a frame that is only half decoded.
 "$scene" 10 "$tmp/large.y4m"
 ffmpeg -v error -y -i "$tmp/large.y4m" -c:v libx264 -crf 32 -preset veryfast -bf 3 "$tmp/large.mkv"
 for run in 1 2 3 4 5 6; do frames large.mkv --temporal off --threads 8:2:1 | md5sum; done | sort -u > "$tmp/runs"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # From container to container: every stream with its packets and times, cover pictures, attachments, chapters,
-# tags; what the new container cannot hold is refused by name.
+# tags. What the new container cannot hold is refused by name.
 . tests/tap.inc
 
 in=$tmp/in
@@ -86,7 +86,7 @@ refused cover.mp4 mov 'mov cannot hold stream 2 (cover picture, mjpeg); use .mkv
 refused av.mp4 y4m 'yuv4mpegpipe cannot hold stream 1 (audio, aac); use .mkv'
 
 # ---- what is converted ----------------------------------------------------------------------------
-# Cues as SRT: times, text and the styles that all formats have.
+# Subtitles as SRT: times, text and the styles that all formats have.
 cues() {
     ffmpeg -nostdin -v error -i "$1" -map 0:s:0 -f srt - | tr -d '\r'
 }
@@ -107,7 +107,7 @@ for kind in plain styled overlap; do
 done
 make -i "$in/plain.mkv" -map 0 -c copy -c:s mov_text "$in/plain.mp4" -map 0 -c copy -c:s webvtt "$in/vtt.mkv" \
     -map 0 -c copy -c:s ass "$in/ass.mkv"
-# $1: input, $2: suffix, $3: codec of the result, $4: pattern of the second line that is told, or nothing
+# $1: input, $2: suffix, $3: codec of the result, $4: pattern of the second line that is printed; may be empty
 converted() {
     rm -f "$tmp"/out.*
     "$mona" enhance "$in/$1" -o "$tmp/out.$2" --stages sr 2> "$tmp/log" < /dev/null
@@ -150,7 +150,7 @@ same "or goes on, and says so" "$? $(grep -c 'avi cannot store that stream 1 beg
 # ---- what is lost beside the streams is told ------------------------------------------------------
 make -i "$in/av.mp4" -i "$in/av.mp4" -map 0 -map 1:a -c copy -metadata title=T -metadata custom=C -metadata:s:a:0 language=fra \
     -metadata:s:a:1 title=Commentary -disposition:a:1 comment "$in/marked.mkv"
-# $1: suffix, $2: what must be told, one pattern a line
+# $1: suffix, $2: what must be reported, one pattern per line
 told() {
     rm -f "$tmp"/out.*
     "$mona" enhance "$in/marked.mkv" -o "$tmp/out.$1" --stages sr --preset ultrafast --drop-unsupported 2> "$tmp/log" < /dev/null
@@ -169,7 +169,7 @@ told avi "avi cannot hold the tag 'custom'; .mkv would
 avi cannot hold the tag 'language' of stream 1; .mkv would
 avi cannot store that stream 2 is marked as 'comment'; .mkv would"
 make -i "$in/av.mp4" -an -vf setsar=297/224 -c:v libx264 "$in/aspect.mp4" \
-    -an -vf "select='not(mod(n\,5))+eq(mod(n\,7)\,3)'" -vsync vfr -c:v libx264 "$in/vfr.mp4"
+    -an -vf "select='not(mod(n\,5))+eq(mod(n\,7)\,3)'" -fps_mode vfr -c:v libx264 "$in/vfr.mp4"
 ways="vp9:webm:1"
 ! full || ways="$ways vp9:mkv:1 h264:mkv:0 vp9:mp4:0"
 for way in $ways; do

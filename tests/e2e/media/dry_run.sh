@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# mona enhance --dry-run: the plan is the one the run would follow, and nothing is written.
+# mona enhance --dry-run: prints the plan that the run would follow, and writes nothing.
 . tests/tap.inc
 mkdir "$tmp/scratch"
 export TMPDIR="$tmp/scratch"
@@ -53,7 +53,7 @@ same "-s 4 doubles twice" "$(plan "$tmp/small.mp4" -o "$tmp/out.mp4" -s 4)" "den
 same "-s 1 only denoises" "$(plan "$tmp/small.mp4" -o "$tmp/out.mp4" -s 1)" "denoise 40"
 same "-s 4 of a picture takes one network" "$(plan "$tmp/a.png" -o "$tmp/b.png" -s 4)" "denoise sr 160"
 same "-i, -o, -t and -v" "$("$mona" enhance -i "$tmp/a.png" -o "$tmp/b.png" -t 1 -v --quiet; echo $?)" 0
-# $1: -j. Threads the process had at most; decoder, stages, pool and encoder add theirs.
+# $1: -j. Prints the largest number of threads in the process; decoder, stages, pool and encoder add theirs.
 threads_of() {
     "$mona" enhance -y "$tmp/clip.mp4" -o "$tmp/threads.mp4" --quiet --cpu c -s 4 --frames 8 -j "$1" &
     job=$!
@@ -78,14 +78,15 @@ done
 
 # ---- scales and tiers ---------------------------------------------------------------------------------
 same "-s is what sr of --stages enlarges by" "$(plan "$tmp/small.mp4" -o "$tmp/out.mp4" -s 4 --stages denoise,sr)" "denoise sr sr 160"
-# $1: what is expected of the networks, rest: options.
+# $1: the expected networks, rest: options.
 networks() {
     wanted=$1
     shift
     same "the networks of $*" "$("$mona" enhance "$tmp/a.png" -o "$tmp/b.png" --dry-run --json "$@" |
         python3 -c 'import json, sys; print(*[s["model"] for s in json.load(sys.stdin)["stages"]])')" "$wanted"
 }
-# $1: task, rest: tiers from the one wished downwards. The first that is inside.
+# $1: task, rest: tiers from the wanted one downwards. Prints the first one for which there is a built-in
+# network.
 inside() {
     task=$1
     shift
@@ -113,7 +114,7 @@ done
 same "three times by a network for it" "$(plan "$tmp/a.png" -o "$tmp/b.png" --sr "$tmp/x3.mona")" "denoise sr 120"
 same "and nine times" "$(plan "$tmp/a.png" -o "$tmp/b.png" --sr "$tmp/x3.mona" -s 9)" "denoise sr sr 360"
 same "four times" "$(plan "$tmp/small.mp4" -o "$tmp/out.mp4" --sr "$tmp/x4.mona" -s 4)" "denoise sr 160"
-# $1: what, $2: expected in the one line, rest: options.
+# $1: name, $2: what the one line must contain, rest: options.
 refused() {
     name=$1
     line=$2

@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Every codec by -c, options handed through to the encoders, and frames through pipes.
+# Every codec of -c, options for the encoders, and frames through pipes.
 . tests/tap.inc
 
 enhance() {
     "$mona" enhance -y "$@" --stages sr --quiet 2> "$tmp/log" < /dev/null
 }
 
-# What of the video stream must not change, on one line. The range is that of its first frame: FFmpeg 7 says nothing
-# of a whole stream of ProRes.
+# Prints the properties of the video stream that must not change, on one line. The range is that of the first
+# frame, since FFmpeg 7 reports none for a stream of ProRes.
 kept() {
     ffprobe -v error -count_frames -select_streams v:0 -show_entries \
         stream=nb_read_frames,pix_fmt,sample_aspect_ratio,color_space,color_transfer,color_primaries -of csv=p=0 "$1" | tr '\n' ,
@@ -25,7 +25,7 @@ for pair in h264:mp4 hevc:mp4 hevc:mkv av1:mp4 av1:webm vp9:webm vp9:mkv ffv1:mk
     codec=${pair%:*}
     out=$tmp/codec.${pair#*:}
     rm -f "$out"
-    # This SVT-AV1 reads its own tables out of bounds and does not run under sanitisers.
+    # This version of SVT-AV1 reads its own tables out of bounds, so sanitisers stop it.
     [ "$codec" = av1 ] && [ -n "$SANITIZE" ] && continue
     enhance "$tmp/in.mp4" -o "$out" -c "$codec" || not_ok "-c $codec" "$(cat "$tmp/log")"
     nothing "-c $codec in .${pair#*:} says nothing on stderr" "$(cat "$tmp/log")"
@@ -43,7 +43,7 @@ if enhance "$tmp/in.mp4" -o "$tmp/bad.webm" -c h264; then
 else
     same "the refusal names both" "$(grep -c 'webm cannot hold h264' "$tmp/log")" 1
 fi
-# libav writes bare samples that nothing reads again, as the tag it gives them is not known.
+# libav writes raw samples in some formats with a tag that it cannot read.
 for way in yuv444p:mov yuv420p10le:mov gray:mov yuv440p10le:mkv; do
     ffmpeg -v error -y -i "$tmp/in.mp4" -frames:v 2 -vf scale=32:32 -pix_fmt "${way%:*}" -c:v ffv1 "$tmp/samples.mkv"
     enhance "$tmp/samples.mkv" -o "$tmp/bad.${way#*:}" -c rawvideo
@@ -55,7 +55,8 @@ for codec in av1 vp9; do
     same "QuickTime cannot hold $codec" "$? $(grep -c "bad.mov: mov cannot hold $codec; .mkv" "$tmp/log")" "1 1"
 done
 
-# SVT-AV1 never closes of itself when it had no frame: what is refused after it was opened must still end.
+# SVT-AV1 never closes if it got no frame. A run that is refused after the encoder was opened must end
+# nevertheless.
 if [ -z "$SANITIZE" ]; then
     ffmpeg -v error -i "$tmp/in.mp4" -f lavfi -i sine=d=0.4 -c:v copy -c:a aac "$tmp/sound.mp4"
     ends() {
@@ -80,7 +81,7 @@ wait
 enhance "$tmp/in.mp4" -o "$tmp/file.mkv"
 "$mona" enhance - -o "$tmp/redirected.mkv" --stages sr --quiet < "$tmp/in.mp4"
 same "a file behind standard input is searched as by name" "$? $(frames_md5 "$tmp/redirected.mkv")" "0 $(frames_md5 "$tmp/file.mkv")"
-# Too large for what libav keeps of a pipe.
+# Larger than what libav buffers of a pipe.
 ffmpeg -v error -i "$tmp/in.mp4" -vf scale=640:360 -c:v rawvideo "$tmp/large.mov"
 cat "$tmp/large.mov" | timeout -s KILL 60 "$mona" enhance - -o "$tmp/piped.mkv" --quiet 2> "$tmp/log"
 same "an index behind the frames needs a file" "$? $(grep -c 'standard input: expected a file, found a pipe' "$tmp/log")" "1 1"
@@ -88,10 +89,10 @@ same "an index behind the frames needs a file" "$? $(grep -c 'standard input: ex
 same "closed standard streams do not write into the result" "$? $(frames_md5 "$tmp/closed.mkv")" "0 $(frames_md5 "$tmp/file.mkv")"
 
 # ---- alpha --------------------------------------------------------------------------------------
-# WebM keeps it beside the frames, where only libvpx's decoder looks.
+# WebM keeps alpha beside the frames, where only libvpx's decoder finds it.
 ffmpeg -v error -i "$tmp/in.mp4" -vf "scale=64:36,format=yuva420p,geq=lum='lum(X,Y)':cb=128:cr=128:a='4*X'" -c:v libvpx-vp9 \
     -lossless 1 "$tmp/alpha.webm"
-# Means of the alpha of every frame.
+# The mean alpha of every frame.
 alpha_of() {
     ffmpeg -v error -c:v libvpx-vp9 -i "$1" -vf alphaextract,scale=1:1:flags=area -f rawvideo -pix_fmt gray - | od -An -v -tu1 -w1 |
         awk '{ print ($1 > 120 && $1 < 135 ? "half" : $1) }' | sort | uniq -c | tr -s ' ' | tr '\n' ' '
@@ -130,7 +131,7 @@ for way in av1:g=4 vp9:g=4:lag-in-frames=0 ffv1:g=4; do
     same "-e reaches $codec" "$? $(cat "$tmp/log") $(keys "$tmp/keys.mkv")" "0  K___K___K___"
 done
 
-# ProRes: 4:2:2 of 10 bits, as it is made.
+# ProRes is written as 4:2:2 of 10 bits.
 ffmpeg -v error -i "$tmp/scene.y4m" -vf "scale=160:90,setsar=3/2,$colour" -c:v ffv1 -pix_fmt yuv422p10le -color_range tv "$tmp/deep.mkv"
 profile() {
     ffprobe -v error -select_streams v:0 -show_entries stream=codec_name,profile,codec_tag_string,pix_fmt -of csv=p=0 "$1"
@@ -157,7 +158,7 @@ for codec in h264 hevc vp9 ffv1 rawvideo; do
     same "ten bits of 4:2:2 as $codec" "$? $(kept "$tmp/deep_out.mkv")" "0 $(kept "$tmp/deep.mkv")"
 done
 
-# Twice the size at the same rate, with room for a short clip's rate control.
+# Twice the size at the same bit rate, with a clip that is long enough for the rate control.
 ffmpeg -v error -stream_loop 7 -i "$tmp/scene.y4m" -vf scale=320:180 -c:v libx264 -b:v 300k -pix_fmt yuv420p "$tmp/rate.mp4"
 video_bytes() {
     ffprobe -v error -select_streams v:0 -show_entries packet=size -of csv=p=0 "$1" | awk '{ n += $1 } END { print n }'
@@ -194,7 +195,7 @@ refused "an unknown container" "-f: expected a video container" -f nonsense
 refused "ProRes in 4:2:0" "prores (prores_ks) cannot hold yuv420p" -c prores
 
 # ---- pipes --------------------------------------------------------------------------------------
-# Frames as y4m through mona equal those of a file.
+# Frames that pass through mona as y4m equal those of a file.
 ffmpeg -v error -i "$tmp/in.mp4" -f yuv4mpegpipe - | "$mona" enhance - -o - --stages sr 2> "$tmp/log" |
     ffmpeg -v error -f yuv4mpegpipe -i - -c:v ffv1 "$tmp/piped.mkv"
 same "ffmpeg | mona | ffmpeg: the frames of a file" "$(frames_md5 "$tmp/piped.mkv")" "$(frames_md5 "$tmp/one.mkv")"
@@ -217,7 +218,7 @@ head -c 10 "$tmp/in.mp4" | "$mona" enhance - -o "$tmp/short.mkv" > /dev/null 2> 
 same "a pipe without a video is refused" "$? $(grep -c 'mona: standard input: ' "$tmp/log")" "1 1"
 
 # ---- live ---------------------------------------------------------------------------------------
-# Of 40 frames at least 38 come out before the pipe is closed, which says that there are no more.
+# At least 38 of 40 frames come out before the pipe is closed, which is what ends the input.
 ffmpeg -v error -stream_loop 3 -i "$tmp/in.mp4" -frames:v 40 -vf scale=64:48 -f rawvideo "$tmp/raw"
 mkfifo "$tmp/live"
 count() {

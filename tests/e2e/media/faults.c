@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Preloaded into mona: makes the n-th call of a function fail. MONA_FAULT=CALL:N:ERRNO, CALL one of
+/* Preloaded into mona: makes the n-th call of a function fail. MONA_FAULT=CALL:N:ERRNO with CALL
+ * one of
  *
  *   read, write      on a file whose name contains MONA_FAULT_FILE, by libav's file protocol
  *   fsync, rename    any
  *   decode, encode   avcodec_receive_frame, avcodec_send_frame
  *   encoder          avcodec_open2 of an encoder
- *   space            statvfs, which then finds a disk of one block
+ *   space            statvfs, which then reports a disk of one block
  *
- * Everything else is the real thing. ERRNO is a number; libav's functions return its negative. */
+ * Everything else is unchanged. ERRNO is a number; libav's functions return its negative. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -27,10 +28,10 @@ enum { MOST_FILES = 1024 };
 static atomic_bool watched[MOST_FILES];
 static atomic_long calls;
 
-/* Whether this call of name is the one to fail; sets errno. */
+/* Whether this call of name must fail; sets errno. */
 static bool fails(const char *name)
 {
-    const bool endless = getenv("MONA_FAULT_ENDLESS"); /* and every call after it */
+    const bool endless = getenv("MONA_FAULT_ENDLESS"); /* later calls fail too */
     char wanted[32];
     long n;
     int reason;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Faults of the system and of the codecs, injected into the real binary: one clear line, the right exit
-# status, nothing under the output's name, and what was there before is still there.
+# Faults of the system and of codecs, injected into the real binary: one clear line, the right exit status, no
+# file under the output's name, and an earlier file there is kept.
 . tests/tap.inc
 
 if [ -n "$SANITIZE" ] || ! printf '#include <features.h>\n__GLIBC__' | ${CC:-cc} -E - 2> /dev/null | tail -n 1 | grep -q '[0-9]'; then
@@ -15,7 +15,7 @@ ffmpeg -v error -i "$tmp/scene.y4m" -f lavfi -i sine=440:duration=1.6 -vf scale=
     -c:a aac "$tmp/in.mp4"
 EIO=5 ENOSPC=28 ENOMEM=12 EACCES=13
 
-# $1: fault, $2: part of the file's name, rest: options
+# $1: fault, $2: a part of the file's name, rest: options
 enhance() {
     fault=$1 part=$2
     shift 2
@@ -23,7 +23,7 @@ enhance() {
         --quiet "$@" > "$tmp/stdout" 2> "$tmp/log" < /dev/null
 }
 
-# $1: fault, $2: part of the file's name, $3: what the line must say, rest: options
+# $1: fault, $2: a part of the file's name, $3: what the line must contain, rest: options
 fails() {
     name="$1 $2" pattern=$3
     for before in absent precious; do
@@ -73,7 +73,7 @@ for n in 1 7 40; do
         "$? $(grep -c '1 packets could not be decoded' "$tmp/log") $(video_times "$tmp/out.mp4" | md5sum)" \
         "0 1 $(video_times "$tmp/in.mp4" | sed "${n}d" | md5sum)"
 done
-# A decoder that fails for ever: the run ends, and says so.
+# If a decoder fails forever, the run ends with an error.
 endless() {
     MONA_FAULT=decode:1:$EIO MONA_FAULT_ENDLESS=1 LD_PRELOAD=$tmp/faults.so timeout 20 "$mona" "$@" > "$tmp/stdout" 2> "$tmp/log" < /dev/null
     same "a decoder whose errors do not end, mona $1 ${5:-}" "$? $(grep -c '^mona: .*in.mp4: decoding failed: Input/output error' "$tmp/log")" "1 1"

@@ -1,16 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Runs that take long: killed and gone on with, interrupted, and as flat in memory at the end as at the start.
+# Long runs: killed and resumed, interrupted, and with as little memory at the end as at the start.
 . tests/tap.inc
 
 film 60 "$tmp/scene.y4m" 320x180
-ffmpeg -v error -stream_loop 3 -i "$tmp/scene.y4m" -f lavfi -i sine=300:duration=9.6 -vf "scale=160:90,noise=alls=12:allf=t:all_seed=5" \
-    -c:v libx264 -preset veryfast -bf 2 -pix_fmt yuv420p -c:a aac "$tmp/in.mp4"
+ffmpeg -v error -stream_loop 3 -i "$tmp/scene.y4m" -f lavfi -i sine=300:duration=9.6 -vf "scale=160:90,noise=alls=25:allf=t:all_seed=5" \
+    -c:v libx264 -preset veryfast -crf 18 -bf 2 -pix_fmt yuv420p -c:a aac "$tmp/in.mp4"
 total=240
 [ -z "$SANITIZE" ] || total=40
 options="--preset ultrafast --resume --segment 12 --frames $total --colour 0.8"
 
-# What a run is compared by: every frame with its time, and the sound.
+# What runs are compared by: every frame with its time, and the sound.
 contents() {
     video_times "$1"
     frames_md5 "$1"
@@ -31,12 +31,12 @@ same "a run with --resume leaves nothing but the output" "$(find "$tmp" -name 'w
 same "the denoiser's estimate is in what is compared" "$(grep -q 'noise [1-9]' "$tmp/log" && echo yes)" yes
 
 # ---- killed at random moments -------------------------------------------------------------------
-# The seed is printed, so that a failure can be had again.
+# The seed is printed, so that a failure can be repeated.
 seed=${SEED:-$(date +%s)}
 kills=20
 [ -z "$SANITIZE" ] || kills=4
 echo "# SEED=$seed"
-# Up to a third of the time the whole run takes, so that it comes to its end and starts again a few times.
+# Kills come within a third of the time of a whole run, so that it sometimes completes and starts again.
 awk -v seed="$seed" -v n=$kills -v ms=$whole 'BEGIN { srand(seed); for (i = 0; i < n; i++) printf "%.3f\n", 0.02 + rand() * ms / 3000 }' > "$tmp/moments"
 killed=0
 ends=0
@@ -47,7 +47,7 @@ while read -r moment <&3; do # not standard input, which FFmpeg's tools read as 
     sleep "$moment"
     kill -9 $job 2> /dev/null && killed=$((killed + 1))
     wait $job 2> /dev/null
-    # A kill may also come between the output's name and the folder's end.
+    # A kill may also come after the output has its name and before the folder is removed.
     if [ -e "$tmp/killed.mp4" ] && [ ! -e "$tmp/killed.mp4.resume" ]; then
         contents "$tmp/killed.mp4" > "$tmp/found"
         cmp -s "$tmp/wanted" "$tmp/found" || not_ok "an output after kills equals the uninterrupted one" "it differs"
@@ -80,7 +80,7 @@ else
     done=$(sed -n 's/.*interrupted after \([0-9]*\) frames; the same command goes on.*/\1/p' "$tmp/log")
     same "a signal ends the run, tells of whole segments, status 143 and one line" \
         "$status $(wc -l < "$tmp/log") $((${done:-1} % 12)) $([ "${done:-0}" -ge 12 ] && echo some)" "143 1 0 some"
-    # A last line that was not written to its end, and a segment whose end is missing.
+    # An incomplete last line, and a segment without its end.
     printf 'segment 12 99' >> "$tmp/int.mp4.resume/journal"
     resume -o "$tmp/int.mp4" || not_ok "going on after a signal" "$(cat "$tmp/log")"
     same "it goes on after those frames" "$(grep -c "continues after $done frames" "$tmp/log")" 1

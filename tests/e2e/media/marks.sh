@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What players read before the first frame: y4m's frame rate, the colour range, HEVC's tag, an index that comes
-# first. And a preview of a clip with sound.
+# What players read before the first frame: y4m's frame rate, the colour range, HEVC's tag, an index at the
+# front. And a preview of a clip with sound.
 . tests/tap.inc
 
 film 12 "$tmp/scene.y4m" 320x180
@@ -25,7 +25,7 @@ same "y4m on a pipe has the frame rate" "$(rate_of "$tmp/pipe.y4m")" F25:1
 "$mona" enhance "$tmp/clip.mp4" -o "$tmp/file.y4m" --drop-unsupported --stages sr --quiet
 same "and in a file" "$(rate_of "$tmp/file.y4m")" F25:1
 same "and every frame" "$(video_times "$tmp/file.y4m" | wc -l)" 12
-ffmpeg -v error -i "$tmp/clip.mp4" -vf "select=not(eq(mod(n\\,4)\\,1))" -an -vsync vfr -c:v libx264 "$tmp/vfr.mp4"
+ffmpeg -v error -i "$tmp/clip.mp4" -vf "select=not(eq(mod(n\\,4)\\,1))" -an -fps_mode vfr -c:v libx264 "$tmp/vfr.mp4"
 "$mona" enhance "$tmp/vfr.mp4" -o "$tmp/vfr.y4m" --stages sr 2> "$tmp/log"
 same "frames that are not evenly spaced are told" "$? $(grep -c 'stores no timestamps' "$tmp/log")" "0 1"
 

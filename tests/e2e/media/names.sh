@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Names of files: as long as they may be, symbolic links, bytes that are no UTF-8; a resume of another version.
+# File names: of maximal length, symbolic links, bytes that are not UTF-8; and a resume after another version.
 . tests/tap.inc
 
 film 3 "$tmp/scene.y4m" 320x180
@@ -43,7 +43,7 @@ fails "one that leads round is refused" "Too many levels of symbolic links" \
 same "the folders hold nothing else" "$(find "$tmp/far" -type f | sort | tr '\n' ' ')" "$tmp/far/new.mkv $tmp/far/real.png "
 
 # ---- bytes that are no UTF-8 ------------------------------------------------------------------
-# $1: a file of JSON, $2: an expression on it, d, whose text names bytes as the system has them
+# $1: a JSON file, $2: an expression of it, d, in which text has the bytes of the system's names
 json() {
     python3 -c 'import json, os, sys; d = json.load(open(sys.argv[1], encoding="utf-8")); print(eval(sys.argv[2]))' "$1" "$2"
 }
@@ -62,7 +62,7 @@ same "and in the events" "$(json "$tmp/event.json" 'os.fsencode(d["output"])[-13
     "b'a\\xff\\xc3b\\xed\\xa0\\x80\\xc3\\xa4.png'"
 
 # ---- resume -----------------------------------------------------------------------------------
-# A run that cannot make its output leaves the journal; then another version is said to have written it.
+# A run that cannot write its output leaves the journal, which is then changed to be from another version.
 mkdir -p "$tmp/kept.mkv.resume/output.part"
 resume() {
     enhance "$tmp/in.mkv" -o "$tmp/kept.mkv" -c ffv1 --resume

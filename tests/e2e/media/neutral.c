@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Writes a network in ONNX that looks at its input and corrects nothing: what the pipeline does to
- * a frame besides. Its features are real, its last weights are zeros. With a scale it enlarges by
- * repeating pixels, without it is a denoiser.
+/* Writes an ONNX network that reads its input but corrects nothing, to show what the rest of the
+ * pipeline does to a frame. Its features are computed, but its last weights are zeros. With a scale
+ * it enlarges by repeating pixels, without one it is a denoiser.
  *
  *   neutral OUT.onnx [SCALE] */
 #include <assert.h>
@@ -30,7 +30,7 @@ static void conv(onnx_builder *b, const char *inputs, const char *to)
 
 enum { FEATURES = 8, MOST_PLANES = 7, MOST_OUTPUTS = 16 };
 
-/* The correction of so many planes: nothing. */
+/* Corrects this many planes by nothing. */
 static void correct(onnx_builder *b, const char *planes, int inputs, int outputs)
 {
     static const float tail[MOST_OUTPUTS * FEATURES * 9];

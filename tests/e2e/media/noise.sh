@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Noise is found whatever its grain, and goes; what is clean comes out as it went in, of pictures too.
+# Noise of every grain is found and removed; clean films and pictures come out unchanged.
 . tests/tap.inc
 
 film 6 "$tmp/scene.y4m" 640x360
 ffmpeg -v error -i "$tmp/scene.y4m" -vf format=yuv420p -c:v ffv1 "$tmp/clean.mkv"
 
-# $1: name, $2: size that the noise is made at, $3: its strength, $4: filters that it goes through
+# $1: name, $2: the size at which the noise is made, $3: its strength, $4: filters applied to it
 add_noise() {
     ffmpeg -v error -y -i "$tmp/clean.mkv" -f lavfi -i "color=0x808080:s=$2,format=gray,noise=alls=$3:allf=t:all_seed=5" \
         -filter_complex "[1:v]$4,scale=640x360:flags=bicubic,format=yuv420p[n];

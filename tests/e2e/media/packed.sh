@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Videos that do not come as planes: RGB of screen recorders, GIF, animated PNG, what cameras pack.
+# Videos whose frames are not planes: RGB from screen recorders, GIF, animated PNG, packed formats of cameras.
 . tests/tap.inc
 
 enhance() {
@@ -12,7 +12,7 @@ probe() {
 frames() {
     ffmpeg -v error -i "$1" -f framemd5 - | grep -v '^#'
 }
-# PSNR of all channels in dB: $1 found, $2 wanted.
+# PSNR of all channels in dB: $1 result, $2 expected.
 close_to() {
     ffmpeg -v info -i "$1" -i "$2" -lavfi '[0:v]format=gbrp[a];[1:v]format=gbrp[b];[a][b]psnr' -f null - 2>&1 |
         sed -n 's/.*average:\([0-9.inf]*\) .*/\1/p' | tail -n 1 | sed 's/inf/99/'
@@ -58,7 +58,7 @@ fails "alpha that MP4 would lose is refused" "does not keep the video's alpha" \
 fails "alpha that nothing in MOV holds is refused with a way that there is" "cannot hold yuva420p; -c ffv1 in .mkv would" \
     "$mona" enhance "$tmp/alpha.mov" -o "$tmp/none.mov" --quiet
 if full; then # how colours become planes
-    # Few colours, all of them far from grey: what a palette and three bits hold without loss.
+    # A few colours far from grey, which a palette and three bits hold without loss.
     for kind in "rgb8 nut" "pal8 mov"; do
         full || [ "$kind" = "pal8 mov" ] || continue
         format=${kind% *} file=$tmp/few.${kind#* }
@@ -80,7 +80,7 @@ if full; then # how colours become planes
     # shellcheck disable=SC2086
     enhance "$tmp/named.mkv" -o "$tmp/named_out.mkv" -c ffv1 $as_it_is || not_ok "RGB of BT.2020" "$(cat "$tmp/log")"
     same "primaries and transfer stay what the file says" "$(probe "$tmp/named_out.mkv" color_space,color_transfer,color_primaries)" "bt709,smpte170m,bt2020"
-    # A ramp of red: where chroma lies shows in its values. Left: as ffmpeg makes it for that place.
+    # A ramp of red, whose chroma values show where they lie: left, as ffmpeg makes it for that position.
     ffmpeg -v error -y -f lavfi -i color=black:s=128x48:r=10,format=rgb24 -frames:v 1 -vf "geq=r='40+X':g=60:b=60" -c:v rawvideo -pix_fmt rgb24 "$tmp/ramp.nut"
     # shellcheck disable=SC2086
     enhance "$tmp/ramp.nut" -o "$tmp/ramp.mkv" -c h264 --crf 0 $as_it_is || not_ok "a ramp" "$(cat "$tmp/log")"
@@ -113,7 +113,7 @@ fi
 fails "what no libswscale can read is refused" "found uyyvyy411" "$mona" enhance "$tmp/nv12.raw" --raw 96x54:uyyvyy411:25 -o "$tmp/none.mkv"
 
 # ---- GIF and animated PNG -----------------------------------------------------------------------------
-ffmpeg -v error -i "$tmp/scene.y4m" -vf "select='not(mod(n\,4))+eq(mod(n\,7)\,3)'" -vsync vfr "$tmp/moving.gif"
+ffmpeg -v error -i "$tmp/scene.y4m" -vf "select='not(mod(n\,4))+eq(mod(n\,7)\,3)'" -fps_mode vfr "$tmp/moving.gif"
 enhance "$tmp/moving.gif" -o "$tmp/moving.mp4" --stages sr || not_ok "a GIF" "$(cat "$tmp/log")"
 same "a GIF keeps its times" "$(video_times "$tmp/moving.mp4" | awk '{ printf "%.2f ", $1 }')" \
     "$(video_times "$tmp/moving.gif" | awk '{ printf "%.2f ", $1 }')"

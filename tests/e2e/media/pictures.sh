@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Pixel formats: every sampling and depth is enhanced as it is and comes out as it went in.
+# Pixel formats: every sampling and depth is enhanced as it is and comes out in the same format.
 . tests/tap.inc
 
 probe() {
@@ -17,12 +17,12 @@ psnr_planes() {
     ffmpeg -v info -i "$1" -i "$2" -lavfi '[0:v][1:v]psnr' -f null - 2>&1 |
         sed -n 's/.*PSNR \(.*\) average.*/\1/p' | tail -n 1
 }
-# Of planes $1, the one that is called $2.
+# From planes $1, the one named $2.
 plane() {
     echo "$1" | tr ' ' '\n' | sed -n "s/^$2://p"
 }
 
-# In the short tier: $1. In the full one: $2.
+# Prints $1 in the short tier and $2 in the full one.
 tiers() {
     if full; then echo "$2"; else echo "$1"; fi
 }
@@ -62,7 +62,8 @@ for format in $(tiers yuv444p "yuv422p yuv444p"); do
 done
 
 # ---- alpha --------------------------------------------------------------------------------------------
-# Stages that let it be hand it on with the padding of an odd size, which super-resolution reads at the edges.
+# Stages that leave alpha alone pass it on with the padding of an odd size, which super-resolution reads at the
+# edges.
 ! full || ffmpeg -v error -y -i "$tmp/small.mkv" -frames:v 2 -vf "format=yuva444p,geq=lum='lum(X,Y)':cb='cb(X,Y)':cr='cr(X,Y)':a=200" \
     -c:v ffv1 "$tmp/in.mkv"
 for stages in $(tiers "" "denoise,sr colour,sr"); do
@@ -72,8 +73,8 @@ for stages in $(tiers "" "denoise,sr colour,sr"); do
 done
 
 # ---- other scales ---------------------------------------------------------------------------------
-# A network that repeats pixels shows what becomes of luma to the sample, in the middle or at an odd edge, and
-# that chroma, which is interpolated, stays where it was.
+# A network that repeats pixels shows the exact result for luma, in the middle and at an odd edge, and that
+# interpolated chroma stays in its place.
 ffmpeg -v error -i "$tmp/small.mkv" -frames:v 1 "$tmp/small.png"
 for scale in $(tiers 3 "3 4"); do
     "$BUILD/neutral" "$tmp/x$scale.onnx" $scale
@@ -110,17 +111,17 @@ done
 "$BUILD/neutral" "$tmp/neutral.onnx"
 succeeds "a network that corrects nothing is compiled" "$mona" compile "$tmp/neutral.onnx" -o "$tmp/neutral.mona" \
     --calibrate "$tmp/small.png"
-# How many frames two files have, nothing if one differs.
+# Prints how many frames two files have; nothing if a frame differs.
 alike() {
     ffmpeg -v error -y -i "$1" -i "$2" -map 0:v -f framemd5 "$tmp/1.md5" -map 1:v -f framemd5 "$tmp/2.md5"
     cmp -s "$tmp/1.md5" "$tmp/2.md5" && grep -vc '^#' "$tmp/1.md5"
 }
-# All at once, as starting ffmpeg takes longer than what it does.
+# All formats in one run, as starting ffmpeg takes longer than its work.
 formats="tv:gray tv:yuv411p tv:yuva420p10le pc:yuv444p"
 ! full || formats="$formats tv:yuv420p tv:yuv422p tv:yuv444p tv:yuv440p tv:yuv410p tv:yuva420p tv:yuva422p tv:yuva444p tv:yuv420p9le
     tv:yuv422p9le tv:yuv444p9le tv:yuv420p10le tv:yuv422p10le tv:yuv444p10le tv:yuv440p10le tv:gray10le tv:yuva422p10le tv:yuva444p10le
     pc:yuv420p pc:yuv420p10le pc:yuv444p10le"
-# $1: format. What libav's FFV1 keeps of it.
+# $1: format. The size that libav's FFV1 can store without loss.
 size_of() {
     case $1 in
     yuv41*) echo 68:44 ;;
@@ -172,7 +173,7 @@ if full; then
 fi
 
 # ---- 10 bits ------------------------------------------------------------------------------------
-# 8 bits with two zeros behind them are the same picture, but for the last rounding.
+# 8 bits with two zero bits appended are the same picture, except for the last rounding.
 ffmpeg -v error -y -i "$tmp/small.mkv" -vf scale=160:90 -c:v ffv1 -pix_fmt yuv420p "$tmp/eight.mkv" \
     -vf scale=160:90,format=yuv420p,format=yuv420p10le -c:v ffv1 "$tmp/ten.mkv"
 for stages in $(tiers sr,denoise "sr denoise sr,denoise"); do
@@ -185,7 +186,7 @@ for stages in $(tiers sr,denoise "sr denoise sr,denoise"); do
     at_least "and are the same picture, $stages" "$(plane "$found" y)" 50
 done
 if full; then
-    # The same noise in 8 bits is as hard to take away.
+    # The same noise is as hard to remove in 8 bits.
     ffmpeg -v error -y -i "$tmp/yuv444p.mkv" -c:v ffv1 -pix_fmt yuv420p "$tmp/eight.mkv"
     ffmpeg -v error -y -i "$tmp/eight.mkv" -c:v ffv1 -pix_fmt yuv420p10le "$tmp/ten.mkv"
     ffmpeg -v error -y -i "$tmp/yuv444p.mkv" -vf noise=alls=16:allf=t:all_seed=3 -c:v ffv1 -pix_fmt yuv420p10le "$tmp/noisy.mkv"
@@ -277,7 +278,7 @@ if full; then
 fi
 
 # ---- a change in mid-stream -----------------------------------------------------------------------
-# Stages and encoder are made for one size and format: what changes is refused.
+# Stages and encoder are made for one size and format, so a change is refused.
 coded="-c:v libx264 -bf 0 -f h264"
 # shellcheck disable=SC2086
 ffmpeg -v error -i "$tmp/small.mkv" -vf scale=160:90 -pix_fmt yuv420p $coded "$tmp/1.264" -vf scale=176:144 -pix_fmt yuv420p $coded \

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# mona enhance --preview: one frame, before beside after.
+# mona enhance --preview: one frame, half before and half after.
 . tests/tap.inc
 mkdir "$tmp/scratch"
 export TMPDIR="$tmp/scratch"
@@ -33,7 +33,7 @@ least "its right half is the frame of the whole run" "$right" 45
 same "which the left half is not" "$(echo "$other" | awk '{ print ($1 < 40) }')" 1
 nothing "no temporary folder is left" "$(ls "$tmp/scratch")"
 
-# Phones turn a film by a word beside it, and so must whoever shows it. ffmpeg does.
+# Phones mark a film as rotated, and players must turn it. ffmpeg does.
 for rotate in $(! full || echo 180 270) 90; do
     turned "$tmp/clip.mp4" $rotate "$tmp/turned.mp4"
     "$mona" enhance -y "$tmp/turned.mp4" -o "$tmp/turned.png" --preview "$time" --stages sr 2> "$tmp/log" || not_ok "turned" "$(cat "$tmp/log")"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What mona enhance says while it works: a bar on a terminal, plain lines elsewhere, JSON lines.
+# What mona enhance prints while it works: a bar on a terminal, plain lines elsewhere, or JSON lines.
 . tests/tap.inc
 
 frames=40
@@ -9,7 +9,7 @@ ffmpeg -v error -i "$tmp/scene.y4m" -vf scale=96:54 -c:v libx264 -preset ultrafa
 job() {
     "$mona" enhance -y "$tmp/clip.mp4" -o "$tmp/out.mkv" --preset ultrafast "$@"
 }
-# Reads what comes in such a time that there is something to say.
+# Reads the input slowly, so that there is progress to print.
 cat > "$tmp/slowly.py" <<'PYTHON'
 import os, time
 while os.read(0, 32768):
@@ -33,7 +33,7 @@ for e in moves:
     assert e['expected'] == frames and e['fps'] > 0 and e['eta_s'] >= 0 and e['latency_ms'] > 0, e
     assert [s['name'] for s in e['steps']] == ['decode', 'denoise', 'sr', 'encode'], e
     assert e['lost_packets'] == e['damaged_frames'] == e['moved_frames'] == 0, e
-# A frame that took some time spent it in the networks, and no step ran longer than the clock.
+# A frame that took measurable time spent it in the networks, and no step ran longer than the clock.
 last = moves[-1]
 assert any(s['ms'] > 0 for s in last['steps'][1:3]), last
 assert all(s['ms'] * numbers[-1] <= 1e3 * end['seconds'] * 1.5 for s in last['steps'][1:3]), (last, end)
@@ -80,7 +80,7 @@ job 2> "$tmp/lines"
 same "elsewhere than on a terminal there is no control character" "$(tr -d '\n' < "$tmp/lines" | tr -cd '\000-\037' | wc -c)" 0
 same "and every line is mona's" "$(grep -vc '^mona: ' "$tmp/lines")" 0
 same "and there are no figures that nobody asked for" "$(grep -c sensors "$tmp/lines")" 0
-# $1: columns. What a terminal of that width is sent, a redraw a line; the result is read slowly.
+# $1: columns. Prints what a terminal of that width receives, one redraw per line; the result is read slowly.
 on_terminal() {
     python3 - "$1" "$tmp/slowly.py" "$mona" enhance -y "$tmp/clip.mp4" -o - <<'PYTHON'
 import fcntl, os, pty, struct, subprocess, sys, termios

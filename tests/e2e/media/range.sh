@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Networks see studio range: pictures and film of full range are enhanced as well as mona eval says.
+# Networks get studio range: pictures and film of full range are enhanced as well as mona eval reports.
 . tests/tap.inc
 
 tiers() { # $1: scales or tiers of the short tier, $2: of the full one
@@ -16,8 +16,8 @@ size_of() {
     ffprobe -v error -show_entries stream=width,height -of csv=p=0 "$1" | tr ',' ' '
 }
 
-# Enhances the small picture of each pair in a folder: how much better the mean is than that of mona eval, in dB.
-# $1: folder of *HR.png and *LR.png, $2: scale, $3: network, $4: list for eval
+# Enhances the small picture of each pair in a folder and prints by how many dB the mean is better than that of
+# mona eval. $1: folder of *HR.png and *LR.png, $2: scale, $3: network, $4: list for eval
 gain() {
     "$mona" eval "$3" --set "$1" --list "$4" --protocol sr --json > "$tmp/eval.json"
     while read -r name; do
@@ -37,7 +37,8 @@ print('%.4f' % ((sum(made) - sum(told)) / len(told)) if len(made) == len(told) e
 }
 
 # ---- a picture of its own ------------------------------------------------------------------------------------
-# Levels that the bicubic kernel does not drive beyond black and white: eval's luma holds those, a picture does not.
+# Levels that the bicubic kernel does not take beyond black and white: eval's luma could hold those, a picture
+# cannot.
 film 1 "$tmp/scene.y4m"
 ffmpeg -v error -i "$tmp/scene.y4m" -vf "scale=426:240,format=rgb24,crop=312:180,lutrgb=r=24+val*13/16:g=24+val*13/16:b=24+val*13/16" \
     -pix_fmt rgb24 "$tmp/own.png"
@@ -56,7 +57,7 @@ for scale in $(tiers 2 "2 3 4"); do
 done
 
 # ---- film ----------------------------------------------------------------------------------------------------
-# The same film in both ranges; what comes out keeps its range, and its luma is as near the original's.
+# The same film in both ranges: the output keeps its range, and its luma is equally close to the original's.
 for tier in $(tiers fast "fast balanced best"); do
     for kind in tv pc; do
         ffmpeg -v error -y -i "$tmp/2/own_LR.png" -vf "scale=out_range=$kind:out_color_matrix=bt601:flags=accurate_rnd+full_chroma_int" \
@@ -72,7 +73,7 @@ for tier in $(tiers fast "fast balanced best"); do
 done
 
 # ---- published sets ------------------------------------------------------------------------------------------
-# But two pictures of Set14, text and a zebra: reduced, they reach beyond black and white.
+# Without two pictures of Set14, text and a zebra, which reach beyond black and white when they are reduced.
 sets=../shared/data/test
 if full && [ -z "$SANITIZE" ] && [ -d "$sets" ]; then
     for set in set5 set14; do

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Numbered pictures in and out: rate, first number, gaps, depth, alpha, and what pictures cannot hold.
+# Numbered pictures as input and output: rate, first number, gaps, depth, alpha, and what pictures cannot hold.
 . tests/tap.inc
 
 mkdir "$tmp/in" "$tmp/out"
@@ -10,7 +10,7 @@ enhance() {
 probe() {
     ffprobe -v error -select_streams v:0 -show_entries stream="$2" -of csv=p=0 "$1"
 }
-# PSNR of all of a picture's channels in dB: $1 found, $2 wanted.
+# PSNR of all channels of a picture in dB: $1 result, $2 expected.
 close_to() {
     ffmpeg -v info -i "$1" -i "$2" -lavfi '[0:v]format=gbrp[a];[1:v]format=gbrp[b];[a][b]psnr' -f null - 2>&1 |
         sed -n 's/.*average:\([0-9.inf]*\) .*/\1/p' | tail -n 1
@@ -62,7 +62,7 @@ if full; then
     enhance "$tmp/in/%03d.png" --out-dir "$tmp/many" --stages sr --quiet
     same "in a batch too" "$? $(find "$tmp/many" -name '1*.png' | wc -l)" "0 10"
 fi
-# A stream that has ten bits makes pictures of sixteen; alpha stays alpha.
+# A stream of ten bits becomes pictures of sixteen; alpha is kept.
 ffmpeg -v error -i "$tmp/scene.y4m" -vf scale=96:54 -frames:v 2 -c:v ffv1 -pix_fmt yuv420p10le "$tmp/deep.mkv"
 enhance "$tmp/deep.mkv" -o "$tmp/out/deep%d.png"
 same "ten bits become sixteen" "$(probe "$tmp/out/deep2.png" pix_fmt)" rgb48be

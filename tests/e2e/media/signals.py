@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tells mona to end, wherever it is: signals.py MONA FOLDER MOMENTS SECONDS. Prints TAP lines.
+"""Sends signals to mona at random moments: signals.py MONA FOLDER MOMENTS SECONDS. Prints TAP lines.
 
 FOLDER has in.mp4. MOMENTS of the signals are random, within SECONDS. A run must end within a second, with 128 + the signal's number, and leave nothing."""
 import os
@@ -30,7 +30,7 @@ def check(name, wrong):
 
 
 def listens(process):
-    """The first thing mona does is to take the signals for itself; before, the loader is at work."""
+    """Waits until mona handles signals, which is the first thing it does after loading."""
     with open(f"/proc/{process.pid}/status") as status:
         return int(re.search(r"SigCgt:\s*(\w+)", status.read())[1], 16) >> (signal.SIGTERM - 1) & 1
 
@@ -42,7 +42,7 @@ def wait_for(condition, seconds=60):
 
 
 def fill(pipe):
-    """What is in a pipe that nobody reads."""
+    """The number of bytes in a pipe that nobody reads."""
     os.set_blocking(pipe, False)
     try:
         while os.write(pipe, bytes(4096)):
@@ -82,9 +82,9 @@ def run(name, arguments, signals, ready, keep=(), said="interrupted", **streams)
     wrong = []
     if not running and status == 0:
         return check(f"{name}: it ended before the signal", [])
-    # Whichever comes first, where there are two.
+    # If there are two signals, either may come first.
     if status not in [128 + n for n in signals]:
-        # Between the result's name and the end of the process there is nothing left to stop.
+        # After the result has its name, there is nothing left to stop.
         if status != 0 or not os.path.exists(os.path.join(here, "out.mkv")):
             wrong.append(f"expected status {128 + signals[0]}, found {status}: {text!r}")
     elif said not in text and streams["stderr"] is log:
@@ -103,7 +103,7 @@ def after(seconds):
 
 
 def has(*parts):
-    """A moment after a file with all of these in its name is there."""
+    """A moment after a file appears whose name contains all of these."""
     def found():
         return any(all(p in os.path.join(at, f)[len(here):] for p in parts)
                    for at, _, files in os.walk(here) for f in files)

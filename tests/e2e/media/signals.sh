@@ -1,14 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Told to end, mona ends within a second wherever it is, with the right status, and leaves nothing.
-# In the full tier at 50 random moments of 2.5 s, else at 3 of one second. SEED=N: at the same moments again.
+# On a signal, mona ends within a second, whatever it is doing, with the right status, and leaves nothing
+# behind. The full tier tries 50 random moments of 2.5 s, the short one 3 of one second. SEED=N repeats the same
+# moments.
 . tests/tap.inc
 
 film 60 "$tmp/scene.y4m" 320x180
 ffmpeg -v error -stream_loop 2 -i "$tmp/scene.y4m" -f lavfi -i sine=440:duration=6 -c:v libx264 -preset ultrafast -c:a aac "$tmp/in.mp4" \
     -vf scale=160:90 -c:v libx264 -preset ultrafast "$tmp/small.mp4"
 if full; then moments=50 most=2.5; else moments=3 most=1; fi
-# A library that starts a thread before main, which takes signals, as OpenBLAS does. Sanitisers want to be loaded first.
+# A library that starts a thread before main which accepts signals, like OpenBLAS. Sanitisers must be loaded
+# first.
 library=
 if [ -z "$SANITIZE" ]; then
     library=$tmp/thread.so
@@ -34,7 +36,7 @@ at_least "every one of them" "$tests" $((8 + moments))
 
 # ---- what dead runs have left ---------------------------------------------------------------------
 part="$tmp/dead.mkv.mona.part"
-# Starts a run that has made its part when this returns.
+# Starts a run; when this returns, the run has created its part file.
 start() {
     "$mona" enhance "$tmp/small.mp4" -o "$tmp/dead.mkv" --preset ultrafast --quiet < /dev/null 2> "$tmp/log" &
     job=$!

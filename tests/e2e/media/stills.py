@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures that ffmpeg does not make, and what is in those that mona makes: stills.sh.
+"""For stills.sh: makes pictures that ffmpeg cannot, and shows the contents of those that mona wrote.
 
     turned IN.jpg N OUT.jpg             IN with N for the orientation in its EXIF
     marked IN OUT COLOURS               a JPEG, PNG or WebP with EXIF, XMP and a profile for COLOURS ("RGB ")
@@ -26,7 +26,7 @@ def xmp(orientation):
 
 
 def profile(colours):
-    """Longer than a segment of JPEG."""
+    """Longer than a JPEG segment can be."""
     body = b''.join(struct.pack('>I', i * 2654435761 % 2**32) for i in range(30000))
     return struct.pack('>I', 128 + len(body)) + b'mona' + bytes(8) + colours.encode() + bytes(108) + body
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Pictures: PNG and JPEG, colour, grey and alpha.
+# Pictures: PNG and JPEG in colour and grey, with and without alpha.
 . tests/tap.inc
 
 probe() {
@@ -41,8 +41,8 @@ ffmpeg -v error -i "$tmp/half.png" -q:v 2 "$tmp/half.jpg"
 succeeds "from JPEG" "$mona" enhance "$tmp/half.jpg" -o "$tmp/from.png"
 same "twice the size" "$(probe "$tmp/from.png")" "png,$size,rgb24"
 
-# Damage that stb_image does not survive: a table of more codes than there are bytes, before the picture or in it,
-# behind padding, or in a segment that says it is shorter than the table or longer than the file.
+# Damage that stb_image cannot handle: a table with more codes than its bits can express, before the picture or
+# in it, after padding, or in a segment whose length is less than the table's or more than the file's.
 damaged() {
     python3 -c "
 import sys
@@ -62,7 +62,7 @@ for kind in first last padded short long; do
 done
 
 if full; then
-    # A turned phone picture: orientation 6 in an EXIF segment, which ffmpeg shows as a rotation.
+    # A photograph from a turned phone: orientation 6 in an EXIF segment, which ffmpeg applies as a rotation.
     {
         head -c 20 "$tmp/half.jpg"
         printf '\377\341\000\042Exif\000\000MM\000\052\000\000\000\010\000\001\001\022\000\003\000\000\000\001\000\006\000\000\000\000\000\000'
@@ -92,7 +92,7 @@ for format in $(! full || echo rgba) ya8; do
 done
 
 if full; then
-    # A picture of one colour keeps it; networks that pad with zeros may touch the very border.
+    # A picture of a single colour keeps it; networks that pad with zeros may change the border.
     ffmpeg -v error -f lavfi -i color=0xc08040:s=51x37,format=rgb24 -frames:v 1 "$tmp/flat.png"
     for stages in $(! full || echo sr denoise) denoise,sr; do
         succeeds "odd size, $stages" "$mona" enhance -y "$tmp/flat.png" -o "$tmp/flat_out.png" --stages $stages
@@ -110,7 +110,7 @@ fi
 stills() {
     python3 -IS tests/e2e/media/stills.py "$@"
 }
-# Red and green over blue and white, and what a viewer shows of it for each orientation.
+# Red and green above blue and white, and what viewers show for each orientation.
 ffmpeg -v error -f lavfi -i color=red:s=24x16 -f lavfi -i color=0x00ff00:s=24x16 -f lavfi -i color=blue:s=24x16 \
     -f lavfi -i color=white:s=24x16 -filter_complex '[0][1]hstack[a];[2][3]hstack[b];[a][b]vstack' -frames:v 1 \
     -pix_fmt rgb24 "$tmp/four.png"
@@ -148,7 +148,7 @@ ffmpeg -v error -i "$tmp/four.png" -lossless 1 "$tmp/four.webp"
 for kind in jpg png webp; do
     stills marked "$tmp/four.$kind" "$tmp/marked.$kind" 'RGB '
 done
-# $1: input, $2: output, $3: what the output says
+# $1: input, $2: output, $3: what the output must contain
 kept() {
     "$mona" enhance -y "$tmp/$1" -o "$tmp/kept_$1.${2##*.}" > /dev/null 2> "$tmp/log"
     same "$1 to $2: its marks" "$? $(grep -c 'left out' "$tmp/log") $(stills marks "$tmp/kept_$1.${2##*.}")" "0 0 $3"
@@ -166,7 +166,7 @@ if full; then
     kept marked_grey.png out.png "exif 6, xmp 6, profile GRAY, other pHYstEXt"
 fi
 
-# A profile for other colours than those of the result.
+# A profile for colours other than the result's.
 stills cmyk "$tmp/cmyk.jpg"
 stills marked "$tmp/four.jpg" "$tmp/wrong.jpg" CMYK
 for input in $(! full || echo wrong) cmyk; do
@@ -197,7 +197,7 @@ ffmpeg -v error -y -i "$tmp/four.png" -pix_fmt rgb48le "$tmp/deep.tiff"
 fails "a TIFF of 16 bits is refused" "deep.tiff: expected 8 bits a sample, found rgb48le" "$mona" enhance -y "$tmp/deep.tiff" -o "$tmp/none.png"
 
 # ---- cut off -------------------------------------------------------------------------------------------
-# Noise, which no codec makes much shorter, so that half of the bytes is half of the rows.
+# Noise, which no codec compresses much, so that half of the bytes are half of the rows.
 ffmpeg -v error -f lavfi -i color=0x808080:s=96x80,format=rgb24,noise=alls=60:all_seed=5 -frames:v 1 "$tmp/noise.png"
 ffmpeg -v error -i "$tmp/noise.png" -pix_fmt yuvj444p -q:v 2 "$tmp/noise.jpg"
 for format in rgba pal8; do
@@ -232,7 +232,7 @@ for kind in $(! full || echo jpg) png; do
     head -c 100 "$tmp/noise.$kind" > "$tmp/cut.$kind"
     fails "nothing is there of a $kind" "cut.$kind: cannot be decoded" "$mona" enhance -y "$tmp/cut.$kind" -o "$tmp/none.png"
 done
-# A marker that nothing knows, and a restart where there are none: decoders stop there.
+# An unknown marker, and a restart without restart intervals: decoders stop there.
 for marker in 125 323; do
     { head -c 5000 "$tmp/noise.jpg"; printf '\377%b' "\\0$marker"; tail -c +5003 "$tmp/noise.jpg"; } > "$tmp/hole.jpg"
     "$mona" enhance -y "$tmp/hole.jpg" -o "$tmp/cut.out.png" > /dev/null 2> "$tmp/log"
@@ -245,7 +245,7 @@ fails "calibration takes none that is cut off" "cut.png: cannot be decoded: the 
     "$mona" compile "$tmp/neutral.onnx" -o "$tmp/neutral.mona" --calibrate "$tmp/cut.png"
 
 # ---- large ---------------------------------------------------------------------------------------------
-# Heads of pictures, and nothing behind them: whoever wants more than the head finds no picture.
+# Picture headers with nothing after them: reading beyond the header fails.
 stills head "$tmp/plan.png" 4096 4096 2
 stills head "$tmp/large.png" 8192 8192 2
 stills head "$tmp/large4.png" 8192 8192 6

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What is denoised is steadied by the frame before: where that stands still, and nowhere else; it then flickers less.
+# Denoised film is steadied with the frame before where it stands still, and nowhere else, and so flickers less.
 . tests/tap.inc
 
-# A picture that stands still, 8 frames of it, then another; noise of its own in each frame.
+# 8 frames of a still picture, then of another one, each frame with its own noise.
 film 1 "$tmp/scene.y4m" 320x180
 ffmpeg -v error -i "$tmp/scene.y4m" -vf "scale=160:90,loop=7:1,setpts=N/25/TB,format=yuv420p" -frames:v 8 -c:v ffv1 "$tmp/clean.mkv"
 ffmpeg -v error -i "$tmp/clean.mkv" -vf noise=alls=34:allf=t:all_seed=1 -c:v ffv1 "$tmp/one.mkv" \
@@ -82,7 +82,7 @@ engine_bytes() {
 steady=$(plan) single=$(plan --temporal off)
 same "--dry-run tells" "$(echo "$steady" | grep -c '"steady":true') $(echo "$single" | grep -c '"steady":false')" "1 1"
 at_least "bytes of memory more, which are in the plan" "$(($(engine_bytes "$steady") - $(engine_bytes "$single")))" $((20 * 12 * 12))
-"$mona" enhance "$tmp/one.mkv" -o "$tmp/other.mkv" -c ffv1 --stages denoise --cpu instructions --resume --segment 2 --quiet &
+"$mona" enhance "$tmp/one.mkv" -o "$tmp/other.mkv" -c ffv1 --stages denoise --cpu c --resume --segment 2 --quiet &
 job=$!
 waited=0
 while [ $waited -lt 200 ] && ! grep -q '^segment' "$tmp/other.mkv.resume/journal" 2> /dev/null; do

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Frames and their times: variable rates, reordering, clocks that jump, timestamps that are missing, double or
+# Frames and their times: variable rates, reordering, clocks that jump, timestamps that are missing, repeated or
 # out of order, interlaced frames, damage.
 . tests/tap.inc
 
@@ -13,7 +13,7 @@ make() {
 count() {
     ffprobe -v quiet -count_frames -select_streams v:0 -show_entries stream=nb_read_frames -of csv=p=0 "$1" | tr -d ',' | head -n 1
 }
-# Whether the times ascend, in steps of at most $1 seconds.
+# Whether times ascend in steps of at most $1 seconds.
 steps() {
     awk -v most="$1" 'NR > 1 && ($1 <= last || $1 - last > most) { bad = bad " " last "->" $1 } { last = $1 }
         END { print (bad ? bad : "even") }'
@@ -34,7 +34,7 @@ same "doubled timestamps: they ascend" "$(steps 0.2 < "$tmp/times")" even
 same "doubled timestamps: it is said" "$(grep -c 'timestamps that did not ascend; moved them' "$tmp/log")" 1
 
 if full; then
-    # Frames closer together than the container's clock counts.
+    # Frames that are closer together than the ticks of the container's clock.
     make -r 5000 -i "$tmp/scene.y4m" -vf scale=96:54 -c:v libx264 -bf 2 -pix_fmt yuv420p -video_track_timescale 90000 "$tmp/fast.mp4"
     for suffix in $(! full || echo mov) mkv; do
         enhance "$tmp/fast.mp4" -o "$tmp/out.$suffix" || not_ok "5000 frames a second, .$suffix" "$(cat "$tmp/log")"
@@ -47,7 +47,7 @@ if full; then
     same "5000 frames a second: refused where they cannot be" "$? $(grep -c 'too coarse for frames so close' "$tmp/log") $([ -e "$tmp/out.avi" ] && echo file)" "1 1 "
 fi
 
-# A clock that starts again, as where broadcasts were joined.
+# A clock that starts again, as in joined broadcasts.
 make -i "$tmp/av.mp4" -c copy -f mpegts "$tmp/one.ts" -c copy -output_ts_offset 5000 -f mpegts "$tmp/two.ts"
 cat "$tmp/two.ts" "$tmp/one.ts" "$tmp/two.ts" > "$tmp/jump.ts"
 for suffix in $(! full || echo mkv ts) mp4; do
@@ -62,11 +62,11 @@ for suffix in $(! full || echo mkv ts) mp4; do
 done
 same "a clock that jumps: it is said" "$(grep -c "clock jumped [0-9]* times; joined" "$tmp/log")" 1
 
-# Raw streams have no clock: the frames follow each other at the stream's rate.
+# Raw streams have no clock: frames follow each other at the stream's rate.
 # shellcheck disable=SC2086
 make -i "$tmp/scene.y4m" $tiny -bf 2 -f h264 "$tmp/raw.264" -vf scale=96:54 -c:v mjpeg -q:v 3 -pix_fmt yuvj420p -f mjpeg "$tmp/raw.mjpeg"
-# One that does not tell its rate either: FFmpeg 7 gives the frames that it has not looked at before a duration of next to
-# nothing.
+# A stream that does not state its rate either: FFmpeg 7 gives frames that it has not probed a duration of
+# almost zero.
 make -i "$tmp/scene.y4m" -vf scale=96:54,loop=1:48 -c:v libx265 -preset ultrafast -pix_fmt yuv420p \
     -x265-params log-level=none:vui-timing-info=0 -f hevc "$tmp/raw.265"
 for raw in 264:48 265:96 $(! full || echo mjpeg:48); do
@@ -77,19 +77,19 @@ for raw in 264:48 265:96 $(! full || echo mjpeg:48); do
 done
 
 # ---- interlaced ---------------------------------------------------------------------------------
-# Fields of two moments in one frame; half as many frames.
+# Each frame has the fields of two moments; there are half as many frames.
 make -i "$tmp/scene.y4m" -vf "scale=192:108,tinterlace=interleave_top,fieldorder=tff" -c:v libx264 -flags +ilme+ildct \
     -x264opts tff=1 -crf 10 -pix_fmt yuv420p "$tmp/fields.mkv"
-# Frames whose lines idet takes for two moments.
+# Counts frames that idet takes for interlaced.
 combed() {
     ffmpeg -v info -i "$1" -vf idet -f null - 2>&1 | sed -n 's/.*Multi frame detection: TFF: *\([0-9]*\) BFF: *\([0-9]*\).*/\1 \2/p' |
         tail -n 1 | awk '{ print $1 + $2 }'
 }
 ! full || same "the test file is combed" "$([ "$(combed "$tmp/fields.mkv")" -ge 20 ] && echo yes)" yes
-# Without enlarging, so that rows stay rows.
+# Without enlarging, so that rows stay the same.
 "$mona" enhance "$tmp/fields.mkv" -o "$tmp/whole.mkv" --stages denoise --strength 0 -c ffv1 2> "$tmp/log"
 same "interlaced: it is said" "$(grep -c ': interlaced; it is deinterlaced' "$tmp/log")" 1
-# idet needs a few frames before it trusts what it sees.
+# idet needs a few frames before it is certain.
 same "interlaced: nothing stays combed" "$([ "$(combed "$tmp/whole.mkv")" -le 5 ] && echo yes)" yes
 ! full || same "interlaced: as many frames at the same times" "$(video_times "$tmp/whole.mkv")" "$(video_times "$tmp/fields.mkv")"
 if full; then
@@ -100,14 +100,14 @@ if full; then
     same "interlaced: --frames 7 gives 7" "$(count "$tmp/few.mkv")" 7
 fi
 
-# The same frames, coded as if each were of one moment: how they look must tell.
+# The same frames, coded as if they were progressive: only their look can show the fields.
 ffmpeg -v error -i "$tmp/scene.y4m" -frames:v 1 "$tmp/scene.png"
 "$BUILD/neutral" "$tmp/neutral.onnx"
 "$mona" compile "$tmp/neutral.onnx" -o "$tmp/neutral.mona" --calibrate "$tmp/scene.png" > "$tmp/log" 2>&1 || not_ok "compile" "$(cat "$tmp/log")"
 as_they_are() {
     "$mona" enhance -y "$@" --stages denoise --temporal off --denoise "$tmp/neutral.mona" -c ffv1 2> "$tmp/log" < /dev/null
 }
-# The same of single frames, whatever the ones before looked like.
+# The same for single frames, independent of those before.
 fields_in() {
     ffmpeg -v info -i "$1" -vf idet -f null - 2>&1 | sed -n 's/.*Single frame detection: TFF: *\([0-9]*\) BFF: *\([0-9]*\).*/\1 \2/p' |
         tail -n 1 | awk '{ print $1 + $2 }'
@@ -132,19 +132,19 @@ done
 ! full || as_they_are "$tmp/hidden.mkv" -o "$tmp/few.mkv" --frames 3
 ! full || same "fields that nobody marked: --frames 3 sees them too" "$(count "$tmp/few.mkv") $(grep -c 'looks interlaced' "$tmp/log")" "3 1"
 if full; then
-    # Through a pipe, and after a beginning that is not interlaced.
+    # Through a pipe, and after a progressive beginning.
     ffmpeg -v error -i "$tmp/hidden.mkv" -f yuv4mpegpipe - | "$mona" enhance - -o "$tmp/piped.mkv" --stages denoise --strength 0 -c ffv1 --quiet
     same "fields that nobody marked, from a pipe: nothing stays combed" "$([ "$(fields_in "$tmp/piped.mkv")" -le 6 ] && echo yes)" yes
     make -i "$tmp/scene.y4m" -i "$tmp/hidden.mkv" -filter_complex "[0]scale=192:108,format=yuv420p,setsar=1[a];[1]format=yuv420p,setsar=1[b];[a][b]concat" -c:v ffv1 "$tmp/joined.mkv"
     as_they_are "$tmp/joined.mkv" -o "$tmp/whole.mkv"
     same "fields from the 49th frame on: nothing stays combed" "$([ "$(fields_in "$tmp/whole.mkv")" -le 6 ] && echo yes)" yes
     same "fields from the 49th frame on: what comes before stays as it is" "$(frames_md5 "$tmp/whole.mkv" | head -n 40 | md5sum)" "$(frames_md5 "$tmp/joined.mkv" | head -n 40 | md5sum)"
-    # Two frames of five of a film that was made into fields.
+    # Two frames in five of a film that was converted to fields.
     make -i "$tmp/scene.y4m" -vf scale=192:108,telecine=top -c:v ffv1 -pix_fmt yuv420p "$tmp/film.mkv"
     as_they_are "$tmp/film.mkv" -o "$tmp/whole.mkv"
     same "a film made into fields: the combed frames are made whole" "$([ "$(fields_in "$tmp/film.mkv")" -ge 20 ] && [ "$(fields_in "$tmp/whole.mkv")" -le 6 ] && echo yes)" yes
 fi
-# Frames of one moment stay as they are, also where idet alone sees fields.
+# Progressive frames stay unchanged, even where idet alone sees fields.
 ! full || make -i "$tmp/scene.y4m" -vf scale=192:108 -c:v ffv1 -pix_fmt yuv420p "$tmp/plain.mkv" \
     -vf scale=192:108,noise=alls=30:allf=t:all_seed=3 -c:v ffv1 -pix_fmt yuv420p "$tmp/noisy.mkv"
 make -f lavfi -i testsrc2=s=192x108:r=25 -frames:v 30 -c:v ffv1 -pix_fmt yuv420p "$tmp/pattern.mkv"

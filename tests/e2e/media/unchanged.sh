@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What stands still is not enlarged again: frames come out as each would alone, and held ones cost next to nothing.
+# What stands still is not enlarged again: each frame comes out as it would alone, and repeated frames take
+# almost no time.
 . tests/tap.inc
 
-# Four frames: a picture, the same with a piece of it elsewhere, that again, and the picture mirrored.
+# Four frames: a picture, the same with a piece of it moved, the same again, and the picture mirrored.
 film 1 "$tmp/scene.y4m" 320x180
 ffmpeg -v error -y -i "$tmp/scene.y4m" -filter_complex \
     "loop=3:1,setpts=N/25/TB,split[still][other];[other]crop=48:30,negate[piece];
@@ -18,7 +19,7 @@ frames() {
         frames_md5 "$tmp/out.mkv"
 }
 
-# The same, each frame by a run that knows no other.
+# The same, with each frame in a run of its own.
 alone() {
     for n in 0 1 2 3; do
         frames "$@" --start "$(awk "BEGIN { print $n * 0.04 }")" --frames 1

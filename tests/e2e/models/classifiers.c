@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Writes a classifier of a published shape, or a small network, in ONNX, with random weights.
+/* Writes a classifier of a published shape, or a small network, as ONNX with random weights.
  *
- *   classifiers resnet18|resnet50|mobilenet_v2|symmetric|asymmetric|qlinear|squeeze|wide SIDE OUT.onnx
+ *   classifiers resnet18|resnet50|mobilenet_v2|symmetric|asymmetric|qlinear|squeeze|wide SIDE
+ *     OUT.onnx
  *
- * squeeze: squeeze-and-excitation between two convolutions, its input x of 2 channels. SIDE 0: of any size.
- * wide: y = 1.1 x of one channel, which leaves the range of planes by a little. */
+ * squeeze: squeeze-and-excitation between two convolutions; its input x has 2 channels. SIDE 0: any
+ * size. wide: y = 1.1 x with one channel, which slightly exceeds the range of planes. */
 #include <stdio.h>
 #include <string.h>
 
@@ -31,7 +32,7 @@ static onnx_builder *squeeze(int side)
     add_conv(b, "x", "stem", "4 2 1 1", 8, 1);
     ob_node(b, "GlobalAveragePool", "stem", "mean");
     add_conv(b, "mean", "gate", "4 4 1 1", 16, 0.5f);
-    ob_node(b, "Relu", "gate", "open"); /* on maps of any size, as Sigmoid is not */
+    ob_node(b, "Relu", "gate", "open"); /* works on maps of any size, unlike Sigmoid */
     ob_node(b, "Mul", "stem open", "scaled");
     add_conv(b, "scaled", "last", "3 4 1 1", 12, 1);
     ob_output(b, "last");

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Networks of published shapes and the shipped ones through mona compile: everything fusible is fused, memory is reused,
-# the report and its page say so.
+# Networks of published shapes and the shipped ones through mona compile: everything fusible is fused, memory is
+# reused, and the report and its page show it.
 . tests/tap.inc
 
-# A number of the report $1: a Python expression of d.
+# A number from the report $1: a Python expression of d.
 report() {
     python3 -c 'import json, sys; d = json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$1" "$2"
 }
@@ -45,7 +45,7 @@ fi
 # ---- rules that are off, and the page
 succeeds "a page" "$mona" compile models/sr_x2_fast.onnx -o "$tmp/net.mona" --fusion "$tmp/rules.cfg" --report "$tmp/page.html"
 succeeds "the same as JSON" "$mona" compile models/sr_x2_fast.onnx -o "$tmp/net.mona" --fusion "$tmp/rules.cfg" --report "$tmp/off.json"
-same "it says why" "$(report "$tmp/off.json" 'sorted({(k["rule"], k["why"]) for k in d["kept"]})')" "[('activation', 'the rule is off'), ('residual-add', 'no convolution makes an operand for it alone')]"
+same "it says why" "$(report "$tmp/off.json" 'sorted({(k["rule"], k["why"]) for k in d["kept"]})')" "[('activation', 'the rule is off'), ('residual-add', 'no operand comes from a convolution that only it reads')]"
 same "and that less is fused" "$(report "$tmp/off.json" '0 < d["coverage"] < 1')" True
 same "the page is whole" "$(tail -n 1 "$tmp/page.html")" "</html>"
 nothing "it names no address" "$(grep -oE '(src|href)=.?https?:[^ ]*' "$tmp/page.html")"

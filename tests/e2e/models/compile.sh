@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# mona compile, inspect and run: the shipped models, prototype networks, accuracy against fp32, and errors.
+# mona compile, inspect and run: shipped models, prototype networks, accuracy against fp32, and errors.
 . tests/tap.inc
 shared=../shared
 sr=models/sr_x2_fast.onnx
@@ -43,7 +43,7 @@ succeeds "inspect --json is JSON" sh -c "'$mona' inspect sr_x2_fast --size 64x48
 
 # ---- several sizes in one file
 scores=tests/conformance/array_scores/model.onnx
-# What the model in $1 makes of bytes of size $2, as a checksum.
+# A checksum of the result of the model in $1 for bytes of size $2.
 result_at() {
     head -c $((3 * ${2%x*} * ${2#*x})) models/sr_x2_best.mona | npy_u8 "$tmp/sized.npy" "3, ${2#*x}" "${2%x*}"
     rm -f "$tmp/scores.npy"
@@ -149,11 +149,11 @@ fails "model with a changed byte" "checksum" "$mona" run "$tmp/bad.mona" -i "$tm
 ! full || fails "frame too small" "0x0" "$mona" inspect sr_x2_fast --size 0x0
 
 # ---- real images and networks
-# In the short tier one image and one network: plain loops take their time.
+# The short tier uses one image and one network, as plain loops are slow.
 images=1
 ! full || images=6
 if [ -d $shared/data/train/t91 ]; then
-    # $1: model, $2: its outputs, $3: least dB for INT8, $4: for FP16
+    # $1: model, $2: its outputs, $3: minimal dB for INT8, $4: for FP16
     accuracy() {
         name=$(basename "$1" .onnx)
         succeeds "compile $name to INT8" "$mona" compile "$1" -o "$tmp/m.mona" --precision int8 \

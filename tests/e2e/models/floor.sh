@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The least quality of super-resolution and denoising, on four parts of the rendered scene: lines of text, a striped
-# board, a lattice beside the ball, spokes over fine texture. Figures are of luma, over all four; the floors lie
-# a little below what was measured.
+# The minimal quality of super-resolution and denoising, on four parts of the rendered scene: lines of text, a
+# striped board, a lattice beside the ball, and spokes over fine texture. Figures are for luma, over all four;
+# the limits are slightly below what was measured.
 . tests/tap.inc
 
 film 1 "$tmp/film.y4m"
@@ -16,7 +16,7 @@ ffmpeg -v error -i "$tmp/film.y4m" -filter_complex "split=4[a][b][c][d];[a]crop=
 quality() {
     "$mona" compare "$1" "$tmp/whole.y4m" | awk '$1 == "y" { print $2, $5; exit }'
 }
-# $1: name, $2: before, $3: after, both as quality prints them; $4: least dB, $5: least SSIM gained.
+# $1: name, $2: before, $3: after, both as quality prints them; $4: minimal gain in dB, $5: in SSIM
 gains() {
     echo "# $1: from $2 to $3"
     for figure in 1 2; do
@@ -25,7 +25,7 @@ gains() {
     done
 }
 
-# $1: model, $2: input, $3: before, rest: least gains.
+# $1: model, $2: input, $3: before, rest: minimal gains
 floor() {
     model=$1 input=$2 before=$3
     shift 3

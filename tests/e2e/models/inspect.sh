@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# mona inspect: the vendor's .om models, by files written after the documented layout; graphs as SVG.
+# mona inspect: the vendor's .om models, as files written to the documented layout; graphs as SVG.
 . tests/tap.inc
 
 mkdir "$tmp/om"

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# mona compile --precision auto, --pin and calibration: what is refused, what is repeatable, and what the nets lose.
+# mona compile --precision auto, --pin and calibration: what is refused, what is repeatable, and what networks
+# lose.
 . tests/tap.inc
 shared=../shared
 sr=models/sr_x2_fast.onnx
@@ -61,7 +62,7 @@ net="$tmp/net.onnx"
 "$BUILD/classifiers" mobilenet_v2 64 "$net"
 mkdir "$tmp/pictures" "$tmp/arrays" "$tmp/swapped"
 ffmpeg -v error -f lavfi -i testsrc2=size=64x64:rate=1 -frames:v 3 -pix_fmt rgb24 "$tmp/pictures/p%d.png"
-# Pictures $1 as an array of planes in the order $2, each of the numbers x changed as $3 says; $4: type
+# Writes pictures $1 as an array of planes in the order $2; $3 is applied to each number x; $4: type
 array() {
     for picture in $1; do ffmpeg -v error -i "$picture" -f rawvideo -pix_fmt $2 -; done | python3 -c '
 import struct, sys

@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Quantised ONNX models through mona compile and mona run: INT8 layers by the model's own scales, on the host and on
-# model310, against the same operators on arrays.
+# Quantised ONNX models through mona compile and mona run: INT8 layers with the model's own scales, on the host
+# and on model310, compared with the same operators on arrays.
 . tests/tap.inc
 
-# A figure of the report $1: a Python expression of d.
+# A figure from the report $1: a Python expression of d.
 report() {
     python3 -c 'import json, sys; d = json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$1" "$2"
 }
 
-# Operators of model $1 whose lines in mona inspect match $2.
+# The number of operators of model $1 whose lines in mona inspect match $2.
 operators() {
     "$mona" inspect "$1" | grep -cE "$2"
 }

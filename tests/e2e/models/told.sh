@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What mona compile and mona run say of what they assumed, clipped, or did not do as asked.
+# What mona compile and mona run report about what they assumed or clipped, or could not do as requested.
 . tests/tap.inc
 nets=$BUILD/classifiers
 

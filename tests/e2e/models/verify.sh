@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# mona verify on test cases: the project's own, and those of the ONNX suite where ../shared has them. What a
-# damaged or hostile model does to it is here too.
+# mona verify on test cases: the project's own, and those of the ONNX suite if ../shared has them. Also damaged
+# and hostile models.
 . tests/tap.inc
 shared=../shared/data
 own=tests/conformance
@@ -28,7 +28,7 @@ count=$(echo $cases | wc -w)
 gives "the reference passes every case of the project" 0 "reference: $count of $count cases pass" verify $cases
 engine=$(sed -n 's/^engine, fp16: \([0-9]*\) of .* 0 fail.*/\1/p' "$tmp/log")
 same "the engine too" "${engine:-0}" "$count"
-gives "a device that gives the host's bytes" 0 "model310: the host's bytes" verify --device model310 -q $cases
+gives "a device that gives the host's bytes" 0 "model310: same bytes as the host" verify --device model310 -q $cases
 gives "a device that is none" 1 "no device 'abacus'" verify --device abacus $own/conv
 gives "as JSON" 0 '"reference":.*"pass"' verify --json $own/conv
 cp -r $own/conv "$tmp/wrong"
@@ -57,7 +57,7 @@ gives "--dim without a number" 1 "NAME=N" compile $chain -o "$tmp/x.mona" --dim 
 gives "--dim 0" 1 "NAME=N" compile $chain -o "$tmp/x.mona" --dim rows=0
 
 # ---- data in other files: nothing outside of the model's folder
-# $1: name, $2: what takes the place of weights.bin (11 letters), $3: what is said
+# $1: name, $2: what replaces weights.bin (11 letters), $3: what the error must contain
 elsewhere() {
     rm -rf "$tmp/external"
     cp -r $own/external_data "$tmp/external"
@@ -80,7 +80,7 @@ head -c 30 $own/external_data/weights.bin > "$tmp/external/wEights.bin"
 gives "external data that ends early" 1 "expected 60" verify "$tmp/external"
 
 # ---- damaged models: one line, no crash
-# $1: file; compiles every beginning of it that is a multiple of 1/32
+# $1: file; compiles its first n/32 for all n
 cut_everywhere() {
     size=$(wc -c < "$1")
     folder=$(dirname "$1")
@@ -106,7 +106,7 @@ if [ -d $shared/onnx_cases ]; then
         "$(grep -v '^pass\|^reference:\|^engine\|^model310' "$tmp/suite" | sed 's/:.*//; s|.*/||' | sort | tr '\n' ' ')" \
         "test_identity_opt test_identity_sequence "
     same "each is refused by name" "$(grep -c '^refused .*only tensors are' "$tmp/suite")" 2
-    same "on model310, with the host's bytes" "$(grep -c '^model310: the host' "$tmp/suite")" 1
+    same "on model310, with the host's bytes" "$(grep -c '^model310: same bytes' "$tmp/suite")" 1
     summary=$(grep '^reference:\|^engine' "$tmp/suite" | tr '\n' ' ')
     same "none fails in the engine" "$(grep -c 'engine FAIL' "$tmp/suite")" 0
     engine=$(sed -n 's/^engine, fp16: \([0-9]*\) of .*/\1/p' "$tmp/suite")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Turns come in the order of tickets, and no more at once than there are places. */
+/* Turns come in the order of tickets, with no more at once than there are places. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -50,7 +50,7 @@ static uint64_t tickets(crowd *c)
     return drawn;
 }
 
-/* All places are taken while the visitors come, one after another. */
+/* All places are taken while the visitors arrive one after another. */
 static void run_crowd(crowd *c, unsigned places)
 {
     visitor visitors[THREADS];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What follows from the marks of a pipeline, on timelines written down by hand. */
+/* Results derived from the marks of a pipeline, on timelines written by hand. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,8 +13,8 @@
 
 enum { MS = 1000000, FRAMES = 6, STEPS = 3 };
 
-/* A source of a frame every 10 ms; a first step that takes 2 ms, a second that takes `second` ms
- * for each frame in turn, a third that takes 1; each does one frame after another. */
+/* A source with a frame every 10 ms and three steps: the first takes 2 ms, the second takes
+ * `second` ms for each frame, the third takes 1 ms. Each step handles one frame at a time. */
 static void play(pipeline_marks *m, const unsigned second[FRAMES])
 {
     uint64_t free_at[STEPS] = {0};
@@ -62,8 +62,8 @@ static void queues_are_counted(void **state)
     static const unsigned queues[FRAMES] = {1, 1, 2, 2, 1, 1};
     pipeline_marks m;
     play(&m, stumble);
-    /* When frame 2 begins its second step, at 39, frame 3 waits since 32; at 44 frame 4 since 42.
-     */
+    /* When frame 2 begins its second step, at 39, frame 3 has been waiting since 32; at 44, frame 4
+     * since 42. */
     for (unsigned f = 0; f < FRAMES; f++)
         assert_int_equal(pipeline_queue(&m, f, 1), queues[f]);
     pipeline_marks_close(&m);
@@ -88,7 +88,7 @@ static void misses_are_counted_in_runs(void **state)
     pipeline_marks_close(&m);
 }
 
-/* Frames are done at 8, 40, 45, 50, 55, 60: off the beat of 10 ms by 22, -5, -5, -5, -5. */
+/* Frames are done at 8, 40, 45, 50, 55, 60: off the 10 ms period by 22, -5, -5, -5, -5. */
 static void the_beat_is_judged(void **state)
 {
     (void)state;

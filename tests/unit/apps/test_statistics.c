@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Statistics and tests of significance, against their definitions worked out another way. */
+/* Statistics and tests of significance, compared with their definitions computed in another way. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +24,7 @@ static double uniform(uint64_t *state)
     return (double)next_random(state) / (double)(1u << 31);
 }
 
-/* Sum of twelve: near enough to a bell. */
+/* The sum of twelve uniform numbers is close enough to a normal one. */
 static double normal(uint64_t *state)
 {
     double sum = -6;
@@ -33,7 +33,7 @@ static double normal(uint64_t *state)
     return sum;
 }
 
-/* Frames of about `ms`, now and then a slow one, in phases as a busy machine has them. */
+/* Frames of about `ms`, with slow ones now and then, in phases, as on a busy machine. */
 static void frames(double *samples, size_t count, double ms, double noise, uint64_t seed)
 {
     uint64_t state = seed * 77777 + 1;
@@ -49,7 +49,7 @@ static void frames(double *samples, size_t count, double ms, double noise, uint6
 /* ---- descriptive ------------------------------------------------------------------------------
  */
 
-/* By its definition: the smallest sample that enough of all samples do not exceed. */
+/* The definition: the smallest sample such that enough of all samples do not exceed it. */
 static double percentile_by_counting(const double *samples, size_t count, double percent)
 {
     double best = INFINITY;
@@ -100,7 +100,7 @@ static void a_run_is_described(void **state)
 static void the_deviation_does_not_cancel(void **state)
 {
     (void)state;
-    /* Squares of these lose the last digits of a double: the naive formula gives 0 or NaN. */
+    /* The squares of these lose the last digits of a double: the naive formula gives 0 or NaN. */
     const double sorted[] = {1e9, 1e9 + 1e-3, 1e9 + 2e-3};
     assert_true(fabs(statistics_of(sorted, 3).deviation - 1e-3) < 1e-5);
 }
@@ -128,7 +128,7 @@ static void a_histogram_counts_every_sample_once(void **state)
             size_t inside = 0;
             while (at < count && (b + 1 == h.bins || sorted[at] < end))
                 inside++, at++;
-            /* Rounding may put a sample that lies on a border on either side of it. */
+            /* Rounding may put a sample on a border on either side of it. */
             assert_true(llabs((long long)inside - (long long)h.counts[b]) <= 1);
             sum += h.counts[b];
         }
@@ -143,8 +143,8 @@ static void a_histogram_counts_every_sample_once(void **state)
 /* ---- significance -----------------------------------------------------------------------------
  */
 
-/* The share of all ways to pick b's samples out of the lot whose U is as large: what Mann and
- * Whitney's test approximates. */
+/* The share of all ways to choose b's samples for which U is at least as large; Mann and Whitney's
+ * test approximates it. */
 static double exceeds_by_enumeration(const double *all, unsigned na, unsigned nb)
 {
     unsigned long ways = 0, as_large = 0;
@@ -211,7 +211,7 @@ static void the_same_twice_is_not_slower(void **state)
         assert_true(r.low < 1.05);
         covered += r.low <= 1 && 1 <= r.high;
     }
-    /* 99 % of 200, less what a bootstrap of samples that hang together may lack. */
+    /* 99 % of 200, less what a bootstrap may lack if samples are correlated. */
     assert_true(covered >= 190);
 }
 
@@ -238,7 +238,7 @@ static void warm_up_ends_when_times_settle(void **state)
     size_t settled = 1;
     while (settled <= 10 && !significance_settled(settling, settled, 2))
         settled++;
-    assert_int_equal(settled, 8); /* 10 and 10.1 beside 10.3 and 10.1 */
+    assert_int_equal(settled, 8); /* 10 and 10.1 agree with 10.3 and 10.1 */
     assert_false(significance_settled(settling, 3, 2));
 }
 

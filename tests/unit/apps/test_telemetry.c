@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Sensors read from a made-up machine: what is there is found, what is not is unknown. */
+/* Sensors of a simulated machine: existing ones are read, missing ones are unknown. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 
 static char root[] = "/tmp/telemetry-XXXXXX";
 
-/* Writes root/path, and the folders it lies in. */
+/* Writes root/path, and creates its folders. */
 static void put(const char *path, const char *text)
 {
     char whole[512];
@@ -76,7 +76,7 @@ static void sensors_are_found(void **state)
     put("sys/class/hwmon/hwmon0/temp1_input", "50000\n");
 }
 
-/* Two readings; what is divided by is the time between them. */
+/* Two readings; differences are divided by the time between them. */
 static void rates_are_differences(void **state)
 {
     (void)state;
@@ -91,7 +91,8 @@ static void rates_are_differences(void **state)
     telemetry t = telemetry_read_host(root, &counters);
     assert_true(t.utilisation < 0 && t.power_w < 0 && t.throttled == 3);
     assert_string_equal(t.health, "ok");
-    /* As if that had been two seconds ago: one CPU of two was busy, 30 joules went. */
+    /* As if the first reading was two seconds ago: one of two CPUs was busy, and 30 joules were
+     * used. */
     counters.ns -= 2000000000u;
     snprintf(text, sizeof text,
              "cpu %ld 0 0 500 0 0 0 0\ncpu0 1 0 0 1 0 0 0 0\ncpu1 1 0 0 1 0 0 0 0\n",
@@ -104,7 +105,7 @@ static void rates_are_differences(void **state)
     assert_true(t.utilisation > 0.4 && t.utilisation <= 0.5);
     assert_true(t.power_w > 12 && t.power_w <= 15);
     assert_string_equal(t.health, "throttled");
-    /* A counter that wrapped says nothing, and nothing is not zero. */
+    /* A counter that wrapped gives no rate, which is not the same as zero. */
     counters.ns -= 2000000000u;
     put("sys/class/powercap/intel-rapl:1/energy_uj", "5\n");
     put("sys/class/powercap/intel-rapl:0/energy_uj", "5\n");
@@ -127,7 +128,7 @@ static double figure(const cJSON *log, const char *key, const char *which)
     return cJSON_GetObjectItemCaseSensitive(o, which)->valuedouble;
 }
 
-/* What is known only sometimes is averaged over those times. */
+/* Figures that are known only sometimes are averaged over those times. */
 static void readings_are_summed_up(void **state)
 {
     (void)state;
@@ -168,12 +169,12 @@ static void readings_are_summed_up(void **state)
     fclose(f);
     assert_string_equal(text,
                         "busy 75 % (50 to 100), temperature 45 C (40 to 50), power 15 W (12 to "
-                        "18), health throttled, 3 readings; not told here: clock\n");
+                        "18), health throttled, 3 readings; not available here: clock\n");
     free(text);
     cJSON_Delete(o);
 }
 
-/* Rates, however short the run. */
+/* Even the shortest run has rates. */
 static void a_run_has_two_readings(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* How many decisions a plan changes, and what --precision auto makes of classifiers of published
- * shapes by it, on pictures that it has not seen.
+/* How many decisions a plan changes, and what --precision auto therefore chooses for classifiers of
+ * published shapes, on pictures that it has not seen.
  *
- *   test_decisions [NETWORK]...     resnet18 and mobilenet_v2, or those named: resnet50 too */
+ *   test_top1_margin [NETWORK]...     resnet18 and mobilenet_v2, or those named: resnet50 too */
 #include "tests/unit/compiler_check.h"
 
 #include "apps/compile/top1_margin.h"
@@ -14,7 +14,7 @@
 
 enum { SOME_CLASSES = 10 };
 
-/* Scores of so many decisions, and errors of this size in them. */
+/* Scores of this many decisions, with errors of this size. */
 static void draw_decisions(float *scores, float *errors, size_t count, float size)
 {
     for (size_t i = 0; i < count * SOME_CLASSES; i++) {
@@ -50,8 +50,8 @@ static double changed_of(const float *scores, const float *errors, size_t count)
     return share;
 }
 
-/* Of few decisions it says at least what is found of very many nearly always, and not much more,
- * where counting says nothing at all. */
+/* With few decisions, the estimate is nearly always at least what a great many show, and not much
+ * higher, while counting would give no result at all. */
 static void few_decisions_tell_of_many(void **state)
 {
     (void)state;
@@ -88,7 +88,7 @@ static void nothing_changes_without_errors(void **state)
     for (int i = 0; i < 4; i++)
         scores[i * SOME_CLASSES] = 9;
     assert_true(changed_of(scores, errors, 4) == 0);
-    scores[1] = 9; /* two are the highest: any error decides */
+    scores[1] = 9; /* two scores are highest: any error decides */
     errors[1] = 1e-6f;
     assert_true(changed_of(scores, errors, 4) >= 0.25);
     for (int i = 0; i < 4; i++)
@@ -104,13 +104,13 @@ static char *default_networks[] = {"resnet18", "mobilenet_v2"};
 static char **networks = default_networks;
 static int network_count = 2;
 
-/* Least share of a network's layers that auto has to find an INT8 plan for. */
+/* The smallest share of a network's layers for which auto must find an INT8 plan. */
 static double least_int8(const char *name)
 {
     return strcmp(name, "mobilenet_v2") ? 0.9 : 0.3;
 }
 
-/* Pictures as frames of a clip are: in memory. */
+/* Pictures in memory, like the frames of a clip. */
 static void draw_calibration(calibration *c, size_t count, uint32_t *random)
 {
     static float picture[PIXELS];
@@ -138,7 +138,7 @@ static void calibrate_on(compiler *model, const calibration *c, size_t count)
 }
 
 typedef struct agreement {
-    size_t right, same; /* of the network in fp32, of the plan with it */
+    size_t right, same; /* of the fp32 network; of the plan, when it agrees with that */
 } agreement;
 
 static agreement compare_unseen(const compiler *model, const uint8_t *bytes, size_t size,

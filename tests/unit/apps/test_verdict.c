@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Verdicts on recorded runs: a planted slow-down is found, the same distribution twice is not
- * called slower, whatever else the machine did meanwhile. */
+/* Verdicts on recorded runs: an artificial slow-down is found, and two runs with the same
+ * distribution are not called different, whatever other load there was. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,8 +22,8 @@ static double uniform(uint64_t *state)
     return (double)(*state >> 33) / (double)(1u << 31);
 }
 
-/* Times of about `ms` with 2 % of noise; `load` of the frames meet another program, which comes and
- * goes for some five frames and costs them up to twice their time. */
+/* Times of about `ms` with 2 % of noise. The share `load` of the frames meets another program,
+ * which runs for about five frames at a time and makes them take up to twice as long. */
 static cJSON *run_of(double ms, double load, uint64_t seed)
 {
     uint64_t state = seed * 2654435761u + 12345;
@@ -42,8 +42,8 @@ static cJSON *run_of(double ms, double load, uint64_t seed)
     return result;
 }
 
-/* Whether `now` passes beside `before`, which goes through a file as it does for users. Takes both.
- */
+/* Whether `now` passes when compared with `before`, which goes through a file as for users. Takes
+ * over both. */
 static bool passes(cJSON *before, cJSON *now)
 {
     char path[] = "/tmp/verdict-XXXXXX";
@@ -77,7 +77,7 @@ static void repeats_of_one_build_pass(void **state)
         assert_true(passes(run_of(10, 0.1, 2 * i), run_of(10, 0.1, 2 * i + 1)));
 }
 
-/* Most frames meet other load the second time, few the first. */
+/* Most frames meet other load in the second run, few in the first. */
 static void other_load_is_not_taken_for_a_slow_down(void **state)
 {
     (void)state;
@@ -91,7 +91,8 @@ static void what_is_faster_passes(void **state)
     assert_true(passes(run_of(10, 0.1, 1), run_of(8, 0.1, 2)));
 }
 
-/* Of recorded times 1 to 100 ms exactly known percentiles keep a budget or not. */
+/* With recorded times of 1 to 100 ms, percentiles are known exactly, and so is whether they keep a
+ * budget. */
 static void a_budget_is_kept_to_the_sample(void **state)
 {
     (void)state;

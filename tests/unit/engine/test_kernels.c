@@ -27,25 +27,6 @@ static const ac_isa *isa_at(size_t index)
     return NULL;
 }
 
-static ac_core new_core(const ac_isa *isa)
-{
-    const ac_target *t = &ac_target_host;
-    return (ac_core){.target = t,
-                     .isa = isa,
-                     .l0a = aligned_alloc(64, t->l0a_bytes),
-                     .l0b = aligned_alloc(64, t->l0b_bytes),
-                     .l0c = aligned_alloc(64, t->l0c_bytes),
-                     .ub = aligned_alloc(64, t->ub_bytes)};
-}
-
-static void free_core(ac_core *core)
-{
-    free(core->l0a);
-    free(core->l0b);
-    free(core->l0c);
-    free(core->ub);
-}
-
 /* ---- fp16 ----------------------------------------------------------------------------------- */
 
 static void test_half_conversions(void **unused)
@@ -273,7 +254,6 @@ static void run_conv(conv *k, const ac_isa *isa)
     assert_memory_equal(&inferred, &b.output, sizeof inferred);
     b.constants = aligned_alloc(64, (mona_op_conv.constants_bytes(&b) + 63) / 64 * 64);
     mona_op_conv.bind(&b);
-    ac_core core = new_core(isa);
     uint8_t *scratch =
         aligned_alloc(64, (mona_op_conv.scratch_bytes(&b, b.output.width) + 63) / 64 * 64);
     for (int64_t y = 0; y < k->output.height; y++) {
@@ -283,7 +263,6 @@ static void run_conv(conv *k, const ac_isa *isa)
             rows[i - window.begin] = in.row[i + MARGIN];
         mona_row_call call = {
             .bound = &b,
-            .core = &core,
             .scratch = scratch,
             .y = y,
             .input = {{rows, in.block_stride, -MARGIN},
@@ -300,7 +279,6 @@ static void run_conv(conv *k, const ac_isa *isa)
     }
     assert_same(&k->output, &out, isa->name);
     free(scratch);
-    free_core(&core);
     free(b.constants);
     free_rows(&in);
     free_rows(&out);

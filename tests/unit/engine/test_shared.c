@@ -85,7 +85,7 @@ static void strangers_lend_nothing(void **state)
     config.sizes[0].height++;
     assert_int_equal(bind(&guest, &net.model, &config), MONA_ERR_ARGUMENT);
     config.sizes[0].height--;
-    config.cpu = "instructions";
+    config.cpu = "c";
     assert_int_equal(bind(&guest, &net.model, &config), MONA_ERR_ARGUMENT);
     config.cpu = NULL;
     config.device = mona_device_find("model310");

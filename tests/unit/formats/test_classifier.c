@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Pools, flattening and matrix products in the compiler: every form ONNX has of them gives the same
- * function by the judge and by the engine; small nets of the kinds classifiers are made of. */
+/* Pools, flattening and matrix products in the compiler: every ONNX form of them gives the same
+ * function in the judge and in the engine; also small networks like classifiers. */
 #include "tests/unit/compiler_check.h"
 
 static const compiler_options int8 = {
     .int8 = true, .has_output_type = true, .output_type = MONA_S8};
 
-/* Difference as INT8, in steps of a result whose largest number is about `most`. */
+/* The difference with INT8, in steps of a result whose largest number is about `most`. */
 static double int8_steps(onnx_builder *b, uint32_t height, uint32_t width, double most)
 {
     compiler *c = open_good(b);
@@ -55,7 +55,7 @@ static void windows_of_every_form(void **state)
         }
 }
 
-/* A maximum keeps its input's scale, and negative numbers do not lose against the padding. */
+/* A maximum keeps its input's scale, and padding does not win over negative numbers. */
 static void maxima_keep_their_scale(void **state)
 {
     (void)state;
@@ -84,7 +84,7 @@ static void maxima_keep_their_scale(void **state)
     compiler_close(c);
 }
 
-/* Whole maps, whatever their size, in every spelling; then a matrix product. */
+/* Whole maps of any size, in every spelling; then a matrix product. */
 static void whole_maps_of_any_size(void **state)
 {
     (void)state;
@@ -123,7 +123,7 @@ static void whole_maps_of_any_size(void **state)
 
 /* ---- flattening and products -------------------------------------------------------------- */
 
-/* [1, 6, 4, 5] -> one of the ways to [1, 120] -> 10 numbers by one of the ways to multiply. */
+/* [1, 6, 4, 5] -> [1, 120], in one of several ways -> 10 numbers, by one of several products. */
 static onnx_builder *product_net(int flattening, int product)
 {
     seed = 5; /* the same numbers in every form */
@@ -183,7 +183,7 @@ static void products_of_every_form(void **state)
     free(x.data), free(want.data);
 }
 
-/* Against sums written here. */
+/* Compared with sums computed here. */
 static void the_judge_multiplies(void **state)
 {
     (void)state;
@@ -213,7 +213,7 @@ static void the_judge_multiplies(void **state)
     compiler_close(c);
 }
 
-/* What only passes values on: the output is called as the model calls it. */
+/* Operators that only pass values on: the output keeps its name in the model. */
 static void flat_outputs_keep_their_names(void **state)
 {
     (void)state;
@@ -243,8 +243,8 @@ static void add_point(onnx_builder *b, const char *x, const char *y, int inputs,
     ob_ints(b, ob_node(b, "Conv", names, y), "strides", strides);
 }
 
-/* Stem, maximum, a block with a projection and one without, mean, product: every Add and every
- * activation is part of a convolution. */
+/* Stem, maximum, a block with a projection and one without, mean, product. Every Add and every
+ * activation is merged into a convolution. */
 static onnx_builder *residual_classifier(void)
 {
     seed = 31;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The offline compiler: the fp32 judge against a sum written here, and the passes. Compiled models
- * run on the engine and are compared with the judge. */
+/* The offline compiler: the fp32 judge compared with a sum computed here, and the passes. Compiled
+ * models run on the engine and are compared with the judge. */
 #include "tests/unit/compiler_check.h"
 
 /* ---- the judge ---------------------------------------------------------------------------- */

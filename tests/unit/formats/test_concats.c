@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Concat, Split and Slice of computed channels from ONNX to the engine: within the bound of their
- * precision of the fp32 reference, the same bytes whether in place or copied, on the host and on
- * model310. */
+ * precision compared with the fp32 reference, and the same bytes whether in place or copied, on the
+ * host and on model310. */
 #include "tests/unit/compiler_check.h"
 
 #include "formats/compiler/passes/fusion.h"
@@ -33,7 +33,7 @@ static void add_up(onnx_builder *b, const char *x, const char *y, const char *mo
     ob_string(b, ob_node(b, "Resize", names, y), "mode", mode);
 }
 
-/* Two levels down and up; the input itself joins at the end if `input`. */
+/* Two levels down and up; with `input`, the input itself joins at the end. */
 static onnx_builder *u_net(int channels, bool input)
 {
     const float twice[4] = {1, 1, 2, 2};
@@ -57,7 +57,7 @@ static onnx_builder *u_net(int channels, bool input)
     return b;
 }
 
-/* Each layer reads all before it, put together anew: more of them than an operator takes. */
+/* Each layer reads a new concat of all before it: more values than an operator takes. */
 static onnx_builder *dense_net(int growth, int layers)
 {
     char names[512] = "f0", name[16], joined[16] = "f0";
@@ -78,8 +78,8 @@ static onnx_builder *dense_net(int growth, int layers)
     return b;
 }
 
-/* Channels cut in three, worked on, joined in another order, added to; the join is an output too.
- */
+/* Channels are split in three, processed, joined in another order and added to; the join is an
+ * output too. */
 static onnx_builder *split_net(int a, int m, int e)
 {
     char sizes[64];
@@ -100,7 +100,7 @@ static onnx_builder *split_net(int a, int m, int e)
     return b;
 }
 
-/* Concats of concats, of pools and of the same value twice. */
+/* Concats of concats, of pools, and of the same value twice. */
 static onnx_builder *nested_net(int c)
 {
     onnx_builder *b = ob_new(13);
@@ -191,7 +191,7 @@ static void int8_is_close(void **state)
 
 /* ---- bytes ---------------------------------------------------------------------------------- */
 
-/* A core of the 310 has room for so many weights and no more. */
+/* A core of the 310 has room for this many weights and no more. */
 static bool is_refused(const uint8_t *bytes, size_t size, mona_config how,
                        const reference_array *in)
 {
@@ -307,7 +307,7 @@ static void joined_values_share_a_format(void **state)
     expect_kinds(0, 2, 0, 0, 2);
     expect_kinds(1, 2, 0, 1, 0); /* planes and features have no 8-bit steps in common */
     expect_kinds(2, 2, 0, 1, 2);
-    expect_kinds(3, 10, 0, 0, 10); /* the first eight of the last three are the seventh */
+    expect_kinds(3, 10, 0, 0, 10); /* the first eight of the last three equal the seventh */
     expect_kinds(5, 1, 3, 0, 4);
     expect_kinds(6, 1, 3, 0, 0);
 }

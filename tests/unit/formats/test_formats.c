@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The reader of ONNX files, .npy arrays, fp16, whole files, and the writer of .mona models. */
+/* Readers of ONNX files, .npy arrays, fp16 and whole files, and the writer of .mona models. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -146,7 +146,8 @@ static void damaged_arrays_are_refused(void **state)
     npy_array a;
     for (size_t cut = 0; cut < size; cut++) {
         format_error error = {0};
-        uint8_t *copy = malloc(cut + 1); /* exact, so that a sanitiser sees an access beyond */
+        uint8_t *copy = malloc(cut + 1); /* the exact size, so that sanitisers see accesses
+                                            beyond */
         memcpy(copy, bytes, cut);
         copy = realloc(copy, cut ? cut : 1);
         assert_false(npy_parse(&a, copy, cut, &error));
@@ -338,8 +339,8 @@ static void impossible_tensors_are_refused(void **state)
     assert_non_null(strstr(error.text, "string"));
 }
 
-/* What every code of a small float stands for becomes that code again; between two neighbours the
- * nearer one is taken, and the even one in the middle. */
+/* The value of every code of a small float is stored as that code again. Between two neighbours the
+ * nearer one is chosen, and in the middle the even one. */
 static void small_floats_round_to_nearest(void **state)
 {
     (void)state;
@@ -373,7 +374,7 @@ static void small_floats_overflow_as_asked(void **state)
     (void)state;
     static const struct {
         element_type type;
-        double most, beyond; /* the largest number; what the first number past it overflows to */
+        double most, beyond; /* the largest number; the result for the first number beyond it */
     } cases[] = {
         {ELEMENT_FLOAT16, 65504, INFINITY},   {ELEMENT_FLOAT8E4M3FN, 448, NAN},
         {ELEMENT_FLOAT8E4M3FNUZ, 240, NAN},   {ELEMENT_FLOAT8E5M2, 57344, INFINITY},
@@ -430,8 +431,8 @@ static void damaged_models_never_crash_the_reader(void **state)
     free(bytes);
 }
 
-/* graph { node { attribute { g { node { ... } } } } }, so deep that recursion would leave the
- * stack. */
+/* graph { node { attribute { g { node { ... } } } } }, nested so deeply that recursion would
+ * exhaust the stack. */
 static uint8_t *nested(unsigned levels, uint8_t **memory, size_t *size)
 {
     static const uint8_t tags[3] = {1 << 3 | 2, 5 << 3 | 2, 6 << 3 | 2}; /* node, attribute, g */
@@ -534,7 +535,7 @@ static void strings_are_shared(void **state)
     mona_writer_free(&w);
 }
 
-/* Long and nearly equal: looking for one in the other at every place would take minutes. */
+/* Long and nearly equal: searching for one in the other at every position would take minutes. */
 static void long_names_take_no_longer(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The fusion rules: files that switch them, what is left of them, and that a network without them
- * computes the same. */
+/* The fusion rules: files that switch them, what remains without them, and that networks compute
+ * the same without them. */
 #include "tests/unit/compiler_check.h"
 
 #include "formats/compiler/passes/fusion.h"
@@ -79,7 +79,7 @@ static void networks_run_without_fusion(void **state)
     }
 }
 
-/* Whether rule found and did that often in the network as last emitted. */
+/* Asserts how often the rule matched and was applied in the network as last emitted. */
 static void assert_count(const compiler *c, fusion_rule rule, size_t matched, size_t applied)
 {
     const fusion_count n = fusion_log_count(compiler_log(c), rule);
@@ -87,7 +87,7 @@ static void assert_count(const compiler *c, fusion_rule rule, size_t matched, si
         fail_msg("%s: matched %zu, applied %zu", fusion_rule_row(rule)->name, n.matched, n.applied);
 }
 
-/* The same model, emitted with and without. */
+/* The same model, emitted with and without the rule. */
 static void each_rule_counts(void **state)
 {
     (void)state;
@@ -107,7 +107,7 @@ static void each_rule_counts(void **state)
     compiler_close(c);
 }
 
-/* What a network cannot do without stays: slices, and what is packed. */
+/* What a network needs stays: slices, and packed planes. */
 static void mandatory_rules_stay(void **state)
 {
     (void)state;
@@ -142,13 +142,13 @@ static onnx_builder *twins(void)
     ob_constant(b, "slope", "3 1 1", slope);
     ob_constant(b, "twice", "1", twice);
     ob_node(b, "Conv", "x w", "a");
-    ob_node(b, "Conv", "x w2", "b"); /* the same by contents */
+    ob_node(b, "Conv", "x w2", "b"); /* has equal contents */
     ob_node(b, "PRelu", "a slope", "ap");
     ob_node(b, "PRelu", "b slope", "bp");
     ob_node(b, "Mul", "ap bp", "m");
-    ob_node(b, "Mul", "bp twice", "d"); /* not the same */
+    ob_node(b, "Mul", "bp twice", "d"); /* is not equal */
     ob_node(b, "Add", "m d", "y");
-    ob_node(b, "Erf", "d", "unused"); /* which the engine does not have */
+    ob_node(b, "Erf", "d", "unused"); /* the engine does not have it */
     ob_node(b, "Neg", "twice", "minus");
     ob_node(b, "Mul", "minus twice", "never");
     ob_output(b, "y");
@@ -166,7 +166,7 @@ static void twins_become_one(void **state)
     const unsigned merged = operators_of(c, &o);
     o.fusion.off[FUSION_COMMON] = true;
     assert_true(difference(c, &o, 9, 11) < 0.01);
-    assert_count(c, FUSION_COMMON, 1, 0); /* what follows the convolutions reads different values */
+    assert_count(c, FUSION_COMMON, 1, 0); /* operators after convolutions read other values */
     assert_int_equal(operators_of(c, &o), merged + 1);
     compiler_close(c);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* ONNX models made to do harm: whatever a file says, reading it costs no more than it is worth. */
+/* Hostile ONNX models: whatever a file contains, the cost of reading it stays in proportion to its
+ * size. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +18,7 @@
 #include "formats/onnx/onnx_names.h"
 #include "tests/unit/onnx_builder.h"
 
-/* Reads the model, frees it, and gives the line that refuses it; "": it was read. */
+/* Reads the model, frees it, and returns the error; "": it was accepted. */
 static const char *refusal_of(onnx_builder *b, const char *folder)
 {
     static format_error error;
@@ -55,7 +56,8 @@ static uint32_t fnv(uint32_t h, const char *text, size_t length)
     return h;
 }
 
-/* From this state on, two blocks of letters that lead to one hash: among 2^18 there are some. */
+/* Finds two blocks of letters, from this state on, that lead to the same hash: there are some among
+ * 2^18. */
 static void find_pair(uint32_t *state, char pair[2][BLOCK])
 {
     enum { SEEN = 1 << 20 };
@@ -83,7 +85,7 @@ static void find_pair(uint32_t *state, char pair[2][BLOCK])
     fail();
 }
 
-/* One of each pair, one after another: 2^PAIRS names of one hash (FNV-1a, of 32 bits). */
+/* One of each pair, joined: 2^PAIRS names with the same hash (FNV-1a, 32 bits). */
 static char (*colliding_names(void))[PAIRS * BLOCK + 1]
 {
     char pairs[PAIRS][2][BLOCK];
@@ -127,7 +129,7 @@ static void names_of_one_hash_are_refused_in_time(void **state)
     free(names);
 }
 
-/* As exporters make them. */
+/* Names as exporters make them. */
 static void usual_names_are_all_found(void **state)
 {
     (void)state;
@@ -149,7 +151,7 @@ static void usual_names_are_all_found(void **state)
     }
 }
 
-/* A model whose value, node or input side has a name of this length. */
+/* A model whose value, node or input dimension has a name of this length. */
 static onnx_builder *model_with_name(char kind, size_t length)
 {
     onnx_builder *b = ob_new(18);
@@ -179,7 +181,8 @@ static void names_have_a_longest(void **state)
 
 /* ---- other files -------------------------------------------------------------------------- */
 
-/* So many constants of these elements, all at the beginning of one file beside the model. */
+/* This many constants with this many elements, all at the beginning of one file beside the
+ * model. */
 static onnx_builder *external_model(uint32_t tensors, int64_t elements)
 {
     const float none[1] = {0};
@@ -229,7 +232,7 @@ static void sides_of_inputs_are_bounded(void **state)
     static const int64_t sides[] = {((int64_t)1 << 28) + 1, (int64_t)1 << 62, INT64_MAX};
     for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
         onnx_builder *b = ob_new(18);
-        ob_input(b, "x", sides[i], 0, 0); /* its product is not known before the open sides are */
+        ob_input(b, "x", sides[i], 0, 0); /* the product depends on open dimensions */
         ob_node(b, "Relu", "x", "y");
         ob_output(b, "y");
         expect(refusal_of(b, NULL), "input 'x' has a dimension of");
@@ -242,7 +245,7 @@ static const int64_t extremes[] = {
 
 enum { MAX_NUMBERS = 64 };
 
-/* Where a model has whole numbers: in attributes, constants, and the shapes of inputs. */
+/* The integers of a model: in attributes, constants, and the shapes of inputs. */
 typedef struct numbers {
     int64_t *at[MAX_NUMBERS];
     size_t count;
@@ -284,7 +287,8 @@ static void run_model(const Onnx__ModelProto *model)
     free(bytes);
 }
 
-/* Each number of each operator's model becomes each extreme, alone and with the one after it. */
+/* Each number in each operator's model is set to each extreme, alone and together with the next
+ * one. */
 static void extreme_numbers_are_survived(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Operators of ONNX on arrays, as the compiler's judge runs them: what calibration and evidence of
- * networks with arrays rest on. The cases are those of tests/conformance, whose results numpy has
+/* ONNX operators on arrays as the compiler's judge runs them: calibration and measurements of
+ * networks with arrays depend on it. The cases are those of tests/conformance, whose results numpy
  * computed. */
 #include <math.h>
 #include <setjmp.h>
@@ -43,7 +43,7 @@ static void judge_equals(const char *name, const reference_array *found, const t
     assert_int_equal((size_t)found->channels * found->height * found->width, expected->count);
     for (size_t i = 0; i < expected->count; i++) {
         const double e = tensor_number(expected, i), f = (double)found->data[i];
-        if (!(fabs(f - e) <= 2e-3 * (1 + fabs(e)))) /* maps become arrays as FP16 */
+        if (!(fabs(f - e) <= 2e-3 * (1 + fabs(e)))) /* maps become FP16 arrays */
             fail_msg("%s: element %zu is %g, expected %g", name, i, f, e);
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Classifiers of published shapes, as frameworks export them: everything is fused, they run, and
+/* Classifiers of published shapes as frameworks export them: everything is fused, they run, and
  * their plans reuse memory. */
 #include "tests/unit/classifiers.h"
 #include "tests/unit/compiler_check.h"
@@ -8,7 +8,7 @@
 
 static const struct {
     const char *name;
-    size_t convs, activations, sums; /* operators of the model, by their papers */
+    size_t convs, activations, sums; /* operators of the model according to their papers */
 } networks[] = {
     {"resnet18", 20, 17, 8},
     {"resnet50", 53, 49, 16},
@@ -33,8 +33,8 @@ static uint32_t convolutions(const uint8_t *bytes, size_t size)
     return count;
 }
 
-/* Every Conv - BatchNormalization - Relu, and every sum, is one operator of the engine, and Gemm is
- * one more convolution. */
+/* Every Conv - BatchNormalization - Relu and every sum becomes one operator of the engine, and Gemm
+ * becomes one more convolution. */
 static void everything_is_fused(void **state)
 {
     (void)state;
@@ -60,7 +60,7 @@ static uint32_t largest_of(const reference_array *a)
     return best;
 }
 
-/* As FP16: the judge's class, and nearly its numbers. */
+/* In FP16: the same class as the judge, and nearly the same numbers. */
 static void they_run(void **state)
 {
     (void)state;
@@ -107,7 +107,7 @@ static double reuse_of(const char *name, double *bound)
     return 1 - (double)t.planned_bytes / (double)t.all_bytes;
 }
 
-/* On one core. The bound: of operators that run one by one on whole tensors. */
+/* On one core. The bound is for operators that run one by one on whole tensors. */
 static void memory_is_reused(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* How calibration finds ranges, and FP16 beside INT8 in one model. */
+/* How calibration finds ranges, and FP16 and INT8 in the same model. */
 #include "tests/unit/compiler_check.h"
 
 #include "formats/compiler/quantize/histogram.h"
@@ -7,7 +7,7 @@
 
 /* ---- histograms --------------------------------------------------------------------------- */
 
-/* Counts do not depend on the order in which samples come, nor on how they are split. */
+/* The counts depend neither on the order of samples nor on how they are split. */
 static void histograms_do_not_care_for_order(void **state)
 {
     (void)state;
@@ -41,7 +41,8 @@ static void zeros_and_nothing_have_no_threshold(void **state)
         assert_true(histogram_threshold(&h, rule, 255, 0) == 0);
 }
 
-/* All rules keep a uniform distribution nearly whole, and cut far outliers but for the first. */
+/* All rules keep a uniform distribution almost completely, and all but the first cut distant
+ * outliers. */
 static void rules_cut_what_is_rare(void **state)
 {
     (void)state;
@@ -63,7 +64,8 @@ static void rules_cut_what_is_rare(void **state)
     free(values);
 }
 
-/* The rule of least squared error against every threshold tried on the samples themselves. */
+/* The rule of least squared error, compared with every threshold tried on the samples
+ * themselves. */
 static void least_squares_are_found(void **state)
 {
     (void)state;
@@ -97,7 +99,7 @@ static void least_squares_are_found(void **state)
 
 /* ---- both precisions in one model --------------------------------------------------------- */
 
-/* Every layer INT8 or FP16 by chance. */
+/* Makes every layer INT8 or FP16 at random. */
 static void mix(compiler *c, const compiler_options *options)
 {
     format_error error = {0};
@@ -109,7 +111,7 @@ static void mix(compiler *c, const compiler_options *options)
     }
 }
 
-/* The judge, the host, its plain instructions and model310, whatever mix of precisions. */
+/* The judge, the host, plain C and model310 agree for any mix of precisions. */
 static void mixed_models_are_one_everywhere(void **state)
 {
     (void)state;
@@ -144,7 +146,7 @@ static void mixed_models_are_one_everywhere(void **state)
                     most = fmax(most, fabs((double)expected[i].data[k]));
                 assert_true(largest_difference(&expected[i], &found[i]) < 0.04 * most);
             }
-            static const mona_config others[] = {{.cpu = "instructions", .threads = 1}, {0}};
+            static const mona_config others[] = {{.cpu = "c", .threads = 1}, {0}};
             for (int o = 0; o < 2; o++) {
                 mona_config config = others[o];
                 config.device = mona_device_find(o ? "model310" : "host");
@@ -182,12 +184,13 @@ static void a_pin_names_a_layer(void **state)
     assert_false(compiler_pin(c, &options, name, true, &error)); /* against the first */
     error = (format_error){0};
     assert_false(compiler_pin(c, &options, "nothing like it", true, &error));
-    for (unsigned i = 0; i < 3; i++) /* all there are, since they are few */
+    for (unsigned i = 0; i < 3; i++) /* all of them, since they are few */
         assert_non_null(strstr(error.text, compiler_layer_at(c, i).name));
     compiler_close(c);
 }
 
-/* Two layers that read one value: pins that disagree are refused and name both. */
+/* Two layers read the same value: pins that contradict each other are refused, and the error names
+ * both. */
 static void layers_of_one_value_share_their_precision(void **state)
 {
     (void)state;
@@ -210,8 +213,8 @@ static void layers_of_one_value_share_their_precision(void **state)
     compiler_close(c);
 }
 
-/* Four layers, the second of which 8 bits do not suit: one of its input's channels is a thousand
- * times the others, which matter as much. */
+/* Four layers. INT8 does not suit the second: one channel of its input is a thousand times as large
+ * as the others, which matter as much. */
 static onnx_builder *uneven_net(void)
 {
     seed = 8;
@@ -240,7 +243,7 @@ typedef struct sample {
     unsigned asked;
 } sample;
 
-/* Noise of the outputs as a loss in dB of a network 40 dB from the truth. */
+/* The noise of the outputs as a loss in dB, for a network that is 40 dB from the truth. */
 static bool judge_sample(void *context, const uint8_t *bytes, size_t size, bool quick,
                          compiler_loss *loss, format_error *error)
 {
@@ -310,7 +313,7 @@ static void the_search_finds_the_layer_that_suffers(void **state)
         }
         assert_true(compiler_layer_at(c, 1).sqnr < worst);
         assert_true(compiler_layer_at(c, 1).drop > most);
-        /* What was judged is what is written, and the same when all is done again. */
+        /* The model that was judged is written, and doing everything again gives the same. */
         emit(c, &mixed, &bytes, &size);
         compiler_loss loss;
         judge_sample(&s, bytes, size, false, &loss, &error);
@@ -326,7 +329,7 @@ static void the_search_finds_the_layer_that_suffers(void **state)
     }
 }
 
-/* All of it INT8 where that may cost anything, and refused where nothing may be lost. */
+/* All INT8 if any loss is allowed, and refused if none is. */
 static void budgets_at_both_ends(void **state)
 {
     (void)state;
@@ -353,8 +356,8 @@ static void budgets_at_both_ends(void **state)
     compiler_close(c);
 }
 
-/* Numbers beyond fp16 between the second and the third layer: FP16 is refused by name, auto keeps
- * those two in INT8. */
+/* Numbers beyond fp16 between the second and the third layer: FP16 is refused with the layer's
+ * name, and auto keeps those two in INT8. */
 static void what_fp16_does_not_hold_stays_int8(void **state)
 {
     (void)state;
@@ -393,7 +396,8 @@ static void what_fp16_does_not_hold_stays_int8(void **state)
     compiler_close(c);
 }
 
-/* Mean error of each output of a 1x1 convolution, whose weights round alike, with and without. */
+/* The mean error of each output of a 1x1 convolution whose weights all round in the same direction,
+ * with and without correction. */
 static void corrected_biases_keep_the_mean(void **state)
 {
     (void)state;
@@ -430,8 +434,9 @@ static void corrected_biases_keep_the_mean(void **state)
     compiler_close(c);
 }
 
-/* Channels of very unlike ranges between two convolutions, as in networks with few weights a
- * channel: equalised, INT8 loses far less, and nothing changes in fp32. */
+/* Two convolutions with channels of very different ranges in between, as in networks with few
+ * weights per channel: with equalisation, INT8 loses far less, and the fp32 result does not
+ * change. */
 static void equalised_channels_lose_less(void **state)
 {
     (void)state;
@@ -468,7 +473,7 @@ static void equalised_channels_lose_less(void **state)
     assert_true(noise_of[1] < 0.1 * noise_of[0]);
 }
 
-/* Cycles of every layer on model310, over all cores. */
+/* The cycles of every layer on model310, summed over all cores. */
 static void modelled_cycles(compiler *c, const compiler_options *options, const reference_array *in,
                             double *cycles)
 {
@@ -502,7 +507,7 @@ static void modelled_cycles(compiler *c, const compiler_options *options, const 
     session_binding_close(&bound);
 }
 
-/* What the costs say INT8 gains, against model310. */
+/* The gain of INT8 according to the costs, compared with model310. */
 static void costs_follow_the_modelled_chip(void **state)
 {
     (void)state;

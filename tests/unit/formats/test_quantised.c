@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Quantised models become INT8 layers by their own scales: every kind of layer against the
+/* Quantised models become INT8 layers with their own scales: every kind of layer compared with the
  * reference executor, which follows ONNX's definitions, and whole networks. */
 #include "tests/unit/compiler_check.h"
 #include "formats/reference/execute.h"
@@ -8,7 +8,7 @@
 
 enum { SIDE = 20 };
 
-/* Samples of a type in, halves out. */
+/* Input planes of a type, outputs in fp16. */
 static compiler_options to_half_from(mona_type input)
 {
     return (compiler_options){.has_input_type = true,
@@ -17,7 +17,7 @@ static compiler_options to_half_from(mona_type input)
                               .output_type = MONA_F16};
 }
 
-/* What ONNX's own operators make of it, one after another. */
+/* The result of ONNX's own operators, run one by one. */
 static tensor judge(const onnx_builder *b, const reference_array *x)
 {
     size_t size;
@@ -37,10 +37,10 @@ static tensor judge(const onnx_builder *b, const reference_array *x)
     return out;
 }
 
-/* How far the engine is from it. */
+/* How far the engine's result is from that. */
 typedef struct outcome {
-    double most;    /* in steps; numbers of fp16 are off by up to an eighth */
-    double changed; /* share of the numbers that are in another step */
+    double most;    /* in steps; fp16 numbers are off by up to an eighth */
+    double changed; /* share of the numbers that are off by a step or more */
     unsigned int8, convs;
 } outcome;
 
@@ -64,7 +64,7 @@ static void count_layers(const uint8_t *bytes, size_t size, outcome *o)
     }
 }
 
-/* The last of the outcomes that the compiler tells, and why an operator is by itself. */
+/* The last outcome that the compiler logged, and why an operator is separate. */
 static char told[160], why_not[160];
 static unsigned told_steps;
 
@@ -83,7 +83,7 @@ static void take_log(const compiler *c)
     }
 }
 
-/* Rules of the options are off from the beginning. */
+/* Rules that the options switch off are off from the beginning. */
 static compiler *open_with(onnx_builder *b, const compiler_options *options)
 {
     size_t size;
@@ -170,8 +170,8 @@ static onnx_builder *layer_net(const layer_case *l)
     return qnet_end(&n, x);
 }
 
-/* Of the same numbers a layer makes the model's, or one step beside them where fp16 scales round to
- * the other side: never more, and seldom. */
+/* For the same numbers, a layer gives the model's result, or one step beside it where fp16 scales
+ * make it round the other way: never more, and rarely. */
 static void every_layer_is_within_one_step(void **state)
 {
     (void)state;
@@ -231,7 +231,7 @@ static void every_layer_is_within_one_step(void **state)
     }
 }
 
-/* Steps that are powers of two leave fp16 nothing to round. */
+/* With steps that are powers of two, fp16 has nothing to round. */
 static void coarse_scales_are_exact(void **state)
 {
     (void)state;
@@ -249,7 +249,8 @@ static void coarse_scales_are_exact(void **state)
     assert_int_equal(o.int8, 2);
 }
 
-/* Of weights whose sign a multiplication turned, -128 is 128, which 8 bits hold no better. */
+/* Where a multiplication changed the sign of weights, -128 becomes 128, which 8 bits hold no
+ * better. */
 static void turned_weights_are_as_near_as_told(void **state)
 {
     (void)state;
@@ -266,8 +267,8 @@ static void turned_weights_are_as_near_as_told(void **state)
     assert_true(o.most < told_steps + 0.125);
 }
 
-/* What cannot be a format of maps is done on arrays, as ONNX defines it, and the compiler says why.
- */
+/* What cannot become a format of maps runs on arrays, as ONNX defines it, and the compiler gives
+ * the reason. */
 static void some_stay_on_arrays(void **state)
 {
     (void)state;
@@ -285,12 +286,12 @@ static void some_stay_on_arrays(void **state)
     outcome o = run(qnet_end(&n, qnet_conv(&n, x, 8, 3, 1, qnet_s8)), &options, 0.01f);
     assert_int_equal(o.int8, 0);
     assert_true(o.most < 1);
-    assert_string_equal(why_not, "DequantizeLinear: reads what is not a map");
+    assert_string_equal(why_not, "DequantizeLinear: reads a value that is not a map");
     options.fusion.off[FUSION_QUANTISED] = true;
     const layer_case dense = {"", qnet_image, qnet_u8, 24, 3, 1, .dense = true};
     o = run(layer_net(&dense), &options, qnet_u8.scale);
     assert_int_equal(o.int8, 0);
-    assert_true(o.most < 1.125); /* planes of fp16 may begin a step beside */
+    assert_true(o.most < 1.125); /* fp16 planes may start one step off */
     assert_string_equal(why_not, "DequantizeLinear: " FUSION_IS_OFF);
 }
 

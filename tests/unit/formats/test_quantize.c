@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The numbers of compiled models: what must stay exact, INT8 weights, resampling. */
+/* The numbers in compiled models: what must be exact, INT8 weights, resampling. */
 #include "tests/unit/compiler_check.h"
 
 /* ---- exactness ---------------------------------------------------------------------------- */
 
-/* A network that corrects nothing returns the bytes it got, in INT8 and in FP16. */
+/* A network that corrects nothing returns its input bytes, in INT8 and in FP16. */
 static void samples_pass_unchanged(void **state)
 {
     (void)state;
@@ -74,8 +74,8 @@ static void wide_samples_pass_unchanged(void **state)
 
 /* ---- numbers of INT8 ---------------------------------------------------------------------- */
 
-/* Weights: q * scale is within half a step but where a plane's sum needed a move, sums
- * of planes are kept to half a step, and scale16 is what the scale was derived from. */
+/* Weights: q * scale is within half a step, except where a plane's sum required a change; sums of
+ * planes are within half a step; and scale16 is the number from which the scale was derived. */
 static void weights_are_kept(void **state)
 {
     (void)state;
@@ -149,7 +149,8 @@ static void int8_without_calibration_is_refused(void **state)
     compiler_close(c);
 }
 
-/* Of black pictures a large weight makes nothing, so that the scale of its result is small. */
+/* With black pictures for calibration, a large weight has no effect, so the scale of its result is
+ * small. */
 static void weights_beyond_scales_of_fp16_are_refused(void **state)
 {
     (void)state;
@@ -172,7 +173,7 @@ static void weights_beyond_scales_of_fp16_are_refused(void **state)
     compiler_close(c);
 }
 
-/* 8 bits of three layers: typical errors below a hundredth of the largest value. */
+/* Three INT8 layers: typical errors are below a hundredth of the largest value. */
 static void int8_follows_the_judge(void **state)
 {
     (void)state;
@@ -204,7 +205,7 @@ static void int8_follows_the_judge(void **state)
     compiler_close(c);
 }
 
-/* INT8 inside, planes of fp16 or of 10 bits outside: the first and last layers change over. */
+/* INT8 inside, planes of fp16 or 10 bits outside: the first and the last layer convert. */
 static void precisions_mix(void **state)
 {
     (void)state;

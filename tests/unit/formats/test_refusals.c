@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Models that cannot be compiled are refused by name, and damaged ones, ONNX or .mona, do no harm.
- */
+/* Models that cannot be compiled are refused by name, and damaged ones, ONNX or .mona, do no
+ * harm. */
 #include "tests/unit/compiler_check.h"
 #include "tests/seal.h"
 
 /* ---- damage ------------------------------------------------------------------------------- */
 
-/* Opens, plans and, if the model allows it, runs whatever these bytes are. True: it ran. */
+/* Opens, plans and, if the model allows it, runs any bytes. True: it ran. */
 static bool survive(const uint8_t *bytes, size_t size)
 {
     mona_model model;
@@ -42,8 +42,8 @@ static bool survive(const uint8_t *bytes, size_t size)
     return ran;
 }
 
-/* Every byte of a compiled model in turn: refused by the checksum, and harmless with the checksum
- * made right again. */
+/* Each byte of a compiled model is changed in turn: the checksum refuses it, and with a corrected
+ * checksum it does no harm. */
 static void every_changed_byte_is_survived(void **state)
 {
     (void)state;
@@ -271,7 +271,7 @@ static void fuzzed_models_never_crash_the_compiler(void **state)
 
 /* ---- hostile models ----------------------------------------------------------------------- */
 
-/* A node on the constants x, float32 [0, 4], and more that the caller has set. */
+/* A node on the constants x, float32 [0, 4], and others that the caller has set. */
 static onnx_builder *on_empty(const char *op_type, const char *inputs, const char *dims,
                               Onnx__NodeProto **node)
 {
@@ -335,7 +335,7 @@ static void indices_of_floats_are_refused(void **state)
     refused(b, "has indices of float32");
 }
 
-/* What only old operator sets could ask for, and what mona calls it, is nothing a model can set. */
+/* A model cannot set what only old operator sets had, by mona's own name for it. */
 static void no_attribute_brings_an_old_form_back(void **state)
 {
     (void)state;

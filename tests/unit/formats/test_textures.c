@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A classifier whose decisions mean something (tests/precision/train.py): what calibration and auto
- * make of it, on images that neither has seen. */
+/* A classifier whose decisions have a meaning (tests/precision/train.py): the effect of calibration
+ * and auto on images that neither has seen. */
 #include "tests/unit/compiler_check.h"
 
 enum {
@@ -19,7 +19,7 @@ static double between(double low, double high)
     return low + (high - low) * ((double)noise() + 1) / 2;
 }
 
-/* A grating as train.py draws them; returns its class. */
+/* Draws a grating like train.py; returns its class. */
 static unsigned draw(float *image)
 {
     const double pi = 3.141592653589793;
@@ -41,7 +41,7 @@ static unsigned draw(float *image)
 
 typedef struct drawn {
     float image[3 * PIXELS];
-    float scores[CLASSES]; /* of the network in fp32 */
+    float scores[CLASSES]; /* of the fp32 network */
     unsigned class;
 } drawn;
 
@@ -131,7 +131,7 @@ static void calibrate(compiler *c, const drawn *images)
     }
 }
 
-/* The network is right where it can be, so that agreement with it says something. */
+/* The network is right where that is possible, so agreement with it means something. */
 static void decisions_mean_something(void **state)
 {
     (void)state;
@@ -147,7 +147,7 @@ static void decisions_mean_something(void **state)
     compiler_close(c);
 }
 
-/* Every rule, with and without corrected biases: all INT8, and what auto makes of it. */
+/* Every rule, with and without corrected biases: all INT8, and the choice of auto. */
 static void auto_decides_as_the_judge_does(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Rectangles that hold what differs between two planes: all of it, and not much else. */
+/* The rectangles contain everything that differs between two planes, and not much else. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,7 +36,8 @@ static pair open_pair(unsigned bits)
         assert_non_null(p.memory[i]);
         frame_place(frames[i], &p.format, p.memory[i]);
     }
-    /* Behind its rows a plane has bytes that nobody has written: they do not count. */
+    /* After the samples of each row there are bytes that nobody has written; they must not
+     * count. */
     memset(p.memory[0], 0x11, frame_bytes(&p.format));
     memset(p.memory[1], 0x22, frame_bytes(&p.format));
     for (unsigned plane = 0; plane < 3; plane++)
@@ -53,7 +54,7 @@ static void close_pair(pair *p)
     free(p->memory[0]), free(p->memory[1]), free(p->change.rects);
 }
 
-/* Of a sample of more than 8 bits, one of the bytes. */
+/* Changes one of the bytes of a sample with more than 8 bits. */
 static void change_sample(pair *p, uint32_t x, uint32_t y, unsigned byte)
 {
     const size_t sample = frame_sample_bytes(&p->format);
@@ -119,7 +120,7 @@ static void a_sample_where_one_differs(void **state)
         }
 }
 
-/* Spots of random samples, from few to so many that there is little else. */
+/* Spots of random samples, from a few to so many that they cover nearly everything. */
 static void all_that_differs(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Enlarged chroma stays where it sat: a ramp over the picture is the same ramp afterwards. */
+/* Enlarged chroma stays in its position: a ramp across the picture is the same ramp afterwards. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +30,7 @@ static double luma_position(int i, chroma_position site, int n)
     return n * i + within;
 }
 
-/* A picture that grows by SLOPE every n luma samples, and a little more for being an integer. */
+/* A ramp that rises by SLOPE every n luma samples, and slightly more because it is an integer. */
 static double ramp(double luma, int n)
 {
     return SLOPE * luma / n + 4;
@@ -57,7 +57,7 @@ static void check(bool across, chroma_position site, unsigned shift, int scale)
     assert_int_equal(mona_session_run(bound.session, &from, &to), MONA_OK);
     for (int y = 3 * scale; y < scale * (SIDE - 3); y++)
         for (int x = 3 * scale; x < scale * (SIDE - 3); x++) {
-            /* What luma position X of the enlarged frame shows of the old one. */
+            /* The luma position of the old frame that the enlarged one shows at X. */
             const double shown = (luma_position(across ? x : y, site, n) + 0.5) / scale - 0.5;
             const double off = out[y * scale * SIDE + x] - ramp(shown, n);
             if (off > 0.5 || off < -0.5)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What lies around the colour network: thumbnails, curves from answers, shots. */
+/* Everything around the colour network: thumbnails, curves from answers, shots. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,7 +27,7 @@ typedef struct held {
     uint8_t *memory;
 } held;
 
-/* Random samples; of more than 8 bits those of 8, times as much. */
+/* Random samples; with more than 8 bits, multiples of those with 8. */
 static held random_frame(uint32_t width, uint32_t height, unsigned shift, unsigned bits)
 {
     held h;
@@ -174,7 +174,8 @@ static void answers_become_curves_that_hold(void **unused)
     }
 }
 
-/* Samples of 10 bits that 8 could hold come out where 8 bits do, but for rounding. */
+/* Samples of 10 bits that 8 bits can hold give the same result as with 8 bits, except for
+ * rounding. */
 static void ten_bits_agree_with_eight(void **unused)
 {
     (void)unused;
@@ -200,7 +201,8 @@ static void ten_bits_agree_with_eight(void **unused)
                 uint16_t b;
                 memcpy(&b, deep_out.frame.data[p] + (ptrdiff_t)y * deep_out.frame.stride[p] + 2 * x,
                        sizeof b);
-                /* chroma's luma is a mean that 10 bits round later: a slope of it more */
+                /* the mean luma of chroma is rounded later with 10 bits, which the slope
+                 * multiplies */
                 assert_true(abs(b - 4 * *a) <= (p ? 8 : 3));
                 changed += *a != in.frame.data[p][(ptrdiff_t)y * in.frame.stride[p] + x];
             }
@@ -235,7 +237,7 @@ static void shots_are_followed_and_cuts_begin_anew(void **unused)
     colour_grading_follow(&s, &one, &low);
     assert_true(s.curves.values[0][0] == 0.25f && s.frames == 1);
     float before = 0.25f;
-    for (int i = 0; i < 60; i++) { /* within a shot: at most a twentieth of what is to go */
+    for (int i = 0; i < 60; i++) { /* at most a twentieth of the distance in a shot */
         colour_grading_follow(&s, i % 2 ? &one : &moved, &high);
         const float step = s.curves.values[0][0] - before;
         assert_true(step > 0 && step <= 0.0501f * (0.75f - before));

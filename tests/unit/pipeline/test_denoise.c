@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The denoiser's network runs where there is noise, and clean planes come out as they went in. */
+/* The denoiser's network runs where there is noise, and clean planes come out unchanged. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@ typedef struct fixture {
     void *stream_memory, *frames_memory;
     mona_stream *stream;
     frame in, out;
-    atomic_ulong events; /* of operators that have run */
+    atomic_ulong events; /* of operators that ran */
 } fixture;
 
 static uint64_t no_time(void *context)
@@ -143,7 +143,7 @@ static void clean_frames_need_no_network(void **unused)
         }
 }
 
-/* Of 4:4:4 each plane is judged by itself. */
+/* In 4:4:4, each plane is judged separately. */
 static void clean_planes_need_no_network(void **unused)
 {
     (void)unused;
@@ -170,7 +170,7 @@ static void a_strength_is_obeyed(void **unused)
     close_fixture(&f);
 }
 
-/* ---- what noise is found ---------------------------------------------------------------------- */
+/* ---- what noise is found --------------------------------------------------------------------- */
 
 enum { COLUMNS = 640, ROWS = 360 };
 
@@ -178,7 +178,7 @@ typedef struct picture {
     float samples[ROWS][COLUMNS];
 } picture;
 
-/* Twelve uniform numbers have a variance of 1. */
+/* The sum of twelve uniform numbers has a variance of 1. */
 static float normal(uint32_t *random)
 {
     int64_t sum = -6 * 0xffff;
@@ -205,7 +205,7 @@ static float bell(int x, float radius)
     return expf(-(float)(x * x) / (2 * radius * radius));
 }
 
-/* Noise made at 1/reduced of the size and enlarged. */
+/* Noise made at 1/reduced of the size, then enlarged. */
 static picture *enlarged_noise(int reduced)
 {
     picture *p = new_picture();
@@ -246,7 +246,7 @@ static float scene_at(uint32_t x, uint32_t y)
     return 100 + 0.06f * (float)x + 20 * sinf((float)y / 60) + disc;
 }
 
-/* A scene with noise of this deviation; *made is freed. */
+/* The estimate for a scene with noise of this deviation; frees *made. */
 static noise_level level_of_noise(picture *made, float sigma, unsigned bits, unsigned spacing)
 {
     const unsigned more = bits - 8;
@@ -293,14 +293,14 @@ static void coarse_noise_is_found(void **unused)
     }
 }
 
-/* After a stage that doubles, noise that was fine is one sample in two. */
+/* After a stage that doubles the size, fine noise is found in every second sample. */
 static void enlarged_noise_is_what_it_was(void **unused)
 {
     (void)unused;
     assert_found(level_of_noise(enlarged_noise(2), 8, 8, 2), 8, 6, 11);
 }
 
-/* Strokes as of grass, and pebbles. */
+/* Strokes like grass, and pebbles. */
 static picture *texture(bool grass)
 {
     picture *p = new_picture();
@@ -364,7 +364,7 @@ static void large_planes_are_sampled(void **unused)
     free(work);
 }
 
-/* Luma stays as it came. */
+/* Luma stays unchanged. */
 static void chroma_alone_is_denoised(void **unused)
 {
     (void)unused;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Fields are found wherever they begin, also once the film was taken for one without and is looked
- * at now and then only. */
+/* Fields are found wherever they begin, even after the film counted as progressive and only some
+ * frames are examined. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 
 enum { WIDTH = 64, HEIGHT = 48, FRAMES = 400 };
 
-/* Stripes that move three pixels a frame; of two moments, if so, the lower field later. */
+/* Stripes that move three pixels per frame; with fields, the lower field is later. */
 static AVFrame *stripes(int n, bool fields)
 {
     AVFrame *frame = av_frame_alloc();
@@ -35,7 +35,7 @@ static AVFrame *stripes(int n, bool fields)
     return frame;
 }
 
-/* Which of the frames that follow each other are of two moments. */
+/* Whether frame n is interlaced. */
 typedef bool is_combed(int n);
 
 typedef struct result {
@@ -79,7 +79,7 @@ static bool late(int n)
     return n >= 301;
 }
 
-/* Three frames plain, two combed. */
+/* Three progressive frames, then two combed ones. */
 static bool film_late(int n)
 {
     return n >= 303 && n % 5 >= 3;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The measures that published tables are made with. */
+/* The measures used in published tables. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -47,7 +47,8 @@ static void halving_is_antialiased(void **state)
     }
 }
 
-/* The kernel keeps straight lines, so what is enlarged is the same ramp, half a pixel shifted. */
+/* The kernel preserves straight lines, so an enlarged ramp is the same ramp, shifted by half a
+ * pixel. */
 static void enlarging_keeps_a_ramp(void **state)
 {
     (void)state;
@@ -91,7 +92,7 @@ static void colours_become_luma_and_grey(void **state)
     measure_grey(&p, &colour);
     assert_float_equal(p.values[2], 76, 0); /* 0.2989 * 255 */
     measure_luma(&p, &grey);
-    assert_float_equal(p.values[3], 0, 0); /* as it is */
+    assert_float_equal(p.values[3], 0, 0); /* unchanged */
     close_planes(&p, &column);
 }
 
@@ -107,7 +108,7 @@ static void psnr_leaves_the_border_out(void **state)
     close_planes(&a, &b);
 }
 
-/* One window alone, against the formula in the open. */
+/* A single window, compared with the formula written out. */
 static void ssim_is_the_formula(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Packets held back before the first frame: as many as memory allows for, and no more. */
+/* Packets held before the first frame: as many as the limit of memory allows, and no more. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@ static bool count(void *context, AVPacket *packet, pipeline_error *error)
     return true;
 }
 
-/* The packets share one buffer, of which nothing is touched. */
+/* The packets share one buffer, which is never read. */
 static void packets_are_held_up_to_a_bound(void **state)
 {
     enum { PACKET = 64 << 20, BOUND = 256 << 20 };
@@ -56,7 +56,7 @@ static void empty_packets_count_too(void **state)
     pipeline_error error = {0};
     AVPacket *packet = av_packet_alloc();
     assert_non_null(packet);
-    held.bytes = (256 << 20) - 1000; /* as if of many others */
+    held.bytes = (256 << 20) - 1000; /* as if there were many others */
     unsigned taken = 0;
     while (taken < 100 && packet_queue_put(&held, packet, &error))
         taken++;

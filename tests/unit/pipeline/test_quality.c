@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The pictures: what the embedded models do to standard test sets, as INT8, through the engine. The
- * figures are the floor a release must keep; `mona` prints no lower ones on any CPU, since its
- * bytes are the same. */
+/* The effect of the embedded models on standard test sets, in INT8, through the engine. The figures
+ * are the minimum for a release; as the bytes are the same, they are the same on every CPU. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,7 +40,7 @@ static real_plane read_plane(const char *path, void (*convert)(real_plane *, con
     return p;
 }
 
-/* An embedded model's luma of size w x h for that of p. */
+/* The luma of size w x h that an embedded model makes from p. */
 static real_plane run(const char *name, const real_plane *p, uint32_t w, uint32_t h, unsigned sigma)
 {
     const embedded_model *e = embedded_model_find(name);
@@ -87,7 +86,7 @@ static void super_resolution_x2(void **state)
 
 /* ---- noise ----------------------------------------------------------------------------------- */
 
-/* Mean gain in dB over the images of BSD68, and what is reached. */
+/* The mean gain in dB over the images of BSD68, and the PSNR reached. */
 static double mean_gain(unsigned sigma, double *reached)
 {
     FILE *list = fopen(DATA "cbsd68.txt", "r");

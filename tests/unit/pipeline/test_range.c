@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* RGB as planes, luma of full range as that of studio range, and both back. */
+/* RGB to planes, luma of full range to studio range, and back. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,7 +29,7 @@ static held open_frame(const frame_format *format)
     return h;
 }
 
-/* Every value of full range, a row of them. */
+/* A row with every value of full range. */
 static void check_luma(unsigned bits)
 {
     const unsigned count = 1u << bits, one = 1u << (bits - 8);
@@ -57,7 +57,7 @@ static void every_sample_of_full_range_comes_back(void **unused)
         check_luma(bits);
 }
 
-/* What networks make of studio range may lie beyond it. */
+/* Results of networks may lie beyond studio range. */
 static void what_lies_beyond_is_clipped(void **unused)
 {
     (void)unused;
@@ -69,7 +69,7 @@ static void what_lies_beyond_is_clipped(void **unused)
     free(in.memory), free(out.memory);
 }
 
-/* Every green and blue of a red, with any alpha; of grey, every level. */
+/* Every green and blue for a given red, with any alpha; for grey, every level. */
 static void check_colours(unsigned channels, unsigned red)
 {
     enum { SIDE = 256 };

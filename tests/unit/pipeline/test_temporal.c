@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What stands still is kept of the frame before, and nothing else: by the formula of stillness.h.
- */
+/* Results are mixed with the frame before where the picture stands still, and nowhere else, by the
+ * formulas of temporal.h and motion_mask.h. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -59,7 +59,8 @@ static uint32_t next_random(pictures *p)
     return (p->random = p->random * 1664525 + 1013904223) >> 8;
 }
 
-/* About normal, of this standard deviation: twelve uniform numbers have a variance of 1. */
+/* Approximately normal, with this standard deviation: the sum of twelve uniform numbers has a
+ * variance of 1. */
 static int noise(pictures *p, int sigma)
 {
     int64_t sum = 0;
@@ -75,7 +76,7 @@ static void set(const frame *f, unsigned plane, uint32_t x, uint32_t y, int valu
                       &f->format, (unsigned)value, 1);
 }
 
-/* All planes of the same values; chroma of those at the same columns and rows. */
+/* Fills all planes with the same values; chroma gets those at the same columns and rows. */
 static void fill(pictures *p, const frame *f, int (*value)(uint32_t x, uint32_t y), int sigma)
 {
     const int step = 1 << (f->format.bits - 8);
@@ -87,10 +88,10 @@ static void fill(pictures *p, const frame *f, int (*value)(uint32_t x, uint32_t 
     }
 }
 
-/* Every sample of the frame before is BEFORE, of what is made MADE. */
+/* Every sample of the frame before is BEFORE, and every new one MADE. */
 enum { MADE = 100, BEFORE = 104 };
 
-/* What becomes of MADE: temporal.h, rounded to the nearest. */
+/* The result for MADE: temporal.h, rounded to the nearest. */
 static int steadied(unsigned bits)
 {
     const double step = 1 << (bits - 8), d = (BEFORE - MADE) * step, limit = (SIGMA + 4) * step;
@@ -104,7 +105,7 @@ static int sample(const frame *f, unsigned plane, uint32_t x, uint32_t y)
     return f->format.bits > 8 ? row[2 * x] | row[2 * x + 1] << 8 : row[x];
 }
 
-/* Columns [from, to) of a plane of what was made have all become `value`. */
+/* Checks that columns [from, to) of a plane of the result have all become `value`. */
 static void check_columns(const pictures *p, unsigned plane, uint32_t from, uint32_t to, int value)
 {
     for (uint32_t y = 0; y < frame_plane_size(&p->made.format, plane).height; y++)
@@ -124,7 +125,8 @@ static int made_at(uint32_t x, uint32_t y)
     return MADE;
 }
 
-/* Luma now has the noise; the planes that are steadied are flat, to be compared exactly. */
+/* The noise is in the luma of `now`; the planes to be steadied are flat, so that they can be
+ * compared exactly. */
 static void run(pictures *p, int (*now)(uint32_t x, uint32_t y), unsigned planes)
 {
     fill(p, &p->now, now, SIGMA);
@@ -151,13 +153,13 @@ static void steady_in_noise(void **state)
     }
 }
 
-/* On the right are squares of 8x8 samples that were not there before. */
+/* On the right there are squares of 8x8 samples that were not there before. */
 static int squares_on_the_right(uint32_t x, uint32_t y)
 {
     return x < 80 ? BEFORE : (x / 8 + y / 8) % 2 ? BEFORE + 25 : BEFORE - 25;
 }
 
-/* The 5x5 blocks around one look 16 samples to either side. */
+/* 5x5 blocks reach 16 samples to either side of the middle one. */
 static void not_where_it_moves(void **state)
 {
     (void)state;
@@ -177,7 +179,7 @@ static int far_in_one_sample(uint32_t x, uint32_t y)
     return x == 40 && y == 40 ? MADE + SIGMA + 4 : BEFORE;
 }
 
-/* A sample that differs by L or more is left as it was made, among others that are not. */
+/* A sample that differs by L or more stays as it was made, among others that do not. */
 static void not_what_differs_by_much(void **state)
 {
     (void)state;
@@ -203,7 +205,8 @@ static void clean_frames_stay(void **state)
     close_pictures(&p);
 }
 
-/* Without noise light may change by 2 steps; noise that was enlarged twice has 4 times the sums. */
+/* Without noise, light may change by 2 steps; noise that was enlarged twice has 4 times the
+ * variance of sums. */
 static void limits_are_those_of_the_formula(void **state)
 {
     (void)state;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What trains the networks: loss and gradient of models/train/avx512/chain.c are those of the plain formulas.
- */
+/* Training: loss and gradient of models/train/avx512/chain.c equal those of the plain formulas. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -39,8 +38,8 @@ static int outputs_of(const net *n, int conv)
     return conv == n->chain.body + 1 ? n->chain.outputs : n->chain.channels;
 }
 
-/* Quantised: kernels are whole numbers of steps, as training hands them over. State: whether it goes by tiles.
- * Skipped where the processor cannot. */
+/* Quantised: kernels are whole multiples of steps, as training passes them. State: whether it uses
+ * tiles. Skipped if the processor cannot. */
 static net *make(void **state, int inputs, int channels, int body, int outputs, int squared,
                  int quantised)
 {
@@ -140,7 +139,7 @@ static double plain_loss(const net *n, double *peak)
     return sum;
 }
 
-/* The slope at a weight, by central differences. */
+/* The slope with respect to a weight, by central differences. */
 static double slope(net *n, float *weight)
 {
     double peak[8];
@@ -153,8 +152,8 @@ static double slope(net *n, float *weight)
     return (above - below) / (2 * far);
 }
 
-/* Sampled in every convolution, the gradient points where the loss rises. bfloat16 has 8 bits: of random weights
- * it is a hundredth off. */
+/* Sampled in every convolution, the gradient points to where the loss rises. bfloat16 has 8 bits,
+ * so with random weights it is off by a hundredth. */
 static void check_gradient(void **state, int inputs, int channels, int body, int outputs,
                            int squared)
 {
@@ -198,7 +197,8 @@ static void gradient_of_a_denoiser(void **state)
     check_gradient(state, 7, 32, 1, 6, 1);
 }
 
-/* Whole numbers are exact: but for what fp32 rounds on the border of two steps, the loss is that of the integers. */
+/* Integers are exact: the loss equals that of the integers, except where fp32 rounds at the border
+ * of two steps. */
 static void quantised_layers_add_up(void **state)
 {
     net *n = make(state, 1, 16, 3, 4, 1, 1);
@@ -208,11 +208,12 @@ static void quantised_layers_add_up(void **state)
     free(n);
 }
 
-/* The cost of a peak pulls at what made it: a step down the gradient of that cost alone lowers the peaks. */
+/* The cost of a peak acts on what caused it: a step down the gradient of that cost alone lowers the
+ * peaks. */
 static void peaks_are_lowered(void **state)
 {
     net *n = make(state, 1, 16, 2, 4, 1, 0);
-    n->units[0] = n->units[1] = 1e-6f; /* the error counts for nothing */
+    n->units[0] = n->units[1] = 1e-6f; /* the error has no weight */
     n->chain.peak_cost = 1;
     double before[8], after[8];
     plain_loss(n, before);
@@ -225,7 +226,8 @@ static void peaks_are_lowered(void **state)
     free(n);
 }
 
-/* In a flat picture many are as large as the peak: one of them pays, in each patch, half of the cost. */
+/* In a flat picture many values are as large as the peak: in each patch, one of them takes half of
+ * the cost. */
 static void one_of_many_pays(void **state)
 {
     net *n = make(state, 1, 16, 2, 4, 1, 0);
@@ -235,14 +237,14 @@ static void one_of_many_pays(void **state)
         n->input[i] = 128;
     learn(&n->chain);
     float paid =
-        0; /* by the last convolution of the body, which sees the cost of its own map alone */
+        0; /* of the last convolution of the body, which sees only the cost of its own map */
     for (int o = 0; o < 16; o++)
         paid += n->d_biases[2 * 16 + o];
     assert_true(fabsf(paid - 1) < 1e-3f);
     free(n);
 }
 
-/* What is too small to be stored as more than 0 learns like all that ReLU lets through. */
+/* Values that are too small to be stored as more than 0 still get the gradient of ReLU. */
 static void what_rounds_to_nothing_learns(void **state)
 {
     net *n = make(state, 1, 16, 1, 4, 1, 1);

@@ -1,0 +1,498 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What the instructions of the AI Core do: the reference that every other way to run them must equal bit for bit.
+ *
+ * Operands live in the layouts of the chip: A fractals are [16 rows][K], B fractals [16
+ * columns][K], both with K contiguous; C fractals are [16 rows][16 columns]; a tile of A is
+ * [m1][k1] fractals, of B [k1][n1] and of C [n1][m1].
+ *
+ * FP16 accumulation is a fused multiply-add by contract. The product of two fp16 values has at most
+ * 22 significant bits and an exponent far inside fp32's range, so it is exact in fp32, and a
+ * rounded product followed by a rounded sum is the fused result. No fma is needed here. */
+#include "engine/aicore/aicore.h"
+
+#include "engine/cpu/c/c_vector.h"
+
+const char *const ac_opcode_names[AC_OPCODES] = {
+    [AC_OP_NONE] = "nothing",
+    [AC_OP_COPY + AC_GM_L1] = "copy_gm_l1",
+    [AC_OP_COPY + AC_GM_UB] = "copy_gm_ub",
+    [AC_OP_COPY + AC_L1_UB] = "copy_l1_ub",
+    [AC_OP_COPY + AC_UB_L1] = "copy_ub_l1",
+    [AC_OP_COPY + AC_UB_GM] = "copy_ub_gm",
+    [AC_OP_LOAD2D] = "load2d",
+    [AC_OP_LOAD3D] = "load3d",
+    [AC_OP_MMAD + AC_MAD_S32U8S8] = "mmad",
+    [AC_OP_MMAD + AC_MAD_S32S8S8] = "mmad",
+    [AC_OP_MMAD + AC_MAD_F32F16F16] = "mmad",
+    [AC_OP_BIAS_L0C] = "bias_l0c",
+    [AC_OP_DRAIN + AC_DRAIN_F32_F16] = "drain",
+    [AC_OP_DRAIN + AC_DRAIN_S32_F16_DEQ] = "drain",
+    [AC_OP_DUP] = "dup",
+    [AC_OP_VEC2 + AC_VADD] = "vadd",
+    [AC_OP_VEC2 + AC_VSUB] = "vsub",
+    [AC_OP_VEC2 + AC_VMUL] = "vmul",
+    [AC_OP_VEC2 + AC_VMAX] = "vmax",
+    [AC_OP_VEC2 + AC_VMIN] = "vmin",
+    [AC_OP_VEC2 + AC_VAND] = "vand",
+    [AC_OP_VEC2 + AC_VOR] = "vor",
+    [AC_OP_VEC2 + AC_VADD_F32] = "vadd_f32",
+    [AC_OP_VEC2 + AC_VMUL_F32] = "vmul_f32",
+    [AC_OP_VECS + AC_VADDS] = "vadds",
+    [AC_OP_VECS + AC_VMULS] = "vmuls",
+    [AC_OP_VECS + AC_VADDS_F32] = "vadds_f32",
+    [AC_OP_VECS + AC_VMULS_F32] = "vmuls_f32",
+    [AC_OP_VCONV + AC_F16_U8] = "vconv",
+    [AC_OP_VCONV + AC_F16_S8] = "vconv",
+    [AC_OP_VCONV + AC_U8_F16] = "vconv",
+    [AC_OP_VCONV + AC_S8_F16] = "vconv",
+    [AC_OP_VCONV + AC_F16_F32] = "vconv",
+    [AC_OP_VCONV + AC_F32_F16] = "vconv",
+    [AC_OP_TRANSPOSE] = "transpose",
+    [AC_OP_TRANSPOSE_B8] = "transpose_b8",
+    [AC_OP_MOVE] = "move",
+    [AC_OP_FILL] = "fill",
+    [AC_OP_WORK] = "scalar",
+    [AC_OP_SET_FLAG] = "set_flag",
+    [AC_OP_WAIT_FLAG] = "wait_flag",
+    [AC_OP_BARRIER] = "barrier",
+};
+
+/* ---- memory --------------------------------------------------------------------------------- */
+
+static uint8_t *bytes_at(const ac_core *core, ac_address at)
+{
+    return core->memory[ac_space_of(at)].bytes + ac_offset_of(at);
+}
+
+ac_address ac_address_of(const ac_core *core, const void *bytes, bool writes)
+{
+    ac_address best = AC_NOWHERE;
+    uintptr_t best_end = 0;
+    for (uint32_t space = 0; space < AC_SPACES; space++) {
+        const ac_memory *m = &core->memory[space];
+        const uintptr_t offset = (uintptr_t)bytes - (uintptr_t)m->bytes;
+        const uintptr_t end = (uintptr_t)m->bytes + m->size;
+        if (offset >= m->size || (writes && !m->writable) || end <= best_end)
+            continue;
+        best = ac_at((ac_space)space, offset);
+        best_end = end;
+    }
+    return best;
+}
+
+/* ---- copies and the cube -------------------------------------------------------------------- */
+
+static void copy(uint8_t *d, const uint8_t *s, ac_copy c)
+{
+    const size_t burst = (size_t)c.blocks * AC_BLOCK;
+    for (uint32_t i = 0; i < c.bursts; i++) {
+        memcpy(d, s, burst);
+        d += burst + (size_t)c.dst_gap * AC_BLOCK;
+        s += burst + (size_t)c.src_gap * AC_BLOCK;
+    }
+}
+
+/* A fractal has 16 rows of fractal_k elements: the same number of bytes for either type. */
+static size_t fractal_bytes(const ac_core *core)
+{
+    return (size_t)AC_FRACTAL * core->target->fractal_k_8bit;
+}
+
+static void load3d(const ac_core *core, uint8_t *dst_l0a, const uint8_t *row, const ac_load3d *l)
+{
+    const size_t fractal = fractal_bytes(core);
+    const uint32_t k = (uint32_t)fractal / AC_FRACTAL / l->element; /* elements of a fractal row */
+    const uint32_t column_bytes = (uint32_t)l->c0 * l->element, taps = k / l->c0;
+    for (uint32_t m = 0; m < (uint32_t)l->repeat * AC_FRACTAL; m++) {
+        uint8_t *dst =
+            dst_l0a + m / AC_FRACTAL * l->jump * fractal + m % AC_FRACTAL * (fractal / AC_FRACTAL);
+        const uint32_t first = m * l->stride + l->column;
+        const uint8_t *src = row + (size_t)first * column_bytes;
+        if (l->dilation == 1 && first + taps <= l->columns) {
+            memcpy(dst, src, fractal / AC_FRACTAL);
+            continue;
+        }
+        memset(dst, 0, fractal / AC_FRACTAL);
+        for (uint32_t i = 0; i < taps && first + i * l->dilation < l->columns; i++)
+            memcpy(dst + i * column_bytes, src + (size_t)i * l->dilation * column_bytes,
+                   column_bytes);
+    }
+}
+
+enum { MAX_FRACTAL_K = 32 };
+
+/* The type of A. B is always signed. */
+static mona_type a_type(ac_mad type)
+{
+    return type == AC_MAD_F32F16F16 ? MONA_F16 : type == AC_MAD_S32S8S8 ? MONA_S8 : MONA_U8;
+}
+
+/* Converts a B fractal to floats with its 16 columns side by side, so that one element of A meets
+ * 16 of B. */
+static void turn(float t[MAX_FRACTAL_K][AC_FRACTAL], ac_mad type, const uint8_t *b, uint32_t k)
+{
+    float wide[AC_FRACTAL * MAX_FRACTAL_K];
+    ac_to_floats(wide, b, type == AC_MAD_F32F16F16 ? MONA_F16 : MONA_S8, AC_FRACTAL * k);
+    for (uint32_t i = 0; i < k; i++)
+        for (uint32_t n = 0; n < AC_FRACTAL; n++)
+            t[i][n] = wide[n * k + i];
+}
+
+/* Computes one row of a C fractal. Integers are multiplied as floats too, as compilers vectorise
+ * these better. Within a fractal |sum| <= 32 * 255 * 128 < 2^24, so every step is exact, and the
+ * sum is added to the accumulator as an integer. Sums of floats continue from the accumulator, in
+ * the order of K. */
+static void multiply_row(void *c, ac_mad type, const uint8_t *a,
+                         const float b[MAX_FRACTAL_K][AC_FRACTAL], uint32_t k)
+{
+    int32_t *integers = c;
+    float *floats = c, sum[AC_FRACTAL] = {0}, wide[MAX_FRACTAL_K];
+    const bool half = type == AC_MAD_F32F16F16;
+    if (half)
+        memcpy(sum, floats, sizeof sum);
+    ac_to_floats(wide, a, a_type(type), k);
+    for (uint32_t i = 0; i < k; i += 4) /* four at a time, so that the sums stay in registers */
+        for (uint32_t n = 0; n < AC_FRACTAL; n++)
+            sum[n] = sum[n] + wide[i] * b[i][n] + wide[i + 1] * b[i + 1][n] +
+                     wide[i + 2] * b[i + 2][n] + wide[i + 3] * b[i + 3][n];
+    if (half)
+        memcpy(floats, sum, sizeof sum);
+    for (uint32_t n = 0; n < AC_FRACTAL && !half; n++)
+        integers[n] += (int32_t)sum[n];
+}
+
+static void multiply(const ac_core *core, ac_mad type, uint8_t *c, const uint8_t *a,
+                     const uint8_t *b, const ac_product *p)
+{
+    const uint32_t m = p->m, k = p->k, n = p->n;
+    const size_t fractal = fractal_bytes(core), row = fractal / AC_FRACTAL;
+    const uint32_t fk = (uint32_t)row / (type == AC_MAD_F32F16F16 ? 2 : 1);
+    const uint32_t m1 = (m + 15) / AC_FRACTAL, k1 = (k + fk - 1) / fk, n1 = (n + 15) / AC_FRACTAL;
+    const size_t c_row = AC_FRACTAL * sizeof(int32_t);
+    float t[MAX_FRACTAL_K][AC_FRACTAL];
+    if (p->from_zero)
+        memset(c, 0, (size_t)n1 * m1 * AC_FRACTAL * c_row);
+    for (uint32_t j = 0; j < n1; j++)
+        for (uint32_t i = 0; i < k1; i++) {
+            turn(t, type, b + (i * n1 + j) * fractal, fk);
+            for (uint32_t r = 0; r < m; r++)
+                multiply_row(c + ((size_t)j * m1 * AC_FRACTAL + r) * c_row, type,
+                             a + (r / AC_FRACTAL * k1 + i) * fractal + r % AC_FRACTAL * row,
+                             (const float(*)[AC_FRACTAL])t, fk);
+        }
+}
+
+static void fill_l0c(uint8_t *c, const uint8_t *bias, uint32_t m, uint32_t n)
+{
+    const uint32_t rows = (m + 15) / AC_FRACTAL * AC_FRACTAL, n1 = (n + 15) / AC_FRACTAL;
+    const size_t vector = AC_FRACTAL * sizeof(int32_t);
+    for (uint32_t j = 0; j < n1; j++)
+        for (uint32_t r = 0; r < rows; r++)
+            memcpy(c + ((size_t)j * rows + r) * vector, bias + j * vector, vector);
+}
+
+/* relu does what MONA_ACT_RELU does: everything that is not above 0, including -0, becomes +0. */
+static void drain(uint16_t *dst_ub, const void *src_l0c, const uint16_t *deq16, ac_copy c,
+                  ac_drain kind, bool relu)
+{
+    enum { FRACTAL = AC_FRACTAL * AC_FRACTAL };
+    const int32_t *s = src_l0c;
+    const float *f = src_l0c;
+    const size_t count = (size_t)c.blocks * FRACTAL;
+    float scale[AC_FRACTAL] = {0};
+    for (uint32_t i = 0; i < AC_FRACTAL && kind == AC_DRAIN_S32_F16_DEQ; i++)
+        scale[i] = ac_f32_from_f16(deq16[i]);
+    for (uint32_t burst = 0; burst < c.bursts; burst++) {
+        for (size_t i = 0; i < count; i++) {
+            const uint16_t t = ac_f16_from_f32(
+                kind == AC_DRAIN_S32_F16_DEQ ? (float)s[i] * scale[i % AC_FRACTAL] : f[i]);
+            dst_ub[i] = relu && t & 0x8000 ? 0 : t;
+        }
+        s += count + (size_t)c.src_gap * FRACTAL;
+        f += count + (size_t)c.src_gap * FRACTAL;
+        dst_ub += count + (size_t)c.dst_gap * AC_FRACTAL;
+    }
+}
+
+/* ---- vectors --------------------------------------------------------------------------------
+ * Element i of repeat r of an operand lies in block i / (elements of a block) of that repeat. */
+
+typedef struct operand {
+    uint8_t *data;
+    uint32_t size; /* bytes of an element */
+    uint8_t block, repeat;
+} operand;
+
+static operand dst_of(uint8_t *data, uint32_t size, const ac_vector *v)
+{
+    return (operand){data, size, v->dst_block, v->dst_repeat};
+}
+
+static operand source_of(const uint8_t *data, uint32_t size, uint8_t block, uint8_t repeat)
+{
+    return (operand){(uint8_t *)(uintptr_t)data, size, block, repeat};
+}
+
+static inline uint8_t *element_at(const operand *o, uint32_t r, uint32_t i)
+{
+    const uint32_t per_block = AC_BLOCK / o->size;
+    return o->data + ((size_t)r * o->repeat + (size_t)(i / per_block) * o->block) * AC_BLOCK +
+           (size_t)(i % per_block) * o->size;
+}
+
+static inline uint16_t load_half(const uint8_t *p)
+{
+    uint16_t h;
+    memcpy(&h, p, sizeof h);
+    return h;
+}
+
+static inline float load_value(const uint8_t *p, bool wide)
+{
+    float f;
+    if (!wide)
+        return ac_f32_from_f16(load_half(p));
+    memcpy(&f, p, sizeof f);
+    return f;
+}
+
+static inline void store_value(uint8_t *p, bool wide, float value)
+{
+    const uint16_t h = wide ? 0 : ac_f16_from_f32(value);
+    memcpy(p, wide ? (const void *)&value : &h, wide ? sizeof value : sizeof h);
+}
+
+static float operate(ac_vec2 op, float a, float b)
+{
+    switch (op) {
+    case AC_VADD:
+    case AC_VADD_F32:
+        return a + b;
+    case AC_VSUB:
+        return a - b;
+    case AC_VMUL:
+    case AC_VMUL_F32:
+        return a * b;
+    case AC_VMAX:
+        return a > b ? a : b;
+    case AC_VMIN:
+        return a < b ? a : b;
+    case AC_VAND:
+    case AC_VOR:
+    case AC_VEC2_COUNT:
+        break;
+    }
+    return 0;
+}
+
+static void operate_bits(ac_vec2 op, uint8_t *to, uint16_t a, uint16_t b)
+{
+    const uint16_t bits = op == AC_VAND ? a & b : a | b;
+    memcpy(to, &bits, sizeof bits);
+}
+
+static void dup(uint8_t *dst, uint16_t value, const ac_vector *v)
+{
+    const operand d = dst_of(dst, sizeof value, v);
+    for (uint32_t r = 0; r < v->repeat; r++)
+        for (uint32_t i = 0; i < v->lanes; i++)
+            memcpy(element_at(&d, r, i), &value, sizeof value);
+}
+
+static void vec2(ac_vec2 op, uint8_t *dst, const uint8_t *a, const uint8_t *b, const ac_vector *v)
+{
+    const bool wide = op == AC_VADD_F32 || op == AC_VMUL_F32, bits = op == AC_VAND || op == AC_VOR;
+    const uint32_t size = wide ? 4 : 2;
+    const operand d = dst_of(dst, size, v);
+    const operand x = source_of(a, size, v->a_block, v->a_repeat);
+    const operand y = source_of(b, size, v->b_block, v->b_repeat);
+    for (uint32_t r = 0; r < v->repeat; r++)
+        for (uint32_t i = 0; i < v->lanes; i++) {
+            uint8_t *to = element_at(&d, r, i);
+            const uint8_t *p = element_at(&x, r, i), *q = element_at(&y, r, i);
+            if (bits)
+                operate_bits(op, to, load_half(p), load_half(q));
+            else
+                store_value(to, wide, operate(op, load_value(p, wide), load_value(q, wide)));
+        }
+}
+
+static void vecs(ac_vecs op, uint8_t *dst, const uint8_t *a, float s, const ac_vector *v)
+{
+    const bool wide = op == AC_VADDS_F32 || op == AC_VMULS_F32;
+    const ac_vec2 same = op == AC_VADDS || op == AC_VADDS_F32 ? AC_VADD : AC_VMUL;
+    const float b = wide ? s : ac_f16_round(s);
+    const operand d = dst_of(dst, wide ? 4 : 2, v);
+    const operand x = source_of(a, wide ? 4 : 2, v->a_block, v->a_repeat);
+    for (uint32_t r = 0; r < v->repeat; r++)
+        for (uint32_t i = 0; i < v->lanes; i++)
+            store_value(element_at(&d, r, i), wide,
+                        operate(same, load_value(element_at(&x, r, i), wide), b));
+}
+
+/* Bytes of an element. */
+static uint32_t converted_size(ac_vconv kind, bool result)
+{
+    switch (kind) {
+    case AC_F16_U8:
+    case AC_F16_S8:
+        return result ? 1 : 2;
+    case AC_U8_F16:
+    case AC_S8_F16:
+        return result ? 2 : 1;
+    case AC_F16_F32:
+        return result ? 4 : 2;
+    case AC_F32_F16:
+        return result ? 2 : 4;
+    case AC_VCONV_COUNT:
+        break;
+    }
+    return 1;
+}
+
+static void convert(ac_vconv kind, uint8_t *to, const uint8_t *from)
+{
+    switch (kind) {
+    case AC_F16_U8:
+        *to = (uint8_t)ac_saturate_round(load_value(from, false), 0, 255);
+        break;
+    case AC_F16_S8:
+        *to = (uint8_t)ac_saturate_round(load_value(from, false), -128, 127);
+        break;
+    case AC_U8_F16:
+        store_value(to, false, *from);
+        break;
+    case AC_S8_F16:
+        store_value(to, false, (int8_t)*from);
+        break;
+    case AC_F16_F32:
+        store_value(to, true, load_value(from, false));
+        break;
+    case AC_F32_F16:
+        store_value(to, false, load_value(from, true));
+        break;
+    case AC_VCONV_COUNT:
+        break;
+    }
+}
+
+static void vconv(ac_vconv kind, uint8_t *dst, const uint8_t *src, const ac_vector *v)
+{
+    const operand d = dst_of(dst, converted_size(kind, true), v);
+    const operand s = source_of(src, converted_size(kind, false), v->a_block, v->a_repeat);
+    for (uint32_t r = 0; r < v->repeat; r++)
+        for (uint32_t i = 0; i < v->lanes; i++)
+            convert(kind, element_at(&d, r, i), element_at(&s, r, i));
+}
+
+/* Sides of `size` bytes an element: all sources of a repeat are read before anything is written. */
+static void transpose(const ac_core *core, const ac_turned *to, const ac_turned *from,
+                      uint32_t repeat, size_t size)
+{
+    enum { SIDE = AC_FRACTAL };
+    uint8_t t[SIDE][SIDE * sizeof(uint16_t)];
+    const size_t bytes = SIDE * size;
+    for (size_t r = 0; r < repeat; r++) {
+        for (uint32_t j = 0; j < SIDE; j++) {
+            const uint8_t *s = bytes_at(core, from->at[j]) + r * from->repeat * AC_BLOCK +
+                               (from->high ? bytes : 0);
+            for (uint32_t i = 0; i < SIDE; i++)
+                memcpy(&t[i][j * size], s + i * size, size);
+        }
+        for (uint32_t i = 0; i < SIDE; i++)
+            memcpy(bytes_at(core, to->at[i]) + r * to->repeat * AC_BLOCK + (to->high ? bytes : 0),
+                   t[i], bytes);
+    }
+}
+
+/* ---- the scalar unit ------------------------------------------------------------------------ */
+
+static float value_of(mona_type type, const uint8_t *from)
+{
+    switch (type) {
+    case MONA_U8:
+        return *from;
+    case MONA_S8:
+        return (int8_t)*from;
+    case MONA_U16:
+        return load_half(from);
+    default:
+        return load_value(from, false);
+    }
+}
+
+static void move_element(const ac_move *m, uint8_t *to, const uint8_t *from)
+{
+    const bool half = m->dst_type == MONA_F16 || m->src_type == MONA_F16;
+    float v = value_of(m->src_type, from);
+    if (half || m->scale != F16_ONE)
+        v *= ac_f32_from_f16(m->scale);
+    if (half)
+        v = ac_f16_round(v);
+    if (m->dst_type == MONA_F16) {
+        store_value(to, false, v);
+        return;
+    }
+    const bool is_signed = m->dst_type == MONA_S8;
+    const int32_t q =
+        ac_saturate_round(v, is_signed ? -128 : 0, is_signed ? 127 : (int32_t)m->maximum);
+    const uint16_t bits = (uint16_t)q;
+    if (m->dst_type == MONA_U16)
+        memcpy(to, &bits, sizeof bits);
+    else
+        *to = (uint8_t)bits;
+}
+
+static void move(uint8_t *to, const uint8_t *from, const ac_move *m)
+{
+    for (size_t i = 0; i < m->count; i++)
+        move_element(m, to + i * m->dst_step, from + i * m->src_step);
+}
+
+static void fill(uint8_t *to, const ac_fill *f)
+{
+    for (size_t i = 0; i < f->count; i++)
+        for (uint32_t b = 0; b < f->bytes; b++)
+            to[i * f->step + b] = (uint8_t)(f->value >> 8 * b);
+}
+
+/* ---- one instruction ------------------------------------------------------------------------ */
+
+void ac_execute(ac_core *core, const ac_instruction *i)
+{
+    const uint32_t op = i->opcode;
+    if (op == AC_OP_TRANSPOSE || op == AC_OP_TRANSPOSE_B8) {
+        transpose(core, i->turn.to, i->turn.from, i->turn.repeat, op == AC_OP_TRANSPOSE ? 2 : 1);
+        return;
+    }
+    if (op == AC_OP_NONE || op >= AC_OP_WORK)
+        return;
+    uint8_t *dst = bytes_at(core, i->dst);
+    const uint8_t *a = op == AC_OP_DUP || op == AC_OP_FILL ? NULL : bytes_at(core, i->a);
+    if (op < AC_OP_LOAD2D)
+        copy(dst, a, i->copy);
+    else if (op == AC_OP_LOAD2D)
+        memcpy(dst, a, i->fractals * fractal_bytes(core));
+    else if (op == AC_OP_LOAD3D)
+        load3d(core, dst, a, &i->load3d);
+    else if (op < AC_OP_BIAS_L0C)
+        multiply(core, (ac_mad)(op - AC_OP_MMAD), dst, a, bytes_at(core, i->b), &i->product);
+    else if (op == AC_OP_BIAS_L0C)
+        fill_l0c(dst, a, i->product.m, i->product.n);
+    else if (op < AC_OP_DUP)
+        drain((uint16_t *)(void *)dst, a,
+              i->b == AC_NOWHERE ? NULL : (const uint16_t *)(const void *)bytes_at(core, i->b),
+              i->copy, (ac_drain)(op - AC_OP_DRAIN), i->relu);
+    else if (op == AC_OP_DUP)
+        dup(dst, i->value, &i->vector);
+    else if (op < AC_OP_VECS)
+        vec2((ac_vec2)(op - AC_OP_VEC2), dst, a, bytes_at(core, i->b), &i->vector);
+    else if (op < AC_OP_VCONV)
+        vecs((ac_vecs)(op - AC_OP_VECS), dst, a, i->scalar, &i->vector);
+    else if (op < AC_OP_TRANSPOSE)
+        vconv((ac_vconv)(op - AC_OP_VCONV), dst, a, &i->vector);
+    else if (op == AC_OP_MOVE)
+        move(dst, a, &i->move);
+    else
+        fill(dst, &i->fill);
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A recorded AI Core program: constant data that says which instructions a core runs, and in what
+ * order. Nothing in it is a pointer, so that it can be stored, proved and sent to a chip.
+ *
+ * What repeats is stored once. An instruction without its addresses is a *form*; a network has a
+ * hundred of them. A *record* is a form and three offsets, or a loop over the records that follow.
+ * In a loop addresses advance by the record's *motion*. An address inside a *ring* (the rows of a
+ * tensor that L1 keeps) wraps around at the ring's end, so that the strips of a frame are turns of
+ * one loop and a program's size does not depend on the frame's height.
+ *
+ * Operands are packed as the registers of the chip's intrinsics take them. */
+#ifndef AC_PROGRAM_H
+#define AC_PROGRAM_H
+
+#include "engine/aicore/aicore.h"
+
+enum { AC_LOOPS = 3, AC_PROGRAM_CORES = 2, AC_OPERANDS = 3, AC_CONFIGS = 3 };
+
+/* An instruction without its addresses. space: of dst, a and b; AC_NO_SPACE: there is no such
+ * operand. config, by the bits where fields begin:
+ *   COPY, DRAIN      bursts 4, blocks 16, src_gap 32, dst_gap 48
+ *   LOAD2D           fractals 16, source step of 1 fractal 24
+ *   LOAD3D           [0] column 32; [1] stride 0, stride of rows 6, columns of a fractal's row 12,
+ *                    rows of it 20, dilation 28, dilation of rows 36, jump 44, mode 52, repeat 56;
+ *                    [2] columns 0, rows 16, bytes of an element 32, small channels 40
+ *   MMAD, BIAS_L0C   m 0, k 12, n 24, from zero 63
+ *   VEC2             blocks of dst 0, a 8, b 16; repeats of dst 24, a 32, b 40; repeat 56
+ *   DUP, VECS, VCONV blocks of dst 0, a 16; repeats of dst 32, a 40; repeat 56
+ *   all vectors      [1] lanes
+ *   TRANSPOSE        step of dst 0, of a 16, repeat 56; [1] upper halves of dst 0, of a 1;
+ *                    [2] patterns of dst 0, of a 32
+ *   MOVE             count 0, type of dst 32, of a 40, scale 48; [1] steps of dst 0, of a 32;
+ *                    [2] maximum
+ *   FILL             count 0, bytes 32; [1] step 0, value 32
+ *   flags            source pipe 0, destination pipe 8, event 16 */
+typedef struct ac_form {
+    uint8_t opcode, relu;
+    uint8_t space[AC_OPERANDS];
+    uint8_t reserved;
+    uint16_t value;
+    float scalar;
+    uint32_t reserved2;
+    uint64_t config[AC_CONFIGS];
+} ac_form;
+
+enum { AC_NO_SPACE = 0xff };
+
+/* The blocks of one side of a transpose, in bytes from the first. */
+typedef struct ac_pattern {
+    int32_t at[AC_FRACTAL];
+} ac_pattern;
+
+/* Bytes that the operands of a record advance in each turn of the loops around it, the outermost
+ * loop first. */
+typedef struct ac_motion {
+    int32_t step[AC_LOOPS][AC_OPERANDS];
+} ac_motion;
+
+/* Where addresses in L1 wrap around. */
+typedef struct ac_ring {
+    uint32_t begin, bytes;
+} ac_ring;
+
+enum {
+    AC_RECORD_LOOP = UINT16_MAX, /* at: turns, records of its body */
+    AC_RECORD_OPERATOR =
+        UINT16_MAX - 1,        /* at: operator of the model that what follows belongs to */
+    AC_FORMS = UINT16_MAX - 1, /* the most forms of a program */
+};
+
+typedef struct ac_record {
+    uint16_t form, motion;
+    uint32_t at[AC_OPERANDS];
+} ac_record;
+
+/* Cores wait for each other between segments. */
+typedef struct ac_segment {
+    uint32_t first_ring, rings;
+    struct {
+        uint32_t first, count; /* records */
+    } core[AC_PROGRAM_CORES];
+} ac_segment;
+
+/* How many there are of each, and where they lie in the program's bytes, in this order. */
+typedef struct ac_program_header {
+    uint32_t bytes; /* of the whole program, a multiple of 64 */
+    uint32_t l1_bytes, constants_bytes;
+    uint32_t forms, patterns, motions, rings, segments, records;
+    uint32_t reserved[7];
+} ac_program_header;
+
+typedef struct ac_program {
+    ac_program_header header;
+    const ac_form *forms;
+    const ac_pattern *patterns;
+    const ac_motion *motions;
+    const ac_ring *rings;
+    const ac_segment *segments;
+    const ac_record *records;
+} ac_program;
+
+/* A form from an instruction and back. Patterns are the caller's: to and from are their indices.
+ * Fields that an instruction does not use come back as zeros. */
+ac_form ac_form_of(const ac_instruction *i, uint32_t to, uint32_t from);
+/* turned: room for both sides of a transpose. */
+ac_instruction ac_form_instruction(const ac_program *p, const ac_form *f,
+                                   const ac_address at[AC_OPERANDS], ac_turned turned[2]);
+
+/* Points *p at the parts of a program in memory, 8-byte aligned. False: it is cut off, or counts and
+ * size do not agree. Whether the rest is sound is for ac_program_prove to say. */
+bool ac_program_open(ac_program *p, const void *bytes, size_t size);
+
+/* Runs a segment on a core: its instructions go to core->take. on_operator, unless it is NULL, is
+ * called where an operator's instructions begin. The program must have been proved. */
+void ac_program_run(ac_core *core, const ac_program *p, uint32_t segment, uint32_t core_index,
+                    void (*on_operator)(void *context, uint32_t op), void *context);
+
+#endif

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Row kernels: what a CPU runs. Each computes one row of a fused operator, and there is one implementation of each
+ * for every instruction set, all with the same bits (DESIGN: "Numbers").
+ *
+ * fp16 values are uint16_t bit patterns in memory. All fp16 results are rounded to nearest even and saturate to
+ * +-65504, as in the 310's saturation mode. Infinities saturate, too, and a NaN becomes 0; finite operands give
+ * neither. The larger of two values is a > b ? a : b and the smaller a < b ? a : b, which settles the sign of zeros. */
+#ifndef AC_CPU_H
+#define AC_CPU_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/run/target.h"
+
+/* One row of a tensor in L1 or UB: channel c of pixel x lies at
+ * data + (c / c0) * block_stride + (x * c0 + c % c0) * element size. */
+typedef struct ac_row {
+    uint8_t *data;       /* pixel 0 */
+    size_t block_stride; /* bytes from one channel block to the next */
+    uint32_t c0;
+    mona_type type; /* U8, S8 or F16 */
+} ac_row;
+
+/* The epilogue of mona_file_epilogue, ready to apply. Arrays have one entry for each channel,
+ * padded with zeros to a multiple of 16, and are 64-byte aligned. All floats hold fp16 values. */
+typedef struct ac_epilogue {
+    const float *scale;                       /* INT8: per channel; NULL: FP16 */
+    const float *slope;                       /* PRELU: per channel, else NULL */
+    uint8_t activation, activation_after_add; /* mona_activation */
+    bool add;                                 /* a residual is added */
+    bool broadcast;                           /* the residual has one channel, added to all */
+    float clip_min, clip_max;
+    float residual_scale, output_scale;
+} ac_epilogue;
+
+/* The part of a fused convolution that is the same for every row.
+ *
+ * K is cut into runs, and a run into steps. A run is a piece of an input row that lies side by side
+ * in memory. As a rule there is one for every (c1, kernel row), the kernel_w x c0 elements under
+ * the filter. If the filter is dilated or the channel block is partly filled, there is one for
+ * every (c1, kernel row, kernel column). Output pixel x reads run r at runs[r] + x * pixel_bytes.
+ * So K ascends by c1, kernel row, kernel column and c0, which is the order in which FP16 sums are
+ * formed. Elements beyond the real channels have zero weights.
+ *
+ * A step is one operand of the arithmetic: 4 elements for INT8, 1 for FP16. Run r has
+ * ac_run_steps(r) of them, rounded up; the surplus elements have zero weights.
+ *
+ * Row programs read weights packed as [block of 16 outputs][run][step][16 outputs][elements of a
+ * step], s8, or fp32 holding fp16 values. Instructions read those of `packing`; fields for row
+ * programs are unset then.
+ *
+ * In a grouped convolution block n has only the runs its inputs need, [first_run[n], first_run[n] +
+ * run_count[n]), and its weights begin at weights + weights_offset[n]. */
+typedef struct ac_conv {
+    mona_type source_type; /* U8, S8 or F16 */
+    uint32_t c0, stride;   /* elements of a source column; columns between output pixels */
+    uint32_t pixel_bytes;  /* the same in bytes: stride * c0 * element size */
+    uint32_t taps;         /* for AI Core programs: columns of a run */
+    uint32_t channels;     /* outputs */
+    uint32_t blocks;       /* ceil(channels / 16) */
+    /* For row programs, up to `bias`. */
+    const uint16_t *run_elements;   /* of each run, before rounding up to steps */
+    const uint32_t *first_run;      /* [blocks] */
+    const uint32_t *run_count;      /* [blocks] */
+    const uint32_t *weights_offset; /* [blocks], bytes */
+    const uint8_t *weights;         /* 64-byte aligned */
+    const void *bias; /* s32 or f32 [16 * blocks], 64-byte aligned; zeros if the model has none */
+    const struct mona_conv_packing *packing; /* for AI Core programs, else NULL */
+    bool small_sums; /* INT8: for all possible sources, |accumulator| < 2^22 and |accumulator *
+                        scale| < 2^15 for every output */
+    ac_epilogue epilogue;
+} ac_conv;
+
+/* Steps of a run, for row programs. */
+static inline uint32_t ac_run_steps(const ac_conv *c, uint32_t run)
+{
+    return c->source_type == MONA_F16 ? c->run_elements[run] : (c->run_elements[run] + 3u) / 4;
+}
+
+/* Steps of all runs of block n of outputs. */
+static inline uint32_t ac_block_steps(const ac_conv *c, uint32_t n)
+{
+    uint32_t steps = 0;
+    for (uint32_t r = 0; r < c->run_count[n]; r++)
+        steps += ac_run_steps(c, c->first_run[n] + r);
+    return steps;
+}
+
+/* Depth-to-space output: channel c * block^2 + dy * block + dx of pixel x goes to
+ * plane[c * block + dy] + (x * block + dx) * element size. */
+typedef struct ac_planes {
+    uint8_t *const *rows; /* [channels / block] */
+    uint32_t block;       /* 1..4 */
+    mona_type type;       /* of the planes: U8, U16, S8, F16 */
+    float scale;          /* fp16 value, where the source or the planes are F16 */
+    uint32_t maximum;     /* U8, U16 */
+} ac_planes;
+
+/* One output row, or a piece of one. Sources and the residual are readable for AC_ROW_SLACK bytes
+ * past their last element. Outputs overlap no source. All channels of a partly filled channel block
+ * are written. */
+typedef struct ac_conv_row {
+    const ac_conv *conv;
+    const uint8_t *const *runs; /* address of each run for pixel 0 */
+    uint32_t pixels;            /* >= 1 */
+    ac_row residual;            /* if epilogue.add */
+    ac_row output;              /* type: what the result is rounded to; data: where it goes unless
+                                   there are planes. No byte beyond the pixels may be written */
+    const ac_planes *planes;    /* where the rounded result goes instead, or NULL */
+} ac_conv_row;
+
+enum { AC_ROW_SLACK = 64 };
+
+/* Planes -> a tensor row. Channel c of pixel x is the sample at source[c] + x * step[c]. Channels
+ * after the last one, to the end of its channel block, are written as zero. */
+typedef struct ac_pack_row {
+    uint32_t channels, pixels;
+    const uint8_t *const *source; /* [channels] */
+    const uint32_t *step;         /* [channels], bytes */
+    const float *scale;           /* [channels], fp16 values. F16 output is f16(q * scale); U8 from
+                                     U16 is q * scale, rounded half to even and saturated, with
+                                     scale in 0..1 */
+    mona_type source_type;        /* U8, U16, S8, F16 */
+    ac_row output;                /* U8 from U8 or U16, S8 from S8, F16 from any */
+} ac_pack_row;
+
+/* A tensor row -> planes, channels first to first + channels - 1. Let v be the stored value, and t
+ * = f16(v * scale) if the source or the planes are F16, else t = v. What is written:
+ *   F16       t
+ *   U8, U16   t rounded half to even, saturated to 0..maximum
+ *   S8        t rounded half to even, saturated to -128..127 */
+typedef struct ac_unpack_row {
+    ac_row source;
+    uint32_t first, channels, pixels;
+    ac_planes planes;
+} ac_unpack_row;
+
+/* Separable resampling to one tensor row. Rows are combined in fp32, with products and sums each
+ * rounded and taps ascending; then columns in the same way. The result is rounded half to even and
+ * saturated for U8 and S8, rounded once for F16. */
+typedef struct ac_resize_row {
+    mona_type type;          /* U8, S8 or F16 */
+    uint32_t taps_y, taps_x; /* 1, 2 or 4 */
+    const uint8_t *rows[4];  /* input rows, already clamped to the image; one channel block */
+    float weight_y[4];
+    uint32_t in_columns;   /* of a row */
+    uint32_t c0;           /* elements of a column, each resampled on its own */
+    const int32_t *first;  /* [out_columns]: column of tap 0; a tap outside [0, in_columns) reads
+                              the nearest column inside */
+    const float *weight_x; /* [out_columns][taps_x] */
+    uint32_t out_columns;
+    uint8_t *out;
+    float *scratch; /* [in_columns * c0 + 32], 64-byte aligned */
+} ac_resize_row;
+
+/* Two tensor rows, element by element: t = f16(f16(a * scale_a) op f16(b * scale_b)), then the
+ * epilogue without a residual. Channels after the last one, to the end of its channel block,
+ * are written as zero. */
+typedef struct ac_elementwise_row {
+    bool multiply; /* else add */
+    ac_row a, b, output;
+    uint32_t channels, pixels;
+    float scale_a, scale_b; /* fp16 values */
+    bool broadcast_b;       /* b has one channel, which is combined with all of a's */
+    ac_epilogue epilogue;
+} ac_elementwise_row;
+
+/* One row of luma through a curve, or of chroma through a gain and an offset; mona.h defines the
+ * arithmetic. Samples have `bits` bits. They lie in bytes, or from 9 bits on in 16-bit words, whose
+ * higher bits are ignored. `to` may be `from`. */
+typedef struct ac_luma_row {
+    const uint8_t *from;
+    uint8_t *to;
+    uint32_t pixels, bits;
+    const mona_curve *curve;
+} ac_luma_row;
+
+typedef struct ac_chroma_row {
+    const uint8_t *from;
+    uint8_t *to;
+    const uint16_t *luma; /* of each pixel */
+    uint32_t pixels, bits;
+    const mona_curve *gain, *offset;
+} ac_chroma_row;
+
+/* ---- the table ----------------------------------------------------------------------------- */
+
+typedef struct ac_isa {
+    const char *name; /* "c", "avx2", ... */
+    void (*conv_row)(const ac_conv_row *);
+    void (*pack_row)(const ac_pack_row *);
+    void (*unpack_row)(const ac_unpack_row *);
+    void (*resize_row)(const ac_resize_row *);
+    void (*elementwise_row)(const ac_elementwise_row *);
+    void (*luma_row)(const ac_luma_row *);
+    void (*chroma_row)(const ac_chroma_row *);
+} ac_isa;
+
+extern const ac_isa ac_isa_c;
+#if defined(__x86_64__)
+extern const ac_isa ac_isa_avx2;
+extern const ac_isa ac_isa_avxvnni;
+extern const ac_isa ac_isa_avx512;
+#elif defined(__aarch64__)
+extern const ac_isa ac_isa_neon;
+extern const ac_isa ac_isa_dotprod; /* NEON with FEAT_DotProd */
+#endif
+
+#endif

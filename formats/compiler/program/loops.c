@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Finds the loops of a recorded program.
+ *
+ * A loop of T turns and L tokens is a run of T * L tokens in which token i + L has the form of token
+ * i, and its offsets are those of token i plus steps that are the same in every turn. Steps in a
+ * ring are taken modulo the ring, so strips of a frame are turns although rings wrap around at
+ * different strips.
+ *
+ * The loop that saves the most records comes first; what lies before and behind it is searched in
+ * the same way, and so is its body, whose loops are a level deeper. Which lengths are worth trying
+ * follows from how far apart the same few forms are seen again. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/compiler/program/recorder.h"
+
+enum { GRAM = 6, CANDIDATES = 64, SLOTS = 1 << 16 };
+
+typedef struct finder {
+    const ac_ring *rings;
+    token *tokens; /* with the steps found so far */
+    record_list *records;
+    motion_list *motions;
+    uint32_t *last;    /* [SLOTS]: where a gram was seen last */
+    uint64_t *repeats; /* [tokens]: by distance, tokens of grams that are seen again that far on */
+} finder;
+
+typedef struct loop {
+    size_t begin, length, turns;
+} loop;
+
+static bool same_form(const token *a, const token *b)
+{
+    return a->form == b->form && !memcmp(a->rings, b->rings, sizeof a->rings) &&
+           (a->form != AC_RECORD_OPERATOR || a->at[0] == b->at[0]) &&
+           !memcmp(&a->motion, &b->motion, sizeof a->motion);
+}
+
+/* Bytes from operand k of a to that of b. */
+static int64_t distance(const finder *f, const token *a, const token *b, uint32_t k)
+{
+    const int64_t bytes = (int64_t)b->at[k] - a->at[k];
+    if (!a->rings[k])
+        return bytes;
+    const int64_t size = f->rings[a->rings[k] - 1].bytes;
+    return (bytes % size + size) % size;
+}
+
+/* Whether three tokens, one turn apart from each other, can be of one loop. */
+static bool in_step(const finder *f, const token *a, const token *b, const token *c)
+{
+    if (!same_form(a, b) || !same_form(b, c))
+        return false;
+    for (uint32_t k = 0; k < AC_OPERANDS; k++)
+        if (distance(f, a, b, k) != distance(f, b, c, k))
+            return false;
+    return true;
+}
+
+static bool fits(const finder *f, const token *a, const token *b)
+{
+    for (uint32_t k = 0; k < AC_OPERANDS; k++) {
+        const int64_t d = distance(f, a, b, k);
+        if (d < INT32_MIN || d > INT32_MAX)
+            return false;
+    }
+    return same_form(a, b);
+}
+
+/* ---- candidates ----------------------------------------------------------------------------- */
+
+static uint32_t gram_at(const token *t)
+{
+    uint32_t hash = 2166136261u;
+    for (uint32_t i = 0; i < GRAM; i++)
+        hash = (hash ^ t[i].form) * 16777619u;
+    return (hash ^ hash >> 16) % SLOTS;
+}
+
+/* The distances that most tokens lie between grams seen again. Returns how many. */
+static uint32_t find_lengths(finder *f, size_t begin, size_t end, uint32_t lengths[CANDIDATES])
+{
+    const size_t count = end - begin;
+    uint32_t found = 0;
+    memset(f->last, 0, SLOTS * sizeof *f->last);
+    memset(f->repeats, 0, (count + 1) * sizeof *f->repeats);
+    for (size_t i = begin; i + GRAM <= end; i++) {
+        uint32_t *last = &f->last[gram_at(&f->tokens[i])];
+        if (*last)
+            f->repeats[i - begin + 1 - *last] += i - begin + 1 - *last;
+        *last = (uint32_t)(i - begin + 1);
+    }
+    for (uint32_t length = 1; length < GRAM && length <= count / 2; length++)
+        f->repeats[length] = UINT64_MAX / 2;
+    for (size_t i = 1; i <= count / 2; i++) {
+        if (!f->repeats[i])
+            continue;
+        uint32_t place = found < CANDIDATES ? found++ : CANDIDATES;
+        while (place && f->repeats[lengths[place - 1]] < f->repeats[i]) {
+            if (place < CANDIDATES)
+                lengths[place] = lengths[place - 1];
+            place--;
+        }
+        if (place < CANDIDATES)
+            lengths[place] = (uint32_t)i;
+    }
+    return found;
+}
+
+/* ---- the best loop -------------------------------------------------------------------------- */
+
+static size_t saved_by(const loop *l)
+{
+    return l->turns > 1 ? (l->turns - 1) * l->length - 1 : 0;
+}
+
+/* The longest run of turns of this length in [begin, end). */
+static loop longest(const finder *f, size_t begin, size_t end, size_t length)
+{
+    const token *t = f->tokens;
+    loop best = {0};
+    size_t run = 0;
+    for (size_t i = begin; i + 2 * length < end + 1; i++) {
+        const bool three = i + 2 * length < end &&
+                           in_step(f, &t[i], &t[i + length], &t[i + 2 * length]) &&
+                           fits(f, &t[i], &t[i + length]);
+        if (three) {
+            run++;
+            continue;
+        }
+        const loop l = {i - run, length, run / length + 2};
+        if (run >= length && saved_by(&l) > saved_by(&best))
+            best = l;
+        run = 0;
+    }
+    return best;
+}
+
+static loop best_loop(finder *f, size_t begin, size_t end)
+{
+    uint32_t lengths[CANDIDATES];
+    const uint32_t count = find_lengths(f, begin, end, lengths);
+    loop best = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        const loop l = longest(f, begin, end, lengths[i]);
+        if (saved_by(&l) > saved_by(&best) ||
+            (saved_by(&l) == saved_by(&best) && l.length < best.length))
+            best = l;
+    }
+    return best;
+}
+
+/* ---- records -------------------------------------------------------------------------------- */
+
+static bool add_record(finder *f, ac_record record)
+{
+    record_list *l = f->records;
+    if (!list_grow((void **)&l->items, &l->room, l->count, sizeof *l->items))
+        return false;
+    l->items[l->count++] = record;
+    return true;
+}
+
+/* Motions are few, and most records share the last ones. UINT16_MAX: no memory, or too many. */
+static uint16_t motion_of(finder *f, const ac_motion *motion)
+{
+    motion_list *l = f->motions;
+    for (size_t i = l->count; i-- > 0;)
+        if (!memcmp(&l->items[i], motion, sizeof *motion))
+            return (uint16_t)i;
+    if (l->count == UINT16_MAX ||
+        !list_grow((void **)&l->items, &l->room, l->count, sizeof *motion))
+        return UINT16_MAX;
+    l->items[l->count++] = *motion;
+    return (uint16_t)(l->count - 1);
+}
+
+static bool add_tokens(finder *f, size_t begin, size_t end)
+{
+    for (size_t i = begin; i < end; i++) {
+        const token *t = &f->tokens[i];
+        ac_record record = {.form = t->form, .motion = motion_of(f, &t->motion)};
+        memcpy(record.at, t->at, sizeof record.at);
+        if (record.motion == UINT16_MAX || !add_record(f, record))
+            return false;
+    }
+    return true;
+}
+
+static void set_steps(finder *f, const loop *l, uint32_t level)
+{
+    for (size_t i = l->begin; i < l->begin + l->length; i++)
+        for (uint32_t k = 0; k < AC_OPERANDS; k++)
+            f->tokens[i].motion.step[level][k] =
+                f->tokens[i].form == AC_RECORD_OPERATOR
+                    ? 0
+                    : (int32_t)distance(f, &f->tokens[i], &f->tokens[i + l->length], k);
+}
+
+/* Recurs into the part before a loop and into its body; what lies behind is the next turn. */
+static bool find(finder *f, size_t begin, size_t end, uint32_t level)
+{
+    enum { LEAST = 3 };
+    while (begin < end) {
+        const loop l =
+            level < AC_LOOPS && end - begin >= LEAST ? best_loop(f, begin, end) : (loop){0};
+        if (saved_by(&l) < LEAST)
+            return add_tokens(f, begin, end);
+        if (!find(f, begin, l.begin, level))
+            return false;
+        const size_t at = f->records->count;
+        if (!add_record(f, (ac_record){.form = AC_RECORD_LOOP, .at = {(uint32_t)l.turns}}))
+            return false;
+        set_steps(f, &l, level);
+        if (!find(f, l.begin, l.begin + l.length, level + 1))
+            return false;
+        f->records->items[at].at[1] = (uint32_t)(f->records->count - at - 1);
+        begin = l.begin + l.turns * l.length;
+    }
+    return true;
+}
+
+bool loops_find(const token_list *tokens, const ac_ring *rings, record_list *records,
+                motion_list *motions)
+{
+    finder f = {.rings = rings, .tokens = tokens->items, .records = records, .motions = motions};
+    f.last = malloc(SLOTS * sizeof *f.last);
+    f.repeats = malloc((tokens->count + 1) * sizeof *f.repeats);
+    const bool found = f.last && f.repeats && find(&f, 0, tokens->count, 0);
+    free(f.last);
+    free(f.repeats);
+    return found;
+}

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What AI Cores are given becomes tokens; forms and patterns are gathered on the way. */
+#include "formats/compiler/program/recorder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct segment {
+    ac_segment places;
+    token_list tokens[AC_PROGRAM_CORES];
+} segment;
+
+struct recorder {
+    ac_form *forms;
+    size_t form_count, form_room;
+    ac_pattern *patterns;
+    size_t pattern_count, pattern_room;
+    ac_ring *rings;
+    size_t ring_count, ring_room;
+    segment *segments;
+    size_t segment_count, segment_room;
+    const char *why; /* NULL: all is well */
+};
+
+bool list_grow(void **items, size_t *room, size_t count, size_t item_bytes)
+{
+    if (count < *room)
+        return true;
+    const size_t more = *room ? *room * 2 : 64;
+    void *grown = more < SIZE_MAX / item_bytes ? realloc(*items, more * item_bytes) : NULL;
+    if (!grown)
+        return false;
+    *items = grown;
+    *room = more;
+    return true;
+}
+
+recorder *recorder_new(void)
+{
+    return calloc(1, sizeof(recorder));
+}
+
+void recorder_free(recorder *r)
+{
+    if (!r)
+        return;
+    for (size_t s = 0; s < r->segment_count; s++)
+        for (uint32_t core = 0; core < AC_PROGRAM_CORES; core++)
+            free(r->segments[s].tokens[core].items);
+    free(r->forms);
+    free(r->patterns);
+    free(r->rings);
+    free(r->segments);
+    free(r);
+}
+
+static void fail(recorder *r, const char *why)
+{
+    r->why = r->why ? r->why : why;
+}
+
+/* ---- forms ---------------------------------------------------------------------------------- */
+
+/* The index of an equal item, which is added if there is none. */
+static uint32_t index_of(recorder *r, void **items, size_t *count, size_t *room, const void *item,
+                         size_t bytes)
+{
+    for (size_t i = 0; i < *count; i++)
+        if (!memcmp((const uint8_t *)*items + i * bytes, item, bytes))
+            return (uint32_t)i;
+    if (*count >= AC_FORMS - 1 || !list_grow(items, room, *count, bytes)) {
+        fail(r, "too many kinds of instructions");
+        return 0;
+    }
+    memcpy((uint8_t *)*items + *count * bytes, item, bytes);
+    return (uint32_t)(*count)++;
+}
+
+static uint32_t pattern_of(recorder *r, const ac_turned *t)
+{
+    ac_pattern p;
+    for (uint32_t i = 0; i < AC_FRACTAL; i++) {
+        if (ac_space_of(t->at[i]) != ac_space_of(t->at[0]))
+            fail(r, "a transpose of several buffers");
+        p.at[i] = (int32_t)((int64_t)t->at[i] - (int64_t)t->at[0]);
+    }
+    return index_of(r, (void **)&r->patterns, &r->pattern_count, &r->pattern_room, &p, sizeof p);
+}
+
+static uint16_t form_of(recorder *r, const ac_instruction *i)
+{
+    const bool turns = i->opcode == AC_OP_TRANSPOSE || i->opcode == AC_OP_TRANSPOSE_B8;
+    const uint32_t to = turns ? pattern_of(r, i->turn.to) : 0;
+    const uint32_t from = turns ? pattern_of(r, i->turn.from) : 0;
+    const ac_form f = ac_form_of(i, to, from);
+    return (uint16_t)index_of(r, (void **)&r->forms, &r->form_count, &r->form_room, &f, sizeof f);
+}
+
+/* ---- tokens --------------------------------------------------------------------------------- */
+
+void recorder_segment(recorder *r, const ac_ring *rings, uint32_t count)
+{
+    if (!list_grow((void **)&r->segments, &r->segment_room, r->segment_count,
+                   sizeof *r->segments)) {
+        fail(r, "out of memory");
+        return;
+    }
+    segment *s = &r->segments[r->segment_count++];
+    memset(s, 0, sizeof *s);
+    s->places.first_ring = (uint32_t)r->ring_count;
+    s->places.rings = count;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!list_grow((void **)&r->rings, &r->ring_room, r->ring_count, sizeof *r->rings)) {
+            fail(r, "out of memory");
+            return;
+        }
+        r->rings[r->ring_count++] = rings[i];
+    }
+}
+
+static void add_token(recorder *r, uint32_t core, const token *t)
+{
+    if (r->why)
+        return;
+    token_list *l = &r->segments[r->segment_count - 1].tokens[core];
+    if (!list_grow((void **)&l->items, &l->room, l->count, sizeof *l->items))
+        fail(r, "out of memory");
+    else
+        l->items[l->count++] = *t;
+}
+
+void recorder_operator(recorder *r, uint32_t core, uint32_t op)
+{
+    add_token(r, core, &(token){.form = AC_RECORD_OPERATOR, .at = {op}});
+}
+
+/* The ring that an offset lies in, counted from 1; 0: none. */
+static uint16_t ring_of(const recorder *r, uint32_t at)
+{
+    const ac_segment *s = &r->segments[r->segment_count - 1].places;
+    for (uint32_t i = 0; i < s->rings; i++) {
+        const ac_ring *ring = &r->rings[s->first_ring + i];
+        if (at >= ring->begin && at - ring->begin < ring->bytes)
+            return (uint16_t)(i + 1);
+    }
+    return 0;
+}
+
+void recorder_take(recorder *r, uint32_t core, const ac_instruction *i)
+{
+    const bool turns = i->opcode == AC_OP_TRANSPOSE || i->opcode == AC_OP_TRANSPOSE_B8;
+    const ac_address at[AC_OPERANDS] = {turns ? i->turn.to->at[0] : i->dst,
+                                        turns ? i->turn.from->at[0] : i->a, i->b};
+    token t = {.form = 0};
+    if (i->opcode == AC_OP_WORK)
+        fail(r, "an operator that has no AI Core program");
+    if (r->why)
+        return;
+    t.form = form_of(r, i);
+    for (uint32_t k = 0; k < ac_operands(i->opcode); k++) {
+        if (at[k] == AC_NOWHERE)
+            continue;
+        if (ac_offset_of(at[k]) > UINT32_MAX)
+            fail(r, "an offset beyond 4 GiB");
+        t.at[k] = (uint32_t)ac_offset_of(at[k]);
+        t.rings[k] = ac_space_of(at[k]) == AC_L1 ? ring_of(r, t.at[k]) : 0;
+    }
+    add_token(r, core, &t);
+}
+
+/* ---- the program's bytes -------------------------------------------------------------------- */
+
+/* Appends a part at *at, if there is memory, and moves *at past it. */
+static void put(uint8_t *bytes, size_t *at, const void *items, size_t count, size_t item_bytes)
+{
+    if (bytes && count)
+        memcpy(bytes + *at, items, count * item_bytes);
+    *at += (count * item_bytes + 7) / 8 * 8;
+}
+
+static size_t put_all(uint8_t *bytes, const recorder *r, const ac_program_header *h,
+                      const motion_list *motions, const record_list *records)
+{
+    size_t at = 0;
+    put(bytes, &at, h, 1, sizeof *h);
+    put(bytes, &at, r->forms, h->forms, sizeof *r->forms);
+    put(bytes, &at, r->patterns, h->patterns, sizeof *r->patterns);
+    put(bytes, &at, motions->items, h->motions, sizeof *motions->items);
+    put(bytes, &at, r->rings, h->rings, sizeof *r->rings);
+    for (size_t s = 0; s < r->segment_count; s++)
+        put(bytes, &at, &r->segments[s].places, 1, sizeof r->segments[s].places);
+    put(bytes, &at, records->items, h->records, sizeof *records->items);
+    return (at + 63) / 64 * 64;
+}
+
+static bool find_all(recorder *r, record_list *records, motion_list *motions)
+{
+    for (size_t s = 0; s < r->segment_count; s++) {
+        ac_segment *places = &r->segments[s].places;
+        for (uint32_t core = 0; core < AC_PROGRAM_CORES; core++) {
+            places->core[core].first = (uint32_t)records->count;
+            if (!loops_find(&r->segments[s].tokens[core], r->rings + places->first_ring, records,
+                            motions))
+                return false;
+            places->core[core].count = (uint32_t)records->count - places->core[core].first;
+        }
+    }
+    return true;
+}
+
+void *recorder_finish(recorder *r, uint32_t l1_bytes, uint32_t constants_bytes, size_t *size,
+                      const char **why)
+{
+    record_list records = {0};
+    motion_list motions = {0};
+    uint8_t *bytes = NULL;
+    if (!r->why && !find_all(r, &records, &motions))
+        fail(r, "out of memory");
+    if (!r->why) {
+        ac_program_header h = {
+            .l1_bytes = l1_bytes,
+            .constants_bytes = constants_bytes,
+            .forms = (uint32_t)r->form_count,
+            .patterns = (uint32_t)r->pattern_count,
+            .motions = (uint32_t)motions.count,
+            .rings = (uint32_t)r->ring_count,
+            .segments = (uint32_t)r->segment_count,
+            .records = (uint32_t)records.count,
+        };
+        *size = put_all(NULL, r, &h, &motions, &records);
+        h.bytes = (uint32_t)*size;
+        bytes = *size <= UINT32_MAX ? calloc(1, *size) : NULL;
+        if (bytes)
+            put_all(bytes, r, &h, &motions, &records);
+        else
+            fail(r, "out of memory");
+    }
+    free(records.items);
+    free(motions.items);
+    *why = r->why;
+    return bytes;
+}
