@@ -232,6 +232,7 @@ const mona_op_class mona_op_concat = {
     .columns = same_span,
     .row = row,
     .some_rows = program_rows,
+    .has_program = always_has_program,
 };
 
 const mona_op_class mona_op_slice = {
@@ -244,4 +245,5 @@ const mona_op_class mona_op_slice = {
     .columns = same_span,
     .row = row,
     .some_rows = program_rows,
+    .has_program = always_has_program,
 };

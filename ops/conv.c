@@ -400,6 +400,7 @@ const mona_op_class mona_op_conv = {
     .scratch_bytes = scratch_bytes,
     .row = row,
     .some_rows = mona_conv_program,
+    .has_program = always_has_program,
     .map_possible = mona_conv_map_possible,
     .map_scratch_bytes = mona_conv_map_scratch_bytes,
     .map = mona_conv_map,

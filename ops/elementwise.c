@@ -80,6 +80,7 @@ const mona_op_class mona_op_add = {
     .bind = bind,
     .row = row,
     .some_rows = some_rows,
+    .has_program = mona_elementwise_has_program,
 };
 
 const mona_op_class mona_op_mul = {
@@ -94,4 +95,5 @@ const mona_op_class mona_op_mul = {
     .bind = bind,
     .row = row,
     .some_rows = some_rows,
+    .has_program = mona_elementwise_has_program,
 };

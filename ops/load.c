@@ -123,6 +123,11 @@ static void some_rows(const mona_row_call *calls, uint32_t count)
             row(&calls[i]);
 }
 
+static bool has_program(const mona_bound_op *b)
+{
+    return mona_load_is_dense(b) || mona_load_has_program(b);
+}
+
 const mona_op_class mona_op_load = {
     .name = "load",
     .min_inputs = 1,
@@ -136,4 +141,5 @@ const mona_op_class mona_op_load = {
     .scratch_bytes = scratch_bytes,
     .row = row,
     .some_rows = some_rows,
+    .has_program = has_program,
 };

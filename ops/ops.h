@@ -147,6 +147,9 @@ typedef struct mona_op_class {
     /* Computes up to MONA_ROWS_AT_ONCE rows. NULL: rows are computed one by one. The calls are
      * alike except for scratch, rows and y, which grows by one from call to call. */
     void (*some_rows)(const mona_row_call *calls, uint32_t count);
+    /* Whether some_rows() is an AI Core program for this bound operator. NULL: it never is, and the
+     * time on a chip is an estimate. */
+    bool (*has_program)(const mona_bound_op *bound);
     /* The same on whole maps. If it is NULL or map_possible() is false, the operator only works row
      * by row. */
     bool (*map_possible)(const mona_bound_op *bound);

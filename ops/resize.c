@@ -282,5 +282,6 @@ const mona_op_class mona_op_resize = {
     .scratch_bytes = scratch_bytes,
     .row = row,
     .some_rows = some_rows,
+    .has_program = mona_resize_has_program,
     .macs = macs,
 };

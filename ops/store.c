@@ -97,4 +97,5 @@ const mona_op_class mona_op_store = {
     .scratch_bytes = scratch_bytes,
     .row = row,
     .some_rows = some_rows,
+    .has_program = mona_store_has_program,
 };

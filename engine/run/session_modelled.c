@@ -22,24 +22,8 @@ static mona_modelled_op *modelled_ops(const worker *w)
 
 static bool has_program(const plan_op *op)
 {
-    const mona_bound_op *b = &op->bound;
-    switch ((mona_op_kind)b->op->kind) {
-    case MONA_OP_CONV:
-    case MONA_OP_CONCAT:
-    case MONA_OP_SLICE:
-        return true;
-    case MONA_OP_LOAD:
-        return mona_load_is_dense(b) || mona_load_has_program(b);
-    case MONA_OP_STORE:
-        return mona_store_has_program(b);
-    case MONA_OP_RESIZE:
-        return mona_resize_has_program(b);
-    case MONA_OP_ADD:
-    case MONA_OP_MUL:
-        return mona_elementwise_has_program(b);
-    default:
-        return false;
-    }
+    const mona_op_class *class = mona_ops[op->bound.op->kind];
+    return class->has_program && class->has_program(&op->bound);
 }
 
 static bool is_program_of(const plan_op *op, mona_op_kind kind)
