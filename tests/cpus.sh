@@ -9,26 +9,41 @@ export MONA_TEST_SHARE=8
 on() {
     cpu=$1
     shift
-    qemu-x86_64-static -cpu "$cpu" "$@" 2> "$tmp/err"
+    qemu-x86_64-static -cpu "$cpu" "$@" 2> "$tmp/err.$cpu"
 }
 
 # Tests that would take minutes under emulation, and use kernels that checkops checks.
-slow='denoise|models|modelled_planes|verdict|statistics|top1_margin|networks|channels|textures|quality|array_records|modelled|hostile|graphs|precision'
+slow='program|denoise|models|modelled_planes|verdict|statistics|top1_margin|networks|channels|textures|quality|array_records|modelled|hostile|graphs|precision'
 units=$(cd "$BUILD/tests" && find . -name 'test_*' -type f -perm -u+x | sed 's|^\./||' | grep -vE "^test_($slow)$" | sort)
 at_least "unit tests to run" "$(echo "$units" | wc -w)" 25
 
 ffmpeg -v error -f lavfi -i testsrc2=s=96x64:r=25 -frames:v 2 -pix_fmt yuv420p "$tmp/clip.y4m"
 "$mona" enhance "$tmp/clip.y4m" -o "$tmp/native.mkv" -c ffv1 --quiet
+# $1: CPU. Leaves what each program printed and its status.
+run_all() {
+    on "$1" "$mona" devices > "$tmp/$1.devices"
+    on "$1" "$BUILD/tests/checkops" --share 8 > "$tmp/$1.checkops"
+    echo $? >> "$tmp/$1.checkops"
+    for unit in $units; do
+        on "$1" "$BUILD/tests/$unit" > "$tmp/$1.$unit"
+        echo $? >> "$tmp/$1.$unit"
+    done
+    on "$1" "$mona" enhance "$tmp/clip.y4m" -o "$tmp/$1.mkv" -c ffv1 --quiet
+}
+# $1: what run_all left: the status, and how many tests failed
+verdict() {
+    echo "$(tail -n 1 "$1") $(grep '^not ok' "$1" | grep -vc SKIP)"
+}
+run_all Haswell &
+run_all Nehalem
+wait
 for cpu in Haswell Nehalem; do
     instructions=avx2
     [ $cpu = Haswell ] || instructions=c
-    same "mona tells what a $cpu has" "$(on $cpu "$mona" devices | awk '$1 == "host" { print $2 }')" "$instructions"
-    on $cpu "$BUILD/tests/checkops" --share 8 > "$tmp/log"
-    same "checkops on a $cpu" "$? $(grep -c '^not ok' "$tmp/log")" "0 0"
+    same "mona tells what a $cpu has" "$(awk '$1 == "host" { print $2 }' "$tmp/$cpu.devices")" "$instructions"
+    same "checkops on a $cpu" "$(verdict "$tmp/$cpu.checkops")" "0 0"
     for unit in $units; do
-        on $cpu "$BUILD/tests/$unit" > "$tmp/log"
-        same "$unit on a $cpu" "$? $(grep '^not ok' "$tmp/log" | grep -vc SKIP)" "0 0"
+        same "$unit on a $cpu" "$(verdict "$tmp/$cpu.$unit")" "0 0"
     done
-    on $cpu "$mona" enhance "$tmp/clip.y4m" -o "$tmp/$cpu.mkv" -c ffv1 --quiet
     same "two frames of enhance on a $cpu" "$(frames_md5 "$tmp/$cpu.mkv")" "$(frames_md5 "$tmp/native.mkv")"
 done

@@ -120,7 +120,7 @@ static loop longest(const finder *f, size_t begin, size_t end, size_t length)
     const token *t = f->tokens;
     loop best = {0};
     size_t run = 0;
-    for (size_t i = begin; i + 2 * length < end + 1; i++) {
+    for (size_t i = begin; i + 2 * length <= end; i++) { /* the last one ends a run */
         const bool three = i + 2 * length < end &&
                            in_step(f, &t[i], &t[i + length], &t[i + 2 * length]) &&
                            fits(f, &t[i], &t[i + length]);

@@ -31,8 +31,8 @@ void recorder_segment(recorder *r, const ac_ring *rings, uint32_t count);
 void recorder_operator(recorder *r, uint32_t core, uint32_t op);
 void recorder_take(recorder *r, uint32_t core, const ac_instruction *i);
 
-/* The program's bytes, which free() releases; NULL: there was no memory, or an instruction that no
- * program can hold, of which *why tells. */
+/* The program's bytes, which free() releases. NULL: *why says what is in the way, an operator without
+ * a program or too little memory. */
 void *recorder_finish(recorder *r, uint32_t l1_bytes, uint32_t constants_bytes, size_t *size,
                       const char **why);
 

@@ -85,8 +85,9 @@ static void strangers_lend_nothing(void **state)
     config.sizes[0].height++;
     assert_int_equal(bind(&guest, &net.model, &config), MONA_ERR_ARGUMENT);
     config.sizes[0].height--;
-    config.cpu = "c";
-    assert_int_equal(bind(&guest, &net.model, &config), MONA_ERR_ARGUMENT);
+    config.cpu = "c"; /* on some CPUs the best there is */
+    if (strcmp(mona_plan_isa(owner.plan), config.cpu))
+        assert_int_equal(bind(&guest, &net.model, &config), MONA_ERR_ARGUMENT);
     config.cpu = NULL;
     config.device = mona_device_find("model310");
     assert_int_equal(bind(&guest, &net.model, &config), MONA_ERR_UNSUPPORTED);
