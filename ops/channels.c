@@ -118,15 +118,13 @@ static void move_channels(const mona_row_call *call, const part *p)
                        .src_type = out.type,
                        .scale = F16_ONE,
                        .maximum = UINT8_MAX};
-    for (uint32_t i = 0; i < p->count; i++) {
-        const uint32_t from = p->from + i, to = p->to + i;
-        ac_emit_move(call->core, out.at + to / out.c0 * out.block_stride + to % out.c0 * element,
-                     in.at + from / in.c0 * in.block_stride + from % in.c0 * element, m);
-    }
+    for (uint32_t i = 0; i < p->count; i++)
+        ac_emit_move(call->core, mona_channel_at(&out, p->to + i),
+                     mona_channel_at(&in, p->from + i), m);
     if (p->to + p->count < call->bound->output.channels)
         return;
     for (uint32_t to = call->bound->output.channels; to % out.c0; to++)
-        ac_emit_fill(call->core, out.at + to / out.c0 * out.block_stride + to % out.c0 * element,
+        ac_emit_fill(call->core, mona_channel_at(&out, to),
                      (ac_fill){.count = m.count, .bytes = element, .step = m.dst_step});
 }
 

@@ -29,6 +29,12 @@ static inline mona_row_at mona_place_row(const ac_core *core, ac_row row, bool w
     return (mona_row_at){ac_address_of(core, row.data, writes), row.block_stride, row.c0, row.type};
 }
 
+/* Channel c of the row's first pixel. */
+static inline ac_address mona_channel_at(const mona_row_at *row, uint32_t c)
+{
+    return row->at + c / row->c0 * row->block_stride + c % row->c0 * mona_type_size(row->type);
+}
+
 /* Copies bytes with the scalar unit, for where a copy of whole blocks would write too many. */
 static inline void mona_scalar_copy(ac_core *core, ac_address to, ac_address from, uint32_t bytes)
 {

@@ -247,6 +247,11 @@ typedef struct ac_instruction {
 /* "copy_gm_l1", ... */
 extern const char *const ac_opcode_names[AC_OPCODES];
 
+static inline bool ac_turns(ac_opcode op)
+{
+    return op == AC_OP_TRANSPOSE || op == AC_OP_TRANSPOSE_B8;
+}
+
 /* How many of dst, a and b an instruction has, in this order. */
 static inline uint32_t ac_operands(ac_opcode op)
 {

@@ -11,6 +11,7 @@
 #include "engine/aicore/aicore.h"
 
 #include "engine/cpu/c/c_vector.h"
+#include "engine/cpu/c/epilogue.h"
 
 const char *const ac_opcode_names[AC_OPCODES] = {
     [AC_OP_NONE] = "nothing",
@@ -407,40 +408,15 @@ static void transpose(const ac_core *core, const ac_turned *to, const ac_turned 
 
 /* ---- the scalar unit ------------------------------------------------------------------------ */
 
-static float value_of(mona_type type, const uint8_t *from)
-{
-    switch (type) {
-    case MONA_U8:
-        return *from;
-    case MONA_S8:
-        return (int8_t)*from;
-    case MONA_U16:
-        return load_half(from);
-    default:
-        return load_value(from, false);
-    }
-}
-
 static void move_element(const ac_move *m, uint8_t *to, const uint8_t *from)
 {
     const bool half = m->dst_type == MONA_F16 || m->src_type == MONA_F16;
-    float v = value_of(m->src_type, from);
+    float v = ac_element(from, m->src_type);
     if (half || m->scale != F16_ONE)
         v *= ac_f32_from_f16(m->scale);
     if (half)
         v = ac_f16_round(v);
-    if (m->dst_type == MONA_F16) {
-        store_value(to, false, v);
-        return;
-    }
-    const bool is_signed = m->dst_type == MONA_S8;
-    const int32_t q =
-        ac_saturate_round(v, is_signed ? -128 : 0, is_signed ? 127 : (int32_t)m->maximum);
-    const uint16_t bits = (uint16_t)q;
-    if (m->dst_type == MONA_U16)
-        memcpy(to, &bits, sizeof bits);
-    else
-        *to = (uint8_t)bits;
+    ac_put_element(to, m->dst_type, v, m->maximum);
 }
 
 static void move(uint8_t *to, const uint8_t *from, const ac_move *m)
@@ -461,7 +437,7 @@ static void fill(uint8_t *to, const ac_fill *f)
 void ac_execute(ac_core *core, const ac_instruction *i)
 {
     const uint32_t op = i->opcode;
-    if (op == AC_OP_TRANSPOSE || op == AC_OP_TRANSPOSE_B8) {
+    if (ac_turns(i->opcode)) {
         transpose(core, i->turn.to, i->turn.from, i->turn.repeat, op == AC_OP_TRANSPOSE ? 2 : 1);
         return;
     }

@@ -31,11 +31,6 @@ static bool has_two_sources(uint32_t op)
     return op >= AC_OP_VEC2 && op < AC_OP_VECS;
 }
 
-static bool is_transpose(uint32_t op)
-{
-    return op == AC_OP_TRANSPOSE || op == AC_OP_TRANSPOSE_B8;
-}
-
 static void pack_load3d(uint64_t config[AC_CONFIGS], const ac_load3d *l)
 {
     enum { COLUMN = 32 };
@@ -142,7 +137,7 @@ ac_form ac_form_of(const ac_instruction *i, uint32_t to, uint32_t from)
 {
     ac_form f = {.opcode = (uint8_t)i->opcode, .relu = i->relu};
     memset(f.space, AC_NO_SPACE, sizeof f.space);
-    if (is_transpose(i->opcode)) {
+    if (ac_turns(i->opcode)) {
         f.space[0] = space_of(i->turn.to->at[0]);
         f.space[1] = space_of(i->turn.from->at[0]);
         pack_turned(&f, i->turn.to, i->turn.from, i->turn.repeat, to, from);
@@ -209,7 +204,7 @@ ac_instruction ac_form_instruction(const ac_program *p, const ac_form *f,
                         .dst = at[0],
                         .a = at[1],
                         .b = at[2]};
-    if (!is_transpose(f->opcode)) {
+    if (!ac_turns(f->opcode)) {
         unpack_operands(&i, f);
         return i;
     }
@@ -269,16 +264,24 @@ typedef struct run {
     uint32_t turn[AC_LOOPS], depth;
 } run;
 
+uint32_t ac_ring_of(const ac_ring *rings, uint32_t count, uint32_t at)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (at >= rings[i].begin && at - rings[i].begin < rings[i].bytes)
+            return i + 1;
+    return 0;
+}
+
 /* Where an offset in L1 lies after it has advanced: around in its ring, if it lies in one. */
 static int64_t wrapped(const run *r, uint32_t at, int64_t advance)
 {
     const ac_ring *rings = r->program->rings + r->segment->first_ring;
-    for (uint32_t i = 0; i < r->segment->rings; i++)
-        if (at >= rings[i].begin && at - rings[i].begin < rings[i].bytes) {
-            const int64_t bytes = rings[i].bytes, sum = at - rings[i].begin + advance;
-            return rings[i].begin + (sum % bytes + bytes) % bytes;
-        }
-    return at + advance;
+    const uint32_t found = ac_ring_of(rings, r->segment->rings, at);
+    if (!found)
+        return at + advance;
+    const ac_ring *ring = &rings[found - 1];
+    const int64_t bytes = ring->bytes, sum = at - ring->begin + advance;
+    return ring->begin + (sum % bytes + bytes) % bytes;
 }
 
 static ac_address address_of(const run *r, const ac_record *record, const ac_motion *motion,

@@ -106,6 +106,9 @@ ac_form ac_form_of(const ac_instruction *i, uint32_t to, uint32_t from);
 ac_instruction ac_form_instruction(const ac_program *p, const ac_form *f,
                                    const ac_address at[AC_OPERANDS], ac_turned turned[2]);
 
+/* The ring that an offset in L1 lies in, counted from 1; 0: none. */
+uint32_t ac_ring_of(const ac_ring *rings, uint32_t count, uint32_t at);
+
 /* Points *p at the parts of a program in memory, 8-byte aligned. False: it is cut off, or counts and
  * size do not agree. Whether the rest is sound is for ac_program_prove to say. */
 bool ac_program_open(ac_program *p, const void *bytes, size_t size);

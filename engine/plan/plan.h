@@ -119,6 +119,13 @@ static inline bool mona_plan_modelled(const mona_plan *plan)
     return !plan->isa;
 }
 
+/* Whether operator o has a ring of its own. For when depths are known. */
+static inline bool mona_plan_has_ring(const mona_plan *plan, uint32_t o)
+{
+    const plan_op *op = &plan->ops[o];
+    return op->depth && !op->map && op->home == o;
+}
+
 /* The first group, which every model has; the group after g, or NULL. */
 static inline const plan_group *mona_plan_first_group(const mona_plan *plan)
 {

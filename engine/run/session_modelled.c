@@ -198,7 +198,7 @@ static void record_group(const mona_session *s, const plan_group *g)
     uint32_t count = 0;
     for (uint32_t o = g->first; o < g->last; o++) {
         const plan_op *op = &plan->ops[o];
-        if (op->depth && !op->map && op->home == o)
+        if (mona_plan_has_ring(plan, o))
             rings[count++] =
                 (ac_ring){(uint32_t)op->ring_offset, (uint32_t)(op->depth * op->row_bytes)};
     }

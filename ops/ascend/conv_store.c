@@ -243,8 +243,7 @@ static void scatter_channel(const program *p, const tile *t, uint32_t channel, a
                      from, m);
         return;
     }
-    const ac_address to =
-        o->at + channel / o->c0 * o->block_stride + ((size_t)t->x * o->c0 + channel % o->c0) * size;
+    const ac_address to = mona_channel_at(o, channel) + (size_t)t->x * m.dst_step;
     if (channel < p->conv->channels)
         ac_emit_move(p->core, to, from, m);
     else

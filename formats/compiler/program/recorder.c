@@ -89,7 +89,7 @@ static uint32_t pattern_of(recorder *r, const ac_turned *t)
 
 static uint16_t form_of(recorder *r, const ac_instruction *i)
 {
-    const bool turns = i->opcode == AC_OP_TRANSPOSE || i->opcode == AC_OP_TRANSPOSE_B8;
+    const bool turns = ac_turns(i->opcode);
     const uint32_t to = turns ? pattern_of(r, i->turn.to) : 0;
     const uint32_t from = turns ? pattern_of(r, i->turn.from) : 0;
     const ac_form f = ac_form_of(i, to, from);
@@ -134,21 +134,9 @@ void recorder_operator(recorder *r, uint32_t core, uint32_t op)
     add_token(r, core, &(token){.form = AC_RECORD_OPERATOR, .at = {op}});
 }
 
-/* The ring that an offset lies in, counted from 1; 0: none. */
-static uint16_t ring_of(const recorder *r, uint32_t at)
-{
-    const ac_segment *s = &r->segments[r->segment_count - 1].places;
-    for (uint32_t i = 0; i < s->rings; i++) {
-        const ac_ring *ring = &r->rings[s->first_ring + i];
-        if (at >= ring->begin && at - ring->begin < ring->bytes)
-            return (uint16_t)(i + 1);
-    }
-    return 0;
-}
-
 void recorder_take(recorder *r, uint32_t core, const ac_instruction *i)
 {
-    const bool turns = i->opcode == AC_OP_TRANSPOSE || i->opcode == AC_OP_TRANSPOSE_B8;
+    const bool turns = ac_turns(i->opcode);
     const ac_address at[AC_OPERANDS] = {turns ? i->turn.to->at[0] : i->dst,
                                         turns ? i->turn.from->at[0] : i->a, i->b};
     token t = {.form = 0};
@@ -156,6 +144,7 @@ void recorder_take(recorder *r, uint32_t core, const ac_instruction *i)
         fail(r, "an operator that has no AI Core program");
     if (r->why)
         return;
+    const ac_segment *s = &r->segments[r->segment_count - 1].places;
     t.form = form_of(r, i);
     for (uint32_t k = 0; k < ac_operands(i->opcode); k++) {
         if (at[k] == AC_NOWHERE)
@@ -163,7 +152,9 @@ void recorder_take(recorder *r, uint32_t core, const ac_instruction *i)
         if (ac_offset_of(at[k]) > UINT32_MAX)
             fail(r, "an offset beyond 4 GiB");
         t.at[k] = (uint32_t)ac_offset_of(at[k]);
-        t.rings[k] = ac_space_of(at[k]) == AC_L1 ? ring_of(r, t.at[k]) : 0;
+        t.rings[k] = ac_space_of(at[k]) == AC_L1
+                         ? (uint16_t)ac_ring_of(r->rings + s->first_ring, s->rings, t.at[k])
+                         : 0;
     }
     add_token(r, core, &t);
 }

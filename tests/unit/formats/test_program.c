@@ -30,7 +30,7 @@ static uint64_t mixed(uint64_t hash, uint64_t value)
 
 static void add(trace *t, uint32_t core, const ac_instruction *i)
 {
-    const bool turns = i->opcode == AC_OP_TRANSPOSE || i->opcode == AC_OP_TRANSPOSE_B8;
+    const bool turns = ac_turns(i->opcode);
     const ac_form f = ac_form_of(i, 0, 0);
     const ac_address at[AC_OPERANDS] = {i->dst, i->a, i->b};
     const uint8_t *bytes = (const uint8_t *)&f;

@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include "tests/unit/held_frame.h"
+
 #include "pipeline/stages/colour_grading.h"
 
 enum { SIDE = THUMBNAIL_SIDE, ANSWERS = COLOUR_GRADING_CURVES * COLOUR_GRADING_NODES };
@@ -22,19 +24,11 @@ static uint32_t next(void)
     return state >> 8;
 }
 
-typedef struct held {
-    frame frame;
-    uint8_t *memory;
-} held;
-
 /* Random samples; with more than 8 bits, multiples of those with 8. */
 static held random_frame(uint32_t width, uint32_t height, unsigned shift, unsigned bits)
 {
-    held h;
     const frame_format format = {width, height, 3, shift, shift, bits, 1u << shift};
-    h.memory = session_binding_allocate(frame_bytes(&format));
-    assert_non_null(h.memory);
-    frame_place(&h.frame, &format, h.memory);
+    const held h = open_frame(&format);
     state = 1;
     for (unsigned p = 0; p < 3; p++) {
         const mona_size size = frame_plane_size(&format, p);

@@ -13,21 +13,8 @@
 #include "pipeline/image/colour.h"
 #include "pipeline/stages/range.h"
 #include "pipeline/stages/sample.h"
-#include "pipeline/stages/session_binding.h"
 #include "tests/cases.h"
-
-typedef struct held {
-    frame frame;
-    uint8_t *memory;
-} held;
-
-static held open_frame(const frame_format *format)
-{
-    held h = {.memory = session_binding_allocate(frame_bytes(format))};
-    assert_non_null(h.memory);
-    frame_place(&h.frame, format, h.memory);
-    return h;
-}
+#include "tests/unit/held_frame.h"
 
 /* A row with every value of full range. */
 static void check_luma(unsigned bits)

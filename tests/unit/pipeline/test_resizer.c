@@ -12,20 +12,14 @@
 
 #include "pipeline/stages/resize.h"
 #include "pipeline/stages/sample.h"
-#include "pipeline/stages/session_binding.h"
 #include "tests/cases.h"
+#include "tests/unit/held_frame.h"
 
-typedef struct held {
-    frame frame;
-    uint8_t *memory;
-} held;
-
-static held open_frame(const frame_format *format)
+/* Samples that nothing writes stay 0xa5. */
+static held spoilt_frame(const frame_format *format)
 {
-    held h = {.memory = session_binding_allocate(frame_bytes(format))};
-    assert_non_null(h.memory);
+    const held h = open_frame(format);
     memset(h.memory, 0xa5, frame_bytes(format));
-    frame_place(&h.frame, format, h.memory);
     return h;
 }
 
@@ -82,7 +76,7 @@ static void a_constant_stays(void **unused)
     for (uint32_t n = 0; n < CASES(200); n++) {
         frame_format a, b;
         any_formats(&a, &b, &seed);
-        held in = open_frame(&a), out = open_frame(&b);
+        held in = spoilt_frame(&a), out = spoilt_frame(&b);
         const unsigned max = (1u << a.bits) - 1, value = n % 3 == 0 ? max : roll(&seed, max + 1);
         for (unsigned p = 0; p < a.planes; p++)
             for (uint32_t y = 0; y < frame_shown_size(&a, p).height; y++)
@@ -156,7 +150,7 @@ static void it_is_the_filter_in_doubles(void **unused)
         frame_format a, b;
         any_formats(&a, &b, &seed);
         const chroma_location location = any_location(&seed);
-        held in = open_frame(&a), out = open_frame(&b);
+        held in = spoilt_frame(&a), out = spoilt_frame(&b);
         for (unsigned p = 0; p < a.planes; p++)
             for (uint32_t y = 0; y < frame_shown_size(&a, p).height; y++)
                 for (uint32_t x = 0; x < frame_shown_size(&a, p).width; x++)
