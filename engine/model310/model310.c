@@ -129,14 +129,9 @@ static double vector_cycles(const ac_costs *costs, const ac_instruction *i)
 
 static double mmad_cycles(ac_model *m, const ac_target *target, const ac_instruction *i)
 {
-    const ac_product *p = &i->product;
-    const uint32_t fractal_k =
-        i->opcode == AC_OP_MMAD + AC_MAD_F32F16F16 ? target->fractal_k_f16 : target->fractal_k_8bit;
-    const uint32_t m1 = (p->m + AC_FRACTAL - 1) / AC_FRACTAL;
-    const uint32_t k1 = (p->k + fractal_k - 1) / fractal_k;
-    const uint32_t n1 = (p->n + AC_FRACTAL - 1) / AC_FRACTAL;
-    m->report.cube_useful += (double)m1 * k1 * n1;
-    return ac_time_mmad(m->config.costs, m1, k1, n1);
+    const ac_fractals f = ac_fractals_of(target, i);
+    m->report.cube_useful += (double)f.m * f.k * f.n;
+    return ac_time_mmad(m->config.costs, f.m, f.k, f.n);
 }
 
 static double copy_cycles(ac_model *m, ac_path path, ac_copy c)
@@ -179,17 +174,18 @@ static double cycles_of(ac_model *m, const ac_target *target, const ac_instructi
 /* ---- order ---------------------------------------------------------------------------------- */
 
 /* The flag, or NULL and a finding if there is no such flag. */
-static ac_flag_state *flag_of(ac_model *m, ac_pipe src, ac_pipe dst, ac_event event)
+static ac_flag_state *flag_of(ac_model *m, const ac_instruction *i)
 {
-    if ((unsigned)src >= AC_PIPES || (unsigned)dst >= AC_PIPES || src == dst) {
-        ac_find(m, AC_FLAG, "pipe", (unsigned)src >= AC_PIPES ? src : dst, AC_PIPES - 1);
-        return NULL;
-    }
-    if ((unsigned)event >= AC_EVENTS) {
-        ac_find(m, AC_FLAG, "event", event, AC_EVENTS - 1);
-        return NULL;
-    }
-    return &m->flags[src][dst][event];
+    ac_fault fault;
+    if (ac_legal(i, &fault))
+        return &m->flags[i->flag.src][i->flag.dst][i->flag.event];
+    ac_find(m, AC_FLAG, fault.operand, fault.found, fault.limit);
+    return NULL;
+}
+
+static ac_pipe known_pipe(ac_pipe pipe)
+{
+    return (unsigned)pipe < AC_PIPES ? pipe : AC_PIPE_S;
 }
 
 static void join(uint32_t known[AC_PIPES], const uint32_t more[AC_PIPES])
@@ -198,12 +194,13 @@ static void join(uint32_t known[AC_PIPES], const uint32_t more[AC_PIPES])
         known[q] = more[q] > known[q] ? more[q] : known[q];
 }
 
-static void set_flag(ac_model *m, ac_pipe src, ac_pipe dst, ac_event event)
+static void set_flag(ac_model *m, const ac_instruction *i)
 {
-    begin(m, AC_OP_SET_FLAG, (unsigned)src < AC_PIPES ? src : AC_PIPE_S);
-    ac_flag_state *f = flag_of(m, src, dst, event);
+    const ac_pipe src = i->flag.src;
+    begin(m, AC_OP_SET_FLAG, known_pipe(src));
+    ac_flag_state *f = flag_of(m, i);
     if (f && f->set)
-        ac_find_pair(m, AC_FLAG, "event", event, AC_OP_SET_FLAG, (uint32_t)f->index);
+        ac_find_pair(m, AC_FLAG, "event", i->flag.event, AC_OP_SET_FLAG, (uint32_t)f->index);
     issue(m, m->config.costs->issue);
     const double end = occupy(m, 0, m->config.costs->flag, 0);
     if (!f)
@@ -213,12 +210,13 @@ static void set_flag(ac_model *m, ac_pipe src, ac_pipe dst, ac_event event)
     f->clock[src] = m->index;
 }
 
-static void wait_flag(ac_model *m, ac_pipe src, ac_pipe dst, ac_event event)
+static void wait_flag(ac_model *m, const ac_instruction *i)
 {
-    begin(m, AC_OP_WAIT_FLAG, (unsigned)dst < AC_PIPES ? dst : AC_PIPE_S);
-    ac_flag_state *f = flag_of(m, src, dst, event);
+    const ac_pipe dst = i->flag.dst;
+    begin(m, AC_OP_WAIT_FLAG, known_pipe(dst));
+    ac_flag_state *f = flag_of(m, i);
     if (f && !f->set)
-        ac_find(m, AC_FLAG, "event", event, 0);
+        ac_find(m, AC_FLAG, "event", i->flag.event, 0);
     const bool met = f && f->set;
     issue(m, m->config.costs->issue);
     occupy(m, met ? f->time : 0, m->config.costs->flag, met ? f->index : 0);
@@ -229,11 +227,13 @@ static void wait_flag(ac_model *m, ac_pipe src, ac_pipe dst, ac_event event)
 }
 
 /* A barrier for one pipe costs only its issue: pipes are in order here anyway. */
-static void barrier(ac_model *m, ac_pipe pipe)
+static void barrier(ac_model *m, const ac_instruction *i)
 {
-    begin(m, AC_OP_BARRIER, (unsigned)pipe < AC_PIPES ? pipe : AC_PIPE_S);
-    if ((unsigned)pipe > AC_PIPE_ALL)
-        ac_find(m, AC_ILLEGAL_OPERAND, "pipe", pipe, AC_PIPE_ALL);
+    const ac_pipe pipe = i->flag.src;
+    ac_fault fault;
+    begin(m, AC_OP_BARRIER, known_pipe(pipe));
+    if (!ac_legal(i, &fault))
+        ac_find(m, AC_ILLEGAL_OPERAND, fault.operand, fault.found, fault.limit);
     issue(m, m->config.costs->issue);
     if (pipe == AC_PIPE_ALL)
         join_all(m);
@@ -246,15 +246,15 @@ void ac_model_take(ac_core *core, const ac_instruction *i)
 {
     ac_model *m = core->model;
     if (i->opcode == AC_OP_SET_FLAG) {
-        set_flag(m, i->flag.src, i->flag.dst, i->flag.event);
+        set_flag(m, i);
         return;
     }
     if (i->opcode == AC_OP_WAIT_FLAG) {
-        wait_flag(m, i->flag.src, i->flag.dst, i->flag.event);
+        wait_flag(m, i);
         return;
     }
     if (i->opcode == AC_OP_BARRIER) {
-        barrier(m, i->flag.src);
+        barrier(m, i);
         return;
     }
     begin(m, i->opcode, pipe_of(i->opcode));

@@ -7,6 +7,7 @@
 #ifndef AC_MODEL310_PRIVATE_H
 #define AC_MODEL310_PRIVATE_H
 
+#include "engine/aicore/access.h"
 #include "engine/model310/model310.h"
 
 enum { AC_PIPES = AC_PIPE_ALL, AC_EVENTS = 4 };
@@ -45,20 +46,6 @@ struct ac_model {
     ac_model_report report;
 };
 
-/* An operand of a vector instruction. */
-typedef struct ac_stream {
-    const char *name;
-    ac_address at;
-    uint32_t width; /* bytes of an element */
-    uint32_t block, repeat;
-} ac_stream;
-
-/* Those of an instruction: dst, then its sources. */
-typedef struct ac_streams {
-    ac_stream at[3];
-    uint32_t count;
-} ac_streams;
-
 static inline size_t ac_model_blocks(size_t bytes)
 {
     return (bytes + AC_BLOCK - 1) / AC_BLOCK;
@@ -67,9 +54,6 @@ static inline size_t ac_model_blocks(size_t bytes)
 void ac_find(ac_model *, ac_finding_kind, const char *operand, int64_t found, int64_t limit);
 void ac_find_pair(ac_model *, ac_finding_kind, const char *operand, int64_t found, ac_opcode other,
                   uint32_t other_index);
-ac_streams ac_streams_of(const ac_instruction *);
-/* The number of 32-byte blocks of an operand that hold its first `lanes` elements. */
-uint32_t ac_stream_blocks(const ac_stream *, uint32_t lanes);
 
 /* Checks the instruction at hand, if it is no flag or barrier, for legality and races, and notes what
  * it writes. */
