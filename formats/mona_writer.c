@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "formats/mona_writer.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -199,6 +200,60 @@ bool mona_writer_join(uint8_t *const *files, size_t count, uint8_t **bytes, size
     }
     memcpy(base + heads, files[count - 1] + last->data_offset, data_bytes);
     ((mona_file_header *)(void *)base)->crc32 = mona_crc32(0, base, total);
+    *bytes = base;
+    *size = total;
+    return true;
+}
+
+/* ---- programs ------------------------------------------------------------------------------- */
+
+static size_t padded(size_t size)
+{
+    return size + padding(size);
+}
+
+static mona_file_header *header_at(uint8_t *base, uint64_t at)
+{
+    return (mona_file_header *)(void *)(base + at);
+}
+
+/* Writes the file size of every header. */
+static void set_file_bytes(uint8_t *base, uint64_t size)
+{
+    for (uint64_t at = 0, next = 1; next; at = next) {
+        header_at(base, at)->file_bytes = size;
+        next = header_at(base, at)->next;
+    }
+}
+
+bool mona_writer_add_programs(const uint8_t *file, uint64_t header,
+                              const mona_writer_program *programs, size_t count, uint8_t **bytes,
+                              size_t *size, format_error *error)
+{
+    const mona_file_header *old = header_of(file + header);
+    const size_t begin = padded((size_t)old->file_bytes);
+    size_t at = begin + (old->program_count + count) * sizeof(mona_file_program), total = at;
+    for (size_t i = 0; i < count; i++)
+        total += padded(programs[i].size);
+    uint8_t *base = file_alloc(total);
+    if (!base)
+        return format_fail(error, "out of memory");
+    memcpy(base, file, (size_t)old->file_bytes);
+    mona_file_header *h = header_at(base, header);
+    mona_file_program *list = (mona_file_program *)(void *)(base + begin);
+    if (old->program_count)
+        memcpy(list, file + old->programs_offset, old->program_count * sizeof *list);
+    h->programs_offset = begin;
+    for (size_t i = 0; i < count; at += padded(programs[i++].size)) {
+        mona_file_program *p = &list[h->program_count++];
+        snprintf(p->target, sizeof p->target, "%s", programs[i].target);
+        p->offset = at;
+        p->bytes = programs[i].size;
+        memcpy(base + at, programs[i].bytes, programs[i].size);
+    }
+    set_file_bytes(base, total);
+    header_at(base, 0)->crc32 = 0;
+    header_at(base, 0)->crc32 = mona_crc32(0, base, total);
     *bytes = base;
     *size = total;
     return true;

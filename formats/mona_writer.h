@@ -46,4 +46,15 @@ bool mona_writer_finish(mona_writer *w, const char *name, uint32_t input_count,
 bool mona_writer_join(uint8_t *const *files, size_t count, uint8_t **bytes, size_t *size,
                       format_error *error);
 
+typedef struct mona_writer_program {
+    const char *target; /* as in mona_file_program */
+    const uint8_t *bytes;
+    size_t size;
+} mona_writer_program;
+
+/* Writes a file again, with programs for the header at this offset beside those that it has. */
+bool mona_writer_add_programs(const uint8_t *file, uint64_t header,
+                              const mona_writer_program *programs, size_t count, uint8_t **bytes,
+                              size_t *size, format_error *error);
+
 #endif

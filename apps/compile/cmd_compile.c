@@ -9,12 +9,15 @@
 #include "apps/compile/calibration.h"
 #include "apps/compile/calibration_feed.h"
 #include "apps/cli/commands.h"
+#include "apps/cli/model_source.h"
 #include "apps/compile/compile_report.h"
 #include "formats/file.h"
 #include "formats/mona_writer.h"
+#include "models/embedded.h"
 #include "apps/compile/onnx_source.h"
 #include "apps/compile/planes.h"
 #include "apps/compile/precision.h"
+#include "apps/compile/programs.h"
 #include "apps/cli/save.h"
 #include "apps/compile/sanity_check.h"
 
@@ -27,6 +30,7 @@ typedef struct compile_job {
     long images, bits;
     double range, offset_h, offset_w, tolerance;
     bool any_size, plain_bias, equalise;
+    bool compiled; /* the input is a .mona model */
     unsigned equalised;
     compiler_options options;
     calibration_feed feed;
@@ -105,12 +109,30 @@ static bool read_feed(compile_job *job)
     return true;
 }
 
+/* Nothing but programs can be added to a model that is compiled already. */
+static bool check_compiled(const compile_job *job)
+{
+    if (strcmp(job->request.target, "ascend310"))
+        return !cli_fail(EXIT_USAGE,
+                         "%s is compiled already: expected an ONNX model, or --target ascend310 "
+                         "to add programs",
+                         job->input);
+    if (job->request.precision || job->calibrate.count || job->fusion || job->report || job->name ||
+        job->dims.count || job->any_size)
+        return !cli_fail(EXIT_USAGE,
+                         "%s is compiled already: expected only --target, --size and --output",
+                         job->input);
+    return true;
+}
+
 static bool check_options(compile_job *job)
 {
     compiler_options *o = &job->options;
     if (!job->output)
         return !cli_fail(EXIT_USAGE, "expected an output: -o OUT.mona");
     precision_request *r = &job->request;
+    if (job->compiled)
+        return check_compiled(job);
     if (!r->precision)
         r->precision = job->calibrate.count ? "int8" : "fp16";
     if (!job->calibrate.count && !strcmp(r->precision, "auto"))
@@ -141,6 +163,7 @@ static options_result read_options(compile_job *job, int argc, char **argv)
     if (result != OPTIONS_RUN)
         return result;
     job->input = operands[0];
+    job->compiled = embedded_model_find(job->input) || ends_in(job->input, ".mona");
     return check_options(job) ? OPTIONS_RUN : OPTIONS_BAD;
 }
 
@@ -273,6 +296,21 @@ static bool emit(compile_job *job)
     return ok;
 }
 
+/* The operand is a model already, to which programs are added. */
+static bool take_compiled(compile_job *job)
+{
+    model_source source;
+    const bool ok = model_source_open(&source, job->input);
+    if (ok) {
+        job->size = (size_t)source.model.model.header->file_bytes;
+        job->bytes = file_alloc(job->size);
+        if (job->bytes)
+            memcpy(job->bytes, source.model.model.file, job->size);
+    }
+    model_source_close(&source);
+    return ok && (job->bytes || !cli_fail(EXIT_FAILED, "out of memory"));
+}
+
 /* ---- what became of it --------------------------------------------------------------------- */
 
 /* For a quantised model: how many layers have its scales, and what else does not. */
@@ -339,9 +377,15 @@ static void print_summary(const compile_job *job)
     mona_model model;
     if (mona_model_open(&model, job->bytes, job->size))
         return;
+    if (job->compiled) {
+        printf("%s: %zu bytes\n", job->output, job->size);
+        programs_print(&model);
+        return;
+    }
     const bool mixed = !strcmp(job->request.precision, "int8") && precision_exceptions(job->model);
     printf("%s: %s, %zu bytes\n", job->output, mixed ? "int8 and fp16" : job->request.precision,
            job->size);
+    programs_print(&model);
     precision_print_exceptions(&job->request, job->model);
     for (unsigned i = 0; i < mona_model_input_count(&model); i++) {
         const mona_tensor_info t = mona_model_input(&model, i);
@@ -379,11 +423,15 @@ static int run(int argc, char **argv)
     const options_result result = read_options(&job, argc, argv);
     if (result != OPTIONS_RUN)
         return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
-    bool ok = open_model(&job) && calibrate(&job) && set_precision(&job) && emit(&job) &&
-              save_file(job.output, job.input, job.bytes, job.size);
+    bool ok =
+        (job.compiled ? take_compiled(&job)
+                      : open_model(&job) && calibrate(&job) && set_precision(&job) && emit(&job)) &&
+        (strcmp(job.request.target, "ascend310") ||
+         programs_add(job.input, &job.bytes, &job.size, &job.sizes)) &&
+        save_file(job.output, job.input, job.bytes, job.size);
     if (ok)
         print_summary(&job);
-    ok = ok && report(&job);
+    ok = ok && (job.compiled || report(&job));
     calibration_close(&job.samples);
     compiler_close(job.model);
     free(job.bytes);
@@ -407,7 +455,10 @@ static const option options[] = {
      .help = "how much auto may lose: dB of PSNR, or % of decisions that change (default 0.1dB, "
              "for classifiers 1%)"},
     {"--target", NULL, OPTION_CHOICE, offsetof(compile_job, request.target), "host|ascend310",
-     precision_group, .help = "device whose speed auto looks at", .initial = "host"},
+     model_group,
+     .help = "ascend310: write an AI Core program for every --size into the model, and let "
+             "--precision auto look at that chip's speed",
+     .initial = "host"},
     {"--pin", NULL, OPTION_LIST, offsetof(compile_job, request.pins), "LAYER=fp16|int8",
      precision_group,
      .help = "precision of one layer, by its name in the model; can be given more than once"},
@@ -474,16 +525,20 @@ const command command_compile = {
     .name = "compile",
     .summary = "compile an ONNX model into a .mona model",
     .run = run,
-    .usage = "IN.onnx -o OUT.mona [OPTION]...",
-    .description = "Compiles an ONNX model into a .mona model. Batch normalisation, activations, "
-                   "additions and pixel shuffles are merged into the operators next to them. The "
-                   "layers of a quantised model become INT8, with the model's own scales.",
+    .usage = "MODEL -o OUT.mona [OPTION]...",
+    .description =
+        "Compiles an ONNX model into a .mona model. Batch normalisation, activations, "
+        "additions and pixel shuffles are merged into the operators next to them. The "
+        "layers of a quantised model become INT8, with the model's own scales. Of a model "
+        "that is compiled already, or built in, a copy with programs for --target is "
+        "written.",
     .examples =
         "mona compile net.onnx -o net.mona  # FP16\n"
         "mona compile net.onnx -o net.mona --calibrate photos/  # INT8\n"
         "mona compile net.onnx -o net.mona --calibrate film.mp4 --precision auto --max-drop 0.1dB\n"
         "mona compile net.onnx -o net.mona --calibrate photos/ --mean 127 --deviation 128\n"
         "mona compile net.onnx -o net.mona --size 640x480 --size 320x240\n"
+        "mona compile sr_x2_fast -o hd.mona --target ascend310 --size 1920x1080  # its program\n"
         "echo all:off > rules.cfg; mona compile net.onnx -o plain.mona --fusion rules.cfg\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,

@@ -9,6 +9,7 @@
 
 #include "apps/cli/commands.h"
 #include "apps/compile/describe.h"
+#include "apps/compile/programs.h"
 #include "formats/file.h"
 #include "formats/onnx/onnx_reader.h"
 #include "apps/compile/inspect_graph.h"
@@ -20,7 +21,7 @@
 typedef struct inspect_job {
     const char *model, *size, *device, *cpu, *svg;
     long threads, strip_rows, tile_columns;
-    bool json;
+    bool json, program;
     mona_config config;
 } inspect_job;
 
@@ -101,6 +102,8 @@ static void print_model(const cJSON *document)
     static const char *const tensor_keys[] = {"name", "type", "channels", "size", "scale"};
     static const char *const op_keys[] = {"op",    "name",       "inputs", "output",
                                           "scale", "parameters", "fused"};
+    static const char *const program_keys[] = {"target", "size", "bytes", "constants_bytes",
+                                               "l1_bytes"};
     char text[5][256];
     printf("%s: model %s, format version %s, written by %s, %s bytes\n",
            table_cell(document, "file", text[0], sizeof text[0]),
@@ -111,6 +114,8 @@ static void print_model(const cJSON *document)
     print_section(document, "inputs", tensor_keys, 5);
     print_section(document, "outputs", tensor_keys, 5);
     print_section(document, "operators", op_keys, 7);
+    if (cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(document, "programs")))
+        print_section(document, "programs", program_keys, 5);
     print_plan(document);
 }
 
@@ -129,6 +134,15 @@ static bool draw_mona(const inspect_job *job, const mona_model *model)
         return true;
     inspect_graph_mona(&d, model);
     return save_drawing(job, &d);
+}
+
+static int list_programs(const char *name)
+{
+    model_source source;
+    const bool ok =
+        model_source_open(&source, name) && programs_disassemble(name, &source.model.model);
+    model_source_close(&source);
+    return ok ? EXIT_SUCCESS : EXIT_FAILED;
 }
 
 static cJSON *inspect_mona(const inspect_job *job)
@@ -217,12 +231,6 @@ static void print_onnx(const cJSON *document)
 
 /* ------------------------------------------------------------------------------------------- */
 
-static bool ends_in(const char *name, const char *end)
-{
-    const size_t length = strlen(name), wanted = strlen(end);
-    return length >= wanted && !strcmp(name + length - wanted, end);
-}
-
 static int run(int argc, char **argv)
 {
     inspect_job job = {0};
@@ -234,6 +242,11 @@ static int run(int argc, char **argv)
         return cli_fail(EXIT_USAGE, "--size is for .mona models; found %s", job.model);
     if (om && job.svg)
         return cli_fail(EXIT_USAGE, "--svg is for .mona and .onnx models; found %s", job.model);
+    if (job.program && (onnx || om || job.json || job.svg || job.size))
+        return cli_fail(EXIT_USAGE, "--program prints the programs of a .mona model, and nothing "
+                                    "else: expected no other option");
+    if (job.program)
+        return list_programs(job.model);
     cJSON *document = onnx ? inspect_onnx(&job) : om ? inspect_om(job.model) : inspect_mona(&job);
     if (!document)
         return EXIT_FAILED;
@@ -262,6 +275,8 @@ static const option options[] = {
     {"--tile-columns", NULL, OPTION_WHOLE, offsetof(inspect_job, tile_columns), "N", planning,
      .help = "output columns of a tile (default: the planner chooses)", .minimum = 1,
      .maximum = MONA_MAX_SIDE},
+    {"--program", NULL, OPTION_FLAG, offsetof(inspect_job, program), NULL, "Other",
+     .help = "print the instructions of the model's AI Core programs"},
     {"--svg", NULL, OPTION_FILE, offsetof(inspect_job, svg), "FILE", "Other",
      .help = "write a drawing of the graph"},
     {"--json", NULL, OPTION_FLAG, offsetof(inspect_job, json), NULL, "Other", .help = "print JSON"},

@@ -20,12 +20,6 @@ typedef struct run_job {
 
 /* ---- options ------------------------------------------------------------------------------ */
 
-static bool ends_in(const char *text, const char *suffix)
-{
-    const size_t a = strlen(text), b = strlen(suffix);
-    return a >= b && !strcmp(text + a - b, suffix);
-}
-
 static bool check_options(run_job *job)
 {
     const bool onnx = ends_in(job->model, ".onnx");

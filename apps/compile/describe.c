@@ -6,6 +6,7 @@
 
 #include "formats/half.h"
 #include "apps/cli/table.h"
+#include "apps/compile/programs.h"
 
 static cJSON *tensor_rows(const mona_tensor_info *tensors, unsigned count)
 {
@@ -216,6 +217,7 @@ cJSON *describe_model(const char *path, const mona_model *m)
     cJSON *ops = cJSON_AddArrayToObject(document, "operators");
     for (uint32_t i = 0; i < m->header->op_count; i++)
         cJSON_AddItemToArray(ops, op_row(m, &m->ops[i]));
+    cJSON_AddItemToObject(document, "programs", programs_describe(m));
     return document;
 }
 

@@ -8,7 +8,8 @@
 #include "engine/model/model_format.h"
 #include "mona.h"
 
-/* "file", "model", "producer", "version", "bytes"; the arrays "inputs", "outputs", "operators". */
+/* "file", "model", "producer", "version", "bytes"; the arrays "inputs", "outputs", "operators",
+ * "programs". */
 cJSON *describe_model(const char *path, const mona_model *model);
 
 /* Adds "plan" and the arrays "frames" (inputs and outputs with their size) and "buffers" to a

@@ -159,7 +159,7 @@ static void multiply_row(void *c, ac_mad type, const uint8_t *a,
     if (half)
         memcpy(floats, sum, sizeof sum);
     for (uint32_t n = 0; n < AC_FRACTAL && !half; n++)
-        integers[n] += (int32_t)sum[n];
+        integers[n] = (int32_t)((uint32_t)integers[n] + (uint32_t)(int32_t)sum[n]);
 }
 
 static void multiply(const ac_core *core, ac_mad type, uint8_t *c, const uint8_t *a,

@@ -243,14 +243,16 @@ bool ac_program_open(ac_program *p, const void *memory, size_t size)
     const ac_program_header *h = &p->header;
     if (h->bytes > size || h->bytes % 64)
         return false;
+    p->constants = next_part(bytes, h->bytes, &at, h->constants_bytes, 1);
+    p->buffers = next_part(bytes, h->bytes, &at, h->buffers, sizeof *p->buffers);
     p->forms = next_part(bytes, h->bytes, &at, h->forms, sizeof *p->forms);
     p->patterns = next_part(bytes, h->bytes, &at, h->patterns, sizeof *p->patterns);
     p->motions = next_part(bytes, h->bytes, &at, h->motions, sizeof *p->motions);
     p->rings = next_part(bytes, h->bytes, &at, h->rings, sizeof *p->rings);
     p->segments = next_part(bytes, h->bytes, &at, h->segments, sizeof *p->segments);
     p->records = next_part(bytes, h->bytes, &at, h->records, sizeof *p->records);
-    return p->forms && p->patterns && p->motions && p->rings && p->segments && p->records &&
-           at <= h->bytes;
+    return p->constants && p->buffers && p->forms && p->patterns && p->motions && p->rings &&
+           p->segments && p->records && at <= h->bytes;
 }
 
 /* ---- running -------------------------------------------------------------------------------- */
@@ -266,9 +268,15 @@ typedef struct run {
 
 uint32_t ac_ring_of(const ac_ring *rings, uint32_t count, uint32_t at)
 {
-    for (uint32_t i = 0; i < count; i++)
-        if (at >= rings[i].begin && at - rings[i].begin < rings[i].bytes)
-            return i + 1;
+    uint32_t first = 0;
+    while (count) {
+        const uint32_t half = count / 2;
+        const ac_ring *r = &rings[first + half];
+        if (at >= r->begin && at - r->begin < r->bytes)
+            return first + half + 1;
+        first = at < r->begin ? first : first + half + 1;
+        count = at < r->begin ? half : count - half - 1;
+    }
     return 0;
 }
 

@@ -56,7 +56,7 @@ typedef struct ac_motion {
     int32_t step[AC_LOOPS][AC_OPERANDS];
 } ac_motion;
 
-/* Where addresses in L1 wrap around. */
+/* Where addresses in L1 wrap around. The rings of a segment ascend and do not overlap. */
 typedef struct ac_ring {
     uint32_t begin, bytes;
 } ac_ring;
@@ -81,16 +81,27 @@ typedef struct ac_segment {
     } core[AC_PROGRAM_CORES];
 } ac_segment;
 
-/* How many there are of each, and where they lie in the program's bytes, in this order. */
+/* A buffer of global memory: inputs first, then outputs, then what lies between groups. The planes
+ * of an input or output lie one after another, without gaps. */
+typedef struct ac_buffer {
+    uint32_t bytes, width, height;
+    uint32_t reserved;
+} ac_buffer;
+
+/* The bytes of a program: this header, its constants, and the parts below in this order, each at a
+ * multiple of 8 bytes. */
 typedef struct ac_program_header {
-    uint32_t bytes; /* of the whole program, a multiple of 64 */
-    uint32_t l1_bytes, constants_bytes;
-    uint32_t forms, patterns, motions, rings, segments, records;
-    uint32_t reserved[7];
+    uint32_t bytes;                     /* of the whole program, a multiple of 64 */
+    uint32_t l1_bytes, constants_bytes; /* what it takes of L1; both together */
+    uint32_t buffers, forms, patterns, motions, rings, segments, records;
+    uint32_t inputs; /* of the buffers; a program only reads these */
+    uint32_t reserved[5];
 } ac_program_header;
 
 typedef struct ac_program {
     ac_program_header header;
+    const uint8_t *constants;
+    const ac_buffer *buffers;
     const ac_form *forms;
     const ac_pattern *patterns;
     const ac_motion *motions;
@@ -109,9 +120,22 @@ ac_instruction ac_form_instruction(const ac_program *p, const ac_form *f,
 /* The ring that an offset in L1 lies in, counted from 1; 0: none. */
 uint32_t ac_ring_of(const ac_ring *rings, uint32_t count, uint32_t at);
 
-/* Points *p at the parts of a program in memory, 8-byte aligned. False: it is cut off, or counts and
+/* Points *p at the parts of a program in memory, 64-byte aligned. False: it is cut off, or counts and
  * size do not agree. Whether the rest is sound is for ac_program_prove to say. */
 bool ac_program_open(ac_program *p, const void *bytes, size_t size);
+
+/* What a proof found: how many instructions the program runs, or the record at fault; UINT32_MAX: what
+ * precedes them. */
+typedef struct ac_proof {
+    uint64_t instructions;
+    uint32_t record;
+} ac_proof;
+
+/* Whether a program is sound: every index is in range, every instruction is legal, and in every turn
+ * of its loops every operand lies inside its buffer. Takes time proportional to the program's size.
+ * operators: those of its model. */
+bool ac_program_prove(const ac_program *p, const ac_target *target, uint32_t operators,
+                      ac_proof *proof);
 
 /* Runs a segment on a core: its instructions go to core->take. on_operator, unless it is NULL, is
  * called where an operator's instructions begin. The program must have been proved. */

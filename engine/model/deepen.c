@@ -246,6 +246,7 @@ mona_status mona_model_deepen(mona_model *deep, void *memory, size_t bytes, cons
                    .more = bits - 8};
     *d.header = *model->header;
     d.header->op_count = 0;
+    d.header->program_count = 0; /* they are for 8 bits */
     find_uses(&d);
     deepen_tensors(&d);
     for (uint32_t o = 0; o < model->header->op_count && !d.status; o++)

@@ -105,7 +105,23 @@ static bool section_ok(uint64_t offset, uint64_t count, uint64_t item, uint64_t 
     return count <= (file_bytes - offset) / item;
 }
 
-static mona_status check_header(const mona_file_header *h)
+/* Whether programs lie inside the file. What they contain is proved by the device that runs them. */
+static bool programs_ok(const mona_file_header *h, const uint8_t *file)
+{
+    if (!h->program_count)
+        return true;
+    if (!section_ok(h->programs_offset, h->program_count, sizeof(mona_file_program), h->file_bytes))
+        return false;
+    const mona_file_program *p =
+        (const mona_file_program *)(const void *)(file + h->programs_offset);
+    for (uint32_t i = 0; i < h->program_count; i++)
+        if (!section_ok(p[i].offset, p[i].bytes, 1, h->file_bytes) ||
+            p[i].target[sizeof p->target - 1])
+            return false;
+    return true;
+}
+
+static mona_status check_header(const mona_file_header *h, const uint8_t *file)
 {
     const uint64_t size = h->file_bytes;
     if (h->tensor_count > MONA_MAX_TENSORS || h->op_count > MONA_MAX_OPS ||
@@ -118,7 +134,7 @@ static mona_status check_header(const mona_file_header *h)
         section_ok(h->ops_offset, h->op_count, sizeof(mona_file_op), size) &&
         section_ok(h->strings_offset, h->strings_bytes, 1, size) &&
         section_ok(h->data_offset, h->data_bytes, 1, size) && h->strings_bytes &&
-        h->name < h->strings_bytes && h->producer < h->strings_bytes;
+        h->name < h->strings_bytes && h->producer < h->strings_bytes && programs_ok(h, file);
     return sound ? MONA_OK : MONA_ERR_MODEL;
 }
 
@@ -281,6 +297,7 @@ static int64_t record_bytes(const mona_file_header *h)
 {
     return (int64_t)(h->tensor_count * sizeof(mona_file_tensor) +
                      h->op_count * sizeof(mona_file_op) +
+                     h->program_count * sizeof(mona_file_program) +
                      (h->input_count + h->output_count) * h->strings_bytes * 8);
 }
 
@@ -288,7 +305,7 @@ static int64_t record_bytes(const mona_file_header *h)
 static mona_status check_size(const uint8_t *file, uint64_t offset, int64_t *references)
 {
     const mona_file_header *h = (const mona_file_header *)(const void *)(file + offset);
-    const mona_status status = check_header(h);
+    const mona_status status = check_header(h, file);
     if (status)
         return status;
     *references -= record_bytes(h);
@@ -361,6 +378,12 @@ bool mona_model_next(const mona_model *model, mona_model *next)
     if (more)
         *next = view_at(model->file, model->header->next);
     return more;
+}
+
+const mona_file_program *mona_model_programs(const mona_model *model, uint32_t *count)
+{
+    *count = model->header->program_count;
+    return (const mona_file_program *)(const void *)(model->file + model->header->programs_offset);
 }
 
 unsigned mona_model_input_count(const mona_model *model)

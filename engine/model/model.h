@@ -10,4 +10,7 @@
  * *references: bytes that records may still refer to; reduced by those they do. */
 mona_status mona_model_check(const mona_model *model, int64_t *references);
 
+/* The programs that the model's header lists. */
+const mona_file_program *mona_model_programs(const mona_model *model, uint32_t *count);
+
 #endif

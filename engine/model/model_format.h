@@ -17,6 +17,9 @@
  * header's; its magic, version and file_bytes are the same. Offsets count from the beginning of the
  * file.
  *
+ * A file may also hold programs: what the compiler decided for one target and one size of frames,
+ * ready to run. Each header lists its own. A target that finds none plans for itself.
+ *
  * crc32 is zlib's CRC-32 of the whole file with this field taken as zero. It is 0 in headers after
  * the first.
  *
@@ -69,8 +72,16 @@ typedef struct mona_file_header {
     uint32_t name;     /* string: what the model is */
     uint32_t producer; /* string: what wrote the file */
     uint64_t next;     /* offset of the header for other sizes, past this one; 0: there is none */
-    uint32_t reserved[6]; /* zero */
+    uint64_t programs_offset; /* of program_count x 64 bytes */
+    uint32_t program_count;
+    uint32_t reserved[3]; /* zero */
 } mona_file_header;
+
+typedef struct mona_file_program {
+    char target[16];        /* "ascend310": an AI Core program (engine/aicore/program.h) */
+    uint64_t offset, bytes; /* offset: in the file */
+    uint32_t reserved[8];   /* zero */
+} mona_file_program;
 
 typedef struct mona_file_tensor {
     uint32_t name;

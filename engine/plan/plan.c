@@ -93,8 +93,9 @@ static mona_status lay_out(mona_plan *plan)
     }
     plan->zero_offset = place(&end, plan->zero_bytes);
     plan->maps_offset = place(&end, plan->maps_bytes);
+    plan->planes_offset = place(&end, plan->planes_bytes);
     plan->core_offset = end;
-    size_t core = align_up(plan->rings_bytes + AC_ROW_SLACK);
+    size_t core = align_up(mona_plan_l1_bytes(plan));
     plan->progress_offset = place(&core, count * sizeof(plan_progress));
     const size_t rows = mona_plan_modelled(plan) ? MONA_ROWS_AT_ONCE : 1;
     plan->scratch_bytes = align_up(scratch);
@@ -235,6 +236,9 @@ mona_status mona_plan_make(mona_plan **out, void *memory, const mona_model *mode
         status = leave_room_in_l1(plan, config);
     if (!status)
         status = mona_plan_groups(plan, config, m->progress);
+    if (!status && mona_plan_modelled(plan) && !config->strip_rows && !config->tile_columns &&
+        !config->cache_bytes && !config->keep_rows && plan->cores == AC_PROGRAM_CORES)
+        status = mona_plan_program(plan);
     if (!status)
         status = lay_out(plan);
     if (!status)

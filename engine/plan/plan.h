@@ -15,6 +15,7 @@
 #ifndef MONA_PLAN_H
 #define MONA_PLAN_H
 
+#include "engine/aicore/program.h"
 #include "ops/ops.h"
 #include "engine/arith.h"
 
@@ -78,12 +79,14 @@ struct mona_plan {
     const mona_session *shared; /* session whose constants are used; NULL: this plan's own */
     uint32_t cores;             /* threads, on the host */
     uint32_t strip_rows;
-    bool copies;                    /* every CONCAT and SLICE copies */
-    size_t cache_bytes;             /* cache that a core may expect to have */
-    size_t state_bytes;             /* session, this plan, worker threads */
-    size_t zero_offset, zero_bytes; /* a row of zeros, for rows outside a tensor */
-    size_t maps_offset, maps_bytes; /* shared by all cores */
-    size_t core_offset, core_bytes; /* core i's region is at core_offset + i * core_bytes */
+    ac_program program;                 /* of the model, for model310 to run; records NULL: none */
+    bool copies;                        /* every CONCAT and SLICE copies */
+    size_t cache_bytes;                 /* cache that a core may expect to have */
+    size_t state_bytes;                 /* session, this plan, worker threads */
+    size_t zero_offset, zero_bytes;     /* a row of zeros, for rows outside a tensor */
+    size_t maps_offset, maps_bytes;     /* shared by all cores */
+    size_t planes_offset, planes_bytes; /* inputs and outputs of a program */
+    size_t core_offset, core_bytes;     /* core i's region is at core_offset + i * core_bytes */
     /* A core's region holds, in this order: */
     size_t rings_bytes;                   /* rings */
     size_t progress_offset;               /* state of the schedule */
@@ -124,6 +127,12 @@ static inline bool mona_plan_has_ring(const mona_plan *plan, uint32_t o)
 {
     const plan_op *op = &plan->ops[o];
     return op->depth && !op->map && op->home == o;
+}
+
+/* Whether a program of the model is run, instead of the plan. */
+static inline bool mona_plan_has_program(const mona_plan *plan)
+{
+    return plan->program.records;
 }
 
 /* The first group, which every model has; the group after g, or NULL. */
@@ -177,6 +186,10 @@ mona_status mona_plan_groups(mona_plan *plan, const mona_config *config, plan_pr
 void mona_plan_place(mona_plan *plan);
 mona_status mona_plan_maps(mona_plan *plan);
 mona_status mona_plan_rings(mona_plan *plan, const mona_config *config, plan_progress *progress);
+
+/* On model310. Sets plan->program if the model has one for these sizes. MONA_ERR_MODEL: it has, but
+ * it is not sound. */
+mona_status mona_plan_program(mona_plan *plan);
 
 /* Sets plan->parts and plan->reach. */
 void mona_plan_reach(mona_plan *plan, plan_progress *progress);

@@ -263,7 +263,12 @@ bool mona_plan_buffer_at(const mona_plan *plan, unsigned index, mona_plan_buffer
     }
     if (plan->maps_bytes && index-- == 0) {
         *b = (mona_plan_buffer){"between groups", "maps", plan->maps_offset,
-                                plan->core_offset - plan->maps_offset, 0};
+                                plan->planes_offset - plan->maps_offset, 0};
+        return true;
+    }
+    if (plan->planes_bytes && index-- == 0) {
+        *b = (mona_plan_buffer){"inputs and outputs", "planes", plan->planes_offset,
+                                plan->core_offset - plan->planes_offset, 0};
         return true;
     }
     const unsigned per_core = core_buffer_count(plan);

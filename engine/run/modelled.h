@@ -26,8 +26,7 @@ void mona_session_observe(mona_session *session,
                           void *observer);
 
 /* What a recorder of programs is told. begin: cores begin a group of operators, whose rings in L1
- * these are; on_operator: what follows on this core belongs to operator op; take: an instruction,
- * which is executed, too. */
+ * these are; on_operator: what follows on this core belongs to operator op; take: an instruction. */
 typedef struct mona_program_recorder {
     void *context;
     void (*begin)(void *context, const ac_ring *rings, uint32_t count);
@@ -35,11 +34,13 @@ typedef struct mona_program_recorder {
     void (*take)(void *context, uint32_t core, const ac_instruction *instruction);
 } mona_program_recorder;
 
-/* From the next run on; NULL: no longer. The recorder must outlive its use. */
+/* From the next run on instructions go to the recorder and are not executed. NULL: they are again.
+ * The recorder must outlive its use. */
 void mona_session_record(mona_session *session, const mona_program_recorder *recorder);
-/* Bytes of L1 that rings take in a program of this plan, and those of its constants. */
+/* A program without instructions for what the session plans. buffers: room for all of them. */
+ac_program mona_session_places(const mona_session *session, ac_buffer buffers[AC_SPACES - AC_GM]);
+/* Bytes of L1 beside the constants. */
 size_t mona_plan_l1_bytes(const mona_plan *plan);
-size_t mona_plan_constants_bytes(const mona_plan *plan);
 
 /* The time of a tall frame is extrapolated: deep inside a band every strip takes the same time, so
  * what a frame of `rows` rows takes follows from frames of these two heights and its full width. */

@@ -108,5 +108,15 @@ void mona_modelled_row(worker *w, const plan_op *op, const mona_row_call *call);
 void mona_modelled_padding(worker *w, const plan_group *g, const plan_progress *progress);
 void mona_modelled_place(worker *w);
 void mona_modelled_run(mona_session *s);
+mona_modelled_op mona_modelled_so_far(const worker *w);
+/* Adds what a core has done since `before` to the figures of operator `index`. */
+void mona_modelled_add(worker *w, uint32_t index, const mona_modelled_op *before);
+
+/* In session_program.c: runs of a model's program. The planes it reads and writes lie in the arena;
+ * take_inputs and give_outputs copy from and to those of the caller. */
+mona_buffer mona_program_planes(const mona_session *s, uint32_t tensor);
+void mona_program_take_inputs(mona_session *s);
+void mona_program_give_outputs(mona_session *s);
+void mona_program_run_segment(worker *w, uint32_t segment);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "engine/libc.h"
 
-static mona_modelled_op modelled_so_far(const worker *w)
+mona_modelled_op mona_modelled_so_far(const worker *w)
 {
     const ac_model_report *r = ac_model_so_far(&w->core);
     mona_modelled_op sum = {.cycles = r->cycles, .cube_useful = r->cube_useful};
@@ -42,10 +42,20 @@ mona_modelled_op mona_modelled_begin(worker *w, uint32_t index)
     ac_model_kernel(&w->core, plan->model.strings + plan->ops[index].bound.op->name);
     if (w->session->recorder)
         w->session->recorder->on_operator(w->session->recorder->context, w->index, index);
-    const mona_modelled_op before = modelled_so_far(w);
+    const mona_modelled_op before = mona_modelled_so_far(w);
     if (!is_program_of(&plan->ops[index], MONA_OP_LOAD))
         ac_emit_barrier(&w->core, AC_PIPE_ALL);
     return before;
+}
+
+void mona_modelled_add(worker *w, uint32_t index, const mona_modelled_op *before)
+{
+    const mona_modelled_op after = mona_modelled_so_far(w);
+    mona_modelled_op *sum = &modelled_ops(w)[index];
+    sum->cycles += after.cycles - before->cycles;
+    sum->cube_useful += after.cube_useful - before->cube_useful;
+    for (int i = 0; i < AC_PIPE_ALL; i++)
+        sum->busy[i] += after.busy[i] - before->busy[i];
 }
 
 void mona_modelled_end(worker *w, uint32_t index, const mona_modelled_op *before)
@@ -55,12 +65,7 @@ void mona_modelled_end(worker *w, uint32_t index, const mona_modelled_op *before
         return;
     if (!is_program_of(&plan->ops[index], MONA_OP_STORE))
         ac_emit_barrier(&w->core, AC_PIPE_ALL);
-    const mona_modelled_op after = modelled_so_far(w);
-    mona_modelled_op *sum = &modelled_ops(w)[index];
-    sum->cycles += after.cycles - before->cycles;
-    sum->cube_useful += after.cube_useful - before->cube_useful;
-    for (int i = 0; i < AC_PIPE_ALL; i++)
-        sum->busy[i] += after.busy[i] - before->busy[i];
+    mona_modelled_add(w, index, before);
 }
 
 static bool stores_same(const plan_op *a, const plan_op *b)
@@ -146,16 +151,19 @@ static void launch_modelled(worker *w)
 {
     const mona_session *s = w->session;
     const mona_plan *plan = s->plan;
-    const mona_file_header *h = plan->model.header;
+    const uint32_t inputs = plan->model.header->input_count,
+                   planes = inputs + plan->model.header->output_count;
     ac_memory *gm = &w->core.memory[AC_GM];
     ac_model_reset(&w->core);
-    for (uint32_t i = 0; i < h->input_count; i++)
-        *gm++ = planes_of(&s->inputs[i], &plan->shapes[i], false);
-    for (uint32_t i = 0; i < h->output_count; i++)
-        *gm++ = planes_of(&s->outputs[i], &plan->shapes[h->input_count + i], true);
+    for (uint32_t i = 0; i < planes; i++) {
+        const mona_buffer b = mona_plan_has_program(plan) ? mona_program_planes(s, i)
+                              : i < inputs                ? s->inputs[i]
+                                                          : s->outputs[i - inputs];
+        *gm++ = planes_of(&b, &plan->shapes[i], i >= inputs);
+    }
     *gm = (ac_memory){s->arena + plan->maps_offset, plan->maps_bytes, true};
-    memset(modelled_ops(w), 0, h->op_count * sizeof(mona_modelled_op));
-    ac_model_launch(&w->core, resident_bytes(plan));
+    memset(modelled_ops(w), 0, plan->model.header->op_count * sizeof(mona_modelled_op));
+    ac_model_launch(&w->core, w->core.memory[AC_CONSTANTS].size);
 }
 
 /* An operator on arrays is no AI Core program: arrays lie in global memory, and the chip's AI CPUs
@@ -181,7 +189,6 @@ static void record(ac_core *core, const ac_instruction *i)
         (const worker *)(const void *)((const uint8_t *)core - offsetof(worker, core));
     const mona_program_recorder *r = w->session->recorder;
     r->take(r->context, w->index, i);
-    ac_model_take(core, i);
 }
 
 void mona_session_record(mona_session *s, const mona_program_recorder *recorder)
@@ -231,21 +238,36 @@ static void wait_for_slowest(mona_session *s)
 
 /* Runs the cores one after another, each with its share of the memory's bandwidth: predictions must
  * not depend on how threads happen to run. */
-void mona_modelled_run(mona_session *s)
+static void run_plan(mona_session *s)
 {
-    const plan_group *first = mona_plan_first_group(s->plan);
-    for (const plan_group *g = first; g;) {
+    for (const plan_group *g = mona_plan_first_group(s->plan); g;) {
         if (s->recorder)
             record_group(s, g);
-        for (uint32_t i = 0; i < s->plan->cores; i++) {
-            if (g == first)
-                launch_modelled(&s->workers[i]);
+        for (uint32_t i = 0; i < s->plan->cores; i++)
             run_group(&s->workers[i], g);
-        }
         g = mona_plan_next_group(s->plan, g);
         if (g)
             wait_for_slowest(s);
     }
+}
+
+static void run_program(mona_session *s)
+{
+    mona_program_take_inputs(s);
+    for (uint32_t segment = 0; segment < s->plan->program.header.segments; segment++) {
+        if (segment)
+            wait_for_slowest(s);
+        for (uint32_t i = 0; i < s->plan->cores; i++)
+            mona_program_run_segment(&s->workers[i], segment);
+    }
+    mona_program_give_outputs(s);
+}
+
+void mona_modelled_run(mona_session *s)
+{
+    for (uint32_t i = 0; i < s->plan->cores; i++)
+        launch_modelled(&s->workers[i]);
+    (mona_plan_has_program(s->plan) ? run_program : run_plan)(s);
     for (uint32_t i = 0; i < s->plan->cores; i++)
         ac_model_finish(&s->workers[i].core, &s->workers[i].modelled);
 }
@@ -263,19 +285,19 @@ void mona_modelled_place(worker *w)
     memory[AC_L0B] = (ac_memory){at += t->l0a_bytes, t->l0b_bytes, true};
     memory[AC_L0C] = (ac_memory){at += t->l0b_bytes, t->l0c_bytes, true};
     memory[AC_UB] = (ac_memory){at + t->l0c_bytes, t->ub_bytes, true};
-    memory[AC_CONSTANTS] = (ac_memory){s->arena + plan->state_bytes, resident_bytes(plan), false};
+    memory[AC_CONSTANTS] =
+        mona_plan_has_program(plan)
+            ? (ac_memory){(uint8_t *)(uintptr_t)plan->program.constants,
+                          plan->program.header.constants_bytes, false}
+            : (ac_memory){s->arena + plan->state_bytes, resident_bytes(plan), false};
     const ac_model_config config = {.core = w->index, .cores = plan->cores};
     ac_model_init(&w->core, w->region + plan->model_offset, &config);
 }
 
 size_t mona_plan_l1_bytes(const mona_plan *plan)
 {
-    return plan->rings_bytes + AC_ROW_SLACK;
-}
-
-size_t mona_plan_constants_bytes(const mona_plan *plan)
-{
-    return resident_bytes(plan);
+    const size_t planned = plan->rings_bytes + AC_ROW_SLACK;
+    return max_size(planned, plan->program.header.l1_bytes);
 }
 
 const ac_model_report *mona_session_modelled(const mona_session *s, unsigned core)

@@ -12,7 +12,7 @@ for target; do
     seeds=tests/fuzz/corpus/$target
     case $target in onnx | tensor) seeds="$seeds tests/conformance" ;; esac
     if "$BUILD/fuzz/libfuzzer/$target" -max_total_time="${SECONDS_EACH:-60}" -timeout=20 -rss_limit_mb=4096 \
-        -max_len=16384 -artifact_prefix="$BUILD/fuzz/$target-" -print_final_stats=1 "$found" $seeds > "$log" 2>&1; then
+        -max_len=32768 -artifact_prefix="$BUILD/fuzz/$target-" -print_final_stats=1 "$found" $seeds > "$log" 2>&1; then
         echo "$target: $(sed -n 's/stat::number_of_executed_units: *//p' "$log") runs, nothing found"
     else
         failed=1

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Loads .mona models: each file as it is, and with a corrected checksum, since no change would get
- * past that otherwise. Models that load are planned and run. */
+ * past that otherwise. Models that load are planned and run, on the host, and on model310 if they
+ * have programs. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/fuzz/fuzz.h"
-#include "engine/model/model_format.h"
+#include "engine/aicore/program.h"
+#include "engine/model/model.h"
 #include "mona.h"
 #include "pipeline/stages/session_binding.h"
 #include "tests/seal.h"
 
-enum { MAX_ARENA = 1 << 26, MAX_WORK = 1 << 24 };
+enum { MAX_ARENA = 1 << 26, MAX_WORK = 1 << 24, MAX_INSTRUCTIONS = 4096 };
 
 static size_t tensor_bytes(mona_tensor_info t)
 {
@@ -61,20 +63,42 @@ static void run_plan(mona_plan *plan, unsigned inputs, unsigned outputs)
     free(arena);
 }
 
-static void survive(const uint8_t *bytes, size_t size)
+static void survive_on(const mona_model *model, mona_config config)
 {
-    mona_model model;
     mona_plan *plan;
-    mona_config config = {.threads = 1};
-    if (mona_model_open(&model, bytes, size))
-        return;
-    const unsigned inputs = mona_model_input_count(&model);
+    const unsigned inputs = mona_model_input_count(model);
     for (unsigned i = 0; i < inputs; i++)
         config.sizes[i] = (mona_size){8, 8};
     void *memory = session_binding_allocate(mona_plan_bytes());
-    if (memory && !mona_plan_make(&plan, memory, &model, &config))
-        run_plan(plan, inputs, mona_model_output_count(&model));
+    if (memory && !mona_plan_make(&plan, memory, model, &config))
+        run_plan(plan, inputs, mona_model_output_count(model));
     free(memory);
+}
+
+/* Whether a model has programs that are sound, and none that would run for long. */
+static bool has_programs(const mona_model *model)
+{
+    uint32_t count;
+    const mona_file_program *p = mona_model_programs(model, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        ac_program program;
+        ac_proof proof;
+        if (!ac_program_open(&program, model->file + p[i].offset, (size_t)p[i].bytes) ||
+            !ac_program_prove(&program, &ac_target_ascend310, model->header->op_count, &proof) ||
+            proof.instructions > MAX_INSTRUCTIONS)
+            return false;
+    }
+    return count;
+}
+
+static void survive(const uint8_t *bytes, size_t size)
+{
+    mona_model model;
+    if (mona_model_open(&model, bytes, size))
+        return;
+    survive_on(&model, (mona_config){.threads = 1});
+    if (has_programs(&model))
+        survive_on(&model, (mona_config){.device = mona_device_find("model310")});
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

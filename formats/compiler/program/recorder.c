@@ -114,7 +114,10 @@ void recorder_segment(recorder *r, const ac_ring *rings, uint32_t count)
             fail(r, "out of memory");
             return;
         }
-        r->rings[r->ring_count++] = rings[i];
+        size_t at = r->ring_count++;
+        for (; at > s->places.first_ring && r->rings[at - 1].begin > rings[i].begin; at--)
+            r->rings[at] = r->rings[at - 1];
+        r->rings[at] = rings[i];
     }
 }
 
@@ -140,8 +143,6 @@ void recorder_take(recorder *r, uint32_t core, const ac_instruction *i)
     const ac_address at[AC_OPERANDS] = {turns ? i->turn.to->at[0] : i->dst,
                                         turns ? i->turn.from->at[0] : i->a, i->b};
     token t = {.form = 0};
-    if (i->opcode == AC_OP_WORK)
-        fail(r, "an operator that has no AI Core program");
     if (r->why)
         return;
     const ac_segment *s = &r->segments[r->segment_count - 1].places;
@@ -169,11 +170,14 @@ static void put(uint8_t *bytes, size_t *at, const void *items, size_t count, siz
     *at += (count * item_bytes + 7) / 8 * 8;
 }
 
-static size_t put_all(uint8_t *bytes, const recorder *r, const ac_program_header *h,
-                      const motion_list *motions, const record_list *records)
+static size_t put_all(uint8_t *bytes, const recorder *r, const ac_program *places,
+                      const ac_program_header *h, const motion_list *motions,
+                      const record_list *records)
 {
     size_t at = 0;
     put(bytes, &at, h, 1, sizeof *h);
+    put(bytes, &at, places->constants, h->constants_bytes, 1);
+    put(bytes, &at, places->buffers, h->buffers, sizeof *places->buffers);
     put(bytes, &at, r->forms, h->forms, sizeof *r->forms);
     put(bytes, &at, r->patterns, h->patterns, sizeof *r->patterns);
     put(bytes, &at, motions->items, h->motions, sizeof *motions->items);
@@ -199,8 +203,7 @@ static bool find_all(recorder *r, record_list *records, motion_list *motions)
     return true;
 }
 
-void *recorder_finish(recorder *r, uint32_t l1_bytes, uint32_t constants_bytes, size_t *size,
-                      const char **why)
+void *recorder_finish(recorder *r, const ac_program *places, size_t *size, const char **why)
 {
     record_list records = {0};
     motion_list motions = {0};
@@ -208,21 +211,20 @@ void *recorder_finish(recorder *r, uint32_t l1_bytes, uint32_t constants_bytes, 
     if (!r->why && !find_all(r, &records, &motions))
         fail(r, "out of memory");
     if (!r->why) {
-        ac_program_header h = {
-            .l1_bytes = l1_bytes,
-            .constants_bytes = constants_bytes,
-            .forms = (uint32_t)r->form_count,
-            .patterns = (uint32_t)r->pattern_count,
-            .motions = (uint32_t)motions.count,
-            .rings = (uint32_t)r->ring_count,
-            .segments = (uint32_t)r->segment_count,
-            .records = (uint32_t)records.count,
-        };
-        *size = put_all(NULL, r, &h, &motions, &records);
+        ac_program_header h = places->header;
+        h.forms = (uint32_t)r->form_count;
+        h.patterns = (uint32_t)r->pattern_count;
+        h.motions = (uint32_t)motions.count;
+        h.rings = (uint32_t)r->ring_count;
+        h.segments = (uint32_t)r->segment_count;
+        h.records = (uint32_t)records.count;
+        *size = put_all(NULL, r, places, &h, &motions, &records);
         h.bytes = (uint32_t)*size;
-        bytes = *size <= UINT32_MAX ? calloc(1, *size) : NULL;
+        bytes = *size <= UINT32_MAX ? aligned_alloc(MONA_ALIGNMENT, *size) : NULL;
         if (bytes)
-            put_all(bytes, r, &h, &motions, &records);
+            memset(bytes, 0, *size);
+        if (bytes)
+            put_all(bytes, r, places, &h, &motions, &records);
         else
             fail(r, "out of memory");
     }

@@ -29,12 +29,12 @@ void recorder_free(recorder *r);
 void recorder_segment(recorder *r, const ac_ring *rings, uint32_t count);
 /* What follows on this core belongs to operator op of the model. */
 void recorder_operator(recorder *r, uint32_t core, uint32_t op);
+/* i: not AC_OP_WORK, which is no instruction. */
 void recorder_take(recorder *r, uint32_t core, const ac_instruction *i);
 
-/* The program's bytes, which free() releases. NULL: *why says what is in the way, an operator without
- * a program or too little memory. */
-void *recorder_finish(recorder *r, uint32_t l1_bytes, uint32_t constants_bytes, size_t *size,
-                      const char **why);
+/* The program's bytes, which free() releases. places: a program without instructions, that is, its
+ * constants, its buffers and what it takes of L1. NULL: *why says what is in the way. */
+void *recorder_finish(recorder *r, const ac_program *places, size_t *size, const char **why);
 
 /* loops.c. Writes the tokens as records, in which what repeats is a loop; `motions` gathers the
  * motions of records. False: no memory. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Recorded programs: the instructions that a program issues are those that were recorded, whatever
- * the loops that were found, and its size does not grow with the frame's height. */
+/* Recorded programs: the instructions that a program issues are those of a session that plans,
+ * whatever the loops that were found; its size does not grow with the frame's height; a session runs
+ * the program of its model; and no damage to a program makes it leave its buffers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +12,8 @@
 #include <cmocka.h>
 
 #include "engine/run/modelled.h"
-#include "formats/compiler/program/recorder.h"
+#include "formats/compiler/program/record.h"
+#include "formats/mona_writer.h"
 #include "models/embedded.h"
 #include "tests/unit/fixture.h"
 
@@ -19,7 +21,6 @@
 
 /* A hash of everything that a core was given, in order. */
 typedef struct trace {
-    recorder *recorder;
     uint64_t hash[AC_PROGRAM_CORES], count[AC_PROGRAM_CORES];
 } trace;
 
@@ -47,19 +48,17 @@ static void add(trace *t, uint32_t core, const ac_instruction *i)
 
 static void on_begin(void *context, const ac_ring *rings, uint32_t count)
 {
-    recorder_segment(((trace *)context)->recorder, rings, count);
+    (void)context, (void)rings, (void)count;
 }
 
 static void on_operator(void *context, uint32_t core, uint32_t op)
 {
-    recorder_operator(((trace *)context)->recorder, core, op);
+    (void)context, (void)core, (void)op;
 }
 
 static void on_take(void *context, uint32_t core, const ac_instruction *i)
 {
-    trace *t = context;
-    recorder_take(t->recorder, core, i);
-    add(t, core, i);
+    add(context, core, i);
 }
 
 /* ---- what is played ------------------------------------------------------------------------- */
@@ -98,60 +97,105 @@ static const embedded_model *find_model(const char *name)
     return NULL;
 }
 
-static mona_buffer new_plane(mona_tensor_info t)
-{
-    const size_t row = t.width * mona_type_size(t.type);
-    return (mona_buffer){calloc(t.channels, row * t.height), (ptrdiff_t)row,
-                         (ptrdiff_t)(row * t.height)};
-}
-
-/* Runs a frame of zeros on model310, and returns its program. */
-static void *record_frame(const char *name, uint32_t width, uint32_t height, size_t *size, trace *t)
+static mona_model open_embedded(const char *name)
 {
     const embedded_model *e = find_model(name);
     mona_model model;
-    mona_buffer in[MONA_MAX_IO], out[MONA_MAX_IO];
-    mona_config config = {.device = mona_device_find("model310")};
-    bound b;
     assert_int_equal(mona_model_open(&model, e->begin, (size_t)(e->end - e->begin)), MONA_OK);
-    config.sizes[0] = (mona_size){width, height};
-    assert_int_equal(bind(&b, &model, &config), MONA_OK);
-    const unsigned inputs = mona_model_input_count(&model),
-                   outputs = mona_model_output_count(&model);
-    for (unsigned i = 0; i < inputs; i++)
-        in[i] = new_plane(mona_plan_input(b.plan, i));
-    for (unsigned i = 0; i < outputs; i++)
-        out[i] = new_plane(mona_plan_output(b.plan, i));
-    const mona_program_recorder r = {t, on_begin, on_operator, on_take};
-    const char *why;
-    t->recorder = recorder_new();
-    mona_session_record(b.session, &r);
-    assert_int_equal(mona_session_run(b.session, in, out), MONA_OK);
-    void *bytes = recorder_finish(t->recorder, (uint32_t)mona_plan_l1_bytes(b.plan),
-                                  (uint32_t)mona_plan_constants_bytes(b.plan), size, &why);
-    if (!bytes)
-        fail_msg("%s: %s", name, why);
-    recorder_free(t->recorder);
-    for (unsigned i = 0; i < inputs; i++)
-        free(in[i].data);
-    for (unsigned i = 0; i < outputs; i++)
-        free(out[i].data);
-    unbind(&b);
-    return bytes;
+    return model;
 }
 
+/* A model on model310, with planes full of noise. */
+typedef struct net {
+    bound bound;
+    unsigned inputs, outputs;
+    mona_buffer in[MONA_MAX_IO], out[MONA_MAX_IO];
+    size_t in_bytes[MONA_MAX_IO], out_bytes[MONA_MAX_IO];
+} net;
+
+/* gap: bytes behind each row */
+static mona_buffer new_plane(mona_tensor_info t, size_t gap, size_t *bytes)
+{
+    const size_t row = t.width * mona_type_size(t.type) + gap;
+    mona_buffer b = {malloc(*bytes = row * t.height * t.channels), (ptrdiff_t)row,
+                     (ptrdiff_t)(row * t.height)};
+    uint32_t noise = 1;
+    assert_non_null(b.data);
+    for (size_t i = 0; i < *bytes; i++) {
+        noise = noise * 1664525 + 1013904223;
+        ((uint8_t *)b.data)[i] = noise >> 24 & 127; /* as fp16: finite */
+    }
+    return b;
+}
+
+static void open_net(net *n, const mona_model *model, mona_size size, size_t gap)
+{
+    const mona_config config = {.device = mona_device_find("model310"), .sizes = {size}};
+    assert_int_equal(bind(&n->bound, model, &config), MONA_OK);
+    n->inputs = mona_model_input_count(model);
+    n->outputs = mona_model_output_count(model);
+    for (unsigned i = 0; i < n->inputs; i++)
+        n->in[i] = new_plane(mona_plan_input(n->bound.plan, i), gap, &n->in_bytes[i]);
+    for (unsigned i = 0; i < n->outputs; i++)
+        n->out[i] = new_plane(mona_plan_output(n->bound.plan, i), gap, &n->out_bytes[i]);
+}
+
+static void close_net(net *n)
+{
+    for (unsigned i = 0; i < n->inputs; i++)
+        free(n->in[i].data);
+    for (unsigned i = 0; i < n->outputs; i++)
+        free(n->out[i].data);
+    unbind(&n->bound);
+}
+
+static uint8_t *recorded(const mona_model *model, mona_size size, size_t *bytes)
+{
+    uint8_t *program;
+    format_error error = {0};
+    if (!program_record(model, size, &program, bytes, &error))
+        fail_msg("%s", error.text);
+    return program;
+}
+
+static void run_traced(const mona_model *model, mona_size size, trace *t)
+{
+    const mona_program_recorder r = {t, on_begin, on_operator, on_take};
+    net n;
+    open_net(&n, model, size, 0);
+    mona_session_record(n.bound.session, &r);
+    assert_int_equal(mona_session_run(n.bound.session, n.in, n.out), MONA_OK);
+    close_net(&n);
+}
+
+/* The model's file with a program. */
+static uint8_t *file_with(const mona_model *model, const uint8_t *program, size_t bytes,
+                          size_t *size)
+{
+    const mona_writer_program p = {"ascend310", program, bytes};
+    uint8_t *file;
+    format_error error = {0};
+    assert_true(mona_writer_add_programs(model->file, 0, &p, 1, &file, size, &error));
+    return file;
+}
+
+/* ---- tests ---------------------------------------------------------------------------------- */
+
+/* What a core is given by a program, and what a session that plans gives it. */
 static size_t check_frame(const char *name, uint32_t width, uint32_t height)
 {
-    trace recorded = {0}, issued = {0};
+    const mona_model model = open_embedded(name);
+    trace planned = {0}, issued = {0};
     size_t size;
-    void *bytes = record_frame(name, width, height, &size, &recorded);
+    uint8_t *bytes = recorded(&model, (mona_size){width, height}, &size);
     play(bytes, size, &issued);
+    run_traced(&model, (mona_size){width, height}, &planned);
     for (int core = 0; core < AC_PROGRAM_CORES; core++) {
-        assert_int_equal(issued.count[core], recorded.count[core]);
-        assert_int_equal(issued.hash[core], recorded.hash[core]);
+        assert_int_equal(issued.count[core], planned.count[core]);
+        assert_int_equal(issued.hash[core], planned.hash[core]);
     }
     print_message("# %s at %ux%u: %u + %u instructions, %u bytes\n", name, width, height,
-                  (unsigned)recorded.count[0], (unsigned)recorded.count[1], (unsigned)size);
+                  (unsigned)planned.count[0], (unsigned)planned.count[1], (unsigned)size);
     free(bytes);
     return size;
 }
@@ -173,11 +217,138 @@ static void size_does_not_grow_with_the_height(void **state)
     assert_in_range(high, 1, low + low / 20);
 }
 
+/* Whether a plan has a region of this kind. */
+static bool has_region(const mona_plan *plan, const char *kind)
+{
+    mona_plan_buffer b;
+    for (unsigned i = 0; mona_plan_buffer_at(plan, i, &b); i++)
+        if (!strcmp(b.kind, kind))
+            return true;
+    return false;
+}
+
+static void check_report(const net *planned, const net *programmed)
+{
+    for (unsigned core = 0; core < AC_PROGRAM_CORES; core++) {
+        const ac_model_report *a = mona_session_modelled(planned->bound.session, core),
+                              *b = mona_session_modelled(programmed->bound.session, core);
+        assert_int_equal(b->finding_count, 0);
+        assert_int_equal(a->instructions, b->instructions);
+        assert_true(a->cycles == b->cycles);
+        mona_op_info info;
+        for (unsigned op = 0; mona_plan_op_at(planned->bound.plan, op, &info); op++) {
+            const double x = mona_session_modelled_op(planned->bound.session, core, op)->cycles;
+            const double y = mona_session_modelled_op(programmed->bound.session, core, op)->cycles;
+            assert_float_equal(x, y, 1e-6 * x);
+        }
+    }
+}
+
+/* Planes of any stride serve a program, whose own have no gaps. */
+static void check_session(const char *name, mona_size size, size_t gap)
+{
+    const mona_model model = open_embedded(name);
+    mona_model with;
+    size_t bytes, file_bytes;
+    uint8_t *program = recorded(&model, size, &bytes);
+    uint8_t *file = file_with(&model, program, bytes, &file_bytes);
+    assert_int_equal(mona_model_open(&with, file, file_bytes), MONA_OK);
+    net a, b;
+    open_net(&a, &model, size, gap);
+    open_net(&b, &with, size, gap);
+    assert_true(has_region(b.bound.plan, "planes"));
+    assert_false(has_region(a.bound.plan, "planes"));
+    for (int frame = 0; frame < 2; frame++) {
+        assert_int_equal(mona_session_run(a.bound.session, a.in, a.out), MONA_OK);
+        assert_int_equal(mona_session_run(b.bound.session, b.in, b.out), MONA_OK);
+        for (unsigned i = 0; i < a.outputs; i++)
+            assert_memory_equal(a.out[i].data, b.out[i].data, a.out_bytes[i]);
+        if (!gap) /* with gaps, copies of a plan without a program take more instructions */
+            check_report(&a, &b);
+    }
+    close_net(&a);
+    close_net(&b);
+    free(file);
+    free(program);
+}
+
+static void sessions_run_the_program_of_their_model(void **state)
+{
+    (void)state;
+    for (size_t gap = 0; gap <= 48; gap += 48) {
+        check_session("sr_x2_fast", (mona_size){96, 64}, gap);
+        check_session("sr_x3_fast", (mona_size){64, 40}, gap);
+        check_session("denoise_fast", (mona_size){128, 72}, gap);
+    }
+}
+
+/* Runs a damaged program if the engine takes it. Returns whether it does. */
+static bool runs_in_bounds(const mona_model *model, const uint8_t *damaged, size_t bytes,
+                           mona_size size)
+{
+    size_t file_bytes;
+    uint8_t *file = file_with(model, damaged, bytes, &file_bytes);
+    mona_model with;
+    net n;
+    assert_int_equal(mona_model_open(&with, file, file_bytes), MONA_OK);
+    const mona_config config = {.device = mona_device_find("model310"), .sizes = {size}};
+    void *memory = aligned(mona_plan_bytes());
+    mona_plan *plan;
+    const mona_status status = mona_plan_make(&plan, memory, &with, &config);
+    const bool takes = !status && has_region(plan, "planes");
+    free(memory);
+    if (takes) {
+        open_net(&n, &with, size, 0);
+        assert_int_equal(mona_session_run(n.bound.session, n.in, n.out), MONA_OK);
+        for (unsigned core = 0; core < AC_PROGRAM_CORES; core++) {
+            const ac_model_report *r = mona_session_modelled(n.bound.session, core);
+            for (uint64_t f = 0; f < r->finding_count && f < AC_MODEL_FINDINGS; f++) {
+                assert_int_not_equal(r->findings[f].kind, AC_OUT_OF_BUFFER);
+                assert_int_not_equal(r->findings[f].kind, AC_ILLEGAL_OPERAND);
+            }
+        }
+        close_net(&n);
+    }
+    free(file);
+    return takes;
+}
+
+/* The program is part of the file, so what is proved is what was damaged. A program that is
+ * accepted may compute anything, race, or leave flags set; it stays in its buffers. */
+static void damaged_programs_stay_in_bounds(void **state)
+{
+    (void)state;
+    enum { DAMAGES = 500 };
+    const mona_model model = open_embedded("sr_x2_fast");
+    const mona_size size = {64, 32};
+    size_t bytes;
+    uint8_t *program = recorded(&model, size, &bytes), *damaged = malloc(bytes);
+    uint32_t random = 1, accepted = 0;
+    for (int i = 0; i < DAMAGES; i++) {
+        memcpy(damaged, program, bytes);
+        for (int k = 0; k <= i % 3; k++) {
+            random = random * 1664525 + 1013904223;
+            const size_t at =
+                sizeof(ac_program_header) + (random >> 8) % (bytes - sizeof(ac_program_header));
+            random = random * 1664525 + 1013904223;
+            damaged[at] = random & 1 << 30 ? (uint8_t)(random >> 16)
+                                           : (uint8_t)(damaged[at] ^ 1 << (random >> 16) % 8);
+        }
+        accepted += runs_in_bounds(&model, damaged, bytes, size);
+    }
+    print_message("# %u of %u damaged programs are accepted\n", accepted, DAMAGES);
+    assert_in_range(accepted, DAMAGES / 10, DAMAGES * 9 / 10);
+    free(damaged);
+    free(program);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(programs_issue_what_was_recorded),
         cmocka_unit_test(size_does_not_grow_with_the_height),
+        cmocka_unit_test(sessions_run_the_program_of_their_model),
+        cmocka_unit_test(damaged_programs_stay_in_bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Programs for the Ascend 310 in .mona files: writing them, and showing what they consist of. */
+#ifndef MONA_PROGRAMS_H
+#define MONA_PROGRAMS_H
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "apps/cli/options.h"
+#include "mona.h"
+
+/* Adds programs to a model in memory, which is replaced: one for each size of `sizes` ("WxH"), or
+ * for the sizes that the model is fixed to. name: for messages. False: one line was printed. */
+bool programs_add(const char *name, uint8_t **bytes, size_t *size, const option_list *sizes);
+
+/* One line for each program of a model, or a table's rows. */
+void programs_print(const mona_model *model);
+cJSON *programs_describe(const mona_model *model);
+
+/* Prints every instruction of a model's programs. False: there is none, or one is not sound; one
+ * line was printed. */
+bool programs_disassemble(const char *name, const mona_model *model);
+
+#endif

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Proves that a program stays in bounds, without running it.
+ *
+ * An operand begins at its record's offset, plus steps[d] * turn[d] for each loop d around it. Where
+ * it lies in a ring, the sum is taken modulo the ring. A bound of that range, and of how far the
+ * instruction reaches from there, is compared with the buffer. */
+#include "engine/aicore/access.h"
+#include "engine/aicore/program.h"
+#include "engine/libc.h"
+
+/* No frame takes as many instructions, and offsets of so many turns do not overflow. */
+enum { MAX_INSTRUCTIONS = 1 << 30 };
+
+typedef struct prover {
+    const ac_program *program;
+    const ac_target *target;
+    const ac_segment *segment;
+    uint32_t operators;
+    uint32_t turns[AC_LOOPS], depth;
+    ac_proof found; /* record: being looked at */
+    uint32_t next_record, next_ring; /* those of the next segment */
+} prover;
+
+/* Where an operand may begin: `low` to `high`, both multiples of `unit` apart from `low`. */
+typedef struct range {
+    int64_t low, high;
+    uint64_t unit;
+} range;
+
+static uint64_t greatest_divisor(uint64_t a, uint64_t b)
+{
+    while (b) {
+        const uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+static uint64_t magnitude(int64_t x)
+{
+    return (uint64_t)(x < 0 ? -x : x);
+}
+
+/* The range that loops [first, end) move operand k in, from 0 on. unit 0: they do not move it. */
+static range moved(const prover *p, const ac_motion *motion, uint32_t k, uint32_t first,
+                   uint32_t end)
+{
+    range r = {0};
+    for (uint32_t d = first; d < end; d++) {
+        const int64_t step = p->turns[d] > 1 ? motion->step[d][k] : 0;
+        const int64_t all = step * (int64_t)(p->turns[d] - 1);
+        r.low += all < 0 ? all : 0;
+        r.high += all > 0 ? all : 0;
+        r.unit = greatest_divisor(r.unit, magnitude(step));
+    }
+    return r;
+}
+
+/* ---- where operands begin -------------------------------------------------------------------- */
+
+/* Loops [0, outer) move an operand around its ring, and the others within one of their steps: then
+ * it reaches the same places of every piece of `unit` bytes. False: the inner loops leave the
+ * piece. */
+static bool in_ring(const prover *p, const ac_ring *ring, const ac_motion *motion, uint32_t at,
+                    uint32_t k, uint32_t outer, range *r)
+{
+    const range around = moved(p, motion, k, 0, outer);
+    const range within = moved(p, motion, k, outer, p->depth);
+    const uint64_t unit = greatest_divisor(ring->bytes, around.unit);
+    const int64_t first = outer ? (int64_t)((at - ring->begin) % unit) : at - ring->begin;
+    const int64_t room = outer ? (int64_t)unit : ring->bytes;
+    if (first + within.low < 0 || first + within.high >= room)
+        return false;
+    *r = (range){ring->begin + first + within.low,
+                 ring->begin + first + within.high + (int64_t)ring->bytes - room,
+                 outer ? greatest_divisor(unit, within.unit) : within.unit};
+    return true;
+}
+
+/* ---- instructions ---------------------------------------------------------------------------- */
+
+/* Bytes of a space; 0: there is none, or it must not be written. */
+static uint64_t space_bytes(const prover *p, uint32_t space, bool write)
+{
+    const ac_program_header *h = &p->program->header;
+    const ac_target *t = p->target;
+    switch (space) {
+    case AC_L1:
+        return h->l1_bytes;
+    case AC_L0A:
+        return t->l0a_bytes;
+    case AC_L0B:
+        return t->l0b_bytes;
+    case AC_L0C:
+        return t->l0c_bytes;
+    case AC_UB:
+        return t->ub_bytes;
+    case AC_CONSTANTS:
+        return write ? 0 : h->constants_bytes;
+    default:
+        return space >= AC_GM && space - AC_GM < h->buffers && !(write && space - AC_GM < h->inputs)
+                   ? p->program->buffers[space - AC_GM].bytes
+                   : 0;
+    }
+}
+
+/* Whether an access stays in its buffer if its operand, which begins at `at` in the first turn,
+ * begins anywhere in the range. */
+static bool stays(const prover *p, const ac_access *a, ac_address at, const range *r)
+{
+    const int64_t from = (int64_t)(a->at - at); /* of the access, from its operand */
+    const uint64_t bytes = space_bytes(p, ac_space_of(at), a->write);
+    const int64_t low = r->low + from, high = r->high + from;
+    return ac_may_lie_in(a, ac_space_of(at)) && low >= 0 && (uint64_t)high < bytes &&
+           a->extent <= bytes - (uint64_t)high && (uint64_t)low % a->align == 0 &&
+           r->unit % a->align == 0;
+}
+
+static bool operand_ok(const prover *p, const ac_record *record, uint32_t k, ac_address at,
+                       const ac_access *accesses, uint32_t count)
+{
+    const ac_motion *motion = &p->program->motions[record->motion];
+    const ac_ring *rings = p->program->rings + p->segment->first_ring;
+    const uint32_t found =
+        ac_space_of(at) == AC_L1 ? ac_ring_of(rings, p->segment->rings, record->at[k]) : 0;
+    bool ok = false;
+    for (uint32_t outer = 0; outer <= (found ? p->depth : 0) && !ok; outer++) {
+        range r = moved(p, motion, k, 0, p->depth);
+        r.low += record->at[k];
+        r.high += record->at[k];
+        ok = !found || in_ring(p, &rings[found - 1], motion, record->at[k], k, outer, &r);
+        for (uint32_t i = 0; i < count && ok; i++)
+            ok = accesses[i].operand != k || stays(p, &accesses[i], at, &r);
+    }
+    return ok;
+}
+
+static bool spaces_ok(const ac_program *p, const ac_form *f)
+{
+    for (uint32_t k = 0; k < AC_OPERANDS; k++)
+        if (f->space[k] != AC_NO_SPACE &&
+            (f->space[k] >= AC_GM + p->header.buffers || k >= ac_operands((ac_opcode)f->opcode)))
+            return false;
+    return true;
+}
+
+static bool form_ok(const ac_program *p, const ac_form *f)
+{
+    const uint32_t op = f->opcode;
+    if (op == AC_OP_NONE || op == AC_OP_WORK || op >= AC_OPCODES || !spaces_ok(p, f))
+        return false;
+    return !ac_turns((ac_opcode)op) ||
+           ((uint32_t)f->config[2] < p->header.patterns && f->config[2] >> 32 < p->header.patterns);
+}
+
+static bool instruction_ok(const prover *p, const ac_record *record)
+{
+    const ac_program *q = p->program;
+    if (record->form >= q->header.forms || record->motion >= q->header.motions)
+        return false;
+    const ac_form *f = &q->forms[record->form];
+    ac_address at[AC_OPERANDS];
+    ac_turned turned[2];
+    ac_access accesses[AC_ACCESSES];
+    ac_fault fault;
+    for (uint32_t k = 0; k < AC_OPERANDS; k++)
+        at[k] =
+            f->space[k] == AC_NO_SPACE ? AC_NOWHERE : ac_at((ac_space)f->space[k], record->at[k]);
+    const ac_instruction i = ac_form_instruction(q, f, at, turned);
+    if (!ac_legal(&i, &fault))
+        return false;
+    const uint32_t count = ac_accesses_of(p->target, &i, accesses);
+    for (uint32_t k = 0; k < AC_OPERANDS; k++)
+        if (!operand_ok(p, record, k, at[k], accesses, count))
+            return false;
+    return true;
+}
+
+/* ---- records --------------------------------------------------------------------------------- */
+
+/* Records [first, end), which run `times` times. Loops are at most AC_LOOPS deep, and so is the
+ * recursion. */
+static bool records_ok(prover *p, uint32_t first, uint32_t end, uint64_t times)
+{
+    for (uint32_t i = first; i < end; i++) {
+        const ac_record *r = &p->program->records[i];
+        p->found.record = i;
+        p->found.instructions += times;
+        if (p->found.instructions > MAX_INSTRUCTIONS)
+            return false;
+        if (r->form == AC_RECORD_OPERATOR) {
+            if (r->at[0] >= p->operators)
+                return false;
+        } else if (r->form == AC_RECORD_LOOP) {
+            const uint32_t turns = r->at[0], body = r->at[1];
+            if (p->depth == AC_LOOPS || !turns || turns > MAX_INSTRUCTIONS || !body ||
+                body > end - i - 1)
+                return false;
+            p->turns[p->depth++] = turns;
+            if (!records_ok(p, i + 1, i + 1 + body, times * turns))
+                return false;
+            p->depth--;
+            i += body;
+        } else if (!instruction_ok(p, r))
+            return false;
+    }
+    return true;
+}
+
+static bool rings_ok(prover *p, const ac_segment *s)
+{
+    const ac_program *q = p->program;
+    if (s->first_ring != p->next_ring || s->rings > q->header.rings - s->first_ring)
+        return false;
+    p->next_ring += s->rings;
+    uint64_t end = 0;
+    for (uint32_t i = 0; i < s->rings; i++) {
+        const ac_ring *r = &q->rings[s->first_ring + i];
+        if (r->begin < end || !r->bytes || (uint64_t)r->begin + r->bytes > q->header.l1_bytes)
+            return false;
+        end = (uint64_t)r->begin + r->bytes;
+    }
+    return true;
+}
+
+/* Segments take their rings and records in order, so that none is looked at twice. */
+static bool segment_ok(prover *p, const ac_segment *s)
+{
+    p->segment = s;
+    if (!rings_ok(p, s))
+        return false;
+    for (uint32_t core = 0; core < AC_PROGRAM_CORES; core++) {
+        const uint32_t first = s->core[core].first, count = s->core[core].count;
+        if (first != p->next_record || count > p->program->header.records - first)
+            return false;
+        p->next_record += count;
+        if (!records_ok(p, first, first + count, 1))
+            return false;
+    }
+    return true;
+}
+
+static bool header_ok(const ac_program *p, const ac_target *t)
+{
+    const ac_program_header *h = &p->header;
+    if (h->l1_bytes > t->l1_bytes || h->constants_bytes > t->l1_bytes - h->l1_bytes ||
+        h->buffers > AC_SPACES - AC_GM || h->inputs > h->buffers)
+        return false;
+    for (uint32_t i = 0; i < h->forms; i++)
+        if (!form_ok(p, &p->forms[i]))
+            return false;
+    return true;
+}
+
+bool ac_program_prove(const ac_program *program, const ac_target *target, uint32_t operators,
+                      ac_proof *found)
+{
+    prover p = {.program = program, .target = target, .operators = operators};
+    p.found.record = UINT32_MAX;
+    bool ok = header_ok(program, target);
+    for (uint32_t s = 0; s < program->header.segments && ok; s++)
+        ok = segment_ok(&p, &program->segments[s]);
+    *found = p.found;
+    return ok;
+}

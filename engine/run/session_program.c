@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Programs of a model: which one a plan takes, and how model310 runs it. */
+#include "engine/run/session.h"
+
+#include "engine/libc.h"
+#include "engine/model/model.h"
+#include "engine/name.h"
+
+/* ---- which one ------------------------------------------------------------------------------- */
+
+static uint64_t plane_bytes(const mona_shape *s)
+{
+    return (uint64_t)s->width * s->height * s->channels * mona_type_size(s->type);
+}
+
+static uint32_t plane_count(const mona_plan *plan)
+{
+    return plan->model.header->input_count + plan->model.header->output_count;
+}
+
+/* The buffers of a program for this plan. False: one of them has 4 GiB or more. */
+static bool buffers_of(const mona_plan *plan, ac_buffer *buffers)
+{
+    const uint32_t planes = plane_count(plan);
+    for (uint32_t i = 0; i < planes; i++) {
+        const mona_shape *s = &plan->shapes[i];
+        if (plane_bytes(s) > UINT32_MAX)
+            return false;
+        buffers[i] = (ac_buffer){(uint32_t)plane_bytes(s), s->width, s->height, 0};
+    }
+    buffers[planes] = (ac_buffer){.bytes = (uint32_t)plan->maps_bytes};
+    return plan->maps_bytes <= UINT32_MAX;
+}
+
+static bool fits(const mona_plan *plan, const ac_program *program)
+{
+    ac_buffer buffers[AC_SPACES - AC_GM];
+    const uint32_t count = plane_count(plan) + 1;
+    return program->header.buffers == count &&
+           program->header.inputs == plan->model.header->input_count && buffers_of(plan, buffers) &&
+           !memcmp(program->buffers, buffers, count * sizeof *buffers);
+}
+
+mona_status mona_plan_program(mona_plan *plan)
+{
+    uint32_t count;
+    ac_proof proof;
+    const mona_file_program *p = mona_model_programs(&plan->model, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        ac_program program;
+        if (!mona_names_equal(p[i].target, plan->target->name))
+            continue;
+        if (!ac_program_open(&program, plan->model.file + p[i].offset, (size_t)p[i].bytes))
+            return MONA_ERR_MODEL;
+        if (!fits(plan, &program))
+            continue;
+        if (!ac_program_prove(&program, plan->target, plan->model.header->op_count, &proof))
+            return MONA_ERR_MODEL;
+        plan->program = program;
+        for (uint32_t t = 0; t < plane_count(plan); t++)
+            plan->planes_bytes += align_up(program.buffers[t].bytes);
+        return MONA_OK;
+    }
+    return MONA_OK;
+}
+
+/* ---- planes ---------------------------------------------------------------------------------- */
+
+mona_buffer mona_program_planes(const mona_session *s, uint32_t tensor)
+{
+    const mona_shape *shape = &s->plan->shapes[tensor];
+    const ptrdiff_t row = (ptrdiff_t)(shape->width * mona_type_size(shape->type));
+    uint8_t *at = s->arena + s->plan->planes_offset;
+    for (uint32_t t = 0; t < tensor; t++)
+        at += align_up(s->plan->program.buffers[t].bytes);
+    return (mona_buffer){at, row, row * (ptrdiff_t)shape->height};
+}
+
+static void copy_planes(const mona_shape *s, const mona_buffer *to, const mona_buffer *from)
+{
+    for (uint32_t c = 0; c < s->channels; c++)
+        for (uint32_t y = 0; y < s->height; y++)
+            memcpy((uint8_t *)to->data + (ptrdiff_t)c * to->channel_stride +
+                       (ptrdiff_t)y * to->row_stride,
+                   (const uint8_t *)from->data + (ptrdiff_t)c * from->channel_stride +
+                       (ptrdiff_t)y * from->row_stride,
+                   s->width * mona_type_size(s->type));
+}
+
+void mona_program_take_inputs(mona_session *s)
+{
+    for (uint32_t i = 0; i < s->plan->model.header->input_count; i++) {
+        const mona_buffer planes = mona_program_planes(s, i);
+        copy_planes(&s->plan->shapes[i], &planes, &s->inputs[i]);
+    }
+}
+
+void mona_program_give_outputs(mona_session *s)
+{
+    const mona_file_header *h = s->plan->model.header;
+    for (uint32_t i = 0; i < h->output_count; i++) {
+        const mona_buffer planes = mona_program_planes(s, h->input_count + i);
+        copy_planes(&s->plan->shapes[h->input_count + i], &s->outputs[i], &planes);
+    }
+}
+
+ac_program mona_session_places(const mona_session *s, ac_buffer buffers[AC_SPACES - AC_GM])
+{
+    const mona_plan *plan = s->plan;
+    const ac_memory *constants = &s->workers[0].core.memory[AC_CONSTANTS];
+    return (ac_program){
+        .header = {.l1_bytes = (uint32_t)mona_plan_l1_bytes(plan),
+                   .constants_bytes = (uint32_t)constants->size,
+                   .buffers = buffers_of(plan, buffers) ? plane_count(plan) + 1 : 0,
+                   .inputs = plan->model.header->input_count},
+        .constants = constants->bytes,
+        .buffers = buffers,
+    };
+}
+
+/* ---- running --------------------------------------------------------------------------------- */
+
+typedef struct account {
+    worker *core;
+    uint32_t op; /* MONA_NONE: none yet */
+    mona_modelled_op before;
+} account;
+
+static void on_operator(void *context, uint32_t op)
+{
+    account *a = context;
+    const mona_plan *plan = a->core->session->plan;
+    if (a->op != MONA_NONE)
+        mona_modelled_add(a->core, a->op, &a->before);
+    a->op = op;
+    a->before = mona_modelled_so_far(a->core);
+    if (op != MONA_NONE)
+        ac_model_kernel(&a->core->core, plan->model.strings + plan->ops[op].bound.op->name);
+}
+
+void mona_program_run_segment(worker *w, uint32_t segment)
+{
+    account a = {.core = w, .op = MONA_NONE};
+    ac_program_run(&w->core, &w->session->plan->program, segment, w->index, on_operator, &a);
+    on_operator(&a, MONA_NONE);
+}

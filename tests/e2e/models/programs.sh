@@ -1,0 +1,69 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# AI Core programs in models: mona compile writes them, inspect lists them, model310 runs them.
+. tests/tap.inc
+
+# Luma for mona run: $1 rows, $2 columns, $3 file.
+noise() {
+    python3 -c 'import random, sys
+rows, columns = int(sys.argv[1]), int(sys.argv[2])
+header = "{\x27descr\x27: \x27|u1\x27, \x27fortran_order\x27: False, \x27shape\x27: (%d, %d), }" % (rows, columns)
+header = header.ljust(117) + "\n"
+open(sys.argv[3], "wb").write(b"\x93NUMPY\1\0" + bytes([118, 0]) + header.encode() +
+                              random.Random(0).randbytes(rows * columns))' "$1" "$2" "$3"
+}
+
+with=$tmp/with.mona
+succeeds "a built-in model with programs for two sizes" "$mona" compile sr_x2_fast -o "$with" \
+    --target ascend310 --size 96x64 --size 160x90
+same "the sizes are told" "$(sed -n 's/^ *program for ascend310 at \([0-9x]*\): .*/\1/p' "$tmp/log" | tr '\n' ' ')" "96x64 160x90 "
+same "inspect lists them" "$("$mona" inspect "$with" --json |
+    python3 -c 'import json, sys; print([(p["target"], p["size"]) for p in json.load(sys.stdin)["programs"]])')" \
+    "[('ascend310', '96x64'), ('ascend310', '160x90')]"
+"$mona" inspect "$with" --program > "$tmp/listing" 2>&1
+same "and prints their instructions" "$(grep -c '^program for' "$tmp/listing") $(grep -c 'mmad[a-z0-9_]* L0C+' "$tmp/listing" |
+    sed 's/[1-9][0-9]*/some/')" "2 some"
+succeeds "a program for one more size" "$mona" compile "$with" -o "$tmp/more.mona" --target ascend310 --size 64x48
+same "joins the others" "$("$mona" inspect "$tmp/more.mona" --program | grep -c '^program for')" 3
+
+for size in 96x64 160x90 64x48; do
+    noise ${size#*x} ${size%x*} "$tmp/in.npy"
+    for device in host model310; do
+        "$mona" run "$tmp/more.mona" --device $device -i "$tmp/in.npy" -o "$tmp/$device.npy" --raw > "$tmp/log" 2>&1
+    done
+    "$mona" run sr_x2_fast --device host -i "$tmp/in.npy" -o "$tmp/plain.npy" --raw > "$tmp/log" 2>&1
+    succeeds "$size: the program gives the host's bytes" cmp "$tmp/plain.npy" "$tmp/model310.npy"
+    succeeds "$size: and the host does not mind it" cmp "$tmp/plain.npy" "$tmp/host.npy"
+    same "$size: model310 runs the program" "$("$mona" inspect "$tmp/more.mona" --device model310 --size $size --json |
+        python3 -c 'import json, sys; print([b["kind"] for b in json.load(sys.stdin)["buffers"]].count("planes"))')" 1
+done
+same "at other sizes it plans" "$("$mona" inspect "$with" --device model310 --size 80x60 --json |
+    python3 -c 'import json, sys; print([b["kind"] for b in json.load(sys.stdin)["buffers"]].count("planes"))')" 0
+same "its time does not change" \
+    "$("$mona" bench "$with" --device model310 --size 160x90 --json | grep -o '"modelled_ms":[^,]*')" \
+    "$("$mona" bench sr_x2_fast --device model310 --size 160x90 --json | grep -o '"modelled_ms":[^,]*')"
+
+# A program that takes more of L1 than there is, with a checksum that fits.
+python3 - "$with" "$tmp/damaged.mona" << 'END'
+import struct, sys, zlib
+data = bytearray(open(sys.argv[1], "rb").read())
+listed, count = struct.unpack_from("<QI", data, 104)
+offset, size = struct.unpack_from("<QQ", data, listed + 16)
+struct.pack_into("<I", data, offset + 4, 1 << 20)
+data[12:16] = bytes(4)
+struct.pack_into("<I", data, 12, zlib.crc32(data))
+open(sys.argv[2], "wb").write(data)
+END
+noise 64 96 "$tmp/in.npy"
+fails "a damaged program is refused" "malformed" "$mona" run "$tmp/damaged.mona" --device model310 -i "$tmp/in.npy" \
+    -o "$tmp/out.npy"
+fails "and not printed" "program 1 is damaged" "$mona" inspect "$tmp/damaged.mona" --program
+succeeds "though the host can do without it" "$mona" run "$tmp/damaged.mona" --device host -i "$tmp/in.npy" -o "$tmp/out.npy"
+
+fails "a model without programs has none to print" "expected a model with programs" "$mona" inspect sr_x2_fast --program
+fails "a program is for one size" "expected --size" "$mona" compile sr_x2_fast -o "$tmp/x.mona" --target ascend310
+fails "what has no program is refused by name" "has no AI Core program" "$mona" compile \
+    tests/conformance/array_reduce/model.onnx -o "$tmp/x.mona" --target ascend310
+fails "a compiled model is not compiled again" "compiled already" "$mona" compile "$with" -o "$tmp/x.mona"
+fails "nor changed" "expected only --target" "$mona" compile "$with" -o "$tmp/x.mona" --target ascend310 --precision fp16
+nothing "and nothing is left behind" "$(ls "$tmp"/x.mona* 2> /dev/null)"
