@@ -151,19 +151,30 @@ static int colour_of(legend *l, const char *kernel)
     return l->count++;
 }
 
-/* The window shown is one strip: from the middle event of core 0 until its kernel starts again. */
+/* The next event of core 0, from event i on; t->count: there is none. */
+static size_t next_of_core_0(const npu_trace *t, size_t i)
+{
+    while (i < t->count && t->events[i].core)
+        i++;
+    return i;
+}
+
+/* The window shown is one strip: from where the kernel of core 0's middle event began until it
+ * starts again. */
 static void choose_window(const npu_trace *t, double *begin, double *end)
 {
-    size_t ours = 0; /* core 0's events come first */
-    while (ours < t->count && t->events[ours].core == 0)
-        ours++;
-    size_t middle = ours / 2;
-    while (middle > 0 && t->events[middle].kernel == t->events[middle - 1].kernel)
-        middle--;
-    const char *kernel = t->count ? t->events[middle].kernel : NULL;
+    size_t count = 0, first = 0, seen = 0;
+    const char *kernel = NULL;
+    for (size_t i = next_of_core_0(t, 0); i < t->count; i = next_of_core_0(t, i + 1))
+        count++;
+    for (size_t i = next_of_core_0(t, 0); i < t->count && seen <= count / 2;
+         i = next_of_core_0(t, i + 1), seen++) {
+        first = seen && t->events[i].kernel == kernel ? first : i;
+        kernel = t->events[i].kernel;
+    }
     bool left = false;
-    *begin = *end = t->count ? t->events[middle].start : 0;
-    for (size_t i = middle; i < t->count && t->events[i].core == 0; i++) {
+    *begin = *end = count ? t->events[first].start : 0;
+    for (size_t i = count ? first : t->count; i < t->count; i = next_of_core_0(t, i + 1)) {
         const ac_model_event *e = &t->events[i];
         left |= e->kernel != kernel;
         if (left && e->kernel == kernel)

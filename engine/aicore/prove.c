@@ -17,7 +17,7 @@ typedef struct prover {
     const ac_segment *segment;
     uint32_t operators;
     uint32_t turns[AC_LOOPS], depth;
-    ac_proof found; /* record: being looked at */
+    ac_proof found;                  /* record: being looked at */
     uint32_t next_record, next_ring; /* those of the next segment */
 } prover;
 
