@@ -8,8 +8,8 @@
 #include "engine/aicore/program.h"
 #include "engine/libc.h"
 
-/* No frame takes as many instructions, and offsets of so many turns do not overflow. */
-enum { MAX_INSTRUCTIONS = 1 << 30 };
+/* No frame takes as many records, and offsets of so many turns do not overflow. */
+enum { MAX_STEPS = 1 << 30 };
 
 typedef struct prover {
     const ac_program *program;
@@ -17,6 +17,7 @@ typedef struct prover {
     const ac_segment *segment;
     uint32_t operators;
     uint32_t turns[AC_LOOPS], depth;
+    uint64_t steps;                  /* records so far, in all turns */
     ac_proof found;                  /* record: being looked at */
     uint32_t next_record, next_ring; /* those of the next segment */
 } prover;
@@ -186,16 +187,15 @@ static bool records_ok(prover *p, uint32_t first, uint32_t end, uint64_t times)
     for (uint32_t i = first; i < end; i++) {
         const ac_record *r = &p->program->records[i];
         p->found.record = i;
-        p->found.instructions += times;
-        if (p->found.instructions > MAX_INSTRUCTIONS)
+        p->steps += times;
+        if (p->steps > MAX_STEPS)
             return false;
         if (r->form == AC_RECORD_OPERATOR) {
             if (r->at[0] >= p->operators)
                 return false;
         } else if (r->form == AC_RECORD_LOOP) {
             const uint32_t turns = r->at[0], body = r->at[1];
-            if (p->depth == AC_LOOPS || !turns || turns > MAX_INSTRUCTIONS || !body ||
-                body > end - i - 1)
+            if (p->depth == AC_LOOPS || !turns || turns > MAX_STEPS || !body || body > end - i - 1)
                 return false;
             p->turns[p->depth++] = turns;
             if (!records_ok(p, i + 1, i + 1 + body, times * turns))
@@ -204,6 +204,8 @@ static bool records_ok(prover *p, uint32_t first, uint32_t end, uint64_t times)
             i += body;
         } else if (!instruction_ok(p, r))
             return false;
+        else
+            p->found.instructions += times;
     }
     return true;
 }
