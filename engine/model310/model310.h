@@ -45,6 +45,8 @@ typedef struct ac_costs {
     double scalar_step;     /* of a step of the scalar unit's program */
     double issue;           /* of any instruction, on the scalar unit, which issues them all */
     double task_launch;     /* microseconds from the end of a task to the start of the next */
+    double serial_share;    /* of the work that pipes could do side by side, how much published
+                               kernels do one after another */
 } ac_costs;
 
 typedef struct ac_cost_row {

@@ -44,6 +44,7 @@ const ac_costs ac_costs_310 = {
     .scalar_step = 2,
     .issue = 2,
     .task_launch = 1,
+    .serial_share = 0.478,
 };
 
 #define ROW(field, unit, known, source)                                                            \
@@ -87,6 +88,7 @@ const ac_cost_row ac_cost_rows[] = {
     ROW(issue, "cycles", false, "chosen: one scalar instruction"),
     ROW(task_launch, "microseconds", false,
         "fitted on published networks, at the least allowed; those of short tasks ask for 5 to 9"),
+    ROW(serial_share, "share", false, "fitted on published networks; only in times with losses"),
 };
 const size_t ac_cost_row_count = sizeof ac_cost_rows / sizeof *ac_cost_rows;
 

@@ -13,6 +13,19 @@ typedef struct mona_modelled_op {
     double cycles, busy[AC_PIPE_ALL], cube_useful;
 } mona_modelled_op;
 
+/* The cycles of an operator if its pipes hide as little of their work behind each other as the
+ * vendor's published kernels do (ac_costs.serial_share). The cube's pipes and the scalar unit, which
+ * feed it, count as one. */
+static inline double mona_modelled_with_losses(const mona_modelled_op *op)
+{
+    const double *busy = op->busy;
+    double all = busy[AC_PIPE_M];
+    all = busy[AC_PIPE_MTE1] > all ? busy[AC_PIPE_MTE1] : all;
+    all = busy[AC_PIPE_S] > all ? busy[AC_PIPE_S] : all;
+    all += busy[AC_PIPE_V] + busy[AC_PIPE_MTE2] + busy[AC_PIPE_MTE3];
+    return op->cycles + (all > op->cycles ? ac_costs_310.serial_share * (all - op->cycles) : 0);
+}
+
 /* The report of the last run. NULL: there is no such core, or the session's device is not model310.
  * A core's frame begins with the launch of its task, which copies the constants to L1. */
 const ac_model_report *mona_session_modelled(const mona_session *session, unsigned core);

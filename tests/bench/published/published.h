@@ -35,7 +35,6 @@ typedef struct network {
 /* The vendor's schedule: costs of instructions, and how well its kernels overlap their pipes. */
 typedef struct schedule {
     ac_costs costs;
-    double serial_share; /* of work beside the longest pipe, not hidden behind it */
 } schedule;
 
 typedef enum bound { BOUND_CUBE, BOUND_VECTOR, BOUND_COPIES, BOUND_LAUNCH, BOUNDS } bound;

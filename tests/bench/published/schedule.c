@@ -95,7 +95,7 @@ static double task_cycles(const schedule *s, const pipes *p)
     double all = cube - p->head, most = longest(p);
     for (size_t i = 0; i < sizeof outer / sizeof *outer; i++)
         all += p->busy[outer[i]];
-    double exposed = all > most ? s->serial_share * (all - most) : 0;
+    double exposed = all > most ? s->costs.serial_share * (all - most) : 0;
     return p->head + most + exposed + p->tail;
 }
 
