@@ -21,6 +21,7 @@
 #include "ops/ascend/conv_packing.h"
 
 #include "engine/cpu/c/f16.h"
+#include "engine/cpu/winograd.h"
 
 enum { BLOCK = AC_FRACTAL };
 
@@ -134,8 +135,27 @@ static size_t block_weights_bytes(const mona_bound_op *b, const mona_conv_layout
 /* Offsets of the constants, in this order: ac_conv; the epilogue's arrays; then for instructions
  * the packing, for row programs the three tables of blocks, elements of runs, bias and weights. */
 typedef struct constants_layout {
-    size_t epilogue, packing, tables, run_elements, bias, weights, bytes;
+    size_t epilogue, packing, tables, run_elements, bias, weights, winograd, bytes;
 } constants_layout;
+
+/* Whether row programs may use Winograd's filter. 24 times a sum then fits 32 bits: 64 channels x 11
+ * rows x 3 columns x 255 x 127 x 24 < 2^31. Weights take four times as much memory as others, so
+ * those of large layers are left as they are: they would not stay in a cache. */
+static bool winograd_possible(const mona_bound_op *b)
+{
+    enum { MAX_ROWS = 11, MAX_CHANNELS = 64, MIN_OUTPUTS = 7 };
+    const mona_file_conv *c = &b->op->conv;
+    return b->isa && b->isa->winograd && b->input[0].type != MONA_F16 && b->input_c0[0] == BLOCK &&
+           b->input[0].channels <= MAX_CHANNELS && b->output.channels >= MIN_OUTPUTS &&
+           b->output.channels <= MAX_CHANNELS && c->kernel_w == WINOGRAD_TAPS &&
+           c->kernel_h <= MAX_ROWS && c->stride_w == 1 && c->dilation_w == 1 && c->groups == 1;
+}
+
+static size_t winograd_bytes(const mona_bound_op *b, const mona_conv_layout *k)
+{
+    return (size_t)block_count(b) * k->c1 * k->kernel_h * WINOGRAD_ROW_WEIGHTS *
+           WINOGRAD_POSITIONS * sizeof(int16_t);
+}
 
 static constants_layout constants_of(const mona_bound_op *b)
 {
@@ -153,6 +173,9 @@ static constants_layout constants_of(const mona_bound_op *b)
     l.bytes = l.weights;
     for (uint32_t n = 0; n < blocks; n++)
         l.bytes += block_weights_bytes(b, &k, n);
+    l.winograd = align_up(l.bytes);
+    if (winograd_possible(b))
+        l.bytes = l.winograd + winograd_bytes(b, &k);
     return l;
 }
 
@@ -217,6 +240,40 @@ static uint8_t *pack_block(uint8_t *to, const mona_bound_op *b, const mona_conv_
     return to;
 }
 
+/* Packs one row of the filter under a channel block, for a block of outputs. distance: from one
+ * position to the next. */
+static void pack_winograd_row(int16_t *to, size_t distance, const mona_bound_op *b, uint32_t n,
+                              uint32_t c1, uint32_t ky)
+{
+    const int8_t *weights = (const int8_t *)b->data + b->op->conv.weights;
+    for (uint32_t i = 0; i < WINOGRAD_ROW_WEIGHTS; i++, to++) {
+        const uint32_t channel = c1 * BLOCK + i / (2 * BLOCK) * 2 + i % 2;
+        const uint32_t output = n * BLOCK + i / 2 % BLOCK;
+        int16_t taps[WINOGRAD_TAPS], positions[WINOGRAD_POSITIONS];
+        for (uint32_t kx = 0; kx < WINOGRAD_TAPS; kx++) {
+            const int64_t index = mona_conv_weight_index(b, output, channel, ky, kx);
+            taps[kx] = index < 0 ? 0 : weights[index];
+        }
+        winograd_weights(positions, taps);
+        for (uint32_t p = 0; p < WINOGRAD_POSITIONS; p++)
+            to[p * distance] = positions[p];
+    }
+}
+
+static void bind_winograd(const mona_bound_op *b, int16_t *to, ac_conv *conv)
+{
+    const mona_conv_layout k = mona_conv_layout_of(b);
+    const uint32_t rows_ = k.c1 * k.kernel_h;
+    const size_t distance = (size_t)rows_ * WINOGRAD_ROW_WEIGHTS;
+    conv->winograd = to;
+    conv->winograd_rows = rows_;
+    conv->winograd_whole = k.last_taps == WINOGRAD_TAPS ? rows_ : rows_ - k.kernel_h;
+    for (uint32_t n = 0; n < block_count(b); n++, to += WINOGRAD_POSITIONS * distance)
+        for (uint32_t r = 0; r < rows_; r++)
+            pack_winograd_row(to + (size_t)r * WINOGRAD_ROW_WEIGHTS, distance, b, n, r / k.kernel_h,
+                              r % k.kernel_h);
+}
+
 static void bind_bias(void *to, const mona_bound_op *b)
 {
     const uint32_t outputs = b->output.channels, offset = b->op->conv.bias;
@@ -279,6 +336,8 @@ static void bind_steps(const mona_bound_op *b, const constants_layout *l, ac_con
     conv->weights_offset = weights_offset;
     conv->weights = base + l->weights;
     conv->bias = base + l->bias;
+    if (winograd_possible(b))
+        bind_winograd(b, (int16_t *)(void *)(base + l->winograd), conv);
 }
 
 static void bind(const mona_bound_op *b)

@@ -188,6 +188,7 @@ static ac_conv share_of(const mona_map_call *call)
     conv.first_run = first_run;
     conv.run_count = count;
     conv.weights_offset += first;
+    conv.winograd = NULL;
     conv.bias = (const int32_t *)conv.bias + first * AC_FRACTAL;
     if (conv.epilogue.scale)
         conv.epilogue.scale += first * AC_FRACTAL;

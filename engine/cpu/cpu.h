@@ -67,6 +67,12 @@ typedef struct ac_conv {
     const uint32_t *weights_offset; /* [blocks], bytes */
     const uint8_t *weights;         /* 64-byte aligned */
     const void *bias; /* s32 or f32 [16 * blocks], 64-byte aligned; zeros if the model has none */
+    /* For row programs that want it (ac_isa.winograd), where it is exact, else NULL: weights of
+     * Winograd's F(4, 3) along the row, times 24 (winograd.h), as [block of 16 outputs][6
+     * positions][row][8 pairs of channels][16 outputs][2]. Rows are those of the filter under each
+     * channel block; the first winograd_whole of them are a run each, the others three. */
+    const int16_t *winograd;
+    uint32_t winograd_rows, winograd_whole;
     const struct mona_conv_packing *packing; /* for AI Core programs, else NULL */
     bool small_sums; /* INT8: for all possible sources, |accumulator| < 2^22 and |accumulator *
                         scale| < 2^15 for every output */
@@ -189,6 +195,7 @@ typedef struct ac_chroma_row {
 
 typedef struct ac_isa {
     const char *name; /* "c", "avx2", ... */
+    bool winograd;    /* conv_row reads ac_conv.winograd */
     void (*conv_row)(const ac_conv_row *);
     void (*pack_row)(const ac_pack_row *);
     void (*unpack_row)(const ac_unpack_row *);

@@ -4,9 +4,11 @@
  * vpmaddubsw would take bytes as they are, but it saturates: 2 * 255 * 127 does not fit 16 bits.
  * Ways around that are to split the elements into 7 bits and 1, to split the weights in two, or to
  * separate absolute value and sign. Each needs at least two multiplications in place of one, no
- * fewer than vpmaddwd needs with operands of 16 bits, which is exact. So both are widened, elements
- * once for each tile of pixels and weights once for each row. An operand is then 2 elements, half a
- * step. */
+ * fewer than vpmaddwd needs with operands of 16 bits, which is exact. (In the networks that mona
+ * ships 2 to 4 % of all pairs of weights could saturate, and 27 to 53 % of the steps have one.) So
+ * both are widened, elements once for each tile of pixels and weights once for each row. An operand
+ * is then 2 elements, half a step. Filters with three columns take half as many multiplications:
+ * avx2_winograd.h. */
 #include "engine/cpu/x86/avx2_vector.h"
 #include "engine/cpu/x86/avx2_words.h"
 #include "engine/cpu/c/vector_curves.h"
@@ -60,6 +62,7 @@ static __m256i converted_excess(const job *j, uint32_t half)
 }
 
 #include "engine/cpu/x86/avx2_conv.h"
+#include "engine/cpu/x86/avx2_winograd.h"
 
 static void conv_row(const ac_conv_row *row)
 {
@@ -68,6 +71,7 @@ static void conv_row(const ac_conv_row *row)
 
 const ac_isa ac_isa_avx2 = {
     .name = "avx2",
+    .winograd = true,
     .conv_row = conv_row,
     .pack_row = pack_row,
     .unpack_row = unpack_row,

@@ -8,6 +8,7 @@
  *   convert_elements  converts elements of a source to operands
  *   convert_weights   converts the weights of some steps to operands and returns where they are
  *   converted_excess  what the conversion of elements adds to the sums of 8 outputs
+ *   winograd_run      computes blocks by ac_conv.winograd, if it can
  *
  * A register block is 6 pixels x 16 outputs: 12 registers are accumulators, two hold the weights of
  * 16 outputs, one holds an operand of a pixel in all lanes, and one is left for intermediate
@@ -219,12 +220,18 @@ static void int8_start(job *j, bool plain, int32_t start[AC_FRACTAL])
     j->start[0] = start;
 }
 
+/* Whether int8_store can do the epilogue in registers. */
+static bool int8_plain(const job *j)
+{
+    const bool near = !j->conv->epilogue.broadcast && j->row->residual.c0 == AC_FRACTAL;
+    return is_plain(j) && (!j->limits->add || near);
+}
+
 static void int8_run(const job *source)
 {
     _Alignas(64) int32_t start[AC_FRACTAL];
     job j = *source;
-    const bool near = !j.conv->epilogue.broadcast && j.row->residual.c0 == AC_FRACTAL;
-    const bool plain = is_plain(&j) && (!j.limits->add || near);
+    const bool plain = int8_plain(&j);
     const part all = {.runs = j.run_count, .weights = j.weights[0], .plain = plain};
     int8_start(&j, plain, start);
     if (converts_elements(j.conv))
@@ -302,9 +309,13 @@ static void f16_run(const job *j)
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
+static bool winograd_run(const job *j, uint32_t blocks);
+
 static void run_blocks(const job *source, uint32_t blocks)
 {
     job j = *source;
+    if (winograd_run(source, blocks))
+        return;
     for (uint32_t b = 0; b < blocks; b++) {
         if (j.conv->source_type == MONA_F16)
             f16_run(&j);

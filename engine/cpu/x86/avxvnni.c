@@ -50,6 +50,12 @@ static __m256i converted_excess(const job *j, uint32_t half)
 
 #include "engine/cpu/x86/avx2_conv.h"
 
+static bool winograd_run(const job *j, uint32_t blocks)
+{
+    (void)j, (void)blocks;
+    return false;
+}
+
 static void conv_row(const ac_conv_row *row)
 {
     conv_with(row, &ac_isa_avxvnni);
