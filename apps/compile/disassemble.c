@@ -122,7 +122,7 @@ void disassemble(const mona_model *m, const ac_program *p, uint64_t instructions
 {
     const ac_program_header *h = &p->header;
     printf("program for ascend310 at %ux%u: %u bytes and %u of constants; %" PRIu64
-           " instructions from %u records; L1 %u bytes\n",
+           " instructions from %u records; %u bytes of L1 besides constants\n",
            p->buffers[0].width, p->buffers[0].height, h->bytes - h->constants_bytes,
            h->constants_bytes, instructions, h->records, h->l1_bytes + h->constants_bytes);
     for (uint32_t i = 0; i < h->buffers; i++)
@@ -134,7 +134,8 @@ void disassemble(const mona_model *m, const ac_program *p, uint64_t instructions
     for (uint32_t s = 0; s < h->segments; s++)
         for (uint32_t core = 0; core < AC_PROGRAM_CORES; core++) {
             const ac_segment *g = &p->segments[s];
-            printf("; segment %u, core %u\n", s, core);
+            printf("; segment %u, core %u: %u bytes of constants from %u on\n", s, core,
+                   g->constants, g->first_constant);
             print_records(m, p, g->core[core].first, g->core[core].count, 0);
         }
 }

@@ -73,9 +73,11 @@ typedef struct ac_record {
     uint32_t at[AC_OPERANDS];
 } ac_record;
 
-/* Cores wait for each other between segments. */
+/* Cores wait for each other between segments. first_constant, constants: bytes of the program's
+ * constants that lie in L1 meanwhile, beside its row of zeros. */
 typedef struct ac_segment {
     uint32_t first_ring, rings;
+    uint32_t first_constant, constants;
     struct {
         uint32_t first, count; /* records */
     } core[AC_PROGRAM_CORES];
@@ -91,11 +93,13 @@ typedef struct ac_buffer {
 /* The bytes of a program: this header, its constants, and the parts below in this order, each at a
  * multiple of 8 bytes. */
 typedef struct ac_program_header {
-    uint32_t bytes;                     /* of the whole program, a multiple of 64 */
-    uint32_t l1_bytes, constants_bytes; /* what it takes of L1; both together */
+    uint32_t bytes;           /* of the whole program, a multiple of 64 */
+    uint32_t l1_bytes;        /* that it takes of L1, besides constants */
+    uint32_t constants_bytes; /* the last zero_bytes of them are a row of zeros */
+    uint32_t zero_bytes;
     uint32_t buffers, forms, patterns, motions, rings, segments, records;
     uint32_t inputs; /* of the buffers; a program only reads these */
-    uint32_t reserved[5];
+    uint32_t reserved[4];
 } ac_program_header;
 
 typedef struct ac_program {

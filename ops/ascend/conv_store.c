@@ -143,12 +143,12 @@ static void copy_result(const program *p, const tile *t, ac_address to, uint32_t
 {
     const uint32_t cuts = p->cuts > 1 ? blocks / t->piece_rows : 0, done = cuts * t->piece_rows;
     if (cuts)
-        ac_emit_copy(p->core, AC_UB_L1, to, result_block(p, t, 0),
-                     (ac_copy){.bursts = (uint16_t)cuts,
-                               .blocks = (uint16_t)t->piece_rows,
-                               .src_gap = (uint16_t)(cut_blocks(p, t) - t->piece_rows)});
+        ac_emit_copy_out(p->core, to, result_block(p, t, 0),
+                         (ac_copy){.bursts = (uint16_t)cuts,
+                                   .blocks = (uint16_t)t->piece_rows,
+                                   .src_gap = (uint16_t)(cut_blocks(p, t) - t->piece_rows)});
     if (blocks > done)
-        copy_blocks(p, AC_UB_L1, to + (size_t)done * AC_BLOCK, result_block(p, t, done),
+        copy_blocks(p, ac_path_out(to), to + (size_t)done * AC_BLOCK, result_block(p, t, done),
                     blocks - done);
 }
 

@@ -98,7 +98,8 @@ static uint16_t form_of(recorder *r, const ac_instruction *i)
 
 /* ---- tokens --------------------------------------------------------------------------------- */
 
-void recorder_segment(recorder *r, const ac_ring *rings, uint32_t count)
+void recorder_segment(recorder *r, const ac_ring *rings, uint32_t count, uint32_t first_constant,
+                      uint32_t constants)
 {
     if (!list_grow((void **)&r->segments, &r->segment_room, r->segment_count,
                    sizeof *r->segments)) {
@@ -109,6 +110,8 @@ void recorder_segment(recorder *r, const ac_ring *rings, uint32_t count)
     memset(s, 0, sizeof *s);
     s->places.first_ring = (uint32_t)r->ring_count;
     s->places.rings = count;
+    s->places.first_constant = first_constant;
+    s->places.constants = constants;
     for (uint32_t i = 0; i < count; i++) {
         if (!list_grow((void **)&r->rings, &r->ring_room, r->ring_count, sizeof *r->rings)) {
             fail(r, "out of memory");
