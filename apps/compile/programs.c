@@ -93,6 +93,11 @@ static bool cut_if_needed(const char *name, uint8_t **bytes, size_t *size, const
 bool programs_add(const char *name, uint8_t **bytes, size_t *size, const option_list *sizes)
 {
     uint64_t at = 0;
+    for (size_t i = 0; i < sizes->count; i++) {
+        mona_size checked;
+        if (!options_size(sizes->items[i], MONA_MAX_SIDE, &checked.width, &checked.height))
+            return false;
+    }
     if (!cut_if_needed(name, bytes, size, sizes))
         return false;
     do {
