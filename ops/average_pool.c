@@ -124,6 +124,10 @@ static size_t scratch_bytes(const mona_bound_op *b, uint32_t columns)
 static void row(const mona_row_call *call)
 {
     const mona_bound_op *b = call->bound;
+    if (mona_pool_has_program(b)) {
+        mona_pool_by_instructions(call, 1);
+        return;
+    }
     const pool_window w = mona_pool_window(call);
     const size_t count = pool_elements(call, &w);
     const uint32_t c0 = b->input_c0[0];
@@ -138,6 +142,15 @@ static void row(const mona_row_call *call)
     }
 }
 
+static void some_rows(const mona_row_call *calls, uint32_t count)
+{
+    if (mona_pool_has_program(calls->bound))
+        mona_pool_by_instructions(calls, count);
+    else
+        for (uint32_t i = 0; i < count; i++)
+            row(&calls[i]);
+}
+
 const mona_op_class mona_op_average_pool = {
     .name = "average_pool",
     .min_inputs = 1,
@@ -150,4 +163,6 @@ const mona_op_class mona_op_average_pool = {
     .bind = mona_pool_bind,
     .scratch_bytes = scratch_bytes,
     .row = row,
+    .some_rows = some_rows,
+    .has_program = mona_pool_has_program,
 };

@@ -67,6 +67,10 @@ static size_t scratch_bytes(const mona_bound_op *b, uint32_t columns)
 static void row(const mona_row_call *call)
 {
     const mona_bound_op *b = call->bound;
+    if (mona_pool_has_program(b)) {
+        mona_pool_by_instructions(call, 1);
+        return;
+    }
     const pool_window w = mona_pool_window(call);
     const uint32_t c0 = b->output_c0, blocks = (b->output.channels + c0 - 1) / c0;
     const size_t count = pool_elements(call, &w), element = mona_type_size(b->output.type);
@@ -86,6 +90,15 @@ static void row(const mona_row_call *call)
     }
 }
 
+static void some_rows(const mona_row_call *calls, uint32_t count)
+{
+    if (mona_pool_has_program(calls->bound))
+        mona_pool_by_instructions(calls, count);
+    else
+        for (uint32_t i = 0; i < count; i++)
+            row(&calls[i]);
+}
+
 const mona_op_class mona_op_max_pool = {
     .name = "max_pool",
     .min_inputs = 1,
@@ -98,4 +111,6 @@ const mona_op_class mona_op_max_pool = {
     .bind = mona_pool_bind,
     .scratch_bytes = scratch_bytes,
     .row = row,
+    .some_rows = some_rows,
+    .has_program = mona_pool_has_program,
 };

@@ -8,8 +8,11 @@
 
 #include <cmocka.h>
 
+#include "tests/unit/modelled_check.h"
 #include "tests/unit/model_builder.h"
+#include "tests/unit/recorded.h"
 #include "tests/unit/reference.h"
+#include "tests/cases.h"
 
 /* ---- what a pool must give ------------------------------------------------------------------- */
 
@@ -159,6 +162,7 @@ static mona_status compare(const mona_model *model, const tensor *x, const tenso
         assert_int_equal(mona_session_open(&session, plan, arena, mona_plan_arena_bytes(plan)),
                          MONA_OK);
         assert_int_equal(mona_session_run(session, &from, &to), MONA_OK);
+        assert_nothing_found(session);
         mona_session_close(session);
         if (memcmp(found, expected, bytes))
             fail_msg("%s: %d channels of %dx%d, %s, %u threads, strip %u, tile %u", what,
@@ -174,7 +178,10 @@ static mona_status compare(const mona_model *model, const tensor *x, const tenso
 static void check(const tensor *x, const window *w, bool whole, bool largest, mona_type type,
                   const char *what)
 {
-    static const mona_config configs[] = {
+    const mona_device *modelled = mona_device_find("model310");
+    const mona_config configs[] = {
+        {.device = modelled},
+        {.device = modelled, .threads = 1, .strip_rows = 3, .tile_columns = 7},
         {.threads = 1},
         {.threads = 1, .cpu = "c", .strip_rows = 3},
         {.threads = 3, .strip_rows = 1, .tile_columns = 5},
@@ -188,7 +195,8 @@ static void check(const tensor *x, const window *w, bool whole, bool largest, mo
     assert_int_equal(mona_model_open(&model, bytes, size), MONA_OK);
     for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
         const mona_status status = compare(&model, x, &want, configs[i], what);
-        assert_true(status == MONA_OK || (configs[i].cpu && status == MONA_ERR_DEVICE));
+        assert_true(status == MONA_OK || (configs[i].cpu && status == MONA_ERR_DEVICE) ||
+                    (configs[i].device && status == MONA_ERR_UNSUPPORTED)); /* larger than L1 */
     }
     free(bytes), free(want.v);
 }
@@ -260,6 +268,60 @@ static void zeros_have_the_sign_of_the_last(void **unused)
     check(&x, &windows[0], false, true, MONA_F16, "signs of zero");
     check(&x, &windows[3], false, true, MONA_F16, "signs of zero");
     free(x.v);
+}
+
+/* ---- programs -------------------------------------------------------------------------------- */
+
+/* The program of a pool alone, played from the model's file. */
+static void check_program(const tensor *x, const window *w, bool largest, mona_type type)
+{
+    const float scale = largest ? 1 : 0.73f;
+    tensor want = expect(x, w, largest, type, scale);
+    size_t size;
+    uint8_t *bytes = make_model(x, w, false, largest, type, scale, &size);
+    mona_model model, with;
+    assert_int_equal(mona_model_open(&model, bytes, size), MONA_OK);
+    uint8_t *file =
+        recorded_file(&model, (mona_size){(uint32_t)x->width, (uint32_t)x->height}, &size);
+    assert_int_equal(mona_model_open(&with, file, size), MONA_OK);
+    const mona_config config = {.device = mona_device_find("model310")};
+    assert_int_equal(compare(&with, x, &want, config, "program"), MONA_OK);
+    free(file), free(bytes), free(want.v);
+}
+
+static window random_window(const tensor *x)
+{
+    window w;
+    do {
+        w = (window){.kernel_h = between(2, 7),
+                     .kernel_w = between(2, 7),
+                     .stride_h = between(1, 3),
+                     .stride_w = between(1, 3),
+                     .dilation_h = between(0, 3) ? 1 : 2,
+                     .dilation_w = between(0, 3) ? 1 : between(2, 40),
+                     .ceil = between(0, 1),
+                     .include_pad = between(0, 1)};
+        w.top = between(0, w.kernel_h - 1), w.bottom = between(0, w.kernel_h - 1);
+        w.left = between(0, w.kernel_w + 1), w.right = between(0, w.kernel_w - 1);
+    } while (w.dilation_h * (w.kernel_h - 1) >= x->height ||
+             w.dilation_w * (w.kernel_w - 1) >= x->width);
+    return w;
+}
+
+static void every_pool_has_a_program(void **unused)
+{
+    (void)unused;
+    state = 11;
+    for (uint32_t i = 0; i < CASES(200); i++) {
+        const int channels = between(0, 1) ? between(1, 9) : between(10, 64);
+        const int width = between(0, 3) ? between(7, 60) : between(61, 400);
+        const mona_type from = types[between(0, 2)];
+        const bool largest = between(0, 1);
+        tensor x = random_tensor(channels, between(7, 25), width, from);
+        const window w = random_window(&x);
+        check_program(&x, &w, largest, largest ? from : types[between(0, 2)]);
+        free(x.v);
+    }
 }
 
 /* ---- refusals -------------------------------------------------------------------------------- */
@@ -352,6 +414,7 @@ int main(void)
         cmocka_unit_test(whole_maps),
         cmocka_unit_test(means_change_the_type),
         cmocka_unit_test(zeros_have_the_sign_of_the_last),
+        cmocka_unit_test(every_pool_has_a_program),
         cmocka_unit_test(damaged_records_are_refused),
         cmocka_unit_test(sizes_that_do_not_fit_are_refused),
     };

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The AI Core program of a pool: what pool_instructions.c, which explains it, and pool_columns.c
+ * share. Private to ops/. */
+#ifndef MONA_OPS_POOL_PROGRAM_H
+#define MONA_OPS_POOL_PROGRAM_H
+
+#include "ops/arrays/lanes.h"
+#include "ops/pool.h"
+
+typedef struct program {
+    const mona_bound_op *bound;
+    ac_core *core;
+    bool mean;
+    uint32_t in_c0, out_c0;
+    uint32_t in_wide, out_wide;   /* blocks of a column as fp16 */
+    uint32_t in_units, out_units; /* blocks of a column as summands or fp16 to compare */
+    /* A piece: outputs [x, x + outputs), and channel blocks. */
+    uint32_t outputs, in_blocks, out_blocks;
+    uint32_t in_columns, out_columns; /* from one channel block to the next, in UB */
+    int64_t x, first;                 /* first: the input column in column 0 of UB */
+    ac_address stored[2], packed, spread, turned, wide, best, result, half, packed_out, out;
+} program;
+
+static inline uint32_t pool_lanes(const program *p)
+{
+    return p->mean ? FLOAT_LANES : HALF_LANES;
+}
+
+/* In pool_columns.c:
+ *   spread  gives every pixel of c0 < 16 channels, side by side in fp16, a block of its own, filled
+ *           up with zeros
+ *   pack    does the reverse
+ *   group   pixels that these work on at a time; 1 if there is nothing to spread
+ *   across  p->result = for every output the maximum or sum over p->best */
+void mona_pool_spread(const program *p, ac_address to, ac_address from);
+void mona_pool_pack(const program *p, ac_address to, ac_address from);
+uint32_t mona_pool_group(uint32_t c0);
+size_t mona_pool_turned_bytes(uint32_t columns, uint32_t c0);
+void mona_pool_clear_turned(const program *p, size_t bytes);
+void mona_pool_across(const program *p);
+
+#endif
