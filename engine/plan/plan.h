@@ -123,6 +123,12 @@ static inline bool mona_plan_modelled(const mona_plan *plan)
     return !plan->isa;
 }
 
+/* Whether an operator only copies channels, unless they lie in place. */
+static inline bool mona_plan_copies(const plan_op *op)
+{
+    return op->bound.op->kind == MONA_OP_CONCAT || op->bound.op->kind == MONA_OP_SLICE;
+}
+
 /* Whether operator o has a ring of its own. For when depths are known. */
 static inline bool mona_plan_has_ring(const mona_plan *plan, uint32_t o)
 {

@@ -70,16 +70,11 @@ static bool reads_array_of(const mona_plan *plan, uint32_t o, uint32_t first)
  * SLICEs read there: they copy it into rings. So a group begins where all others read nothing from
  * before. (formats/compiler/program/cut.c puts SLICEs where a model may be cut.) */
 
-static bool copies_channels(const plan_op *op)
-{
-    return op->bound.op->kind == MONA_OP_CONCAT || op->bound.op->kind == MONA_OP_SLICE;
-}
-
 bool mona_plan_may_begin(const mona_plan *plan, uint32_t first)
 {
     for (uint32_t o = first; o < plan->model.header->op_count; o++) {
         const plan_op *op = &plan->ops[o];
-        for (uint32_t i = 0; i < op->bound.op->input_count && !copies_channels(op); i++)
+        for (uint32_t i = 0; i < op->bound.op->input_count && !mona_plan_copies(op); i++)
             if (op->writer[i] != MONA_NONE && op->writer[i] < first)
                 return false;
     }
