@@ -92,6 +92,17 @@ static void print_instruction(const ac_program *p, const ac_record *r, uint32_t 
     const ac_form *f = &p->forms[r->form];
     const ac_address at[AC_OPERANDS] = {0};
     ac_turned turned[2];
+    for (uint32_t k = 0; k < f->flag_count; k++) {
+        const ac_instruction flag = ac_flag_instruction(f->flags[k]);
+        printf("%s; ", ac_opcode_names[flag.opcode]);
+        print_what(&flag);
+        if (k + 1 < f->flag_count || f->opcode != AC_OP_NONE)
+            printf("\n%*s", (int)depth * 2 + 8, "");
+    }
+    if (f->opcode == AC_OP_NONE) {
+        putchar('\n');
+        return;
+    }
     const ac_instruction i = ac_form_instruction(p, f, at, turned);
     printf("%s", ac_opcode_names[f->opcode]);
     for (uint32_t k = 0; k < AC_OPERANDS; k++)

@@ -157,10 +157,23 @@ static bool spaces_ok(const ac_program *p, const ac_form *f)
     return true;
 }
 
+static bool flags_ok(const ac_form *f)
+{
+    ac_fault fault;
+    if (f->flag_count > AC_FORM_FLAGS || (f->opcode == AC_OP_NONE && !f->flag_count))
+        return false;
+    for (uint32_t k = 0; k < f->flag_count; k++) {
+        const ac_instruction i = ac_flag_instruction(f->flags[k]);
+        if (i.opcode > AC_OP_BARRIER || !ac_legal(&i, &fault))
+            return false;
+    }
+    return true;
+}
+
 static bool form_ok(const ac_program *p, const ac_form *f)
 {
     const uint32_t op = f->opcode;
-    if (op == AC_OP_NONE || op == AC_OP_WORK || op >= AC_OPCODES || !spaces_ok(p, f))
+    if (op >= AC_OP_WORK || !flags_ok(f) || !spaces_ok(p, f))
         return false;
     return !ac_turns((ac_opcode)op) ||
            ((uint32_t)f->config[2] < p->header.patterns && f->config[2] >> 32 < p->header.patterns);
@@ -172,6 +185,8 @@ static bool instruction_ok(const prover *p, const ac_record *record)
     if (record->form >= q->header.forms || record->motion >= q->header.motions)
         return false;
     const ac_form *f = &q->forms[record->form];
+    if (f->opcode == AC_OP_NONE)
+        return true;
     ac_address at[AC_OPERANDS];
     ac_turned turned[2];
     ac_access accesses[AC_ACCESSES];
@@ -213,10 +228,12 @@ static bool records_ok(prover *p, uint32_t first, uint32_t end, uint64_t times)
                 return false;
             p->depth--;
             i += body;
-        } else if (!instruction_ok(p, r))
+        } else if (!instruction_ok(p, r)) {
             return false;
-        else
-            p->found.instructions += times;
+        } else {
+            const ac_form *f = &p->program->forms[r->form];
+            p->found.instructions += times * (f->flag_count + (f->opcode != AC_OP_NONE));
+        }
     }
     return true;
 }

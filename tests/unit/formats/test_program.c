@@ -33,7 +33,9 @@ static uint64_t mixed(uint64_t hash, uint64_t value)
 static void add(trace *t, uint32_t core, const ac_instruction *i)
 {
     const bool turns = ac_turns(i->opcode);
-    const ac_form f = ac_form_of(i, 0, 0);
+    ac_form f = ac_form_of(i, 0, 0);
+    if (i->opcode >= AC_OP_SET_FLAG)
+        f.value = ac_flag_of(i);
     const ac_address at[AC_OPERANDS] = {i->dst, i->a, i->b};
     const uint8_t *bytes = (const uint8_t *)&f;
     uint64_t h = t->hash[core];
