@@ -345,8 +345,9 @@ static const option options[] = {
      .help =
          "write a page about the run, with a slider between before and after, charts and figures"},
     {"--dry-run", NULL, OPTION_FLAG, offsetof(arguments, dry_run), NULL, looking,
-     .help = "print the plan (stages, sizes, memory, streams) and the speed, which is measured on "
-             "a few seconds of the input; write nothing"},
+     .help =
+         "print the plan (stages, sizes, memory, streams), and the speed and the result's bytes as "
+         "measured on a few seconds of the input; write nothing"},
     {"--json", NULL, OPTION_FLAG, offsetof(arguments, json), NULL, looking,
      .help = "with --dry-run: print JSON"},
     {"--progress", NULL, OPTION_CHOICE, offsetof(arguments, progress), PROGRESS_STYLES, "Other",

@@ -21,6 +21,7 @@
 #include "pipeline/image/stills.h"
 #include "apps/cli/table.h"
 #include "apps/enhance/enhance_options.h"
+#include "apps/enhance/size_estimate.h"
 #include "apps/enhance/test_run.h"
 
 #define MIB (1024.0 * 1024.0)
@@ -217,7 +218,7 @@ static void add_measured(cJSON *plan, const test_run *t, double expected)
     }
 }
 
-static cJSON *plan_of(const enhance_settings *s, const test_run *t, const footage *f, bool image,
+static cJSON *plan_of(const enhance_settings *s, const test_run *t, footage *f, bool image,
                       bool sampled)
 {
     pipeline_error unused = {0}; /* cannot fail: the trial had a container */
@@ -231,6 +232,10 @@ static cJSON *plan_of(const enhance_settings *s, const test_run *t, const footag
     cJSON_AddStringToObject(output, "file", s->output);
     cJSON_AddNumberToObject(output, "width", r->out_width);
     cJSON_AddNumberToObject(output, "height", r->out_height);
+    /* Noise says nothing about the size of a picture. */
+    const double bytes = sampled || expected <= 0 ? 0 : size_estimate(t, f, expected);
+    if (bytes > 0)
+        cJSON_AddNumberToObject(output, "estimated_bytes", round(bytes));
     enhance_describe(plan, s, r);
     add_stages(plan, s, t, image);
     add_measured(plan, t, expected);
@@ -268,6 +273,20 @@ static void print_speed(const cJSON *speed)
                expected == 1 ? "" : "s", s / 3600, s / 60 % 60, s % 60);
 }
 
+/* bytes 0: unknown */
+static void print_size(const cJSON *plan, double bytes)
+{
+    const cJSON *speed = cJSON_GetObjectItemCaseSensitive(plan, "speed");
+    const double measured = number(speed, "measured_frames");
+    char text[32];
+    size_estimate_text(text, sizeof text, bytes);
+    if (bytes > 0 && measured >= number(speed, "expected_frames"))
+        printf("size: about %s, as encoded just now\n", text);
+    else if (bytes > 0)
+        printf("size: about %s, scaled up from %.0f encoded frames; may be off by a third\n", text,
+               measured);
+}
+
 static void print_plan(const cJSON *plan)
 {
     static const char *const stage_keys[] = {"stage", "model", "from", "to", "ms"};
@@ -282,6 +301,7 @@ static void print_plan(const cJSON *plan)
            table_cell(input, "codec", text[2], sizeof text[2]));
     printf("%s: %.0fx%.0f, not written\n", table_cell(output, "file", text[3], sizeof text[3]),
            number(output, "width"), number(output, "height"));
+    print_size(plan, number(output, "estimated_bytes"));
     if (cJSON_HasObjectItem(plan, "encoder"))
         printf("encoder: %s\n", table_cell(plan, "encoder", text[0], sizeof text[0]));
     printf("\nstages\n");

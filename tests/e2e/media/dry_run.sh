@@ -44,6 +44,28 @@ same "pictures have plans too" "$("$mona" enhance "$tmp/a.png" -o "$tmp/b.png" -
 same "standard input has none" "$? $(grep -c 'need files' "$tmp/log")" "2 1"
 nothing "nothing was left behind" "$(ls "$tmp/scratch" "$tmp/b.png" "$tmp/out.mp4" 2> /dev/null | grep -v :)"
 
+# ---- the size of the result -------------------------------------------------------------------------
+ffmpeg -v error -stream_loop 19 -i "$tmp/scene.y4m" -f lavfi -i sine=d=16 -map 0 -map 1 -vf scale=64:36 -c:v libx264 \
+    -pix_fmt yuv420p -c:a aac -shortest "$tmp/long.mp4"
+# $1: input, $2: output, rest: options. The plan's bytes over the result's.
+guess() {
+    in=$1 out=$2
+    shift 2
+    "$mona" enhance "$in" -o "$out" "$@" --dry-run --json > "$tmp/plan" && "$mona" enhance -y "$in" -o "$out" "$@" --quiet &&
+        python3 -c 'import json, os, sys; print(json.load(open(sys.argv[1]))["output"]["estimated_bytes"] / os.stat(sys.argv[2]).st_size)' \
+            "$tmp/plan" "$out"
+}
+same "the size of a film that the trial encoded whole" "$(guess "$tmp/small.mp4" "$tmp/size.mkv")" 1.0
+same "and of a picture" "$(guess "$tmp/a.png" "$tmp/size.png")" 1.0
+found=$(guess "$tmp/long.mp4" "$tmp/size.y4m" --drop-unsupported)
+same "raw frames have one size" "$(echo "$found" | awk '{ printf "%.3f", $1 }')" 1.000
+for suffix in mp4 mkv; do
+    found=$(guess "$tmp/long.mp4" "$tmp/size.$suffix")
+    same "the size of a longer film in .$suffix, nearly ($found)" "$(echo "$found" | awk '{ print ($1 > 0.6 && $1 < 1.6 ? "yes" : "no") }')" yes
+done
+"$mona" enhance "$tmp/long.mp4" -o "$tmp/size.mp4" --dry-run > "$tmp/text"
+same "it is rounded" "$(grep -cE '^size: about [0-9.]{2,3}0? kB, scaled up from [0-9]+ encoded frames; may be off by a third' "$tmp/text")" 1
+
 # ---- the letters that users of other upscalers know -------------------------------------------------
 plan() {
     "$mona" enhance "$@" --dry-run --json | python3 -c 'import json, sys; p = json.load(sys.stdin)

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/enhance/size_estimate.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "pipeline/io/container.h"
+
+/* Packets of the video, and of what goes beside it. */
+typedef struct sample {
+    double frames, keys;             /* keys: frames that depend on no other one */
+    double bytes, key_bytes, beside; /* beside: bytes of the other streams */
+} sample;
+
+/* Seconds from the beginning of the file to a packet. */
+static double time_of(const footage *f, const AVPacket *packet)
+{
+    const int64_t ticks = packet->pts != AV_NOPTS_VALUE ? packet->pts : packet->dts;
+    return ticks == AV_NOPTS_VALUE
+               ? f->start
+               : (double)ticks * av_q2d(f->format->streams[packet->stream_index]->time_base) -
+                     (double)FFMAX(f->format->start_time, 0) / AV_TIME_BASE;
+}
+
+static void count(sample *s, const footage *f, const AVPacket *packet)
+{
+    const bool key = packet->flags & AV_PKT_FLAG_KEY;
+    if (packet->stream_index == f->video->index) {
+        s->frames++;
+        s->bytes += packet->size;
+        s->keys += key;
+        s->key_bytes += key ? packet->size : 0;
+    } else if (!container_is_cover(f->format->streams[packet->stream_index])) {
+        s->beside += packet->size;
+    }
+}
+
+/* Reads up to this many frames from f->start on. */
+static sample read_sample(footage *f, double frames)
+{
+    sample s = {0};
+    while (s.frames < frames && (f->pictures.count ? picture_list_read(&f->pictures, f->packet)
+                                                   : av_read_frame(f->format, f->packet)) >= 0) {
+        if (time_of(f, f->packet) >= f->start)
+            count(&s, f, f->packet);
+        av_packet_unref(f->packet);
+    }
+    return s;
+}
+
+/* The bytes of so many frames that are like those of the sample. A sample with one key frame may be
+ * shorter than the distance of two; most encoders make one in 250 frames unless the scene changes.
+ */
+static double scaled_up(const sample *s, double frames)
+{
+    const double others = s->frames - s->keys;
+    const double keys = s->keys > 1 || others <= 0 ? frames * s->keys / s->frames
+                                                   : fmin(fmax(frames / 250, 1), frames);
+    return (s->keys > 0 ? keys * s->key_bytes / s->keys : 0) +
+           (others > 0 ? (frames - keys) * (s->bytes - s->key_bytes) / others : 0);
+}
+
+/* Bytes of the whole input's video over those of as many frames like the sample's. */
+static double hardness(footage *f, double frames)
+{
+    const AVFormatContext *format = f->format;
+    const double rate = av_q2d(av_guess_frame_rate(f->format, f->video, NULL));
+    const double seconds = (double)format->duration / AV_TIME_BASE;
+    const sample s = read_sample(f, frames);
+    const int64_t file = format->pb && !f->pictures.count ? avio_size(format->pb) : 0;
+    double bytes = (double)f->video->codecpar->bit_rate / 8 * seconds;
+    if (bytes <= 0 && file > 0 && s.bytes > 0)
+        bytes = (double)file * s.bytes / (s.bytes + s.beside);
+    const double like = s.frames > 0 ? scaled_up(&s, rate * seconds) : 0;
+    return bytes > 0 && like > 0 ? fmin(fmax(bytes / like, 0.25), 4) : 1;
+}
+
+double size_estimate(const test_run *t, footage *input, double expected)
+{
+    struct stat status;
+    pipeline_error unused = {0}; /* raw frames have no header, but are all of one size */
+    footage result;
+    const double frames = (double)t->report.frames;
+    const double all = stat(t->result, &status) ? 0 : (double)status.st_size;
+    double bytes = all * expected / frames;
+    if (all > 0 && frames >= expected)
+        return all;
+    if (footage_open(&result, t->result, 0, 0, &unused)) {
+        const sample s = read_sample(&result, INFINITY);
+        const double header = fmax(all - s.bytes - s.beside, 0);
+        if (s.frames > 0)
+            bytes =
+                header + s.beside * expected / s.frames +
+                scaled_up(&s, expected) * hardness(input, t->report.doubled ? frames / 2 : frames);
+    }
+    footage_close(&result);
+    return bytes;
+}
+
+void size_estimate_text(char *text, size_t size, double bytes)
+{
+    static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB"};
+    unsigned unit = 0;
+    if (bytes >= 10) {
+        const double digit = pow(10, floor(log10(bytes)) - 1);
+        bytes = digit * round(bytes / digit);
+    }
+    for (; bytes >= 1000 && unit + 1 < sizeof units / sizeof *units; unit++)
+        bytes /= 1000;
+    snprintf(text, size, bytes < 10 && unit ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
+}
