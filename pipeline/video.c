@@ -291,6 +291,7 @@ static bool open_output(video *v, const AVOutputFormat *format, const input_sett
         return pipeline_fail(error,
                              "%s: %s cannot hold %s; .mkv holds every codec that mona writes",
                              s->output, format->name, settings.choice.codec->name);
+    encoder_tell_quality(&settings, s->output, &s->notes);
     resume_key_write(v->work, s, &settings);
     v->out_settings = (output_settings){.encoder = settings,
                                         .container = container,

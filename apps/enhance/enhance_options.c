@@ -73,6 +73,20 @@ static model_choice choose_models(const enhance_options *o, bool film)
                           .video = o->content ? !strcmp(o->content, "video") : film};
 }
 
+/* Options for the encoder of a video, given for a picture. They are no error, because a folder may
+ * have both. */
+static void tell_unused(const enhance_options *o, const pipeline_notes *notes)
+{
+    const char *name = o->codec           ? "--codec"
+                       : o->crf >= 0      ? "--crf"
+                       : o->match_bitrate ? "--match-bitrate"
+                       : o->preset        ? "--preset"
+                       : o->encoder.count ? "--encoder-option"
+                                          : NULL;
+    if (name)
+        pipeline_note(notes, "%s has no effect on a picture, only on videos", name);
+}
+
 int enhance_options_apply(const enhance_options *o, bool image, bool delays, stage_models *models,
                           enhance_settings *settings)
 {
@@ -93,6 +107,8 @@ int enhance_options_apply(const enhance_options *o, bool image, bool delays, sta
     settings->double_fields = !strcmp(o->fields, "double");
     if (settings->double_fields && !settings->deinterlace)
         return cli_fail(EXIT_USAGE, "--fields double: expected --deinterlace auto, found off");
+    if (image)
+        tell_unused(o, &settings->notes);
     settings->encoder.crf = o->crf;
     settings->encoder.preset = o->preset;
     settings->encoder.options = o->encoder.items;

@@ -12,25 +12,26 @@ static const char x26x_presets[] =
     "ultrafast,superfast,veryfast,faster,fast,medium,slow,slower,veryslow,placebo";
 
 /* The default quality is nearly transparent, at a speed between the networks' and a tenth of it.
- * Lossless codecs make every frame independent, so that damage shows and does not spread. */
+ * Lossless codecs make every frame independent, so that damage shows and does not spread.
+ * libav takes 0 for SVT-AV1 as no quality at all, and the encoder then chooses a coarse one. */
 static const codec codecs[] = {
-    {"h264", "libx264", AV_CODEC_ID_H264, "crf", 18, 51, "preset", "medium", x26x_presets, 0, NULL,
-     "tune=zerolatency", true, false, false},
-    {"hevc", "libx265", AV_CODEC_ID_HEVC, "crf", 20, 51, "preset", "medium", x26x_presets, 0,
-     "x265-params=log-level=none", "tune=zerolatency", true, false, false},
-    {"av1", "libsvtav1", AV_CODEC_ID_AV1, "crf", 28, 63, "preset", "8", NULL, 13, NULL,
+    {"h264", "libx264", AV_CODEC_ID_H264, "crf", 18, 0, 51, false, "preset", "medium", x26x_presets,
+     0, NULL, "tune=zerolatency", true, false, false},
+    {"hevc", "libx265", AV_CODEC_ID_HEVC, "crf", 20, 0, 51, false, "preset", "medium", x26x_presets,
+     0, "x265-params=log-level=none", "tune=zerolatency", true, false, false},
+    {"av1", "libsvtav1", AV_CODEC_ID_AV1, "crf", 28, 1, 63, true, "preset", "8", NULL, 13, NULL,
      "svtav1-params=pred-struct=1", true, false, true},
-    {"vp9", "libvpx-vp9", AV_CODEC_ID_VP9, "crf", 24, 63, "cpu-used", "3", NULL, 8,
+    {"vp9", "libvpx-vp9", AV_CODEC_ID_VP9, "crf", 24, 0, 63, true, "cpu-used", "3", NULL, 8,
      "deadline=good:row-mt=1", "deadline=realtime:lag-in-frames=0", false, false, false},
-    {"ffv1", "ffv1", AV_CODEC_ID_FFV1, NULL, 0, 0, NULL, NULL, NULL, 0, "level=3:slicecrc=1:g=1",
-     NULL, false, true, false},
-    {"prores", "prores_ks", AV_CODEC_ID_PRORES, NULL, 0, 0, NULL, NULL, NULL, 0, "vendor=apl0",
+    {"ffv1", "ffv1", AV_CODEC_ID_FFV1, NULL, 0, 0, 0, false, NULL, NULL, NULL, 0,
+     "level=3:slicecrc=1:g=1", NULL, false, true, false},
+    {"prores", "prores_ks", AV_CODEC_ID_PRORES, NULL, 0, 0, 0, false, NULL, NULL, NULL, 0,
+     "vendor=apl0", NULL, false, false, false},
+    {"rawvideo", "rawvideo", AV_CODEC_ID_RAWVIDEO, NULL, 0, 0, 0, false, NULL, NULL, NULL, 0, NULL,
      NULL, false, false, false},
-    {"rawvideo", "rawvideo", AV_CODEC_ID_RAWVIDEO, NULL, 0, 0, NULL, NULL, NULL, 0, NULL, NULL,
-     false, false, false},
     /* For numbered pictures, which picture_writer.h writes. */
-    {"png", "png", AV_CODEC_ID_PNG, NULL, 0, 0, NULL, NULL, NULL, 0, NULL, NULL, false, false,
-     false},
+    {"png", "png", AV_CODEC_ID_PNG, NULL, 0, 0, 0, false, NULL, NULL, NULL, 0, NULL, NULL, false,
+     false, false},
 };
 
 enum { CODEC_COUNT = sizeof codecs / sizeof *codecs };

@@ -12,10 +12,11 @@ typedef struct codec {
     const char *name;    /* what -c takes */
     const char *encoder; /* libav's name of the encoder */
     enum AVCodecID id;
-    /* libav's option that --crf sets, with its default and largest value; NULL: the codec is
-     * lossless or its profile determines the quality. */
+    /* libav's option that --crf sets, with its default and range; NULL: the codec is lossless or its
+     * profile determines the quality. */
     const char *quality;
-    double quality_default, quality_max;
+    double quality_default, quality_min, quality_max;
+    bool quality_whole; /* the encoder drops fractions */
     /* libav's option that --preset sets, and its default; NULL: there is none. preset_names lists
      * the names it takes, separated by commas; NULL: integers from 0 to preset_max. */
     const char *preset, *preset_default, *preset_names;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/io/encode.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,9 +50,11 @@ static bool add_quality(AVDictionary **options, const codec *c, const encoder_ch
         return pipeline_fail(error, "--crf: %s has no quality setting", c->name);
     if (choice->crf >= 0 && choice->match_bitrate)
         return pipeline_fail(error, "--crf and --match-bitrate: expected only one of them");
-    if (choice->crf > c->quality_max)
-        return pipeline_fail(error, "--crf: %s expects a number from 0 to %g, found %g", c->name,
-                             c->quality_max, choice->crf);
+    if (choice->crf >= 0 && (choice->crf < c->quality_min || choice->crf > c->quality_max ||
+                             (c->quality_whole && choice->crf != floor(choice->crf))))
+        return pipeline_fail(error, "--crf: %s expects a %snumber from %g to %g, found %g", c->name,
+                             c->quality_whole ? "whole " : "", c->quality_min, c->quality_max,
+                             choice->crf);
     if (!c->quality || choice->match_bitrate)
         return true;
     snprintf(text, sizeof text, "%g", choice->crf >= 0 ? choice->crf : c->quality_default);
@@ -206,6 +209,17 @@ static bool tell_limited_range(AVCodecContext *c, pipeline_error *error)
     }
     av_bsf_free(&header);
     return code >= 0 || pipeline_fail_av(error, code, "the colour range cannot be written");
+}
+
+void encoder_tell_quality(const encoder_settings *s, const char *path, const pipeline_notes *notes)
+{
+    const encoder_choice *c = &s->choice;
+    if (c->codec->id == AV_CODEC_ID_H264 && c->crf == 0 &&
+        av_pix_fmt_desc_get(s->pix_fmt)->comp[0].depth == 8)
+        pipeline_note(notes,
+                      "%s: --crf 0 makes h264 lossless, in a profile that many players cannot show "
+                      "(High 4:4:4 Predictive); from --crf 1 on it is the usual one",
+                      path);
 }
 
 bool encoder_open(encoder *e, const encoder_settings *settings, const AVStream *video,

@@ -51,6 +51,9 @@ typedef struct encoder_settings {
     int64_t bit_rate;  /* of the input's video; 0: unknown */
 } encoder_settings;
 
+/* Reports a quality that is allowed, but has an effect that few expect. path: of the result. */
+void encoder_tell_quality(const encoder_settings *s, const char *path, const pipeline_notes *notes);
+
 /* video: the input stream that is replaced; it gives the time base and the colours. format: of the
  * container. Whether it succeeds or not, encoder_close releases what there is. */
 bool encoder_open(encoder *e, const encoder_settings *settings, const AVStream *video,

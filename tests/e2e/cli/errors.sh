@@ -103,6 +103,20 @@ refused "no output" 2 "expected an output: -o" "" "$mona" enhance "$clip"
 ! full || refused "no input" 2 "usage: mona enhance" "$out" "$mona" enhance -o "$out"
 ! full || refused "two inputs" 2 "expected one input or --out-dir" "$out" "$mona" enhance "$clip" "$clip" -o "$out"
 refused "--crf 99" 2 "--crf: expected a number from 0 to 63" "$out" "$mona" enhance "$clip" -o "$out" --crf 99
+refused "--crf 60 for h264" 1 "--crf: h264 expects a number from 0 to 51, found 60" "$out" "$mona" enhance "$clip" -o "$out" -c h264 --crf 60
+# 0 is no quality at all to libav, and a fraction is dropped.
+refused "--crf 0 for av1" 1 "--crf: av1 expects a whole number from 1 to 63, found 0" "$out" "$mona" enhance "$clip" -o "$out" -c av1 --crf 0
+refused "--crf 20.5 for vp9" 1 "--crf: vp9 expects a whole number from 0 to 63, found 20.5" "$out" "$mona" enhance "$clip" -o "$out" -c vp9 --crf 20.5
+# $1: what one of the lines must be, rest: options. The run goes on.
+warned() {
+    line=$1
+    shift
+    "$mona" enhance -y "$@" --frames 2 2> "$tmp/log"
+    same "a line says: $line" "$? $(grep -c -- "^mona: $line" "$tmp/log")" "0 1"
+}
+warned "$tmp/crf.mkv: --crf 0 makes h264 lossless" "$clip" -o "$tmp/crf.mkv" --stages sr --crf 0
+ffmpeg -v error -i "$clip" -frames:v 1 "$tmp/crf.png"
+warned "--crf has no effect on a picture" "$tmp/crf.png" -o "$tmp/crf_x2.png" --crf 20
 refused "--stages magic" 2 "--stages: expected" "$out" "$mona" enhance "$clip" -o "$out" --stages magic
 refused "--device nowhere" 2 "--device: there is no device .nowhere." "$out" "$mona" enhance "$clip" -o "$out" --device nowhere
 refused "--cpu mmx" 1 "--cpu: expected .* found .mmx" "$out" "$mona" enhance "$clip" -o "$out" --cpu mmx
