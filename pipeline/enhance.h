@@ -50,6 +50,10 @@ typedef struct enhance_settings {
     /* Called in the caller's thread before the first frame and after each one; may be NULL. */
     void (*progress)(void *context, const enhance_report *report);
     void *progress_context;
+    /* Called once the size of a video is known, as it is shown; may change the stages of these
+     * settings. False: the run ends, and one line was printed. May be NULL. */
+    bool (*sized)(void *context, uint32_t width, uint32_t height);
+    void *sized_context;
     const pipeline_probe *probe; /* of a video; NULL: none */
 } enhance_settings;
 

@@ -336,10 +336,19 @@ static void begin_report(video *v)
     memcpy(v->report->encoder, v->out.codec.text, ENCODER_TEXT);
 }
 
+/* The caller may choose the stages only now. */
+static bool tell_size(const video *v)
+{
+    const enhance_settings *s = v->settings;
+    const frame_format in = input_format(&v->in);
+    const bool swaps = orientation_swaps(orientation_of(v->in.video));
+    return !s->sized ||
+           s->sized(s->sized_context, swaps ? in.height : in.width, swaps ? in.width : in.height);
+}
+
 static bool open_all(video *v, pipeline_error *error)
 {
     const enhance_settings *s = v->settings;
-    stage_settings stage = s->stage;
     const AVOutputFormat *format = mux_format(s->output, s->format, error);
     input_settings input = {.path = s->input,
                             .raw = s->raw,
@@ -359,11 +368,14 @@ static bool open_all(video *v, pipeline_error *error)
             (s->encoder.codec ? s->encoder.codec : codec_for(format, AV_PIX_FMT_NONE))->id);
     if (!format || !input_open(&v->in, &input, error))
         return false;
-    stage.chroma_location = pixels_chroma_location(v->in.video->codecpar->chroma_location);
     if (input_first(&v->in, error) == INPUT_FAILED)
         return false;
     if (!hdr_describe(v->in.video, v->in.frame))
         return pipeline_fail(error, "out of memory");
+    if (!tell_size(v))
+        return false;
+    stage_settings stage = s->stage;
+    stage.chroma_location = pixels_chroma_location(v->in.video->codecpar->chroma_location);
     stage.full_range = pixels_full_range(v->in.frame);
     if (orientation_swaps(orientation_of(v->in.video)))
         stage.resize = (resize_scale){stage.resize.y, stage.resize.x};

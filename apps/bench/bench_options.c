@@ -96,7 +96,8 @@ static const char running[] = "What to run", whole[] = "The whole pipeline",
                   output[] = "Output";
 
 static const option options[] = {
-    {"--size", NULL, OPTION_STRING, FIELD(size), "WxH", running, .help = "size of the first input"},
+    {"--size", NULL, OPTION_STRING, FIELD(size), "WxH", running,
+     .help = "size of the first input; with --pipeline CLIP, of the result"},
     {"--threads", "-j", OPTION_WHOLE, FIELD(threads), "N", running,
      .help = "threads (default 0: one per core)", .maximum = MONA_MAX_THREADS, .alias = "--jobs"},
     {"--streams", NULL, OPTION_STRING, FIELD(streams), "N|A..B", running,

@@ -2,6 +2,7 @@
 /* mona bench: how long a frame takes, and what share of the machine's peak that is. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "apps/bench/bench_ablate.h"
 #include "apps/bench/bench_model.h"
@@ -97,6 +98,8 @@ static int run_model(const bench_request *b)
 static int run_pipeline(const bench_request *b)
 {
     const bench_arguments *a = &b->arguments;
+    const bool synthetic = !strcmp(a->pipeline, "synthetic");
+    enhance_options options = a->enhance;
     enhance_settings settings = {.input = a->pipeline,
                                  .stage = {.device = b->config.device,
                                            .cpu = a->cpu,
@@ -117,8 +120,14 @@ static int run_pipeline(const bench_request *b)
     };
     if (a->model)
         return cli_fail(EXIT_USAGE, "--pipeline takes no model, found %s", a->model);
+    if (synthetic)
+        options.size.input = job.size;
+    else
+        options.size.size = a->size;
+    if (!enhance_options_check(&options))
+        return EXIT_USAGE;
     stage_models models = {0};
-    int status = enhance_options_apply(&a->enhance, false, true, &models, &settings);
+    int status = enhance_options_apply(&options, false, true, &models, &settings);
     if (!status) {
         cJSON *result = bench_pipeline(&job);
         const bool traced = result && (!a->trace || pipeline_trace_save(result, a->trace));

@@ -20,7 +20,6 @@
 #include "apps/enhance/preview.h"
 #include "apps/enhance/progress.h"
 #include "apps/enhance/enhance_options.h"
-#include "apps/enhance/result_size.h"
 
 enum { MAX_INPUTS = 1024 };
 
@@ -28,7 +27,6 @@ typedef struct arguments {
     const char *input, *output, *out_dir;
     const char *operands[MAX_INPUTS + 1];
     enhance_options shared;
-    result_size size;
     const char *device, *cpu, *format, *raw;
     const char *progress, *html, *rate, *on_error;
     double preview;
@@ -80,11 +78,8 @@ static options_result parse(arguments *a, int argc, char **argv)
         cli_fail(0, "expected -y or -n, found both");
         return OPTIONS_BAD;
     }
-    if ((a->size.height > 0) + (a->size.size != NULL) + (a->shared.scale > 0) > 1) {
-        cli_fail(0, "expected one of --scale, --height and --size, found more");
-        return OPTIONS_BAD;
-    }
-    if (!options_cut(a->start, a->duration, &a->end) || !check_preview(a))
+    if (!enhance_options_check(&a->shared) || !options_cut(a->start, a->duration, &a->end) ||
+        !check_preview(a))
         return OPTIONS_BAD;
     if (a->out_dir)
         return check_batch(a);
@@ -214,11 +209,36 @@ static int run(const arguments *a, enhance_settings *settings, progress *shown, 
         image ? enhance_still(settings, &report, &error) : enhance_video(settings, &report, &error);
     progress_end(shown);
     if (!good)
-        return cli_fail(EXIT_FAILED, "%s", error.text);
+        return error.text[0] ? cli_fail(EXIT_FAILED, "%s", error.text) : EXIT_FAILED;
     progress_summary(shown, strcmp(a->output, "-") ? a->output : "standard output", &report);
     if (a->html && !preview_page(settings, &report, shown, a->html))
         return EXIT_FAILED;
     return EXIT_SUCCESS;
+}
+
+typedef struct late_size {
+    enhance_options *options;
+    enhance_settings *settings;
+    stage_models *models;
+    progress *shown;
+} late_size;
+
+/* An enhance_settings.sized callback: chooses the stages, now that the size is known. */
+static bool choose_late(void *context, uint32_t width, uint32_t height)
+{
+    late_size *late = context;
+    enhance_settings *s = late->settings;
+    const pipeline_notes notes = s->notes;
+    late->options->size.input = (mona_size){width, height};
+    stage_models_close(late->models);
+    *late->models = (stage_models){0};
+    s->count = 0;
+    s->notes = (pipeline_notes){0}; /* they were printed the first time */
+    const bool good = !enhance_options_apply(late->options, false, false, late->models, s);
+    s->notes = notes;
+    if (good)
+        step_clock_open(&late->shown->clock, s->kinds, s->count);
+    return good;
 }
 
 static int enhance(int argc, char **argv)
@@ -262,9 +282,12 @@ static int enhance(int argc, char **argv)
         !(settings.stage.device = options_device(a.device)))
         return EXIT_USAGE;
     const bool image = takes_one_picture(&a);
-    int status = result_size_scale(&a.size, &settings, image, &a.shared.size);
-    if (!status)
-        status = enhance_options_apply(&a.shared, image, false, &models, &settings);
+    late_size late = {&a.shared, &settings, &models, &shown};
+    if (result_size_is_late(&a.shared.size, &settings)) {
+        settings.sized = choose_late;
+        settings.sized_context = &late;
+    }
+    int status = enhance_options_apply(&a.shared, image, false, &models, &settings);
     if (!status)
         status = check_files(&a, image);
     if (!status)
@@ -314,17 +337,12 @@ static const option options[] = {
     OPTIONS_CUT(arguments, files, " of the input"),
     {"--frames", NULL, OPTION_WHOLE, offsetof(arguments, frames), "N", files,
      .help = "stop after N frames", .minimum = 1, .maximum = 1e15},
-    {"--height", NULL, OPTION_WHOLE, offsetof(arguments, size.height), "ROWS", work,
-     .help =
-         "make the result this high, instead of --scale: the networks' next larger factor, then "
-         "one filter down; sides are even where chroma is subsampled",
-     .minimum = 1, .maximum = MONA_MAX_SIDE},
-    {"--size", NULL, OPTION_STRING, offsetof(arguments, size.size), "WxH", work,
+    ENHANCE_WORK_OPTIONS(offsetof(arguments, shared), work),
+    {"--size", NULL, OPTION_STRING, offsetof(arguments, shared.size.size), "WxH", work,
      .help =
          "make the result this large; a video of another shape keeps its own by the shape of its "
          "pixels (sample aspect ratio)",
      .values = "1920x1080 3840x2160"},
-    ENHANCE_WORK_OPTIONS(offsetof(arguments, shared), work),
     ENHANCE_ENCODER_OPTIONS(offsetof(arguments, shared), encoding),
     {"--threads", "-j", OPTION_STRING, offsetof(arguments, threads), "LOAD:PROC:SAVE", computing,
      .help = "threads of the decoder, of each network and of the encoder, where 0 lets each of "

@@ -63,13 +63,13 @@ static bool parse_colour(double *strength, stage_list *list, const enhance_optio
 }
 
 /* film: a video, unlike pictures, each of which was stored on its own. */
-static model_choice choose_models(const enhance_options *o, bool film)
+static model_choice choose_models(const enhance_options *o, resize_scale scale, bool film)
 {
     return (model_choice){.sr = o->sr,
                           .denoise = o->denoise,
                           .colour = o->colour_model,
                           .tier = o->tier,
-                          .scale = o->size.x > 0 ? o->size : (resize_scale){o->scale, o->scale},
+                          .scale = scale,
                           .video = o->content ? !strcmp(o->content, "video") : film};
 }
 
@@ -87,21 +87,33 @@ static void tell_unused(const enhance_options *o, const pipeline_notes *notes)
         pipeline_note(notes, "%s has no effect on a picture, only on videos", name);
 }
 
+bool enhance_options_check(const enhance_options *o)
+{
+    return (o->size.height > 0) + (o->size.size != NULL) + (o->scale > 0) <= 1 ||
+           cli_fail(0, "expected one of --scale, --height and --size, found more");
+}
+
 int enhance_options_apply(const enhance_options *o, bool image, bool delays, stage_models *models,
                           enhance_settings *settings)
 {
     const bool film = !image && !picture_pattern(settings->input);
     const char *stages = o->stages ? o->stages : USUAL_STAGES;
-    const model_choice choice = choose_models(o, film);
+    resize_scale scale = {o->scale, o->scale};
     stage_list list;
     if (!parse_strength(&settings->stage.strength, o->strength) ||
         !stage_list_read(&list, stages, delays) ||
         !parse_colour(&settings->stage.colour_strength, &list, o) ||
         (o->codec && !parse_codec(&settings->encoder.codec, o->codec, &settings->notes)))
         return EXIT_USAGE;
-    if (o->size.x > 0 && !has(&list, STAGE_SR))
+    if ((o->size.height || o->size.size) && !has(&list, STAGE_SR))
         return cli_fail(EXIT_USAGE, "--height and --size: expected sr among --stages, found '%s'",
                         o->stages);
+    const int status = result_size_is_late(&o->size, settings)
+                           ? EXIT_SUCCESS
+                           : result_size_scale(&o->size, settings, image, &scale);
+    if (status)
+        return status;
+    const model_choice choice = choose_models(o, scale, film);
     settings->stage.temporal = !strcmp(o->temporal, "on");
     settings->deinterlace = !strcmp(o->deinterlace, "auto");
     settings->double_fields = !strcmp(o->fields, "double");

@@ -9,6 +9,7 @@
 #include <cjson/cJSON.h>
 
 #include "apps/cli/options.h"
+#include "apps/enhance/result_size.h"
 #include "apps/enhance/stage_list.h"
 #include "apps/enhance/stage_models.h"
 #include "pipeline/enhance.h"
@@ -17,8 +18,8 @@
 typedef struct enhance_options {
     const char *stages, *tier, *content, *sr, *denoise, *strength, *colour, *colour_model;
     const char *temporal, *deinterlace, *fields;
-    double scale;      /* 0: not given */
-    resize_scale size; /* by --height or --size; x 0: not given */
+    double scale; /* 0: not given */
+    result_size size;
     const char *codec, *preset;
     double crf; /* negative: not given; set before the options are parsed */
     bool match_bitrate, low_latency;
@@ -41,6 +42,10 @@ typedef struct enhance_options {
              "2 x 2 in tiers without a network for 4; 1.5 is 2 times, then reduced by a filter; "  \
              "enhance --dry-run shows the steps",                                                 \
      .minimum = RESIZE_MIN, .maximum = RESIZE_MAX},                                               \
+    {"--height", NULL, OPTION_WHOLE, SHARED_FIELD(at, size.height), "ROWS", group,                \
+     .help = "make the result this high, instead of --scale: the networks' next larger factor, then "\
+             "one filter down; sides are even where chroma is subsampled",                        \
+     .minimum = 1, .maximum = MONA_MAX_SIDE},                                                     \
     {"--tier", NULL, OPTION_CHOICE, SHARED_FIELD(at, tier), NETWORK_TIERS, group,                 \
      .help =                                                                                      \
          "built-in networks to use, from the fastest to the best; each tier does several times the "\
@@ -96,10 +101,14 @@ typedef struct enhance_options {
      .help = "an option of FFmpeg's encoder; can be given more than once"}
 /* clang-format on */
 
+/* False, with a message: more than one of them says how large the result is. */
+bool enhance_options_check(const enhance_options *options);
+
 /* Makes the stages, networks and encoder of settings from the options, and opens the networks.
  * input, and device, cpu and strip_rows of the stages, must be set already. image: one picture, not
  * frames of a video. delays: as in stage_list_read. settings points into options and models, which
- * must outlive it. stage_models_close closes the models whatever is returned: EXIT_SUCCESS, or
+ * must outlive it. Where the size is late (result_size.h), the stages are those of --scale 2; call it
+ * again, with the size and closed models. stage_models_close closes the models whatever is returned: EXIT_SUCCESS, or
  * after one line on stderr EXIT_USAGE (the options are invalid) or EXIT_FAILED (there are no such
  * networks). */
 int enhance_options_apply(const enhance_options *options, bool image, bool delays,

@@ -38,18 +38,26 @@ static bool size_of_video(mona_size *size, const enhance_settings *s, pipeline_e
 }
 
 /* The size that the input is shown in. */
-static int input_size(mona_size *size, const enhance_settings *s, bool image)
+static int input_size(mona_size *size, const result_size *asked, const enhance_settings *s,
+                      bool image)
 {
     pipeline_error error = {0};
+    if (asked->input.width) {
+        *size = asked->input;
+        return EXIT_SUCCESS;
+    }
     if (s->raw && sscanf(s->raw, "%5ux%5u", &size->width, &size->height) == 2 && size->width &&
         size->height)
         return EXIT_SUCCESS;
-    if (!strcmp(s->input, "-"))
-        return cli_fail(EXIT_USAGE, "--height and --size: expected a file, whose size can be seen "
-                                    "beforehand, found standard input; --scale takes it");
     if (image ? size_of_picture(size, s->input, &error) : size_of_video(size, s, &error))
         return EXIT_SUCCESS;
     return cli_fail(EXIT_FAILED, "%s", error.text);
+}
+
+bool result_size_is_late(const result_size *asked, const enhance_settings *s)
+{
+    return (asked->height || asked->size) && !asked->input.width && !s->raw &&
+           !strcmp(s->input, "-");
 }
 
 int result_size_scale(const result_size *asked, const enhance_settings *settings, bool image,
@@ -60,7 +68,7 @@ int result_size_scale(const result_size *asked, const enhance_settings *settings
         return EXIT_SUCCESS;
     if (asked->size && !options_size(asked->size, MONA_MAX_SIDE, &out.width, &out.height))
         return EXIT_USAGE;
-    const int status = input_size(&in, settings, image);
+    const int status = input_size(&in, asked, settings, image);
     if (status)
         return status;
     scale->y = (double)out.height / in.height;

@@ -10,7 +10,11 @@
 typedef struct result_size {
     long height;      /* 0: not given */
     const char *size; /* "WIDTHxHEIGHT"; NULL: not given */
+    mona_size input;  /* as it is shown; 0: that of the file */
 } result_size;
+
+/* Whether the size of the input is known only when it is read: standard input with a header. */
+bool result_size_is_late(const result_size *asked, const enhance_settings *settings);
 
 /* settings: input, raw and start are set. image: one picture. *scale stays as it is where no size is
  * given. Returns the exit status; if it is not EXIT_SUCCESS, one line was printed. */

@@ -24,7 +24,7 @@ for key in ('networks', 'strength', 'temporal', 'deinterlace', 'encoder', 'engin
     if begin[key] != bench.get(key):
         sys.exit(f'{key}: {begin[key]} in enhance, {bench.get(key)} in bench')
 steps = [s['name'] for s in bench['steps']]
-stages = [n.split('_')[0] for n in begin['networks'].split(', then ')]
+stages = [n.split('_')[0].replace('lanczos', 'resize') for n in begin['networks'].split(', then ')]
 print('agree' if steps == ['decode', 'upload', *stages, 'encode'] else steps)
 PYTHON
 )" agree
@@ -33,13 +33,22 @@ agree "$tmp/clip.mp4"
 agree "$tmp/clip.mp4" -s 4 --tier balanced --content clean --match-bitrate
 agree "$tmp/clip.mp4" --stages sr,denoise --temporal off --deinterlace off --preset ultrafast --crf 30
 agree "$tmp/clip.mp4" -s 1 --strength 0.3 --colour 0.5 -c ffv1 -e slices=4
+agree "$tmp/clip.mp4" --height 72
+agree "$tmp/clip.mp4" --size 80x120
 agree "$tmp/in/%04d.png" --denoise denoise_balanced
 
 # The help texts of these options are the same.
 rows() {
-    "$mona" "$1" --help | sed -n "/$2/,/^$/p" | grep -E '^ +(-., )?--(stages|scale|tier|content|sr|denoise|temporal|codec|crf|preset)'
+    "$mona" "$1" --help | sed -n "/$2/,/^$/p" | grep -E '^ +(-., )?--(stages|scale|height|tier|content|sr|denoise|temporal|codec|crf|preset)'
 }
 same "they have the same options" "$(rows bench 'The whole pipeline')" \
     "$(rows enhance Enhancement; rows enhance Encoding)"
+bench_size() {
+    "$mona" bench --pipeline synthetic --size 64x48 -n 6 --warmup 0 --json "$@" | python3 -c 'import json, sys; b = json.load(sys.stdin)
+print("%dx%d" % (b["width"], b["height"]), "%dx%d" % (b["out_width"], b["out_height"]), b["networks"].split(", then ")[-1])'
+}
+same "synthetic frames too have a --height" "$(bench_size --height 72)" "64x48 96x72 lanczos"
+same "and without it, as before" "$(bench_size -s 1)" "64x48 64x48 denoise_fast_video"
+fails "two sizes" "expected one of --scale, --height and --size" "$mona" bench --pipeline "$tmp/clip.mp4" -s 2 --height 72
 fails "an option that bench refuses as enhance does" "--scale 1 leaves nothing to do" \
     "$mona" bench --pipeline "$tmp/clip.mp4" -s 1 --stages sr

@@ -49,6 +49,26 @@ turned "$tmp/film.mp4" 90 "$tmp/turned.mp4"
 same "--height is that of the film as it is shown" "$(made "$tmp/turned.mp4" j.mp4 --height 480)" 480,270,1:1,yuv420p
 same "and so is --size" "$(made "$tmp/turned.mp4" j.mp4 --size 270x400)" 400,270,6:5,yuv420p
 
+# ---- standard input, whose size is known only when it is read ------------------------------------------
+for options in "--height 270" "--size 320x270" "--height 90" "--height 500 --stats --progress json"; do
+    # shellcheck disable=SC2086
+    made "$tmp/film.mkv" named.mkv -c ffv1 $options > /dev/null
+    # shellcheck disable=SC2002,SC2086
+    cat "$tmp/film.mkv" | "$mona" enhance -y -i - -o "$tmp/piped.mkv" -c ffv1 $options 2> "$tmp/log"
+    same "a pipe gives the frames of a file: $options" "$? $(frames_md5 "$tmp/piped.mkv")" "0 $(frames_md5 "$tmp/named.mkv")"
+done
+same "and names its stages" "$(python3 -c 'import json, sys; e = [json.loads(l) for l in open(sys.argv[1])]
+print(e[0]["networks"], e[0]["out_height"], *[s["name"] for s in e[-1]["stats"]["steps"]])' "$tmp/log" 2>&1)" \
+    "denoise_fast_video, then sr_x3_fast, then lanczos 500 decode upload denoise sr resize encode"
+refused_pipe() {
+    words=$1
+    shift
+    ffmpeg -v error -i "$tmp/film.mkv" -f yuv4mpegpipe - > "$tmp/pipe.y4m"
+    fails "refused from a pipe: $*" "$words" sh -c 'm=$1; p=$2; shift 2; cat "$p" | "$m" enhance -y - "$@"' sh "$mona" "$tmp/pipe.y4m" -o "$tmp/no.mkv" "$@"
+}
+refused_pipe "found 12.13 times" --height 2160 --quiet
+refused_pipe "--size: expected WIDTHxHEIGHT" --size 640 --quiet
+
 # ---- quality ----------------------------------------------------------------------------------------
 lanczos=flags=lanczos+accurate_rnd
 ffmpeg -v error -y -i "$tmp/scene.y4m" -frames:v 1 -vf scale=240:136:$lanczos,format=gray "$tmp/wanted.png"
@@ -101,5 +121,4 @@ refused "expected one of --scale, --height and --size" "$tmp/film.mkv" -o "$no" 
 refused "expected sr among --stages, found 'denoise'" "$tmp/film.mkv" -o "$no" --height 400 --stages denoise
 refused "expected sr once" "$tmp/film.mkv" -o "$no" --scale 1.5 --stages sr,sr
 refused "--height keeps its shape" "$tmp/a.png" -o "$tmp/no.png" --size 200x200
-refused "--scale takes it" - -o "$no" --height 400
 refused "cannot be" "$tmp/none.mkv" -o "$no" --height 400
