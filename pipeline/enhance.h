@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "pipeline/image/orientation.h"
 #include "pipeline/image/stills.h"
 #include "pipeline/stages/chain.h"
 #include "pipeline/io/encode.h"
@@ -19,6 +20,7 @@ typedef struct enhance_report {
     uint32_t in_width, in_height, out_width, out_height;
     size_t engine_bytes, frame_bytes; /* sessions; frame pool */
     uint64_t frames, expected;        /* expected 0: unknown */
+    orientation turned;               /* how frames were turned before anything else */
     bool doubled;                     /* each field has become a frame */
     uint64_t resumed;                 /* of the frames, those that earlier runs finished */
     float noise; /* in the last frame, standard deviation in 8-bit steps; negative: not measured */
@@ -43,6 +45,7 @@ typedef struct enhance_settings {
     uint64_t segment_frames; /* in each; 0: a few seconds' worth */
     bool deinterlace;        /* deinterlace interlaced frames */
     bool double_fields;      /* into a frame for each field */
+    rotation rotate;         /* of the frames; AUTO: only where OUT cannot hold it */
     bool stop_on_error;      /* fail at the first damage in the input */
     bool drop_unsupported;   /* leave out what the container cannot hold, rather than fail */
     encoder_choice encoder;

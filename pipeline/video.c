@@ -17,6 +17,7 @@
 #include "pipeline/stages/channel.h"
 #include "pipeline/io/av_compat.h"
 #include "pipeline/io/av_log_errors.h"
+#include "pipeline/io/container.h"
 #include "pipeline/io/hdr.h"
 #include "pipeline/io/input.h"
 #include "pipeline/io/output.h"
@@ -331,6 +332,7 @@ static void begin_report(video *v)
                                   .engine_bytes = chain_engine_bytes(&v->stages),
                                   .frame_bytes = v->stages.memory_bytes,
                                   .expected = expected,
+                                  .turned = v->in.turn,
                                   .doubled = v->in.doubled,
                                   .noise = -1};
     memcpy(v->report->encoder, v->out.codec.text, ENCODER_TEXT);
@@ -360,6 +362,8 @@ static bool open_all(video *v, pipeline_error *error)
                             .low_latency = s->encoder.low_latency,
                             .deinterlace = s->deinterlace,
                             .double_fields = s->double_fields,
+                            .rotate = s->rotate,
+                            .keeps_matrix = format && container_holds_matrix(format),
                             .ends_early = s->frames,
                             .stop_on_error = s->stop_on_error,
                             .notes = &s->notes};

@@ -73,16 +73,17 @@ static model_choice choose_models(const enhance_options *o, resize_scale scale, 
                           .video = o->content ? !strcmp(o->content, "video") : film};
 }
 
-/* Options for the encoder of a video, given for a picture. They are no error, because a folder may
+/* Options for videos, given for a picture. They are no error, because a folder may
  * have both. */
 static void tell_unused(const enhance_options *o, const pipeline_notes *notes)
 {
-    const char *name = o->codec           ? "--codec"
-                       : o->crf >= 0      ? "--crf"
-                       : o->match_bitrate ? "--match-bitrate"
-                       : o->preset        ? "--preset"
-                       : o->encoder.count ? "--encoder-option"
-                                          : NULL;
+    const char *name = strcmp(o->rotate, "auto") ? "--rotate"
+                       : o->codec                ? "--codec"
+                       : o->crf >= 0             ? "--crf"
+                       : o->match_bitrate        ? "--match-bitrate"
+                       : o->preset               ? "--preset"
+                       : o->encoder.count        ? "--encoder-option"
+                                                 : NULL;
     if (name)
         pipeline_note(notes, "%s has no effect on a picture, only on videos", name);
 }
@@ -108,6 +109,9 @@ int enhance_options_apply(const enhance_options *o, bool image, bool delays, sta
     if ((o->size.height || o->size.size) && !has(&list, STAGE_SR))
         return cli_fail(EXIT_USAGE, "--height and --size: expected sr among --stages, found '%s'",
                         o->stages);
+    settings->rotate = !strcmp(o->rotate, "auto")
+                           ? ROTATION_AUTO
+                           : (rotation)(ROTATION_NONE + strtoul(o->rotate, NULL, 10) / 90);
     const int status = result_size_is_late(&o->size, settings)
                            ? EXIT_SUCCESS
                            : result_size_scale(&o->size, settings, image, &scale);

@@ -17,7 +17,7 @@
 /* As given on the command line; NULL: not given. */
 typedef struct enhance_options {
     const char *stages, *tier, *content, *sr, *denoise, *strength, *colour, *colour_model;
-    const char *temporal, *deinterlace, *fields;
+    const char *temporal, *deinterlace, *fields, *rotate;
     double scale; /* 0: not given */
     result_size size;
     const char *codec, *preset;
@@ -77,7 +77,12 @@ typedef struct enhance_options {
      .initial = "auto"},                                                                          \
     {"--fields", NULL, OPTION_CHOICE, SHARED_FIELD(at, fields), "single|double", group,           \
      .help = "double: make a frame of each field of interlaced video, twice as many a second: 50i "\
-             "becomes 50p", .initial = "single"}
+             "becomes 50p", .initial = "single"},                                                         \
+    {"--rotate", NULL, OPTION_CHOICE, SHARED_FIELD(at, rotate), "auto|none|90|180|270", group,    \
+     .help = "auto: keep the rotation that a phone's video is marked with, and turn the frames "  \
+             "where the output cannot hold it; a number: turn the frames as they are stored "     \
+             "clockwise by so many degrees, and drop the mark; none: only drop it",               \
+     .initial = "auto"}
 
 #define ENHANCE_ENCODER_OPTIONS(at, group)                                                        \
     {"--codec", "-c", OPTION_STRING, SHARED_FIELD(at, codec), "CODEC", group,                     \

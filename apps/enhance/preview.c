@@ -19,19 +19,28 @@
 
 /* ---- before and after in one picture --------------------------------------------------------- */
 
-/* The first frame of a file at start or later, in its own size if size is NULL, else in size's.
- * turn: how players turn it. */
-static AVFrame *first_frame(const char *path, double start, const AVFrame *size, orientation *turn,
+/* The first frame of a file at start or later, turned, in its own size if size is NULL, else in
+ * size's. */
+static AVFrame *first_frame(const char *path, double start, const AVFrame *size, rotation rotate,
                             pipeline_error *error)
 {
     footage f;
     AVFrame *frame = NULL;
     if (footage_open(&f, path, start, 0, error)) {
         const footage_result found = footage_next(&f, error);
-        *turn = orientation_of(f.video);
+        const orientation turn = orientation_wanted(rotate, f.video);
+        const bool swaps = orientation_swaps(turn);
         if (found == FOOTAGE_FRAME)
-            frame = frame_convert(f.frame, size ? size->width : f.frame->width,
-                                  size ? size->height : f.frame->height, AV_PIX_FMT_RGB24, error);
+            frame = frame_convert(f.frame,
+                                  !size   ? f.frame->width
+                                  : swaps ? size->height
+                                          : size->width,
+                                  !size   ? f.frame->height
+                                  : swaps ? size->width
+                                          : size->height,
+                                  AV_PIX_FMT_RGB24, error);
+        if (frame && !orientation_turn(frame, turn, error))
+            av_frame_free(&frame);
         else if (found == FOOTAGE_END)
             pipeline_fail(error, "%s: expected a frame at %g s or later, found none", path, start);
     }
@@ -42,11 +51,10 @@ static AVFrame *first_frame(const char *path, double start, const AVFrame *size,
 static bool write_halves(const enhance_settings *s, const test_run *t)
 {
     pipeline_error error = {0};
-    orientation turn;
-    AVFrame *after = first_frame(t->result, 0, NULL, &turn, &error);
-    AVFrame *before = after ? first_frame(s->input, s->start, after, &turn, &error) : NULL;
+    AVFrame *after = first_frame(t->result, 0, NULL, ROTATION_AUTO, &error);
+    AVFrame *before = after ? first_frame(s->input, s->start, after, s->rotate, &error) : NULL;
     AVPacket *png = NULL;
-    if (before && orientation_turn(before, turn, &error) && orientation_turn(after, turn, &error)) {
+    if (before) {
         frame_convert_halves(before, after);
         png = frame_convert_encode(after, FRAME_CONVERT_PNG, &error);
     }
@@ -111,6 +119,7 @@ bool preview_page(const enhance_settings *settings, const enhance_report *done,
                                                         .b = settings->output,
                                                         .start = settings->start,
                                                         .frames = done->frames,
+                                                        .turn = done->turned,
                                                         .scale = true});
     if (good) {
         report r = {.a = settings->input,

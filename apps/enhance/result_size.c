@@ -32,7 +32,7 @@ static bool size_of_video(mona_size *size, const enhance_settings *s, pipeline_e
     const bool good = footage_open(&f, s->input, 0, 0, error);
     if (good)
         *size = turned((uint32_t)f.video->codecpar->width, (uint32_t)f.video->codecpar->height,
-                       orientation_of(f.video));
+                       orientation_wanted(s->rotate, f.video));
     footage_close(&f);
     return good;
 }

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include <libavutil/pixdesc.h>
+
 #include "pipeline/io/av_compat.h"
 
 /* matrix: a display matrix of size bytes, or NULL. */
@@ -40,6 +42,12 @@ orientation orientation_of_exif(unsigned exif)
     return exif >= 1 && exif <= 8 ? turns[exif - 1] : (orientation){0};
 }
 
+orientation orientation_wanted(rotation rotate, const AVStream *stream)
+{
+    static const unsigned exif[] = {[ROTATION_NONE] = 1, 6, 3, 8};
+    return rotate == ROTATION_AUTO ? orientation_of(stream) : orientation_of_exif(exif[rotate]);
+}
+
 bool orientation_swaps(orientation turn)
 {
     return turn.xy;
@@ -67,27 +75,101 @@ void orientation_copy(orientation_pixels to, orientation_pixels from, int width,
         }
 }
 
-bool orientation_turn(AVFrame *rgb, orientation turn, pipeline_error *error)
+/* Bytes of a pixel in a plane; 0: its components differ in that. */
+static size_t pixel_bytes(const AVPixFmtDescriptor *format, int plane)
 {
-    enum { PIXEL = 3 };
+    int step = 0;
+    for (int i = 0; i < format->nb_components; i++) {
+        const AVComponentDescriptor *c = &format->comp[i];
+        if (c->plane != plane)
+            continue;
+        if (step && step != c->step)
+            return 0;
+        step = c->step;
+    }
+    return (size_t)step;
+}
+
+bool orientation_takes(enum AVPixelFormat pix_fmt, orientation turn)
+{
+    const AVPixFmtDescriptor *format = av_pix_fmt_desc_get(pix_fmt);
+    const uint64_t other =
+        AV_PIX_FMT_FLAG_PAL | AV_PIX_FMT_FLAG_BITSTREAM | AV_PIX_FMT_FLAG_HWACCEL;
+    if (!format || format->flags & other ||
+        (orientation_swaps(turn) && format->log2_chroma_w != format->log2_chroma_h))
+        return false;
+    for (int p = 0; p < av_pix_fmt_count_planes(pix_fmt); p++)
+        if (!pixel_bytes(format, p))
+            return false;
+    return true;
+}
+
+/* Of LEFT to BOTTOM: -1 is the first of the samples that share chroma, 0 their middle, 1 the last.
+ */
+static int chroma_x(int location)
+{
+    return ((location - AVCHROMA_LOC_LEFT) & 1) - 1;
+}
+
+static int chroma_y(int location)
+{
+    return location >= AVCHROMA_LOC_BOTTOMLEFT ? 1 : location >= AVCHROMA_LOC_TOPLEFT ? -1 : 0;
+}
+
+enum AVChromaLocation orientation_chroma(enum AVChromaLocation location, orientation turn)
+{
+    const int x = chroma_x((int)location), y = chroma_y((int)location);
+    const int column = turn.xx * x + turn.yx * y, row = turn.xy * x + turn.yy * y;
+    int to = AVCHROMA_LOC_LEFT;
+    if (location == AVCHROMA_LOC_UNSPECIFIED)
+        return location;
+    while (to < AVCHROMA_LOC_BOTTOM && (chroma_x(to) != FFMIN(column, 0) || chroma_y(to) != row))
+        to++;
+    return (enum AVChromaLocation)to;
+}
+
+static AVFrame *frame_for(const AVFrame *frame, orientation turn)
+{
+    AVFrame *to = av_frame_alloc();
+    if (!to)
+        return NULL;
+    to->format = frame->format;
+    to->width = orientation_swaps(turn) ? frame->height : frame->width;
+    to->height = orientation_swaps(turn) ? frame->width : frame->height;
+    if (av_frame_get_buffer(to, 0) < 0 || av_frame_copy_props(to, frame) < 0) {
+        av_frame_free(&to);
+        return NULL;
+    }
+    if (orientation_swaps(turn) && frame->sample_aspect_ratio.num > 0)
+        to->sample_aspect_ratio = av_inv_q(frame->sample_aspect_ratio);
+    to->chroma_location = orientation_chroma(frame->chroma_location, turn);
+    av_frame_remove_side_data(to, AV_FRAME_DATA_DISPLAYMATRIX);
+    return to;
+}
+
+bool orientation_turn(AVFrame *frame, orientation turn, pipeline_error *error)
+{
+    const AVPixFmtDescriptor *format = av_pix_fmt_desc_get(frame->format);
     if (!orientation_changes(turn))
         return true;
-    AVFrame *to = av_frame_alloc();
-    const int width = rgb->width, height = rgb->height;
-    if (to) {
-        to->format = rgb->format;
-        to->width = orientation_swaps(turn) ? height : width;
-        to->height = orientation_swaps(turn) ? width : height;
-    }
-    if (!to || av_frame_get_buffer(to, 0) < 0) {
-        av_frame_free(&to);
+    if (!orientation_takes(frame->format, turn))
+        return pipeline_fail(error,
+                             "frames of %s cannot be turned like that; ffmpeg -i IN -pix_fmt "
+                             "yuv420p OUT makes some that can",
+                             format ? format->name : "an unknown format");
+    AVFrame *to = frame_for(frame, turn);
+    if (!to)
         return pipeline_fail(error, "out of memory");
+    for (int p = 0; p < av_pix_fmt_count_planes(frame->format); p++) {
+        const bool chroma = p == 1 || p == 2;
+        orientation_copy((orientation_pixels){to->data[p], to->linesize[p]},
+                         (orientation_pixels){frame->data[p], frame->linesize[p]},
+                         AV_CEIL_RSHIFT(frame->width, chroma ? format->log2_chroma_w : 0),
+                         AV_CEIL_RSHIFT(frame->height, chroma ? format->log2_chroma_h : 0),
+                         pixel_bytes(format, p), turn);
     }
-    orientation_copy((orientation_pixels){to->data[0], to->linesize[0]},
-                     (orientation_pixels){rgb->data[0], rgb->linesize[0]}, width, height, PIXEL,
-                     turn);
-    av_frame_unref(rgb);
-    av_frame_move_ref(rgb, to);
+    av_frame_unref(frame);
+    av_frame_move_ref(frame, to);
     av_frame_free(&to);
     return true;
 }

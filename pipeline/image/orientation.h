@@ -20,6 +20,17 @@ typedef struct orientation {
 /* Of a stream. Angles that are not multiples of 90 degrees count as none. */
 orientation orientation_of(const AVStream *stream);
 
+/* How a video's frames are turned: as its stream says, or clockwise by so many degrees. */
+typedef enum rotation {
+    ROTATION_AUTO,
+    ROTATION_NONE,
+    ROTATION_90,
+    ROTATION_180,
+    ROTATION_270
+} rotation;
+
+orientation orientation_wanted(rotation rotate, const AVStream *stream);
+
 /* Of a frame that libav decoded from a photograph. */
 orientation orientation_of_photo(const AVFrame *frame);
 
@@ -40,7 +51,14 @@ typedef struct orientation_pixels {
 void orientation_copy(orientation_pixels to, orientation_pixels from, int width, int height,
                       size_t pixel, orientation turn);
 
-/* Turns a frame of AV_PIX_FMT_RGB24 in place. */
-bool orientation_turn(AVFrame *rgb, orientation turn, pipeline_error *error);
+/* Whether frames of a format can be turned like that: chroma that is subsampled in one direction only
+ * cannot take a quarter turn, nor can palettes and packed pixels that share chroma. */
+bool orientation_takes(enum AVPixelFormat format, orientation turn);
+
+/* Where chroma lies afterwards. Where libav has no name for that, at the right, the nearest one. */
+enum AVChromaLocation orientation_chroma(enum AVChromaLocation location, orientation turn);
+
+/* Turns a frame in place, with its sample aspect ratio and chroma location. */
+bool orientation_turn(AVFrame *frame, orientation turn, pipeline_error *error);
 
 #endif

@@ -87,14 +87,18 @@ static bool holds_codec(const AVOutputFormat *format, const AVStream *stream)
     return avformat_query_codec(format, codec->codec_id, FF_COMPLIANCE_EXPERIMENTAL) == 1;
 }
 
-/* Only QuickTime's family of containers stores the rotation of a video. */
+bool container_holds_matrix(const AVOutputFormat *format)
+{
+    static const char *const names[] = {"mov", "mp4", "ipod", "3gp", "3g2", "f4v", "ismv", NULL};
+    return is(format, names);
+}
+
 static bool holds_rotation(const AVOutputFormat *format, const AVStream *stream)
 {
     const uint8_t *matrix = avstream_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, NULL);
-    static const char *const names[] = {"mov", "mp4", "ipod", "3gp", "3g2", "f4v", "ismv", NULL};
     int32_t upright[9];
     av_display_rotation_set(upright, 0);
-    return !matrix || !memcmp(matrix, upright, sizeof upright) || is(format, names);
+    return !matrix || !memcmp(matrix, upright, sizeof upright) || container_holds_matrix(format);
 }
 
 bool container_holds(const AVOutputFormat *format, const AVStream *stream)

@@ -263,23 +263,24 @@ static bool check_frame(const input *in, pipeline_error *error)
 {
     const AVFrame *frame = in->frame;
     AVCodecParameters *video = in->video->codecpar;
-    if (in->last_pts == INT64_MIN &&
-        (frame->width != video->width || frame->height != video->height ||
-         pixels_plain(frame->format) != pixels_plain(video->format))) {
-        video->width = frame->width;
-        video->height = frame->height;
+    int *const width = orientation_swaps(in->turn) ? &video->height : &video->width;
+    int *const height = orientation_swaps(in->turn) ? &video->width : &video->height;
+    if (in->last_pts == INT64_MIN && (frame->width != *width || frame->height != *height ||
+                                      pixels_plain(frame->format) != pixels_plain(video->format))) {
+        *width = frame->width;
+        *height = frame->height;
         video->format = frame->format;
         return input_check_video(in, error);
     }
-    if (frame->width == video->width && frame->height == video->height &&
+    if (frame->width == *width && frame->height == *height &&
         pixels_plain(frame->format) == pixels_plain(video->format))
         return true;
     return pipeline_fail(
         error,
         "%s: expected every frame to be %dx%d %s like the first, found one of %dx%d "
         "%s",
-        in->path, video->width, video->height, pixels_name(video->format), frame->width,
-        frame->height, pixels_name(frame->format));
+        in->path, *width, *height, pixels_name(video->format), frame->width, frame->height,
+        pixels_name(frame->format));
 }
 
 static bool count_damage(input *in, pipeline_error *error)
@@ -335,7 +336,7 @@ static input_result next_frame(input *in, pipeline_error *error)
     for (;;) {
         const int code = fields_get(&in->fields, in->frame, error);
         if (code >= 0)
-            return INPUT_FRAME;
+            return orientation_turn(in->frame, in->turn, error) ? INPUT_FRAME : INPUT_FAILED;
         if (code != AVERROR(EAGAIN))
             return code == AVERROR_EOF ? INPUT_END : INPUT_FAILED;
         const input_result result = decode_next(in, error);

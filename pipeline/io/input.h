@@ -14,6 +14,7 @@
 #include "pipeline/fields/fields.h"
 #include "pipeline/stages/frame.h"
 #include "pipeline/io/packet_queue.h"
+#include "pipeline/image/orientation.h"
 #include "pipeline/image/picture_list.h"
 #include "pipeline/image/picture_planes.h"
 #include "pipeline/io/timestamp_joins.h"
@@ -43,6 +44,7 @@ typedef struct input {
     picture_list pictures;     /* read instead of format's packets; count 0: none */
     enum AVPixelFormat planes; /* frames are converted to this; AV_PIX_FMT_NONE: they are not */
     fields fields;             /* passes every frame from the decoder on */
+    orientation turn;          /* how frames are turned before they are returned */
     bool doubled;              /* there is a frame for each field */
     bool stop_on_error;
     int64_t start;    /* AV_TIME_BASE units, in the file's own time; AV_NOPTS_VALUE: all */
@@ -68,6 +70,8 @@ typedef struct input_settings {
     bool low_latency;      /* no frame waits for later ones; interlaced ones must be marked */
     bool deinterlace;      /* deinterlace interlaced frames */
     bool double_fields;    /* into a frame for each field */
+    rotation rotate;       /* turn frames; AUTO turns them only if the output has no matrix */
+    bool keeps_matrix;     /* the output's container can hold a display matrix */
     bool ends_early;       /* input_copy_until will be called: pass on only what belongs */
     bool stop_on_error;    /* fail at the first damage instead of counting it and going on */
     const pipeline_notes *notes;

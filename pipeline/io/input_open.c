@@ -14,6 +14,7 @@
 #include <libavutil/parseutils.h>
 #include <libavutil/pixdesc.h>
 
+#include "pipeline/io/av_compat.h"
 #include "pipeline/io/av_log_errors.h"
 #include "pipeline/io/container.h"
 #include "pipeline/io/pixels.h"
@@ -275,6 +276,32 @@ static void cut(input *in, double start, double end)
         seek_before(in->format, in->video, in->start);
 }
 
+/* Frames of input_next are turned; the stream is described as they are. The matrix goes, so that no
+ * player turns them again. */
+static void choose_turn(input *in, const input_settings *s)
+{
+    AVCodecParameters *video = in->video->codecpar;
+    const orientation turn = orientation_wanted(s->rotate, in->video);
+    if (s->rotate == ROTATION_AUTO &&
+        (s->keeps_matrix || !orientation_changes(turn) || !orientation_takes(video->format, turn)))
+        return;
+    in->turn = turn;
+    avstream_remove_side_data(in->video, AV_PKT_DATA_DISPLAYMATRIX);
+    av_dict_set(&in->video->metadata, "rotate", NULL, 0);
+    if (!orientation_changes(turn))
+        return;
+    video->chroma_location = orientation_chroma(video->chroma_location, turn);
+    if (orientation_swaps(turn)) {
+        FFSWAP(int, video->width, video->height);
+        FFSWAP(int, video->sample_aspect_ratio.num, video->sample_aspect_ratio.den);
+        FFSWAP(int, in->video->sample_aspect_ratio.num, in->video->sample_aspect_ratio.den);
+    }
+    if (s->rotate == ROTATION_AUTO)
+        pipeline_note(s->notes,
+                      "%s: the frames are turned, because the output cannot hold a rotation",
+                      in->path);
+}
+
 bool input_open(input *in, const input_settings *s, pipeline_error *error)
 {
     bool piped = !strcmp(s->path, "-");
@@ -298,6 +325,7 @@ bool input_open(input *in, const input_settings *s, pipeline_error *error)
     if (!choose_planes(in, s->chroma, error) || !input_check_video(in, error) ||
         !open_decoder(in, s, coded, error))
         return false;
+    choose_turn(in, s);
     in->fields =
         (fields){.path = in->path,
                  .notes = s->notes,

@@ -182,7 +182,7 @@ static bool take_all(comparison *c, pipeline_error *error)
             return count_differs(c, a == FOOTAGE_END, error);
         if (a == FOOTAGE_END)
             return true;
-        if (!take_pair(c, error))
+        if (!orientation_turn(c->a.frame, s->turn, error) || !take_pair(c, error))
             return false;
     }
     return true;

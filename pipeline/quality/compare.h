@@ -22,10 +22,11 @@ typedef struct compare_pair {
 
 typedef struct compare_settings {
     const char *a, *b;
-    double start;    /* seconds of a to skip at the beginning */
-    double end;      /* seconds after which a is left out; 0: no end */
-    uint64_t frames; /* at most this many; 0: all */
-    bool scale;      /* convert a if its size or format differs from b's */
+    double start;     /* seconds of a to skip at the beginning */
+    double end;       /* seconds after which a is left out; 0: no end */
+    uint64_t frames;  /* at most this many; 0: all */
+    orientation turn; /* how a's frames are turned before; zeroed: not at all */
+    bool scale;       /* convert a if its size or format differs from b's */
     /* Called for each pair. Returning false stops, with the reason in error. May be NULL. */
     bool (*pair)(void *context, const compare_pair *pair, pipeline_error *error);
     void *context;

@@ -82,7 +82,6 @@ refused() {
 ! full || refused attached.mkv mp4 'mp4 cannot hold stream 3 (attachment, ttf); use .mkv, which holds everything'
 refused attached.mkv ts 'mpegts cannot hold stream 2 (subtitle, subrip); use .mkv' 3
 refused cover.mp4 mov 'mov cannot hold stream 2 (cover picture, mjpeg); use .mkv'
-! full || refused rotated.mp4 mkv 'matroska cannot hold the rotation of stream 0 (video, h264); use .mp4'
 refused av.mp4 y4m 'yuv4mpegpipe cannot hold stream 1 (audio, aac); use .mkv'
 
 # ---- what is converted ----------------------------------------------------------------------------
