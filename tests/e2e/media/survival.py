@@ -25,6 +25,10 @@ def probe(path, *what):
     return json.loads(text or "{}")
 
 
+def rotation(stream):
+    return next((d["rotation"] for d in stream.get("side_data_list", []) if "rotation" in d), 0)
+
+
 def is_cover(stream):
     return bool(stream.get("disposition", {}).get("attached_pic"))
 
@@ -205,14 +209,23 @@ class Comparison:
         for i, value in enumerate(before):
             if value in (None, "unknown", "unspecified"):
                 before[i] = after[i]
+        if self.turned():
+            before[-1] = "top" if rotation(self.a.video) == -90 else "bottom"
         return self.same("colour", after, before)
+
+    def turned(self):
+        """Whether the frames are turned by a quarter instead of marked, as where the output has no place for the mark."""
+        sides = [s["width"] > s["height"] for s in (self.a.video, self.b.video)]
+        return rotation(self.a.video) in (-90, 90) and rotation(self.b.video) == 0 and sides[0] != sides[1]
 
     def shape(self):
         def of(s):
-            turned = [d.get("rotation") for d in s.get("side_data_list", []) if "rotation" in d]
             aspect = s.get("sample_aspect_ratio", "1:1")
-            return "1:1" if aspect in ("0:1", "N/A") else aspect, turned[0] if turned else 0
-        return self.same("pixel aspect and rotation", of(self.b.video), of(self.a.video))
+            return "1:1" if aspect in ("0:1", "N/A") else aspect, rotation(s)
+        before = of(self.a.video)
+        if self.turned():
+            before = ":".join(reversed(before[0].split(":"))), 0
+        return self.same("pixel aspect and rotation", of(self.b.video), before)
 
     def about(self):
         def tags(f):
