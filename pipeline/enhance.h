@@ -45,6 +45,7 @@ typedef struct enhance_settings {
     uint64_t segment_frames; /* in each; 0: a few seconds' worth */
     bool deinterlace;        /* deinterlace interlaced frames */
     bool double_fields;      /* into a frame for each field */
+    bool no_audio;           /* leave sound out */
     rotation rotate;         /* of the frames; AUTO: only where OUT cannot hold it */
     bool stop_on_error;      /* fail at the first damage in the input */
     bool drop_unsupported;   /* leave out what the container cannot hold, rather than fail */

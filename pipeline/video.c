@@ -362,6 +362,7 @@ static bool open_all(video *v, pipeline_error *error)
                             .low_latency = s->encoder.low_latency,
                             .deinterlace = s->deinterlace,
                             .double_fields = s->double_fields,
+                            .no_audio = s->no_audio,
                             .rotate = s->rotate,
                             .keeps_matrix = format && container_holds_matrix(format),
                             .ends_early = s->frames,

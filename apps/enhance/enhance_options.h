@@ -20,7 +20,7 @@ typedef struct enhance_options {
     const char *temporal, *deinterlace, *fields, *rotate;
     double scale; /* 0: not given */
     result_size size;
-    const char *codec, *preset;
+    const char *codec, *preset, *audio;
     double crf; /* negative: not given; set before the options are parsed */
     bool match_bitrate, low_latency;
     option_list encoder;
@@ -103,7 +103,9 @@ typedef struct enhance_options {
      .help = "give each frame out before the next comes in, for live video: no B-frames, no look-"\
              "ahead, no search for interlaced frames that are not marked"},                       \
     {"--encoder-option", "-e", OPTION_LIST, SHARED_FIELD(at, encoder), "KEY=VALUE", group,        \
-     .help = "an option of FFmpeg's encoder; can be given more than once"}
+     .help = "an option of FFmpeg's encoder; can be given more than once"},                       \
+    {"--audio", NULL, OPTION_CHOICE, SHARED_FIELD(at, audio), "copy|none", group,                 \
+     .help = "copy: keep the sound as it is, bit by bit; none: leave it out", .initial = "copy"}
 /* clang-format on */
 
 /* False, with a message: more than one of them says how large the result is. */

@@ -47,6 +47,11 @@ bool container_regenerates(const AVFormatContext *input, const AVStream *stream)
     return codec->codec_tag == MKTAG('t', 'm', 'c', 'd') || text;
 }
 
+bool container_leaves_out(const AVStream *stream)
+{
+    return stream->discard == AVDISCARD_ALL;
+}
+
 bool container_is_cover(const AVStream *stream)
 {
     return stream->disposition & AV_DISPOSITION_ATTACHED_PIC;
@@ -127,8 +132,8 @@ static bool misfits(const AVOutputFormat *format, const AVFormatContext *input, 
     const AVStream *stream = input->streams[i];
     if (stream == video)
         return !holds_rotation(format, stream);
-    return !container_regenerates(input, stream) && !container_holds(format, stream) &&
-           !container_converts(format, stream);
+    return !container_leaves_out(stream) && !container_regenerates(input, stream) &&
+           !container_holds(format, stream) && !container_converts(format, stream);
 }
 
 static bool holds_all(const AVOutputFormat *format, const AVFormatContext *input,
@@ -210,7 +215,8 @@ static double start_of(const AVStream *stream)
 {
     const enum AVMediaType type = stream->codecpar->codec_type;
     const bool counts = type == AVMEDIA_TYPE_AUDIO || type == AVMEDIA_TYPE_VIDEO;
-    return counts && !container_is_cover(stream) && stream->start_time != AV_NOPTS_VALUE
+    return counts && !container_leaves_out(stream) && !container_is_cover(stream) &&
+                   stream->start_time != AV_NOPTS_VALUE
                ? FFMAX(0, (double)stream->start_time * av_q2d(stream->time_base))
                : -1;
 }

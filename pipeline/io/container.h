@@ -13,6 +13,9 @@
  * codes, which it derives from the video's metadata, and tracks with the names of chapters. */
 bool container_regenerates(const AVFormatContext *input, const AVStream *stream);
 
+/* Whether the user leaves the stream out: the input does not read it either. */
+bool container_leaves_out(const AVStream *stream);
+
 /* Whether the stream is a picture that belongs to the file, such as an album cover, and not a
  * video. */
 bool container_is_cover(const AVStream *stream);

@@ -61,7 +61,7 @@ int64_t edit_list_lead(const AVFormatContext *input, const AVStream *video,
     for (unsigned i = 0; i < input->nb_streams; i++) {
         AVStream *stream = input->streams[i];
         if (stream == video || stream->codecpar->codec_type != AVMEDIA_TYPE_AUDIO ||
-            !container_holds(format, stream))
+            container_leaves_out(stream) || !container_holds(format, stream))
             continue;
         lead = FFMAX(lead, lead_of(stream, format));
     }

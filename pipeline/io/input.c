@@ -145,7 +145,13 @@ static bool check_length(input *in, pipeline_error *error)
     if (format->duration <= 0 || format->duration_estimation_method != AVFMT_DURATION_FROM_STREAM ||
         format->iformat->flags & AVFMT_NOTIMESTAMPS || !in->reached)
         return true;
-    int64_t announced = format->duration + FFMAX(format->start_time, 0);
+    /* Of the video alone, where only that is read. */
+    const int64_t length =
+        !in->no_audio ? format->duration
+        : in->video->duration > 0
+            ? av_rescale_q(in->video->duration, in->video->time_base, AV_TIME_BASE_Q)
+            : 0;
+    int64_t announced = length + FFMAX(format->start_time, 0);
     double missing = (double)(announced - in->reached) / AV_TIME_BASE;
     if (missing < 1)
         return true;
@@ -380,7 +386,7 @@ static bool all_audio_past(const input *in, const int64_t *last, int64_t end)
 {
     for (unsigned i = 0; i < in->format->nb_streams && i < 64; i++) {
         const AVStream *stream = in->format->streams[i];
-        if (stream->codecpar->codec_type == AVMEDIA_TYPE_AUDIO &&
+        if (stream->codecpar->codec_type == AVMEDIA_TYPE_AUDIO && !container_leaves_out(stream) &&
             av_compare_ts(last[i], stream->time_base, end, in->video->time_base) < 0)
             return false;
     }

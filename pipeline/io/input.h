@@ -46,6 +46,7 @@ typedef struct input {
     fields fields;             /* passes every frame from the decoder on */
     orientation turn;          /* how frames are turned before they are returned */
     bool doubled;              /* there is a frame for each field */
+    bool no_audio;             /* sound is not read */
     bool stop_on_error;
     int64_t start;    /* AV_TIME_BASE units, in the file's own time; AV_NOPTS_VALUE: all */
     int64_t end;      /* the same unit; INT64_MAX: no end */
@@ -70,6 +71,7 @@ typedef struct input_settings {
     bool low_latency;      /* no frame waits for later ones; interlaced ones must be marked */
     bool deinterlace;      /* deinterlace interlaced frames */
     bool double_fields;    /* into a frame for each field */
+    bool no_audio;         /* leave sound out */
     rotation rotate;       /* turn frames; AUTO turns them only if the output has no matrix */
     bool keeps_matrix;     /* the output's container can hold a display matrix */
     bool ends_early;       /* input_copy_until will be called: pass on only what belongs */

@@ -308,6 +308,7 @@ bool input_open(input *in, const input_settings *s, pipeline_error *error)
     *in = (input){.path = piped ? "standard input" : s->path,
                   .notes = s->notes,
                   .ends_early = s->ends_early,
+                  .no_audio = s->no_audio,
                   .stop_on_error = s->stop_on_error,
                   .start = AV_NOPTS_VALUE,
                   .end = INT64_MAX,
@@ -319,6 +320,9 @@ bool input_open(input *in, const input_settings *s, pipeline_error *error)
     if ((!piped && !check_file(s->path, error)) || !open_container(in, s, error) ||
         !find_video(in, error))
         return false;
+    for (unsigned i = 0; s->no_audio && i < in->format->nb_streams; i++)
+        if (in->format->streams[i]->codecpar->codec_type == AVMEDIA_TYPE_AUDIO)
+            in->format->streams[i]->discard = AVDISCARD_ALL;
     const int coded = in->video->codecpar->format;
     if (in->pictures.count)
         describe_pictures(in);

@@ -168,7 +168,7 @@ static bool add_streams(mux *m, const AVFormatContext *input, const AVStream *vi
         m->stream_of[i] = -1;
         m->last_dts[i] = AV_NOPTS_VALUE;
         m->time_base_of[i] = from->time_base;
-        bool copied = !container_regenerates(input, from) &&
+        bool copied = !container_leaves_out(from) && !container_regenerates(input, from) &&
                       (container_holds(format, from) || container_converts(format, from));
         if ((from == video || copied) && !add_stream(m, from, video, encoder, error))
             return false;

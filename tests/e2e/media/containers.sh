@@ -84,6 +84,24 @@ refused attached.mkv ts 'mpegts cannot hold stream 2 (subtitle, subrip); use .mk
 refused cover.mp4 mov 'mov cannot hold stream 2 (cover picture, mjpeg); use .mkv'
 refused av.mp4 y4m 'yuv4mpegpipe cannot hold stream 1 (audio, aac); use .mkv'
 
+# ---- what the user leaves out ----------------------------------------------------------------------
+# The video of a file whose sound is two seconds longer, so that something would be missing at the end.
+ffmpeg -v error -i "$in/av.mp4" -f lavfi -i sine=d=3.5 -map 0:v -map 1 -c:v copy -c:a aac "$tmp/long.mp4"
+streams_of() {
+    ffprobe -v error -show_entries stream=codec_type -of csv=p=0 "$1" | tr '\n' ' '
+}
+for pair in long.mp4:mp4 long.mp4:mkv long.mp4:y4m; do
+    out=$tmp/silent.${pair#*:}
+    "$mona" enhance -y "$tmp/${pair%:*}" -o "$out" --stages sr --audio none --frames 9 2> "$tmp/log" < /dev/null
+    same "--audio none, $pair" "$? $(streams_of "$out") $(frames_md5 "$out" | wc -l) $(grep -c 'cut short\|cannot' "$tmp/log")" "0 video  9 0"
+done
+"$mona" enhance -y "$tmp/long.mp4" -o "$tmp/silent.mkv" --stages sr --audio none --on-error stop --quiet
+same "nothing is missing" "$? $(streams_of "$tmp/silent.mkv") $(video_times "$tmp/silent.mkv" | wc -l)" "0 video  $(video_times "$tmp/long.mp4" | wc -l)"
+"$mona" enhance -y "$in/subtitles.mkv" -o "$tmp/silent.mkv" --stages sr --audio none --resume --segment 7 --quiet
+same "subtitles and chapters stay, also with --resume" "$? $(streams_of "$tmp/silent.mkv")" "0 video subtitle "
+same "the plan says it" "$("$mona" enhance "$tmp/long.mp4" -o "$tmp/silent.ts" --audio none --dry-run | grep -c 'audio .*left out')" 1
+fails "sound is not encoded" "--audio: expected copy|none, found 'aac'" "$mona" enhance "$tmp/long.mp4" -o "$tmp/no.mkv" --audio aac
+
 # ---- what is converted ----------------------------------------------------------------------------
 # Subtitles as SRT: times, text and the styles that all formats have.
 cues() {
