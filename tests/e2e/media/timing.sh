@@ -104,6 +104,55 @@ video_times "$tmp/moments.mkv" > "$tmp/wanted"
 same "--fields double: at their times" "$(video_times "$tmp/each.mkv" | paste - "$tmp/wanted" |
     awk '{ d = $1 - $2 } d > 0.0011 || d < -0.0011 { print NR, $0 } END { print NR }')" "$(wc -l < "$tmp/wanted")"
 at_least "--fields double: they are the moments of the fields" "$(psnr_y "$tmp/each.mkv" "$tmp/moments.mkv")" 28
+# With sound: 48 moments at 25 a second, stored as 24 frames.
+make -i "$tmp/fields.mkv" -f lavfi -i sine=300:duration=1.92 -c:v copy -c:a aac "$tmp/fields.mp4"
+each() {
+    out=$1
+    shift
+    "$mona" enhance "$tmp/fields.mp4" -o "$out" --stages denoise --strength 0 --fields double --quiet "$@" 2> "$tmp/log" < /dev/null
+}
+# Where the last packet of stream $2 ends, in seconds.
+end_of() {
+    ffprobe -v error -select_streams "$2" -show_entries packet=pts_time,duration_time -of csv=p=0 "$1" |
+        awk -F , '$1 + $2 > end { end = $1 + $2 } END { printf "%.3f", end }'
+}
+for suffix in mp4 mkv; do
+    each "$tmp/sound.$suffix"
+    same "--fields double: the sound stays as it is, .$suffix" "$? $(packets_md5 "$tmp/sound.$suffix" a)" "0 $(packets_md5 "$tmp/fields.mp4" a)"
+    # MKV has no room for the encoder's priming, so that everything is up to 24 ms later.
+    same "and in sync, .$suffix" "$(paste "$tmp/wanted" - <<END | awk '{ d = $2 - $1; if (NR == 1) first = d; if (d < -0.001 || d > 0.025 || d - first > 0.0011 || first - d > 0.0011) print NR, $0 } END { print NR }'
+$(video_times "$tmp/sound.$suffix")
+END
+)" 48
+done
+each "$tmp/few.mkv" --frames 7
+same "--frames counts fields, and the sound ends with them" "$(count "$tmp/few.mkv") $(echo "$(end_of "$tmp/few.mkv" v) $(end_of "$tmp/few.mkv" a)" |
+    awk '{ d = $2 - $1; print (d > -0.025 && d < 0.025 ? "together" : $0) }')" "7 together"
+each "$tmp/whole_each.mkv" -c ffv1
+for segment in 7 8; do # in the middle of a frame, and between two
+    each "$tmp/parts.mkv" -y -c ffv1 --resume --segment $segment
+    same "--fields double in segments of $segment: the same" "$? $(frames_md5 "$tmp/parts.mkv") $(video_times "$tmp/parts.mkv") $(packets_md5 "$tmp/parts.mkv" a)" \
+        "0 $(frames_md5 "$tmp/whole_each.mkv") $(video_times "$tmp/whole_each.mkv") $(packets_md5 "$tmp/whole_each.mkv" a)"
+done
+"$mona" enhance "$tmp/fields.mp4" -o "$tmp/killed.mkv" --stages denoise --strength 0 --fields double -c ffv1 --cpu c --resume \
+    --segment 3 --quiet &
+job=$!
+waited=0
+while [ $waited -lt 200 ] && ! grep -q '^segment' "$tmp/killed.mkv.resume/journal" 2> /dev/null; do
+    sleep 0.02
+    waited=$((waited + 1))
+done
+kill -9 $job 2> /dev/null
+wait $job 2> /dev/null
+if [ -e "$tmp/killed.mkv" ]; then
+    skip "the run ended before it was killed"
+else
+    each "$tmp/killed.mkv" -c ffv1 --resume --segment 3 --fields single
+    same "fields that were begun doubled do not go on singly" "$? $(grep -c 'expected work on the same input with the same options' "$tmp/log")" "1 1"
+    each "$tmp/killed.mkv" -c ffv1 --resume --segment 3
+    same "what was killed goes on in the same way" "$? $(frames_md5 "$tmp/killed.mkv") $(packets_md5 "$tmp/killed.mkv" a)" \
+        "0 $(frames_md5 "$tmp/whole_each.mkv") $(packets_md5 "$tmp/whole_each.mkv" a)"
+fi
 if full; then
     "$mona" enhance "$tmp/fields.mkv" -o "$tmp/left.mkv" --stages denoise --strength 0 -c ffv1 --deinterlace off 2> "$tmp/log"
     same "--deinterlace off: it is said" "$(grep -c 'interlaced; it is enhanced without deinterlacing' "$tmp/log")" 1
