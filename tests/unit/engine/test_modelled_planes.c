@@ -13,7 +13,7 @@
 #include "tests/unit/sr_net.h"
 #include "tests/cases.h"
 
-enum { MAX_PLANES = 4, MAX_CHANNELS = 70, GUARD = 64, F16_ONE = 0x3c00 };
+enum { MAX_PLANES = 4, MAX_CHANNELS = 70, MAX_LOADED = 256, GUARD = 64, F16_ONE = 0x3c00 };
 
 static uint32_t below(uint32_t *seed, uint32_t n)
 {
@@ -104,13 +104,13 @@ static uint32_t add_resize(net *n, model_builder *b, uint32_t tensor, mona_type 
     return made;
 }
 
-/* Of a tensor and itself, with any epilogue. */
-static uint32_t add_combination(net *n, model_builder *b, uint32_t tensor, mona_type type,
+/* Of two tensors, with any epilogue, of type `type`. */
+static uint32_t add_combination(net *n, model_builder *b, const uint32_t both[2], mona_type type,
                                 uint32_t channels)
 {
-    static const uint8_t activations[] = {MONA_ACT_NONE, MONA_ACT_RELU, MONA_ACT_CLIP};
+    static const uint8_t activations[] = {MONA_ACT_NONE, MONA_ACT_RELU, MONA_ACT_CLIP,
+                                          MONA_ACT_PRELU};
     const uint32_t made = builder_tensor(b, "combined", type, channels, 1);
-    const uint32_t both[2] = {tensor, tensor};
     mona_file_op *op = builder_op(b, below(&n->seed, 2) ? MONA_OP_ADD : MONA_OP_MUL, made, 2, both);
     for (int i = 0; i < 2; i++)
         op->elementwise.scale[i] =
@@ -118,7 +118,7 @@ static uint32_t add_combination(net *n, model_builder *b, uint32_t tensor, mona_
                 ? F16_ONE
                 : (uint16_t)(random_scale(&n->seed) | (below(&n->seed, 2) ? 0x8000 : 0));
     op->epilogue = (mona_file_epilogue){
-        .activation = activations[below(&n->seed, 3)],
+        .activation = activations[below(&n->seed, 4)],
         .activation_after_add = activations[below(&n->seed, 3)],
         .clip_min = below(&n->seed, 2) ? 0xc000 : 0x3c00, /* -2, 1 */
         .clip_max = below(&n->seed, 2) ? 0x5640 : 0x4200, /* 100, 3 */
@@ -126,7 +126,28 @@ static uint32_t add_combination(net *n, model_builder *b, uint32_t tensor, mona_
         .output_scale = below(&n->seed, 2) ? F16_ONE : random_scale(&n->seed),
         .slopes = MONA_NONE,
     };
+    uint16_t slopes[MAX_LOADED];
+    for (uint32_t c = 0; c < channels; c++)
+        slopes[c] = (uint16_t)(random_scale(&n->seed) | (below(&n->seed, 2) ? 0x8000 : 0));
+    if (op->epilogue.activation == MONA_ACT_PRELU)
+        op->epilogue.slopes = builder_data(b, slopes, channels * sizeof *slopes);
     return made;
+}
+
+/* Of tensors of other types, or with a single channel. */
+static uint32_t add_mixture(net *n, model_builder *b, uint32_t tensor, mona_type type,
+                            uint32_t channels)
+{
+    const uint32_t same[2] = {tensor, tensor};
+    const mona_type other_type = (mona_type)below(&n->seed, 3);
+    uint32_t other = add_combination(n, b, same, other_type, channels);
+    if (below(&n->seed, 2)) {
+        const uint32_t one = builder_tensor(b, "one", other_type, 1, 1);
+        mona_file_op *op = builder_op(b, MONA_OP_SLICE, one, 1, &other);
+        op->channels.first = below(&n->seed, channels);
+        other = one;
+    }
+    return add_combination(n, b, (const uint32_t[]){tensor, other}, type, channels);
 }
 
 /* A tensor so many times that it has many channels. */
@@ -161,11 +182,11 @@ static uint32_t add_shuffle(net *n, model_builder *b, uint32_t tensor, mona_type
     return made;
 }
 
-typedef enum net_kind { PLANES, RESIZED, COMBINED, SHUFFLED } net_kind;
+typedef enum net_kind { PLANES, RESIZED, COMBINED, MIXED, SHUFFLED } net_kind;
 
 static bool random_net(net *n, uint32_t seed, net_kind kind)
 {
-    *n = (net){.seed = seed * 2654435761u + 1, .recorded = kind == SHUFFLED};
+    *n = (net){.seed = seed * 2654435761u + 1, .recorded = kind >= COMBINED};
     model_builder *b = builder_new();
     const mona_type from = (mona_type)below(&n->seed, 3);
     const mona_type to = below(&n->seed, 3) ? from : MONA_F16;
@@ -182,7 +203,9 @@ static bool random_net(net *n, uint32_t seed, net_kind kind)
     if (kind == RESIZED)
         tensor = add_resize(n, b, tensor, to, channels);
     if (kind == COMBINED)
-        tensor = add_combination(n, b, tensor, to, channels);
+        tensor = add_combination(n, b, (const uint32_t[]){tensor, tensor}, to, channels);
+    if (kind == MIXED)
+        tensor = add_mixture(n, b, tensor, to, channels);
     if (kind == SHUFFLED)
         tensor = add_shuffle(n, b, tensor, to, &channels);
     for (uint32_t i = 0; i < outputs; i++)
@@ -338,7 +361,7 @@ static void compare(net_kind kind, uint32_t count)
         free(n.bytes);
     }
     assert_true(compared > count / 2);
-    assert_true(kind != SHUFFLED || recorded > count / 2);
+    assert_true(kind < COMBINED || recorded > count / 2);
 }
 
 static void planes_of_any_kind(void **state)
@@ -365,12 +388,17 @@ static void shuffled_planes(void **state)
     compare(SHUFFLED, 400);
 }
 
+static void mixed_planes(void **state)
+{
+    (void)state;
+    compare(MIXED, 400);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(planes_of_any_kind),
-        cmocka_unit_test(resized_planes),
-        cmocka_unit_test(combined_planes),
+        cmocka_unit_test(planes_of_any_kind), cmocka_unit_test(resized_planes),
+        cmocka_unit_test(combined_planes),    cmocka_unit_test(mixed_planes),
         cmocka_unit_test(shuffled_planes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
