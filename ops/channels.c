@@ -153,17 +153,18 @@ static void by_way_of_ub(program *p, ac_address to, size_t to_stride, ac_address
 {
     const ac_address ub = ac_at(AC_UB, (size_t)p->slot * p->half * AC_BLOCK);
     const uint32_t e = p->slot;
+    const bool from_gm = ac_space_of(from) >= AC_GM;
+    const ac_pipe reader = from_gm ? AC_PIPE_MTE2 : AC_PIPE_MTE1;
     ac_copy in = {.bursts = (uint16_t)bursts, .blocks = (uint16_t)blocks}, out = in;
     if (bursts > 1) {
         in.src_gap = (uint16_t)(from_stride / AC_BLOCK - blocks);
         out.dst_gap = (uint16_t)(to_stride / AC_BLOCK - blocks);
     }
-    ac_emit_wait_flag(p->core, AC_PIPE_MTE3, AC_PIPE_MTE1, e);
-    ac_emit_copy(p->core, AC_L1_UB, ub, from, in);
-    ac_emit_set_flag(p->core, AC_PIPE_MTE1, AC_PIPE_MTE3, e);
-    ac_emit_wait_flag(p->core, AC_PIPE_MTE1, AC_PIPE_MTE3, e);
-    ac_emit_copy(p->core, AC_UB_L1, to, ub, out);
-    ac_emit_set_flag(p->core, AC_PIPE_MTE3, AC_PIPE_MTE1, e);
+    ac_emit_wait_flag(p->core, AC_PIPE_MTE3, reader, e);
+    ac_emit_copy(p->core, from_gm ? AC_GM_UB : AC_L1_UB, ub, from, in);
+    ac_emit_sync(p->core, reader, AC_PIPE_MTE3, e);
+    ac_emit_copy_out(p->core, to, ub, out);
+    ac_emit_set_flag(p->core, AC_PIPE_MTE3, reader, e);
     p->slot ^= 1;
 }
 
@@ -188,12 +189,22 @@ static void copy_blocks(program *p, const mona_row_call *call, const part *t)
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
+/* Whether an input lies in global memory, where an earlier group left it. */
+static bool reads_maps(const mona_row_call *call)
+{
+    bool maps = false;
+    for (uint32_t i = 0; i < call->bound->op->input_count; i++)
+        maps |= ac_space_of(mona_place_row(call->core, input_row(call, i), false).at) >= AC_GM;
+    return maps;
+}
+
 static void program_rows(const mona_row_call *calls, uint32_t count)
 {
     const mona_bound_op *b = calls->bound;
     program p = {calls->core, b->target->ub_bytes / 2 / AC_BLOCK, 0};
-    for (uint32_t e = 0; e < 2; e++)
-        ac_emit_set_flag(p.core, AC_PIPE_MTE3, AC_PIPE_MTE1, e);
+    const uint32_t readers = reads_maps(calls) ? 2 : 1; /* MTE1, MTE2 */
+    for (uint32_t e = 0; e < 2 * readers; e++)
+        ac_emit_set_flag(p.core, AC_PIPE_MTE3, AC_PIPE_MTE1 + e / 2, e % 2);
     for (uint32_t i = 0; i < b->op->input_count; i++) {
         const part t = part_of(b, i);
         for (uint32_t y = 0; y < count && !(b->placed >> i & 1); y++)
@@ -202,8 +213,8 @@ static void program_rows(const mona_row_call *calls, uint32_t count)
             else
                 move_channels(&calls[y], &t);
     }
-    for (uint32_t e = 0; e < 2; e++)
-        ac_emit_wait_flag(p.core, AC_PIPE_MTE3, AC_PIPE_MTE1, e);
+    for (uint32_t e = 0; e < 2 * readers; e++)
+        ac_emit_wait_flag(p.core, AC_PIPE_MTE3, AC_PIPE_MTE1 + e / 2, e % 2);
 }
 
 static void row(const mona_row_call *call)

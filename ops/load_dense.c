@@ -64,8 +64,8 @@ static void load_rest(const mona_row_call *calls, uint32_t count, uint32_t rest)
         mona_scalar_copy(core, ub + i * AC_BLOCK, plane_row(&calls[i]) + whole, rest);
     ac_emit_sync(core, AC_PIPE_S, AC_PIPE_MTE3, 0);
     for (uint32_t i = 0; i < count; i++)
-        ac_emit_copy(core, AC_UB_L1, ring_row(&calls[i]) + whole, ub + i * AC_BLOCK,
-                     (ac_copy){.bursts = 1, .blocks = 1});
+        ac_emit_copy_out(core, ring_row(&calls[i]) + whole, ub + i * AC_BLOCK,
+                         (ac_copy){.bursts = 1, .blocks = 1});
 }
 
 void mona_load_dense(const mona_row_call *calls, uint32_t count)

@@ -240,23 +240,23 @@ static resident new_resident(mona_bound_op *b, const conv_input *in)
     return r;
 }
 
-/* A core that runs a program; modelled: by the model of the 310, else by the reference. */
-static ac_core new_core(const ac_target *t, bool modelled, const resident *r, const row_buffer *out,
-                        const row_buffer *planes)
+/* A core that runs a program; modelled: by the model of the 310, else by the reference. The model
+ * keeps its address. */
+static void new_core(ac_core *core, const ac_target *t, bool modelled, const resident *r,
+                     const row_buffer *out, const row_buffer *planes)
 {
-    ac_core core = {.target = t, .take = ac_execute};
-    core.memory[AC_L1] = (ac_memory){out->memory, out->bytes, true};
-    core.memory[AC_L0A] = (ac_memory){allocate(t->l0a_bytes), t->l0a_bytes, true};
-    core.memory[AC_L0B] = (ac_memory){allocate(t->l0b_bytes), t->l0b_bytes, true};
-    core.memory[AC_L0C] = (ac_memory){allocate(t->l0c_bytes), t->l0c_bytes, true};
-    core.memory[AC_UB] = (ac_memory){allocate(t->ub_bytes), t->ub_bytes, true};
-    core.memory[AC_CONSTANTS] = (ac_memory){r->memory, r->bytes, false};
-    core.memory[AC_GM] = (ac_memory){planes->memory, planes->bytes, true};
+    *core = (ac_core){.target = t, .take = ac_execute};
+    core->memory[AC_L1] = (ac_memory){out->memory, out->bytes, true};
+    core->memory[AC_L0A] = (ac_memory){allocate(t->l0a_bytes), t->l0a_bytes, true};
+    core->memory[AC_L0B] = (ac_memory){allocate(t->l0b_bytes), t->l0b_bytes, true};
+    core->memory[AC_L0C] = (ac_memory){allocate(t->l0c_bytes), t->l0c_bytes, true};
+    core->memory[AC_UB] = (ac_memory){allocate(t->ub_bytes), t->ub_bytes, true};
+    core->memory[AC_CONSTANTS] = (ac_memory){r->memory, r->bytes, false};
+    core->memory[AC_GM] = (ac_memory){planes->memory, planes->bytes, true};
     if (modelled) {
-        ac_model_init(&core, allocate(ac_model_bytes(t)), &(ac_model_config){.cores = 1});
-        ac_model_kernel(&core, "conv");
+        ac_model_init(core, allocate(ac_model_bytes(t)), &(ac_model_config){.cores = 1});
+        ac_model_kernel(core, "conv");
     }
-    return core;
 }
 
 static void finish_core(ac_core *core)
@@ -308,8 +308,9 @@ static conv_result run_conv(const conv_case *k, const section *s, const conv_inp
         .input = {k->output},
         .output = {planes_channels, 0, 0, k->plane_type},
     };
-    ac_core core = new_core(k->target, modelled, &r, &out,
-                            &(row_buffer){.memory = planes, .bytes = plane_bytes});
+    ac_core core;
+    new_core(&core, k->target, modelled, &r, &out,
+             &(row_buffer){.memory = planes, .bytes = plane_bytes});
     const mona_row_call call = {
         .bound = &b,
         .core = &core,

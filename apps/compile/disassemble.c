@@ -92,6 +92,17 @@ static void print_instruction(const ac_program *p, const ac_record *r, uint32_t 
     const ac_form *f = &p->forms[r->form];
     const ac_address at[AC_OPERANDS] = {0};
     ac_turned turned[2];
+    for (uint32_t k = 0; k < f->flag_count; k++) {
+        const ac_instruction flag = ac_flag_instruction(f->flags[k]);
+        printf("%s; ", ac_opcode_names[flag.opcode]);
+        print_what(&flag);
+        if (k + 1 < f->flag_count || f->opcode != AC_OP_NONE)
+            printf("\n%*s", (int)depth * 2 + 8, "");
+    }
+    if (f->opcode == AC_OP_NONE) {
+        putchar('\n');
+        return;
+    }
     const ac_instruction i = ac_form_instruction(p, f, at, turned);
     printf("%s", ac_opcode_names[f->opcode]);
     for (uint32_t k = 0; k < AC_OPERANDS; k++)
@@ -122,7 +133,7 @@ void disassemble(const mona_model *m, const ac_program *p, uint64_t instructions
 {
     const ac_program_header *h = &p->header;
     printf("program for ascend310 at %ux%u: %u bytes and %u of constants; %" PRIu64
-           " instructions from %u records; L1 %u bytes\n",
+           " instructions from %u records; %u bytes of L1 besides constants\n",
            p->buffers[0].width, p->buffers[0].height, h->bytes - h->constants_bytes,
            h->constants_bytes, instructions, h->records, h->l1_bytes + h->constants_bytes);
     for (uint32_t i = 0; i < h->buffers; i++)
@@ -134,7 +145,8 @@ void disassemble(const mona_model *m, const ac_program *p, uint64_t instructions
     for (uint32_t s = 0; s < h->segments; s++)
         for (uint32_t core = 0; core < AC_PROGRAM_CORES; core++) {
             const ac_segment *g = &p->segments[s];
-            printf("; segment %u, core %u\n", s, core);
+            printf("; segment %u, core %u: %u bytes of constants from %u on\n", s, core,
+                   g->constants, g->first_constant);
             print_records(m, p, g->core[core].first, g->core[core].count, 0);
         }
 }

@@ -7,6 +7,7 @@
 
 #include "apps/compile/disassemble.h"
 #include "engine/model/model.h"
+#include "formats/compiler/program/cut.h"
 #include "formats/compiler/program/record.h"
 #include "formats/mona_writer.h"
 
@@ -67,9 +68,38 @@ static bool add_for_header(const char *name, uint64_t at, const mona_model *mode
     return ok;
 }
 
+/* Prepares a model that does not fit the chip's L1 as a whole. */
+static bool cut_if_needed(const char *name, uint8_t **bytes, size_t *size, const option_list *asked)
+{
+    mona_model model;
+    mona_size sizes[OPTION_LIST_MAX];
+    format_error error = {0};
+    uint8_t *made;
+    bool needed = false;
+    if (mona_model_open(&model, *bytes, *size))
+        return !cli_fail(EXIT_FAILED, "%s: the engine refuses the compiled model", name);
+    for (size_t i = sizes_of(&model, asked, sizes); i-- > 0;)
+        needed = needed || model_needs_cut(&model, sizes[i]);
+    if (!needed)
+        return true;
+    if (!model_cut(&model, &made, size, &error))
+        return !cli_fail(EXIT_FAILED, "%s does not fit %s as a whole, and cannot be cut: %s", name,
+                         target, error.text);
+    free(*bytes);
+    *bytes = made;
+    return true;
+}
+
 bool programs_add(const char *name, uint8_t **bytes, size_t *size, const option_list *sizes)
 {
     uint64_t at = 0;
+    for (size_t i = 0; i < sizes->count; i++) {
+        mona_size checked;
+        if (!options_size(sizes->items[i], MONA_MAX_SIDE, &checked.width, &checked.height))
+            return false;
+    }
+    if (!cut_if_needed(name, bytes, size, sizes))
+        return false;
     do {
         mona_model model, next;
         if (mona_model_open(&model, *bytes, *size))
@@ -111,8 +141,7 @@ static cJSON *describe_program(const mona_model *model, uint32_t i)
     const uint32_t constants = known ? program.header.constants_bytes : 0;
     cJSON_AddNumberToObject(row, "bytes", (double)(p->bytes - constants));
     cJSON_AddNumberToObject(row, "constants_bytes", constants);
-    cJSON_AddNumberToObject(row, "l1_bytes",
-                            known ? (double)program.header.l1_bytes + constants : 0);
+    cJSON_AddNumberToObject(row, "l1_bytes", known ? program.header.l1_bytes : 0);
     return row;
 }
 

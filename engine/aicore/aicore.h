@@ -304,6 +304,17 @@ static inline void ac_emit_copy(ac_core *core, ac_path path, ac_address dst, ac_
     ac_emit(core, (ac_instruction){.opcode = AC_OP_COPY + path, .dst = dst, .a = src, .copy = c});
 }
 
+/* From UB to where a tensor's rows lie: L1, or global memory if a later group reads them. */
+static inline ac_path ac_path_out(ac_address dst)
+{
+    return ac_space_of(dst) < AC_GM ? AC_UB_L1 : AC_UB_GM;
+}
+
+static inline void ac_emit_copy_out(ac_core *core, ac_address dst, ac_address src, ac_copy c)
+{
+    ac_emit_copy(core, ac_path_out(dst), dst, src, c);
+}
+
 static inline void ac_emit_load2d(ac_core *core, ac_address dst_l0b, ac_address src,
                                   uint32_t fractals)
 {

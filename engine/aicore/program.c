@@ -116,8 +116,7 @@ static void pack_operands(ac_form *f, const ac_instruction *i)
     } else if (op == AC_OP_FILL) {
         config[0] = field(i->fill.count, 0) | field(i->fill.bytes, 32);
         config[1] = field(i->fill.step, 0) | field(i->fill.value, 32);
-    } else if (op >= AC_OP_SET_FLAG)
-        config[0] = field(i->flag.src, 0) | field(i->flag.dst, 8) | field(i->flag.event, 16);
+    }
 }
 
 static void pack_turned(ac_form *f, const ac_turned *dst, const ac_turned *a, uint8_t repeat,
@@ -126,6 +125,21 @@ static void pack_turned(ac_form *f, const ac_turned *dst, const ac_turned *a, ui
     f->config[0] = field(dst->repeat, 0) | field(a->repeat, 16) | field(repeat, 56);
     f->config[1] = field(dst->high, 0) | field(a->high, 1);
     f->config[2] = field(to, 0) | field(from, 32);
+}
+
+uint16_t ac_flag_of(const ac_instruction *i)
+{
+    const ac_flag *f = &i->flag;
+    const uint32_t dst = i->opcode == AC_OP_BARRIER ? 0 : f->dst,
+                   event = i->opcode == AC_OP_BARRIER ? 0 : f->event;
+    return (uint16_t)(f->src | dst << 3 | event << 6 | (i->opcode - AC_OP_SET_FLAG) << 8);
+}
+
+ac_instruction ac_flag_instruction(uint16_t flag)
+{
+    return (ac_instruction){
+        .opcode = AC_OP_SET_FLAG + (flag >> 8),
+        .flag = {(ac_pipe)bits(flag, 0, 3), (ac_pipe)bits(flag, 3, 3), (ac_event)bits(flag, 6, 2)}};
 }
 
 static uint8_t space_of(ac_address at)
@@ -180,9 +194,6 @@ static void unpack_operands(ac_instruction *i, const ac_form *f)
     else if (op == AC_OP_FILL)
         i->fill = (ac_fill){(uint32_t)c, (uint32_t)bits(c, 32, 8), (uint32_t)config[1],
                             (uint32_t)(config[1] >> 32)};
-    else if (op >= AC_OP_SET_FLAG)
-        i->flag =
-            (ac_flag){(ac_pipe)bits(c, 0, 8), (ac_pipe)bits(c, 8, 8), (ac_event)bits(c, 16, 8)};
 }
 
 static ac_turned turned_of(const ac_pattern *pattern, ac_address at, uint8_t repeat, bool high)
@@ -312,6 +323,12 @@ static void issue(const run *r, const ac_record *record)
     const ac_motion *motion = &r->program->motions[record->motion];
     ac_address at[AC_OPERANDS];
     ac_turned turned[2];
+    for (uint32_t k = 0; k < f->flag_count; k++) {
+        const ac_instruction flag = ac_flag_instruction(f->flags[k]);
+        r->core->take(r->core, &flag);
+    }
+    if (f->opcode == AC_OP_NONE)
+        return;
     for (uint32_t k = 0; k < AC_OPERANDS; k++)
         at[k] = address_of(r, record, motion, f->space[k], k);
     const ac_instruction i = ac_form_instruction(r->program, f, at, turned);

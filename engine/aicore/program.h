@@ -2,8 +2,8 @@
 /* A recorded AI Core program: constant data that says which instructions a core runs, and in what
  * order. Nothing in it is a pointer, so that it can be stored, proved and sent to a chip.
  *
- * What repeats is stored once. An instruction without its addresses is a *form*; a network has a
- * hundred of them. A *record* is a form and three offsets, or a loop over the records that follow.
+ * What repeats is stored once. An instruction without its addresses is a *form*, together with the
+ * flags and barriers before it; a network has a few hundred of them. A *record* is a form and three offsets, or a loop over the records that follow.
  * In a loop addresses advance by the record's *motion*. An address inside a *ring* (the rows of a
  * tensor that L1 keeps) wraps around at the ring's end, so that the strips of a frame are turns of
  * one loop and a program's size does not depend on the frame's height.
@@ -14,10 +14,11 @@
 
 #include "engine/aicore/aicore.h"
 
-enum { AC_LOOPS = 3, AC_PROGRAM_CORES = 2, AC_OPERANDS = 3, AC_CONFIGS = 3 };
+enum { AC_LOOPS = 3, AC_PROGRAM_CORES = 2, AC_OPERANDS = 3, AC_CONFIGS = 3, AC_FORM_FLAGS = 10 };
 
-/* An instruction without its addresses. space: of dst, a and b; AC_NO_SPACE: there is no such
- * operand. config, by the bits where fields begin:
+/* An instruction without its addresses. opcode: AC_OP_NONE if there is none, but flags. space: of
+ * dst, a and b; AC_NO_SPACE: there is no such operand. flags: what comes first, each of source pipe
+ * 0, destination pipe 3, event 6, and opcode, counted from AC_OP_SET_FLAG, 8. config, by the bits where fields begin:
  *   COPY, DRAIN      bursts 4, blocks 16, src_gap 32, dst_gap 48
  *   LOAD2D           fractals 16, source step of 1 fractal 24
  *   LOAD3D           [0] column 32; [1] stride 0, stride of rows 6, columns of a fractal's row 12,
@@ -31,15 +32,14 @@ enum { AC_LOOPS = 3, AC_PROGRAM_CORES = 2, AC_OPERANDS = 3, AC_CONFIGS = 3 };
  *                    [2] patterns of dst 0, of a 32
  *   MOVE             count 0, type of dst 32, of a 40, scale 48; [1] steps of dst 0, of a 32;
  *                    [2] maximum
- *   FILL             count 0, bytes 32; [1] step 0, value 32
- *   flags            source pipe 0, destination pipe 8, event 16 */
+ *   FILL             count 0, bytes 32; [1] step 0, value 32 */
 typedef struct ac_form {
     uint8_t opcode, relu;
     uint8_t space[AC_OPERANDS];
-    uint8_t reserved;
+    uint8_t flag_count;
     uint16_t value;
     float scalar;
-    uint32_t reserved2;
+    uint16_t flags[AC_FORM_FLAGS];
     uint64_t config[AC_CONFIGS];
 } ac_form;
 
@@ -73,9 +73,11 @@ typedef struct ac_record {
     uint32_t at[AC_OPERANDS];
 } ac_record;
 
-/* Cores wait for each other between segments. */
+/* Cores wait for each other between segments. first_constant, constants: bytes of the program's
+ * constants that lie in L1 meanwhile, beside its row of zeros. */
 typedef struct ac_segment {
     uint32_t first_ring, rings;
+    uint32_t first_constant, constants;
     struct {
         uint32_t first, count; /* records */
     } core[AC_PROGRAM_CORES];
@@ -91,11 +93,13 @@ typedef struct ac_buffer {
 /* The bytes of a program: this header, its constants, and the parts below in this order, each at a
  * multiple of 8 bytes. */
 typedef struct ac_program_header {
-    uint32_t bytes;                     /* of the whole program, a multiple of 64 */
-    uint32_t l1_bytes, constants_bytes; /* what it takes of L1; both together */
+    uint32_t bytes;           /* of the whole program, a multiple of 64 */
+    uint32_t l1_bytes;        /* that it takes of L1, besides constants */
+    uint32_t constants_bytes; /* the last zero_bytes of them are a row of zeros */
+    uint32_t zero_bytes;
     uint32_t buffers, forms, patterns, motions, rings, segments, records;
     uint32_t inputs; /* of the buffers; a program only reads these */
-    uint32_t reserved[5];
+    uint32_t reserved[4];
 } ac_program_header;
 
 typedef struct ac_program {
@@ -110,7 +114,11 @@ typedef struct ac_program {
     const ac_record *records;
 } ac_program;
 
-/* A form from an instruction and back. Patterns are the caller's: to and from are their indices.
+/* A flag or barrier as a form has it, and back. */
+uint16_t ac_flag_of(const ac_instruction *flag);
+ac_instruction ac_flag_instruction(uint16_t flag);
+
+/* A form without flags from an instruction that is none, and back. Patterns are the caller's: to and from are their indices.
  * Fields that an instruction does not use come back as zeros. */
 ac_form ac_form_of(const ac_instruction *i, uint32_t to, uint32_t from);
 /* turned: room for both sides of a transpose. */

@@ -106,6 +106,15 @@ static uint64_t space_bytes(const prover *p, uint32_t space, bool write)
     }
 }
 
+/* Whether bytes [begin, end) of the constants lie in L1. */
+static bool are_resident(const prover *p, uint64_t begin, uint64_t end)
+{
+    const ac_program_header *h = &p->program->header;
+    const ac_segment *s = p->segment;
+    return begin >= h->constants_bytes - h->zero_bytes ||
+           (begin >= s->first_constant && end <= (uint64_t)s->first_constant + s->constants);
+}
+
 /* Whether an access stays in its buffer if its operand, which begins at `at` in the first turn,
  * begins anywhere in the range. */
 static bool stays(const prover *p, const ac_access *a, ac_address at, const range *r)
@@ -115,7 +124,9 @@ static bool stays(const prover *p, const ac_access *a, ac_address at, const rang
     const int64_t low = r->low + from, high = r->high + from;
     return ac_may_lie_in(a, ac_space_of(at)) && low >= 0 && (uint64_t)high < bytes &&
            a->extent <= bytes - (uint64_t)high && (uint64_t)low % a->align == 0 &&
-           r->unit % a->align == 0;
+           r->unit % a->align == 0 &&
+           (ac_space_of(at) != AC_CONSTANTS ||
+            are_resident(p, (uint64_t)low, (uint64_t)high + a->extent));
 }
 
 static bool operand_ok(const prover *p, const ac_record *record, uint32_t k, ac_address at,
@@ -146,10 +157,23 @@ static bool spaces_ok(const ac_program *p, const ac_form *f)
     return true;
 }
 
+static bool flags_ok(const ac_form *f)
+{
+    ac_fault fault;
+    if (f->flag_count > AC_FORM_FLAGS || (f->opcode == AC_OP_NONE && !f->flag_count))
+        return false;
+    for (uint32_t k = 0; k < f->flag_count; k++) {
+        const ac_instruction i = ac_flag_instruction(f->flags[k]);
+        if (i.opcode > AC_OP_BARRIER || !ac_legal(&i, &fault))
+            return false;
+    }
+    return true;
+}
+
 static bool form_ok(const ac_program *p, const ac_form *f)
 {
     const uint32_t op = f->opcode;
-    if (op == AC_OP_NONE || op == AC_OP_WORK || op >= AC_OPCODES || !spaces_ok(p, f))
+    if (op >= AC_OP_WORK || !flags_ok(f) || !spaces_ok(p, f))
         return false;
     return !ac_turns((ac_opcode)op) ||
            ((uint32_t)f->config[2] < p->header.patterns && f->config[2] >> 32 < p->header.patterns);
@@ -161,6 +185,8 @@ static bool instruction_ok(const prover *p, const ac_record *record)
     if (record->form >= q->header.forms || record->motion >= q->header.motions)
         return false;
     const ac_form *f = &q->forms[record->form];
+    if (f->opcode == AC_OP_NONE)
+        return true;
     ac_address at[AC_OPERANDS];
     ac_turned turned[2];
     ac_access accesses[AC_ACCESSES];
@@ -202,10 +228,12 @@ static bool records_ok(prover *p, uint32_t first, uint32_t end, uint64_t times)
                 return false;
             p->depth--;
             i += body;
-        } else if (!instruction_ok(p, r))
+        } else if (!instruction_ok(p, r)) {
             return false;
-        else
-            p->found.instructions += times;
+        } else {
+            const ac_form *f = &p->program->forms[r->form];
+            p->found.instructions += times * (f->flag_count + (f->opcode != AC_OP_NONE));
+        }
     }
     return true;
 }
@@ -226,11 +254,19 @@ static bool rings_ok(prover *p, const ac_segment *s)
     return true;
 }
 
+static bool constants_ok(const prover *p, const ac_segment *s)
+{
+    const ac_program_header *h = &p->program->header;
+    const uint64_t l1 = (uint64_t)h->l1_bytes + s->constants + h->zero_bytes;
+    return l1 <= p->target->l1_bytes && s->first_constant <= h->constants_bytes &&
+           s->constants <= h->constants_bytes - s->first_constant;
+}
+
 /* Segments take their rings and records in order, so that none is looked at twice. */
 static bool segment_ok(prover *p, const ac_segment *s)
 {
     p->segment = s;
-    if (!rings_ok(p, s))
+    if (!rings_ok(p, s) || !constants_ok(p, s))
         return false;
     for (uint32_t core = 0; core < AC_PROGRAM_CORES; core++) {
         const uint32_t first = s->core[core].first, count = s->core[core].count;
@@ -243,11 +279,11 @@ static bool segment_ok(prover *p, const ac_segment *s)
     return true;
 }
 
-static bool header_ok(const ac_program *p, const ac_target *t)
+static bool header_ok(const ac_program *p)
 {
     const ac_program_header *h = &p->header;
-    if (h->l1_bytes > t->l1_bytes || h->constants_bytes > t->l1_bytes - h->l1_bytes ||
-        h->buffers > AC_SPACES - AC_GM || h->inputs > h->buffers)
+    if (h->zero_bytes > h->constants_bytes || h->buffers > AC_SPACES - AC_GM ||
+        h->inputs > h->buffers)
         return false;
     for (uint32_t i = 0; i < h->forms; i++)
         if (!form_ok(p, &p->forms[i]))
@@ -260,7 +296,7 @@ bool ac_program_prove(const ac_program *program, const ac_target *target, uint32
 {
     prover p = {.program = program, .target = target, .operators = operators};
     p.found.record = UINT32_MAX;
-    bool ok = header_ok(program, target);
+    bool ok = header_ok(program);
     for (uint32_t s = 0; s < program->header.segments && ok; s++)
         ok = segment_ok(&p, &program->segments[s]);
     *found = p.found;

@@ -139,6 +139,8 @@ void ac_model_observe(ac_core *core, void (*observe)(void *observer, const ac_mo
 /* Begins a task, after a reset: its launch, then the copy of its constants to L1, at most
  * AC_MODEL_RESIDENT bytes. */
 void ac_model_launch(ac_core *core, size_t resident_bytes);
+/* A copy of bytes to L1 before the next group of a program. */
+void ac_model_load(ac_core *core, size_t bytes);
 /* Waits for other cores. What follows begins after everything issued before has ended, and not
  * before `cycles` cycles since the reset. */
 void ac_model_wait(ac_core *core, double cycles);

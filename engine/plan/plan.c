@@ -86,7 +86,9 @@ static mona_status lay_out(mona_plan *plan)
         op->constants_offset = place(&end, plan->shared ? 0 : op->constants_bytes);
         const size_t bytes = scratch_bytes(op);
         scratch = bytes > scratch ? bytes : scratch;
-        if (op->row_bytes + AC_ROW_SLACK > plan->zero_bytes)
+        /* On an AI Core no operator reads rows outside a map. */
+        if (op->row_bytes + AC_ROW_SLACK > plan->zero_bytes &&
+            !(op->map && mona_plan_modelled(plan)))
             plan->zero_bytes = op->row_bytes + AC_ROW_SLACK;
         if (end >= PLAN_MAX_BYTES || scratch >= PLAN_MAX_BYTES)
             return MONA_ERR_LIMIT;
@@ -162,32 +164,17 @@ static mona_status choose_target(mona_plan *plan, const mona_config *config)
     return MONA_OK;
 }
 
-/* On the chip L1 is a hard limit. It holds all constants, which stay there, a row of zeros, for
- * which a sixteenth is reserved, and the rings. */
-static mona_status leave_room_in_l1(mona_plan *plan, const mona_config *config)
-{
-    size_t constants = 0;
-    for (uint32_t o = 0; o < plan->model.header->op_count; o++)
-        constants += align_up(plan->ops[o].constants_bytes);
-    if (constants >= plan->target->l1_bytes)
-        return MONA_ERR_UNSUPPORTED;
-    const size_t room = (plan->target->l1_bytes - constants) / 16 * 15;
-    const bool asked = config->cache_bytes && config->cache_bytes < room;
-    plan->cache_bytes = asked ? config->cache_bytes : room;
-    return MONA_OK;
-}
-
-/* Checks that everything fits L1. Maps between groups are not supported: only arrays are stored
- * whole. */
+/* On the chip L1 is a hard limit: rings, the constants of a group and a row of zeros. Between groups
+ * only what copies channels reads maps. */
 static mona_status check_l1(const mona_plan *plan)
 {
-    for (uint32_t o = 0; o < plan->model.header->op_count; o++)
-        if (plan->ops[o].map)
+    for (const plan_group *g = mona_plan_first_group(plan); g; g = mona_plan_next_group(plan, g))
+        if (!mona_plan_may_begin(plan, g->first) || mona_plan_l1_bytes(plan) +
+                                                            mona_plan_group_constants(plan, g) +
+                                                            align_up(plan->zero_bytes) >
+                                                        plan->target->l1_bytes)
             return MONA_ERR_UNSUPPORTED;
-    const size_t resident = plan->maps_offset - plan->state_bytes;
-    return plan->rings_bytes + AC_ROW_SLACK + resident <= plan->target->l1_bytes
-               ? MONA_OK
-               : MONA_ERR_UNSUPPORTED;
+    return MONA_OK;
 }
 
 static bool has_sizes(const mona_model *m, const mona_config *config)
@@ -232,8 +219,6 @@ mona_status mona_plan_make(mona_plan **out, void *memory, const mona_model *mode
         status = mona_plan_modelled(plan)                 ? MONA_ERR_UNSUPPORTED
                  : mona_session_lends(plan->shared, plan) ? MONA_OK
                                                           : MONA_ERR_ARGUMENT;
-    if (!status && mona_plan_modelled(plan))
-        status = leave_room_in_l1(plan, config);
     if (!status)
         status = mona_plan_groups(plan, config, m->progress);
     if (!status && mona_plan_modelled(plan) && !config->strip_rows && !config->tile_columns &&

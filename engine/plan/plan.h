@@ -80,6 +80,7 @@ struct mona_plan {
     uint32_t cores;             /* threads, on the host */
     uint32_t strip_rows;
     ac_program program;                 /* of the model, for model310 to run; records NULL: none */
+    size_t group_constants;             /* on an AI Core: what a group may take of L1; 0: all fit */
     bool copies;                        /* every CONCAT and SLICE copies */
     size_t cache_bytes;                 /* cache that a core may expect to have */
     size_t state_bytes;                 /* session, this plan, worker threads */
@@ -122,6 +123,12 @@ static inline bool mona_plan_modelled(const mona_plan *plan)
     return !plan->isa;
 }
 
+/* Whether an operator only copies channels, unless they lie in place. */
+static inline bool mona_plan_copies(const plan_op *op)
+{
+    return op->bound.op->kind == MONA_OP_CONCAT || op->bound.op->kind == MONA_OP_SLICE;
+}
+
 /* Whether operator o has a ring of its own. For when depths are known. */
 static inline bool mona_plan_has_ring(const mona_plan *plan, uint32_t o)
 {
@@ -134,6 +141,13 @@ static inline bool mona_plan_has_program(const mona_plan *plan)
 {
     return plan->program.records;
 }
+
+/* Bytes of constants that lie in L1 while a group runs on an AI Core, besides a row of zeros: those
+ * of the group, side by side, or all if they fit. */
+size_t mona_plan_group_constants(const mona_plan *plan, const plan_group *g);
+
+/* Whether a group may begin with operator `first` on an AI Core. */
+bool mona_plan_may_begin(const mona_plan *plan, uint32_t first);
 
 /* The first group, which every model has; the group after g, or NULL. */
 static inline const plan_group *mona_plan_first_group(const mona_plan *plan)

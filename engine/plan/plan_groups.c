@@ -63,15 +63,58 @@ static bool reads_array_of(const mona_plan *plan, uint32_t o, uint32_t first)
     return false;
 }
 
+/* ---- groups of an AI Core ------------------------------------------------------------------- */
+
+/* L1 holds the constants of a group while it runs. If those of a model do not fit, it is cut into
+ * several groups. What crosses between groups is a map in global memory, which only CONCATs and
+ * SLICEs read there: they copy it into rings. So a group begins where all others read nothing from
+ * before. (formats/compiler/program/cut.c puts SLICEs where a model may be cut.) */
+
+bool mona_plan_may_begin(const mona_plan *plan, uint32_t first)
+{
+    for (uint32_t o = first; o < plan->model.header->op_count; o++) {
+        const plan_op *op = &plan->ops[o];
+        for (uint32_t i = 0; i < op->bound.op->input_count && !mona_plan_copies(op); i++)
+            if (op->writer[i] != MONA_NONE && op->writer[i] < first)
+                return false;
+    }
+    return true;
+}
+
+static uint32_t end_of_core_group(const mona_plan *plan, uint32_t first)
+{
+    const uint32_t count = plan->model.header->op_count;
+    uint32_t end = count;
+    size_t bytes = 0;
+    for (uint32_t o = first; o < count; o++) {
+        bytes += align_up(plan->ops[o].constants_bytes);
+        if (bytes > plan->group_constants && end < count)
+            return end;
+        if (mona_plan_may_begin(plan, o + 1))
+            end = o + 1;
+    }
+    return count;
+}
+
+size_t mona_plan_group_constants(const mona_plan *plan, const plan_group *g)
+{
+    const bool all = !plan->group_constants;
+    const uint32_t last = all ? plan->model.header->op_count : g->last;
+    size_t bytes = 0;
+    for (uint32_t o = all ? 0 : g->first; o < last; o++)
+        bytes += align_up(plan->ops[o].constants_bytes);
+    return bytes;
+}
+
 /* The end of the group that begins at `first`. */
 static uint32_t end_of_group(const mona_plan *plan, uint32_t first, uint32_t heavy_rows)
 {
     const uint32_t count = plan->model.header->op_count;
     if (is_on_arrays(plan, first) || is_heavy(plan, first, heavy_rows))
         return first + 1;
-    uint32_t last = first + 1;
-    while (last < count && !is_on_arrays(plan, last) && !reads_array_of(plan, last, first) &&
-           !is_heavy(plan, last, heavy_rows))
+    uint32_t last = plan->group_constants ? end_of_core_group(plan, first) : first + 1;
+    while (!plan->group_constants && last < count && !is_on_arrays(plan, last) &&
+           !reads_array_of(plan, last, first) && !is_heavy(plan, last, heavy_rows))
         last++;
     for (uint32_t o = first; o < last;) {
         const plan_op *op = &plan->ops[o];
@@ -239,9 +282,39 @@ static uint64_t planned_bytes(const mona_plan *plan)
     return plan->maps_bytes + (uint64_t)plan->cores * plan->rings_bytes;
 }
 
+/* Rings get what constants leave of L1, less a sixteenth for a row of zeros. */
+static mona_status plan_core(mona_plan *plan, const mona_config *config, plan_progress *progress,
+                             uint32_t cores, size_t constants)
+{
+    const size_t l1 = plan->target->l1_bytes;
+    if (constants >= l1)
+        return MONA_ERR_UNSUPPORTED;
+    const size_t room = (l1 - constants) / 16 * 15;
+    const bool asked = config->cache_bytes && config->cache_bytes < room;
+    plan->cache_bytes = asked ? config->cache_bytes : room;
+    const mona_status status = plan_channels(plan, config, progress, cores, NEVER);
+    return !status && plan->rings_bytes > room ? MONA_ERR_UNSUPPORTED : status;
+}
+
+/* A single group, if it fits. */
+static mona_status plan_core_groups(mona_plan *plan, const mona_config *config,
+                                    plan_progress *progress, uint32_t cores)
+{
+    plan->group_constants = 0;
+    mona_status status = plan_core(plan, config, progress, cores,
+                                   mona_plan_group_constants(plan, mona_plan_first_group(plan)));
+    for (uint32_t eighths = 6; status == MONA_ERR_UNSUPPORTED && eighths; eighths--) {
+        plan->group_constants = plan->target->l1_bytes / 8 * eighths;
+        status = plan_core(plan, config, progress, cores, plan->group_constants);
+    }
+    return status;
+}
+
 mona_status mona_plan_groups(mona_plan *plan, const mona_config *config, plan_progress *progress)
 {
     const uint32_t cores = plan->cores;
+    if (mona_plan_modelled(plan))
+        return plan_core_groups(plan, config, progress, cores);
     if (weights_stay_in_cache(plan))
         return plan_channels(plan, config, progress, cores, NEVER);
     const mona_status many = plan_channels(plan, config, progress, cores, MANY_ROWS);

@@ -52,9 +52,11 @@ static size_t shape_map(mona_plan *plan, uint32_t o)
      * takes. */
     if ((row + MONA_ALIGNMENT) * s->height * blocks >= PLAN_MAX_BYTES - 2 * AC_ROW_SLACK)
         return PLAN_MAX_BYTES;
-    const size_t rows = m.rows ? 1 : s->height; /* rows of a block that lie side by side */
+    /* Copies of an AI Core cannot step over whole blocks of a map. */
+    const bool apart = m.rows || mona_plan_modelled(plan);
+    const size_t rows = apart ? 1 : s->height; /* rows of a block that lie side by side */
     op->block_stride = align_up((size_t)row * rows);
-    op->row_bytes = m.rows ? (size_t)blocks * op->block_stride : (size_t)row;
+    op->row_bytes = apart ? (size_t)blocks * op->block_stride : (size_t)row;
     return align_up((size_t)blocks * op->block_stride * (s->height / rows) + AC_ROW_SLACK);
 }
 
@@ -69,7 +71,8 @@ static size_t array_bytes(const mona_shape *s)
 
 /* Maps and arrays are placed the largest first, each at the lowest offset where it overlaps none
  * that lives at the same time, so that small ones fill gaps between large ones. Groups run in
- * order, so a map lives from the group that first writes to it to that of its last reader. */
+ * order, so a map lives from the group that first writes to it to that of its last reader. Those of
+ * an AI Core live for ever: nobody clears them, and what no program writes of them stays zero. */
 
 #define NOT_PLACED SIZE_MAX
 
@@ -96,8 +99,10 @@ static void find_lives(const mona_plan *plan, life *lives)
         const plan_op *op = &plan->ops[o];
         life *l = &lives[op->home];
         if ((op->map || op->array) && !l->end)
-            *l = (life){group_of(plan, o)->first,
-                        group_of(plan, plan->ops[op->home].last_reader)->last};
+            *l = mona_plan_modelled(plan) && op->map
+                     ? (life){0, count}
+                     : (life){group_of(plan, o)->first,
+                              group_of(plan, plan->ops[op->home].last_reader)->last};
     }
 }
 

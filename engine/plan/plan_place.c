@@ -39,11 +39,6 @@ static bool overlap(blocks a, blocks b)
     return a.home == b.home && a.begin < b.end && b.begin < a.end;
 }
 
-static bool moves_channels(const plan_op *op)
-{
-    return op->bound.op->kind == MONA_OP_CONCAT || op->bound.op->kind == MONA_OP_SLICE;
-}
-
 static uint32_t all_inputs(const plan_op *op)
 {
     return (1u << op->bound.op->input_count) - 1;
@@ -70,7 +65,7 @@ static bool written_too_late(const mona_plan *plan, uint32_t writer, blocks read
     blocks b = blocks_of(plan, writer);
     if (!overlap(b, read) || group_of(plan, writer) < group)
         return false;
-    if (!moves_channels(op))
+    if (!mona_plan_copies(op))
         return true;
     const uint32_t first = b.begin, c0 = op->bound.output_c0;
     for (uint32_t i = 0; i < op->bound.op->input_count; i++) {
@@ -90,7 +85,7 @@ static bool reads_in_time(const mona_plan *plan, uint32_t r, uint32_t home)
 {
     const plan_op *op = &plan->ops[r];
     for (uint32_t i = 0; i < op->bound.op->input_count; i++) {
-        if (op->writer[i] == MONA_NONE || (moves_channels(op) && is_placed(op, i)))
+        if (op->writer[i] == MONA_NONE || (mona_plan_copies(op) && is_placed(op, i)))
             continue;
         const blocks read = blocks_of(plan, op->writer[i]);
         for (uint32_t w = 0; w < r && read.home == home; w++)
@@ -111,8 +106,8 @@ static bool needs_map(const mona_plan *plan, uint32_t home)
 
 static bool is_allowed(const mona_plan *plan, uint32_t home)
 {
-    bool allowed = true;
     const bool map = needs_map(plan, home);
+    bool allowed = !(map && mona_plan_modelled(plan)); /* what reads maps there copies them */
     for (uint32_t r = 0; r < plan->model.header->op_count && map && allowed; r++)
         allowed = reads_in_time(plan, r, home);
     return allowed;
@@ -238,7 +233,7 @@ static void place_slice(mona_plan *plan, uint32_t o)
 bool mona_plan_is_idle(const mona_plan *plan, uint32_t index)
 {
     const plan_op *op = &plan->ops[index];
-    if (moves_channels(op))
+    if (mona_plan_copies(op))
         return op->bound.placed == all_inputs(op);
     return op->bound.op->kind == MONA_OP_STORE && plan->ops[op->writer[0]].store == index;
 }
@@ -273,7 +268,7 @@ void mona_plan_place(mona_plan *plan)
         take_out(plan, o);
     for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
         const mona_file_op *file = plan->ops[o].bound.op;
-        if (!moves_channels(&plan->ops[o]) || file->channels.copy || plan->copies)
+        if (!mona_plan_copies(&plan->ops[o]) || file->channels.copy || plan->copies)
             continue;
         (file->kind == MONA_OP_CONCAT ? place_concat : place_slice)(plan, o);
         flatten(plan);

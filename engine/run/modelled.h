@@ -39,10 +39,11 @@ void mona_session_observe(mona_session *session,
                           void *observer);
 
 /* What a recorder of programs is told. begin: cores begin a group of operators, whose rings in L1
- * these are; on_operator: what follows on this core belongs to operator op; take: an instruction. */
+ * and constants these are; on_operator: what follows on this core belongs to operator op; take: an instruction. */
 typedef struct mona_program_recorder {
     void *context;
-    void (*begin)(void *context, const ac_ring *rings, uint32_t count);
+    void (*begin)(void *context, const ac_ring *rings, uint32_t count, uint32_t first_constant,
+                  uint32_t constants);
     void (*on_operator)(void *context, uint32_t core, uint32_t op);
     void (*take)(void *context, uint32_t core, const ac_instruction *instruction);
 } mona_program_recorder;

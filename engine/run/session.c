@@ -211,7 +211,7 @@ static void clear_columns(const worker *w, const plan_op *op, int64_t first, int
  * Some operators write neither. In a plan of a single group every ring belongs to its tensor and
  * begins as zeros, so that only the padding has to be cleared, which moves from unit to unit. The
  * memory of a map has held other maps; with several groups the memory of a ring has held other
- * rings. On model310 a program clears the padding of rings. */
+ * rings. On model310 a program clears the padding of rings, and maps never held anything else. */
 static void clear_padding(worker *w, const plan_group *g, bool first_tile,
                           const plan_progress *progress)
 {
@@ -225,7 +225,7 @@ static void clear_padding(worker *w, const plan_group *g, bool first_tile,
         const int64_t width = op->bound.output.width;
         const bool pads = p->ring_begin < 0 || p->ring_end > width;
         const bool has_ring = mona_plan_has_ring(plan, o) && !mona_plan_modelled(plan);
-        if (op->map && first_tile)
+        if (op->map && first_tile && !mona_plan_modelled(plan))
             clear_map(w, op, p);
         else if (has_ring && !alone && (pads || fills))
             clear_rows(w, op, 0, op->depth, 0, mona_plan_blocks(op));

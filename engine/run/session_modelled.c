@@ -145,9 +145,20 @@ static size_t resident_bytes(const mona_plan *plan)
     return plan->maps_offset - plan->state_bytes;
 }
 
-/* Starts a core's program: the planes of its frame, its launch, and the copy of the constants to
- * L1. */
-static void launch_modelled(worker *w)
+/* A group begins when all cores have ended the one before. */
+static void wait_for_slowest(mona_session *s)
+{
+    double slowest = 0;
+    for (uint32_t i = 0; i < s->plan->cores; i++) {
+        const double cycles = ac_model_so_far(&s->workers[i].core)->cycles;
+        slowest = cycles > slowest ? cycles : slowest;
+    }
+    for (uint32_t i = 0; i < s->plan->cores; i++)
+        ac_model_wait(&s->workers[i].core, slowest);
+}
+
+/* Shows a core the planes of its frame. */
+static void place_planes(worker *w)
 {
     const mona_session *s = w->session;
     const mona_plan *plan = s->plan;
@@ -163,7 +174,19 @@ static void launch_modelled(worker *w)
     }
     *gm = (ac_memory){s->arena + plan->maps_offset, plan->maps_bytes, true};
     memset(modelled_ops(w), 0, plan->model.header->op_count * sizeof(mona_modelled_op));
-    ac_model_launch(&w->core, w->core.memory[AC_CONSTANTS].size);
+}
+
+/* Begins a group: the launch of the task, or a wait for the slowest core, and the copy of the
+ * group's constants to L1; of the first one also of the row of zeros, which stays there. */
+static void begin_group(mona_session *s, bool first, size_t constants, size_t zeros)
+{
+    if (!first)
+        wait_for_slowest(s);
+    for (uint32_t i = 0; i < s->plan->cores; i++)
+        if (first)
+            ac_model_launch(&s->workers[i].core, constants + zeros);
+        else if (constants)
+            ac_model_load(&s->workers[i].core, constants);
 }
 
 /* An operator on arrays is no AI Core program: arrays lie in global memory, and the chip's AI CPUs
@@ -209,7 +232,10 @@ static void record_group(const mona_session *s, const plan_group *g)
             rings[count++] =
                 (ac_ring){(uint32_t)op->ring_offset, (uint32_t)(op->depth * op->row_bytes)};
     }
-    s->recorder->begin(s->recorder->context, rings, count);
+    const plan_op *first = &plan->ops[plan->group_constants ? g->first : 0];
+    s->recorder->begin(s->recorder->context, rings, count,
+                       (uint32_t)(first->constants_offset - plan->state_bytes),
+                       (uint32_t)mona_plan_group_constants(plan, g));
 }
 
 /* ---- a run ----------------------------------------------------------------------------------- */
@@ -224,41 +250,33 @@ static void run_group(worker *w, const plan_group *g)
         mona_session_run_band(w, g);
 }
 
-/* A group begins when all cores have ended the one before. */
-static void wait_for_slowest(mona_session *s)
-{
-    double slowest = 0;
-    for (uint32_t i = 0; i < s->plan->cores; i++) {
-        const double cycles = ac_model_so_far(&s->workers[i].core)->cycles;
-        slowest = cycles > slowest ? cycles : slowest;
-    }
-    for (uint32_t i = 0; i < s->plan->cores; i++)
-        ac_model_wait(&s->workers[i].core, slowest);
-}
-
 /* Runs the cores one after another, each with its share of the memory's bandwidth: predictions must
  * not depend on how threads happen to run. */
 static void run_plan(mona_session *s)
 {
-    for (const plan_group *g = mona_plan_first_group(s->plan); g;) {
+    const mona_plan *plan = s->plan;
+    const plan_group *first = mona_plan_first_group(plan);
+    for (const plan_group *g = first; g; g = mona_plan_next_group(plan, g)) {
+        const bool loads = g == first || plan->group_constants;
+        begin_group(s, g == first, loads ? mona_plan_group_constants(plan, g) : 0,
+                    plan->maps_offset - plan->zero_offset);
         if (s->recorder)
             record_group(s, g);
-        for (uint32_t i = 0; i < s->plan->cores; i++)
+        for (uint32_t i = 0; i < plan->cores; i++)
             run_group(&s->workers[i], g);
-        g = mona_plan_next_group(s->plan, g);
-        if (g)
-            wait_for_slowest(s);
     }
 }
 
 static void run_program(mona_session *s)
 {
+    const ac_program *p = &s->plan->program;
     mona_program_take_inputs(s);
-    for (uint32_t segment = 0; segment < s->plan->program.header.segments; segment++) {
-        if (segment)
-            wait_for_slowest(s);
-        for (uint32_t i = 0; i < s->plan->cores; i++)
-            mona_program_run_segment(&s->workers[i], segment);
+    for (uint32_t i = 0; i < p->header.segments; i++) {
+        const ac_segment *g = &p->segments[i];
+        const bool loads = !i || g->first_constant != g[-1].first_constant;
+        begin_group(s, !i, loads ? g->constants : 0, p->header.zero_bytes);
+        for (uint32_t core = 0; core < s->plan->cores; core++)
+            mona_program_run_segment(&s->workers[core], i);
     }
     mona_program_give_outputs(s);
 }
@@ -266,7 +284,7 @@ static void run_program(mona_session *s)
 void mona_modelled_run(mona_session *s)
 {
     for (uint32_t i = 0; i < s->plan->cores; i++)
-        launch_modelled(&s->workers[i]);
+        place_planes(&s->workers[i]);
     (mona_plan_has_program(s->plan) ? run_program : run_plan)(s);
     for (uint32_t i = 0; i < s->plan->cores; i++)
         ac_model_finish(&s->workers[i].core, &s->workers[i].modelled);
@@ -375,7 +393,7 @@ void mona_modelled_padding(worker *w, const plan_group *g, const plan_progress *
     ac_emit_sync(core, AC_PIPE_V, AC_PIPE_MTE3, 0);
     for (uint32_t o = g->first; o < g->last; o++) {
         const plan_op *op = &w->session->plan->ops[o];
-        if (op->depth && !op->map && progress[o].begin < progress[o].end)
+        if (mona_plan_has_ring(w->session->plan, o) && progress[o].begin < progress[o].end)
             zero_padding(w, op, &progress[o], mona_session_column(op, progress));
     }
     ac_emit_barrier(core, AC_PIPE_ALL);

@@ -111,6 +111,7 @@ ac_program mona_session_places(const mona_session *s, ac_buffer buffers[AC_SPACE
     return (ac_program){
         .header = {.l1_bytes = (uint32_t)mona_plan_l1_bytes(plan),
                    .constants_bytes = (uint32_t)constants->size,
+                   .zero_bytes = (uint32_t)(plan->maps_offset - plan->zero_offset),
                    .buffers = buffers_of(plan, buffers) ? plane_count(plan) + 1 : 0,
                    .inputs = plan->model.header->input_count},
         .constants = constants->bytes,

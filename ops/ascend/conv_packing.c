@@ -118,6 +118,16 @@ static uint32_t scatter_group(const mona_bound_op *b)
     return b->output_c0 > LANES ? b->output_c0 / LANES : 1;
 }
 
+/* Parts of a row that a tile computes together, so that what they all read is loaded once. Few lane
+ * blocks leave room in L0C for many rows of A. */
+static uint32_t row_group(const mona_bound_op *b, const mona_conv_packing *k)
+{
+    enum { LANE_BLOCKS = 8 };
+    const uint32_t most = k->width && k->width < LANE_BLOCKS ? LANE_BLOCKS / k->width : 1;
+    const uint32_t group = k->parts < most ? k->parts : most;
+    return b->op->conv.groups > 1 ? 1 : group < MONA_CONV_MAX_GROUP ? group : MONA_CONV_MAX_GROUP;
+}
+
 /* Whether lanes without a channel come out as +0. Their sums are zero. */
 static bool zeros_stay(const mona_bound_op *b, bool residual_by_cube)
 {
@@ -146,8 +156,7 @@ static bool find_parts(const mona_bound_op *b, mona_conv_packing *k)
     k->width = k->pixels * k->c0 / LANES;
     k->parts = (channels + k->c0 - 1) / k->c0;
     k->one_pattern = k->c0 <= LANES;
-    if (k->way == MONA_CONV_SCATTER)
-        k->group = scatter_group(b);
+    k->group = k->way == MONA_CONV_SCATTER ? scatter_group(b) : row_group(b, k);
     k->masked = k->way == MONA_CONV_ROW && k->c0 != LANES && channels % k->c0 &&
                 !zeros_stay(b, k->residual_by_cube);
     /* The vector unit can only add a residual in blocks of 16 channels. */

@@ -22,14 +22,14 @@ typedef enum mona_conv_way {
     MONA_CONV_SCATTER, /* [pixel][16 channels]; the scalar unit then spreads them */
 } mona_conv_way;
 
-enum { MONA_CONV_MAX_GROUP = 3 };
+enum { MONA_CONV_MAX_GROUP = 4 };
 
 typedef struct mona_conv_packing {
     mona_conv_way way;
     uint32_t pixels;       /* output pixels that a row of A stands for */
     uint32_t c0;           /* channels of a pixel in a part; for planes, all channels */
     uint32_t width, parts; /* lane blocks of a part; parts of all outputs */
-    uint32_t group;        /* parts whose results are stored together, at most 3 */
+    uint32_t group;        /* parts that a tile computes, at most 4 */
     uint32_t fractal_k;    /* elements in a row of a fractal */
     /* load3d reads columns of `column` bytes; rows of A begin `step` columns apart. */
     uint32_t column, step;

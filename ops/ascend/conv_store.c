@@ -131,38 +131,39 @@ static void round_part(const program *p, const tile *t, uint32_t part)
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 /* Where block i of a part's results lies. */
-static ac_address result_block(const program *p, const tile *t, uint32_t i)
+static ac_address result_block(const program *p, const tile *t, uint32_t part, uint32_t i)
 {
     const uint32_t cut = p->cuts > 1 ? i / t->piece_rows : 0;
-    return p->ub.result[t->slot] +
+    return result_of(p, t, part) +
            (size_t)(i + cut * (cut_blocks(p, t) - t->piece_rows)) * AC_BLOCK;
 }
 
 /* Copies the whole blocks of a row: those of whole cuts, then the others. */
-static void copy_result(const program *p, const tile *t, ac_address to, uint32_t blocks)
+static void copy_result(const program *p, const tile *t, uint32_t part, ac_address to,
+                        uint32_t blocks)
 {
     const uint32_t cuts = p->cuts > 1 ? blocks / t->piece_rows : 0, done = cuts * t->piece_rows;
     if (cuts)
-        ac_emit_copy(p->core, AC_UB_L1, to, result_block(p, t, 0),
-                     (ac_copy){.bursts = (uint16_t)cuts,
-                               .blocks = (uint16_t)t->piece_rows,
-                               .src_gap = (uint16_t)(cut_blocks(p, t) - t->piece_rows)});
+        ac_emit_copy_out(p->core, to, result_block(p, t, part, 0),
+                         (ac_copy){.bursts = (uint16_t)cuts,
+                                   .blocks = (uint16_t)t->piece_rows,
+                                   .src_gap = (uint16_t)(cut_blocks(p, t) - t->piece_rows)});
     if (blocks > done)
-        copy_blocks(p, AC_UB_L1, to + (size_t)done * AC_BLOCK, result_block(p, t, done),
-                    blocks - done);
+        copy_blocks(p, ac_path_out(to), to + (size_t)done * AC_BLOCK,
+                    result_block(p, t, part, done), blocks - done);
 }
 
-static void store_row(const program *p, const tile *t)
+static void store_row(const program *p, const tile *t, uint32_t part)
 {
     const mona_row_at *o = &p->row->output;
     const uint32_t column = o->c0 * (uint32_t)mona_type_size(o->type);
     const uint32_t bytes = t->pixels * column, blocks = bytes / AC_BLOCK, rest = bytes % AC_BLOCK;
-    const ac_address to = o->at + t->first * o->block_stride + (size_t)t->x * column;
-    copy_result(p, t, to, blocks);
+    const ac_address to = o->at + part * o->block_stride + (size_t)t->x * column;
+    copy_result(p, t, part, to, blocks);
     if (!rest)
         return;
     sync(p, AC_PIPE_V, AC_PIPE_S, 0);
-    mona_scalar_copy(p->core, to + bytes - rest, result_block(p, t, blocks), rest);
+    mona_scalar_copy(p->core, to + bytes - rest, result_block(p, t, part, blocks), rest);
     sync(p, AC_PIPE_S, AC_PIPE_V, 0);
 }
 
@@ -269,11 +270,11 @@ void mona_conv_store(const program *p, const tile *t)
     for (uint32_t part = t->first; part < t->end; part++)
         round_part(p, t, part);
     sync(p, AC_PIPE_V, AC_PIPE_MTE3, 0);
-    if (p->k->way == MONA_CONV_ROW)
-        store_row(p, t);
-    else if (p->k->way == MONA_CONV_PLANES)
+    for (uint32_t part = t->first; part < t->end && p->k->way == MONA_CONV_ROW; part++)
+        store_row(p, t, part);
+    if (p->k->way == MONA_CONV_PLANES)
         store_planes(p, t);
-    else
+    else if (p->k->way == MONA_CONV_SCATTER)
         scatter(p, t);
     ac_emit_set_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, t->slot);
 }

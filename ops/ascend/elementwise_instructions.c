@@ -128,8 +128,8 @@ static void store(const program *p, ac_address to, uint32_t bytes)
     const uint32_t rest = bytes % AC_BLOCK, whole = bytes - rest;
     sync(p, AC_PIPE_V, AC_PIPE_MTE3);
     if (whole)
-        ac_emit_copy(p->core, AC_UB_L1, to, p->result,
-                     (ac_copy){.bursts = 1, .blocks = (uint16_t)(whole / AC_BLOCK)});
+        ac_emit_copy_out(p->core, to, p->result,
+                         (ac_copy){.bursts = 1, .blocks = (uint16_t)(whole / AC_BLOCK)});
     if (rest) {
         sync(p, AC_PIPE_V, AC_PIPE_S);
         mona_scalar_copy(p->core, to + whole, p->result + whole, rest);

@@ -260,8 +260,7 @@ static void store_blocks(const program *p, const mona_piece *k)
         const ac_address to = out.at + (size_t)(begin - k->calls->x_begin) * column;
         const ac_address from = p->blocks + (row * k->pitch + (size_t)(begin - k->x)) * column;
         for (uint32_t n = 0; n < channel_blocks(p->bound); n++)
-            ac_emit_copy(p->core, AC_UB_L1, to + n * out.block_stride, from + n * p->block_bytes,
-                         c);
+            ac_emit_copy_out(p->core, to + n * out.block_stride, from + n * p->block_bytes, c);
     }
     ac_emit_set_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
 }

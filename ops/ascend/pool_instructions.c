@@ -303,7 +303,7 @@ static void store(const program *p, const mona_row_call *call, uint32_t block)
     const uint32_t rest = to % AC_BLOCK ? bytes : bytes % AC_BLOCK, whole = bytes - rest;
     sync(p, AC_PIPE_V, AC_PIPE_MTE3);
     if (whole)
-        mona_copy_rows(p->core, AC_UB_L1, (mona_steps){to, (ptrdiff_t)row.block_stride},
+        mona_copy_rows(p->core, ac_path_out(to), (mona_steps){to, (ptrdiff_t)row.block_stride},
                        (mona_steps){p->out, (ptrdiff_t)p->out_columns * column}, p->out_blocks,
                        whole);
     if (rest) {

@@ -288,8 +288,8 @@ static void store_block(const program *p, uint32_t block)
         const ac_address to =
             o.at + block * o.block_stride + (size_t)(out.begin - p->calls->x_begin) * column;
         if (whole)
-            ac_emit_copy(p->core, AC_UB_L1, to, from,
-                         (ac_copy){.bursts = 1, .blocks = (uint16_t)(whole / AC_BLOCK)});
+            ac_emit_copy_out(p->core, to, from,
+                             (ac_copy){.bursts = 1, .blocks = (uint16_t)(whole / AC_BLOCK)});
         if (rest)
             mona_scalar_copy(p->core, to + whole, from + whole, rest);
     }

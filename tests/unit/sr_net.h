@@ -12,7 +12,7 @@
 
 #include "tests/unit/model_builder.h"
 
-enum { SR_MAX_LAYERS = 14, SR_MAX_CHANNELS = 48 };
+enum { SR_MAX_LAYERS = 44, SR_MAX_CHANNELS = 48 };
 
 typedef struct sr_layer {
     int in, out;

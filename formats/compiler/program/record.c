@@ -18,9 +18,10 @@ typedef struct job {
     uint32_t without;              /* an operator that has no program; MONA_NONE: all have one */
 } job;
 
-static void on_begin(void *context, const ac_ring *rings, uint32_t count)
+static void on_begin(void *context, const ac_ring *rings, uint32_t count, uint32_t first_constant,
+                     uint32_t constants)
 {
-    recorder_segment(((job *)context)->recorder, rings, count);
+    recorder_segment(((job *)context)->recorder, rings, count, first_constant, constants);
 }
 
 static void on_operator(void *context, uint32_t core, uint32_t op)
@@ -70,9 +71,10 @@ static bool open_session(job *j, const mona_model *model, mona_size size, format
     if (!j->recorder || !j->memory)
         return format_fail(error, "out of memory");
     mona_status status = mona_plan_make(&j->plan, j->memory, &fresh, &config);
+    if (status == MONA_ERR_UNSUPPORTED)
+        return format_fail(error, "a group of its operators needs more than the chip's L1");
     if (status)
-        return format_fail(error, "no program for ascend310 at %ux%u: %s", size.width, size.height,
-                           mona_status_text(status));
+        return format_fail(error, "%s", mona_status_text(status));
     j->arena = file_alloc(mona_plan_arena_bytes(j->plan));
     if (!j->arena)
         return format_fail(error, "out of memory");

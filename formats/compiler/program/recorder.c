@@ -5,9 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What a core waits for before its next instruction. */
+typedef struct flag_list {
+    uint16_t at[AC_FORM_FLAGS];
+    uint8_t count;
+} flag_list;
+
 typedef struct segment {
     ac_segment places;
     token_list tokens[AC_PROGRAM_CORES];
+    flag_list flags[AC_PROGRAM_CORES];
 } segment;
 
 struct recorder {
@@ -87,39 +94,20 @@ static uint32_t pattern_of(recorder *r, const ac_turned *t)
     return index_of(r, (void **)&r->patterns, &r->pattern_count, &r->pattern_room, &p, sizeof p);
 }
 
-static uint16_t form_of(recorder *r, const ac_instruction *i)
+/* Takes the flags over. */
+static uint16_t form_of(recorder *r, const ac_instruction *i, flag_list *flags)
 {
     const bool turns = ac_turns(i->opcode);
     const uint32_t to = turns ? pattern_of(r, i->turn.to) : 0;
     const uint32_t from = turns ? pattern_of(r, i->turn.from) : 0;
-    const ac_form f = ac_form_of(i, to, from);
+    ac_form f = ac_form_of(i, to, from);
+    memcpy(f.flags, flags->at, flags->count * sizeof *flags->at);
+    f.flag_count = flags->count;
+    flags->count = 0;
     return (uint16_t)index_of(r, (void **)&r->forms, &r->form_count, &r->form_room, &f, sizeof f);
 }
 
 /* ---- tokens --------------------------------------------------------------------------------- */
-
-void recorder_segment(recorder *r, const ac_ring *rings, uint32_t count)
-{
-    if (!list_grow((void **)&r->segments, &r->segment_room, r->segment_count,
-                   sizeof *r->segments)) {
-        fail(r, "out of memory");
-        return;
-    }
-    segment *s = &r->segments[r->segment_count++];
-    memset(s, 0, sizeof *s);
-    s->places.first_ring = (uint32_t)r->ring_count;
-    s->places.rings = count;
-    for (uint32_t i = 0; i < count; i++) {
-        if (!list_grow((void **)&r->rings, &r->ring_room, r->ring_count, sizeof *r->rings)) {
-            fail(r, "out of memory");
-            return;
-        }
-        size_t at = r->ring_count++;
-        for (; at > s->places.first_ring && r->rings[at - 1].begin > rings[i].begin; at--)
-            r->rings[at] = r->rings[at - 1];
-        r->rings[at] = rings[i];
-    }
-}
 
 static void add_token(recorder *r, uint32_t core, const token *t)
 {
@@ -132,21 +120,76 @@ static void add_token(recorder *r, uint32_t core, const token *t)
         l->items[l->count++] = *t;
 }
 
+/* Flags that no instruction follows get a record of their own. */
+static void flush(recorder *r, uint32_t core)
+{
+    flag_list *flags = &r->segments[r->segment_count - 1].flags[core];
+    const ac_instruction none = {.opcode = AC_OP_NONE};
+    if (flags->count && !r->why)
+        add_token(r, core, &(token){.form = form_of(r, &none, flags)});
+}
+
+static void flush_all(recorder *r)
+{
+    for (uint32_t core = 0; core < AC_PROGRAM_CORES && r->segment_count; core++)
+        flush(r, core);
+}
+
+void recorder_segment(recorder *r, const ac_ring *rings, uint32_t count, uint32_t first_constant,
+                      uint32_t constants)
+{
+    flush_all(r);
+    if (!list_grow((void **)&r->segments, &r->segment_room, r->segment_count,
+                   sizeof *r->segments)) {
+        fail(r, "out of memory");
+        return;
+    }
+    segment *s = &r->segments[r->segment_count++];
+    memset(s, 0, sizeof *s);
+    s->places.first_ring = (uint32_t)r->ring_count;
+    s->places.rings = count;
+    s->places.first_constant = first_constant;
+    s->places.constants = constants;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!list_grow((void **)&r->rings, &r->ring_room, r->ring_count, sizeof *r->rings)) {
+            fail(r, "out of memory");
+            return;
+        }
+        size_t at = r->ring_count++;
+        for (; at > s->places.first_ring && r->rings[at - 1].begin > rings[i].begin; at--)
+            r->rings[at] = r->rings[at - 1];
+        r->rings[at] = rings[i];
+    }
+}
+
+static void take_flag(recorder *r, uint32_t core, const ac_instruction *i)
+{
+    flag_list *flags = &r->segments[r->segment_count - 1].flags[core];
+    if (flags->count == AC_FORM_FLAGS)
+        flush(r, core);
+    flags->at[flags->count++] = ac_flag_of(i);
+}
+
 void recorder_operator(recorder *r, uint32_t core, uint32_t op)
 {
+    flush(r, core);
     add_token(r, core, &(token){.form = AC_RECORD_OPERATOR, .at = {op}});
 }
 
 void recorder_take(recorder *r, uint32_t core, const ac_instruction *i)
 {
+    if (r->why)
+        return;
+    if (i->opcode >= AC_OP_SET_FLAG) {
+        take_flag(r, core, i);
+        return;
+    }
     const bool turns = ac_turns(i->opcode);
     const ac_address at[AC_OPERANDS] = {turns ? i->turn.to->at[0] : i->dst,
                                         turns ? i->turn.from->at[0] : i->a, i->b};
-    token t = {.form = 0};
-    if (r->why)
-        return;
-    const ac_segment *s = &r->segments[r->segment_count - 1].places;
-    t.form = form_of(r, i);
+    segment *segment = &r->segments[r->segment_count - 1];
+    const ac_segment *s = &segment->places;
+    token t = {.form = form_of(r, i, &segment->flags[core])};
     for (uint32_t k = 0; k < ac_operands(i->opcode); k++) {
         if (at[k] == AC_NOWHERE)
             continue;
@@ -208,6 +251,7 @@ void *recorder_finish(recorder *r, const ac_program *places, size_t *size, const
     record_list records = {0};
     motion_list motions = {0};
     uint8_t *bytes = NULL;
+    flush_all(r);
     if (!r->why && !find_all(r, &records, &motions))
         fail(r, "out of memory");
     if (!r->why) {

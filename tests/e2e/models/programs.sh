@@ -62,6 +62,7 @@ succeeds "though the host can do without it" "$mona" run "$tmp/damaged.mona" --d
 
 fails "a model without programs has none to print" "expected a model with programs" "$mona" inspect sr_x2_fast --program
 fails "a program is for one size" "expected --size" "$mona" compile sr_x2_fast -o "$tmp/x.mona" --target ascend310
+fails "a size that is none is told once" "expected WIDTHxHEIGHT" "$mona" compile sr_x2_fast -o "$tmp/x.mona" --target ascend310 --size 64
 fails "what has no program is refused by name" "has no AI Core program" "$mona" compile \
     tests/conformance/array_reduce/model.onnx -o "$tmp/x.mona" --target ascend310
 fails "a compiled model is not compiled again" "compiled already" "$mona" compile "$with" -o "$tmp/x.mona"

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "engine/run/modelled.h"
+#include "formats/compiler/program/cut.h"
 #include "formats/compiler/program/record.h"
 #include "formats/mona_writer.h"
 #include "models/embedded.h"
@@ -32,7 +33,9 @@ static uint64_t mixed(uint64_t hash, uint64_t value)
 static void add(trace *t, uint32_t core, const ac_instruction *i)
 {
     const bool turns = ac_turns(i->opcode);
-    const ac_form f = ac_form_of(i, 0, 0);
+    ac_form f = ac_form_of(i, 0, 0);
+    if (i->opcode >= AC_OP_SET_FLAG)
+        f.value = ac_flag_of(i);
     const ac_address at[AC_OPERANDS] = {i->dst, i->a, i->b};
     const uint8_t *bytes = (const uint8_t *)&f;
     uint64_t h = t->hash[core];
@@ -46,9 +49,10 @@ static void add(trace *t, uint32_t core, const ac_instruction *i)
     t->count[core]++;
 }
 
-static void on_begin(void *context, const ac_ring *rings, uint32_t count)
+static void on_begin(void *context, const ac_ring *rings, uint32_t count, uint32_t first_constant,
+                     uint32_t constants)
 {
-    (void)context, (void)rings, (void)count;
+    (void)context, (void)rings, (void)count, (void)first_constant, (void)constants;
 }
 
 static void on_operator(void *context, uint32_t core, uint32_t op)
@@ -128,9 +132,10 @@ static mona_buffer new_plane(mona_tensor_info t, size_t gap, size_t *bytes)
     return b;
 }
 
-static void open_net(net *n, const mona_model *model, mona_size size, size_t gap)
+static void open_net_on(net *n, const char *device, const mona_model *model, mona_size size,
+                        size_t gap)
 {
-    const mona_config config = {.device = mona_device_find("model310"), .sizes = {size}};
+    const mona_config config = {.device = mona_device_find(device), .sizes = {size}};
     assert_int_equal(bind(&n->bound, model, &config), MONA_OK);
     n->inputs = mona_model_input_count(model);
     n->outputs = mona_model_output_count(model);
@@ -138,6 +143,11 @@ static void open_net(net *n, const mona_model *model, mona_size size, size_t gap
         n->in[i] = new_plane(mona_plan_input(n->bound.plan, i), gap, &n->in_bytes[i]);
     for (unsigned i = 0; i < n->outputs; i++)
         n->out[i] = new_plane(mona_plan_output(n->bound.plan, i), gap, &n->out_bytes[i]);
+}
+
+static void open_net(net *n, const mona_model *model, mona_size size, size_t gap)
+{
+    open_net_on(n, "model310", model, size, gap);
 }
 
 static void close_net(net *n)
@@ -282,6 +292,47 @@ static void sessions_run_the_program_of_their_model(void **state)
     }
 }
 
+/* Constants of 42 layers do not fit L1. Cut into groups they do, with maps between them; the bytes
+ * are those of the host, with and without the cuts. */
+static void what_does_not_fit_is_cut(void **state)
+{
+    (void)state;
+    const mona_size size = {100, 44};
+    net_fixture f = net_open(48, 42, 3);
+    uint8_t *cut, *program, *file;
+    size_t bytes, program_bytes;
+    format_error error = {0};
+    mona_model model, with;
+    ac_program p;
+    assert_true(model_needs_cut(&f.model, size));
+    assert_true(model_cut(&f.model, &cut, &bytes, &error));
+    assert_int_equal(mona_model_open(&model, cut, bytes), MONA_OK);
+    assert_false(model_needs_cut(&model, size));
+    program = recorded(&model, size, &program_bytes);
+    assert_true(ac_program_open(&p, program, program_bytes));
+    assert_true(p.header.segments > 1);
+    file = file_with(&model, program, program_bytes, &bytes);
+    assert_int_equal(mona_model_open(&with, file, bytes), MONA_OK);
+    net host, others[3];
+    open_net_on(&host, "host", &f.model, size, 0);
+    open_net_on(&others[0], "host", &model, size, 0);
+    open_net(&others[1], &model, size, 0);
+    open_net(&others[2], &with, size, 0);
+    for (int frame = 0; frame < 2; frame++) {
+        assert_int_equal(mona_session_run(host.bound.session, host.in, host.out), MONA_OK);
+        for (net *n = others; n < others + 3; n++) {
+            assert_int_equal(mona_session_run(n->bound.session, n->in, n->out), MONA_OK);
+            assert_memory_equal(host.out[0].data, n->out[0].data, host.out_bytes[0]);
+        }
+        check_report(&others[1], &others[2]);
+    }
+    close_net(&host);
+    for (net *n = others; n < others + 3; n++)
+        close_net(n);
+    free(file), free(program), free(cut);
+    net_close(&f);
+}
+
 /* Runs a damaged program if the engine takes it. Returns whether it does. */
 static bool runs_in_bounds(const mona_model *model, const uint8_t *damaged, size_t bytes,
                            mona_size size)
@@ -348,6 +399,7 @@ int main(void)
         cmocka_unit_test(programs_issue_what_was_recorded),
         cmocka_unit_test(size_does_not_grow_with_the_height),
         cmocka_unit_test(sessions_run_the_program_of_their_model),
+        cmocka_unit_test(what_does_not_fit_is_cut),
         cmocka_unit_test(damaged_programs_stay_in_bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
