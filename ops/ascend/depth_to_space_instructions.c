@@ -191,14 +191,14 @@ static void store(const program *p, const mona_row_call *call, uint32_t block)
                   end = clip_to(call->x_end, begin, all);
     const size_t column = (size_t)p->out_c0 * p->element;
     const uint32_t bytes = (uint32_t)((size_t)(end - begin) * column);
-    const uint32_t rest = bytes % AC_BLOCK, whole = bytes - rest;
     const ac_address from = p->out + (size_t)(begin - first) * column;
+    const uint32_t rest = from % AC_BLOCK ? bytes : bytes % AC_BLOCK, whole = bytes - rest;
     const ac_address to =
         row.at + block * row.block_stride + (size_t)(begin - call->x_begin) * column;
     sync(p, AC_PIPE_V, AC_PIPE_MTE3);
     if (whole)
-        ac_emit_copy(p->core, AC_UB_L1, to, from,
-                     (ac_copy){.bursts = 1, .blocks = (uint16_t)(whole / AC_BLOCK)});
+        ac_emit_copy_out(p->core, to, from,
+                         (ac_copy){.bursts = 1, .blocks = (uint16_t)(whole / AC_BLOCK)});
     if (rest) {
         sync(p, AC_PIPE_V, AC_PIPE_S);
         mona_scalar_copy(p->core, to + whole, from + whole, rest);

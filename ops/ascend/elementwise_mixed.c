@@ -315,7 +315,7 @@ static void store(const program *p, const mona_row_call *call, uint32_t first, i
         row.at + block * row.block_stride + (size_t)(x - call->x_begin) * pixel_bytes(s);
     sync(p, AC_PIPE_V, AC_PIPE_MTE3);
     if (whole)
-        mona_copy_rows(p->core, AC_UB_L1, (mona_steps){to, (ptrdiff_t)row.block_stride},
+        mona_copy_rows(p->core, ac_path_out(to), (mona_steps){to, (ptrdiff_t)row.block_stride},
                        (mona_steps){s->stored, (ptrdiff_t)s->count * pixel_bytes(s)},
                        min_u32(blocks_of(p, s), all - block), whole);
     if (rest) {
