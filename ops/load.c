@@ -74,15 +74,21 @@ static size_t scratch_bytes(const mona_bound_op *b, uint32_t columns)
     return b->output.channels * sizeof(uint8_t *);
 }
 
+static void program(const mona_row_call *calls, uint32_t count)
+{
+    if (mona_load_is_dense(calls->bound))
+        mona_load_dense(calls, count);
+    else if (mona_load_in_lanes(calls->bound))
+        mona_load_by_instructions(calls, count);
+    else
+        mona_load_by_scalar(calls, count);
+}
+
 static void row(const mona_row_call *call)
 {
     const mona_bound_op *b = call->bound;
-    if (mona_load_is_dense(b)) {
-        mona_load_dense(call, 1);
-        return;
-    }
-    if (mona_load_has_program(b)) {
-        mona_load_by_instructions(call, 1);
+    if (mona_on_ai_core(b)) {
+        program(call, 1);
         return;
     }
     const load_constants k = constants_of(b);
@@ -112,22 +118,6 @@ static void row(const mona_row_call *call)
     mona_row_kernels(b)->pack_row(&pack);
 }
 
-static void some_rows(const mona_row_call *calls, uint32_t count)
-{
-    if (mona_load_is_dense(calls->bound))
-        mona_load_dense(calls, count);
-    else if (mona_load_has_program(calls->bound))
-        mona_load_by_instructions(calls, count);
-    else
-        for (uint32_t i = 0; i < count; i++)
-            row(&calls[i]);
-}
-
-static bool has_program(const mona_bound_op *b)
-{
-    return mona_load_is_dense(b) || mona_load_has_program(b);
-}
-
 const mona_op_class mona_op_load = {
     .name = "load",
     .min_inputs = 1,
@@ -140,6 +130,6 @@ const mona_op_class mona_op_load = {
     .bind = bind,
     .scratch_bytes = scratch_bytes,
     .row = row,
-    .some_rows = some_rows,
-    .has_program = has_program,
+    .some_rows = program,
+    .has_program = always_has_program,
 };

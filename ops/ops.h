@@ -183,17 +183,21 @@ extern const mona_op_class mona_op_load, mona_op_store, mona_op_conv, mona_op_ad
 extern const mona_op_class *const mona_ops[MONA_OP_COUNT]; /* by mona_op_kind */
 
 /* LOAD as AI Core programs, with the arguments of some_rows(). `dense` is for tensors whose rows
- * are rows of one plane; the other is for tensors that mona_load_has_program() accepts. */
+ * are rows of one plane, `by_instructions` for those that mona_load_in_lanes() accepts, and
+ * `by_scalar` for all others. */
 bool mona_load_is_dense(const mona_bound_op *bound);
 void mona_load_dense(const mona_row_call *calls, uint32_t count);
-bool mona_load_has_program(const mona_bound_op *bound);
+bool mona_load_in_lanes(const mona_bound_op *bound);
 void mona_load_by_instructions(const mona_row_call *calls, uint32_t count);
+void mona_load_by_scalar(const mona_row_call *calls, uint32_t count);
 
-/* STORE as an AI Core program. mona_store_together: how many of these STOREs of one tensor, counted
- * from the first, one call may run (mona_row_call.stores); at least 1. */
-bool mona_store_has_program(const mona_bound_op *bound);
+/* STORE as AI Core programs: `by_instructions` for those that mona_store_in_lanes() accepts.
+ * mona_store_together: how many of these STOREs of one tensor, counted from the first, one call may
+ * run (mona_row_call.stores); at least 1. */
+bool mona_store_in_lanes(const mona_bound_op *bound);
 uint32_t mona_store_together(const mona_bound_op *const *stores, uint32_t count);
 void mona_store_by_instructions(const mona_row_call *calls, uint32_t count);
+void mona_store_by_scalar(const mona_row_call *calls, uint32_t count);
 
 /* CONCAT: the first channel of the output that comes from input i. SLICE: the first channel of the
  * input that it keeps. */

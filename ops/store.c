@@ -58,11 +58,19 @@ ac_planes mona_store_planes(const mona_bound_op *b, const mona_buffer *planes, i
     return (ac_planes){rows, s->block, b->output.type, ac_f32_from_f16(s->scale), s->maximum};
 }
 
+static void program(const mona_row_call *calls, uint32_t count)
+{
+    if (mona_store_in_lanes(calls->bound))
+        mona_store_by_instructions(calls, count);
+    else
+        mona_store_by_scalar(calls, count);
+}
+
 static void row(const mona_row_call *call)
 {
     const mona_bound_op *b = call->bound;
-    if (mona_store_has_program(b)) {
-        mona_store_by_instructions(call, 1);
+    if (mona_on_ai_core(b)) {
+        program(call, 1);
         return;
     }
     const uint32_t block = b->op->store.block;
@@ -77,15 +85,6 @@ static void row(const mona_row_call *call)
     mona_row_kernels(b)->unpack_row(&unpack);
 }
 
-static void some_rows(const mona_row_call *calls, uint32_t count)
-{
-    if (mona_store_has_program(calls->bound))
-        mona_store_by_instructions(calls, count);
-    else
-        for (uint32_t i = 0; i < count; i++)
-            row(&calls[i]);
-}
-
 const mona_op_class mona_op_store = {
     .name = "store",
     .min_inputs = 1,
@@ -96,6 +95,6 @@ const mona_op_class mona_op_store = {
     .columns = same_span,
     .scratch_bytes = scratch_bytes,
     .row = row,
-    .some_rows = some_rows,
-    .has_program = mona_store_has_program,
+    .some_rows = program,
+    .has_program = always_has_program,
 };

@@ -417,6 +417,12 @@ static bool report(const compile_job *job)
     return !job->report || compile_report_save(&r, job->model, job->report);
 }
 
+/* --target alone only tells --precision auto which device to look at. */
+static bool wants_programs(const compile_job *job)
+{
+    return !strcmp(job->request.target, "ascend310") && (job->sizes.count || job->compiled);
+}
+
 static int run(int argc, char **argv)
 {
     compile_job job = {0};
@@ -426,8 +432,7 @@ static int run(int argc, char **argv)
     bool ok =
         (job.compiled ? take_compiled(&job)
                       : open_model(&job) && calibrate(&job) && set_precision(&job) && emit(&job)) &&
-        (strcmp(job.request.target, "ascend310") ||
-         programs_add(job.input, &job.bytes, &job.size, &job.sizes)) &&
+        (!wants_programs(&job) || programs_add(job.input, &job.bytes, &job.size, &job.sizes)) &&
         save_file(job.output, job.input, job.bytes, job.size);
     if (ok)
         print_summary(&job);

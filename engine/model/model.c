@@ -382,8 +382,10 @@ bool mona_model_next(const mona_model *model, mona_model *next)
 
 const mona_file_program *mona_model_programs(const mona_model *model, uint32_t *count)
 {
-    *count = model->header->program_count;
-    return (const mona_file_program *)(const void *)(model->file + model->header->programs_offset);
+    const mona_file_header *h = model->header;
+    *count = h->program_count;
+    return *count ? (const mona_file_program *)(const void *)(model->file + h->programs_offset)
+                  : NULL; /* a deepened model has no file */
 }
 
 unsigned mona_model_input_count(const mona_model *model)

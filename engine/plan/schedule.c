@@ -22,17 +22,23 @@
 #define FARTHEST ((int64_t)1 << 20)
 
 /* On the chip rings begin at a multiple of so many columns that column 0 and the tile's first
- * column lie at a multiple of 32 bytes, as copies reach no other place. RESIZE also counts its
- * columns in blocks of 32 (ops/ascend/resize_instructions.c). */
+ * column lie at a multiple of 32 bytes, as copies reach no other place. RESIZE and DEPTH_TO_SPACE also
+ * count their columns in blocks of 32 (ops/ascend/resize_instructions.c). */
+static bool counts_in_blocks(const plan_op *op)
+{
+    const uint32_t kind = op->bound.op->kind;
+    return kind == MONA_OP_RESIZE || kind == MONA_OP_DEPTH_TO_SPACE;
+}
+
 static int64_t ring_columns(const mona_plan *plan, uint32_t o)
 {
     const plan_op *op = &plan->ops[o];
     const uint32_t column = op->bound.output_c0 * (uint32_t)mona_type_size(op->bound.output.type);
     const uint32_t min = op->bound.target->ring_columns;
-    bool resized = op->bound.op->kind == MONA_OP_RESIZE;
+    bool blocks = counts_in_blocks(op);
     for (uint32_t r = op->first_reader; r <= op->last_reader; r++)
-        resized |= plan->ops[r].bound.op->kind == MONA_OP_RESIZE && plan->ops[r].writer[0] == o;
-    return resized ? AC_BLOCK : min * column < AC_BLOCK ? AC_BLOCK / column : min;
+        blocks |= counts_in_blocks(&plan->ops[r]) && plan->ops[r].writer[0] == o;
+    return blocks ? AC_BLOCK : min * column < AC_BLOCK ? AC_BLOCK / column : min;
 }
 
 static bool is_store(const plan_op *op)

@@ -393,7 +393,7 @@ void mona_modelled_padding(worker *w, const plan_group *g, const plan_progress *
     ac_emit_sync(core, AC_PIPE_V, AC_PIPE_MTE3, 0);
     for (uint32_t o = g->first; o < g->last; o++) {
         const plan_op *op = &w->session->plan->ops[o];
-        if (mona_plan_has_ring(w->session->plan, o) && progress[o].begin < progress[o].end)
+        if (op->depth && !op->map && progress[o].begin < progress[o].end)
             zero_padding(w, op, &progress[o], mona_session_column(op, progress));
     }
     ac_emit_barrier(core, AC_PIPE_ALL);

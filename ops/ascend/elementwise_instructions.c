@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* ADD and MUL as an AI Core program, where the operands and the result have the same channel block.
- * Their rows then agree element by element, whatever their types. The scalar unit does the rest:
+ * Their rows then agree element by element, whatever their types. elementwise_mixed.c does the rest:
  * broadcasts, slopes and other channel blocks.
  *
  * A piece is a part of a row of one channel block, as long as UB can hold. Elements beyond the last
@@ -39,14 +39,20 @@ static bool keeps_zero(const ac_epilogue *e)
     return !clips || (e->clip_min <= 0 && e->clip_max >= 0);
 }
 
-bool mona_elementwise_has_program(const mona_bound_op *b)
+/* Whether rows agree element by element. */
+static bool agrees(const mona_bound_op *b)
 {
     const ac_epilogue *e = b->constants;
     const uint32_t c0 = b->output_c0;
     const bool whole = b->output.channels % c0 == 0;
-    return mona_on_ai_core(b) && b->input_c0[0] == c0 && b->input_c0[1] == c0 &&
+    return b->input_c0[0] == c0 && b->input_c0[1] == c0 &&
            b->input[1].channels == b->output.channels && e->activation != MONA_ACT_PRELU &&
            (whole || (b->output.type != MONA_F16 && keeps_zero(e)));
+}
+
+bool mona_elementwise_has_program(const mona_bound_op *b)
+{
+    return mona_on_ai_core(b) && (agrees(b) || mona_elementwise_mixed_has_program(b));
 }
 
 static void sync(const program *p, ac_pipe from, ac_pipe to)
@@ -171,6 +177,10 @@ static void lay_out(program *p)
 void mona_elementwise_by_instructions(const mona_row_call *calls, uint32_t count)
 {
     const mona_bound_op *b = calls->bound;
+    if (!agrees(b)) {
+        mona_elementwise_mixed(calls, count);
+        return;
+    }
     const uint32_t c0 = b->output_c0, blocks = (b->output.channels + c0 - 1) / c0;
     const uint32_t elements = (uint32_t)(calls->x_end - calls->x_begin) * c0;
     program p = {.bound = b, .epilogue = b->constants, .core = calls->core};

@@ -99,7 +99,7 @@ static uint32_t max_groups(const mona_bound_op *b)
     return (uint32_t)(of_half < of_all ? of_half : of_all);
 }
 
-bool mona_load_has_program(const mona_bound_op *b)
+bool mona_load_in_lanes(const mona_bound_op *b)
 {
     const bool narrow = mona_type_size(b->output.type) == 1;
     bool possible = mona_on_ai_core(b) && b->input[0].type != MONA_U16 && max_groups(b) > 0;

@@ -1,79 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The columns of pool_instructions.c: each in blocks of its own, and the taps of a window across. */
+/* The taps of a window across, for pool_instructions.c. */
 #include "ops/ascend/pool_program.h"
 
 #include "engine/arith.h"
-
-/* ---- a block for every pixel ---------------------------------------------------------------- */
-
-/* 16 blocks hold a group of 256 / c0 pixels, 16 / c0 in each. Transposed, row k c0 + c is channel c
- * of pixel k of every block. Transposing these c0 rows together with rows of zeros gives pixel k of
- * every block, in a block of its own. */
-enum {
-    ROWS = AC_FRACTAL + 2,
-    ZEROS = AC_FRACTAL,
-    UNUSED /* where pack leaves what is no channel */
-};
-
-uint32_t mona_pool_group(uint32_t c0)
-{
-    return c0 < AC_FRACTAL ? AC_FRACTAL * AC_FRACTAL / c0 : 1;
-}
-
-size_t mona_pool_turned_bytes(uint32_t columns, uint32_t c0)
-{
-    return c0 < AC_FRACTAL ? (size_t)columns / mona_pool_group(c0) * ROWS * AC_BLOCK : 0;
-}
-
-void mona_pool_clear_turned(const program *p, size_t bytes)
-{
-    dup_all(p->core, p->turned, 0, (uint32_t)(bytes / sizeof(uint16_t)), side_by_side);
-}
-
-/* Pixels side by side, in blocks of 16 elements, and the same transposed. */
-static void turn_packed(const program *p, ac_address packed, uint32_t groups, bool pack)
-{
-    mona_side rows = {.repeat = ROWS}, blocks = {.repeat = AC_FRACTAL};
-    for (uint32_t i = 0; i < AC_FRACTAL; i++) {
-        rows.at[i] = p->turned + i * AC_BLOCK;
-        blocks.at[i] = packed + i * AC_BLOCK;
-    }
-    mona_turn(p->core, sizeof(uint16_t), pack ? &blocks : &rows, pack ? &rows : &blocks, groups);
-    ac_emit_barrier(p->core, AC_PIPE_V);
-}
-
-static void turn_pixels(const program *p, ac_address pixels, uint32_t c0, uint32_t groups,
-                        bool pack)
-{
-    const uint32_t of_block = AC_FRACTAL / c0;
-    for (uint32_t k = 0; k < of_block; k++) {
-        mona_side rows = {.repeat = ROWS}, blocks = {.repeat = AC_FRACTAL * of_block};
-        for (uint32_t i = 0; i < AC_FRACTAL; i++) {
-            const uint32_t row = i < c0 ? k * c0 + i : pack ? UNUSED : ZEROS;
-            rows.at[i] = p->turned + row * AC_BLOCK;
-            blocks.at[i] = pixels + (i * of_block + k) * AC_BLOCK;
-        }
-        mona_turn(p->core, sizeof(uint16_t), pack ? &rows : &blocks, pack ? &blocks : &rows,
-                  groups);
-    }
-    ac_emit_barrier(p->core, AC_PIPE_V);
-}
-
-void mona_pool_spread(const program *p, ac_address to, ac_address from)
-{
-    const uint32_t groups = p->in_columns / mona_pool_group(p->in_c0);
-    turn_packed(p, from, groups, false);
-    turn_pixels(p, to, p->in_c0, groups, false);
-}
-
-void mona_pool_pack(const program *p, ac_address to, ac_address from)
-{
-    const uint32_t groups = p->out_columns / mona_pool_group(p->out_c0);
-    turn_pixels(p, from, p->out_c0, groups, true);
-    turn_packed(p, to, groups, true);
-}
-
-/* ---- across --------------------------------------------------------------------------------- */
 
 /* `count` runs of `width` blocks, so many blocks apart in p->result and p->best. */
 typedef struct runs {

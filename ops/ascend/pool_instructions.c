@@ -3,7 +3,7 @@
  *
  * A piece is a run of outputs of one row, in as many channel blocks as UB holds. In UB every column
  * of a channel block is one or two blocks of 16 fp16 values; pixels of fewer than 16 channels are
- * spread to blocks (pool_columns.c). So a window's columns are blocks at a stride.
+ * spread to blocks (pixels.h). So a window's columns are blocks at a stride.
  *
  * Steps:
  *   1. Down. The rows of the window are copied from L1 one by one, widened to fp16, for means
@@ -72,8 +72,8 @@ static uint32_t aligned_columns(const program *p)
 /* Sets the columns of a piece of p->outputs outputs, whose windows reach over `reach` columns. */
 static void set_columns(program *p, uint32_t reach)
 {
-    p->in_columns = (uint32_t)round_up(reach, mona_pool_group(p->in_c0));
-    p->out_columns = (uint32_t)round_up(p->outputs, mona_pool_group(p->out_c0));
+    p->in_columns = (uint32_t)round_up(reach, mona_pixels_group(p->in_c0));
+    p->out_columns = (uint32_t)round_up(p->outputs, mona_pixels_group(p->out_c0));
 }
 
 static uint32_t max_reach(const program *p)
@@ -101,8 +101,8 @@ static void set_blocks(program *p, uint32_t channels)
 
 static size_t turned_bytes(const program *p)
 {
-    return max_size(mona_pool_turned_bytes(p->in_columns, p->in_c0),
-                    mona_pool_turned_bytes(p->out_columns, p->out_c0));
+    return max_size(mona_pixels_turned_bytes(p->in_c0, p->in_columns),
+                    mona_pixels_turned_bytes(p->out_c0, p->out_columns));
 }
 
 /* Lays out UB for pieces of p->outputs and p's channel blocks. Returns the bytes that this takes. */
@@ -199,7 +199,8 @@ static ac_address widen(const program *p, ac_address row)
     }
     if (p->in_c0 == AC_FRACTAL * p->in_wide)
         return row;
-    mona_pool_spread(p, p->spread, row);
+    mona_pixels_spread(&(mona_pixels){p->core, p->in_c0, p->in_columns, p->turned}, p->spread, row,
+                       false);
     return p->spread;
 }
 
@@ -284,7 +285,8 @@ static void narrow(const program *p)
         ac_emit_barrier(p->core, AC_PIPE_V);
     }
     if (p->out_c0 < AC_FRACTAL)
-        mona_pool_pack(p, p->packed_out, p->half);
+        mona_pixels_pack(&(mona_pixels){p->core, p->out_c0, p->out_columns, p->turned},
+                         p->packed_out, p->half);
     if (type != MONA_F16)
         vconv_all(p->core, type == MONA_U8 ? AC_F16_U8 : AC_F16_S8, p->out, p->packed_out,
                   columns * p->out_c0);
@@ -339,7 +341,7 @@ static void clear(const program *p)
     if (p->in_c0 < AC_FRACTAL)
         dup_all(p->core, p->stored[0], 0, (uint32_t)(p->packed - p->stored[0]) / sizeof(uint16_t),
                 side_by_side);
-    mona_pool_clear_turned(p, turned_bytes(p));
+    dup_all(p->core, p->turned, 0, (uint32_t)(turned_bytes(p) / sizeof(uint16_t)), side_by_side);
     ac_emit_barrier(p->core, AC_PIPE_V);
 }
 

@@ -4,7 +4,7 @@
 #ifndef MONA_OPS_POOL_PROGRAM_H
 #define MONA_OPS_POOL_PROGRAM_H
 
-#include "ops/arrays/lanes.h"
+#include "ops/arrays/pixels.h"
 #include "ops/pool.h"
 
 typedef struct program {
@@ -26,17 +26,7 @@ static inline uint32_t pool_lanes(const program *p)
     return p->mean ? FLOAT_LANES : HALF_LANES;
 }
 
-/* In pool_columns.c:
- *   spread  gives every pixel of c0 < 16 channels, side by side in fp16, a block of its own, filled
- *           up with zeros
- *   pack    does the reverse
- *   group   pixels that these work on at a time; 1 if there is nothing to spread
- *   across  p->result = for every output the maximum or sum over p->best */
-void mona_pool_spread(const program *p, ac_address to, ac_address from);
-void mona_pool_pack(const program *p, ac_address to, ac_address from);
-uint32_t mona_pool_group(uint32_t c0);
-size_t mona_pool_turned_bytes(uint32_t columns, uint32_t c0);
-void mona_pool_clear_turned(const program *p, size_t bytes);
+/* p->result = for every output the maximum or sum over p->best (pool_columns.c). */
 void mona_pool_across(const program *p);
 
 #endif

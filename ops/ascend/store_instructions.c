@@ -133,7 +133,7 @@ static program program_of(const mona_row_call *call)
     return p;
 }
 
-bool mona_store_has_program(const mona_bound_op *b)
+bool mona_store_in_lanes(const mona_bound_op *b)
 {
     const mona_row_call alone = {.bound = b};
     return mona_on_ai_core(b) && b->output.type != MONA_U16 &&
@@ -144,7 +144,7 @@ bool mona_store_has_program(const mona_bound_op *b)
 uint32_t mona_store_together(const mona_bound_op *const *stores, uint32_t count)
 {
     uint32_t together = 0;
-    while (together < count && mona_store_has_program(stores[together]) &&
+    while (together < count && mona_store_in_lanes(stores[together]) &&
            stores[together]->output.type == stores[0]->output.type) {
         const mona_row_call all = {
             .bound = stores[0], .stores = stores, .store_count = together + 1};

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Writes a classifier of a published shape, or a small network, as ONNX with random weights.
  *
- *   classifiers resnet18|resnet50|mobilenet_v2|symmetric|asymmetric|qlinear|squeeze|wide SIDE
+ *   classifiers resnet18|resnet50|mobilenet_v2|symmetric|asymmetric|qlinear|squeeze|shift|wide SIDE
  *     OUT.onnx
  *
  * squeeze: squeeze-and-excitation between two convolutions; its input x has 2 channels. SIDE 0: any
- * size. wide: y = 1.1 x with one channel, which slightly exceeds the range of planes. */
+ * size. shift: the same with a sum in place of the product. wide: y = 1.1 x with one channel, which
+ * slightly exceeds the range of planes. */
 #include <stdio.h>
 #include <string.h>
 
@@ -25,7 +26,8 @@ static void add_conv(onnx_builder *b, const char *inputs, const char *output, co
     ob_node(b, "Conv", both, output);
 }
 
-static onnx_builder *squeeze(int side)
+/* join: Mul or Add */
+static onnx_builder *squeeze(int side, const char *join)
 {
     onnx_builder *b = ob_new(13);
     ob_input(b, "x", 2, side, side);
@@ -33,7 +35,7 @@ static onnx_builder *squeeze(int side)
     ob_node(b, "GlobalAveragePool", "stem", "mean");
     add_conv(b, "mean", "gate", "4 4 1 1", 16, 0.5f);
     ob_node(b, "Relu", "gate", "open"); /* works on maps of any size, unlike Sigmoid */
-    ob_node(b, "Mul", "stem open", "scaled");
+    ob_node(b, join, "stem open", "scaled");
     add_conv(b, "scaled", "last", "3 4 1 1", 12, 1);
     ob_output(b, "last");
     return b;
@@ -50,7 +52,8 @@ static onnx_builder *wide(int side)
 
 static onnx_builder *small_net(const char *name, int side)
 {
-    return !strcmp(name, "squeeze") ? squeeze(side)
+    return !strcmp(name, "squeeze") ? squeeze(side, "Mul")
+           : !strcmp(name, "shift") ? squeeze(side, "Add")
            : !strcmp(name, "wide")  ? wide(side)
                                     : quantised_net(name, side);
 }

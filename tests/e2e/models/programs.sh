@@ -64,7 +64,10 @@ fails "a model without programs has none to print" "expected a model with progra
 fails "a program is for one size" "expected --size" "$mona" compile sr_x2_fast -o "$tmp/x.mona" --target ascend310
 fails "a size that is none is told once" "expected WIDTHxHEIGHT" "$mona" compile sr_x2_fast -o "$tmp/x.mona" --target ascend310 --size 64
 fails "what has no program is refused by name" "has no AI Core program" "$mona" compile \
-    tests/conformance/array_reduce/model.onnx -o "$tmp/x.mona" --target ascend310
+    tests/conformance/array_reduce/model.onnx -o "$tmp/x.mona" --target ascend310 --size 8x8
+succeeds "without --size a compiled network gets no program" "$mona" compile models/sr_x2_fast.onnx -o "$tmp/x.mona" \
+    --target ascend310
+rm -f "$tmp/x.mona"
 fails "a compiled model is not compiled again" "compiled already" "$mona" compile "$with" -o "$tmp/x.mona"
 fails "nor changed" "expected only --target" "$mona" compile "$with" -o "$tmp/x.mona" --target ascend310 --precision fp16
 nothing "and nothing is left behind" "$(ls "$tmp"/x.mona* 2> /dev/null)"

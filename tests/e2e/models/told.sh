@@ -63,6 +63,8 @@ same "both name the same layers" "$named" "${made#* }"
 at_least "of which there is one" "${#named}" 1
 "$nets" squeeze 0 "$tmp/open.onnx"
 fails "with open sizes it is refused, and the option named" "--size WxH" "$mona" compile "$tmp/open.onnx" -o "$tmp/x.mona"
+"$nets" shift 0 "$tmp/shift.onnx"
+fails "and so is a sum of that kind" "--size WxH" "$mona" compile "$tmp/shift.onnx" -o "$tmp/x.mona"
 succeeds "with a size it is compiled" "$mona" compile "$tmp/open.onnx" -o "$tmp/sized.mona" --size 20x12
 floats "$tmp/sized.npy" 2,12,20 "(i % 256) / 255"
 succeeds "and runs" "$mona" run "$tmp/sized.mona" -i "$tmp/sized.npy" -o "$tmp/y.npy"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* LOAD, STORE, RESIZE, ADD and MUL on model310 give the host's bytes and nothing for the checks to
- * find, for any mix of planes, blocks and types, odd sizes, unaligned planes and strides. */
+/* LOAD, STORE, RESIZE, ADD, MUL and DEPTH_TO_SPACE on model310 give the host's bytes and nothing for
+ * the checks to find, for any mix of planes, blocks and types, odd sizes, unaligned planes and
+ * strides; and so do their programs, once recorded. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,10 +9,11 @@
 #include <cmocka.h>
 
 #include "tests/unit/modelled_check.h"
+#include "tests/unit/recorded.h"
 #include "tests/unit/sr_net.h"
 #include "tests/cases.h"
 
-enum { MAX_PLANES = 4, MAX_CHANNELS = 70, GUARD = 64, F16_ONE = 0x3c00 };
+enum { MAX_PLANES = 4, MAX_CHANNELS = 70, MAX_LOADED = 256, GUARD = 64, F16_ONE = 0x3c00 };
 
 static uint32_t below(uint32_t *seed, uint32_t n)
 {
@@ -22,6 +24,7 @@ static uint32_t below(uint32_t *seed, uint32_t n)
 
 typedef struct net {
     uint32_t seed;
+    bool recorded; /* every operator has a program */
     mona_model model;
     uint8_t *bytes;
     mona_size sizes[MAX_PLANES]; /* of the inputs */
@@ -55,7 +58,10 @@ static uint32_t add_load(net *n, model_builder *b, mona_type from, mona_type to,
     mona_file_op *op = builder_op(b, MONA_OP_LOAD, *tensor, count, inputs);
     for (uint32_t i = 0; i < count; i++) {
         op->load.block[i] = (uint8_t)block[i];
-        op->load.scale[i] = to == MONA_F16 && below(&n->seed, 3) ? random_scale(&n->seed) : F16_ONE;
+        op->load.scale[i] = to == MONA_F16 && below(&n->seed, 3) ? random_scale(&n->seed)
+                            : to != from && to == MONA_U8
+                                ? (uint16_t)(0x1c00 + below(&n->seed, 0x2001))
+                                : F16_ONE;
     }
     return channels;
 }
@@ -101,13 +107,13 @@ static uint32_t add_resize(net *n, model_builder *b, uint32_t tensor, mona_type 
     return made;
 }
 
-/* Of a tensor and itself, with any epilogue. */
-static uint32_t add_combination(net *n, model_builder *b, uint32_t tensor, mona_type type,
+/* Of two tensors, with any epilogue, of type `type`. */
+static uint32_t add_combination(net *n, model_builder *b, const uint32_t both[2], mona_type type,
                                 uint32_t channels)
 {
-    static const uint8_t activations[] = {MONA_ACT_NONE, MONA_ACT_RELU, MONA_ACT_CLIP};
+    static const uint8_t activations[] = {MONA_ACT_NONE, MONA_ACT_RELU, MONA_ACT_CLIP,
+                                          MONA_ACT_PRELU};
     const uint32_t made = builder_tensor(b, "combined", type, channels, 1);
-    const uint32_t both[2] = {tensor, tensor};
     mona_file_op *op = builder_op(b, below(&n->seed, 2) ? MONA_OP_ADD : MONA_OP_MUL, made, 2, both);
     for (int i = 0; i < 2; i++)
         op->elementwise.scale[i] =
@@ -115,7 +121,7 @@ static uint32_t add_combination(net *n, model_builder *b, uint32_t tensor, mona_
                 ? F16_ONE
                 : (uint16_t)(random_scale(&n->seed) | (below(&n->seed, 2) ? 0x8000 : 0));
     op->epilogue = (mona_file_epilogue){
-        .activation = activations[below(&n->seed, 3)],
+        .activation = activations[below(&n->seed, 4)],
         .activation_after_add = activations[below(&n->seed, 3)],
         .clip_min = below(&n->seed, 2) ? 0xc000 : 0x3c00, /* -2, 1 */
         .clip_max = below(&n->seed, 2) ? 0x5640 : 0x4200, /* 100, 3 */
@@ -123,17 +129,71 @@ static uint32_t add_combination(net *n, model_builder *b, uint32_t tensor, mona_
         .output_scale = below(&n->seed, 2) ? F16_ONE : random_scale(&n->seed),
         .slopes = MONA_NONE,
     };
+    uint16_t slopes[MAX_LOADED];
+    for (uint32_t c = 0; c < channels; c++)
+        slopes[c] = (uint16_t)(random_scale(&n->seed) | (below(&n->seed, 2) ? 0x8000 : 0));
+    if (op->epilogue.activation == MONA_ACT_PRELU)
+        op->epilogue.slopes = builder_data(b, slopes, channels * sizeof *slopes);
     return made;
 }
 
-typedef enum net_kind { PLANES, RESIZED, COMBINED } net_kind;
+/* Of tensors of other types, or with a single channel. */
+static uint32_t add_mixture(net *n, model_builder *b, uint32_t tensor, mona_type type,
+                            uint32_t channels)
+{
+    const uint32_t same[2] = {tensor, tensor};
+    const mona_type other_type = (mona_type)below(&n->seed, 3);
+    uint32_t other = add_combination(n, b, same, other_type, channels);
+    if (below(&n->seed, 2)) {
+        const uint32_t one = builder_tensor(b, "one", other_type, 1, 1);
+        mona_file_op *op = builder_op(b, MONA_OP_SLICE, one, 1, &other);
+        op->channels.first = below(&n->seed, channels);
+        other = one;
+    }
+    return add_combination(n, b, (const uint32_t[]){tensor, other}, type, channels);
+}
+
+/* A tensor so many times that it has many channels. */
+static uint32_t add_copies(model_builder *b, uint32_t tensor, mona_type type, uint32_t *channels)
+{
+    while (*channels < 300) {
+        const uint32_t copies[] = {tensor, tensor, tensor};
+        *channels *= 3;
+        tensor = builder_tensor(b, "copies", type, *channels, 1);
+        builder_op(b, MONA_OP_CONCAT, tensor, 3, copies);
+    }
+    return tensor;
+}
+
+/* Channels that no block can have are left out by a SLICE. */
+static uint32_t add_shuffle(net *n, model_builder *b, uint32_t tensor, mona_type type,
+                            uint32_t *channels)
+{
+    if (!below(&n->seed, 4))
+        tensor = add_copies(b, tensor, type, channels);
+    uint32_t block = 2 + below(&n->seed, 3);
+    while (block * block > *channels && block > 1)
+        block--;
+    if (block < 2)
+        return tensor;
+    const uint32_t kept = *channels / (block * block) * block * block;
+    const uint32_t sliced = builder_tensor(b, "sliced", type, kept, 1);
+    builder_op(b, MONA_OP_SLICE, sliced, 1, &tensor);
+    *channels = kept / (block * block);
+    const uint32_t made = builder_tensor(b, "shuffled", type, *channels, 1);
+    builder_op(b, MONA_OP_DEPTH_TO_SPACE, made, 1, &sliced)->block = block;
+    return made;
+}
+
+typedef enum net_kind { PLANES, RESIZED, COMBINED, MIXED, SHUFFLED } net_kind;
 
 static bool random_net(net *n, uint32_t seed, net_kind kind)
 {
-    *n = (net){.seed = seed * 2654435761u + 1};
+    *n = (net){.seed = seed * 2654435761u + 1, .recorded = kind != RESIZED};
     model_builder *b = builder_new();
-    const mona_type from = (mona_type)below(&n->seed, 3);
-    const mona_type to = below(&n->seed, 3) ? from : MONA_F16;
+    const mona_type from = (mona_type)below(&n->seed, 4);
+    const mona_type same = from == MONA_U16 ? MONA_U8 : from;
+    const mona_type to = below(&n->seed, 3) ? same : MONA_F16;
     const uint32_t outputs = 1 + below(&n->seed, MAX_PLANES);
     mona_type types[MAX_PLANES];
     for (uint32_t i = 0; i < outputs; i++) {
@@ -141,12 +201,16 @@ static bool random_net(net *n, uint32_t seed, net_kind kind)
         types[i] = to == MONA_F16 ? of_halves[below(&n->seed, 4)] : to;
     }
     uint32_t tensor;
-    const uint32_t channels = add_load(n, b, from, to, &tensor, outputs, types);
+    uint32_t channels = add_load(n, b, from, to, &tensor, outputs, types);
     const uint32_t first = b->inputs;
     if (kind == RESIZED)
         tensor = add_resize(n, b, tensor, to, channels);
     if (kind == COMBINED)
-        tensor = add_combination(n, b, tensor, to, channels);
+        tensor = add_combination(n, b, (const uint32_t[]){tensor, tensor}, to, channels);
+    if (kind == MIXED)
+        tensor = add_mixture(n, b, tensor, to, channels);
+    if (kind == SHUFFLED)
+        tensor = add_shuffle(n, b, tensor, to, &channels);
     for (uint32_t i = 0; i < outputs; i++)
         add_store(n, b, tensor, to, channels, first + i);
     size_t size;
@@ -249,13 +313,41 @@ static void release(frame *f)
         free(f->in[i].memory), free(f->out[i].memory);
 }
 
+/* false: the plan is refused. */
+static bool gives(const net *n, uint32_t seed, const char *what, mona_config config,
+                  const frame *want)
+{
+    frame found;
+    if (!run(n, config, &found))
+        return false;
+    for (unsigned i = 0; i < want->outputs; i++)
+        if (memcmp(want->out[i].memory, found.out[i].memory, want->out[i].bytes))
+            fail_msg("seed %u: output %u differs on %s", seed, i, what);
+    release(&found);
+    return true;
+}
+
+static bool recorded_gives(const net *n, uint32_t seed, const frame *want)
+{
+    const mona_config config = {.device = mona_device_find("model310")};
+    net with = *n;
+    size_t size;
+    if (!gives(n, seed, "model310", config, want))
+        return false;
+    with.bytes = recorded_file(&n->model, n->sizes[0], &size);
+    assert_int_equal(mona_model_open(&with.model, with.bytes, size), MONA_OK);
+    assert_true(gives(&with, seed, "its program", config, want));
+    free(with.bytes);
+    return true;
+}
+
 static void compare(net_kind kind, uint32_t count)
 {
-    uint32_t compared = 0;
+    uint32_t compared = 0, recorded = 0;
     count = CASES(count);
     for (uint32_t seed = 1; seed <= count; seed++) {
         net n;
-        frame want, found;
+        frame want;
         const bool opened = random_net(&n, seed, kind);
         const mona_config host = {.device = mona_device_find("host"), .cpu = "c"};
         if (opened && run(&n, host, &want)) {
@@ -265,18 +357,14 @@ static void compare(net_kind kind, uint32_t count)
                                           .strip_rows = below(&state, 9),
                                           .tile_columns =
                                               below(&state, 3) ? 0 : 1 + below(&state, 200)};
-            if (run(&n, modelled, &found)) {
-                compared++;
-                for (unsigned i = 0; i < want.outputs; i++)
-                    if (memcmp(want.out[i].memory, found.out[i].memory, want.out[i].bytes))
-                        fail_msg("seed %u: output %u differs on model310", seed, i);
-                release(&found);
-            }
+            compared += gives(&n, seed, "model310", modelled, &want);
+            recorded += n.recorded && recorded_gives(&n, seed, &want);
             release(&want);
         }
         free(n.bytes);
     }
     assert_true(compared > count / 2);
+    assert_true(kind == RESIZED || recorded > count / 2);
 }
 
 static void planes_of_any_kind(void **state)
@@ -297,12 +385,24 @@ static void combined_planes(void **state)
     compare(COMBINED, 400);
 }
 
+static void shuffled_planes(void **state)
+{
+    (void)state;
+    compare(SHUFFLED, 400);
+}
+
+static void mixed_planes(void **state)
+{
+    (void)state;
+    compare(MIXED, 400);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(planes_of_any_kind),
-        cmocka_unit_test(resized_planes),
-        cmocka_unit_test(combined_planes),
+        cmocka_unit_test(planes_of_any_kind), cmocka_unit_test(resized_planes),
+        cmocka_unit_test(combined_planes),    cmocka_unit_test(mixed_planes),
+        cmocka_unit_test(shuffled_planes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: Apache-2.0
+/* ADD and MUL as an AI Core program where elementwise_instructions.c cannot let rows agree element
+ * by element: other channel blocks, a single channel for all, slopes, or zeros after the last
+ * channel that the result would not keep.
+ *
+ * Every pixel is widened to whole blocks of 16 fp16 values, *slices* of its channels. An operand
+ * with fewer channels is spread (pixels.h), and one with a single channel for all is repeated. A
+ * piece is a part of a row, and a step of it works on `unit` channels: the largest channel block of
+ * the three tensors. The slices of a tensor lie in its channel blocks, so slices of two tensors are
+ * blocks of UB at different strides.
+ *
+ * Flags, event 0: as in elementwise_instructions.c. */
+#include "ops/arrays/pixels.h"
+#include "ops/elementwise.h"
+
+#include "engine/arith.h"
+
+/* A tensor in UB. */
+typedef struct side {
+    mona_type type;
+    uint32_t c0, wide; /* wide: slices of a channel block */
+    uint32_t count;    /* pixels, whole groups */
+    uint32_t lead;     /* pixels before the piece, in its first block of 32 bytes */
+    ac_address stored, packed, slices;
+} side;
+
+typedef struct program {
+    const mona_bound_op *bound;
+    const ac_epilogue *epilogue;
+    ac_core *core;
+    uint32_t unit, pixels;
+    side in[2], out;
+    ac_address zero, low, high, mask, turned, negative, slopes;
+} program;
+
+static bool repeats(const program *p, uint32_t i)
+{
+    return i && p->bound->input[1].channels < p->bound->output.channels;
+}
+
+static void sync(const program *p, ac_pipe from, ac_pipe to)
+{
+    ac_emit_sync(p->core, from, to, 0);
+}
+
+/* ---- UB ------------------------------------------------------------------------------------- */
+
+static uint32_t pixel_bytes(const side *s)
+{
+    return s->c0 * (uint32_t)mona_type_size(s->type);
+}
+
+/* Pixels in a block of 32 bytes. */
+static uint32_t aligned(const side *s)
+{
+    return pixel_bytes(s) < AC_BLOCK ? AC_BLOCK / pixel_bytes(s) : 1;
+}
+
+static uint32_t blocks_of(const program *p, const side *s)
+{
+    return p->unit > s->c0 && s->c0 >= AC_FRACTAL ? p->unit / s->c0 : 1;
+}
+
+static ac_address take(ac_address *at, size_t bytes)
+{
+    const ac_address taken = *at;
+    *at += round_up(bytes, AC_BLOCK);
+    return taken;
+}
+
+static void place_side(const program *p, side *s, ac_address *at)
+{
+    const size_t all = (size_t)blocks_of(p, s) * s->count;
+    const bool spread = s->c0 < AC_FRACTAL, narrow = s->type != MONA_F16;
+    s->slices = take(at, all * s->wide * AC_BLOCK);
+    s->packed = spread ? take(at, all * s->c0 * sizeof(uint16_t)) : s->slices;
+    s->stored = narrow ? take(at, all * s->c0) : s->packed;
+}
+
+static size_t turned_bytes(const program *p)
+{
+    const side *const sides[] = {&p->in[0], &p->in[1], &p->out};
+    size_t max = 0;
+    for (uint32_t i = 0; i < 3; i++)
+        max = max_size(max, mona_pixels_turned_bytes(sides[i]->c0, sides[i]->count));
+    return max;
+}
+
+/* The slices of the result, and of what else has its form. */
+static size_t slices_bytes(const program *p)
+{
+    return (size_t)blocks_of(p, &p->out) * p->out.count * p->out.wide * AC_BLOCK;
+}
+
+/* Lays out UB. Returns the bytes that this takes. */
+static size_t lay_out(program *p)
+{
+    const bool sloped = p->epilogue->activation == MONA_ACT_PRELU;
+    ac_address at = ac_at(AC_UB, 0);
+    for (uint32_t i = 0; i < 2; i++) {
+        side *s = &p->in[i];
+        s->count = (uint32_t)round_up(p->pixels + aligned(s) - 1, mona_pixels_group(s->c0));
+        place_side(p, s, &at);
+    }
+    p->out.count = (uint32_t)round_up(p->pixels, mona_pixels_group(p->out.c0));
+    place_side(p, &p->out, &at);
+    p->turned = take(&at, turned_bytes(p));
+    p->zero = take(&at, AC_BLOCK);
+    p->low = take(&at, AC_BLOCK);
+    p->high = take(&at, AC_BLOCK);
+    p->mask = take(&at, AC_BLOCK);
+    p->negative = take(&at, sloped ? slices_bytes(p) : 0);
+    p->slopes = take(&at, sloped ? round_up(p->bound->output.channels, AC_FRACTAL) * 2 : 0);
+    return (size_t)ac_offset_of(at);
+}
+
+static program program_of(const mona_bound_op *b)
+{
+    program p = {.bound = b, .epilogue = b->constants, .unit = AC_FRACTAL};
+    side *const sides[] = {&p.in[0], &p.in[1], &p.out};
+    for (uint32_t i = 0; i < 3; i++) {
+        side *s = sides[i];
+        s->type = i < 2 ? b->input[i].type : b->output.type;
+        s->c0 = i < 2 ? b->input_c0[i] : b->output_c0;
+        s->wide = ceil_div_u32(s->c0, AC_FRACTAL);
+        p.unit = s->c0 > p.unit ? s->c0 : p.unit;
+    }
+    p.pixels = AC_BLOCK;
+    return p;
+}
+
+bool mona_elementwise_mixed_has_program(const mona_bound_op *b)
+{
+    program p = program_of(b);
+    return mona_on_ai_core(b) && lay_out(&p) <= b->target->ub_bytes;
+}
+
+/* ---- constants ------------------------------------------------------------------------------ */
+
+static void fill_halves(const program *p, ac_address at, uint32_t count, uint16_t value)
+{
+    if (count)
+        ac_emit_fill(p->core, at, (ac_fill){.count = count, .bytes = 2, .step = 2, .value = value});
+}
+
+/* Blocks of equal values, the mask of the last slice and slopes, and zeros in what is read before it
+ * is written. */
+static void bring_constants(const program *p)
+{
+    const ac_epilogue *e = p->epilogue;
+    const uint32_t channels = p->bound->output.channels, there = channels % AC_FRACTAL;
+    dup_all(p->core, ac_at(AC_UB, 0), 0, (uint32_t)(ac_offset_of(p->zero) / 2) + AC_FRACTAL,
+            side_by_side);
+    dup_all(p->core, p->low, ac_f16_from_f32(e->clip_min), AC_FRACTAL, side_by_side);
+    dup_all(p->core, p->high, ac_f16_from_f32(e->clip_max), AC_FRACTAL, side_by_side);
+    fill_halves(p, p->mask, there, UINT16_MAX);
+    fill_halves(p, p->mask + 2 * (uint64_t)there, AC_FRACTAL - there, 0);
+    for (uint32_t c = 0; e->slope && c < round_up(channels, AC_FRACTAL); c++)
+        fill_halves(p, p->slopes + 2 * (uint64_t)c, 1,
+                    c < channels ? ac_f16_from_f32(e->slope[c]) : 0);
+    sync(p, AC_PIPE_S, AC_PIPE_V);
+    ac_emit_barrier(p->core, AC_PIPE_V);
+}
+
+/* ---- operands ------------------------------------------------------------------------------- */
+
+/* Copies operand i from channel block `block` on: as many blocks as a unit has, if they exist. */
+static void bring(const program *p, const mona_row_call *call, uint32_t i, uint32_t block,
+                  int64_t x, uint32_t pixels)
+{
+    const side *s = &p->in[i];
+    const mona_rows *in = &call->input[i];
+    const uint32_t all = ceil_div_u32(p->bound->input[i].channels, s->c0);
+    const size_t bytes = round_up((size_t)(s->lead + pixels) * pixel_bytes(s), AC_BLOCK);
+    const ac_address from = ac_read_at(p->core, in->rows[0]) + block * in->block_stride +
+                            (size_t)(x - s->lead - in->x_begin) * pixel_bytes(s);
+    mona_copy_rows(p->core, AC_L1_UB, (mona_steps){s->stored, (ptrdiff_t)s->count * pixel_bytes(s)},
+                   (mona_steps){from, (ptrdiff_t)in->block_stride},
+                   min_u32(blocks_of(p, s), all - block), (uint32_t)bytes);
+}
+
+/* Makes slices of operand i and scales them. */
+static void widen(const program *p, uint32_t i)
+{
+    const side *s = &p->in[i];
+    const float scale = ac_f32_from_f16(p->bound->op->elementwise.scale[i]);
+    const uint32_t pixels = blocks_of(p, s) * s->count;
+    if (s->type != MONA_F16)
+        vconv_all(p->core, s->type == MONA_U8 ? AC_U8_F16 : AC_S8_F16, s->packed, s->stored,
+                  pixels * s->c0);
+    ac_emit_barrier(p->core, AC_PIPE_V);
+    if (s->c0 < AC_FRACTAL)
+        mona_pixels_spread(&(mona_pixels){p->core, s->c0, s->count, p->turned}, s->slices,
+                           s->packed, repeats(p, i));
+    if (scale != 1)
+        muls_all(p->core, s->slices, s->slices, scale, pixels * s->wide * AC_FRACTAL, side_by_side);
+    ac_emit_barrier(p->core, AC_PIPE_V);
+}
+
+/* Slice k of a unit, from the piece's first pixel on. */
+static ac_address slice_of(const program *p, const side *s, uint32_t k)
+{
+    const uint32_t slice = s == &p->in[1] && repeats(p, 1) ? 0 : k;
+    return s->slices + ((size_t)(slice / s->wide) * s->count * s->wide + slice % s->wide +
+                        (size_t)s->lead * s->wide) *
+                           AC_BLOCK;
+}
+
+/* ---- results -------------------------------------------------------------------------------- */
+
+/* Strides of slices; of one block of 16 values where a stride is 0. */
+static ac_vector strides_of(uint32_t dst, uint32_t a, uint32_t b)
+{
+    return (ac_vector){.dst_block = (uint8_t)dst,
+                       .a_block = (uint8_t)a,
+                       .b_block = (uint8_t)b,
+                       .dst_repeat = (uint8_t)(8 * dst),
+                       .a_repeat = (uint8_t)(8 * a),
+                       .b_repeat = (uint8_t)(8 * b)};
+}
+
+/* The whole result and a block of 16 values. */
+static void with_block(const program *p, ac_vec2 op, ac_address dst, ac_address block)
+{
+    vec2_all(p->core, op, dst, p->out.slices, block, (uint32_t)slices_bytes(p) / 2, b_again);
+    ac_emit_barrier(p->core, AC_PIPE_V);
+}
+
+/* max(t, 0) + f16(min(t, 0) * slope) */
+static void activate_sloped(const program *p, uint32_t first, uint32_t slices)
+{
+    const uint32_t wide = p->out.wide, count = p->out.count * AC_FRACTAL;
+    with_block(p, AC_VMIN, p->negative, p->zero);
+    with_block(p, AC_VMAX, p->out.slices, p->zero);
+    for (uint32_t k = 0; k < slices; k++) {
+        const ac_address at = p->negative + (slice_of(p, &p->out, k) - p->out.slices);
+        vec2_all(p->core, AC_VMUL, at, at, p->slopes + (first + k * AC_FRACTAL) * 2, count,
+                 strides_of(wide, wide, 0));
+    }
+    ac_emit_barrier(p->core, AC_PIPE_V);
+    vec2_all(p->core, AC_VADD, p->out.slices, p->out.slices, p->negative,
+             (uint32_t)slices_bytes(p) / 2, side_by_side);
+    ac_emit_barrier(p->core, AC_PIPE_V);
+}
+
+static void activate(const program *p, uint8_t activation)
+{
+    if (activation == MONA_ACT_RELU)
+        with_block(p, AC_VMAX, p->out.slices, p->zero);
+    if (activation == MONA_ACT_CLIP) {
+        with_block(p, AC_VMAX, p->out.slices, p->low);
+        with_block(p, AC_VMIN, p->out.slices, p->high);
+    }
+}
+
+/* Makes zeros of what is no channel, among the slices from channel `first` on. */
+static void clear_others(const program *p, uint32_t first)
+{
+    const uint32_t channels = p->bound->output.channels, wide = p->out.wide;
+    const uint32_t count = p->out.count * AC_FRACTAL;
+    for (uint32_t k = 0; k < blocks_of(p, &p->out) * wide; k++) {
+        const uint32_t begin = first + k * AC_FRACTAL;
+        const ac_address at = slice_of(p, &p->out, k);
+        if (begin >= channels)
+            dup_all(p->core, at, 0, count, strides_of(wide, 0, 0));
+        else if (begin + AC_FRACTAL > channels)
+            vec2_all(p->core, AC_VAND, at, at, p->mask, count, strides_of(wide, wide, 0));
+    }
+    ac_emit_barrier(p->core, AC_PIPE_V);
+}
+
+static void narrow(const program *p)
+{
+    const side *s = &p->out;
+    if (s->c0 < AC_FRACTAL)
+        mona_pixels_pack(&(mona_pixels){p->core, s->c0, s->count, p->turned}, s->packed, s->slices);
+    if (s->type != MONA_F16)
+        vconv_all(p->core, s->type == MONA_U8 ? AC_F16_U8 : AC_F16_S8, s->stored, s->packed,
+                  blocks_of(p, s) * s->count * s->c0);
+}
+
+/* Computes a unit of channels from `first` on. */
+static void combine(const program *p, uint32_t first, uint32_t pixels)
+{
+    const ac_epilogue *e = p->epilogue;
+    const uint32_t left = p->bound->output.channels - first;
+    const uint32_t slices = ceil_div_u32(min_u32(left, p->unit), AC_FRACTAL);
+    for (uint32_t k = 0; k < slices; k++)
+        vec2_all(p->core, p->bound->op->kind == MONA_OP_MUL ? AC_VMUL : AC_VADD,
+                 slice_of(p, &p->out, k), slice_of(p, &p->in[0], k), slice_of(p, &p->in[1], k),
+                 pixels * AC_FRACTAL, strides_of(p->out.wide, p->in[0].wide, p->in[1].wide));
+    ac_emit_barrier(p->core, AC_PIPE_V);
+    if (e->activation == MONA_ACT_PRELU)
+        activate_sloped(p, first, slices);
+    activate(p, e->activation);
+    activate(p, e->activation_after_add);
+    if (e->output_scale != 1)
+        muls_all(p->core, p->out.slices, p->out.slices, e->output_scale,
+                 (uint32_t)slices_bytes(p) / 2, side_by_side);
+    ac_emit_barrier(p->core, AC_PIPE_V);
+    clear_others(p, first);
+    narrow(p);
+}
+
+/* Stores whole blocks of 32 bytes by MTE3 and the rest by the scalar unit, as padding may follow.
+ * Only pixels of less than a block leave some, and these have a single channel block. */
+static void store(const program *p, const mona_row_call *call, uint32_t first, int64_t x,
+                  uint32_t pixels)
+{
+    const side *s = &p->out;
+    const mona_row_at row = mona_place_row(p->core, output_row(call), true);
+    const uint32_t bytes = pixels * pixel_bytes(s), rest = bytes % AC_BLOCK, whole = bytes - rest;
+    const uint32_t block = first / s->c0, all = ceil_div_u32(p->bound->output.channels, s->c0);
+    const ac_address to =
+        row.at + block * row.block_stride + (size_t)(x - call->x_begin) * pixel_bytes(s);
+    sync(p, AC_PIPE_V, AC_PIPE_MTE3);
+    if (whole)
+        mona_copy_rows(p->core, ac_path_out(to), (mona_steps){to, (ptrdiff_t)row.block_stride},
+                       (mona_steps){s->stored, (ptrdiff_t)s->count * pixel_bytes(s)},
+                       min_u32(blocks_of(p, s), all - block), whole);
+    if (rest) {
+        sync(p, AC_PIPE_V, AC_PIPE_S);
+        mona_scalar_copy(p->core, to + whole, s->stored + whole, rest);
+        sync(p, AC_PIPE_S, AC_PIPE_V);
+    }
+}
+
+/* ---- pieces --------------------------------------------------------------------------------- */
+
+static void combine_piece(program *p, const mona_row_call *call, int64_t x, uint32_t pixels)
+{
+    for (uint32_t i = 0; i < 2; i++)
+        p->in[i].lead = (uint32_t)(x - call->input[i].x_begin) % aligned(&p->in[i]);
+    for (uint32_t first = 0; first < p->bound->output.channels; first += p->unit) {
+        const uint32_t operands = first && repeats(p, 1) ? 1 : 2; /* to bring */
+        ac_emit_wait_flag(p->core, AC_PIPE_V, AC_PIPE_MTE1, AC_EVENT0);
+        for (uint32_t i = 0; i < operands; i++)
+            bring(p, call, i, repeats(p, i) ? 0 : first / p->in[i].c0, x, pixels);
+        sync(p, AC_PIPE_MTE1, AC_PIPE_V);
+        for (uint32_t i = 0; i < operands; i++)
+            widen(p, i);
+        ac_emit_wait_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
+        combine(p, first, pixels);
+        ac_emit_set_flag(p->core, AC_PIPE_V, AC_PIPE_MTE1, AC_EVENT0);
+        store(p, call, first, x, pixels);
+        ac_emit_set_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
+    }
+}
+
+void mona_elementwise_mixed(const mona_row_call *calls, uint32_t count)
+{
+    const uint32_t columns = (uint32_t)(calls->x_end - calls->x_begin);
+    program p = program_of(calls->bound);
+    p.core = calls->core;
+    p.pixels = (uint32_t)round_up(columns, AC_BLOCK);
+    while (lay_out(&p) > p.bound->target->ub_bytes)
+        p.pixels = (uint32_t)round_up(p.pixels / 2, AC_BLOCK);
+    bring_constants(&p);
+    ac_emit_set_flag(p.core, AC_PIPE_V, AC_PIPE_MTE1, AC_EVENT0);
+    ac_emit_set_flag(p.core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
+    for (uint32_t row = 0; row < count; row++)
+        for (uint32_t x = 0; x < columns; x += p.pixels)
+            combine_piece(&p, &calls[row], calls->x_begin + x, min_u32(columns - x, p.pixels));
+    ac_emit_wait_flag(p.core, AC_PIPE_V, AC_PIPE_MTE1, AC_EVENT0);
+    ac_emit_wait_flag(p.core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
+}

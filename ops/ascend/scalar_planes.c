@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+/* LOAD and STORE by the scalar unit, for what load_instructions.c and store_instructions.c cannot
+ * do: planes of 16-bit integers, which no vector instruction converts, blocks of 3 x 3 samples of 8
+ * bits, and tensors with more channels than UB holds. Every channel of a row is one move between
+ * global memory and L1.
+ *
+ * Rows of a LOAD may still be read, and those of a STORE are written again, by other pipes, and
+ * nobody else orders these two (mona_modelled_begin). */
+#include "ops/helpers.h"
+
+/* Sample (dy, dx) of pixel x_begin of row y, in plane c. */
+static ac_address sample_at(ac_address planes, const mona_buffer *b, const mona_row_call *call,
+                            uint32_t block, uint32_t channel, uint32_t size)
+{
+    const int64_t dx = channel % block, dy = channel / block % block, c = channel / block / block;
+    return planes + (uint64_t)(c * b->channel_stride + (call->y * block + dy) * b->row_stride +
+                               (call->x_begin * block + dx) * size);
+}
+
+static ac_move move_of(const mona_row_call *call, uint16_t scale, uint32_t maximum)
+{
+    return (ac_move){
+        .count = (uint32_t)(call->x_end - call->x_begin), .scale = scale, .maximum = maximum};
+}
+
+/* Writes zeros to what fills up the last channel block. */
+static void fill_up(const mona_row_call *call, const mona_row_at *row)
+{
+    const uint32_t size = (uint32_t)mona_type_size(row->type);
+    for (uint32_t c = call->bound->output.channels; c % row->c0; c++)
+        ac_emit_fill(call->core, mona_channel_at(row, c),
+                     (ac_fill){.count = (uint32_t)(call->x_end - call->x_begin),
+                               .bytes = size,
+                               .step = row->c0 * size});
+}
+
+static void load_row(const mona_row_call *call)
+{
+    const mona_bound_op *b = call->bound;
+    const mona_row_at row = mona_place_row(call->core, output_row(call), true);
+    const uint32_t size = (uint32_t)mona_type_size(b->input[0].type);
+    uint32_t channel = 0;
+    for (uint32_t i = 0; i < b->op->input_count; i++) {
+        const mona_buffer *planes = &call->planes[i];
+        const ac_address at = ac_read_at(call->core, planes->data);
+        const uint32_t block = b->op->load.block[i];
+        ac_move m = move_of(call, b->op->load.scale[i], UINT8_MAX);
+        m.dst_type = row.type, m.dst_step = row.c0 * (uint32_t)mona_type_size(row.type);
+        m.src_type = b->input[i].type, m.src_step = block * size;
+        for (uint32_t c = 0; c < b->input[i].channels * block * block; c++)
+            ac_emit_move(call->core, mona_channel_at(&row, channel++),
+                         sample_at(at, planes, call, block, c, size), m);
+    }
+    fill_up(call, &row);
+}
+
+static void store_row(const mona_row_call *call)
+{
+    const mona_bound_op *b = call->bound;
+    const mona_file_store *s = &b->op->store;
+    const mona_row_at row = mona_place_row(call->core, input_row(call, 0), false);
+    const ac_address at = ac_address_of(call->core, call->planes->data, true);
+    const uint32_t size = (uint32_t)mona_type_size(b->output.type);
+    ac_move m = move_of(call, s->scale, s->maximum);
+    m.dst_type = b->output.type, m.dst_step = s->block * size;
+    m.src_type = row.type, m.src_step = row.c0 * (uint32_t)mona_type_size(row.type);
+    for (uint32_t c = 0; c < b->output.channels * s->block * s->block; c++)
+        ac_emit_move(call->core, sample_at(at, call->planes, call, s->block, c, size),
+                     mona_channel_at(&row, s->first_channel + c), m);
+}
+
+static void rows(const mona_row_call *calls, uint32_t count, void (*work)(const mona_row_call *))
+{
+    ac_emit_barrier(calls->core, AC_PIPE_ALL);
+    for (uint32_t i = 0; i < count; i++)
+        work(&calls[i]);
+    ac_emit_barrier(calls->core, AC_PIPE_ALL);
+}
+
+void mona_load_by_scalar(const mona_row_call *calls, uint32_t count)
+{
+    rows(calls, count, load_row);
+}
+
+void mona_store_by_scalar(const mona_row_call *calls, uint32_t count)
+{
+    rows(calls, count, store_row);
+}
