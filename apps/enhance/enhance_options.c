@@ -73,8 +73,8 @@ static model_choice choose_models(const enhance_options *o, resize_scale scale, 
                           .video = o->content ? !strcmp(o->content, "video") : film};
 }
 
-/* Options for videos, given for a picture. They are no error, because a folder may
- * have both. */
+/* Options for videos, given for a picture. They are no error, because a folder may have
+ * both. */
 static void tell_unused(const enhance_options *o, const pipeline_notes *notes)
 {
     const char *name = strcmp(o->rotate, "auto") ? "--rotate"

@@ -276,6 +276,12 @@ static void cut(input *in, double start, double end)
         seek_before(in->format, in->video, in->start);
 }
 
+static void turn_aspect(AVRational *aspect)
+{
+    if (aspect->num > 0)
+        *aspect = av_inv_q(*aspect);
+}
+
 /* Frames of input_next are turned; the stream is described as they are. The matrix goes, so that no
  * player turns them again. */
 static void choose_turn(input *in, const input_settings *s)
@@ -293,8 +299,8 @@ static void choose_turn(input *in, const input_settings *s)
     video->chroma_location = orientation_chroma(video->chroma_location, turn);
     if (orientation_swaps(turn)) {
         FFSWAP(int, video->width, video->height);
-        FFSWAP(int, video->sample_aspect_ratio.num, video->sample_aspect_ratio.den);
-        FFSWAP(int, in->video->sample_aspect_ratio.num, in->video->sample_aspect_ratio.den);
+        turn_aspect(&video->sample_aspect_ratio);
+        turn_aspect(&in->video->sample_aspect_ratio);
     }
     if (s->rotate == ROTATION_AUTO)
         pipeline_note(s->notes,
