@@ -11,8 +11,8 @@
  * or easier to encode than the beginning, which the trial had. input: just opened; some of it is
  * read. 0: unknown.
  *
- * Measured on six clips of 60 to 250 frames with trials of 19 to 103: -10 % to +2 % with x264 at its
- * default; on one clip -23 % with FFV1 and x265, -42 % with libvpx, whose trial had 31 frames. */
+ * Measured on eight clips of 60 to 325 frames with trials of 19 to 120: -18 % to +2 % with x264 at
+ * its default; on one clip -23 % with FFV1 and x265, -42 % with libvpx, whose trial had 31 frames. */
 double size_estimate(const test_run *t, footage *input, double expected);
 
 /* Writes "3.4 MB", with two digits. */
