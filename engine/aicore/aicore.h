@@ -247,6 +247,38 @@ typedef struct ac_instruction {
 /* "copy_gm_l1", ... */
 extern const char *const ac_opcode_names[AC_OPCODES];
 
+/* Between GM, L1 and UB. */
+static inline bool ac_is_copy(ac_opcode op)
+{
+    return op >= AC_OP_COPY && op < AC_OP_LOAD2D;
+}
+
+static inline bool ac_is_mmad(ac_opcode op)
+{
+    return op >= AC_OP_MMAD && op < AC_OP_BIAS_L0C;
+}
+
+static inline bool ac_is_drain(ac_opcode op)
+{
+    return op >= AC_OP_DRAIN && op < AC_OP_DUP;
+}
+
+/* Has an ac_vector. */
+static inline bool ac_is_vector(ac_opcode op)
+{
+    return op >= AC_OP_DUP && op < AC_OP_TRANSPOSE;
+}
+
+static inline bool ac_is_vec2(ac_opcode op)
+{
+    return op >= AC_OP_VEC2 && op < AC_OP_VECS;
+}
+
+static inline bool ac_is_vecs(ac_opcode op)
+{
+    return op >= AC_OP_VECS && op < AC_OP_VCONV;
+}
+
 static inline bool ac_turns(ac_opcode op)
 {
     return op == AC_OP_TRANSPOSE || op == AC_OP_TRANSPOSE_B8;
@@ -255,11 +287,10 @@ static inline bool ac_turns(ac_opcode op)
 /* How many of dst, a and b an instruction has, in this order. */
 static inline uint32_t ac_operands(ac_opcode op)
 {
-    return op == AC_OP_NONE || op >= AC_OP_WORK                      ? 0
-           : op == AC_OP_DUP || op == AC_OP_FILL                     ? 1
-           : op >= AC_OP_MMAD && op < AC_OP_BIAS_L0C                 ? 3
-           : op >= AC_OP_DRAIN && op < AC_OP_VECS && op != AC_OP_DUP ? 3
-                                                                     : 2;
+    return op == AC_OP_NONE || op >= AC_OP_WORK                  ? 0
+           : op == AC_OP_DUP || op == AC_OP_FILL                 ? 1
+           : ac_is_mmad(op) || ac_is_drain(op) || ac_is_vec2(op) ? 3
+                                                                 : 2;
 }
 
 /* ---- a core --------------------------------------------------------------------------------- */

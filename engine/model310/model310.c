@@ -105,11 +105,11 @@ static ac_pipe pipe_of(ac_opcode opcode)
         [AC_GM_L1] = AC_PIPE_MTE2, [AC_GM_UB] = AC_PIPE_MTE2, [AC_L1_UB] = AC_PIPE_MTE1,
         [AC_UB_L1] = AC_PIPE_MTE3, [AC_UB_GM] = AC_PIPE_MTE3,
     };
-    return opcode < AC_OP_LOAD2D     ? (ac_pipe)paths[opcode - AC_OP_COPY]
-           : opcode < AC_OP_MMAD     ? AC_PIPE_MTE1
-           : opcode < AC_OP_BIAS_L0C ? AC_PIPE_M
-           : opcode < AC_OP_MOVE     ? AC_PIPE_V
-                                     : AC_PIPE_S;
+    return ac_is_copy(opcode)    ? (ac_pipe)paths[opcode - AC_OP_COPY]
+           : opcode < AC_OP_MMAD ? AC_PIPE_MTE1
+           : ac_is_mmad(opcode)  ? AC_PIPE_M
+           : opcode < AC_OP_MOVE ? AC_PIPE_V
+                                 : AC_PIPE_S;
 }
 
 /* UB has 16 banks of blocks. In one repeat the blocks of one operand fall into 16 / gcd(step, 16)
@@ -154,22 +154,22 @@ static double cycles_of(ac_model *m, const ac_target *target, const ac_instructi
 {
     const ac_costs *costs = m->config.costs;
     const uint32_t op = i->opcode;
-    if (op < AC_OP_LOAD2D)
+    if (ac_is_copy(op))
         return copy_cycles(m, (ac_path)(op - AC_OP_COPY), i->copy);
     if (op == AC_OP_LOAD2D)
         return ac_time_load2d(costs, i->fractals);
     if (op == AC_OP_LOAD3D)
         return ac_time_load3d(costs, i->load3d.repeat);
-    if (op < AC_OP_BIAS_L0C)
+    if (ac_is_mmad(op))
         return mmad_cycles(m, target, i);
     if (op == AC_OP_BIAS_L0C)
         return ac_time_drain(costs,
                              (i->product.m + 15) / AC_FRACTAL * ((i->product.n + 15) / AC_FRACTAL));
-    if (op < AC_OP_DUP)
+    if (ac_is_drain(op))
         return ac_time_drain(costs, (uint32_t)i->copy.bursts * i->copy.blocks);
-    if (op < AC_OP_TRANSPOSE)
+    if (ac_is_vector(op))
         return vector_cycles(costs, i);
-    if (op < AC_OP_MOVE)
+    if (ac_turns(i->opcode))
         return ac_time_transpose(costs, i->turn.repeat);
     const uint32_t steps = op == AC_OP_MOVE   ? AC_SCALAR_STEPS * i->move.count
                            : op == AC_OP_FILL ? AC_SCALAR_STEPS * i->fill.count
