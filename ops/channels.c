@@ -121,11 +121,8 @@ static void move_channels(const mona_row_call *call, const part *p)
     for (uint32_t i = 0; i < p->count; i++)
         ac_emit_move(call->core, mona_channel_at(&out, p->to + i),
                      mona_channel_at(&in, p->from + i), m);
-    if (p->to + p->count < call->bound->output.channels)
-        return;
-    for (uint32_t to = call->bound->output.channels; to % out.c0; to++)
-        ac_emit_fill(call->core, mona_channel_at(&out, to),
-                     (ac_fill){.count = m.count, .bytes = element, .step = m.dst_step});
+    if (p->to + p->count == call->bound->output.channels)
+        mona_scalar_fill_up(call->core, &out, p->to + p->count, m.count);
 }
 
 /* ---- whole blocks on the chip --------------------------------------------------------------- */

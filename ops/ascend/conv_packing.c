@@ -109,8 +109,8 @@ static bool find_residual(const mona_bound_op *b, mona_conv_packing *k)
            find_step(b, b->input_c0[1], bytes, &k->residual_column, &k->residual_step);
 }
 
-/* Parts of 16 channels whose results make up whole rows of planes (channel c goes to row c / block, and 16 is no
- * multiple of 3) or a whole channel block. */
+/* Parts of 16 channels whose results make up whole rows of planes (channel c goes to row c / block,
+ * and 16 is no multiple of 3) or a whole channel block. */
 static uint32_t scatter_group(const mona_bound_op *b)
 {
     if (b->store)

@@ -3,13 +3,14 @@
  *
  * Channel blocks of the input are turned into lanes (lanes.h). Lane j then holds S pixels of the
  * input, and so S b of an output row, b being the factor: pixel q of these, channel c, is row q / b
- * of channel (c b + dy) b + q % b. A lane of a channel block of the output has U = S b c0 / 16 units
- * of 16 elements, and an instruction transposes one unit of all lanes. Its repeats are the groups,
- * or other units whose rows lie r rows further on. r is the smallest number of rows that are whole
- * blocks of 32 bytes in the output. With 8 bits these stay in one half of a channel's rows.
+ * of channel (c b + dy) b + q % b. A lane of a channel block of the output has U = S b c0 / 16
+ * units of 16 elements, and an instruction transposes one unit of all lanes. Its repeats are the
+ * groups, or other units whose rows lie r rows further on. r is the smallest number of rows that
+ * are whole blocks of 32 bytes in the output. With 8 bits these stay in one half of a channel's
+ * rows.
  *
- * Output rows of one input row share its lanes, if UB can hold those of a whole channel block of the
- * output. Else they are made for 16 channels at a time, and again for each row.
+ * Output rows of one input row share its lanes, if UB can hold those of a whole channel block of
+ * the output. Else they are made for 16 channels at a time, and again for each row.
  *
  * Flags, event 0:
  *   V -> MTE1    the input may be copied
@@ -18,6 +19,7 @@
  *   MTE3 -> V    it has been stored
  *   V -> S, S -> V    the scalar unit stores what fills no block of 32 bytes */
 #include "ops/arrays/lanes.h"
+#include "ops/ascend/ub.h"
 #include "ops/depth_to_space.h"
 
 #include "engine/arith.h"
@@ -182,7 +184,6 @@ static void turn_part(const program *p, const part *t)
     ac_emit_barrier(p->core, AC_PIPE_V);
 }
 
-/* Stores whole blocks by MTE3 and the rest by the scalar unit, as padding may follow. */
 static void store(const program *p, const mona_row_call *call, uint32_t block)
 {
     const mona_row_at row = mona_place_row(p->core, output_row(call), true);
@@ -192,18 +193,9 @@ static void store(const program *p, const mona_row_call *call, uint32_t block)
     const size_t column = (size_t)p->out_c0 * p->element;
     const uint32_t bytes = (uint32_t)((size_t)(end - begin) * column);
     const ac_address from = p->out + (size_t)(begin - first) * column;
-    const uint32_t rest = from % AC_BLOCK ? bytes : bytes % AC_BLOCK, whole = bytes - rest;
     const ac_address to =
         row.at + block * row.block_stride + (size_t)(begin - call->x_begin) * column;
-    sync(p, AC_PIPE_V, AC_PIPE_MTE3);
-    if (whole)
-        ac_emit_copy_out(p->core, to, from,
-                         (ac_copy){.bursts = 1, .blocks = (uint16_t)(whole / AC_BLOCK)});
-    if (rest) {
-        sync(p, AC_PIPE_V, AC_PIPE_S);
-        mona_scalar_copy(p->core, to + whole, from + whole, rest);
-        sync(p, AC_PIPE_S, AC_PIPE_V);
-    }
+    mona_store_rows(p->core, (mona_steps){to, 0}, (mona_steps){from, 0}, 1, bytes);
     ac_emit_set_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
 }
 

@@ -3,7 +3,7 @@
  * equals the row of the plane, and MTE2 copies it. What does not fill a block of 32 bytes goes
  * through UB, where the scalar unit adds zeros: those columns are padding or have not been computed
  * yet. */
-#include "ops/helpers.h"
+#include "ops/ascend/ub.h"
 #include "ops/arrays/lanes.h"
 
 bool mona_load_is_dense(const mona_bound_op *b)

@@ -32,7 +32,7 @@
  *   V -> MTE2, 0        samples have been used
  *   V -> MTE3, 0        channel blocks are complete
  *   MTE3 -> V, 0        channel blocks have been stored */
-#include "ops/helpers.h"
+#include "ops/ascend/ub.h"
 #include "ops/arrays/lanes.h"
 
 #include "engine/libc.h"

@@ -23,7 +23,7 @@
  *   V -> S       a stream is complete, for the scalar unit
  *   MTE3 -> V    all streams have been stored by MTE3
  *   S -> V       all streams have been stored by the scalar unit */
-#include "ops/helpers.h"
+#include "ops/ascend/ub.h"
 #include "ops/arrays/lanes.h"
 
 typedef struct program {
